@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Everything is built below build/. `make help` lists the targets; V=1 shows the commands.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+BUILD ?= build
+
+CC ?= gcc
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+PKG_CONFIG ?= pkg-config
+ARCH ?= $(shell $(CC) -dumpmachine | sed 's/-.*//; s/x86_64/x86/; s/aarch64/arm64/')
+
+ifeq ($(V),1)
+Q :=
+say :=
+else
+Q := @
+say = @printf '  %-7s %s\n' '$(1)' '$(2)';
+endif
+
+# What needs libbpf, and what must build and test without it.
+CAPTURE_PACKAGES := libbpf libelf
+CORE_PACKAGES := msgpack libzstd json-c
+
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
+ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. \
+	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) $(CFLAGS) $(SANITIZE) -pthread
+CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -pthread
+CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
+
+CORE_SOURCES := user/log.c $(wildcard user/trace/*.c user/analysis/*.c user/output/*.c)
+PROGRAM_SOURCES := $(wildcard user/capture/*.c user/command/*.c)
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+LIVE_PROGRAMS := $(patsubst tests/live/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/*.c))
+BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
+
+CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
+PROGRAM_OBJECTS := $(PROGRAM_SOURCES:%.c=$(BUILD)/%.o)
+BPF_OBJECTS := $(patsubst %.bpf.c,$(BUILD)/%.bpf.o,$(wildcard bpf/*.bpf.c))
+SKELETON := $(BUILD)/bpf/faultline.skel.h
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all programs test check bench fuzz vmtest install clean help format
+
+all: $(BUILD)/faultline
+
+help:
+	@echo 'all      build $(BUILD)/faultline'
+	@echo 'test     unit tests (no root needed), then live tests (root)'
+	@echo 'check    format and unit tests under ASan and UBSan'
+	@echo 'bench    what tracing costs, as ratios paired in one run'
+	@echo 'fuzz     a bounded run of the reader under libFuzzer'
+	@echo 'install  into DESTDIR and PREFIX ($(PREFIX))'
+	@echo 'clean    remove $(BUILD)'
+
+# --- the kernel side ---------------------------------------------------------------------------
+
+BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Wall -Wextra \
+	-Wno-unused-parameter -Wno-missing-declarations -Wno-unused-function
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
+	$(call say,BPF,$<)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@
+
+$(BUILD)/bpf/linked.bpf.o: $(BPF_OBJECTS)
+	$(call say,LINK,$@)$(BPFTOOL) gen object $@ $^
+
+$(SKELETON): $(BUILD)/bpf/linked.bpf.o
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name faultline >$@
+
+# --- the user side -----------------------------------------------------------------------------
+
+$(BUILD)/user/capture/%.o: ALL_CFLAGS += -I$(BUILD)
+$(BUILD)/user/capture/%.o: | $(SKELETON)
+
+$(BUILD)/%.o: %.c Makefile
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/libcore.a: $(CORE_OBJECTS)
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/faultline: $(PROGRAM_OBJECTS) $(BUILD)/libcore.a
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(PROGRAM_OBJECTS) $(BUILD)/libcore.a \
+		$(CAPTURE_LIBS) $(CORE_LIBS)
+
+# --- tests -------------------------------------------------------------------------------------
+
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
+
+$(BUILD)/tests/live/%: tests/live/%.c Makefile
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -MMD -MP -MF $@.d -pthread -o $@ $<
+
+$(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libcore.a Makefile
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS)
+
+programs: all $(UNIT_TESTS) $(LIVE_PROGRAMS) $(BENCH_PROGRAMS)
+
+clean:
+	$(Q)rm -rf $(BUILD)
+
+-include $(CORE_OBJECTS:.o=.d) $(PROGRAM_OBJECTS:.o=.d) $(BPF_OBJECTS:.o=.d)
+-include $(UNIT_TESTS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A report: traces in, neutral tables out. The tables stand in the order of the JSON report:
+ * trace, totals, doors, operations, files, failed_lookups, processes, devices, spans, overlap,
+ * findings.
+ */
+#ifndef FAULTLINE_REPORT_H
+#define FAULTLINE_REPORT_H
+
+#include "analysis/table.h"
+#include "trace/reader.h"
+
+struct report {
+	struct table **tables;
+	size_t table_count;
+};
+
+struct report_options {
+	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
+	void (*progress)(void *context, double done);
+	void *context;
+};
+
+/*
+ * Analyses traces as one job. Returns 0, -ENOMEM, or -EINVAL for a damaged block; `error` says
+ * which trace and what. Memory does not depend on the number of events, only on the number of
+ * files, processes and names.
+ */
+int report_make(struct report **report, struct trace_reader *const *traces, const char *const *names,
+		size_t trace_count, const struct report_options *options, struct trace_error *error);
+void report_free(struct report *report); /* NULL is fine */
+/* The table of that name, or NULL. */
+const struct table *report_table(const struct report *report, const char *name);
+
+#endif

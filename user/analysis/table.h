@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Neutral tables: what analyses fill and renderers print. A table knows the name, type and unit of
+ * its columns, and nothing of how a number was made or how it will look.
+ */
+#ifndef FAULTLINE_TABLE_H
+#define FAULTLINE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cell_type {
+	CELL_NULL, /* not measured, or no meaning here; never printed as 0 */
+	CELL_UINT,
+	CELL_INT,
+	CELL_REAL,
+	CELL_BOOL,
+	CELL_TEXT,  /* bytes of any kind, hostile */
+	CELL_TEXTS, /* a list of texts */
+};
+
+enum table_unit {
+	UNIT_NONE,  /* an identifier or a text: 1234567 */
+	UNIT_COUNT, /* how many: 1,234,567 */
+	UNIT_BYTES,
+	UNIT_NS,
+};
+
+enum table_shape {
+	TABLE_RECORD, /* exactly one row: a JSON object */
+	TABLE_LIST,   /* rows: a JSON array of objects */
+};
+
+struct cell {
+	enum cell_type type;
+	uint32_t length; /* of a text, or of a list */
+	union {
+		uint64_t uint;
+		int64_t sint;
+		double real;
+		bool flag;
+		const char *text;
+		const struct cell *texts; /* `length` cells of type CELL_TEXT */
+	};
+};
+
+struct table_column {
+	const char *name;  /* of the JSON report; dots nest: "read.bytes" is {"read": {"bytes": ...}} */
+	const char *title; /* heading in the text report; NULL: only in JSON */
+	enum table_unit unit;
+};
+
+struct table {
+	const char *name;  /* key in the JSON report */
+	const char *title; /* heading in the text report; NULL: only in JSON */
+	enum table_shape shape;
+	bool absent; /* its layer was not captured: JSON null; `note` says why in the text report */
+	const char *note;
+	struct table_column *columns;
+	size_t column_count;
+	struct cell *cells; /* row_count x column_count, row by row, in the order to print */
+	size_t row_count;
+	void *arena; /* owner of everything above */
+};
+
+/* All functions return 0 or -ENOMEM. Texts are copied. */
+int table_new(struct table **table, const char *name, const char *title, enum table_shape shape);
+void table_free(struct table *table); /* NULL is fine */
+/* Columns are added before the first row. `name` and `title` are copied. */
+int table_add_column(struct table *table, const char *name, const char *title, enum table_unit unit);
+/* Adds a row of CELL_NULL; *row is valid until the next row is added. */
+int table_add_row(struct table *table, struct cell **row);
+int table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length);
+int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count);
+/* Index of the column of that name, or -1. */
+int table_find_column(const struct table *table, const char *name);
+
+static inline void cell_uint(struct cell *cell, uint64_t value)
+{
+	cell->type = CELL_UINT;
+	cell->uint = value;
+}
+
+static inline void cell_int(struct cell *cell, int64_t value)
+{
+	cell->type = CELL_INT;
+	cell->sint = value;
+}
+
+static inline void cell_real(struct cell *cell, double value)
+{
+	cell->type = CELL_REAL;
+	cell->real = value;
+}
+
+static inline void cell_bool(struct cell *cell, bool value)
+{
+	cell->type = CELL_BOOL;
+	cell->flag = value;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The subcommands. Each takes its own argv (argv[0] is its name) and returns the exit status.
+ */
+#ifndef FAULTLINE_COMMAND_H
+#define FAULTLINE_COMMAND_H
+
+/* Exit statuses besides 0 and a command's own. */
+#define EXIT_FAILED 1       /* what was asked could not be done */
+#define EXIT_USAGE 2        /* bad input: one line on stderr said what and the way out */
+#define EXIT_NO_TRACING 125 /* tracing could not start; the command was not run */
+#define EXIT_NOT_RUNNABLE 126
+#define EXIT_NOT_FOUND 127
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary; /* for --help, one line without a full stop */
+};
+
+int command_run(int argc, char **argv);
+int command_report(int argc, char **argv);
+int command_print(int argc, char **argv);
+int command_check(int argc, char **argv);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Finds the subcommand and calls it. Knows nothing of what they do.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "log.h"
+
+static const struct command commands[] = {
+	{ "run", command_run, "Run a command and record its I/O" },
+	{ "report", command_report, "Say what a trace tells: how much I/O, through which door, to what" },
+	{ "print", command_print, "Print the events of a trace" },
+	{ "check", command_check, "Say what this kernel and these privileges allow" },
+};
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(void)
+{
+	printf("Usage: faultline COMMAND [OPTION...] [ARG...]\n\n"
+	       "Records how a job reads and writes its files, page faults included, and reports it.\n\n"
+	       "Commands:\n");
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		printf("  %-8s %s\n", commands[i].name, commands[i].summary);
+	printf("\n'faultline COMMAND --help' says more of one; 'faultline --version' prints the version.\n");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		log_error("no command given; try 'faultline --help'");
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help();
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("faultline %s\n", FAULTLINE_VERSION);
+		return 0;
+	}
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	log_error("%s: unknown command; try 'faultline --help'", argv[1]);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Options as tables. Knows nothing of what the options mean.
+ */
+#include "command/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "log.h"
+
+#define MAX_OPTIONS 48
+#define FIRST_LONG 256 /* getopt_long's value of row i is FIRST_LONG + i */
+
+static const struct option_row common_rows[] = {
+	{ 'q', "quiet", NULL, OPTION_FLAG, 0, "Say nothing but errors on stderr." },
+	{ 'v', "verbose", NULL, OPTION_FLAG, 0, "Say more on stderr." },
+	{ 'h', "help", NULL, OPTION_FLAG, 0, "Print this help." },
+};
+#define COMMON_COUNT (sizeof(common_rows) / sizeof(common_rows[0]))
+
+static void print_row(const struct option_row *row)
+{
+	char left[96];
+	int n = snprintf(left, sizeof(left), row->short_name ? "  -%c, " : "      ", row->short_name);
+
+	n += snprintf(left + n, sizeof(left) - n, "--%s", row->long_name);
+	if (row->value)
+		snprintf(left + n, sizeof(left) - n, " %s", row->value);
+	if (strlen(left) > 29)
+		printf("%s\n%-31s%s\n", left, "", row->help);
+	else
+		printf("%-30s %s\n", left, row->help);
+}
+
+static void print_help(const struct option_table *table)
+{
+	printf("Usage: %s\n\n%s\n\nOptions:\n", table->usage, table->about);
+	for (size_t i = 0; i < table->row_count; i++)
+		print_row(&table->rows[i]);
+	for (size_t i = 0; i < COMMON_COUNT; i++)
+		print_row(&common_rows[i]);
+}
+
+static bool parse_number(const char *text, bool units, uint64_t *out)
+{
+	unsigned int shift = 0;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	if (units && *end) {
+		const char *unit = strchr("KMG", *end & ~0x20);
+
+		if (!unit)
+			return false;
+		shift = 10 * (unit - "KMG" + 1);
+		end++;
+		if (*end == 'i')
+			end++;
+		if (*end == 'B')
+			end++;
+	}
+	if (*end || (shift && *out >> (64 - shift)))
+		return false;
+	*out <<= shift;
+	return true;
+}
+
+static bool is_choice(const char *words, const char *text)
+{
+	size_t length = strlen(text);
+
+	for (const char *word = words; word; word = strchr(word, '|')) {
+		word += *word == '|';
+		if (length && !strncmp(word, text, length) && (word[length] == '|' || !word[length]))
+			return true;
+	}
+	return false;
+}
+
+static int set_value(const struct option_row *row, const char *text, void *target)
+{
+	void *field = (char *)target + row->offset;
+
+	switch (row->type) {
+	case OPTION_FLAG:
+		*(bool *)field = true;
+		return OPTIONS_GO;
+	case OPTION_STRING:
+		*(const char **)field = text;
+		return OPTIONS_GO;
+	case OPTION_CHOICE:
+		if (!is_choice(row->value, text)) {
+			log_error("--%s %s: not one of %s", row->long_name, text, row->value);
+			return EXIT_USAGE;
+		}
+		*(const char **)field = text;
+		return OPTIONS_GO;
+	case OPTION_COUNT:
+	case OPTION_BYTES:
+		if (!parse_number(text, row->type == OPTION_BYTES, field)) {
+			log_error("--%s %s: not a number%s", row->long_name, text,
+				  row->type == OPTION_BYTES ? " of bytes (such as 4096, 512K, 8M)" : "");
+			return EXIT_USAGE;
+		}
+		return OPTIONS_GO;
+	}
+	return EXIT_USAGE;
+}
+
+int options_parse(const struct option_table *table, int argc, char **argv, void *target, int *first)
+{
+	struct option longs[MAX_OPTIONS + 1] = { 0 };
+	char shorts[2 * MAX_OPTIONS + 4] = "+:"; /* stop at the first operand; tell a missing value */
+	const struct option_row *rows[MAX_OPTIONS];
+	size_t count = 0;
+	int c, status;
+
+	for (size_t i = 0; i < table->row_count + COMMON_COUNT && count < MAX_OPTIONS; i++, count++) {
+		const struct option_row *row = i < table->row_count ?
+						       &table->rows[i] :
+						       &common_rows[i - table->row_count];
+		size_t n = strlen(shorts);
+
+		rows[count] = row;
+		longs[count] = (struct option){ row->long_name,
+						row->value ? required_argument : no_argument, NULL,
+						FIRST_LONG + (int)count };
+		if (row->short_name) {
+			shorts[n++] = row->short_name;
+			if (row->value)
+				shorts[n++] = ':';
+		}
+	}
+	optind = 0;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct option_row *row = NULL;
+
+		if (c == '?' || c == ':') {
+			log_error("%s: %s; try 'faultline %s --help'", argv[optind - 1],
+				  c == ':' ? "needs a value" : "unknown option", argv[0]);
+			return EXIT_USAGE;
+		}
+		for (size_t i = 0; i < count && !row; i++)
+			if (c == FIRST_LONG + (int)i || c == rows[i]->short_name)
+				row = rows[i];
+		if (row == NULL)
+			return EXIT_USAGE;
+		switch (row->short_name) {
+		case 'h':
+			print_help(table);
+			return 0;
+		case 'q':
+			log_set_level(LOG_ERROR);
+			continue;
+		case 'v':
+			log_set_level(LOG_DEBUG);
+			continue;
+		}
+		status = set_value(row, optarg, target);
+		if (status != OPTIONS_GO)
+			return status;
+	}
+	*first = optind;
+	return OPTIONS_GO;
+}

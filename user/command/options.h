@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Options as tables: parsing, --help, -q and -v from one description.
+ */
+#ifndef FAULTLINE_OPTIONS_H
+#define FAULTLINE_OPTIONS_H
+
+#include <stddef.h>
+
+enum option_type {
+	OPTION_FLAG,   /* no value; sets a bool */
+	OPTION_STRING, /* const char *, points into argv */
+	OPTION_COUNT,  /* uint64_t, a plain number */
+	OPTION_BYTES,  /* uint64_t, a number with an optional K, M or G (powers of 1024) */
+	OPTION_CHOICE, /* const char *, one of the words in `value` separated by "|" */
+};
+
+struct option_row {
+	char short_name; /* 0 for none */
+	const char *long_name;
+	const char *value; /* how --help names the value; for OPTION_CHOICE the words */
+	enum option_type type;
+	size_t offset; /* of the field in the caller's struct */
+	const char *help;
+};
+
+struct option_table {
+	const char *usage; /* "faultline report [OPTION...] TRACE..." */
+	const char *about; /* a sentence or two for --help; more lines are fine */
+	const struct option_row *rows;
+	size_t row_count;
+};
+
+#define OPTIONS_GO (-1) /* parsed: go on */
+
+/*
+ * Parses argv[1..] into `target`; parsing stops at "--" or at the first operand. -h/--help, -q/
+ * --quiet and -v/--verbose are understood everywhere. `first` receives the index of the first
+ * operand. Returns OPTIONS_GO, or an exit status: 0 after --help, EXIT_USAGE after a line on stderr.
+ */
+int options_parse(const struct option_table *table, int argc, char **argv, void *target, int *first);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Lines on stderr. Knows nothing of what is said.
+ */
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static enum log_level current_level = LOG_INFO;
+
+void log_set_level(enum log_level level)
+{
+	current_level = level;
+}
+
+enum log_level log_get_level(void)
+{
+	return current_level;
+}
+
+void log_line(enum log_level level, const char *format, ...)
+{
+	static const char prefix[] = "faultline: ";
+	char text[4096], line[sizeof(prefix) + 4 * sizeof(text) + 1];
+	size_t out = 0;
+	va_list args;
+
+	if (level > current_level)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+
+	for (const char *p = prefix; *p; p++)
+		line[out++] = *p;
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+		if (*p < 0x20 || *p == 0x7f)
+			out += sprintf(line + out, "\\x%02x", *p);
+		else
+			line[out++] = *p;
+	}
+	line[out++] = '\n';
+	if (write(STDERR_FILENO, line, out) < 0)
+		return; /* nobody to tell */
+}

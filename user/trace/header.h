@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The two objects of a trace that are not rows: the header at its start, the totals at its end.
+ * Knows nothing of BPF; strings are owned by whoever made the object.
+ */
+#ifndef FAULTLINE_TRACE_HEADER_H
+#define FAULTLINE_TRACE_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema.h"
+
+/* What an operation does, so that a reader needs no list of system calls of its own. */
+enum trace_family {
+	TRACE_READ,
+	TRACE_WRITE,
+	TRACE_METADATA,
+	TRACE_SYNC,
+	TRACE_MAP,       /* mmap, munmap, madvise, mlock ... */
+	TRACE_TRANSFER,  /* reads `file` and writes `file2`: sendfile, splice, copy_file_range */
+	TRACE_ADVICE,    /* posix_fadvise, readahead: no bytes for the caller, maybe into the cache */
+	TRACE_FILEFAULT, /* faults on file mappings */
+	TRACE_ANONFAULT, /* faults on anonymous and shared memory: totals only */
+	TRACE_CACHE,     /* pages brought into the cache on no operation's account */
+	TRACE_UNDECODED, /* counted, not decoded: calls of 32-bit programs */
+	TRACE_FAMILY_COUNT,
+};
+
+/* "read", "write", "metadata", "sync", "map", "transfer", "advice", "fault", "anonymous",
+ * "pagecache", "undecoded"; indexed by enum trace_family. */
+extern const char *const trace_family_names[TRACE_FAMILY_COUNT];
+
+struct trace_operation {
+	const char *layer; /* "syscall", "fault", "pagecache" */
+	const char *name;  /* the kernel's name of the call; "fault", "anonymous_fault", ... */
+	enum trace_family family;
+};
+
+struct trace_layer {
+	const char *name;
+	bool on;
+	const char *attach; /* the chosen variant, e.g. "tp_btf"; NULL when off */
+	const char *reason; /* why it is off, or what it lacks; NULL when there is nothing to say */
+};
+
+struct trace_header {
+	uint32_t version; /* TRACE_VERSION */
+	const char *tool; /* version of the program that wrote it */
+	const char *host, *boot_id, *kernel, *machine;
+	uint32_t page_bytes, cpus;
+	uint64_t clock_monotonic_ns; /* the trace's clock ... */
+	uint64_t clock_realtime_ns;  /* ... and the wall clock at the same moment */
+	const char *mode;            /* "trace" */
+	const char *const *command;  /* NULL-terminated; may be NULL */
+	const struct trace_layer *layers;
+	size_t layer_count;
+	const struct trace_operation *operations; /* `op` columns index this list */
+	size_t operation_count;
+};
+
+/* Exact counts from the kernel: every event, written or lost. Indexed like the header's operations. */
+struct trace_operation_total {
+	uint64_t count, errors;
+	uint64_t bytes;         /* sum of positive results of calls that move bytes */
+	uint64_t thread_time_ns;
+	uint64_t fetched_bytes;
+};
+
+/* Events by kind of record: events = written + lost. */
+struct trace_kind_total {
+	const char *kind;  /* name of the block kind */
+	const char *layer;
+	uint64_t events, written, lost;
+};
+
+struct trace_totals {
+	uint64_t end_ns;    /* when tracing ended, on the trace's clock */
+	uint64_t start_ns;  /* exec of the command */
+	int32_t exit_code;  /* of the command, as `run` returned it; -1 when unknown */
+	const struct trace_operation_total *operations;
+	size_t operation_count;
+	const struct trace_kind_total *kinds;
+	size_t kind_count;
+	const uint64_t *survivors; /* pids of followed processes still alive at the end */
+	size_t survivor_count;
+};
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reads a trace block by block, in any order, trusting nothing in it: a hostile file gets an
+ * error, never a crash and never more memory than a block's limit and the file's own index and
+ * strings need. Knows nothing of BPF.
+ *
+ * A reader may be used from one thread; several may be open on one file.
+ */
+#ifndef FAULTLINE_TRACE_READER_H
+#define FAULTLINE_TRACE_READER_H
+
+#include "header.h"
+
+struct trace_reader;
+
+/* One clear line for a person, without the file's name and without a newline. */
+struct trace_error {
+	char text[256];
+};
+
+struct trace_block_info {
+	enum trace_kind kind;
+	uint32_t rows;
+	uint64_t offset;     /* of its frame in the file */
+	uint64_t start, end; /* earliest start and latest end of its rows, ns */
+};
+
+struct trace_string {
+	const char *bytes; /* NUL-terminated for convenience; may hold NULs and bytes that are not UTF-8 */
+	uint32_t length;
+};
+
+/*
+ * Opens a trace. Without its end (the tracer was killed, the disk was full) it is read frame by
+ * frame up to the last whole one and trace_reader_incomplete says why; a file whose header cannot
+ * be read is an error.
+ * Errors: -errno of open; -EINVAL not a trace, empty, cut inside the header, or damaged;
+ * -ENOTSUP a newer version; -ENOMEM. `error` says more, in words.
+ */
+int trace_reader_open(struct trace_reader **reader, const char *path, struct trace_error *error);
+/* The same for bytes in memory, which stay the caller's and must outlive the reader. */
+int trace_reader_open_memory(struct trace_reader **reader, const void *bytes, size_t length,
+			     struct trace_error *error);
+void trace_reader_close(struct trace_reader *reader);
+
+const struct trace_header *trace_reader_header(const struct trace_reader *reader);
+/* NULL when the trace is incomplete. Operation totals are as many as the header's operations. */
+const struct trace_totals *trace_reader_totals(const struct trace_reader *reader);
+/* NULL when complete, else why not, in words. */
+const char *trace_reader_incomplete(const struct trace_reader *reader);
+
+/* Blocks of known kinds, in file order. */
+size_t trace_reader_block_count(const struct trace_reader *reader);
+const struct trace_block_info *trace_reader_block_info(const struct trace_reader *reader, size_t number);
+
+/*
+ * Reads one block. `columns` is a mask of the columns wanted (1 << SYSCALL_DUR ...). Then
+ * trace_reader_column gives each as an array of info->rows values, times absolute and summed up,
+ * valid until the next trace_reader_read; a column that the file lacks reads as zeros.
+ * Values of `op` columns are checked against the header's operations, string ids are not
+ * (trace_reader_string answers for any id).
+ */
+int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t columns,
+		      struct trace_error *error);
+const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned int column);
+
+/* The string of an id. All strings of the trace are loaded when it is opened. Unknown ids and 0
+ * give the empty string. */
+struct trace_string trace_reader_string(const struct trace_reader *reader, uint64_t id);
+
+#endif

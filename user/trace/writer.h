@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Writes a trace: rows go into blocks of columns, full blocks go to a thread that packs,
+ * compresses and writes them, one zstd frame each. Knows nothing of BPF.
+ *
+ * One producer: all functions of a writer are called from one thread. Functions return 0 or a
+ * negative errno. After the first failure to write (disk full, say) the writer discards what
+ * it is given, counts it, and says -errno at each call; the file stays readable up to there.
+ */
+#ifndef FAULTLINE_TRACE_WRITER_H
+#define FAULTLINE_TRACE_WRITER_H
+
+#include "header.h"
+
+struct trace_writer;
+
+struct trace_writer_options {
+	int level;          /* zstd level; 0 means the default */
+	unsigned int lanes; /* rows are kept apart by lane (a CPU, say) so that times in a block stay
+			     * close together; 0 means 1 */
+};
+
+/*
+ * Starts a trace on fd, an empty regular file open for writing, which stays the caller's to close
+ * after trace_writer_close. The header is on disk when this returns.
+ */
+int trace_writer_open(struct trace_writer **writer, int fd, const struct trace_header *header,
+		      const struct trace_writer_options *options);
+
+/*
+ * Appends one row: `values` holds the columns of trace_schemas[kind] in order. Waits when the
+ * disk is slower than the producer, with at most 32 MiB of blocks in memory. A row whose duration
+ * is longer than 10 ms goes into a lane of its own, so that other blocks stay tight in time.
+ */
+int trace_writer_append(struct trace_writer *writer, enum trace_kind kind, unsigned int lane,
+			const uint64_t *values);
+
+/*
+ * The id of a string, which is written before the first row that uses the id. Never 0 for a
+ * non-empty string; 0 for the empty one and on error. The table of known strings is bounded: when
+ * it is full it is emptied, and a string may come again under a new id. Ids are never reused.
+ */
+uint32_t trace_writer_string(struct trace_writer *writer, const void *bytes, size_t length);
+
+/* Writes out blocks whose oldest row was appended a second or more before `now_ns` (any clock, the
+ * same at each call). To be called often. */
+int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns);
+
+/* Rows of this kind written so far, or given to the thread that writes; rows discarded. */
+uint64_t trace_writer_rows(const struct trace_writer *writer, enum trace_kind kind);
+uint64_t trace_writer_discarded(const struct trace_writer *writer, enum trace_kind kind);
+/* Bytes of the file so far. */
+uint64_t trace_writer_bytes(const struct trace_writer *writer);
+
+/* Writes out every block and waits for the disk; afterwards the two counts above are final. */
+int trace_writer_flush(struct trace_writer *writer);
+/* Flushes, then ends the trace with its totals and its index; without this it reads as incomplete. */
+int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *totals);
+/* Ends the thread and frees the writer; NULL is fine. */
+void trace_writer_close(struct trace_writer *writer);
+
+#endif
