@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Installs what Faultline needs from Debian's packages: what is missing, and nothing else.
+# Knows which packages a purpose needs; must not know how anything is built or run.
+#
+# usage: setup.sh PROFILE...   (build, test, demo, bench)
+# When nothing is missing it neither asks for root nor touches the network.
+set -euo pipefail
+
+packages() {
+	case $1 in
+	build) echo gcc libc6-dev make pkg-config clang bpftool libbpf-dev libelf-dev \
+		libmsgpack-dev libzstd-dev libjson-c-dev ;;
+	test) echo libcmocka-dev libclang-rt-dev clang-format python3 python3-msgpack \
+		python3-msgpack-numpy python3-numpy zstd strace procps e2fsprogs xfsprogs mount ;;
+	demo) echo python3 python3-numpy ;;
+	bench) echo python3 strace linux-perf bpftrace ;;
+	*) return 1 ;;
+	esac
+}
+
+fail() {
+	echo "setup.sh: $*" >&2
+	exit 1
+}
+
+installed() {
+	dpkg-query -W -f '${db:Status-Abbrev}\n' "$1" 2>/dev/null | grep -q '^.i'
+}
+
+[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, demo, bench)"
+needed=()
+for profile; do
+	list=$(packages "$profile") || fail "no profile '$profile'; there are build, test, demo, bench"
+	read -ra more <<<"$list"
+	needed+=("${more[@]}")
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+	fail "this is no Debian; install what these packages hold and run make: ${needed[*]}"
+fi
+
+missing=()
+for package in "${needed[@]}"; do
+	installed "$package" || [[ " ${missing[*]} " == *" $package "* ]] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+	command -v sudo >/dev/null || fail "not root, and these packages are missing: ${missing[*]}"
+	as_root=(sudo)
+	[ -t 0 ] || as_root+=(-n)
+	"${as_root[@]}" true || fail "sudo refused, and these packages are missing: ${missing[*]}"
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Another apt may be at work on a machine that has just started: wait for its lock.
+apt_get() {
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -q -y \
+		-o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 "$@" </dev/null >>"$log" 2>&1
+}
+
+update() {
+	echo "    updating the list of packages"
+	apt_get update || failed "update the list of packages"
+}
+
+failed() {
+	why=$(grep '^E: ' "$log" | head -n 1) || why="no reason was given"
+	kept=$(mktemp --suffix=.log) && cp "$log" "$kept"
+	fail "apt-get could not $1: ${why#E: } (all it said: $kept)"
+}
+
+echo "    installing ${#missing[@]} of Debian's packages: ${missing[*]}"
+apt-cache show "${missing[@]}" >/dev/null 2>&1 || update
+# A list of packages that is there may be too old to install from: once more with a new one.
+if ! apt_get install --no-install-recommends "${missing[@]}"; then
+	update
+	apt_get install --no-install-recommends "${missing[@]}" || failed "install ${missing[*]}"
+fi
