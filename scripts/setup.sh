@@ -77,9 +77,12 @@ failed() {
 }
 
 echo "    installing ${#missing[@]} of Debian's packages: ${missing[*]}"
-apt-cache show "${missing[@]}" >/dev/null 2>&1 || update
-# A list of packages that is there may be too old to install from: once more with a new one.
-if ! apt_get install --no-install-recommends "${missing[@]}"; then
+install=(install --no-install-recommends "${missing[@]}")
+if ! apt-cache show "${missing[@]}" >/dev/null 2>&1; then
 	update
-	apt_get install --no-install-recommends "${missing[@]}" || failed "install ${missing[*]}"
+elif apt_get "${install[@]}"; then
+	exit 0
+else
+	update # the list of packages is there, and too old to install from
 fi
+apt_get "${install[@]}" || failed "install ${missing[*]}"
