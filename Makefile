@@ -51,7 +51,8 @@ help:
 	@echo 'all      build $(BUILD)/faultline'
 	@echo 'test     unit tests (no root needed), then live tests (root)'
 	@echo 'check    format and unit tests under ASan and UBSan'
-	@echo 'bench    what tracing costs, as ratios paired in one run'
+	@echo 'format   lay the C files out by .clang-format'
+	@echo 'bench    what tracing costs, as ratios paired in one run (BENCH=--full: all of it)'
 	@echo 'fuzz     a bounded run of the reader under libFuzzer'
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX))'
 	@echo 'clean    remove $(BUILD)'
@@ -101,6 +102,37 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libcore.a Makefile
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS)
 
 programs: all $(UNIT_TESTS) $(LIVE_PROGRAMS) $(BENCH_PROGRAMS)
+
+test: programs
+	$(Q)BUILD=$(BUILD) tests/run.sh unit live
+
+# Format, then the unit tests and what they call once more, built with sanitizers.
+CLANG_FORMAT ?= clang-format
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+C_FILES := $(shell find bpf user vmlinux tests -name '*.[ch]')
+
+check:
+	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+	$(Q)$(MAKE) BUILD=$(BUILD)/asan SANITIZE='$(SANITIZERS)' test-unit
+
+.PHONY: test-unit
+test-unit: all $(UNIT_TESTS)
+	$(Q)BUILD=$(BUILD) tests/run.sh unit
+
+format:
+	$(Q)$(CLANG_FORMAT) -i $(C_FILES)
+
+# BENCH takes options of tests/bench/run.py: make bench BENCH=--full
+bench: programs
+	$(Q)/usr/bin/python3 tests/bench/run.py --build $(BUILD) $(BENCH)
+
+# --- install -----------------------------------------------------------------------------------
+
+install: all
+	install -D -m 755 $(BUILD)/faultline $(DESTDIR)$(PREFIX)/bin/faultline
+	install -D -m 644 user/command/faultline.1 $(DESTDIR)$(PREFIX)/share/man/man1/faultline.1
+	install -D -m 644 user/command/faultline.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/faultline
 
 clean:
 	$(Q)rm -rf $(BUILD)
