@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Runs test programs one after the other: a line for each, the output of those that fail, a sum.
+# Knows where tests lie and what an exit status means; must not know what any of them tests.
+#
+# usage: BUILD=DIR tests/run.sh [unit] [live]   (make test and make check call it)
+#   unit  $BUILD/tests/unit/test_* for each tests/unit/test_*.c, tests/unit/*.py, tests/unit/*.sh
+#   live  tests/live/run.py or run.sh; needs root
+# A test is called in the top directory, with BUILD, FAULTLINE (the program) and PYTHON set to
+# absolute paths, and nothing on stdin. Exit status 0 is passed, 77 skipped (the last line of its
+# output says why), anything else failed. Files whose names begin with _ are no tests.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+BUILD=$(realpath "${BUILD:-build}")
+FAULTLINE=$BUILD/faultline
+# Debian's own Python: the one that Debian's python3-msgpack and python3-numpy belong to.
+PYTHON=${PYTHON:-$(command -v /usr/bin/python3 || command -v python3)}
+export BUILD FAULTLINE PYTHON PYTHONDONTWRITEBYTECODE=1
+unit_limit=300 live_limit=900 # seconds; only to end a test that hangs
+
+passed=0 failed=0 skipped=0
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# judge NAME STATUS SECONDS: counts a test and prints its line.
+judge() {
+	case $2 in
+	0) passed=$((passed + 1)) && printf 'ok    %-44s %4d s\n' "$1" "$3" ;;
+	77) skipped=$((skipped + 1)) && printf 'skip  %s: %s\n' "$1" "$(tail -n 1 "$output")" ;;
+	124 | 137) failed=$((failed + 1)) && printf 'FAIL  %s: still running after %d s\n' "$1" "$3" ;;
+	*) failed=$((failed + 1)) && printf 'FAIL  %s: exit status %d\n' "$1" "$2" ;;
+	esac
+}
+
+# with_interpreter FILE: sets `call` to what runs it, so that a lost executable bit loses no test.
+with_interpreter() {
+	case $1 in
+	*.py) call=("$PYTHON" "$1") ;;
+	*.sh) call=(bash "$1") ;;
+	*) call=("$1") ;;
+	esac
+}
+
+unit() {
+	local source tests=() test started status
+	shopt -s nullglob
+	for source in tests/unit/test_*.c; do
+		tests+=("$BUILD/${source%.c}")
+	done
+	tests+=(tests/unit/[!_]*.py tests/unit/[!_]*.sh)
+	if [ ${#tests[@]} = 0 ]; then
+		judge "tests/unit (has no tests)" 1 0
+	fi
+	for test in "${tests[@]}"; do
+		with_interpreter "$test"
+		started=$SECONDS
+		timeout --foreground -k 10 $unit_limit "${call[@]}" </dev/null >"$output" 2>&1
+		status=$?
+		judge "${test#"$BUILD/"}" $status $((SECONDS - started))
+		[ $status = 0 ] || [ $status = 77 ] || sed 's/^/      /' "$output"
+	done
+}
+
+# The live tests take minutes: their output is shown as it comes.
+live() {
+	local runner started status as_root=()
+	shopt -s nullglob
+	set -- tests/live/run.[ps][yh]
+	if [ $# != 1 ]; then
+		judge "tests/live (wants one of run.py and run.sh, has $#)" 1 0
+		return
+	fi
+	runner=$1
+	if [ "$(id -u)" != 0 ]; then
+		if ! sudo -n true 2>/dev/null; then
+			echo "not root, and only root may trace (sudo make test runs them)" >"$output"
+			judge "$runner" 77 0
+			return
+		fi
+		as_root=(sudo -n BUILD="$BUILD" FAULTLINE="$FAULTLINE" PYTHON="$PYTHON"
+			PYTHONDONTWRITEBYTECODE=1)
+	fi
+	with_interpreter "$runner"
+	started=$SECONDS
+	timeout --foreground -k 10 $live_limit "${as_root[@]}" "${call[@]}" </dev/null 2>&1 | tee "$output"
+	status=${PIPESTATUS[0]}
+	judge "$runner" "$status" $((SECONDS - started))
+}
+
+[ $# -gt 0 ] || set -- unit live
+for suite; do
+	case $suite in
+	unit | live) "$suite" ;;
+	*) echo "run.sh: no suite '$suite'; there are unit and live" >&2 && exit 2 ;;
+	esac
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
