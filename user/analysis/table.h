@@ -25,6 +25,7 @@ enum table_unit {
 	UNIT_COUNT, /* how many: 1,234,567 */
 	UNIT_BYTES,
 	UNIT_NS,
+	UNIT_SHARE, /* a CELL_REAL of 0 to 1: 12.3% */
 };
 
 enum table_shape {
