@@ -10,7 +10,7 @@
 # absolute paths, and nothing on stdin. Exit status 0 is passed, 77 skipped (the last line of its
 # output says why), anything else failed. Files whose names begin with _ are no tests.
 set -uo pipefail
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$(realpath "$0")")/.." || exit 1
 
 BUILD=$(realpath "${BUILD:-build}")
 FAULTLINE=$BUILD/faultline

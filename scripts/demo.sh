@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# From nothing to a first report: installs what is missing, builds, makes a data set, runs a
+# training job's loader over it on a cold cache under faultline, prints the report.
+# Must not know how anything of that is done inside.
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/.."
+
+build=${BUILD:-build}
+data_mib=384
+place=
+
+say() {
+	echo
+	echo "==> $*"
+}
+
+fail() {
+	echo "demo.sh: $*" >&2
+	exit 1
+}
+
+clean_up() {
+	[ -z "$place" ] || rm -rf "$place"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+resident() {
+	fincore --bytes --noheadings --output RES "$1" | tr -d ' '
+}
+
+# Writes a file's pages to storage and takes them out of memory, this file's only.
+cool() {
+	sync "$1" && dd if="$1" iflag=nocache count=0 status=none
+}
+
+# A directory whose files lie on storage and not in memory alone (tmpfs, an overlay over it): a
+# file there can be cooled. Sets `place` to a new directory in it.
+choose_place() {
+	local top
+	for top in "${TMPDIR:-/var/tmp}" /var/tmp /tmp "$PWD" "$HOME"; do
+		[ -w "$top" ] || continue
+		[ "$(df --output=avail -m "$top" | tail -n 1)" -gt $((data_mib * 2)) ] || continue
+		place=$(mktemp -d "$top/faultline-demo.XXXXXX") || continue
+		head -c 1M /dev/urandom >"$place/probe" && cool "$place/probe"
+		[ "$(resident "$place/probe")" != 0 ] || return 0
+		clean_up
+		place=
+	done
+	fail "no writable directory on a real file system with $((data_mib * 2)) MiB free; set TMPDIR"
+}
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+	sudo -v 2>/dev/null || fail "only root may trace: run it as root"
+	as_root=(sudo)
+fi
+
+say "Packages: what building and a Python loader need"
+scripts/setup.sh build demo || fail "packages are missing"
+
+say "Build: make"
+make -j"$(nproc)" || fail "the build failed"
+"${as_root[@]}" "$build/faultline" check >/dev/null ||
+	fail "this kernel or these privileges do not allow tracing; sudo $build/faultline check says why"
+
+choose_place
+tokens=$place/tokens.bin
+trace=$build/demo.flt
+say "Data: $data_mib MiB of 16-bit tokens in $tokens ($(stat -f -c %T "$place")), then out of memory"
+head -c "${data_mib}M" /dev/urandom >"$tokens"
+cool "$tokens"
+before=$(resident "$tokens")
+
+loader=(/usr/bin/python3 scripts/demo_loader.py "$tokens")
+say "Job: faultline run -o $trace --force -- ${loader[*]}"
+"${as_root[@]}" "$build/faultline" run -o "$trace" --force -- "${loader[@]}" ||
+	fail "the traced job failed"
+after=$(resident "$tokens")
+
+say "Report: faultline report $trace"
+"$build/faultline" report "$trace" || fail "the report failed"
+
+say "In short"
+"$build/faultline" report --format json "$trace" >"$place/report.json" || fail "the report failed"
+/usr/bin/python3 - "$place/report.json" "$tokens" "$before" "$after" <<'PYTHON' ||
+import json, sys
+report, path, before, after = json.load(open(sys.argv[1])), *sys.argv[2:]
+MIB = 2**20
+row = next((row for row in report["files"] or [] if row["path"] == path), None)
+if not row or not row["mmap"] or not row["mmap"]["fetched_bytes"]:
+    sys.exit(f"the report shows no page faults on {path}")
+mmap, lost = row["mmap"], report["trace"]["lost"]["total"]
+print(f"""\
+{path}:
+  through memory  {mmap["fetched_bytes"] / MIB:8.1f} MiB in {mmap["faults"]:,} page faults \
+({mmap["major"]:,} major), {mmap["time_ns"] / 1e9:.2f} s of waiting
+  through read()  {row["read"]["bytes"] / MIB:8.1f} MiB: all that a tracer of system calls can see
+  page cache      {(int(after) - int(before)) / MIB:8.1f} MiB more of it than before the job, by \
+fincore(1)
+Events lost: {lost}.""")
+PYTHON
+	fail "the report does not show the file that the job read"
+echo "The trace is kept in $trace: try faultline print $trace, faultline report --help."
