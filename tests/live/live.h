@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the workloads of the live tests share. A workload writes what it did and what the kernel
+ * told it (rusage, mincore, /proc/self/io) as one JSON object into a file; it knows nothing of
+ * Faultline, so that its account can be held against Faultline's.
+ */
+#ifndef FAULTLINE_TESTS_LIVE_H
+#define FAULTLINE_TESTS_LIVE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORKLOAD_BROKEN 99 /* exit status: the workload itself could not do its work */
+
+/* Ends the workload when something that the test takes for granted is not so. */
+#define require(condition)                                                                         \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			dprintf(2, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition,     \
+				strerror(errno));                                                  \
+			_exit(WORKLOAD_BROKEN);                                                    \
+		}                                                                                  \
+	} while (0)
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* A small generator of our own: the same numbers on every machine and in every run. */
+static inline uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+#endif
