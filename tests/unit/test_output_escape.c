@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Hostile text: nothing that a terminal obeys comes through, everything that it shows does.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "output/escape.h"
+
+static char shown[4096];
+
+static const char *show(const char *text, size_t length, size_t columns)
+{
+	struct sink out;
+
+	sink_open_memory(&out);
+	if (columns)
+		escape_shortened(&out, text, length, columns);
+	else
+		escape_text(&out, text, length);
+	assert_int_equal(out.error, 0);
+	assert_true(out.used < sizeof(shown));
+	if (out.used)
+		memcpy(shown, out.buffer, out.used);
+	shown[out.used] = '\0';
+	sink_close(&out);
+	return shown;
+}
+
+static void test_passes(void **state)
+{
+	static const char *const texts[] = {
+		"",	      "/data/train 01.bin",  "/daten/größe",
+		"/数据/训练", "/σ/𝔘nicode/🙂", "back\\slash",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_string_equal(show(texts[i], strlen(texts[i]), 0), texts[i]);
+		assert_true(escape_is_utf8(texts[i], strlen(texts[i])));
+	}
+}
+
+static void test_escapes(void **state)
+{
+	static const struct {
+		const char *text, *shown;
+		bool utf8;
+	} samples[] = {
+		{ "\033[2J", "\\x1b[2J", true },
+		{ "a\nb\tc\r\177", "a\\x0ab\\x09c\\x0d\\x7f", true },
+		{ "\xc2\x9b"
+		  "31m",
+		  "\\xc2\\x9b31m", true },			       /* CSI as a C1 control */
+		{ "\xe2\x80\xae", "\\xe2\\x80\\xae", true },	       /* right-to-left override */
+		{ "\xe2\x81\xa6x", "\\xe2\\x81\\xa6x", true },	       /* isolate */
+		{ "\xe2\x80\xa8", "\\xe2\\x80\\xa8", true },	       /* line separator */
+		{ "\xff\xfe", "\\xff\\xfe", false },		       /* never in UTF-8 */
+		{ "\xc0\xaf", "\\xc0\\xaf", false },		       /* a longer form of "/" */
+		{ "\xe0\x80\xaf", "\\xe0\\x80\\xaf", false },	       /* another */
+		{ "\xed\xa0\x80", "\\xed\\xa0\\x80", false },	       /* a surrogate */
+		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", false }, /* above U+10FFFF */
+		{ "\xc3", "\\xc3", false },			       /* cut */
+		{ "gr\xf6\xdf"
+		  "e",
+		  "gr\\xf6\\xdfe", false }, /* Latin-1 */
+	};
+
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		size_t length = strlen(samples[i].text);
+
+		assert_string_equal(show(samples[i].text, length, 0), samples[i].shown);
+		assert_int_equal(escape_columns(samples[i].text, length), strlen(samples[i].shown));
+		assert_int_equal(escape_is_utf8(samples[i].text, length), samples[i].utf8);
+	}
+	assert_string_equal(show("a\0b", 3, 0), "a\\x00b");
+}
+
+static void test_columns(void **state)
+{
+	assert_int_equal(escape_columns("größe", strlen("größe")), 5);
+	assert_int_equal(escape_columns("数据", strlen("数据")), 4);
+	assert_int_equal(escape_columns("e\xcc\x81", 3), 1); /* a combining accent */
+}
+
+static void test_shortens(void **state)
+{
+	const char *path = "/data/imagenet/train/n01440764/n01440764_10026.JPEG";
+	const char *wide = "/数据/训练/数据/训练/数据/训练.bin";
+
+	assert_string_equal(show(path, strlen(path), 200), path);
+	assert_string_equal(show(path, strlen(path), 24), "/data/i…40764_10026.JPEG");
+	assert_string_equal(show(path, strlen(path), 1), "…");
+	for (size_t columns = 1; columns < 40; columns++) {
+		show(wide, strlen(wide), columns);
+		assert_true(escape_is_utf8(shown, strlen(shown)));
+		assert_true(escape_columns(shown, strlen(shown)) <= columns);
+	}
+}
+
+/* Whatever the bytes: what comes out is UTF-8 without controls, and as wide as foretold. */
+static void test_any_bytes(void **state)
+{
+	srand(1);
+	for (int round = 0; round < 5000; round++) {
+		char text[64];
+		size_t length = rand() % sizeof(text);
+
+		for (size_t i = 0; i < length; i++)
+			text[i] = rand() % 3 ? rand() : 0x80 | rand();
+		show(text, length, 0);
+		assert_true(escape_is_utf8(shown, strlen(shown)));
+		assert_int_equal(escape_columns(shown, strlen(shown)),
+				 escape_columns(text, length));
+		for (const char *p = shown; *p; p++)
+			assert_false((*p >= 0 && *p < 0x20) || *p == 0x7f);
+		show(text, length, 1 + rand() % 20);
+		assert_true(escape_is_utf8(shown, strlen(shown)));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_passes),	  cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_columns),	  cmocka_unit_test(test_shortens),
+		cmocka_unit_test(test_any_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Tables as JSON, read back by two parsers that are not ours: json-c and Python's.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "output/json.h"
+
+#define TEXT(bytes)                                                                                \
+	{                                                                                          \
+		.type = CELL_TEXT, .length = sizeof(bytes) - 1, .text = bytes                      \
+	}
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct sink out;
+
+static struct json_object *parse_tables(const struct table *const *tables, size_t count)
+{
+	struct json_object *object;
+
+	sink_open_memory(&out);
+	assert_int_equal(json_tables(&out, tables, count), 0);
+	sink_bytes(&out, "", 1);
+	object = json_tokener_parse(out.buffer);
+	assert_non_null(object);
+	assert_int_equal(json_object_get_int(json_object_object_get(object, "schema")), 1);
+	return object;
+}
+
+static struct json_object *at(struct json_object *object, const char *path)
+{
+	char part[64];
+
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		snprintf(part, sizeof(part), "%.*s", (int)n, path);
+		if (json_object_is_type(object, json_type_array))
+			object = json_object_array_get_idx(object, atoi(part));
+		else if (!json_object_object_get_ex(object, part, &object))
+			fail_msg("no member %s", part);
+		path += n + (path[n] == '/');
+	}
+	return object;
+}
+
+static void test_values(void **state)
+{
+	struct table_column columns[] = {
+		{ "max", "max", UNIT_COUNT },	      { "read.bytes", NULL, UNIT_BYTES },
+		{ "negative", NULL, UNIT_NS },	      { "write.bytes", NULL, UNIT_BYTES },
+		{ "read.time_ns", NULL, UNIT_NS },    { "nan", NULL, UNIT_SHARE },
+		{ "real", NULL, UNIT_SHARE },	      { "flag", NULL, UNIT_NONE },
+		{ "sizes.<=4KiB", NULL, UNIT_COUNT },
+	};
+	struct cell cells[] = {
+		{ .type = CELL_UINT, .uint = UINT64_MAX }, { .type = CELL_UINT, .uint = 5 },
+		{ .type = CELL_INT, .sint = INT64_MIN },   { .type = CELL_NULL },
+		{ .type = CELL_UINT, .uint = 6 },	   { .type = CELL_REAL, .real = 0.0 / 0.0 },
+		{ .type = CELL_REAL, .real = 0.25 },	   { .type = CELL_BOOL, .flag = true },
+		{ .type = CELL_UINT, .uint = 7 },
+	};
+	struct table table = { .name = "t",
+			       .shape = TABLE_RECORD,
+			       .columns = columns,
+			       .column_count = COUNT(columns),
+			       .cells = cells,
+			       .row_count = 1 };
+	struct table list = { .name = "empty", .shape = TABLE_LIST };
+	struct table absent = { .name = "absent", .shape = TABLE_LIST, .absent = true };
+	const struct table *tables[] = { &table, &list, &absent };
+	struct json_object *object = parse_tables(tables, COUNT(tables));
+
+	assert_true(json_object_get_uint64(at(object, "t/max")) == UINT64_MAX);
+	assert_true(json_object_get_int64(at(object, "t/negative")) == INT64_MIN);
+	assert_int_equal(json_object_get_int(at(object, "t/read/bytes")), 5);
+	assert_int_equal(json_object_get_int(at(object, "t/read/time_ns")), 6);
+	assert_int_equal(json_object_get_int(at(object, "t/sizes/<=4KiB")), 7);
+	assert_null(at(object, "t/write/bytes"));
+	assert_null(at(object, "t/nan"));
+	assert_true(json_object_get_double(at(object, "t/real")) == 0.25);
+	assert_true(json_object_get_boolean(at(object, "t/flag")));
+	assert_int_equal(json_object_array_length(at(object, "empty")), 0);
+	assert_null(at(object, "absent"));
+	json_object_put(object);
+	sink_close(&out);
+}
+
+/* A name of a layer or an operation comes from the trace and may be anything. */
+static void test_hostile_names(void **state)
+{
+	struct table_column columns[] = {
+		{ "a", NULL, UNIT_NONE },	{ "a.b", NULL, UNIT_NONE },
+		{ "by.\xff", NULL, UNIT_NONE }, { "by.\"\n", NULL, UNIT_NONE },
+		{ "..", NULL, UNIT_NONE },
+	};
+	struct cell cells[COUNT(columns)];
+	struct table table = { .name = "t",
+			       .shape = TABLE_RECORD,
+			       .columns = columns,
+			       .column_count = COUNT(columns),
+			       .cells = cells,
+			       .row_count = 1 };
+	const struct table *tables[] = { &table };
+	struct json_object *object;
+
+	for (size_t i = 0; i < COUNT(cells); i++)
+		cell_uint(&cells[i], i + 1);
+	object = parse_tables(tables, 1);
+	assert_int_equal(json_object_get_int(at(object, "t/a")), 1);
+	assert_int_equal(json_object_get_int(at(object, "t/a.b")), 2);
+	assert_int_equal(json_object_get_int(at(object, "t/by/\\xff")), 3);
+	assert_int_equal(json_object_get_int(at(object, "t/by/\"\n")), 4);
+	json_object_put(object);
+	sink_close(&out);
+}
+
+static void test_texts(void **state)
+{
+	const struct cell arguments[] = { TEXT("sh"), TEXT("-c"), TEXT("\xff") };
+	struct table_column columns[] = {
+		{ "path", "path", UNIT_NONE },
+		{ "r.command", NULL, UNIT_NONE },
+	};
+	struct cell cells[] = {
+		TEXT("/a\nb\"\\\033[2J\xe2\x80\xae"),
+		{ .type = CELL_TEXTS, .length = 3, .texts = arguments },
+		TEXT("gr\xf6\xdf\0e"),
+		{ .type = CELL_TEXTS, .length = 2, .texts = arguments },
+		TEXT(""),
+		{ .type = CELL_TEXTS, .length = 0 },
+	};
+	struct table table = { .name = "t",
+			       .shape = TABLE_LIST,
+			       .columns = columns,
+			       .column_count = COUNT(columns),
+			       .cells = cells,
+			       .row_count = 3 };
+	const struct table *tables[] = { &table };
+	struct json_object *object = parse_tables(tables, 1);
+
+	assert_string_equal(json_object_get_string(at(object, "t/0/path")),
+			    "/a\nb\"\\\033[2J\xe2\x80\xae");
+	assert_false(json_object_object_get_ex(at(object, "t/0"), "path_hex", NULL));
+	assert_string_equal(json_object_get_string(at(object, "t/0/r/command/2")), "\\xff");
+	assert_null(at(object, "t/0/r/command_hex/1"));
+	assert_string_equal(json_object_get_string(at(object, "t/0/r/command_hex/2")), "ff");
+	assert_int_equal(json_object_get_string_len(at(object, "t/1/path")), 12);
+	assert_memory_equal(json_object_get_string(at(object, "t/1/path")), "gr\\xf6\\xdf\0e", 12);
+	assert_string_equal(json_object_get_string(at(object, "t/1/path_hex")), "6772f6df0065");
+	assert_false(json_object_object_get_ex(at(object, "t/1/r"), "command_hex", NULL));
+	assert_string_equal(json_object_get_string(at(object, "t/2/path")), "");
+	assert_int_equal(json_object_array_length(at(object, "t/2/r/command")), 0);
+	json_object_put(object);
+	sink_close(&out);
+}
+
+/* Random bytes, through Python: the text itself where it is UTF-8, else the hex beside it. */
+static void test_python(void **state)
+{
+	static const char program[] = "import json, sys\n"
+				      "rows = json.load(open(sys.argv[1], encoding='utf-8'))['t']\n"
+				      "raw = open(sys.argv[2]).read().split()\n"
+				      "assert len(rows) == len(raw) == 500\n"
+				      "for row, want in zip(rows, raw):\n"
+				      "    want = bytes.fromhex(want[1:])\n"
+				      "    try:\n"
+				      "        assert row == {'x': want.decode('utf-8')}, row\n"
+				      "    except UnicodeDecodeError:\n"
+				      "        assert bytes.fromhex(row['x_hex']) == want, row\n";
+	char json_path[] = "/tmp/faultline-json-XXXXXX", raw_path[] = "/tmp/faultline-raw-XXXXXX";
+	char command[2048];
+	struct table_column columns[] = { { "x", NULL, UNIT_NONE } };
+	struct cell cells[500];
+	static char bytes[500][24];
+	struct table table = { .name = "t",
+			       .shape = TABLE_LIST,
+			       .columns = columns,
+			       .column_count = 1,
+			       .cells = cells,
+			       .row_count = 500 };
+	const struct table *tables[] = { &table };
+	int fd = mkstemp(json_path);
+	FILE *raw = fdopen(mkstemp(raw_path), "w");
+
+	assert_true(fd >= 0 && raw);
+	srand(7);
+	for (size_t i = 0; i < COUNT(cells); i++) {
+		cells[i] = (struct cell) { .type = CELL_TEXT,
+					   .text = bytes[i],
+					   .length = rand() % 24 };
+		fputc('x', raw);
+		for (size_t j = 0; j < cells[i].length; j++) {
+			bytes[i][j] = i % 2 ? rand() : rand() % 128;
+			fprintf(raw, "%02x", (unsigned char)bytes[i][j]);
+		}
+		fputc('\n', raw);
+	}
+	assert_int_equal(fclose(raw), 0);
+	assert_int_equal(sink_open(&out, fd), 0);
+	assert_int_equal(json_tables(&out, tables, 1), 0);
+	assert_int_equal(sink_flush(&out), 0);
+	sink_close(&out);
+	close(fd);
+	snprintf(command, sizeof(command), "python3 -c \"%s\" %s %s", program, json_path, raw_path);
+	assert_int_equal(system(command), 0);
+	unlink(json_path);
+	unlink(raw_path);
+}
+
+/* One string on its own, as `print` writes it. */
+static void test_string(void **state)
+{
+	sink_open_memory(&out);
+	assert_true(json_text(&out, "plain", 5));
+	assert_true(json_text(&out, "a\"b", 3));
+	assert_false(json_text(&out, "\xff", 1));
+	json_hex(&out, "\xff\x01", 2);
+	assert_int_equal(out.used, strlen("\"plain\"\"a\\\"b\"\"\\\\xff\"\"ff01\""));
+	assert_memory_equal(out.buffer, "\"plain\"\"a\\\"b\"\"\\\\xff\"\"ff01\"", out.used);
+	sink_close(&out);
+}
+
+static void test_full_disk(void **state)
+{
+	struct table table = { .name = "t", .shape = TABLE_LIST };
+	const struct table *tables[] = { &table };
+	FILE *full = fopen("/dev/full", "w");
+
+	assert_non_null(full);
+	assert_int_equal(sink_open(&out, fileno(full)), 0);
+	json_tables(&out, tables, 1);
+	assert_int_equal(sink_flush(&out), -ENOSPC);
+	assert_int_equal(sink_flush(&out), -ENOSPC);
+	sink_close(&out);
+	fclose(full);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values), cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_texts),  cmocka_unit_test(test_python),
+		cmocka_unit_test(test_string), cmocka_unit_test(test_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Numbers for people: units, rounding at their edges, and the largest values.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "output/units.h"
+
+struct sample {
+	uint64_t value;
+	const char *text;
+};
+
+static void check(char *(*format)(char *, uint64_t), const struct sample *samples, size_t count)
+{
+	char text[UNITS_TEXT];
+
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(format(text, samples[i].value), samples[i].text);
+}
+
+static void test_bytes(void **state)
+{
+	static const struct sample samples[] = {
+		{ 0, "0 B" },
+		{ 1, "1 B" },
+		{ 1023, "1023 B" },
+		{ 1024, "1.0 KiB" },
+		{ 1536, "1.5 KiB" },
+		{ 102348, "99.9 KiB" },
+		{ 102400, "100 KiB" },
+		{ 1048063, "1023 KiB" },
+		{ 1048064, "1.0 MiB" }, /* 1023.5 KiB: never "1024 KiB" */
+		{ 1610612736, "1.5 GiB" },
+		{ 536870912, "512 MiB" },
+		{ UINT64_MAX, "16.0 EiB" },
+	};
+
+	check(units_bytes, samples, sizeof(samples) / sizeof(samples[0]));
+}
+
+static void test_ns(void **state)
+{
+	static const struct sample samples[] = {
+		{ 0, "0 ns" },
+		{ 999, "999 ns" },
+		{ 1000, "1.0 us" },
+		{ 12345678, "12.3 ms" },
+		{ 999499999, "999 ms" },
+		{ 999500000, "1.0 s" },
+		{ 59949999999, "59.9 s" },
+		{ 59950000000, "1m 00s" },
+		{ 100000000000, "1m 40s" },
+		{ 3599499999999, "59m 59s" },
+		{ 3599500000000, "1h 00m" },
+		{ 7500000000000, "2h 05m" },
+		{ 86400000000000, "1d 00h" },
+		{ UINT64_MAX, "213503d 23h" },
+	};
+
+	check(units_ns, samples, sizeof(samples) / sizeof(samples[0]));
+}
+
+static void test_count(void **state)
+{
+	static const struct sample samples[] = {
+		{ 0, "0" },
+		{ 999, "999" },
+		{ 1000, "1,000" },
+		{ 1234567, "1,234,567" },
+		{ UINT64_MAX, "18,446,744,073,709,551,615" },
+	};
+
+	check(units_count, samples, sizeof(samples) / sizeof(samples[0]));
+}
+
+static void test_share(void **state)
+{
+	char text[UNITS_TEXT];
+
+	assert_string_equal(units_share(text, 0), "0%");
+	assert_string_equal(units_share(text, 0.0001), "<0.1%");
+	assert_string_equal(units_share(text, 0.123), "12.3%");
+	assert_string_equal(units_share(text, 1), "100.0%");
+	assert_string_equal(units_share(text, 0.0 / 0.0), "-");
+	assert_string_equal(units_share(text, 1e300), "100000000.0%");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_ns),
+		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_share),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Where output goes: a buffer in front of a file descriptor, or in memory. The first error sticks
+ * and is asked for at the end, so that what prints need not check every step.
+ * Knows nothing of what is written.
+ */
+#ifndef FAULTLINE_SINK_H
+#define FAULTLINE_SINK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct sink {
+	int fd; /* -1: everything is kept in `buffer` */
+	int error;
+	char *buffer;
+	size_t used, size;
+	uint64_t written; /* bytes that went to the descriptor */
+};
+
+/* The descriptor stays the caller's. Returns 0 or -ENOMEM. */
+int sink_open(struct sink *sink, int fd);
+/* Keeps everything; `buffer` and `used` hold it. Starts without memory, so it cannot fail. */
+void sink_open_memory(struct sink *sink);
+/* Writes out what is buffered. Returns 0 or the first error there was (-EPIPE, -ENOSPC, -ENOMEM
+ * ...). */
+int sink_flush(struct sink *sink);
+/* Frees the buffer; does not flush. May be called twice. */
+void sink_close(struct sink *sink);
+
+/* Makes `length` bytes of room at buffer + used; false after an error. `length` is at most 64 KiB
+ * for a descriptor. */
+_Bool sink_reserve(struct sink *sink, size_t length);
+
+void sink_bytes(struct sink *sink, const void *bytes, size_t length);
+void sink_format(struct sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sink_uint(struct sink *sink, uint64_t value);
+void sink_int(struct sink *sink, int64_t value);
+void sink_repeat(struct sink *sink, char c, size_t count);
+
+static inline void sink_text(struct sink *sink, const char *text)
+{
+	sink_bytes(sink, text, strlen(text));
+}
+
+static inline void sink_char(struct sink *sink, char c)
+{
+	if (sink_reserve(sink, 1))
+		sink->buffer[sink->used++] = c;
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Numbers for people. Each function writes a NUL-terminated text into `out` and returns out.
+ * Knows nothing of tables.
+ */
+#ifndef FAULTLINE_UNITS_H
+#define FAULTLINE_UNITS_H
+
+#include <stdint.h>
+
+#define UNITS_TEXT 32 /* room for any of these texts, its NUL included */
+
+/* "512 B", "1.5 KiB", "12.3 GiB", "123 TiB": powers of 1024, three digits or "1000 KiB" and the
+ * like. */
+char *units_bytes(char out[UNITS_TEXT], uint64_t bytes);
+/* "15 ns", "1.2 us", "12.3 ms", "59.9 s", then "1m 40s", "2h 05m", "3d 04h". */
+char *units_ns(char out[UNITS_TEXT], uint64_t ns);
+/* "1,234,567" */
+char *units_count(char out[UNITS_TEXT], uint64_t count);
+/* Of 1: "12.3%"; "<0.1%" for what would round to zero and is not zero. */
+char *units_share(char out[UNITS_TEXT], double share);
+
+#endif
