@@ -5,7 +5,7 @@
  * Each thread reads a file of its own: threads on one file wait for each other's cache lines, and
  * that would hide what tracing adds.
  *
- * usage: hotread FILE THREADS SECONDS [OPS]   (OPS: of each thread, instead of SECONDS)
+ * usage: hotread PREFIX THREADS SECONDS [OPS]   (OPS: of each thread, instead of SECONDS)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 
 	threads = argc > 3 ? atoi(argv[2]) : 0;
 	if (threads < 1 || threads > 64) {
-		fprintf(stderr, "usage: hotread FILE THREADS SECONDS [OPS]\n");
+		fprintf(stderr, "usage: hotread PREFIX THREADS SECONDS [OPS]\n");
 		return 2;
 	}
 	pthread_barrier_init(&start, NULL, threads);

@@ -1,0 +1,369 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What tracing costs: programs that time themselves, run untraced and traced in turn.
+
+Must not know how a tracer works, nor judge by absolute times: a ratio is the median over pairs
+A B A B of one run on one machine. Prints tables; the same as JSON goes to BUILD/bench.json.
+"""
+import argparse
+import dataclasses
+import json
+import os
+import platform
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import tracers
+
+MIB = 2**20
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    name: str
+    program: str
+    arguments: tuple  # {dir} is the scratch directory, {s} how many seconds to run
+    calls: tuple = ()  # system calls that a rival has to trace for the same picture
+    faults: bool = False
+    target: float = None  # of the ratio; None: measured, not promised
+    rivals: bool = False  # run the other tracers on it too
+
+
+WORKLOADS = [
+    Workload("hot 4 KiB pread, 1 thread", "hotread", ("{dir}/hot", "1", "{s}"), ("pread64",),
+             target=2.0, rivals=True),
+    Workload("hot 4 KiB pread, 2 threads", "hotread", ("{dir}/hot", "2", "{s}"), ("pread64",),
+             target=2.0),
+    Workload("small files (4 calls each)", "smallfiles", ("{dir}/small", "1000", "{s}"),
+             ("openat", "newfstatat", "read", "close"), target=1.6, rivals=True),
+    Workload("minor file faults", "faults", ("{dir}/big", "minor", "{s}"), faults=True,
+             rivals=True),
+    Workload("major file faults, readahead", "faults", ("{dir}/big", "major", "{s}"), faults=True),
+    Workload("cold random mmap, MADV_RANDOM", "faults", ("{dir}/big", "random", "{s}"), faults=True,
+             target=1.10),
+]
+BIG_FILE_BYTES = 256 * MIB
+
+BYTES_PER_EVENT = 8
+RUN_MEMORY_BYTES = 64 * MIB
+REPORT_EVENTS_PER_S = 5_000_000
+REPORT_GROWTH = 1.10  # what "does not grow" allows for noise between two sizes
+
+
+class Bench:
+    def __init__(self, options, scratch):
+        self.options = options
+        self.build = os.path.abspath(options.build)
+        self.scratch = scratch
+        self.faultline = tracers.Faultline(f"{self.build}/faultline")
+        self.trace = f"{scratch}/bench.flt"
+        self.traced_events = self.traced_bytes = self.lost = 0
+
+    # --- running things ---
+
+    def argv(self, workload, seconds):
+        fill = {"dir": self.scratch, "s": str(seconds)}
+        return [f"{self.build}/tests/bench/{workload.program}",
+                *(argument.format(**fill) for argument in workload.arguments)]
+
+    def time(self, argv):
+        """Runs a program, maybe under a tracer; its own ns per operation."""
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        for line in reversed(done.stdout.splitlines()):
+            words = line.split()
+            if len(words) == 2 and words[1].isdigit():
+                return float(words[0])
+        raise Failed(f"{' '.join(argv[:6])} ... gave no time: {last_line(done.stderr)}")
+
+    def pairs(self, workload, tracer, seconds, count, after=lambda: None):
+        out = f"{self.scratch}/{'bench.flt' if tracer is self.faultline else 'rival.out'}"
+        plain = self.argv(workload, seconds)
+        traced = tracer.wrap(workload, plain, out)
+        pairs = []
+        for _ in range(count):
+            pairs.append((self.time(plain), self.time(traced)))
+            after()
+        remove(out)
+        return pairs
+
+    def report(self):
+        """What a report says of the last trace."""
+        done = subprocess.run([f"{self.build}/faultline", "report", "-q", "--format", "json", self.trace],
+                              capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)["trace"]
+
+    def note_trace(self):
+        about = self.report()
+        self.traced_events += about["events"]
+        self.traced_bytes += os.path.getsize(self.trace)
+        self.lost += about["lost"]["total"]
+
+    # --- what is measured ---
+
+    def prepare(self):
+        block = os.urandom(MIB)
+        with open(f"{self.scratch}/big", "wb") as file:
+            for _ in range(BIG_FILE_BYTES // MIB):
+                file.write(block)
+        os.sync()
+        for workload in WORKLOADS:  # makes the files, and finds out what does not work here
+            self.time(self.argv(workload, 0.1))
+
+    def costs(self):
+        for workload in WORKLOADS:
+            say(f"{workload.name}: faultline")
+            pairs = self.pairs(workload, self.faultline, self.options.seconds, self.options.pairs,
+                               self.note_trace)
+            yield cost_row(workload.name, pairs, workload.target)
+        yield self.neighbour()
+
+    def neighbour(self):
+        """An unrelated process, while something else is traced."""
+        workload = WORKLOADS[0]
+        say("untraced neighbour")
+        plain, pairs = self.argv(workload, self.options.seconds), []
+        for _ in range(self.options.pairs):
+            alone = self.time(plain)
+            traced = self.faultline.wrap(workload, ["sh", "-c", "echo traced; exec sleep 1000"], self.trace)
+            with subprocess.Popen(traced, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as other:
+                other.stdout.readline()  # tracing has begun when the command runs
+                beside = self.time(plain)
+                other.send_signal(signal.SIGTERM)
+            pairs.append((alone, beside))
+        return cost_row("hot pread, untraced neighbour", pairs, None)
+
+    def rivals(self):
+        for workload in WORKLOADS:
+            for rival in tracers.RIVALS if workload.rivals else ():
+                row = {"tool": rival.name, "workload": workload.name}
+                reason = rival.why_not(workload)
+                if not reason:
+                    say(f"{workload.name}: {rival.name}")
+                    try:
+                        pairs = self.pairs(workload, rival, min(0.5, self.options.seconds), 3)
+                    except Failed as failure:
+                        reason = str(failure)
+                yield {**row, "skipped": reason} if reason else {**row, **ratios(pairs)}
+
+    def figures(self):
+        yield figure("trace, bytes an event", "bytes", self.traced_bytes / self.traced_events,
+                     BYTES_PER_EVENT)
+        hot = WORKLOADS[1]
+        say(f"{hot.name}, {self.options.long_seconds} s: nothing lost?")
+        self.time(self.faultline.wrap(hot, self.argv(hot, self.options.long_seconds), self.trace))
+        self.note_trace()
+        yield figure("events lost, of all above", "events", self.lost, 0)
+
+        peaks = []
+        for events in (self.options.events // 4, self.options.events):
+            say(f"a trace of {events:,} events")
+            peak, rings = self.run_memory(events)
+            yield figure(f"run, peak memory less {rings / MIB:.0f} MiB of rings, {events:,} events",
+                         "bytes", peak - rings, RUN_MEMORY_BYTES)
+            count = self.report()["events"]
+            peak, seconds = self.report_memory()
+            peaks.append(peak)
+            yield figure(f"report, events a second and core, {count:,} events", "events/s",
+                         count / seconds, REPORT_EVENTS_PER_S, at_least=True)
+        yield figure(f"report, peak memory, {self.options.events // 4:,} events", "bytes", peaks[0], None)
+        yield figure(f"report, peak memory, {self.options.events:,} events", "bytes", peaks[1],
+                     peaks[0] * REPORT_GROWTH)
+
+    def run_memory(self, events):
+        """Peak resident memory of `faultline run`, and how much of it are rings, in bytes."""
+        argv = [f"{self.build}/tests/bench/hotread", f"{self.scratch}/hot", "2", "0", str(events // 2)]
+        peak = rings = 0
+        with subprocess.Popen(self.faultline.wrap(None, argv, self.trace), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL) as run:
+            while run.poll() is None:
+                peak = max(peak, peak_rss(run.pid))
+                rings = max(rings, mapped_rss(run.pid, "bpf-map", "bpf_map"))
+                time.sleep(0.02)
+        return peak, rings
+
+    def report_memory(self):
+        """Peak resident memory of `faultline report`, bytes, and the processor's time it took, s."""
+        argv = [f"{self.build}/faultline", "report", "-q", "--format", "json", self.trace]
+        report = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        peak = pid = 0
+        while not pid:
+            peak = max(peak, peak_rss(report.pid))
+            time.sleep(0.002)
+            pid, status, usage = os.wait4(report.pid, os.WNOHANG)
+        report.returncode = os.waitstatus_to_exitcode(status)
+        if report.returncode:
+            raise Failed(f"faultline report: exit status {report.returncode}")
+        return peak, usage.ru_utime + usage.ru_stime
+
+
+class Failed(Exception):
+    pass
+
+
+def last_line(text):
+    return (text.strip().splitlines() or ["it said nothing"])[-1]
+
+
+def remove(path):
+    if os.path.exists(path):
+        os.remove(path)
+
+
+def say(text):
+    print(f"  {text}", file=sys.stderr, flush=True)
+
+
+def peak_rss(pid):
+    try:
+        with open(f"/proc/{pid}/status") as status:
+            return next((int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")), 0)
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def mapped_rss(pid, *names):
+    """Resident bytes of the mappings in whose names one of `names` occurs."""
+    total, counted = 0, False
+    try:
+        with open(f"/proc/{pid}/smaps") as maps:
+            for line in maps:
+                if line.startswith("Rss:"):
+                    total += int(line.split()[1]) * 1024 * counted
+                elif "-" in line.split()[0]:
+                    counted = any(name in line for name in names)
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return total
+
+
+# --- rows ---
+
+def ratios(pairs):
+    each = [traced / plain for plain, traced in pairs]
+    return {"untraced_ns": statistics.median(plain for plain, _ in pairs),
+            "traced_ns": statistics.median(traced for _, traced in pairs),
+            "ratio": statistics.median(each), "ratios": each}
+
+
+def verdict(value, target, at_least=False):
+    if target is None:
+        return "-"
+    return "ok" if (value >= target if at_least else value <= target) else "MISSED"
+
+
+def cost_row(name, pairs, target):
+    row = {"name": name, **ratios(pairs), "target": target}
+    return {**row, "verdict": verdict(row["ratio"], target)}
+
+
+def figure(name, unit, value, target, at_least=False):
+    return {"name": name, "unit": unit, "value": value, "target": target,
+            "verdict": verdict(value, target, at_least)}
+
+
+# --- tables ---
+
+def nanoseconds(value):
+    return f"{value:,.0f} ns" if value < 10_000 else f"{value / 1000:,.1f} us"
+
+
+def quantity(value, unit):
+    if value is None:
+        return "-"
+    if unit == "bytes":
+        return f"{value / MIB:,.1f} MiB" if value >= MIB else f"{value:.2f}"
+    return f"{value / 1e6:,.2f} M/s" if unit == "events/s" else f"{value:,.0f}"
+
+
+def print_table(title, headings, rows):
+    widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
+    print(f"\n{title}\n")
+    for row in [headings, *rows]:
+        cells = [cell.ljust(width) if i == 0 else cell.rjust(width)
+                 for i, (cell, width) in enumerate(zip(row, widths))]
+        print("  " + "   ".join(cells).rstrip())
+
+
+def print_costs(rows):
+    print_table("What faultline costs the traced, per operation",
+                ["", "untraced", "traced", "added", "ratio", "of pairs", "target", ""],
+                [[row["name"], nanoseconds(row["untraced_ns"]), nanoseconds(row["traced_ns"]),
+                  nanoseconds(row["traced_ns"] - row["untraced_ns"]), f"x{row['ratio']:.2f}",
+                  f"{min(row['ratios']):.2f}-{max(row['ratios']):.2f}",
+                  f"x{row['target']:.2f}" if row["target"] else "-", row["verdict"]] for row in rows])
+
+
+def print_rivals(rows, costs):
+    tools = dict.fromkeys(row["tool"] for row in rows)
+    names = list(dict.fromkeys(row["workload"] for row in rows))
+    found = {(row["tool"], row["workload"]): row for row in rows}
+    lines = [["faultline", *(f"x{row['ratio']:.2f}" for name in names for row in costs
+                             if row["name"] == name)]]
+    for tool in tools:
+        cells = [found[tool, name] for name in names]
+        lines.append([tool, *("-" if "skipped" in row else f"x{row['ratio']:.2f}" for row in cells)])
+    print_table("Beside it, the same pairs under", ["", *names], lines)
+    for row in rows:
+        if "skipped" in row:
+            print(f"  - {row['tool']}, {row['workload']}: {row['skipped']}")
+
+
+def print_figures(rows):
+    print_table("Size and speed", ["", "value", "target", ""],
+                [[row["name"], quantity(row["value"], row["unit"]),
+                  quantity(row["target"], row["unit"]), row["verdict"]] for row in rows])
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="What tracing costs, as ratios paired in one run.")
+    parser.add_argument("--build", default="build", help="where make put things (build)")
+    parser.add_argument("--dir", help="where to put files of some hundred MiB, on a real file system "
+                        "(BUILD)")
+    parser.add_argument("--pairs", type=int, default=5, help="pairs of runs a row (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each run (%(default)s)")
+    parser.add_argument("--events", type=int, help="in the longest trace (6 million)")
+    parser.add_argument("--full", action="store_true", help="9 pairs of 2 s, 50 million events")
+    parser.add_argument("--no-rivals", action="store_true", help="leave the other tracers out")
+    options = parser.parse_args()
+    if options.full:
+        options.pairs, options.seconds = 9, 2.0
+    options.events = options.events or (50_000_000 if options.full else 6_000_000)
+    options.long_seconds = 10
+    return options
+
+
+def main():
+    options = arguments()
+    if os.geteuid() != 0:
+        sys.exit("bench: only root may trace: sudo make bench")
+    scratch = tempfile.mkdtemp(prefix="bench.", dir=options.dir or options.build)
+    try:
+        bench = Bench(options, scratch)
+        bench.prepare()
+        costs = list(bench.costs())
+        rivals = [] if options.no_rivals else list(bench.rivals())
+        figures = list(bench.figures())
+    except Failed as failure:
+        sys.exit(f"bench: {failure}")
+    finally:
+        shutil.rmtree(scratch)
+
+    print_costs(costs)
+    if rivals:
+        print_rivals(rivals, costs)
+    print_figures(figures)
+    result = f"{options.build}/bench.json"
+    with open(result, "w") as file:
+        json.dump({"kernel": platform.release(), "machine": platform.machine(), "cpus": os.cpu_count(),
+                   "pairs": options.pairs, "seconds": options.seconds, "costs": costs,
+                   "rivals": rivals, "figures": figures}, file, indent=1)
+    print(f"\nThe same as JSON: {result}")
+
+
+if __name__ == "__main__":
+    main()
