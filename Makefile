@@ -38,7 +38,6 @@ BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard t
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
 PROGRAM_OBJECTS := $(PROGRAM_SOURCES:%.c=$(BUILD)/%.o)
-BPF_OBJECTS := $(patsubst %.bpf.c,$(BUILD)/%.bpf.o,$(wildcard bpf/*.bpf.c))
 SKELETON := $(BUILD)/bpf/faultline.skel.h
 
 .DELETE_ON_ERROR:
@@ -62,14 +61,12 @@ help:
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Wall -Wextra \
 	-Wno-unused-parameter -Wno-missing-declarations -Wno-unused-function
 
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
+$(BUILD)/bpf/faultline.bpf.o: bpf/faultline.bpf.c Makefile
 	$(call say,BPF,$<)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.full
+	$(Q)$(BPFTOOL) gen object $@ $@.full
 
-$(BUILD)/bpf/linked.bpf.o: $(BPF_OBJECTS)
-	$(call say,LINK,$@)$(BPFTOOL) gen object $@ $^
-
-$(SKELETON): $(BUILD)/bpf/linked.bpf.o
+$(SKELETON): $(BUILD)/bpf/faultline.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name faultline >$@
 
 # --- the user side -----------------------------------------------------------------------------
@@ -137,5 +134,5 @@ install: all
 clean:
 	$(Q)rm -rf $(BUILD)
 
--include $(CORE_OBJECTS:.o=.d) $(PROGRAM_OBJECTS:.o=.d) $(BPF_OBJECTS:.o=.d)
+-include $(CORE_OBJECTS:.o=.d) $(PROGRAM_OBJECTS:.o=.d) $(BUILD)/bpf/faultline.bpf.d
 -include $(UNIT_TESTS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What crosses from the kernel side to the user side: records in the rings, and the tables that
+ * both read. Fixed width, no padding that is not spelled out; kinds are append only.
+ */
+#ifndef FAULTLINE_EVENT_H
+#define FAULTLINE_EVENT_H
+
+#ifndef __bpf__
+#include <assert.h>
+#include <stddef.h>
+#include <linux/types.h>
+#endif
+
+#include "user/trace/flags.h"
+
+enum event_kind {
+	EVENT_NONE,
+	EVENT_SYSCALL,
+	EVENT_SYSCALL_PATH,
+	EVENT_FAULT,
+	EVENT_PAGECACHE,
+	EVENT_FORK,
+	EVENT_EXEC,
+	EVENT_ENVIRON,
+	EVENT_EXIT,
+	EVENT_FILE,
+	EVENT_KIND_COUNT,
+};
+
+#define EVENT_PATH_BYTES 4096    /* of one path, its NUL included */
+#define EVENT_COMMAND_BYTES 4096 /* of a command line that is kept */
+#define EVENT_ENVIRON_BYTES 4096 /* of the environment in one record */
+#define EVENT_ENVIRON_RECORDS 32
+#define EVENT_COMM_BYTES 16
+
+struct event_header {
+	__u64 time_ns; /* CLOCK_MONOTONIC: start of an operation, moment of an event */
+	__u16 kind;
+	__u16 cpu;
+	__u32 size; /* of the whole record */
+	__u32 pid;
+	__u32 tid;
+};
+
+struct event_syscall {
+	struct event_header header;
+	__u64 duration_ns;
+	__s64 offset; /* -1: has no meaning for this call */
+	__u64 asked_bytes;
+	__s64 result;
+	__u32 file;
+	__u16 op;
+	__u16 flags; /* TRACE_OP_* */
+	__u32 fetched_pages;
+	__u32 fault_fetched_pages;
+	__u32 major_faults;
+	__u32 pad;
+};
+
+struct event_syscall_path {
+	struct event_syscall call;
+	__u32 file2;
+	__u32 dir;
+	__u32 dir2;
+	__u16 path_bytes;  /* without a NUL */
+	__u16 path2_bytes; /* follows the first */
+	char text[];
+};
+
+struct event_fault {
+	struct event_header header;
+	__u64 duration_ns;
+	__u64 offset;
+	__u32 file;
+	__u32 flags; /* TRACE_FAULT_* */
+	__u32 fetched_pages;
+	__u32 pad;
+};
+
+struct event_pagecache {
+	struct event_header header;
+	__u64 offset;
+	__u32 file;
+	__u32 fetched_pages;
+};
+
+struct event_fork {
+	struct event_header header; /* of the parent */
+	__u32 child_pid;
+	__u32 child_tid;
+};
+
+struct event_exec {
+	struct event_header header;
+	__u64 cgroup_id;
+	__u32 ppid;
+	__u32 uid;
+	char comm[EVENT_COMM_BYTES];
+	__u32 command_bytes; /* arguments, each with its NUL */
+	__u32 pad;
+	char command[];
+};
+
+/* Comes before the exec record of the same process, on the same CPU, in order. */
+struct event_environ {
+	struct event_header header;
+	__u32 offset;
+	__u32 bytes;
+	char text[];
+};
+
+struct event_exit {
+	struct event_header header;
+	__u64 major_faults; /* of this thread */
+	__u64 minor_faults;
+	char comm[EVENT_COMM_BYTES];
+	__u32 process_ends;
+	__s32 code; /* wait status of the process */
+};
+
+struct event_file {
+	struct event_header header;
+	__u64 ino;
+	__u64 size_bytes;
+	__u32 id;
+	__u32 dev;
+	__u32 generation;
+	__u32 mode;
+	__u32 rdev;
+	__u32 flags; /* TRACE_FILE_* */
+	__u32 class; /* FILE_CLASS_*, one bit */
+	__u32 names_bytes;
+	char names[]; /* path components from the leaf to the root, each with its NUL */
+};
+
+#ifdef __bpf__
+#define EVENT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+#else
+#define EVENT_SIZE(type, bytes) static_assert(sizeof(struct type) == (bytes), #type)
+#endif
+EVENT_SIZE(event_header, 24);
+EVENT_SIZE(event_syscall, 80);
+EVENT_SIZE(event_syscall_path, 96);
+EVENT_SIZE(event_fault, 56);
+EVENT_SIZE(event_pagecache, 40);
+EVENT_SIZE(event_fork, 32);
+EVENT_SIZE(event_exec, 64);
+EVENT_SIZE(event_environ, 32);
+EVENT_SIZE(event_exit, 64);
+EVENT_SIZE(event_file, 72);
+#undef EVENT_SIZE
+
+/* Kinds of files, as --file-types names them. */
+#define FILE_CLASS_REG (1u << 0)
+#define FILE_CLASS_DIR (1u << 1)
+#define FILE_CLASS_BLK (1u << 2)
+#define FILE_CLASS_CHR (1u << 3)
+#define FILE_CLASS_FIFO (1u << 4)
+#define FILE_CLASS_SOCK (1u << 5)
+#define FILE_CLASS_ANON (1u << 6)
+
+/*
+ * How the kernel side decodes a system call: one row per number, filled from the table of calls on
+ * the user side. Argument numbers count from 1; 0 means that the call has no such argument.
+ */
+#define CALL_TABLE_SIZE 512
+#define CALL_FPOS (1u << 0)      /* moves the file position: offset = position at exit - result */
+#define CALL_VECTOR (1u << 1)    /* the length argument is an iovec and its count follows */
+#define CALL_OPENS (1u << 2)     /* the result is a descriptor of the file it is about */
+#define CALL_MAP (1u << 3)       /* its file is the one mapped at its first argument */
+#define CALL_MMAP (1u << 4)      /* protection and flags are arguments 3 and 4 */
+#define CALL_TRANSFER (1u << 5)  /* moves bytes from `fd` to `fd2` */
+#define CALL_OFFSET_PTR (1u << 6) /* the offset argument points to it; NULL: the file position */
+#define CALL_SEEK (1u << 7)      /* the result is the offset */
+#define CALL_BYTES (1u << 8)     /* a positive result is a number of bytes */
+#define CALL_MADVISE (1u << 9)
+#define CALL_OPEN_HOW (1u << 10) /* open flags are in a struct open_how */
+#define CALL_OPEN_FLAGS (1u << 11) /* `length` names the open flags instead */
+#define CALL_CLOSES (1u << 12)
+
+struct call_row {
+	__u16 op; /* 0: not recorded; else number in the table of operations */
+	__u16 traits;
+	__u8 fd, fd2;
+	__u8 offset;
+	__u8 length;
+	__u8 path, path_dir; /* path_dir 0: relative to the working directory */
+	__u8 path2, path2_dir;
+};
+
+/* Operations that are no system calls come first in the table of operations. */
+enum {
+	OP_NONE,
+	OP_UNDECODED, /* calls of 32-bit programs */
+	OP_FAULT,
+	OP_ANONYMOUS_FAULT,
+	OP_SHMEM_FAULT,
+	OP_PAGECACHE,
+	OP_FIRST_CALL,
+};
+#define OP_TABLE_SIZE 160
+
+/* Kept per CPU and operation; counts everything, whether its record was written or lost. */
+struct op_total {
+	__u64 count;
+	__u64 errors;
+	__u64 bytes;
+	__u64 time_ns;
+	__u64 fetched_pages;
+};
+
+/* Kept per CPU and record kind. */
+struct kind_total {
+	__u64 events;
+	__u64 lost;
+};
+
+/* Counters of things that should not happen, or that explain a number; one word each, per CPU. */
+enum {
+	NOTE_UNFOLLOWED,     /* a child could not be followed: no memory for its state */
+	NOTE_FAULT_UNPAIRED, /* the end of a fault whose start was not seen */
+	NOTE_VMA_MISSED,     /* the mapping of a fault could not be found */
+	NOTE_COUNT,
+};
+
+#endif

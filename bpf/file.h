@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Files: from a descriptor to the file, from the file to its id, and its path, read once.
+ *
+ * A file is (device, inode number, generation). Its id is drawn when it is first seen; the record
+ * that says what the id stands for goes ahead of the first record that uses it.
+ */
+#ifndef FAULTLINE_BPF_FILE_H
+#define FAULTLINE_BPF_FILE_H
+
+#include "ring.h"
+
+#define S_IFMT 0170000
+#define S_IFSOCK 0140000
+#define S_IFREG 0100000
+#define S_IFBLK 0060000
+#define S_IFDIR 0040000
+#define S_IFCHR 0020000
+#define S_IFIFO 0010000
+
+#define TMPFS_MAGIC 0x01021994
+#define HUGETLBFS_MAGIC 0x958458f6
+#define ANON_INODE_FS_MAGIC 0x09041934
+
+#ifdef __TARGET_ARCH_arm64
+#define O_DIRECT 0200000
+#else
+#define O_DIRECT 040000
+#endif
+#define O_ACCMODE 03
+#define O_CREAT 0100
+#define O_TRUNC 01000
+#define O_APPEND 02000
+#define O_DSYNC 010000 /* O_SYNC has this bit, too */
+#define FMODE_BACKING (1u << 25)
+
+struct file_key {
+	__u64 ino;
+	__u32 dev;
+	__u32 generation;
+};
+
+struct file_entry {
+	__u32 id;
+	__u32 name_hash; /* of the name that was reported: a rename changes it */
+	__s64 size_bytes;
+};
+
+/* Bounded: a file that fell out gets a new id when it comes back, and the reader joins the two by
+ * what the ids stand for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct file_key);
+	__type(value, struct file_entry);
+} files SEC(".maps");
+
+extern __u32 file_last_id;
+
+/* --- what kind of file --- */
+
+static __always_inline __u32 file_class(struct inode *inode, __u32 mode)
+{
+	if (KREAD(super_block, KREAD(inode, inode, i_sb), s_magic) == ANON_INODE_FS_MAGIC)
+		return FILE_CLASS_ANON; /* since 6.16 their mode says regular */
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return FILE_CLASS_REG;
+	case S_IFDIR:
+		return FILE_CLASS_DIR;
+	case S_IFBLK:
+		return FILE_CLASS_BLK;
+	case S_IFCHR:
+		return FILE_CLASS_CHR;
+	case S_IFIFO:
+		return FILE_CLASS_FIFO;
+	case S_IFSOCK:
+		return FILE_CLASS_SOCK;
+	}
+	return FILE_CLASS_ANON;
+}
+
+/* --- from a descriptor to the file --- */
+
+static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 fd)
+{
+	struct files_struct *open_files = task->files;
+	struct file *file = NULL;
+	struct fdtable *table;
+
+	if (!open_files)
+		return NULL;
+	table = open_files->fdt;
+	if (fd >= table->max_fds)
+		return NULL;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
+	return file;
+}
+
+/* Name and place of an open file: those that the user opened, also where overlayfs has put the
+ * file of a layer in their stead. */
+static __always_inline void file_path(struct file *file, struct vfsmount **mnt,
+				      struct dentry **dentry)
+{
+	if (bpf_core_type_exists(struct backing_file) &&
+	    bpf_core_field_exists(struct backing_file, user_path) &&
+	    (KREAD(file, file, f_mode) & FMODE_BACKING)) {
+		*mnt = KREAD(backing_file, file, user_path.mnt);
+		*dentry = KREAD(backing_file, file, user_path.dentry);
+		return;
+	}
+	*mnt = KREAD(file, file, f_path.mnt);
+	*dentry = KREAD(file, file, f_path.dentry);
+}
+
+/* --- the path, from the leaf to the root --- */
+
+#define PATH_COMPONENTS_MAX 2048
+#define NAME_SPACE 256 /* NAME_MAX and its NUL */
+
+struct path_walk {
+	struct dentry *dentry;
+	void *mount; /* struct mount; NULL: not known, the walk ends at the file system's root */
+	struct dentry *root_dentry;
+	struct vfsmount *root_mnt;
+	struct event_file *record;
+	__u32 bytes;
+	__u32 done;
+};
+
+static long path_step(__u32 i, struct path_walk *walk)
+{
+	struct dentry *dentry = walk->dentry;
+	void *mount = walk->mount;
+	struct dentry *parent = KREAD(dentry, dentry, d_parent);
+	__u32 at = walk->bytes;
+	long length;
+
+	if (mount) {
+		if (dentry == walk->root_dentry &&
+		    KFIELD(mount, mount, mnt) == (void *)walk->root_mnt)
+			goto end;
+		if (dentry == KREAD(mount, mount, mnt.mnt_root) || dentry == parent) {
+			void *above = KREAD(mount, mount, mnt_parent);
+
+			if (above == mount)
+				goto end;
+			walk->dentry = KREAD(mount, mount, mnt_mountpoint);
+			walk->mount = above;
+			return 0;
+		}
+	} else if (dentry == parent) {
+		goto end;
+	}
+	if (at >= EVENT_PATH_BYTES)
+		return 1;
+	length = bpf_probe_read_kernel_str(walk->record->names + (at & (EVENT_PATH_BYTES - 1)),
+					   NAME_SPACE, KREAD(dentry, dentry, d_name.name));
+	if (length <= 0)
+		return 1;
+	walk->bytes = at + length;
+	walk->dentry = parent;
+	return 0;
+end:
+	walk->done = 1;
+	return 1;
+}
+
+/* --- what an id stands for --- */
+
+struct file_facts {
+	struct inode *inode;
+	struct dentry *dentry;
+	struct vfsmount *mnt; /* NULL: only the inode is known */
+	struct file_key key;
+	__u32 mode;
+};
+
+/* A file without a path has a name of its kernel's making on a mount of its own. */
+static __always_inline bool file_nameless(const struct file_facts *facts)
+{
+	void *mount;
+
+	if (!facts->mnt)
+		return false;
+	mount = (void *)facts->mnt - bpf_core_field_offset(struct mount, mnt);
+	return facts->dentry == KREAD(dentry, facts->dentry, d_parent) &&
+	       KREAD(mount, mount, mnt_parent) == mount &&
+	       facts->dentry != KREAD(vfsmount, facts->mnt, mnt_root);
+}
+
+/* Sends the record that says what `id` stands for. */
+static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 size)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct event_file *record = scratch_get();
+	struct fs_struct *fs = task->fs;
+	struct path_walk walk = {};
+	__u64 bytes;
+	long length;
+
+	if (!record) {
+		struct kind_total *total = ring_count(EVENT_FILE);
+
+		if (total)
+			total->lost++;
+		goto out;
+	}
+	record->ino = facts->key.ino;
+	record->size_bytes = size;
+	record->id = id;
+	record->dev = facts->key.dev;
+	record->generation = facts->key.generation;
+	record->mode = facts->mode;
+	record->rdev = KREAD(inode, facts->inode, i_rdev);
+	record->class = file_class(facts->inode, facts->mode);
+	record->flags = 0;
+
+	walk.dentry = facts->dentry;
+	walk.record = record;
+	if (!facts->dentry) {
+		record->flags |= TRACE_FILE_PATH_CUT;
+	} else if (file_nameless(facts)) {
+		record->flags |= TRACE_FILE_NAMELESS;
+		length = bpf_probe_read_kernel_str(record->names, NAME_SPACE,
+						   KREAD(dentry, facts->dentry, d_name.name));
+		if (length > 0)
+			walk.bytes = length;
+	} else {
+		if (facts->mnt)
+			walk.mount = (void *)facts->mnt - bpf_core_field_offset(struct mount, mnt);
+		if (fs) {
+			walk.root_dentry = fs->root.dentry;
+			walk.root_mnt = fs->root.mnt;
+		}
+		bpf_loop(PATH_COMPONENTS_MAX, path_step, &walk, 0);
+		if (!walk.done || !facts->mnt)
+			record->flags |= TRACE_FILE_PATH_CUT;
+	}
+	if (facts->dentry && !KREAD(dentry, facts->dentry, d_hash.pprev) &&
+	    facts->dentry != KREAD(dentry, facts->dentry, d_parent))
+		record->flags |= TRACE_FILE_DELETED;
+	bytes = walk.bytes;
+	BARRIER_VAR(bytes);
+	if (bytes > EVENT_PATH_BYTES + NAME_SPACE)
+		bytes = EVENT_PATH_BYTES + NAME_SPACE;
+	record->names_bytes = bytes;
+	ring_output(&record->header, EVENT_FILE, bpf_ktime_get_ns(), sizeof(*record) + bytes, task);
+out:
+	scratch_put();
+	return 0;
+}
+
+/* The id of a file. Without a state nothing is remembered; `refresh` looks whether it was renamed or has changed its size. */
+static __always_inline __u32 file_id(struct task_state *state, struct file_facts *facts, bool refresh)
+{
+	struct file_entry *entry, fresh = {};
+	struct known_file *known;
+
+	facts->key.ino = KREAD(inode, facts->inode, i_ino);
+	facts->key.generation = KREAD(inode, facts->inode, i_generation);
+	if (state && !refresh) {
+#pragma unroll
+		for (int i = 0; i < 2; i++) {
+			known = &state->known[i];
+			if (known->inode == (__u64)facts->inode && known->ino == facts->key.ino &&
+			    known->generation == facts->key.generation)
+				return known->id;
+		}
+	}
+	facts->key.dev = KREAD(super_block, KREAD(inode, facts->inode, i_sb), s_dev);
+	facts->mode = KREAD(inode, facts->inode, i_mode);
+	entry = bpf_map_lookup_elem(&files, &facts->key);
+	if (!entry || refresh) {
+		fresh.size_bytes = KREAD(inode, facts->inode, i_size);
+		if (facts->dentry)
+			fresh.name_hash = KREAD(dentry, facts->dentry, d_name.hash);
+	}
+	if (!entry) {
+		fresh.id = __sync_fetch_and_add(&file_last_id, 1) + 1;
+		if (bpf_map_update_elem(&files, &facts->key, &fresh, BPF_NOEXIST)) {
+			entry = bpf_map_lookup_elem(&files, &facts->key);
+			if (entry) /* another CPU was first */
+				fresh.id = entry->id;
+		}
+		file_announce(facts, fresh.id, fresh.size_bytes);
+	} else {
+		fresh.id = entry->id;
+		if (refresh && (entry->name_hash != fresh.name_hash ||
+				entry->size_bytes != fresh.size_bytes)) {
+			entry->name_hash = fresh.name_hash;
+			entry->size_bytes = fresh.size_bytes;
+			file_announce(facts, fresh.id, fresh.size_bytes);
+		}
+	}
+	if (!state)
+		return fresh.id;
+	known = &state->known[state->known_next & 1];
+	state->known_next++;
+	known->inode = (__u64)facts->inode;
+	known->ino = facts->key.ino;
+	known->generation = facts->key.generation;
+	known->id = fresh.id;
+	return fresh.id;
+}
+
+/* The inode that is a file's identity: of the name that was opened. */
+static __always_inline void file_facts_of(struct file *file, struct file_facts *facts)
+{
+	file_path(file, &facts->mnt, &facts->dentry);
+	facts->inode = KREAD(dentry, facts->dentry, d_inode);
+	if (!facts->inode)
+		facts->inode = KREAD(file, file, f_inode);
+}
+
+static __always_inline __u32 file_id_of(struct task_state *state, struct file *file, bool refresh)
+{
+	struct file_facts facts = {};
+
+	file_facts_of(file, &facts);
+	return file_id(state, &facts, refresh);
+}
+
+/* The id of the file that a page cache belongs to, where only that is known. */
+static __always_inline __u32 file_id_of_mapping(struct task_state *state, __u64 mapping)
+{
+	struct file_facts facts = {};
+	void *alias;
+
+	facts.inode = KREAD(address_space, mapping, host);
+	if (!facts.inode)
+		return 0;
+	alias = KREAD(inode, facts.inode, i_dentry.first);
+	if (alias)
+		facts.dentry = alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
+	return file_id(state, &facts, false);
+}
+
+#endif

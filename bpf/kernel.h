@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reading the kernel's memory, the fast way where the kernel has it and the portable way elsewhere.
+ */
+#ifndef FAULTLINE_BPF_KERNEL_H
+#define FAULTLINE_BPF_KERNEL_H
+
+#include "vmlinux/types.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+/*
+ * bpf_rdonly_cast (since 6.2) turns any address into a typed pointer whose fields are read by plain
+ * loads that fault to zero: a tenth of the price of a probe read. The user side sets
+ * have_rdonly_cast before loading; the verifier then drops the branch not taken.
+ */
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
+extern const volatile bool have_rdonly_cast;
+
+/* Field `f` (dots allowed) of the kernel's `struct s` at address `p`. */
+#define KREAD(s, p, f)                                                                             \
+	({                                                                                         \
+		const void *__at = (const void *)(p);                                              \
+		typeof(((struct s *)0)->f) __value;                                                \
+		if (have_rdonly_cast)                                                              \
+			__value = ((struct s *)bpf_rdonly_cast(__at,                               \
+							       bpf_core_type_id_kernel(struct s))) \
+					  ->f;                                                     \
+		else                                                                               \
+			bpf_core_read(&__value, sizeof(__value), &((struct s *)__at)->f);         \
+		__value;                                                                           \
+	})
+
+/* Address of field `f` inside the kernel's `struct s` at `p`, without reading anything. */
+#define KFIELD(s, p, f) ((void *)(p) + bpf_core_field_offset(struct s, f))
+
+/* Keeps the compiler from moving arithmetic on a checked value ahead of its check. */
+#define BARRIER_VAR(v) asm volatile("" : "+r"(v))
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The settings and counters that the layers share, defined once.
+ */
+#include "file.h"
+
+const volatile bool have_rdonly_cast = false;
+const volatile struct call_row calls[CALL_TABLE_SIZE] = {};
+const volatile __u32 file_classes = 0;
+const volatile __u32 page_bytes = 4096;
+const volatile bool have_filemap_fault = false;
+
+__u32 file_last_id = 0;

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What every layer shares: the state of a followed task, the totals, and the settings made before
+ * loading.
+ */
+#ifndef FAULTLINE_BPF_STATE_H
+#define FAULTLINE_BPF_STATE_H
+
+#include "kernel.h"
+#include "event.h"
+#include "vmlinux/sched.h"
+
+/* --- settings: constants to the verifier --- */
+
+extern const volatile struct call_row calls[CALL_TABLE_SIZE];
+extern const volatile __u32 file_classes; /* FILE_CLASS_* to record */
+extern const volatile __u32 page_bytes;
+extern const volatile bool have_filemap_fault; /* filemap_fault is seen when it is reached */
+#define PAGE_BYTES ((__u64)page_bytes)
+
+/* --- a followed task --- */
+
+enum task_mode {
+	TASK_IGNORED,
+	TASK_ARMED,    /* followed from its next exec on */
+	TASK_FOLLOWED, /* and with it every task that it creates */
+};
+
+/* A file whose id the task has looked up. Trusted only while the inode at that address still has
+ * that number and generation. */
+struct known_file {
+	__u64 inode;
+	__u64 ino;
+	__u32 generation;
+	__u32 id;
+};
+
+struct task_state {
+	__u32 mode;
+
+	/* The system call in flight. */
+	__u32 call_op; /* 0: none */
+	__u32 call_number;
+	__u64 call_start_ns;
+	__u64 call_file; /* addresses: compared and read from, never trusted */
+	__u64 call_mapping;
+	__u32 call_file_id;
+	__u32 call_file2_id;
+	__u32 call_flags;
+	__u32 call_fetched_pages;
+	__u32 call_fault_fetched_pages;
+	__u32 call_major_start; /* the task's own count, for faults that show nowhere else */
+	__u32 call_major_seen;
+
+	/* The page fault in flight. */
+	__u32 fault_flags;
+	__u64 fault_start_ns; /* 0: none */
+	__u64 fault_address;
+	__u64 fault_mapping; /* set once filemap_fault is reached */
+	__u64 fault_index;
+	__u32 fault_fetched_pages;
+
+	__u32 known_next;
+	struct known_file known[2];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} tasks SEC(".maps");
+
+/* The state of a task that is followed now, or NULL. */
+static __always_inline struct task_state *task_followed(struct task_struct *task)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
+
+	if (!state || state->mode != TASK_FOLLOWED)
+		return NULL;
+	return state;
+}
+
+/* --- totals, exact: counted before anything can be lost --- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OP_TABLE_SIZE);
+	__type(key, __u32);
+	__type(value, struct op_total);
+} op_totals SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, EVENT_KIND_COUNT);
+	__type(key, __u32);
+	__type(value, struct kind_total);
+} kind_totals SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, NOTE_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} notes SEC(".maps");
+
+static __always_inline void note(__u32 which)
+{
+	__u64 *count = bpf_map_lookup_elem(&notes, &which);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+#endif

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * System calls that touch files, decoded by the table of calls. Knows no call by its number.
+ *
+ * The file is looked up at the entry, because the descriptor may be closed or reused before the
+ * exit; everything else is read at the exit, when the arguments still stand in their registers and
+ * the strings that they point to are in memory.
+ */
+#include "fetched.h"
+#include "vma.h"
+#include "vmlinux/ptrace.h"
+
+#define AT_FDCWD (-100)
+#define MAP_SHARED_OR_VALIDATE 0x3 /* MAP_SHARED 1, MAP_PRIVATE 2, MAP_SHARED_VALIDATE 3 */
+#define MAP_PRIVATE 0x2
+#define MAP_ANONYMOUS 0x20
+#define MAP_POPULATE 0x8000
+#define PROT_WRITE 0x2
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+
+struct user_iovec {
+	__u64 base, length;
+};
+
+/* --- arguments --- */
+
+static __always_inline struct call_row call_row(__u32 number)
+{
+	return *(const struct call_row *)&calls[number & (CALL_TABLE_SIZE - 1)];
+}
+
+static __always_inline __u64 call_arg(struct pt_regs *regs, __u32 number)
+{
+	switch (number) {
+	case 1:
+		return SYSCALL_ARG0(regs);
+	case 2:
+		return SYSCALL_ARG1(regs);
+	case 3:
+		return SYSCALL_ARG2(regs);
+	case 4:
+		return SYSCALL_ARG3(regs);
+	case 5:
+		return SYSCALL_ARG4(regs);
+	case 6:
+		return SYSCALL_ARG5(regs);
+	}
+	return 0;
+}
+
+static __always_inline bool in_compat_call(struct task_struct *task)
+{
+#ifdef __TARGET_ARCH_x86
+	return task->thread_info.status & X86_TS_COMPAT;
+#else
+	return task->thread_info.flags & ARM64_TIF_32BIT;
+#endif
+}
+
+struct vector_sum {
+	__u64 address, bytes;
+};
+
+static long vector_step(__u32 i, struct vector_sum *sum)
+{
+	struct user_iovec entry;
+
+	if (bpf_probe_read_user(&entry, sizeof(entry), (void *)(sum->address + i * sizeof(entry))))
+		return 1;
+	sum->bytes += entry.length;
+	return 0;
+}
+
+static __noinline __u64 vector_bytes(__u64 address, __u32 count)
+{
+	struct vector_sum sum = { .address = address };
+
+	bpf_loop(count > 1024 ? 1024 : count, vector_step, &sum, 0);
+	return sum.bytes;
+}
+
+/* --- entry --- */
+
+static __always_inline __u32 open_flags(__u32 flags)
+{
+	return (flags & O_DIRECT ? TRACE_OP_DIRECT : 0) | (flags & O_APPEND ? TRACE_OP_APPEND : 0) |
+	       (flags & O_DSYNC ? TRACE_OP_SYNC : 0);
+}
+
+/* Takes `file` as the file of the call in flight; false when its kind is not recorded. */
+static __always_inline bool call_take_file(struct task_state *state, struct file *file, bool refresh)
+{
+	struct file_facts facts = {};
+
+	file_facts_of(file, &facts);
+	if (!(file_class(facts.inode, KREAD(inode, facts.inode, i_mode)) & file_classes))
+		return false;
+	state->call_file = (__u64)file;
+	state->call_mapping = (__u64)KREAD(file, file, f_mapping);
+	state->call_flags |= open_flags(KREAD(file, file, f_flags));
+	if (!KREAD(inode, facts.inode, i_nlink))
+		state->call_flags |= TRACE_OP_UNLINKED;
+	state->call_file_id = file_id(state, &facts, refresh);
+	return true;
+}
+
+/* The file a descriptor stands for; false when its kind is not recorded. */
+static __always_inline bool call_take_fd(struct task_state *state, struct task_struct *task, __u32 fd,
+					 bool refresh)
+{
+	struct file *file = file_of_fd(task, fd);
+
+	if (!file) {
+		state->call_flags |= TRACE_OP_NO_FILE;
+		return true;
+	}
+	return call_take_file(state, file, refresh);
+}
+
+static __always_inline bool enter_files(struct task_state *state, struct task_struct *task,
+					struct pt_regs *regs, const struct call_row *row)
+{
+	__u32 traits = row->traits;
+
+	if (traits & CALL_TRANSFER) {
+		struct file *out = file_of_fd(task, call_arg(regs, row->fd2));
+		bool wanted;
+
+		/* Recorded when either end is of a recorded kind. */
+		wanted = out && call_take_file(state, out, false);
+		state->call_file2_id = state->call_file_id;
+		state->call_file_id = 0;
+		state->call_flags = 0;
+		state->call_file = 0;
+		state->call_mapping = 0;
+		return call_take_fd(state, task, call_arg(regs, row->fd), false) || wanted;
+	}
+	if (traits & CALL_MAP) {
+		struct vm_area_struct *vma = vma_find(task, call_arg(regs, 1));
+		struct file *file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
+
+		if (file)
+			call_take_file(state, file, false);
+		return true;
+	}
+	if (traits & CALL_MMAP) {
+		if (!(call_arg(regs, 4) & MAP_ANONYMOUS))
+			call_take_fd(state, task, call_arg(regs, row->fd), false);
+		return true;
+	}
+	/* A close is the last look at a file: what its size has come to. */
+	return call_take_fd(state, task, call_arg(regs, row->fd), traits & CALL_CLOSES);
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state;
+	struct call_row row;
+
+	if (in_compat_call(task)) {
+		__u32 op = OP_UNDECODED;
+		struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
+
+		if (total && task_followed(task))
+			total->count++;
+		return 0;
+	}
+	if ((unsigned long)number >= CALL_TABLE_SIZE)
+		return 0;
+	row = call_row(number);
+	if (!row.op)
+		return 0;
+	state = task_followed(task);
+	if (!state)
+		return 0;
+
+	state->call_op = 0;
+	state->call_file = 0;
+	state->call_mapping = 0;
+	state->call_file_id = 0;
+	state->call_file2_id = 0;
+	state->call_flags = 0;
+	state->call_fetched_pages = 0;
+	state->call_fault_fetched_pages = 0;
+	state->call_major_seen = 0;
+	state->call_major_start = task->maj_flt;
+	if (state->fault_start_ns)
+		fault_abandon(state, task);
+	if (row.fd && !row.path && !enter_files(state, task, regs, &row))
+		return 0;
+	state->call_op = row.op;
+	state->call_number = number;
+	state->call_start_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* --- exit --- */
+
+struct call_end {
+	struct pt_regs *regs;
+	struct call_row row;
+	__u64 now_ns;
+	__s64 result;
+	__s64 offset;
+	__u64 asked;
+};
+
+static __always_inline bool has_position(struct task_state *state)
+{
+	struct inode *inode = KREAD(file, state->call_file, f_inode);
+	__u32 type = KREAD(inode, inode, i_mode) & S_IFMT;
+
+	return type == S_IFREG || type == S_IFBLK;
+}
+
+/*
+ * Where the call read or wrote. The file position is read at the exit, less what was moved: at the
+ * entry it may be another thread's turn with the same descriptor.
+ */
+static __always_inline void exit_offset(struct task_state *state, struct call_end *end)
+{
+	const struct call_row *row = &end->row;
+	__u32 traits = row->traits;
+	__s64 moved = end->result > 0 ? end->result : 0;
+
+	end->offset = -1;
+	if (traits & CALL_SEEK) {
+		if (end->result >= 0)
+			end->offset = end->result;
+		return;
+	}
+	if (traits & CALL_OFFSET_PTR) {
+		__u64 pointer = call_arg(end->regs, row->offset);
+
+		if (pointer) {
+			__s64 after;
+
+			if (!bpf_probe_read_user(&after, sizeof(after), (void *)pointer))
+				end->offset = after - moved;
+			return;
+		}
+	} else if (row->offset) {
+		end->offset = call_arg(end->regs, row->offset);
+		if (end->offset != -1 || !(traits & CALL_FPOS))
+			return;
+	}
+	if ((traits & CALL_FPOS) && state->call_file && has_position(state))
+		end->offset = KREAD(file, state->call_file, f_pos) - moved;
+}
+
+static __always_inline void exit_asked(struct call_end *end)
+{
+	const struct call_row *row = &end->row;
+
+	end->asked = 0;
+	if (row->traits & CALL_OPEN_FLAGS)
+		return;
+	if (row->traits & CALL_VECTOR)
+		end->asked = vector_bytes(call_arg(end->regs, row->length),
+					  call_arg(end->regs, row->length + 1));
+	else if (row->length)
+		end->asked = call_arg(end->regs, row->length);
+}
+
+static __always_inline void exit_flags(struct task_state *state, struct call_end *end)
+{
+	__u32 traits = end->row.traits, flags = 0;
+
+	if (traits & (CALL_OPEN_FLAGS | CALL_OPEN_HOW)) {
+		__u64 given = call_arg(end->regs, end->row.length);
+
+		if (traits & CALL_OPEN_HOW) {
+			__u64 how = 0;
+
+			bpf_probe_read_user(&how, sizeof(how), (void *)call_arg(end->regs, 3));
+			given = how;
+		}
+		flags = open_flags(given) | (given & O_ACCMODE ? TRACE_OP_WRITABLE : 0) |
+			(given & O_CREAT ? TRACE_OP_CREATE : 0) |
+			(given & O_TRUNC ? TRACE_OP_TRUNCATE : 0);
+	} else if (traits & CALL_MMAP) {
+		__u64 map_flags = call_arg(end->regs, 4);
+
+		if ((map_flags & MAP_SHARED_OR_VALIDATE) != MAP_PRIVATE)
+			flags |= TRACE_OP_SHARED;
+		if (map_flags & MAP_POPULATE)
+			flags |= TRACE_OP_POPULATE;
+		if (call_arg(end->regs, 3) & PROT_WRITE)
+			flags |= TRACE_OP_WRITABLE;
+	} else if (traits & CALL_MADVISE) {
+		__u64 advice = call_arg(end->regs, 3);
+
+		if (advice == MADV_POPULATE_READ || advice == MADV_POPULATE_WRITE)
+			flags |= TRACE_OP_POPULATE;
+	}
+	state->call_flags |= flags;
+}
+
+static __always_inline void count_call(struct task_state *state, struct call_end *end)
+{
+	__u32 op = end->row.op;
+	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
+
+	if (!total)
+		return;
+	total->count++;
+	total->time_ns += end->now_ns - state->call_start_ns;
+	total->fetched_pages += state->call_fetched_pages;
+	if (end->result < 0 && end->result >= -4095)
+		total->errors++;
+	else if (end->row.traits & CALL_BYTES)
+		total->bytes += end->result;
+}
+
+static __always_inline void fill_call(struct event_syscall *event, struct task_state *state,
+				      struct task_struct *task, struct call_end *end)
+{
+	event->header.time_ns = state->call_start_ns;
+	event->duration_ns = end->now_ns - state->call_start_ns;
+	event->offset = end->offset;
+	event->asked_bytes = end->asked;
+	event->result = end->result;
+	event->file = state->call_file_id;
+	event->op = end->row.op;
+	event->flags = state->call_flags;
+	event->fetched_pages = state->call_fetched_pages;
+	event->fault_fetched_pages = state->call_fault_fetched_pages;
+	event->major_faults = (__u32)task->maj_flt - state->call_major_start - state->call_major_seen;
+	event->pad = 0;
+}
+
+static __always_inline int send_call(struct task_state *state, struct task_struct *task,
+				     struct call_end *end)
+{
+	struct event_syscall *event = ring_reserve(EVENT_SYSCALL, sizeof(*event), task);
+
+	if (!event)
+		return 0;
+	fill_call(event, state, task, end);
+	ring_submit(event);
+	return 0;
+}
+
+/* --- calls that name a path --- */
+
+/* The directory that a path is relative to: 0 for an absolute one, or when it is not known. */
+static __always_inline __u32 dir_id(struct task_state *state, struct task_struct *task,
+				    struct call_end *end, __u32 argument, char first)
+{
+	struct file_facts facts = {};
+	struct fs_struct *fs = task->fs;
+	int fd = AT_FDCWD;
+
+	if (first == '/')
+		return 0;
+	if (argument)
+		fd = call_arg(end->regs, argument);
+	if (fd != AT_FDCWD) {
+		struct file *file = file_of_fd(task, fd);
+
+		return file ? file_id_of(state, file, false) : 0;
+	}
+	if (!fs)
+		return 0;
+	facts.mnt = fs->pwd.mnt;
+	facts.dentry = fs->pwd.dentry;
+	facts.inode = KREAD(dentry, facts.dentry, d_inode);
+	return facts.inode ? file_id(state, &facts, false) : 0;
+}
+
+/* Reads a path behind what the record holds so far; the number of its bytes without the NUL. */
+static __always_inline __u32 read_path(struct event_syscall_path *event, __u32 at, __u64 pointer)
+{
+	long bytes = bpf_probe_read_user_str(event->text + (at & (EVENT_PATH_BYTES - 1)),
+					     EVENT_PATH_BYTES, (void *)pointer);
+
+	if (bytes <= 0 || bytes == EVENT_PATH_BYTES)
+		event->call.flags |= TRACE_OP_PATH_CUT;
+	return bytes > 0 ? bytes - 1 : 0;
+}
+
+static __noinline int send_path_call(struct task_state *state, struct call_end *end)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct call_row *row = &end->row;
+	struct event_syscall_path *event = scratch_get();
+	__u64 bytes;
+
+	if (!event) {
+		struct kind_total *total = ring_count(EVENT_SYSCALL_PATH);
+
+		if (total)
+			total->lost++;
+		goto out;
+	}
+	fill_call(&event->call, state, task, end);
+	event->file2 = state->call_file2_id;
+	event->dir = 0;
+	event->dir2 = 0;
+	event->path_bytes = 0;
+	event->path2_bytes = 0;
+	if (row->path) {
+		event->path_bytes = read_path(event, 0, call_arg(end->regs, row->path));
+		event->dir = dir_id(state, task, end, row->path_dir, event->text[0]);
+	}
+	bytes = event->path_bytes;
+	if (row->path2) {
+		__u32 at = bytes & (EVENT_PATH_BYTES - 1);
+
+		event->path2_bytes = read_path(event, at, call_arg(end->regs, row->path2));
+		event->dir2 = dir_id(state, task, end, row->path2_dir, event->text[at]);
+		bytes += event->path2_bytes;
+	}
+	BARRIER_VAR(bytes);
+	if (bytes > 2 * EVENT_PATH_BYTES)
+		bytes = 2 * EVENT_PATH_BYTES;
+	ring_output(&event->call.header, EVENT_SYSCALL_PATH, state->call_start_ns,
+		    sizeof(*event) + bytes, task);
+out:
+	scratch_put();
+	return 0;
+}
+
+/*
+ * A call that names a path is about a file when the path is empty (fstat by another name: the file
+ * is the directory descriptor's), or when it opened one. False when it must not be recorded.
+ */
+static __always_inline bool path_call_file(struct task_state *state, struct task_struct *task,
+					   struct call_end *end)
+{
+	const struct call_row *row = &end->row;
+	char first = 1;
+
+	if (row->traits & CALL_OPENS)
+		return end->result < 0 || call_take_fd(state, task, end->result, true);
+	if (!row->path_dir || row->path2)
+		return true;
+	if (!call_arg(end->regs, row->path))
+		first = 0; /* since 6.11 NULL stands for the empty path */
+	else
+		bpf_probe_read_user(&first, sizeof(first), (void *)call_arg(end->regs, row->path));
+	if (first)
+		return true;
+	return call_take_fd(state, task, call_arg(end->regs, row->path_dir), false);
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = task_followed(task);
+	struct call_end end;
+
+	if (!state || !state->call_op)
+		return 0;
+	end.now_ns = bpf_ktime_get_ns();
+	end.regs = regs;
+	end.result = result;
+	end.row = call_row(state->call_number);
+	if (state->fault_start_ns)
+		fault_abandon(state, task);
+	if (end.row.path && !path_call_file(state, task, &end))
+		goto out;
+	exit_offset(state, &end);
+	exit_asked(&end);
+	exit_flags(state, &end);
+	count_call(state, &end);
+	if (end.row.traits & CALL_TRANSFER ||
+	    (end.row.path && !state->call_file && !(state->call_flags & TRACE_OP_NO_FILE)))
+		send_path_call(state, &end);
+	else
+		send_call(state, task, &end);
+out:
+	state->call_op = 0;
+	state->call_mapping = 0;
+	return 0;
+}

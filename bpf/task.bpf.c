@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Who is followed: from the exec of the command on, every process and thread that it creates.
+ * Tells their names, their environment (for the rank) and their end. Knows nothing of I/O.
+ */
+#include "ring.h"
+
+#define PF_EXITING 0x4
+
+SEC("?tp_btf/sched_process_fork")
+int BPF_PROG(fl_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct task_state *state = task_followed(parent);
+	struct event_fork *event;
+
+	if (!state)
+		return 0;
+	state = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!state) {
+		note(NOTE_UNFOLLOWED);
+		return 0;
+	}
+	state->mode = TASK_FOLLOWED;
+	event = ring_reserve(EVENT_FORK, sizeof(*event), parent);
+	if (!event)
+		return 0;
+	event->header.time_ns = bpf_ktime_get_ns();
+	event->child_pid = child->tgid;
+	event->child_tid = child->pid;
+	ring_submit(event);
+	return 0;
+}
+
+/* --- exec --- */
+
+struct environ_walk {
+	struct event_environ *record;
+	__u64 start, end;
+};
+
+static long environ_step(__u32 i, struct environ_walk *walk)
+{
+	struct event_environ *record = walk->record;
+	__u64 at = walk->start + i * EVENT_ENVIRON_BYTES, bytes;
+
+	if (at >= walk->end)
+		return 1;
+	bytes = walk->end - at;
+	if (bytes > EVENT_ENVIRON_BYTES)
+		bytes = EVENT_ENVIRON_BYTES;
+	BARRIER_VAR(bytes);
+	if (bytes > EVENT_ENVIRON_BYTES)
+		return 1;
+	if (bpf_probe_read_user(record->text, bytes, (void *)at))
+		return 1;
+	record->offset = i * EVENT_ENVIRON_BYTES;
+	record->bytes = bytes;
+	ring_output(&record->header, EVENT_ENVIRON, 0, sizeof(*record) + bytes,
+		    bpf_get_current_task_btf());
+	return 0;
+}
+
+static __always_inline void send_environ(struct mm_struct *mm)
+{
+	struct environ_walk walk = { .record = scratch_get() };
+
+	walk.start = mm->env_start;
+	walk.end = mm->env_end;
+	if (walk.record)
+		bpf_loop(EVENT_ENVIRON_RECORDS, environ_step, &walk, 0);
+	scratch_put();
+}
+
+static __always_inline void send_exec(struct task_struct *task, struct mm_struct *mm)
+{
+	struct event_exec *record = scratch_get();
+	__u64 bytes = mm->arg_end - mm->arg_start;
+
+	if (!record) {
+		struct kind_total *total = ring_count(EVENT_EXEC);
+
+		if (total)
+			total->lost++;
+		goto out;
+	}
+	record->cgroup_id = bpf_get_current_cgroup_id();
+	record->ppid = task->real_parent->tgid;
+	record->uid = bpf_get_current_uid_gid();
+	bpf_get_current_comm(record->comm, sizeof(record->comm));
+	record->pad = 0;
+	if (bytes > EVENT_COMMAND_BYTES)
+		bytes = EVENT_COMMAND_BYTES;
+	BARRIER_VAR(bytes);
+	if (bytes > EVENT_COMMAND_BYTES)
+		goto out;
+	if (bpf_probe_read_user(record->command, bytes, (void *)mm->arg_start))
+		bytes = 0;
+	record->command_bytes = bytes;
+	ring_output(&record->header, EVENT_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes, task);
+out:
+	scratch_put();
+}
+
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(fl_exec, struct task_struct *task)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
+	struct mm_struct *mm;
+
+	if (!state || state->mode == TASK_IGNORED)
+		return 0;
+	state->mode = TASK_FOLLOWED;
+	mm = task->mm;
+	if (!mm)
+		return 0;
+	send_environ(mm);
+	send_exec(task, mm);
+	return 0;
+}
+
+/* --- exit --- */
+
+/* As wait() tells it: of the whole process, by its leader where no signal or exit_group ended all. */
+static __always_inline int process_code(struct task_struct *task)
+{
+	struct signal_struct *signal = task->signal;
+
+	if (signal->flags & SIGNAL_GROUP_EXIT)
+		return signal->group_exit_code;
+	return task->group_leader->exit_code;
+}
+
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(fl_exit, struct task_struct *task)
+{
+	struct task_state *state = task_followed(task);
+	struct event_exit *event;
+
+	if (!state)
+		return 0;
+	event = ring_reserve(EVENT_EXIT, sizeof(*event), task);
+	if (event) {
+		event->header.time_ns = bpf_ktime_get_ns();
+		event->major_faults = task->maj_flt;
+		event->minor_faults = task->min_flt;
+		bpf_get_current_comm(event->comm, sizeof(event->comm));
+		event->process_ends = task->signal->live.counter == 0;
+		event->code = process_code(task);
+		ring_submit(event);
+	}
+	state->mode = TASK_IGNORED;
+	return 0;
+}

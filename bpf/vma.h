@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The mapping at an address, without the lock: a walk of the maple tree. A concurrent change can
+ * make it miss; it never returns a mapping that does not hold the address.
+ *
+ * bpf_find_vma takes the lock, costs ten times as much and fails when another thread holds it.
+ */
+#ifndef FAULTLINE_BPF_VMA_H
+#define FAULTLINE_BPF_VMA_H
+
+#include "state.h"
+
+/* include/linux/maple_tree.h: the low bits of a node's address say what it is. */
+#define MAPLE_NODE_MASK 255ull
+#define MAPLE_TYPE_SHIFT 3
+#define MAPLE_TYPE_MASK 15
+#define MAPLE_LEAF_64 1
+#define MAPLE_RANGE_64 2
+#define MAPLE_ARANGE_64 3
+#define MAPLE_DEPTH_MAX 12
+#define MAPLE_PIVOTS 15
+#define MAPLE_ARANGE_PIVOTS 9
+
+struct maple_walk {
+	__u64 address;
+	__u64 entry;
+	__u64 pivots[MAPLE_PIVOTS];
+};
+
+static long maple_step(__u32 i, struct maple_walk *walk)
+{
+	__u32 type = (walk->entry >> MAPLE_TYPE_SHIFT) & MAPLE_TYPE_MASK;
+	__u64 node = walk->entry & ~MAPLE_NODE_MASK, next = 0, slots;
+	__u32 pivots, slot = 0;
+
+	if (type == MAPLE_ARANGE_64) {
+		pivots = MAPLE_ARANGE_PIVOTS;
+		slots = node + bpf_core_field_offset(struct maple_arange_64, slot);
+	} else {
+		pivots = MAPLE_PIVOTS;
+		slots = node + bpf_core_field_offset(struct maple_range_64, slot);
+	}
+	walk->entry = 0;
+	if (bpf_probe_read_kernel(walk->pivots, sizeof(walk->pivots),
+				  (void *)(node + bpf_core_field_offset(struct maple_range_64, pivot))))
+		return 1;
+#pragma unroll
+	for (__u32 j = 0; j < MAPLE_PIVOTS; j++)
+		/* A pivot of 0 ends a node that is not full. */
+		if (slot == j && j < pivots && walk->pivots[j] && walk->pivots[j] < walk->address)
+			slot++;
+	bpf_probe_read_kernel(&next, sizeof(next), (void *)(slots + slot * sizeof(next)));
+	walk->entry = next;
+	return type == MAPLE_LEAF_64 || !next;
+}
+
+static __always_inline struct vm_area_struct *vma_find(struct task_struct *task, __u64 address)
+{
+	struct maple_walk walk = {};
+	struct mm_struct *mm = task->mm;
+	__u64 vma;
+
+	if (!bpf_core_field_exists(struct mm_struct, mm_mt) || !mm)
+		return NULL;
+	walk.address = address;
+	walk.entry = (__u64)mm->mm_mt.ma_root;
+	if ((walk.entry & 3) != 2) /* the root is a node, not a lone entry */
+		return NULL;
+	bpf_loop(MAPLE_DEPTH_MAX, maple_step, &walk, 0);
+	vma = walk.entry;
+	if (!vma || (vma & 3))
+		return NULL;
+	if (address < KREAD(vm_area_struct, vma, vm_start) ||
+	    address >= KREAD(vm_area_struct, vma, vm_end))
+		return NULL;
+	return (struct vm_area_struct *)vma;
+}
+
+#endif

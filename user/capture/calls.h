@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The recorded system calls, as one table: their numbers here, how to decode them, what they do.
+ */
+#ifndef FAULTLINE_CALLS_H
+#define FAULTLINE_CALLS_H
+
+#include "bpf/event.h"
+#include "trace/header.h"
+
+/* The operations of a trace, in the order of their numbers: `*count` rows, statically allocated. */
+const struct trace_operation *calls_operations(size_t *count);
+
+/* Fills the kernel side's table: `rows` has CALL_TABLE_SIZE rows, indexed by number of the call. */
+void calls_fill(struct call_row *rows);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Probing the kernel. Knows no program of ours.
+ */
+#include "capture/kernel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "capture/perf.h"
+
+#define ANSWERS_MAX 64
+
+struct answer {
+	enum hook hook;
+	const char *target;
+	int status;
+};
+
+struct kernel {
+	struct btf *btf;
+	struct answer answers[ANSWERS_MAX];
+	size_t answer_count;
+};
+
+/* --- what must be there --- */
+
+static bool has_capability(unsigned int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[capability / 32].effective & (1u << (capability % 32));
+}
+
+static int check_privileges(char *reason, size_t size)
+{
+	static const struct {
+		unsigned int number;
+		const char *name;
+	} needed[] = {
+		{ CAP_BPF, "CAP_BPF" },
+		{ CAP_PERFMON, "CAP_PERFMON" },
+		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },
+	};
+	char missing[96] = "";
+
+	if (has_capability(CAP_SYS_ADMIN))
+		return 0;
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (has_capability(needed[i].number))
+			continue;
+		if (missing[0])
+			strcat(missing, ", ");
+		strcat(missing, needed[i].name);
+	}
+	if (!missing[0])
+		return 0;
+	snprintf(reason, size,
+		 "not enough privileges: %s missing; run it as root (sudo), or with CAP_BPF, "
+		 "CAP_PERFMON and CAP_SYS_PTRACE",
+		 missing);
+	return -EPERM;
+}
+
+/* bpf_loop (5.17) walks paths and maple trees; everything else that is required is older. */
+static int check_helpers(char *reason, size_t size)
+{
+	struct bpf_insn loop[] = {
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_task_btf },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	struct utsname name;
+	unsigned int major = 0, minor = 0;
+	int fd;
+
+	uname(&name);
+	sscanf(name.release, "%u.%u", &major, &minor);
+	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "fl_probe", "GPL", loop,
+			   sizeof(loop) / sizeof(loop[0]), NULL);
+	if (fd < 0 && (errno == EPERM || errno == EACCES) && major >= 5) {
+		snprintf(reason, size,
+			 "this kernel does not let BPF programs be loaded (%s): a container without "
+			 "the needed capabilities, a seccomp filter or kernel lockdown",
+			 strerror(errno));
+		return -EPERM;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (fd < 0 || major < 5 || (major == 5 && minor < 17)) {
+		snprintf(reason, size,
+			 "Linux %s is too old: bpf_loop is missing; 5.17 or later is needed",
+			 name.release);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+int kernel_open(struct kernel **out, char *reason, size_t size)
+{
+	struct kernel *kernel = NULL;
+	int err;
+
+	err = check_privileges(reason, size);
+	if (err)
+		return err;
+	kernel = calloc(1, sizeof(*kernel));
+	if (!kernel) {
+		snprintf(reason, size, "out of memory");
+		return -ENOMEM;
+	}
+	kernel->btf = btf__load_vmlinux_btf();
+	if (!kernel->btf) {
+		err = -ENOTSUP;
+		snprintf(reason, size,
+			 "the kernel has no type information (/sys/kernel/btf/vmlinux): a kernel built "
+			 "with CONFIG_DEBUG_INFO_BTF is needed");
+		goto fail;
+	}
+	err = check_helpers(reason, size);
+	if (err)
+		goto fail;
+	*out = kernel;
+	return 0;
+fail:
+	kernel_close(kernel);
+	return err;
+}
+
+void kernel_close(struct kernel *kernel)
+{
+	if (!kernel)
+		return;
+	btf__free(kernel->btf);
+	free(kernel);
+}
+
+/* --- what may be there --- */
+
+static int try_program(enum bpf_attach_type type, int btf_id)
+{
+	struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = type,
+		    .attach_btf_id = btf_id);
+	int program, link, err;
+
+	program = bpf_prog_load(BPF_PROG_TYPE_TRACING, "fl_probe", "GPL", nothing,
+				sizeof(nothing) / sizeof(nothing[0]), &options);
+	if (program < 0)
+		return -errno;
+	link = bpf_raw_tracepoint_open(NULL, program);
+	err = link < 0 ? -errno : 0;
+	if (link >= 0)
+		close(link);
+	close(program);
+	return err;
+}
+
+static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
+{
+	char name[128];
+	int id, fd;
+
+	switch (hook) {
+	case HOOK_TP_BTF:
+		snprintf(name, sizeof(name), "btf_trace_%s", target);
+		id = btf__find_by_name_kind(kernel->btf, name, BTF_KIND_TYPEDEF);
+		return id < 0 ? -ENOENT : try_program(BPF_TRACE_RAW_TP, id);
+	case HOOK_FENTRY:
+	case HOOK_FEXIT:
+		id = btf__find_by_name_kind(kernel->btf, target, BTF_KIND_FUNC);
+		if (id < 0)
+			return -ENOENT;
+		return try_program(hook == HOOK_FENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT, id);
+	case HOOK_PERF:
+		fd = perf_open(target, 0);
+		if (fd < 0)
+			return fd;
+		close(fd);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int kernel_allows(struct kernel *kernel, enum hook hook, const char *target)
+{
+	int status;
+
+	for (size_t i = 0; i < kernel->answer_count; i++)
+		if (kernel->answers[i].hook == hook && !strcmp(kernel->answers[i].target, target))
+			return kernel->answers[i].status;
+	status = try_hook(kernel, hook, target);
+	if (kernel->answer_count < ANSWERS_MAX)
+		kernel->answers[kernel->answer_count++] = (struct answer){ hook, target, status };
+	return status;
+}
+
+bool kernel_has_kfunc(struct kernel *kernel, const char *name)
+{
+	return btf__find_by_name_kind(kernel->btf, name, BTF_KIND_FUNC) > 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What this kernel and these privileges allow. Asks, by trying where only trying tells.
+ */
+#ifndef FAULTLINE_KERNEL_H
+#define FAULTLINE_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct kernel;
+
+/*
+ * Opens the kernel's type information. On failure returns a negative errno and puts one line into
+ * `reason`: what is missing and what to do about it.
+ */
+int kernel_open(struct kernel **kernel, char *reason, size_t size);
+void kernel_close(struct kernel *kernel); /* NULL is fine */
+
+enum hook {
+	HOOK_TP_BTF, /* a tracepoint, with typed arguments */
+	HOOK_FENTRY, /* a function's entry */
+	HOOK_FEXIT,  /* ... and exit */
+	HOOK_PERF,   /* a software perf event, on every CPU */
+};
+
+/*
+ * Whether a program can be attached to `target` there: loads and attaches one that does nothing.
+ * Returns 0, -ENOENT when the kernel has no such thing, else the errno of the refusal. Remembers.
+ */
+int kernel_allows(struct kernel *kernel, enum hook hook, const char *target);
+
+/* Whether the kernel offers that function to BPF programs. */
+bool kernel_has_kfunc(struct kernel *kernel, const char *name);
+
+#endif

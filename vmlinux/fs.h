@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Files, their names and where they are mounted.
+ */
+#ifndef VMLINUX_FS_H
+#define VMLINUX_FS_H
+
+#include "types.h"
+
+struct super_block {
+	__u32 s_dev;
+	unsigned long s_magic;
+} CORE_STRUCT;
+
+struct hlist_node;
+
+struct hlist_head {
+	struct hlist_node *first;
+} CORE_STRUCT;
+
+struct inode {
+	__u16 i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	unsigned int i_nlink;
+	__u32 i_rdev;
+	long long i_size;
+	__u32 i_generation;
+	struct hlist_head i_dentry;
+} CORE_STRUCT;
+
+struct address_space {
+	struct inode *host;
+} CORE_STRUCT;
+
+struct qstr {
+	__u32 hash;
+	const unsigned char *name;
+} CORE_STRUCT;
+
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+} CORE_STRUCT;
+
+struct dentry {
+	struct hlist_bl_node d_hash;
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+	union {
+		struct {
+			void *next;
+		} d_alias;
+	} d_u;
+} CORE_STRUCT;
+
+struct vfsmount {
+	struct dentry *mnt_root;
+} CORE_STRUCT;
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+} CORE_STRUCT;
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+} CORE_STRUCT;
+
+struct file {
+	unsigned int f_mode;
+	unsigned int f_flags;
+	long long f_pos;
+	struct path f_path;
+	struct inode *f_inode;
+	struct address_space *f_mapping;
+} CORE_STRUCT;
+
+/* What a mapping of an overlay file holds since 6.5 (def3ae83da02): the layer's file, and the path
+ * that the user opened. 6.8 (a535116d8033) renamed real_path to user_path. */
+struct backing_file {
+	struct file file;
+	struct path user_path;
+} CORE_STRUCT;
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} CORE_STRUCT;
+
+struct files_struct {
+	struct fdtable *fdt;
+} CORE_STRUCT;
+
+struct fs_struct {
+	struct path root;
+	struct path pwd;
+} CORE_STRUCT;
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Memory maps and the page cache.
+ */
+#ifndef VMLINUX_MM_H
+#define VMLINUX_MM_H
+
+#include "fs.h"
+#include "types.h"
+
+struct maple_tree {
+	void *ma_root;
+} CORE_STRUCT;
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+} CORE_STRUCT;
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+} CORE_STRUCT;
+
+struct mm_struct {
+	struct maple_tree mm_mt; /* since 6.1 (d4af56c5c7c6); a red-black tree before */
+	unsigned long arg_start, arg_end, env_start, env_end;
+} CORE_STRUCT;
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+} CORE_STRUCT;
+
+#define VM_SHARED 0x8ul
+
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned long pgoff;
+} CORE_STRUCT;
+
+/* `flags` is a plain word, or since 6.18 a struct that holds one: it is read by its offset. */
+struct folio {
+	struct {
+		unsigned long word;
+	} flags;
+	struct address_space *mapping;
+	unsigned long index;
+	unsigned long _flags_1; /* of the second page: the order in the low byte since 6.6 */
+} CORE_STRUCT;
+
+/* Before 6.6 (ebc1baf5c9b4) the order was a field of its own. */
+struct folio___order {
+	unsigned char _folio_order;
+} CORE_STRUCT;
+
+enum pageflags {
+	PG_head = 6, /* relocated: the number differs between kernels */
+};
+
+enum fault_flag {
+	FAULT_FLAG_WRITE = 1 << 0,
+	FAULT_FLAG_TRIED = 1 << 5,
+	FAULT_FLAG_USER = 1 << 6,
+};
+
+enum vm_fault_reason {
+	VM_FAULT_MAJOR = 0x4,
+	VM_FAULT_RETRY = 0x400,
+	/* OOM, SIGBUS, SIGSEGV, HWPOISON, HWPOISON_LARGE, FALLBACK */
+	VM_FAULT_ERROR = 0x1 | 0x2 | 0x40 | 0x10 | 0x20 | 0x800,
+};
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Registers at the entry and the exit of a system call.
+ *
+ * The arguments are still in their registers at the exit, but for arm64's first, which the result
+ * replaces and the kernel keeps in orig_x0.
+ */
+#ifndef VMLINUX_PTRACE_H
+#define VMLINUX_PTRACE_H
+
+#include "types.h"
+
+#if defined(__TARGET_ARCH_x86)
+
+struct pt_regs {
+	unsigned long r10, r9, r8, dx, si, di;
+	unsigned long ip, sp;
+} CORE_STRUCT;
+
+#define SYSCALL_ARG0(regs) ((regs)->di)
+#define SYSCALL_ARG1(regs) ((regs)->si)
+#define SYSCALL_ARG2(regs) ((regs)->dx)
+#define SYSCALL_ARG3(regs) ((regs)->r10)
+#define SYSCALL_ARG4(regs) ((regs)->r8)
+#define SYSCALL_ARG5(regs) ((regs)->r9)
+
+#elif defined(__TARGET_ARCH_arm64)
+
+struct pt_regs {
+	__u64 regs[31];
+	__u64 orig_x0;
+} CORE_STRUCT;
+
+#define SYSCALL_ARG0(regs) ((regs)->orig_x0)
+#define SYSCALL_ARG1(regs) ((regs)->regs[1])
+#define SYSCALL_ARG2(regs) ((regs)->regs[2])
+#define SYSCALL_ARG3(regs) ((regs)->regs[3])
+#define SYSCALL_ARG4(regs) ((regs)->regs[4])
+#define SYSCALL_ARG5(regs) ((regs)->regs[5])
+
+#else
+#error "x86 and arm64 are supported"
+#endif
+
+/* What the kernel hands to a program on a perf event; `addr` is the faulting address. */
+struct bpf_perf_event_data {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long regs[21];
+#else
+	__u64 regs[34];
+#endif
+	__u64 sample_period;
+	__u64 addr;
+};
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Tasks, and what they belong to.
+ */
+#ifndef VMLINUX_SCHED_H
+#define VMLINUX_SCHED_H
+
+#include "fs.h"
+#include "mm.h"
+#include "types.h"
+
+struct thread_info {
+	unsigned long flags;
+	__u32 status; /* x86 */
+} CORE_STRUCT;
+
+/* How the kernel marks a task that is inside a 32-bit system call. */
+#define X86_TS_COMPAT 0x2u
+#define ARM64_TIF_32BIT (1ul << 22)
+
+struct atomic {
+	int counter;
+} CORE_STRUCT;
+typedef struct atomic atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+	int group_exit_code;
+	unsigned int flags;
+} CORE_STRUCT;
+
+#define SIGNAL_GROUP_EXIT 0x4u
+
+struct kernfs_node {
+	__u64 id;
+} CORE_STRUCT;
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int flags;
+	int exit_code;
+	int pid;
+	int tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	unsigned long min_flt, maj_flt;
+	char comm[16];
+	struct fs_struct *fs;
+	struct files_struct *files;
+	struct signal_struct *signal;
+	struct mm_struct *mm;
+} CORE_STRUCT;
+
+#endif

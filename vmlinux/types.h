@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The basic types and BPF constants that libbpf's headers and ours build on, so that the kernel
+ * side compiles with neither BTF nor kernel headers.
+ */
+#ifndef VMLINUX_TYPES_H
+#define VMLINUX_TYPES_H
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+typedef _Bool bool;
+#define true 1
+#define false 0
+#define NULL ((void *)0)
+
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+};
+
+#define BPF_F_NO_PREALLOC 1U
+#define BPF_LOCAL_STORAGE_GET_F_CREATE 1U
+#define BPF_RB_NO_WAKEUP 1U
+
+/* Structs below this line are matched to the running kernel's by name when the program is loaded. */
+#define CORE_STRUCT __attribute__((preserve_access_index))
+
+#endif
