@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What the live tests stand on: the program under test, scratch file systems, and oracles.
+
+A live test runs a workload under Faultline on this kernel and holds what Faultline says against
+what others say about the same run: strace, getrusage, mincore, /proc/self/io, the workload's own
+account. Nothing here asserts anything; nothing here knows how Faultline works inside. Traces are
+decoded here from their documented form (zstd, msgpack, msgpack-numpy) and not by Faultline.
+
+A number that readahead, scheduling or another program may change is never compared with a
+constant, only with an oracle of the same run.
+"""
+import atexit
+import collections
+import ctypes
+import functools
+import json
+import mmap
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import msgpack
+import msgpack_numpy
+import numpy
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(TOP, os.environ.get("BUILD", "build"))
+PYTHON = "/usr/bin/python3"
+NOBODY = 65534
+LIMIT = 120  # seconds; only to end what hangs
+
+# What Faultline records, by the kernel's names: the list of its issue, kept by hand.
+RECORDED = """
+    read pread64 readv preadv preadv2 write pwrite64 writev pwritev pwritev2
+    open openat openat2 creat close stat fstat lstat newfstatat statx access faccessat faccessat2
+    readlink readlinkat getdents getdents64 lseek ftruncate truncate fallocate
+    fsync fdatasync msync sync_file_range syncfs mmap munmap mremap madvise mlock mlock2
+    sendfile splice copy_file_range fadvise64 readahead
+    rename renameat renameat2 unlink unlinkat mkdir mkdirat rmdir link symlink""".split()
+
+
+class Broken(Exception):
+    """The test could not be made, for a reason that is not the program under test."""
+
+
+# --- a place to work in --------------------------------------------------------------------------
+
+
+def run(*command, **options):
+    """Runs a tool that must succeed; returns its stdout."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT, **options)
+    if done.returncode:
+        raise Broken(f"{' '.join(map(str, command))}: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout
+
+
+class Machine:
+    """Everything that the tests make outside of themselves, and its removal."""
+
+    def __init__(self):
+        self.top = tempfile.mkdtemp(prefix="faultline-live-", dir="/var/tmp")
+        os.chmod(self.top, 0o755)
+        self.mounts, self.loops, self.jobs, self.made = [], [], [], 0
+        atexit.register(self.remove)
+        # Copies: a build that goes on meanwhile changes no test, and any user may run them.
+        self.bin = os.path.join(self.top, "bin")
+        os.mkdir(self.bin)
+        program = os.environ.get("FAULTLINE", os.path.join(BUILD, "faultline"))
+        try:
+            self.faultline = shutil.copy(program, self.bin)
+            for name in os.listdir(os.path.join(BUILD, "tests/live")):
+                if "." not in name:
+                    shutil.copy(os.path.join(BUILD, "tests/live", name), self.bin)
+        except FileNotFoundError as error:
+            raise Broken(f"{error.filename} is not there; run make programs") from None
+
+    def program(self, name):
+        return os.path.join(self.bin, name)
+
+    def new_dir(self, where="root"):
+        """A new empty directory on a file system: root, ext4, xfs."""
+        self.made += 1
+        path = os.path.join(self.place(where), f"{self.made:03d}")
+        os.mkdir(path)
+        os.chmod(path, 0o755)
+        return path
+
+    @functools.lru_cache(maxsize=None)
+    def place(self, where):
+        if where == "root":
+            path = os.path.join(self.top, "root")
+            os.mkdir(path)
+            return path
+        return self.mount_image(where, 512 << 20)
+
+    def mount_image(self, kind, size):
+        """A file system of its own in a file, through a loop device."""
+        image = os.path.join(self.top, f"{kind}-{len(self.mounts)}.img")
+        with open(image, "wb") as file:
+            file.truncate(size)
+        run(f"mkfs.{kind}", *{"ext4": ["-q", "-F"], "xfs": ["-q"]}[kind], image)
+        device = run("losetup", "--find", "--show", image).decode().strip()
+        self.loops.append(device)
+        # The default is so large that a small file comes in whole, whatever is touched.
+        with open(f"/sys/block/{os.path.basename(device)}/queue/read_ahead_kb", "w") as file:
+            file.write("128")
+        return self.mount("-t", kind, device)
+
+    def mount(self, *arguments):
+        path = os.path.join(self.top, f"mount-{len(self.mounts)}")
+        os.mkdir(path)
+        run("mount", *arguments, path)
+        self.mounts.append(path)
+        return path
+
+    def start(self, command, **options):
+        """A process that is ended with the tests if it did not end before."""
+        job = subprocess.Popen(command, **options)
+        self.jobs.append(job)
+        return job
+
+    def remove(self):
+        for job in self.jobs:
+            if job.poll() is None:
+                job.kill()
+                job.wait()
+        self.jobs.clear()
+        for path in reversed(self.mounts):
+            for _ in range(50):  # a job that was left behind may still be in it for a moment
+                if subprocess.run(["umount", path], stderr=subprocess.DEVNULL).returncode == 0:
+                    break
+                time.sleep(0.1)
+            else:
+                print(f"could not unmount {path}", file=sys.stderr)
+                subprocess.run(["umount", "--lazy", path])
+        self.mounts.clear()
+        for device in self.loops:
+            subprocess.run(["losetup", "-d", device])
+        self.loops.clear()
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+@functools.lru_cache(maxsize=None)
+def machine():
+    return Machine()
+
+
+def wait_until(condition, seconds=LIMIT):
+    """Waits for a condition; False when it did not come in a time that only a hang needs."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+# --- the page cache ------------------------------------------------------------------------------
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def resident_bytes(path):
+    """How much of a file is in the page cache, by mincore."""
+    size = os.path.getsize(path)
+    if size == 0:
+        return 0
+    pages = -(-size // mmap.PAGESIZE)
+    vector = (ctypes.c_ubyte * pages)()
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+    fd = os.open(path, os.O_RDONLY)
+    address = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, fd, 0)
+    os.close(fd)
+    try:
+        if libc.mincore(ctypes.c_void_p(address), ctypes.c_size_t(size), vector):
+            raise Broken(f"mincore: {os.strerror(ctypes.get_errno())}")
+    finally:
+        libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(size))
+    return sum(page & 1 for page in vector) * mmap.PAGESIZE
+
+
+def cool(path):
+    """Takes a file out of the page cache."""
+    fd = os.open(path, os.O_RDONLY)
+    os.fsync(fd)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(fd)
+    left = resident_bytes(path)
+    if left:
+        raise Broken(f"{path}: {left} bytes stay in the page cache")
+
+
+def cache_drops():
+    """How often anybody has emptied the page cache of this machine."""
+    with open("/proc/vmstat") as file:
+        return [line for line in file if line.startswith("drop_")]
+
+
+def undisturbed(action, tries=5):
+    """What `action` returns, from a run in which nobody emptied the machine's page cache."""
+    for _ in range(tries):
+        before = cache_drops()
+        result = action()
+        if cache_drops() == before:
+            return result
+    raise Broken("something keeps emptying this machine's page cache")
+
+
+def random_file(path, size):
+    with open(path, "wb") as file:
+        for _ in range(size >> 20):
+            file.write(os.urandom(1 << 20))
+        file.write(os.urandom(size & ((1 << 20) - 1)))
+    return path
+
+
+# --- strace --------------------------------------------------------------------------------------
+
+
+def strace_counts(command, **options):
+    """{call: (count, errors)} of a command and all its children, recorded calls only."""
+    with tempfile.NamedTemporaryFile("r", dir=machine().top) as out:
+        run("strace", "-f", "-qq", "-c", "-U", "name,calls,errors", "-o", out.name, *command, **options)
+        counts = {}
+        for line in out.read().splitlines():
+            words = line.split()
+            if words and words[0] in RECORDED:
+                counts[words[0]] = (int(words[1]), int(words[2]) if len(words) > 2 else 0)
+        return counts
+
+
+# --- a trace, decoded from its documented form ---------------------------------------------------
+
+
+class Trace:
+    """A trace as any msgpack library sees it. Columns of a kind of row: rows("syscall").pid etc."""
+
+    def __init__(self, path):
+        unzip = subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        unpacker = msgpack.Unpacker(object_hook=msgpack_numpy.decode, raw=False, strict_map_key=False,
+                                    unicode_errors="surrogateescape", max_buffer_size=0)
+        unpacker.feed(unzip.stdout)
+        self.header, self.totals = next(unpacker), None
+        self.strings, self.blocks = {0: b""}, collections.defaultdict(list)
+        for block in unpacker:
+            kind = block["block"]
+            if kind == "string":
+                for number, text in zip(block["id"].tolist(), block["text"]):
+                    self.strings[number] = text if isinstance(text, bytes) else os.fsencode(text)
+            elif kind == "totals":
+                self.totals = block
+            elif kind != "index":
+                self.blocks[kind].append(block)
+
+    @functools.lru_cache(maxsize=None)
+    def rows(self, kind):
+        """Columns by name, as arrays; `time` from t0 and dts. Rows in order of their time."""
+        columns = {}
+        blocks = self.blocks.get(kind, [])
+        for name in blocks[0] if blocks else []:
+            if name in ("block", "n", "t0"):
+                continue
+            parts = [block[name] for block in blocks]
+            if name == "dts":
+                name = "time"
+                parts = [block["t0"] + numpy.cumsum(block["dts"].astype("<i8")) for block in blocks]
+            columns[name] = numpy.concatenate(parts)
+        if not columns:
+            return None
+        order = numpy.argsort(columns["time"], kind="stable")
+        return collections.namedtuple("Rows", columns)(*(column[order] for column in columns.values()))
+
+    def row_count(self, kind):
+        return sum(block["n"] for block in self.blocks.get(kind, []))
+
+    def dicts(self, kind):
+        """The rows of a kind one by one, with names for numbers; for kinds with few rows."""
+        rows = self.rows(kind)
+        if rows is None:
+            return
+        operations = self.header["operations"]
+        for values in zip(*(column.tolist() for column in rows)):
+            row = dict(zip(rows._fields, values))
+            if "op" in row:
+                row["op"] = operations[row["op"]]["name"]
+            for name in ("path", "path2", "comm", "command", "cgroup"):
+                if name in row:
+                    row[name] = self.strings.get(row[name])
+            yield row
+
+    @functools.cached_property
+    def files(self):
+        """{file id: its last row}."""
+        return {row["id"]: row for row in self.dicts("file")}
+
+    def file_ids(self, path):
+        """Ids of the files that ever had this path."""
+        return {row["id"] for row in self.dicts("file") if row["path"] == os.fsencode(path)}
+
+    def calls(self, path=None, **wanted):
+        """System calls, of both kinds of rows, in order of time; of one file if a path is given."""
+        ids = self.file_ids(path) if path is not None else None
+        found = [row for kind in ("syscall", "syscall_path") for row in self.dicts(kind)
+                 if (ids is None or row["file"] in ids) and all(row[k] == v for k, v in wanted.items())]
+        return sorted(found, key=lambda row: row["time"])
+
+    def look_ups(self, ops):
+        """Absolute paths named by calls of these names, with their results."""
+        for row in self.dicts("syscall_path"):
+            if row["op"] in ops:
+                path = row["path"]
+                if not path.startswith(b"/"):
+                    path = os.path.join(self.files[row["dir"]]["path"], path)
+                yield path, row["result"]
+
+
+# --- the program under test ----------------------------------------------------------------------
+
+
+def faultline(*arguments, **options):
+    """Runs faultline; stdout and stderr as bytes."""
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+               "timeout": LIMIT, **options}
+    return subprocess.run([machine().faultline, *arguments], **options)
+
+
+class Recording:
+    """One run of a command under `faultline run`, and what Faultline says about it."""
+
+    def __init__(self, command, *arguments, trace=None, status=0, **options):
+        self.path = trace or os.path.join(machine().new_dir(), "trace.flt")
+        self.done = faultline("run", "-o", self.path, *arguments, "--", *command, **options)
+        self.stderr = self.done.stderr.decode(errors="replace") if self.done.stderr else ""
+        if status is not None and self.done.returncode != status:
+            raise AssertionError(f"exit status {self.done.returncode} in place of {status} from "
+                                 f"{' '.join(command)}: {self.stderr.strip()}")
+
+    @functools.cached_property
+    def report(self):
+        return report_of(self.path)
+
+    @functools.cached_property
+    def trace(self):
+        return Trace(self.path)
+
+    def operations(self):
+        """{call: (count, errors)} as the report has them."""
+        return {row["op"]: (row["count"], row["errors"]) for row in self.report["operations"]
+                if row["layer"] == "syscall" and row["count"]}
+
+    def file(self, path):
+        """The report's row of a file; there must be exactly one."""
+        found = [row for row in self.report["files"] if row["path"] == path]
+        if len(found) != 1:
+            raise AssertionError(f"{len(found)} rows in files for {path}")
+        return found[0]
+
+
+def report_of(path):
+    done = faultline("report", "--format", "json", path)
+    if done.returncode:
+        raise AssertionError(f"report: {done.stderr.decode(errors='replace').strip()}")
+    return json.loads(done.stdout)
+
+
+def fetched(row):
+    """Bytes brought into the page cache for a file of the report, by whatever door."""
+    return (sum(row[door]["fetched_bytes"] for door in ("read", "write", "mmap") if row[door])
+            + (row.get("cache_fetched_bytes") or 0))
+
+
+def account(path):
+    """What a workload says about itself."""
+    with open(path) as file:
+        return json.load(file)
+
+
+def as_user(uid, *command):
+    """A command line that runs `command` with the rights of a user and none of root's."""
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--bounding-set=-all",
+            "--inh-caps=-all", *command]
+
+
+def interrupt(signum, frame):
+    sys.exit(128 + signum)
+
+
+signal.signal(signal.SIGTERM, interrupt)

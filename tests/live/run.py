@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Runs the live tests: a line for each, what went wrong after it, a sum at the end.
+
+usage: BUILD=DIR tests/live/run.py [-v] [NAME...]
+
+NAMEs choose tests whose full names (test_faults.Faults.test_threads) hold one of them. Needs root,
+the workloads (make programs), strace, and loop devices; harness.py says how the tests are made.
+"""
+import os
+import sys
+import time
+import traceback
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+
+class Lines(unittest.TestResult):
+    """A line for each test as it ends; what failed in a test's parts stands below it."""
+
+    def __init__(self):
+        super().__init__()
+        self.passed = self.failed = 0
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.started, self.troubles, self.reason = time.monotonic(), [], None
+
+    def addFailure(self, test, error):
+        self.troubles.append((test, error))
+
+    addError = addFailure
+
+    def addSubTest(self, test, part, error):
+        if error:
+            self.troubles.append((part, error))
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.reason = reason
+
+    def addExpectedFailure(self, test, error):
+        raise NotImplementedError("a test is passed, failed or skipped")
+
+    def stopTest(self, test):
+        seconds = time.monotonic() - self.started
+        word = "FAIL" if self.troubles else "skip" if self.reason else "ok"
+        self.failed += word == "FAIL"
+        self.passed += word == "ok"
+        tail = f": {self.reason}" if word == "skip" else ""
+        print(f"{word:<5} {test.id():<66} {seconds:5.1f} s{tail}")
+        for part, (kind, value, trace) in self.troubles:
+            name = part._subDescription() if hasattr(part, "_subDescription") else ""
+            place = [frame for frame in traceback.extract_tb(trace) if "/tests/live/" in frame.filename]
+            where = f"{os.path.basename(place[-1].filename)}:{place[-1].lineno}" if place else "?"
+            text = str(value).strip() or kind.__name__
+            if not issubclass(kind, AssertionError):
+                text = f"{kind.__name__}: {text}"
+            for line in f"{where} {name} {text}".splitlines():
+                print(f"      {line[:400]}")
+        sys.stdout.flush()
+
+    def _is_relevant_tb_level(self, tb):
+        return False
+
+
+def each(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from each(test)
+        else:
+            yield test
+
+
+def main(names):
+    if os.geteuid() != 0:
+        print("the live tests need root", file=sys.stderr)
+        return 1
+    import harness
+
+    tests = unittest.defaultTestLoader.discover(os.path.dirname(os.path.abspath(__file__)))
+    chosen = unittest.TestSuite(t for t in each(tests) if not names or any(n in t.id() for n in names))
+    if not chosen.countTestCases():
+        print(f"no test is called {' or '.join(names)}", file=sys.stderr)
+        return 1
+    result = Lines()
+    try:
+        harness.machine()
+        chosen.run(result)
+    except harness.Broken as error:
+        print(f"FAIL  {error}")
+        result.failed += 1
+    finally:
+        if harness.machine.cache_info().currsize:
+            harness.machine().remove()
+    print(f"{result.passed} passed, {result.failed} failed, {len(result.skipped)} skipped")
+    return 1 if result.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main([name for name in sys.argv[1:] if name != "-v"]))

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Page faults and what they bring in, held against getrusage and mincore of the same cold run."""
+import os
+import shutil
+import subprocess
+import unittest
+
+import harness
+from harness import Recording, fetched, machine
+
+DATA_BYTES = 24 << 20
+SPARSE_BYTES = 5 << 30
+# Bring pages in without any fault, or with faults that no mapping of the data can be told from.
+WITHOUT_FAULTS = ("pread", "read", "readahead", "fadvise", "sendfile", "willneed", "direct_write_from")
+IN_ORDER = ("sequential", "random", "advised_random", "private_write", "shared_write", "sparse")
+
+
+class Faults(unittest.TestCase):
+    """One test per file system and way; made below."""
+
+    def make_data(self, directory, mode):
+        path = f"{directory}/data"
+        if mode != "sparse":
+            return harness.random_file(path, DATA_BYTES)
+        with open(path, "wb") as file:
+            file.truncate(SPARSE_BYTES)
+            for at in range(4 << 30, SPARSE_BYTES, 64 << 20):
+                file.seek(at)
+                file.write(os.urandom(100_000))
+        return path
+
+    def record(self, directory, mode, data):
+        out, other = f"{directory}/out.json", f"{directory}/other"
+        if mode == "read_into":
+            harness.random_file(other, DATA_BYTES)
+        harness.cool(data)
+        recording = Recording([machine().program("mapper"), mode, data, out, other])
+        return recording, harness.account(out)
+
+    def check(self, where, mode):
+        directory = machine().new_dir(where)
+        self.addCleanup(shutil.rmtree, directory)
+        data = self.make_data(directory, mode)
+        recording, truth = harness.undisturbed(lambda: self.record(directory, mode, data))
+        self.assertEqual(truth["resident_before"], 0, "the data was not cold")
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+        row = recording.file(data)
+        self.assertEqual(fetched(row), truth["resident"] * truth["page_bytes"],
+                         f"fetched bytes against resident pages; {row}")
+        if mode not in WITHOUT_FAULTS:
+            self.assertEqual(row["mmap"]["major"], truth["major"], "major faults against ru_majflt")
+            self.assertLessEqual(row["mmap"]["time_ns"], truth["wall_ns"] * 4, "four threads at most")
+            self.assertGreater(row["mmap"]["time_ns"], 0)
+        if mode == "shared_write":
+            self.assertGreater(row["mmap"]["written_pages"], 0)
+            self.assertLessEqual(row["mmap"]["written_pages"], len(truth["touched"]))
+        elif mode in ("sequential", "random", "private_write"):
+            self.assertEqual(row["mmap"]["written_pages"], 0, "nothing reaches the file")
+        if mode in IN_ORDER:
+            self.check_offsets(recording, data, truth)
+
+    def check_offsets(self, recording, data, truth):
+        """One thread's faults are at pages that it touched, in the order in which it touched them."""
+        rows = recording.trace.rows("fault")
+        ids = recording.trace.file_ids(data)
+        pages = [offset // truth["page_bytes"] for offset, file in
+                 zip(rows.offset.tolist(), rows.file.tolist()) if file in ids]
+        touches = iter(truth["touched"])
+        self.assertGreater(len(pages), 0)
+        self.assertLessEqual(truth["major"], len(pages))
+        for number, page in enumerate(pages):
+            self.assertIn(page, touches, f"fault {number} of {len(pages)} is at a page out of order")
+
+    def test_every_mode_is_tested(self):
+        listed = subprocess.run([machine().program("mapper"), "list"], stdout=subprocess.PIPE, text=True)
+        self.assertEqual(listed.stdout.split(), MODES)
+
+    def test_cold_program(self):
+        """The pages of a program that a child executes, from the disk."""
+        directory = machine().new_dir()
+        program = shutil.copy(harness.PYTHON, f"{directory}/program")
+
+        def record():
+            harness.cool(program)
+            return Recording(["sh", "-c", f"{program} -S -c 0; true"]), harness.resident_bytes(program)
+
+        recording, resident = harness.undisturbed(record)
+        self.assertGreater(resident, 0)
+        self.assertEqual(fetched(recording.file(program)), resident)
+
+    def test_anonymous_memory(self):
+        """Faults on memory that is no file's are totals, and with those on files what the kernel
+        counted for the threads that ended: all of a child's, at most all of everybody's."""
+        script = ("import mmap\n"
+                  "m = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
+                  "m.madvise(mmap.MADV_NOHUGEPAGE)\n"
+                  "for at in range(0, 64 << 20, 4096): m[at] = 1\n")
+        recording = Recording(["sh", "-c", '"$0" -S -c "$1"; true', harness.PYTHON, script])
+        pages = (64 << 20) // 4096
+        self.assertGreaterEqual(recording.report["totals"]["anonymous_faults"]["count"], pages)
+        self.assertLess(recording.trace.row_count("fault"), pages, "they are no rows")
+        faults = sum(row["count"] for row in recording.report["operations"] if row["layer"] == "fault")
+        ends = recording.trace.rows("exit")
+        counted = dict(zip(ends.pid.tolist(), (ends.major + ends.minor).tolist()))
+        self.assertEqual(len(counted), 2)
+        # The kernel counts some faults that it makes itself, for a new stack, and tells nobody.
+        self.assertGreaterEqual(faults, max(counted.values()) * 0.99)
+        self.assertLessEqual(faults, sum(counted.values()))
+
+
+MODES = ["sequential", "random", "advised_random", "private_write", "shared_write", "populate", "mlock",
+         "mlock2", "populate_read", "populate_write", "willneed", "fork", "threads", "write_from",
+         "direct_write_from", "read_into", "sparse", "pread", "read", "readahead", "fadvise", "sendfile"]
+ON_ROOT = ["sequential", "random", "advised_random", "threads", "fork"]
+
+
+def add_test(where, mode):
+    def test(self):
+        self.check(where, mode)
+
+    setattr(Faults, f"test_{where}_{mode}", test)
+
+
+for mode in MODES:
+    add_test("ext4", mode)
+    add_test("xfs", mode)
+for mode in ON_ROOT:
+    add_test("root", mode)
+
+
+if __name__ == "__main__":
+    unittest.main()

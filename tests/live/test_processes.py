@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""No process of a job is lost, however it came to be: each reads a file that no other reads."""
+import os
+import subprocess
+import unittest
+
+import harness
+from harness import Recording, account, machine
+
+JOB = os.path.join(harness.TOP, "tests/live/job_children.py")
+
+
+class Processes(unittest.TestCase):
+    def files(self, names):
+        """A directory with a file of a length of its own for each name."""
+        directory = machine().new_dir()
+        for i, name in enumerate(names):
+            harness.random_file(f"{directory}/{name}", 10_000 + 1000 * i)
+        return directory
+
+    def check_readers(self, recording, directory, pids):
+        """{file name: pid that read it}; pids may be None where nobody knows them."""
+        listed = {row["pid"]: row for row in recording.report["processes"]}
+        for name, pid in pids.items():
+            with self.subTest(name):
+                path = f"{directory}/{name}"
+                self.assertEqual(recording.file(path)["read"]["bytes"], os.path.getsize(path))
+                readers = {row["pid"] for row in recording.trace.calls(path)
+                           if row["op"] == "read" and row["result"] > 0}
+                self.assertEqual(len(readers), 1)
+                if pid is not None:
+                    self.assertEqual(readers, {pid})
+                self.assertEqual(set(readers) - set(listed), set(), "not among the processes")
+                row = listed[readers.pop()]
+                self.assertGreaterEqual(row["read"]["bytes"], os.path.getsize(path))
+                self.assertLess(row["start_ns"], row["end_ns"])
+
+    def check_multiprocessing(self, method):
+        directory = self.files("0123")
+        out = f"{directory}/out.json"
+        recording = Recording([harness.PYTHON, JOB, method, directory, out])
+        self.check_readers(recording, directory, account(out))
+
+    def test_multiprocessing_fork(self):
+        self.check_multiprocessing("fork")
+
+    def test_multiprocessing_spawn(self):
+        self.check_multiprocessing("spawn")
+
+    def test_multiprocessing_forkserver(self):
+        self.check_multiprocessing("forkserver")
+
+    def test_every_way_to_start_one(self):
+        directory = self.files(["fork", "vfork", "spawn", "exec_chain", "clone", "thread_fork",
+                                "thread_exec"])
+        out = f"{directory}/out.json"
+        recording = Recording([machine().program("spawner"), directory, out])
+        pids = account(out)
+        self.assertEqual(len(pids), 7)
+        self.check_readers(recording, directory, pids)
+
+    def test_shell_jobs(self):
+        """timeout, background, a pipe, a daemon that forks twice and leaves the session."""
+        directory = self.files(["timeout", "background", "pipe", "daemon", "subshell"])
+        script = """
+            cd "$0"
+            timeout 60 cat timeout >/dev/null
+            cat background >/dev/null &
+            cat pipe | wc -c >/dev/null
+            (setsid sh -c 'cat daemon; : >daemon.done' >/dev/null &)
+            (cat subshell >/dev/null)
+            wait
+            while [ ! -e daemon.done ]; do sleep 0.05; done"""
+        recording = Recording(["sh", "-c", script, directory])
+        self.check_readers(recording, directory, dict.fromkeys(
+            ["timeout", "background", "pipe", "daemon", "subshell"]))
+
+    def test_named_anew(self):
+        """A process that execs is the same process under a new name."""
+        directory = self.files(["data"])
+        recording = Recording(["sh", "-c", 'echo $$ >"$0/pid"; exec cat "$0/data"', directory])
+        with open(f"{directory}/pid") as file:
+            pid = int(file.read())
+        rows = [row for row in recording.report["processes"] if row["pid"] == pid]
+        self.assertIn("cat", {row["comm"] for row in rows})
+        self.assertTrue(any(f"{directory}/data" in str(row["command"]) for row in rows))
+        names = [row["comm"] for row in recording.trace.dicts("exec") if row["pid"] == pid]
+        self.assertEqual(names, [b"sh", b"cat"])
+        self.assertEqual(recording.done.stdout, open(f"{directory}/data", "rb").read())
+
+    def test_many_short_ones(self):
+        recording = Recording(["sh", "-c", "for i in $(seq 200); do /bin/true; done"])
+        rows = [row for row in recording.report["processes"] if row["comm"] == "true"]
+        self.assertEqual(len(rows), 200)
+        self.assertEqual({row["exit_code"] for row in rows}, {0})
+        self.assertEqual(len({row["ppid"] for row in rows}), 1)
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+        ends = [row for row in recording.trace.dicts("exit") if row["process"] and row["comm"] == b"true"]
+        self.assertEqual(len(ends), 200)
+
+    def test_ends(self):
+        """Exit codes and signals of children; who is whose child."""
+        script = """
+            sh -c 'echo $$ >"$0/code"; exit 7' "$0"
+            sh -c 'echo $$ >"$0/signal"; kill -9 $$' "$0"
+            echo $$ >"$0/parent"
+            exit 0"""
+        directory = machine().new_dir()
+        recording = Recording(["sh", "-c", script, directory])
+        pids = {}
+        for name in ("code", "signal", "parent"):
+            with open(f"{directory}/{name}") as file:
+                pids[name] = int(file.read())
+        ends = {row["pid"]: row["code"] for row in recording.trace.dicts("exit") if row["process"]}
+        self.assertEqual(os.waitstatus_to_exitcode(ends[pids["code"]]), 7)
+        self.assertEqual(os.waitstatus_to_exitcode(ends[pids["signal"]]), -9)
+        rows = {row["pid"]: row for row in recording.report["processes"]}
+        self.assertEqual(rows[pids["code"]]["exit_code"], 7)
+        self.assertEqual(rows[pids["parent"]]["exit_code"], 0)
+        for name in ("code", "signal"):
+            self.assertEqual(rows[pids[name]]["ppid"], pids["parent"])
+
+    def test_rank(self):
+        """From the environment at exec; children belong to the nearest ancestor with one."""
+        directory = self.files(["three", "four", "none"])
+        script = """
+            env -u RANK cat "$0/none" >/dev/null
+            RANK=3 sh -c 'env -u RANK cat "$0/three" >/dev/null; true' "$0"
+            SLURM_PROCID=4 cat "$0/four" >/dev/null"""
+        environment = {k: v for k, v in os.environ.items() if "RANK" not in k and "PROCID" not in k}
+        recording = Recording(["sh", "-c", script, directory], env=environment)
+        ranks = {row["pid"]: row["rank"] for row in recording.report["processes"]}
+        for name, rank in (("three", 3), ("four", 4), ("none", None)):
+            with self.subTest(name):
+                reader = {row["pid"] for row in recording.trace.calls(f"{directory}/{name}")
+                          if row["op"] == "read"}.pop()
+                self.assertEqual(ranks[reader], rank)
+
+    def test_own_namespaces(self):
+        """A container's process has two numbers: it is known by that of the machine."""
+        directory = self.files(["data"])
+        command = ["unshare", "--pid", "--fork", "--mount-proc", "cat", f"{directory}/data"]
+        if subprocess.run([*command[:-2], "true"], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("this machine lets nobody make a namespace")
+        recording = Recording(command)
+        self.check_readers(recording, directory, {"data": None})
+
+
+if __name__ == "__main__":
+    unittest.main()
