@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Opens traces for the commands that read them. Knows nothing of what they do with them.
+ */
+#include "command/input.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command/command.h"
+#include "log.h"
+
+int input_open(struct trace_reader **reader, const char *path)
+{
+	struct trace_error error = { "" };
+	int status = trace_reader_open(reader, path, &error);
+
+	if (status) {
+		*reader = NULL;
+		log_error("%s: %s", path, error.text[0] ? error.text : strerror(-status));
+		return EXIT_USAGE;
+	}
+	if (trace_reader_incomplete(*reader))
+		log_warning("%s: incomplete: %s", path, trace_reader_incomplete(*reader));
+	return 0;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int input_open_all(struct trace_reader **readers, char *const *paths, size_t count)
+{
+	int status = 0;
+
+	memset(readers, 0, count * sizeof(*readers));
+	for (size_t i = 0; i < count && !status; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (!is_same_file(paths[i], paths[j]))
+				continue;
+			log_error("%s: the same trace as %s; each may be given once", paths[i],
+				  paths[j]);
+			return EXIT_USAGE;
+		}
+		status = input_open(&readers[i], paths[i]);
+	}
+	return status;
+}
+
+void input_close_all(struct trace_reader **readers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (readers[i])
+			trace_reader_close(readers[i]);
+}
+
+int input_output_failed(int error)
+{
+	log_error("cannot write the output: %s", strerror(-error));
+	return EXIT_FAILED;
+}

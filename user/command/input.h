@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the commands that read traces share: opening them, and saying that stdout failed.
+ */
+#ifndef FAULTLINE_INPUT_H
+#define FAULTLINE_INPUT_H
+
+#include "trace/reader.h"
+
+/* Opens a trace; a line on stderr says why it cannot be read, or that it is incomplete. Returns 0
+ * or an exit status. */
+int input_open(struct trace_reader **reader, const char *path);
+
+/* The same for several, which must all be different files. `readers` has room for them; those that
+ * were opened are closed by input_close_all whatever this returned. */
+int input_open_all(struct trace_reader **readers, char *const *paths, size_t count);
+void input_close_all(struct trace_reader **readers, size_t count);
+
+/* Says that stdout could not be written; returns the exit status. */
+int input_output_failed(int error);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * faultline print: the events of a trace in time order, one line each. Knows nothing of what the
+ * lines say.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/event.h"
+#include "analysis/timeline.h"
+#include "command/command.h"
+#include "command/input.h"
+#include "command/options.h"
+#include "command/progress.h"
+#include "log.h"
+#include "output/event.h"
+
+#define NO_PID UINT64_MAX
+
+struct print_request {
+	const char *format, *layer, *file;
+	uint64_t pid;
+};
+
+#define FIELD(name) offsetof(struct print_request, name)
+
+static const struct option_row rows[] = {
+	{ 0, "format", "text|json", OPTION_CHOICE, FIELD(format),
+	  "How to print an event: for people (default), or as one JSON object a line." },
+	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
+	  "Only events of this layer, or of this kind." },
+	{ 0, "pid", "PID", OPTION_COUNT, FIELD(pid), "Only events of this process." },
+	{ 0, "file", "GLOB", OPTION_STRING, FIELD(file),
+	  "Only events on files whose path matches; * matches / as well." },
+};
+
+static const struct option_table table = {
+	.usage = "faultline print [OPTION...] TRACE",
+	.about = "Prints the events of a trace in the order of their start, one line each.",
+	.rows = rows,
+	.row_count = sizeof(rows) / sizeof(rows[0]),
+};
+
+struct printing {
+	const struct print_request *request;
+	struct trace_reader *reader;
+	struct event_resolver *resolver;
+	struct progress progress;
+	struct sink out;
+	uint64_t start_ns;
+	bool json;
+};
+
+/* The kinds of a layer, or one kind; 0 for a name that is neither. */
+static uint64_t kinds_of(const char *name)
+{
+	uint64_t kinds = 0;
+
+	for (int i = 0; i < TRACE_KIND_COUNT; i++)
+		if (!name || !strcmp(name, trace_schemas[i].layer))
+			kinds |= 1ull << i;
+	for (int i = 0; i < TRACE_KIND_COUNT && !kinds; i++)
+		if (!strcmp(name, trace_schemas[i].kind))
+			kinds |= 1ull << i;
+	return kinds;
+}
+
+/* Whether names[0..count) hold a name. */
+static bool is_listed(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static void say_known_layers(const char *name)
+{
+	const char *names[2 * TRACE_KIND_COUNT];
+	char list[256] = "";
+	size_t count = 0, used = 0;
+
+	for (int i = 0; i < 2 * TRACE_KIND_COUNT; i++) {
+		const struct trace_schema *schema = &trace_schemas[i % TRACE_KIND_COUNT];
+		const char *known = i < TRACE_KIND_COUNT ? schema->layer : schema->kind;
+
+		if (is_listed(names, count, known))
+			continue;
+		names[count++] = known;
+		if (used < sizeof(list))
+			used += snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
+					 known);
+	}
+	log_error("--layer %s: neither a layer nor a kind of event; known are %s", name, list);
+}
+
+static bool has_pid(const struct print_request *request, enum trace_kind kind,
+		    const uint64_t *values)
+{
+	const struct trace_schema *schema = &trace_schemas[kind];
+
+	for (unsigned int i = 0; i < schema->column_count; i++) {
+		const char *name = schema->columns[i].name;
+
+		if ((!strcmp(name, "pid") || !strcmp(name, "child_pid")) &&
+		    values[i] == request->pid)
+			return true;
+	}
+	return false;
+}
+
+static bool want(void *context, enum trace_kind kind, const uint64_t *values)
+{
+	struct printing *printing = context;
+	const struct print_request *request = printing->request;
+	struct event event;
+
+	if (request->pid != NO_PID && !has_pid(request, kind, values))
+		return false;
+	if (!request->file)
+		return true;
+	event_resolve(printing->resolver, kind, values, &event);
+	return (event.path.length && !fnmatch(request->file, event.path.bytes, 0)) ||
+	       (event.path2.length && !fnmatch(request->file, event.path2.bytes, 0));
+}
+
+static int visit(void *context, enum trace_kind kind, const uint64_t *values)
+{
+	struct printing *printing = context;
+	struct event event;
+
+	event_resolve(printing->resolver, kind, values, &event);
+	if (printing->json)
+		event_json(&printing->out, printing->reader, &event);
+	else
+		event_text(&printing->out, printing->reader, printing->start_ns, &event);
+	return printing->out.error;
+}
+
+static void progress(void *context, double done)
+{
+	struct printing *printing = context;
+
+	progress_update(&printing->progress, done);
+}
+
+static int print_events(struct printing *printing, const char *name, uint64_t kinds)
+{
+	const struct timeline timeline = {
+		.kinds = kinds,
+		.want = want,
+		.visit = visit,
+		.progress = isatty(STDOUT_FILENO) ? NULL : progress,
+		.context = printing,
+	};
+	struct trace_error error = { "" };
+	int status;
+
+	progress_start(&printing->progress, "printing");
+	status = timeline_walk(printing->reader, &timeline, &error);
+	if (!printing->out.error)
+		sink_flush(&printing->out);
+	progress_end(&printing->progress);
+	if (printing->out.error)
+		return input_output_failed(printing->out.error);
+	if (status) {
+		log_error("%s: %s", name, error.text[0] ? error.text : strerror(-status));
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+int command_print(int argc, char **argv)
+{
+	struct print_request request = { .format = "text", .pid = NO_PID };
+	struct printing printing = { .request = &request };
+	const struct trace_totals *totals;
+	struct trace_error error = { "" };
+	int first, status = options_parse(&table, argc, argv, &request, &first);
+	uint64_t kinds;
+
+	if (status != OPTIONS_GO)
+		return status;
+	if (argc - first != 1) {
+		log_error("%s; try 'faultline print --help'",
+			  first == argc ? "no trace given" : "more than one trace given");
+		return EXIT_USAGE;
+	}
+	kinds = kinds_of(request.layer);
+	if (!kinds) {
+		say_known_layers(request.layer);
+		return EXIT_USAGE;
+	}
+	status = input_open(&printing.reader, argv[first]);
+	if (status)
+		return status;
+	status = EXIT_FAILED;
+	if (event_resolver_open(&printing.resolver, printing.reader, &error)) {
+		log_error("%s: %s", argv[first], error.text);
+		goto out;
+	}
+	if (sink_open(&printing.out, STDOUT_FILENO)) {
+		log_error("out of memory");
+		goto out;
+	}
+	totals = trace_reader_totals(printing.reader);
+	printing.start_ns = totals ? totals->start_ns
+				   : trace_reader_header(printing.reader)->clock_monotonic_ns;
+	printing.json = !strcmp(request.format, "json");
+	status = print_events(&printing, argv[first], kinds);
+out:
+	sink_close(&printing.out);
+	event_resolver_close(printing.resolver);
+	trace_reader_close(printing.reader);
+	return status;
+}

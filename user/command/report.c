@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * faultline report: traces in, one report out. Knows nothing of what is in it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/report.h"
+#include "command/command.h"
+#include "command/input.h"
+#include "command/options.h"
+#include "command/progress.h"
+#include "log.h"
+#include "output/json.h"
+#include "output/text.h"
+
+struct report_request {
+	const char *format;
+	uint64_t top;
+};
+
+#define FIELD(name) offsetof(struct report_request, name)
+
+static const struct option_row rows[] = {
+	{ 0, "format", "text|json", OPTION_CHOICE, FIELD(format),
+	  "How to print it: for people (default), or as one JSON object." },
+	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
+	  "Rows of each table at most, in text; 0 for all. Default 20." },
+};
+
+static const struct option_table table = {
+	.usage = "faultline report [OPTION...] TRACE...",
+	.about = "Says what traces tell: how much I/O there was, through which door, to which "
+		 "files.\n"
+		 "Several traces, of other hosts or other ranks, make one report.",
+	.rows = rows,
+	.row_count = sizeof(rows) / sizeof(rows[0]),
+};
+
+static int print_report(const struct report *report, const struct report_request *request)
+{
+	const struct table *const *tables = (const struct table *const *)report->tables;
+	const struct text_options options = { .width = text_width(STDOUT_FILENO),
+					      .top = request->top };
+	struct sink out;
+	int status = sink_open(&out, STDOUT_FILENO);
+
+	if (!status && !strcmp(request->format, "json"))
+		status = json_tables(&out, tables, report->table_count);
+	else if (!status)
+		status = text_report(&out, tables, report->table_count, &options);
+	if (!status)
+		status = sink_flush(&out);
+	sink_close(&out);
+	return status ? input_output_failed(status) : 0;
+}
+
+int command_report(int argc, char **argv)
+{
+	struct report_request request = { .format = "text", .top = 20 };
+	struct progress progress;
+	const struct report_options options = { .progress = progress_update, .context = &progress };
+	struct trace_error error = { "" };
+	struct trace_reader **traces;
+	struct report *report = NULL;
+	size_t count;
+	int first, status = options_parse(&table, argc, argv, &request, &first);
+
+	if (status != OPTIONS_GO)
+		return status;
+	if (first == argc) {
+		log_error("no trace given; try 'faultline report --help'");
+		return EXIT_USAGE;
+	}
+	count = argc - first;
+	traces = calloc(count, sizeof(*traces));
+	if (!traces) {
+		log_error("out of memory");
+		return EXIT_FAILED;
+	}
+	status = input_open_all(traces, argv + first, count);
+	if (status)
+		goto out;
+	progress_start(&progress, "reading");
+	status = report_make(&report, traces, (const char *const *)argv + first, count, &options,
+			     &error);
+	progress_end(&progress);
+	if (status) {
+		log_error("%s", error.text[0] ? error.text : strerror(-status));
+		status = EXIT_FAILED;
+		goto out;
+	}
+	status = print_report(report, &request);
+out:
+	report_free(report);
+	input_close_all(traces, count);
+	free(traces);
+	return status;
+}

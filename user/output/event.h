@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * One line for an event, as text or as JSON, by the names and types of its kind's columns: a new
+ * kind is printed without a change here. Knows nothing of where events come from.
+ */
+#ifndef FAULTLINE_OUTPUT_EVENT_H
+#define FAULTLINE_OUTPUT_EVENT_H
+
+#include "analysis/event.h"
+#include "output/sink.h"
+
+/*
+ * {"layer": ..., "kind": ..., "time_ns": ..., ...}: the columns of trace_schemas[kind] by their
+ * names, `dts` as "time_ns" on the trace's clock, `dur` as "dur_ns", `op` and strings as text,
+ * "command" as the list of its arguments, flags as a number. "path" and "path2" are absolute; where
+ * the row itself named a path, that stands beside them as "given_path" and "given_path2". Bytes
+ * that are not UTF-8: as in json.h.
+ */
+void event_json(struct sink *out, const struct trace_reader *reader, const struct event *event);
+
+/*
+ *     0.001234567 1234/1235 pread64 "/data/x.bin" offset 4096 asked 512 = 512 <1.2 us>
+ * Seconds since `start_ns`, pid/tid, what happened to what, then those columns that say something:
+ * no zeros, no -1. Flags by name in brackets, durations in angle brackets.
+ */
+void event_text(struct sink *out, const struct trace_reader *reader, uint64_t start_ns,
+		const struct event *event);
+
+#endif

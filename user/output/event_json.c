@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * An event as a line of JSON. Knows names and types of columns, not what they mean.
+ */
+#include "output/event.h"
+#include "output/json.h"
+
+static void write_name(struct sink *out, const char *before, const char *name, const char *after)
+{
+	sink_text(out, ", \"");
+	sink_text(out, before);
+	sink_text(out, name);
+	sink_text(out, after);
+	sink_text(out, "\": ");
+}
+
+static void write_text(struct sink *out, const char *before, const char *name,
+		       struct trace_string text)
+{
+	write_name(out, before, name, "");
+	if (!json_text(out, text.bytes, text.length)) {
+		write_name(out, before, name, "_hex");
+		json_hex(out, text.bytes, text.length);
+	}
+}
+
+/* Arguments are separated by NUL; the last one may have one at its end. */
+static void write_arguments(struct sink *out, const char *name, struct trace_string text)
+{
+	bool plain = true;
+
+	for (int hex = 0; hex <= !plain; hex++) {
+		const char *at = text.bytes, *end = text.bytes + text.length;
+
+		write_name(out, "", name, hex ? "_hex" : "");
+		sink_char(out, '[');
+		while (at < end) {
+			size_t length = strnlen(at, end - at);
+
+			if (at > text.bytes)
+				sink_text(out, ", ");
+			if (hex)
+				json_hex(out, at, length);
+			else
+				plain &= json_text(out, at, length);
+			at += length + 1;
+		}
+		sink_char(out, ']');
+	}
+}
+
+static void write_string(struct sink *out, const struct event *event, const char *name,
+			 struct trace_string text)
+{
+	if (!strcmp(name, "command"))
+		write_arguments(out, name, text);
+	else if (!strncmp(name, "path", 4))
+		/* A file's own row: its path is what it says. */
+		write_text(out, event->kind == TRACE_FILE ? "" : "given_", name, text);
+	else
+		write_text(out, "", name, text);
+}
+
+static void write_column(struct sink *out, const struct trace_reader *reader,
+			 const struct event *event, unsigned int number)
+{
+	const struct trace_schema *schema = &trace_schemas[event->kind];
+	const char *name = schema->columns[number].name;
+	uint64_t value = event->values[number];
+
+	switch (schema->columns[number].type) {
+	case TRACE_TIME:
+		write_name(out, "", "time_ns", "");
+		sink_uint(out, value);
+		break;
+	case TRACE_STRING:
+		write_string(out, event, name, trace_reader_string(reader, value));
+		break;
+	case TRACE_INT:
+		write_name(out, "", name, "");
+		sink_int(out, value);
+		break;
+	case TRACE_UINT:
+		write_name(out, "", name, schema->duration == (int)number ? "_ns" : "");
+		if (!strcmp(name, "op"))
+			json_text(out, event->name, strlen(event->name));
+		else
+			sink_uint(out, value);
+		break;
+	}
+}
+
+void event_json(struct sink *out, const struct trace_reader *reader, const struct event *event)
+{
+	const struct trace_schema *schema = &trace_schemas[event->kind];
+
+	sink_text(out, "{\"layer\": \"");
+	sink_text(out, schema->layer);
+	sink_text(out, "\", \"kind\": \"");
+	sink_text(out, schema->kind);
+	sink_char(out, '"');
+	for (unsigned int i = 0; i < schema->column_count; i++)
+		write_column(out, reader, event, i);
+	if (event->path.length && event->kind != TRACE_FILE)
+		write_text(out, "", "path", event->path);
+	if (event->path2.length)
+		write_text(out, "", "path2", event->path2);
+	sink_text(out, "}\n");
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * An event as a line for people. Knows how columns of a certain name like to be shown; others are
+ * shown as "name value".
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "output/escape.h"
+#include "output/event.h"
+#include "output/units.h"
+
+#define LEAST_RESULT (-4095) /* below it a negative result is no error */
+
+struct column_view {
+	const struct trace_reader *reader;
+	enum trace_kind kind;
+	const struct trace_column *column;
+	uint64_t value;
+};
+
+/* By bit, as in trace/flags.h. */
+static const char *const op_flags[] = {
+	"direct",   "append", "sync",	  "unlinked", "writable", "create",
+	"truncate", "shared", "populate", "no file",  "path cut",
+};
+static const char *const fault_flags[] = { "major",  "write",	"filemap", "shared",
+					   "kernel", "in call", "unlinked" };
+static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
+
+#define NAMES(list)                                                                                \
+	{                                                                                          \
+		list, sizeof(list) / sizeof((list)[0])                                             \
+	}
+
+static const struct {
+	const char *const *names;
+	unsigned int count;
+} flag_names[TRACE_KIND_COUNT] = {
+	[TRACE_SYSCALL] = NAMES(op_flags),
+	[TRACE_SYSCALL_PATH] = NAMES(op_flags),
+	[TRACE_FAULT] = NAMES(fault_flags),
+	[TRACE_FILE] = NAMES(file_flags),
+};
+
+static void show_nothing(struct sink *out, const struct column_view *view)
+{
+}
+
+static void show_result(struct sink *out, const struct column_view *view)
+{
+	int64_t result = view->value;
+	const char *name = result < 0 && result >= LEAST_RESULT ? strerrorname_np(-result) : NULL;
+
+	sink_text(out, " = ");
+	if (name) {
+		sink_char(out, '-');
+		sink_text(out, name);
+	} else {
+		sink_int(out, result);
+	}
+}
+
+static void show_flags(struct sink *out, const struct column_view *view)
+{
+	const char *between = " [";
+
+	for (unsigned int i = 0; i < 64; i++) {
+		if (!(view->value & 1ull << i))
+			continue;
+		sink_text(out, between);
+		if (i < flag_names[view->kind].count)
+			sink_text(out, flag_names[view->kind].names[i]);
+		else
+			sink_format(out, "bit %u", i);
+		between = ", ";
+	}
+	if (view->value)
+		sink_char(out, ']');
+}
+
+static void show_bytes(struct sink *out, const struct column_view *view)
+{
+	char text[UNITS_TEXT];
+	size_t length = strlen(view->column->name);
+
+	if (!view->value)
+		return;
+	/* "fetched_bytes" reads "fetched 4.0 KiB" */
+	if (length > 6 && !strcmp(view->column->name + length - 6, "_bytes"))
+		length -= 6;
+	sink_char(out, ' ');
+	sink_bytes(out, view->column->name, length);
+	sink_char(out, ' ');
+	sink_text(out, units_bytes(text, view->value));
+}
+
+static void show_device(struct sink *out, const struct column_view *view)
+{
+	sink_format(out, " dev %" PRIu64 ":%" PRIu64, view->value >> 20, view->value & 0xfffff);
+}
+
+static void show_mode(struct sink *out, const struct column_view *view)
+{
+	sink_format(out, " mode %" PRIo64, view->value);
+}
+
+/* The status that wait() would give. */
+static void show_status(struct sink *out, const struct column_view *view)
+{
+	int status = view->value;
+
+	if (WIFSIGNALED(status))
+		sink_format(out, " signal %d", WTERMSIG(status));
+	else if (view->value)
+		sink_format(out, " status %d", WEXITSTATUS(status));
+}
+
+static void show_quoted(struct sink *out, struct trace_string text)
+{
+	sink_text(out, " \"");
+	escape_text(out, text.bytes, text.length);
+	sink_char(out, '"');
+}
+
+/* Arguments one by one, each in quotes. */
+static void show_command(struct sink *out, const struct column_view *view)
+{
+	struct trace_string text = trace_reader_string(view->reader, view->value);
+	const char *at = text.bytes, *end = text.bytes + text.length;
+
+	while (at < end) {
+		size_t length = strnlen(at, end - at);
+
+		show_quoted(out, (struct trace_string) { at, length });
+		at += length + 1;
+	}
+}
+
+/* Columns that are not shown as "name value", or not where they stand. */
+static const struct {
+	const char *name;
+	void (*show)(struct sink *out, const struct column_view *view);
+} shows[] = {
+	{ "dts", show_nothing }, /* the line begins with it, as with pid and tid */
+	{ "pid", show_nothing },
+	{ "tid", show_nothing },
+	{ "dur", show_nothing },  /* the line ends with it */
+	{ "op", show_nothing },	  /* the event's name */
+	{ "file", show_nothing }, /* shown by their paths */
+	{ "file2", show_nothing },
+	{ "dir", show_nothing },
+	{ "dir2", show_nothing },
+	{ "path", show_nothing },
+	{ "path2", show_nothing },
+	{ "result", show_result },
+	{ "flags", show_flags },
+	{ "fetched_bytes", show_bytes },
+	{ "fault_fetched_bytes", show_bytes },
+	{ "size", show_bytes },
+	{ "dev", show_device },
+	{ "mode", show_mode },
+	{ "code", show_status },
+	{ "command", show_command },
+};
+
+static void show_column(struct sink *out, const struct column_view *view)
+{
+	for (size_t i = 0; i < sizeof(shows) / sizeof(shows[0]); i++) {
+		if (!strcmp(view->column->name, shows[i].name)) {
+			shows[i].show(out, view);
+			return;
+		}
+	}
+	if (view->value == 0 || (view->column->type == TRACE_INT && view->value == UINT64_MAX))
+		return;
+	sink_char(out, ' ');
+	sink_text(out, view->column->name);
+	if (view->column->type == TRACE_STRING) {
+		show_quoted(out, trace_reader_string(view->reader, view->value));
+		return;
+	}
+	sink_char(out, ' ');
+	if (view->column->type == TRACE_INT)
+		sink_int(out, view->value);
+	else
+		sink_uint(out, view->value);
+}
+
+/* Seconds with all nine digits: lines sort as they stand. */
+static void show_time(struct sink *out, uint64_t time, uint64_t start)
+{
+	uint64_t ns = time < start ? start - time : time - start;
+	char digits[10];
+
+	sink_repeat(out, ' ', ns < 10000000000 ? 3 : ns < 100000000000 ? 2 : ns < 1000000000000);
+	sink_char(out, time < start ? '-' : ' ');
+	sink_uint(out, ns / 1000000000);
+	digits[0] = '.';
+	ns %= 1000000000;
+	for (int i = 9; i > 0; i--, ns /= 10)
+		digits[i] = '0' + ns % 10;
+	sink_bytes(out, digits, sizeof(digits));
+}
+
+static const uint64_t *value_of(const struct event *event, const char *name)
+{
+	const struct trace_schema *schema = &trace_schemas[event->kind];
+
+	for (unsigned int i = 0; i < schema->column_count; i++)
+		if (!strcmp(schema->columns[i].name, name))
+			return &event->values[i];
+	return NULL;
+}
+
+void event_text(struct sink *out, const struct trace_reader *reader, uint64_t start_ns,
+		const struct event *event)
+{
+	const struct trace_schema *schema = &trace_schemas[event->kind];
+	const uint64_t *pid = value_of(event, "pid"), *tid = value_of(event, "tid");
+	char text[UNITS_TEXT];
+
+	show_time(out, event->values[TRACE_COL_TIME], start_ns);
+	sink_char(out, ' ');
+	if (pid)
+		sink_uint(out, *pid);
+	if (pid && tid)
+		sink_char(out, '/');
+	if (tid)
+		sink_uint(out, *tid);
+	if (!pid && !tid)
+		sink_char(out, '-');
+	sink_char(out, ' ');
+	escape_text(out, event->name, strlen(event->name));
+	if (event->path.length)
+		show_quoted(out, event->path);
+	if (event->path2.length)
+		show_quoted(out, event->path2);
+	for (unsigned int i = 0; i < schema->column_count; i++) {
+		const struct column_view view = { reader, event->kind, &schema->columns[i],
+						  event->values[i] };
+
+		show_column(out, &view);
+	}
+	if (schema->duration >= 0)
+		sink_format(out, " <%s>", units_ns(text, event->values[schema->duration]));
+	sink_char(out, '\n');
+}
