@@ -259,7 +259,7 @@ static int make_classes(struct screen *screen, struct table **table)
 {
 	static const struct picked_column columns[] = {
 		{ "", UNIT_NONE },	  { "time", UNIT_NS },	   { "of the run", UNIT_SHARE },
-		{ "calls", UNIT_COUNT },  { "bytes", UNIT_BYTES }, { "from storage", UNIT_BYTES },
+		{ "calls", UNIT_COUNT },  { "bytes", UNIT_BYTES }, { "fetched", UNIT_BYTES },
 		{ "errors", UNIT_COUNT },
 	};
 	static const struct {
@@ -304,7 +304,7 @@ static int make_doors(struct screen *screen, struct table **table)
 {
 	static const struct picked_column columns[] = {
 		{ "door", UNIT_NONE },		{ "read", UNIT_BYTES },	   { "time", UNIT_NS },
-		{ "from storage", UNIT_BYTES }, { "written", UNIT_BYTES }, { "time", UNIT_NS },
+		{ "fetched", UNIT_BYTES }, { "written", UNIT_BYTES }, { "time", UNIT_NS },
 	};
 	int status = new_table(table, columns, sizeof(columns) / sizeof(columns[0]));
 
@@ -347,7 +347,7 @@ static int make_files(struct screen *screen, struct table **table, size_t most)
 	static const struct picked_column columns[] = {
 		{ "file", UNIT_NONE },		{ "time", UNIT_NS },
 		{ "read", UNIT_BYTES },		{ "faults", UNIT_COUNT },
-		{ "from storage", UNIT_BYTES }, { "written", UNIT_BYTES },
+		{ "fetched", UNIT_BYTES }, { "written", UNIT_BYTES },
 	};
 	static const char *const groups[] = { "read", "write", "mmap" };
 	int status = new_table(table, columns, sizeof(columns) / sizeof(columns[0]));
