@@ -159,6 +159,15 @@ def wait_until(condition, seconds=LIMIT):
     return True
 
 
+def static_program(name):
+    """A workload without a dynamic loader, whose calls would be in no account."""
+    path = machine().program(f"{name}-static")
+    if not os.path.exists(path):
+        source = os.path.join(TOP, "tests/live", f"{name}.c")
+        run("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-pthread", "-static", "-o", path, source)
+    return path
+
+
 # --- the page cache ------------------------------------------------------------------------------
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -4,16 +4,7 @@ import os
 import unittest
 
 import harness
-from harness import Recording, machine
-
-
-def static_program(name):
-    """A workload without a dynamic loader, whose reads would be in no sum."""
-    path = machine().program(f"{name}-static")
-    if not os.path.exists(path):
-        source = os.path.join(harness.TOP, "tests/live", f"{name}.c")
-        harness.run("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-pthread", "-static", "-o", path, source)
-    return path
+from harness import Recording, machine, static_program
 
 
 class Bytes(unittest.TestCase):

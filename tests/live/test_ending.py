@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""How a run ends: the job is never harmed, and what was recorded until then can be read."""
+import fcntl
+import os
+import signal
+import subprocess
+import tempfile
+import termios
+import time
+import unittest
+
+import harness
+from harness import Recording, Trace, account, faultline, machine, report_of, wait_until
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return int(file.read().rpartition(b")")[2].split()[1])
+
+
+def children_of(pid):
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and parent_of(name) == pid:
+                found.append(int(name))
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found
+
+
+def is_alive(pid):
+    """Running; not merely waiting to be buried."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class Running:
+    """A job of some seconds under faultline, met while it is running."""
+
+    def __init__(self, seconds, at_signal="default", arguments=(), **options):
+        self.directory = machine().new_dir()
+        data = harness.random_file(f"{self.directory}/data", 64 * 4096)
+        self.path, self.out = f"{self.directory}/trace.flt", f"{self.directory}/out.json"
+        self.stderr = tempfile.TemporaryFile(dir=self.directory)
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": self.stderr, **options}
+        self.tracer = machine().start(
+            [machine().faultline, "run", "-o", self.path, *arguments, "--", machine().program("pacer"), data,
+             self.out, str(seconds), at_signal], **options)
+        if not wait_until(lambda: os.path.exists(f"{data}.started") or self.tracer.poll() is not None, 30):
+            raise AssertionError("the job did not start")
+        if self.tracer.poll() is not None:
+            raise AssertionError(f"the job did not start: {self.talk()}")
+        # A tracer may have threads or helpers; the job is the one that was executed.
+        self.job = next(pid for pid in children_of(self.tracer.pid)
+                        if os.readlink(f"/proc/{pid}/exe") == machine().program("pacer"))
+
+    def talk(self):
+        self.stderr.seek(0)
+        return self.stderr.read().decode(errors="replace")
+
+    def wait(self):
+        return self.tracer.wait(harness.LIMIT)
+
+    def report(self):
+        return report_of(self.path)
+
+
+class Ending(unittest.TestCase):
+    def check_whole(self, running, status):
+        report = running.report()
+        self.assertIs(report["trace"]["complete"], True)
+        self.assertEqual(report["trace"]["exit_code"], status)
+        self.assertEqual(report["trace"]["lost"]["total"], 0)
+
+    def test_kill_tracer(self):
+        """The job goes on and ends well; what was recorded until shortly before can be read."""
+        running = Running(6)
+        programs = self.programs_of(running.tracer.pid)
+        self.assertGreater(len(programs), 0)
+        time.sleep(4)
+        killed_ns = time.monotonic_ns()
+        running.tracer.kill()
+        running.tracer.wait()
+        self.assertTrue(is_alive(running.job))
+        self.assertTrue(wait_until(lambda: not self.loaded(programs)), "programs stay in the kernel")
+        self.assertTrue(wait_until(lambda: not is_alive(running.job)))
+        truth = account(running.out)
+        self.assertEqual((truth["bytes"], truth["signals"]), (truth["reads"] * 4096, 0))
+
+        report = running.report()
+        self.assertIs(report["trace"]["complete"], False)
+        self.assertIsNone(report["trace"]["exit_code"])
+        times = Trace(running.path).rows("syscall").time
+        self.assertGreater(times[-1], killed_ns - 2_500_000_000, "flushed at least every second")
+        text = faultline("report", running.path)
+        self.assertEqual(text.returncode, 0)
+        self.assertIn(b"incomplete", b" ".join(text.stdout.splitlines()[:24]).lower())
+
+    def programs_of(self, pid):
+        """Numbers of the BPF programs that a process holds."""
+        programs = set()
+        for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+            with open(f"/proc/{pid}/fdinfo/{fd}") as file:
+                programs |= {int(line.split()[1]) for line in file if line.startswith("prog_id:")}
+        return programs
+
+    def loaded(self, programs):
+        tool = "/usr/sbin/bpftool"
+        return [program for program in programs
+                if subprocess.run([tool, "prog", "show", "id", str(program)], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL).returncode == 0]
+
+    def test_kill_job(self):
+        running = Running(30)
+        os.kill(running.job, signal.SIGKILL)
+        self.assertEqual(running.wait(), 128 + signal.SIGKILL)
+        self.check_whole(running, 128 + signal.SIGKILL)
+
+    def test_signals_reach_job(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number.name):
+                running = Running(30)
+                running.tracer.send_signal(number)
+                self.assertEqual(running.wait(), 128 + number)
+                self.assertFalse(is_alive(running.job))
+                self.check_whole(running, 128 + number)
+
+    def test_job_answers_signal(self):
+        """A job that ends in its own way upon a signal has its own exit status."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number.name):
+                running = Running(30, "exit")
+                running.tracer.send_signal(number)
+                self.assertEqual(running.wait(), 3)
+                self.assertEqual(account(running.out)["signals"], 1)
+                self.check_whole(running, 3)
+
+    def test_other_signals(self):
+        """SIGUSR1 is the job's as well, and would end it; SIGWINCH and SIGCHLD harm nobody."""
+        running = Running(30)
+        for number in (signal.SIGWINCH, signal.SIGCHLD, signal.SIGCONT):
+            running.tracer.send_signal(number)
+        time.sleep(0.3)
+        self.assertTrue(is_alive(running.job))
+        running.tracer.send_signal(signal.SIGUSR1)
+        self.assertEqual(running.wait(), 128 + signal.SIGUSR1)
+
+    def test_terminal_interrupt(self):
+        """Control-C in a terminal goes to the job once, though the terminal tells both."""
+        master, slave = os.openpty()
+        self.addCleanup(os.close, master)
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+        running = Running(2, "ignore", preexec_fn=take_terminal, pass_fds=[slave])
+        os.close(slave)
+        os.write(master, b"\x03")
+        self.assertEqual(running.wait(), 0)
+        self.assertEqual(account(running.out)["signals"], 1)
+        self.check_whole(running, 0)
+
+    def test_second_interrupt(self):
+        """The tracer ends at once with a whole trace; a job that does not care goes on."""
+        running = Running(60, "ignore")
+        running.tracer.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        self.assertIsNone(running.tracer.poll(), "one is the job's to answer")
+        running.tracer.send_signal(signal.SIGINT)
+        try:
+            status = running.tracer.wait(30)
+            self.assertNotEqual(status, 0)
+            self.assertFalse(os.path.exists(running.out), "the job had ended before")
+            self.assertIs(running.report()["trace"]["complete"], True)
+        finally:
+            if is_alive(running.job):
+                os.kill(running.job, signal.SIGKILL)
+
+    def test_disk_full(self):
+        """The job goes on; one line says it; the trace can be read up to there."""
+        small = machine().mount("-t", "tmpfs", "-o", "size=1M", "tmpfs")
+        directory = machine().new_dir()
+        data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
+        recording = Recording([machine().program("hotread"), data, out, "2", "reads", "1000000", "7"],
+                              trace=f"{small}/trace.flt", status=7)
+        self.assertEqual(account(out)["reads"], 2_000_000)
+        said = [line for line in recording.stderr.splitlines() if "space" in line.lower()]
+        self.assertEqual(len(said), 1, recording.stderr)
+        self.assertIs(recording.report["trace"]["complete"], False)
+        read = recording.file(data)["read"]["count"]
+        self.assertGreater(read, 0)
+        self.assertLess(read, 2_000_000)
+
+    def test_exit_status(self):
+        for script, status in (("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", 143),
+                               ("kill -SEGV $$", 139), ("exit 125", 125)):
+            with self.subTest(script):
+                recording = Recording(["sh", "-c", script], status=status)
+                self.assertIs(recording.report["trace"]["complete"], True)
+                self.assertEqual(recording.report["trace"]["exit_code"], status)
+
+    def test_streams(self):
+        """stdin, stdout and stderr are the job's."""
+        data = os.urandom(1 << 20)
+        recording = Recording(["sh", "-c", "cat; echo to stderr >&2"], "-q", stdin=None, input=data)
+        self.assertEqual(recording.done.stdout, data)
+        self.assertEqual(recording.stderr, "to stderr\n")
+
+    def test_summary(self):
+        """Without a terminal nothing but the closing summary, on stderr."""
+        recording = Recording(["true"])
+        self.assertEqual(recording.done.stdout, b"")
+        self.assertIn(recording.path, recording.stderr)
+        self.assertNotIn("\r", recording.stderr)
+        self.assertNotIn("\x1b", recording.stderr)
+
+    def test_job_sees_no_difference(self):
+        """Descriptors, signals, limits, environment: as if there were no tracer."""
+        script = """
+            ls -l /proc/self/fd | awk '{ print $9 }'
+            grep -E '^(Sig|Shd|Cap|NoNew|Seccomp|Umask|Groups|Uid|Gid|Cpus_allowed)' /proc/self/status |
+                grep -v SigQ
+            cat /proc/self/limits; cat /proc/self/oom_score_adj; nice; pwd; umask; env | sort | grep -v ^_="""
+        options = {"cwd": machine().new_dir(), "stderr": subprocess.DEVNULL}
+        command = ["sh", "-c", script]
+        alone = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **options)
+        recording = Recording(command, **options)
+        self.assertEqual(recording.done.stdout.decode().splitlines(), alone.stdout.decode().splitlines())
+
+    def test_children_that_outlive(self):
+        """The run ends with the command; the summary names who goes on."""
+        directory = machine().new_dir()
+        recording = Recording(["sh", "-c", 'sleep 60 >/dev/null 2>&1 & echo $! >"$0/pid"', directory])
+        with open(f"{directory}/pid") as file:
+            pid = int(file.read())
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        self.assertTrue(is_alive(pid), "the run waited for it, or ended it")
+        self.assertIn("sleep", recording.stderr)
+        self.assertIn(str(pid), recording.stderr)
+        self.assertEqual(list(recording.trace.totals["survivors"]), [pid])
+        self.assertIs(recording.report["trace"]["complete"], True)
+
+    def test_wait_children(self):
+        directory = machine().new_dir()
+        data = harness.random_file(f"{directory}/data", 12345)
+        command = ["sh", "-c", '(sleep 1; cat "$0" >/dev/null) & exit 5', data]
+        recording = Recording(command, "--wait-children", status=5)
+        self.assertEqual(recording.file(data)["read"]["bytes"], 12345)
+        self.assertEqual(list(recording.trace.totals["survivors"]), [])
+        recording = Recording(command, status=5)
+        self.assertEqual([row for row in recording.report["files"] if row["path"] == data], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Bad input gets one clear line on stderr and the right exit status, and no job is run for it."""
+import os
+import shutil
+import stat
+import subprocess
+import unittest
+
+import harness
+from harness import NOBODY, Recording, as_user, faultline, machine
+
+USAGE, FAILED, NO_TRACING, NOT_RUNNABLE, NOT_FOUND = 2, 1, 125, 126, 127
+
+
+class Input(unittest.TestCase):
+    def refused(self, done, status, *words):
+        """The command failed as it should, and said why in one line that holds these words."""
+        text = done.stderr.decode()
+        self.assertEqual(done.returncode, status, text)
+        self.assertEqual(len(text.splitlines()), 1, text)
+        self.assertTrue(text.startswith("faultline: "), text)
+        self.assertEqual(done.stdout, b"")
+        for word in words:
+            self.assertIn(word.lower(), text.lower())
+
+    def run_for(self, *arguments, **options):
+        """faultline run, with a command that would leave a mark."""
+        self.mark = os.path.join(machine().new_dir(), "was-run")
+        return faultline("run", *arguments, "--", "touch", self.mark, **options)
+
+    def not_run(self, done, status, *words):
+        self.refused(done, status, *words)
+        self.assertFalse(os.path.exists(self.mark), "the command was run")
+
+    # --- run ---
+
+    def test_no_command(self):
+        for arguments in ([], ["--"], ["-q", "--"], ["-o", "x.flt"]):
+            with self.subTest(arguments):
+                self.refused(faultline("run", *arguments), USAGE, "command")
+        self.refused(faultline(), USAGE)
+        self.refused(faultline("walk"), USAGE, "walk")
+
+    def test_not_found(self):
+        directory = machine().new_dir()
+        for name in ("no-such-command", "/no/such/command", ""):
+            with self.subTest(name):
+                done = faultline("run", "-o", f"{directory}/trace.flt", "--force", "--", name)
+                self.refused(done, NOT_FOUND, name)
+
+    def test_not_executable(self):
+        directory = machine().new_dir()
+        plain = harness.random_file(f"{directory}/plain", 100)
+        for path in (plain, directory):
+            with self.subTest(path):
+                done = faultline("run", "-o", f"{directory}/trace.flt", "--force", "--", path)
+                self.refused(done, NOT_RUNNABLE, path)
+
+    def test_garbage_program(self):
+        """Executable by its mode, by nothing else."""
+        directory = machine().new_dir()
+        path = harness.random_file(f"{directory}/garbage", 100)
+        os.chmod(path, 0o755)
+        self.refused(faultline("run", "-o", f"{directory}/trace.flt", "--", path), NOT_RUNNABLE, path)
+
+    def test_not_root(self):
+        directory = machine().new_dir()
+        os.chown(directory, NOBODY, NOBODY)
+        mark = f"{directory}/was-run"
+        done = subprocess.run(as_user(NOBODY, machine().faultline, "run", "-o", f"{directory}/trace.flt", "--",
+                                      "touch", mark), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+        self.refused(done, NO_TRACING, "CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "root")
+        self.assertEqual(os.listdir(directory), [], "neither the command's mark nor an empty trace")
+
+    def test_not_root_best_effort(self):
+        """Better no trace than no job."""
+        directory = machine().new_dir()
+        os.chown(directory, NOBODY, NOBODY)
+        done = subprocess.run(as_user(NOBODY, machine().faultline, "run", "--best-effort", "-o",
+                                      f"{directory}/trace.flt", "--", "sh", "-c", "echo ran; exit 5"),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stdout), (5, b"ran\n"))
+        self.assertIn(b"CAP_BPF", done.stderr)
+
+    def test_check(self):
+        done = faultline("check")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for layer in (b"task", b"syscall", b"fault", b"pagecache"):
+            self.assertIn(layer, done.stdout)
+        done = subprocess.run(as_user(NOBODY, machine().faultline, "check"), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertNotIn(done.returncode, (0, 139))
+        self.assertIn(b"CAP_BPF", done.stdout + done.stderr)
+
+    def test_output(self):
+        directory = machine().new_dir()
+        self.not_run(self.run_for("-o", f"{directory}/no/dir/x.flt"), NO_TRACING, f"{directory}/no/dir")
+        self.not_run(self.run_for("-o", directory), NO_TRACING, directory)
+        self.not_run(self.run_for("-o", ""), NO_TRACING)
+        self.not_run(self.run_for("-o", f"{directory}/%z"), USAGE, "%z")
+
+    def test_output_exists(self):
+        path = harness.random_file(f"{machine().new_dir()}/there", 100)
+        with open(path, "rb") as file:
+            before = file.read()
+        self.not_run(self.run_for("-o", path), NO_TRACING, path, "--force")
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertEqual(self.run_for("-o", path, "--force").returncode, 0)
+        self.assertEqual(faultline("report", path).returncode, 0)
+
+    def test_output_not_writable(self):
+        directory = machine().new_dir()
+        place = machine().mount("--bind", directory)
+        harness.run("mount", "-o", "remount,bind,ro", place)
+        self.not_run(self.run_for("-o", f"{place}/x.flt"), NO_TRACING, f"{place}/x.flt")
+        self.not_run(self.run_for(cwd=place), NO_TRACING)  # the default name, in a place like that
+
+    def test_output_is_the_users(self):
+        """Root writes for the user who called sudo, and nowhere that the user could not write."""
+        directory = machine().new_dir()
+        self.not_run(self.run_for("-o", f"{directory}/x.flt", env={**os.environ, "SUDO_UID": str(NOBODY),
+                                                                   "SUDO_GID": str(NOBODY)}), NO_TRACING)
+        self.assertEqual(os.listdir(directory), [])
+        secret = harness.random_file(f"{directory}/secret", 100)
+        os.chmod(secret, 0o600)
+        theirs = machine().new_dir()
+        os.chown(theirs, NOBODY, NOBODY)
+        os.symlink(secret, f"{theirs}/x.flt")
+        self.run_for("-o", f"{theirs}/x.flt", "--force", env={**os.environ, "SUDO_UID": str(NOBODY),
+                                                              "SUDO_GID": str(NOBODY)})
+        self.assertEqual((os.stat(secret).st_size, os.stat(secret).st_uid), (100, 0))
+
+    def test_options(self):
+        for arguments, word in ((["--layers", "syscall,nonsense"], "nonsense"), (["--layers", ""], "layer"),
+                                (["--file-types", "reg,odd"], "odd"), (["--no-such-option"], "no-such-option"),
+                                (["-Z"], "-Z"), (["--mode", "sideways"], "sideways"), (["-o"], "-o"),
+                                (["--buffer", "lots"], "lots"), (["-u", "no-such-user"], "no-such-user")):
+            with self.subTest(arguments):
+                done = self.run_for(*arguments) if arguments != ["-o"] else faultline("run", "-o")
+                self.refused(done, USAGE, word)
+
+    def test_help(self):
+        for command in ((), ("run",), ("report",), ("print",), ("check",)):
+            with self.subTest(command):
+                done = faultline(*command, "--help")
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+                self.assertIn(b"Usage: faultline", done.stdout)
+
+    # --- who runs the command, whose the trace is ---
+
+    def test_sudo(self):
+        directory = machine().new_dir()
+        os.chown(directory, NOBODY, NOBODY)
+        path = f"{directory}/trace.flt"
+        environment = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}
+        recording = Recording(["sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status"], trace=path,
+                              env=environment)
+        said = recording.done.stdout.decode().split()
+        self.assertEqual(said[:3], [str(NOBODY)] * 3)
+        self.assertEqual(int(said[-1], 16), 0, "capabilities are left to the command")
+        self.assertEqual((os.stat(path).st_uid, os.stat(path).st_gid), (NOBODY, NOBODY))
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        self.assertEqual({row["uid"] for row in recording.trace.dicts("exec")}, {NOBODY})
+
+    def test_user_option(self):
+        environment = {**os.environ, "SUDO_UID": "1", "SUDO_GID": "1"}
+        for user in ("nobody", str(NOBODY)):
+            with self.subTest(user):
+                directory = machine().new_dir()
+                os.chown(directory, NOBODY, NOBODY)
+                recording = Recording(["id", "-u"], "-u", user, trace=f"{directory}/trace.flt",
+                                      env=environment)
+                self.assertEqual(recording.done.stdout.decode().strip(), str(NOBODY))
+        recording = Recording(["id", "-u"], "-u", "root", env=environment)
+        self.assertEqual(recording.done.stdout, b"0\n")
+
+    def test_mode_of_trace(self):
+        recording = Recording(["true"])
+        self.assertEqual(stat.S_IMODE(os.stat(recording.path).st_mode), 0o600)
+
+    def test_default_name(self):
+        directory = machine().new_dir()
+        done = faultline("run", "--", "true", cwd=directory)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        name, = os.listdir(directory)
+        self.assertRegex(name, rf"^faultline-{os.uname().nodename}-\d+\.flt$")
+        self.assertIn(name, done.stderr.decode())
+
+    def test_name_pattern(self):
+        directory = machine().new_dir()
+        self.assertEqual(faultline("run", "-o", f"{directory}/a-%h-%p-%t-%%.flt", "--", "true").returncode, 0)
+        self.assertRegex(os.listdir(directory)[0], rf"^a-{os.uname().nodename}-\d+-\d{{10}}-%\.flt$")
+
+    # --- report and print ---
+
+    def test_no_trace(self):
+        directory = machine().new_dir()
+        for name, content in (("empty", b""), ("text", b"hello\n" * 1000), ("random", os.urandom(5000)),
+                              ("zeros", bytes(4096))):
+            with open(f"{directory}/{name}", "wb") as file:
+                file.write(content)
+        subprocess.run(["zstd", "-q", f"{directory}/text"], check=True)
+        for command in ("report", "print"):
+            for name in ("empty", "text", "random", "zeros", "text.zst", "missing", "."):
+                with self.subTest(command=command, name=name):
+                    self.refused(faultline(command, f"{directory}/{name}"), FAILED, f"{directory}/{name}")
+            with self.subTest(command=command):
+                self.refused(faultline(command), USAGE, "trace")
+                self.refused(faultline(command, "--format", "xml", f"{directory}/text"), USAGE, "xml")
+
+    def test_cut_trace(self):
+        """Cut anywhere it is read as far as it goes, and says so; or is refused with one line."""
+        recording = Recording(["sh", "-c", "ls /usr/bin | wc -l"])
+        size = os.path.getsize(recording.path)
+        cut = f"{machine().new_dir()}/cut.flt"
+        with open(recording.path, "rb") as file:
+            whole = file.read()
+        for length in (1, 4, 30, size // 4, size // 2, size * 3 // 4, size - 100, size - 20, size - 1):
+            with self.subTest(length=length, size=size):
+                with open(cut, "wb") as file:
+                    file.write(whole[:length])
+                done = faultline("report", "--format", "json", cut)
+                if done.returncode == 0:
+                    self.assertIn(b'"complete": false', done.stdout)
+                else:
+                    self.refused(done, FAILED, cut)
+                self.assertLess(faultline("print", cut).returncode, 2)
+
+    def test_two_traces(self):
+        """Traces of one job are reported as one."""
+        directory = machine().new_dir()
+        data = harness.random_file(f"{directory}/data", 50_000)
+        for name in "ab":
+            Recording(["cat", data], trace=f"{directory}/{name}.flt")
+        shutil.copy(f"{directory}/a.flt", f"{directory}/c.flt")
+        done = faultline("report", "--format", "json", f"{directory}/a.flt", f"{directory}/b.flt")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = harness.json.loads(done.stdout)
+        self.assertEqual(report["trace"]["files"], [f"{directory}/a.flt", f"{directory}/b.flt"])
+        read = [row["read"]["bytes"] for row in report["files"] if row["path"] == data]
+        self.assertEqual(sum(read), 100_000)
+
+
+if __name__ == "__main__":
+    unittest.main()

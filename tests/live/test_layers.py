@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Layers that are off give null and never 0, and the others work without them."""
+import unittest
+
+import harness
+from harness import Recording, machine
+
+LAYERS = ("task", "syscall", "fault", "pagecache")
+
+
+class Layers(unittest.TestCase):
+    def record(self, layers):
+        directory = machine().new_dir()
+        data = harness.random_file(f"{directory}/data", 4 << 20)
+        harness.cool(data)
+        script = ('import mmap, os, sys\n'
+                  'f = os.open(sys.argv[1], os.O_RDONLY)\n'
+                  'os.pread(f, 1 << 20, 0)\n'
+                  'm = mmap.mmap(f, 0, prot=mmap.PROT_READ)\n'
+                  'sum(m[at] for at in range(2 << 20, 4 << 20, 4096))\n')
+        arguments = ["--layers", layers] if layers else []
+        recording = Recording([harness.PYTHON, "-c", script, data], *arguments)
+        states = {name: layer["state"] for name, layer in recording.report["trace"]["layers"].items()}
+        for name in LAYERS:
+            on = not layers or name in layers.split(",") or name == "task"
+            self.assertEqual(states[name], "on" if on else "off", name)
+        return recording, recording.report, data
+
+    def check_syscalls(self, recording, report, data, on):
+        if on:
+            self.assertEqual(recording.file(data)["read"]["bytes"], 1 << 20)
+            self.assertGreater(report["totals"]["read"]["count"], 0)
+        else:
+            for name in ("read", "write", "metadata", "sync"):
+                self.assertIsNone(report["totals"][name], name)
+            self.assertEqual([row for row in report["operations"] if row["layer"] == "syscall"], [])
+
+    def check_faults(self, recording, report, data, on):
+        if on:
+            self.assertGreater(recording.file(data)["mmap"]["faults"], 0)
+            self.assertGreater(recording.file(data)["mmap"]["time_ns"], 0)
+            self.assertGreater(report["totals"]["anonymous_faults"]["count"], 0)
+        else:
+            for name in ("mmap_read", "mmap_write", "anonymous_faults"):
+                self.assertIsNone(report["totals"][name], name)
+            if report["files"] is not None:
+                self.assertIsNone(recording.file(data)["mmap"])
+
+    def check_cache(self, recording, report, data, on):
+        row = recording.file(data)
+        parts = [row[door] for door in ("read", "mmap") if row[door]]
+        if on:
+            self.assertGreater(sum(part["fetched_bytes"] for part in parts), 0)
+        else:
+            self.assertEqual({part["fetched_bytes"] for part in parts}, {None})
+            self.assertIsNone(row.get("cache_fetched_bytes"))
+
+    def test_all(self):
+        seen = self.record(None)
+        self.check_syscalls(*seen, True)
+        self.check_faults(*seen, True)
+        self.check_cache(*seen, True)
+        for name in ("storage_read", "storage_write"):
+            self.assertIsNone(seen[1]["totals"][name], "nobody looked at the disk")
+
+    def test_syscall(self):
+        seen = self.record("syscall")
+        self.check_syscalls(*seen, True)
+        self.check_faults(*seen, False)
+        self.check_cache(*seen, False)
+
+    def test_fault(self):
+        seen = self.record("fault")
+        self.check_syscalls(*seen, False)
+        self.check_faults(*seen, True)
+        self.check_cache(*seen, False)
+
+    def test_syscall_and_pagecache(self):
+        seen = self.record("syscall,pagecache")
+        self.check_syscalls(*seen, True)
+        self.check_faults(*seen, False)
+        self.check_cache(*seen, True)
+
+    def test_fault_and_pagecache(self):
+        seen = self.record("fault,pagecache")
+        self.check_syscalls(*seen, False)
+        self.check_faults(*seen, True)
+        self.check_cache(*seen, True)
+
+    def test_task(self):
+        """Who ran, when, and nothing else."""
+        recording, report, _ = self.record("task")
+        self.check_syscalls(recording, report, None, False)
+        for name in ("mmap_read", "mmap_write", "anonymous_faults"):
+            self.assertIsNone(report["totals"][name], name)
+        self.assertEqual([row["exit_code"] for row in report["processes"]], [0])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Nothing is lost with the default buffers, and with tiny ones nothing is lost in silence."""
+import os
+import re
+import unittest
+
+import harness
+from harness import Recording, account, faultline, machine, static_program
+
+FIRST_SCREEN = 24  # lines
+
+
+class Loss(unittest.TestCase):
+    def record(self, *work, arguments=()):
+        """Reads of a cached file by a program that makes no other pread64."""
+        directory = machine().new_dir()
+        data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
+        with open(data, "rb") as file:
+            file.read()
+        recording = Recording([static_program("hotread"), data, out, "2", *work], *arguments)
+        return recording, account(out)["reads"], data
+
+    def test_full_speed(self):
+        """Two threads of cached 4 KiB reads for ten seconds."""
+        recording, reads, data = self.record("seconds", "10")
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+        self.assertEqual(recording.operations()["pread64"], (reads, 0))
+        self.assertEqual(recording.file(data)["read"]["count"], reads)
+        self.assertEqual(recording.file(data)["read"]["bytes"], reads * 4096)
+        self.assertLessEqual(os.path.getsize(recording.path) / reads, 8, "bytes an event in the trace")
+
+    def test_tiny_buffers(self):
+        """Written and lost together are the kernel's count, which is the program's own."""
+        for reads in ("300000", "1000000", "3000000"):
+            recording, reads, _ = self.record("reads", reads, arguments=["--buffer", "4K"])
+            lost = recording.report["trace"]["lost"]
+            if lost["total"]:
+                break
+        self.assertGreater(lost["total"], 0, "nothing was lost: this tests nothing")
+        self.assertEqual(recording.operations()["pread64"], (reads, 0))
+        kinds = recording.trace.totals["kinds"]
+        for kind in kinds:
+            with self.subTest(kind["kind"]):
+                self.assertEqual(kind["events"], kind["written"] + kind["lost"])
+                self.assertEqual(kind["written"], recording.trace.row_count(kind["kind"]))
+        self.assertEqual(lost["total"], sum(kind["lost"] for kind in kinds))
+        self.assertEqual(lost["total"], sum(lost["by_layer"].values()))
+        calls = sum(kind["events"] for kind in kinds if kind["kind"].startswith("syscall"))
+        self.assertEqual(calls, sum(count for count, _ in recording.operations().values()))
+        self.check_words(recording, lost["total"])
+
+    def check_words(self, recording, lost):
+        """Both the summary of the run and the first screen of the report say how many."""
+        done = faultline("report", recording.path)
+        screen = b"\n".join(done.stdout.splitlines()[:FIRST_SCREEN]).decode()
+        for where, text in (("run", recording.stderr), ("report", screen)):
+            with self.subTest(where):
+                said = [re.sub(r"[,.' _]", "", line) for line in text.splitlines() if "lost" in line.lower()]
+                self.assertTrue(any(str(lost) in line for line in said), text)
+
+
+if __name__ == "__main__":
+    unittest.main()
