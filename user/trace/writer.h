@@ -14,10 +14,13 @@
 
 struct trace_writer;
 
+/* Longer strings are cut. */
+#define TRACE_STRING_BYTES_MAX (1u << 20)
+
 struct trace_writer_options {
 	int level;          /* zstd level; 0 means the default */
 	unsigned int lanes; /* rows are kept apart by lane (a CPU, say) so that times in a block stay
-			     * close together; 0 means 1 */
+			     * close together; 0 means 1; lanes above 64 are folded */
 };
 
 /*

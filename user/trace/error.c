@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Fills a struct trace_error. Knows nothing of what went wrong.
+ */
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "reader.h"
+
+int trace_fail(struct trace_error *error, int code, const char *format, ...)
+{
+	va_list args;
+
+	if (error) {
+		va_start(args, format);
+		vsnprintf(error->text, sizeof(error->text), format, args);
+		va_end(args);
+	}
+	return code;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the writer and the reader of a trace file share. Private to user/trace.
+ *
+ * A file is a sequence of zstd frames with content checksums. Each holds one msgpack map:
+ *
+ *   header   {"format": "faultline", "version": 1, ...}                        the first frame
+ *   string   {"block": "string", "n": N, "id": COLUMN, "text": [str or bin, ...]}
+ *   rows     {"block": KIND, "n": N, "t0": ns, NAME: COLUMN, ...}              see schema.h
+ *   index    {"block": "index", "n": N, "previous": OFFSET or 0, "kinds": [KIND, ...],
+ *             "kind", "offset", "rows", "start", "end": COLUMN}
+ *   totals   {"block": "totals", "start_ns", "end_ns", "exit_code", "operations": [...],
+ *             "kinds": [...], "survivors": [pid, ...]}
+ *
+ * and the end is a skippable frame of fixed size, struct tail below. A string stands before the
+ * first row that refers to it. An index describes the string and row blocks since the previous
+ * index frame, so that neither side ever holds more than a part of it packed.
+ *
+ * COLUMN is msgpack-numpy's {b"nd": true, b"type": "<u4", b"kind": b"", b"shape": [N],
+ * b"data": bin}; its keys are bin, because that is what msgpack_numpy.decode looks for.
+ * Times are differences: time[i] = t0 + dts[0] + ... + dts[i], modulo 2^64.
+ */
+#ifndef FAULTLINE_TRACE_FORMAT_H
+#define FAULTLINE_TRACE_FORMAT_H
+
+#include "schema.h"
+
+#define FORMAT_NAME "faultline"
+#define FORMAT_STRING "string"
+#define FORMAT_INDEX "index"
+#define FORMAT_TOTALS "totals"
+
+/* Number that an index gives to string blocks; row blocks have their enum trace_kind. */
+#define FORMAT_KIND_STRING TRACE_KIND_COUNT
+#define FORMAT_KINDS (TRACE_KIND_COUNT + 1)
+
+/* An index frame is written at least every so many blocks. */
+#define FORMAT_INDEX_ROWS 65536
+
+/* One row of an index. */
+struct format_entry {
+	uint64_t kind, offset, rows, start, end;
+};
+
+enum { ENTRY_KIND, ENTRY_OFFSET, ENTRY_ROWS, ENTRY_START, ENTRY_END, ENTRY_COLUMNS };
+
+_Static_assert(sizeof(struct format_entry) == ENTRY_COLUMNS * sizeof(uint64_t), "an array of u64");
+
+static const struct trace_column format_entry_columns[ENTRY_COLUMNS] = {
+	[ENTRY_KIND] = { "kind", TRACE_UINT },	 [ENTRY_OFFSET] = { "offset", TRACE_UINT },
+	[ENTRY_ROWS] = { "rows", TRACE_UINT },	 [ENTRY_START] = { "start", TRACE_UINT },
+	[ENTRY_END] = { "end", TRACE_UINT },
+};
+
+/* The last bytes of a complete trace, little-endian. zstd takes them for a skippable frame. */
+struct format_tail {
+	uint32_t skippable; /* FORMAT_TAIL_SKIPPABLE */
+	uint32_t bytes;	    /* that follow */
+	uint64_t magic;	    /* FORMAT_TAIL_MAGIC */
+	uint64_t index;	    /* offset of the last index frame */
+	uint64_t totals;    /* offset of the totals frame */
+	uint64_t size;	    /* of the whole file */
+};
+
+#define FORMAT_TAIL_SKIPPABLE 0x184D2A50u
+#define FORMAT_TAIL_MAGIC 0x0a444e45544c460aull /* "\nFLTEND\n" */
+#define FORMAT_TAIL_BYTES (sizeof(struct format_tail) - 2 * sizeof(uint32_t))
+
+_Static_assert(sizeof(struct format_tail) == 40, "no padding");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns are copied as they are");
+
+#endif

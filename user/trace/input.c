@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reads and decompresses the frames of a file. Knows nothing of what is in them.
+ *
+ * Nothing that a frame says of itself is believed: its compressed size is found by walking its
+ * blocks, its content is decompressed into no more memory than a frame may have.
+ */
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zstd_errors.h>
+
+#include "error.h"
+
+#define FRAME_MAGIC 0xfd2fb528u
+#define SKIPPABLE_MAGIC 0x184d2a50u
+#define SKIPPABLE_MASK 0xfffffff0u
+#define FIRST_READ_BYTES (256u << 10)
+#define FIRST_CONTENT_BYTES (1u << 20)
+#define NO_MEMORY "needs more memory than there is"
+
+static int open_context(struct input *input, struct trace_error *error)
+{
+	input->context = ZSTD_createDCtx();
+	return input->context ? 0 : trace_fail(error, -ENOMEM, NO_MEMORY);
+}
+
+int input_open(struct input *input, const char *path, struct trace_error *error)
+{
+	struct stat status;
+
+	memset(input, 0, sizeof(*input));
+	/* O_NONBLOCK: do not hang on a FIFO before we could refuse it. */
+	input->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (input->fd < 0 || fstat(input->fd, &status))
+		return trace_fail(error, -errno, "cannot be opened: %s", strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return trace_fail(error, -EISDIR, "is a directory, not a trace");
+	if (!S_ISREG(status.st_mode))
+		return trace_fail(error, -EINVAL, "is not a regular file");
+	input->size = status.st_size;
+	return open_context(input, error);
+}
+
+int input_open_memory(struct input *input, const void *bytes, size_t length,
+		      struct trace_error *error)
+{
+	memset(input, 0, sizeof(*input));
+	input->fd = -1;
+	input->memory = bytes;
+	input->size = length;
+	return open_context(input, error);
+}
+
+void input_close(struct input *input)
+{
+	if (input->fd >= 0)
+		close(input->fd);
+	free(input->raw);
+	free(input->content);
+	ZSTD_freeDCtx(input->context);
+	memset(input, 0, sizeof(*input));
+	input->fd = -1;
+}
+
+/* Makes a buffer large enough; what it held is gone. */
+static int grow(uint8_t **buffer, size_t *capacity, size_t bytes)
+{
+	if (*capacity >= bytes)
+		return 0;
+	free(*buffer);
+	*buffer = malloc(bytes);
+	*capacity = *buffer ? bytes : 0;
+	return *buffer ? 0 : -ENOMEM;
+}
+
+static int read_all(const struct input *input, uint64_t offset, size_t length,
+		    struct trace_error *error)
+{
+	size_t done = 0;
+
+	while (done < length) {
+		ssize_t got = pread(input->fd, input->raw + done, length - done, offset + done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return trace_fail(error, -errno, "cannot be read: %s", strerror(errno));
+		if (!got)
+			return trace_fail(error, -ENODATA, "has become shorter while it was read");
+		done += got;
+	}
+	return 0;
+}
+
+int input_bytes(struct input *input, uint64_t offset, size_t length, const uint8_t **bytes,
+		struct trace_error *error)
+{
+	if (offset > input->size || input->size - offset < length)
+		return trace_fail(error, -ENODATA, "ends before byte %llu",
+				  (unsigned long long)offset + length);
+	if (input->fd < 0) {
+		*bytes = input->memory + offset;
+		return 0;
+	}
+	if (grow(&input->raw, &input->raw_capacity, length))
+		return trace_fail(error, -ENOMEM, NO_MEMORY);
+	*bytes = input->raw;
+	return read_all(input, offset, length, error);
+}
+
+static int frame_fail(struct trace_error *error, int code, uint64_t offset, const char *what)
+{
+	return trace_fail(error, code, "is damaged at byte %llu: %s", (unsigned long long)offset,
+			  what);
+}
+
+static int cut(struct trace_error *error, uint64_t offset)
+{
+	return trace_fail(error, -ENODATA, "is cut inside the block at byte %llu",
+			  (unsigned long long)offset);
+}
+
+static uint32_t get_u32(const uint8_t *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+/* Reads one whole frame, by guessing its length until it is in. */
+static int read_frame(struct input *input, uint64_t offset, uint64_t length, const uint8_t **bytes,
+		      size_t *frame, struct trace_error *error)
+{
+	const size_t limit = ZSTD_compressBound(TRACE_FRAME_BYTES_MAX);
+	uint64_t left = offset < input->size ? input->size - offset : 0;
+	uint64_t want = length ? length : FIRST_READ_BYTES;
+	int err;
+
+	if (left < INPUT_FRAME_BYTES_MIN)
+		return cut(error, offset);
+	for (;;) {
+		want = want < INPUT_FRAME_BYTES_MIN ? INPUT_FRAME_BYTES_MIN : want;
+		want = want > left ? left : want;
+		want = want > limit ? limit : want;
+		err = input_bytes(input, offset, want, bytes, error);
+		if (err)
+			return err;
+		if ((get_u32(*bytes) & SKIPPABLE_MASK) == SKIPPABLE_MAGIC) {
+			*frame = 0;
+			return 0;
+		}
+		if (get_u32(*bytes) != FRAME_MAGIC)
+			return frame_fail(error, -EINVAL, offset, "no block starts there");
+		*frame = ZSTD_findFrameCompressedSize(*bytes, want);
+		if (!ZSTD_isError(*frame))
+			return 0;
+		if (ZSTD_getErrorCode(*frame) != ZSTD_error_srcSize_wrong)
+			return frame_fail(error, -EINVAL, offset, "not a whole block");
+		if (want == left)
+			return cut(error, offset);
+		if (want == limit)
+			return frame_fail(error, -EINVAL, offset, "the block is too large");
+		want *= 4;
+	}
+}
+
+/* The content's size may be unknown or a lie: the buffer grows to the limit and no further. */
+static int decompress(struct input *input, const uint8_t *bytes, size_t frame, uint64_t offset,
+		      size_t *length, struct trace_error *error)
+{
+	unsigned long long claimed = ZSTD_getFrameContentSize(bytes, frame);
+	size_t room = FIRST_CONTENT_BYTES;
+
+	if (claimed == ZSTD_CONTENTSIZE_ERROR)
+		return frame_fail(error, -EINVAL, offset, "not a whole block");
+	if (claimed != ZSTD_CONTENTSIZE_UNKNOWN) {
+		if (claimed > TRACE_FRAME_BYTES_MAX)
+			return frame_fail(error, -EINVAL, offset, "the block is too large");
+		room = claimed ? claimed : 1;
+	}
+	for (;;) {
+		if (grow(&input->content, &input->content_capacity, room))
+			return trace_fail(error, -ENOMEM, NO_MEMORY);
+		*length = ZSTD_decompressDCtx(input->context, input->content, room, bytes, frame);
+		if (!ZSTD_isError(*length))
+			return 0;
+		if (ZSTD_getErrorCode(*length) == ZSTD_error_memory_allocation)
+			return trace_fail(error, -ENOMEM, NO_MEMORY);
+		if (ZSTD_getErrorCode(*length) != ZSTD_error_dstSize_tooSmall ||
+		    claimed != ZSTD_CONTENTSIZE_UNKNOWN)
+			return frame_fail(error, -EINVAL, offset, ZSTD_getErrorName(*length));
+		if (room == TRACE_FRAME_BYTES_MAX)
+			return frame_fail(error, -EINVAL, offset, "the block is too large");
+		room = room > TRACE_FRAME_BYTES_MAX / 8 ? TRACE_FRAME_BYTES_MAX : room * 8;
+	}
+}
+
+int input_frame(struct input *input, uint64_t offset, uint64_t length, struct mp *content,
+		uint64_t *next, struct trace_error *error)
+{
+	const uint8_t *bytes;
+	size_t frame = 0, size = 0;
+	int err = read_frame(input, offset, length, &bytes, &frame, error);
+
+	memset(content, 0, sizeof(*content));
+	if (err)
+		return err;
+	if (!frame) { /* skippable: two words, and what the second counts */
+		*next = offset + 8 + get_u32(bytes + 4);
+		return *next > input->size ? cut(error, offset) : 0;
+	}
+	err = decompress(input, bytes, frame, offset, &size, error);
+	if (err)
+		return err;
+	content->at = input->content;
+	content->end = input->content + size;
+	*next = offset + frame;
+	return 0;
+}

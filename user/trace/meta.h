@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The header and the totals as msgpack, both ways. Knows nothing of files. Private to user/trace.
+ */
+#ifndef FAULTLINE_TRACE_META_H
+#define FAULTLINE_TRACE_META_H
+
+#include "arena.h"
+#include "header.h"
+#include "mp.h"
+#include "pack.h"
+#include "reader.h"
+
+void header_pack(struct pack *pack, const struct trace_header *header);
+void totals_pack(struct pack *pack, const struct trace_totals *totals);
+
+/*
+ * Strings and lists go into the arena. -EINVAL when the object is not what it should be, -ENOTSUP
+ * for a newer version, -ENOMEM.
+ */
+int header_parse(struct trace_header *header, struct mp object, struct arena *arena,
+		 struct trace_error *error);
+int totals_parse(struct trace_totals *totals, struct mp object, const struct trace_header *header,
+		 struct arena *arena, struct trace_error *error);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Parses the header and the totals of a trace, which are as hostile as the rest of it. Knows
+ * nothing of files.
+ *
+ * Maps are described by tables of fields: where a key's value goes, and as what. A field that is
+ * missing keeps its zero, an unknown key is skipped, a value of the wrong type is an error.
+ */
+#include "meta.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "error.h"
+#include "format.h"
+
+/* Far above what any trace has, and low enough that lists of nothing cost little. */
+#define ITEMS_MAX 65536
+#define COMMAND_MAX (1u << 20)
+
+enum field_type { FIELD_TEXT, FIELD_U32, FIELD_U64, FIELD_I32 };
+
+struct field {
+	const char *key;
+	enum field_type type;
+	size_t offset;
+};
+
+static int parse_text(struct mp *mp, struct arena *arena, const char **text)
+{
+	struct mp_value value;
+
+	if (mp_next(mp, &value))
+		return -EINVAL;
+	*text = NULL;
+	if (value.type == MP_NIL)
+		return 0;
+	if (value.type != MP_STR && value.type != MP_BIN)
+		return -EINVAL;
+	*text = arena_text(arena, value.bytes, value.length);
+	return *text ? 0 : -ENOMEM;
+}
+
+static int parse_field(const struct field *field, struct mp *mp, struct arena *arena, void *target)
+{
+	void *place = (char *)target + field->offset;
+	uint64_t number = 0;
+	int64_t sign = 0;
+
+	switch (field->type) {
+	case FIELD_TEXT:
+		return parse_text(mp, arena, place);
+	case FIELD_U64:
+		return mp_uint(mp, place);
+	case FIELD_U32:
+		if (mp_uint(mp, &number) || number > UINT32_MAX)
+			return -EINVAL;
+		*(uint32_t *)place = number;
+		return 0;
+	case FIELD_I32:
+		if (mp_int(mp, &sign) || sign < INT32_MIN || sign > INT32_MAX)
+			return -EINVAL;
+		*(int32_t *)place = sign;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* Parses one map and moves past it. */
+static int parse_fields(const struct field *fields, size_t count, struct mp *mp,
+			struct arena *arena, void *target)
+{
+	struct mp_value key;
+	uint32_t pairs;
+	int err = mp_map(mp, &pairs);
+
+	while (!err && pairs--) {
+		const struct field *field = NULL;
+		struct mp name = *mp;
+
+		err = mp_skip(mp); /* keys of other types than text are none of ours */
+		if (err || mp_next(&name, &key))
+			return -EINVAL;
+		for (size_t i = 0; i < count && !field; i++)
+			if (mp_is(&key, fields[i].key))
+				field = &fields[i];
+		err = field ? parse_field(field, mp, arena, target) : mp_skip(mp);
+	}
+	return err;
+}
+
+#define PARSE(fields, mp, arena, target)                                                           \
+	parse_fields((fields), sizeof(fields) / sizeof((fields)[0]), (mp), (arena), (target))
+
+/*
+ * The list or map at `key`: its length, memory for so many items (zeroed, and one more as an
+ * end), and the position of the first. A missing list is an empty one.
+ */
+static int open_items(struct mp object, const char *key, enum mp_type type, size_t limit,
+		      size_t item_bytes, struct arena *arena, struct mp *mp, uint32_t *length,
+		      void **items)
+{
+	struct mp_value value = { .length = 0 };
+	int found = mp_find(object, key, mp);
+
+	if (found < 0)
+		return found;
+	if (found && (mp_next(mp, &value) || value.type != type || value.length > limit))
+		return -EINVAL;
+	*length = value.length;
+	*items = arena_alloc(arena, (value.length + 1) * item_bytes);
+	if (!*items)
+		return -ENOMEM;
+	memset(*items, 0, (value.length + 1) * item_bytes);
+	return 0;
+}
+
+static int parse_command(struct trace_header *header, struct mp object, struct arena *arena)
+{
+	uint32_t count;
+	struct mp mp;
+	void *items;
+	int err = open_items(object, "command", MP_ARRAY, COMMAND_MAX, sizeof(char *), arena, &mp,
+			     &count, &items);
+	const char **command = items;
+
+	for (uint32_t i = 0; !err && i < count; i++) {
+		err = parse_text(&mp, arena, &command[i]);
+		if (!err && !command[i])
+			return -EINVAL;
+	}
+	if (!err)
+		header->command = command;
+	return err;
+}
+
+static int parse_layers(struct trace_header *header, struct mp object, struct arena *arena)
+{
+	struct raw {
+		const char *state, *attach, *reason;
+	};
+	static const struct field fields[] = {
+		{ "state", FIELD_TEXT, offsetof(struct raw, state) },
+		{ "attach", FIELD_TEXT, offsetof(struct raw, attach) },
+		{ "reason", FIELD_TEXT, offsetof(struct raw, reason) },
+	};
+	uint32_t count;
+	struct mp mp;
+	void *items;
+	int err = open_items(object, "layers", MP_MAP, ITEMS_MAX, sizeof(struct trace_layer), arena,
+			     &mp, &count, &items);
+	struct trace_layer *layers = items;
+
+	for (uint32_t i = 0; !err && i < count; i++) {
+		struct raw raw = { 0 };
+
+		err = parse_text(&mp, arena, &layers[i].name);
+		if (!err)
+			err = PARSE(fields, &mp, arena, &raw);
+		if (!err && (!layers[i].name || !raw.state))
+			return -EINVAL;
+		if (err)
+			return err;
+		layers[i].on = !strcmp(raw.state, "on");
+		layers[i].attach = raw.attach;
+		layers[i].reason = raw.reason;
+	}
+	if (!err) {
+		header->layers = layers;
+		header->layer_count = count;
+	}
+	return err;
+}
+
+/* A family that a later version adds is one whose meaning is not known here. */
+static enum trace_family find_family(const char *name)
+{
+	for (int family = 0; family < TRACE_FAMILY_COUNT; family++)
+		if (!strcmp(name, trace_family_names[family]))
+			return family;
+	return TRACE_UNDECODED;
+}
+
+static int parse_operations(struct trace_header *header, struct mp object, struct arena *arena)
+{
+	struct raw {
+		const char *layer, *name, *family;
+	};
+	static const struct field fields[] = {
+		{ "layer", FIELD_TEXT, offsetof(struct raw, layer) },
+		{ "name", FIELD_TEXT, offsetof(struct raw, name) },
+		{ "family", FIELD_TEXT, offsetof(struct raw, family) },
+	};
+	uint32_t count;
+	struct mp mp;
+	void *items;
+	int err = open_items(object, "operations", MP_ARRAY, ITEMS_MAX,
+			     sizeof(struct trace_operation), arena, &mp, &count, &items);
+	struct trace_operation *operations = items;
+
+	for (uint32_t i = 0; !err && i < count; i++) {
+		struct raw raw = { 0 };
+
+		err = PARSE(fields, &mp, arena, &raw);
+		if (!err && (!raw.layer || !raw.name || !raw.family))
+			return -EINVAL;
+		if (err)
+			return err;
+		operations[i].layer = raw.layer;
+		operations[i].name = raw.name;
+		operations[i].family = find_family(raw.family);
+	}
+	if (!err) {
+		header->operations = operations;
+		header->operation_count = count;
+	}
+	return err;
+}
+
+static int check_format(struct mp object, struct trace_error *error)
+{
+	struct mp_value value;
+	uint64_t version;
+	struct mp mp;
+
+	if (mp_find(object, "format", &mp) != 1 || mp_next(&mp, &value) ||
+	    !mp_is(&value, FORMAT_NAME))
+		return trace_fail(error, -EINVAL, "is not a Faultline trace");
+	if (mp_find(object, "version", &mp) != 1 || mp_uint(&mp, &version) || !version)
+		return trace_fail(error, -EINVAL, "has a damaged header: no format version");
+	if (version > TRACE_VERSION)
+		return trace_fail(error, -ENOTSUP,
+				  "was written by a newer Faultline (format version %llu; this one "
+				  "reads up to %d)",
+				  (unsigned long long)version, TRACE_VERSION);
+	return 0;
+}
+
+/* What a program may print without asking. */
+static void name_the_unknown(struct trace_header *header)
+{
+	const char **texts[] = { &header->tool,	  &header->host,    &header->boot_id,
+				 &header->kernel, &header->machine, &header->mode };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (!*texts[i])
+			*texts[i] = "";
+}
+
+int header_parse(struct trace_header *header, struct mp object, struct arena *arena,
+		 struct trace_error *error)
+{
+	static const struct field fields[] = {
+		{ "version", FIELD_U32, offsetof(struct trace_header, version) },
+		{ "tool", FIELD_TEXT, offsetof(struct trace_header, tool) },
+		{ "host", FIELD_TEXT, offsetof(struct trace_header, host) },
+		{ "boot_id", FIELD_TEXT, offsetof(struct trace_header, boot_id) },
+		{ "kernel", FIELD_TEXT, offsetof(struct trace_header, kernel) },
+		{ "machine", FIELD_TEXT, offsetof(struct trace_header, machine) },
+		{ "page_bytes", FIELD_U32, offsetof(struct trace_header, page_bytes) },
+		{ "cpus", FIELD_U32, offsetof(struct trace_header, cpus) },
+		{ "mode", FIELD_TEXT, offsetof(struct trace_header, mode) },
+	};
+	static const struct field clock_fields[] = {
+		{ "monotonic_ns", FIELD_U64, offsetof(struct trace_header, clock_monotonic_ns) },
+		{ "realtime_ns", FIELD_U64, offsetof(struct trace_header, clock_realtime_ns) },
+	};
+	struct mp mp = object;
+	int found, err;
+
+	memset(header, 0, sizeof(*header));
+	err = check_format(object, error);
+	if (err)
+		return err;
+	err = PARSE(fields, &mp, arena, header);
+	if (!err && mp.at != mp.end)
+		err = -EINVAL;
+	if (!err) {
+		found = mp_find(object, "clock", &mp);
+		err = found == 1 ? PARSE(clock_fields, &mp, arena, header) : found;
+	}
+	if (!err)
+		err = parse_command(header, object, arena);
+	if (!err)
+		err = parse_layers(header, object, arena);
+	if (!err)
+		err = parse_operations(header, object, arena);
+	if (err)
+		return trace_fail(error, err,
+				  err == -ENOMEM ? "needs more memory than there is"
+						 : "has a damaged header");
+	name_the_unknown(header);
+	return 0;
+}
+
+static int parse_operation_totals(struct trace_totals *totals, struct mp object,
+				  struct arena *arena)
+{
+	static const struct field fields[] = {
+		{ "count", FIELD_U64, offsetof(struct trace_operation_total, count) },
+		{ "errors", FIELD_U64, offsetof(struct trace_operation_total, errors) },
+		{ "bytes", FIELD_U64, offsetof(struct trace_operation_total, bytes) },
+		{ "thread_time_ns", FIELD_U64,
+		  offsetof(struct trace_operation_total, thread_time_ns) },
+		{ "fetched_bytes", FIELD_U64,
+		  offsetof(struct trace_operation_total, fetched_bytes) },
+	};
+	uint32_t count;
+	struct mp mp;
+	void *items;
+	int err = open_items(object, "operations", MP_ARRAY, ITEMS_MAX,
+			     sizeof(struct trace_operation_total), arena, &mp, &count, &items);
+	struct trace_operation_total *operations = items;
+
+	for (uint32_t i = 0; !err && i < count; i++)
+		err = PARSE(fields, &mp, arena, &operations[i]);
+	if (!err) {
+		totals->operations = operations;
+		totals->operation_count = count;
+	}
+	return err;
+}
+
+static int parse_kind_totals(struct trace_totals *totals, struct mp object, struct arena *arena)
+{
+	static const struct field fields[] = {
+		{ "kind", FIELD_TEXT, offsetof(struct trace_kind_total, kind) },
+		{ "layer", FIELD_TEXT, offsetof(struct trace_kind_total, layer) },
+		{ "events", FIELD_U64, offsetof(struct trace_kind_total, events) },
+		{ "written", FIELD_U64, offsetof(struct trace_kind_total, written) },
+		{ "lost", FIELD_U64, offsetof(struct trace_kind_total, lost) },
+	};
+	uint32_t count;
+	struct mp mp;
+	void *items;
+	int err = open_items(object, "kinds", MP_ARRAY, ITEMS_MAX, sizeof(struct trace_kind_total),
+			     arena, &mp, &count, &items);
+	struct trace_kind_total *kinds = items;
+
+	for (uint32_t i = 0; !err && i < count; i++) {
+		err = PARSE(fields, &mp, arena, &kinds[i]);
+		if (!err && (!kinds[i].kind || !kinds[i].layer))
+			return -EINVAL;
+	}
+	if (!err) {
+		totals->kinds = kinds;
+		totals->kind_count = count;
+	}
+	return err;
+}
+
+static int parse_survivors(struct trace_totals *totals, struct mp object, struct arena *arena)
+{
+	uint32_t count;
+	struct mp mp;
+	void *items;
+	int err = open_items(object, "survivors", MP_ARRAY, COMMAND_MAX, sizeof(uint64_t), arena,
+			     &mp, &count, &items);
+	uint64_t *survivors = items;
+
+	for (uint32_t i = 0; !err && i < count; i++)
+		err = mp_uint(&mp, &survivors[i]);
+	if (!err) {
+		totals->survivors = survivors;
+		totals->survivor_count = count;
+	}
+	return err;
+}
+
+int totals_parse(struct trace_totals *totals, struct mp object, const struct trace_header *header,
+		 struct arena *arena, struct trace_error *error)
+{
+	static const struct field fields[] = {
+		{ "start_ns", FIELD_U64, offsetof(struct trace_totals, start_ns) },
+		{ "end_ns", FIELD_U64, offsetof(struct trace_totals, end_ns) },
+		{ "exit_code", FIELD_I32, offsetof(struct trace_totals, exit_code) },
+	};
+	struct mp mp = object;
+	int err;
+
+	memset(totals, 0, sizeof(*totals));
+	totals->exit_code = -1;
+	err = PARSE(fields, &mp, arena, totals);
+	if (!err && mp.at != mp.end)
+		err = -EINVAL;
+	if (!err)
+		err = parse_operation_totals(totals, object, arena);
+	if (!err)
+		err = parse_kind_totals(totals, object, arena);
+	if (!err)
+		err = parse_survivors(totals, object, arena);
+	if (!err && totals->operation_count != header->operation_count)
+		err = -EINVAL;
+	if (err)
+		return trace_fail(error, err,
+				  err == -ENOMEM ? "needs more memory than there is"
+						 : "its totals are damaged");
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Rows on their way from the producer to the file: kept as they came, row by row, in chunks, and
+ * packed into a block of narrow columns. Knows nothing of threads and files.
+ */
+#ifndef FAULTLINE_TRACE_ROWS_H
+#define FAULTLINE_TRACE_ROWS_H
+
+#include "pack.h"
+#include "schema.h"
+
+/* As large as a first-level cache takes: a chunk is turned from rows into columns in it. */
+#define ROWS_CHUNK_BYTES 32768
+
+struct rows_chunk {
+	struct rows_chunk *next;
+	uint64_t count;
+	uint64_t values[(ROWS_CHUNK_BYTES - 16) / sizeof(uint64_t)];
+};
+
+struct rows {
+	struct rows_chunk *first, *last;
+	size_t count; /* in all chunks */
+};
+
+void rows_add_chunk(struct rows *rows, struct rows_chunk *chunk);
+/* Moves all rows of `from` to the end of `to`. */
+void rows_join(struct rows *to, struct rows *from);
+
+/*
+ * Packs rows into one block, which replaces what `pack` held. The rows are consumed: their times
+ * are no more what they were. `start` and `end` receive the earliest start and the latest end.
+ * Returns 0 or -ENOMEM.
+ */
+int rows_pack(struct pack *pack, enum trace_kind kind, struct rows *rows, uint64_t *start,
+	      uint64_t *end);
+
+#endif

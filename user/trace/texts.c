@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Strings by id. Knows nothing of files.
+ *
+ * Ids that a writer gave count up from 1, so that the string of an id usually stands at its
+ * place; but any id may stand in a file, so there is no table over ids, only a sorted list.
+ */
+#include "texts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int grow(struct texts *texts, size_t more)
+{
+	size_t capacity = texts->capacity ? texts->capacity : 256;
+	struct text *items;
+
+	while (capacity - texts->count < more)
+		capacity *= 2;
+	if (capacity == texts->capacity)
+		return 0;
+	items = realloc(texts->items, capacity * sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	texts->items = items;
+	texts->capacity = capacity;
+	return 0;
+}
+
+static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
+{
+	const uint8_t *bytes;
+	uint32_t length;
+	struct text *text;
+
+	if (mp_bytes(mp, &bytes, &length))
+		return -EINVAL;
+	if (texts->arena.bytes + length + texts->count * sizeof(*text) > texts->bytes_max)
+		return -EINVAL;
+	text = &texts->items[texts->count];
+	text->id = id;
+	text->string.length = length;
+	text->string.bytes = arena_text(&texts->arena, bytes, length);
+	if (!text->string.bytes)
+		return -ENOMEM;
+	texts->count++;
+	return 0;
+}
+
+int texts_add(struct texts *texts, const struct block *block)
+{
+	static const struct trace_column id_column = { "id", TRACE_UINT };
+	struct column_view view;
+	uint32_t count;
+	uint64_t *ids;
+	struct mp mp;
+	int err = 0;
+
+	if (block_columns(block, &id_column, 1, 1, &view) || !view.width)
+		return -EINVAL;
+	if (mp_find(block->object, "text", &mp) != 1 || mp_array(&mp, &count))
+		return -EINVAL;
+	if (count != block->rows)
+		return -EINVAL;
+	if (!count)
+		return 0;
+	ids = calloc(count, sizeof(*ids));
+	if (!ids || grow(texts, count)) {
+		free(ids);
+		return -ENOMEM;
+	}
+	column_widen(&view, ids, count);
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = add_text(texts, &mp, ids[i]);
+	free(ids);
+	return err;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct text *left = a, *right = b;
+
+	return (left->id > right->id) - (left->id < right->id);
+}
+
+void texts_sort(struct texts *texts)
+{
+	for (size_t i = 1; i < texts->count; i++) {
+		if (texts->items[i - 1].id > texts->items[i].id) {
+			qsort(texts->items, texts->count, sizeof(*texts->items), by_id);
+			return;
+		}
+	}
+}
+
+struct trace_string texts_find(const struct texts *texts, uint64_t id)
+{
+	const struct text wanted = { .id = id }, *found = NULL;
+
+	if (id && id <= texts->count && texts->items[id - 1].id == id)
+		found = &texts->items[id - 1];
+	else if (id && texts->count)
+		found = bsearch(&wanted, texts->items, texts->count, sizeof(wanted), by_id);
+	return found ? found->string : (struct trace_string) { .bytes = "", .length = 0 };
+}
+
+void texts_free(struct texts *texts)
+{
+	free(texts->items);
+	arena_free(&texts->arena);
+	memset(texts, 0, sizeof(*texts));
+}

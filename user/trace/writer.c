@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The producer's side of a trace file, and the thread that packs, compresses and writes what it
+ * hands over. Knows nothing of BPF, nor of how blocks and frames are made.
+ *
+ * Rows gather in chunks, by kind and lane, until a block is full or a second old. Blocks, strings
+ * and totals pass through one queue, so the order in which they are queued is their order in the
+ * file. All chunks together are bounded: when none is left the producer waits for the thread, or,
+ * if there is nothing to wait for, queues its largest block.
+ */
+#include "writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "column.h"
+#include "format.h"
+#include "meta.h"
+#include "output.h"
+#include "rows.h"
+#include "strings.h"
+
+#define CHUNKS_MAX ((32u << 20) / ROWS_CHUNK_BYTES)
+#define QUEUED_OBJECTS_MAX (8u << 20)
+#define QUEUE_JOBS 256
+#define LANES_MAX 64 /* more are folded: each keeps a chunk of every kind */
+#define LONG_ROW_NS 10000000u
+#define BLOCK_AGE_NS 1000000000u
+#define SMALL_BLOCK_ROWS 2048
+#define STRINGS_PENDING_BYTES (1u << 20)
+
+enum job_type { JOB_ROWS, JOB_STRINGS, JOB_HEADER, JOB_TOTALS };
+
+struct job {
+	enum job_type type;
+	enum trace_kind kind; /* JOB_ROWS */
+	struct rows rows;
+	struct pack object; /* all others: packed by the producer */
+	size_t count;	    /* JOB_STRINGS */
+};
+
+/* A block that fills. */
+struct open_block {
+	struct rows rows;
+	uint64_t *at; /* where the next row goes */
+	size_t room;  /* rows that fit there */
+	uint64_t since_ns;
+};
+
+struct trace_writer {
+	/* The producer's own. */
+	unsigned int lanes;
+	struct open_block *blocks[TRACE_KIND_COUNT]; /* `lanes`, and one for long rows */
+	uint64_t appended[TRACE_KIND_COUNT];
+	uint64_t refused[TRACE_KIND_COUNT];
+	uint64_t now_ns, next_look_ns; /* of trace_writer_tick */
+	size_t operation_count;
+	struct strings strings;
+	struct pack texts; /* strings not queued yet, packed one after the other */
+	uint32_t first_text;
+	size_t text_count;
+
+	/* The thread's own. */
+	struct output output;
+	struct pack block;
+	pthread_t thread;
+
+	/* Shared, under the lock; the counts at the end are also read without it. */
+	pthread_mutex_t lock;
+	pthread_cond_t work; /* for the thread: a job, or stop */
+	pthread_cond_t done; /* for the producer: a job is done */
+	struct job jobs[QUEUE_JOBS];
+	size_t first_job, job_count; /* a job in work still counts */
+	size_t object_bytes;	     /* packed objects of all jobs */
+	struct rows_chunk *free_chunks;
+	size_t chunk_count;
+	bool stop;
+	uint64_t discarded[TRACE_KIND_COUNT];
+	uint64_t bytes;
+	int error;
+};
+
+static int get_error(const struct trace_writer *writer)
+{
+	return __atomic_load_n(&writer->error, __ATOMIC_RELAXED);
+}
+
+/* --- the thread --- */
+
+static void free_chunks(struct trace_writer *writer, struct rows *rows)
+{
+	if (!rows->first)
+		return;
+	pthread_mutex_lock(&writer->lock);
+	rows->last->next = writer->free_chunks;
+	writer->free_chunks = rows->first;
+	pthread_cond_signal(&writer->done);
+	pthread_mutex_unlock(&writer->lock);
+	memset(rows, 0, sizeof(*rows));
+}
+
+static int write_rows(struct trace_writer *writer, struct job *job)
+{
+	struct format_entry entry = { .kind = job->kind, .rows = job->rows.count };
+	int err = writer->output.error;
+
+	if (!err)
+		err = rows_pack(&writer->block, job->kind, &job->rows, &entry.start, &entry.end);
+	free_chunks(writer, &job->rows);
+	return err ? err : output_block(&writer->output, &writer->block, entry);
+}
+
+static int do_job(struct trace_writer *writer, struct job *job)
+{
+	struct format_entry strings = { .kind = FORMAT_KIND_STRING, .rows = job->count };
+
+	switch (job->type) {
+	case JOB_ROWS:
+		return write_rows(writer, job);
+	case JOB_STRINGS:
+		return output_block(&writer->output, &job->object, strings);
+	case JOB_HEADER:
+		return output_object(&writer->output, &job->object);
+	case JOB_TOTALS:
+		return output_end(&writer->output, &job->object);
+	}
+	return -EINVAL;
+}
+
+static void *work(void *argument)
+{
+	struct trace_writer *writer = argument;
+
+	pthread_mutex_lock(&writer->lock);
+	for (;;) {
+		struct job *job = &writer->jobs[writer->first_job % QUEUE_JOBS];
+		size_t rows = job->rows.count;
+		int err;
+
+		if (!writer->job_count) {
+			if (writer->stop)
+				break;
+			pthread_cond_wait(&writer->work, &writer->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&writer->lock);
+		err = do_job(writer, job);
+		pthread_mutex_lock(&writer->lock);
+		if (err && job->type == JOB_ROWS)
+			__atomic_add_fetch(&writer->discarded[job->kind], rows, __ATOMIC_RELAXED);
+		if (err && !writer->error)
+			__atomic_store_n(&writer->error, err, __ATOMIC_RELAXED);
+		__atomic_store_n(&writer->bytes, writer->output.offset, __ATOMIC_RELAXED);
+		writer->object_bytes -= job->object.length;
+		pack_free(&job->object);
+		writer->first_job++;
+		writer->job_count--;
+		pthread_cond_signal(&writer->done);
+	}
+	pthread_mutex_unlock(&writer->lock);
+	return NULL;
+}
+
+/* --- handing over --- */
+
+/* Queues a job, which takes over what it points to; waits for room. */
+static void queue_job(struct trace_writer *writer, const struct job *job)
+{
+	pthread_mutex_lock(&writer->lock);
+	while (writer->job_count == QUEUE_JOBS ||
+	       (writer->job_count && writer->object_bytes > QUEUED_OBJECTS_MAX))
+		pthread_cond_wait(&writer->done, &writer->lock);
+	writer->object_bytes += job->object.length;
+	writer->jobs[(writer->first_job + writer->job_count++) % QUEUE_JOBS] = *job;
+	pthread_cond_signal(&writer->work);
+	pthread_mutex_unlock(&writer->lock);
+}
+
+static int wait_for_jobs(struct trace_writer *writer)
+{
+	pthread_mutex_lock(&writer->lock);
+	while (writer->job_count)
+		pthread_cond_wait(&writer->done, &writer->lock);
+	pthread_mutex_unlock(&writer->lock);
+	return get_error(writer);
+}
+
+/* Strings are queued before any row that may refer to them. */
+static int queue_strings(struct trace_writer *writer)
+{
+	struct job job = { .type = JOB_STRINGS, .count = writer->text_count };
+	uint64_t *ids;
+
+	if (!writer->text_count)
+		return 0;
+	ids = calloc(writer->text_count, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < writer->text_count; i++)
+		ids[i] = writer->first_text + i;
+	pack_map(&job.object, 4);
+	pack_cstring(&job.object, "block");
+	pack_cstring(&job.object, FORMAT_STRING);
+	pack_cstring(&job.object, "n");
+	pack_uint(&job.object, writer->text_count);
+	column_pack_values(&job.object, "id", ids, 1, writer->text_count);
+	pack_cstring(&job.object, "text");
+	pack_array(&job.object, writer->text_count);
+	pack_raw(&job.object, writer->texts.bytes, writer->texts.length);
+	free(ids);
+	if (job.object.error) {
+		pack_free(&job.object);
+		return -ENOMEM;
+	}
+	queue_job(writer, &job);
+	pack_clear(&writer->texts);
+	writer->text_count = 0;
+	return 0;
+}
+
+/* Takes the rows of an open block, which starts anew. */
+static struct rows take_rows(struct open_block *block)
+{
+	struct rows rows = block->rows;
+
+	memset(block, 0, sizeof(*block));
+	return rows;
+}
+
+static int queue_rows(struct trace_writer *writer, enum trace_kind kind, struct rows rows)
+{
+	struct job job = { .type = JOB_ROWS, .kind = kind, .rows = rows };
+	int err;
+
+	if (!rows.count)
+		return 0;
+	err = queue_strings(writer);
+	if (err) {
+		writer->refused[kind] += rows.count;
+		free_chunks(writer, &rows);
+		return err;
+	}
+	queue_job(writer, &job);
+	return 0;
+}
+
+/* Queues the block with the most rows; false if no block has any. */
+static bool queue_largest(struct trace_writer *writer)
+{
+	struct open_block *largest = NULL;
+	enum trace_kind largest_kind = 0;
+
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		for (unsigned int lane = 0; writer->blocks[kind] && lane <= writer->lanes; lane++) {
+			struct open_block *block = &writer->blocks[kind][lane];
+
+			if (block->rows.count &&
+			    (!largest || block->rows.count > largest->rows.count)) {
+				largest = block;
+				largest_kind = kind;
+			}
+		}
+	}
+	if (largest)
+		queue_rows(writer, largest_kind, take_rows(largest));
+	return largest;
+}
+
+/* --- the producer --- */
+
+static struct rows_chunk *take_free_chunk(struct trace_writer *writer, bool *idle)
+{
+	struct rows_chunk *chunk;
+
+	pthread_mutex_lock(&writer->lock);
+	while (!writer->free_chunks && writer->chunk_count == CHUNKS_MAX && writer->job_count)
+		pthread_cond_wait(&writer->done, &writer->lock);
+	chunk = writer->free_chunks;
+	if (chunk)
+		writer->free_chunks = chunk->next;
+	*idle = !chunk && writer->chunk_count == CHUNKS_MAX;
+	pthread_mutex_unlock(&writer->lock);
+	return chunk;
+}
+
+static struct rows_chunk *get_chunk(struct trace_writer *writer)
+{
+	struct rows_chunk *chunk;
+	bool idle;
+
+	while (!(chunk = take_free_chunk(writer, &idle)) && idle)
+		if (!queue_largest(writer))
+			return NULL;
+	if (!chunk) {
+		chunk = malloc(sizeof(*chunk));
+		if (chunk)
+			writer->chunk_count++;
+	}
+	return chunk;
+}
+
+/* Gives a block room for more rows. */
+static int grow_block(struct trace_writer *writer, enum trace_kind kind, struct open_block *block)
+{
+	size_t columns = trace_schemas[kind].column_count, left;
+	struct rows_chunk *chunk = get_chunk(writer); /* may queue this very block */
+
+	if (!chunk)
+		return -ENOMEM;
+	if (!block->rows.count)
+		block->since_ns = writer->now_ns;
+	left = TRACE_BLOCK_ROWS - block->rows.count;
+	chunk->count = 0;
+	rows_add_chunk(&block->rows, chunk);
+	block->at = chunk->values;
+	block->room = sizeof(chunk->values) / sizeof(uint64_t) / columns;
+	if (block->room > left)
+		block->room = left;
+	return 0;
+}
+
+static struct open_block *find_block(struct trace_writer *writer, enum trace_kind kind,
+				     unsigned int lane, const uint64_t *values)
+{
+	const struct trace_schema *schema = &trace_schemas[kind];
+
+	if (!writer->blocks[kind]) {
+		writer->blocks[kind] = calloc(writer->lanes + 1, sizeof(struct open_block));
+		if (!writer->blocks[kind])
+			return NULL;
+	}
+	if (schema->duration < 0)
+		lane = 0; /* rare rows: one block for all */
+	else if (values[schema->duration] > LONG_ROW_NS)
+		lane = writer->lanes;
+	else if (lane >= writer->lanes)
+		lane %= writer->lanes;
+	return &writer->blocks[kind][lane];
+}
+
+int trace_writer_append(struct trace_writer *writer, enum trace_kind kind, unsigned int lane,
+			const uint64_t *values)
+{
+	struct open_block *block = find_block(writer, kind, lane, values);
+	size_t columns = trace_schemas[kind].column_count;
+	int err = get_error(writer);
+
+	if (!err && !block)
+		err = -ENOMEM;
+	if (!err && !block->room)
+		err = grow_block(writer, kind, block);
+	writer->appended[kind]++;
+	if (err) {
+		writer->refused[kind]++;
+		return err;
+	}
+	memcpy(block->at, values, columns * sizeof(*values));
+	block->at += columns;
+	block->room--;
+	block->rows.last->count++;
+	if (++block->rows.count == TRACE_BLOCK_ROWS)
+		return queue_rows(writer, kind, take_rows(block));
+	return 0;
+}
+
+uint32_t trace_writer_string(struct trace_writer *writer, const void *bytes, size_t length)
+{
+	uint32_t id;
+	bool is_new;
+
+	if (!length || get_error(writer))
+		return 0;
+	if (length > TRACE_STRING_BYTES_MAX)
+		length = TRACE_STRING_BYTES_MAX;
+	if (writer->texts.length + length > STRINGS_PENDING_BYTES && queue_strings(writer))
+		return 0;
+	/* Whatever a string may need is there before it has an id: an id without a string would
+	 * be remembered. */
+	if (pack_reserve(&writer->texts, length + 8) ||
+	    strings_intern(&writer->strings, bytes, length, &id, &is_new))
+		return 0;
+	if (!is_new)
+		return id;
+	if (!writer->text_count)
+		writer->first_text = id;
+	pack_text(&writer->texts, bytes, length);
+	writer->text_count++;
+	return id;
+}
+
+/*
+ * Queues what is old: large blocks by themselves, the small ones of all lanes together, so that an
+ * idle machine with many CPUs does not write a frame for each of them every second.
+ */
+static int queue_old(struct trace_writer *writer, enum trace_kind kind, uint64_t limit_ns)
+{
+	struct open_block *blocks = writer->blocks[kind];
+	struct rows small = { 0 };
+	int err = 0, last;
+
+	for (unsigned int lane = 0; lane <= writer->lanes; lane++) {
+		struct open_block *block = &blocks[lane];
+		bool is_small = lane < writer->lanes && block->rows.count < SMALL_BLOCK_ROWS;
+		struct rows rows;
+
+		if (!block->rows.count || (!is_small && block->since_ns > limit_ns))
+			continue;
+		rows = take_rows(block);
+		if (is_small && small.count + rows.count <= TRACE_BLOCK_ROWS) {
+			rows_join(&small, &rows);
+			continue;
+		}
+		last = queue_rows(writer, kind, rows);
+		err = err ? err : last;
+	}
+	last = queue_rows(writer, kind, small);
+	return err ? err : last;
+}
+
+/* When the oldest block of a kind was begun; UINT64_MAX if there is none. */
+static uint64_t oldest_block(const struct trace_writer *writer, enum trace_kind kind)
+{
+	const struct open_block *blocks = writer->blocks[kind];
+	uint64_t oldest = UINT64_MAX;
+
+	for (unsigned int lane = 0; blocks && lane <= writer->lanes; lane++)
+		if (blocks[lane].rows.count && blocks[lane].since_ns < oldest)
+			oldest = blocks[lane].since_ns;
+	return oldest;
+}
+
+/* Rows have no clock: a block counts as begun at the tick before its first row, at most a tick too
+ * early. So nothing needs looking at before the oldest block of the last look is a second old. */
+int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns)
+{
+	uint64_t oldest = now_ns;
+	int err = get_error(writer), last;
+
+	writer->now_ns = now_ns;
+	if (now_ns < writer->next_look_ns)
+		return err;
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		uint64_t since = oldest_block(writer, kind);
+
+		if (since != UINT64_MAX && now_ns - since >= BLOCK_AGE_NS) {
+			last = queue_old(writer, kind, now_ns - BLOCK_AGE_NS);
+			err = err ? err : last;
+			since = oldest_block(writer, kind);
+		}
+		oldest = since < oldest ? since : oldest;
+	}
+	last = queue_strings(writer);
+	writer->next_look_ns = oldest + BLOCK_AGE_NS;
+	return err ? err : last;
+}
+
+uint64_t trace_writer_discarded(const struct trace_writer *writer, enum trace_kind kind)
+{
+	return writer->refused[kind] + __atomic_load_n(&writer->discarded[kind], __ATOMIC_RELAXED);
+}
+
+uint64_t trace_writer_rows(const struct trace_writer *writer, enum trace_kind kind)
+{
+	return writer->appended[kind] - trace_writer_discarded(writer, kind);
+}
+
+uint64_t trace_writer_bytes(const struct trace_writer *writer)
+{
+	return __atomic_load_n(&writer->bytes, __ATOMIC_RELAXED);
+}
+
+int trace_writer_flush(struct trace_writer *writer)
+{
+	int err = 0;
+
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		for (unsigned int lane = 0; writer->blocks[kind] && lane <= writer->lanes; lane++) {
+			int last = queue_rows(writer, kind, take_rows(&writer->blocks[kind][lane]));
+
+			err = err ? err : last;
+		}
+	}
+	if (!err)
+		err = queue_strings(writer);
+	return wait_for_jobs(writer) ? get_error(writer) : err;
+}
+
+int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *totals)
+{
+	struct job job = { .type = JOB_TOTALS };
+	int err;
+
+	if (totals->operation_count != writer->operation_count)
+		return -EINVAL;
+	err = trace_writer_flush(writer);
+	if (err)
+		return err;
+	totals_pack(&job.object, totals);
+	queue_job(writer, &job);
+	return wait_for_jobs(writer);
+}
+
+/* --- life --- */
+
+/* Signals are for the program's other threads; SIGXFSZ (a file size limit) is for nobody: the
+ * write fails with EFBIG, which is error enough. */
+static int start_thread(struct trace_writer *writer)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&writer->thread, NULL, work, writer);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}
+
+static void free_writer(struct trace_writer *writer)
+{
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		free(writer->blocks[kind]);
+	while (writer->free_chunks) {
+		struct rows_chunk *chunk = writer->free_chunks;
+
+		writer->free_chunks = chunk->next;
+		free(chunk);
+	}
+	strings_free(&writer->strings);
+	pack_free(&writer->texts);
+	pack_free(&writer->block);
+	output_free(&writer->output);
+	pthread_cond_destroy(&writer->work);
+	pthread_cond_destroy(&writer->done);
+	pthread_mutex_destroy(&writer->lock);
+	free(writer);
+}
+
+int trace_writer_open(struct trace_writer **result, int fd, const struct trace_header *header,
+		      const struct trace_writer_options *options)
+{
+	struct trace_writer *writer = calloc(1, sizeof(*writer));
+	struct job job = { .type = JOB_HEADER };
+	unsigned int lanes = options && options->lanes ? options->lanes : 1;
+	int err;
+
+	*result = NULL;
+	if (!writer)
+		return -ENOMEM;
+	pthread_mutex_init(&writer->lock, NULL);
+	pthread_cond_init(&writer->work, NULL);
+	pthread_cond_init(&writer->done, NULL);
+	strings_init(&writer->strings);
+	writer->lanes = lanes < LANES_MAX ? lanes : LANES_MAX;
+	writer->operation_count = header->operation_count;
+	err = output_open(&writer->output, fd, options ? options->level : 0);
+	if (!err)
+		err = start_thread(writer);
+	if (err) {
+		free_writer(writer);
+		return err;
+	}
+	header_pack(&job.object, header);
+	queue_job(writer, &job);
+	err = wait_for_jobs(writer);
+	if (err) {
+		trace_writer_close(writer);
+		return err;
+	}
+	*result = writer;
+	return 0;
+}
+
+void trace_writer_close(struct trace_writer *writer)
+{
+	if (!writer)
+		return;
+	trace_writer_flush(writer);
+	pthread_mutex_lock(&writer->lock);
+	writer->stop = true;
+	pthread_cond_signal(&writer->work);
+	pthread_mutex_unlock(&writer->lock);
+	pthread_join(writer->thread, NULL);
+	free_writer(writer);
+}
