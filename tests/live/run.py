@@ -29,7 +29,12 @@ class Lines(unittest.TestResult):
         self.started, self.troubles, self.reason = time.monotonic(), [], None
 
     def addFailure(self, test, error):
-        self.troubles.append((test, error))
+        if isinstance(test, unittest.TestCase):
+            self.troubles.append((test, error))
+        else:  # what a class needs before its tests; they are not run
+            self.startTest(test)
+            self.troubles.append((test, error))
+            self.stopTest(test)
 
     addError = addFailure
 
@@ -61,9 +66,6 @@ class Lines(unittest.TestResult):
             for line in f"{where} {name} {text}".splitlines():
                 print(f"      {line[:400]}")
         sys.stdout.flush()
-
-    def _is_relevant_tb_level(self, tb):
-        return False
 
 
 def each(suite):

@@ -67,7 +67,7 @@ class Format(unittest.TestCase):
         pid = next(row["child_pid"] for row in whole if row["kind"] == "fork"
                    if row["child_pid"] != row["pid"])
         for arguments, wanted in ((["--layer", "fault"], lambda row: row["layer"] == "fault"),
-                                  (["--pid", str(pid)], lambda row: row["pid"] == pid)):
+                                  (["--pid", str(pid)], lambda row: pid in (row.get("pid"), row.get("child_pid")))):
             with self.subTest(arguments):
                 done = faultline("print", "--format", "json", *arguments, self.recording.path)
                 some = [json.loads(line) for line in done.stdout.splitlines()]
