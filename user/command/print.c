@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/event.h"
+#include "analysis/resolve.h"
 #include "analysis/timeline.h"
 #include "command/command.h"
 #include "command/input.h"
 #include "command/options.h"
 #include "command/progress.h"
 #include "log.h"
-#include "output/event.h"
+#include "output/row.h"
 
 #define NO_PID UINT64_MAX
 
@@ -46,7 +46,7 @@ static const struct option_table table = {
 struct printing {
 	const struct print_request *request;
 	struct trace_reader *reader;
-	struct event_resolver *resolver;
+	struct row_resolver *resolver;
 	struct progress progress;
 	struct sink out;
 	uint64_t start_ns;
@@ -115,27 +115,27 @@ static bool want(void *context, enum trace_kind kind, const uint64_t *values)
 {
 	struct printing *printing = context;
 	const struct print_request *request = printing->request;
-	struct event event;
+	struct resolved_row row;
 
 	if (request->pid != NO_PID && !has_pid(request, kind, values))
 		return false;
 	if (!request->file)
 		return true;
-	event_resolve(printing->resolver, kind, values, &event);
-	return (event.path.length && !fnmatch(request->file, event.path.bytes, 0)) ||
-	       (event.path2.length && !fnmatch(request->file, event.path2.bytes, 0));
+	row_resolve(printing->resolver, kind, values, &row);
+	return (row.path.length && !fnmatch(request->file, row.path.bytes, 0)) ||
+	       (row.path2.length && !fnmatch(request->file, row.path2.bytes, 0));
 }
 
 static int visit(void *context, enum trace_kind kind, const uint64_t *values)
 {
 	struct printing *printing = context;
-	struct event event;
+	struct resolved_row row;
 
-	event_resolve(printing->resolver, kind, values, &event);
+	row_resolve(printing->resolver, kind, values, &row);
 	if (printing->json)
-		event_json(&printing->out, printing->reader, &event);
+		row_json(&printing->out, printing->reader, &row);
 	else
-		event_text(&printing->out, printing->reader, printing->start_ns, &event);
+		row_text(&printing->out, printing->reader, printing->start_ns, &row);
 	return printing->out.error;
 }
 
@@ -197,7 +197,7 @@ int command_print(int argc, char **argv)
 	if (status)
 		return status;
 	status = EXIT_FAILED;
-	if (event_resolver_open(&printing.resolver, printing.reader, &error)) {
+	if (row_resolver_open(&printing.resolver, printing.reader, &error)) {
 		log_error("%s: %s", argv[first], error.text);
 		goto out;
 	}
@@ -212,7 +212,7 @@ int command_print(int argc, char **argv)
 	status = print_events(&printing, argv[first], kinds);
 out:
 	sink_close(&printing.out);
-	event_resolver_close(printing.resolver);
+	row_resolver_close(printing.resolver);
 	trace_reader_close(printing.reader);
 	return status;
 }

@@ -2,7 +2,7 @@
 /*
  * An event as a line of JSON. Knows names and types of columns, not what they mean.
  */
-#include "output/event.h"
+#include "output/row.h"
 #include "output/json.h"
 
 static void write_name(struct sink *out, const char *before, const char *name, const char *after)
@@ -49,24 +49,24 @@ static void write_arguments(struct sink *out, const char *name, struct trace_str
 	}
 }
 
-static void write_string(struct sink *out, const struct event *event, const char *name,
+static void write_string(struct sink *out, const struct resolved_row *row, const char *name,
 			 struct trace_string text)
 {
 	if (!strcmp(name, "command"))
 		write_arguments(out, name, text);
 	else if (!strncmp(name, "path", 4))
 		/* A file's own row: its path is what it says. */
-		write_text(out, event->kind == TRACE_FILE ? "" : "given_", name, text);
+		write_text(out, row->kind == TRACE_FILE ? "" : "given_", name, text);
 	else
 		write_text(out, "", name, text);
 }
 
 static void write_column(struct sink *out, const struct trace_reader *reader,
-			 const struct event *event, unsigned int number)
+			 const struct resolved_row *row, unsigned int number)
 {
-	const struct trace_schema *schema = &trace_schemas[event->kind];
+	const struct trace_schema *schema = &trace_schemas[row->kind];
 	const char *name = schema->columns[number].name;
-	uint64_t value = event->values[number];
+	uint64_t value = row->values[number];
 
 	switch (schema->columns[number].type) {
 	case TRACE_TIME:
@@ -74,7 +74,7 @@ static void write_column(struct sink *out, const struct trace_reader *reader,
 		sink_uint(out, value);
 		break;
 	case TRACE_STRING:
-		write_string(out, event, name, trace_reader_string(reader, value));
+		write_string(out, row, name, trace_reader_string(reader, value));
 		break;
 	case TRACE_INT:
 		write_name(out, "", name, "");
@@ -83,16 +83,16 @@ static void write_column(struct sink *out, const struct trace_reader *reader,
 	case TRACE_UINT:
 		write_name(out, "", name, schema->duration == (int)number ? "_ns" : "");
 		if (!strcmp(name, "op"))
-			json_text(out, event->name, strlen(event->name));
+			json_text(out, row->name, strlen(row->name));
 		else
 			sink_uint(out, value);
 		break;
 	}
 }
 
-void event_json(struct sink *out, const struct trace_reader *reader, const struct event *event)
+void row_json(struct sink *out, const struct trace_reader *reader, const struct resolved_row *row)
 {
-	const struct trace_schema *schema = &trace_schemas[event->kind];
+	const struct trace_schema *schema = &trace_schemas[row->kind];
 
 	sink_text(out, "{\"layer\": \"");
 	sink_text(out, schema->layer);
@@ -100,10 +100,10 @@ void event_json(struct sink *out, const struct trace_reader *reader, const struc
 	sink_text(out, schema->kind);
 	sink_char(out, '"');
 	for (unsigned int i = 0; i < schema->column_count; i++)
-		write_column(out, reader, event, i);
-	if (event->path.length && event->kind != TRACE_FILE)
-		write_text(out, "", "path", event->path);
-	if (event->path2.length)
-		write_text(out, "", "path2", event->path2);
+		write_column(out, reader, row, i);
+	if (row->path.length && row->kind != TRACE_FILE)
+		write_text(out, "", "path", row->path);
+	if (row->path2.length)
+		write_text(out, "", "path2", row->path2);
 	sink_text(out, "}\n");
 }

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "output/escape.h"
-#include "output/event.h"
+#include "output/row.h"
 #include "output/units.h"
 
 #define LEAST_RESULT (-4095) /* below it a negative result is no error */
@@ -204,24 +204,24 @@ static void show_time(struct sink *out, uint64_t time, uint64_t start)
 	sink_bytes(out, digits, sizeof(digits));
 }
 
-static const uint64_t *value_of(const struct event *event, const char *name)
+static const uint64_t *value_of(const struct resolved_row *row, const char *name)
 {
-	const struct trace_schema *schema = &trace_schemas[event->kind];
+	const struct trace_schema *schema = &trace_schemas[row->kind];
 
 	for (unsigned int i = 0; i < schema->column_count; i++)
 		if (!strcmp(schema->columns[i].name, name))
-			return &event->values[i];
+			return &row->values[i];
 	return NULL;
 }
 
-void event_text(struct sink *out, const struct trace_reader *reader, uint64_t start_ns,
-		const struct event *event)
+void row_text(struct sink *out, const struct trace_reader *reader, uint64_t start_ns,
+	      const struct resolved_row *row)
 {
-	const struct trace_schema *schema = &trace_schemas[event->kind];
-	const uint64_t *pid = value_of(event, "pid"), *tid = value_of(event, "tid");
+	const struct trace_schema *schema = &trace_schemas[row->kind];
+	const uint64_t *pid = value_of(row, "pid"), *tid = value_of(row, "tid");
 	char text[UNITS_TEXT];
 
-	show_time(out, event->values[TRACE_COL_TIME], start_ns);
+	show_time(out, row->values[TRACE_COL_TIME], start_ns);
 	sink_char(out, ' ');
 	if (pid)
 		sink_uint(out, *pid);
@@ -232,18 +232,18 @@ void event_text(struct sink *out, const struct trace_reader *reader, uint64_t st
 	if (!pid && !tid)
 		sink_char(out, '-');
 	sink_char(out, ' ');
-	escape_text(out, event->name, strlen(event->name));
-	if (event->path.length)
-		show_quoted(out, event->path);
-	if (event->path2.length)
-		show_quoted(out, event->path2);
+	escape_text(out, row->name, strlen(row->name));
+	if (row->path.length)
+		show_quoted(out, row->path);
+	if (row->path2.length)
+		show_quoted(out, row->path2);
 	for (unsigned int i = 0; i < schema->column_count; i++) {
-		const struct column_view view = { reader, event->kind, &schema->columns[i],
-						  event->values[i] };
+		const struct column_view view = { reader, row->kind, &schema->columns[i],
+						  row->values[i] };
 
 		show_column(out, &view);
 	}
 	if (schema->duration >= 0)
-		sink_format(out, " <%s>", units_ns(text, event->values[schema->duration]));
+		sink_format(out, " <%s>", units_ns(text, row->values[schema->duration]));
 	sink_char(out, '\n');
 }
