@@ -34,7 +34,7 @@ struct place {
 
 struct trace_reader {
 	struct input input;
-	struct arena arena; /* of header and totals */
+	struct pool pool; /* of header and totals */
 	struct trace_header header;
 	struct trace_totals totals;
 	struct texts texts;
@@ -453,7 +453,7 @@ static int use_tail(struct trace_reader *reader, uint64_t start, const struct fo
 
 	err = open_block(reader, tail->totals, end - tail->totals, BLOCK_TOTALS, &block, error);
 	if (!err)
-		err = totals_parse(&reader->totals, block.object, &reader->header, &reader->arena,
+		err = totals_parse(&reader->totals, block.object, &reader->header, &reader->pool,
 				   error);
 	if (!err)
 		err = list_indexes(reader, tail->index, start, &list, error);
@@ -500,7 +500,7 @@ static int read_header(struct trace_reader *reader, uint64_t *next, struct trace
 	rest = content;
 	if (err || !content.at || mp_skip(&rest))
 		return trace_fail(error, -EINVAL, "is not a Faultline trace");
-	return header_parse(&reader->header, content, &reader->arena, error);
+	return header_parse(&reader->header, content, &reader->pool, error);
 }
 
 /* Opens what is in reader->input. */
@@ -564,7 +564,7 @@ void trace_reader_close(struct trace_reader *reader)
 		free(reader->columns[c]);
 	free(reader->places);
 	texts_free(&reader->texts);
-	arena_free(&reader->arena);
+	pool_free(&reader->pool);
 	input_close(&reader->input);
 	free(reader);
 }

@@ -2,7 +2,7 @@
 /*
  * Memory that is given back all at once. Knows nothing of what it holds.
  */
-#include "arena.h"
+#include "pool.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,15 +10,15 @@
 
 #define PIECE_BYTES 65536
 
-struct arena_piece {
-	struct arena_piece *next;
+struct pool_piece {
+	struct pool_piece *next;
 	size_t used, size;
 	_Alignas(max_align_t) unsigned char bytes[];
 };
 
-static void *take(struct arena *arena, size_t bytes, size_t align)
+static void *take(struct pool *pool, size_t bytes, size_t align)
 {
-	struct arena_piece *piece = arena->piece;
+	struct pool_piece *piece = pool->piece;
 	size_t start = piece ? (piece->used + align - 1) & ~(align - 1) : 0;
 
 	if (!piece || start > piece->size || piece->size - start < bytes) {
@@ -32,27 +32,27 @@ static void *take(struct arena *arena, size_t bytes, size_t align)
 		piece->used = 0;
 		piece->size = size;
 		start = 0;
-		if (size == PIECE_BYTES || !arena->piece) {
-			piece->next = arena->piece;
-			arena->piece = piece;
+		if (size == PIECE_BYTES || !pool->piece) {
+			piece->next = pool->piece;
+			pool->piece = piece;
 		} else { /* full from the start: keep filling the one before */
-			piece->next = arena->piece->next;
-			arena->piece->next = piece;
+			piece->next = pool->piece->next;
+			pool->piece->next = piece;
 		}
 	}
 	piece->used = start + bytes;
-	arena->bytes += bytes;
+	pool->bytes += bytes;
 	return piece->bytes + start;
 }
 
-void *arena_alloc(struct arena *arena, size_t bytes)
+void *pool_alloc(struct pool *pool, size_t bytes)
 {
-	return take(arena, bytes, _Alignof(max_align_t));
+	return take(pool, bytes, _Alignof(max_align_t));
 }
 
-char *arena_text(struct arena *arena, const void *bytes, size_t length)
+char *pool_text(struct pool *pool, const void *bytes, size_t length)
 {
-	char *text = length < SIZE_MAX ? take(arena, length + 1, 1) : NULL;
+	char *text = length < SIZE_MAX ? take(pool, length + 1, 1) : NULL;
 
 	if (!text)
 		return NULL;
@@ -62,13 +62,13 @@ char *arena_text(struct arena *arena, const void *bytes, size_t length)
 	return text;
 }
 
-void arena_free(struct arena *arena)
+void pool_free(struct pool *pool)
 {
-	while (arena->piece) {
-		struct arena_piece *piece = arena->piece;
+	while (pool->piece) {
+		struct pool_piece *piece = pool->piece;
 
-		arena->piece = piece->next;
+		pool->piece = piece->next;
 		free(piece);
 	}
-	arena->bytes = 0;
+	pool->bytes = 0;
 }

@@ -2,22 +2,22 @@
 /*
  * Memory that is given back all at once. Knows nothing of what it holds.
  */
-#ifndef FAULTLINE_TRACE_ARENA_H
-#define FAULTLINE_TRACE_ARENA_H
+#ifndef FAULTLINE_TRACE_POOL_H
+#define FAULTLINE_TRACE_POOL_H
 
 #include <stddef.h>
 
-struct arena_piece;
+struct pool_piece;
 
-struct arena {
-	struct arena_piece *piece;
+struct pool {
+	struct pool_piece *piece;
 	size_t bytes; /* given out */
 };
 
 /* Aligned for anything; NULL when there is no memory. */
-void *arena_alloc(struct arena *arena, size_t bytes);
+void *pool_alloc(struct pool *pool, size_t bytes);
 /* Copies bytes and adds a NUL, unaligned. */
-char *arena_text(struct arena *arena, const void *bytes, size_t length);
-void arena_free(struct arena *arena);
+char *pool_text(struct pool *pool, const void *bytes, size_t length);
+void pool_free(struct pool *pool);
 
 #endif
