@@ -189,6 +189,13 @@ struct call_row {
 	__u8 path2, path2_dir;
 };
 
+/* The first word of a task's state; the user side arms the command. */
+enum task_mode {
+	TASK_IGNORED,
+	TASK_ARMED,    /* followed from its next exec on */
+	TASK_FOLLOWED, /* and with it every task that it creates */
+};
+
 /* Operations that are no system calls come first in the table of operations. */
 enum {
 	OP_NONE,

@@ -20,12 +20,6 @@ extern const volatile bool have_filemap_fault; /* filemap_fault is seen when it 
 
 /* --- a followed task --- */
 
-enum task_mode {
-	TASK_IGNORED,
-	TASK_ARMED,    /* followed from its next exec on */
-	TASK_FOLLOWED, /* and with it every task that it creates */
-};
-
 /* A file whose id the task has looked up. Trusted only while the inode at that address still has
  * that number and generation. */
 struct known_file {
@@ -36,7 +30,7 @@ struct known_file {
 };
 
 struct task_state {
-	__u32 mode;
+	__u32 mode; /* enum task_mode */
 
 	/* The system call in flight. */
 	__u32 call_op; /* 0: none */

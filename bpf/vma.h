@@ -63,7 +63,8 @@ static __always_inline struct vm_area_struct *vma_find(struct task_struct *task,
 	if (!bpf_core_field_exists(struct mm_struct, mm_mt) || !mm)
 		return NULL;
 	walk.address = address;
-	walk.entry = (__u64)mm->mm_mt.ma_root;
+	/* Read as a number: the verifier allows no bit operations on what it knows for a pointer. */
+	bpf_core_read(&walk.entry, sizeof(walk.entry), &mm->mm_mt.ma_root);
 	if ((walk.entry & 3) != 2) /* the root is a node, not a lone entry */
 		return NULL;
 	bpf_loop(MAPLE_DEPTH_MAX, maple_step, &walk, 0);

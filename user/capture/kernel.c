@@ -6,6 +6,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
@@ -78,35 +79,23 @@ static int check_privileges(char *reason, size_t size)
 /* bpf_loop (5.17) walks paths and maple trees; everything else that is required is older. */
 static int check_helpers(char *reason, size_t size)
 {
-	struct bpf_insn loop[] = {
-		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_task_btf },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	struct utsname name;
-	unsigned int major = 0, minor = 0;
-	int fd;
+	int status = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL);
 
+	if (status > 0)
+		return 0;
 	uname(&name);
-	sscanf(name.release, "%u.%u", &major, &minor);
-	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "fl_probe", "GPL", loop,
-			   sizeof(loop) / sizeof(loop[0]), NULL);
-	if (fd < 0 && (errno == EPERM || errno == EACCES) && major >= 5) {
-		snprintf(reason, size,
-			 "this kernel does not let BPF programs be loaded (%s): a container without "
-			 "the needed capabilities, a seccomp filter or kernel lockdown",
-			 strerror(errno));
-		return -EPERM;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (fd < 0 || major < 5 || (major == 5 && minor < 17)) {
+	if (status == 0) {
 		snprintf(reason, size,
 			 "Linux %s is too old: bpf_loop is missing; 5.17 or later is needed",
 			 name.release);
 		return -ENOTSUP;
 	}
-	return 0;
+	snprintf(reason, size,
+		 "this kernel does not let BPF programs be loaded (%s): look for kernel lockdown, a "
+		 "seccomp filter, or a container without CAP_BPF and CAP_PERFMON",
+		 strerror(-status));
+	return status;
 }
 
 int kernel_open(struct kernel **out, char *reason, size_t size)

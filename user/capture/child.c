@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Starting the command. Knows nothing of tracing.
+ */
+#include "capture/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "log.h"
+
+int child_find_user(const char *name, struct child_user *user)
+{
+	const char *sudo = getenv("SUDO_UID");
+	const char *wanted = name ? name : sudo;
+	struct passwd *entry;
+	char *end;
+
+	memset(user, 0, sizeof(*user));
+	user->uid = geteuid();
+	user->gid = getegid();
+	if (!wanted || !*wanted || (!name && geteuid() != 0))
+		return 0;
+	entry = getpwnam(wanted);
+	if (!entry) {
+		unsigned long uid = strtoul(wanted, &end, 10);
+
+		if (!*end && wanted[0] >= '0' && wanted[0] <= '9')
+			entry = getpwuid(uid);
+	}
+	if (!entry) {
+		log_error("%s %s: no such user", name ? "--user" : "SUDO_UID", wanted);
+		return -ENOENT;
+	}
+	if (entry->pw_uid == user->uid)
+		return 0;
+	user->uid = entry->pw_uid;
+	user->gid = entry->pw_gid;
+	user->name = entry->pw_name;
+	user->home = entry->pw_dir;
+	user->shell = entry->pw_shell;
+	return 0;
+}
+
+static int become(const struct child_user *user)
+{
+	if (!user->name)
+		return 0;
+	if (initgroups(user->name, user->gid) || setgid(user->gid) || setuid(user->uid))
+		return -errno;
+	setenv("HOME", user->home, 1);
+	setenv("SHELL", user->shell, 1);
+	setenv("USER", user->name, 1);
+	setenv("LOGNAME", user->name, 1);
+	return 0;
+}
+
+static void __attribute__((noreturn))
+be_child(char **argv, const struct child_user *user, int hold_fd, int exec_fd)
+{
+	sigset_t none;
+	char byte;
+	int err;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	err = become(user);
+	/* Until the other end is closed. If the tracer dies meanwhile the command runs all the same. */
+	while (!err && read(hold_fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	if (!err) {
+		execvp(argv[0], argv);
+		err = -errno;
+	}
+	if (write(exec_fd, &err, sizeof(err)) < 0)
+		_exit(127);
+	_exit(err == -ENOENT ? 127 : 126);
+}
+
+int child_start(struct child *child, char **argv, const struct child_user *user)
+{
+	int hold[2] = { -1, -1 }, exec[2] = { -1, -1 }, err = 0;
+
+	if (pipe2(hold, O_CLOEXEC) || pipe2(exec, O_CLOEXEC)) {
+		err = -errno;
+		goto out;
+	}
+	child->pid = fork();
+	if (child->pid < 0) {
+		err = -errno;
+		goto out;
+	}
+	if (!child->pid) {
+		close(hold[1]);
+		close(exec[0]);
+		be_child(argv, user, hold[0], exec[1]);
+	}
+	child->hold_fd = hold[1];
+	child->exec_fd = exec[0];
+	hold[1] = exec[0] = -1;
+out:
+	if (err)
+		log_error("cannot start the command: %s", strerror(-err));
+	for (int i = 0; i < 2; i++) {
+		if (hold[i] >= 0)
+			close(hold[i]);
+		if (exec[i] >= 0)
+			close(exec[i]);
+	}
+	return err;
+}
+
+int child_release(struct child *child)
+{
+	int err = 0;
+	ssize_t n;
+
+	close(child->hold_fd);
+	do
+		n = read(child->exec_fd, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	close(child->exec_fd);
+	if (n != sizeof(err))
+		return 0; /* the exec closed it */
+	waitpid(child->pid, NULL, 0);
+	return err;
+}
+
+void child_cancel(struct child *child)
+{
+	kill(child->pid, SIGKILL);
+	waitpid(child->pid, NULL, 0);
+	close(child->hold_fd);
+	close(child->exec_fd);
+}

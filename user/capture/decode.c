@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * From records to rows. Knows the records and the columns, nothing of rings and files.
+ */
+#include "capture/decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/names.h"
+
+#define ENVIRON_BYTES (EVENT_ENVIRON_BYTES * EVENT_ENVIRON_RECORDS)
+
+/* The environment of the exec that a ring will tell next. */
+struct environment {
+	uint32_t pid, bytes;
+	char *text; /* allocated when first needed */
+};
+
+struct decoder {
+	struct trace_writer *writer;
+	unsigned int page_bytes, rings;
+	uint64_t start_ns;
+	struct environment environments[];
+};
+
+/* --- one function per kind of record --- */
+
+static void fill_call(const struct decoder *decoder, const struct event_syscall *event,
+		      uint64_t *row)
+{
+	row[SYSCALL_TIME] = event->header.time_ns;
+	row[SYSCALL_DUR] = event->duration_ns;
+	row[SYSCALL_PID] = event->header.pid;
+	row[SYSCALL_TID] = event->header.tid;
+	row[SYSCALL_OP] = event->op;
+	row[SYSCALL_FILE] = event->file;
+	row[SYSCALL_OFFSET] = event->offset;
+	row[SYSCALL_ASKED] = event->asked_bytes;
+	row[SYSCALL_RESULT] = event->result;
+	row[SYSCALL_FLAGS] = event->flags;
+	row[SYSCALL_FETCHED] = (uint64_t)event->fetched_pages * decoder->page_bytes;
+	row[SYSCALL_FAULT_FETCHED] = (uint64_t)event->fault_fetched_pages * decoder->page_bytes;
+	row[SYSCALL_MAJOR] = event->major_faults;
+}
+
+static void take_syscall(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	uint64_t row[SYSCALL_COLUMNS];
+
+	fill_call(decoder, record, row);
+	trace_writer_append(decoder->writer, TRACE_SYSCALL, ring, row);
+}
+
+static void take_syscall_path(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_syscall_path *event = record;
+	uint64_t row[SYSCALL_PATH_COLUMNS];
+
+	fill_call(decoder, &event->call, row);
+	row[SYSCALL_PATH_FILE2] = event->file2;
+	row[SYSCALL_PATH_DIR] = event->dir;
+	row[SYSCALL_PATH_PATH] =
+		trace_writer_string(decoder->writer, event->text, event->path_bytes);
+	row[SYSCALL_PATH_DIR2] = event->dir2;
+	row[SYSCALL_PATH_PATH2] = trace_writer_string(
+		decoder->writer, event->text + event->path_bytes, event->path2_bytes);
+	trace_writer_append(decoder->writer, TRACE_SYSCALL_PATH, ring, row);
+}
+
+static void take_fault(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_fault *event = record;
+	uint64_t row[FAULT_COLUMNS] = {
+		[FAULT_TIME] = event->header.time_ns,
+		[FAULT_DUR] = event->duration_ns,
+		[FAULT_PID] = event->header.pid,
+		[FAULT_TID] = event->header.tid,
+		[FAULT_FILE] = event->file,
+		[FAULT_OFFSET] = event->offset,
+		[FAULT_FLAGS] = event->flags,
+		[FAULT_FETCHED] = (uint64_t)event->fetched_pages * decoder->page_bytes,
+	};
+
+	trace_writer_append(decoder->writer, TRACE_FAULT, ring, row);
+}
+
+static void take_pagecache(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_pagecache *event = record;
+	uint64_t row[PAGECACHE_COLUMNS] = {
+		[PAGECACHE_TIME] = event->header.time_ns,
+		[PAGECACHE_PID] = event->header.pid,
+		[PAGECACHE_TID] = event->header.tid,
+		[PAGECACHE_FILE] = event->file,
+		[PAGECACHE_OFFSET] = event->offset,
+		[PAGECACHE_BYTES] = (uint64_t)event->fetched_pages * decoder->page_bytes,
+	};
+
+	trace_writer_append(decoder->writer, TRACE_PAGECACHE, ring, row);
+}
+
+static void take_fork(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_fork *event = record;
+	uint64_t row[FORK_COLUMNS] = {
+		[FORK_TIME] = event->header.time_ns,
+		[FORK_PID] = event->header.pid,
+		[FORK_TID] = event->header.tid,
+		[FORK_CHILD_PID] = event->child_pid,
+		[FORK_CHILD_TID] = event->child_tid,
+	};
+
+	trace_writer_append(decoder->writer, TRACE_FORK, ring, row);
+}
+
+static void take_environ(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	struct environment *environment = &decoder->environments[ring];
+	const struct event_environ *event = record;
+
+	if (!environment->text)
+		environment->text = malloc(ENVIRON_BYTES);
+	if (!environment->text || event->offset > ENVIRON_BYTES ||
+	    event->bytes > ENVIRON_BYTES - event->offset)
+		return;
+	/* A part that was lost leaves a gap, which must not show an older environment. */
+	if (event->header.pid != environment->pid || event->offset < environment->bytes)
+		environment->bytes = 0;
+	memset(environment->text + environment->bytes, 0, event->offset - environment->bytes);
+	memcpy(environment->text + event->offset, event->text, event->bytes);
+	environment->pid = event->header.pid;
+	environment->bytes = event->offset + event->bytes;
+}
+
+static int64_t take_rank(struct decoder *decoder, unsigned int ring, uint32_t pid)
+{
+	struct environment *environment = &decoder->environments[ring];
+	int64_t rank = -1;
+
+	if (environment->bytes && environment->pid == pid)
+		rank = names_rank(environment->text, environment->bytes);
+	environment->bytes = 0;
+	return rank;
+}
+
+static uint64_t comm_string(struct decoder *decoder, const char *comm)
+{
+	return trace_writer_string(decoder->writer, comm, strnlen(comm, EVENT_COMM_BYTES));
+}
+
+static void take_exec(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_exec *event = record;
+	const char *cgroup = names_cgroup(event->cgroup_id);
+	size_t bytes = event->command_bytes;
+	uint64_t row[EXEC_COLUMNS];
+
+	while (bytes && !event->command[bytes - 1])
+		bytes--;
+	row[EXEC_TIME] = event->header.time_ns;
+	row[EXEC_PID] = event->header.pid;
+	row[EXEC_TID] = event->header.tid;
+	row[EXEC_PPID] = event->ppid;
+	row[EXEC_UID] = event->uid;
+	row[EXEC_COMM] = comm_string(decoder, event->comm);
+	row[EXEC_COMMAND] = trace_writer_string(decoder->writer, event->command, bytes);
+	row[EXEC_CGROUP] = trace_writer_string(decoder->writer, cgroup, strlen(cgroup));
+	row[EXEC_RANK] = take_rank(decoder, ring, event->header.pid);
+	if (!decoder->start_ns)
+		decoder->start_ns = event->header.time_ns;
+	trace_writer_append(decoder->writer, TRACE_EXEC, ring, row);
+}
+
+static void take_exit(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_exit *event = record;
+	uint64_t row[EXIT_COLUMNS] = {
+		[EXIT_TIME] = event->header.time_ns,
+		[EXIT_PID] = event->header.pid,
+		[EXIT_TID] = event->header.tid,
+		[EXIT_PROCESS] = event->process_ends,
+		[EXIT_CODE] = (uint32_t)event->code,
+		[EXIT_COMM] = comm_string(decoder, event->comm),
+		[EXIT_MAJOR] = event->major_faults,
+		[EXIT_MINOR] = event->minor_faults,
+	};
+
+	trace_writer_append(decoder->writer, TRACE_EXIT, ring, row);
+}
+
+static void take_file(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_file *event = record;
+	char path[NAMES_PATH_BYTES];
+	uint64_t row[FILE_COLUMNS] = {
+		[FILE_TIME] = event->header.time_ns,
+		[FILE_ID] = event->id,
+		[FILE_DEV] = event->dev,
+		[FILE_INO] = event->ino,
+		[FILE_GENERATION] = event->generation,
+		[FILE_MODE] = event->mode,
+		[FILE_SIZE] = event->size_bytes,
+		[FILE_FLAGS] = event->flags,
+	};
+
+	row[FILE_PATH] = trace_writer_string(decoder->writer, path, names_path(event, path));
+	trace_writer_append(decoder->writer, TRACE_FILE, ring, row);
+}
+
+/* --- the table --- */
+
+static const struct {
+	const char *name, *layer;
+	enum trace_kind kind;
+	size_t size; /* at least */
+	void (*take)(struct decoder *decoder, unsigned int ring, const void *record);
+} kinds[EVENT_KIND_COUNT] = {
+	[EVENT_NONE] = { "none", "none", TRACE_KIND_COUNT, 0, NULL },
+	[EVENT_SYSCALL] = { "syscall", "syscall", TRACE_SYSCALL, sizeof(struct event_syscall),
+			    take_syscall },
+	[EVENT_SYSCALL_PATH] = { "syscall_path", "syscall", TRACE_SYSCALL_PATH,
+				 sizeof(struct event_syscall_path), take_syscall_path },
+	[EVENT_FAULT] = { "fault", "fault", TRACE_FAULT, sizeof(struct event_fault), take_fault },
+	[EVENT_PAGECACHE] = { "pagecache", "pagecache", TRACE_PAGECACHE,
+			      sizeof(struct event_pagecache), take_pagecache },
+	[EVENT_FORK] = { "fork", "task", TRACE_FORK, sizeof(struct event_fork), take_fork },
+	[EVENT_EXEC] = { "exec", "task", TRACE_EXEC, sizeof(struct event_exec), take_exec },
+	[EVENT_ENVIRON] = { "environment", "task", TRACE_KIND_COUNT, sizeof(struct event_environ),
+			    take_environ },
+	[EVENT_EXIT] = { "exit", "task", TRACE_EXIT, sizeof(struct event_exit), take_exit },
+	[EVENT_FILE] = { "file", "file", TRACE_FILE, sizeof(struct event_file), take_file },
+};
+
+void decoder_take(void *context, unsigned int ring, const void *record, size_t size)
+{
+	const struct event_header *header = record;
+	struct decoder *decoder = context;
+
+	if (size < sizeof(*header) || header->kind >= EVENT_KIND_COUNT || ring >= decoder->rings)
+		return;
+	if (kinds[header->kind].take && size >= kinds[header->kind].size)
+		kinds[header->kind].take(decoder, ring, record);
+}
+
+enum trace_kind decoder_kind(enum event_kind kind)
+{
+	return kinds[kind].kind;
+}
+
+const char *decoder_kind_name(enum event_kind kind)
+{
+	return kinds[kind].name;
+}
+
+const char *decoder_kind_layer(enum event_kind kind)
+{
+	return kinds[kind].layer;
+}
+
+/* --- opening and closing --- */
+
+int decoder_open(struct decoder **out, struct trace_writer *writer, unsigned int rings,
+		 unsigned int page_bytes)
+{
+	struct decoder *decoder =
+		calloc(1, sizeof(*decoder) + rings * sizeof(decoder->environments[0]));
+
+	if (!decoder)
+		return -ENOMEM;
+	decoder->writer = writer;
+	decoder->rings = rings;
+	decoder->page_bytes = page_bytes;
+	*out = decoder;
+	return 0;
+}
+
+void decoder_close(struct decoder *decoder)
+{
+	if (!decoder)
+		return;
+	for (unsigned int i = 0; i < decoder->rings; i++)
+		free(decoder->environments[i].text);
+	free(decoder);
+}
+
+uint64_t decoder_start_ns(const struct decoder *decoder)
+{
+	return decoder->start_ns;
+}

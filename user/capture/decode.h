@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * From records to rows of the trace: one row per kind of record says how.
+ */
+#ifndef FAULTLINE_DECODE_H
+#define FAULTLINE_DECODE_H
+
+#include "bpf/event.h"
+#include "trace/writer.h"
+
+struct decoder;
+
+/* `rings` is the number of rings, whose records may come interleaved. Returns 0 or -ENOMEM. */
+int decoder_open(struct decoder **decoder, struct trace_writer *writer, unsigned int rings,
+		 unsigned int page_bytes);
+void decoder_close(struct decoder *decoder); /* NULL is fine */
+
+/* Takes one record from a ring; a ring_record_fn whose context is the decoder. */
+void decoder_take(void *decoder, unsigned int ring, const void *record, size_t size);
+
+/* When the first exec was seen, 0 for not yet. */
+uint64_t decoder_start_ns(const struct decoder *decoder);
+
+/* The kind of rows that a kind of record becomes, TRACE_KIND_COUNT for none of its own. */
+enum trace_kind decoder_kind(enum event_kind kind);
+/* What a kind of record is called where losses are told. */
+const char *decoder_kind_name(enum event_kind kind);
+/* The layer that it belongs to. */
+const char *decoder_kind_layer(enum event_kind kind);
+
+#endif

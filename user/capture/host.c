@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Asks the machine who it is. Knows nothing of capturing.
+ */
+#include "capture/host.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+uint64_t host_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+static const char *boot_id(void)
+{
+	static char text[64];
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (!file || !fgets(text, sizeof(text), file))
+		text[0] = 0;
+	if (file)
+		fclose(file);
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+/* Both clocks at one moment: the closest of a few readings. */
+static void clock_pair(struct trace_header *header)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t before = clock_ns(CLOCK_MONOTONIC), wall = clock_ns(CLOCK_REALTIME);
+		uint64_t after = clock_ns(CLOCK_MONOTONIC);
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		header->clock_monotonic_ns = before + (after - before) / 2;
+		header->clock_realtime_ns = wall;
+	}
+}
+
+void host_describe(struct trace_header *header)
+{
+	static struct utsname name;
+
+	uname(&name);
+	header->version = TRACE_VERSION;
+	header->tool = FAULTLINE_VERSION;
+	header->host = name.nodename;
+	header->boot_id = boot_id();
+	header->kernel = name.release;
+	header->machine = name.machine;
+	header->page_bytes = sysconf(_SC_PAGESIZE);
+	header->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	clock_pair(header);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a trace's header says of the machine and the moment.
+ */
+#ifndef FAULTLINE_HOST_H
+#define FAULTLINE_HOST_H
+
+#include <stdint.h>
+
+#include "trace/header.h"
+
+/* Fills the fields about this host, its kernel and its clocks; the texts are static. */
+void host_describe(struct trace_header *header);
+
+/* Now, on the trace's clock (CLOCK_MONOTONIC). */
+uint64_t host_now_ns(void);
+
+#endif

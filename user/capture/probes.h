@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The probe table: which programs make up a layer, in which variants, best first.
+ */
+#ifndef FAULTLINE_PROBES_H
+#define FAULTLINE_PROBES_H
+
+#include "bpf/event.h"
+#include "capture/kernel.h"
+
+enum layer {
+	LAYER_TASK,
+	LAYER_SYSCALL,
+	LAYER_FAULT,
+	LAYER_PAGECACHE,
+	LAYER_COUNT,
+};
+
+#define LAYERS_ALL ((1u << LAYER_COUNT) - 1)
+
+/* Names of layers, as --layers, the trace and the report know them; indexed by enum layer. */
+extern const char *const layer_names[LAYER_COUNT];
+
+/* One program of the kernel side, and what it is attached to. */
+struct probe {
+	const char *program;
+	enum hook hook;
+	const char *target;
+};
+
+#define VARIANT_PROBES_MAX 4
+
+/* One way to do a part of a layer. */
+struct variant {
+	const char *name; /* as `check` and the trace tell it */
+	struct probe probes[VARIANT_PROBES_MAX];
+};
+
+#define PART_VARIANTS_MAX 2
+
+/* A part of a layer: one of its variants is chosen, or none. */
+struct part {
+	enum layer layer;
+	bool required; /* without it the layer is off; else `without` says what is lost */
+	const char *without;
+	struct variant variants[PART_VARIANTS_MAX]; /* best first */
+};
+
+extern const struct part parts[];
+extern const size_t part_count;
+
+/* What was chosen for each part, and for each layer why it is off or what it lacks. */
+#define PARTS_MAX 8
+struct choice {
+	const struct variant *variants[PARTS_MAX]; /* NULL: none */
+	bool on[LAYER_COUNT];
+	char attach[LAYER_COUNT][64];
+	char reason[LAYER_COUNT][256];
+};
+
+/*
+ * Chooses variants for the layers in the mask. `refused` (may be NULL) names a program that the
+ * kernel did not take although it could be attached: its variant is passed over.
+ */
+void probes_choose(struct kernel *kernel, unsigned int layers, const char *const *refused,
+		   size_t refused_count, struct choice *choice);
+
+/* The variant chosen for the part that this program belongs to is one with this program. */
+bool probes_chosen(const struct choice *choice, const char *program);
+
+#endif

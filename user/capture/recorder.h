@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * From the rings of a session to a trace: a thread that drains, decodes and appends, and the
+ * totals at the end.
+ */
+#ifndef FAULTLINE_RECORDER_H
+#define FAULTLINE_RECORDER_H
+
+#include <stdint.h>
+
+#include "capture/session.h"
+#include "trace/writer.h"
+
+struct recorder;
+
+/* Where a recording stands, or how it ended. */
+struct recorder_status {
+	uint64_t events;  /* as counted by the kernel */
+	uint64_t lost;    /* of these; includes what could not be written */
+	uint64_t written_bytes;
+	int write_error;  /* 0, or the negative errno of the first failed write */
+};
+
+/* Starts draining. The session and the writer stay the caller's. */
+int recorder_start(struct recorder **recorder, struct session *session, struct trace_writer *writer);
+
+void recorder_status(struct recorder *recorder, struct recorder_status *status);
+
+/*
+ * Drains what is left, after session_detach, ends the thread, and ends the trace with its totals.
+ * `survivors` are pids. Returns 0 or a negative errno when the trace could not be ended.
+ */
+int recorder_finish(struct recorder *recorder, int exit_code, const uint64_t *survivors,
+		    size_t survivor_count, struct recorder_status *status);
+
+void recorder_close(struct recorder *recorder); /* NULL is fine */
+
+#endif

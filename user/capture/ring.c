@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Draining the rings. libbpf's own consumer tells the kernel of each record; here the consumer's
+ * position moves once a batch, so that the CPU that writes keeps its cache line.
+ */
+#include "capture/ring.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BATCH_BYTES (64u << 10)
+
+struct ring {
+	int fd;
+	uint64_t *consumer;	  /* a page that we write */
+	const uint64_t *producer; /* a page, and behind it the data, mapped twice in a row */
+	const char *data;
+};
+
+struct rings {
+	unsigned int count;
+	size_t bytes, page;
+	struct ring rings[];
+};
+
+static int ring_open(struct ring *ring, size_t bytes, size_t page)
+{
+	void *map;
+
+	ring->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "fl_ring", 0, 0, bytes, NULL);
+	if (ring->fd < 0)
+		return -errno;
+	map = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	ring->consumer = map;
+	map = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, ring->fd, page);
+	if (map == MAP_FAILED)
+		return -errno;
+	ring->producer = map;
+	ring->data = (const char *)map + page;
+	return 0;
+}
+
+int rings_open(struct rings **out, int outer_fd, unsigned int count, size_t bytes)
+{
+	struct rings *rings = calloc(1, sizeof(*rings) + count * sizeof(rings->rings[0]));
+	int err = -ENOMEM;
+
+	if (!rings)
+		return -ENOMEM;
+	rings->count = count;
+	rings->bytes = bytes;
+	rings->page = sysconf(_SC_PAGESIZE);
+	for (unsigned int i = 0; i < count; i++)
+		rings->rings[i].fd = -1;
+	for (unsigned int i = 0; i < count; i++) {
+		err = ring_open(&rings->rings[i], bytes, rings->page);
+		if (err)
+			goto fail;
+		if (bpf_map_update_elem(outer_fd, &i, &rings->rings[i].fd, BPF_ANY)) {
+			err = -errno;
+			goto fail;
+		}
+	}
+	*out = rings;
+	return 0;
+fail:
+	rings_close(rings);
+	return err;
+}
+
+void rings_close(struct rings *rings)
+{
+	if (!rings)
+		return;
+	for (unsigned int i = 0; i < rings->count; i++) {
+		struct ring *ring = &rings->rings[i];
+
+		if (ring->consumer)
+			munmap(ring->consumer, rings->page);
+		if (ring->producer)
+			munmap((void *)ring->producer, rings->page + 2 * rings->bytes);
+		if (ring->fd >= 0)
+			close(ring->fd);
+	}
+	free(rings);
+}
+
+static size_t ring_drain(struct ring *ring, unsigned int number, size_t mask, ring_record_fn take,
+			 void *context)
+{
+	uint64_t at = *ring->consumer, told = at;
+	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	size_t records = 0;
+
+	while (at < end) {
+		const uint32_t *header = (const uint32_t *)(ring->data + (at & mask));
+		uint32_t length = __atomic_load_n(header, __ATOMIC_ACQUIRE);
+		uint32_t size = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (length & BPF_RINGBUF_BUSY_BIT)
+			break; /* being written: what follows waits with it */
+		if (!(length & BPF_RINGBUF_DISCARD_BIT)) {
+			take(context, number, (const char *)header + BPF_RINGBUF_HDR_SZ, size);
+			records++;
+		}
+		at += (size + BPF_RINGBUF_HDR_SZ + 7) & ~7ull;
+		if (at - told >= BATCH_BYTES) {
+			__atomic_store_n(ring->consumer, at, __ATOMIC_RELEASE);
+			told = at;
+		}
+	}
+	__atomic_store_n(ring->consumer, at, __ATOMIC_RELEASE);
+	return records;
+}
+
+size_t rings_drain(struct rings *rings, ring_record_fn take, void *context)
+{
+	size_t records = 0;
+
+	for (unsigned int i = 0; i < rings->count; i++)
+		records += ring_drain(&rings->rings[i], i, rings->bytes - 1, take, context);
+	return records;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The rings, one per CPU, drained in batches. Knows the layout that the kernel gives a ring buffer,
+ * nothing of the records in it.
+ */
+#ifndef FAULTLINE_RING_H
+#define FAULTLINE_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rings;
+
+/* Makes and maps a ring for each of `count` CPUs; `outer_fd` is the array of maps they go into.
+ * `bytes` is a power of two and a multiple of the page size. Returns 0 or a negative errno. */
+int rings_open(struct rings **rings, int outer_fd, unsigned int count, size_t bytes);
+void rings_close(struct rings *rings); /* NULL is fine */
+
+/* Gets one record; valid until it returns. */
+typedef void (*ring_record_fn)(void *context, unsigned int ring, const void *record, size_t size);
+
+/* Hands on what is in the rings now, ring by ring. Returns the number of records. */
+size_t rings_drain(struct rings *rings, ring_record_fn take, void *context);
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Loading and attaching the kernel side. Knows nothing of what is recorded or where it goes.
+ */
+#include "capture/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/faultline.skel.h"
+#include "capture/calls.h"
+#include "capture/perf.h"
+#include "capture/ring.h"
+#include "log.h"
+
+#define RING_BYTES_MAX (8u << 20)    /* of one ring by default, */
+#define RINGS_BYTES_MAX (256u << 20) /* and of all */
+#define RING_BYTES_MIN (256u << 10)
+#define LINKS_MAX 16
+#define REFUSED_MAX 4
+
+struct session {
+	struct session_options options;
+	struct kernel *kernel;
+	struct choice choice;
+	struct trace_layer layers[LAYER_COUNT];
+	struct faultline *skeleton;
+	struct rings *rings;
+	int cpus;
+	struct bpf_link *links[LINKS_MAX];
+	size_t link_count;
+	struct bpf_link **perf_links;
+	size_t perf_link_count;
+	char refused_names[REFUSED_MAX][32];
+	const char *refused[REFUSED_MAX];
+	size_t refused_count;
+};
+
+/* --- what libbpf says: told at -v, and searched for the program that the kernel refused --- */
+
+static char failed_program[32];
+
+static int libbpf_says(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char *text, *line, *rest;
+
+	if (level == LIBBPF_DEBUG || vasprintf(&text, format, args) < 0)
+		return 0;
+	rest = text;
+	sscanf(text, "libbpf: prog '%31[^']': failed to load", failed_program);
+	while (log_get_level() >= LOG_DEBUG && (line = strsep(&rest, "\n")))
+		if (*line)
+			log_debug("%s", line);
+	free(text);
+	return 0;
+}
+
+/* --- loading --- */
+
+static uint64_t ring_bytes(uint64_t asked, int cpus)
+{
+	uint64_t bytes = asked, page = sysconf(_SC_PAGESIZE), power = page;
+
+	if (!bytes) {
+		bytes = RINGS_BYTES_MAX / cpus;
+		if (bytes > RING_BYTES_MAX)
+			bytes = RING_BYTES_MAX;
+		if (bytes < RING_BYTES_MIN)
+			bytes = RING_BYTES_MIN;
+	}
+	while (power * 2 <= bytes)
+		power *= 2;
+	return power;
+}
+
+static void settings_fill(struct session *session)
+{
+	struct faultline *skeleton = session->skeleton;
+
+	/* The skeleton's copy of the table is const to the kernel side only. */
+	calls_fill((struct call_row *)skeleton->rodata->calls);
+	skeleton->rodata->file_classes = session->options.file_classes;
+	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
+	skeleton->rodata->have_rdonly_cast = kernel_has_kfunc(session->kernel, "bpf_rdonly_cast");
+	skeleton->rodata->have_filemap_fault = probes_chosen(&session->choice, "fl_filemap") ||
+					       probes_chosen(&session->choice, "fl_filemap_fn");
+}
+
+/* One attempt with the variants chosen now. */
+static int load_chosen(struct session *session)
+{
+	struct bpf_program *program;
+	int err;
+
+	session->skeleton = faultline__open();
+	if (!session->skeleton)
+		return -errno;
+	settings_fill(session);
+	bpf_object__for_each_program(program, session->skeleton->obj)
+		bpf_program__set_autoload(program,
+					  probes_chosen(&session->choice, bpf_program__name(program)));
+	bpf_map__set_max_entries(session->skeleton->maps.rings, session->cpus);
+	failed_program[0] = 0;
+	err = faultline__load(session->skeleton);
+	if (err) {
+		faultline__destroy(session->skeleton);
+		session->skeleton = NULL;
+	}
+	return err;
+}
+
+/* A program that the verifier refuses takes all others with it: pass over its variant and go on. */
+static int load_best(struct session *session)
+{
+	int err;
+
+	for (;;) {
+		probes_choose(session->kernel, session->options.layers, session->refused,
+			      session->refused_count, &session->choice);
+		if (!session->choice.on[LAYER_TASK]) {
+			log_error("processes cannot be followed: %s",
+				  session->choice.reason[LAYER_TASK]);
+			return -ENOTSUP;
+		}
+		err = load_chosen(session);
+		if (!err)
+			return 0;
+		if (!failed_program[0] || session->refused_count == REFUSED_MAX) {
+			log_error("the kernel refuses the BPF programs: %s; -v says more",
+				  strerror(-err));
+			return err;
+		}
+		log_warning("the kernel refuses program %s; trying without", failed_program);
+		snprintf(session->refused_names[session->refused_count],
+			 sizeof(session->refused_names[0]), "%s", failed_program);
+		session->refused[session->refused_count] =
+			session->refused_names[session->refused_count];
+		session->refused_count++;
+	}
+}
+
+static void layers_fill(struct session *session)
+{
+	for (size_t l = 0; l < LAYER_COUNT; l++) {
+		const struct choice *choice = &session->choice;
+
+		session->layers[l] = (struct trace_layer){
+			.name = layer_names[l],
+			.on = choice->on[l],
+			.attach = choice->on[l] ? choice->attach[l] : NULL,
+			.reason = choice->reason[l][0] ? choice->reason[l] : NULL,
+		};
+	}
+}
+
+int session_open(struct session **out, const struct session_options *options)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	char reason[256];
+	int err;
+
+	if (!session)
+		return -ENOMEM;
+	session->options = *options;
+	session->options.layers |= 1u << LAYER_TASK;
+	libbpf_set_print(libbpf_says);
+	err = kernel_open(&session->kernel, reason, sizeof(reason));
+	if (err) {
+		log_error("%s", reason);
+		goto fail;
+	}
+	session->cpus = libbpf_num_possible_cpus();
+	if (session->cpus < 1) {
+		err = -EINVAL;
+		log_error("cannot tell the number of CPUs");
+		goto fail;
+	}
+	session->options.ring_bytes = ring_bytes(options->ring_bytes, session->cpus);
+	err = load_best(session);
+	if (err)
+		goto fail;
+	layers_fill(session);
+	err = rings_open(&session->rings, bpf_map__fd(session->skeleton->maps.rings), session->cpus,
+			 session->options.ring_bytes);
+	if (err) {
+		log_error("cannot make %d rings of %llu bytes: %s; try a smaller --buffer",
+			  session->cpus, (unsigned long long)session->options.ring_bytes,
+			  strerror(-err));
+		goto fail;
+	}
+	*out = session;
+	return 0;
+fail:
+	session_close(session);
+	return err;
+}
+
+/* --- attaching --- */
+
+static int attach_perf(struct session *session, struct bpf_program *program, const char *event)
+{
+	struct bpf_link **links = realloc(session->perf_links, (session->perf_link_count +
+								 session->cpus) * sizeof(*links));
+
+	if (!links)
+		return -ENOMEM;
+	session->perf_links = links;
+	for (int cpu = 0; cpu < session->cpus; cpu++) {
+		struct bpf_link *link;
+		int fd = perf_open(event, cpu), err;
+
+		if (fd == -ENODEV || fd == -ENXIO) /* not online */
+			continue;
+		if (fd < 0)
+			return fd;
+		link = bpf_program__attach_perf_event(program, fd);
+		if (!link) {
+			err = -errno;
+			close(fd);
+			return err;
+		}
+		links[session->perf_link_count++] = link;
+	}
+	return 0;
+}
+
+static int attach_probe(struct session *session, const struct probe *probe)
+{
+	struct bpf_program *program =
+		bpf_object__find_program_by_name(session->skeleton->obj, probe->program);
+	struct bpf_link *link;
+
+	if (!program)
+		return -ENOENT;
+	if (probe->hook == HOOK_PERF)
+		return attach_perf(session, program, probe->target);
+	if (session->link_count == LINKS_MAX)
+		return -ENOSPC;
+	link = bpf_program__attach(program);
+	if (!link)
+		return -errno;
+	session->links[session->link_count++] = link;
+	return 0;
+}
+
+int session_attach(struct session *session)
+{
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = session->choice.variants[p];
+
+		if (!variant)
+			continue;
+		for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++) {
+			int err = attach_probe(session, &variant->probes[i]);
+
+			if (!err)
+				continue;
+			log_error("cannot attach %s to %s: %s", variant->probes[i].program,
+				  variant->probes[i].target, strerror(-err));
+			session_detach(session);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* A task's state is reached through a pidfd; its first word is its mode. */
+static int task_state(struct session *session, pid_t pid, bool arm, uint32_t *mode)
+{
+	const struct bpf_map *map = session->skeleton->maps.tasks;
+	uint32_t *state = calloc(1, bpf_map__value_size(map));
+	int pidfd, err = 0;
+
+	if (!state)
+		return -ENOMEM;
+	pidfd = syscall(SYS_pidfd_open, pid, 0);
+	if (pidfd < 0) {
+		err = -errno;
+		goto out;
+	}
+	if (arm) {
+		*state = *mode;
+		if (bpf_map_update_elem(bpf_map__fd(map), &pidfd, state, BPF_ANY))
+			err = -errno;
+	} else {
+		if (bpf_map_lookup_elem(bpf_map__fd(map), &pidfd, state))
+			err = -errno;
+		*mode = *state;
+	}
+	close(pidfd);
+out:
+	free(state);
+	return err;
+}
+
+int session_arm(struct session *session, pid_t pid)
+{
+	uint32_t mode = TASK_ARMED;
+
+	return task_state(session, pid, true, &mode);
+}
+
+bool session_follows(struct session *session, pid_t pid)
+{
+	uint32_t mode = TASK_IGNORED;
+
+	return !task_state(session, pid, false, &mode) && mode == TASK_FOLLOWED;
+}
+
+void session_detach(struct session *session)
+{
+	for (size_t i = 0; i < session->link_count; i++)
+		bpf_link__destroy(session->links[i]);
+	for (size_t i = 0; i < session->perf_link_count; i++)
+		bpf_link__destroy(session->perf_links[i]);
+	session->link_count = 0;
+	session->perf_link_count = 0;
+}
+
+void session_close(struct session *session)
+{
+	if (!session)
+		return;
+	session_detach(session);
+	free(session->perf_links);
+	rings_close(session->rings);
+	faultline__destroy(session->skeleton);
+	kernel_close(session->kernel);
+	free(session);
+}
+
+/* --- what it tells --- */
+
+const struct choice *session_choice(const struct session *session)
+{
+	return &session->choice;
+}
+
+const struct trace_layer *session_layers(const struct session *session)
+{
+	return session->layers;
+}
+
+struct rings *session_rings(struct session *session)
+{
+	return session->rings;
+}
+
+uint64_t session_ring_bytes(const struct session *session)
+{
+	return session->options.ring_bytes;
+}
+
+/* Sums a per-CPU array whose values are `words` 64-bit words. */
+static int sum_map(struct bpf_map *map, uint32_t entries, size_t words, int cpus, uint64_t *out)
+{
+	uint64_t *values = calloc(cpus, words * sizeof(*values));
+	int err = 0;
+
+	if (!values)
+		return -ENOMEM;
+	memset(out, 0, entries * words * sizeof(*out));
+	for (uint32_t key = 0; key < entries && !err; key++) {
+		if (bpf_map_lookup_elem(bpf_map__fd(map), &key, values))
+			err = -errno;
+		for (size_t i = 0; !err && i < cpus * words; i++)
+			out[key * words + i % words] += values[i];
+	}
+	free(values);
+	return err;
+}
+
+int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
+		   uint64_t *notes)
+{
+	struct faultline *skeleton = session->skeleton;
+	int err;
+
+	err = sum_map(skeleton->maps.op_totals, OP_TABLE_SIZE, sizeof(*operations) / 8,
+		      session->cpus, (uint64_t *)operations);
+	if (!err)
+		err = sum_map(skeleton->maps.kind_totals, EVENT_KIND_COUNT, sizeof(*kinds) / 8,
+			      session->cpus, (uint64_t *)kinds);
+	if (!err)
+		err = sum_map(skeleton->maps.notes, NOTE_COUNT, 1, session->cpus, notes);
+	return err;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A capture session: the programs chosen, loaded and attached, the rings and the totals.
+ * Knows nothing of the trace file.
+ */
+#ifndef FAULTLINE_SESSION_H
+#define FAULTLINE_SESSION_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "capture/probes.h"
+#include "trace/header.h"
+
+struct session;
+struct rings;
+
+struct session_options {
+	unsigned int layers;	   /* mask of 1 << enum layer; LAYER_TASK is always on */
+	unsigned int file_classes; /* FILE_CLASS_* */
+	uint64_t ring_bytes;	   /* of each CPU's ring; 0: by the number of CPUs */
+};
+
+/*
+ * Chooses variants and loads them; nothing is attached yet. A layer that cannot work is off, and
+ * session_choice says why. An error (no privileges, no BTF, kernel too old) is logged.
+ */
+int session_open(struct session **session, const struct session_options *options);
+/* Attaches all programs. From here on followed tasks are recorded. */
+int session_attach(struct session *session);
+/* Follows the task `pid` and all that it creates, from its next exec on. */
+int session_arm(struct session *session, pid_t pid);
+/* Whether the process of that pid is alive and followed. */
+bool session_follows(struct session *session, pid_t pid);
+/* Detaches; what is in the rings stays there. May be called twice. */
+void session_detach(struct session *session);
+void session_close(struct session *session); /* NULL is fine */
+
+const struct choice *session_choice(const struct session *session);
+/* The layers as a trace's header tells them; LAYER_COUNT rows, owned by the session. */
+const struct trace_layer *session_layers(const struct session *session);
+struct rings *session_rings(struct session *session);
+uint64_t session_ring_bytes(const struct session *session); /* of one ring, after rounding */
+
+/* Reads the kernel's counters, summed over CPUs. Arrays have OP_TABLE_SIZE, EVENT_KIND_COUNT and
+ * NOTE_COUNT entries. Returns 0 or a negative errno. */
+int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
+		   uint64_t *notes);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Waiting and handing on signals. Knows nothing of tracing.
+ */
+#include "capture/supervise.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int handed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH };
+#define HANDED_ON_COUNT (sizeof(handed_on) / sizeof(handed_on[0]))
+
+static void handled_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (size_t i = 0; i < HANDED_ON_COUNT; i++)
+		sigaddset(set, handed_on[i]);
+}
+
+int supervise_prepare(bool adopt)
+{
+	sigset_t set;
+
+	handled_signals(&set);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	if (adopt && prctl(PR_SET_CHILD_SUBREAPER, 1))
+		return -errno;
+	return 0;
+}
+
+/* Reaps what has ended. Returns true when there is nothing more to wait for. */
+static bool reap(const struct supervision *supervision, int *status, bool *command_ended)
+{
+	int code;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &code, WNOHANG)) > 0) {
+		if (pid != supervision->pid)
+			continue;
+		*status = code;
+		*command_ended = true;
+	}
+	if (!supervision->wait_children)
+		return *command_ended;
+	return pid < 0 && errno == ECHILD;
+}
+
+static bool is_end(int signal)
+{
+	return signal == SIGINT || signal == SIGTERM;
+}
+
+int supervise(const struct supervision *supervision, int *status)
+{
+	bool command_ended = false;
+	unsigned int ends = 0;
+	time_t last_tick = 0;
+	int err = 0, fd;
+	sigset_t set;
+
+	*status = -1;
+	handled_signals(&set);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	while (!reap(supervision, status, &command_ended)) {
+		struct pollfd wait = { .fd = fd, .events = POLLIN };
+		struct signalfd_siginfo info;
+		time_t now;
+
+		if (poll(&wait, 1, 1000) < 0 && errno != EINTR) {
+			err = -errno;
+			break;
+		}
+		while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+			int number = info.ssi_signo;
+
+			if (number == SIGCHLD)
+				continue;
+			if (is_end(number) && ++ends > 1) {
+				err = 1;
+				goto out;
+			}
+			/* What the terminal sends, it sends to the command as well. */
+			if (info.ssi_code != SI_KERNEL && !command_ended)
+				kill(supervision->pid, number);
+		}
+		now = time(NULL);
+		if (supervision->tick && now != last_tick) {
+			supervision->tick(supervision->context);
+			last_tick = now;
+		}
+	}
+out:
+	close(fd);
+	return err;
+}
+
+int supervise_exit_code(int status)
+{
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status);
+}

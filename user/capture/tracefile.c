@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Making the trace's file. Knows nothing of what is written into it.
+ */
+#include "capture/tracefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+
+int tracefile_name(const char *pattern, pid_t pid, char out[PATH_MAX])
+{
+	size_t used = 0;
+
+	for (const char *p = pattern; *p; p++) {
+		char piece[HOST_NAME_MAX + 32] = { *p };
+
+		if (*p == '%') {
+			switch (*++p) {
+			case 'h':
+				if (gethostname(piece, sizeof(piece)))
+					strcpy(piece, "host");
+				break;
+			case 'p':
+				sprintf(piece, "%d", (int)pid);
+				break;
+			case 't':
+				sprintf(piece, "%lld", (long long)time(NULL));
+				break;
+			case '%':
+				break;
+			default:
+				log_error("-o %s: unknown %%%c; %%h is the host, %%p the pid, %%t the "
+					  "time, %%%% a %%",
+					  pattern, *p ? *p : ' ');
+				return -EINVAL;
+			}
+		}
+		if (used + strlen(piece) >= PATH_MAX) {
+			log_error("-o: the name is too long");
+			return -EINVAL;
+		}
+		strcpy(out + used, piece);
+		used += strlen(piece);
+	}
+	out[used] = 0;
+	return 0;
+}
+
+static int create(const char *path, bool force)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct stat status;
+
+	if (fd >= 0 || errno != EEXIST || !force)
+		return fd >= 0 ? fd : -errno;
+	if (lstat(path, &status))
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EEXIST;
+	/* Not truncated: somebody may be reading the old one. */
+	if (unlink(path))
+		return -errno;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd >= 0 ? fd : -errno;
+}
+
+static void explain(const char *path, int err, bool force)
+{
+	struct stat status;
+
+	switch (-err) {
+	case EEXIST:
+		if (!stat(path, &status) && S_ISDIR(status.st_mode))
+			log_error("%s is a directory; name a file with -o", path);
+		else if (force)
+			log_error("%s is not a regular file and is not replaced", path);
+		else
+			log_error("%s exists; name another file with -o, or replace it with --force",
+				  path);
+		break;
+	case ENOENT:
+		log_error("%s: its directory does not exist; make it, or name another with -o", path);
+		break;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		log_error("%s: user %u may not write there (%s); name another place with -o", path,
+			  (unsigned int)geteuid(), strerror(-err));
+		break;
+	default:
+		log_error("%s: cannot be created: %s", path, strerror(-err));
+	}
+}
+
+int tracefile_create(const char *path, bool force, uid_t uid, gid_t gid)
+{
+	uid_t own_uid = geteuid();
+	gid_t own_gid = getegid();
+	gid_t groups[NGROUPS_MAX];
+	int group_count = 0, fd = -EPERM;
+
+	if (own_uid != uid) {
+		group_count = getgroups(NGROUPS_MAX, groups);
+		if (group_count < 0 || setgroups(1, &gid) || setegid(gid) || seteuid(uid)) {
+			log_error("cannot become user %u to write the trace: %s", (unsigned int)uid,
+				  strerror(errno));
+			goto back;
+		}
+	}
+	fd = create(path, force);
+	if (fd < 0)
+		explain(path, fd, force);
+back:
+	if (own_uid != uid && (seteuid(own_uid) || setegid(own_gid) || setgroups(group_count, groups))) {
+		log_error("cannot become user %u again: %s", (unsigned int)own_uid, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+void tracefile_remove(const char *path, uid_t uid)
+{
+	uid_t own_uid = geteuid();
+
+	if (own_uid != uid && seteuid(uid))
+		return;
+	unlink(path);
+	if (own_uid != uid && seteuid(own_uid))
+		log_error("cannot become user %u again: %s", (unsigned int)own_uid, strerror(errno));
+}

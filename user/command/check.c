@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * faultline check: what this kernel and these privileges allow, layer by layer.
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "capture/probes.h"
+#include "capture/selection.h"
+#include "capture/session.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "log.h"
+
+struct check_options {
+	const char *format;
+};
+
+static const struct option_row check_rows[] = {
+	{ 0, "format", "text|json", OPTION_CHOICE, offsetof(struct check_options, format),
+	  "How to print it (text)." },
+};
+
+static const struct option_table check_table = {
+	.usage = "faultline check [OPTION...]",
+	.about = "Says, layer by layer, what this kernel and these privileges allow: which variant of the\n"
+		 "probes would be used, and for what is missing why. Loads the programs, records nothing.\n"
+		 "Exits 0 if 'faultline run' can work, else 1.",
+	.rows = check_rows,
+	.row_count = sizeof(check_rows) / sizeof(check_rows[0]),
+};
+
+static void print_text(const struct utsname *name, const struct trace_layer *layers, bool works)
+{
+	printf("Linux %s %s: faultline run %s\n\n", name->release, name->machine,
+	       works ? "works" : "cannot work");
+	if (!layers)
+		return;
+	printf("%-10s %-5s %-12s %s\n", "LAYER", "STATE", "ATTACH", "REMARK");
+	for (size_t l = 0; l < LAYER_COUNT; l++)
+		printf("%-10s %-5s %-12s %s\n", layers[l].name, layers[l].on ? "on" : "off",
+		       layers[l].attach ? layers[l].attach : "-",
+		       layers[l].reason ? layers[l].reason : "-");
+}
+
+static struct json_object *text_or_null(const char *text)
+{
+	return text ? json_object_new_string(text) : NULL;
+}
+
+static void print_json(const struct utsname *name, const struct trace_layer *layers, bool works)
+{
+	struct json_object *all = json_object_new_object(), *list = json_object_new_object();
+
+	json_object_object_add(all, "kernel", json_object_new_string(name->release));
+	json_object_object_add(all, "machine", json_object_new_string(name->machine));
+	json_object_object_add(all, "works", json_object_new_boolean(works));
+	for (size_t l = 0; layers && l < LAYER_COUNT; l++) {
+		struct json_object *layer = json_object_new_object();
+
+		json_object_object_add(layer, "state",
+				       json_object_new_string(layers[l].on ? "on" : "off"));
+		json_object_object_add(layer, "attach", text_or_null(layers[l].attach));
+		json_object_object_add(layer, "reason", text_or_null(layers[l].reason));
+		json_object_object_add(list, layers[l].name, layer);
+	}
+	json_object_object_add(all, "layers", list);
+	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
+							 JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(all);
+}
+
+int command_check(int argc, char **argv)
+{
+	struct check_options options = { .format = "text" };
+	struct session_options wanted = { .layers = LAYERS_ALL };
+	const struct trace_layer *layers = NULL;
+	struct session *session = NULL;
+	struct utsname name;
+	int first, status = options_parse(&check_table, argc, argv, &options, &first);
+	bool works;
+
+	if (status != OPTIONS_GO)
+		return status;
+	if (first < argc) {
+		log_error("%s: check takes no arguments; try 'faultline check --help'", argv[first]);
+		return EXIT_USAGE;
+	}
+	uname(&name);
+	selection_file_types(NULL, &wanted.file_classes);
+	works = !session_open(&session, &wanted) && !session_attach(session);
+	if (session)
+		layers = session_layers(session);
+	if (!strcmp(options.format, "json"))
+		print_json(&name, layers, works);
+	else
+		print_text(&name, layers, works);
+	session_close(session);
+	return works ? 0 : EXIT_FAILED;
+}

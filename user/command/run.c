@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * faultline run: records a command. Options, order of steps, and what is said at the end.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/calls.h"
+#include "capture/child.h"
+#include "capture/host.h"
+#include "capture/privileges.h"
+#include "capture/recorder.h"
+#include "capture/selection.h"
+#include "capture/session.h"
+#include "capture/supervise.h"
+#include "capture/survivors.h"
+#include "capture/tracefile.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "log.h"
+#include "output/units.h"
+
+#define SURVIVORS_MAX 256
+
+struct run_options {
+	const char *output, *mode, *layers, *file_types, *user;
+	uint64_t buffer_bytes;
+	bool force, best_effort, wait_children;
+};
+
+static const struct option_row run_rows[] = {
+	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct run_options, output),
+	  "Where the trace goes; %h is the host, %p the command's pid, %t the unix time "
+	  "(faultline-%h-%p.flt)." },
+	{ 0, "force", NULL, OPTION_FLAG, offsetof(struct run_options, force),
+	  "Replace FILE if it exists." },
+	{ 0, "mode", "trace", OPTION_CHOICE, offsetof(struct run_options, mode),
+	  "Record every event (trace, the default)." },
+	{ 0, "layers", "LIST", OPTION_STRING, offsetof(struct run_options, layers),
+	  "Layers to record, separated by commas: task, syscall, fault, pagecache (all)." },
+	{ 0, "file-types", "LIST", OPTION_STRING, offsetof(struct run_options, file_types),
+	  "Kinds of files whose calls are recorded: reg, dir, blk, chr, fifo, sock, anon, or all "
+	  "(reg,dir,blk)." },
+	{ 'u', "user", "USER", OPTION_STRING, offsetof(struct run_options, user),
+	  "Run the command as USER, whose the trace will be (who called sudo, else yourself)." },
+	{ 0, "best-effort", NULL, OPTION_FLAG, offsetof(struct run_options, best_effort),
+	  "Run the command even if tracing cannot start." },
+	{ 0, "wait-children", NULL, OPTION_FLAG, offsetof(struct run_options, wait_children),
+	  "Go on until all children of the command have ended, too." },
+	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct run_options, buffer_bytes),
+	  "Size of each CPU's ring, such as 8M (by the number of CPUs, 8M at most)." },
+};
+
+static const struct option_table run_table = {
+	.usage = "faultline run [OPTION...] [--] COMMAND [ARG...]",
+	.about = "Runs COMMAND and records how it and all its children read and write files: system calls,\n"
+		 "page faults on mapped files, and what came into the page cache. Exits as COMMAND does;\n"
+		 "125 if tracing could not start, 126 or 127 if COMMAND could not be run.",
+	.rows = run_rows,
+	.row_count = sizeof(run_rows) / sizeof(run_rows[0]),
+};
+
+/* One recording, from its parts to its end. */
+struct run {
+	struct run_options options;
+	struct session_options session_options;
+	char **command;
+	struct child_user user;
+	struct child child;
+	char path[PATH_MAX];
+	int fd;
+	struct session *session;
+	struct trace_writer *writer;
+	struct recorder *recorder;
+	uint64_t start_ns, last_events, last_ns;
+};
+
+/* --- the live line --- */
+
+static void live_line(void *context)
+{
+	char elapsed[UNITS_TEXT], rate[UNITS_TEXT], lost[UNITS_TEXT], size[UNITS_TEXT];
+	struct recorder_status status;
+	struct run *run = context;
+	uint64_t now = host_now_ns();
+
+	recorder_status(run->recorder, &status);
+	fprintf(stderr, "\r\033[K%s  %s events/s  lost %s  trace %s",
+		units_ns(elapsed, now - run->start_ns),
+		units_count(rate, (status.events - run->last_events) * 1000000000ull /
+					  (now - run->last_ns + 1)),
+		units_count(lost, status.lost), units_bytes(size, status.written_bytes));
+	fflush(stderr);
+	run->last_events = status.events;
+	run->last_ns = now;
+}
+
+static bool wants_live_line(void)
+{
+	return isatty(STDERR_FILENO) && log_get_level() >= LOG_INFO;
+}
+
+/* --- the end --- */
+
+static void say_survivors(const uint64_t *pids, size_t count)
+{
+	char list[128] = "";
+	size_t used = 0, shown = count < 8 ? count : 8;
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < shown; i++)
+		used += snprintf(list + used, sizeof(list) - used, " %u", (unsigned int)pids[i]);
+	log_warning("%zu %s of the command %s on untraced: pid%s%s%s (--wait-children waits)", count,
+		    count == 1 ? "child" : "children", count == 1 ? "goes" : "go",
+		    count == 1 ? "" : "s", list, count > shown ? " ..." : "");
+}
+
+static void say_summary(const struct run *run, const struct recorder_status *status)
+{
+	char elapsed[UNITS_TEXT], events[UNITS_TEXT], lost[UNITS_TEXT], size[UNITS_TEXT];
+	enum log_level level = status->lost ? LOG_WARNING : LOG_INFO;
+
+	log_line(level, "%s, %s events, %s lost; %s in %s; 'faultline report %s' tells more",
+		 units_ns(elapsed, host_now_ns() - run->start_ns),
+		 units_count(events, status->events),
+		 status->lost ? units_count(lost, status->lost) : "none",
+		 units_bytes(size, trace_writer_bytes(run->writer)), run->path, run->path);
+}
+
+static void end_recording(struct run *run, int exit_code)
+{
+	uint64_t survivors[SURVIVORS_MAX];
+	size_t count = survivors_find(run->session, survivors, SURVIVORS_MAX);
+	struct recorder_status status;
+
+	session_detach(run->session);
+	if (recorder_finish(run->recorder, exit_code, survivors, count, &status))
+		return;
+	say_survivors(survivors, count);
+	say_summary(run, &status);
+}
+
+/* --- the beginning --- */
+
+static int open_writer(struct run *run)
+{
+	struct trace_writer_options options = { .lanes = 8 };
+	struct trace_header header = { 0 };
+	int err;
+
+	host_describe(&header);
+	header.mode = run->options.mode;
+	header.command = (const char *const *)run->command;
+	header.layers = session_layers(run->session);
+	header.layer_count = LAYER_COUNT;
+	header.operations = calls_operations(&header.operation_count);
+	err = trace_writer_open(&run->writer, run->fd, &header, &options);
+	if (err)
+		log_error("%s: cannot be written: %s", run->path, strerror(-err));
+	return err;
+}
+
+static void say_layers(const struct run *run)
+{
+	const struct trace_layer *layers = session_layers(run->session);
+
+	for (size_t l = 0; l < LAYER_COUNT; l++)
+		if (!layers[l].on && run->session_options.layers & (1u << l))
+			log_warning("layer %s is off: %s", layers[l].name, layers[l].reason);
+}
+
+/* Everything up to the point where the command waits to be released. */
+static int begin(struct run *run)
+{
+	int err = session_open(&run->session, &run->session_options);
+
+	if (err)
+		return err;
+	say_layers(run);
+	err = open_writer(run);
+	if (err)
+		return err;
+	err = session_attach(run->session);
+	if (err)
+		return err;
+	err = session_arm(run->session, run->child.pid);
+	if (err) {
+		log_error("cannot follow the command: %s", strerror(-err));
+		return err;
+	}
+	err = privileges_drop();
+	if (err)
+		log_warning("cannot give up privileges: %s", strerror(-err));
+	return recorder_start(&run->recorder, run->session, run->writer);
+}
+
+static void clean_up(struct run *run)
+{
+	recorder_close(run->recorder);
+	trace_writer_close(run->writer);
+	session_close(run->session);
+	if (run->fd >= 0)
+		close(run->fd);
+}
+
+/* The name may hold the pid, so the command is started first; it waits. */
+static int start_command(struct run *run)
+{
+	int err = child_start(&run->child, run->command, &run->user);
+
+	if (err)
+		return EXIT_NO_TRACING;
+	if (tracefile_name(run->options.output, run->child.pid, run->path))
+		goto fail;
+	run->fd = tracefile_create(run->path, run->options.force, run->user.uid, run->user.gid);
+	if (run->fd >= 0)
+		return 0;
+fail:
+	child_cancel(&run->child);
+	return EXIT_USAGE;
+}
+
+static int exec_failed(struct run *run, int err)
+{
+	log_error("%s: %s", run->command[0],
+		  err == -ENOENT ? "command not found" : strerror(-err));
+	if (run->fd >= 0)
+		tracefile_remove(run->path, run->user.uid);
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+}
+
+static int run_command(struct run *run)
+{
+	struct supervision supervision = { .wait_children = run->options.wait_children };
+	bool tracing;
+	int status, err;
+
+	status = start_command(run);
+	if (status)
+		return status;
+	tracing = !begin(run);
+	if (!tracing && !run->options.best_effort) {
+		child_cancel(&run->child);
+		tracefile_remove(run->path, run->user.uid);
+		return EXIT_NO_TRACING;
+	}
+	if (!tracing)
+		log_warning("running the command without tracing it");
+	err = child_release(&run->child);
+	if (err)
+		return exec_failed(run, err);
+	run->start_ns = run->last_ns = host_now_ns();
+	supervision.pid = run->child.pid;
+	if (tracing && wants_live_line()) {
+		supervision.tick = live_line;
+		supervision.context = run;
+	}
+	err = supervise(&supervision, &status);
+	if (supervision.tick)
+		fprintf(stderr, "\r\033[K");
+	if (err < 0)
+		log_error("waiting for the command failed: %s", strerror(-err));
+	status = status == -1 ? 130 : supervise_exit_code(status);
+	if (tracing)
+		end_recording(run, status);
+	else
+		tracefile_remove(run->path, run->user.uid);
+	return status;
+}
+
+int command_run(int argc, char **argv)
+{
+	struct run run = { .options = { .output = "faultline-%h-%p.flt", .mode = "trace" }, .fd = -1 };
+	int first, status = options_parse(&run_table, argc, argv, &run.options, &first);
+
+	if (status != OPTIONS_GO)
+		return status;
+	if (first >= argc) {
+		log_error("no command to run; try 'faultline run -- COMMAND'");
+		return EXIT_USAGE;
+	}
+	run.command = argv + first;
+	run.session_options.ring_bytes = run.options.buffer_bytes;
+	if (selection_layers(run.options.layers, &run.session_options.layers) ||
+	    selection_file_types(run.options.file_types, &run.session_options.file_classes) ||
+	    child_find_user(run.options.user, &run.user))
+		return EXIT_USAGE;
+	if (supervise_prepare(run.options.wait_children)) {
+		log_error("cannot set up signals: %s", strerror(errno));
+		return EXIT_NO_TRACING;
+	}
+	status = run_command(&run);
+	clean_up(&run);
+	return status;
+}
