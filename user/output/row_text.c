@@ -96,6 +96,14 @@ static void show_bytes(struct sink *out, const struct column_view *view)
 	sink_text(out, units_bytes(text, view->value));
 }
 
+static void show_offset(struct sink *out, const struct column_view *view)
+{
+	if (view->column->type == TRACE_INT && (int64_t)view->value < 0)
+		return;
+	sink_text(out, " offset ");
+	sink_uint(out, view->value);
+}
+
 static void show_device(struct sink *out, const struct column_view *view)
 {
 	sink_format(out, " dev %" PRIu64 ":%" PRIu64, view->value >> 20, view->value & 0xfffff);
@@ -144,24 +152,17 @@ static const struct {
 	void (*show)(struct sink *out, const struct column_view *view);
 } shows[] = {
 	{ "dts", show_nothing }, /* the line begins with it, as with pid and tid */
-	{ "pid", show_nothing },
-	{ "tid", show_nothing },
+	{ "pid", show_nothing },	 { "tid", show_nothing },
 	{ "dur", show_nothing },  /* the line ends with it */
 	{ "op", show_nothing },	  /* the event's name */
 	{ "file", show_nothing }, /* shown by their paths */
-	{ "file2", show_nothing },
-	{ "dir", show_nothing },
-	{ "dir2", show_nothing },
-	{ "path", show_nothing },
-	{ "path2", show_nothing },
-	{ "result", show_result },
-	{ "flags", show_flags },
-	{ "fetched_bytes", show_bytes },
-	{ "fault_fetched_bytes", show_bytes },
-	{ "size", show_bytes },
-	{ "dev", show_device },
-	{ "mode", show_mode },
-	{ "code", show_status },
+	{ "file2", show_nothing },	 { "dir", show_nothing },
+	{ "dir2", show_nothing },	 { "path", show_nothing },
+	{ "path2", show_nothing },	 { "offset", show_offset },
+	{ "result", show_result },	 { "flags", show_flags },
+	{ "fetched_bytes", show_bytes }, { "fault_fetched_bytes", show_bytes },
+	{ "size", show_bytes },		 { "dev", show_device },
+	{ "mode", show_mode },		 { "code", show_status },
 	{ "command", show_command },
 };
 

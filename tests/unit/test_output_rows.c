@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What `print` is made of: rows in time order from blocks that overlap, in any amount of memory;
+ * the lines for one event, as text and as JSON.
+ */
+#include "output_sample.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "analysis/resolve.h"
+#include "analysis/timeline.h"
+#include "output/row.h"
+
+static char path[] = "/tmp/faultline-rows-XXXXXX";
+
+static struct trace_reader *open_sample(void)
+{
+	struct trace_error error = { "" };
+	struct trace_reader *reader = NULL;
+
+	if (trace_reader_open(&reader, path, &error))
+		fail_msg("%s", error.text);
+	return reader;
+}
+
+/* --- the order
+ * ------------------------------------------------------------------------------------ */
+
+#define OVERLAP_LANES 3
+#define OVERLAP_ROWS 120000 /* of each lane; a block holds 32768 */
+
+struct seen {
+	uint64_t time, count, sum;
+	uint64_t only_pid;
+	uint64_t stop_at;
+};
+
+static int check_order(void *context, enum trace_kind kind, const uint64_t *values)
+{
+	struct seen *seen = context;
+
+	assert_int_equal(kind, TRACE_FAULT);
+	assert_true(values[FAULT_TIME] >= seen->time);
+	seen->time = values[FAULT_TIME];
+	seen->sum += values[FAULT_OFFSET];
+	return ++seen->count == seen->stop_at ? 42 : 0;
+}
+
+static bool is_of_pid(void *context, enum trace_kind kind, const uint64_t *values)
+{
+	const struct seen *seen = context;
+
+	return values[FAULT_PID] == seen->only_pid;
+}
+
+/* Three lanes, each with times that go back and forth a little, as calls that end in another order
+ * than they began. */
+static void write_overlapping(void)
+{
+	struct sample sample;
+	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	sample_open(&sample, fd);
+	for (uint64_t i = 0; i < OVERLAP_ROWS; i++) {
+		for (sample.lane = 0; sample.lane < OVERLAP_LANES; sample.lane++)
+			sample_fault(&sample,
+				     i * 0.001 * (1 + sample.lane) + i * 7919 % 13 * 0.0001, 0,
+				     sample.lane, SAMPLE_TRAIN, i, 0, 0);
+	}
+	sample_finish(&sample, 0);
+	trace_writer_close(sample.writer);
+	close(fd);
+}
+
+static void test_order(void **state)
+{
+	static const size_t memories[] = { 0, 1000000, 50000, 7001 };
+	const uint64_t sum = (uint64_t)OVERLAP_ROWS * (OVERLAP_ROWS - 1) / 2;
+	struct trace_error error = { "" };
+	struct trace_reader *reader;
+
+	write_overlapping();
+	reader = open_sample();
+	for (size_t i = 0; i < SAMPLE_COUNT(memories); i++) {
+		struct seen seen = { 0 };
+		struct timeline timeline = { .kinds = 1 << TRACE_FAULT,
+					     .rows = memories[i],
+					     .visit = check_order,
+					     .context = &seen };
+
+		assert_int_equal(timeline_walk(reader, &timeline, &error), 0);
+		assert_int_equal(seen.count, OVERLAP_LANES * OVERLAP_ROWS);
+		assert_int_equal(seen.sum, OVERLAP_LANES * sum);
+
+		seen = (struct seen) { .only_pid = 1 };
+		timeline.want = is_of_pid;
+		assert_int_equal(timeline_walk(reader, &timeline, &error), 0);
+		assert_int_equal(seen.count, OVERLAP_ROWS);
+		assert_int_equal(seen.sum, sum);
+
+		seen = (struct seen) { .stop_at = 1000 };
+		timeline.want = NULL;
+		assert_int_equal(timeline_walk(reader, &timeline, &error), 42);
+		assert_int_equal(seen.count, 1000);
+	}
+	trace_reader_close(reader);
+}
+
+static void test_no_rows(void **state)
+{
+	struct trace_error error = { "" };
+	struct seen seen = { 0 };
+	struct timeline timeline = { .kinds = 1 << TRACE_FAULT,
+				     .visit = check_order,
+				     .context = &seen };
+	struct trace_reader *reader;
+	struct sample sample;
+	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	sample_open(&sample, fd);
+	sample_finish(&sample, 0);
+	trace_writer_close(sample.writer);
+	close(fd);
+	reader = open_sample();
+	assert_int_equal(timeline_walk(reader, &timeline, &error), 0);
+	assert_int_equal(seen.count, 0);
+	trace_reader_close(reader);
+}
+
+/* --- the lines
+ * ------------------------------------------------------------------------------------ */
+
+struct lines {
+	struct trace_reader *reader;
+	struct row_resolver *resolver;
+	struct sink out;
+	bool json;
+};
+
+static int write_line(void *context, enum trace_kind kind, const uint64_t *values)
+{
+	struct lines *lines = context;
+	struct resolved_row row;
+
+	row_resolve(lines->resolver, kind, values, &row);
+	if (lines->json)
+		row_json(&lines->out, lines->reader, &row);
+	else
+		row_text(&lines->out, lines->reader, SAMPLE_START, &row);
+	return 0;
+}
+
+static void write_lines(struct lines *lines, bool json)
+{
+	struct trace_error error = { "" };
+	const struct timeline timeline = { .kinds = ~0ull, .visit = write_line, .context = lines };
+
+	sample_write(path);
+	lines->reader = open_sample();
+	lines->json = json;
+	sink_open_memory(&lines->out);
+	assert_int_equal(row_resolver_open(&lines->resolver, lines->reader, &error), 0);
+	assert_int_equal(timeline_walk(lines->reader, &timeline, &error), 0);
+	sink_bytes(&lines->out, "", 1);
+	assert_int_equal(lines->out.error, 0);
+}
+
+static void close_lines(struct lines *lines)
+{
+	sink_close(&lines->out);
+	row_resolver_close(lines->resolver);
+	trace_reader_close(lines->reader);
+}
+
+static void test_text(void **state)
+{
+	static const char *const expected[] = {
+		"    0.000000000 100/100 exec ppid 1 uid 1000 comm \"python3\" \"python3\" "
+		"\"train.py\" "
+		"\"--data\" \"/data/train.bin\" rank 3\n",
+		"    0.000000000 - file \"/data/train.bin\" id 2 dev 8:1 ino 102 mode 100644 size "
+		"512 MiB\n",
+		"    0.000000000 - file \"/data/\\x1b[2Jgr\\xf6\\xdf.bin\" id 3 dev 8:1 ino 103 "
+		"mode "
+		"100644 size 8.0 KiB\n",
+		"    0.010000000 100/100 openat \"/data/torch/__init__.py\" = -ENOENT <50.0 us>\n",
+		"    0.013000000 100/100 pread64 \"/data/train.bin\" offset 0 asked 65536 = 65536 "
+		"fetched "
+		"128 KiB <400 us>\n",
+		"    0.015000000 100/100 mmap \"/data/train.bin\" offset 0 asked 1048576 = "
+		"139637976727552 [shared] <5.0 us>\n",
+		"    0.016000000 100/100 fork child_pid 101 child_tid 101\n",
+		"    0.017000000 101/101 exec ppid 1 uid 1000 comm \"worker\" \"worker\" "
+		"\"\\xff\\x1b]0;x\\x07\"\n",
+		"    0.021000000 101/101 pread64 \"/data/\\x1b[2Jgr\\xf6\\xdf.bin\" offset 4096 "
+		"asked 4096 "
+		"= -EIO [direct] <5.0 us>\n",
+		"    0.022000000 101/101 sendfile \"/data/train.bin\" \"/out/model.pt\" offset "
+		"131072 asked "
+		"16384 = 16384 fetched 16.0 KiB <800 us>\n",
+		"    0.030000000 101/101 fault \"/data/train.bin\" offset 262144 [major, filemap, "
+		"shared] "
+		"fetched 16.0 KiB <1.5 ms>\n",
+		"    0.050000000 101/101 pagecache \"/data/train.bin\" offset 1048576 fetched 4.0 "
+		"KiB\n",
+		"    0.094000000 100/100 rename \"/out/model.tmp\" \"/out/model.pt\" = 0 <30.0 "
+		"us>\n",
+		"    0.095000000 101/101 exit process 1 signal 9 comm \"worker\" major 1 minor "
+		"2\n",
+	};
+	struct lines lines;
+	const char *at;
+
+	write_lines(&lines, false);
+	at = lines.out.buffer;
+	for (size_t i = 0; i < SAMPLE_COUNT(expected); i++) {
+		const char *found = strstr(at, expected[i]);
+
+		if (!found)
+			fail_msg("in order, no line\n%sin\n%s", expected[i], lines.out.buffer);
+		at = found;
+	}
+	close_lines(&lines);
+}
+
+static const char *text_of(struct json_object *object, const char *name)
+{
+	return json_object_get_string(json_object_object_get(object, name));
+}
+
+static uint64_t number_of(struct json_object *object, const char *name)
+{
+	return json_object_get_uint64(json_object_object_get(object, name));
+}
+
+static void check_hostile(struct json_object *object)
+{
+	assert_string_equal(text_of(object, "op"), "pread64");
+	assert_string_equal(text_of(object, "layer"), "syscall");
+	assert_string_equal(text_of(object, "kind"), "syscall");
+	assert_true(number_of(object, "time_ns") == SAMPLE_MS(21));
+	assert_true(number_of(object, "dur_ns") == 5000);
+	assert_true(number_of(object, "flags") == TRACE_OP_DIRECT);
+	assert_int_equal(json_object_get_int64(json_object_object_get(object, "result")), -5);
+	assert_string_equal(text_of(object, "path"), "/data/\033[2Jgr\\xf6\\xdf.bin");
+	assert_string_equal(text_of(object, "path_hex"), "2f646174612f1b5b324a6772f6df2e62696e");
+}
+
+static void check_command(struct json_object *object)
+{
+	struct json_object *command = json_object_object_get(object, "command");
+
+	assert_int_equal(json_object_array_length(command), 2);
+	assert_string_equal(json_object_get_string(json_object_array_get_idx(command, 0)),
+			    "worker");
+	command = json_object_object_get(object, "command_hex");
+	assert_string_equal(json_object_get_string(json_object_array_get_idx(command, 1)),
+			    "ff1b5d303b7807");
+	assert_int_equal(json_object_get_int64(json_object_object_get(object, "rank")), -1);
+}
+
+static void check_given_path(struct json_object *object)
+{
+	assert_string_equal(text_of(object, "given_path"), "torch/__init__.py");
+	assert_string_equal(text_of(object, "path"), "/data/torch/__init__.py");
+	assert_false(json_object_object_get_ex(object, "path_hex", NULL));
+}
+
+static void check_file(struct json_object *object)
+{
+	assert_string_equal(text_of(object, "path"), "/data/train.bin");
+	assert_false(json_object_object_get_ex(object, "given_path", NULL));
+	assert_true(number_of(object, "size") == 512 << 20);
+}
+
+static const struct {
+	const char *kind, *name;
+	uint64_t value;
+	void (*check)(struct json_object *object);
+} checks[] = {
+	{ "syscall", "time_ns", SAMPLE_START + 21000000, check_hostile },
+	{ "exec", "pid", 101, check_command },
+	{ "syscall_path", "time_ns", SAMPLE_START + 10000000, check_given_path },
+	{ "file", "id", SAMPLE_TRAIN, check_file },
+};
+
+static void test_json(void **state)
+{
+	unsigned int checked = 0, count = 0;
+	uint64_t time = 0;
+	struct lines lines;
+	char *save;
+
+	write_lines(&lines, true);
+	for (char *line = strtok_r(lines.out.buffer, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save), count++) {
+		struct json_object *object = json_tokener_parse(line);
+
+		if (!object)
+			fail_msg("not JSON: %s", line);
+		assert_true(number_of(object, "time_ns") >= time);
+		time = number_of(object, "time_ns");
+		for (size_t i = 0; i < SAMPLE_COUNT(checks); i++) {
+			if (strcmp(text_of(object, "kind"), checks[i].kind) ||
+			    number_of(object, checks[i].name) != checks[i].value)
+				continue;
+			checks[i].check(object);
+			checked |= 1 << i;
+		}
+		json_object_put(object);
+	}
+	assert_int_equal(checked, (1 << SAMPLE_COUNT(checks)) - 1);
+	assert_int_equal(count, 4 + 2 + 1 + 2 + 9 + 3 + 20 + 1);
+	close_lines(&lines);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_no_rows),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_json),
+	};
+	int fd = mkstemp(path), status;
+
+	if (fd < 0)
+		return 1;
+	close(fd);
+	status = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	return status;
+}
