@@ -11,7 +11,7 @@
 #include "analysis/resolve.h"
 #include "analysis/timeline.h"
 #include "command/command.h"
-#include "command/input.h"
+#include "command/traces.h"
 #include "command/options.h"
 #include "command/progress.h"
 #include "log.h"
@@ -164,7 +164,7 @@ static int print_events(struct printing *printing, const char *name, uint64_t ki
 		sink_flush(&printing->out);
 	progress_end(&printing->progress);
 	if (printing->out.error)
-		return input_output_failed(printing->out.error);
+		return output_failed(printing->out.error);
 	if (status) {
 		log_error("%s: %s", name, error.text[0] ? error.text : strerror(-status));
 		return EXIT_FAILED;
@@ -193,7 +193,7 @@ int command_print(int argc, char **argv)
 		say_known_layers(request.layer);
 		return EXIT_USAGE;
 	}
-	status = input_open(&printing.reader, argv[first]);
+	status = traces_open_one(&printing.reader, argv[first]);
 	if (status)
 		return status;
 	status = EXIT_FAILED;

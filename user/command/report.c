@@ -8,7 +8,7 @@
 
 #include "analysis/report.h"
 #include "command/command.h"
-#include "command/input.h"
+#include "command/traces.h"
 #include "command/options.h"
 #include "command/progress.h"
 #include "log.h"
@@ -53,7 +53,7 @@ static int print_report(const struct report *report, const struct report_request
 	if (!status)
 		status = sink_flush(&out);
 	sink_close(&out);
-	return status ? input_output_failed(status) : 0;
+	return status ? output_failed(status) : 0;
 }
 
 int command_report(int argc, char **argv)
@@ -79,7 +79,7 @@ int command_report(int argc, char **argv)
 		log_error("out of memory");
 		return EXIT_FAILED;
 	}
-	status = input_open_all(traces, argv + first, count);
+	status = traces_open(traces, argv + first, count);
 	if (status)
 		goto out;
 	progress_start(&progress, "reading");
@@ -94,7 +94,7 @@ int command_report(int argc, char **argv)
 	status = print_report(report, &request);
 out:
 	report_free(report);
-	input_close_all(traces, count);
+	traces_close(traces, count);
 	free(traces);
 	return status;
 }

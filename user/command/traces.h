@@ -2,21 +2,21 @@
 /*
  * What the commands that read traces share: opening them, and saying that stdout failed.
  */
-#ifndef FAULTLINE_INPUT_H
-#define FAULTLINE_INPUT_H
+#ifndef FAULTLINE_TRACES_H
+#define FAULTLINE_TRACES_H
 
 #include "trace/reader.h"
 
 /* Opens a trace; a line on stderr says why it cannot be read, or that it is incomplete. Returns 0
  * or an exit status. */
-int input_open(struct trace_reader **reader, const char *path);
+int traces_open_one(struct trace_reader **reader, const char *path);
 
 /* The same for several, which must all be different files. `readers` has room for them; those that
- * were opened are closed by input_close_all whatever this returned. */
-int input_open_all(struct trace_reader **readers, char *const *paths, size_t count);
-void input_close_all(struct trace_reader **readers, size_t count);
+ * were opened are closed by traces_close whatever this returned. */
+int traces_open(struct trace_reader **readers, char *const *paths, size_t count);
+void traces_close(struct trace_reader **readers, size_t count);
 
 /* Says that stdout could not be written; returns the exit status. */
-int input_output_failed(int error);
+int output_failed(int error);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Opens traces for the commands that read them. Knows nothing of what they do with them.
  */
-#include "command/input.h"
+#include "command/traces.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "command/command.h"
 #include "log.h"
 
-int input_open(struct trace_reader **reader, const char *path)
+int traces_open_one(struct trace_reader **reader, const char *path)
 {
 	struct trace_error error = { "" };
 	int status = trace_reader_open(reader, path, &error);
@@ -33,7 +33,7 @@ static bool is_same_file(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-int input_open_all(struct trace_reader **readers, char *const *paths, size_t count)
+int traces_open(struct trace_reader **readers, char *const *paths, size_t count)
 {
 	int status = 0;
 
@@ -46,19 +46,19 @@ int input_open_all(struct trace_reader **readers, char *const *paths, size_t cou
 				  paths[j]);
 			return EXIT_USAGE;
 		}
-		status = input_open(&readers[i], paths[i]);
+		status = traces_open_one(&readers[i], paths[i]);
 	}
 	return status;
 }
 
-void input_close_all(struct trace_reader **readers, size_t count)
+void traces_close(struct trace_reader **readers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (readers[i])
 			trace_reader_close(readers[i]);
 }
 
-int input_output_failed(int error)
+int output_failed(int error)
 {
 	log_error("cannot write the output: %s", strerror(-error));
 	return EXIT_FAILED;
