@@ -72,7 +72,7 @@ $(SKELETON): $(BUILD)/bpf/faultline.bpf.o
 # --- the user side -----------------------------------------------------------------------------
 
 $(BUILD)/user/capture/%.o: ALL_CFLAGS += -I$(BUILD)
-$(BUILD)/user/capture/%.o: | $(SKELETON)
+$(filter $(BUILD)/user/capture/%.o,$(PROGRAM_OBJECTS)): | $(SKELETON)
 
 $(BUILD)/%.o: %.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
