@@ -49,12 +49,17 @@ uint8_t *column_pack(struct pack *pack, const char *name, unsigned int width, bo
 	return data;
 }
 
+/* One loop for values side by side, which is vectorised, one for all others. */
 #define STORE(type)                                                                                \
 	do {                                                                                       \
 		type *out = (type *)to;                                                            \
                                                                                                    \
-		for (size_t i = 0; i < count; i++)                                                 \
-			out[i] = from[i * stride];                                                 \
+		if (stride == 1)                                                                   \
+			for (size_t i = 0; i < count; i++)                                         \
+				out[i] = from[i];                                                  \
+		else                                                                               \
+			for (size_t i = 0; i < count; i++)                                         \
+				out[i] = from[i * stride];                                         \
 	} while (0)
 
 uint8_t *column_store(uint8_t *to, unsigned int width, const uint64_t *from, size_t stride,

@@ -2,10 +2,9 @@
 /*
  * Turns rows into blocks of narrow columns. Knows nothing of threads and files.
  *
- * This is a hot path: every event of a trace passes. Two passes over the rows, each chunk by chunk
- * so that a chunk's columns are gathered from the cache: the first finds how wide each column is,
- * the second stores it so. A column whose values are all the same, as most are in a hot loop, is
- * not gathered but filled.
+ * This is a hot path: every event of a trace passes. Two passes over the rows: the first finds how
+ * wide each column is, the second stores it so. A column whose values are all the same, as most are
+ * in a hot loop, is filled without looking at it again. The loops are written to be vectorised.
  */
 #include "rows.h"
 
@@ -49,58 +48,59 @@ void rows_join(struct rows *to, struct rows *from)
 	memset(from, 0, sizeof(*from));
 }
 
-static void survey_unsigned(struct survey *survey, const uint64_t *value, size_t stride,
-			    size_t rows)
+static void survey_unsigned(struct survey *survey, const uint64_t *values, size_t count)
 {
-	uint64_t first = survey->first, differs = survey->differs, bits = survey->bits;
+	uint64_t first = survey->first, differs = 0, bits = 0;
 
-	for (size_t i = 0; i < rows; i++, value += stride) {
-		differs |= *value ^ first;
-		bits |= *value;
+	for (size_t i = 0; i < count; i++) {
+		differs |= values[i] ^ first;
+		bits |= values[i];
 	}
-	survey->differs = differs;
-	survey->bits = bits;
+	survey->differs |= differs;
+	survey->bits |= bits;
 }
 
-static void survey_signed(struct survey *survey, const uint64_t *value, size_t stride, size_t rows)
+/* A negative number needs the bits of its complement: those of -1 are 0, those of -256 are 255. */
+static void survey_signed(struct survey *survey, const uint64_t *values, size_t count)
 {
-	uint64_t first = survey->first, differs = survey->differs, bits = survey->bits;
-	uint64_t negative = survey->negative;
+	uint64_t first = survey->first, differs = 0, bits = 0, negative = 0;
 
-	for (size_t i = 0; i < rows; i++, value += stride) {
-		differs |= *value ^ first;
-		bits |= *value ^ (uint64_t)((int64_t)*value >> 63);
-		negative |= *value;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t sign = -(values[i] >> 63);
+
+		differs |= values[i] ^ first;
+		bits |= values[i] ^ sign;
+		negative |= values[i];
 	}
-	survey->differs = differs;
-	survey->bits = bits;
-	survey->negative = negative;
+	survey->differs |= differs;
+	survey->bits |= bits;
+	survey->negative |= negative;
 }
 
 /* Replaces times by differences, `last` being the time of the row before. */
-static uint64_t difference_times(uint64_t *value, size_t stride, size_t rows, uint64_t last)
+static uint64_t difference_times(uint64_t *times, size_t count, uint64_t last)
 {
-	for (size_t i = 0; i < rows; i++, value += stride) {
-		uint64_t time = *value;
+	uint64_t end = count ? times[count - 1] : last;
 
-		*value = time - last;
-		last = time;
-	}
-	return last;
+	for (size_t i = count; i-- > 1;)
+		times[i] -= times[i - 1];
+	if (count)
+		times[0] -= last;
+	return end;
 }
 
-static void find_span(const uint64_t *row, size_t stride, size_t rows, int duration,
+/* Durations may be NULL. */
+static void find_span(const uint64_t *times, const uint64_t *durations, size_t count,
 		      uint64_t *start, uint64_t *end)
 {
 	uint64_t low = *start, high = *end;
 
-	for (size_t i = 0; i < rows; i++, row += stride) {
-		uint64_t time = row[TRACE_COL_TIME];
-		uint64_t last = duration < 0 ? time : time + row[duration];
+	for (size_t i = 0; i < count; i++) {
+		uint64_t last = times[i] + (durations ? durations[i] : 0);
 
-		if (last < time)
+		if (last < times[i])
 			last = UINT64_MAX;
-		low = time < low ? time : low;
+		low = times[i] < low ? times[i] : low;
 		high = last > high ? last : high;
 	}
 	*start = low;
@@ -108,17 +108,17 @@ static void find_span(const uint64_t *row, size_t stride, size_t rows, int durat
 }
 
 static void survey_chunk(const struct trace_schema *schema, struct survey *surveys,
-			 struct rows_chunk *chunk, uint64_t *last_time)
+			 struct rows_chunk *chunk, size_t stride, uint64_t *last_time)
 {
-	size_t stride = schema->column_count, rows = chunk->count;
+	*last_time = difference_times(chunk->values, chunk->count, *last_time);
+	survey_signed(&surveys[TRACE_COL_TIME], chunk->values, chunk->count);
+	for (size_t c = 1; c < schema->column_count; c++) {
+		const uint64_t *values = chunk->values + c * stride;
 
-	*last_time = difference_times(chunk->values, stride, rows, *last_time);
-	survey_signed(&surveys[TRACE_COL_TIME], chunk->values, stride, rows);
-	for (size_t c = 1; c < stride; c++) {
 		if (schema->columns[c].type == TRACE_INT)
-			survey_signed(&surveys[c], chunk->values + c, stride, rows);
+			survey_signed(&surveys[c], values, chunk->count);
 		else
-			survey_unsigned(&surveys[c], chunk->values + c, stride, rows);
+			survey_unsigned(&surveys[c], values, chunk->count);
 	}
 }
 
@@ -160,28 +160,31 @@ int rows_pack(struct pack *pack, enum trace_kind kind, struct rows *rows, uint64
 	      uint64_t *end)
 {
 	const struct trace_schema *schema = &trace_schemas[kind];
+	size_t stride = rows_per_chunk(kind);
 	struct survey surveys[COLUMNS_MAX] = { 0 };
-	size_t stride = schema->column_count;
 	uint64_t t0 = rows->first->values[TRACE_COL_TIME], time = t0;
 	int err;
 
 	*start = UINT64_MAX;
 	*end = 0;
-	for (size_t c = 1; c < stride; c++)
-		surveys[c].first = rows->first->values[c];
+	for (size_t c = 1; c < schema->column_count; c++)
+		surveys[c].first = rows->first->values[c * stride];
 	for (struct rows_chunk *chunk = rows->first; chunk; chunk = chunk->next) {
-		find_span(chunk->values, stride, chunk->count, schema->duration, start, end);
-		survey_chunk(schema, surveys, chunk, &time);
+		const uint64_t *durations =
+			schema->duration < 0 ? NULL : chunk->values + schema->duration * stride;
+
+		find_span(chunk->values, durations, chunk->count, start, end);
+		survey_chunk(schema, surveys, chunk, stride, &time);
 	}
 	err = lay_out(pack, schema, surveys, rows->count, t0);
 	if (err)
 		return err;
 	for (const struct rows_chunk *chunk = rows->first; chunk; chunk = chunk->next) {
-		for (size_t c = 0; c < stride; c++) {
+		for (size_t c = 0; c < schema->column_count; c++) {
 			if (surveys[c].differs)
 				surveys[c].data =
 					column_store(surveys[c].data, surveys[c].width,
-						     chunk->values + c, stride, chunk->count);
+						     chunk->values + c * stride, 1, chunk->count);
 		}
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows on their way from the producer to the file: kept as they came, row by row, in chunks, and
- * packed into a block of narrow columns. Knows nothing of threads and files.
+ * Rows on their way from the producer to the file: kept in chunks of wide columns, and packed into
+ * a block of narrow ones. Knows nothing of threads and files.
  */
 #ifndef FAULTLINE_TRACE_ROWS_H
 #define FAULTLINE_TRACE_ROWS_H
@@ -9,14 +9,21 @@
 #include "pack.h"
 #include "schema.h"
 
-/* As large as a first-level cache takes: a chunk is turned from rows into columns in it. */
+/* What a first-level cache takes, so that storing a row in all its columns is cheap. */
 #define ROWS_CHUNK_BYTES 32768
+#define ROWS_CHUNK_VALUES ((ROWS_CHUNK_BYTES - 16) / sizeof(uint64_t))
 
+/* Column after column, each with room for rows_per_chunk(). */
 struct rows_chunk {
 	struct rows_chunk *next;
 	uint64_t count;
-	uint64_t values[(ROWS_CHUNK_BYTES - 16) / sizeof(uint64_t)];
+	uint64_t values[ROWS_CHUNK_VALUES];
 };
+
+static inline size_t rows_per_chunk(enum trace_kind kind)
+{
+	return ROWS_CHUNK_VALUES / trace_schemas[kind].column_count;
+}
 
 struct rows {
 	struct rows_chunk *first, *last;

@@ -3,10 +3,13 @@
  * The producer's side of a trace file, and the thread that packs, compresses and writes what it
  * hands over. Knows nothing of BPF, nor of how blocks and frames are made.
  *
- * Rows gather in chunks, by kind and lane, until a block is full or a second old. Blocks, strings
- * and totals pass through one queue, so the order in which they are queued is their order in the
- * file. All chunks together are bounded: when none is left the producer waits for the thread, or,
- * if there is nothing to wait for, queues its largest block.
+ * Rows gather in chunks, by kind and lane, until a block is full or a second old. A single long
+ * duration or gap would double the width of its column for all rows of a block, in bytes and even
+ * more in the time that it takes to compress: so longer rows have lanes of their own, and a block
+ * of some size ends where a gap begins, as long as it has none. Blocks, strings and totals pass
+ * through one queue, so the order in which they are queued is their order in the file. All chunks
+ * together are bounded: when none is left the producer waits for the thread, or, if there is
+ * nothing to wait for, queues its largest block.
  */
 #include "writer.h"
 
@@ -28,6 +31,8 @@
 #define QUEUE_JOBS 256
 #define LANES_MAX 64 /* more are folded: each keeps a chunk of every kind */
 #define LONG_ROW_NS 10000000u
+#define TIGHT_NS UINT16_MAX /* durations and gaps up to here take two bytes */
+#define TIGHT_BLOCK_ROWS 4096
 #define BLOCK_AGE_NS 1000000000u
 #define SMALL_BLOCK_ROWS 2048
 #define STRINGS_PENDING_BYTES (1u << 20)
@@ -45,15 +50,18 @@ struct job {
 /* A block that fills. */
 struct open_block {
 	struct rows rows;
-	uint64_t *at; /* where the next row goes */
-	size_t room;  /* rows that fit there */
+	uint64_t *at;  /* where the first value of the next row goes */
+	size_t room;   /* rows that fit there */
+	size_t stride; /* from a value of a row to its next */
 	uint64_t since_ns;
+	uint64_t last_ns; /* time of the last row */
+	bool has_gap;
 };
 
 struct trace_writer {
 	/* The producer's own. */
 	unsigned int lanes;
-	struct open_block *blocks[TRACE_KIND_COUNT]; /* `lanes`, and one for long rows */
+	struct open_block *blocks[TRACE_KIND_COUNT]; /* NULL or block_count() of each */
 	uint64_t appended[TRACE_KIND_COUNT];
 	uint64_t refused[TRACE_KIND_COUNT];
 	uint64_t now_ns, next_look_ns; /* of trace_writer_tick */
@@ -82,6 +90,12 @@ struct trace_writer {
 	uint64_t bytes;
 	int error;
 };
+
+/* A block for each lane, one for its longer rows, and one for the long rows of all. */
+static unsigned int block_count(const struct trace_writer *writer)
+{
+	return 2 * writer->lanes + 1;
+}
 
 static int get_error(const struct trace_writer *writer)
 {
@@ -254,8 +268,8 @@ static bool queue_largest(struct trace_writer *writer)
 	enum trace_kind largest_kind = 0;
 
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
-		for (unsigned int lane = 0; writer->blocks[kind] && lane <= writer->lanes; lane++) {
-			struct open_block *block = &writer->blocks[kind][lane];
+		for (unsigned int i = 0; writer->blocks[kind] && i < block_count(writer); i++) {
+			struct open_block *block = &writer->blocks[kind][i];
 
 			if (block->rows.count &&
 			    (!largest || block->rows.count > largest->rows.count)) {
@@ -305,7 +319,7 @@ static struct rows_chunk *get_chunk(struct trace_writer *writer)
 /* Gives a block room for more rows. */
 static int grow_block(struct trace_writer *writer, enum trace_kind kind, struct open_block *block)
 {
-	size_t columns = trace_schemas[kind].column_count, left;
+	size_t left;
 	struct rows_chunk *chunk = get_chunk(writer); /* may queue this very block */
 
 	if (!chunk)
@@ -316,7 +330,7 @@ static int grow_block(struct trace_writer *writer, enum trace_kind kind, struct 
 	chunk->count = 0;
 	rows_add_chunk(&block->rows, chunk);
 	block->at = chunk->values;
-	block->room = sizeof(chunk->values) / sizeof(uint64_t) / columns;
+	block->stride = block->room = rows_per_chunk(kind);
 	if (block->room > left)
 		block->room = left;
 	return 0;
@@ -328,28 +342,53 @@ static struct open_block *find_block(struct trace_writer *writer, enum trace_kin
 	const struct trace_schema *schema = &trace_schemas[kind];
 
 	if (!writer->blocks[kind]) {
-		writer->blocks[kind] = calloc(writer->lanes + 1, sizeof(struct open_block));
+		writer->blocks[kind] = calloc(block_count(writer), sizeof(struct open_block));
 		if (!writer->blocks[kind])
 			return NULL;
 	}
 	if (schema->duration < 0)
-		lane = 0; /* rare rows: one block for all */
-	else if (values[schema->duration] > LONG_ROW_NS)
-		lane = writer->lanes;
-	else if (lane >= writer->lanes)
+		return &writer->blocks[kind][0]; /* rare rows: one block for all */
+	if (values[schema->duration] > LONG_ROW_NS)
+		return &writer->blocks[kind][2 * writer->lanes];
+	if (lane >= writer->lanes)
 		lane %= writer->lanes;
+	if (values[schema->duration] > TIGHT_NS)
+		lane += writer->lanes;
 	return &writer->blocks[kind][lane];
+}
+
+/* Notes a gap before the next row, or ends the block to keep it out. */
+static int meet_gap(struct trace_writer *writer, enum trace_kind kind, struct open_block *block)
+{
+	if (block->has_gap || block->rows.count < TIGHT_BLOCK_ROWS) {
+		block->has_gap = block->rows.count;
+		return 0;
+	}
+	return queue_rows(writer, kind, take_rows(block));
+}
+
+static void add_row(struct open_block *block, size_t columns, const uint64_t *values)
+{
+	size_t stride = block->stride;
+
+	for (uint64_t *at = block->at++; columns--; at += stride)
+		*at = *values++;
+	block->room--;
+	block->rows.last->count++;
+	block->rows.count++;
 }
 
 int trace_writer_append(struct trace_writer *writer, enum trace_kind kind, unsigned int lane,
 			const uint64_t *values)
 {
 	struct open_block *block = find_block(writer, kind, lane, values);
-	size_t columns = trace_schemas[kind].column_count;
+	uint64_t time = values[TRACE_COL_TIME];
 	int err = get_error(writer);
 
 	if (!err && !block)
 		err = -ENOMEM;
+	if (!err && time - block->last_ns > TIGHT_NS)
+		err = meet_gap(writer, kind, block);
 	if (!err && !block->room)
 		err = grow_block(writer, kind, block);
 	writer->appended[kind]++;
@@ -357,11 +396,9 @@ int trace_writer_append(struct trace_writer *writer, enum trace_kind kind, unsig
 		writer->refused[kind]++;
 		return err;
 	}
-	memcpy(block->at, values, columns * sizeof(*values));
-	block->at += columns;
-	block->room--;
-	block->rows.last->count++;
-	if (++block->rows.count == TRACE_BLOCK_ROWS)
+	add_row(block, trace_schemas[kind].column_count, values);
+	block->last_ns = time;
+	if (block->rows.count == TRACE_BLOCK_ROWS)
 		return queue_rows(writer, kind, take_rows(block));
 	return 0;
 }
@@ -401,9 +438,9 @@ static int queue_old(struct trace_writer *writer, enum trace_kind kind, uint64_t
 	struct rows small = { 0 };
 	int err = 0, last;
 
-	for (unsigned int lane = 0; lane <= writer->lanes; lane++) {
-		struct open_block *block = &blocks[lane];
-		bool is_small = lane < writer->lanes && block->rows.count < SMALL_BLOCK_ROWS;
+	for (unsigned int i = 0; i < block_count(writer); i++) {
+		struct open_block *block = &blocks[i];
+		bool is_small = i < 2 * writer->lanes && block->rows.count < SMALL_BLOCK_ROWS;
 		struct rows rows;
 
 		if (!block->rows.count || (!is_small && block->since_ns > limit_ns))
@@ -426,9 +463,9 @@ static uint64_t oldest_block(const struct trace_writer *writer, enum trace_kind 
 	const struct open_block *blocks = writer->blocks[kind];
 	uint64_t oldest = UINT64_MAX;
 
-	for (unsigned int lane = 0; blocks && lane <= writer->lanes; lane++)
-		if (blocks[lane].rows.count && blocks[lane].since_ns < oldest)
-			oldest = blocks[lane].since_ns;
+	for (unsigned int i = 0; blocks && i < block_count(writer); i++)
+		if (blocks[i].rows.count && blocks[i].since_ns < oldest)
+			oldest = blocks[i].since_ns;
 	return oldest;
 }
 
@@ -477,8 +514,8 @@ int trace_writer_flush(struct trace_writer *writer)
 	int err = 0;
 
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
-		for (unsigned int lane = 0; writer->blocks[kind] && lane <= writer->lanes; lane++) {
-			int last = queue_rows(writer, kind, take_rows(&writer->blocks[kind][lane]));
+		for (unsigned int i = 0; writer->blocks[kind] && i < block_count(writer); i++) {
+			int last = queue_rows(writer, kind, take_rows(&writer->blocks[kind][i]));
 
 			err = err ? err : last;
 		}

@@ -33,7 +33,8 @@ int trace_writer_open(struct trace_writer **writer, int fd, const struct trace_h
 /*
  * Appends one row: `values` holds the columns of trace_schemas[kind] in order. Waits when the
  * disk is slower than the producer, with at most 32 MiB of blocks in memory. A row whose duration
- * is longer than 10 ms goes into a lane of its own, so that other blocks stay tight in time.
+ * is longer than 10 ms goes into a lane of its own, so that other blocks stay tight in time; one
+ * above 65 us into a second lane beside its own, so that other blocks stay narrow.
  */
 int trace_writer_append(struct trace_writer *writer, enum trace_kind kind, unsigned int lane,
 			const uint64_t *values);
