@@ -1,107 +1,229 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows with their names. Knows nothing of how they will be printed.
+ * Rows to events: the class and the door of each operation. Knows nothing of tables.
  */
 #include "analysis/event.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "analysis/file_table.h"
-#include "analysis/path.h"
-
-#define NO_COLUMN (-1)
-
-/* Where a kind keeps what names a path: its own text, relative to a directory, or a file. */
-struct path_columns {
-	int file, dir, path;
+/* What a family of operations is, flags and results aside. */
+struct family_rule {
+	uint8_t class, door;
+	uint8_t flags;
+	bool moves;  /* its result is a number of bytes */
+	bool direct; /* another door where the file was open with O_DIRECT */
 };
 
-struct event_resolver {
-	struct trace_reader *reader;
-	struct file_table files;
-	struct path_columns first[TRACE_KIND_COUNT], second[TRACE_KIND_COUNT];
-	int op[TRACE_KIND_COUNT];
-	char joined[2][PATH_JOIN_BYTES];
+static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
+	[TRACE_READ] = { IO_READ, DOOR_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
+	[TRACE_WRITE] = { IO_WRITE, DOOR_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
+	[TRACE_METADATA] = { IO_METADATA, DOOR_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
+	[TRACE_SYNC] = { IO_SYNC, DOOR_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
+	/* Only if it brought something in: see decode_call. Never a fault. */
+	[TRACE_MAP] = { IO_MMAP_READ, DOOR_MMAP, EVENT_TIMED, false, false },
+	[TRACE_TRANSFER] = { IO_READ, DOOR_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
+	/* No operation of its class, but what it brings in is for reads through the same door. */
+	[TRACE_ADVICE] = { IO_READ, DOOR_SYSCALL, 0, false, false },
+	[TRACE_FILEFAULT] = { IO_MMAP_READ, DOOR_MMAP, EVENT_COUNTED | EVENT_TIMED, false, false },
+	[TRACE_ANONFAULT] = { IO_NONE, DOOR_NONE, 0, false, false },
+	[TRACE_CACHE] = { IO_NONE, DOOR_NONE, 0, false, false },
+	[TRACE_UNDECODED] = { IO_NONE, DOOR_NONE, 0, false, false },
 };
 
-static int find_column(enum trace_kind kind, const char *name)
+#define CALL_COLUMNS                                                                               \
+	(1ull << SYSCALL_TIME | 1ull << SYSCALL_DUR | 1ull << SYSCALL_PID | 1ull << SYSCALL_OP |   \
+	 1ull << SYSCALL_FILE | 1ull << SYSCALL_OFFSET | 1ull << SYSCALL_ASKED |                   \
+	 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS | 1ull << SYSCALL_FETCHED |                \
+	 1ull << SYSCALL_MAJOR)
+
+static const uint64_t columns_of[TRACE_KIND_COUNT] = {
+	[TRACE_SYSCALL] = CALL_COLUMNS,
+	[TRACE_SYSCALL_PATH] = CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 |
+			       1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
+	[TRACE_FAULT] = 1ull << FAULT_TIME | 1ull << FAULT_DUR | 1ull << FAULT_PID |
+			1ull << FAULT_FILE | 1ull << FAULT_OFFSET | 1ull << FAULT_FLAGS |
+			1ull << FAULT_FETCHED,
+	[TRACE_PAGECACHE] =
+		1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE | 1ull << PAGECACHE_BYTES,
+};
+
+uint64_t event_columns(enum trace_kind kind)
 {
-	for (unsigned int i = 0; i < trace_schemas[kind].column_count; i++)
-		if (!strcmp(trace_schemas[kind].columns[i].name, name))
-			return i;
-	return NO_COLUMN;
+	return columns_of[kind];
 }
 
-int event_resolver_open(struct event_resolver **out, struct trace_reader *reader,
-			struct trace_error *error)
+size_t event_room(enum trace_kind kind, size_t rows)
 {
-	struct event_resolver *resolver = calloc(1, sizeof(*resolver));
-	int status;
+	return kind == TRACE_SYSCALL_PATH ? 2 * rows : kind == TRACE_PAGECACHE ? 0 : rows;
+}
 
-	*out = NULL;
-	if (!resolver) {
-		snprintf(error->text, sizeof(error->text), "out of memory");
-		return -ENOMEM;
+/* Ids come again and again: the file of the one before is remembered. */
+struct file_memory {
+	uint64_t id;
+	uint32_t file;
+};
+
+static uint32_t find_file(const struct rows *rows, uint64_t id, struct file_memory *memory)
+{
+	if (id != memory->id) {
+		memory->id = id;
+		memory->file = file_table_find(&rows->job->files, rows->trace, id);
 	}
-	resolver->reader = reader;
-	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
-		resolver->op[kind] = find_column(kind, "op");
-		resolver->first[kind] =
-			(struct path_columns) { find_column(kind, "file"), find_column(kind, "dir"),
-						find_column(kind, "path") };
-		resolver->second[kind] = (struct path_columns) { find_column(kind, "file2"),
-								 find_column(kind, "dir2"),
-								 find_column(kind, "path2") };
+	return memory->file;
+}
+
+/* The side of a transfer that writes. */
+static void make_write_side(const struct event *read, uint32_t file, struct event *write)
+{
+	*write = *read;
+	write->class = IO_WRITE;
+	write->file = file;
+	write->offset = -1;
+	write->flags &= ~EVENT_UNLINKED;
+	if (read->file != FILE_NONE)
+		write->fetched_bytes = 0;
+}
+
+static int decode_calls(const struct rows *rows, struct event *events, size_t *count)
+{
+	const uint64_t *const *columns = rows->columns;
+	struct job *job = rows->job;
+	const struct job_trace *trace = &job->traces[rows->trace];
+	struct file_memory memory = { .file = FILE_NONE }, memory2 = memory;
+	struct event *event = events;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		uint64_t number = columns[SYSCALL_OP][i], flags = columns[SYSCALL_FLAGS][i];
+		uint64_t fetched = columns[SYSCALL_FETCHED][i], major = columns[SYSCALL_MAJOR][i];
+		uint64_t result = columns[SYSCALL_RESULT][i], duration = columns[SYSCALL_DUR][i];
+		const struct operation *operation = &job->operations[trace->operations[number]];
+		const struct family_rule *rule = &rules[operation->family];
+		struct trace_operation_total *seen = &trace->seen[number];
+		bool failed = result_is_error(result);
+
+		event->start = clock_shifted(trace->clock, columns[SYSCALL_TIME][i]);
+		event->end = clock_add(event->start, duration);
+		event->offset = (int64_t)columns[SYSCALL_OFFSET][i];
+		event->bytes = rule->moves && !failed ? result : 0;
+		event->fetched_bytes = fetched;
+		event->file = find_file(rows, columns[SYSCALL_FILE][i], &memory);
+		event->major = 0;
+		event->operation = trace->operations[number];
+		event->class = rule->class;
+		event->door = rule->direct && flags & TRACE_OP_DIRECT ? DOOR_DIRECT : rule->door;
+		event->flags = rule->flags | (failed ? EVENT_FAILED : 0) |
+			       (operation->opens && !failed ? EVENT_OPENS : 0) |
+			       (flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0);
+		if (operation->family == TRACE_MAP) {
+			event->major = major < UINT32_MAX ? major : UINT32_MAX;
+			if (!fetched && !major) {
+				event->class = IO_NONE;
+				event->door = DOOR_NONE;
+			}
+		}
+		seen->count++;
+		seen->errors += failed;
+		seen->bytes += event->bytes;
+		seen->thread_time_ns += duration;
+		seen->fetched_bytes += fetched;
+		if (process_table_find(&job->processes, rows->trace, columns[SYSCALL_PID][i],
+				       event->start, &event->process))
+			return -ENOMEM;
+		if (operation->family == TRACE_TRANSFER && rows->kind == TRACE_SYSCALL_PATH) {
+			uint32_t written =
+				find_file(rows, columns[SYSCALL_PATH_FILE2][i], &memory2);
+
+			if (written != FILE_NONE) {
+				make_write_side(event, written, event + 1);
+				/* Out of a pipe or a socket there is only this side. */
+				if (event->file == FILE_NONE)
+					event[0] = event[1];
+				else
+					event++;
+			}
+		}
+		event++;
 	}
-	status = file_table_init(&resolver->files, &resolver->reader, 1);
-	if (status)
-		snprintf(error->text, sizeof(error->text), "out of memory");
-	else
-		status = file_table_load(&resolver->files, 0, 0, error);
-	if (status)
-		event_resolver_close(resolver);
-	else
-		*out = resolver;
-	return status;
+	*count = event - events;
+	return 0;
 }
 
-void event_resolver_close(struct event_resolver *resolver)
+static int decode_faults(const struct rows *rows, struct event *events, size_t *count)
 {
-	if (!resolver)
-		return;
-	file_table_free(&resolver->files);
-	free(resolver);
+	const uint64_t *const *columns = rows->columns;
+	struct job *job = rows->job;
+	const struct job_trace *trace = &job->traces[rows->trace];
+	struct trace_operation_total *seen = &trace->seen[trace->fault];
+	struct file_memory memory = { .file = FILE_NONE };
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const uint64_t written = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED;
+		uint64_t flags = columns[FAULT_FLAGS][i], duration = columns[FAULT_DUR][i];
+		struct event *event = &events[i];
+
+		event->start = clock_shifted(trace->clock, columns[FAULT_TIME][i]);
+		event->end = clock_add(event->start, duration);
+		event->offset = (int64_t)columns[FAULT_OFFSET][i];
+		event->bytes = 0;
+		event->fetched_bytes = columns[FAULT_FETCHED][i];
+		event->file = find_file(rows, columns[FAULT_FILE][i], &memory);
+		event->major = flags & TRACE_FAULT_MAJOR ? 1 : 0;
+		event->operation = trace->operations[trace->fault];
+		event->class = (flags & written) == written ? IO_MMAP_WRITE : IO_MMAP_READ;
+		event->door = DOOR_MMAP;
+		event->flags = EVENT_COUNTED | EVENT_TIMED | EVENT_FAULT |
+			       (flags & TRACE_FAULT_UNLINKED ? EVENT_UNLINKED : 0);
+		seen->count++;
+		seen->thread_time_ns += duration;
+		seen->fetched_bytes += event->fetched_bytes;
+		if (process_table_find(&job->processes, rows->trace, columns[FAULT_PID][i],
+				       event->start, &event->process))
+			return -ENOMEM;
+	}
+	*count = rows->count;
+	return 0;
 }
 
-static struct trace_string resolve_path(struct event_resolver *resolver,
-					const struct path_columns *columns, const uint64_t *values,
-					char joined[PATH_JOIN_BYTES])
+/* On nobody's account: no operation, so no event. */
+static int count_pagecache(const struct rows *rows, struct event *events, size_t *count)
 {
-	const struct file_table *files = &resolver->files;
-	uint64_t dir = columns->dir == NO_COLUMN ? 0 : values[columns->dir];
-	uint64_t path = columns->path == NO_COLUMN ? 0 : values[columns->path];
+	const struct job_trace *trace = &rows->job->traces[rows->trace];
+	struct trace_operation_total *seen = &trace->seen[trace->pagecache];
 
-	if (dir)
-		return (struct trace_string) { joined, path_join(files, 0, dir, path, joined) };
-	if (path || columns->file == NO_COLUMN)
-		return trace_reader_string(resolver->reader, path);
-	return file_table_path(files, file_table_find(files, 0, values[columns->file]));
+	for (size_t i = 0; i < rows->count; i++)
+		seen->fetched_bytes += rows->columns[PAGECACHE_BYTES][i];
+	seen->count += rows->count;
+	*count = 0;
+	return 0;
 }
 
-void event_resolve(struct event_resolver *resolver, enum trace_kind kind, const uint64_t *values,
-		   struct event *event)
+int event_decode(const struct rows *rows, struct event *events, size_t *count)
 {
-	const struct trace_header *header = trace_reader_header(resolver->reader);
-	int op = resolver->op[kind];
+	static int (*const decoders[TRACE_KIND_COUNT])(const struct rows *, struct event *,
+						       size_t *) = {
+		[TRACE_SYSCALL] = decode_calls,
+		[TRACE_SYSCALL_PATH] = decode_calls,
+		[TRACE_FAULT] = decode_faults,
+		[TRACE_PAGECACHE] = count_pagecache,
+	};
 
-	event->kind = kind;
-	event->values = values;
-	event->name = trace_schemas[kind].kind;
-	if (op != NO_COLUMN && values[op] < header->operation_count)
-		event->name = header->operations[values[op]].name;
-	event->path = resolve_path(resolver, &resolver->first[kind], values, resolver->joined[0]);
-	event->path2 = resolve_path(resolver, &resolver->second[kind], values, resolver->joined[1]);
+	return decoders[rows->kind](rows, events, count);
+}
+
+size_t event_unseen(enum trace_family family, struct event_unseen places[2])
+{
+	const struct family_rule *rule = &rules[family];
+
+	if (rule->class == IO_NONE)
+		return 0;
+	places[0] = (struct event_unseen) { rule->class, rule->direct ? DOOR_UNKNOWN : rule->door,
+					    rule->flags & EVENT_COUNTED };
+	places[1] = places[0];
+	places[1].class = IO_WRITE;
+	return family == TRACE_TRANSFER ? 2 : 1;
+}
+
+bool event_moves_bytes(enum trace_family family)
+{
+	return rules[family].moves;
 }

@@ -1,33 +1,109 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * One row of a trace with what its numbers stand for: the operation's name, the paths it is about.
- * Knows nothing of how it will be printed.
+ * What analyses see of a row: what it did to which file, by which door, on whose account. Here, and
+ * nowhere else, an operation is classed. Knows nothing of tables.
  */
-#ifndef FAULTLINE_ANALYSIS_EVENT_H
-#define FAULTLINE_ANALYSIS_EVENT_H
+#ifndef FAULTLINE_EVENT_MODEL_H
+#define FAULTLINE_EVENT_MODEL_H
 
-#include "trace/reader.h"
+#include "analysis/job.h"
 
-struct event {
-	enum trace_kind kind;
-	const uint64_t *values;	  /* in the order of trace_schemas[kind] */
-	const char *name;	  /* of the operation; for rows without one, of their kind */
-	struct trace_string path; /* absolute where known; of length 0 for none */
-	struct trace_string path2;
+/* What time and bytes count as. A transfer (sendfile and its like) is two events, a read of the one
+ * file and a write of the other. */
+enum io_class {
+	IO_READ, /* calls that read, and what readahead and fadvise brought in */
+	IO_WRITE,
+	IO_METADATA,
+	IO_SYNC,
+	IO_MMAP_READ,  /* faults that read the page, private write faults among them, and map calls
+			* that brought pages in (populate, mlock, madvise) */
+	IO_MMAP_WRITE, /* write faults on shared mappings */
+	IO_CLASS_COUNT,
+	IO_NONE = IO_CLASS_COUNT,
 };
 
-struct event_resolver;
+/* How bytes came or went. Each byte has one door. */
+enum io_door {
+	DOOR_SYSCALL,
+	DOOR_DIRECT,
+	DOOR_MMAP,
+	DOOR_SPLICE,
+	DOOR_COUNT,
+	DOOR_UNKNOWN = DOOR_COUNT, /* of a call whose record was lost */
+	DOOR_NONE,
+};
 
-/* Reads the identities of all files. Returns 0, -ENOMEM or -EINVAL, `error` says more. */
-int event_resolver_open(struct event_resolver **resolver, struct trace_reader *reader,
-			struct trace_error *error);
-void event_resolver_close(struct event_resolver *resolver);
+#define EVENT_COUNTED (1u << 0) /* it is an operation (or fault) of its class ... */
+#define EVENT_TIMED (1u << 1)	/* ... and its time is time of its class */
+#define EVENT_FAILED (1u << 2)
+#define EVENT_OPENS (1u << 3)	 /* it opened the file */
+#define EVENT_UNLINKED (1u << 4) /* the file had no name left */
+#define EVENT_FAULT (1u << 5)	 /* a page fault, not a call */
+
+struct event {
+	uint64_t start, end; /* on the job's clock, ns */
+	int64_t offset;	     /* bytes; negative where it has no meaning */
+	uint64_t bytes;	     /* moved between the file and the caller */
+	uint64_t fetched_bytes;
+	uint32_t process;   /* number in the job's table */
+	uint32_t file;	    /* number in the job's table, or FILE_NONE */
+	uint32_t major;	    /* major faults */
+	uint16_t operation; /* number in the job's list */
+	uint8_t class;	    /* enum io_class */
+	uint8_t door;	    /* enum io_door */
+	uint32_t flags;	    /* EVENT_* */
+};
+
+/* A block as it was read. */
+struct rows {
+	struct job *job;
+	uint32_t trace;
+	enum trace_kind kind;
+	size_t count;
+	const uint64_t *columns[SYSCALL_PATH_COLUMNS]; /* NULL for those not asked for */
+};
+
+/* The columns that events and the analyses of rows need of a kind; 0 for kinds that hold no events.
+ */
+uint64_t event_columns(enum trace_kind kind);
+/* Room that event_decode needs for the events of so many rows. */
+size_t event_room(enum trace_kind kind, size_t rows);
+/* Turns rows into events, in their order, and adds them to `seen` of the trace. Sets *count.
+ * Returns 0 or -ENOMEM. */
+int event_decode(const struct rows *rows, struct event *events, size_t *count);
 
 /*
- * Makes an event of a row. A path that the row names itself, made absolute, goes before that of its
- * file. The paths are valid until the next call.
+ * Where the part of an operation belongs that no row tells of. A lost fault counts as one that
+ * reads: most are, and one that writes reads the page first. A lost transfer counts on both sides:
+ * which of its ends was a file is lost with it.
  */
-void event_resolve(struct event_resolver *resolver, enum trace_kind kind, const uint64_t *values,
-		   struct event *event);
+struct event_unseen {
+	uint8_t class, door;
+	bool whole; /* else only its fetched bytes */
+};
+
+/* Returns how many of the two places are meant, 0 for operations of no class. */
+size_t event_unseen(enum trace_family family, struct event_unseen places[2]);
+
+/* True for operations whose result is a number of bytes read or written. */
+bool event_moves_bytes(enum trace_family family);
+
+/* The operation of a row. */
+static inline uint32_t rows_operation(const struct rows *rows, size_t row)
+{
+	const struct job_trace *trace = &rows->job->traces[rows->trace];
+
+	if (rows->kind == TRACE_FAULT)
+		return trace->operations[trace->fault];
+	if (rows->kind == TRACE_PAGECACHE)
+		return trace->operations[trace->pagecache];
+	return trace->operations[rows->columns[SYSCALL_OP][row]];
+}
+
+/* As the kernel tells an error from a result: IS_ERR_VALUE of include/linux/err.h. */
+static inline bool result_is_error(uint64_t result)
+{
+	return result >= (uint64_t)-4095;
+}
 
 #endif

@@ -26,8 +26,9 @@ struct report_options {
  * which trace and what. Memory does not depend on the number of events, only on the number of
  * files, processes and names.
  */
-int report_make(struct report **report, struct trace_reader *const *traces, const char *const *names,
-		size_t trace_count, const struct report_options *options, struct trace_error *error);
+int report_make(struct report **report, struct trace_reader *const *traces,
+		const char *const *names, size_t trace_count, const struct report_options *options,
+		struct trace_error *error);
 void report_free(struct report *report); /* NULL is fine */
 /* The table of that name, or NULL. */
 const struct table *report_table(const struct report *report, const char *name);

@@ -47,7 +47,8 @@ struct cell {
 };
 
 struct table_column {
-	const char *name;  /* of the JSON report; dots nest: "read.bytes" is {"read": {"bytes": ...}} */
+	const char
+		*name; /* of the JSON report; dots nest: "read.bytes" is {"read": {"bytes": ...}} */
 	const char *title; /* heading in the text report; NULL: only in JSON */
 	enum table_unit unit;
 };
@@ -69,11 +70,16 @@ struct table {
 int table_new(struct table **table, const char *name, const char *title, enum table_shape shape);
 void table_free(struct table *table); /* NULL is fine */
 /* Columns are added before the first row. `name` and `title` are copied. */
-int table_add_column(struct table *table, const char *name, const char *title, enum table_unit unit);
+int table_add_column(struct table *table, const char *name, const char *title,
+		     enum table_unit unit);
+/* The same for several. */
+int table_add_columns(struct table *table, const struct table_column *columns, size_t count);
 /* Adds a row of CELL_NULL; *row is valid until the next row is added. */
 int table_add_row(struct table *table, struct cell **row);
 int table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length);
 int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count);
+/* What the text report says below the table; the text is copied. */
+int table_set_note(struct table *table, const char *note);
 /* Index of the column of that name, or -1. */
 int table_find_column(const struct table *table, const char *name);
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * One clock for a job. Each trace has the monotonic clock of its boot; a job's is nanoseconds since
+ * 1970. All traces of one boot are moved by the same amount, the difference of the pair of clocks
+ * that the first of them noted, so that what their common clock orders stays ordered; how well
+ * different hosts line up is up to their wall clocks (NTP, PTP).
+ */
+#ifndef FAULTLINE_CLOCK_H
+#define FAULTLINE_CLOCK_H
+
+#include <stdint.h>
+
+struct clock_shift {
+	uint64_t forward, back; /* one of them is 0 */
+};
+
+/* Sums that stop at the largest value: times of a hostile trace may be anything. */
+static inline uint64_t clock_add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t clock_subtract(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static inline struct clock_shift clock_shift_of(uint64_t monotonic_ns, uint64_t realtime_ns)
+{
+	return (struct clock_shift) { .forward = clock_subtract(realtime_ns, monotonic_ns),
+				      .back = clock_subtract(monotonic_ns, realtime_ns) };
+}
+
+static inline uint64_t clock_shifted(struct clock_shift shift, uint64_t time_ns)
+{
+	return clock_subtract(clock_add(time_ns, shift.forward), shift.back);
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "doors": how bytes came and went. Each byte has one door, and doors add up to the
+ * totals: of read and mmap_read for the reading side, of write and mmap_write for the other.
+ * Knows nothing of files or processes.
+ *
+ * The kernel counts by operation, which tells everything but whether a file was open with O_DIRECT:
+ * what was lost of read and write calls has a row of its own, the door "unknown".
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "analysis/tally.h"
+
+#define DOORS (DOOR_UNKNOWN + 1)
+
+enum { SIDE_READ, SIDE_WRITE, SIDES };
+static const char *const side_names[SIDES] = { "read", "write" };
+
+struct doors {
+	const struct job *job;
+	struct tally tallies[DOORS][SIDES];
+};
+
+static const struct {
+	const char *name;
+	unsigned int needs; /* JOB_*: no row without it */
+	bool mapped;	    /* bytes are touched, not passed by a call */
+	bool lost;	    /* no rows of the trace: only if something was lost */
+} doors[DOORS] = {
+	[DOOR_SYSCALL] = { "syscall", JOB_SYSCALL, false, false },
+	[DOOR_DIRECT] = { "direct", JOB_SYSCALL, false, false },
+	[DOOR_MMAP] = { "mmap", JOB_FAULT, true, false },
+	[DOOR_SPLICE] = { "splice", JOB_SYSCALL, false, false },
+	[DOOR_UNKNOWN] = { "unknown", JOB_SYSCALL, false, true },
+};
+
+enum { DOOR, OP, COUNT, BYTES, FETCHED_BYTES, TIME_NS, THREAD_TIME_NS };
+static const struct table_column columns[] = {
+	[DOOR] = { "door", "door", UNIT_NONE },
+	[OP] = { "op", "op", UNIT_NONE },
+	[COUNT] = { "count", "count", UNIT_COUNT },
+	[BYTES] = { "bytes", "bytes", UNIT_BYTES },
+	[FETCHED_BYTES] = { "fetched_bytes", "from storage", UNIT_BYTES },
+	[TIME_NS] = { "time_ns", "time", UNIT_NS },
+	[THREAD_TIME_NS] = { "thread_time_ns", "thread time", UNIT_NS },
+};
+
+static unsigned int side_of(unsigned int class)
+{
+	return class == IO_WRITE || class == IO_MMAP_WRITE ? SIDE_WRITE : SIDE_READ;
+}
+
+static int begin(const struct job *job, void **state)
+{
+	struct doors *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	all->job = job;
+	*state = all;
+	return 0;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct doors *all = state;
+
+	for (const struct event *event = events; event < events + count; event++)
+		if (event->door != DOOR_NONE)
+			tally_add(&all->tallies[event->door][side_of(event->class)], event);
+	return 0;
+}
+
+static void add_unseen(struct doors *all)
+{
+	for (size_t i = 0; i < all->job->operation_count; i++) {
+		const struct operation *operation = &all->job->operations[i];
+		struct event_unseen places[2];
+		size_t count = event_unseen(operation->family, places);
+
+		for (size_t j = 0; j < count; j++)
+			if (places[j].door != DOOR_NONE)
+				tally_add_unseen(
+					&all->tallies[places[j].door][side_of(places[j].class)],
+					&operation->unseen, places[j].whole);
+	}
+}
+
+static void set_numbers(struct cell *row, const struct doors *all, unsigned int door,
+			unsigned int side)
+{
+	const struct tally *tally = &all->tallies[door][side];
+	bool fetched = all->job->layers & JOB_PAGECACHE;
+
+	cell_uint(&row[COUNT], tally->count);
+	/* What was stored by touching memory is only known at writeback; what was read by touching
+	 * it, only as far as it had to be fetched. */
+	if (!doors[door].mapped)
+		cell_uint(&row[BYTES], tally->bytes);
+	else if (fetched && side == SIDE_READ)
+		cell_uint(&row[BYTES], tally->fetched_bytes);
+	if (fetched)
+		cell_uint(&row[FETCHED_BYTES], tally->fetched_bytes);
+	if (!doors[door].lost)
+		cell_uint(&row[TIME_NS], tally->time.measure);
+	cell_uint(&row[THREAD_TIME_NS], tally->thread_time_ns);
+}
+
+static int add_row(struct table *table, const struct doors *all, unsigned int door,
+		   unsigned int side)
+{
+	static const struct tally empty;
+	const struct tally *tally = &all->tallies[door][side];
+	struct cell *row;
+	int status;
+
+	if ((all->job->layers & doors[door].needs) != doors[door].needs ||
+	    (doors[door].lost && !memcmp(tally, &empty, sizeof(empty))))
+		return 0;
+	status = table_add_row(table, &row);
+	if (!status)
+		status = table_set_text(table, &row[DOOR], doors[door].name,
+					strlen(doors[door].name));
+	if (!status)
+		status =
+			table_set_text(table, &row[OP], side_names[side], strlen(side_names[side]));
+	if (!status)
+		set_numbers(row, all, door, side);
+	return status;
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct doors *all = state;
+	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
+
+	add_unseen(all);
+	for (unsigned int door = 0; door < DOORS && !status; door++)
+		for (unsigned int side = 0; side < SIDES && !status; side++)
+			status = add_row(table, all, door, side);
+	return status;
+}
+
+const struct analysis analysis_doors = {
+	.name = "doors",
+	.title = "Doors",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.events = add_events,
+	.fill = fill,
+	.end = free,
+};

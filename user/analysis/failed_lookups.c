@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "failed_lookups": calls that named a path and failed (open, stat, access ...), by
+ * directory. Searches for modules and libraries show here. Numbers are those of rows.
+ * Knows nothing of files that were found.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "analysis/arena.h"
+#include "analysis/path.h"
+
+/* A hostile trace could name a directory in each row; beyond this they share a line. */
+#define DIRECTORIES_MOST 65536
+#define MEMORY_SLOTS 16384 /* a power of two */
+
+struct directory {
+	const char *path, *example;
+	size_t length, example_length;
+	uint64_t count, enoent, thread_time_ns;
+};
+
+/* The same few names are tried again and again: where they led the last time. */
+struct memory_slot {
+	uint64_t dir, path;
+	uint32_t trace;
+	uint32_t directory; /* plus 1; 0: free */
+};
+
+struct lookups {
+	const struct job *job;
+	struct directory *directories; /* number 0 stands for all beyond DIRECTORIES_MOST */
+	size_t count, room;
+	struct map numbers; /* hash of the path -> number */
+	struct memory_slot *memory;
+	struct arena arena;
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct lookups *lookups = calloc(1, sizeof(*lookups));
+
+	if (!lookups)
+		return -ENOMEM;
+	*state = lookups;
+	lookups->job = job;
+	map_init(&lookups->numbers, 1, 1);
+	lookups->room = 64;
+	lookups->count = 1;
+	lookups->directories = calloc(lookups->room, sizeof(*lookups->directories));
+	lookups->memory = calloc(MEMORY_SLOTS, sizeof(*lookups->memory));
+	return lookups->directories && lookups->memory ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct lookups *lookups = state;
+
+	map_free(&lookups->numbers);
+	arena_free(&lookups->arena);
+	free(lookups->directories);
+	free(lookups->memory);
+	free(lookups);
+}
+
+/* A new directory of a path that is its first example. */
+static int add_directory(struct lookups *lookups, const char *path, size_t length, size_t whole)
+{
+	struct directory *directory;
+
+	if (lookups->count == lookups->room) {
+		size_t room = lookups->room * 2;
+
+		directory = reallocarray(lookups->directories, room, sizeof(*directory));
+		if (!directory)
+			return -ENOMEM;
+		lookups->directories = directory;
+		lookups->room = room;
+	}
+	directory = &lookups->directories[lookups->count++];
+	*directory = (struct directory) { .length = length, .example_length = whole };
+	directory->path = arena_text(&lookups->arena, path, length);
+	directory->example = arena_text(&lookups->arena, path, whole);
+	return directory->path && directory->example ? 0 : -ENOMEM;
+}
+
+/* Two paths with one 64-bit hash under a seed of this run are one path. */
+static int find_directory(struct lookups *lookups, const struct rows *rows, size_t row,
+			  uint32_t *number)
+{
+	char path[PATH_JOIN_BYTES];
+	size_t whole =
+		path_join(&rows->job->files, rows->trace, rows->columns[SYSCALL_PATH_DIR][row],
+			  rows->columns[SYSCALL_PATH_PATH][row], path);
+	size_t length = path_directory(path, whole);
+	uint64_t key = map_hash_bytes(&lookups->numbers, path, length), *found;
+	bool added;
+	int status = 0;
+
+	found = map_find(&lookups->numbers, &key);
+	if (found) {
+		*number = *found;
+		return 0;
+	}
+	if (lookups->count > DIRECTORIES_MOST) {
+		*number = 0;
+		return 0;
+	}
+	found = map_add(&lookups->numbers, &key, &added);
+	if (!found)
+		return -ENOMEM;
+	*found = lookups->count;
+	*number = lookups->count;
+	status = add_directory(lookups, path, length, whole);
+	return status;
+}
+
+static int add_failure(struct lookups *lookups, const struct rows *rows, size_t row)
+{
+	uint64_t dir = rows->columns[SYSCALL_PATH_DIR][row];
+	uint64_t path = rows->columns[SYSCALL_PATH_PATH][row];
+	struct memory_slot *slot = &lookups->memory[(path * 31 + dir) & (MEMORY_SLOTS - 1)];
+	struct directory *directory;
+	uint32_t number;
+
+	if (slot->directory && slot->path == path && slot->dir == dir &&
+	    slot->trace == rows->trace) {
+		number = slot->directory - 1;
+	} else {
+		int status = find_directory(lookups, rows, row, &number);
+
+		if (status)
+			return status;
+		*slot = (struct memory_slot) { dir, path, rows->trace, number + 1 };
+	}
+	directory = &lookups->directories[number];
+	directory->count++;
+	directory->enoent += rows->columns[SYSCALL_RESULT][row] == (uint64_t)-ENOENT;
+	directory->thread_time_ns += rows->columns[SYSCALL_DUR][row];
+	return 0;
+}
+
+static int add_rows(void *state, const struct rows *rows)
+{
+	int status = 0;
+
+	if (rows->kind != TRACE_SYSCALL_PATH)
+		return 0;
+	for (size_t i = 0; i < rows->count && !status; i++) {
+		uint32_t operation = rows_operation(rows, i);
+
+		if (result_is_error(rows->columns[SYSCALL_RESULT][i]) &&
+		    rows->columns[SYSCALL_PATH_PATH][i] &&
+		    rows->job->operations[operation].family == TRACE_METADATA)
+			status = add_failure(state, rows, i);
+	}
+	return status;
+}
+
+/* --- the table --- */
+
+enum { DIRECTORY, COUNT, NOT_FOUND, OTHER, THREAD_TIME_NS, EXAMPLE };
+static const struct table_column columns[] = {
+	[DIRECTORY] = { "directory", "directory", UNIT_NONE },
+	[COUNT] = { "count", "count", UNIT_COUNT },
+	[NOT_FOUND] = { "enoent", "not found", UNIT_COUNT },
+	[OTHER] = { "other", "other errors", UNIT_COUNT },
+	[THREAD_TIME_NS] = { "thread_time_ns", "thread time", UNIT_NS },
+	[EXAMPLE] = { "example", "for example", UNIT_NONE },
+};
+
+static int compare_directories(const void *left, const void *right)
+{
+	const struct directory *a = left, *b = right;
+	size_t least = a->length < b->length ? a->length : b->length;
+	int order;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	order = least ? memcmp(a->path, b->path, least) : 0;
+	return order ? order : a->length < b->length ? -1 : a->length > b->length;
+}
+
+static int add_line(struct table *table, const struct directory *directory)
+{
+	struct cell *row;
+	int status = table_add_row(table, &row);
+
+	if (status)
+		return status;
+	cell_uint(&row[COUNT], directory->count);
+	cell_uint(&row[NOT_FOUND], directory->enoent);
+	cell_uint(&row[OTHER], directory->count - directory->enoent);
+	cell_uint(&row[THREAD_TIME_NS], directory->thread_time_ns);
+	if (directory->example)
+		status = table_set_text(table, &row[EXAMPLE], directory->example,
+					directory->example_length);
+	/* A relative path whose directory is not known has none to tell. */
+	if (!status && directory->length)
+		status = table_set_text(table, &row[DIRECTORY], directory->path, directory->length);
+	return status;
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct lookups *lookups = state;
+	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
+
+	if (!status && lookups->directories[0].count)
+		status = table_set_note(table, "failures beyond the first 65,536 directories share "
+					       "the line without a directory or an example");
+	if (!(lookups->job->layers & JOB_SYSCALL)) {
+		table->absent = true;
+		return status ? status : table_set_note(table, "system calls were not recorded");
+	}
+	qsort(lookups->directories, lookups->count, sizeof(*lookups->directories),
+	      compare_directories);
+	for (size_t i = 0; i < lookups->count && !status; i++)
+		if (lookups->directories[i].count)
+			status = add_line(table, &lookups->directories[i]);
+	return status;
+}
+
+const struct analysis analysis_failed_lookups = {
+	.name = "failed_lookups",
+	.title = "Failed look-ups",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.rows = add_rows,
+	.fill = fill,
+	.end = end,
+};

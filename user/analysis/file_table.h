@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The files that traces name: from the ids of their rows to files, each once however many ids,
+ * names and traces it has. Knows nothing of what was done to them.
+ */
+#ifndef FAULTLINE_FILE_TABLE_H
+#define FAULTLINE_FILE_TABLE_H
+
+#include "analysis/map.h"
+#include "trace/reader.h"
+
+#define FILE_UNKNOWN 0	     /* the file of all ids that no row explains */
+#define FILE_NONE UINT32_MAX /* what id 0 stands for: no file */
+
+struct file {
+	uint64_t dev, ino, generation;
+	uint32_t host;	/* devices and inodes of different hosts are different files */
+	uint32_t trace; /* whose strings `path` is one of */
+	uint64_t path;	/* of the latest row that has one; string id */
+	uint64_t time;	/* of the latest row, on its host's clock */
+	uint64_t size_bytes;
+	uint32_t mode;
+	uint32_t flags; /* TRACE_FILE_* of the latest row; DELETED once any row said so */
+};
+
+struct file_table {
+	struct file *files; /* number 0 is FILE_UNKNOWN */
+	size_t count, room;
+	struct trace_reader *const *traces;
+	size_t trace_count;
+	struct map *ids;       /* of each trace: id -> number, time of the row */
+	struct map identities; /* host, dev, ino, generation -> number */
+};
+
+/* The traces must outlive the table. Returns 0 or -ENOMEM. */
+int file_table_init(struct file_table *table, struct trace_reader *const *traces,
+		    size_t trace_count);
+void file_table_free(struct file_table *table);
+
+/* Reads the file rows of one trace. `host` tells machines (and boots) apart. Returns 0 or -errno.
+ */
+int file_table_load(struct file_table *table, uint32_t trace, uint32_t host,
+		    struct trace_error *error);
+
+/* Number of the file that an id of a trace stands for, FILE_UNKNOWN, or FILE_NONE for id 0. */
+uint32_t file_table_find(const struct file_table *table, uint32_t trace, uint64_t id);
+/* Its path; empty when it has none or is unknown. */
+struct trace_string file_table_path(const struct file_table *table, uint32_t file);
+
+#endif

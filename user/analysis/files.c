@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "files": what was done to each file, and in what pattern. Numbers are those of rows.
+ * Knows nothing of doors.
+ *
+ * Times of a file are merged over everybody who used it, so that parallel readers do not double.
+ * Patterns are told per process and file, reads and writes together, faults apart (an mmap reader's
+ * order has nothing to do with a reader's position): sequential = at or past the end of the access
+ * before, consecutive (one kind of sequential) = exactly at it, random = before it. The first
+ * access is neither. Words and meaning are Darshan's (POSIX_SEQ_READS, POSIX_CONSEC_READS).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "analysis/arena.h"
+#include "analysis/tally.h"
+
+enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };
+
+static const uint8_t use_of[] = {
+	[IO_READ] = USE_READ, [IO_WRITE] = USE_WRITE,	 [IO_METADATA] = USE_METADATA,
+	[IO_SYNC] = USE_SYNC, [IO_MMAP_READ] = USE_MMAP, [IO_MMAP_WRITE] = USE_MMAP,
+	[IO_NONE] = USES,
+};
+
+enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
+enum { BY_CALLS, BY_FAULTS, ACCESSES };
+
+struct file_use {
+	struct tally *tallies[USES]; /* made when first needed: most files see one or two kinds */
+	uint64_t opens, processes;
+	uint64_t written_pages, cache_fetched_bytes;
+	uint64_t furthest[ACCESSES]; /* where the furthest access ended */
+	uint64_t patterns[ACCESSES][PATTERNS];
+	bool unlinked;
+};
+
+/* Where the next access of a process to a file would be consecutive, plus 1; 0 before the first. */
+struct position {
+	uint64_t next[ACCESSES];
+};
+
+struct files {
+	const struct job *job;
+	struct file_use *uses; /* by number of the file */
+	struct map positions;  /* process << 32 | file -> struct position */
+	uint64_t last_key;     /* ... the one looked up last */
+	struct position *last;
+	struct arena arena;
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct files *files = calloc(1, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	*state = files;
+	files->job = job;
+	map_init(&files->positions, 1, ACCESSES);
+	files->uses = calloc(job->files.count, sizeof(*files->uses));
+	return files->uses ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct files *files = state;
+
+	map_free(&files->positions);
+	arena_free(&files->arena);
+	free(files->uses);
+	free(files);
+}
+
+/* --- in passing --- */
+
+static struct position *position_of(struct files *files, const struct event *event)
+{
+	uint64_t key = (uint64_t)event->process << 32 | event->file;
+	bool added;
+
+	if (files->last && key == files->last_key)
+		return files->last;
+	files->last = (struct position *)map_add(&files->positions, &key, &added);
+	files->last_key = key;
+	if (files->last && added)
+		files->uses[event->file].processes++;
+	return files->last;
+}
+
+static void add_pattern(uint64_t patterns[PATTERNS], uint64_t *next, uint64_t offset,
+			uint64_t bytes)
+{
+	if (*next) {
+		uint64_t expected = *next - 1;
+
+		patterns[SEQUENTIAL] += offset >= expected;
+		patterns[CONSECUTIVE] += offset == expected;
+		patterns[RANDOM] += offset < expected;
+	}
+	*next = clock_add(offset + 1, bytes); /* offsets are 63 bits wide */
+}
+
+static void add_access(struct files *files, struct file_use *use, struct position *position,
+		       const struct event *event)
+{
+	const struct file *file = &files->job->files.files[event->file];
+	bool call = event->class == IO_READ || event->class == IO_WRITE;
+	unsigned int which = event->flags & EVENT_FAULT ? BY_FAULTS : BY_CALLS;
+	uint64_t bytes = event->bytes;
+
+	if (event->file == FILE_UNKNOWN || event->offset < 0 || !(event->flags & EVENT_COUNTED) ||
+	    event->flags & EVENT_FAILED || (which == BY_CALLS && !call))
+		return;
+	if (which == BY_FAULTS)
+		bytes = files->job->traces[file->trace].header->page_bytes;
+	add_pattern(use->patterns[which], &position->next[which], event->offset, bytes);
+	if (position->next[which] - 1 > use->furthest[which])
+		use->furthest[which] = position->next[which] - 1;
+}
+
+static int add_event(struct files *files, const struct event *event)
+{
+	struct file_use *use = &files->uses[event->file];
+	struct position *position = position_of(files, event);
+	unsigned int which = use_of[event->class];
+
+	if (!position)
+		return -ENOMEM;
+	if (event->flags & EVENT_OPENS)
+		use->opens++;
+	if (event->flags & EVENT_UNLINKED)
+		use->unlinked = true;
+	if (which == USES)
+		return 0;
+	if (!use->tallies[which])
+		use->tallies[which] = arena_alloc(&files->arena, sizeof(struct tally));
+	if (!use->tallies[which])
+		return -ENOMEM;
+	tally_add(use->tallies[which], event);
+	if (event->class == IO_MMAP_WRITE)
+		use->written_pages++;
+	add_access(files, use, position, event);
+	return 0;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count && !status; i++)
+		if (events[i].file != FILE_NONE)
+			status = add_event(state, &events[i]);
+	return status;
+}
+
+static int add_rows(void *state, const struct rows *rows)
+{
+	struct files *files = state;
+
+	if (rows->kind != TRACE_PAGECACHE)
+		return 0;
+	for (size_t i = 0; i < rows->count; i++) {
+		uint32_t file = file_table_find(&rows->job->files, rows->trace,
+						rows->columns[PAGECACHE_FILE][i]);
+
+		if (file != FILE_NONE)
+			files->uses[file].cache_fetched_bytes += rows->columns[PAGECACHE_BYTES][i];
+	}
+	return 0;
+}
+
+/* --- the table --- */
+
+#define SUM(member) offsetof(struct tally, member)
+
+static const struct tally_field moving_fields[] = {
+	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
+	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+};
+
+static const struct tally_field fault_fields[] = {
+	{ "faults", "faults", UNIT_COUNT, SUM(count), 0 },
+	{ "major", "major", UNIT_COUNT, SUM(major), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
+};
+
+static const struct tally_field still_fields[] = {
+	{ "count", "calls", UNIT_COUNT, SUM(count), 0 },
+	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
+};
+
+static const struct tally_group groups[USES] = {
+	[USE_READ] = { "read", "read", JOB_SYSCALL, TALLY_FIELDS(moving_fields) },
+	[USE_WRITE] = { "write", "write", JOB_SYSCALL, TALLY_FIELDS(moving_fields) },
+	[USE_MMAP] = { "mmap", "mmap", JOB_FAULT, TALLY_FIELDS(fault_fields) },
+	[USE_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
+	[USE_SYNC] = { "sync", "sync", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
+};
+
+enum { PATH, HOST, DEV, INO, SIZE_BYTES, DELETED, PROCESSES, OPENS, FIRST_GROUP };
+static const struct table_column first_columns[] = {
+	[PATH] = { "path", "file", UNIT_NONE },
+	[HOST] = { "host", NULL, UNIT_NONE },
+	[DEV] = { "dev", NULL, UNIT_NONE },
+	[INO] = { "ino", NULL, UNIT_NONE },
+	[SIZE_BYTES] = { "size_bytes", "size", UNIT_BYTES },
+	[DELETED] = { "deleted", "deleted", UNIT_NONE },
+	[PROCESSES] = { "processes", "processes", UNIT_COUNT },
+	[OPENS] = { "opens", "opens", UNIT_COUNT },
+};
+
+/* Behind the groups. */
+enum { CACHE_FETCHED_BYTES, WRITTEN_PAGES, CALL_PATTERN, FAULT_PATTERN = CALL_PATTERN + PATTERNS };
+static const struct table_column last_columns[] = {
+	[CACHE_FETCHED_BYTES] = { "cache_fetched_bytes", "on no account", UNIT_BYTES },
+	[WRITTEN_PAGES] = { "mmap.written_pages", "pages written", UNIT_COUNT },
+	[CALL_PATTERN + SEQUENTIAL] = { "pattern.sequential", "sequential", UNIT_COUNT },
+	[CALL_PATTERN + CONSECUTIVE] = { "pattern.consecutive", "consecutive", UNIT_COUNT },
+	[CALL_PATTERN + RANDOM] = { "pattern.random", "random", UNIT_COUNT },
+	[FAULT_PATTERN + SEQUENTIAL] = { "mmap.pattern.sequential", "mmap sequential", UNIT_COUNT },
+	[FAULT_PATTERN +
+		CONSECUTIVE] = { "mmap.pattern.consecutive", "mmap consecutive", UNIT_COUNT },
+	[FAULT_PATTERN + RANDOM] = { "mmap.pattern.random", "mmap random", UNIT_COUNT },
+};
+
+/* A file of the table, and what it is sorted by. */
+struct line {
+	uint64_t time_ns;
+	uint32_t file;
+};
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns > b->time_ns ? -1 : 1;
+	return a->file < b->file ? -1 : 1;
+}
+
+static size_t make_lines(const struct files *files, struct line *lines)
+{
+	static const enum use timed[] = { USE_READ, USE_WRITE, USE_MMAP };
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < files->job->files.count; i++) {
+		const struct file_use *use = &files->uses[i];
+		uint64_t time_ns = 0;
+
+		if (!use->processes && !use->cache_fetched_bytes)
+			continue;
+		for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++)
+			if (use->tallies[timed[j]])
+				time_ns += use->tallies[timed[j]]->time.measure;
+		lines[count++] = (struct line) { time_ns, i };
+	}
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	return count;
+}
+
+/* As reported last, or the end of the furthest access: a file that grew after it was last looked
+ * at. A fault tells that the file reaches into its page, and no more. */
+static uint64_t size_of(const struct file *file, const struct file_use *use, uint64_t page_bytes)
+{
+	uint64_t called = use->furthest[BY_CALLS], faulted = use->furthest[BY_FAULTS];
+	uint64_t size = file->size_bytes > called ? file->size_bytes : called;
+
+	return faulted >= page_bytes && faulted - page_bytes >= size ? faulted : size;
+}
+
+static int set_identity(struct table *table, struct cell *row, const struct files *files,
+			uint32_t number)
+{
+	const struct file *file = &files->job->files.files[number];
+	const struct file_use *use = &files->uses[number];
+	const struct job_trace *trace = &files->job->traces[file->trace];
+	struct trace_string path = file_table_path(&files->job->files, number);
+	char dev[32];
+	int length, status;
+
+	cell_uint(&row[PROCESSES], use->processes);
+	cell_uint(&row[OPENS], use->opens);
+	if (number == FILE_UNKNOWN)
+		return 0;
+	cell_uint(&row[INO], file->ino);
+	cell_uint(&row[SIZE_BYTES], size_of(file, use, trace->header->page_bytes));
+	cell_bool(&row[DELETED], use->unlinked || file->flags & TRACE_FILE_DELETED);
+	/* As the kernel keeps it, MAJOR and MINOR of include/linux/kdev_t.h. */
+	length = snprintf(dev, sizeof(dev), "%llu:%llu", (unsigned long long)file->dev >> 20,
+			  (unsigned long long)file->dev & 0xfffff);
+	status = table_set_text(table, &row[DEV], dev, length);
+	if (!status && path.length)
+		status = table_set_text(table, &row[PATH], path.bytes, path.length);
+	if (!status)
+		status = table_set_text(table, &row[HOST], trace->header->host,
+					strlen(trace->header->host));
+	return status;
+}
+
+static void set_last(struct cell *cell, const struct job *job, const struct file_use *use)
+{
+	if (job->layers & JOB_PAGECACHE)
+		cell_uint(&cell[CACHE_FETCHED_BYTES], use->cache_fetched_bytes);
+	for (size_t i = 0; i < PATTERNS && job->layers & JOB_SYSCALL; i++)
+		cell_uint(&cell[CALL_PATTERN + i], use->patterns[BY_CALLS][i]);
+	if (!(job->layers & JOB_FAULT))
+		return;
+	cell_uint(&cell[WRITTEN_PAGES], use->written_pages);
+	for (size_t i = 0; i < PATTERNS; i++)
+		cell_uint(&cell[FAULT_PATTERN + i], use->patterns[BY_FAULTS][i]);
+}
+
+static int add_line(struct table *table, const struct files *files, uint32_t number)
+{
+	const struct file_use *use = &files->uses[number];
+	struct cell *row, *cell;
+	int status = table_add_row(table, &row);
+
+	if (!status)
+		status = set_identity(table, row, files, number);
+	if (status)
+		return status;
+	cell = row + FIRST_GROUP;
+	for (size_t i = 0; i < USES; i++)
+		cell = tally_fill(cell, files->job, &groups[i], use->tallies[i]);
+	set_last(cell, files->job, use);
+	return 0;
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct files *files = state;
+	struct line *lines;
+	size_t count;
+	int status = table_add_columns(table, first_columns, FIRST_GROUP);
+
+	for (size_t i = 0; i < USES && !status; i++)
+		status = tally_add_columns(table, files->job, &groups[i]);
+	if (!status)
+		status = table_add_columns(table, last_columns,
+					   sizeof(last_columns) / sizeof(last_columns[0]));
+	if (!status && files->job->lost)
+		status = table_set_note(table, "lost events are missing here");
+	if (status)
+		return status;
+	lines = reallocarray(NULL, files->job->files.count, sizeof(*lines));
+	if (!lines)
+		return -ENOMEM;
+	count = make_lines(files, lines);
+	for (size_t i = 0; i < count && !status; i++)
+		status = add_line(table, files, lines[i].file);
+	free(lines);
+	return status;
+}
+
+const struct analysis analysis_files = {
+	.name = "files",
+	.title = "Files",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.rows = add_rows,
+	.events = add_events,
+	.fill = fill,
+	.end = end,
+};

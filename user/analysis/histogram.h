@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Counts of 64-bit values in classes that are linear within each power of two (as HdrHistogram
+ * does, Gil Tene, 2012): values below 128 are exact, above that a class is at most 1/64 of its
+ * values wide, which is the largest relative error of a percentile. The maximum is exact.
+ * Knows nothing of what is measured.
+ */
+#ifndef FAULTLINE_HISTOGRAM_H
+#define FAULTLINE_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define HISTOGRAM_STEP_BITS 6 /* 64 classes to a power of two */
+#define HISTOGRAM_CLASSES ((64 - HISTOGRAM_STEP_BITS + 1) << HISTOGRAM_STEP_BITS)
+
+/* All zeros is empty. */
+struct histogram {
+	uint64_t count, max;
+	uint64_t classes[HISTOGRAM_CLASSES];
+};
+
+static inline unsigned int histogram_class(uint64_t value)
+{
+	unsigned int shift;
+
+	if (value < 2u << HISTOGRAM_STEP_BITS)
+		return value;
+	shift = 63 - __builtin_clzll(value) - HISTOGRAM_STEP_BITS;
+	return (shift << HISTOGRAM_STEP_BITS) + (value >> shift);
+}
+
+static inline void histogram_add(struct histogram *histogram, uint64_t value)
+{
+	histogram->count++;
+	if (value > histogram->max)
+		histogram->max = value;
+	histogram->classes[histogram_class(value)]++;
+}
+
+/*
+ * The smallest value that at least `percent` of a hundred of all values do not exceed (nearest
+ * rank), as the largest value of its class, at most the maximum. 0 for an empty histogram.
+ */
+uint64_t histogram_percentile(const struct histogram *histogram, unsigned int percent);
+
+#endif

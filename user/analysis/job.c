@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A job: traces taken as one. Knows nothing of what is to be made of them.
+ */
+#include "analysis/job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool opens(const char *name)
+{
+	static const char *const names[] = { "open", "openat", "openat2", "creat" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* The number of an operation, added when it is new; -E2BIG when there are too many. */
+static int add_operation(struct job *job, const struct trace_operation *from, uint16_t *number)
+{
+	struct operation *operation = job->operations;
+	size_t i;
+
+	for (i = 0; i < job->operation_count; i++, operation++)
+		if (!strcmp(operation->name, from->name) && !strcmp(operation->layer, from->layer))
+			break;
+	if (i == JOB_OPERATIONS_MOST)
+		return -E2BIG;
+	if (i == job->operation_count) {
+		operation->layer = from->layer;
+		operation->name = from->name;
+		operation->family = from->family;
+		operation->opens = opens(from->name);
+		job->operation_count++;
+	}
+	*number = i;
+	return 0;
+}
+
+/* Rows without an `op` column are of the one operation of their family. A header that does not
+ * name it gets it behind its own. */
+static int add_implied(struct job *job, struct job_trace *trace, const struct trace_operation *from,
+		       size_t spare, uint16_t *number)
+{
+	const struct trace_header *header = trace->header;
+
+	for (size_t i = 0; i < header->operation_count; i++)
+		if (header->operations[i].family == from->family) {
+			*number = i;
+			return 0;
+		}
+	*number = header->operation_count + spare;
+	return add_operation(job, from, &trace->operations[*number]);
+}
+
+static int load_operations(struct job *job, struct job_trace *trace)
+{
+	static const struct trace_operation fault = { "fault", "fault", TRACE_FILEFAULT };
+	static const struct trace_operation pagecache = { "pagecache", "pagecache", TRACE_CACHE };
+	const struct trace_header *header = trace->header;
+	int status = 0;
+
+	if (header->operation_count > JOB_OPERATIONS_MOST)
+		return -E2BIG;
+	trace->operations = calloc(header->operation_count + 2, sizeof(*trace->operations));
+	trace->seen = calloc(header->operation_count + 2, sizeof(*trace->seen));
+	if (!trace->operations || !trace->seen)
+		return -ENOMEM;
+	for (size_t i = 0; i < header->operation_count && !status; i++)
+		status = add_operation(job, &header->operations[i], &trace->operations[i]);
+	if (!status)
+		status = add_implied(job, trace, &fault, 0, &trace->fault);
+	if (!status)
+		status = add_implied(job, trace, &pagecache, 1, &trace->pagecache);
+	return status;
+}
+
+/* A trace of a boot that is known already shares its host and its clock. */
+static void place(struct job *job, uint32_t number)
+{
+	struct job_trace *trace = &job->traces[number];
+	const struct trace_header *header = trace->header;
+
+	trace->host = number;
+	trace->clock = clock_shift_of(header->clock_monotonic_ns, header->clock_realtime_ns);
+	for (uint32_t i = 0; i < number; i++) {
+		const struct job_trace *other = &job->traces[i];
+
+		if (header->boot_id[0] && !strcmp(header->boot_id, other->header->boot_id)) {
+			trace->host = other->host;
+			trace->clock = other->clock;
+			return;
+		}
+	}
+}
+
+/* A complete trace says when it began and ended; else what was written of it tells. */
+static void find_span(struct job_trace *trace)
+{
+	size_t blocks = trace_reader_block_count(trace->reader);
+	uint64_t start = UINT64_MAX, end = 0;
+
+	for (size_t i = 0; i < blocks && !trace->totals; i++) {
+		const struct trace_block_info *info = trace_reader_block_info(trace->reader, i);
+
+		start = info->start < start ? info->start : start;
+		end = info->end > end ? info->end : end;
+	}
+	if (trace->totals) {
+		start = trace->totals->start_ns;
+		end = trace->totals->end_ns;
+	} else if (start == UINT64_MAX) {
+		start = end = trace->header->clock_monotonic_ns;
+	}
+	trace->start_ns = clock_shifted(trace->clock, start);
+	trace->end_ns = clock_shifted(trace->clock, end);
+}
+
+static unsigned int layers_of(const struct trace_header *header)
+{
+	static const char *const names[] = { "syscall", "fault", "pagecache" }; /* as JOB_* */
+	unsigned int layers = 0;
+
+	for (size_t i = 0; i < header->layer_count; i++)
+		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
+			if (header->layers[i].on && !strcmp(header->layers[i].name, names[j]))
+				layers |= 1u << j;
+	return layers;
+}
+
+static int load_trace(struct job *job, uint32_t number, struct trace_error *error)
+{
+	struct job_trace *trace = &job->traces[number];
+	int status = load_operations(job, trace);
+
+	if (status == -E2BIG) {
+		snprintf(error->text, sizeof(error->text), "more than %d kinds of operations",
+			 JOB_OPERATIONS_MOST);
+		return -EINVAL;
+	}
+	place(job, number);
+	find_span(trace);
+	job->layers |= layers_of(trace->header);
+	job->many_hosts |= trace->host != job->traces[0].host;
+	if (trace->start_ns < job->start_ns)
+		job->start_ns = trace->start_ns;
+	if (trace->end_ns > job->end_ns)
+		job->end_ns = trace->end_ns;
+	if (!trace->totals)
+		job->complete = false;
+	for (size_t i = 0; trace->totals && i < trace->totals->kind_count; i++)
+		job->lost = clock_add(job->lost, trace->totals->kinds[i].lost);
+	if (!status)
+		status = file_table_load(&job->files, number, trace->host, error);
+	if (!status)
+		status = process_table_load(&job->processes, number, trace->reader, trace->clock,
+					    error);
+	return status;
+}
+
+int job_load(struct job *job, struct trace_reader *const *traces, const char *const *names,
+	     size_t trace_count, struct trace_error *error)
+{
+	int status;
+
+	*job = (struct job) { .trace_count = trace_count,
+			      .complete = true,
+			      .start_ns = UINT64_MAX };
+	job->traces = calloc(trace_count, sizeof(*job->traces));
+	job->operations = calloc(JOB_OPERATIONS_MOST, sizeof(*job->operations));
+	if (!job->traces || !job->operations)
+		return -ENOMEM;
+	for (size_t i = 0; i < trace_count; i++) {
+		job->traces[i].reader = traces[i];
+		job->traces[i].name = names[i];
+		job->traces[i].header = trace_reader_header(traces[i]);
+		job->traces[i].totals = trace_reader_totals(traces[i]);
+	}
+	status = file_table_init(&job->files, traces, trace_count);
+	if (!status)
+		status = process_table_init(&job->processes, trace_count);
+	for (uint32_t i = 0; i < trace_count && !status; i++) {
+		status = load_trace(job, i, error);
+		if (status && status != -ENOMEM)
+			job_error(job, i, error);
+	}
+	return status;
+}
+
+void job_free(struct job *job)
+{
+	for (size_t i = 0; job->traces && i < job->trace_count; i++) {
+		free(job->traces[i].operations);
+		free(job->traces[i].seen);
+	}
+	free(job->traces);
+	free(job->operations);
+	file_table_free(&job->files);
+	process_table_free(&job->processes);
+	*job = (struct job) { 0 };
+}
+
+static void add_total(struct trace_operation_total *sum, const struct trace_operation_total *more)
+{
+	sum->count += more->count;
+	sum->errors += more->errors;
+	sum->bytes += more->bytes;
+	sum->thread_time_ns += more->thread_time_ns;
+	sum->fetched_bytes += more->fetched_bytes;
+}
+
+static struct trace_operation_total beyond(const struct trace_operation_total *kernel,
+					   const struct trace_operation_total *seen)
+{
+	return (struct trace_operation_total) {
+		.count = clock_subtract(kernel->count, seen->count),
+		.errors = clock_subtract(kernel->errors, seen->errors),
+		.bytes = clock_subtract(kernel->bytes, seen->bytes),
+		.thread_time_ns = clock_subtract(kernel->thread_time_ns, seen->thread_time_ns),
+		.fetched_bytes = clock_subtract(kernel->fetched_bytes, seen->fetched_bytes),
+	};
+}
+
+void job_count_unseen(struct job *job)
+{
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct job_trace *trace = &job->traces[i];
+
+		for (size_t j = 0; j < trace->header->operation_count + 2; j++) {
+			struct operation *operation = &job->operations[trace->operations[j]];
+			struct trace_operation_total unseen;
+
+			add_total(&operation->seen, &trace->seen[j]);
+			if (!trace->totals || j >= trace->totals->operation_count)
+				continue;
+			unseen = beyond(&trace->totals->operations[j], &trace->seen[j]);
+			add_total(&operation->unseen, &unseen);
+		}
+	}
+}
+
+void job_error(const struct job *job, uint32_t trace, struct trace_error *error)
+{
+	char text[sizeof(error->text)];
+
+	memcpy(text, error->text, sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	snprintf(error->text, sizeof(error->text), "%.100s: %.150s", job->traces[trace].name, text);
+}

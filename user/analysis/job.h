@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A job: one or more traces taken as one, on one clock, with their operations, files and processes.
+ * Knows nothing of what is to be made of them.
+ */
+#ifndef FAULTLINE_JOB_H
+#define FAULTLINE_JOB_H
+
+#include <stdbool.h>
+
+#include "analysis/clock.h"
+#include "analysis/file_table.h"
+#include "analysis/process_table.h"
+#include "trace/reader.h"
+
+/* Layers that numbers depend on, as bits: what was not recorded is null, never 0. */
+#define JOB_SYSCALL (1u << 0)
+#define JOB_FAULT (1u << 1)
+#define JOB_PAGECACHE (1u << 2) /* all `fetched_bytes`, of calls and faults too, come from it */
+
+#define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
+
+struct operation {
+	const char *layer, *name; /* both together tell operations of different traces apart */
+	enum trace_family family;
+	bool opens; /* open and its like: a success opens a file */
+	/*
+	 * Of the rows, and what the kernel counted beyond them: lost events, and operations that
+	 * have no rows. Nothing is known beyond the rows of an incomplete trace.
+	 */
+	struct trace_operation_total seen, unseen;
+};
+
+struct job_trace {
+	struct trace_reader *reader;
+	const char *name;
+	const struct trace_header *header;
+	const struct trace_totals *totals; /* NULL: incomplete */
+	struct clock_shift clock;
+	uint32_t host;			    /* the same for traces of one boot */
+	uint16_t *operations;		    /* number in the header -> number in the job */
+	struct trace_operation_total *seen; /* of the rows, by number in the header */
+	uint16_t fault, pagecache;	    /* what rows without an `op` column are; as `seen` */
+	uint64_t start_ns, end_ns;	    /* on the job's clock */
+};
+
+struct job {
+	struct job_trace *traces;
+	size_t trace_count;
+	struct operation *operations;
+	size_t operation_count;
+	struct file_table files;
+	struct process_table processes;
+	uint64_t start_ns, end_ns; /* of the first trace to start and the last to end */
+	bool complete;		   /* all traces are */
+	uint64_t lost;		   /* events of complete traces */
+	unsigned int layers;	   /* JOB_*: those that any of the traces recorded */
+	bool many_hosts;
+};
+
+/* Takes in all of the traces but their events. Returns 0 or -errno; `error` says which and what. */
+int job_load(struct job *job, struct trace_reader *const *traces, const char *const *names,
+	     size_t trace_count, struct trace_error *error);
+void job_free(struct job *job);
+
+/* Sets `seen` and `unseen` of the operations, once all events have been read. */
+void job_count_unseen(struct job *job);
+
+/* Puts the name of a trace in front of what an error says. */
+void job_error(const struct job *job, uint32_t trace, struct trace_error *error);
+
+#endif

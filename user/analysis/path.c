@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Paths that calls were given, made absolute. Knows nothing of what the calls did.
+ */
+#include "analysis/path.h"
+
+#include <string.h>
+
+static size_t append(char *out, size_t used, const char *bytes, size_t length)
+{
+	size_t room = PATH_JOIN_BYTES - 1 - used;
+
+	if (length > room)
+		length = room;
+	memcpy(out + used, bytes, length);
+	return used + length;
+}
+
+size_t path_join(const struct file_table *files, uint32_t trace, uint64_t dir, uint64_t path,
+		 char out[PATH_JOIN_BYTES])
+{
+	struct trace_string given = trace_reader_string(files->traces[trace], path);
+	size_t used = 0;
+
+	if (!given.length || given.bytes[0] != '/') {
+		uint32_t file = file_table_find(files, trace, dir);
+		struct trace_string base = file_table_path(files, file);
+
+		used = append(out, used, base.bytes, base.length);
+		if (used && given.length && out[used - 1] != '/')
+			used = append(out, used, "/", 1);
+	}
+	used = append(out, used, given.bytes, given.length);
+	out[used] = '\0';
+	return used;
+}
+
+size_t path_directory(const char *path, size_t length)
+{
+	const char *slash = memrchr(path, '/', length);
+
+	if (!slash)
+		return 0;
+	return slash == path ? 1 : (size_t)(slash - path);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Paths that calls were given, made absolute. Knows nothing of what the calls did.
+ */
+#ifndef FAULTLINE_PATH_H
+#define FAULTLINE_PATH_H
+
+#include "analysis/file_table.h"
+
+#define PATH_JOIN_BYTES 16384 /* more than the kernel takes twice over */
+
+/*
+ * The path with string id `path` of a trace, seen from the directory with file id `dir`: as given
+ * when it is absolute or the directory is not known, the directory's own when it is empty. Nothing
+ * is resolved: "..", "." and symbolic links stay as they are. Writes at most PATH_JOIN_BYTES with a
+ * NUL at the end, and returns the length without it; only a hostile trace has longer ones, which
+ * are cut.
+ */
+size_t path_join(const struct file_table *files, uint32_t trace, uint64_t dir, uint64_t path,
+		 char out[PATH_JOIN_BYTES]);
+
+/* Length of the directory part of a path: "/a" for "/a/b", "/" for "/b", 0 for "b". */
+size_t path_directory(const char *path, size_t length);
+
+#endif

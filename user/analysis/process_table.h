@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The processes of a job, from the fork, exec and exit rows of its traces. A pid that is used again
+ * is another process. Knows nothing of what they did.
+ */
+#ifndef FAULTLINE_PROCESS_TABLE_H
+#define FAULTLINE_PROCESS_TABLE_H
+
+#include <stdbool.h>
+
+#include "analysis/clock.h"
+#include "analysis/map.h"
+#include "trace/reader.h"
+
+#define PROCESS_UNKNOWN 0	/* stands for all pids that no kernel gives out */
+#define PROCESS_NONE UINT32_MAX /* no process */
+
+struct process {
+	uint64_t start_ns, end_ns; /* on the job's clock; the end only if `ended` */
+	uint64_t comm, command;	   /* string ids of its trace */
+	int64_t rank;	    /* of its exec or of the nearest ancestor with one; -1 for none */
+	uint32_t pid, ppid; /* 0: not known */
+	uint32_t trace;
+	uint32_t status;   /* wait status, if `ended` */
+	uint32_t previous; /* the process that had the pid before, or PROCESS_NONE */
+	bool ended;
+	bool executed; /* comm and command are its own, not its parent's */
+	bool named;    /* comm is that of its first thread as it ended */
+	bool guessed;  /* neither its fork nor an exec was seen: it starts with its first event */
+};
+
+struct process_table {
+	struct process *processes; /* number 0 is PROCESS_UNKNOWN */
+	size_t count, room;
+	struct map *pids; /* of each trace: pid -> the latest process that had it */
+	size_t trace_count;
+	/* The process found last, and when it had the pid. */
+	uint64_t found_pid, found_from, found_until;
+	uint32_t found_trace, found;
+};
+
+/* Returns 0 or -ENOMEM. */
+int process_table_init(struct process_table *table, size_t trace_count);
+void process_table_free(struct process_table *table);
+
+/* Replays the forks, execs and exits of one trace. Returns 0 or -errno. */
+int process_table_load(struct process_table *table, uint32_t trace, struct trace_reader *reader,
+		       struct clock_shift clock, struct trace_error *error);
+
+/* Use process_table_find. */
+int process_table_search(struct process_table *table, uint32_t trace, uint64_t pid,
+			 uint64_t time_ns, uint32_t *process);
+
+/*
+ * Number of the process that had a pid at a time on the job's clock; one that no row has named is
+ * added. Returns 0 or -ENOMEM.
+ */
+static inline int process_table_find(struct process_table *table, uint32_t trace, uint64_t pid,
+				     uint64_t time_ns, uint32_t *process)
+{
+	if (pid == table->found_pid && trace == table->found_trace &&
+	    time_ns >= table->found_from && time_ns < table->found_until) {
+		*process = table->found;
+		return 0;
+	}
+	return process_table_search(table, trace, pid, time_ns, process);
+}
+
+#endif

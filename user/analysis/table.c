@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Neutral tables. Knows nothing of how a number was made, nor of how it is printed.
+ */
+#include "analysis/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/arena.h"
+
+/* What owns a table: the lists that grow are blocks of their own, all else lies in the arena. */
+struct store {
+	struct arena arena;
+	struct table table;
+	size_t column_room, row_room;
+};
+
+static struct store *store_of(const struct table *table)
+{
+	return table->arena;
+}
+
+/* A NUL-terminated copy, or NULL for NULL. */
+static int copy_text(struct table *table, const char *text, const char **copy)
+{
+	*copy = NULL;
+	if (!text)
+		return 0;
+	*copy = arena_text(&store_of(table)->arena, text, strlen(text));
+	return *copy ? 0 : -ENOMEM;
+}
+
+int table_new(struct table **table, const char *name, const char *title, enum table_shape shape)
+{
+	struct store *store = calloc(1, sizeof(*store));
+	int status;
+
+	*table = NULL;
+	if (!store)
+		return -ENOMEM;
+	store->table.arena = store;
+	store->table.shape = shape;
+	status = copy_text(&store->table, name, &store->table.name);
+	if (!status)
+		status = copy_text(&store->table, title, &store->table.title);
+	if (status)
+		table_free(&store->table);
+	else
+		*table = &store->table;
+	return status;
+}
+
+void table_free(struct table *table)
+{
+	struct store *store;
+
+	if (!table)
+		return;
+	store = store_of(table);
+	free(table->columns);
+	free(table->cells);
+	arena_free(&store->arena);
+	free(store);
+}
+
+int table_add_column(struct table *table, const char *name, const char *title, enum table_unit unit)
+{
+	struct store *store = store_of(table);
+	struct table_column column = { .unit = unit };
+
+	if (table->column_count == store->column_room) {
+		size_t room = store->column_room ? store->column_room * 2 : 16;
+		void *columns = reallocarray(table->columns, room, sizeof(*table->columns));
+
+		if (!columns)
+			return -ENOMEM;
+		table->columns = columns;
+		store->column_room = room;
+	}
+	if (copy_text(table, name, &column.name) || copy_text(table, title, &column.title))
+		return -ENOMEM;
+	table->columns[table->column_count++] = column;
+	return 0;
+}
+
+int table_add_columns(struct table *table, const struct table_column *columns, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count && !status; i++)
+		status =
+			table_add_column(table, columns[i].name, columns[i].title, columns[i].unit);
+	return status;
+}
+
+int table_add_row(struct table *table, struct cell **row)
+{
+	struct store *store = store_of(table);
+
+	if (table->row_count == store->row_room) {
+		size_t room = store->row_room ? store->row_room * 2 : 8;
+		size_t width = table->column_count * sizeof(*table->cells);
+		void *cells = width ? reallocarray(table->cells, room, width) : table->cells;
+
+		if (width && !cells)
+			return -ENOMEM;
+		table->cells = cells;
+		store->row_room = room;
+	}
+	*row = table->cells + table->row_count * table->column_count;
+	for (size_t i = 0; i < table->column_count; i++)
+		(*row)[i] = (struct cell) { .type = CELL_NULL };
+	table->row_count++;
+	return 0;
+}
+
+int table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length)
+{
+	char *copy;
+
+	if (length > UINT32_MAX - 1)
+		return -ENOMEM;
+	copy = arena_text(&store_of(table)->arena, bytes, length);
+	if (!copy)
+		return -ENOMEM;
+	*cell = (struct cell) { .type = CELL_TEXT, .length = length, .text = copy };
+	return 0;
+}
+
+int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count)
+{
+	struct cell *copies;
+	int status = 0;
+
+	if (count > UINT32_MAX)
+		return -ENOMEM;
+	copies = arena_alloc(&store_of(table)->arena, count * sizeof(*copies));
+	if (!copies)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && !status; i++)
+		status = table_set_text(table, &copies[i], texts[i].text, texts[i].length);
+	if (!status)
+		*cell = (struct cell) { .type = CELL_TEXTS, .length = count, .texts = copies };
+	return status;
+}
+
+int table_set_note(struct table *table, const char *note)
+{
+	return copy_text(table, note, &table->note);
+}
+
+int table_find_column(const struct table *table, const char *name)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!strcmp(table->columns[i].name, name))
+			return i;
+	return -1;
+}
