@@ -171,7 +171,7 @@ static void test_wide(void **state)
 
 	add_column(table, "path", "path", UNIT_NONE);
 	for (int i = 0; i < 12; i++) {
-		char name[16];
+		char name[24];
 
 		snprintf(name, sizeof(name), "column %d", i);
 		add_column(table, name, name, UNIT_BYTES);
@@ -190,7 +190,7 @@ static void test_wide(void **state)
 	render(table, 60, 0);
 	assert_int_equal(count_lines(shown), 1 + 2 + 1 + 2 + 1);
 	for (int i = 0; i < 12; i += 2) {
-		char number[16];
+		char number[24];
 
 		snprintf(number, sizeof(number), "%d.0 KiB", i + 1);
 		assert_non_null(strstr(shown, number));
@@ -246,7 +246,7 @@ static const struct field trace_fields[] = {
 	{ "exit_code", UINT(0) },
 	{ "duration_ns", UINT(100000000000) },
 	{ "complete", FLAG(false) },
-	{ "incomplete", TEXT("the tracer was killed") },
+	{ "incomplete_reason", TEXT("the tracer was killed") },
 	{ "layers.syscall.state", TEXT("on") },
 	{ "layers.block.state", TEXT("off") },
 	{ "layers.block.reason", TEXT("not asked for") },
@@ -333,19 +333,19 @@ static void test_screen(void **state)
 		"lack them\n"
 		"not recorded: block (not asked for)\n"
 		"\n"
-		"                       time  of the run  calls  bytes  fetched  errors\n"
-		"read                 1.0 ms       <0.1%     12      -        -       -\n"
-		"metadata                  -           -      -      -        -       -\n"
-		"sync                      -           -      -      -        -       -\n"
-		"mmap read (faults)   12.3 s       12.3%  4,096      -  511 MiB       -\n"
-		"mmap write (faults)       -           -      -      -        -       -\n"
+		"                       time  of the run  calls  bytes  from storage  errors\n"
+		"read                 1.0 ms       <0.1%     12      -             -       -\n"
+		"metadata                  -           -      -      -             -       -\n"
+		"sync                      -           -      -      -             -       -\n"
+		"mmap read (faults)   12.3 s       12.3%  4,096      -       511 MiB       -\n"
+		"mmap write (faults)       -           -      -      -             -       -\n"
 		"\n"
-		"door     read    time  fetched  written  time\n"
-		"a     4.0 KiB  1.0 us  1.0 KiB        -     -\n"
+		"door     read    time  from storage  written  time\n"
+		"a     4.0 KiB  1.0 us       1.0 KiB        -     -\n"
 		"\n"
-		"file               time  read  faults  fetched  written\n"
-		"/data/train.bin  3.0 us     -       7  2.0 KiB        -\n"
-		"/data/train.bin  3.0 us     -       7  2.0 KiB        -\n");
+		"file               time  read  faults  from storage  written\n"
+		"/data/train.bin  3.0 us     -       7       2.0 KiB        -\n"
+		"/data/train.bin  3.0 us     -       7       2.0 KiB        -\n");
 }
 
 /* However much there is to say: one screen. */

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "output/classes.h"
 #include "output/escape.h"
+#include "output/pick.h"
 #include "output/text.h"
 #include "output/units.h"
 
@@ -22,28 +24,6 @@ struct screen {
 	size_t width;
 	const struct table *trace, *totals, *doors, *files, *findings;
 };
-
-static const struct cell null_cell = { .type = CELL_NULL };
-
-static const struct table *find(const struct table *const *tables, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(tables[i]->name, name))
-			return tables[i]->absent ? NULL : tables[i];
-	return NULL;
-}
-
-static const struct cell *get(const struct table *table, size_t row, const char *name)
-{
-	int column = table && row < table->row_count ? table_find_column(table, name) : -1;
-
-	return column < 0 ? &null_cell : &table->cells[row * table->column_count + column];
-}
-
-static uint64_t number(const struct cell *cell)
-{
-	return cell->type == CELL_UINT ? cell->uint : 0;
-}
 
 static bool is_text(const struct cell *cell, const char *text)
 {
@@ -77,7 +57,7 @@ static void add_texts(struct sink *line, const struct cell *cell, const char *be
 
 static void write_start(struct sink *line, const struct cell *start)
 {
-	time_t seconds = number(start) / 1000000000;
+	time_t seconds = pick_number(start) / 1000000000;
 	struct tm when;
 	char text[64];
 
@@ -98,10 +78,11 @@ static void write_exit(struct sink *line, const struct cell *code)
 
 static void write_job(struct screen *screen, struct sink *line)
 {
-	const struct cell *command = get(screen->trace, 0, "command");
-	const struct cell *events = get(screen->trace, 0, "events");
-	const struct cell *duration = get(screen->trace, 0, "duration_ns");
-	const struct cell *io = get(screen->totals, 0, "io.time_ns");
+	const struct cell *command = pick_cell(screen->trace, 0, "command");
+	const struct cell *events = pick_cell(screen->trace, 0, "events");
+	const struct cell *duration = pick_cell(screen->trace, 0, "duration_ns");
+	const struct cell *io = pick_cell(screen->totals, 0, "io.time_ns");
+	const struct cell *survivors = pick_cell(screen->trace, 0, "survivors");
 	char text[UNITS_TEXT];
 
 	if (command->type == CELL_NULL)
@@ -110,11 +91,11 @@ static void write_job(struct screen *screen, struct sink *line)
 	write_line(screen, line);
 
 	sink_text(line, "on ");
-	add_texts(line, get(screen->trace, 0, "hosts"), ", ");
+	add_texts(line, pick_cell(screen->trace, 0, "hosts"), ", ");
 	sink_text(line, ", Linux ");
-	add_texts(line, get(screen->trace, 0, "kernel"), ", ");
-	write_start(line, get(screen->trace, 0, "start_unix_ns"));
-	write_exit(line, get(screen->trace, 0, "exit_code"));
+	add_texts(line, pick_cell(screen->trace, 0, "kernel"), ", ");
+	write_start(line, pick_cell(screen->trace, 0, "start_unix_ns"));
+	write_exit(line, pick_cell(screen->trace, 0, "exit_code"));
 	if (events->type == CELL_UINT)
 		sink_format(line, ", %s events", units_count(text, events->uint));
 	write_line(screen, line);
@@ -123,8 +104,11 @@ static void write_job(struct screen *screen, struct sink *line)
 		    duration->type == CELL_UINT ? units_ns(text, duration->uint) : "-");
 	sink_format(line, ", in I/O for %s of it",
 		    io->type == CELL_UINT ? units_ns(text, io->uint) : "-");
-	if (io->type == CELL_UINT && number(duration))
+	if (io->type == CELL_UINT && pick_number(duration))
 		sink_format(line, " (%s)", units_share(text, (double)io->uint / duration->uint));
+	if (pick_number(survivors))
+		sink_format(line, "; %s %s it, untraced", units_count(text, survivors->uint),
+			    survivors->uint == 1 ? "process outlived" : "processes outlived");
 	write_line(screen, line);
 }
 
@@ -140,7 +124,7 @@ static bool has_prefix(const struct table_column *column, const char *prefix, co
 static void write_lost(struct screen *screen, struct sink *line)
 {
 	static const char consequence[] = "; totals are exact, the other tables lack them";
-	const struct cell *lost = get(screen->trace, 0, "lost.total");
+	const struct cell *lost = pick_cell(screen->trace, 0, "lost.total");
 	const char *name, *between = " (";
 	char text[UNITS_TEXT];
 
@@ -152,12 +136,13 @@ static void write_lost(struct screen *screen, struct sink *line)
 	if (lost->type == CELL_UINT)
 		sink_format(line, "LOST: %s events", units_count(text, lost->uint));
 	else
-		sink_text(line, "LOST: unknown");
+		sink_text(line, "LOST: unknown (only the end of a trace tells)");
 	for (size_t i = 0; screen->trace && i < screen->trace->column_count; i++) {
-		const struct cell *cell = get(screen->trace, 0, screen->trace->columns[i].name);
+		const struct cell *cell =
+			pick_cell(screen->trace, 0, screen->trace->columns[i].name);
 
 		if (!has_prefix(&screen->trace->columns[i], "lost.by_layer.", &name) ||
-		    !number(cell))
+		    !pick_number(cell))
 			continue;
 		sink_format(line, "%s%s %s", between, name, units_count(text, cell->uint));
 		between = ", ";
@@ -171,14 +156,14 @@ static void write_lost(struct screen *screen, struct sink *line)
 
 static bool is_incomplete(const struct screen *screen)
 {
-	const struct cell *complete = get(screen->trace, 0, "complete");
+	const struct cell *complete = pick_cell(screen->trace, 0, "complete");
 
 	return complete->type == CELL_BOOL && !complete->flag;
 }
 
 static void write_incomplete(struct screen *screen, struct sink *line)
 {
-	const struct cell *reason = get(screen->trace, 0, "incomplete");
+	const struct cell *reason = pick_cell(screen->trace, 0, "incomplete_reason");
 
 	if (!is_incomplete(screen))
 		return;
@@ -203,13 +188,13 @@ static bool write_off(struct screen *screen, struct sink *line)
 
 		if (!has_prefix(column, "layers.", &name) || length < 6 ||
 		    strcmp(column->name + length - 6, ".state") ||
-		    !is_text(get(screen->trace, 0, column->name), "off"))
+		    !is_text(pick_cell(screen->trace, 0, column->name), "off"))
 			continue;
 		any = true;
 		if (!line)
 			continue;
 		snprintf(reason, sizeof(reason), "layers.%.*s.reason", (int)strlen(name) - 6, name);
-		cell = get(screen->trace, 0, reason);
+		cell = pick_cell(screen->trace, 0, reason);
 		sink_format(line, "%s%.*s", between, (int)strlen(name) - 6, name);
 		between = ", ";
 		if (cell->type == CELL_TEXT && cell->length)
@@ -223,22 +208,6 @@ static bool write_off(struct screen *screen, struct sink *line)
 /* --- how much, through which door, to which files -----------------------------------------------
  */
 
-struct picked_column {
-	const char *title;
-	enum table_unit unit;
-};
-
-/* A table of the screen's own, to be filled from the report's. */
-static int new_table(struct table **table, const struct picked_column *columns, size_t count)
-{
-	int status = table_new(table, "", NULL, TABLE_LIST);
-
-	for (size_t i = 0; i < count && !status; i++)
-		status = table_add_column(*table, columns[i].title, columns[i].title,
-					  columns[i].unit);
-	return status;
-}
-
 static void write_table(struct screen *screen, const struct table *table)
 {
 	const struct text_options options = { .width = screen->width, .bare = true };
@@ -246,74 +215,21 @@ static void write_table(struct screen *screen, const struct table *table)
 	text_table(screen->out, table, &options);
 }
 
-static const struct cell *get_in(const struct table *table, size_t row, const char *group,
-				 const char *name)
-{
-	char column[96];
-
-	snprintf(column, sizeof(column), "%s.%s", group, name);
-	return get(table, row, column);
-}
-
-static int make_classes(struct screen *screen, struct table **table)
-{
-	static const struct picked_column columns[] = {
-		{ "", UNIT_NONE },	  { "time", UNIT_NS },	   { "of the run", UNIT_SHARE },
-		{ "calls", UNIT_COUNT },  { "bytes", UNIT_BYTES }, { "fetched", UNIT_BYTES },
-		{ "errors", UNIT_COUNT },
-	};
-	static const struct {
-		const char *name, *title, *count;
-		bool always;
-	} classes[] = {
-		{ "read", "read", "count", true },
-		{ "write", "write", "count", false },
-		{ "metadata", "metadata", "count", false },
-		{ "sync", "sync", "count", false },
-		{ "mmap_read", "mmap read (faults)", "faults", true },
-		{ "mmap_write", "mmap write (faults)", "faults", false },
-	};
-	uint64_t duration = number(get(screen->trace, 0, "duration_ns"));
-	int status = new_table(table, columns, sizeof(columns) / sizeof(columns[0]));
-
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && !status; i++) {
-		const struct cell *count =
-			get_in(screen->totals, 0, classes[i].name, classes[i].count);
-		struct cell *row;
-
-		if (!classes[i].always && count->type == CELL_UINT && !count->uint)
-			continue;
-		status = table_add_row(*table, &row);
-		if (status)
-			break;
-		row[1] = *get_in(screen->totals, 0, classes[i].name, "time_ns");
-		if (row[1].type == CELL_UINT && duration)
-			cell_real(&row[2], (double)row[1].uint / duration);
-		row[3] = *count;
-		row[4] = *get_in(screen->totals, 0, classes[i].name, "bytes");
-		row[5] = *get_in(screen->totals, 0, classes[i].name, "fetched_bytes");
-		row[6] = *get_in(screen->totals, 0, classes[i].name, "errors");
-		status =
-			table_set_text(*table, &row[0], classes[i].title, strlen(classes[i].title));
-	}
-	return status;
-}
-
 /* The report has a row for each door and direction, this a row for each door. */
 static int make_doors(struct screen *screen, struct table **table)
 {
-	static const struct picked_column columns[] = {
+	static const struct pick_column columns[] = {
 		{ "door", UNIT_NONE },		{ "read", UNIT_BYTES },	   { "time", UNIT_NS },
-		{ "fetched", UNIT_BYTES }, { "written", UNIT_BYTES }, { "time", UNIT_NS },
+		{ "from storage", UNIT_BYTES }, { "written", UNIT_BYTES }, { "time", UNIT_NS },
 	};
-	int status = new_table(table, columns, sizeof(columns) / sizeof(columns[0]));
+	int status = pick_new_list(table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
 
 	for (size_t i = 0; screen->doors && i < screen->doors->row_count && !status; i++) {
-		const struct cell *door = get(screen->doors, i, "door");
-		bool write = is_text(get(screen->doors, i, "op"), "write");
+		const struct cell *door = pick_cell(screen->doors, i, "door");
+		bool write = is_text(pick_cell(screen->doors, i, "op"), "write");
 		struct cell *row = NULL;
 
-		if (door->type != CELL_TEXT || !number(get(screen->doors, i, "count")))
+		if (door->type != CELL_TEXT || !pick_number(pick_cell(screen->doors, i, "count")))
 			continue;
 		for (size_t j = 0; j < (*table)->row_count && !row; j++) {
 			row = &(*table)->cells[j * (*table)->column_count];
@@ -328,10 +244,10 @@ static int make_doors(struct screen *screen, struct table **table)
 			if (status)
 				break;
 		}
-		row[write ? 4 : 1] = *get(screen->doors, i, "bytes");
-		row[write ? 5 : 2] = *get(screen->doors, i, "time_ns");
+		row[write ? 4 : 1] = *pick_cell(screen->doors, i, "bytes");
+		row[write ? 5 : 2] = *pick_cell(screen->doors, i, "time_ns");
 		if (!write)
-			row[3] = *get(screen->doors, i, "fetched_bytes");
+			row[3] = *pick_cell(screen->doors, i, "fetched_bytes");
 	}
 	return status;
 }
@@ -339,34 +255,34 @@ static int make_doors(struct screen *screen, struct table **table)
 static void add_number(struct cell *sum, const struct cell *cell)
 {
 	if (cell->type == CELL_UINT)
-		cell_uint(sum, number(sum) + cell->uint);
+		cell_uint(sum, pick_number(sum) + cell->uint);
 }
 
 static int make_files(struct screen *screen, struct table **table, size_t most)
 {
-	static const struct picked_column columns[] = {
+	static const struct pick_column columns[] = {
 		{ "file", UNIT_NONE },		{ "time", UNIT_NS },
 		{ "read", UNIT_BYTES },		{ "faults", UNIT_COUNT },
-		{ "fetched", UNIT_BYTES }, { "written", UNIT_BYTES },
+		{ "from storage", UNIT_BYTES }, { "written", UNIT_BYTES },
 	};
 	static const char *const groups[] = { "read", "write", "mmap" };
-	int status = new_table(table, columns, sizeof(columns) / sizeof(columns[0]));
+	int status = pick_new_list(table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
 
 	for (size_t i = 0; screen->files && i < screen->files->row_count && i < most && !status;
 	     i++) {
-		const struct cell *path = get(screen->files, i, "path");
+		const struct cell *path = pick_cell(screen->files, i, "path");
 		struct cell *row;
 
 		status = table_add_row(*table, &row);
 		if (status)
 			break;
 		for (size_t j = 0; j < sizeof(groups) / sizeof(groups[0]); j++) {
-			add_number(&row[1], get_in(screen->files, i, groups[j], "time_ns"));
-			add_number(&row[4], get_in(screen->files, i, groups[j], "fetched_bytes"));
+			add_number(&row[1], pick_in(screen->files, i, groups[j], "time_ns"));
+			add_number(&row[4], pick_in(screen->files, i, groups[j], "fetched_bytes"));
 		}
-		row[2] = *get(screen->files, i, "read.bytes");
-		row[3] = *get(screen->files, i, "mmap.faults");
-		row[5] = *get(screen->files, i, "write.bytes");
+		row[2] = *pick_cell(screen->files, i, "read.bytes");
+		row[3] = *pick_cell(screen->files, i, "mmap.faults");
+		row[5] = *pick_cell(screen->files, i, "write.bytes");
 		if (path->type == CELL_TEXT)
 			status = table_set_text(*table, &row[0], path->text, path->length);
 	}
@@ -398,11 +314,11 @@ int summary_write(struct sink *out, const struct table *const *tables, size_t co
 {
 	struct screen screen = { out,
 				 width,
-				 find(tables, count, "trace"),
-				 find(tables, count, "totals"),
-				 find(tables, count, "doors"),
-				 find(tables, count, "files"),
-				 find(tables, count, "findings") };
+				 pick_table(tables, count, "trace"),
+				 pick_table(tables, count, "totals"),
+				 pick_table(tables, count, "doors"),
+				 pick_table(tables, count, "files"),
+				 pick_table(tables, count, "findings") };
 	struct table *classes = NULL, *doors = NULL, *files = NULL;
 	struct budget budget = { SUMMARY_LINES };
 	bool finding = screen.findings && screen.findings->row_count;
@@ -411,7 +327,7 @@ int summary_write(struct sink *out, const struct table *const *tables, size_t co
 	int status;
 
 	sink_open_memory(&line);
-	status = make_classes(&screen, &classes);
+	status = classes_make(&classes, screen.trace, screen.totals, true);
 	if (!status)
 		status = make_doors(&screen, &doors);
 	if (status)
@@ -445,7 +361,7 @@ int summary_write(struct sink *out, const struct table *const *tables, size_t co
 	}
 	if (finding) {
 		sink_text(&line, "finding: ");
-		add_texts(&line, get(screen.findings, 0, "title"), " ");
+		add_texts(&line, pick_cell(screen.findings, 0, "title"), " ");
 		write_line(&screen, &line);
 	}
 out:

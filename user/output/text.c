@@ -10,7 +10,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "output/classes.h"
 #include "output/escape.h"
+#include "output/pick.h"
 #include "output/summary.h"
 #include "output/units.h"
 
@@ -358,16 +360,34 @@ void text_table(struct sink *out, const struct table *table, const struct text_o
 	free(layout.columns);
 }
 
+/* What "trace" says stands on the first screen; "totals" is laid out in rows. */
+static int write_section(struct sink *out, const struct table *const *tables, size_t count,
+			 size_t number, const struct text_options *options)
+{
+	const struct table *table = tables[number];
+	struct table *classes = NULL;
+	int status = 0;
+
+	if (!table->title || !strcmp(table->name, "trace"))
+		return 0;
+	if (!strcmp(table->name, "totals")) {
+		status = classes_make(&classes, pick_table(tables, count, "trace"), table, false);
+		table = classes;
+	}
+	if (!status) {
+		sink_char(out, '\n');
+		text_table(out, table, options);
+	}
+	table_free(classes);
+	return status;
+}
+
 int text_report(struct sink *out, const struct table *const *tables, size_t count,
 		const struct text_options *options)
 {
 	int status = summary_write(out, tables, count, options->width);
 
-	for (size_t i = 0; i < count && !status && !out->error; i++) {
-		if (!tables[i]->title)
-			continue;
-		sink_char(out, '\n');
-		text_table(out, tables[i], options);
-	}
+	for (size_t i = 0; i < count && !status && !out->error; i++)
+		status = write_section(out, tables, count, i, options);
 	return status ? status : out->error;
 }

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Completion of faultline for bash. Commands, options and the words an option takes come from the
+# program's own --help; nothing here must name one of them.
+
+# Prints the lines of --help of a command (of faultline itself, without one).
+_faultline_help() {
+	"$_faultline_program" ${1:+"$1"} --help 2>/dev/null
+}
+
+# _faultline_value OPTION: how --help of the command names the value of an option.
+_faultline_value() {
+	_faultline_help "$_faultline_command" |
+		sed -nE -e "s/^ +(-[a-zA-Z], )?$1 ([^ ]+).*/\2/p" \
+			-e "s/^ +$1, --[a-z-]+ ([^ ]+).*/\1/p" | head -n 1
+}
+
+_faultline_words() {
+	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
+}
+
+_faultline_files() {
+	type compopt >/dev/null 2>&1 && compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen -f -- "$current")
+}
+
+# A value, by the name that --help gives it.
+_faultline_complete_value() {
+	case $1 in
+	*'|'*) _faultline_words "${1//|/ }" ;;
+	USER) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
+	FILE | PATH | DIR | TRACE) _faultline_files ;;
+	*) COMPREPLY=() ;; # a number, or a text of one's own
+	esac
+}
+
+# Looks at the words before the current one. Sets _faultline_command, `after` to the option whose
+# value comes next, and `operand` to the number of the first operand.
+_faultline_walk() {
+	local i word
+	_faultline_command='' after='' operand=0
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if [[ -z $_faultline_command ]]; then
+			_faultline_command=$word
+		elif [[ -n $after ]]; then
+			after=''
+		elif [[ $word == -- ]]; then
+			operand=$((i + 1))
+			return
+		elif [[ $word == -?* ]]; then
+			[[ -n $(_faultline_value "$word") ]] && after=$word
+		else
+			operand=$i
+			return
+		fi
+	done
+}
+
+_faultline() {
+	local current=${COMP_WORDS[COMP_CWORD]} after operand
+	local _faultline_program=${COMP_WORDS[0]} _faultline_command
+	COMPREPLY=()
+	_faultline_walk
+	if [[ -z $_faultline_command ]]; then
+		_faultline_words "--help --version $(_faultline_help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')"
+	elif [[ -n $after ]]; then
+		_faultline_complete_value "$(_faultline_value "$after")"
+	elif [[ $operand == 0 && $current == -* ]]; then
+		_faultline_words "$(_faultline_help "$_faultline_command" | grep -oE -- '^ +(-[a-zA-Z], )?--[a-z-]+' |
+			grep -oE -- '--[a-z-]+')"
+	elif _faultline_help "$_faultline_command" | grep -q '^Usage:.* COMMAND'; then
+		# The rest is a command line of its own.
+		if type _command_offset >/dev/null 2>&1; then
+			_command_offset "$((operand ? operand : COMP_CWORD))"
+		elif [[ $operand == 0 || $operand == "$COMP_CWORD" ]]; then
+			mapfile -t COMPREPLY < <(compgen -c -- "$current")
+		else
+			_faultline_files
+		fi
+	elif _faultline_help "$_faultline_command" | grep -q '^Usage:.* TRACE'; then
+		_faultline_files
+	fi
+}
+
+complete -F _faultline faultline
