@@ -46,16 +46,14 @@ static __always_inline void send_fault(struct task_state *state, struct task_str
 {
 	__u64 duration_ns = now_ns - state->fault_start_ns;
 	struct event_fault *event;
-	struct file_facts facts = {};
 	__u32 id;
 
 	if (file) {
-		file_facts_of(file, &facts);
-		id = file_id(state, &facts, false);
-		if (!KREAD(inode, facts.inode, i_nlink))
+		id = file_id_of(state, file);
+		if (!KREAD(inode, KREAD(file, file, f_inode), i_nlink))
 			state->fault_flags |= TRACE_FAULT_UNLINKED;
 	} else {
-		id = file_id_of_mapping(state, state->fault_mapping);
+		id = file_id_of_mapping(state->fault_mapping);
 	}
 	count_fault(OP_FAULT, state, duration_ns);
 	event = ring_reserve(EVENT_FAULT, sizeof(*event), task);

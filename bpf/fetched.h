@@ -7,10 +7,10 @@
 
 #include "file.h"
 
-static __always_inline void fetched_send(struct task_state *state, struct task_struct *task,
-					 __u64 mapping, __u64 index, __u32 pages)
+static __always_inline void fetched_send(struct task_struct *task, __u64 mapping, __u64 index,
+					 __u32 pages)
 {
-	__u32 op = OP_PAGECACHE, file = file_id_of_mapping(state, mapping);
+	__u32 op = OP_PAGECACHE, file = file_id_of_mapping(mapping);
 	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
 	struct event_pagecache *event;
 
@@ -33,7 +33,7 @@ static __always_inline void fetched_send(struct task_state *state, struct task_s
 static __always_inline void fault_abandon(struct task_state *state, struct task_struct *task)
 {
 	if (state->fault_fetched_pages)
-		fetched_send(state, task, state->fault_mapping, state->fault_index,
+		fetched_send(task, state->fault_mapping, state->fault_index,
 			     state->fault_fetched_pages);
 	state->fault_start_ns = 0;
 	state->fault_mapping = 0;

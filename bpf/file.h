@@ -32,6 +32,7 @@
 #define O_TRUNC 01000
 #define O_APPEND 02000
 #define O_DSYNC 010000 /* O_SYNC has this bit, too */
+#define FMODE_WRITE 0x2u
 #define FMODE_BACKING (1u << 25)
 
 struct file_key {
@@ -59,8 +60,10 @@ extern __u32 file_last_id;
 
 /* --- what kind of file --- */
 
-static __always_inline __u32 file_class(struct inode *inode, __u32 mode)
+static __always_inline __u32 file_class(struct inode *inode)
 {
+	__u32 mode = KREAD(inode, inode, i_mode);
+
 	if (KREAD(super_block, KREAD(inode, inode, i_sb), s_magic) == ANON_INODE_FS_MAGIC)
 		return FILE_CLASS_ANON; /* since 6.16 their mode says regular */
 	switch (mode & S_IFMT) {
@@ -173,7 +176,6 @@ struct file_facts {
 	struct dentry *dentry;
 	struct vfsmount *mnt; /* NULL: only the inode is known */
 	struct file_key key;
-	__u32 mode;
 };
 
 /* A file without a path has a name of its kernel's making on a mount of its own. */
@@ -211,9 +213,9 @@ static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 si
 	record->id = id;
 	record->dev = facts->key.dev;
 	record->generation = facts->key.generation;
-	record->mode = facts->mode;
+	record->mode = KREAD(inode, facts->inode, i_mode);
 	record->rdev = KREAD(inode, facts->inode, i_rdev);
-	record->class = file_class(facts->inode, facts->mode);
+	record->class = file_class(facts->inode);
 	record->flags = 0;
 
 	walk.dentry = facts->dentry;
@@ -251,57 +253,67 @@ out:
 	return 0;
 }
 
-/* The id of a file. Without a state nothing is remembered; `refresh` looks whether it was renamed or has changed its size. */
-static __always_inline __u32 file_id(struct task_state *state, struct file_facts *facts, bool refresh)
+/* --- ids --- */
+
+/* The id of a file; `refresh` looks whether it was renamed or has changed its size. */
+static __always_inline __u32 file_id(struct file_facts *facts, bool refresh)
 {
 	struct file_entry *entry, fresh = {};
-	struct known_file *known;
 
 	facts->key.ino = KREAD(inode, facts->inode, i_ino);
 	facts->key.generation = KREAD(inode, facts->inode, i_generation);
-	if (state && !refresh) {
-#pragma unroll
-		for (int i = 0; i < 2; i++) {
-			known = &state->known[i];
-			if (known->inode == (__u64)facts->inode && known->ino == facts->key.ino &&
-			    known->generation == facts->key.generation)
-				return known->id;
-		}
-	}
 	facts->key.dev = KREAD(super_block, KREAD(inode, facts->inode, i_sb), s_dev);
-	facts->mode = KREAD(inode, facts->inode, i_mode);
 	entry = bpf_map_lookup_elem(&files, &facts->key);
-	if (!entry || refresh) {
-		fresh.size_bytes = KREAD(inode, facts->inode, i_size);
-		if (facts->dentry)
-			fresh.name_hash = KREAD(dentry, facts->dentry, d_name.hash);
-	}
-	if (!entry) {
+	if (entry && !refresh)
+		return entry->id;
+	fresh.size_bytes = KREAD(inode, facts->inode, i_size);
+	if (facts->dentry)
+		fresh.name_hash = KREAD(dentry, facts->dentry, d_name.hash);
+	if (entry) {
+		if (entry->name_hash == fresh.name_hash && entry->size_bytes == fresh.size_bytes)
+			return entry->id;
+		entry->name_hash = fresh.name_hash;
+		entry->size_bytes = fresh.size_bytes;
+		fresh.id = entry->id;
+	} else {
 		fresh.id = __sync_fetch_and_add(&file_last_id, 1) + 1;
 		if (bpf_map_update_elem(&files, &facts->key, &fresh, BPF_NOEXIST)) {
 			entry = bpf_map_lookup_elem(&files, &facts->key);
 			if (entry) /* another CPU was first */
-				fresh.id = entry->id;
-		}
-		file_announce(facts, fresh.id, fresh.size_bytes);
-	} else {
-		fresh.id = entry->id;
-		if (refresh && (entry->name_hash != fresh.name_hash ||
-				entry->size_bytes != fresh.size_bytes)) {
-			entry->name_hash = fresh.name_hash;
-			entry->size_bytes = fresh.size_bytes;
-			file_announce(facts, fresh.id, fresh.size_bytes);
+				return entry->id;
 		}
 	}
-	if (!state)
-		return fresh.id;
-	known = &state->known[state->known_next & 1];
-	state->known_next++;
-	known->inode = (__u64)facts->inode;
-	known->ino = facts->key.ino;
-	known->generation = facts->key.generation;
-	known->id = fresh.id;
+	file_announce(facts, fresh.id, fresh.size_bytes);
 	return fresh.id;
+}
+
+/* What the task remembers of the file reached through `address`, whose inode is `inode`. */
+static __always_inline struct known_file *file_known(struct task_state *state, __u64 address,
+						     struct inode *inode)
+{
+#pragma unroll
+	for (int i = 0; i < 2; i++) {
+		struct known_file *known = &state->known[i];
+
+		if (known->address == address && known->inode == (__u64)inode &&
+		    known->ino == KREAD(inode, inode, i_ino) &&
+		    known->generation == KREAD(inode, inode, i_generation))
+			return known;
+	}
+	return NULL;
+}
+
+static __always_inline void file_remember(struct task_state *state, __u64 address,
+					  struct inode *inode, __u64 mapping, __u32 id)
+{
+	struct known_file *known = &state->known[state->known_next++ & 1];
+
+	known->address = address;
+	known->inode = (__u64)inode;
+	known->ino = KREAD(inode, inode, i_ino);
+	known->generation = KREAD(inode, inode, i_generation);
+	known->mapping = mapping;
+	known->id = id;
 }
 
 /* The inode that is a file's identity: of the name that was opened. */
@@ -313,16 +325,23 @@ static __always_inline void file_facts_of(struct file *file, struct file_facts *
 		facts->inode = KREAD(file, file, f_inode);
 }
 
-static __always_inline __u32 file_id_of(struct task_state *state, struct file *file, bool refresh)
+static __always_inline __u32 file_id_of(struct task_state *state, struct file *file)
 {
+	struct inode *inode = KREAD(file, file, f_inode);
+	struct known_file *known = file_known(state, (__u64)file, inode);
 	struct file_facts facts = {};
+	__u32 id;
 
+	if (known)
+		return known->id;
 	file_facts_of(file, &facts);
-	return file_id(state, &facts, refresh);
+	id = file_id(&facts, false);
+	file_remember(state, (__u64)file, inode, (__u64)KREAD(file, file, f_mapping), id);
+	return id;
 }
 
 /* The id of the file that a page cache belongs to, where only that is known. */
-static __always_inline __u32 file_id_of_mapping(struct task_state *state, __u64 mapping)
+static __always_inline __u32 file_id_of_mapping(__u64 mapping)
 {
 	struct file_facts facts = {};
 	void *alias;
@@ -333,7 +352,7 @@ static __always_inline __u32 file_id_of_mapping(struct task_state *state, __u64 
 	alias = KREAD(inode, facts.inode, i_dentry.first);
 	if (alias)
 		facts.dentry = alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
-	return file_id(state, &facts, false);
+	return file_id(&facts, false);
 }
 
 #endif

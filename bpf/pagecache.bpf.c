@@ -31,7 +31,7 @@ int BPF_PROG(fl_page_add, struct folio *folio)
 	if (!state) {
 		/* A worker of io_uring is made without a fork event; it works for its process. */
 		if (task_followed(task->group_leader))
-			fetched_send(NULL, task, mapping, KREAD(folio, folio, index), pages);
+			fetched_send(task, mapping, KREAD(folio, folio, index), pages);
 		return 0;
 	}
 	if (!have_filemap_fault && state->fault_start_ns && !state->fault_mapping)
@@ -41,7 +41,7 @@ int BPF_PROG(fl_page_add, struct folio *folio)
 	else if (state->call_op && state->call_mapping == mapping)
 		state->call_fetched_pages += pages;
 	else
-		fetched_send(state, task, mapping, KREAD(folio, folio, index), pages);
+		fetched_send(task, mapping, KREAD(folio, folio, index), pages);
 	return 0;
 }
 

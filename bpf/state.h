@@ -20,11 +20,14 @@ extern const volatile bool have_filemap_fault; /* filemap_fault is seen when it 
 
 /* --- a followed task --- */
 
-/* A file whose id the task has looked up. Trusted only while the inode at that address still has
- * that number and generation. */
+/* A file whose id the task has looked up, by the address it was reached through: a struct file, or
+ * the dentry of a working directory. Trusted only while that leads to the same inode, and the inode
+ * still has the same number and generation. */
 struct known_file {
+	__u64 address;
 	__u64 inode;
 	__u64 ino;
+	__u64 mapping;
 	__u32 generation;
 	__u32 id;
 };

@@ -88,26 +88,38 @@ static __always_inline __u32 open_flags(__u32 flags)
 	       (flags & O_DSYNC ? TRACE_OP_SYNC : 0);
 }
 
-/* Takes `file` as the file of the call in flight; false when its kind is not recorded. */
+/* Takes `file` as the file of the call in flight; false when its kind is not recorded. `refresh`
+ * looks whether its name or size has changed. */
 static __always_inline bool call_take_file(struct task_state *state, struct file *file, bool refresh)
 {
-	struct file_facts facts = {};
+	struct inode *inode = KREAD(file, file, f_inode);
+	struct known_file *known = refresh ? NULL : file_known(state, (__u64)file, inode);
 
-	file_facts_of(file, &facts);
-	if (!(file_class(facts.inode, KREAD(inode, facts.inode, i_mode)) & file_classes))
-		return false;
+	if (known) {
+		state->call_file_id = known->id;
+		state->call_mapping = known->mapping;
+	} else {
+		struct file_facts facts = {};
+
+		file_facts_of(file, &facts);
+		if (!(file_class(facts.inode) & file_classes))
+			return false;
+		state->call_file_id = file_id(&facts, refresh);
+		state->call_mapping = (__u64)KREAD(file, file, f_mapping);
+		file_remember(state, (__u64)file, inode, state->call_mapping, state->call_file_id);
+	}
 	state->call_file = (__u64)file;
-	state->call_mapping = (__u64)KREAD(file, file, f_mapping);
 	state->call_flags |= open_flags(KREAD(file, file, f_flags));
-	if (!KREAD(inode, facts.inode, i_nlink))
+	if (!KREAD(inode, inode, i_nlink))
 		state->call_flags |= TRACE_OP_UNLINKED;
-	state->call_file_id = file_id(state, &facts, refresh);
 	return true;
 }
 
 /* The file a descriptor stands for; false when its kind is not recorded. */
+enum refresh { REFRESH_NO, REFRESH, REFRESH_WRITTEN };
+
 static __always_inline bool call_take_fd(struct task_state *state, struct task_struct *task, __u32 fd,
-					 bool refresh)
+					 enum refresh refresh)
 {
 	struct file *file = file_of_fd(task, fd);
 
@@ -115,7 +127,9 @@ static __always_inline bool call_take_fd(struct task_state *state, struct task_s
 		state->call_flags |= TRACE_OP_NO_FILE;
 		return true;
 	}
-	return call_take_file(state, file, refresh);
+	if (refresh == REFRESH_WRITTEN && !(KREAD(file, file, f_mode) & FMODE_WRITE))
+		refresh = REFRESH_NO;
+	return call_take_file(state, file, refresh != REFRESH_NO);
 }
 
 static __always_inline bool enter_files(struct task_state *state, struct task_struct *task,
@@ -134,7 +148,7 @@ static __always_inline bool enter_files(struct task_state *state, struct task_st
 		state->call_flags = 0;
 		state->call_file = 0;
 		state->call_mapping = 0;
-		return call_take_fd(state, task, call_arg(regs, row->fd), false) || wanted;
+		return call_take_fd(state, task, call_arg(regs, row->fd), REFRESH_NO) || wanted;
 	}
 	if (traits & CALL_MAP) {
 		struct vm_area_struct *vma = vma_find(task, call_arg(regs, 1));
@@ -146,11 +160,12 @@ static __always_inline bool enter_files(struct task_state *state, struct task_st
 	}
 	if (traits & CALL_MMAP) {
 		if (!(call_arg(regs, 4) & MAP_ANONYMOUS))
-			call_take_fd(state, task, call_arg(regs, row->fd), false);
+			call_take_fd(state, task, call_arg(regs, row->fd), REFRESH_NO);
 		return true;
 	}
-	/* A close is the last look at a file: what its size has come to. */
-	return call_take_fd(state, task, call_arg(regs, row->fd), traits & CALL_CLOSES);
+	/* A close is the last look at a file that was written: what its size has come to. */
+	return call_take_fd(state, task, call_arg(regs, row->fd),
+			    traits & CALL_CLOSES ? REFRESH_WRITTEN : REFRESH_NO);
 }
 
 SEC("?tp_btf/sys_enter")
@@ -352,7 +367,9 @@ static __always_inline __u32 dir_id(struct task_state *state, struct task_struct
 {
 	struct file_facts facts = {};
 	struct fs_struct *fs = task->fs;
+	struct known_file *known;
 	int fd = AT_FDCWD;
+	__u32 id;
 
 	if (first == '/')
 		return 0;
@@ -361,14 +378,21 @@ static __always_inline __u32 dir_id(struct task_state *state, struct task_struct
 	if (fd != AT_FDCWD) {
 		struct file *file = file_of_fd(task, fd);
 
-		return file ? file_id_of(state, file, false) : 0;
+		return file ? file_id_of(state, file) : 0;
 	}
 	if (!fs)
 		return 0;
 	facts.mnt = fs->pwd.mnt;
 	facts.dentry = fs->pwd.dentry;
 	facts.inode = KREAD(dentry, facts.dentry, d_inode);
-	return facts.inode ? file_id(state, &facts, false) : 0;
+	if (!facts.inode)
+		return 0;
+	known = file_known(state, (__u64)facts.dentry, facts.inode);
+	if (known)
+		return known->id;
+	id = file_id(&facts, false);
+	file_remember(state, (__u64)facts.dentry, facts.inode, 0, id);
+	return id;
 }
 
 /* Reads a path behind what the record holds so far; the number of its bytes without the NUL. */
@@ -435,7 +459,7 @@ static __always_inline bool path_call_file(struct task_state *state, struct task
 	char first = 1;
 
 	if (row->traits & CALL_OPENS)
-		return end->result < 0 || call_take_fd(state, task, end->result, true);
+		return end->result < 0 || call_take_fd(state, task, end->result, REFRESH);
 	if (!row->path_dir || row->path2)
 		return true;
 	if (!call_arg(end->regs, row->path))
@@ -444,7 +468,7 @@ static __always_inline bool path_call_file(struct task_state *state, struct task
 		bpf_probe_read_user(&first, sizeof(first), (void *)call_arg(end->regs, row->path));
 	if (first)
 		return true;
-	return call_take_fd(state, task, call_arg(end->regs, row->path_dir), false);
+	return call_take_fd(state, task, call_arg(end->regs, row->path_dir), REFRESH_NO);
 }
 
 SEC("?tp_btf/sys_exit")
