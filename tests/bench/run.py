@@ -324,15 +324,15 @@ def arguments():
     parser.add_argument("--build", default="build", help="where make put things (build)")
     parser.add_argument("--dir", help="where to put files of some hundred MiB, on a real file system "
                         "(BUILD)")
-    parser.add_argument("--pairs", type=int, default=5, help="pairs of runs a row (%(default)s)")
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each run (%(default)s)")
-    parser.add_argument("--events", type=int, help="in the longest trace (6 million)")
-    parser.add_argument("--full", action="store_true", help="9 pairs of 2 s, 50 million events")
+    parser.add_argument("--pairs", type=int, default=9, help="pairs of runs a row (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each run (%(default)s)")
+    parser.add_argument("--events", type=int, help="in the longest trace (8 million)")
+    parser.add_argument("--full", action="store_true", help="15 pairs of 1 s, 50 million events")
     parser.add_argument("--no-rivals", action="store_true", help="leave the other tracers out")
     options = parser.parse_args()
     if options.full:
-        options.pairs, options.seconds = 9, 2.0
-    options.events = options.events or (50_000_000 if options.full else 6_000_000)
+        options.pairs, options.seconds = 15, 1.0
+    options.events = options.events or (50_000_000 if options.full else 8_000_000)
     options.long_seconds = 10
     return options
 
@@ -341,6 +341,9 @@ def main():
     options = arguments()
     if os.geteuid() != 0:
         sys.exit("bench: only root may trace: sudo make bench")
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        say(f"load average {load:.1f}: others are at work on this machine; ratios will be noisy")
     scratch = tempfile.mkdtemp(prefix="bench.", dir=options.dir or options.build)
     try:
         bench = Bench(options, scratch)
@@ -359,7 +362,7 @@ def main():
     print_figures(figures)
     result = f"{options.build}/bench.json"
     with open(result, "w") as file:
-        json.dump({"kernel": platform.release(), "machine": platform.machine(), "cpus": os.cpu_count(),
+        json.dump({"kernel": platform.release(), "machine": platform.machine(), "cpus": os.cpu_count(), "load": load,
                    "pairs": options.pairs, "seconds": options.seconds, "costs": costs,
                    "rivals": rivals, "figures": figures}, file, indent=1)
     print(f"\nThe same as JSON: {result}")
