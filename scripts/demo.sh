@@ -77,11 +77,11 @@ before=$(resident "$tokens")
 loader=(/usr/bin/python3 scripts/demo_loader.py "$tokens")
 say "Job: faultline run -o $trace --force -- ${loader[*]}"
 "${as_root[@]}" "$build/faultline" run -o "$trace" --force -- "${loader[@]}" ||
-	fail "the traced job failed"
+	fail "the traced job ended with exit status $?"
 after=$(resident "$tokens")
 
-say "Report: faultline report $trace"
-"$build/faultline" report "$trace" || fail "the report failed"
+say "Report: faultline report --top 5 $trace"
+"$build/faultline" report --top 5 "$trace" || fail "the report failed"
 
 say "In short"
 "$build/faultline" report --format json "$trace" >"$place/report.json" || fail "the report failed"

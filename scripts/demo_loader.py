@@ -37,6 +37,8 @@ def main():
     with multiprocessing.Pool(WORKERS, open_tokens, (path,)) as pool:
         for batch in pool.imap(load_batch, range(batches)):
             used += batch.size * TOKEN.itemsize  # the training step would be here
+        pool.close()
+        pool.join()
     print(f"loaded {batches} batches of {BATCH} x {WINDOW} tokens: {used / 2**20:.1f} MiB")
 
 

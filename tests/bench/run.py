@@ -91,10 +91,12 @@ class Bench:
         remove(out)
         return pairs
 
+    def report_argv(self):
+        return [f"{self.build}/faultline", "report", "-q", "--format", "json", self.trace]
+
     def report(self):
         """What a report says of the last trace."""
-        done = subprocess.run([f"{self.build}/faultline", "report", "-q", "--format", "json", self.trace],
-                              capture_output=True, text=True, check=True)
+        done = subprocess.run(self.report_argv(), capture_output=True, text=True, check=True)
         return json.loads(done.stdout)["trace"]
 
     def note_trace(self):
@@ -129,8 +131,9 @@ class Bench:
         plain, pairs = self.argv(workload, self.options.seconds), []
         for _ in range(self.options.pairs):
             alone = self.time(plain)
-            traced = self.faultline.wrap(workload, ["sh", "-c", "echo traced; exec sleep 1000"], self.trace)
-            with subprocess.Popen(traced, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as other:
+            other_job = ["sh", "-c", "echo traced; exec sleep 1000"]
+            with subprocess.Popen(self.faultline.wrap(workload, other_job, self.trace),
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as other:
                 other.stdout.readline()  # tracing has begun when the command runs
                 beside = self.time(plain)
                 other.send_signal(signal.SIGTERM)
@@ -170,13 +173,15 @@ class Bench:
             peaks.append(peak)
             yield figure(f"report, events a second and core, {count:,} events", "events/s",
                          count / seconds, REPORT_EVENTS_PER_S, at_least=True)
-        yield figure(f"report, peak memory, {self.options.events // 4:,} events", "bytes", peaks[0], None)
-        yield figure(f"report, peak memory, {self.options.events:,} events", "bytes", peaks[1],
+        memory = "report, peak memory"
+        yield figure(f"{memory}, {self.options.events // 4:,} events", "bytes", peaks[0], None)
+        yield figure(f"{memory}, {self.options.events:,} events", "bytes", peaks[1],
                      peaks[0] * REPORT_GROWTH)
 
     def run_memory(self, events):
         """Peak resident memory of `faultline run`, and how much of it are rings, in bytes."""
-        argv = [f"{self.build}/tests/bench/hotread", f"{self.scratch}/hot", "2", "0", str(events // 2)]
+        argv = [f"{self.build}/tests/bench/hotread", f"{self.scratch}/hot", "2", "0",
+                str(events // 2)]
         peak = rings = 0
         with subprocess.Popen(self.faultline.wrap(None, argv, self.trace), stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL) as run:
@@ -187,9 +192,9 @@ class Bench:
         return peak, rings
 
     def report_memory(self):
-        """Peak resident memory of `faultline report`, bytes, and the processor's time it took, s."""
-        argv = [f"{self.build}/faultline", "report", "-q", "--format", "json", self.trace]
-        report = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        """Peak resident memory of `faultline report`, bytes, and its processor time, s."""
+        report = subprocess.Popen(self.report_argv(), stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL)
         peak = pid = 0
         while not pid:
             peak = max(peak, peak_rss(report.pid))
@@ -221,7 +226,8 @@ def say(text):
 def peak_rss(pid):
     try:
         with open(f"/proc/{pid}/status") as status:
-            return next((int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")), 0)
+            return next((int(line.split()[1]) * 1024 for line in status
+                         if line.startswith("VmHWM")), 0)
     except (FileNotFoundError, ProcessLookupError):
         return 0
 
@@ -295,7 +301,8 @@ def print_costs(rows):
                 [[row["name"], nanoseconds(row["untraced_ns"]), nanoseconds(row["traced_ns"]),
                   nanoseconds(row["traced_ns"] - row["untraced_ns"]), f"x{row['ratio']:.2f}",
                   f"{min(row['ratios']):.2f}-{max(row['ratios']):.2f}",
-                  f"x{row['target']:.2f}" if row["target"] else "-", row["verdict"]] for row in rows])
+                  f"x{row['target']:.2f}" if row["target"] else "-", row["verdict"]]
+                 for row in rows])
 
 
 def print_rivals(rows, costs):
@@ -306,7 +313,8 @@ def print_rivals(rows, costs):
                              if row["name"] == name)]]
     for tool in tools:
         cells = [found[tool, name] for name in names]
-        lines.append([tool, *("-" if "skipped" in row else f"x{row['ratio']:.2f}" for row in cells)])
+        lines.append([tool, *("-" if "skipped" in row else f"x{row['ratio']:.2f}"
+                              for row in cells)])
     print_table("Beside it, the same pairs under", ["", *names], lines)
     for row in rows:
         if "skipped" in row:
@@ -322,8 +330,8 @@ def print_figures(rows):
 def arguments():
     parser = argparse.ArgumentParser(description="What tracing costs, as ratios paired in one run.")
     parser.add_argument("--build", default="build", help="where make put things (build)")
-    parser.add_argument("--dir", help="where to put files of some hundred MiB, on a real file system "
-                        "(BUILD)")
+    parser.add_argument("--dir", help="where to put some hundred MiB of files, on a real file "
+                        "system (BUILD)")
     parser.add_argument("--pairs", type=int, default=9, help="pairs of runs a row (%(default)s)")
     parser.add_argument("--seconds", type=float, default=0.5, help="of each run (%(default)s)")
     parser.add_argument("--events", type=int, help="in the longest trace (8 million)")
@@ -362,7 +370,8 @@ def main():
     print_figures(figures)
     result = f"{options.build}/bench.json"
     with open(result, "w") as file:
-        json.dump({"kernel": platform.release(), "machine": platform.machine(), "cpus": os.cpu_count(), "load": load,
+        json.dump({"kernel": platform.release(), "machine": platform.machine(),
+                   "cpus": os.cpu_count(), "load": load,
                    "pairs": options.pairs, "seconds": options.seconds, "costs": costs,
                    "rivals": rivals, "figures": figures}, file, indent=1)
     print(f"\nThe same as JSON: {result}")

@@ -8,7 +8,8 @@ import shutil
 
 TRACEFS = "/sys/kernel/tracing"
 # Event tools need tracefs. Where it is not mounted, mount it for the tool alone.
-WITH_TRACEFS = ["unshare", "-m", "sh", "-c", f'mount -t tracefs tracefs {TRACEFS} && exec "$@"', "sh"]
+WITH_TRACEFS = ["unshare", "-m", "sh", "-c",
+                f'mount -t tracefs tracefs {TRACEFS} && exec "$@"', "sh"]
 
 
 class Tracer:
@@ -65,7 +66,8 @@ class PerfTrace(Tracer):
     program = "perf"
 
     def command(self, workload, argv, out):
-        what = ["-F", "all", "--no-syscalls"] if workload.faults else ["-e", ",".join(workload.calls)]
+        calls = ",".join(workload.calls)
+        what = ["-F", "all", "--no-syscalls"] if workload.faults else ["-e", calls]
         return ["perf", "trace", "-o", out, *what, "--", *argv]
 
 
@@ -98,7 +100,8 @@ class BpftraceCount(Bpftrace):
     call_probes = """
         tracepoint:syscalls:sys_enter_CALL /pid == cpid/ { @start[tid] = nsecs; }
         tracepoint:syscalls:sys_exit_CALL /@start[tid]/
-        { @ns[probe] = hist(nsecs - @start[tid]); @bytes[probe] = sum(args->ret); delete(@start[tid]); }
+        { @ns[probe] = hist(nsecs - @start[tid]); @bytes[probe] = sum(args->ret);
+          delete(@start[tid]); }
     """
 
 
@@ -108,7 +111,8 @@ class BpftraceEvents(Bpftrace):
     call_probes = """
         tracepoint:syscalls:sys_enter_CALL /pid == cpid/ { @start[tid] = nsecs; }
         tracepoint:syscalls:sys_exit_CALL /@start[tid]/
-        { printf("%d %s %lld %lld\\n", tid, probe, nsecs - @start[tid], args->ret); delete(@start[tid]); }
+        { printf("%d %s %lld %lld\\n", tid, probe, nsecs - @start[tid], args->ret);
+          delete(@start[tid]); }
     """
 
 
