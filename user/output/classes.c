@@ -8,39 +8,46 @@
 
 #include "output/pick.h"
 
-/* Columns, and the names of the numbers in the report; those of the first screen come first. */
+/* Those of the first screen come first. */
+enum { TITLE, TIME, SHARE, CALLS, BYTES, FETCHED, ERRORS, MAJOR, THREAD_TIME };
+
+/* Columns, and the names of the numbers in the report. */
 static const struct {
 	struct pick_column column;
 	const char *name, *other; /* `other` where there is no `name` */
 } columns[] = {
-	{ { "", UNIT_NONE }, NULL, NULL },
-	{ { "time", UNIT_NS }, "time_ns", NULL },
-	{ { "of the run", UNIT_SHARE }, NULL, NULL },
-	{ { "calls", UNIT_COUNT }, "count", "faults" },
-	{ { "bytes", UNIT_BYTES }, "bytes", NULL },
-	{ { "from storage", UNIT_BYTES }, "fetched_bytes", NULL },
-	{ { "errors", UNIT_COUNT }, "errors", NULL },
-	{ { "major", UNIT_COUNT }, "major", NULL },
-	{ { "thread time", UNIT_NS }, "thread_time_ns", NULL },
+	[TITLE] = { { "", UNIT_NONE }, NULL, NULL },
+	[TIME] = { { "time", UNIT_NS }, "time_ns", NULL },
+	[SHARE] = { { "of the run", UNIT_SHARE }, NULL, NULL },
+	[CALLS] = { { "calls", UNIT_COUNT }, "count", "faults" },
+	[BYTES] = { { "bytes", UNIT_BYTES }, "bytes", NULL },
+	[FETCHED] = { { "from storage", UNIT_BYTES }, "fetched_bytes", NULL },
+	[ERRORS] = { { "errors", UNIT_COUNT }, "errors", NULL },
+	[MAJOR] = { { "major", UNIT_COUNT }, "major", NULL },
+	[THREAD_TIME] = { { "thread time", UNIT_NS }, "thread_time_ns", NULL },
 };
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
-#define BRIEF_COUNT (COLUMN_COUNT - 2)
+#define BRIEF_COUNT MAJOR
 
-enum { TITLE, TIME, SHARE, CALLS };
+enum {
+	ALWAYS = 1 << 0, /* on the first screen even if it did not occur */
+	DETAIL = 1 << 1, /* never on the first screen */
+	SUMMED = 1 << 2, /* its time is that of all threads, one added to the other */
+};
 
 static const struct {
 	const char *name, *title;
-	enum { WHEN_ANY, ALWAYS, NEVER_BRIEF } when;
+	unsigned int flags;
 } rows[] = {
-	{ "io", "all I/O", NEVER_BRIEF },
+	{ "io", "all I/O", DETAIL },
 	{ "read", "read", ALWAYS },
-	{ "write", "write", WHEN_ANY },
-	{ "metadata", "metadata", WHEN_ANY },
-	{ "sync", "sync", WHEN_ANY },
+	{ "write", "write", 0 },
+	{ "metadata", "metadata", 0 },
+	{ "sync", "sync", 0 },
 	{ "mmap_read", "mmap read (faults)", ALWAYS },
-	{ "mmap_write", "mmap write (faults)", WHEN_ANY },
-	{ "anonymous_faults", "anonymous faults", NEVER_BRIEF },
-	{ "shmem_faults", "shared memory faults", NEVER_BRIEF },
+	{ "mmap_write", "mmap write (faults)", 0 },
+	{ "anonymous_faults", "anonymous faults", DETAIL | SUMMED },
+	{ "shmem_faults", "shared memory faults", DETAIL | SUMMED },
 };
 
 static int add_row(struct table *table, size_t number, const struct table *totals,
@@ -57,17 +64,21 @@ static int add_row(struct table *table, size_t number, const struct table *total
 		if (columns[i].other && row[i].type == CELL_NULL)
 			row[i] = *pick_in(totals, 0, rows[number].name, columns[i].other);
 	}
+	if (rows[number].flags & SUMMED) {
+		row[THREAD_TIME] = row[TIME];
+		row[TIME].type = CELL_NULL;
+	}
 	if (row[TIME].type == CELL_UINT && duration)
 		cell_real(&row[SHARE], (double)row[TIME].uint / duration);
 	return table_set_text(table, &row[TITLE], rows[number].title, strlen(rows[number].title));
 }
 
-static bool is_shown(size_t number, const struct table *totals)
+static bool is_on_screen(size_t number, const struct table *totals)
 {
 	const struct cell *count = pick_in(totals, 0, rows[number].name, columns[CALLS].name);
 
-	if (rows[number].when != WHEN_ANY)
-		return rows[number].when == ALWAYS;
+	if (rows[number].flags & (ALWAYS | DETAIL))
+		return rows[number].flags & ALWAYS;
 	if (count->type == CELL_NULL)
 		count = pick_in(totals, 0, rows[number].name, columns[CALLS].other);
 	return count->type != CELL_UINT || count->uint;
@@ -82,9 +93,10 @@ int classes_make(struct table **out, const struct table *trace, const struct tab
 
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
 		picked[i] = columns[i].column;
-	status = pick_new_list(out, "Totals", picked, brief ? BRIEF_COUNT : COLUMN_COUNT);
+	status = pick_new_list(out, brief ? NULL : "Totals", picked,
+			       brief ? BRIEF_COUNT : COLUMN_COUNT);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !status; i++)
-		if (!brief || is_shown(i, totals))
+		if (!brief || is_on_screen(i, totals))
 			status = add_row(*out, i, totals, duration);
 	return status;
 }

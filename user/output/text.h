@@ -14,13 +14,11 @@
 struct text_options {
 	size_t width; /* columns of the terminal */
 	uint64_t top; /* rows of a list at most; 0 for all */
-	bool bare;    /* no title above the table, nothing below it */
 };
 
 /*
- * A list as rows below headings; a record as one line for each column. Only columns with a title
- * are shown. A table that is too wide leaves out columns that hold nothing but 0 and "-" and says
- * so; if that does not help it comes in pieces, each beginning with the same first column.
+ * The table's title; a list as rows below headings (see grid.h), a record as one line for each
+ * column; its note. Only columns with a title are shown.
  */
 void text_table(struct sink *out, const struct table *table, const struct text_options *options);
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A cell of a table as text for people: zero is "0", what was not measured is "-".
+ */
+#ifndef FAULTLINE_CELLS_H
+#define FAULTLINE_CELLS_H
+
+#include "analysis/table.h"
+#include "output/sink.h"
+
+/*
+ * Returns a CELL_TEXT, not escaped yet: the cell's own text, or one made in `scratch`, a memory
+ * sink, where it is valid until the next call.
+ */
+struct cell cell_as_text(struct sink *scratch, const struct cell *cell, enum table_unit unit);
+/* 0 in any unit, or not measured. */
+bool cell_is_empty(const struct cell *cell);
+bool cell_is_text(const struct cell *cell);
+
+#endif
