@@ -80,8 +80,8 @@ say "Job: faultline run -o $trace --force -- ${loader[*]}"
 	fail "the traced job ended with exit status $?"
 after=$(resident "$tokens")
 
-say "Report: faultline report --top 5 $trace"
-"$build/faultline" report --top 5 "$trace" || fail "the report failed"
+say "Report: faultline report --top 10 $trace"
+"$build/faultline" report --top 10 "$trace" || fail "the report failed"
 
 say "In short"
 "$build/faultline" report --format json "$trace" >"$place/report.json" || fail "the report failed"
