@@ -188,35 +188,31 @@ static void test_wide(void **state)
 	assert_int_equal(count_lines(shown), 4);
 	assert_null(strstr(shown, "left out"));
 
-	/* clang-format off: as on the screen */
+	/* As on the screen. */
+	/* clang-format off */
 	assert_string_equal(render(table, 100, 0),
-			    "                                                column   column   "
-			    "column   column   column    column\n"
-			    "file                                                 0        2       "
-			    " 4        6        8        10\n"
-			    "/data/a/long/p…/and/some/more/of/it/train.bin  1.0 KiB  3.0 KiB  5.0 "
-			    "KiB  7.0 KiB  9.0 KiB  11.0 KiB\n"
-			    "/b                                                 5 B        -       "
-			    " -        -        -         -\n"
-			    "(columns left out, with nothing but 0 or -: column 1, column 3, "
-			    "column 5, column 7, column 9, column\n"
-			    "11)\n");
+		"                                                column   column   column   column   column    column\n"
+		"file                                                 0        2        4        6        8        10\n"
+		"/data/a/long/p…/and/some/more/of/it/train.bin  1.0 KiB  3.0 KiB  5.0 KiB  7.0 KiB  9.0 KiB  11.0 KiB\n"
+		"/b                                                 5 B        -        -        -        -         -\n"
+		"(columns left out, with nothing but 0, no or -: column 1, column 3, column 5, column 7, column 9,\n"
+		"column 11)\n");
 	assert_string_equal(render(table, 60, 0),
-			    "                                             column   column\n"
-			    "file                                              0        2\n"
-			    "/data/a/long/…nd/some/more/of/it/train.bin  1.0 KiB  3.0 KiB\n"
-			    "/b                                              5 B        -\n"
-			    "\n"
-			    "                                             column   column\n"
-			    "file                                              4        6\n"
-			    "/data/a/long/…nd/some/more/of/it/train.bin  5.0 KiB  7.0 KiB\n"
-			    "\n"
-			    "                                            column    column\n"
-			    "file                                             8        10\n"
-			    "/data/a/long/…d/some/more/of/it/train.bin  9.0 KiB  11.0 KiB\n"
-			    "(columns left out, with nothing but 0 or -: column 1, column\n"
-			    "3, column 5, column 7, column 9, column 11)\n"
-			    "(rows of later parts left out, with nothing but 0 or -)\n");
+		"                                             column   column\n"
+		"file                                              0        2\n"
+		"/data/a/long/…nd/some/more/of/it/train.bin  1.0 KiB  3.0 KiB\n"
+		"/b                                              5 B        -\n"
+		"\n"
+		"                                             column   column\n"
+		"file                                              4        6\n"
+		"/data/a/long/…nd/some/more/of/it/train.bin  5.0 KiB  7.0 KiB\n"
+		"\n"
+		"                                            column    column\n"
+		"file                                             8        10\n"
+		"/data/a/long/…d/some/more/of/it/train.bin  9.0 KiB  11.0 KiB\n"
+		"(columns left out, with nothing but 0, no or -: column 1,\n"
+		"column 3, column 5, column 7, column 9, column 11)\n"
+		"(rows of later parts left out, with nothing but 0, no or -)\n");
 	/* clang-format on */
 	table_free(table);
 }

@@ -69,7 +69,8 @@ bool cell_is_empty(const struct cell *cell)
 {
 	return cell->type == CELL_NULL || (cell->type == CELL_UINT && cell->uint == 0) ||
 	       (cell->type == CELL_INT && cell->sint == 0) ||
-	       (cell->type == CELL_REAL && cell->real == 0);
+	       (cell->type == CELL_REAL && cell->real == 0) ||
+	       (cell->type == CELL_BOOL && !cell->flag);
 }
 
 bool cell_is_text(const struct cell *cell)

@@ -13,7 +13,7 @@
  * sink, where it is valid until the next call.
  */
 struct cell cell_as_text(struct sink *scratch, const struct cell *cell, enum table_unit unit);
-/* 0 in any unit, or not measured. */
+/* 0 in any unit, "no", or not measured. */
 bool cell_is_empty(const struct cell *cell);
 bool cell_is_text(const struct cell *cell);
 

@@ -19,7 +19,7 @@ struct grid_column {
 	size_t width;
 	size_t content; /* width of the widest cell */
 	bool text;	/* to the left, may be shortened */
-	bool empty;	/* nothing but 0 and NULL in the whole table */
+	bool empty;	/* in the whole table */
 };
 
 struct grid {
@@ -189,7 +189,18 @@ static void write_cell(struct sink *out, const struct grid_column *column, struc
 	sink_close(&shortened);
 }
 
-/* Titles end on the same line. */
+/* One line of a title of several; titles end on the same line. Empty above a shorter one. */
+static struct cell title_line(const struct grid_column *column, size_t line, size_t lines)
+{
+	const char *title = column->title;
+	size_t first = lines - count_lines(title, column->width);
+	struct cell text = { .type = CELL_TEXT, .text = "", .length = 0 };
+
+	for (size_t i = first; i <= line; i++)
+		text = next_line(&title, column->width);
+	return text;
+}
+
 static void write_headings(struct grid *grid, const struct grid_column *columns, size_t count)
 {
 	size_t lines = 1;
@@ -200,15 +211,14 @@ static void write_headings(struct grid *grid, const struct grid_column *columns,
 		lines = needed > lines ? needed : lines;
 	}
 	for (size_t line = 0; line < lines; line++) {
-		for (size_t i = 0; i < count; i++) {
-			const char *title = columns[i].title;
-			size_t first = lines - count_lines(title, columns[i].width);
-			struct cell text = { .type = CELL_TEXT, .text = "", .length = 0 };
+		size_t last = count;
 
-			for (size_t j = first; j <= line; j++)
-				text = next_line(&title, columns[i].width);
+		while (last && !title_line(&columns[last - 1], line, lines).length)
+			last--;
+		for (size_t i = 0; i < last; i++) {
 			sink_repeat(grid->out, ' ', i ? GAP : 0);
-			write_cell(grid->out, &columns[i], text, i + 1 == count);
+			write_cell(grid->out, &columns[i], title_line(&columns[i], line, lines),
+				   i + 1 == last);
 		}
 		sink_char(grid->out, '\n');
 	}
@@ -302,14 +312,15 @@ static void write_remarks(struct grid *grid)
 
 	sink_open_memory(&remark);
 	if (grid->left_out.used) {
-		sink_format(&remark, "(columns left out, with nothing but 0 or -: %.*s)",
+		sink_format(&remark, "(columns left out, with nothing but 0, no or -: %.*s)",
 			    (int)grid->left_out.used, grid->left_out.buffer);
 		sink_bytes(&remark, "", 1);
 		if (!remark.error)
 			grid_wrapped(grid->out, remark.buffer, grid->width);
 	}
 	if (grid->rows_left_out)
-		grid_wrapped(grid->out, "(rows of later parts left out, with nothing but 0 or -)",
+		grid_wrapped(grid->out,
+			     "(rows of later parts left out, with nothing but 0, no or -)",
 			     grid->width);
 	sink_close(&remark);
 }

@@ -4,8 +4,8 @@
  * right.
  *
  * Where the width does not suffice, step by step: headings take several lines, long texts are
- * shortened in the middle, columns with nothing but 0 and "-" are left out (and named below), and
- * at last the columns come in several parts, each beginning with the first column.
+ * shortened in the middle, columns with nothing but 0, "no" and "-" are left out (and named below),
+ * and at last the columns come in several parts, each beginning with the first column.
  */
 #ifndef FAULTLINE_GRID_H
 #define FAULTLINE_GRID_H
