@@ -42,7 +42,8 @@ struct column_view {
 
 /* Reads the value of a column's key. -EINVAL unless it is a column of exactly `count` integers. */
 int column_parse(struct mp *mp, size_t count, struct column_view *view);
-/* Widens it to `count` values of 64 bits, signed ones in two's complement; zeros if there is none. */
+/* Widens it to `count` values of 64 bits, signed ones in two's complement; zeros if there is none.
+ */
 void column_widen(const struct column_view *view, uint64_t *to, size_t count);
 
 #endif

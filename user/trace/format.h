@@ -47,8 +47,8 @@ enum { ENTRY_KIND, ENTRY_OFFSET, ENTRY_ROWS, ENTRY_START, ENTRY_END, ENTRY_COLUM
 _Static_assert(sizeof(struct format_entry) == ENTRY_COLUMNS * sizeof(uint64_t), "an array of u64");
 
 static const struct trace_column format_entry_columns[ENTRY_COLUMNS] = {
-	[ENTRY_KIND] = { "kind", TRACE_UINT },	 [ENTRY_OFFSET] = { "offset", TRACE_UINT },
-	[ENTRY_ROWS] = { "rows", TRACE_UINT },	 [ENTRY_START] = { "start", TRACE_UINT },
+	[ENTRY_KIND] = { "kind", TRACE_UINT }, [ENTRY_OFFSET] = { "offset", TRACE_UINT },
+	[ENTRY_ROWS] = { "rows", TRACE_UINT }, [ENTRY_START] = { "start", TRACE_UINT },
 	[ENTRY_END] = { "end", TRACE_UINT },
 };
 

@@ -18,12 +18,12 @@ enum trace_family {
 	TRACE_WRITE,
 	TRACE_METADATA,
 	TRACE_SYNC,
-	TRACE_MAP,       /* mmap, munmap, madvise, mlock ... */
-	TRACE_TRANSFER,  /* reads `file` and writes `file2`: sendfile, splice, copy_file_range */
-	TRACE_ADVICE,    /* posix_fadvise, readahead: no bytes for the caller, maybe into the cache */
+	TRACE_MAP,	/* mmap, munmap, madvise, mlock ... */
+	TRACE_TRANSFER, /* reads `file` and writes `file2`: sendfile, splice, copy_file_range */
+	TRACE_ADVICE, /* posix_fadvise, readahead: no bytes for the caller, maybe into the cache */
 	TRACE_FILEFAULT, /* faults on file mappings */
 	TRACE_ANONFAULT, /* faults on anonymous and shared memory: totals only */
-	TRACE_CACHE,     /* pages brought into the cache on no operation's account */
+	TRACE_CACHE,	 /* pages brought into the cache on no operation's account */
 	TRACE_UNDECODED, /* counted, not decoded: calls of 32-bit programs */
 	TRACE_FAMILY_COUNT,
 };
@@ -52,7 +52,7 @@ struct trace_header {
 	uint32_t page_bytes, cpus;
 	uint64_t clock_monotonic_ns; /* the trace's clock ... */
 	uint64_t clock_realtime_ns;  /* ... and the wall clock at the same moment */
-	const char *mode;            /* "trace" */
+	const char *mode;	     /* "trace" */
 	const char *const *command;  /* NULL-terminated; may be NULL */
 	const struct trace_layer *layers;
 	size_t layer_count;
@@ -60,25 +60,26 @@ struct trace_header {
 	size_t operation_count;
 };
 
-/* Exact counts from the kernel: every event, written or lost. Indexed like the header's operations. */
+/* Exact counts from the kernel: every event, written or lost. Indexed like the header's operations.
+ */
 struct trace_operation_total {
 	uint64_t count, errors;
-	uint64_t bytes;         /* sum of positive results of calls that move bytes */
+	uint64_t bytes; /* sum of positive results of calls that move bytes */
 	uint64_t thread_time_ns;
 	uint64_t fetched_bytes;
 };
 
 /* Events by kind of record: events = written + lost. */
 struct trace_kind_total {
-	const char *kind;  /* name of the block kind */
+	const char *kind; /* name of the block kind */
 	const char *layer;
 	uint64_t events, written, lost;
 };
 
 struct trace_totals {
-	uint64_t end_ns;    /* when tracing ended, on the trace's clock */
-	uint64_t start_ns;  /* exec of the command */
-	int32_t exit_code;  /* of the command, as `run` returned it; -1 when unknown */
+	uint64_t end_ns;   /* when tracing ended, on the trace's clock */
+	uint64_t start_ns; /* exec of the command */
+	int32_t exit_code; /* of the command, as `run` returned it; -1 when unknown */
 	const struct trace_operation_total *operations;
 	size_t operation_count;
 	const struct trace_kind_total *kinds;

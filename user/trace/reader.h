@@ -26,7 +26,8 @@ struct trace_block_info {
 };
 
 struct trace_string {
-	const char *bytes; /* NUL-terminated for convenience; may hold NULs and bytes that are not UTF-8 */
+	const char *bytes; /* NUL-terminated for convenience; may hold NULs and bytes that are not
+			      UTF-8 */
 	uint32_t length;
 };
 
@@ -51,7 +52,8 @@ const char *trace_reader_incomplete(const struct trace_reader *reader);
 
 /* Blocks of known kinds, in file order. */
 size_t trace_reader_block_count(const struct trace_reader *reader);
-const struct trace_block_info *trace_reader_block_info(const struct trace_reader *reader, size_t number);
+const struct trace_block_info *trace_reader_block_info(const struct trace_reader *reader,
+						       size_t number);
 
 /*
  * Reads one block. `columns` is a mask of the columns wanted (1 << SYSCALL_DUR ...). Then

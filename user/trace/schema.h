@@ -15,19 +15,19 @@
 #include "flags.h"
 
 #define TRACE_VERSION 1
-#define TRACE_BLOCK_ROWS 32768            /* a writer's blocks hold at most this many rows */
-#define TRACE_BLOCK_ROWS_MAX (1u << 17)   /* a reader refuses blocks of more rows */
+#define TRACE_BLOCK_ROWS 32768		  /* a writer's blocks hold at most this many rows */
+#define TRACE_BLOCK_ROWS_MAX (1u << 17)	  /* a reader refuses blocks of more rows */
 #define TRACE_FRAME_BYTES_MAX (64u << 20) /* ... and frames that decompress to more */
 
 enum trace_kind {
-	TRACE_SYSCALL,      /* a system call on a file */
+	TRACE_SYSCALL,	    /* a system call on a file */
 	TRACE_SYSCALL_PATH, /* a system call that names a path or a second file */
-	TRACE_FAULT,        /* a page fault on a file mapping */
+	TRACE_FAULT,	    /* a page fault on a file mapping */
 	TRACE_PAGECACHE,    /* pages brought into the cache on no operation's account */
-	TRACE_FORK,         /* a new process or thread */
-	TRACE_EXEC,         /* a process is named anew */
-	TRACE_EXIT,         /* a thread ends, maybe with its process */
-	TRACE_FILE,         /* what a file id stands for; a later row for the same id replaces it */
+	TRACE_FORK,	    /* a new process or thread */
+	TRACE_EXEC,	    /* a process is named anew */
+	TRACE_EXIT,	    /* a thread ends, maybe with its process */
+	TRACE_FILE,	    /* what a file id stands for; a later row for the same id replaces it */
 	TRACE_KIND_COUNT,
 };
 /* Besides these kinds a trace holds the header, "string" blocks, "index" and "totals". */
@@ -59,98 +59,99 @@ extern const struct trace_schema trace_schemas[TRACE_KIND_COUNT];
 #define TRACE_COL_TIME 0
 
 enum { /* TRACE_SYSCALL; TRACE_SYSCALL_PATH starts with the same columns */
-	SYSCALL_TIME,
-	SYSCALL_DUR,           /* "dur": ns */
-	SYSCALL_PID,           /* "pid" */
-	SYSCALL_TID,           /* "tid" */
-	SYSCALL_OP,            /* "op": number in the header's `operations` */
-	SYSCALL_FILE,          /* "file": file id, 0 for none */
-	SYSCALL_OFFSET,        /* "offset": bytes, signed, -1 where it has no meaning */
-	SYSCALL_ASKED,         /* "asked": bytes */
-	SYSCALL_RESULT,        /* "result": as returned, -errno for errors */
-	SYSCALL_FLAGS,         /* "flags": TRACE_OP_* */
-	SYSCALL_FETCHED,       /* "fetched_bytes": of its own file brought into the cache, and, for map
-				* calls, of the mapped file; bytes of faults inside it not included */
-	SYSCALL_FAULT_FETCHED, /* "fault_fetched_bytes": brought in by faults inside the call */
-	SYSCALL_MAJOR,         /* "major": major faults the kernel counted inside the call for which no
-				* fault row exists (populate, mlock, madvise) */
-	SYSCALL_COLUMNS,
-	/* TRACE_SYSCALL_PATH only */
-	SYSCALL_PATH_FILE2 = SYSCALL_COLUMNS, /* "file2": the file written by sendfile and its like */
-	SYSCALL_PATH_DIR,                     /* "dir": file id of the directory `path` is relative to */
-	SYSCALL_PATH_PATH,                    /* "path": string id, as given */
-	SYSCALL_PATH_DIR2,                    /* "dir2", "path2": the second path of rename, link */
-	SYSCALL_PATH_PATH2,
-	SYSCALL_PATH_COLUMNS,
+       SYSCALL_TIME,
+       SYSCALL_DUR,	/* "dur": ns */
+       SYSCALL_PID,	/* "pid" */
+       SYSCALL_TID,	/* "tid" */
+       SYSCALL_OP,	/* "op": number in the header's `operations` */
+       SYSCALL_FILE,	/* "file": file id, 0 for none */
+       SYSCALL_OFFSET,	/* "offset": bytes, signed, -1 where it has no meaning */
+       SYSCALL_ASKED,	/* "asked": bytes */
+       SYSCALL_RESULT,	/* "result": as returned, -errno for errors */
+       SYSCALL_FLAGS,	/* "flags": TRACE_OP_* */
+       SYSCALL_FETCHED, /* "fetched_bytes": of its own file brought into the cache, and, for map
+			 * calls, of the mapped file; bytes of faults inside it not included */
+       SYSCALL_FAULT_FETCHED, /* "fault_fetched_bytes": brought in by faults inside the call */
+       SYSCALL_MAJOR, /* "major": major faults the kernel counted inside the call for which no
+		       * fault row exists (populate, mlock, madvise) */
+       SYSCALL_COLUMNS,
+       /* TRACE_SYSCALL_PATH only */
+       SYSCALL_PATH_FILE2 =
+	       SYSCALL_COLUMNS, /* "file2": the file written by sendfile and its like */
+       SYSCALL_PATH_DIR,	/* "dir": file id of the directory `path` is relative to */
+       SYSCALL_PATH_PATH,	/* "path": string id, as given */
+       SYSCALL_PATH_DIR2,	/* "dir2", "path2": the second path of rename, link */
+       SYSCALL_PATH_PATH2,
+       SYSCALL_PATH_COLUMNS,
 };
 
 enum { /* TRACE_FAULT */
-	FAULT_TIME,
-	FAULT_DUR,     /* "dur" */
-	FAULT_PID,     /* "pid" */
-	FAULT_TID,     /* "tid" */
-	FAULT_FILE,    /* "file" */
-	FAULT_OFFSET,  /* "offset": of the page in the file, bytes */
-	FAULT_FLAGS,   /* "flags": TRACE_FAULT_* */
-	FAULT_FETCHED, /* "fetched_bytes" */
-	FAULT_COLUMNS,
+       FAULT_TIME,
+       FAULT_DUR,     /* "dur" */
+       FAULT_PID,     /* "pid" */
+       FAULT_TID,     /* "tid" */
+       FAULT_FILE,    /* "file" */
+       FAULT_OFFSET,  /* "offset": of the page in the file, bytes */
+       FAULT_FLAGS,   /* "flags": TRACE_FAULT_* */
+       FAULT_FETCHED, /* "fetched_bytes" */
+       FAULT_COLUMNS,
 };
 
 enum { /* TRACE_PAGECACHE */
-	PAGECACHE_TIME,
-	PAGECACHE_PID,    /* "pid": the task that brought them in */
-	PAGECACHE_TID,    /* "tid" */
-	PAGECACHE_FILE,   /* "file" */
-	PAGECACHE_OFFSET, /* "offset": bytes */
-	PAGECACHE_BYTES,  /* "fetched_bytes" */
-	PAGECACHE_COLUMNS,
+       PAGECACHE_TIME,
+       PAGECACHE_PID,	 /* "pid": the task that brought them in */
+       PAGECACHE_TID,	 /* "tid" */
+       PAGECACHE_FILE,	 /* "file" */
+       PAGECACHE_OFFSET, /* "offset": bytes */
+       PAGECACHE_BYTES,	 /* "fetched_bytes" */
+       PAGECACHE_COLUMNS,
 };
 
 enum { /* TRACE_FORK */
-	FORK_TIME,
-	FORK_PID,       /* "pid": of the parent */
-	FORK_TID,       /* "tid": the thread that called */
-	FORK_CHILD_PID, /* "child_pid": equal to pid for a thread */
-	FORK_CHILD_TID, /* "child_tid" */
-	FORK_COLUMNS,
+       FORK_TIME,
+       FORK_PID,       /* "pid": of the parent */
+       FORK_TID,       /* "tid": the thread that called */
+       FORK_CHILD_PID, /* "child_pid": equal to pid for a thread */
+       FORK_CHILD_TID, /* "child_tid" */
+       FORK_COLUMNS,
 };
 
 enum { /* TRACE_EXEC */
-	EXEC_TIME,
-	EXEC_PID,     /* "pid" */
-	EXEC_TID,     /* "tid" */
-	EXEC_PPID,    /* "ppid" */
-	EXEC_UID,     /* "uid" */
-	EXEC_COMM,    /* "comm": string id */
-	EXEC_COMMAND, /* "command": string id; arguments separated by NUL */
-	EXEC_CGROUP,  /* "cgroup": string id */
-	EXEC_RANK,    /* "rank": signed, -1 where the environment names none */
-	EXEC_COLUMNS,
+       EXEC_TIME,
+       EXEC_PID,     /* "pid" */
+       EXEC_TID,     /* "tid" */
+       EXEC_PPID,    /* "ppid" */
+       EXEC_UID,     /* "uid" */
+       EXEC_COMM,    /* "comm": string id */
+       EXEC_COMMAND, /* "command": string id; arguments separated by NUL */
+       EXEC_CGROUP,  /* "cgroup": string id */
+       EXEC_RANK,    /* "rank": signed, -1 where the environment names none */
+       EXEC_COLUMNS,
 };
 
 enum { /* TRACE_EXIT */
-	EXIT_TIME,
-	EXIT_PID,     /* "pid" */
-	EXIT_TID,     /* "tid" */
-	EXIT_PROCESS, /* "process": 1 when the last thread of the process ended */
-	EXIT_CODE,    /* "code": wait status of the process (meaningful with process = 1) */
-	EXIT_COMM,    /* "comm": string id */
-	EXIT_MAJOR,   /* "major": major faults of this thread, by the kernel's own count */
-	EXIT_MINOR,   /* "minor" */
-	EXIT_COLUMNS,
+       EXIT_TIME,
+       EXIT_PID,     /* "pid" */
+       EXIT_TID,     /* "tid" */
+       EXIT_PROCESS, /* "process": 1 when the last thread of the process ended */
+       EXIT_CODE,    /* "code": wait status of the process (meaningful with process = 1) */
+       EXIT_COMM,    /* "comm": string id */
+       EXIT_MAJOR,   /* "major": major faults of this thread, by the kernel's own count */
+       EXIT_MINOR,   /* "minor" */
+       EXIT_COLUMNS,
 };
 
 enum { /* TRACE_FILE */
-	FILE_TIME,
-	FILE_ID,         /* "id" */
-	FILE_DEV,        /* "dev": major << 20 | minor, as the kernel keeps it */
-	FILE_INO,        /* "ino" */
-	FILE_GENERATION, /* "generation" */
-	FILE_MODE,       /* "mode": type and permission bits of st_mode */
-	FILE_SIZE,       /* "size": bytes */
-	FILE_FLAGS,      /* "flags": TRACE_FILE_* */
-	FILE_PATH,       /* "path": string id */
-	FILE_COLUMNS,
+       FILE_TIME,
+       FILE_ID,		/* "id" */
+       FILE_DEV,	/* "dev": major << 20 | minor, as the kernel keeps it */
+       FILE_INO,	/* "ino" */
+       FILE_GENERATION, /* "generation" */
+       FILE_MODE,	/* "mode": type and permission bits of st_mode */
+       FILE_SIZE,	/* "size": bytes */
+       FILE_FLAGS,	/* "flags": TRACE_FILE_* */
+       FILE_PATH,	/* "path": string id */
+       FILE_COLUMNS,
 };
 
 #endif

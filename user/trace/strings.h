@@ -28,7 +28,8 @@ struct strings {
 	uint8_t *bytes;
 	size_t length, capacity;
 	uint32_t last_id;
-	uint64_t seed; /* paths are chosen by traced programs: they shall not choose the collisions */
+	uint64_t seed; /* paths are chosen by traced programs: they shall not choose the collisions
+			*/
 };
 
 void strings_init(struct strings *strings);

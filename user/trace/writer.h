@@ -18,9 +18,9 @@ struct trace_writer;
 #define TRACE_STRING_BYTES_MAX (1u << 20)
 
 struct trace_writer_options {
-	int level;          /* zstd level; 0 means the default */
-	unsigned int lanes; /* rows are kept apart by lane (a CPU, say) so that times in a block stay
-			     * close together; 0 means 1; lanes above 64 are folded */
+	int level;	    /* zstd level; 0 means the default */
+	unsigned int lanes; /* rows are kept apart by lane (a CPU, say) so that times in a block
+			     * stay close together; 0 means 1; lanes above 64 are folded */
 };
 
 /*
@@ -58,7 +58,8 @@ uint64_t trace_writer_bytes(const struct trace_writer *writer);
 
 /* Writes out every block and waits for the disk; afterwards the two counts above are final. */
 int trace_writer_flush(struct trace_writer *writer);
-/* Flushes, then ends the trace with its totals and its index; without this it reads as incomplete. */
+/* Flushes, then ends the trace with its totals and its index; without this it reads as incomplete.
+ */
 int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *totals);
 /* Ends the thread and frees the writer; NULL is fine. */
 void trace_writer_close(struct trace_writer *writer);

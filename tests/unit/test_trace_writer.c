@@ -1,0 +1,694 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What is written is read back: every kind, every width, strings of all sorts, in the right blocks,
+ * in time, and as far as the disk allows. Knows the file's format only where it counts widths.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+#include <zstd.h>
+
+#include "trace/block.h"
+#include "trace/column.h"
+#include "trace_sample.h"
+
+static struct trace_writer *open_writer(int fd, unsigned int lanes)
+{
+	const struct trace_writer_options options = { .lanes = lanes };
+	struct trace_writer *writer;
+
+	assert_int_equal(trace_writer_open(&writer, fd, &sample_header, &options), 0);
+	return writer;
+}
+
+static struct trace_reader *open_reader(const struct sample_bytes *sample)
+{
+	struct trace_reader *reader;
+	struct trace_error error;
+
+	if (trace_reader_open_memory(&reader, sample->bytes, sample->length, &error))
+		fail_msg("%s", error.text);
+	return reader;
+}
+
+static const uint64_t *read_column(struct trace_reader *reader, size_t block, unsigned int column)
+{
+	struct trace_error error;
+
+	if (trace_reader_read(reader, block, 1ull << column, &error))
+		fail_msg("%s", error.text);
+	return trace_reader_column(reader, column);
+}
+
+/* A syscall row with nothing in it but what blocks are made by. */
+static void append_call(struct trace_writer *writer, unsigned int lane, uint64_t time,
+			uint64_t duration)
+{
+	const uint64_t row[SYSCALL_COLUMNS] = { [SYSCALL_TIME] = time, [SYSCALL_DUR] = duration };
+
+	assert_int_equal(trace_writer_append(writer, TRACE_SYSCALL, lane, row), 0);
+}
+
+/* Ends the trace and opens what was written; `sample` is the caller's to free. */
+static struct trace_reader *finish(struct trace_writer *writer, int fd, struct sample_bytes *sample)
+{
+	assert_int_equal(trace_writer_finish(writer, &sample_totals), 0);
+	trace_writer_close(writer);
+	*sample = sample_read_fd(fd);
+	close(fd);
+	return open_reader(sample);
+}
+
+/* --- rows --- */
+
+static void check_block(struct trace_reader *reader, size_t block, size_t reach, uint8_t *seen,
+			size_t rows)
+{
+	const struct trace_block_info *info = trace_reader_block_info(reader, block);
+	const struct trace_schema *schema = &trace_schemas[info->kind];
+	uint64_t start = UINT64_MAX, end = 0;
+	struct trace_error error;
+
+	assert_int_equal(trace_reader_read(reader, block, UINT64_MAX, &error), 0);
+	for (size_t i = 0; i < info->rows; i++) {
+		uint64_t number = trace_reader_column(reader, sample_number_column[info->kind])[i];
+		uint64_t time = trace_reader_column(reader, TRACE_COL_TIME)[i];
+		uint64_t duration =
+			schema->duration < 0 ? 0 : trace_reader_column(reader, schema->duration)[i];
+		uint64_t last = time + duration < time ? UINT64_MAX : time + duration;
+
+		assert_true(number < rows);
+		assert_int_equal(seen[number]++, 0);
+		for (unsigned int c = 0; c < schema->column_count; c++)
+			assert_true(trace_reader_column(reader, c)[i] ==
+				    sample_value(info->kind, number, c, reach));
+		start = time < start ? time : start;
+		end = last > end ? last : end;
+	}
+	assert_true(info->start == start && info->end == end);
+}
+
+static void check_rows(size_t rows, size_t rounds, size_t reach, unsigned int lanes)
+{
+	const struct trace_writer_options options = { .lanes = lanes };
+	struct sample_bytes sample = sample_trace(rows, rounds, reach, &options);
+	struct trace_reader *reader = open_reader(&sample);
+	uint8_t *seen[TRACE_KIND_COUNT];
+
+	assert_null(trace_reader_incomplete(reader));
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		seen[kind] = calloc(rows, rounds);
+	for (size_t i = 0; i < trace_reader_block_count(reader); i++)
+		check_block(reader, i, reach, seen[trace_reader_block_info(reader, i)->kind],
+			    rows * rounds);
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		for (size_t i = 0; i < rows * rounds; i++)
+			assert_int_equal(seen[kind][i], 1);
+		free(seen[kind]);
+	}
+	trace_reader_close(reader);
+	free(sample.bytes);
+}
+
+static void test_rows_of_every_kind(void **state)
+{
+	check_rows(1, 1, SAMPLE_EDGES, 1);
+	check_rows(100, 3, SAMPLE_EDGES, 1);
+	check_rows(100, 3, SAMPLE_EDGES, 3);
+	check_rows(1000, 1, 1, 2); /* all the same */
+	check_rows(1000, 1, 5, 1000);
+}
+
+/* More rows than a block, a chunk and the writer's memory hold. */
+static void test_many_rows(void **state)
+{
+	check_rows(TRACE_BLOCK_ROWS + 1, 1, SAMPLE_EDGES, 2);
+	check_rows(100000, 2, 9, 1);
+}
+
+/* More lanes than there are chunks for: the largest blocks make room. */
+static void test_many_lanes(void **state)
+{
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 64);
+	struct sample_bytes sample;
+	struct trace_reader *reader;
+	uint64_t rows = 0, expected = 0;
+
+	for (uint64_t i = 0; i < 400000; i++) {
+		append_call(writer, i % 64, i * 100, i % 128 < 64 ? 10 : 70000);
+		expected++;
+	}
+	assert_true(trace_writer_rows(writer, TRACE_SYSCALL) == expected);
+	reader = finish(writer, fd, &sample);
+	for (size_t i = 0; i < trace_reader_block_count(reader); i++)
+		rows += trace_reader_block_info(reader, i)->rows;
+	assert_true(rows == expected);
+	trace_reader_close(reader);
+	free(sample.bytes);
+}
+
+/* --- widths --- */
+
+/* Decompresses the frame of a block and finds one of its columns. */
+static struct column_view stored_column(const struct sample_bytes *sample,
+					const struct trace_block_info *info, unsigned int column,
+					uint8_t *content, size_t room)
+{
+	const uint8_t *frame = sample->bytes + info->offset;
+	size_t length = ZSTD_findFrameCompressedSize(frame, sample->length - info->offset);
+	struct column_view views[SAMPLE_COLUMNS_MAX];
+	const struct trace_schema *schema = &trace_schemas[info->kind];
+	struct block block;
+
+	assert_false(ZSTD_isError(length));
+	length = ZSTD_decompress(content, room, frame, length);
+	assert_false(ZSTD_isError(length));
+	assert_int_equal(block_parse(&block, (struct mp) { content, content + length }), 0);
+	assert_int_equal(
+		block_columns(&block, schema->columns, schema->column_count, UINT64_MAX, views), 0);
+	return views[column];
+}
+
+/* Columns are as narrow as their values allow, and signed only if they must be. */
+static void test_widths(void **state)
+{
+	static const struct {
+		uint64_t low, high;
+		unsigned int width;
+		bool is_signed;
+	} rows[] = {
+		{ 0, 0, 1, false },
+		{ 0, 255, 1, false },
+		{ 0, 256, 2, false },
+		{ 0, 65535, 2, false },
+		{ 0, 65536, 4, false },
+		{ 0, UINT32_MAX, 4, false },
+		{ 0, 1ull << 32, 8, false },
+		{ 0, INT64_MAX, 8, false },
+		{ (uint64_t)-1, 127, 1, true },
+		{ (uint64_t)-128, 0, 1, true },
+		{ (uint64_t)-1, 128, 2, true },
+		{ (uint64_t)-129, 0, 2, true },
+		{ (uint64_t)-32768, 32767, 2, true },
+		{ (uint64_t)-1, 32768, 4, true },
+		{ (uint64_t)INT32_MIN, 0, 4, true },
+		{ (uint64_t)INT32_MIN - 1, 0, 8, true },
+		{ (uint64_t)INT64_MIN, INT64_MAX, 8, true },
+		{ (uint64_t)-5, (uint64_t)-5, 1, true },
+	};
+	uint8_t *content = malloc(1 << 20);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int fd = sample_memory_file();
+		struct trace_writer *writer = open_writer(fd, 1);
+		uint64_t values[SYSCALL_COLUMNS] = { 0 };
+		struct sample_bytes sample;
+		struct trace_reader *reader;
+		struct column_view view;
+		const uint64_t *read;
+
+		values[SYSCALL_OFFSET] = rows[i].low;
+		assert_int_equal(trace_writer_append(writer, TRACE_SYSCALL, 0, values), 0);
+		values[SYSCALL_OFFSET] = rows[i].high;
+		assert_int_equal(trace_writer_append(writer, TRACE_SYSCALL, 0, values), 0);
+		reader = finish(writer, fd, &sample);
+		assert_int_equal(trace_reader_block_count(reader), 1);
+		view = stored_column(&sample, trace_reader_block_info(reader, 0), SYSCALL_OFFSET,
+				     content, 1 << 20);
+		assert_int_equal(view.width, rows[i].width);
+		assert_int_equal(view.is_signed, rows[i].is_signed);
+		read = read_column(reader, 0, SYSCALL_OFFSET);
+		assert_true(read[0] == rows[i].low && read[1] == rows[i].high);
+		trace_reader_close(reader);
+		free(sample.bytes);
+	}
+	free(content);
+}
+
+/* The times of a block may go backwards; they come back as they were. */
+static void test_times(void **state)
+{
+	static const uint64_t times[] = {
+		5000, 5000, 4999, 70000, 1, 1ull << 40, 0, UINT64_MAX, 3
+	};
+	const size_t count = sizeof(times) / sizeof(times[0]);
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 1);
+	struct sample_bytes sample;
+	struct trace_reader *reader;
+	const uint64_t *read;
+
+	for (size_t i = 0; i < count; i++)
+		append_call(writer, 0, times[i], 7);
+	reader = finish(writer, fd, &sample);
+	assert_int_equal(trace_reader_block_count(reader), 1);
+	read = read_column(reader, 0, TRACE_COL_TIME);
+	assert_memory_equal(read, times, sizeof(times));
+	assert_true(trace_reader_block_info(reader, 0)->start == 0);
+	assert_true(trace_reader_block_info(reader, 0)->end == UINT64_MAX); /* not 6 */
+	trace_reader_close(reader);
+	free(sample.bytes);
+}
+
+/* --- which block --- */
+
+/* Long rows do not stretch the blocks of short ones. */
+static void test_long_rows_apart(void **state)
+{
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 2);
+	struct sample_bytes sample;
+	struct trace_reader *reader;
+	uint64_t longest = 0, rows = 0;
+
+	for (uint64_t i = 0; i < 3000; i++)
+		append_call(writer, i % 2, i * 1000, i % 100 ? 500 : 20000000000ull);
+	reader = finish(writer, fd, &sample);
+	for (size_t i = 0; i < trace_reader_block_count(reader); i++) {
+		const struct trace_block_info *info = trace_reader_block_info(reader, i);
+		const uint64_t *durations = read_column(reader, i, SYSCALL_DUR);
+		bool is_long = durations[0] > 10000000;
+
+		rows += info->rows;
+		longest += is_long ? info->rows : 0;
+		for (size_t j = 0; j < info->rows; j++)
+			assert_int_equal(durations[j] > 10000000, is_long);
+		if (!is_long)
+			assert_true(info->end <= 3000 * 1000 + 500);
+	}
+	assert_int_equal(rows, 3000);
+	assert_int_equal(longest, 30);
+	trace_reader_close(reader);
+	free(sample.bytes);
+}
+
+/* A large block ends where a gap begins, so that its times take two bytes. */
+static void test_gap_ends_block(void **state)
+{
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 1);
+	struct sample_bytes sample;
+	struct trace_reader *reader;
+	uint8_t *content = malloc(8 << 20);
+	uint64_t time = 1000;
+
+	for (size_t i = 0; i < 20000; i++)
+		append_call(writer, 0, time += i == 10000 ? 1000000 : 900, 300);
+	reader = finish(writer, fd, &sample);
+	assert_int_equal(trace_reader_block_count(reader), 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct trace_block_info *info = trace_reader_block_info(reader, i);
+
+		assert_int_equal(info->rows, 10000);
+		assert_int_equal(
+			stored_column(&sample, info, TRACE_COL_TIME, content, 8 << 20).width, 2);
+	}
+	trace_reader_close(reader);
+	free(sample.bytes);
+	free(content);
+}
+
+/* What a reader of the unfinished file would see. */
+static uint64_t rows_on_disk(int fd, size_t *blocks)
+{
+	struct sample_bytes sample = sample_read_fd(fd);
+	struct trace_reader *reader = open_reader(&sample);
+	uint64_t rows = 0;
+
+	assert_non_null(trace_reader_incomplete(reader));
+	*blocks = trace_reader_block_count(reader);
+	for (size_t i = 0; i < *blocks; i++)
+		rows += trace_reader_block_info(reader, i)->rows;
+	trace_reader_close(reader);
+	free(sample.bytes);
+	return rows;
+}
+
+/* Waits until the thread has written so much, or forever: the runner of tests ends what hangs. */
+static void wait_for_rows(int fd, uint64_t rows, size_t *blocks)
+{
+	while (rows_on_disk(fd, blocks) < rows)
+		usleep(1000);
+	assert_true(rows_on_disk(fd, blocks) == rows);
+}
+
+/* A second's worth goes to disk by ticks alone, the lanes' few rows in one block. */
+static void test_tick(void **state)
+{
+	const uint64_t second = 1000000000, base = 77 * second;
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 8);
+	struct sample_bytes sample;
+	size_t blocks;
+
+	assert_int_equal(trace_writer_tick(writer, base), 0);
+	for (unsigned int lane = 0; lane < 8; lane++)
+		append_call(writer, lane, lane, 1);
+	assert_int_equal(trace_writer_tick(writer, base + second / 2), 0);
+	assert_int_equal(trace_writer_string(writer, "name", 4), 1);
+	for (unsigned int lane = 0; lane < 8; lane++)
+		append_call(writer, lane, lane + 1000, 1);
+	assert_int_equal(rows_on_disk(fd, &blocks), 0);
+	assert_int_equal(trace_writer_tick(writer, base + second), 0);
+	wait_for_rows(fd, 16, &blocks);
+	assert_int_equal(blocks, 1);
+
+	for (uint64_t i = 0; i < 5000; i++)
+		append_call(writer, 3, i, 1);
+	assert_int_equal(trace_writer_tick(writer, base + second + 1), 0);
+	assert_int_equal(trace_writer_tick(writer, base + 2 * second - 1), 0);
+	assert_int_equal(trace_writer_tick(writer, base + 3 * second), 0);
+	wait_for_rows(fd, 5016, &blocks);
+	assert_int_equal(blocks, 2);
+	trace_reader_close(finish(writer, fd, &sample));
+	free(sample.bytes);
+}
+
+/* --- strings --- */
+
+static void check_string(const struct trace_reader *reader, uint64_t id, const void *bytes,
+			 size_t length)
+{
+	struct trace_string string = trace_reader_string(reader, id);
+
+	assert_int_equal(string.length, length);
+	assert_memory_equal(string.bytes, bytes, length);
+	assert_int_equal(string.bytes[length], 0);
+}
+
+static void test_strings(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t length;
+	} rows[] = {
+		{ "/data/train.bin", 15 }, { "\xff\xfe\xfd", 3 },
+		{ "a\0b\0", 4 },	   { "\0", 1 },
+		{ "\n\x1b[31m", 6 },	   { "\xf0\x9f\x98\x80", 4 },
+		{ "\xed\xa0\x80", 3 },	   /* a surrogate */
+		{ "\xc0\xaf", 2 },	   /* an overlong slash */
+		{ "\xf4\x90\x80\x80", 4 }, /* past U+10FFFF */
+		{ "\xe2\x82", 2 },	   /* cut short */
+	};
+	const size_t count = sizeof(rows) / sizeof(rows[0]), huge = TRACE_STRING_BYTES_MAX + 5;
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 1);
+	char *large = malloc(huge);
+	struct sample_bytes sample;
+	struct trace_reader *reader;
+	uint32_t first, second;
+
+	memset(large, 'x', huge);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(trace_writer_string(writer, rows[i].bytes, rows[i].length), i + 1);
+	for (size_t i = 0; i < count; i++) /* known by now */
+		assert_int_equal(trace_writer_string(writer, rows[i].bytes, rows[i].length), i + 1);
+	assert_int_equal(trace_writer_string(writer, "", 0), 0);
+	assert_int_equal(trace_writer_string(writer, NULL, 0), 0);
+	first = trace_writer_string(writer, large, 70000);
+	second = trace_writer_string(writer, large, huge);
+	assert_int_equal(first, count + 1);
+	assert_int_equal(second, count + 2);
+	reader = finish(writer, fd, &sample);
+	for (size_t i = 0; i < count; i++)
+		check_string(reader, i + 1, rows[i].bytes, rows[i].length);
+	check_string(reader, first, large, 70000);
+	check_string(reader, second, large, TRACE_STRING_BYTES_MAX);
+	check_string(reader, 0, "", 0);
+	check_string(reader, second + 1, "", 0);
+	check_string(reader, UINT64_MAX, "", 0);
+	trace_reader_close(reader);
+	free(sample.bytes);
+	free(large);
+}
+
+/* More strings than are remembered: ids still name what they were given for. */
+static void test_forgotten_strings(void **state)
+{
+	const uint32_t count = 300000;
+	uint32_t *ids = calloc(count, sizeof(*ids)), last = 0, again;
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 1);
+	struct sample_bytes sample;
+	struct trace_reader *reader;
+	char text[64];
+
+	for (uint32_t i = 0; i < count; i++) {
+		int length = snprintf(text, sizeof(text), "/data/set/%u/%u.npy", i % 100, i);
+
+		ids[i] = trace_writer_string(writer, text, length);
+		assert_true(ids[i] > last);
+		last = ids[i];
+	}
+	again = trace_writer_string(writer, "/data/set/0/0.npy", 17);
+	assert_true(again > last); /* forgotten, so it has a new one */
+	reader = finish(writer, fd, &sample);
+	for (uint32_t i = 0; i < count; i++) {
+		int length = snprintf(text, sizeof(text), "/data/set/%u/%u.npy", i % 100, i);
+
+		check_string(reader, ids[i], text, length);
+	}
+	check_string(reader, again, "/data/set/0/0.npy", 17);
+	trace_reader_close(reader);
+	free(sample.bytes);
+	free(ids);
+}
+
+/* At every whole block of an unfinished file, the strings of its rows are there. */
+static void test_strings_before_rows(void **state)
+{
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 1);
+	uint64_t row[FILE_COLUMNS] = { 0 };
+	struct sample_bytes sample;
+	char text[32];
+
+	for (uint64_t i = 0; i < 70000; i++) {
+		int length = snprintf(text, sizeof(text), "file %llu", (unsigned long long)i);
+
+		row[FILE_ID] = i;
+		row[FILE_PATH] = trace_writer_string(writer, text, length);
+		assert_int_equal(trace_writer_append(writer, TRACE_FILE, 0, row), 0);
+	}
+	trace_reader_close(finish(writer, fd, &sample));
+	for (size_t cut = sample.length; cut > 4096; cut -= sample.length / 13) {
+		struct sample_bytes part = { sample.bytes, cut };
+		struct trace_reader *reader = open_reader(&part);
+		struct trace_error error;
+
+		for (size_t b = 0; b < trace_reader_block_count(reader); b++) {
+			assert_int_equal(trace_reader_read(reader, b, UINT64_MAX, &error), 0);
+			for (size_t i = 0; i < trace_reader_block_info(reader, b)->rows; i++) {
+				int length = snprintf(text, sizeof(text), "file %llu",
+						      (unsigned long long)trace_reader_column(
+							      reader, FILE_ID)[i]);
+
+				check_string(reader, trace_reader_column(reader, FILE_PATH)[i],
+					     text, length);
+			}
+		}
+		trace_reader_close(reader);
+	}
+	free(sample.bytes);
+}
+
+/* --- header, totals --- */
+
+static void check_text(const char *read, const char *written)
+{
+	if (written)
+		assert_string_equal(read, written);
+	else
+		assert_null(read);
+}
+
+static void test_header_and_totals(void **state)
+{
+	struct sample_bytes sample = sample_trace(1, 1, 2, NULL);
+	struct trace_reader *reader = open_reader(&sample);
+	const struct trace_header *header = trace_reader_header(reader);
+	const struct trace_totals *totals = trace_reader_totals(reader);
+
+	assert_int_equal(header->version, TRACE_VERSION);
+	assert_string_equal(header->tool, sample_header.tool);
+	assert_string_equal(header->host, sample_header.host);
+	assert_string_equal(header->boot_id, sample_header.boot_id);
+	assert_string_equal(header->kernel, sample_header.kernel);
+	assert_string_equal(header->machine, sample_header.machine);
+	assert_string_equal(header->mode, "trace");
+	assert_int_equal(header->page_bytes, 4096);
+	assert_int_equal(header->cpus, 2);
+	assert_true(header->clock_monotonic_ns == sample_header.clock_monotonic_ns);
+	assert_true(header->clock_realtime_ns == sample_header.clock_realtime_ns);
+	for (size_t i = 0; sample_command[i]; i++)
+		assert_string_equal(header->command[i], sample_command[i]);
+	assert_null(header->command[4]);
+	assert_int_equal(header->layer_count, sample_header.layer_count);
+	for (size_t i = 0; i < header->layer_count; i++) {
+		check_text(header->layers[i].name, sample_layers[i].name);
+		check_text(header->layers[i].attach, sample_layers[i].attach);
+		check_text(header->layers[i].reason, sample_layers[i].reason);
+		assert_int_equal(header->layers[i].on, sample_layers[i].on);
+	}
+	assert_int_equal(header->operation_count, SAMPLE_OPERATIONS);
+	for (size_t i = 0; i < SAMPLE_OPERATIONS; i++) {
+		assert_string_equal(header->operations[i].layer, sample_operations[i].layer);
+		assert_string_equal(header->operations[i].name, sample_operations[i].name);
+		assert_int_equal(header->operations[i].family, sample_operations[i].family);
+	}
+	assert_true(totals->start_ns == 17 && totals->end_ns == UINT64_MAX);
+	assert_int_equal(totals->exit_code, -1);
+	assert_int_equal(totals->operation_count, SAMPLE_OPERATIONS);
+	assert_memory_equal(totals->operations, sample_operation_totals,
+			    sizeof(sample_operation_totals));
+	assert_int_equal(totals->kind_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(totals->kinds[i].kind, sample_kind_totals[i].kind);
+		assert_string_equal(totals->kinds[i].layer, sample_kind_totals[i].layer);
+		assert_true(totals->kinds[i].events == sample_kind_totals[i].events);
+		assert_true(totals->kinds[i].written == sample_kind_totals[i].written);
+		assert_true(totals->kinds[i].lost == sample_kind_totals[i].lost);
+	}
+	assert_int_equal(totals->survivor_count, 2);
+	assert_memory_equal(totals->survivors, sample_survivors, sizeof(sample_survivors));
+	trace_reader_close(reader);
+	free(sample.bytes);
+}
+
+/* More blocks than an index frame holds. */
+static void test_many_blocks(void **state)
+{
+	const size_t count = FORMAT_INDEX_ROWS + 100;
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 1);
+	struct sample_bytes sample;
+	struct trace_reader *reader;
+
+	for (size_t i = 0; i < count; i++) {
+		append_call(writer, 0, i, 1);
+		assert_int_equal(trace_writer_tick(writer, (i + 1) * 1000000000ull), 0);
+	}
+	reader = finish(writer, fd, &sample);
+	assert_null(trace_reader_incomplete(reader));
+	assert_true(trace_reader_block_count(reader) > FORMAT_INDEX_ROWS);
+	for (size_t i = 0, row = 0; i < trace_reader_block_count(reader); i++) {
+		const uint64_t *times = read_column(reader, i, TRACE_COL_TIME);
+
+		for (size_t j = 0; j < trace_reader_block_info(reader, i)->rows; j++)
+			assert_true(times[j] == row++);
+	}
+	trace_reader_close(reader);
+	free(sample.bytes);
+}
+
+/* --- a disk that fails --- */
+
+static void test_no_space_at_all(void **state)
+{
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	struct trace_writer *writer;
+
+	assert_true(fd >= 0);
+	assert_int_equal(trace_writer_open(&writer, fd, &sample_header, NULL), -ENOSPC);
+	assert_null(writer);
+	trace_writer_close(NULL);
+	close(fd);
+}
+
+/*
+ * A limit on the file's size stands for a full disk: a write is cut short, the next one fails. All
+ * rows are accounted for, and the file is what a reader can use.
+ */
+static void test_full_disk(void **state)
+{
+	char path[] = "/tmp/faultline-test-XXXXXX";
+	const struct rlimit limit = { 300000, RLIM_INFINITY };
+	const uint64_t count = 400000;
+	struct rlimit before;
+	struct trace_writer *writer;
+	struct trace_reader *reader;
+	struct sample_bytes sample;
+	uint64_t row[SYSCALL_COLUMNS] = { 0 }, rows = 0, errors = 0;
+	int fd = mkstemp(path), err;
+
+	assert_true(fd >= 0);
+	unlink(path);
+	writer = open_writer(fd, 1);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	for (uint64_t i = 0; i < count; i++) {
+		row[SYSCALL_TIME] = i * 1000;
+		row[SYSCALL_OFFSET] = i * 2654435761u; /* hard to compress */
+		err = trace_writer_append(writer, TRACE_SYSCALL, 0, row);
+		assert_true(err == 0 || err == -EFBIG);
+		errors += err != 0;
+		if (i % 65536 == 0)
+			trace_writer_flush(writer);
+	}
+	assert_int_equal(trace_writer_flush(writer), -EFBIG);
+	assert_int_equal(trace_writer_tick(writer, 1), -EFBIG);
+	assert_int_equal(trace_writer_finish(writer, &sample_totals), -EFBIG);
+	assert_int_equal(trace_writer_string(writer, "x", 1), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_true(errors > 0 && errors < count);
+	sample = sample_read_fd(fd);
+	assert_true(sample.length <= 300000);
+	assert_true(sample.length == trace_writer_bytes(writer));
+	reader = open_reader(&sample);
+	assert_non_null(trace_reader_incomplete(reader));
+	assert_non_null(strstr(trace_reader_incomplete(reader), "last whole block"));
+	for (size_t i = 0; i < trace_reader_block_count(reader); i++)
+		rows += trace_reader_block_info(reader, i)->rows;
+	assert_true(rows > 0 && rows < count);
+	assert_true(trace_writer_rows(writer, TRACE_SYSCALL) == rows);
+	assert_true(trace_writer_discarded(writer, TRACE_SYSCALL) == count - rows);
+	trace_reader_close(reader);
+	trace_writer_close(writer);
+	free(sample.bytes);
+	close(fd);
+}
+
+/* The totals must be the header's. */
+static void test_wrong_totals(void **state)
+{
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 1);
+	struct trace_totals totals = sample_totals;
+	struct sample_bytes sample;
+
+	totals.operation_count--;
+	assert_int_equal(trace_writer_finish(writer, &totals), -EINVAL);
+	trace_reader_close(finish(writer, fd, &sample));
+	free(sample.bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_of_every_kind),
+		cmocka_unit_test(test_many_rows),
+		cmocka_unit_test(test_many_lanes),
+		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_long_rows_apart),
+		cmocka_unit_test(test_gap_ends_block),
+		cmocka_unit_test(test_tick),
+		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_forgotten_strings),
+		cmocka_unit_test(test_strings_before_rows),
+		cmocka_unit_test(test_header_and_totals),
+		cmocka_unit_test(test_many_blocks),
+		cmocka_unit_test(test_no_space_at_all),
+		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_wrong_totals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
