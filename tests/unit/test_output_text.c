@@ -131,11 +131,11 @@ static void test_nothing_to_show(void **state)
 	struct table *table = new_list("devices", "Devices");
 
 	add_column(table, "name", "name", UNIT_NONE);
-	assert_string_equal(render(table, 100, 0), "Devices\nnone\n");
+	assert_string_equal(render(table, 100, 0), "Devices: none\n");
 	table->absent = true;
-	assert_string_equal(render(table, 100, 0), "Devices\nnot recorded\n");
+	assert_string_equal(render(table, 100, 0), "Devices: not recorded\n");
 	table->note = "the block layer was off\033";
-	assert_string_equal(render(table, 100, 0), "Devices\nthe block layer was off\\x1b\n");
+	assert_string_equal(render(table, 100, 0), "Devices: the block layer was off\\x1b\n");
 	table->note = NULL;
 	table_free(table);
 }

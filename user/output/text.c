@@ -78,16 +78,31 @@ static void write_list(struct sink *out, const struct table *table,
 			    units_count(text, table->row_count - rows));
 }
 
+/* "Devices: requests to block devices were not recorded" */
+static void write_nothing(struct sink *out, const struct table *table, size_t width)
+{
+	struct sink line;
+
+	sink_open_memory(&line);
+	if (table->title)
+		sink_format(&line, "%s: ", table->title);
+	sink_text(&line, table->note ? table->note : table->absent ? "not recorded" : "none");
+	sink_bytes(&line, "", 1);
+	if (line.error)
+		out->error = out->error ? out->error : line.error;
+	else
+		grid_wrapped(out, line.buffer, width);
+	sink_close(&line);
+}
+
 void text_table(struct sink *out, const struct table *table, const struct text_options *options)
 {
-	const char *nothing = table->absent ? "not recorded" : "none";
-
-	if (table->title)
-		grid_wrapped(out, table->title, options->width);
 	if (table->absent || (table->shape == TABLE_LIST && !table->row_count)) {
-		grid_wrapped(out, table->note ? table->note : nothing, options->width);
+		write_nothing(out, table, options->width);
 		return;
 	}
+	if (table->title)
+		grid_wrapped(out, table->title, options->width);
 	if (table->shape == TABLE_RECORD)
 		write_record(out, table, options->width);
 	else
@@ -111,7 +126,9 @@ static int write_section(struct sink *out, const struct table *const *tables, si
 		table = classes;
 	}
 	if (!status) {
-		sink_char(out, '\n');
+		/* Tables stand apart; those that are absent follow each other line by line. */
+		if (!table->absent || !number || !tables[number - 1]->absent)
+			sink_char(out, '\n');
 		text_table(out, table, options);
 	}
 	table_free(classes);
