@@ -10,7 +10,7 @@ static __always_inline __u32 folio_pages(struct folio *folio)
 	unsigned long flags = 0;
 	__u32 order;
 
-	bpf_core_read(&flags, sizeof(flags), &folio->flags);
+	bpf_probe_read_kernel(&flags, sizeof(flags), folio);
 	if (!(flags & (1ul << bpf_core_enum_value(enum pageflags, PG_head))))
 		return 1;
 	if (bpf_core_field_exists(struct folio___order, _folio_order))

@@ -43,11 +43,8 @@ struct vm_fault {
 	unsigned long pgoff;
 } CORE_STRUCT;
 
-/* `flags` is a plain word, or since 6.18 a struct that holds one: it is read by its offset. */
+/* Its first word are the flags: a plain word, and since 6.18 a struct that holds one. */
 struct folio {
-	struct {
-		unsigned long word;
-	} flags;
 	struct address_space *mapping;
 	unsigned long index;
 	unsigned long _flags_1; /* of the second page: the order in the low byte since 6.6 */
