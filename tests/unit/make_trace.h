@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Traces made by hand for tests of what reads them: rows with names for their columns, through the
+ * real writer, in memory. Also the reports of such traces and questions to their tables. Include
+ * after cmocka.h. Knows nothing of any one analysis.
+ */
+#ifndef FAULTLINE_MAKE_TRACE_H
+#define FAULTLINE_MAKE_TRACE_H
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/report.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+#define MADE __attribute__((unused)) static
+
+/* Operations that every made trace has, in the order of its header. */
+enum {
+	M_READ,
+	M_PREAD,
+	M_WRITE,
+	M_OPENAT,
+	M_FSTAT,
+	M_CLOSE,
+	M_FSYNC,
+	M_MMAP,
+	M_SENDFILE,
+	M_READAHEAD,
+	M_FAULT,
+	M_ANONYMOUS,
+	M_SHMEM,
+	M_PAGECACHE,
+	M_COMPAT,
+	M_OPERATIONS
+};
+
+static const struct trace_operation made_operations[M_OPERATIONS] = {
+	[M_READ] = { "syscall", "read", TRACE_READ },
+	[M_PREAD] = { "syscall", "pread64", TRACE_READ },
+	[M_WRITE] = { "syscall", "write", TRACE_WRITE },
+	[M_OPENAT] = { "syscall", "openat", TRACE_METADATA },
+	[M_FSTAT] = { "syscall", "newfstatat", TRACE_METADATA },
+	[M_CLOSE] = { "syscall", "close", TRACE_METADATA },
+	[M_FSYNC] = { "syscall", "fsync", TRACE_SYNC },
+	[M_MMAP] = { "syscall", "mmap", TRACE_MAP },
+	[M_SENDFILE] = { "syscall", "sendfile", TRACE_TRANSFER },
+	[M_READAHEAD] = { "syscall", "readahead", TRACE_ADVICE },
+	[M_FAULT] = { "fault", "fault", TRACE_FILEFAULT },
+	[M_ANONYMOUS] = { "fault", "anonymous_fault", TRACE_ANONFAULT },
+	[M_SHMEM] = { "fault", "shmem_fault", TRACE_ANONFAULT },
+	[M_PAGECACHE] = { "pagecache", "pagecache", TRACE_CACHE },
+	[M_COMPAT] = { "syscall", "compat", TRACE_UNDECODED },
+};
+
+/* What differs between made traces; zeros give the usual. */
+struct made_options {
+	const char *host, *boot_id, *kernel;
+	uint64_t monotonic_ns, realtime_ns;
+	const char *off; /* a layer that is off */
+	const char *const *command;
+	unsigned int lanes;
+};
+
+struct made_trace {
+	int fd;
+	struct trace_writer *writer;
+	struct trace_layer layers[4];
+	/* As the kernel would count: add to them what is to be lost. */
+	struct trace_operation_total operations[M_OPERATIONS];
+	struct trace_kind_total kinds[TRACE_KIND_COUNT];
+	struct trace_totals totals;
+	const uint64_t *survivors;
+	void *bytes;
+	size_t length;
+	struct trace_reader *reader;
+};
+
+struct made_call {
+	uint64_t time, dur, pid, tid, op, file;
+	int64_t offset;
+	uint64_t asked;
+	int64_t result;
+	uint64_t flags, fetched, fault_fetched, major;
+	/* With any of these it is a call that names a path. */
+	uint64_t file2, dir;
+	const char *path;
+	unsigned int lane;
+};
+
+struct made_fault {
+	uint64_t time, dur, pid, tid, file, offset, flags, fetched;
+	unsigned int lane;
+};
+
+struct made_file {
+	uint64_t time, id, dev, ino, generation, size, flags;
+	const char *path;
+};
+
+struct made_exec {
+	uint64_t time, pid, ppid;
+	const char *comm, *command;
+	size_t command_length; /* of a command with NULs in it; 0: up to the first */
+	int64_t rank;
+};
+
+struct made_exit {
+	uint64_t time, pid, tid, thread_only, code;
+	const char *comm;
+};
+
+#define BEGIN(made, ...) made_begin(made, &(struct made_options) { __VA_ARGS__ })
+#define CALL(made, ...) made_call(made, &(struct made_call) { __VA_ARGS__ })
+#define FAULT(made, ...) made_fault(made, &(struct made_fault) { __VA_ARGS__ })
+#define FILE_ROW(made, ...) made_file(made, &(struct made_file) { __VA_ARGS__ })
+#define EXEC(made, ...) made_exec(made, &(struct made_exec) { __VA_ARGS__ })
+#define EXIT(made, ...) made_exit(made, &(struct made_exit) { __VA_ARGS__ })
+
+MADE void made_begin(struct made_trace *made, const struct made_options *options)
+{
+	static const char *const layers[] = { "task", "syscall", "fault", "pagecache" };
+	const struct trace_writer_options writer_options = { .lanes = options->lanes };
+	struct trace_header header = {
+		.version = TRACE_VERSION,
+		.tool = "test",
+		.host = options->host ? options->host : "node1",
+		.boot_id = options->boot_id ? options->boot_id : "boot1",
+		.kernel = options->kernel ? options->kernel : "6.1.0",
+		.machine = "x86_64",
+		.page_bytes = 4096,
+		.cpus = 2,
+		.clock_monotonic_ns = options->monotonic_ns,
+		.clock_realtime_ns =
+			options->realtime_ns ? options->realtime_ns : options->monotonic_ns,
+		.mode = "trace",
+		.command = options->command,
+		.layers = made->layers,
+		.layer_count = 4,
+		.operations = made_operations,
+		.operation_count = M_OPERATIONS,
+	};
+
+	memset(made, 0, sizeof(*made));
+	for (size_t i = 0; i < 4; i++) {
+		bool off = options->off && !strcmp(options->off, layers[i]);
+
+		made->layers[i] = (struct trace_layer) { layers[i], !off, off ? NULL : "tp_btf",
+							 off ? "not asked for" : NULL };
+	}
+	for (size_t i = 0; i < TRACE_KIND_COUNT; i++)
+		made->kinds[i] = (struct trace_kind_total) { .kind = trace_schemas[i].kind,
+							     .layer = trace_schemas[i].layer };
+	made->fd = memfd_create("made trace", 0);
+	assert_true(made->fd >= 0);
+	assert_int_equal(trace_writer_open(&made->writer, made->fd, &header, &writer_options), 0);
+}
+
+MADE void made_row(struct made_trace *made, enum trace_kind kind, unsigned int lane,
+		   const uint64_t *values)
+{
+	assert_int_equal(trace_writer_append(made->writer, kind, lane, values), 0);
+	made->kinds[kind].events++;
+	made->kinds[kind].written++;
+}
+
+MADE void made_call(struct made_trace *made, const struct made_call *call)
+{
+	bool path = call->file2 || call->dir || call->path;
+	struct trace_operation_total *total = &made->operations[call->op];
+	enum trace_family family = made_operations[call->op].family;
+	uint64_t values[SYSCALL_PATH_COLUMNS] = {
+		[SYSCALL_TIME] = call->time,
+		[SYSCALL_DUR] = call->dur,
+		[SYSCALL_PID] = call->pid,
+		[SYSCALL_TID] = call->tid ? call->tid : call->pid,
+		[SYSCALL_OP] = call->op,
+		[SYSCALL_FILE] = call->file,
+		[SYSCALL_OFFSET] = call->offset,
+		[SYSCALL_ASKED] = call->asked,
+		[SYSCALL_RESULT] = call->result,
+		[SYSCALL_FLAGS] = call->flags,
+		[SYSCALL_FETCHED] = call->fetched,
+		[SYSCALL_FAULT_FETCHED] = call->fault_fetched,
+		[SYSCALL_MAJOR] = call->major,
+		[SYSCALL_PATH_FILE2] = call->file2,
+		[SYSCALL_PATH_DIR] = call->dir,
+	};
+
+	if (call->path)
+		values[SYSCALL_PATH_PATH] =
+			trace_writer_string(made->writer, call->path, strlen(call->path));
+	made_row(made, path ? TRACE_SYSCALL_PATH : TRACE_SYSCALL, call->lane, values);
+	total->count++;
+	total->errors += call->result < 0;
+	if (call->result > 0 &&
+	    (family == TRACE_READ || family == TRACE_WRITE || family == TRACE_TRANSFER))
+		total->bytes += call->result;
+	total->thread_time_ns += call->dur;
+	total->fetched_bytes += call->fetched;
+}
+
+MADE void made_fault(struct made_trace *made, const struct made_fault *fault)
+{
+	const uint64_t values[FAULT_COLUMNS] = {
+		[FAULT_TIME] = fault->time,   [FAULT_DUR] = fault->dur,
+		[FAULT_PID] = fault->pid,     [FAULT_TID] = fault->tid ? fault->tid : fault->pid,
+		[FAULT_FILE] = fault->file,   [FAULT_OFFSET] = fault->offset,
+		[FAULT_FLAGS] = fault->flags, [FAULT_FETCHED] = fault->fetched,
+	};
+
+	made_row(made, TRACE_FAULT, fault->lane, values);
+	made->operations[M_FAULT].count++;
+	made->operations[M_FAULT].thread_time_ns += fault->dur;
+	made->operations[M_FAULT].fetched_bytes += fault->fetched;
+}
+
+MADE void made_cache(struct made_trace *made, uint64_t time, uint64_t file, uint64_t bytes)
+{
+	const uint64_t values[PAGECACHE_COLUMNS] = {
+		[PAGECACHE_TIME] = time, [PAGECACHE_FILE] = file, [PAGECACHE_BYTES] = bytes
+	};
+
+	made_row(made, TRACE_PAGECACHE, 0, values);
+	made->operations[M_PAGECACHE].count++;
+	made->operations[M_PAGECACHE].fetched_bytes += bytes;
+}
+
+MADE void made_file(struct made_trace *made, const struct made_file *file)
+{
+	uint64_t values[FILE_COLUMNS] = {
+		[FILE_TIME] = file->time, [FILE_ID] = file->id,
+		[FILE_DEV] = file->dev,	  [FILE_INO] = file->ino,
+		[FILE_MODE] = 0100644,	  [FILE_GENERATION] = file->generation,
+		[FILE_SIZE] = file->size, [FILE_FLAGS] = file->flags,
+	};
+
+	if (file->path)
+		values[FILE_PATH] =
+			trace_writer_string(made->writer, file->path, strlen(file->path));
+	made_row(made, TRACE_FILE, 0, values);
+}
+
+MADE void made_fork(struct made_trace *made, uint64_t time, uint64_t pid, uint64_t child)
+{
+	const uint64_t values[FORK_COLUMNS] = { time, pid, pid, child, child };
+
+	made_row(made, TRACE_FORK, 0, values);
+}
+
+MADE void made_exec(struct made_trace *made, const struct made_exec *exec)
+{
+	size_t length = exec->command_length ? exec->command_length
+			: exec->command	     ? strlen(exec->command)
+					     : 0;
+	const uint64_t values[EXEC_COLUMNS] = {
+		[EXEC_TIME] = exec->time,
+		[EXEC_PID] = exec->pid,
+		[EXEC_TID] = exec->pid,
+		[EXEC_PPID] = exec->ppid,
+		[EXEC_COMM] = trace_writer_string(made->writer, exec->comm, strlen(exec->comm)),
+		[EXEC_COMMAND] = trace_writer_string(made->writer, exec->command, length),
+		[EXEC_RANK] = exec->rank,
+	};
+
+	made_row(made, TRACE_EXEC, 0, values);
+}
+
+MADE void made_exit(struct made_trace *made, const struct made_exit *row)
+{
+	const uint64_t values[EXIT_COLUMNS] = {
+		[EXIT_TIME] = row->time,
+		[EXIT_PID] = row->pid,
+		[EXIT_TID] = row->tid ? row->tid : row->pid,
+		[EXIT_PROCESS] = !row->thread_only,
+		[EXIT_CODE] = row->code,
+		[EXIT_COMM] = trace_writer_string(made->writer, row->comm, strlen(row->comm)),
+	};
+
+	made_row(made, TRACE_EXIT, 0, values);
+}
+
+/* Opens what was written so far. */
+MADE struct trace_reader *made_open(struct made_trace *made)
+{
+	struct trace_error error = { "" };
+	struct stat stat;
+
+	trace_writer_close(made->writer);
+	made->writer = NULL;
+	assert_int_equal(fstat(made->fd, &stat), 0);
+	made->length = stat.st_size;
+	made->bytes = mmap(NULL, made->length, PROT_READ, MAP_PRIVATE, made->fd, 0);
+	assert_true(made->bytes != MAP_FAILED);
+	if (trace_reader_open_memory(&made->reader, made->bytes, made->length, &error))
+		fail_msg("%s", error.text);
+	return made->reader;
+}
+
+/* Ends a trace with its totals, which say that the run went from start to end. */
+MADE struct trace_reader *made_finish(struct made_trace *made, uint64_t start_ns, uint64_t end_ns)
+{
+	made->totals.start_ns = start_ns;
+	made->totals.end_ns = end_ns;
+	made->totals.operations = made->operations;
+	made->totals.operation_count = M_OPERATIONS;
+	made->totals.kinds = made->kinds;
+	made->totals.kind_count = TRACE_KIND_COUNT;
+	assert_int_equal(trace_writer_finish(made->writer, &made->totals), 0);
+	return made_open(made);
+}
+
+/* Leaves a trace without an end, as a tracer that was killed does. */
+MADE struct trace_reader *made_abandon(struct made_trace *made)
+{
+	assert_int_equal(trace_writer_flush(made->writer), 0);
+	return made_open(made);
+}
+
+MADE void made_close(struct made_trace *made)
+{
+	trace_reader_close(made->reader);
+	munmap(made->bytes, made->length);
+	close(made->fd);
+}
+
+MADE struct report *made_report(struct trace_reader *const *readers, size_t count)
+{
+	static const char *const names[] = { "a.flt", "b.flt", "c.flt" };
+	struct trace_error error = { "" };
+	struct report *report;
+
+	if (report_make(&report, readers, names, count, NULL, &error))
+		fail_msg("%s", error.text);
+	return report;
+}
+
+/* --- questions --- */
+
+MADE const struct cell *ask(const struct report *report, const char *name, size_t row,
+			    const char *column)
+{
+	const struct table *table = report_table(report, name);
+	int number;
+
+	assert_non_null(table);
+	number = table_find_column(table, column);
+	if (number < 0 || row >= table->row_count)
+		fail_msg("%s has no column %s or no row %zu", name, column, row);
+	return &table->cells[row * table->column_count + number];
+}
+
+/* The row whose text in a column is this one. */
+MADE size_t find_row(const struct report *report, const char *name, const char *column,
+		     const char *text)
+{
+	const struct table *table = report_table(report, name);
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cell = ask(report, name, i, column);
+
+		if (cell->type == CELL_TEXT && cell->length == strlen(text) &&
+		    !memcmp(cell->text, text, cell->length))
+			return i;
+	}
+	fail_msg("%s has no row whose %s is %s", name, column, text);
+	return 0;
+}
+
+#define CHECK(report, table, row, column, expected)                                                \
+	check_uint(report, table, row, column, expected, __FILE__, __LINE__)
+
+MADE void check_uint(const struct report *report, const char *table, size_t row, const char *column,
+		     uint64_t expected, const char *file, int line)
+{
+	const struct cell *cell = ask(report, table, row, column);
+	uint64_t value = cell->type == CELL_INT ? (uint64_t)cell->sint : cell->uint;
+
+	if ((cell->type != CELL_UINT && cell->type != CELL_INT) || value != expected) {
+		print_error("%s[%zu].%s is %s%lld, not %lld\n", table, row, column,
+			    cell->type == CELL_NULL ? "null: " : "", (long long)value,
+			    (long long)expected);
+		_fail(file, line);
+	}
+}
+
+MADE void check_text(const struct report *report, const char *table, size_t row, const char *column,
+		     const char *expected)
+{
+	const struct cell *cell = ask(report, table, row, column);
+
+	assert_int_equal(cell->type, CELL_TEXT);
+	assert_int_equal(cell->length, strlen(expected));
+	assert_memory_equal(cell->text, expected, cell->length);
+}
+
+MADE void check_null(const struct report *report, const char *table, size_t row, const char *column)
+{
+	if (ask(report, table, row, column)->type != CELL_NULL)
+		fail_msg("%s[%zu].%s is not null", table, row, column);
+}
+
+#endif

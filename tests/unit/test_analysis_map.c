@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What analyses are built of: the hash map against an array, the histogram against sorted values.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/arena.h"
+#include "analysis/histogram.h"
+#include "analysis/map.h"
+
+static uint64_t random_state = 88172645463325252;
+
+static uint64_t random_bits(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* Keys of three words that differ in one word only, in their lowest or their highest bits. */
+static void make_key(uint64_t key[3], unsigned int number)
+{
+	key[0] = number % 3 == 0 ? number : 7;
+	key[1] = number % 3 == 1 ? (uint64_t)number << 48 : 7;
+	key[2] = number % 3 == 2 ? ~(uint64_t)number : 7;
+}
+
+static void test_map(void **state)
+{
+	enum { KEYS = 5000 };
+	static uint64_t expected[KEYS];
+	static bool present[KEYS];
+	uint64_t key[3];
+	struct map map;
+	size_t count = 0;
+
+	map_init(&map, 3, 2);
+	make_key(key, 1);
+	assert_null(map_find(&map, key));
+	for (int i = 0; i < 20000; i++) {
+		unsigned int number = random_bits() % KEYS;
+		uint64_t *value;
+		bool added;
+
+		make_key(key, number);
+		value = map_add(&map, key, &added);
+		assert_non_null(value);
+		assert_int_equal(added, !present[number]);
+		assert_true(value[0] == expected[number] && value[1] == ~expected[number] * !added);
+		count += added;
+		present[number] = true;
+		expected[number] = value[0] = random_bits();
+		value[1] = ~value[0];
+	}
+	assert_int_equal(map.count, count);
+	for (unsigned int i = 0; i < KEYS; i++) {
+		uint64_t *value;
+
+		make_key(key, i);
+		value = map_find(&map, key);
+		assert_int_equal(value != NULL, present[i]);
+		if (value)
+			assert_true(value[0] == expected[i] && value[1] == ~expected[i]);
+	}
+	map_free(&map);
+	map_free(&map);
+	assert_null(map_find(&map, key));
+}
+
+static void test_map_hash(void **state)
+{
+	struct map map;
+	char text[64] = "/usr/lib/python3/dist-packages";
+	uint64_t hash;
+
+	map_init(&map, 1, 1);
+	hash = map_hash_bytes(&map, text, strlen(text));
+	assert_true(hash == map_hash_bytes(&map, text, strlen(text)));
+	for (size_t i = 0; i < strlen(text); i++)
+		assert_true(hash != map_hash_bytes(&map, text, i));
+	/* Zeros at the end count. */
+	assert_true(map_hash_bytes(&map, "\0\0", 1) != map_hash_bytes(&map, "\0\0", 2));
+	map_free(&map);
+}
+
+static int compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static uint64_t random_value(int kind)
+{
+	switch (kind) {
+	case 0:
+		return random_bits() % 128; /* exact */
+	case 1:
+		return random_bits() % 1000000;
+	default:
+		return random_bits() >> (random_bits() % 64);
+	}
+}
+
+static void test_percentiles(void **state)
+{
+	enum { VALUES = 999 };
+	static struct histogram histogram;
+	static uint64_t values[VALUES];
+
+	for (int round = 0; round < 60; round++) {
+		size_t count = 1 + random_bits() % VALUES;
+
+		memset(&histogram, 0, sizeof(histogram));
+		assert_int_equal(histogram_percentile(&histogram, 50), 0);
+		for (size_t i = 0; i < count; i++) {
+			values[i] = random_value(round % 3);
+			histogram_add(&histogram, values[i]);
+		}
+		qsort(values, count, sizeof(*values), compare);
+		assert_int_equal(histogram.count, count);
+		assert_true(histogram.max == values[count - 1]);
+		for (unsigned int percent = 0; percent <= 100; percent++) {
+			size_t rank = (count * percent + 99) / 100;
+			uint64_t exact = values[rank ? rank - 1 : 0];
+			uint64_t found = histogram_percentile(&histogram, percent);
+
+			assert_true(found >= exact && found - exact <= exact / 64);
+			if (round % 3 == 0)
+				assert_int_equal(found, exact);
+		}
+		assert_true(histogram_percentile(&histogram, 100) == values[count - 1]);
+	}
+}
+
+/* Every class is at most 1/64 of its values wide, and they follow each other without a gap. */
+static void test_classes(void **state)
+{
+	uint64_t value = 0;
+
+	assert_int_equal(histogram_class(0), 0);
+	assert_int_equal(histogram_class(UINT64_MAX), HISTOGRAM_CLASSES - 1);
+	for (int shift = 0; shift < 64; shift++) {
+		value = 1ull << shift;
+		assert_true(histogram_class(value) - histogram_class(value - 1) <= 1);
+		assert_true(histogram_class(value + value / 64) <= histogram_class(value) + 1);
+	}
+}
+
+static void test_arena(void **state)
+{
+	struct arena arena = { 0 };
+	static char *pieces[3000];
+	static size_t sizes[3000];
+
+	for (int i = 0; i < 3000; i++) {
+		sizes[i] = random_bits() % (i % 100 ? 200 : 100000);
+		pieces[i] = arena_alloc(&arena, sizes[i]);
+		assert_non_null(pieces[i]);
+		assert_int_equal((uintptr_t)pieces[i] % 8, 0);
+		for (size_t j = 0; j < sizes[i]; j++)
+			assert_int_equal(pieces[i][j], 0);
+		memset(pieces[i], i, sizes[i]);
+	}
+	for (int i = 0; i < 3000; i++)
+		for (size_t j = 0; j < sizes[i]; j++)
+			assert_int_equal(pieces[i][j], (char)i);
+	assert_null(arena_alloc(&arena, SIZE_MAX));
+	assert_memory_equal(arena_text(&arena, "ab\0c", 4), "ab\0c", 5);
+	assert_string_equal(arena_text(&arena, NULL, 0), "");
+	arena_free(&arena);
+	arena_free(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_map),	    cmocka_unit_test(test_map_hash),
+		cmocka_unit_test(test_percentiles), cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_arena),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

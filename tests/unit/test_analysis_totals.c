@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Totals, doors and operations of traces made by hand: every number worked out on paper.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "make_trace.h"
+
+#define SHARED_WRITE (TRACE_FAULT_WRITE | TRACE_FAULT_SHARED)
+
+/* Two processes, the first with two threads:
+ *
+ *        100       200       300       400       500
+ *   10   |=========|  read by thread 10
+ *   10        |=========|  read by thread 11
+ *   20                       |====|  read
+ *   20   |=========|  write
+ */
+static void make_overlap(struct made_trace *made)
+{
+	BEGIN(made);
+	EXEC(made, .time = 50, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(made, .time = 50, .id = 1, .dev = 1, .ino = 1, .size = 8192, .path = "/data/a");
+	FILE_ROW(made, .time = 50, .id = 2, .dev = 1, .ino = 2, .path = "/data/b");
+	CALL(made, .time = 100, .dur = 100, .pid = 10, .op = M_READ, .file = 1, .offset = 0,
+	     .asked = 4096, .result = 4096, .fetched = 4096);
+	CALL(made, .time = 150, .dur = 100, .pid = 10, .tid = 11, .op = M_READ, .file = 1,
+	     .offset = 4096, .asked = 4097, .result = 4000, .flags = TRACE_OP_DIRECT);
+	CALL(made, .time = 300, .dur = 50, .pid = 20, .op = M_PREAD, .file = 1, .offset = 0,
+	     .asked = 100, .result = -EIO);
+	CALL(made, .time = 100, .dur = 100, .pid = 20, .op = M_WRITE, .file = 2, .offset = 0,
+	     .asked = 1 << 20, .result = 1 << 20, .fetched = 4096);
+}
+
+static void test_merged_time(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_overlap(&made);
+	made_finish(&made, 50, 1050);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "totals", 0, "read.count", 3);
+	CHECK(report, "totals", 0, "read.errors", 1);
+	CHECK(report, "totals", 0, "read.bytes", 8096);
+	CHECK(report, "totals", 0, "read.time_ns", 200); /* [100, 250) and [300, 350) */
+	CHECK(report, "totals", 0, "read.thread_time_ns", 250);
+	CHECK(report, "totals", 0, "read.fetched_bytes", 4096);
+	CHECK(report, "totals", 0, "write.count", 1);
+	CHECK(report, "totals", 0, "write.errors", 0);
+	CHECK(report, "totals", 0, "write.bytes", 1 << 20);
+	CHECK(report, "totals", 0, "write.time_ns", 100);
+	CHECK(report, "totals", 0, "write.fetched_bytes", 4096);
+	CHECK(report, "totals", 0, "io.time_ns", 200);
+	CHECK(report, "totals", 0, "io.thread_time_ns", 350);
+	CHECK(report, "totals", 0, "metadata.count", 0);
+	CHECK(report, "totals", 0, "sync.time_ns", 0);
+	check_null(report, "totals", 0, "metadata.bytes");
+	check_null(report, "totals", 0, "storage_read");
+	check_null(report, "totals", 0, "storage_write");
+	CHECK(report, "trace", 0, "duration_ns", 1000);
+	report_free(report);
+	made_close(&made);
+}
+
+/* Every family once, each at a time of its own. */
+static void make_families(struct made_trace *made)
+{
+	BEGIN(made);
+	EXEC(made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(made, .time = 0, .id = 1, .dev = 1, .ino = 1, .path = "/data/a");
+	FILE_ROW(made, .time = 0, .id = 2, .dev = 1, .ino = 2, .path = "/data/b");
+	CALL(made, .time = 100, .dur = 10, .pid = 10, .op = M_OPENAT, .file = 1, .result = 3);
+	CALL(made, .time = 200, .dur = 20, .pid = 10, .op = M_FSTAT, .result = -ENOENT,
+	     .path = "/none");
+	CALL(made, .time = 300, .dur = 30, .pid = 10, .op = M_FSYNC, .file = 1, .result = -EIO);
+	/* A map call that brought something in, one that only mapped. */
+	CALL(made, .time = 400, .dur = 40, .pid = 10, .op = M_MMAP, .file = 1, .offset = 0,
+	     .asked = 65536, .result = 0x7f0000000000, .flags = TRACE_OP_POPULATE, .fetched = 65536,
+	     .major = 3);
+	CALL(made, .time = 500, .dur = 50, .pid = 10, .op = M_MMAP, .file = 1, .offset = 0,
+	     .asked = 65536, .result = 0x7f0000000000);
+	/* From a file to a file, to a socket, from a pipe. */
+	CALL(made, .time = 600, .dur = 60, .pid = 10, .op = M_SENDFILE, .file = 1, .file2 = 2,
+	     .offset = 0, .asked = 1000, .result = 900, .fetched = 8192);
+	CALL(made, .time = 700, .dur = 70, .pid = 10, .op = M_SENDFILE, .file = 1, .dir = 1,
+	     .offset = 900, .asked = 100, .result = 100);
+	CALL(made, .time = 800, .dur = 80, .pid = 10, .op = M_SENDFILE, .file2 = 2, .offset = -1,
+	     .asked = 100, .result = 50);
+	CALL(made, .time = 900, .dur = 90, .pid = 10, .op = M_READAHEAD, .file = 1, .offset = 0,
+	     .asked = 1 << 20, .result = 0, .fetched = 1 << 20);
+	/* A read whose buffer is a cold mapping: the faults have rows of their own. */
+	CALL(made, .time = 1000, .dur = 100, .pid = 10, .op = M_READ, .file = 1, .offset = 0,
+	     .asked = 10, .result = 10, .fault_fetched = 4096);
+	FAULT(made, .time = 1010, .dur = 5, .pid = 10, .file = 2, .offset = 0,
+	      .flags = TRACE_FAULT_IN_CALL, .fetched = 4096);
+	/* Faults: private write, major read, shared write, shared read. */
+	FAULT(made, .time = 2000, .dur = 10, .pid = 10, .file = 1, .offset = 4096,
+	      .flags = TRACE_FAULT_WRITE, .fetched = 4096);
+	FAULT(made, .time = 2100, .dur = 20, .pid = 10, .file = 1, .offset = 8192,
+	      .flags = TRACE_FAULT_MAJOR, .fetched = 16384);
+	FAULT(made, .time = 2200, .dur = 40, .pid = 10, .file = 1, .offset = 0,
+	      .flags = SHARED_WRITE | TRACE_FAULT_MAJOR, .fetched = 4096);
+	FAULT(made, .time = 2210, .dur = 10, .pid = 10, .tid = 11, .file = 1, .offset = 4096,
+	      .flags = TRACE_FAULT_SHARED);
+	made_cache(made, 2300, 1, 12288);
+	made->operations[M_ANONYMOUS] =
+		(struct trace_operation_total) { .count = 1000, .thread_time_ns = 5000 };
+	made->operations[M_SHMEM] =
+		(struct trace_operation_total) { .count = 7, .thread_time_ns = 70 };
+	made->operations[M_COMPAT].count = 4;
+}
+
+static void test_families(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_families(&made);
+	made_finish(&made, 0, 3000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "totals", 0, "metadata.count", 2);
+	CHECK(report, "totals", 0, "metadata.errors", 1);
+	CHECK(report, "totals", 0, "metadata.time_ns", 30);
+	CHECK(report, "totals", 0, "sync.count", 1);
+	CHECK(report, "totals", 0, "sync.errors", 1);
+	CHECK(report, "totals", 0, "sync.time_ns", 30);
+	/* The read and two transfers; what readahead brought in is theirs, its time is not. */
+	CHECK(report, "totals", 0, "read.count", 3);
+	CHECK(report, "totals", 0, "read.bytes", 1010);
+	CHECK(report, "totals", 0, "read.fetched_bytes", 8192 + (1 << 20));
+	CHECK(report, "totals", 0, "read.time_ns", 230);
+	CHECK(report, "totals", 0, "write.count", 2);
+	CHECK(report, "totals", 0, "write.bytes", 950);
+	CHECK(report, "totals", 0, "write.time_ns", 140);
+	CHECK(report, "totals", 0, "write.fetched_bytes", 0);
+	/* Four faults and a populating call, which is no fault. */
+	CHECK(report, "totals", 0, "mmap_read.faults", 4);
+	CHECK(report, "totals", 0, "mmap_read.major", 1 + 3);
+	CHECK(report, "totals", 0, "mmap_read.fetched_bytes", 4096 + 4096 + 16384 + 65536);
+	CHECK(report, "totals", 0, "mmap_read.time_ns", 40 + 5 + 10 + 20 + 10);
+	CHECK(report, "totals", 0, "mmap_read.thread_time_ns", 85);
+	CHECK(report, "totals", 0, "mmap_write.faults", 1);
+	CHECK(report, "totals", 0, "mmap_write.major", 1);
+	CHECK(report, "totals", 0, "mmap_write.fetched_bytes", 4096);
+	CHECK(report, "totals", 0, "mmap_write.time_ns", 40);
+	/* All but the mmap that only mapped and the readahead; the faults inside others not twice.
+	 */
+	CHECK(report, "totals", 0, "io.time_ns",
+	      10 + 20 + 30 + 40 + 60 + 70 + 80 + 100 + 10 + 20 + 40);
+	CHECK(report, "totals", 0, "anonymous_faults.count", 1000);
+	CHECK(report, "totals", 0, "anonymous_faults.time_ns", 5000);
+	CHECK(report, "totals", 0, "shmem_faults.count", 7);
+	report_free(report);
+	made_close(&made);
+}
+
+/* The number of a door, of one or of all sides. */
+static uint64_t door(const struct report *report, const char *name, const char *op,
+		     const char *column)
+{
+	const struct table *doors = report_table(report, "doors");
+
+	for (size_t i = 0; i < doors->row_count; i++)
+		if (!strcmp(ask(report, "doors", i, "door")->text, name) &&
+		    !strcmp(ask(report, "doors", i, "op")->text, op)) {
+			assert_int_equal(ask(report, "doors", i, column)->type, CELL_UINT);
+			return ask(report, "doors", i, column)->uint;
+		}
+	fail_msg("no door %s for %s", name, op);
+	return 0;
+}
+
+static uint64_t all_doors(const struct report *report, const char *op, const char *column)
+{
+	const struct table *doors = report_table(report, "doors");
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < doors->row_count; i++)
+		if (!strcmp(ask(report, "doors", i, "op")->text, op) &&
+		    ask(report, "doors", i, column)->type == CELL_UINT)
+			sum += ask(report, "doors", i, column)->uint;
+	return sum;
+}
+
+static uint64_t total(const struct report *report, const char *column)
+{
+	return ask(report, "totals", 0, column)->uint;
+}
+
+/* What is true of all traces. */
+static void check_doors_add_up(const struct report *report)
+{
+	assert_int_equal(all_doors(report, "read", "count"),
+			 total(report, "read.count") + total(report, "mmap_read.faults"));
+	assert_int_equal(all_doors(report, "read", "bytes"),
+			 total(report, "read.bytes") + total(report, "mmap_read.fetched_bytes"));
+	assert_int_equal(all_doors(report, "read", "fetched_bytes"),
+			 total(report, "read.fetched_bytes") +
+				 total(report, "mmap_read.fetched_bytes"));
+	assert_int_equal(all_doors(report, "read", "thread_time_ns"),
+			 total(report, "read.thread_time_ns") +
+				 total(report, "mmap_read.thread_time_ns"));
+	assert_int_equal(all_doors(report, "write", "count"),
+			 total(report, "write.count") + total(report, "mmap_write.faults"));
+	assert_int_equal(all_doors(report, "write", "bytes"), total(report, "write.bytes"));
+	assert_int_equal(all_doors(report, "write", "fetched_bytes"),
+			 total(report, "write.fetched_bytes") +
+				 total(report, "mmap_write.fetched_bytes"));
+	assert_int_equal(all_doors(report, "write", "thread_time_ns"),
+			 total(report, "write.thread_time_ns") +
+				 total(report, "mmap_write.thread_time_ns"));
+}
+
+static void test_doors(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_families(&made);
+	CALL(&made, .time = 2500, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .offset = 0,
+	     .asked = 512, .result = 512, .flags = TRACE_OP_DIRECT);
+	CALL(&made, .time = 2505, .dur = 10, .pid = 10, .tid = 11, .op = M_WRITE, .file = 1,
+	     .offset = 0, .asked = 512, .result = 512, .flags = TRACE_OP_DIRECT);
+	made_finish(&made, 0, 3000);
+	report = made_report(&made.reader, 1);
+	assert_int_equal(report_table(report, "doors")->row_count, 8);
+	assert_int_equal(door(report, "syscall", "read", "count"), 1);
+	assert_int_equal(door(report, "syscall", "read", "bytes"), 10);
+	assert_int_equal(door(report, "syscall", "read", "fetched_bytes"), 1 << 20);
+	assert_int_equal(door(report, "syscall", "read", "time_ns"), 100);
+	assert_int_equal(door(report, "syscall", "write", "count"), 0);
+	assert_int_equal(door(report, "direct", "read", "bytes"), 512);
+	assert_int_equal(door(report, "direct", "write", "bytes"), 512);
+	assert_int_equal(door(report, "splice", "read", "count"), 2);
+	assert_int_equal(door(report, "splice", "read", "bytes"), 1000);
+	assert_int_equal(door(report, "splice", "read", "fetched_bytes"), 8192);
+	assert_int_equal(door(report, "splice", "write", "count"), 2);
+	assert_int_equal(door(report, "splice", "write", "bytes"), 950);
+	assert_int_equal(door(report, "mmap", "read", "count"), 4);
+	assert_int_equal(door(report, "mmap", "read", "bytes"), 4096 + 4096 + 16384 + 65536);
+	assert_int_equal(door(report, "mmap", "write", "count"), 1);
+	assert_int_equal(door(report, "mmap", "write", "fetched_bytes"), 4096);
+	check_null(report, "doors", 5, "bytes"); /* mmap, write */
+	check_doors_add_up(report);
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_operations(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	make_families(&made);
+	made_finish(&made, 0, 3000);
+	report = made_report(&made.reader, 1);
+	assert_int_equal(report_table(report, "operations")->row_count, 12);
+	row = find_row(report, "operations", "op", "sendfile");
+	check_text(report, "operations", row, "layer", "syscall");
+	check_text(report, "operations", row, "family", "transfer");
+	CHECK(report, "operations", row, "count", 3); /* calls, whatever sides they have */
+	CHECK(report, "operations", row, "bytes", 1050);
+	CHECK(report, "operations", row, "thread_time_ns", 210);
+	CHECK(report, "operations", row, "sizes.<=4KiB", 3);
+	row = find_row(report, "operations", "op", "mmap");
+	CHECK(report, "operations", row, "count", 2);
+	CHECK(report, "operations", row, "fetched_bytes", 65536);
+	check_null(report, "operations", row, "bytes");
+	check_null(report, "operations", row, "sizes.<=64KiB");
+	row = find_row(report, "operations", "op", "fault");
+	CHECK(report, "operations", row, "count", 5);
+	CHECK(report, "operations", row, "max_ns", 40);
+	check_null(report, "operations", row, "errors");
+	/* Known from totals alone. The longest first. */
+	check_text(report, "operations", 0, "op", "anonymous_fault");
+	CHECK(report, "operations", 0, "thread_time_ns", 5000);
+	check_null(report, "operations", 0, "p50_ns");
+	row = find_row(report, "operations", "op", "compat");
+	CHECK(report, "operations", row, "count", 4);
+	check_null(report, "operations", row, "thread_time_ns");
+	row = find_row(report, "operations", "op", "pagecache");
+	CHECK(report, "operations", row, "fetched_bytes", 12288);
+	assert_null(report_table(report, "operations")->note);
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_percentiles_and_sizes(void **state)
+{
+	static const struct {
+		uint64_t asked;
+		const char *column;
+	} borders[] = {
+		{ 0, "sizes.<=4KiB" },
+		{ 4096, "sizes.<=4KiB" },
+		{ 4097, "sizes.<=16KiB" },
+		{ 16384, "sizes.<=16KiB" },
+		{ 16385, "sizes.<=64KiB" },
+		{ 65536, "sizes.<=64KiB" },
+		{ 65537, "sizes.<=256KiB" },
+		{ 1 << 18, "sizes.<=256KiB" },
+		{ (1 << 18) + 1, "sizes.<=1MiB" },
+		{ 1 << 20, "sizes.<=1MiB" },
+		{ (1 << 20) + 1, "sizes.<=4MiB" },
+		{ 1 << 22, "sizes.<=4MiB" },
+		{ (1 << 22) + 1, "sizes.<=16MiB" },
+		{ 1 << 24, "sizes.<=16MiB" },
+		{ (1 << 24) + 1, "sizes.<=64MiB" },
+		{ 1 << 26, "sizes.<=64MiB" },
+		{ (1 << 26) + 1, "sizes.<=256MiB" },
+		{ 1 << 28, "sizes.<=256MiB" },
+		{ (1 << 28) + 1, "sizes.<=1GiB" },
+		{ 1 << 30, "sizes.<=1GiB" },
+		{ (1 << 30) + 1, "sizes.<=4GiB" },
+		{ 1ull << 32, "sizes.<=4GiB" },
+		{ (1ull << 32) + 1, "sizes.>4GiB" },
+		{ UINT64_MAX, "sizes.>4GiB" },
+	};
+	const size_t count = sizeof(borders) / sizeof(borders[0]);
+	struct made_trace made;
+	struct report *report;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t expected = 0;
+
+		BEGIN(&made);
+		for (size_t j = 0; j <= i; j++) {
+			CALL(&made, .time = 100 * j, .dur = j + 1, .pid = 10, .op = M_READ,
+			     .asked = borders[j].asked);
+			expected += !strcmp(borders[j].column, borders[i].column);
+		}
+		made_finish(&made, 0, 10000);
+		report = made_report(&made.reader, 1);
+		CHECK(report, "operations", 0, borders[i].column, expected);
+		CHECK(report, "operations", 0, "p50_ns", (i + 1 + 1) / 2);
+		CHECK(report, "operations", 0, "p99_ns", i + 1);
+		CHECK(report, "operations", 0, "max_ns", i + 1);
+		report_free(report);
+		made_close(&made);
+	}
+}
+
+/* The kernel counted more than there are rows. */
+static void test_lost(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	make_overlap(&made);
+	made.operations[M_READ].count += 100;
+	made.operations[M_READ].errors += 1;
+	made.operations[M_READ].bytes += 409600;
+	made.operations[M_READ].thread_time_ns += 10000;
+	made.operations[M_READ].fetched_bytes += 8192;
+	made.operations[M_FAULT].count += 10;
+	made.operations[M_FAULT].thread_time_ns += 500;
+	made.operations[M_FAULT].fetched_bytes += 40960;
+	made.operations[M_SENDFILE].count += 2;
+	made.operations[M_SENDFILE].bytes += 2000;
+	made.operations[M_READAHEAD].count += 1;
+	made.operations[M_READAHEAD].fetched_bytes += 4096;
+	made.kinds[TRACE_SYSCALL].events += 103;
+	made.kinds[TRACE_SYSCALL].lost += 103;
+	made.kinds[TRACE_FAULT].events += 10;
+	made.kinds[TRACE_FAULT].lost += 10;
+	made_finish(&made, 50, 1050);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "trace", 0, "lost.total", 113);
+	CHECK(report, "trace", 0, "lost.by_layer.syscall", 103);
+	CHECK(report, "trace", 0, "lost.by_layer.fault", 10);
+	CHECK(report, "trace", 0, "lost.by_layer.task", 0);
+	CHECK(report, "trace", 0, "events", 4 + 1 + 2 + 113);
+	CHECK(report, "totals", 0, "read.count", 3 + 100 + 2);
+	CHECK(report, "totals", 0, "read.errors", 1 + 1);
+	CHECK(report, "totals", 0, "read.bytes", 8096 + 409600 + 2000);
+	CHECK(report, "totals", 0, "read.thread_time_ns", 250 + 10000);
+	CHECK(report, "totals", 0, "read.time_ns", 200); /* of rows: the best there is */
+	CHECK(report, "totals", 0, "read.fetched_bytes", 4096 + 8192 + 4096);
+	CHECK(report, "totals", 0, "write.count", 1 + 2);
+	CHECK(report, "totals", 0, "mmap_read.faults", 10);
+	CHECK(report, "totals", 0, "mmap_read.fetched_bytes", 40960);
+	CHECK(report, "totals", 0, "mmap_read.thread_time_ns", 500);
+	row = find_row(report, "operations", "op", "read");
+	CHECK(report, "operations", row, "count", 102);
+	CHECK(report, "operations", row, "bytes", 8096 + 409600);
+	CHECK(report, "operations", row, "max_ns", 100);
+	assert_non_null(report_table(report, "operations")->note);
+	assert_int_equal(door(report, "unknown", "read", "count"), 100);
+	assert_int_equal(door(report, "unknown", "read", "bytes"), 409600);
+	assert_int_equal(door(report, "splice", "read", "bytes"), 2000);
+	assert_int_equal(door(report, "mmap", "read", "bytes"), 40960);
+	assert_int_equal(door(report, "syscall", "read", "fetched_bytes"), 4096 + 4096);
+	check_doors_add_up(report);
+	row = find_row(report, "doors", "door", "unknown");
+	check_null(report, "doors", row, "time_ns");
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_incomplete(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_families(&made);
+	made_abandon(&made);
+	report = made_report(&made.reader, 1);
+	assert_false(ask(report, "trace", 0, "complete")->flag);
+	assert_int_equal(ask(report, "trace", 0, "incomplete_reason")->type, CELL_TEXT);
+	check_null(report, "trace", 0, "lost.total");
+	check_null(report, "trace", 0, "lost.by_layer.syscall");
+	check_null(report, "trace", 0, "exit_code");
+	check_null(report, "trace", 0, "survivors");
+	CHECK(report, "trace", 0, "events", 19);
+	CHECK(report, "trace", 0, "duration_ns", 2300);
+	CHECK(report, "totals", 0, "read.count", 3);
+	check_null(report, "totals", 0, "anonymous_faults");
+	check_null(report, "totals", 0, "shmem_faults");
+	check_doors_add_up(report);
+	report_free(report);
+	made_close(&made);
+}
+
+/* What was not recorded is null, and so is all that depends on it. */
+static void make_without(struct made_trace *made, const char *layer)
+{
+	BEGIN(made, .off = layer);
+	FILE_ROW(made, .time = 0, .id = 1, .dev = 1, .ino = 1, .path = "/data/a");
+	EXEC(made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	if (strcmp(layer, "syscall"))
+		CALL(made, .time = 100, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .result = 5);
+	if (strcmp(layer, "fault"))
+		FAULT(made, .time = 200, .dur = 10, .pid = 10, .file = 1);
+	made_finish(made, 0, 1000);
+}
+
+static void test_without_faults(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_without(&made, "fault");
+	report = made_report(&made.reader, 1);
+	check_text(report, "trace", 0, "layers.fault.state", "off");
+	check_text(report, "trace", 0, "layers.fault.reason", "not asked for");
+	check_null(report, "trace", 0, "layers.fault.attach");
+	check_null(report, "trace", 0, "lost.by_layer.fault");
+	check_text(report, "trace", 0, "layers.syscall.state", "on");
+	check_text(report, "trace", 0, "layers.syscall.attach", "tp_btf");
+	check_null(report, "totals", 0, "mmap_read");
+	check_null(report, "totals", 0, "mmap_write");
+	check_null(report, "totals", 0, "anonymous_faults");
+	check_null(report, "files", 0, "mmap");
+	check_null(report, "files", 0, "mmap.pattern.random");
+	check_null(report, "processes", 0, "mmap_read");
+	CHECK(report, "files", 0, "read.bytes", 5);
+	assert_int_equal(report_table(report, "doors")->row_count, 6);
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_without_calls(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_without(&made, "syscall");
+	report = made_report(&made.reader, 1);
+	check_null(report, "totals", 0, "read");
+	check_null(report, "totals", 0, "metadata");
+	CHECK(report, "totals", 0, "mmap_read.faults", 1);
+	CHECK(report, "files", 0, "mmap.faults", 1);
+	check_null(report, "files", 0, "read");
+	check_null(report, "files", 0, "pattern.random");
+	assert_int_equal(report_table(report, "doors")->row_count, 2);
+	assert_true(report_table(report, "failed_lookups")->absent);
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_without_pagecache(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	make_without(&made, "pagecache");
+	report = made_report(&made.reader, 1);
+	check_null(report, "totals", 0, "read.fetched_bytes");
+	check_null(report, "totals", 0, "mmap_read.fetched_bytes");
+	CHECK(report, "totals", 0, "read.bytes", 5);
+	row = find_row(report, "doors", "door", "mmap");
+	check_null(report, "doors", row, "bytes");
+	check_null(report, "doors", row, "fetched_bytes");
+	CHECK(report, "doors", row, "count", 1);
+	check_null(report, "files", 0, "cache_fetched_bytes");
+	check_null(report, "files", 0, "mmap.fetched_bytes");
+	row = find_row(report, "operations", "op", "read");
+	check_null(report, "operations", row, "fetched_bytes");
+	report_free(report);
+	made_close(&made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_merged_time),
+		cmocka_unit_test(test_families),
+		cmocka_unit_test(test_doors),
+		cmocka_unit_test(test_operations),
+		cmocka_unit_test(test_percentiles_and_sizes),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_without_faults),
+		cmocka_unit_test(test_without_calls),
+		cmocka_unit_test(test_without_pagecache),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

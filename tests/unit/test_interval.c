@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The measure of a union of intervals, against a painter who fills squares one by one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/interval.h"
+
+#define WIDTH 200
+
+static uint64_t random_state = 0x2545f4914f6cdd1d;
+
+static uint32_t random_below(uint32_t limit)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state >> 32) % limit;
+}
+
+static void test_known(void **state)
+{
+	struct interval_union whole = { 0 };
+
+	interval_add(&whole, 10, 20);
+	assert_int_equal(whole.measure, 10);
+	interval_add(&whole, 10, 20); /* again */
+	interval_add(&whole, 12, 15); /* inside */
+	assert_int_equal(whole.measure, 10);
+	interval_add(&whole, 20, 25); /* touching */
+	assert_int_equal(whole.measure, 15);
+	interval_add(&whole, 24, 30); /* overlapping */
+	assert_int_equal(whole.measure, 20);
+	interval_add(&whole, 40, 40); /* empty */
+	interval_add(&whole, 40, 41); /* apart */
+	assert_int_equal(whole.measure, 21);
+	interval_add(&whole, 50, 45); /* backwards: nothing */
+	assert_int_equal(whole.measure, 21);
+	assert_int_equal(whole.end, 41);
+}
+
+static void test_largest(void **state)
+{
+	struct interval_union whole = { 0 };
+
+	interval_add(&whole, 0, UINT64_MAX);
+	interval_add(&whole, UINT64_MAX, UINT64_MAX);
+	assert_int_equal(whole.measure, UINT64_MAX);
+}
+
+/* Out of order the measure may fall short, but it never counts a moment twice. */
+static void test_out_of_order(void **state)
+{
+	struct interval_union whole = { 0 };
+
+	interval_add(&whole, 50, 60);
+	interval_add(&whole, 10, 20);
+	interval_add(&whole, 10, 70);
+	assert_int_equal(whole.measure, 20);
+}
+
+static void test_painter(void **state)
+{
+	for (int round = 0; round < 2000; round++) {
+		struct interval_union whole = { 0 };
+		unsigned char painted[WIDTH] = { 0 };
+		uint64_t measure = 0, start = random_below(20);
+
+		while (start < WIDTH) {
+			uint64_t end = start + random_below(round % 3 ? 10 : 60);
+
+			end = end < WIDTH ? end : WIDTH;
+			for (uint64_t i = start; i < end; i++) {
+				measure += !painted[i];
+				painted[i] = 1;
+			}
+			interval_add(&whole, start, end);
+			assert_int_equal(whole.measure, measure);
+			start += random_below(round % 5 ? 8 : 30);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_out_of_order),
+		cmocka_unit_test(test_painter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Tables: what is put in comes out, whatever bytes it has and however many rows there are.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/table.h"
+
+static struct table *new_table(void)
+{
+	struct table *table;
+
+	assert_int_equal(table_new(&table, "things", "Things", TABLE_LIST), 0);
+	assert_int_equal(table_add_column(table, "name", "name", UNIT_NONE), 0);
+	assert_int_equal(table_add_column(table, "read.bytes", NULL, UNIT_BYTES), 0);
+	return table;
+}
+
+static void test_columns(void **state)
+{
+	struct table *table = new_table();
+	char name[32];
+
+	assert_string_equal(table->name, "things");
+	assert_string_equal(table->title, "Things");
+	assert_null(table->note);
+	assert_null(table->columns[1].title);
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "column%d", i);
+		assert_int_equal(table_add_column(table, name, name, UNIT_COUNT), 0);
+	}
+	assert_int_equal(table->column_count, 102);
+	assert_int_equal(table_find_column(table, "name"), 0);
+	assert_int_equal(table_find_column(table, "read.bytes"), 1);
+	assert_int_equal(table_find_column(table, "column99"), 101);
+	assert_int_equal(table_find_column(table, "read"), -1);
+	assert_int_equal(table_set_note(table, "a note"), 0);
+	assert_string_equal(table->note, "a note");
+	table_free(table);
+	table_free(NULL);
+}
+
+static void test_rows(void **state)
+{
+	struct table *table = new_table();
+	struct cell *row;
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		char text[32];
+
+		assert_int_equal(table_add_row(table, &row), 0);
+		assert_int_equal(row[0].type, CELL_NULL);
+		assert_int_equal(row[1].type, CELL_NULL);
+		snprintf(text, sizeof(text), "row %d", (int)i);
+		assert_int_equal(table_set_text(table, &row[0], text, strlen(text)), 0);
+		if (i % 2)
+			cell_uint(&row[1], i);
+	}
+	assert_int_equal(table->row_count, 1000);
+	row = &table->cells[501 * table->column_count];
+	assert_int_equal(row[0].type, CELL_TEXT);
+	assert_string_equal(row[0].text, "row 501");
+	assert_int_equal(row[1].uint, 501);
+	assert_int_equal(table->cells[500 * table->column_count + 1].type, CELL_NULL);
+	table_free(table);
+}
+
+static void test_texts(void **state)
+{
+	static const char bytes[] = "a\0b\xff\n";
+	struct table *table = new_table();
+	struct cell parts[3] = {
+		{ .type = CELL_TEXT, .length = 5, .text = bytes },
+		{ .type = CELL_TEXT, .length = 0, .text = "" },
+		{ .type = CELL_TEXT, .length = 1, .text = "z" },
+	};
+	char large[100000];
+	struct cell *row;
+
+	memset(large, 'x', sizeof(large));
+	assert_int_equal(table_add_row(table, &row), 0);
+	assert_int_equal(table_set_texts(table, &row[0], parts, 3), 0);
+	assert_int_equal(table_set_text(table, &row[1], large, sizeof(large)), 0);
+	parts[2].text = NULL; /* they were copied */
+	assert_int_equal(row[0].type, CELL_TEXTS);
+	assert_int_equal(row[0].length, 3);
+	assert_int_equal(row[0].texts[0].length, 5);
+	assert_memory_equal(row[0].texts[0].text, bytes, 5);
+	assert_int_equal(row[0].texts[1].length, 0);
+	assert_string_equal(row[0].texts[2].text, "z");
+	assert_int_equal(row[1].length, sizeof(large));
+	assert_memory_equal(row[1].text, large, sizeof(large));
+	assert_int_equal(row[1].text[sizeof(large)], 0);
+	assert_int_equal(table_set_texts(table, &row[0], NULL, 0), 0);
+	assert_int_equal(row[0].length, 0);
+	table_free(table);
+}
+
+static void test_cells(void **state)
+{
+	struct cell cell = { 0 };
+
+	cell_uint(&cell, UINT64_MAX);
+	assert_int_equal(cell.type, CELL_UINT);
+	assert_true(cell.uint == UINT64_MAX);
+	cell_int(&cell, -1);
+	assert_int_equal(cell.type, CELL_INT);
+	assert_int_equal(cell.sint, -1);
+	cell_bool(&cell, true);
+	assert_int_equal(cell.type, CELL_BOOL);
+	assert_true(cell.flag);
+	cell_real(&cell, 0.5);
+	assert_int_equal(cell.type, CELL_REAL);
+	assert_true(cell.real == 0.5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_cells),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
