@@ -112,10 +112,14 @@ static void take_layers(struct about *about, const struct job_trace *trace)
 	}
 	for (size_t i = 0; trace->totals && i < trace->totals->kind_count; i++) {
 		const struct trace_kind_total *kind = &trace->totals->kinds[i];
+		size_t listed = about->layer_count;
 		struct layer *layer = layer_of(about, kind->layer);
 
-		if (layer)
-			layer->lost = clock_add(layer->lost, kind->lost);
+		if (!layer)
+			continue;
+		/* Identities of files are no layer that could be switched: not in the header. */
+		layer->on |= about->layer_count > listed;
+		layer->lost = clock_add(layer->lost, kind->lost);
 	}
 }
 

@@ -19,7 +19,7 @@ struct grid_column {
 	size_t width;
 	size_t content; /* width of the widest cell */
 	bool text;	/* to the left, may be shortened */
-	bool empty;	/* in the whole table */
+	bool empty;	/* all cells of these rows are */
 };
 
 struct grid {
@@ -90,17 +90,14 @@ static void measure(struct grid *grid, struct grid_column *column)
 	enum table_unit unit = grid->table->columns[column->index].unit;
 
 	column->empty = true;
-	for (size_t row = 0; row < grid->table->row_count; row++) {
+	for (size_t row = 0; row < grid->rows; row++) {
 		const struct cell *cell = cell_at(grid, row, column->index);
+		struct cell text = cell_as_text(&grid->scratch, cell, unit);
+		size_t width = escape_columns(text.text, text.length);
 
 		column->text |= cell_is_text(cell);
 		column->empty &= cell_is_empty(cell);
-		if (row < grid->rows) {
-			struct cell text = cell_as_text(&grid->scratch, cell, unit);
-			size_t width = escape_columns(text.text, text.length);
-
-			column->content = width > column->content ? width : column->content;
-		}
+		column->content = width > column->content ? width : column->content;
 	}
 }
 

@@ -111,28 +111,35 @@ void text_table(struct sink *out, const struct table *table, const struct text_o
 		grid_wrapped(out, table->note, options->width);
 }
 
-/* What "trace" says stands on the first screen; "totals" is laid out in rows. */
+static int write_totals(struct sink *out, const struct table *trace, const struct table *totals,
+			const struct text_options *options)
+{
+	struct table *classes;
+	int status = classes_make(&classes, trace, totals, false);
+
+	if (!status)
+		text_table(out, classes, options);
+	table_free(classes);
+	return status;
+}
+
+/* What "trace" says stands on the first screen; "totals" is laid out in rows. These and the doors
+ * are short whatever the job did, and always whole. */
 static int write_section(struct sink *out, const struct table *const *tables, size_t count,
 			 size_t number, const struct text_options *options)
 {
+	const struct text_options whole = { .width = options->width };
 	const struct table *table = tables[number];
-	struct table *classes = NULL;
-	int status = 0;
 
 	if (!table->title || !strcmp(table->name, "trace"))
 		return 0;
-	if (!strcmp(table->name, "totals")) {
-		status = classes_make(&classes, pick_table(tables, count, "trace"), table, false);
-		table = classes;
-	}
-	if (!status) {
-		/* Tables stand apart; those that are absent follow each other line by line. */
-		if (!table->absent || !number || !tables[number - 1]->absent)
-			sink_char(out, '\n');
-		text_table(out, table, options);
-	}
-	table_free(classes);
-	return status;
+	/* Tables stand apart; those that are absent follow each other line by line. */
+	if (!table->absent || !number || !tables[number - 1]->absent)
+		sink_char(out, '\n');
+	if (!strcmp(table->name, "totals"))
+		return write_totals(out, pick_table(tables, count, "trace"), table, &whole);
+	text_table(out, table, strcmp(table->name, "doors") ? options : &whole);
+	return 0;
 }
 
 int text_report(struct sink *out, const struct table *const *tables, size_t count,

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * From rows to pages: a trace written by hand, its report as text and as JSON and its events,
+ * compared with the files of tests/golden. UPDATE=1 writes these anew; read the difference before
+ * it is committed.
+ */
+#include "output_sample.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "analysis/report.h"
+#include "analysis/resolve.h"
+#include "analysis/timeline.h"
+#include "output/json.h"
+#include "output/row.h"
+#include "output/text.h"
+
+#define GOLDEN "tests/golden/"
+
+static const char trace_name[] = "sample.flt"; /* as the report shows it */
+static char path[] = "/tmp/faultline-golden-XXXXXX";
+
+static void read_whole(const char *name, struct sink *out)
+{
+	FILE *file = fopen(name, "r");
+	char buffer[4096];
+	size_t n;
+
+	sink_open_memory(out);
+	if (!file)
+		fail_msg("%s: %s (UPDATE=1 writes it)", name, strerror(errno));
+	while ((n = fread(buffer, 1, sizeof(buffer), file)) > 0)
+		sink_bytes(out, buffer, n);
+	fclose(file);
+}
+
+static void update(const char *name, const struct sink *made)
+{
+	FILE *file = fopen(name, "w");
+
+	if (!file)
+		fail_msg("%s: %s", name, strerror(errno));
+	assert_int_equal(fwrite(made->buffer, 1, made->used, file), made->used);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Says the first line that differs. */
+static void compare(const char *name, const struct sink *made)
+{
+	struct sink golden;
+	size_t at = 0, line = 1, start = 0;
+
+	if (getenv("UPDATE")) {
+		update(name, made);
+		return;
+	}
+	read_whole(name, &golden);
+	while (at < made->used && at < golden.used && made->buffer[at] == golden.buffer[at]) {
+		if (made->buffer[at++] == '\n') {
+			line++;
+			start = at;
+		}
+	}
+	if (at < made->used || at < golden.used)
+		fail_msg("%s:%zu is\n%.*s\nand should be\n%.*s", name, line,
+			 (int)strcspn(made->buffer + start, "\n"), made->buffer + start,
+			 (int)strcspn(golden.buffer + start, "\n"), golden.buffer + start);
+	sink_close(&golden);
+}
+
+static struct trace_reader *open_sample(void)
+{
+	struct trace_error error = { "" };
+	struct trace_reader *reader = NULL;
+
+	if (trace_reader_open(&reader, path, &error))
+		fail_msg("%s", error.text);
+	return reader;
+}
+
+static void check_report(int (*render)(struct sink *, const struct report *), const char *name)
+{
+	static const char *const names[] = { trace_name };
+	struct trace_reader *reader = open_sample();
+	struct trace_error error = { "" };
+	struct report *report;
+	struct sink made;
+
+	if (report_make(&report, &reader, names, 1, NULL, &error))
+		fail_msg("%s", error.text);
+	sink_open_memory(&made);
+	assert_int_equal(render(&made, report), 0);
+	sink_bytes(&made, "", 1);
+	made.used--; /* the NUL is for messages */
+	compare(name, &made);
+	sink_close(&made);
+	report_free(report);
+	trace_reader_close(reader);
+}
+
+static int render_text(struct sink *out, const struct report *report)
+{
+	const struct text_options options = { .width = 100, .top = 3 };
+
+	return text_report(out, (const struct table *const *)report->tables, report->table_count,
+			   &options);
+}
+
+static int render_json(struct sink *out, const struct report *report)
+{
+	return json_tables(out, (const struct table *const *)report->tables, report->table_count);
+}
+
+static void test_report_text(void **state)
+{
+	check_report(render_text, GOLDEN "report.txt");
+}
+
+static void test_report_json(void **state)
+{
+	check_report(render_json, GOLDEN "report.json");
+}
+
+struct lines {
+	struct trace_reader *reader;
+	struct row_resolver *resolver;
+	struct sink text, json;
+};
+
+static int write_lines(void *context, enum trace_kind kind, const uint64_t *values)
+{
+	struct lines *lines = context;
+	struct resolved_row row;
+
+	row_resolve(lines->resolver, kind, values, &row);
+	row_text(&lines->text, lines->reader, SAMPLE_START, &row);
+	row_json(&lines->json, lines->reader, &row);
+	return 0;
+}
+
+static void test_print(void **state)
+{
+	struct lines lines = { .reader = open_sample() };
+	const struct timeline timeline = { .kinds = ~0ull,
+					   .visit = write_lines,
+					   .context = &lines };
+	struct trace_error error = { "" };
+
+	sink_open_memory(&lines.text);
+	sink_open_memory(&lines.json);
+	assert_int_equal(row_resolver_open(&lines.resolver, lines.reader, &error), 0);
+	assert_int_equal(timeline_walk(lines.reader, &timeline, &error), 0);
+	compare(GOLDEN "print.txt", &lines.text);
+	compare(GOLDEN "print.json", &lines.json);
+	sink_close(&lines.text);
+	sink_close(&lines.json);
+	row_resolver_close(lines.resolver);
+	trace_reader_close(lines.reader);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_report_text),
+		cmocka_unit_test(test_report_json),
+		cmocka_unit_test(test_print),
+	};
+	int fd = mkstemp(path), status;
+
+	if (fd < 0)
+		return 1;
+	close(fd);
+	setenv("TZ", "UTC", 1);
+	tzset();
+	sample_write(path);
+	status = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	return status;
+}
