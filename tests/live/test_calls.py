@@ -17,10 +17,10 @@ class Calls(unittest.TestCase):
         return strace_counts([machine().program("calls"), machine().new_dir(), *others])
 
     def compare(self, ours, theirs):
-        for call in RECORDED:
+        """Of the calls that must be recorded, and of whatever else is."""
+        for call in sorted({*RECORDED, *ours}):
             with self.subTest(call):
                 self.assertEqual(ours.get(call), theirs.get(call), "(count, errors)")
-        self.assertEqual(set(ours) - set(RECORDED), set(), "calls that nobody asked for")
 
     def test_workload_makes_every_call(self):
         made = self.counted()

@@ -185,6 +185,43 @@ class Names(unittest.TestCase):
         with open(path, "rb") as file:
             self.assertEqual(recording.done.stdout, file.read())
 
+    def test_overlay(self):
+        """Files of an overlay, as containers have them, are known by their names in it: read, and
+        mapped, which goes past the overlay to the file below."""
+        layers = {name: machine().new_dir() for name in ("lower", "upper", "work")}
+        for name in ("read", "mapped"):
+            harness.random_file(f"{layers['lower']}/{name}", 3 << 20)
+            harness.cool(f"{layers['lower']}/{name}")
+        merged = machine().mount("-t", "overlay", "-o", ",".join(
+            f"{key}dir={path}" for key, path in layers.items()), "overlay")
+        script = ("import mmap, os, sys\n"
+                  "while os.read(3, 1 << 16): pass\n"
+                  "m = mmap.mmap(4, 0, prot=mmap.PROT_READ)\n"
+                  "sum(m[at] for at in range(0, len(m), 4096))\n")
+        command = ["sh", "-c", 'exec "$0" -c "$1" 3<"$2/read" 4<"$2/mapped"', harness.PYTHON, script, merged]
+        recording = Recording(command)
+        self.assertEqual(recording.file(f"{merged}/read")["read"]["bytes"], 3 << 20)
+        for name in ("read", "mapped"):
+            with self.subTest(name):
+                row = recording.file(f"{merged}/{name}")
+                self.assertEqual(harness.fetched(row), harness.resident_bytes(f"{layers['lower']}/{name}"))
+        self.assertGreater(recording.file(f"{merged}/mapped")["mmap"]["faults"], 0)
+
+    def test_kinds_without_paths(self):
+        """What is no file has an honest name: its kind, its number, or the name its kernel gave it."""
+        script = ("import os, socket\n"
+                  "a, b = os.pipe()\n"
+                  "s, t = socket.socketpair()\n"
+                  "e = os.eventfd(0)\n"
+                  "for fd in (b, s.fileno(), e): os.write(fd, bytes([1] * 8))\n")
+        recording = Recording([harness.PYTHON, "-c", script], "--file-types", "all")
+        files = recording.trace.files
+        names = [files[row["file"]]["path"] for row in recording.trace.calls(op="write", result=8)]
+        self.assertEqual(len(names), 3)
+        for name, start in zip(names, (b"pipe:[", b"socket:[", b"anon_inode:")):
+            with self.subTest(start):
+                self.assertTrue(name.startswith(start), name)
+
     def test_block_device(self):
         """A block device is recorded by default, under its name in /dev."""
         if not machine().loops:

@@ -9,7 +9,7 @@ import unittest
 import harness
 from harness import NOBODY, Recording, as_user, faultline, machine
 
-USAGE, FAILED, NO_TRACING, NOT_RUNNABLE, NOT_FOUND = 2, 1, 125, 126, 127
+USAGE, NO_TRACING, NOT_RUNNABLE, NOT_FOUND = 2, 125, 126, 127
 
 
 class Input(unittest.TestCase):
@@ -56,12 +56,16 @@ class Input(unittest.TestCase):
                 done = faultline("run", "-o", f"{directory}/trace.flt", "--force", "--", path)
                 self.refused(done, NOT_RUNNABLE, path)
 
-    def test_garbage_program(self):
-        """Executable by its mode, by nothing else."""
-        directory = machine().new_dir()
-        path = harness.random_file(f"{directory}/garbage", 100)
+    def test_script_without_interpreter(self):
+        """Runs as env and the shells run it."""
+        path = f"{machine().new_dir()}/script"
+        with open(path, "w") as file:
+            file.write("echo ran; exit 4\n")
         os.chmod(path, 0o755)
-        self.refused(faultline("run", "-o", f"{directory}/trace.flt", "--", path), NOT_RUNNABLE, path)
+        for command in (["env", path], [path]):
+            with self.subTest(command):
+                recording = Recording(command, status=4)
+                self.assertEqual(recording.done.stdout, b"ran\n")
 
     def test_not_root(self):
         directory = machine().new_dir()
@@ -95,16 +99,16 @@ class Input(unittest.TestCase):
 
     def test_output(self):
         directory = machine().new_dir()
-        self.not_run(self.run_for("-o", f"{directory}/no/dir/x.flt"), NO_TRACING, f"{directory}/no/dir")
-        self.not_run(self.run_for("-o", directory), NO_TRACING, directory)
-        self.not_run(self.run_for("-o", ""), NO_TRACING)
+        self.not_run(self.run_for("-o", f"{directory}/no/dir/x.flt"), USAGE, f"{directory}/no/dir")
+        self.not_run(self.run_for("-o", directory), USAGE, directory)
+        self.not_run(self.run_for("-o", ""), USAGE)
         self.not_run(self.run_for("-o", f"{directory}/%z"), USAGE, "%z")
 
     def test_output_exists(self):
         path = harness.random_file(f"{machine().new_dir()}/there", 100)
         with open(path, "rb") as file:
             before = file.read()
-        self.not_run(self.run_for("-o", path), NO_TRACING, path, "--force")
+        self.not_run(self.run_for("-o", path), USAGE, path, "--force")
         with open(path, "rb") as file:
             self.assertEqual(file.read(), before)
         self.assertEqual(self.run_for("-o", path, "--force").returncode, 0)
@@ -114,14 +118,14 @@ class Input(unittest.TestCase):
         directory = machine().new_dir()
         place = machine().mount("--bind", directory)
         harness.run("mount", "-o", "remount,bind,ro", place)
-        self.not_run(self.run_for("-o", f"{place}/x.flt"), NO_TRACING, f"{place}/x.flt")
-        self.not_run(self.run_for(cwd=place), NO_TRACING)  # the default name, in a place like that
+        self.not_run(self.run_for("-o", f"{place}/x.flt"), USAGE, f"{place}/x.flt")
+        self.not_run(self.run_for(cwd=place), USAGE)  # the default name, in a place like that
 
     def test_output_is_the_users(self):
         """Root writes for the user who called sudo, and nowhere that the user could not write."""
         directory = machine().new_dir()
         self.not_run(self.run_for("-o", f"{directory}/x.flt", env={**os.environ, "SUDO_UID": str(NOBODY),
-                                                                   "SUDO_GID": str(NOBODY)}), NO_TRACING)
+                                                                   "SUDO_GID": str(NOBODY)}), USAGE)
         self.assertEqual(os.listdir(directory), [])
         secret = harness.random_file(f"{directory}/secret", 100)
         os.chmod(secret, 0o600)
@@ -205,7 +209,7 @@ class Input(unittest.TestCase):
         for command in ("report", "print"):
             for name in ("empty", "text", "random", "zeros", "text.zst", "missing", "."):
                 with self.subTest(command=command, name=name):
-                    self.refused(faultline(command, f"{directory}/{name}"), FAILED, f"{directory}/{name}")
+                    self.refused(faultline(command, f"{directory}/{name}"), USAGE, f"{directory}/{name}")
             with self.subTest(command=command):
                 self.refused(faultline(command), USAGE, "trace")
                 self.refused(faultline(command, "--format", "xml", f"{directory}/text"), USAGE, "xml")
@@ -225,8 +229,8 @@ class Input(unittest.TestCase):
                 if done.returncode == 0:
                     self.assertIn(b'"complete": false', done.stdout)
                 else:
-                    self.refused(done, FAILED, cut)
-                self.assertLess(faultline("print", cut).returncode, 2)
+                    self.refused(done, USAGE, cut)
+                self.assertEqual(faultline("print", cut).returncode, done.returncode)
 
     def test_two_traces(self):
         """Traces of one job are reported as one."""

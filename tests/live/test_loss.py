@@ -42,9 +42,10 @@ class Loss(unittest.TestCase):
         for kind in kinds:
             with self.subTest(kind["kind"]):
                 self.assertEqual(kind["events"], kind["written"] + kind["lost"])
-                self.assertEqual(kind["written"], recording.trace.row_count(kind["kind"]))
+                if kind["kind"] != "environment":  # which becomes part of the rows of others
+                    self.assertEqual(kind["written"], recording.trace.row_count(kind["kind"]))
         self.assertEqual(lost["total"], sum(kind["lost"] for kind in kinds))
-        self.assertEqual(lost["total"], sum(lost["by_layer"].values()))
+        self.assertEqual(lost["total"], sum(n or 0 for n in lost["by_layer"].values()))
         calls = sum(kind["events"] for kind in kinds if kind["kind"].startswith("syscall"))
         self.assertEqual(calls, sum(count for count, _ in recording.operations().values()))
         self.check_words(recording, lost["total"])
