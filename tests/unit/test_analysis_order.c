@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Exact numbers whatever the order of rows in the file: random programs on random CPUs, their rows
+ * written as operations end, in small blocks of many lanes; against a painter who fills squares and
+ * a clerk who sorts everything. Then rows that no kernel would write.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "make_trace.h"
+
+#define PROCESSES 3
+#define FILES 4
+#define LANES 5
+#define EVENTS 600
+#define SQUARES 4096
+#define SQUARE_NS                                                                                  \
+	100000 /* 0.1 ms: operations of up to 20 ms, beyond what the writer calls long             \
+		*/
+
+static uint64_t random_state = 0x9e3779b97f4a7c15;
+
+static uint64_t random_bits(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state >> 8;
+}
+
+struct operation_done {
+	uint32_t start, end; /* in squares */
+	uint32_t process, file;
+	unsigned int op; /* M_READ, M_WRITE or M_FAULT */
+	bool direct;
+	int64_t offset;
+	uint64_t bytes;
+};
+
+struct painting {
+	unsigned char squares[SQUARES];
+	uint64_t count;
+};
+
+struct pattern {
+	uint64_t sequential, consecutive, random;
+};
+
+/* What the report must say. */
+struct expected {
+	struct painting reads, direct_reads, writes, faults, all;
+	struct painting process_reads[PROCESSES];
+	struct painting file_reads[FILES], file_writes[FILES];
+	struct pattern patterns[FILES], fault_patterns[FILES];
+};
+
+static void paint(struct painting *painting, const struct operation_done *done)
+{
+	for (uint32_t i = done->start; i < done->end; i++) {
+		painting->count += !painting->squares[i];
+		painting->squares[i] = 1;
+	}
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct operation_done *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static int by_end(const void *left, const void *right)
+{
+	const struct operation_done *a = left, *b = right;
+
+	return a->end < b->end ? -1 : a->end > b->end;
+}
+
+/* No two start in the same square, so that there is one right order. */
+static void make_operations(struct operation_done *list)
+{
+	static const unsigned int ops[] = { M_READ, M_READ, M_WRITE, M_FAULT };
+
+	for (size_t i = 0; i < EVENTS; i++) {
+		struct operation_done *done = &list[i];
+
+		done->start = i * ((SQUARES - 300) / EVENTS) + random_bits() % 3;
+		done->end =
+			done->start + (random_bits() % 5 ? random_bits() % 8 : random_bits() % 200);
+		done->process = random_bits() % PROCESSES;
+		done->file = random_bits() % FILES;
+		done->op = ops[random_bits() % 4];
+		done->direct = random_bits() % 4 == 0;
+		done->offset = random_bits() % 6 * 4096;
+		done->bytes = 4096 * (1 + random_bits() % 2);
+	}
+	qsort(list, EVENTS, sizeof(*list), by_start);
+}
+
+static void note_pattern(struct pattern *pattern, int64_t *expected, int64_t offset, int64_t end)
+{
+	if (*expected >= 0) {
+		pattern->sequential += offset >= *expected;
+		pattern->consecutive += offset == *expected;
+		pattern->random += offset < *expected;
+	}
+	*expected = end;
+}
+
+static void work_out(const struct operation_done *list, struct expected *expected)
+{
+	int64_t calls[PROCESSES][FILES], faults[PROCESSES][FILES];
+
+	memset(expected, 0, sizeof(*expected));
+	memset(calls, -1, sizeof(calls));
+	memset(faults, -1, sizeof(faults));
+	for (const struct operation_done *done = list; done < list + EVENTS; done++) {
+		uint32_t process = done->process, file = done->file;
+
+		paint(&expected->all, done);
+		if (done->op == M_FAULT) {
+			paint(&expected->faults, done);
+			note_pattern(&expected->fault_patterns[file], &faults[process][file],
+				     done->offset, done->offset + 4096);
+			continue;
+		}
+		note_pattern(&expected->patterns[file], &calls[process][file], done->offset,
+			     done->offset + (int64_t)done->bytes);
+		if (done->op == M_WRITE) {
+			paint(&expected->writes, done);
+			paint(&expected->file_writes[file], done);
+			continue;
+		}
+		paint(&expected->reads, done);
+		paint(&expected->process_reads[process], done);
+		paint(&expected->file_reads[file], done);
+		if (done->direct)
+			paint(&expected->direct_reads, done);
+	}
+}
+
+static void write_operation(struct made_trace *made, const struct operation_done *done)
+{
+	uint64_t time = (uint64_t)done->start * SQUARE_NS;
+	uint64_t dur = (uint64_t)(done->end - done->start) * SQUARE_NS;
+	unsigned int lane = random_bits() % LANES;
+
+	if (done->op == M_FAULT)
+		FAULT(made, .time = time, .dur = dur, .pid = 10 + done->process,
+		      .file = 1 + done->file, .offset = done->offset, .lane = lane);
+	else
+		CALL(made, .time = time, .dur = dur, .pid = 10 + done->process,
+		     .tid = random_bits() % 100, .op = done->op, .file = 1 + done->file,
+		     .offset = done->offset, .asked = done->bytes, .result = done->bytes,
+		     .flags = done->direct ? TRACE_OP_DIRECT : 0, .lane = lane);
+}
+
+static void make_trace(struct made_trace *made, struct operation_done *list)
+{
+	uint64_t now = 0;
+
+	BEGIN(made, .lanes = LANES);
+	for (uint64_t i = 0; i < PROCESSES; i++)
+		EXEC(made, .time = 0, .pid = 10 + i, .comm = "p", .command = "p", .rank = -1);
+	for (uint64_t i = 0; i < FILES; i++) {
+		char path[16];
+
+		snprintf(path, sizeof(path), "/f%d", (int)i);
+		FILE_ROW(made, .time = 0, .id = 1 + i, .ino = 1 + i, .path = path);
+	}
+	qsort(list, EVENTS, sizeof(*list), by_end);
+	for (size_t i = 0; i < EVENTS; i++) {
+		write_operation(made, &list[i]);
+		/* Now and then a second passes: what lies ready is written out. */
+		if (random_bits() % 10 == 0)
+			assert_int_equal(trace_writer_tick(made->writer, now += 2000000000), 0);
+	}
+	made_finish(made, 0, (uint64_t)SQUARES * SQUARE_NS);
+}
+
+static void check_report(const struct report *report, const struct expected *expected)
+{
+	size_t row = find_row(report, "doors", "door", "direct");
+
+	CHECK(report, "totals", 0, "io.time_ns", expected->all.count * SQUARE_NS);
+	CHECK(report, "totals", 0, "read.time_ns", expected->reads.count * SQUARE_NS);
+	CHECK(report, "totals", 0, "write.time_ns", expected->writes.count * SQUARE_NS);
+	CHECK(report, "totals", 0, "mmap_read.time_ns", expected->faults.count * SQUARE_NS);
+	CHECK(report, "doors", row, "time_ns", expected->direct_reads.count * SQUARE_NS);
+	for (size_t i = 0; i < PROCESSES; i++)
+		CHECK(report, "processes", i, "read.time_ns",
+		      expected->process_reads[i].count * SQUARE_NS);
+	for (size_t i = 0; i < FILES; i++) {
+		char path[16];
+
+		snprintf(path, sizeof(path), "/f%d", (int)i);
+		row = find_row(report, "files", "path", path);
+		CHECK(report, "files", row, "read.time_ns",
+		      expected->file_reads[i].count * SQUARE_NS);
+		CHECK(report, "files", row, "write.time_ns",
+		      expected->file_writes[i].count * SQUARE_NS);
+		CHECK(report, "files", row, "pattern.sequential", expected->patterns[i].sequential);
+		CHECK(report, "files", row, "pattern.consecutive",
+		      expected->patterns[i].consecutive);
+		CHECK(report, "files", row, "pattern.random", expected->patterns[i].random);
+		CHECK(report, "files", row, "mmap.pattern.sequential",
+		      expected->fault_patterns[i].sequential);
+		CHECK(report, "files", row, "mmap.pattern.consecutive",
+		      expected->fault_patterns[i].consecutive);
+		CHECK(report, "files", row, "mmap.pattern.random",
+		      expected->fault_patterns[i].random);
+	}
+}
+
+static void test_random_programs(void **state)
+{
+	static struct operation_done list[EVENTS];
+	static struct expected expected;
+
+	for (int round = 0; round < 40; round++) {
+		struct made_trace made;
+		struct report *report;
+
+		make_operations(list);
+		work_out(list, &expected);
+		make_trace(&made, list);
+		assert_true(trace_reader_block_count(made.reader) > 40);
+		report = made_report(&made.reader, 1);
+		check_report(report, &expected);
+		report_free(report);
+		made_close(&made);
+	}
+}
+
+struct told {
+	double last;
+	int calls;
+};
+
+static void note_progress(void *context, double done)
+{
+	struct told *told = context;
+
+	assert_true(done > told->last && done <= 1);
+	told->last = done;
+	told->calls++;
+}
+
+/* Progress only goes forward, and ends at 1. */
+static void test_progress(void **state)
+{
+	static struct operation_done list[EVENTS];
+	static const char *const names[] = { "a.flt" };
+	struct told told = { 0 };
+	const struct report_options options = { .progress = note_progress, .context = &told };
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+
+	make_operations(list);
+	make_trace(&made, list);
+	assert_int_equal(report_make(&report, &made.reader, names, 1, &options, &error), 0);
+	assert_true(told.last == 1);
+	assert_true(told.calls > 1);
+	report_free(report);
+	made_close(&made);
+}
+
+/* --- hostile rows --- */
+
+static uint64_t hostile_value(void)
+{
+	static const uint64_t odd[] = { 0,	   1,	       2,	   INT64_MAX,
+					INT64_MIN, UINT64_MAX, UINT32_MAX, (uint64_t)-4095,
+					4194304,   10,	       1ull << 32, (uint64_t)-2 };
+
+	return random_bits() % 3 ? odd[random_bits() % (sizeof(odd) / sizeof(odd[0]))]
+				 : random_bits() << random_bits() % 56;
+}
+
+static void append_hostile(struct made_trace *made, enum trace_kind kind)
+{
+	uint64_t values[SYSCALL_PATH_COLUMNS];
+
+	for (unsigned int i = 0; i < trace_schemas[kind].column_count; i++)
+		values[i] = hostile_value();
+	if (kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH)
+		values[SYSCALL_OP] = random_bits() % M_OPERATIONS;
+	assert_int_equal(trace_writer_append(made->writer, kind, 0, values), 0);
+}
+
+static void test_hostile_rows(void **state)
+{
+	for (int round = 0; round < 60; round++) {
+		struct made_trace made[2];
+		struct trace_reader *readers[2];
+		struct report *report;
+
+		for (int i = 0; i < 2; i++) {
+			BEGIN(&made[i], .monotonic_ns = hostile_value(),
+			      .realtime_ns = hostile_value(), .boot_id = round % 2 ? "" : "same");
+			trace_writer_string(made[i].writer, "/some/path", 10);
+			trace_writer_string(made[i].writer, "\0\0", 2);
+			for (int j = 0; j < 300; j++)
+				append_hostile(&made[i], random_bits() % TRACE_KIND_COUNT);
+			for (size_t j = 0; j < M_OPERATIONS; j++)
+				made[i].operations[j] = (struct trace_operation_total) {
+					hostile_value(), hostile_value(), hostile_value(),
+					hostile_value(), hostile_value()
+				};
+			readers[i] =
+				round % 3 ? made_finish(&made[i], hostile_value(), hostile_value())
+					  : made_abandon(&made[i]);
+		}
+		report = made_report(readers, 2);
+		assert_int_equal(report->table_count, 11);
+		report_free(report);
+		made_close(&made[0]);
+		made_close(&made[1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_programs),
+		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_hostile_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
