@@ -74,6 +74,9 @@ $(SKELETON): $(BUILD)/bpf/faultline.bpf.o
 $(BUILD)/user/capture/%.o: ALL_CFLAGS += -I$(BUILD)
 $(filter $(BUILD)/user/capture/%.o,$(PROGRAM_OBJECTS)): | $(SKELETON)
 
+# Loops over columns, which -O2 does not vectorise.
+$(BUILD)/user/trace/column.o $(BUILD)/user/trace/rows.o: ALL_CFLAGS += -O3
+
 $(BUILD)/%.o: %.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
@@ -122,6 +125,28 @@ format:
 # BENCH takes options of tests/bench/run.py: make bench BENCH=--full
 bench: programs
 	$(Q)/usr/bin/python3 tests/bench/run.py --build $(BUILD) $(BENCH)
+
+# The reader of traces under libFuzzer, for a while or (FUZZ_LIMIT=-runs=N) for so many inputs.
+FUZZ_SECONDS ?= 20
+FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
+FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(wildcard user/trace/*.c)
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Iuser -O1 -g -fsanitize=fuzzer,address,undefined \
+	-fno-sanitize-recover=all
+
+$(BUILD)/fuzz/fuzz_reader: $(FUZZ_SOURCES) $(wildcard user/trace/*.h) Makefile
+	$(call say,FUZZ,$@)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -o $@ $(FUZZ_SOURCES) $(CORE_LIBS)
+
+$(BUILD)/fuzz/make_seeds: tests/fuzz/make_seeds.c tests/unit/trace_sample.h $(BUILD)/libcore.a
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS)
+
+fuzz: $(BUILD)/fuzz/fuzz_reader $(BUILD)/fuzz/make_seeds
+	$(Q)mkdir -p $(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
+	$(Q)$(BUILD)/fuzz/make_seeds $(BUILD)/fuzz/seeds
+	$(Q)$(BUILD)/fuzz/fuzz_reader $(FUZZ_LIMIT) -max_len=65536 -rss_limit_mb=2048 -timeout=25 \
+		-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ -dict=tests/fuzz/reader.dict $(FUZZ_OPTIONS) \
+		$(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
 
 # --- install -----------------------------------------------------------------------------------
 

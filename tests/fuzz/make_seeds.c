@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Writes the seeds of fuzz_reader into a directory: small traces as files, and as lists of what
+ * their frames hold (see fuzz_reader.c). Knows nothing of the reader.
+ *
+ *   make_seeds DIRECTORY
+ */
+#include <stdio.h>
+#include <zstd.h>
+
+#include "../unit/trace_sample.h"
+
+static int write_seed(const char *directory, const char *name, size_t rows, const uint8_t *bytes,
+		      size_t length)
+{
+	char path[4096];
+	FILE *file;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s-%zu", directory, name, rows);
+	file = fopen(path, "w");
+	if (!file)
+		return -errno;
+	err = fwrite(bytes, 1, length, file) == length ? 0 : -EIO;
+	return fclose(file) ? -errno : err;
+}
+
+/* The contents of a file's frames, each behind its length. */
+static size_t list_frames(const struct sample_bytes *sample, uint8_t *list, size_t room)
+{
+	size_t length = 0;
+
+	list[length++] = 0;
+	for (size_t at = 0, frame; at < sample->length; at += frame) {
+		size_t content;
+
+		frame = ZSTD_findFrameCompressedSize(sample->bytes + at, sample->length - at);
+		if (ZSTD_isError(frame))
+			break;
+		content = ZSTD_decompress(list + length + 3, room - length - 3, sample->bytes + at,
+					  frame);
+		if (ZSTD_isError(content) || !content) /* the tail holds nothing */
+			break;
+		list[length] = content;
+		list[length + 1] = content >> 8;
+		list[length + 2] = content >> 16;
+		length += 3 + content;
+	}
+	return length;
+}
+
+int main(int argc, char **argv)
+{
+	static const size_t sizes[] = { 0, 1, 3, 20 };
+	static uint8_t list[1 << 20];
+	int err = argc == 2 ? 0 : -EINVAL;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && !err; i++) {
+		struct sample_bytes sample = sample_trace(sizes[i], 2, SAMPLE_EDGES, NULL);
+
+		err = write_seed(argv[1], "file", sizes[i], sample.bytes, sample.length);
+		if (!err)
+			err = write_seed(argv[1], "frames", sizes[i], list,
+					 list_frames(&sample, list, sizeof(list)));
+		free(sample.bytes);
+	}
+	if (err)
+		fprintf(stderr, "make_seeds: %s\n", strerror(-err));
+	return err ? 1 : 0;
+}
