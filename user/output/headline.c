@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "output/escape.h"
+#include "output/grid.h"
 #include "output/pick.h"
 #include "output/units.h"
 
@@ -25,6 +26,22 @@ static void end_line(struct headline *head)
 {
 	escape_shortened(head->out, head->line.buffer, head->line.used, head->width);
 	sink_char(head->out, '\n');
+	head->line.used = 0;
+}
+
+/* The same in up to three lines, for what must be read whole. */
+static void end_lines(struct headline *head)
+{
+	struct sink text;
+
+	sink_open_memory(&text);
+	escape_shortened(&text, head->line.buffer, head->line.used, 3 * head->width - 40);
+	sink_bytes(&text, "", 1);
+	if (text.error)
+		head->out->error = head->out->error ? head->out->error : text.error;
+	else
+		grid_wrapped(head->out, text.buffer, head->width);
+	sink_close(&text);
 	head->line.used = 0;
 }
 
@@ -116,7 +133,6 @@ static bool has_prefix(const struct table_column *column, const char *prefix, co
 
 static void write_lost(struct headline *head)
 {
-	static const char consequence[] = "; totals are exact, the other tables lack them";
 	const struct cell *lost = pick_cell(head->trace, 0, "lost.total");
 	const char *name, *between = " (";
 	char text[UNITS_TEXT];
@@ -141,9 +157,9 @@ static void write_lost(struct headline *head)
 	}
 	if (*between == ',')
 		sink_char(&head->line, ')');
-	if (lost->type == CELL_UINT && head->line.used + strlen(consequence) <= head->width)
-		sink_text(&head->line, consequence);
-	end_line(head);
+	if (lost->type == CELL_UINT)
+		sink_text(&head->line, "; totals are exact, the other tables lack them");
+	end_lines(head);
 }
 
 static bool is_incomplete(const struct headline *head)
@@ -163,7 +179,7 @@ static void write_incomplete(struct headline *head)
 	add_texts(&head->line, reason, "; ");
 	if (reason->type == CELL_NULL)
 		sink_text(&head->line, "the trace has no end");
-	end_line(head);
+	end_lines(head);
 }
 
 /* "not recorded: block (reason), async (reason)" */

@@ -9,7 +9,7 @@
 #include "analysis/table.h"
 #include "output/sink.h"
 
-/* At most six lines, none wider than `width`. The tables are those of the report; NULL is fine. */
+/* At most ten lines, none wider than `width`. The tables are those of the report; NULL is fine. */
 void headline_write(struct sink *out, const struct table *trace, const struct table *totals,
 		    size_t width);
 
