@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""report and print as a user calls them: exit statuses, one clear line for bad input, filters,
+outputs that cannot be written. Needs no root."""
+
+import fnmatch
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
+SAMPLE = os.path.join("tests", "golden", "sample.flt")
+
+
+def call(*arguments, **options):
+    options.setdefault("stdout", subprocess.PIPE)
+    environment = {**os.environ, "TZ": "UTC", "COLUMNS": "100"}
+    return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          env=environment, **options)
+
+
+def events(*arguments):
+    done = call("print", "--format", "json", *arguments, SAMPLE)
+    assert done.returncode == 0 and done.stderr == b"", done
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+class Reading(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.mkdtemp(prefix="faultline-cli-")
+        self.addCleanup(shutil.rmtree, self.place)
+
+    def file(self, name, data):
+        path = os.path.join(self.place, name)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def refused(self, *arguments, naming, status=2):
+        """Nothing on stdout, one line on stderr that names the culprit."""
+        done = call(*arguments)
+        self.assertEqual(done.returncode, status, done)
+        self.assertEqual(done.stdout, b"")
+        self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+        self.assertIn(naming.encode(), done.stderr)
+
+    def test_bad_files(self):
+        with open(SAMPLE, "rb") as file:
+            sample = file.read()
+        bad = [
+            self.place,
+            os.path.join(self.place, "missing.flt"),
+            self.file("empty.flt", b""),
+            self.file("text.flt", b"not a trace\n" * 100),
+            self.file("header.flt", sample[:40]),
+        ]
+        for command in "report", "print":
+            for path in bad:
+                with self.subTest(command=command, path=path):
+                    self.refused(command, path, naming=path)
+
+    def test_bad_options(self):
+        for command in "report", "print":
+            self.refused(command, naming="no trace given")
+            self.refused(command, "--nonsense", SAMPLE, naming="--nonsense")
+            self.refused(command, "--format", "xml", SAMPLE, naming="xml")
+        self.refused("report", "--top", "many", SAMPLE, naming="many")
+        self.refused("print", SAMPLE, SAMPLE, naming="more than one")
+        self.refused("print", "--layer", "nonsense", SAMPLE, naming="syscall, fault, pagecache, task")
+        self.refused("print", "--pid", "x", SAMPLE, naming="--pid x")
+
+    def test_same_trace_twice(self):
+        link = os.path.join(self.place, "link.flt")
+        os.symlink(os.path.abspath(SAMPLE), link)
+        self.refused("report", SAMPLE, SAMPLE, naming="the same trace")
+        self.refused("report", SAMPLE, link, naming=link)
+
+    def test_incomplete(self):
+        with open(SAMPLE, "rb") as file:
+            sample = file.read()
+        path = self.file("cut.flt", sample[: len(sample) * 2 // 3])
+        text, data = call("report", path), call("report", "-q", "--format", "json", path)
+        self.assertEqual((text.returncode, data.returncode, data.stderr), (0, 0, b""))
+        screen = text.stdout.split(b"\n\n")[0]
+        self.assertIn(b"\nINCOMPLETE: ", screen)
+        self.assertIn(b"\nLOST: unknown", screen)
+        self.assertIn(b"incomplete", text.stderr)
+        trace = json.loads(data.stdout)["trace"]
+        self.assertIs(trace["complete"], False)
+        self.assertTrue(trace["incomplete_reason"])
+        self.assertEqual(call("print", path).returncode, 0)
+
+    def test_report(self):
+        done = call("report", "--top", "1", SAMPLE)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertIn("… and 2 more (--top 0 shows all)", done.stdout.decode())
+        self.assertNotIn("--top 0", call("report", "--top", "0", SAMPLE).stdout.decode())
+        report = json.loads(call("report", "--format", "json", SAMPLE).stdout)
+        self.assertEqual(report["schema"], 1)
+        self.assertEqual(report["trace"]["files"], [SAMPLE])
+
+    def test_output_fails(self):
+        for command in "report", "print":
+            with self.subTest(command=command), open("/dev/full", "wb") as full:
+                done = call(command, SAMPLE, stdout=full)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(b"No space left on device", done.stderr)
+
+    def test_reader_goes_away(self):
+        """As in `faultline print | head`: ended by SIGPIPE, or an error where that is ignored."""
+        for ignored, status in (False, -signal.SIGPIPE), (True, 1):
+            reading, writing = os.pipe()
+            os.close(reading)
+            action = signal.SIG_IGN if ignored else signal.SIG_DFL
+            done = call("print", SAMPLE, stdout=writing,
+                        preexec_fn=lambda: signal.signal(signal.SIGPIPE, action))
+            os.close(writing)
+            self.assertEqual(done.returncode, status)
+
+    def test_print_filters(self):
+        every = events()
+        self.assertEqual([e["time_ns"] for e in every], sorted(e["time_ns"] for e in every))
+        for layer in "task", "syscall", "fault", "pagecache", "file":
+            wanted = [e for e in every if e["layer"] == layer]
+            self.assertTrue(wanted)
+            self.assertEqual(events("--layer", layer), wanted)
+        self.assertEqual(events("--layer", "fork"), [e for e in every if e["kind"] == "fork"])
+        self.assertEqual(events("--pid", "101"),
+                         [e for e in every if 101 in (e.get("pid"), e.get("child_pid"))])
+        self.assertEqual(events("--pid", "0"), [])
+        for glob in "/data/*", "*.pt", "/data/t?ain.bin":
+            wanted = [e for e in every if any(fnmatch.fnmatchcase(e.get(key, ""), glob)
+                                              for key in ("path", "path2"))]
+            self.assertTrue(wanted)
+            self.assertEqual(events("--file", glob), wanted)
+        self.assertEqual(events("--file", "*.pt", "--layer", "syscall", "--pid", "101"),
+                         [e for e in every if e.get("op") == "sendfile"])
+
+    def test_quiet_on_pipes(self):
+        """No progress, no colours, nothing but data where nobody watches."""
+        for arguments in ("report",), ("print",), ("print", "--format", "json"):
+            done = call(*arguments, SAMPLE)
+            self.assertEqual(done.stderr, b"")
+            self.assertNotIn(b"\x1b", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
