@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# What the program says of itself, its man page and its completion must agree: every option of every
+# command, every column of the report. Knows no command, option or column by name.
+set -uo pipefail
+cd "$(dirname "$(realpath "$0")")/../.." || exit 1
+
+FAULTLINE=${FAULTLINE:-$PWD/build/faultline}
+PYTHON=${PYTHON:-python3}
+page=user/command/faultline.1
+failed=0
+
+complain() {
+	echo "$*"
+	failed=1
+}
+
+# The page as plain words: no fonts, no escapes.
+words=$(sed -e 's/\\f[A-Z]//g' -e 's/\\-/-/g' -e 's/\\[&e]//g' "$page")
+
+options_of() {
+	"$FAULTLINE" "$1" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '-[a-zA-Z]\b|--[a-z-]+'
+}
+
+mapfile -t commands < <("$FAULTLINE" --help | sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p')
+[ ${#commands[@]} -gt 1 ] || complain "--help lists no commands"
+
+# shellcheck source=/dev/null
+source user/command/faultline.bash
+# complete_words WORD...: COMPREPLY for a line that ends with the last of them.
+complete_words() {
+	COMP_WORDS=("$FAULTLINE" "$@")
+	COMP_CWORD=$#
+	_faultline
+}
+
+complete_words ''
+for command in "${commands[@]}"; do
+	[[ " ${COMPREPLY[*]} " == *" $command "* ]] || complain "completion lacks the command $command"
+	grep -qx "\.SS faultline $command" <<<"$words" || complain "$page has no section on $command"
+done
+
+for command in "${commands[@]}"; do
+	section=$(sed -n -e "/^\.SS faultline $command\$/,/^\.S/p" -e '/^\.SH COMMANDS/,/^\.SS/p' <<<"$words")
+	complete_words "$command" -
+	options=$(options_of "$command")
+	[ -n "$options" ] || complain "$command --help has no options"
+	for option in $options; do
+		grep -qE -- "(^|[^a-z-])$option($|[^a-z-])" <<<"$section" ||
+			complain "$page does not tell of $command $option"
+		case $option in
+		--*) [[ " ${COMPREPLY[*]} " == *" $option "* ]] ||
+			complain "completion lacks $command $option" ;;
+		esac
+	done
+	# and the other way round: no option in the section that the command does not know
+	for option in $(grep -E '^\.(B|BI|BR) ' <<<"$section" | grep -oE -- '--[a-z-]+'); do
+		grep -qx -- "$option" <<<"$options" || complain "$page tells of $command $option, which is none"
+	done
+	# words that an option takes are completed
+	while read -r option choices; do
+		complete_words "$command" "$option" ''
+		[ "${COMPREPLY[*]}" = "${choices//|/ }" ] ||
+			complain "completion of $command $option is '${COMPREPLY[*]}', not '${choices//|/ }'"
+	done < <("$FAULTLINE" "$command" --help | sed -nE 's/^ .*(--[a-z-]+) ([a-z]+\|[a-z|]+) .*/\1 \2/p')
+done
+
+# Every key of the JSON report and of a printed event, but the names of layers and sizes.
+bold=$(sed -nE 's/\\-/-/g; /^\.(B|BR|BI|RB) /p' "$page" | grep -oE '[A-Za-z_0-9]+' | sort -u)
+keys=$("$PYTHON" - "$FAULTLINE" <<'END'
+import json, subprocess, sys
+
+def walk(value, path):
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        if path[-1:] not in (["by_layer"], ["layers"], ["sizes"]):
+            yield key
+        yield from walk(inner, path + [key])
+    for inner in value if isinstance(value, list) else ():
+        yield from walk(inner, path)
+
+def call(command):
+    return subprocess.check_output([sys.argv[1], command, "--format", "json", "tests/golden/sample.flt"])
+
+keys = set(walk(json.loads(call("report")), []))
+for line in call("print").splitlines():
+    keys |= set(json.loads(line))
+print("\n".join(sorted(key for key in keys if not key.endswith("_hex"))))
+END
+) || complain "no report of tests/golden/sample.flt"
+for key in $keys; do
+	grep -qx -- "$key" <<<"$bold" || complain "$page does not tell of the report's \"$key\""
+done
+
+if command -v groff >/dev/null; then
+	remarks=$(groff -man -Tutf8 -ww "$page" 2>&1 >/dev/null)
+	[ -z "$remarks" ] || complain "$remarks"
+fi
+exit $failed
