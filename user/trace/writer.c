@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The producer's side of a trace file, and the thread that packs, compresses and writes what it
- * hands over. Knows nothing of BPF, nor of how blocks and frames are made.
+ * The producer's side of a trace file: which block a row goes to, and when a block is handed to
+ * the thread that writes. Knows nothing of BPF, nor of how blocks and frames are made.
  *
  * Rows gather in chunks, by kind and lane, until a block is full or a second old. A single long
  * duration or gap would double the width of its column for all rows of a block, in bytes and even
@@ -9,43 +9,27 @@
  * of some size ends where a gap begins, as long as it has none. Blocks, strings and totals pass
  * through one queue, so the order in which they are queued is their order in the file. All chunks
  * together are bounded: when none is left the producer waits for the thread, or, if there is
- * nothing to wait for, queues its largest block.
+ * nothing to wait for, hands over its largest block.
  */
 #include "writer.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "column.h"
 #include "format.h"
 #include "meta.h"
-#include "output.h"
-#include "rows.h"
 #include "strings.h"
+#include "worker.h"
 
-#define CHUNKS_MAX ((32u << 20) / ROWS_CHUNK_BYTES)
-#define QUEUED_OBJECTS_MAX (8u << 20)
-#define QUEUE_JOBS 256
-#define LANES_MAX 64 /* more are folded: each keeps a chunk of every kind */
+#define LANES_MAX 64 /* more are folded: each holds on to a chunk for every kind */
 #define LONG_ROW_NS 10000000u
 #define TIGHT_NS UINT16_MAX /* durations and gaps up to here take two bytes */
 #define TIGHT_BLOCK_ROWS 4096
 #define BLOCK_AGE_NS 1000000000u
 #define SMALL_BLOCK_ROWS 2048
 #define STRINGS_PENDING_BYTES (1u << 20)
-
-enum job_type { JOB_ROWS, JOB_STRINGS, JOB_HEADER, JOB_TOTALS };
-
-struct job {
-	enum job_type type;
-	enum trace_kind kind; /* JOB_ROWS */
-	struct rows rows;
-	struct pack object; /* all others: packed by the producer */
-	size_t count;	    /* JOB_STRINGS */
-};
 
 /* A block that fills. */
 struct open_block {
@@ -59,7 +43,7 @@ struct open_block {
 };
 
 struct trace_writer {
-	/* The producer's own. */
+	struct worker worker;
 	unsigned int lanes;
 	struct open_block *blocks[TRACE_KIND_COUNT]; /* NULL or block_count() of each */
 	uint64_t appended[TRACE_KIND_COUNT];
@@ -70,25 +54,6 @@ struct trace_writer {
 	struct pack texts; /* strings not queued yet, packed one after the other */
 	uint32_t first_text;
 	size_t text_count;
-
-	/* The thread's own. */
-	struct output output;
-	struct pack block;
-	pthread_t thread;
-
-	/* Shared, under the lock; the counts at the end are also read without it. */
-	pthread_mutex_t lock;
-	pthread_cond_t work; /* for the thread: a job, or stop */
-	pthread_cond_t done; /* for the producer: a job is done */
-	struct job jobs[QUEUE_JOBS];
-	size_t first_job, job_count; /* a job in work still counts */
-	size_t object_bytes;	     /* packed objects of all jobs */
-	struct rows_chunk *free_chunks;
-	size_t chunk_count;
-	bool stop;
-	uint64_t discarded[TRACE_KIND_COUNT];
-	uint64_t bytes;
-	int error;
 };
 
 /* A block for each lane, one for its longer rows, and one for the long rows of all. */
@@ -97,110 +62,7 @@ static unsigned int block_count(const struct trace_writer *writer)
 	return 2 * writer->lanes + 1;
 }
 
-static int get_error(const struct trace_writer *writer)
-{
-	return __atomic_load_n(&writer->error, __ATOMIC_RELAXED);
-}
-
-/* --- the thread --- */
-
-static void free_chunks(struct trace_writer *writer, struct rows *rows)
-{
-	if (!rows->first)
-		return;
-	pthread_mutex_lock(&writer->lock);
-	rows->last->next = writer->free_chunks;
-	writer->free_chunks = rows->first;
-	pthread_cond_signal(&writer->done);
-	pthread_mutex_unlock(&writer->lock);
-	memset(rows, 0, sizeof(*rows));
-}
-
-static int write_rows(struct trace_writer *writer, struct job *job)
-{
-	struct format_entry entry = { .kind = job->kind, .rows = job->rows.count };
-	int err = writer->output.error;
-
-	if (!err)
-		err = rows_pack(&writer->block, job->kind, &job->rows, &entry.start, &entry.end);
-	free_chunks(writer, &job->rows);
-	return err ? err : output_block(&writer->output, &writer->block, entry);
-}
-
-static int do_job(struct trace_writer *writer, struct job *job)
-{
-	struct format_entry strings = { .kind = FORMAT_KIND_STRING, .rows = job->count };
-
-	switch (job->type) {
-	case JOB_ROWS:
-		return write_rows(writer, job);
-	case JOB_STRINGS:
-		return output_block(&writer->output, &job->object, strings);
-	case JOB_HEADER:
-		return output_object(&writer->output, &job->object);
-	case JOB_TOTALS:
-		return output_end(&writer->output, &job->object);
-	}
-	return -EINVAL;
-}
-
-static void *work(void *argument)
-{
-	struct trace_writer *writer = argument;
-
-	pthread_mutex_lock(&writer->lock);
-	for (;;) {
-		struct job *job = &writer->jobs[writer->first_job % QUEUE_JOBS];
-		size_t rows = job->rows.count;
-		int err;
-
-		if (!writer->job_count) {
-			if (writer->stop)
-				break;
-			pthread_cond_wait(&writer->work, &writer->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&writer->lock);
-		err = do_job(writer, job);
-		pthread_mutex_lock(&writer->lock);
-		if (err && job->type == JOB_ROWS)
-			__atomic_add_fetch(&writer->discarded[job->kind], rows, __ATOMIC_RELAXED);
-		if (err && !writer->error)
-			__atomic_store_n(&writer->error, err, __ATOMIC_RELAXED);
-		__atomic_store_n(&writer->bytes, writer->output.offset, __ATOMIC_RELAXED);
-		writer->object_bytes -= job->object.length;
-		pack_free(&job->object);
-		writer->first_job++;
-		writer->job_count--;
-		pthread_cond_signal(&writer->done);
-	}
-	pthread_mutex_unlock(&writer->lock);
-	return NULL;
-}
-
 /* --- handing over --- */
-
-/* Queues a job, which takes over what it points to; waits for room. */
-static void queue_job(struct trace_writer *writer, const struct job *job)
-{
-	pthread_mutex_lock(&writer->lock);
-	while (writer->job_count == QUEUE_JOBS ||
-	       (writer->job_count && writer->object_bytes > QUEUED_OBJECTS_MAX))
-		pthread_cond_wait(&writer->done, &writer->lock);
-	writer->object_bytes += job->object.length;
-	writer->jobs[(writer->first_job + writer->job_count++) % QUEUE_JOBS] = *job;
-	pthread_cond_signal(&writer->work);
-	pthread_mutex_unlock(&writer->lock);
-}
-
-static int wait_for_jobs(struct trace_writer *writer)
-{
-	pthread_mutex_lock(&writer->lock);
-	while (writer->job_count)
-		pthread_cond_wait(&writer->done, &writer->lock);
-	pthread_mutex_unlock(&writer->lock);
-	return get_error(writer);
-}
 
 /* Strings are queued before any row that may refer to them. */
 static int queue_strings(struct trace_writer *writer)
@@ -229,7 +91,7 @@ static int queue_strings(struct trace_writer *writer)
 		pack_free(&job.object);
 		return -ENOMEM;
 	}
-	queue_job(writer, &job);
+	worker_queue(&writer->worker, &job);
 	pack_clear(&writer->texts);
 	writer->text_count = 0;
 	return 0;
@@ -254,10 +116,10 @@ static int queue_rows(struct trace_writer *writer, enum trace_kind kind, struct 
 	err = queue_strings(writer);
 	if (err) {
 		writer->refused[kind] += rows.count;
-		free_chunks(writer, &rows);
+		worker_free_rows(&writer->worker, &rows);
 		return err;
 	}
-	queue_job(writer, &job);
+	worker_queue(&writer->worker, &job);
 	return 0;
 }
 
@@ -285,45 +147,19 @@ static bool queue_largest(struct trace_writer *writer)
 
 /* --- the producer --- */
 
-static struct rows_chunk *take_free_chunk(struct trace_writer *writer, bool *idle)
-{
-	struct rows_chunk *chunk;
-
-	pthread_mutex_lock(&writer->lock);
-	while (!writer->free_chunks && writer->chunk_count == CHUNKS_MAX && writer->job_count)
-		pthread_cond_wait(&writer->done, &writer->lock);
-	chunk = writer->free_chunks;
-	if (chunk)
-		writer->free_chunks = chunk->next;
-	*idle = !chunk && writer->chunk_count == CHUNKS_MAX;
-	pthread_mutex_unlock(&writer->lock);
-	return chunk;
-}
-
-static struct rows_chunk *get_chunk(struct trace_writer *writer)
-{
-	struct rows_chunk *chunk;
-	bool idle;
-
-	while (!(chunk = take_free_chunk(writer, &idle)) && idle)
-		if (!queue_largest(writer))
-			return NULL;
-	if (!chunk) {
-		chunk = malloc(sizeof(*chunk));
-		if (chunk)
-			writer->chunk_count++;
-	}
-	return chunk;
-}
-
-/* Gives a block room for more rows. */
+/* Gives a block room for more rows; if memory is used up, at the price of the largest block, which
+ * may be this one. */
 static int grow_block(struct trace_writer *writer, enum trace_kind kind, struct open_block *block)
 {
+	struct rows_chunk *chunk;
 	size_t left;
-	struct rows_chunk *chunk = get_chunk(writer); /* may queue this very block */
+	int err;
 
-	if (!chunk)
-		return -ENOMEM;
+	while ((err = worker_take_chunk(&writer->worker, &chunk)) == -EAGAIN)
+		if (!queue_largest(writer))
+			return -ENOMEM;
+	if (err)
+		return err;
 	if (!block->rows.count)
 		block->since_ns = writer->now_ns;
 	left = TRACE_BLOCK_ROWS - block->rows.count;
@@ -383,7 +219,7 @@ int trace_writer_append(struct trace_writer *writer, enum trace_kind kind, unsig
 {
 	struct open_block *block = find_block(writer, kind, lane, values);
 	uint64_t time = values[TRACE_COL_TIME];
-	int err = get_error(writer);
+	int err = worker_error(&writer->worker);
 
 	if (!err && !block)
 		err = -ENOMEM;
@@ -408,7 +244,7 @@ uint32_t trace_writer_string(struct trace_writer *writer, const void *bytes, siz
 	uint32_t id;
 	bool is_new;
 
-	if (!length || get_error(writer))
+	if (!length || worker_error(&writer->worker))
 		return 0;
 	if (length > TRACE_STRING_BYTES_MAX)
 		length = TRACE_STRING_BYTES_MAX;
@@ -474,7 +310,7 @@ static uint64_t oldest_block(const struct trace_writer *writer, enum trace_kind 
 int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns)
 {
 	uint64_t oldest = now_ns;
-	int err = get_error(writer), last;
+	int err = worker_error(&writer->worker), last;
 
 	writer->now_ns = now_ns;
 	if (now_ns < writer->next_look_ns)
@@ -496,7 +332,8 @@ int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns)
 
 uint64_t trace_writer_discarded(const struct trace_writer *writer, enum trace_kind kind)
 {
-	return writer->refused[kind] + __atomic_load_n(&writer->discarded[kind], __ATOMIC_RELAXED);
+	return writer->refused[kind] +
+	       __atomic_load_n(&writer->worker.discarded[kind], __ATOMIC_RELAXED);
 }
 
 uint64_t trace_writer_rows(const struct trace_writer *writer, enum trace_kind kind)
@@ -506,7 +343,7 @@ uint64_t trace_writer_rows(const struct trace_writer *writer, enum trace_kind ki
 
 uint64_t trace_writer_bytes(const struct trace_writer *writer)
 {
-	return __atomic_load_n(&writer->bytes, __ATOMIC_RELAXED);
+	return __atomic_load_n(&writer->worker.bytes, __ATOMIC_RELAXED);
 }
 
 int trace_writer_flush(struct trace_writer *writer)
@@ -522,7 +359,7 @@ int trace_writer_flush(struct trace_writer *writer)
 	}
 	if (!err)
 		err = queue_strings(writer);
-	return wait_for_jobs(writer) ? get_error(writer) : err;
+	return worker_wait(&writer->worker) ? worker_error(&writer->worker) : err;
 }
 
 int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *totals)
@@ -536,43 +373,18 @@ int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *
 	if (err)
 		return err;
 	totals_pack(&job.object, totals);
-	queue_job(writer, &job);
-	return wait_for_jobs(writer);
+	worker_queue(&writer->worker, &job);
+	return worker_wait(&writer->worker);
 }
 
 /* --- life --- */
-
-/* Signals are for the program's other threads; SIGXFSZ (a file size limit) is for nobody: the
- * write fails with EFBIG, which is error enough. */
-static int start_thread(struct trace_writer *writer)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&writer->thread, NULL, work, writer);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
-}
 
 static void free_writer(struct trace_writer *writer)
 {
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		free(writer->blocks[kind]);
-	while (writer->free_chunks) {
-		struct rows_chunk *chunk = writer->free_chunks;
-
-		writer->free_chunks = chunk->next;
-		free(chunk);
-	}
 	strings_free(&writer->strings);
 	pack_free(&writer->texts);
-	pack_free(&writer->block);
-	output_free(&writer->output);
-	pthread_cond_destroy(&writer->work);
-	pthread_cond_destroy(&writer->done);
-	pthread_mutex_destroy(&writer->lock);
 	free(writer);
 }
 
@@ -587,22 +399,17 @@ int trace_writer_open(struct trace_writer **result, int fd, const struct trace_h
 	*result = NULL;
 	if (!writer)
 		return -ENOMEM;
-	pthread_mutex_init(&writer->lock, NULL);
-	pthread_cond_init(&writer->work, NULL);
-	pthread_cond_init(&writer->done, NULL);
 	strings_init(&writer->strings);
 	writer->lanes = lanes < LANES_MAX ? lanes : LANES_MAX;
 	writer->operation_count = header->operation_count;
-	err = output_open(&writer->output, fd, options ? options->level : 0);
-	if (!err)
-		err = start_thread(writer);
+	err = worker_start(&writer->worker, fd, options ? options->level : 0);
 	if (err) {
 		free_writer(writer);
 		return err;
 	}
 	header_pack(&job.object, header);
-	queue_job(writer, &job);
-	err = wait_for_jobs(writer);
+	worker_queue(&writer->worker, &job);
+	err = worker_wait(&writer->worker);
 	if (err) {
 		trace_writer_close(writer);
 		return err;
@@ -616,10 +423,6 @@ void trace_writer_close(struct trace_writer *writer)
 	if (!writer)
 		return;
 	trace_writer_flush(writer);
-	pthread_mutex_lock(&writer->lock);
-	writer->stop = true;
-	pthread_cond_signal(&writer->work);
-	pthread_mutex_unlock(&writer->lock);
-	pthread_join(writer->thread, NULL);
+	worker_stop(&writer->worker);
 	free_writer(writer);
 }

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The thread of a writer: packs, compresses and writes what is queued, in the order in which it
+ * was queued. Owns the memory of rows, which is bounded. Knows nothing of lanes and of when a
+ * block is full. Private to user/trace.
+ */
+#ifndef FAULTLINE_TRACE_WORKER_H
+#define FAULTLINE_TRACE_WORKER_H
+
+#include <pthread.h>
+
+#include "output.h"
+#include "rows.h"
+
+enum job_type { JOB_ROWS, JOB_STRINGS, JOB_HEADER, JOB_TOTALS };
+
+struct job {
+	enum job_type type;
+	enum trace_kind kind; /* JOB_ROWS */
+	struct rows rows;     /* JOB_ROWS */
+	struct pack object;   /* all others: packed already */
+	size_t count;	      /* JOB_STRINGS: how many */
+};
+
+#define WORKER_JOBS 256
+#define WORKER_CHUNKS ((32u << 20) / ROWS_CHUNK_BYTES)
+
+struct worker {
+	/* The thread's own. */
+	struct output output;
+	struct pack block;
+	pthread_t thread;
+
+	/* The producer's own. */
+	size_t chunk_count;
+
+	/* Shared, under the lock; the counts at the end are also read without it. */
+	pthread_mutex_t lock;
+	pthread_cond_t work; /* for the thread: a job, or stop */
+	pthread_cond_t done; /* for the producer: a job is done, or chunks are free */
+	struct job jobs[WORKER_JOBS];
+	size_t first_job, job_count; /* a job in work still counts */
+	size_t object_bytes;	     /* packed objects of all jobs */
+	struct rows_chunk *free_chunks;
+	bool stop;
+	uint64_t discarded[TRACE_KIND_COUNT]; /* rows */
+	uint64_t bytes;			      /* of the file */
+	int error;			      /* the first one */
+};
+
+/* The rest is called by one thread, the producer. Functions return 0 or -errno. */
+
+int worker_start(struct worker *worker, int fd, int level);
+/* Finishes what is queued, then ends the thread and frees everything. */
+void worker_stop(struct worker *worker);
+
+/* Takes over what the job points to. Waits for room. */
+void worker_queue(struct worker *worker, const struct job *job);
+/* Waits until nothing is queued any more. Returns the worker's error. */
+int worker_wait(struct worker *worker);
+
+/*
+ * Memory for rows, given back by queueing them or by worker_free_rows. Waits until there is some.
+ * -EAGAIN when all of it is in the producer's own hands; -ENOMEM.
+ */
+int worker_take_chunk(struct worker *worker, struct rows_chunk **chunk);
+void worker_free_rows(struct worker *worker, struct rows *rows);
+
+/* The first error, after which jobs are discarded. */
+static inline int worker_error(const struct worker *worker)
+{
+	return __atomic_load_n(&worker->error, __ATOMIC_RELAXED);
+}
+
+#endif
