@@ -4,6 +4,7 @@
  */
 #include "error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -19,4 +20,15 @@ int trace_fail(struct trace_error *error, int code, const char *format, ...)
 		va_end(args);
 	}
 	return code;
+}
+
+int trace_damaged(struct trace_error *error, uint64_t offset, const char *what)
+{
+	return trace_fail(error, -EINVAL, "is damaged at byte %llu: %s", (unsigned long long)offset,
+			  what);
+}
+
+int trace_no_memory(struct trace_error *error)
+{
+	return trace_fail(error, -ENOMEM, "needs more memory than there is");
 }

@@ -5,10 +5,16 @@
 #ifndef FAULTLINE_TRACE_ERROR_H
 #define FAULTLINE_TRACE_ERROR_H
 
+#include <stdint.h>
+
 struct trace_error;
 
 /* Formats `error`, which may be NULL, and returns `code`. */
 int trace_fail(struct trace_error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* "is damaged at byte 123: what"; returns -EINVAL. */
+int trace_damaged(struct trace_error *error, uint64_t offset, const char *what);
+/* Returns -ENOMEM. */
+int trace_no_memory(struct trace_error *error);
 
 #endif

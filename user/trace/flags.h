@@ -7,18 +7,19 @@
 #define FAULTLINE_TRACE_FLAGS_H
 
 /* `flags` of syscall and syscall_path rows: how the file was open, what the call asked for. */
-#define TRACE_OP_DIRECT (1u << 0)    /* the file was open with O_DIRECT */
-#define TRACE_OP_APPEND (1u << 1)    /* the file was open with O_APPEND */
-#define TRACE_OP_SYNC (1u << 2)	     /* the file was open with O_SYNC or O_DSYNC */
-#define TRACE_OP_UNLINKED (1u << 3)  /* the file had no name left when the call was made */
-#define TRACE_OP_WRITABLE (1u << 4)  /* open, mmap: for writing */
-#define TRACE_OP_CREATE (1u << 5)    /* open: O_CREAT was given */
-#define TRACE_OP_TRUNCATE (1u << 6)  /* open: O_TRUNC was given */
-#define TRACE_OP_SHARED (1u << 7)    /* mmap: MAP_SHARED */
-#define TRACE_OP_POPULATE (1u << 8)  /* mmap: MAP_POPULATE; madvise: MADV_POPULATE_* */
-#define TRACE_OP_NO_FILE (1u << 9)   /* the descriptor that was given was not open */
-#define TRACE_OP_PATH_CUT (1u << 10) /* a path did not fit or could not be read and is not whole   \
-				      */
+#define TRACE_OP_DIRECT (1u << 0)   /* the file was open with O_DIRECT */
+#define TRACE_OP_APPEND (1u << 1)   /* the file was open with O_APPEND */
+#define TRACE_OP_SYNC (1u << 2)	    /* the file was open with O_SYNC or O_DSYNC */
+#define TRACE_OP_UNLINKED (1u << 3) /* the file had no name left when the call was made */
+#define TRACE_OP_WRITABLE (1u << 4) /* open, mmap: for writing */
+#define TRACE_OP_CREATE (1u << 5)   /* open: O_CREAT was given */
+#define TRACE_OP_TRUNCATE (1u << 6) /* open: O_TRUNC was given */
+#define TRACE_OP_SHARED (1u << 7)   /* mmap: MAP_SHARED */
+#define TRACE_OP_POPULATE (1u << 8) /* mmap: MAP_POPULATE; madvise: MADV_POPULATE_* */
+#define TRACE_OP_NO_FILE (1u << 9)  /* the descriptor that was given was not open */
+#define TRACE_OP_PATH_CUT                                                                          \
+	(1u << 10) /* a path did not fit or could not be read and is not whole                     \
+		    */
 
 /* `flags` of fault rows. */
 #define TRACE_FAULT_MAJOR (1u << 0) /* the kernel counted it as a major fault */

@@ -23,12 +23,11 @@
 #define SKIPPABLE_MASK 0xfffffff0u
 #define FIRST_READ_BYTES (256u << 10)
 #define FIRST_CONTENT_BYTES (1u << 20)
-#define NO_MEMORY "needs more memory than there is"
 
 static int open_context(struct input *input, struct trace_error *error)
 {
 	input->context = ZSTD_createDCtx();
-	return input->context ? 0 : trace_fail(error, -ENOMEM, NO_MEMORY);
+	return input->context ? 0 : trace_no_memory(error);
 }
 
 int input_open(struct input *input, const char *path, struct trace_error *error)
@@ -110,15 +109,9 @@ int input_bytes(struct input *input, uint64_t offset, size_t length, const uint8
 		return 0;
 	}
 	if (grow(&input->raw, &input->raw_capacity, length))
-		return trace_fail(error, -ENOMEM, NO_MEMORY);
+		return trace_no_memory(error);
 	*bytes = input->raw;
 	return read_all(input, offset, length, error);
-}
-
-static int frame_fail(struct trace_error *error, int code, uint64_t offset, const char *what)
-{
-	return trace_fail(error, code, "is damaged at byte %llu: %s", (unsigned long long)offset,
-			  what);
 }
 
 static int cut(struct trace_error *error, uint64_t offset)
@@ -158,16 +151,16 @@ static int read_frame(struct input *input, uint64_t offset, uint64_t length, con
 			return 0;
 		}
 		if (get_u32(*bytes) != FRAME_MAGIC)
-			return frame_fail(error, -EINVAL, offset, "no block starts there");
+			return trace_damaged(error, offset, "no block starts there");
 		*frame = ZSTD_findFrameCompressedSize(*bytes, want);
 		if (!ZSTD_isError(*frame))
 			return 0;
 		if (ZSTD_getErrorCode(*frame) != ZSTD_error_srcSize_wrong)
-			return frame_fail(error, -EINVAL, offset, "not a whole block");
+			return trace_damaged(error, offset, "not a whole block");
 		if (want == left)
 			return cut(error, offset);
 		if (want == limit)
-			return frame_fail(error, -EINVAL, offset, "the block is too large");
+			return trace_damaged(error, offset, "the block is too large");
 		want *= 4;
 	}
 }
@@ -180,25 +173,25 @@ static int decompress(struct input *input, const uint8_t *bytes, size_t frame, u
 	size_t room = FIRST_CONTENT_BYTES;
 
 	if (claimed == ZSTD_CONTENTSIZE_ERROR)
-		return frame_fail(error, -EINVAL, offset, "not a whole block");
+		return trace_damaged(error, offset, "not a whole block");
 	if (claimed != ZSTD_CONTENTSIZE_UNKNOWN) {
 		if (claimed > TRACE_FRAME_BYTES_MAX)
-			return frame_fail(error, -EINVAL, offset, "the block is too large");
+			return trace_damaged(error, offset, "the block is too large");
 		room = claimed ? claimed : 1;
 	}
 	for (;;) {
 		if (grow(&input->content, &input->content_capacity, room))
-			return trace_fail(error, -ENOMEM, NO_MEMORY);
+			return trace_no_memory(error);
 		*length = ZSTD_decompressDCtx(input->context, input->content, room, bytes, frame);
 		if (!ZSTD_isError(*length))
 			return 0;
 		if (ZSTD_getErrorCode(*length) == ZSTD_error_memory_allocation)
-			return trace_fail(error, -ENOMEM, NO_MEMORY);
+			return trace_no_memory(error);
 		if (ZSTD_getErrorCode(*length) != ZSTD_error_dstSize_tooSmall ||
 		    claimed != ZSTD_CONTENTSIZE_UNKNOWN)
-			return frame_fail(error, -EINVAL, offset, ZSTD_getErrorName(*length));
+			return trace_damaged(error, offset, ZSTD_getErrorName(*length));
 		if (room == TRACE_FRAME_BYTES_MAX)
-			return frame_fail(error, -EINVAL, offset, "the block is too large");
+			return trace_damaged(error, offset, "the block is too large");
 		room = room > TRACE_FRAME_BYTES_MAX / 8 ? TRACE_FRAME_BYTES_MAX : room * 8;
 	}
 }

@@ -285,10 +285,10 @@ int header_parse(struct trace_header *header, struct mp object, struct pool *poo
 		err = parse_layers(header, object, pool);
 	if (!err)
 		err = parse_operations(header, object, pool);
+	if (err == -ENOMEM)
+		return trace_no_memory(error);
 	if (err)
-		return trace_fail(error, err,
-				  err == -ENOMEM ? "needs more memory than there is"
-						 : "has a damaged header");
+		return trace_fail(error, err, "has a damaged header");
 	name_the_unknown(header);
 	return 0;
 }
@@ -390,9 +390,7 @@ int totals_parse(struct trace_totals *totals, struct mp object, const struct tra
 		err = parse_survivors(totals, object, pool);
 	if (!err && totals->operation_count != header->operation_count)
 		err = -EINVAL;
-	if (err)
-		return trace_fail(error, err,
-				  err == -ENOMEM ? "needs more memory than there is"
-						 : "its totals are damaged");
-	return 0;
+	if (err == -ENOMEM)
+		return trace_no_memory(error);
+	return err ? trace_fail(error, err, "has damaged totals") : 0;
 }

@@ -13,46 +13,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "block.h"
+#include "catalog.h"
 #include "error.h"
-#include "input.h"
 #include "meta.h"
-#include "texts.h"
 
 #define COLUMNS_MAX 64
-#define INDEX_KINDS_MAX 1024
 /* Strings may take more memory than their compressed file, but not without limit: a few kilobytes
  * of a forged file could claim gigabytes of empty strings. */
 #define TEXT_BYTES_MAX (64u << 20)
 #define TEXT_BYTES_PER_BYTE 256
-
-/* A block and how many bytes to read for it. */
-struct place {
-	struct trace_block_info info;
-	uint64_t length;
-};
 
 struct trace_reader {
 	struct input input;
 	struct pool pool; /* of header and totals */
 	struct trace_header header;
 	struct trace_totals totals;
-	struct texts texts;
-	struct place *places;
-	size_t place_count, place_capacity;
+	struct catalog catalog;
 	struct trace_error incomplete; /* empty when complete */
 	uint64_t *columns[COLUMNS_MAX];
 	size_t column_rows[COLUMNS_MAX]; /* that fit */
 	uint64_t loaded;		 /* mask of columns of the block read last */
 };
-
-#define NO_MEMORY "needs more memory than there is"
-
-static int damaged(struct trace_error *error, uint64_t offset, const char *what)
-{
-	return trace_fail(error, -EINVAL, "is damaged at byte %llu: %s", (unsigned long long)offset,
-			  what);
-}
 
 /* --- rows --- */
 
@@ -111,21 +92,6 @@ static int load_rows(struct trace_reader *reader, const struct block *block, uin
 	return 0;
 }
 
-static int add_place(struct trace_reader *reader, const struct place *place)
-{
-	if (reader->place_count == reader->place_capacity) {
-		size_t capacity = reader->place_capacity ? 2 * reader->place_capacity : 256;
-		struct place *places = realloc(reader->places, capacity * sizeof(*places));
-
-		if (!places)
-			return -ENOMEM;
-		reader->places = places;
-		reader->place_capacity = capacity;
-	}
-	reader->places[reader->place_count++] = *place;
-	return 0;
-}
-
 /* --- the way over all frames --- */
 
 /* What an index would have said of a block of rows; checks all its columns. */
@@ -167,21 +133,11 @@ static int survey_frame(struct trace_reader *reader, struct mp content, struct p
 		return 0;
 	err = block_parse(&block, content);
 	if (!err && block.type == BLOCK_STRINGS)
-		return texts_add(&reader->texts, &block);
+		return texts_add(&reader->catalog.texts, &block);
 	if (err || block.type != BLOCK_ROWS)
 		return err;
 	err = survey_rows(reader, &block, place);
-	return err ? err : add_place(reader, place);
-}
-
-static void forget_blocks(struct trace_reader *reader)
-{
-	size_t bytes_max = reader->texts.bytes_max;
-
-	reader->place_count = 0;
-	reader->totals = (struct trace_totals) { 0 };
-	texts_free(&reader->texts);
-	reader->texts.bytes_max = bytes_max;
+	return err ? err : catalog_add(&reader->catalog, place);
 }
 
 /*
@@ -195,7 +151,7 @@ static int walk(struct trace_reader *reader, uint64_t offset, const char *why,
 	struct trace_error *incomplete = &reader->incomplete, found;
 	int err = 0;
 
-	forget_blocks(reader);
+	catalog_clear(&reader->catalog);
 	while (offset < input->size) {
 		struct place place = { .info = { .offset = offset } };
 		struct mp content;
@@ -206,14 +162,14 @@ static int walk(struct trace_reader *reader, uint64_t offset, const char *why,
 			place.length = next - offset;
 			err = survey_frame(reader, content, &place);
 			if (err)
-				damaged(&found, offset, "the block is not what it should be");
+				trace_damaged(&found, offset, "the block is not what it should be");
 		}
 		if (err)
 			break;
 		offset = next;
 	}
 	if (err == -ENOMEM)
-		return trace_fail(error, err, NO_MEMORY);
+		return trace_no_memory(error);
 	if (err && err != -EINVAL && err != -ENODATA)
 		return trace_fail(error, err, "%s", found.text);
 	if (err == -EINVAL)
@@ -234,193 +190,6 @@ static int walk(struct trace_reader *reader, uint64_t offset, const char *why,
 }
 
 /* --- the way through the index --- */
-
-struct index_kind {
-	enum block_type type;
-	enum trace_kind kind;
-};
-
-/* An index frame, its columns widened. */
-struct index {
-	size_t rows;
-	uint64_t *columns[ENTRY_COLUMNS];
-	struct index_kind *kinds;
-	uint32_t kind_count;
-};
-
-static void free_index(struct index *index)
-{
-	for (size_t c = 0; c < ENTRY_COLUMNS; c++)
-		free(index->columns[c]);
-	free(index->kinds);
-	memset(index, 0, sizeof(*index));
-}
-
-static int load_index_kinds(struct index *index, struct mp object)
-{
-	struct mp_value name;
-	struct mp mp;
-
-	if (mp_find(object, "kinds", &mp) != 1 || mp_array(&mp, &index->kind_count) ||
-	    index->kind_count > INDEX_KINDS_MAX)
-		return -EINVAL;
-	index->kinds = calloc(index->kind_count + 1, sizeof(*index->kinds));
-	if (!index->kinds)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < index->kind_count; i++) {
-		if (mp_next(&mp, &name))
-			return -EINVAL;
-		index->kinds[i].type = block_type_of(&name, &index->kinds[i].kind);
-	}
-	return 0;
-}
-
-static int load_index(struct index *index, const struct block *block)
-{
-	struct column_view views[ENTRY_COLUMNS];
-	int err = block_columns(block, format_entry_columns, ENTRY_COLUMNS,
-				(1u << ENTRY_COLUMNS) - 1, views);
-
-	if (!err)
-		err = load_index_kinds(index, block->object);
-	index->rows = block->rows;
-	for (size_t c = 0; !err && c < ENTRY_COLUMNS; c++) {
-		if (!views[c].width) /* so that rows are as many as bytes are there */
-			return -EINVAL;
-		index->columns[c] = calloc(index->rows + 1, sizeof(uint64_t));
-		if (!index->columns[c])
-			return -ENOMEM;
-		column_widen(&views[c], index->columns[c], index->rows);
-	}
-	return err;
-}
-
-static int open_block(struct trace_reader *reader, uint64_t offset, uint64_t length,
-		      enum block_type type, struct block *block, struct trace_error *error)
-{
-	struct mp content;
-	uint64_t next;
-	int err = input_frame(&reader->input, offset, length, &content, &next, error);
-
-	if (err)
-		return err;
-	if (!content.at || block_parse(block, content) || block->type != type)
-		return damaged(error, offset, "the block is not what its index says");
-	return 0;
-}
-
-static int load_texts(struct trace_reader *reader, uint64_t offset, uint64_t length,
-		      struct trace_error *error)
-{
-	struct block block;
-	int err = open_block(reader, offset, length, BLOCK_STRINGS, &block, error);
-
-	if (err)
-		return err;
-	err = texts_add(&reader->texts, &block);
-	if (err == -ENOMEM)
-		return trace_fail(error, err, NO_MEMORY);
-	return err ? damaged(error, offset, "the strings are not what they should be") : 0;
-}
-
-/* Takes in the blocks of an index frame at `end`, which stand between `start` and it. */
-static int use_index(struct trace_reader *reader, const struct index *index, uint64_t start,
-		     uint64_t end, struct trace_error *error)
-{
-	for (size_t i = 0; i < index->rows; i++) {
-		uint64_t kind = index->columns[ENTRY_KIND][i],
-			 offset = index->columns[ENTRY_OFFSET][i];
-		uint64_t next = i + 1 < index->rows ? index->columns[ENTRY_OFFSET][i + 1] : end;
-		struct place place = { .info = { .offset = offset } };
-		int err = 0;
-
-		if (kind >= index->kind_count || offset < start || next > end || next < offset ||
-		    next - offset < INPUT_FRAME_BYTES_MIN)
-			return damaged(error, end, "its index is not what it should be");
-		place.length = next - offset;
-		if (index->kinds[kind].type == BLOCK_STRINGS) {
-			err = load_texts(reader, offset, place.length, error);
-		} else if (index->kinds[kind].type == BLOCK_ROWS) {
-			if (index->columns[ENTRY_ROWS][i] > TRACE_BLOCK_ROWS_MAX)
-				return damaged(error, end, "its index is not what it should be");
-			place.info.kind = index->kinds[kind].kind;
-			place.info.rows = index->columns[ENTRY_ROWS][i];
-			place.info.start = index->columns[ENTRY_START][i];
-			place.info.end = index->columns[ENTRY_END][i];
-			err = add_place(reader, &place);
-			if (err)
-				return trace_fail(error, err, NO_MEMORY);
-		}
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-/* Index frames by offset, the last one first: each names the one before. */
-struct index_list {
-	uint64_t *offsets;
-	size_t count, capacity;
-};
-
-static int add_index(struct index_list *list, uint64_t offset)
-{
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity ? 2 * list->capacity : 16;
-		uint64_t *offsets = realloc(list->offsets, capacity * sizeof(*offsets));
-
-		if (!offsets)
-			return -ENOMEM;
-		list->offsets = offsets;
-		list->capacity = capacity;
-	}
-	list->offsets[list->count++] = offset;
-	return 0;
-}
-
-/* Offsets must fall from frame to frame, so that the list ends. */
-static int list_indexes(struct trace_reader *reader, uint64_t offset, uint64_t start,
-			struct index_list *list, struct trace_error *error)
-{
-	uint64_t previous;
-	struct block block;
-	struct mp mp;
-	int err;
-
-	for (; offset; offset = previous) {
-		err = open_block(reader, offset, 0, BLOCK_INDEX, &block, error);
-		if (err)
-			return err;
-		if (mp_find(block.object, "previous", &mp) != 1 || mp_uint(&mp, &previous) ||
-		    (previous && (previous < start || previous >= offset)))
-			return damaged(error, offset, "its index is not what it should be");
-		if (add_index(list, offset))
-			return trace_fail(error, -ENOMEM, NO_MEMORY);
-	}
-	return 0;
-}
-
-static int use_indexes(struct trace_reader *reader, const struct index_list *list, uint64_t start,
-		       struct trace_error *error)
-{
-	int err = 0;
-
-	for (size_t i = list->count; i-- > 0 && !err; start = list->offsets[i]) {
-		struct index index = { 0 };
-		struct block block;
-
-		err = open_block(reader, list->offsets[i], 0, BLOCK_INDEX, &block, error);
-		if (err)
-			break;
-		err = load_index(&index, &block);
-		if (err)
-			trace_fail(error, err, err == -ENOMEM ? NO_MEMORY : "has a damaged index");
-		else
-			err = use_index(reader, &index, start, list->offsets[i], error);
-		free_index(&index);
-	}
-	return err;
-}
 
 /* Whether the file ends as a complete trace does. 1, 0 or -errno. */
 static int find_tail(struct trace_reader *reader, uint64_t start, struct format_tail *tail,
@@ -447,19 +216,17 @@ static int use_tail(struct trace_reader *reader, uint64_t start, const struct fo
 		    struct trace_error *error)
 {
 	uint64_t end = reader->input.size - sizeof(*tail);
-	struct index_list list = { 0 };
 	struct block block;
 	int err;
 
-	err = open_block(reader, tail->totals, end - tail->totals, BLOCK_TOTALS, &block, error);
+	err = catalog_open_block(&reader->input, tail->totals, end - tail->totals, BLOCK_TOTALS,
+				 &block, error);
 	if (!err)
 		err = totals_parse(&reader->totals, block.object, &reader->header, &reader->pool,
 				   error);
 	if (!err)
-		err = list_indexes(reader, tail->index, start, &list, error);
-	if (!err)
-		err = use_indexes(reader, &list, start, error);
-	free(list.offsets);
+		err = catalog_read_index(&reader->catalog, &reader->input, start, tail->index,
+					 error);
 	return err;
 }
 
@@ -510,9 +277,9 @@ static int open_reader(struct trace_reader **result, struct trace_reader *reader
 	uint64_t size = reader->input.size, start;
 	int err;
 
-	reader->texts.bytes_max = TEXT_BYTES_MAX;
+	reader->catalog.texts.bytes_max = TEXT_BYTES_MAX;
 	if (size < SIZE_MAX / 2 / TEXT_BYTES_PER_BYTE)
-		reader->texts.bytes_max += size * TEXT_BYTES_PER_BYTE;
+		reader->catalog.texts.bytes_max += size * TEXT_BYTES_PER_BYTE;
 	err = read_header(reader, &start, error);
 	if (!err)
 		err = find_blocks(reader, start, error);
@@ -520,7 +287,7 @@ static int open_reader(struct trace_reader **result, struct trace_reader *reader
 		trace_reader_close(reader);
 		return err;
 	}
-	texts_sort(&reader->texts);
+	texts_sort(&reader->catalog.texts);
 	*result = reader;
 	return 0;
 }
@@ -532,7 +299,7 @@ int trace_reader_open(struct trace_reader **result, const char *path, struct tra
 
 	*result = NULL;
 	if (!reader)
-		return trace_fail(error, -ENOMEM, NO_MEMORY);
+		return trace_no_memory(error);
 	err = input_open(&reader->input, path, error);
 	if (!err)
 		return open_reader(result, reader, error);
@@ -548,7 +315,7 @@ int trace_reader_open_memory(struct trace_reader **result, const void *bytes, si
 
 	*result = NULL;
 	if (!reader)
-		return trace_fail(error, -ENOMEM, NO_MEMORY);
+		return trace_no_memory(error);
 	err = input_open_memory(&reader->input, bytes, length, error);
 	if (!err)
 		return open_reader(result, reader, error);
@@ -562,8 +329,7 @@ void trace_reader_close(struct trace_reader *reader)
 		return;
 	for (size_t c = 0; c < COLUMNS_MAX; c++)
 		free(reader->columns[c]);
-	free(reader->places);
-	texts_free(&reader->texts);
+	catalog_free(&reader->catalog);
 	pool_free(&reader->pool);
 	input_close(&reader->input);
 	free(reader);
@@ -588,33 +354,36 @@ const char *trace_reader_incomplete(const struct trace_reader *reader)
 
 size_t trace_reader_block_count(const struct trace_reader *reader)
 {
-	return reader->place_count;
+	return reader->catalog.count;
 }
 
 const struct trace_block_info *trace_reader_block_info(const struct trace_reader *reader,
 						       size_t number)
 {
-	return &reader->places[number].info;
+	return &reader->catalog.places[number].info;
 }
 
 int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t columns,
 		      struct trace_error *error)
 {
-	const struct place *place = &reader->places[number];
+	const struct place *place = &reader->catalog.places[number];
 	const struct trace_schema *schema = &trace_schemas[place->info.kind];
 	struct block block;
 	int err;
 
 	reader->loaded = 0;
-	err = open_block(reader, place->info.offset, place->length, BLOCK_ROWS, &block, error);
+	err = catalog_open_block(&reader->input, place->info.offset, place->length, BLOCK_ROWS,
+				 &block, error);
 	if (err)
 		return err == -ENODATA ? -EINVAL : err;
 	if (block.kind != place->info.kind || block.rows != place->info.rows)
-		return damaged(error, place->info.offset, "the block is not what its index says");
+		return trace_damaged(error, place->info.offset,
+				     "the block is not what its index says");
 	err = load_rows(reader, &block, columns & ((1ull << schema->column_count) - 1));
 	if (err == -ENOMEM)
-		return trace_fail(error, err, NO_MEMORY);
-	return err ? damaged(error, place->info.offset, "the block is not what it should be") : 0;
+		return trace_no_memory(error);
+	return err ? trace_damaged(error, place->info.offset, "the block is not what it should be")
+		   : 0;
 }
 
 const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned int column)
@@ -625,5 +394,5 @@ const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned 
 
 struct trace_string trace_reader_string(const struct trace_reader *reader, uint64_t id)
 {
-	return texts_find(&reader->texts, id);
+	return texts_find(&reader->catalog.texts, id);
 }

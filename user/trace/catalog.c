@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a file holds, and how to learn it from its index. Knows nothing of rows.
+ */
+#include "catalog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+#define INDEX_KINDS_MAX 1024
+#define WRONG_INDEX "the index is not what it should be"
+
+int catalog_add(struct catalog *catalog, const struct place *place)
+{
+	if (catalog->count == catalog->capacity) {
+		size_t capacity = catalog->capacity ? 2 * catalog->capacity : 256;
+		struct place *places = realloc(catalog->places, capacity * sizeof(*places));
+
+		if (!places)
+			return -ENOMEM;
+		catalog->places = places;
+		catalog->capacity = capacity;
+	}
+	catalog->places[catalog->count++] = *place;
+	return 0;
+}
+
+void catalog_clear(struct catalog *catalog)
+{
+	size_t bytes_max = catalog->texts.bytes_max;
+
+	catalog->count = 0;
+	texts_free(&catalog->texts);
+	catalog->texts.bytes_max = bytes_max;
+}
+
+void catalog_free(struct catalog *catalog)
+{
+	free(catalog->places);
+	texts_free(&catalog->texts);
+	memset(catalog, 0, sizeof(*catalog));
+}
+
+int catalog_open_block(struct input *input, uint64_t offset, uint64_t length, enum block_type type,
+		       struct block *block, struct trace_error *error)
+{
+	struct mp content;
+	uint64_t next;
+	int err = input_frame(input, offset, length, &content, &next, error);
+
+	if (err)
+		return err;
+	if (!content.at || block_parse(block, content) || block->type != type)
+		return trace_damaged(error, offset, "the block is not what its index says");
+	return 0;
+}
+
+struct index_kind {
+	enum block_type type;
+	enum trace_kind kind;
+};
+
+/* An index frame, its columns widened. */
+struct index {
+	size_t rows;
+	uint64_t *columns[ENTRY_COLUMNS];
+	struct index_kind *kinds;
+	uint32_t kind_count;
+};
+
+static void free_index(struct index *index)
+{
+	for (size_t c = 0; c < ENTRY_COLUMNS; c++)
+		free(index->columns[c]);
+	free(index->kinds);
+	memset(index, 0, sizeof(*index));
+}
+
+static int load_index_kinds(struct index *index, struct mp object)
+{
+	struct mp_value name;
+	struct mp mp;
+
+	if (mp_find(object, "kinds", &mp) != 1 || mp_array(&mp, &index->kind_count) ||
+	    index->kind_count > INDEX_KINDS_MAX)
+		return -EINVAL;
+	index->kinds = calloc(index->kind_count + 1, sizeof(*index->kinds));
+	if (!index->kinds)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < index->kind_count; i++) {
+		if (mp_next(&mp, &name))
+			return -EINVAL;
+		index->kinds[i].type = block_type_of(&name, &index->kinds[i].kind);
+	}
+	return 0;
+}
+
+static int load_index(struct index *index, const struct block *block)
+{
+	struct column_view views[ENTRY_COLUMNS];
+	int err = block_columns(block, format_entry_columns, ENTRY_COLUMNS,
+				(1u << ENTRY_COLUMNS) - 1, views);
+
+	if (!err)
+		err = load_index_kinds(index, block->object);
+	index->rows = block->rows;
+	for (size_t c = 0; !err && c < ENTRY_COLUMNS; c++) {
+		if (!views[c].width) /* so that rows are as many as bytes are there */
+			return -EINVAL;
+		index->columns[c] = calloc(index->rows + 1, sizeof(uint64_t));
+		if (!index->columns[c])
+			return -ENOMEM;
+		column_widen(&views[c], index->columns[c], index->rows);
+	}
+	return err;
+}
+
+static int load_texts(struct catalog *catalog, struct input *input, uint64_t offset,
+		      uint64_t length, struct trace_error *error)
+{
+	struct block block;
+	int err = catalog_open_block(input, offset, length, BLOCK_STRINGS, &block, error);
+
+	if (err)
+		return err;
+	err = texts_add(&catalog->texts, &block);
+	if (err == -ENOMEM)
+		return trace_no_memory(error);
+	return err ? trace_damaged(error, offset, "the strings are not what they should be") : 0;
+}
+
+/* Takes in the blocks of an index frame at `end`, which stand between `start` and it. */
+static int use_index(struct catalog *catalog, struct input *input, const struct index *index,
+		     uint64_t start, uint64_t end, struct trace_error *error)
+{
+	for (size_t i = 0; i < index->rows; i++) {
+		uint64_t kind = index->columns[ENTRY_KIND][i],
+			 offset = index->columns[ENTRY_OFFSET][i];
+		uint64_t next = i + 1 < index->rows ? index->columns[ENTRY_OFFSET][i + 1] : end;
+		struct place place = { .info = { .offset = offset } };
+		int err = 0;
+
+		if (kind >= index->kind_count || offset < start || next > end || next < offset ||
+		    next - offset < INPUT_FRAME_BYTES_MIN)
+			return trace_damaged(error, end, WRONG_INDEX);
+		place.length = next - offset;
+		if (index->kinds[kind].type == BLOCK_STRINGS) {
+			err = load_texts(catalog, input, offset, place.length, error);
+		} else if (index->kinds[kind].type == BLOCK_ROWS) {
+			if (index->columns[ENTRY_ROWS][i] > TRACE_BLOCK_ROWS_MAX)
+				return trace_damaged(error, end, WRONG_INDEX);
+			place.info.kind = index->kinds[kind].kind;
+			place.info.rows = index->columns[ENTRY_ROWS][i];
+			place.info.start = index->columns[ENTRY_START][i];
+			place.info.end = index->columns[ENTRY_END][i];
+			err = catalog_add(catalog, &place);
+			if (err)
+				return trace_no_memory(error);
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Index frames by offset, the last one first: each names the one before. */
+struct index_list {
+	uint64_t *offsets;
+	size_t count, capacity;
+};
+
+static int add_index(struct index_list *list, uint64_t offset)
+{
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity ? 2 * list->capacity : 16;
+		uint64_t *offsets = realloc(list->offsets, capacity * sizeof(*offsets));
+
+		if (!offsets)
+			return -ENOMEM;
+		list->offsets = offsets;
+		list->capacity = capacity;
+	}
+	list->offsets[list->count++] = offset;
+	return 0;
+}
+
+/* Offsets must fall from frame to frame, so that the list ends. */
+static int list_indexes(struct input *input, uint64_t offset, uint64_t start,
+			struct index_list *list, struct trace_error *error)
+{
+	uint64_t previous;
+	struct block block;
+	struct mp mp;
+	int err;
+
+	for (; offset; offset = previous) {
+		err = catalog_open_block(input, offset, 0, BLOCK_INDEX, &block, error);
+		if (err)
+			return err;
+		if (mp_find(block.object, "previous", &mp) != 1 || mp_uint(&mp, &previous) ||
+		    (previous && (previous < start || previous >= offset)))
+			return trace_damaged(error, offset, WRONG_INDEX);
+		if (add_index(list, offset))
+			return trace_no_memory(error);
+	}
+	return 0;
+}
+
+static int use_indexes(struct catalog *catalog, struct input *input, const struct index_list *list,
+		       uint64_t start, struct trace_error *error)
+{
+	int err = 0;
+
+	for (size_t i = list->count; i-- > 0 && !err; start = list->offsets[i]) {
+		struct index index = { 0 };
+		struct block block;
+
+		err = catalog_open_block(input, list->offsets[i], 0, BLOCK_INDEX, &block, error);
+		if (err)
+			break;
+		err = load_index(&index, &block);
+		if (err)
+			err = err == -ENOMEM ? trace_no_memory(error)
+					     : trace_damaged(error, list->offsets[i], WRONG_INDEX);
+		else
+			err = use_index(catalog, input, &index, start, list->offsets[i], error);
+		free_index(&index);
+	}
+	return err;
+}
+
+int catalog_read_index(struct catalog *catalog, struct input *input, uint64_t start, uint64_t last,
+		       struct trace_error *error)
+{
+	struct index_list list = { 0 };
+	int err = list_indexes(input, last, start, &list, error);
+
+	if (!err)
+		err = use_indexes(catalog, input, &list, start, error);
+	free(list.offsets);
+	return err;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a file holds: where its blocks of rows are, and its strings; and how to learn it from an
+ * index. Knows nothing of rows. Private to user/trace.
+ */
+#ifndef FAULTLINE_TRACE_CATALOG_H
+#define FAULTLINE_TRACE_CATALOG_H
+
+#include "block.h"
+#include "input.h"
+#include "reader.h"
+#include "texts.h"
+
+/* A block of rows and how many bytes to read for it. */
+struct place {
+	struct trace_block_info info;
+	uint64_t length;
+};
+
+struct catalog {
+	struct place *places;
+	size_t count, capacity;
+	struct texts texts;
+};
+
+/* Functions return 0; -EINVAL for what is damaged; -ENOMEM; -errno of a read. */
+
+int catalog_add(struct catalog *catalog, const struct place *place);
+/* Forgets blocks and strings. */
+void catalog_clear(struct catalog *catalog);
+void catalog_free(struct catalog *catalog);
+
+/* Reads the frame at `offset`, which must hold a block of this type. */
+int catalog_open_block(struct input *input, uint64_t offset, uint64_t length, enum block_type type,
+		       struct block *block, struct trace_error *error);
+
+/*
+ * Takes in what the index says whose last frame is at `last`: blocks between `start`, where the
+ * first block of the file may stand, and `last`. Loads the strings; other blocks are not looked at.
+ */
+int catalog_read_index(struct catalog *catalog, struct input *input, uint64_t start, uint64_t last,
+		       struct trace_error *error);
+
+#endif
