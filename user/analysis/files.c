@@ -192,7 +192,7 @@ static const struct tally_field fault_fields[] = {
 };
 
 static const struct tally_field still_fields[] = {
-	{ "count", "calls", UNIT_COUNT, SUM(count), 0 },
+	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
 	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
 };
 
@@ -222,11 +222,10 @@ static const struct table_column last_columns[] = {
 	[CACHE_FETCHED_BYTES] = { "cache_fetched_bytes", "on no account", UNIT_BYTES },
 	[WRITTEN_PAGES] = { "mmap.written_pages", "pages written", UNIT_COUNT },
 	[CALL_PATTERN + SEQUENTIAL] = { "pattern.sequential", "sequential", UNIT_COUNT },
-	[CALL_PATTERN + CONSECUTIVE] = { "pattern.consecutive", "consecutive", UNIT_COUNT },
+	[CALL_PATTERN + CONSECUTIVE] = { "pattern.consecutive", NULL, UNIT_COUNT },
 	[CALL_PATTERN + RANDOM] = { "pattern.random", "random", UNIT_COUNT },
 	[FAULT_PATTERN + SEQUENTIAL] = { "mmap.pattern.sequential", "mmap sequential", UNIT_COUNT },
-	[FAULT_PATTERN +
-		CONSECUTIVE] = { "mmap.pattern.consecutive", "mmap consecutive", UNIT_COUNT },
+	[FAULT_PATTERN + CONSECUTIVE] = { "mmap.pattern.consecutive", NULL, UNIT_COUNT },
 	[FAULT_PATTERN + RANDOM] = { "mmap.pattern.random", "mmap random", UNIT_COUNT },
 };
 
