@@ -31,13 +31,15 @@ CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -pthread
 CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
 
 CORE_SOURCES := user/log.c $(wildcard user/trace/*.c user/analysis/*.c user/output/*.c)
-PROGRAM_SOURCES := $(wildcard user/capture/*.c user/command/*.c)
+CAPTURE_SOURCES := $(wildcard user/capture/*.c)
+COMMAND_SOURCES := $(wildcard user/command/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 LIVE_PROGRAMS := $(patsubst tests/live/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
-PROGRAM_OBJECTS := $(PROGRAM_SOURCES:%.c=$(BUILD)/%.o)
+CAPTURE_OBJECTS := $(CAPTURE_SOURCES:%.c=$(BUILD)/%.o)
+COMMAND_OBJECTS := $(COMMAND_SOURCES:%.c=$(BUILD)/%.o)
 SKELETON := $(BUILD)/bpf/faultline.skel.h
 
 .DELETE_ON_ERROR:
@@ -72,7 +74,7 @@ $(SKELETON): $(BUILD)/bpf/faultline.bpf.o
 # --- the user side -----------------------------------------------------------------------------
 
 $(BUILD)/user/capture/%.o: ALL_CFLAGS += -I$(BUILD)
-$(filter $(BUILD)/user/capture/%.o,$(PROGRAM_OBJECTS)): | $(SKELETON)
+$(CAPTURE_OBJECTS): | $(SKELETON)
 
 # Loops over columns, which -O2 does not vectorise.
 $(BUILD)/user/trace/column.o $(BUILD)/user/trace/rows.o: ALL_CFLAGS += -O3
@@ -84,11 +86,21 @@ $(BUILD)/%.o: %.c Makefile
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/faultline: $(PROGRAM_OBJECTS) $(BUILD)/libcore.a
-	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(PROGRAM_OBJECTS) $(BUILD)/libcore.a \
-		$(CAPTURE_LIBS) $(CORE_LIBS)
+$(BUILD)/libcapture.a: $(CAPTURE_OBJECTS)
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
+LIBRARIES := $(BUILD)/libcapture.a $(BUILD)/libcore.a
+
+$(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS)
 
 # --- tests -------------------------------------------------------------------------------------
+
+# Tests of the capture side need libbpf and the kernel side's skeleton, but no kernel and no root.
+$(BUILD)/tests/unit/test_capture%.o: ALL_CFLAGS += -I$(BUILD)
+$(BUILD)/tests/unit/test_capture%.o: $(SKELETON)
+$(BUILD)/tests/unit/test_capture%: $(BUILD)/tests/unit/test_capture%.o $(LIBRARIES)
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
@@ -159,5 +171,5 @@ install: all
 clean:
 	$(Q)rm -rf $(BUILD)
 
--include $(CORE_OBJECTS:.o=.d) $(PROGRAM_OBJECTS:.o=.d) $(BUILD)/bpf/faultline.bpf.d
+-include $(CORE_OBJECTS:.o=.d) $(CAPTURE_OBJECTS:.o=.d) $(COMMAND_OBJECTS:.o=.d) $(BUILD)/bpf/faultline.bpf.d
 -include $(UNIT_TESTS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)

@@ -28,7 +28,7 @@ enum event_kind {
 	EVENT_KIND_COUNT,
 };
 
-#define EVENT_PATH_BYTES 4096    /* of one path, its NUL included */
+#define EVENT_PATH_BYTES 4096	 /* of one path, its NUL included */
 #define EVENT_COMMAND_BYTES 4096 /* of a command line that is kept */
 #define EVENT_ENVIRON_BYTES 4096 /* of the environment in one record */
 #define EVENT_ENVIRON_RECORDS 32
@@ -165,17 +165,17 @@ EVENT_SIZE(event_file, 72);
  * the user side. Argument numbers count from 1; 0 means that the call has no such argument.
  */
 #define CALL_TABLE_SIZE 512
-#define CALL_FPOS (1u << 0)      /* moves the file position: offset = position at exit - result */
-#define CALL_VECTOR (1u << 1)    /* the length argument is an iovec and its count follows */
-#define CALL_OPENS (1u << 2)     /* the result is a descriptor of the file it is about */
-#define CALL_MAP (1u << 3)       /* its file is the one mapped at its first argument */
-#define CALL_MMAP (1u << 4)      /* protection and flags are arguments 3 and 4 */
-#define CALL_TRANSFER (1u << 5)  /* moves bytes from `fd` to `fd2` */
+#define CALL_FPOS (1u << 0)	  /* moves the file position: offset = position at exit - result */
+#define CALL_VECTOR (1u << 1)	  /* the length argument is an iovec and its count follows */
+#define CALL_OPENS (1u << 2)	  /* the result is a descriptor of the file it is about */
+#define CALL_MAP (1u << 3)	  /* its file is the one mapped at its first argument */
+#define CALL_MMAP (1u << 4)	  /* protection and flags are arguments 3 and 4 */
+#define CALL_TRANSFER (1u << 5)	  /* moves bytes from `fd` to `fd2` */
 #define CALL_OFFSET_PTR (1u << 6) /* the offset argument points to it; NULL: the file position */
-#define CALL_SEEK (1u << 7)      /* the result is the offset */
-#define CALL_BYTES (1u << 8)     /* a positive result is a number of bytes */
+#define CALL_SEEK (1u << 7)	  /* the result is the offset */
+#define CALL_BYTES (1u << 8)	  /* a positive result is a number of bytes */
 #define CALL_MADVISE (1u << 9)
-#define CALL_OPEN_HOW (1u << 10) /* open flags are in a struct open_how */
+#define CALL_OPEN_HOW (1u << 10)   /* open flags are in a struct open_how */
 #define CALL_OPEN_FLAGS (1u << 11) /* `length` names the open flags instead */
 #define CALL_CLOSES (1u << 12)
 

@@ -175,9 +175,9 @@ int BPF_PROG(fl_fault_enter, struct vm_area_struct *vma, unsigned long address, 
 	__u64 page = ~(PAGE_BYTES - 1);
 	__u32 seen = 0;
 
-	/* A fault that has to wait comes a second time: it is one fault, from the first entry on. */
-	if (!state || (state->fault_start_ns &&
-		       (state->fault_address & page) == (address & page)))
+	/* A fault that has to wait comes a second time: it is one fault, from the first entry on.
+	 */
+	if (!state || (state->fault_start_ns && (state->fault_address & page) == (address & page)))
 		return 0;
 	if (flags & bpf_core_enum_value(enum fault_flag, FAULT_FLAG_WRITE))
 		seen |= TRACE_FAULT_WRITE;

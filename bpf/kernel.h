@@ -28,7 +28,7 @@ extern const volatile bool have_rdonly_cast;
 							       bpf_core_type_id_kernel(struct s))) \
 					  ->f;                                                     \
 		else                                                                               \
-			bpf_core_read(&__value, sizeof(__value), &((struct s *)__at)->f);         \
+			bpf_core_read(&__value, sizeof(__value), &((struct s *)__at)->f);          \
 		__value;                                                                           \
 	})
 

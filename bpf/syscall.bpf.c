@@ -90,7 +90,8 @@ static __always_inline __u32 open_flags(__u32 flags)
 
 /* Takes `file` as the file of the call in flight; false when its kind is not recorded. `refresh`
  * looks whether its name or size has changed. */
-static __always_inline bool call_take_file(struct task_state *state, struct file *file, bool refresh)
+static __always_inline bool call_take_file(struct task_state *state, struct file *file,
+					   bool refresh)
 {
 	struct inode *inode = KREAD(file, file, f_inode);
 	struct known_file *known = refresh ? NULL : file_known(state, (__u64)file, inode);
@@ -118,8 +119,8 @@ static __always_inline bool call_take_file(struct task_state *state, struct file
 /* The file a descriptor stands for; false when its kind is not recorded. */
 enum refresh { REFRESH_NO, REFRESH, REFRESH_WRITTEN };
 
-static __always_inline bool call_take_fd(struct task_state *state, struct task_struct *task, __u32 fd,
-					 enum refresh refresh)
+static __always_inline bool call_take_fd(struct task_state *state, struct task_struct *task,
+					 __u32 fd, enum refresh refresh)
 {
 	struct file *file = file_of_fd(task, fd);
 
@@ -343,7 +344,8 @@ static __always_inline void fill_call(struct event_syscall *event, struct task_s
 	event->flags = state->call_flags;
 	event->fetched_pages = state->call_fetched_pages;
 	event->fault_fetched_pages = state->call_fault_fetched_pages;
-	event->major_faults = (__u32)task->maj_flt - state->call_major_start - state->call_major_seen;
+	event->major_faults =
+		(__u32)task->maj_flt - state->call_major_start - state->call_major_seen;
 	event->pad = 0;
 }
 

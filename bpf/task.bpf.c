@@ -120,7 +120,8 @@ int BPF_PROG(fl_exec, struct task_struct *task)
 
 /* --- exit --- */
 
-/* As wait() tells it: of the whole process, by its leader where no signal or exit_group ended all. */
+/* As wait() tells it: of the whole process, by its leader where no signal or exit_group ended all.
+ */
 static __always_inline int process_code(struct task_struct *task)
 {
 	struct signal_struct *signal = task->signal;

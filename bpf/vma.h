@@ -41,8 +41,9 @@ static long maple_step(__u32 i, struct maple_walk *walk)
 		slots = node + bpf_core_field_offset(struct maple_range_64, slot);
 	}
 	walk->entry = 0;
-	if (bpf_probe_read_kernel(walk->pivots, sizeof(walk->pivots),
-				  (void *)(node + bpf_core_field_offset(struct maple_range_64, pivot))))
+	if (bpf_probe_read_kernel(
+		    walk->pivots, sizeof(walk->pivots),
+		    (void *)(node + bpf_core_field_offset(struct maple_range_64, pivot))))
 		return 1;
 #pragma unroll
 	for (__u32 j = 0; j < MAPLE_PIVOTS; j++)
@@ -63,7 +64,8 @@ static __always_inline struct vm_area_struct *vma_find(struct task_struct *task,
 	if (!bpf_core_field_exists(struct mm_struct, mm_mt) || !mm)
 		return NULL;
 	walk.address = address;
-	/* Read as a number: the verifier allows no bit operations on what it knows for a pointer. */
+	/* Read as a number: the verifier allows no bit operations on what it knows for a pointer.
+	 */
 	bpf_core_read(&walk.entry, sizeof(walk.entry), &mm->mm_mt.ma_root);
 	if ((walk.entry & 3) != 2) /* the root is a node, not a lone entry */
 		return NULL;

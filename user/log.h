@@ -8,7 +8,8 @@
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
-/* Lines above this level are not printed. LOG_INFO at the start; -q sets LOG_ERROR, -v LOG_DEBUG. */
+/* Lines above this level are not printed. LOG_INFO at the start; -q sets LOG_ERROR, -v LOG_DEBUG.
+ */
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 

@@ -42,7 +42,8 @@ enum {
 #define BPF_LOCAL_STORAGE_GET_F_CREATE 1U
 #define BPF_RB_NO_WAKEUP 1U
 
-/* Structs below this line are matched to the running kernel's by name when the program is loaded. */
+/* Structs below this line are matched to the running kernel's by name when the program is loaded.
+ */
 #define CORE_STRUCT __attribute__((preserve_access_index))
 
 #endif

@@ -16,7 +16,10 @@ struct call {
 
 #define CALL(call_name, call_family, ...)                                                          \
 	{                                                                                          \
-		{ "syscall", #call_name, call_family }, __NR_##call_name, { __VA_ARGS__ }          \
+		{ "syscall", #call_name, call_family }, __NR_##call_name,                          \
+		{                                                                                  \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
 	}
 
 /* Argument numbers count from 1. An operation's number is its place in this table: append only

@@ -74,7 +74,8 @@ be_child(char **argv, const struct child_user *user, int hold_fd, int exec_fd)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	err = become(user);
-	/* Until the other end is closed. If the tracer dies meanwhile the command runs all the same. */
+	/* Until the other end is closed. If the tracer dies meanwhile the command runs all the
+	 * same. */
 	while (!err && read(hold_fd, &byte, 1) < 0 && errno == EINTR)
 		;
 	if (!err) {

@@ -105,10 +105,8 @@ static void take_fork(struct decoder *decoder, unsigned int ring, const void *re
 {
 	const struct event_fork *event = record;
 	uint64_t row[FORK_COLUMNS] = {
-		[FORK_TIME] = event->header.time_ns,
-		[FORK_PID] = event->header.pid,
-		[FORK_TID] = event->header.tid,
-		[FORK_CHILD_PID] = event->child_pid,
+		[FORK_TIME] = event->header.time_ns, [FORK_PID] = event->header.pid,
+		[FORK_TID] = event->header.tid,	     [FORK_CHILD_PID] = event->child_pid,
 		[FORK_CHILD_TID] = event->child_tid,
 	};
 

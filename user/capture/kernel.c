@@ -91,10 +91,11 @@ static int check_helpers(char *reason, size_t size)
 			 name.release);
 		return -ENOTSUP;
 	}
-	snprintf(reason, size,
-		 "this kernel does not let BPF programs be loaded (%s): look for kernel lockdown, a "
-		 "seccomp filter, or a container without CAP_BPF and CAP_PERFMON",
-		 strerror(-status));
+	snprintf(
+		reason, size,
+		"this kernel does not let BPF programs be loaded (%s): look for kernel lockdown, a "
+		"seccomp filter, or a container without CAP_BPF and CAP_PERFMON",
+		strerror(-status));
 	return status;
 }
 
@@ -115,7 +116,8 @@ int kernel_open(struct kernel **out, char *reason, size_t size)
 	if (!kernel->btf) {
 		err = -ENOTSUP;
 		snprintf(reason, size,
-			 "the kernel has no type information (/sys/kernel/btf/vmlinux): a kernel built "
+			 "the kernel has no type information (/sys/kernel/btf/vmlinux): a kernel "
+			 "built "
 			 "with CONFIG_DEBUG_INFO_BTF is needed");
 		goto fail;
 	}
@@ -196,7 +198,7 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target)
 			return kernel->answers[i].status;
 	status = try_hook(kernel, hook, target);
 	if (kernel->answer_count < ANSWERS_MAX)
-		kernel->answers[kernel->answer_count++] = (struct answer){ hook, target, status };
+		kernel->answers[kernel->answer_count++] = (struct answer) { hook, target, status };
 	return status;
 }
 

@@ -54,7 +54,8 @@ const struct part parts[] = {
 		.layer = LAYER_PAGECACHE,
 		.required = true,
 		.variants = { { "tp_btf",
-				{ { "fl_page_add", HOOK_TP_BTF, "mm_filemap_add_to_page_cache" } } } },
+				{ { "fl_page_add", HOOK_TP_BTF,
+				    "mm_filemap_add_to_page_cache" } } } },
 	},
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
@@ -88,10 +89,10 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 			continue;
 		snprintf(why + used, size - used, "%s%s: %s %s %s", used ? "; " : "", variant->name,
 			 kinds[probe->hook], probe->target,
-			 !status		? "was refused by the verifier" :
-			 status == -ENOENT	? "does not exist in this kernel" :
-			 status == -EPERM	? "may not be attached to here (EPERM)" :
-						  strerror(-status));
+			 !status	     ? "was refused by the verifier"
+			 : status == -ENOENT ? "does not exist in this kernel"
+			 : status == -EPERM  ? "may not be attached to here (EPERM)"
+					     : strerror(-status));
 		return false;
 	}
 	return true;

@@ -124,13 +124,14 @@ void recorder_status(struct recorder *recorder, struct recorder_status *status)
 	struct counts *counts = calloc(1, sizeof(*counts));
 
 	memset(status, 0, sizeof(*status));
-	if (counts && !session_totals(recorder->session, counts->operations, counts->kinds,
-				      counts->notes))
+	if (counts &&
+	    !session_totals(recorder->session, counts->operations, counts->kinds, counts->notes))
 		sum_status(recorder, counts, status);
 	free(counts);
 }
 
-static void fill_totals(struct recorder *recorder, struct counts *counts, struct trace_totals *totals)
+static void fill_totals(struct recorder *recorder, struct counts *counts,
+			struct trace_totals *totals)
 {
 	unsigned int page_bytes = sysconf(_SC_PAGESIZE);
 	size_t n = 0;
@@ -139,7 +140,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts, struct
 	for (size_t i = 0; i < totals->operation_count; i++) {
 		const struct op_total *from = &counts->operations[i];
 
-		counts->totals[i] = (struct trace_operation_total){
+		counts->totals[i] = (struct trace_operation_total) {
 			.count = from->count,
 			.errors = from->errors,
 			.bytes = from->bytes,
@@ -154,11 +155,12 @@ static void fill_totals(struct recorder *recorder, struct counts *counts, struct
 
 		if (rows != TRACE_KIND_COUNT)
 			discarded = trace_writer_discarded(recorder->writer, rows);
-		counts->kind_totals[n++] = (struct trace_kind_total){
+		counts->kind_totals[n++] = (struct trace_kind_total) {
 			.kind = decoder_kind_name(kind),
 			.layer = decoder_kind_layer(kind),
 			.events = counts->kinds[kind].events,
-			.written = counts->kinds[kind].events - counts->kinds[kind].lost - discarded,
+			.written =
+				counts->kinds[kind].events - counts->kinds[kind].lost - discarded,
 			.lost = counts->kinds[kind].lost + discarded,
 		};
 	}
@@ -194,11 +196,12 @@ int recorder_finish(struct recorder *recorder, int exit_code, const uint64_t *su
 	sum_status(recorder, counts, status);
 	for (size_t i = 0; i < totals.kind_count; i++)
 		status->lost += totals.kinds[i].lost - counts->kinds[i + 1].lost;
-	log_debug("counters: %llu children not followed, %llu faults without a start, %llu mappings "
-		  "not found",
-		  (unsigned long long)counts->notes[NOTE_UNFOLLOWED],
-		  (unsigned long long)counts->notes[NOTE_FAULT_UNPAIRED],
-		  (unsigned long long)counts->notes[NOTE_VMA_MISSED]);
+	log_debug(
+		"counters: %llu children not followed, %llu faults without a start, %llu mappings "
+		"not found",
+		(unsigned long long)counts->notes[NOTE_UNFOLLOWED],
+		(unsigned long long)counts->notes[NOTE_FAULT_UNPAIRED],
+		(unsigned long long)counts->notes[NOTE_VMA_MISSED]);
 out:
 	free(counts);
 	return err;

@@ -15,14 +15,15 @@ struct recorder;
 
 /* Where a recording stands, or how it ended. */
 struct recorder_status {
-	uint64_t events;  /* as counted by the kernel */
-	uint64_t lost;    /* of these; includes what could not be written */
+	uint64_t events; /* as counted by the kernel */
+	uint64_t lost;	 /* of these; includes what could not be written */
 	uint64_t written_bytes;
-	int write_error;  /* 0, or the negative errno of the first failed write */
+	int write_error; /* 0, or the negative errno of the first failed write */
 };
 
 /* Starts draining. The session and the writer stay the caller's. */
-int recorder_start(struct recorder **recorder, struct session *session, struct trace_writer *writer);
+int recorder_start(struct recorder **recorder, struct session *session,
+		   struct trace_writer *writer);
 
 void recorder_status(struct recorder *recorder, struct recorder_status *status);
 

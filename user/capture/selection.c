@@ -32,10 +32,10 @@ static int parse_list(const char *option, const char *list, const char *const *w
 			*mask = (1u << count) - 1;
 		} else {
 			for (i = 0; i < count; i++)
-				snprintf(known + strlen(known), sizeof(known) - strlen(known), ", %s",
-					 words[i]);
-			log_error("%s %s: '%.*s' is not known; known are %s", option, list, (int)length,
-				  word, known);
+				snprintf(known + strlen(known), sizeof(known) - strlen(known),
+					 ", %s", words[i]);
+			log_error("%s %s: '%.*s' is not known; known are %s", option, list,
+				  (int)length, word, known);
 			return -EINVAL;
 		}
 		word += length;

@@ -103,9 +103,8 @@ static int load_chosen(struct session *session)
 	if (!session->skeleton)
 		return -errno;
 	settings_fill(session);
-	bpf_object__for_each_program(program, session->skeleton->obj)
-		bpf_program__set_autoload(program,
-					  probes_chosen(&session->choice, bpf_program__name(program)));
+	bpf_object__for_each_program(program, session->skeleton->obj) bpf_program__set_autoload(
+		program, probes_chosen(&session->choice, bpf_program__name(program)));
 	bpf_map__set_max_entries(session->skeleton->maps.rings, session->cpus);
 	failed_program[0] = 0;
 	err = faultline__load(session->skeleton);
@@ -151,7 +150,7 @@ static void layers_fill(struct session *session)
 	for (size_t l = 0; l < LAYER_COUNT; l++) {
 		const struct choice *choice = &session->choice;
 
-		session->layers[l] = (struct trace_layer){
+		session->layers[l] = (struct trace_layer) {
 			.name = layer_names[l],
 			.on = choice->on[l],
 			.attach = choice->on[l] ? choice->attach[l] : NULL,
@@ -206,8 +205,8 @@ fail:
 
 static int attach_perf(struct session *session, struct bpf_program *program, const char *event)
 {
-	struct bpf_link **links = realloc(session->perf_links, (session->perf_link_count +
-								 session->cpus) * sizeof(*links));
+	struct bpf_link **links = realloc(
+		session->perf_links, (session->perf_link_count + session->cpus) * sizeof(*links));
 
 	if (!links)
 		return -ENOMEM;

@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int handed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH };
+static const int handed_on[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+				 SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH };
 #define HANDED_ON_COUNT (sizeof(handed_on) / sizeof(handed_on[0]))
 
 static void handled_signals(sigset_t *set)

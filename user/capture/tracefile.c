@@ -37,7 +37,8 @@ int tracefile_name(const char *pattern, pid_t pid, char out[PATH_MAX])
 			case '%':
 				break;
 			default:
-				log_error("-o %s: unknown %%%c; %%h is the host, %%p the pid, %%t the "
+				log_error("-o %s: unknown %%%c; %%h is the host, %%p the pid, %%t "
+					  "the "
 					  "time, %%%% a %%",
 					  pattern, *p ? *p : ' ');
 				return -EINVAL;
@@ -83,11 +84,13 @@ static void explain(const char *path, int err, bool force)
 		else if (force)
 			log_error("%s is not a regular file and is not replaced", path);
 		else
-			log_error("%s exists; name another file with -o, or replace it with --force",
-				  path);
+			log_error(
+				"%s exists; name another file with -o, or replace it with --force",
+				path);
 		break;
 	case ENOENT:
-		log_error("%s: its directory does not exist; make it, or name another with -o", path);
+		log_error("%s: its directory does not exist; make it, or name another with -o",
+			  path);
 		break;
 	case EACCES:
 	case EPERM:
@@ -119,8 +122,10 @@ int tracefile_create(const char *path, bool force, uid_t uid, gid_t gid)
 	if (fd < 0)
 		explain(path, fd, force);
 back:
-	if (own_uid != uid && (seteuid(own_uid) || setegid(own_gid) || setgroups(group_count, groups))) {
-		log_error("cannot become user %u again: %s", (unsigned int)own_uid, strerror(errno));
+	if (own_uid != uid &&
+	    (seteuid(own_uid) || setegid(own_gid) || setgroups(group_count, groups))) {
+		log_error("cannot become user %u again: %s", (unsigned int)own_uid,
+			  strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -EPERM;
@@ -136,5 +141,6 @@ void tracefile_remove(const char *path, uid_t uid)
 		return;
 	unlink(path);
 	if (own_uid != uid && seteuid(own_uid))
-		log_error("cannot become user %u again: %s", (unsigned int)own_uid, strerror(errno));
+		log_error("cannot become user %u again: %s", (unsigned int)own_uid,
+			  strerror(errno));
 }

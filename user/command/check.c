@@ -25,8 +25,10 @@ static const struct option_row check_rows[] = {
 
 static const struct option_table check_table = {
 	.usage = "faultline check [OPTION...]",
-	.about = "Says, layer by layer, what this kernel and these privileges allow: which variant of the\n"
-		 "probes would be used, and for what is missing why. Loads the programs, records nothing.\n"
+	.about = "Says, layer by layer, what this kernel and these privileges allow: which variant "
+		 "of the\n"
+		 "probes would be used, and for what is missing why. Loads the programs, records "
+		 "nothing.\n"
 		 "Exits 0 if 'faultline run' can work, else 1.",
 	.rows = check_rows,
 	.row_count = sizeof(check_rows) / sizeof(check_rows[0]),
@@ -85,7 +87,8 @@ int command_check(int argc, char **argv)
 	if (status != OPTIONS_GO)
 		return status;
 	if (first < argc) {
-		log_error("%s: check takes no arguments; try 'faultline check --help'", argv[first]);
+		log_error("%s: check takes no arguments; try 'faultline check --help'",
+			  argv[first]);
 		return EXIT_USAGE;
 	}
 	uname(&name);

@@ -6,8 +6,8 @@
 #define FAULTLINE_COMMAND_H
 
 /* Exit statuses besides 0 and a command's own. */
-#define EXIT_FAILED 1       /* what was asked could not be done */
-#define EXIT_USAGE 2        /* bad input: one line on stderr said what and the way out */
+#define EXIT_FAILED 1	    /* what was asked could not be done */
+#define EXIT_USAGE 2	    /* bad input: one line on stderr said what and the way out */
 #define EXIT_NO_TRACING 125 /* tracing could not start; the command was not run */
 #define EXIT_NOT_RUNNABLE 126
 #define EXIT_NOT_FOUND 127

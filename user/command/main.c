@@ -10,7 +10,8 @@
 
 static const struct command commands[] = {
 	{ "run", command_run, "Run a command and record its I/O" },
-	{ "report", command_report, "Say what a trace tells: how much I/O, through which door, to what" },
+	{ "report", command_report,
+	  "Say what a trace tells: how much I/O, through which door, to what" },
 	{ "print", command_print, "Print the events of a trace" },
 	{ "check", command_check, "Say what this kernel and these privileges allow" },
 };
@@ -19,11 +20,13 @@ static const struct command commands[] = {
 static void print_help(void)
 {
 	printf("Usage: faultline COMMAND [OPTION...] [ARG...]\n\n"
-	       "Records how a job reads and writes its files, page faults included, and reports it.\n\n"
+	       "Records how a job reads and writes its files, page faults included, and reports "
+	       "it.\n\n"
 	       "Commands:\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  %-8s %s\n", commands[i].name, commands[i].summary);
-	printf("\n'faultline COMMAND --help' says more of one; 'faultline --version' prints the version.\n");
+	printf("\n'faultline COMMAND --help' says more of one; 'faultline --version' prints the "
+	       "version.\n");
 }
 
 int main(int argc, char **argv)

@@ -28,7 +28,8 @@ static const struct option_row common_rows[] = {
 static void print_row(const struct option_row *row)
 {
 	char left[96];
-	int n = snprintf(left, sizeof(left), row->short_name ? "  -%c, " : "      ", row->short_name);
+	int n = snprintf(left, sizeof(left), row->short_name ? "  -%c, " : "      ",
+			 row->short_name);
 
 	n += snprintf(left + n, sizeof(left) - n, "--%s", row->long_name);
 	if (row->value)
@@ -83,7 +84,8 @@ static bool is_choice(const char *words, const char *text)
 
 	for (const char *word = words; word; word = strchr(word, '|')) {
 		word += *word == '|';
-		if (length && !strncmp(word, text, length) && (word[length] == '|' || !word[length]))
+		if (length && !strncmp(word, text, length) &&
+		    (word[length] == '|' || !word[length]))
 			return true;
 	}
 	return false;
@@ -111,7 +113,8 @@ static int set_value(const struct option_row *row, const char *text, void *targe
 	case OPTION_BYTES:
 		if (!parse_number(text, row->type == OPTION_BYTES, field)) {
 			log_error("--%s %s: not a number%s", row->long_name, text,
-				  row->type == OPTION_BYTES ? " of bytes (such as 4096, 512K, 8M)" : "");
+				  row->type == OPTION_BYTES ? " of bytes (such as 4096, 512K, 8M)"
+							    : "");
 			return EXIT_USAGE;
 		}
 		return OPTIONS_GO;
@@ -122,21 +125,22 @@ static int set_value(const struct option_row *row, const char *text, void *targe
 int options_parse(const struct option_table *table, int argc, char **argv, void *target, int *first)
 {
 	struct option longs[MAX_OPTIONS + 1] = { 0 };
-	char shorts[2 * MAX_OPTIONS + 4] = "+:"; /* stop at the first operand; tell a missing value */
+	char shorts[2 * MAX_OPTIONS + 4] =
+		"+:"; /* stop at the first operand; tell a missing value */
 	const struct option_row *rows[MAX_OPTIONS];
 	size_t count = 0;
 	int c, status;
 
-	for (size_t i = 0; i < table->row_count + COMMON_COUNT && count < MAX_OPTIONS; i++, count++) {
-		const struct option_row *row = i < table->row_count ?
-						       &table->rows[i] :
-						       &common_rows[i - table->row_count];
+	for (size_t i = 0; i < table->row_count + COMMON_COUNT && count < MAX_OPTIONS;
+	     i++, count++) {
+		const struct option_row *row =
+			i < table->row_count ? &table->rows[i] : &common_rows[i - table->row_count];
 		size_t n = strlen(shorts);
 
 		rows[count] = row;
-		longs[count] = (struct option){ row->long_name,
-						row->value ? required_argument : no_argument, NULL,
-						FIRST_LONG + (int)count };
+		longs[count] = (struct option) { row->long_name,
+						 row->value ? required_argument : no_argument, NULL,
+						 FIRST_LONG + (int)count };
 		if (row->short_name) {
 			shorts[n++] = row->short_name;
 			if (row->value)

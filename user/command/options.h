@@ -36,8 +36,10 @@ struct option_table {
 /*
  * Parses argv[1..] into `target`; parsing stops at "--" or at the first operand. -h/--help, -q/
  * --quiet and -v/--verbose are understood everywhere. `first` receives the index of the first
- * operand. Returns OPTIONS_GO, or an exit status: 0 after --help, EXIT_USAGE after a line on stderr.
+ * operand. Returns OPTIONS_GO, or an exit status: 0 after --help, EXIT_USAGE after a line on
+ * stderr.
  */
-int options_parse(const struct option_table *table, int argc, char **argv, void *target, int *first);
+int options_parse(const struct option_table *table, int argc, char **argv, void *target,
+		  int *first);
 
 #endif

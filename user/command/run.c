@@ -57,8 +57,10 @@ static const struct option_row run_rows[] = {
 
 static const struct option_table run_table = {
 	.usage = "faultline run [OPTION...] [--] COMMAND [ARG...]",
-	.about = "Runs COMMAND and records how it and all its children read and write files: system calls,\n"
-		 "page faults on mapped files, and what came into the page cache. Exits as COMMAND does;\n"
+	.about = "Runs COMMAND and records how it and all its children read and write files: "
+		 "system calls,\n"
+		 "page faults on mapped files, and what came into the page cache. Exits as COMMAND "
+		 "does;\n"
 		 "125 if tracing could not start, 126 or 127 if COMMAND could not be run.",
 	.rows = run_rows,
 	.row_count = sizeof(run_rows) / sizeof(run_rows[0]),
@@ -115,8 +117,8 @@ static void say_survivors(const uint64_t *pids, size_t count)
 		return;
 	for (size_t i = 0; i < shown; i++)
 		used += snprintf(list + used, sizeof(list) - used, " %u", (unsigned int)pids[i]);
-	log_warning("%zu %s of the command %s on untraced: pid%s%s%s (--wait-children waits)", count,
-		    count == 1 ? "child" : "children", count == 1 ? "goes" : "go",
+	log_warning("%zu %s of the command %s on untraced: pid%s%s%s (--wait-children waits)",
+		    count, count == 1 ? "child" : "children", count == 1 ? "goes" : "go",
 		    count == 1 ? "" : "s", list, count > shown ? " ..." : "");
 }
 
@@ -227,8 +229,7 @@ fail:
 
 static int exec_failed(struct run *run, int err)
 {
-	log_error("%s: %s", run->command[0],
-		  err == -ENOENT ? "command not found" : strerror(-err));
+	log_error("%s: %s", run->command[0], err == -ENOENT ? "command not found" : strerror(-err));
 	if (run->fd >= 0)
 		tracefile_remove(run->path, run->user.uid);
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
@@ -275,7 +276,8 @@ static int run_command(struct run *run)
 
 int command_run(int argc, char **argv)
 {
-	struct run run = { .options = { .output = "faultline-%h-%p.flt", .mode = "trace" }, .fd = -1 };
+	struct run run = { .options = { .output = "faultline-%h-%p.flt", .mode = "trace" },
+			   .fd = -1 };
 	int first, status = options_parse(&run_table, argc, argv, &run.options, &first);
 
 	if (status != OPTIONS_GO)

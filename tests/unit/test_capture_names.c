@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Names made from what the kernel side reads, and words that a user gives.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/event.h"
+#include "capture/names.h"
+#include "capture/probes.h"
+#include "capture/selection.h"
+#include "capture/tracefile.h"
+
+/* --- paths --- */
+
+static void expect_path(const char *names, size_t bytes, uint32_t flags, uint32_t class,
+			const char *expected)
+{
+	struct event_file *file = calloc(1, sizeof(*file) + bytes + 1);
+	char path[NAMES_PATH_BYTES];
+	size_t length;
+
+	assert_non_null(file);
+	file->ino = 77;
+	file->dev = 8 << 20 | 1;
+	file->rdev = 4000 << 20 | 5; /* no such device */
+	file->flags = flags;
+	file->class = class;
+	file->names_bytes = bytes;
+	memcpy(file->names, names, bytes);
+	length = names_path(file, path);
+	assert_int_equal(length, strlen(expected));
+	assert_memory_equal(path, expected, length);
+	free(file);
+}
+
+static void test_components_are_reversed(void **state)
+{
+	expect_path("leaf\0dir\0top", 13, 0, FILE_CLASS_REG, "/top/dir/leaf");
+	expect_path("leaf", 5, 0, FILE_CLASS_REG, "/leaf");
+	expect_path("", 0, 0, FILE_CLASS_DIR, "/");
+	expect_path("a\xff\nb\0d", 7, 0, FILE_CLASS_REG, "/d/a\xff\nb");
+}
+
+static void test_a_cut_path_says_so(void **state)
+{
+	expect_path("leaf\0dir", 9, TRACE_FILE_PATH_CUT, FILE_CLASS_REG, ".../dir/leaf");
+	expect_path("", 0, TRACE_FILE_PATH_CUT, FILE_CLASS_REG, "[inode 77 of device 8:1]");
+	expect_path("", 0, TRACE_FILE_PATH_CUT, FILE_CLASS_BLK, "[block device 4000:5]");
+}
+
+static void test_files_without_a_path(void **state)
+{
+	expect_path("memfd:x", 8, TRACE_FILE_NAMELESS, FILE_CLASS_REG, "memfd:x");
+	expect_path("", 0, TRACE_FILE_NAMELESS, FILE_CLASS_FIFO, "pipe:[77]");
+	expect_path("", 0, TRACE_FILE_NAMELESS, FILE_CLASS_SOCK, "socket:[77]");
+	expect_path("[eventfd]", 10, TRACE_FILE_NAMELESS, FILE_CLASS_ANON, "anon_inode:[eventfd]");
+	expect_path("", 0, TRACE_FILE_NAMELESS, FILE_CLASS_REG, "[inode 77 without a name]");
+}
+
+static void test_the_longest_path_fits(void **state)
+{
+	size_t bytes = EVENT_PATH_BYTES + 255;
+	char *names = malloc(bytes), *expected = malloc(bytes + 1);
+
+	assert_non_null(names);
+	assert_non_null(expected);
+	for (size_t i = 0; i < bytes; i++) {
+		names[i] = i % 2 ? 0 : 'x';
+		expected[i] = i % 2 ? 'x' : '/';
+	}
+	names[bytes - 1] = 0;
+	expected[bytes - 1] = 0;
+	/* An odd length: the last component is empty, and so is the first of the path. */
+	expect_path(names, bytes - 1, 0, FILE_CLASS_REG, expected);
+	free(names);
+	free(expected);
+}
+
+/* --- ranks --- */
+
+static void test_ranks(void **state)
+{
+	static const char both[] = "SLURM_PROCID=7\0RANK=3";
+	static const char other[] = "XRANK=1\0RANKS=2\0PMI_RANK=12\0";
+	static const char wrong[] = "RANK=\0SLURM_PROCID=-1\0OMPI_COMM_WORLD_RANK=1x\0PMIX_RANK=4";
+	static const char huge[] = "RANK=99999999999999999999";
+
+	assert_int_equal(names_rank(both, sizeof(both)), 3);
+	assert_int_equal(names_rank(other, sizeof(other)), 12);
+	assert_int_equal(names_rank(wrong, sizeof(wrong)), 4);
+	assert_int_equal(names_rank(huge, sizeof(huge)), -1);
+	assert_int_equal(names_rank("", 0), -1);
+	assert_int_equal(names_rank("RANK=1", 4), -1); /* cut */
+}
+
+/* --- words --- */
+
+static void test_selection(void **state)
+{
+	unsigned int mask;
+
+	assert_int_equal(selection_layers(NULL, &mask), 0);
+	assert_int_equal(mask, LAYERS_ALL);
+	assert_int_equal(selection_layers("fault,task", &mask), 0);
+	assert_int_equal(mask, 1u << LAYER_FAULT | 1u << LAYER_TASK);
+	assert_int_not_equal(selection_layers("fault,", &mask), 0);
+	assert_int_not_equal(selection_layers("", &mask), 0);
+	assert_int_not_equal(selection_layers("faults", &mask), 0);
+	assert_int_equal(selection_file_types("fifo,sock", &mask), 0);
+	assert_int_equal(mask, FILE_CLASS_FIFO | FILE_CLASS_SOCK);
+	assert_int_equal(selection_file_types("all", &mask), 0);
+	assert_int_equal(mask, FILE_CLASS_ANON * 2 - 1);
+}
+
+static void test_file_names(void **state)
+{
+	char out[PATH_MAX], host[HOST_NAME_MAX + 1], expected[PATH_MAX], *long_name;
+
+	assert_int_equal(tracefile_name("x-%p-100%%.flt", 42, out), 0);
+	assert_string_equal(out, "x-42-100%.flt");
+	assert_int_equal(gethostname(host, sizeof(host)), 0);
+	snprintf(expected, sizeof(expected), "%s.flt", host);
+	assert_int_equal(tracefile_name("%h.flt", 42, out), 0);
+	assert_string_equal(out, expected);
+	assert_int_not_equal(tracefile_name("%q", 42, out), 0);
+	assert_int_not_equal(tracefile_name("x%", 42, out), 0);
+	long_name = malloc(PATH_MAX + 1);
+	assert_non_null(long_name);
+	memset(long_name, 'x', PATH_MAX);
+	long_name[PATH_MAX] = 0;
+	assert_int_not_equal(tracefile_name(long_name, 42, out), 0);
+	free(long_name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_components_are_reversed),
+		cmocka_unit_test(test_a_cut_path_says_so),
+		cmocka_unit_test(test_files_without_a_path),
+		cmocka_unit_test(test_the_longest_path_fits),
+		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_selection),
+		cmocka_unit_test(test_file_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

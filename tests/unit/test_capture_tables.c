@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The tables of the capture side are complete: every program of the kernel side stands in exactly
+ * one row, every row's program exists, every kind of record is decoded, every call can be found.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "bpf/event.h"
+#include "bpf/faultline.skel.h"
+#include "capture/calls.h"
+#include "capture/decode.h"
+#include "capture/probes.h"
+
+static int rows_with(const char *program)
+{
+	int rows = 0;
+
+	for (size_t p = 0; p < part_count; p++)
+		for (size_t v = 0; v < PART_VARIANTS_MAX; v++)
+			for (size_t i = 0; i < VARIANT_PROBES_MAX; i++) {
+				const char *name = parts[p].variants[v].probes[i].program;
+
+				rows += name && !strcmp(name, program);
+			}
+	return rows;
+}
+
+static void test_each_program_has_one_row(void **state)
+{
+	struct faultline *skeleton = faultline__open();
+	struct bpf_program *program;
+	int programs = 0;
+
+	assert_non_null(skeleton);
+	bpf_object__for_each_program(program, skeleton->obj)
+	{
+		const char *name = bpf_program__name(program);
+
+		if (rows_with(name) != 1)
+			fail_msg("%s stands in %d rows", name, rows_with(name));
+		/* The kernel cuts names there, and they must stay apart. */
+		assert_true(strlen(name) <= 15);
+		programs++;
+	}
+	assert_true(programs > 10);
+	faultline__destroy(skeleton);
+}
+
+static void test_each_row_has_a_program_for_its_hook(void **state)
+{
+	static const char *const sections[] = {
+		[HOOK_TP_BTF] = "tp_btf/",
+		[HOOK_FENTRY] = "fentry/",
+		[HOOK_FEXIT] = "fexit/",
+		[HOOK_PERF] = "perf_event",
+	};
+	struct faultline *skeleton = faultline__open();
+
+	assert_non_null(skeleton);
+	for (size_t p = 0; p < part_count; p++)
+		for (size_t v = 0; v < PART_VARIANTS_MAX; v++)
+			for (size_t i = 0; i < VARIANT_PROBES_MAX; i++) {
+				const struct probe *probe = &parts[p].variants[v].probes[i];
+				struct bpf_program *program;
+				char section[64];
+
+				if (!probe->program)
+					continue;
+				program = bpf_object__find_program_by_name(skeleton->obj,
+									   probe->program);
+				assert_non_null(program);
+				snprintf(section, sizeof(section), "%s%s", sections[probe->hook],
+					 probe->hook == HOOK_PERF ? "" : probe->target);
+				assert_string_equal(
+					bpf_program__section_name(program) +
+						(bpf_program__section_name(program)[0] == '?'),
+					section);
+			}
+	faultline__destroy(skeleton);
+}
+
+static void test_each_layer_has_a_required_part(void **state)
+{
+	for (int layer = 0; layer < LAYER_COUNT; layer++) {
+		int required = 0;
+
+		assert_non_null(layer_names[layer]);
+		for (size_t p = 0; p < part_count; p++)
+			required += parts[p].layer == (enum layer)layer && parts[p].required;
+		assert_int_equal(required, 1);
+	}
+}
+
+static void test_each_kind_is_decoded(void **state)
+{
+	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++) {
+		assert_non_null(decoder_kind_name(kind));
+		assert_non_null(decoder_kind_layer(kind));
+		if (kind != EVENT_ENVIRON) /* only the rank is kept of it */
+			assert_true(decoder_kind(kind) < TRACE_KIND_COUNT);
+	}
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		int records = 0;
+
+		for (int event = EVENT_NONE + 1; event < EVENT_KIND_COUNT; event++)
+			records += decoder_kind(event) == (enum trace_kind)kind;
+		assert_int_equal(records, 1);
+	}
+}
+
+static void test_calls_by_number(void **state)
+{
+	struct call_row rows[CALL_TABLE_SIZE];
+	const struct trace_operation *operations;
+	size_t count, found = 0;
+
+	operations = calls_operations(&count);
+	calls_fill(rows);
+	for (size_t i = 0; i < CALL_TABLE_SIZE; i++)
+		found += rows[i].op != 0;
+	assert_int_equal(found, count - OP_FIRST_CALL);
+	assert_string_equal(operations[rows[SYS_pread64].op].name, "pread64");
+	assert_string_equal(operations[rows[SYS_copy_file_range].op].name, "copy_file_range");
+	assert_int_equal(operations[rows[SYS_fsync].op].family, TRACE_SYNC);
+	assert_int_equal(rows[SYS_getpid].op, 0);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = i + 1; j < count; j++)
+			assert_string_not_equal(operations[i].name, operations[j].name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_program_has_one_row),
+		cmocka_unit_test(test_each_row_has_a_program_for_its_hook),
+		cmocka_unit_test(test_each_layer_has_a_required_part),
+		cmocka_unit_test(test_each_kind_is_decoded),
+		cmocka_unit_test(test_calls_by_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
