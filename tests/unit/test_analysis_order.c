@@ -2,7 +2,8 @@
 /*
  * Exact numbers whatever the order of rows in the file: random programs on random CPUs, their rows
  * written as operations end, in small blocks of many lanes; against a painter who fills squares and
- * a clerk who sorts everything. Then rows that no kernel would write.
+ * a clerk who sorts everything. Then the same with hardly any memory, and rows that no kernel would
+ * write.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/stream.h"
 #include "make_trace.h"
 
 #define PROCESSES 3
@@ -272,6 +274,83 @@ static void test_progress(void **state)
 	made_close(&made);
 }
 
+/* --- less memory than rows that overlap --- */
+
+static int ignore_rows(void *context, const struct rows *rows)
+{
+	*(size_t *)context += rows->count;
+	return 0;
+}
+
+/* All events of a trace, with at most so many in memory. */
+static struct event *stream_all(struct made_trace *made, size_t most, size_t *count)
+{
+	static const char *const names[] = { "a.flt" };
+	size_t rows = 0, batch_count;
+	const struct stream_options options = { .rows = ignore_rows,
+						.context = &rows,
+						.events_most = most };
+	struct event *events = calloc(2 * EVENTS, sizeof(*events));
+	struct trace_error error = { "" };
+	const struct event *batch;
+	struct stream *stream;
+	struct job job;
+
+	*count = 0;
+	assert_int_equal(job_load(&job, &made->reader, names, 1, &error), 0);
+	assert_int_equal(stream_open(&stream, &job, &options), 0);
+	do {
+		assert_int_equal(stream_next(stream, &batch, &batch_count, &error), 0);
+		assert_true(*count + batch_count <= 2 * EVENTS);
+		memcpy(events + *count, batch, batch_count * sizeof(*batch));
+		*count += batch_count;
+	} while (batch_count);
+	stream_close(stream);
+	/* Rows that were read twice count once. */
+	assert_int_equal(rows, *count);
+	job_count_unseen(&job);
+	for (size_t i = 0; i < job.operation_count; i++)
+		assert_int_equal(job.operations[i].unseen.count, 0);
+	job_free(&job);
+	return events;
+}
+
+static void check_same_stream(struct made_trace *made, size_t most)
+{
+	size_t count, trimmed_count;
+	struct event *events = stream_all(made, 0, &count);
+	struct event *trimmed = stream_all(made, most, &trimmed_count);
+
+	assert_int_equal(count, EVENTS);
+	assert_int_equal(trimmed_count, EVENTS);
+	for (size_t i = 0; i < EVENTS; i++) {
+		assert_true(!i || events[i - 1].start <= events[i].start);
+		assert_true(trimmed[i].start == events[i].start);
+		assert_true(trimmed[i].end == events[i].end);
+		assert_true(trimmed[i].process == events[i].process);
+		assert_true(trimmed[i].offset == events[i].offset);
+	}
+	free(events);
+	free(trimmed);
+}
+
+static void test_little_memory(void **state)
+{
+	static struct operation_done list[EVENTS];
+
+	for (int round = 0; round < 40; round++) {
+		struct made_trace made;
+
+		make_operations(list);
+		/* In some rounds hundreds start at one moment. */
+		for (size_t i = 0; i < EVENTS && round % 4 == 3; i++)
+			list[i].start = list[i].start < SQUARES / 2 ? 5 : list[i].start;
+		make_trace(&made, list);
+		check_same_stream(&made, 1 + random_bits() % (round % 2 ? 4 : 200));
+		made_close(&made);
+	}
+}
+
 /* --- hostile rows --- */
 
 static uint64_t hostile_value(void)
@@ -331,6 +410,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_programs),
 		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_hostile_rows),
 	};
 

@@ -57,19 +57,25 @@ size_t event_room(enum trace_kind kind, size_t rows)
 	return kind == TRACE_SYSCALL_PATH ? 2 * rows : kind == TRACE_PAGECACHE ? 0 : rows;
 }
 
-/* Ids come again and again: the file of the one before is remembered. */
+/* Ids come again and again: the files found lately, by the low bits of their ids. */
+#define MEMORY_SLOTS 64
+
 struct file_memory {
-	uint64_t id;
-	uint32_t file;
+	uint64_t ids[MEMORY_SLOTS]; /* zeros at the start: id 0 is no file and never looked up */
+	uint32_t files[MEMORY_SLOTS];
 };
 
 static uint32_t find_file(const struct rows *rows, uint64_t id, struct file_memory *memory)
 {
-	if (id != memory->id) {
-		memory->id = id;
-		memory->file = file_table_find(&rows->job->files, rows->trace, id);
+	unsigned int slot = id % MEMORY_SLOTS;
+
+	if (!id)
+		return FILE_NONE;
+	if (id != memory->ids[slot]) {
+		memory->ids[slot] = id;
+		memory->files[slot] = file_table_find(&rows->job->files, rows->trace, id);
 	}
-	return memory->file;
+	return memory->files[slot];
 }
 
 /* The side of a transfer that writes. */
@@ -89,7 +95,7 @@ static int decode_calls(const struct rows *rows, struct event *events, size_t *c
 	const uint64_t *const *columns = rows->columns;
 	struct job *job = rows->job;
 	const struct job_trace *trace = &job->traces[rows->trace];
-	struct file_memory memory = { .file = FILE_NONE }, memory2 = memory;
+	struct file_memory memory = { .ids = { 0 } };
 	struct event *event = events;
 
 	for (size_t i = 0; i < rows->count; i++) {
@@ -98,7 +104,7 @@ static int decode_calls(const struct rows *rows, struct event *events, size_t *c
 		uint64_t result = columns[SYSCALL_RESULT][i], duration = columns[SYSCALL_DUR][i];
 		const struct operation *operation = &job->operations[trace->operations[number]];
 		const struct family_rule *rule = &rules[operation->family];
-		struct trace_operation_total *seen = &trace->seen[number];
+		struct trace_operation_total *seen = &rows->seen[number];
 		bool failed = result_is_error(result);
 
 		event->start = clock_shifted(trace->clock, columns[SYSCALL_TIME][i]);
@@ -130,8 +136,7 @@ static int decode_calls(const struct rows *rows, struct event *events, size_t *c
 				       event->start, &event->process))
 			return -ENOMEM;
 		if (operation->family == TRACE_TRANSFER && rows->kind == TRACE_SYSCALL_PATH) {
-			uint32_t written =
-				find_file(rows, columns[SYSCALL_PATH_FILE2][i], &memory2);
+			uint32_t written = find_file(rows, columns[SYSCALL_PATH_FILE2][i], &memory);
 
 			if (written != FILE_NONE) {
 				make_write_side(event, written, event + 1);
@@ -153,8 +158,8 @@ static int decode_faults(const struct rows *rows, struct event *events, size_t *
 	const uint64_t *const *columns = rows->columns;
 	struct job *job = rows->job;
 	const struct job_trace *trace = &job->traces[rows->trace];
-	struct trace_operation_total *seen = &trace->seen[trace->fault];
-	struct file_memory memory = { .file = FILE_NONE };
+	struct trace_operation_total *seen = &rows->seen[trace->fault];
+	struct file_memory memory = { .ids = { 0 } };
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const uint64_t written = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED;
@@ -188,7 +193,7 @@ static int decode_faults(const struct rows *rows, struct event *events, size_t *
 static int count_pagecache(const struct rows *rows, struct event *events, size_t *count)
 {
 	const struct job_trace *trace = &rows->job->traces[rows->trace];
-	struct trace_operation_total *seen = &trace->seen[trace->pagecache];
+	struct trace_operation_total *seen = &rows->seen[trace->pagecache];
 
 	for (size_t i = 0; i < rows->count; i++)
 		seen->fetched_bytes += rows->columns[PAGECACHE_BYTES][i];

@@ -60,6 +60,7 @@ struct rows {
 	uint32_t trace;
 	enum trace_kind kind;
 	size_t count;
+	struct trace_operation_total *seen; /* where event_decode counts, by number in the header */
 	const uint64_t *columns[SYSCALL_PATH_COLUMNS]; /* NULL for those not asked for */
 };
 
@@ -68,8 +69,8 @@ struct rows {
 uint64_t event_columns(enum trace_kind kind);
 /* Room that event_decode needs for the events of so many rows. */
 size_t event_room(enum trace_kind kind, size_t rows);
-/* Turns rows into events, in their order, and adds them to `seen` of the trace. Sets *count.
- * Returns 0 or -ENOMEM. */
+/* Turns rows into events, in their order, and adds the rows to `seen`. Sets *count. Returns 0 or
+ * -ENOMEM. */
 int event_decode(const struct rows *rows, struct event *events, size_t *count);
 
 /*

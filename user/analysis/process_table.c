@@ -105,11 +105,13 @@ int process_table_search(struct process_table *table, uint32_t trace, uint64_t p
 	}
 	if (found->guessed && found->start_ns > time_ns)
 		found->start_ns = time_ns;
-	table->found = number;
-	table->found_pid = pid;
-	table->found_trace = trace;
-	table->found_from = found->start_ns;
-	table->found_until = until;
+	table->found[pid % PROCESS_FOUND] = (struct process_found) {
+		.pid = pid,
+		.from_ns = found->start_ns,
+		.until_ns = until,
+		.trace = trace,
+		.process = number,
+	};
 	*process = number;
 	return 0;
 }

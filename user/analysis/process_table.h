@@ -29,14 +29,19 @@ struct process {
 	bool guessed;  /* neither its fork nor an exec was seen: it starts with its first event */
 };
 
+/* A process that was found before, and when it had the pid. */
+struct process_found {
+	uint64_t pid, from_ns, until_ns;
+	uint32_t trace, process;
+};
+#define PROCESS_FOUND 64
+
 struct process_table {
 	struct process *processes; /* number 0 is PROCESS_UNKNOWN */
 	size_t count, room;
 	struct map *pids; /* of each trace: pid -> the latest process that had it */
 	size_t trace_count;
-	/* The process found last, and when it had the pid. */
-	uint64_t found_pid, found_from, found_until;
-	uint32_t found_trace, found;
+	struct process_found found[PROCESS_FOUND]; /* by the low bits of the pid */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -58,9 +63,11 @@ int process_table_search(struct process_table *table, uint32_t trace, uint64_t p
 static inline int process_table_find(struct process_table *table, uint32_t trace, uint64_t pid,
 				     uint64_t time_ns, uint32_t *process)
 {
-	if (pid == table->found_pid && trace == table->found_trace &&
-	    time_ns >= table->found_from && time_ns < table->found_until) {
-		*process = table->found;
+	const struct process_found *found = &table->found[pid % PROCESS_FOUND];
+
+	if (pid == found->pid && trace == found->trace && time_ns >= found->from_ns &&
+	    time_ns < found->until_ns) {
+		*process = found->process;
 		return 0;
 	}
 	return process_table_search(table, trace, pid, time_ns, process);

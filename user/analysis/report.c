@@ -12,7 +12,6 @@
 
 #include "analysis/analysis.h"
 #include "analysis/stream.h"
-#include "log.h"
 
 static const struct analysis devices = {
 	.name = "devices",
@@ -84,12 +83,12 @@ static int rows_to_all(void *context, const struct rows *rows)
 static int stream_to_all(struct pass *pass, const struct report_options *options,
 			 struct trace_error *error)
 {
-	const struct stream_observer observer = { rows_to_all, pass };
+	const struct stream_options stream_options = { .rows = rows_to_all, .context = pass };
 	const struct event *events;
 	struct stream *stream;
 	double told = 0;
 	size_t count;
-	int status = stream_open(&stream, &pass->job, &observer);
+	int status = stream_open(&stream, &pass->job, &stream_options);
 
 	if (status)
 		return status;
@@ -103,8 +102,6 @@ static int stream_to_all(struct pass *pass, const struct report_options *options
 			options->progress(options->context, told);
 		}
 	} while (count && !status);
-	if (!status && stream_disordered(stream))
-		log_warning("too many events overlap in time: times in the report are estimates");
 	stream_close(stream);
 	return status;
 }

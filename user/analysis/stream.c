@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events in memory at most, a GiB. Full blocks of 500 lanes stay below it. */
-#define PENDING_MOST (1u << 24)
+#include "analysis/event_sort.h"
 
 struct planned_block {
 	uint64_t start_ns; /* on the job's clock */
@@ -20,102 +19,39 @@ struct planned_block {
 };
 
 struct open_block {
-	uint64_t sequence; /* tells blocks apart whose next events start together */
-	size_t next, count;
-	uint32_t *order; /* NULL when the events are in order */
+	const struct planned_block *planned;
+	size_t count;	    /* events of the block */
+	size_t next;	    /* the next to give out */
+	size_t first, held; /* in memory are those from `first` up to `held` */
+	uint64_t later_ns;  /* start of the one at `held`, where that is not the end */
 	struct event *events;
 };
 
 struct head {
-	uint64_t start_ns; /* of the block's next event */
+	uint64_t start_ns; /* of the block's next event, in memory or not */
 	struct open_block *block;
+};
+
+/* A place in the one order that all events have: by start, then by block, then by row. */
+struct limit {
+	uint64_t start_ns;
+	const struct planned_block *planned; /* blocks before it in the plan are before the limit */
 };
 
 struct stream {
 	struct job *job;
-	struct stream_observer observer;
+	struct stream_options options;
 	struct planned_block *plan;
 	size_t plan_count, opened;
 	struct head *heap; /* the earliest first */
 	size_t heap_count, heap_room;
-	size_t pending;
+	size_t held;  /* events in memory */
+	bool limited; /* events from `limit` on are not kept in memory */
+	struct limit limit;
 	uint64_t rows, rows_read;
-	bool disordered;
+	struct trace_operation_total *recount; /* where rows read again are counted: nowhere */
 	struct event batch[STREAM_BATCH];
 };
-
-/* --- order within a block --- */
-
-#define DIGIT_BITS 11
-#define DIGITS (1u << DIGIT_BITS)
-
-struct sort_key {
-	uint64_t start;
-	uint32_t number;
-};
-
-static void sort_by_digit(const struct sort_key *from, struct sort_key *to, size_t count,
-			  unsigned int shift)
-{
-	uint32_t places[DIGITS] = { 0 }, place = 0;
-
-	for (size_t i = 0; i < count; i++)
-		places[from[i].start >> shift & (DIGITS - 1)]++;
-	for (unsigned int i = 0; i < DIGITS; i++) {
-		uint32_t many = places[i];
-
-		places[i] = place;
-		place += many;
-	}
-	for (size_t i = 0; i < count; i++)
-		to[places[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
-}
-
-/* Rows are written as operations end: those of a block are nearly in order, or wildly out of it
- * when many threads wait on one CPU. A radix sort does not mind. */
-static int sort_block(struct open_block *block)
-{
-	uint64_t least = UINT64_MAX, most = 0;
-	struct sort_key *keys, *spare;
-	size_t i;
-
-	for (i = 1; i < block->count && block->events[i - 1].start <= block->events[i].start; i++)
-		;
-	if (i >= block->count)
-		return 0;
-	keys = reallocarray(NULL, block->count, 2 * sizeof(*keys));
-	block->order = reallocarray(NULL, block->count, sizeof(*block->order));
-	if (!keys || !block->order) {
-		free(keys);
-		return -ENOMEM;
-	}
-	spare = keys + block->count;
-	for (i = 0; i < block->count; i++) {
-		uint64_t start = block->events[i].start;
-
-		keys[i] = (struct sort_key) { start, i };
-		least = start < least ? start : least;
-		most = start > most ? start : most;
-	}
-	for (i = 0; i < block->count; i++)
-		keys[i].start -= least;
-	for (unsigned int shift = 0; shift < 64 && (most - least) >> shift; shift += DIGIT_BITS) {
-		struct sort_key *sorted = spare;
-
-		sort_by_digit(keys, sorted, block->count, shift);
-		spare = keys;
-		keys = sorted;
-	}
-	for (i = 0; i < block->count; i++)
-		block->order[i] = keys[i].number;
-	free(keys < spare ? keys : spare);
-	return 0;
-}
-
-static struct event *event_at(const struct open_block *block, size_t place)
-{
-	return &block->events[block->order ? block->order[place] : place];
-}
 
 /* --- the heap of open blocks --- */
 
@@ -123,7 +59,7 @@ static bool head_before(const struct head *a, const struct head *b)
 {
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns;
-	return a->block->sequence < b->block->sequence;
+	return a->block->planned < b->block->planned;
 }
 
 static void heap_sink(struct stream *stream)
@@ -166,70 +102,209 @@ static int heap_push(struct stream *stream, const struct head *head)
 	return 0;
 }
 
+/* --- what is in memory of a block --- */
+
+static struct event *event_at(const struct open_block *block, size_t number)
+{
+	return &block->events[number - block->first];
+}
+
+/* The start of the next event to come, of which there must be one. */
+static uint64_t next_start(const struct open_block *block)
+{
+	return block->next < block->held ? event_at(block, block->next)->start : block->later_ns;
+}
+
+static bool is_before(const struct open_block *block, const struct event *event,
+		      const struct limit *limit)
+{
+	if (event->start != limit->start_ns)
+		return event->start < limit->start_ns;
+	return block->planned < limit->planned;
+}
+
+/* The first event to come that is in memory and not before the limit. */
+static size_t find_limit(const struct open_block *block, const struct limit *limit)
+{
+	size_t low = block->next, high = block->held;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (is_before(block, event_at(block, middle), limit))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Keeps of the events to come those before the limit. */
+static int trim_block(struct stream *stream, struct open_block *block, const struct limit *limit)
+{
+	size_t held = find_limit(block, limit), kept = held - block->next;
+	struct event *events = NULL;
+
+	if (held == block->held)
+		return 0;
+	if (kept) {
+		events = reallocarray(NULL, kept, sizeof(*events));
+		if (!events)
+			return -ENOMEM;
+		memcpy(events, event_at(block, block->next), kept * sizeof(*events));
+	}
+	block->later_ns = event_at(block, held)->start;
+	free(block->events);
+	stream->held -= block->held - block->first - kept;
+	block->events = events;
+	block->first = block->next;
+	block->held = held;
+	return 0;
+}
+
+static size_t count_before(const struct stream *stream, const struct limit *limit)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < stream->heap_count; i++) {
+		const struct open_block *block = stream->heap[i].block;
+
+		count += find_limit(block, limit) - block->next;
+	}
+	return count;
+}
+
+/* The latest limit with no more than so many events before it, but one that lets the earliest
+ * block go on. */
+static struct limit choose_limit(const struct stream *stream, size_t most)
+{
+	struct limit limit = { stream->heap[0].start_ns, stream->plan };
+	uint64_t step = 1ull << 63;
+	size_t blocks = stream->opened;
+
+	for (; step; step /= 2) {
+		struct limit later = { limit.start_ns + step, stream->plan };
+
+		if (later.start_ns > limit.start_ns && count_before(stream, &later) <= most)
+			limit = later;
+	}
+	/* Among those that start together, which may be all there are. */
+	for (size_t low = 0; low < blocks;) {
+		size_t middle = low + (blocks - low + 1) / 2;
+		struct limit later = { limit.start_ns, stream->plan + middle };
+
+		if (count_before(stream, &later) <= most) {
+			limit = later;
+			low = middle;
+		} else {
+			blocks = middle - 1;
+		}
+	}
+	if (limit.start_ns == stream->heap[0].start_ns &&
+	    limit.planned <= stream->heap[0].block->planned)
+		limit.planned = stream->heap[0].block->planned + 1;
+	return limit;
+}
+
+static int trim_all(struct stream *stream)
+{
+	int status = 0;
+
+	stream->limit = choose_limit(stream, stream->options.events_most / 2);
+	stream->limited = true;
+	for (size_t i = 0; i < stream->heap_count && !status; i++)
+		status = trim_block(stream, stream->heap[i].block, &stream->limit);
+	return status;
+}
+
 /* --- opening and closing blocks --- */
 
-static void close_block(struct open_block *block)
+static void close_block(struct stream *stream, struct open_block *block)
 {
-	free(block->order);
+	stream->held -= block->held - block->first;
 	free(block->events);
 	free(block);
 }
 
-/* Decodes and sorts; takes `block` whatever comes of it. */
-static int admit_block(struct stream *stream, const struct rows *rows, struct open_block *block)
+/* Reads the rows of a block; `again` if that was done before. */
+static int read_rows(struct stream *stream, const struct planned_block *planned, bool again,
+		     struct rows *rows, struct trace_error *error)
 {
-	int status = event_decode(rows, block->events, &block->count);
-
-	if (!status)
-		status = sort_block(block);
-	if (!status && block->count) {
-		struct head head = { event_at(block, 0)->start, block };
-
-		status = heap_push(stream, &head);
-		if (!status) {
-			stream->pending += block->count;
-			return 0;
-		}
-	}
-	close_block(block);
-	return status;
-}
-
-static int open_block(struct stream *stream, const struct planned_block *planned,
-		      struct trace_error *error)
-{
-	struct trace_reader *reader = stream->job->traces[planned->trace].reader;
-	enum trace_kind kind = trace_reader_block_info(reader, planned->number)->kind;
-	struct rows rows = {
-		.job = stream->job, .trace = planned->trace, .kind = kind, .count = planned->rows
-	};
-	uint64_t wanted = event_columns(kind);
-	size_t room = event_room(kind, planned->rows);
-	struct open_block *block;
+	const struct job_trace *trace = &stream->job->traces[planned->trace];
+	uint64_t wanted;
 	int status;
 
-	status = trace_reader_read(reader, planned->number, wanted, error);
+	*rows = (struct rows) {
+		.job = stream->job,
+		.trace = planned->trace,
+		.kind = trace_reader_block_info(trace->reader, planned->number)->kind,
+		.count = planned->rows,
+		.seen = again ? stream->recount : trace->seen,
+	};
+	wanted = event_columns(rows->kind);
+	status = trace_reader_read(trace->reader, planned->number, wanted, error);
 	if (status) {
 		job_error(stream->job, planned->trace, error);
 		return status;
 	}
 	for (unsigned int i = 0; i < SYSCALL_PATH_COLUMNS; i++)
 		if (wanted >> i & 1)
-			rows.columns[i] = trace_reader_column(reader, i);
+			rows->columns[i] = trace_reader_column(trace->reader, i);
+	if (again)
+		return 0;
 	stream->rows_read += planned->rows;
-	status = stream->observer.rows(stream->observer.context, &rows);
+	return stream->options.rows(stream->options.context, rows);
+}
+
+/* Brings the events to come into memory, up to the limit. */
+static int load_events(struct stream *stream, struct open_block *block, bool again,
+		       struct trace_error *error)
+{
+	struct event *events;
+	struct rows rows;
+	size_t room, count;
+	int status = read_rows(stream, block->planned, again, &rows, error);
+
 	if (status)
 		return status;
-	block = calloc(1, sizeof(*block));
+	room = event_room(rows.kind, rows.count);
+	events = reallocarray(NULL, room ? room : 1, sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	status = event_decode(&rows, events, &count);
+	if (!status)
+		status = event_sort(&events, count);
+	if (status) {
+		free(events);
+		return status;
+	}
+	free(block->events);
+	stream->held += count - (block->held - block->first);
+	block->events = events;
+	block->first = 0;
+	block->held = block->count = count;
+	return stream->limited ? trim_block(stream, block, &stream->limit) : 0;
+}
+
+static int open_block(struct stream *stream, const struct planned_block *planned,
+		      struct trace_error *error)
+{
+	struct open_block *block = calloc(1, sizeof(*block));
+	struct head head = { .block = block };
+	int status;
+
 	if (!block)
 		return -ENOMEM;
-	block->sequence = stream->opened;
-	block->events = reallocarray(NULL, room ? room : 1, sizeof(*block->events));
-	if (!block->events) {
-		close_block(block);
-		return -ENOMEM;
+	block->planned = planned;
+	status = load_events(stream, block, false, error);
+	if (!status && block->count) {
+		head.start_ns = next_start(block);
+		status = heap_push(stream, &head);
+		if (!status)
+			return 0;
 	}
-	return admit_block(stream, &rows, block);
+	close_block(stream, block);
+	return status;
 }
 
 /* Opens every block that could hold an event earlier than the earliest at hand. */
@@ -242,13 +317,26 @@ static int open_due(struct stream *stream, struct trace_error *error)
 
 		if (stream->heap_count && planned->start_ns > stream->heap[0].start_ns)
 			break;
-		if (stream->heap_count && stream->pending > PENDING_MOST) {
-			stream->disordered = true;
-			break;
-		}
-		status = open_block(stream, planned, error);
 		stream->opened++;
+		status = open_block(stream, planned, error);
+		if (!status && stream->held > stream->options.events_most)
+			status = trim_all(stream);
 	}
+	return status;
+}
+
+/* The earliest event of all may be past the limit: then everything before it was given out. */
+static int load_due(struct stream *stream, struct trace_error *error)
+{
+	struct open_block *block = stream->heap[0].block;
+	int status;
+
+	if (block->next < block->held)
+		return 0;
+	stream->limited = false;
+	status = load_events(stream, block, true, error);
+	if (!status && stream->held > stream->options.events_most)
+		status = trim_all(stream);
 	return status;
 }
 
@@ -273,7 +361,8 @@ static int make_plan(struct stream *stream)
 	for (size_t i = 0; i < job->trace_count; i++)
 		blocks += trace_reader_block_count(job->traces[i].reader);
 	stream->plan = reallocarray(NULL, blocks ? blocks : 1, sizeof(*stream->plan));
-	if (!stream->plan)
+	stream->recount = calloc(JOB_OPERATIONS_MOST + 2, sizeof(*stream->recount));
+	if (!stream->plan || !stream->recount)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < job->trace_count; i++) {
 		const struct job_trace *trace = &job->traces[i];
@@ -295,7 +384,7 @@ static int make_plan(struct stream *stream)
 	return 0;
 }
 
-int stream_open(struct stream **stream, struct job *job, const struct stream_observer *observer)
+int stream_open(struct stream **stream, struct job *job, const struct stream_options *options)
 {
 	int status;
 
@@ -303,7 +392,9 @@ int stream_open(struct stream **stream, struct job *job, const struct stream_obs
 	if (!*stream)
 		return -ENOMEM;
 	(*stream)->job = job;
-	(*stream)->observer = *observer;
+	(*stream)->options = *options;
+	if (!options->events_most)
+		(*stream)->options.events_most = STREAM_EVENTS_MOST;
 	status = make_plan(*stream);
 	if (status) {
 		stream_close(*stream);
@@ -317,7 +408,8 @@ void stream_close(struct stream *stream)
 	if (!stream)
 		return;
 	for (size_t i = 0; i < stream->heap_count; i++)
-		close_block(stream->heap[i].block);
+		close_block(stream, stream->heap[i].block);
+	free(stream->recount);
 	free(stream->heap);
 	free(stream->plan);
 	free(stream);
@@ -337,14 +429,13 @@ static size_t take_run(struct stream *stream, size_t taken)
 		until = stream->plan[stream->opened].start_ns;
 	do {
 		stream->batch[taken++] = *event_at(block, block->next++);
-		stream->pending--;
-	} while (taken < STREAM_BATCH && block->next < block->count &&
+	} while (taken < STREAM_BATCH && block->next < block->held &&
 		 event_at(block, block->next)->start < until);
-	if (block->next < block->count) {
-		stream->heap[0].start_ns = event_at(block, block->next)->start;
-	} else {
-		close_block(block);
+	if (block->next == block->count) {
+		close_block(stream, block);
 		stream->heap[0] = stream->heap[--stream->heap_count];
+	} else {
+		stream->heap[0].start_ns = next_start(block);
 	}
 	if (stream->heap_count)
 		heap_sink(stream);
@@ -359,6 +450,8 @@ int stream_next(struct stream *stream, const struct event **events, size_t *coun
 
 	while (taken < STREAM_BATCH) {
 		status = open_due(stream, error);
+		if (!status && stream->heap_count)
+			status = load_due(stream, error);
 		if (status || !stream->heap_count)
 			break;
 		taken = take_run(stream, taken);
@@ -371,9 +464,4 @@ int stream_next(struct stream *stream, const struct event **events, size_t *coun
 double stream_progress(const struct stream *stream)
 {
 	return stream->rows ? (double)stream->rows_read / stream->rows : 1;
-}
-
-bool stream_disordered(const struct stream *stream)
-{
-	return stream->disordered;
 }
