@@ -181,20 +181,33 @@ class Ending(unittest.TestCase):
             if is_alive(running.job):
                 os.kill(running.job, signal.SIGKILL)
 
-    def test_disk_full(self):
-        """The job goes on; one line says it; the trace can be read up to there."""
+    def record_on_full_disk(self):
         small = machine().mount("-t", "tmpfs", "-o", "size=1M", "tmpfs")
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
         recording = Recording([machine().program("hotread"), data, out, "2", "reads", "1000000", "7"],
                               trace=f"{small}/trace.flt", status=7)
-        self.assertEqual(account(out)["reads"], 2_000_000)
+        return recording, account(out)["reads"], data
+
+    def test_disk_full(self):
+        """The job goes on; one line says it; the trace can be read up to there."""
+        recording, reads, _ = self.record_on_full_disk()
+        self.assertEqual(reads, 2_000_000)
         said = [line for line in recording.stderr.splitlines() if "space" in line.lower()]
         self.assertEqual(len(said), 1, recording.stderr)
         self.assertIs(recording.report["trace"]["complete"], False)
-        read = recording.file(data)["read"]["count"]
+        read = recording.report["totals"]["read"]["count"]
         self.assertGreater(read, 0)
-        self.assertLess(read, 2_000_000)
+        self.assertLess(read, reads)
+
+    def test_what_is_left_has_names(self):
+        """What a file number stands for is in the file before the rows that use it, as are the
+        processes: the end of a trace that is cut takes no name from what is left."""
+        recording, _, data = self.record_on_full_disk()
+        rows = recording.trace.rows("syscall")
+        self.assertEqual(set(rows.file.tolist()) - {0} - set(recording.trace.files), set())
+        self.assertGreater(recording.file(data)["read"]["count"], 0)
+        self.assertIn("hotread", {row["comm"] for row in recording.report["processes"]})
 
     def test_exit_status(self):
         for script, status in (("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", 143),
