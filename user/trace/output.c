@@ -11,7 +11,28 @@
 
 #include "column.h"
 
+/* By measurement: higher levels take a tenth to a quarter more time for a fiftieth less size, and a
+ * hash table that stays in the first-level cache is the other way around. */
 #define DEFAULT_LEVEL 1
+#define HASH_LOG 12
+
+static int configure(ZSTD_CCtx *context, int level)
+{
+	const struct {
+		ZSTD_cParameter name;
+		int value;
+	} parameters[] = {
+		{ ZSTD_c_checksumFlag, 1 },
+		{ ZSTD_c_compressionLevel, level ? level : DEFAULT_LEVEL },
+		{ ZSTD_c_hashLog, level ? 0 : HASH_LOG }, /* 0: as the level has it */
+	};
+
+	for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
+		if (ZSTD_isError(ZSTD_CCtx_setParameter(context, parameters[i].name,
+							parameters[i].value)))
+			return -EINVAL;
+	return 0;
+}
 
 int output_open(struct output *output, int fd, int level)
 {
@@ -21,11 +42,7 @@ int output_open(struct output *output, int fd, int level)
 	output->entries = calloc(FORMAT_INDEX_ROWS, sizeof(*output->entries));
 	if (!output->context || !output->entries)
 		return output->error = -ENOMEM;
-	if (ZSTD_isError(ZSTD_CCtx_setParameter(output->context, ZSTD_c_checksumFlag, 1)) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(output->context, ZSTD_c_compressionLevel,
-						level ? level : DEFAULT_LEVEL)))
-		return output->error = -EINVAL;
-	return 0;
+	return output->error = configure(output->context, level);
 }
 
 void output_free(struct output *output)
