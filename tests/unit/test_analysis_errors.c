@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reports that cannot be made, and headers that say little or too much: damaged blocks, memory that
+ * runs out at every single step, operations without number, layers with impossible names.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "make_trace.h"
+
+/* --- memory that runs out --- */
+
+#ifndef __SANITIZE_ADDRESS__
+/* glibc's own names for what is replaced here. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void __libc_free(void *block);
+
+static size_t allocations, failing; /* the number of the one to fail; 0: none */
+static long live;		    /* blocks that were not freed yet */
+
+static bool fails(void)
+{
+	if (!failing || ++allocations != failing)
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+static void *counted(void *block)
+{
+	live += block != NULL;
+	return block;
+}
+
+void *malloc(size_t size)
+{
+	return fails() ? NULL : counted(__libc_malloc(size));
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : counted(__libc_calloc(count, size));
+}
+
+void *realloc(void *old, size_t size)
+{
+	if (fails())
+		return NULL;
+	return old ? __libc_realloc(old, size) : counted(__libc_malloc(size));
+}
+
+void *reallocarray(void *old, size_t count, size_t size)
+{
+	size_t bytes;
+
+	return __builtin_mul_overflow(count, size, &bytes) ? NULL : realloc(old, bytes);
+}
+
+void free(void *block)
+{
+	live -= block != NULL;
+	__libc_free(block);
+}
+
+static void make_some_of_all(struct made_trace *made)
+{
+	BEGIN(made, .lanes = 2);
+	EXEC(made, .time = 0, .pid = 10, .comm = "a", .command = "a b", .rank = 0);
+	made_fork(made, 10, 10, 11);
+	FILE_ROW(made, .time = 0, .id = 1, .ino = 1, .path = "/data/a");
+	for (uint64_t i = 0; i < 200; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/d%d/x", (int)i);
+		CALL(made, .time = 1000 - i, .dur = 5, .pid = 10 + i, .op = M_READ, .file = 1,
+		     .result = 5, .lane = i % 2);
+		CALL(made, .time = 1000 + i, .dur = 5, .pid = 10, .op = M_FSTAT, .path = path,
+		     .result = -ENOENT);
+		FAULT(made, .time = 1000 + i, .dur = 5, .pid = 11, .file = 1);
+	}
+	made_cache(made, 500, 1, 4096);
+	EXIT(made, .time = 2000, .pid = 11, .comm = "b");
+	made->kinds[TRACE_FAULT].lost = 1;
+	made_finish(made, 0, 2000);
+}
+
+/* Every allocation fails once: an error each time, nothing kept, nothing crashed. */
+static void test_no_memory(void **state)
+{
+	static const char *const names[] = { "a.flt" };
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+	int status, errors = 0;
+	long kept;
+
+	make_some_of_all(&made);
+	report_free(made_report(&made.reader, 1)); /* what the reader keeps, it has now */
+	kept = live;
+	for (size_t i = 1;; i++) {
+		allocations = 0;
+		failing = i;
+		status = report_make(&report, &made.reader, names, 1, NULL, &error);
+		failing = 0;
+		if (allocations < i)
+			break;
+		if (status) {
+			assert_int_equal(status, -ENOMEM);
+			assert_null(report);
+			assert_string_equal(error.text, "out of memory");
+			errors++;
+		}
+		report_free(report); /* qsort does without, if it must */
+		assert_int_equal(live, kept);
+	}
+	assert_int_equal(status, 0);
+	assert_true(errors > 100);
+	report_free(report);
+	assert_int_equal(live, kept);
+	made_close(&made);
+}
+#else
+static void test_no_memory(void **state)
+{
+	skip(); /* the sanitizer has its own allocator */
+}
+#endif
+
+/* --- damage --- */
+
+static void flip_row_block(struct made_trace *made, enum trace_kind kind)
+{
+	for (size_t i = 0; i < trace_reader_block_count(made->reader); i++) {
+		const struct trace_block_info *info = trace_reader_block_info(made->reader, i);
+
+		if (info->kind == kind) {
+			/* In the middle of a frame of some size, behind its header. */
+			((unsigned char *)made->bytes)[info->offset + 30] ^= 0x55;
+			return;
+		}
+	}
+	fail_msg("no such block");
+}
+
+static void test_damaged_block(void **state)
+{
+	static const enum trace_kind kinds[] = { TRACE_SYSCALL, TRACE_SYSCALL_PATH, TRACE_FILE,
+						 TRACE_EXEC, TRACE_FAULT };
+	static const char *const names[] = { "/some/where/a.flt" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct trace_error error = { "" };
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made);
+		EXEC(&made, .time = 0, .pid = 10, .comm = "a", .command = "a b", .rank = 0);
+		FILE_ROW(&made, .time = 0, .id = 1, .ino = 1, .path = "/data/a");
+		CALL(&made, .time = 10, .pid = 10, .op = M_READ, .file = 1, .result = 5);
+		CALL(&made, .time = 20, .pid = 10, .op = M_FSTAT, .path = "/x", .result = -ENOENT);
+		FAULT(&made, .time = 30, .pid = 10, .file = 1);
+		made_finish(&made, 0, 100);
+		assert_int_equal(mprotect(made.bytes, made.length, PROT_READ | PROT_WRITE), 0);
+		flip_row_block(&made, kinds[i]);
+		assert_int_equal(report_make(&report, &made.reader, names, 1, NULL, &error),
+				 -EINVAL);
+		assert_null(report);
+		assert_memory_equal(error.text, "/some/where/a.flt: ", 19);
+		assert_true(strlen(error.text) > 30);
+		made_close(&made);
+	}
+}
+
+/* --- headers --- */
+
+/* A trace with these operations and layers, and one row of each of two kinds. */
+static struct trace_reader *open_with(struct made_trace *made, const struct trace_operation *ops,
+				      size_t op_count, const struct trace_layer *layers,
+				      size_t layer_count)
+{
+	const uint64_t fault[FAULT_COLUMNS] = {
+		[FAULT_TIME] = 5, [FAULT_DUR] = 7, [FAULT_PID] = 1
+	};
+	const uint64_t cache[PAGECACHE_COLUMNS] = {
+		[PAGECACHE_TIME] = 6, [PAGECACHE_BYTES] = 4096
+	};
+	const struct trace_header header = {
+		.version = TRACE_VERSION,
+		.tool = "test",
+		.host = "node1",
+		.boot_id = "",
+		.kernel = "6.1.0",
+		.machine = "x86_64",
+		.page_bytes = 4096,
+		.cpus = 1,
+		.mode = "trace",
+		.layers = layers,
+		.layer_count = layer_count,
+		.operations = ops,
+		.operation_count = op_count,
+	};
+	const struct trace_writer_options options = { .lanes = 1 };
+
+	memset(made, 0, sizeof(*made));
+	made->fd = memfd_create("made trace", 0);
+	assert_int_equal(trace_writer_open(&made->writer, made->fd, &header, &options), 0);
+	made_row(made, TRACE_FAULT, 0, fault);
+	made_row(made, TRACE_PAGECACHE, 0, cache);
+	return made_abandon(made);
+}
+
+static void test_implied_operations(void **state)
+{
+	static const struct trace_operation ops[] = { { "syscall", "read", TRACE_READ } };
+	static const struct trace_layer layers[] = { { "fault", true, "perf", NULL },
+						     { "pagecache", true, "tp_btf", NULL } };
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	open_with(&made, ops, 1, layers, 2);
+	report = made_report(&made.reader, 1);
+	assert_int_equal(report_table(report, "operations")->row_count, 2);
+	row = find_row(report, "operations", "op", "fault");
+	CHECK(report, "operations", row, "count", 1);
+	CHECK(report, "operations", row, "max_ns", 7);
+	row = find_row(report, "operations", "op", "pagecache");
+	CHECK(report, "operations", row, "fetched_bytes", 4096);
+	CHECK(report, "totals", 0, "mmap_read.faults", 1);
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_too_many_operations(void **state)
+{
+	enum { OPS = 1100 };
+	static struct trace_operation ops[OPS];
+	static char text[OPS][16];
+	static const char *const names[] = { "a.flt" };
+	struct trace_error error = { "" };
+	struct made_trace made;
+	struct report *report;
+
+	for (size_t i = 0; i < OPS; i++) {
+		snprintf(text[i], sizeof(text[i]), "call%zu", i);
+		ops[i] = (struct trace_operation) { "syscall", text[i], TRACE_READ };
+	}
+	open_with(&made, ops, OPS, NULL, 0);
+	assert_int_equal(report_make(&report, &made.reader, names, 1, NULL, &error), -EINVAL);
+	assert_string_equal(error.text, "a.flt: more than 1024 kinds of operations");
+	made_close(&made);
+}
+
+static void test_odd_layers(void **state)
+{
+	static const struct trace_operation ops[] = { { "syscall", "read", TRACE_READ } };
+	static const struct trace_layer odd[] = {
+		{ "with.dot", true, "a", NULL },
+		{ "", true, "a", NULL },
+		{ "fault\n", true, "a", NULL },
+		{ "a-name-of-more-than-thirty-two-letters", true, "a", NULL },
+		{ "fine_1", false, NULL, "because" },
+		{ "fine_1", true, "late", NULL },
+	};
+	struct made_trace made;
+	struct report *report;
+	const struct table *table;
+	size_t layers = 0;
+
+	open_with(&made, ops, 1, odd, sizeof(odd) / sizeof(odd[0]));
+	report = made_report(&made.reader, 1);
+	table = report_table(report, "trace");
+	for (size_t i = 0; i < table->column_count; i++)
+		layers += !strncmp(table->columns[i].name, "layers.", 7);
+	assert_int_equal(layers, 3); /* state, attach, reason of one */
+	check_text(report, "trace", 0, "layers.fine_1.state", "on");
+	check_text(report, "trace", 0, "layers.fine_1.attach", "late");
+	check_text(report, "trace", 0, "layers.fine_1.reason", "because");
+	report_free(report);
+	made_close(&made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_damaged_block),
+		cmocka_unit_test(test_implied_operations),
+		cmocka_unit_test(test_too_many_operations),
+		cmocka_unit_test(test_odd_layers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
