@@ -10,8 +10,7 @@
 #include "output/cells.h"
 #include "output/escape.h"
 
-#define GAP 2		/* between columns */
-#define OTHERS_LEAST 14 /* columns that a text may be shortened to, if it is not the first */
+#define GAP 2 /* between columns */
 
 struct grid_column {
 	size_t index; /* in the table */
@@ -121,14 +120,29 @@ static size_t total_width(const struct grid_column *columns, size_t count)
 	return total;
 }
 
+/* What is done to a table to make it fit. */
+struct step {
+	bool wrap, leave_out;
+	size_t first_least, others_least; /* columns that texts may be shortened to */
+};
+
+/* From the least to the most. After the last one the table comes in parts. */
+static const struct step steps[] = {
+	{ false, false, 44, 40 },
+	{ true, false, 40, 24 },
+	{ true, true, 36, 14 },
+};
+#define STEP_COUNT (sizeof(steps) / sizeof(steps[0]))
+#define LAST_STEP (&steps[STEP_COUNT - 1])
+
 /* Takes width from the widest text until the columns fit or no text can give more. */
-static bool shrink(struct grid_column *columns, size_t count, size_t width, size_t first_least)
+static bool shrink(struct grid_column *columns, size_t count, size_t width, const struct step *step)
 {
 	while (total_width(columns, count) > width) {
 		struct grid_column *widest = NULL;
 
 		for (size_t i = 0; i < count; i++) {
-			size_t least = i == 0 ? first_least : OTHERS_LEAST;
+			size_t least = i == 0 ? step->first_least : step->others_least;
 
 			if (columns[i].text && columns[i].width > least &&
 			    (!widest || columns[i].width > widest->width))
@@ -252,40 +266,65 @@ static void write_part(struct grid *grid, const struct grid_column *columns, siz
 	}
 }
 
-/* The first column, then as many of the others as fit, at least one; and again. */
-static void write_parts(struct grid *grid, size_t first_least)
+/* --- a table in parts, each with the first column and some of the others
+ * --------------------------- */
+
+static size_t first_least(const struct grid *grid)
 {
-	struct grid_column *part = grid->columns + grid->count;
-	size_t first_width = grid->columns[0].width;
+	size_t width = grid->columns[0].width;
 
-	for (size_t next = 1; next < grid->count;) {
-		size_t start = next, count = 1;
-
-		part[0] = grid->columns[0];
-		if (part[0].text && first_width > first_least)
-			part[0].width = first_least;
-		do
-			part[count++] = grid->columns[next++];
-		while (next < grid->count &&
-		       total_width(part, count) + GAP + grid->columns[next].width <= grid->width);
-		part[0].width = first_width;
-		shrink(part, count, grid->width, first_least);
-		if (start > 1)
-			sink_char(grid->out, '\n');
-		write_part(grid, part, count, start == 1);
-	}
+	return grid->columns[0].text && width > LAST_STEP->first_least ? LAST_STEP->first_least
+								       : width;
 }
 
-/* From the least to the most that is done to a table to make it fit. */
-static const struct step {
-	bool wrap, leave_out;
-	size_t first_least; /* columns that the first column may be shortened to */
-} steps[] = {
-	{ false, false, 44 },
-	{ true, false, 40 },
-	{ true, true, 36 },
-};
-#define STEP_COUNT (sizeof(steps) / sizeof(steps[0]))
+/* A part of at most `width` that begins with column `next` takes the columns before this one: at
+ * least one. *first receives the width that they leave to the first column. */
+static size_t part_end(const struct grid *grid, size_t next, size_t width, size_t *first)
+{
+	size_t others = 0;
+
+	do
+		others += GAP + grid->columns[next++].width;
+	while (next < grid->count &&
+	       first_least(grid) + others + GAP + grid->columns[next].width <= width);
+	*first = grid->width > others ? grid->width - others : 0;
+	return next;
+}
+
+static size_t count_parts(const struct grid *grid, size_t width)
+{
+	size_t parts = 0, first;
+
+	for (size_t next = 1; next < grid->count; parts++)
+		next = part_end(grid, next, width, &first);
+	return parts;
+}
+
+/* No more parts than needed, all of about the same width, with a first column of the same width. */
+static void write_parts(struct grid *grid)
+{
+	struct grid_column *part = grid->columns + grid->count;
+	size_t parts = count_parts(grid, grid->width), width = grid->width;
+	size_t first, least = first_least(grid);
+
+	while (width > least && count_parts(grid, width - 1) == parts)
+		width--;
+	part[0] = grid->columns[0];
+	for (size_t next = 1; next < grid->count;) {
+		next = part_end(grid, next, width, &first);
+		first = first > least ? first : least;
+		part[0].width = first < part[0].width ? first : part[0].width;
+	}
+	for (size_t next = 1; next < grid->count;) {
+		size_t start = next, count = part_end(grid, next, width, &first) - start;
+
+		memcpy(&part[1], &grid->columns[start], count * sizeof(*part));
+		if (start > 1)
+			sink_char(grid->out, '\n');
+		write_part(grid, part, 1 + count, start == 1);
+		next += count;
+	}
+}
 
 static void write_columns(struct grid *grid)
 {
@@ -293,14 +332,13 @@ static void write_columns(struct grid *grid)
 		if (steps[i].leave_out)
 			leave_out_empty(grid);
 		set_widths(grid, steps[i].wrap);
-		if (shrink(grid->columns, grid->count, grid->width, steps[i].first_least) ||
-		    grid->count < 2) {
+		if (shrink(grid->columns, grid->count, grid->width, &steps[i]) || grid->count < 2) {
 			write_part(grid, grid->columns, grid->count, true);
 			return;
 		}
 	}
-	set_widths(grid, true);
-	write_parts(grid, steps[STEP_COUNT - 1].first_least);
+	set_widths(grid, LAST_STEP->wrap);
+	write_parts(grid);
 }
 
 static void write_remarks(struct grid *grid)
