@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_COLUMNS SYSCALL_PATH_COLUMNS /* the widest kind */
+#define MAX_COLUMNS 64 /* as many as a mask of columns can name */
 
 /* Where a row stands in the one order that all rows have. */
 struct key {
@@ -44,7 +44,8 @@ struct walk {
 	struct block *blocks;
 	size_t block_count;
 	struct entry *entries;
-	uint64_t (*slots)[MAX_COLUMNS];
+	uint64_t *slots;
+	size_t slot_width; /* columns of the widest kind that is wanted */
 	size_t count, capacity;
 	struct key low;	  /* rows before it were given out */
 	struct key limit; /* rows from here on are for a later pass */
@@ -90,6 +91,8 @@ static int open_walk(struct walk *walk)
 		walk->blocks[walk->block_count++] =
 			(struct block) { .number = i, .start = info->start };
 		walk->total += info->rows;
+		if (walk->slot_width < trace_schemas[info->kind].column_count)
+			walk->slot_width = trace_schemas[info->kind].column_count;
 	}
 	qsort(walk->blocks, walk->block_count, sizeof(*walk->blocks), compare_blocks);
 
@@ -97,12 +100,17 @@ static int open_walk(struct walk *walk)
 	if (walk->capacity > walk->total)
 		walk->capacity = walk->total + 1;
 	walk->entries = calloc(walk->capacity, sizeof(*walk->entries));
-	walk->slots = calloc(walk->capacity, sizeof(*walk->slots));
+	walk->slots = calloc(walk->capacity, (walk->slot_width + 1) * sizeof(*walk->slots));
 	if (!walk->entries || !walk->slots)
 		return -ENOMEM;
 	for (size_t i = 0; i < walk->capacity; i++)
 		walk->entries[i].slot = i;
 	return 0;
+}
+
+static uint64_t *slot_of(const struct walk *walk, const struct entry *entry)
+{
+	return walk->slots + entry->slot * walk->slot_width;
 }
 
 /* Memory is full: the later half is left to the next pass. */
@@ -127,7 +135,7 @@ static void gather_row(struct walk *walk, struct key key, enum trace_kind kind,
 	    (walk->limited && compare_keys(&key, &walk->limit) >= 0))
 		return;
 	entry = &walk->entries[walk->count];
-	values = walk->slots[entry->slot];
+	values = slot_of(walk, entry);
 	for (unsigned int i = 0; i < trace_schemas[kind].column_count; i++)
 		values[i] = columns[i][key.row];
 	if (timeline->want && !timeline->want(timeline->context, kind, values))
@@ -177,7 +185,7 @@ static int give_out(struct walk *walk)
 	for (size_t i = 0; i < walk->count && !status; i++) {
 		const struct entry *entry = &walk->entries[i];
 
-		status = timeline->visit(timeline->context, entry->kind, walk->slots[entry->slot]);
+		status = timeline->visit(timeline->context, entry->kind, slot_of(walk, entry));
 		if (timeline->progress && ++walk->given % 4096 == 0)
 			timeline->progress(timeline->context, (double)walk->given / walk->total);
 	}

@@ -10,7 +10,7 @@
 
 #include "trace/reader.h"
 
-#define TIMELINE_ROWS (1u << 20) /* rows in memory by default, 168 bytes each when all are used */
+#define TIMELINE_ROWS (1u << 20) /* rows in memory by default, at most 168 bytes each */
 
 struct timeline {
 	uint64_t kinds; /* mask of 1 << enum trace_kind */

@@ -11,6 +11,7 @@
 #include "output/row.h"
 #include "output/units.h"
 
+#define COLUMNS_MOST 64	     /* of a kind: as many as a mask of columns can name */
 #define LEAST_RESULT (-4095) /* below it a negative result is no error */
 
 struct column_view {
@@ -19,6 +20,8 @@ struct column_view {
 	const struct trace_column *column;
 	uint64_t value;
 };
+
+typedef void show_function(struct sink *out, const struct column_view *view);
 
 /* By bit, as in trace/flags.h. */
 static const char *const op_flags[] = {
@@ -146,10 +149,28 @@ static void show_command(struct sink *out, const struct column_view *view)
 	}
 }
 
+/* "name value", if there is anything to say. */
+static void show_named(struct sink *out, const struct column_view *view)
+{
+	if (view->value == 0 || (view->column->type == TRACE_INT && view->value == UINT64_MAX))
+		return;
+	sink_char(out, ' ');
+	sink_text(out, view->column->name);
+	if (view->column->type == TRACE_STRING) {
+		show_quoted(out, trace_reader_string(view->reader, view->value));
+		return;
+	}
+	sink_char(out, ' ');
+	if (view->column->type == TRACE_INT)
+		sink_int(out, view->value);
+	else
+		sink_uint(out, view->value);
+}
+
 /* Columns that are not shown as "name value", or not where they stand. */
 static const struct {
 	const char *name;
-	void (*show)(struct sink *out, const struct column_view *view);
+	show_function *show;
 } shows[] = {
 	{ "dts", show_nothing }, /* the line begins with it, as with pid and tid */
 	{ "pid", show_nothing },	 { "tid", show_nothing },
@@ -166,27 +187,19 @@ static const struct {
 	{ "command", show_command },
 };
 
-static void show_column(struct sink *out, const struct column_view *view)
+/* The function for a column, by its name. Looked up once: names are too slow for each event. */
+static show_function *function_of(enum trace_kind kind, unsigned int column)
 {
-	for (size_t i = 0; i < sizeof(shows) / sizeof(shows[0]); i++) {
-		if (!strcmp(view->column->name, shows[i].name)) {
-			shows[i].show(out, view);
-			return;
-		}
-	}
-	if (view->value == 0 || (view->column->type == TRACE_INT && view->value == UINT64_MAX))
-		return;
-	sink_char(out, ' ');
-	sink_text(out, view->column->name);
-	if (view->column->type == TRACE_STRING) {
-		show_quoted(out, trace_reader_string(view->reader, view->value));
-		return;
-	}
-	sink_char(out, ' ');
-	if (view->column->type == TRACE_INT)
-		sink_int(out, view->value);
-	else
-		sink_uint(out, view->value);
+	static show_function *known[TRACE_KIND_COUNT][COLUMNS_MOST];
+	show_function **function = &known[kind][column];
+
+	if (*function)
+		return *function;
+	*function = show_named;
+	for (size_t i = 0; i < sizeof(shows) / sizeof(shows[0]); i++)
+		if (!strcmp(trace_schemas[kind].columns[column].name, shows[i].name))
+			*function = shows[i].show;
+	return *function;
 }
 
 /* Seconds with all nine digits: lines sort as they stand. */
@@ -242,7 +255,7 @@ void row_text(struct sink *out, const struct trace_reader *reader, uint64_t star
 		const struct column_view view = { reader, row->kind, &schema->columns[i],
 						  row->values[i] };
 
-		show_column(out, &view);
+		function_of(row->kind, i)(out, &view);
 	}
 	if (schema->duration >= 0)
 		sink_format(out, " <%s>", units_ns(text, row->values[schema->duration]));
