@@ -139,6 +139,28 @@ static pid_t start_thread_exec(void)
 	return pid;
 }
 
+static void *read_in_thread(void *argument)
+{
+	(void)argument;
+	usleep(100000);
+	read_all(path);
+	_exit(0);
+}
+
+/* A process whose first thread is gone before the file is read. */
+static pid_t start_leader_gone(void)
+{
+	pid_t pid = fork();
+	pthread_t thread;
+
+	if (pid == 0) {
+		if (!pthread_create(&thread, NULL, read_in_thread, NULL))
+			pthread_exit(NULL);
+		_exit(WORKLOAD_BROKEN);
+	}
+	return pid;
+}
+
 static const struct {
 	const char *name;
 	pid_t (*start)(void);
@@ -150,6 +172,7 @@ static const struct {
 	{ "clone", start_clone },
 	{ "thread_fork", start_thread_fork },
 	{ "thread_exec", start_thread_exec },
+	{ "leader_gone", start_leader_gone },
 };
 
 int main(int argc, char **argv)

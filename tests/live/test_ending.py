@@ -217,6 +217,21 @@ class Ending(unittest.TestCase):
                 self.assertIs(recording.report["trace"]["complete"], True)
                 self.assertEqual(recording.report["trace"]["exit_code"], status)
 
+    def test_bad_memory_access(self):
+        """Faults that end in a signal end the job as they would without a tracer."""
+        cut = ("import mmap, os\n"
+               "f = open(os.environ['DATA'], 'r+b')\n"
+               "m = mmap.mmap(f.fileno(), 0)\n"
+               "m[5]\n"
+               "os.truncate(os.environ['DATA'], 0)\n"
+               "m[70000]\n")
+        data = harness.random_file(f"{machine().new_dir()}/data", 100_000)
+        for script, status in ((cut, 128 + signal.SIGBUS), ("import ctypes; ctypes.string_at(0)", 139)):
+            with self.subTest(script):
+                recording = Recording([harness.PYTHON, "-c", script], status=status,
+                                      env={**os.environ, "DATA": data})
+                self.assertIs(recording.report["trace"]["complete"], True)
+
     def test_streams(self):
         """stdin, stdout and stderr are the job's."""
         data = os.urandom(1 << 20)

@@ -52,11 +52,11 @@ class Processes(unittest.TestCase):
 
     def test_every_way_to_start_one(self):
         directory = self.files(["fork", "vfork", "spawn", "exec_chain", "clone", "thread_fork",
-                                "thread_exec"])
+                                "thread_exec", "leader_gone"])
         out = f"{directory}/out.json"
         recording = Recording([machine().program("spawner"), directory, out])
         pids = account(out)
-        self.assertEqual(len(pids), 7)
+        self.assertEqual(len(pids), 8)
         self.check_readers(recording, directory, pids)
 
     def test_shell_jobs(self):
@@ -135,6 +135,41 @@ class Processes(unittest.TestCase):
                 reader = {row["pid"] for row in recording.trace.calls(f"{directory}/{name}")
                           if row["op"] == "read"}.pop()
                 self.assertEqual(ranks[reader], rank)
+
+    def test_long_command_line(self):
+        """Longer than is kept: cut, not lost; the environment behind it is read all the same."""
+        environment = {**{k: v for k, v in os.environ.items() if "RANK" not in k},
+                       **{f"FILLER_{i}": "x" * 1000 for i in range(80)}, "RANK": "6"}
+        recording = Recording(["true", *["y" * 1000] * 60], env=environment)
+        row, = recording.report["processes"]
+        self.assertEqual((row["comm"], row["rank"]), ("true", 6))
+        self.assertEqual(row["command"][:3], ["true", "y" * 1000, "y" * 1000])
+
+    def test_two_runs_at_once(self):
+        """Each sees its own job, all of it, and nothing of the other's."""
+        runs = {}
+        for name in "ab":
+            directory = machine().new_dir()
+            data, out, trace = (f"{directory}/{file}" for file in ("data", "out.json", "trace.flt"))
+            harness.random_file(data, 1 << 20)
+            runs[name] = data, out, trace, machine().start(
+                [machine().faultline, "run", "-q", "-o", trace, "--", machine().program("hotread"), data, out,
+                 "1", "reads", "200000"], stdin=subprocess.DEVNULL)
+        for data, out, trace, process in runs.values():
+            self.assertEqual(process.wait(harness.LIMIT), 0)
+            files = {row["path"]: row for row in harness.report_of(trace)["files"]}
+            self.assertEqual(files[data]["read"]["count"], account(out)["reads"])
+            self.assertEqual([other for other, *_ in runs.values() if other in files], [data])
+
+    def test_run_in_a_run(self):
+        """A traced tracer: both see the job."""
+        directory = self.files(["data"])
+        inner = f"{directory}/inner.flt"
+        recording = Recording([machine().faultline, "run", "-q", "-o", inner, "--", "cat",
+                               f"{directory}/data"])
+        for report in (recording.report, harness.report_of(inner)):
+            row, = [row for row in report["files"] if row["path"] == f"{directory}/data"]
+            self.assertEqual(row["read"]["bytes"], os.path.getsize(f"{directory}/data"))
 
     def test_own_namespaces(self):
         """A container's process has two numbers: it is known by that of the machine."""

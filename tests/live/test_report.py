@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The numbers of a report, made once more from the rows of its trace in another way."""
+import unittest
+
+import numpy
+from harness import Recording, machine
+
+
+def union_ns(starts, ends):
+    """The measure of the union of intervals."""
+    order = numpy.argsort(starts, kind="stable")
+    starts, ends = starts[order].astype("<i8"), ends[order].astype("<i8")
+    reached = numpy.maximum.accumulate(ends)
+    # What each interval adds beyond all that began before it.
+    before = numpy.concatenate([starts[:1], reached[:-1]])
+    return int(numpy.maximum(ends - numpy.maximum(starts, before), 0).sum())
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.recording = Recording([machine().program("calls"), machine().new_dir()])
+        cls.report, trace = cls.recording.report, cls.recording.trace
+        kinds = [trace.rows(kind) for kind in ("syscall", "syscall_path")]
+        names = ("time", "dur", "pid", "op", "result", "fetched_bytes")
+        cls.rows = {name: numpy.concatenate([getattr(rows, name).astype("<i8") for rows in kinds])
+                    for name in names}
+        cls.families = numpy.array([op["family"] for op in trace.header["operations"]])[cls.rows["op"]]
+
+    def union(self, chosen):
+        starts = self.rows["time"][chosen]
+        return union_ns(starts, starts + self.rows["dur"][chosen])
+
+    def test_totals(self):
+        """Of the families whose rows belong to nothing else."""
+        for name in ("metadata", "sync"):
+            with self.subTest(name):
+                chosen, ours = self.families == name, self.report["totals"][name]
+                self.assertEqual(ours["count"], int(chosen.sum()))
+                self.assertEqual(ours["errors"], int((self.rows["result"][chosen] < 0).sum()))
+                self.assertEqual(ours["thread_time_ns"], int(self.rows["dur"][chosen].sum()))
+                self.assertEqual(ours["time_ns"], self.union(chosen))
+
+    def test_door(self):
+        for op in ("read", "write"):
+            with self.subTest(op):
+                ours, = [row for row in self.report["doors"] if (row["door"], row["op"]) == ("syscall", op)]
+                chosen = self.families == op
+                results = self.rows["result"][chosen]
+                self.assertEqual(ours["count"], int(chosen.sum()))
+                self.assertEqual(ours["bytes"], int(results[results > 0].sum()))
+                self.assertEqual(ours["thread_time_ns"], int(self.rows["dur"][chosen].sum()))
+                self.assertEqual(ours["time_ns"], self.union(chosen))
+
+    def test_processes(self):
+        """A process's time is the union of its threads' times."""
+        self.assertEqual(len(self.report["processes"]), 3)
+        for process in self.report["processes"]:
+            for name in ("metadata", "sync"):
+                with self.subTest(pid=process["pid"], name=name):
+                    chosen = (self.families == name) & (self.rows["pid"] == process["pid"])
+                    self.assertEqual(process[name]["count"], int(chosen.sum()))
+                    self.assertEqual(process[name]["time_ns"], self.union(chosen))
+                    self.assertLessEqual(process[name]["time_ns"], process[name]["thread_time_ns"])
+
+    def test_operations(self):
+        """Counts, sums and the slowest one exactly; percentiles to a tenth and the rows beside them."""
+        names = [op["name"] for op in self.recording.trace.header["operations"]]
+        for row in self.report["operations"]:
+            if row["layer"] != "syscall" or not row["count"]:
+                continue
+            with self.subTest(row["op"]):
+                durations = numpy.sort(self.rows["dur"][self.rows["op"] == names.index(row["op"])])
+                self.assertEqual(row["count"], len(durations))
+                self.assertEqual(row["thread_time_ns"], int(durations.sum()))
+                self.assertEqual(row["max_ns"], int(durations[-1]))
+                for name, share in (("p50_ns", 0.5), ("p99_ns", 0.99)):
+                    at = share * (len(durations) - 1)
+                    low, high = durations[int(at)], durations[min(int(at) + 1, len(durations) - 1)]
+                    self.assertGreaterEqual(row[name], int(low * 0.9), name)
+                    self.assertLessEqual(row[name], int(high * 1.1) + 1, name)
+
+    def test_files_add_up(self):
+        """Bytes of all files are the totals': none is counted twice, none is forgotten."""
+        for op in ("read", "write"):
+            self.assertEqual(sum(row[op]["bytes"] for row in self.report["files"]),
+                             self.report["totals"][op]["bytes"])
+        self.assertEqual(sum(row["mmap"]["faults"] for row in self.report["files"]),
+                         self.recording.trace.row_count("fault"))
+
+    def test_pattern(self):
+        """In Darshan's words: at or past the end of the one before, exactly there, or before it."""
+        directory = machine().new_dir()
+        data = f"{directory}/data"
+        script = ("import os, sys\n"
+                  "fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
+                  "os.ftruncate(fd, 1 << 20)\n"
+                  "for i in range(10): os.pread(fd, 1000, i * 1000)\n"      # nine are consecutive
+                  "for i in range(20, 27): os.pread(fd, 1000, i * 2000)\n"  # seven are past a hole
+                  "for i in range(5): os.pread(fd, 1000, 3000 - i)\n")      # five go back
+        row = Recording(["/usr/bin/python3", "-c", script, data]).file(data)
+        self.assertEqual(row["pattern"], {"sequential": 16, "consecutive": 9, "random": 5})
+
+
+if __name__ == "__main__":
+    unittest.main()
