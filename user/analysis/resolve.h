@@ -24,8 +24,8 @@ int row_resolver_open(struct row_resolver **resolver, struct trace_reader *reade
 void row_resolver_close(struct row_resolver *resolver);
 
 /*
- * Names what a row speaks of. A path that the row names itself, made absolute, goes before that of its
- * file. The paths are valid until the next call.
+ * Names what a row speaks of. A path that the row names itself, made absolute, goes before that of
+ * its file. The paths are valid until the next call.
  */
 void row_resolve(struct row_resolver *resolver, enum trace_kind kind, const uint64_t *values,
 		 struct resolved_row *row);
