@@ -14,6 +14,8 @@
 #include "output/pick.h"
 #include "output/units.h"
 
+#define HOSTS_NAMED 4 /* more are counted */
+
 struct headline {
 	struct sink *out;
 	struct sink line; /* being put together, of any bytes */
@@ -85,6 +87,8 @@ static void write_exit(struct sink *line, const struct cell *code)
 
 static void write_job(struct headline *head)
 {
+	const struct cell *files = pick_cell(head->trace, 0, "files");
+	const struct cell *hosts = pick_cell(head->trace, 0, "hosts");
 	const struct cell *command = pick_cell(head->trace, 0, "command");
 	const struct cell *events = pick_cell(head->trace, 0, "events");
 	const struct cell *duration = pick_cell(head->trace, 0, "duration_ns");
@@ -95,17 +99,22 @@ static void write_job(struct headline *head)
 	if (command->type == CELL_NULL)
 		sink_text(&head->line, "(no command)");
 	add_texts(&head->line, command, " ");
+	if (files->type == CELL_TEXTS && files->length > 1)
+		sink_format(&head->line, " (%u traces)", files->length);
 	end_line(head);
 
 	sink_text(&head->line, "on ");
-	add_texts(&head->line, pick_cell(head->trace, 0, "hosts"), ", ");
+	if (hosts->type == CELL_TEXTS && hosts->length > HOSTS_NAMED)
+		sink_format(&head->line, "%u hosts", hosts->length);
+	else
+		add_texts(&head->line, hosts, ", ");
 	sink_text(&head->line, ", Linux ");
 	add_texts(&head->line, pick_cell(head->trace, 0, "kernel"), ", ");
 	write_start(&head->line, pick_cell(head->trace, 0, "start_unix_ns"));
 	write_exit(&head->line, pick_cell(head->trace, 0, "exit_code"));
 	if (events->type == CELL_UINT)
 		sink_format(&head->line, ", %s events", units_count(text, events->uint));
-	end_line(head);
+	end_lines(head);
 
 	sink_format(&head->line, "ran %s",
 		    duration->type == CELL_UINT ? units_ns(text, duration->uint) : "-");
