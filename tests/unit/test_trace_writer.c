@@ -289,6 +289,30 @@ static void test_long_rows_apart(void **state)
 	free(sample.bytes);
 }
 
+/* Rows above 65 us have blocks of their own beside their lane's, whose durations take two bytes. */
+static void test_medium_rows_beside(void **state)
+{
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 2);
+	struct sample_bytes sample;
+	struct trace_reader *reader;
+	uint8_t *content = malloc(1 << 20);
+
+	for (uint64_t i = 0; i < 3000; i++)
+		append_call(writer, i % 2, i * 1000, i % 99 ? 65535 : 65536);
+	reader = finish(writer, fd, &sample);
+	assert_int_equal(trace_reader_block_count(reader), 4);
+	for (size_t i = 0; i < 4; i++) {
+		const struct trace_block_info *info = trace_reader_block_info(reader, i);
+
+		assert_int_equal(stored_column(&sample, info, SYSCALL_DUR, content, 1 << 20).width,
+				 info->rows > 100 ? 2 : 4);
+	}
+	trace_reader_close(reader);
+	free(sample.bytes);
+	free(content);
+}
+
 /* A large block ends where a gap begins, so that its times take two bytes. */
 static void test_gap_ends_block(void **state)
 {
@@ -678,6 +702,7 @@ int main(void)
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_long_rows_apart),
+		cmocka_unit_test(test_medium_rows_beside),
 		cmocka_unit_test(test_gap_ends_block),
 		cmocka_unit_test(test_tick),
 		cmocka_unit_test(test_strings),
