@@ -58,7 +58,7 @@ size_t event_room(enum trace_kind kind, size_t rows)
 }
 
 /* Ids come again and again: the files found lately, by the low bits of their ids. */
-#define MEMORY_SLOTS 64
+#define MEMORY_SLOTS 256
 
 struct file_memory {
 	uint64_t ids[MEMORY_SLOTS]; /* zeros at the start: id 0 is no file and never looked up */
