@@ -21,6 +21,8 @@
 #define TMPFS_MAGIC 0x01021994
 #define HUGETLBFS_MAGIC 0x958458f6
 #define ANON_INODE_FS_MAGIC 0x09041934
+#define OVERLAYFS_MAGIC 0x794c7630
+#define FUSE_MAGIC 0x65735546
 
 #ifdef __TARGET_ARCH_arm64
 #define O_DIRECT 0200000
@@ -33,7 +35,8 @@
 #define O_APPEND 02000
 #define O_DSYNC 010000 /* O_SYNC has this bit, too */
 #define FMODE_WRITE 0x2u
-#define FMODE_BACKING (1u << 25)
+#define FMODE_BACKING (1u << 24)     /* since 6.14 */
+#define FMODE_BACKING_OLD (1u << 25) /* from 6.5 on */
 
 struct file_key {
 	__u64 ino;
@@ -43,7 +46,7 @@ struct file_key {
 
 struct file_entry {
 	__u32 id;
-	__u32 name_hash; /* of the name that was reported: a rename changes it */
+	__u32 name_hash; /* of the path that was told: a rename changes it; 0: none was */
 	__s64 size_bytes;
 };
 
@@ -100,14 +103,32 @@ static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 f
 	return file;
 }
 
-/* Name and place of an open file: those that the user opened, also where overlayfs has put the
- * file of a layer in their stead. */
+/*
+ * What a mapping of an overlay file holds is a file of a layer, behind which the path that the user
+ * opened stands. The bit that says so moved in 6.14, where the old one got another meaning, so the
+ * path is believed only when it leads to a file system that makes such files.
+ */
+static __always_inline bool file_is_backing(struct file *file)
+{
+	struct dentry *dentry;
+	struct inode *inode;
+	unsigned long magic;
+
+	if (!bpf_core_type_exists(struct backing_file) ||
+	    !bpf_core_field_exists(struct backing_file, user_path) ||
+	    !(KREAD(file, file, f_mode) & (FMODE_BACKING | FMODE_BACKING_OLD)))
+		return false;
+	dentry = KREAD(backing_file, file, user_path.dentry);
+	inode = KREAD(dentry, dentry, d_inode);
+	magic = KREAD(super_block, KREAD(inode, inode, i_sb), s_magic);
+	return magic == OVERLAYFS_MAGIC || magic == FUSE_MAGIC;
+}
+
+/* Name and place of an open file, as the user opened it. */
 static __always_inline void file_path(struct file *file, struct vfsmount **mnt,
 				      struct dentry **dentry)
 {
-	if (bpf_core_type_exists(struct backing_file) &&
-	    bpf_core_field_exists(struct backing_file, user_path) &&
-	    (KREAD(file, file, f_mode) & FMODE_BACKING)) {
+	if (file_is_backing(file)) {
 		*mnt = KREAD(backing_file, file, user_path.mnt);
 		*dentry = KREAD(backing_file, file, user_path.dentry);
 		return;
@@ -264,11 +285,12 @@ static __always_inline __u32 file_id(struct file_facts *facts, bool refresh)
 	facts->key.generation = KREAD(inode, facts->inode, i_generation);
 	facts->key.dev = KREAD(super_block, KREAD(inode, facts->inode, i_sb), s_dev);
 	entry = bpf_map_lookup_elem(&files, &facts->key);
-	if (entry && !refresh)
+	/* A file that was first met through its page cache gets its path from the first opener. */
+	if (entry && !refresh && (entry->name_hash || !facts->mnt))
 		return entry->id;
 	fresh.size_bytes = KREAD(inode, facts->inode, i_size);
-	if (facts->dentry)
-		fresh.name_hash = KREAD(dentry, facts->dentry, d_name.hash);
+	if (facts->mnt)
+		fresh.name_hash = KREAD(dentry, facts->dentry, d_name.hash) | 1;
 	if (entry) {
 		if (entry->name_hash == fresh.name_hash && entry->size_bytes == fresh.size_bytes)
 			return entry->id;

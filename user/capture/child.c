@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/supervise.h"
 #include "log.h"
 
 int child_find_user(const char *name, struct child_user *user)
@@ -66,19 +67,15 @@ static int become(const struct child_user *user)
 static void __attribute__((noreturn))
 be_child(char **argv, const struct child_user *user, int hold_fd, int exec_fd)
 {
-	sigset_t none;
+	int err = become(user);
 	char byte;
-	int err;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	err = become(user);
 	/* Until the other end is closed. If the tracer dies meanwhile the command runs all the
 	 * same. */
 	while (!err && read(hold_fd, &byte, 1) < 0 && errno == EINTR)
 		;
 	if (!err) {
+		supervise_undo();
 		execvp(argv[0], argv);
 		err = -errno;
 	}

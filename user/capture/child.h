@@ -28,7 +28,7 @@ struct child_user {
  */
 int child_find_user(const char *name, struct child_user *user);
 
-/* Forks; the child waits. Signals that the caller has blocked are unblocked in it. */
+/* Forks; the child waits. It gets the signals back as they were before supervise_prepare. */
 int child_start(struct child *child, char **argv, const struct child_user *user);
 /* Lets it exec. Returns 0 once it has, or the negative errno of the failed exec; it has then ended
  * and been waited for. */

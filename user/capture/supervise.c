@@ -26,18 +26,37 @@ static void handled_signals(sigset_t *set)
 		sigaddset(set, handed_on[i]);
 }
 
+/* A write that fails must not kill us: the command would go on without its wrapper. */
+static const int ignored[] = { SIGPIPE, SIGXFSZ };
+#define IGNORED_COUNT (sizeof(ignored) / sizeof(ignored[0]))
+
+/* What we found, for the command to find again. */
+static struct {
+	sigset_t mask;
+	struct sigaction actions[IGNORED_COUNT];
+} inherited;
+
 int supervise_prepare(bool adopt)
 {
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
 
 	handled_signals(&set);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
+	if (sigprocmask(SIG_BLOCK, &set, &inherited.mask))
 		return -errno;
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	for (size_t i = 0; i < IGNORED_COUNT; i++)
+		if (sigaction(ignored[i], &ignore, &inherited.actions[i]))
+			return -errno;
 	if (adopt && prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return -errno;
 	return 0;
+}
+
+void supervise_undo(void)
+{
+	for (size_t i = 0; i < IGNORED_COUNT; i++)
+		sigaction(ignored[i], &inherited.actions[i], NULL);
+	sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
 }
 
 /* Reaps what has ended. Returns true when there is nothing more to wait for. */

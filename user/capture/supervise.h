@@ -20,6 +20,9 @@ struct supervision {
  * that lose their parent become ours when `adopt`. Returns 0 or a negative errno. */
 int supervise_prepare(bool adopt);
 
+/* Undoes it, but for the adoption, in a child before its exec. */
+void supervise_undo(void);
+
 /*
  * Waits. `*status` receives the command's wait status. Returns 0, 1 when a second SIGINT or SIGTERM
  * asked to end at once (the command may then still run, and *status is -1), or a negative errno.

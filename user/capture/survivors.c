@@ -5,7 +5,9 @@
 #include "capture/survivors.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 size_t survivors_find(struct session *session, uint64_t *pids, size_t max)
 {
@@ -23,4 +25,18 @@ size_t survivors_find(struct session *session, uint64_t *pids, size_t max)
 	if (dir)
 		closedir(dir);
 	return count;
+}
+
+void survivors_name(uint64_t pid, char *out, size_t size)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%llu/comm", (unsigned long long)pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(out, size, file))
+		snprintf(out, size, "?");
+	out[strcspn(out, "\n")] = 0;
+	if (file)
+		fclose(file);
 }

@@ -110,16 +110,21 @@ static bool wants_live_line(void)
 
 static void say_survivors(const uint64_t *pids, size_t count)
 {
-	char list[128] = "";
+	char list[256] = "";
 	size_t used = 0, shown = count < 8 ? count : 8;
 
 	if (!count)
 		return;
-	for (size_t i = 0; i < shown; i++)
-		used += snprintf(list + used, sizeof(list) - used, " %u", (unsigned int)pids[i]);
-	log_warning("%zu %s of the command %s on untraced: pid%s%s%s (--wait-children waits)",
-		    count, count == 1 ? "child" : "children", count == 1 ? "goes" : "go",
-		    count == 1 ? "" : "s", list, count > shown ? " ..." : "");
+	for (size_t i = 0; i < shown; i++) {
+		char comm[32];
+
+		survivors_name(pids[i], comm, sizeof(comm));
+		used += snprintf(list + used, sizeof(list) - used, "%s%s (%u)", i ? ", " : "", comm,
+				 (unsigned int)pids[i]);
+	}
+	log_warning("%zu %s the command and %s on untraced: %s%s; --wait-children waits for them",
+		    count, count == 1 ? "process outlives" : "processes outlive",
+		    count == 1 ? "goes" : "go", list, count > shown ? ", ..." : "");
 }
 
 static void say_summary(const struct run *run, const struct recorder_status *status)
