@@ -19,7 +19,7 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_WRITE] = { IO_WRITE, DOOR_SYSCALL, EVENT_COUNTED | EVENT_TIMED, true, true },
 	[TRACE_METADATA] = { IO_METADATA, DOOR_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
 	[TRACE_SYNC] = { IO_SYNC, DOOR_NONE, EVENT_COUNTED | EVENT_TIMED, false, false },
-	/* Only if it brought something in: see decode_call. Never a fault. */
+	/* Only if it brought something in: see decode_calls. Never a fault. */
 	[TRACE_MAP] = { IO_MMAP_READ, DOOR_MMAP, EVENT_TIMED, false, false },
 	[TRACE_TRANSFER] = { IO_READ, DOOR_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
 	/* No operation of its class, but what it brings in is for reads through the same door. */

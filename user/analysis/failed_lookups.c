@@ -208,6 +208,8 @@ static int fill(void *state, struct table *table)
 	struct lookups *lookups = state;
 	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
+	if (!status && lookups->job->lost)
+		status = table_set_note(table, "lost events are missing here");
 	if (!status && lookups->directories[0].count)
 		status = table_set_note(table, "failures beyond the first 65,536 directories share "
 					       "the line without a directory or an example");
