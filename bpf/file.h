@@ -347,6 +347,15 @@ static __always_inline void file_facts_of(struct file *file, struct file_facts *
 		facts->inode = KREAD(file, file, f_inode);
 }
 
+/* The page cache that a call on the file fills. Calls on an overlay file fill that of a file of a
+ * layer, which shows when its first page comes: 0. */
+static __always_inline __u64 file_mapping(struct file *file, struct inode *inode)
+{
+	if (KREAD(super_block, KREAD(inode, inode, i_sb), s_magic) == OVERLAYFS_MAGIC)
+		return 0;
+	return (__u64)KREAD(file, file, f_mapping);
+}
+
 static __always_inline __u32 file_id_of(struct task_state *state, struct file *file)
 {
 	struct inode *inode = KREAD(file, file, f_inode);
@@ -358,7 +367,7 @@ static __always_inline __u32 file_id_of(struct task_state *state, struct file *f
 		return known->id;
 	file_facts_of(file, &facts);
 	id = file_id(&facts, false);
-	file_remember(state, (__u64)file, inode, (__u64)KREAD(file, file, f_mapping), id);
+	file_remember(state, (__u64)file, inode, file_mapping(file, inode), id);
 	return id;
 }
 

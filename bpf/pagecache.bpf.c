@@ -20,6 +20,21 @@ static __always_inline __u32 folio_pages(struct folio *folio)
 	return 1u << (order & 31);
 }
 
+/* A call on an overlay file fills the page cache of a file of a layer: the first regular file that
+ * gets pages meanwhile. */
+static __always_inline bool call_takes_page(struct task_state *state, __u64 mapping)
+{
+	if (!state->call_op || !state->call_file)
+		return false;
+	if (!state->call_mapping) {
+		struct inode *host = KREAD(address_space, mapping, host);
+
+		if ((KREAD(inode, host, i_mode) & S_IFMT) == S_IFREG)
+			state->call_mapping = mapping;
+	}
+	return state->call_mapping == mapping;
+}
+
 SEC("?tp_btf/mm_filemap_add_to_page_cache")
 int BPF_PROG(fl_page_add, struct folio *folio)
 {
@@ -38,7 +53,7 @@ int BPF_PROG(fl_page_add, struct folio *folio)
 		state->fault_mapping = mapping;
 	if (state->fault_start_ns && state->fault_mapping == mapping)
 		state->fault_fetched_pages += pages;
-	else if (state->call_op && state->call_mapping == mapping)
+	else if (call_takes_page(state, mapping))
 		state->call_fetched_pages += pages;
 	else
 		fetched_send(task, mapping, KREAD(folio, folio, index), pages);

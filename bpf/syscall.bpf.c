@@ -106,7 +106,7 @@ static __always_inline bool call_take_file(struct task_state *state, struct file
 		if (!(file_class(facts.inode) & file_classes))
 			return false;
 		state->call_file_id = file_id(&facts, refresh);
-		state->call_mapping = (__u64)KREAD(file, file, f_mapping);
+		state->call_mapping = file_mapping(file, inode);
 		file_remember(state, (__u64)file, inode, state->call_mapping, state->call_file_id);
 	}
 	state->call_file = (__u64)file;

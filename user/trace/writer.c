@@ -107,14 +107,31 @@ static struct rows take_rows(struct open_block *block)
 	return rows;
 }
 
+static int queue_rows(struct trace_writer *writer, enum trace_kind kind, struct rows rows);
+
+/* What files and processes are goes ahead of what was done to them and by them: a trace that is cut
+ * keeps the names of what is left. */
+static int queue_names(struct trace_writer *writer)
+{
+	int err = 0;
+
+	for (int kind = 0; kind < TRACE_KIND_COUNT && !err; kind++)
+		if (trace_schemas[kind].duration < 0 && writer->blocks[kind])
+			err = queue_rows(writer, kind, take_rows(&writer->blocks[kind][0]));
+	return err;
+}
+
 static int queue_rows(struct trace_writer *writer, enum trace_kind kind, struct rows rows)
 {
 	struct job job = { .type = JOB_ROWS, .kind = kind, .rows = rows };
-	int err;
+	int err = 0;
 
 	if (!rows.count)
 		return 0;
-	err = queue_strings(writer);
+	if (trace_schemas[kind].duration >= 0)
+		err = queue_names(writer);
+	if (!err)
+		err = queue_strings(writer);
 	if (err) {
 		writer->refused[kind] += rows.count;
 		worker_free_rows(&writer->worker, &rows);
