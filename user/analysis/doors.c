@@ -43,7 +43,7 @@ static const struct table_column columns[] = {
 	[OP] = { "op", "op", UNIT_NONE },
 	[COUNT] = { "count", "count", UNIT_COUNT },
 	[BYTES] = { "bytes", "bytes", UNIT_BYTES },
-	[FETCHED_BYTES] = { "fetched_bytes", "from storage", UNIT_BYTES },
+	[FETCHED_BYTES] = { "fetched_bytes", "into cache", UNIT_BYTES },
 	[TIME_NS] = { "time_ns", "time", UNIT_NS },
 	[THREAD_TIME_NS] = { "thread_time_ns", "thread time", UNIT_NS },
 };

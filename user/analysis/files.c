@@ -177,11 +177,19 @@ static int add_rows(void *state, const struct rows *rows)
 
 #define SUM(member) offsetof(struct tally, member)
 
-static const struct tally_field moving_fields[] = {
+static const struct tally_field read_fields[] = {
 	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
 	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+};
+
+/* Most pages that writes bring into the cache are new: storage had no part in it. */
+static const struct tally_field write_fields[] = {
+	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
+	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
+	{ "fetched_bytes", NULL, UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
 static const struct tally_field fault_fields[] = {
@@ -197,8 +205,8 @@ static const struct tally_field still_fields[] = {
 };
 
 static const struct tally_group groups[USES] = {
-	[USE_READ] = { "read", "read", JOB_SYSCALL, TALLY_FIELDS(moving_fields) },
-	[USE_WRITE] = { "write", "write", JOB_SYSCALL, TALLY_FIELDS(moving_fields) },
+	[USE_READ] = { "read", "read", JOB_SYSCALL, TALLY_FIELDS(read_fields) },
+	[USE_WRITE] = { "write", "write", JOB_SYSCALL, TALLY_FIELDS(write_fields) },
 	[USE_MMAP] = { "mmap", "mmap", JOB_FAULT, TALLY_FIELDS(fault_fields) },
 	[USE_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
 	[USE_SYNC] = { "sync", "sync", JOB_SYSCALL, TALLY_FIELDS(still_fields) },

@@ -75,13 +75,23 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 #define SUM(member) offsetof(struct tally, member)
 
-static const struct tally_field moving_fields[] = {
+static const struct tally_field read_fields[] = {
 	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
 	{ "errors", NULL, UNIT_COUNT, SUM(errors), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
 	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
 	{ "thread_time_ns", NULL, UNIT_NS, SUM(thread_time_ns), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+};
+
+/* Most pages that writes bring into the cache are new: storage had no part in it. */
+static const struct tally_field write_fields[] = {
+	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
+	{ "errors", NULL, UNIT_COUNT, SUM(errors), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
+	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
+	{ "thread_time_ns", NULL, UNIT_NS, SUM(thread_time_ns), 0 },
+	{ "fetched_bytes", NULL, UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
 static const struct tally_field still_fields[] = {
@@ -100,8 +110,8 @@ static const struct tally_field fault_fields[] = {
 };
 
 static const struct tally_group groups[IO_CLASS_COUNT] = {
-	[IO_READ] = { "read", "read", JOB_SYSCALL, TALLY_FIELDS(moving_fields) },
-	[IO_WRITE] = { "write", "write", JOB_SYSCALL, TALLY_FIELDS(moving_fields) },
+	[IO_READ] = { "read", "read", JOB_SYSCALL, TALLY_FIELDS(read_fields) },
+	[IO_WRITE] = { "write", "write", JOB_SYSCALL, TALLY_FIELDS(write_fields) },
 	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
 	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
 	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, TALLY_FIELDS(fault_fields) },

@@ -15,9 +15,8 @@
 #include "analysis/event.h"
 
 #define STREAM_BATCH 256
-#define STREAM_EVENTS_MOST                                                                         \
-	(8u << 20) /* in memory, 512 MiB; a block more than that for a moment                      \
-		    */
+/* Events in memory at most, 512 MiB; a block more than that for a moment. */
+#define STREAM_EVENTS_MOST (8u << 20)
 
 struct stream;
 

@@ -28,13 +28,23 @@ static const struct tally_field time_fields[] = {
 	{ "thread_time_ns", "thread time", UNIT_NS, SUM(thread_time_ns), 0 },
 };
 
-static const struct tally_field moving_fields[] = {
+static const struct tally_field read_fields[] = {
 	{ "count", "count", UNIT_COUNT, SUM(count), 0 },
 	{ "errors", "errors", UNIT_COUNT, SUM(errors), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
 	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, SUM(thread_time_ns), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+};
+
+/* Most pages that writes bring into the cache are new: storage had no part in it. */
+static const struct tally_field write_fields[] = {
+	{ "count", "count", UNIT_COUNT, SUM(count), 0 },
+	{ "errors", "errors", UNIT_COUNT, SUM(errors), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
+	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, SUM(thread_time_ns), 0 },
+	{ "fetched_bytes", NULL, UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
 /* Metadata and sync calls move no bytes for their caller: `bytes` is null. */
@@ -59,8 +69,8 @@ static const struct tally_field fault_fields[] = {
 static const struct tally_group all_group = { "io", "all I/O", 0, TALLY_FIELDS(time_fields) };
 
 static const struct tally_group class_groups[IO_CLASS_COUNT] = {
-	[IO_READ] = { "read", "read", JOB_SYSCALL, TALLY_FIELDS(moving_fields) },
-	[IO_WRITE] = { "write", "write", JOB_SYSCALL, TALLY_FIELDS(moving_fields) },
+	[IO_READ] = { "read", "read", JOB_SYSCALL, TALLY_FIELDS(read_fields) },
+	[IO_WRITE] = { "write", "write", JOB_SYSCALL, TALLY_FIELDS(write_fields) },
 	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
 	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
 	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, TALLY_FIELDS(fault_fields) },
