@@ -181,7 +181,7 @@ static const struct tally_field read_fields[] = {
 	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
 	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
 /* Most pages that writes bring into the cache are new: storage had no part in it. */
@@ -195,7 +195,7 @@ static const struct tally_field write_fields[] = {
 static const struct tally_field fault_fields[] = {
 	{ "faults", "faults", UNIT_COUNT, SUM(count), 0 },
 	{ "major", "major", UNIT_COUNT, SUM(major), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
 	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
 };
 

@@ -81,7 +81,7 @@ static const struct tally_field read_fields[] = {
 	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
 	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
 	{ "thread_time_ns", NULL, UNIT_NS, SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
 /* Most pages that writes bring into the cache are new: storage had no part in it. */
@@ -104,7 +104,7 @@ static const struct tally_field still_fields[] = {
 static const struct tally_field fault_fields[] = {
 	{ "faults", "faults", UNIT_COUNT, SUM(count), 0 },
 	{ "major", NULL, UNIT_COUNT, SUM(major), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
 	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
 	{ "thread_time_ns", NULL, UNIT_NS, SUM(thread_time_ns), 0 },
 };

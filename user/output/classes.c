@@ -21,7 +21,7 @@ static const struct {
 	[SHARE] = { { "of the run", UNIT_SHARE }, NULL, NULL },
 	[CALLS] = { { "calls", UNIT_COUNT }, "count", "faults" },
 	[BYTES] = { { "bytes", UNIT_BYTES }, "bytes", NULL },
-	[FETCHED] = { { "from storage", UNIT_BYTES }, "fetched_bytes", NULL },
+	[FETCHED] = { { "into cache", UNIT_BYTES }, "fetched_bytes", NULL },
 	[ERRORS] = { { "errors", UNIT_COUNT }, "errors", NULL },
 	[MAJOR] = { { "major", UNIT_COUNT }, "major", NULL },
 	[THREAD_TIME] = { { "thread time", UNIT_NS }, "thread_time_ns", NULL },

@@ -68,7 +68,7 @@ static int write_doors(struct screen *screen)
 	enum { DOOR, READ, READ_TIME, FETCHED, WRITTEN, WRITE_TIME };
 	static const struct pick_column columns[] = {
 		[DOOR] = { "door", UNIT_NONE },	       [READ] = { "read", UNIT_BYTES },
-		[READ_TIME] = { "time", UNIT_NS },     [FETCHED] = { "from storage", UNIT_BYTES },
+		[READ_TIME] = { "time", UNIT_NS },     [FETCHED] = { "into cache", UNIT_BYTES },
 		[WRITTEN] = { "written", UNIT_BYTES }, [WRITE_TIME] = { "time", UNIT_NS },
 	};
 	struct table *table;
@@ -112,7 +112,7 @@ static int write_files(struct screen *screen)
 		[TIME] = { "time", UNIT_NS },
 		[READ] = { "read", UNIT_BYTES },
 		[FAULTS] = { "faults", UNIT_COUNT },
-		[FETCHED] = { "from storage", UNIT_BYTES },
+		[FETCHED] = { "into cache", UNIT_BYTES },
 		[WRITTEN] = { "written", UNIT_BYTES },
 	};
 	static const char *const groups[] = { "read", "write", "mmap" };
