@@ -71,9 +71,21 @@ class Input(unittest.TestCase):
         directory = machine().new_dir()
         os.chown(directory, NOBODY, NOBODY)
         mark = f"{directory}/was-run"
-        done = subprocess.run(as_user(NOBODY, machine().faultline, "run", "-o", f"{directory}/trace.flt", "--",
-                                      "touch", mark), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE)
+        done = subprocess.run(
+            as_user(
+                NOBODY,
+                machine().faultline,
+                "run",
+                "-o",
+                f"{directory}/trace.flt",
+                "--",
+                "touch",
+                mark,
+            ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         self.refused(done, NO_TRACING, "CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "root")
         self.assertEqual(os.listdir(directory), [], "neither the command's mark nor an empty trace")
 
@@ -81,9 +93,23 @@ class Input(unittest.TestCase):
         """Better no trace than no job."""
         directory = machine().new_dir()
         os.chown(directory, NOBODY, NOBODY)
-        done = subprocess.run(as_user(NOBODY, machine().faultline, "run", "--best-effort", "-o",
-                                      f"{directory}/trace.flt", "--", "sh", "-c", "echo ran; exit 5"),
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done = subprocess.run(
+            as_user(
+                NOBODY,
+                machine().faultline,
+                "run",
+                "--best-effort",
+                "-o",
+                f"{directory}/trace.flt",
+                "--",
+                "sh",
+                "-c",
+                "echo ran; exit 5",
+            ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         self.assertEqual((done.returncode, done.stdout), (5, b"ran\n"))
         self.assertIn(b"CAP_BPF", done.stderr)
 
@@ -92,10 +118,63 @@ class Input(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for layer in (b"task", b"syscall", b"fault", b"pagecache"):
             self.assertIn(layer, done.stdout)
-        done = subprocess.run(as_user(NOBODY, machine().faultline, "check"), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done = subprocess.run(
+            as_user(NOBODY, machine().faultline, "check"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         self.assertNotIn(done.returncode, (0, 139))
         self.assertIn(b"CAP_BPF", done.stdout + done.stderr)
+
+    def test_no_type_information(self):
+        """A kernel without BTF, as a mount that hides it makes it look."""
+        mark = os.path.join(machine().new_dir(), "was-run")
+        hidden = 'mount -t tmpfs none /sys/kernel/btf && exec "$@"'
+        done = subprocess.run(
+            [
+                "unshare",
+                "--mount",
+                "sh",
+                "-c",
+                hidden,
+                "sh",
+                machine().faultline,
+                "run",
+                "-o",
+                f"{mark}.flt",
+                "--",
+                "touch",
+                mark,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.refused(done, NO_TRACING, "CONFIG_DEBUG_INFO_BTF", "/sys/kernel/btf/vmlinux")
+        self.assertFalse(os.path.exists(mark))
+        self.assertFalse(os.path.exists(f"{mark}.flt"))
+
+    def test_old_kernel(self):
+        """What the verifier of a kernel before 5.17 answers to bpf_loop, put into its mouth."""
+        mark = os.path.join(machine().new_dir(), "was-run")
+        done = subprocess.run(
+            [
+                f"{machine().bin}/oldkernel",
+                machine().faultline,
+                "run",
+                "-o",
+                f"{mark}.flt",
+                "--",
+                "touch",
+                mark,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.refused(done, NO_TRACING, "too old", "bpf_loop", "5.17")
+        self.assertFalse(os.path.exists(mark))
 
     def test_output(self):
         directory = machine().new_dir()
@@ -124,23 +203,40 @@ class Input(unittest.TestCase):
     def test_output_is_the_users(self):
         """Root writes for the user who called sudo, and nowhere that the user could not write."""
         directory = machine().new_dir()
-        self.not_run(self.run_for("-o", f"{directory}/x.flt", env={**os.environ, "SUDO_UID": str(NOBODY),
-                                                                   "SUDO_GID": str(NOBODY)}), USAGE)
+        self.not_run(
+            self.run_for(
+                "-o",
+                f"{directory}/x.flt",
+                env={**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)},
+            ),
+            USAGE,
+        )
         self.assertEqual(os.listdir(directory), [])
         secret = harness.random_file(f"{directory}/secret", 100)
         os.chmod(secret, 0o600)
         theirs = machine().new_dir()
         os.chown(theirs, NOBODY, NOBODY)
         os.symlink(secret, f"{theirs}/x.flt")
-        self.run_for("-o", f"{theirs}/x.flt", "--force", env={**os.environ, "SUDO_UID": str(NOBODY),
-                                                              "SUDO_GID": str(NOBODY)})
+        self.run_for(
+            "-o",
+            f"{theirs}/x.flt",
+            "--force",
+            env={**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)},
+        )
         self.assertEqual((os.stat(secret).st_size, os.stat(secret).st_uid), (100, 0))
 
     def test_options(self):
-        for arguments, word in ((["--layers", "syscall,nonsense"], "nonsense"), (["--layers", ""], "layer"),
-                                (["--file-types", "reg,odd"], "odd"), (["--no-such-option"], "no-such-option"),
-                                (["-Z"], "-Z"), (["--mode", "sideways"], "sideways"), (["-o"], "-o"),
-                                (["--buffer", "lots"], "lots"), (["-u", "no-such-user"], "no-such-user")):
+        for arguments, word in (
+            (["--layers", "syscall,nonsense"], "nonsense"),
+            (["--layers", ""], "layer"),
+            (["--file-types", "reg,odd"], "odd"),
+            (["--no-such-option"], "no-such-option"),
+            (["-Z"], "-Z"),
+            (["--mode", "sideways"], "sideways"),
+            (["-o"], "-o"),
+            (["--buffer", "lots"], "lots"),
+            (["-u", "no-such-user"], "no-such-user"),
+        ):
             with self.subTest(arguments):
                 done = self.run_for(*arguments) if arguments != ["-o"] else faultline("run", "-o")
                 self.refused(done, USAGE, word)
@@ -158,9 +254,17 @@ class Input(unittest.TestCase):
         directory = machine().new_dir()
         os.chown(directory, NOBODY, NOBODY)
         path = f"{directory}/trace.flt"
-        environment = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}
-        recording = Recording(["sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status"], trace=path,
-                              env=environment)
+        environment = {
+            **os.environ,
+            "SUDO_UID": str(NOBODY),
+            "SUDO_GID": str(NOBODY),
+            "SUDO_USER": "nobody",
+        }
+        recording = Recording(
+            ["sh", "-c", "id -u; id -g; id -G; grep CapEff /proc/self/status"],
+            trace=path,
+            env=environment,
+        )
         said = recording.done.stdout.decode().split()
         self.assertEqual(said[:3], [str(NOBODY)] * 3)
         self.assertEqual(int(said[-1], 16), 0, "capabilities are left to the command")
@@ -174,8 +278,9 @@ class Input(unittest.TestCase):
             with self.subTest(user):
                 directory = machine().new_dir()
                 os.chown(directory, NOBODY, NOBODY)
-                recording = Recording(["id", "-u"], "-u", user, trace=f"{directory}/trace.flt",
-                                      env=environment)
+                recording = Recording(
+                    ["id", "-u"], "-u", user, trace=f"{directory}/trace.flt", env=environment
+                )
                 self.assertEqual(recording.done.stdout.decode().strip(), str(NOBODY))
         recording = Recording(["id", "-u"], "-u", "root", env=environment)
         self.assertEqual(recording.done.stdout, b"0\n")
@@ -188,31 +293,43 @@ class Input(unittest.TestCase):
         directory = machine().new_dir()
         done = faultline("run", "--", "true", cwd=directory)
         self.assertEqual(done.returncode, 0, done.stderr)
-        name, = os.listdir(directory)
+        (name,) = os.listdir(directory)
         self.assertRegex(name, rf"^faultline-{os.uname().nodename}-\d+\.flt$")
         self.assertIn(name, done.stderr.decode())
 
     def test_name_pattern(self):
         directory = machine().new_dir()
-        self.assertEqual(faultline("run", "-o", f"{directory}/a-%h-%p-%t-%%.flt", "--", "true").returncode, 0)
-        self.assertRegex(os.listdir(directory)[0], rf"^a-{os.uname().nodename}-\d+-\d{{10}}-%\.flt$")
+        self.assertEqual(
+            faultline("run", "-o", f"{directory}/a-%h-%p-%t-%%.flt", "--", "true").returncode, 0
+        )
+        self.assertRegex(
+            os.listdir(directory)[0], rf"^a-{os.uname().nodename}-\d+-\d{{10}}-%\.flt$"
+        )
 
     # --- report and print ---
 
     def test_no_trace(self):
         directory = machine().new_dir()
-        for name, content in (("empty", b""), ("text", b"hello\n" * 1000), ("random", os.urandom(5000)),
-                              ("zeros", bytes(4096))):
+        for name, content in (
+            ("empty", b""),
+            ("text", b"hello\n" * 1000),
+            ("random", os.urandom(5000)),
+            ("zeros", bytes(4096)),
+        ):
             with open(f"{directory}/{name}", "wb") as file:
                 file.write(content)
         subprocess.run(["zstd", "-q", f"{directory}/text"], check=True)
         for command in ("report", "print"):
             for name in ("empty", "text", "random", "zeros", "text.zst", "missing", "."):
                 with self.subTest(command=command, name=name):
-                    self.refused(faultline(command, f"{directory}/{name}"), USAGE, f"{directory}/{name}")
+                    self.refused(
+                        faultline(command, f"{directory}/{name}"), USAGE, f"{directory}/{name}"
+                    )
             with self.subTest(command=command):
                 self.refused(faultline(command), USAGE, "trace")
-                self.refused(faultline(command, "--format", "xml", f"{directory}/text"), USAGE, "xml")
+                self.refused(
+                    faultline(command, "--format", "xml", f"{directory}/text"), USAGE, "xml"
+                )
 
     def test_cut_trace(self):
         """Cut anywhere it is read as far as it goes, and says so; or is refused with one line."""
@@ -221,7 +338,17 @@ class Input(unittest.TestCase):
         cut = f"{machine().new_dir()}/cut.flt"
         with open(recording.path, "rb") as file:
             whole = file.read()
-        for length in (1, 4, 30, size // 4, size // 2, size * 3 // 4, size - 100, size - 20, size - 1):
+        for length in (
+            1,
+            4,
+            30,
+            size // 4,
+            size // 2,
+            size * 3 // 4,
+            size - 100,
+            size - 20,
+            size - 1,
+        ):
             with self.subTest(length=length, size=size):
                 with open(cut, "wb") as file:
                     file.write(whole[:length])

@@ -142,6 +142,18 @@ static int add_failure(struct lookups *lookups, const struct rows *rows, size_t 
 	return 0;
 }
 
+/* Errors that say: there is nothing by this name, or no way to it. Others speak of what was found
+ * there (readlink of what is no link, mkdir of what exists). */
+static bool is_failed_lookup(uint64_t result)
+{
+	static const int errors[] = { ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, ESTALE };
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (result == (uint64_t)-errors[i])
+			return true;
+	return false;
+}
+
 static int add_rows(void *state, const struct rows *rows)
 {
 	int status = 0;
@@ -151,7 +163,7 @@ static int add_rows(void *state, const struct rows *rows)
 	for (size_t i = 0; i < rows->count && !status; i++) {
 		uint32_t operation = rows_operation(rows, i);
 
-		if (result_is_error(rows->columns[SYSCALL_RESULT][i]) &&
+		if (is_failed_lookup(rows->columns[SYSCALL_RESULT][i]) &&
 		    rows->columns[SYSCALL_PATH_PATH][i] &&
 		    rows->job->operations[operation].family == TRACE_METADATA)
 			status = add_failure(state, rows, i);

@@ -81,7 +81,9 @@ static int write_doors(struct screen *screen)
 			op->type == CELL_TEXT && op->length == 5 && !memcmp(op->text, "write", 5);
 		struct cell *row;
 
-		if (door->type != CELL_TEXT || !pick_number(pick_cell(screen->doors, i, "count")))
+		/* Bytes can come without a call or fault of that door: populate, mlock. */
+		if (door->type != CELL_TEXT || (!pick_number(pick_cell(screen->doors, i, "count")) &&
+						!pick_number(pick_cell(screen->doors, i, "bytes"))))
 			continue;
 		row = door_row(table, door);
 		if (!row) {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Runs a command on a kernel that seems to have no bpf_loop, as before 5.17: programs that call it
+ * are refused, with the words of such a kernel's verifier. Everything else is the kernel's own.
+ *
+ *   oldkernel COMMAND [ARG...]
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BPF_LOOP_ID 181
+#define INSNS_MAX 65536
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(99);
+}
+
+/* Calls of bpf() wait for our word. Returns the descriptor on which they are told. */
+static int listen_to_bpf(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_bpf, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+	int fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+			 &program);
+
+	if (fd < 0)
+		die("seccomp");
+	return fd;
+}
+
+static int calls_bpf_loop(int memory, const union bpf_attr *attr)
+{
+	static struct bpf_insn insns[INSNS_MAX];
+	size_t count = attr->insn_cnt < INSNS_MAX ? attr->insn_cnt : INSNS_MAX;
+	ssize_t got = pread(memory, insns, count * sizeof(insns[0]), attr->insns);
+
+	for (size_t i = 0; got > 0 && i < got / sizeof(insns[0]); i++)
+		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg &&
+		    insns[i].imm == BPF_LOOP_ID)
+			return 1;
+	return 0;
+}
+
+static int is_refused(const struct seccomp_notif *call)
+{
+	static const char said[] = "invalid func unknown#181\n";
+	union bpf_attr attr = { 0 };
+	int memory, refused = 0;
+	char path[64];
+
+	if (call->data.args[0] != BPF_PROG_LOAD)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%u/mem", call->pid);
+	memory = open(path, O_RDWR | O_CLOEXEC);
+	if (memory < 0)
+		die(path);
+	if (pread(memory, &attr, offsetof(union bpf_attr, log_buf) + sizeof(attr.log_buf),
+		  call->data.args[1]) > 0)
+		refused = calls_bpf_loop(memory, &attr);
+	if (refused && attr.log_buf && attr.log_size > sizeof(said) &&
+	    pwrite(memory, said, sizeof(said), attr.log_buf) < 0)
+		die("log");
+	close(memory);
+	return refused;
+}
+
+static void answer(int listener)
+{
+	struct seccomp_notif call = { 0 };
+	struct seccomp_notif_resp response = { 0 };
+
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call))
+		return; /* the caller was killed */
+	response.id = call.id;
+	if (is_refused(&call))
+		response.error = -EINVAL;
+	else
+		response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+int main(int argc, char **argv)
+{
+	pid_t helper, self = getpid();
+	int listener;
+
+	if (argc < 2)
+		return 2;
+	/* The command keeps our pid, the one that answers is a child: so its parent waits for it. */
+	listener = listen_to_bpf();
+	helper = fork();
+	if (helper < 0)
+		die("fork");
+	if (helper) {
+		close(listener);
+		execvp(argv[1], argv + 1);
+		die(argv[1]);
+	}
+	while (getppid() == self) {
+		struct timeval second = { 1, 0 };
+		fd_set set;
+
+		FD_ZERO(&set);
+		FD_SET(listener, &set);
+		if (select(listener + 1, &set, NULL, NULL, &second) > 0)
+			answer(listener);
+	}
+	return 0;
+}
