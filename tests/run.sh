@@ -17,6 +17,8 @@ FAULTLINE=$BUILD/faultline
 # Debian's own Python: the one that Debian's python3-msgpack and python3-numpy belong to.
 PYTHON=${PYTHON:-$(command -v /usr/bin/python3 || command -v python3)}
 export BUILD FAULTLINE PYTHON PYTHONDONTWRITEBYTECODE=1
+# Tests run as whom they run as: faultline would give its commands back to who called sudo.
+not_by_sudo=(env -u SUDO_UID -u SUDO_GID -u SUDO_USER -u SUDO_COMMAND)
 unit_limit=300 live_limit=900 # seconds; only to end a test that hangs
 
 passed=0 failed=0 skipped=0
@@ -57,7 +59,8 @@ unit() {
 	for test in "${tests[@]}"; do
 		with_interpreter "$test"
 		started=$SECONDS
-		timeout --foreground -k 10 $unit_limit "${call[@]}" </dev/null >"$output" 2>&1
+		timeout --foreground -k 10 $unit_limit \
+			"${not_by_sudo[@]}" "${call[@]}" </dev/null >"$output" 2>&1
 		status=$?
 		judge "${test#"$BUILD/"}" $status $((SECONDS - started))
 		[ $status = 0 ] || [ $status = 77 ] || sed 's/^/      /' "$output"
@@ -85,7 +88,8 @@ live() {
 	fi
 	with_interpreter "$runner"
 	started=$SECONDS
-	timeout --foreground -k 10 $live_limit "${as_root[@]}" "${call[@]}" </dev/null 2>&1 | tee "$output"
+	timeout --foreground -k 10 $live_limit "${as_root[@]}" "${not_by_sudo[@]}" "${call[@]}" \
+		</dev/null 2>&1 | tee "$output"
 	status=${PIPESTATUS[0]}
 	judge "$runner" "$status" $((SECONDS - started))
 }

@@ -353,6 +353,8 @@ def main():
     options = arguments()
     if os.geteuid() != 0:
         sys.exit("bench: only root may trace: sudo make bench")
+    for name in ("SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND"):
+        os.environ.pop(name, None)  # what is traced runs as root, as what is not traced does
     load = os.getloadavg()[0]
     if load > 0.5:
         say(f"load average {load:.1f}: others are at work on this machine; ratios will be noisy")
