@@ -52,9 +52,13 @@ class Broken(Exception):
 
 def run(*command, **options):
     """Runs a tool that must succeed; returns its stdout."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT, **options)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT, **options
+    )
     if done.returncode:
-        raise Broken(f"{' '.join(map(str, command))}: {done.stderr.decode(errors='replace').strip()}")
+        raise Broken(
+            f"{' '.join(map(str, command))}: {done.stderr.decode(errors='replace').strip()}"
+        )
     return done.stdout
 
 
@@ -236,7 +240,18 @@ def random_file(path, size):
 def strace_counts(command, **options):
     """{call: (count, errors)} of a command and all its children, of all system calls."""
     with tempfile.NamedTemporaryFile("r", dir=machine().top) as out:
-        run("strace", "-f", "-qq", "-c", "-U", "name,calls,errors", "-o", out.name, *command, **options)
+        run(
+            "strace",
+            "-f",
+            "-qq",
+            "-c",
+            "-U",
+            "name,calls,errors",
+            "-o",
+            out.name,
+            *command,
+            **options,
+        )
         counts = {}
         for line in out.read().splitlines():
             words = line.split()
@@ -252,9 +267,16 @@ class Trace:
     """A trace as any msgpack library sees it. Columns of a kind of row: rows("syscall").pid etc."""
 
     def __init__(self, path):
-        unzip = subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        unpacker = msgpack.Unpacker(object_hook=msgpack_numpy.decode, raw=False, strict_map_key=False,
-                                    unicode_errors="surrogateescape", max_buffer_size=0)
+        unzip = subprocess.run(
+            ["zstd", "-dcq", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        unpacker = msgpack.Unpacker(
+            object_hook=msgpack_numpy.decode,
+            raw=False,
+            strict_map_key=False,
+            unicode_errors="surrogateescape",
+            max_buffer_size=0,
+        )
         unpacker.feed(unzip.stdout)
         self.header, self.totals = next(unpacker), None
         self.strings, self.blocks = {0: b""}, collections.defaultdict(list)
@@ -284,7 +306,9 @@ class Trace:
         if not columns:
             return None
         order = numpy.argsort(columns["time"], kind="stable")
-        return collections.namedtuple("Rows", columns)(*(column[order] for column in columns.values()))
+        return collections.namedtuple("Rows", columns)(
+            *(column[order] for column in columns.values())
+        )
 
     def row_count(self, kind):
         return sum(block["n"] for block in self.blocks.get(kind, []))
@@ -316,8 +340,12 @@ class Trace:
     def calls(self, path=None, **wanted):
         """System calls, of both kinds of rows, in order of time; of one file if a path is given."""
         ids = self.file_ids(path) if path is not None else None
-        found = [row for kind in ("syscall", "syscall_path") for row in self.dicts(kind)
-                 if (ids is None or row["file"] in ids) and all(row[k] == v for k, v in wanted.items())]
+        found = [
+            row
+            for kind in ("syscall", "syscall_path")
+            for row in self.dicts(kind)
+            if (ids is None or row["file"] in ids) and all(row[k] == v for k, v in wanted.items())
+        ]
         return sorted(found, key=lambda row: row["time"])
 
     def look_ups(self, ops):
@@ -335,8 +363,13 @@ class Trace:
 
 def faultline(*arguments, **options):
     """Runs faultline; stdout and stderr as bytes."""
-    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-               "timeout": LIMIT, **options}
+    options = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "timeout": LIMIT,
+        **options,
+    }
     return subprocess.run([machine().faultline, *arguments], **options)
 
 
@@ -348,8 +381,10 @@ class Recording:
         self.done = faultline("run", "-o", self.path, *arguments, "--", *command, **options)
         self.stderr = self.done.stderr.decode(errors="replace") if self.done.stderr else ""
         if status is not None and self.done.returncode != status:
-            raise AssertionError(f"exit status {self.done.returncode} in place of {status} from "
-                                 f"{' '.join(command)}: {self.stderr.strip()}")
+            raise AssertionError(
+                f"exit status {self.done.returncode} in place of {status} from "
+                f"{' '.join(command)}: {self.stderr.strip()}"
+            )
 
     @functools.cached_property
     def report(self):
@@ -361,8 +396,11 @@ class Recording:
 
     def operations(self):
         """{call: (count, errors)} as the report has them."""
-        return {row["op"]: (row["count"], row["errors"]) for row in self.report["operations"]
-                if row["layer"] == "syscall" and row["count"]}
+        return {
+            row["op"]: (row["count"], row["errors"])
+            for row in self.report["operations"]
+            if row["layer"] == "syscall" and row["count"]
+        }
 
     def file(self, path):
         """The report's row of a file; there must be exactly one."""
@@ -381,8 +419,9 @@ def report_of(path):
 
 def fetched(row):
     """Bytes brought into the page cache for a file of the report, by whatever door."""
-    return (sum(row[door]["fetched_bytes"] for door in ("read", "write", "mmap") if row[door])
-            + (row.get("cache_fetched_bytes") or 0))
+    return sum(row[door]["fetched_bytes"] for door in ("read", "write", "mmap") if row[door]) + (
+        row.get("cache_fetched_bytes") or 0
+    )
 
 
 def account(path):
@@ -393,8 +432,15 @@ def account(path):
 
 def as_user(uid, *command):
     """A command line that runs `command` with the rights of a user and none of root's."""
-    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--bounding-set=-all",
-            "--inh-caps=-all", *command]
+    return [
+        "setpriv",
+        f"--reuid={uid}",
+        f"--regid={uid}",
+        "--clear-groups",
+        "--bounding-set=-all",
+        "--inh-caps=-all",
+        *command,
+    ]
 
 
 def interrupt(signum, frame):

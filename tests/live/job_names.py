@@ -43,9 +43,15 @@ def try_open(case, path, expected=None, **options):
 
 
 def names():
-    for case, name in (("plain", b"plain"), ("latin", b"caf\xe9 \xff\xfe"), ("newline", b"two\nlines\n"),
-                       ("escape", b"\x1b[31mred\x07"), ("quotes", b"'\"\\ $(x)"), ("longest", b"n" * 255),
-                       ("utf-8", "größe-数据".encode())):
+    for case, name in (
+        ("plain", b"plain"),
+        ("latin", b"caf\xe9 \xff\xfe"),
+        ("newline", b"two\nlines\n"),
+        ("escape", b"\x1b[31mred\x07"),
+        ("quotes", b"'\"\\ $(x)"),
+        ("longest", b"n" * 255),
+        ("utf-8", "größe-数据".encode()),
+    ):
         path = make(os.path.join(top, name))
         read(case, os.open(path, os.O_RDONLY), path)
 
@@ -144,7 +150,11 @@ def in_chroot():
             os._exit(0)
         os._exit(1)
     assert os.waitpid(pid, 0)[1] == 0
-    cases["chroot"] = {"ino": os.stat(path).st_ino, "bytes": os.stat(path).st_size, "path": path.hex()}
+    cases["chroot"] = {
+        "ino": os.stat(path).st_ino,
+        "bytes": os.stat(path).st_size,
+        "path": path.hex(),
+    }
 
 
 names()

@@ -58,7 +58,9 @@ class Lines(unittest.TestResult):
         print(f"{word:<5} {test.id():<66} {seconds:5.1f} s{tail}")
         for part, (kind, value, trace) in self.troubles:
             name = part._subDescription() if hasattr(part, "_subDescription") else ""
-            place = [frame for frame in traceback.extract_tb(trace) if "/tests/live/" in frame.filename]
+            place = [
+                frame for frame in traceback.extract_tb(trace) if "/tests/live/" in frame.filename
+            ]
             where = f"{os.path.basename(place[-1].filename)}:{place[-1].lineno}" if place else "?"
             text = str(value).strip() or kind.__name__
             if not issubclass(kind, AssertionError):
@@ -83,7 +85,9 @@ def main(names):
     import harness
 
     tests = unittest.defaultTestLoader.discover(os.path.dirname(os.path.abspath(__file__)))
-    chosen = unittest.TestSuite(t for t in each(tests) if not names or any(n in t.id() for n in names))
+    chosen = unittest.TestSuite(
+        t for t in each(tests) if not names or any(n in t.id() for n in names)
+    )
     if not chosen.countTestCases():
         print(f"no test is called {' or '.join(names)}", file=sys.stderr)
         return 1

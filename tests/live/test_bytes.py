@@ -22,24 +22,37 @@ class Bytes(unittest.TestCase):
         sums["write"]["count"] += 1
 
         doors = {(row["door"], row["op"]): (row["bytes"], row["count"]) for row in report["doors"]}
-        for door, op, key in (("syscall", "read", "read"), ("syscall", "write", "write"),
-                              ("direct", "read", "direct_read"), ("direct", "write", "direct_write"),
-                              ("splice", "read", "transfer"), ("splice", "write", "transfer")):
+        for door, op, key in (
+            ("syscall", "read", "read"),
+            ("syscall", "write", "write"),
+            ("direct", "read", "direct_read"),
+            ("direct", "write", "direct_write"),
+            ("splice", "read", "transfer"),
+            ("splice", "write", "transfer"),
+        ):
             with self.subTest(door=door, op=op):
-                self.assertEqual(doors.get((door, op)), (sums[key]["bytes"], sums[key]["count"]),
-                                 "(bytes, count)")
+                self.assertEqual(
+                    doors.get((door, op)),
+                    (sums[key]["bytes"], sums[key]["count"]),
+                    "(bytes, count)",
+                )
         with self.subTest("/proc/self/io"):
             self.assertEqual(report["totals"]["read"]["bytes"], sums["rchar"] + sums["proc_bytes"])
-            self.assertEqual(report["totals"]["write"]["bytes"], sums["wchar"] + os.path.getsize(out))
+            self.assertEqual(
+                report["totals"]["write"]["bytes"], sums["wchar"] + os.path.getsize(out)
+            )
         with self.subTest("processes"):
             mine = [row for row in report["processes"] if row["comm"] == "sums-static"]
             self.assertEqual(len(mine), 3)
             for op in ("read", "write"):
-                self.assertEqual(sum(row[op]["bytes"] for row in mine), report["totals"][op]["bytes"])
+                self.assertEqual(
+                    sum(row[op]["bytes"] for row in mine), report["totals"][op]["bytes"]
+                )
         with self.subTest("files"):
             for op in ("read", "write"):
-                self.assertEqual(sum(row[op]["bytes"] for row in report["files"]),
-                                 report["totals"][op]["bytes"])
+                self.assertEqual(
+                    sum(row[op]["bytes"] for row in report["files"]), report["totals"][op]["bytes"]
+                )
         with self.subTest("size classes"):
             for row in report["operations"]:
                 if row["layer"] == "syscall" and row["op"] in ("read", "pread64", "pwritev2"):

@@ -50,8 +50,10 @@ class Calls(unittest.TestCase):
         self.compare(self.recorded(others=["others"]).operations(), self.counted())
 
     def test_all_file_types(self):
-        self.compare(self.recorded("--file-types", "all", others=["others"]).operations(),
-                     self.counted("others"))
+        self.compare(
+            self.recorded("--file-types", "all", others=["others"]).operations(),
+            self.counted("others"),
+        )
 
     def test_one_file_type(self):
         """--file-types dir: of all reads only those of directories, and those of no file."""
@@ -70,8 +72,11 @@ class Calls(unittest.TestCase):
             self.skipTest("this kernel has no 32-bit calls")
         recording = Recording(command)
         families = {o["name"]: o["family"] for o in recording.trace.header["operations"]}
-        counts = {row["op"]: row["count"] for row in recording.report["operations"]
-                  if families[row["op"]] == "undecoded"}
+        counts = {
+            row["op"]: row["count"]
+            for row in recording.report["operations"]
+            if families[row["op"]] == "undecoded"
+        }
         self.assertEqual(list(counts.values()), [37])
         self.assertEqual(recording.operations()["lseek"], (37, 0), "the calls between them")
 

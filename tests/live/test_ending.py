@@ -46,17 +46,40 @@ class Running:
         data = harness.random_file(f"{self.directory}/data", 64 * 4096)
         self.path, self.out = f"{self.directory}/trace.flt", f"{self.directory}/out.json"
         self.stderr = tempfile.TemporaryFile(dir=self.directory)
-        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": self.stderr, **options}
+        options = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.DEVNULL,
+            "stderr": self.stderr,
+            **options,
+        }
         self.tracer = machine().start(
-            [machine().faultline, "run", "-o", self.path, *arguments, "--", machine().program("pacer"), data,
-             self.out, str(seconds), at_signal], **options)
-        if not wait_until(lambda: os.path.exists(f"{data}.started") or self.tracer.poll() is not None, 30):
+            [
+                machine().faultline,
+                "run",
+                "-o",
+                self.path,
+                *arguments,
+                "--",
+                machine().program("pacer"),
+                data,
+                self.out,
+                str(seconds),
+                at_signal,
+            ],
+            **options,
+        )
+        if not wait_until(
+            lambda: os.path.exists(f"{data}.started") or self.tracer.poll() is not None, 30
+        ):
             raise AssertionError("the job did not start")
         if self.tracer.poll() is not None:
             raise AssertionError(f"the job did not start: {self.talk()}")
         # A tracer may have threads or helpers; the job is the one that was executed.
-        self.job = next(pid for pid in children_of(self.tracer.pid)
-                        if os.readlink(f"/proc/{pid}/exe") == machine().program("pacer"))
+        self.job = next(
+            pid
+            for pid in children_of(self.tracer.pid)
+            if os.readlink(f"/proc/{pid}/exe") == machine().program("pacer")
+        )
 
     def talk(self):
         self.stderr.seek(0)
@@ -86,7 +109,9 @@ class Ending(unittest.TestCase):
         running.tracer.kill()
         running.tracer.wait()
         self.assertTrue(is_alive(running.job))
-        self.assertTrue(wait_until(lambda: not self.loaded(programs)), "programs stay in the kernel")
+        self.assertTrue(
+            wait_until(lambda: not self.loaded(programs)), "programs stay in the kernel"
+        )
         self.assertTrue(wait_until(lambda: not is_alive(running.job)))
         truth = account(running.out)
         self.assertEqual((truth["bytes"], truth["signals"]), (truth["reads"] * 4096, 0))
@@ -110,9 +135,16 @@ class Ending(unittest.TestCase):
 
     def loaded(self, programs):
         tool = "/usr/sbin/bpftool"
-        return [program for program in programs
-                if subprocess.run([tool, "prog", "show", "id", str(program)], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL).returncode == 0]
+        return [
+            program
+            for program in programs
+            if subprocess.run(
+                [tool, "prog", "show", "id", str(program)],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ).returncode
+            == 0
+        ]
 
     def test_kill_job(self):
         running = Running(30)
@@ -185,8 +217,11 @@ class Ending(unittest.TestCase):
         small = machine().mount("-t", "tmpfs", "-o", "size=1M", "tmpfs")
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
-        recording = Recording([machine().program("hotread"), data, out, "2", "reads", "1000000", "7"],
-                              trace=f"{small}/trace.flt", status=7)
+        recording = Recording(
+            [machine().program("hotread"), data, out, "2", "reads", "1000000", "7"],
+            trace=f"{small}/trace.flt",
+            status=7,
+        )
         return recording, account(out)["reads"], data
 
     def test_disk_full(self):
@@ -210,8 +245,14 @@ class Ending(unittest.TestCase):
         self.assertIn("hotread", {row["comm"] for row in recording.report["processes"]})
 
     def test_exit_status(self):
-        for script, status in (("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", 143),
-                               ("kill -SEGV $$", 139), ("exit 125", 125)):
+        for script, status in (
+            ("exit 0", 0),
+            ("exit 3", 3),
+            ("exit 255", 255),
+            ("kill -TERM $$", 143),
+            ("kill -SEGV $$", 139),
+            ("exit 125", 125),
+        ):
             with self.subTest(script):
                 recording = Recording(["sh", "-c", script], status=status)
                 self.assertIs(recording.report["trace"]["complete"], True)
@@ -219,17 +260,23 @@ class Ending(unittest.TestCase):
 
     def test_bad_memory_access(self):
         """Faults that end in a signal end the job as they would without a tracer."""
-        cut = ("import mmap, os\n"
-               "f = open(os.environ['DATA'], 'r+b')\n"
-               "m = mmap.mmap(f.fileno(), 0)\n"
-               "m[5]\n"
-               "os.truncate(os.environ['DATA'], 0)\n"
-               "m[70000]\n")
+        cut = (
+            "import mmap, os\n"
+            "f = open(os.environ['DATA'], 'r+b')\n"
+            "m = mmap.mmap(f.fileno(), 0)\n"
+            "m[5]\n"
+            "os.truncate(os.environ['DATA'], 0)\n"
+            "m[70000]\n"
+        )
         data = harness.random_file(f"{machine().new_dir()}/data", 100_000)
-        for script, status in ((cut, 128 + signal.SIGBUS), ("import ctypes; ctypes.string_at(0)", 139)):
+        for script, status in (
+            (cut, 128 + signal.SIGBUS),
+            ("import ctypes; ctypes.string_at(0)", 139),
+        ):
             with self.subTest(script):
-                recording = Recording([harness.PYTHON, "-c", script], status=status,
-                                      env={**os.environ, "DATA": data})
+                recording = Recording(
+                    [harness.PYTHON, "-c", script], status=status, env={**os.environ, "DATA": data}
+                )
                 self.assertIs(recording.report["trace"]["complete"], True)
 
     def test_streams(self):
@@ -251,19 +298,24 @@ class Ending(unittest.TestCase):
         """Descriptors, signals, limits, environment: as if there were no tracer."""
         script = """
             ls -l /proc/self/fd | awk '{ print $9 }'
-            grep -E '^(Sig|Shd|Cap|NoNew|Seccomp|Umask|Groups|Uid|Gid|Cpus_allowed)' /proc/self/status |
-                grep -v SigQ
-            cat /proc/self/limits; cat /proc/self/oom_score_adj; nice; pwd; umask; env | sort | grep -v ^_="""
+            grep -E '^(Sig|Shd|Cap|NoNew|Seccomp|Umask|Groups|Uid|Gid|Cpus_allowed)' \\
+                /proc/self/status | grep -v SigQ
+            cat /proc/self/limits /proc/self/oom_score_adj
+            nice; pwd; umask; env | sort | grep -v ^_="""
         options = {"cwd": machine().new_dir(), "stderr": subprocess.DEVNULL}
         command = ["sh", "-c", script]
         alone = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **options)
         recording = Recording(command, **options)
-        self.assertEqual(recording.done.stdout.decode().splitlines(), alone.stdout.decode().splitlines())
+        self.assertEqual(
+            recording.done.stdout.decode().splitlines(), alone.stdout.decode().splitlines()
+        )
 
     def test_children_that_outlive(self):
         """The run ends with the command; the summary names who goes on."""
         directory = machine().new_dir()
-        recording = Recording(["sh", "-c", 'sleep 60 >/dev/null 2>&1 & echo $! >"$0/pid"', directory])
+        recording = Recording(
+            ["sh", "-c", 'sleep 60 >/dev/null 2>&1 & echo $! >"$0/pid"', directory]
+        )
         with open(f"{directory}/pid") as file:
             pid = int(file.read())
         self.addCleanup(os.kill, pid, signal.SIGKILL)

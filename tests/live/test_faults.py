@@ -11,7 +11,15 @@ from harness import Recording, fetched, machine
 DATA_BYTES = 24 << 20
 SPARSE_BYTES = 5 << 30
 # Bring pages in without any fault, or with faults that no mapping of the data can be told from.
-WITHOUT_FAULTS = ("pread", "read", "readahead", "fadvise", "sendfile", "willneed", "direct_write_from")
+WITHOUT_FAULTS = (
+    "pread",
+    "read",
+    "readahead",
+    "fadvise",
+    "sendfile",
+    "willneed",
+    "direct_write_from",
+)
 IN_ORDER = ("sequential", "random", "advised_random", "private_write", "shared_write", "sparse")
 
 
@@ -48,16 +56,22 @@ class Faults(unittest.TestCase):
 
         def is_right(seen):
             recording, truth = seen
-            return truth["resident_before"] == 0 and self.all_fetched(recording, data) == resident(truth)
+            return truth["resident_before"] == 0 and self.all_fetched(recording, data) == resident(
+                truth
+            )
 
         recording, truth = harness.undisturbed(lambda: self.record(directory, mode, data), is_right)
         self.assertEqual(truth["resident_before"], 0, "the data was not cold")
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
         row = recording.file(data)
-        self.assertEqual(fetched(row), resident(truth), f"fetched bytes against resident pages; {row}")
+        self.assertEqual(
+            fetched(row), resident(truth), f"fetched bytes against resident pages; {row}"
+        )
         if mode not in WITHOUT_FAULTS:
             self.assertEqual(row["mmap"]["major"], truth["major"], "major faults against ru_majflt")
-            self.assertLessEqual(row["mmap"]["time_ns"], truth["wall_ns"] * 4, "four threads at most")
+            self.assertLessEqual(
+                row["mmap"]["time_ns"], truth["wall_ns"] * 4, "four threads at most"
+            )
             self.assertGreater(row["mmap"]["time_ns"], 0)
         if mode == "shared_write":
             self.assertGreater(row["mmap"]["written_pages"], 0)
@@ -73,19 +87,26 @@ class Faults(unittest.TestCase):
         return sum(fetched(row) for row in recording.report["files"] if row["ino"] == ino)
 
     def check_offsets(self, recording, data, truth):
-        """One thread's faults are at pages that it touched, in the order in which it touched them."""
+        """One thread's faults are at pages that it touched, in the order of the touches."""
         rows = recording.trace.rows("fault")
         ids = recording.trace.file_ids(data)
-        pages = [offset // truth["page_bytes"] for offset, file in
-                 zip(rows.offset.tolist(), rows.file.tolist()) if file in ids]
+        pages = [
+            offset // truth["page_bytes"]
+            for offset, file in zip(rows.offset.tolist(), rows.file.tolist())
+            if file in ids
+        ]
         touches = iter(truth["touched"])
         self.assertGreater(len(pages), 0)
         self.assertLessEqual(truth["major"], len(pages))
         for number, page in enumerate(pages):
-            self.assertIn(page, touches, f"fault {number} of {len(pages)} is at a page out of order")
+            self.assertIn(
+                page, touches, f"fault {number} of {len(pages)} is at a page out of order"
+            )
 
     def test_every_mode_is_tested(self):
-        listed = subprocess.run([machine().program("mapper"), "list"], stdout=subprocess.PIPE, text=True)
+        listed = subprocess.run(
+            [machine().program("mapper"), "list"], stdout=subprocess.PIPE, text=True
+        )
         self.assertEqual(listed.stdout.split(), MODES)
 
     def test_cold_program(self):
@@ -95,25 +116,32 @@ class Faults(unittest.TestCase):
 
         def record():
             harness.cool(program)
-            return Recording(["sh", "-c", f"{program} -S -c 0; true"]), harness.resident_bytes(program)
+            return Recording(["sh", "-c", f"{program} -S -c 0; true"]), harness.resident_bytes(
+                program
+            )
 
         recording, in_cache = harness.undisturbed(
-            record, lambda seen: self.all_fetched(seen[0], program) == seen[1])
+            record, lambda seen: self.all_fetched(seen[0], program) == seen[1]
+        )
         self.assertGreater(in_cache, 0)
         self.assertEqual(fetched(recording.file(program)), in_cache)
 
     def test_anonymous_memory(self):
         """Faults on memory that is no file's are totals, and with those on files what the kernel
         counted for the threads that ended: all of a child's, at most all of everybody's."""
-        script = ("import mmap\n"
-                  "m = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
-                  "m.madvise(mmap.MADV_NOHUGEPAGE)\n"
-                  "for at in range(0, 64 << 20, 4096): m[at] = 1\n")
+        script = (
+            "import mmap\n"
+            "m = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
+            "m.madvise(mmap.MADV_NOHUGEPAGE)\n"
+            "for at in range(0, 64 << 20, 4096): m[at] = 1\n"
+        )
         recording = Recording(["sh", "-c", '"$0" -S -c "$1"; true', harness.PYTHON, script])
         pages = (64 << 20) // 4096
         self.assertGreaterEqual(recording.report["totals"]["anonymous_faults"]["count"], pages)
         self.assertLess(recording.trace.row_count("fault"), pages, "they are no rows")
-        faults = sum(row["count"] for row in recording.report["operations"] if row["layer"] == "fault")
+        faults = sum(
+            row["count"] for row in recording.report["operations"] if row["layer"] == "fault"
+        )
         ends = recording.trace.rows("exit")
         counted = dict(zip(ends.pid.tolist(), (ends.major + ends.minor).tolist()))
         self.assertEqual(len(counted), 2)
@@ -122,9 +150,30 @@ class Faults(unittest.TestCase):
         self.assertLessEqual(faults, sum(counted.values()))
 
 
-MODES = ["sequential", "random", "advised_random", "private_write", "shared_write", "populate", "mlock",
-         "mlock2", "populate_read", "populate_write", "willneed", "fork", "threads", "write_from",
-         "direct_write_from", "read_into", "sparse", "pread", "read", "readahead", "fadvise", "sendfile"]
+MODES = [
+    "sequential",
+    "random",
+    "advised_random",
+    "private_write",
+    "shared_write",
+    "populate",
+    "mlock",
+    "mlock2",
+    "populate_read",
+    "populate_write",
+    "willneed",
+    "fork",
+    "threads",
+    "write_from",
+    "direct_write_from",
+    "read_into",
+    "sparse",
+    "pread",
+    "read",
+    "readahead",
+    "fadvise",
+    "sendfile",
+]
 ON_ROOT = ["sequential", "random", "advised_random", "threads", "fork"]
 
 

@@ -14,7 +14,7 @@ UNLINKED = 8  # flag of calls
 
 class Offsets(unittest.TestCase):
     def compare(self, way, calls):
-        """Shares of the calls of each thread, in its order, whose (call, offset, result) is true."""
+        """How many calls there were, and those whose (call, offset, result) is not true."""
         directory = machine().new_dir()
         data, out = f"{directory}/data", f"{directory}/out.json"
         recording = Recording([machine().program("offsets"), data, out, way])
@@ -27,7 +27,7 @@ class Offsets(unittest.TestCase):
                 ours[row["tid"]].append([row["op"], row["offset"], row["result"]])
         for tid in truth:
             if way == "alone" or tid != first:
-                ours[tid] = ours[tid][-len(truth[tid]):]
+                ours[tid] = ours[tid][-len(truth[tid]) :]
             self.assertEqual([(c, r) for c, _, r in ours[tid]], [(c, r) for c, _, r in truth[tid]])
         pairs = [pair for tid in truth for pair in zip(truth[tid], ours[tid])]
         return len(pairs), [pair for pair in pairs if pair[0] != pair[1]]
@@ -40,14 +40,28 @@ class Offsets(unittest.TestCase):
 
     def test_alone(self):
         """Every call of one thread that reads or writes, with positions, appends and -1."""
-        count, wrong = self.compare("alone", ("read", "readv", "pread64", "preadv", "preadv2", "write",
-                                              "writev", "pwrite64", "pwritev", "pwritev2"))
+        count, wrong = self.compare(
+            "alone",
+            (
+                "read",
+                "readv",
+                "pread64",
+                "preadv",
+                "preadv2",
+                "write",
+                "writev",
+                "pwrite64",
+                "pwritev",
+                "pwritev2",
+            ),
+        )
         self.assertEqual(count, 650)
         self.assertEqual(wrong[:3], [], f"{len(wrong)} of {count} (true, recorded)")
 
     def test_shared_descriptor(self):
         """Threads that read one descriptor. The kernel moves the position before the call is over,
-        so that few may be told wrong: 1 in 10,000 was measured, 1 in 6 is what a naive tracer gets."""
+        so that few may be told wrong: 1 in 10,000 was measured, 1 in 6 is what a naive tracer gets.
+        """
         count, wrong = self.compare("shared", ("read", "readv"))
         self.assertGreaterEqual(count, 20000)
         self.assertLess(len(wrong), count / 100, f"{wrong[:3]} (true, recorded)")
@@ -68,8 +82,15 @@ class Names(unittest.TestCase):
         top, other = machine().new_dir(), machine().new_dir()
         os.mkdir(f"{top}/bound")
         bind = machine().mount("--bind", f"{top}/bound")
-        recording = Recording([harness.PYTHON, os.path.join(harness.TOP, "tests/live/job_names.py"), top,
-                               bind, f"{other}/out.json"])
+        recording = Recording(
+            [
+                harness.PYTHON,
+                os.path.join(harness.TOP, "tests/live/job_names.py"),
+                top,
+                bind,
+                f"{other}/out.json",
+            ]
+        )
         cases = account(f"{other}/out.json")
         missing = {case: bytes.fromhex(path) for case, path in cases.pop("missing").items()}
         for case in cases.values():
@@ -81,14 +102,32 @@ class Names(unittest.TestCase):
         trace, read = self.recording.trace, collections.Counter()
         for row in trace.calls(op="read"):
             read[row["file"]] += max(row["result"], 0)
-        found = [file for id, file in trace.files.items()
-                 if file["ino"] == case["ino"] and read[id] == case["bytes"]]
-        self.assertEqual(len(found), 1, f"files with inode {case['ino']} and {case['bytes']} bytes read")
+        found = [
+            file
+            for id, file in trace.files.items()
+            if file["ino"] == case["ino"] and read[id] == case["bytes"]
+        ]
+        self.assertEqual(
+            len(found), 1, f"files with inode {case['ino']} and {case['bytes']} bytes read"
+        )
         return found[0]
 
     def test_names(self):
-        for name in ("plain", "latin", "newline", "escape", "quotes", "longest", "utf-8", "symlink", "bind",
-                     "proc_fd", "cwd", "dir_fd", "long"):
+        for name in (
+            "plain",
+            "latin",
+            "newline",
+            "escape",
+            "quotes",
+            "longest",
+            "utf-8",
+            "symlink",
+            "bind",
+            "proc_fd",
+            "cwd",
+            "dir_fd",
+            "long",
+        ):
             with self.subTest(name):
                 row = self.row_of(self.cases[name])
                 self.assertEqual(row["path"], self.cases[name]["path"])
@@ -113,10 +152,15 @@ class Names(unittest.TestCase):
         case = self.cases["unlinked"]
         row = self.row_of(case)
         self.assertEqual(row["path"], case["path"])
-        calls = [call for call in self.recording.trace.calls(op="read") if call["file"] == row["id"]]
+        calls = [
+            call for call in self.recording.trace.calls(op="read") if call["file"] == row["id"]
+        ]
         self.assertTrue(all(call["flags"] & UNLINKED for call in calls))
-        in_report = [row for row in self.recording.report["files"] if row["read"]["bytes"] == case["bytes"]
-                     and row["ino"] == case["ino"]]
+        in_report = [
+            row
+            for row in self.recording.report["files"]
+            if row["read"]["bytes"] == case["bytes"] and row["ino"] == case["ino"]
+        ]
         self.assertEqual(len(in_report), 1)
         self.assertIn(os.fsdecode(case["path"]), in_report[0]["path"])
         self.assertIs(in_report[0]["deleted"], True)
@@ -127,9 +171,14 @@ class Names(unittest.TestCase):
         self.assertNotEqual(old["id"], new["id"])
         self.assertEqual(old["path"], self.cases["replaced_old"]["path"])
         self.assertEqual(new["path"], self.cases["replaced_new"]["path"])
-        reads = {row["read"]["bytes"] for row in self.recording.report["files"]
-                 if os.fsencode(row["path"]).startswith(new["path"])}
-        self.assertEqual(reads, {self.cases[name]["bytes"] for name in ("replaced_old", "replaced_new")})
+        reads = {
+            row["read"]["bytes"]
+            for row in self.recording.report["files"]
+            if os.fsencode(row["path"]).startswith(new["path"])
+        }
+        self.assertEqual(
+            reads, {self.cases[name]["bytes"] for name in ("replaced_old", "replaced_new")}
+        )
 
     def test_no_name(self):
         """What never had a path is given none that could be taken for one."""
@@ -140,8 +189,11 @@ class Names(unittest.TestCase):
         self.assertTrue(self.row_of(self.cases["nameless"])["flags"] & (NAMELESS | DELETED))
 
     def test_failed_look_ups(self):
-        failed = {path for path, result in self.recording.trace.look_ups(("open", "openat"))
-                  if result == -2 or result == -36}
+        failed = {
+            path
+            for path, result in self.recording.trace.look_ups(("open", "openat"))
+            if result == -2 or result == -36
+        }
         for case, path in self.missing.items():
             with self.subTest(case):
                 self.assertIn(path, failed)
@@ -164,8 +216,10 @@ class Names(unittest.TestCase):
 
     def test_report_of_hostile_names(self):
         """JSON stays JSON, text stays harmless, and no byte of a name is lost."""
-        paths = {bytes.fromhex(row["path_hex"]) if row.get("path_hex") else row["path"].encode()
-                 for row in self.recording.report["files"]}
+        paths = {
+            bytes.fromhex(row["path_hex"]) if row.get("path_hex") else row["path"].encode()
+            for row in self.recording.report["files"]
+        }
         for name in ("latin", "newline", "escape", "quotes", "utf-8", "long"):
             with self.subTest(name):
                 self.assertIn(self.cases[name]["path"], paths)
@@ -173,7 +227,9 @@ class Names(unittest.TestCase):
             done = faultline(*command, self.recording.path)
             self.assertEqual(done.returncode, 0, done.stderr)
             done.stdout.decode()  # valid UTF-8, whatever the names
-            self.assertNotIn(b"\x1b", done.stdout, f"{command}: a terminal would take this as a command")
+            self.assertNotIn(
+                b"\x1b", done.stdout, f"{command}: a terminal would take this as a command"
+            )
             self.assertNotIn(b"\x07", done.stdout)
 
     def test_inherited_descriptor(self):
@@ -192,28 +248,46 @@ class Names(unittest.TestCase):
         for name in ("read", "mapped"):
             harness.random_file(f"{layers['lower']}/{name}", 3 << 20)
             harness.cool(f"{layers['lower']}/{name}")
-        merged = machine().mount("-t", "overlay", "-o", ",".join(
-            f"{key}dir={path}" for key, path in layers.items()), "overlay")
-        script = ("import mmap, os, sys\n"
-                  "while os.read(3, 1 << 16): pass\n"
-                  "m = mmap.mmap(4, 0, prot=mmap.PROT_READ)\n"
-                  "sum(m[at] for at in range(0, len(m), 4096))\n")
-        command = ["sh", "-c", 'exec "$0" -c "$1" 3<"$2/read" 4<"$2/mapped"', harness.PYTHON, script, merged]
+        merged = machine().mount(
+            "-t",
+            "overlay",
+            "-o",
+            ",".join(f"{key}dir={path}" for key, path in layers.items()),
+            "overlay",
+        )
+        script = (
+            "import mmap, os, sys\n"
+            "while os.read(3, 1 << 16): pass\n"
+            "m = mmap.mmap(4, 0, prot=mmap.PROT_READ)\n"
+            "sum(m[at] for at in range(0, len(m), 4096))\n"
+        )
+        command = [
+            "sh",
+            "-c",
+            'exec "$0" -c "$1" 3<"$2/read" 4<"$2/mapped"',
+            harness.PYTHON,
+            script,
+            merged,
+        ]
         recording = Recording(command)
         self.assertEqual(recording.file(f"{merged}/read")["read"]["bytes"], 3 << 20)
         for name in ("read", "mapped"):
             with self.subTest(name):
                 row = recording.file(f"{merged}/{name}")
-                self.assertEqual(harness.fetched(row), harness.resident_bytes(f"{layers['lower']}/{name}"))
+                self.assertEqual(
+                    harness.fetched(row), harness.resident_bytes(f"{layers['lower']}/{name}")
+                )
         self.assertGreater(recording.file(f"{merged}/mapped")["mmap"]["faults"], 0)
 
     def test_kinds_without_paths(self):
-        """What is no file has an honest name: its kind, its number, or the name its kernel gave it."""
-        script = ("import os, socket\n"
-                  "a, b = os.pipe()\n"
-                  "s, t = socket.socketpair()\n"
-                  "e = os.eventfd(0)\n"
-                  "for fd in (b, s.fileno(), e): os.write(fd, bytes([1] * 8))\n")
+        """What is no file has an honest name: its kind, and its number or the kernel's name."""
+        script = (
+            "import os, socket\n"
+            "a, b = os.pipe()\n"
+            "s, t = socket.socketpair()\n"
+            "e = os.eventfd(0)\n"
+            "for fd in (b, s.fileno(), e): os.write(fd, bytes([1] * 8))\n"
+        )
         recording = Recording([harness.PYTHON, "-c", script], "--file-types", "all")
         files = recording.trace.files
         names = [files[row["file"]]["path"] for row in recording.trace.calls(op="write", result=8)]
@@ -227,7 +301,9 @@ class Names(unittest.TestCase):
         if not machine().loops:
             machine().place("ext4")
         device = machine().loops[0]
-        recording = Recording(["dd", f"if={device}", "of=/dev/null", "bs=4096", "count=25", "status=none"])
+        recording = Recording(
+            ["dd", f"if={device}", "of=/dev/null", "bs=4096", "count=25", "status=none"]
+        )
         self.assertEqual(recording.file(device)["read"]["bytes"], 25 * 4096)
 
 

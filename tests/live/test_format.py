@@ -52,8 +52,9 @@ class Format(unittest.TestCase):
                         row["command"] = row["command"].rstrip(b"\0") + b"\0"
                     decoded.append(row)
                 names = sorted(decoded[0])
-                ours = sorted((tuple(row.get(name, b"") for name in names) for row in printed[kind]),
-                              key=repr)
+                ours = sorted(
+                    (tuple(row.get(name, b"") for name in names) for row in printed[kind]), key=repr
+                )
                 theirs = sorted((tuple(row[name] for name in names) for row in decoded), key=repr)
                 self.assertEqual(len(ours), len(theirs))
                 for a, b in zip(ours, theirs):
@@ -66,24 +67,37 @@ class Format(unittest.TestCase):
 
     def test_print_selects(self):
         """--layer, --pid and --file take what they say from the whole, no more and no less."""
-        whole = [json.loads(line) for line in
-                 faultline("print", "--format", "json", self.recording.path).stdout.splitlines()]
-        pid = next(row["child_pid"] for row in whole if row["kind"] == "fork"
-                   if row["child_pid"] != row["pid"])
-        for arguments, wanted in ((["--layer", "fault"], lambda row: row["layer"] == "fault"),
-                                  (["--pid", str(pid)], lambda row: pid in (row.get("pid"), row.get("child_pid")))):
+        whole = [
+            json.loads(line)
+            for line in faultline(
+                "print", "--format", "json", self.recording.path
+            ).stdout.splitlines()
+        ]
+        pid = next(
+            row["child_pid"]
+            for row in whole
+            if row["kind"] == "fork"
+            if row["child_pid"] != row["pid"]
+        )
+        for arguments, wanted in (
+            (["--layer", "fault"], lambda row: row["layer"] == "fault"),
+            (["--pid", str(pid)], lambda row: pid in (row.get("pid"), row.get("child_pid"))),
+        ):
             with self.subTest(arguments):
                 done = faultline("print", "--format", "json", *arguments, self.recording.path)
                 some = [json.loads(line) for line in done.stdout.splitlines()]
                 some = [row for row in some if row["kind"] != "file"]
                 self.assertGreater(len(some), 0)
-                self.assertEqual(some, [row for row in whole if row["kind"] != "file" and wanted(row)])
+                self.assertEqual(
+                    some, [row for row in whole if row["kind"] != "file" and wanted(row)]
+                )
         done = faultline("print", "--format", "json", "--file", "*/written", self.recording.path)
         some = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertGreater(len(some), 0)
         for row in some:
-            self.assertTrue(row["path"].endswith("/written") or
-                            row.get("path2", "").endswith("/written"), row)
+            self.assertTrue(
+                row["path"].endswith("/written") or row.get("path2", "").endswith("/written"), row
+            )
 
     def test_header(self):
         header = self.recording.trace.header
@@ -105,7 +119,9 @@ class Format(unittest.TestCase):
         path = f"{machine().new_dir()}/flipped.flt"
         with open(path, "wb") as file:
             file.write(content)
-        self.assertNotEqual(subprocess.run(["zstd", "-tq", path], stderr=subprocess.DEVNULL).returncode, 0)
+        self.assertNotEqual(
+            subprocess.run(["zstd", "-tq", path], stderr=subprocess.DEVNULL).returncode, 0
+        )
         done = faultline("report", path)
         self.assertIn(done.returncode, (0, 1))
         self.assertNotEqual(done.stdout + done.stderr, b"")

@@ -13,14 +13,18 @@ class Layers(unittest.TestCase):
         directory = machine().new_dir()
         data = harness.random_file(f"{directory}/data", 4 << 20)
         harness.cool(data)
-        script = ('import mmap, os, sys\n'
-                  'f = os.open(sys.argv[1], os.O_RDONLY)\n'
-                  'os.pread(f, 1 << 20, 0)\n'
-                  'm = mmap.mmap(f, 0, prot=mmap.PROT_READ)\n'
-                  'sum(m[at] for at in range(2 << 20, 4 << 20, 4096))\n')
+        script = (
+            "import mmap, os, sys\n"
+            "f = os.open(sys.argv[1], os.O_RDONLY)\n"
+            "os.pread(f, 1 << 20, 0)\n"
+            "m = mmap.mmap(f, 0, prot=mmap.PROT_READ)\n"
+            "sum(m[at] for at in range(2 << 20, 4 << 20, 4096))\n"
+        )
         arguments = ["--layers", layers] if layers else []
         recording = Recording([harness.PYTHON, "-c", script, data], *arguments)
-        states = {name: layer["state"] for name, layer in recording.report["trace"]["layers"].items()}
+        states = {
+            name: layer["state"] for name, layer in recording.report["trace"]["layers"].items()
+        }
         for name in LAYERS:
             on = not layers or name in layers.split(",") or name == "task"
             self.assertEqual(states[name], "on" if on else "off", name)

@@ -27,7 +27,9 @@ class Loss(unittest.TestCase):
         self.assertEqual(recording.operations()["pread64"], (reads, 0))
         self.assertEqual(recording.file(data)["read"]["count"], reads)
         self.assertEqual(recording.file(data)["read"]["bytes"], reads * 4096)
-        self.assertLessEqual(os.path.getsize(recording.path) / reads, 8, "bytes an event in the trace")
+        self.assertLessEqual(
+            os.path.getsize(recording.path) / reads, 8, "bytes an event in the trace"
+        )
 
     def test_tiny_buffers(self):
         """Written and lost together are the kernel's count, which is the program's own."""
@@ -56,7 +58,11 @@ class Loss(unittest.TestCase):
         screen = b"\n".join(done.stdout.splitlines()[:FIRST_SCREEN]).decode()
         for where, text in (("run", recording.stderr), ("report", screen)):
             with self.subTest(where):
-                said = [re.sub(r"[,.' _]", "", line) for line in text.splitlines() if "lost" in line.lower()]
+                said = [
+                    re.sub(r"[,.' _]", "", line)
+                    for line in text.splitlines()
+                    if "lost" in line.lower()
+                ]
                 self.assertTrue(any(str(lost) in line for line in said), text)
 
 

@@ -25,8 +25,11 @@ class Processes(unittest.TestCase):
             with self.subTest(name):
                 path = f"{directory}/{name}"
                 self.assertEqual(recording.file(path)["read"]["bytes"], os.path.getsize(path))
-                readers = {row["pid"] for row in recording.trace.calls(path)
-                           if row["op"] == "read" and row["result"] > 0}
+                readers = {
+                    row["pid"]
+                    for row in recording.trace.calls(path)
+                    if row["op"] == "read" and row["result"] > 0
+                }
                 self.assertEqual(len(readers), 1)
                 if pid is not None:
                     self.assertEqual(readers, {pid})
@@ -51,8 +54,18 @@ class Processes(unittest.TestCase):
         self.check_multiprocessing("forkserver")
 
     def test_every_way_to_start_one(self):
-        directory = self.files(["fork", "vfork", "spawn", "exec_chain", "clone", "thread_fork",
-                                "thread_exec", "leader_gone"])
+        directory = self.files(
+            [
+                "fork",
+                "vfork",
+                "spawn",
+                "exec_chain",
+                "clone",
+                "thread_fork",
+                "thread_exec",
+                "leader_gone",
+            ]
+        )
         out = f"{directory}/out.json"
         recording = Recording([machine().program("spawner"), directory, out])
         pids = account(out)
@@ -72,8 +85,11 @@ class Processes(unittest.TestCase):
             wait
             while [ ! -e daemon.done ]; do sleep 0.05; done"""
         recording = Recording(["sh", "-c", script, directory])
-        self.check_readers(recording, directory, dict.fromkeys(
-            ["timeout", "background", "pipe", "daemon", "subshell"]))
+        self.check_readers(
+            recording,
+            directory,
+            dict.fromkeys(["timeout", "background", "pipe", "daemon", "subshell"]),
+        )
 
     def test_named_anew(self):
         """A process that execs is the same process under a new name."""
@@ -95,7 +111,11 @@ class Processes(unittest.TestCase):
         self.assertEqual({row["exit_code"] for row in rows}, {0})
         self.assertEqual(len({row["ppid"] for row in rows}), 1)
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
-        ends = [row for row in recording.trace.dicts("exit") if row["process"] and row["comm"] == b"true"]
+        ends = [
+            row
+            for row in recording.trace.dicts("exit")
+            if row["process"] and row["comm"] == b"true"
+        ]
         self.assertEqual(len(ends), 200)
 
     def test_ends(self):
@@ -132,16 +152,22 @@ class Processes(unittest.TestCase):
         ranks = {row["pid"]: row["rank"] for row in recording.report["processes"]}
         for name, rank in (("three", 3), ("four", 4), ("none", None)):
             with self.subTest(name):
-                reader = {row["pid"] for row in recording.trace.calls(f"{directory}/{name}")
-                          if row["op"] == "read"}.pop()
+                reader = {
+                    row["pid"]
+                    for row in recording.trace.calls(f"{directory}/{name}")
+                    if row["op"] == "read"
+                }.pop()
                 self.assertEqual(ranks[reader], rank)
 
     def test_long_command_line(self):
         """Longer than is kept: cut, not lost; the environment behind it is read all the same."""
-        environment = {**{k: v for k, v in os.environ.items() if "RANK" not in k},
-                       **{f"FILLER_{i}": "x" * 1000 for i in range(80)}, "RANK": "6"}
+        environment = {
+            **{k: v for k, v in os.environ.items() if "RANK" not in k},
+            **{f"FILLER_{i}": "x" * 1000 for i in range(80)},
+            "RANK": "6",
+        }
         recording = Recording(["true", *["y" * 1000] * 60], env=environment)
-        row, = recording.report["processes"]
+        (row,) = recording.report["processes"]
         self.assertEqual((row["comm"], row["rank"]), ("true", 6))
         self.assertEqual(row["command"][:3], ["true", "y" * 1000, "y" * 1000])
 
@@ -152,9 +178,28 @@ class Processes(unittest.TestCase):
             directory = machine().new_dir()
             data, out, trace = (f"{directory}/{file}" for file in ("data", "out.json", "trace.flt"))
             harness.random_file(data, 1 << 20)
-            runs[name] = data, out, trace, machine().start(
-                [machine().faultline, "run", "-q", "-o", trace, "--", machine().program("hotread"), data, out,
-                 "1", "reads", "200000"], stdin=subprocess.DEVNULL)
+            runs[name] = (
+                data,
+                out,
+                trace,
+                machine().start(
+                    [
+                        machine().faultline,
+                        "run",
+                        "-q",
+                        "-o",
+                        trace,
+                        "--",
+                        machine().program("hotread"),
+                        data,
+                        out,
+                        "1",
+                        "reads",
+                        "200000",
+                    ],
+                    stdin=subprocess.DEVNULL,
+                ),
+            )
         for data, out, trace, process in runs.values():
             self.assertEqual(process.wait(harness.LIMIT), 0)
             files = {row["path"]: row for row in harness.report_of(trace)["files"]}
@@ -165,10 +210,11 @@ class Processes(unittest.TestCase):
         """A traced tracer: both see the job."""
         directory = self.files(["data"])
         inner = f"{directory}/inner.flt"
-        recording = Recording([machine().faultline, "run", "-q", "-o", inner, "--", "cat",
-                               f"{directory}/data"])
+        recording = Recording(
+            [machine().faultline, "run", "-q", "-o", inner, "--", "cat", f"{directory}/data"]
+        )
         for report in (recording.report, harness.report_of(inner)):
-            row, = [row for row in report["files"] if row["path"] == f"{directory}/data"]
+            (row,) = [row for row in report["files"] if row["path"] == f"{directory}/data"]
             self.assertEqual(row["read"]["bytes"], os.path.getsize(f"{directory}/data"))
 
     def test_own_namespaces(self):

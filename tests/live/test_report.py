@@ -23,9 +23,13 @@ class Report(unittest.TestCase):
         cls.report, trace = cls.recording.report, cls.recording.trace
         kinds = [trace.rows(kind) for kind in ("syscall", "syscall_path")]
         names = ("time", "dur", "pid", "op", "result", "fetched_bytes")
-        cls.rows = {name: numpy.concatenate([getattr(rows, name).astype("<i8") for rows in kinds])
-                    for name in names}
-        cls.families = numpy.array([op["family"] for op in trace.header["operations"]])[cls.rows["op"]]
+        cls.rows = {
+            name: numpy.concatenate([getattr(rows, name).astype("<i8") for rows in kinds])
+            for name in names
+        }
+        cls.families = numpy.array([op["family"] for op in trace.header["operations"]])[
+            cls.rows["op"]
+        ]
 
     def union(self, chosen):
         starts = self.rows["time"][chosen]
@@ -44,7 +48,11 @@ class Report(unittest.TestCase):
     def test_door(self):
         for op in ("read", "write"):
             with self.subTest(op):
-                ours, = [row for row in self.report["doors"] if (row["door"], row["op"]) == ("syscall", op)]
+                (ours,) = [
+                    row
+                    for row in self.report["doors"]
+                    if (row["door"], row["op"]) == ("syscall", op)
+                ]
                 chosen = self.families == op
                 results = self.rows["result"][chosen]
                 self.assertEqual(ours["count"], int(chosen.sum()))
@@ -64,7 +72,7 @@ class Report(unittest.TestCase):
                     self.assertLessEqual(process[name]["time_ns"], process[name]["thread_time_ns"])
 
     def test_operations(self):
-        """Counts, sums and the slowest one exactly; percentiles to a tenth and the rows beside them."""
+        """Counts, sums and the slowest one exactly; percentiles to a tenth and the next row."""
         names = [op["name"] for op in self.recording.trace.header["operations"]]
         for row in self.report["operations"]:
             if row["layer"] != "syscall" or not row["count"]:
@@ -83,21 +91,27 @@ class Report(unittest.TestCase):
     def test_files_add_up(self):
         """Bytes of all files are the totals': none is counted twice, none is forgotten."""
         for op in ("read", "write"):
-            self.assertEqual(sum(row[op]["bytes"] for row in self.report["files"]),
-                             self.report["totals"][op]["bytes"])
-        self.assertEqual(sum(row["mmap"]["faults"] for row in self.report["files"]),
-                         self.recording.trace.row_count("fault"))
+            self.assertEqual(
+                sum(row[op]["bytes"] for row in self.report["files"]),
+                self.report["totals"][op]["bytes"],
+            )
+        self.assertEqual(
+            sum(row["mmap"]["faults"] for row in self.report["files"]),
+            self.recording.trace.row_count("fault"),
+        )
 
     def test_pattern(self):
         """In Darshan's words: at or past the end of the one before, exactly there, or before it."""
         directory = machine().new_dir()
         data = f"{directory}/data"
-        script = ("import os, sys\n"
-                  "fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
-                  "os.ftruncate(fd, 1 << 20)\n"
-                  "for i in range(10): os.pread(fd, 1000, i * 1000)\n"      # nine are consecutive
-                  "for i in range(20, 27): os.pread(fd, 1000, i * 2000)\n"  # seven are past a hole
-                  "for i in range(5): os.pread(fd, 1000, 3000 - i)\n")      # five go back
+        script = (
+            "import os, sys\n"
+            "fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
+            "os.ftruncate(fd, 1 << 20)\n"
+            "for i in range(10): os.pread(fd, 1000, i * 1000)\n"  # nine are consecutive
+            "for i in range(20, 27): os.pread(fd, 1000, i * 2000)\n"  # seven are past a hole
+            "for i in range(5): os.pread(fd, 1000, 3000 - i)\n"
+        )  # five go back
         row = Recording(["/usr/bin/python3", "-c", script, data]).file(data)
         self.assertEqual(row["pattern"], {"sequential": 16, "consecutive": 9, "random": 5})
 
