@@ -105,7 +105,8 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 2;
-	/* The command keeps our pid, the one that answers is a child: so its parent waits for it. */
+	/* The command keeps our pid, the one that answers is a child: so its parent waits for it.
+	 */
 	listener = listen_to_bpf();
 	helper = fork();
 	if (helper < 0)

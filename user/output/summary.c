@@ -82,8 +82,9 @@ static int write_doors(struct screen *screen)
 		struct cell *row;
 
 		/* Bytes can come without a call or fault of that door: populate, mlock. */
-		if (door->type != CELL_TEXT || (!pick_number(pick_cell(screen->doors, i, "count")) &&
-						!pick_number(pick_cell(screen->doors, i, "bytes"))))
+		if (door->type != CELL_TEXT ||
+		    (!pick_number(pick_cell(screen->doors, i, "count")) &&
+		     !pick_number(pick_cell(screen->doors, i, "bytes"))))
 			continue;
 		row = door_row(table, door);
 		if (!row) {
@@ -110,12 +111,9 @@ static int write_files(struct screen *screen)
 {
 	enum { PATH, TIME, READ, FAULTS, FETCHED, WRITTEN };
 	static const struct pick_column columns[] = {
-		[PATH] = { "file", UNIT_NONE },
-		[TIME] = { "time", UNIT_NS },
-		[READ] = { "read", UNIT_BYTES },
-		[FAULTS] = { "faults", UNIT_COUNT },
-		[FETCHED] = { "into cache", UNIT_BYTES },
-		[WRITTEN] = { "written", UNIT_BYTES },
+		[PATH] = { "file", UNIT_NONE },		  [TIME] = { "time", UNIT_NS },
+		[READ] = { "read", UNIT_BYTES },	  [FAULTS] = { "faults", UNIT_COUNT },
+		[FETCHED] = { "into cache", UNIT_BYTES }, [WRITTEN] = { "written", UNIT_BYTES },
 	};
 	static const char *const groups[] = { "read", "write", "mmap" };
 	const struct table *files = screen->files;

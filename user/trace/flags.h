@@ -21,6 +21,12 @@
 	(1u << 10) /* a path did not fit or could not be read and is not whole                     \
 		    */
 
+#define TRACE_OP_EXECUTABLE (1u << 11) /* mmap: PROT_EXEC */
+
+/* `flags` of span_begin and instant rows. */
+#define TRACE_SPAN_CUT (1u << 0)    /* name, category or arguments were longer than is kept */
+#define TRACE_SPAN_UNREAD (1u << 1) /* one of them could not be read from the program's memory */
+
 /* `flags` of fault rows. */
 #define TRACE_FAULT_MAJOR (1u << 0) /* the kernel counted it as a major fault */
 #define TRACE_FAULT_WRITE (1u << 1) /* the access was a write */

@@ -82,6 +82,34 @@ static const struct trace_column file_columns[] = {
 	[FILE_PATH] = { "path", TRACE_STRING },
 };
 
+static const struct trace_column span_begin_columns[] = {
+	[SPAN_BEGIN_TIME] = { "dts", TRACE_TIME },
+	[SPAN_BEGIN_PID] = { "pid", TRACE_UINT },
+	[SPAN_BEGIN_TID] = { "tid", TRACE_UINT },
+	[SPAN_BEGIN_ID] = { "id", TRACE_UINT },
+	[SPAN_BEGIN_NAME] = { "name", TRACE_STRING },
+	[SPAN_BEGIN_CATEGORY] = { "category", TRACE_STRING },
+	[SPAN_BEGIN_ARGS] = { "args", TRACE_STRING },
+	[SPAN_BEGIN_FLAGS] = { "flags", TRACE_UINT },
+};
+
+static const struct trace_column span_end_columns[] = {
+	[SPAN_END_TIME] = { "dts", TRACE_TIME },
+	[SPAN_END_PID] = { "pid", TRACE_UINT },
+	[SPAN_END_TID] = { "tid", TRACE_UINT },
+	[SPAN_END_ID] = { "id", TRACE_UINT },
+};
+
+static const struct trace_column instant_columns[] = {
+	[INSTANT_TIME] = { "dts", TRACE_TIME },
+	[INSTANT_PID] = { "pid", TRACE_UINT },
+	[INSTANT_TID] = { "tid", TRACE_UINT },
+	[INSTANT_NAME] = { "name", TRACE_STRING },
+	[INSTANT_CATEGORY] = { "category", TRACE_STRING },
+	[INSTANT_ARGS] = { "args", TRACE_STRING },
+	[INSTANT_FLAGS] = { "flags", TRACE_UINT },
+};
+
 _Static_assert(COUNT(syscall_columns) == SYSCALL_COLUMNS, "every column has a name");
 _Static_assert(COUNT(syscall_path_columns) == SYSCALL_PATH_COLUMNS, "every column has a name");
 _Static_assert(COUNT(fault_columns) == FAULT_COLUMNS, "every column has a name");
@@ -91,10 +119,19 @@ _Static_assert(COUNT(exec_columns) == EXEC_COLUMNS, "every column has a name");
 _Static_assert(COUNT(exit_columns) == EXIT_COLUMNS, "every column has a name");
 _Static_assert(COUNT(file_columns) == FILE_COLUMNS, "every column has a name");
 
+_Static_assert(COUNT(span_begin_columns) == SPAN_BEGIN_COLUMNS, "every column has a name");
+_Static_assert(COUNT(span_end_columns) == SPAN_END_COLUMNS, "every column has a name");
+_Static_assert(COUNT(instant_columns) == INSTANT_COLUMNS, "every column has a name");
+
 #define SCHEMA(kind_, layer_, columns_, duration_)                                                 \
 	{                                                                                          \
 		.kind = (kind_), .layer = (layer_), .columns = (columns_),                         \
 		.column_count = COUNT(columns_), .duration = (duration_)                           \
+	}
+#define NAMES(kind_, layer_, columns_)                                                             \
+	{                                                                                          \
+		.kind = (kind_), .layer = (layer_), .columns = (columns_),                         \
+		.column_count = COUNT(columns_), .duration = -1, .names = true                     \
 	}
 
 const struct trace_schema trace_schemas[TRACE_KIND_COUNT] = {
@@ -102,10 +139,13 @@ const struct trace_schema trace_schemas[TRACE_KIND_COUNT] = {
 	[TRACE_SYSCALL_PATH] = SCHEMA("syscall_path", "syscall", syscall_path_columns, SYSCALL_DUR),
 	[TRACE_FAULT] = SCHEMA("fault", "fault", fault_columns, FAULT_DUR),
 	[TRACE_PAGECACHE] = SCHEMA("pagecache", "pagecache", pagecache_columns, -1),
-	[TRACE_FORK] = SCHEMA("fork", "task", fork_columns, -1),
-	[TRACE_EXEC] = SCHEMA("exec", "task", exec_columns, -1),
-	[TRACE_EXIT] = SCHEMA("exit", "task", exit_columns, -1),
-	[TRACE_FILE] = SCHEMA("file", "file", file_columns, -1),
+	[TRACE_FORK] = NAMES("fork", "task", fork_columns),
+	[TRACE_EXEC] = NAMES("exec", "task", exec_columns),
+	[TRACE_EXIT] = NAMES("exit", "task", exit_columns),
+	[TRACE_FILE] = NAMES("file", "file", file_columns),
+	[TRACE_SPAN_BEGIN] = SCHEMA("span_begin", "span", span_begin_columns, -1),
+	[TRACE_SPAN_END] = SCHEMA("span_end", "span", span_end_columns, -1),
+	[TRACE_INSTANT] = SCHEMA("instant", "span", instant_columns, -1),
 };
 
 const char *const trace_family_names[TRACE_FAMILY_COUNT] = {

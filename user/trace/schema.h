@@ -9,6 +9,7 @@
 #ifndef FAULTLINE_TRACE_SCHEMA_H
 #define FAULTLINE_TRACE_SCHEMA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,9 @@ enum trace_kind {
 	TRACE_EXEC,	    /* a process is named anew */
 	TRACE_EXIT,	    /* a thread ends, maybe with its process */
 	TRACE_FILE,	    /* what a file id stands for; a later row for the same id replaces it */
+	TRACE_SPAN_BEGIN,   /* the application begins a span */
+	TRACE_SPAN_END,	    /* ... and ends it */
+	TRACE_INSTANT,	    /* the application marks a moment */
 	TRACE_KIND_COUNT,
 };
 /* Besides these kinds a trace holds the header, "string" blocks, "index" and "totals". */
@@ -50,6 +54,7 @@ struct trace_schema {
 	const struct trace_column *columns;
 	unsigned int column_count;
 	int duration; /* number of the column that holds a duration in ns, or -1 */
+	bool names;   /* its rows say what the numbers in other rows stand for */
 };
 
 /* One row per kind, indexed by enum trace_kind. */
@@ -152,6 +157,37 @@ enum { /* TRACE_FILE */
        FILE_FLAGS,	/* "flags": TRACE_FILE_* */
        FILE_PATH,	/* "path": string id */
        FILE_COLUMNS,
+};
+
+enum { /* TRACE_SPAN_BEGIN; a span that never ends, ends with its process */
+       SPAN_BEGIN_TIME,
+       SPAN_BEGIN_PID,	    /* "pid" */
+       SPAN_BEGIN_TID,	    /* "tid" */
+       SPAN_BEGIN_ID,	    /* "id": given by the program, its own within the process */
+       SPAN_BEGIN_NAME,	    /* "name": string id */
+       SPAN_BEGIN_CATEGORY, /* "category": string id */
+       SPAN_BEGIN_ARGS,	 /* "args": string id; a msgpack map as the program made it, or nothing */
+       SPAN_BEGIN_FLAGS, /* "flags": TRACE_SPAN_* */
+       SPAN_BEGIN_COLUMNS,
+};
+
+enum { /* TRACE_SPAN_END */
+       SPAN_END_TIME,
+       SPAN_END_PID, /* "pid" */
+       SPAN_END_TID, /* "tid": may be another than the one that began it */
+       SPAN_END_ID,  /* "id": may be of no span */
+       SPAN_END_COLUMNS,
+};
+
+enum { /* TRACE_INSTANT */
+       INSTANT_TIME,
+       INSTANT_PID,	 /* "pid" */
+       INSTANT_TID,	 /* "tid" */
+       INSTANT_NAME,	 /* "name": string id */
+       INSTANT_CATEGORY, /* "category": string id */
+       INSTANT_ARGS,	 /* "args": string id */
+       INSTANT_FLAGS,	 /* "flags": TRACE_SPAN_* */
+       INSTANT_COLUMNS,
 };
 
 #endif

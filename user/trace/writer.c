@@ -116,7 +116,7 @@ static int queue_names(struct trace_writer *writer)
 	int err = 0;
 
 	for (int kind = 0; kind < TRACE_KIND_COUNT && !err; kind++)
-		if (trace_schemas[kind].duration < 0 && writer->blocks[kind])
+		if (trace_schemas[kind].names && writer->blocks[kind])
 			err = queue_rows(writer, kind, take_rows(&writer->blocks[kind][0]));
 	return err;
 }
@@ -128,7 +128,7 @@ static int queue_rows(struct trace_writer *writer, enum trace_kind kind, struct 
 
 	if (!rows.count)
 		return 0;
-	if (trace_schemas[kind].duration >= 0)
+	if (!trace_schemas[kind].names)
 		err = queue_names(writer);
 	if (!err)
 		err = queue_strings(writer);
