@@ -16,6 +16,7 @@
 /* A layer of any of the traces. Numbers of lost events are those of complete traces. */
 struct layer {
 	const char *name, *attach, *reason;
+	bool listed; /* in a header: a layer that could be switched, unlike identities of files */
 	bool on;
 	uint64_t lost;
 };
@@ -59,7 +60,7 @@ static const struct table_column columns[] = {
 	[LOST_TOTAL] = { "lost.total", "lost events", UNIT_COUNT },
 };
 
-/* Columns of each layer, in this order. */
+/* Columns of each layer, in this order; the first alone for those that no header lists. */
 enum { LAYER_LOST, LAYER_STATE, LAYER_ATTACH, LAYER_REASON, LAYER_COLUMNS };
 static const struct {
 	const char *name, *title; /* around the layer's name */
@@ -104,6 +105,7 @@ static void take_layers(struct about *about, const struct job_trace *trace)
 
 		if (!layer)
 			continue;
+		layer->listed = true;
 		layer->on |= from->on;
 		if (!layer->attach)
 			layer->attach = from->attach;
@@ -112,42 +114,48 @@ static void take_layers(struct about *about, const struct job_trace *trace)
 	}
 	for (size_t i = 0; trace->totals && i < trace->totals->kind_count; i++) {
 		const struct trace_kind_total *kind = &trace->totals->kinds[i];
-		size_t listed = about->layer_count;
-		struct layer *layer = layer_of(about, kind->layer);
+		struct layer *layer = kind->events ? layer_of(about, kind->layer) : NULL;
 
-		if (!layer)
-			continue;
-		/* Identities of files are no layer that could be switched: not in the header. */
-		layer->on |= about->layer_count > listed;
-		layer->lost = clock_add(layer->lost, kind->lost);
+		if (layer)
+			layer->lost = clock_add(layer->lost, kind->lost);
 	}
 }
 
-static int add_layer_columns(struct table *table, const struct about *about, unsigned int column)
+static unsigned int columns_of(const struct layer *layer)
+{
+	return layer->listed ? LAYER_COLUMNS : LAYER_LOST + 1;
+}
+
+static int add_layer_columns(struct table *table, const struct layer *layer)
 {
 	char name[96], title[96];
-	const char *layer = about->layers[column / LAYER_COLUMNS].name;
-	unsigned int which = column % LAYER_COLUMNS;
+	int status = 0;
 
-	snprintf(name, sizeof(name), layer_columns[which].name, layer);
-	snprintf(title, sizeof(title), layer_columns[which].title, layer);
-	return table_add_column(table, name, title, layer_columns[which].unit);
+	for (unsigned int i = 0; i < columns_of(layer) && !status; i++) {
+		snprintf(name, sizeof(name), layer_columns[i].name, layer->name);
+		snprintf(title, sizeof(title), layer_columns[i].title, layer->name);
+		status = table_add_column(table, name, title, layer_columns[i].unit);
+	}
+	return status;
 }
 
 static int set_layer(struct table *table, struct cell *cells, const struct about *about,
 		     const struct layer *layer)
 {
 	const char *state = layer->on ? "on" : "off";
-	int status = table_set_text(table, &cells[LAYER_STATE], state, strlen(state));
+	int status;
 
+	if ((layer->on || !layer->listed) && about->job->complete)
+		cell_uint(&cells[LAYER_LOST], layer->lost);
+	if (!layer->listed)
+		return 0;
+	status = table_set_text(table, &cells[LAYER_STATE], state, strlen(state));
 	if (!status && layer->attach)
 		status = table_set_text(table, &cells[LAYER_ATTACH], layer->attach,
 					strlen(layer->attach));
 	if (!status && layer->reason)
 		status = table_set_text(table, &cells[LAYER_REASON], layer->reason,
 					strlen(layer->reason));
-	if (layer->on && about->job->complete)
-		cell_uint(&cells[LAYER_LOST], layer->lost);
 	return status;
 }
 
@@ -330,11 +338,11 @@ static int fill(void *state, struct table *table)
 {
 	const struct about *about = state;
 	const struct job *job = about->job;
-	struct cell *row;
+	struct cell *row, *cells;
 	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
-	for (size_t i = 0; i < about->layer_count * LAYER_COLUMNS && !status; i++)
-		status = add_layer_columns(table, about, i);
+	for (size_t i = 0; i < about->layer_count && !status; i++)
+		status = add_layer_columns(table, &about->layers[i]);
 	if (!status)
 		status = table_add_row(table, &row);
 	if (!status)
@@ -349,11 +357,14 @@ static int fill(void *state, struct table *table)
 		status = set_each(table, &row[INCOMPLETE_REASON], job, incomplete_of, false);
 	if (!status)
 		status = set_command(table, &row[COMMAND], job);
-	for (size_t i = 0; i < about->layer_count && !status; i++)
-		status = set_layer(table, &row[FIRST_LAYER + i * LAYER_COLUMNS], about,
-				   &about->layers[i]);
-	if (!status)
-		set_numbers(row, about);
+	if (status)
+		return status;
+	cells = row + FIRST_LAYER;
+	for (size_t i = 0; i < about->layer_count && !status; i++) {
+		status = set_layer(table, cells, about, &about->layers[i]);
+		cells += columns_of(&about->layers[i]);
+	}
+	set_numbers(row, about);
 	return status;
 }
 
