@@ -17,8 +17,8 @@
 #include "live.h"
 
 #define THREADS 4
-#define BLOCK 512
-#define BLOCKS 20000
+#define BLOCK 16384 /* so large that a read takes long against the way out of the kernel */
+#define BLOCKS 3000
 #define POSITIONED 3000
 
 struct entry {

@@ -59,12 +59,12 @@ class Offsets(unittest.TestCase):
         self.assertEqual(wrong[:3], [], f"{len(wrong)} of {count} (true, recorded)")
 
     def test_shared_descriptor(self):
-        """Threads that read one descriptor. The kernel moves the position before the call is over,
-        so that few may be told wrong: 1 in 10,000 was measured, 1 in 6 is what a naive tracer gets.
-        """
+        """Threads that read one descriptor. The kernel lets go of the position before the call is
+        over, so that a few may be told wrong: a thousandth is usual, nearly all of them are what
+        the position at their entry would give."""
         count, wrong = self.compare("shared", ("read", "readv"))
-        self.assertGreaterEqual(count, 20000)
-        self.assertLess(len(wrong), count / 100, f"{wrong[:3]} (true, recorded)")
+        self.assertGreaterEqual(count, 3000)
+        self.assertLess(len(wrong), count / 50, f"{wrong[:3]} (true, recorded)")
 
 
 class Names(unittest.TestCase):
