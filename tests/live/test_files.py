@@ -60,8 +60,8 @@ class Offsets(unittest.TestCase):
 
     def test_shared_descriptor(self):
         """Threads that read one descriptor. The kernel lets go of the position before the call is
-        over, so that a few may be told wrong: a thousandth is usual, nearly all of them are what
-        the position at their entry would give."""
+        over, so that a few may be told wrong: a thousandth is usual; by the position at
+        their entry a sixth to a half would be."""
         count, wrong = self.compare("shared", ("read", "readv"))
         self.assertGreaterEqual(count, 3000)
         self.assertLess(len(wrong), count / 50, f"{wrong[:3]} (true, recorded)")
