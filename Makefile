@@ -61,6 +61,7 @@ help:
 # --- the kernel side ---------------------------------------------------------------------------
 
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Wall -Wextra \
+	-idirafter /usr/include/$(shell $(CC) -print-multiarch) \
 	-Wno-unused-parameter -Wno-missing-declarations -Wno-unused-function
 
 $(BUILD)/bpf/faultline.bpf.o: bpf/faultline.bpf.c Makefile
@@ -94,6 +95,29 @@ LIBRARIES := $(BUILD)/libcapture.a $(BUILD)/libcore.a
 $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS)
 
+# --- the library that programs mark their phases with ------------------------------------------
+
+# Also part of the Python extension: must build with nothing but the C library and <sys/sdt.h>.
+SPAN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard user/span/*.c))
+SPAN_LIBRARIES := $(BUILD)/libfaultline.a $(BUILD)/libfaultline.so
+
+all: $(SPAN_LIBRARIES)
+
+$(SPAN_OBJECTS): ALL_CFLAGS += -fPIC -fvisibility=hidden
+
+$(BUILD)/libfaultline.a: $(SPAN_OBJECTS)
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
+# Never unloaded: a tracer's probes lie in its text, and ids are told apart by where it lies.
+$(BUILD)/libfaultline.so.0: $(SPAN_OBJECTS)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -shared -Wl,-z,nodelete \
+		-Wl,-soname,$(@F) -o $@ $^
+
+$(BUILD)/libfaultline.so: $(BUILD)/libfaultline.so.0
+	$(Q)ln -sf $(<F) $@
+
+-include $(SPAN_OBJECTS:.o=.d)
+
 # --- tests -------------------------------------------------------------------------------------
 
 # Tests of the capture side need libbpf and the kernel side's skeleton, but no kernel and no root.
@@ -101,6 +125,10 @@ $(BUILD)/tests/unit/test_capture%.o: ALL_CFLAGS += -I$(BUILD)
 $(BUILD)/tests/unit/test_capture%.o: $(SKELETON)
 $(BUILD)/tests/unit/test_capture%: $(BUILD)/tests/unit/test_capture%.o $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
+
+# Programs that are marked with spans link what other programs link.
+$(BUILD)/tests/unit/test_span%: $(BUILD)/tests/unit/test_span%.o $(BUILD)/libfaultline.a
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lmsgpackc -lcmocka
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
@@ -167,6 +195,13 @@ install: all
 	install -D -m 644 user/command/faultline.1 $(DESTDIR)$(PREFIX)/share/man/man1/faultline.1
 	install -D -m 644 user/command/faultline.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/faultline
+	install -D -m 644 user/span/faultline.h $(DESTDIR)$(PREFIX)/include/faultline.h
+	install -D -m 644 $(BUILD)/libfaultline.a $(DESTDIR)$(PREFIX)/lib/libfaultline.a
+	install -D -m 755 $(BUILD)/libfaultline.so.0 $(DESTDIR)$(PREFIX)/lib/libfaultline.so.0
+	ln -sf libfaultline.so.0 $(DESTDIR)$(PREFIX)/lib/libfaultline.so
+	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' user/span/faultline.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/faultline.pc
 
 clean:
 	$(Q)rm -rf $(BUILD)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Arguments of a span from C: a msgpack map that grows by a key and a value at a time.
+ * Knows nothing of probes.
+ */
+#include "faultline.h"
+#include "pack.h"
+
+static struct pack pack_of(struct faultline_args *args)
+{
+	return (struct pack) { .bytes = args->bytes,
+			       .used = args->used,
+			       .size = sizeof(args->bytes) };
+}
+
+static void pack_string(struct pack *pack, const char *text)
+{
+	pack_text(pack, text ? text : "", text ? strlen(text) : 0);
+}
+
+static struct pack begin_pair(struct faultline_args *args, const char *key)
+{
+	struct pack pack = pack_of(args);
+
+	pack_string(&pack, key);
+	return pack;
+}
+
+/* Takes a pair over, and counts it in the map's head. */
+static void end_pair(struct faultline_args *args, const struct pack *pack)
+{
+	struct pack head = pack_of(args);
+
+	args->used = pack->used;
+	args->_count++;
+	head.used = 0;
+	pack_map(&head, args->_count);
+}
+
+void faultline_args_init(struct faultline_args *args)
+{
+	struct pack pack;
+
+	args->used = 0;
+	args->_count = 0;
+	pack = pack_of(args);
+	pack_map(&pack, 0);
+	args->used = pack.used;
+}
+
+#define PAIR(args, key, write)                                                                     \
+	do {                                                                                       \
+		struct pack pack = begin_pair(args, key);                                          \
+		write;                                                                             \
+		end_pair(args, &pack);                                                             \
+	} while (0)
+
+void faultline_args_int(struct faultline_args *args, const char *key, int64_t value)
+{
+	PAIR(args, key, pack_int(&pack, value));
+}
+
+void faultline_args_uint(struct faultline_args *args, const char *key, uint64_t value)
+{
+	PAIR(args, key, pack_uint(&pack, value));
+}
+
+void faultline_args_double(struct faultline_args *args, const char *key, double value)
+{
+	PAIR(args, key, pack_double(&pack, value));
+}
+
+void faultline_args_bool(struct faultline_args *args, const char *key, int value)
+{
+	PAIR(args, key, pack_bool(&pack, value != 0));
+}
+
+void faultline_args_text(struct faultline_args *args, const char *key, const char *value)
+{
+	PAIR(args, key, pack_string(&pack, value));
+}

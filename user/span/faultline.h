@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Spans: a program says what it is doing, and Faultline tells its I/O by that.
+ * Knows nothing of who listens; costs one or two nanoseconds a call while nobody does.
+ *
+ *	uint64_t step = faultline_span_begin("step", "compute", NULL, 0);
+ *	...
+ *	faultline_span_end(step);
+ *
+ * Every function may be called from any thread, after fork, and from a signal handler; none
+ * fails, sets errno, allocates memory or takes a lock. Whatever a listener should see is copied
+ * before the call returns: nothing that is passed need outlive the call.
+ *
+ * Categories with a meaning of their own: "compute" (what I/O can hide behind) and "io" (I/O as
+ * the program sees it). Others are free; "data", "checkpoint" and "comm" are usual.
+ */
+#ifndef FAULTLINE_H
+#define FAULTLINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAULTLINE_NAME_BYTES 255    /* of a name that are kept; more is cut off ... */
+#define FAULTLINE_CATEGORY_BYTES 63 /* ... as with a category, never inside a UTF-8 character */
+#define FAULTLINE_ARGS_BYTES 1024   /* arguments that take more are left out as a whole */
+
+#ifndef FAULTLINE_API
+#define FAULTLINE_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Not 0 while somebody listens: what is costly to prepare for a span may be skipped without. */
+FAULTLINE_API int faultline_enabled(void);
+
+/*
+ * Begins a span on the calling thread. `name` and `category` are strings, NULL counts as "".
+ * `args` are `args_bytes` bytes of one msgpack map (struct faultline_args makes one), or NULL.
+ * Returns the span's id, which is unique within the process, or 0 while nobody listens.
+ */
+FAULTLINE_API uint64_t faultline_span_begin(const char *name, const char *category,
+					    const void *args, size_t args_bytes);
+
+/* Ends the span of this id, whichever thread began it. 0 is no span: nothing happens. */
+FAULTLINE_API void faultline_span_end(uint64_t id);
+
+/* Marks a moment. Arguments as for faultline_span_begin(). */
+FAULTLINE_API void faultline_instant(const char *name, const char *category, const void *args,
+				     size_t args_bytes);
+
+/*
+ * Arguments of a span, put together key by key:
+ *
+ *	struct faultline_args args;
+ *
+ *	faultline_args_init(&args);
+ *	faultline_args_int(&args, "step", step);
+ *	id = faultline_span_begin("step", "compute", args.bytes, args.used);
+ *
+ * What does not fit makes the whole too long, and so be left out: no call fails. `bytes` is a
+ * whole map after each call. Keys and texts are strings, NULL counts as "".
+ */
+struct faultline_args {
+	size_t used;   /* bytes of the map; above FAULTLINE_ARGS_BYTES when it did not fit */
+	size_t _count; /* pairs in it */
+	unsigned char bytes[FAULTLINE_ARGS_BYTES];
+};
+
+FAULTLINE_API void faultline_args_init(struct faultline_args *args);
+FAULTLINE_API void faultline_args_int(struct faultline_args *args, const char *key, int64_t value);
+FAULTLINE_API void faultline_args_uint(struct faultline_args *args, const char *key,
+				       uint64_t value);
+FAULTLINE_API void faultline_args_double(struct faultline_args *args, const char *key,
+					 double value);
+FAULTLINE_API void faultline_args_bool(struct faultline_args *args, const char *key, int value);
+FAULTLINE_API void faultline_args_text(struct faultline_args *args, const char *key,
+				       const char *value);
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+namespace faultline
+{
+/* A span as long as its scope: faultline::span step("step", "compute"); */
+class span
+{
+      public:
+	explicit span(const char *name, const char *category = "", const void *args = NULL,
+		      size_t args_bytes = 0)
+	    : id(faultline_span_begin(name, category, args, args_bytes))
+	{
+	}
+	~span()
+	{
+		faultline_span_end(id);
+	}
+
+      private:
+	span(const span &);
+	span &operator=(const span &);
+	uint64_t id;
+};
+} /* namespace faultline */
+#endif
+
+#endif

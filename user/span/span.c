@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The probes of spans: provider "faultline", as notes that any USDT tracer reads.
+ * Must not know who listens, nor do anything that a signal handler may not.
+ */
+#include "faultline.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * The tracer counts itself into a probe's semaphore by the address in the probe's note, in the file
+ * that holds the note. They are hidden, so that no program's copy of the variable (a copy
+ * relocation) is read in place of the one that is counted.
+ *
+ * sdt.h's probe is a one-byte nop and must stay one: on 6.18 a uprobe on the five-byte form is
+ * made a call, and forked children died of it.
+ */
+#define _SDT_HAS_SEMAPHORES 1
+#include <sys/sdt.h>
+
+#define SEMAPHORE(name)                                                                            \
+	__extension__ volatile unsigned short name                                                 \
+		__attribute__((section(".probes"), visibility("hidden")))
+
+SEMAPHORE(faultline_span_begin_semaphore);
+SEMAPHORE(faultline_span_end_semaphore);
+SEMAPHORE(faultline_instant_semaphore);
+
+#define LISTENED(name) __builtin_expect(faultline_##name##_semaphore != 0, 0)
+
+#define ID_SALT_SHIFT 40 /* below it a count of spans: a million a second for twelve days */
+
+#define WAIT_NS 500000000ull /* for a tracer, when the library is loaded */
+#define WAIT_STEP_NS 1000000ull
+
+/* What a probe shows. On the stack and just written, thus resident: a tracer that may not sleep
+ * cannot read what a page fault would have to bring in. */
+struct shown {
+	char name[FAULTLINE_NAME_BYTES + 1];
+	char category[FAULTLINE_CATEGORY_BYTES + 1];
+	unsigned char args[FAULTLINE_ARGS_BYTES];
+};
+
+/* Copies at most `limit` bytes of a string and a NUL; cuts before a UTF-8 character, not in it. */
+static void copy_string(char *to, const char *from, size_t limit)
+{
+	size_t length, cut;
+
+	length = from ? strnlen(from, limit + 1) : 0;
+	if (length > limit) {
+		length = limit;
+		for (cut = limit; cut > limit - 4 && ((unsigned char)from[cut] & 0xc0) == 0x80;)
+			cut--;
+		/* four continuation bytes in a row are not UTF-8: there is no character to keep */
+		if (((unsigned char)from[cut] & 0xc0) != 0x80)
+			length = cut;
+	}
+	if (length)
+		memcpy(to, from, length);
+	to[length] = '\0';
+}
+
+/* Returns where the probe finds the arguments; NULL, with the length as it was, when too long. */
+static const void *show(struct shown *shown, const char *name, const char *category,
+			const void *args, size_t *args_bytes)
+{
+	copy_string(shown->name, name, FAULTLINE_NAME_BYTES);
+	copy_string(shown->category, category, FAULTLINE_CATEGORY_BYTES);
+	if (!args)
+		*args_bytes = 0;
+	if (*args_bytes == 0 || *args_bytes > sizeof(shown->args))
+		args = NULL;
+	else
+		args = memcpy(shown->args, args, *args_bytes);
+	/* The probe takes addresses and says nothing of memory: without this the copies could be
+	 * dropped as never read. */
+	__asm__ volatile("" : : "r"(shown) : "memory");
+	return args;
+}
+
+/*
+ * The upper bits tell apart several copies of this library in one process (a program's and a Python
+ * extension's): they lie at different addresses. After fork both processes go on from the same
+ * number, each in a process of its own. Not thread-local: beside what a traced probe costs a shared
+ * counter is nothing, and a signal handler may interrupt this.
+ */
+static uint64_t next_id(void)
+{
+	static uint64_t last;
+	uint64_t salt = (uint64_t)(uintptr_t)&last >> 12;
+
+	return salt << ID_SALT_SHIFT | __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+static __attribute__((noinline)) uint64_t fire_span_begin(const char *name, const char *category,
+							  const void *args, size_t args_bytes)
+{
+	struct shown shown;
+	const void *shown_args = show(&shown, name, category, args, &args_bytes);
+	uint64_t id = next_id();
+
+	STAP_PROBE5(faultline, span_begin, id, shown.name, shown.category, shown_args, args_bytes);
+	return id;
+}
+
+static __attribute__((noinline)) void fire_span_end(uint64_t id)
+{
+	STAP_PROBE1(faultline, span_end, id);
+}
+
+static __attribute__((noinline)) void fire_instant(const char *name, const char *category,
+						   const void *args, size_t args_bytes)
+{
+	struct shown shown;
+	const void *shown_args = show(&shown, name, category, args, &args_bytes);
+
+	STAP_PROBE4(faultline, instant, shown.name, shown.category, shown_args, args_bytes);
+}
+
+int faultline_enabled(void)
+{
+	return LISTENED(span_begin) || LISTENED(instant);
+}
+
+uint64_t faultline_span_begin(const char *name, const char *category, const void *args,
+			      size_t args_bytes)
+{
+	return LISTENED(span_begin) ? fire_span_begin(name, category, args, args_bytes) : 0;
+}
+
+void faultline_span_end(uint64_t id)
+{
+	if (LISTENED(span_end) && id)
+		fire_span_end(id);
+}
+
+void faultline_instant(const char *name, const char *category, const void *args, size_t args_bytes)
+{
+	if (LISTENED(instant))
+		fire_instant(name, category, args, args_bytes);
+}
+
+static bool all_listened(void)
+{
+	return LISTENED(span_begin) && LISTENED(span_end) && LISTENED(instant);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/*
+ * `faultline run` sees this library being mapped and only then can listen to it. Under it the first
+ * span waits for that, a bounded moment: for all three probes, so that no span begins unended.
+ */
+__attribute__((constructor)) static void wait_for_tracer(void)
+{
+	const struct timespec step = { .tv_nsec = WAIT_STEP_NS };
+	uint64_t deadline;
+
+	if (!getenv("FAULTLINE_RUN"))
+		return;
+	deadline = now_ns() + WAIT_NS;
+	while (!all_listened() && now_ns() < deadline)
+		nanosleep(&step, NULL);
+}
