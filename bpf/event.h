@@ -25,6 +25,9 @@ enum event_kind {
 	EVENT_ENVIRON,
 	EVENT_EXIT,
 	EVENT_FILE,
+	EVENT_SPAN_BEGIN,
+	EVENT_SPAN_END,
+	EVENT_INSTANT,
 	EVENT_KIND_COUNT,
 };
 
@@ -33,6 +36,10 @@ enum event_kind {
 #define EVENT_ENVIRON_BYTES 4096 /* of the environment in one record */
 #define EVENT_ENVIRON_RECORDS 32
 #define EVENT_COMM_BYTES 16
+#define EVENT_SPAN_NAME_BYTES 256 /* with the NUL */
+#define EVENT_SPAN_CATEGORY_BYTES 64
+#define EVENT_SPAN_ARGS_BYTES 1024
+#define EVENT_SPAN_TEXT_BYTES 512 /* room for name and category */
 
 struct event_header {
 	__u64 time_ns; /* CLOCK_MONOTONIC: start of an operation, moment of an event */
@@ -134,6 +141,22 @@ struct event_file {
 	char names[]; /* path components from the leaf to the root, each with its NUL */
 };
 
+/* Of EVENT_SPAN_BEGIN, and with id 0 of EVENT_INSTANT. */
+struct event_span {
+	struct event_header header;
+	__u64 id;
+	__u16 name_bytes; /* without NULs; name, category and arguments follow each other */
+	__u16 category_bytes;
+	__u16 args_bytes;
+	__u16 flags; /* TRACE_SPAN_* */
+	char text[];
+};
+
+struct event_span_end {
+	struct event_header header;
+	__u64 id;
+};
+
 #ifdef __bpf__
 #define EVENT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
 #else
@@ -149,6 +172,8 @@ EVENT_SIZE(event_exec, 64);
 EVENT_SIZE(event_environ, 32);
 EVENT_SIZE(event_exit, 64);
 EVENT_SIZE(event_file, 72);
+EVENT_SIZE(event_span, 40);
+EVENT_SIZE(event_span_end, 32);
 #undef EVENT_SIZE
 
 /* Kinds of files, as --file-types names them. */

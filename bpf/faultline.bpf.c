@@ -9,5 +9,6 @@
 #include "syscall.bpf.c"
 #include "fault.bpf.c"
 #include "pagecache.bpf.c"
+#include "span.bpf.c"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

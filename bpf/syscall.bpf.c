@@ -16,6 +16,7 @@
 #define MAP_ANONYMOUS 0x20
 #define MAP_POPULATE 0x8000
 #define PROT_WRITE 0x2
+#define PROT_EXEC 0x4
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
 
@@ -306,6 +307,8 @@ static __always_inline void exit_flags(struct task_state *state, struct call_end
 			flags |= TRACE_OP_POPULATE;
 		if (call_arg(end->regs, 3) & PROT_WRITE)
 			flags |= TRACE_OP_WRITABLE;
+		if (call_arg(end->regs, 3) & PROT_EXEC)
+			flags |= TRACE_OP_EXECUTABLE;
 	} else if (traits & CALL_MADVISE) {
 		__u64 advice = call_arg(end->regs, 3);
 

@@ -26,6 +26,13 @@ struct pt_regs {
 
 #elif defined(__TARGET_ARCH_arm64)
 
+struct user_pt_regs {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+} CORE_STRUCT;
+
 struct pt_regs {
 	__u64 regs[31];
 	__u64 orig_x0;

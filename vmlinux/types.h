@@ -6,6 +6,9 @@
 #ifndef VMLINUX_TYPES_H
 #define VMLINUX_TYPES_H
 
+/* libbpf's headers then use the kernel's names of registers, as in ptrace.h. */
+#define __VMLINUX_H__
+
 typedef signed char __s8;
 typedef unsigned char __u8;
 typedef short __s16;

@@ -58,10 +58,8 @@ static void test_each_program_has_one_row(void **state)
 static void test_each_row_has_a_program_for_its_hook(void **state)
 {
 	static const char *const sections[] = {
-		[HOOK_TP_BTF] = "tp_btf/",
-		[HOOK_FENTRY] = "fentry/",
-		[HOOK_FEXIT] = "fexit/",
-		[HOOK_PERF] = "perf_event",
+		[HOOK_TP_BTF] = "tp_btf/",  [HOOK_FENTRY] = "fentry/", [HOOK_FEXIT] = "fexit/",
+		[HOOK_PERF] = "perf_event", [HOOK_USDT] = "usdt",
 	};
 	struct faultline *skeleton = faultline__open();
 
@@ -79,7 +77,7 @@ static void test_each_row_has_a_program_for_its_hook(void **state)
 									   probe->program);
 				assert_non_null(program);
 				snprintf(section, sizeof(section), "%s%s", sections[probe->hook],
-					 probe->hook == HOOK_PERF ? "" : probe->target);
+					 probe->hook < HOOK_PERF ? probe->target : "");
 				assert_string_equal(
 					bpf_program__section_name(program) +
 						(bpf_program__section_name(program)[0] == '?'),

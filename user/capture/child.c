@@ -69,11 +69,13 @@ be_child(char **argv, const struct child_user *user, int hold_fd, int exec_fd)
 {
 	int err = become(user);
 	char byte;
+	ssize_t n = 0;
 
-	/* Until the other end is closed. If the tracer dies meanwhile the command runs all the
-	 * same. */
-	while (!err && read(hold_fd, &byte, 1) < 0 && errno == EINTR)
+	/* If the tracer dies meanwhile the command runs all the same. */
+	while (!err && (n = read(hold_fd, &byte, 1)) < 0 && errno == EINTR)
 		;
+	if (n > 0)
+		setenv("FAULTLINE_RUN", "1", 1);
 	if (!err) {
 		supervise_undo();
 		execvp(argv[0], argv);
@@ -117,11 +119,13 @@ out:
 	return err;
 }
 
-int child_release(struct child *child)
+int child_release(struct child *child, bool marked)
 {
 	int err = 0;
 	ssize_t n;
 
+	if (marked && write(child->hold_fd, "1", 1) < 0)
+		log_warning("spans may be missed: %s", strerror(errno));
 	close(child->hold_fd);
 	do
 		n = read(child->exec_fd, &err, sizeof(err));

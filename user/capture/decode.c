@@ -22,6 +22,8 @@ struct decoder {
 	struct trace_writer *writer;
 	unsigned int page_bytes, rings;
 	uint64_t start_ns;
+	decoder_code_fn tell_code;
+	void *tell_context;
 	struct environment environments[];
 };
 
@@ -45,11 +47,20 @@ static void fill_call(const struct decoder *decoder, const struct event_syscall 
 	row[SYSCALL_MAJOR] = event->major_faults;
 }
 
+static void tell_code(struct decoder *decoder, uint32_t pid)
+{
+	if (decoder->tell_code)
+		decoder->tell_code(decoder->tell_context, pid);
+}
+
 static void take_syscall(struct decoder *decoder, unsigned int ring, const void *record)
 {
+	const struct event_syscall *event = record;
 	uint64_t row[SYSCALL_COLUMNS];
 
 	fill_call(decoder, record, row);
+	if (event->flags & TRACE_OP_EXECUTABLE && event->file)
+		tell_code(decoder, event->header.pid);
 	trace_writer_append(decoder->writer, TRACE_SYSCALL, ring, row);
 }
 
@@ -168,6 +179,7 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	row[EXEC_RANK] = take_rank(decoder, ring, event->header.pid);
 	if (!decoder->start_ns)
 		decoder->start_ns = event->header.time_ns;
+	tell_code(decoder, event->header.pid);
 	trace_writer_append(decoder->writer, TRACE_EXEC, ring, row);
 }
 
@@ -207,6 +219,59 @@ static void take_file(struct decoder *decoder, unsigned int ring, const void *re
 	trace_writer_append(decoder->writer, TRACE_FILE, ring, row);
 }
 
+static void take_span_begin(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_span *event = record;
+	const char *category = event->text + event->name_bytes;
+	struct trace_writer *writer = decoder->writer;
+	uint64_t row[SPAN_BEGIN_COLUMNS] = {
+		[SPAN_BEGIN_TIME] = event->header.time_ns,
+		[SPAN_BEGIN_PID] = event->header.pid,
+		[SPAN_BEGIN_TID] = event->header.tid,
+		[SPAN_BEGIN_ID] = event->id,
+		[SPAN_BEGIN_NAME] = trace_writer_string(writer, event->text, event->name_bytes),
+		[SPAN_BEGIN_CATEGORY] =
+			trace_writer_string(writer, category, event->category_bytes),
+		[SPAN_BEGIN_ARGS] = trace_writer_string(writer, category + event->category_bytes,
+							event->args_bytes),
+		[SPAN_BEGIN_FLAGS] = event->flags,
+	};
+
+	trace_writer_append(writer, TRACE_SPAN_BEGIN, ring, row);
+}
+
+static void take_span_end(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_span_end *event = record;
+	uint64_t row[SPAN_END_COLUMNS] = {
+		[SPAN_END_TIME] = event->header.time_ns,
+		[SPAN_END_PID] = event->header.pid,
+		[SPAN_END_TID] = event->header.tid,
+		[SPAN_END_ID] = event->id,
+	};
+
+	trace_writer_append(decoder->writer, TRACE_SPAN_END, ring, row);
+}
+
+static void take_instant(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_span *event = record;
+	const char *category = event->text + event->name_bytes;
+	struct trace_writer *writer = decoder->writer;
+	uint64_t row[INSTANT_COLUMNS] = {
+		[INSTANT_TIME] = event->header.time_ns,
+		[INSTANT_PID] = event->header.pid,
+		[INSTANT_TID] = event->header.tid,
+		[INSTANT_NAME] = trace_writer_string(writer, event->text, event->name_bytes),
+		[INSTANT_CATEGORY] = trace_writer_string(writer, category, event->category_bytes),
+		[INSTANT_ARGS] = trace_writer_string(writer, category + event->category_bytes,
+						     event->args_bytes),
+		[INSTANT_FLAGS] = event->flags,
+	};
+
+	trace_writer_append(writer, TRACE_INSTANT, ring, row);
+}
+
 /* --- the table --- */
 
 static const struct {
@@ -229,6 +294,12 @@ static const struct {
 			    take_environ },
 	[EVENT_EXIT] = { "exit", "task", TRACE_EXIT, sizeof(struct event_exit), take_exit },
 	[EVENT_FILE] = { "file", "file", TRACE_FILE, sizeof(struct event_file), take_file },
+	[EVENT_SPAN_BEGIN] = { "span_begin", "span", TRACE_SPAN_BEGIN, sizeof(struct event_span),
+			       take_span_begin },
+	[EVENT_SPAN_END] = { "span_end", "span", TRACE_SPAN_END, sizeof(struct event_span_end),
+			     take_span_end },
+	[EVENT_INSTANT] = { "instant", "span", TRACE_INSTANT, sizeof(struct event_span),
+			    take_instant },
 };
 
 void decoder_take(void *context, unsigned int ring, const void *record, size_t size)
@@ -281,6 +352,12 @@ void decoder_close(struct decoder *decoder)
 	for (unsigned int i = 0; i < decoder->rings; i++)
 		free(decoder->environments[i].text);
 	free(decoder);
+}
+
+void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context)
+{
+	decoder->tell_code = tell;
+	decoder->tell_context = context;
 }
 
 uint64_t decoder_start_ns(const struct decoder *decoder)

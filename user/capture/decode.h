@@ -15,6 +15,10 @@ int decoder_open(struct decoder **decoder, struct trace_writer *writer, unsigned
 		 unsigned int page_bytes);
 void decoder_close(struct decoder *decoder); /* NULL is fine */
 
+/* Told when a process may run code from a file that it did not before: an exec, a mapping. */
+typedef void (*decoder_code_fn)(void *context, uint32_t pid);
+void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context);
+
 /* Takes one record from a ring; a ring_record_fn whose context is the decoder. */
 void decoder_take(void *decoder, unsigned int ring, const void *record, size_t size);
 

@@ -185,6 +185,8 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 			return fd;
 		close(fd);
 		return 0;
+	case HOOK_USDT:
+		return access("/sys/bus/event_source/devices/uprobe/type", R_OK) ? -ENOENT : 0;
 	}
 	return -EINVAL;
 }

@@ -22,6 +22,7 @@ enum hook {
 	HOOK_FENTRY, /* a function's entry */
 	HOOK_FEXIT,  /* ... and exit */
 	HOOK_PERF,   /* a software perf event, on every CPU */
+	HOOK_USDT,   /* a marker in programs and libraries, found while they run */
 };
 
 /*

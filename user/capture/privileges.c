@@ -10,11 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int privileges_drop(void)
+static int keep_only(uint64_t keep)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
-	const uint64_t keep = 1ull << CAP_BPF | 1ull << CAP_KILL;
 
 	if (syscall(SYS_capget, &header, data))
 		return -errno;
@@ -26,4 +25,15 @@ int privileges_drop(void)
 		data[i].inheritable = 0;
 	}
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+int privileges_drop(void)
+{
+	return keep_only(1ull << CAP_BPF | 1ull << CAP_KILL);
+}
+
+int privileges_keep_attaching(void)
+{
+	return keep_only(1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_SYS_PTRACE |
+			 1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_SYS_ADMIN);
 }

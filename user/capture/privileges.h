@@ -5,8 +5,15 @@
 #ifndef FAULTLINE_PRIVILEGES_H
 #define FAULTLINE_PRIVILEGES_H
 
+/* Capabilities belong to threads: each gives up its own, and threads made later have no more. */
+
 /* Keeps CAP_BPF (reading the totals on kernels before 5.19) and CAP_KILL (handing signals to a
- * command of another user) of what this thread, and threads made later, may do. */
+ * command of another user). */
 int privileges_drop(void);
+
+/* Keeps what it takes to look at the files that processes map and to attach markers in them:
+ * CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, and CAP_SYS_ADMIN, without which the
+ * kernel makes no uprobe for all processes. */
+int privileges_keep_attaching(void);
 
 #endif

@@ -10,10 +10,8 @@
 #include <string.h>
 
 const char *const layer_names[LAYER_COUNT] = {
-	[LAYER_TASK] = "task",
-	[LAYER_SYSCALL] = "syscall",
-	[LAYER_FAULT] = "fault",
-	[LAYER_PAGECACHE] = "pagecache",
+	[LAYER_TASK] = "task",		 [LAYER_SYSCALL] = "syscall", [LAYER_FAULT] = "fault",
+	[LAYER_PAGECACHE] = "pagecache", [LAYER_SPAN] = "span",
 };
 
 const struct part parts[] = {
@@ -57,6 +55,15 @@ const struct part parts[] = {
 				{ { "fl_page_add", HOOK_TP_BTF,
 				    "mm_filemap_add_to_page_cache" } } } },
 	},
+	{
+		.layer = LAYER_SPAN,
+		.required = true,
+		/* The beginning last: a program that waits for it then finds all attached. */
+		.variants = { { "usdt",
+				{ { "fl_span_end", HOOK_USDT, "span_end" },
+				  { "fl_instant", HOOK_USDT, "instant" },
+				  { "fl_span_begin", HOOK_USDT, "span_begin" } } } },
+	},
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
 
@@ -74,10 +81,8 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 			  const char *const *refused, size_t refused_count, char *why, size_t size)
 {
 	static const char *const kinds[] = {
-		[HOOK_TP_BTF] = "tracepoint",
-		[HOOK_FENTRY] = "entry of",
-		[HOOK_FEXIT] = "exit of",
-		[HOOK_PERF] = "perf event",
+		[HOOK_TP_BTF] = "tracepoint", [HOOK_FENTRY] = "entry of", [HOOK_FEXIT] = "exit of",
+		[HOOK_PERF] = "perf event",   [HOOK_USDT] = "uprobe for",
 	};
 
 	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++) {

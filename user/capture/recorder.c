@@ -17,6 +17,7 @@
 #include "capture/calls.h"
 #include "capture/decode.h"
 #include "capture/host.h"
+#include "capture/markers.h"
 #include "capture/ring.h"
 #include "log.h"
 
@@ -71,7 +72,8 @@ static void *drain(void *context)
 	return NULL;
 }
 
-int recorder_start(struct recorder **out, struct session *session, struct trace_writer *writer)
+int recorder_start(struct recorder **out, struct session *session, struct trace_writer *writer,
+		   struct markers *markers)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = -ENOMEM;
@@ -84,6 +86,8 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 			   sysconf(_SC_PAGESIZE));
 	if (err)
 		goto fail;
+	if (markers)
+		decoder_tell_code(recorder->decoder, markers_look, markers);
 	err = -pthread_create(&recorder->thread, NULL, drain, recorder);
 	if (err)
 		goto fail;

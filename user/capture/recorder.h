@@ -11,6 +11,7 @@
 #include "capture/session.h"
 #include "trace/writer.h"
 
+struct markers;
 struct recorder;
 
 /* Where a recording stands, or how it ended. */
@@ -21,9 +22,9 @@ struct recorder_status {
 	int write_error; /* 0, or the negative errno of the first failed write */
 };
 
-/* Starts draining. The session and the writer stay the caller's. */
-int recorder_start(struct recorder **recorder, struct session *session,
-		   struct trace_writer *writer);
+/* Starts draining. Session, writer and markers (NULL for none) stay the caller's. */
+int recorder_start(struct recorder **recorder, struct session *session, struct trace_writer *writer,
+		   struct markers *markers);
 
 void recorder_status(struct recorder *recorder, struct recorder_status *status);
 

@@ -23,7 +23,6 @@
 #define RING_BYTES_MAX (8u << 20)    /* of one ring by default, */
 #define RINGS_BYTES_MAX (256u << 20) /* and of all */
 #define RING_BYTES_MIN (256u << 10)
-#define LINKS_MAX 16
 #define REFUSED_MAX 4
 
 struct session {
@@ -34,10 +33,8 @@ struct session {
 	struct faultline *skeleton;
 	struct rings *rings;
 	int cpus;
-	struct bpf_link *links[LINKS_MAX];
 	size_t link_count;
-	struct bpf_link **perf_links;
-	size_t perf_link_count;
+	struct bpf_link **links; /* grows */
 	char refused_names[REFUSED_MAX][32];
 	const char *refused[REFUSED_MAX];
 	size_t refused_count;
@@ -203,29 +200,37 @@ fail:
 
 /* --- attaching --- */
 
+/* Keeps a link, or takes its absence for an error. */
+static int keep_link(struct session *session, struct bpf_link *link)
+{
+	struct bpf_link **links;
+
+	if (!link)
+		return -errno;
+	links = realloc(session->links, (session->link_count + 1) * sizeof(*links));
+	if (!links) {
+		bpf_link__destroy(link);
+		return -ENOMEM;
+	}
+	session->links = links;
+	links[session->link_count++] = link;
+	return 0;
+}
+
 static int attach_perf(struct session *session, struct bpf_program *program, const char *event)
 {
-	struct bpf_link **links = realloc(
-		session->perf_links, (session->perf_link_count + session->cpus) * sizeof(*links));
-
-	if (!links)
-		return -ENOMEM;
-	session->perf_links = links;
 	for (int cpu = 0; cpu < session->cpus; cpu++) {
-		struct bpf_link *link;
 		int fd = perf_open(event, cpu), err;
 
 		if (fd == -ENODEV || fd == -ENXIO) /* not online */
 			continue;
 		if (fd < 0)
 			return fd;
-		link = bpf_program__attach_perf_event(program, fd);
-		if (!link) {
-			err = -errno;
+		err = keep_link(session, bpf_program__attach_perf_event(program, fd));
+		if (err) {
 			close(fd);
 			return err;
 		}
-		links[session->perf_link_count++] = link;
 	}
 	return 0;
 }
@@ -234,19 +239,41 @@ static int attach_probe(struct session *session, const struct probe *probe)
 {
 	struct bpf_program *program =
 		bpf_object__find_program_by_name(session->skeleton->obj, probe->program);
-	struct bpf_link *link;
 
 	if (!program)
 		return -ENOENT;
+	if (probe->hook == HOOK_USDT)
+		return 0; /* when a program that has it shows up */
 	if (probe->hook == HOOK_PERF)
 		return attach_perf(session, program, probe->target);
-	if (session->link_count == LINKS_MAX)
-		return -ENOSPC;
-	link = bpf_program__attach(program);
-	if (!link)
-		return -errno;
-	session->links[session->link_count++] = link;
-	return 0;
+	return keep_link(session, bpf_program__attach(program));
+}
+
+int session_attach_markers(struct session *session, const char *path)
+{
+	int attached = 0, err = 0;
+
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = session->choice.variants[p];
+
+		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX; i++) {
+			const struct probe *probe = &variant->probes[i];
+			struct bpf_program *program;
+
+			if (!probe->program || probe->hook != HOOK_USDT)
+				continue;
+			program = bpf_object__find_program_by_name(session->skeleton->obj,
+								   probe->program);
+			err = keep_link(session,
+					bpf_program__attach_usdt(program, -1, path, "faultline",
+								 probe->target, NULL));
+			if (!err)
+				attached++;
+			else if (err != -ENOENT) /* a program need not use all of them */
+				return err;
+		}
+	}
+	return attached ? 0 : err;
 }
 
 int session_attach(struct session *session)
@@ -317,10 +344,7 @@ void session_detach(struct session *session)
 {
 	for (size_t i = 0; i < session->link_count; i++)
 		bpf_link__destroy(session->links[i]);
-	for (size_t i = 0; i < session->perf_link_count; i++)
-		bpf_link__destroy(session->perf_links[i]);
 	session->link_count = 0;
-	session->perf_link_count = 0;
 }
 
 void session_close(struct session *session)
@@ -328,7 +352,7 @@ void session_close(struct session *session)
 	if (!session)
 		return;
 	session_detach(session);
-	free(session->perf_links);
+	free(session->links);
 	rings_close(session->rings);
 	faultline__destroy(session->skeleton);
 	kernel_close(session->kernel);

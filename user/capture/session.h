@@ -28,6 +28,12 @@ struct session_options {
 int session_open(struct session **session, const struct session_options *options);
 /* Attaches all programs. From here on followed tasks are recorded. */
 int session_attach(struct session *session);
+/*
+ * Attaches the span layer to the markers in a program or library, for every process that maps it
+ * now or later. `path` leads to it as this process sees it. Returns 0 or a negative errno.
+ * To be called from one thread, which has ended before session_detach.
+ */
+int session_attach_markers(struct session *session, const char *path);
 /* Follows the task `pid` and all that it creates, from its next exec on. */
 int session_arm(struct session *session, pid_t pid);
 /* Whether the process of that pid is alive and followed. */

@@ -12,7 +12,9 @@
 #include "capture/calls.h"
 #include "capture/child.h"
 #include "capture/host.h"
+#include "capture/markers.h"
 #include "capture/privileges.h"
+#include "capture/python_spans.h"
 #include "capture/recorder.h"
 #include "capture/selection.h"
 #include "capture/session.h"
@@ -27,7 +29,7 @@
 #define SURVIVORS_MAX 256
 
 struct run_options {
-	const char *output, *mode, *layers, *file_types, *user;
+	const char *output, *mode, *layers, *file_types, *user, *python_spans;
 	uint64_t buffer_bytes;
 	bool force, best_effort, wait_children;
 };
@@ -41,12 +43,14 @@ static const struct option_row run_rows[] = {
 	{ 0, "mode", "trace", OPTION_CHOICE, offsetof(struct run_options, mode),
 	  "Record every event (trace, the default)." },
 	{ 0, "layers", "LIST", OPTION_STRING, offsetof(struct run_options, layers),
-	  "Layers to record, separated by commas: task, syscall, fault, pagecache (all)." },
+	  "Layers to record, separated by commas: task, syscall, fault, pagecache, span (all)." },
 	{ 0, "file-types", "LIST", OPTION_STRING, offsetof(struct run_options, file_types),
 	  "Kinds of files whose calls are recorded: reg, dir, blk, chr, fifo, sock, anon, or all "
 	  "(reg,dir,blk)." },
 	{ 'u', "user", "USER", OPTION_STRING, offsetof(struct run_options, user),
 	  "Run the command as USER, whose the trace will be (who called sudo, else yourself)." },
+	{ 0, "python-spans", "LIST", OPTION_STRING, offsetof(struct run_options, python_spans),
+	  "Mark spans in Python programs without a change to them: torch, dftracer, or both." },
 	{ 0, "best-effort", NULL, OPTION_FLAG, offsetof(struct run_options, best_effort),
 	  "Run the command even if tracing cannot start." },
 	{ 0, "wait-children", NULL, OPTION_FLAG, offsetof(struct run_options, wait_children),
@@ -77,6 +81,7 @@ struct run {
 	int fd;
 	struct session *session;
 	struct trace_writer *writer;
+	struct markers *markers; /* NULL: the span layer is off */
 	struct recorder *recorder;
 	uint64_t start_ns, last_events, last_ns;
 };
@@ -145,6 +150,7 @@ static void end_recording(struct run *run, int exit_code)
 	size_t count = survivors_find(run->session, survivors, SURVIVORS_MAX);
 	struct recorder_status status;
 
+	markers_stop(run->markers);
 	session_detach(run->session);
 	if (recorder_finish(run->recorder, exit_code, survivors, count, &status))
 		return;
@@ -200,15 +206,22 @@ static int begin(struct run *run)
 		log_error("cannot follow the command: %s", strerror(-err));
 		return err;
 	}
+	if (session_choice(run->session)->on[LAYER_SPAN])
+		err = markers_start(&run->markers, run->session);
+	if (err) {
+		log_error("cannot look for markers: %s", strerror(-err));
+		return err;
+	}
 	err = privileges_drop();
 	if (err)
 		log_warning("cannot give up privileges: %s", strerror(-err));
-	return recorder_start(&run->recorder, run->session, run->writer);
+	return recorder_start(&run->recorder, run->session, run->writer, run->markers);
 }
 
 static void clean_up(struct run *run)
 {
 	recorder_close(run->recorder);
+	markers_close(run->markers);
 	trace_writer_close(run->writer);
 	session_close(run->session);
 	if (run->fd >= 0)
@@ -257,7 +270,7 @@ static int run_command(struct run *run)
 	}
 	if (!tracing)
 		log_warning("running the command without tracing it");
-	err = child_release(&run->child);
+	err = child_release(&run->child, run->markers);
 	if (err)
 		return exec_failed(run, err);
 	run->start_ns = run->last_ns = host_now_ns();
@@ -295,7 +308,8 @@ int command_run(int argc, char **argv)
 	run.session_options.ring_bytes = run.options.buffer_bytes;
 	if (selection_layers(run.options.layers, &run.session_options.layers) ||
 	    selection_file_types(run.options.file_types, &run.session_options.file_classes) ||
-	    child_find_user(run.options.user, &run.user))
+	    child_find_user(run.options.user, &run.user) ||
+	    python_spans_prepare(run.options.python_spans))
 		return EXIT_USAGE;
 	if (supervise_prepare(run.options.wait_children)) {
 		log_error("cannot set up signals: %s", strerror(errno));

@@ -26,11 +26,12 @@ typedef void show_function(struct sink *out, const struct column_view *view);
 /* By bit, as in trace/flags.h. */
 static const char *const op_flags[] = {
 	"direct",   "append", "sync",	  "unlinked", "writable", "create",
-	"truncate", "shared", "populate", "no file",  "path cut",
+	"truncate", "shared", "populate", "no file",  "path cut", "executable",
 };
 static const char *const fault_flags[] = { "major",  "write",	"filemap", "shared",
 					   "kernel", "in call", "unlinked" };
 static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
+static const char *const span_flags[] = { "cut", "unread" };
 
 #define NAMES(list)                                                                                \
 	{                                                                                          \
@@ -41,10 +42,9 @@ static const struct {
 	const char *const *names;
 	unsigned int count;
 } flag_names[TRACE_KIND_COUNT] = {
-	[TRACE_SYSCALL] = NAMES(op_flags),
-	[TRACE_SYSCALL_PATH] = NAMES(op_flags),
-	[TRACE_FAULT] = NAMES(fault_flags),
-	[TRACE_FILE] = NAMES(file_flags),
+	[TRACE_SYSCALL] = NAMES(op_flags),	[TRACE_SYSCALL_PATH] = NAMES(op_flags),
+	[TRACE_FAULT] = NAMES(fault_flags),	[TRACE_FILE] = NAMES(file_flags),
+	[TRACE_SPAN_BEGIN] = NAMES(span_flags), [TRACE_INSTANT] = NAMES(span_flags),
 };
 
 static void show_nothing(struct sink *out, const struct column_view *view)
