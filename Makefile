@@ -21,7 +21,7 @@ endif
 
 # What needs libbpf, and what must build and test without it.
 CAPTURE_PACKAGES := libbpf libelf
-CORE_PACKAGES := msgpack libzstd json-c
+CORE_PACKAGES := msgpack libzstd json-c zlib
 
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter

@@ -10,7 +10,7 @@ set -euo pipefail
 packages() {
 	case $1 in
 	build) echo gcc libc6-dev make pkg-config clang bpftool libbpf-dev libelf-dev \
-		libmsgpack-dev libzstd-dev libjson-c-dev systemtap-sdt-dev ;;
+		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev systemtap-sdt-dev ;;
 	test) echo libcmocka-dev libclang-rt-dev clang-format python3 python3-msgpack \
 		python3-msgpack-numpy python3-numpy zstd strace procps e2fsprogs xfsprogs mount ;;
 	demo) echo python3 python3-numpy ;;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/file_table.h"
 #include "analysis/path.h"
 
 #define NO_COLUMN (-1)
@@ -21,7 +20,9 @@ struct path_columns {
 
 struct row_resolver {
 	struct trace_reader *reader;
-	struct file_table files;
+	const struct file_table *files;
+	uint32_t trace; /* its number in `files` */
+	struct file_table own;
 	struct path_columns first[TRACE_KIND_COUNT], second[TRACE_KIND_COUNT];
 	int op[TRACE_KIND_COUNT];
 	char joined[2][PATH_JOIN_BYTES];
@@ -35,17 +36,16 @@ static int find_column(enum trace_kind kind, const char *name)
 	return NO_COLUMN;
 }
 
-int row_resolver_open(struct row_resolver **out, struct trace_reader *reader,
-		      struct trace_error *error)
+/* Without `files` the resolver's own. */
+static struct row_resolver *new_resolver(struct trace_reader *reader,
+					 const struct file_table *files, uint32_t trace)
 {
 	struct row_resolver *resolver = calloc(1, sizeof(*resolver));
-	int status;
 
-	*out = NULL;
-	if (!resolver) {
-		snprintf(error->text, sizeof(error->text), "out of memory");
-		return -ENOMEM;
-	}
+	if (!resolver)
+		return NULL;
+	resolver->files = files ? files : &resolver->own;
+	resolver->trace = trace;
 	resolver->reader = reader;
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		resolver->op[kind] = find_column(kind, "op");
@@ -56,11 +56,32 @@ int row_resolver_open(struct row_resolver **out, struct trace_reader *reader,
 								 find_column(kind, "dir2"),
 								 find_column(kind, "path2") };
 	}
-	status = file_table_init(&resolver->files, &resolver->reader, 1);
+	return resolver;
+}
+
+int row_resolver_open_shared(struct row_resolver **out, const struct file_table *files,
+			     uint32_t trace)
+{
+	*out = new_resolver(files->traces[trace], files, trace);
+	return *out ? 0 : -ENOMEM;
+}
+
+int row_resolver_open(struct row_resolver **out, struct trace_reader *reader,
+		      struct trace_error *error)
+{
+	struct row_resolver *resolver = new_resolver(reader, NULL, 0);
+	int status;
+
+	*out = NULL;
+	if (!resolver) {
+		snprintf(error->text, sizeof(error->text), "out of memory");
+		return -ENOMEM;
+	}
+	status = file_table_init(&resolver->own, &resolver->reader, 1);
 	if (status)
 		snprintf(error->text, sizeof(error->text), "out of memory");
 	else
-		status = file_table_load(&resolver->files, 0, 0, error);
+		status = file_table_load(&resolver->own, 0, 0, error);
 	if (status)
 		row_resolver_close(resolver);
 	else
@@ -72,7 +93,7 @@ void row_resolver_close(struct row_resolver *resolver)
 {
 	if (!resolver)
 		return;
-	file_table_free(&resolver->files);
+	file_table_free(&resolver->own);
 	free(resolver);
 }
 
@@ -80,15 +101,17 @@ static struct trace_string resolve_path(struct row_resolver *resolver,
 					const struct path_columns *columns, const uint64_t *values,
 					char joined[PATH_JOIN_BYTES])
 {
-	const struct file_table *files = &resolver->files;
+	const struct file_table *files = resolver->files;
 	uint64_t dir = columns->dir == NO_COLUMN ? 0 : values[columns->dir];
 	uint64_t path = columns->path == NO_COLUMN ? 0 : values[columns->path];
 
 	if (dir)
-		return (struct trace_string) { joined, path_join(files, 0, dir, path, joined) };
+		return (struct trace_string) { joined, path_join(files, resolver->trace, dir, path,
+								 joined) };
 	if (path || columns->file == NO_COLUMN)
 		return trace_reader_string(resolver->reader, path);
-	return file_table_path(files, file_table_find(files, 0, values[columns->file]));
+	return file_table_path(files,
+			       file_table_find(files, resolver->trace, values[columns->file]));
 }
 
 void row_resolve(struct row_resolver *resolver, enum trace_kind kind, const uint64_t *values,

@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_RESOLVE_H
 #define FAULTLINE_RESOLVE_H
 
+#include "analysis/file_table.h"
 #include "trace/reader.h"
 
 struct resolved_row {
@@ -21,6 +22,10 @@ struct row_resolver;
 /* Reads the identities of all files. Returns 0, -ENOMEM or -EINVAL, `error` says more. */
 int row_resolver_open(struct row_resolver **resolver, struct trace_reader *reader,
 		      struct trace_error *error);
+/* The same for a trace of a job whose files are known, which must outlive the resolver. Returns 0
+ * or -ENOMEM. */
+int row_resolver_open_shared(struct row_resolver **resolver, const struct file_table *files,
+			     uint32_t trace);
 void row_resolver_close(struct row_resolver *resolver);
 
 /*

@@ -78,6 +78,37 @@ static bool parse_number(const char *text, bool units, uint64_t *out)
 	return true;
 }
 
+bool options_time(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "", 1000000000 },    { "s", 1000000000 }, { "ns", 1 },
+		      { "us", 1000 },	     { "ms", 1000000 },	  { "m", 60000000000 },
+		      { "h", 3600000000000 } };
+	uint64_t whole, part = 0, digit = 1000000000, unit = 0;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	whole = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	if (*end == '.')
+		for (end++; *end >= '0' && *end <= '9'; end++) {
+			digit /= 10;
+			part += digit * (*end - '0');
+		}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(end, units[i].name))
+			unit = units[i].ns;
+	/* `part` is in billionths of the unit, which no unit makes more than 64 bits. */
+	part = (unsigned __int128)part * unit / 1000000000;
+	return unit && !__builtin_mul_overflow(whole, unit, ns) &&
+	       !__builtin_add_overflow(*ns, part, ns);
+}
+
 static bool is_choice(const char *words, const char *text)
 {
 	size_t length = strlen(text);
@@ -109,6 +140,24 @@ static int set_value(const struct option_row *row, const char *text, void *targe
 		}
 		*(const char **)field = text;
 		return OPTIONS_GO;
+	case OPTION_TIME:
+		if (!options_time(text, field)) {
+			log_error("--%s %s: not a time (such as 1.5 for seconds, 250ms, 10us)",
+				  row->long_name, text);
+			return EXIT_USAGE;
+		}
+		return OPTIONS_GO;
+	case OPTION_TEXTS: {
+		struct option_texts *texts = field;
+
+		if (texts->count == OPTION_TEXTS_MOST) {
+			log_error("--%s %s: given more than %d times", row->long_name, text,
+				  OPTION_TEXTS_MOST);
+			return EXIT_USAGE;
+		}
+		texts->items[texts->count++] = text;
+		return OPTIONS_GO;
+	}
 	case OPTION_COUNT:
 	case OPTION_BYTES:
 		if (!parse_number(text, row->type == OPTION_BYTES, field)) {

@@ -5,14 +5,25 @@
 #ifndef FAULTLINE_OPTIONS_H
 #define FAULTLINE_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum option_type {
 	OPTION_FLAG,   /* no value; sets a bool */
 	OPTION_STRING, /* const char *, points into argv */
 	OPTION_COUNT,  /* uint64_t, a plain number */
 	OPTION_BYTES,  /* uint64_t, a number with an optional K, M or G (powers of 1024) */
+	OPTION_TIME,   /* uint64_t, ns: seconds, or a number with ns, us, ms, s, m or h */
+	OPTION_TEXTS,  /* struct option_texts: may be given several times */
 	OPTION_CHOICE, /* const char *, one of the words in `value` separated by "|" */
+};
+
+#define OPTION_TEXTS_MOST 8
+
+struct option_texts {
+	const char *items[OPTION_TEXTS_MOST]; /* point into argv */
+	size_t count;
 };
 
 struct option_row {
@@ -30,6 +41,9 @@ struct option_table {
 	const struct option_row *rows;
 	size_t row_count;
 };
+
+/* Reads a time as OPTION_TIME does, such as 1.5, 250ms, 10us; false for what is none. */
+bool options_time(const char *text, uint64_t *ns);
 
 #define OPTIONS_GO (-1) /* parsed: go on */
 

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "output/escape.h"
+#include "output/flags.h"
 #include "output/row.h"
 #include "output/units.h"
 
@@ -22,30 +23,6 @@ struct column_view {
 };
 
 typedef void show_function(struct sink *out, const struct column_view *view);
-
-/* By bit, as in trace/flags.h. */
-static const char *const op_flags[] = {
-	"direct",   "append", "sync",	  "unlinked", "writable", "create",
-	"truncate", "shared", "populate", "no file",  "path cut", "executable",
-};
-static const char *const fault_flags[] = { "major",  "write",	"filemap", "shared",
-					   "kernel", "in call", "unlinked" };
-static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
-static const char *const span_flags[] = { "cut", "unread" };
-
-#define NAMES(list)                                                                                \
-	{                                                                                          \
-		list, sizeof(list) / sizeof((list)[0])                                             \
-	}
-
-static const struct {
-	const char *const *names;
-	unsigned int count;
-} flag_names[TRACE_KIND_COUNT] = {
-	[TRACE_SYSCALL] = NAMES(op_flags),	[TRACE_SYSCALL_PATH] = NAMES(op_flags),
-	[TRACE_FAULT] = NAMES(fault_flags),	[TRACE_FILE] = NAMES(file_flags),
-	[TRACE_SPAN_BEGIN] = NAMES(span_flags), [TRACE_INSTANT] = NAMES(span_flags),
-};
 
 static void show_nothing(struct sink *out, const struct column_view *view)
 {
@@ -67,14 +44,15 @@ static void show_result(struct sink *out, const struct column_view *view)
 
 static void show_flags(struct sink *out, const struct column_view *view)
 {
-	const char *between = " [";
+	const char *between = " [", *name;
 
 	for (unsigned int i = 0; i < 64; i++) {
 		if (!(view->value & 1ull << i))
 			continue;
 		sink_text(out, between);
-		if (i < flag_names[view->kind].count)
-			sink_text(out, flag_names[view->kind].names[i]);
+		name = flags_name(view->kind, i);
+		if (name)
+			sink_text(out, name);
 		else
 			sink_format(out, "bit %u", i);
 		between = ", ";

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,9 +22,24 @@ int sink_open(struct sink *sink, int fd)
 	return sink->error;
 }
 
+int sink_open_through(struct sink *sink, int (*put)(void *to, const void *bytes, size_t length),
+		      void *to)
+{
+	int status = sink_open(sink, -1);
+
+	sink->put = put;
+	sink->to = to;
+	return status;
+}
+
 void sink_open_memory(struct sink *sink)
 {
 	*sink = (struct sink) { .fd = -1 };
+}
+
+static bool in_memory(const struct sink *sink)
+{
+	return sink->fd < 0 && !sink->put;
 }
 
 void sink_close(struct sink *sink)
@@ -34,6 +50,11 @@ void sink_close(struct sink *sink)
 
 static void write_out(struct sink *sink, const char *bytes, size_t length)
 {
+	if (sink->put && length && !sink->error) {
+		sink->error = sink->put(sink->to, bytes, length);
+		sink->written += length;
+		return;
+	}
 	while (length && !sink->error) {
 		ssize_t n = write(sink->fd, bytes, length);
 
@@ -51,7 +72,7 @@ static void write_out(struct sink *sink, const char *bytes, size_t length)
 
 int sink_flush(struct sink *sink)
 {
-	if (sink->fd >= 0) {
+	if (!in_memory(sink)) {
 		write_out(sink, sink->buffer, sink->used);
 		sink->used = 0;
 	}
@@ -85,7 +106,7 @@ _Bool sink_reserve(struct sink *sink, size_t length)
 		return 0;
 	if (length <= sink->size - sink->used)
 		return 1;
-	if (sink->fd < 0)
+	if (in_memory(sink))
 		return grow(sink, length);
 	if (length > RESERVE_MAX)
 		sink->error = -EINVAL;
@@ -94,7 +115,7 @@ _Bool sink_reserve(struct sink *sink, size_t length)
 
 void sink_bytes(struct sink *sink, const void *bytes, size_t length)
 {
-	if (sink->fd >= 0 && length > RESERVE_MAX) {
+	if (!in_memory(sink) && length > RESERVE_MAX) {
 		sink_flush(sink);
 		write_out(sink, bytes, length);
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Where output goes: a buffer in front of a file descriptor, or in memory. The first error sticks
- * and is asked for at the end, so that what prints need not check every step.
+ * Where output goes: a buffer in front of a file descriptor or of a function, or in memory. The
+ * first error sticks and is asked for at the end, so that what prints need not check every step.
  * Knows nothing of what is written.
  */
 #ifndef FAULTLINE_SINK_H
@@ -12,15 +12,20 @@
 #include <string.h>
 
 struct sink {
-	int fd; /* -1: everything is kept in `buffer` */
+	int fd; /* -1: goes to `put`; without one, everything is kept in `buffer` */
 	int error;
 	char *buffer;
 	size_t used, size;
-	uint64_t written; /* bytes that went to the descriptor */
+	uint64_t written; /* bytes that went to the descriptor or the function */
+	int (*put)(void *to, const void *bytes, size_t length); /* 0 or -errno */
+	void *to;
 };
 
 /* The descriptor stays the caller's. Returns 0 or -ENOMEM. */
 int sink_open(struct sink *sink, int fd);
+/* Hands what is written on to a function. Returns 0 or -ENOMEM. */
+int sink_open_through(struct sink *sink, int (*put)(void *to, const void *bytes, size_t length),
+		      void *to);
 /* Keeps everything; `buffer` and `used` hold it. Starts without memory, so it cannot fail. */
 void sink_open_memory(struct sink *sink);
 /* Writes out what is buffered. Returns 0 or the first error there was (-EPIPE, -ENOSPC, -ENOMEM
@@ -30,7 +35,7 @@ int sink_flush(struct sink *sink);
 void sink_close(struct sink *sink);
 
 /* Makes `length` bytes of room at buffer + used; false after an error. `length` is at most 64 KiB
- * for a descriptor. */
+ * but in memory. */
 _Bool sink_reserve(struct sink *sink, size_t length);
 
 void sink_bytes(struct sink *sink, const void *bytes, size_t length);

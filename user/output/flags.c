@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Names of flags, by bit as in trace/flags.h. Knows nothing of how they are shown.
+ */
+#include "output/flags.h"
+
+static const char *const op_flags[] = {
+	"direct",   "append", "sync",	  "unlinked", "writable", "create",
+	"truncate", "shared", "populate", "no file",  "path cut", "executable",
+};
+static const char *const fault_flags[] = { "major",  "write",	"filemap", "shared",
+					   "kernel", "in call", "unlinked" };
+static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
+static const char *const span_flags[] = { "cut", "unread" };
+
+#define NAMES(list)                                                                                \
+	{                                                                                          \
+		list, sizeof(list) / sizeof((list)[0])                                             \
+	}
+
+static const struct {
+	const char *const *names;
+	unsigned int count;
+} lists[TRACE_KIND_COUNT] = {
+	[TRACE_SYSCALL] = NAMES(op_flags),	[TRACE_SYSCALL_PATH] = NAMES(op_flags),
+	[TRACE_FAULT] = NAMES(fault_flags),	[TRACE_FILE] = NAMES(file_flags),
+	[TRACE_SPAN_BEGIN] = NAMES(span_flags), [TRACE_INSTANT] = NAMES(span_flags),
+};
+
+const char *flags_name(enum trace_kind kind, unsigned int bit)
+{
+	return bit < lists[kind].count ? lists[kind].names[bit] : NULL;
+}
