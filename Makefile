@@ -118,6 +118,20 @@ $(BUILD)/libfaultline.so: $(BUILD)/libfaultline.so.0
 
 -include $(SPAN_OBJECTS:.o=.d)
 
+# The Python package as the backend makes it for pip, for Debian's own Python; and what
+# `faultline run --python-spans` puts on PYTHONPATH.
+PYTHON3 ?= $(firstword $(wildcard /usr/bin/python3) python3)
+PYTHON_FILES := user/python/backend.py $(wildcard user/python/faultline/* user/python/src/*) \
+	$(shell find user/python/hook -name '*.py')
+
+all: $(BUILD)/python/built
+
+$(BUILD)/python/built: $(PYTHON_FILES) $(wildcard user/span/*.[ch])
+	$(call say,PYTHON,$(@D))rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)CC='$(CC)' $(PYTHON3) user/python/backend.py $(@D)
+	$(Q)cp -R user/python/hook $(@D)/hook && find $(@D) -name __pycache__ -prune -exec rm -r {} +
+	$(Q)touch $@
+
 # --- tests -------------------------------------------------------------------------------------
 
 # Tests of the capture side need libbpf and the kernel side's skeleton, but no kernel and no root.
@@ -136,6 +150,11 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
 $(BUILD)/tests/live/%: tests/live/%.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -MMD -MP -MF $@.d -pthread -o $@ $<
+
+$(BUILD)/tests/live/span_%: tests/live/span_%.c $(BUILD)/libfaultline.a Makefile
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -Iuser/span -MMD -MP -MF $@.d \
+		-pthread -o $@ $< $(BUILD)/libfaultline.a
 
 $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libcore.a Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
@@ -199,6 +218,9 @@ install: all
 	install -D -m 644 $(BUILD)/libfaultline.a $(DESTDIR)$(PREFIX)/lib/libfaultline.a
 	install -D -m 755 $(BUILD)/libfaultline.so.0 $(DESTDIR)$(PREFIX)/lib/libfaultline.so.0
 	ln -sf libfaultline.so.0 $(DESTDIR)$(PREFIX)/lib/libfaultline.so
+	mkdir -p $(DESTDIR)$(PREFIX)/lib/faultline && rm -rf $(DESTDIR)$(PREFIX)/lib/faultline/python
+	cp -R $(BUILD)/python $(DESTDIR)$(PREFIX)/lib/faultline/python
+	rm $(DESTDIR)$(PREFIX)/lib/faultline/python/built
 	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' user/span/faultline.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/faultline.pc

@@ -10,9 +10,10 @@ set -euo pipefail
 packages() {
 	case $1 in
 	build) echo gcc libc6-dev make pkg-config clang bpftool libbpf-dev libelf-dev \
-		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev systemtap-sdt-dev ;;
+		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev systemtap-sdt-dev python3-dev ;;
 	test) echo libcmocka-dev libclang-rt-dev clang-format python3 python3-msgpack \
-		python3-msgpack-numpy python3-numpy zstd strace procps e2fsprogs xfsprogs mount ;;
+		python3-msgpack-numpy python3-numpy python3-torch python3-pip \
+		zstd strace procps e2fsprogs xfsprogs mount ;;
 	demo) echo python3 python3-numpy ;;
 	bench) echo python3 strace linux-perf bpftrace ;;
 	*) return 1 ;;

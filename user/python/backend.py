@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Builds the Python package: what pip calls (PEP 517), and what make calls.
+
+    python3 backend.py DIRECTORY      leaves the package importable in DIRECTORY
+
+Knows the package's files and how a C compiler is called; must need nothing but the standard
+library, so that neither needs a network. Without a C compiler, Python's headers or <sys/sdt.h> the
+package is made without its extension, and that is said: it then does nothing.
+"""
+
+import base64
+import hashlib
+import io
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import zipfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NAME, VERSION = "faultline", "0.1.0"
+EXTENSION = "_core.abi3.so"
+METADATA = f"""\
+Metadata-Version: 2.1
+Name: {NAME}
+Version: {VERSION}
+Summary: Marks phases of a program, so that Faultline tells its I/O by them
+License: BSD-2-Clause OR GPL-2.0-only
+Requires-Python: >=3.9
+"""
+
+
+def package_files():
+    """The package's own files, as paths below HERE."""
+    return sorted(os.path.join(NAME, name) for name in os.listdir(os.path.join(HERE, NAME))
+                  if name.endswith((".py", ".pyi", ".typed")))
+
+
+def span_directory():
+    """The C library's sources: beside the package in the tree, inside it in a source archive."""
+    for place in (os.path.join(HERE, os.pardir, "span"), os.path.join(HERE, "span")):
+        if os.path.exists(os.path.join(place, "span.c")):
+            return place
+    raise FileNotFoundError("the sources of libfaultline (span.c) are not beside this package")
+
+
+def compile_extension(output):
+    """Compiles the extension to the file `output`. Returns None, or why that did not work."""
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-fvisibility=hidden",
+             "-Wall", "-Wextra", "-Wno-unused-parameter", "-DFAULTLINE_API="]
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        flags.append("-DPy_LIMITED_API=0x03090000")
+    includes = {sysconfig.get_path("include"), sysconfig.get_path("platinclude")}
+    flags += [f"-I{path}" for path in sorted(includes)] + [f"-I{span_directory()}"]
+    flags += shlex.split(os.environ.get("CFLAGS", ""))
+    sources = [os.path.join(HERE, "src", name) for name in ("core.c", "values.c")]
+    command = [*compiler, *flags, "-shared", "-o", output, *sources,
+               os.path.join(span_directory(), "span.c"), *shlex.split(os.environ.get("LDFLAGS", ""))]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    except OSError as error:
+        return f"no C compiler: {error}"
+    if done.stdout:
+        print(done.stdout, end="", file=sys.stderr)
+    if done.returncode == 0:
+        return None
+    fatal = [line for line in done.stdout.splitlines() if "error" in line]
+    return (fatal or ["the C compiler failed"])[0]
+
+
+def build(directory):
+    """Makes the package in `directory`. What is there is replaced in one step, for a program may be
+    running it. Returns None, or why there is no extension."""
+    os.makedirs(os.path.join(directory, NAME), exist_ok=True)
+    for name in package_files():
+        shutil.copyfile(os.path.join(HERE, name), os.path.join(directory, name))
+    output = os.path.join(directory, NAME, EXTENSION)
+    reason = compile_extension(output + ".new")
+    if reason is None:
+        os.replace(output + ".new", output)
+    elif os.path.exists(output):
+        os.unlink(output)
+    return reason
+
+
+def warn(reason):
+    print(f"faultline: the Python package has no extension and its spans do nothing ({reason}); "
+          "it needs a C compiler, Python's headers (python3-dev) and <sys/sdt.h> "
+          "(systemtap-sdt-dev)", file=sys.stderr)
+
+
+# --- what pip calls ---
+
+def _tag(has_extension):
+    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    if not has_extension:
+        return "py3-none-any"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+        return f"{python}-{python}t-{platform}"
+    return f"cp39-abi3-{platform}"
+
+
+def _record_line(name, data):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return f"{name},sha256={digest},{len(data)}\n"
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    with tempfile.TemporaryDirectory() as place:
+        reason = build(place)
+        if reason is not None:
+            warn(reason)
+        files = {}
+        for name in sorted(os.listdir(os.path.join(place, NAME))):
+            if name.endswith((".py", ".pyi", ".typed", EXTENSION)):
+                with open(os.path.join(place, NAME, name), "rb") as file:
+                    files[f"{NAME}/{name}"] = file.read()
+    tag = _tag(reason is None)
+    info = f"{NAME}-{VERSION}.dist-info"
+    pure = "true" if reason else "false"
+    files[f"{info}/METADATA"] = METADATA.encode()
+    files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: {NAME}\n"
+                              f"Root-Is-Purelib: {pure}\nTag: {tag}\n").encode()
+    record = "".join(_record_line(*item) for item in files.items()) + f"{info}/RECORD,,\n"
+    files[f"{info}/RECORD"] = record.encode()
+    wheel = f"{NAME}-{VERSION}-{tag}.whl"
+    with zipfile.ZipFile(os.path.join(wheel_directory, wheel), "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return wheel
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    root = f"{NAME}-{VERSION}"
+    names = package_files() + ["pyproject.toml", "backend.py"]
+    names += [os.path.join("src", name) for name in sorted(os.listdir(os.path.join(HERE, "src")))]
+    places = {name: os.path.join(HERE, name) for name in names}
+    for name in ("span.c", "faultline.h", "pack.h"):
+        places[os.path.join("span", name)] = os.path.join(span_directory(), name)
+    archive_name = f"{root}.tar.gz"
+    with tarfile.open(os.path.join(sdist_directory, archive_name), "w:gz") as archive:
+        for name, place in places.items():
+            archive.add(place, f"{root}/{name}")
+        metadata = tarfile.TarInfo(f"{root}/PKG-INFO")
+        metadata.size = len(METADATA)
+        archive.addfile(metadata, io.BytesIO(METADATA.encode()))
+    return archive_name
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: backend.py DIRECTORY")
+    missing = build(sys.argv[1])
+    if missing is not None:
+        warn(missing)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The names of faultline._core where that could not be built or loaded: they do nothing.
+Must take and refuse the same parameters, so that a program behaves the same with either."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _check(positional: tuple, keywords: dict) -> tuple:
+    if len(positional) > 2:
+        raise TypeError("after name and category, arguments have keywords")
+    given = dict(zip(("name", "category"), positional))
+    for key in ("name", "category"):
+        if key in keywords:
+            if key in given:
+                raise TypeError(f"{key} is given twice")
+            given[key] = keywords[key]
+        if key in given and not isinstance(given[key], str):
+            raise TypeError(f"{key} must be a str, not {type(given[key])!r}")
+    if "name" not in given:
+        raise TypeError("a name is needed")
+    return given["name"], given.get("category", "")
+
+
+class Span:
+    """What span() returns."""
+
+    __slots__ = ("name", "category")
+    name: str
+    category: str
+
+    def __new__(cls, *positional: Any, **keywords: Any) -> Span:
+        raise TypeError("span() makes these")
+
+    def begin(self) -> Span:
+        return self
+
+    def end(self) -> None:
+        return None
+
+    def __enter__(self) -> Span:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        return None
+
+    def __call__(self, function: Any) -> Any:
+        from ._decorate import decorate
+        return decorate(self, function)
+
+    def _copy(self) -> Span:
+        return self
+
+    def __repr__(self) -> str:
+        category = f", category={self.category!r}" if self.category else ""
+        return f"span({self.name!r}{category})"
+
+
+def span(*positional: Any, **keywords: Any) -> Span:
+    """span(name, category='', **args): does nothing, as nothing can listen."""
+    made = object.__new__(Span)
+    made.name, made.category = _check(positional, keywords)
+    return made
+
+
+def instant(*positional: Any, **keywords: Any) -> None:
+    """instant(name, category='', **args): does nothing, as nothing can listen."""
+    _check(positional, keywords)
+
+
+def enabled() -> bool:
+    """False: nothing can listen."""
+    return False

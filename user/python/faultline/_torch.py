@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Marks what PyTorch does: a table of its modules, and what in each is marked when it is imported.
+Must not change what a program computes: no random number is drawn, no order of calls changed, no
+object replaced that the program holds."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any, Callable, Dict, Iterator
+
+from . import span
+from ._hooks import mark, marked, note
+
+_FORWARD = ("forward",)  # a transform that is a Module is no forward pass of the model
+
+
+def _missing(module: Any, what: str, name: str) -> None:
+    note(f"{name} is not marked: PyTorch {_version()} has no {what} in {module.__name__}")
+
+
+def _version() -> str:
+    return str(getattr(sys.modules.get("torch"), "__version__", "of this version"))
+
+
+# --- data loading: "fetch" where batches are waited for, "item" and "collate" where they are made
+
+def _dataloader(module: Any) -> None:
+    iterator = getattr(module, "_BaseDataLoaderIter", None)
+    original = getattr(iterator, "__next__", None)
+    if original is None:
+        return _missing(module, "_BaseDataLoaderIter.__next__", "fetch")
+    fetch = marked(original, "fetch", "data", mutes=_FORWARD)
+
+    @functools.wraps(original)
+    def __next__(self: Any) -> Any:
+        # The call that finds the end waits for no batch.
+        if getattr(self, "_num_yielded", None) == _batches(self):
+            return original(self)
+        return fetch(self)
+
+    iterator.__next__ = __next__
+
+
+def _batches(iterator: Any) -> int:
+    """How many batches come, or -1. Asks PyTorch's own samplers alone, and once: what len() of
+    another one does is not known."""
+    count = iterator.__dict__.get("_faultline_batches")
+    if count is None:
+        count = -1
+        try:
+            sampler = iterator._index_sampler
+            inner = getattr(sampler, "sampler", sampler)
+            if all(type(each).__module__.startswith("torch.") for each in (sampler, inner)):
+                count = len(sampler)
+        except Exception:
+            pass
+        iterator._faultline_batches = count
+    return count
+
+
+class _Dataset:
+    """What a fetcher reads from in place of the dataset: the same items, each one a span."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self._get = marked(lambda index: dataset[index], "item", "data", mutes=_FORWARD)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._get(index)
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Items(iter(self._dataset))
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._dataset, name)
+        if name == "__getitems__" and callable(value):
+            return marked(value, "item", "data", mutes=_FORWARD)
+        return value
+
+
+class _Items:
+    """An iterator over a dataset; the dataset's own was made when this was."""
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self._next = marked(iterator.__next__, "item", "data", mutes=_FORWARD)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return self._next()
+
+
+def _fetch(module: Any) -> None:
+    fetcher = getattr(module, "_BaseDatasetFetcher", None)
+    if fetcher is None:
+        return _missing(module, "_BaseDatasetFetcher", "item and collate")
+    for kind in {fetcher, *fetcher.__subclasses__()}:
+        if "__init__" in vars(kind):
+            kind.__init__ = _reads_marked(kind.__init__)
+
+
+def _reads_marked(init: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(init)
+    def __init__(self: Any, dataset: Any, auto_collation: Any, collate_fn: Any, drop_last: Any,
+                 *more: Any, **named: Any) -> None:
+        if not isinstance(dataset, _Dataset):  # a subclass's __init__ calls that of its base
+            dataset = _Dataset(dataset)
+            collate_fn = marked(collate_fn, "collate", "preprocess", mutes=_FORWARD)
+        init(self, dataset, auto_collation, collate_fn, drop_last, *more, **named)
+    return __init__
+
+
+# --- compute
+
+def _module(module: Any) -> None:
+    kind = getattr(module, "Module", None)
+    if kind is None:
+        return _missing(module, "Module", "forward")
+    original = kind.__call__
+    forward = marked(original, "forward", "compute", key="forward",
+                     args=lambda self, *_, **__: {"module": type(self).__name__})
+
+    @functools.wraps(original)
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if _is_compiling():
+            return original(self, *args, **kwargs)
+        return forward(self, *args, **kwargs)
+
+    kind.__call__ = __call__
+
+
+def _is_compiling() -> bool:
+    """A module inside what torch.compile traces must look to it as it does without this."""
+    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+    is_compiling = getattr(compiler, "is_compiling", None)
+    return bool(is_compiling and is_compiling())
+
+
+def _autograd(module: Any) -> None:
+    # Tensor.backward calls this one. A forward pass inside it recomputes activations.
+    mark(module, "backward", "backward", "compute", key="backward", mutes=_FORWARD)
+
+
+def _optimizer(module: Any) -> None:
+    kind = getattr(module, "Optimizer", None)
+    if kind is None:
+        return _missing(module, "Optimizer", "optimizer.step")
+    original = kind.__init__
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        # Of the class that is made, for each has a step of its own; before a scheduler wraps it.
+        mark(type(self), "step", "optimizer.step", "compute", key="step",
+             args=lambda self, *_, **__: {"optimizer": type(self).__name__})
+
+    kind.__init__ = __init__
+
+
+# --- checkpoints
+
+def _serialization(module: Any) -> None:
+    mark(module, "save", "torch.save", "checkpoint", key="save")
+    mark(module, "load", "torch.load", "checkpoint", key="load")
+
+
+HOOKS: Dict[str, Callable[[Any], None]] = {
+    "torch.utils.data.dataloader": _dataloader,
+    "torch.utils.data._utils.fetch": _fetch,
+    "torch.nn.modules.module": _module,
+    "torch.autograd": _autograd,
+    "torch.optim.optimizer": _optimizer,
+    "torch.serialization": _serialization,
+}

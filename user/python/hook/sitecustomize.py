@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Runs when Python starts below `faultline run --python-spans LIST`, which puts this directory first
+# on PYTHONPATH and LIST (torch, dftracer) into FAULTLINE_PYTHON_SPANS. Must change nothing else for
+# the program: a sitecustomize of its own still runs, this directory is taken off sys.path again.
+# Plain enough for any Python 3; one older than the package is left alone.
+
+import os
+import sys
+
+
+def _install(here):
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+    if sys.version_info < (3, 9):
+        return
+    wanted = os.environ.get("FAULTLINE_PYTHON_SPANS", "").split(",")
+    package = os.path.dirname(here)
+    if package not in sys.path:
+        sys.path.append(package)  # last: a package that the program brings itself comes first
+    if "dftracer" in wanted:
+        sys.path.insert(0, os.path.join(here, "dftracer"))
+    if "torch" in wanted:
+        from faultline import _hooks, _torch
+        _hooks.when_imported(_torch.HOOKS)
+
+
+def _chain():
+    """Runs the sitecustomize that would have run without this one, as the module of that name."""
+    import importlib.util
+    from importlib.machinery import PathFinder
+    spec = PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+try:
+    _install(os.path.dirname(os.path.abspath(__file__)))
+except Exception as error:  # the program runs on, unmarked
+    sys.stderr.write("faultline: Python spans are off: %s: %s\n" % (type(error).__name__, error))
+_chain()
