@@ -157,25 +157,6 @@ struct event_span_end {
 	__u64 id;
 };
 
-#ifdef __bpf__
-#define EVENT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
-#else
-#define EVENT_SIZE(type, bytes) static_assert(sizeof(struct type) == (bytes), #type)
-#endif
-EVENT_SIZE(event_header, 24);
-EVENT_SIZE(event_syscall, 80);
-EVENT_SIZE(event_syscall_path, 96);
-EVENT_SIZE(event_fault, 56);
-EVENT_SIZE(event_pagecache, 40);
-EVENT_SIZE(event_fork, 32);
-EVENT_SIZE(event_exec, 64);
-EVENT_SIZE(event_environ, 32);
-EVENT_SIZE(event_exit, 64);
-EVENT_SIZE(event_file, 72);
-EVENT_SIZE(event_span, 40);
-EVENT_SIZE(event_span_end, 32);
-#undef EVENT_SIZE
-
 /* Kinds of files, as --file-types names them. */
 #define FILE_CLASS_REG (1u << 0)
 #define FILE_CLASS_DIR (1u << 1)
@@ -233,6 +214,31 @@ enum {
 };
 #define OP_TABLE_SIZE 160
 
+/*
+ * Lanes: slots of one size for the records that come by the million. `ready` of a slot is its
+ * number plus one once it holds the record of that number; the numbers of a lane count up from 0,
+ * and number n stands in slot n modulo the number of slots.
+ */
+#define LANE_RECORD_BYTES 80
+
+struct lane_slot {
+	__u64 ready;
+	__u64 number;
+	union {
+		struct event_header header;
+		struct event_syscall syscall;
+		struct event_fault fault;
+	};
+};
+
+/* One cache line for each side to write. */
+struct lane_control {
+	__u64 given; /* by the kernel side: the next number */
+	__u64 pad[7];
+	__u64 taken; /* by the user side: the first number not taken yet */
+	__u64 pad2[7];
+};
+
 /* Kept per CPU and operation; counts everything, whether its record was written or lost. */
 struct op_total {
 	__u64 count;
@@ -255,5 +261,26 @@ enum {
 	NOTE_VMA_MISSED,     /* the mapping of a fault could not be found */
 	NOTE_COUNT,
 };
+
+#ifdef __bpf__
+#define EVENT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+#else
+#define EVENT_SIZE(type, bytes) static_assert(sizeof(struct type) == (bytes), #type)
+#endif
+EVENT_SIZE(event_header, 24);
+EVENT_SIZE(event_syscall, 80);
+EVENT_SIZE(event_syscall_path, 96);
+EVENT_SIZE(event_fault, 56);
+EVENT_SIZE(event_pagecache, 40);
+EVENT_SIZE(event_fork, 32);
+EVENT_SIZE(event_exec, 64);
+EVENT_SIZE(event_environ, 32);
+EVENT_SIZE(event_exit, 64);
+EVENT_SIZE(event_file, 72);
+EVENT_SIZE(event_span, 40);
+EVENT_SIZE(event_span_end, 32);
+EVENT_SIZE(lane_slot, 16 + LANE_RECORD_BYTES);
+EVENT_SIZE(lane_control, 128);
+#undef EVENT_SIZE
 
 #endif

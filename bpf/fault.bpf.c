@@ -7,6 +7,7 @@
  * the start and software perf events, which the kernel raises once a fault is done, for the end.
  */
 #include "fetched.h"
+#include "lane.h"
 #include "vma.h"
 #include "vmlinux/ptrace.h"
 
@@ -46,6 +47,7 @@ static __always_inline void send_fault(struct task_state *state, struct task_str
 {
 	__u64 duration_ns = now_ns - state->fault_start_ns;
 	struct event_fault *event;
+	struct lane_slot *slot;
 	__u32 id;
 
 	if (file) {
@@ -56,9 +58,10 @@ static __always_inline void send_fault(struct task_state *state, struct task_str
 		id = file_id_of_mapping(state->fault_mapping);
 	}
 	count_fault(OP_FAULT, state, duration_ns);
-	event = ring_reserve(EVENT_FAULT, sizeof(*event), task);
-	if (!event)
+	slot = lane_take(EVENT_FAULT, sizeof(*event), task);
+	if (!slot)
 		return;
+	event = &slot->fault;
 	event->header.time_ns = state->fault_start_ns;
 	event->duration_ns = duration_ns;
 	event->offset = offset;
@@ -66,7 +69,7 @@ static __always_inline void send_fault(struct task_state *state, struct task_str
 	event->flags = state->fault_flags;
 	event->fetched_pages = state->fault_fetched_pages;
 	event->pad = 0;
-	ring_submit(event);
+	lane_give(slot);
 }
 
 static __always_inline int fault_end(struct task_state *state, struct task_struct *task,

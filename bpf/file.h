@@ -91,7 +91,6 @@ static __always_inline __u32 file_class(struct inode *inode)
 static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 fd)
 {
 	struct files_struct *open_files = task->files;
-	struct file *file = NULL;
 	struct fdtable *table;
 
 	if (!open_files)
@@ -99,8 +98,8 @@ static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 f
 	table = open_files->fdt;
 	if (fd >= table->max_fds)
 		return NULL;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
-	return file;
+	/* A slot of the table, read as a struct that begins with a pointer. */
+	return (struct file *)KREAD(hlist_head, table->fd + fd, first);
 }
 
 /*
@@ -336,6 +335,7 @@ static __always_inline void file_remember(struct task_state *state, __u64 addres
 	known->generation = KREAD(inode, inode, i_generation);
 	known->mapping = mapping;
 	known->id = id;
+	known->class = file_class(inode);
 }
 
 /* The inode that is a file's identity: of the name that was opened. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sending records: one ring per CPU, counted before it is tried, never waking the reader (it drains
- * on a timer: a wake-up costs more than the event).
+ * Sending records through ring buffers, one for each lane of CPUs, counted before it is tried,
+ * never waking the reader (it drains on a timer: a wake-up costs more than the event).
  */
 #ifndef FAULTLINE_BPF_RING_H
 #define FAULTLINE_BPF_RING_H
@@ -34,8 +34,8 @@ static __always_inline struct kind_total *ring_count(__u32 kind)
 static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct task_struct *task)
 {
 	struct kind_total *total = ring_count(kind);
-	__u32 cpu = bpf_get_smp_processor_id();
-	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	__u32 cpu = bpf_get_smp_processor_id(), lane = cpu & lane_mask;
+	void *ring = bpf_map_lookup_elem(&rings, &lane);
 	struct event_header *header = NULL;
 
 	if (ring)
@@ -63,8 +63,8 @@ static __always_inline long ring_output(struct event_header *record, __u32 kind,
 					__u64 size, struct task_struct *task)
 {
 	struct kind_total *total = ring_count(kind);
-	__u32 cpu = bpf_get_smp_processor_id();
-	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	__u32 cpu = bpf_get_smp_processor_id(), lane = cpu & lane_mask;
+	void *ring = bpf_map_lookup_elem(&rings, &lane);
 	long status = -1;
 
 	record->time_ns = time_ns;

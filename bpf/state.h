@@ -17,6 +17,8 @@ extern const volatile __u32 file_classes; /* FILE_CLASS_* to record */
 extern const volatile __u32 page_bytes;
 extern const volatile bool have_filemap_fault; /* filemap_fault is seen when it is reached */
 #define PAGE_BYTES ((__u64)page_bytes)
+extern const volatile __u32 lane_mask;	     /* number of lanes less one, a power of two less one */
+extern const volatile __u32 lane_slot_count; /* of one lane, a power of two */
 
 /* --- a followed task --- */
 
@@ -30,6 +32,8 @@ struct known_file {
 	__u64 mapping;
 	__u32 generation;
 	__u32 id;
+	__u32 class; /* FILE_CLASS_* */
+	__u32 pad;
 };
 
 struct task_state {

@@ -7,6 +7,7 @@
  * the strings that they point to are in memory.
  */
 #include "fetched.h"
+#include "lane.h"
 #include "vma.h"
 #include "vmlinux/ptrace.h"
 
@@ -98,13 +99,15 @@ static __always_inline bool call_take_file(struct task_state *state, struct file
 	struct known_file *known = refresh ? NULL : file_known(state, (__u64)file, inode);
 
 	if (known) {
+		if (!(known->class & file_classes))
+			return false;
 		state->call_file_id = known->id;
 		state->call_mapping = known->mapping;
 	} else {
 		struct file_facts facts = {};
 
 		file_facts_of(file, &facts);
-		if (!(file_class(facts.inode) & file_classes))
+		if (!(file_class(inode) & file_classes))
 			return false;
 		state->call_file_id = file_id(&facts, refresh);
 		state->call_mapping = file_mapping(file, inode);
@@ -352,16 +355,15 @@ static __always_inline void fill_call(struct event_syscall *event, struct task_s
 	event->pad = 0;
 }
 
-static __always_inline int send_call(struct task_state *state, struct task_struct *task,
-				     struct call_end *end)
+static __always_inline void send_call(struct task_state *state, struct task_struct *task,
+				      struct call_end *end)
 {
-	struct event_syscall *event = ring_reserve(EVENT_SYSCALL, sizeof(*event), task);
+	struct lane_slot *slot = lane_take(EVENT_SYSCALL, sizeof(slot->syscall), task);
 
-	if (!event)
-		return 0;
-	fill_call(event, state, task, end);
-	ring_submit(event);
-	return 0;
+	if (!slot)
+		return;
+	fill_call(&slot->syscall, state, task, end);
+	lane_give(slot);
 }
 
 /* --- calls that name a path --- */

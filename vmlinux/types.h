@@ -42,6 +42,7 @@ enum {
 };
 
 #define BPF_F_NO_PREALLOC 1U
+#define BPF_F_MMAPABLE 1024U
 #define BPF_LOCAL_STORAGE_GET_F_CREATE 1U
 #define BPF_RB_NO_WAKEUP 1U
 

@@ -32,7 +32,7 @@ static void expect_path(const char *names, size_t bytes, uint32_t flags, uint32_
 	assert_non_null(file);
 	file->ino = 77;
 	file->dev = 8 << 20 | 1;
-	file->rdev = 4000 << 20 | 5; /* no such device */
+	file->rdev = 4000u << 20 | 5; /* no such device */
 	file->flags = flags;
 	file->class = class;
 	file->names_bytes = bytes;

@@ -22,7 +22,7 @@ void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *cont
 /* Takes one record from a ring; a ring_record_fn whose context is the decoder. */
 void decoder_take(void *decoder, unsigned int ring, const void *record, size_t size);
 
-/* When the first exec was seen, 0 for not yet. */
+/* The time of the earliest exec, 0 before any has come. */
 uint64_t decoder_start_ns(const struct decoder *decoder);
 
 /* The kind of rows that a kind of record becomes, TRACE_KIND_COUNT for none of its own. */

@@ -12,13 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <bpf/libbpf.h>
-
 #include "capture/calls.h"
 #include "capture/decode.h"
 #include "capture/host.h"
 #include "capture/markers.h"
-#include "capture/ring.h"
 #include "log.h"
 
 /* How long to sleep between drains: short while records come fast, so that the rings stay small in
@@ -52,11 +49,10 @@ static void look_at_writer(struct recorder *recorder, int status)
 static void *drain(void *context)
 {
 	struct recorder *recorder = context;
-	struct rings *rings = session_rings(recorder->session);
 	long sleep_ns = SLEEP_MIN_NS;
 
 	while (!atomic_load(&recorder->stop)) {
-		size_t records = rings_drain(rings, decoder_take, recorder->decoder);
+		size_t records = session_drain(recorder->session, decoder_take, recorder->decoder);
 		struct timespec pause = { 0 };
 
 		look_at_writer(recorder, trace_writer_tick(recorder->writer, host_now_ns()));
@@ -67,7 +63,7 @@ static void *drain(void *context)
 		pause.tv_nsec = sleep_ns;
 		nanosleep(&pause, NULL);
 	}
-	while (rings_drain(rings, decoder_take, recorder->decoder))
+	while (session_drain(recorder->session, decoder_take, recorder->decoder))
 		;
 	return NULL;
 }
@@ -82,7 +78,7 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 		goto fail;
 	recorder->session = session;
 	recorder->writer = writer;
-	err = decoder_open(&recorder->decoder, writer, libbpf_num_possible_cpus(),
+	err = decoder_open(&recorder->decoder, writer, session_lane_count(session),
 			   sysconf(_SC_PAGESIZE));
 	if (err)
 		goto fail;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The rings, one per CPU, drained in batches. Knows the layout that the kernel gives a ring buffer,
- * nothing of the records in it.
+ * The rings, one per lane of CPUs, drained in batches. Knows the layout that the kernel gives a
+ * ring buffer, nothing of the records in it.
  */
 #ifndef FAULTLINE_RING_H
 #define FAULTLINE_RING_H
@@ -11,7 +11,7 @@
 
 struct rings;
 
-/* Makes and maps a ring for each of `count` CPUs; `outer_fd` is the array of maps they go into.
+/* Makes and maps a ring for each of `count` lanes; `outer_fd` is the array of maps they go into.
  * `bytes` is a power of two and a multiple of the page size. Returns 0 or a negative errno. */
 int rings_open(struct rings **rings, int outer_fd, unsigned int count, size_t bytes);
 void rings_close(struct rings *rings); /* NULL is fine */

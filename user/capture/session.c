@@ -16,13 +16,15 @@
 
 #include "bpf/faultline.skel.h"
 #include "capture/calls.h"
+#include "capture/lane.h"
 #include "capture/perf.h"
-#include "capture/ring.h"
 #include "log.h"
 
-#define RING_BYTES_MAX (8u << 20)    /* of one ring by default, */
-#define RINGS_BYTES_MAX (256u << 20) /* and of all */
-#define RING_BYTES_MIN (256u << 10)
+#define BUFFER_BYTES_MAX (8u << 20)    /* of one lane by default, */
+#define BUFFERS_BYTES_MAX (256u << 20) /* of all, */
+#define BUFFER_BYTES_MIN (256u << 10)  /* and of one where lanes are many */
+#define LANES_MAX 256
+#define SLOTS_MIN 32
 #define REFUSED_MAX 4
 
 struct session {
@@ -32,7 +34,10 @@ struct session {
 	struct trace_layer layers[LAYER_COUNT];
 	struct faultline *skeleton;
 	struct rings *rings;
-	int cpus;
+	struct lanes *lanes;
+	int cpus; /* possible ones: per-CPU maps have a value for each */
+	unsigned int lane_count;
+	size_t ring_bytes, slot_count; /* of one lane */
 	size_t link_count;
 	struct bpf_link **links; /* grows */
 	char refused_names[REFUSED_MAX][32];
@@ -61,20 +66,35 @@ static int libbpf_says(enum libbpf_print_level level, const char *format, va_lis
 
 /* --- loading --- */
 
-static uint64_t ring_bytes(uint64_t asked, int cpus)
+static uint64_t power_of_two_within(uint64_t most, uint64_t least)
 {
-	uint64_t bytes = asked, page = sysconf(_SC_PAGESIZE), power = page;
+	uint64_t power = least;
 
-	if (!bytes) {
-		bytes = RINGS_BYTES_MAX / cpus;
-		if (bytes > RING_BYTES_MAX)
-			bytes = RING_BYTES_MAX;
-		if (bytes < RING_BYTES_MIN)
-			bytes = RING_BYTES_MIN;
-	}
-	while (power * 2 <= bytes)
+	while (power * 2 <= most)
 		power *= 2;
 	return power;
+}
+
+/* A lane for each CPU that is there; three quarters of a lane's buffer are slots, the rest its
+ * ring. */
+static void size_buffers(struct session *session)
+{
+	uint64_t bytes = session->options.buffer_bytes;
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	session->lane_count = 1;
+	while (session->lane_count < online && session->lane_count < LANES_MAX)
+		session->lane_count *= 2;
+	if (!bytes) {
+		bytes = BUFFERS_BYTES_MAX / session->lane_count;
+		if (bytes > BUFFER_BYTES_MAX)
+			bytes = BUFFER_BYTES_MAX;
+		if (bytes < BUFFER_BYTES_MIN)
+			bytes = BUFFER_BYTES_MIN;
+	}
+	session->ring_bytes = power_of_two_within(bytes / 4, sysconf(_SC_PAGESIZE));
+	session->slot_count =
+		power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot), SLOTS_MIN);
 }
 
 static void settings_fill(struct session *session)
@@ -84,6 +104,8 @@ static void settings_fill(struct session *session)
 	/* The skeleton's copy of the table is const to the kernel side only. */
 	calls_fill((struct call_row *)skeleton->rodata->calls);
 	skeleton->rodata->file_classes = session->options.file_classes;
+	skeleton->rodata->lane_mask = session->lane_count - 1;
+	skeleton->rodata->lane_slot_count = session->slot_count;
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
 	skeleton->rodata->have_rdonly_cast = kernel_has_kfunc(session->kernel, "bpf_rdonly_cast");
 	skeleton->rodata->have_filemap_fault = probes_chosen(&session->choice, "fl_filemap") ||
@@ -102,7 +124,10 @@ static int load_chosen(struct session *session)
 	settings_fill(session);
 	bpf_object__for_each_program(program, session->skeleton->obj) bpf_program__set_autoload(
 		program, probes_chosen(&session->choice, bpf_program__name(program)));
-	bpf_map__set_max_entries(session->skeleton->maps.rings, session->cpus);
+	bpf_map__set_max_entries(session->skeleton->maps.rings, session->lane_count);
+	bpf_map__set_max_entries(session->skeleton->maps.lane_controls, session->lane_count);
+	bpf_map__set_max_entries(session->skeleton->maps.lane_slots,
+				 session->lane_count * session->slot_count);
 	failed_program[0] = 0;
 	err = faultline__load(session->skeleton);
 	if (err) {
@@ -156,6 +181,22 @@ static void layers_fill(struct session *session)
 	}
 }
 
+static int open_buffers(struct session *session)
+{
+	struct faultline *skeleton = session->skeleton;
+	int err = rings_open(&session->rings, bpf_map__fd(skeleton->maps.rings),
+			     session->lane_count, session->ring_bytes);
+
+	if (!err)
+		err = lanes_open(&session->lanes, bpf_map__fd(skeleton->maps.lane_controls),
+				 bpf_map__fd(skeleton->maps.lane_slots), session->lane_count,
+				 session->slot_count);
+	if (err)
+		log_error("cannot make %u buffers: %s; try a smaller --buffer", session->lane_count,
+			  strerror(-err));
+	return err;
+}
+
 int session_open(struct session **out, const struct session_options *options)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -178,19 +219,14 @@ int session_open(struct session **out, const struct session_options *options)
 		log_error("cannot tell the number of CPUs");
 		goto fail;
 	}
-	session->options.ring_bytes = ring_bytes(options->ring_bytes, session->cpus);
+	size_buffers(session);
 	err = load_best(session);
 	if (err)
 		goto fail;
 	layers_fill(session);
-	err = rings_open(&session->rings, bpf_map__fd(session->skeleton->maps.rings), session->cpus,
-			 session->options.ring_bytes);
-	if (err) {
-		log_error("cannot make %d rings of %llu bytes: %s; try a smaller --buffer",
-			  session->cpus, (unsigned long long)session->options.ring_bytes,
-			  strerror(-err));
+	err = open_buffers(session);
+	if (err)
 		goto fail;
-	}
 	*out = session;
 	return 0;
 fail:
@@ -354,6 +390,7 @@ void session_close(struct session *session)
 	session_detach(session);
 	free(session->links);
 	rings_close(session->rings);
+	lanes_close(session->lanes);
 	faultline__destroy(session->skeleton);
 	kernel_close(session->kernel);
 	free(session);
@@ -371,14 +408,18 @@ const struct trace_layer *session_layers(const struct session *session)
 	return session->layers;
 }
 
-struct rings *session_rings(struct session *session)
+unsigned int session_lane_count(const struct session *session)
 {
-	return session->rings;
+	return session->lane_count;
 }
 
-uint64_t session_ring_bytes(const struct session *session)
+size_t session_drain(struct session *session, ring_record_fn take, void *context)
 {
-	return session->options.ring_bytes;
+	size_t records;
+
+	lanes_mark(session->lanes);
+	records = rings_drain(session->rings, take, context);
+	return records + lanes_drain(session->lanes, take, context);
 }
 
 /* Sums a per-CPU array whose values are `words` 64-bit words. */

@@ -10,15 +10,15 @@
 #include <sys/types.h>
 
 #include "capture/probes.h"
+#include "capture/ring.h"
 #include "trace/header.h"
 
 struct session;
-struct rings;
 
 struct session_options {
 	unsigned int layers;	   /* mask of 1 << enum layer; LAYER_TASK is always on */
 	unsigned int file_classes; /* FILE_CLASS_* */
-	uint64_t ring_bytes;	   /* of each CPU's ring; 0: by the number of CPUs */
+	uint64_t buffer_bytes;	   /* of each CPU; 0: by the number of CPUs */
 };
 
 /*
@@ -45,8 +45,11 @@ void session_close(struct session *session); /* NULL is fine */
 const struct choice *session_choice(const struct session *session);
 /* The layers as a trace's header tells them; LAYER_COUNT rows, owned by the session. */
 const struct trace_layer *session_layers(const struct session *session);
-struct rings *session_rings(struct session *session);
-uint64_t session_ring_bytes(const struct session *session); /* of one ring, after rounding */
+/* Records come by lanes: one for each CPU, or each few where there are many. */
+unsigned int session_lane_count(const struct session *session);
+/* Hands on the records that have come, lane by lane; a record that says what a number stands for
+ * before those that use it. Returns how many. */
+size_t session_drain(struct session *session, ring_record_fn take, void *context);
 
 /* Reads the kernel's counters, summed over CPUs. Arrays have OP_TABLE_SIZE, EVENT_KIND_COUNT and
  * NOTE_COUNT entries. Returns 0 or a negative errno. */

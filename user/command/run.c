@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "capture/calls.h"
@@ -27,6 +28,7 @@
 #include "output/units.h"
 
 #define SURVIVORS_MAX 256
+#define DRAIN_NICE (-10)
 
 struct run_options {
 	const char *output, *mode, *layers, *file_types, *user, *python_spans;
@@ -56,7 +58,7 @@ static const struct option_row run_rows[] = {
 	{ 0, "wait-children", NULL, OPTION_FLAG, offsetof(struct run_options, wait_children),
 	  "Go on until all children of the command have ended, too." },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct run_options, buffer_bytes),
-	  "Size of each CPU's ring, such as 8M (by the number of CPUs, 8M at most)." },
+	  "Size of each CPU's buffer, such as 8M (by the number of CPUs, 8M at most)." },
 };
 
 static const struct option_table run_table = {
@@ -212,6 +214,9 @@ static int begin(struct run *run)
 		log_error("cannot look for markers: %s", strerror(-err));
 		return err;
 	}
+	/* The thread that drains inherits it: on a busy machine the buffers must not run full. */
+	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))
+		log_debug("cannot raise the priority: %s", strerror(errno));
 	err = privileges_drop();
 	if (err)
 		log_warning("cannot give up privileges: %s", strerror(-err));
@@ -305,7 +310,7 @@ int command_run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	run.command = argv + first;
-	run.session_options.ring_bytes = run.options.buffer_bytes;
+	run.session_options.buffer_bytes = run.options.buffer_bytes;
 	if (selection_layers(run.options.layers, &run.session_options.layers) ||
 	    selection_file_types(run.options.file_types, &run.session_options.file_classes) ||
 	    child_find_user(run.options.user, &run.user) ||

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Draining the lanes. Like the rings', their reader's position moves once a batch.
+ */
+#include "capture/lane.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf/event.h"
+
+#define BATCH_SLOTS 512
+#define SLOTS_AHEAD 8 /* to fetch from the other CPU's cache meanwhile */
+
+struct lanes {
+	unsigned int count;
+	size_t slots_each, controls_bytes, slots_bytes;
+	struct lane_control *controls; /* we write `taken` */
+	const struct lane_slot *slots;
+	uint64_t marks[];
+};
+
+static size_t whole_pages(size_t bytes)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page * page;
+}
+
+int lanes_open(struct lanes **out, int controls_fd, int slots_fd, unsigned int count,
+	       size_t slots_each)
+{
+	struct lanes *lanes = calloc(1, sizeof(*lanes) + count * sizeof(lanes->marks[0]));
+	void *map;
+
+	if (!lanes)
+		return -ENOMEM;
+	lanes->count = count;
+	lanes->slots_each = slots_each;
+	lanes->controls_bytes = whole_pages(count * sizeof(*lanes->controls));
+	lanes->slots_bytes = whole_pages(count * slots_each * sizeof(*lanes->slots));
+	map = mmap(NULL, lanes->controls_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, controls_fd, 0);
+	if (map == MAP_FAILED)
+		goto fail;
+	lanes->controls = map;
+	map = mmap(NULL, lanes->slots_bytes, PROT_READ, MAP_SHARED, slots_fd, 0);
+	if (map == MAP_FAILED)
+		goto fail;
+	lanes->slots = map;
+	*out = lanes;
+	return 0;
+fail:
+	count = errno;
+	lanes_close(lanes);
+	return -(int)count;
+}
+
+void lanes_close(struct lanes *lanes)
+{
+	if (!lanes)
+		return;
+	if (lanes->controls)
+		munmap(lanes->controls, lanes->controls_bytes);
+	if (lanes->slots)
+		munmap((void *)lanes->slots, lanes->slots_bytes);
+	free(lanes);
+}
+
+void lanes_mark(struct lanes *lanes)
+{
+	for (unsigned int i = 0; i < lanes->count; i++)
+		lanes->marks[i] = __atomic_load_n(&lanes->controls[i].given, __ATOMIC_ACQUIRE);
+}
+
+static size_t drain_lane(struct lanes *lanes, unsigned int lane, ring_record_fn take, void *context)
+{
+	const struct lane_slot *slots = lanes->slots + lane * lanes->slots_each;
+	struct lane_control *control = &lanes->controls[lane];
+	uint64_t mask = lanes->slots_each - 1, at = control->taken, first = at;
+
+	for (; at < lanes->marks[lane]; at++) {
+		const struct lane_slot *slot = &slots[at & mask];
+
+		__builtin_prefetch(&slots[(at + SLOTS_AHEAD) & mask]);
+		if (__atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) != at + 1)
+			break; /* being filled: what follows waits with it */
+		take(context, lane, &slot->header, slot->header.size);
+		if ((at + 1) % BATCH_SLOTS == 0)
+			__atomic_store_n(&control->taken, at + 1, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&control->taken, at, __ATOMIC_RELEASE);
+	return at - first;
+}
+
+size_t lanes_drain(struct lanes *lanes, ring_record_fn take, void *context)
+{
+	size_t records = 0;
+
+	for (unsigned int i = 0; i < lanes->count; i++)
+		records += drain_lane(lanes, i, take, context);
+	return records;
+}
