@@ -266,6 +266,8 @@ def strace_counts(command, **options):
 class Trace:
     """A trace as any msgpack library sees it. Columns of a kind of row: rows("syscall").pid etc."""
 
+    STRINGS = ("path", "path2", "comm", "command", "cgroup", "name", "category", "args")
+
     def __init__(self, path):
         unzip = subprocess.run(
             ["zstd", "-dcq", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -323,7 +325,7 @@ class Trace:
             row = dict(zip(rows._fields, values))
             if "op" in row:
                 row["op"] = operations[row["op"]]["name"]
-            for name in ("path", "path2", "comm", "command", "cgroup"):
+            for name in self.STRINGS:
                 if name in row:
                     row[name] = self.strings.get(row[name])
             yield row

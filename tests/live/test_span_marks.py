@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Spans that C programs mark, held against what the programs say they called, and when.
+
+The library is built into them, linked, opened, or part of a program without a dynamic loader.
+"""
+import functools
+import json
+import os
+import shutil
+import unittest
+
+import harness
+from harness import Recording, machine
+
+CUT, UNREAD = 1, 2  # flags of rows
+NAME, CATEGORY, ARGS = 255, 63, 1024  # bytes that are kept
+
+LIBRARY = "libfaultline.so.0"
+WAYS_TO_BUILD = {
+    "built in": ["{build}/libfaultline.a"],
+    "static": ["-static", "{build}/libfaultline.a"],
+    "linked": ["-L{bin}", "-l:" + LIBRARY, "-Wl,-rpath,{bin}"],
+    "opened": ["-DOPENED"],
+}
+
+
+@functools.lru_cache(maxsize=None)
+def library():
+    """A copy of the shared library, which a build that goes on meanwhile does not change."""
+    return shutil.copy(os.path.join(harness.BUILD, LIBRARY), machine().bin)
+
+
+@functools.lru_cache(maxsize=None)
+def program(way):
+    """The program that marks spans, with the library in it in this way."""
+    library()
+    path = machine().program(f"span_marks {way}")
+    words = {"build": harness.BUILD, "bin": machine().bin}
+    sources = os.path.join(harness.TOP, "tests/live/span_marks.c")
+    harness.run(
+        *("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-pthread", "-o", path, sources),
+        f"-I{harness.TOP}/user/span",
+        *(word.format(**words) for word in WAYS_TO_BUILD[way]),
+    )
+    return path
+
+
+def lines(path):
+    with open(path) as file:
+        return [json.loads(line) for line in file]
+
+
+def marks(trace):
+    """Rows of spans in the order of their time, each with what it is."""
+    found = [
+        {"what": what, **row}
+        for kind, what in (("span_begin", "begin"), ("span_end", "end"), ("instant", "instant"))
+        for row in trace.dicts(kind)
+    ]
+    return sorted(found, key=lambda row: row["time"])
+
+
+def by_thread(rows, time):
+    threads = {}
+    for row in sorted(rows, key=lambda row: row[time]):
+        threads.setdefault((row["pid"], row["tid"]), []).append(row)
+    return threads
+
+
+class Marked(unittest.TestCase):
+    def record(self, what, way="built in", *arguments, **options):
+        out = f"{machine().new_dir()}/calls.json"
+        recording = Recording(
+            [*options.pop("before", []), options.pop("program", None) or program(way), out, what],
+            *arguments,
+            **options,
+        )
+        return recording, lines(out)
+
+    def check(self, recording, calls, named=True):
+        """One row for each call that is none of nothing, at its time, on its thread."""
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+        rows = by_thread(marks(recording.trace), "time")
+        calls = by_thread((c for c in calls if c["what"] != "end" or c["id"]), "before")
+        self.assertEqual(set(rows), set(calls))
+        for thread, made in calls.items():
+            seen = rows[thread]
+            self.assertEqual([row["what"] for row in seen], [call["what"] for call in made])
+            for row, call in zip(seen, made):
+                self.assertLessEqual(call["before"], row["time"], call)
+                self.assertLessEqual(row["time"], call["after"], call)
+                if row["what"] != "instant":
+                    self.assertEqual(row["id"], call["id"])
+                if row["what"] == "begin":
+                    self.assertNotEqual(call["id"], 0)
+                if named and row["what"] != "end":
+                    self.assertEqual(row["name"], call["name"].encode())
+                    self.assertEqual((row["category"], row["flags"]), (b"test", 0))
+
+    def test_nested(self):
+        for way in WAYS_TO_BUILD:
+            with self.subTest(way):
+                self.check(*self.record("nested", way, env=self.environment()))
+
+    @staticmethod
+    def environment():
+        return {**os.environ, "SPAN_LIBRARY": library()}
+
+    def test_threads(self):
+        recording, calls = self.record("threads")
+        self.assertEqual(len({call["tid"] for call in calls}), 4)
+        self.check(recording, calls)
+
+    def test_fork(self):
+        recording, calls = self.record("fork")
+        self.assertEqual(len({call["pid"] for call in calls}), 2)
+        self.check(recording, calls)
+
+    def test_handed_over(self):
+        """Ended by another thread than the one that began it."""
+        recording, calls = self.record("handed_over")
+        self.assertEqual(len({call["tid"] for call in calls}), 2)
+        self.check(recording, calls)
+
+    def test_ended_twice(self):
+        self.check(*self.record("ended_twice"))
+
+    def test_never_ended(self):
+        self.check(*self.record("never_ended"))
+
+    def test_exec(self):
+        self.check(*self.record("exec"))
+
+    def test_first(self):
+        """The very first span of a program is seen, each time, by however it has the library."""
+        for way in WAYS_TO_BUILD:
+            for i in range(5):
+                layers = ["--layers", "span"] if i else []
+                with self.subTest(way):
+                    self.check(*self.record("one", way, *layers, env=self.environment()))
+
+    def test_started_later(self):
+        """By a shell, while a first one was seen already, and by copies that nobody saw."""
+        directory = machine().new_dir()
+        script = """
+            "$0" "$1/a" nested
+            cp "$0" "$1/copy"
+            "$1/copy" "$1/b" nested &
+            "$1/copy" "$1/c" threads
+            wait
+            mv "$1/copy" "$1/moved"
+            cp "$0" "$1/copy"
+            "$1/copy" "$1/d" nested"""
+        recording = Recording(["sh", "-c", script, program("built in"), directory])
+        self.check(recording, sum((lines(f"{directory}/{name}") for name in "abcd"), []))
+
+    def test_names(self):
+        recording, calls = self.record("names")
+        self.check(recording, calls, named=False)
+        rows = {row["id"]: row for row in recording.trace.dicts("span_begin")}
+        seen = {c["name"]: rows[c["id"]] for c in calls if c["what"] == "begin"}
+
+        def texts(name):
+            return seen[name]["name"] or b"", seen[name]["category"] or b""
+
+        self.assertEqual(texts("empty"), (b"", b""))
+        self.assertEqual(texts("null"), (b"", b""))
+        self.assertEqual(texts("huge"), (b"n" * NAME, b"n" * CATEGORY))
+        self.assertEqual(seen["huge"]["flags"] & CUT, CUT)
+        self.assertEqual(texts("edge"), (b"e" * 254, b"test"))
+        self.assertEqual(texts("not UTF-8"), (b"\xff\xfe\x80 \xc3(", b"\x80"))
+        self.assertEqual(texts("control"), (b'a\n"\\\t\x1b[31m\x7f', b"b\r"))
+        self.assertEqual(seen["args"]["args"], b"\x81\xa4step\x07")
+        self.assertFalse(seen["long args"]["args"])
+        self.assertEqual(seen["broken args"]["args"], b"\xdf\xff\xff\xff\xff")
+        for name in ("empty", "null", "not UTF-8", "control", "args", "broken args"):
+            self.assertEqual(seen[name]["flags"], 0, name)
+
+    def test_names_printed(self):
+        """Whatever stands in them: JSON stays JSON, and a terminal is told nothing."""
+        recording, _ = self.record("names")
+        for command in ("print", "report"):
+            done = harness.faultline(command, "--format", "json", recording.path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for text in done.stdout.splitlines() if command == "print" else [done.stdout]:
+                json.loads(text)
+            done = harness.faultline(command, recording.path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn(b"\x1b", done.stdout)
+            done.stdout.decode()
+
+    def test_own_mounts(self):
+        """The library lies on a mount that only the program sees."""
+        script = """
+            mount -t tmpfs none "$2" && cp "$1" "$2/lib.so" && shift 2
+            SPAN_LIBRARY="$1/lib.so" exec "$2" "$3" "$4" """
+        place = machine().new_dir()
+        recording, calls = self.record(
+            "nested",
+            "opened",
+            before=["unshare", "-m", "sh", "-c", script, "sh", library(), place, place],
+        )
+        self.assertEqual(os.listdir(place), [])
+        self.check(recording, calls)
+
+    def test_without_notes(self):
+        """Nothing to be seen, nothing breaks; and the program does not wait for long."""
+        place = machine().new_dir()
+        stripped = f"{place}/stripped.so"
+        harness.run("objcopy", "-R", ".note.stapsdt", library(), stripped)
+        for what in ("one", "threads", "names"):
+            with self.subTest(what):
+                recording, calls = self.record(
+                    what, "opened", env={**os.environ, "SPAN_LIBRARY": stripped}
+                )
+                self.assertEqual({call["id"] for call in calls}, {0})
+                self.assertEqual(marks(recording.trace), [])
+
+    def test_spoilt_notes(self):
+        """Notes of random bytes, and notes that were cut: the program runs as without them."""
+        place = machine().new_dir()
+        notes = f"{place}/notes"
+        harness.run("objcopy", f"--dump-section=.note.stapsdt={notes}", library(), "/dev/null")
+        with open(notes, "rb") as file:
+            whole = file.read()
+        self.assertIn(b"span_begin", whole)
+        for name, text in {
+            "cut": whole[: len(whole) // 2 - 3],
+            "far away": whole.replace(whole[20:28], b"\xf0" * 8),
+            "no arguments": whole.replace(b"@", b"?"),
+            "lengths": b"\xff" * 12 + whole[12:],
+            "noise": bytes(7 * i % 251 for i in range(len(whole))),
+        }.items():
+            with self.subTest(name):
+                spoilt = f"{place}/spoilt.so"
+                with open(notes, "wb") as file:
+                    file.write(text)
+                option = f"--update-section=.note.stapsdt={notes}"
+                harness.run("objcopy", option, library(), spoilt)
+                recording, calls = self.record(
+                    "nested", "opened", env={**os.environ, "SPAN_LIBRARY": spoilt}
+                )
+                self.assertEqual(len(calls), 17)
+                self.assertEqual(recording.report["trace"]["exit_code"], 0)
+
+    def test_layer_off(self):
+        """The library does not wait for who will not come."""
+        recording, calls = self.record("nested", "built in", "--layers", "task,syscall")
+        self.assertEqual({call["id"] for call in calls}, {0})
+        self.assertEqual(marks(recording.trace), [])
+        self.assertEqual(recording.report["trace"]["layers"]["span"]["state"], "off")
+
+
+class Forged(unittest.TestCase):
+    """Probes that no library of ours fires."""
+
+    HONEST = (b"honest", b"honest", b"\x81\xa1k\x01", 0)
+    PLAIN = (b"honest", b"honest", b"", 0)
+    EXPECTED = {
+        "honest": HONEST,
+        "nothing": (b"", b"", b"", 0),
+        "length without arguments": (b"honest", b"honest", b"", None),
+        "arguments without length": PLAIN,
+        "endless name": (b"x" * NAME, b"honest", b"", CUT),
+        "endless category": (b"honest", b"x" * CATEGORY, b"", CUT),
+        "name over the edge": (b"", b"honest", b"", UNREAD),
+        "arguments up to the edge": (b"honest", b"honest", b"z" * ARGS, 0),
+        "arguments over the edge": (b"honest", b"honest", b"", UNREAD),
+        "too long by one": (b"honest", b"honest", b"", CUT),
+        "as long as can be": (b"honest", b"honest", b"", CUT),
+        "negative": (b"honest", b"honest", b"", CUT),
+        "32 bits of nothing": (b"honest", b"honest", b"", CUT),
+        **{f"wild name {i}": (b"", b"honest", b"", UNREAD) for i in range(5)},
+        **{f"wild arguments {i}": (b"honest", b"honest", b"", UNREAD) for i in range(5)},
+        "all of it": (b"", b"", b"", UNREAD),
+    }
+
+    def check(self, recording, cases):
+        begun = {row["id"]: row for row in recording.trace.dicts("span_begin")}
+        for case in cases:
+            *texts, flags = self.EXPECTED[case["case"]]
+            row = begun[case["id"]]
+            with self.subTest(case["case"]):
+                self.assertEqual([row[k] or b"" for k in ("name", "category", "args")], texts)
+                if flags is not None:
+                    self.assertEqual(row["flags"], flags)
+
+    def test_wild(self):
+        out = f"{machine().new_dir()}/cases.json"
+        recording = Recording([machine().program("span_forger"), out])
+        cases = lines(out)
+        self.assertEqual({case["case"] for case in cases}, set(self.EXPECTED))
+        self.check(recording, cases)
+        instants = list(recording.trace.dicts("instant"))
+        self.assertEqual(len(instants), len(cases))
+        for case, row in zip(cases, instants):
+            *texts, flags = self.EXPECTED[case["case"]]
+            with self.subTest(f"instant: {case['case']}"):
+                self.assertEqual([row[k] or b"" for k in ("name", "category", "args")], texts)
+        for command in ("print", "report"):
+            for style in ("text", "json"):
+                done = harness.faultline(command, "--format", style, recording.path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_beside_an_honest_one(self):
+        """Another process's spans are what they are without the forger, ids and all."""
+        directory = machine().new_dir()
+        script = '"$0" "$2/forged" 500 & "$1" "$2/calls" threads; wait'
+        forger = machine().program("span_forger")
+        recording = Recording(["sh", "-c", script, forger, program("built in"), directory])
+        calls = lines(f"{directory}/calls")
+        (pid,) = {call["pid"] for call in calls}
+        seen = [row for row in marks(recording.trace) if row["pid"] == pid]
+        self.assertEqual(
+            sorted((row["what"], row["id"]) for row in seen),
+            sorted((call["what"], call["id"]) for call in calls),
+        )
+        self.assertEqual({row["name"] for row in seen if row["what"] == "begin"}, {b"threaded"})
+        forged = lines(f"{directory}/forged")
+        self.assertEqual(len(marks(recording.trace)) - len(seen), 3 * len(forged))
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
