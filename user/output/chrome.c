@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A timeline: the frame of the file, and the walk through the traces. Knows nothing of what an
+ * event looks like.
+ */
+#include "output/chrome.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "analysis/timeline.h"
+#include "output/chrome_rows.h"
+#include "output/json.h"
+
+#define WINDOW_ENDED 1 /* the walk is done */
+
+struct chrome {
+	const struct chrome_options *options;
+	struct sink *out;
+	struct job job;
+	struct chrome_window window;
+	struct chrome_threads threads;
+	struct chrome_spans spans;
+	struct chrome_counters counters;
+	struct chrome_rows rows;
+};
+
+/* --- the walk --- */
+
+static uint64_t job_time(const struct chrome *chrome, const uint64_t *values)
+{
+	return clock_shifted(chrome->job.traces[chrome->rows.trace].clock, values[TRACE_COL_TIME]);
+}
+
+static bool want(void *context, enum trace_kind kind, const uint64_t *values)
+{
+	const struct chrome *chrome = context;
+	uint64_t pid = chrome->options->pid;
+
+	/* The first row behind the window ends the walk. */
+	if (job_time(chrome, values) >= chrome->window.until_ns)
+		return true;
+	return (pid == CHROME_ANY_PID || pid == chrome_row_pid(kind, values)) &&
+	       chrome_row_matters(&chrome->rows, kind, values);
+}
+
+static int visit(void *context, enum trace_kind kind, const uint64_t *values)
+{
+	struct chrome *chrome = context;
+	int status;
+
+	if (job_time(chrome, values) >= chrome->window.until_ns)
+		return WINDOW_ENDED;
+	status = chrome_row(&chrome->rows, kind, values);
+	return status ? status : chrome->out->error;
+}
+
+static void progress(void *context, double done)
+{
+	const struct chrome *chrome = context;
+
+	chrome->options->progress(chrome->options->context,
+				  (chrome->rows.trace + done) / chrome->job.trace_count);
+}
+
+/* Names of threads stand in the rows of their ends, which the walk may not have reached. */
+static int name_thread(void *context, enum trace_kind kind, const uint64_t *values)
+{
+	struct chrome *chrome = context;
+	struct trace_reader *reader = chrome->job.traces[chrome->rows.trace].reader;
+	struct trace_string comm = trace_reader_string(reader, values[EXIT_COMM]);
+	uint32_t process, thread;
+	int status = process_table_find(&chrome->job.processes, chrome->rows.trace,
+					values[EXIT_PID], job_time(chrome, values), &process);
+
+	if (status)
+		return status;
+	thread = chrome_thread_known(&chrome->threads, process, values[EXIT_TID]);
+	if (thread != CHROME_NONE && comm.length && values[EXIT_TID] != values[EXIT_PID])
+		chrome_thread_name(&chrome->threads, thread, comm);
+	return chrome->out->error;
+}
+
+static int write_trace(struct chrome *chrome, uint32_t number, struct trace_error *error)
+{
+	struct trace_reader *reader = chrome->job.traces[number].reader;
+	const struct timeline rows = {
+		.kinds = chrome_row_kinds(),
+		.want = want,
+		.visit = visit,
+		.progress = chrome->options->progress ? progress : NULL,
+		.context = chrome,
+	};
+	const struct timeline names = {
+		.kinds = 1ull << TRACE_EXIT,
+		.visit = name_thread,
+		.context = chrome,
+	};
+	int status;
+
+	chrome->rows.trace = number;
+	status = row_resolver_open_shared(&chrome->rows.resolver, &chrome->job.files, number);
+	if (status)
+		return status;
+	status = timeline_walk(reader, &rows, error);
+	if (!status || status == WINDOW_ENDED) {
+		chrome_spans_end_all(&chrome->spans,
+				     status ? chrome->window.until_ns
+					    : chrome->job.traces[number].end_ns,
+				     status == WINDOW_ENDED);
+		status = timeline_walk(reader, &names, error);
+	}
+	row_resolver_close(chrome->rows.resolver);
+	if (status == -EINVAL)
+		job_error(&chrome->job, number, error);
+	return status;
+}
+
+/* --- the frame --- */
+
+static void write_member(struct sink *out, const char *name, const char *text)
+{
+	sink_format(out, ",\"%s\":", name);
+	if (text)
+		json_text(out, text, strlen(text));
+	else
+		sink_text(out, "null");
+}
+
+static void write_about(struct sink *out, const struct job_trace *trace)
+{
+	const struct trace_header *header = trace->header;
+
+	write_member(out, "host", header->host);
+	write_member(out, "kernel", header->kernel);
+	sink_text(out, ",\"command\":[");
+	for (const char *const *word = header->command; word && *word; word++) {
+		sink_text(out, word == header->command ? "" : ",");
+		json_text(out, *word, strlen(*word));
+	}
+	sink_char(out, ']');
+}
+
+static void write_trace_about(struct sink *out, const struct job_trace *trace)
+{
+	const struct trace_header *header = trace->header;
+	uint64_t lost = 0;
+
+	sink_text(out, "{\"file\":");
+	json_text(out, trace->name, strlen(trace->name));
+	write_about(out, trace);
+	write_member(out, "boot_id", header->boot_id);
+	write_member(out, "faultline", header->tool);
+	sink_text(out, ",\"start_unix_ns\":");
+	sink_uint(out, trace->start_ns);
+	sink_text(out, ",\"clock_monotonic_ns\":");
+	sink_uint(out, header->clock_monotonic_ns);
+	sink_text(out, ",\"clock_realtime_ns\":");
+	sink_uint(out, header->clock_realtime_ns);
+	sink_text(out, ",\"complete\":");
+	sink_text(out, trace->totals ? "true" : "false");
+	for (size_t i = 0; trace->totals && i < trace->totals->kind_count; i++)
+		lost = clock_add(lost, trace->totals->kinds[i].lost);
+	sink_text(out, ",\"lost\":");
+	if (trace->totals)
+		sink_uint(out, lost);
+	else
+		sink_text(out, "null");
+	sink_char(out, '}');
+}
+
+/* Times are relative to start_unix_ns: by it timelines that were written apart line up. */
+static void write_other_data(struct chrome *chrome)
+{
+	struct sink *out = chrome->out;
+
+	sink_text(out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"start_unix_ns\":");
+	sink_uint(out, chrome->window.base_ns);
+	write_about(out, &chrome->job.traces[0]);
+	sink_text(out, ",\"from_ns\":");
+	sink_uint(out, chrome->window.from_ns - chrome->window.base_ns);
+	sink_text(out, ",\"until_ns\":");
+	sink_uint(out, chrome->window.until_ns - chrome->window.base_ns);
+	sink_text(out, ",\"min_duration_ns\":");
+	sink_uint(out, chrome->options->min_duration_ns);
+	sink_text(out, ",\n\"traces\":[");
+	for (size_t i = 0; i < chrome->job.trace_count; i++) {
+		sink_text(out, i ? ",\n" : "");
+		write_trace_about(out, &chrome->job.traces[i]);
+	}
+	sink_text(out, "]},\n\"traceEvents\":[");
+}
+
+/* What a trace says of its start and end, if it says so, may be narrower than what is in it. */
+static void find_window(struct chrome *chrome)
+{
+	uint64_t start = chrome->job.start_ns, end = chrome->job.end_ns;
+
+	for (size_t i = 0; i < chrome->job.trace_count; i++) {
+		const struct job_trace *trace = &chrome->job.traces[i];
+		size_t blocks = trace_reader_block_count(trace->reader);
+
+		for (size_t j = 0; j < blocks; j++) {
+			const struct trace_block_info *info =
+				trace_reader_block_info(trace->reader, j);
+			uint64_t first = clock_shifted(trace->clock, info->start);
+			uint64_t last = clock_shifted(trace->clock, info->end);
+
+			if (!(chrome_row_kinds() >> info->kind & 1))
+				continue;
+			start = first < start ? first : start;
+			end = last > end ? last : end;
+		}
+	}
+	end = clock_add(end, 1); /* what happens at the end is in it */
+	chrome->window = (struct chrome_window) {
+		.base_ns = start,
+		.from_ns = clock_add(start, chrome->options->from_ns),
+		.until_ns = clock_add(start, chrome->options->until_ns),
+	};
+	if (chrome->window.until_ns > end)
+		chrome->window.until_ns = end;
+	if (chrome->window.from_ns > chrome->window.until_ns)
+		chrome->window.from_ns = chrome->window.until_ns;
+}
+
+static int write_all(struct chrome *chrome, struct trace_error *error)
+{
+	int status = 0;
+
+	find_window(chrome);
+	chrome_threads_init(&chrome->threads, &chrome->job, chrome->out);
+	chrome_spans_init(&chrome->spans, &chrome->threads, &chrome->window,
+			  chrome->options->min_duration_ns);
+	chrome_counters_init(&chrome->counters, chrome->window.from_ns, chrome->window.until_ns);
+	chrome->rows = (struct chrome_rows) {
+		.job = &chrome->job,
+		.window = &chrome->window,
+		.min_duration_ns = chrome->options->min_duration_ns,
+		.threads = &chrome->threads,
+		.spans = &chrome->spans,
+		.counters = &chrome->counters,
+	};
+	write_other_data(chrome);
+	for (uint32_t i = 0; i < chrome->job.trace_count && !status; i++)
+		status = write_trace(chrome, i, error);
+	if (!status)
+		status = chrome_counters_write(&chrome->counters, &chrome->threads, chrome->out,
+					       chrome->window.base_ns);
+	sink_text(chrome->out, "\n]}\n");
+	chrome_counters_free(&chrome->counters);
+	chrome_spans_free(&chrome->spans);
+	chrome_threads_free(&chrome->threads);
+	return status ? status : chrome->out->error;
+}
+
+int chrome_write(struct sink *out, struct trace_reader *const *traces, const char *const *names,
+		 size_t trace_count, const struct chrome_options *options,
+		 struct trace_error *error)
+{
+	struct chrome chrome = { .options = options, .out = out };
+	int status = job_load(&chrome.job, traces, names, trace_count, error);
+
+	if (!status)
+		status = write_all(&chrome, error);
+	job_free(&chrome.job);
+	if (status == -ENOMEM)
+		snprintf(error->text, sizeof(error->text), "out of memory");
+	return status;
+}
