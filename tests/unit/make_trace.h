@@ -61,6 +61,7 @@ struct made_options {
 	const char *host, *boot_id, *kernel;
 	uint64_t monotonic_ns, realtime_ns;
 	const char *off; /* a layer that is off */
+	bool spans;	 /* the layer of spans is on */
 	const char *const *command;
 	unsigned int lanes;
 };
@@ -68,7 +69,7 @@ struct made_options {
 struct made_trace {
 	int fd;
 	struct trace_writer *writer;
-	struct trace_layer layers[4];
+	struct trace_layer layers[5];
 	/* As the kernel would count: add to them what is to be lost. */
 	struct trace_operation_total operations[M_OPERATIONS];
 	struct trace_kind_total kinds[TRACE_KIND_COUNT];
@@ -113,6 +114,14 @@ struct made_exit {
 	const char *comm;
 };
 
+/* Times of 0 leave out the begin or the end. */
+struct made_span {
+	uint64_t begin, end, pid, tid, id;
+	const char *name, *category;
+	unsigned int lane;
+};
+
+#define SPAN(made, ...) made_span(made, &(struct made_span) { __VA_ARGS__ })
 #define BEGIN(made, ...) made_begin(made, &(struct made_options) { __VA_ARGS__ })
 #define CALL(made, ...) made_call(made, &(struct made_call) { __VA_ARGS__ })
 #define FAULT(made, ...) made_fault(made, &(struct made_fault) { __VA_ARGS__ })
@@ -122,7 +131,7 @@ struct made_exit {
 
 MADE void made_begin(struct made_trace *made, const struct made_options *options)
 {
-	static const char *const layers[] = { "task", "syscall", "fault", "pagecache" };
+	static const char *const layers[] = { "task", "syscall", "fault", "pagecache", "span" };
 	const struct trace_writer_options writer_options = { .lanes = options->lanes };
 	struct trace_header header = {
 		.version = TRACE_VERSION,
@@ -139,13 +148,13 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 		.mode = "trace",
 		.command = options->command,
 		.layers = made->layers,
-		.layer_count = 4,
+		.layer_count = options->spans ? 5 : 4,
 		.operations = made_operations,
 		.operation_count = M_OPERATIONS,
 	};
 
 	memset(made, 0, sizeof(*made));
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < header.layer_count; i++) {
 		bool off = options->off && !strcmp(options->off, layers[i]);
 
 		made->layers[i] = (struct trace_layer) { layers[i], !off, off ? NULL : "tp_btf",
@@ -281,6 +290,48 @@ MADE void made_exit(struct made_trace *made, const struct made_exit *row)
 	};
 
 	made_row(made, TRACE_EXIT, 0, values);
+}
+
+MADE uint64_t made_string(struct made_trace *made, const char *text)
+{
+	return text ? trace_writer_string(made->writer, text, strlen(text)) : 0;
+}
+
+MADE void made_span(struct made_trace *made, const struct made_span *span)
+{
+	const uint64_t begin[SPAN_BEGIN_COLUMNS] = {
+		[SPAN_BEGIN_TIME] = span->begin,
+		[SPAN_BEGIN_PID] = span->pid,
+		[SPAN_BEGIN_TID] = span->tid ? span->tid : span->pid,
+		[SPAN_BEGIN_ID] = span->id,
+		[SPAN_BEGIN_NAME] = made_string(made, span->name),
+		[SPAN_BEGIN_CATEGORY] = made_string(made, span->category),
+	};
+	const uint64_t end[SPAN_END_COLUMNS] = {
+		[SPAN_END_TIME] = span->end,
+		[SPAN_END_PID] = span->pid,
+		[SPAN_END_TID] = span->tid ? span->tid : span->pid,
+		[SPAN_END_ID] = span->id,
+	};
+
+	if (span->begin)
+		made_row(made, TRACE_SPAN_BEGIN, span->lane, begin);
+	if (span->end)
+		made_row(made, TRACE_SPAN_END, span->lane, end);
+}
+
+MADE void made_instant(struct made_trace *made, uint64_t time, uint64_t pid, const char *name,
+		       const char *category)
+{
+	const uint64_t values[INSTANT_COLUMNS] = {
+		[INSTANT_TIME] = time,
+		[INSTANT_PID] = pid,
+		[INSTANT_TID] = pid,
+		[INSTANT_NAME] = made_string(made, name),
+		[INSTANT_CATEGORY] = made_string(made, category),
+	};
+
+	made_row(made, TRACE_INSTANT, 0, values);
 }
 
 /* Opens what was written so far. */

@@ -24,6 +24,13 @@ struct analysis {
 	/* Events of the whole job in the order of their starts. The job's table of processes may
 	 * have grown since the last call. */
 	int (*events)(void *state, const struct event *events, size_t count);
+	/*
+	 * A span of the job's spans, by its place there, after it began and before it is closed,
+	 * between the events before and after. `events` never gets those of both in one call: which
+	 * spans are open is the same for all of them.
+	 */
+	int (*span_begun)(void *state, uint32_t slot);
+	int (*span_ended)(void *state, uint32_t slot);
 	int (*fill)(void *state, struct table *table);
 	void (*end)(void *state);
 };
@@ -35,5 +42,9 @@ extern const struct analysis analysis_operations;
 extern const struct analysis analysis_files;
 extern const struct analysis analysis_failed_lookups;
 extern const struct analysis analysis_processes;
+extern const struct analysis analysis_spans;
+extern const struct analysis analysis_overlap;
+extern const struct analysis analysis_levels;
+extern const struct analysis analysis_steps;
 
 #endif

@@ -31,20 +31,29 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 };
 
 #define CALL_COLUMNS                                                                               \
-	(1ull << SYSCALL_TIME | 1ull << SYSCALL_DUR | 1ull << SYSCALL_PID | 1ull << SYSCALL_OP |   \
-	 1ull << SYSCALL_FILE | 1ull << SYSCALL_OFFSET | 1ull << SYSCALL_ASKED |                   \
-	 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS | 1ull << SYSCALL_FETCHED |                \
-	 1ull << SYSCALL_MAJOR)
+	(1ull << SYSCALL_TIME | 1ull << SYSCALL_DUR | 1ull << SYSCALL_PID | 1ull << SYSCALL_TID |  \
+	 1ull << SYSCALL_OP | 1ull << SYSCALL_FILE | 1ull << SYSCALL_OFFSET |                      \
+	 1ull << SYSCALL_ASKED | 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS |                  \
+	 1ull << SYSCALL_FETCHED | 1ull << SYSCALL_MAJOR)
 
 static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 	[TRACE_SYSCALL] = CALL_COLUMNS,
 	[TRACE_SYSCALL_PATH] = CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 |
 			       1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	[TRACE_FAULT] = 1ull << FAULT_TIME | 1ull << FAULT_DUR | 1ull << FAULT_PID |
-			1ull << FAULT_FILE | 1ull << FAULT_OFFSET | 1ull << FAULT_FLAGS |
-			1ull << FAULT_FETCHED,
+			1ull << FAULT_TID | 1ull << FAULT_FILE | 1ull << FAULT_OFFSET |
+			1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED,
 	[TRACE_PAGECACHE] =
 		1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE | 1ull << PAGECACHE_BYTES,
+	[TRACE_EXEC] = 1ull << EXEC_TIME | 1ull << EXEC_PID,
+	[TRACE_EXIT] = 1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_PROCESS,
+	[TRACE_SPAN_BEGIN] = 1ull << SPAN_BEGIN_TIME | 1ull << SPAN_BEGIN_PID |
+			     1ull << SPAN_BEGIN_TID | 1ull << SPAN_BEGIN_ID |
+			     1ull << SPAN_BEGIN_NAME | 1ull << SPAN_BEGIN_CATEGORY,
+	[TRACE_SPAN_END] = 1ull << SPAN_END_TIME | 1ull << SPAN_END_PID | 1ull << SPAN_END_TID |
+			   1ull << SPAN_END_ID,
+	[TRACE_INSTANT] = 1ull << INSTANT_TIME | 1ull << INSTANT_PID | 1ull << INSTANT_TID |
+			  1ull << INSTANT_NAME | 1ull << INSTANT_CATEGORY,
 };
 
 uint64_t event_columns(enum trace_kind kind)
@@ -113,6 +122,7 @@ static int decode_calls(const struct rows *rows, struct event *events, size_t *c
 		event->bytes = rule->moves && !failed ? result : 0;
 		event->fetched_bytes = fetched;
 		event->file = find_file(rows, columns[SYSCALL_FILE][i], &memory);
+		event->thread = columns[SYSCALL_TID][i];
 		event->major = 0;
 		event->operation = trace->operations[number];
 		event->class = rule->class;
@@ -172,6 +182,7 @@ static int decode_faults(const struct rows *rows, struct event *events, size_t *
 		event->bytes = 0;
 		event->fetched_bytes = columns[FAULT_FETCHED][i];
 		event->file = find_file(rows, columns[FAULT_FILE][i], &memory);
+		event->thread = columns[FAULT_TID][i];
 		event->major = flags & TRACE_FAULT_MAJOR ? 1 : 0;
 		event->operation = trace->operations[trace->fault];
 		event->class = (flags & written) == written ? IO_MMAP_WRITE : IO_MMAP_READ;
@@ -202,6 +213,90 @@ static int count_pagecache(const struct rows *rows, struct event *events, size_t
 	return 0;
 }
 
+/* An event that is no operation. Columns 0 to 2 are those of time, pid and tid. */
+static int make_mark(const struct rows *rows, size_t row, uint32_t flags, struct event *event)
+{
+	struct job *job = rows->job;
+	uint64_t pid = rows->columns[SPAN_BEGIN_PID][row];
+
+	*event = (struct event) {
+		.start = clock_shifted(job->traces[rows->trace].clock,
+				       rows->columns[TRACE_COL_TIME][row]),
+		.file = FILE_NONE,
+		.class = IO_NONE,
+		.door = DOOR_NONE,
+		.flags = flags,
+	};
+	event->end = event->start;
+	if (rows->columns[SPAN_BEGIN_TID])
+		event->thread = rows->columns[SPAN_BEGIN_TID][row];
+	return process_table_find(&job->processes, rows->trace, pid, event->start, &event->process);
+}
+
+#define SAME(a, b) ((int)(a) == (int)(b))
+_Static_assert(SAME(SPAN_END_PID, SPAN_BEGIN_PID) && SAME(INSTANT_PID, SPAN_BEGIN_PID) &&
+		       SAME(EXEC_PID, SPAN_BEGIN_PID) && SAME(EXIT_PID, SPAN_BEGIN_PID) &&
+		       SAME(SPAN_END_TID, SPAN_BEGIN_TID) && SAME(INSTANT_TID, SPAN_BEGIN_TID),
+	       "make_mark reads all of these alike");
+
+static int decode_span_begins(const struct rows *rows, struct event *events, size_t *count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < rows->count && !status; i++) {
+		status = make_mark(rows, i, EVENT_SPAN_BEGIN, &events[i]);
+		events[i].id = rows->columns[SPAN_BEGIN_ID][i];
+		if (!status)
+			status = labels_find(
+				&rows->job->labels, rows->trace, rows->columns[SPAN_BEGIN_NAME][i],
+				rows->columns[SPAN_BEGIN_CATEGORY][i], &events[i].label);
+	}
+	*count = rows->count;
+	return status;
+}
+
+static int decode_span_ends(const struct rows *rows, struct event *events, size_t *count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < rows->count && !status; i++) {
+		status = make_mark(rows, i, EVENT_SPAN_END, &events[i]);
+		events[i].id = rows->columns[SPAN_END_ID][i];
+	}
+	*count = rows->count;
+	return status;
+}
+
+static int decode_instants(const struct rows *rows, struct event *events, size_t *count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < rows->count && !status; i++) {
+		status = make_mark(rows, i, EVENT_INSTANT, &events[i]);
+		if (!status)
+			status = labels_find(&rows->job->labels, rows->trace,
+					     rows->columns[INSTANT_NAME][i],
+					     rows->columns[INSTANT_CATEGORY][i], &events[i].label);
+	}
+	*count = rows->count;
+	return status;
+}
+
+/* Of threads only the last one ends its process. */
+static int decode_ends(const struct rows *rows, struct event *events, size_t *count)
+{
+	struct event *event = events;
+	int status = 0;
+
+	for (size_t i = 0; i < rows->count && !status; i++) {
+		if (rows->kind == TRACE_EXIT && !rows->columns[EXIT_PROCESS][i])
+			continue;
+		status = make_mark(rows, i, EVENT_PROGRAM_END, event++);
+	}
+	*count = event - events;
+	return status;
+}
+
 int event_decode(const struct rows *rows, struct event *events, size_t *count)
 {
 	static int (*const decoders[TRACE_KIND_COUNT])(const struct rows *, struct event *,
@@ -210,6 +305,11 @@ int event_decode(const struct rows *rows, struct event *events, size_t *count)
 		[TRACE_SYSCALL_PATH] = decode_calls,
 		[TRACE_FAULT] = decode_faults,
 		[TRACE_PAGECACHE] = count_pagecache,
+		[TRACE_EXEC] = decode_ends,
+		[TRACE_EXIT] = decode_ends,
+		[TRACE_SPAN_BEGIN] = decode_span_begins,
+		[TRACE_SPAN_END] = decode_span_ends,
+		[TRACE_INSTANT] = decode_instants,
 	};
 
 	return decoders[rows->kind](rows, events, count);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * What analyses see of a row: what it did to which file, by which door, on whose account. Here, and
- * nowhere else, an operation is classed. Knows nothing of tables.
+ * nowhere else, an operation is classed. What the application says of itself (spans, moments) are
+ * events as well, of no class. Knows nothing of tables.
  */
 #ifndef FAULTLINE_EVENT_MODEL_H
 #define FAULTLINE_EVENT_MODEL_H
@@ -39,13 +40,29 @@ enum io_door {
 #define EVENT_OPENS (1u << 3)	 /* it opened the file */
 #define EVENT_UNLINKED (1u << 4) /* the file had no name left */
 #define EVENT_FAULT (1u << 5)	 /* a page fault, not a call */
+/* No operations, of class IO_NONE and DOOR_NONE, without a file or a duration: */
+#define EVENT_SPAN_BEGIN (1u << 6)
+#define EVENT_SPAN_END (1u << 7)
+#define EVENT_PROGRAM_END (1u << 8) /* the process ended, or runs another program from now on */
+#define EVENT_INSTANT (1u << 9)
+/* What changes which spans are open. */
+#define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
 
 struct event {
 	uint64_t start, end; /* on the job's clock, ns */
-	int64_t offset;	     /* bytes; negative where it has no meaning */
-	uint64_t bytes;	     /* moved between the file and the caller */
-	uint64_t fetched_bytes;
+	union {
+		struct {		/* of an operation */
+			int64_t offset; /* bytes; negative where it has no meaning */
+			uint64_t bytes; /* moved between the file and the caller */
+			uint64_t fetched_bytes;
+		};
+		struct {		/* of a span's begin and end, and of a moment */
+			uint64_t id;	/* as the program gave it */
+			uint64_t label; /* number in the job's spans; not of an end */
+		};
+	};
 	uint32_t process;   /* number in the job's table */
+	uint32_t thread;    /* tid */
 	uint32_t file;	    /* number in the job's table, or FILE_NONE */
 	uint32_t major;	    /* major faults */
 	uint16_t operation; /* number in the job's list */

@@ -122,7 +122,8 @@ static void find_span(struct job_trace *trace)
 
 static unsigned int layers_of(const struct trace_header *header)
 {
-	static const char *const names[] = { "syscall", "fault", "pagecache" }; /* as JOB_* */
+	static const char *const names[] = { "syscall", "fault", "pagecache",
+					     "span" }; /* as JOB_* */
 	unsigned int layers = 0;
 
 	for (size_t i = 0; i < header->layer_count; i++)
@@ -183,6 +184,10 @@ int job_load(struct job *job, struct trace_reader *const *traces, const char *co
 	status = file_table_init(&job->files, traces, trace_count);
 	if (!status)
 		status = process_table_init(&job->processes, trace_count);
+	if (!status)
+		status = labels_init(&job->labels, traces);
+	if (!status)
+		open_spans_init(&job->spans);
 	for (uint32_t i = 0; i < trace_count && !status; i++) {
 		status = load_trace(job, i, error);
 		if (status && status != -ENOMEM)
@@ -201,6 +206,8 @@ void job_free(struct job *job)
 	free(job->operations);
 	file_table_free(&job->files);
 	process_table_free(&job->processes);
+	labels_free(&job->labels);
+	open_spans_free(&job->spans);
 	*job = (struct job) { 0 };
 }
 

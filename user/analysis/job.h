@@ -10,6 +10,8 @@
 
 #include "analysis/clock.h"
 #include "analysis/file_table.h"
+#include "analysis/labels.h"
+#include "analysis/open_spans.h"
 #include "analysis/process_table.h"
 #include "trace/reader.h"
 
@@ -17,6 +19,7 @@
 #define JOB_SYSCALL (1u << 0)
 #define JOB_FAULT (1u << 1)
 #define JOB_PAGECACHE (1u << 2) /* all `fetched_bytes`, of calls and faults too, come from it */
+#define JOB_SPAN (1u << 3)
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 
@@ -30,6 +33,8 @@ struct operation {
 	 */
 	struct trace_operation_total seen, unseen;
 };
+
+struct activities;
 
 struct job_trace {
 	struct trace_reader *reader;
@@ -51,10 +56,13 @@ struct job {
 	size_t operation_count;
 	struct file_table files;
 	struct process_table processes;
-	uint64_t start_ns, end_ns; /* of the first trace to start and the last to end */
-	bool complete;		   /* all traces are */
-	uint64_t lost;		   /* events of complete traces */
-	unsigned int layers;	   /* JOB_*: those that any of the traces recorded */
+	struct labels labels;
+	struct open_spans spans;       /* at the moment that the pass over the events has reached */
+	struct activities *activities; /* up to that moment */
+	uint64_t start_ns, end_ns;     /* of the first trace to start and the last to end */
+	bool complete;		       /* all traces are */
+	uint64_t lost;		       /* events of complete traces */
+	unsigned int layers;	       /* JOB_*: those that any of the traces recorded */
 	bool many_hosts;
 };
 

@@ -50,6 +50,7 @@ static int add_process(struct process_table *table, uint32_t trace, uint64_t pid
 		.pid = pid,
 		.trace = trace,
 		.previous = added ? PROCESS_NONE : *number,
+		.parent = PROCESS_NONE,
 	};
 	*number = table->count++;
 	return 0;
@@ -252,6 +253,7 @@ static void inherit(struct process_table *table, uint32_t parent_number)
 	child->comm = parent->comm;
 	child->command = parent->command;
 	child->rank = parent->rank;
+	child->parent = parent_number;
 }
 
 static int replay_fork(struct process_table *table, uint32_t trace, const struct life *life)

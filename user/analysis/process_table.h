@@ -23,6 +23,7 @@ struct process {
 	uint32_t trace;
 	uint32_t status;   /* wait status, if `ended` */
 	uint32_t previous; /* the process that had the pid before, or PROCESS_NONE */
+	uint32_t parent;   /* a lower number than its own, or PROCESS_NONE */
 	bool ended;
 	bool executed; /* comm and command are its own, not its parent's */
 	bool named;    /* comm is that of its first thread as it ended */

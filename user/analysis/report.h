@@ -2,11 +2,12 @@
 /*
  * A report: traces in, neutral tables out. The tables stand in the order of the JSON report:
  * trace, totals, doors, operations, files, failed_lookups, processes, devices, spans, overlap,
- * findings.
+ * levels, steps, findings.
  */
 #ifndef FAULTLINE_REPORT_H
 #define FAULTLINE_REPORT_H
 
+#include "analysis/gpu.h"
 #include "analysis/table.h"
 #include "trace/reader.h"
 
@@ -19,12 +20,13 @@ struct report_options {
 	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
 	void (*progress)(void *context, double done);
 	void *context;
+	const struct gpu *gpu; /* when it computed; NULL for none */
 };
 
 /*
- * Analyses traces as one job. Returns 0, -ENOMEM, or -EINVAL for a damaged block; `error` says
- * which trace and what. Memory does not depend on the number of events, only on the number of
- * files, processes and names.
+ * Analyses traces as one job. Returns 0, -ENOMEM, -EINVAL for a damaged block, or -ERANGE when the
+ * GPU was busy at no time of the job; `error` says which trace and what. Memory does not depend on
+ * the number of events, only on the number of files, processes and names.
  */
 int report_make(struct report **report, struct trace_reader *const *traces,
 		const char *const *names, size_t trace_count, const struct report_options *options,

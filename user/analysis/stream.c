@@ -16,6 +16,7 @@ struct planned_block {
 	uint32_t trace;
 	uint32_t rows;
 	size_t number;
+	size_t order; /* its place among all blocks for events that start together */
 };
 
 struct open_block {
@@ -35,7 +36,7 @@ struct head {
 /* A place in the one order that all events have: by start, then by block, then by row. */
 struct limit {
 	uint64_t start_ns;
-	const struct planned_block *planned; /* blocks before it in the plan are before the limit */
+	size_t order; /* blocks of a lower order are before the limit */
 };
 
 struct stream {
@@ -59,7 +60,7 @@ static bool head_before(const struct head *a, const struct head *b)
 {
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns;
-	return a->block->planned < b->block->planned;
+	return a->block->planned->order < b->block->planned->order;
 }
 
 static void heap_sink(struct stream *stream)
@@ -120,7 +121,7 @@ static bool is_before(const struct open_block *block, const struct event *event,
 {
 	if (event->start != limit->start_ns)
 		return event->start < limit->start_ns;
-	return block->planned < limit->planned;
+	return block->planned->order < limit->order;
 }
 
 /* The first event to come that is in memory and not before the limit. */
@@ -178,12 +179,12 @@ static size_t count_before(const struct stream *stream, const struct limit *limi
  * block go on. */
 static struct limit choose_limit(const struct stream *stream, size_t most)
 {
-	struct limit limit = { stream->heap[0].start_ns, stream->plan };
+	struct limit limit = { stream->heap[0].start_ns, 0 };
 	uint64_t step = 1ull << 63;
-	size_t blocks = stream->opened;
+	size_t blocks = stream->plan_count;
 
 	for (; step; step /= 2) {
-		struct limit later = { limit.start_ns + step, stream->plan };
+		struct limit later = { limit.start_ns + step, 0 };
 
 		if (later.start_ns > limit.start_ns && count_before(stream, &later) <= most)
 			limit = later;
@@ -191,7 +192,7 @@ static struct limit choose_limit(const struct stream *stream, size_t most)
 	/* Among those that start together, which may be all there are. */
 	for (size_t low = 0; low < blocks;) {
 		size_t middle = low + (blocks - low + 1) / 2;
-		struct limit later = { limit.start_ns, stream->plan + middle };
+		struct limit later = { limit.start_ns, middle };
 
 		if (count_before(stream, &later) <= most) {
 			limit = later;
@@ -201,8 +202,8 @@ static struct limit choose_limit(const struct stream *stream, size_t most)
 		}
 	}
 	if (limit.start_ns == stream->heap[0].start_ns &&
-	    limit.planned <= stream->heap[0].block->planned)
-		limit.planned = stream->heap[0].block->planned + 1;
+	    limit.order <= stream->heap[0].block->planned->order)
+		limit.order = stream->heap[0].block->planned->order + 1;
 	return limit;
 }
 
@@ -353,6 +354,32 @@ static int compare_planned(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
+/* Kinds whose events come before or after others that start together: a span that takes no time
+ * begins before it ends, and a process ends after all that it does. */
+static const int turns[TRACE_KIND_COUNT] = {
+	[TRACE_SPAN_BEGIN] = -1,
+	[TRACE_SPAN_END] = 1,
+	[TRACE_EXEC] = 2,
+	[TRACE_EXIT] = 2,
+};
+
+static int turn_of(const struct stream *stream, const struct planned_block *planned)
+{
+	const struct trace_reader *reader = stream->job->traces[planned->trace].reader;
+
+	return turns[trace_reader_block_info(reader, planned->number)->kind];
+}
+
+static void set_orders(struct stream *stream)
+{
+	size_t order = 0;
+
+	for (int turn = -1; turn <= 2; turn++)
+		for (size_t i = 0; i < stream->plan_count; i++)
+			if (turn_of(stream, &stream->plan[i]) == turn)
+				stream->plan[i].order = order++;
+}
+
 static int make_plan(struct stream *stream)
 {
 	const struct job *job = stream->job;
@@ -374,13 +401,17 @@ static int make_plan(struct stream *stream)
 			info = trace_reader_block_info(trace->reader, j);
 			if (!event_columns(info->kind) || !info->rows)
 				continue;
-			stream->plan[stream->plan_count++] =
-				(struct planned_block) { clock_shifted(trace->clock, info->start),
-							 i, info->rows, j };
+			stream->plan[stream->plan_count++] = (struct planned_block) {
+				.start_ns = clock_shifted(trace->clock, info->start),
+				.trace = i,
+				.rows = info->rows,
+				.number = j,
+			};
 			stream->rows += info->rows;
 		}
 	}
 	qsort(stream->plan, stream->plan_count, sizeof(*stream->plan), compare_planned);
+	set_orders(stream);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The events of a job in the exact order of their starts, whatever block, lane or trace they are
- * in. That order is what lets unions of intervals and access patterns be told in passing.
+ * in. Of those that start together, begins of spans come first, ends last. That order is what lets
+ * unions of intervals and access patterns be told in passing.
  *
  * Blocks are opened in the order of their earliest starts and merged; no event is given out before
  * every block that could hold an earlier one is open. In memory at a time are the blocks that

@@ -14,6 +14,7 @@
 struct store {
 	struct arena arena;
 	struct table table;
+	struct table *within;
 	size_t column_room, row_room;
 };
 
@@ -59,6 +60,12 @@ void table_free(struct table *table)
 	if (!table)
 		return;
 	store = store_of(table);
+	while (store->within) {
+		struct table *within = store->within;
+
+		store->within = within->next;
+		table_free(within);
+	}
 	free(table->columns);
 	free(table->cells);
 	arena_free(&store->arena);
@@ -144,6 +151,20 @@ int table_set_texts(struct table *table, struct cell *cell, const struct cell *t
 	if (!status)
 		*cell = (struct cell) { .type = CELL_TEXTS, .length = count, .texts = copies };
 	return status;
+}
+
+int table_set_table(struct table *table, struct cell *cell, enum table_shape shape,
+		    struct table **within)
+{
+	struct store *store = store_of(table);
+	int status = table_new(within, "", NULL, shape);
+
+	if (status)
+		return status;
+	(*within)->next = store->within;
+	store->within = *within;
+	*cell = (struct cell) { .type = CELL_TABLE, .table = *within };
+	return 0;
 }
 
 int table_set_note(struct table *table, const char *note)

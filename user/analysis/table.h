@@ -18,6 +18,7 @@ enum cell_type {
 	CELL_BOOL,
 	CELL_TEXT,  /* bytes of any kind, hostile */
 	CELL_TEXTS, /* a list of texts */
+	CELL_TABLE, /* a table within, such as a row for each rank */
 };
 
 enum table_unit {
@@ -33,6 +34,8 @@ enum table_shape {
 	TABLE_LIST,   /* rows: a JSON array of objects */
 };
 
+struct table;
+
 struct cell {
 	enum cell_type type;
 	uint32_t length; /* of a text, or of a list */
@@ -43,6 +46,7 @@ struct cell {
 		bool flag;
 		const char *text;
 		const struct cell *texts; /* `length` cells of type CELL_TEXT */
+		const struct table *table;
 	};
 };
 
@@ -63,7 +67,8 @@ struct table {
 	size_t column_count;
 	struct cell *cells; /* row_count x column_count, row by row, in the order to print */
 	size_t row_count;
-	void *arena; /* owner of everything above */
+	struct table *next; /* of the tables within the same one */
+	void *arena;	    /* owner of everything above */
 };
 
 /* All functions return 0 or -ENOMEM. Texts are copied. */
@@ -78,6 +83,9 @@ int table_add_columns(struct table *table, const struct table_column *columns, s
 int table_add_row(struct table *table, struct cell **row);
 int table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length);
 int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count);
+/* Makes a table within this one, which frees it. */
+int table_set_table(struct table *table, struct cell *cell, enum table_shape shape,
+		    struct table **within);
 /* What the text report says below the table; the text is copied. */
 int table_set_note(struct table *table, const char *note);
 /* Index of the column of that name, or -1. */

@@ -61,6 +61,9 @@ struct cell cell_as_text(struct sink *out, const struct cell *cell, enum table_u
 	case CELL_BOOL:
 		sink_text(out, cell->flag ? "yes" : "no");
 		break;
+	case CELL_TABLE:
+		sink_uint(out, cell->table->row_count);
+		break;
 	}
 	return (struct cell) { .type = CELL_TEXT, .length = out->used, .text = out->buffer };
 }

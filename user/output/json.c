@@ -192,6 +192,34 @@ out:
 	return status;
 }
 
+static int make_row(struct json_object **row, const struct table *table, size_t number);
+
+/* An array of its rows, or its one row. */
+static int add_table(struct json_object *parent, const char *name, const struct table *table)
+{
+	struct json_object *list, *row;
+	int status = 0;
+
+	if (table->shape == TABLE_RECORD) {
+		status = table->row_count ? make_row(&row, table, 0) : 0;
+		return status ? status : add_member(parent, name, table->row_count ? row : NULL);
+	}
+	list = json_object_new_array();
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->row_count && !status; i++) {
+		status = make_row(&row, table, i);
+		if (!status && json_object_array_add(list, row)) {
+			json_object_put(row);
+			status = -ENOMEM;
+		}
+	}
+	if (!status)
+		return add_member(parent, name, list);
+	json_object_put(list);
+	return status;
+}
+
 static int add_cell(struct json_object *row, const char *name, const struct cell *cell)
 {
 	struct json_object *parent, *value = NULL;
@@ -220,6 +248,8 @@ static int add_cell(struct json_object *row, const char *name, const struct cell
 		return add_text(parent, name, cell);
 	case CELL_TEXTS:
 		return add_texts(parent, name, cell);
+	case CELL_TABLE:
+		return add_table(parent, name, cell->table);
 	}
 	return value ? add_member(parent, name, value) : -ENOMEM;
 }
@@ -239,17 +269,30 @@ static int add_named_cell(struct json_object *row, const char *name, const struc
 	return status;
 }
 
-static int write_row(struct sink *out, const struct table *table, size_t row)
+static int make_row(struct json_object **row, const struct table *table, size_t number)
 {
-	const struct cell *cells = table->cells + row * table->column_count;
-	struct json_object *object = json_object_new_object();
-	int status = object ? 0 : -ENOMEM;
+	const struct cell *cells = table->cells + number * table->column_count;
+	int status;
 
+	*row = json_object_new_object();
+	status = *row ? 0 : -ENOMEM;
 	for (size_t i = 0; i < table->column_count && !status; i++)
-		status = add_named_cell(object, table->columns[i].name, &cells[i]);
+		status = add_named_cell(*row, table->columns[i].name, &cells[i]);
+	if (status) {
+		json_object_put(*row);
+		*row = NULL;
+	}
+	return status;
+}
+
+static int write_row(struct sink *out, const struct table *table, size_t number)
+{
+	struct json_object *row;
+	int status = make_row(&row, table, number);
+
 	if (!status)
-		write_object(out, object);
-	json_object_put(object);
+		write_object(out, row);
+	json_object_put(row);
 	return status;
 }
 

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Measures of what went on, and of what compute hid. Knows nothing of tables.
+ */
+#include "analysis/activity.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- one union beside that of compute --- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When it ends, as far as is known now. */
+static uint64_t until(const struct activity *activity)
+{
+	return activity->open ? UINT64_MAX : activity->end_ns;
+}
+
+static uint64_t compute_until(const struct activity_group *group)
+{
+	return until(&group->of[ACTIVITY_COMPUTE]);
+}
+
+/* How much of it and of compute lies between its last moment and this one. */
+static struct activity_sum ahead(const struct activity *activity, uint64_t compute,
+				 uint64_t time_ns)
+{
+	uint64_t reached = least(until(activity), time_ns);
+
+	return (struct activity_sum) { clock_subtract(reached, activity->now_ns),
+				       clock_subtract(least(reached, compute), activity->now_ns) };
+}
+
+static void advance(struct activity *activity, uint64_t compute, uint64_t time_ns)
+{
+	struct activity_sum more = ahead(activity, compute, time_ns);
+
+	activity->time_ns += more.time_ns;
+	activity->hidden_ns += more.hidden_ns;
+	if (time_ns > activity->now_ns)
+		activity->now_ns = time_ns;
+}
+
+/* Before compute begins or ends all others need to know how it was until then. */
+static void advance_all(struct activity_group *group, uint64_t time_ns)
+{
+	uint64_t compute = compute_until(group);
+
+	for (int i = 0; i < ACTIVITIES; i++)
+		advance(&group->of[i], compute, time_ns);
+}
+
+static void add_interval(struct activity_group *group, enum activity_of which, uint64_t start_ns,
+			 uint64_t end_ns)
+{
+	struct activity *activity = &group->of[which];
+
+	advance(activity, compute_until(group), start_ns);
+	if (end_ns > activity->end_ns)
+		activity->end_ns = end_ns;
+}
+
+static void begin_span(struct activity_group *group, enum activity_of which, uint64_t time_ns)
+{
+	struct activity *activity = &group->of[which];
+
+	if (!activity->open && which == ACTIVITY_COMPUTE)
+		advance_all(group, time_ns);
+	else if (!activity->open)
+		advance(activity, compute_until(group), time_ns);
+	activity->open++;
+	activity->count++;
+}
+
+static void end_span(struct activity_group *group, enum activity_of which, uint64_t time_ns)
+{
+	struct activity *activity = &group->of[which];
+
+	if (activity->open == 1 && which == ACTIVITY_COMPUTE)
+		advance_all(group, time_ns);
+	else if (activity->open == 1)
+		advance(activity, compute_until(group), time_ns);
+	activity->open--;
+	if (time_ns > activity->end_ns)
+		activity->end_ns = time_ns;
+}
+
+/* --- groups --- */
+
+static int add_group(struct activities *all, int64_t rank)
+{
+	if (all->group_count == all->group_room) {
+		size_t room = all->group_room ? all->group_room * 2 : 4;
+		struct activity_group *groups;
+
+		groups = reallocarray(all->groups, room, sizeof(*groups));
+		if (!groups)
+			return -ENOMEM;
+		all->groups = groups;
+		all->group_room = room;
+	}
+	all->groups[all->group_count++] = (struct activity_group) { .rank = rank };
+	return 0;
+}
+
+static int group_of_rank(struct activities *all, int64_t rank, uint32_t *group)
+{
+	const uint64_t key = rank, *known = map_find(&all->ranks, &key);
+	uint64_t *added;
+	bool is_new;
+
+	*group = ACTIVITY_JOB;
+	if (known) {
+		*group = *known;
+		return 0;
+	}
+	if (rank < 0 || all->group_count > ACTIVITY_RANKS_MOST)
+		return 0;
+	added = map_add(&all->ranks, &key, &is_new);
+	if (!added || add_group(all, rank))
+		return -ENOMEM;
+	*added = *group = all->group_count - 1;
+	return 0;
+}
+
+/* The job's table of processes grows in passing. */
+static int follow_processes(struct activities *all)
+{
+	const struct process_table *table = &all->job->processes;
+	size_t count = table->count, room = all->process_room * 2;
+	uint32_t *group_of;
+	bool *speaks;
+	int status = 0;
+
+	if (count <= all->process_room)
+		return 0;
+	room = room > count ? room : count;
+	group_of = reallocarray(all->group_of, room, sizeof(*group_of));
+	if (group_of)
+		all->group_of = group_of;
+	speaks = reallocarray(all->speaks, room, sizeof(*speaks));
+	if (speaks)
+		all->speaks = speaks;
+	if (!group_of || !speaks)
+		return -ENOMEM;
+	/* A process that is added later has no rank: only forks and execs tell of one. */
+	for (size_t i = all->process_room; i < room && !status; i++) {
+		speaks[i] = false;
+		group_of[i] = ACTIVITY_JOB;
+		if (i < count)
+			status = group_of_rank(all, table->processes[i].rank, &group_of[i]);
+	}
+	all->process_room = room;
+	return status;
+}
+
+int activities_init(struct activities *all, const struct job *job, const struct gpu *gpu)
+{
+	int status;
+
+	*all = (struct activities) { .job = job, .gpu = gpu, .wanted = gpu };
+	map_init(&all->ranks, 1, 1);
+	for (size_t i = 0; i < job->trace_count && !all->wanted; i++) {
+		const struct trace_reader *reader = job->traces[i].reader;
+		size_t blocks = trace_reader_block_count(reader);
+
+		for (size_t j = 0; j < blocks && !all->wanted; j++)
+			all->wanted = trace_reader_block_info(reader, j)->kind == TRACE_SPAN_BEGIN;
+	}
+	status = add_group(all, -1);
+	if (!status && all->wanted)
+		status = follow_processes(all);
+	if (!status && gpu)
+		status = group_of_rank(all, gpu->rank, &all->gpu_group);
+	if (status || !gpu)
+		return status;
+	/* A file that does not say its rank is that of the only one. */
+	if (gpu->rank < 0 && all->group_count == 2)
+		all->gpu_group = 1;
+	all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count = gpu->kernels;
+	all->groups[all->gpu_group].of[ACTIVITY_COMPUTE].count = gpu->kernels;
+	return 0;
+}
+
+void activities_free(struct activities *all)
+{
+	map_free(&all->ranks);
+	free(all->groups);
+	free(all->group_of);
+	free(all->speaks);
+	free(all->kinds);
+	*all = (struct activities) { 0 };
+}
+
+uint32_t activities_group(const struct activities *all, uint32_t process)
+{
+	return process < all->process_room ? all->group_of[process] : ACTIVITY_JOB;
+}
+
+/* --- in passing --- */
+
+/* What a GPU began to do up to this moment. */
+static void take_gpu(struct activities *all, uint64_t time_ns)
+{
+	const uint32_t groups[] = { ACTIVITY_JOB, all->gpu_group };
+
+	for (; all->gpu && all->gpu_next < all->gpu->count; all->gpu_next++) {
+		const struct gpu_interval *interval = &all->gpu->intervals[all->gpu_next];
+
+		if (interval->start_ns > time_ns)
+			break;
+		for (int i = 0; i < (all->gpu_group ? 2 : 1); i++) {
+			struct activity_group *group = &all->groups[groups[i]];
+
+			advance_all(group, interval->start_ns);
+			add_interval(group, ACTIVITY_COMPUTE, interval->start_ns, interval->end_ns);
+		}
+	}
+}
+
+static enum activity_of kind_of_call(const struct event *event)
+{
+	if (event->flags & EVENT_FAULT)
+		return ACTIVITY_FAULT;
+	if (!event->bytes)
+		return ACTIVITY_OTHER;
+	return event->bytes > ACTIVITY_SMALL_BYTES ? ACTIVITY_LARGE : ACTIVITY_SMALL;
+}
+
+static void add_event(struct activity_group *group, const struct event *event)
+{
+	const enum activity_of which[] = { ACTIVITY_IO, ACTIVITY_CLASS + event->class,
+					   kind_of_call(event) };
+	bool mapped = event->class == IO_MMAP_READ || event->class == IO_MMAP_WRITE;
+
+	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++) {
+		struct activity *activity = &group->of[which[i]];
+
+		if (event->flags & EVENT_TIMED)
+			add_interval(group, which[i], event->start, event->end);
+		activity->count += event->flags & EVENT_COUNTED ? 1 : 0;
+		activity->bytes += mapped ? event->fetched_bytes : event->bytes;
+	}
+}
+
+int activities_events(struct activities *all, const struct event *events, size_t count)
+{
+	int status = all->wanted ? follow_processes(all) : 0;
+
+	if (!all->wanted || status)
+		return status;
+	for (const struct event *event = events; event < events + count; event++) {
+		uint32_t group = all->group_of[event->process];
+
+		if (event->class == IO_NONE)
+			continue;
+		take_gpu(all, event->start);
+		add_event(&all->groups[ACTIVITY_JOB], event);
+		if (group != ACTIVITY_JOB)
+			add_event(&all->groups[group], event);
+	}
+	return 0;
+}
+
+static bool name_has(const struct label *label, const char *part)
+{
+	return memmem(label->name.bytes, label->name.length, part, strlen(part));
+}
+
+/* Whether one of its ancestors began a span before. */
+static bool is_worker(const struct activities *all, uint32_t process)
+{
+	const struct process *processes = all->job->processes.processes;
+
+	/* Parents have lower numbers. */
+	while (processes[process].parent != PROCESS_NONE) {
+		process = processes[process].parent;
+		if (all->speaks[process])
+			return true;
+	}
+	return false;
+}
+
+/* What spans of a label are activity of; a mask. */
+static uint32_t kinds_of_label(const struct label *label, bool worker)
+{
+	static const char *const preprocess[] = { "preprocess", "collate", "transform" };
+	uint32_t kinds = 1u << ACTIVITY_APP_IO;
+
+	if (label->meaning == CATEGORY_COMPUTE)
+		return 1u << ACTIVITY_COMPUTE;
+	if (label->meaning == CATEGORY_CHECKPOINT)
+		return kinds | 1u << ACTIVITY_CHECKPOINT;
+	if (label->meaning != CATEGORY_DATA)
+		return label->meaning == CATEGORY_IO ? kinds : 0;
+	kinds |= 1u << (worker ? ACTIVITY_WORKER : ACTIVITY_DATA);
+	for (size_t i = 0; i < sizeof(preprocess) / sizeof(preprocess[0]); i++)
+		if (name_has(label, preprocess[i]))
+			kinds |= 1u << ACTIVITY_PREPROCESS;
+	return kinds | (name_has(label, "item") ? 1u << ACTIVITY_ITEM : 0);
+}
+
+static int follow_spans(struct activities *all)
+{
+	size_t room = all->job->spans.room;
+	uint32_t *kinds;
+
+	if (room <= all->span_room)
+		return 0;
+	kinds = reallocarray(all->kinds, room, sizeof(*kinds));
+	if (!kinds)
+		return -ENOMEM;
+	all->kinds = kinds;
+	all->span_room = room;
+	return 0;
+}
+
+int activities_span_begun(struct activities *all, uint32_t slot)
+{
+	const struct span *span = &all->job->spans.slots[slot];
+	const struct label *label = &all->job->labels.labels[span->label];
+	uint32_t group, kinds;
+	int status = follow_processes(all);
+
+	if (!status)
+		status = follow_spans(all);
+	if (status)
+		return status;
+	take_gpu(all, span->begin_ns);
+	all->speaks[span->process] = true;
+	kinds = kinds_of_label(label, is_worker(all, span->process));
+	all->kinds[slot] = kinds;
+	group = all->group_of[span->process];
+	for (int i = 0; i < ACTIVITIES; i++) {
+		if (!(kinds >> i & 1))
+			continue;
+		begin_span(&all->groups[ACTIVITY_JOB], i, span->begin_ns);
+		if (group != ACTIVITY_JOB)
+			begin_span(&all->groups[group], i, span->begin_ns);
+	}
+	return 0;
+}
+
+void activities_span_ended(struct activities *all, uint32_t slot)
+{
+	const struct span *span = &all->job->spans.slots[slot];
+	uint32_t group = all->group_of[span->process];
+
+	take_gpu(all, span->end_ns);
+	for (int i = 0; i < ACTIVITIES; i++) {
+		if (!(all->kinds[slot] >> i & 1))
+			continue;
+		end_span(&all->groups[ACTIVITY_JOB], i, span->end_ns);
+		if (group != ACTIVITY_JOB)
+			end_span(&all->groups[group], i, span->end_ns);
+	}
+}
+
+void activities_finish(struct activities *all)
+{
+	take_gpu(all, UINT64_MAX);
+	for (size_t i = 0; i < all->group_count; i++)
+		advance_all(&all->groups[i], UINT64_MAX);
+}
+
+struct activity_sum activities_at(struct activities *all, uint32_t number, enum activity_of which,
+				  uint64_t time_ns)
+{
+	const struct activity_group *group = &all->groups[number];
+	const struct activity *activity = &group->of[which];
+	struct activity_sum more;
+
+	take_gpu(all, time_ns);
+	more = ahead(activity, compute_until(group), time_ns);
+	return (struct activity_sum) { activity->time_ns + more.time_ns,
+				       activity->hidden_ns + more.hidden_ns };
+}

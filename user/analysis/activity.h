@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What went on, and how much of it while something computed: exact measures of unions of intervals
+ * and of their intersections with the union of all compute, for the job and for each rank, in a
+ * pass over events in the order of their starts. Knows nothing of tables.
+ *
+ * From any moment on, until something new starts, each union is one stretch that ends at a known
+ * time (interval.h says why) or when its open spans end. So the measure between two moments needs
+ * no memory of earlier intervals: it is how far into that time the stretch reaches, and the measure
+ * of the intersection is how far the shorter one of the two reaches.
+ */
+#ifndef FAULTLINE_ACTIVITY_H
+#define FAULTLINE_ACTIVITY_H
+
+#include "analysis/event.h"
+#include "analysis/gpu.h"
+
+enum activity_of {
+	ACTIVITY_IO,					  /* all operations on files, and faults */
+	ACTIVITY_CLASS,					  /* + enum io_class */
+	ACTIVITY_LARGE = ACTIVITY_CLASS + IO_CLASS_COUNT, /* calls that moved more than 4 KiB */
+	ACTIVITY_SMALL,					  /* ... up to 4 KiB */
+	ACTIVITY_OTHER,					  /* ... nothing */
+	ACTIVITY_FAULT,
+	ACTIVITY_COMPUTE, /* spans of category compute, and what a GPU did */
+	ACTIVITY_APP_IO,  /* spans of categories io, data, checkpoint */
+	ACTIVITY_DATA,	  /* spans of category data, of processes that no span's process started */
+	ACTIVITY_WORKER,  /* ... of such that one did */
+	ACTIVITY_PREPROCESS, /* ... whose names say so */
+	ACTIVITY_ITEM,
+	ACTIVITY_CHECKPOINT, /* spans of category checkpoint */
+	ACTIVITIES,
+};
+
+#define ACTIVITY_SMALL_BYTES 4096
+
+struct activity {
+	uint64_t time_ns;   /* measure of the union, up to `now_ns` */
+	uint64_t hidden_ns; /* ... of its intersection with compute */
+	uint64_t now_ns, end_ns;
+	uint64_t open; /* spans */
+	uint64_t count, bytes;
+};
+
+/* The job, or a rank. */
+struct activity_group {
+	int64_t rank;
+	struct activity of[ACTIVITIES];
+};
+
+#define ACTIVITY_JOB 0		       /* the group of the job */
+#define ACTIVITY_RANKS_MOST (1u << 14) /* further ones count for the job alone */
+
+struct activities {
+	const struct job *job;
+	bool wanted; /* there are spans, or a GPU; else nothing is followed */
+	struct activity_group *groups;
+	size_t group_count, group_room;
+	struct map ranks;   /* rank -> group */
+	uint32_t *group_of; /* of each process; ACTIVITY_JOB for none of its own */
+	bool *speaks;	    /* of each process: it began a span */
+	size_t process_room;
+	uint32_t *kinds; /* of each open span: what it is activity of, a mask */
+	size_t span_room;
+	const struct gpu *gpu; /* NULL for none */
+	size_t gpu_next;
+	uint32_t gpu_group;
+};
+
+struct activity_sum {
+	uint64_t time_ns, hidden_ns;
+};
+
+/* Functions that return int: 0 or -ENOMEM. `gpu` is NULL or outlives the rest. */
+int activities_init(struct activities *all, const struct job *job, const struct gpu *gpu);
+void activities_free(struct activities *all);
+
+/* To be called in the order of time. */
+int activities_events(struct activities *all, const struct event *events, size_t count);
+int activities_span_begun(struct activities *all, uint32_t slot);
+void activities_span_ended(struct activities *all, uint32_t slot);
+/* Lets everything end that is under way. */
+void activities_finish(struct activities *all);
+
+/* The group to look at for what a process did: that of its rank, or of the job. */
+uint32_t activities_group(const struct activities *all, uint32_t process);
+/* Sums up to a moment, not before what was last told. */
+struct activity_sum activities_at(struct activities *all, uint32_t group, enum activity_of which,
+				  uint64_t time_ns);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Names of spans. Knows nothing of when spans begin and end.
+ */
+#include "analysis/labels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const meanings[CATEGORY_COUNT] = {
+	[CATEGORY_FREE] = LABELS_OTHERS,
+	[CATEGORY_COMPUTE] = "compute",
+	[CATEGORY_IO] = "io",
+	[CATEGORY_DATA] = "data",
+	[CATEGORY_CHECKPOINT] = "checkpoint",
+	[CATEGORY_STEP] = "step",
+};
+
+int labels_init(struct labels *labels, struct trace_reader *const *traces)
+{
+	*labels = (struct labels) { .traces = traces };
+	map_init(&labels->texts, 2, 1);
+	labels->labels = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*labels->labels));
+	return labels->labels ? 0 : -ENOMEM;
+}
+
+void labels_free(struct labels *labels)
+{
+	free(labels->labels);
+	map_free(&labels->texts);
+	arena_free(&labels->arena);
+	*labels = (struct labels) { 0 };
+}
+
+static enum category meaning_of(struct trace_string category)
+{
+	for (int i = CATEGORY_FREE + 1; i < CATEGORY_COUNT; i++)
+		if (category.length == strlen(meanings[i]) &&
+		    !memcmp(category.bytes, meanings[i], category.length))
+			return i;
+	return CATEGORY_FREE;
+}
+
+static struct trace_string string_of(const char *text)
+{
+	return (struct trace_string) { text, strlen(text) };
+}
+
+static int keep(struct labels *labels, struct trace_string from, struct trace_string *to)
+{
+	to->bytes = arena_text(&labels->arena, from.bytes, from.length);
+	to->length = from.length;
+	return to->bytes ? 0 : -ENOMEM;
+}
+
+/* The label of those that there is no room for. */
+static uint64_t others_of(struct labels *labels, enum category meaning)
+{
+	if (!labels->others[meaning]) {
+		labels->labels[labels->count] =
+			(struct label) { .name = string_of(LABELS_OTHERS),
+					 .category = string_of(meanings[meaning]),
+					 .meaning = meaning };
+		labels->others[meaning] = ++labels->count;
+	}
+	return labels->others[meaning] - 1;
+}
+
+/* Two texts with the same hash under a random seed of 64 bits are one text. */
+static int find_texts(struct labels *labels, struct trace_string name, struct trace_string category,
+		      uint64_t *number)
+{
+	const uint64_t key[] = { map_hash_bytes(&labels->texts, name.bytes, name.length),
+				 map_hash_bytes(&labels->texts, category.bytes, category.length) };
+	const uint64_t *known = map_find(&labels->texts, key);
+	struct label *label = &labels->labels[labels->count];
+	uint64_t *added;
+	bool is_new;
+
+	if (known) {
+		*number = *known;
+		return 0;
+	}
+	if (labels->texts.count == LABELS_MOST) {
+		*number = others_of(labels, meaning_of(category));
+		return 0;
+	}
+	if (keep(labels, name, &label->name) || keep(labels, category, &label->category))
+		return -ENOMEM;
+	added = map_add(&labels->texts, key, &is_new);
+	if (!added)
+		return -ENOMEM;
+	label->meaning = meaning_of(category);
+	*added = *number = labels->count++;
+	return 0;
+}
+
+int labels_find(struct labels *labels, uint32_t trace, uint64_t name, uint64_t category,
+		uint64_t *label)
+{
+	struct labels_found *found = &labels->found[(name + 31 * category) % LABELS_CACHE];
+	const struct trace_reader *reader = labels->traces[trace];
+	int status;
+
+	if (found->known && found->name == name && found->category == category &&
+	    found->trace == trace) {
+		*label = found->label;
+		return 0;
+	}
+	status = find_texts(labels, trace_reader_string(reader, name),
+			    trace_reader_string(reader, category), label);
+	if (!status)
+		*found = (struct labels_found) { name, category, trace, *label, true };
+	return status;
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "spans": how often and how long the application was in what it calls by a name, and
+ * what I/O it did there. Numbers are those of rows. Knows nothing of compute and of ranks.
+ *
+ * An operation counts for one span, the innermost one, so that sums over rows never count it twice.
+ * Beside that, and named so, stand figures that include the spans within: there an operation counts
+ * for each name that it happened in, once.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "analysis/histogram.h"
+#include "analysis/interval.h"
+
+#define DEPTH_MOST 64 /* spans around an operation that its inclusive figures reach */
+
+enum { SIDE_READ, SIDE_WRITE, SIDES };
+
+/* Bytes as they are told of spans. */
+struct amounts {
+	uint64_t io_ns; /* sum of unions, one for each span */
+	uint64_t read_bytes, write_bytes, mmap_fetched_bytes;
+};
+
+struct span_use {
+	struct histogram *durations; /* made when first needed */
+	uint64_t unfinished, instants;
+	uint64_t time_ns, union_ns;
+	uint64_t open, since_ns; /* for the union: how many are open, and since when */
+	struct amounts own, inclusive;
+	uint64_t operations, faults, major, inherited, thread_ns;
+	uint64_t doors[DOOR_COUNT][SIDES];
+};
+
+/* An open span. */
+struct use_of_slot {
+	struct interval_union own, inclusive;
+	bool nested; /* in another one of its name: that one has the inclusive figures */
+};
+
+struct spans {
+	const struct job *job;
+	struct span_use *uses; /* by label */
+	struct use_of_slot *slots;
+	size_t slot_room;
+	struct span_use outside; /* of operations in no span */
+};
+
+/* --- in passing --- */
+
+static int begin(const struct job *job, void **state)
+{
+	struct spans *spans = calloc(1, sizeof(*spans));
+
+	if (!spans)
+		return -ENOMEM;
+	*state = spans;
+	spans->job = job;
+	spans->uses = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*spans->uses));
+	return spans->uses ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct spans *spans = state;
+
+	for (size_t i = 0; spans->uses && i < LABELS_MOST + CATEGORY_COUNT; i++)
+		free(spans->uses[i].durations);
+	free(spans->uses);
+	free(spans->slots);
+	free(spans);
+}
+
+static bool is_nested(const struct open_spans *open, uint32_t slot)
+{
+	uint32_t label = open->slots[slot].label;
+
+	for (int i = 0; i < DEPTH_MOST; i++) {
+		slot = open_spans_parent(open, slot);
+		if (slot == SPAN_NONE)
+			break;
+		if (open->slots[slot].label == label)
+			return true;
+	}
+	return false;
+}
+
+static int span_begun(void *state, uint32_t slot)
+{
+	struct spans *spans = state;
+	const struct open_spans *open = &spans->job->spans;
+	const struct span *span = &open->slots[slot];
+	struct span_use *use = &spans->uses[span->label];
+
+	if (open->room > spans->slot_room) {
+		void *slots = reallocarray(spans->slots, open->room, sizeof(*spans->slots));
+
+		if (!slots)
+			return -ENOMEM;
+		spans->slots = slots;
+		spans->slot_room = open->room;
+	}
+	spans->slots[slot] = (struct use_of_slot) { .nested = is_nested(open, slot) };
+	if (!use->open++)
+		use->since_ns = span->begin_ns;
+	if (!use->durations)
+		use->durations = calloc(1, sizeof(*use->durations));
+	return use->durations ? 0 : -ENOMEM;
+}
+
+/* The union as far as a moment after the newest start: beyond that it is one stretch. */
+static uint64_t measure_until(const struct interval_union *whole, uint64_t time_ns)
+{
+	return whole->measure - clock_subtract(whole->end, time_ns);
+}
+
+static int span_ended(void *state, uint32_t slot)
+{
+	struct spans *spans = state;
+	const struct span *span = &spans->job->spans.slots[slot];
+	const struct use_of_slot *here = &spans->slots[slot];
+	struct span_use *use = &spans->uses[span->label];
+	uint64_t duration = clock_subtract(span->end_ns, span->begin_ns);
+
+	histogram_add(use->durations, duration);
+	use->time_ns += duration;
+	use->unfinished += span->unfinished;
+	use->own.io_ns += measure_until(&here->own, span->end_ns);
+	if (!here->nested)
+		use->inclusive.io_ns += measure_until(&here->inclusive, span->end_ns);
+	if (!--use->open)
+		use->union_ns += clock_subtract(span->end_ns, use->since_ns);
+	return 0;
+}
+
+static bool is_mapped(const struct event *event)
+{
+	return event->class == IO_MMAP_READ || event->class == IO_MMAP_WRITE;
+}
+
+static void add_bytes(struct amounts *amounts, const struct event *event)
+{
+	if (is_mapped(event))
+		amounts->mmap_fetched_bytes += event->fetched_bytes;
+	else if (event->class == IO_READ)
+		amounts->read_bytes += event->bytes;
+	else if (event->class == IO_WRITE)
+		amounts->write_bytes += event->bytes;
+}
+
+static void add_operation(struct span_use *use, const struct event *event)
+{
+	unsigned int side = event->class == IO_WRITE ? SIDE_WRITE : SIDE_READ;
+
+	use->operations += event->flags & EVENT_COUNTED ? 1 : 0;
+	use->faults += event->flags & EVENT_FAULT ? 1 : 0;
+	use->major += event->major;
+	if (event->flags & EVENT_TIMED)
+		use->thread_ns += event->end - event->start;
+	if (event->door < DOOR_COUNT)
+		use->doors[event->door][side] +=
+			is_mapped(event) ? event->fetched_bytes : event->bytes;
+	add_bytes(&use->own, event);
+}
+
+static void add_inclusive(struct spans *spans, uint32_t slot, const struct event *event)
+{
+	for (int i = 0; i < DEPTH_MOST && slot != SPAN_NONE; i++) {
+		if (!spans->slots[slot].nested) {
+			uint32_t label = spans->job->spans.slots[slot].label;
+
+			add_bytes(&spans->uses[label].inclusive, event);
+			if (event->flags & EVENT_TIMED)
+				interval_add(&spans->slots[slot].inclusive, event->start,
+					     event->end);
+		}
+		slot = open_spans_parent(&spans->job->spans, slot);
+	}
+}
+
+static void add_event(struct spans *spans, const struct event *event)
+{
+	const struct open_spans *open = &spans->job->spans;
+	struct span_use *use = &spans->outside;
+	bool inherited;
+	uint32_t slot = open_spans_find(open, &spans->job->processes, event->process, event->thread,
+					&inherited);
+
+	if (slot != SPAN_NONE) {
+		use = &spans->uses[open->slots[slot].label];
+		use->inherited += inherited && event->flags & EVENT_COUNTED;
+		if (event->flags & EVENT_TIMED)
+			interval_add(&spans->slots[slot].own, event->start, event->end);
+		add_inclusive(spans, slot, event);
+	}
+	add_operation(use, event);
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct spans *spans = state;
+
+	for (const struct event *event = events; event < events + count; event++) {
+		if (event->class != IO_NONE)
+			add_event(spans, event);
+		if (event->flags & EVENT_INSTANT)
+			spans->uses[event->label].instants++;
+	}
+	return 0;
+}
+
+/* --- the table --- */
+
+enum { NAME, CATEGORY, COUNT, FIRST_NUMBER };
+static const struct table_column columns[] = {
+	[NAME] = { "name", "name", UNIT_NONE },
+	[CATEGORY] = { "category", "category", UNIT_NONE },
+	[COUNT] = { "count", "count", UNIT_COUNT },
+};
+
+/* Numbers as they are. */
+static const struct {
+	struct table_column column;
+	size_t offset;	    /* in struct span_use */
+	unsigned int needs; /* JOB_* */
+} numbers[] = {
+#define NUMBER(name, title, unit, member, needs)                                                   \
+	{                                                                                          \
+		{ name, title, UNIT_##unit }, offsetof(struct span_use, member), needs             \
+	}
+	NUMBER("unfinished", "unfinished", COUNT, unfinished, 0),
+	NUMBER("instants", "moments", COUNT, instants, 0),
+	NUMBER("time_ns", "time", NS, time_ns, 0),
+	NUMBER("union_ns", NULL, NS, union_ns, 0),
+	NUMBER("io_time_ns", "in I/O", NS, own.io_ns, 0),
+	NUMBER("io_thread_time_ns", NULL, NS, thread_ns, 0),
+	NUMBER("operations", NULL, COUNT, operations, 0),
+	NUMBER("read_bytes", "read", BYTES, own.read_bytes, JOB_SYSCALL),
+	NUMBER("write_bytes", "written", BYTES, own.write_bytes, JOB_SYSCALL),
+	NUMBER("mmap_fetched_bytes", "mmap into cache", BYTES, own.mmap_fetched_bytes,
+	       JOB_FAULT | JOB_PAGECACHE),
+	NUMBER("faults", "faults", COUNT, faults, JOB_FAULT),
+	NUMBER("major", "major", COUNT, major, JOB_FAULT),
+	NUMBER("inherited", "of workers", COUNT, inherited, 0),
+	NUMBER("inclusive.io_time_ns", "in I/O, inclusive", NS, inclusive.io_ns, 0),
+	NUMBER("inclusive.read_bytes", "read, inclusive", BYTES, inclusive.read_bytes, JOB_SYSCALL),
+	NUMBER("inclusive.write_bytes", "written, inclusive", BYTES, inclusive.write_bytes,
+	       JOB_SYSCALL),
+	NUMBER("inclusive.mmap_fetched_bytes", "mmap into cache, inclusive", BYTES,
+	       inclusive.mmap_fetched_bytes, JOB_FAULT | JOB_PAGECACHE),
+	NUMBER("doors.syscall.read_bytes", NULL, BYTES, doors[DOOR_SYSCALL][SIDE_READ],
+	       JOB_SYSCALL),
+	NUMBER("doors.syscall.write_bytes", NULL, BYTES, doors[DOOR_SYSCALL][SIDE_WRITE],
+	       JOB_SYSCALL),
+	NUMBER("doors.direct.read_bytes", NULL, BYTES, doors[DOOR_DIRECT][SIDE_READ], JOB_SYSCALL),
+	NUMBER("doors.direct.write_bytes", NULL, BYTES, doors[DOOR_DIRECT][SIDE_WRITE],
+	       JOB_SYSCALL),
+	NUMBER("doors.splice.read_bytes", NULL, BYTES, doors[DOOR_SPLICE][SIDE_READ], JOB_SYSCALL),
+	NUMBER("doors.splice.write_bytes", NULL, BYTES, doors[DOOR_SPLICE][SIDE_WRITE],
+	       JOB_SYSCALL),
+	NUMBER("doors.mmap.fetched_bytes", NULL, BYTES, doors[DOOR_MMAP][SIDE_READ],
+	       JOB_FAULT | JOB_PAGECACHE),
+#undef NUMBER
+};
+#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+static const struct {
+	const char *name, *title;
+	unsigned int percent;
+} percentiles[] = { { "p50_ns", "p50", 50 }, { "p99_ns", "p99", 99 }, { "max_ns", "max", 100 } };
+#define PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
+
+static int add_columns(struct table *table)
+{
+	int status = table_add_columns(table, columns, FIRST_NUMBER);
+
+	for (size_t i = 0; i < NUMBERS && !status; i++)
+		status = table_add_columns(table, &numbers[i].column, 1);
+	for (size_t i = 0; i < PERCENTILES && !status; i++)
+		status =
+			table_add_column(table, percentiles[i].name, percentiles[i].title, UNIT_NS);
+	return status;
+}
+
+static int add_row(struct table *table, const struct spans *spans, uint32_t number)
+{
+	const struct label *label = &spans->job->labels.labels[number];
+	const struct span_use *use = &spans->uses[number];
+	unsigned int layers = spans->job->layers;
+	struct cell *row;
+	int status = table_add_row(table, &row);
+
+	if (!status)
+		status = table_set_text(table, &row[NAME], label->name.bytes, label->name.length);
+	if (!status)
+		status = table_set_text(table, &row[CATEGORY], label->category.bytes,
+					label->category.length);
+	if (status)
+		return status;
+	cell_uint(&row[COUNT], use->durations ? use->durations->count : 0);
+	for (size_t i = 0; i < NUMBERS; i++)
+		if ((layers & numbers[i].needs) == numbers[i].needs)
+			cell_uint(&row[FIRST_NUMBER + i],
+				  *(const uint64_t *)((const char *)use + numbers[i].offset));
+	for (size_t i = 0; i < PERCENTILES && use->durations; i++)
+		cell_uint(&row[FIRST_NUMBER + NUMBERS + i],
+			  histogram_percentile(use->durations, percentiles[i].percent));
+	return 0;
+}
+
+/* A row of the table, and what it is sorted by. */
+struct line {
+	uint64_t time_ns;
+	uint32_t label;
+};
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns > b->time_ns ? -1 : 1;
+	return a->label < b->label ? -1 : 1;
+}
+
+static int set_note(struct table *table, const struct spans *spans)
+{
+	const struct job *job = spans->job;
+	const struct span_use *outside = &spans->outside;
+	char note[512];
+	int used;
+
+	used = snprintf(
+		note, sizeof(note),
+		"in no span: %llu operations, %llu bytes read, %llu written, %llu brought in "
+		"by faults",
+		(unsigned long long)outside->operations,
+		(unsigned long long)outside->own.read_bytes,
+		(unsigned long long)outside->own.write_bytes,
+		(unsigned long long)outside->own.mmap_fetched_bytes);
+	if (job->spans.unmatched_ends)
+		used += snprintf(note + used, sizeof(note) - used,
+				 "; %llu ends of spans that were not open",
+				 (unsigned long long)job->spans.unmatched_ends);
+	if (job->spans.refused)
+		used += snprintf(note + used, sizeof(note) - used,
+				 "; %llu spans are missing, too many were open at once",
+				 (unsigned long long)job->spans.refused);
+	if (job->labels.count > LABELS_MOST)
+		used += snprintf(note + used, sizeof(note) - used,
+				 "; names beyond the first %d are together in " LABELS_OTHERS,
+				 LABELS_MOST);
+	if (job->lost)
+		snprintf(note + used, sizeof(note) - used, "; lost events are missing here");
+	return table_set_note(table, note);
+}
+
+static int fill(void *state, struct table *table)
+{
+	const struct spans *spans = state;
+	size_t count = spans->job->labels.count;
+	struct line *lines;
+	int status = add_columns(table);
+
+	if (status)
+		return status;
+	if (!count && !(spans->job->layers & JOB_SPAN)) {
+		table->absent = true;
+		return table_set_note(table, "spans of the application were not recorded");
+	}
+	if (!count)
+		return 0;
+	lines = calloc(count, sizeof(*lines));
+	if (!lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		lines[i] = (struct line) { spans->uses[i].time_ns, i };
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < count && !status; i++)
+		status = add_row(table, spans, lines[i].label);
+	free(lines);
+	return status ? status : set_note(table, spans);
+}
+
+const struct analysis analysis_spans = {
+	.name = "spans",
+	.title = "Spans",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.events = add_events,
+	.span_begun = span_begun,
+	.span_ended = span_ended,
+	.fill = fill,
+	.end = end,
+};

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "steps": the spans that stand for steps of a training loop, one by one: how long each
+ * took, what I/O its rank did meanwhile and how much of that no compute hid. Knows nothing of how
+ * intervals are measured.
+ *
+ * Which spans are steps shows at the end: those named "step"; else those of category "step"; else,
+ * of those in which compute spans began and which are no compute themselves, the most frequent
+ * ones, and among those as frequent the ones that took longer, which are around the others.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/activity.h"
+#include "analysis/analysis.h"
+#include "analysis/histogram.h"
+
+#define STEPS_MOST 4096	  /* the longest are kept */
+#define SERIES_MOST 32	  /* labels that may be steps ... */
+#define SERIES_GUESSED 16 /* ... and of those, the ones that do not say so themselves */
+#define DEPTH_MOST 64
+#define NAME_MOST 255 /* of a name in the note */
+
+enum claim { CLAIM_NONE, CLAIM_COMPUTE_INSIDE, CLAIM_CATEGORY, CLAIM_NAME };
+
+/* What had been done up to a moment, or between two. */
+struct progress {
+	uint64_t io_ns, hidden_ns, compute_ns;
+	uint64_t read_bytes, mmap_fetched_bytes;
+};
+
+struct step {
+	uint64_t begin_ns, time_ns;
+	uint64_t index; /* of its rank */
+	int64_t rank;
+	struct progress done;
+};
+
+struct series {
+	uint32_t label;
+	enum claim claim;
+	uint64_t time_ns;
+	struct histogram durations;
+	struct step *steps; /* a heap, the shortest first */
+	size_t count, room;
+	uint64_t *indices; /* steps so far, of each group of ranks */
+	size_t index_room;
+};
+
+struct steps {
+	const struct job *job;
+	struct series *series[SERIES_MOST];
+	size_t series_count, guessed;
+	uint32_t *series_of;	 /* of each label: number + 1; 0 for none */
+	struct progress *before; /* of each open span: what had been done as it began */
+	size_t slot_room;
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct steps *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	*state = all;
+	all->job = job;
+	all->series_of = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->series_of));
+	return all->series_of ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct steps *all = state;
+
+	for (size_t i = 0; i < all->series_count; i++) {
+		free(all->series[i]->steps);
+		free(all->series[i]->indices);
+		free(all->series[i]);
+	}
+	free(all->series_of);
+	free(all->before);
+	free(all);
+}
+
+/* --- in passing --- */
+
+static struct progress progress_at(const struct job *job, uint32_t group, uint64_t time_ns)
+{
+	const struct activity *of = job->activities->groups[group].of;
+	struct activity_sum io = activities_at(job->activities, group, ACTIVITY_IO, time_ns);
+	struct activity_sum compute;
+
+	compute = activities_at(job->activities, group, ACTIVITY_COMPUTE, time_ns);
+	return (struct progress) {
+		.io_ns = io.time_ns,
+		.hidden_ns = io.hidden_ns,
+		.compute_ns = compute.time_ns,
+		.read_bytes = of[ACTIVITY_CLASS + IO_READ].bytes,
+		.mmap_fetched_bytes = of[ACTIVITY_CLASS + IO_MMAP_READ].bytes,
+	};
+}
+
+static bool is_step(struct trace_string text)
+{
+	return text.length == 4 && !memcmp(text.bytes, "step", 4);
+}
+
+static enum claim claim_of(const struct label *label)
+{
+	if (is_step(label->name))
+		return CLAIM_NAME;
+	return label->meaning == CATEGORY_STEP ? CLAIM_CATEGORY : CLAIM_NONE;
+}
+
+static int add_series(struct steps *all, uint32_t label, enum claim claim)
+{
+	struct series *series;
+
+	if (all->series_of[label] || all->series_count == SERIES_MOST ||
+	    (claim == CLAIM_COMPUTE_INSIDE && all->guessed == SERIES_GUESSED))
+		return 0;
+	series = calloc(1, sizeof(*series));
+	if (!series)
+		return -ENOMEM;
+	series->label = label;
+	series->claim = claim;
+	all->guessed += claim == CLAIM_COMPUTE_INSIDE;
+	all->series[all->series_count++] = series;
+	all->series_of[label] = all->series_count;
+	return 0;
+}
+
+/* Compute began: whatever it began in may be a step. */
+static int claim_around(struct steps *all, uint32_t slot)
+{
+	const struct open_spans *spans = &all->job->spans;
+	int status = 0;
+
+	for (int i = 0; i < DEPTH_MOST && !status; i++) {
+		uint32_t label;
+
+		slot = open_spans_parent(spans, slot);
+		if (slot == SPAN_NONE)
+			break;
+		label = spans->slots[slot].label;
+		if (all->job->labels.labels[label].meaning != CATEGORY_COMPUTE)
+			status = add_series(all, label, CLAIM_COMPUTE_INSIDE);
+	}
+	return status;
+}
+
+static int span_begun(void *state, uint32_t slot)
+{
+	struct steps *all = state;
+	const struct job *job = all->job;
+	const struct span *span = &job->spans.slots[slot];
+	const struct label *label = &job->labels.labels[span->label];
+	enum claim claim = claim_of(label);
+	int status = 0;
+
+	if (job->spans.room > all->slot_room) {
+		void *before = reallocarray(all->before, job->spans.room, sizeof(*all->before));
+
+		if (!before)
+			return -ENOMEM;
+		all->before = before;
+		all->slot_room = job->spans.room;
+	}
+	if (claim != CLAIM_NONE)
+		status = add_series(all, span->label, claim);
+	if (!status && label->meaning == CATEGORY_COMPUTE)
+		status = claim_around(all, slot);
+	all->before[slot] =
+		progress_at(job, activities_group(job->activities, span->process), span->begin_ns);
+	return status;
+}
+
+/* Moves the step at `place` to where no shorter one is below it. */
+static void sink(struct series *series, size_t place)
+{
+	struct step *steps = series->steps, moving = steps[place];
+
+	for (;;) {
+		size_t child = 2 * place + 1;
+
+		if (child >= series->count)
+			break;
+		if (child + 1 < series->count && steps[child + 1].time_ns < steps[child].time_ns)
+			child++;
+		if (steps[child].time_ns >= moving.time_ns)
+			break;
+		steps[place] = steps[child];
+		place = child;
+	}
+	steps[place] = moving;
+}
+
+static int keep(struct series *series, const struct step *step)
+{
+	size_t place = series->count;
+
+	if (series->count == STEPS_MOST) {
+		if (step->time_ns > series->steps[0].time_ns) {
+			series->steps[0] = *step;
+			sink(series, 0);
+		}
+		return 0;
+	}
+	if (series->count == series->room) {
+		size_t room = series->room ? series->room * 2 : 64;
+		struct step *steps = reallocarray(series->steps, room, sizeof(*steps));
+
+		if (!steps)
+			return -ENOMEM;
+		series->steps = steps;
+		series->room = room;
+	}
+	series->count++;
+	for (; place && series->steps[(place - 1) / 2].time_ns > step->time_ns;
+	     place = (place - 1) / 2)
+		series->steps[place] = series->steps[(place - 1) / 2];
+	series->steps[place] = *step;
+	return 0;
+}
+
+/* Counts the steps of each group. */
+static int next_index(struct series *series, uint32_t group, uint64_t *index)
+{
+	size_t room = group + 1;
+	uint64_t *indices;
+
+	if (room > series->index_room) {
+		room = room > 2 * series->index_room ? room : 2 * series->index_room;
+		indices = reallocarray(series->indices, room, sizeof(*indices));
+		if (!indices)
+			return -ENOMEM;
+		memset(indices + series->index_room, 0,
+		       (room - series->index_room) * sizeof(*indices));
+		series->indices = indices;
+		series->index_room = room;
+	}
+	*index = series->indices[group]++;
+	return 0;
+}
+
+static int span_ended(void *state, uint32_t slot)
+{
+	struct steps *all = state;
+	const struct job *job = all->job;
+	const struct span *span = &job->spans.slots[slot];
+	const struct progress *before = &all->before[slot];
+	uint32_t group = activities_group(job->activities, span->process);
+	struct progress now;
+	struct series *series;
+	struct step step;
+	int status;
+
+	if (!all->series_of[span->label])
+		return 0;
+	series = all->series[all->series_of[span->label] - 1];
+	now = progress_at(job, group, span->end_ns);
+	step = (struct step) {
+		.begin_ns = span->begin_ns,
+		.time_ns = clock_subtract(span->end_ns, span->begin_ns),
+		.rank = job->processes.processes[span->process].rank,
+		.done = { .io_ns = now.io_ns - before->io_ns,
+			  .hidden_ns = now.hidden_ns - before->hidden_ns,
+			  .compute_ns = now.compute_ns - before->compute_ns,
+			  .read_bytes = now.read_bytes - before->read_bytes,
+			  .mmap_fetched_bytes =
+				  now.mmap_fetched_bytes - before->mmap_fetched_bytes },
+	};
+	series->time_ns += step.time_ns;
+	histogram_add(&series->durations, step.time_ns);
+	status = next_index(series, group, &step.index);
+	return status ? status : keep(series, &step);
+}
+
+/* --- the table --- */
+
+enum {
+	NAME,
+	RANK,
+	INDEX,
+	START_NS,
+	TIME_NS,
+	COMPUTE_NS,
+	IO_NS,
+	STALL_NS,
+	READ_BYTES,
+	MMAP_FETCHED_BYTES,
+	OUTLIER,
+	COLUMNS,
+};
+static const struct table_column columns[COLUMNS] = {
+	[NAME] = { "name", NULL, UNIT_NONE },
+	[RANK] = { "rank", "rank", UNIT_NONE },
+	[INDEX] = { "index", "step", UNIT_NONE },
+	[START_NS] = { "start_ns", "start", UNIT_NS },
+	[TIME_NS] = { "time_ns", "time", UNIT_NS },
+	[COMPUTE_NS] = { "compute_ns", "compute", UNIT_NS },
+	[IO_NS] = { "io_ns", "I/O", UNIT_NS },
+	[STALL_NS] = { "stall_ns", "I/O not hidden", UNIT_NS },
+	[READ_BYTES] = { "read_bytes", "read", UNIT_BYTES },
+	[MMAP_FETCHED_BYTES] = { "mmap_fetched_bytes", "mmap into cache", UNIT_BYTES },
+	[OUTLIER] = { "outlier", "stands out", UNIT_NONE },
+};
+
+static const struct series *choose(const struct steps *all)
+{
+	const struct series *best = NULL;
+
+	for (size_t i = 0; i < all->series_count; i++) {
+		const struct series *series = all->series[i];
+		uint64_t count = series->durations.count;
+
+		if (!count)
+			continue;
+		if (!best || series->claim > best->claim ||
+		    (series->claim == best->claim &&
+		     (count > best->durations.count ||
+		      (count == best->durations.count && series->time_ns > best->time_ns))))
+			best = series;
+	}
+	return best;
+}
+
+/*
+ * Longer than this stands out: the median and five times the way from there to the upper quartile,
+ * which for symmetric times is their median absolute deviation; at least a tenth of the median.
+ */
+static uint64_t outlier_limit(const struct series *series)
+{
+	uint64_t median = histogram_percentile(&series->durations, 50);
+	uint64_t deviation = histogram_percentile(&series->durations, 75) - median;
+	uint64_t margin = deviation > UINT64_MAX / 5 ? UINT64_MAX : 5 * deviation;
+
+	return clock_add(median, margin > median / 10 ? margin : median / 10);
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+	const struct step *a = left, *b = right;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static int add_row(struct table *table, const struct job *job, const struct label *label,
+		   const struct step *step, bool outlier)
+{
+	bool computes = job->activities->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count;
+	struct cell *row;
+	int status = table_add_row(table, &row);
+
+	if (!status)
+		status = table_set_text(table, &row[NAME], label->name.bytes, label->name.length);
+	if (status)
+		return status;
+	if (step->rank >= 0)
+		cell_int(&row[RANK], step->rank);
+	cell_uint(&row[INDEX], step->index);
+	cell_uint(&row[START_NS], clock_subtract(step->begin_ns, job->start_ns));
+	cell_uint(&row[TIME_NS], step->time_ns);
+	cell_uint(&row[IO_NS], step->done.io_ns);
+	if (computes) {
+		cell_uint(&row[COMPUTE_NS], step->done.compute_ns);
+		cell_uint(&row[STALL_NS], step->done.io_ns - step->done.hidden_ns);
+	}
+	if (job->layers & JOB_SYSCALL)
+		cell_uint(&row[READ_BYTES], step->done.read_bytes);
+	if (job->layers & JOB_FAULT && job->layers & JOB_PAGECACHE)
+		cell_uint(&row[MMAP_FETCHED_BYTES], step->done.mmap_fetched_bytes);
+	cell_bool(&row[OUTLIER], outlier);
+	return 0;
+}
+
+/* "1,000 spans "step": median 12.3 ms, p99 20.1 ms, longest 1.2 s" */
+static int set_note(struct table *table, const struct series *series, const struct label *label,
+		    uint64_t limit, size_t outliers)
+{
+	const struct histogram *durations = &series->durations;
+	int length = label->name.length < NAME_MOST ? label->name.length : NAME_MOST;
+	char note[NAME_MOST + 512];
+	int used;
+
+	used = snprintf(
+		note, sizeof(note),
+		"%llu spans \"%.*s\": median %.3f ms, p99 %.3f ms, longest %.3f ms; %zu stand "
+		"out, longer than %.3f ms",
+		(unsigned long long)durations->count, length, label->name.bytes,
+		histogram_percentile(durations, 50) / 1e6,
+		histogram_percentile(durations, 99) / 1e6, durations->max / 1e6, outliers,
+		limit / 1e6);
+	if (durations->count > series->count)
+		snprintf(note + used, sizeof(note) - used, "; the %zu longest of them are listed",
+			 series->count);
+	return table_set_note(table, note);
+}
+
+static int fill(void *state, struct table *table)
+{
+	const struct steps *all = state;
+	const struct job *job = all->job;
+	const struct series *series = choose(all);
+	const struct label *label;
+	size_t outliers = 0;
+	uint64_t limit;
+	int status = table_add_columns(table, columns, COLUMNS);
+
+	if (status)
+		return status;
+	if (!series) {
+		table->absent = true;
+		return table_set_note(table,
+				      !(job->layers & JOB_SPAN) && !job->activities->wanted
+					      ? "spans of the application were not recorded"
+					      : "no span stands for a step: none is named so, "
+						"and none has compute within");
+	}
+	label = &job->labels.labels[series->label];
+	limit = outlier_limit(series);
+	qsort(series->steps, series->count, sizeof(*series->steps), compare_steps);
+	for (size_t i = 0; i < series->count && !status; i++) {
+		bool outlier = series->steps[i].time_ns > limit;
+
+		outliers += outlier;
+		status = add_row(table, job, label, &series->steps[i], outlier);
+	}
+	return status ? status : set_note(table, series, label, limit, outliers);
+}
+
+const struct analysis analysis_steps = {
+	.name = "steps",
+	.title = "Steps",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.span_begun = span_begun,
+	.span_ended = span_ended,
+	.fill = fill,
+	.end = end,
+};
