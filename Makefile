@@ -104,6 +104,8 @@ SPAN_LIBRARIES := $(BUILD)/libfaultline.a $(BUILD)/libfaultline.so
 all: $(SPAN_LIBRARIES)
 
 $(SPAN_OBJECTS): ALL_CFLAGS += -fPIC -fvisibility=hidden
+# Other people's programs load it, into which no sanitizer is built; its unit tests compile it anew.
+$(SPAN_OBJECTS) $(BUILD)/libfaultline.so.0: override SANITIZE :=
 
 $(BUILD)/libfaultline.a: $(SPAN_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
@@ -121,7 +123,7 @@ $(BUILD)/libfaultline.so: $(BUILD)/libfaultline.so.0
 # The Python package as the backend makes it for pip, for Debian's own Python; and what
 # `faultline run --python-spans` puts on PYTHONPATH.
 PYTHON3 ?= $(firstword $(wildcard /usr/bin/python3) python3)
-PYTHON_FILES := user/python/backend.py $(wildcard user/python/faultline/* user/python/src/*) \
+PYTHON_FILES := user/python/backend.py $(wildcard user/python/faultline/*.* user/python/src/*.*) \
 	$(shell find user/python/hook -name '*.py')
 
 all: $(BUILD)/python/built
@@ -140,9 +142,15 @@ $(BUILD)/tests/unit/test_capture%.o: $(SKELETON)
 $(BUILD)/tests/unit/test_capture%: $(BUILD)/tests/unit/test_capture%.o $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
 
-# Programs that are marked with spans link what other programs link.
-$(BUILD)/tests/unit/test_span%: $(BUILD)/tests/unit/test_span%.o $(BUILD)/libfaultline.a
+$(BUILD)/tests/unit/test_span%: $(BUILD)/tests/unit/test_span%.o $(wildcard user/span/*.c)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lmsgpackc -lcmocka
+
+# Runs a command and tells of each probe that fires, for the tests of spans in other languages.
+programs test-unit: $(BUILD)/tests/unit/span_listener
+
+$(BUILD)/tests/unit/span_listener: tests/unit/span_listener.c Makefile
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -o $@ $<
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka

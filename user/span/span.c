@@ -31,7 +31,9 @@ SEMAPHORE(faultline_instant_semaphore);
 
 #define LISTENED(name) __builtin_expect(faultline_##name##_semaphore != 0, 0)
 
-#define ID_SALT_SHIFT 40 /* below it a count of spans: a million a second for twelve days */
+/* Ids stay below 2^53, which JSON's readers keep exact. Lower bits count the spans. */
+#define ID_COUNT_BITS 38
+#define ID_SALT_MASK 0x7fffu
 
 #define WAIT_NS 500000000ull /* for a tracer, when the library is loaded */
 #define WAIT_STEP_NS 1000000ull
@@ -90,9 +92,9 @@ static const void *show(struct shown *shown, const char *name, const char *categ
 static uint64_t next_id(void)
 {
 	static uint64_t last;
-	uint64_t salt = (uint64_t)(uintptr_t)&last >> 12;
+	uint64_t salt = (uintptr_t)&last >> 12 & ID_SALT_MASK;
 
-	return salt << ID_SALT_SHIFT | __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+	return salt << ID_COUNT_BITS | __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
 static __attribute__((noinline)) uint64_t fire_span_begin(const char *name, const char *category,

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Values that carry a type for DFTracer's file format. Here the value alone counts."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, Tuple
+
+
+class TagType(enum.IntEnum):
+    KEY = 0
+    VALUE = 1
+    IGNORE = 2
+
+
+class TagDType(enum.IntEnum):
+    INT = 0
+    FLOAT = 1
+    STRING = 2
+
+
+class TagValue:
+    def __init__(self, value: Any, dtype: TagDType = TagDType.STRING,
+                 tag_type: TagType = TagType.KEY) -> None:
+        self._value, self._dtype, self._tag_type = value, dtype, tag_type
+
+    def value(self) -> Tuple[int, Any]:
+        return int(self._tag_type), self._value
+
+
+def plain(value: Any) -> Any:
+    """What a tag, or the pair that its value() gives, says."""
+    if isinstance(value, TagValue):
+        return value._value
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], int):
+        return value[1]
+    return value
