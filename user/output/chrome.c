@@ -37,8 +37,8 @@ static bool want(void *context, enum trace_kind kind, const uint64_t *values)
 	const struct chrome *chrome = context;
 	uint64_t pid = chrome->options->pid;
 
-	/* The first row behind the window ends the walk. */
-	if (job_time(chrome, values) >= chrome->window.until_ns)
+	/* The first row behind the window ends the walk. What ends with the window is not cut. */
+	if (job_time(chrome, values) > chrome->window.until_ns)
 		return true;
 	return (pid == CHROME_ANY_PID || pid == chrome_row_pid(kind, values)) &&
 	       chrome_row_matters(&chrome->rows, kind, values);
@@ -49,7 +49,7 @@ static int visit(void *context, enum trace_kind kind, const uint64_t *values)
 	struct chrome *chrome = context;
 	int status;
 
-	if (job_time(chrome, values) >= chrome->window.until_ns)
+	if (job_time(chrome, values) > chrome->window.until_ns)
 		return WINDOW_ENDED;
 	status = chrome_row(&chrome->rows, kind, values);
 	return status ? status : chrome->out->error;

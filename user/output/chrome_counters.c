@@ -72,7 +72,7 @@ int chrome_counters_add(struct chrome_counters *counters, uint32_t process,
 	uint64_t before, by;
 	int status = 0;
 
-	if (!bytes || time > until)
+	if (!bytes || time > until || start_ns >= counters->until_ns)
 		return 0;
 	before = start_ns < end_ns ? moved_by(bytes, start_ns, end_ns, time) : 0;
 	do {

@@ -194,7 +194,7 @@ static void end_moment(struct chrome_args *args)
 
 static bool in_window(const struct chrome_rows *rows, const struct row *row)
 {
-	return row->start_ns >= rows->window->from_ns;
+	return row->start_ns >= rows->window->from_ns && row->start_ns < rows->window->until_ns;
 }
 
 static int write_pagecache(struct chrome_rows *rows, const struct row *row)
@@ -379,7 +379,8 @@ bool chrome_row_matters(const struct chrome_rows *rows, enum trace_kind kind,
 
 	find_times(rows, &row);
 	return rule->always || in_window(rows, &row) ||
-	       (rule->lasts && row.end_ns > rows->window->from_ns);
+	       (rule->lasts && row.start_ns < rows->window->from_ns &&
+		row.end_ns > rows->window->from_ns);
 }
 
 int chrome_row(struct chrome_rows *rows, enum trace_kind kind, const uint64_t *values)

@@ -26,7 +26,7 @@ uint64_t chrome_row_kinds(void);
 /* The process and the thread that a row of such a kind is of. */
 uint64_t chrome_row_pid(enum trace_kind kind, const uint64_t *values);
 uint64_t chrome_row_tid(enum trace_kind kind, const uint64_t *values);
-/* Whether a row, which begins before the window ends, matters to what is written. */
+/* Whether a row matters to what is written. */
 bool chrome_row_matters(const struct chrome_rows *rows, enum trace_kind kind,
 			const uint64_t *values);
 /* Writes a row. Rows come in the order of their times. Returns 0 or -ENOMEM. */

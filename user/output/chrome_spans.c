@@ -284,7 +284,7 @@ static void write_begin(struct chrome_spans *spans, const struct chrome_span_beg
 	struct chrome_place place;
 	struct chrome_args args;
 
-	if (begin->time_ns < spans->window->from_ns)
+	if (begin->time_ns < spans->window->from_ns || begin->time_ns >= spans->window->until_ns)
 		return;
 	place = chrome_place_of(spans->threads, begin->thread);
 	sink_text(out, ",\n");
