@@ -200,16 +200,17 @@ static inline void sample_fault(struct sample *sample, double ms, uint64_t us, u
 	total->fetched_bytes += fetched;
 }
 
-static inline void sample_open(struct sample *sample, int fd)
+/* With spans the layer of spans is on. */
+static inline void sample_open(struct sample *sample, int fd, bool spans)
 {
 	static const char *const command[] = { "python3", "train.py", "--data", "/data/train.bin",
 					       NULL };
 	static const struct trace_layer layers[] = {
 		{ "task", true, "tp_btf", NULL },	   { "syscall", true, "tp_btf", NULL },
 		{ "fault", true, "tracepoint", NULL },	   { "pagecache", true, "tp_btf", NULL },
-		{ "block", false, NULL, "not asked for" },
+		{ "block", false, NULL, "not asked for" }, { "span", true, "uprobe", NULL },
 	};
-	static const struct trace_header header = {
+	const struct trace_header header = {
 		.version = TRACE_VERSION,
 		.tool = "0.1.0",
 		.host = "node17",
@@ -223,7 +224,7 @@ static inline void sample_open(struct sample *sample, int fd)
 		.mode = "trace",
 		.command = command,
 		.layers = layers,
-		.layer_count = SAMPLE_COUNT(layers),
+		.layer_count = SAMPLE_COUNT(layers) - !spans,
 		.operations = sample_operations,
 		.operation_count = SAMPLE_OPERATIONS,
 	};
@@ -325,15 +326,69 @@ static inline void sample_finish(struct sample *sample, uint64_t lost)
 	assert_int_equal(trace_writer_finish(sample->writer, &totals), 0);
 }
 
+struct sample_span {
+	double begin_ms, end_ms; /* an end of 0: it never ended */
+	uint64_t pid, id;
+	const char *name, *category;
+};
+
+static inline void sample_span(struct sample *sample, const struct sample_span *span)
+{
+	uint64_t begin[SPAN_BEGIN_COLUMNS] = {
+		[SPAN_BEGIN_TIME] = SAMPLE_MS(span->begin_ms),
+		[SPAN_BEGIN_PID] = span->pid,
+		[SPAN_BEGIN_TID] = span->pid,
+		[SPAN_BEGIN_ID] = span->id,
+		[SPAN_BEGIN_NAME] = sample_string(sample, span->name, strlen(span->name)),
+	};
+	uint64_t end[SPAN_END_COLUMNS] = { [SPAN_END_TIME] = SAMPLE_MS(span->end_ms),
+					   [SPAN_END_PID] = span->pid,
+					   [SPAN_END_TID] = span->pid,
+					   [SPAN_END_ID] = span->id };
+
+	if (span->category)
+		begin[SPAN_BEGIN_CATEGORY] =
+			sample_string(sample, span->category, strlen(span->category));
+	sample_append(sample, TRACE_SPAN_BEGIN, begin);
+	if (span->end_ms)
+		sample_append(sample, TRACE_SPAN_END, end);
+}
+
+/* Four steps of a training loop, and names that no terminal should see. */
+static inline void sample_spans(struct sample *sample)
+{
+	static const struct sample_span spans[] = {
+		{ 9, 16, 100, 1, "setup", "init" },
+		{ 19, 23, 101, 1, "getitem", "data" },
+		{ 28, 38, 100, 2, "step", "train" },
+		{ 28.5, 30.5, 100, 3, "fetch", "data" },
+		{ 31, 37, 100, 4, "forward", "compute" },
+		{ 39, 49, 100, 5, "step", "train" },
+		{ 40, 48, 100, 6, "forward", "compute" },
+		{ 50, 60, 100, 7, "step", "train" },
+		{ 51, 59, 100, 8, "forward", "compute" },
+		{ 61, 79, 100, 9, "step", "train" },
+		{ 62, 66, 100, 10, "forward", "compute" },
+		{ 79.5, 94.5, 100, 11, "save", "checkpoint" },
+		{ 90, 0, 101, 2, "\xff\033[2Jshutdown", NULL },
+	};
+
+	sample->lane = 0;
+	for (size_t i = 0; i < SAMPLE_COUNT(spans); i++)
+		sample_span(sample, &spans[i]);
+}
+
 /* The whole sample in a file at `path`. */
-static inline void sample_write(const char *path)
+static inline void sample_write(const char *path, bool spans)
 {
 	struct sample sample;
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	assert_true(fd >= 0);
-	sample_open(&sample, fd);
+	sample_open(&sample, fd, spans);
 	sample_rows(&sample);
+	if (spans)
+		sample_spans(&sample);
 	sample_finish(&sample, 2);
 	trace_writer_close(sample.writer);
 	close(fd);

@@ -188,7 +188,7 @@ static void test_odd_ids(void **state)
 	SPANS(report, "moment", "unfinished", 0);
 	SPANS(report, "zero", "count", 0);
 	note = report_table(report, "spans")->note;
-	assert_non_null(strstr(note, "; 4 ends of spans that were not open"));
+	assert_non_null(strstr(note, "4 ends of spans that were not open"));
 	done(&made, report);
 }
 

@@ -78,15 +78,17 @@ def walk(value, path):
     for inner in value if isinstance(value, list) else ():
         yield from walk(inner, path)
 
-def call(command):
-    return subprocess.check_output([sys.argv[1], command, "--format", "json", "tests/golden/sample.flt"])
+def call(command, trace):
+    return subprocess.check_output([sys.argv[1], command, "--format", "json", trace])
 
-keys = set(walk(json.loads(call("report")), []))
-for line in call("print").splitlines():
-    keys |= set(json.loads(line))
+keys = set()
+for trace in "tests/golden/sample.flt", "tests/golden/spans.flt":
+    keys |= set(walk(json.loads(call("report", trace)), []))
+    for line in call("print", trace).splitlines():
+        keys |= set(json.loads(line))
 print("\n".join(sorted(key for key in keys if not key.endswith("_hex"))))
 END
-) || complain "no report of tests/golden/sample.flt"
+) || complain "no report of the traces of tests/golden"
 for key in $keys; do
 	grep -qx -- "$key" <<<"$bold" || complain "$page does not tell of the report's \"$key\""
 done

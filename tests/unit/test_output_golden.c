@@ -19,9 +19,11 @@
 
 #define GOLDEN "tests/golden/"
 #define GOLDEN_TRACE GOLDEN "sample.flt"
+#define GOLDEN_SPANS GOLDEN "spans.flt"
 
 static const char trace_name[] = "sample.flt"; /* as the report shows it */
 static char path[] = "/tmp/faultline-golden-XXXXXX";
+static char spans_path[] = "/tmp/faultline-golden-XXXXXX";
 
 static void read_whole(const char *name, struct sink *out)
 {
@@ -128,9 +130,18 @@ static void test_report_json(void **state)
 /* Traces of today must be readable tomorrow. */
 static void test_kept_trace(void **state)
 {
-	if (getenv("UPDATE"))
-		sample_write(GOLDEN_TRACE);
+	if (getenv("UPDATE")) {
+		sample_write(GOLDEN_TRACE, false);
+		sample_write(GOLDEN_SPANS, true);
+	}
 	check_report(GOLDEN_TRACE, render_json, GOLDEN "report.json");
+	check_report(GOLDEN_SPANS, render_json, GOLDEN "spans.json");
+}
+
+static void test_spans(void **state)
+{
+	check_report(spans_path, render_text, GOLDEN "spans.txt");
+	check_report(spans_path, render_json, GOLDEN "spans.json");
 }
 
 struct lines {
@@ -170,23 +181,32 @@ static void test_print(void **state)
 	trace_reader_close(lines.reader);
 }
 
+static bool make_sample(char *name, bool spans)
+{
+	int fd = mkstemp(name);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	sample_write(name, spans);
+	return true;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_report_text),
-		cmocka_unit_test(test_report_json),
-		cmocka_unit_test(test_kept_trace),
+		cmocka_unit_test(test_report_text), cmocka_unit_test(test_report_json),
+		cmocka_unit_test(test_spans),	    cmocka_unit_test(test_kept_trace),
 		cmocka_unit_test(test_print),
 	};
-	int fd = mkstemp(path), status;
+	int status;
 
-	if (fd < 0)
-		return 1;
-	close(fd);
 	setenv("TZ", "UTC", 1);
 	tzset();
-	sample_write(path);
+	if (!make_sample(path, false) || !make_sample(spans_path, true))
+		return 1;
 	status = cmocka_run_group_tests(tests, NULL, NULL);
 	unlink(path);
+	unlink(spans_path);
 	return status;
 }

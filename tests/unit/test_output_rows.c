@@ -62,7 +62,7 @@ static void write_overlapping(void)
 	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	sample_open(&sample, fd);
+	sample_open(&sample, fd, false);
 	for (uint64_t i = 0; i < OVERLAP_ROWS; i++) {
 		for (sample.lane = 0; sample.lane < OVERLAP_LANES; sample.lane++)
 			sample_fault(&sample,
@@ -120,7 +120,7 @@ static void test_no_rows(void **state)
 	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	sample_open(&sample, fd);
+	sample_open(&sample, fd, false);
 	sample_finish(&sample, 0);
 	trace_writer_close(sample.writer);
 	close(fd);
@@ -158,7 +158,7 @@ static void write_lines(struct lines *lines, bool json)
 	struct trace_error error = { "" };
 	const struct timeline timeline = { .kinds = ~0ull, .visit = write_line, .context = lines };
 
-	sample_write(path);
+	sample_write(path, false);
 	lines->reader = open_sample();
 	lines->json = json;
 	sink_open_memory(&lines->out);

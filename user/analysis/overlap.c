@@ -38,13 +38,12 @@ enum measure {
 static const struct table_column measures[MEASURES] = {
 	[COMPUTE_NS] = { "compute_ns", "compute", UNIT_NS },
 	[IO_NS] = { "io_ns", "I/O", UNIT_NS },
-	[UNOVERLAPPED_IO_NS] = { "unoverlapped_io_ns", "I/O not hidden by compute", UNIT_NS },
+	[UNOVERLAPPED_IO_NS] = { "unoverlapped_io_ns", "I/O not hidden", UNIT_NS },
 	[UNOVERLAPPED_COMPUTE_NS] = { "unoverlapped_compute_ns", "compute without I/O", UNIT_NS },
-	[APP_IO_NS] = { "app_io_ns", "application's I/O", UNIT_NS },
-	[UNOVERLAPPED_APP_IO_NS] = { "unoverlapped_app_io_ns",
-				     "application's I/O not hidden by compute", UNIT_NS },
-	[UNOVERLAPPED_APP_COMPUTE_NS] = { "unoverlapped_app_compute_ns",
-					  "compute without application's I/O", UNIT_NS },
+	[APP_IO_NS] = { "app_io_ns", "app I/O", UNIT_NS },
+	[UNOVERLAPPED_APP_IO_NS] = { "unoverlapped_app_io_ns", "app I/O not hidden", UNIT_NS },
+	[UNOVERLAPPED_APP_COMPUTE_NS] = { "unoverlapped_app_compute_ns", "compute without app I/O",
+					  UNIT_NS },
 };
 
 static void measure(const struct activity_group *group, uint64_t values[MEASURES])

@@ -8,6 +8,7 @@
  * for each name that it happened in, once.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,7 +234,7 @@ static const struct {
 		{ name, title, UNIT_##unit }, offsetof(struct span_use, member), needs             \
 	}
 	NUMBER("unfinished", "unfinished", COUNT, unfinished, 0),
-	NUMBER("instants", "moments", COUNT, instants, 0),
+	NUMBER("instants", NULL, COUNT, instants, 0),
 	NUMBER("time_ns", "time", NS, time_ns, 0),
 	NUMBER("union_ns", NULL, NS, union_ns, 0),
 	NUMBER("io_time_ns", "in I/O", NS, own.io_ns, 0),
@@ -248,8 +249,7 @@ static const struct {
 	NUMBER("inherited", "of workers", COUNT, inherited, 0),
 	NUMBER("inclusive.io_time_ns", "in I/O, inclusive", NS, inclusive.io_ns, 0),
 	NUMBER("inclusive.read_bytes", "read, inclusive", BYTES, inclusive.read_bytes, JOB_SYSCALL),
-	NUMBER("inclusive.write_bytes", "written, inclusive", BYTES, inclusive.write_bytes,
-	       JOB_SYSCALL),
+	NUMBER("inclusive.write_bytes", NULL, BYTES, inclusive.write_bytes, JOB_SYSCALL),
 	NUMBER("inclusive.mmap_fetched_bytes", "mmap into cache, inclusive", BYTES,
 	       inclusive.mmap_fetched_bytes, JOB_FAULT | JOB_PAGECACHE),
 	NUMBER("doors.syscall.read_bytes", NULL, BYTES, doors[DOOR_SYSCALL][SIDE_READ],
@@ -327,36 +327,48 @@ static int compare_lines(const void *left, const void *right)
 	return a->label < b->label ? -1 : 1;
 }
 
+/* Parts of the note, of which each but the first has a "; " in front. */
+static void add_remark(char *note, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add_remark(char *note, size_t size, const char *format, ...)
+{
+	size_t used = strlen(note);
+	va_list arguments;
+
+	if (used)
+		used += snprintf(note + used, size - used, "; ");
+	va_start(arguments, format);
+	vsnprintf(note + used, size - used, format, arguments);
+	va_end(arguments);
+}
+
 static int set_note(struct table *table, const struct spans *spans)
 {
 	const struct job *job = spans->job;
 	const struct span_use *outside = &spans->outside;
-	char note[512];
-	int used;
+	char note[512] = "";
 
-	used = snprintf(
-		note, sizeof(note),
-		"in no span: %llu operations, %llu bytes read, %llu written, %llu brought in "
-		"by faults",
-		(unsigned long long)outside->operations,
-		(unsigned long long)outside->own.read_bytes,
-		(unsigned long long)outside->own.write_bytes,
-		(unsigned long long)outside->own.mmap_fetched_bytes);
+	if (outside->operations)
+		add_remark(note, sizeof(note),
+			   "in no span: %llu operations, %llu bytes read, %llu written, %llu "
+			   "brought in by faults",
+			   (unsigned long long)outside->operations,
+			   (unsigned long long)outside->own.read_bytes,
+			   (unsigned long long)outside->own.write_bytes,
+			   (unsigned long long)outside->own.mmap_fetched_bytes);
 	if (job->spans.unmatched_ends)
-		used += snprintf(note + used, sizeof(note) - used,
-				 "; %llu ends of spans that were not open",
-				 (unsigned long long)job->spans.unmatched_ends);
+		add_remark(note, sizeof(note), "%llu ends of spans that were not open",
+			   (unsigned long long)job->spans.unmatched_ends);
 	if (job->spans.refused)
-		used += snprintf(note + used, sizeof(note) - used,
-				 "; %llu spans are missing, too many were open at once",
-				 (unsigned long long)job->spans.refused);
+		add_remark(note, sizeof(note), "%llu spans are missing, too many were open at once",
+			   (unsigned long long)job->spans.refused);
 	if (job->labels.count > LABELS_MOST)
-		used += snprintf(note + used, sizeof(note) - used,
-				 "; names beyond the first %d are together in " LABELS_OTHERS,
-				 LABELS_MOST);
+		add_remark(note, sizeof(note),
+			   "names beyond the first %d are together in " LABELS_OTHERS, LABELS_MOST);
 	if (job->lost)
-		snprintf(note + used, sizeof(note) - used, "; lost events are missing here");
-	return table_set_note(table, note);
+		add_remark(note, sizeof(note), "lost events are missing here");
+	return note[0] ? table_set_note(table, note) : 0;
 }
 
 static int fill(void *state, struct table *table)

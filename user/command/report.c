@@ -2,6 +2,7 @@
 /*
  * faultline report: traces in, one report out. Knows nothing of what is in it.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 #include "output/text.h"
 
 struct report_request {
-	const char *format;
+	const char *format, *spans;
 	uint64_t top;
 };
 
@@ -27,6 +28,8 @@ static const struct option_row rows[] = {
 	  "How to print it: for people (default), or as one JSON object." },
 	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
 	  "Rows of each table at most, in text; 0 for all. Default 20." },
+	{ 0, "spans", "FILE", OPTION_STRING, FIELD(spans),
+	  "When a GPU computed, from PyTorch's profiler (Chrome trace, .json or .json.gz)." },
 };
 
 static const struct option_table table = {
@@ -56,14 +59,33 @@ static int print_report(const struct report *report, const struct report_request
 	return status ? output_failed(status) : 0;
 }
 
+/* Says what is wrong, and whose fault it is. */
+static int report_failed(int status, const struct trace_error *error)
+{
+	log_error("%s", error->text[0] ? error->text : strerror(-status));
+	return status == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int read_gpu(struct gpu *gpu, const char *path)
+{
+	struct trace_error error = { "" };
+	int status = gpu_read(gpu, path, &error);
+
+	if (!status)
+		return 0;
+	log_error("%s", error.text);
+	return status == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
+}
+
 int command_report(int argc, char **argv)
 {
 	struct report_request request = { .format = "text", .top = 20 };
 	struct progress progress;
-	const struct report_options options = { .progress = progress_update, .context = &progress };
+	struct report_options options = { .progress = progress_update, .context = &progress };
 	struct trace_error error = { "" };
 	struct trace_reader **traces;
 	struct report *report = NULL;
+	struct gpu gpu = { 0 };
 	size_t count;
 	int first, status = options_parse(&table, argc, argv, &request, &first);
 
@@ -80,6 +102,10 @@ int command_report(int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	status = traces_open(traces, argv + first, count);
+	if (!status && request.spans) {
+		status = read_gpu(&gpu, request.spans);
+		options.gpu = &gpu;
+	}
 	if (status)
 		goto out;
 	progress_start(&progress, "reading");
@@ -87,13 +113,13 @@ int command_report(int argc, char **argv)
 			     &error);
 	progress_end(&progress);
 	if (status) {
-		log_error("%s", error.text[0] ? error.text : strerror(-status));
-		status = EXIT_FAILED;
+		status = report_failed(status, &error);
 		goto out;
 	}
 	status = print_report(report, &request);
 out:
 	report_free(report);
+	gpu_free(&gpu);
 	traces_close(traces, count);
 	free(traces);
 	return status;

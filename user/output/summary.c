@@ -11,6 +11,7 @@
 #include "output/classes.h"
 #include "output/escape.h"
 #include "output/headline.h"
+#include "output/phases.h"
 #include "output/pick.h"
 #include "output/text.h"
 
@@ -19,12 +20,13 @@
 struct screen {
 	struct sink *out;
 	size_t width, file_rows;
-	const struct table *trace, *totals, *doors, *files, *findings;
+	const struct table *trace, *totals, *doors, *files, *spans, *overlap, *findings;
 };
 
 static int write_head(struct screen *screen)
 {
 	headline_write(screen->out, screen->trace, screen->totals, screen->width);
+	phases_line(screen->out, screen->trace, screen->spans, screen->overlap, screen->width);
 	return 0;
 }
 
@@ -213,6 +215,8 @@ int summary_write(struct sink *out, const struct table *const *tables, size_t co
 		.totals = pick_table(tables, count, "totals"),
 		.doors = pick_table(tables, count, "doors"),
 		.files = pick_table(tables, count, "files"),
+		.spans = pick_table(tables, count, "spans"),
+		.overlap = pick_table(tables, count, "overlap"),
 		.findings = pick_table(tables, count, "findings"),
 	};
 	struct sink parts[PART_COUNT];

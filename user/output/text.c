@@ -12,6 +12,7 @@
 #include "output/classes.h"
 #include "output/escape.h"
 #include "output/grid.h"
+#include "output/phases.h"
 #include "output/pick.h"
 #include "output/summary.h"
 #include "output/units.h"
@@ -123,8 +124,13 @@ static int write_totals(struct sink *out, const struct table *trace, const struc
 	return status;
 }
 
-/* What "trace" says stands on the first screen; "totals" is laid out in rows. These and the doors
- * are short whatever the job did, and always whole. */
+/* As many rows whatever the job did: always whole. */
+static bool is_short(const struct table *table)
+{
+	return !strcmp(table->name, "doors") || !strcmp(table->name, "levels");
+}
+
+/* What "trace" says stands on the first screen; "totals" is laid out in rows. */
 static int write_section(struct sink *out, const struct table *const *tables, size_t count,
 			 size_t number, const struct text_options *options)
 {
@@ -138,7 +144,11 @@ static int write_section(struct sink *out, const struct table *const *tables, si
 		sink_char(out, '\n');
 	if (!strcmp(table->name, "totals"))
 		return write_totals(out, pick_table(tables, count, "trace"), table, &whole);
-	text_table(out, table, strcmp(table->name, "doors") ? options : &whole);
+	if (!strcmp(table->name, "overlap") && !table->absent)
+		return phases_overlap(out, pick_table(tables, count, "trace"), table, options);
+	if (!strcmp(table->name, "steps") && !table->absent)
+		return phases_steps(out, table, options);
+	text_table(out, table, is_short(table) ? &whole : options);
 	return 0;
 }
 
