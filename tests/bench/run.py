@@ -54,7 +54,8 @@ BIG_FILE_BYTES = 256 * MIB
 BYTES_PER_EVENT = 8
 RUN_MEMORY_BYTES = 64 * MIB
 REPORT_EVENTS_PER_S = 5_000_000
-REPORT_GROWTH = 1.25  # what "does not grow" allows for four times the events
+EXPORT_EVENTS_PER_S = 500_000
+READER_GROWTH = 1.25  # what "does not grow" allows for four times the events
 
 
 class Bench:
@@ -95,6 +96,9 @@ class Bench:
 
     def report_argv(self):
         return [f"{self.build}/faultline", "report", "-q", "--format", "json", self.trace]
+
+    def export_argv(self):
+        return [f"{self.build}/faultline", "export", "-q", "--to", "chrome", "-o", "-", self.trace]
 
     def report(self):
         """What a report says of the last trace."""
@@ -165,21 +169,24 @@ class Bench:
         self.note_trace()
         yield figure("events lost, of all above", "events", self.lost, 0)
 
-        peaks = []
+        peaks = {"report": [], "export": []}
         for events in (self.options.events // 4, self.options.events):
             say(f"a trace of {events:,} events")
             peak, rings = self.run_memory(events)
             yield figure(f"run, peak memory less {rings / MIB:.0f} MiB of rings, {events:,} events",
                          "bytes", peak - rings, RUN_MEMORY_BYTES)
             count = self.report()["events"]
-            peak, seconds = self.report_memory()
-            peaks.append(peak)
-            yield figure(f"report, events a second and core, {count:,} events", "events/s",
-                         count / seconds, REPORT_EVENTS_PER_S, at_least=True)
-        memory = "report, peak memory"
-        yield figure(f"{memory}, {self.options.events // 4:,} events", "bytes", peaks[0], None)
-        yield figure(f"{memory}, {self.options.events:,} events", "bytes", peaks[1],
-                     peaks[0] * REPORT_GROWTH)
+            for name, argv, least in (("report", self.report_argv(), REPORT_EVENTS_PER_S),
+                                      ("export", self.export_argv(), EXPORT_EVENTS_PER_S)):
+                peak, seconds = self.reader_memory(argv)
+                peaks[name].append(peak)
+                yield figure(f"{name}, events a second and core, {count:,} events", "events/s",
+                             count / seconds, least, at_least=True)
+        for name, (small, large) in peaks.items():
+            memory = f"{name}, peak memory"
+            yield figure(f"{memory}, {self.options.events // 4:,} events", "bytes", small, None)
+            yield figure(f"{memory}, {self.options.events:,} events", "bytes", large,
+                         small * READER_GROWTH)
 
     def run_memory(self, events):
         """Peak resident memory of `faultline run`, and how much of it are rings, in bytes."""
@@ -194,18 +201,18 @@ class Bench:
                 time.sleep(0.02)
         return peak, rings
 
-    def report_memory(self):
-        """Peak resident memory of `faultline report`, bytes, and its processor time, s."""
-        report = subprocess.Popen(self.report_argv(), stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL)
+    def reader_memory(self, argv):
+        """Peak resident memory of a command that reads the last trace, bytes, and its processor
+        time, s."""
+        reader = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         peak = pid = 0
         while not pid:
-            peak = max(peak, peak_rss(report.pid))
+            peak = max(peak, peak_rss(reader.pid))
             time.sleep(0.002)
-            pid, status, usage = os.wait4(report.pid, os.WNOHANG)
-        report.returncode = os.waitstatus_to_exitcode(status)
-        if report.returncode:
-            raise Failed(f"faultline report: exit status {report.returncode}")
+            pid, status, usage = os.wait4(reader.pid, os.WNOHANG)
+        reader.returncode = os.waitstatus_to_exitcode(status)
+        if reader.returncode:
+            raise Failed(f"faultline {argv[1]}: exit status {reader.returncode}")
         return peak, usage.ru_utime + usage.ru_stime
 
 
