@@ -244,6 +244,13 @@ class Chrome(unittest.TestCase):
             for key in "read", "written", "into cache":
                 self.assertAlmostEqual(float(sums[key]) / 1e9, bytes_of[key], 3, (name, key))
 
+    def test_counter_spreads(self):
+        """1000 bytes in 16 ms are 62.5 in each, not all of them in the first."""
+        events = only(export("nest.flt")["traceEvents"], "C", name="read", pid=200)
+        self.assertEqual((events[0]["ts"], events[-1]["ts"]), (74 * MS, 90 * MS))
+        self.assertEqual({int(e["args"]["bytes/s"]) for e in events}, {62000, 63000, 0})
+        self.assertEqual(int(events[-1]["args"]["bytes/s"]), 0)
+
     def test_same_as_print(self):
         for name in "nest.flt", "random.flt":
             rows, events = printed(name), export(name)["traceEvents"]
