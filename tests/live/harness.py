@@ -79,6 +79,8 @@ class Machine:
             for name in os.listdir(os.path.join(BUILD, "tests/live")):
                 if "." not in name:
                     shutil.copy(os.path.join(BUILD, "tests/live", name), self.bin)
+            # Beside the program, where it looks for its start-up hook.
+            shutil.copytree(os.path.join(BUILD, "python"), os.path.join(self.bin, "python"))
         except FileNotFoundError as error:
             raise Broken(f"{error.filename} is not there; run make programs") from None
 
@@ -161,6 +163,11 @@ def wait_until(condition, seconds=LIMIT):
             return False
         time.sleep(0.02)
     return True
+
+
+def python_path(**more):
+    """An environment in which programs find the package `faultline`."""
+    return {**os.environ, "PYTHONPATH": machine().program("python"), **more}
 
 
 def static_program(name):

@@ -107,7 +107,9 @@ def train(options, rank, ranks, log):
         if (step + 1) % options.checkpoint_every == 0 and rank == 0:
             start = time.monotonic_ns()
             with open(f"{options.dir}/checkpoint-{step + 1}.pt", "wb") as file:
+                saving = time.monotonic_ns()
                 torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)
+                log.add("save", step, saving)
                 file.flush()
                 os.fsync(file.fileno())
             log.add("checkpoint", step, start)

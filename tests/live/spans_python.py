@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Spans that Python programs mark themselves, held against the programs' own log."""
+import os
+import unittest
+
+import harness
+from harness import Recording, account, machine, python_path
+
+JOB = os.path.join(harness.TOP, "tests/live/job_spans.py")
+FILES = 6
+
+
+class Python(unittest.TestCase):
+    def record(self, way):
+        directory = machine().new_dir()
+        for i in range(FILES):
+            harness.random_file(f"{directory}/{i}", 20_000 + 1000 * i)
+        out = f"{directory}/out.json"
+        recording = Recording([harness.PYTHON, JOB, way, directory, out], env=python_path())
+        log = account(out)
+        self.check_rows(recording, log)
+        return recording, log, directory
+
+    def check_rows(self, recording, log):
+        """Each span of the log is a begin and an end in the trace, there and then, and no more."""
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+        begins = list(recording.trace.dicts("span_begin"))
+        ends = {(row["pid"], row["id"]): row for row in recording.trace.dicts("span_end")}
+        self.assertEqual(len(begins), len(log["spans"]))
+        self.assertEqual(len(ends), len(log["spans"]))
+        self.assertEqual(recording.trace.row_count("span_end"), len(ends))
+        for span in log["spans"]:
+            with self.subTest(span["name"]):
+                (begin,) = [
+                    row
+                    for row in begins
+                    if (row["pid"], row["tid"]) == (span["pid"], span["tid"])
+                    and span["before"] <= row["time"] <= span["begun"]
+                ]
+                self.assertEqual(begin["name"], span["name"].encode())
+                self.assertEqual(begin["category"], span["category"].encode())
+                end = ends[begin["pid"], begin["id"]]
+                self.assertLessEqual(span["ending"], end["time"])
+                self.assertLessEqual(end["time"], span["after"])
+
+    def check_bytes(self, recording, directory, owners):
+        """{span: files that were read in it}: it read at least those, and they are in no other."""
+        rows = {row["name"]: row for row in recording.report["spans"]}
+        for name, numbers in owners.items():
+            bytes_of_files = sum(os.path.getsize(f"{directory}/{n}") for n in numbers)
+            with self.subTest(name):
+                # Python reads its modules in whatever span it first needs them.
+                self.assertGreaterEqual(rows[name]["read_bytes"], bytes_of_files)
+                self.assertLess(rows[name]["read_bytes"] - bytes_of_files, self.modules(recording))
+        return rows
+
+    @staticmethod
+    def modules(recording):
+        """Bytes read that were of no file of ours, and one more."""
+        return 1 + sum(
+            row["read"]["bytes"]
+            for row in recording.report["files"]
+            if row["read"] and not row["path"].startswith(machine().top)
+        )
+
+    def test_nested(self):
+        recording, _, directory = self.record("nested")
+        self.check_bytes(recording, directory, {"outer": [0], "inner": [1, 2]})
+        arguments = [row["args"] for row in recording.trace.dicts("span_begin")]
+        self.assertIn(b"\xa1n\x01", arguments[0])
+
+    def test_threads(self):
+        recording, log, directory = self.record("threads")
+        self.assertEqual(len({span["tid"] for span in log["spans"]}), 3)
+        rows = self.check_bytes(recording, directory, {f"thread {n}": [n] for n in range(3)})
+        self.assertEqual({row["inherited"] for row in rows.values()}, {0})
+
+    def test_tasks(self):
+        """Of three that are open on a thread the one that began last has the reads: Faultline does
+        not know of tasks. It loses none and takes none twice."""
+        recording, _, directory = self.record("tasks")
+        sizes = [os.path.getsize(f"{directory}/{n}") for n in range(3)]
+        rows = [row for row in recording.report["spans"] if row["name"].startswith("task")]
+        read = sum(row["read_bytes"] for row in rows)
+        self.assertGreaterEqual(read, sum(sizes))
+        self.assertLess(read - sum(sizes), self.modules(recording))
+
+    def check_processes(self, method):
+        recording, log, directory = self.record(method)
+        self.assertEqual(len({span["pid"] for span in log["spans"]}), 4)
+        self.assertEqual(len({pid for _, pid, _ in log["reads"]}), 3)
+        owners = {"waiting": [0, 1, 2], **{f"worker {n}": [3 + n] for n in range(3)}}
+        rows = self.check_bytes(recording, directory, owners)
+        self.assertGreaterEqual(rows["waiting"]["inherited"], 3 * 5)  # reads of 5000 bytes
+        for n in range(3):
+            self.assertEqual(rows[f"worker {n}"]["inherited"], 0)
+
+    def test_fork(self):
+        self.check_processes("fork")
+
+    def test_spawn(self):
+        self.check_processes("spawn")
+
+    def test_forkserver(self):
+        self.check_processes("forkserver")
+
+
+if __name__ == "__main__":
+    unittest.main()
