@@ -248,6 +248,41 @@ static void test_which_steps(void **state)
 	}
 }
 
+/* As PyTorch's hooks mark a job: a step goes from one optimizer's end to the next. */
+static void test_steps_between(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .spans = true);
+	EXEC(&made, .time = 1, .pid = 10, .comm = "a", .command = "a", .rank = 0);
+	EXEC(&made, .time = 1, .pid = 20, .comm = "a", .command = "a", .rank = 1);
+	SPAN(&made, .begin = 500, .end = 9000, .pid = 10, .id = 99, .name = "epoch");
+	for (uint64_t i = 0; i < 5; i++) {
+		uint64_t at = 1000 * (i + 1);
+
+		for (uint64_t pid = 10; pid <= 20; pid += 10) {
+			SPAN(&made, .begin = at, .end = at + 100 + i * pid, .pid = pid, .id = i + 1,
+			     .name = "optimizer.step", .category = "compute");
+			CALL(&made, .time = at + 500, .dur = pid, .pid = pid, .op = M_READ,
+			     .file = 1, .result = pid);
+		}
+	}
+	report = report_of(&made, 10000);
+	assert_int_equal(report_table(report, "steps")->row_count, 2 * 4);
+	for (uint64_t i = 0; i < 8; i++) {
+		uint64_t rank = i % 2, pid = 10 + 10 * rank;
+
+		CHECK(report, "steps", i, "rank", rank);
+		CHECK(report, "steps", i, "index", i / 2);
+		CHECK(report, "steps", i, "start_ns", 1100 + i / 2 * (1000 + pid));
+		CHECK(report, "steps", i, "time_ns", 1000 + pid);
+		CHECK(report, "steps", i, "stall_ns", pid);
+		CHECK(report, "steps", i, "read_bytes", pid);
+	}
+	done(&made, report);
+}
+
 /* More than are listed: the longest are. */
 static void test_many_steps(void **state)
 {
@@ -482,8 +517,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_hand),	    cmocka_unit_test(test_checkpoints),
 		cmocka_unit_test(test_ranks),	    cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_which_steps), cmocka_unit_test(test_many_steps),
-		cmocka_unit_test(test_painter),
+		cmocka_unit_test(test_which_steps), cmocka_unit_test(test_steps_between),
+		cmocka_unit_test(test_many_steps),  cmocka_unit_test(test_painter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 outputs that cannot be written. Needs no root."""
 
 import fnmatch
+import gzip
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import unittest
 
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
 SAMPLE = os.path.join("tests", "golden", "sample.flt")
+SAMPLE_START_NS = 1767600001 * 10**9
 
 
 def call(*arguments, **options):
@@ -101,6 +103,46 @@ class Reading(unittest.TestCase):
         report = json.loads(call("report", "--format", "json", SAMPLE).stdout)
         self.assertEqual(report["schema"], 1)
         self.assertEqual(report["trace"]["files"], [SAMPLE])
+
+    def profile(self, name, start_ns, **more):
+        """What PyTorch's profiler writes of a GPU that is busy for 30 ms."""
+        event = {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 1000.5, "dur": 30000, **more}
+        whole = {"schemaVersion": 1, "traceEvents": [event], "baseTimeNanoseconds": start_ns}
+        data = json.dumps(whole).encode()
+        return self.file(name, gzip.compress(data) if name.endswith(".gz") else data), data
+
+    def test_gpu(self):
+        self.assertIsNone(self.report()["overlap"])
+        for name in "gpu.json", "gpu.json.gz":
+            path, _ = self.profile(name, SAMPLE_START_NS)
+            overlap = self.report("--spans", path)["overlap"]
+            self.assertEqual(overlap["compute_ns"], 30 * 10**6)
+            self.assertEqual(overlap["by_rank"][0]["rank"], 3)
+            self.assertEqual(overlap["by_rank"][0]["compute_ns"], 30 * 10**6)
+            screen = call("report", "--spans", path, SAMPLE).stdout.split(b"\n\n")[0]
+            self.assertIn(b"\ncompute 30.0% of the run; ", screen)
+
+    def report(self, *options):
+        done = call("report", "--format", "json", *options, SAMPLE)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return json.loads(done.stdout)
+
+    def test_bad_gpu(self):
+        _, data = self.profile("gpu.json", SAMPLE_START_NS)
+        bad = [
+            self.place,
+            os.path.join(self.place, "missing.json"),
+            self.file("cut.json", data[:-30]),
+            self.file("cut.json.gz", gzip.compress(data)[:-20]),
+            self.file("empty.json", b""),
+            SAMPLE,
+            self.profile("cpu.json", SAMPLE_START_NS, cat="cpu_op")[0],
+            self.profile("clock.json", SAMPLE_START_NS + 3600 * 10**9)[0],
+            self.profile("monotonic.json", 0)[0],
+        ]
+        for path in bad:
+            with self.subTest(path=path):
+                self.refused("report", "--spans", path, SAMPLE, naming=path)
 
     def test_output_fails(self):
         for command in "report", "print":

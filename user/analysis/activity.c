@@ -286,23 +286,44 @@ static bool is_worker(const struct activities *all, uint32_t process)
 	return false;
 }
 
+#define BIT(activity) (1u << (activity))
+
+/* By category: in any process, and, if not 0, in one that is no worker and in one that is. */
+static const struct {
+	uint32_t anywhere, outside, worker;
+} kinds_of[CATEGORY_COUNT] = {
+	[CATEGORY_COMPUTE] = { BIT(ACTIVITY_COMPUTE), 0, 0 },
+	[CATEGORY_IO] = { BIT(ACTIVITY_APP_IO), 0, 0 },
+	[CATEGORY_DATA] = { BIT(ACTIVITY_APP_IO), BIT(ACTIVITY_DATA), BIT(ACTIVITY_WORKER) },
+	[CATEGORY_DATALOADER] = { BIT(ACTIVITY_APP_IO), BIT(ACTIVITY_DATA), BIT(ACTIVITY_WORKER) },
+	[CATEGORY_PREPROCESS] = { BIT(ACTIVITY_PREPROCESS), 0, BIT(ACTIVITY_WORKER) },
+	[CATEGORY_CHECKPOINT] = { BIT(ACTIVITY_APP_IO) | BIT(ACTIVITY_CHECKPOINT), 0, 0 },
+};
+
+/* Of the spans around data, by parts of their names. */
+static const struct {
+	const char *part;
+	enum activity_of activity;
+} kinds_of_names[] = {
+	{ "preprocess", ACTIVITY_PREPROCESS },
+	{ "collate", ACTIVITY_PREPROCESS },
+	{ "transform", ACTIVITY_PREPROCESS },
+	{ "item", ACTIVITY_ITEM },
+};
+
 /* What spans of a label are activity of; a mask. */
 static uint32_t kinds_of_label(const struct label *label, bool worker)
 {
-	static const char *const preprocess[] = { "preprocess", "collate", "transform" };
-	uint32_t kinds = 1u << ACTIVITY_APP_IO;
+	enum category meaning = label->meaning;
+	uint32_t kinds = kinds_of[meaning].anywhere;
 
-	if (label->meaning == CATEGORY_COMPUTE)
-		return 1u << ACTIVITY_COMPUTE;
-	if (label->meaning == CATEGORY_CHECKPOINT)
-		return kinds | 1u << ACTIVITY_CHECKPOINT;
-	if (label->meaning != CATEGORY_DATA)
-		return label->meaning == CATEGORY_IO ? kinds : 0;
-	kinds |= 1u << (worker ? ACTIVITY_WORKER : ACTIVITY_DATA);
-	for (size_t i = 0; i < sizeof(preprocess) / sizeof(preprocess[0]); i++)
-		if (name_has(label, preprocess[i]))
-			kinds |= 1u << ACTIVITY_PREPROCESS;
-	return kinds | (name_has(label, "item") ? 1u << ACTIVITY_ITEM : 0);
+	kinds |= worker ? kinds_of[meaning].worker : kinds_of[meaning].outside;
+	if (meaning != CATEGORY_DATA && meaning != CATEGORY_DATALOADER)
+		return kinds;
+	for (size_t i = 0; i < sizeof(kinds_of_names) / sizeof(kinds_of_names[0]); i++)
+		if (name_has(label, kinds_of_names[i].part))
+			kinds |= BIT(kinds_of_names[i].activity);
+	return kinds;
 }
 
 static int follow_spans(struct activities *all)

@@ -23,10 +23,10 @@ enum activity_of {
 	ACTIVITY_OTHER,					  /* ... nothing */
 	ACTIVITY_FAULT,
 	ACTIVITY_COMPUTE, /* spans of category compute, and what a GPU did */
-	ACTIVITY_APP_IO,  /* spans of categories io, data, checkpoint */
+	ACTIVITY_APP_IO,  /* spans of categories io, data (or dataloader), checkpoint */
 	ACTIVITY_DATA,	  /* spans of category data, of processes that no span's process started */
-	ACTIVITY_WORKER,  /* ... of such that one did */
-	ACTIVITY_PREPROCESS, /* ... whose names say so */
+	ACTIVITY_WORKER,  /* ... and of category preprocess, of such that one did */
+	ACTIVITY_PREPROCESS, /* spans of that category, or of data whose names say so */
 	ACTIVITY_ITEM,
 	ACTIVITY_CHECKPOINT, /* spans of category checkpoint */
 	ACTIVITIES,

@@ -13,6 +13,8 @@ static const char *const meanings[CATEGORY_COUNT] = {
 	[CATEGORY_COMPUTE] = "compute",
 	[CATEGORY_IO] = "io",
 	[CATEGORY_DATA] = "data",
+	[CATEGORY_DATALOADER] = "dataloader",
+	[CATEGORY_PREPROCESS] = "preprocess",
 	[CATEGORY_CHECKPOINT] = "checkpoint",
 	[CATEGORY_STEP] = "step",
 };

@@ -6,7 +6,9 @@
  *
  * Which spans are steps shows at the end: those named "step"; else those of category "step"; else,
  * of those in which compute spans began and which are no compute themselves, the most frequent
- * ones, and among those as frequent the ones that took longer, which are around the others.
+ * ones, and among those as frequent the ones that took longer, which are around the others. Where
+ * they are fewer than what lies between the ends of a process's spans "optimizer.step" (as a
+ * program that marks nothing itself has them from PyTorch), that is the steps.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +25,8 @@
 #define DEPTH_MOST 64
 #define NAME_MOST 255 /* of a name in the note */
 
-enum claim { CLAIM_NONE, CLAIM_COMPUTE_INSIDE, CLAIM_CATEGORY, CLAIM_NAME };
+/* Of the first two, which is the more frequent one decides. */
+enum claim { CLAIM_NONE, CLAIM_COMPUTE_INSIDE, CLAIM_BETWEEN, CLAIM_CATEGORY, CLAIM_NAME };
 
 /* What had been done up to a moment, or between two. */
 struct progress {
@@ -37,6 +40,13 @@ struct step {
 	int64_t rank;
 	struct progress done;
 };
+
+/* Where a process's last optimizer step ended. */
+struct mark {
+	uint64_t time_ns;
+	struct progress done;
+};
+#define MARK_WORDS (sizeof(struct mark) / sizeof(uint64_t))
 
 struct series {
 	uint32_t label;
@@ -56,6 +66,7 @@ struct steps {
 	uint32_t *series_of;	 /* of each label: number + 1; 0 for none */
 	struct progress *before; /* of each open span: what had been done as it began */
 	size_t slot_room;
+	struct map marks; /* process -> struct mark */
 };
 
 static int begin(const struct job *job, void **state)
@@ -66,6 +77,7 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	*state = all;
 	all->job = job;
+	map_init(&all->marks, 1, MARK_WORDS);
 	all->series_of = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->series_of));
 	return all->series_of ? 0 : -ENOMEM;
 }
@@ -79,6 +91,7 @@ static void end(void *state)
 		free(all->series[i]->indices);
 		free(all->series[i]);
 	}
+	map_free(&all->marks);
 	free(all->series_of);
 	free(all->before);
 	free(all);
@@ -102,15 +115,18 @@ static struct progress progress_at(const struct job *job, uint32_t group, uint64
 	};
 }
 
-static bool is_step(struct trace_string text)
+static bool is_named(const struct label *label, const char *name)
 {
-	return text.length == 4 && !memcmp(text.bytes, "step", 4);
+	return label->name.length == strlen(name) &&
+	       !memcmp(label->name.bytes, name, label->name.length);
 }
 
 static enum claim claim_of(const struct label *label)
 {
-	if (is_step(label->name))
+	if (is_named(label, "step"))
 		return CLAIM_NAME;
+	if (is_named(label, "optimizer.step"))
+		return CLAIM_BETWEEN;
 	return label->meaning == CATEGORY_STEP ? CLAIM_CATEGORY : CLAIM_NONE;
 }
 
@@ -245,37 +261,55 @@ static int next_index(struct series *series, uint32_t group, uint64_t *index)
 	return 0;
 }
 
+/* Adds what went on from one moment to another. */
+static int add_step(struct series *series, const struct job *job, const struct span *span,
+		    const struct mark *from, const struct progress *now)
+{
+	struct step step = {
+		.begin_ns = from->time_ns,
+		.time_ns = clock_subtract(span->end_ns, from->time_ns),
+		.rank = job->processes.processes[span->process].rank,
+		.done = { .io_ns = now->io_ns - from->done.io_ns,
+			  .hidden_ns = now->hidden_ns - from->done.hidden_ns,
+			  .compute_ns = now->compute_ns - from->done.compute_ns,
+			  .read_bytes = now->read_bytes - from->done.read_bytes,
+			  .mmap_fetched_bytes =
+				  now->mmap_fetched_bytes - from->done.mmap_fetched_bytes },
+	};
+	int status =
+		next_index(series, activities_group(job->activities, span->process), &step.index);
+
+	series->time_ns += step.time_ns;
+	histogram_add(&series->durations, step.time_ns);
+	return status ? status : keep(series, &step);
+}
+
 static int span_ended(void *state, uint32_t slot)
 {
 	struct steps *all = state;
 	const struct job *job = all->job;
 	const struct span *span = &job->spans.slots[slot];
-	const struct progress *before = &all->before[slot];
-	uint32_t group = activities_group(job->activities, span->process);
-	struct progress now;
+	struct mark from = { span->begin_ns, all->before[slot] };
+	const uint64_t process = span->process;
 	struct series *series;
-	struct step step;
-	int status;
+	struct mark now, *last;
+	bool first;
+	int status = 0;
 
 	if (!all->series_of[span->label])
 		return 0;
 	series = all->series[all->series_of[span->label] - 1];
-	now = progress_at(job, group, span->end_ns);
-	step = (struct step) {
-		.begin_ns = span->begin_ns,
-		.time_ns = clock_subtract(span->end_ns, span->begin_ns),
-		.rank = job->processes.processes[span->process].rank,
-		.done = { .io_ns = now.io_ns - before->io_ns,
-			  .hidden_ns = now.hidden_ns - before->hidden_ns,
-			  .compute_ns = now.compute_ns - before->compute_ns,
-			  .read_bytes = now.read_bytes - before->read_bytes,
-			  .mmap_fetched_bytes =
-				  now.mmap_fetched_bytes - before->mmap_fetched_bytes },
-	};
-	series->time_ns += step.time_ns;
-	histogram_add(&series->durations, step.time_ns);
-	status = next_index(series, group, &step.index);
-	return status ? status : keep(series, &step);
+	now.time_ns = span->end_ns;
+	now.done = progress_at(job, activities_group(job->activities, span->process), span->end_ns);
+	if (series->claim != CLAIM_BETWEEN)
+		return add_step(series, job, span, &from, &now.done);
+	last = (struct mark *)map_add(&all->marks, &process, &first);
+	if (!last)
+		return -ENOMEM;
+	if (!first)
+		status = add_step(series, job, span, last, &now.done);
+	*last = now;
+	return status;
 }
 
 /* --- the table --- */
