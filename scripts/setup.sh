@@ -3,7 +3,7 @@
 # Installs what Faultline needs from Debian's packages: what is missing, and nothing else.
 # Knows which packages a purpose needs; must not know how anything is built or run.
 #
-# usage: setup.sh PROFILE...   (build, test, demo, bench)
+# usage: setup.sh PROFILE...   (build, test, demo, bench, vm)
 # When nothing is missing it neither asks for root nor touches the network.
 set -euo pipefail
 
@@ -13,9 +13,10 @@ packages() {
 		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev systemtap-sdt-dev python3-dev ;;
 	test) echo libcmocka-dev libclang-rt-dev clang-format python3 python3-msgpack \
 		python3-msgpack-numpy python3-numpy python3-torch python3-pip \
-		zstd strace procps e2fsprogs xfsprogs mount ;;
+		g++ binutils openmpi-bin python3-mpi4py zstd strace procps e2fsprogs xfsprogs mount ;;
 	demo) echo python3 python3-numpy ;;
 	bench) echo python3 strace linux-perf bpftrace ;;
+	vm) echo qemu-system-x86 busybox-static cpio xz-utils binutils e2fsprogs ;;
 	*) return 1 ;;
 	esac
 }
@@ -29,10 +30,10 @@ installed() {
 	dpkg-query -W -f '${db:Status-Abbrev}\n' "$1" 2>/dev/null | grep -q '^.i'
 }
 
-[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, demo, bench)"
+[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, demo, bench, vm)"
 needed=()
 for profile; do
-	list=$(packages "$profile") || fail "no profile '$profile'; there are build, test, demo, bench"
+	list=$(packages "$profile") || fail "no profile '$profile'; there are build, test, demo, bench, vm"
 	read -ra more <<<"$list"
 	needed+=("${more[@]}")
 done
