@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "output/escape.h"
+#include "output/grid.h"
 #include "output/pick.h"
 #include "output/units.h"
 
@@ -133,6 +134,22 @@ int phases_overlap(struct sink *out, const struct table *trace, const struct tab
 
 /* --- steps --- */
 
+/* "Steps: ...", in as many lines as it needs. */
+static void write_summary(struct sink *out, const struct table *table, size_t width)
+{
+	struct sink line;
+
+	sink_open_memory(&line);
+	sink_format(&line, "%s: ", table->title);
+	sink_text(&line, table->note ? table->note : "none");
+	sink_bytes(&line, "", 1);
+	if (line.error)
+		out->error = out->error ? out->error : line.error;
+	else
+		grid_wrapped(out, line.buffer, width);
+	sink_close(&line);
+}
+
 int phases_steps(struct sink *out, const struct table *steps, const struct text_options *options)
 {
 	struct text_options all = { .width = options->width };
@@ -163,10 +180,8 @@ int phases_steps(struct sink *out, const struct table *steps, const struct text_
 		all.top = options->top;
 		text_table(out, table, &all);
 	} else if (!status) {
-		escape_text(out, "Steps: ", strlen("Steps: "));
-		escape_text(out, steps->note ? steps->note : "none",
-			    strlen(steps->note ? steps->note : "none"));
-		sink_char(out, '\n');
+		table->title = "Steps";
+		write_summary(out, table, options->width);
 	}
 	table_free(table);
 	return status;
