@@ -55,6 +55,7 @@ help:
 	@echo 'format   lay the C files out by .clang-format'
 	@echo 'bench    what tracing costs, as ratios paired in one run (BENCH=--full: all of it)'
 	@echo 'fuzz     a bounded run of the reader under libFuzzer'
+	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm)'
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX))'
 	@echo 'clean    remove $(BUILD)'
 
@@ -142,7 +143,7 @@ $(BUILD)/tests/unit/test_capture%.o: $(SKELETON)
 $(BUILD)/tests/unit/test_capture%: $(BUILD)/tests/unit/test_capture%.o $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
 
-$(BUILD)/tests/unit/test_span%: $(BUILD)/tests/unit/test_span%.o $(wildcard user/span/*.c)
+$(BUILD)/tests/unit/test_span: $(BUILD)/tests/unit/test_span.o $(wildcard user/span/*.c)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lmsgpackc -lcmocka
 
 # Runs a command and tells of each probe that fires, for the tests of spans in other languages.
@@ -163,6 +164,10 @@ $(BUILD)/tests/live/span_%: tests/live/span_%.c $(BUILD)/libfaultline.a Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -Iuser/span -MMD -MP -MF $@.d \
 		-pthread -o $@ $< $(BUILD)/libfaultline.a
+
+$(BUILD)/tests/bench/spans: tests/bench/spans.c $(BUILD)/libfaultline.a Makefile
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -Iuser/span -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libfaultline.a
 
 $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libcore.a Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
@@ -188,6 +193,10 @@ test-unit: all $(UNIT_TESTS)
 
 format:
 	$(Q)$(CLANG_FORMAT) -i $(C_FILES)
+
+# Other kernels, in QEMU: VM='6.1' for one of them.
+vmtest: all $(BUILD)/tests/live/mapper
+	$(Q)BUILD=$(BUILD) tests/vm/run.sh $(VM)
 
 # BENCH takes options of tests/bench/run.py: make bench BENCH=--full
 bench: programs

@@ -60,7 +60,8 @@ def compile_extension(output):
     flags += shlex.split(os.environ.get("CFLAGS", ""))
     sources = [os.path.join(HERE, "src", name) for name in ("core.c", "values.c")]
     command = [*compiler, *flags, "-shared", "-o", output, *sources,
-               os.path.join(span_directory(), "span.c"), *shlex.split(os.environ.get("LDFLAGS", ""))]
+               os.path.join(span_directory(), "span.c"),
+               *shlex.split(os.environ.get("LDFLAGS", ""))]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     except OSError as error:
@@ -130,7 +131,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     record = "".join(_record_line(*item) for item in files.items()) + f"{info}/RECORD,,\n"
     files[f"{info}/RECORD"] = record.encode()
     wheel = f"{NAME}-{VERSION}-{tag}.whl"
-    with zipfile.ZipFile(os.path.join(wheel_directory, wheel), "w", zipfile.ZIP_DEFLATED) as archive:
+    path = os.path.join(wheel_directory, wheel)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             archive.writestr(name, data)
     return wheel

@@ -31,7 +31,8 @@ T = TypeVar("T")
 _notes: List[str] = []
 
 
-def trace_iter(iterable: Iterable[T], name: str, category: str = "data", **args: Any) -> Iterator[T]:
+def trace_iter(iterable: Iterable[T], name: str, category: str = "data",
+               **args: Any) -> Iterator[T]:
     """Yields what `iterable` yields, and marks the wait for each item as a span.
 
     Making the iterator (iter(iterable)) is part of the first wait: a DataLoader starts its workers
@@ -41,7 +42,7 @@ def trace_iter(iterable: Iterable[T], name: str, category: str = "data", **args:
     again = span(name, category, **args)._copy
     try:
         length = len(iterable)  # type: ignore[arg-type]
-    except Exception:  # a DataLoader over an iterable dataset raises TypeError, others what they like
+    except Exception:  # a DataLoader over an iterable dataset raises TypeError
         length = -1
     end = object()
     iterator = None
@@ -61,8 +62,8 @@ def trace_iter(iterable: Iterable[T], name: str, category: str = "data", **args:
 
 
 def status() -> Dict[str, Any]:
-    """What works, as a dict: "extension" (bool) is False when spans do nothing, and "reason" (str or
-    None) then says why; "enabled" (bool) is whether somebody listens now."""
+    """What works, as a dict: "extension" (bool) is False when spans do nothing, and "reason" (str
+    or None) then says why; "enabled" (bool) is whether somebody listens now."""
     return {"extension": _missing is None, "reason": _missing, "enabled": enabled()}
 
 

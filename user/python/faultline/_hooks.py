@@ -87,7 +87,8 @@ _muted = _Muted()
 
 
 def marked(function: Callable[..., Any], name: str, category: str, key: str = "",
-           mutes: Iterable[str] = (), args: Callable[..., Dict[str, Any]] = lambda *_, **__: {}) -> Any:
+           mutes: Iterable[str] = (),
+           args: Callable[..., Dict[str, Any]] = lambda *_, **__: {}) -> Any:
     """`function`, each call of it a span. While it runs, what is marked with a key in `mutes` (or
     with its own) is no span on this thread: of calls in each other the outermost is told.
     `args` makes the span's arguments from those of the call."""

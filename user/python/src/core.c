@@ -161,10 +161,10 @@ static int open_reserve(struct span *span)
 	size_t room = span->room ? 2 * span->room : 4;
 	struct open *more;
 
-	if (span->open_count < 1 + span->room)
-		return 0;
 	if (span->open_count >= OPEN_MAX)
 		return -1;
+	if (span->open_count < 1 + span->room)
+		return 0;
 	more = PyMem_Realloc(span->more, room * sizeof(*more));
 	if (!more)
 		return -1;

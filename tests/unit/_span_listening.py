@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Runs a Python program under span_listener and returns what its probes told. Needs no root."""
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+import msgpack
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+LISTENER = os.path.join(BUILD, "tests", "unit", "span_listener")
+# Files of our own: somebody may be tracing programs that use those of the build.
+PLACE = tempfile.mkdtemp(prefix="faultline-spans-")
+atexit.register(shutil.rmtree, PLACE)
+PACKAGE = shutil.copytree(os.path.join(BUILD, "python"), os.path.join(PLACE, "python"))
+HOOK = os.path.join(PACKAGE, "hook")
+
+
+class Event:
+    """A probe that fired: `probe`, `pid`, `tid`, `id`, `name`, `category`, `args` (unpacked, or
+    None for none), `args_len` as the probe gave it. Names are bytes."""
+
+    def __init__(self, line):
+        told = json.loads(line)
+        self.probe, self.pid, self.tid = told["probe"], told["pid"], told["tid"]
+        self.id = told.get("id")
+        self.name = bytes.fromhex(told.get("name", ""))
+        self.category = bytes.fromhex(told.get("category", ""))
+        packed = bytes.fromhex(told.get("args", ""))
+        self.args = msgpack.unpackb(packed, strict_map_key=False) if packed else None
+        self.args_len = told.get("args_len", 0)
+
+    def __repr__(self):
+        return f"{self.probe} {self.id} {self.name} {self.category} {self.args}"
+
+
+def environment(**more):
+    """The tests' own, with the package importable and nothing of Faultline's set but `more`."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("FAULTLINE_")}
+    return {**kept, "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def run(code, listener=(), arguments=(), status=0, **more):
+    """Runs `code` as a file of its own; returns the finished process, whose status was checked."""
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, "program.py")
+        with open(path, "w") as file:
+            file.write(textwrap.dedent(code))
+        done = subprocess.run([*listener, sys.executable, path, *arguments], cwd=place,
+                              env=environment(**more), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode == 77:
+        print(done.stdout)
+        sys.exit(77)
+    assert done.returncode == status, f"status {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def listen(code, arguments=(), status=0, **more):
+    """Runs `code` while its probes are listened to; returns the finished process and the events."""
+    with tempfile.NamedTemporaryFile(mode="r") as output:
+        done = run(code, [LISTENER, output.name], arguments, status, **more)
+        return done, [Event(line) for line in output]
+
+
+def events(code, **more):
+    return listen("from faultline import *\nimport faultline\n" + textwrap.dedent(code), **more)[1]
+
+
+def told(listed):
+    """Events as short text: '+name' for a begin, '-name' for its end, '!name' for a moment."""
+    names, lines = {}, []
+    for event in listed:
+        if event.probe == "span_begin":
+            names[event.pid, event.id] = event.name.decode()
+        sign = {"span_begin": "+", "span_end": "-", "instant": "!"}[event.probe]
+        name = event.name.decode() if sign != "-" else names.get((event.pid, event.id), "?")
+        lines.append(sign + name)
+    return " ".join(lines)

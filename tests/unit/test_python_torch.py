@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""PyTorch, not changed by a line, marked by the start-up hook: which spans there are, and that what
+the program computes is the same to the last bit."""
+
+import collections
+import importlib.util
+import sys
+import unittest
+
+from _span_listening import HOOK, listen, run, told
+
+TRAIN = """
+    import hashlib, sys
+    import torch
+    from torch.utils.data import DataLoader, Dataset, IterableDataset
+
+    class Items(Dataset):
+        def __len__(self): return 10
+        def __getitem__(self, i): return torch.randn(4) + i
+
+    class Stream(IterableDataset):
+        def __iter__(self):
+            shift = torch.rand(1)  # drawn when the iterator is made
+            return iter([torch.randn(4) + shift for _ in range(7)])
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Dropout(),
+                                             torch.nn.Linear(8, 1))
+        def forward(self, x): return self.inner(x)
+
+    def collate(items): return torch.stack(items)
+
+    def main(workers, method):
+        torch.manual_seed(1)
+        torch.set_num_threads(1)
+        model, digest = Model(), hashlib.sha256()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+        options = {'batch_size': 3, 'num_workers': workers,
+                   'multiprocessing_context': method if workers else None}
+        for loader in (DataLoader(Items(), shuffle=True, collate_fn=collate, **options),
+                       DataLoader(Stream(), **options)):
+            for batch in loader:
+                loss = model(batch).sum()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                scheduler.step()
+                digest.update(repr((loss.item(), torch.rand(1).item())).encode())
+        torch.save(model.state_dict(), 'model.pt')
+        for value in torch.load('model.pt').values():
+            digest.update(repr(value.tolist()).encode())
+        print(digest.hexdigest(), loader.dataset.__class__.__name__, 'faultline' in sys.modules)
+
+    if __name__ == '__main__':
+        main(int(sys.argv[1]), sys.argv[2])
+"""
+HOOKED = {"PYTHONPATH": HOOK, "FAULTLINE_PYTHON_SPANS": "torch"}
+
+
+def counts(listed):
+    return collections.Counter((event.name.decode(), event.category.decode())
+                               for event in listed if event.probe == "span_begin")
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch here")
+class Training(unittest.TestCase):
+    def compare(self, workers, method):
+        """Runs the job plainly, hooked, and listened to; returns what was told."""
+        arguments = [str(workers), method]
+        plain = run(TRAIN, arguments=arguments, PYTHONPATH="").stdout
+        self.assertIn("Stream False", plain)
+        same = plain.replace("False", "True")
+        hooked = run(TRAIN, arguments=arguments, **HOOKED)
+        self.assertEqual((hooked.stdout, hooked.stderr), (same, ""))
+        done, listed = listen(TRAIN, arguments=arguments, **HOOKED)
+        self.assertEqual(done.stdout, same)
+        self.assertEqual({(e.pid, e.id) for e in listed if e.probe == "span_begin"},
+                         {(e.pid, e.id) for e in listed if e.probe == "span_end"})
+        return listed
+
+    def check_main(self, listed, batches):
+        """What every job does in its main process."""
+        main = next(event.pid for event in listed if event.name == b"forward")
+        found = counts(event for event in listed if event.pid == main)
+        self.assertEqual(found["forward", "compute"], batches)
+        self.assertEqual(found["backward", "compute"], batches)
+        self.assertEqual(found["optimizer.step", "compute"], batches)
+        self.assertEqual(found["torch.save", "checkpoint"], 1)
+        self.assertEqual(found["torch.load", "checkpoint"], 1)
+        self.assertEqual({event.args["module"] for event in listed if event.name == b"forward"},
+                         {"Model"})
+        return main, found
+
+    def test_in_the_main_process(self):
+        listed = self.compare(0, "fork")
+        # 10 items and 7 of the stream, each in batches of 3; the streams' ends are looked for
+        main, found = self.check_main(listed, 4 + 3)
+        self.assertEqual(found["fetch", "data"], 4 + 3 + 1)
+        self.assertEqual(found["item", "data"], 10 + 7 + 1)
+        self.assertEqual(found["collate", "preprocess"], 4 + 3)
+        self.assertEqual({event.pid for event in listed}, {main})
+        self.assertIn("+fetch +item -item +item -item +item -item +collate -collate -fetch "
+                      "+forward -forward +backward -backward +optimizer.step -optimizer.step",
+                      told(listed))
+
+    def test_forked_workers(self):
+        listed = self.compare(2, "fork")
+        main, found = self.check_main(listed, 4 + 6)
+        self.assertEqual(found["fetch", "data"], 4 + 6 + 1)
+        self.assertEqual(found["item", "data"] + found["collate", "preprocess"], 0)
+        made = counts(event for event in listed if event.pid != main)
+        # each of two workers has the whole stream, in three batches, and looks for its end
+        self.assertEqual(made, {("item", "data"): 10 + 2 * (7 + 1),
+                                ("collate", "preprocess"): 4 + 6})
+        self.assertEqual(len({event.pid for event in listed}), 1 + 2 + 2)
+
+    def test_spawned_workers(self):
+        listed = self.compare(1, "spawn")
+        main, found = self.check_main(listed, 4 + 3)
+        self.assertEqual(found["fetch", "data"], 4 + 3 + 1)
+        made = counts(event for event in listed if event.pid != main)
+        self.assertEqual(made, {("item", "data"): 10 + 7 + 1, ("collate", "preprocess"): 4 + 3})
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch here")
+class Details(unittest.TestCase):
+    def events(self, code):
+        return listen("import torch\n" + code, **HOOKED)[1]
+
+    def test_an_optimizer_of_ones_own(self):
+        listed = self.events("""if True:
+            class Mine(torch.optim.SGD):
+                def step(self, closure=None):
+                    return super().step(closure)
+            weight = torch.nn.Parameter(torch.ones(1))
+            for kind in (torch.optim.SGD, Mine, Mine):
+                optimizer = kind([weight], lr=0.1)
+                optimizer.zero_grad(); (weight * 2).sum().backward(); optimizer.step()
+        """)
+        self.assertEqual(told(listed), " ".join(
+            ["+backward -backward +optimizer.step -optimizer.step"] * 3))
+        self.assertEqual([e.args for e in listed if e.name == b"optimizer.step"],
+                         [{"optimizer": "SGD"}, {"optimizer": "Mine"}, {"optimizer": "Mine"}])
+
+    def test_a_step_with_a_closure(self):
+        listed = self.events("""if True:
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.LBFGS(model.parameters(), max_iter=1)
+            def closure():
+                optimizer.zero_grad()
+                loss = model(torch.ones(2)).sum()
+                loss.backward()
+                return loss
+            optimizer.step(closure)
+        """)
+        self.assertEqual(told(listed), "+optimizer.step +forward -forward +backward -backward "
+                                       "-optimizer.step")
+
+    def test_the_outermost_module_only_and_after_an_exception_again(self):
+        listed = self.events("""if True:
+            class Bad(torch.nn.Module):
+                def forward(self, x): raise KeyError
+            model = torch.nn.Sequential(torch.nn.ReLU(), Bad())
+            for _ in range(2):
+                try: model(torch.ones(1))
+                except KeyError: pass
+            torch.nn.ReLU()(torch.ones(1))
+        """)
+        self.assertEqual(told(listed), " ".join(["+forward -forward"] * 3))
+
+    def test_a_transform_that_is_a_module_is_no_forward_pass(self):
+        listed = self.events("""if True:
+            scale = torch.nn.Linear(1, 1)
+            class Items(torch.utils.data.Dataset):
+                def __len__(self): return 1
+                def __getitem__(self, i): return scale(torch.ones(1)).detach()
+            for batch in torch.utils.data.DataLoader(Items()): pass
+        """)
+        self.assertEqual(told(listed), "+fetch +item -item +collate -collate -fetch")
+
+    def test_a_sampler_of_ones_own_is_not_asked_for_its_length(self):
+        self.events("""if True:
+            class Sampler:
+                def __iter__(self): return iter([0, 1])
+                def __len__(self): raise SystemExit('asked')
+            for x in torch.utils.data.DataLoader([1, 2], sampler=Sampler()): pass
+        """)
+
+    def test_tracing_and_scripting_work(self):
+        run("""
+            import torch, torch.fx
+            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+            x = torch.ones(1, 2)
+            y = model(x)
+            for other in (torch.jit.trace(model, x), torch.jit.script(model),
+                          torch.fx.symbolic_trace(model)):
+                assert torch.equal(other(x), y)
+            import copy, io, pickle
+            assert torch.equal(pickle.loads(pickle.dumps(model))(x), y)
+            loader = torch.utils.data.DataLoader([1, 2])
+            assert len(loader) == 2 and [int(i) for i in loader] == [1, 2]
+        """, **HOOKED)
+
+
+if __name__ == "__main__":
+    if not unittest.main(exit=False).result.wasSuccessful():
+        sys.exit(1)
+    if not importlib.util.find_spec("torch"):
+        print("no PyTorch here (python3-torch)")
+        sys.exit(77)
