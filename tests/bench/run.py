@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+import spans
 import tracers
 
 MIB = 2**20
@@ -93,6 +94,12 @@ class Bench:
             after()
         remove(out)
         return pairs
+
+    def time_traced(self, argv):
+        """The same under Faultline; what it records is counted like the rest."""
+        took = self.time(self.faultline.wrap(None, argv, self.trace))
+        self.note_trace()
+        return took
 
     def report_argv(self):
         return [f"{self.build}/faultline", "report", "-q", "--format", "json", self.trace]
@@ -187,6 +194,17 @@ class Bench:
             yield figure(f"{memory}, {self.options.events // 4:,} events", "bytes", small, None)
             yield figure(f"{memory}, {self.options.events:,} events", "bytes", large,
                          small * READER_GROWTH)
+
+    def spans(self):
+        say("spans: untraced")
+        events, size, lost = self.traced_events, self.traced_bytes, self.lost
+        self.traced_events = self.traced_bytes = self.lost = 0
+        for name, value, unit, target in spans.measure(self, say):
+            yield figure(name, unit, value, target)
+        yield figure("events lost, of spans", "events", self.lost, 0)
+        yield figure("trace, bytes an event, of spans", "bytes",
+                     self.traced_bytes / self.traced_events, BYTES_PER_EVENT)
+        self.traced_events, self.traced_bytes, self.lost = events, size, lost
 
     def run_memory(self, events):
         """Peak resident memory of `faultline run`, and how much of it are rings, in bytes."""
@@ -294,6 +312,10 @@ def quantity(value, unit):
         return "-"
     if unit == "bytes":
         return f"{value / MIB:,.1f} MiB" if value >= MIB else f"{value:.2f}"
+    if unit == "ns":
+        return f"{value:,.1f} ns"
+    if unit == "ratio":
+        return f"x{value:.2f}"
     return f"{value / 1e6:,.2f} M/s" if unit == "events/s" else f"{value:,.0f}"
 
 
@@ -371,7 +393,7 @@ def main():
         bench.prepare()
         costs = list(bench.costs())
         rivals = [] if options.no_rivals else list(bench.rivals())
-        figures = list(bench.figures())
+        figures = [*bench.spans(), *bench.figures()]
     except Failed as failure:
         sys.exit(f"bench: {failure}")
     finally:
