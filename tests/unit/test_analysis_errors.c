@@ -73,9 +73,16 @@ void free(void *block)
 
 static void make_some_of_all(struct made_trace *made)
 {
-	BEGIN(made, .lanes = 2);
+	BEGIN(made, .lanes = 2, .spans = true);
 	EXEC(made, .time = 0, .pid = 10, .comm = "a", .command = "a b", .rank = 0);
 	made_fork(made, 10, 10, 11);
+	for (uint64_t i = 0; i < 100; i++) {
+		SPAN(made, .begin = 800 + i, .end = i % 2 ? 1500 + i : 0, .pid = 10,
+		     .id = 2 * i + 1, .name = "step");
+		SPAN(made, .begin = 800 + i, .end = 1500, .pid = 10 + i % 2, .tid = 12,
+		     .id = 2 * i + 2, .name = i % 3 ? "f" : "optimizer.step",
+		     .category = "compute");
+	}
 	FILE_ROW(made, .time = 0, .id = 1, .ino = 1, .path = "/data/a");
 	for (uint64_t i = 0; i < 200; i++) {
 		char path[32];

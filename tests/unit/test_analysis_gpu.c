@@ -180,6 +180,38 @@ static void test_refused(void **state)
 	assert_string_equal(error.text, "/nowhere/x.json: No such file or directory");
 }
 
+/* Bytes at random: an answer each time, whichever. */
+static void test_mangled(void **state)
+{
+	char text[sizeof(kineto)];
+	uint64_t random = 0x2545f4914f6cdd1d;
+
+	for (int round = 0; round < 3000; round++) {
+		struct trace_error error = { "" };
+		struct gpu gpu;
+		int status;
+
+		memcpy(text, kineto, sizeof(text));
+		for (int i = 0; i <= round % 8; i++) {
+			static const char odd[] = "{}[]\",:\\ 0-e\xff";
+
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			text[(random >> 8) % (sizeof(text) - 1)] = odd[random % (sizeof(odd) - 1)];
+		}
+		write_file(text, sizeof(text) - 1);
+		status = gpu_read(&gpu, path, &error);
+		if (status)
+			assert_true(status < 0 && error.text[0] && !gpu.intervals);
+		for (size_t i = 0; !status && i < gpu.count; i++) {
+			assert_true(gpu.intervals[i].start_ns < gpu.intervals[i].end_ns);
+			assert_true(!i || gpu.intervals[i - 1].end_ns < gpu.intervals[i].start_ns);
+		}
+		gpu_free(&gpu);
+	}
+}
+
 /* More kernels than are kept at first, and an event too long to keep. */
 static void test_many(void **state)
 {
@@ -275,10 +307,10 @@ static void test_other_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read),	    cmocka_unit_test(test_list),
-		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_many),	    cmocka_unit_test(test_report),
-		cmocka_unit_test(test_other_clock),
+		cmocka_unit_test(test_read),	cmocka_unit_test(test_list),
+		cmocka_unit_test(test_cut),	cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_mangled), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_report),	cmocka_unit_test(test_other_clock),
 	};
 	int fd = mkstemp(path), status;
 

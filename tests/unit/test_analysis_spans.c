@@ -337,6 +337,121 @@ static void test_absent(void **state)
 	done(&made, report);
 }
 
+/* --- random programs, and whoever looks at every span for every operation --- */
+
+enum { SPANS_MADE = 300, OPERATIONS_MADE = 600, MOMENTS = 6000, PIDS = 4, NAMES = 12 };
+
+/* Times are even for spans and odd for operations: none at one moment. */
+struct made_up {
+	uint64_t begin, end, pid, tid, name;
+};
+
+static uint64_t random_state = 0x853c49e6748fea9b;
+
+static uint64_t random_below(uint64_t limit)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state >> 20) % limit;
+}
+
+/* The last to begin of those that are open on a thread, or, for thread 0, on any of a process. */
+static int last_open(const struct made_up *spans, uint64_t time, uint64_t pid, uint64_t tid)
+{
+	int found = -1;
+
+	for (int i = 0; i < SPANS_MADE; i++)
+		if (spans[i].pid == pid && (!tid || spans[i].tid == tid) && spans[i].begin < time &&
+		    time < spans[i].end && (found < 0 || spans[i].begin > spans[found].begin))
+			found = i;
+	return found;
+}
+
+/* 10 is the parent of 11, which is that of 12, which is that of 13. */
+static int owner_of(const struct made_up *spans, uint64_t time, uint64_t pid, uint64_t tid,
+		    bool *inherited)
+{
+	int found = last_open(spans, time, pid, tid);
+
+	*inherited = false;
+	if (found >= 0)
+		return found;
+	for (uint64_t ancestor = pid; ancestor >= 10; ancestor--) {
+		found = last_open(spans, time, ancestor, 0);
+		*inherited = found >= 0 && ancestor < pid;
+		if (found >= 0)
+			break;
+	}
+	return found;
+}
+
+static bool taken(const struct made_up *spans, int count, uint64_t begin)
+{
+	for (int i = 0; i < count; i++)
+		if (spans[i].begin == begin)
+			return true;
+	return false;
+}
+
+static void make_random(struct made_trace *made, struct made_up *spans)
+{
+	BEGIN(made, .spans = true, .lanes = 3);
+	EXEC(made, .time = 1, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (uint64_t pid = 10; pid < 10 + PIDS - 1; pid++)
+		made_fork(made, 2, pid, pid + 1);
+	for (int i = 0; i < SPANS_MADE; i++) {
+		struct made_up *span = &spans[i];
+		char name[16];
+
+		do
+			span->begin = 10 + 2 * random_below(MOMENTS / 2);
+		while (taken(spans, i, span->begin));
+		span->end = span->begin + 2 * random_below(i % 5 ? 30 : 300);
+		span->pid = 10 + random_below(PIDS);
+		span->tid = 1 + random_below(3);
+		span->name = random_below(NAMES);
+		snprintf(name, sizeof(name), "n%d", (int)span->name);
+		SPAN(made, .begin = span->begin, .end = span->end, .pid = span->pid,
+		     .tid = span->tid, .id = i + 1, .name = name, .lane = i % 3);
+	}
+}
+
+static void test_random_owners(void **state)
+{
+	for (int round = 0; round < 40; round++) {
+		uint64_t bytes[NAMES + 1] = { 0 }, inherited[NAMES + 1] = { 0 };
+		static struct made_up spans[SPANS_MADE];
+		struct made_trace made;
+		struct report *report;
+		uint64_t sum = 0;
+
+		make_random(&made, spans);
+		for (int i = 0; i < OPERATIONS_MADE; i++) {
+			uint64_t time = 11 + 2 * random_below(MOMENTS / 2);
+			uint64_t pid = 10 + random_below(PIDS), tid = 1 + random_below(4);
+			bool from_ancestor;
+			int owner = owner_of(spans, time, pid, tid, &from_ancestor);
+			int name = owner < 0 ? NAMES : (int)spans[owner].name;
+
+			read_at(&made, time, 1, pid, tid, 1 + i);
+			bytes[name] += 1 + i;
+			inherited[name] += from_ancestor;
+		}
+		report = report_of(&made, 100000);
+		for (int i = 0; i < NAMES; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "n%d", i);
+			SPANS(report, name, "read_bytes", bytes[i]);
+			SPANS(report, name, "inherited", inherited[i]);
+			sum += bytes[i];
+		}
+		CHECK(report, "totals", 0, "read.bytes", sum + bytes[NAMES]);
+		done(&made, report);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,7 +459,7 @@ int main(void)
 		cmocka_unit_test(test_odd_order),   cmocka_unit_test(test_odd_ids),
 		cmocka_unit_test(test_never_ended), cmocka_unit_test(test_inherited),
 		cmocka_unit_test(test_names),	    cmocka_unit_test(test_leaks),
-		cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_absent),	    cmocka_unit_test(test_random_owners),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,53 @@ static void test_texts(void **state)
 	sink_close(&out);
 }
 
+/* A list of objects, an object, and an object that is not there. */
+static void test_tables_within(void **state)
+{
+	struct table_column inner_columns[] = { { "n", NULL, UNIT_COUNT },
+						{ "d.b", NULL, UNIT_BYTES } };
+	struct cell inner_cells[] = { { .type = CELL_UINT, .uint = 1 },
+				      { .type = CELL_NULL },
+				      { .type = CELL_INT, .sint = -2 },
+				      { .type = CELL_UINT, .uint = 3 } };
+	struct table list = { .shape = TABLE_LIST,
+			      .columns = inner_columns,
+			      .column_count = 2,
+			      .cells = inner_cells,
+			      .row_count = 2 };
+	struct table record = list, nothing = list, empty = list;
+	struct table_column columns[] = { { "in.list", NULL, UNIT_NONE },
+					  { "in.record", NULL, UNIT_NONE },
+					  { "in.nothing", NULL, UNIT_NONE },
+					  { "in.empty", NULL, UNIT_NONE } };
+	struct cell cells[] = { { .type = CELL_TABLE, .table = &list },
+				{ .type = CELL_TABLE, .table = &record },
+				{ .type = CELL_TABLE, .table = &nothing },
+				{ .type = CELL_TABLE, .table = &empty } };
+	struct table table = { .name = "t",
+			       .shape = TABLE_RECORD,
+			       .columns = columns,
+			       .column_count = COUNT(columns),
+			       .cells = cells,
+			       .row_count = 1 };
+	const struct table *tables[] = { &table };
+	struct json_object *object;
+
+	record.shape = nothing.shape = TABLE_RECORD;
+	nothing.row_count = empty.row_count = 0;
+	object = parse_tables(tables, 1);
+	assert_int_equal(json_object_array_length(at(object, "t/in/list")), 2);
+	assert_int_equal(json_object_get_int(at(object, "t/in/list/0/n")), 1);
+	assert_null(at(object, "t/in/list/0/d/b"));
+	assert_int_equal(json_object_get_int(at(object, "t/in/list/1/n")), -2);
+	assert_int_equal(json_object_get_int(at(object, "t/in/list/1/d/b")), 3);
+	assert_int_equal(json_object_get_int(at(object, "t/in/record/n")), 1);
+	assert_null(at(object, "t/in/nothing"));
+	assert_int_equal(json_object_array_length(at(object, "t/in/empty")), 0);
+	json_object_put(object);
+	sink_close(&out);
+}
+
 /* Random bytes, through Python: the text itself where it is UTF-8, else the hex beside it. */
 static void test_python(void **state)
 {
@@ -249,9 +296,10 @@ static void test_full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values), cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_texts),  cmocka_unit_test(test_python),
-		cmocka_unit_test(test_string), cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_values),	      cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_tables_within), cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_python),	      cmocka_unit_test(test_string),
+		cmocka_unit_test(test_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,26 @@ static void test_texts(void **state)
 	table_free(table);
 }
 
+/* Tables within are freed with the one around them, those of two levels as well. */
+static void test_within(void **state)
+{
+	struct table *table = new_table(), *first, *second, *deep;
+	struct cell *row, *inner;
+
+	assert_int_equal(table_add_row(table, &row), 0);
+	assert_int_equal(table_set_table(table, &row[0], TABLE_LIST, &first), 0);
+	assert_int_equal(table_set_table(table, &row[1], TABLE_RECORD, &second), 0);
+	assert_int_equal(row[0].type, CELL_TABLE);
+	assert_ptr_equal(row[0].table, first);
+	assert_ptr_equal(row[1].table, second);
+	assert_int_equal(second->shape, TABLE_RECORD);
+	assert_int_equal(table_add_column(first, "a", NULL, UNIT_COUNT), 0);
+	assert_int_equal(table_add_row(first, &inner), 0);
+	assert_int_equal(table_set_table(first, &inner[0], TABLE_LIST, &deep), 0);
+	assert_ptr_equal(first->cells[0].table, deep);
+	table_free(table);
+}
+
 static void test_cells(void **state)
 {
 	struct cell cell = { 0 };
@@ -124,9 +144,8 @@ static void test_cells(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_columns), cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_texts),	cmocka_unit_test(test_within),
 		cmocka_unit_test(test_cells),
 	};
 
