@@ -49,7 +49,7 @@ def run(code, listener=(), arguments=(), status=0, **more):
     """Runs `code` as a file of its own; returns the finished process, whose status was checked."""
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, "program.py")
-        with open(path, "w") as file:
+        with open(path, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(code))
         done = subprocess.run([*listener, sys.executable, path, *arguments], cwd=place,
                               env=environment(**more), stdin=subprocess.DEVNULL,
