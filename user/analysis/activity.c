@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GENERATIONS_MOST 64
+
 /* --- one union beside that of compute --- */
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -159,6 +161,16 @@ static int follow_processes(struct activities *all)
 	return status;
 }
 
+/* Of a rank that the traces know; a file that does not say its rank is that of the only one. */
+static uint32_t gpu_group(const struct activities *all, int64_t rank)
+{
+	const uint64_t key = rank, *known = map_find(&all->ranks, &key);
+
+	if (known)
+		return *known;
+	return rank < 0 && all->group_count == 2 ? 1 : ACTIVITY_JOB;
+}
+
 int activities_init(struct activities *all, const struct job *job, const struct gpu *gpu)
 {
 	int status;
@@ -175,13 +187,9 @@ int activities_init(struct activities *all, const struct job *job, const struct 
 	status = add_group(all, -1);
 	if (!status && all->wanted)
 		status = follow_processes(all);
-	if (!status && gpu)
-		status = group_of_rank(all, gpu->rank, &all->gpu_group);
 	if (status || !gpu)
 		return status;
-	/* A file that does not say its rank is that of the only one. */
-	if (gpu->rank < 0 && all->group_count == 2)
-		all->gpu_group = 1;
+	all->gpu_group = gpu_group(all, gpu->rank);
 	all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count = gpu->kernels;
 	all->groups[all->gpu_group].of[ACTIVITY_COMPUTE].count = gpu->kernels;
 	return 0;
@@ -277,8 +285,7 @@ static bool is_worker(const struct activities *all, uint32_t process)
 {
 	const struct process *processes = all->job->processes.processes;
 
-	/* Parents have lower numbers. */
-	while (processes[process].parent != PROCESS_NONE) {
+	for (int i = 0; i < GENERATIONS_MOST && processes[process].parent != PROCESS_NONE; i++) {
 		process = processes[process].parent;
 		if (all->speaks[process])
 			return true;

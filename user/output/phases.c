@@ -5,6 +5,7 @@
 #include "output/phases.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "output/escape.h"
@@ -92,6 +93,22 @@ static int add_overlap_row(struct table *table, const struct table *overlap, siz
 	return table_set_text(table, &row[TITLE], rows[number].title, strlen(rows[number].title));
 }
 
+/* "I/O not hidden, over ranks: 1.0 s to 2.0 s, median 1.5 s; rank 7 has the most" */
+static void write_spread(struct sink *out, const struct table *overlap, int64_t slowest,
+			 size_t width)
+{
+	static const char group[] = "spread.unoverlapped_io_ns";
+	char least[UNITS_TEXT], median[UNITS_TEXT], most[UNITS_TEXT], line[160];
+
+	snprintf(line, sizeof(line),
+		 "I/O not hidden, over ranks: %s to %s, median %s; rank %lld has the most",
+		 units_ns(least, pick_number(pick_in(overlap, 0, group, "min"))),
+		 units_ns(most, pick_number(pick_in(overlap, 0, group, "max"))),
+		 units_ns(median, pick_number(pick_in(overlap, 0, group, "median"))),
+		 (long long)slowest);
+	grid_wrapped(out, line, width);
+}
+
 /* Ranks are rows of a table within; one of its own shows them like any list. */
 static int write_ranks(struct sink *out, const struct table *overlap,
 		       const struct text_options *options)
@@ -107,8 +124,7 @@ static int write_ranks(struct sink *out, const struct table *overlap,
 	sink_char(out, '\n');
 	text_table(out, &list, options);
 	if (slowest->type == CELL_INT && list.row_count > 1)
-		sink_format(out, "rank %lld has the most I/O that no compute hid\n",
-			    (long long)slowest->sint);
+		write_spread(out, overlap, slowest->sint, options->width);
 	return 0;
 }
 
