@@ -2,13 +2,15 @@
 /*
  * What an event costs a report, in processor time, and what the report takes in memory, for two
  * sizes of the same job: two CPUs, eight processes of two threads, a thousand files read by calls
- * and through mappings, opens, failed look-ups, now and then a slow one. Knows nothing of BPF nor
- * of what the report says.
+ * and through mappings, opens, failed look-ups, now and then a slow one; then the same with half of
+ * the events begins and ends of spans, most of them in others. Knows nothing of BPF nor of what the
+ * report says.
  *
  *   bench_report [EVENTS [DIRECTORY]]
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +37,12 @@ static const struct trace_operation operations[OPS] = {
 };
 
 static const struct trace_layer layers[] = {
-	{ "task", true, "tp_btf", NULL },
-	{ "syscall", true, "tp_btf", NULL },
-	{ "fault", true, "perf", NULL },
-	{ "pagecache", true, "tp_btf", NULL },
+	{ "task", true, "tp_btf", NULL }, { "syscall", true, "tp_btf", NULL },
+	{ "fault", true, "perf", NULL },  { "pagecache", true, "tp_btf", NULL },
+	{ "span", true, "uprobe", NULL },
 };
+
+static bool with_spans;
 
 static uint64_t random_state = 88172645463325252ull;
 
@@ -105,6 +108,31 @@ static int append_open(struct trace_writer *writer, unsigned int lane, const uin
 	return trace_writer_append(writer, TRACE_SYSCALL_PATH, lane, values);
 }
 
+/* A span that is open while some of what its thread does next goes on. */
+static int append_span(struct trace_writer *writer, unsigned int lane, const uint64_t *common)
+{
+	static const char *const names[] = { "step", "forward", "fetch", "save" };
+	static const char *const categories[] = { "train", "compute", "data", "checkpoint" };
+	static uint64_t id;
+	unsigned int which = random_u64() % 4;
+	const uint64_t begin[SPAN_BEGIN_COLUMNS] = {
+		[SPAN_BEGIN_TIME] = common[0],
+		[SPAN_BEGIN_PID] = common[2],
+		[SPAN_BEGIN_TID] = common[3],
+		[SPAN_BEGIN_ID] = ++id,
+		[SPAN_BEGIN_NAME] = trace_writer_string(writer, names[which], strlen(names[which])),
+		[SPAN_BEGIN_CATEGORY] =
+			trace_writer_string(writer, categories[which], strlen(categories[which])),
+	};
+	const uint64_t end[SPAN_END_COLUMNS] = { [SPAN_END_TIME] = common[0] + 20 * common[1],
+						 [SPAN_END_PID] = common[2],
+						 [SPAN_END_TID] = common[3],
+						 [SPAN_END_ID] = id };
+	int status = trace_writer_append(writer, TRACE_SPAN_BEGIN, lane, begin);
+
+	return status ? status : trace_writer_append(writer, TRACE_SPAN_END, lane, end);
+}
+
 /* Of 20 events one is a failed open, six are faults, the others reads; of 4096 one is slow. */
 static int append_event(struct trace_writer *writer, unsigned int lane, uint64_t *now)
 {
@@ -145,6 +173,15 @@ static int append_all(struct trace_writer *writer, size_t events)
 	for (size_t i = 0; i < events && !status; i++) {
 		unsigned int lane = now[0] > now[1];
 
+		if (with_spans && i % 4 == 0) {
+			const uint64_t process = 1000 + random_u64() % PROCESSES;
+			const uint64_t common[] = { now[lane], 200 + random_u64() % 1000, process,
+						    process + (random_u64() & 8) };
+
+			status = append_span(writer, lane, common);
+			i++; /* its begin and its end */
+			continue;
+		}
 		status = append_event(writer, lane, &now[lane]);
 		if (i % 1024 == 0 && !status)
 			status = trace_writer_tick(writer, now[lane]);
@@ -249,10 +286,13 @@ int main(int argc, char **argv)
 	const char *directory = argc > 2 ? argv[2] : "/tmp";
 	int status = 0;
 
-	for (size_t i = 0; i < 2 && !status; i++) {
-		size_t some = i ? events : events / GROWTH;
+	for (size_t i = 0; i < 4 && !status; i++) {
+		size_t some = i % 2 ? events : events / GROWTH;
 		char path[4096];
 
+		with_spans = i >= 2;
+		if (i == 2)
+			puts("half of them of spans:");
 		snprintf(path, sizeof(path), "%s/bench-report-%d.flt", directory, (int)getpid());
 		status = in_child(make_trace, path, some);
 		if (!status)
