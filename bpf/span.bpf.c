@@ -38,12 +38,12 @@ static __always_inline __u32 span_args(struct event_span *event, __u32 at,
 {
 	__u64 bytes = text->args_bytes;
 
-	if (!text->args || !bytes)
-		return 0;
-	if (bytes > EVENT_SPAN_ARGS_BYTES) {
+	if (bytes > EVENT_SPAN_ARGS_BYTES) { /* the library then gives no address */
 		event->flags |= TRACE_SPAN_CUT;
 		return 0;
 	}
+	if (!text->args || !bytes)
+		return 0;
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_SPAN_ARGS_BYTES)
 		return 0;

@@ -24,7 +24,7 @@
 #include "log.h"
 
 #define WAITING_MAX 256 /* processes to look at; one that finds no room is looked at next time */
-#define SEEN_SLOTS 4096 /* files looked into; an older one may be looked into again */
+#define SEEN_SLOTS 4096 /* files without markers; an older one may be looked into again */
 
 struct seen_file {
 	dev_t dev;
@@ -41,6 +41,8 @@ struct markers {
 	uint32_t waiting[WAITING_MAX];
 	size_t waiting_count;
 	struct seen_file seen[SEEN_SLOTS];
+	struct seen_file *attached; /* exact: attaching twice would record each span twice */
+	size_t attached_count;
 };
 
 /* --- notes --- */
@@ -96,24 +98,47 @@ out:
 
 /* --- files --- */
 
-/* Whether a file is seen for the first time; remembers it. */
-static bool is_new(struct markers *markers, const struct stat *status)
+static struct seen_file seen_of(const struct stat *status)
 {
-	struct seen_file *seen =
-		&markers->seen[(status->st_ino * 31 + status->st_dev) % SEEN_SLOTS];
-	struct seen_file now = { status->st_dev, status->st_ino, status->st_ctim };
+	return (struct seen_file) { status->st_dev, status->st_ino, status->st_ctim };
+}
 
-	if (seen->dev == now.dev && seen->ino == now.ino &&
-	    seen->changed.tv_sec == now.changed.tv_sec &&
-	    seen->changed.tv_nsec == now.changed.tv_nsec)
-		return false;
-	*seen = now;
-	return true;
+static bool is_same(const struct seen_file *one, const struct seen_file *other)
+{
+	return one->dev == other->dev && one->ino == other->ino &&
+	       one->changed.tv_sec == other->changed.tv_sec &&
+	       one->changed.tv_nsec == other->changed.tv_nsec;
+}
+
+static struct seen_file *slot_of(struct markers *markers, const struct seen_file *file)
+{
+	return &markers->seen[(file->ino * 31 + file->dev) % SEEN_SLOTS];
+}
+
+static bool is_known(struct markers *markers, const struct seen_file *file)
+{
+	for (size_t i = 0; i < markers->attached_count; i++)
+		if (markers->attached[i].dev == file->dev && markers->attached[i].ino == file->ino)
+			return true;
+	return is_same(slot_of(markers, file), file);
+}
+
+static int attach(struct markers *markers, const struct seen_file *file, const char *path)
+{
+	struct seen_file *attached =
+		realloc(markers->attached, (markers->attached_count + 1) * sizeof(*attached));
+
+	if (!attached)
+		return -ENOMEM;
+	markers->attached = attached;
+	attached[markers->attached_count++] = *file;
+	return session_attach_markers(markers->session, path);
 }
 
 static void look_into(struct markers *markers, uint32_t pid, const char *path)
 {
 	char seen_from_here[PATH_MAX + 32];
+	struct seen_file file;
 	struct stat status;
 	int fd, err;
 
@@ -121,10 +146,16 @@ static void look_into(struct markers *markers, uint32_t pid, const char *path)
 	fd = open(seen_from_here, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return; /* deleted, or the process is gone */
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !is_new(markers, &status) ||
-	    !file_has_markers(fd))
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
 		goto out;
-	err = session_attach_markers(markers->session, seen_from_here);
+	file = seen_of(&status);
+	if (is_known(markers, &file))
+		goto out;
+	if (!file_has_markers(fd)) {
+		*slot_of(markers, &file) = file;
+		goto out;
+	}
+	err = attach(markers, &file, seen_from_here);
 	if (err)
 		log_warning("%s marks spans, but cannot be attached to: %s", path, strerror(-err));
 	else
@@ -258,5 +289,6 @@ void markers_close(struct markers *markers)
 	markers_stop(markers);
 	pthread_cond_destroy(&markers->wake);
 	pthread_mutex_destroy(&markers->lock);
+	free(markers->attached);
 	free(markers);
 }
