@@ -174,12 +174,13 @@ static int set_value(const struct option_row *row, const char *text, void *targe
 int options_parse(const struct option_table *table, int argc, char **argv, void *target, int *first)
 {
 	struct option longs[MAX_OPTIONS + 1] = { 0 };
-	char shorts[2 * MAX_OPTIONS + 4] =
-		"+:"; /* stop at the first operand; tell a missing value */
+	char shorts[2 * MAX_OPTIONS + 4] = "";
 	const struct option_row *rows[MAX_OPTIONS];
 	size_t count = 0;
 	int c, status;
 
+	/* '+' stops at the first operand, ':' tells a missing value from an unknown option. */
+	strcpy(shorts, table->command_follows ? "+:" : ":");
 	for (size_t i = 0; i < table->row_count + COMMON_COUNT && count < MAX_OPTIONS;
 	     i++, count++) {
 		const struct option_row *row =

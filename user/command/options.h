@@ -40,6 +40,7 @@ struct option_table {
 	const char *about; /* a sentence or two for --help; more lines are fine */
 	const struct option_row *rows;
 	size_t row_count;
+	bool command_follows; /* options end at the first operand: what follows is not ours */
 };
 
 /* Reads a time as OPTION_TIME does, such as 1.5, 250ms, 10us; false for what is none. */
@@ -48,7 +49,8 @@ bool options_time(const char *text, uint64_t *ns);
 #define OPTIONS_GO (-1) /* parsed: go on */
 
 /*
- * Parses argv[1..] into `target`; parsing stops at "--" or at the first operand. -h/--help, -q/
+ * Parses argv[1..] into `target`; parsing stops at "--". Operands may come between options, and are
+ * moved behind them, unless a command follows. -h/--help, -q/
  * --quiet and -v/--verbose are understood everywhere. `first` receives the index of the first
  * operand. Returns OPTIONS_GO, or an exit status: 0 after --help, EXIT_USAGE after a line on
  * stderr.

@@ -70,6 +70,7 @@ static const struct option_table run_table = {
 		 "125 if tracing could not start, 126 or 127 if COMMAND could not be run.",
 	.rows = run_rows,
 	.row_count = sizeof(run_rows) / sizeof(run_rows[0]),
+	.command_follows = true,
 };
 
 /* One recording, from its parts to its end. */
