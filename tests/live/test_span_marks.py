@@ -3,6 +3,7 @@
 
 The library is built into them, linked, opened, or part of a program without a dynamic loader.
 """
+import collections
 import functools
 import json
 import os
@@ -116,20 +117,46 @@ class Marked(unittest.TestCase):
         self.assertEqual(len({call["pid"] for call in calls}), 2)
         self.check(recording, calls)
 
+    def check_report(self, recording, calls, unfinished=()):
+        """Each span is counted once; of those that the program did not end, that is said."""
+        rows = {row["name"]: row for row in recording.report["spans"]}
+        begun = [call["name"] for call in calls if call["what"] == "begin"]
+        counts = {name: row["count"] for name, row in rows.items() if row["count"]}
+        self.assertEqual(counts, collections.Counter(begun))
+        self.assertEqual({n for n, row in rows.items() if row["unfinished"]}, set(unfinished))
+        return rows
+
     def test_handed_over(self):
         """Ended by another thread than the one that began it."""
         recording, calls = self.record("handed_over")
         self.assertEqual(len({call["tid"] for call in calls}), 2)
         self.check(recording, calls)
+        self.check_report(recording, calls)
 
     def test_ended_twice(self):
-        self.check(*self.record("ended_twice"))
+        """The first end counts."""
+        recording, calls = self.record("ended_twice")
+        self.check(recording, calls)
+        rows = self.check_report(recording, calls)
+        ends = {}
+        for call in calls:
+            if call["what"] == "end":
+                ends.setdefault(call["id"], call["after"])
+        for call in calls:
+            if call["what"] == "begin":
+                longest = ends[call["id"]] - call["before"]
+                self.assertLessEqual(rows[call["name"]]["time_ns"], longest)
 
     def test_never_ended(self):
-        self.check(*self.record("never_ended"))
+        recording, calls = self.record("never_ended")
+        self.check(recording, calls)
+        left = ("left by exit", "left by a kill", "left by its thread")
+        self.check_report(recording, calls, left)
 
     def test_exec(self):
-        self.check(*self.record("exec"))
+        recording, calls = self.record("exec")
+        self.check(recording, calls)
+        self.check_report(recording, calls, ["before the exec"])
 
     def test_first(self):
         """The very first span of a program is seen, each time, by however it has the library."""
