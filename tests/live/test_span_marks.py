@@ -199,6 +199,7 @@ class Marked(unittest.TestCase):
         self.assertEqual(texts("control"), (b'a\n"\\\t\x1b[31m\x7f', b"b\r"))
         self.assertEqual(seen["args"]["args"], b"\x81\xa4step\x07")
         self.assertFalse(seen["long args"]["args"])
+        self.assertEqual(seen["long args"]["flags"] & CUT, CUT)
         self.assertEqual(seen["broken args"]["args"], b"\xdf\xff\xff\xff\xff")
         for name in ("empty", "null", "not UTF-8", "control", "args", "broken args"):
             self.assertEqual(seen[name]["flags"], 0, name)
@@ -286,7 +287,7 @@ class Forged(unittest.TestCase):
     EXPECTED = {
         "honest": HONEST,
         "nothing": (b"", b"", b"", 0),
-        "length without arguments": (b"honest", b"honest", b"", None),
+        "length without arguments": PLAIN,
         "arguments without length": PLAIN,
         "endless name": (b"x" * NAME, b"honest", b"", CUT),
         "endless category": (b"honest", b"x" * CATEGORY, b"", CUT),
