@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Spans that Python programs mark themselves, held against the programs' own log."""
 import os
+import subprocess
 import unittest
 
 import harness
 from harness import Recording, account, machine, python_path
 
 JOB = os.path.join(harness.TOP, "tests/live/job_spans.py")
+DFTRACER_JOB = os.path.join(harness.TOP, "tests/live/job_dftracer.py")
 FILES = 6
 
 
@@ -103,6 +105,26 @@ class Python(unittest.TestCase):
 
     def test_forkserver(self):
         self.check_processes("forkserver")
+
+    def test_dftracer(self):
+        """A job that was annotated for DFTracer, and cannot even be imported without it."""
+        directory = machine().new_dir()
+        harness.random_file(f"{directory}/data", 10_000)
+        out = f"{directory}/out.json"
+        command = [harness.PYTHON, DFTRACER_JOB, directory, out]
+        if not subprocess.run(command, capture_output=True).returncode:
+            self.skipTest("DFTracer itself is installed")
+        recording = Recording(command, "--python-spans", "dftracer")
+        rows = {row["name"].split(".")[-1]: row for row in recording.report["spans"]}
+        for name, count in account(out).items():
+            self.assertEqual(rows[name]["count"], count)
+        self.assertEqual(rows["read_index"]["read_bytes"], 1000 * rows["read_index"]["count"])
+        categories = [rows[name]["category"] for name in ("train_step", "block", "read_index")]
+        self.assertEqual(categories, ["compute", "io", "data"])
+        overlap = recording.report["overlap"]
+        self.assertEqual(overlap["compute_ns"], rows["train_step"]["time_ns"])
+        arguments = [row["args"] for row in recording.trace.dicts("span_begin")]
+        self.assertTrue(any(b"step" in (text or b"") for text in arguments), arguments)
 
 
 if __name__ == "__main__":
