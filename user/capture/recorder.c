@@ -168,10 +168,12 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 	totals->kind_count = n;
 }
 
-int recorder_finish(struct recorder *recorder, int exit_code, const uint64_t *survivors,
-		    size_t survivor_count, struct recorder_status *status)
+int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
+		    const uint64_t *survivors, size_t survivor_count,
+		    struct recorder_status *status)
 {
-	struct trace_totals totals = { .exit_code = exit_code,
+	struct trace_totals totals = { .end_ns = end_ns,
+				       .exit_code = exit_code,
 				       .survivors = survivors,
 				       .survivor_count = survivor_count };
 	struct counts *counts = calloc(1, sizeof(*counts));
@@ -188,7 +190,6 @@ int recorder_finish(struct recorder *recorder, int exit_code, const uint64_t *su
 		log_error("cannot read the kernel's totals: %s", strerror(-err));
 		goto out;
 	}
-	totals.end_ns = host_now_ns();
 	totals.start_ns = decoder_start_ns(recorder->decoder);
 	fill_totals(recorder, counts, &totals);
 	err = trace_writer_finish(recorder->writer, &totals);

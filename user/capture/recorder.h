@@ -30,10 +30,12 @@ void recorder_status(struct recorder *recorder, struct recorder_status *status);
 
 /*
  * Drains what is left, after session_detach, ends the thread, and ends the trace with its totals.
- * `survivors` are pids. Returns 0 or a negative errno when the trace could not be ended.
+ * `end_ns` is when the command ended: what it takes to detach is none of its time. `survivors` are
+ * pids. Returns 0 or a negative errno when the trace could not be ended.
  */
-int recorder_finish(struct recorder *recorder, int exit_code, const uint64_t *survivors,
-		    size_t survivor_count, struct recorder_status *status);
+int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
+		    const uint64_t *survivors, size_t survivor_count,
+		    struct recorder_status *status);
 
 void recorder_close(struct recorder *recorder); /* NULL is fine */
 

@@ -135,30 +135,30 @@ static void say_survivors(const uint64_t *pids, size_t count)
 		    count == 1 ? "goes" : "go", list, count > shown ? ", ..." : "");
 }
 
-static void say_summary(const struct run *run, const struct recorder_status *status)
+static void say_summary(const struct run *run, uint64_t end_ns,
+			const struct recorder_status *status)
 {
 	char elapsed[UNITS_TEXT], events[UNITS_TEXT], lost[UNITS_TEXT], size[UNITS_TEXT];
 	enum log_level level = status->lost ? LOG_WARNING : LOG_INFO;
 
 	log_line(level, "%s, %s events, %s lost; %s in %s; 'faultline report %s' tells more",
-		 units_ns(elapsed, host_now_ns() - run->start_ns),
-		 units_count(events, status->events),
+		 units_ns(elapsed, end_ns - run->start_ns), units_count(events, status->events),
 		 status->lost ? units_count(lost, status->lost) : "none",
 		 units_bytes(size, trace_writer_bytes(run->writer)), run->path, run->path);
 }
 
 static void end_recording(struct run *run, int exit_code)
 {
-	uint64_t survivors[SURVIVORS_MAX];
+	uint64_t survivors[SURVIVORS_MAX], end_ns = host_now_ns();
 	size_t count = survivors_find(run->session, survivors, SURVIVORS_MAX);
 	struct recorder_status status;
 
 	markers_stop(run->markers);
 	session_detach(run->session);
-	if (recorder_finish(run->recorder, exit_code, survivors, count, &status))
+	if (recorder_finish(run->recorder, end_ns, exit_code, survivors, count, &status))
 		return;
 	say_survivors(survivors, count);
-	say_summary(run, &status);
+	say_summary(run, end_ns, &status);
 }
 
 /* --- the beginning --- */
