@@ -30,12 +30,13 @@ def main():
     path = f"{directory}/data-{rank}"
     with open(path, "wb") as file:
         file.write(os.urandom(100_000))
-    queue = multiprocessing.get_context("fork").SimpleQueue()
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
     for step in range(STEPS):
         with faultline.span("step", category="compute", step=step):
             time.sleep(0.02 * (rank + 1))
             if step == 1:
-                worker = multiprocessing.get_context("fork").Process(target=work, args=(path, queue))
+                worker = context.Process(target=work, args=(path, queue))
                 worker.start()
         with faultline.span("allreduce", category="comm"):
             world.allreduce(step)

@@ -125,8 +125,8 @@ class Torch(Near):
         self.assertEqual(rows["item"]["inherited"], 0)
         # What workers do before their first item is done while the job waits for a batch.
         self.assertGreater(rows["fetch"]["inherited"], 0)
-        begun = {row["pid"] for row in recording.trace.dicts("span_begin") if row["name"] == b"item"}
-        self.assertEqual(begun, workers)
+        items = [row for row in recording.trace.dicts("span_begin") if row["name"] == b"item"]
+        self.assertEqual({row["pid"] for row in items}, workers)
 
     def test_images_fork(self):
         self.check_images("fork")
