@@ -28,6 +28,7 @@ enum event_kind {
 	EVENT_SPAN_BEGIN,
 	EVENT_SPAN_END,
 	EVENT_INSTANT,
+	EVENT_CODE,
 	EVENT_KIND_COUNT,
 };
 
@@ -36,8 +37,8 @@ enum event_kind {
 #define EVENT_ENVIRON_BYTES 4096 /* of the environment in one record */
 #define EVENT_ENVIRON_RECORDS 32
 #define EVENT_COMM_BYTES 16
-#define EVENT_SPAN_NAME_BYTES 256 /* with the NUL */
-#define EVENT_SPAN_CATEGORY_BYTES 64
+#define EVENT_SPAN_NAME_BYTES 255
+#define EVENT_SPAN_CATEGORY_BYTES 63
 #define EVENT_SPAN_ARGS_BYTES 1024
 #define EVENT_SPAN_TEXT_BYTES 512 /* room for name and category */
 
@@ -213,6 +214,11 @@ enum {
 	OP_FIRST_CALL,
 };
 #define OP_TABLE_SIZE 160
+
+/* A process has mapped code from a file. */
+struct event_code {
+	struct event_header header;
+};
 
 /*
  * Lanes: slots of one size for the records that come by the million. `ready` of a slot is its

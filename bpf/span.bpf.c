@@ -24,13 +24,15 @@ static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u
 
 	if (!from)
 		return 0;
-	bytes = bpf_probe_read_user_str(event->text + (at & (EVENT_SPAN_NAME_BYTES - 1)), most,
+	bytes = bpf_probe_read_user_str(event->text + (at & (EVENT_SPAN_TEXT_BYTES - 1)), most + 1,
 					from);
 	if (bytes < 0)
 		event->flags |= TRACE_SPAN_UNREAD;
-	else if (bytes == most)
+	if (bytes <= 0)
+		return 0;
+	if (bytes == most + 1)
 		event->flags |= TRACE_SPAN_CUT;
-	return bytes > 0 ? bytes - 1 : 0;
+	return bytes - 1;
 }
 
 static __always_inline __u32 span_args(struct event_span *event, __u32 at,

@@ -6,6 +6,7 @@
  * exit; everything else is read at the exit, when the arguments still stand in their registers and
  * the strings that they point to are in memory.
  */
+#include "code.h"
 #include "fetched.h"
 #include "lane.h"
 #include "vma.h"
@@ -499,6 +500,8 @@ int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
 	exit_asked(&end);
 	exit_flags(state, &end);
 	count_call(state, &end);
+	if (state->call_flags & TRACE_OP_EXECUTABLE && state->call_file)
+		code_send(task);
 	if (end.row.traits & CALL_TRANSFER ||
 	    (end.row.path && !state->call_file && !(state->call_flags & TRACE_OP_NO_FILE)))
 		send_path_call(state, &end);
@@ -507,5 +510,18 @@ int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
 out:
 	state->call_op = 0;
 	state->call_mapping = 0;
+	return 0;
+}
+
+/* Where calls are not recorded: only the mappings of code, for what carries markers. */
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(fl_code, struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (SYSCALL_NUMBER(regs) != mmap_number || in_compat_call(task) || !task_followed(task))
+		return 0;
+	if (SYSCALL_ARG2(regs) & PROT_EXEC && !(SYSCALL_ARG3(regs) & MAP_ANONYMOUS))
+		code_send(task);
 	return 0;
 }

@@ -14,9 +14,11 @@
 
 struct pt_regs {
 	unsigned long r10, r9, r8, dx, si, di;
+	unsigned long orig_ax;
 	unsigned long ip, sp;
 } CORE_STRUCT;
 
+#define SYSCALL_NUMBER(regs) ((regs)->orig_ax)
 #define SYSCALL_ARG0(regs) ((regs)->di)
 #define SYSCALL_ARG1(regs) ((regs)->si)
 #define SYSCALL_ARG2(regs) ((regs)->dx)
@@ -36,8 +38,10 @@ struct user_pt_regs {
 struct pt_regs {
 	__u64 regs[31];
 	__u64 orig_x0;
+	int syscallno;
 } CORE_STRUCT;
 
+#define SYSCALL_NUMBER(regs) ((regs)->syscallno)
 #define SYSCALL_ARG0(regs) ((regs)->orig_x0)
 #define SYSCALL_ARG1(regs) ((regs)->regs[1])
 #define SYSCALL_ARG2(regs) ((regs)->regs[2])

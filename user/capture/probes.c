@@ -64,6 +64,12 @@ const struct part parts[] = {
 				  { "fl_instant", HOOK_USDT, "instant" },
 				  { "fl_span_begin", HOOK_USDT, "span_begin" } } } },
 	},
+	{
+		.layer = LAYER_SPAN,
+		.without = "libraries that are loaded after the start are not noticed",
+		.unless = 1u << LAYER_SYSCALL,
+		.variants = { { "tp_btf", { { "fl_code", HOOK_TP_BTF, "sys_exit" } } } },
+	},
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
 
@@ -103,6 +109,15 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 	return true;
 }
 
+static unsigned int on_mask(const struct choice *choice)
+{
+	unsigned int mask = 0;
+
+	for (size_t l = 0; l < LAYER_COUNT; l++)
+		mask |= choice->on[l] ? 1u << l : 0;
+	return mask;
+}
+
 void probes_choose(struct kernel *kernel, unsigned int layers, const char *const *refused,
 		   size_t refused_count, struct choice *choice)
 {
@@ -118,7 +133,7 @@ void probes_choose(struct kernel *kernel, unsigned int layers, const char *const
 		char *attach = choice->attach[part->layer];
 		size_t size = sizeof(choice->reason[0]);
 
-		if (!choice->on[part->layer])
+		if (!choice->on[part->layer] || part->unless & on_mask(choice))
 			continue;
 		for (size_t v = 0; v < PART_VARIANTS_MAX && part->variants[v].name; v++) {
 			if (!variant_works(kernel, &part->variants[v], refused, refused_count, why,

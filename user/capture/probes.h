@@ -44,6 +44,7 @@ struct part {
 	enum layer layer;
 	bool required; /* without it the layer is off; else `without` says what is lost */
 	const char *without;
+	unsigned int unless; /* mask of layers; where one of them is on, this part has no work */
 	struct variant variants[PART_VARIANTS_MAX]; /* best first */
 };
 

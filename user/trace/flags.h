@@ -24,7 +24,9 @@
 #define TRACE_OP_EXECUTABLE (1u << 11) /* mmap: PROT_EXEC */
 
 /* `flags` of span_begin and instant rows. */
-#define TRACE_SPAN_CUT (1u << 0)    /* name, category or arguments were longer than is kept */
+#define TRACE_SPAN_CUT                                                                             \
+	(1u << 0) /* name or category fill what is kept of them, and may have been                 \
+		   * longer; or the arguments were too long and are not there */
 #define TRACE_SPAN_UNREAD (1u << 1) /* one of them could not be read from the program's memory */
 
 /* `flags` of fault rows. */
