@@ -55,12 +55,9 @@ static void tell_code(struct decoder *decoder, uint32_t pid)
 
 static void take_syscall(struct decoder *decoder, unsigned int ring, const void *record)
 {
-	const struct event_syscall *event = record;
 	uint64_t row[SYSCALL_COLUMNS];
 
 	fill_call(decoder, record, row);
-	if (event->flags & TRACE_OP_EXECUTABLE && event->file)
-		tell_code(decoder, event->header.pid);
 	trace_writer_append(decoder->writer, TRACE_SYSCALL, ring, row);
 }
 
@@ -234,7 +231,7 @@ static void take_span_begin(struct decoder *decoder, unsigned int ring, const vo
 		[SPAN_BEGIN_CATEGORY] =
 			trace_writer_string(writer, category, event->category_bytes),
 		[SPAN_BEGIN_ARGS] = trace_writer_string(writer, category + event->category_bytes,
-							event->args_bytes),
+						      event->args_bytes),
 		[SPAN_BEGIN_FLAGS] = event->flags,
 	};
 
@@ -266,11 +263,18 @@ static void take_instant(struct decoder *decoder, unsigned int ring, const void 
 		[INSTANT_NAME] = trace_writer_string(writer, event->text, event->name_bytes),
 		[INSTANT_CATEGORY] = trace_writer_string(writer, category, event->category_bytes),
 		[INSTANT_ARGS] = trace_writer_string(writer, category + event->category_bytes,
-						     event->args_bytes),
+						   event->args_bytes),
 		[INSTANT_FLAGS] = event->flags,
 	};
 
 	trace_writer_append(writer, TRACE_INSTANT, ring, row);
+}
+
+static void take_code(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_code *event = record;
+
+	tell_code(decoder, event->header.pid);
 }
 
 /* --- the table --- */
@@ -299,6 +303,7 @@ static const struct {
 			       take_span_begin },
 	[EVENT_SPAN_END] = { "span_end", "span", TRACE_SPAN_END, sizeof(struct event_span_end),
 			     take_span_end },
+	[EVENT_CODE] = { "code", "span", TRACE_KIND_COUNT, sizeof(struct event_code), take_code },
 	[EVENT_INSTANT] = { "instant", "span", TRACE_INSTANT, sizeof(struct event_span),
 			    take_instant },
 };
