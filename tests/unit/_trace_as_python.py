@@ -48,7 +48,7 @@ def check_meta(header, totals, index, blocks):
     assert totals["kinds"][0] == {"kind": "syscall", "layer": "syscall", "events": 12,
                                   "written": 10, "lost": 2}
     kinds = [index["kinds"][kind] for kind in index["kind"]]
-    assert kinds == [block["block"] for block in blocks]
+    assert kinds == [block.get("of", block["block"]) for block in blocks]
     assert index["rows"].tolist() == [block["n"] for block in blocks]
 
 
@@ -62,7 +62,9 @@ def main(trace, expected):
             continue
         for row in rows_of(block):
             found.setdefault(block["block"], []).append(row)
-    assert strings == {1: "/a/b", 2: b"\xff\xfe", 3: "\u00e9t\u00e9", 4: "a\0b"}, strings
+    args = {2 * n + 2: b"\x81\xa1n" + bytes([n]) for n in range(4)}
+    names = {1: "/a/b", 3: b"\xff\xfe", 5: "\u00e9t\u00e9", 7: "a\0b"}
+    assert strings == names | args, strings
     count = 0
     with open(expected) as lines:
         for line in lines:

@@ -157,8 +157,8 @@ static inline int sample_memory_file(void)
 }
 
 /*
- * A whole trace: strings of all sorts, and rows of every kind in `rounds` blocks each of `rows`
- * rows. NULL options are the writer's defaults. Aborts on any error.
+ * A whole trace: strings of all sorts, arguments after each, and rows of every kind in `rounds`
+ * blocks each of `rows` rows. NULL options are the writer's defaults. Aborts on any error.
  */
 static inline struct sample_bytes sample_trace(size_t rows, size_t rounds, size_t reach,
 					       const struct trace_writer_options *options)
@@ -172,9 +172,12 @@ static inline struct sample_bytes sample_trace(size_t rows, size_t rounds, size_
 	if (trace_writer_open(&writer, fd, &sample_header, options))
 		abort();
 	for (size_t round = 0; round < rounds; round++) {
-		if (round < 4 &&
-		    trace_writer_string(writer, strings[round],
-					round == 3 ? 3 : strlen(strings[round])) != round + 1)
+		const char args[] = { '\x81', '\xa1', 'n', round }; /* {"n": round} */
+
+		if (round < 4 && (trace_writer_string(writer, strings[round],
+						      round == 3 ? 3 : strlen(strings[round])) !=
+					  2 * round + 1 ||
+				  trace_writer_args(writer, args, 4) != 2 * round + 2))
 			abort();
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 			for (size_t i = 0; i < rows; i++) {

@@ -30,7 +30,8 @@ void row_resolver_close(struct row_resolver *resolver);
 
 /*
  * Names what a row speaks of. A path that the row names itself, made absolute, goes before that of
- * its file. The paths are valid until the next call.
+ * its file. The paths are valid until the next call, but no longer than any string of the reader
+ * (TRACE_STRING_CALLS).
  */
 void row_resolve(struct row_resolver *resolver, enum trace_kind kind, const uint64_t *values,
 		 struct resolved_row *row);

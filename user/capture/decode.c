@@ -230,7 +230,7 @@ static void take_span_begin(struct decoder *decoder, unsigned int ring, const vo
 		[SPAN_BEGIN_NAME] = trace_writer_string(writer, event->text, event->name_bytes),
 		[SPAN_BEGIN_CATEGORY] =
 			trace_writer_string(writer, category, event->category_bytes),
-		[SPAN_BEGIN_ARGS] = trace_writer_string(writer, category + event->category_bytes,
+		[SPAN_BEGIN_ARGS] = trace_writer_args(writer, category + event->category_bytes,
 						      event->args_bytes),
 		[SPAN_BEGIN_FLAGS] = event->flags,
 	};
@@ -262,7 +262,7 @@ static void take_instant(struct decoder *decoder, unsigned int ring, const void 
 		[INSTANT_TID] = event->header.tid,
 		[INSTANT_NAME] = trace_writer_string(writer, event->text, event->name_bytes),
 		[INSTANT_CATEGORY] = trace_writer_string(writer, category, event->category_bytes),
-		[INSTANT_ARGS] = trace_writer_string(writer, category + event->category_bytes,
+		[INSTANT_ARGS] = trace_writer_args(writer, category + event->category_bytes,
 						   event->args_bytes),
 		[INSTANT_FLAGS] = event->flags,
 	};

@@ -283,6 +283,8 @@ int command_export(int argc, char **argv)
 		status = open_target(&target, request.force);
 	if (!status)
 		status = export_traces(&work, format, &target);
+	for (size_t i = 0; !status && i < work.trace_count; i++)
+		traces_tell_unread(work.traces[i], work.names[i]);
 	close_target(&target, &status);
 	traces_close(work.traces, work.trace_count);
 	free(work.traces);

@@ -213,6 +213,7 @@ int command_print(int argc, char **argv)
 out:
 	sink_close(&printing.out);
 	row_resolver_close(printing.resolver);
+	traces_tell_unread(printing.reader, argv[first]);
 	trace_reader_close(printing.reader);
 	return status;
 }

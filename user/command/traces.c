@@ -58,6 +58,14 @@ void traces_close(struct trace_reader **readers, size_t count)
 			trace_reader_close(readers[i]);
 }
 
+void traces_tell_unread(const struct trace_reader *reader, const char *path)
+{
+	const char *why = trace_reader_string_error(reader);
+
+	if (why)
+		log_warning("%s: %s; arguments of spans that stand there are left out", path, why);
+}
+
 int output_failed(int error)
 {
 	log_error("cannot write the output: %s", strerror(-error));

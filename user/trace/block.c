@@ -35,6 +35,18 @@ static int find_number(struct mp object, const char *key, uint64_t missing, uint
 	return found == 1 ? mp_uint(&mp, number) : found;
 }
 
+/* What strings are of tells whether they are arguments. */
+static int parse_of(struct block *block)
+{
+	struct mp_value of;
+	struct mp mp;
+	int found = mp_find(block->object, "of", &mp);
+
+	if (found == 1 && !mp_next(&mp, &of) && mp_is(&of, FORMAT_ARGS))
+		block->type = BLOCK_ARGS;
+	return found < 0 ? -EINVAL : 0;
+}
+
 int block_parse(struct block *block, struct mp object)
 {
 	struct mp mp = object;
@@ -51,6 +63,8 @@ int block_parse(struct block *block, struct mp object)
 	block->type = block_type_of(&name, &block->kind);
 	if (block->type == BLOCK_UNKNOWN)
 		return 0;
+	if (block->type == BLOCK_STRINGS && parse_of(block))
+		return -EINVAL;
 	if (find_number(object, "n", 0, &block->rows) || find_number(object, "t0", 0, &block->t0))
 		return -EINVAL;
 	return block->rows <= TRACE_BLOCK_ROWS_MAX ? 0 : -EINVAL;

@@ -35,12 +35,14 @@ void catalog_clear(struct catalog *catalog)
 	catalog->count = 0;
 	texts_free(&catalog->texts);
 	catalog->texts.bytes_max = bytes_max;
+	args_blocks_clear(catalog->args);
 }
 
 void catalog_free(struct catalog *catalog)
 {
 	free(catalog->places);
 	texts_free(&catalog->texts);
+	args_blocks_free(catalog->args);
 	memset(catalog, 0, sizeof(*catalog));
 }
 
@@ -94,6 +96,8 @@ static int load_index_kinds(struct index *index, struct mp object)
 		if (mp_next(&mp, &name))
 			return -EINVAL;
 		index->kinds[i].type = block_type_of(&name, &index->kinds[i].kind);
+		if (index->kinds[i].type == BLOCK_UNKNOWN && mp_is(&name, FORMAT_ARGS))
+			index->kinds[i].type = BLOCK_ARGS;
 	}
 	return 0;
 }
@@ -132,6 +136,31 @@ static int load_texts(struct catalog *catalog, struct input *input, uint64_t off
 	return err ? trace_damaged(error, offset, "the strings are not what they should be") : 0;
 }
 
+/* Notes a block in the way of its type; those that are not known are passed over. */
+static int use_entry(struct catalog *catalog, struct input *input, const struct index *index,
+		     size_t row, uint64_t length, struct trace_error *error)
+{
+	const struct index_kind *kind = &index->kinds[index->columns[ENTRY_KIND][row]];
+	uint64_t offset = index->columns[ENTRY_OFFSET][row];
+	uint64_t start = index->columns[ENTRY_START][row], end = index->columns[ENTRY_END][row];
+	int err = 0;
+
+	if (kind->type == BLOCK_STRINGS)
+		return load_texts(catalog, input, offset, length, error);
+	if (kind->type == BLOCK_ARGS) {
+		err = args_blocks_add(catalog->args,
+				      &(struct args_place) { start, end, offset, length, false });
+	} else if (kind->type == BLOCK_ROWS) {
+		uint64_t rows = index->columns[ENTRY_ROWS][row];
+		struct trace_block_info info = { kind->kind, rows, offset, start, end };
+
+		if (rows > TRACE_BLOCK_ROWS_MAX)
+			return trace_damaged(error, offset, WRONG_INDEX);
+		err = catalog_add(catalog, &(struct place) { info, length });
+	}
+	return err ? trace_no_memory(error) : 0;
+}
+
 /* Takes in the blocks of an index frame at `end`, which stand between `start` and it. */
 static int use_index(struct catalog *catalog, struct input *input, const struct index *index,
 		     uint64_t start, uint64_t end, struct trace_error *error)
@@ -140,26 +169,12 @@ static int use_index(struct catalog *catalog, struct input *input, const struct 
 		uint64_t kind = index->columns[ENTRY_KIND][i],
 			 offset = index->columns[ENTRY_OFFSET][i];
 		uint64_t next = i + 1 < index->rows ? index->columns[ENTRY_OFFSET][i + 1] : end;
-		struct place place = { .info = { .offset = offset } };
-		int err = 0;
+		int err;
 
 		if (kind >= index->kind_count || offset < start || next > end || next < offset ||
 		    next - offset < INPUT_FRAME_BYTES_MIN)
 			return trace_damaged(error, end, WRONG_INDEX);
-		place.length = next - offset;
-		if (index->kinds[kind].type == BLOCK_STRINGS) {
-			err = load_texts(catalog, input, offset, place.length, error);
-		} else if (index->kinds[kind].type == BLOCK_ROWS) {
-			if (index->columns[ENTRY_ROWS][i] > TRACE_BLOCK_ROWS_MAX)
-				return trace_damaged(error, end, WRONG_INDEX);
-			place.info.kind = index->kinds[kind].kind;
-			place.info.rows = index->columns[ENTRY_ROWS][i];
-			place.info.start = index->columns[ENTRY_START][i];
-			place.info.end = index->columns[ENTRY_END][i];
-			err = catalog_add(catalog, &place);
-			if (err)
-				return trace_no_memory(error);
-		}
+		err = use_entry(catalog, input, index, i, next - offset, error);
 		if (err)
 			return err;
 	}

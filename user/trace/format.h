@@ -6,6 +6,7 @@
  *
  *   header   {"format": "faultline", "version": 1, ...}                        the first frame
  *   string   {"block": "string", "n": N, "id": COLUMN, "text": [str or bin, ...]}
+ *            with "of": "args" for those that are the arguments of spans and instants
  *   rows     {"block": KIND, "n": N, "t0": ns, NAME: COLUMN, ...}              see schema.h
  *   index    {"block": "index", "n": N, "previous": OFFSET or 0, "kinds": [KIND, ...],
  *             "kind", "offset", "rows", "start", "end": COLUMN}
@@ -13,8 +14,10 @@
  *             "kinds": [...], "survivors": [pid, ...]}
  *
  * and the end is a skippable frame of fixed size, struct tail below. A string stands before the
- * first row that refers to it. An index describes the string and row blocks since the previous
- * index frame, so that neither side ever holds more than a part of it packed.
+ * first row that refers to it. Arguments are about as many as spans: they stand in blocks of their
+ * own, of a few thousand, so that a reader need not hold them. An index describes the string and
+ * row blocks since the previous index frame, so that neither side ever holds more than a part of it
+ * packed.
  *
  * COLUMN is msgpack-numpy's {b"nd": true, b"type": "<u4", b"kind": b"", b"shape": [N],
  * b"data": bin}; its keys are bin, because that is what msgpack_numpy.decode looks for.
@@ -27,17 +30,19 @@
 
 #define FORMAT_NAME "faultline"
 #define FORMAT_STRING "string"
+#define FORMAT_ARGS "args" /* what strings are of; in an index, the kind of such a block */
 #define FORMAT_INDEX "index"
 #define FORMAT_TOTALS "totals"
 
-/* Number that an index gives to string blocks; row blocks have their enum trace_kind. */
+/* Numbers that an index gives to string blocks; row blocks have their enum trace_kind. */
 #define FORMAT_KIND_STRING TRACE_KIND_COUNT
-#define FORMAT_KINDS (TRACE_KIND_COUNT + 1)
+#define FORMAT_KIND_ARGS (TRACE_KIND_COUNT + 1)
+#define FORMAT_KINDS (TRACE_KIND_COUNT + 2)
 
 /* An index frame is written at least every so many blocks. */
 #define FORMAT_INDEX_ROWS 65536
 
-/* One row of an index. */
+/* One row of an index. `start` and `end` are times, for args the lowest and the highest id. */
 struct format_entry {
 	uint64_t kind, offset, rows, start, end;
 };

@@ -115,6 +115,7 @@ static void pack_kinds(struct pack *pack)
 	for (size_t kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		pack_cstring(pack, trace_schemas[kind].kind);
 	pack_cstring(pack, FORMAT_STRING);
+	pack_cstring(pack, FORMAT_ARGS);
 }
 
 /* An entry is an array of values, like a row. */

@@ -123,6 +123,15 @@ static int survey_rows(struct trace_reader *reader, const struct block *block, s
 	return 0;
 }
 
+static int survey_args(struct trace_reader *reader, const struct block *block,
+		       const struct place *place)
+{
+	struct args_place found = { .offset = place->info.offset, .length = place->length };
+	int err = args_blocks_survey(block, &found);
+
+	return err ? err : args_blocks_add(reader->catalog.args, &found);
+}
+
 /* Takes in one frame. 0, -EINVAL, -ENOMEM. */
 static int survey_frame(struct trace_reader *reader, struct mp content, struct place *place)
 {
@@ -134,6 +143,8 @@ static int survey_frame(struct trace_reader *reader, struct mp content, struct p
 	err = block_parse(&block, content);
 	if (!err && block.type == BLOCK_STRINGS)
 		return texts_add(&reader->catalog.texts, &block);
+	if (!err && block.type == BLOCK_ARGS)
+		return survey_args(reader, &block, place);
 	if (err || block.type != BLOCK_ROWS)
 		return err;
 	err = survey_rows(reader, &block, place);
@@ -280,7 +291,8 @@ static int open_reader(struct trace_reader **result, struct trace_reader *reader
 	reader->catalog.texts.bytes_max = TEXT_BYTES_MAX;
 	if (size < SIZE_MAX / 2 / TEXT_BYTES_PER_BYTE)
 		reader->catalog.texts.bytes_max += size * TEXT_BYTES_PER_BYTE;
-	err = read_header(reader, &start, error);
+	reader->catalog.args = args_blocks_new(&reader->input);
+	err = reader->catalog.args ? read_header(reader, &start, error) : trace_no_memory(error);
 	if (!err)
 		err = find_blocks(reader, start, error);
 	if (err) {
@@ -288,6 +300,7 @@ static int open_reader(struct trace_reader **result, struct trace_reader *reader
 		return err;
 	}
 	texts_sort(&reader->catalog.texts);
+	args_blocks_sort(reader->catalog.args);
 	*result = reader;
 	return 0;
 }
@@ -394,5 +407,14 @@ const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned 
 
 struct trace_string trace_reader_string(const struct trace_reader *reader, uint64_t id)
 {
-	return texts_find(&reader->catalog.texts, id);
+	struct trace_string text = texts_find(&reader->catalog.texts, id);
+
+	return text.length ? text : args_blocks_find(reader->catalog.args, id);
+}
+
+const char *trace_reader_string_error(const struct trace_reader *reader)
+{
+	const struct args_blocks *args = reader->catalog.args;
+
+	return args->error.text[0] ? args->error.text : NULL;
 }

@@ -2,7 +2,7 @@
 /*
  * Reads a trace block by block, in any order, trusting nothing in it: a hostile file gets an
  * error, never a crash and never more memory than a block's limit and the file's own index and
- * strings need. Knows nothing of BPF.
+ * strings (but arguments of spans) need. Knows nothing of BPF.
  *
  * A reader may be used from one thread; several may be open on one file.
  */
@@ -66,8 +66,18 @@ int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t colum
 		      struct trace_error *error);
 const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned int column);
 
-/* The string of an id. All strings of the trace are loaded when it is opened. Unknown ids and 0
- * give the empty string. */
+/*
+ * The string of an id. Unknown ids and 0 give the empty string.
+ *
+ * Arguments of spans (trace_writer_args) are read from the file when they are asked for, and a few
+ * blocks of them are kept; all other strings are loaded when the trace is opened. So the bytes of
+ * a string are valid during the next TRACE_STRING_CALLS calls on this reader, and no longer: to
+ * keep more, copy. Do not go by the column: in a forged trace any id may be one of arguments.
+ */
+#define TRACE_STRING_CALLS 7
 struct trace_string trace_reader_string(const struct trace_reader *reader, uint64_t id);
+/* Arguments that could not be read read as the empty string; then this says why, for the first of
+ * them: "is damaged at byte ...". NULL if there are none. */
+const char *trace_reader_string_error(const struct trace_reader *reader);
 
 #endif

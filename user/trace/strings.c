@@ -23,6 +23,7 @@ void strings_free(struct strings *strings)
 {
 	free(strings->slots);
 	free(strings->bytes);
+	free(strings->recent);
 	memset(strings, 0, sizeof(*strings));
 }
 
@@ -155,5 +156,34 @@ int strings_intern(struct strings *strings, const void *bytes, size_t length, ui
 	memcpy(strings->bytes + strings->length, bytes, length);
 	strings->length += length;
 	strings->used++;
+	return 0;
+}
+
+int strings_intern_recent(struct strings *strings, const void *bytes, size_t length, uint32_t *id,
+			  bool *is_new)
+{
+	uint32_t hash = hash_bytes(bytes, length, strings->seed);
+	struct strings_recent *recent;
+
+	if (!strings->recent)
+		strings->recent = calloc(STRINGS_RECENT, sizeof(*strings->recent));
+	if (!strings->recent)
+		return -ENOMEM;
+	recent = &strings->recent[hash % STRINGS_RECENT];
+	*is_new = !recent->id || recent->hash != hash || recent->length != length ||
+		  memcmp(recent->bytes, bytes, length);
+	if (!*is_new) {
+		*id = recent->id;
+		return 0;
+	}
+	if (strings->last_id == UINT32_MAX)
+		return -ENOSPC;
+	*id = ++strings->last_id;
+	if (length > STRINGS_RECENT_BYTES)
+		return 0;
+	recent->id = *id;
+	recent->hash = hash;
+	recent->length = length;
+	memcpy(recent->bytes, bytes, length);
 	return 0;
 }

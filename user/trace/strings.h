@@ -16,6 +16,16 @@
 /* Longer strings are not remembered: each comes under a new id. */
 #define STRINGS_LENGTH_MAX 65536
 
+/* Those that mostly come once, as arguments of spans do: the last of each hash are remembered. */
+#define STRINGS_RECENT 256
+#define STRINGS_RECENT_BYTES 240 /* longer ones are not remembered */
+
+struct strings_recent {
+	uint32_t id; /* 0: free */
+	uint32_t hash, length;
+	uint8_t bytes[STRINGS_RECENT_BYTES];
+};
+
 struct strings_slot {
 	uint32_t id; /* 0: free */
 	uint32_t hash;
@@ -27,6 +37,7 @@ struct strings {
 	size_t slot_count, used;
 	uint8_t *bytes;
 	size_t length, capacity;
+	struct strings_recent *recent; /* NULL until there is one */
 	uint32_t last_id;
 	uint64_t seed; /* paths are chosen by traced programs: they shall not choose the collisions
 			*/
@@ -42,5 +53,8 @@ void strings_free(struct strings *strings);
  */
 int strings_intern(struct strings *strings, const void *bytes, size_t length, uint32_t *id,
 		   bool *is_new);
+/* The same, from the same ids, for strings that mostly come once. Knows nothing of the others. */
+int strings_intern_recent(struct strings *strings, const void *bytes, size_t length, uint32_t *id,
+			  bool *is_new);
 
 #endif

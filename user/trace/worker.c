@@ -39,13 +39,11 @@ static int write_rows(struct worker *worker, struct job *job)
 
 static int do_job(struct worker *worker, struct job *job)
 {
-	struct format_entry strings = { .kind = FORMAT_KIND_STRING, .rows = job->count };
-
 	switch (job->type) {
 	case JOB_ROWS:
 		return write_rows(worker, job);
 	case JOB_STRINGS:
-		return output_block(&worker->output, &job->object, strings);
+		return output_block(&worker->output, &job->object, job->entry);
 	case JOB_HEADER:
 		return output_object(&worker->output, &job->object);
 	case JOB_TOTALS:

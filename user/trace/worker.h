@@ -16,10 +16,10 @@ enum job_type { JOB_ROWS, JOB_STRINGS, JOB_HEADER, JOB_TOTALS };
 
 struct job {
 	enum job_type type;
-	enum trace_kind kind; /* JOB_ROWS */
-	struct rows rows;     /* JOB_ROWS */
-	struct pack object;   /* all others: packed already */
-	size_t count;	      /* JOB_STRINGS: how many */
+	enum trace_kind kind;	   /* JOB_ROWS */
+	struct rows rows;	   /* JOB_ROWS */
+	struct pack object;	   /* all others: packed already */
+	struct format_entry entry; /* JOB_STRINGS: what the index says of them */
 };
 
 #define WORKER_JOBS 256

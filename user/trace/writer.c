@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "column.h"
 #include "format.h"
 #include "meta.h"
+#include "string_block.h"
 #include "strings.h"
 #include "worker.h"
 
@@ -29,8 +29,22 @@
 #define TIGHT_BLOCK_ROWS 4096
 #define BLOCK_AGE_NS 1000000000u
 #define SMALL_BLOCK_ROWS 2048
-#define STRINGS_PENDING_BYTES (1u << 20)
 #define LINE_VALUES (64 / sizeof(uint64_t)) /* of a cache line */
+
+/* Strings of which a reader holds all, and those that it looks for one by one: it decodes a block
+ * of these to find one. */
+enum text_sort { TEXT_NAME, TEXT_ARGS, TEXT_SORTS };
+
+static const struct text_rule {
+	const char *of;
+	uint64_t kind;		     /* in the index */
+	size_t bytes_max, count_max; /* of a block; one longer string may stand alone */
+	int (*intern)(struct strings *strings, const void *bytes, size_t length, uint32_t *id,
+		      bool *is_new);
+} text_rules[TEXT_SORTS] = {
+	[TEXT_NAME] = { NULL, FORMAT_KIND_STRING, 1u << 20, TRACE_BLOCK_ROWS_MAX, strings_intern },
+	[TEXT_ARGS] = { FORMAT_ARGS, FORMAT_KIND_ARGS, 256u << 10, 4096, strings_intern_recent },
+};
 
 /* A block that fills. */
 struct open_block {
@@ -52,9 +66,7 @@ struct trace_writer {
 	uint64_t now_ns, next_look_ns; /* of trace_writer_tick */
 	size_t operation_count;
 	struct strings strings;
-	struct pack texts; /* strings not queued yet, packed one after the other */
-	uint32_t first_text;
-	size_t text_count;
+	struct string_block texts[TEXT_SORTS]; /* not queued yet */
 };
 
 /* A block for each lane, one for its longer rows, and one for the long rows of all. */
@@ -65,37 +77,36 @@ static unsigned int block_count(const struct trace_writer *writer)
 
 /* --- handing over --- */
 
-/* Strings are queued before any row that may refer to them. */
-static int queue_strings(struct trace_writer *writer)
+/* Queues the strings of one sort that are not queued yet. */
+static int queue_texts(struct trace_writer *writer, enum text_sort sort)
 {
-	struct job job = { .type = JOB_STRINGS, .count = writer->text_count };
-	uint64_t *ids;
+	struct string_block *block = &writer->texts[sort];
+	struct job job = {
+		.type = JOB_STRINGS,
+		.entry = { .kind = text_rules[sort].kind, .rows = block->count },
+	};
 
-	if (!writer->text_count)
+	if (!block->count)
 		return 0;
-	ids = calloc(writer->text_count, sizeof(*ids));
-	if (!ids)
-		return -ENOMEM;
-	for (size_t i = 0; i < writer->text_count; i++)
-		ids[i] = writer->first_text + i;
-	pack_map(&job.object, 4);
-	pack_cstring(&job.object, "block");
-	pack_cstring(&job.object, FORMAT_STRING);
-	pack_cstring(&job.object, "n");
-	pack_uint(&job.object, writer->text_count);
-	column_pack_values(&job.object, "id", ids, 1, writer->text_count);
-	pack_cstring(&job.object, "text");
-	pack_array(&job.object, writer->text_count);
-	pack_raw(&job.object, writer->texts.bytes, writer->texts.length);
-	free(ids);
-	if (job.object.error) {
+	if (sort == TEXT_ARGS) {
+		job.entry.start = block->ids[0]; /* they count up */
+		job.entry.end = block->ids[block->count - 1];
+	}
+	if (string_block_pack(block, text_rules[sort].of, &job.object)) {
 		pack_free(&job.object);
 		return -ENOMEM;
 	}
 	worker_queue(&writer->worker, &job);
-	pack_clear(&writer->texts);
-	writer->text_count = 0;
+	string_block_clear(block);
 	return 0;
+}
+
+/* Strings are queued before any row that may refer to them. */
+static int queue_strings(struct trace_writer *writer)
+{
+	int err = queue_texts(writer, TEXT_NAME);
+
+	return err ? err : queue_texts(writer, TEXT_ARGS);
 }
 
 /* Takes the rows of an open block, which starts anew. */
@@ -269,8 +280,12 @@ int trace_writer_append(struct trace_writer *writer, enum trace_kind kind, unsig
 	return 0;
 }
 
-uint32_t trace_writer_string(struct trace_writer *writer, const void *bytes, size_t length)
+/* The id of a string, which is noted if it is new. */
+static uint32_t take_text(struct trace_writer *writer, enum text_sort sort, const void *bytes,
+			  size_t length)
 {
+	const struct text_rule *rule = &text_rules[sort];
+	struct string_block *block = &writer->texts[sort];
 	uint32_t id;
 	bool is_new;
 
@@ -278,20 +293,27 @@ uint32_t trace_writer_string(struct trace_writer *writer, const void *bytes, siz
 		return 0;
 	if (length > TRACE_STRING_BYTES_MAX)
 		length = TRACE_STRING_BYTES_MAX;
-	if (writer->texts.length + length > STRINGS_PENDING_BYTES && queue_strings(writer))
+	if ((block->texts.length + length > rule->bytes_max || block->count == rule->count_max) &&
+	    queue_texts(writer, sort))
 		return 0;
 	/* Whatever a string may need is there before it has an id: an id without a string would
 	 * be remembered. */
-	if (pack_reserve(&writer->texts, length + 8) ||
-	    strings_intern(&writer->strings, bytes, length, &id, &is_new))
+	if (string_block_reserve(block, length) ||
+	    rule->intern(&writer->strings, bytes, length, &id, &is_new))
 		return 0;
-	if (!is_new)
-		return id;
-	if (!writer->text_count)
-		writer->first_text = id;
-	pack_text(&writer->texts, bytes, length);
-	writer->text_count++;
+	if (is_new)
+		string_block_add(block, id, bytes, length);
 	return id;
+}
+
+uint32_t trace_writer_string(struct trace_writer *writer, const void *bytes, size_t length)
+{
+	return take_text(writer, TEXT_NAME, bytes, length);
+}
+
+uint32_t trace_writer_args(struct trace_writer *writer, const void *bytes, size_t length)
+{
+	return take_text(writer, TEXT_ARGS, bytes, length);
 }
 
 /*
@@ -414,7 +436,8 @@ static void free_writer(struct trace_writer *writer)
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		free(writer->blocks[kind]);
 	strings_free(&writer->strings);
-	pack_free(&writer->texts);
+	for (int sort = 0; sort < TEXT_SORTS; sort++)
+		string_block_free(&writer->texts[sort]);
 	free(writer);
 }
 

@@ -46,6 +46,12 @@ int trace_writer_append(struct trace_writer *writer, enum trace_kind kind, unsig
  */
 uint32_t trace_writer_string(struct trace_writer *writer, const void *bytes, size_t length);
 
+/*
+ * The same for arguments of a span or an instant, which are mostly distinct: only the few that came
+ * last are known, and a reader does not hold them in memory. Ids are of the same numbers.
+ */
+uint32_t trace_writer_args(struct trace_writer *writer, const void *bytes, size_t length);
+
 /* Writes out blocks whose oldest row was appended a second or more before `now_ns` (any clock, the
  * same at each call). To be called often. */
 int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Finds the block of an id, decodes it and keeps the few that were used last. Knows nothing of what
+ * arguments mean.
+ *
+ * Where ranges of ids overlap, which no writer makes, the one that begins last is looked into and
+ * no other: a forged file gets an empty string, not a search.
+ */
+#include "args_blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+struct args_blocks *args_blocks_new(struct input *input)
+{
+	struct args_blocks *args = calloc(1, sizeof(*args));
+
+	if (args)
+		args->input = input;
+	return args;
+}
+
+void args_blocks_clear(struct args_blocks *args)
+{
+	for (size_t i = 0; i < ARGS_BLOCKS_KEPT; i++) {
+		texts_free(&args->kept[i].texts);
+		args->kept[i].place = NULL;
+	}
+	args->count = 0;
+	args->error.text[0] = '\0';
+}
+
+void args_blocks_free(struct args_blocks *args)
+{
+	if (!args)
+		return;
+	args_blocks_clear(args);
+	free(args->places);
+	free(args);
+}
+
+int args_blocks_add(struct args_blocks *args, const struct args_place *place)
+{
+	if (args->count == args->capacity) {
+		size_t capacity = args->capacity ? 2 * args->capacity : 64;
+		struct args_place *places = realloc(args->places, capacity * sizeof(*places));
+
+		if (!places)
+			return -ENOMEM;
+		args->places = places;
+		args->capacity = capacity;
+	}
+	args->places[args->count++] = *place;
+	return 0;
+}
+
+/* Decodes a block. `texts` is to be freed even after an error. */
+static int decode(const struct block *block, struct texts *texts)
+{
+	int err;
+
+	memset(texts, 0, sizeof(*texts));
+	if (block->object.end - block->object.at > ARGS_BLOCK_BYTES_MAX)
+		return -EINVAL;
+	texts->bytes_max = ARGS_TEXT_BYTES_MAX;
+	err = texts_add(texts, block);
+	if (!err)
+		texts_sort(texts);
+	return err;
+}
+
+int args_blocks_survey(const struct block *block, struct args_place *place)
+{
+	struct texts texts;
+	int err = decode(block, &texts);
+
+	place->first = UINT64_MAX;
+	place->last = 0;
+	if (!err && texts.count) {
+		place->first = texts.items[0].id;
+		place->last = texts.items[texts.count - 1].id;
+	}
+	texts_free(&texts);
+	return err;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct args_place *left = a, *right = b;
+
+	if (left->first != right->first)
+		return left->first < right->first ? -1 : 1;
+	return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+void args_blocks_sort(struct args_blocks *args)
+{
+	if (args->count)
+		qsort(args->places, args->count, sizeof(*args->places), by_first);
+}
+
+/* The last block that begins at the id or before it, if it reaches the id. */
+static struct args_place *find_place(struct args_blocks *args, uint64_t id)
+{
+	size_t low = 0, high = args->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (args->places[middle].first <= id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && args->places[low - 1].last >= id ? &args->places[low - 1] : NULL;
+}
+
+/* Where the block is kept, or what is to be replaced by it. */
+static struct args_kept *find_kept(struct args_blocks *args, const struct args_place *place)
+{
+	struct args_kept *oldest = &args->kept[0];
+
+	for (size_t i = 0; i < ARGS_BLOCKS_KEPT; i++) {
+		struct args_kept *kept = &args->kept[i];
+
+		if (kept->place == place)
+			return kept;
+		if (kept->used < oldest->used)
+			oldest = kept;
+	}
+	return oldest;
+}
+
+/* Puts a block in place of another. 0 or what catalog_open_block would say. */
+static int load(struct args_blocks *args, struct args_kept *kept, const struct args_place *place,
+		struct trace_error *error)
+{
+	struct block block;
+	struct mp content;
+	uint64_t next;
+	int err = input_frame(args->input, place->offset, place->length, &content, &next, error);
+
+	texts_free(&kept->texts);
+	kept->place = NULL;
+	if (err)
+		return err;
+	if (!content.at || block_parse(&block, content) || block.type != BLOCK_ARGS)
+		return trace_damaged(error, place->offset, "the block is not what its index says");
+	err = decode(&block, &kept->texts);
+	if (err) {
+		texts_free(&kept->texts);
+		return err == -ENOMEM ? trace_no_memory(error)
+				      : trace_damaged(error, place->offset,
+						      "the strings are not what they should be");
+	}
+	kept->place = place;
+	return 0;
+}
+
+struct trace_string args_blocks_find(struct args_blocks *args, uint64_t id)
+{
+	struct trace_string none = { .bytes = "", .length = 0 };
+	struct args_place *place = find_place(args, id);
+	struct args_kept *kept;
+	struct trace_error error;
+	int err;
+
+	if (!id || !place || place->is_bad)
+		return none;
+	kept = find_kept(args, place);
+	kept->used = ++args->lookups;
+	if (kept->place == place)
+		return texts_find(&kept->texts, id);
+	err = load(args, kept, place, &error);
+	if (!err)
+		return texts_find(&kept->texts, id);
+	place->is_bad = err == -EINVAL || err == -ENODATA; /* no use in trying again */
+	if (!args->error.text[0])
+		args->error = error;
+	return none;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Packs blocks of strings. Knows nothing of where ids come from and of when a block is full.
+ */
+#include "string_block.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "column.h"
+#include "format.h"
+
+#define FIRST_IDS 256
+#define TEXT_HEAD_BYTES 8
+
+int string_block_reserve(struct string_block *block, size_t length)
+{
+	if (block->count == block->capacity) {
+		size_t capacity = block->capacity ? 2 * block->capacity : FIRST_IDS;
+		uint64_t *ids = realloc(block->ids, capacity * sizeof(*ids));
+
+		if (!ids)
+			return -ENOMEM;
+		block->ids = ids;
+		block->capacity = capacity;
+	}
+	return pack_reserve(&block->texts, length + TEXT_HEAD_BYTES);
+}
+
+void string_block_add(struct string_block *block, uint64_t id, const void *bytes, size_t length)
+{
+	pack_text(&block->texts, bytes, length);
+	block->ids[block->count++] = id;
+}
+
+int string_block_pack(const struct string_block *block, const char *of, struct pack *object)
+{
+	pack_map(object, of ? 5 : 4);
+	pack_cstring(object, "block");
+	pack_cstring(object, FORMAT_STRING);
+	if (of) {
+		pack_cstring(object, "of");
+		pack_cstring(object, of);
+	}
+	pack_cstring(object, "n");
+	pack_uint(object, block->count);
+	column_pack_values(object, "id", block->ids, 1, block->count);
+	pack_cstring(object, "text");
+	pack_array(object, block->count);
+	pack_raw(object, block->texts.bytes, block->texts.length);
+	return object->error ? -ENOMEM : 0;
+}
+
+void string_block_clear(struct string_block *block)
+{
+	pack_clear(&block->texts);
+	block->count = 0;
+}
+
+void string_block_free(struct string_block *block)
+{
+	pack_free(&block->texts);
+	free(block->ids);
+	memset(block, 0, sizeof(*block));
+}
