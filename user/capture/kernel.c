@@ -186,6 +186,9 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 		close(fd);
 		return 0;
 	case HOOK_USDT:
+		/* For an uprobe in all processes CAP_PERFMON is not enough. */
+		if (!has_capability(CAP_SYS_ADMIN))
+			return -EPERM;
 		return access("/sys/bus/event_source/devices/uprobe/type", R_OK) ? -ENOENT : 0;
 	}
 	return -EINVAL;
