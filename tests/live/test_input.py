@@ -272,6 +272,21 @@ class Input(unittest.TestCase):
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
         self.assertEqual({row["uid"] for row in recording.trace.dicts("exec")}, {NOBODY})
 
+    def test_sudo_leaves_nothing(self):
+        """A command that cannot be run leaves no trace in the directory of who called sudo."""
+        directory = machine().new_dir()
+        os.chown(directory, NOBODY, NOBODY)
+        done = faultline(
+            "run",
+            "-o",
+            f"{directory}/trace.flt",
+            "--",
+            "/no/such/command",
+            env=dict(os.environ, SUDO_UID=str(NOBODY), SUDO_GID=str(NOBODY)),
+        )
+        self.refused(done, NOT_FOUND, "/no/such/command")
+        self.assertEqual(os.listdir(directory), [])
+
     def test_user_option(self):
         environment = {**os.environ, "SUDO_UID": "1", "SUDO_GID": "1"}
         for user in ("nobody", str(NOBODY)):

@@ -379,6 +379,8 @@ bool session_follows(struct session *session, pid_t pid)
 
 void session_detach(struct session *session)
 {
+	if (!session)
+		return;
 	for (size_t i = 0; i < session->link_count; i++)
 		bpf_link__destroy(session->links[i]);
 	session->link_count = 0;

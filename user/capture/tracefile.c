@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -135,12 +136,9 @@ back:
 
 void tracefile_remove(const char *path, uid_t uid)
 {
-	uid_t own_uid = geteuid();
+	/* Of this thread alone: others may have given up the right to change theirs. */
+	uid_t own_uid = setfsuid(uid);
 
-	if (own_uid != uid && seteuid(uid))
-		return;
 	unlink(path);
-	if (own_uid != uid && seteuid(own_uid))
-		log_error("cannot become user %u again: %s", (unsigned int)own_uid,
-			  strerror(errno));
+	setfsuid(own_uid);
 }

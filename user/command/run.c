@@ -211,10 +211,16 @@ static int begin(struct run *run)
 	}
 	if (session_choice(run->session)->on[LAYER_SPAN])
 		err = markers_start(&run->markers, run->session);
-	if (err) {
+	if (err)
 		log_error("cannot look for markers: %s", strerror(-err));
-		return err;
-	}
+	return err;
+}
+
+/* Once the command runs, and nothing of what was prepared has to be undone any more. */
+static int start_recording(struct run *run)
+{
+	int err;
+
 	/* The thread that drains inherits it: on a busy machine the buffers must not run full. */
 	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))
 		log_debug("cannot raise the priority: %s", strerror(errno));
@@ -274,12 +280,16 @@ static int run_command(struct run *run)
 		tracefile_remove(run->path, run->user.uid);
 		return EXIT_NO_TRACING;
 	}
-	if (!tracing)
-		log_warning("running the command without tracing it");
 	err = child_release(&run->child, run->markers);
 	if (err)
 		return exec_failed(run, err);
 	run->start_ns = run->last_ns = host_now_ns();
+	tracing = tracing && !start_recording(run);
+	if (!tracing) {
+		log_warning("running the command without tracing it");
+		markers_stop(run->markers);
+		session_detach(run->session);
+	}
 	supervision.pid = run->child.pid;
 	if (tracing && wants_live_line()) {
 		supervision.tick = live_line;
