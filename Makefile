@@ -30,7 +30,7 @@ ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSIO
 CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -pthread
 CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
 
-CORE_SOURCES := user/log.c $(wildcard user/trace/*.c user/analysis/*.c user/output/*.c)
+CORE_SOURCES := user/log.c user/arena.c $(wildcard user/trace/*.c user/analysis/*.c user/output/*.c)
 CAPTURE_SOURCES := $(wildcard user/capture/*.c)
 COMMAND_SOURCES := $(wildcard user/command/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -205,7 +205,7 @@ bench: programs
 # The reader of traces under libFuzzer, for a while or (FUZZ_LIMIT=-runs=N) for so many inputs.
 FUZZ_SECONDS ?= 20
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
-FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(wildcard user/trace/*.c)
+FUZZ_SOURCES := tests/fuzz/fuzz_reader.c user/arena.c $(wildcard user/trace/*.c)
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Iuser -O1 -g -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=all
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/arena.h"
+#include "arena.h"
 #include "analysis/histogram.h"
 #include "analysis/map.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "analysis/arena.h"
+#include "arena.h"
 #include "analysis/path.h"
 
 /* A hostile trace could name a directory in each row; beyond this they share a line. */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "analysis/arena.h"
+#include "arena.h"
 #include "analysis/tally.h"
 
 enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };

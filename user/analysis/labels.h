@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_LABELS_H
 #define FAULTLINE_LABELS_H
 
-#include "analysis/arena.h"
+#include "arena.h"
 #include "analysis/map.h"
 #include "trace/reader.h"
 

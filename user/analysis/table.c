@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/arena.h"
+#include "arena.h"
 
 /* What owns a table: the lists that grow are blocks of their own, all else lies in the arena. */
 struct store {

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_TRACE_META_H
 #define FAULTLINE_TRACE_META_H
 
-#include "pool.h"
+#include "arena.h"
 #include "header.h"
 #include "mp.h"
 #include "pack.h"
@@ -15,12 +15,12 @@ void header_pack(struct pack *pack, const struct trace_header *header);
 void totals_pack(struct pack *pack, const struct trace_totals *totals);
 
 /*
- * Strings and lists go into the pool. -EINVAL when the object is not what it should be, -ENOTSUP
+ * Strings and lists go into the arena. -EINVAL when the object is not what it should be, -ENOTSUP
  * for a newer version, -ENOMEM.
  */
-int header_parse(struct trace_header *header, struct mp object, struct pool *pool,
+int header_parse(struct trace_header *header, struct mp object, struct arena *arena,
 		 struct trace_error *error);
 int totals_parse(struct trace_totals *totals, struct mp object, const struct trace_header *header,
-		 struct pool *pool, struct trace_error *error);
+		 struct arena *arena, struct trace_error *error);
 
 #endif

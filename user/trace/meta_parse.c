@@ -26,7 +26,7 @@ struct field {
 	size_t offset;
 };
 
-static int parse_text(struct mp *mp, struct pool *pool, const char **text)
+static int parse_text(struct mp *mp, struct arena *arena, const char **text)
 {
 	struct mp_value value;
 
@@ -37,11 +37,11 @@ static int parse_text(struct mp *mp, struct pool *pool, const char **text)
 		return 0;
 	if (value.type != MP_STR && value.type != MP_BIN)
 		return -EINVAL;
-	*text = pool_text(pool, value.bytes, value.length);
+	*text = arena_text(arena, value.bytes, value.length);
 	return *text ? 0 : -ENOMEM;
 }
 
-static int parse_field(const struct field *field, struct mp *mp, struct pool *pool, void *target)
+static int parse_field(const struct field *field, struct mp *mp, struct arena *arena, void *target)
 {
 	void *place = (char *)target + field->offset;
 	uint64_t number = 0;
@@ -49,7 +49,7 @@ static int parse_field(const struct field *field, struct mp *mp, struct pool *po
 
 	switch (field->type) {
 	case FIELD_TEXT:
-		return parse_text(mp, pool, place);
+		return parse_text(mp, arena, place);
 	case FIELD_U64:
 		return mp_uint(mp, place);
 	case FIELD_U32:
@@ -67,8 +67,8 @@ static int parse_field(const struct field *field, struct mp *mp, struct pool *po
 }
 
 /* Parses one map and moves past it. */
-static int parse_fields(const struct field *fields, size_t count, struct mp *mp, struct pool *pool,
-			void *target)
+static int parse_fields(const struct field *fields, size_t count, struct mp *mp,
+			struct arena *arena, void *target)
 {
 	struct mp_value key;
 	uint32_t pairs;
@@ -84,20 +84,20 @@ static int parse_fields(const struct field *fields, size_t count, struct mp *mp,
 		for (size_t i = 0; i < count && !field; i++)
 			if (mp_is(&key, fields[i].key))
 				field = &fields[i];
-		err = field ? parse_field(field, mp, pool, target) : mp_skip(mp);
+		err = field ? parse_field(field, mp, arena, target) : mp_skip(mp);
 	}
 	return err;
 }
 
-#define PARSE(fields, mp, pool, target)                                                            \
-	parse_fields((fields), sizeof(fields) / sizeof((fields)[0]), (mp), (pool), (target))
+#define PARSE(fields, mp, arena, target)                                                           \
+	parse_fields((fields), sizeof(fields) / sizeof((fields)[0]), (mp), (arena), (target))
 
 /*
  * The list or map at `key`: its length, memory for so many items (zeroed, and one more as an
  * end), and the position of the first. A missing list is an empty one.
  */
 static int open_items(struct mp object, const char *key, enum mp_type type, size_t limit,
-		      size_t item_bytes, struct pool *pool, struct mp *mp, uint32_t *length,
+		      size_t item_bytes, struct arena *arena, struct mp *mp, uint32_t *length,
 		      void **items)
 {
 	struct mp_value value = { .length = 0 };
@@ -108,24 +108,24 @@ static int open_items(struct mp object, const char *key, enum mp_type type, size
 	if (found && (mp_next(mp, &value) || value.type != type || value.length > limit))
 		return -EINVAL;
 	*length = value.length;
-	*items = pool_alloc(pool, (value.length + 1) * item_bytes);
+	*items = arena_alloc(arena, (value.length + 1) * item_bytes);
 	if (!*items)
 		return -ENOMEM;
 	memset(*items, 0, (value.length + 1) * item_bytes);
 	return 0;
 }
 
-static int parse_command(struct trace_header *header, struct mp object, struct pool *pool)
+static int parse_command(struct trace_header *header, struct mp object, struct arena *arena)
 {
 	uint32_t count;
 	struct mp mp;
 	void *items;
-	int err = open_items(object, "command", MP_ARRAY, COMMAND_MAX, sizeof(char *), pool, &mp,
+	int err = open_items(object, "command", MP_ARRAY, COMMAND_MAX, sizeof(char *), arena, &mp,
 			     &count, &items);
 	const char **command = items;
 
 	for (uint32_t i = 0; !err && i < count; i++) {
-		err = parse_text(&mp, pool, &command[i]);
+		err = parse_text(&mp, arena, &command[i]);
 		if (!err && !command[i])
 			return -EINVAL;
 	}
@@ -134,7 +134,7 @@ static int parse_command(struct trace_header *header, struct mp object, struct p
 	return err;
 }
 
-static int parse_layers(struct trace_header *header, struct mp object, struct pool *pool)
+static int parse_layers(struct trace_header *header, struct mp object, struct arena *arena)
 {
 	struct raw {
 		const char *state, *attach, *reason;
@@ -147,16 +147,16 @@ static int parse_layers(struct trace_header *header, struct mp object, struct po
 	uint32_t count;
 	struct mp mp;
 	void *items;
-	int err = open_items(object, "layers", MP_MAP, ITEMS_MAX, sizeof(struct trace_layer), pool,
+	int err = open_items(object, "layers", MP_MAP, ITEMS_MAX, sizeof(struct trace_layer), arena,
 			     &mp, &count, &items);
 	struct trace_layer *layers = items;
 
 	for (uint32_t i = 0; !err && i < count; i++) {
 		struct raw raw = { 0 };
 
-		err = parse_text(&mp, pool, &layers[i].name);
+		err = parse_text(&mp, arena, &layers[i].name);
 		if (!err)
-			err = PARSE(fields, &mp, pool, &raw);
+			err = PARSE(fields, &mp, arena, &raw);
 		if (!err && (!layers[i].name || !raw.state))
 			return -EINVAL;
 		if (err)
@@ -181,7 +181,7 @@ static enum trace_family find_family(const char *name)
 	return TRACE_UNDECODED;
 }
 
-static int parse_operations(struct trace_header *header, struct mp object, struct pool *pool)
+static int parse_operations(struct trace_header *header, struct mp object, struct arena *arena)
 {
 	struct raw {
 		const char *layer, *name, *family;
@@ -195,13 +195,13 @@ static int parse_operations(struct trace_header *header, struct mp object, struc
 	struct mp mp;
 	void *items;
 	int err = open_items(object, "operations", MP_ARRAY, ITEMS_MAX,
-			     sizeof(struct trace_operation), pool, &mp, &count, &items);
+			     sizeof(struct trace_operation), arena, &mp, &count, &items);
 	struct trace_operation *operations = items;
 
 	for (uint32_t i = 0; !err && i < count; i++) {
 		struct raw raw = { 0 };
 
-		err = PARSE(fields, &mp, pool, &raw);
+		err = PARSE(fields, &mp, arena, &raw);
 		if (!err && (!raw.layer || !raw.name || !raw.family))
 			return -EINVAL;
 		if (err)
@@ -247,7 +247,7 @@ static void name_the_unknown(struct trace_header *header)
 			*texts[i] = "";
 }
 
-int header_parse(struct trace_header *header, struct mp object, struct pool *pool,
+int header_parse(struct trace_header *header, struct mp object, struct arena *arena,
 		 struct trace_error *error)
 {
 	static const struct field fields[] = {
@@ -272,19 +272,19 @@ int header_parse(struct trace_header *header, struct mp object, struct pool *poo
 	err = check_format(object, error);
 	if (err)
 		return err;
-	err = PARSE(fields, &mp, pool, header);
+	err = PARSE(fields, &mp, arena, header);
 	if (!err && mp.at != mp.end)
 		err = -EINVAL;
 	if (!err) {
 		found = mp_find(object, "clock", &mp);
-		err = found == 1 ? PARSE(clock_fields, &mp, pool, header) : found;
+		err = found == 1 ? PARSE(clock_fields, &mp, arena, header) : found;
 	}
 	if (!err)
-		err = parse_command(header, object, pool);
+		err = parse_command(header, object, arena);
 	if (!err)
-		err = parse_layers(header, object, pool);
+		err = parse_layers(header, object, arena);
 	if (!err)
-		err = parse_operations(header, object, pool);
+		err = parse_operations(header, object, arena);
 	if (err == -ENOMEM)
 		return trace_no_memory(error);
 	if (err)
@@ -293,7 +293,8 @@ int header_parse(struct trace_header *header, struct mp object, struct pool *poo
 	return 0;
 }
 
-static int parse_operation_totals(struct trace_totals *totals, struct mp object, struct pool *pool)
+static int parse_operation_totals(struct trace_totals *totals, struct mp object,
+				  struct arena *arena)
 {
 	static const struct field fields[] = {
 		{ "count", FIELD_U64, offsetof(struct trace_operation_total, count) },
@@ -308,11 +309,11 @@ static int parse_operation_totals(struct trace_totals *totals, struct mp object,
 	struct mp mp;
 	void *items;
 	int err = open_items(object, "operations", MP_ARRAY, ITEMS_MAX,
-			     sizeof(struct trace_operation_total), pool, &mp, &count, &items);
+			     sizeof(struct trace_operation_total), arena, &mp, &count, &items);
 	struct trace_operation_total *operations = items;
 
 	for (uint32_t i = 0; !err && i < count; i++)
-		err = PARSE(fields, &mp, pool, &operations[i]);
+		err = PARSE(fields, &mp, arena, &operations[i]);
 	if (!err) {
 		totals->operations = operations;
 		totals->operation_count = count;
@@ -320,7 +321,7 @@ static int parse_operation_totals(struct trace_totals *totals, struct mp object,
 	return err;
 }
 
-static int parse_kind_totals(struct trace_totals *totals, struct mp object, struct pool *pool)
+static int parse_kind_totals(struct trace_totals *totals, struct mp object, struct arena *arena)
 {
 	static const struct field fields[] = {
 		{ "kind", FIELD_TEXT, offsetof(struct trace_kind_total, kind) },
@@ -333,11 +334,11 @@ static int parse_kind_totals(struct trace_totals *totals, struct mp object, stru
 	struct mp mp;
 	void *items;
 	int err = open_items(object, "kinds", MP_ARRAY, ITEMS_MAX, sizeof(struct trace_kind_total),
-			     pool, &mp, &count, &items);
+			     arena, &mp, &count, &items);
 	struct trace_kind_total *kinds = items;
 
 	for (uint32_t i = 0; !err && i < count; i++) {
-		err = PARSE(fields, &mp, pool, &kinds[i]);
+		err = PARSE(fields, &mp, arena, &kinds[i]);
 		if (!err && (!kinds[i].kind || !kinds[i].layer))
 			return -EINVAL;
 	}
@@ -348,12 +349,12 @@ static int parse_kind_totals(struct trace_totals *totals, struct mp object, stru
 	return err;
 }
 
-static int parse_survivors(struct trace_totals *totals, struct mp object, struct pool *pool)
+static int parse_survivors(struct trace_totals *totals, struct mp object, struct arena *arena)
 {
 	uint32_t count;
 	struct mp mp;
 	void *items;
-	int err = open_items(object, "survivors", MP_ARRAY, COMMAND_MAX, sizeof(uint64_t), pool,
+	int err = open_items(object, "survivors", MP_ARRAY, COMMAND_MAX, sizeof(uint64_t), arena,
 			     &mp, &count, &items);
 	uint64_t *survivors = items;
 
@@ -367,7 +368,7 @@ static int parse_survivors(struct trace_totals *totals, struct mp object, struct
 }
 
 int totals_parse(struct trace_totals *totals, struct mp object, const struct trace_header *header,
-		 struct pool *pool, struct trace_error *error)
+		 struct arena *arena, struct trace_error *error)
 {
 	static const struct field fields[] = {
 		{ "start_ns", FIELD_U64, offsetof(struct trace_totals, start_ns) },
@@ -379,15 +380,15 @@ int totals_parse(struct trace_totals *totals, struct mp object, const struct tra
 
 	memset(totals, 0, sizeof(*totals));
 	totals->exit_code = -1;
-	err = PARSE(fields, &mp, pool, totals);
+	err = PARSE(fields, &mp, arena, totals);
 	if (!err && mp.at != mp.end)
 		err = -EINVAL;
 	if (!err)
-		err = parse_operation_totals(totals, object, pool);
+		err = parse_operation_totals(totals, object, arena);
 	if (!err)
-		err = parse_kind_totals(totals, object, pool);
+		err = parse_kind_totals(totals, object, arena);
 	if (!err)
-		err = parse_survivors(totals, object, pool);
+		err = parse_survivors(totals, object, arena);
 	if (!err && totals->operation_count != header->operation_count)
 		err = -EINVAL;
 	if (err == -ENOMEM)

@@ -25,7 +25,7 @@
 
 struct trace_reader {
 	struct input input;
-	struct pool pool; /* of header and totals */
+	struct arena arena; /* of header and totals */
 	struct trace_header header;
 	struct trace_totals totals;
 	struct catalog catalog;
@@ -233,7 +233,7 @@ static int use_tail(struct trace_reader *reader, uint64_t start, const struct fo
 	err = catalog_open_block(&reader->input, tail->totals, end - tail->totals, BLOCK_TOTALS,
 				 &block, error);
 	if (!err)
-		err = totals_parse(&reader->totals, block.object, &reader->header, &reader->pool,
+		err = totals_parse(&reader->totals, block.object, &reader->header, &reader->arena,
 				   error);
 	if (!err)
 		err = catalog_read_index(&reader->catalog, &reader->input, start, tail->index,
@@ -278,7 +278,7 @@ static int read_header(struct trace_reader *reader, uint64_t *next, struct trace
 	rest = content;
 	if (err || !content.at || mp_skip(&rest))
 		return trace_fail(error, -EINVAL, "is not a Faultline trace");
-	return header_parse(&reader->header, content, &reader->pool, error);
+	return header_parse(&reader->header, content, &reader->arena, error);
 }
 
 /* Opens what is in reader->input. */
@@ -343,7 +343,7 @@ void trace_reader_close(struct trace_reader *reader)
 	for (size_t c = 0; c < COLUMNS_MAX; c++)
 		free(reader->columns[c]);
 	catalog_free(&reader->catalog);
-	pool_free(&reader->pool);
+	arena_free(&reader->arena);
 	input_close(&reader->input);
 	free(reader);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A hash table with open addressing over one pool. Knows nothing of how strings are written.
+ * A hash table with open addressing over one arena. Knows nothing of how strings are written.
  */
 #include "strings.h"
 

@@ -36,12 +36,12 @@ static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
 
 	if (mp_bytes(mp, &bytes, &length))
 		return -EINVAL;
-	if (texts->pool.bytes + length + texts->count * sizeof(*text) > texts->bytes_max)
+	if (texts->arena.bytes + length + texts->count * sizeof(*text) > texts->bytes_max)
 		return -EINVAL;
 	text = &texts->items[texts->count];
 	text->id = id;
 	text->string.length = length;
-	text->string.bytes = pool_text(&texts->pool, bytes, length);
+	text->string.bytes = arena_text(&texts->arena, bytes, length);
 	if (!text->string.bytes)
 		return -ENOMEM;
 	texts->count++;
@@ -108,6 +108,6 @@ struct trace_string texts_find(const struct texts *texts, uint64_t id)
 void texts_free(struct texts *texts)
 {
 	free(texts->items);
-	pool_free(&texts->pool);
+	arena_free(&texts->arena);
 	memset(texts, 0, sizeof(*texts));
 }

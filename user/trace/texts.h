@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_TRACE_TEXTS_H
 #define FAULTLINE_TRACE_TEXTS_H
 
-#include "pool.h"
+#include "arena.h"
 #include "block.h"
 #include "reader.h"
 
@@ -17,7 +17,7 @@ struct text {
 struct texts {
 	struct text *items;
 	size_t count, capacity;
-	struct pool pool;
+	struct arena arena;
 	size_t bytes_max; /* -EINVAL when they would take more memory */
 };
 

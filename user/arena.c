@@ -2,7 +2,7 @@
 /*
  * Memory that is given back all at once. Knows nothing of what it holds.
  */
-#include "pool.h"
+#include "arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,15 +10,15 @@
 
 #define PIECE_BYTES 65536
 
-struct pool_piece {
-	struct pool_piece *next;
+struct arena_piece {
+	struct arena_piece *next;
 	size_t used, size;
 	_Alignas(max_align_t) unsigned char bytes[];
 };
 
-static void *take(struct pool *pool, size_t bytes, size_t align)
+static void *take(struct arena *arena, size_t bytes, size_t align)
 {
-	struct pool_piece *piece = pool->piece;
+	struct arena_piece *piece = arena->piece;
 	size_t start = piece ? (piece->used + align - 1) & ~(align - 1) : 0;
 
 	if (!piece || start > piece->size || piece->size - start < bytes) {
@@ -26,33 +26,33 @@ static void *take(struct pool *pool, size_t bytes, size_t align)
 
 		if (size > SIZE_MAX - sizeof(*piece))
 			return NULL;
-		piece = malloc(sizeof(*piece) + size);
+		piece = calloc(1, sizeof(*piece) + size);
 		if (!piece)
 			return NULL;
 		piece->used = 0;
 		piece->size = size;
 		start = 0;
-		if (size == PIECE_BYTES || !pool->piece) {
-			piece->next = pool->piece;
-			pool->piece = piece;
+		if (size == PIECE_BYTES || !arena->piece) {
+			piece->next = arena->piece;
+			arena->piece = piece;
 		} else { /* full from the start: keep filling the one before */
-			piece->next = pool->piece->next;
-			pool->piece->next = piece;
+			piece->next = arena->piece->next;
+			arena->piece->next = piece;
 		}
 	}
 	piece->used = start + bytes;
-	pool->bytes += bytes;
+	arena->bytes += bytes;
 	return piece->bytes + start;
 }
 
-void *pool_alloc(struct pool *pool, size_t bytes)
+void *arena_alloc(struct arena *arena, size_t bytes)
 {
-	return take(pool, bytes, _Alignof(max_align_t));
+	return take(arena, bytes, _Alignof(max_align_t));
 }
 
-char *pool_text(struct pool *pool, const void *bytes, size_t length)
+char *arena_text(struct arena *arena, const void *bytes, size_t length)
 {
-	char *text = length < SIZE_MAX ? take(pool, length + 1, 1) : NULL;
+	char *text = length < SIZE_MAX ? take(arena, length + 1, 1) : NULL;
 
 	if (!text)
 		return NULL;
@@ -62,13 +62,13 @@ char *pool_text(struct pool *pool, const void *bytes, size_t length)
 	return text;
 }
 
-void pool_free(struct pool *pool)
+void arena_free(struct arena *arena)
 {
-	while (pool->piece) {
-		struct pool_piece *piece = pool->piece;
+	while (arena->piece) {
+		struct arena_piece *piece = arena->piece;
 
-		pool->piece = piece->next;
+		arena->piece = piece->next;
 		free(piece);
 	}
-	pool->bytes = 0;
+	arena->bytes = 0;
 }

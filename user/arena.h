@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Memory for things that live and die together. Knows nothing of what it holds.
+ */
+#ifndef FAULTLINE_ARENA_H
+#define FAULTLINE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_piece;
+
+/* All zeros is an empty arena. */
+struct arena {
+	struct arena_piece *piece;
+	size_t bytes; /* given out */
+};
+
+/* Zeroed and aligned for anything; NULL when there is no memory. */
+void *arena_alloc(struct arena *arena, size_t bytes);
+/* Copies bytes and adds a NUL, unaligned. */
+char *arena_text(struct arena *arena, const void *bytes, size_t length);
+void arena_free(struct arena *arena);
+
+#endif
