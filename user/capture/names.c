@@ -85,6 +85,8 @@ size_t names_path(const struct event_file *file, char *out)
 
 /* --- ranks --- */
 
+#define RANK_DIGITS_MAX 9
+
 static const char *find_variable(const char *environment, size_t bytes, const char *name,
 				 size_t *length)
 {
@@ -114,9 +116,10 @@ int64_t names_rank(const char *environment, size_t bytes)
 		int64_t rank = 0;
 		const char *value = find_variable(environment, bytes, variables[i], &length);
 
-		while (value && digits < length && value[digits] >= '0' && value[digits] <= '9')
+		while (value && digits < length && digits < RANK_DIGITS_MAX &&
+		       value[digits] >= '0' && value[digits] <= '9')
 			rank = rank * 10 + value[digits++] - '0';
-		if (digits && digits == length && digits < 10)
+		if (digits && digits == length)
 			return rank;
 	}
 	return -1;
