@@ -175,7 +175,7 @@ struct event_span_end {
 #define CALL_FPOS (1u << 0)	  /* moves the file position: offset = position at exit - result */
 #define CALL_VECTOR (1u << 1)	  /* the length argument is an iovec and its count follows */
 #define CALL_OPENS (1u << 2)	  /* the result is a descriptor of the file it is about */
-#define CALL_MAP (1u << 3)	  /* its file is the one mapped at its first argument */
+#define CALL_MAP (1u << 3)	  /* its file is the one mapped at its first argument (`fd` is 1) */
 #define CALL_MMAP (1u << 4)	  /* protection and flags are arguments 3 and 4 */
 #define CALL_TRANSFER (1u << 5)	  /* moves bytes from `fd` to `fd2` */
 #define CALL_OFFSET_PTR (1u << 6) /* the offset argument points to it; NULL: the file position */

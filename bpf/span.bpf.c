@@ -8,8 +8,6 @@
 
 #include <bpf/usdt.bpf.h>
 
-#define ARGS_MASK (EVENT_SPAN_ARGS_BYTES - 1)
-
 struct span_text {
 	const char *name, *category;
 	const void *args;

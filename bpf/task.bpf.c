@@ -5,8 +5,6 @@
  */
 #include "ring.h"
 
-#define PF_EXITING 0x4
-
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(fl_fork, struct task_struct *parent, struct task_struct *child)
 {

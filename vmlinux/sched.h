@@ -31,10 +31,6 @@ struct signal_struct {
 
 #define SIGNAL_GROUP_EXIT 0x4u
 
-struct kernfs_node {
-	__u64 id;
-} CORE_STRUCT;
-
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;

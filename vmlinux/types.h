@@ -27,7 +27,7 @@ typedef _Bool bool;
 #define NULL ((void *)0)
 
 enum {
-	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_HASH = 1, /* libbpf's usdt.bpf.h */
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
