@@ -103,7 +103,7 @@ struct counts {
 	struct kind_total kinds[EVENT_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
-	struct trace_kind_total kind_totals[EVENT_KIND_COUNT];
+	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT];
 };
 
 static void sum_status(struct recorder *recorder, const struct counts *counts,
@@ -164,6 +164,17 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 			.lost = counts->kinds[kind].lost + discarded,
 		};
 	}
+	for (int layer = 0; layer < LAYER_COUNT; layer++) {
+		uint64_t missed = session_missed(recorder->session, layer);
+
+		if (missed)
+			counts->kind_totals[n++] = (struct trace_kind_total) {
+				.kind = "missed",
+				.layer = layer_names[layer],
+				.events = missed,
+				.lost = missed,
+			};
+	}
 	totals->kinds = counts->kind_totals;
 	totals->kind_count = n;
 }
@@ -195,8 +206,9 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	err = trace_writer_finish(recorder->writer, &totals);
 	look_at_writer(recorder, err);
 	sum_status(recorder, counts, status);
+	status->lost = counts->notes[NOTE_UNFOLLOWED];
 	for (size_t i = 0; i < totals.kind_count; i++)
-		status->lost += totals.kinds[i].lost - counts->kinds[i + 1].lost;
+		status->lost += totals.kinds[i].lost;
 	log_debug(
 		"counters: %llu children not followed, %llu faults without a start, %llu mappings "
 		"not found",

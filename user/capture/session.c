@@ -7,6 +7,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -458,4 +459,31 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 	if (!err)
 		err = sum_map(skeleton->maps.notes, NOTE_COUNT, 1, session->cpus, notes);
 	return err;
+}
+
+static uint64_t program_missed(const struct session *session, const char *name)
+{
+	struct bpf_program *program =
+		bpf_object__find_program_by_name(session->skeleton->obj, name);
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	if (!program || bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		return 0;
+	return info.recursion_misses;
+}
+
+uint64_t session_missed(const struct session *session, enum layer layer)
+{
+	uint64_t missed = 0;
+
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = session->choice.variants[p];
+
+		for (size_t i = 0; variant && parts[p].layer == layer && i < VARIANT_PROBES_MAX;
+		     i++)
+			if (variant->probes[i].program)
+				missed += program_missed(session, variant->probes[i].program);
+	}
+	return missed;
 }

@@ -56,4 +56,8 @@ size_t session_drain(struct session *session, ring_record_fn take, void *context
 int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
 		   uint64_t *notes);
 
+/* How often the kernel passed over a program of the layer because it was running on that CPU
+ * already: what it would have recorded is counted nowhere else. */
+uint64_t session_missed(const struct session *session, enum layer layer);
+
 #endif
