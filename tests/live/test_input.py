@@ -130,11 +130,13 @@ class Input(unittest.TestCase):
     def test_no_type_information(self):
         """A kernel without BTF, as a mount that hides it makes it look."""
         mark = os.path.join(machine().new_dir(), "was-run")
-        hidden = 'mount -t tmpfs none /sys/kernel/btf && exec "$@"'
+        hidden = 'mount --make-rprivate /sys && mount -t tmpfs none /sys/kernel/btf && exec "$@"'
         done = subprocess.run(
             [
                 "unshare",
                 "--mount",
+                "--propagation",
+                "unchanged",  # of a chroot's root it cannot be changed
                 "sh",
                 "-c",
                 hidden,
