@@ -121,9 +121,13 @@ static __always_inline bool call_take_file(struct task_state *state, struct file
 	return true;
 }
 
-/* The file a descriptor stands for; false when its kind is not recorded. */
-enum refresh { REFRESH_NO, REFRESH, REFRESH_WRITTEN };
+enum refresh {
+	REFRESH_NO,
+	REFRESH,
+	REFRESH_WRITTEN, /* if the file is open for writing */
+};
 
+/* The file a descriptor stands for; false when its kind is not recorded. */
 static __always_inline bool call_take_fd(struct task_state *state, struct task_struct *task,
 					 __u32 fd, enum refresh refresh)
 {
