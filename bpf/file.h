@@ -222,10 +222,7 @@ static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 si
 	long length;
 
 	if (!record) {
-		struct kind_total *total = ring_count(EVENT_FILE);
-
-		if (total)
-			total->lost++;
+		ring_lose(EVENT_FILE);
 		goto out;
 	}
 	record->ino = facts->key.ino;

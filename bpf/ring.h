@@ -29,6 +29,15 @@ static __always_inline struct kind_total *ring_count(__u32 kind)
 	return total;
 }
 
+/* Counts a record that could not be made. */
+static __always_inline void ring_lose(__u32 kind)
+{
+	struct kind_total *total = ring_count(kind);
+
+	if (total)
+		total->lost++;
+}
+
 /* Room for a record of `size` bytes, its header filled in but for the time; NULL, and counted as
  * lost, when the ring is full. */
 static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct task_struct *task)

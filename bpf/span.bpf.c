@@ -66,10 +66,7 @@ static __always_inline int send_span(__u32 kind, __u64 id, const struct span_tex
 		return 0;
 	event = scratch_get();
 	if (!event) {
-		struct kind_total *total = ring_count(kind);
-
-		if (total)
-			total->lost++;
+		ring_lose(kind);
 		goto out;
 	}
 	event->id = id;

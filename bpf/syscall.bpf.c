@@ -426,10 +426,7 @@ static __noinline int send_path_call(struct task_state *state, struct call_end *
 	__u64 bytes;
 
 	if (!event) {
-		struct kind_total *total = ring_count(EVENT_SYSCALL_PATH);
-
-		if (total)
-			total->lost++;
+		ring_lose(EVENT_SYSCALL_PATH);
 		goto out;
 	}
 	fill_call(&event->call, state, task, end);

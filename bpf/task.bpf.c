@@ -75,10 +75,7 @@ static __always_inline void send_exec(struct task_struct *task, struct mm_struct
 	__u64 bytes = mm->arg_end - mm->arg_start;
 
 	if (!record) {
-		struct kind_total *total = ring_count(EVENT_EXEC);
-
-		if (total)
-			total->lost++;
+		ring_lose(EVENT_EXEC);
 		goto out;
 	}
 	record->cgroup_id = bpf_get_current_cgroup_id();
