@@ -9,6 +9,7 @@ from harness import Recording, account, machine, python_path
 
 JOB = os.path.join(harness.TOP, "tests/live/job_spans.py")
 DFTRACER_JOB = os.path.join(harness.TOP, "tests/live/job_dftracer.py")
+RECORDED_JOB = os.path.join(harness.TOP, "tests/live/job_recorded.py")
 FILES = 6
 
 
@@ -105,6 +106,28 @@ class Python(unittest.TestCase):
 
     def test_forkserver(self):
         self.check_processes("forkserver")
+
+    def test_told_when_over(self):
+        """A span that is recorded afterwards has the operations of its time; no time is taken for
+        later than now or for earlier than the process."""
+        directory = machine().new_dir()
+        for i in range(2):
+            harness.random_file(f"{directory}/{i}", 20_000 + 1000 * i)
+        out = f"{directory}/out.json"
+        recording = Recording([harness.PYTHON, RECORDED_JOB, directory, out], env=python_path())
+        log = account(out)
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+        begins = {row["name"]: row for row in recording.trace.dicts("span_begin")}
+        ends = {row["id"]: row for row in recording.trace.dicts("span_end")}
+        times = {name: (row["time"], ends[row["id"]]["time"]) for name, row in begins.items()}
+        self.assertEqual(times[b"true"], (log["begun"], log["ended"]))
+        self.assertEqual(times[b"reversed"], (log["begun"], log["begun"]))
+        first, last = times[b"forged"]
+        self.assertLess(first, log["begun"])
+        self.assertTrue(log["before"] <= last <= log["after"])
+        rows = {row["name"]: row for row in recording.report["spans"]}
+        self.assertEqual(rows["true"]["read_bytes"], 20_000)
+        self.assertEqual(rows["true"]["time_ns"], log["ended"] - log["begun"])
 
     def test_dftracer(self):
         """A job that was annotated for DFTracer, and cannot even be imported without it."""

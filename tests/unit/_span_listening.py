@@ -23,7 +23,7 @@ HOOK = os.path.join(PACKAGE, "hook")
 
 class Event:
     """A probe that fired: `probe`, `pid`, `tid`, `id`, `name`, `category`, `args` (unpacked, or
-    None for none), `args_len` as the probe gave it. Names are bytes."""
+    None for none), `args_len` and `times` as the probe gave them. Names are bytes."""
 
     def __init__(self, line):
         told = json.loads(line)
@@ -34,6 +34,7 @@ class Event:
         packed = bytes.fromhex(told.get("args", ""))
         self.args = msgpack.unpackb(packed, strict_map_key=False) if packed else None
         self.args_len = told.get("args_len", 0)
+        self.times = (told["start_ns"], told["end_ns"]) if "start_ns" in told else None
 
     def __repr__(self):
         return f"{self.probe} {self.id} {self.name} {self.category} {self.args}"
@@ -73,12 +74,13 @@ def events(code, **more):
 
 
 def told(listed):
-    """Events as short text: '+name' for a begin, '-name' for its end, '!name' for a moment."""
+    """Events as short text: '+name' for a begin, '-name' for its end, '=name' for a span
+    that was over, '!name' for a moment."""
     names, lines = {}, []
     for event in listed:
         if event.probe == "span_begin":
             names[event.pid, event.id] = event.name.decode()
-        sign = {"span_begin": "+", "span_end": "-", "instant": "!"}[event.probe]
+        sign = {"span_begin": "+", "span_end": "-", "span_record": "=", "instant": "!"}[event.probe]
         name = event.name.decode() if sign != "-" else names.get((event.pid, event.id), "?")
         lines.append(sign + name)
     return " ".join(lines)

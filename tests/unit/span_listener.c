@@ -297,17 +297,18 @@ static void write_hit(pid_t tid, const struct probe *probe, const struct user_re
 {
 	const bool has_id = strcmp(probe->name, "instant") != 0;
 	const bool has_text = strcmp(probe->name, "span_end") != 0;
-	uint64_t values[5] = { 0 }, *text = values + has_id;
+	const bool has_times = strcmp(probe->name, "span_record") == 0;
+	uint64_t values[7] = { 0 }, *text = values + has_id;
 	const char *next = probe->arguments;
 	int memory = memory_of(tid);
 	size_t i;
 
-	for (i = 0; next && i < 5; i++) {
+	for (i = 0; next && i < 7; i++) {
 		values[i] = argument(memory, all, next);
 		next = strchr(next, ' ');
 		next = next ? next + 1 : NULL;
 	}
-	if (next || i != (size_t)(has_id + 4 * has_text))
+	if (next || i != (size_t)(has_id + 4 * has_text + 2 * has_times))
 		fail("%s has not the arguments that were agreed: %s", probe->name,
 		     probe->arguments);
 	fprintf(output, "{\"probe\": \"%s\", \"pid\": %d, \"tid\": %d", probe->name,
@@ -320,6 +321,9 @@ static void write_hit(pid_t tid, const struct probe *probe, const struct user_re
 		write_hex(memory, "args", text[2], text[3], false);
 		fprintf(output, ", \"args_len\": %" PRIu64, text[3]);
 	}
+	if (has_times)
+		fprintf(output, ", \"start_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64, values[5],
+			values[6]);
 	fputs("}\n", output);
 	close(memory);
 }

@@ -141,6 +141,14 @@ class Arguments(unittest.TestCase):
         self.assertEqual(events("instant('now')")[0].args_len, 0)
 
 
+    def test_record(self):
+        event, = events("record('r', 'io', 5, 2**70, k=[1], name='kept out', start_ns=3)")
+        self.assertEqual((event.probe, event.name, event.category, event.args),
+                         ("span_record", b"r", b"io", {"k": [1], "start_ns": 3}))
+        self.assertEqual(event.times, (5, 2**63 - 1))
+        self.assertEqual(events("record('r', '', -2**70, -1)")[0].times, (0, 0))
+
+
 class Names(unittest.TestCase):
     def test_long_ones_are_cut_between_characters(self):
         for text, kept in (("x" * 10000, b"x" * 255), ("x" * 255, b"x" * 255),
@@ -158,7 +166,9 @@ CALLS = ["span()", "span(3)", "span(None)", "span('n', 3)", "span('n', category=
          "span('n', 'c', 4)", "span('n', name='m')", "span('n', 'c', category='d')", "span(k=1)",
          "span('n', 'c', k=1)", "span('n', k=object())", "span(name='n', category='c')",
          "instant()", "instant(3)", "instant('n', 'c', 4)", "instant('n', name='m')",
-         "instant('n', k=1)", "enabled()", "repr(span('n', 'c'))", "span('n').category",
+         "instant('n', k=1)", "record()", "record('n', 'c', 1)", "record('n', 'c', 1, 2)",
+         "record('n', 'c', 1, 2, k=3)", "record('n', 'c', 1, None)", "record(3, 'c', 1, 2)",
+         "record('n', 'c', -1, 2**80)", "enabled()", "repr(span('n', 'c'))", "span('n').category",
          "span('n').begin().name", "span('n').end()", "span('n')(3)", "span('n')(len)('abc')",
          "list(trace_iter('ab', 'n'))", "type(span('n'))", "Span('n')", "Span()"]
 
@@ -178,7 +188,7 @@ class Fallback(unittest.TestCase):
     def test_the_same_with_and_without(self):
         with_it = run(self.CODE).stdout.replace("'faultline.Span'", "'faultline._fallback.Span'")
         self.assertEqual(run(self.CODE, arguments=["without"]).stdout, with_it)
-        self.assertEqual(with_it.count("TypeError"), 16)
+        self.assertEqual(with_it.count("TypeError"), 20)
 
     def test_says_so(self):
         _, listed = listen("""

@@ -27,12 +27,14 @@
 
 extern volatile unsigned short faultline_span_begin_semaphore;
 extern volatile unsigned short faultline_span_end_semaphore;
+extern volatile unsigned short faultline_span_record_semaphore;
 extern volatile unsigned short faultline_instant_semaphore;
 
 static int start_listening(void **state)
 {
 	faultline_span_begin_semaphore++;
 	faultline_span_end_semaphore++;
+	faultline_span_record_semaphore++;
 	faultline_instant_semaphore++;
 	return 0;
 }
@@ -41,6 +43,7 @@ static int stop_listening(void **state)
 {
 	faultline_span_begin_semaphore--;
 	faultline_span_end_semaphore--;
+	faultline_span_record_semaphore--;
 	faultline_instant_semaphore--;
 	return 0;
 }
@@ -54,6 +57,7 @@ static void test_nobody_listens(void **state)
 	assert_int_equal(faultline_span_begin(nowhere, nowhere, nowhere, 100), 0);
 	faultline_span_end(0);
 	faultline_span_end(12345);
+	faultline_span_record(nowhere, nowhere, nowhere, 100, 1, 2);
 	faultline_instant(nowhere, nowhere, nowhere, 100);
 }
 
@@ -73,6 +77,7 @@ static void test_somebody_listens(void **state)
 	faultline_span_end(second);
 	faultline_span_end(0);
 	faultline_span_end(first);
+	faultline_span_record("a", NULL, NULL, 7, 2, 1);
 	faultline_instant("a", NULL, NULL, 7);
 	assert_int_equal(errno, 5);
 }

@@ -27,6 +27,7 @@ int main(void)
 	outer = faultline_span_begin("outer", "compute", args.bytes, args.used);
 	inner = faultline_span_begin(NULL, NULL, NULL, 9);
 	faultline_instant("now", "mark", args.bytes, args.used);
+	faultline_span_record("past", "io", args.bytes, args.used, 7, 9);
 	faultline_span_end(inner);
 	faultline_span_end(outer);
 	return faultline_enabled();
@@ -115,7 +116,7 @@ class Programs(unittest.TestCase):
     def check(self, program, **more):
         self.assertEqual(self.call(program, **more), "")  # nobody listens
         listed = self.events(program, status=1, **more)
-        self.assertEqual(told(listed), "+outer + !now - -outer")
+        self.assertEqual(told(listed), "+outer + !now =past - -outer")
         self.assertEqual((listed[0].category, listed[0].args), (b"compute", {"step": 3}))
         self.assertEqual((listed[1].category, listed[1].args, listed[1].args_len), (b"", None, 0))
         self.assertEqual((listed[2].category, listed[2].args), (b"mark", {"step": 3}))

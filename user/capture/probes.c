@@ -61,6 +61,7 @@ const struct part parts[] = {
 		/* The beginning last: a program that waits for it then finds all attached. */
 		.variants = { { "usdt",
 				{ { "fl_span_end", HOOK_USDT, "span_end" },
+				  { "fl_span_record", HOOK_USDT, "span_record" },
 				  { "fl_instant", HOOK_USDT, "instant" },
 				  { "fl_span_begin", HOOK_USDT, "span_begin" } } } },
 	},

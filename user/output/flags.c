@@ -11,7 +11,7 @@ static const char *const op_flags[] = {
 static const char *const fault_flags[] = { "major",  "write",	"filemap", "shared",
 					   "kernel", "in call", "unlinked" };
 static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
-static const char *const span_flags[] = { "cut", "unread" };
+static const char *const span_flags[] = { "cut", "unread", "recorded" };
 
 #define NAMES(list)                                                                                \
 	{                                                                                          \

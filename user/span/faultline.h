@@ -46,6 +46,15 @@ FAULTLINE_API uint64_t faultline_span_begin(const char *name, const char *catego
 /* Ends the span of this id, whichever thread began it. 0 is no span: nothing happens. */
 FAULTLINE_API void faultline_span_end(uint64_t id);
 
+/*
+ * Tells of a span that is over: from `start_ns` to `end_ns`, ns of CLOCK_MONOTONIC. For durations
+ * that are known only afterwards; whoever can, marks begin and end, which tell it also of a program
+ * that was killed in between. A listener takes neither for later than now, nor for earlier than the
+ * process. Other arguments as for faultline_span_begin().
+ */
+FAULTLINE_API void faultline_span_record(const char *name, const char *category, const void *args,
+					 size_t args_bytes, uint64_t start_ns, uint64_t end_ns);
+
 /* Marks a moment. Arguments as for faultline_span_begin(). */
 FAULTLINE_API void faultline_instant(const char *name, const char *category, const void *args,
 				     size_t args_bytes);

@@ -27,6 +27,7 @@
 
 SEMAPHORE(faultline_span_begin_semaphore);
 SEMAPHORE(faultline_span_end_semaphore);
+SEMAPHORE(faultline_span_record_semaphore);
 SEMAPHORE(faultline_instant_semaphore);
 
 #define LISTENED(name) __builtin_expect(faultline_##name##_semaphore != 0, 0)
@@ -113,6 +114,18 @@ static __attribute__((noinline)) void fire_span_end(uint64_t id)
 	STAP_PROBE1(faultline, span_end, id);
 }
 
+static __attribute__((noinline)) void fire_span_record(const char *name, const char *category,
+						       const void *args, size_t args_bytes,
+						       uint64_t start_ns, uint64_t end_ns)
+{
+	struct shown shown;
+	const void *shown_args = show(&shown, name, category, args, &args_bytes);
+	uint64_t id = next_id();
+
+	STAP_PROBE7(faultline, span_record, id, shown.name, shown.category, shown_args, args_bytes,
+		    start_ns, end_ns);
+}
+
 static __attribute__((noinline)) void fire_instant(const char *name, const char *category,
 						   const void *args, size_t args_bytes)
 {
@@ -139,6 +152,13 @@ void faultline_span_end(uint64_t id)
 		fire_span_end(id);
 }
 
+void faultline_span_record(const char *name, const char *category, const void *args,
+			   size_t args_bytes, uint64_t start_ns, uint64_t end_ns)
+{
+	if (LISTENED(span_record))
+		fire_span_record(name, category, args, args_bytes, start_ns, end_ns);
+}
+
 void faultline_instant(const char *name, const char *category, const void *args, size_t args_bytes)
 {
 	if (LISTENED(instant))
@@ -147,7 +167,8 @@ void faultline_instant(const char *name, const char *category, const void *args,
 
 static bool all_listened(void)
 {
-	return LISTENED(span_begin) && LISTENED(span_end) && LISTENED(instant);
+	return LISTENED(span_begin) && LISTENED(span_end) && LISTENED(span_record) &&
+	       LISTENED(instant);
 }
 
 static uint64_t now_ns(void)
@@ -160,7 +181,7 @@ static uint64_t now_ns(void)
 
 /*
  * `faultline run` sees this library being mapped and only then can listen to it. Under it the first
- * span waits for that, a bounded moment: for all three probes, so that no span begins unended.
+ * span waits for that, a bounded moment: for all probes, so that no span begins unended.
  */
 __attribute__((constructor)) static void wait_for_tracer(void)
 {

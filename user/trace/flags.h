@@ -28,6 +28,8 @@
 	(1u << 0) /* name or category fill what is kept of them, and may have been                 \
 		   * longer; or the arguments were too long and are not there */
 #define TRACE_SPAN_UNREAD (1u << 1) /* one of them could not be read from the program's memory */
+#define TRACE_SPAN_RECORDED                                                                        \
+	(1u << 2) /* told when it was over: its times are the program's own word */
 
 /* `flags` of fault rows. */
 #define TRACE_FAULT_MAJOR (1u << 0) /* the kernel counted it as a major fault */

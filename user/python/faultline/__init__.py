@@ -17,13 +17,13 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, Iterator, List, TypeVar
 
 try:
-    from ._core import Span, enabled, instant, span
+    from ._core import Span, enabled, instant, record, span
     _missing = None
 except ImportError as _error:
-    from ._fallback import Span, enabled, instant, span
+    from ._fallback import Span, enabled, instant, record, span
     _missing = str(_error)
 
-__all__ = ["Span", "enabled", "instant", "notes", "span", "status", "trace_iter"]
+__all__ = ["Span", "enabled", "instant", "notes", "record", "span", "status", "trace_iter"]
 __version__ = "0.1.0"
 
 T = TypeVar("T")

@@ -4,6 +4,7 @@ Must take and refuse the same parameters, so that a program behaves the same wit
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 
@@ -67,6 +68,16 @@ def span(*positional: Any, **keywords: Any) -> Span:
 def instant(*positional: Any, **keywords: Any) -> None:
     """instant(name, category='', **args): does nothing, as nothing can listen."""
     _check(positional, keywords)
+
+
+def record(*positional: Any, **keywords: Any) -> None:
+    """record(name, category, start_ns, end_ns, **args): does nothing, as nothing can listen."""
+    if len(positional) != 4:
+        raise TypeError("record() takes name, category, start_ns and end_ns; "
+                        "arguments have keywords")
+    _check(positional[:2], {})
+    for time in positional[2:]:
+        operator.index(time)
 
 
 def enabled() -> bool:

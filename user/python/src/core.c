@@ -430,6 +430,54 @@ static PyObject *instant(PyObject *self, PyObject *const *args, Py_ssize_t count
 	Py_RETURN_NONE;
 }
 
+/* ns of a clock; what no clock says is taken for its end. Returns -1 and raises for other types. */
+static int take_time(PyObject *value, uint64_t *time_ns)
+{
+	int overflow;
+	long long ns = PyLong_AsLongLongAndOverflow(value, &overflow);
+
+	if (ns == -1 && PyErr_Occurred())
+		return -1;
+	if (overflow > 0)
+		ns = INT64_MAX;
+	*time_ns = overflow < 0 || ns < 0 ? 0 : ns;
+	return 0;
+}
+
+/* Not inlined: see begin_listened(). */
+static __attribute__((noinline)) int record_listened(const struct given *given, uint64_t start_ns,
+						     uint64_t end_ns)
+{
+	struct encoded encoded;
+
+	if (encode(&encoded, given))
+		return -1;
+	faultline_span_record(text_of(encoded.name), text_of(encoded.category), encoded.args_bytes,
+			      encoded.args.used, start_ns, end_ns);
+	encoded_free(&encoded);
+	return 0;
+}
+
+static PyObject *record(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+	uint64_t start_ns, end_ns;
+	struct given given;
+
+	if (count != 4) {
+		PyErr_SetString(PyExc_TypeError, "record() takes name, category, start_ns and "
+						 "end_ns; arguments have keywords");
+		return NULL;
+	}
+	if (take_all(&given, args, 2, NULL) || take_time(args[2], &start_ns) ||
+	    take_time(args[3], &end_ns))
+		return NULL;
+	given.keywords = keywords;
+	given.values = args + count;
+	if (faultline_enabled() && record_listened(&given, start_ns, end_ns))
+		return NULL;
+	Py_RETURN_NONE;
+}
+
 static PyObject *enabled(PyObject *self, PyObject *unused)
 {
 	return PyBool_FromLong(faultline_enabled());
@@ -438,6 +486,7 @@ static PyObject *enabled(PyObject *self, PyObject *unused)
 static PyMethodDef functions[] = {
 	{ "span", FAST(make), METH_FASTCALL | METH_KEYWORDS, SPAN_DOC },
 	{ "instant", FAST(instant), METH_FASTCALL | METH_KEYWORDS, INSTANT_DOC },
+	{ "record", FAST(record), METH_FASTCALL | METH_KEYWORDS, RECORD_DOC },
 	{ "enabled", enabled, METH_NOARGS, ENABLED_DOC },
 	{ NULL, NULL, 0, NULL },
 };

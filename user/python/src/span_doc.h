@@ -41,6 +41,14 @@
 	"instant($module, name, category='', **args)\n--\n\n"                                      \
 	"Marks a moment. Parameters as for span."
 
+#define RECORD_DOC                                                                                 \
+	"record($module, name, category, start_ns, end_ns, /, **args)\n--\n\n"                     \
+	"Tells of a span that is over: both times in ns of time.monotonic_ns(), neither taken "    \
+	"for\n"                                                                                    \
+	"later than now. For durations that are known only afterwards; where begin and end can "   \
+	"be\n"                                                                                     \
+	"marked, span() does, which tells it also of a program that is killed in between."
+
 #define ENABLED_DOC                                                                                \
 	"enabled($module)\n--\n\n"                                                                 \
 	"True while somebody listens to spans: what is costly to prepare may be skipped without."
