@@ -185,6 +185,7 @@ struct event_span_end {
 #define CALL_OPEN_HOW (1u << 10)   /* open flags are in a struct open_how */
 #define CALL_OPEN_FLAGS (1u << 11) /* `length` names the open flags instead */
 #define CALL_CLOSES (1u << 12)
+#define CALL_PLAIN (1u << 13) /* the short way will do: set by shape when the table is filled */
 
 struct call_row {
 	__u16 op; /* 0: not recorded; else number in the table of operations */

@@ -15,12 +15,11 @@
 
 /* --- start --- */
 
-static __always_inline void fault_begin(struct task_state *state, struct task_struct *task,
-					__u64 address, __u32 flags)
+static __always_inline void fault_begin(struct task_state *state, __u64 address, __u32 flags)
 {
 	/* One that never ended: an attempt with faults disabled, which the kernel makes again. */
 	if (state->fault_start_ns)
-		fault_abandon(state, task);
+		fault_abandon(state);
 	if (state->call_op)
 		flags |= TRACE_FAULT_IN_CALL;
 	state->fault_address = address;
@@ -55,7 +54,9 @@ static __always_inline void send_fault(struct task_state *state, struct task_str
 		if (!KREAD(inode, KREAD(file, file, f_inode), i_nlink))
 			state->fault_flags |= TRACE_FAULT_UNLINKED;
 	} else {
-		id = file_id_of_mapping(state->fault_mapping);
+		struct address mapping = { state->fault_mapping };
+
+		id = file_id_of_mapping(&mapping);
 	}
 	count_fault(OP_FAULT, state, duration_ns);
 	slot = lane_take(EVENT_FAULT, sizeof(*event), task);
@@ -122,7 +123,7 @@ static __always_inline int exception(unsigned long address, unsigned long error,
 		return 0;
 	if (error & X86_PF_WRITE)
 		flags |= TRACE_FAULT_WRITE;
-	fault_begin(state, task, address, flags);
+	fault_begin(state, address, flags);
 	return 0;
 }
 
@@ -152,7 +153,7 @@ static __always_inline int counted(struct bpf_perf_event_data *event, bool major
 		state->fault_start_ns = now_ns;
 		state->fault_flags = 0;
 	}
-	return fault_end(state, task, vma_find(task, state->fault_address), major, now_ns);
+	return fault_end(state, task, vma_find(state->fault_address), major, now_ns);
 }
 
 SEC("?perf_event")
@@ -186,7 +187,7 @@ int BPF_PROG(fl_fault_enter, struct vm_area_struct *vma, unsigned long address, 
 		seen |= TRACE_FAULT_WRITE;
 	if (!(flags & bpf_core_enum_value(enum fault_flag, FAULT_FLAG_USER)))
 		seen |= TRACE_FAULT_KERNEL;
-	fault_begin(state, task, address, seen);
+	fault_begin(state, address, seen);
 	return 0;
 }
 
@@ -202,7 +203,7 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 	    (result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_RETRY)))
 		return 0;
 	if (result & VM_FAULT_ERROR) {
-		fault_abandon(state, task);
+		fault_abandon(state);
 		return 0;
 	}
 	/* As mm_account_fault in mm/memory.c tells major from minor. */

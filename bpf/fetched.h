@@ -7,9 +7,10 @@
 
 #include "file.h"
 
-static __always_inline void fetched_send(struct task_struct *task, __u64 mapping, __u64 index,
-					 __u32 pages)
+/* Global, as what is needed once a file (bpf/file.h). */
+__noinline int fetched_send(struct address *mapping, __u64 index, __u32 pages)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 op = OP_PAGECACHE, file = file_id_of_mapping(mapping);
 	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
 	struct event_pagecache *event;
@@ -20,24 +21,30 @@ static __always_inline void fetched_send(struct task_struct *task, __u64 mapping
 	}
 	event = ring_reserve(EVENT_PAGECACHE, sizeof(*event), task);
 	if (!event)
-		return;
+		return 0;
 	event->header.time_ns = bpf_ktime_get_ns();
 	event->offset = index * PAGE_BYTES;
 	event->file = file;
 	event->fetched_pages = pages;
 	ring_submit(event);
+	return 0;
 }
 
 /* A fault that ended without telling (SIGBUS, a failed attempt with faults disabled) may have
  * brought pages in. Nothing is in flight afterwards. */
-static __always_inline void fault_abandon(struct task_state *state, struct task_struct *task)
+__noinline int fault_abandon(struct task_state *state)
 {
+	struct address mapping;
+
+	if (!state)
+		return 0;
+	mapping.at = state->fault_mapping;
 	if (state->fault_fetched_pages)
-		fetched_send(task, state->fault_mapping, state->fault_index,
-			     state->fault_fetched_pages);
+		fetched_send(&mapping, state->fault_index, state->fault_fetched_pages);
 	state->fault_start_ns = 0;
 	state->fault_mapping = 0;
 	state->fault_fetched_pages = 0;
+	return 0;
 }
 
 #endif

@@ -272,11 +272,22 @@ out:
 
 /* --- ids --- */
 
+/*
+ * What is needed once a file, rather than once a call, is in global functions: the verifier looks
+ * at each once a program, not at every use, and the programs that run at every call stay short.
+ * Such a function takes numbers and memory, no kernel pointers: those travel as a number in memory.
+ */
+struct address {
+	__u64 at;
+};
+
 /* The id of a file; `refresh` looks whether it was renamed or has changed its size. */
-static __always_inline __u32 file_id(struct file_facts *facts, bool refresh)
+__noinline __u32 file_id(struct file_facts *facts, bool refresh)
 {
 	struct file_entry *entry, fresh = {};
 
+	if (!facts)
+		return 0;
 	facts->key.ino = KREAD(inode, facts->inode, i_ino);
 	facts->key.generation = KREAD(inode, facts->inode, i_generation);
 	facts->key.dev = KREAD(super_block, KREAD(inode, facts->inode, i_sb), s_dev);
@@ -353,28 +364,41 @@ static __always_inline __u64 file_mapping(struct file *file, struct inode *inode
 	return (__u64)KREAD(file, file, f_mapping);
 }
 
-static __always_inline __u32 file_id_of(struct task_state *state, struct file *file)
+/* The id of an open file that the task does not remember. */
+__noinline __u32 file_meet(struct task_state *state, struct address *address)
 {
-	struct inode *inode = KREAD(file, file, f_inode);
-	struct known_file *known = file_known(state, (__u64)file, inode);
 	struct file_facts facts = {};
+	struct inode *inode;
+	struct file *file;
 	__u32 id;
 
-	if (known)
-		return known->id;
+	if (!state || !address)
+		return 0;
+	file = (struct file *)address->at;
+	inode = KREAD(file, file, f_inode);
 	file_facts_of(file, &facts);
 	id = file_id(&facts, false);
-	file_remember(state, (__u64)file, inode, file_mapping(file, inode), id);
+	file_remember(state, address->at, inode, file_mapping(file, inode), id);
 	return id;
 }
 
+static __always_inline __u32 file_id_of(struct task_state *state, struct file *file)
+{
+	struct known_file *known = file_known(state, (__u64)file, KREAD(file, file, f_inode));
+	struct address address = { (__u64)file };
+
+	return known ? known->id : file_meet(state, &address);
+}
+
 /* The id of the file that a page cache belongs to, where only that is known. */
-static __always_inline __u32 file_id_of_mapping(__u64 mapping)
+__noinline __u32 file_id_of_mapping(struct address *mapping)
 {
 	struct file_facts facts = {};
 	void *alias;
 
-	facts.inode = KREAD(address_space, mapping, host);
+	if (!mapping)
+		return 0;
+	facts.inode = KREAD(address_space, mapping->at, host);
 	if (!facts.inode)
 		return 0;
 	alias = KREAD(inode, facts.inode, i_dentry.first);

@@ -40,23 +40,23 @@ int BPF_PROG(fl_page_add, struct folio *folio)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
-	__u64 mapping = (__u64)KREAD(folio, folio, mapping);
+	struct address mapping = { (__u64)KREAD(folio, folio, mapping) };
 	__u32 pages = folio_pages(folio);
 
 	if (!state) {
 		/* A worker of io_uring is made without a fork event; it works for its process. */
 		if (task_followed(task->group_leader))
-			fetched_send(task, mapping, KREAD(folio, folio, index), pages);
+			fetched_send(&mapping, KREAD(folio, folio, index), pages);
 		return 0;
 	}
 	if (!have_filemap_fault && state->fault_start_ns && !state->fault_mapping)
-		state->fault_mapping = mapping;
-	if (state->fault_start_ns && state->fault_mapping == mapping)
+		state->fault_mapping = mapping.at;
+	if (state->fault_start_ns && state->fault_mapping == mapping.at)
 		state->fault_fetched_pages += pages;
-	else if (call_takes_page(state, mapping))
+	else if (call_takes_page(state, mapping.at))
 		state->call_fetched_pages += pages;
 	else
-		fetched_send(task, mapping, KREAD(folio, folio, index), pages);
+		fetched_send(&mapping, KREAD(folio, folio, index), pages);
 	return 0;
 }
 

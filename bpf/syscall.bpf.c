@@ -5,6 +5,9 @@
  * The file is looked up at the entry, because the descriptor may be closed or reused before the
  * exit; everything else is read at the exit, when the arguments still stand in their registers and
  * the strings that they point to are in memory.
+ *
+ * Plain calls (CALL_PLAIN) on files that the task knows are done by the programs themselves, all
+ * others by global functions.
  */
 #include "code.h"
 #include "fetched.h"
@@ -33,23 +36,21 @@ static __always_inline struct call_row call_row(__u32 number)
 	return *(const struct call_row *)&calls[number & (CALL_TABLE_SIZE - 1)];
 }
 
-static __always_inline __u64 call_arg(struct pt_regs *regs, __u32 number)
+/* The arguments by their numbers, which count from 1, for the functions that any call may need. */
+struct call_args {
+	__u64 at[8];
+};
+
+static __always_inline void call_args_read(struct call_args *args, struct pt_regs *regs)
 {
-	switch (number) {
-	case 1:
-		return SYSCALL_ARG0(regs);
-	case 2:
-		return SYSCALL_ARG1(regs);
-	case 3:
-		return SYSCALL_ARG2(regs);
-	case 4:
-		return SYSCALL_ARG3(regs);
-	case 5:
-		return SYSCALL_ARG4(regs);
-	case 6:
-		return SYSCALL_ARG5(regs);
-	}
-	return 0;
+	*args = (struct call_args) { { 0, SYSCALL_ARG0(regs), SYSCALL_ARG1(regs),
+				       SYSCALL_ARG2(regs), SYSCALL_ARG3(regs), SYSCALL_ARG4(regs),
+				       SYSCALL_ARG5(regs) } };
+}
+
+static __always_inline __u64 call_arg(const struct call_args *args, __u32 number)
+{
+	return args->at[number & 7];
 }
 
 static __always_inline bool in_compat_call(struct task_struct *task)
@@ -91,6 +92,27 @@ static __always_inline __u32 open_flags(__u32 flags)
 	       (flags & O_DSYNC ? TRACE_OP_SYNC : 0);
 }
 
+/* Takes the file at `address`, which the task does not remember or which is to be looked at anew.
+ * False when its kind is not recorded. */
+__noinline int call_meet_file(struct task_state *state, struct address *address, bool refresh)
+{
+	struct file_facts facts = {};
+	struct inode *inode;
+	struct file *file;
+
+	if (!state || !address)
+		return 0;
+	file = (struct file *)address->at;
+	inode = KREAD(file, file, f_inode);
+	if (!(file_class(inode) & file_classes))
+		return 0;
+	file_facts_of(file, &facts);
+	state->call_file_id = file_id(&facts, refresh);
+	state->call_mapping = file_mapping(file, inode);
+	file_remember(state, address->at, inode, state->call_mapping, state->call_file_id);
+	return 1;
+}
+
 /* Takes `file` as the file of the call in flight; false when its kind is not recorded. `refresh`
  * looks whether its name or size has changed. */
 static __always_inline bool call_take_file(struct task_state *state, struct file *file,
@@ -105,14 +127,10 @@ static __always_inline bool call_take_file(struct task_state *state, struct file
 		state->call_file_id = known->id;
 		state->call_mapping = known->mapping;
 	} else {
-		struct file_facts facts = {};
+		struct address address = { (__u64)file };
 
-		file_facts_of(file, &facts);
-		if (!(file_class(inode) & file_classes))
+		if (!call_meet_file(state, &address, refresh))
 			return false;
-		state->call_file_id = file_id(&facts, refresh);
-		state->call_mapping = file_mapping(file, inode);
-		file_remember(state, (__u64)file, inode, state->call_mapping, state->call_file_id);
 	}
 	state->call_file = (__u64)file;
 	state->call_flags |= open_flags(KREAD(file, file, f_flags));
@@ -121,15 +139,9 @@ static __always_inline bool call_take_file(struct task_state *state, struct file
 	return true;
 }
 
-enum refresh {
-	REFRESH_NO,
-	REFRESH,
-	REFRESH_WRITTEN, /* if the file is open for writing */
-};
-
 /* The file a descriptor stands for; false when its kind is not recorded. */
 static __always_inline bool call_take_fd(struct task_state *state, struct task_struct *task,
-					 __u32 fd, enum refresh refresh)
+					 __u32 fd, bool refresh)
 {
 	struct file *file = file_of_fd(task, fd);
 
@@ -137,45 +149,73 @@ static __always_inline bool call_take_fd(struct task_state *state, struct task_s
 		state->call_flags |= TRACE_OP_NO_FILE;
 		return true;
 	}
-	if (refresh == REFRESH_WRITTEN && !(KREAD(file, file, f_mode) & FMODE_WRITE))
-		refresh = REFRESH_NO;
-	return call_take_file(state, file, refresh != REFRESH_NO);
+	return call_take_file(state, file, refresh);
 }
 
-static __always_inline bool enter_files(struct task_state *state, struct task_struct *task,
-					struct pt_regs *regs, const struct call_row *row)
+/* The same for what any call needs. */
+__noinline int call_take_any_fd(struct task_state *state, __u32 fd, bool refresh)
 {
-	__u32 traits = row->traits;
+	return state ? call_take_fd(state, bpf_get_current_task_btf(), fd, refresh) : 0;
+}
 
-	if (traits & CALL_TRANSFER) {
-		struct file *out = file_of_fd(task, call_arg(regs, row->fd2));
-		bool wanted;
+/* The file of a plain call. A close is the last look at a file that was written: what its size has
+ * come to. */
+static __always_inline bool enter_plain(struct task_state *state, struct task_struct *task,
+					__u32 traits, __u32 fd)
+{
+	struct file *file = file_of_fd(task, fd);
+
+	if (!file) {
+		state->call_flags = TRACE_OP_NO_FILE;
+		return true;
+	}
+	return call_take_file(state, file,
+			      traits & CALL_CLOSES && KREAD(file, file, f_mode) & FMODE_WRITE);
+}
+
+/* The files of any call; false when their kind is not recorded. */
+__noinline int enter_any(struct task_state *state, struct call_args *args, __u32 number)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct call_row row = call_row(number);
+
+	if (!state || !args)
+		return 0;
+	if (row.traits & CALL_TRANSFER) {
+		bool wanted = file_of_fd(task, call_arg(args, row.fd2)) &&
+			      call_take_any_fd(state, call_arg(args, row.fd2), false);
 
 		/* Recorded when either end is of a recorded kind. */
-		wanted = out && call_take_file(state, out, false);
 		state->call_file2_id = state->call_file_id;
 		state->call_file_id = 0;
 		state->call_flags = 0;
 		state->call_file = 0;
 		state->call_mapping = 0;
-		return call_take_fd(state, task, call_arg(regs, row->fd), REFRESH_NO) || wanted;
+		return call_take_any_fd(state, call_arg(args, row.fd), false) || wanted;
 	}
-	if (traits & CALL_MAP) {
-		struct vm_area_struct *vma = vma_find(task, call_arg(regs, 1));
+	if (row.traits & CALL_MAP) {
+		struct vm_area_struct *vma = vma_find(call_arg(args, 1));
 		struct file *file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
 
 		if (file)
 			call_take_file(state, file, false);
-		return true;
+		return 1;
 	}
-	if (traits & CALL_MMAP) {
-		if (!(call_arg(regs, 4) & MAP_ANONYMOUS))
-			call_take_fd(state, task, call_arg(regs, row->fd), REFRESH_NO);
-		return true;
+	if (row.traits & CALL_MMAP) {
+		if (!(call_arg(args, 4) & MAP_ANONYMOUS))
+			call_take_any_fd(state, call_arg(args, row.fd), false);
+		return 1;
 	}
-	/* A close is the last look at a file that was written: what its size has come to. */
-	return call_take_fd(state, task, call_arg(regs, row->fd),
-			    traits & CALL_CLOSES ? REFRESH_WRITTEN : REFRESH_NO);
+	return call_take_any_fd(state, call_arg(args, row.fd), false);
+}
+
+static __always_inline void count_undecoded(struct task_struct *task)
+{
+	__u32 op = OP_UNDECODED;
+	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
+
+	if (total && task_followed(task))
+		total->count++;
 }
 
 SEC("?tp_btf/sys_enter")
@@ -186,11 +226,7 @@ int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
 	struct call_row row;
 
 	if (in_compat_call(task)) {
-		__u32 op = OP_UNDECODED;
-		struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
-
-		if (total && task_followed(task))
-			total->count++;
+		count_undecoded(task);
 		return 0;
 	}
 	if ((unsigned long)number >= CALL_TABLE_SIZE)
@@ -213,9 +249,17 @@ int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
 	state->call_major_seen = 0;
 	state->call_major_start = task->maj_flt;
 	if (state->fault_start_ns)
-		fault_abandon(state, task);
-	if (row.fd && !row.path && !enter_files(state, task, regs, &row))
-		return 0;
+		fault_abandon(state);
+	if (row.traits & CALL_PLAIN) {
+		if (!enter_plain(state, task, row.traits, SYSCALL_ARG0(regs)))
+			return 0;
+	} else if (row.fd && !row.path) {
+		struct call_args args;
+
+		call_args_read(&args, regs);
+		if (!enter_any(state, &args, number))
+			return 0;
+	}
 	state->call_op = row.op;
 	state->call_number = number;
 	state->call_start_ns = bpf_ktime_get_ns();
@@ -225,7 +269,7 @@ int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
 /* --- exit --- */
 
 struct call_end {
-	struct pt_regs *regs;
+	struct call_args *args;
 	struct call_row row;
 	__u64 now_ns;
 	__s64 result;
@@ -241,16 +285,20 @@ static __always_inline bool has_position(struct task_state *state)
 	return type == S_IFREG || type == S_IFBLK;
 }
 
-/*
- * Where the call read or wrote. The file position is read at the exit, less what was moved: at the
- * entry it may be another thread's turn with the same descriptor.
- */
+/* The file position before the call, where it has moved that, or -1. It is read at the exit, less
+ * what was moved: at the entry it may be another thread's turn with the same descriptor. */
+static __always_inline __s64 file_offset(struct task_state *state, struct call_end *end)
+{
+	if (!(end->row.traits & CALL_FPOS) || !state->call_file || !has_position(state))
+		return -1;
+	return KREAD(file, state->call_file, f_pos) - (end->result > 0 ? end->result : 0);
+}
+
+/* Where the call read or wrote. */
 static __always_inline void exit_offset(struct task_state *state, struct call_end *end)
 {
 	const struct call_row *row = &end->row;
 	__u32 traits = row->traits;
-	__s64 moved = end->result > 0 ? end->result : 0;
-
 	end->offset = -1;
 	if (traits & CALL_SEEK) {
 		if (end->result >= 0)
@@ -258,22 +306,21 @@ static __always_inline void exit_offset(struct task_state *state, struct call_en
 		return;
 	}
 	if (traits & CALL_OFFSET_PTR) {
-		__u64 pointer = call_arg(end->regs, row->offset);
+		__u64 pointer = call_arg(end->args, row->offset);
 
 		if (pointer) {
 			__s64 after;
 
 			if (!bpf_probe_read_user(&after, sizeof(after), (void *)pointer))
-				end->offset = after - moved;
+				end->offset = after - (end->result > 0 ? end->result : 0);
 			return;
 		}
 	} else if (row->offset) {
-		end->offset = call_arg(end->regs, row->offset);
+		end->offset = call_arg(end->args, row->offset);
 		if (end->offset != -1 || !(traits & CALL_FPOS))
 			return;
 	}
-	if ((traits & CALL_FPOS) && state->call_file && has_position(state))
-		end->offset = KREAD(file, state->call_file, f_pos) - moved;
+	end->offset = file_offset(state, end);
 }
 
 static __always_inline void exit_asked(struct call_end *end)
@@ -284,10 +331,10 @@ static __always_inline void exit_asked(struct call_end *end)
 	if (row->traits & CALL_OPEN_FLAGS)
 		return;
 	if (row->traits & CALL_VECTOR)
-		end->asked = vector_bytes(call_arg(end->regs, row->length),
-					  call_arg(end->regs, row->length + 1));
+		end->asked = vector_bytes(call_arg(end->args, row->length),
+					  call_arg(end->args, row->length + 1));
 	else if (row->length)
-		end->asked = call_arg(end->regs, row->length);
+		end->asked = call_arg(end->args, row->length);
 }
 
 static __always_inline void exit_flags(struct task_state *state, struct call_end *end)
@@ -295,30 +342,30 @@ static __always_inline void exit_flags(struct task_state *state, struct call_end
 	__u32 traits = end->row.traits, flags = 0;
 
 	if (traits & (CALL_OPEN_FLAGS | CALL_OPEN_HOW)) {
-		__u64 given = call_arg(end->regs, end->row.length);
+		__u64 given = call_arg(end->args, end->row.length);
 
 		if (traits & CALL_OPEN_HOW) {
 			__u64 how = 0;
 
-			bpf_probe_read_user(&how, sizeof(how), (void *)call_arg(end->regs, 3));
+			bpf_probe_read_user(&how, sizeof(how), (void *)call_arg(end->args, 3));
 			given = how;
 		}
 		flags = open_flags(given) | (given & O_ACCMODE ? TRACE_OP_WRITABLE : 0) |
 			(given & O_CREAT ? TRACE_OP_CREATE : 0) |
 			(given & O_TRUNC ? TRACE_OP_TRUNCATE : 0);
 	} else if (traits & CALL_MMAP) {
-		__u64 map_flags = call_arg(end->regs, 4);
+		__u64 map_flags = call_arg(end->args, 4);
 
 		if ((map_flags & MAP_SHARED_OR_VALIDATE) != MAP_PRIVATE)
 			flags |= TRACE_OP_SHARED;
 		if (map_flags & MAP_POPULATE)
 			flags |= TRACE_OP_POPULATE;
-		if (call_arg(end->regs, 3) & PROT_WRITE)
+		if (call_arg(end->args, 3) & PROT_WRITE)
 			flags |= TRACE_OP_WRITABLE;
-		if (call_arg(end->regs, 3) & PROT_EXEC)
+		if (call_arg(end->args, 3) & PROT_EXEC)
 			flags |= TRACE_OP_EXECUTABLE;
 	} else if (traits & CALL_MADVISE) {
-		__u64 advice = call_arg(end->regs, 3);
+		__u64 advice = call_arg(end->args, 3);
 
 		if (advice == MADV_POPULATE_READ || advice == MADV_POPULATE_WRITE)
 			flags |= TRACE_OP_POPULATE;
@@ -386,7 +433,7 @@ static __always_inline __u32 dir_id(struct task_state *state, struct task_struct
 	if (first == '/')
 		return 0;
 	if (argument)
-		fd = call_arg(end->regs, argument);
+		fd = call_arg(end->args, argument);
 	if (fd != AT_FDCWD) {
 		struct file *file = file_of_fd(task, fd);
 
@@ -436,14 +483,14 @@ static __noinline int send_path_call(struct task_state *state, struct call_end *
 	event->path_bytes = 0;
 	event->path2_bytes = 0;
 	if (row->path) {
-		event->path_bytes = read_path(event, 0, call_arg(end->regs, row->path));
+		event->path_bytes = read_path(event, 0, call_arg(end->args, row->path));
 		event->dir = dir_id(state, task, end, row->path_dir, event->text[0]);
 	}
 	bytes = event->path_bytes;
 	if (row->path2) {
 		__u32 at = bytes & (EVENT_PATH_BYTES - 1);
 
-		event->path2_bytes = read_path(event, at, call_arg(end->regs, row->path2));
+		event->path2_bytes = read_path(event, at, call_arg(end->args, row->path2));
 		event->dir2 = dir_id(state, task, end, row->path2_dir, event->text[at]);
 		bytes += event->path2_bytes;
 	}
@@ -461,42 +508,36 @@ out:
  * A call that names a path is about a file when the path is empty (fstat by another name: the file
  * is the directory descriptor's), or when it opened one. False when it must not be recorded.
  */
-static __always_inline bool path_call_file(struct task_state *state, struct task_struct *task,
-					   struct call_end *end)
+static __always_inline bool path_call_file(struct task_state *state, struct call_end *end)
 {
 	const struct call_row *row = &end->row;
 	char first = 1;
 
 	if (row->traits & CALL_OPENS)
-		return end->result < 0 || call_take_fd(state, task, end->result, REFRESH);
+		return end->result < 0 || call_take_any_fd(state, end->result, true);
 	if (!row->path_dir || row->path2)
 		return true;
-	if (!call_arg(end->regs, row->path))
+	if (!call_arg(end->args, row->path))
 		first = 0; /* since 6.11 NULL stands for the empty path */
 	else
-		bpf_probe_read_user(&first, sizeof(first), (void *)call_arg(end->regs, row->path));
+		bpf_probe_read_user(&first, sizeof(first), (void *)call_arg(end->args, row->path));
 	if (first)
 		return true;
-	return call_take_fd(state, task, call_arg(end->regs, row->path_dir), REFRESH_NO);
+	return call_take_any_fd(state, call_arg(end->args, row->path_dir), false);
 }
 
-SEC("?tp_btf/sys_exit")
-int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
+/* The exit of any call. */
+__noinline int exit_any(struct task_state *state, struct call_args *args, __s64 result,
+			__u64 now_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = task_followed(task);
-	struct call_end end;
+	struct call_end end = { .args = args, .result = result, .now_ns = now_ns };
 
-	if (!state || !state->call_op)
+	if (!state || !args)
 		return 0;
-	end.now_ns = bpf_ktime_get_ns();
-	end.regs = regs;
-	end.result = result;
 	end.row = call_row(state->call_number);
-	if (state->fault_start_ns)
-		fault_abandon(state, task);
-	if (end.row.path && !path_call_file(state, task, &end))
-		goto out;
+	if (end.row.path && !path_call_file(state, &end))
+		return 0;
 	exit_offset(state, &end);
 	exit_asked(&end);
 	exit_flags(state, &end);
@@ -508,7 +549,43 @@ int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
 		send_path_call(state, &end);
 	else
 		send_call(state, task, &end);
-out:
+	return 0;
+}
+
+/* The exit of a plain call: its length is the third argument, its offset the fourth. */
+static __always_inline void exit_plain(struct task_state *state, struct task_struct *task,
+				       struct pt_regs *regs, struct call_end *end)
+{
+	end->asked = end->row.length ? SYSCALL_ARG2(regs) : 0;
+	if (end->row.offset)
+		end->offset = SYSCALL_ARG3(regs);
+	else
+		end->offset = file_offset(state, end);
+	count_call(state, end);
+	send_call(state, task, end);
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = task_followed(task);
+	struct call_end end = { .result = result };
+
+	if (!state || !state->call_op)
+		return 0;
+	end.now_ns = bpf_ktime_get_ns();
+	if (state->fault_start_ns)
+		fault_abandon(state);
+	end.row = call_row(state->call_number);
+	if (end.row.traits & CALL_PLAIN) {
+		exit_plain(state, task, regs, &end);
+	} else {
+		struct call_args args;
+
+		call_args_read(&args, regs);
+		exit_any(state, &args, result, end.now_ns);
+	}
 	state->call_op = 0;
 	state->call_mapping = 0;
 	return 0;

@@ -55,28 +55,35 @@ static long maple_step(__u32 i, struct maple_walk *walk)
 	return type == MAPLE_LEAF_64 || !next;
 }
 
-static __always_inline struct vm_area_struct *vma_find(struct task_struct *task, __u64 address)
+/* The address of the current task's mapping, or 0. Global: the verifier looks at it once. */
+__noinline __u64 vma_at(__u64 address)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct maple_walk walk = {};
 	struct mm_struct *mm = task->mm;
 	__u64 vma;
 
 	if (!bpf_core_field_exists(struct mm_struct, mm_mt) || !mm)
-		return NULL;
+		return 0;
 	walk.address = address;
 	/* Read as a number: the verifier allows no bit operations on what it knows for a pointer.
 	 */
 	bpf_core_read(&walk.entry, sizeof(walk.entry), &mm->mm_mt.ma_root);
 	if ((walk.entry & 3) != 2) /* the root is a node, not a lone entry */
-		return NULL;
+		return 0;
 	bpf_loop(MAPLE_DEPTH_MAX, maple_step, &walk, 0);
 	vma = walk.entry;
 	if (!vma || (vma & 3))
-		return NULL;
+		return 0;
 	if (address < KREAD(vm_area_struct, vma, vm_start) ||
 	    address >= KREAD(vm_area_struct, vma, vm_end))
-		return NULL;
-	return (struct vm_area_struct *)vma;
+		return 0;
+	return vma;
+}
+
+static __always_inline struct vm_area_struct *vma_find(__u64 address)
+{
+	return (struct vm_area_struct *)vma_at(address);
 }
 
 #endif

@@ -130,6 +130,12 @@ static void test_calls_by_number(void **state)
 	assert_string_equal(operations[rows[SYS_copy_file_range].op].name, "copy_file_range");
 	assert_int_equal(operations[rows[SYS_fsync].op].family, TRACE_SYNC);
 	assert_int_equal(rows[SYS_getpid].op, 0);
+	assert_true(rows[SYS_pread64].traits & CALL_PLAIN);
+	assert_true(rows[SYS_close].traits & CALL_PLAIN);
+	assert_false(rows[SYS_preadv2].traits & CALL_PLAIN);
+	assert_false(rows[SYS_lseek].traits & CALL_PLAIN);
+	assert_false(rows[SYS_sendfile].traits & CALL_PLAIN);
+	assert_false(rows[SYS_openat].traits & CALL_PLAIN);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = i + 1; j < count; j++)
 			assert_string_not_equal(operations[i].name, operations[j].name);

@@ -5,6 +5,7 @@
 #include "capture/calls.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -135,6 +136,16 @@ const struct trace_operation *calls_operations(size_t *count)
 	return operations;
 }
 
+/* A descriptor first, a length third or none, an offset fourth or none, and nothing else. */
+static bool is_plain(const struct call_row *row)
+{
+	const unsigned int known = CALL_FPOS | CALL_BYTES | CALL_CLOSES;
+
+	return row->fd == 1 && !row->fd2 && !row->path && !row->path2 &&
+	       (!row->length || row->length == 3) && (!row->offset || row->offset == 4) &&
+	       !(row->offset && row->traits & CALL_FPOS) && !(row->traits & ~known);
+}
+
 void calls_fill(struct call_row *rows)
 {
 	memset(rows, 0, CALL_TABLE_SIZE * sizeof(*rows));
@@ -145,5 +156,7 @@ void calls_fill(struct call_row *rows)
 			continue;
 		rows[call->number] = call->row;
 		rows[call->number].op = OP_FIRST_CALL + i;
+		if (is_plain(&call->row))
+			rows[call->number].traits |= CALL_PLAIN;
 	}
 }

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What starting costs, by what can be counted: no test may depend on how fast a machine is."""
+import os
+import re
+import subprocess
+import unittest
+
+from harness import machine
+
+INSTRUCTIONS_MOST = 60_000  # looked at by the verifier: what is used often is looked at once
+
+
+def verified_instructions(pid):
+    """Of each BPF program that a process holds, by its id."""
+    found = {}
+    for descriptor in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{descriptor}") as info:
+                fields = dict(re.findall(r"^(\w+):\s*(\S+)$", info.read(), re.M))
+        except FileNotFoundError:
+            continue
+        if "verified_insns" in fields:
+            found[fields["prog_id"]] = int(fields["verified_insns"])
+    return found
+
+
+class Start(unittest.TestCase):
+    def test_little_to_verify(self):
+        trace = f"{machine().new_dir()}/trace.flt"
+        run = machine().start(
+            [machine().faultline, "run", "-q", "-o", trace, "--", "sh", "-c", "echo; read line"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        run.stdout.readline()  # all programs are loaded when the command runs
+        found = verified_instructions(run.pid)
+        run.communicate(b"\n")
+        self.assertEqual(run.returncode, 0)
+        self.assertGreater(len(found), 10)
+        self.assertLess(sum(found.values()), INSTRUCTIONS_MOST, found)
