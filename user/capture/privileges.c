@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdint.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,4 +38,21 @@ int privileges_keep_attaching(void)
 {
 	return keep_only(1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_SYS_PTRACE |
 			 1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_SYS_ADMIN);
+}
+
+/* Nobody's: no file system keeps anything for it. */
+#define NOBODY 65534
+
+int privileges_become(uid_t uid, gid_t gid)
+{
+	/* The system calls, not the C library's functions, which would change all threads. */
+	if (uid != geteuid()) {
+		/* The threads share memory: who is this user must not be able to trace this one. */
+		if (prctl(PR_SET_DUMPABLE, 0) || syscall(SYS_setgroups, 1, &gid) ||
+		    syscall(SYS_setresgid, gid, gid, gid) || syscall(SYS_setresuid, uid, uid, uid))
+			return -errno;
+	} else if (!uid) {
+		setfsuid(NOBODY); /* what it writes to is open already */
+	}
+	return keep_only(0);
 }

@@ -5,6 +5,8 @@
 #ifndef FAULTLINE_PRIVILEGES_H
 #define FAULTLINE_PRIVILEGES_H
 
+#include <sys/types.h>
+
 /* Capabilities belong to threads: each gives up its own, and threads made later have no more. */
 
 /* Keeps CAP_BPF (reading the totals on kernels before 5.19) and CAP_KILL (handing signals to a
@@ -15,5 +17,12 @@ int privileges_drop(void);
  * CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, and CAP_SYS_ADMIN, without which the
  * kernel makes no uprobe for all processes. */
 int privileges_keep_attaching(void);
+
+/*
+ * Leaves the calling thread, and no other, without any capability and as this user, whose disk
+ * quota then counts. A thread that writes root's own files loses the claim to the blocks that a
+ * file system keeps for root. Returns 0 or a negative errno.
+ */
+int privileges_become(uid_t uid, gid_t gid);
 
 #endif

@@ -2,8 +2,10 @@
 /*
  * Finds the subcommand and calls it. Knows nothing of what they do.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/command.h"
 #include "log.h"
@@ -30,8 +32,26 @@ static void print_help(void)
 	       "version.\n");
 }
 
+/*
+ * Takes the places of standard streams that were closed: else the next file opened, a trace, would
+ * be written to by whatever prints. Nothing can be read from or written to what stands there, and a
+ * command finds the places as free as we did.
+ */
+static int take_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags | O_CLOEXEC) != fd)
+			return -1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (take_streams())
+		return EXIT_NO_TRACING;
 	if (argc < 2) {
 		log_error("no command given; try 'faultline --help'");
 		return EXIT_USAGE;

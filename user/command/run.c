@@ -163,9 +163,22 @@ static void end_recording(struct run *run, int exit_code)
 
 /* --- the beginning --- */
 
+static void writer_begins(void *context)
+{
+	const struct run *run = context;
+	int err = privileges_become(run->user.uid, run->user.gid);
+
+	if (err)
+		log_warning("the thread that writes cannot give up privileges: %s", strerror(-err));
+}
+
 static int open_writer(struct run *run)
 {
-	struct trace_writer_options options = { .lanes = 8 };
+	struct trace_writer_options options = {
+		.lanes = 8,
+		.thread_begins = writer_begins,
+		.context = run,
+	};
 	struct trace_header header = { 0 };
 	int err;
 

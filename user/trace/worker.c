@@ -56,6 +56,8 @@ static void *work(void *argument)
 {
 	struct worker *worker = argument;
 
+	if (worker->begin)
+		worker->begin(worker->begin_context);
 	pthread_mutex_lock(&worker->lock);
 	for (;;) {
 		struct job *job = &worker->jobs[worker->first_job % WORKER_JOBS];
@@ -170,11 +172,14 @@ static void free_worker(struct worker *worker)
 	pthread_mutex_destroy(&worker->lock);
 }
 
-int worker_start(struct worker *worker, int fd, int level)
+int worker_start(struct worker *worker, int fd, int level, void (*begin)(void *context),
+		 void *context)
 {
 	int err;
 
 	memset(worker, 0, sizeof(*worker));
+	worker->begin = begin;
+	worker->begin_context = context;
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->work, NULL);
 	pthread_cond_init(&worker->done, NULL);

@@ -30,6 +30,8 @@ struct worker {
 	struct output output;
 	struct pack block;
 	pthread_t thread;
+	void (*begin)(void *context);
+	void *begin_context;
 
 	/* The producer's own. */
 	size_t chunk_count;
@@ -50,7 +52,9 @@ struct worker {
 
 /* The rest is called by one thread, the producer. Functions return 0 or -errno. */
 
-int worker_start(struct worker *worker, int fd, int level);
+/* `begin`, if not NULL, is the first that the thread does. */
+int worker_start(struct worker *worker, int fd, int level, void (*begin)(void *context),
+		 void *context);
 /* Finishes what is queued, then ends the thread and frees everything. */
 void worker_stop(struct worker *worker);
 

@@ -455,7 +455,9 @@ int trace_writer_open(struct trace_writer **result, int fd, const struct trace_h
 	strings_init(&writer->strings);
 	writer->lanes = lanes < LANES_MAX ? lanes : LANES_MAX;
 	writer->operation_count = header->operation_count;
-	err = worker_start(&writer->worker, fd, options ? options->level : 0);
+	err = worker_start(&writer->worker, fd, options ? options->level : 0,
+			   options ? options->thread_begins : NULL,
+			   options ? options->context : NULL);
 	if (err) {
 		free_writer(writer);
 		return err;

@@ -21,6 +21,9 @@ struct trace_writer_options {
 	int level;	    /* zstd level; 0 means the default */
 	unsigned int lanes; /* rows are kept apart by lane (a CPU, say) so that times in a block
 			     * stay close together; 0 means 1; lanes above 64 are folded */
+	void (*thread_begins)(void *context); /* the first that the thread that writes does: to
+					       * give up rights, say; NULL for nothing */
+	void *context;
 };
 
 /*

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What the tracer may do, and with whose rights: its threads, its streams, programs that gain rights."""
+import os
+import signal
+import subprocess
+import unittest
+
+import harness
+from harness import NOBODY, Recording, machine, wait_until
+
+# Numbers of capabilities, as in <linux/capability.h>.
+CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_SYS_ADMIN = 2, 5, 19, 21
+CAP_PERFMON, CAP_BPF = 38, 39
+
+
+def threads_of(pid):
+    """{tid: what /proc says of it}, of all threads of a process."""
+    threads = {}
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/status") as file:
+            threads[int(tid)] = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+    return threads
+
+
+def bits(hexadecimal):
+    value = int(hexadecimal, 16)
+    return {bit for bit in range(64) if value >> bit & 1}
+
+
+class Threads(unittest.TestCase):
+    def run_as(self, uid):
+        """A run for a user in full course, as {tid: status} of the tracer."""
+        directory = machine().new_dir()
+        os.chown(directory, uid, uid)
+        tracer = machine().start(
+            [machine().faultline, "run", "-o", f"{directory}/trace.flt", "--"]
+            + ["sh", "-c", f"touch {directory}/started; sleep 100"],
+            env={**os.environ, "SUDO_UID": str(uid), "SUDO_GID": str(uid)},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(tracer.wait)
+        self.addCleanup(tracer.send_signal, signal.SIGTERM)
+        started = lambda: os.path.exists(f"{directory}/started") or tracer.poll() is not None
+        self.assertTrue(wait_until(started))
+        # The thread that drains is the last to start; then all are as they stay.
+        self.assertTrue(wait_until(lambda: self.settled(tracer.pid)), threads_of(tracer.pid))
+        return threads_of(tracer.pid)
+
+    def settled(self, pid):
+        threads = threads_of(pid)
+        return len(threads) >= 3 and bits(threads[pid]["CapEff"]) <= {CAP_BPF, CAP_KILL}
+
+    def test_capabilities(self):
+        """Each thread keeps what it needs; the one that writes nothing at all."""
+        allowed = {CAP_BPF, CAP_KILL}
+        attaching = {CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN}
+        for uid in (0, NOBODY):
+            with self.subTest(uid):
+                threads = self.run_as(uid)
+                kept = [bits(thread["CapPrm"]) for thread in threads.values()]
+                self.assertIn(set(), kept, "the thread that writes")
+                more = [capabilities for capabilities in kept if not capabilities <= allowed]
+                self.assertLessEqual(len(more), 1, "but the one that attaches")
+                self.assertTrue(all(capabilities <= attaching for capabilities in more), more)
+
+    def test_writer_is_the_owner(self):
+        """Whose trace it is, is whose disk quota counts; and root's reserve is not touched."""
+        for uid, names in ((NOBODY, ("Uid", "Gid")), (0, ())):
+            with self.subTest(uid):
+                threads = self.run_as(uid)
+                (writer,) = [t for t in threads.values() if not bits(t["CapPrm"])]
+                for name in names:
+                    self.assertEqual(writer[name].split(), [str(uid)] * 4)
+                self.assertNotEqual(writer["Uid"].split()[3], "0", "as root it would eat it")
+
+
+class Streams(unittest.TestCase):
+    def test_closed_streams(self):
+        """What is printed never goes into the trace, and the job finds closed what was closed."""
+        data = harness.random_file(f"{machine().new_dir()}/data", 50_000)
+        script = 'for fd in 0 1 2; do [ -e /proc/$$/fd/$fd ] && echo $fd >&8; done; cat "$1" >&9'
+        for redirections, closed in (
+            ("2>&-", "2"),
+            ("<&- >&- 2>&-", "012"),
+            (">&-", "1"),
+            ("<&-", "0"),
+        ):
+            with self.subTest(redirections):
+                directory = machine().new_dir()
+                done = subprocess.run(
+                    ["sh", "-c", f'"$@" 8>"$OPEN" 9>/dev/null {redirections}', "sh"]
+                    + [machine().faultline, "run", "-o", f"{directory}/trace.flt", "--"]
+                    + ["sh", "-c", script, "sh", data],
+                    stdin=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env={**os.environ, "OPEN": f"{directory}/open"},
+                )
+                self.assertEqual(done.returncode, 0)
+                report = harness.report_of(f"{directory}/trace.flt")
+                self.assertIs(report["trace"]["complete"], True)
+                (row,) = [row for row in report["files"] if row["path"] == data]
+                self.assertEqual(row["read"]["bytes"], 50_000)
+                with open(f"{directory}/open") as file:
+                    self.assertEqual(set(file.read().split()), set("012") - set(closed))
+
+    def test_closed_output(self):
+        """What cannot be printed is said by the exit status."""
+        trace = Recording(["true"]).path
+        done = subprocess.run(
+            ["sh", "-c", '"$@" >&-', "sh", machine().faultline, "report", trace],
+            stderr=subprocess.DEVNULL,
+        )
+        self.assertNotEqual(done.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
