@@ -85,7 +85,7 @@ static void add_unseen(struct doors *all)
 			if (places[j].door != DOOR_NONE)
 				tally_add_unseen(
 					&all->tallies[places[j].door][side_of(places[j].class)],
-					&operation->unseen, places[j].whole);
+					&operation->unseen, &places[j]);
 	}
 }
 

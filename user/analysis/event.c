@@ -87,7 +87,8 @@ static uint32_t find_file(const struct rows *rows, uint64_t id, struct file_memo
 	return memory->files[slot];
 }
 
-/* The side of a transfer that writes. */
+/* The side of a transfer that writes. Where there is one that reads, too, that one has the time:
+ * it was spent once. */
 static void make_write_side(const struct event *read, uint32_t file, struct event *write)
 {
 	*write = *read;
@@ -95,8 +96,10 @@ static void make_write_side(const struct event *read, uint32_t file, struct even
 	write->file = file;
 	write->offset = -1;
 	write->flags &= ~EVENT_UNLINKED;
-	if (read->file != FILE_NONE)
+	if (read->file != FILE_NONE) {
 		write->fetched_bytes = 0;
+		write->flags &= ~EVENT_TIMED;
+	}
 }
 
 static int decode_calls(const struct rows *rows, struct event *events, size_t *count)
@@ -322,9 +325,10 @@ size_t event_unseen(enum trace_family family, struct event_unseen places[2])
 	if (rule->class == IO_NONE)
 		return 0;
 	places[0] = (struct event_unseen) { rule->class, rule->direct ? DOOR_UNKNOWN : rule->door,
-					    rule->flags & EVENT_COUNTED };
+					    rule->flags & EVENT_COUNTED, true };
 	places[1] = places[0];
 	places[1].class = IO_WRITE;
+	places[1].timed = false;
 	return family == TRACE_TRANSFER ? 2 : 1;
 }
 

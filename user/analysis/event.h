@@ -10,7 +10,7 @@
 #include "analysis/job.h"
 
 /* What time and bytes count as. A transfer (sendfile and its like) is two events, a read of the one
- * file and a write of the other. */
+ * file and a write of the other: both have its bytes, the first alone its time. */
 enum io_class {
 	IO_READ, /* calls that read, and what readahead and fadvise brought in */
 	IO_WRITE,
@@ -98,6 +98,7 @@ int event_decode(const struct rows *rows, struct event *events, size_t *count);
 struct event_unseen {
 	uint8_t class, door;
 	bool whole; /* else only its fetched bytes */
+	bool timed; /* it has the time */
 };
 
 /* Returns how many of the two places are meant, 0 for operations of no class. */

@@ -7,15 +7,17 @@
 #include <errno.h>
 #include <stdio.h>
 
-void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen, bool whole)
+void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
+		      const struct event_unseen *place)
 {
 	tally->fetched_bytes += unseen->fetched_bytes;
-	if (!whole)
+	if (!place->whole)
 		return;
 	tally->count += unseen->count;
 	tally->errors += unseen->errors;
 	tally->bytes += unseen->bytes;
-	tally->thread_time_ns += unseen->thread_time_ns;
+	if (place->timed)
+		tally->thread_time_ns += unseen->thread_time_ns;
 }
 
 static bool recorded(const struct job *job, unsigned int needs)

@@ -35,7 +35,8 @@ static inline void tally_add(struct tally *tally, const struct event *event)
 }
 
 /* What the kernel counted beyond the rows. It says nothing of merged time. */
-void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen, bool whole);
+void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
+		      const struct event_unseen *place);
 
 /* A column of a table: a sum of a tally. */
 struct tally_field {

@@ -123,7 +123,7 @@ static void add_unseen(struct totals *totals)
 
 		for (size_t j = 0; j < count; j++)
 			tally_add_unseen(&totals->classes[places[j].class], &operation->unseen,
-					 places[j].whole);
+					 &places[j]);
 	}
 	for (size_t i = 0; i < IO_CLASS_COUNT; i++)
 		totals->all.thread_time_ns += totals->classes[i].thread_time_ns;
