@@ -403,7 +403,10 @@ __noinline __u32 file_id_of_mapping(struct address *mapping)
 		return 0;
 	alias = KREAD(inode, facts.inode, i_dentry.first);
 	if (alias)
-		facts.dentry = alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
+		facts.dentry =
+			alias - (bpf_core_field_exists(struct dentry___anonymous, d_alias)
+					 ? bpf_core_field_offset(struct dentry___anonymous, d_alias)
+					 : bpf_core_field_offset(struct dentry, d_u.d_alias));
 	return file_id(&facts, false);
 }
 

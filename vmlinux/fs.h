@@ -54,6 +54,13 @@ struct dentry {
 	} d_u;
 } CORE_STRUCT;
 
+/* Since 7.1 the union has no name any more. */
+struct dentry___anonymous {
+	struct {
+		void *next;
+	} d_alias;
+} CORE_STRUCT;
+
 struct vfsmount {
 	struct dentry *mnt_root;
 } CORE_STRUCT;

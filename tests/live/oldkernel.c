@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Runs a command on a kernel that seems to have no bpf_loop, as before 5.17: programs that call it
- * are refused, with the words of such a kernel's verifier. Everything else is the kernel's own.
+ * are refused, with the words of such a kernel's verifier. Or, with names of programs, on one that
+ * refuses those. Everything else is the kernel's own.
  *
- *   oldkernel COMMAND [ARG...]
+ *   oldkernel [-p PROGRAM,PROGRAM...] COMMAND [ARG...]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,9 +61,20 @@ static int calls_bpf_loop(int memory, const union bpf_attr *attr)
 	return 0;
 }
 
+static const char *programs; /* NULL: those that call bpf_loop */
+
+static int is_named(const union bpf_attr *attr)
+{
+	const char *found = strstr(programs, attr->prog_name);
+	size_t length = strlen(attr->prog_name);
+
+	return length && found && (!found[length] || found[length] == ',') &&
+	       (found == programs || found[-1] == ',');
+}
+
 static int is_refused(const struct seccomp_notif *call)
 {
-	static const char said[] = "invalid func unknown#181\n";
+	static const char said[] = "0: (95) exit\ninvalid func unknown#181\nprocessed 1 insns\n";
 	union bpf_attr attr = { 0 };
 	int memory, refused = 0;
 	char path[64];
@@ -73,9 +85,8 @@ static int is_refused(const struct seccomp_notif *call)
 	memory = open(path, O_RDWR | O_CLOEXEC);
 	if (memory < 0)
 		die(path);
-	if (pread(memory, &attr, offsetof(union bpf_attr, log_buf) + sizeof(attr.log_buf),
-		  call->data.args[1]) > 0)
-		refused = calls_bpf_loop(memory, &attr);
+	if (pread(memory, &attr, offsetof(union bpf_attr, prog_ifindex), call->data.args[1]) > 0)
+		refused = programs ? is_named(&attr) : calls_bpf_loop(memory, &attr);
 	if (refused && attr.log_buf && attr.log_size > sizeof(said) &&
 	    pwrite(memory, said, sizeof(said), attr.log_buf) < 0)
 		die("log");
@@ -103,6 +114,11 @@ int main(int argc, char **argv)
 	pid_t helper, self = getpid();
 	int listener;
 
+	if (argc > 2 && !strcmp(argv[1], "-p")) {
+		programs = argv[2];
+		argv += 2;
+		argc -= 2;
+	}
 	if (argc < 2)
 		return 2;
 	/* The command keeps our pid, the one that answers is a child: so its parent waits for it.

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Layers that are off give null and never 0, and the others work without them."""
+import os
+import subprocess
 import unittest
 
 import harness
@@ -98,6 +100,80 @@ class Layers(unittest.TestCase):
         for name in ("mmap_read", "mmap_write", "anonymous_faults"):
             self.assertIsNone(report["totals"][name], name)
         self.assertEqual([row["exit_code"] for row in report["processes"]], [0])
+
+
+class Refused(unittest.TestCase):
+    """The kernel takes no program of a layer: a supervisor refuses them in its place."""
+
+    SYSCALL = "fl_sys_enter,fl_sys_exit"
+    FAULT = "fl_fault_user,fl_fault_kernel,fl_fault_major,fl_fault_minor,fl_fault_enter"
+
+    def run_without(self, programs, *arguments):
+        directory = machine().new_dir()
+        self.mark, self.trace = f"{directory}/was-run", f"{directory}/trace.flt"
+        command = [machine().faultline, "run", "-o", self.trace, *arguments]
+        return subprocess.run(
+            [machine().program("oldkernel"), "-p", programs, *command, "--", "touch", self.mark],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def states(self):
+        layers = harness.report_of(self.trace)["trace"]["layers"]
+        return {name: layer["state"] for name, layer in layers.items()}
+
+    def test_not_run_without_what_was_asked_for(self):
+        for programs, layers in (
+            (self.SYSCALL, ["syscall"]),
+            (self.FAULT, ["fault"]),
+            (f"{self.SYSCALL},{self.FAULT}", ["syscall", "fault"]),
+        ):
+            with self.subTest(layers):
+                done = self.run_without(programs)
+                self.assertEqual(done.returncode, 125, done.stderr)
+                for layer in layers:
+                    self.assertIn(f"layer {layer} is off: ", done.stderr)
+                self.assertIn("invalid func unknown#181", done.stderr)
+                self.assertIn("--best-effort", done.stderr)
+                self.assertFalse(os.path.exists(self.mark), "the command was run")
+                self.assertFalse(os.path.exists(self.trace), "a trace was left")
+
+    def test_best_effort(self):
+        """More programs than one are refused, and what is left is recorded."""
+        done = self.run_without(f"{self.SYSCALL},{self.FAULT}", "--best-effort")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(os.path.exists(self.mark))
+        states = self.states()
+        self.assertEqual((states["syscall"], states["fault"]), ("off", "off"))
+        self.assertEqual((states["task"], states["pagecache"]), ("on", "on"))
+
+    def test_not_asked_for(self):
+        """A layer that nobody asked for is not missed."""
+        done = self.run_without(self.FAULT, "--layers", "syscall")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.states()["syscall"], "on")
+
+    def test_an_optional_part(self):
+        """Without it the layer goes on, and says what it lacks."""
+        done = self.run_without("fl_filemap,fl_filemap_fn")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        fault = harness.report_of(self.trace)["trace"]["layers"]["fault"]
+        self.assertEqual(fault["state"], "on")
+        self.assertIn("fl_filemap", fault["reason"])
+
+    def test_check(self):
+        done = subprocess.run(
+            [machine().program("oldkernel"), "-p", self.SYSCALL, machine().faultline, "check"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("cannot work", done.stdout)
+        self.assertIn("fl_sys_enter: invalid func unknown#181", done.stdout)
 
 
 if __name__ == "__main__":

@@ -76,16 +76,17 @@ const size_t part_count = sizeof(parts) / sizeof(parts[0]);
 
 static_assert(sizeof(parts) / sizeof(parts[0]) <= PARTS_MAX, "raise PARTS_MAX");
 
-static bool is_refused(const char *program, const char *const *refused, size_t count)
+static const char *status_text(int status)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(refused[i], program))
-			return true;
-	return false;
+	if (status == -ENOENT)
+		return "does not exist in this kernel";
+	if (status == -EPERM)
+		return "may not be attached to here (EPERM)";
+	return strerror(-status);
 }
 
 static bool variant_works(struct kernel *kernel, const struct variant *variant,
-			  const char *const *refused, size_t refused_count, char *why, size_t size)
+			  const struct refusals *refused, char *why, size_t size)
 {
 	static const char *const kinds[] = {
 		[HOOK_TP_BTF] = "tracepoint", [HOOK_FENTRY] = "entry of", [HOOK_FEXIT] = "exit of",
@@ -97,14 +98,18 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 		size_t used = strlen(why);
 		int status = kernel_allows(kernel, probe->hook, probe->target);
 
-		if (!status && !is_refused(probe->program, refused, refused_count))
+		const char *refusal = refusals_find(refused, probe->program);
+
+		if (!status && !refusal)
 			continue;
-		snprintf(why + used, size - used, "%s%s: %s %s %s", used ? "; " : "", variant->name,
-			 kinds[probe->hook], probe->target,
-			 !status	     ? "was refused by the verifier"
-			 : status == -ENOENT ? "does not exist in this kernel"
-			 : status == -EPERM  ? "may not be attached to here (EPERM)"
-					     : strerror(-status));
+		if (status)
+			snprintf(why + used, size - used, "%s%s: %s %s %s", used ? "; " : "",
+				 variant->name, kinds[probe->hook], probe->target,
+				 status_text(status));
+		else
+			snprintf(why + used, size - used,
+				 "%s%s: the kernel refuses the program %s: %s", used ? "; " : "",
+				 variant->name, probe->program, refusal);
 		return false;
 	}
 	return true;
@@ -119,8 +124,8 @@ static unsigned int on_mask(const struct choice *choice)
 	return mask;
 }
 
-void probes_choose(struct kernel *kernel, unsigned int layers, const char *const *refused,
-		   size_t refused_count, struct choice *choice)
+void probes_choose(struct kernel *kernel, unsigned int layers, const struct refusals *refused,
+		   struct choice *choice)
 {
 	memset(choice, 0, sizeof(*choice));
 	for (size_t l = 0; l < LAYER_COUNT; l++) {
@@ -130,15 +135,14 @@ void probes_choose(struct kernel *kernel, unsigned int layers, const char *const
 	}
 	for (size_t p = 0; p < part_count; p++) {
 		const struct part *part = &parts[p];
-		char *reason = choice->reason[part->layer], why[200] = "";
+		char *reason = choice->reason[part->layer], why[400] = "";
 		char *attach = choice->attach[part->layer];
 		size_t size = sizeof(choice->reason[0]);
 
 		if (!choice->on[part->layer] || part->unless & on_mask(choice))
 			continue;
 		for (size_t v = 0; v < PART_VARIANTS_MAX && part->variants[v].name; v++) {
-			if (!variant_works(kernel, &part->variants[v], refused, refused_count, why,
-					   sizeof(why)))
+			if (!variant_works(kernel, &part->variants[v], refused, why, sizeof(why)))
 				continue;
 			choice->variants[p] = &part->variants[v];
 			break;
@@ -160,6 +164,11 @@ void probes_choose(struct kernel *kernel, unsigned int layers, const char *const
 	for (size_t p = 0; p < part_count; p++)
 		if (!choice->on[parts[p].layer])
 			choice->variants[p] = NULL;
+}
+
+unsigned int probes_missing(const struct choice *choice, unsigned int layers)
+{
+	return layers & ~on_mask(choice);
 }
 
 bool probes_chosen(const struct choice *choice, const char *program)

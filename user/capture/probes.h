@@ -7,6 +7,7 @@
 
 #include "bpf/event.h"
 #include "capture/kernel.h"
+#include "capture/refusal.h"
 
 enum layer {
 	LAYER_TASK,
@@ -18,6 +19,8 @@ enum layer {
 };
 
 #define LAYERS_ALL ((1u << LAYER_COUNT) - 1)
+/* Without these a recording is not what was asked for: better none, unless the caller insists. */
+#define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
 
 /* Names of layers, as --layers, the trace and the report know them; indexed by enum layer. */
 extern const char *const layer_names[LAYER_COUNT];
@@ -53,19 +56,23 @@ extern const size_t part_count;
 
 /* What was chosen for each part, and for each layer why it is off or what it lacks. */
 #define PARTS_MAX 8
+#define REASON_BYTES 512
 struct choice {
 	const struct variant *variants[PARTS_MAX]; /* NULL: none */
 	bool on[LAYER_COUNT];
 	char attach[LAYER_COUNT][64];
-	char reason[LAYER_COUNT][256];
+	char reason[LAYER_COUNT][REASON_BYTES];
 };
 
 /*
- * Chooses variants for the layers in the mask. `refused` (may be NULL) names a program that the
- * kernel did not take although it could be attached: its variant is passed over.
+ * Chooses variants for the layers in the mask. `refused` (may be NULL) lists programs that the
+ * kernel did not take although they could be attached: their variants are passed over.
  */
-void probes_choose(struct kernel *kernel, unsigned int layers, const char *const *refused,
-		   size_t refused_count, struct choice *choice);
+void probes_choose(struct kernel *kernel, unsigned int layers, const struct refusals *refused,
+		   struct choice *choice);
+
+/* The layers of the mask that are off. */
+unsigned int probes_missing(const struct choice *choice, unsigned int layers);
 
 /* The variant chosen for the part that this program belongs to is one with this program. */
 bool probes_chosen(const struct choice *choice, const char *program);

@@ -26,7 +26,7 @@
 #define BUFFER_BYTES_MIN (256u << 10)  /* and of one where lanes are many */
 #define LANES_MAX 256
 #define SLOTS_MIN 32
-#define REFUSED_MAX 4
+#define VERIFIER_LOG_BYTES (1u << 20)
 
 struct session {
 	struct session_options options;
@@ -41,24 +41,19 @@ struct session {
 	size_t ring_bytes, slot_count; /* of one lane */
 	size_t link_count;
 	struct bpf_link **links; /* grows */
-	char refused_names[REFUSED_MAX][32];
-	const char *refused[REFUSED_MAX];
-	size_t refused_count;
+	struct refusals refused;
 };
 
-/* --- what libbpf says: told at -v, and searched for the program that the kernel refused --- */
-
-static char failed_program[32];
-
+/* What libbpf says, at -v. */
 static int libbpf_says(enum libbpf_print_level level, const char *format, va_list args)
 {
 	char *text, *line, *rest;
 
-	if (level == LIBBPF_DEBUG || vasprintf(&text, format, args) < 0)
+	if (level == LIBBPF_DEBUG || log_get_level() < LOG_DEBUG ||
+	    vasprintf(&text, format, args) < 0)
 		return 0;
 	rest = text;
-	sscanf(text, "libbpf: prog '%31[^']': failed to load", failed_program);
-	while (log_get_level() >= LOG_DEBUG && (line = strsep(&rest, "\n")))
+	while ((line = strsep(&rest, "\n")))
 		if (*line)
 			log_debug("%s", line);
 	free(text);
@@ -98,10 +93,8 @@ static void size_buffers(struct session *session)
 		power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot), SLOTS_MIN);
 }
 
-static void settings_fill(struct session *session)
+static void settings_fill(struct session *session, struct faultline *skeleton)
 {
-	struct faultline *skeleton = session->skeleton;
-
 	/* The skeleton's copy of the table is const to the kernel side only. */
 	calls_fill((struct call_row *)skeleton->rodata->calls);
 	skeleton->rodata->file_classes = session->options.file_classes;
@@ -114,39 +107,92 @@ static void settings_fill(struct session *session)
 					       probes_chosen(&session->choice, "fl_filemap_fn");
 }
 
+/* Opens the object with all that is set before it is loaded, but for which programs. */
+static struct faultline *open_skeleton(struct session *session)
+{
+	struct faultline *skeleton = faultline__open();
+
+	if (!skeleton)
+		return NULL;
+	settings_fill(session, skeleton);
+	bpf_map__set_max_entries(skeleton->maps.rings, session->lane_count);
+	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->lane_count);
+	bpf_map__set_max_entries(skeleton->maps.lane_slots,
+				 session->lane_count * session->slot_count);
+	return skeleton;
+}
+
 /* One attempt with the variants chosen now. */
 static int load_chosen(struct session *session)
 {
+	struct faultline *skeleton = open_skeleton(session);
 	struct bpf_program *program;
 	int err;
 
-	session->skeleton = faultline__open();
-	if (!session->skeleton)
+	if (!skeleton)
 		return -errno;
-	settings_fill(session);
-	bpf_object__for_each_program(program, session->skeleton->obj) bpf_program__set_autoload(
+	bpf_object__for_each_program(program, skeleton->obj) bpf_program__set_autoload(
 		program, probes_chosen(&session->choice, bpf_program__name(program)));
-	bpf_map__set_max_entries(session->skeleton->maps.rings, session->lane_count);
-	bpf_map__set_max_entries(session->skeleton->maps.lane_controls, session->lane_count);
-	bpf_map__set_max_entries(session->skeleton->maps.lane_slots,
-				 session->lane_count * session->slot_count);
-	failed_program[0] = 0;
-	err = faultline__load(session->skeleton);
-	if (err) {
-		faultline__destroy(session->skeleton);
-		session->skeleton = NULL;
-	}
+	err = faultline__load(skeleton);
+	if (err)
+		faultline__destroy(skeleton);
+	else
+		session->skeleton = skeleton;
 	return err;
 }
 
-/* A program that the verifier refuses takes all others with it: pass over its variant and go on. */
+/* Loads one program and no other; notes it, and what the verifier wrote, when it is refused. */
+static int try_alone(struct session *session, const char *name, char *verifier_log)
+{
+	struct faultline *skeleton = open_skeleton(session);
+	struct bpf_program *program;
+	int err, status = 0;
+
+	if (!skeleton)
+		return -errno;
+	bpf_object__for_each_program(program, skeleton->obj)
+	{
+		bool chosen = !strcmp(bpf_program__name(program), name);
+
+		bpf_program__set_autoload(program, chosen);
+		if (chosen)
+			bpf_program__set_log_buf(program, verifier_log, VERIFIER_LOG_BYTES);
+	}
+	verifier_log[0] = 0;
+	err = faultline__load(skeleton);
+	if (err)
+		status = refusals_add(&session->refused, name, verifier_log, err);
+	faultline__destroy(skeleton);
+	return status;
+}
+
+/* Which of the chosen programs the kernel refuses; libbpf gives up at the first one. */
+static int find_refused(struct session *session)
+{
+	char *verifier_log = malloc(VERIFIER_LOG_BYTES);
+	int err = verifier_log ? 0 : -ENOMEM;
+
+	for (size_t p = 0; p < part_count && !err; p++) {
+		const struct variant *variant = session->choice.variants[p];
+
+		for (size_t i = 0; variant && !err && i < VARIANT_PROBES_MAX; i++)
+			if (variant->probes[i].program)
+				err = try_alone(session, variant->probes[i].program, verifier_log);
+	}
+	free(verifier_log);
+	return err;
+}
+
+/* A program that the verifier refuses takes all others with it: pass over its variant and go on,
+ * as long as there is another one to pass over. */
 static int load_best(struct session *session)
 {
-	int err;
-
 	for (;;) {
-		probes_choose(session->kernel, session->options.layers, session->refused,
-			      session->refused_count, &session->choice);
+		size_t refused = session->refused.count;
+		int err, status;
+
+		probes_choose(session->kernel, session->options.layers, &session->refused,
+			      &session->choice);
 		if (!session->choice.on[LAYER_TASK]) {
 			log_error("processes cannot be followed: %s",
 				  session->choice.reason[LAYER_TASK]);
@@ -155,17 +201,16 @@ static int load_best(struct session *session)
 		err = load_chosen(session);
 		if (!err)
 			return 0;
-		if (!failed_program[0] || session->refused_count == REFUSED_MAX) {
+		status = find_refused(session);
+		if (status || session->refused.count == refused) {
 			log_error("the kernel refuses the BPF programs: %s; -v says more",
 				  strerror(-err));
 			return err;
 		}
-		log_warning("the kernel refuses program %s; trying without", failed_program);
-		snprintf(session->refused_names[session->refused_count],
-			 sizeof(session->refused_names[0]), "%s", failed_program);
-		session->refused[session->refused_count] =
-			session->refused_names[session->refused_count];
-		session->refused_count++;
+		for (; refused < session->refused.count; refused++)
+			log_debug("the kernel refuses the program %s (%s); trying without",
+				  session->refused.rows[refused].program,
+				  session->refused.rows[refused].why);
 	}
 }
 
@@ -397,6 +442,7 @@ void session_close(struct session *session)
 	lanes_close(session->lanes);
 	faultline__destroy(session->skeleton);
 	kernel_close(session->kernel);
+	refusals_free(&session->refused);
 	free(session);
 }
 
@@ -405,6 +451,11 @@ void session_close(struct session *session)
 const struct choice *session_choice(const struct session *session)
 {
 	return &session->choice;
+}
+
+unsigned int session_missing(const struct session *session)
+{
+	return probes_missing(&session->choice, session->options.layers & LAYERS_ESSENTIAL);
 }
 
 const struct trace_layer *session_layers(const struct session *session)

@@ -43,6 +43,8 @@ void session_detach(struct session *session);
 void session_close(struct session *session); /* NULL is fine */
 
 const struct choice *session_choice(const struct session *session);
+/* The essential layers that were asked for and cannot be had, as a mask. */
+unsigned int session_missing(const struct session *session);
 /* The layers as a trace's header tells them; LAYER_COUNT rows, owned by the session. */
 const struct trace_layer *session_layers(const struct session *session);
 /* Records come by lanes: one for each CPU, or each few where there are many. */

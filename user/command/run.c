@@ -54,7 +54,7 @@ static const struct option_row run_rows[] = {
 	{ 0, "python-spans", "LIST", OPTION_STRING, offsetof(struct run_options, python_spans),
 	  "Mark spans in Python programs without a change to them: torch, dftracer, or both." },
 	{ 0, "best-effort", NULL, OPTION_FLAG, offsetof(struct run_options, best_effort),
-	  "Run the command even if tracing cannot start." },
+	  "Run the command even if tracing cannot start; record what can be had." },
 	{ 0, "wait-children", NULL, OPTION_FLAG, offsetof(struct run_options, wait_children),
 	  "Go on until all children of the command have ended, too." },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct run_options, buffer_bytes),
@@ -194,13 +194,26 @@ static int open_writer(struct run *run)
 	return err;
 }
 
-static void say_layers(const struct run *run)
+/* Tells of layers that are off. Without an essential one the trace would miss what it is made for:
+ * then there is none, unless the user takes what can be had. */
+static int judge_layers(const struct run *run)
 {
 	const struct trace_layer *layers = session_layers(run->session);
+	unsigned int missing = session_missing(run->session);
+	bool refuse = missing && !run->options.best_effort;
 
 	for (size_t l = 0; l < LAYER_COUNT; l++)
 		if (!layers[l].on && run->session_options.layers & (1u << l))
-			log_warning("layer %s is off: %s", layers[l].name, layers[l].reason);
+			log_line(refuse && missing & (1u << l) ? LOG_ERROR : LOG_WARNING,
+				 "layer %s is off: %s", layers[l].name, layers[l].reason);
+	if (!refuse)
+		return 0;
+	log_error("not recording without %s; --best-effort records what can be had, --layers "
+		  "chooses others",
+		  missing == LAYERS_ESSENTIAL	  ? "system calls and page faults"
+		  : missing & 1u << LAYER_SYSCALL ? "system calls"
+						  : "page faults");
+	return -ENOTSUP;
 }
 
 /* Everything up to the point where the command waits to be released. */
@@ -210,7 +223,9 @@ static int begin(struct run *run)
 
 	if (err)
 		return err;
-	say_layers(run);
+	err = judge_layers(run);
+	if (err)
+		return err;
 	err = open_writer(run);
 	if (err)
 		return err;
