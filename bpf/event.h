@@ -106,7 +106,7 @@ struct event_exec {
 	__u32 uid;
 	char comm[EVENT_COMM_BYTES];
 	__u32 command_bytes; /* arguments, each with its NUL */
-	__u32 pad;
+	__u32 flags;	     /* TRACE_EXEC_* */
 	char command[];
 };
 
@@ -266,6 +266,7 @@ enum {
 	NOTE_UNFOLLOWED,     /* a child could not be followed: no memory for its state */
 	NOTE_FAULT_UNPAIRED, /* the end of a fault whose start was not seen */
 	NOTE_VMA_MISSED,     /* the mapping of a fault could not be found */
+	NOTE_PRIVILEGED,     /* a program gained rights at its exec and was not followed into */
 	NOTE_COUNT,
 };
 

@@ -9,6 +9,7 @@ const volatile struct call_row calls[CALL_TABLE_SIZE] = {};
 const volatile __u32 file_classes = 0;
 const volatile __u32 mmap_number = 0;
 const volatile __u32 page_bytes = 4096;
+const volatile bool follow_privileged = false;
 const volatile bool have_filemap_fault = false;
 const volatile __u32 lane_mask = 0;
 const volatile __u32 lane_slot_count = 1;

@@ -16,6 +16,7 @@ extern const volatile struct call_row calls[CALL_TABLE_SIZE];
 extern const volatile __u32 file_classes; /* FILE_CLASS_* to record */
 extern const volatile __u32 mmap_number;  /* of the system call */
 extern const volatile __u32 page_bytes;
+extern const volatile bool follow_privileged;  /* programs that gain rights at their exec, too */
 extern const volatile bool have_filemap_fault; /* filemap_fault is seen when it is reached */
 #define PAGE_BYTES ((__u64)page_bytes)
 extern const volatile __u32 lane_mask;	     /* number of lanes less one, a power of two less one */

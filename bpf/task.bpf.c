@@ -69,7 +69,7 @@ static __always_inline void send_environ(struct mm_struct *mm)
 	scratch_put();
 }
 
-static __always_inline void send_exec(struct task_struct *task, struct mm_struct *mm)
+static __always_inline void send_exec(struct task_struct *task, struct mm_struct *mm, __u32 flags)
 {
 	struct event_exec *record = scratch_get();
 	__u64 bytes = mm->arg_end - mm->arg_start;
@@ -82,7 +82,7 @@ static __always_inline void send_exec(struct task_struct *task, struct mm_struct
 	record->ppid = task->real_parent->tgid;
 	record->uid = bpf_get_current_uid_gid();
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
-	record->pad = 0;
+	record->flags = flags;
 	if (bytes > EVENT_COMMAND_BYTES)
 		bytes = EVENT_COMMAND_BYTES;
 	BARRIER_VAR(bytes);
@@ -96,20 +96,38 @@ out:
 	scratch_put();
 }
 
+/*
+ * What the program reads then is not its caller's to know: whose trace it is may neither read it
+ * nor trace it by other means. The kernel's own judgement: user or group changed, capabilities were
+ * gained, a security module said so; or the program cannot be read by who executes it.
+ */
+static __always_inline bool gains_rights(struct linux_binprm *bprm)
+{
+	return BPF_CORE_READ_BITFIELD_PROBED(bprm, secureexec) ||
+	       bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP;
+}
+
 SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(fl_exec, struct task_struct *task)
+int BPF_PROG(fl_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
 	struct mm_struct *mm;
 
 	if (!state || state->mode == TASK_IGNORED)
 		return 0;
-	state->mode = TASK_FOLLOWED;
 	mm = task->mm;
+	if (!follow_privileged && gains_rights(bprm)) {
+		state->mode = TASK_IGNORED;
+		note(NOTE_PRIVILEGED);
+		if (mm)
+			send_exec(task, mm, TRACE_EXEC_NOT_FOLLOWED);
+		return 0;
+	}
+	state->mode = TASK_FOLLOWED;
 	if (!mm)
 		return 0;
 	send_environ(mm);
-	send_exec(task, mm);
+	send_exec(task, mm, 0);
 	return 0;
 }
 

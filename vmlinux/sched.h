@@ -31,6 +31,14 @@ struct signal_struct {
 
 #define SIGNAL_GROUP_EXIT 0x4u
 
+struct linux_binprm {
+	unsigned int secureexec : 1;
+	unsigned int interp_flags;
+} CORE_STRUCT;
+
+/* Who executes it may not read it. */
+#define BINPRM_FLAGS_ENFORCE_NONDUMP 0x1u
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What the tracer may do, and with whose rights: its threads, its streams, programs that gain rights."""
 import os
+import shutil
 import signal
+import struct
 import subprocess
 import unittest
 
 import harness
-from harness import NOBODY, Recording, machine, wait_until
+from harness import NOBODY, Recording, faultline, machine, wait_until
 
 # Numbers of capabilities, as in <linux/capability.h>.
 CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_SYS_ADMIN = 2, 5, 19, 21
@@ -73,6 +75,86 @@ class Threads(unittest.TestCase):
                 for name in names:
                     self.assertEqual(writer[name].split(), [str(uid)] * 4)
                 self.assertNotEqual(writer["Uid"].split()[3], "0", "as root it would eat it")
+
+
+class Privileged(unittest.TestCase):
+    """Programs that gain rights at their exec: their caller's trace must not tell what they read."""
+
+    def setUp(self):
+        self.directory = machine().new_dir()
+        self.secret = harness.random_file(f"{self.directory}/secret", 30_000)
+        os.chmod(self.secret, 0o600)
+        os.mkdir(f"{self.directory}/theirs")
+        os.chown(f"{self.directory}/theirs", NOBODY, NOBODY)
+
+    def program(self, name, mode, capability=None):
+        """A reader of files with a mode, or file capabilities, of its own."""
+        path = f"{self.directory}/{name}"
+        shutil.copy("/bin/cat", path)
+        os.chmod(path, mode)
+        if capability is not None:
+            # struct vfs_cap_data: version 2 with the effective bit; permitted, inheritable.
+            value = struct.pack("<5I", 0x02000001, 1 << capability, 0, 0, 0)
+            os.setxattr(path, "security.capability", value)
+        return path
+
+    def record(self, command, uid, *arguments, **options):
+        environment = {**os.environ, "SUDO_UID": str(uid), "SUDO_GID": str(uid)}
+        if uid == 0:
+            environment = {k: v for k, v in os.environ.items() if not k.startswith("SUDO_")}
+        return Recording(
+            command, *arguments, trace=f"{self.directory}/theirs/{uid}.flt", env=environment,
+            **options
+        )
+
+    def test_not_followed(self):
+        """The plain program before and after it is recorded; what it reads is not, even though it
+        does read it."""
+        plain = harness.random_file(f"{self.directory}/plain", 20_000)
+        for name, mode, capability in (
+            ("setuid", 0o4755, None),
+            ("capable", 0o755, CAP_DAC_READ_SEARCH),
+            ("unreadable", 0o4711, None),
+        ):
+            with self.subTest(name):
+                program = self.program(name, mode, capability)
+                script = 'cat "$1" >/dev/null; "$2" "$3" | wc -c; cat "$1" >/dev/null'
+                recording = self.record(
+                    ["sh", "-c", script, "sh", plain, program, self.secret], NOBODY, "--force"
+                )
+                self.assertEqual(recording.done.stdout.strip(), b"30000", "it read the secret")
+                self.assertEqual(recording.file(plain)["read"]["bytes"], 40_000)
+                self.assertEqual(recording.trace.file_ids(self.secret), set())
+                (told,) = recording.report["trace"]["not_followed"]
+                self.assertRegex(told, rf"^{name} \(\d+\)$")
+                self.assertIn("not followed", recording.stderr)
+                text = faultline("report", recording.path).stdout.decode()
+                self.assertIn(told, "\n".join(text.splitlines()[:24]))
+                pid = int(told.partition("(")[2][:-1])
+                rows = [row for row in recording.trace.calls() if row["pid"] == pid]
+                end = next(r["time"] for r in recording.trace.dicts("exec") if r["pid"] == pid
+                           and r["comm"] == name.encode())
+                self.assertEqual([row for row in rows if row["time"] > end], [])
+
+    def test_command_itself(self):
+        program = self.program("setuid", 0o4755)
+        recording = self.record([program, self.secret], NOBODY)
+        self.assertEqual(len(recording.done.stdout), 30_000)
+        self.assertEqual(recording.trace.calls(), [])
+        self.assertEqual(len(recording.report["trace"]["not_followed"]), 1)
+
+    def test_root_sees_all(self):
+        """To root nothing is hidden; and a user's own programs gain nothing."""
+        program = self.program("setuid", 0o4755)
+        recording = self.record([program, self.secret], 0)
+        self.assertEqual(recording.file(self.secret)["read"]["bytes"], 30_000)
+        self.assertEqual(recording.report["trace"]["not_followed"], [])
+        os.chown(program, NOBODY, NOBODY)
+        os.chmod(program, 0o4755)
+        os.chown(self.secret, NOBODY, NOBODY)
+        recording = self.record([program, self.secret], NOBODY)
+        self.assertEqual(recording.file(self.secret)["read"]["bytes"], 30_000)
+        self.assertEqual(recording.report["trace"]["not_followed"], [])
 
 
 class Streams(unittest.TestCase):

@@ -129,7 +129,7 @@ struct life {
 	uint64_t comm, command;
 	int64_t rank;
 	uint32_t status;
-	bool process_ends;
+	bool process_ends, not_followed;
 };
 
 struct lives {
@@ -165,6 +165,7 @@ static bool take_exec(struct life *life, const uint64_t *const *columns, size_t 
 	life->comm = columns[EXEC_COMM][row];
 	life->command = columns[EXEC_COMMAND][row];
 	life->rank = (int64_t)columns[EXEC_RANK][row];
+	life->not_followed = columns[EXEC_FLAGS][row] & TRACE_EXEC_NOT_FOLLOWED;
 	return pid_possible(columns[EXEC_PID][row]);
 }
 
@@ -184,7 +185,7 @@ static const struct life_source sources[] = {
 	{ TRACE_FORK, 1ull << FORK_TIME | 1ull << FORK_PID | 1ull << FORK_CHILD_PID, take_fork },
 	{ TRACE_EXEC,
 	  1ull << EXEC_TIME | 1ull << EXEC_PID | 1ull << EXEC_PPID | 1ull << EXEC_COMM |
-		  1ull << EXEC_COMMAND | 1ull << EXEC_RANK,
+		  1ull << EXEC_COMMAND | 1ull << EXEC_RANK | 1ull << EXEC_FLAGS,
 	  take_exec },
 	{ TRACE_EXIT,
 	  1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_TID | 1ull << EXIT_PROCESS |
@@ -294,6 +295,7 @@ static int replay_exec(struct process_table *table, uint32_t trace, const struct
 	if (life->rank >= 0)
 		process->rank = life->rank;
 	process->executed = true;
+	process->not_followed = life->not_followed;
 	return 0;
 }
 

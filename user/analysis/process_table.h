@@ -25,9 +25,10 @@ struct process {
 	uint32_t previous; /* the process that had the pid before, or PROCESS_NONE */
 	uint32_t parent;   /* a lower number than its own, or PROCESS_NONE */
 	bool ended;
-	bool executed; /* comm and command are its own, not its parent's */
-	bool named;    /* comm is that of its first thread as it ended */
-	bool guessed;  /* neither its fork nor an exec was seen: it starts with its first event */
+	bool executed;	   /* comm and command are its own, not its parent's */
+	bool named;	   /* comm is that of its first thread as it ended */
+	bool not_followed; /* from its last exec on: it gained rights that are not its caller's */
+	bool guessed; /* neither its fork nor an exec was seen: it starts with its first event */
 };
 
 /* A process that was found before, and when it had the pid. */

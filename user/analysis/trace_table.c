@@ -41,6 +41,7 @@ enum {
 	INCOMPLETE_REASON,
 	EVENTS,
 	SURVIVORS,
+	NOT_FOLLOWED,
 	LOST_TOTAL,
 	FIRST_LAYER
 };
@@ -57,6 +58,7 @@ static const struct table_column columns[] = {
 	[INCOMPLETE_REASON] = { "incomplete_reason", "why incomplete", UNIT_NONE },
 	[EVENTS] = { "events", "events", UNIT_COUNT },
 	[SURVIVORS] = { "survivors", "processes that outlived the run", UNIT_COUNT },
+	[NOT_FOLLOWED] = { "not_followed", "programs not followed", UNIT_NONE },
 	[LOST_TOTAL] = { "lost.total", "lost events", UNIT_COUNT },
 };
 
@@ -259,6 +261,41 @@ static int set_command(struct table *table, struct cell *cell, const struct job 
 	return status;
 }
 
+#define NOT_FOLLOWED_MOST 64 /* programs that are named */
+
+/* "su (1234)" for each program that was not followed into. */
+static int set_not_followed(struct table *table, struct cell *cell, const struct job *job)
+{
+	struct cell texts[NOT_FOLLOWED_MOST] = { 0 };
+	char *names[NOT_FOLLOWED_MOST];
+	size_t count = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < job->processes.count && count < NOT_FOLLOWED_MOST && !status; i++) {
+		const struct process *process = &job->processes.processes[i];
+		struct trace_string comm;
+		int length;
+
+		if (!process->not_followed)
+			continue;
+		comm = trace_reader_string(job->traces[process->trace].reader, process->comm);
+		length = asprintf(&names[count], "%.*s (%u)", (int)comm.length, comm.bytes,
+				  process->pid);
+		if (length < 0) {
+			status = -ENOMEM;
+			break;
+		}
+		texts[count] =
+			(struct cell) { .type = CELL_TEXT, .length = length, .text = names[count] };
+		count++;
+	}
+	if (!status)
+		status = table_set_texts(table, cell, texts, count);
+	while (count)
+		free(names[--count]);
+	return status;
+}
+
 /* --- numbers --- */
 
 /* 0 only if all commands ended so; else the first other status. Null when one is not known. */
@@ -357,6 +394,8 @@ static int fill(void *state, struct table *table)
 		status = set_each(table, &row[INCOMPLETE_REASON], job, incomplete_of, false);
 	if (!status)
 		status = set_command(table, &row[COMMAND], job);
+	if (!status)
+		status = set_not_followed(table, &row[NOT_FOLLOWED], job);
 	if (status)
 		return status;
 	cells = row + FIRST_LAYER;

@@ -174,10 +174,12 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	row[EXEC_COMMAND] = trace_writer_string(decoder->writer, event->command, bytes);
 	row[EXEC_CGROUP] = trace_writer_string(decoder->writer, cgroup, strlen(cgroup));
 	row[EXEC_RANK] = take_rank(decoder, ring, event->header.pid);
+	row[EXEC_FLAGS] = event->flags;
 	/* Lanes are drained one after the other: a child's exec may come before the command's. */
 	if (!decoder->start_ns || event->header.time_ns < decoder->start_ns)
 		decoder->start_ns = event->header.time_ns;
-	tell_code(decoder, event->header.pid);
+	if (!(event->flags & TRACE_EXEC_NOT_FOLLOWED))
+		tell_code(decoder, event->header.pid);
 	trace_writer_append(decoder->writer, TRACE_EXEC, ring, row);
 }
 

@@ -40,8 +40,8 @@ int privileges_keep_attaching(void)
 			 1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_SYS_ADMIN);
 }
 
-/* Nobody's: no file system keeps anything for it. */
-#define NOBODY 65534
+/* Nobody's: file systems keep blocks for root, or for whom they are told to (resuid=65534, say). */
+#define NO_USER 0xfffffffeu
 
 int privileges_become(uid_t uid, gid_t gid)
 {
@@ -52,7 +52,7 @@ int privileges_become(uid_t uid, gid_t gid)
 		    syscall(SYS_setresgid, gid, gid, gid) || syscall(SYS_setresuid, uid, uid, uid))
 			return -errno;
 	} else if (!uid) {
-		setfsuid(NOBODY); /* what it writes to is open already */
+		setfsuid(NO_USER); /* what it writes to is open already */
 	}
 	return keep_only(0);
 }

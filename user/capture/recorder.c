@@ -115,6 +115,7 @@ static void sum_status(struct recorder *recorder, const struct counts *counts,
 		status->lost += counts->kinds[kind].lost;
 	}
 	status->lost += counts->notes[NOTE_UNFOLLOWED];
+	status->not_followed = counts->notes[NOTE_PRIVILEGED];
 	status->written_bytes = atomic_load(&recorder->written_bytes);
 	status->write_error = atomic_load(&recorder->write_error);
 }

@@ -16,8 +16,9 @@ struct recorder;
 
 /* Where a recording stands, or how it ended. */
 struct recorder_status {
-	uint64_t events; /* as counted by the kernel */
-	uint64_t lost;	 /* of these; includes what could not be written */
+	uint64_t events;       /* as counted by the kernel */
+	uint64_t lost;	       /* of these; includes what could not be written */
+	uint64_t not_followed; /* programs that gained rights at their exec */
 	uint64_t written_bytes;
 	int write_error; /* 0, or the negative errno of the first failed write */
 };

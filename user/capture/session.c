@@ -102,6 +102,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->lane_slot_count = session->slot_count;
 	skeleton->rodata->mmap_number = SYS_mmap;
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
+	skeleton->rodata->follow_privileged = session->options.follow_privileged;
 	skeleton->rodata->have_rdonly_cast = kernel_has_kfunc(session->kernel, "bpf_rdonly_cast");
 	skeleton->rodata->have_filemap_fault = probes_chosen(&session->choice, "fl_filemap") ||
 					       probes_chosen(&session->choice, "fl_filemap_fn");

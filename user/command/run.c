@@ -158,6 +158,13 @@ static void end_recording(struct run *run, int exit_code)
 	if (recorder_finish(run->recorder, end_ns, exit_code, survivors, count, &status))
 		return;
 	say_survivors(survivors, count);
+	if (status.not_followed)
+		log_warning(
+			"%llu %s rights at the start (set-user-ID, say) and %s not followed; the "
+			"report says which, and root may trace them",
+			(unsigned long long)status.not_followed,
+			status.not_followed == 1 ? "program gained" : "programs gained",
+			status.not_followed == 1 ? "was" : "were");
 	say_summary(run, end_ns, &status);
 }
 
@@ -355,6 +362,8 @@ int command_run(int argc, char **argv)
 	    child_find_user(run.options.user, &run.user) ||
 	    python_spans_prepare(run.options.python_spans))
 		return EXIT_USAGE;
+	/* What such programs read is told to nobody but root, whoever called. */
+	run.session_options.follow_privileged = run.user.uid == 0;
 	if (supervise_prepare(run.options.wait_children)) {
 		log_error("cannot set up signals: %s", strerror(errno));
 		return EXIT_NO_TRACING;

@@ -10,6 +10,7 @@ static const char *const op_flags[] = {
 };
 static const char *const fault_flags[] = { "major",  "write",	"filemap", "shared",
 					   "kernel", "in call", "unlinked" };
+static const char *const exec_flags[] = { "not followed" };
 static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
 static const char *const span_flags[] = { "cut", "unread", "recorded" };
 
@@ -22,9 +23,10 @@ static const struct {
 	const char *const *names;
 	unsigned int count;
 } lists[TRACE_KIND_COUNT] = {
-	[TRACE_SYSCALL] = NAMES(op_flags),	[TRACE_SYSCALL_PATH] = NAMES(op_flags),
-	[TRACE_FAULT] = NAMES(fault_flags),	[TRACE_FILE] = NAMES(file_flags),
-	[TRACE_SPAN_BEGIN] = NAMES(span_flags), [TRACE_INSTANT] = NAMES(span_flags),
+	[TRACE_SYSCALL] = NAMES(op_flags),   [TRACE_SYSCALL_PATH] = NAMES(op_flags),
+	[TRACE_FAULT] = NAMES(fault_flags),  [TRACE_FILE] = NAMES(file_flags),
+	[TRACE_EXEC] = NAMES(exec_flags),    [TRACE_SPAN_BEGIN] = NAMES(span_flags),
+	[TRACE_INSTANT] = NAMES(span_flags),
 };
 
 const char *flags_name(enum trace_kind kind, unsigned int bit)

@@ -171,6 +171,19 @@ static void write_lost(struct headline *head)
 	end_lines(head);
 }
 
+/* Programs that gained rights which the owner of the trace does not have. */
+static void write_not_followed(struct headline *head)
+{
+	const struct cell *programs = pick_cell(head->trace, 0, "not_followed");
+
+	if (programs->type != CELL_TEXTS || !programs->length)
+		return;
+	sink_text(&head->line,
+		  "NOT FOLLOWED, for they run with other rights (root may trace them): ");
+	add_texts(&head->line, programs, ", ");
+	end_lines(head);
+}
+
 static bool is_incomplete(const struct headline *head)
 {
 	const struct cell *complete = pick_cell(head->trace, 0, "complete");
@@ -229,6 +242,7 @@ void headline_write(struct sink *out, const struct table *trace, const struct ta
 	write_job(&head);
 	write_incomplete(&head);
 	write_lost(&head);
+	write_not_followed(&head);
 	write_off(&head);
 	if (head.line.error)
 		out->error = out->error ? out->error : head.line.error;

@@ -41,6 +41,10 @@
 #define TRACE_FAULT_IN_CALL (1u << 5)  /* it happened inside a recorded system call */
 #define TRACE_FAULT_UNLINKED (1u << 6) /* the file had no name left */
 
+/* `flags` of exec rows. */
+#define TRACE_EXEC_NOT_FOLLOWED                                                                    \
+	(1u << 0) /* a set-user-ID program, or its like: what it does is not recorded */
+
 /* `flags` of file rows. */
 #define TRACE_FILE_DELETED (1u << 0) /* it had no name left when its path was read */
 #define TRACE_FILE_PATH_CUT                                                                        \

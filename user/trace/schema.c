@@ -60,7 +60,7 @@ static const struct trace_column exec_columns[] = {
 	[EXEC_TID] = { "tid", TRACE_UINT },	      [EXEC_PPID] = { "ppid", TRACE_UINT },
 	[EXEC_UID] = { "uid", TRACE_UINT },	      [EXEC_COMM] = { "comm", TRACE_STRING },
 	[EXEC_COMMAND] = { "command", TRACE_STRING }, [EXEC_CGROUP] = { "cgroup", TRACE_STRING },
-	[EXEC_RANK] = { "rank", TRACE_INT },
+	[EXEC_RANK] = { "rank", TRACE_INT },	      [EXEC_FLAGS] = { "flags", TRACE_UINT },
 };
 
 static const struct trace_column exit_columns[] = {

@@ -131,6 +131,7 @@ enum { /* TRACE_EXEC */
        EXEC_COMMAND, /* "command": string id; arguments separated by NUL */
        EXEC_CGROUP,  /* "cgroup": string id */
        EXEC_RANK,    /* "rank": signed, -1 where the environment names none */
+       EXEC_FLAGS,   /* "flags": TRACE_EXEC_* */
        EXEC_COLUMNS,
 };
 
