@@ -57,11 +57,15 @@ static struct json_object *at(struct json_object *object, const char *path)
 static void test_values(void **state)
 {
 	struct table_column columns[] = {
-		{ "max", "max", UNIT_COUNT },	      { "read.bytes", NULL, UNIT_BYTES },
-		{ "negative", NULL, UNIT_NS },	      { "write.bytes", NULL, UNIT_BYTES },
-		{ "read.time_ns", NULL, UNIT_NS },    { "nan", NULL, UNIT_SHARE },
-		{ "real", NULL, UNIT_SHARE },	      { "flag", NULL, UNIT_NONE },
-		{ "sizes.<=4KiB", NULL, UNIT_COUNT },
+		{ .name = "max", .title = "max", .unit = UNIT_COUNT },
+		{ .name = "read.bytes", .title = NULL, .unit = UNIT_BYTES },
+		{ .name = "negative", .title = NULL, .unit = UNIT_NS },
+		{ .name = "write.bytes", .title = NULL, .unit = UNIT_BYTES },
+		{ .name = "read.time_ns", .title = NULL, .unit = UNIT_NS },
+		{ .name = "nan", .title = NULL, .unit = UNIT_SHARE },
+		{ .name = "real", .title = NULL, .unit = UNIT_SHARE },
+		{ .name = "flag", .title = NULL, .unit = UNIT_NONE },
+		{ .name = "sizes.<=4KiB", .title = NULL, .unit = UNIT_COUNT },
 	};
 	struct cell cells[] = {
 		{ .type = CELL_UINT, .uint = UINT64_MAX }, { .type = CELL_UINT, .uint = 5 },
@@ -100,9 +104,11 @@ static void test_values(void **state)
 static void test_hostile_names(void **state)
 {
 	struct table_column columns[] = {
-		{ "a", NULL, UNIT_NONE },	{ "a.b", NULL, UNIT_NONE },
-		{ "by.\xff", NULL, UNIT_NONE }, { "by.\"\n", NULL, UNIT_NONE },
-		{ "..", NULL, UNIT_NONE },
+		{ .name = "a", .title = NULL, .unit = UNIT_NONE },
+		{ .name = "a.b", .title = NULL, .unit = UNIT_NONE },
+		{ .name = "by.\xff", .title = NULL, .unit = UNIT_NONE },
+		{ .name = "by.\"\n", .title = NULL, .unit = UNIT_NONE },
+		{ .name = "..", .title = NULL, .unit = UNIT_NONE },
 	};
 	struct cell cells[COUNT(columns)];
 	struct table table = { .name = "t",
@@ -129,8 +135,8 @@ static void test_texts(void **state)
 {
 	const struct cell arguments[] = { TEXT("sh"), TEXT("-c"), TEXT("\xff") };
 	struct table_column columns[] = {
-		{ "path", "path", UNIT_NONE },
-		{ "r.command", NULL, UNIT_NONE },
+		{ .name = "path", .title = "path", .unit = UNIT_NONE },
+		{ .name = "r.command", .title = NULL, .unit = UNIT_NONE },
 	};
 	struct cell cells[] = {
 		TEXT("/a\nb\"\\\033[2J\xe2\x80\xae"),
@@ -168,8 +174,10 @@ static void test_texts(void **state)
 /* A list of objects, an object, and an object that is not there. */
 static void test_tables_within(void **state)
 {
-	struct table_column inner_columns[] = { { "n", NULL, UNIT_COUNT },
-						{ "d.b", NULL, UNIT_BYTES } };
+	struct table_column inner_columns[] = {
+		{ .name = "n", .title = NULL, .unit = UNIT_COUNT },
+		{ .name = "d.b", .title = NULL, .unit = UNIT_BYTES }
+	};
 	struct cell inner_cells[] = { { .type = CELL_UINT, .uint = 1 },
 				      { .type = CELL_NULL },
 				      { .type = CELL_INT, .sint = -2 },
@@ -180,10 +188,12 @@ static void test_tables_within(void **state)
 			      .cells = inner_cells,
 			      .row_count = 2 };
 	struct table record = list, nothing = list, empty = list;
-	struct table_column columns[] = { { "in.list", NULL, UNIT_NONE },
-					  { "in.record", NULL, UNIT_NONE },
-					  { "in.nothing", NULL, UNIT_NONE },
-					  { "in.empty", NULL, UNIT_NONE } };
+	struct table_column columns[] = {
+		{ .name = "in.list", .title = NULL, .unit = UNIT_NONE },
+		{ .name = "in.record", .title = NULL, .unit = UNIT_NONE },
+		{ .name = "in.nothing", .title = NULL, .unit = UNIT_NONE },
+		{ .name = "in.empty", .title = NULL, .unit = UNIT_NONE }
+	};
 	struct cell cells[] = { { .type = CELL_TABLE, .table = &list },
 				{ .type = CELL_TABLE, .table = &record },
 				{ .type = CELL_TABLE, .table = &nothing },
@@ -227,7 +237,7 @@ static void test_python(void **state)
 				      "        assert bytes.fromhex(row['x_hex']) == want, row\n";
 	char json_path[] = "/tmp/faultline-json-XXXXXX", raw_path[] = "/tmp/faultline-raw-XXXXXX";
 	char command[2048];
-	struct table_column columns[] = { { "x", NULL, UNIT_NONE } };
+	struct table_column columns[] = { { .name = "x", .title = NULL, .unit = UNIT_NONE } };
 	struct cell cells[500];
 	static char bytes[500][24];
 	struct table table = { .name = "t",

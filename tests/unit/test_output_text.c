@@ -73,7 +73,9 @@ static struct table *new_list(const char *name, const char *title)
 static void add_column(struct table *table, const char *name, const char *title,
 		       enum table_unit unit)
 {
-	assert_int_equal(table_add_column(table, name, title, unit), 0);
+	const struct table_column column = { .name = name, .title = title, .unit = unit };
+
+	assert_int_equal(table_add_column(table, &column), 0);
 }
 
 static struct cell *add_row(struct table *table, const char *text)

@@ -13,13 +13,21 @@
 
 #include "analysis/table.h"
 
+static int add_column(struct table *table, const char *name, const char *title,
+		      enum table_unit unit)
+{
+	const struct table_column column = { .name = name, .title = title, .unit = unit };
+
+	return table_add_column(table, &column);
+}
+
 static struct table *new_table(void)
 {
 	struct table *table;
 
 	assert_int_equal(table_new(&table, "things", "Things", TABLE_LIST), 0);
-	assert_int_equal(table_add_column(table, "name", "name", UNIT_NONE), 0);
-	assert_int_equal(table_add_column(table, "read.bytes", NULL, UNIT_BYTES), 0);
+	assert_int_equal(add_column(table, "name", "name", UNIT_NONE), 0);
+	assert_int_equal(add_column(table, "read.bytes", NULL, UNIT_BYTES), 0);
 	return table;
 }
 
@@ -34,7 +42,7 @@ static void test_columns(void **state)
 	assert_null(table->columns[1].title);
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "column%d", i);
-		assert_int_equal(table_add_column(table, name, name, UNIT_COUNT), 0);
+		assert_int_equal(add_column(table, name, name, UNIT_COUNT), 0);
 	}
 	assert_int_equal(table->column_count, 102);
 	assert_int_equal(table_find_column(table, "name"), 0);
@@ -116,7 +124,7 @@ static void test_within(void **state)
 	assert_ptr_equal(row[0].table, first);
 	assert_ptr_equal(row[1].table, second);
 	assert_int_equal(second->shape, TABLE_RECORD);
-	assert_int_equal(table_add_column(first, "a", NULL, UNIT_COUNT), 0);
+	assert_int_equal(add_column(first, "a", NULL, UNIT_COUNT), 0);
 	assert_int_equal(table_add_row(first, &inner), 0);
 	assert_int_equal(table_set_table(first, &inner[0], TABLE_LIST, &deep), 0);
 	assert_ptr_equal(first->cells[0].table, deep);
@@ -141,12 +149,114 @@ static void test_cells(void **state)
 	assert_true(cell.real == 0.5);
 }
 
+/* --- columns with getters --- */
+
+struct thing {
+	const char *name;
+	struct table_text path;
+	uint64_t count, unknown;
+	int64_t rank;
+	double share;
+	bool flag;
+	struct {
+		uint64_t bytes, time_ns;
+	} read, write;
+};
+
+#define LAYER 1u
+#define OTHER_LAYER 2u
+
+static int get_twice(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
+{
+	const struct thing *thing = row;
+
+	(void)table;
+	cell_uint(cell, thing->count * 2 + column->key);
+	return 0;
+}
+
+static const struct cell *cell_of(const struct table *table, size_t row, const char *name)
+{
+	int number = table_find_column(table, name);
+
+	assert_int_not_equal(number, -1);
+	return &table->cells[row * table->column_count + number];
+}
+
+static void test_getters(void **state)
+{
+	static const struct table_column columns[] = {
+		{ "name", NULL, UNIT_NONE, "a name", TABLE_LITERAL(struct thing, name), 0 },
+		{ "path", NULL, UNIT_NONE, "a path", TABLE_TEXT(struct thing, path), 0 },
+		{ "count", NULL, UNIT_COUNT, "a count", TABLE_UINT(struct thing, count), 0 },
+		{ "unknown", NULL, UNIT_COUNT, "unknown", TABLE_UINT(struct thing, unknown), 0 },
+		{ "rank", NULL, UNIT_NONE, "a rank", TABLE_INT(struct thing, rank), 0 },
+		{ "share", NULL, UNIT_SHARE, "a share", TABLE_REAL(struct thing, share), 0 },
+		{ "flag", NULL, UNIT_NONE, "a flag", TABLE_BOOL(struct thing, flag), 0 },
+		{ "twice", NULL, UNIT_COUNT, "twice and 7", get_twice, 7, 0 },
+		{ "seen", NULL, UNIT_COUNT, "of LAYER", TABLE_UINT(struct thing, count), LAYER },
+		{ "unseen", NULL, UNIT_COUNT, "of OTHER_LAYER", TABLE_UINT(struct thing, count),
+		  OTHER_LAYER },
+	};
+	static const struct table_column sums[] = {
+		{ "bytes", "bytes", UNIT_BYTES, "bytes", table_get_uint, 0, 0 },
+		{ "time_ns", "time", UNIT_NS, "time", table_get_uint, sizeof(uint64_t), 0 },
+	};
+	const struct table_group read = { "read", "read", LAYER, TABLE_COLUMNS(sums) };
+	const struct table_group write = { "write", "write", OTHER_LAYER, TABLE_COLUMNS(sums) };
+	const struct thing thing = {
+		.name = "thing",
+		.path = { "path and more", 4 },
+		.count = 21,
+		.unknown = TABLE_NO_UINT,
+		.rank = -3,
+		.share = 0.5,
+		.flag = true,
+		.read = { 4096, 1000 },
+	};
+	const struct thing nothing = { .rank = TABLE_NO_INT, .share = 0.0 / 0.0 };
+	struct table *table;
+
+	(void)state;
+	assert_int_equal(table_new(&table, "things", NULL, TABLE_LIST), 0);
+	table->recorded = LAYER;
+	assert_int_equal(table_add_columns(table, TABLE_COLUMNS(columns)), 0);
+	assert_int_equal(table_add_group(table, &read, offsetof(struct thing, read)), 0);
+	assert_int_equal(table_add_group(table, &write, offsetof(struct thing, write)), 0);
+	assert_int_equal(table->column_count, 10 + 2 + 1);
+	assert_int_equal(table_add(table, &thing), 0);
+	assert_int_equal(table_add(table, &nothing), 0);
+
+	assert_memory_equal(cell_of(table, 0, "name")->text, "thing", 5);
+	assert_int_equal(cell_of(table, 0, "path")->length, 4);
+	assert_int_equal(cell_of(table, 0, "count")->uint, 21);
+	assert_int_equal(cell_of(table, 0, "unknown")->type, CELL_NULL);
+	assert_int_equal(cell_of(table, 0, "rank")->sint, -3);
+	assert_true(cell_of(table, 0, "share")->real == 0.5);
+	assert_true(cell_of(table, 0, "flag")->flag);
+	assert_int_equal(cell_of(table, 0, "twice")->uint, 49);
+	assert_int_equal(cell_of(table, 0, "seen")->uint, 21);
+	assert_int_equal(cell_of(table, 0, "unseen")->type, CELL_NULL);
+	assert_int_equal(cell_of(table, 0, "read.bytes")->uint, 4096);
+	assert_int_equal(cell_of(table, 0, "read.time_ns")->uint, 1000);
+	assert_string_equal(table->columns[11].title, "read time");
+	assert_int_equal(cell_of(table, 0, "write")->type, CELL_NULL);
+
+	assert_int_equal(cell_of(table, 1, "name")->type, CELL_NULL);
+	assert_int_equal(cell_of(table, 1, "path")->type, CELL_NULL);
+	assert_int_equal(cell_of(table, 1, "count")->type, CELL_UINT);
+	assert_int_equal(cell_of(table, 1, "rank")->type, CELL_NULL);
+	assert_int_equal(cell_of(table, 1, "share")->type, CELL_NULL);
+	table_free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns), cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_texts),	cmocka_unit_test(test_within),
-		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_columns), cmocka_unit_test(test_getters),
+		cmocka_unit_test(test_rows),	cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_within),	cmocka_unit_test(test_cells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

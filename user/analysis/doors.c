@@ -37,15 +37,24 @@ static const struct {
 	[DOOR_UNKNOWN] = { "unknown", JOB_SYSCALL, false, true },
 };
 
-enum { DOOR, OP, COUNT, BYTES, FETCHED_BYTES, TIME_NS, THREAD_TIME_NS };
+/* A row of the table. */
+struct line {
+	const char *door, *side;
+	uint64_t count, bytes, fetched_bytes, time_ns, thread_time_ns;
+};
+
 static const struct table_column columns[] = {
-	[DOOR] = { "door", "door", UNIT_NONE },
-	[OP] = { "op", "op", UNIT_NONE },
-	[COUNT] = { "count", "count", UNIT_COUNT },
-	[BYTES] = { "bytes", "bytes", UNIT_BYTES },
-	[FETCHED_BYTES] = { "fetched_bytes", "into cache", UNIT_BYTES },
-	[TIME_NS] = { "time_ns", "time", UNIT_NS },
-	[THREAD_TIME_NS] = { "thread_time_ns", "thread time", UNIT_NS },
+	{ "door", "door", UNIT_NONE, "path of access", TABLE_LITERAL(struct line, door), 0 },
+	{ "op", "op", UNIT_NONE, "read or write", TABLE_LITERAL(struct line, side), 0 },
+	{ "count", "count", UNIT_COUNT, "operations", TABLE_UINT(struct line, count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; of faults, those they brought in",
+	  TABLE_UINT(struct line, bytes), 0 },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	  TABLE_UINT(struct line, time_ns), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
+	  TABLE_UINT(struct line, thread_time_ns), 0 },
 };
 
 static unsigned int side_of(unsigned int class)
@@ -89,47 +98,31 @@ static void add_unseen(struct doors *all)
 	}
 }
 
-static void set_numbers(struct cell *row, const struct doors *all, unsigned int door,
-			unsigned int side)
-{
-	const struct tally *tally = &all->tallies[door][side];
-	bool fetched = all->job->layers & JOB_PAGECACHE;
-
-	cell_uint(&row[COUNT], tally->count);
-	/* What was stored by touching memory is only known at writeback; what was read by touching
-	 * it, only as far as it had to be fetched. */
-	if (!doors[door].mapped)
-		cell_uint(&row[BYTES], tally->bytes);
-	else if (fetched && side == SIDE_READ)
-		cell_uint(&row[BYTES], tally->fetched_bytes);
-	if (fetched)
-		cell_uint(&row[FETCHED_BYTES], tally->fetched_bytes);
-	if (!doors[door].lost)
-		cell_uint(&row[TIME_NS], tally->time.measure);
-	cell_uint(&row[THREAD_TIME_NS], tally->thread_time_ns);
-}
-
 static int add_row(struct table *table, const struct doors *all, unsigned int door,
 		   unsigned int side)
 {
 	static const struct tally empty;
 	const struct tally *tally = &all->tallies[door][side];
-	struct cell *row;
-	int status;
+	struct line line = {
+		.door = doors[door].name,
+		.side = side_names[side],
+		.count = tally->count,
+		.bytes = tally->bytes,
+		.fetched_bytes = tally->fetched_bytes,
+		.time_ns = doors[door].lost ? TABLE_NO_UINT : tally->time.measure,
+		.thread_time_ns = tally->thread_time_ns,
+	};
 
 	if ((all->job->layers & doors[door].needs) != doors[door].needs ||
 	    (doors[door].lost && !memcmp(tally, &empty, sizeof(empty))))
 		return 0;
-	status = table_add_row(table, &row);
-	if (!status)
-		status = table_set_text(table, &row[DOOR], doors[door].name,
-					strlen(doors[door].name));
-	if (!status)
-		status =
-			table_set_text(table, &row[OP], side_names[side], strlen(side_names[side]));
-	if (!status)
-		set_numbers(row, all, door, side);
-	return status;
+	/* What was stored by touching memory is only known at writeback; what was read by touching
+	 * it, only as far as it had to be fetched. */
+	if (doors[door].mapped)
+		line.bytes = side == SIDE_READ && all->job->layers & JOB_PAGECACHE
+				     ? tally->fetched_bytes
+				     : TABLE_NO_UINT;
+	return table_add(table, &line);
 }
 
 static int fill(void *state, struct table *table)
@@ -138,6 +131,7 @@ static int fill(void *state, struct table *table)
 	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
 	add_unseen(all);
+	table->recorded = all->job->layers;
 	for (unsigned int door = 0; door < DOORS && !status; door++)
 		for (unsigned int side = 0; side < SIDES && !status; side++)
 			status = add_row(table, all, door, side);

@@ -173,14 +173,24 @@ static int add_rows(void *state, const struct rows *rows)
 
 /* --- the table --- */
 
-enum { DIRECTORY, COUNT, NOT_FOUND, OTHER, THREAD_TIME_NS, EXAMPLE };
+/* A row of the table. */
+struct line {
+	struct table_text directory, example;
+	uint64_t count, enoent, other, thread_time_ns;
+};
+
 static const struct table_column columns[] = {
-	[DIRECTORY] = { "directory", "directory", UNIT_NONE },
-	[COUNT] = { "count", "count", UNIT_COUNT },
-	[NOT_FOUND] = { "enoent", "not found", UNIT_COUNT },
-	[OTHER] = { "other", "other errors", UNIT_COUNT },
-	[THREAD_TIME_NS] = { "thread_time_ns", "thread time", UNIT_NS },
-	[EXAMPLE] = { "example", "for example", UNIT_NONE },
+	{ "directory", "directory", UNIT_NONE, "directory of the path",
+	  TABLE_TEXT(struct line, directory), 0 },
+	{ "count", "count", UNIT_COUNT, "calls that failed", TABLE_UINT(struct line, count), 0 },
+	{ "enoent", "not found", UNIT_COUNT, "... because there is nothing by that name",
+	  TABLE_UINT(struct line, enoent), 0 },
+	{ "other", "other errors", UNIT_COUNT, "... for other reasons",
+	  TABLE_UINT(struct line, other), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "time of the calls, summed over threads",
+	  TABLE_UINT(struct line, thread_time_ns), 0 },
+	{ "example", "for example", UNIT_NONE, "the first such path",
+	  TABLE_TEXT(struct line, example), 0 },
 };
 
 static int compare_directories(const void *left, const void *right)
@@ -195,24 +205,19 @@ static int compare_directories(const void *left, const void *right)
 	return order ? order : a->length < b->length ? -1 : a->length > b->length;
 }
 
+/* A relative path whose directory is not known has none to tell. */
 static int add_line(struct table *table, const struct directory *directory)
 {
-	struct cell *row;
-	int status = table_add_row(table, &row);
+	const struct line line = {
+		.directory = { directory->length ? directory->path : NULL, directory->length },
+		.example = { directory->example, directory->example_length },
+		.count = directory->count,
+		.enoent = directory->enoent,
+		.other = directory->count - directory->enoent,
+		.thread_time_ns = directory->thread_time_ns,
+	};
 
-	if (status)
-		return status;
-	cell_uint(&row[COUNT], directory->count);
-	cell_uint(&row[NOT_FOUND], directory->enoent);
-	cell_uint(&row[OTHER], directory->count - directory->enoent);
-	cell_uint(&row[THREAD_TIME_NS], directory->thread_time_ns);
-	if (directory->example)
-		status = table_set_text(table, &row[EXAMPLE], directory->example,
-					directory->example_length);
-	/* A relative path whose directory is not known has none to tell. */
-	if (!status && directory->length)
-		status = table_set_text(table, &row[DIRECTORY], directory->path, directory->length);
-	return status;
+	return table_add(table, &line);
 }
 
 static int fill(void *state, struct table *table)

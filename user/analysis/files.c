@@ -175,66 +175,119 @@ static int add_rows(void *state, const struct rows *rows)
 
 /* --- the table --- */
 
-#define SUM(member) offsetof(struct tally, member)
+#define SUM(member) TABLE_UINT(struct tally, member)
 
-static const struct tally_field read_fields[] = {
-	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+static const struct table_column read_fields[] = {
+	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	  0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
 /* Most pages that writes bring into the cache are new: storage had no part in it. */
-static const struct tally_field write_fields[] = {
-	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "fetched_bytes", NULL, UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+static const struct table_column write_fields[] = {
+	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	  0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "fetched_bytes", NULL, UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
-static const struct tally_field fault_fields[] = {
-	{ "faults", "faults", UNIT_COUNT, SUM(count), 0 },
-	{ "major", "major", UNIT_COUNT, SUM(major), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
+static const struct table_column fault_fields[] = {
+	{ "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 },
+	{ "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
 };
 
-static const struct tally_field still_fields[] = {
-	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
+static const struct table_column still_fields[] = {
+	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
 };
 
-static const struct tally_group groups[USES] = {
-	[USE_READ] = { "read", "read", JOB_SYSCALL, TALLY_FIELDS(read_fields) },
-	[USE_WRITE] = { "write", "write", JOB_SYSCALL, TALLY_FIELDS(write_fields) },
-	[USE_MMAP] = { "mmap", "mmap", JOB_FAULT, TALLY_FIELDS(fault_fields) },
-	[USE_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
-	[USE_SYNC] = { "sync", "sync", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
+static const struct table_group groups[USES] = {
+	[USE_READ] = { "read", "read", JOB_SYSCALL, TABLE_COLUMNS(read_fields) },
+	[USE_WRITE] = { "write", "write", JOB_SYSCALL, TABLE_COLUMNS(write_fields) },
+	[USE_MMAP] = { "mmap", "mmap", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
+	[USE_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
+	[USE_SYNC] = { "sync", "sync", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
 };
 
-enum { PATH, HOST, DEV, INO, SIZE_BYTES, DELETED, PROCESSES, OPENS, FIRST_GROUP };
+/* What the columns see of a file. */
+struct view {
+	struct table_text path;
+	const char *host;
+	char dev[32];
+	uint64_t ino, size_bytes, processes, opens, cache_fetched_bytes, written_pages;
+	bool known, deleted;
+	uint64_t patterns[ACCESSES][PATTERNS];
+	struct tally tallies[USES];
+};
+
+static int get_dev(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const struct view *view = row;
+
+	(void)column;
+	return view->known ? table_set_literal(table, cell, view->dev) : 0;
+}
+
+static int get_deleted(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
+{
+	const struct view *view = row;
+
+	(void)table, (void)column;
+	if (view->known)
+		cell_bool(cell, view->deleted);
+	return 0;
+}
+
 static const struct table_column first_columns[] = {
-	[PATH] = { "path", "file", UNIT_NONE },
-	[HOST] = { "host", NULL, UNIT_NONE },
-	[DEV] = { "dev", NULL, UNIT_NONE },
-	[INO] = { "ino", NULL, UNIT_NONE },
-	[SIZE_BYTES] = { "size_bytes", "size", UNIT_BYTES },
-	[DELETED] = { "deleted", "deleted", UNIT_NONE },
-	[PROCESSES] = { "processes", "processes", UNIT_COUNT },
-	[OPENS] = { "opens", "opens", UNIT_COUNT },
+	{ "path", "file", UNIT_NONE, "path of the file", TABLE_TEXT(struct view, path), 0 },
+	{ "host", NULL, UNIT_NONE, "host that it is on", TABLE_LITERAL(struct view, host), 0 },
+	{ "dev", NULL, UNIT_NONE, "device, MAJOR:MINOR", get_dev, 0, 0 },
+	{ "ino", NULL, UNIT_NONE, "inode", TABLE_UINT(struct view, ino), 0 },
+	{ "size_bytes", "size", UNIT_BYTES, "size when last looked at, or as far as it was used",
+	  TABLE_UINT(struct view, size_bytes), 0 },
+	{ "deleted", "deleted", UNIT_NONE, "it had no name left", get_deleted, 0, 0 },
+	{ "processes", "processes", UNIT_COUNT, "processes that used it",
+	  TABLE_UINT(struct view, processes), 0 },
+	{ "opens", "opens", UNIT_COUNT, "times it was opened", TABLE_UINT(struct view, opens), 0 },
 };
+
+#define PATTERN(which, member) TABLE_UINT(struct view, patterns[which][member])
 
 /* Behind the groups. */
-enum { CACHE_FETCHED_BYTES, WRITTEN_PAGES, CALL_PATTERN, FAULT_PATTERN = CALL_PATTERN + PATTERNS };
 static const struct table_column last_columns[] = {
-	[CACHE_FETCHED_BYTES] = { "cache_fetched_bytes", "on no account", UNIT_BYTES },
-	[WRITTEN_PAGES] = { "mmap.written_pages", "pages written", UNIT_COUNT },
-	[CALL_PATTERN + SEQUENTIAL] = { "pattern.sequential", "sequential", UNIT_COUNT },
-	[CALL_PATTERN + CONSECUTIVE] = { "pattern.consecutive", NULL, UNIT_COUNT },
-	[CALL_PATTERN + RANDOM] = { "pattern.random", "random", UNIT_COUNT },
-	[FAULT_PATTERN + SEQUENTIAL] = { "mmap.pattern.sequential", "mmap sequential", UNIT_COUNT },
-	[FAULT_PATTERN + CONSECUTIVE] = { "mmap.pattern.consecutive", NULL, UNIT_COUNT },
-	[FAULT_PATTERN + RANDOM] = { "mmap.pattern.random", "mmap random", UNIT_COUNT },
+	{ "cache_fetched_bytes", "on no account", UNIT_BYTES,
+	  "bytes brought into the page cache on no operation's account",
+	  TABLE_UINT(struct view, cache_fetched_bytes), JOB_PAGECACHE },
+	{ "mmap.written_pages", "pages written", UNIT_COUNT, "write faults on shared mappings",
+	  TABLE_UINT(struct view, written_pages), JOB_FAULT },
+	{ "pattern.sequential", "sequential", UNIT_COUNT,
+	  "calls at or past the end of the access before", PATTERN(BY_CALLS, SEQUENTIAL),
+	  JOB_SYSCALL },
+	{ "pattern.consecutive", NULL, UNIT_COUNT, "calls exactly at the end of the access before",
+	  PATTERN(BY_CALLS, CONSECUTIVE), JOB_SYSCALL },
+	{ "pattern.random", "random", UNIT_COUNT, "calls before the end of the access before",
+	  PATTERN(BY_CALLS, RANDOM), JOB_SYSCALL },
+	{ "mmap.pattern.sequential", "mmap sequential", UNIT_COUNT,
+	  "faults at or past the end of the page before", PATTERN(BY_FAULTS, SEQUENTIAL),
+	  JOB_FAULT },
+	{ "mmap.pattern.consecutive", NULL, UNIT_COUNT, "faults on the page after the one before",
+	  PATTERN(BY_FAULTS, CONSECUTIVE), JOB_FAULT },
+	{ "mmap.pattern.random", "mmap random", UNIT_COUNT,
+	  "faults before the end of the page before", PATTERN(BY_FAULTS, RANDOM), JOB_FAULT },
 };
 
 /* A file of the table, and what it is sorted by. */
@@ -282,63 +335,44 @@ static uint64_t size_of(const struct file *file, const struct file_use *use, uin
 	return faulted >= page_bytes && faulted - page_bytes >= size ? faulted : size;
 }
 
-static int set_identity(struct table *table, struct cell *row, const struct files *files,
-			uint32_t number)
+static void set_identity(struct view *view, const struct files *files, uint32_t number)
 {
 	const struct file *file = &files->job->files.files[number];
 	const struct file_use *use = &files->uses[number];
 	const struct job_trace *trace = &files->job->traces[file->trace];
 	struct trace_string path = file_table_path(&files->job->files, number);
-	char dev[32];
-	int length, status;
 
-	cell_uint(&row[PROCESSES], use->processes);
-	cell_uint(&row[OPENS], use->opens);
-	if (number == FILE_UNKNOWN)
-		return 0;
-	cell_uint(&row[INO], file->ino);
-	cell_uint(&row[SIZE_BYTES], size_of(file, use, trace->header->page_bytes));
-	cell_bool(&row[DELETED], use->unlinked || file->flags & TRACE_FILE_DELETED);
+	view->known = true;
+	view->ino = file->ino;
+	view->size_bytes = size_of(file, use, trace->header->page_bytes);
+	view->deleted = use->unlinked || file->flags & TRACE_FILE_DELETED;
+	view->host = trace->header->host;
+	if (path.length)
+		view->path = (struct table_text) { path.bytes, path.length };
 	/* As the kernel keeps it, MAJOR and MINOR of include/linux/kdev_t.h. */
-	length = snprintf(dev, sizeof(dev), "%llu:%llu", (unsigned long long)file->dev >> 20,
-			  (unsigned long long)file->dev & 0xfffff);
-	status = table_set_text(table, &row[DEV], dev, length);
-	if (!status && path.length)
-		status = table_set_text(table, &row[PATH], path.bytes, path.length);
-	if (!status)
-		status = table_set_text(table, &row[HOST], trace->header->host,
-					strlen(trace->header->host));
-	return status;
-}
-
-static void set_last(struct cell *cell, const struct job *job, const struct file_use *use)
-{
-	if (job->layers & JOB_PAGECACHE)
-		cell_uint(&cell[CACHE_FETCHED_BYTES], use->cache_fetched_bytes);
-	for (size_t i = 0; i < PATTERNS && job->layers & JOB_SYSCALL; i++)
-		cell_uint(&cell[CALL_PATTERN + i], use->patterns[BY_CALLS][i]);
-	if (!(job->layers & JOB_FAULT))
-		return;
-	cell_uint(&cell[WRITTEN_PAGES], use->written_pages);
-	for (size_t i = 0; i < PATTERNS; i++)
-		cell_uint(&cell[FAULT_PATTERN + i], use->patterns[BY_FAULTS][i]);
+	snprintf(view->dev, sizeof(view->dev), "%llu:%llu", (unsigned long long)file->dev >> 20,
+		 (unsigned long long)file->dev & 0xfffff);
 }
 
 static int add_line(struct table *table, const struct files *files, uint32_t number)
 {
 	const struct file_use *use = &files->uses[number];
-	struct cell *row, *cell;
-	int status = table_add_row(table, &row);
+	struct view view = {
+		.ino = TABLE_NO_UINT,
+		.size_bytes = TABLE_NO_UINT,
+		.processes = use->processes,
+		.opens = use->opens,
+		.cache_fetched_bytes = use->cache_fetched_bytes,
+		.written_pages = use->written_pages,
+	};
 
-	if (!status)
-		status = set_identity(table, row, files, number);
-	if (status)
-		return status;
-	cell = row + FIRST_GROUP;
+	memcpy(view.patterns, use->patterns, sizeof(view.patterns));
 	for (size_t i = 0; i < USES; i++)
-		cell = tally_fill(cell, files->job, &groups[i], use->tallies[i]);
-	set_last(cell, files->job, use);
-	return 0;
+		if (use->tallies[i])
+			view.tallies[i] = *use->tallies[i];
+	if (number != FILE_UNKNOWN)
+		set_identity(&view, files, number);
+	return table_add(table, &view);
 }
 
 static int fill(void *state, struct table *table)
@@ -346,13 +380,14 @@ static int fill(void *state, struct table *table)
 	struct files *files = state;
 	struct line *lines;
 	size_t count;
-	int status = table_add_columns(table, first_columns, FIRST_GROUP);
+	int status = table_add_columns(table, TABLE_COLUMNS(first_columns));
 
+	table->recorded = files->job->layers;
 	for (size_t i = 0; i < USES && !status; i++)
-		status = tally_add_columns(table, files->job, &groups[i]);
+		status = table_add_group(table, &groups[i],
+					 offsetof(struct view, tallies) + i * sizeof(struct tally));
 	if (!status)
-		status = table_add_columns(table, last_columns,
-					   sizeof(last_columns) / sizeof(last_columns[0]));
+		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
 	if (!status && files->job->lost)
 		status = table_set_note(table, "lost events are missing here");
 	if (status)

@@ -28,14 +28,24 @@ static const struct {
 	{ "page fault", "file mappings", ACTIVITY_FAULT, JOB_FAULT },
 };
 
-enum { LEVEL, NAME, COUNT, TIME_NS, UNOVERLAPPED_NS, BYTES };
+/* A row of the table. */
+struct line {
+	const char *level, *name;
+	uint64_t count, time_ns, unoverlapped_ns, bytes;
+};
+
 static const struct table_column columns[] = {
-	[LEVEL] = { "level", "level", UNIT_NONE },
-	[NAME] = { "name", "", UNIT_NONE },
-	[COUNT] = { "count", "count", UNIT_COUNT },
-	[TIME_NS] = { "time_ns", "time", UNIT_NS },
-	[UNOVERLAPPED_NS] = { "unoverlapped_ns", "not hidden by compute", UNIT_NS },
-	[BYTES] = { "bytes", "bytes", UNIT_BYTES },
+	{ "level", "level", UNIT_NONE, "level between the application and the page",
+	  TABLE_LITERAL(struct line, level), 0 },
+	{ "name", "", UNIT_NONE, "what was done there", TABLE_LITERAL(struct line, name), 0 },
+	{ "count", "count", UNIT_COUNT, "spans, calls or faults", TABLE_UINT(struct line, count),
+	  0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	  TABLE_UINT(struct line, time_ns), 0 },
+	{ "unoverlapped_ns", "not hidden by compute", UNIT_NS, "the part without compute",
+	  TABLE_UINT(struct line, unoverlapped_ns), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; of faults, those they brought in",
+	  TABLE_UINT(struct line, bytes), 0 },
 };
 
 static int begin(const struct job *job, void **state)
@@ -49,21 +59,29 @@ static int begin(const struct job *job, void **state)
 	return 0;
 }
 
-static void set_numbers(struct cell *row, const struct job *job, size_t number)
+static int add_row(struct table *table, const struct job *job, size_t number)
 {
 	const struct activity_group *group = &job->activities->groups[ACTIVITY_JOB];
 	const struct activity *activity = &group->of[levels[number].activity];
 	unsigned int needs = levels[number].needs;
-	bool compute = levels[number].activity == ACTIVITY_COMPUTE;
+	struct line line = {
+		.level = levels[number].level,
+		.name = levels[number].name,
+		.count = TABLE_NO_UINT,
+		.time_ns = TABLE_NO_UINT,
+		.unoverlapped_ns = TABLE_NO_UINT,
+		.bytes = TABLE_NO_UINT,
+	};
 
 	if ((job->layers & needs) != needs)
-		return;
-	cell_uint(&row[COUNT], activity->count);
-	cell_uint(&row[TIME_NS], activity->time_ns);
-	if (group->of[ACTIVITY_COMPUTE].count && !compute)
-		cell_uint(&row[UNOVERLAPPED_NS], activity->time_ns - activity->hidden_ns);
+		return table_add(table, &line);
+	line.count = activity->count;
+	line.time_ns = activity->time_ns;
+	if (group->of[ACTIVITY_COMPUTE].count && levels[number].activity != ACTIVITY_COMPUTE)
+		line.unoverlapped_ns = activity->time_ns - activity->hidden_ns;
 	if (needs && (needs != JOB_FAULT || job->layers & JOB_PAGECACHE))
-		cell_uint(&row[BYTES], activity->bytes);
+		line.bytes = activity->bytes;
+	return table_add(table, &line);
 }
 
 static int fill(void *state, struct table *table)
@@ -78,19 +96,8 @@ static int fill(void *state, struct table *table)
 					      ? "the application marked no spans"
 					      : "spans of the application were not recorded");
 	}
-	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && !status; i++) {
-		struct cell *row;
-
-		status = table_add_row(table, &row);
-		if (!status)
-			status = table_set_text(table, &row[LEVEL], levels[i].level,
-						strlen(levels[i].level));
-		if (!status)
-			status = table_set_text(table, &row[NAME], levels[i].name,
-						strlen(levels[i].name));
-		if (!status)
-			set_numbers(row, job, i);
-	}
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && !status; i++)
+		status = add_row(table, job, i);
 	if (!status && job->lost)
 		status = table_set_note(table, "lost events are missing here");
 	return status;

@@ -12,14 +12,7 @@
 #include "analysis/analysis.h"
 #include "analysis/histogram.h"
 
-/* Right-closed: 4096 bytes belong to "<=4KiB". Each is four times the one before. */
-static const char *const size_columns[] = {
-	"sizes.<=4KiB",	  "sizes.<=16KiB", "sizes.<=64KiB", "sizes.<=256KiB",
-	"sizes.<=1MiB",	  "sizes.<=4MiB",  "sizes.<=16MiB", "sizes.<=64MiB",
-	"sizes.<=256MiB", "sizes.<=1GiB",  "sizes.<=4GiB",  "sizes.>4GiB",
-};
-#define SIZES (sizeof(size_columns) / sizeof(size_columns[0]))
-#define TITLE_AT (sizeof("sizes.") - 1)
+#define SIZES 12 /* classes of sizes */
 
 /* What rows say of an operation; made when its first row comes. */
 struct detail {
@@ -30,34 +23,6 @@ struct detail {
 struct operations {
 	const struct job *job;
 	struct detail *details[JOB_OPERATIONS_MOST];
-};
-
-enum {
-	LAYER,
-	NAME,
-	FAMILY,
-	COUNT,
-	ERRORS,
-	BYTES,
-	FETCHED_BYTES,
-	THREAD_TIME_NS,
-	P50_NS,
-	P99_NS,
-	MAX_NS,
-	FIRST_SIZE
-};
-static const struct table_column columns[] = {
-	[LAYER] = { "layer", NULL, UNIT_NONE },
-	[NAME] = { "op", "operation", UNIT_NONE },
-	[FAMILY] = { "family", NULL, UNIT_NONE },
-	[COUNT] = { "count", "count", UNIT_COUNT },
-	[ERRORS] = { "errors", "errors", UNIT_COUNT },
-	[BYTES] = { "bytes", "bytes", UNIT_BYTES },
-	[FETCHED_BYTES] = { "fetched_bytes", "into cache", UNIT_BYTES },
-	[THREAD_TIME_NS] = { "thread_time_ns", "thread time", UNIT_NS },
-	[P50_NS] = { "p50_ns", "p50", UNIT_NS },
-	[P99_NS] = { "p99_ns", "p99", UNIT_NS },
-	[MAX_NS] = { "max_ns", "max", UNIT_NS },
 };
 
 /* Numbers that have a meaning for all operations of a family. */
@@ -149,6 +114,60 @@ struct line {
 	const struct operation *operation;
 };
 
+/* What the columns see of it. */
+struct view {
+	const char *layer, *name, *family;
+	uint64_t count, errors, bytes, fetched_bytes, thread_time_ns;
+	uint64_t p50_ns, p99_ns, max_ns;
+	uint64_t sizes[SIZES];
+};
+
+static const struct table_column columns[] = {
+	{ "layer", NULL, UNIT_NONE, "layer that recorded it", TABLE_LITERAL(struct view, layer),
+	  0 },
+	{ "op", "operation", UNIT_NONE, "the kernel's name of the call, or fault",
+	  TABLE_LITERAL(struct view, name), 0 },
+	{ "family", NULL, UNIT_NONE, "kind of operation", TABLE_LITERAL(struct view, family), 0 },
+	{ "count", "count", UNIT_COUNT, "how often it was done", TABLE_UINT(struct view, count),
+	  0 },
+	{ "errors", "errors", UNIT_COUNT, "... and failed", TABLE_UINT(struct view, errors), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved", TABLE_UINT(struct view, bytes), 0 },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  TABLE_UINT(struct view, fetched_bytes), JOB_PAGECACHE },
+	{ "thread_time_ns", "thread time", UNIT_NS, "time summed over threads",
+	  TABLE_UINT(struct view, thread_time_ns), 0 },
+	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_UINT(struct view, p50_ns), 0 },
+	{ "p99_ns", "p99", UNIT_NS, "duration that 99 of 100 do not exceed",
+	  TABLE_UINT(struct view, p99_ns), 0 },
+	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct view, max_ns), 0 },
+};
+
+/* Right-closed: 4096 bytes belong to "<=4KiB". Each is four times the one before. */
+static const char *const size_names[SIZES] = {
+	"sizes.<=4KiB",	  "sizes.<=16KiB", "sizes.<=64KiB", "sizes.<=256KiB",
+	"sizes.<=1MiB",	  "sizes.<=4MiB",  "sizes.<=16MiB", "sizes.<=64MiB",
+	"sizes.<=256MiB", "sizes.<=1GiB",  "sizes.<=4GiB",  "sizes.>4GiB",
+};
+
+static int add_size_columns(struct table *table)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < SIZES && !status; i++) {
+		const struct table_column column = {
+			.name = size_names[i],
+			.title = size_names[i] + strlen("sizes."),
+			.unit = UNIT_COUNT,
+			.meaning = "operations that asked for so many bytes",
+			.get = table_get_uint,
+			.key = offsetof(struct view, sizes) + i * sizeof(uint64_t),
+		};
+
+		status = table_add_column(table, &column);
+	}
+	return status;
+}
+
 static int compare_lines(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
@@ -190,38 +209,25 @@ static int add_line(struct table *table, const struct operations *operations,
 {
 	const struct operation *operation = line->operation;
 	const struct detail *detail = operations->details[line->number];
-	const char *family = trace_family_names[operation->family];
 	unsigned int means = has[operation->family];
-	struct cell *row;
-	int status = table_add_row(table, &row);
+	bool moves = event_moves_bytes(operation->family);
+	struct view view = {
+		.layer = operation->layer,
+		.name = operation->name,
+		.family = trace_family_names[operation->family],
+		.count = line->total.count,
+		.errors = means & HAS_ERRORS ? line->total.errors : TABLE_NO_UINT,
+		.bytes = moves ? line->total.bytes : TABLE_NO_UINT,
+		.fetched_bytes = means & HAS_FETCHED ? line->total.fetched_bytes : TABLE_NO_UINT,
+		.thread_time_ns = means & HAS_TIME ? line->total.thread_time_ns : TABLE_NO_UINT,
+		.p50_ns = detail ? histogram_percentile(&detail->latency, 50) : TABLE_NO_UINT,
+		.p99_ns = detail ? histogram_percentile(&detail->latency, 99) : TABLE_NO_UINT,
+		.max_ns = detail ? detail->latency.max : TABLE_NO_UINT,
+	};
 
-	if (!status)
-		status = table_set_text(table, &row[LAYER], operation->layer,
-					strlen(operation->layer));
-	if (!status)
-		status =
-			table_set_text(table, &row[NAME], operation->name, strlen(operation->name));
-	if (!status)
-		status = table_set_text(table, &row[FAMILY], family, strlen(family));
-	if (status)
-		return status;
-	cell_uint(&row[COUNT], line->total.count);
-	if (means & HAS_ERRORS)
-		cell_uint(&row[ERRORS], line->total.errors);
-	if (event_moves_bytes(operation->family))
-		cell_uint(&row[BYTES], line->total.bytes);
-	if (means & HAS_FETCHED && operations->job->layers & JOB_PAGECACHE)
-		cell_uint(&row[FETCHED_BYTES], line->total.fetched_bytes);
-	if (means & HAS_TIME)
-		cell_uint(&row[THREAD_TIME_NS], line->total.thread_time_ns);
-	if (!detail)
-		return 0;
-	cell_uint(&row[P50_NS], histogram_percentile(&detail->latency, 50));
-	cell_uint(&row[P99_NS], histogram_percentile(&detail->latency, 99));
-	cell_uint(&row[MAX_NS], detail->latency.max);
-	for (size_t i = 0; i < SIZES && event_moves_bytes(operation->family); i++)
-		cell_uint(&row[FIRST_SIZE + i], detail->sizes[i]);
-	return 0;
+	for (size_t i = 0; i < SIZES; i++)
+		view.sizes[i] = detail && moves ? detail->sizes[i] : TABLE_NO_UINT;
+	return table_add(table, &view);
 }
 
 static int set_note(struct table *table, const struct job *job)
@@ -244,9 +250,9 @@ static int fill(void *state, struct table *table)
 	size_t count;
 	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
-	for (size_t i = 0; i < SIZES && !status; i++)
-		status = table_add_column(table, size_columns[i], size_columns[i] + TITLE_AT,
-					  UNIT_COUNT);
+	table->recorded = operations->job->layers;
+	if (!status)
+		status = add_size_columns(table);
 	if (!status)
 		status = set_note(table, operations->job);
 	if (status)

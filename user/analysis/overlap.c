@@ -5,7 +5,6 @@
  * nothing of how intervals are measured.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,42 +22,69 @@ static int begin(const struct job *job, void **state)
 	return 0;
 }
 
-/* --- numbers of a group --- */
+/* --- numbers of a group, a row of the table or of the one by rank --- */
 
-enum measure {
-	COMPUTE_NS,
-	IO_NS,
-	UNOVERLAPPED_IO_NS,
-	UNOVERLAPPED_COMPUTE_NS,
-	APP_IO_NS,
-	UNOVERLAPPED_APP_IO_NS,
-	UNOVERLAPPED_APP_COMPUTE_NS,
-	MEASURES,
-};
-static const struct table_column measures[MEASURES] = {
-	[COMPUTE_NS] = { "compute_ns", "compute", UNIT_NS },
-	[IO_NS] = { "io_ns", "I/O", UNIT_NS },
-	[UNOVERLAPPED_IO_NS] = { "unoverlapped_io_ns", "I/O not hidden", UNIT_NS },
-	[UNOVERLAPPED_COMPUTE_NS] = { "unoverlapped_compute_ns", "compute without I/O", UNIT_NS },
-	[APP_IO_NS] = { "app_io_ns", "app I/O", UNIT_NS },
-	[UNOVERLAPPED_APP_IO_NS] = { "unoverlapped_app_io_ns", "app I/O not hidden", UNIT_NS },
-	[UNOVERLAPPED_APP_COMPUTE_NS] = { "unoverlapped_app_compute_ns", "compute without app I/O",
-					  UNIT_NS },
+struct spread {
+	uint64_t min, median, max;
 };
 
-static void measure(const struct activity_group *group, uint64_t values[MEASURES])
+enum { SPREAD_COMPUTE, SPREAD_IO, SPREAD_UNOVERLAPPED_IO, SPREADS };
+
+struct class_line {
+	uint64_t count, bytes, time_ns, unoverlapped_ns;
+};
+
+struct line {
+	int64_t rank;
+	uint64_t compute_ns, io_ns, unoverlapped_io_ns, unoverlapped_compute_ns;
+	uint64_t app_io_ns, unoverlapped_app_io_ns, unoverlapped_app_compute_ns;
+	/* Of the job alone: */
+	int64_t slowest_rank;
+	struct class_line classes[IO_CLASS_COUNT];
+	struct spread spreads[SPREADS];
+	const struct activity_group *const *ranks; /* by rank */
+	size_t rank_count;
+};
+
+static const struct table_column rank_column = {
+	"rank", "rank", UNIT_NONE, "rank", TABLE_INT(struct line, rank), 0
+};
+
+static const struct table_column measures[] = {
+	{ "compute_ns", "compute", UNIT_NS, "time in spans of category compute",
+	  TABLE_UINT(struct line, compute_ns), 0 },
+	{ "io_ns", "I/O", UNIT_NS, "time with at least one operation or fault under way",
+	  TABLE_UINT(struct line, io_ns), 0 },
+	{ "unoverlapped_io_ns", "I/O not hidden", UNIT_NS, "the part of it without compute",
+	  TABLE_UINT(struct line, unoverlapped_io_ns), 0 },
+	{ "unoverlapped_compute_ns", "compute without I/O", UNIT_NS, "compute without I/O",
+	  TABLE_UINT(struct line, unoverlapped_compute_ns), 0 },
+	{ "app_io_ns", "app I/O", UNIT_NS, "time in the application's own spans of I/O",
+	  TABLE_UINT(struct line, app_io_ns), 0 },
+	{ "unoverlapped_app_io_ns", "app I/O not hidden", UNIT_NS, "the part of it without compute",
+	  TABLE_UINT(struct line, unoverlapped_app_io_ns), 0 },
+	{ "unoverlapped_app_compute_ns", "compute without app I/O", UNIT_NS,
+	  "compute without the application's own spans of I/O",
+	  TABLE_UINT(struct line, unoverlapped_app_compute_ns), 0 },
+};
+
+static struct line line_of(const struct activity_group *group)
 {
 	const struct activity *compute = &group->of[ACTIVITY_COMPUTE];
 	const struct activity *io = &group->of[ACTIVITY_IO];
 	const struct activity *app_io = &group->of[ACTIVITY_APP_IO];
 
-	values[COMPUTE_NS] = compute->time_ns;
-	values[IO_NS] = io->time_ns;
-	values[UNOVERLAPPED_IO_NS] = io->time_ns - io->hidden_ns;
-	values[UNOVERLAPPED_COMPUTE_NS] = compute->time_ns - io->hidden_ns;
-	values[APP_IO_NS] = app_io->time_ns;
-	values[UNOVERLAPPED_APP_IO_NS] = app_io->time_ns - app_io->hidden_ns;
-	values[UNOVERLAPPED_APP_COMPUTE_NS] = compute->time_ns - app_io->hidden_ns;
+	return (struct line) {
+		.rank = group->rank,
+		.slowest_rank = TABLE_NO_INT,
+		.compute_ns = compute->time_ns,
+		.io_ns = io->time_ns,
+		.unoverlapped_io_ns = io->time_ns - io->hidden_ns,
+		.unoverlapped_compute_ns = compute->time_ns - io->hidden_ns,
+		.app_io_ns = app_io->time_ns,
+		.unoverlapped_app_io_ns = app_io->time_ns - app_io->hidden_ns,
+		.unoverlapped_app_compute_ns = compute->time_ns - app_io->hidden_ns,
+	};
 }
 
 /* --- classes of I/O --- */
@@ -76,39 +102,41 @@ static const struct {
 	[IO_MMAP_WRITE] = { "mmap_write", JOB_FAULT | JOB_PAGECACHE, false },
 };
 
-enum { COUNT, BYTES, TIME_NS, UNOVERLAPPED_NS, CLASS_COLUMNS };
-static const struct table_column class_columns[CLASS_COLUMNS] = {
-	[COUNT] = { "count", NULL, UNIT_COUNT },
-	[BYTES] = { "bytes", NULL, UNIT_BYTES },
-	[TIME_NS] = { "time_ns", NULL, UNIT_NS },
-	[UNOVERLAPPED_NS] = { "unoverlapped_ns", NULL, UNIT_NS },
+static const struct table_column class_columns[] = {
+	{ "count", NULL, UNIT_COUNT, "operations", TABLE_UINT(struct class_line, count), 0 },
+	{ "bytes", NULL, UNIT_BYTES, "bytes moved; of faults, those they brought in",
+	  TABLE_UINT(struct class_line, bytes), 0 },
+	{ "time_ns", NULL, UNIT_NS, "time with at least one of them under way",
+	  TABLE_UINT(struct class_line, time_ns), 0 },
+	{ "unoverlapped_ns", NULL, UNIT_NS, "the part of it without compute",
+	  TABLE_UINT(struct class_line, unoverlapped_ns), 0 },
 };
 
 static int add_class_columns(struct table *table, unsigned int class)
 {
-	char name[64];
-	int status = 0;
+	const struct table_group group = { classes[class].name, NULL, 0,
+					   TABLE_COLUMNS(class_columns) };
 
-	for (unsigned int i = 0; i < CLASS_COLUMNS && !status; i++) {
-		snprintf(name, sizeof(name), "%s.%s", classes[class].name, class_columns[i].name);
-		status = table_add_column(table, name, NULL, class_columns[i].unit);
-	}
-	return status;
+	return table_add_group(table, &group,
+			       offsetof(struct line, classes) + class * sizeof(struct class_line));
 }
 
-static void set_class(struct cell *cells, const struct job *job, const struct activity_group *group,
-		      unsigned int class)
+static struct class_line class_of(const struct job *job, const struct activity_group *group,
+				  unsigned int class)
 {
 	const struct activity *activity = &group->of[ACTIVITY_CLASS + class];
-	unsigned int layer = classes[class].needs & ~JOB_PAGECACHE;
+	unsigned int needs = classes[class].needs, layer = needs & ~JOB_PAGECACHE;
+	bool bytes = !classes[class].still && (job->layers & needs) == needs;
 
 	if (!(job->layers & layer))
-		return;
-	cell_uint(&cells[COUNT], activity->count);
-	if (!classes[class].still && (job->layers & classes[class].needs) == classes[class].needs)
-		cell_uint(&cells[BYTES], activity->bytes);
-	cell_uint(&cells[TIME_NS], activity->time_ns);
-	cell_uint(&cells[UNOVERLAPPED_NS], activity->time_ns - activity->hidden_ns);
+		return (struct class_line) { TABLE_NO_UINT, TABLE_NO_UINT, TABLE_NO_UINT,
+					     TABLE_NO_UINT };
+	return (struct class_line) {
+		.count = activity->count,
+		.bytes = bytes ? activity->bytes : TABLE_NO_UINT,
+		.time_ns = activity->time_ns,
+		.unoverlapped_ns = activity->time_ns - activity->hidden_ns,
+	};
 }
 
 /* --- ranks --- */
@@ -127,111 +155,155 @@ static int compare_numbers(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static int fill_ranks(struct table *table, struct cell *cell,
-		      const struct activity_group *const *ranks, size_t count)
+static int get_ranks(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
 {
+	const struct line *job = row;
 	struct table *list;
 	int status = table_set_table(table, cell, TABLE_LIST, &list);
 
+	(void)column;
 	if (!status)
-		status = table_add_column(list, "rank", "rank", UNIT_NONE);
+		status = table_add_column(list, &rank_column);
 	if (!status)
-		status = table_add_columns(list, measures, MEASURES);
-	for (size_t i = 0; i < count && !status; i++) {
-		uint64_t values[MEASURES];
-		struct cell *row;
+		status = table_add_columns(list, TABLE_COLUMNS(measures));
+	for (size_t i = 0; i < job->rank_count && !status; i++) {
+		const struct line line = line_of(job->ranks[i]);
 
-		status = table_add_row(list, &row);
-		if (status)
-			break;
-		measure(ranks[i], values);
-		cell_int(&row[0], ranks[i]->rank);
-		for (int j = 0; j < MEASURES; j++)
-			cell_uint(&row[1 + j], values[j]);
+		status = table_add(list, &line);
 	}
 	return status;
 }
 
 /* The spread over ranks is told of these. */
-static const enum measure spread[] = { COMPUTE_NS, IO_NS, UNOVERLAPPED_IO_NS };
-#define SPREAD (sizeof(spread) / sizeof(spread[0]))
-static const char *const spread_names[] = { "min", "median", "max" };
-#define SPREAD_NAMES (sizeof(spread_names) / sizeof(spread_names[0]))
+static const struct {
+	const char *name;
+	size_t offset; /* in struct line */
+} spread[SPREADS] = {
+	[SPREAD_COMPUTE] = { "spread.compute_ns", offsetof(struct line, compute_ns) },
+	[SPREAD_IO] = { "spread.io_ns", offsetof(struct line, io_ns) },
+	[SPREAD_UNOVERLAPPED_IO] = { "spread.unoverlapped_io_ns",
+				     offsetof(struct line, unoverlapped_io_ns) },
+};
+
+static const struct table_column spread_columns[] = {
+	{ "min", NULL, UNIT_NS, "least of the ranks", TABLE_UINT(struct spread, min), 0 },
+	{ "median", NULL, UNIT_NS, "median of the ranks", TABLE_UINT(struct spread, median), 0 },
+	{ "max", NULL, UNIT_NS, "most of the ranks", TABLE_UINT(struct spread, max), 0 },
+};
 
 static int add_spread_columns(struct table *table)
 {
-	char name[64];
 	int status = 0;
 
-	for (size_t i = 0; i < SPREAD && !status; i++)
-		for (size_t j = 0; j < SPREAD_NAMES && !status; j++) {
-			snprintf(name, sizeof(name), "spread.%s.%s", measures[spread[i]].name,
-				 spread_names[j]);
-			status = table_add_column(table, name, NULL, UNIT_NS);
-		}
+	for (size_t i = 0; i < SPREADS && !status; i++) {
+		const struct table_group group = { spread[i].name, NULL, 0,
+						   TABLE_COLUMNS(spread_columns) };
+
+		status = table_add_group(
+			table, &group, offsetof(struct line, spreads) + i * sizeof(struct spread));
+	}
 	return status;
 }
 
-/* The slowest is the one with the most I/O that no compute hid. */
-static int set_spread(struct cell *slowest, struct cell *cells,
-		      const struct activity_group *const *ranks, size_t count)
+static int set_spreads(struct line *job)
 {
-	uint64_t *sorted, values[MEASURES], most = 0;
+	uint64_t *sorted = reallocarray(NULL, job->rank_count + 1, sizeof(*sorted));
 
-	if (!count)
-		return 0;
-	sorted = reallocarray(NULL, count, sizeof(*sorted));
 	if (!sorted)
 		return -ENOMEM;
-	for (size_t i = 0; i < SPREAD; i++) {
-		for (size_t j = 0; j < count; j++) {
-			measure(ranks[j], values);
-			sorted[j] = values[spread[i]];
-			if (!j || values[UNOVERLAPPED_IO_NS] > most) {
-				most = values[UNOVERLAPPED_IO_NS];
-				cell_int(slowest, ranks[j]->rank);
-			}
+	for (size_t i = 0; i < SPREADS; i++) {
+		for (size_t j = 0; j < job->rank_count; j++) {
+			const struct line line = line_of(job->ranks[j]);
+
+			sorted[j] = *(const uint64_t *)((const char *)&line + spread[i].offset);
 		}
-		qsort(sorted, count, sizeof(*sorted), compare_numbers);
-		cell_uint(cells++, sorted[0]);
-		cell_uint(cells++, sorted[(count - 1) / 2]);
-		cell_uint(cells++, sorted[count - 1]);
+		qsort(sorted, job->rank_count, sizeof(*sorted), compare_numbers);
+		job->spreads[i] = (struct spread) { sorted[0], sorted[(job->rank_count - 1) / 2],
+						    sorted[job->rank_count - 1] };
 	}
 	free(sorted);
 	return 0;
 }
 
-static int set_ranks(struct table *table, struct cell *slowest, struct cell *cells,
-		     struct cell *list, const struct activities *all)
+/* The slowest is the one with the most I/O that no compute hid. */
+static int set_ranks(struct line *job, const struct activity_group **ranks,
+		     const struct activities *all)
 {
-	size_t count = all->group_count - 1;
-	const struct activity_group **ranks = reallocarray(NULL, count + 1, sizeof(*ranks));
+	uint64_t most = 0;
+
+	job->rank_count = all->group_count - 1;
+	job->ranks = ranks;
+	if (!job->rank_count) {
+		memset(job->spreads, 0xff, sizeof(job->spreads)); /* TABLE_NO_UINT */
+		return 0;
+	}
+	for (size_t i = 0; i < job->rank_count; i++)
+		ranks[i] = &all->groups[i + 1];
+	qsort(ranks, job->rank_count, sizeof(*ranks), compare_ranks);
+	for (size_t i = 0; i < job->rank_count; i++) {
+		const struct line line = line_of(ranks[i]);
+
+		if (i && line.unoverlapped_io_ns <= most)
+			continue;
+		most = line.unoverlapped_io_ns;
+		job->slowest_rank = line.rank;
+	}
+	return set_spreads(job);
+}
+
+/* --- the table --- */
+
+static const struct table_column slowest_column = { "slowest_rank",
+						    "slowest rank",
+						    UNIT_NONE,
+						    "rank with the most unoverlapped I/O",
+						    TABLE_INT(struct line, slowest_rank),
+						    0 };
+static const struct table_column ranks_column = {
+	"by_rank", NULL, UNIT_NONE, "the same of each rank", get_ranks, 0, 0
+};
+
+static int add_columns(struct table *table)
+{
+	int status = table_add_columns(table, TABLE_COLUMNS(measures));
+
+	for (unsigned int i = 0; i < IO_CLASS_COUNT && !status; i++)
+		status = add_class_columns(table, i);
+	if (!status)
+		status = table_add_column(table, &slowest_column);
+	if (!status)
+		status = add_spread_columns(table);
+	return status ? status : table_add_column(table, &ranks_column);
+}
+
+static int add_job(struct table *table, const struct job *job)
+{
+	const struct activities *all = job->activities;
+	const struct activity_group *group = &all->groups[ACTIVITY_JOB];
+	const struct activity_group **ranks =
+		reallocarray(NULL, all->group_count, sizeof(const struct activity_group *));
+	struct line line = line_of(group);
 	int status;
 
 	if (!ranks)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		ranks[i] = &all->groups[i + 1];
-	qsort(ranks, count, sizeof(*ranks), compare_ranks);
-	status = set_spread(slowest, cells, ranks, count);
+	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
+		line.classes[i] = class_of(job, group, i);
+	status = set_ranks(&line, ranks, all);
 	if (!status)
-		status = fill_ranks(table, list, ranks, count);
+		status = table_add(table, &line);
 	free(ranks);
 	return status;
 }
-
-/* --- the table --- */
 
 static int fill(void *state, struct table *table)
 {
 	const struct job *job = *(const struct job **)state;
 	const struct activities *all = job->activities;
-	const struct activity_group *group = &all->groups[ACTIVITY_JOB];
-	uint64_t values[MEASURES];
-	struct cell *cell;
-	int status = 0;
+	int status;
 
-	if (!group->of[ACTIVITY_COMPUTE].count) {
+	if (!all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count) {
 		table->absent = true;
 		return table_set_note(table,
 				      all->wanted || job->layers & JOB_SPAN
@@ -239,27 +311,10 @@ static int fill(void *state, struct table *table)
 						"unknown"
 					      : "spans of the application were not recorded");
 	}
-	status = table_add_columns(table, measures, MEASURES);
-	for (unsigned int i = 0; i < IO_CLASS_COUNT && !status; i++)
-		status = add_class_columns(table, i);
-	if (!status)
-		status = table_add_column(table, "slowest_rank", "slowest rank", UNIT_NONE);
-	if (!status)
-		status = add_spread_columns(table);
-	if (!status)
-		status = table_add_column(table, "by_rank", NULL, UNIT_NONE);
+	status = add_columns(table);
 	if (!status && job->lost)
 		status = table_set_note(table, "lost events are missing here");
-	if (!status)
-		status = table_add_row(table, &cell);
-	if (status)
-		return status;
-	measure(group, values);
-	for (int i = 0; i < MEASURES; i++)
-		cell_uint(cell++, values[i]);
-	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++, cell += CLASS_COLUMNS)
-		set_class(cell, job, group, i);
-	return set_ranks(table, cell, cell + 1, cell + 1 + SPREAD * SPREAD_NAMES, all);
+	return status ? status : add_job(table, job);
 }
 
 const struct analysis analysis_overlap = {

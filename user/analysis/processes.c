@@ -73,63 +73,58 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 /* --- the table --- */
 
-#define SUM(member) offsetof(struct tally, member)
+#define SUM(member) TABLE_UINT(struct tally, member)
 
-static const struct tally_field read_fields[] = {
-	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
-	{ "errors", NULL, UNIT_COUNT, SUM(errors), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "thread_time_ns", NULL, UNIT_NS, SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+static const struct table_column read_fields[] = {
+	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
+	{ "errors", NULL, UNIT_COUNT, "operations that failed", SUM(errors), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	  0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "thread_time_ns", NULL, UNIT_NS, "the same summed over threads", SUM(thread_time_ns), 0 },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
 /* Most pages that writes bring into the cache are new: storage had no part in it. */
-static const struct tally_field write_fields[] = {
-	{ "count", NULL, UNIT_COUNT, SUM(count), 0 },
-	{ "errors", NULL, UNIT_COUNT, SUM(errors), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "thread_time_ns", NULL, UNIT_NS, SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", NULL, UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+static const struct table_column write_fields[] = {
+	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
+	{ "errors", NULL, UNIT_COUNT, "operations that failed", SUM(errors), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	  0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "thread_time_ns", NULL, UNIT_NS, "the same summed over threads", SUM(thread_time_ns), 0 },
+	{ "fetched_bytes", NULL, UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
-static const struct tally_field still_fields[] = {
-	{ "count", "calls", UNIT_COUNT, SUM(count), 0 },
-	{ "errors", NULL, UNIT_COUNT, SUM(errors), 0 },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "thread_time_ns", NULL, UNIT_NS, SUM(thread_time_ns), 0 },
+static const struct table_column still_fields[] = {
+	{ "count", "calls", UNIT_COUNT, "operations", SUM(count), 0 },
+	{ "errors", NULL, UNIT_COUNT, "operations that failed", SUM(errors), 0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "thread_time_ns", NULL, UNIT_NS, "the same summed over threads", SUM(thread_time_ns), 0 },
 };
 
-static const struct tally_field fault_fields[] = {
-	{ "faults", "faults", UNIT_COUNT, SUM(count), 0 },
-	{ "major", NULL, UNIT_COUNT, SUM(major), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "thread_time_ns", NULL, UNIT_NS, SUM(thread_time_ns), 0 },
+static const struct table_column fault_fields[] = {
+	{ "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 },
+	{ "major", NULL, UNIT_COUNT, "faults that read from storage", SUM(major), 0 },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "thread_time_ns", NULL, UNIT_NS, "the same summed over threads", SUM(thread_time_ns), 0 },
 };
 
-static const struct tally_group groups[IO_CLASS_COUNT] = {
-	[IO_READ] = { "read", "read", JOB_SYSCALL, TALLY_FIELDS(read_fields) },
-	[IO_WRITE] = { "write", "write", JOB_SYSCALL, TALLY_FIELDS(write_fields) },
-	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
-	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
-	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, TALLY_FIELDS(fault_fields) },
-	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, TALLY_FIELDS(fault_fields) },
-};
-
-enum { PID, PPID, COMM, COMMAND, RANK, HOST, START_NS, END_NS, EXIT_STATUS, SIGNAL, FIRST_GROUP };
-static const struct table_column columns[] = {
-	[PID] = { "pid", "pid", UNIT_NONE },
-	[PPID] = { "ppid", "parent", UNIT_NONE },
-	[COMM] = { "comm", "name", UNIT_NONE },
-	[COMMAND] = { "command", NULL, UNIT_NONE },
-	[RANK] = { "rank", "rank", UNIT_NONE },
-	[HOST] = { "host", NULL, UNIT_NONE },
-	[START_NS] = { "start_ns", "start", UNIT_NS },
-	[END_NS] = { "end_ns", "end", UNIT_NS },
-	[EXIT_STATUS] = { "exit_code", "exit", UNIT_NONE },
-	[SIGNAL] = { "signal", NULL, UNIT_NONE },
+static const struct table_group groups[IO_CLASS_COUNT] = {
+	[IO_READ] = { "read", "read", JOB_SYSCALL, TABLE_COLUMNS(read_fields) },
+	[IO_WRITE] = { "write", "write", JOB_SYSCALL, TABLE_COLUMNS(write_fields) },
+	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
+	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
+	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
+	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
 };
 
 /* A process of the table, and what it is sorted by. */
@@ -138,22 +133,25 @@ struct line {
 	uint32_t process;
 };
 
-static int compare_lines(const void *left, const void *right)
-{
-	const struct line *a = left, *b = right;
-
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return a->process < b->process ? -1 : 1;
-}
+/* What the columns see of it; next to nothing where events of impossible pids stand together. */
+struct view {
+	uint64_t pid, ppid, start_ns, end_ns;
+	int64_t rank, exit_code, signal;
+	struct table_text comm, command;
+	const char *host;
+	struct tally classes[IO_CLASS_COUNT];
+};
 
 /* The command line as a list: arguments stand in the trace with a NUL behind each. */
-static int set_command(struct table *table, struct cell *cell, struct trace_string command)
+static int get_command(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
 {
+	struct table_text command = ((const struct view *)row)->command;
 	struct cell *texts;
 	size_t count = 0, at = 0;
 	int status;
 
+	(void)column;
 	for (size_t i = 0; i < command.length; i++)
 		count += !command.bytes[i] || i + 1 == command.length;
 	if (!count)
@@ -174,58 +172,77 @@ static int set_command(struct table *table, struct cell *cell, struct trace_stri
 	return status;
 }
 
-static void set_end(struct cell *row, const struct job *job, const struct process *process)
+static const struct table_column columns[] = {
+	{ "pid", "pid", UNIT_NONE, "process id", TABLE_UINT(struct view, pid), 0 },
+	{ "ppid", "parent", UNIT_NONE, "process id of the parent", TABLE_UINT(struct view, ppid),
+	  0 },
+	{ "comm", "name", UNIT_NONE, "name of the program", TABLE_TEXT(struct view, comm), 0 },
+	{ "command", NULL, UNIT_NONE, "command line", get_command, 0, 0 },
+	{ "rank", "rank", UNIT_NONE, "rank in the job", TABLE_INT(struct view, rank), 0 },
+	{ "host", NULL, UNIT_NONE, "host it ran on", TABLE_LITERAL(struct view, host), 0 },
+	{ "start_ns", "start", UNIT_NS, "when it started, from the start of the run",
+	  TABLE_UINT(struct view, start_ns), 0 },
+	{ "end_ns", "end", UNIT_NS, "when it ended, from the start of the run",
+	  TABLE_UINT(struct view, end_ns), 0 },
+	{ "exit_code", "exit", UNIT_NONE, "exit status, 128 + N after signal N",
+	  TABLE_INT(struct view, exit_code), 0 },
+	{ "signal", NULL, UNIT_NONE, "signal that ended it", TABLE_INT(struct view, signal), 0 },
+};
+
+static struct table_text text_of(const struct job_trace *trace, uint64_t string)
 {
-	if (!process->ended)
-		return;
-	cell_uint(&row[END_NS], clock_subtract(process->end_ns, job->start_ns));
-	if (WIFSIGNALED(process->status)) {
-		cell_int(&row[EXIT_STATUS], 128 + WTERMSIG(process->status));
-		cell_int(&row[SIGNAL], WTERMSIG(process->status));
-	} else {
-		cell_int(&row[EXIT_STATUS], WEXITSTATUS(process->status));
-	}
+	struct trace_string text = trace_reader_string(trace->reader, string);
+
+	return (struct table_text) { text.length ? text.bytes : NULL, text.length };
 }
 
-static int set_identity(struct table *table, struct cell *row, const struct job *job,
-			const struct process *process)
+static void set_identity(struct view *view, const struct job *job, const struct process *process)
 {
 	const struct job_trace *trace = &job->traces[process->trace];
-	struct trace_string comm = trace_reader_string(trace->reader, process->comm);
-	struct trace_string command = trace_reader_string(trace->reader, process->command);
-	int status;
 
-	cell_uint(&row[PID], process->pid);
+	view->pid = process->pid;
 	if (process->ppid)
-		cell_uint(&row[PPID], process->ppid);
+		view->ppid = process->ppid;
 	if (process->rank >= 0)
-		cell_int(&row[RANK], process->rank);
-	cell_uint(&row[START_NS], clock_subtract(process->start_ns, job->start_ns));
-	set_end(row, job, process);
-	status =
-		table_set_text(table, &row[HOST], trace->header->host, strlen(trace->header->host));
-	if (!status && comm.length)
-		status = table_set_text(table, &row[COMM], comm.bytes, comm.length);
-	if (!status)
-		status = set_command(table, &row[COMMAND], command);
-	return status;
+		view->rank = process->rank;
+	view->comm = text_of(trace, process->comm);
+	view->command = text_of(trace, process->command);
+	view->host = trace->header->host;
+	view->start_ns = clock_subtract(process->start_ns, job->start_ns);
+	if (!process->ended)
+		return;
+	view->end_ns = clock_subtract(process->end_ns, job->start_ns);
+	view->exit_code = WIFSIGNALED(process->status) ? 128 + WTERMSIG(process->status)
+						       : WEXITSTATUS(process->status);
+	if (WIFSIGNALED(process->status))
+		view->signal = WTERMSIG(process->status);
 }
 
 static int add_line(struct table *table, const struct processes *processes, uint32_t number)
 {
-	const struct job *job = processes->job;
-	const struct process_use *use = &processes->uses[number];
-	struct cell *row, *cell;
-	int status = table_add_row(table, &row);
+	struct view view = {
+		.pid = TABLE_NO_UINT,
+		.ppid = TABLE_NO_UINT,
+		.start_ns = TABLE_NO_UINT,
+		.end_ns = TABLE_NO_UINT,
+		.rank = TABLE_NO_INT,
+		.exit_code = TABLE_NO_INT,
+		.signal = TABLE_NO_INT,
+	};
 
-	if (!status && number != PROCESS_UNKNOWN)
-		status = set_identity(table, row, job, &job->processes.processes[number]);
-	if (status)
-		return status;
-	cell = row + FIRST_GROUP;
-	for (size_t i = 0; i < IO_CLASS_COUNT; i++)
-		cell = tally_fill(cell, job, &groups[i], &use->classes[i]);
-	return 0;
+	memcpy(view.classes, processes->uses[number].classes, sizeof(view.classes));
+	if (number != PROCESS_UNKNOWN)
+		set_identity(&view, processes->job, &processes->job->processes.processes[number]);
+	return table_add(table, &view);
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return a->process < b->process ? -1 : 1;
 }
 
 /* Events of impossible pids get a line without one, if there are any. */
@@ -248,10 +265,12 @@ static int fill(void *state, struct table *table)
 	struct processes *processes = state;
 	struct line *lines = NULL;
 	size_t count;
-	int status = table_add_columns(table, columns, FIRST_GROUP);
+	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
+	table->recorded = processes->job->layers;
 	for (size_t i = 0; i < IO_CLASS_COUNT && !status; i++)
-		status = tally_add_columns(table, processes->job, &groups[i]);
+		status = table_add_group(table, &groups[i],
+					 offsetof(struct view, classes) + i * sizeof(struct tally));
 	if (!status && processes->job->lost)
 		status = table_set_note(table, "lost events are missing here");
 	if (!status)

@@ -216,100 +216,85 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 /* --- the table --- */
 
-enum { NAME, CATEGORY, COUNT, FIRST_NUMBER };
+/* What the columns see of a label's spans. */
+struct view {
+	struct table_text name, category;
+	uint64_t count, p50_ns, p99_ns, max_ns;
+	struct span_use use;
+};
+
 static const struct table_column columns[] = {
-	[NAME] = { "name", "name", UNIT_NONE },
-	[CATEGORY] = { "category", "category", UNIT_NONE },
-	[COUNT] = { "count", "count", UNIT_COUNT },
-};
-
-/* Numbers as they are. */
-static const struct {
-	struct table_column column;
-	size_t offset;	    /* in struct span_use */
-	unsigned int needs; /* JOB_* */
-} numbers[] = {
-#define NUMBER(name, title, unit, member, needs)                                                   \
+	{ "name", "name", UNIT_NONE, "name of the spans", TABLE_TEXT(struct view, name), 0 },
+	{ "category", "category", UNIT_NONE, "their category", TABLE_TEXT(struct view, category),
+	  0 },
+	{ "count", "count", UNIT_COUNT, "spans", TABLE_UINT(struct view, count), 0 },
+#define NUMBER(name, title, unit, meaning, member, needs)                                          \
 	{                                                                                          \
-		{ name, title, UNIT_##unit }, offsetof(struct span_use, member), needs             \
+		name, title, UNIT_##unit, meaning, TABLE_UINT(struct view, use.member), needs      \
 	}
-	NUMBER("unfinished", "unfinished", COUNT, unfinished, 0),
-	NUMBER("instants", NULL, COUNT, instants, 0),
-	NUMBER("time_ns", "time", NS, time_ns, 0),
-	NUMBER("union_ns", NULL, NS, union_ns, 0),
-	NUMBER("io_time_ns", "in I/O", NS, own.io_ns, 0),
-	NUMBER("io_thread_time_ns", NULL, NS, thread_ns, 0),
-	NUMBER("operations", NULL, COUNT, operations, 0),
-	NUMBER("read_bytes", "read", BYTES, own.read_bytes, JOB_SYSCALL),
-	NUMBER("write_bytes", "written", BYTES, own.write_bytes, JOB_SYSCALL),
-	NUMBER("mmap_fetched_bytes", "mmap into cache", BYTES, own.mmap_fetched_bytes,
+	NUMBER("unfinished", "unfinished", COUNT, "spans that had no end", unfinished, 0),
+	NUMBER("instants", NULL, COUNT, "moments of that name", instants, 0),
+	NUMBER("time_ns", "time", NS, "sum of their durations", time_ns, 0),
+	NUMBER("union_ns", NULL, NS, "time with at least one of them open", union_ns, 0),
+	NUMBER("io_time_ns", "in I/O", NS, "time in I/O, of operations innermost in them",
+	       own.io_ns, 0),
+	NUMBER("io_thread_time_ns", NULL, NS, "the same summed over threads", thread_ns, 0),
+	NUMBER("operations", NULL, COUNT, "operations innermost in them", operations, 0),
+	NUMBER("read_bytes", "read", BYTES, "bytes read by calls", own.read_bytes, JOB_SYSCALL),
+	NUMBER("write_bytes", "written", BYTES, "bytes written by calls", own.write_bytes,
+	       JOB_SYSCALL),
+	NUMBER("mmap_fetched_bytes", "mmap into cache", BYTES,
+	       "bytes that faults brought into the page cache", own.mmap_fetched_bytes,
 	       JOB_FAULT | JOB_PAGECACHE),
-	NUMBER("faults", "faults", COUNT, faults, JOB_FAULT),
-	NUMBER("major", "major", COUNT, major, JOB_FAULT),
-	NUMBER("inherited", "of workers", COUNT, inherited, 0),
-	NUMBER("inclusive.io_time_ns", "in I/O, inclusive", NS, inclusive.io_ns, 0),
-	NUMBER("inclusive.read_bytes", "read, inclusive", BYTES, inclusive.read_bytes, JOB_SYSCALL),
-	NUMBER("inclusive.write_bytes", NULL, BYTES, inclusive.write_bytes, JOB_SYSCALL),
+	NUMBER("faults", "faults", COUNT, "page faults on files", faults, JOB_FAULT),
+	NUMBER("major", "major", COUNT, "faults that read from storage", major, JOB_FAULT),
+	NUMBER("inherited", "of workers", COUNT,
+	       "operations of workers started by what it was open in", inherited, 0),
+	NUMBER("inclusive.io_time_ns", "in I/O, inclusive", NS,
+	       "time in I/O, spans within included", inclusive.io_ns, 0),
+	NUMBER("inclusive.read_bytes", "read, inclusive", BYTES,
+	       "bytes read, spans within included", inclusive.read_bytes, JOB_SYSCALL),
+	NUMBER("inclusive.write_bytes", NULL, BYTES, "bytes written, spans within included",
+	       inclusive.write_bytes, JOB_SYSCALL),
 	NUMBER("inclusive.mmap_fetched_bytes", "mmap into cache, inclusive", BYTES,
-	       inclusive.mmap_fetched_bytes, JOB_FAULT | JOB_PAGECACHE),
-	NUMBER("doors.syscall.read_bytes", NULL, BYTES, doors[DOOR_SYSCALL][SIDE_READ],
-	       JOB_SYSCALL),
-	NUMBER("doors.syscall.write_bytes", NULL, BYTES, doors[DOOR_SYSCALL][SIDE_WRITE],
-	       JOB_SYSCALL),
-	NUMBER("doors.direct.read_bytes", NULL, BYTES, doors[DOOR_DIRECT][SIDE_READ], JOB_SYSCALL),
-	NUMBER("doors.direct.write_bytes", NULL, BYTES, doors[DOOR_DIRECT][SIDE_WRITE],
-	       JOB_SYSCALL),
-	NUMBER("doors.splice.read_bytes", NULL, BYTES, doors[DOOR_SPLICE][SIDE_READ], JOB_SYSCALL),
-	NUMBER("doors.splice.write_bytes", NULL, BYTES, doors[DOOR_SPLICE][SIDE_WRITE],
-	       JOB_SYSCALL),
-	NUMBER("doors.mmap.fetched_bytes", NULL, BYTES, doors[DOOR_MMAP][SIDE_READ],
+	       "bytes that faults brought in, spans within included", inclusive.mmap_fetched_bytes,
 	       JOB_FAULT | JOB_PAGECACHE),
+	NUMBER("doors.syscall.read_bytes", NULL, BYTES, "bytes read by this path of access",
+	       doors[DOOR_SYSCALL][SIDE_READ], JOB_SYSCALL),
+	NUMBER("doors.syscall.write_bytes", NULL, BYTES, "bytes written by this path of access",
+	       doors[DOOR_SYSCALL][SIDE_WRITE], JOB_SYSCALL),
+	NUMBER("doors.direct.read_bytes", NULL, BYTES, "bytes read by this path of access",
+	       doors[DOOR_DIRECT][SIDE_READ], JOB_SYSCALL),
+	NUMBER("doors.direct.write_bytes", NULL, BYTES, "bytes written by this path of access",
+	       doors[DOOR_DIRECT][SIDE_WRITE], JOB_SYSCALL),
+	NUMBER("doors.splice.read_bytes", NULL, BYTES, "bytes read by this path of access",
+	       doors[DOOR_SPLICE][SIDE_READ], JOB_SYSCALL),
+	NUMBER("doors.splice.write_bytes", NULL, BYTES, "bytes written by this path of access",
+	       doors[DOOR_SPLICE][SIDE_WRITE], JOB_SYSCALL),
+	NUMBER("doors.mmap.fetched_bytes", NULL, BYTES, "bytes brought in by this path of access",
+	       doors[DOOR_MMAP][SIDE_READ], JOB_FAULT | JOB_PAGECACHE),
 #undef NUMBER
+	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_UINT(struct view, p50_ns), 0 },
+	{ "p99_ns", "p99", UNIT_NS, "duration that 99 of 100 do not exceed",
+	  TABLE_UINT(struct view, p99_ns), 0 },
+	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct view, max_ns), 0 },
 };
-#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
-
-static const struct {
-	const char *name, *title;
-	unsigned int percent;
-} percentiles[] = { { "p50_ns", "p50", 50 }, { "p99_ns", "p99", 99 }, { "max_ns", "max", 100 } };
-#define PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
-
-static int add_columns(struct table *table)
-{
-	int status = table_add_columns(table, columns, FIRST_NUMBER);
-
-	for (size_t i = 0; i < NUMBERS && !status; i++)
-		status = table_add_columns(table, &numbers[i].column, 1);
-	for (size_t i = 0; i < PERCENTILES && !status; i++)
-		status =
-			table_add_column(table, percentiles[i].name, percentiles[i].title, UNIT_NS);
-	return status;
-}
 
 static int add_row(struct table *table, const struct spans *spans, uint32_t number)
 {
 	const struct label *label = &spans->job->labels.labels[number];
-	const struct span_use *use = &spans->uses[number];
-	unsigned int layers = spans->job->layers;
-	struct cell *row;
-	int status = table_add_row(table, &row);
+	const struct histogram *durations = spans->uses[number].durations;
+	const struct view view = {
+		.name = { label->name.bytes, label->name.length },
+		.category = { label->category.bytes, label->category.length },
+		.count = durations ? durations->count : 0,
+		.use = spans->uses[number],
+		.p50_ns = durations ? histogram_percentile(durations, 50) : TABLE_NO_UINT,
+		.p99_ns = durations ? histogram_percentile(durations, 99) : TABLE_NO_UINT,
+		.max_ns = durations ? histogram_percentile(durations, 100) : TABLE_NO_UINT,
+	};
 
-	if (!status)
-		status = table_set_text(table, &row[NAME], label->name.bytes, label->name.length);
-	if (!status)
-		status = table_set_text(table, &row[CATEGORY], label->category.bytes,
-					label->category.length);
-	if (status)
-		return status;
-	cell_uint(&row[COUNT], use->durations ? use->durations->count : 0);
-	for (size_t i = 0; i < NUMBERS; i++)
-		if ((layers & numbers[i].needs) == numbers[i].needs)
-			cell_uint(&row[FIRST_NUMBER + i],
-				  *(const uint64_t *)((const char *)use + numbers[i].offset));
-	for (size_t i = 0; i < PERCENTILES && use->durations; i++)
-		cell_uint(&row[FIRST_NUMBER + NUMBERS + i],
-			  histogram_percentile(use->durations, percentiles[i].percent));
-	return 0;
+	return table_add(table, &view);
 }
 
 /* A row of the table, and what it is sorted by. */
@@ -376,8 +361,9 @@ static int fill(void *state, struct table *table)
 	const struct spans *spans = state;
 	size_t count = spans->job->labels.count;
 	struct line *lines;
-	int status = add_columns(table);
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
+	table->recorded = spans->job->layers;
 	if (status)
 		return status;
 	if (!count && !(spans->job->layers & JOB_SPAN)) {

@@ -314,32 +314,35 @@ static int span_ended(void *state, uint32_t slot)
 
 /* --- the table --- */
 
-enum {
-	NAME,
-	RANK,
-	INDEX,
-	START_NS,
-	TIME_NS,
-	COMPUTE_NS,
-	IO_NS,
-	STALL_NS,
-	READ_BYTES,
-	MMAP_FETCHED_BYTES,
-	OUTLIER,
-	COLUMNS,
+/* A row of the table. */
+struct line {
+	struct table_text name;
+	int64_t rank;
+	uint64_t index, start_ns, time_ns, compute_ns, io_ns, stall_ns;
+	uint64_t read_bytes, mmap_fetched_bytes;
+	bool outlier;
 };
-static const struct table_column columns[COLUMNS] = {
-	[NAME] = { "name", NULL, UNIT_NONE },
-	[RANK] = { "rank", "rank", UNIT_NONE },
-	[INDEX] = { "index", "step", UNIT_NONE },
-	[START_NS] = { "start_ns", "start", UNIT_NS },
-	[TIME_NS] = { "time_ns", "time", UNIT_NS },
-	[COMPUTE_NS] = { "compute_ns", "compute", UNIT_NS },
-	[IO_NS] = { "io_ns", "I/O", UNIT_NS },
-	[STALL_NS] = { "stall_ns", "I/O not hidden", UNIT_NS },
-	[READ_BYTES] = { "read_bytes", "read", UNIT_BYTES },
-	[MMAP_FETCHED_BYTES] = { "mmap_fetched_bytes", "mmap into cache", UNIT_BYTES },
-	[OUTLIER] = { "outlier", "stands out", UNIT_NONE },
+
+static const struct table_column columns[] = {
+	{ "name", NULL, UNIT_NONE, "name of the span", TABLE_TEXT(struct line, name), 0 },
+	{ "rank", "rank", UNIT_NONE, "rank that took it", TABLE_INT(struct line, rank), 0 },
+	{ "index", "step", UNIT_NONE, "number of the step in its rank",
+	  TABLE_UINT(struct line, index), 0 },
+	{ "start_ns", "start", UNIT_NS, "when it started, from the start of the run",
+	  TABLE_UINT(struct line, start_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, "how long it took", TABLE_UINT(struct line, time_ns), 0 },
+	{ "compute_ns", "compute", UNIT_NS, "time in compute meanwhile",
+	  TABLE_UINT(struct line, compute_ns), 0 },
+	{ "io_ns", "I/O", UNIT_NS, "time in I/O meanwhile", TABLE_UINT(struct line, io_ns), 0 },
+	{ "stall_ns", "I/O not hidden", UNIT_NS, "the part of it without compute",
+	  TABLE_UINT(struct line, stall_ns), 0 },
+	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
+	  TABLE_UINT(struct line, read_bytes), JOB_SYSCALL },
+	{ "mmap_fetched_bytes", "mmap into cache", UNIT_BYTES,
+	  "bytes that faults brought into the page cache",
+	  TABLE_UINT(struct line, mmap_fetched_bytes), JOB_FAULT | JOB_PAGECACHE },
+	{ "outlier", "stands out", UNIT_NONE, "it took much longer than the others",
+	  TABLE_BOOL(struct line, outlier), 0 },
 };
 
 static const struct series *choose(const struct steps *all)
@@ -387,29 +390,21 @@ static int add_row(struct table *table, const struct job *job, const struct labe
 		   const struct step *step, bool outlier)
 {
 	bool computes = job->activities->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count;
-	struct cell *row;
-	int status = table_add_row(table, &row);
+	const struct line line = {
+		.name = { label->name.bytes, label->name.length },
+		.rank = step->rank >= 0 ? step->rank : TABLE_NO_INT,
+		.index = step->index,
+		.start_ns = clock_subtract(step->begin_ns, job->start_ns),
+		.time_ns = step->time_ns,
+		.compute_ns = computes ? step->done.compute_ns : TABLE_NO_UINT,
+		.io_ns = step->done.io_ns,
+		.stall_ns = computes ? step->done.io_ns - step->done.hidden_ns : TABLE_NO_UINT,
+		.read_bytes = step->done.read_bytes,
+		.mmap_fetched_bytes = step->done.mmap_fetched_bytes,
+		.outlier = outlier,
+	};
 
-	if (!status)
-		status = table_set_text(table, &row[NAME], label->name.bytes, label->name.length);
-	if (status)
-		return status;
-	if (step->rank >= 0)
-		cell_int(&row[RANK], step->rank);
-	cell_uint(&row[INDEX], step->index);
-	cell_uint(&row[START_NS], clock_subtract(step->begin_ns, job->start_ns));
-	cell_uint(&row[TIME_NS], step->time_ns);
-	cell_uint(&row[IO_NS], step->done.io_ns);
-	if (computes) {
-		cell_uint(&row[COMPUTE_NS], step->done.compute_ns);
-		cell_uint(&row[STALL_NS], step->done.io_ns - step->done.hidden_ns);
-	}
-	if (job->layers & JOB_SYSCALL)
-		cell_uint(&row[READ_BYTES], step->done.read_bytes);
-	if (job->layers & JOB_FAULT && job->layers & JOB_PAGECACHE)
-		cell_uint(&row[MMAP_FETCHED_BYTES], step->done.mmap_fetched_bytes);
-	cell_bool(&row[OUTLIER], outlier);
-	return 0;
+	return table_add(table, &line);
 }
 
 /* "1,000 spans "step": median 12.3 ms, p99 20.1 ms, longest 1.2 s" */
@@ -443,8 +438,9 @@ static int fill(void *state, struct table *table)
 	const struct label *label;
 	size_t outliers = 0;
 	uint64_t limit;
-	int status = table_add_columns(table, columns, COLUMNS);
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
+	table->recorded = job->layers;
 	if (status)
 		return status;
 	if (!series) {

@@ -5,6 +5,8 @@
 #include "analysis/table.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,23 +74,31 @@ void table_free(struct table *table)
 	free(store);
 }
 
-int table_add_column(struct table *table, const char *name, const char *title, enum table_unit unit)
+static int make_room_for_column(struct table *table)
 {
 	struct store *store = store_of(table);
-	struct table_column column = { .unit = unit };
+	size_t room = store->column_room ? store->column_room * 2 : 16;
+	void *columns;
 
-	if (table->column_count == store->column_room) {
-		size_t room = store->column_room ? store->column_room * 2 : 16;
-		void *columns = reallocarray(table->columns, room, sizeof(*table->columns));
-
-		if (!columns)
-			return -ENOMEM;
-		table->columns = columns;
-		store->column_room = room;
-	}
-	if (copy_text(table, name, &column.name) || copy_text(table, title, &column.title))
+	if (table->column_count < store->column_room)
+		return 0;
+	columns = reallocarray(table->columns, room, sizeof(*table->columns));
+	if (!columns)
 		return -ENOMEM;
-	table->columns[table->column_count++] = column;
+	table->columns = columns;
+	store->column_room = room;
+	return 0;
+}
+
+int table_add_column(struct table *table, const struct table_column *column)
+{
+	struct table_column copy = *column;
+
+	if (make_room_for_column(table) || copy_text(table, column->name, &copy.name) ||
+	    copy_text(table, column->title, &copy.title) ||
+	    copy_text(table, column->meaning, &copy.meaning))
+		return -ENOMEM;
+	table->columns[table->column_count++] = copy;
 	return 0;
 }
 
@@ -97,8 +107,33 @@ int table_add_columns(struct table *table, const struct table_column *columns, s
 	int status = 0;
 
 	for (size_t i = 0; i < count && !status; i++)
-		status =
-			table_add_column(table, columns[i].name, columns[i].title, columns[i].unit);
+		status = table_add_column(table, &columns[i]);
+	return status;
+}
+
+static bool is_recorded(const struct table *table, unsigned int needs)
+{
+	return (table->recorded & needs) == needs;
+}
+
+int table_add_group(struct table *table, const struct table_group *group, size_t base)
+{
+	const struct table_column nothing = { .name = group->name };
+	char name[64], title[64];
+	int status = 0;
+
+	if (!is_recorded(table, group->needs))
+		return table_add_column(table, &nothing);
+	for (size_t i = 0; i < group->count && !status; i++) {
+		struct table_column column = group->columns[i];
+
+		snprintf(name, sizeof(name), "%s.%s", group->name, column.name);
+		snprintf(title, sizeof(title), "%s %s", group->title, column.title);
+		column.name = name;
+		column.title = column.title ? title : NULL;
+		column.key += base;
+		status = table_add_column(table, &column);
+	}
 	return status;
 }
 
@@ -121,6 +156,93 @@ int table_add_row(struct table *table, struct cell **row)
 		(*row)[i] = (struct cell) { .type = CELL_NULL };
 	table->row_count++;
 	return 0;
+}
+
+int table_add(struct table *table, const void *row)
+{
+	struct cell *cells;
+	int status = table_add_row(table, &cells);
+
+	for (size_t i = 0; i < table->column_count && !status; i++) {
+		const struct table_column *column = &table->columns[i];
+
+		if (column->get && is_recorded(table, column->needs))
+			status = column->get(table, &cells[i], row, column);
+	}
+	return status;
+}
+
+/* --- getters of what stands in the row itself --- */
+
+static const void *member_of(const void *row, const struct table_column *column)
+{
+	return (const char *)row + column->key;
+}
+
+int table_get_uint(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const uint64_t *value = member_of(row, column);
+
+	(void)table;
+	if (*value != TABLE_NO_UINT)
+		cell_uint(cell, *value);
+	return 0;
+}
+
+int table_get_int(struct table *table, struct cell *cell, const void *row,
+		  const struct table_column *column)
+{
+	const int64_t *value = member_of(row, column);
+
+	(void)table;
+	if (*value != TABLE_NO_INT)
+		cell_int(cell, *value);
+	return 0;
+}
+
+int table_get_real(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const double *value = member_of(row, column);
+
+	(void)table;
+	if (isfinite(*value))
+		cell_real(cell, *value);
+	return 0;
+}
+
+int table_get_bool(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const bool *value = member_of(row, column);
+
+	(void)table;
+	cell_bool(cell, *value);
+	return 0;
+}
+
+int table_get_literal(struct table *table, struct cell *cell, const void *row,
+		      const struct table_column *column)
+{
+	const char *const *text = member_of(row, column);
+
+	return table_set_literal(table, cell, *text);
+}
+
+int table_get_text(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const struct table_text *text = member_of(row, column);
+
+	return text->bytes ? table_set_text(table, cell, text->bytes, text->length) : 0;
+}
+
+/* --- texts, and tables within --- */
+
+int table_set_literal(struct table *table, struct cell *cell, const char *text)
+{
+	return text ? table_set_text(table, cell, text, strlen(text)) : 0;
 }
 
 int table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length)

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Neutral tables: what analyses fill and renderers print. A table knows the name, type and unit of
- * its columns, and nothing of how a number was made or how it will look.
+ * Neutral tables: what analyses fill and renderers print. A table is its columns, each with name,
+ * title, unit, meaning and a getter that fills its cell of a row. It knows nothing of how a number
+ * was made or how it will look.
+ *
+ * An analysis lists its columns once and gives each row to table_add, which asks every column:
+ *
+ *	struct line { const char *path; uint64_t bytes; };
+ *	static const struct table_column columns[] = {
+ *		{ "path", "file", UNIT_NONE, "path of the file", get_path },
+ *		{ "bytes", "bytes", UNIT_BYTES, "moved by calls", TABLE_UINT(struct line, bytes) },
+ *	};
  */
 #ifndef FAULTLINE_TABLE_H
 #define FAULTLINE_TABLE_H
@@ -50,12 +59,52 @@ struct cell {
 	};
 };
 
+struct table_column;
+
+/*
+ * Fills a cell, which is CELL_NULL, of a row; `row` is what the analysis gave to table_add. Returns
+ * 0 or -ENOMEM.
+ */
+typedef int table_getter(struct table *table, struct cell *cell, const void *row,
+			 const struct table_column *column);
+
 struct table_column {
 	const char
 		*name; /* of the JSON report; dots nest: "read.bytes" is {"read": {"bytes": ...}} */
 	const char *title; /* heading in the text report; NULL: only in JSON */
 	enum table_unit unit;
+	const char *meaning; /* a line for --list-columns */
+	table_getter *get;   /* NULL: the cells stay CELL_NULL */
+	size_t key;	     /* for getters that several columns share, as an offset in the row */
+	unsigned int needs;  /* bits that table.recorded must have, or the cells stay CELL_NULL */
 };
+
+struct table_text {
+	const char *bytes; /* not NUL-terminated; NULL: none */
+	size_t length;
+};
+
+/* Columns that stand together, "NAME.COLUMN", such as the measures of one class of I/O. */
+struct table_group {
+	const char *name, *title; /* `title` goes in front of those of the columns */
+	unsigned int needs;	  /* without them one column NAME that is always CELL_NULL */
+	const struct table_column *columns;
+	size_t count;
+};
+
+#define TABLE_COLUMNS(list) (list), sizeof(list) / sizeof((list)[0])
+
+/* Getters of what stands in the row itself: the rest of a column's initializer. */
+#define TABLE_UINT(type, member) table_get_uint, offsetof(type, member)
+#define TABLE_INT(type, member) table_get_int, offsetof(type, member)
+#define TABLE_REAL(type, member) table_get_real, offsetof(type, member)
+#define TABLE_BOOL(type, member) table_get_bool, offsetof(type, member)
+#define TABLE_LITERAL(type, member) table_get_literal, offsetof(type, member)
+#define TABLE_TEXT(type, member) table_get_text, offsetof(type, member)
+
+/* Numbers of a row that mean: not known, CELL_NULL. */
+#define TABLE_NO_UINT UINT64_MAX
+#define TABLE_NO_INT INT64_MIN
 
 struct table {
 	const char *name;  /* key in the JSON report */
@@ -63,6 +112,7 @@ struct table {
 	enum table_shape shape;
 	bool absent; /* its layer was not captured: JSON null; `note` says why in the text report */
 	const char *note;
+	unsigned int recorded; /* see table_column.needs; the analysis's own bits */
 	struct table_column *columns;
 	size_t column_count;
 	struct cell *cells; /* row_count x column_count, row by row, in the order to print */
@@ -74,14 +124,26 @@ struct table {
 /* All functions return 0 or -ENOMEM. Texts are copied. */
 int table_new(struct table **table, const char *name, const char *title, enum table_shape shape);
 void table_free(struct table *table); /* NULL is fine */
-/* Columns are added before the first row. `name` and `title` are copied. */
-int table_add_column(struct table *table, const char *name, const char *title,
-		     enum table_unit unit);
-/* The same for several. */
+/* Columns are added before the first row. All texts of a column are copied. */
+int table_add_column(struct table *table, const struct table_column *column);
 int table_add_columns(struct table *table, const struct table_column *columns, size_t count);
+/* The columns of a group; `base` is added to their keys. */
+int table_add_group(struct table *table, const struct table_group *group, size_t base);
+/* Adds a row and lets the columns fill it. */
+int table_add(struct table *table, const void *row);
+
+table_getter table_get_uint;	/* a uint64_t, or TABLE_NO_UINT */
+table_getter table_get_int;	/* an int64_t, or TABLE_NO_INT */
+table_getter table_get_real;	/* a double; what is not finite is CELL_NULL */
+table_getter table_get_bool;	/* a bool */
+table_getter table_get_literal; /* a const char *; NULL is CELL_NULL */
+table_getter table_get_text;	/* a struct table_text; CELL_NULL without bytes */
+
 /* Adds a row of CELL_NULL; *row is valid until the next row is added. */
 int table_add_row(struct table *table, struct cell **row);
 int table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length);
+/* The same for a NUL-terminated text; NULL is CELL_NULL. */
+int table_set_literal(struct table *table, struct cell *cell, const char *text);
 int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count);
 /* Makes a table within this one, which frees it. */
 int table_set_table(struct table *table, struct cell *cell, enum table_shape shape,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sums over events, and columns of tables made from them. Knows nothing of which events they are.
+ * Sums over events. Knows nothing of which events they are, nor of tables.
  */
 #ifndef FAULTLINE_TALLY_H
 #define FAULTLINE_TALLY_H
 
 #include "analysis/event.h"
 #include "analysis/interval.h"
-#include "analysis/table.h"
 
 /* All zeros is empty. Sums of hostile numbers wrap around. */
 struct tally {
@@ -37,31 +36,5 @@ static inline void tally_add(struct tally *tally, const struct event *event)
 /* What the kernel counted beyond the rows. It says nothing of merged time. */
 void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
 		      const struct event_unseen *place);
-
-/* A column of a table: a sum of a tally. */
-struct tally_field {
-	const char *name, *title; /* title NULL: only in JSON */
-	enum table_unit unit;
-	size_t offset;	    /* of a uint64_t in struct tally */
-	unsigned int needs; /* JOB_*: null without them */
-};
-
-/* Columns "NAME.FIELD" of one tally; a single column NAME that is null when a layer is missing. */
-struct tally_group {
-	const char *name,
-		*title;	    /* title: goes in front of those of the fields; NULL: only in JSON */
-	unsigned int needs; /* JOB_* */
-	const struct tally_field *fields;
-	size_t field_count;
-};
-
-#define TALLY_FIELDS(fields) (fields), sizeof(fields) / sizeof((fields)[0])
-
-/* Returns 0 or -ENOMEM. */
-int tally_add_columns(struct table *table, const struct job *job, const struct tally_group *group);
-/* Fills the group's cells, the first of which is given, and returns the cell after them. A NULL
- * tally is an empty one. */
-struct cell *tally_fill(struct cell *cell, const struct job *job, const struct tally_group *group,
-			const struct tally *tally);
 
 #endif

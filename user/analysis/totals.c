@@ -15,79 +15,112 @@
 #include "analysis/analysis.h"
 #include "analysis/tally.h"
 
+/* Faults that only the kernel's totals tell of. */
+enum { ANONYMOUS, SHMEM, MEMORY_FAULTS };
+
 struct totals {
 	const struct job *job;
 	struct tally classes[IO_CLASS_COUNT];
+	struct trace_operation_total memory[MEMORY_FAULTS];
 	struct tally all; /* of all classes together: time alone means something */
 };
 
-#define SUM(member) offsetof(struct tally, member)
+#define SUM(member) TABLE_UINT(struct tally, member)
 
-static const struct tally_field time_fields[] = {
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, SUM(thread_time_ns), 0 },
+static const struct table_column time_fields[] = {
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
+	  SUM(thread_time_ns), 0 },
 };
 
-static const struct tally_field read_fields[] = {
-	{ "count", "count", UNIT_COUNT, SUM(count), 0 },
-	{ "errors", "errors", UNIT_COUNT, SUM(errors), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+static const struct table_column read_fields[] = {
+	{ "count", "count", UNIT_COUNT, "operations", SUM(count), 0 },
+	{ "errors", "errors", UNIT_COUNT, "operations that failed", SUM(errors), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	  0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
+	  SUM(thread_time_ns), 0 },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
 /* Most pages that writes bring into the cache are new: storage had no part in it. */
-static const struct tally_field write_fields[] = {
-	{ "count", "count", UNIT_COUNT, SUM(count), 0 },
-	{ "errors", "errors", UNIT_COUNT, SUM(errors), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, SUM(bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", NULL, UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+static const struct table_column write_fields[] = {
+	{ "count", "count", UNIT_COUNT, "operations", SUM(count), 0 },
+	{ "errors", "errors", UNIT_COUNT, "operations that failed", SUM(errors), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	  0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
+	  SUM(thread_time_ns), 0 },
+	{ "fetched_bytes", NULL, UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
 /* Metadata and sync calls move no bytes for their caller: `bytes` is null. */
 #define NEVER ~0u
-static const struct tally_field still_fields[] = {
-	{ "count", "count", UNIT_COUNT, SUM(count), 0 },
-	{ "errors", "errors", UNIT_COUNT, SUM(errors), 0 },
-	{ "bytes", NULL, UNIT_BYTES, SUM(bytes), NEVER },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", NULL, UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
+static const struct table_column still_fields[] = {
+	{ "count", "count", UNIT_COUNT, "operations", SUM(count), 0 },
+	{ "errors", "errors", UNIT_COUNT, "operations that failed", SUM(errors), 0 },
+	{ "bytes", NULL, UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	  NEVER },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
+	  SUM(thread_time_ns), 0 },
+	{ "fetched_bytes", NULL, UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  SUM(fetched_bytes), JOB_PAGECACHE },
 };
 
-static const struct tally_field fault_fields[] = {
-	{ "faults", "faults", UNIT_COUNT, SUM(count), 0 },
-	{ "major", "major faults", UNIT_COUNT, SUM(major), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "time_ns", "time", UNIT_NS, SUM(time.measure), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, SUM(thread_time_ns), 0 },
+static const struct table_column fault_fields[] = {
+	{ "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 },
+	{ "major", "major faults", UNIT_COUNT, "faults that read from storage", SUM(major), 0 },
+	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	  SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "time_ns", "time", UNIT_NS,
+	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
+	  SUM(thread_time_ns), 0 },
 };
 
-static const struct tally_group all_group = { "io", "all I/O", 0, TALLY_FIELDS(time_fields) };
+static const struct table_group all_group = { "io", "all I/O", 0, TABLE_COLUMNS(time_fields) };
 
-static const struct tally_group class_groups[IO_CLASS_COUNT] = {
-	[IO_READ] = { "read", "read", JOB_SYSCALL, TALLY_FIELDS(read_fields) },
-	[IO_WRITE] = { "write", "write", JOB_SYSCALL, TALLY_FIELDS(write_fields) },
-	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
-	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, TALLY_FIELDS(still_fields) },
-	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, TALLY_FIELDS(fault_fields) },
-	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, TALLY_FIELDS(fault_fields) },
+static const struct table_group class_groups[IO_CLASS_COUNT] = {
+	[IO_READ] = { "read", "read", JOB_SYSCALL, TABLE_COLUMNS(read_fields) },
+	[IO_WRITE] = { "write", "write", JOB_SYSCALL, TABLE_COLUMNS(write_fields) },
+	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
+	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
+	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
+	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
 };
 
-/* Faults that only the kernel's totals tell of. */
+static const struct table_column memory_fields[] = {
+	{ "count", NULL, UNIT_COUNT, "faults without a file",
+	  TABLE_UINT(struct trace_operation_total, count), 0 },
+	{ "time_ns", "thread time", UNIT_NS, "time of them, summed over threads",
+	  TABLE_UINT(struct trace_operation_total, thread_time_ns), 0 },
+};
+
 static const struct {
-	const char *operation, *name, *title;
-} memory_faults[] = {
-	{ "anonymous_fault", "anonymous_faults", "anonymous faults" },
-	{ "shmem_fault", "shmem_faults", "shared memory faults" },
+	const char *operation;
+	struct table_group group;
+} memory_faults[MEMORY_FAULTS] = {
+	[ANONYMOUS] = { "anonymous_fault",
+			{ "anonymous_faults", "anonymous faults", 0,
+			  TABLE_COLUMNS(memory_fields) } },
+	[SHMEM] = { "shmem_fault",
+		    { "shmem_faults", "shared memory faults", 0, TABLE_COLUMNS(memory_fields) } },
 };
-#define MEMORY_FAULTS (sizeof(memory_faults) / sizeof(memory_faults[0]))
 
 /* Null: the layer below the page cache is not recorded. */
-static const char *const storage[] = { "storage_read", "storage_write" };
+static const struct table_column storage[] = {
+	{ .name = "storage_read" },
+	{ .name = "storage_write" },
+};
 
 static int begin(const struct job *job, void **state)
 {
@@ -141,56 +174,37 @@ static const struct operation *find_memory_faults(const struct job *job, const c
 	return NULL;
 }
 
-static int add_memory_fault_columns(struct table *table, const struct job *job, size_t i)
+static int add_memory_fault_columns(struct table *table, struct totals *totals, size_t i)
 {
-	char name[64], title[64];
-	int status;
+	const struct table_column nothing = { .name = memory_faults[i].group.name };
+	const struct operation *operation =
+		find_memory_faults(totals->job, memory_faults[i].operation);
 
-	if (!find_memory_faults(job, memory_faults[i].operation))
-		return table_add_column(table, memory_faults[i].name, NULL, UNIT_NONE);
-	snprintf(name, sizeof(name), "%s.count", memory_faults[i].name);
-	status = table_add_column(table, name, memory_faults[i].title, UNIT_COUNT);
-	if (status)
-		return status;
-	snprintf(name, sizeof(name), "%s.time_ns", memory_faults[i].name);
-	snprintf(title, sizeof(title), "%s thread time", memory_faults[i].title);
-	return table_add_column(table, name, title, UNIT_NS);
+	if (!operation)
+		return table_add_column(table, &nothing);
+	totals->memory[i] = operation->unseen;
+	return table_add_group(table, &memory_faults[i].group,
+			       offsetof(struct totals, memory) +
+				       i * sizeof(struct trace_operation_total));
 }
 
 static int fill(void *state, struct table *table)
 {
 	struct totals *totals = state;
-	const struct job *job = totals->job;
-	struct cell *cell;
 	int status;
 
 	add_unseen(totals);
-	status = tally_add_columns(table, job, &all_group);
+	table->recorded = totals->job->layers;
+	status = table_add_group(table, &all_group, offsetof(struct totals, all));
 	for (size_t i = 0; i < IO_CLASS_COUNT && !status; i++)
-		status = tally_add_columns(table, job, &class_groups[i]);
+		status = table_add_group(table, &class_groups[i],
+					 offsetof(struct totals, classes) +
+						 i * sizeof(struct tally));
 	for (size_t i = 0; i < MEMORY_FAULTS && !status; i++)
-		status = add_memory_fault_columns(table, job, i);
-	for (size_t i = 0; i < sizeof(storage) / sizeof(storage[0]) && !status; i++)
-		status = table_add_column(table, storage[i], NULL, UNIT_NONE);
+		status = add_memory_fault_columns(table, totals, i);
 	if (!status)
-		status = table_add_row(table, &cell);
-	if (status)
-		return status;
-	cell = tally_fill(cell, job, &all_group, &totals->all);
-	for (size_t i = 0; i < IO_CLASS_COUNT; i++)
-		cell = tally_fill(cell, job, &class_groups[i], &totals->classes[i]);
-	for (size_t i = 0; i < MEMORY_FAULTS; i++) {
-		const struct operation *operation;
-
-		operation = find_memory_faults(job, memory_faults[i].operation);
-		if (!operation) {
-			cell++;
-			continue;
-		}
-		cell_uint(cell++, operation->unseen.count);
-		cell_uint(cell++, operation->unseen.thread_time_ns);
-	}
-	return 0;
+		status = table_add_columns(table, storage, sizeof(storage) / sizeof(storage[0]));
+	return status ? status : table_add(table, totals);
 }
 
 const struct analysis analysis_totals = {

@@ -16,6 +16,7 @@
 /* A layer of any of the traces. Numbers of lost events are those of complete traces. */
 struct layer {
 	const char *name, *attach, *reason;
+	const char *state; /* in words */
 	bool listed; /* in a header: a layer that could be switched, unlike identities of files */
 	bool on;
 	uint64_t lost;
@@ -26,52 +27,9 @@ struct about {
 	struct layer layers[LAYERS_MOST];
 	size_t layer_count;
 	uint64_t rows; /* of incomplete traces: those that are there are all that is known of */
-};
-
-enum {
-	FILES,
-	HOSTS,
-	KERNEL,
-	COMMAND,
-	EXIT_STATUS,
-	START_UNIX_NS,
-	DURATION_NS,
-	MODE,
-	COMPLETE,
-	INCOMPLETE_REASON,
-	EVENTS,
-	SURVIVORS,
-	NOT_FOLLOWED,
-	LOST_TOTAL,
-	FIRST_LAYER
-};
-static const struct table_column columns[] = {
-	[FILES] = { "files", "files", UNIT_NONE },
-	[HOSTS] = { "hosts", "hosts", UNIT_NONE },
-	[KERNEL] = { "kernel", "kernel", UNIT_NONE },
-	[COMMAND] = { "command", "command", UNIT_NONE },
-	[EXIT_STATUS] = { "exit_code", "exit status", UNIT_NONE },
-	[START_UNIX_NS] = { "start_unix_ns", NULL, UNIT_NONE },
-	[DURATION_NS] = { "duration_ns", "duration", UNIT_NS },
-	[MODE] = { "mode", "mode", UNIT_NONE },
-	[COMPLETE] = { "complete", "complete", UNIT_NONE },
-	[INCOMPLETE_REASON] = { "incomplete_reason", "why incomplete", UNIT_NONE },
-	[EVENTS] = { "events", "events", UNIT_COUNT },
-	[SURVIVORS] = { "survivors", "processes that outlived the run", UNIT_COUNT },
-	[NOT_FOLLOWED] = { "not_followed", "programs not followed", UNIT_NONE },
-	[LOST_TOTAL] = { "lost.total", "lost events", UNIT_COUNT },
-};
-
-/* Columns of each layer, in this order; the first alone for those that no header lists. */
-enum { LAYER_LOST, LAYER_STATE, LAYER_ATTACH, LAYER_REASON, LAYER_COLUMNS };
-static const struct {
-	const char *name, *title; /* around the layer's name */
-	enum table_unit unit;
-} layer_columns[LAYER_COLUMNS] = {
-	[LAYER_LOST] = { "lost.by_layer.%s", "lost events of %s", UNIT_COUNT },
-	[LAYER_STATE] = { "layers.%s.state", "layer %s", UNIT_NONE },
-	[LAYER_ATTACH] = { "layers.%s.attach", "layer %s attached by", UNIT_NONE },
-	[LAYER_REASON] = { "layers.%s.reason", "layer %s: note", UNIT_NONE },
+	int64_t exit_code;
+	uint64_t start_ns, duration_ns, events, survivors, lost;
+	bool complete;
 };
 
 /* --- layers --- */
@@ -123,44 +81,6 @@ static void take_layers(struct about *about, const struct job_trace *trace)
 	}
 }
 
-static unsigned int columns_of(const struct layer *layer)
-{
-	return layer->listed ? LAYER_COLUMNS : LAYER_LOST + 1;
-}
-
-static int add_layer_columns(struct table *table, const struct layer *layer)
-{
-	char name[96], title[96];
-	int status = 0;
-
-	for (unsigned int i = 0; i < columns_of(layer) && !status; i++) {
-		snprintf(name, sizeof(name), layer_columns[i].name, layer->name);
-		snprintf(title, sizeof(title), layer_columns[i].title, layer->name);
-		status = table_add_column(table, name, title, layer_columns[i].unit);
-	}
-	return status;
-}
-
-static int set_layer(struct table *table, struct cell *cells, const struct about *about,
-		     const struct layer *layer)
-{
-	const char *state = layer->on ? "on" : "off";
-	int status;
-
-	if ((layer->on || !layer->listed) && about->job->complete)
-		cell_uint(&cells[LAYER_LOST], layer->lost);
-	if (!layer->listed)
-		return 0;
-	status = table_set_text(table, &cells[LAYER_STATE], state, strlen(state));
-	if (!status && layer->attach)
-		status = table_set_text(table, &cells[LAYER_ATTACH], layer->attach,
-					strlen(layer->attach));
-	if (!status && layer->reason)
-		status = table_set_text(table, &cells[LAYER_REASON], layer->reason,
-					strlen(layer->reason));
-	return status;
-}
-
 /* --- texts --- */
 
 static struct cell text_cell(const char *text)
@@ -201,52 +121,83 @@ static const char *incomplete_of(const struct job_trace *trace)
 	return trace_reader_incomplete(trace->reader);
 }
 
-/* What the traces say, each text once: a list if `list`, or else the texts with commas between. */
-static int set_each(struct table *table, struct cell *cell, const struct job *job,
-		    const char *(*of)(const struct job_trace *), bool list)
+/* What the traces say, each text once; *texts is to be freed. */
+static int collect(const struct job *job, const char *(*of)(const struct job_trace *),
+		   struct cell **texts, size_t *count)
 {
-	struct cell *texts = calloc(job->trace_count, sizeof(*texts));
-	size_t count = 0, length = 0;
-	char *joined = NULL;
-	int status = -ENOMEM;
-
-	if (!texts)
+	*count = 0;
+	*texts = calloc(job->trace_count, sizeof(**texts));
+	if (!*texts)
 		return -ENOMEM;
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const char *text = of(&job->traces[i]);
 
-		if (!text || is_listed(texts, count, text))
-			continue;
-		texts[count++] = text_cell(text);
-		length += strlen(text) + 2;
+		if (text && !is_listed(*texts, *count, text))
+			(*texts)[(*count)++] = text_cell(text);
 	}
-	if (list) {
+	return 0;
+}
+
+/* Where a column's texts come from. */
+enum { NAME, HOST, KERNEL, MODE, INCOMPLETE };
+static const char *(*const sources[])(const struct job_trace *) = {
+	[NAME] = name_of,
+	[HOST] = host_of,
+	[KERNEL] = kernel_of,
+	[MODE] = mode_of,
+	[INCOMPLETE] = incomplete_of,
+};
+
+static int get_list(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
+{
+	const struct about *about = row;
+	struct cell *texts;
+	size_t count;
+	int status = collect(about->job, sources[column->key], &texts, &count);
+
+	if (!status)
 		status = table_set_texts(table, cell, texts, count);
-		goto out;
+	free(texts);
+	return status;
+}
+
+/* With commas between. */
+static int get_joined(struct table *table, struct cell *cell, const void *row,
+		      const struct table_column *column)
+{
+	const struct about *about = row;
+	struct cell *texts;
+	char *joined = NULL;
+	size_t count, length = 0, at = 0;
+	int status = collect(about->job, sources[column->key], &texts, &count);
+
+	for (size_t i = 0; i < count; i++)
+		length += texts[i].length + 2;
+	if (!status) {
+		joined = malloc(length + 1);
+		status = joined ? 0 : -ENOMEM;
 	}
-	joined = malloc(length + 1);
-	if (!joined)
-		goto out;
-	joined[0] = '\0';
-	length = 0;
-	for (size_t i = 0; i < count; i++) {
-		length += sprintf(joined + length, "%s%s", i ? ", " : "", texts[i].text);
-	}
-	status = count ? table_set_text(table, cell, joined, length) : 0;
-out:
+	for (size_t i = 0; i < count && !status; i++)
+		at += sprintf(joined + at, "%s%s", i ? ", " : "", texts[i].text);
+	if (!status && count)
+		status = table_set_text(table, cell, joined, at);
 	free(joined);
 	free(texts);
 	return status;
 }
 
 /* Of the first trace: ranks of one job run one command. */
-static int set_command(struct table *table, struct cell *cell, const struct job *job)
+static int get_command(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
 {
-	const char *const *command = job->traces[0].header->command;
+	const struct about *about = row;
+	const char *const *command = about->job->traces[0].header->command;
 	struct cell *texts;
 	size_t count = 0;
 	int status;
 
+	(void)column;
 	if (!command)
 		return 0;
 	while (command[count])
@@ -264,13 +215,16 @@ static int set_command(struct table *table, struct cell *cell, const struct job 
 #define NOT_FOLLOWED_MOST 64 /* programs that are named */
 
 /* "su (1234)" for each program that was not followed into. */
-static int set_not_followed(struct table *table, struct cell *cell, const struct job *job)
+static int get_not_followed(struct table *table, struct cell *cell, const void *row,
+			    const struct table_column *column)
 {
+	const struct job *job = ((const struct about *)row)->job;
 	struct cell texts[NOT_FOLLOWED_MOST] = { 0 };
 	char *names[NOT_FOLLOWED_MOST];
 	size_t count = 0;
 	int status = 0;
 
+	(void)column;
 	for (size_t i = 0; i < job->processes.count && count < NOT_FOLLOWED_MOST && !status; i++) {
 		const struct process *process = &job->processes.processes[i];
 		struct trace_string comm;
@@ -299,7 +253,7 @@ static int set_not_followed(struct table *table, struct cell *cell, const struct
 /* --- numbers --- */
 
 /* 0 only if all commands ended so; else the first other status. Null when one is not known. */
-static void set_exit_code(struct cell *cell, const struct job *job)
+static int64_t exit_code_of(const struct job *job)
 {
 	int64_t code = 0;
 
@@ -307,11 +261,11 @@ static void set_exit_code(struct cell *cell, const struct job *job)
 		const struct trace_totals *totals = job->traces[i].totals;
 
 		if (!totals || totals->exit_code < 0)
-			return;
+			return TABLE_NO_INT;
 		if (!code)
 			code = totals->exit_code;
 	}
-	cell_int(cell, code);
+	return code;
 }
 
 static uint64_t count_events(const struct about *about)
@@ -336,22 +290,6 @@ static uint64_t count_survivors(const struct job *job)
 	return survivors;
 }
 
-static void set_numbers(struct cell *row, const struct about *about)
-{
-	const struct job *job = about->job;
-
-	set_exit_code(&row[EXIT_STATUS], job);
-	cell_uint(&row[START_UNIX_NS], job->start_ns);
-	cell_uint(&row[DURATION_NS], clock_subtract(job->end_ns, job->start_ns));
-	cell_bool(&row[COMPLETE], job->complete);
-	cell_uint(&row[EVENTS], count_events(about));
-	/* How much is missing of an incomplete trace is not known: null, not 0. */
-	if (job->complete) {
-		cell_uint(&row[SURVIVORS], count_survivors(job));
-		cell_uint(&row[LOST_TOTAL], job->lost);
-	}
-}
-
 static int begin(const struct job *job, void **state)
 {
 	struct about *about = calloc(1, sizeof(*about));
@@ -371,40 +309,91 @@ static int begin(const struct job *job, void **state)
 	return 0;
 }
 
+/* --- the table --- */
+
+static const struct table_column columns[] = {
+	{ "files", "files", UNIT_NONE, "traces", get_list, NAME, 0 },
+	{ "hosts", "hosts", UNIT_NONE, "hosts that they were recorded on", get_list, HOST, 0 },
+	{ "kernel", "kernel", UNIT_NONE, "their kernels", get_joined, KERNEL, 0 },
+	{ "command", "command", UNIT_NONE, "what was run", get_command, 0, 0 },
+	{ "exit_code", "exit status", UNIT_NONE, "how it ended; the first that is not 0",
+	  TABLE_INT(struct about, exit_code), 0 },
+	{ "start_unix_ns", NULL, UNIT_NONE, "when it started, in ns since 1970",
+	  TABLE_UINT(struct about, start_ns), 0 },
+	{ "duration_ns", "duration", UNIT_NS, "how long it took",
+	  TABLE_UINT(struct about, duration_ns), 0 },
+	{ "mode", "mode", UNIT_NONE, "mode of recording", get_joined, MODE, 0 },
+	{ "complete", "complete", UNIT_NONE, "all traces have their ends",
+	  TABLE_BOOL(struct about, complete), 0 },
+	{ "incomplete_reason", "why incomplete", UNIT_NONE, "why one has not", get_joined,
+	  INCOMPLETE, 0 },
+	{ "events", "events", UNIT_COUNT, "events, lost ones included",
+	  TABLE_UINT(struct about, events), 0 },
+	/* How much is missing of an incomplete trace is not known: null, not 0. */
+	{ "survivors", "processes that outlived the run", UNIT_COUNT,
+	  "processes that were left running", TABLE_UINT(struct about, survivors), 0 },
+	{ "not_followed", "programs not followed", UNIT_NONE,
+	  "programs that gained rights at their exec and were not followed", get_not_followed, 0,
+	  0 },
+	{ "lost.total", "lost events", UNIT_COUNT, "events that were lost",
+	  TABLE_UINT(struct about, lost), 0 },
+};
+
+static const struct table_column layer_columns[] = {
+	{ "state", "state", UNIT_NONE, "on or off", TABLE_LITERAL(struct layer, state), 0 },
+	{ "attach", "attached by", UNIT_NONE, "how it was recorded",
+	  TABLE_LITERAL(struct layer, attach), 0 },
+	{ "reason", "note", UNIT_NONE, "why it is off, or what it lacks",
+	  TABLE_LITERAL(struct layer, reason), 0 },
+};
+
+/* Lost events of every layer; how it was recorded, of those that a header lists. */
+static int add_layer_columns(struct table *table, struct about *about, size_t number)
+{
+	struct layer *layer = &about->layers[number];
+	size_t base = offsetof(struct about, layers) + number * sizeof(*layer);
+	char name[96], title[96];
+	const struct table_column lost = {
+		name,
+		title,
+		UNIT_COUNT,
+		"events of the layer lost",
+		table_get_uint,
+		base + offsetof(struct layer, lost),
+		0,
+	};
+	const struct table_group group = { name, title, 0, TABLE_COLUMNS(layer_columns) };
+	int status;
+
+	snprintf(name, sizeof(name), "lost.by_layer.%s", layer->name);
+	snprintf(title, sizeof(title), "lost events of %s", layer->name);
+	if ((!layer->on && layer->listed) || !about->job->complete)
+		layer->lost = TABLE_NO_UINT;
+	status = table_add_column(table, &lost);
+	if (status || !layer->listed)
+		return status;
+	layer->state = layer->on ? "on" : "off";
+	snprintf(name, sizeof(name), "layers.%s", layer->name);
+	snprintf(title, sizeof(title), "layer %s", layer->name);
+	return table_add_group(table, &group, base);
+}
+
 static int fill(void *state, struct table *table)
 {
-	const struct about *about = state;
+	struct about *about = state;
 	const struct job *job = about->job;
-	struct cell *row, *cells;
-	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	for (size_t i = 0; i < about->layer_count && !status; i++)
-		status = add_layer_columns(table, &about->layers[i]);
-	if (!status)
-		status = table_add_row(table, &row);
-	if (!status)
-		status = set_each(table, &row[FILES], job, name_of, true);
-	if (!status)
-		status = set_each(table, &row[HOSTS], job, host_of, true);
-	if (!status)
-		status = set_each(table, &row[KERNEL], job, kernel_of, false);
-	if (!status)
-		status = set_each(table, &row[MODE], job, mode_of, false);
-	if (!status)
-		status = set_each(table, &row[INCOMPLETE_REASON], job, incomplete_of, false);
-	if (!status)
-		status = set_command(table, &row[COMMAND], job);
-	if (!status)
-		status = set_not_followed(table, &row[NOT_FOLLOWED], job);
-	if (status)
-		return status;
-	cells = row + FIRST_LAYER;
-	for (size_t i = 0; i < about->layer_count && !status; i++) {
-		status = set_layer(table, cells, about, &about->layers[i]);
-		cells += columns_of(&about->layers[i]);
-	}
-	set_numbers(row, about);
-	return status;
+		status = add_layer_columns(table, about, i);
+	about->exit_code = exit_code_of(job);
+	about->start_ns = job->start_ns;
+	about->duration_ns = clock_subtract(job->end_ns, job->start_ns);
+	about->complete = job->complete;
+	about->events = count_events(about);
+	about->survivors = job->complete ? count_survivors(job) : TABLE_NO_UINT;
+	about->lost = job->complete ? job->lost : TABLE_NO_UINT;
+	return status ? status : table_add(table, about);
 }
 
 const struct analysis analysis_trace = {

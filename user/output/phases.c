@@ -173,11 +173,11 @@ int phases_steps(struct sink *out, const struct table *steps, const struct text_
 	int status = table_new(&table, steps->name, "Steps that stand out", TABLE_LIST);
 
 	for (size_t i = 0; i < steps->column_count && !status; i++) {
-		const struct table_column *column = &steps->columns[i];
-		bool flag = !strcmp(column->name, "outlier");
+		struct table_column column = steps->columns[i];
 
-		status = table_add_column(table, column->name, flag ? NULL : column->title,
-					  column->unit);
+		if (!strcmp(column.name, "outlier"))
+			column.title = NULL;
+		status = table_add_column(table, &column);
 	}
 	for (size_t i = 0; i < steps->row_count && !status; i++) {
 		const struct cell *from = steps->cells + i * steps->column_count;

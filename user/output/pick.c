@@ -43,7 +43,9 @@ int pick_new_list(struct table **table, const char *title, const struct pick_col
 	int status = table_new(table, "", title, TABLE_LIST);
 
 	for (size_t i = 0; i < count && !status; i++)
-		status = table_add_column(*table, columns[i].title, columns[i].title,
-					  columns[i].unit);
+		status = table_add_column(*table,
+					  &(const struct table_column) { .name = columns[i].title,
+									 .title = columns[i].title,
+									 .unit = columns[i].unit });
 	return status;
 }
