@@ -256,8 +256,9 @@ static void add_event(struct activity_group *group, const struct event *event)
 	}
 }
 
-int activities_events(struct activities *all, const struct event *events, size_t count)
+static int take_events(void *state, const struct event *events, size_t count)
 {
+	struct activities *all = state;
 	int status = all->wanted ? follow_processes(all) : 0;
 
 	if (!all->wanted || status)
@@ -348,8 +349,9 @@ static int follow_spans(struct activities *all)
 	return 0;
 }
 
-int activities_span_begun(struct activities *all, uint32_t slot)
+static int span_begun(void *state, uint32_t slot, const struct event *event)
 {
+	struct activities *all = state;
 	const struct span *span = &all->job->spans.slots[slot];
 	const struct label *label = &all->job->labels.labels[span->label];
 	uint32_t group, kinds;
@@ -374,8 +376,9 @@ int activities_span_begun(struct activities *all, uint32_t slot)
 	return 0;
 }
 
-void activities_span_ended(struct activities *all, uint32_t slot)
+static int span_ended(void *state, uint32_t slot, const struct event *event)
 {
+	struct activities *all = state;
 	const struct span *span = &all->job->spans.slots[slot];
 	uint32_t group = all->group_of[span->process];
 
@@ -387,7 +390,14 @@ void activities_span_ended(struct activities *all, uint32_t slot)
 		if (group != ACTIVITY_JOB)
 			end_span(&all->groups[group], i, span->end_ns);
 	}
+	return 0;
 }
+
+const struct walk_calls activities_calls = {
+	.events = take_events,
+	.span_begun = span_begun,
+	.span_ended = span_ended,
+};
 
 void activities_finish(struct activities *all)
 {

@@ -12,8 +12,8 @@
 #ifndef FAULTLINE_ACTIVITY_H
 #define FAULTLINE_ACTIVITY_H
 
-#include "analysis/event.h"
 #include "analysis/gpu.h"
+#include "analysis/walk.h"
 
 enum activity_of {
 	ACTIVITY_IO,					  /* all operations on files, and faults */
@@ -75,10 +75,9 @@ struct activity_sum {
 int activities_init(struct activities *all, const struct job *job, const struct gpu *gpu);
 void activities_free(struct activities *all);
 
-/* To be called in the order of time. */
-int activities_events(struct activities *all, const struct event *events, size_t count);
-int activities_span_begun(struct activities *all, uint32_t slot);
-void activities_span_ended(struct activities *all, uint32_t slot);
+/* What it is told in passing; its state is a struct activities. It comes before consumers that ask
+ * it. */
+extern const struct walk_calls activities_calls;
 /* Lets everything end that is under way. */
 void activities_finish(struct activities *all);
 

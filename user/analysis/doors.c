@@ -143,7 +143,7 @@ const struct analysis analysis_doors = {
 	.title = "Doors",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.events = add_events,
+	.passing.events = add_events,
 	.fill = fill,
 	.end = free,
 };

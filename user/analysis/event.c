@@ -38,13 +38,14 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 
 static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 	[TRACE_SYSCALL] = CALL_COLUMNS,
-	[TRACE_SYSCALL_PATH] = CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 |
-			       1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
+	[TRACE_SYSCALL_PATH] = CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2,
 	[TRACE_FAULT] = 1ull << FAULT_TIME | 1ull << FAULT_DUR | 1ull << FAULT_PID |
 			1ull << FAULT_TID | 1ull << FAULT_FILE | 1ull << FAULT_OFFSET |
 			1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED,
 	[TRACE_PAGECACHE] =
 		1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE | 1ull << PAGECACHE_BYTES,
+	[TRACE_FORK] = 1ull << FORK_TIME,
+	[TRACE_FILE] = 1ull << FILE_TIME,
 	[TRACE_EXEC] = 1ull << EXEC_TIME | 1ull << EXEC_PID,
 	[TRACE_EXIT] = 1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_PROCESS,
 	[TRACE_SPAN_BEGIN] = 1ull << SPAN_BEGIN_TIME | 1ull << SPAN_BEGIN_PID |
@@ -61,30 +62,40 @@ uint64_t event_columns(enum trace_kind kind)
 	return columns_of[kind];
 }
 
-size_t event_room(enum trace_kind kind, size_t rows)
+static uint32_t find_file(const struct chunk *chunk, uint64_t id)
 {
-	return kind == TRACE_SYSCALL_PATH ? 2 * rows : kind == TRACE_PAGECACHE ? 0 : rows;
-}
-
-/* Ids come again and again: the files found lately, by the low bits of their ids. */
-#define MEMORY_SLOTS 256
-
-struct file_memory {
-	uint64_t ids[MEMORY_SLOTS]; /* zeros at the start: id 0 is no file and never looked up */
-	uint32_t files[MEMORY_SLOTS];
-};
-
-static uint32_t find_file(const struct rows *rows, uint64_t id, struct file_memory *memory)
-{
-	unsigned int slot = id % MEMORY_SLOTS;
+	struct file_memory *memory = chunk->memory;
+	unsigned int slot = id % FILE_MEMORY_SLOTS;
+	uint32_t trace = chunk->block->trace;
 
 	if (!id)
 		return FILE_NONE;
-	if (id != memory->ids[slot]) {
+	if (id != memory->ids[slot] || trace != memory->traces[slot]) {
 		memory->ids[slot] = id;
-		memory->files[slot] = file_table_find(&rows->job->files, rows->trace, id);
+		memory->traces[slot] = trace;
+		memory->files[slot] = file_table_find(&chunk->job->files, trace, id);
 	}
 	return memory->files[slot];
+}
+
+static const struct job_trace *trace_of(const struct chunk *chunk)
+{
+	return &chunk->job->traces[chunk->block->trace];
+}
+
+/* What every event has, and one that is no operation has no more. */
+static void start_event(const struct chunk *chunk, uint32_t i, struct event *event)
+{
+	*event = (struct event) {
+		.start = clock_shifted(trace_of(chunk)->clock, chunk->columns[TRACE_COL_TIME][i]),
+		.block = chunk->block,
+		.row = chunk->row + i,
+		.process = PROCESS_UNKNOWN,
+		.file = FILE_NONE,
+		.class = IO_NONE,
+		.door = DOOR_NONE,
+	};
+	event->end = event->start;
 }
 
 /* The side of a transfer that writes. Where there is one that reads, too, that one has the time:
@@ -99,38 +110,38 @@ static void make_write_side(const struct event *read, uint32_t file, struct even
 	if (read->file != FILE_NONE) {
 		write->fetched_bytes = 0;
 		write->flags &= ~EVENT_TIMED;
+		write->flags |= EVENT_SECOND;
 	}
 }
 
-static int decode_calls(const struct rows *rows, struct event *events, size_t *count)
+static int decode_calls(const struct chunk *chunk, struct event *events, size_t *count)
 {
-	const uint64_t *const *columns = rows->columns;
-	struct job *job = rows->job;
-	const struct job_trace *trace = &job->traces[rows->trace];
-	struct file_memory memory = { .ids = { 0 } };
+	const uint64_t *const *columns = chunk->columns;
+	struct job *job = chunk->job;
+	const struct job_trace *trace = trace_of(chunk);
 	struct event *event = events;
 
-	for (size_t i = 0; i < rows->count; i++) {
+	for (uint32_t i = 0; i < chunk->count; i++) {
 		uint64_t number = columns[SYSCALL_OP][i], flags = columns[SYSCALL_FLAGS][i];
 		uint64_t fetched = columns[SYSCALL_FETCHED][i], major = columns[SYSCALL_MAJOR][i];
 		uint64_t result = columns[SYSCALL_RESULT][i], duration = columns[SYSCALL_DUR][i];
 		const struct operation *operation = &job->operations[trace->operations[number]];
 		const struct family_rule *rule = &rules[operation->family];
-		struct trace_operation_total *seen = &rows->seen[number];
+		struct trace_operation_total *seen = &trace->seen[number];
 		bool failed = result_is_error(result);
 
-		event->start = clock_shifted(trace->clock, columns[SYSCALL_TIME][i]);
+		start_event(chunk, i, event);
 		event->end = clock_add(event->start, duration);
 		event->offset = (int64_t)columns[SYSCALL_OFFSET][i];
 		event->bytes = rule->moves && !failed ? result : 0;
 		event->fetched_bytes = fetched;
-		event->file = find_file(rows, columns[SYSCALL_FILE][i], &memory);
+		event->asked_bytes = columns[SYSCALL_ASKED][i];
+		event->file = find_file(chunk, columns[SYSCALL_FILE][i]);
 		event->thread = columns[SYSCALL_TID][i];
-		event->major = 0;
 		event->operation = trace->operations[number];
 		event->class = rule->class;
 		event->door = rule->direct && flags & TRACE_OP_DIRECT ? DOOR_DIRECT : rule->door;
-		event->flags = rule->flags | (failed ? EVENT_FAILED : 0) |
+		event->flags = EVENT_CALL | rule->flags | (failed ? EVENT_FAILED : 0) |
 			       (operation->opens && !failed ? EVENT_OPENS : 0) |
 			       (flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0);
 		if (operation->family == TRACE_MAP) {
@@ -145,11 +156,12 @@ static int decode_calls(const struct rows *rows, struct event *events, size_t *c
 		seen->bytes += event->bytes;
 		seen->thread_time_ns += duration;
 		seen->fetched_bytes += fetched;
-		if (process_table_find(&job->processes, rows->trace, columns[SYSCALL_PID][i],
-				       event->start, &event->process))
+		if (process_table_find(&job->processes, chunk->block->trace,
+				       columns[SYSCALL_PID][i], event->start, &event->process))
 			return -ENOMEM;
-		if (operation->family == TRACE_TRANSFER && rows->kind == TRACE_SYSCALL_PATH) {
-			uint32_t written = find_file(rows, columns[SYSCALL_PATH_FILE2][i], &memory);
+		if (operation->family == TRACE_TRANSFER &&
+		    chunk->block->kind == TRACE_SYSCALL_PATH) {
+			uint32_t written = find_file(chunk, columns[SYSCALL_PATH_FILE2][i]);
 
 			if (written != FILE_NONE) {
 				make_write_side(event, written, event + 1);
@@ -166,25 +178,22 @@ static int decode_calls(const struct rows *rows, struct event *events, size_t *c
 	return 0;
 }
 
-static int decode_faults(const struct rows *rows, struct event *events, size_t *count)
+static int decode_faults(const struct chunk *chunk, struct event *events, size_t *count)
 {
-	const uint64_t *const *columns = rows->columns;
-	struct job *job = rows->job;
-	const struct job_trace *trace = &job->traces[rows->trace];
-	struct trace_operation_total *seen = &rows->seen[trace->fault];
-	struct file_memory memory = { .ids = { 0 } };
+	const uint64_t written = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED;
+	const uint64_t *const *columns = chunk->columns;
+	const struct job_trace *trace = trace_of(chunk);
+	struct trace_operation_total *seen = &trace->seen[trace->fault];
 
-	for (size_t i = 0; i < rows->count; i++) {
-		const uint64_t written = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED;
+	for (uint32_t i = 0; i < chunk->count; i++) {
 		uint64_t flags = columns[FAULT_FLAGS][i], duration = columns[FAULT_DUR][i];
 		struct event *event = &events[i];
 
-		event->start = clock_shifted(trace->clock, columns[FAULT_TIME][i]);
+		start_event(chunk, i, event);
 		event->end = clock_add(event->start, duration);
 		event->offset = (int64_t)columns[FAULT_OFFSET][i];
-		event->bytes = 0;
 		event->fetched_bytes = columns[FAULT_FETCHED][i];
-		event->file = find_file(rows, columns[FAULT_FILE][i], &memory);
+		event->file = find_file(chunk, columns[FAULT_FILE][i]);
 		event->thread = columns[FAULT_TID][i];
 		event->major = flags & TRACE_FAULT_MAJOR ? 1 : 0;
 		event->operation = trace->operations[trace->fault];
@@ -195,45 +204,42 @@ static int decode_faults(const struct rows *rows, struct event *events, size_t *
 		seen->count++;
 		seen->thread_time_ns += duration;
 		seen->fetched_bytes += event->fetched_bytes;
-		if (process_table_find(&job->processes, rows->trace, columns[FAULT_PID][i],
-				       event->start, &event->process))
+		if (process_table_find(&chunk->job->processes, chunk->block->trace,
+				       columns[FAULT_PID][i], event->start, &event->process))
 			return -ENOMEM;
 	}
-	*count = rows->count;
+	*count = chunk->count;
 	return 0;
 }
 
-/* On nobody's account: no operation, so no event. */
-static int count_pagecache(const struct rows *rows, struct event *events, size_t *count)
+/* On nobody's account: whose task it was says nothing. */
+static int decode_pagecache(const struct chunk *chunk, struct event *events, size_t *count)
 {
-	const struct job_trace *trace = &rows->job->traces[rows->trace];
-	struct trace_operation_total *seen = &rows->seen[trace->pagecache];
+	const struct job_trace *trace = trace_of(chunk);
+	struct trace_operation_total *seen = &trace->seen[trace->pagecache];
 
-	for (size_t i = 0; i < rows->count; i++)
-		seen->fetched_bytes += rows->columns[PAGECACHE_BYTES][i];
-	seen->count += rows->count;
-	*count = 0;
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		start_event(chunk, i, &events[i]);
+		events[i].file = find_file(chunk, chunk->columns[PAGECACHE_FILE][i]);
+		events[i].fetched_bytes = chunk->columns[PAGECACHE_BYTES][i];
+		events[i].operation = trace->operations[trace->pagecache];
+		events[i].flags = EVENT_PAGECACHE;
+		seen->fetched_bytes += events[i].fetched_bytes;
+	}
+	seen->count += chunk->count;
+	*count = chunk->count;
 	return 0;
 }
 
-/* An event that is no operation. Columns 0 to 2 are those of time, pid and tid. */
-static int make_mark(const struct rows *rows, size_t row, uint32_t flags, struct event *event)
+/* What a thread did or said at a moment. Columns 0 to 2 are those of time, pid and tid. */
+static int make_mark(const struct chunk *chunk, uint32_t i, uint32_t flags, struct event *event)
 {
-	struct job *job = rows->job;
-	uint64_t pid = rows->columns[SPAN_BEGIN_PID][row];
-
-	*event = (struct event) {
-		.start = clock_shifted(job->traces[rows->trace].clock,
-				       rows->columns[TRACE_COL_TIME][row]),
-		.file = FILE_NONE,
-		.class = IO_NONE,
-		.door = DOOR_NONE,
-		.flags = flags,
-	};
-	event->end = event->start;
-	if (rows->columns[SPAN_BEGIN_TID])
-		event->thread = rows->columns[SPAN_BEGIN_TID][row];
-	return process_table_find(&job->processes, rows->trace, pid, event->start, &event->process);
+	start_event(chunk, i, event);
+	event->flags = flags;
+	if (chunk->columns[SPAN_BEGIN_TID])
+		event->thread = chunk->columns[SPAN_BEGIN_TID][i];
+	return process_table_find(&chunk->job->processes, chunk->block->trace,
+				  chunk->columns[SPAN_BEGIN_PID][i], event->start, &event->process);
 }
 
 #define SAME(a, b) ((int)(a) == (int)(b))
@@ -242,80 +248,101 @@ _Static_assert(SAME(SPAN_END_PID, SPAN_BEGIN_PID) && SAME(INSTANT_PID, SPAN_BEGI
 		       SAME(SPAN_END_TID, SPAN_BEGIN_TID) && SAME(INSTANT_TID, SPAN_BEGIN_TID),
 	       "make_mark reads all of these alike");
 
-static int decode_span_begins(const struct rows *rows, struct event *events, size_t *count)
+static int decode_span_begins(const struct chunk *chunk, struct event *events, size_t *count)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < rows->count && !status; i++) {
-		status = make_mark(rows, i, EVENT_SPAN_BEGIN, &events[i]);
-		events[i].id = rows->columns[SPAN_BEGIN_ID][i];
+	for (uint32_t i = 0; i < chunk->count && !status; i++) {
+		status = make_mark(chunk, i, EVENT_SPAN_BEGIN, &events[i]);
+		events[i].id = chunk->columns[SPAN_BEGIN_ID][i];
 		if (!status)
-			status = labels_find(
-				&rows->job->labels, rows->trace, rows->columns[SPAN_BEGIN_NAME][i],
-				rows->columns[SPAN_BEGIN_CATEGORY][i], &events[i].label);
+			status = labels_find(&chunk->job->labels, chunk->block->trace,
+					     chunk->columns[SPAN_BEGIN_NAME][i],
+					     chunk->columns[SPAN_BEGIN_CATEGORY][i],
+					     &events[i].label);
 	}
-	*count = rows->count;
+	*count = chunk->count;
 	return status;
 }
 
-static int decode_span_ends(const struct rows *rows, struct event *events, size_t *count)
+static int decode_span_ends(const struct chunk *chunk, struct event *events, size_t *count)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < rows->count && !status; i++) {
-		status = make_mark(rows, i, EVENT_SPAN_END, &events[i]);
-		events[i].id = rows->columns[SPAN_END_ID][i];
+	for (uint32_t i = 0; i < chunk->count && !status; i++) {
+		status = make_mark(chunk, i, EVENT_SPAN_END, &events[i]);
+		events[i].id = chunk->columns[SPAN_END_ID][i];
 	}
-	*count = rows->count;
+	*count = chunk->count;
 	return status;
 }
 
-static int decode_instants(const struct rows *rows, struct event *events, size_t *count)
+static int decode_instants(const struct chunk *chunk, struct event *events, size_t *count)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < rows->count && !status; i++) {
-		status = make_mark(rows, i, EVENT_INSTANT, &events[i]);
+	for (uint32_t i = 0; i < chunk->count && !status; i++) {
+		status = make_mark(chunk, i, EVENT_INSTANT, &events[i]);
 		if (!status)
-			status = labels_find(&rows->job->labels, rows->trace,
-					     rows->columns[INSTANT_NAME][i],
-					     rows->columns[INSTANT_CATEGORY][i], &events[i].label);
+			status = labels_find(&chunk->job->labels, chunk->block->trace,
+					     chunk->columns[INSTANT_NAME][i],
+					     chunk->columns[INSTANT_CATEGORY][i], &events[i].label);
 	}
-	*count = rows->count;
+	*count = chunk->count;
+	return status;
+}
+
+static int decode_execs(const struct chunk *chunk, struct event *events, size_t *count)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < chunk->count && !status; i++)
+		status = make_mark(chunk, i, EVENT_PROGRAM_END, &events[i]);
+	*count = chunk->count;
 	return status;
 }
 
 /* Of threads only the last one ends its process. */
-static int decode_ends(const struct rows *rows, struct event *events, size_t *count)
+static int decode_exits(const struct chunk *chunk, struct event *events, size_t *count)
 {
-	struct event *event = events;
 	int status = 0;
 
-	for (size_t i = 0; i < rows->count && !status; i++) {
-		if (rows->kind == TRACE_EXIT && !rows->columns[EXIT_PROCESS][i])
-			continue;
-		status = make_mark(rows, i, EVENT_PROGRAM_END, event++);
+	for (uint32_t i = 0; i < chunk->count && !status; i++) {
+		if (chunk->columns[EXIT_PROCESS][i])
+			status = make_mark(chunk, i, EVENT_PROGRAM_END, &events[i]);
+		else
+			start_event(chunk, i, &events[i]);
 	}
-	*count = event - events;
+	*count = chunk->count;
 	return status;
 }
 
-int event_decode(const struct rows *rows, struct event *events, size_t *count)
+static int decode_names(const struct chunk *chunk, struct event *events, size_t *count)
 {
-	static int (*const decoders[TRACE_KIND_COUNT])(const struct rows *, struct event *,
+	for (uint32_t i = 0; i < chunk->count; i++)
+		start_event(chunk, i, &events[i]);
+	*count = chunk->count;
+	return 0;
+}
+
+int event_decode(const struct chunk *chunk, struct event *events, size_t *count)
+{
+	static int (*const decoders[TRACE_KIND_COUNT])(const struct chunk *, struct event *,
 						       size_t *) = {
 		[TRACE_SYSCALL] = decode_calls,
 		[TRACE_SYSCALL_PATH] = decode_calls,
 		[TRACE_FAULT] = decode_faults,
-		[TRACE_PAGECACHE] = count_pagecache,
-		[TRACE_EXEC] = decode_ends,
-		[TRACE_EXIT] = decode_ends,
+		[TRACE_PAGECACHE] = decode_pagecache,
+		[TRACE_FORK] = decode_names,
+		[TRACE_EXEC] = decode_execs,
+		[TRACE_EXIT] = decode_exits,
+		[TRACE_FILE] = decode_names,
 		[TRACE_SPAN_BEGIN] = decode_span_begins,
 		[TRACE_SPAN_END] = decode_span_ends,
 		[TRACE_INSTANT] = decode_instants,
 	};
 
-	return decoders[rows->kind](rows, events, count);
+	return decoders[chunk->block->kind](chunk, events, count);
 }
 
 size_t event_unseen(enum trace_family family, struct event_unseen places[2])

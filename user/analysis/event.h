@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What analyses see of a row: what it did to which file, by which door, on whose account. Here, and
- * nowhere else, an operation is classed. What the application says of itself (spans, moments) are
- * events as well, of no class. Knows nothing of tables.
+ * What is seen of a row: what it did to which file, by which door, on whose account. Here, and
+ * nowhere else, an operation is classed. Every row is an event, a transfer between two files is
+ * two; those that are no operations (spans, moments, forks, ...) are of no class. Knows nothing of
+ * tables.
  */
 #ifndef FAULTLINE_EVENT_MODEL_H
 #define FAULTLINE_EVENT_MODEL_H
 
+#include "analysis/held_block.h"
 #include "analysis/job.h"
 
 /* What time and bytes count as. A transfer (sendfile and its like) is two events, a read of the one
@@ -39,12 +41,15 @@ enum io_door {
 #define EVENT_FAILED (1u << 2)
 #define EVENT_OPENS (1u << 3)	 /* it opened the file */
 #define EVENT_UNLINKED (1u << 4) /* the file had no name left */
-#define EVENT_FAULT (1u << 5)	 /* a page fault, not a call */
-/* No operations, of class IO_NONE and DOOR_NONE, without a file or a duration: */
-#define EVENT_SPAN_BEGIN (1u << 6)
-#define EVENT_SPAN_END (1u << 7)
-#define EVENT_PROGRAM_END (1u << 8) /* the process ended, or runs another program from now on */
-#define EVENT_INSTANT (1u << 9)
+#define EVENT_FAULT (1u << 5)	 /* a page fault ... */
+#define EVENT_CALL (1u << 6)	 /* ... or a system call */
+#define EVENT_SECOND (1u << 7)	 /* its row gave another event before: counts as one operation */
+/* No operations, of class IO_NONE and DOOR_NONE: */
+#define EVENT_SPAN_BEGIN (1u << 8)
+#define EVENT_SPAN_END (1u << 9)
+#define EVENT_PROGRAM_END (1u << 10) /* the process ended, or runs another program from now on */
+#define EVENT_INSTANT (1u << 11)
+#define EVENT_PAGECACHE (1u << 12) /* fetched_bytes of a file, on no operation's account */
 /* What changes which spans are open. */
 #define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
 
@@ -61,34 +66,55 @@ struct event {
 			uint64_t label; /* number in the job's spans; not of an end */
 		};
 	};
-	uint32_t process;   /* number in the job's table */
+	uint64_t asked_bytes;
+	const struct held_block *block; /* the row that it comes from; see event_value */
+	uint32_t row;
+	uint32_t process;   /* number in the job's table; of EVENT_PAGECACHE, forks and files not
+			     * looked up: PROCESS_UNKNOWN */
 	uint32_t thread;    /* tid */
 	uint32_t file;	    /* number in the job's table, or FILE_NONE */
 	uint32_t major;	    /* major faults */
-	uint16_t operation; /* number in the job's list */
+	uint16_t operation; /* number in the job's list; of calls, faults and EVENT_PAGECACHE */
 	uint8_t class;	    /* enum io_class */
 	uint8_t door;	    /* enum io_door */
 	uint32_t flags;	    /* EVENT_* */
 };
 
-/* A block as it was read. */
-struct rows {
-	struct job *job;
-	uint32_t trace;
-	enum trace_kind kind;
-	size_t count;
-	struct trace_operation_total *seen; /* where event_decode counts, by number in the header */
-	const uint64_t *columns[SYSCALL_PATH_COLUMNS]; /* NULL for those not asked for */
+/* A value of the row that an event comes from: a column that was asked for, as in the trace. */
+static inline uint64_t event_value(const struct event *event, unsigned int column)
+{
+	return held_block_value(event->block, column, event->row);
+}
+
+static inline enum trace_kind event_kind(const struct event *event)
+{
+	return event->block->kind;
+}
+
+/* Ids come again and again: the files found lately, by the low bits of their ids. */
+#define FILE_MEMORY_SLOTS 1024
+
+struct file_memory { /* all zeros at the start: id 0 is no file and never looked up */
+	uint64_t ids[FILE_MEMORY_SLOTS];
+	uint32_t traces[FILE_MEMORY_SLOTS], files[FILE_MEMORY_SLOTS];
 };
 
-/* The columns that events and the analyses of rows need of a kind; 0 for kinds that hold no events.
- */
+/* Rows on their way to be events: some of a block, widened. */
+#define CHUNK_ROWS 128
+
+struct chunk {
+	struct job *job;
+	const struct held_block *block;
+	uint32_t row, count; /* the first one, and how many */
+	struct file_memory *memory;
+	const uint64_t *columns[TRACE_COLUMNS_MOST]; /* NULL for those not asked for */
+};
+
+/* The columns that event_decode needs of a kind. */
 uint64_t event_columns(enum trace_kind kind);
-/* Room that event_decode needs for the events of so many rows. */
-size_t event_room(enum trace_kind kind, size_t rows);
-/* Turns rows into events, in their order, and adds the rows to `seen`. Sets *count. Returns 0 or
- * -ENOMEM. */
-int event_decode(const struct rows *rows, struct event *events, size_t *count);
+/* Turns rows into events, in their order, at most two for each, and adds calls and faults to what
+ * was seen of their trace. Returns 0 or -ENOMEM. */
+int event_decode(const struct chunk *chunk, struct event *events, size_t *count);
 
 /*
  * Where the part of an operation belongs that no row tells of. A lost fault counts as one that
@@ -106,18 +132,6 @@ size_t event_unseen(enum trace_family family, struct event_unseen places[2]);
 
 /* True for operations whose result is a number of bytes read or written. */
 bool event_moves_bytes(enum trace_family family);
-
-/* The operation of a row. */
-static inline uint32_t rows_operation(const struct rows *rows, size_t row)
-{
-	const struct job_trace *trace = &rows->job->traces[rows->trace];
-
-	if (rows->kind == TRACE_FAULT)
-		return trace->operations[trace->fault];
-	if (rows->kind == TRACE_PAGECACHE)
-		return trace->operations[trace->pagecache];
-	return trace->operations[rows->columns[SYSCALL_OP][row]];
-}
 
 /* As the kernel tells an error from a result: IS_ERR_VALUE of include/linux/err.h. */
 static inline bool result_is_error(uint64_t result)

@@ -86,18 +86,21 @@ static int add_directory(struct lookups *lookups, const char *path, size_t lengt
 	return directory->path && directory->example ? 0 : -ENOMEM;
 }
 
+/* Where a call looked, by the string ids of its row. */
+struct lookup {
+	uint32_t trace;
+	uint64_t dir, path;
+};
+
 /* Two paths with one 64-bit hash under a seed of this run are one path. */
-static int find_directory(struct lookups *lookups, const struct rows *rows, size_t row,
-			  uint32_t *number)
+static int find_directory(struct lookups *lookups, const struct lookup *lookup, uint32_t *number)
 {
 	char path[PATH_JOIN_BYTES];
 	size_t whole =
-		path_join(&rows->job->files, rows->trace, rows->columns[SYSCALL_PATH_DIR][row],
-			  rows->columns[SYSCALL_PATH_PATH][row], path);
+		path_join(&lookups->job->files, lookup->trace, lookup->dir, lookup->path, path);
 	size_t length = path_directory(path, whole);
 	uint64_t key = map_hash_bytes(&lookups->numbers, path, length), *found;
 	bool added;
-	int status = 0;
 
 	found = map_find(&lookups->numbers, &key);
 	if (found) {
@@ -113,32 +116,32 @@ static int find_directory(struct lookups *lookups, const struct rows *rows, size
 		return -ENOMEM;
 	*found = lookups->count;
 	*number = lookups->count;
-	status = add_directory(lookups, path, length, whole);
-	return status;
+	return add_directory(lookups, path, length, whole);
 }
 
-static int add_failure(struct lookups *lookups, const struct rows *rows, size_t row)
+static int add_failure(struct lookups *lookups, const struct lookup *lookup,
+		       const struct event *event, uint64_t result)
 {
-	uint64_t dir = rows->columns[SYSCALL_PATH_DIR][row];
-	uint64_t path = rows->columns[SYSCALL_PATH_PATH][row];
-	struct memory_slot *slot = &lookups->memory[(path * 31 + dir) & (MEMORY_SLOTS - 1)];
+	struct memory_slot *slot =
+		&lookups->memory[(lookup->path * 31 + lookup->dir) & (MEMORY_SLOTS - 1)];
 	struct directory *directory;
 	uint32_t number;
 
-	if (slot->directory && slot->path == path && slot->dir == dir &&
-	    slot->trace == rows->trace) {
+	if (slot->directory && slot->path == lookup->path && slot->dir == lookup->dir &&
+	    slot->trace == lookup->trace) {
 		number = slot->directory - 1;
 	} else {
-		int status = find_directory(lookups, rows, row, &number);
+		int status = find_directory(lookups, lookup, &number);
 
 		if (status)
 			return status;
-		*slot = (struct memory_slot) { dir, path, rows->trace, number + 1 };
+		*slot = (struct memory_slot) { lookup->dir, lookup->path, lookup->trace,
+					       number + 1 };
 	}
 	directory = &lookups->directories[number];
 	directory->count++;
-	directory->enoent += rows->columns[SYSCALL_RESULT][row] == (uint64_t)-ENOENT;
-	directory->thread_time_ns += rows->columns[SYSCALL_DUR][row];
+	directory->enoent += result == (uint64_t)-ENOENT;
+	directory->thread_time_ns += event->end - event->start;
 	return 0;
 }
 
@@ -154,19 +157,23 @@ static bool is_failed_lookup(uint64_t result)
 	return false;
 }
 
-static int add_rows(void *state, const struct rows *rows)
+static int add_events(void *state, const struct event *events, size_t count)
 {
 	int status = 0;
 
-	if (rows->kind != TRACE_SYSCALL_PATH)
-		return 0;
-	for (size_t i = 0; i < rows->count && !status; i++) {
-		uint32_t operation = rows_operation(rows, i);
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		struct lookup lookup;
+		uint64_t result;
 
-		if (is_failed_lookup(rows->columns[SYSCALL_RESULT][i]) &&
-		    rows->columns[SYSCALL_PATH_PATH][i] &&
-		    rows->job->operations[operation].family == TRACE_METADATA)
-			status = add_failure(state, rows, i);
+		if (event->class != IO_METADATA || !(event->flags & EVENT_FAILED) ||
+		    event_kind(event) != TRACE_SYSCALL_PATH)
+			continue;
+		result = event_value(event, SYSCALL_RESULT);
+		lookup = (struct lookup) { .trace = event->block->trace,
+					   .dir = event_value(event, SYSCALL_PATH_DIR),
+					   .path = event_value(event, SYSCALL_PATH_PATH) };
+		if (lookup.path && is_failed_lookup(result))
+			status = add_failure(state, &lookup, event, result);
 	}
 	return status;
 }
@@ -247,7 +254,8 @@ const struct analysis analysis_failed_lookups = {
 	.title = "Failed look-ups",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.rows = add_rows,
+	.passing.events = add_events,
+	.path_columns = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
 	.end = end,
 };

@@ -147,30 +147,25 @@ static int add_event(struct files *files, const struct event *event)
 	return 0;
 }
 
+/* On no operation's account, so of no process. */
+static void add_pagecache(struct files *files, const struct event *event)
+{
+	files->uses[event->file].cache_fetched_bytes += event->fetched_bytes;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < count && !status; i++)
-		if (events[i].file != FILE_NONE)
+	for (size_t i = 0; i < count && !status; i++) {
+		if (events[i].file == FILE_NONE)
+			continue;
+		if (events[i].flags & EVENT_PAGECACHE)
+			add_pagecache(state, &events[i]);
+		else
 			status = add_event(state, &events[i]);
-	return status;
-}
-
-static int add_rows(void *state, const struct rows *rows)
-{
-	struct files *files = state;
-
-	if (rows->kind != TRACE_PAGECACHE)
-		return 0;
-	for (size_t i = 0; i < rows->count; i++) {
-		uint32_t file = file_table_find(&rows->job->files, rows->trace,
-						rows->columns[PAGECACHE_FILE][i]);
-
-		if (file != FILE_NONE)
-			files->uses[file].cache_fetched_bytes += rows->columns[PAGECACHE_BYTES][i];
 	}
-	return 0;
+	return status;
 }
 
 /* --- the table --- */
@@ -407,8 +402,7 @@ const struct analysis analysis_files = {
 	.title = "Files",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.rows = add_rows,
-	.events = add_events,
+	.passing.events = add_events,
 	.fill = fill,
 	.end = end,
 };

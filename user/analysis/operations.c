@@ -77,32 +77,21 @@ static struct detail *detail_of(struct operations *operations, uint32_t number)
 	return operations->details[number];
 }
 
-static int add_faults(struct operations *operations, const struct rows *rows)
-{
-	struct detail *detail = detail_of(operations, rows_operation(rows, 0));
-
-	if (!detail)
-		return -ENOMEM;
-	for (size_t i = 0; i < rows->count; i++)
-		histogram_add(&detail->latency, rows->columns[FAULT_DUR][i]);
-	return 0;
-}
-
-static int add_rows(void *state, const struct rows *rows)
+static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct operations *operations = state;
 
-	if (rows->kind == TRACE_FAULT)
-		return rows->count ? add_faults(operations, rows) : 0;
-	if (rows->kind != TRACE_SYSCALL && rows->kind != TRACE_SYSCALL_PATH)
-		return 0;
-	for (size_t i = 0; i < rows->count; i++) {
-		struct detail *detail = detail_of(operations, rows_operation(rows, i));
+	for (const struct event *event = events; event < events + count; event++) {
+		struct detail *detail;
 
+		if (!(event->flags & (EVENT_CALL | EVENT_FAULT)) || event->flags & EVENT_SECOND)
+			continue;
+		detail = detail_of(operations, event->operation);
 		if (!detail)
 			return -ENOMEM;
-		histogram_add(&detail->latency, rows->columns[SYSCALL_DUR][i]);
-		detail->sizes[size_class(rows->columns[SYSCALL_ASKED][i])]++;
+		histogram_add(&detail->latency, event->end - event->start);
+		if (event->flags & EVENT_CALL)
+			detail->sizes[size_class(event->asked_bytes)]++;
 	}
 	return 0;
 }
@@ -272,7 +261,7 @@ const struct analysis analysis_operations = {
 	.title = "Operations",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.rows = add_rows,
+	.passing.events = add_events,
 	.fill = fill,
 	.end = end,
 };

@@ -292,7 +292,7 @@ const struct analysis analysis_processes = {
 	.title = "Processes",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.events = add_events,
+	.passing.events = add_events,
 	.fill = fill,
 	.end = end,
 };

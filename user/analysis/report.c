@@ -12,7 +12,7 @@
 
 #include "analysis/activity.h"
 #include "analysis/analysis.h"
-#include "analysis/stream.h"
+#include "analysis/walk.h"
 
 static const struct analysis devices = {
 	.name = "devices",
@@ -51,156 +51,30 @@ static int begin_all(struct pass *pass)
 	return status;
 }
 
-static int rows_to_all(void *context, const struct rows *rows)
+static int walk_all(struct pass *pass, const struct report_options *options,
+		    struct trace_error *error)
 {
-	struct pass *pass = context;
-	int status = 0;
+	struct walk_consumer consumers[1 + ANALYSES] = { { &activities_calls, &pass->activities } };
+	struct walk walk = {
+		.cursor.kinds = ~(1ull << TRACE_FORK | 1ull << TRACE_FILE), /* the job has those */
+		.consumers = consumers,
+		.consumer_count = 1,
+	};
+	int status;
 
-	for (size_t i = 0; i < ANALYSES && !status; i++)
-		if (registry[i]->rows)
-			status = registry[i]->rows(pass->states[i], rows);
-	return status;
-}
-
-/* --- events, and the spans that are open between them --- */
-
-static int events_to_all(struct pass *pass, const struct event *events, size_t count)
-{
-	int status = count ? activities_events(&pass->activities, events, count) : 0;
-
-	for (size_t i = 0; i < ANALYSES && count && !status; i++)
-		if (registry[i]->events)
-			status = registry[i]->events(pass->states[i], events, count);
-	return status;
-}
-
-static int begin_span(struct pass *pass, const struct event *event)
-{
-	uint32_t slot;
-	int status = open_spans_begin(&pass->job.spans, event, &pass->job.processes, &slot);
-
-	if (status || slot == SPAN_NONE)
-		return status;
-	status = activities_span_begun(&pass->activities, slot);
-	for (size_t i = 0; i < ANALYSES && !status; i++)
-		if (registry[i]->span_begun)
-			status = registry[i]->span_begun(pass->states[i], slot);
-	return status;
-}
-
-static int end_span(struct pass *pass, uint32_t slot, uint64_t end_ns, bool unfinished)
-{
-	struct span *span = &pass->job.spans.slots[slot];
-	int status = 0;
-
-	span->end_ns = end_ns > span->begin_ns ? end_ns : span->begin_ns;
-	span->unfinished = unfinished;
-	activities_span_ended(&pass->activities, slot);
-	for (size_t i = 0; i < ANALYSES && !status; i++)
-		if (registry[i]->span_ended)
-			status = registry[i]->span_ended(pass->states[i], slot);
-	open_spans_close(&pass->job.spans, slot);
-	return status;
-}
-
-static int take_turn(struct pass *pass, const struct event *event)
-{
-	struct open_spans *spans = &pass->job.spans;
-	uint32_t slot;
-	int status = 0;
-
-	if (event->flags & EVENT_SPAN_BEGIN)
-		return begin_span(pass, event);
-	if (event->flags & EVENT_SPAN_END) {
-		slot = open_spans_of_id(spans, event->process, event->id);
-		if (slot != SPAN_NONE)
-			return end_span(pass, slot, event->start, false);
-		spans->unmatched_ends++;
-		return 0;
+	if (options) {
+		walk.progress = options->progress;
+		walk.context = options->context;
 	}
-	while (!status && (slot = open_spans_of_process(spans, event->process)) != SPAN_NONE)
-		status = end_span(pass, slot, event->start, true);
-	return status;
-}
-
-static int take_events(struct pass *pass, const struct event *events, size_t count)
-{
-	size_t first = 0;
-	int status = 0;
-
-	for (size_t i = 0; i < count && !status; i++) {
-		if (!(events[i].flags & EVENT_TURN))
-			continue;
-		status = events_to_all(pass, events + first, i - first);
-		if (!status)
-			status = take_turn(pass, &events[i]);
-		first = i + 1;
+	for (size_t i = 0; i < ANALYSES; i++) {
+		walk.cursor.columns[TRACE_SYSCALL_PATH] |= registry[i]->path_columns;
+		if (pass->states[i])
+			consumers[walk.consumer_count++] =
+				(struct walk_consumer) { &registry[i]->passing, pass->states[i] };
 	}
-	return status ? status : events_to_all(pass, events + first, count - first);
-}
-
-struct last_end {
-	uint64_t end_ns;
-	uint32_t slot;
-};
-
-static int compare_ends(const void *left, const void *right)
-{
-	const struct last_end *a = left, *b = right;
-
-	if (a->end_ns != b->end_ns)
-		return a->end_ns < b->end_ns ? -1 : 1;
-	return a->slot < b->slot ? -1 : 1;
-}
-
-/* Spans that are open when all is over end with their traces. */
-static int end_spans(struct pass *pass)
-{
-	const struct job *job = &pass->job;
-	struct last_end *ends = reallocarray(NULL, job->spans.open + 1, sizeof(*ends));
-	size_t count = 0;
-	int status = 0;
-
-	if (!ends)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < job->spans.used; i++) {
-		const struct span *span = &job->spans.slots[i];
-		uint32_t trace = job->processes.processes[span->process].trace;
-
-		if (span->serial)
-			ends[count++] = (struct last_end) { job->traces[trace].end_ns, i };
-	}
-	qsort(ends, count, sizeof(*ends), compare_ends);
-	for (size_t i = 0; i < count && !status; i++)
-		status = end_span(pass, ends[i].slot, ends[i].end_ns, true);
+	status = walk_run(&pass->job, &walk, error);
 	activities_finish(&pass->activities);
-	free(ends);
 	return status;
-}
-
-static int stream_to_all(struct pass *pass, const struct report_options *options,
-			 struct trace_error *error)
-{
-	const struct stream_options stream_options = { .rows = rows_to_all, .context = pass };
-	const struct event *events;
-	struct stream *stream;
-	double told = 0;
-	size_t count;
-	int status = stream_open(&stream, &pass->job, &stream_options);
-
-	if (status)
-		return status;
-	do {
-		status = stream_next(stream, &events, &count, error);
-		if (!status)
-			status = take_events(pass, events, count);
-		if (options && options->progress && stream_progress(stream) != told) {
-			told = stream_progress(stream);
-			options->progress(options->context, told);
-		}
-	} while (count && !status);
-	stream_close(stream);
-	return status ? status : end_spans(pass);
 }
 
 static int fill_all(struct pass *pass, struct report *report)
@@ -266,7 +140,7 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 	if (!status)
 		status = begin_all(&pass);
 	if (!status)
-		status = stream_to_all(&pass, options, error);
+		status = walk_all(&pass, options, error);
 	if (status)
 		goto out;
 	job_count_unseen(&pass.job);

@@ -90,7 +90,7 @@ static bool is_nested(const struct open_spans *open, uint32_t slot)
 	return false;
 }
 
-static int span_begun(void *state, uint32_t slot)
+static int span_begun(void *state, uint32_t slot, const struct event *event)
 {
 	struct spans *spans = state;
 	const struct open_spans *open = &spans->job->spans;
@@ -119,7 +119,7 @@ static uint64_t measure_until(const struct interval_union *whole, uint64_t time_
 	return whole->measure - clock_subtract(whole->end, time_ns);
 }
 
-static int span_ended(void *state, uint32_t slot)
+static int span_ended(void *state, uint32_t slot, const struct event *event)
 {
 	struct spans *spans = state;
 	const struct span *span = &spans->job->spans.slots[slot];
@@ -389,9 +389,9 @@ const struct analysis analysis_spans = {
 	.title = "Spans",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.events = add_events,
-	.span_begun = span_begun,
-	.span_ended = span_ended,
+	.passing.events = add_events,
+	.passing.span_begun = span_begun,
+	.passing.span_ended = span_ended,
 	.fill = fill,
 	.end = end,
 };

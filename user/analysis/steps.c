@@ -167,7 +167,7 @@ static int claim_around(struct steps *all, uint32_t slot)
 	return status;
 }
 
-static int span_begun(void *state, uint32_t slot)
+static int span_begun(void *state, uint32_t slot, const struct event *event)
 {
 	struct steps *all = state;
 	const struct job *job = all->job;
@@ -284,7 +284,7 @@ static int add_step(struct series *series, const struct job *job, const struct s
 	return status ? status : keep(series, &step);
 }
 
-static int span_ended(void *state, uint32_t slot)
+static int span_ended(void *state, uint32_t slot, const struct event *event)
 {
 	struct steps *all = state;
 	const struct job *job = all->job;
@@ -468,8 +468,8 @@ const struct analysis analysis_steps = {
 	.title = "Steps",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.span_begun = span_begun,
-	.span_ended = span_ended,
+	.passing.span_begun = span_begun,
+	.passing.span_ended = span_ended,
 	.fill = fill,
 	.end = end,
 };

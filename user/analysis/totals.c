@@ -212,7 +212,7 @@ const struct analysis analysis_totals = {
 	.title = "Totals",
 	.shape = TABLE_RECORD,
 	.begin = begin,
-	.events = add_events,
+	.passing.events = add_events,
 	.fill = fill,
 	.end = free,
 };

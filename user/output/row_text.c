@@ -15,22 +15,22 @@
 #define COLUMNS_MOST 64	     /* of a kind: as many as a mask of columns can name */
 #define LEAST_RESULT (-4095) /* below it a negative result is no error */
 
-struct column_view {
+struct shown {
 	const struct trace_reader *reader;
 	enum trace_kind kind;
 	const struct trace_column *column;
 	uint64_t value;
 };
 
-typedef void show_function(struct sink *out, const struct column_view *view);
+typedef void show_function(struct sink *out, const struct shown *shown);
 
-static void show_nothing(struct sink *out, const struct column_view *view)
+static void show_nothing(struct sink *out, const struct shown *shown)
 {
 }
 
-static void show_result(struct sink *out, const struct column_view *view)
+static void show_result(struct sink *out, const struct shown *shown)
 {
-	int64_t result = view->value;
+	int64_t result = shown->value;
 	const char *name = result < 0 && result >= LEAST_RESULT ? strerrorname_np(-result) : NULL;
 
 	sink_text(out, " = ");
@@ -42,67 +42,67 @@ static void show_result(struct sink *out, const struct column_view *view)
 	}
 }
 
-static void show_flags(struct sink *out, const struct column_view *view)
+static void show_flags(struct sink *out, const struct shown *shown)
 {
 	const char *between = " [", *name;
 
 	for (unsigned int i = 0; i < 64; i++) {
-		if (!(view->value & 1ull << i))
+		if (!(shown->value & 1ull << i))
 			continue;
 		sink_text(out, between);
-		name = flags_name(view->kind, i);
+		name = flags_name(shown->kind, i);
 		if (name)
 			sink_text(out, name);
 		else
 			sink_format(out, "bit %u", i);
 		between = ", ";
 	}
-	if (view->value)
+	if (shown->value)
 		sink_char(out, ']');
 }
 
-static void show_bytes(struct sink *out, const struct column_view *view)
+static void show_bytes(struct sink *out, const struct shown *shown)
 {
 	char text[UNITS_TEXT];
-	size_t length = strlen(view->column->name);
+	size_t length = strlen(shown->column->name);
 
-	if (!view->value)
+	if (!shown->value)
 		return;
 	/* "fetched_bytes" reads "fetched 4.0 KiB" */
-	if (length > 6 && !strcmp(view->column->name + length - 6, "_bytes"))
+	if (length > 6 && !strcmp(shown->column->name + length - 6, "_bytes"))
 		length -= 6;
 	sink_char(out, ' ');
-	sink_bytes(out, view->column->name, length);
+	sink_bytes(out, shown->column->name, length);
 	sink_char(out, ' ');
-	sink_text(out, units_bytes(text, view->value));
+	sink_text(out, units_bytes(text, shown->value));
 }
 
-static void show_offset(struct sink *out, const struct column_view *view)
+static void show_offset(struct sink *out, const struct shown *shown)
 {
-	if (view->column->type == TRACE_INT && (int64_t)view->value < 0)
+	if (shown->column->type == TRACE_INT && (int64_t)shown->value < 0)
 		return;
 	sink_text(out, " offset ");
-	sink_uint(out, view->value);
+	sink_uint(out, shown->value);
 }
 
-static void show_device(struct sink *out, const struct column_view *view)
+static void show_device(struct sink *out, const struct shown *shown)
 {
-	sink_format(out, " dev %" PRIu64 ":%" PRIu64, view->value >> 20, view->value & 0xfffff);
+	sink_format(out, " dev %" PRIu64 ":%" PRIu64, shown->value >> 20, shown->value & 0xfffff);
 }
 
-static void show_mode(struct sink *out, const struct column_view *view)
+static void show_mode(struct sink *out, const struct shown *shown)
 {
-	sink_format(out, " mode %" PRIo64, view->value);
+	sink_format(out, " mode %" PRIo64, shown->value);
 }
 
 /* The status that wait() would give. */
-static void show_status(struct sink *out, const struct column_view *view)
+static void show_status(struct sink *out, const struct shown *shown)
 {
-	int status = view->value;
+	int status = shown->value;
 
 	if (WIFSIGNALED(status))
 		sink_format(out, " signal %d", WTERMSIG(status));
-	else if (view->value)
+	else if (shown->value)
 		sink_format(out, " status %d", WEXITSTATUS(status));
 }
 
@@ -114,9 +114,9 @@ static void show_quoted(struct sink *out, struct trace_string text)
 }
 
 /* Arguments one by one, each in quotes. */
-static void show_command(struct sink *out, const struct column_view *view)
+static void show_command(struct sink *out, const struct shown *shown)
 {
-	struct trace_string text = trace_reader_string(view->reader, view->value);
+	struct trace_string text = trace_reader_string(shown->reader, shown->value);
 	const char *at = text.bytes, *end = text.bytes + text.length;
 
 	while (at < end) {
@@ -128,21 +128,21 @@ static void show_command(struct sink *out, const struct column_view *view)
 }
 
 /* "name value", if there is anything to say. */
-static void show_named(struct sink *out, const struct column_view *view)
+static void show_named(struct sink *out, const struct shown *shown)
 {
-	if (view->value == 0 || (view->column->type == TRACE_INT && view->value == UINT64_MAX))
+	if (shown->value == 0 || (shown->column->type == TRACE_INT && shown->value == UINT64_MAX))
 		return;
 	sink_char(out, ' ');
-	sink_text(out, view->column->name);
-	if (view->column->type == TRACE_STRING) {
-		show_quoted(out, trace_reader_string(view->reader, view->value));
+	sink_text(out, shown->column->name);
+	if (shown->column->type == TRACE_STRING) {
+		show_quoted(out, trace_reader_string(shown->reader, shown->value));
 		return;
 	}
 	sink_char(out, ' ');
-	if (view->column->type == TRACE_INT)
-		sink_int(out, view->value);
+	if (shown->column->type == TRACE_INT)
+		sink_int(out, shown->value);
 	else
-		sink_uint(out, view->value);
+		sink_uint(out, shown->value);
 }
 
 /* Columns that are not shown as "name value", or not where they stand. */
@@ -230,10 +230,10 @@ void row_text(struct sink *out, const struct trace_reader *reader, uint64_t star
 	if (row->path2.length)
 		show_quoted(out, row->path2);
 	for (unsigned int i = 0; i < schema->column_count; i++) {
-		const struct column_view view = { reader, row->kind, &schema->columns[i],
-						  row->values[i] };
+		const struct shown shown = { reader, row->kind, &schema->columns[i],
+					     row->values[i] };
 
-		function_of(row->kind, i)(out, &view);
+		function_of(row->kind, i)(out, &shown);
 	}
 	if (schema->duration >= 0)
 		sink_format(out, " <%s>", units_ns(text, row->values[schema->duration]));

@@ -217,3 +217,24 @@ void column_widen(const struct column_view *view, uint64_t *to, size_t count)
 		memset(to, 0, count * sizeof(*to));
 	}
 }
+
+#define COLUMN_PIECE 512
+
+bool column_reaches(const struct column_view *view, uint64_t limit, size_t count)
+{
+	struct column_view piece = *view;
+	uint64_t values[COLUMN_PIECE], highest = 0;
+
+	if (view->width == 1 && !view->is_signed && limit > UINT8_MAX)
+		return false;
+	for (size_t done = 0; done < count; done += COLUMN_PIECE) {
+		size_t some = count - done < COLUMN_PIECE ? count - done : COLUMN_PIECE;
+
+		if (piece.width)
+			piece.data = view->data + done * view->width;
+		column_widen(&piece, values, some);
+		for (size_t i = 0; i < some; i++)
+			highest = values[i] > highest ? values[i] : highest;
+	}
+	return highest >= limit;
+}

@@ -45,5 +45,7 @@ int column_parse(struct mp *mp, size_t count, struct column_view *view);
 /* Widens it to `count` values of 64 bits, signed ones in two's complement; zeros if there is none.
  */
 void column_widen(const struct column_view *view, uint64_t *to, size_t count);
+/* Whether any of `count` values is not below a limit, 1 or more. */
+bool column_reaches(const struct column_view *view, uint64_t limit, size_t count);
 
 #endif

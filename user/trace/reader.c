@@ -17,7 +17,7 @@
 #include "error.h"
 #include "meta.h"
 
-#define COLUMNS_MAX 64
+#define COLUMNS_MAX TRACE_COLUMNS_MOST
 /* Strings may take more memory than their compressed file, but not without limit: a few kilobytes
  * of a forged file could claim gigabytes of empty strings. */
 #define TEXT_BYTES_MAX (64u << 20)
@@ -52,42 +52,50 @@ static int load_column(struct trace_reader *reader, const struct column_view *vi
 	return 0;
 }
 
-static bool operations_known(const struct trace_reader *reader, enum trace_kind kind, size_t rows)
+static bool has_operations(enum trace_kind kind)
 {
-	const uint64_t *operations = reader->columns[SYSCALL_OP];
-	uint64_t highest = 0;
+	return kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH;
+}
 
-	if (kind != TRACE_SYSCALL && kind != TRACE_SYSCALL_PATH)
-		return true;
-	for (size_t i = 0; i < rows; i++)
-		highest = operations[i] > highest ? operations[i] : highest;
-	return !rows || highest < reader->header.operation_count;
+/* Finds the columns of the mask and checks what can be wrong with them. 0 or -EINVAL. */
+static int view_rows(const struct trace_reader *reader, const struct block *block, uint64_t mask,
+		     struct column_view views[COLUMNS_MAX])
+{
+	const struct trace_schema *schema = &trace_schemas[block->kind];
+	int err = block_columns(block, schema->columns, schema->column_count, mask, views);
+
+	if (err)
+		return err;
+	if (mask & 1ull << TRACE_COL_TIME && !views[TRACE_COL_TIME].width)
+		return -EINVAL;
+	if (block->rows && mask & 1ull << SYSCALL_OP && has_operations(block->kind) &&
+	    (!reader->header.operation_count ||
+	     column_reaches(&views[SYSCALL_OP], reader->header.operation_count, block->rows)))
+		return -EINVAL;
+	return 0;
+}
+
+/* Differences to times. */
+static void sum_up(uint64_t *times, size_t count, uint64_t t0)
+{
+	for (size_t i = 0; i < count; i++)
+		times[i] = t0 += times[i];
 }
 
 /* Loads the columns of the mask. 0, -EINVAL, -ENOMEM. */
 static int load_rows(struct trace_reader *reader, const struct block *block, uint64_t mask)
 {
-	const struct trace_schema *schema = &trace_schemas[block->kind];
-	const uint64_t time = 1ull << TRACE_COL_TIME, operation = 1ull << SYSCALL_OP;
 	struct column_view views[COLUMNS_MAX];
-	int err = block_columns(block, schema->columns, schema->column_count, mask, views);
+	int err = view_rows(reader, block, mask, views);
 
 	reader->loaded = 0;
-	for (size_t c = 0; !err && c < schema->column_count; c++)
+	for (size_t c = 0; !err && c < trace_schemas[block->kind].column_count; c++)
 		if (mask & 1ull << c)
 			err = load_column(reader, &views[c], c, block->rows);
 	if (err)
 		return err;
-	if (mask & time) {
-		uint64_t *times = reader->columns[TRACE_COL_TIME], last = block->t0;
-
-		if (!views[TRACE_COL_TIME].width)
-			return -EINVAL;
-		for (size_t i = 0; i < block->rows; i++)
-			times[i] = last += times[i];
-	}
-	if (mask & operation && !operations_known(reader, block->kind, block->rows))
-		return -EINVAL;
+	if (mask & 1ull << TRACE_COL_TIME)
+		sum_up(reader->columns[TRACE_COL_TIME], block->rows, block->t0);
 	reader->loaded = mask;
 	return 0;
 }
@@ -376,27 +384,67 @@ const struct trace_block_info *trace_reader_block_info(const struct trace_reader
 	return &reader->catalog.places[number].info;
 }
 
-int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t columns,
-		      struct trace_error *error)
+static int open_rows(struct trace_reader *reader, const struct place *place, struct block *block,
+		     struct trace_error *error)
 {
-	const struct place *place = &reader->catalog.places[number];
-	const struct trace_schema *schema = &trace_schemas[place->info.kind];
-	struct block block;
 	int err;
 
 	reader->loaded = 0;
 	err = catalog_open_block(&reader->input, place->info.offset, place->length, BLOCK_ROWS,
-				 &block, error);
+				 block, error);
 	if (err)
 		return err == -ENODATA ? -EINVAL : err;
-	if (block.kind != place->info.kind || block.rows != place->info.rows)
+	if (block->kind != place->info.kind || block->rows != place->info.rows)
 		return trace_damaged(error, place->info.offset,
 				     "the block is not what its index says");
-	err = load_rows(reader, &block, columns & ((1ull << schema->column_count) - 1));
+	return 0;
+}
+
+static int say_damage(const struct place *place, int err, struct trace_error *error)
+{
 	if (err == -ENOMEM)
 		return trace_no_memory(error);
 	return err ? trace_damaged(error, place->info.offset, "the block is not what it should be")
 		   : 0;
+}
+
+static uint64_t known_columns(const struct place *place, uint64_t columns)
+{
+	return columns & ((1ull << trace_schemas[place->info.kind].column_count) - 1);
+}
+
+int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t columns,
+		      struct trace_error *error)
+{
+	const struct place *place = &reader->catalog.places[number];
+	struct block block;
+	int err = open_rows(reader, place, &block, error);
+
+	return err ? err
+		   : say_damage(place, load_rows(reader, &block, known_columns(place, columns)),
+				error);
+}
+
+int trace_reader_view(struct trace_reader *reader, size_t number, uint64_t columns,
+		      struct trace_view *view, struct trace_error *error)
+{
+	const struct place *place = &reader->catalog.places[number];
+	struct block block;
+	int err = open_rows(reader, place, &block, error);
+
+	if (err)
+		return err;
+	view->rows = block.rows;
+	view->t0 = block.t0;
+	return say_damage(place,
+			  view_rows(reader, &block, known_columns(place, columns), view->columns),
+			  error);
+}
+
+void trace_view_times(const struct trace_view *view, uint64_t *times)
+{
+	column_widen(&view->columns[TRACE_COL_TIME], times, view->rows);
+	sum_up(times, view->rows, view->t0);
 }
 
 const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned int column)

@@ -9,6 +9,7 @@
 #ifndef FAULTLINE_TRACE_READER_H
 #define FAULTLINE_TRACE_READER_H
 
+#include "column.h"
 #include "header.h"
 
 struct trace_reader;
@@ -65,6 +66,20 @@ const struct trace_block_info *trace_reader_block_info(const struct trace_reader
 int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t columns,
 		      struct trace_error *error);
 const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned int column);
+
+/* A block whose columns are as narrow as the file has them; those that it lacks have width 0. */
+struct trace_view {
+	uint32_t rows;
+	uint64_t t0; /* what differences of times start at */
+	struct column_view columns[TRACE_COLUMNS_MOST];
+};
+
+/* The same as trace_reader_read without widening anything. The view is valid until the next block
+ * is read or viewed. */
+int trace_reader_view(struct trace_reader *reader, size_t number, uint64_t columns,
+		      struct trace_view *view, struct trace_error *error);
+/* The times of a block that was viewed with them. */
+void trace_view_times(const struct trace_view *view, uint64_t *times);
 
 /*
  * The string of an id. Unknown ids and 0 give the empty string.

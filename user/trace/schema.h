@@ -19,6 +19,7 @@
 #define TRACE_BLOCK_ROWS 32768		  /* a writer's blocks hold at most this many rows */
 #define TRACE_BLOCK_ROWS_MAX (1u << 17)	  /* a reader refuses blocks of more rows */
 #define TRACE_FRAME_BYTES_MAX (64u << 20) /* ... and frames that decompress to more */
+#define TRACE_COLUMNS_MOST 64		  /* of a kind: as many as a mask can name */
 
 enum trace_kind {
 	TRACE_SYSCALL,	    /* a system call on a file */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The events of a job in the exact order of their starts, whatever block, buffer of a CPU or trace
+ * they are in, each with the row that it comes from. Of those that start together, begins of spans
+ * come first, ends of spans after operations, ends of programs last; then the order of the traces
+ * and of their blocks decides. That order is what lets unions of intervals and access patterns be
+ * told in passing. Everything that looks at events looks through here.
+ *
+ * Blocks are opened in the order of their earliest starts and merged; no event is given out before
+ * every block that could hold an earlier one is open. In memory at a time are the blocks that
+ * overlap the present moment (about one of each kind for each buffer of the writer, because rows
+ * that last long stand in blocks of their own), as narrow as in their files. Should more overlap
+ * than memory is meant for (hostile traces, or very many hosts), the later rows are dropped and
+ * read again when their time comes.
+ */
+#ifndef FAULTLINE_CURSOR_H
+#define FAULTLINE_CURSOR_H
+
+#include "analysis/event.h"
+
+#define CURSOR_BATCH 256
+#define CURSOR_BYTES_MOST (512u << 20)
+
+struct cursor;
+
+struct cursor_options {
+	uint64_t kinds;	 /* mask of 1 << enum trace_kind; 0 for all */
+	bool whole_rows; /* all columns, not only those that events are made of */
+	/*
+	 * Blocks without a row that overlaps this time, both ends of it included, are passed over;
+	 * of kinds that tell which spans are open only those that are later. Of other blocks rows
+	 * that are earlier may come, later ones may not.
+	 */
+	uint64_t from_ns, until_ns;	    /* on the job's clock; 0 for the end */
+	uint64_t columns[TRACE_KIND_COUNT]; /* wanted besides those that events are made of */
+	size_t bytes_most; /* in memory, or one block more; 0 for CURSOR_BYTES_MOST */
+};
+
+/* Returns 0 or -ENOMEM. The job must outlive the cursor. */
+int cursor_open(struct cursor **cursor, struct job *job, const struct cursor_options *options);
+void cursor_close(struct cursor *cursor); /* NULL is fine */
+
+/* Gives up to CURSOR_BATCH events, valid with their rows until the next call; *count is 0 at the
+ * end. Returns 0, -ENOMEM, or the reader's error, and then `error` says which trace and what. */
+int cursor_next(struct cursor *cursor, const struct event **events, size_t *count,
+		struct trace_error *error);
+
+/* Share of the rows read so far, 0 to 1. */
+double cursor_progress(const struct cursor *cursor);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * One pass through the events of a job, with the spans that are open between them: whatever is made
+ * of traces is a consumer of it. Knows nothing of what consumers make of it.
+ */
+#ifndef FAULTLINE_WALK_H
+#define FAULTLINE_WALK_H
+
+#include "analysis/cursor.h"
+
+/*
+ * What a consumer is told. Any may be NULL. All return 0, or a value that ends the walk: a negative
+ * errno, or a positive number of its own.
+ */
+struct walk_calls {
+	/* Events in the order of their starts. The job's table of processes may have grown since
+	 * the last call. */
+	int (*events)(void *state, const struct event *events, size_t count);
+	/*
+	 * A span of the job's spans, by its place there, after it began and before it is closed:
+	 * `event` began it, ended it, or ended its program (the span is then `unfinished`), and is
+	 * NULL where the walk ends, or its trace. `events` never gets events of before and after in
+	 * one call: which spans are open is the same for all of them.
+	 */
+	int (*span_begun)(void *state, uint32_t slot, const struct event *event);
+	int (*span_ended)(void *state, uint32_t slot, const struct event *event);
+	/* A span began that there is no room for: it has no place. */
+	int (*span_refused)(void *state, const struct event *event);
+};
+
+struct walk_consumer {
+	const struct walk_calls *calls;
+	void *state;
+};
+
+struct walk {
+	struct cursor_options cursor;
+	const struct walk_consumer *consumers; /* told in this order */
+	size_t consumer_count;
+	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
+	void (*progress)(void *context, double done);
+	void *context;
+};
+
+/* Returns 0, what a consumer returned, -ENOMEM or the reader's error; then `error` says which trace
+ * and what. */
+int walk_run(struct job *job, const struct walk *walk, struct trace_error *error);
+
+#endif
