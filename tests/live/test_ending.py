@@ -2,6 +2,7 @@
 """How a run ends: the job is never harmed, and what was recorded until then can be read."""
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -293,6 +294,13 @@ class Ending(unittest.TestCase):
         self.assertIn(recording.path, recording.stderr)
         self.assertNotIn("\r", recording.stderr)
         self.assertNotIn("\x1b", recording.stderr)
+
+    def test_one_duration(self):
+        """The summary of the run and the report say the same of how long the command ran."""
+        recording = Recording(["true"])
+        screen = faultline("report", recording.path).stdout.decode()
+        said = re.search(r"^ran (.+?), in I/O", screen, re.MULTILINE).group(1)
+        self.assertIn(f"faultline: {said}, ", recording.stderr)
 
     def test_job_sees_no_difference(self):
         """Descriptors, signals, limits, environment: as if there were no tracer, but for the

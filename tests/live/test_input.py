@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Bad input gets one clear line on stderr and the right exit status, and no job is run for it."""
 import os
+import resource
 import shutil
 import stat
 import subprocess
@@ -40,6 +41,16 @@ class Input(unittest.TestCase):
                 self.refused(faultline("run", *arguments), USAGE, "command")
         self.refused(faultline(), USAGE)
         self.refused(faultline("walk"), USAGE, "walk")
+
+    def test_output_without_a_name(self):
+        self.not_run(self.run_for("-o", ""), USAGE, "-o", "empty")
+
+    def test_small_stack(self):
+        """256 KiB of stack are less than the longest list of groups there can be."""
+        directory = machine().new_dir()
+        os.chown(directory, NOBODY, NOBODY)
+        small = lambda: resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, 256 << 10))
+        Recording(["true"], "-u", "nobody", trace=f"{directory}/trace.flt", preexec_fn=small)
 
     def test_not_found(self):
         directory = machine().new_dir()
@@ -339,9 +350,10 @@ class Input(unittest.TestCase):
         for command in ("report", "print"):
             for name in ("empty", "text", "random", "zeros", "text.zst", "missing", "."):
                 with self.subTest(command=command, name=name):
-                    self.refused(
-                        faultline(command, f"{directory}/{name}"), USAGE, f"{directory}/{name}"
-                    )
+                    done = faultline(command, f"{directory}/{name}")
+                    self.refused(done, USAGE, f"{directory}/{name}")
+                    if name == "empty":  # what is left of a recording that was killed early
+                        self.assertIn(b"before it could write", done.stderr)
             with self.subTest(command=command):
                 self.refused(faultline(command), USAGE, "trace")
                 self.refused(

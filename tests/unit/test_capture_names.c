@@ -132,6 +132,7 @@ static void test_file_names(void **state)
 	snprintf(expected, sizeof(expected), "%s.flt", host);
 	assert_int_equal(tracefile_name("%h.flt", 42, out), 0);
 	assert_string_equal(out, expected);
+	assert_int_not_equal(tracefile_name("", 42, out), 0);
 	assert_int_not_equal(tracefile_name("%q", 42, out), 0);
 	assert_int_not_equal(tracefile_name("x%", 42, out), 0);
 	long_name = malloc(PATH_MAX + 1);

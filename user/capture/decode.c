@@ -22,6 +22,7 @@ struct decoder {
 	struct trace_writer *writer;
 	unsigned int page_bytes, rings;
 	uint64_t start_ns;
+	uint64_t taken[EVENT_KIND_COUNT], refused[EVENT_KIND_COUNT];
 	decoder_code_fn tell_code;
 	void *tell_context;
 	struct environment environments[];
@@ -279,35 +280,69 @@ static void take_code(struct decoder *decoder, unsigned int ring, const void *re
 	tell_code(decoder, event->header.pid);
 }
 
+/* --- how much follows a record's fields --- */
+
+static size_t path_bytes(const void *record)
+{
+	const struct event_syscall_path *event = record;
+
+	return (size_t)event->path_bytes + event->path2_bytes;
+}
+
+static size_t exec_bytes(const void *record)
+{
+	return ((const struct event_exec *)record)->command_bytes;
+}
+
+static size_t environ_bytes(const void *record)
+{
+	return ((const struct event_environ *)record)->bytes;
+}
+
+static size_t file_bytes(const void *record)
+{
+	return ((const struct event_file *)record)->names_bytes;
+}
+
+static size_t span_bytes(const void *record)
+{
+	const struct event_span *event = record;
+
+	return (size_t)event->name_bytes + event->category_bytes + event->args_bytes;
+}
+
 /* --- the table --- */
 
 static const struct {
 	const char *name, *layer;
 	enum trace_kind kind;
-	size_t size; /* at least */
+	size_t size; /* of its fields */
 	void (*take)(struct decoder *decoder, unsigned int ring, const void *record);
+	size_t (*text_bytes)(const void *record); /* of what follows them; NULL: nothing */
 } kinds[EVENT_KIND_COUNT] = {
 	[EVENT_NONE] = { "none", "none", TRACE_KIND_COUNT, 0, NULL },
 	[EVENT_SYSCALL] = { "syscall", "syscall", TRACE_SYSCALL, sizeof(struct event_syscall),
 			    take_syscall },
 	[EVENT_SYSCALL_PATH] = { "syscall_path", "syscall", TRACE_SYSCALL_PATH,
-				 sizeof(struct event_syscall_path), take_syscall_path },
+				 sizeof(struct event_syscall_path), take_syscall_path, path_bytes },
 	[EVENT_FAULT] = { "fault", "fault", TRACE_FAULT, sizeof(struct event_fault), take_fault },
 	[EVENT_PAGECACHE] = { "pagecache", "pagecache", TRACE_PAGECACHE,
 			      sizeof(struct event_pagecache), take_pagecache },
 	[EVENT_FORK] = { "fork", "task", TRACE_FORK, sizeof(struct event_fork), take_fork },
-	[EVENT_EXEC] = { "exec", "task", TRACE_EXEC, sizeof(struct event_exec), take_exec },
+	[EVENT_EXEC] = { "exec", "task", TRACE_EXEC, sizeof(struct event_exec), take_exec,
+			 exec_bytes },
 	[EVENT_ENVIRON] = { "environment", "task", TRACE_KIND_COUNT, sizeof(struct event_environ),
-			    take_environ },
+			    take_environ, environ_bytes },
 	[EVENT_EXIT] = { "exit", "task", TRACE_EXIT, sizeof(struct event_exit), take_exit },
-	[EVENT_FILE] = { "file", "file", TRACE_FILE, sizeof(struct event_file), take_file },
+	[EVENT_FILE] = { "file", "file", TRACE_FILE, sizeof(struct event_file), take_file,
+			 file_bytes },
 	[EVENT_SPAN_BEGIN] = { "span_begin", "span", TRACE_SPAN_BEGIN, sizeof(struct event_span),
-			       take_span_begin },
+			       take_span_begin, span_bytes },
 	[EVENT_SPAN_END] = { "span_end", "span", TRACE_SPAN_END, sizeof(struct event_span_end),
 			     take_span_end },
 	[EVENT_CODE] = { "code", "span", TRACE_KIND_COUNT, sizeof(struct event_code), take_code },
 	[EVENT_INSTANT] = { "instant", "span", TRACE_INSTANT, sizeof(struct event_span),
-			    take_instant },
+			    take_instant, span_bytes },
 };
 
 void decoder_take(void *context, unsigned int ring, const void *record, size_t size)
@@ -317,8 +352,24 @@ void decoder_take(void *context, unsigned int ring, const void *record, size_t s
 
 	if (size < sizeof(*header) || header->kind >= EVENT_KIND_COUNT || ring >= decoder->rings)
 		return;
-	if (kinds[header->kind].take && size >= kinds[header->kind].size)
-		kinds[header->kind].take(decoder, ring, record);
+	if (!kinds[header->kind].take || size < kinds[header->kind].size ||
+	    (kinds[header->kind].text_bytes &&
+	     kinds[header->kind].text_bytes(record) > size - kinds[header->kind].size)) {
+		decoder->refused[header->kind]++;
+		return;
+	}
+	decoder->taken[header->kind]++;
+	kinds[header->kind].take(decoder, ring, record);
+}
+
+uint64_t decoder_taken(const struct decoder *decoder, enum event_kind kind)
+{
+	return decoder->taken[kind];
+}
+
+uint64_t decoder_refused(const struct decoder *decoder, enum event_kind kind)
+{
+	return decoder->refused[kind];
 }
 
 enum trace_kind decoder_kind(enum event_kind kind)

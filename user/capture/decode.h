@@ -19,8 +19,11 @@ void decoder_close(struct decoder *decoder); /* NULL is fine */
 typedef void (*decoder_code_fn)(void *context, uint32_t pid);
 void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context);
 
-/* Takes one record from a ring; a ring_record_fn whose context is the decoder. */
+/* Takes one record from a ring; a ring_record_fn whose context is the decoder. One whose lengths
+ * say more than its size is refused. */
 void decoder_take(void *decoder, unsigned int ring, const void *record, size_t size);
+uint64_t decoder_taken(const struct decoder *decoder, enum event_kind kind);
+uint64_t decoder_refused(const struct decoder *decoder, enum event_kind kind);
 
 /* The time of the earliest exec, 0 before any has come. */
 uint64_t decoder_start_ns(const struct decoder *decoder);

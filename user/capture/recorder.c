@@ -24,12 +24,16 @@
 #define SLEEP_MAX_NS 20000000
 #define BUSY_RECORDS 256
 
+/* How long to wait for records that were counted before the end, but have not come. */
+#define LAST_WAIT_NS 1000000000ull
+
 struct recorder {
 	struct session *session;
 	struct trace_writer *writer;
 	struct decoder *decoder;
 	pthread_t thread;
 	bool started;
+	uint64_t start_ns;
 	atomic_bool stop;
 	_Atomic uint64_t written_bytes;
 	_Atomic int write_error;
@@ -63,8 +67,6 @@ static void *drain(void *context)
 		pause.tv_nsec = sleep_ns;
 		nanosleep(&pause, NULL);
 	}
-	while (session_drain(recorder->session, decoder_take, recorder->decoder))
-		;
 	return NULL;
 }
 
@@ -78,6 +80,7 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 		goto fail;
 	recorder->session = session;
 	recorder->writer = writer;
+	recorder->start_ns = host_now_ns();
 	err = decoder_open(&recorder->decoder, writer, session_lane_count(session),
 			   sysconf(_SC_PAGESIZE));
 	if (err)
@@ -152,17 +155,19 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 	totals->operations = counts->totals;
 	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++) {
 		enum trace_kind rows = decoder_kind(kind);
-		uint64_t discarded = 0;
+		uint64_t written = decoder_taken(recorder->decoder, kind);
+		uint64_t lost = counts->kinds[kind].lost + decoder_refused(recorder->decoder, kind);
 
-		if (rows != TRACE_KIND_COUNT)
-			discarded = trace_writer_discarded(recorder->writer, rows);
+		if (rows != TRACE_KIND_COUNT) {
+			written = trace_writer_rows(recorder->writer, rows);
+			lost += trace_writer_discarded(recorder->writer, rows);
+		}
 		counts->kind_totals[n++] = (struct trace_kind_total) {
 			.kind = decoder_kind_name(kind),
 			.layer = decoder_kind_layer(kind),
 			.events = counts->kinds[kind].events,
-			.written =
-				counts->kinds[kind].events - counts->kinds[kind].lost - discarded,
-			.lost = counts->kinds[kind].lost + discarded,
+			.written = written,
+			.lost = lost,
 		};
 	}
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {
@@ -178,6 +183,36 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 	}
 	totals->kinds = counts->kind_totals;
 	totals->kind_count = n;
+}
+
+/* Everything that the kernel counted and did not lose has come. */
+static bool all_taken(const struct recorder *recorder, const struct counts *counts)
+{
+	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++)
+		if (counts->kinds[kind].events != counts->kinds[kind].lost +
+							  decoder_taken(recorder->decoder, kind) +
+							  decoder_refused(recorder->decoder, kind))
+			return false;
+	return true;
+}
+
+/* Takes what is left, and the totals that belong to it: no program runs any more, so both stand
+ * still. A record that never comes is told by the totals. */
+static int drain_rest(struct recorder *recorder, struct counts *counts)
+{
+	const struct timespec pause = { .tv_nsec = SLEEP_MIN_NS };
+	uint64_t end_ns = host_now_ns() + LAST_WAIT_NS;
+	int err;
+
+	for (;;) {
+		while (session_drain(recorder->session, decoder_take, recorder->decoder))
+			;
+		err = session_totals(recorder->session, counts->operations, counts->kinds,
+				     counts->notes);
+		if (err || all_taken(recorder, counts) || host_now_ns() > end_ns)
+			return err;
+		nanosleep(&pause, NULL);
+	}
 }
 
 int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
@@ -196,17 +231,20 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	recorder->started = false;
 	if (!counts)
 		goto out;
-	look_at_writer(recorder, trace_writer_flush(recorder->writer));
-	err = session_totals(recorder->session, counts->operations, counts->kinds, counts->notes);
+	err = drain_rest(recorder, counts);
 	if (err) {
 		log_error("cannot read the kernel's totals: %s", strerror(-err));
 		goto out;
 	}
+	look_at_writer(recorder, trace_writer_flush(recorder->writer));
 	totals.start_ns = decoder_start_ns(recorder->decoder);
+	if (!totals.start_ns) /* its record was lost */
+		totals.start_ns = recorder->start_ns;
 	fill_totals(recorder, counts, &totals);
 	err = trace_writer_finish(recorder->writer, &totals);
 	look_at_writer(recorder, err);
 	sum_status(recorder, counts, status);
+	status->duration_ns = end_ns - totals.start_ns;
 	status->lost = counts->notes[NOTE_UNFOLLOWED];
 	for (size_t i = 0; i < totals.kind_count; i++)
 		status->lost += totals.kinds[i].lost;

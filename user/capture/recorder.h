@@ -20,7 +20,8 @@ struct recorder_status {
 	uint64_t lost;	       /* of these; includes what could not be written */
 	uint64_t not_followed; /* programs that gained rights at their exec */
 	uint64_t written_bytes;
-	int write_error; /* 0, or the negative errno of the first failed write */
+	uint64_t duration_ns; /* once it has ended: as the trace tells it */
+	int write_error;      /* 0, or the negative errno of the first failed write */
 };
 
 /* Starts draining. Session, writer and markers (NULL for none) stay the caller's. */

@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/membarrier.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -426,11 +427,14 @@ bool session_follows(struct session *session, pid_t pid)
 
 void session_detach(struct session *session)
 {
-	if (!session)
+	if (!session || !session->link_count)
 		return;
 	for (size_t i = 0; i < session->link_count; i++)
 		bpf_link__destroy(session->links[i]);
 	session->link_count = 0;
+	/* Programs run inside what RCU protects: this waits until none does. */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		log_debug("cannot wait for programs that still run: %s", strerror(errno));
 }
 
 void session_close(struct session *session)

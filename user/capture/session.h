@@ -39,7 +39,8 @@ int session_attach_markers(struct session *session, const char *path);
 int session_arm(struct session *session, pid_t pid);
 /* Whether the process of that pid is alive and followed. */
 bool session_follows(struct session *session, pid_t pid);
-/* Detaches; what is in the buffers stays there. May be called twice; NULL is fine. */
+/* Detaches, and waits for programs that run; what is in the buffers stays there. May be called
+ * twice; NULL is fine. */
 void session_detach(struct session *session);
 void session_close(struct session *session); /* NULL is fine */
 

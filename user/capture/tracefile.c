@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
@@ -20,6 +21,10 @@ int tracefile_name(const char *pattern, pid_t pid, char out[PATH_MAX])
 {
 	size_t used = 0;
 
+	if (!*pattern) {
+		log_error("-o: the name of the trace is empty; name a file");
+		return -EINVAL;
+	}
 	for (const char *p = pattern; *p; p++) {
 		char piece[HOST_NAME_MAX + 32] = { *p };
 
@@ -108,11 +113,17 @@ int tracefile_create(const char *path, bool force, uid_t uid, gid_t gid)
 {
 	uid_t own_uid = geteuid();
 	gid_t own_gid = getegid();
-	gid_t groups[NGROUPS_MAX];
+	gid_t *groups = NULL; /* up to 256 KiB: more than some stacks have */
 	int group_count = 0, fd = -EPERM;
 
 	if (own_uid != uid) {
-		group_count = getgroups(NGROUPS_MAX, groups);
+		group_count = getgroups(0, NULL);
+		groups = calloc(group_count > 0 ? group_count : 1, sizeof(*groups));
+		if (!groups) {
+			log_error("no memory to become user %u", (unsigned int)uid);
+			return -ENOMEM;
+		}
+		group_count = getgroups(group_count, groups);
 		if (group_count < 0 || setgroups(1, &gid) || setegid(gid) || seteuid(uid)) {
 			log_error("cannot become user %u to write the trace: %s", (unsigned int)uid,
 				  strerror(errno));
@@ -129,8 +140,9 @@ back:
 			  strerror(errno));
 		if (fd >= 0)
 			close(fd);
-		return -EPERM;
+		fd = -EPERM;
 	}
+	free(groups);
 	return fd;
 }
 

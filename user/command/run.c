@@ -135,14 +135,13 @@ static void say_survivors(const uint64_t *pids, size_t count)
 		    count == 1 ? "goes" : "go", list, count > shown ? ", ..." : "");
 }
 
-static void say_summary(const struct run *run, uint64_t end_ns,
-			const struct recorder_status *status)
+static void say_summary(const struct run *run, const struct recorder_status *status)
 {
 	char elapsed[UNITS_TEXT], events[UNITS_TEXT], lost[UNITS_TEXT], size[UNITS_TEXT];
 	enum log_level level = status->lost ? LOG_WARNING : LOG_INFO;
 
 	log_line(level, "%s, %s events, %s lost; %s in %s; 'faultline report %s' tells more",
-		 units_ns(elapsed, end_ns - run->start_ns), units_count(events, status->events),
+		 units_ns(elapsed, status->duration_ns), units_count(events, status->events),
 		 status->lost ? units_count(lost, status->lost) : "none",
 		 units_bytes(size, trace_writer_bytes(run->writer)), run->path, run->path);
 }
@@ -165,7 +164,7 @@ static void end_recording(struct run *run, int exit_code)
 			(unsigned long long)status.not_followed,
 			status.not_followed == 1 ? "program gained" : "programs gained",
 			status.not_followed == 1 ? "was" : "were");
-	say_summary(run, end_ns, &status);
+	say_summary(run, &status);
 }
 
 /* --- the beginning --- */

@@ -275,7 +275,8 @@ static int read_header(struct trace_reader *reader, uint64_t *next, struct trace
 	int err;
 
 	if (!reader->input.size)
-		return trace_fail(error, -EINVAL, "is empty");
+		return trace_fail(error, -EINVAL,
+				  "is empty: whatever recorded it was ended before it could write");
 	err = input_frame(&reader->input, 0, 0, &content, next, error);
 	if (err == -ENODATA)
 		return trace_fail(error, -EINVAL,
