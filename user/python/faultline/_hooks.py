@@ -79,6 +79,24 @@ class _Finder:
             sys.meta_path.remove(self)
 
 
+class _LastFinder:
+    """Finds a module in a directory of its own, once all other finders have found none."""
+
+    def __init__(self, name: str, directory: str) -> None:
+        self.name, self.directory = name, directory
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != self.name:
+            return None
+        from importlib.machinery import PathFinder
+        return PathFinder.find_spec(name, [self.directory])
+
+
+def when_missing(name: str, directory: str) -> None:
+    """Lets `import name` take the module from `directory` where it is installed nowhere else."""
+    sys.meta_path.append(_LastFinder(name, directory))
+
+
 class _Muted(threading.local):
     keys: FrozenSet[str] = frozenset()
 

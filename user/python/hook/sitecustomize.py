@@ -17,7 +17,9 @@ def _install(here):
     if package not in sys.path:
         sys.path.append(package)  # last: a package that the program brings itself comes first
     if "dftracer" in wanted:
-        sys.path.insert(0, os.path.join(here, "dftracer"))
+        from faultline import _dftracer, _hooks
+        _hooks.when_missing("dftracer", os.path.join(here, "dftracer"))
+        _hooks.when_imported(_dftracer.HOOKS)
     if "torch" in wanted:
         from faultline import _hooks, _torch
         _hooks.when_imported(_torch.HOOKS)

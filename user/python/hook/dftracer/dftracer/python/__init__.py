@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""dftracer.python: functions, blocks and loops marked as spans, under DFTracer's names."""
+"""Answers to DFTracer's names, so that code annotated for it emits Faultline's spans. Found below
+`faultline run --python-spans dftracer` alone, and only where DFTracer itself is not installed;
+writes no file, installs no signal handler."""
 
-from ._ai import AI, DFTracerAI, ai, checkpoint, comm, compute, data, dataloader, device, pipeline
-from ._logger import DFTRACER_ENABLE, dft_fn, dftracer
-from ._tags import TagDType, TagType, TagValue
+# The modules ai and dynamo first: what they define under those names replaces them here.
+from . import _ai, _entities, _logger, _tags, ai as _ai_module, dynamo as _dynamo, env as _env
+from ._ai import *  # noqa: F401,F403
+from ._entities import *  # noqa: F401,F403
+from ._logger import *  # noqa: F401,F403
+from ._tags import *  # noqa: F401,F403
+from .dynamo import *  # noqa: F401,F403
+from .env import *  # noqa: F401,F403
 
-__all__ = ["AI", "DFTRACER_ENABLE", "DFTracerAI", "TagDType", "TagType", "TagValue", "ai",
-           "checkpoint", "comm", "compute", "data", "dataloader", "device", "dft_fn", "dftracer",
-           "pipeline"]
+__all__ = [*_ai.__all__, *_entities.__all__, *_logger.__all__, *_tags.__all__, *_dynamo.__all__,
+           *_env.__all__]

@@ -4,22 +4,62 @@ to be used as decorator, block, loop, or with start() and stop()."""
 
 from __future__ import annotations
 
+import enum
 from typing import Any, Callable, Dict, Iterable, Iterator, Optional
 
 from ._logger import dftracer
 from ._marker import Marker
 
-# category: what can be marked in it
-EVENTS = {
-    "compute": ("forward", "backward", "step"),
-    "data": ("preprocess", "item"),
-    "dataloader": ("fetch",),
-    "comm": ("send", "receive", "barrier", "bcast", "reduce", "all_reduce", "gather", "all_gather",
-             "scatter", "reduce_scatter", "all_to_all"),
-    "device": ("transfer",),
-    "checkpoint": ("capture", "restart"),
-    "pipeline": ("epoch", "train", "evaluate", "test"),
-}
+INIT_NAME = "init"
+ITER_COUNT_NAME = "count"
+BLOCK_NAME = "block"
+ITER_NAME = "iter"
+CTX_SEPARATOR = "."
+ROOT_NAME = ROOT_CAT = "ai_root"
+START_METADATA_NAME = "start"
+STOP_METADATA_NAME = "end"
+
+
+class StringEnum(str, enum.Enum):
+    """Members whose values are their names in small letters."""
+
+    def _generate_next_value_(name, *others: Any) -> str:  # type: ignore[override]
+        return name.lower()
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+def _names(name: str, members: str) -> Any:
+    return StringEnum(name, [(member, member.lower()) for member in members.split()],
+                      module=__name__)
+
+
+ProfileCategory = _names("ProfileCategory",
+                         "COMPUTE DATA DATALOADER COMM DEVICE CHECKPOINT PIPELINE OTHER")
+ComputeEvent = _names("ComputeEvent", "FORWARD BACKWARD STEP")
+DataEvent = _names("DataEvent", "PREPROCESS ITEM")
+DataLoaderEvent = _names("DataLoaderEvent", "FETCH")
+CommunicationEvent = _names("CommunicationEvent", "SEND RECEIVE BARRIER BCAST REDUCE ALL_REDUCE "
+                            "GATHER ALL_GATHER SCATTER REDUCE_SCATTER ALL_TO_ALL")
+DeviceEvent = _names("DeviceEvent", "TRANSFER")
+PipelineEvent = _names("PipelineEvent", "EPOCH TRAIN EVALUATE TEST")
+CheckpointEvent = _names("CheckpointEvent", "CAPTURE RESTART")
+OtherEvent = _names("OtherEvent", "LOG")
+IOEvent = _names("IOEvent", "OPEN READ WRITE CLOSE")
+
+
+def _suffixed(name: str, suffix: str) -> str:
+    suffix = CTX_SEPARATOR + suffix
+    return name if name.endswith(suffix) else name + suffix
+
+
+def get_iter_block_name(name: str) -> str:
+    return _suffixed(name, BLOCK_NAME)
+
+
+def get_iter_handle_name(name: str) -> str:
+    return _suffixed(name, ITER_NAME)
 
 
 class DFTracerAI(Marker):
@@ -38,6 +78,10 @@ class DFTracerAI(Marker):
     def name(self) -> Any:
         return self._name
 
+    @property
+    def profiler(self) -> DFTracerAI:
+        return self
+
     def __call__(self, fn: Optional[Callable[..., Any]] = None, *, enable: Optional[bool] = None,
                  epoch: Any = None, step: Any = None, image_idx: Any = None, image_size: Any = None,
                  args: Optional[Dict[str, Any]] = None) -> Any:
@@ -47,7 +91,6 @@ class DFTracerAI(Marker):
         if fn is not None:
             # Through `self`, whose arguments and switch may change after the decoration.
             return (self if enable is None else other).wrap(fn, self._name, lambda *_: given)
-        other._arguments = {**self._arguments, **given}
         return other
 
     def __enter__(self) -> DFTracerAI:
@@ -57,30 +100,29 @@ class DFTracerAI(Marker):
     def __exit__(self, *exception: Any) -> None:
         self.end()
 
+    def get_time(self) -> int:
+        return dftracer.get_instance().get_time()
+
     def start(self, metadata: bool = False) -> None:
         if metadata:
-            self._log_time("start")
+            self._log_time(START_METADATA_NAME)
         else:
             self.begin()
 
     def stop(self, metadata: bool = False) -> None:
         if metadata:
-            self._log_time("end")
+            self._log_time(STOP_METADATA_NAME)
         else:
             self.end()
 
     def _log_time(self, what: str) -> None:
         if self._enable:
             logger = dftracer.get_instance()
-            logger.log_metadata_event(f"{self._name}.{what}", logger.get_time())
-
-    def reset(self) -> None:
-        self.end()
-        self.begin()
+            logger.log_metadata_event(self._name + CTX_SEPARATOR + what, str(logger.get_time()))
 
     def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None,
                image_size: Any = None, args: Optional[Dict[str, Any]] = None) -> DFTracerAI:
-        """Arguments of what begins from now on, here and below."""
+        """Arguments of what is open and of what begins from now on, here and below."""
         self.set(args, epoch=epoch, step=step, image_idx=image_idx, image_size=image_size)
         for child in self._children.values():
             child.update(epoch, step, image_idx, image_size, args)
@@ -90,8 +132,9 @@ class DFTracerAI(Marker):
              include_iter: bool = True, iter_name: Optional[str] = None,
              block_name: Optional[str] = None) -> Iterator[Any]:
         return self.loop(iterator,
-                         (iter_name or f"{self._name}.iter") if include_iter else None,
-                         (block_name or f"{self._name}.block") if include_block else None, "count")
+                         iter_name or get_iter_handle_name(self._name) if include_iter else None,
+                         block_name or get_iter_block_name(self._name) if include_block else None,
+                         ITER_COUNT_NAME)
 
     def enable(self) -> None:
         self._enable = True
@@ -105,12 +148,16 @@ class DFTracerAI(Marker):
 
     def derive(self, name: str) -> DFTracerAI:
         """One more of this category, whose name is this one's, a dot, and `name`."""
-        return self._child(name, f"{self._name}.{name}")
+        return self._child(name, self._name + CTX_SEPARATOR + name)
 
     @property
     def init(self) -> DFTracerAI:
         """For what is made ready: `@ai.checkpoint.init` above an __init__."""
-        return self.derive("init")
+        return self.derive(INIT_NAME)
+
+    def create_children(self, names: Dict[str, Any]) -> None:
+        for attribute, name in names.items():
+            setattr(self, attribute, self._child(attribute, str(name)))
 
     def _child(self, key: str, name: str) -> DFTracerAI:
         child = self._children.get(key)
@@ -120,23 +167,83 @@ class DFTracerAI(Marker):
         return child
 
 
+class _Branch(DFTracerAI):
+    """A category with what can be marked in it. `dotted`: names carry the category's; `has_io`: it
+    has I/O of its own, as `io.open` and its like."""
+
+    category: Any = None
+    events: Any = ()
+    dotted = has_io = False
+
+    def __init__(self, epoch: Any = None, step: Any = None, image_idx: Any = None,
+                 image_size: Any = None, enable: bool = True) -> None:
+        super().__init__(str(self.category), None, epoch, step, image_idx, image_size, enable)
+        self.create_children({
+            event.value: self._name + CTX_SEPARATOR + event.value if self.dotted else event.value
+            for event in self.events})
+        if self.has_io:
+            self.io = self._children["io"] = IO(cat=self._cat, parent_name=self._name,
+                                                enable=enable)
+
+
+class IO(DFTracerAI):
+    def __init__(self, *, cat: Any, parent_name: str, epoch: Any = None, step: Any = None,
+                 image_idx: Any = None, image_size: Any = None, enable: bool = True) -> None:
+        super().__init__(cat, parent_name + CTX_SEPARATOR + "io", epoch, step, image_idx,
+                         image_size, enable)
+        self.create_children({event.value: self._name + CTX_SEPARATOR + event.value
+                              for event in IOEvent})
+
+
+class Compute(_Branch):
+    category, events = ProfileCategory.COMPUTE, ComputeEvent
+
+
+class Data(_Branch):
+    category, events, has_io = ProfileCategory.DATA, DataEvent, True
+
+
+class DataLoader(_Branch):
+    category, events = ProfileCategory.DATALOADER, DataLoaderEvent
+
+
+class Communication(_Branch):
+    category, events = ProfileCategory.COMM, CommunicationEvent
+
+
+class Device(_Branch):
+    category, events = ProfileCategory.DEVICE, DeviceEvent
+
+
+class Checkpoint(_Branch):
+    category, events, has_io = ProfileCategory.CHECKPOINT, CheckpointEvent, True
+
+
+class Pipeline(_Branch):
+    category, events = ProfileCategory.PIPELINE, PipelineEvent
+
+
+class Other(_Branch):
+    category, events, dotted, has_io = ProfileCategory.OTHER, OtherEvent, True, True
+
+
 class AI(DFTracerAI):
     """The tree's root."""
 
-    def __init__(self) -> None:
-        super().__init__("ai_root")
-        for category, events in EVENTS.items():
-            branch = self._children[category] = DFTracerAI(category)
-            setattr(self, category, branch)
-            for event in events:
-                setattr(branch, event, branch._child(event, event))
+    def __init__(self, epoch: Any = None, step: Any = None, image_idx: Any = None,
+                 image_size: Any = None, enable: bool = True) -> None:
+        super().__init__(ROOT_CAT, ROOT_NAME, epoch, step, image_idx, image_size, enable)
+        for branch in (Compute, Data, DataLoader, Communication, Device, Checkpoint, Pipeline,
+                       Other):
+            made = branch(epoch, step, image_idx, image_size, enable)
+            self._children[made.cat] = made
+            setattr(self, made.cat, made)
 
 
-ai = AI()
-checkpoint = ai.checkpoint  # type: ignore[attr-defined]
-comm = ai.comm  # type: ignore[attr-defined]
-compute = ai.compute  # type: ignore[attr-defined]
-data = ai.data  # type: ignore[attr-defined]
-dataloader = ai.dataloader  # type: ignore[attr-defined]
-device = ai.device  # type: ignore[attr-defined]
-pipeline = ai.pipeline  # type: ignore[attr-defined]
+ai: Any = AI()
+checkpoint, comm, compute, data = ai.checkpoint, ai.comm, ai.compute, ai.data
+dataloader, device, other, pipeline = ai.dataloader, ai.device, ai.other, ai.pipeline
+
+__all__ = [name for name in list(globals()) if name[0] != "_" and name not in (
+    "Any", "Callable", "Dict", "Iterable", "Iterator", "Marker", "Optional", "annotations",
+    "dftracer", "enum")]

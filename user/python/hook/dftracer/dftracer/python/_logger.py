@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""dftracer and dft_fn. What DFTracer writes into its file is emitted as spans, when it happens."""
+"""dftracer and dft_fn. What DFTracer writes into its file is told as spans."""
 
 from __future__ import annotations
 
@@ -8,23 +8,30 @@ import time
 from typing import Any, Callable, Dict, Iterable, Iterator, Optional
 
 import faultline
+from faultline import _dftracer
 
-from ._marker import Marker, call_arguments, category_of
+from ._entities import EntityRelation, EntityRole, EntityStore
+from ._marker import Marker, call_arguments
 from ._tags import plain
+from .env import DFTRACER_ENABLE
 
-DFTRACER_ENABLE = True
+__all__ = ["dft_fn", "dftracer", "get_default_args"]
 
 
 class dftracer:
     """The process's logger. There is no log: initialising and finalising it do nothing."""
 
+    _faultline = True  # a stand-in: not to be listened to in its turn
     _instance: Optional[dftracer] = None
+
+    def __init__(self) -> None:
+        self.logger: Any = None
+        self.dbg_logging: Any = None
+        dftracer._instance = self
 
     @classmethod
     def get_instance(cls) -> dftracer:
-        if cls._instance is None:
-            cls._instance = cls()
-        return cls._instance
+        return cls._instance or cls()
 
     @staticmethod
     def initialize_log(logfile: Any = None, data_dir: Any = None, process_id: int = -1,
@@ -32,8 +39,8 @@ class dftracer:
         return dftracer.get_instance()
 
     def get_time(self) -> int:
-        """Microseconds, as DFTracer counts them."""
-        return time.time_ns() // 1000
+        """Microseconds since the epoch, as DFTracer counts them; 0 when it is switched off."""
+        return time.time_ns() // 1000 if DFTRACER_ENABLE else 0
 
     def enter_event(self) -> None:
         pass
@@ -42,27 +49,52 @@ class dftracer:
         pass
 
     def log_event(self, name: Any, cat: Any, start_time: int, duration: int,
-                  string_args: Optional[Dict[str, Any]] = None,
                   int_args: Optional[Dict[str, Any]] = None,
-                  float_args: Optional[Dict[str, Any]] = None) -> None:
-        """Told after it happened, it is no span: a moment, which says when it began and how long it
-        took (microseconds)."""
-        args = {"start_time": start_time, "duration": duration}
-        for more in (string_args, int_args, float_args):
-            args.update((str(key), plain(value)) for key, value in (more or {}).items())
-        _instant(name, cat, args)
+                  float_args: Optional[Dict[str, Any]] = None,
+                  string_args: Optional[Dict[str, Any]] = None, **other: Any) -> None:
+        """A span that is over: microseconds of get_time(), and how many it took."""
+        if DFTRACER_ENABLE and faultline.enabled():
+            args = {str(key): plain(value) for given in (int_args, float_args, string_args)
+                    for key, value in (given or {}).items()}
+            _dftracer.record(name, cat, start_time, duration, args)
 
     def log_metadata_event(self, key: Any, value: Any) -> None:
-        _instant(key, "metadata", {"value": value})
+        if DFTRACER_ENABLE and faultline.enabled():
+            faultline.instant(str(key), "metadata", value=plain(value))
 
     def finalize(self) -> None:
         pass
 
+    # --- entities, and what else is told of the application: of no use to Faultline
 
-def _instant(name: Any, cat: Any, args: Dict[str, Any]) -> None:
-    if faultline.enabled():
-        kept = {key: value for key, value in args.items() if key not in ("name", "category")}
-        faultline.instant(str(name), category_of(cat), **kept)
+    def declare_entity(self, type: Any, key: Any, store: Any = EntityStore.MEMORY,
+                       uri: Any = "") -> int:
+        return 0
+
+    def declare_entity_type(self, type: Any, role: Any = EntityRole.UNKNOWN,
+                            description: Any = "") -> None:
+        pass
+
+    def relate_entities(self, relation: Any, subject: Any, object: Any) -> None:
+        pass
+
+    def set_app_metadata_int(self, key: Any, value: Any) -> None:
+        pass
+
+    def set_app_metadata_string(self, key: Any, value: Any) -> None:
+        pass
+
+    def mark_used(self, name: Any) -> None:
+        pass
+
+    def get_config(self, *asked: Any) -> Any:
+        return None
+
+
+def get_default_args(func: Callable[..., Any]) -> Dict[str, Any]:
+    import inspect
+    return {name: parameter.default for name, parameter in inspect.signature(func).parameters.items()
+            if parameter.default is not inspect.Parameter.empty}
 
 
 class dft_fn(Marker):
@@ -87,28 +119,16 @@ class dft_fn(Marker):
 
     def update(self, epoch: Any = None, step: Any = None, image_idx: Any = None,
                image_size: Any = None, args: Optional[Dict[str, Any]] = None) -> dft_fn:
-        """Arguments of what begins from now on. Of a block that is open, whose begin has been told,
-        they are told as a moment of the same name."""
-        given = self.set(args, epoch=epoch, step=step, image_idx=image_idx, image_size=image_size)
-        if self._open and given:
-            _instant(self._name, self._cat, {str(key): plain(given[key]) for key in given})
+        """Arguments of the block that is open, and of what begins from now on."""
+        self.set(args, epoch=epoch, step=step, image_idx=image_idx, image_size=image_size)
         return self
 
-    def flush(self) -> dft_fn:
-        self.end()
-        return self
-
-    def reset(self) -> dft_fn:
-        """Begins anew; what is open ends."""
-        self.end()
-        self.begin()
-        return self
-
-    def log(self, func: Optional[Callable[..., Any]] = None, **options: Any) -> Any:
+    def log(self, func: Any = None, name: Optional[str] = None) -> Any:
         if func is None:  # @d.log(name=...)
-            return lambda function: self.log(function, **options)
-        name = options.get("name") or getattr(func, "__qualname__", repr(func))
-        return self.wrap(func, name, call_arguments(func))
+            return lambda function: self.log(function, name)
+        shown = getattr(func, "__func__", func)
+        return self.wrap(func, name or getattr(shown, "__qualname__", repr(func)),
+                         call_arguments(func))
 
     log_init = log
     log_static = log
@@ -120,3 +140,19 @@ class dft_fn(Marker):
     def iter(self, func: Iterable[Any], name: str = "loop", iter_name: str = "step",
              **options: Any) -> Iterator[Any]:
         return self.loop(func, f"{name}.iter", f"{name}.yield", iter_name)
+
+    # --- entities: there are none
+
+    def uses(self, type: Any, key: Any, store: Any = EntityStore.MEMORY, uri: Any = "") -> int:
+        return 0
+
+    def generates(self, type: Any, key: Any, store: Any = EntityStore.MEMORY,
+                  uri: Any = "") -> int:
+        return 0
+
+    def relate_entity(self, relation: EntityRelation, type: Any, key: Any,
+                      store: Any = EntityStore.MEMORY, uri: Any = "") -> int:
+        return 0
+
+    def relate(self, relation: EntityRelation, entity: Any) -> None:
+        pass

@@ -1,26 +1,38 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What dft_fn and the ai objects have in common: a name, a category, arguments that change, and the
-spans that were begun with them. Knows nothing of DFTracer's files."""
+"""What dft_fn and the ai objects have in common: a name, a category, arguments that change, and
+when blocks began. As DFTracer logs it, a span is told when it is over, with the arguments of then.
+Knows nothing of DFTracer's files."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import threading
+from time import monotonic_ns
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import faultline
+from faultline._dftracer import category_of
 
 from ._tags import plain
+from .env import DFTRACER_ENABLE
 
 ARGUMENTS = ("epoch", "step", "image_idx", "image_size")
 
 
-def category_of(cat: Any) -> str:
-    """DFTracer's users write categories as they like; those that Faultline gives a meaning to are
-    known in capitals too."""
-    text = str(cat)
-    return text.lower() if text.lower() in ("compute", "io") else text
+def record(name: Any, cat: Any, start_ns: int, end_ns: int, arguments: Dict[Any, Any]) -> None:
+    faultline.record(str(name), category_of(cat), start_ns, end_ns,
+                     **{str(key): plain(value) for key, value in arguments.items()})
+
+
+class Block:
+    """A block that is open: when it began, or None once it was told."""
+
+    __slots__ = ("thread", "start_ns")
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.start_ns: Optional[int] = monotonic_ns()
 
 
 class Marker:
@@ -29,102 +41,125 @@ class Marker:
         self._name = name
         self._enable = enable
         self._arguments = {key: value for key, value in arguments.items() if value is not None}
-        self._open: List[Tuple[int, faultline.Span]] = []
+        self._blocks: List[Block] = []
+        self._made_ns = monotonic_ns()  # or when it was last reset outside of a block
 
     def __getstate__(self) -> Dict[str, Any]:
-        return {**self.__dict__, "_open": []}  # another process has begun nothing
+        return {**self.__dict__, "_blocks": []}  # another process has begun nothing
 
     def on(self) -> bool:
-        return self._enable and faultline.enabled()
+        return DFTRACER_ENABLE and self._enable and faultline.enabled()
 
-    def make(self, name: Any = None, arguments: Optional[Dict[str, Any]] = None) -> faultline.Span:
-        """A span that has not begun."""
-        merged = {str(key): plain(value)
-                  for key, value in {**self._arguments, **(arguments or {})}.items()
-                  if str(key) not in ("name", "category")}
-        return faultline.span(str(self._name if name is None else name), category_of(self._cat),
-                              **merged)
+    def tell(self, name: Any, start_ns: int, arguments: Optional[Dict[Any, Any]] = None) -> None:
+        if self.on():
+            record(name, self._cat, start_ns, monotonic_ns(),
+                   {**self._arguments, **(arguments or {})})
+
+    # --- blocks: of one object several may be open, in each other or in threads
+
+    def _block(self) -> Optional[Block]:
+        """The latest that this thread began, or else the latest."""
+        thread = threading.get_ident()
+        for block in reversed(self._blocks):
+            if block.thread == thread:
+                return block
+        return self._blocks[-1] if self._blocks else None
 
     def begin(self) -> None:
-        if self.on():
-            self._open.append((threading.get_ident(), self.make().begin()))
+        self._blocks.append(Block())
 
     def end(self) -> None:
-        """Ends the latest that this thread began, or else the latest."""
-        thread = threading.get_ident()
-        for i in range(len(self._open) - 1, -1, -1):
-            if self._open[i][0] == thread:
-                self._open.pop(i)[1].end()
-                return
-        if self._open:
-            self._open.pop()[1].end()
+        block = self._block()
+        if block is not None:
+            self._blocks.remove(block)
+            if block.start_ns is not None:
+                self.tell(self._name, block.start_ns)
+
+    def flush(self) -> Any:
+        """Tells what is open now; its end then tells nothing more. Without a block: the time since
+        the object was made or reset."""
+        block = self._block()
+        if block is None:
+            self.tell(self._name, self._made_ns)
+        elif block.start_ns is not None:
+            self.tell(self._name, block.start_ns)
+            block.start_ns = None
+        return self
+
+    def reset(self) -> Any:
+        """Begins anew; what was open is not told."""
+        block = self._block()
+        if block is None:
+            self._made_ns = monotonic_ns()
+        else:
+            block.start_ns = monotonic_ns()
+        return self
+
+    # --- arguments
 
     def set(self, args: Optional[Dict[str, Any]], **named: Any) -> Dict[str, Any]:
-        """Keeps arguments for the spans that begin from now on; returns what was given."""
+        """Keeps arguments for what is told from now on, open blocks among it; returns what was
+        given."""
         given = {key: value for key, value in named.items() if value is not None}
         given.update(args or {})
         self._arguments.update(given)
         return given
 
-    def wrap(self, function: Callable[..., Any], name: str,
-             arguments: Callable[[tuple, dict], Dict[str, Any]]) -> Callable[..., Any]:
-        """`function`, each call a span, with what `arguments` makes of those of the call."""
-        if _is_lazy(function):  # its spans begin when it runs, not when it is called
-            return faultline.span(str(name), category_of(self._cat))(function) \
-                if self._enable else function
+    # --- functions and loops
+
+    def wrap(self, function: Any, name: str,
+             arguments: Callable[[tuple, dict], Dict[str, Any]]) -> Any:
+        """`function`, each call a span, with what `arguments` makes of those of the call. Of a
+        generator or coroutine the call alone, as DFTracer has it."""
+        if isinstance(function, (staticmethod, classmethod)):
+            return type(function)(self.wrap(function.__func__, name, arguments))
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if not self.on():
                 return function(*args, **kwargs)
-            with self.make(name, arguments(args, kwargs)):
+            found, start_ns = arguments(args, kwargs), monotonic_ns()
+            try:
                 return function(*args, **kwargs)
+            finally:
+                self.tell(name, start_ns, found)
         return wrapper
 
     def loop(self, iterable: Iterable[Any], wait: Optional[str], block: Optional[str],
              count: str) -> Iterator[Any]:
         """Yields the items: each wait for one is a span called `wait`, each pass of the loop's body
-        one called `block`, both with the number of the pass. Where the iterable knows its length,
-        the call that finds the end is no span."""
-        try:
-            length = len(iterable)  # type: ignore[arg-type]
-        except Exception:
-            length = -1
-        iterator, end, number = iter(iterable), object(), 1
-        while True:
-            if wait is None or not self.on() or number == length + 1:
-                item = next(iterator, end)
-            else:
-                with self.make(wait, {count: number}):
-                    item = next(iterator, end)
-            if item is end:
-                return
-            if block is None or not self.on():
-                yield item
-            else:
-                with self.make(block, {count: number}):
-                    yield item
+        one called `block`, both with the number of the pass. As DFTracer has it: the first wait
+        begins before the iterable is asked for its iterator, a wait that finds the end is none, and
+        neither is a pass that leaves the loop."""
+        number, start_ns = 1, monotonic_ns()
+        for item in iterable:
+            if wait is not None:
+                self.tell(wait, start_ns, {count: number})
+            start_ns = monotonic_ns()
+            yield item
+            if block is not None:
+                self.tell(block, start_ns, {count: number})
             number += 1
+            start_ns = monotonic_ns()
 
 
-def _is_lazy(function: Any) -> bool:
-    return (inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or
-            inspect.isasyncgenfunction(function))
-
-
-def call_arguments(function: Callable[..., Any]) -> Callable[[tuple, dict], Dict[str, Any]]:
+def call_arguments(function: Any) -> Callable[[tuple, dict], Dict[str, Any]]:
     """How to find epoch, step and their like in a call of `function`: among its arguments, or, in a
     method, among the attributes of its object."""
     try:
-        names = list(inspect.signature(function).parameters)
+        parameters = inspect.signature(getattr(function, "__func__", function)).parameters
     except (TypeError, ValueError):
-        names = []
+        parameters = {}  # type: ignore[assignment]
+    names = list(parameters)
+    defaults: Tuple[Tuple[str, Any], ...] = tuple(
+        (name, parameter.default) for name, parameter in parameters.items()
+        if name in ARGUMENTS and parameter.default not in (inspect.Parameter.empty, None))
 
     def find(args: tuple, kwargs: dict) -> Dict[str, Any]:
-        found: Dict[str, Any] = {}
+        found: Dict[str, Any] = dict(defaults)
         if names[:1] == ["self"] and args:
             attributes = getattr(args[0], "__dict__", {})
-            found = {key: attributes[key] for key in ARGUMENTS if key in attributes}
+            found.update((key, attributes[key]) for key in ARGUMENTS if key in attributes)
         found.update((key, value) for key, value in zip(names, args) if key in ARGUMENTS)
         found.update((key, value) for key, value in kwargs.items() if key in ARGUMENTS)
         return found

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, Tuple
+from typing import Any, Callable, Dict, Tuple
+
+__all__ = ["TagDType", "TagType", "TagValue"]
 
 
 class TagType(enum.IntEnum):
@@ -19,10 +21,14 @@ class TagDType(enum.IntEnum):
     STRING = 2
 
 
+_TYPES: Dict[int, Callable[[Any], Any]] = {TagDType.INT: int, TagDType.FLOAT: float}
+
+
 class TagValue:
     def __init__(self, value: Any, dtype: TagDType = TagDType.STRING,
                  tag_type: TagType = TagType.KEY) -> None:
-        self._value, self._dtype, self._tag_type = value, dtype, tag_type
+        self._dtype, self._tag_type = dtype, tag_type
+        self._value = _TYPES.get(dtype, str)(value)
 
     def value(self) -> Tuple[int, Any]:
         return int(self._tag_type), self._value

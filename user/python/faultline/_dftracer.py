@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What DFTracer logs, as spans: of its own library where that is installed, which is used as it is,
+and of the names that stand in for it elsewhere. Knows its clock; must change nothing that it does."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+from typing import Any, Callable, Dict
+
+from . import enabled, record as _record
+from ._hooks import note
+
+
+def category_of(cat: Any) -> str:
+    """DFTracer's users write categories as they like; those that Faultline gives a meaning to are
+    known in capitals too."""
+    text = str(cat)
+    return text.lower() if text.lower() in ("compute", "io") else text
+
+
+def record(name: Any, cat: Any, start_us: Any, duration_us: Any,
+           args: Dict[str, Any]) -> None:
+    """A span of `duration_us` microseconds since `start_us` of the epoch. A start by another clock
+    cannot be placed: such a span is taken for one that ends now."""
+    now_ns = time.monotonic_ns()
+    start_ns = int(start_us) * 1000 - (time.time_ns() - now_ns)
+    if not 0 <= start_ns <= now_ns:
+        start_ns = now_ns - int(duration_us) * 1000
+    _record(str(name), category_of(cat), start_ns, start_ns + int(duration_us) * 1000, **args)
+
+
+def _told(log_event: Callable[..., Any]) -> Callable[..., Any]:
+    """log_event() of DFTracer's logger: does what it did, and tells of a span."""
+    signature = inspect.signature(log_event)
+
+    @functools.wraps(log_event)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if enabled():
+            try:
+                _tell(signature.bind(*args, **kwargs).arguments)
+            except Exception as error:
+                note(f"an event of DFTracer is not told: {type(error).__name__}: {error}")
+        return log_event(*args, **kwargs)
+
+    wrapper._faultline = True  # type: ignore[attr-defined]
+    return wrapper
+
+
+def _tell(given: Dict[str, Any]) -> None:
+    args = {}
+    for key in ("int_args", "float_args", "string_args"):
+        for name, value in (given.get(key) or {}).items():
+            args[str(name)] = value[1] if isinstance(value, tuple) and len(value) == 2 else value
+    record(given["name"], given["cat"], given["start_time"], given["duration"], args)
+
+
+def _listen(module: Any) -> None:
+    logger = getattr(module, "dftracer", None)
+    log_event = getattr(logger, "log_event", None)
+    if getattr(logger, "_faultline", False) or getattr(log_event, "_faultline", False):
+        return
+    if log_event is None:
+        return note(f"{module.__name__} is not listened to: it has no dftracer.log_event")
+    logger.log_event = _told(log_event)
+
+
+HOOKS: Dict[str, Callable[[Any], None]] = {
+    "dftracer.python.common": _listen,
+    "dftracer.logger": _listen,
+}
