@@ -4,6 +4,7 @@ the program computes is the same to the last bit."""
 
 import collections
 import importlib.util
+import re
 import sys
 import unittest
 
@@ -179,7 +180,29 @@ class Details(unittest.TestCase):
                 def __getitem__(self, i): return scale(torch.ones(1)).detach()
             for batch in torch.utils.data.DataLoader(Items()): pass
         """)
-        self.assertEqual(told(listed), "+fetch +item -item +collate -collate -fetch")
+        self.assertEqual(told(listed), "+pass +fetch +item -item +collate -collate -fetch -pass")
+
+    def test_passes(self):
+        """Over each loader they are counted from 0; one that is left ends, too, and a worker's copy
+        of it ends nothing."""
+        listed = self.events("""if True:
+            import faultline
+            a, b = (torch.utils.data.DataLoader([1, 2, 3], batch_size=2) for _ in 'ab')
+            for batch in a: pass
+            for batch in b: break
+            faultline.instant('left')
+            for batch in a: pass
+            kept = torch.utils.data.DataLoader([1, 2], num_workers=1, persistent_workers=True)
+            for _ in range(2):
+                for batch in kept: pass
+        """)
+        begins = [event for event in listed if event.name == b"pass"]
+        self.assertEqual([event.args["epoch"] for event in begins], [0, 0, 1, 0, 1])
+        marks = [(event.probe, event.pid, event.id) for event in listed if event.id]
+        self.assertEqual(sorted((pid, id) for probe, pid, id in marks if probe == "span_begin"),
+                         sorted((pid, id) for probe, pid, id in marks if probe == "span_end"))
+        text = told(event for event in listed if event.pid == begins[0].pid)
+        self.assertIn("+pass +fetch -fetch -pass !left +pass", re.sub(r" .(item|collate)", "", text))
 
     def test_a_sampler_of_ones_own_is_not_asked_for_its_length(self):
         self.events("""if True:

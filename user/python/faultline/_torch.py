@@ -6,6 +6,7 @@ object replaced that the program holds."""
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from typing import Any, Callable, Dict, Iterator
 
@@ -23,22 +24,55 @@ def _version() -> str:
     return str(getattr(sys.modules.get("torch"), "__version__", "of this version"))
 
 
-# --- data loading: "fetch" where batches are waited for, "item" and "collate" where they are made
+# --- data loading: "pass" from one end of a DataLoader to the other, "fetch" where its batches are
+# waited for, "item" and "collate" where they are made
+
+class _Pass:
+    """A pass over a DataLoader: ends when the data does, or when the iterator is given up."""
+
+    def __init__(self, loader: Any) -> None:
+        passes = loader.__dict__.get("_faultline_passes", 0)
+        loader.__dict__["_faultline_passes"] = passes + 1
+        self._pid = os.getpid()
+        self._span = span("pass", "dataloader", epoch=passes).begin()
+
+    def end(self) -> None:
+        if self._pid == os.getpid():  # a worker has a copy of it
+            self._span.end()
+
+    __del__ = end
+
 
 def _dataloader(module: Any) -> None:
+    loader = getattr(module, "DataLoader", None)
     iterator = getattr(module, "_BaseDataLoaderIter", None)
-    original = getattr(iterator, "__next__", None)
-    if original is None:
-        return _missing(module, "_BaseDataLoaderIter.__next__", "fetch")
+    iterate, original = getattr(loader, "__iter__", None), getattr(iterator, "__next__", None)
+    if iterate is None or original is None:
+        return _missing(module, "DataLoader.__iter__ or _BaseDataLoaderIter.__next__",
+                        "pass and fetch")
     fetch = marked(original, "fetch", "data", mutes=_FORWARD)
+
+    @functools.wraps(iterate)
+    def __iter__(self: Any) -> Any:
+        # An iterator that is used again has one that was given up.
+        begun = _Pass(self)
+        made = iterate(self)
+        made._faultline_pass = begun
+        return made
 
     @functools.wraps(original)
     def __next__(self: Any) -> Any:
-        # The call that finds the end waits for no batch.
-        if getattr(self, "_num_yielded", None) == _batches(self):
-            return original(self)
-        return fetch(self)
+        try:
+            # The call that finds the end waits for no batch.
+            if getattr(self, "_num_yielded", None) == _batches(self):
+                return original(self)
+            return fetch(self)
+        except StopIteration:
+            if "_faultline_pass" in self.__dict__:
+                self._faultline_pass.end()
+            raise
 
+    loader.__iter__ = __iter__
     iterator.__next__ = __next__
 
 
