@@ -63,7 +63,7 @@ struct event_syscall {
 	__u32 fetched_pages;
 	__u32 fault_fetched_pages;
 	__u32 major_faults;
-	__u32 pad;
+	__u32 created_pages;
 };
 
 struct event_syscall_path {
@@ -91,6 +91,8 @@ struct event_pagecache {
 	__u64 offset;
 	__u32 file;
 	__u32 fetched_pages;
+	__u32 created_pages;
+	__u32 pad;
 };
 
 struct event_fork {
@@ -185,7 +187,8 @@ struct event_span_end {
 #define CALL_OPEN_HOW (1u << 10)   /* open flags are in a struct open_how */
 #define CALL_OPEN_FLAGS (1u << 11) /* `length` names the open flags instead */
 #define CALL_CLOSES (1u << 12)
-#define CALL_PLAIN (1u << 13) /* the short way will do: set by shape when the table is filled */
+#define CALL_PLAIN (1u << 13)  /* the short way will do: set by shape when the table is filled */
+#define CALL_WRITES (1u << 14) /* pages that it brings into its file's cache are its own making */
 
 struct call_row {
 	__u16 op; /* 0: not recorded; else number in the table of operations */
@@ -253,6 +256,7 @@ struct op_total {
 	__u64 bytes;
 	__u64 time_ns;
 	__u64 fetched_pages;
+	__u64 created_pages;
 };
 
 /* Kept per CPU and record kind. */
@@ -279,7 +283,7 @@ EVENT_SIZE(event_header, 24);
 EVENT_SIZE(event_syscall, 80);
 EVENT_SIZE(event_syscall_path, 96);
 EVENT_SIZE(event_fault, 56);
-EVENT_SIZE(event_pagecache, 40);
+EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_fork, 32);
 EVENT_SIZE(event_exec, 64);
 EVENT_SIZE(event_environ, 32);

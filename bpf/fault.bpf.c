@@ -83,13 +83,12 @@ static __always_inline int fault_end(struct task_state *state, struct task_struc
 		state->call_major_seen++;
 	}
 	if (file) {
-		struct inode *inode = KREAD(file, file, f_inode);
-		unsigned long magic = KREAD(super_block, KREAD(inode, inode, i_sb), s_magic);
+		struct address_space *mapping = KREAD(file, file, f_mapping);
 		__u64 page = state->fault_address & ~(PAGE_BYTES - 1);
 
 		if (KREAD(vm_area_struct, vma, vm_flags) & VM_SHARED)
 			state->fault_flags |= TRACE_FAULT_SHARED;
-		if (magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC)
+		if (inode_in_memory(KREAD(address_space, mapping, host)))
 			count_fault(OP_SHMEM_FAULT, state, now_ns - state->fault_start_ns);
 		else
 			send_fault(state, task, file,

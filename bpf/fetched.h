@@ -8,7 +8,7 @@
 #include "file.h"
 
 /* Global, as what is needed once a file (bpf/file.h). */
-__noinline int fetched_send(struct address *mapping, __u64 index, __u32 pages)
+__noinline int fetched_send(struct address *mapping, __u64 index, __u32 fetched, __u32 created)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 op = OP_PAGECACHE, file = file_id_of_mapping(mapping);
@@ -17,7 +17,8 @@ __noinline int fetched_send(struct address *mapping, __u64 index, __u32 pages)
 
 	if (total) {
 		total->count++;
-		total->fetched_pages += pages;
+		total->fetched_pages += fetched;
+		total->created_pages += created;
 	}
 	event = ring_reserve(EVENT_PAGECACHE, sizeof(*event), task);
 	if (!event)
@@ -25,7 +26,9 @@ __noinline int fetched_send(struct address *mapping, __u64 index, __u32 pages)
 	event->header.time_ns = bpf_ktime_get_ns();
 	event->offset = index * PAGE_BYTES;
 	event->file = file;
-	event->fetched_pages = pages;
+	event->fetched_pages = fetched;
+	event->created_pages = created;
+	event->pad = 0;
 	ring_submit(event);
 	return 0;
 }
@@ -40,7 +43,7 @@ __noinline int fault_abandon(struct task_state *state)
 		return 0;
 	mapping.at = state->fault_mapping;
 	if (state->fault_fetched_pages)
-		fetched_send(&mapping, state->fault_index, state->fault_fetched_pages);
+		fetched_send(&mapping, state->fault_index, state->fault_fetched_pages, 0);
 	state->fault_start_ns = 0;
 	state->fault_mapping = 0;
 	state->fault_fetched_pages = 0;

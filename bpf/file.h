@@ -18,11 +18,10 @@
 #define S_IFCHR 0020000
 #define S_IFIFO 0010000
 
-#define TMPFS_MAGIC 0x01021994
-#define HUGETLBFS_MAGIC 0x958458f6
 #define ANON_INODE_FS_MAGIC 0x09041934
 #define OVERLAYFS_MAGIC 0x794c7630
 #define FUSE_MAGIC 0x65735546
+#define BDEVFS_MAGIC 0x62646576
 
 #ifdef __TARGET_ARCH_arm64
 #define O_DIRECT 0200000
@@ -84,6 +83,26 @@ static __always_inline __u32 file_class(struct inode *inode)
 		return FILE_CLASS_SOCK;
 	}
 	return FILE_CLASS_ANON;
+}
+
+static __always_inline bool file_is_regular(struct inode *inode)
+{
+	return (KREAD(inode, inode, i_mode) & S_IFMT) == S_IFREG;
+}
+
+/*
+ * Its pages are all there is of it: tmpfs, ramfs, hugetlbfs, memory of devices. Such file systems
+ * have no device that is written back to; a block device has one, which its own file system, being
+ * none, does not tell.
+ */
+static __always_inline bool inode_in_memory(struct inode *inode)
+{
+	struct super_block *sb = KREAD(inode, inode, i_sb);
+
+	if (KREAD(super_block, sb, s_magic) == BDEVFS_MAGIC)
+		return false;
+	return !(KREAD(backing_dev_info, KREAD(super_block, sb, s_bdi), capabilities) &
+		 BDI_CAP_WRITEBACK);
 }
 
 /* --- from a descriptor to the file --- */

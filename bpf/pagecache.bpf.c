@@ -20,19 +20,52 @@ static __always_inline __u32 folio_pages(struct folio *folio)
 	return 1u << (order & 31);
 }
 
-/* A call on an overlay file fills the page cache of a file of a layer: the first regular file that
- * gets pages meanwhile. */
-static __always_inline bool call_takes_page(struct task_state *state, __u64 mapping)
-{
-	if (!state->call_op || !state->call_file)
-		return false;
-	if (!state->call_mapping) {
-		struct inode *host = KREAD(address_space, mapping, host);
+/* A page that comes into the cache, and why: to be read, or because a write makes it. */
+struct page_add {
+	__u64 mapping;
+	struct inode *host;
+	__u64 index;
+	__u32 pages;
+	bool locked; /* by the task, for writing: file systems do so to write, never to read */
+};
 
-		if ((KREAD(inode, host, i_mode) & S_IFMT) == S_IFREG)
-			state->call_mapping = mapping;
+static __always_inline bool locked_by(struct inode *inode, struct task_struct *task)
+{
+	if (!bpf_core_field_exists(struct rw_semaphore, owner))
+		return false; /* PREEMPT_RT */
+	return (KREAD(inode, inode, i_rwsem.owner.counter) & ~RWSEM_NONSPINNABLE) == (__u64)task;
+}
+
+/*
+ * The page belongs to a file of the call in flight. Calls on an overlay file fill the page cache of
+ * a file of a layer: the first regular file that gets pages meanwhile, to be read or written as the
+ * call does.
+ */
+static __always_inline bool call_takes_page(struct task_state *state, const struct page_add *add)
+{
+	__u32 traits = calls[state->call_number & (CALL_TABLE_SIZE - 1)].traits;
+	bool writes = traits & CALL_WRITES;
+
+	if (!state->call_op)
+		return false;
+	if (state->call_file && !state->call_mapping && file_is_regular(add->host) &&
+	    (writes || !add->locked))
+		state->call_mapping = add->mapping;
+	if (state->call_file && state->call_mapping == add->mapping) {
+		if (writes || add->locked)
+			state->call_created_pages += add->pages;
+		else
+			state->call_fetched_pages += add->pages;
+		return true;
 	}
-	return state->call_mapping == mapping;
+	if (!(traits & CALL_TRANSFER) || !state->call_file2_id)
+		return false;
+	if (!state->call_mapping2 && file_is_regular(add->host) && add->locked)
+		state->call_mapping2 = add->mapping;
+	if (state->call_mapping2 != add->mapping)
+		return false;
+	state->call_created_pages += add->pages;
+	return true;
 }
 
 SEC("?tp_btf/mm_filemap_add_to_page_cache")
@@ -41,22 +74,28 @@ int BPF_PROG(fl_page_add, struct folio *folio)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 	struct address mapping = { (__u64)KREAD(folio, folio, mapping) };
-	__u32 pages = folio_pages(folio);
+	struct page_add add = { .mapping = mapping.at };
 
-	if (!state) {
-		/* A worker of io_uring is made without a fork event; it works for its process. */
-		if (task_followed(task->group_leader))
-			fetched_send(&mapping, KREAD(folio, folio, index), pages);
+	/* A worker of io_uring is made without a fork event; it works for its process. */
+	if (!state && !task_followed(task->group_leader))
 		return 0;
+	add.host = KREAD(address_space, add.mapping, host);
+	if (inode_in_memory(add.host))
+		return 0; /* hugetlbfs, ramfs: no storage, nothing to be read or written back */
+	add.index = KREAD(folio, folio, index);
+	add.pages = folio_pages(folio);
+	add.locked = locked_by(add.host, task);
+	if (state && state->fault_start_ns) {
+		if (!have_filemap_fault && !state->fault_mapping)
+			state->fault_mapping = add.mapping;
+		if (state->fault_mapping == add.mapping) {
+			state->fault_fetched_pages += add.pages;
+			return 0;
+		}
 	}
-	if (!have_filemap_fault && state->fault_start_ns && !state->fault_mapping)
-		state->fault_mapping = mapping.at;
-	if (state->fault_start_ns && state->fault_mapping == mapping.at)
-		state->fault_fetched_pages += pages;
-	else if (call_takes_page(state, mapping.at))
-		state->call_fetched_pages += pages;
-	else
-		fetched_send(&mapping, KREAD(folio, folio, index), pages);
+	if (!state || !call_takes_page(state, &add))
+		fetched_send(&mapping, add.index, add.locked ? 0 : add.pages,
+			     add.locked ? add.pages : 0);
 	return 0;
 }
 

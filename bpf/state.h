@@ -47,10 +47,12 @@ struct task_state {
 	__u64 call_start_ns;
 	__u64 call_file; /* addresses: compared and read from, never trusted */
 	__u64 call_mapping;
+	__u64 call_mapping2; /* of the file that a transfer writes */
 	__u32 call_file_id;
 	__u32 call_file2_id;
 	__u32 call_flags;
 	__u32 call_fetched_pages;
+	__u32 call_created_pages;
 	__u32 call_fault_fetched_pages;
 	__u32 call_major_start; /* the task's own count, for faults that show nowhere else */
 	__u32 call_major_seen;

@@ -187,6 +187,7 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 
 		/* Recorded when either end is of a recorded kind. */
 		state->call_file2_id = state->call_file_id;
+		state->call_mapping2 = state->call_mapping;
 		state->call_file_id = 0;
 		state->call_flags = 0;
 		state->call_file = 0;
@@ -245,6 +246,7 @@ int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
 	state->call_file2_id = 0;
 	state->call_flags = 0;
 	state->call_fetched_pages = 0;
+	state->call_created_pages = 0;
 	state->call_fault_fetched_pages = 0;
 	state->call_major_seen = 0;
 	state->call_major_start = task->maj_flt;
@@ -383,6 +385,7 @@ static __always_inline void count_call(struct task_state *state, struct call_end
 	total->count++;
 	total->time_ns += end->now_ns - state->call_start_ns;
 	total->fetched_pages += state->call_fetched_pages;
+	total->created_pages += state->call_created_pages;
 	if (end->result < 0 && end->result >= -4095)
 		total->errors++;
 	else if (end->row.traits & CALL_BYTES)
@@ -404,7 +407,7 @@ static __always_inline void fill_call(struct event_syscall *event, struct task_s
 	event->fault_fetched_pages = state->call_fault_fetched_pages;
 	event->major_faults =
 		(__u32)task->maj_flt - state->call_major_start - state->call_major_seen;
-	event->pad = 0;
+	event->created_pages = state->call_created_pages;
 }
 
 static __always_inline void send_call(struct task_state *state, struct task_struct *task,

@@ -7,10 +7,25 @@
 
 #include "types.h"
 
+struct backing_dev_info {
+	unsigned int capabilities;
+} CORE_STRUCT;
+
+#define BDI_CAP_WRITEBACK 1u
+
 struct super_block {
 	__u32 s_dev;
 	unsigned long s_magic;
+	struct backing_dev_info *s_bdi;
 } CORE_STRUCT;
+
+struct rw_semaphore {
+	struct {
+		__u64 counter;
+	} owner; /* the writer, or a reader with bit 0 set; not there on PREEMPT_RT */
+} CORE_STRUCT;
+
+#define RWSEM_NONSPINNABLE 2ull
 
 struct hlist_node;
 
@@ -26,6 +41,7 @@ struct inode {
 	__u32 i_rdev;
 	long long i_size;
 	__u32 i_generation;
+	struct rw_semaphore i_rwsem;
 	struct hlist_head i_dentry;
 } CORE_STRUCT;
 

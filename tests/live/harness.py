@@ -426,11 +426,17 @@ def report_of(path):
     return json.loads(done.stdout)
 
 
+ACCOUNTS = ("read", "write", "mmap", "unattributed")
+
+
 def fetched(row):
-    """Bytes brought into the page cache for a file of the report, by whatever door."""
-    return sum(row[door]["fetched_bytes"] for door in ("read", "write", "mmap") if row[door]) + (
-        row.get("cache_fetched_bytes") or 0
-    )
+    """Bytes brought into the page cache of a file of the report to be read, by whatever door."""
+    return sum(row[account]["fetched_bytes"] or 0 for account in ACCOUNTS if row[account])
+
+
+def created(row):
+    """... and bytes that were newly cached by writing."""
+    return sum(row[account]["created_bytes"] or 0 for account in ACCOUNTS if row[account])
 
 
 def account(path):

@@ -59,7 +59,7 @@ class Layers(unittest.TestCase):
             self.assertGreater(sum(part["fetched_bytes"] for part in parts), 0)
         else:
             self.assertEqual({part["fetched_bytes"] for part in parts}, {None})
-            self.assertIsNone(row.get("cache_fetched_bytes"))
+            self.assertIsNone(row["unattributed"]["fetched_bytes"])
 
     def test_all(self):
         seen = self.record(None)

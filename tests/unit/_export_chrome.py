@@ -236,12 +236,13 @@ class Chrome(unittest.TestCase):
                 sums[key, event["pid"], "now"] = value
             bytes_of = collections.Counter()
             for row in rows:
-                bytes_of["into cache"] += row.get("fetched_bytes", 0)
+                bytes_of["from storage"] += row.get("fetched_bytes", 0)
+                bytes_of["created by writes"] += row.get("created_bytes", 0)
                 if row.get("op") in ("read", "pread64", "sendfile"):
                     bytes_of["read"] += row["result"]
                 if row.get("op") in ("write", "sendfile"):
                     bytes_of["written"] += row["result"]
-            for key in "read", "written", "into cache":
+            for key in "read", "written", "from storage", "created by writes":
                 self.assertAlmostEqual(float(sums[key]) / 1e9, bytes_of[key], 3, (name, key))
 
     def test_counter_spreads(self):

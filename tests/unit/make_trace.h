@@ -85,7 +85,7 @@ struct made_call {
 	int64_t offset;
 	uint64_t asked;
 	int64_t result;
-	uint64_t flags, fetched, fault_fetched, major;
+	uint64_t flags, fetched, created, fault_fetched, major;
 	/* With any of these it is a call that names a path. */
 	uint64_t file2, dir;
 	const char *path;
@@ -193,6 +193,7 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 		[SYSCALL_RESULT] = call->result,
 		[SYSCALL_FLAGS] = call->flags,
 		[SYSCALL_FETCHED] = call->fetched,
+		[SYSCALL_CREATED] = call->created,
 		[SYSCALL_FAULT_FETCHED] = call->fault_fetched,
 		[SYSCALL_MAJOR] = call->major,
 		[SYSCALL_PATH_FILE2] = call->file2,
@@ -210,6 +211,7 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 		total->bytes += call->result;
 	total->thread_time_ns += call->dur;
 	total->fetched_bytes += call->fetched;
+	total->created_bytes += call->created;
 }
 
 MADE void made_fault(struct made_trace *made, const struct made_fault *fault)

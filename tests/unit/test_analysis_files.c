@@ -164,7 +164,7 @@ static void test_uses(void **state)
 	CHECK(report, "files", 0, "mmap.fetched_bytes", 20480);
 	CHECK(report, "files", 0, "mmap.time_ns", 30 + 12);
 	CHECK(report, "files", 0, "mmap.written_pages", 1);
-	CHECK(report, "files", 0, "cache_fetched_bytes", 20480);
+	CHECK(report, "files", 0, "unattributed.fetched_bytes", 20480);
 	report_free(report);
 	made_close(&made);
 }
@@ -179,15 +179,21 @@ static void test_both_ends_of_a_transfer(void **state)
 	FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .path = "/from");
 	FILE_ROW(&made, .time = 10, .id = 2, .ino = 2, .path = "/to");
 	CALL(&made, .time = 100, .dur = 10, .pid = 10, .op = M_SENDFILE, .file = 1, .file2 = 2,
-	     .offset = 0, .asked = 1000, .result = 900, .flags = TRACE_OP_UNLINKED);
+	     .offset = 0, .asked = 1000, .result = 900, .flags = TRACE_OP_UNLINKED, .fetched = 8192,
+	     .created = 4096);
 	made_finish(&made, 10, 1000);
 	report = made_report(&made.reader, 1);
 	row = find_row(report, "files", "path", "/from");
 	CHECK(report, "files", row, "read.bytes", 900);
+	CHECK(report, "files", row, "read.fetched_bytes", 8192);
+	CHECK(report, "files", row, "read.created_bytes", 0);
 	CHECK(report, "files", row, "write.count", 0);
+	CHECK(report, "files", row, "write.created_bytes", 0);
 	assert_true(ask(report, "files", row, "deleted")->flag);
 	row = find_row(report, "files", "path", "/to");
 	CHECK(report, "files", row, "write.bytes", 900);
+	CHECK(report, "files", row, "write.fetched_bytes", 0);
+	CHECK(report, "files", row, "write.created_bytes", 4096);
 	CHECK(report, "files", row, "read.count", 0);
 	assert_false(ask(report, "files", row, "deleted")->flag);
 	report_free(report);

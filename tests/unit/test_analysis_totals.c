@@ -89,7 +89,7 @@ static void make_families(struct made_trace *made)
 	     .asked = 65536, .result = 0x7f0000000000);
 	/* From a file to a file, to a socket, from a pipe. */
 	CALL(made, .time = 600, .dur = 60, .pid = 10, .op = M_SENDFILE, .file = 1, .file2 = 2,
-	     .offset = 0, .asked = 1000, .result = 900, .fetched = 8192);
+	     .offset = 0, .asked = 1000, .result = 900, .fetched = 8192, .created = 12288);
 	CALL(made, .time = 700, .dur = 70, .pid = 10, .op = M_SENDFILE, .file = 1, .dir = 1,
 	     .offset = 900, .asked = 100, .result = 100);
 	CALL(made, .time = 800, .dur = 80, .pid = 10, .op = M_SENDFILE, .file2 = 2, .offset = -1,
@@ -136,6 +136,8 @@ static void test_families(void **state)
 	CHECK(report, "totals", 0, "read.count", 3);
 	CHECK(report, "totals", 0, "read.bytes", 1010);
 	CHECK(report, "totals", 0, "read.fetched_bytes", 8192 + (1 << 20));
+	CHECK(report, "totals", 0, "read.created_bytes", 0);
+	CHECK(report, "totals", 0, "write.created_bytes", 12288);
 	CHECK(report, "totals", 0, "read.time_ns", 230);
 	CHECK(report, "totals", 0, "write.count", 2);
 	CHECK(report, "totals", 0, "write.bytes", 950);
@@ -216,6 +218,8 @@ static void check_doors_add_up(const struct report *report)
 	assert_int_equal(all_doors(report, "write", "count"),
 			 total(report, "write.count") + total(report, "mmap_write.faults"));
 	assert_int_equal(all_doors(report, "write", "bytes"), total(report, "write.bytes"));
+	assert_int_equal(all_doors(report, "write", "created_bytes"),
+			 total(report, "write.created_bytes"));
 	assert_int_equal(all_doors(report, "write", "fetched_bytes"),
 			 total(report, "write.fetched_bytes") +
 				 total(report, "mmap_write.fetched_bytes"));
@@ -372,6 +376,8 @@ static void test_lost(void **state)
 	made.operations[M_FAULT].fetched_bytes += 40960;
 	made.operations[M_SENDFILE].count += 2;
 	made.operations[M_SENDFILE].bytes += 2000;
+	made.operations[M_SENDFILE].fetched_bytes += 20480;
+	made.operations[M_SENDFILE].created_bytes += 24576;
 	made.operations[M_READAHEAD].count += 1;
 	made.operations[M_READAHEAD].fetched_bytes += 4096;
 	made.kinds[TRACE_SYSCALL].events += 103;
@@ -390,7 +396,9 @@ static void test_lost(void **state)
 	CHECK(report, "totals", 0, "read.bytes", 8096 + 409600 + 2000);
 	CHECK(report, "totals", 0, "read.thread_time_ns", 250 + 10000);
 	CHECK(report, "totals", 0, "read.time_ns", 200); /* of rows: the best there is */
-	CHECK(report, "totals", 0, "read.fetched_bytes", 4096 + 8192 + 4096);
+	CHECK(report, "totals", 0, "read.fetched_bytes", 4096 + 8192 + 4096 + 20480);
+	CHECK(report, "totals", 0, "write.fetched_bytes", 4096);
+	CHECK(report, "totals", 0, "write.created_bytes", 24576);
 	CHECK(report, "totals", 0, "write.count", 1 + 2);
 	CHECK(report, "totals", 0, "mmap_read.faults", 10);
 	CHECK(report, "totals", 0, "mmap_read.fetched_bytes", 40960);
@@ -508,7 +516,7 @@ static void test_without_pagecache(void **state)
 	check_null(report, "doors", row, "bytes");
 	check_null(report, "doors", row, "fetched_bytes");
 	CHECK(report, "doors", row, "count", 1);
-	check_null(report, "files", 0, "cache_fetched_bytes");
+	check_null(report, "files", 0, "unattributed.fetched_bytes");
 	check_null(report, "files", 0, "mmap.fetched_bytes");
 	row = find_row(report, "operations", "op", "read");
 	check_null(report, "operations", row, "fetched_bytes");

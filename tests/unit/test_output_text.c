@@ -354,19 +354,19 @@ static void test_screen(void **state)
 		"lack them\n"
 		"not recorded: block (not asked for)\n"
 		"\n"
-		"                       time  of the run  calls  bytes  into cache  errors\n"
-		"read                 1.0 ms       <0.1%     12      -           -       -\n"
-		"metadata                  -           -      -      -           -       -\n"
-		"sync                      -           -      -      -           -       -\n"
-		"mmap read (faults)   12.3 s       12.3%  4,096      -     511 MiB       -\n"
-		"mmap write (faults)       -           -      -      -           -       -\n"
+		"                       time  of the run  calls  bytes  from storage  errors\n"
+		"read                 1.0 ms       <0.1%     12      -             -       -\n"
+		"metadata                  -           -      -      -             -       -\n"
+		"sync                      -           -      -      -             -       -\n"
+		"mmap read (faults)   12.3 s       12.3%  4,096      -       511 MiB       -\n"
+		"mmap write (faults)       -           -      -      -             -       -\n"
 		"\n"
-		"door     read    time  into cache  written  time\n"
-		"a     4.0 KiB  1.0 us     1.0 KiB        -     -\n"
+		"door     read    time  from storage  written  time  created by writes\n"
+		"a     4.0 KiB  1.0 us       1.0 KiB        -     -                  -\n"
 		"\n"
-		"file               time  read  faults  into cache  written\n"
-		"/data/train.bin  3.0 us     -       7     2.0 KiB        -\n"
-		"/data/train.bin  3.0 us     -       7     2.0 KiB        -\n");
+		"file               time  read  faults  from storage  written\n"
+		"/data/train.bin  3.0 us     -       7       2.0 KiB        -\n"
+		"/data/train.bin  3.0 us     -       7       2.0 KiB        -\n");
 }
 
 /* However much there is to say: one screen. */

@@ -40,7 +40,7 @@ static const struct {
 /* A row of the table. */
 struct line {
 	const char *door, *side;
-	uint64_t count, bytes, fetched_bytes, time_ns, thread_time_ns;
+	uint64_t count, bytes, fetched_bytes, created_bytes, time_ns, thread_time_ns;
 };
 
 static const struct table_column columns[] = {
@@ -49,8 +49,11 @@ static const struct table_column columns[] = {
 	{ "count", "count", UNIT_COUNT, "operations", TABLE_UINT(struct line, count), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; of faults, those they brought in",
 	  TABLE_UINT(struct line, bytes), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
-	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read", TABLE_UINT(struct line, fetched_bytes),
+	  JOB_PAGECACHE },
+	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
+	  TABLE_UINT(struct line, created_bytes), JOB_PAGECACHE },
 	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
 	  TABLE_UINT(struct line, time_ns), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
@@ -109,6 +112,7 @@ static int add_row(struct table *table, const struct doors *all, unsigned int do
 		.count = tally->count,
 		.bytes = tally->bytes,
 		.fetched_bytes = tally->fetched_bytes,
+		.created_bytes = tally->created_bytes,
 		.time_ns = doors[door].lost ? TABLE_NO_UINT : tally->time.measure,
 		.thread_time_ns = tally->thread_time_ns,
 	};

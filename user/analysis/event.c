@@ -34,7 +34,7 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 	(1ull << SYSCALL_TIME | 1ull << SYSCALL_DUR | 1ull << SYSCALL_PID | 1ull << SYSCALL_TID |  \
 	 1ull << SYSCALL_OP | 1ull << SYSCALL_FILE | 1ull << SYSCALL_OFFSET |                      \
 	 1ull << SYSCALL_ASKED | 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS |                  \
-	 1ull << SYSCALL_FETCHED | 1ull << SYSCALL_MAJOR)
+	 1ull << SYSCALL_FETCHED | 1ull << SYSCALL_CREATED | 1ull << SYSCALL_MAJOR)
 
 static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 	[TRACE_SYSCALL] = CALL_COLUMNS,
@@ -42,8 +42,8 @@ static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 	[TRACE_FAULT] = 1ull << FAULT_TIME | 1ull << FAULT_DUR | 1ull << FAULT_PID |
 			1ull << FAULT_TID | 1ull << FAULT_FILE | 1ull << FAULT_OFFSET |
 			1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED,
-	[TRACE_PAGECACHE] =
-		1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE | 1ull << PAGECACHE_BYTES,
+	[TRACE_PAGECACHE] = 1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE |
+			    1ull << PAGECACHE_BYTES | 1ull << PAGECACHE_CREATED,
 	[TRACE_FORK] = 1ull << FORK_TIME,
 	[TRACE_FILE] = 1ull << FILE_TIME,
 	[TRACE_EXEC] = 1ull << EXEC_TIME | 1ull << EXEC_PID,
@@ -98,20 +98,21 @@ static void start_event(const struct chunk *chunk, uint32_t i, struct event *eve
 	event->end = event->start;
 }
 
-/* The side of a transfer that writes. Where there is one that reads, too, that one has the time:
- * it was spent once. */
-static void make_write_side(const struct event *read, uint32_t file, struct event *write)
+/* Takes the side of a transfer that writes from the event. Where there is one that reads, too, that
+ * one has the time: it was spent once. */
+static void make_write_side(struct event *read, uint32_t file, struct event *write)
 {
 	*write = *read;
 	write->class = IO_WRITE;
 	write->file = file;
 	write->offset = -1;
 	write->flags &= ~EVENT_UNLINKED;
-	if (read->file != FILE_NONE) {
-		write->fetched_bytes = 0;
-		write->flags &= ~EVENT_TIMED;
-		write->flags |= EVENT_SECOND;
-	}
+	if (read->file == FILE_NONE)
+		return;
+	write->fetched_bytes = 0;
+	write->flags &= ~EVENT_TIMED;
+	write->flags |= EVENT_SECOND;
+	read->created_bytes = 0;
 }
 
 static int decode_calls(const struct chunk *chunk, struct event *events, size_t *count)
@@ -135,6 +136,7 @@ static int decode_calls(const struct chunk *chunk, struct event *events, size_t 
 		event->offset = (int64_t)columns[SYSCALL_OFFSET][i];
 		event->bytes = rule->moves && !failed ? result : 0;
 		event->fetched_bytes = fetched;
+		event->created_bytes = columns[SYSCALL_CREATED][i];
 		event->asked_bytes = columns[SYSCALL_ASKED][i];
 		event->file = find_file(chunk, columns[SYSCALL_FILE][i]);
 		event->thread = columns[SYSCALL_TID][i];
@@ -156,6 +158,7 @@ static int decode_calls(const struct chunk *chunk, struct event *events, size_t 
 		seen->bytes += event->bytes;
 		seen->thread_time_ns += duration;
 		seen->fetched_bytes += fetched;
+		seen->created_bytes += event->created_bytes;
 		if (process_table_find(&job->processes, chunk->block->trace,
 				       columns[SYSCALL_PID][i], event->start, &event->process))
 			return -ENOMEM;
@@ -222,9 +225,11 @@ static int decode_pagecache(const struct chunk *chunk, struct event *events, siz
 		start_event(chunk, i, &events[i]);
 		events[i].file = find_file(chunk, chunk->columns[PAGECACHE_FILE][i]);
 		events[i].fetched_bytes = chunk->columns[PAGECACHE_BYTES][i];
+		events[i].created_bytes = chunk->columns[PAGECACHE_CREATED][i];
 		events[i].operation = trace->operations[trace->pagecache];
 		events[i].flags = EVENT_PAGECACHE;
 		seen->fetched_bytes += events[i].fetched_bytes;
+		seen->created_bytes += events[i].created_bytes;
 	}
 	seen->count += chunk->count;
 	*count = chunk->count;
@@ -351,12 +356,18 @@ size_t event_unseen(enum trace_family family, struct event_unseen places[2])
 
 	if (rule->class == IO_NONE)
 		return 0;
-	places[0] = (struct event_unseen) { rule->class, rule->direct ? DOOR_UNKNOWN : rule->door,
-					    rule->flags & EVENT_COUNTED, true };
+	places[0] = (struct event_unseen) { rule->class,
+					    rule->direct ? DOOR_UNKNOWN : rule->door,
+					    rule->flags & EVENT_COUNTED,
+					    true,
+					    true,
+					    true };
+	if (family != TRACE_TRANSFER)
+		return 1;
 	places[1] = places[0];
 	places[1].class = IO_WRITE;
-	places[1].timed = false;
-	return family == TRACE_TRANSFER ? 2 : 1;
+	places[1].timed = places[1].fetched = places[0].created = false;
+	return 2;
 }
 
 bool event_moves_bytes(enum trace_family family)

@@ -56,10 +56,11 @@ enum io_door {
 struct event {
 	uint64_t start, end; /* on the job's clock, ns */
 	union {
-		struct {		/* of an operation */
-			int64_t offset; /* bytes; negative where it has no meaning */
-			uint64_t bytes; /* moved between the file and the caller */
-			uint64_t fetched_bytes;
+		struct {			/* of an operation */
+			int64_t offset;		/* bytes; negative where it has no meaning */
+			uint64_t bytes;		/* moved between the file and the caller */
+			uint64_t fetched_bytes; /* brought into the page cache, */
+			uint64_t created_bytes; /* newly cached by writing */
 		};
 		struct {		/* of a span's begin and end, and of a moment */
 			uint64_t id;	/* as the program gave it */
@@ -123,8 +124,10 @@ int event_decode(const struct chunk *chunk, struct event *events, size_t *count)
  */
 struct event_unseen {
 	uint8_t class, door;
-	bool whole; /* else only its fetched bytes */
+	bool whole; /* else only the bytes that came into the cache */
 	bool timed; /* it has the time */
+	bool fetched,
+		created; /* it has the bytes that came into the cache to be read, by writing */
 };
 
 /* Returns how many of the two places are meant, 0 for operations of no class. */

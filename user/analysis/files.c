@@ -29,10 +29,16 @@ static const uint8_t use_of[] = {
 enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
 enum { BY_CALLS, BY_FAULTS, ACCESSES };
 
+/* What came into the page cache. */
+struct page_sums {
+	uint64_t events, fetched_bytes, created_bytes;
+};
+
 struct file_use {
 	struct tally *tallies[USES]; /* made when first needed: most files see one or two kinds */
 	uint64_t opens, processes;
-	uint64_t written_pages, cache_fetched_bytes;
+	uint64_t written_pages;
+	struct page_sums unattributed;
 	uint64_t furthest[ACCESSES]; /* where the furthest access ended */
 	uint64_t patterns[ACCESSES][PATTERNS];
 	bool unlinked;
@@ -150,7 +156,11 @@ static int add_event(struct files *files, const struct event *event)
 /* On no operation's account, so of no process. */
 static void add_pagecache(struct files *files, const struct event *event)
 {
-	files->uses[event->file].cache_fetched_bytes += event->fetched_bytes;
+	struct page_sums *sums = &files->uses[event->file].unattributed;
+
+	sums->events++;
+	sums->fetched_bytes += event->fetched_bytes;
+	sums->created_bytes += event->created_bytes;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -178,26 +188,31 @@ static const struct table_column read_fields[] = {
 	  0 },
 	{ "time_ns", "time", UNIT_NS,
 	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
-	  SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
+	  JOB_PAGECACHE },
 };
 
-/* Most pages that writes bring into the cache are new: storage had no part in it. */
 static const struct table_column write_fields[] = {
 	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
 	  0 },
 	{ "time_ns", "time", UNIT_NS,
 	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "fetched_bytes", NULL, UNIT_BYTES, "bytes brought into the page cache meanwhile",
-	  SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
+	  SUM(created_bytes), JOB_PAGECACHE },
 };
 
 static const struct table_column fault_fields[] = {
 	{ "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 },
 	{ "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
-	  SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
+	  JOB_PAGECACHE },
 	{ "time_ns", "time", UNIT_NS,
 	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
 };
@@ -221,7 +236,8 @@ struct view {
 	struct table_text path;
 	const char *host;
 	char dev[32];
-	uint64_t ino, size_bytes, processes, opens, cache_fetched_bytes, written_pages;
+	uint64_t ino, size_bytes, processes, opens, written_pages;
+	struct page_sums unattributed;
 	bool known, deleted;
 	uint64_t patterns[ACCESSES][PATTERNS];
 	struct tally tallies[USES];
@@ -264,9 +280,12 @@ static const struct table_column first_columns[] = {
 
 /* Behind the groups. */
 static const struct table_column last_columns[] = {
-	{ "cache_fetched_bytes", "on no account", UNIT_BYTES,
+	{ "unattributed.fetched_bytes", "unattributed from storage", UNIT_BYTES,
 	  "bytes brought into the page cache on no operation's account",
-	  TABLE_UINT(struct view, cache_fetched_bytes), JOB_PAGECACHE },
+	  TABLE_UINT(struct view, unattributed.fetched_bytes), JOB_PAGECACHE },
+	{ "unattributed.created_bytes", "unattributed created by writes", UNIT_BYTES,
+	  "bytes newly cached by writing on no operation's account",
+	  TABLE_UINT(struct view, unattributed.created_bytes), JOB_PAGECACHE },
 	{ "mmap.written_pages", "pages written", UNIT_COUNT, "write faults on shared mappings",
 	  TABLE_UINT(struct view, written_pages), JOB_FAULT },
 	{ "pattern.sequential", "sequential", UNIT_COUNT,
@@ -309,7 +328,7 @@ static size_t make_lines(const struct files *files, struct line *lines)
 		const struct file_use *use = &files->uses[i];
 		uint64_t time_ns = 0;
 
-		if (!use->processes && !use->cache_fetched_bytes)
+		if (!use->processes && !use->unattributed.events)
 			continue;
 		for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++)
 			if (use->tallies[timed[j]])
@@ -357,7 +376,7 @@ static int add_line(struct table *table, const struct files *files, uint32_t num
 		.size_bytes = TABLE_NO_UINT,
 		.processes = use->processes,
 		.opens = use->opens,
-		.cache_fetched_bytes = use->cache_fetched_bytes,
+		.unattributed = use->unattributed,
 		.written_pages = use->written_pages,
 	};
 

@@ -218,6 +218,7 @@ static void add_total(struct trace_operation_total *sum, const struct trace_oper
 	sum->bytes += more->bytes;
 	sum->thread_time_ns += more->thread_time_ns;
 	sum->fetched_bytes += more->fetched_bytes;
+	sum->created_bytes += more->created_bytes;
 }
 
 static struct trace_operation_total beyond(const struct trace_operation_total *kernel,
@@ -229,6 +230,7 @@ static struct trace_operation_total beyond(const struct trace_operation_total *k
 		.bytes = clock_subtract(kernel->bytes, seen->bytes),
 		.thread_time_ns = clock_subtract(kernel->thread_time_ns, seen->thread_time_ns),
 		.fetched_bytes = clock_subtract(kernel->fetched_bytes, seen->fetched_bytes),
+		.created_bytes = clock_subtract(kernel->created_bytes, seen->created_bytes),
 	};
 }
 

@@ -106,7 +106,7 @@ struct line {
 /* What the columns see of it. */
 struct view {
 	const char *layer, *name, *family;
-	uint64_t count, errors, bytes, fetched_bytes, thread_time_ns;
+	uint64_t count, errors, bytes, fetched_bytes, created_bytes, thread_time_ns;
 	uint64_t p50_ns, p99_ns, max_ns;
 	uint64_t sizes[SIZES];
 };
@@ -121,8 +121,11 @@ static const struct table_column columns[] = {
 	  0 },
 	{ "errors", "errors", UNIT_COUNT, "... and failed", TABLE_UINT(struct view, errors), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved", TABLE_UINT(struct view, bytes), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
-	  TABLE_UINT(struct view, fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read", TABLE_UINT(struct view, fetched_bytes),
+	  JOB_PAGECACHE },
+	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
+	  TABLE_UINT(struct view, created_bytes), JOB_PAGECACHE },
 	{ "thread_time_ns", "thread time", UNIT_NS, "time summed over threads",
 	  TABLE_UINT(struct view, thread_time_ns), 0 },
 	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_UINT(struct view, p50_ns), 0 },
@@ -186,7 +189,8 @@ static size_t make_lines(const struct job *job, struct line *lines)
 				   .errors = seen->errors + unseen->errors,
 				   .bytes = seen->bytes + unseen->bytes,
 				   .thread_time_ns = seen->thread_time_ns + unseen->thread_time_ns,
-				   .fetched_bytes = seen->fetched_bytes + unseen->fetched_bytes },
+				   .fetched_bytes = seen->fetched_bytes + unseen->fetched_bytes,
+				   .created_bytes = seen->created_bytes + unseen->created_bytes },
 		};
 	}
 	qsort(lines, count, sizeof(*lines), compare_lines);
@@ -208,6 +212,7 @@ static int add_line(struct table *table, const struct operations *operations,
 		.errors = means & HAS_ERRORS ? line->total.errors : TABLE_NO_UINT,
 		.bytes = moves ? line->total.bytes : TABLE_NO_UINT,
 		.fetched_bytes = means & HAS_FETCHED ? line->total.fetched_bytes : TABLE_NO_UINT,
+		.created_bytes = means & HAS_FETCHED ? line->total.created_bytes : TABLE_NO_UINT,
 		.thread_time_ns = means & HAS_TIME ? line->total.thread_time_ns : TABLE_NO_UINT,
 		.p50_ns = detail ? histogram_percentile(&detail->latency, 50) : TABLE_NO_UINT,
 		.p99_ns = detail ? histogram_percentile(&detail->latency, 99) : TABLE_NO_UINT,

@@ -338,7 +338,7 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct line, stall_ns), 0 },
 	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
 	  TABLE_UINT(struct line, read_bytes), JOB_SYSCALL },
-	{ "mmap_fetched_bytes", "mmap into cache", UNIT_BYTES,
+	{ "mmap_fetched_bytes", "mmap from storage", UNIT_BYTES,
 	  "bytes that faults brought into the page cache",
 	  TABLE_UINT(struct line, mmap_fetched_bytes), JOB_FAULT | JOB_PAGECACHE },
 	{ "outlier", "stands out", UNIT_NONE, "it took much longer than the others",

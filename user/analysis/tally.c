@@ -7,7 +7,10 @@
 void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
 		      const struct event_unseen *place)
 {
-	tally->fetched_bytes += unseen->fetched_bytes;
+	if (place->fetched)
+		tally->fetched_bytes += unseen->fetched_bytes;
+	if (place->created)
+		tally->created_bytes += unseen->created_bytes;
 	if (!place->whole)
 		return;
 	tally->count += unseen->count;

@@ -43,11 +43,12 @@ static const struct table_column read_fields[] = {
 	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
 	  SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
-	  SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
+	  JOB_PAGECACHE },
 };
 
-/* Most pages that writes bring into the cache are new: storage had no part in it. */
 static const struct table_column write_fields[] = {
 	{ "count", "count", UNIT_COUNT, "operations", SUM(count), 0 },
 	{ "errors", "errors", UNIT_COUNT, "operations that failed", SUM(errors), 0 },
@@ -57,8 +58,10 @@ static const struct table_column write_fields[] = {
 	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
 	  SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", NULL, UNIT_BYTES, "bytes brought into the page cache meanwhile",
-	  SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
+	  SUM(created_bytes), JOB_PAGECACHE },
 };
 
 /* Metadata and sync calls move no bytes for their caller: `bytes` is null. */
@@ -72,15 +75,19 @@ static const struct table_column still_fields[] = {
 	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
 	  SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", NULL, UNIT_BYTES, "bytes brought into the page cache meanwhile",
+	{ "fetched_bytes", NULL, UNIT_BYTES, "bytes brought into the page cache to be read",
 	  SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
+	  JOB_PAGECACHE },
 };
 
 static const struct table_column fault_fields[] = {
 	{ "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 },
 	{ "major", "major faults", UNIT_COUNT, "faults that read from storage", SUM(major), 0 },
-	{ "fetched_bytes", "into cache", UNIT_BYTES, "bytes brought into the page cache meanwhile",
-	  SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
+	  JOB_PAGECACHE },
 	{ "time_ns", "time", UNIT_NS,
 	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",

@@ -35,14 +35,16 @@ static const struct call call_table[] = {
 	     .traits = CALL_VECTOR | CALL_BYTES),
 	CALL(preadv2, TRACE_READ, .fd = 1, .length = 2, .offset = 4,
 	     .traits = CALL_FPOS | CALL_VECTOR | CALL_BYTES),
-	CALL(write, TRACE_WRITE, .fd = 1, .length = 3, .traits = CALL_FPOS | CALL_BYTES),
-	CALL(pwrite64, TRACE_WRITE, .fd = 1, .length = 3, .offset = 4, .traits = CALL_BYTES),
+	CALL(write, TRACE_WRITE, .fd = 1, .length = 3,
+	     .traits = CALL_FPOS | CALL_BYTES | CALL_WRITES),
+	CALL(pwrite64, TRACE_WRITE, .fd = 1, .length = 3, .offset = 4,
+	     .traits = CALL_BYTES | CALL_WRITES),
 	CALL(writev, TRACE_WRITE, .fd = 1, .length = 2,
-	     .traits = CALL_FPOS | CALL_VECTOR | CALL_BYTES),
+	     .traits = CALL_FPOS | CALL_VECTOR | CALL_BYTES | CALL_WRITES),
 	CALL(pwritev, TRACE_WRITE, .fd = 1, .length = 2, .offset = 4,
-	     .traits = CALL_VECTOR | CALL_BYTES),
+	     .traits = CALL_VECTOR | CALL_BYTES | CALL_WRITES),
 	CALL(pwritev2, TRACE_WRITE, .fd = 1, .length = 2, .offset = 4,
-	     .traits = CALL_FPOS | CALL_VECTOR | CALL_BYTES),
+	     .traits = CALL_FPOS | CALL_VECTOR | CALL_BYTES | CALL_WRITES),
 
 	/* from file to file */
 	CALL(sendfile, TRACE_TRANSFER, .fd = 2, .fd2 = 1, .offset = 3, .length = 4,
@@ -139,7 +141,7 @@ const struct trace_operation *calls_operations(size_t *count)
 /* A descriptor first, a length third or none, an offset fourth or none, and nothing else. */
 static bool is_plain(const struct call_row *row)
 {
-	const unsigned int known = CALL_FPOS | CALL_BYTES | CALL_CLOSES;
+	const unsigned int known = CALL_FPOS | CALL_BYTES | CALL_CLOSES | CALL_WRITES;
 
 	return row->fd == 1 && !row->fd2 && !row->path && !row->path2 &&
 	       (!row->length || row->length == 3) && (!row->offset || row->offset == 4) &&

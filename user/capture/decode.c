@@ -46,6 +46,7 @@ static void fill_call(const struct decoder *decoder, const struct event_syscall 
 	row[SYSCALL_FETCHED] = (uint64_t)event->fetched_pages * decoder->page_bytes;
 	row[SYSCALL_FAULT_FETCHED] = (uint64_t)event->fault_fetched_pages * decoder->page_bytes;
 	row[SYSCALL_MAJOR] = event->major_faults;
+	row[SYSCALL_CREATED] = (uint64_t)event->created_pages * decoder->page_bytes;
 }
 
 static void tell_code(struct decoder *decoder, uint32_t pid)
@@ -105,6 +106,7 @@ static void take_pagecache(struct decoder *decoder, unsigned int ring, const voi
 		[PAGECACHE_FILE] = event->file,
 		[PAGECACHE_OFFSET] = event->offset,
 		[PAGECACHE_BYTES] = (uint64_t)event->fetched_pages * decoder->page_bytes,
+		[PAGECACHE_CREATED] = (uint64_t)event->created_pages * decoder->page_bytes,
 	};
 
 	trace_writer_append(decoder->writer, TRACE_PAGECACHE, ring, row);

@@ -150,6 +150,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 			.bytes = from->bytes,
 			.thread_time_ns = from->time_ns,
 			.fetched_bytes = from->fetched_pages * page_bytes,
+			.created_bytes = from->created_pages * page_bytes,
 		};
 	}
 	totals->operations = counts->totals;

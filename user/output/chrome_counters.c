@@ -15,7 +15,8 @@
 static const char *const counter_names[COUNTER_COUNT] = {
 	[COUNTER_READ] = "read",
 	[COUNTER_WRITTEN] = "written",
-	[COUNTER_FETCHED] = "into cache",
+	[COUNTER_FETCHED] = "from storage",
+	[COUNTER_CREATED] = "created by writes",
 };
 
 void chrome_counters_init(struct chrome_counters *counters, uint64_t from_ns, uint64_t until_ns)

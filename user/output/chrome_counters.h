@@ -9,7 +9,13 @@
 #include "analysis/map.h"
 #include "output/chrome_threads.h"
 
-enum chrome_counter { COUNTER_READ, COUNTER_WRITTEN, COUNTER_FETCHED, COUNTER_COUNT };
+enum chrome_counter {
+	COUNTER_READ,
+	COUNTER_WRITTEN,
+	COUNTER_FETCHED,
+	COUNTER_CREATED,
+	COUNTER_COUNT
+};
 
 struct chrome_counters {
 	uint64_t from_ns, until_ns; /* what they are about */

@@ -56,10 +56,16 @@ static int count_bytes(struct chrome_rows *rows, const struct row *row, enum tra
 	return status;
 }
 
-static int count_fetched(struct chrome_rows *rows, const struct row *row, uint64_t bytes)
+static int count_cached(struct chrome_rows *rows, const struct row *row, uint64_t fetched,
+			uint64_t created)
 {
-	return chrome_counters_add(rows->counters, row->process, COUNTER_FETCHED, bytes,
-				   row->start_ns, row->end_ns);
+	int status = chrome_counters_add(rows->counters, row->process, COUNTER_FETCHED, fetched,
+					 row->start_ns, row->end_ns);
+
+	if (!status)
+		status = chrome_counters_add(rows->counters, row->process, COUNTER_CREATED, created,
+					     row->start_ns, row->end_ns);
+	return status;
 }
 
 /* Finds the slice's place; NULL when it is not drawn. */
@@ -110,7 +116,7 @@ static int write_call(struct chrome_rows *rows, const struct row *row)
 	int status = count_bytes(rows, row, family);
 
 	if (!status)
-		status = count_fetched(rows, row, values[SYSCALL_FETCHED]);
+		status = count_cached(rows, row, values[SYSCALL_FETCHED], values[SYSCALL_CREATED]);
 	if (status)
 		return status;
 	out = place_slice(rows, row, &slice);
@@ -126,6 +132,7 @@ static int write_call(struct chrome_rows *rows, const struct row *row)
 	add_unless_zero(&args, "asked", values[SYSCALL_ASKED]);
 	add_result(&args, family, values[SYSCALL_RESULT]);
 	chrome_add_uint(&args, "fetched_bytes", values[SYSCALL_FETCHED]);
+	add_unless_zero(&args, "created_bytes", values[SYSCALL_CREATED]);
 	add_unless_zero(&args, "fault_fetched_bytes", values[SYSCALL_FAULT_FETCHED]);
 	add_unless_zero(&args, "major", values[SYSCALL_MAJOR]);
 	chrome_add_flags(&args, row->kind, values[SYSCALL_FLAGS]);
@@ -141,7 +148,7 @@ static int write_fault(struct chrome_rows *rows, const struct row *row)
 	struct resolved_row resolved;
 	struct chrome_args args;
 	struct sink *out;
-	int status = count_fetched(rows, row, values[FAULT_FETCHED]);
+	int status = count_cached(rows, row, values[FAULT_FETCHED], 0);
 
 	if (status)
 		return status;
@@ -207,8 +214,10 @@ static int write_pagecache(struct chrome_rows *rows, const struct row *row)
 	add_path(&args, "file", resolved.path);
 	chrome_add_uint(&args, "offset", row->values[PAGECACHE_OFFSET]);
 	chrome_add_uint(&args, "fetched_bytes", row->values[PAGECACHE_BYTES]);
+	add_unless_zero(&args, "created_bytes", row->values[PAGECACHE_CREATED]);
 	end_moment(&args);
-	return count_fetched(rows, row, row->values[PAGECACHE_BYTES]);
+	return count_cached(rows, row, row->values[PAGECACHE_BYTES],
+			    row->values[PAGECACHE_CREATED]);
 }
 
 static int write_fork(struct chrome_rows *rows, const struct row *row)

@@ -9,7 +9,7 @@
 #include "output/pick.h"
 
 /* Those of the first screen come first. */
-enum { TITLE, TIME, SHARE, CALLS, BYTES, FETCHED, ERRORS, MAJOR, THREAD_TIME };
+enum { TITLE, TIME, SHARE, CALLS, BYTES, FETCHED, ERRORS, CREATED, MAJOR, THREAD_TIME };
 
 /* Columns, and the names of the numbers in the report. */
 static const struct {
@@ -21,13 +21,14 @@ static const struct {
 	[SHARE] = { { "of the run", UNIT_SHARE }, NULL, NULL },
 	[CALLS] = { { "calls", UNIT_COUNT }, "count", "faults" },
 	[BYTES] = { { "bytes", UNIT_BYTES }, "bytes", NULL },
-	[FETCHED] = { { "into cache", UNIT_BYTES }, "fetched_bytes", NULL },
+	[FETCHED] = { { "from storage", UNIT_BYTES }, "fetched_bytes", NULL },
+	[CREATED] = { { "created by writes", UNIT_BYTES }, "created_bytes", NULL },
 	[ERRORS] = { { "errors", UNIT_COUNT }, "errors", NULL },
 	[MAJOR] = { { "major", UNIT_COUNT }, "major", NULL },
 	[THREAD_TIME] = { { "thread time", UNIT_NS }, "thread_time_ns", NULL },
 };
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
-#define BRIEF_COUNT MAJOR
+#define BRIEF_COUNT CREATED
 
 enum {
 	ALWAYS = 1 << 0, /* on the first screen even if it did not occur */

@@ -49,6 +49,12 @@ static int write_classes(struct screen *screen)
 	return write_table(screen, table, status);
 }
 
+static void add_number(struct cell *sum, const struct cell *cell)
+{
+	if (cell->type == CELL_UINT)
+		cell_uint(sum, pick_number(sum) + cell->uint);
+}
+
 /* The row of a door, new or not; NULL when memory is out. */
 static struct cell *door_row(struct table *table, const struct cell *door)
 {
@@ -67,11 +73,15 @@ static struct cell *door_row(struct table *table, const struct cell *door)
 /* The report has a row for each door and direction, this a row for each door. */
 static int write_doors(struct screen *screen)
 {
-	enum { DOOR, READ, READ_TIME, FETCHED, WRITTEN, WRITE_TIME };
+	enum { DOOR, READ, READ_TIME, FETCHED, WRITTEN, WRITE_TIME, CREATED };
 	static const struct pick_column columns[] = {
-		[DOOR] = { "door", UNIT_NONE },	       [READ] = { "read", UNIT_BYTES },
-		[READ_TIME] = { "time", UNIT_NS },     [FETCHED] = { "into cache", UNIT_BYTES },
-		[WRITTEN] = { "written", UNIT_BYTES }, [WRITE_TIME] = { "time", UNIT_NS },
+		[DOOR] = { "door", UNIT_NONE },
+		[READ] = { "read", UNIT_BYTES },
+		[READ_TIME] = { "time", UNIT_NS },
+		[FETCHED] = { "from storage", UNIT_BYTES },
+		[WRITTEN] = { "written", UNIT_BYTES },
+		[WRITE_TIME] = { "time", UNIT_NS },
+		[CREATED] = { "created by writes", UNIT_BYTES },
 	};
 	struct table *table;
 	int status = pick_new_list(&table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
@@ -95,27 +105,24 @@ static int write_doors(struct screen *screen)
 		}
 		row[write ? WRITTEN : READ] = *pick_cell(screen->doors, i, "bytes");
 		row[write ? WRITE_TIME : READ_TIME] = *pick_cell(screen->doors, i, "time_ns");
-		if (!write)
-			row[FETCHED] = *pick_cell(screen->doors, i, "fetched_bytes");
+		add_number(&row[FETCHED], pick_cell(screen->doors, i, "fetched_bytes"));
+		add_number(&row[CREATED], pick_cell(screen->doors, i, "created_bytes"));
 	}
 	if (!status && table->row_count > DOORS_MOST)
 		table->row_count = DOORS_MOST;
 	return write_table(screen, table, status);
 }
 
-static void add_number(struct cell *sum, const struct cell *cell)
-{
-	if (cell->type == CELL_UINT)
-		cell_uint(sum, pick_number(sum) + cell->uint);
-}
-
 static int write_files(struct screen *screen)
 {
 	enum { PATH, TIME, READ, FAULTS, FETCHED, WRITTEN };
 	static const struct pick_column columns[] = {
-		[PATH] = { "file", UNIT_NONE },		  [TIME] = { "time", UNIT_NS },
-		[READ] = { "read", UNIT_BYTES },	  [FAULTS] = { "faults", UNIT_COUNT },
-		[FETCHED] = { "into cache", UNIT_BYTES }, [WRITTEN] = { "written", UNIT_BYTES },
+		[PATH] = { "file", UNIT_NONE },
+		[TIME] = { "time", UNIT_NS },
+		[READ] = { "read", UNIT_BYTES },
+		[FAULTS] = { "faults", UNIT_COUNT },
+		[FETCHED] = { "from storage", UNIT_BYTES },
+		[WRITTEN] = { "written", UNIT_BYTES },
 	};
 	static const char *const groups[] = { "read", "write", "mmap" };
 	const struct table *files = screen->files;

@@ -66,7 +66,7 @@ struct trace_operation_total {
 	uint64_t count, errors;
 	uint64_t bytes; /* sum of positive results of calls that move bytes */
 	uint64_t thread_time_ns;
-	uint64_t fetched_bytes;
+	uint64_t fetched_bytes, created_bytes;
 };
 
 /* Events by kind of record: events = written + lost. */

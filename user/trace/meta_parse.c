@@ -304,6 +304,8 @@ static int parse_operation_totals(struct trace_totals *totals, struct mp object,
 		  offsetof(struct trace_operation_total, thread_time_ns) },
 		{ "fetched_bytes", FIELD_U64,
 		  offsetof(struct trace_operation_total, fetched_bytes) },
+		{ "created_bytes", FIELD_U64,
+		  offsetof(struct trace_operation_total, created_bytes) },
 	};
 	uint32_t count;
 	struct mp mp;

@@ -18,7 +18,8 @@
 	[SYSCALL_RESULT] = { "result", TRACE_INT }, [SYSCALL_FLAGS] = { "flags", TRACE_UINT },     \
 	[SYSCALL_FETCHED] = { "fetched_bytes", TRACE_UINT },                                       \
 	[SYSCALL_FAULT_FETCHED] = { "fault_fetched_bytes", TRACE_UINT },                           \
-	[SYSCALL_MAJOR] = { "major", TRACE_UINT }
+	[SYSCALL_MAJOR] = { "major", TRACE_UINT },                                                 \
+	[SYSCALL_CREATED] = { "created_bytes", TRACE_UINT }
 
 static const struct trace_column syscall_columns[] = { SYSCALL_COMMON };
 
@@ -45,6 +46,7 @@ static const struct trace_column pagecache_columns[] = {
 	[PAGECACHE_FILE] = { "file", TRACE_UINT },
 	[PAGECACHE_OFFSET] = { "offset", TRACE_UINT },
 	[PAGECACHE_BYTES] = { "fetched_bytes", TRACE_UINT },
+	[PAGECACHE_CREATED] = { "created_bytes", TRACE_UINT },
 };
 
 static const struct trace_column fork_columns[] = {

@@ -75,11 +75,14 @@ enum { /* TRACE_SYSCALL; TRACE_SYSCALL_PATH starts with the same columns */
        SYSCALL_ASKED,	/* "asked": bytes */
        SYSCALL_RESULT,	/* "result": as returned, -errno for errors */
        SYSCALL_FLAGS,	/* "flags": TRACE_OP_* */
-       SYSCALL_FETCHED, /* "fetched_bytes": of its own file brought into the cache, and, for map
-			 * calls, of the mapped file; bytes of faults inside it not included */
+       SYSCALL_FETCHED, /* "fetched_bytes": of its own file brought into the cache for reading,
+			 * and, for map calls, of the mapped file; bytes of faults inside it not
+			 * included */
        SYSCALL_FAULT_FETCHED, /* "fault_fetched_bytes": brought in by faults inside the call */
-       SYSCALL_MAJOR, /* "major": major faults the kernel counted inside the call for which no
-		       * fault row exists (populate, mlock, madvise) */
+       SYSCALL_MAJOR,	/* "major": major faults the kernel counted inside the call for which no
+			 * fault row exists (populate, mlock, madvise) */
+       SYSCALL_CREATED, /* "created_bytes": newly cached by writing: of its own file, of the file
+			 * that a transfer writes */
        SYSCALL_COLUMNS,
        /* TRACE_SYSCALL_PATH only */
        SYSCALL_PATH_FILE2 =
@@ -105,11 +108,12 @@ enum { /* TRACE_FAULT */
 
 enum { /* TRACE_PAGECACHE */
        PAGECACHE_TIME,
-       PAGECACHE_PID,	 /* "pid": the task that brought them in */
-       PAGECACHE_TID,	 /* "tid" */
-       PAGECACHE_FILE,	 /* "file" */
-       PAGECACHE_OFFSET, /* "offset": bytes */
-       PAGECACHE_BYTES,	 /* "fetched_bytes" */
+       PAGECACHE_PID,	  /* "pid": the task that brought them in */
+       PAGECACHE_TID,	  /* "tid" */
+       PAGECACHE_FILE,	  /* "file" */
+       PAGECACHE_OFFSET,  /* "offset": bytes */
+       PAGECACHE_BYTES,	  /* "fetched_bytes" */
+       PAGECACHE_CREATED, /* "created_bytes": newly cached by writing */
        PAGECACHE_COLUMNS,
 };
 
