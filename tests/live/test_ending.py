@@ -214,8 +214,8 @@ class Ending(unittest.TestCase):
             if is_alive(running.job):
                 os.kill(running.job, signal.SIGKILL)
 
-    def record_on_full_disk(self):
-        small = machine().mount("-t", "tmpfs", "-o", "size=1M", "tmpfs")
+    def record_on_full_disk(self, small=None):
+        small = small or machine().mount("-t", "tmpfs", "-o", "size=1M", "tmpfs")
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
         recording = Recording(
@@ -226,15 +226,73 @@ class Ending(unittest.TestCase):
         return recording, account(out)["reads"], data
 
     def test_disk_full(self):
-        """The job goes on; one line says it; the trace can be read up to there."""
-        recording, reads, _ = self.record_on_full_disk()
+        """The job goes on; one line says it and names the file; what was kept can be read, and the
+        totals know of all."""
+        recording, reads, data = self.record_on_full_disk()
         self.assertEqual(reads, 2_000_000)
         said = [line for line in recording.stderr.splitlines() if "space" in line.lower()]
         self.assertEqual(len(said), 1, recording.stderr)
-        self.assertIs(recording.report["trace"]["complete"], False)
-        read = recording.report["totals"]["read"]["count"]
-        self.assertGreater(read, 0)
-        self.assertLess(read, reads)
+        self.assertIn(recording.path, said[0])
+        self.assertIn(f"faultline report {recording.path}", recording.stderr.splitlines()[-1])
+        trace = recording.report["trace"]
+        self.assertIs(trace["complete"], True)
+        self.assertEqual(trace["exit_code"], 7)
+        self.assertGreater(trace["lost"]["total"], 0)
+        self.assertGreaterEqual(recording.report["totals"]["read"]["count"], reads)
+        kept = recording.file(data)["read"]["count"]
+        self.assertGreater(kept, 0)
+        self.assertGreaterEqual(trace["lost"]["by_layer"]["syscall"], reads - kept)
+
+    def test_disk_full_before(self):
+        """A job that fills the disk by itself, all at once, leaves room for the totals."""
+        small = machine().mount("-t", "tmpfs", "-o", "size=4M", "tmpfs")
+        data = harness.random_file(f"{machine().new_dir()}/data", 1 << 20)
+        script = 'cat /dev/zero >"$0/fill" 2>/dev/null; exec "$@" 9'
+        recording = Recording(
+            ["sh", "-c", script, small, machine().program("hotread"), data]
+            + [f"{machine().new_dir()}/out.json", "2", "reads", "500000"],
+            trace=f"{small}/trace.flt",
+            status=9,
+        )
+        self.assertIs(recording.report["trace"]["complete"], True)
+        self.assertEqual(recording.report["trace"]["exit_code"], 9)
+        self.assertGreaterEqual(recording.report["totals"]["read"]["count"], 1_000_000)
+
+    def test_room_again(self):
+        """When there is room again, the trace goes on."""
+        small = machine().mount("-t", "tmpfs", "-o", "size=4M", "tmpfs")
+        harness.random_file(f"{small}/filler", 3 << 20)
+        directory = machine().new_dir()
+        first, second = (harness.random_file(f"{directory}/{name}", 1 << 20) for name in "ab")
+        script = '"$1" "$2" "$0/a.json" 2 reads 1000000; rm "$4"; "$1" "$3" "$0/b.json" 1 reads 20000'
+        recording = Recording(
+            ["sh", "-c", script, directory, machine().program("hotread"), first, second]
+            + [f"{small}/filler"],
+            trace=f"{small}/trace.flt",
+        )
+        self.assertIs(recording.report["trace"]["complete"], True)
+        self.assertGreater(recording.report["trace"]["lost"]["total"], 0)
+        self.assertIn("room", recording.stderr)
+        self.assertGreater(recording.file(first)["read"]["count"], 0)
+        self.assertGreater(recording.file(second)["read"]["count"], 0)
+        self.assertEqual(recording.trace.totals["exit_code"], 0)
+
+    def test_root_reserve(self):
+        """The blocks that a file system keeps for root are not for traces, not even root's."""
+        image = f"{machine().new_dir()}/image"
+        with open(image, "wb") as file:
+            file.truncate(16 << 20)
+        harness.run("mkfs.ext4", "-q", "-F", "-m", "30", image)
+        small = machine().mount("-o", "loop", image)
+        before = os.statvfs(small)
+        reserve = before.f_bfree - before.f_bavail
+        self.assertGreater(reserve * before.f_bsize, 1 << 20)
+        with open(f"{small}/filler", "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, (before.f_bavail - 800) * before.f_bsize)
+        recording, reads, _ = self.record_on_full_disk(small)
+        self.assertGreater(recording.report["trace"]["lost"]["total"], 0)
+        after = os.statvfs(small)
+        self.assertGreaterEqual(after.f_bfree, reserve)
 
     def test_what_is_left_has_names(self):
         """What a file number stands for is in the file before the rows that use it, as are the

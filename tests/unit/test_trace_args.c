@@ -288,7 +288,7 @@ static struct sample_bytes forge(const struct args_forgery *blocks, size_t count
 
 	assert_int_equal(output_open(&output, fd, 0), 0);
 	header_pack(&pack, &sample_header);
-	assert_int_equal(output_object(&output, &pack), 0);
+	assert_int_equal(output_object(&output, &pack, ROOM_FOR_NAMES), 0);
 	for (size_t i = 0; i < count; i++) {
 		offsets[i] = output.offset;
 		pack_forgery(&pack, &blocks[i], i);
@@ -296,7 +296,8 @@ static struct sample_bytes forge(const struct args_forgery *blocks, size_t count
 					      (struct format_entry) { .kind = blocks[i].kind,
 								      .rows = 1,
 								      .start = blocks[i].start,
-								      .end = blocks[i].end }),
+								      .end = blocks[i].end },
+					      ROOM_FOR_NAMES),
 				 0);
 	}
 	pack_clear(&pack);

@@ -30,6 +30,7 @@
 struct recorder {
 	struct session *session;
 	struct trace_writer *writer;
+	const char *path;
 	struct decoder *decoder;
 	pthread_t thread;
 	bool started;
@@ -37,17 +38,26 @@ struct recorder {
 	atomic_bool stop;
 	_Atomic uint64_t written_bytes;
 	_Atomic int write_error;
+	bool resumed;
 };
 
+/* Each is said once: a disk that is nearly full may be full again and again. */
 static void look_at_writer(struct recorder *recorder, int status)
 {
+	int before = atomic_load(&recorder->write_error);
+
 	atomic_store(&recorder->written_bytes, trace_writer_bytes(recorder->writer));
-	if (!status || atomic_load(&recorder->write_error))
-		return;
-	atomic_store(&recorder->write_error, status);
-	log_error("cannot write the trace any further: %s; the command goes on, what comes now is "
-		  "counted but not kept",
-		  strerror(-status));
+	if (status && !before) {
+		atomic_store(&recorder->write_error, status);
+		log_error("%s: cannot be written: %s; the command goes on, and what comes now is "
+			  "counted but not kept%s",
+			  recorder->path, strerror(-status),
+			  trace_writer_is_full(status) ? " until there is room again" : "");
+	}
+	if (!status && before && !recorder->resumed) {
+		recorder->resumed = true;
+		log_warning("%s: has room to be written again", recorder->path);
+	}
 }
 
 static void *drain(void *context)
@@ -71,7 +81,7 @@ static void *drain(void *context)
 }
 
 int recorder_start(struct recorder **out, struct session *session, struct trace_writer *writer,
-		   struct markers *markers)
+		   const char *path, struct markers *markers)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = -ENOMEM;
@@ -81,6 +91,7 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 	recorder->session = session;
 	recorder->writer = writer;
 	recorder->start_ns = host_now_ns();
+	recorder->path = path;
 	err = decoder_open(&recorder->decoder, writer, session_lane_count(session),
 			   sysconf(_SC_PAGESIZE));
 	if (err)
@@ -227,6 +238,8 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	struct counts *counts = calloc(1, sizeof(*counts));
 	int err = -ENOMEM;
 
+	memset(status, 0, sizeof(*status));
+	status->duration_ns = end_ns - recorder->start_ns;
 	atomic_store(&recorder->stop, true);
 	pthread_join(recorder->thread, NULL);
 	recorder->started = false;
@@ -243,9 +256,12 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 		totals.start_ns = recorder->start_ns;
 	fill_totals(recorder, counts, &totals);
 	err = trace_writer_finish(recorder->writer, &totals);
-	look_at_writer(recorder, err);
+	if (err) /* that the totals had room tells nothing of the rest */
+		look_at_writer(recorder, err);
 	sum_status(recorder, counts, status);
 	status->duration_ns = end_ns - totals.start_ns;
+	status->counted = true;
+	status->ended = !err;
 	status->lost = counts->notes[NOTE_UNFOLLOWED];
 	for (size_t i = 0; i < totals.kind_count; i++)
 		status->lost += totals.kinds[i].lost;

@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_RECORDER_H
 #define FAULTLINE_RECORDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "capture/session.h"
@@ -22,11 +23,14 @@ struct recorder_status {
 	uint64_t written_bytes;
 	uint64_t duration_ns; /* once it has ended: as the trace tells it */
 	int write_error;      /* 0, or the negative errno of the first failed write */
+	bool counted;	      /* events and lost are known */
+	bool ended;	      /* the trace has its totals */
 };
 
-/* Starts draining. Session, writer and markers (NULL for none) stay the caller's. */
+/* Starts draining. Session, writer and markers (NULL for none) stay the caller's; `path` is what
+ * messages call the trace. */
 int recorder_start(struct recorder **recorder, struct session *session, struct trace_writer *writer,
-		   struct markers *markers);
+		   const char *path, struct markers *markers);
 
 void recorder_status(struct recorder *recorder, struct recorder_status *status);
 

@@ -138,12 +138,17 @@ static void say_survivors(const uint64_t *pids, size_t count)
 static void say_summary(const struct run *run, const struct recorder_status *status)
 {
 	char elapsed[UNITS_TEXT], events[UNITS_TEXT], lost[UNITS_TEXT], size[UNITS_TEXT];
-	enum log_level level = status->lost ? LOG_WARNING : LOG_INFO;
+	enum log_level level = status->lost || !status->ended ? LOG_WARNING : LOG_INFO;
 
-	log_line(level, "%s, %s events, %s lost; %s in %s; 'faultline report %s' tells more",
-		 units_ns(elapsed, status->duration_ns), units_count(events, status->events),
-		 status->lost ? units_count(lost, status->lost) : "none",
-		 units_bytes(size, trace_writer_bytes(run->writer)), run->path, run->path);
+	units_count(events, status->events);
+	units_count(lost, status->lost);
+	log_line(level, "%s, %s events, %s lost; %s in %s%s; 'faultline report %s' tells more",
+		 units_ns(elapsed, status->duration_ns), status->counted ? events : "unknown",
+		 !status->counted ? "unknown"
+		 : status->lost	  ? lost
+				  : "none",
+		 units_bytes(size, trace_writer_bytes(run->writer)), run->path,
+		 status->ended ? "" : ", which lacks its end", run->path);
 }
 
 static void end_recording(struct run *run, int exit_code)
@@ -154,8 +159,7 @@ static void end_recording(struct run *run, int exit_code)
 
 	markers_stop(run->markers);
 	session_detach(run->session);
-	if (recorder_finish(run->recorder, end_ns, exit_code, survivors, count, &status))
-		return;
+	recorder_finish(run->recorder, end_ns, exit_code, survivors, count, &status);
 	say_survivors(survivors, count);
 	if (status.not_followed)
 		log_warning(
@@ -261,7 +265,7 @@ static int start_recording(struct run *run)
 	err = privileges_drop();
 	if (err)
 		log_warning("cannot give up privileges: %s", strerror(-err));
-	return recorder_start(&run->recorder, run->session, run->writer, run->markers);
+	return recorder_start(&run->recorder, run->session, run->writer, run->path, run->markers);
 }
 
 static void clean_up(struct run *run)

@@ -5,8 +5,10 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "column.h"
@@ -15,6 +17,12 @@
  * hash table that stays in the first-level cache is the other way around. */
 #define DEFAULT_LEVEL 1
 #define HASH_LOG 12
+
+/* Room that is kept: for names while the disk is full, for the totals, and what the file system is
+ * asked for at once. */
+#define NAMES_BYTES (128u << 10)
+#define TOTALS_BYTES (48u << 10)
+#define PROMISE_BYTES (1u << 20)
 
 static int configure(ZSTD_CCtx *context, int level)
 {
@@ -38,6 +46,8 @@ int output_open(struct output *output, int fd, int level)
 {
 	memset(output, 0, sizeof(*output));
 	output->fd = fd;
+	output->stream = lseek(fd, 0, SEEK_CUR) != 0; /* or what others have begun to write */
+	output->no_promise = output->stream;
 	output->context = ZSTD_createCCtx();
 	output->entries = calloc(FORMAT_INDEX_ROWS, sizeof(*output->entries));
 	if (!output->context || !output->entries)
@@ -54,28 +64,95 @@ void output_free(struct output *output)
 	memset(output, 0, sizeof(*output));
 }
 
+/* --- room --- */
+
+bool output_is_full(int error)
+{
+	return error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
+}
+
+/* How much must be left: more as the index grows. */
+static uint64_t room_bytes(const struct output *output, enum output_room room)
+{
+	uint64_t bytes = 0;
+
+	if (room <= ROOM_FOR_TOTALS)
+		bytes += TOTALS_BYTES +
+			 ZSTD_compressBound((output->entry_count + 1) * sizeof(*output->entries));
+	if (room == ROOM_FOR_NAMES)
+		bytes += NAMES_BYTES;
+	return bytes;
+}
+
+/* Has the file system promise the file's bytes up to `end`. 0, or an error of output_is_full. */
+static int promise(struct output *output, uint64_t end)
+{
+	while (fallocate(output->fd, FALLOC_FL_KEEP_SIZE, output->promised,
+			 end - output->promised)) {
+		if (errno == EINTR)
+			continue;
+		if (output_is_full(-errno))
+			return -errno;
+		output->no_promise = true; /* network file systems, devices, pipes */
+		return 0;
+	}
+	output->promised = end;
+	return 0;
+}
+
+/* Whether so many bytes may be appended, with the room left behind them that is to be left. */
+static int find_room(struct output *output, size_t length, enum output_room room)
+{
+	uint64_t end = output->offset + length + room_bytes(output, room);
+	uint64_t more = end + PROMISE_BYTES;
+	struct rlimit limit;
+
+	if (output->no_promise || end <= output->promised)
+		return 0;
+	if (!getrlimit(RLIMIT_FSIZE, &limit)) {
+		if (end > limit.rlim_cur)
+			return -EFBIG;
+		more = more < limit.rlim_cur ? more : limit.rlim_cur;
+	}
+	/* More than is needed at once, or else just that. */
+	return promise(output, more) ? promise(output, end) : 0;
+}
+
+/* --- writing --- */
+
+static ssize_t put(const struct output *output, const void *bytes, size_t length, uint64_t offset)
+{
+	return output->stream ? write(output->fd, bytes, length)
+			      : pwrite(output->fd, bytes, length, offset);
+}
+
 /* All or nothing: what a failed write left behind is cut off again. */
-static int append(struct output *output, const void *data, size_t length)
+static int append(struct output *output, const void *data, size_t length, enum output_room room)
 {
 	const uint8_t *bytes = data;
 	size_t done = 0;
+	int err = find_room(output, length, room);
 
-	while (done < length) {
-		ssize_t got =
-			pwrite(output->fd, bytes + done, length - done, output->offset + done);
+	while (!err && done < length) {
+		ssize_t got = put(output, bytes + done, length - done, output->offset + done);
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got <= 0) {
-			output->error = got < 0 ? -errno : -EIO;
-			if (ftruncate(output->fd, output->offset))
-				return output->error; /* readers cope with half a frame */
-			return output->error;
-		}
-		done += got;
+		if (got > 0)
+			done += got;
+		else
+			err = got < 0 ? -errno : -EIO;
 	}
-	output->offset += length;
-	return 0;
+	if (!err) {
+		output->offset += length;
+		return 0;
+	}
+	/* Half a frame cannot be taken back out of a pipe. */
+	if (!output_is_full(err) || (output->stream && done))
+		output->error = err;
+	if (done && !output->stream && !ftruncate(output->fd, output->offset))
+		output->promised = output->offset; /* if not, readers cope with half a frame */
+	return err;
 }
 
 static int grow_frame(struct output *output, size_t content)
@@ -93,7 +170,7 @@ static int grow_frame(struct output *output, size_t content)
 	return 0;
 }
 
-int output_object(struct output *output, const struct pack *object)
+int output_object(struct output *output, const struct pack *object, enum output_room room)
 {
 	size_t length;
 
@@ -105,7 +182,7 @@ int output_object(struct output *output, const struct pack *object)
 				object->bytes, object->length);
 	if (ZSTD_isError(length))
 		return output->error = -EIO;
-	return append(output, output->frame, length);
+	return append(output, output->frame, length, room);
 }
 
 static void pack_kinds(struct pack *pack)
@@ -142,7 +219,7 @@ static int write_index(struct output *output)
 	pack_uint(pack, output->last_index);
 	pack_kinds(pack);
 	pack_entries(pack, output->entries, output->entry_count);
-	err = output_object(output, pack);
+	err = output_object(output, pack, ROOM_FOR_NOTHING);
 	if (err)
 		return err;
 	output->last_index = offset;
@@ -150,7 +227,8 @@ static int write_index(struct output *output)
 	return 0;
 }
 
-int output_block(struct output *output, const struct pack *block, struct format_entry entry)
+int output_block(struct output *output, const struct pack *block, struct format_entry entry,
+		 enum output_room room)
 {
 	int err = 0;
 
@@ -158,7 +236,7 @@ int output_block(struct output *output, const struct pack *block, struct format_
 		err = write_index(output);
 	entry.offset = output->offset;
 	if (!err)
-		err = output_object(output, block);
+		err = output_object(output, block, room);
 	if (!err)
 		output->entries[output->entry_count++] = entry;
 	return err;
@@ -177,9 +255,12 @@ int output_end(struct output *output, const struct pack *totals)
 		return err;
 	tail.index = output->last_index;
 	tail.totals = output->offset;
-	err = output_object(output, totals);
+	err = output_object(output, totals, ROOM_FOR_NOTHING);
 	if (err)
 		return err;
 	tail.size = output->offset + sizeof(tail);
-	return append(output, &tail, sizeof(tail));
+	err = append(output, &tail, sizeof(tail), ROOM_FOR_NOTHING);
+	if (!err && output->promised > output->offset && ftruncate(output->fd, output->offset))
+		return 0; /* the trace is whole, only larger on disk than it need be */
+	return err;
 }

@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format.h"
 
 #define QUEUED_OBJECTS_MAX (8u << 20)
+#define HELD_BYTES_MAX (16u << 20)
 
 void worker_free_rows(struct worker *worker, struct rows *rows)
 {
@@ -26,15 +28,100 @@ void worker_free_rows(struct worker *worker, struct rows *rows)
 	memset(rows, 0, sizeof(*rows));
 }
 
+static void count_discarded(struct worker *worker, uint64_t kind, uint64_t rows)
+{
+	if (kind < TRACE_KIND_COUNT)
+		__atomic_add_fetch(&worker->discarded[kind], rows, __ATOMIC_RELAXED);
+}
+
+/* --- names wait for room: rows that come later refer to them --- */
+
+/* Writes what waits, in order, as far as there is room. */
+static int write_held(struct worker *worker)
+{
+	while (worker->held) {
+		struct held_block *block = worker->held;
+		int err = output_block(&worker->output, &block->object, block->entry,
+				       ROOM_FOR_TOTALS);
+
+		if (err)
+			return err;
+		worker->held = block->next;
+		worker->held_bytes -= block->object.length;
+		pack_free(&block->object);
+		free(block);
+	}
+	worker->held_end = &worker->held;
+	return 0;
+}
+
+/* Takes over what is in the object, if memory allows it. */
+static bool hold(struct worker *worker, struct pack *object, struct format_entry entry)
+{
+	struct held_block *block = NULL;
+
+	if (worker->held_bytes + object->length <= HELD_BYTES_MAX)
+		block = malloc(sizeof(*block));
+	if (!block)
+		return false;
+	*block = (struct held_block) { .object = *object, .entry = entry };
+	memset(object, 0, sizeof(*object));
+	*worker->held_end = block;
+	worker->held_end = &block->next;
+	worker->held_bytes += block->object.length;
+	return true;
+}
+
+/* At the end: what finds no room now is discarded. */
+static int settle(struct worker *worker)
+{
+	int err = write_held(worker);
+
+	while (worker->held) {
+		struct held_block *block = worker->held;
+
+		worker->held = block->next;
+		count_discarded(worker, block->entry.kind, block->entry.rows);
+		pack_free(&block->object);
+		free(block);
+	}
+	worker->held_end = &worker->held;
+	worker->held_bytes = 0;
+	return err;
+}
+
+/* A block that others refer to. */
+static int write_names(struct worker *worker, struct pack *object, struct format_entry entry)
+{
+	int err = write_held(worker);
+
+	if (!err)
+		err = output_block(&worker->output, object, entry, ROOM_FOR_TOTALS);
+	if (err && !(output_is_full(err) && hold(worker, object, entry)))
+		count_discarded(worker, entry.kind, entry.rows);
+	return err;
+}
+
+/* --- jobs --- */
+
 static int write_rows(struct worker *worker, struct job *job)
 {
 	struct format_entry entry = { .kind = job->kind, .rows = job->rows.count };
+	bool names = trace_schemas[job->kind].names;
 	int err = worker->output.error;
 
+	if (!err && !names)
+		err = write_held(worker);
 	if (!err)
 		err = rows_pack(&worker->block, job->kind, &job->rows, &entry.start, &entry.end);
 	worker_free_rows(worker, &job->rows);
-	return err ? err : output_block(&worker->output, &worker->block, entry);
+	if (!err && names)
+		return write_names(worker, &worker->block, entry);
+	if (!err)
+		err = output_block(&worker->output, &worker->block, entry, ROOM_FOR_NAMES);
+	if (err)
+		count_discarded(worker, entry.kind, entry.rows);
+	return err;
 }
 
 static int do_job(struct worker *worker, struct job *job)
@@ -43,13 +130,30 @@ static int do_job(struct worker *worker, struct job *job)
 	case JOB_ROWS:
 		return write_rows(worker, job);
 	case JOB_STRINGS:
-		return output_block(&worker->output, &job->object, job->entry);
+		return write_names(worker, &job->object, job->entry);
 	case JOB_HEADER:
-		return output_object(&worker->output, &job->object);
+		return output_object(&worker->output, &job->object, ROOM_FOR_NAMES);
+	case JOB_SETTLE:
+		return settle(worker);
 	case JOB_TOTALS:
 		return output_end(&worker->output, &job->object);
 	}
 	return -EINVAL;
+}
+
+/* What a job's outcome says of the disk: a full one may have room again, other errors remain. */
+static void note_outcome(struct worker *worker, const struct job *job, int err)
+{
+	bool full = output_is_full(err);
+	bool names = job->type == JOB_STRINGS || job->type == JOB_SETTLE ||
+		     (job->type == JOB_ROWS && trace_schemas[job->kind].names);
+
+	if (err && !full && !worker->error)
+		__atomic_store_n(&worker->error, err, __ATOMIC_RELAXED);
+	/* Small blocks of names find room for a while where others do not. */
+	if (full || (!err && !names))
+		__atomic_store_n(&worker->full, full ? err : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&worker->bytes, worker->output.offset, __ATOMIC_RELAXED);
 }
 
 static void *work(void *argument)
@@ -61,7 +165,7 @@ static void *work(void *argument)
 	pthread_mutex_lock(&worker->lock);
 	for (;;) {
 		struct job *job = &worker->jobs[worker->first_job % WORKER_JOBS];
-		size_t rows;
+		size_t bytes;
 		int err;
 
 		if (!worker->job_count) {
@@ -71,15 +175,11 @@ static void *work(void *argument)
 			continue;
 		}
 		pthread_mutex_unlock(&worker->lock);
-		rows = job->rows.count;
+		bytes = job->object.length;
 		err = do_job(worker, job);
 		pthread_mutex_lock(&worker->lock);
-		if (err && job->type == JOB_ROWS)
-			__atomic_add_fetch(&worker->discarded[job->kind], rows, __ATOMIC_RELAXED);
-		if (err && !worker->error)
-			__atomic_store_n(&worker->error, err, __ATOMIC_RELAXED);
-		__atomic_store_n(&worker->bytes, worker->output.offset, __ATOMIC_RELAXED);
-		worker->object_bytes -= job->object.length;
+		note_outcome(worker, job, err);
+		worker->object_bytes -= bytes;
 		pack_free(&job->object);
 		worker->first_job++;
 		worker->job_count--;
@@ -107,7 +207,7 @@ int worker_wait(struct worker *worker)
 	while (worker->job_count)
 		pthread_cond_wait(&worker->done, &worker->lock);
 	pthread_mutex_unlock(&worker->lock);
-	return worker_error(worker);
+	return worker_error(worker) ? worker_error(worker) : worker_full(worker);
 }
 
 static struct rows_chunk *take_free_chunk(struct worker *worker, bool *mine)
@@ -165,6 +265,7 @@ static void free_worker(struct worker *worker)
 		worker->free_chunks = chunk->next;
 		free(chunk);
 	}
+	settle(worker);
 	pack_free(&worker->block);
 	output_free(&worker->output);
 	pthread_cond_destroy(&worker->work);
@@ -178,6 +279,7 @@ int worker_start(struct worker *worker, int fd, int level, void (*begin)(void *c
 	int err;
 
 	memset(worker, 0, sizeof(*worker));
+	worker->held_end = &worker->held;
 	worker->begin = begin;
 	worker->begin_context = context;
 	pthread_mutex_init(&worker->lock, NULL);

@@ -12,7 +12,7 @@
 #include "output.h"
 #include "rows.h"
 
-enum job_type { JOB_ROWS, JOB_STRINGS, JOB_HEADER, JOB_TOTALS };
+enum job_type { JOB_ROWS, JOB_STRINGS, JOB_HEADER, JOB_SETTLE, JOB_TOTALS };
 
 struct job {
 	enum job_type type;
@@ -22,6 +22,13 @@ struct job {
 	struct format_entry entry; /* JOB_STRINGS: what the index says of them */
 };
 
+/* A packed block of names that found no room on the disk yet. */
+struct held_block {
+	struct held_block *next;
+	struct pack object;
+	struct format_entry entry;
+};
+
 #define WORKER_JOBS 256
 #define WORKER_CHUNKS ((32u << 20) / ROWS_CHUNK_BYTES)
 
@@ -29,6 +36,8 @@ struct worker {
 	/* The thread's own. */
 	struct output output;
 	struct pack block;
+	struct held_block *held, **held_end; /* in order */
+	size_t held_bytes;
 	pthread_t thread;
 	void (*begin)(void *context);
 	void *begin_context;
@@ -47,7 +56,8 @@ struct worker {
 	bool stop;
 	uint64_t discarded[TRACE_KIND_COUNT]; /* rows */
 	uint64_t bytes;			      /* of the file */
-	int error;			      /* the first one */
+	int error;			      /* the first one but for a full disk */
+	int full;			      /* the error of a disk that is full now, or 0 */
 };
 
 /* The rest is called by one thread, the producer. Functions return 0 or -errno. */
@@ -60,7 +70,7 @@ void worker_stop(struct worker *worker);
 
 /* Takes over what the job points to. Waits for room. */
 void worker_queue(struct worker *worker, const struct job *job);
-/* Waits until nothing is queued any more. Returns the worker's error. */
+/* Waits until nothing is queued any more. Returns the worker's error, of a full disk, too. */
 int worker_wait(struct worker *worker);
 
 /*
@@ -69,6 +79,12 @@ int worker_wait(struct worker *worker);
  */
 int worker_take_chunk(struct worker *worker, struct rows_chunk **chunk);
 void worker_free_rows(struct worker *worker, struct rows *rows);
+
+/* Whether the last block found no room on the disk; a later one may. 0 or -errno. */
+static inline int worker_full(const struct worker *worker)
+{
+	return __atomic_load_n(&worker->full, __ATOMIC_RELAXED);
+}
 
 /* The first error, after which jobs are discarded. */
 static inline int worker_error(const struct worker *worker)

@@ -364,6 +364,7 @@ int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns)
 	uint64_t oldest = now_ns;
 	int err = worker_error(&writer->worker), last;
 
+	err = err ? err : worker_full(&writer->worker);
 	writer->now_ns = now_ns;
 	if (now_ns < writer->next_look_ns)
 		return err;
@@ -398,20 +399,27 @@ uint64_t trace_writer_bytes(const struct trace_writer *writer)
 	return __atomic_load_n(&writer->worker.bytes, __ATOMIC_RELAXED);
 }
 
+bool trace_writer_is_full(int error)
+{
+	return output_is_full(error);
+}
+
 int trace_writer_flush(struct trace_writer *writer)
 {
-	int err = 0;
+	struct job job = { .type = JOB_SETTLE };
+	int err = 0, last;
 
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		for (unsigned int i = 0; writer->blocks[kind] && i < block_count(writer); i++) {
-			int last = queue_rows(writer, kind, take_rows(&writer->blocks[kind][i]));
-
+			last = queue_rows(writer, kind, take_rows(&writer->blocks[kind][i]));
 			err = err ? err : last;
 		}
 	}
 	if (!err)
 		err = queue_strings(writer);
-	return worker_wait(&writer->worker) ? worker_error(&writer->worker) : err;
+	worker_queue(&writer->worker, &job);
+	last = worker_wait(&writer->worker);
+	return last ? last : err;
 }
 
 int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *totals)
@@ -422,7 +430,7 @@ int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *
 	if (totals->operation_count != writer->operation_count)
 		return -EINVAL;
 	err = trace_writer_flush(writer);
-	if (err)
+	if (err && !trace_writer_is_full(err))
 		return err;
 	totals_pack(&job.object, totals);
 	worker_queue(&writer->worker, &job);

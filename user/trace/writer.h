@@ -4,11 +4,15 @@
  * compresses and writes them, one zstd frame each. Knows nothing of BPF.
  *
  * One producer: all functions of a writer are called from one thread. Functions return 0 or a
- * negative errno. After the first failure to write (disk full, say) the writer discards what
- * it is given, counts it, and says -errno at each call; the file stays readable up to there.
+ * negative errno. While the disk is full (-ENOSPC, -EDQUOT, -EFBIG) rows that find no room are
+ * discarded and counted, names wait for room, and writing goes on when there is some again; for the
+ * totals there is room from the start. After another failure to write the writer discards what it
+ * is given, counts it, and says -errno at each call; the file stays readable up to there.
  */
 #ifndef FAULTLINE_TRACE_WRITER_H
 #define FAULTLINE_TRACE_WRITER_H
+
+#include <stdbool.h>
 
 #include "header.h"
 
@@ -58,6 +62,8 @@ uint32_t trace_writer_args(struct trace_writer *writer, const void *bytes, size_
 /* Writes out blocks whose oldest row was appended a second or more before `now_ns` (any clock, the
  * same at each call). To be called often. */
 int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns);
+/* Whether an error means that the disk is full: more may find room later. */
+bool trace_writer_is_full(int error);
 
 /* Rows of this kind written so far, or given to the thread that writes; rows discarded. */
 uint64_t trace_writer_rows(const struct trace_writer *writer, enum trace_kind kind);
@@ -65,7 +71,8 @@ uint64_t trace_writer_discarded(const struct trace_writer *writer, enum trace_ki
 /* Bytes of the file so far. */
 uint64_t trace_writer_bytes(const struct trace_writer *writer);
 
-/* Writes out every block and waits for the disk; afterwards the two counts above are final. */
+/* Writes out every block and waits for the disk; afterwards the two counts above are final. An
+ * error that trace_writer_is_full says only that some of it found no room. */
 int trace_writer_flush(struct trace_writer *writer);
 /* Flushes, then ends the trace with its totals and its index; without this it reads as incomplete.
  */
