@@ -2,14 +2,16 @@
 /*
  * Page faults on file mappings, from start to end; on anonymous and shared memory as totals.
  *
- * Two variants: entry and exit of handle_mm_fault where the kernel lets us attach there, which also
- * sees the faults that the kernel makes for populate and mlock; else the exception tracepoints for
- * the start and software perf events, which the kernel raises once a fault is done, for the end.
+ * Variants: entry and exit of handle_mm_fault where the kernel lets us attach there, which also
+ * sees the faults that the kernel makes for populate and mlock; else the exception tracepoints (x86
+ * has them), or a kprobe, for the start and software perf events, which the kernel raises once a
+ * fault is done, for the end.
  */
 #include "fetched.h"
 #include "lane.h"
 #include "vma.h"
 #include "vmlinux/ptrace.h"
+#include "vmlinux/trace.h"
 
 #define X86_PF_WRITE 0x2
 
@@ -167,11 +169,23 @@ int fl_fault_minor(struct bpf_perf_event_data *event)
 	return counted(event, false);
 }
 
+/* The same from classic tracepoints, which are never preempted. */
+
+SEC("?tp/exceptions/page_fault_user")
+int fl_fault_u_tp(struct trace_page_fault *fault)
+{
+	return exception(fault->address, fault->error, 0);
+}
+
+SEC("?tp/exceptions/page_fault_kernel")
+int fl_fault_k_tp(struct trace_page_fault *fault)
+{
+	return exception(fault->address, fault->error, TRACE_FAULT_KERNEL);
+}
+
 /* --- variant: entry and exit of handle_mm_fault --- */
 
-SEC("?fentry/handle_mm_fault")
-int BPF_PROG(fl_fault_enter, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
-	     struct pt_regs *regs)
+static __always_inline int handling(unsigned long address, unsigned int flags)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
@@ -188,6 +202,13 @@ int BPF_PROG(fl_fault_enter, struct vm_area_struct *vma, unsigned long address, 
 		seen |= TRACE_FAULT_KERNEL;
 	fault_begin(state, address, seen);
 	return 0;
+}
+
+SEC("?fentry/handle_mm_fault")
+int BPF_PROG(fl_fault_enter, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
+	     struct pt_regs *regs)
+{
+	return handling(address, flags);
 }
 
 SEC("?fexit/handle_mm_fault")
@@ -209,4 +230,16 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 	major = result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_MAJOR) ||
 		flags & bpf_core_enum_value(enum fault_flag, FAULT_FLAG_TRIED);
 	return fault_end(state, task, vma, major, bpf_ktime_get_ns());
+}
+
+/*
+ * The entry by a kprobe, the end by the perf events of the first variant. Those tell only of faults
+ * that came as exceptions, so the ones that the kernel makes itself, without registers, are passed
+ * over at the entry, too.
+ */
+SEC("?kprobe/handle_mm_fault")
+int BPF_KPROBE(fl_fault_kprobe, struct vm_area_struct *vma, unsigned long address,
+	       unsigned int flags, struct pt_regs *regs)
+{
+	return regs ? handling(address, flags) : 0;
 }

@@ -68,8 +68,7 @@ static __always_inline bool call_takes_page(struct task_state *state, const stru
 	return true;
 }
 
-SEC("?tp_btf/mm_filemap_add_to_page_cache")
-int BPF_PROG(fl_page_add, struct folio *folio)
+static __always_inline int page_added(struct folio *folio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
@@ -77,7 +76,9 @@ int BPF_PROG(fl_page_add, struct folio *folio)
 	struct page_add add = { .mapping = mapping.at };
 
 	/* A worker of io_uring is made without a fork event; it works for its process. */
-	if (!state && !task_followed(task->group_leader))
+	if (!state && (copy || !task_followed(task->group_leader)))
+		return 0;
+	if (state && !copy_is_first(state, (__u64)folio, copy))
 		return 0;
 	add.host = KREAD(address_space, add.mapping, host);
 	if (inode_in_memory(add.host))
@@ -99,6 +100,17 @@ int BPF_PROG(fl_page_add, struct folio *folio)
 	return 0;
 }
 
+#define PAGE_ADD_PROGRAM(suffix, copy)                                                             \
+	SEC("?tp_btf/mm_filemap_add_to_page_cache")                                                \
+	int BPF_PROG(fl_page_add##suffix, struct folio *folio)                                     \
+	{                                                                                          \
+		return page_added(folio, copy);                                                    \
+	}
+
+PAGE_ADD_PROGRAM(, 0)
+PAGE_ADD_PROGRAM(_2, 1)
+PAGE_ADD_PROGRAM(_3, 2)
+
 /* --- the fault in flight needs a page that is not simply there to be mapped --- */
 
 static __always_inline int filemap_reached(__u64 mapping, __u64 index)
@@ -113,11 +125,17 @@ static __always_inline int filemap_reached(__u64 mapping, __u64 index)
 	return 0;
 }
 
-SEC("?tp_btf/mm_filemap_fault")
-int BPF_PROG(fl_filemap, struct address_space *mapping, unsigned long index)
-{
-	return filemap_reached((__u64)mapping, index);
-}
+/* Copies do it once more, to the same effect. */
+#define FILEMAP_PROGRAM(suffix)                                                                    \
+	SEC("?tp_btf/mm_filemap_fault")                                                            \
+	int BPF_PROG(fl_filemap##suffix, struct address_space *mapping, unsigned long index)       \
+	{                                                                                          \
+		return filemap_reached((__u64)mapping, index);                                     \
+	}
+
+FILEMAP_PROGRAM()
+FILEMAP_PROGRAM(_2)
+FILEMAP_PROGRAM(_3)
 
 SEC("?fentry/filemap_fault")
 int BPF_PROG(fl_filemap_fn, struct vm_fault *fault)
@@ -125,4 +143,15 @@ int BPF_PROG(fl_filemap_fn, struct vm_fault *fault)
 	struct file *file = fault->vma->vm_file;
 
 	return file ? filemap_reached((__u64)file->f_mapping, fault->pgoff) : 0;
+}
+
+SEC("?kprobe/filemap_fault")
+int BPF_KPROBE(fl_filemap_kp, struct vm_fault *fault)
+{
+	struct vm_area_struct *vma = KREAD(vm_fault, fault, vma);
+	struct file *file = KREAD(vm_area_struct, vma, vm_file);
+
+	return file ? filemap_reached((__u64)KREAD(file, file, f_mapping),
+				      KREAD(vm_fault, fault, pgoff))
+		    : 0;
 }

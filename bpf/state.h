@@ -65,6 +65,10 @@ struct task_state {
 	__u64 fault_index;
 	__u32 fault_fetched_pages;
 
+	/* The last event of which copies of a program ran: see copy_is_first. */
+	__u64 copy_event;
+	__u32 copy_number;
+
 	__u32 known_next;
 	struct known_file known[2];
 };
@@ -84,6 +88,21 @@ static __always_inline struct task_state *task_followed(struct task_struct *task
 	if (!state || state->mode != TASK_FOLLOWED)
 		return NULL;
 	return state;
+}
+
+/*
+ * Where the kernel may preempt a program at a tracepoint, it passes over that program for every
+ * other task of the CPU until it has gone on. Copies of it, attached in the order of their numbers,
+ * make that rare; the first of them that runs for an event does the work. `event` tells apart what
+ * a task does one after the other; the same again begins with a number that is not above the last.
+ */
+static __always_inline bool copy_is_first(struct task_state *state, __u64 event, __u32 number)
+{
+	bool first = state->copy_event != event || number <= state->copy_number;
+
+	state->copy_event = event;
+	state->copy_number = number;
+	return first;
 }
 
 /* --- totals, exact: counted before anything can be lost --- */

@@ -14,6 +14,7 @@
 #include "lane.h"
 #include "vma.h"
 #include "vmlinux/ptrace.h"
+#include "vmlinux/trace.h"
 
 #define AT_FDCWD (-100)
 #define MAP_SHARED_OR_VALIDATE 0x3 /* MAP_SHARED 1, MAP_PRIVATE 2, MAP_SHARED_VALIDATE 3 */
@@ -219,8 +220,7 @@ static __always_inline void count_undecoded(struct task_struct *task)
 		total->count++;
 }
 
-SEC("?tp_btf/sys_enter")
-int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
+static __always_inline int entered(struct pt_regs *regs, long number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state;
@@ -568,8 +568,7 @@ static __always_inline void exit_plain(struct task_state *state, struct task_str
 	send_call(state, task, end);
 }
 
-SEC("?tp_btf/sys_exit")
-int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
+static __always_inline int left(struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
@@ -595,8 +594,7 @@ int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
 }
 
 /* Where calls are not recorded: only the mappings of code, for what carries markers. */
-SEC("?tp_btf/sys_exit")
-int BPF_PROG(fl_code, struct pt_regs *regs, long result)
+static __always_inline int code_mapped(struct pt_regs *regs)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
@@ -605,4 +603,49 @@ int BPF_PROG(fl_code, struct pt_regs *regs, long result)
 	if (SYSCALL_ARG2(regs) & PROT_EXEC && !(SYSCALL_ARG3(regs) & MAP_ANONYMOUS))
 		code_send(task);
 	return 0;
+}
+
+/* --- variant: tracepoints with typed arguments --- */
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
+{
+	return entered(regs, number);
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
+{
+	return left(regs, result);
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(fl_code, struct pt_regs *regs, long result)
+{
+	return code_mapped(regs);
+}
+
+/* --- variant: classic tracepoints, which cost a little more and are never preempted --- */
+
+static __always_inline struct pt_regs *current_regs(void)
+{
+	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+}
+
+SEC("?tp/raw_syscalls/sys_enter")
+int fl_enter_tp(struct trace_raw_syscall *call)
+{
+	return entered(current_regs(), call->number);
+}
+
+SEC("?tp/raw_syscalls/sys_exit")
+int fl_exit_tp(struct trace_raw_syscall *call)
+{
+	return left(current_regs(), call->value);
+}
+
+SEC("?tp/raw_syscalls/sys_exit")
+int fl_code_tp(struct trace_raw_syscall *call)
+{
+	return code_mapped(current_regs());
 }

@@ -5,13 +5,12 @@
  */
 #include "ring.h"
 
-SEC("?tp_btf/sched_process_fork")
-int BPF_PROG(fl_fork, struct task_struct *parent, struct task_struct *child)
+static __always_inline int forked(struct task_struct *parent, struct task_struct *child, __u32 copy)
 {
 	struct task_state *state = task_followed(parent);
 	struct event_fork *event;
 
-	if (!state)
+	if (!state || !copy_is_first(state, (__u64)child, copy))
 		return 0;
 	state = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!state) {
@@ -107,15 +106,13 @@ static __always_inline bool gains_rights(struct linux_binprm *bprm)
 	       bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP;
 }
 
-SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(fl_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
+static __always_inline int executed(struct task_struct *task, struct linux_binprm *bprm, __u32 copy)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
-	struct mm_struct *mm;
+	struct mm_struct *mm = task->mm;
 
-	if (!state || state->mode == TASK_IGNORED)
+	if (!state || state->mode == TASK_IGNORED || !copy_is_first(state, (__u64)mm, copy))
 		return 0;
-	mm = task->mm;
 	if (!follow_privileged && gains_rights(bprm)) {
 		state->mode = TASK_IGNORED;
 		note(NOTE_PRIVILEGED);
@@ -144,8 +141,7 @@ static __always_inline int process_code(struct task_struct *task)
 	return task->group_leader->exit_code;
 }
 
-SEC("?tp_btf/sched_process_exit")
-int BPF_PROG(fl_exit, struct task_struct *task)
+static __always_inline int exited(struct task_struct *task)
 {
 	struct task_state *state = task_followed(task);
 	struct event_exit *event;
@@ -165,3 +161,27 @@ int BPF_PROG(fl_exit, struct task_struct *task)
 	state->mode = TASK_IGNORED;
 	return 0;
 }
+
+/* --- the programs, and the copies of them for kernels that pass over one that is preempted --- */
+
+#define TASK_PROGRAMS(suffix, copy)                                                                \
+	SEC("?tp_btf/sched_process_fork")                                                          \
+	int BPF_PROG(fl_fork##suffix, struct task_struct *parent, struct task_struct *child)       \
+	{                                                                                          \
+		return forked(parent, child, copy);                                                \
+	}                                                                                          \
+	SEC("?tp_btf/sched_process_exec")                                                          \
+	int BPF_PROG(fl_exec##suffix, struct task_struct *task, int old_pid,                       \
+		     struct linux_binprm *bprm)                                                    \
+	{                                                                                          \
+		return executed(task, bprm, copy);                                                 \
+	}                                                                                          \
+	SEC("?tp_btf/sched_process_exit")                                                          \
+	int BPF_PROG(fl_exit##suffix, struct task_struct *task)                                    \
+	{                                                                                          \
+		return exited(task); /* it ends once: who has ended is not followed */             \
+	}
+
+TASK_PROGRAMS(, 0)
+TASK_PROGRAMS(_2, 1)
+TASK_PROGRAMS(_3, 2)

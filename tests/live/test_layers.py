@@ -105,8 +105,8 @@ class Layers(unittest.TestCase):
 class Refused(unittest.TestCase):
     """The kernel takes no program of a layer: a supervisor refuses them in its place."""
 
-    SYSCALL = "fl_sys_enter,fl_sys_exit"
-    FAULT = "fl_fault_user,fl_fault_kernel,fl_fault_major,fl_fault_minor,fl_fault_enter"
+    SYSCALL = "fl_sys_enter,fl_sys_exit,fl_enter_tp,fl_exit_tp"
+    FAULT = "fl_fault_user,fl_fault_u_tp,fl_fault_major,fl_fault_minor,fl_fault_enter"
 
     def run_without(self, programs, *arguments):
         directory = machine().new_dir()
@@ -149,6 +149,14 @@ class Refused(unittest.TestCase):
         self.assertEqual((states["syscall"], states["fault"]), ("off", "off"))
         self.assertEqual((states["task"], states["pagecache"]), ("on", "on"))
 
+    def test_another_variant(self):
+        """What is refused is done in another way, and nothing is said."""
+        done = self.run_without("fl_sys_enter,fl_fault_user")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        layers = harness.report_of(self.trace)["trace"]["layers"]
+        self.assertEqual(layers["syscall"]["attach"], "tp")
+        self.assertNotIn("refuses", done.stderr)
+
     def test_not_asked_for(self):
         """A layer that nobody asked for is not missed."""
         done = self.run_without(self.FAULT, "--layers", "syscall")
@@ -157,7 +165,7 @@ class Refused(unittest.TestCase):
 
     def test_an_optional_part(self):
         """Without it the layer goes on, and says what it lacks."""
-        done = self.run_without("fl_filemap,fl_filemap_fn")
+        done = self.run_without("fl_filemap,fl_filemap_fn,fl_filemap_kp")
         self.assertEqual(done.returncode, 0, done.stderr)
         fault = harness.report_of(self.trace)["trace"]["layers"]["fault"]
         self.assertEqual(fault["state"], "on")

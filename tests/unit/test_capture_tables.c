@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The tables of the capture side are complete: every program of the kernel side stands in exactly
- * one row, every row's program exists, every kind of record is decoded, every call can be found.
+ * one part, every row's program exists, every kind of record is decoded, every call can be found.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -20,21 +20,26 @@
 #include "capture/decode.h"
 #include "capture/probes.h"
 
-static int rows_with(const char *program)
+/* In how many parts a program has a row. */
+static int parts_with(const char *program)
 {
-	int rows = 0;
+	int found = 0;
 
-	for (size_t p = 0; p < part_count; p++)
+	for (size_t p = 0; p < part_count; p++) {
+		bool here = false;
+
 		for (size_t v = 0; v < PART_VARIANTS_MAX; v++)
 			for (size_t i = 0; i < VARIANT_PROBES_MAX; i++) {
 				const char *name = parts[p].variants[v].probes[i].program;
 
-				rows += name && !strcmp(name, program);
+				here |= name && !strcmp(name, program);
 			}
-	return rows;
+		found += here;
+	}
+	return found;
 }
 
-static void test_each_program_has_one_row(void **state)
+static void test_each_program_has_one_part(void **state)
 {
 	struct faultline *skeleton = faultline__open();
 	struct bpf_program *program;
@@ -45,8 +50,8 @@ static void test_each_program_has_one_row(void **state)
 	{
 		const char *name = bpf_program__name(program);
 
-		if (rows_with(name) != 1)
-			fail_msg("%s stands in %d rows", name, rows_with(name));
+		if (parts_with(name) != 1)
+			fail_msg("%s stands in %d parts", name, parts_with(name));
 		/* The kernel cuts names there, and they must stay apart. */
 		assert_true(strlen(name) <= 15);
 		programs++;
@@ -58,8 +63,9 @@ static void test_each_program_has_one_row(void **state)
 static void test_each_row_has_a_program_for_its_hook(void **state)
 {
 	static const char *const sections[] = {
-		[HOOK_TP_BTF] = "tp_btf/",  [HOOK_FENTRY] = "fentry/", [HOOK_FEXIT] = "fexit/",
-		[HOOK_PERF] = "perf_event", [HOOK_USDT] = "usdt",
+		[HOOK_TP_BTF] = "tp_btf/", [HOOK_TP] = "tp/",	      [HOOK_FENTRY] = "fentry/",
+		[HOOK_FEXIT] = "fexit/",   [HOOK_KPROBE] = "kprobe/", [HOOK_PERF] = "perf_event",
+		[HOOK_USDT] = "usdt",
 	};
 	struct faultline *skeleton = faultline__open();
 
@@ -144,7 +150,7 @@ static void test_calls_by_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_program_has_one_row),
+		cmocka_unit_test(test_each_program_has_one_part),
 		cmocka_unit_test(test_each_row_has_a_program_for_its_hook),
 		cmocka_unit_test(test_each_layer_has_a_required_part),
 		cmocka_unit_test(test_each_kind_is_decoded),

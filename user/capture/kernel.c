@@ -179,8 +179,12 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 		if (id < 0)
 			return -ENOENT;
 		return try_program(hook == HOOK_FENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT, id);
+	case HOOK_TP:
+	case HOOK_KPROBE:
 	case HOOK_PERF:
-		fd = perf_open(target, 0);
+		fd = hook == HOOK_TP	   ? perf_open_tracepoint(target)
+		     : hook == HOOK_KPROBE ? perf_open_kprobe(target)
+					   : perf_open(target, 0);
 		if (fd < 0)
 			return fd;
 		close(fd);
@@ -205,6 +209,44 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target)
 	if (kernel->answer_count < ANSWERS_MAX)
 		kernel->answers[kernel->answer_count++] = (struct answer) { hook, target, status };
 	return status;
+}
+
+static bool struct_has(const struct kernel *kernel, const char *name, const char *member)
+{
+	int id = btf__find_by_name_kind(kernel->btf, name, BTF_KIND_STRUCT);
+	const struct btf_type *type;
+
+	if (id < 0)
+		return false;
+	type = btf__type_by_id(kernel->btf, id);
+	for (unsigned int i = 0; i < btf_vlen(type); i++)
+		if (!strcmp(btf__name_by_offset(kernel->btf, btf_members(type)[i].name_off),
+			    member))
+			return true;
+	return false;
+}
+
+/*
+ * The kernel counts a task's RCU read sections only where it can be preempted in one. Tracepoints
+ * were such sections without preemption until they came under SRCU's fast flavour (a46023d5616e):
+ * then there are both the flavours and an SRCU of the tracepoints' own (older ones had that for
+ * idle CPUs only, before there were flavours).
+ */
+bool kernel_preempts(struct kernel *kernel, enum hook hook)
+{
+	bool preemptible = struct_has(kernel, "task_struct", "rcu_read_lock_nesting");
+
+	switch (hook) {
+	case HOOK_TP_BTF:
+		return preemptible && struct_has(kernel, "srcu_struct", "srcu_reader_flavor") &&
+		       btf__find_by_name_kind(kernel->btf, "tracepoint_srcu_srcu_data",
+					      BTF_KIND_VAR) > 0;
+	case HOOK_FENTRY:
+	case HOOK_FEXIT:
+		return preemptible;
+	default:
+		return false;
+	}
 }
 
 bool kernel_has_kfunc(struct kernel *kernel, const char *name)

@@ -19,8 +19,10 @@ void kernel_close(struct kernel *kernel); /* NULL is fine */
 
 enum hook {
 	HOOK_TP_BTF, /* a tracepoint, with typed arguments */
+	HOOK_TP,     /* a tracepoint by its record: "category/name" */
 	HOOK_FENTRY, /* a function's entry */
 	HOOK_FEXIT,  /* ... and exit */
+	HOOK_KPROBE, /* a function's entry, by a breakpoint */
 	HOOK_PERF,   /* a software perf event, on every CPU */
 	HOOK_USDT,   /* a marker in programs and libraries, found while they run */
 };
@@ -30,6 +32,12 @@ enum hook {
  * Returns 0, -ENOENT when the kernel has no such thing, else the errno of the refusal. Remembers.
  */
 int kernel_allows(struct kernel *kernel, enum hook hook, const char *target);
+
+/*
+ * Whether a program attached there may be preempted while it runs: until it has gone on, the kernel
+ * then passes over it for every other task of that CPU.
+ */
+bool kernel_preempts(struct kernel *kernel, enum hook hook);
 
 /* Whether the kernel offers that function to BPF programs. */
 bool kernel_has_kfunc(struct kernel *kernel, const char *name);

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Opening software perf events. Knows nothing of what is attached to them.
+ * Opening perf events. Knows nothing of what is attached to them.
  */
 #include "capture/perf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,4 +42,88 @@ int perf_open(const char *event, int cpu)
 		return fd < 0 ? -errno : fd;
 	}
 	return -ENOENT;
+}
+
+/* --- classic tracepoints and kprobes --- */
+
+/* A number that a file holds, or a negative errno. */
+static long read_number(int dir, const char *path)
+{
+	char text[32] = "";
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	ssize_t bytes;
+
+	if (fd < 0)
+		return -errno;
+	bytes = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return bytes > 0 ? strtol(text, NULL, 10) : -EIO;
+}
+
+/* tracefs without a place in the file system, for machines that have not mounted it. */
+static int open_tracefs(void)
+{
+	int context = fsopen("tracefs", FSOPEN_CLOEXEC), mount = -1;
+
+	if (context < 0)
+		return -errno;
+	if (!fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		mount = fsmount(context, FSMOUNT_CLOEXEC, 0);
+	if (mount < 0)
+		mount = -errno;
+	close(context);
+	return mount;
+}
+
+static long tracepoint_id(const char *target)
+{
+	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	char path[192];
+	long id = -ENOENT;
+	int tracefs;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && id < 0; i++) {
+		snprintf(path, sizeof(path), "%s/events/%s/id", places[i], target);
+		id = read_number(AT_FDCWD, path);
+	}
+	if (id >= 0)
+		return id;
+	tracefs = open_tracefs();
+	if (tracefs < 0)
+		return id;
+	snprintf(path, sizeof(path), "events/%s/id", target);
+	id = read_number(tracefs, path);
+	close(tracefs);
+	return id;
+}
+
+/* One event stands for the whole machine, but a CPU has to be named. */
+static int open_for_all(struct perf_event_attr *attr)
+{
+	int fd = syscall(SYS_perf_event_open, attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int perf_open_tracepoint(const char *target)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr) };
+	long id = tracepoint_id(target);
+
+	if (id < 0)
+		return id;
+	attr.config = id;
+	return open_for_all(&attr);
+}
+
+int perf_open_kprobe(const char *function)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	long type = read_number(AT_FDCWD, "/sys/bus/event_source/devices/kprobe/type");
+
+	if (type < 0)
+		return type;
+	attr.type = type;
+	attr.config1 = (uintptr_t)function;
+	return open_for_all(&attr);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Software perf events, one per CPU.
+ * Perf events that programs are attached to: software events, one per CPU; classic tracepoints and
+ * kprobes, one for all.
  */
 #ifndef FAULTLINE_PERF_H
 #define FAULTLINE_PERF_H
@@ -8,5 +9,9 @@
 /* Opens the event named "page-faults-maj" or "page-faults-min", each occurrence of it, on one CPU,
  * for all tasks. Returns a descriptor or a negative errno; -ENOENT for an unknown name. */
 int perf_open(const char *event, int cpu);
+/* Opens a tracepoint, "category/name". It is found whether or not tracefs is mounted. */
+int perf_open_tracepoint(const char *target);
+/* Opens a kprobe at the entry of a function. */
+int perf_open_kprobe(const char *function);
 
 #endif

@@ -19,57 +19,100 @@ const struct part parts[] = {
 		.layer = LAYER_TASK,
 		.required = true,
 		.variants = { { "tp_btf",
-				{ { "fl_fork", HOOK_TP_BTF, "sched_process_fork" },
-				  { "fl_exec", HOOK_TP_BTF, "sched_process_exec" },
-				  { "fl_exit", HOOK_TP_BTF, "sched_process_exit" } } } },
+				.probes = { { "fl_fork", HOOK_TP_BTF, "sched_process_fork" },
+					    { "fl_exec", HOOK_TP_BTF, "sched_process_exec" },
+					    { "fl_exit", HOOK_TP_BTF, "sched_process_exit" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_fork", HOOK_TP_BTF, "sched_process_fork" },
+					    { "fl_fork_2", HOOK_TP_BTF, "sched_process_fork" },
+					    { "fl_fork_3", HOOK_TP_BTF, "sched_process_fork" },
+					    { "fl_exec", HOOK_TP_BTF, "sched_process_exec" },
+					    { "fl_exec_2", HOOK_TP_BTF, "sched_process_exec" },
+					    { "fl_exec_3", HOOK_TP_BTF, "sched_process_exec" },
+					    { "fl_exit", HOOK_TP_BTF, "sched_process_exit" },
+					    { "fl_exit_2", HOOK_TP_BTF, "sched_process_exit" },
+					    { "fl_exit_3", HOOK_TP_BTF,
+					      "sched_process_exit" } } } },
 	},
 	{
 		.layer = LAYER_SYSCALL,
 		.required = true,
 		.variants = { { "tp_btf",
-				{ { "fl_sys_enter", HOOK_TP_BTF, "sys_enter" },
-				  { "fl_sys_exit", HOOK_TP_BTF, "sys_exit" } } } },
+				.probes = { { "fl_sys_enter", HOOK_TP_BTF, "sys_enter" },
+					    { "fl_sys_exit", HOOK_TP_BTF, "sys_exit" } } },
+			      { "tp",
+				.probes = { { "fl_enter_tp", HOOK_TP, "raw_syscalls/sys_enter" },
+					    { "fl_exit_tp", HOOK_TP,
+					      "raw_syscalls/sys_exit" } } } },
 	},
 	{
 		.layer = LAYER_FAULT,
 		.required = true,
 		.variants = { { "fentry",
-				{ { "fl_fault_enter", HOOK_FENTRY, "handle_mm_fault" },
-				  { "fl_fault_leave", HOOK_FEXIT, "handle_mm_fault" } } },
+				.probes = { { "fl_fault_enter", HOOK_FENTRY, "handle_mm_fault" },
+					    { "fl_fault_leave", HOOK_FEXIT, "handle_mm_fault" } } },
 			      { "tp_btf+perf",
-				{ { "fl_fault_user", HOOK_TP_BTF, "page_fault_user" },
-				  { "fl_fault_kernel", HOOK_TP_BTF, "page_fault_kernel" },
-				  { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
-				  { "fl_fault_minor", HOOK_PERF, "page-faults-min" } } } },
+				.probes = { { "fl_fault_user", HOOK_TP_BTF, "page_fault_user" },
+					    { "fl_fault_kernel", HOOK_TP_BTF, "page_fault_kernel" },
+					    { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
+					    { "fl_fault_minor", HOOK_PERF, "page-faults-min" } } },
+			      { "tp+perf",
+				.probes = { { "fl_fault_u_tp", HOOK_TP,
+					      "exceptions/page_fault_user" },
+					    { "fl_fault_k_tp", HOOK_TP,
+					      "exceptions/page_fault_kernel" },
+					    { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
+					    { "fl_fault_minor", HOOK_PERF, "page-faults-min" } } },
+			      { "kprobe+perf",
+				.probes = { { "fl_fault_kprobe", HOOK_KPROBE, "handle_mm_fault" },
+					    { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
+					    { "fl_fault_minor", HOOK_PERF,
+					      "page-faults-min" } } } },
 	},
 	{
 		.layer = LAYER_FAULT,
 		.without = "whether filemap_fault was reached is not known",
-		.variants = { { "tp_btf", { { "fl_filemap", HOOK_TP_BTF, "mm_filemap_fault" } } },
-			      { "fentry", { { "fl_filemap_fn", HOOK_FENTRY, "filemap_fault" } } } },
+		.variants = { { "tp_btf",
+				.probes = { { "fl_filemap", HOOK_TP_BTF, "mm_filemap_fault" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_filemap", HOOK_TP_BTF, "mm_filemap_fault" },
+					    { "fl_filemap_2", HOOK_TP_BTF, "mm_filemap_fault" },
+					    { "fl_filemap_3", HOOK_TP_BTF, "mm_filemap_fault" } } },
+			      { "fentry",
+				.probes = { { "fl_filemap_fn", HOOK_FENTRY, "filemap_fault" } } },
+			      { "kprobe",
+				.probes = { { "fl_filemap_kp", HOOK_KPROBE, "filemap_fault" } } } },
 	},
 	{
 		.layer = LAYER_PAGECACHE,
 		.required = true,
-		.variants = { { "tp_btf",
-				{ { "fl_page_add", HOOK_TP_BTF,
-				    "mm_filemap_add_to_page_cache" } } } },
+		.variants = { { "tp_btf", .probes = { { "fl_page_add", HOOK_TP_BTF,
+							"mm_filemap_add_to_page_cache" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_page_add", HOOK_TP_BTF,
+					      "mm_filemap_add_to_page_cache" },
+					    { "fl_page_add_2", HOOK_TP_BTF,
+					      "mm_filemap_add_to_page_cache" },
+					    { "fl_page_add_3", HOOK_TP_BTF,
+					      "mm_filemap_add_to_page_cache" } } } },
 	},
 	{
 		.layer = LAYER_SPAN,
 		.required = true,
 		/* The beginning last: a program that waits for it then finds all attached. */
 		.variants = { { "usdt",
-				{ { "fl_span_end", HOOK_USDT, "span_end" },
-				  { "fl_span_record", HOOK_USDT, "span_record" },
-				  { "fl_instant", HOOK_USDT, "instant" },
-				  { "fl_span_begin", HOOK_USDT, "span_begin" } } } },
+				.probes = { { "fl_span_end", HOOK_USDT, "span_end" },
+					    { "fl_span_record", HOOK_USDT, "span_record" },
+					    { "fl_instant", HOOK_USDT, "instant" },
+					    { "fl_span_begin", HOOK_USDT, "span_begin" } } } },
 	},
 	{
 		.layer = LAYER_SPAN,
 		.without = "libraries that are loaded after the start are not noticed",
 		.unless = 1u << LAYER_SYSCALL,
-		.variants = { { "tp_btf", { { "fl_code", HOOK_TP_BTF, "sys_exit" } } } },
+		.variants = { { "tp_btf", .probes = { { "fl_code", HOOK_TP_BTF, "sys_exit" } } },
+			      { "tp", .probes = { { "fl_code_tp", HOOK_TP,
+						    "raw_syscalls/sys_exit" } } } },
 	},
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
@@ -89,8 +132,9 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 			  const struct refusals *refused, char *why, size_t size)
 {
 	static const char *const kinds[] = {
-		[HOOK_TP_BTF] = "tracepoint", [HOOK_FENTRY] = "entry of", [HOOK_FEXIT] = "exit of",
-		[HOOK_PERF] = "perf event",   [HOOK_USDT] = "uprobe for",
+		[HOOK_TP_BTF] = "tracepoint", [HOOK_TP] = "tracepoint", [HOOK_FENTRY] = "entry of",
+		[HOOK_FEXIT] = "exit of",     [HOOK_KPROBE] = "kprobe", [HOOK_PERF] = "perf event",
+		[HOOK_USDT] = "uprobe for",
 	};
 
 	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++) {
@@ -115,6 +159,50 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 	return true;
 }
 
+/* While one of the variant's programs is preempted, others go without it. */
+static bool variant_preempted(struct kernel *kernel, const struct variant *variant)
+{
+	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++)
+		if (kernel_preempts(kernel, variant->probes[i].hook))
+			return !variant->copies;
+	return false;
+}
+
+/* A part that has the forced variant takes no other; one that has not takes what comes nearest:
+ * with fault=kprobe+perf a kprobe. */
+static bool variant_forced(const struct variant *variant, const char *forced)
+{
+	size_t length = strcspn(forced, "+");
+
+	return !strcmp(variant->name, forced) ||
+	       (!strncmp(variant->name, forced, length) && !variant->name[length]);
+}
+
+static const struct variant *choose_variant(struct kernel *kernel, const struct part *part,
+					    const char *forced, const struct refusals *refused,
+					    char *why, size_t size)
+{
+	const struct variant *best = NULL;
+	bool must = false;
+
+	for (size_t v = 0; v < PART_VARIANTS_MAX && part->variants[v].name && forced[0]; v++)
+		must |= variant_forced(&part->variants[v], forced);
+	for (size_t v = 0; v < PART_VARIANTS_MAX && part->variants[v].name; v++) {
+		const struct variant *variant = &part->variants[v];
+
+		if (must && !variant_forced(variant, forced))
+			continue;
+		if (best && variant_preempted(kernel, variant))
+			continue;
+		if (!variant_works(kernel, variant, refused, why, size))
+			continue;
+		if (must || !variant_preempted(kernel, variant))
+			return variant;
+		best = variant;
+	}
+	return best;
+}
+
 static unsigned int on_mask(const struct choice *choice)
 {
 	unsigned int mask = 0;
@@ -124,8 +212,8 @@ static unsigned int on_mask(const struct choice *choice)
 	return mask;
 }
 
-void probes_choose(struct kernel *kernel, unsigned int layers, const struct refusals *refused,
-		   struct choice *choice)
+void probes_choose(struct kernel *kernel, unsigned int layers, const struct forced_variants *forced,
+		   const struct refusals *refused, struct choice *choice)
 {
 	memset(choice, 0, sizeof(*choice));
 	for (size_t l = 0; l < LAYER_COUNT; l++) {
@@ -141,12 +229,8 @@ void probes_choose(struct kernel *kernel, unsigned int layers, const struct refu
 
 		if (!choice->on[part->layer] || part->unless & on_mask(choice))
 			continue;
-		for (size_t v = 0; v < PART_VARIANTS_MAX && part->variants[v].name; v++) {
-			if (!variant_works(kernel, &part->variants[v], refused, why, sizeof(why)))
-				continue;
-			choice->variants[p] = &part->variants[v];
-			break;
-		}
+		choice->variants[p] = choose_variant(kernel, part, forced->names[part->layer],
+						     refused, why, sizeof(why));
 		if (choice->variants[p]) {
 			if (part->required)
 				snprintf(attach, sizeof(choice->attach[0]), "%s",

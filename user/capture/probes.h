@@ -32,17 +32,21 @@ struct probe {
 	const char *target;
 };
 
-#define VARIANT_PROBES_MAX 4
+#define VARIANT_PROBES_MAX 9
 
 /* One way to do a part of a layer. */
 struct variant {
 	const char *name; /* as `check` and the trace tell it */
+	bool copies;	  /* probes of one target that follow each other do the same work once */
 	struct probe probes[VARIANT_PROBES_MAX];
 };
 
-#define PART_VARIANTS_MAX 2
+#define PART_VARIANTS_MAX 5
 
-/* A part of a layer: one of its variants is chosen, or none. */
+/*
+ * A part of a layer: one of its variants is chosen, or none. The first that works, but those whose
+ * programs the kernel may pass over come last (kernel_preempts).
+ */
 struct part {
 	enum layer layer;
 	bool required; /* without it the layer is off; else `without` says what is lost */
@@ -64,12 +68,17 @@ struct choice {
 	char reason[LAYER_COUNT][REASON_BYTES];
 };
 
+/* A variant for each layer that takes no other; an empty name leaves the choice. For tests. */
+struct forced_variants {
+	char names[LAYER_COUNT][16];
+};
+
 /*
  * Chooses variants for the layers in the mask. `refused` (may be NULL) lists programs that the
  * kernel did not take although they could be attached: their variants are passed over.
  */
-void probes_choose(struct kernel *kernel, unsigned int layers, const struct refusals *refused,
-		   struct choice *choice);
+void probes_choose(struct kernel *kernel, unsigned int layers, const struct forced_variants *forced,
+		   const struct refusals *refused, struct choice *choice);
 
 /* The layers of the mask that are off. */
 unsigned int probes_missing(const struct choice *choice, unsigned int layers);

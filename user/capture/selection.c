@@ -5,11 +5,11 @@
 #include "capture/selection.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "capture/probes.h"
 #include "log.h"
 
 static const char *const file_types[] = { "reg", "dir", "blk", "chr", "fifo", "sock", "anon" };
@@ -53,4 +53,38 @@ int selection_file_types(const char *list, unsigned int *mask)
 {
 	return parse_list("--file-types", list ? list : "reg,dir,blk", file_types, FILE_TYPE_COUNT,
 			  mask);
+}
+
+static bool is_variant(enum layer layer, const char *name)
+{
+	for (size_t p = 0; p < part_count; p++)
+		for (size_t v = 0; v < PART_VARIANTS_MAX && parts[p].layer == layer; v++)
+			if (parts[p].required && parts[p].variants[v].name &&
+			    !strcmp(parts[p].variants[v].name, name))
+				return true;
+	return false;
+}
+
+int selection_variants(const char *list, struct forced_variants *forced)
+{
+	memset(forced, 0, sizeof(*forced));
+	for (const char *word = list; word && *word; word += *word == ',') {
+		size_t length = strcspn(word, "=,"), layer = 0, rest;
+		char name[sizeof(forced->names[0])];
+
+		while (layer < LAYER_COUNT && (strlen(layer_names[layer]) != length ||
+					       strncmp(word, layer_names[layer], length)))
+			layer++;
+		rest = strcspn(word, ",");
+		snprintf(name, sizeof(name), "%.*s",
+			 word[length] == '=' ? (int)(rest - length - 1) : 0, word + length + 1);
+		if (layer == LAYER_COUNT || !is_variant(layer, name)) {
+			log_error("--force-variant %s: '%.*s' is no layer with one of its variants",
+				  list, (int)rest, word);
+			return -EINVAL;
+		}
+		memcpy(forced->names[layer], name, sizeof(name));
+		word += rest;
+	}
+	return 0;
 }

@@ -6,9 +6,13 @@
 #ifndef FAULTLINE_SELECTION_H
 #define FAULTLINE_SELECTION_H
 
+#include "capture/probes.h"
+
 /* "syscall,fault" to a mask of 1 << enum layer; all by default. */
 int selection_layers(const char *list, unsigned int *mask);
 /* "reg,dir" or "all" to a mask of FILE_CLASS_*; reg,dir,blk by default. */
 int selection_file_types(const char *list, unsigned int *mask);
+/* "fault=kprobe+perf,syscall=tp": the variant of each layer that takes no other. */
+int selection_variants(const char *list, struct forced_variants *forced);
 
 #endif

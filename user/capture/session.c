@@ -106,7 +106,8 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->follow_privileged = session->options.follow_privileged;
 	skeleton->rodata->have_rdonly_cast = kernel_has_kfunc(session->kernel, "bpf_rdonly_cast");
 	skeleton->rodata->have_filemap_fault = probes_chosen(&session->choice, "fl_filemap") ||
-					       probes_chosen(&session->choice, "fl_filemap_fn");
+					       probes_chosen(&session->choice, "fl_filemap_fn") ||
+					       probes_chosen(&session->choice, "fl_filemap_kp");
 }
 
 /* Opens the object with all that is set before it is loaded, but for which programs. */
@@ -193,8 +194,8 @@ static int load_best(struct session *session)
 		size_t refused = session->refused.count;
 		int err, status;
 
-		probes_choose(session->kernel, session->options.layers, &session->refused,
-			      &session->choice);
+		probes_choose(session->kernel, session->options.layers, &session->options.forced,
+			      &session->refused, &session->choice);
 		if (!session->choice.on[LAYER_TASK]) {
 			log_error("processes cannot be followed: %s",
 				  session->choice.reason[LAYER_TASK]);
@@ -302,6 +303,16 @@ static int keep_link(struct session *session, struct bpf_link *link)
 	return 0;
 }
 
+/* Attaches to an event's descriptor, which then belongs to the link; to an errno: returns it. */
+static int attach_event(struct session *session, struct bpf_program *program, int fd)
+{
+	int err = fd < 0 ? fd : keep_link(session, bpf_program__attach_perf_event(program, fd));
+
+	if (err && fd >= 0)
+		close(fd);
+	return err;
+}
+
 static int attach_perf(struct session *session, struct bpf_program *program, const char *event)
 {
 	for (int cpu = 0; cpu < session->cpus; cpu++) {
@@ -309,13 +320,9 @@ static int attach_perf(struct session *session, struct bpf_program *program, con
 
 		if (fd == -ENODEV || fd == -ENXIO) /* not online */
 			continue;
-		if (fd < 0)
-			return fd;
-		err = keep_link(session, bpf_program__attach_perf_event(program, fd));
-		if (err) {
-			close(fd);
+		err = attach_event(session, program, fd);
+		if (err)
 			return err;
-		}
 	}
 	return 0;
 }
@@ -329,9 +336,16 @@ static int attach_probe(struct session *session, const struct probe *probe)
 		return -ENOENT;
 	if (probe->hook == HOOK_USDT)
 		return 0; /* when a program that has it shows up */
-	if (probe->hook == HOOK_PERF)
+	switch (probe->hook) {
+	case HOOK_PERF:
 		return attach_perf(session, program, probe->target);
-	return keep_link(session, bpf_program__attach(program));
+	case HOOK_TP:
+		return attach_event(session, program, perf_open_tracepoint(probe->target));
+	case HOOK_KPROBE:
+		return attach_event(session, program, perf_open_kprobe(probe->target));
+	default:
+		return keep_link(session, bpf_program__attach(program));
+	}
 }
 
 int session_attach_markers(struct session *session, const char *path)
@@ -529,17 +543,32 @@ static uint64_t program_missed(const struct session *session, const char *name)
 	return info.recursion_misses;
 }
 
+/* Of copies of a program, what all of them missed is at most what the luckiest did. */
+static uint64_t variant_missed(const struct session *session, const struct variant *variant)
+{
+	uint64_t missed = 0;
+
+	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program;) {
+		const char *target = variant->probes[i].target;
+		uint64_t least = program_missed(session, variant->probes[i++].program);
+
+		while (variant->copies && i < VARIANT_PROBES_MAX && variant->probes[i].program &&
+		       !strcmp(variant->probes[i].target, target)) {
+			uint64_t other = program_missed(session, variant->probes[i++].program);
+
+			least = other < least ? other : least;
+		}
+		missed += least;
+	}
+	return missed;
+}
+
 uint64_t session_missed(const struct session *session, enum layer layer)
 {
 	uint64_t missed = 0;
 
-	for (size_t p = 0; p < part_count; p++) {
-		const struct variant *variant = session->choice.variants[p];
-
-		for (size_t i = 0; variant && parts[p].layer == layer && i < VARIANT_PROBES_MAX;
-		     i++)
-			if (variant->probes[i].program)
-				missed += program_missed(session, variant->probes[i].program);
-	}
+	for (size_t p = 0; p < part_count; p++)
+		if (parts[p].layer == layer && session->choice.variants[p])
+			missed += variant_missed(session, session->choice.variants[p]);
 	return missed;
 }

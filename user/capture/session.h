@@ -19,6 +19,7 @@ struct session_options {
 	unsigned int layers;	   /* mask of 1 << enum layer; LAYER_TASK is always on */
 	unsigned int file_classes; /* FILE_CLASS_* */
 	uint64_t buffer_bytes;	   /* of each CPU; 0: by the number of CPUs */
+	struct forced_variants forced;
 	bool follow_privileged; /* also programs that gain rights at their exec: set-user-ID ones */
 };
 

@@ -15,12 +15,14 @@
 #include "log.h"
 
 struct check_options {
-	const char *format;
+	const char *format, *variants;
 };
 
 static const struct option_row check_rows[] = {
 	{ 0, "format", "text|json", OPTION_CHOICE, offsetof(struct check_options, format),
 	  "How to print it (text)." },
+	{ 0, "force-variant", "LAYER=NAME,...", OPTION_STRING,
+	  offsetof(struct check_options, variants), NULL },
 };
 
 static const struct option_table check_table = {
@@ -91,6 +93,8 @@ int command_check(int argc, char **argv)
 			  argv[first]);
 		return EXIT_USAGE;
 	}
+	if (selection_variants(options.variants, &wanted.forced))
+		return EXIT_USAGE;
 	uname(&name);
 	selection_file_types(NULL, &wanted.file_classes);
 	works = !session_open(&session, &wanted) && !session_attach(session) &&

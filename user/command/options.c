@@ -44,7 +44,8 @@ static void print_help(const struct option_table *table)
 {
 	printf("Usage: %s\n\n%s\n\nOptions:\n", table->usage, table->about);
 	for (size_t i = 0; i < table->row_count; i++)
-		print_row(&table->rows[i]);
+		if (table->rows[i].help)
+			print_row(&table->rows[i]);
 	for (size_t i = 0; i < COMMON_COUNT; i++)
 		print_row(&common_rows[i]);
 }

@@ -31,8 +31,8 @@ struct option_row {
 	const char *long_name;
 	const char *value; /* how --help names the value; for OPTION_CHOICE the words */
 	enum option_type type;
-	size_t offset; /* of the field in the caller's struct */
-	const char *help;
+	size_t offset;	  /* of the field in the caller's struct */
+	const char *help; /* NULL: the option is not told of */
 };
 
 struct option_table {

@@ -31,7 +31,7 @@
 #define DRAIN_NICE (-10)
 
 struct run_options {
-	const char *output, *mode, *layers, *file_types, *user, *python_spans;
+	const char *output, *mode, *layers, *file_types, *user, *python_spans, *variants;
 	uint64_t buffer_bytes;
 	bool force, best_effort, wait_children;
 };
@@ -59,6 +59,8 @@ static const struct option_row run_rows[] = {
 	  "Go on until all children of the command have ended, too." },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct run_options, buffer_bytes),
 	  "Size of each CPU's buffer, such as 8M (by the number of CPUs, 8M at most)." },
+	{ 0, "force-variant", "LAYER=NAME,...", OPTION_STRING,
+	  offsetof(struct run_options, variants), NULL },
 };
 
 static const struct option_table run_table = {
@@ -362,6 +364,7 @@ int command_run(int argc, char **argv)
 	run.session_options.buffer_bytes = run.options.buffer_bytes;
 	if (selection_layers(run.options.layers, &run.session_options.layers) ||
 	    selection_file_types(run.options.file_types, &run.session_options.file_classes) ||
+	    selection_variants(run.options.variants, &run.session_options.forced) ||
 	    child_find_user(run.options.user, &run.user) ||
 	    python_spans_prepare(run.options.python_spans))
 		return EXIT_USAGE;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Records of classic tracepoints, as their `format` files in tracefs lay them out: the layout is
+ * what user space relies on, so it is not relocated.
+ */
+#ifndef VMLINUX_TRACE_H
+#define VMLINUX_TRACE_H
+
+#include "types.h"
+
+/* raw_syscalls:sys_enter (the first argument) and sys_exit (the result). */
+struct trace_raw_syscall {
+	__u64 common;
+	long number;
+	long value;
+};
+
+/* exceptions:page_fault_user and page_fault_kernel, x86 only. */
+struct trace_page_fault {
+	__u64 common;
+	unsigned long address;
+	unsigned long instruction;
+	unsigned long error;
+};
+
+#endif
