@@ -12,9 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bpf/event.h"
+#include "capture/cgroups.h"
 #include "capture/names.h"
 #include "capture/probes.h"
 #include "capture/selection.h"
@@ -143,6 +145,69 @@ static void test_file_names(void **state)
 	free(long_name);
 }
 
+/* --- cgroups: any directory's number does for an id --- */
+
+static uint64_t number_of(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path, &status), 0);
+	return status.st_ino;
+}
+
+static void test_cgroups(void **state)
+{
+	char root[] = "/tmp/faultline-test-XXXXXX", path[PATH_MAX], name[64];
+	struct cgroups *cgroups;
+	uint64_t inner, outer;
+
+	assert_non_null(mkdtemp(root));
+	snprintf(name, sizeof(name), "%s/a", root);
+	assert_int_equal(mkdir(name, 0700), 0);
+	snprintf(name, sizeof(name), "%s/a/b", root);
+	assert_int_equal(mkdir(name, 0700), 0);
+	inner = number_of(name);
+	outer = number_of(root);
+
+	assert_int_equal(cgroups_open(&cgroups, root), 0);
+	assert_true(cgroups_path(cgroups, inner, true, path));
+	assert_string_equal(path, "/a/b");
+	assert_true(cgroups_path(cgroups, outer, true, path));
+	assert_string_equal(path, "/");
+	/* Whoever does not wait is never held up by a walk; what is missing is walked for once. */
+	while (!cgroups_path(cgroups, inner + outer, false, path))
+		usleep(1000);
+	assert_string_equal(path, "");
+	for (int i = 0; i < 100; i++)
+		assert_true(cgroups_path(cgroups, inner + outer, false, path));
+	/* What was found stays known. */
+	assert_int_equal(rmdir(name), 0);
+	assert_true(cgroups_path(cgroups, inner, false, path));
+	assert_string_equal(path, "/a/b");
+	/* More than are remembered. */
+	for (uint64_t id = 1; id < 2000; id++) {
+		assert_true(cgroups_path(cgroups, outer + id * 1000000007, true, path));
+		assert_string_equal(path, "");
+	}
+	cgroups_close(cgroups);
+	snprintf(name, sizeof(name), "%s/a", root);
+	rmdir(name);
+	rmdir(root);
+}
+
+/* The first answer comes from another thread, so it cannot be there at once. */
+static void test_cgroups_do_not_hold_up(void **state)
+{
+	struct cgroups *cgroups;
+	char path[PATH_MAX];
+
+	assert_int_equal(cgroups_open(&cgroups, "/tmp"), 0);
+	assert_false(cgroups_path(cgroups, number_of("/tmp"), false, path));
+	assert_true(cgroups_path(cgroups, number_of("/tmp"), true, path));
+	assert_string_equal(path, "/");
+	cgroups_close(cgroups);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +218,8 @@ int main(void)
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_selection),
 		cmocka_unit_test(test_file_names),
+		cmocka_unit_test(test_cgroups),
+		cmocka_unit_test(test_cgroups_do_not_hold_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/cgroups.h"
 #include "capture/names.h"
 
 #define ENVIRON_BYTES (EVENT_ENVIRON_BYTES * EVENT_ENVIRON_RECORDS)
@@ -18,8 +19,20 @@ struct environment {
 	char *text; /* allocated when first needed */
 };
 
+/* Execs whose cgroup is being looked up. */
+#define WAITING_MAX 256
+
+struct waiting_exec {
+	uint64_t row[EXEC_COLUMNS];
+	uint64_t cgroup_id;
+	unsigned int ring;
+};
+
 struct decoder {
 	struct trace_writer *writer;
+	struct cgroups *cgroups;
+	struct waiting_exec waiting[WAITING_MAX];
+	size_t waiting_count;
 	unsigned int page_bytes, rings;
 	uint64_t start_ns;
 	uint64_t taken[EVENT_KIND_COUNT], refused[EVENT_KIND_COUNT];
@@ -159,12 +172,34 @@ static uint64_t comm_string(struct decoder *decoder, const char *comm)
 	return trace_writer_string(decoder->writer, comm, strnlen(comm, EVENT_COMM_BYTES));
 }
 
+/* False while the cgroup is being looked up. */
+static bool write_exec(struct decoder *decoder, struct waiting_exec *exec, bool wait)
+{
+	char cgroup[PATH_MAX];
+
+	if (!cgroups_path(decoder->cgroups, exec->cgroup_id, wait, cgroup))
+		return false;
+	exec->row[EXEC_CGROUP] = trace_writer_string(decoder->writer, cgroup, strlen(cgroup));
+	trace_writer_append(decoder->writer, TRACE_EXEC, exec->ring, exec->row);
+	return true;
+}
+
+void decoder_settle(struct decoder *decoder, bool wait)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < decoder->waiting_count; i++)
+		if (!write_exec(decoder, &decoder->waiting[i], wait))
+			decoder->waiting[left++] = decoder->waiting[i];
+	decoder->waiting_count = left;
+}
+
 static void take_exec(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_exec *event = record;
-	const char *cgroup = names_cgroup(event->cgroup_id);
+	struct waiting_exec exec = { .cgroup_id = event->cgroup_id, .ring = ring };
 	size_t bytes = event->command_bytes;
-	uint64_t row[EXEC_COLUMNS];
+	uint64_t *row = exec.row;
 
 	while (bytes && !event->command[bytes - 1])
 		bytes--;
@@ -175,7 +210,6 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	row[EXEC_UID] = event->uid;
 	row[EXEC_COMM] = comm_string(decoder, event->comm);
 	row[EXEC_COMMAND] = trace_writer_string(decoder->writer, event->command, bytes);
-	row[EXEC_CGROUP] = trace_writer_string(decoder->writer, cgroup, strlen(cgroup));
 	row[EXEC_RANK] = take_rank(decoder, ring, event->header.pid);
 	row[EXEC_FLAGS] = event->flags;
 	/* Lanes are drained one after the other: a child's exec may come before the command's. */
@@ -183,7 +217,11 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 		decoder->start_ns = event->header.time_ns;
 	if (!(event->flags & TRACE_EXEC_NOT_FOLLOWED))
 		tell_code(decoder, event->header.pid);
-	trace_writer_append(decoder->writer, TRACE_EXEC, ring, row);
+	if (write_exec(decoder, &exec, false))
+		return;
+	if (decoder->waiting_count == WAITING_MAX)
+		decoder_settle(decoder, true);
+	decoder->waiting[decoder->waiting_count++] = exec;
 }
 
 static void take_exit(struct decoder *decoder, unsigned int ring, const void *record)
@@ -396,9 +434,15 @@ int decoder_open(struct decoder **out, struct trace_writer *writer, unsigned int
 {
 	struct decoder *decoder =
 		calloc(1, sizeof(*decoder) + rings * sizeof(decoder->environments[0]));
+	int err;
 
 	if (!decoder)
 		return -ENOMEM;
+	err = cgroups_open(&decoder->cgroups, NULL);
+	if (err) {
+		free(decoder);
+		return err;
+	}
 	decoder->writer = writer;
 	decoder->rings = rings;
 	decoder->page_bytes = page_bytes;
@@ -412,6 +456,7 @@ void decoder_close(struct decoder *decoder)
 		return;
 	for (unsigned int i = 0; i < decoder->rings; i++)
 		free(decoder->environments[i].text);
+	cgroups_close(decoder->cgroups);
 	free(decoder);
 }
 

@@ -5,6 +5,8 @@
 #ifndef FAULTLINE_DECODE_H
 #define FAULTLINE_DECODE_H
 
+#include <stdbool.h>
+
 #include "bpf/event.h"
 #include "trace/writer.h"
 
@@ -18,6 +20,10 @@ void decoder_close(struct decoder *decoder); /* NULL is fine */
 /* Told when a process may run code from a file that it did not before: an exec, a mapping. */
 typedef void (*decoder_code_fn)(void *context, uint32_t pid);
 void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context);
+
+/* Writes what has waited for names that are looked up elsewhere. To be called after each drain;
+ * with `wait`, at the end, it waits for them. */
+void decoder_settle(struct decoder *decoder, bool wait);
 
 /* Takes one record from a ring; a ring_record_fn whose context is the decoder. One whose lengths
  * say more than its size is refused. */

@@ -5,14 +5,9 @@
  */
 #include "capture/names.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- paths --- */
@@ -123,85 +118,4 @@ int64_t names_rank(const char *environment, size_t bytes)
 			return rank;
 	}
 	return -1;
-}
-
-/* --- cgroups --- */
-
-#define CGROUP_DEPTH_MAX 12
-#define CGROUPS_REMEMBERED 64
-
-static char cgroup_root[PATH_MAX];
-
-static void find_cgroup_root(void)
-{
-	char line[8192], mount[PATH_MAX];
-	FILE *file = fopen("/proc/self/mountinfo", "re");
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (!strstr(line, " - cgroup2 "))
-			continue;
-		if (sscanf(line, "%*s %*s %*s %*s %4095s", mount) == 1)
-			snprintf(cgroup_root, sizeof(cgroup_root), "%s", mount);
-	}
-	if (file)
-		fclose(file);
-	if (!cgroup_root[0])
-		strcpy(cgroup_root, "-");
-}
-
-/* A cgroup's id is the inode number of its directory. */
-static bool search_cgroup(char *path, size_t length, uint64_t id, int depth)
-{
-	struct dirent *entry;
-	bool found = false;
-	struct stat status;
-	DIR *dir;
-
-	if (!stat(path, &status) && status.st_ino == id)
-		return true;
-	if (depth == CGROUP_DEPTH_MAX)
-		return false;
-	dir = opendir(path);
-	while (dir && !found && (entry = readdir(dir))) {
-		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
-		    length + strlen(entry->d_name) + 2 > PATH_MAX)
-			continue;
-		sprintf(path + length, "/%s", entry->d_name);
-		found = search_cgroup(path, strlen(path), id, depth + 1);
-		if (!found)
-			path[length] = 0;
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-const char *names_cgroup(uint64_t id)
-{
-	static struct {
-		uint64_t id;
-		char *path;
-	} known[CGROUPS_REMEMBERED];
-	static size_t next;
-	static char path[PATH_MAX];
-	size_t slot;
-
-	if (!cgroup_root[0])
-		find_cgroup_root();
-	if (cgroup_root[0] != '/')
-		return "";
-	for (size_t i = 0; i < CGROUPS_REMEMBERED; i++)
-		if (known[i].path && known[i].id == id)
-			return known[i].path;
-	strcpy(path, cgroup_root);
-	if (!search_cgroup(path, strlen(path), id, 0))
-		return "";
-	memmove(path, path + strlen(cgroup_root), strlen(path + strlen(cgroup_root)) + 1);
-	if (!path[0])
-		strcpy(path, "/");
-	slot = next++ % CGROUPS_REMEMBERED;
-	free(known[slot].path);
-	known[slot].id = id;
-	known[slot].path = strdup(path);
-	return path;
 }

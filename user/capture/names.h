@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Names made from what the kernel side read: paths, ranks, cgroups.
+ * Names made from what the kernel side read: paths and ranks.
  */
 #ifndef FAULTLINE_NAMES_H
 #define FAULTLINE_NAMES_H
@@ -19,9 +19,5 @@ size_t names_path(const struct event_file *file, char *out);
 /* The rank that an environment (NUL-separated) names, by RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK,
  * PMI_RANK or PMIX_RANK, the first of these that is a number; -1 for none. */
 int64_t names_rank(const char *environment, size_t bytes);
-
-/* The path of a cgroup of the second version's hierarchy, below its root; "" when it is gone or
- * there is none. Remembers answers. The text stays valid until the next call. */
-const char *names_cgroup(uint64_t id);
 
 #endif

@@ -69,6 +69,7 @@ static void *drain(void *context)
 		size_t records = session_drain(recorder->session, decoder_take, recorder->decoder);
 		struct timespec pause = { 0 };
 
+		decoder_settle(recorder->decoder, false);
 		look_at_writer(recorder, trace_writer_tick(recorder->writer, host_now_ns()));
 		if (records >= BUSY_RECORDS)
 			sleep_ns = SLEEP_MIN_NS;
@@ -250,6 +251,7 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 		log_error("cannot read the kernel's totals: %s", strerror(-err));
 		goto out;
 	}
+	decoder_settle(recorder->decoder, true);
 	look_at_writer(recorder, trace_writer_flush(recorder->writer));
 	totals.start_ns = decoder_start_ns(recorder->decoder);
 	if (!totals.start_ns) /* its record was lost */

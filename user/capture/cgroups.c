@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Paths of cgroups by their ids. Knows nothing of who is in them.
+ */
+#include "capture/cgroups.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEPTH_MAX 24
+#define REMEMBERED 256 /* the oldest is forgotten */
+
+struct known {
+	uint64_t id; /* 0: none */
+	char *path;  /* NULL: being looked up */
+};
+
+struct cgroups {
+	char root[PATH_MAX]; /* "": there is no such hierarchy */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t asked, found;
+	bool stop;
+	struct known known[REMEMBERED];
+	size_t next;
+};
+
+/* --- the walk --- */
+
+static void find_root(char root[PATH_MAX])
+{
+	char line[8192], mount[PATH_MAX];
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, " - cgroup2 ") &&
+		    sscanf(line, "%*s %*s %*s %*s %4095s", mount) == 1)
+			strcpy(root, mount);
+	if (file)
+		fclose(file);
+}
+
+/* A cgroup's id is the inode number of its directory. `path` becomes that of the one found. */
+static bool search(char path[PATH_MAX], uint64_t id, int depth)
+{
+	size_t length = strlen(path);
+	struct dirent *entry;
+	bool found = false;
+	struct stat status;
+	DIR *dir;
+
+	if (!stat(path, &status) && status.st_ino == id)
+		return true;
+	if (depth == DEPTH_MAX)
+		return false;
+	dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    length + strlen(entry->d_name) + 2 > PATH_MAX)
+			continue;
+		sprintf(path + length, "/%s", entry->d_name);
+		found = search(path, id, depth + 1);
+		if (!found)
+			path[length] = 0;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* The path below the root, or "". Never NULL but without memory. */
+static char *look_up(const struct cgroups *cgroups, uint64_t id)
+{
+	char path[PATH_MAX];
+	const char *below;
+
+	strcpy(path, cgroups->root);
+	if (!path[0] || !search(path, id, 0))
+		return strdup("");
+	below = path + strlen(cgroups->root);
+	return strdup(*below ? below : "/");
+}
+
+/* --- the thread --- */
+
+static struct known *find_unknown(struct cgroups *cgroups)
+{
+	for (size_t i = 0; i < REMEMBERED; i++)
+		if (cgroups->known[i].id && !cgroups->known[i].path)
+			return &cgroups->known[i];
+	return NULL;
+}
+
+static void *work(void *context)
+{
+	struct cgroups *cgroups = context;
+
+	pthread_mutex_lock(&cgroups->lock);
+	while (!cgroups->stop) {
+		struct known *unknown = find_unknown(cgroups);
+		uint64_t id = unknown ? unknown->id : 0;
+		char *path;
+
+		if (!unknown) {
+			pthread_cond_wait(&cgroups->asked, &cgroups->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&cgroups->lock);
+		path = look_up(cgroups, id);
+		pthread_mutex_lock(&cgroups->lock);
+		if (unknown->id == id && !unknown->path && path)
+			unknown->path = path;
+		else
+			free(path);
+		if (!path)
+			unknown->id = 0;
+		pthread_cond_broadcast(&cgroups->found);
+	}
+	pthread_mutex_unlock(&cgroups->lock);
+	return NULL;
+}
+
+/* --- asking --- */
+
+static struct known *find(struct cgroups *cgroups, uint64_t id)
+{
+	for (size_t i = 0; i < REMEMBERED; i++)
+		if (cgroups->known[i].id == id)
+			return &cgroups->known[i];
+	return NULL;
+}
+
+/* Has it looked up, in the place of the oldest that is not being looked up. */
+static void ask(struct cgroups *cgroups, uint64_t id)
+{
+	for (size_t i = 0; i < REMEMBERED; i++) {
+		struct known *known = &cgroups->known[cgroups->next++ % REMEMBERED];
+
+		if (known->id && !known->path)
+			continue;
+		free(known->path);
+		*known = (struct known) { .id = id };
+		pthread_cond_signal(&cgroups->asked);
+		return;
+	}
+}
+
+bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PATH_MAX])
+{
+	struct known *known;
+	bool found;
+
+	path[0] = 0;
+	if (!cgroups->root[0] || !id)
+		return true;
+	pthread_mutex_lock(&cgroups->lock);
+	known = find(cgroups, id);
+	if (!known)
+		ask(cgroups, id);
+	while (wait && (known = find(cgroups, id)) && !known->path)
+		pthread_cond_wait(&cgroups->found, &cgroups->lock);
+	found = known && known->path;
+	if (found)
+		strcpy(path, known->path);
+	pthread_mutex_unlock(&cgroups->lock);
+	return found || wait;
+}
+
+/* --- life --- */
+
+int cgroups_open(struct cgroups **out, const char *root)
+{
+	struct cgroups *cgroups = calloc(1, sizeof(*cgroups));
+	int err;
+
+	if (!cgroups)
+		return -ENOMEM;
+	if (root)
+		snprintf(cgroups->root, sizeof(cgroups->root), "%s", root);
+	else
+		find_root(cgroups->root);
+	pthread_mutex_init(&cgroups->lock, NULL);
+	pthread_cond_init(&cgroups->asked, NULL);
+	pthread_cond_init(&cgroups->found, NULL);
+	err = pthread_create(&cgroups->thread, NULL, work, cgroups);
+	if (err) {
+		free(cgroups);
+		return -err;
+	}
+	*out = cgroups;
+	return 0;
+}
+
+void cgroups_close(struct cgroups *cgroups)
+{
+	if (!cgroups)
+		return;
+	pthread_mutex_lock(&cgroups->lock);
+	cgroups->stop = true;
+	pthread_cond_signal(&cgroups->asked);
+	pthread_mutex_unlock(&cgroups->lock);
+	pthread_join(cgroups->thread, NULL);
+	for (size_t i = 0; i < REMEMBERED; i++)
+		free(cgroups->known[i].path);
+	pthread_cond_destroy(&cgroups->asked);
+	pthread_cond_destroy(&cgroups->found);
+	pthread_mutex_destroy(&cgroups->lock);
+	free(cgroups);
+}

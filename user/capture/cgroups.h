@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Paths of cgroups of the second version's hierarchy, looked up by a thread of its own: a look-up
+ * walks the tree, which on a large node takes longer than whoever drains the buffers may wait.
+ */
+#ifndef FAULTLINE_CGROUPS_H
+#define FAULTLINE_CGROUPS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cgroups;
+
+/* `root` is where the hierarchy is mounted; NULL finds it. Returns 0 or a negative errno. */
+int cgroups_open(struct cgroups **cgroups, const char *root);
+void cgroups_close(struct cgroups *cgroups); /* NULL is fine */
+
+/*
+ * Writes the path of a cgroup below the hierarchy's root, "" when it is gone or there is no such
+ * hierarchy. False while it is being looked up: ask again later. With `wait` it waits for that.
+ * What was found is remembered, and so is what was not.
+ */
+bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PATH_MAX]);
+
+#endif
