@@ -7,13 +7,15 @@
 
 #include "ring.h"
 
-static __always_inline void code_send(struct task_struct *task)
+static __always_inline void code_send(struct task_struct *task, __u64 address, __u64 bytes)
 {
 	struct event_code *event = ring_reserve(EVENT_CODE, sizeof(*event), task);
 
 	if (!event)
 		return;
 	event->header.time_ns = bpf_ktime_get_ns();
+	event->address = address;
+	event->bytes = bytes;
 	ring_submit(event);
 }
 

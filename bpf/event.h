@@ -219,9 +219,54 @@ enum {
 };
 #define OP_TABLE_SIZE 160
 
-/* A process has mapped code from a file. */
+/* A process has mapped code from a file, at an address and for a length as mmap() has them. */
 struct event_code {
 	struct event_header header;
+	__u64 address;
+	__u64 bytes;
+};
+
+/*
+ * Markers: the USDT probes of provider "faultline". Where the arguments of one stand is told by the
+ * note that describes it, and read from there by the kernel side: one row per marker attached to.
+ */
+enum marker_kind {
+	MARKER_SPAN_BEGIN,
+	MARKER_SPAN_END,
+	MARKER_SPAN_RECORD,
+	MARKER_INSTANT,
+	MARKER_KIND_COUNT,
+};
+
+#define MARKER_ARGS_MAX 7
+#define MARKER_SPECS_MAX 1024
+
+/* Registers are told by their offset in struct pt_regs, as a uprobe sees it. */
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+#define MARKER_REGISTERS_BYTES 272
+#else
+#define MARKER_REGISTERS_BYTES 168
+#endif
+
+enum marker_source {
+	MARKER_CONSTANT, /* `value` */
+	MARKER_REGISTER, /* what `base` holds */
+	MARKER_MEMORY,	 /* at `value` + what `base` holds + `scale` times what `index` holds */
+};
+
+struct marker_arg {
+	__s64 value;
+	__u16 base, index;
+	__u8 source; /* enum marker_source */
+	__u8 scale;  /* 0: no index */
+	__u8 bytes;
+	__u8 is_signed;
+};
+
+struct marker_spec {
+	__u32 kind;
+	__u32 pad;
+	struct marker_arg args[MARKER_ARGS_MAX]; /* one that the marker has not is a constant 0 */
 };
 
 /*
@@ -291,6 +336,9 @@ EVENT_SIZE(event_exit, 64);
 EVENT_SIZE(event_file, 72);
 EVENT_SIZE(event_span, 40);
 EVENT_SIZE(event_span_end, 32);
+EVENT_SIZE(event_code, 40);
+EVENT_SIZE(marker_arg, 16);
+EVENT_SIZE(marker_spec, 120);
 EVENT_SIZE(lane_slot, 16 + LANE_RECORD_BYTES);
 EVENT_SIZE(lane_control, 128);
 #undef EVENT_SIZE

@@ -4,9 +4,6 @@
  * bounded here, and what cannot be read is said to be missing. Knows nothing of what spans mean.
  */
 #include "ring.h"
-#include "vmlinux/ptrace.h"
-
-#include <bpf/usdt.bpf.h>
 
 struct span_text {
 	const char *name, *category;
@@ -96,51 +93,82 @@ static __always_inline int send_span_end(struct task_struct *task, __u64 id, __u
 	return 0;
 }
 
-SEC("?usdt")
-int BPF_USDT(fl_span_begin, long id, const char *name, const char *category, const void *args,
-	     long args_bytes)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct span_text text = { name, category, args, args_bytes };
-	__u64 now_ns = bpf_ktime_get_ns();
+/* --- what a marker is called with --- */
 
-	return task_followed(task) ? send_span(task, EVENT_SPAN_BEGIN, id, now_ns, 0, &text) : 0;
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MARKER_SPECS_MAX);
+	__type(key, __u32);
+	__type(value, struct marker_spec);
+} marker_specs SEC(".maps");
+
+static __always_inline __u64 marker_register(void *regs, __u32 offset)
+{
+	__u64 value = 0;
+
+	if (offset <= MARKER_REGISTERS_BYTES - sizeof(value))
+		bpf_probe_read_kernel(&value, sizeof(value), regs + offset);
+	return value;
 }
 
-SEC("?usdt")
-int BPF_USDT(fl_span_end, long id)
+static __noinline __u64 marker_value(void *regs, const struct marker_arg *arg)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 now_ns = bpf_ktime_get_ns();
+	__u64 value = arg->value, shift = 64 - 8 * (arg->bytes & 15);
 
-	return task_followed(task) ? send_span_end(task, id, now_ns) : 0;
+	if (arg->source == MARKER_CONSTANT)
+		return value;
+	value += marker_register(regs, arg->base);
+	if (arg->scale)
+		value += arg->scale * marker_register(regs, arg->index);
+	if (arg->source == MARKER_MEMORY &&
+	    bpf_probe_read_user(&value, sizeof(value), (void *)value))
+		return 0;
+	value <<= shift & 63;
+	return arg->is_signed ? (__u64)((__s64)value >> (shift & 63)) : value >> (shift & 63);
 }
 
 /* Both times are the program's own word: kept between the process's start and now. */
-SEC("?usdt")
-int BPF_USDT(fl_span_record, long id, const char *name, const char *category, const void *args,
-	     long args_bytes, long start_ns, long end_ns)
+static __always_inline void send_span_record(struct task_struct *task, const __u64 *values,
+					     __u64 now_ns, const struct span_text *text)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 first_ns = task->group_leader->start_time, last_ns = bpf_ktime_get_ns();
-	struct span_text text = { name, category, args, args_bytes };
+	__u64 first_ns = task->group_leader->start_time, last_ns = now_ns;
+	__u64 start_ns = values[5], end_ns = values[6];
 
-	if (!task_followed(task))
-		return 0;
-	if ((__u64)end_ns < last_ns)
-		last_ns = (__u64)end_ns > first_ns ? end_ns : first_ns;
-	if ((__u64)start_ns > first_ns)
-		first_ns = (__u64)start_ns < last_ns ? start_ns : last_ns;
-	send_span(task, EVENT_SPAN_BEGIN, id, first_ns, TRACE_SPAN_RECORDED, &text);
-	return send_span_end(task, id, last_ns);
+	if (end_ns < last_ns)
+		last_ns = end_ns > first_ns ? end_ns : first_ns;
+	if (start_ns > first_ns)
+		first_ns = start_ns < last_ns ? start_ns : last_ns;
+	send_span(task, EVENT_SPAN_BEGIN, values[0], first_ns, TRACE_SPAN_RECORDED, text);
+	send_span_end(task, values[0], last_ns);
 }
 
-SEC("?usdt")
-int BPF_USDT(fl_instant, const char *name, const char *category, const void *args, long args_bytes)
+/* Any marker: its cookie says which row tells of it. */
+SEC("?uprobe")
+int fl_marker(void *regs)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct span_text text = { name, category, args, args_bytes };
-	__u64 now_ns = bpf_ktime_get_ns();
+	__u64 now_ns = bpf_ktime_get_ns(), values[MARKER_ARGS_MAX];
+	__u32 which = bpf_get_attach_cookie(regs);
+	const struct marker_spec *spec;
+	struct span_text text;
 
-	return task_followed(task) ? send_span(task, EVENT_INSTANT, 0, now_ns, 0, &text) : 0;
+	spec = bpf_map_lookup_elem(&marker_specs, &which);
+	if (!spec || recording_ended || !task_followed(task))
+		return 0;
+	for (int i = 0; i < MARKER_ARGS_MAX; i++)
+		values[i] = marker_value(regs, &spec->args[i]);
+	if (spec->kind == MARKER_SPAN_END)
+		return send_span_end(task, values[0], now_ns);
+	if (spec->kind == MARKER_INSTANT) {
+		text = (struct span_text) { (void *)values[0], (void *)values[1], (void *)values[2],
+					    values[3] };
+		return send_span(task, EVENT_INSTANT, 0, now_ns, 0, &text);
+	}
+	text = (struct span_text) { (void *)values[1], (void *)values[2], (void *)values[3],
+				    values[4] };
+	if (spec->kind == MARKER_SPAN_BEGIN)
+		return send_span(task, EVENT_SPAN_BEGIN, values[0], now_ns, 0, &text);
+	if (spec->kind == MARKER_SPAN_RECORD)
+		send_span_record(task, values, now_ns, &text);
+	return 0;
 }

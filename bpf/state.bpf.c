@@ -14,4 +14,5 @@ const volatile bool have_filemap_fault = false;
 const volatile __u32 lane_mask = 0;
 const volatile __u32 lane_slot_count = 1;
 
+volatile bool recording_ended = false;
 __u32 file_last_id = 0;

@@ -22,6 +22,9 @@ extern const volatile bool have_filemap_fault; /* filemap_fault is seen when it 
 extern const volatile __u32 lane_mask;	     /* number of lanes less one, a power of two less one */
 extern const volatile __u32 lane_slot_count; /* of one lane, a power of two */
 
+/* Set when the recording ends, for programs that are detached only later. */
+extern volatile bool recording_ended;
+
 /* --- a followed task --- */
 
 /* A file whose id the task has looked up, by the address it was reached through: a struct file, or

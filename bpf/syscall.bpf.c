@@ -545,8 +545,8 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, __s64 
 	exit_asked(&end);
 	exit_flags(state, &end);
 	count_call(state, &end);
-	if (state->call_flags & TRACE_OP_EXECUTABLE && state->call_file)
-		code_send(task);
+	if (state->call_flags & TRACE_OP_EXECUTABLE && state->call_file && result > 0)
+		code_send(task, result, call_arg(args, 2));
 	if (end.row.traits & CALL_TRANSFER ||
 	    (end.row.path && !state->call_file && !(state->call_flags & TRACE_OP_NO_FILE)))
 		send_path_call(state, &end);
@@ -594,14 +594,14 @@ static __always_inline int left(struct pt_regs *regs, long result)
 }
 
 /* Where calls are not recorded: only the mappings of code, for what carries markers. */
-static __always_inline int code_mapped(struct pt_regs *regs)
+static __always_inline int code_mapped(struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	if (SYSCALL_NUMBER(regs) != mmap_number || in_compat_call(task) || !task_followed(task))
 		return 0;
-	if (SYSCALL_ARG2(regs) & PROT_EXEC && !(SYSCALL_ARG3(regs) & MAP_ANONYMOUS))
-		code_send(task);
+	if (SYSCALL_ARG2(regs) & PROT_EXEC && !(SYSCALL_ARG3(regs) & MAP_ANONYMOUS) && result > 0)
+		code_send(task, result, SYSCALL_ARG1(regs));
 	return 0;
 }
 
@@ -622,7 +622,7 @@ int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(fl_code, struct pt_regs *regs, long result)
 {
-	return code_mapped(regs);
+	return code_mapped(regs, result);
 }
 
 /* --- variant: classic tracepoints, which cost a little more and are never preempted --- */
@@ -647,5 +647,5 @@ int fl_exit_tp(struct trace_raw_syscall *call)
 SEC("?tp/raw_syscalls/sys_exit")
 int fl_code_tp(struct trace_raw_syscall *call)
 {
-	return code_mapped(current_regs());
+	return code_mapped(current_regs(), call->value);
 }

@@ -17,6 +17,7 @@
 
 #include "capture/supervise.h"
 #include "log.h"
+#include "span/tracer.h"
 
 int child_find_user(const char *name, struct child_user *user)
 {
@@ -64,18 +65,33 @@ static int become(const struct child_user *user)
 	return 0;
 }
 
+/* Tracers around this one want to be asked, too. */
+static void name_tracer(const char *tracer)
+{
+	const char *outer = getenv(TRACER_VARIABLE);
+	char *all;
+
+	if (!outer || !*outer || asprintf(&all, "%s;%s", outer, tracer) < 0)
+		setenv(TRACER_VARIABLE, tracer, 1);
+	else
+		setenv(TRACER_VARIABLE, all, 1);
+}
+
 static void __attribute__((noreturn))
 be_child(char **argv, const struct child_user *user, int hold_fd, int exec_fd)
 {
 	int err = become(user);
-	char byte;
+	char tracer[256] = "";
+	size_t length = 0;
 	ssize_t n = 0;
 
 	/* If the tracer dies meanwhile the command runs all the same. */
-	while (!err && (n = read(hold_fd, &byte, 1)) < 0 && errno == EINTR)
-		;
-	if (n > 0)
-		setenv("FAULTLINE_RUN", "1", 1);
+	while (!err && length < sizeof(tracer) - 1 &&
+	       ((n = read(hold_fd, tracer + length, sizeof(tracer) - 1 - length)) > 0 ||
+		(n < 0 && errno == EINTR)))
+		length += n > 0 ? n : 0;
+	if (length)
+		name_tracer(tracer);
 	if (!err) {
 		supervise_undo();
 		execvp(argv[0], argv);
@@ -119,12 +135,12 @@ out:
 	return err;
 }
 
-int child_release(struct child *child, bool marked)
+int child_release(struct child *child, const char *tracer)
 {
 	int err = 0;
 	ssize_t n;
 
-	if (marked && write(child->hold_fd, "1", 1) < 0)
+	if (tracer && write(child->hold_fd, tracer, strlen(tracer)) < 0)
 		log_warning("spans may be missed: %s", strerror(errno));
 	close(child->hold_fd);
 	do

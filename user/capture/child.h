@@ -10,7 +10,7 @@
 
 struct child {
 	pid_t pid;
-	int hold_fd; /* a byte, or closing it, lets the child go */
+	int hold_fd; /* closing it lets the child go; what was written is the tracer's address */
 	int exec_fd; /* says the errno of a failed exec */
 };
 
@@ -31,10 +31,10 @@ int child_find_user(const char *name, struct child_user *user);
 
 /* Forks; the child waits. It gets the signals back as they were before supervise_prepare. */
 int child_start(struct child *child, char **argv, const struct child_user *user);
-/* Lets it exec; with `marked`, FAULTLINE_RUN=1 in its environment tells libraries that carry
- * markers to wait until they are attached to. Returns 0 once it has, or the negative errno of the
- * failed exec; it has then ended and been waited for. */
-int child_release(struct child *child, bool marked);
+/* Lets it exec. `tracer`, or NULL, is how programs that carry markers reach who listens to them: it
+ * joins those that the environment names already (see span/tracer.h). Returns 0 once it has, or the
+ * negative errno of the failed exec; it has then ended and been waited for. */
+int child_release(struct child *child, const char *tracer);
 /* Ends a child that was not released. */
 void child_cancel(struct child *child);
 

@@ -62,10 +62,13 @@ static void fill_call(const struct decoder *decoder, const struct event_syscall 
 	row[SYSCALL_CREATED] = (uint64_t)event->created_pages * decoder->page_bytes;
 }
 
-static void tell_code(struct decoder *decoder, uint32_t pid)
+/* `address` 0: by an exec. */
+static void tell_code(struct decoder *decoder, const struct event_header *header, uint64_t address,
+		      uint64_t bytes)
 {
 	if (decoder->tell_code)
-		decoder->tell_code(decoder->tell_context, pid);
+		decoder->tell_code(decoder->tell_context, header->pid, address, bytes,
+				   header->time_ns);
 }
 
 static void take_syscall(struct decoder *decoder, unsigned int ring, const void *record)
@@ -216,7 +219,7 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	if (!decoder->start_ns || event->header.time_ns < decoder->start_ns)
 		decoder->start_ns = event->header.time_ns;
 	if (!(event->flags & TRACE_EXEC_NOT_FOLLOWED))
-		tell_code(decoder, event->header.pid);
+		tell_code(decoder, &event->header, 0, 0);
 	if (write_exec(decoder, &exec, false))
 		return;
 	if (decoder->waiting_count == WAITING_MAX)
@@ -317,7 +320,7 @@ static void take_code(struct decoder *decoder, unsigned int ring, const void *re
 {
 	const struct event_code *event = record;
 
-	tell_code(decoder, event->header.pid);
+	tell_code(decoder, &event->header, event->address, event->bytes);
 }
 
 /* --- how much follows a record's fields --- */

@@ -17,8 +17,10 @@ int decoder_open(struct decoder **decoder, struct trace_writer *writer, unsigned
 		 unsigned int page_bytes);
 void decoder_close(struct decoder *decoder); /* NULL is fine */
 
-/* Told when a process may run code from a file that it did not before: an exec, a mapping. */
-typedef void (*decoder_code_fn)(void *context, uint32_t pid);
+/* Told when a process may run code from a file that it did not before: a mapping at an address, or
+ * with address 0 an exec. */
+typedef void (*decoder_code_fn)(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
+				uint64_t time_ns);
 void decoder_tell_code(struct decoder *decoder, decoder_code_fn tell, void *context);
 
 /* Writes what has waited for names that are looked up elsewhere. To be called after each drain;

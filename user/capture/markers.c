@@ -1,285 +1,301 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Looks into every file that followed processes map for execution, once, for the notes of USDT
- * probes of provider "faultline". Files are opened as the process sees them, so it may live in a
- * container. What stands in them is hostile: libelf checks their structure, a note is compared
- * within its bounds.
+ * The tracer's end of the process that listens to markers. Knows nothing of ELF files or uprobes.
  */
 #include "capture/markers.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <limits.h>
-#include <pthread.h>
-#include <stdbool.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/privileges.h"
+#include "capture/listener.h"
 #include "log.h"
+#include "span/tracer.h"
 
-#define WAITING_MAX 256 /* processes to look at; one that finds no room is looked at next time */
-#define SEEN_SLOTS 4096 /* files without markers; an older one may be looked into again */
-
-struct seen_file {
-	dev_t dev;
-	ino_t ino;
-	struct timespec changed;
-};
+#define EXPECTED_MAX 32	       /* files to listen to before the command runs */
+#define LOOKS_BYTES (1u << 20) /* of the pipe: looks that wait */
+#define BACKLOG 4096	       /* programs that connect at once */
+#define READY_MS 10000
 
 struct markers {
-	struct session *session;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool stop; /* the thread is to end, or has ended */
-	uint32_t waiting[WAITING_MAX];
-	size_t waiting_count;
-	struct seen_file seen[SEEN_SLOTS];
-	struct seen_file *attached; /* exact: attaching twice would record each span twice */
-	size_t attached_count;
+	struct listener_news *news;
+	pid_t pid;
+	int looks, ready;
+	uint64_t untold; /* looks that found no room */
+	bool stopped, died;
+	char address[TRACER_NAME_BYTES + 32];
 };
 
-/* --- notes --- */
+/* --- what to expect --- */
 
-/* A note of SystemTap's: three addresses, then provider, name and arguments, each with its NUL. */
-static bool is_ours(const char *description, size_t bytes, size_t address_bytes)
+struct expected {
+	const char *paths[EXPECTED_MAX + 1];
+	size_t count;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+expect(struct expected *expected, const char *format, ...)
 {
-	static const char provider[] = "faultline";
-	size_t start = 3 * address_bytes;
+	va_list list;
+	char *path;
 
-	return bytes >= start + sizeof(provider) &&
-	       !memcmp(description + start, provider, sizeof(provider));
+	if (expected->count == EXPECTED_MAX)
+		return;
+	va_start(list, format);
+	if (vasprintf(&path, format, list) >= 0)
+		expected->paths[expected->count++] = path;
+	va_end(list);
 }
 
-static bool section_has_markers(Elf *elf, Elf_Scn *section)
+/* Each directory of a variable like PATH. */
+static void expect_in(struct expected *expected, const char *variable, const char *name)
 {
-	size_t address_bytes = gelf_getclass(elf) == ELFCLASS64 ? 8 : 4;
-	Elf_Data *data = elf_getdata(section, NULL);
-	size_t at = 0, name_at, text_at;
-	GElf_Nhdr note;
+	const char *at = getenv(variable);
 
-	while (data && (at = gelf_getnote(data, at, &note, &name_at, &text_at)) > 0)
-		if (note.n_namesz == sizeof("stapsdt") &&
-		    !memcmp((const char *)data->d_buf + name_at, "stapsdt", sizeof("stapsdt")) &&
-		    is_ours((const char *)data->d_buf + text_at, note.n_descsz, address_bytes))
-			return true;
-	return false;
-}
+	while (at && *at) {
+		int length = strcspn(at, ":");
 
-static bool file_has_markers(int fd)
-{
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	Elf_Scn *section = NULL;
-	bool found = false;
-	size_t names;
-
-	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names))
-		goto out;
-	while (!found && (section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE)
-			continue;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (name && !strcmp(name, ".note.stapsdt"))
-			found = section_has_markers(elf, section);
+		if (length)
+			expect(expected, "%.*s/%s", length, at, name);
+		at += length + (at[length] == ':');
 	}
-out:
-	elf_end(elf);
-	return found;
 }
 
-/* --- files --- */
-
-static struct seen_file seen_of(const struct stat *status)
+/* The program, as execvp() will find it. */
+static void expect_command(struct expected *expected, const char *command)
 {
-	return (struct seen_file) { status->st_dev, status->st_ino, status->st_ctim };
+	const char *at = getenv("PATH");
+
+	if (strchr(command, '/')) {
+		expect(expected, "%s", command);
+		return;
+	}
+	while (at && *at) {
+		int length = strcspn(at, ":");
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%.*s/%s", length, at, command);
+		if (!access(path, X_OK)) {
+			expect(expected, "%s", path);
+			return;
+		}
+		at += length + (at[length] == ':');
+	}
 }
 
-static bool is_same(const struct seen_file *one, const struct seen_file *other)
+/* What belongs to this program: in the build tree, and as installed. */
+static void expect_own(struct expected *expected)
 {
-	return one->dev == other->dev && one->ino == other->ino &&
-	       one->changed.tv_sec == other->changed.tv_sec &&
-	       one->changed.tv_nsec == other->changed.tv_nsec;
+	static const char *const places[] = {
+		"libfaultline.so.0",
+		"python/faultline/_core.abi3.so",
+		"../lib/libfaultline.so.0",
+		"../lib/faultline/python/faultline/_core.abi3.so",
+	};
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char *slash;
+
+	if (length < 0)
+		return;
+	program[length] = 0;
+	slash = strrchr(program, '/');
+	if (slash)
+		*slash = 0;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		expect(expected, "%s/%s", program, places[i]);
 }
 
-static struct seen_file *slot_of(struct markers *markers, const struct seen_file *file)
+static void expected_fill(struct expected *expected, const char *command)
 {
-	return &markers->seen[(file->ino * 31 + file->dev) % SEEN_SLOTS];
+	expect_command(expected, command);
+	expect_own(expected);
+	expect_in(expected, "PYTHONPATH", "faultline/_core.abi3.so");
+	expect_in(expected, "LD_LIBRARY_PATH", "libfaultline.so.0");
 }
 
-static bool is_known(struct markers *markers, const struct seen_file *file)
+static void expected_free(struct expected *expected)
 {
-	for (size_t i = 0; i < markers->attached_count; i++)
-		if (markers->attached[i].dev == file->dev && markers->attached[i].ino == file->ino)
-			return true;
-	return is_same(slot_of(markers, file), file);
+	for (size_t i = 0; i < expected->count; i++)
+		free((char *)expected->paths[i]);
 }
 
-static int attach(struct markers *markers, const struct seen_file *file, const char *path)
+/* --- starting it --- */
+
+/* A socket with a name that nobody can guess, and the text of tracer.h that leads to it. */
+static int open_socket(char *text, size_t size)
 {
-	struct seen_file *attached =
-		realloc(markers->attached, (markers->attached_count + 1) * sizeof(*attached));
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char name[TRACER_NAME_BYTES];
+	struct stat namespace;
+	uint64_t random[2];
+	int fd, length, err;
 
-	if (!attached)
-		return -ENOMEM;
-	markers->attached = attached;
-	attached[markers->attached_count++] = *file;
-	return session_attach_markers(markers->session, path);
-}
-
-static void look_into(struct markers *markers, uint32_t pid, const char *path)
-{
-	char seen_from_here[PATH_MAX + 32];
-	struct seen_file file;
-	struct stat status;
-	int fd, err;
-
-	snprintf(seen_from_here, sizeof(seen_from_here), "/proc/%u/root%s", pid, path);
-	fd = open(seen_from_here, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (stat("/proc/self/ns/net", &namespace) ||
+	    getrandom(random, sizeof(random), 0) != sizeof(random))
+		return -errno;
+	length = snprintf(name, sizeof(name), "faultline-%d-%016llx%016llx", getpid(),
+			  (unsigned long long)random[0], (unsigned long long)random[1]);
+	snprintf(text, size, "%s@%llu", name, (unsigned long long)namespace.st_ino);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return; /* deleted, or the process is gone */
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-		goto out;
-	file = seen_of(&status);
-	if (is_known(markers, &file))
-		goto out;
-	if (!file_has_markers(fd)) {
-		*slot_of(markers, &file) = file;
-		goto out;
-	}
-	err = attach(markers, &file, seen_from_here);
-	if (err)
-		log_warning("%s marks spans, but cannot be attached to: %s", path, strerror(-err));
-	else
-		log_debug("%s marks spans", path);
-out:
+		return -errno;
+	memcpy(address.sun_path + 1, name, length);
+	if (!bind(fd, (struct sockaddr *)&address,
+		  offsetof(struct sockaddr_un, sun_path) + 1 + length) &&
+	    !listen(fd, BACKLOG))
+		return fd;
+	err = -errno;
 	close(fd);
+	return err;
 }
 
-/* Paths in /proc/PID/maps show a newline as \012. */
-static void unescape(char *path)
+/*
+ * A child of which no signal tells, and which no wait for any child finds: whoever waits for the
+ * command's children must not wait for this one.
+ */
+static pid_t fork_apart(void)
 {
-	char *to = path;
-
-	for (const char *from = path; *from; from++) {
-		if (!strncmp(from, "\\012", 4)) {
-			*to++ = '\n';
-			from += 3;
-		} else {
-			*to++ = *from;
-		}
-	}
-	*to = 0;
+	return syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 }
 
-static void look_at_process(struct markers *markers, uint32_t pid)
+static void close_pair(const int ends[2])
 {
-	char name[64], *line = NULL;
-	size_t room = 0;
-	FILE *maps;
-
-	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
-	maps = fopen(name, "re");
-	while (maps && getline(&line, &room, maps) > 0) {
-		char *path = strchr(line, '/');
-		char permissions[5];
-
-		if (!path || strlen(path) >= PATH_MAX ||
-		    sscanf(line, "%*s %4s", permissions) != 1 || permissions[2] != 'x')
-			continue;
-		path[strcspn(path, "\n")] = 0;
-		unescape(path);
-		look_into(markers, pid, path);
-	}
-	free(line);
-	if (maps)
-		fclose(maps);
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
 }
 
-/* --- the thread --- */
-
-static void *look(void *context)
+int markers_start(struct markers **out, struct session *session, const char *command)
 {
-	struct markers *markers = context;
-
-	if (privileges_keep_attaching())
-		log_debug("the thread that looks for markers keeps all privileges");
-	pthread_mutex_lock(&markers->lock);
-	while (!markers->stop) {
-		uint32_t pid;
-
-		if (!markers->waiting_count) {
-			pthread_cond_wait(&markers->wake, &markers->lock);
-			continue;
-		}
-		pid = markers->waiting[0];
-		memmove(markers->waiting, markers->waiting + 1,
-			--markers->waiting_count * sizeof(markers->waiting[0]));
-		pthread_mutex_unlock(&markers->lock);
-		look_at_process(markers, pid);
-		pthread_mutex_lock(&markers->lock);
-	}
-	pthread_mutex_unlock(&markers->lock);
-	return NULL;
-}
-
-int markers_start(struct markers **out, struct session *session)
-{
+	int looks[2] = { -1, -1 }, ready[2] = { -1, -1 }, err = 0;
 	struct markers *markers = calloc(1, sizeof(*markers));
-	int err;
+	struct listener listener = { .session = session, .asks = -1 };
+	struct expected expected = { .count = 0 };
 
 	if (!markers)
 		return -ENOMEM;
-	elf_version(EV_CURRENT);
-	markers->session = session;
-	pthread_mutex_init(&markers->lock, NULL);
-	pthread_cond_init(&markers->wake, NULL);
-	err = -pthread_create(&markers->thread, NULL, look, markers);
-	if (err) {
-		free(markers);
-		return err;
+	markers->looks = markers->ready = -1;
+	markers->news = mmap(NULL, sizeof(*markers->news), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (markers->news == MAP_FAILED || pipe2(looks, O_CLOEXEC) || pipe2(ready, O_CLOEXEC)) {
+		err = -errno;
+		goto out;
 	}
+	fcntl(looks[1], F_SETPIPE_SZ, LOOKS_BYTES); /* else it has a page or sixteen */
+	fcntl(looks[1], F_SETFL, O_NONBLOCK);
+	listener.asks = open_socket(markers->address, sizeof(markers->address));
+	if (listener.asks < 0) {
+		err = listener.asks;
+		goto out;
+	}
+	expected_fill(&expected, command);
+	listener.news = markers->news;
+	listener.expected = expected.paths;
+	listener.looks = looks[0];
+	listener.ready = ready[1];
+	markers->pid = fork_apart();
+	if (!markers->pid)
+		listener_run(&listener);
+	if (markers->pid < 0) {
+		err = -errno;
+		goto out;
+	}
+	markers->looks = looks[1];
+	markers->ready = ready[0];
+	looks[1] = ready[0] = -1;
 	*out = markers;
-	return 0;
+out:
+	expected_free(&expected);
+	close_pair(looks);
+	close_pair(ready);
+	if (listener.asks >= 0)
+		close(listener.asks);
+	if (err)
+		markers_close(markers);
+	return err;
 }
 
-void markers_look(void *context, uint32_t pid)
+void markers_await(struct markers *markers)
+{
+	struct pollfd wait = { .fd = markers->ready };
+	int status;
+
+	do
+		status = poll(&wait, 1, READY_MS);
+	while (status < 0 && errno == EINTR);
+	if (status <= 0)
+		log_warning("listening to spans takes long to begin; some may be missed");
+	close(markers->ready);
+	markers->ready = -1;
+}
+
+const char *markers_address(const struct markers *markers)
+{
+	return markers->address;
+}
+
+/* --- while it runs --- */
+
+void markers_look(void *context, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
 {
 	struct markers *markers = context;
-	size_t i;
+	const struct listener_look look = { time_ns, address, bytes, pid, 0 };
 
-	pthread_mutex_lock(&markers->lock);
-	for (i = 0; i < markers->waiting_count; i++)
-		if (markers->waiting[i] == pid)
-			break;
-	if (i == markers->waiting_count && i < WAITING_MAX) {
-		markers->waiting[markers->waiting_count++] = pid;
-		pthread_cond_signal(&markers->wake);
-	}
-	pthread_mutex_unlock(&markers->lock);
+	if (markers->looks < 0)
+		return; /* the rest of a run that is over: there is nobody left to look at */
+	if (write(markers->looks, &look, sizeof(look)) != sizeof(look))
+		markers->untold++;
+}
+
+/* --- its end --- */
+
+static void say_troubles(const struct markers *markers)
+{
+	const struct listener_news *news = markers->news;
+	int status = atomic_load(&news->refused_status);
+
+	if (markers->died)
+		log_error("what listens to spans has ended before the command: spans are missing");
+	if (status)
+		log_warning("%s marks spans, but cannot be listened to: %s%s", news->refused_path,
+			    status == -ENOSPC	 ? "too many files do"
+			    : status == -ENOTSUP ? "its probes are not of a kind that is known"
+						 : strerror(-status),
+			    atomic_load(&news->refused_files) > 1 ? "; nor can others" : "");
+	if (markers_unheard(markers))
+		log_warning("%llu times a program may have marked spans before it was listened to",
+			    (unsigned long long)markers_unheard(markers));
 }
 
 void markers_stop(struct markers *markers)
 {
-	bool stopped;
-
-	if (!markers)
+	if (!markers || markers->stopped || markers->pid <= 0)
 		return;
-	pthread_mutex_lock(&markers->lock);
-	stopped = markers->stop;
-	markers->stop = true;
-	pthread_cond_signal(&markers->wake);
-	pthread_mutex_unlock(&markers->lock);
-	if (!stopped)
-		pthread_join(markers->thread, NULL);
+	markers->died = waitpid(markers->pid, NULL, WNOHANG | __WCLONE) == markers->pid;
+	markers->stopped = true;
+	close(markers->looks);
+	markers->looks = -1;
+	say_troubles(markers);
+}
+
+uint64_t markers_unheard(const struct markers *markers)
+{
+	return markers ? atomic_load(&markers->news->unheard) + markers->untold + markers->died : 0;
 }
 
 void markers_close(struct markers *markers)
@@ -287,8 +303,9 @@ void markers_close(struct markers *markers)
 	if (!markers)
 		return;
 	markers_stop(markers);
-	pthread_cond_destroy(&markers->wake);
-	pthread_mutex_destroy(&markers->lock);
-	free(markers->attached);
+	if (markers->ready >= 0)
+		close(markers->ready);
+	if (markers->news && markers->news != MAP_FAILED)
+		munmap(markers->news, sizeof(*markers->news));
 	free(markers);
 }

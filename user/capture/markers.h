@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Finds the programs and libraries that carry our markers, while processes map them.
+ * Spans that programs mark, from the tracer's side: starting what listens to them, telling it what
+ * processes map, and knowing at the end whether any may be missing.
  */
 #ifndef FAULTLINE_MARKERS_H
 #define FAULTLINE_MARKERS_H
@@ -11,17 +12,30 @@
 
 struct markers;
 
-/* Starts a thread that attaches the session to what it finds; it needs privileges that the caller
- * may give up afterwards. Returns 0 or a negative errno. */
-int markers_start(struct markers **markers, struct session *session);
+/*
+ * Starts listening: to our own library and Python package, to those on PYTHONPATH, and to the
+ * program that `command` names, before any of them runs. To be called while there are no threads,
+ * with all privileges. Returns 0 or a negative errno.
+ */
+int markers_start(struct markers **markers, struct session *session, const char *command);
 
-/* A process may run code from a file that it did not before. Never waits; a decoder_code_fn whose
- * context is the markers. */
-void markers_look(void *markers, uint32_t pid);
+/* Waits until those are listened to, a bounded time; logs if they are not. */
+void markers_await(struct markers *markers);
 
-/* Ends the thread; what is told from now on is not looked at. To be called before session_detach.
- * May be called twice; NULL is fine. */
+/* How programs reach us, as tracer.h has it; for their environment. */
+const char *markers_address(const struct markers *markers);
+
+/* A process runs code of a file that it did not before, at an address, or 0 for a new program.
+ * Never waits; a decoder_code_fn whose context is the markers. */
+void markers_look(void *markers, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
+
+/* Ends it, when nothing is told any more; never waits for what the kernel does for it. Spans are
+ * recorded until session_detach. Says what may be missing. May be called twice; NULL is fine. */
 void markers_stop(struct markers *markers);
+
+/* Programs that may have marked spans while nobody listened to them; 0 for NULL. */
+uint64_t markers_unheard(const struct markers *markers);
+
 void markers_close(struct markers *markers); /* NULL is fine */
 
 #endif

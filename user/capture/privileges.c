@@ -37,7 +37,13 @@ int privileges_drop(void)
 int privileges_keep_attaching(void)
 {
 	return keep_only(1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_SYS_PTRACE |
-			 1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_SYS_ADMIN);
+			 1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_SYS_ADMIN | 1ull << CAP_SETUID |
+			 1ull << CAP_SETGID | 1ull << CAP_KILL);
+}
+
+int privileges_drop_all(void)
+{
+	return keep_only(0);
 }
 
 /* Nobody's: file systems keep blocks for root, or for whom they are told to (resuid=65534, say). */

@@ -13,10 +13,13 @@
  * command of another user). */
 int privileges_drop(void);
 
-/* Keeps what it takes to look at the files that processes map and to attach markers in them:
- * CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, and CAP_SYS_ADMIN, without which the
- * kernel makes no uprobe for all processes. */
+/* Keeps what it takes to look at the files that processes map and to attach to markers in them:
+ * CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN, without which the
+ * kernel makes no uprobe for all processes, and CAP_SETUID, CAP_SETGID and CAP_KILL, to have what
+ * is hostile read by somebody else. */
 int privileges_keep_attaching(void);
+/* Keeps none. */
+int privileges_drop_all(void);
 
 /*
  * Leaves the calling thread, and no other, without any capability and as this user, whose disk

@@ -99,12 +99,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_SPAN,
 		.required = true,
-		/* The beginning last: a program that waits for it then finds all attached. */
-		.variants = { { "usdt",
-				.probes = { { "fl_span_end", HOOK_USDT, "span_end" },
-					    { "fl_span_record", HOOK_USDT, "span_record" },
-					    { "fl_instant", HOOK_USDT, "instant" },
-					    { "fl_span_begin", HOOK_USDT, "span_begin" } } } },
+		.variants = { { "usdt", .probes = { { "fl_marker", HOOK_USDT, "faultline:*" } } } },
 	},
 	{
 		.layer = LAYER_SPAN,

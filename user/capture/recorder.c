@@ -32,6 +32,7 @@ struct recorder {
 	struct trace_writer *writer;
 	const char *path;
 	struct decoder *decoder;
+	struct markers *markers; /* or NULL */
 	pthread_t thread;
 	bool started;
 	uint64_t start_ns;
@@ -97,6 +98,7 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 			   sysconf(_SC_PAGESIZE));
 	if (err)
 		goto fail;
+	recorder->markers = markers;
 	if (markers)
 		decoder_tell_code(recorder->decoder, markers_look, markers);
 	err = -pthread_create(&recorder->thread, NULL, drain, recorder);
@@ -118,7 +120,7 @@ struct counts {
 	struct kind_total kinds[EVENT_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
-	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT];
+	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 1];
 };
 
 static void sum_status(struct recorder *recorder, const struct counts *counts,
@@ -194,6 +196,13 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 				.lost = missed,
 			};
 	}
+	if (markers_unheard(recorder->markers))
+		counts->kind_totals[n++] = (struct trace_kind_total) {
+			.kind = "unheard",
+			.layer = layer_names[LAYER_SPAN],
+			.events = markers_unheard(recorder->markers),
+			.lost = markers_unheard(recorder->markers),
+		};
 	totals->kinds = counts->kind_totals;
 	totals->kind_count = n;
 }
@@ -244,6 +253,7 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	atomic_store(&recorder->stop, true);
 	pthread_join(recorder->thread, NULL);
 	recorder->started = false;
+	markers_stop(recorder->markers); /* which that thread told */
 	if (!counts)
 		goto out;
 	err = drain_rest(recorder, counts);

@@ -20,6 +20,7 @@
 #include "capture/calls.h"
 #include "capture/lane.h"
 #include "capture/perf.h"
+#include "capture/uprobes.h"
 #include "log.h"
 
 #define BUFFER_BYTES_MAX (8u << 20)    /* of one lane by default, */
@@ -43,6 +44,7 @@ struct session {
 	size_t link_count;
 	struct bpf_link **links; /* grows */
 	struct refusals refused;
+	bool multi; /* uprobes come by links of many */
 };
 
 /* What libbpf says, at -v. */
@@ -118,6 +120,8 @@ static struct faultline *open_skeleton(struct session *session)
 	if (!skeleton)
 		return NULL;
 	settings_fill(session, skeleton);
+	if (session->multi)
+		uprobes_load_multi(skeleton->progs.fl_marker);
 	bpf_map__set_max_entries(skeleton->maps.rings, session->lane_count);
 	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->lane_count);
 	bpf_map__set_max_entries(skeleton->maps.lane_slots,
@@ -270,6 +274,7 @@ int session_open(struct session **out, const struct session_options *options)
 		goto fail;
 	}
 	size_buffers(session);
+	session->multi = uprobes_have_multi();
 	err = load_best(session);
 	if (err)
 		goto fail;
@@ -335,7 +340,7 @@ static int attach_probe(struct session *session, const struct probe *probe)
 	if (!program)
 		return -ENOENT;
 	if (probe->hook == HOOK_USDT)
-		return 0; /* when a program that has it shows up */
+		return 0; /* to what programs carry, by who listens to them */
 	switch (probe->hook) {
 	case HOOK_PERF:
 		return attach_perf(session, program, probe->target);
@@ -346,33 +351,6 @@ static int attach_probe(struct session *session, const struct probe *probe)
 	default:
 		return keep_link(session, bpf_program__attach(program));
 	}
-}
-
-int session_attach_markers(struct session *session, const char *path)
-{
-	int attached = 0, err = 0;
-
-	for (size_t p = 0; p < part_count; p++) {
-		const struct variant *variant = session->choice.variants[p];
-
-		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX; i++) {
-			const struct probe *probe = &variant->probes[i];
-			struct bpf_program *program;
-
-			if (!probe->program || probe->hook != HOOK_USDT)
-				continue;
-			program = bpf_object__find_program_by_name(session->skeleton->obj,
-								   probe->program);
-			err = keep_link(session,
-					bpf_program__attach_usdt(program, -1, path, "faultline",
-								 probe->target, NULL));
-			if (!err)
-				attached++;
-			else if (err != -ENOENT) /* a program need not use all of them */
-				return err;
-		}
-	}
-	return attached ? 0 : err;
 }
 
 int session_attach(struct session *session)
@@ -394,6 +372,18 @@ int session_attach(struct session *session)
 		}
 	}
 	return 0;
+}
+
+struct session_markers session_markers(const struct session *session)
+{
+	const struct faultline *skeleton = session->skeleton;
+
+	return (struct session_markers) {
+		.program = skeleton->progs.fl_marker,
+		.specs = bpf_map__fd(skeleton->maps.marker_specs),
+		.tasks = bpf_map__fd(skeleton->maps.tasks),
+		.multi = session->multi,
+	};
 }
 
 /* A task's state is reached through a pidfd; its first word is its mode. */
@@ -443,6 +433,7 @@ void session_detach(struct session *session)
 {
 	if (!session || !session->link_count)
 		return;
+	session->skeleton->bss->recording_ended = true;
 	for (size_t i = 0; i < session->link_count; i++)
 		bpf_link__destroy(session->links[i]);
 	session->link_count = 0;

@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_SESSION_H
 #define FAULTLINE_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,6 +14,7 @@
 #include "capture/ring.h"
 #include "trace/header.h"
 
+struct bpf_program;
 struct session;
 
 struct session_options {
@@ -30,12 +32,14 @@ struct session_options {
 int session_open(struct session **session, const struct session_options *options);
 /* Attaches all programs. From here on followed tasks are recorded. */
 int session_attach(struct session *session);
-/*
- * Attaches the span layer to the markers in a program or library, for every process that maps it
- * now or later. `path` leads to it as this process sees it. Returns 0 or a negative errno.
- * To be called from one thread, which has ended before session_detach.
- */
-int session_attach_markers(struct session *session, const char *path);
+/* What it takes to attach the span layer to the markers of programs (see listener.h), and to know
+ * who is followed; owned by the session. */
+struct session_markers {
+	const struct bpf_program *program;
+	int specs, tasks; /* maps: of struct marker_spec, of the states of tasks */
+	bool multi;	  /* the program was loaded for links of many uprobes */
+};
+struct session_markers session_markers(const struct session *session);
 /* Follows the task `pid` and all that it creates, from its next exec on. */
 int session_arm(struct session *session, pid_t pid);
 /* Whether the process of that pid is alive and followed. */

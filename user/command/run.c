@@ -159,7 +159,6 @@ static void end_recording(struct run *run, int exit_code)
 	size_t count = survivors_find(run->session, survivors, SURVIVORS_MAX);
 	struct recorder_status status;
 
-	markers_stop(run->markers);
 	session_detach(run->session);
 	recorder_finish(run->recorder, end_ns, exit_code, survivors, count, &status);
 	say_survivors(survivors, count);
@@ -238,6 +237,14 @@ static int begin(struct run *run)
 	err = judge_layers(run);
 	if (err)
 		return err;
+	/* First: it goes on while the rest is done, and needs a process without threads. */
+	if (session_choice(run->session)->on[LAYER_SPAN]) {
+		err = markers_start(&run->markers, run->session, run->command[0]);
+		if (err) {
+			log_error("cannot listen to spans: %s", strerror(-err));
+			return err;
+		}
+	}
 	err = open_writer(run);
 	if (err)
 		return err;
@@ -249,11 +256,9 @@ static int begin(struct run *run)
 		log_error("cannot follow the command: %s", strerror(-err));
 		return err;
 	}
-	if (session_choice(run->session)->on[LAYER_SPAN])
-		err = markers_start(&run->markers, run->session);
-	if (err)
-		log_error("cannot look for markers: %s", strerror(-err));
-	return err;
+	if (run->markers)
+		markers_await(run->markers);
+	return 0;
 }
 
 /* Once the command runs, and nothing of what was prepared has to be undone any more. */
@@ -320,7 +325,8 @@ static int run_command(struct run *run)
 		tracefile_remove(run->path, run->user.uid);
 		return EXIT_NO_TRACING;
 	}
-	err = child_release(&run->child, run->markers);
+	err = child_release(&run->child,
+			    tracing && run->markers ? markers_address(run->markers) : NULL);
 	if (err)
 		return exec_failed(run, err);
 	run->start_ns = run->last_ns = host_now_ns();

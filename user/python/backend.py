@@ -60,7 +60,7 @@ def compile_extension(output):
     flags += shlex.split(os.environ.get("CFLAGS", ""))
     sources = [os.path.join(HERE, "src", name) for name in ("core.c", "values.c")]
     command = [*compiler, *flags, "-shared", "-o", output, *sources,
-               os.path.join(span_directory(), "span.c"),
+               *(os.path.join(span_directory(), name) for name in ("span.c", "ask.c")),
                *shlex.split(os.environ.get("LDFLAGS", ""))]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -143,7 +143,7 @@ def build_sdist(sdist_directory, config_settings=None):
     names = package_files() + ["pyproject.toml", "backend.py"]
     names += [os.path.join("src", name) for name in sorted(os.listdir(os.path.join(HERE, "src")))]
     places = {name: os.path.join(HERE, name) for name in names}
-    for name in ("span.c", "faultline.h", "pack.h"):
+    for name in ("span.c", "ask.c", "ask.h", "tracer.h", "faultline.h", "pack.h"):
         places[os.path.join("span", name)] = os.path.join(span_directory(), name)
     archive_name = f"{root}.tar.gz"
     with tarfile.open(os.path.join(sdist_directory, archive_name), "w:gz") as archive:

@@ -4,6 +4,8 @@
  * Must not know who listens, nor do anything that a signal handler may not.
  */
 #include "faultline.h"
+#include "ask.h"
+#include "tracer.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -36,8 +38,7 @@ SEMAPHORE(faultline_instant_semaphore);
 #define ID_COUNT_BITS 38
 #define ID_SALT_MASK 0x7fffu
 
-#define WAIT_NS 500000000ull /* for a tracer, when the library is loaded */
-#define WAIT_STEP_NS 1000000ull
+#define WAIT_STEP_NS 1000000ull /* between looks at the semaphores */
 
 /* What a probe shows. On the stack and just written, thus resident: a tracer that may not sleep
  * cannot read what a page fault would have to bring in. */
@@ -180,17 +181,19 @@ static uint64_t now_ns(void)
 }
 
 /*
- * `faultline run` sees this library being mapped and only then can listen to it. Under it the first
- * span waits for that, a bounded moment: for all probes, so that no span begins unended.
+ * Under `faultline run` no span is made before the tracers listen. Where one cannot be asked it
+ * sees this library being mapped, and is waited for, a bounded moment: for all probes, so that no
+ * span begins unended. Before the program's own constructors, which may mark spans.
  */
-__attribute__((constructor)) static void wait_for_tracer(void)
+__attribute__((constructor(101))) static void wait_for_tracers(void)
 {
 	const struct timespec step = { .tv_nsec = WAIT_STEP_NS };
 	uint64_t deadline;
 
-	if (!getenv("FAULTLINE_RUN"))
+	if (!secure_getenv(TRACER_VARIABLE) ||
+	    !ask_tracers((const void *)(uintptr_t)fire_span_begin))
 		return;
-	deadline = now_ns() + WAIT_NS;
+	deadline = now_ns() + TRACER_RAISE_MS * 1000000ull;
 	while (!all_listened() && now_ns() < deadline)
 		nanosleep(&step, NULL);
 }

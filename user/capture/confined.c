@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A child that has given up all it could do harm with. Knows nothing of what it reads.
+ */
+#include "capture/confined.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/host.h"
+#include "capture/privileges.h"
+
+#define MEMORY_BYTES (64ull << 20)
+#define SECONDS 2
+#define NOBODY 65534
+
+/* What is mapped already counts, too: buffers of the tracer, and under a sanitizer much more. */
+static rlim_t memory_limit(void)
+{
+	unsigned long long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (!file)
+		return MEMORY_BYTES;
+	if (fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * sysconf(_SC_PAGESIZE) + MEMORY_BYTES;
+}
+
+static void limit(__rlimit_resource_t resource, rlim_t most)
+{
+	const struct rlimit both = { most, most };
+
+	setrlimit(resource, &both);
+}
+
+static void confine(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	limit(RLIMIT_AS, memory_limit());
+	limit(RLIMIT_CPU, SECONDS);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_NOFILE, 0);
+	/* Where we are not root we cannot, and are nobody special. */
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		errno = 0;
+	privileges_drop_all();
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* Reads what the child hands over. */
+static int take(int fd, char *out, size_t size)
+{
+	uint64_t until = host_now_ns() + SECONDS * 1000000000ull;
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	size_t got = 0;
+
+	while (got < size) {
+		uint64_t now = host_now_ns();
+		ssize_t n;
+
+		if (now >= until)
+			return -ETIMEDOUT;
+		if (poll(&wait, 1, (until - now) / 1000000 + 1) <= 0)
+			continue;
+		n = read(fd, out + got, size - got);
+		if (!n)
+			return -EPROTO;
+		if (n > 0)
+			got += n;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+int confined_run(void (*work)(void *context, void *out), void *context, void *out, size_t size)
+{
+	int ends[2], err;
+	pid_t pid;
+
+	if (size > CONFINED_BYTES_MAX) /* a pipe holds it: the child need not wait for us */
+		return -EINVAL;
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (!pid) {
+		confine();
+		work(context, out);
+		_exit(write(ends[1], out, size) != (ssize_t)size);
+	}
+	err = pid < 0 ? -errno : 0;
+	close(ends[1]);
+	if (!err)
+		err = take(ends[0], out, size);
+	close(ends[0]);
+	if (pid > 0) {
+		/* One that hangs in the kernel is not waited for, but later. */
+		if (err)
+			kill(pid, SIGKILL);
+		waitpid(pid, NULL, err ? WNOHANG : 0);
+	}
+	return err;
+}

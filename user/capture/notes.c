@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reads the notes of USDT probes of provider "faultline" out of ELF files, in confined processes.
+ * What they say is checked once more here, and never believed further than the file it is about.
+ */
+#include "capture/notes.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/confined.h"
+
+static const struct {
+	const char *name;
+	int args;
+} kinds[MARKER_KIND_COUNT] = {
+	[MARKER_SPAN_BEGIN] = { "span_begin", 5 },
+	[MARKER_SPAN_END] = { "span_end", 1 },
+	[MARKER_SPAN_RECORD] = { "span_record", 7 },
+	[MARKER_INSTANT] = { "instant", 4 },
+};
+
+/* --- reading, confined --- */
+
+/* An address of the file's own numbering, as an offset in it; false where it is not mapped so. */
+static bool offset_of(Elf *elf, uint64_t address, unsigned int flag, uint64_t *offset)
+{
+	size_t count;
+	GElf_Phdr part;
+
+	if (elf_getphdrnum(elf, &count))
+		return false;
+	for (size_t i = 0; i < count && gelf_getphdr(elf, i, &part); i++) {
+		if (part.p_type != PT_LOAD || !(part.p_flags & flag) || address < part.p_vaddr ||
+		    address - part.p_vaddr >= part.p_filesz)
+			continue;
+		*offset = address - part.p_vaddr + part.p_offset;
+		return true;
+	}
+	return false;
+}
+
+/* A string of the description; NULL if it does not end within. */
+static const char *next_string(const char **at, const char *end)
+{
+	const char *text = *at, *stop = memchr(text, 0, end - text);
+
+	if (!stop)
+		return NULL;
+	*at = stop + 1;
+	return text;
+}
+
+/* Three addresses, then provider, name and arguments, each with its NUL. `base` is where the
+ * section .stapsdt.base lies, by which a prelinked file tells how far it was moved. */
+static void take_note(Elf *elf, const char *description, size_t bytes, uint64_t base,
+		      struct markers_found *found)
+{
+	const char *at = description + 3 * sizeof(uint64_t), *end = description + bytes;
+	const char *provider, *name, *arguments;
+	uint64_t addresses[3];
+	struct marker *marker = &found->markers[found->count];
+	int kind = 0;
+
+	if (bytes < sizeof(addresses) || !(provider = next_string(&at, end)) ||
+	    strcmp(provider, "faultline") != 0)
+		return;
+	memcpy(addresses, description, sizeof(addresses));
+	name = next_string(&at, end);
+	arguments = name ? next_string(&at, end) : NULL;
+	while (arguments && kind < MARKER_KIND_COUNT && strcmp(kinds[kind].name, name) != 0)
+		kind++;
+	if (!arguments || kind == MARKER_KIND_COUNT)
+		return;
+	if (found->count == NOTES_MARKERS_MAX) {
+		found->status = -E2BIG;
+		return;
+	}
+	*marker = (struct marker) { .spec.kind = kind };
+	if (base && addresses[1])
+		addresses[0] += base - addresses[1];
+	if (notes_arguments(arguments, marker->spec.args) != kinds[kind].args ||
+	    !offset_of(elf, addresses[0], PF_X, &marker->offset) ||
+	    (addresses[2] && !offset_of(elf, addresses[2], PF_W, &marker->semaphore))) {
+		found->status = -ENOTSUP;
+		return;
+	}
+	found->count++;
+}
+
+static void take_notes(Elf *elf, Elf_Scn *section, uint64_t base, struct markers_found *found)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t at = 0, name, description;
+	GElf_Nhdr note;
+
+	while (data && (at = gelf_getnote(data, at, &note, &name, &description)) > 0)
+		if (note.n_namesz == sizeof("stapsdt") &&
+		    !memcmp((const char *)data->d_buf + name, "stapsdt", sizeof("stapsdt")))
+			take_note(elf, (const char *)data->d_buf + description, note.n_descsz, base,
+				  found);
+}
+
+static Elf_Scn *section_named(Elf *elf, const char *wanted, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL;
+	const char *name;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, header))
+			continue;
+		name = elf_strptr(elf, names, header->sh_name);
+		if (name && !strcmp(name, wanted))
+			return section;
+	}
+	return NULL;
+}
+
+static void read_notes(int fd, struct markers_found *found)
+{
+	Elf_Scn *notes;
+	GElf_Shdr header;
+	uint64_t base = 0;
+	Elf *elf;
+
+	memset(found, 0, sizeof(*found));
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || gelf_getclass(elf) != ELFCLASS64)
+		goto out;
+	notes = section_named(elf, ".note.stapsdt", &header);
+	if (!notes || header.sh_type != SHT_NOTE)
+		goto out;
+	if (section_named(elf, ".stapsdt.base", &header))
+		base = header.sh_addr;
+	take_notes(elf, notes, base, found);
+out:
+	elf_end(elf);
+}
+
+static void find_confined(void *context, void *out)
+{
+	read_notes(*(const int *)context, out);
+}
+
+struct batch {
+	const int *fds;
+	size_t count;
+};
+
+static void suspect_confined(void *context, void *out)
+{
+	const struct batch *batch = context;
+	unsigned char *suspected = out;
+	static struct markers_found found;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		read_notes(batch->fds[i], &found);
+		suspected[i] = found.count || found.status;
+	}
+}
+
+/* --- what they say --- */
+
+/* The one-byte nop of sdt.h; a longer one is optimised to a call on 6.18, of which forked children
+ * died. Elsewhere a breakpoint would break what is no instruction's beginning. */
+static bool is_nop(int fd, uint64_t offset)
+{
+#if defined(__x86_64__)
+	static const unsigned char nop[] = { 0x90 };
+#else
+	static const unsigned char nop[] = { 0x1f, 0x20, 0x03, 0xd5 };
+#endif
+	unsigned char there[sizeof(nop)];
+
+	return pread(fd, there, sizeof(there), offset) == sizeof(there) &&
+	       !memcmp(there, nop, sizeof(nop));
+}
+
+static bool is_sound(const struct marker_spec *spec)
+{
+	const __u16 last = MARKER_REGISTERS_BYTES - sizeof(uint64_t);
+
+	if (spec->kind >= MARKER_KIND_COUNT)
+		return false;
+	for (size_t i = 0; i < MARKER_ARGS_MAX; i++)
+		if (spec->args[i].source > MARKER_MEMORY || spec->args[i].base > last ||
+		    spec->args[i].index > last)
+			return false;
+	return true;
+}
+
+void notes_find(int fd, struct markers_found *found)
+{
+	int err = confined_run(find_confined, &fd, found, sizeof(*found));
+
+	if (!err && found->count > NOTES_MARKERS_MAX)
+		err = -EPROTO;
+	for (uint32_t i = 0; !err && i < found->count; i++)
+		if (!is_sound(&found->markers[i].spec) || !is_nop(fd, found->markers[i].offset))
+			err = -ENOTSUP;
+	if (err) {
+		found->status = err;
+		found->count = 0;
+	}
+}
+
+void notes_suspect(const int *fds, size_t count, bool *suspected)
+{
+	struct batch batch = { fds, count };
+	unsigned char out[NOTES_BATCH_MAX] = { 0 };
+	int err = confined_run(suspect_confined, &batch, out, sizeof(out));
+
+	/* One of them may have ended it: then each is looked into by itself. */
+	for (size_t i = 0; i < count; i++)
+		suspected[i] = err || out[i];
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The program's side of tracer.h. Knows nothing of probes; leaves nothing behind: no descriptor, no
+ * memory, no signal.
+ */
+#include "ask.h"
+#include "tracer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ANSWERED, GONE, UNREACHABLE };
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+}
+
+/* Whether abstract names mean here what they mean to who set the environment. */
+static int in_namespace(const char *inode)
+{
+	struct stat status;
+
+	return !stat("/proc/self/ns/net", &status) && strtoull(inode, NULL, 10) == status.st_ino;
+}
+
+static int connect_to(const char *name, size_t length)
+{
+	const struct timeval limit = { .tv_sec = TRACER_ANSWER_MS / 1000 };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), status;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	memcpy(address.sun_path + 1, name, length);
+	do
+		status = connect(fd, (struct sockaddr *)&address,
+				 offsetof(struct sockaddr_un, sun_path) + 1 + length);
+	while (status && errno == EINTR);
+	if (!status)
+		return fd;
+	status = errno;
+	close(fd);
+	errno = status;
+	return -1;
+}
+
+/* Waits for an answer or for the end of the connection. */
+static void await(int fd)
+{
+	int64_t until = now_ms() + TRACER_ANSWER_MS, left;
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+	while ((left = until - now_ms()) > 0 && poll(&wait, 1, left) < 0 && errno == EINTR)
+		;
+}
+
+static int ask(const char *entry, size_t length, const void *code)
+{
+	struct tracer_ask question = { TRACER_MAGIC, sizeof(question), (uintptr_t)code };
+	const char *at = memchr(entry, '@', length);
+	int fd;
+
+	if (!at || at == entry || (size_t)(at - entry) >= TRACER_NAME_BYTES)
+		return UNREACHABLE;
+	fd = connect_to(entry, at - entry);
+	if (fd < 0)
+		return errno == ECONNREFUSED && in_namespace(at + 1) ? GONE : UNREACHABLE;
+	if (send(fd, &question, sizeof(question), MSG_NOSIGNAL) == sizeof(question))
+		await(fd);
+	close(fd); /* whatever it said, there is nothing else to do */
+	return ANSWERED;
+}
+
+int ask_tracers(const void *code)
+{
+	const char *entry = secure_getenv(TRACER_VARIABLE);
+	int error = errno, unknown = 0, asked = 0;
+
+	while (entry && *entry && asked++ < TRACER_MOST) {
+		size_t length = strcspn(entry, ";");
+
+		if (length && ask(entry, length, code) == UNREACHABLE)
+			unknown = 1;
+		entry += length + (entry[length] == ';');
+	}
+	errno = error;
+	return unknown;
+}
