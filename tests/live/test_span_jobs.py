@@ -125,6 +125,10 @@ class Torch(Near):
         self.assertEqual(rows["item"]["inherited"], 0)
         # What workers do before their first item is done while the job waits for a batch.
         self.assertGreater(rows["fetch"]["inherited"], 0)
+        (epoch,) = recording.report["epochs"]  # one pass over the loader
+        self.assertEqual((epoch["epoch"], epoch["samples"]), (0, 48))
+        self.assertGreaterEqual(epoch["read_bytes"], sizes)
+        self.assertLessEqual(epoch["wait_ns"] + epoch["compute_ns"], epoch["time_ns"])
         items = [row for row in recording.trace.dicts("span_begin") if row["name"] == b"item"]
         self.assertEqual({row["pid"] for row in items}, workers)
 

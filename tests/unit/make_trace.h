@@ -118,6 +118,7 @@ struct made_exit {
 struct made_span {
 	uint64_t begin, end, pid, tid, id;
 	const char *name, *category;
+	const char *args; /* msgpack, without a zero byte */
 	unsigned int lane;
 };
 
@@ -308,6 +309,9 @@ MADE void made_span(struct made_trace *made, const struct made_span *span)
 		[SPAN_BEGIN_ID] = span->id,
 		[SPAN_BEGIN_NAME] = made_string(made, span->name),
 		[SPAN_BEGIN_CATEGORY] = made_string(made, span->category),
+		[SPAN_BEGIN_ARGS] =
+			span->args ? trace_writer_args(made->writer, span->args, strlen(span->args))
+				   : 0,
 	};
 	const uint64_t end[SPAN_END_COLUMNS] = {
 		[SPAN_END_TIME] = span->end,

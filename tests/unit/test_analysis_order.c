@@ -400,7 +400,7 @@ static void test_hostile_rows(void **state)
 					  : made_abandon(&made[i]);
 		}
 		report = made_report(readers, 2);
-		assert_int_equal(report->table_count, 13);
+		assert_int_equal(report->table_count, 14);
 		report_free(report);
 		made_close(&made[0]);
 		made_close(&made[1]);

@@ -362,10 +362,10 @@ static void test_one_host_twice(void **state)
 
 static void test_tables(void **state)
 {
-	static const char *const names[] = { "trace",	"totals",	  "doors",     "operations",
-					     "files",	"failed_lookups", "processes", "devices",
-					     "spans",	"overlap",	  "levels",    "steps",
-					     "findings" };
+	static const char *const names[] = { "trace", "totals",		"doors",     "operations",
+					     "files", "failed_lookups", "processes", "devices",
+					     "spans", "overlap",	"levels",    "epochs",
+					     "steps", "findings" };
 	const size_t count = sizeof(names) / sizeof(names[0]);
 	struct trace_error error;
 	struct made_trace made;

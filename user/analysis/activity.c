@@ -253,6 +253,7 @@ static void add_event(struct activity_group *group, const struct event *event)
 			add_interval(group, which[i], event->start, event->end);
 		activity->count += event->flags & EVENT_COUNTED ? 1 : 0;
 		activity->bytes += mapped ? event->fetched_bytes : event->bytes;
+		activity->fetched_bytes += event->fetched_bytes;
 	}
 }
 
@@ -274,11 +275,6 @@ static int take_events(void *state, const struct event *events, size_t count)
 			add_event(&all->groups[group], event);
 	}
 	return 0;
-}
-
-static bool name_has(const struct label *label, const char *part)
-{
-	return memmem(label->name.bytes, label->name.length, part, strlen(part));
 }
 
 /* Whether one of its ancestors began a span before. */
@@ -324,12 +320,17 @@ static uint32_t kinds_of_label(const struct label *label, bool worker)
 {
 	enum category meaning = label->meaning;
 	uint32_t kinds = kinds_of[meaning].anywhere;
+	size_t length;
 
+	/* A loop over data: what it does with an item is no wait for one. */
+	if ((meaning == CATEGORY_DATA || meaning == CATEGORY_DATALOADER) &&
+	    label_is_loop_body(label, &length))
+		return 0;
 	kinds |= worker ? kinds_of[meaning].worker : kinds_of[meaning].outside;
 	if (meaning != CATEGORY_DATA && meaning != CATEGORY_DATALOADER)
 		return kinds;
 	for (size_t i = 0; i < sizeof(kinds_of_names) / sizeof(kinds_of_names[0]); i++)
-		if (name_has(label, kinds_of_names[i].part))
+		if (label_has(label, kinds_of_names[i].part))
 			kinds |= BIT(kinds_of_names[i].activity);
 	return kinds;
 }

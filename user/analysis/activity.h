@@ -23,7 +23,7 @@ enum activity_of {
 	ACTIVITY_OTHER,					  /* ... nothing */
 	ACTIVITY_FAULT,
 	ACTIVITY_COMPUTE, /* spans of category compute, and what a GPU did */
-	ACTIVITY_APP_IO,  /* spans of categories io, data (or dataloader), checkpoint */
+	ACTIVITY_APP_IO,  /* spans of categories io, data and its like, checkpoint */
 	ACTIVITY_DATA,	  /* spans of category data, of processes that no span's process started */
 	ACTIVITY_WORKER,  /* ... and of category preprocess, of such that one did */
 	ACTIVITY_PREPROCESS, /* spans of that category, or of data whose names say so */
@@ -40,6 +40,7 @@ struct activity {
 	uint64_t now_ns, end_ns;
 	uint64_t open; /* spans */
 	uint64_t count, bytes;
+	uint64_t fetched_bytes; /* brought into the page cache for it */
 };
 
 /* The job, or a rank. */

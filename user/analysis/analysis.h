@@ -19,7 +19,7 @@ struct analysis {
 	const char *absent; /* not NULL: nothing is called, the table is absent for this reason */
 	int (*begin)(const struct job *job, void **state);
 	struct walk_calls passing;
-	uint64_t path_columns; /* of TRACE_SYSCALL_PATH that it asks event_value for */
+	uint64_t columns[TRACE_KIND_COUNT]; /* of each kind, those that it asks event_value for */
 	int (*fill)(void *state, struct table *table);
 	void (*end)(void *state);
 };
@@ -34,6 +34,7 @@ extern const struct analysis analysis_processes;
 extern const struct analysis analysis_spans;
 extern const struct analysis analysis_overlap;
 extern const struct analysis analysis_levels;
+extern const struct analysis analysis_epochs;
 extern const struct analysis analysis_steps;
 
 #endif

@@ -255,7 +255,7 @@ const struct analysis analysis_failed_lookups = {
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,
-	.path_columns = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
+	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
 	.end = end,
 };

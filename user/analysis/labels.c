@@ -35,13 +35,48 @@ void labels_free(struct labels *labels)
 	*labels = (struct labels) { 0 };
 }
 
+static bool is(struct trace_string string, const char *text)
+{
+	return string.length == strlen(text) && !memcmp(string.bytes, text, string.length);
+}
+
 static enum category meaning_of(struct trace_string category)
 {
 	for (int i = CATEGORY_FREE + 1; i < CATEGORY_COUNT; i++)
-		if (category.length == strlen(meanings[i]) &&
-		    !memcmp(category.bytes, meanings[i], category.length))
+		if (is(category, meanings[i]))
 			return i;
-	return CATEGORY_FREE;
+	return is(category, "reader") ? CATEGORY_DATA : CATEGORY_FREE; /* as DFTracer has it */
+}
+
+bool label_is(const struct label *label, const char *name)
+{
+	return is(label->name, name);
+}
+
+bool label_has(const struct label *label, const char *part)
+{
+	return memmem(label->name.bytes, label->name.length, part, strlen(part));
+}
+
+bool label_ends(const struct label *label, const char *end, size_t *length)
+{
+	size_t bytes = strlen(end);
+
+	if (label->name.length < bytes ||
+	    memcmp(label->name.bytes + label->name.length - bytes, end, bytes))
+		return false;
+	*length = label->name.length - bytes;
+	return true;
+}
+
+bool label_is_loop_wait(const struct label *label, size_t *length)
+{
+	return label_ends(label, ".iter", length);
+}
+
+bool label_is_loop_body(const struct label *label, size_t *length)
+{
+	return label_ends(label, ".block", length) || label_ends(label, ".yield", length);
 }
 
 static struct trace_string string_of(const char *text)

@@ -19,7 +19,7 @@ enum category {
 	CATEGORY_FREE, /* any other word */
 	CATEGORY_COMPUTE,
 	CATEGORY_IO,
-	CATEGORY_DATA,
+	CATEGORY_DATA,	     /* "reader", too */
 	CATEGORY_DATALOADER, /* what DFTracer calls it */
 	CATEGORY_PREPROCESS,
 	CATEGORY_CHECKPOINT,
@@ -31,6 +31,17 @@ struct label {
 	struct trace_string name, category; /* hostile */
 	enum category meaning;
 };
+
+/* Whether a name is this one; whether it has it within; whether it ends with it, and where. */
+bool label_is(const struct label *label, const char *name);
+bool label_has(const struct label *label, const char *part);
+bool label_ends(const struct label *label, const char *end, size_t *length);
+/*
+ * DFTracer's two spans of a loop, "fetch.iter" for the wait for each item and "fetch.block" (or
+ * "loop.yield") for what is done with it: `length` becomes that of the loop's own name.
+ */
+bool label_is_loop_wait(const struct label *label, size_t *length);
+bool label_is_loop_body(const struct label *label, size_t *length);
 
 #define LABELS_CACHE 256
 

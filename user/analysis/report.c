@@ -28,10 +28,11 @@ static const struct analysis findings = {
 
 /* In the order of the report. */
 static const struct analysis *const registry[] = {
-	&analysis_trace, &analysis_totals,	   &analysis_doors,	&analysis_operations,
-	&analysis_files, &analysis_failed_lookups, &analysis_processes, &devices,
-	&analysis_spans, &analysis_overlap,	   &analysis_levels,	&analysis_steps,
-	&findings,
+	&analysis_trace,      &analysis_totals, &analysis_doors,
+	&analysis_operations, &analysis_files,	&analysis_failed_lookups,
+	&analysis_processes,  &devices,		&analysis_spans,
+	&analysis_overlap,    &analysis_levels, &analysis_epochs,
+	&analysis_steps,      &findings,
 };
 #define ANALYSES (sizeof(registry) / sizeof(registry[0]))
 
@@ -67,7 +68,8 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 		walk.context = options->context;
 	}
 	for (size_t i = 0; i < ANALYSES; i++) {
-		walk.cursor.columns[TRACE_SYSCALL_PATH] |= registry[i]->path_columns;
+		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+			walk.cursor.columns[kind] |= registry[i]->columns[kind];
 		if (pass->states[i])
 			consumers[walk.consumer_count++] =
 				(struct walk_consumer) { &registry[i]->passing, pass->states[i] };

@@ -4,20 +4,24 @@
  * took, what I/O its rank did meanwhile and how much of that no compute hid. Knows nothing of how
  * intervals are measured.
  *
- * Which spans are steps shows at the end: those named "step"; else those of category "step"; else,
+ * Which spans are steps shows at the end: what a loop over a data loader does with each batch, as
+ * DFTracer marks it; else those named "step"; else those of category "step"; else,
  * of those in which compute spans began and which are no compute themselves, the most frequent
  * ones, and among those as frequent the ones that took longer, which are around the others. Where
  * they are fewer than what lies between the ends of a process's spans "optimizer.step" (as a
  * program that marks nothing itself has them from PyTorch), that is the steps.
+ *
+ * To a step that is the body of a loop ("fetch.block") belongs the wait for its data before it
+ * ("fetch.iter").
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/activity.h"
 #include "analysis/analysis.h"
 #include "analysis/histogram.h"
+#include "analysis/progress.h"
 
 #define STEPS_MOST 4096	  /* the longest are kept */
 #define SERIES_MOST 32	  /* labels that may be steps ... */
@@ -26,12 +30,13 @@
 #define NAME_MOST 255 /* of a name in the note */
 
 /* Of the first two, which is the more frequent one decides. */
-enum claim { CLAIM_NONE, CLAIM_COMPUTE_INSIDE, CLAIM_BETWEEN, CLAIM_CATEGORY, CLAIM_NAME };
-
-/* What had been done up to a moment, or between two. */
-struct progress {
-	uint64_t io_ns, hidden_ns, compute_ns;
-	uint64_t read_bytes, mmap_fetched_bytes;
+enum claim {
+	CLAIM_NONE,
+	CLAIM_COMPUTE_INSIDE,
+	CLAIM_BETWEEN,
+	CLAIM_CATEGORY,
+	CLAIM_NAME,
+	CLAIM_LOOP,
 };
 
 struct step {
@@ -41,7 +46,7 @@ struct step {
 	struct progress done;
 };
 
-/* Where a process's last optimizer step ended. */
+/* Where a process's last optimizer step ended, or the wait of its loop began. */
 struct mark {
 	uint64_t time_ns;
 	struct progress done;
@@ -66,7 +71,7 @@ struct steps {
 	uint32_t *series_of;	 /* of each label: number + 1; 0 for none */
 	struct progress *before; /* of each open span: what had been done as it began */
 	size_t slot_room;
-	struct map marks; /* process -> struct mark */
+	struct map marks; /* process, loop (0: none) -> struct mark */
 };
 
 static int begin(const struct job *job, void **state)
@@ -77,7 +82,7 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	*state = all;
 	all->job = job;
-	map_init(&all->marks, 1, MARK_WORDS);
+	map_init(&all->marks, 2, MARK_WORDS);
 	all->series_of = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->series_of));
 	return all->series_of ? 0 : -ENOMEM;
 }
@@ -99,33 +104,15 @@ static void end(void *state)
 
 /* --- in passing --- */
 
-static struct progress progress_at(const struct job *job, uint32_t group, uint64_t time_ns)
-{
-	const struct activity *of = job->activities->groups[group].of;
-	struct activity_sum io = activities_at(job->activities, group, ACTIVITY_IO, time_ns);
-	struct activity_sum compute;
-
-	compute = activities_at(job->activities, group, ACTIVITY_COMPUTE, time_ns);
-	return (struct progress) {
-		.io_ns = io.time_ns,
-		.hidden_ns = io.hidden_ns,
-		.compute_ns = compute.time_ns,
-		.read_bytes = of[ACTIVITY_CLASS + IO_READ].bytes,
-		.mmap_fetched_bytes = of[ACTIVITY_CLASS + IO_MMAP_READ].bytes,
-	};
-}
-
-static bool is_named(const struct label *label, const char *name)
-{
-	return label->name.length == strlen(name) &&
-	       !memcmp(label->name.bytes, name, label->name.length);
-}
-
 static enum claim claim_of(const struct label *label)
 {
-	if (is_named(label, "step"))
+	size_t length;
+
+	if (label->meaning == CATEGORY_DATALOADER && label_is_loop_body(label, &length))
+		return CLAIM_LOOP;
+	if (label_is(label, "step"))
 		return CLAIM_NAME;
-	if (is_named(label, "optimizer.step"))
+	if (label_is(label, "optimizer.step"))
 		return CLAIM_BETWEEN;
 	return label->meaning == CATEGORY_STEP ? CLAIM_CATEGORY : CLAIM_NONE;
 }
@@ -167,6 +154,57 @@ static int claim_around(struct steps *all, uint32_t slot)
 	return status;
 }
 
+static struct mark *mark_of(struct steps *all, uint64_t process, uint64_t loop, bool *added)
+{
+	const uint64_t key[] = { process, loop };
+
+	return (struct mark *)map_add(&all->marks, key, added);
+}
+
+/* A number of the loop whose name is so long; not 0. */
+static uint64_t loop_of(const struct steps *all, const struct label *label, size_t length)
+{
+	return map_hash_bytes(&all->marks, label->name.bytes, length) | 1;
+}
+
+/* The wait of a loop begins. */
+static int mark_wait(struct steps *all, uint32_t slot)
+{
+	const struct span *span = &all->job->spans.slots[slot];
+	const struct label *label = &all->job->labels.labels[span->label];
+	struct mark *mark;
+	size_t length;
+	bool added;
+
+	if (!label_is_loop_wait(label, &length))
+		return 0;
+	mark = mark_of(all, span->process, loop_of(all, label, length), &added);
+	if (!mark)
+		return -ENOMEM;
+	*mark = (struct mark) { span->begin_ns, all->before[slot] };
+	return 0;
+}
+
+/* Where a step that is a span begins: with the wait of its loop, where it is the body of one. */
+static int begin_of(struct steps *all, uint32_t slot, struct mark *from)
+{
+	const struct span *span = &all->job->spans.slots[slot];
+	const struct label *label = &all->job->labels.labels[span->label];
+	const struct mark *wait;
+	size_t length;
+	bool added;
+
+	*from = (struct mark) { span->begin_ns, all->before[slot] };
+	if (!label_is_loop_body(label, &length))
+		return 0;
+	wait = mark_of(all, span->process, loop_of(all, label, length), &added);
+	if (!wait)
+		return -ENOMEM;
+	if (!added && wait->time_ns <= span->begin_ns)
+		*from = *wait;
+	return 0;
+}
+
 static int span_begun(void *state, uint32_t slot, const struct event *event)
 {
 	struct steps *all = state;
@@ -190,7 +228,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 		status = claim_around(all, slot);
 	all->before[slot] =
 		progress_at(job, activities_group(job->activities, span->process), span->begin_ns);
-	return status;
+	return status ? status : mark_wait(all, slot);
 }
 
 /* Moves the step at `place` to where no shorter one is below it. */
@@ -269,12 +307,7 @@ static int add_step(struct series *series, const struct job *job, const struct s
 		.begin_ns = from->time_ns,
 		.time_ns = clock_subtract(span->end_ns, from->time_ns),
 		.rank = job->processes.processes[span->process].rank,
-		.done = { .io_ns = now->io_ns - from->done.io_ns,
-			  .hidden_ns = now->hidden_ns - from->done.hidden_ns,
-			  .compute_ns = now->compute_ns - from->done.compute_ns,
-			  .read_bytes = now->read_bytes - from->done.read_bytes,
-			  .mmap_fetched_bytes =
-				  now->mmap_fetched_bytes - from->done.mmap_fetched_bytes },
+		.done = progress_between(&from->done, now),
 	};
 	int status =
 		next_index(series, activities_group(job->activities, span->process), &step.index);
@@ -289,25 +322,24 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	struct steps *all = state;
 	const struct job *job = all->job;
 	const struct span *span = &job->spans.slots[slot];
-	struct mark from = { span->begin_ns, all->before[slot] };
-	const uint64_t process = span->process;
 	struct series *series;
-	struct mark now, *last;
+	struct mark from, now, *last;
 	bool first;
-	int status = 0;
+	int status;
 
 	if (!all->series_of[span->label])
 		return 0;
 	series = all->series[all->series_of[span->label] - 1];
 	now.time_ns = span->end_ns;
 	now.done = progress_at(job, activities_group(job->activities, span->process), span->end_ns);
-	if (series->claim != CLAIM_BETWEEN)
-		return add_step(series, job, span, &from, &now.done);
-	last = (struct mark *)map_add(&all->marks, &process, &first);
+	if (series->claim != CLAIM_BETWEEN) {
+		status = begin_of(all, slot, &from);
+		return status ? status : add_step(series, job, span, &from, &now.done);
+	}
+	last = mark_of(all, span->process, 0, &first);
 	if (!last)
 		return -ENOMEM;
-	if (!first)
-		status = add_step(series, job, span, last, &now.done);
+	status = first ? 0 : add_step(series, job, span, last, &now.done);
 	*last = now;
 	return status;
 }
@@ -318,7 +350,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 struct line {
 	struct table_text name;
 	int64_t rank;
-	uint64_t index, start_ns, time_ns, compute_ns, io_ns, stall_ns;
+	uint64_t index, start_ns, time_ns, compute_ns, wait_ns, io_ns, stall_ns;
 	uint64_t read_bytes, mmap_fetched_bytes;
 	bool outlier;
 };
@@ -333,6 +365,8 @@ static const struct table_column columns[] = {
 	{ "time_ns", "time", UNIT_NS, "how long it took", TABLE_UINT(struct line, time_ns), 0 },
 	{ "compute_ns", "compute", UNIT_NS, "time in compute meanwhile",
 	  TABLE_UINT(struct line, compute_ns), 0 },
+	{ "wait_ns", "waiting for data", UNIT_NS, "time in spans of category data meanwhile",
+	  TABLE_UINT(struct line, wait_ns), 0 },
 	{ "io_ns", "I/O", UNIT_NS, "time in I/O meanwhile", TABLE_UINT(struct line, io_ns), 0 },
 	{ "stall_ns", "I/O not hidden", UNIT_NS, "the part of it without compute",
 	  TABLE_UINT(struct line, stall_ns), 0 },
@@ -389,7 +423,8 @@ static int compare_steps(const void *left, const void *right)
 static int add_row(struct table *table, const struct job *job, const struct label *label,
 		   const struct step *step, bool outlier)
 {
-	bool computes = job->activities->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count;
+	const struct activity *of = job->activities->groups[ACTIVITY_JOB].of;
+	bool computes = of[ACTIVITY_COMPUTE].count, waits = of[ACTIVITY_DATA].count;
 	const struct line line = {
 		.name = { label->name.bytes, label->name.length },
 		.rank = step->rank >= 0 ? step->rank : TABLE_NO_INT,
@@ -397,6 +432,7 @@ static int add_row(struct table *table, const struct job *job, const struct labe
 		.start_ns = clock_subtract(step->begin_ns, job->start_ns),
 		.time_ns = step->time_ns,
 		.compute_ns = computes ? step->done.compute_ns : TABLE_NO_UINT,
+		.wait_ns = waits ? step->done.wait_ns : TABLE_NO_UINT,
 		.io_ns = step->done.io_ns,
 		.stall_ns = computes ? step->done.io_ns - step->done.hidden_ns : TABLE_NO_UINT,
 		.read_bytes = step->done.read_bytes,

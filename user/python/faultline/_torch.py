@@ -34,7 +34,7 @@ class _Pass:
         passes = loader.__dict__.get("_faultline_passes", 0)
         loader.__dict__["_faultline_passes"] = passes + 1
         self._pid = os.getpid()
-        self._span = span("pass", "dataloader", epoch=passes).begin()
+        self._span = span("pass", "epoch", epoch=passes).begin()
 
     def end(self) -> None:
         if self._pid == os.getpid():  # a worker has a copy of it

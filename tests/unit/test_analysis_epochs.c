@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Epochs, and steps that are bodies of loops: by their names, categories and arguments, with what
+ * was read in them, worked out on paper.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "make_trace.h"
+
+#define EPOCH(digit)                                                                               \
+	"\x81\xa5"                                                                                 \
+	"epoch" digit /* {"epoch": digit} */
+
+static struct report *report_of(struct made_trace *made, uint64_t end_ns)
+{
+	made_finish(made, 0, end_ns);
+	return made_report(&made->reader, 1);
+}
+
+static void done(struct made_trace *made, struct report *report)
+{
+	report_free(report);
+	made_close(made);
+}
+
+static double real(const struct report *report, size_t row, const char *column)
+{
+	const struct cell *cell = ask(report, "epochs", row, column);
+
+	assert_int_equal(cell->type, CELL_REAL);
+	return cell->real;
+}
+
+/*
+ * Two ranks, two epochs of 4000 each, 10 * rank later in rank 1: 1000 waiting for data, in which
+ * 600 are read, of which in the first epoch 400 come from storage; then 2000 compute, beside which
+ * 100 of a read of 300 are hidden. A worker of rank 0 makes three items in each epoch.
+ */
+static void append_epochs(struct made_trace *made)
+{
+	EXEC(made, .time = 1, .pid = 10, .comm = "a", .command = "a", .rank = 0);
+	EXEC(made, .time = 1, .pid = 20, .comm = "a", .command = "a", .rank = 1);
+	for (uint64_t epoch = 0; epoch < 2; epoch++) {
+		for (uint64_t rank = 0; rank < 2; rank++) {
+			uint64_t at = 1000 + 5000 * epoch + 10 * rank, pid = 10 + 10 * rank;
+
+			SPAN(made, .begin = at, .end = at + 4000, .pid = pid, .id = 1,
+			     .name = "epoch", .args = epoch ? EPOCH("\x05") : EPOCH("\x04"));
+			SPAN(made, .begin = at + 100, .end = at + 1100, .pid = pid, .id = 2,
+			     .name = "fetch", .category = "data");
+			CALL(made, .time = at + 200, .dur = 500, .pid = pid, .op = M_READ,
+			     .file = 1, .result = 600, .fetched = epoch ? 0 : 400);
+			SPAN(made, .begin = at + 1500, .end = at + 3500, .pid = pid, .id = 3,
+			     .name = "f", .category = "compute");
+			CALL(made, .time = at + 3400, .dur = 300, .pid = pid, .op = M_READ,
+			     .file = 1, .result = 1);
+			FAULT(made, .time = at + 1600, .dur = 10, .pid = pid, .file = 1,
+			      .fetched = epoch ? 0 : 4096);
+		}
+	}
+}
+
+static void test_named(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .spans = true);
+	append_epochs(&made);
+	made_fork(&made, 500, 10, 11);
+	for (uint64_t i = 0; i < 6; i++)
+		SPAN(&made, .begin = 1500 + 1000 * i + (i > 2 ? 2000 : 0),
+		     .end = 1600 + 1000 * i + (i > 2 ? 2000 : 0), .pid = 11, .id = 1,
+		     .name = "item", .category = "data");
+	report = report_of(&made, 12000);
+	assert_int_equal(report_table(report, "epochs")->row_count, 4);
+	for (size_t row = 0; row < 4; row++) {
+		uint64_t rank = row % 2, epoch = row / 2;
+
+		CHECK(report, "epochs", row, "epoch", 4 + epoch);
+		CHECK(report, "epochs", row, "rank", rank);
+		CHECK(report, "epochs", row, "start_ns", 1000 + 5000 * epoch + 10 * rank);
+		CHECK(report, "epochs", row, "time_ns", 4000);
+		CHECK(report, "epochs", row, "compute_ns", 2000);
+		CHECK(report, "epochs", row, "wait_ns", 1000);
+		CHECK(report, "epochs", row, "io_ns", 500 + 10 + 300);
+		CHECK(report, "epochs", row, "unoverlapped_io_ns", 500 + 200);
+		CHECK(report, "epochs", row, "read_bytes", 601);
+		CHECK(report, "epochs", row, "fetched_bytes", epoch ? 0 : 400 + 4096);
+		CHECK(report, "epochs", row, "samples", rank ? 0 : 3);
+		assert_float_equal(real(report, row, "from_memory"), epoch ? 1 : 201.0 / 601, 1e-9);
+		assert_float_equal(real(report, row, "utilization"), 0.5, 1e-9);
+		assert_float_equal(real(report, row, "compute_share"), 2.0 / 3, 1e-9);
+		assert_float_equal(real(report, row, "samples_per_second"), rank ? 0 : 750000,
+				   1e-3);
+	}
+	done(&made, report);
+}
+
+/* A name stands before a category, a category before arguments. */
+static void test_which(void **state)
+{
+	for (int round = 0; round < 4; round++) {
+		static const uint64_t rows[] = { 0, 2, 3, 1 };
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .spans = true);
+		SPAN(&made, .begin = 5, .end = 6, .pid = 10, .id = 9, .name = "other",
+		     .args = "\x81\xa5"
+			     "epoch\xa1"
+			     "x");
+		for (uint64_t i = 0; i < 3; i++) {
+			uint64_t at = 1000 * (i + 1);
+
+			if (round >= 1) /* 0, 0, 1: one epoch in two parts, and another */
+				SPAN(&made, .begin = at, .end = at + 100, .pid = 10, .id = 1,
+				     .name = "batch",
+				     .args = i == 2 ? EPOCH("\x02") : EPOCH("\x01"));
+			if (round >= 2)
+				SPAN(&made, .begin = at + 200, .end = at + 300, .pid = 10, .id = 2,
+				     .name = "pass", .category = "epoch");
+		}
+		if (round == 3)
+			SPAN(&made, .begin = 6000, .end = 6001, .pid = 10, .id = 3,
+			     .name = "epoch.block", .category = "pipeline",
+			     .args = "\x82\xa5"
+				     "epoch\x07\xa5"
+				     "count\x03");
+		report = report_of(&made, 10000);
+		if (!round) {
+			assert_true(report_table(report, "epochs")->absent);
+			done(&made, report);
+			continue;
+		}
+		assert_int_equal(report_table(report, "epochs")->row_count, rows[round]);
+		if (round == 1) {
+			CHECK(report, "epochs", 0, "epoch", 1);
+			CHECK(report, "epochs", 0, "start_ns", 1000);
+			CHECK(report, "epochs", 0, "time_ns", 1100);
+			CHECK(report, "epochs", 1, "epoch", 2);
+			CHECK(report, "epochs", 1, "time_ns", 100);
+		} else if (round == 2) { /* counted */
+			for (size_t row = 0; row < 3; row++)
+				CHECK(report, "epochs", row, "epoch", row);
+		} else {
+			CHECK(report, "epochs", 0, "epoch", 3);
+		}
+		check_null(report, "epochs", 0, "rank");
+		check_null(report, "epochs", 0, "compute_ns");
+		check_null(report, "epochs", 0, "wait_ns");
+		check_null(report, "epochs", 0, "utilization");
+		check_null(report, "epochs", 0, "samples");
+		check_null(report, "epochs", 0, "from_memory");
+		done(&made, report);
+	}
+}
+
+/* As many as are kept, and more; the later parts of those that are kept still count. */
+static void test_many(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .spans = true);
+	for (uint64_t i = 0; i < 5000; i++) {
+		char args[] = "\x81\xa5"
+			      "epoch\xcd\x01\x01";
+
+		args[8] = 1 + i / 250;
+		args[9] = 1 + i % 250;
+		SPAN(&made, .begin = 100 * (i + 1), .end = 100 * (i + 1) + 50, .pid = 10, .id = 1,
+		     .name = "s", .args = args);
+	}
+	SPAN(&made, .begin = 600000, .end = 600001, .pid = 10, .id = 2, .name = "s",
+	     .args = "\x81\xa5"
+		     "epoch\xcd\x01\x01");
+	report = report_of(&made, 1000000);
+	assert_int_equal(report_table(report, "epochs")->row_count, 4096);
+	CHECK(report, "epochs", 0, "time_ns", 600001 - 100);
+	assert_non_null(strstr(report_table(report, "epochs")->note, "904 more"));
+	done(&made, report);
+}
+
+/* A step of a loop begins with the wait for its data; its body is no I/O of the application. */
+static void test_loops(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .spans = true);
+	for (uint64_t i = 0; i < 3; i++) {
+		uint64_t at = 1000 * (i + 1);
+
+		SPAN(&made, .begin = at, .end = at + 100 + i, .pid = 10, .id = 1,
+		     .name = "fetch.iter", .category = "dataloader");
+		SPAN(&made, .begin = at + 200, .end = at + 700, .pid = 10, .id = 2,
+		     .name = "fetch.block", .category = "dataloader");
+		SPAN(&made, .begin = at + 300, .end = at + 600, .pid = 10, .id = 3, .name = "step",
+		     .category = "compute");
+		SPAN(&made, .begin = at + 20, .end = at + 30, .pid = 10, .id = 4, .name = "read",
+		     .category = "reader");
+		/* of another loop */
+		SPAN(&made, .begin = at + 150, .end = at + 160, .pid = 10, .id = 5,
+		     .name = "other.iter", .category = "dataloader");
+	}
+	report = report_of(&made, 10000);
+	assert_int_equal(report_table(report, "steps")->row_count, 3);
+	for (uint64_t i = 0; i < 3; i++) {
+		check_text(report, "steps", i, "name", "fetch.block");
+		CHECK(report, "steps", i, "start_ns", 1000 * (i + 1));
+		CHECK(report, "steps", i, "time_ns", 700);
+		CHECK(report, "steps", i, "compute_ns", 300);
+		CHECK(report, "steps", i, "wait_ns", 110 + i);
+	}
+	CHECK(report, "overlap", 0, "app_io_ns", 3 * 110 + 0 + 1 + 2);
+	done(&made, report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_named),
+		cmocka_unit_test(test_which),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_loops),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

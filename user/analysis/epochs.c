@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "epochs": the passes over the data, rank by rank: how long each took, how much of that
+ * was compute or waiting for data, what it read and how much of that came from storage. Knows
+ * nothing of how intervals are measured.
+ *
+ * Which spans are epochs shows at the end: those named "epoch" (of a loop that DFTracer marks, its
+ * body); else those of category "epoch", such as the passes over a DataLoader that the hook for
+ * PyTorch marks; else what spans tell by an argument "epoch": from the first of them that names a
+ * number to the last.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "analysis/progress.h"
+#include "analysis/span_args.h"
+
+#define EPOCHS_MOST 4096 /* rows of each claim; further ones are counted */
+#define LOOKS_MOST 8	 /* spans of a label without the argument, after which none is looked at */
+
+/* What a span must be to stand for an epoch; the last one that any span has decides. */
+enum claim { CLAIM_ARGUMENT, CLAIM_CATEGORY, CLAIM_NAME, CLAIMS };
+
+struct epoch {
+	uint32_t group;
+	int64_t number; /* TABLE_NO_INT: none was told */
+	uint64_t begin_ns, end_ns;
+	struct progress from, done;
+};
+
+/* What is remembered of an open span. */
+struct begun {
+	int64_t number;
+	struct progress before;
+	size_t place; /* of its epoch among those told by arguments, plus 1; 0 for none */
+};
+
+struct epochs {
+	const struct job *job;
+	struct epoch *of[CLAIMS];
+	size_t count[CLAIMS], room[CLAIMS], more[CLAIMS];
+	struct begun *begun; /* of each open span */
+	size_t slot_room;
+	uint8_t *looks;	    /* of each label */
+	struct map numbers; /* group and number -> place among those told by arguments, plus 1 */
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct epochs *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	*state = all;
+	all->job = job;
+	map_init(&all->numbers, 2, 1);
+	all->looks = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->looks));
+	return all->looks ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct epochs *all = state;
+
+	for (int i = 0; i < CLAIMS; i++)
+		free(all->of[i]);
+	free(all->begun);
+	free(all->looks);
+	map_free(&all->numbers);
+	free(all);
+}
+
+/* --- in passing --- */
+
+static enum claim claim_of(const struct label *label)
+{
+	size_t length;
+
+	if (label_is(label, "epoch") ||
+	    (label_is_loop_body(label, &length) && length == strlen("epoch") &&
+	     !memcmp(label->name.bytes, "epoch", length)))
+		return CLAIM_NAME;
+	if (label->category.length == strlen("epoch") &&
+	    !memcmp(label->category.bytes, "epoch", label->category.length))
+		return CLAIM_CATEGORY;
+	return CLAIM_ARGUMENT;
+}
+
+/* The number that a span tells; a loop of DFTracer's counts its passes. */
+static int64_t number_of(struct epochs *all, const struct label *label, enum claim claim,
+			 uint32_t number, const struct event *event)
+{
+	uint8_t *looks = &all->looks[number];
+	int64_t told;
+	size_t length;
+
+	if (*looks == LOOKS_MOST)
+		return TABLE_NO_INT;
+	if (claim == CLAIM_NAME && label_is_loop_body(label, &length) &&
+	    span_args_int(all->job, event, "count", &told))
+		return told;
+	if (span_args_int(all->job, event, "epoch", &told)) {
+		*looks = 0;
+		return told;
+	}
+	++*looks;
+	return TABLE_NO_INT;
+}
+
+/* A new epoch at the end of a list; *added is NULL where there is no room for more. */
+static int add(struct epochs *all, enum claim claim, const struct epoch *epoch,
+	       struct epoch **added)
+{
+	*added = NULL;
+	if (all->count[claim] == EPOCHS_MOST) {
+		all->more[claim]++;
+		return 0;
+	}
+	if (all->count[claim] == all->room[claim]) {
+		size_t room = all->room[claim] ? all->room[claim] * 2 : 16;
+		struct epoch *more = reallocarray(all->of[claim], room, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		all->of[claim] = more;
+		all->room[claim] = room;
+	}
+	*added = &all->of[claim][all->count[claim]++];
+	**added = *epoch;
+	return 0;
+}
+
+/* A span that names a number: its epoch may have begun before. */
+static int join(struct epochs *all, const struct epoch *epoch, size_t *place)
+{
+	const uint64_t key[] = { epoch->group, epoch->number };
+	struct epoch *made;
+	uint64_t *known;
+	bool added;
+
+	if (all->count[CLAIM_ARGUMENT] == EPOCHS_MOST) {
+		known = map_find(&all->numbers, key);
+		*place = known ? *known : 0;
+		all->more[CLAIM_ARGUMENT] += !known;
+		return 0;
+	}
+	known = map_add(&all->numbers, key, &added);
+	if (!known || (added && add(all, CLAIM_ARGUMENT, epoch, &made)))
+		return -ENOMEM;
+	if (added)
+		*known = all->count[CLAIM_ARGUMENT];
+	*place = *known;
+	return 0;
+}
+
+static int make_room(struct epochs *all)
+{
+	size_t room = all->job->spans.room;
+	struct begun *begun;
+
+	if (room <= all->slot_room)
+		return 0;
+	begun = reallocarray(all->begun, room, sizeof(*begun));
+	if (!begun)
+		return -ENOMEM;
+	all->begun = begun;
+	all->slot_room = room;
+	return 0;
+}
+
+static int span_begun(void *state, uint32_t slot, const struct event *event)
+{
+	struct epochs *all = state;
+	const struct job *job = all->job;
+	const struct span *span = &job->spans.slots[slot];
+	const struct label *label = &job->labels.labels[span->label];
+	enum claim claim = claim_of(label);
+	struct begun *begun;
+
+	if (make_room(all))
+		return -ENOMEM;
+	begun = &all->begun[slot];
+	*begun = (struct begun) { .number = number_of(all, label, claim, span->label, event) };
+	if (claim != CLAIM_ARGUMENT || begun->number != TABLE_NO_INT) {
+		uint32_t group = activities_group(job->activities, span->process);
+
+		begun->before = progress_at(job, group, span->begin_ns);
+		if (claim == CLAIM_ARGUMENT)
+			return join(all,
+				    &(struct epoch) { group,
+						      begun->number,
+						      span->begin_ns,
+						      span->begin_ns,
+						      begun->before,
+						      { 0 } },
+				    &begun->place);
+	}
+	return 0;
+}
+
+static int span_ended(void *state, uint32_t slot, const struct event *event)
+{
+	struct epochs *all = state;
+	const struct job *job = all->job;
+	const struct span *span = &job->spans.slots[slot];
+	const struct begun *begun = &all->begun[slot];
+	enum claim claim = claim_of(&job->labels.labels[span->label]);
+	struct epoch *epoch = NULL;
+	struct progress now;
+	int status = 0;
+
+	if (claim != CLAIM_ARGUMENT)
+		status = add(all, claim,
+			     &(struct epoch) { activities_group(job->activities, span->process),
+					       begun->number,
+					       span->begin_ns,
+					       span->end_ns,
+					       begun->before,
+					       { 0 } },
+			     &epoch);
+	else if (begun->place)
+		epoch = &all->of[CLAIM_ARGUMENT][begun->place - 1];
+	if (!epoch)
+		return status;
+	now = progress_at(job, epoch->group, span->end_ns);
+	epoch->end_ns = span->end_ns;
+	epoch->done = progress_between(&epoch->from, &now);
+	return 0;
+}
+
+/* --- the table --- */
+
+/* A row of the table. */
+struct line {
+	int64_t epoch, rank;
+	uint64_t start_ns, time_ns, compute_ns, wait_ns, io_ns, unoverlapped_io_ns;
+	uint64_t read_bytes, fetched_bytes, samples;
+	double from_memory, samples_per_second, utilization, compute_share;
+};
+
+/* Shares and rates that cannot be told are negative. */
+static int get_known(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
+{
+	double value = *(const double *)((const char *)row + column->key);
+
+	if (value >= 0)
+		cell_real(cell, value);
+	return 0;
+}
+
+#define KNOWN(member) get_known, offsetof(struct line, member)
+
+static const struct table_column columns[] = {
+	{ "epoch", "epoch", UNIT_NONE, "its number, as the program tells it or counted from 0",
+	  TABLE_INT(struct line, epoch), 0 },
+	{ "rank", "rank", UNIT_NONE, "rank that took it", TABLE_INT(struct line, rank), 0 },
+	{ "start_ns", "start", UNIT_NS, "when it started, from the start of the run",
+	  TABLE_UINT(struct line, start_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, "how long it took", TABLE_UINT(struct line, time_ns), 0 },
+	{ "compute_ns", "compute", UNIT_NS, "time in compute meanwhile",
+	  TABLE_UINT(struct line, compute_ns), 0 },
+	{ "wait_ns", "waiting for data", UNIT_NS,
+	  "time in spans of category data meanwhile, those of workers left out",
+	  TABLE_UINT(struct line, wait_ns), 0 },
+	{ "io_ns", NULL, UNIT_NS, "time in I/O meanwhile", TABLE_UINT(struct line, io_ns), 0 },
+	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, "the part of it without compute",
+	  TABLE_UINT(struct line, unoverlapped_io_ns), 0 },
+	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
+	  TABLE_UINT(struct line, read_bytes), JOB_SYSCALL },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes that calls which read, and faults, brought into the page cache",
+	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+	{ "from_memory", "from memory", UNIT_SHARE,
+	  "share of the bytes read by calls that the page cache had", KNOWN(from_memory),
+	  JOB_SYSCALL | JOB_PAGECACHE },
+	{ "samples", "samples", UNIT_COUNT, "spans that make an item of the dataset",
+	  TABLE_UINT(struct line, samples), 0 },
+	{ "samples_per_second", NULL, UNIT_NONE, "samples by time", KNOWN(samples_per_second), 0 },
+	{ "utilization", "utilization", UNIT_SHARE,
+	  "accelerator utilization as DLIO defines it: compute by time", KNOWN(utilization), 0 },
+	{ "compute_share", NULL, UNIT_SHARE, "compute by compute and waiting for data",
+	  KNOWN(compute_share), 0 },
+};
+
+static double share(double part, double whole)
+{
+	return whole > 0 ? part / whole : -1;
+}
+
+static int compare_by_rank(const void *left, const void *right)
+{
+	const struct epoch *a = left, *b = right;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+static int compare_by_time(const void *left, const void *right)
+{
+	const struct epoch *a = left, *b = right;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->group < b->group ? -1 : a->group > b->group;
+}
+
+/* Those that told no number are counted, in each rank. */
+static void count_epochs(struct epoch *epochs, size_t count)
+{
+	int64_t next = 0;
+
+	qsort(epochs, count, sizeof(*epochs), compare_by_rank);
+	for (size_t i = 0; i < count; i++) {
+		if (!i || epochs[i].group != epochs[i - 1].group)
+			next = 0;
+		if (epochs[i].number == TABLE_NO_INT)
+			epochs[i].number = next;
+		next++;
+	}
+	qsort(epochs, count, sizeof(*epochs), compare_by_time);
+}
+
+static int add_row(struct table *table, const struct job *job, const struct epoch *epoch)
+{
+	const struct activity_group *groups = job->activities->groups;
+	const struct activity *of = groups[ACTIVITY_JOB].of;
+	const struct progress *done = &epoch->done;
+	uint64_t time_ns = clock_subtract(epoch->end_ns, epoch->begin_ns);
+	uint64_t cached = clock_subtract(done->read_bytes, done->read_fetched_bytes);
+	bool computes = of[ACTIVITY_COMPUTE].count, waits = of[ACTIVITY_DATA].count;
+	bool has_items = of[ACTIVITY_ITEM].count;
+	const struct line line = {
+		.epoch = epoch->number,
+		.rank = epoch->group == ACTIVITY_JOB ? TABLE_NO_INT : groups[epoch->group].rank,
+		.start_ns = clock_subtract(epoch->begin_ns, job->start_ns),
+		.time_ns = time_ns,
+		.compute_ns = computes ? done->compute_ns : TABLE_NO_UINT,
+		.wait_ns = waits ? done->wait_ns : TABLE_NO_UINT,
+		.io_ns = done->io_ns,
+		.unoverlapped_io_ns = computes ? done->io_ns - done->hidden_ns : TABLE_NO_UINT,
+		.read_bytes = done->read_bytes,
+		.fetched_bytes = done->read_fetched_bytes + done->mmap_fetched_bytes,
+		.samples = has_items ? done->items : TABLE_NO_UINT,
+		.from_memory = share(cached, done->read_bytes),
+		.samples_per_second = has_items ? share(done->items, time_ns / 1e9) : -1,
+		.utilization = computes ? share(done->compute_ns, time_ns) : -1,
+		.compute_share = computes && waits
+					 ? share(done->compute_ns, done->compute_ns + done->wait_ns)
+					 : -1,
+	};
+
+	return table_add(table, &line);
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct epochs *all = state;
+	const struct job *job = all->job;
+	int claim = CLAIM_NAME, status = table_add_columns(table, TABLE_COLUMNS(columns));
+	char note[128];
+
+	table->recorded = job->layers;
+	while (claim > CLAIM_ARGUMENT && !all->count[claim])
+		claim--;
+	if (!status && !all->count[claim]) {
+		table->absent = true;
+		return table_set_note(table, !(job->layers & JOB_SPAN) && !job->activities->wanted
+						     ? "spans of the application were not recorded"
+						     : "no span stands for an epoch: none is named "
+						       "so, and none tells of one");
+	}
+	count_epochs(all->of[claim], all->count[claim]);
+	for (size_t i = 0; i < all->count[claim] && !status; i++)
+		status = add_row(table, job, &all->of[claim][i]);
+	if (status || !all->more[claim])
+		return status;
+	snprintf(note, sizeof(note), "the first %d; there are %zu more", EPOCHS_MOST,
+		 all->more[claim]);
+	return table_set_note(table, note);
+}
+
+const struct analysis analysis_epochs = {
+	.name = "epochs",
+	.title = "Epochs",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing.span_begun = span_begun,
+	.passing.span_ended = span_ended,
+	.columns[TRACE_SPAN_BEGIN] = 1ull << SPAN_BEGIN_ARGS,
+	.fill = fill,
+	.end = end,
+};

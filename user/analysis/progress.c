@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Sums of activities at moments. Knows nothing of how intervals are measured.
+ */
+#include "analysis/progress.h"
+
+struct progress progress_at(const struct job *job, uint32_t group, uint64_t time_ns)
+{
+	const struct activity *of = job->activities->groups[group].of;
+	struct activity_sum io = activities_at(job->activities, group, ACTIVITY_IO, time_ns);
+	struct activity_sum compute, data;
+
+	compute = activities_at(job->activities, group, ACTIVITY_COMPUTE, time_ns);
+	data = activities_at(job->activities, group, ACTIVITY_DATA, time_ns);
+	return (struct progress) {
+		.io_ns = io.time_ns,
+		.hidden_ns = io.hidden_ns,
+		.compute_ns = compute.time_ns,
+		.wait_ns = data.time_ns,
+		.read_bytes = of[ACTIVITY_CLASS + IO_READ].bytes,
+		.read_fetched_bytes = of[ACTIVITY_CLASS + IO_READ].fetched_bytes,
+		.mmap_fetched_bytes = of[ACTIVITY_CLASS + IO_MMAP_READ].fetched_bytes,
+		.items = of[ACTIVITY_ITEM].count,
+	};
+}
+
+struct progress progress_between(const struct progress *then, const struct progress *now)
+{
+	return (struct progress) {
+		.io_ns = now->io_ns - then->io_ns,
+		.hidden_ns = now->hidden_ns - then->hidden_ns,
+		.compute_ns = now->compute_ns - then->compute_ns,
+		.wait_ns = now->wait_ns - then->wait_ns,
+		.read_bytes = now->read_bytes - then->read_bytes,
+		.read_fetched_bytes = now->read_fetched_bytes - then->read_fetched_bytes,
+		.mmap_fetched_bytes = now->mmap_fetched_bytes - then->mmap_fetched_bytes,
+		.items = now->items - then->items,
+	};
+}
