@@ -38,12 +38,12 @@ class Input(unittest.TestCase):
     def test_no_command(self):
         for arguments in ([], ["--"], ["-q", "--"], ["-o", "x.flt"]):
             with self.subTest(arguments):
-                self.refused(faultline("run", *arguments), USAGE, "command")
+                self.refused(faultline("run", *arguments), NO_TRACING, "command")
         self.refused(faultline(), USAGE)
         self.refused(faultline("walk"), USAGE, "walk")
 
     def test_output_without_a_name(self):
-        self.not_run(self.run_for("-o", ""), USAGE, "-o", "empty")
+        self.not_run(self.run_for("-o", ""), NO_TRACING, "-o", "empty")
 
     def test_small_stack(self):
         """256 KiB of stack are less than the longest list of groups there can be."""
@@ -191,16 +191,16 @@ class Input(unittest.TestCase):
 
     def test_output(self):
         directory = machine().new_dir()
-        self.not_run(self.run_for("-o", f"{directory}/no/dir/x.flt"), USAGE, f"{directory}/no/dir")
-        self.not_run(self.run_for("-o", directory), USAGE, directory)
-        self.not_run(self.run_for("-o", ""), USAGE)
-        self.not_run(self.run_for("-o", f"{directory}/%z"), USAGE, "%z")
+        self.not_run(self.run_for("-o", f"{directory}/no/dir/x.flt"), NO_TRACING, f"{directory}/no/dir")
+        self.not_run(self.run_for("-o", directory), NO_TRACING, directory)
+        self.not_run(self.run_for("-o", ""), NO_TRACING)
+        self.not_run(self.run_for("-o", f"{directory}/%z"), NO_TRACING, "%z")
 
     def test_output_exists(self):
         path = harness.random_file(f"{machine().new_dir()}/there", 100)
         with open(path, "rb") as file:
             before = file.read()
-        self.not_run(self.run_for("-o", path), USAGE, path, "--force")
+        self.not_run(self.run_for("-o", path), NO_TRACING, path, "--force")
         with open(path, "rb") as file:
             self.assertEqual(file.read(), before)
         self.assertEqual(self.run_for("-o", path, "--force").returncode, 0)
@@ -210,8 +210,27 @@ class Input(unittest.TestCase):
         directory = machine().new_dir()
         place = machine().mount("--bind", directory)
         harness.run("mount", "-o", "remount,bind,ro", place)
-        self.not_run(self.run_for("-o", f"{place}/x.flt"), USAGE, f"{place}/x.flt")
-        self.not_run(self.run_for(cwd=place), USAGE)  # the default name, in a place like that
+        self.not_run(self.run_for("-o", f"{place}/x.flt"), NO_TRACING, f"{place}/x.flt")
+        self.not_run(self.run_for(cwd=place), NO_TRACING)  # the default name, in a place like that
+
+    def test_output_best_effort(self):
+        """Better no trace than no job: it runs untraced, and what stood there stays."""
+        directory = machine().new_dir()
+        there = harness.random_file(f"{directory}/there", 100)
+        with open(there, "rb") as file:
+            before = file.read()
+        for output in (there, f"{directory}/no/dir/x.flt", directory, ""):
+            with self.subTest(output):
+                done = faultline(
+                    "run", "--best-effort", "-o", output, "--", "sh", "-c", "echo ran; exit 6"
+                )
+                self.assertEqual((done.returncode, done.stdout), (6, b"ran\n"))
+                said = done.stderr.decode()
+                self.assertEqual(len(said.splitlines()), 2, said)
+                self.assertIn("without tracing", said)
+        with open(there, "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertEqual(os.listdir(directory), ["there"])
 
     def test_output_is_the_users(self):
         """Root writes for the user who called sudo, and nowhere that the user could not write."""
@@ -222,7 +241,7 @@ class Input(unittest.TestCase):
                 f"{directory}/x.flt",
                 env={**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)},
             ),
-            USAGE,
+            NO_TRACING,
         )
         self.assertEqual(os.listdir(directory), [])
         secret = harness.random_file(f"{directory}/secret", 100)
@@ -252,7 +271,7 @@ class Input(unittest.TestCase):
         ):
             with self.subTest(arguments):
                 done = self.run_for(*arguments) if arguments != ["-o"] else faultline("run", "-o")
-                self.refused(done, USAGE, word)
+                self.refused(done, NO_TRACING, word)
 
     def test_help(self):
         for command in ((), ("run",), ("report",), ("print",), ("check",)):

@@ -69,7 +69,9 @@ static const struct option_table run_table = {
 		 "system calls,\n"
 		 "page faults on mapped files, and what came into the page cache. Exits as COMMAND "
 		 "does;\n"
-		 "125 if tracing could not start, 126 or 127 if COMMAND could not be run.",
+		 "125 if it was not started (bad options, no room for the trace, no way to trace), "
+		 "126 "
+		 "or 127\nif it could not be run.",
 	.rows = run_rows,
 	.row_count = sizeof(run_rows) / sizeof(run_rows[0]),
 	.command_follows = true,
@@ -285,28 +287,28 @@ static void clean_up(struct run *run)
 		close(run->fd);
 }
 
-/* The name may hold the pid, so the command is started first; it waits. */
-static int start_command(struct run *run)
+/* The name may hold the pid, so the command has been started: it waits. */
+static int open_output(struct run *run)
 {
-	int err = child_start(&run->child, run->command, &run->user);
+	int err = tracefile_name(run->options.output, run->child.pid, run->path);
 
 	if (err)
-		return EXIT_NO_TRACING;
-	if (tracefile_name(run->options.output, run->child.pid, run->path))
-		goto fail;
+		return err;
 	run->fd = tracefile_create(run->path, run->options.force, run->user.uid, run->user.gid);
+	return run->fd < 0 ? run->fd : 0;
+}
+
+/* Of a recording that did not come about; what was there before is not ours. */
+static void remove_output(const struct run *run)
+{
 	if (run->fd >= 0)
-		return 0;
-fail:
-	child_cancel(&run->child);
-	return EXIT_USAGE;
+		tracefile_remove(run->path, run->user.uid);
 }
 
 static int exec_failed(struct run *run, int err)
 {
 	log_error("%s: %s", run->command[0], err == -ENOENT ? "command not found" : strerror(-err));
-	if (run->fd >= 0)
-		tracefile_remove(run->path, run->user.uid);
+	remove_output(run);
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
@@ -316,13 +318,12 @@ static int run_command(struct run *run)
 	bool tracing;
 	int status, err;
 
-	status = start_command(run);
-	if (status)
-		return status;
-	tracing = !begin(run);
+	if (child_start(&run->child, run->command, &run->user))
+		return EXIT_NO_TRACING;
+	tracing = !open_output(run) && !begin(run);
 	if (!tracing && !run->options.best_effort) {
 		child_cancel(&run->child);
-		tracefile_remove(run->path, run->user.uid);
+		remove_output(run);
 		return EXIT_NO_TRACING;
 	}
 	err = child_release(&run->child,
@@ -350,7 +351,7 @@ static int run_command(struct run *run)
 	if (tracing)
 		end_recording(run, status);
 	else
-		tracefile_remove(run->path, run->user.uid);
+		remove_output(run);
 	return status;
 }
 
@@ -360,11 +361,12 @@ int command_run(int argc, char **argv)
 			   .fd = -1 };
 	int first, status = options_parse(&run_table, argc, argv, &run.options, &first);
 
+	/* As env has it: nothing but the command's own status is below 125. */
 	if (status != OPTIONS_GO)
-		return status;
+		return status ? EXIT_NO_TRACING : 0;
 	if (first >= argc) {
 		log_error("no command to run; try 'faultline run -- COMMAND'");
-		return EXIT_USAGE;
+		return EXIT_NO_TRACING;
 	}
 	run.command = argv + first;
 	run.session_options.buffer_bytes = run.options.buffer_bytes;
@@ -373,7 +375,7 @@ int command_run(int argc, char **argv)
 	    selection_variants(run.options.variants, &run.session_options.forced) ||
 	    child_find_user(run.options.user, &run.user) ||
 	    python_spans_prepare(run.options.python_spans))
-		return EXIT_USAGE;
+		return EXIT_NO_TRACING;
 	/* What such programs read is told to nobody but root, whoever called. */
 	run.session_options.follow_privileged = run.user.uid == 0;
 	if (supervise_prepare(run.options.wait_children)) {
