@@ -215,6 +215,7 @@ enum {
 	OP_ANONYMOUS_FAULT,
 	OP_SHMEM_FAULT,
 	OP_PAGECACHE,
+	OP_UNKNOWN_FAULT,
 	OP_FIRST_CALL,
 };
 #define OP_TABLE_SIZE 160
@@ -312,10 +313,9 @@ struct kind_total {
 
 /* Counters of things that should not happen, or that explain a number; one word each, per CPU. */
 enum {
-	NOTE_UNFOLLOWED,     /* a child could not be followed: no memory for its state */
-	NOTE_FAULT_UNPAIRED, /* the end of a fault whose start was not seen */
-	NOTE_VMA_MISSED,     /* the mapping of a fault could not be found */
-	NOTE_PRIVILEGED,     /* a program gained rights at its exec and was not followed into */
+	NOTE_UNFOLLOWED,    /* a child could not be followed: no memory for its state */
+	NOTE_FAULT_UNTIMED, /* a fault whose start or end was not seen */
+	NOTE_PRIVILEGED,    /* a program gained rights at its exec and was not followed into */
 	NOTE_COUNT,
 };
 

@@ -7,110 +7,44 @@
  * has them), or a kprobe, for the start and software perf events, which the kernel raises once a
  * fault is done, for the end.
  */
-#include "fetched.h"
-#include "lane.h"
-#include "vma.h"
+#include "fault.h"
 #include "vmlinux/ptrace.h"
 #include "vmlinux/trace.h"
 
 #define X86_PF_WRITE 0x2
+#define SIGBUS 7
+#define SIGSEGV 11
+
+struct kernel_siginfo;
 
 /* --- start --- */
 
 static __always_inline void fault_begin(struct task_state *state, __u64 address, __u32 flags)
 {
-	/* One that never ended: an attempt with faults disabled, which the kernel makes again. */
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	/* An attempt with faults disabled, which the kernel makes again, or one that ended unseen.
+	 */
 	if (state->fault_start_ns)
-		fault_abandon(state);
+		fault_settle(state, 0, false);
 	if (state->call_op)
 		flags |= TRACE_FAULT_IN_CALL;
 	state->fault_address = address;
 	state->fault_flags = flags;
+	state->fault_count_start = task->maj_flt + task->min_flt;
+	state->fault_major_start = task->maj_flt;
 	state->fault_start_ns = bpf_ktime_get_ns();
 }
 
 /* --- end --- */
 
-static __always_inline void count_fault(__u32 op, struct task_state *state, __u64 duration_ns)
+static __always_inline int fault_end(struct task_state *state, __u64 vma, bool major, __u64 now_ns)
 {
-	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
-
-	if (!total)
-		return;
-	total->count++;
-	total->time_ns += duration_ns;
-	total->fetched_pages += state->fault_fetched_pages;
-}
-
-/* A fault on `file` (NULL when only the page cache it reached is known), done now. */
-static __always_inline void send_fault(struct task_state *state, struct task_struct *task,
-				       struct file *file, __u64 offset, __u64 now_ns)
-{
-	__u64 duration_ns = now_ns - state->fault_start_ns;
-	struct event_fault *event;
-	struct lane_slot *slot;
-	__u32 id;
-
-	if (file) {
-		id = file_id_of(state, file);
-		if (!KREAD(inode, KREAD(file, file, f_inode), i_nlink))
-			state->fault_flags |= TRACE_FAULT_UNLINKED;
-	} else {
-		struct address mapping = { state->fault_mapping };
-
-		id = file_id_of_mapping(&mapping);
-	}
-	count_fault(OP_FAULT, state, duration_ns);
-	slot = lane_take(EVENT_FAULT, sizeof(*event), task);
-	if (!slot)
-		return;
-	event = &slot->fault;
-	event->header.time_ns = state->fault_start_ns;
-	event->duration_ns = duration_ns;
-	event->offset = offset;
-	event->file = id;
-	event->flags = state->fault_flags;
-	event->fetched_pages = state->fault_fetched_pages;
-	event->pad = 0;
-	lane_give(slot);
-}
-
-static __always_inline int fault_end(struct task_state *state, struct task_struct *task,
-				     struct vm_area_struct *vma, bool major, __u64 now_ns)
-{
-	struct file *file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
-
 	if (major) {
 		state->fault_flags |= TRACE_FAULT_MAJOR;
 		state->call_major_seen++;
 	}
-	if (file) {
-		struct address_space *mapping = KREAD(file, file, f_mapping);
-		__u64 page = state->fault_address & ~(PAGE_BYTES - 1);
-
-		if (KREAD(vm_area_struct, vma, vm_flags) & VM_SHARED)
-			state->fault_flags |= TRACE_FAULT_SHARED;
-		if (inode_in_memory(KREAD(address_space, mapping, host)))
-			count_fault(OP_SHMEM_FAULT, state, now_ns - state->fault_start_ns);
-		else
-			send_fault(state, task, file,
-				   KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + page -
-					   KREAD(vm_area_struct, vma, vm_start),
-				   now_ns);
-	} else if (state->fault_mapping) {
-		note(NOTE_VMA_MISSED);
-		send_fault(state, task, NULL, state->fault_index * PAGE_BYTES, now_ns);
-	} else {
-		if (!vma)
-			note(NOTE_VMA_MISSED);
-		count_fault(OP_ANONYMOUS_FAULT, state, now_ns - state->fault_start_ns);
-	}
-	if (state->call_op)
-		state->call_fault_fetched_pages += state->fault_fetched_pages;
-	state->fault_start_ns = 0;
-	state->fault_mapping = 0;
-	state->fault_fetched_pages = 0;
-	return 0;
+	return fault_close(state, vma, now_ns);
 }
 
 /* --- variant: exception tracepoints and software perf events --- */
@@ -149,12 +83,14 @@ static __always_inline int counted(struct bpf_perf_event_data *event, bool major
 	if (!state)
 		return 0;
 	if (!state->fault_start_ns || (state->fault_address & page) != (event->addr & page)) {
-		note(NOTE_FAULT_UNPAIRED);
+		if (state->fault_start_ns)
+			fault_settle(state, 0, false);
+		note(NOTE_FAULT_UNTIMED);
 		state->fault_address = event->addr;
 		state->fault_start_ns = now_ns;
-		state->fault_flags = 0;
+		state->fault_flags = TRACE_FAULT_UNTIMED;
 	}
-	return fault_end(state, task, vma_find(state->fault_address), major, now_ns);
+	return fault_end(state, vma_at(state->fault_address), major, now_ns);
 }
 
 SEC("?perf_event")
@@ -222,14 +158,12 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 	if (!state || !state->fault_start_ns ||
 	    (result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_RETRY)))
 		return 0;
-	if (result & VM_FAULT_ERROR) {
-		fault_abandon(state);
-		return 0;
-	}
+	if (result & VM_FAULT_ERROR)
+		return fault_settle(state, bpf_ktime_get_ns(), true);
 	/* As mm_account_fault in mm/memory.c tells major from minor. */
 	major = result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_MAJOR) ||
 		flags & bpf_core_enum_value(enum fault_flag, FAULT_FLAG_TRIED);
-	return fault_end(state, task, vma, major, bpf_ktime_get_ns());
+	return fault_end(state, (__u64)vma, major, bpf_ktime_get_ns());
 }
 
 /*
@@ -242,4 +176,58 @@ int BPF_KPROBE(fl_fault_kprobe, struct vm_area_struct *vma, unsigned long addres
 	       unsigned int flags, struct pt_regs *regs)
 {
 	return regs ? handling(address, flags) : 0;
+}
+
+/* --- what ends without an end --- */
+
+/* A signal to the task itself, because of what it touched: SIGBUS ends the fault in flight, SIGSEGV
+ * says that there was no mapping to make one on. */
+static __always_inline int signalled(int signal)
+{
+	struct task_state *state = task_followed(bpf_get_current_task_btf());
+
+	if (!state || !state->fault_start_ns)
+		return 0;
+	return fault_settle(state, bpf_ktime_get_ns(), signal == SIGBUS);
+}
+
+SEC("?tp_btf/signal_generate")
+int BPF_PROG(fl_fault_signal, int signal, struct kernel_siginfo *info, struct task_struct *task)
+{
+	if ((signal != SIGBUS && signal != SIGSEGV) || task != bpf_get_current_task_btf())
+		return 0;
+	return signalled(signal);
+}
+
+SEC("?tp/signal/signal_generate")
+int fl_fault_sig_tp(struct trace_signal_generate *event)
+{
+	if ((event->signal != SIGBUS && event->signal != SIGSEGV) ||
+	    event->tid != bpf_get_current_task_btf()->pid)
+		return 0;
+	return signalled(event->signal);
+}
+
+/* The thread ends in the middle of a fault: it was killed while it waited. That of a call's may
+ * have been an attempt. */
+static __always_inline int fault_cut(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
+
+	if (!state || !state->fault_start_ns)
+		return 0;
+	return fault_settle(state, bpf_ktime_get_ns(), !(state->fault_flags & TRACE_FAULT_KERNEL));
+}
+
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(fl_fault_cut, struct task_struct *task)
+{
+	return fault_cut();
+}
+
+SEC("?tp/sched/sched_process_exit")
+int fl_fault_cut_tp(void *context)
+{
+	return fault_cut();
 }

@@ -33,21 +33,4 @@ __noinline int fetched_send(struct address *mapping, __u64 index, __u32 fetched,
 	return 0;
 }
 
-/* A fault that ended without telling (SIGBUS, a failed attempt with faults disabled) may have
- * brought pages in. Nothing is in flight afterwards. */
-__noinline int fault_abandon(struct task_state *state)
-{
-	struct address mapping;
-
-	if (!state)
-		return 0;
-	mapping.at = state->fault_mapping;
-	if (state->fault_fetched_pages)
-		fetched_send(&mapping, state->fault_index, state->fault_fetched_pages, 0);
-	state->fault_start_ns = 0;
-	state->fault_mapping = 0;
-	state->fault_fetched_pages = 0;
-	return 0;
-}
-
 #endif

@@ -67,6 +67,8 @@ struct task_state {
 	__u64 fault_mapping; /* set once filemap_fault is reached */
 	__u64 fault_index;
 	__u32 fault_fetched_pages;
+	__u32 fault_count_start; /* the task's own counts of faults that are done */
+	__u32 fault_major_start;
 
 	/* The last event of which copies of a program ran: see copy_is_first. */
 	__u64 copy_event;

@@ -10,9 +10,7 @@
  * others by global functions.
  */
 #include "code.h"
-#include "fetched.h"
-#include "lane.h"
-#include "vma.h"
+#include "fault.h"
 #include "vmlinux/ptrace.h"
 #include "vmlinux/trace.h"
 
@@ -251,7 +249,7 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 	state->call_major_seen = 0;
 	state->call_major_start = task->maj_flt;
 	if (state->fault_start_ns)
-		fault_abandon(state);
+		fault_settle(state, 0, false);
 	if (row.traits & CALL_PLAIN) {
 		if (!enter_plain(state, task, row.traits, SYSCALL_ARG0(regs)))
 			return 0;
@@ -578,7 +576,7 @@ static __always_inline int left(struct pt_regs *regs, long result)
 		return 0;
 	end.now_ns = bpf_ktime_get_ns();
 	if (state->fault_start_ns)
-		fault_abandon(state);
+		fault_settle(state, 0, false);
 	end.row = call_row(state->call_number);
 	if (end.row.traits & CALL_PLAIN) {
 		exit_plain(state, task, regs, &end);

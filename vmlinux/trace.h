@@ -15,6 +15,16 @@ struct trace_raw_syscall {
 	long value;
 };
 
+/* signal:signal_generate, as far as it is used. */
+struct trace_signal_generate {
+	__u64 common;
+	int signal;
+	int error;
+	int code;
+	char comm[16];
+	int tid;
+};
+
 /* exceptions:page_fault_user and page_fault_kernel, x86 only. */
 struct trace_page_fault {
 	__u64 common;

@@ -129,6 +129,7 @@ const struct trace_operation *calls_operations(size_t *count)
 		[OP_FAULT] = { "fault", "fault", TRACE_FILEFAULT },
 		[OP_ANONYMOUS_FAULT] = { "fault", "anonymous_fault", TRACE_ANONFAULT },
 		[OP_SHMEM_FAULT] = { "fault", "shmem_fault", TRACE_ANONFAULT },
+		[OP_UNKNOWN_FAULT] = { "fault", "unknown_fault", TRACE_ANONFAULT },
 		[OP_PAGECACHE] = { "pagecache", "add_to_page_cache", TRACE_CACHE },
 	};
 

@@ -84,6 +84,18 @@ const struct part parts[] = {
 				.probes = { { "fl_filemap_kp", HOOK_KPROBE, "filemap_fault" } } } },
 	},
 	{
+		.layer = LAYER_FAULT,
+		.without = "a fault that SIGBUS or the end of its thread cuts off is not told",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_fault_cut", HOOK_TP_BTF, "sched_process_exit" },
+					    { "fl_fault_signal", HOOK_TP_BTF,
+					      "signal_generate" } } },
+			      { "tp", .probes = { { "fl_fault_cut_tp", HOOK_TP,
+						    "sched/sched_process_exit" },
+						  { "fl_fault_sig_tp", HOOK_TP,
+						    "signal/signal_generate" } } } },
+	},
+	{
 		.layer = LAYER_PAGECACHE,
 		.required = true,
 		.variants = { { "tp_btf", .probes = { { "fl_page_add", HOOK_TP_BTF,

@@ -59,7 +59,7 @@ extern const struct part parts[];
 extern const size_t part_count;
 
 /* What was chosen for each part, and for each layer why it is off or what it lacks. */
-#define PARTS_MAX 8
+#define PARTS_MAX 12
 #define REASON_BYTES 512
 struct choice {
 	const struct variant *variants[PARTS_MAX]; /* NULL: none */

@@ -277,12 +277,9 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	status->lost = counts->notes[NOTE_UNFOLLOWED];
 	for (size_t i = 0; i < totals.kind_count; i++)
 		status->lost += totals.kinds[i].lost;
-	log_debug(
-		"counters: %llu children not followed, %llu faults without a start, %llu mappings "
-		"not found",
-		(unsigned long long)counts->notes[NOTE_UNFOLLOWED],
-		(unsigned long long)counts->notes[NOTE_FAULT_UNPAIRED],
-		(unsigned long long)counts->notes[NOTE_VMA_MISSED]);
+	log_debug("counters: %llu children not followed, %llu faults without a start or an end",
+		  (unsigned long long)counts->notes[NOTE_UNFOLLOWED],
+		  (unsigned long long)counts->notes[NOTE_FAULT_UNTIMED]);
 out:
 	free(counts);
 	return err;

@@ -8,8 +8,8 @@ static const char *const op_flags[] = {
 	"direct",   "append", "sync",	  "unlinked", "writable", "create",
 	"truncate", "shared", "populate", "no file",  "path cut", "executable",
 };
-static const char *const fault_flags[] = { "major",  "write",	"filemap", "shared",
-					   "kernel", "in call", "unlinked" };
+static const char *const fault_flags[] = { "major",   "write",	  "filemap",	"shared", "kernel",
+					   "in call", "unlinked", "unfinished", "untimed" };
 static const char *const exec_flags[] = { "not followed" };
 static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
 static const char *const span_flags[] = { "cut", "unread", "recorded" };

@@ -40,6 +40,9 @@
 #define TRACE_FAULT_KERNEL (1u << 4) /* the kernel touched the page on the task's behalf */
 #define TRACE_FAULT_IN_CALL (1u << 5)  /* it happened inside a recorded system call */
 #define TRACE_FAULT_UNLINKED (1u << 6) /* the file had no name left */
+#define TRACE_FAULT_UNFINISHED                                                                     \
+	(1u << 7) /* it was cut off, by SIGBUS or the thread's end: bytes and time up to there */
+#define TRACE_FAULT_UNTIMED (1u << 8) /* its start or its end was not seen: it has no duration */
 
 /* `flags` of exec rows. */
 #define TRACE_EXEC_NOT_FOLLOWED                                                                    \

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Faults that never end, because the thread ends in the middle or gets SIGBUS: they are told with
+their bytes and the time up to there, held against mincore and the job's own clock."""
+import os
+import unittest
+
+import harness
+from harness import Recording, fetched, machine
+
+MIB = 1 << 20
+UNFINISHED, UNTIMED = 1 << 7, 1 << 8  # flags of faults
+
+
+class CutOff(unittest.TestCase):
+    def rows_of(self, recording, path):
+        ids = recording.trace.file_ids(path)
+        return [row for row in recording.trace.dicts("fault") if row["file"] in ids]
+
+    def reads_in_flight(self, path):
+        number = os.stat(path).st_dev
+        with open(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/inflight") as file:
+            return int(file.read().split()[0])
+
+    def test_threads_at_the_end(self):
+        """32 threads fault a cold mapping while the process ends: all that came is told."""
+        data = harness.random_file(f"{machine().new_dir('ext4')}/data", 192 * MIB)
+        cut = 0
+
+        def record(milliseconds):
+            harness.cool(data)
+            command = [machine().program("cutshort"), "exit", data, "32", str(milliseconds)]
+            recording = Recording(command)
+            # What was on its way when the process ended may still be.
+            harness.wait_until(lambda: not self.reads_in_flight(data), 10)
+            return recording, harness.resident_bytes(data)
+
+        for milliseconds in (5, 15, 40, 80):
+            recording, resident = harness.undisturbed(
+                lambda ms=milliseconds: record(ms),
+                lambda seen: fetched(seen[0].file(data)) == seen[1],
+            )
+            self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+            self.assertEqual(fetched(recording.file(data)), resident)
+            self.assertEqual(recording.file(data)["unattributed"]["fetched_bytes"], 0)
+            cut += sum(1 for row in self.rows_of(recording, data) if row["flags"] & UNFINISHED)
+        self.assertGreater(cut, 0, "none was cut off: the test does not test")
+
+    def test_sigbus(self):
+        """A touch behind the file's end is a fault, as long as the touch took and not longer."""
+        directory = machine().new_dir()
+        data, out = harness.random_file(f"{directory}/data", MIB), f"{directory}/out.json"
+        recording = Recording([machine().program("cutshort"), "sigbus", data, out, "100"])
+        truth = harness.account(out)
+        rows = [row for row in self.rows_of(recording, data) if row["flags"] & UNFINISHED]
+        self.assertEqual(
+            [row["offset"] for row in rows], [truth["size"] + n * 4096 for n in range(100)]
+        )
+        self.assertTrue(all(row["flags"] & UNTIMED == 0 for row in rows))
+        self.assertTrue(all(0 < row["dur"] <= truth["longest_ns"] for row in rows))
+        self.assertGreaterEqual(recording.file(data)["mmap"]["faults"], 100)
+
+    def test_killed_while_it_waits(self):
+        """The time of a fault that a slow disk keeps waiting until the job is killed."""
+        group = "/sys/fs/cgroup/blkio/faultline-live"
+        if not os.path.exists("/sys/fs/cgroup/blkio/blkio.throttle.read_bps_device"):
+            self.skipTest("no cgroup here slows a disk down")
+        data = harness.random_file(f"{machine().new_dir('ext4')}/data", 16 * MIB)
+        began = f"{machine().new_dir()}/began"
+        number = os.stat(data).st_dev
+        os.makedirs(group, exist_ok=True)
+        try:
+            with open(f"{group}/blkio.throttle.read_bps_device", "w") as file:
+                file.write(f"{os.major(number)}:{os.minor(number)} 65536")
+            harness.cool(data)
+            script = (
+                f"echo $$ >{group}/cgroup.procs\n"
+                '"$0" touch "$1" "$2" & child=$!\n'
+                'while [ ! -s "$2" ]; do sleep 0.05; done; sleep 1.5\n'
+                "kill -9 $child; wait $child; true\n"
+            )
+            command = ["sh", "-c", script, machine().program("cutshort"), data, began]
+            recording = Recording(command)
+        finally:
+            harness.wait_until(lambda: not self.remove(group))
+        with open(began) as file:
+            began_ns = int(file.read())
+        rows = self.rows_of(recording, data)
+        self.assertTrue(rows[-1]["flags"] & UNFINISHED, rows[-1])
+        kill, = [row for row in recording.trace.dicts("exit") if row["code"] == 9]
+        wall_ns = kill["time"] - began_ns
+        self.assertGreater(wall_ns, 1_400_000_000)
+        time_ns = recording.file(data)["mmap"]["time_ns"]
+        self.assertLessEqual(time_ns, wall_ns)
+        self.assertGreater(time_ns, wall_ns / 2, "all it did was to wait")
+
+    def remove(self, group):
+        """True as long as the group is there."""
+        try:
+            os.rmdir(group)
+        except OSError:
+            return True
+        return False
+
+
+if __name__ == "__main__":
+    unittest.main()
