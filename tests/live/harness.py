@@ -116,6 +116,13 @@ class Machine:
             file.write("128")
         return self.mount("-t", kind, device)
 
+    def new_device(self, size):
+        """A block device of random bytes that nobody has mounted."""
+        image = random_file(os.path.join(self.new_dir(), "device.img"), size)
+        device = run("losetup", "--find", "--show", image).decode().strip()
+        self.loops.append(device)
+        return device
+
     def mount(self, *arguments):
         path = os.path.join(self.top, f"mount-{len(self.mounts)}")
         os.mkdir(path)
@@ -185,15 +192,16 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def resident_bytes(path):
-    """How much of a file is in the page cache, by mincore."""
-    size = os.path.getsize(path)
+    """How much of a file, or of a block device, is in the page cache, by mincore."""
+    fd = os.open(path, os.O_RDONLY)
+    size = os.lseek(fd, 0, os.SEEK_END)
     if size == 0:
+        os.close(fd)
         return 0
     pages = -(-size // mmap.PAGESIZE)
     vector = (ctypes.c_ubyte * pages)()
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
-    fd = os.open(path, os.O_RDONLY)
     address = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, fd, 0)
     os.close(fd)
     try:

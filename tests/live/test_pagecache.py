@@ -139,5 +139,46 @@ for at in range(0, len(m), 4096): m[at] = 1
         self.check(f"{machine().mount('-t', 'ramfs', 'none')}/data")
 
 
+class BlockDevice(unittest.TestCase):
+    """A device's node may lie in memory; what is mapped through it does not."""
+
+    TOUCHES = """
+import mmap, os, resource, sys
+f = os.open(sys.argv[1], os.O_RDONLY)
+m = mmap.mmap(f, 8 << 20, prot=mmap.PROT_READ)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+sum(m[at] for at in range(0, len(m), 4096))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before)
+"""
+
+    def test_mapped(self):
+        device = machine().new_device(16 * MIB)
+        held = os.open(device, os.O_RDONLY)  # its cache goes with who has it open last
+        self.addCleanup(os.close, held)
+
+        def record():
+            harness.cool(device)
+            recording = Recording(python(self.TOUCHES, device))
+            return recording, harness.resident_bytes(device)
+
+        recording, resident = harness.undisturbed(
+            record, lambda seen: fetched(seen[0].file(device)) == seen[1]
+        )
+        row = recording.file(device)
+        self.assertEqual(row["mmap"]["fetched_bytes"], resident)
+        self.assertGreaterEqual(resident, 8 * MIB)
+        self.assertEqual(row["mmap"]["major"], int(recording.done.stdout))
+        self.assertGreater(row["mmap"]["major"], 0)
+
+    def test_written(self):
+        """Through its node as through any file."""
+        device = machine().new_device(16 * MIB)
+        harness.cool(device)
+        recording = Recording(["dd", "if=/dev/zero", f"of={device}", "bs=1M", "count=4",
+                               "conv=notrunc"])
+        row = recording.file(device)
+        self.assertEqual((fetched(row), row["write"]["created_bytes"]), (0, 4 * MIB))
+
+
 if __name__ == "__main__":
     unittest.main()
