@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "output/units.h"
+#include "units.h"
 
 struct sample {
 	uint64_t value;

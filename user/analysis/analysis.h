@@ -9,9 +9,26 @@
 #include "analysis/table.h"
 #include "analysis/walk.h"
 
+struct analysis;
+
 /*
- * Called in this order: begin; then what it wants to know in passing; fill; end, which is also
- * called after an error. Any but `fill` may be NULL. All return 0 or a negative errno (-ENOMEM).
+ * What all analyses have measured, for those that draw conclusions from others. Whoever lets others
+ * look at its state says how in a header of its own (files.h, totals.h).
+ */
+struct measured {
+	const struct job *job;
+	const struct analysis *const *analyses;
+	void *const *states; /* of each analysis */
+	size_t count;
+};
+
+/* The state of an analysis of the registry. */
+void *measured_state(const struct measured *measured, const struct analysis *analysis);
+
+/*
+ * Called in this order: begin; then what it wants to know in passing; fill, or conclude once all
+ * others have filled their tables; end, which is also called after an error. Any but one of `fill`
+ * and `conclude` may be NULL. All return 0 or a negative errno (-ENOMEM).
  */
 struct analysis {
 	const char *name, *title; /* of its table */
@@ -21,6 +38,7 @@ struct analysis {
 	struct walk_calls passing;
 	uint64_t columns[TRACE_KIND_COUNT]; /* of each kind, those that it asks event_value for */
 	int (*fill)(void *state, struct table *table);
+	int (*conclude)(const struct measured *measured, struct table *table);
 	void (*end)(void *state);
 };
 
@@ -36,5 +54,6 @@ extern const struct analysis analysis_overlap;
 extern const struct analysis analysis_levels;
 extern const struct analysis analysis_epochs;
 extern const struct analysis analysis_steps;
+extern const struct analysis analysis_findings;
 
 #endif

@@ -14,24 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/files.h"
 #include "arena.h"
-#include "analysis/tally.h"
-
-enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };
 
 static const uint8_t use_of[] = {
 	[IO_READ] = USE_READ, [IO_WRITE] = USE_WRITE,	 [IO_METADATA] = USE_METADATA,
 	[IO_SYNC] = USE_SYNC, [IO_MMAP_READ] = USE_MMAP, [IO_MMAP_WRITE] = USE_MMAP,
 	[IO_NONE] = USES,
-};
-
-enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
-enum { BY_CALLS, BY_FAULTS, ACCESSES };
-
-/* What came into the page cache. */
-struct page_sums {
-	uint64_t events, fetched_bytes, created_bytes;
 };
 
 struct file_use {
@@ -231,22 +220,10 @@ static const struct table_group groups[USES] = {
 	[USE_SYNC] = { "sync", "sync", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
 };
 
-/* What the columns see of a file. */
-struct view {
-	struct table_text path;
-	const char *host;
-	char dev[32];
-	uint64_t ino, size_bytes, processes, opens, written_pages;
-	struct page_sums unattributed;
-	bool known, deleted;
-	uint64_t patterns[ACCESSES][PATTERNS];
-	struct tally tallies[USES];
-};
-
 static int get_dev(struct table *table, struct cell *cell, const void *row,
 		   const struct table_column *column)
 {
-	const struct view *view = row;
+	const struct file_view *view = row;
 
 	(void)column;
 	return view->known ? table_set_literal(table, cell, view->dev) : 0;
@@ -255,7 +232,7 @@ static int get_dev(struct table *table, struct cell *cell, const void *row,
 static int get_deleted(struct table *table, struct cell *cell, const void *row,
 		       const struct table_column *column)
 {
-	const struct view *view = row;
+	const struct file_view *view = row;
 
 	(void)table, (void)column;
 	if (view->known)
@@ -264,30 +241,31 @@ static int get_deleted(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column first_columns[] = {
-	{ "path", "file", UNIT_NONE, "path of the file", TABLE_TEXT(struct view, path), 0 },
-	{ "host", NULL, UNIT_NONE, "host that it is on", TABLE_LITERAL(struct view, host), 0 },
+	{ "path", "file", UNIT_NONE, "path of the file", TABLE_TEXT(struct file_view, path), 0 },
+	{ "host", NULL, UNIT_NONE, "host that it is on", TABLE_LITERAL(struct file_view, host), 0 },
 	{ "dev", NULL, UNIT_NONE, "device, MAJOR:MINOR", get_dev, 0, 0 },
-	{ "ino", NULL, UNIT_NONE, "inode", TABLE_UINT(struct view, ino), 0 },
+	{ "ino", NULL, UNIT_NONE, "inode", TABLE_UINT(struct file_view, ino), 0 },
 	{ "size_bytes", "size", UNIT_BYTES, "size when last looked at, or as far as it was used",
-	  TABLE_UINT(struct view, size_bytes), 0 },
+	  TABLE_UINT(struct file_view, size_bytes), 0 },
 	{ "deleted", "deleted", UNIT_NONE, "it had no name left", get_deleted, 0, 0 },
 	{ "processes", "processes", UNIT_COUNT, "processes that used it",
-	  TABLE_UINT(struct view, processes), 0 },
-	{ "opens", "opens", UNIT_COUNT, "times it was opened", TABLE_UINT(struct view, opens), 0 },
+	  TABLE_UINT(struct file_view, processes), 0 },
+	{ "opens", "opens", UNIT_COUNT, "times it was opened", TABLE_UINT(struct file_view, opens),
+	  0 },
 };
 
-#define PATTERN(which, member) TABLE_UINT(struct view, patterns[which][member])
+#define PATTERN(which, member) TABLE_UINT(struct file_view, patterns[which][member])
 
 /* Behind the groups. */
 static const struct table_column last_columns[] = {
 	{ "unattributed.fetched_bytes", "unattributed from storage", UNIT_BYTES,
 	  "bytes brought into the page cache on no operation's account",
-	  TABLE_UINT(struct view, unattributed.fetched_bytes), JOB_PAGECACHE },
+	  TABLE_UINT(struct file_view, unattributed.fetched_bytes), JOB_PAGECACHE },
 	{ "unattributed.created_bytes", "unattributed created by writes", UNIT_BYTES,
 	  "bytes newly cached by writing on no operation's account",
-	  TABLE_UINT(struct view, unattributed.created_bytes), JOB_PAGECACHE },
+	  TABLE_UINT(struct file_view, unattributed.created_bytes), JOB_PAGECACHE },
 	{ "mmap.written_pages", "pages written", UNIT_COUNT, "write faults on shared mappings",
-	  TABLE_UINT(struct view, written_pages), JOB_FAULT },
+	  TABLE_UINT(struct file_view, written_pages), JOB_FAULT },
 	{ "pattern.sequential", "sequential", UNIT_COUNT,
 	  "calls at or past the end of the access before", PATTERN(BY_CALLS, SEQUENTIAL),
 	  JOB_SYSCALL },
@@ -349,7 +327,7 @@ static uint64_t size_of(const struct file *file, const struct file_use *use, uin
 	return faulted >= page_bytes && faulted - page_bytes >= size ? faulted : size;
 }
 
-static void set_identity(struct view *view, const struct files *files, uint32_t number)
+static void set_identity(struct file_view *view, const struct files *files, uint32_t number)
 {
 	const struct file *file = &files->job->files.files[number];
 	const struct file_use *use = &files->uses[number];
@@ -368,10 +346,10 @@ static void set_identity(struct view *view, const struct files *files, uint32_t 
 		 (unsigned long long)file->dev & 0xfffff);
 }
 
-static int add_line(struct table *table, const struct files *files, uint32_t number)
+static struct file_view view_of(const struct files *files, uint32_t number)
 {
 	const struct file_use *use = &files->uses[number];
-	struct view view = {
+	struct file_view view = {
 		.ino = TABLE_NO_UINT,
 		.size_bytes = TABLE_NO_UINT,
 		.processes = use->processes,
@@ -386,7 +364,23 @@ static int add_line(struct table *table, const struct files *files, uint32_t num
 			view.tallies[i] = *use->tallies[i];
 	if (number != FILE_UNKNOWN)
 		set_identity(&view, files, number);
-	return table_add(table, &view);
+	return view;
+}
+
+uint32_t files_count(const struct measured *measured)
+{
+	return measured->job->files.count;
+}
+
+bool files_used(const struct measured *measured, uint32_t file, struct file_view *view)
+{
+	const struct files *files = measured_state(measured, &analysis_files);
+	const struct file_use *use = &files->uses[file];
+
+	if (!use->processes && !use->unattributed.events)
+		return false;
+	*view = view_of(files, file);
+	return true;
 }
 
 static int fill(void *state, struct table *table)
@@ -399,7 +393,8 @@ static int fill(void *state, struct table *table)
 	table->recorded = files->job->layers;
 	for (size_t i = 0; i < USES && !status; i++)
 		status = table_add_group(table, &groups[i],
-					 offsetof(struct view, tallies) + i * sizeof(struct tally));
+					 offsetof(struct file_view, tallies) +
+						 i * sizeof(struct tally));
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
 	if (!status && files->job->lost)
@@ -410,8 +405,11 @@ static int fill(void *state, struct table *table)
 	if (!lines)
 		return -ENOMEM;
 	count = make_lines(files, lines);
-	for (size_t i = 0; i < count && !status; i++)
-		status = add_line(table, files, lines[i].file);
+	for (size_t i = 0; i < count && !status; i++) {
+		const struct file_view view = view_of(files, lines[i].file);
+
+		status = table_add(table, &view);
+	}
 	free(lines);
 	return status;
 }

@@ -20,20 +20,25 @@ static const struct analysis devices = {
 	.absent = "requests to block devices were not recorded",
 };
 
-static const struct analysis findings = {
-	.name = "findings",
-	.title = "Findings",
-	.absent = "this version draws no conclusions of its own",
-};
-
 /* In the order of the report. */
+/* clang-format off */
 static const struct analysis *const registry[] = {
-	&analysis_trace,      &analysis_totals, &analysis_doors,
-	&analysis_operations, &analysis_files,	&analysis_failed_lookups,
-	&analysis_processes,  &devices,		&analysis_spans,
-	&analysis_overlap,    &analysis_levels, &analysis_epochs,
-	&analysis_steps,      &findings,
+	&analysis_trace,
+	&analysis_totals,
+	&analysis_doors,
+	&analysis_operations,
+	&analysis_files,
+	&analysis_failed_lookups,
+	&analysis_processes,
+	&devices,
+	&analysis_spans,
+	&analysis_overlap,
+	&analysis_levels,
+	&analysis_epochs,
+	&analysis_steps,
+	&analysis_findings,
 };
+/* clang-format on */
 #define ANALYSES (sizeof(registry) / sizeof(registry[0]))
 
 struct pass {
@@ -79,7 +84,15 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 	return status;
 }
 
-static int fill_all(struct pass *pass, struct report *report)
+void *measured_state(const struct measured *measured, const struct analysis *analysis)
+{
+	for (size_t i = 0; i < measured->count; i++)
+		if (measured->analyses[i] == analysis)
+			return measured->states[i];
+	return NULL;
+}
+
+static int new_tables(struct report *report)
 {
 	int status = 0;
 
@@ -97,10 +110,28 @@ static int fill_all(struct pass *pass, struct report *report)
 		if (analysis->absent) {
 			(*table)->absent = true;
 			status = table_set_note(*table, analysis->absent);
-		} else {
-			status = analysis->fill(pass->states[i], *table);
 		}
 	}
+	return status;
+}
+
+/* Conclusions come last: they see what all others have measured. */
+static int fill_all(struct pass *pass, struct report *report)
+{
+	const struct measured measured = {
+		.job = &pass->job,
+		.analyses = registry,
+		.states = pass->states,
+		.count = ANALYSES,
+	};
+	int status = new_tables(report);
+
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		if (registry[i]->fill)
+			status = registry[i]->fill(pass->states[i], report->tables[i]);
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		if (registry[i]->conclude)
+			status = registry[i]->conclude(&measured, report->tables[i]);
 	return status;
 }
 

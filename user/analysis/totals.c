@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
-#include "analysis/tally.h"
+#include "analysis/totals.h"
 
 /* Faults that only the kernel's totals tell of. */
 enum { ANONYMOUS, SHMEM, MEMORY_FAULTS };
@@ -212,6 +211,13 @@ static int fill(void *state, struct table *table)
 	if (!status)
 		status = table_add_columns(table, storage, sizeof(storage) / sizeof(storage[0]));
 	return status ? status : table_add(table, totals);
+}
+
+const struct tally *totals_class(const struct measured *measured, enum io_class class)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->classes[class];
 }
 
 const struct analysis analysis_totals = {

@@ -3,6 +3,7 @@
  * faultline report: traces in, one report out. Knows nothing of what is in it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,11 +14,12 @@
 #include "command/options.h"
 #include "command/progress.h"
 #include "log.h"
+#include "output/explain.h"
 #include "output/json.h"
 #include "output/text.h"
 
 struct report_request {
-	const char *format, *spans;
+	const char *format, *spans, *explain;
 	uint64_t top;
 };
 
@@ -30,6 +32,8 @@ static const struct option_row rows[] = {
 	  "Rows of each table at most, in text; 0 for all. Default 20." },
 	{ 0, "spans", "FILE", OPTION_STRING, FIELD(spans),
 	  "When a GPU computed, from PyTorch's profiler (Chrome trace, .json or .json.gz)." },
+	{ 0, "explain", "NAME", OPTION_STRING, FIELD(explain),
+	  "Say what a finding means: its rule, thresholds and their sources; no trace is read." },
 };
 
 static const struct option_table table = {
@@ -55,6 +59,36 @@ static int print_report(const struct report *report, const struct report_request
 		status = text_report(&out, tables, report->table_count, &options);
 	if (!status)
 		status = sink_flush(&out);
+	sink_close(&out);
+	return status ? output_failed(status) : 0;
+}
+
+static void say_known_findings(const char *name)
+{
+	char list[1024] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < finding_rule_count && used < sizeof(list); i++)
+		used += snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+				 finding_rules[i]->id);
+	log_error("--explain %s: no such finding; known are %s", name, list);
+}
+
+static int explain(const char *name)
+{
+	const struct finding_rule *rule = finding_rule_named(name);
+	struct sink out;
+	int status;
+
+	if (!rule) {
+		say_known_findings(name);
+		return EXIT_USAGE;
+	}
+	status = sink_open(&out, STDOUT_FILENO);
+	if (!status) {
+		explain_finding(&out, rule, text_width(STDOUT_FILENO));
+		status = sink_flush(&out);
+	}
 	sink_close(&out);
 	return status ? output_failed(status) : 0;
 }
@@ -91,6 +125,8 @@ int command_report(int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
+	if (request.explain)
+		return explain(request.explain);
 	if (first == argc) {
 		log_error("no trace given; try 'faultline report --help'");
 		return EXIT_USAGE;

@@ -25,7 +25,7 @@
 #include "command/command.h"
 #include "command/options.h"
 #include "log.h"
-#include "output/units.h"
+#include "units.h"
 
 #define SURVIVORS_MAX 256
 #define DRAIN_NICE (-10)

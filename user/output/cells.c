@@ -4,7 +4,7 @@
  */
 #include "output/cells.h"
 
-#include "output/units.h"
+#include "units.h"
 
 static void format_uint(struct sink *out, uint64_t value, enum table_unit unit)
 {

@@ -12,7 +12,7 @@
 #include "output/escape.h"
 #include "output/grid.h"
 #include "output/pick.h"
-#include "output/units.h"
+#include "units.h"
 
 #define HOSTS_NAMED 4 /* more are counted */
 

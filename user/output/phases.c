@@ -11,7 +11,7 @@
 #include "output/escape.h"
 #include "output/grid.h"
 #include "output/pick.h"
-#include "output/units.h"
+#include "units.h"
 
 /* --- overlap --- */
 

@@ -10,7 +10,7 @@
 #include "output/escape.h"
 #include "output/flags.h"
 #include "output/row.h"
-#include "output/units.h"
+#include "units.h"
 
 #define COLUMNS_MOST 64	     /* of a kind: as many as a mask of columns can name */
 #define LEAST_RESULT (-4095) /* below it a negative result is no error */

@@ -15,7 +15,7 @@
 #include "output/phases.h"
 #include "output/pick.h"
 #include "output/summary.h"
-#include "output/units.h"
+#include "units.h"
 
 #define WIDTH_LEAST 40
 #define WIDTH_MOST 500

@@ -2,7 +2,7 @@
 /*
  * Numbers for people. Knows nothing of tables.
  */
-#include "output/units.h"
+#include "units.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings: each rule speaks of a trace that has what it looks for and is silent on a sound
+ * sibling; every row of the registry is whole. See finding.h for how a rule is added.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/finding.h"
+#include "analysis/finding_text.h"
+#include "make_trace.h"
+
+#define MS 1000000ull
+#define MIB (1ull << 20)
+
+/* The row of a finding, or -1. */
+static int find(const struct report *report, const char *id)
+{
+	const struct table *table = report_table(report, "findings");
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cell = ask(report, "findings", i, "id");
+
+		if (cell->length == strlen(id) && !memcmp(cell->text, id, cell->length))
+			return i;
+	}
+	return -1;
+}
+
+static const struct cell *evidence(const struct report *report, size_t row, const char *name)
+{
+	const struct table *record = ask(report, "findings", row, "evidence")->table;
+	int column = table_find_column(record, name);
+
+	assert_int_not_equal(column, -1);
+	return &record->cells[column];
+}
+
+static void make_start(struct made_trace *made)
+{
+	BEGIN(made);
+	EXEC(made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+}
+
+static struct report *finish(struct made_trace *made, uint64_t end_ns)
+{
+	made_finish(made, 10, end_ns);
+	return made_report(&made->reader, 1);
+}
+
+static void free_all(struct made_trace *made, struct report *report)
+{
+	report_free(report);
+	made_close(made);
+}
+
+/* --- the registry --- */
+
+/* Texts may name only evidence that there is; every rule says all that --explain tells. */
+static void test_registry(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < finding_rule_count; i++) {
+		const struct finding_rule *rule = finding_rules[i];
+		const char *texts[] = { rule->title, rule->says, rule->advice, rule->more };
+		void *nothing = calloc(1, rule->evidence_bytes);
+		struct arena arena = { 0 };
+		struct table *record;
+
+		assert_non_null(rule->id);
+		assert_ptr_equal(finding_rule_named(rule->id), rule);
+		assert_non_null(rule->find);
+		assert_non_null(rule->rule);
+		assert_true(rule->evidence_count > 0);
+		assert_int_equal(table_new(&record, rule->id, NULL, TABLE_RECORD), 0);
+		assert_int_equal(table_add_columns(record, rule->evidence, rule->evidence_count),
+				 0);
+		assert_int_equal(table_add(record, nothing), 0);
+		for (size_t j = 0; j < sizeof(texts) / sizeof(texts[0]); j++) {
+			const char *unknown = NULL;
+
+			assert_non_null(texts[j]);
+			assert_non_null(finding_text(&arena, texts[j], record, &unknown));
+			if (unknown)
+				fail_msg("%s: no evidence is called %s", rule->id, unknown);
+		}
+		for (size_t j = 0; j < rule->threshold_count; j++)
+			assert_true(rule->thresholds[j] < THRESHOLD_COUNT);
+		for (size_t j = 0; j < rule->evidence_count; j++)
+			assert_non_null(rule->evidence[j].meaning);
+		table_free(record);
+		arena_free(&arena);
+		free(nothing);
+	}
+	assert_null(finding_rule_named("no-such-finding"));
+}
+
+static void test_thresholds(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < THRESHOLD_COUNT; i++) {
+		assert_true(finding_thresholds[i].value > 0);
+		assert_true(strlen(finding_thresholds[i].meaning) > 0);
+		assert_true(strlen(finding_thresholds[i].source) > 0);
+	}
+}
+
+static void test_text(void **state)
+{
+	struct numbers {
+		uint64_t bytes, time_ns, count, unknown;
+		struct table_text path;
+		double share;
+	};
+	static const struct table_column columns[] = {
+		{ "bytes", NULL, UNIT_BYTES, "", TABLE_UINT(struct numbers, bytes), 0 },
+		{ "time_ns", NULL, UNIT_NS, "", TABLE_UINT(struct numbers, time_ns), 0 },
+		{ "count", NULL, UNIT_COUNT, "", TABLE_UINT(struct numbers, count), 0 },
+		{ "unknown", NULL, UNIT_COUNT, "", TABLE_UINT(struct numbers, unknown), 0 },
+		{ "path", NULL, UNIT_NONE, "", TABLE_TEXT(struct numbers, path), 0 },
+		{ "share", NULL, UNIT_SHARE, "", TABLE_REAL(struct numbers, share), 0 },
+	};
+	const struct numbers numbers = { 3 * MIB / 2,	       12 * MS, 1234, TABLE_NO_UINT,
+					 { "/a/{bytes}", 10 }, 0.25 };
+	const char *unknown = NULL;
+	struct arena arena = { 0 };
+	struct table *record;
+
+	(void)state;
+	assert_int_equal(table_new(&record, "", NULL, TABLE_RECORD), 0);
+	assert_int_equal(table_add_columns(record, TABLE_COLUMNS(columns)), 0);
+	assert_int_equal(table_add(record, &numbers), 0);
+	assert_string_equal(finding_text(&arena,
+					 "{count} of {bytes} in {time_ns}, {share} of {path}: "
+					 "{unknown}",
+					 record, &unknown),
+			    "1,234 of 1.5 MiB in 12.0 ms, 25.0% of /a/{bytes}: -");
+	assert_null(unknown);
+	assert_string_equal(finding_text(&arena, "{none} {", record, &unknown), "{none} {");
+	assert_non_null(unknown);
+	table_free(record);
+	arena_free(&arena);
+}
+
+/* --- rules --- */
+
+static void test_loss(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	int row;
+
+	(void)state;
+	make_start(&made);
+	CALL(&made, .time = 100, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .result = 1);
+	report = finish(&made, 1000);
+	assert_int_equal(find(report, "loss"), -1);
+	free_all(&made, report);
+
+	make_start(&made);
+	for (int i = 0; i < 98; i++)
+		CALL(&made, .time = 100 + i, .dur = 1, .pid = 10, .op = M_READ, .file = 1,
+		     .result = 1);
+	made.kinds[TRACE_SYSCALL].events += 2;
+	made.kinds[TRACE_SYSCALL].lost += 2;
+	report = finish(&made, 1000);
+	row = find(report, "loss");
+	assert_int_not_equal(row, -1);
+	check_text(report, "findings", row, "severity", "note");
+	check_null(report, "findings", row, "cost_ns");
+	assert_int_equal(evidence(report, row, "lost")->uint, 2);
+	free_all(&made, report);
+
+	make_start(&made);
+	CALL(&made, .time = 100, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .result = 1);
+	made.kinds[TRACE_SYSCALL].events += 50;
+	made.kinds[TRACE_SYSCALL].lost += 50;
+	report = finish(&made, 1000);
+	check_text(report, "findings", find(report, "loss"), "severity", "high");
+	free_all(&made, report);
+}
+
+/* Major faults of 1 ms and 1 MiB each on a file; where they lie is told by `page_of`. */
+static void make_faults(struct made_trace *made, unsigned int count,
+			uint64_t (*page_of)(unsigned int number))
+{
+	make_start(made);
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 1 << 30,
+		 .path = "/data/tokens.bin");
+	for (unsigned int i = 0; i < count; i++)
+		FAULT(made, .time = 100 + i * 2 * MS, .dur = MS, .pid = 10, .file = 1,
+		      .offset = page_of(i) * 4096, .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP,
+		      .fetched = MIB);
+}
+
+static uint64_t in_order(unsigned int number)
+{
+	return number * 256;
+}
+
+static uint64_t at_random(unsigned int number)
+{
+	return number * 2654435761u % 262144;
+}
+
+static void test_mmap_random(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	int row;
+
+	(void)state;
+	make_faults(&made, 100, in_order);
+	report = finish(&made, 400 * MS);
+	assert_int_equal(find(report, "mmap-random"), -1);
+	free_all(&made, report);
+
+	make_faults(&made, 20, at_random);
+	report = finish(&made, 400 * MS);
+	assert_int_equal(find(report, "mmap-random"), -1);
+	free_all(&made, report);
+
+	make_faults(&made, 100, at_random);
+	report = finish(&made, 400 * MS);
+	row = find(report, "mmap-random");
+	assert_int_equal(row, 0);
+	check_text(report, "findings", row, "severity", "high");
+	CHECK(report, "findings", row, "cost_ns", 100 * MS);
+	CHECK(report, "findings", row, "cost_bytes", 100 * MIB);
+	check_text(report, "findings", row, "title",
+		   "page faults on tokens.bin, read at random through a mapping");
+	assert_int_equal(evidence(report, row, "major")->uint, 100);
+	assert_int_equal(evidence(report, row, "bytes_each")->uint, MIB);
+	assert_int_equal(evidence(report, row, "files")->uint, 1);
+	assert_true(evidence(report, row, "backward")->real > 0.2);
+	free_all(&made, report);
+
+	/* The same in a run so long that nobody would notice. */
+	make_faults(&made, 100, at_random);
+	report = finish(&made, 100000 * MS);
+	assert_int_equal(find(report, "mmap-random"), -1);
+	free_all(&made, report);
+}
+
+/* What compute hid costs nothing. */
+static void test_hidden_by_compute(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	int row;
+
+	(void)state;
+	make_faults(&made, 100, at_random);
+	SPAN(&made, .begin = 100 + 100 * MS, .end = 100 + 200 * MS, .pid = 10, .tid = 11, .id = 1,
+	     .name = "forward", .category = "compute");
+	report = finish(&made, 400 * MS);
+	row = find(report, "mmap-random");
+	assert_int_not_equal(row, -1);
+	CHECK(report, "findings", row, "cost_ns", 50 * MS);
+	free_all(&made, report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_registry),    cmocka_unit_test(test_thresholds),
+		cmocka_unit_test(test_text),	    cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_mmap_random), cmocka_unit_test(test_hidden_by_compute),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What was done to each file, for the table "files" and for those who draw conclusions from it.
+ */
+#ifndef FAULTLINE_FILES_H
+#define FAULTLINE_FILES_H
+
+#include "analysis/analysis.h"
+#include "analysis/tally.h"
+
+enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };
+
+/* Of an access to the one before of the same process and file, see files.c. */
+enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
+enum { BY_CALLS, BY_FAULTS, ACCESSES };
+
+/* What came into the page cache. */
+struct page_sums {
+	uint64_t events, fetched_bytes, created_bytes;
+};
+
+/* A file as the columns of the table see it. Numbers that are not known are TABLE_NO_UINT. */
+struct file_view {
+	struct table_text path;
+	const char *host;
+	char dev[32];
+	uint64_t ino, size_bytes, processes, opens, written_pages;
+	struct page_sums unattributed;
+	bool known, deleted;
+	uint64_t patterns[ACCESSES][PATTERNS];
+	struct tally tallies[USES];
+};
+
+/* Files are numbered from 0 to files_count; number FILE_UNKNOWN is all that are not known. */
+uint32_t files_count(const struct measured *measured);
+/* False when nothing was done to it. */
+bool files_used(const struct measured *measured, uint32_t file, struct file_view *view);
+
+#endif

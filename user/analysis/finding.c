@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The registry of findings and their table, the dearest first. Knows nothing of what they are.
+ */
+#include "analysis/finding.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/activity.h"
+#include "analysis/finding_text.h"
+#include "analysis/totals.h"
+#include "arena.h"
+
+const struct finding_rule *const finding_rules[] = {
+	&finding_loss,
+	&finding_mmap_random,
+};
+const size_t finding_rule_count = sizeof(finding_rules) / sizeof(finding_rules[0]);
+
+const struct finding_rule *finding_rule_named(const char *id)
+{
+	for (size_t i = 0; i < finding_rule_count; i++)
+		if (!strcmp(finding_rules[i]->id, id))
+			return finding_rules[i];
+	return NULL;
+}
+
+struct finding {
+	const struct finding_rule *rule;
+	const void *evidence;
+	struct finding_verdict verdict;
+	const char *title, *says, *advice, *more;
+};
+
+/* --- for the rules --- */
+
+struct table_text finding_base_name(struct table_text path)
+{
+	size_t start = path.length;
+
+	while (start && path.bytes[start - 1] != '/')
+		start--;
+	if (start == path.length)
+		return path;
+	return (struct table_text) { path.bytes + start, path.length - start };
+}
+
+uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns)
+{
+	const struct activity *of = findings->measured->job->activities->groups[ACTIVITY_JOB].of;
+	const struct activity *activity = &of[ACTIVITY_CLASS + class];
+
+	if (!of[ACTIVITY_COMPUTE].count || !activity->time_ns)
+		return time_ns;
+	return (unsigned __int128)time_ns * (activity->time_ns - activity->hidden_ns) /
+	       activity->time_ns;
+}
+
+/* What storage and writes brought into the page cache, in all. */
+static uint64_t all_fetched_bytes(const struct measured *measured)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
+		bytes += totals_class(measured, i)->fetched_bytes;
+	return bytes;
+}
+
+static enum finding_severity severity_of(const struct findings *findings,
+					 const struct finding_verdict *verdict)
+{
+	double share = 0;
+
+	if (verdict->severity != FINDING_BY_COST)
+		return verdict->severity;
+	if (verdict->cost_ns != TABLE_NO_UINT) {
+		if (findings->duration_ns)
+			share = (double)verdict->cost_ns / findings->duration_ns;
+		return share >= threshold(THRESHOLD_SEVERITY_HIGH)     ? FINDING_HIGH
+		       : share >= threshold(THRESHOLD_SEVERITY_MEDIUM) ? FINDING_MEDIUM
+								       : FINDING_LOW;
+	}
+	if (verdict->cost_bytes == TABLE_NO_UINT)
+		return FINDING_NOTE;
+	return verdict->cost_bytes >= threshold(THRESHOLD_BYTES_MEDIUM) *
+					      all_fetched_bytes(findings->measured)
+		       ? FINDING_MEDIUM
+		       : FINDING_LOW;
+}
+
+/* A time that nobody would notice is no reason to speak. */
+static bool is_worth_it(const struct findings *findings, const struct finding_verdict *verdict)
+{
+	return verdict->severity != FINDING_BY_COST || verdict->cost_ns == TABLE_NO_UINT ||
+	       verdict->cost_ns >= threshold(THRESHOLD_COST_LEAST) * findings->duration_ns;
+}
+
+/* The texts, with the evidence put in. */
+static int write_texts(struct findings *findings, struct finding *finding)
+{
+	const struct finding_rule *rule = finding->rule;
+	struct table *record;
+	int status = table_new(&record, rule->id, NULL, TABLE_RECORD);
+
+	if (!status)
+		status = table_add_columns(record, rule->evidence, rule->evidence_count);
+	if (!status)
+		status = table_add(record, finding->evidence);
+	if (!status) {
+		finding->title = finding_text(findings->arena, rule->title, record, NULL);
+		finding->says = finding_text(findings->arena, rule->says, record, NULL);
+		finding->advice = finding_text(findings->arena, rule->advice, record, NULL);
+		finding->more = finding_text(findings->arena, rule->more, record, NULL);
+		if (!finding->title || !finding->says || !finding->advice || !finding->more)
+			status = -ENOMEM;
+	}
+	table_free(record);
+	return status;
+}
+
+int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
+		const struct finding_verdict *verdict)
+{
+	struct finding *finding;
+	void *copy;
+
+	if (!is_worth_it(findings, verdict))
+		return 0;
+	if (findings->count == findings->room) {
+		size_t room = findings->room ? findings->room * 2 : 16;
+
+		finding = reallocarray(findings->all, room, sizeof(*finding));
+		if (!finding)
+			return -ENOMEM;
+		findings->all = finding;
+		findings->room = room;
+	}
+	copy = arena_alloc(findings->arena, rule->evidence_bytes);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, evidence, rule->evidence_bytes);
+	finding = &findings->all[findings->count++];
+	*finding = (struct finding) { .rule = rule, .evidence = copy, .verdict = *verdict };
+	finding->verdict.severity = severity_of(findings, verdict);
+	return write_texts(findings, finding);
+}
+
+/* --- the table --- */
+
+static uint64_t known(uint64_t number)
+{
+	return number == TABLE_NO_UINT ? 0 : number;
+}
+
+static int compare_findings(const void *left, const void *right)
+{
+	const struct finding_verdict *a = &((const struct finding *)left)->verdict;
+	const struct finding_verdict *b = &((const struct finding *)right)->verdict;
+
+	if (a->severity != b->severity)
+		return a->severity > b->severity ? -1 : 1;
+	if (known(a->cost_ns) != known(b->cost_ns))
+		return known(a->cost_ns) > known(b->cost_ns) ? -1 : 1;
+	if (known(a->cost_bytes) != known(b->cost_bytes))
+		return known(a->cost_bytes) > known(b->cost_bytes) ? -1 : 1;
+	return strcmp(((const struct finding *)left)->rule->id,
+		      ((const struct finding *)right)->rule->id);
+}
+
+static int get_id(struct table *table, struct cell *cell, const void *row,
+		  const struct table_column *column)
+{
+	const struct finding *finding = row;
+
+	(void)column;
+	return table_set_literal(table, cell, finding->rule->id);
+}
+
+static int get_severity(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column)
+{
+	static const char *const names[] = {
+		[FINDING_NOTE] = "note",
+		[FINDING_LOW] = "low",
+		[FINDING_MEDIUM] = "medium",
+		[FINDING_HIGH] = "high",
+	};
+	const struct finding *finding = row;
+
+	(void)column;
+	return table_set_literal(table, cell, names[finding->verdict.severity]);
+}
+
+static int get_confidence(struct table *table, struct cell *cell, const void *row,
+			  const struct table_column *column)
+{
+	static const char *const names[] = {
+		[FINDING_GUESS] = "low",
+		[FINDING_LIKELY] = "medium",
+		[FINDING_SURE] = "high",
+	};
+	const struct finding *finding = row;
+
+	(void)column;
+	return table_set_literal(table, cell, names[finding->verdict.confidence]);
+}
+
+static int get_evidence(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column)
+{
+	const struct finding *finding = row;
+	struct table *record;
+	int status = table_set_table(table, cell, TABLE_RECORD, &record);
+
+	(void)column;
+	if (!status)
+		status = table_add_columns(record, finding->rule->evidence,
+					   finding->rule->evidence_count);
+	return status ? status : table_add(record, finding->evidence);
+}
+
+static const struct table_column columns[] = {
+	{ "id", "finding", UNIT_NONE, "name of the finding, for --explain", get_id, 0, 0 },
+	{ "severity", "severity", UNIT_NONE, "high, medium, low or note, by cost", get_severity, 0,
+	  0 },
+	{ "title", "what", UNIT_NONE, "what it is", TABLE_LITERAL(struct finding, title), 0 },
+	{ "cost_ns", "cost", UNIT_NS, "time that it took and that no compute hid",
+	  TABLE_UINT(struct finding, verdict.cost_ns), 0 },
+	{ "cost_bytes", "bytes", UNIT_BYTES, "bytes that it moved",
+	  TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
+	{ "confidence", "confidence", UNIT_NONE, "how sure it is: high, medium or low",
+	  get_confidence, 0, 0 },
+	{ "evidence", NULL, UNIT_NONE, "the numbers that it goes by", get_evidence, 0, 0 },
+	{ "says", NULL, UNIT_NONE, "the same in words", TABLE_LITERAL(struct finding, says), 0 },
+	{ "advice", NULL, UNIT_NONE, "what to change", TABLE_LITERAL(struct finding, advice), 0 },
+	{ "more", NULL, UNIT_NONE, "a command that shows more", TABLE_LITERAL(struct finding, more),
+	  0 },
+};
+
+static int ask_all(struct findings *findings)
+{
+	unsigned int layers = findings->measured->job->layers;
+	int status = 0;
+
+	for (size_t i = 0; i < finding_rule_count && !status; i++)
+		if ((layers & finding_rules[i]->needs) == finding_rules[i]->needs)
+			status = finding_rules[i]->find(findings, finding_rules[i]);
+	return status;
+}
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	const struct job *job = measured->job;
+	struct arena arena = { 0 };
+	struct findings findings = {
+		.measured = measured,
+		.duration_ns = clock_subtract(job->end_ns, job->start_ns),
+		.arena = &arena,
+	};
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	if (!status)
+		status = ask_all(&findings);
+	if (findings.count)
+		qsort(findings.all, findings.count, sizeof(*findings.all), compare_findings);
+	for (size_t i = 0; i < findings.count && !status; i++)
+		status = table_add(table, &findings.all[i]);
+	free(findings.all);
+	arena_free(&arena);
+	return status;
+}
+
+const struct analysis analysis_findings = {
+	.name = "findings",
+	.title = "Findings",
+	.shape = TABLE_LIST,
+	.conclude = conclude,
+};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings: what in a run costs time, by which evidence, and what to do about it.
+ *
+ * A finding is a row, a struct finding_rule; all of them stand in the registry in finding.c, which
+ * is the only list. To add one:
+ *
+ *  1. Write the rule: `find` looks at what the analyses measured (findings->measured, through
+ *     files.h, totals.h and their like; an analysis that lacks such a header gets one) and calls
+ *     finding_add for each case that it sees; best one case that names the worst file and says how
+ *     many are like it. Rules of one kind share a file, finding_KIND.c.
+ *  2. Describe the evidence: a struct of the rule's own with columns, as of any table. They are the
+ *     members of "evidence" in JSON, and what the texts may name.
+ *  3. Write the texts: title (what it is), says (the evidence in one line), advice (one line), more
+ *     (a command that shows more). "{faults}" stands for the evidence of that column, in its unit.
+ *  4. Put every number that the rule compares with into the list in finding_threshold.h, with its
+ *     source, and name it in the rule's `thresholds`: --explain tells of them.
+ *  5. Declare it below, add it to the registry, and add to tests/unit/test_findings.c a trace that
+ *     has it and a sound sibling that has not; a test there asserts every row of the registry
+ *     whole. Live tests run a real program of each kind.
+ *
+ * The cost is time that compute did not hide, where that is known (finding_unhidden), or else
+ * bytes. The severity follows from it, not from the rule.
+ */
+#ifndef FAULTLINE_FINDING_H
+#define FAULTLINE_FINDING_H
+
+#include "analysis/analysis.h"
+#include "analysis/finding_threshold.h"
+
+/* How sure the rule is that the evidence means what the title says. */
+enum finding_confidence { FINDING_GUESS, FINDING_LIKELY, FINDING_SURE };
+
+enum finding_severity {
+	FINDING_BY_COST, /* for finding_add: let the cost decide */
+	FINDING_NOTE,	 /* costs nothing that is known */
+	FINDING_LOW,
+	FINDING_MEDIUM,
+	FINDING_HIGH,
+};
+
+struct finding_verdict {
+	uint64_t cost_ns;    /* that no compute hid; TABLE_NO_UINT: not known */
+	uint64_t cost_bytes; /* moved or fetched in vain, or by the slow way; or TABLE_NO_UINT */
+	enum finding_confidence confidence;
+	enum finding_severity severity;
+};
+
+struct findings;
+
+struct finding_rule {
+	const char *id;	    /* "mmap-random", for --explain and JSON */
+	unsigned int needs; /* JOB_*: not asked without these layers */
+	/* Returns 0 or -ENOMEM. */
+	int (*find)(struct findings *findings, const struct finding_rule *rule);
+	const struct table_column *evidence;
+	size_t evidence_count, evidence_bytes; /* columns; size of the struct they look at */
+	const char *title, *says, *advice, *more;
+	const char *rule; /* for --explain: when it speaks and why that costs, in some sentences */
+	const enum threshold *thresholds;
+	size_t threshold_count;
+};
+
+/* The rest of a rule's initializer for its evidence. */
+#define FINDING_EVIDENCE(type, columns)                                                            \
+	.evidence = (columns), .evidence_count = sizeof(columns) / sizeof((columns)[0]),           \
+	.evidence_bytes = sizeof(type)
+#define FINDING_THRESHOLDS(list)                                                                   \
+	.thresholds = (list), .threshold_count = sizeof(list) / sizeof((list)[0])
+
+/* What the rules see. */
+struct findings {
+	const struct measured *measured;
+	uint64_t duration_ns; /* of the run */
+	struct finding *all;
+	size_t count, room;
+	struct arena *arena; /* for what evidence points to; lives as long as the findings */
+};
+
+/* `evidence` is copied, but not what it points to. Returns 0 or -ENOMEM. */
+int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
+		const struct finding_verdict *verdict);
+
+/* The part of a time of a class that no compute hid, taken as of the class as a whole: exact when
+ * it is all of the class, an estimate else. All of it when nobody told of compute. */
+uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns);
+
+/* The last part of a path. */
+struct table_text finding_base_name(struct table_text path);
+
+/* All rules, for --explain and for tests. */
+extern const struct finding_rule *const finding_rules[];
+extern const size_t finding_rule_count;
+/* NULL when there is none of that name. */
+const struct finding_rule *finding_rule_named(const char *id);
+
+/* finding_trace.c: what the trace itself lacks. */
+extern const struct finding_rule finding_loss;
+/* finding_mmap.c: files that are read through a mapping. */
+extern const struct finding_rule finding_mmap_random;
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Texts from templates. Knows nothing of what they are about.
+ */
+#include "analysis/finding_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "units.h"
+
+#define NAME_MOST 64
+
+static void write_number(FILE *out, uint64_t value, enum table_unit unit)
+{
+	char text[UNITS_TEXT];
+
+	switch (unit) {
+	case UNIT_BYTES:
+		fputs(units_bytes(text, value), out);
+		break;
+	case UNIT_NS:
+		fputs(units_ns(text, value), out);
+		break;
+	case UNIT_COUNT:
+		fputs(units_count(text, value), out);
+		break;
+	default:
+		fprintf(out, "%llu", (unsigned long long)value);
+	}
+}
+
+static void write_cell(FILE *out, const struct cell *cell, enum table_unit unit)
+{
+	char text[UNITS_TEXT];
+
+	switch (cell->type) {
+	case CELL_UINT:
+		write_number(out, cell->uint, unit);
+		break;
+	case CELL_INT:
+		fprintf(out, "%lld", (long long)cell->sint);
+		break;
+	case CELL_REAL:
+		if (unit == UNIT_SHARE)
+			fputs(units_share(text, cell->real), out);
+		else
+			fprintf(out, "%.3g", cell->real);
+		break;
+	case CELL_TEXT:
+		fwrite(cell->text, 1, cell->length, out);
+		break;
+	default:
+		fputc('-', out);
+	}
+}
+
+/* Writes what stands for "{NAME}" at `at`; returns the bytes of it that were taken. */
+static size_t write_name(FILE *out, const char *at, const struct table *record,
+			 const char **unknown)
+{
+	size_t length = strcspn(at + 1, "}");
+	char name[NAME_MOST];
+	int column = -1;
+
+	if (length < sizeof(name) && at[1 + length]) {
+		memcpy(name, at + 1, length);
+		name[length] = '\0';
+		column = table_find_column(record, name);
+	}
+	if (column >= 0) {
+		write_cell(out, &record->cells[column], record->columns[column].unit);
+		return length + 2;
+	}
+	if (unknown)
+		*unknown = at;
+	fputc('{', out);
+	return 1;
+}
+
+const char *finding_text(struct arena *arena, const char *pattern, const struct table *record,
+			 const char **unknown)
+{
+	char *bytes = NULL;
+	const char *text;
+	size_t length;
+	FILE *out = open_memstream(&bytes, &length);
+
+	if (!out)
+		return NULL;
+	while (*pattern) {
+		size_t plain = strcspn(pattern, "{");
+
+		fwrite(pattern, 1, plain, out);
+		pattern += plain;
+		if (*pattern)
+			pattern += write_name(out, pattern, record, unknown);
+	}
+	text = fclose(out) ? NULL : arena_text(arena, bytes, length);
+	free(bytes);
+	return text;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The list of thresholds as a table. Knows nothing of who compares with them.
+ */
+#include "analysis/finding_threshold.h"
+
+const struct finding_threshold finding_thresholds[THRESHOLD_COUNT] = {
+#define X(name, value, unit, meaning, source) { #name, value, unit, meaning, source },
+	THRESHOLDS(X)
+#undef X
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The job's I/O by class, for the table "totals" and for those who draw conclusions from it.
+ */
+#ifndef FAULTLINE_TOTALS_H
+#define FAULTLINE_TOTALS_H
+
+#include "analysis/analysis.h"
+#include "analysis/tally.h"
+
+/* Lost events included, but for merged time. */
+const struct tally *totals_class(const struct measured *measured, enum io_class class);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a finding means, in words: its rule, its thresholds with their sources, its evidence.
+ */
+#ifndef FAULTLINE_EXPLAIN_H
+#define FAULTLINE_EXPLAIN_H
+
+#include "analysis/finding.h"
+#include "output/sink.h"
+
+void explain_finding(struct sink *out, const struct finding_rule *rule, size_t width);
+
+#endif
