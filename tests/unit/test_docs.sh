@@ -65,14 +65,15 @@ for command in "${commands[@]}"; do
 	done < <("$FAULTLINE" "$command" --help | sed -nE 's/^ .*(--[a-z-]+) ([a-z]+\|[a-z|]+) .*/\1 \2/p')
 done
 
-# Every key of the JSON report and of a printed event, but the names of layers and sizes.
+# Every key of the JSON report and of a printed event, but the names of layers, sizes and of the
+# evidence of findings, of which --explain tells.
 bold=$(sed -nE 's/\\-/-/g; /^\.(B|BR|BI|RB) /p' "$page" | grep -oE '[A-Za-z_0-9]+' | sort -u)
 keys=$("$PYTHON" - "$FAULTLINE" <<'END'
 import json, subprocess, sys
 
 def walk(value, path):
     for key, inner in value.items() if isinstance(value, dict) else ():
-        if path[-1:] not in (["by_layer"], ["layers"], ["sizes"]):
+        if path[-1:] not in (["by_layer"], ["layers"], ["sizes"], ["evidence"]):
             yield key
         yield from walk(inner, path + [key])
     for inner in value if isinstance(value, list) else ():

@@ -85,6 +85,7 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
 	char *bytes = NULL;
 	const char *text;
 	size_t length;
+	bool whole;
 	FILE *out = open_memstream(&bytes, &length);
 
 	if (!out)
@@ -97,7 +98,9 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
 		if (*pattern)
 			pattern += write_name(out, pattern, record, unknown);
 	}
-	text = fclose(out) ? NULL : arena_text(arena, bytes, length);
+	whole = !fflush(out) && !ferror(out);
+	fclose(out);
+	text = whole && bytes ? arena_text(arena, bytes, length) : NULL;
 	free(bytes);
 	return text;
 }
