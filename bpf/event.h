@@ -187,17 +187,34 @@ struct event_span_end {
 #define CALL_OPEN_HOW (1u << 10)   /* open flags are in a struct open_how */
 #define CALL_OPEN_FLAGS (1u << 11) /* `length` names the open flags instead */
 #define CALL_CLOSES (1u << 12)
-#define CALL_PLAIN (1u << 13)  /* the short way will do: set by shape when the table is filled */
-#define CALL_WRITES (1u << 14) /* pages that it brings into its file's cache are its own making */
+#define CALL_PLAIN (1u << 13)	/* the short way will do: set by shape when the table is filled */
+#define CALL_WRITES (1u << 14)	/* pages that it brings into its file's cache are its own making */
+#define CALL_REQUEST (1u << 15) /* which call it is, its argument `request` says: see below */
+#define CALL_RING                                                                                  \
+	(1u << 16)	      /* `request` points to a struct io_uring_params, whose SQPOLL it is  \
+			       */
+#define CALL_EXECS (1u << 17) /* once done, its file is the program that runs then */
+#define CALL_SUBMITS (1u << 18) /* a positive result is a number of operations that begin */
 
 struct call_row {
+	__u32 traits;
 	__u16 op; /* 0: not recorded; else number in the table of operations */
-	__u16 traits;
 	__u8 fd, fd2;
 	__u8 offset;
 	__u8 length;
 	__u8 path, path_dir; /* path_dir 0: relative to the working directory */
 	__u8 path2, path2_dir;
+	__u8 request;
+	__u8 pad;
+};
+
+/* A call that is many: its row in the table of calls has CALL_REQUEST, and what is recorded of it
+ * stands here. `number` 0: no row (that is read, or io_setup). */
+#define CALL_REQUESTS 16
+struct call_request {
+	__u32 number;
+	__u32 request;
+	struct call_row row;
 };
 
 /* The first word of a task's state; the user side arms the command. */
@@ -303,6 +320,7 @@ struct op_total {
 	__u64 time_ns;
 	__u64 fetched_pages;
 	__u64 created_pages;
+	__u64 submissions;
 };
 
 /* Kept per CPU and record kind. */

@@ -6,6 +6,7 @@
 
 const volatile bool have_rdonly_cast = false;
 const volatile struct call_row calls[CALL_TABLE_SIZE] = {};
+const volatile struct call_request requests[CALL_REQUESTS] = {};
 const volatile __u32 file_classes = 0;
 const volatile __u32 mmap_number = 0;
 const volatile __u32 page_bytes = 4096;

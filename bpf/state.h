@@ -13,6 +13,7 @@
 /* --- settings: constants to the verifier --- */
 
 extern const volatile struct call_row calls[CALL_TABLE_SIZE];
+extern const volatile struct call_request requests[CALL_REQUESTS];
 extern const volatile __u32 file_classes; /* FILE_CLASS_* to record */
 extern const volatile __u32 mmap_number;  /* of the system call */
 extern const volatile __u32 page_bytes;
@@ -41,12 +42,27 @@ struct known_file {
 	__u32 pad;
 };
 
+/*
+ * A call that a signal interrupted and that the kernel may make again: the task's fields from
+ * call_start_ns to call_major_seen, and what tells whether it is this call that goes on.
+ */
+#define CALL_WORDS 8
+
+struct suspended_call {
+	__u64 words[CALL_WORDS];
+	__u64 end_ns;
+	__u64 ip, sp; /* of the call in the program */
+	__u32 op;
+	__u32 number;
+};
+
 struct task_state {
 	__u32 mode; /* enum task_mode */
 
 	/* The system call in flight. */
 	__u32 call_op; /* 0: none */
 	__u32 call_number;
+	__u32 call_suspended; /* `suspended` holds a call that a signal interrupted */
 	__u64 call_start_ns;
 	__u64 call_file; /* addresses: compared and read from, never trusted */
 	__u64 call_mapping;
@@ -76,7 +92,14 @@ struct task_state {
 
 	__u32 known_next;
 	struct known_file known[2];
+
+	struct suspended_call suspended;
 };
+
+_Static_assert(__builtin_offsetof(struct task_state, call_major_seen) + 4 -
+			       __builtin_offsetof(struct task_state, call_start_ns) ==
+		       CALL_WORDS * 8,
+	       "what is kept of a suspended call");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);

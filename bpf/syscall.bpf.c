@@ -23,6 +23,11 @@
 #define PROT_EXEC 0x4
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
+#define EINTR 4
+#define ERESTART_FIRST 512 /* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND */
+#define ERESTART_COUNT 3
+#define IORING_SETUP_SQPOLL 0x2
+#define IORING_PARAMS_FLAGS 8 /* where a struct io_uring_params has them */
 
 struct user_iovec {
 	__u64 base, length;
@@ -50,6 +55,27 @@ static __always_inline void call_args_read(struct call_args *args, struct pt_reg
 static __always_inline __u64 call_arg(const struct call_args *args, __u32 number)
 {
 	return args->at[number & 7];
+}
+
+/* The row of a call that is many, by what its argument asks for; one with op 0 where that is not
+ * recorded. */
+static __always_inline struct call_row request_row(struct call_row row, __u32 number,
+						   const struct call_args *args)
+{
+	__u32 request = call_arg(args, row.request);
+
+	if (row.traits & CALL_RING) {
+		__u32 flags = 0;
+
+		bpf_probe_read_user(&flags, sizeof(flags),
+				    (void *)call_arg(args, row.request) + IORING_PARAMS_FLAGS);
+		request = flags & IORING_SETUP_SQPOLL;
+	}
+	row.op = 0;
+	for (__u32 i = 0; i < CALL_REQUESTS; i++)
+		if (requests[i].number == number && requests[i].request == request)
+			row = *(const struct call_row *)&requests[i].row;
+	return row;
 }
 
 static __always_inline bool in_compat_call(struct task_struct *task)
@@ -172,7 +198,7 @@ static __always_inline bool enter_plain(struct task_state *state, struct task_st
 			      traits & CALL_CLOSES && KREAD(file, file, f_mode) & FMODE_WRITE);
 }
 
-/* The files of any call; false when their kind is not recorded. */
+/* The files of any call. Returns its operation, 0 when it or their kind is not recorded. */
 __noinline int enter_any(struct task_state *state, struct call_args *args, __u32 number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -180,6 +206,11 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 
 	if (!state || !args)
 		return 0;
+	if (row.traits & CALL_REQUEST) {
+		row = request_row(row, number, args);
+		if (!row.op)
+			return 0;
+	}
 	if (row.traits & CALL_TRANSFER) {
 		bool wanted = file_of_fd(task, call_arg(args, row.fd2)) &&
 			      call_take_any_fd(state, call_arg(args, row.fd2), false);
@@ -191,7 +222,8 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 		state->call_flags = 0;
 		state->call_file = 0;
 		state->call_mapping = 0;
-		return call_take_any_fd(state, call_arg(args, row.fd), false) || wanted;
+		return call_take_any_fd(state, call_arg(args, row.fd), false) || wanted ? row.op
+											: 0;
 	}
 	if (row.traits & CALL_MAP) {
 		struct vm_area_struct *vma = vma_find(call_arg(args, 1));
@@ -199,14 +231,14 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 
 		if (file)
 			call_take_file(state, file, false);
-		return 1;
+		return row.op;
 	}
 	if (row.traits & CALL_MMAP) {
 		if (!(call_arg(args, 4) & MAP_ANONYMOUS))
 			call_take_any_fd(state, call_arg(args, row.fd), false);
-		return 1;
+		return row.op;
 	}
-	return call_take_any_fd(state, call_arg(args, row.fd), false);
+	return call_take_any_fd(state, call_arg(args, row.fd), false) ? row.op : 0;
 }
 
 static __always_inline void count_undecoded(struct task_struct *task)
@@ -216,6 +248,76 @@ static __always_inline void count_undecoded(struct task_struct *task)
 
 	if (total && task_followed(task))
 		total->count++;
+}
+
+/* --- calls that do not end as they begin --- */
+
+/* Counts a call whose end was not seen: of its result and its time nothing is known. */
+__noinline int call_left(struct task_state *state)
+{
+	struct op_total *total;
+	__u32 op;
+
+	if (!state)
+		return 0;
+	op = state->call_op;
+	total = bpf_map_lookup_elem(&op_totals, &op);
+	if (total)
+		total->count++;
+	ring_lose(EVENT_SYSCALL);
+	state->call_op = 0;
+	state->call_mapping = 0;
+	return 0;
+}
+
+/*
+ * A signal interrupted the call in flight. The kernel makes it again, once the signal's handler has
+ * returned, or gives EINTR to the program: only what follows tells. Returns 0 when the place is
+ * taken by a call that is further out, made before the handler that made this one.
+ */
+__noinline int call_suspend(struct task_state *state, __u64 ip, __u64 sp)
+{
+	if (!state || state->call_suspended)
+		return 0;
+	__builtin_memcpy(state->suspended.words, &state->call_start_ns,
+			 sizeof(state->suspended.words));
+	state->suspended.end_ns = bpf_ktime_get_ns();
+	state->suspended.ip = ip;
+	state->suspended.sp = sp;
+	state->suspended.op = state->call_op;
+	state->suspended.number = state->call_number;
+	state->call_suspended = 1;
+	state->call_op = 0;
+	state->call_mapping = 0;
+	return 1;
+}
+
+static __always_inline void call_restore(struct task_state *state)
+{
+	__builtin_memcpy(&state->call_start_ns, state->suspended.words,
+			 sizeof(state->suspended.words));
+	state->call_op = state->suspended.op;
+	state->call_number = state->suspended.number;
+	state->call_suspended = 0;
+}
+
+/* The call that has just begun may be the suspended one, made again. */
+__noinline int call_continue(struct task_state *state, __u64 ip, __u64 sp)
+{
+	if (!state || state->suspended.number != state->call_number || state->suspended.ip != ip ||
+	    state->suspended.sp != sp)
+		return 0;
+	call_restore(state);
+	return 1;
+}
+
+/* A handler has returned to where the suspended call was made; true when that ended so. */
+__noinline int call_interrupted(struct task_state *state, __u64 ip, __u64 sp, __s64 result)
+{
+	if (!state || state->suspended.ip != ip || state->suspended.sp != sp || result != -EINTR)
+		return 0;
+	call_restore(state);
+	return 1;
 }
 
 static __always_inline int entered(struct pt_regs *regs, long number)
@@ -236,8 +338,9 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 	state = task_followed(task);
 	if (!state)
 		return 0;
+	if (state->call_op)
+		call_left(state);
 
-	state->call_op = 0;
 	state->call_file = 0;
 	state->call_mapping = 0;
 	state->call_file_id = 0;
@@ -257,12 +360,15 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 		struct call_args args;
 
 		call_args_read(&args, regs);
-		if (!enter_any(state, &args, number))
+		row.op = enter_any(state, &args, number);
+		if (!row.op)
 			return 0;
 	}
 	state->call_op = row.op;
 	state->call_number = number;
 	state->call_start_ns = bpf_ktime_get_ns();
+	if (state->call_suspended)
+		call_continue(state, REGS_IP(regs), REGS_SP(regs));
 	return 0;
 }
 
@@ -390,6 +496,14 @@ static __always_inline void count_call(struct task_state *state, struct call_end
 		total->bytes += end->result;
 }
 
+static __always_inline void count_submissions(__u32 op, __u64 submissions)
+{
+	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
+
+	if (total)
+		total->submissions += submissions;
+}
+
 static __always_inline void fill_call(struct event_syscall *event, struct task_state *state,
 				      struct task_struct *task, struct call_end *end)
 {
@@ -505,6 +619,15 @@ out:
 	return 0;
 }
 
+/* The program that the task runs now. */
+static __always_inline bool take_program(struct task_state *state)
+{
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct file *file = KREAD(mm_struct, mm, exe_file);
+
+	return !file || call_take_file(state, file, false);
+}
+
 /*
  * A call that names a path is about a file when the path is empty (fstat by another name: the file
  * is the directory descriptor's), or when it opened one. False when it must not be recorded.
@@ -514,6 +637,8 @@ static __always_inline bool path_call_file(struct task_state *state, struct call
 	const struct call_row *row = &end->row;
 	char first = 1;
 
+	if (row->traits & CALL_EXECS && end->result >= 0)
+		return take_program(state);
 	if (row->traits & CALL_OPENS)
 		return end->result < 0 || call_take_any_fd(state, end->result, true);
 	if (!row->path_dir || row->path2)
@@ -537,12 +662,19 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, __s64 
 	if (!state || !args)
 		return 0;
 	end.row = call_row(state->call_number);
+	if (end.row.traits & CALL_REQUEST) {
+		end.row = request_row(end.row, state->call_number, args);
+		if (!end.row.op)
+			return 0;
+	}
 	if (end.row.path && !path_call_file(state, &end))
 		return 0;
 	exit_offset(state, &end);
 	exit_asked(&end);
 	exit_flags(state, &end);
 	count_call(state, &end);
+	if (end.row.traits & CALL_SUBMITS && result > 0)
+		count_submissions(end.row.op, result);
 	if (state->call_flags & TRACE_OP_EXECUTABLE && state->call_file && result > 0)
 		code_send(task, result, call_arg(args, 2));
 	if (end.row.traits & CALL_TRANSFER ||
@@ -572,9 +704,23 @@ static __always_inline int left(struct pt_regs *regs, long result)
 	struct task_state *state = task_followed(task);
 	struct call_end end = { .result = result };
 
-	if (!state || !state->call_op)
+	if (!state)
 		return 0;
-	end.now_ns = bpf_ktime_get_ns();
+	if (!state->call_op) {
+		if (!state->call_suspended ||
+		    !call_interrupted(state, REGS_IP(regs), REGS_SP(regs), result))
+			return 0;
+		end.now_ns = state->suspended.end_ns;
+	} else {
+		if (SYSCALL_NUMBER(regs) != state->call_number) {
+			call_left(state);
+			return 0;
+		}
+		if ((__u64)(-ERESTART_FIRST - result) < ERESTART_COUNT &&
+		    call_suspend(state, REGS_IP(regs), REGS_SP(regs)))
+			return 0;
+		end.now_ns = bpf_ktime_get_ns();
+	}
 	if (state->fault_start_ns)
 		fault_settle(state, 0, false);
 	end.row = call_row(state->call_number);
@@ -600,6 +746,32 @@ static __always_inline int code_mapped(struct pt_regs *regs, long result)
 		return 0;
 	if (SYSCALL_ARG2(regs) & PROT_EXEC && !(SYSCALL_ARG3(regs) & MAP_ANONYMOUS) && result > 0)
 		code_send(task, result, SYSCALL_ARG1(regs));
+	return 0;
+}
+
+/*
+ * The end of a thread whose call did not end: a signal interrupted that, and killed the thread.
+ * Where its end is told before, it is not followed any more.
+ */
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(fl_call_cut, struct task_struct *task)
+{
+	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
+	struct call_end end = { .result = -EINTR, .offset = -1 };
+
+	if (!state || !(state->call_suspended || state->call_op))
+		return 0;
+	if (state->call_suspended) {
+		call_restore(state);
+		end.now_ns = state->suspended.end_ns;
+	} else {
+		end.now_ns = bpf_ktime_get_ns();
+	}
+	end.row.op = state->call_op;
+	state->call_flags |= TRACE_OP_UNFINISHED;
+	count_call(state, &end);
+	send_call(state, task, &end);
+	state->call_op = 0;
 	return 0;
 }
 

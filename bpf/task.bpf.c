@@ -106,13 +106,36 @@ static __always_inline bool gains_rights(struct linux_binprm *bprm)
 	       bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP;
 }
 
-static __always_inline int executed(struct task_struct *task, struct linux_binprm *bprm, __u32 copy)
+/*
+ * A thread that is not the process's first and executes a program goes on under the id of the
+ * first; its own id ends here. Its faults will be told when it ends.
+ */
+static __always_inline void send_id_end(struct task_struct *task, int tid)
+{
+	struct event_exit *event = ring_reserve(EVENT_EXIT, sizeof(*event), task);
+
+	if (!event)
+		return;
+	event->header.tid = tid;
+	event->header.time_ns = bpf_ktime_get_ns();
+	event->major_faults = 0;
+	event->minor_faults = 0;
+	bpf_get_current_comm(event->comm, sizeof(event->comm));
+	event->process_ends = 0;
+	event->code = 0;
+	ring_submit(event);
+}
+
+static __always_inline int executed(struct task_struct *task, int old_tid,
+				    struct linux_binprm *bprm, __u32 copy)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
 	struct mm_struct *mm = task->mm;
 
 	if (!state || state->mode == TASK_IGNORED || !copy_is_first(state, (__u64)mm, copy))
 		return 0;
+	if (state->mode == TASK_FOLLOWED && old_tid != task->pid)
+		send_id_end(task, old_tid);
 	if (!follow_privileged && gains_rights(bprm)) {
 		state->mode = TASK_IGNORED;
 		note(NOTE_PRIVILEGED);
@@ -171,10 +194,10 @@ static __always_inline int exited(struct task_struct *task)
 		return forked(parent, child, copy);                                                \
 	}                                                                                          \
 	SEC("?tp_btf/sched_process_exec")                                                          \
-	int BPF_PROG(fl_exec##suffix, struct task_struct *task, int old_pid,                       \
+	int BPF_PROG(fl_exec##suffix, struct task_struct *task, int old_tid,                       \
 		     struct linux_binprm *bprm)                                                    \
 	{                                                                                          \
-		return executed(task, bprm, copy);                                                 \
+		return executed(task, old_tid, bprm, copy);                                        \
 	}                                                                                          \
 	SEC("?tp_btf/sched_process_exit")                                                          \
 	int BPF_PROG(fl_exit##suffix, struct task_struct *task)                                    \

@@ -25,6 +25,7 @@ struct maple_arange_64 {
 struct mm_struct {
 	struct maple_tree mm_mt; /* since 6.1 (d4af56c5c7c6); a red-black tree before */
 	unsigned long arg_start, arg_end, env_start, env_end;
+	struct file *exe_file;
 } CORE_STRUCT;
 
 struct vm_area_struct {

@@ -19,6 +19,8 @@ struct pt_regs {
 } CORE_STRUCT;
 
 #define SYSCALL_NUMBER(regs) ((regs)->orig_ax)
+#define REGS_IP(regs) ((regs)->ip)
+#define REGS_SP(regs) ((regs)->sp)
 #define SYSCALL_ARG0(regs) ((regs)->di)
 #define SYSCALL_ARG1(regs) ((regs)->si)
 #define SYSCALL_ARG2(regs) ((regs)->dx)
@@ -37,11 +39,15 @@ struct user_pt_regs {
 
 struct pt_regs {
 	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
 	__u64 orig_x0;
 	int syscallno;
 } CORE_STRUCT;
 
 #define SYSCALL_NUMBER(regs) ((regs)->syscallno)
+#define REGS_IP(regs) ((regs)->pc)
+#define REGS_SP(regs) ((regs)->sp)
 #define SYSCALL_ARG0(regs) ((regs)->orig_x0)
 #define SYSCALL_ARG1(regs) ((regs)->regs[1])
 #define SYSCALL_ARG2(regs) ((regs)->regs[2])

@@ -11,13 +11,16 @@
  */
 #include <signal.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #include "live.h"
@@ -172,6 +175,13 @@ static void do_looks(struct place *place)
 	syscall(SYS_symlinkat, "looked-at", place->dir_fd, "link-to-it");
 	syscall(SYS_readlinkat, place->dir_fd, "link-to-it", buffer, sizeof(buffer));
 	syscall(SYS_readlinkat, place->dir_fd, "looked-at", buffer, sizeof(buffer));
+	syscall(SYS_statfs, in(place, "looked-at"), &(struct statfs) { 0 });
+	syscall(SYS_statfs, in(place, "missing"), &(struct statfs) { 0 });
+	syscall(SYS_fstatfs, fd, &(struct statfs) { 0 });
+	syscall(SYS_fstatfs, BAD_FD, &(struct statfs) { 0 });
+	syscall(SYS_execve, in(place, "missing"), NULL, NULL);
+	syscall(SYS_execve, in(place, "looked-at"), NULL, NULL); /* may not be executed */
+	syscall(SYS_execveat, place->dir_fd, "missing", NULL, NULL, 0);
 	syscall(SYS_getdents64, place->dir_fd, buffer, sizeof(buffer));
 	syscall(SYS_getdents64, fd, buffer, sizeof(buffer));
 	syscall(SYS_getdents64, BAD_FD, buffer, sizeof(buffer));
@@ -289,6 +299,41 @@ static void do_transfers(struct place *place)
 	syscall(SYS_close, from);
 }
 
+/* Locks, none of which has to wait, and copies that share blocks, where the file system can. */
+static void do_locks(struct place *place)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 10 };
+	int fd = make_file(place, "locked", PAGE), other = make_file(place, "copied", 0);
+	struct file_clone_range range = { .src_fd = fd };
+	int fds[] = { fd, BAD_FD };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		syscall(SYS_flock, fds[i], LOCK_EX);
+		syscall(SYS_flock, fds[i], LOCK_UN);
+		lock.l_pid = 0;
+		lock.l_type = F_WRLCK;
+		syscall(SYS_fcntl, fds[i], F_SETLKW, &lock);
+		syscall(SYS_fcntl, fds[i], F_GETLK, &lock);
+		lock.l_type = F_UNLCK;
+		syscall(SYS_fcntl, fds[i], F_SETLK, &lock);
+		lock.l_pid = 0;
+		lock.l_type = F_RDLCK;
+		syscall(SYS_fcntl, fds[i], F_OFD_SETLKW, &lock);
+		syscall(SYS_fcntl, fds[i], F_OFD_SETLK, &lock);
+		syscall(SYS_fcntl, fds[i], F_OFD_GETLK, &lock);
+		syscall(SYS_fcntl, fds[i], F_GETFD); /* nothing that is recorded */
+		syscall(SYS_fcntl, fds[i], F_GETFL);
+		syscall(SYS_ioctl, other, FICLONE, fds[i]);
+		syscall(SYS_ioctl, fds[i], FS_IOC_GETFLAGS, &(int) { 0 });
+		range.src_fd = fds[i];
+		syscall(SYS_ioctl, other, FICLONERANGE, &range);
+		syscall(SYS_ioctl, fds[i], FIDEDUPERANGE, BAD_ADDRESS);
+	}
+	syscall(SYS_fcntl, fd, F_SETLK, BAD_ADDRESS);
+	syscall(SYS_close, other);
+	syscall(SYS_close, fd);
+}
+
 static void do_names(struct place *place)
 {
 	int at = place->dir_fd;
@@ -372,6 +417,7 @@ static void *work(void *argument)
 	do_sizes_and_syncs(place);
 	do_maps(place);
 	do_transfers(place);
+	do_locks(place);
 	do_names(place);
 	if (with_others)
 		do_others();

@@ -16,6 +16,7 @@ import functools
 import json
 import mmap
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -40,7 +41,15 @@ RECORDED = """
     readlink readlinkat getdents getdents64 lseek ftruncate truncate fallocate
     fsync fdatasync msync sync_file_range syncfs mmap munmap mremap madvise mlock mlock2
     sendfile splice copy_file_range fadvise64 readahead
-    rename renameat renameat2 unlink unlinkat mkdir mkdirat rmdir link symlink""".split()
+    rename renameat renameat2 unlink unlinkat mkdir mkdirat rmdir link symlink
+    execve statfs fstatfs flock fcntl_getlk fcntl_setlk fcntl_setlkw
+    fcntl_ofd_getlk fcntl_ofd_setlk fcntl_ofd_setlkw""".split()
+
+# Calls of which some requests are recorded, as calls of their own: which, as strace names them.
+REQUESTS = {
+    "fcntl": ("F_GETLK", "F_SETLK", "F_SETLKW", "F_OFD_GETLK", "F_OFD_SETLK", "F_OFD_SETLKW"),
+    "ioctl": ("FICLONE", "FICLONERANGE", "FIDEDUPERANGE"),
+}
 
 
 class Broken(Exception):
@@ -273,6 +282,43 @@ def strace_counts(command, **options):
             if len(words) > 1 and words[1].isdigit() and words[0] != "total":
                 counts[words[0]] = (int(words[1]), int(words[2]) if len(words) > 2 else 0)
         return counts
+
+
+def strace_requests(command, **options):
+    """{call_request: (count, errors)} of REQUESTS, of a command and all its children."""
+    directory = machine().new_dir()
+    run(
+        "strace",
+        "-ff",  # a file for each thread: no line is broken by another's
+        "-qq",
+        "-e",
+        "trace=" + ",".join(REQUESTS),
+        "-o",
+        f"{directory}/calls",
+        *command,
+        **options,
+    )
+    counts = {}
+    for name in os.listdir(directory):
+        with open(f"{directory}/{name}", errors="replace") as file:
+            for call, words, result in re.findall(
+                r"^(\w+)\(-?\d+, ([\w ]+).* = (-?\d+)", file.read(), re.MULTILINE
+            ):
+                # One number may have two names: "BTRFS_IOC_CLONE or FICLONE".
+                for request in set(words.split()) & set(REQUESTS[call]):
+                    key = f"{call}_{request[2:] if call == 'fcntl' else request}".lower()
+                    count, errors = counts.get(key, (0, 0))
+                    counts[key] = (count + 1, errors + (int(result) < 0))
+    return counts
+
+
+def expected_counts(program, *arguments):
+    """{call: (count, errors)} that is to be recorded of a program that is given a new directory."""
+    counts = strace_counts([program, machine().new_dir(), *arguments])
+    counts.update(strace_requests([program, machine().new_dir(), *arguments]))
+    # The exec of the program itself: before it nothing is recorded.
+    count, errors = counts["execve"]
+    return {**counts, "execve": (count - 1, errors)}
 
 
 # --- a trace, decoded from its documented form ---------------------------------------------------

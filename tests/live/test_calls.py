@@ -4,7 +4,7 @@ import subprocess
 import unittest
 
 import harness
-from harness import RECORDED, Recording, machine, strace_counts
+from harness import RECORDED, Recording, machine
 
 
 class Calls(unittest.TestCase):
@@ -14,7 +14,7 @@ class Calls(unittest.TestCase):
         return Recording([machine().program("calls"), machine().new_dir(), *others], *arguments)
 
     def counted(self, *others):
-        return strace_counts([machine().program("calls"), machine().new_dir(), *others])
+        return harness.expected_counts(machine().program("calls"), *others)
 
     def compare(self, ours, theirs):
         """Of the calls that must be recorded, and of whatever else is."""

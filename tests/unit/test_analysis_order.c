@@ -393,7 +393,8 @@ static void test_hostile_rows(void **state)
 			for (size_t j = 0; j < M_OPERATIONS; j++)
 				made[i].operations[j] = (struct trace_operation_total) {
 					hostile_value(), hostile_value(), hostile_value(),
-					hostile_value(), hostile_value(), hostile_value()
+					hostile_value(), hostile_value(), hostile_value(),
+					hostile_value()
 				};
 			readers[i] =
 				round % 3 ? made_finish(&made[i], hostile_value(), hostile_value())

@@ -123,14 +123,23 @@ static void test_each_kind_is_decoded(void **state)
 
 static void test_calls_by_number(void **state)
 {
+	struct call_request requests[CALL_REQUESTS];
 	struct call_row rows[CALL_TABLE_SIZE];
 	const struct trace_operation *operations;
 	size_t count, found = 0;
 
 	operations = calls_operations(&count);
-	calls_fill(rows);
+	calls_fill(rows, requests);
 	for (size_t i = 0; i < CALL_TABLE_SIZE; i++)
-		found += rows[i].op != 0;
+		found += rows[i].op != 0 && !(rows[i].traits & CALL_REQUEST);
+	for (size_t i = 0; i < CALL_REQUESTS; i++) {
+		if (!requests[i].row.op)
+			continue;
+		found++;
+		assert_true(rows[requests[i].number].traits & CALL_REQUEST);
+		assert_false(rows[requests[i].number].traits & CALL_PLAIN);
+		assert_int_equal(rows[requests[i].number].request, requests[i].row.request);
+	}
 	assert_int_equal(found, count - OP_FIRST_CALL);
 	assert_string_equal(operations[rows[SYS_pread64].op].name, "pread64");
 	assert_string_equal(operations[rows[SYS_copy_file_range].op].name, "copy_file_range");

@@ -28,6 +28,7 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_ANONFAULT] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_CACHE] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_UNDECODED] = { IO_NONE, DOOR_NONE, 0, false, false },
+	[TRACE_ASYNC] = { IO_NONE, DOOR_NONE, 0, false, false },
 };
 
 #define CALL_COLUMNS                                                                               \

@@ -5,6 +5,9 @@
 #include "capture/calls.h"
 
 #include <assert.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/io_uring.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -13,14 +16,21 @@ struct call {
 	struct trace_operation operation;
 	int number;
 	struct call_row row;
+	bool by_request;  /* one of the many that this number stands for: */
+	uint32_t request; /* what argument `row.request` says then */
 };
 
 #define CALL(call_name, call_family, ...)                                                          \
 	{                                                                                          \
-		{ "syscall", #call_name, call_family }, __NR_##call_name,                          \
-		{                                                                                  \
-			__VA_ARGS__                                                                \
-		}                                                                                  \
+		.operation = { "syscall", #call_name, call_family }, .number = __NR_##call_name,   \
+		.row = { __VA_ARGS__ }                                                             \
+	}
+
+/* One of the requests of a call, under the name of its manual page. */
+#define REQUEST(call, call_name, call_family, value, ...)                                          \
+	{                                                                                          \
+		.operation = { "syscall", call_name, call_family }, .number = __NR_##call,         \
+		.row = { __VA_ARGS__ }, .by_request = true, .request = value                       \
 	}
 
 /* Argument numbers count from 1. An operation's number is its place in this table: append only
@@ -61,6 +71,10 @@ static const struct call call_table[] = {
 	     .traits = CALL_OPENS | CALL_OPEN_HOW),
 	CALL(close, TRACE_METADATA, .fd = 1, .traits = CALL_CLOSES),
 
+	/* running them */
+	CALL(execve, TRACE_METADATA, .path = 1, .traits = CALL_EXECS),
+	CALL(execveat, TRACE_METADATA, .path_dir = 1, .path = 2, .traits = CALL_EXECS),
+
 	/* looking at files and directories */
 	CALL(fstat, TRACE_METADATA, .fd = 1),
 	CALL(newfstatat, TRACE_METADATA, .path_dir = 1, .path = 2),
@@ -70,6 +84,8 @@ static const struct call call_table[] = {
 	CALL(readlinkat, TRACE_METADATA, .path_dir = 1, .path = 2),
 	CALL(getdents64, TRACE_METADATA, .fd = 1, .length = 3),
 	CALL(lseek, TRACE_METADATA, .fd = 1, .traits = CALL_SEEK),
+	CALL(fstatfs, TRACE_METADATA, .fd = 1),
+	CALL(statfs, TRACE_METADATA, .path = 1),
 
 	/* changing them */
 	CALL(ftruncate, TRACE_METADATA, .fd = 1, .length = 2),
@@ -81,6 +97,28 @@ static const struct call call_table[] = {
 	CALL(mkdirat, TRACE_METADATA, .path_dir = 1, .path = 2),
 	CALL(linkat, TRACE_METADATA, .path_dir = 1, .path = 2, .path2_dir = 3, .path2 = 4),
 	CALL(symlinkat, TRACE_METADATA, .path_dir = 2, .path = 3),
+
+	/* taking a part of another file's blocks for one's own */
+	REQUEST(ioctl, "ioctl_ficlone", TRACE_METADATA, FICLONE, .fd = 1, .request = 2),
+	REQUEST(ioctl, "ioctl_ficlonerange", TRACE_METADATA, FICLONERANGE, .fd = 1, .request = 2),
+	REQUEST(ioctl, "ioctl_fideduperange", TRACE_METADATA, FIDEDUPERANGE, .fd = 1, .request = 2),
+
+	/* waiting for each other: what jobs on a shared file system may do for long */
+	CALL(flock, TRACE_METADATA, .fd = 1),
+	REQUEST(fcntl, "fcntl_getlk", TRACE_METADATA, F_GETLK, .fd = 1, .request = 2),
+	REQUEST(fcntl, "fcntl_setlk", TRACE_METADATA, F_SETLK, .fd = 1, .request = 2),
+	REQUEST(fcntl, "fcntl_setlkw", TRACE_METADATA, F_SETLKW, .fd = 1, .request = 2),
+	REQUEST(fcntl, "fcntl_ofd_getlk", TRACE_METADATA, F_OFD_GETLK, .fd = 1, .request = 2),
+	REQUEST(fcntl, "fcntl_ofd_setlk", TRACE_METADATA, F_OFD_SETLK, .fd = 1, .request = 2),
+	REQUEST(fcntl, "fcntl_ofd_setlkw", TRACE_METADATA, F_OFD_SETLKW, .fd = 1, .request = 2),
+
+	/* handing operations to the kernel, which are not traced themselves */
+	CALL(io_submit, TRACE_ASYNC, .traits = CALL_SUBMITS),
+	CALL(io_uring_enter, TRACE_ASYNC, .traits = CALL_SUBMITS),
+	REQUEST(io_uring_setup, "io_uring_setup", TRACE_ASYNC, 0, .request = 2,
+		.traits = CALL_RING),
+	REQUEST(io_uring_setup, "io_uring_setup_sqpoll", TRACE_ASYNC, IORING_SETUP_SQPOLL,
+		.request = 2, .traits = CALL_RING),
 
 	/* bringing them to the disk */
 	CALL(fsync, TRACE_SYNC, .fd = 1),
@@ -144,22 +182,35 @@ static bool is_plain(const struct call_row *row)
 {
 	const unsigned int known = CALL_FPOS | CALL_BYTES | CALL_CLOSES | CALL_WRITES;
 
-	return row->fd == 1 && !row->fd2 && !row->path && !row->path2 &&
+	return row->fd == 1 && !row->fd2 && !row->request && !row->path && !row->path2 &&
 	       (!row->length || row->length == 3) && (!row->offset || row->offset == 4) &&
 	       !(row->offset && row->traits & CALL_FPOS) && !(row->traits & ~known);
 }
 
-void calls_fill(struct call_row *rows)
+void calls_fill(struct call_row *rows, struct call_request *requests)
 {
+	size_t request_count = 0;
+
 	memset(rows, 0, CALL_TABLE_SIZE * sizeof(*rows));
+	memset(requests, 0, CALL_REQUESTS * sizeof(*requests));
 	for (size_t i = 0; i < CALL_COUNT; i++) {
 		const struct call *call = &call_table[i];
+		struct call_row *row;
 
 		if (call->number < 0 || call->number >= CALL_TABLE_SIZE)
 			continue;
-		rows[call->number] = call->row;
-		rows[call->number].op = OP_FIRST_CALL + i;
-		if (is_plain(&call->row))
-			rows[call->number].traits |= CALL_PLAIN;
+		row = &rows[call->number];
+		*row = call->row;
+		row->op = OP_FIRST_CALL + i;
+		if (is_plain(row))
+			row->traits |= CALL_PLAIN;
+		if (!call->by_request || request_count == CALL_REQUESTS)
+			continue;
+		requests[request_count++] = (struct call_request) {
+			.number = call->number,
+			.request = call->request,
+			.row = *row,
+		};
+		row->traits |= CALL_REQUEST;
 	}
 }

@@ -11,7 +11,8 @@
 /* The operations of a trace, in the order of their numbers: `*count` rows, statically allocated. */
 const struct trace_operation *calls_operations(size_t *count);
 
-/* Fills the kernel side's table: `rows` has CALL_TABLE_SIZE rows, indexed by number of the call. */
-void calls_fill(struct call_row *rows);
+/* Fills the kernel side's tables: `rows` has CALL_TABLE_SIZE rows, indexed by number of the call,
+ * `requests` CALL_REQUESTS. */
+void calls_fill(struct call_row *rows, struct call_request *requests);
 
 #endif

@@ -46,6 +46,12 @@ const struct part parts[] = {
 					      "raw_syscalls/sys_exit" } } } },
 	},
 	{
+		.layer = LAYER_SYSCALL,
+		.without = "calls that end with their thread are not recorded",
+		.variants = { { "tp_btf", .probes = { { "fl_call_cut", HOOK_TP_BTF,
+							"sched_process_exit" } } } },
+	},
+	{
 		.layer = LAYER_FAULT,
 		.required = true,
 		.variants = { { "fentry",

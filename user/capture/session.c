@@ -98,8 +98,9 @@ static void size_buffers(struct session *session)
 
 static void settings_fill(struct session *session, struct faultline *skeleton)
 {
-	/* The skeleton's copy of the table is const to the kernel side only. */
-	calls_fill((struct call_row *)skeleton->rodata->calls);
+	/* The skeleton's copies of the tables are const to the kernel side only. */
+	calls_fill((struct call_row *)skeleton->rodata->calls,
+		   (struct call_request *)skeleton->rodata->requests);
 	skeleton->rodata->file_classes = session->options.file_classes;
 	skeleton->rodata->lane_mask = session->lane_count - 1;
 	skeleton->rodata->lane_slot_count = session->slot_count;

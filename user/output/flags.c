@@ -5,8 +5,8 @@
 #include "output/flags.h"
 
 static const char *const op_flags[] = {
-	"direct",   "append", "sync",	  "unlinked", "writable", "create",
-	"truncate", "shared", "populate", "no file",  "path cut", "executable",
+	"direct", "append",   "sync",	 "unlinked", "writable",   "create",	 "truncate",
+	"shared", "populate", "no file", "path cut", "executable", "unfinished",
 };
 static const char *const fault_flags[] = { "major",   "write",	  "filemap",	"shared", "kernel",
 					   "in call", "unlinked", "unfinished", "untimed" };

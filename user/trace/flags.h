@@ -23,6 +23,8 @@
 
 #define TRACE_OP_EXECUTABLE (1u << 11) /* mmap: PROT_EXEC */
 
+#define TRACE_OP_UNFINISHED (1u << 12) /* a signal ended the thread before the call ended */
+
 /* `flags` of span_begin and instant rows. */
 #define TRACE_SPAN_CUT                                                                             \
 	(1u << 0) /* name or category fill what is kept of them, and may have been                 \

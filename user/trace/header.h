@@ -25,11 +25,12 @@ enum trace_family {
 	TRACE_ANONFAULT, /* faults on anonymous and shared memory: totals only */
 	TRACE_CACHE,	 /* pages brought into the cache on no operation's account */
 	TRACE_UNDECODED, /* counted, not decoded: calls of 32-bit programs */
+	TRACE_ASYNC,	 /* operations are handed to the kernel: io_uring, libaio */
 	TRACE_FAMILY_COUNT,
 };
 
 /* "read", "write", "metadata", "sync", "map", "transfer", "advice", "fault", "anonymous",
- * "pagecache", "undecoded"; indexed by enum trace_family. */
+ * "pagecache", "undecoded", "async"; indexed by enum trace_family. */
 extern const char *const trace_family_names[TRACE_FAMILY_COUNT];
 
 struct trace_operation {
@@ -67,6 +68,8 @@ struct trace_operation_total {
 	uint64_t bytes; /* sum of positive results of calls that move bytes */
 	uint64_t thread_time_ns;
 	uint64_t fetched_bytes, created_bytes;
+	uint64_t submissions; /* sum of positive results of calls of family TRACE_ASYNC that submit
+			       */
 };
 
 /* Events by kind of record: events = written + lost. */

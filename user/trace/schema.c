@@ -162,4 +162,5 @@ const char *const trace_family_names[TRACE_FAMILY_COUNT] = {
 	[TRACE_ANONFAULT] = "anonymous",
 	[TRACE_CACHE] = "pagecache",
 	[TRACE_UNDECODED] = "undecoded",
+	[TRACE_ASYNC] = "async",
 };

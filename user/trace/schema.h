@@ -147,7 +147,8 @@ enum { /* TRACE_EXIT */
        EXIT_PROCESS, /* "process": 1 when the last thread of the process ended */
        EXIT_CODE,    /* "code": wait status of the process (meaningful with process = 1) */
        EXIT_COMM,    /* "comm": string id */
-       EXIT_MAJOR,   /* "major": major faults of this thread, by the kernel's own count */
+       EXIT_MAJOR,   /* "major": major faults of this thread, by the kernel's own count; 0 where it
+		      * goes on under the process's id, having executed a program */
        EXIT_MINOR,   /* "minor" */
        EXIT_COLUMNS,
 };

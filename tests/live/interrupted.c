@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Waits in system calls that signals interrupt, and counts what it called and what it was answered:
+ * calls that the kernel makes again are one to the program. Knows nothing of Faultline.
+ *
+ *   interrupted DIR OUT
+ *
+ * What is waited for is held by a helper, which lets go once it has sent its signals; each is sent
+ * when the waiting process sleeps, and has been handled when the next is.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "live.h"
+
+#define SIGNALS 4
+
+enum { FLOCK, SETLK, SETLKW, READ, FSTAT, CALLS };
+static const char *const names[CALLS] = { "flock", "fcntl_setlk", "fcntl_setlkw", "read", "fstat" };
+
+static struct {
+	volatile long calls[CALLS], errors[CALLS];
+	volatile long held, waiting, handled, waited_ns;
+} * shared;
+
+static char path[600], fifo[600];
+static int lock_fd; /* of the process that waits */
+
+static long made(int which, long result)
+{
+	__sync_fetch_and_add(&shared->calls[which], 1);
+	if (result < 0)
+		__sync_fetch_and_add(&shared->errors[which], 1);
+	return result;
+}
+
+static long call_fcntl(int fd, int command, short type)
+{
+	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_len = 10 };
+
+	return made(command == F_SETLKW ? SETLKW : SETLK, syscall(SYS_fcntl, fd, command, &lock));
+}
+
+/* A call inside the call. */
+static void handle(int number)
+{
+	struct stat st;
+
+	(void)number;
+	made(FSTAT, syscall(SYS_fstat, lock_fd, &st));
+	shared->handled++;
+}
+
+static bool sleeps(pid_t pid)
+{
+	char name[64], text[512], *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+	fd = open(name, O_RDONLY);
+	if (fd < 0)
+		return false;
+	/* Not by read, which is counted. */
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	end = strrchr(text, ')');
+	return end && end[1] && end[2] == 'S';
+}
+
+static void pause_a_little(void)
+{
+	nanosleep(&(struct timespec) { .tv_nsec = 2000000 }, NULL);
+}
+
+static void wait_asleep(pid_t pid)
+{
+	while (!shared->waiting || !sleeps(pid))
+		pause_a_little();
+}
+
+/* --- the helper's three ways of holding, and letting go --- */
+
+static int hold_flock(void)
+{
+	int fd = open(path, O_RDWR);
+
+	require(fd >= 0 && made(FLOCK, syscall(SYS_flock, fd, LOCK_EX)) == 0);
+	return fd;
+}
+
+static void release_flock(int fd)
+{
+	require(made(FLOCK, syscall(SYS_flock, fd, LOCK_UN)) == 0);
+}
+
+static long wait_flock(void)
+{
+	return made(FLOCK, syscall(SYS_flock, lock_fd, LOCK_EX));
+}
+
+static void end_flock(void)
+{
+	require(made(FLOCK, syscall(SYS_flock, lock_fd, LOCK_UN)) == 0);
+}
+
+static int hold_fcntl(void)
+{
+	int fd = open(path, O_RDWR);
+
+	require(fd >= 0 && call_fcntl(fd, F_SETLK, F_WRLCK) == 0);
+	return fd;
+}
+
+static void release_fcntl(int fd)
+{
+	require(call_fcntl(fd, F_SETLK, F_UNLCK) == 0);
+}
+
+static long wait_fcntl(void)
+{
+	return call_fcntl(lock_fd, F_SETLKW, F_WRLCK);
+}
+
+static void end_fcntl(void)
+{
+	require(call_fcntl(lock_fd, F_SETLK, F_UNLCK) == 0);
+}
+
+static int hold_fifo(void)
+{
+	return open(fifo, O_RDWR);
+}
+
+static void release_fifo(int fd)
+{
+	require(write(fd, "x", 1) == 1);
+}
+
+static int fifo_fd;
+
+static long wait_fifo(void)
+{
+	char byte;
+
+	return made(READ, syscall(SYS_read, fifo_fd, &byte, 1));
+}
+
+static void end_fifo(void)
+{
+}
+
+static const struct way {
+	int (*hold)(void);
+	void (*release)(int fd);
+	long (*wait)(void);
+	void (*end)(void);
+} ways[] = {
+	{ hold_flock, release_flock, wait_flock, end_flock },
+	{ hold_fcntl, release_fcntl, wait_fcntl, end_fcntl },
+	{ hold_fifo, release_fifo, wait_fifo, end_fifo },
+};
+
+/* Waits once, and is interrupted SIGNALS times meanwhile. */
+static void be_interrupted(const struct way *way, int flags)
+{
+	const struct sigaction action = { .sa_handler = handle, .sa_flags = flags };
+	pid_t waiter = getpid(), helper;
+	int status;
+
+	require(!sigaction(SIGUSR1, &action, NULL));
+	shared->held = shared->waiting = shared->handled = 0;
+	helper = fork();
+	if (!helper) {
+		int fd = way->hold();
+
+		shared->held = 1;
+		for (long i = 0; i < SIGNALS; i++) {
+			wait_asleep(waiter);
+			require(!kill(waiter, SIGUSR1));
+			while (shared->handled <= i)
+				pause_a_little();
+		}
+		wait_asleep(waiter);
+		way->release(fd);
+		_exit(0);
+	}
+	while (!shared->held)
+		pause_a_little();
+	shared->waiting = 1;
+	while (way->wait() < 0)
+		require(errno == EINTR);
+	shared->waiting = 0;
+	way->end();
+	require(waitpid(helper, &status, 0) == helper && !status);
+}
+
+/* A process that is killed while it waits. */
+static void be_killed(void)
+{
+	int holder = hold_flock(), status;
+	pid_t victim;
+	uint64_t since;
+
+	shared->waiting = 0;
+	victim = fork();
+	if (!victim) {
+		lock_fd = open(path, O_RDWR);
+		__sync_fetch_and_add(&shared->errors[FLOCK], 1); /* it will have no other end */
+		shared->waiting = 1;
+		wait_flock();
+		_exit(WORKLOAD_BROKEN);
+	}
+	wait_asleep(victim);
+	since = now_ns();
+	for (int i = 0; i < 20; i++)
+		pause_a_little();
+	shared->waited_ns = now_ns() - since;
+	require(!kill(victim, SIGKILL));
+	require(waitpid(victim, &status, 0) == victim && WIFSIGNALED(status));
+	__sync_fetch_and_add(&shared->calls[FLOCK], 1);
+	release_flock(holder);
+}
+
+int main(int argc, char **argv)
+{
+	FILE *out;
+
+	require(argc == 3);
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	require(shared != MAP_FAILED);
+	snprintf(path, sizeof(path), "%s/lock", argv[1]);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", argv[1]);
+	lock_fd = open(path, O_RDWR | O_CREAT, 0644);
+	require(lock_fd >= 0 && !mkfifo(fifo, 0600));
+	fifo_fd = open(fifo, O_RDWR);
+	require(fifo_fd >= 0);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		be_interrupted(&ways[i], SA_RESTART);
+		be_interrupted(&ways[i], 0);
+	}
+	be_killed();
+	out = fopen(argv[2], "w");
+	require(out);
+	for (int i = 0; i < CALLS; i++)
+		fprintf(out, "%s\"%s\": [%ld, %ld]", i ? ", " : "{", names[i], shared->calls[i],
+			shared->errors[i]);
+	fprintf(out, ", \"waited_ns\": %ld}\n", shared->waited_ns);
+	require(!fclose(out));
+	return 0;
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Calls that signals interrupt: one call to the program is one in the report, and one that never
+ends is told up to where it was cut."""
+import unittest
+
+from harness import Recording, account, machine
+
+UNFINISHED = 1 << 12  # of the flags of a call
+EINTR = -4
+
+
+class Interrupted(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        directory = machine().new_dir()
+        out = f"{directory}/out.json"
+        cls.lock, cls.fifo = f"{directory}/lock", f"{directory}/fifo"
+        cls.recording = Recording(
+            [machine().program("interrupted"), directory, out], "--file-types", "reg,dir,blk,fifo"
+        )
+        cls.account = account(out)
+
+    def test_nothing_lost(self):
+        self.assertEqual(self.recording.report["trace"]["lost"]["total"], 0)
+
+    def test_locks(self):
+        """Made again after a handler, or given up with EINTR: what the program counts. The calls
+        of the handlers are calls for themselves."""
+        ours = self.recording.operations()
+        for call in ("flock", "fcntl_setlk", "fcntl_setlkw"):
+            with self.subTest(call):
+                self.assertEqual(list(ours[call]), self.account[call])
+        fstats = self.recording.trace.calls(self.lock, op="fstat")
+        self.assertEqual(len(fstats), self.account["fstat"][0])
+
+    def test_reads(self):
+        calls = self.recording.trace.calls(self.fifo, op="read")
+        errors = [row for row in calls if row["result"] < 0]
+        self.assertEqual([len(calls), len(errors)], self.account["read"])
+
+    def test_results(self):
+        """No number of the kernel's own (-512 and its like) is anybody's result."""
+        for row in self.recording.trace.calls():
+            self.assertFalse(-600 < row["result"] < -133, row)
+            if row["op"] in ("flock", "fcntl_setlkw"):
+                self.assertIn(row["result"], (0, EINTR))
+
+    def test_whole_time(self):
+        """A call that was made again lasts from its first beginning: all handlers ran inside."""
+        trace = self.recording.trace
+        handlers = [row["time"] for row in trace.calls(self.lock, op="fstat")]
+        for op in ("flock", "fcntl_setlkw"):
+            inside = [
+                sum(row["time"] < at < row["time"] + row["dur"] for at in handlers)
+                for row in trace.calls(self.lock, op=op)
+            ]
+            with self.subTest(op):
+                self.assertEqual(max(inside), 4)
+
+    def test_killed(self):
+        cut = [row for row in self.recording.trace.calls() if row["flags"] & UNFINISHED]
+        self.assertEqual([row["op"] for row in cut], ["flock"])
+        self.assertGreaterEqual(cut[0]["dur"], self.account["waited_ns"])
+        self.assertIn(cut[0]["file"], self.recording.trace.file_ids(self.lock))
+
+
+if __name__ == "__main__":
+    unittest.main()
