@@ -58,10 +58,6 @@ static int become(const struct child_user *user)
 		return 0;
 	if (initgroups(user->name, user->gid) || setgid(user->gid) || setuid(user->uid))
 		return -errno;
-	setenv("HOME", user->home, 1);
-	setenv("SHELL", user->shell, 1);
-	setenv("USER", user->name, 1);
-	setenv("LOGNAME", user->name, 1);
 	return 0;
 }
 
@@ -78,13 +74,14 @@ static void name_tracer(const char *tracer)
 }
 
 static void __attribute__((noreturn))
-be_child(char **argv, const struct child_user *user, int hold_fd, int exec_fd)
+be_child(char **argv, const struct child_user *user, char **environment, int hold_fd, int exec_fd)
 {
 	int err = become(user);
 	char tracer[256] = "";
 	size_t length = 0;
 	ssize_t n = 0;
 
+	environ = environment; /* not before: it may be that of a user with less rights */
 	/* If the tracer dies meanwhile the command runs all the same. */
 	while (!err && length < sizeof(tracer) - 1 &&
 	       ((n = read(hold_fd, tracer + length, sizeof(tracer) - 1 - length)) > 0 ||
@@ -102,7 +99,7 @@ be_child(char **argv, const struct child_user *user, int hold_fd, int exec_fd)
 	_exit(err == -ENOENT ? 127 : 126);
 }
 
-int child_start(struct child *child, char **argv, const struct child_user *user)
+int child_start(struct child *child, char **argv, const struct child_user *user, char **environment)
 {
 	int hold[2] = { -1, -1 }, exec[2] = { -1, -1 }, err = 0;
 
@@ -118,7 +115,7 @@ int child_start(struct child *child, char **argv, const struct child_user *user)
 	if (!child->pid) {
 		close(hold[1]);
 		close(exec[0]);
-		be_child(argv, user, hold[0], exec[1]);
+		be_child(argv, user, environment, hold[0], exec[1]);
 	}
 	child->hold_fd = hold[1];
 	child->exec_fd = exec[0];

@@ -29,8 +29,10 @@ struct child_user {
  */
 int child_find_user(const char *name, struct child_user *user);
 
-/* Forks; the child waits. It gets the signals back as they were before supervise_prepare. */
-int child_start(struct child *child, char **argv, const struct child_user *user);
+/* Forks; the child waits. It gets the signals back as they were before supervise_prepare, and this
+ * environment (environment_make), in whose PATH it is looked up. */
+int child_start(struct child *child, char **argv, const struct child_user *user,
+		char **environment);
 /* Lets it exec. `tracer`, or NULL, is how programs that carry markers reach who listens to them: it
  * joins those that the environment names already (see span/tracer.h). Returns 0 once it has, or the
  * negative errno of the failed exec; it has then ended and been waited for. */

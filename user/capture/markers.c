@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/environment.h"
 #include "capture/listener.h"
 #include "log.h"
 #include "span/tracer.h"
@@ -43,6 +44,7 @@ struct markers {
 /* --- what to expect --- */
 
 struct expected {
+	char *const *environment; /* of the command */
 	const char *paths[EXPECTED_MAX + 1];
 	size_t count;
 };
@@ -64,7 +66,7 @@ expect(struct expected *expected, const char *format, ...)
 /* Each directory of a variable like PATH. */
 static void expect_in(struct expected *expected, const char *variable, const char *name)
 {
-	const char *at = getenv(variable);
+	const char *at = environment_get(expected->environment, variable);
 
 	while (at && *at) {
 		int length = strcspn(at, ":");
@@ -78,7 +80,7 @@ static void expect_in(struct expected *expected, const char *variable, const cha
 /* The program, as execvp() will find it. */
 static void expect_command(struct expected *expected, const char *command)
 {
-	const char *at = getenv("PATH");
+	const char *at = environment_get(expected->environment, "PATH");
 
 	if (strchr(command, '/')) {
 		expect(expected, "%s", command);
@@ -180,12 +182,13 @@ static void close_pair(const int ends[2])
 			close(ends[i]);
 }
 
-int markers_start(struct markers **out, struct session *session, const char *command)
+int markers_start(struct markers **out, struct session *session, const char *command,
+		  char *const *environment)
 {
 	int looks[2] = { -1, -1 }, ready[2] = { -1, -1 }, err = 0;
 	struct markers *markers = calloc(1, sizeof(*markers));
 	struct listener listener = { .session = session, .asks = -1 };
-	struct expected expected = { .count = 0 };
+	struct expected expected = { .environment = environment };
 
 	if (!markers)
 		return -ENOMEM;

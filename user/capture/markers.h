@@ -14,10 +14,11 @@ struct markers;
 
 /*
  * Starts listening: to our own library and Python package, to those on PYTHONPATH, and to the
- * program that `command` names, before any of them runs. To be called while there are no threads,
- * with all privileges. Returns 0 or a negative errno.
+ * program that `command` names in that environment, before any of them runs. To be called while
+ * there are no threads, with all privileges. Returns 0 or a negative errno.
  */
-int markers_start(struct markers **markers, struct session *session, const char *command);
+int markers_start(struct markers **markers, struct session *session, const char *command,
+		  char *const *environment);
 
 /* Waits until those are listened to, a bounded time; logs if they are not. */
 void markers_await(struct markers *markers);

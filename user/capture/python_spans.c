@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/environment.h"
 #include "log.h"
 
 /* From the program's directory: in the build tree, and as installed. */
@@ -56,9 +57,9 @@ static int find_hook(char hook[PATH_MAX])
 	return -ENOENT;
 }
 
-int python_spans_prepare(const char *list)
+int python_spans_prepare(const char *list, char ***environment)
 {
-	const char *old = getenv("PYTHONPATH");
+	const char *old = environment_get(*environment, "PYTHONPATH");
 	char hook[PATH_MAX], *path;
 	int err;
 
@@ -71,8 +72,9 @@ int python_spans_prepare(const char *list)
 		return err;
 	if (asprintf(&path, "%s%s%s", hook, old && *old ? ":" : "", old ? old : "") < 0)
 		return -ENOMEM;
-	if (setenv("PYTHONPATH", path, 1) || setenv("FAULTLINE_PYTHON_SPANS", list, 1))
-		err = -errno;
+	err = environment_set(environment, "PYTHONPATH", path);
+	if (!err)
+		err = environment_set(environment, "FAULTLINE_PYTHON_SPANS", list);
 	free(path);
 	return err;
 }

@@ -6,10 +6,10 @@
 #define FAULTLINE_PYTHON_SPANS_H
 
 /*
- * Puts the hook into the environment of the command to come. `list` names what to mark: torch,
+ * Puts the hook into the environment of the command. `list` names what to mark: torch,
  * dftracer, or both separated by a comma; NULL for nothing. Logs and returns -EINVAL for an unknown
  * word, -ENOENT when the hook is not installed beside the program.
  */
-int python_spans_prepare(const char *list);
+int python_spans_prepare(const char *list, char ***environment);
 
 #endif

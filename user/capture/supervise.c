@@ -76,6 +76,15 @@ static bool reap(const struct supervision *supervision, int *status, bool *comma
 	return pid < 0 && errno == ECHILD;
 }
 
+/* What the terminal sends, it sends to the command as well; but that it is gone, it tells the
+ * leader of the session alone. */
+static bool is_ours_to_hand_on(const struct signalfd_siginfo *info)
+{
+	if (info->ssi_code != SI_KERNEL)
+		return true;
+	return (info->ssi_signo == SIGHUP || info->ssi_signo == SIGCONT) && getsid(0) == getpid();
+}
+
 static bool is_end(int signal)
 {
 	return signal == SIGINT || signal == SIGTERM;
@@ -112,8 +121,7 @@ int supervise(const struct supervision *supervision, int *status)
 				err = 1;
 				goto out;
 			}
-			/* What the terminal sends, it sends to the command as well. */
-			if (info.ssi_code != SI_KERNEL && !command_ended)
+			if (is_ours_to_hand_on(&info) && !command_ended)
 				kill(supervision->pid, number);
 		}
 		now = time(NULL);

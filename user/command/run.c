@@ -12,6 +12,7 @@
 
 #include "capture/calls.h"
 #include "capture/child.h"
+#include "capture/environment.h"
 #include "capture/host.h"
 #include "capture/markers.h"
 #include "capture/privileges.h"
@@ -31,9 +32,10 @@
 #define DRAIN_NICE (-10)
 
 struct run_options {
+	const char *env_from_sudo;
 	const char *output, *mode, *layers, *file_types, *user, *python_spans, *variants;
 	uint64_t buffer_bytes;
-	bool force, best_effort, wait_children;
+	bool progress, force, best_effort, wait_children;
 };
 
 static const struct option_row run_rows[] = {
@@ -51,10 +53,14 @@ static const struct option_row run_rows[] = {
 	  "(reg,dir,blk)." },
 	{ 'u', "user", "USER", OPTION_STRING, offsetof(struct run_options, user),
 	  "Run the command as USER, whose the trace will be (who called sudo, else yourself)." },
+	{ 0, "env-from-sudo", "yes|no", OPTION_CHOICE, offsetof(struct run_options, env_from_sudo),
+	  "Give the command the environment of who called sudo, not sudo's (yes)." },
 	{ 0, "python-spans", "LIST", OPTION_STRING, offsetof(struct run_options, python_spans),
 	  "Mark spans in Python programs without a change to them: torch, dftracer, or both." },
 	{ 0, "best-effort", NULL, OPTION_FLAG, offsetof(struct run_options, best_effort),
 	  "Run the command even if tracing cannot start; record what can be had." },
+	{ 0, "progress", NULL, OPTION_FLAG, offsetof(struct run_options, progress),
+	  "Show how it goes in a line on the terminal, even where the command prints." },
 	{ 0, "wait-children", NULL, OPTION_FLAG, offsetof(struct run_options, wait_children),
 	  "Go on until all children of the command have ended, too." },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct run_options, buffer_bytes),
@@ -83,6 +89,7 @@ struct run {
 	struct session_options session_options;
 	char **command;
 	struct child_user user;
+	char **environment; /* of the command */
 	struct child child;
 	char path[PATH_MAX];
 	int fd;
@@ -113,9 +120,12 @@ static void live_line(void *context)
 	run->last_ns = now;
 }
 
-static bool wants_live_line(void)
+/* Not among what the command prints, unless that is asked for. */
+static bool wants_live_line(const struct run *run)
 {
-	return isatty(STDERR_FILENO) && log_get_level() >= LOG_INFO;
+	if (!isatty(STDERR_FILENO) || log_get_level() < LOG_INFO)
+		return false;
+	return !isatty(STDOUT_FILENO) || run->options.progress || log_get_level() > LOG_INFO;
 }
 
 /* --- the end --- */
@@ -241,7 +251,7 @@ static int begin(struct run *run)
 		return err;
 	/* First: it goes on while the rest is done, and needs a process without threads. */
 	if (session_choice(run->session)->on[LAYER_SPAN]) {
-		err = markers_start(&run->markers, run->session, run->command[0]);
+		err = markers_start(&run->markers, run->session, run->command[0], run->environment);
 		if (err) {
 			log_error("cannot listen to spans: %s", strerror(-err));
 			return err;
@@ -285,6 +295,7 @@ static void clean_up(struct run *run)
 	session_close(run->session);
 	if (run->fd >= 0)
 		close(run->fd);
+	environment_free(run->environment);
 }
 
 /* The name may hold the pid, so the command has been started: it waits. */
@@ -318,7 +329,7 @@ static int run_command(struct run *run)
 	bool tracing;
 	int status, err;
 
-	if (child_start(&run->child, run->command, &run->user))
+	if (child_start(&run->child, run->command, &run->user, run->environment))
 		return EXIT_NO_TRACING;
 	tracing = !open_output(run) && !begin(run);
 	if (!tracing && !run->options.best_effort) {
@@ -338,7 +349,7 @@ static int run_command(struct run *run)
 		session_detach(run->session);
 	}
 	supervision.pid = run->child.pid;
-	if (tracing && wants_live_line()) {
+	if (tracing && wants_live_line(run)) {
 		supervision.tick = live_line;
 		supervision.context = run;
 	}
@@ -357,7 +368,9 @@ static int run_command(struct run *run)
 
 int command_run(int argc, char **argv)
 {
-	struct run run = { .options = { .output = "faultline-%h-%p.flt", .mode = "trace" },
+	struct run run = { .options = { .output = "faultline-%h-%p.flt",
+					.mode = "trace",
+					.env_from_sudo = "yes" },
 			   .fd = -1 };
 	int first, status = options_parse(&run_table, argc, argv, &run.options, &first);
 
@@ -373,8 +386,10 @@ int command_run(int argc, char **argv)
 	if (selection_layers(run.options.layers, &run.session_options.layers) ||
 	    selection_file_types(run.options.file_types, &run.session_options.file_classes) ||
 	    selection_variants(run.options.variants, &run.session_options.forced) ||
-	    child_find_user(run.options.user, &run.user) ||
-	    python_spans_prepare(run.options.python_spans))
+	    child_find_user(run.options.user, &run.user))
+		return EXIT_NO_TRACING;
+	run.environment = environment_make(&run.user, !strcmp(run.options.env_from_sudo, "yes"));
+	if (!run.environment || python_spans_prepare(run.options.python_spans, &run.environment))
 		return EXIT_NO_TRACING;
 	/* What such programs read is told to nobody but root, whoever called. */
 	run.session_options.follow_privileged = run.user.uid == 0;

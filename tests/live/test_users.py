@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""As users call it: under sudo, with file capabilities, in a terminal. The job must find what it would
+find without a tracer."""
+import fcntl
+import os
+import shutil
+import struct
+import subprocess
+import termios
+import unittest
+
+import harness
+from harness import NOBODY, machine, wait_until
+
+# What `run` needs, as numbers of <linux/capability.h>: DAC_READ_SEARCH, SYS_PTRACE, SYS_ADMIN,
+# PERFMON, BPF.
+CAPABILITIES = (2, 19, 21, 38, 39)
+
+
+class Environment(unittest.TestCase):
+    """sudo and the dynamic loader take away what a job needs; it gets that back."""
+
+    MINE = {
+        "RANK": "7",
+        "SLURM_PROCID": "7",
+        "PYTHONPATH": "/my/python",
+        "LD_LIBRARY_PATH": "/my/libraries",
+        "OMP_NUM_THREADS": "3",
+        "VIRTUAL_ENV": "/my/venv",
+        "TMPDIR": "/var/tmp",
+        "HOME": "/my/home",
+        "USER": "me",
+        "EMPTY": "",
+        "LINES_OF": "one\ntwo=2",
+    }
+
+    def setUp(self):
+        self.directory = machine().new_dir()
+        os.chown(self.directory, NOBODY, NOBODY)
+        self.own = f"{self.directory}/bin"
+        os.mkdir(self.own)
+        # Found in the user's PATH alone, and another of that name is found in root's.
+        with open(f"{self.own}/ls", "w") as file:
+            file.write("#!/bin/sh\nenv -0\n")
+        os.chmod(f"{self.own}/ls", 0o755)
+        self.environment = {**self.MINE, "PATH": f"{self.own}:/usr/sbin:/usr/bin:/sbin:/bin"}
+
+    def as_nobody(self, command, **more):
+        """Runs a command as a user with nothing of root's, who may use sudo without a password."""
+        sudoers = f"{machine().new_dir()}/sudoers"
+        with open(sudoers, "w") as file:
+            file.write(
+                "Defaults env_reset, secure_path=/usr/sbin:/usr/bin:/sbin:/bin\n"
+                f"#{NOBODY} ALL=(ALL) NOPASSWD: SETENV: ALL\nroot ALL=(ALL) NOPASSWD: ALL\n"
+            )
+        os.chmod(sudoers, 0o440)
+        script = (
+            'mount --bind "$1" /etc/sudoers && shift && '
+            f"exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=-all "
+            'env -i "$@"'
+        )
+        assigned = [f"{name}={value}" for name, value in {**self.environment, **more}.items()]
+        return subprocess.run(
+            ["unshare", "--mount", "--propagation", "unchanged", "sh", "-c"]
+            + ["mount --make-rprivate / 2>/dev/null; " + script, "sh", sudoers]
+            + [*assigned, *command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.directory,
+            timeout=harness.LIMIT,
+        )
+
+    def seen(self, done):
+        """The environment that the job printed, but for what `env` and a tracer add to it."""
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pairs = [entry.partition(b"=") for entry in done.stdout.split(b"\0") if entry]
+        seen = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+        for name in ("_", "PWD", "OLDPWD", "SHLVL", "FAULTLINE_TRACER", "FAULTLINE_RUN"):
+            seen.pop(name, None)
+        return seen
+
+    def sudo(self, *arguments, tracer=(), **more):
+        if not shutil.which("sudo"):
+            self.skipTest("sudo is not installed")
+        trace = f"{self.directory}/trace.flt"
+        return self.as_nobody(
+            ["sudo", "-n", *tracer, machine().faultline, "run", "--force", "-o", trace]
+            + [*arguments, "--", "ls"],
+            **more,
+        )
+
+    def test_sudo(self):
+        done = self.sudo()
+        self.assertEqual(self.seen(done), self.environment)
+        trace = harness.Trace(f"{self.directory}/trace.flt")
+        self.assertEqual({row["rank"] for row in trace.dicts("exec")}, {7})
+        self.assertEqual({row["uid"] for row in trace.dicts("exec")}, {NOBODY})
+
+    def test_set_for_the_job(self):
+        """What is set on sudo's command line, or behind it, is meant for the job."""
+        done = self.sudo(tracer=["GIVEN=1", "env", "RANK=9"])
+        self.assertEqual(self.seen(done), {**self.environment, "GIVEN": "1", "RANK": "9"})
+
+    def test_turned_off(self):
+        """As sudo made it; and found in the PATH that sudo gave."""
+        done = self.sudo("--env-from-sudo=no")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"trace.flt", done.stdout, "the ls of root's PATH")
+
+    def test_other_user(self):
+        """Another user than who called sudo gets nothing of the caller's."""
+        for user in ("root", "daemon"):
+            with self.subTest(user):
+                shutil.rmtree(f"{self.directory}/out", ignore_errors=True)
+                os.mkdir(f"{self.directory}/out")
+                os.chmod(f"{self.directory}/out", 0o777)
+                done = self.as_nobody(
+                    ["sudo", "-n", machine().faultline, "run", "-u", user]
+                    + ["-o", f"{self.directory}/out/trace.flt", "--", "env", "-0"]
+                )
+                seen = self.seen(done)
+                self.assertEqual([name for name in seen if name in ("RANK", "PYTHONPATH")], [])
+
+    def test_root_changed_its_mind(self):
+        """When root says by itself for whom it runs, that user gets nothing of another's."""
+        uid = "1"
+        done = self.sudo(tracer=["env", f"SUDO_UID={uid}"])
+        self.assertNotIn(b"/my/python", done.stdout)
+        os.chmod(self.directory, 0o777)
+        done = self.as_nobody(
+            ["sudo", "-n", "sh", "-c"]
+            + [f'SUDO_UID={uid} "$0" run -o "$1" -- env -0', machine().faultline]
+            + [f"{self.directory}/other.flt"]
+        )
+        self.assertNotIn("PYTHONPATH", self.seen(done))
+
+    def test_file_capabilities(self):
+        """The loader takes LD_LIBRARY_PATH and its like away from a program with capabilities; the
+        job has none, and gets them."""
+        program = f"{self.directory}/faultline"
+        shutil.copy(machine().faultline, program)
+        low = sum(1 << number for number in CAPABILITIES if number < 32)
+        high = sum(1 << number - 32 for number in CAPABILITIES if number >= 32)
+        os.setxattr(program, "security.capability", struct.pack("<5I", 0x02000001, low, 0, high, 0))
+        command = [program, "run", "--force", "-o", f"{self.directory}/trace.flt", "--", "ls"]
+        done = self.as_nobody(command)
+        self.assertEqual(self.seen(done), self.environment)
+        capabilities = self.as_nobody(command[:-1] + ["grep", "Cap...:", "/proc/self/status"])
+        for line in capabilities.stdout.decode().splitlines():
+            if not line.startswith("CapBnd"):
+                self.assertEqual(int(line.split()[1], 16), 0, line)
+
+
+class Terminal(unittest.TestCase):
+    def start(self, command, stdout=None, *arguments):
+        """A run that leads the session of a terminal of its own; its terminal's other end."""
+        master, slave = os.openpty()
+        directory = machine().new_dir()
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+        tracer = machine().start(
+            [machine().faultline, "run", "-o", f"{directory}/trace.flt", *arguments, "--"]
+            + ["sh", "-c", command, "sh", directory],
+            stdin=slave,
+            stdout=stdout or slave,
+            stderr=slave,
+            preexec_fn=take_terminal,
+        )
+        os.close(slave)
+        return tracer, master, directory
+
+    def test_hangup(self):
+        """The terminal goes: the job is told, as it would be without a tracer between."""
+        script = 'trap "echo hup >$1/told; exit 4" HUP; touch $1/started; while :; do sleep 0.1; done'
+        tracer, master, directory = self.start(script)
+        self.assertTrue(wait_until(lambda: os.path.exists(f"{directory}/started")))
+        os.close(master)
+        self.assertEqual(tracer.wait(harness.LIMIT), 4)
+        self.assertTrue(os.path.exists(f"{directory}/told"))
+        self.assertIs(harness.report_of(f"{directory}/trace.flt")["trace"]["complete"], True)
+
+    def printed(self, command, stdout=None, *arguments):
+        tracer, master, directory = self.start(command, stdout, *arguments)
+        text = b""
+        while True:
+            try:
+                piece = os.read(master, 4096)
+            except OSError:  # nobody has the other end any more
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(master)
+        self.assertEqual(tracer.wait(harness.LIMIT), 0)
+        return text
+
+    def test_live_line(self):
+        """It stays out of what the job prints, unless it is asked for."""
+        wait = "echo begins; sleep 2.5; echo ends"
+        text = self.printed(wait)
+        self.assertNotIn(b"\x1b[K", text)
+        self.assertIn(b"begins\r\nends\r\n", text)
+        for arguments in (["--progress"], ["-v"]):
+            with self.subTest(arguments):
+                self.assertIn(b"events/s", self.printed(wait, None, *arguments))
+        with tempfile_in(machine().new_dir()) as file:
+            self.assertIn(b"events/s", self.printed(wait, file))
+            self.assertNotIn(b"events/s", self.printed(wait, file, "-q"))
+
+
+def tempfile_in(directory):
+    return open(f"{directory}/stdout", "wb")
+
+
+if __name__ == "__main__":
+    unittest.main()
