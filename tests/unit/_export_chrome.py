@@ -126,9 +126,10 @@ def spans_of(rows, end_ns):
         if row["kind"] == "span_begin":
             by_process[row["pid"]].append([row, None])
         elif row["kind"] == "span_end":
-            # Of those with one id only the latest can be ended.
-            latest = [span for span in by_process[row["pid"]] if span[0]["id"] == row["id"]][-1:]
-            if latest and latest[0][1] is None:
+            # Of those with one id the latest that is open, as in the report.
+            latest = [span for span in by_process[row["pid"]]
+                      if span[0]["id"] == row["id"] and span[1] is None][-1:]
+            if latest:
                 latest[0][1] = row["time_ns"]
         elif row["kind"] == "exec" or (row["kind"] == "exit" and row["process"]):
             spans += [(begin, end or row["time_ns"]) for begin, end in by_process.pop(row["pid"], ())]

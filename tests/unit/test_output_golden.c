@@ -12,7 +12,7 @@
 
 #include "analysis/report.h"
 #include "analysis/resolve.h"
-#include "analysis/timeline.h"
+#include "analysis/walk.h"
 #include "output/json.h"
 #include "output/row.h"
 #include "output/text.h"
@@ -145,40 +145,51 @@ static void test_spans(void **state)
 }
 
 struct lines {
-	struct trace_reader *reader;
 	struct row_resolver *resolver;
 	struct sink text, json;
 };
 
-static int write_lines(void *context, enum trace_kind kind, const uint64_t *values)
+static int write_lines(void *state, const struct event *events, size_t count)
 {
-	struct lines *lines = context;
-	struct resolved_row row;
+	struct lines *lines = state;
 
-	row_resolve(lines->resolver, kind, values, &row);
-	row_text(&lines->text, lines->reader, SAMPLE_START, &row);
-	row_json(&lines->json, lines->reader, &row);
+	for (size_t i = 0; i < count; i++) {
+		struct resolved_row row;
+
+		if (events[i].flags & EVENT_SECOND)
+			continue;
+		row_resolve(lines->resolver, &events[i], &row);
+		row_text(&lines->text, SAMPLE_START, &row);
+		row_json(&lines->json, &row);
+	}
 	return 0;
 }
 
 static void test_print(void **state)
 {
-	struct lines lines = { .reader = open_trace(path) };
-	const struct timeline timeline = { .kinds = ~0ull,
-					   .visit = write_lines,
-					   .context = &lines };
+	static const struct walk_calls calls = { .events = write_lines };
+	static const char *const names[] = { "a.flt" };
+	struct trace_reader *reader = open_trace(path);
+	struct lines lines;
+	const struct walk_consumer consumer = { &calls, &lines };
+	const struct walk walk = { .cursor.whole_rows = true,
+				   .consumers = &consumer,
+				   .consumer_count = 1 };
 	struct trace_error error = { "" };
+	struct job job;
 
 	sink_open_memory(&lines.text);
 	sink_open_memory(&lines.json);
-	assert_int_equal(row_resolver_open(&lines.resolver, lines.reader, &error), 0);
-	assert_int_equal(timeline_walk(lines.reader, &timeline, &error), 0);
+	assert_int_equal(job_load(&job, &reader, names, 1, &error), 0);
+	assert_int_equal(row_resolver_open(&lines.resolver, &job), 0);
+	assert_int_equal(walk_run(&job, &walk, &error), 0);
 	compare(GOLDEN "print.txt", &lines.text);
 	compare(GOLDEN "print.json", &lines.json);
 	sink_close(&lines.text);
 	sink_close(&lines.json);
 	row_resolver_close(lines.resolver);
-	trace_reader_close(lines.reader);
+	job_free(&job);
+	trace_reader_close(reader);
 }
 
 static bool make_sample(char *name, bool spans)

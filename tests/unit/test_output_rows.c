@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "analysis/resolve.h"
-#include "analysis/timeline.h"
+#include "analysis/walk.h"
 #include "output/row.h"
 
 static char path[] = "/tmp/faultline-rows-XXXXXX";
@@ -32,26 +32,38 @@ static struct trace_reader *open_sample(void)
 
 struct seen {
 	uint64_t time, count, sum;
-	uint64_t only_pid;
 	uint64_t stop_at;
 };
 
-static int check_order(void *context, enum trace_kind kind, const uint64_t *values)
+static int check_order(void *state, const struct event *events, size_t count)
 {
-	struct seen *seen = context;
+	struct seen *seen = state;
 
-	assert_int_equal(kind, TRACE_FAULT);
-	assert_true(values[FAULT_TIME] >= seen->time);
-	seen->time = values[FAULT_TIME];
-	seen->sum += values[FAULT_OFFSET];
-	return ++seen->count == seen->stop_at ? 42 : 0;
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(event_kind(&events[i]), TRACE_FAULT);
+		assert_true(event_value(&events[i], FAULT_TIME) >= seen->time);
+		seen->time = event_value(&events[i], FAULT_TIME);
+		seen->sum += event_value(&events[i], FAULT_OFFSET);
+		if (++seen->count == seen->stop_at)
+			return 42;
+	}
+	return 0;
 }
 
-static bool is_of_pid(void *context, enum trace_kind kind, const uint64_t *values)
+static int walk(struct trace_reader *reader, struct cursor_options options, struct seen *seen)
 {
-	const struct seen *seen = context;
+	static const struct walk_calls calls = { .events = check_order };
+	static const char *const names[] = { "a.flt" };
+	const struct walk_consumer consumer = { &calls, seen };
+	const struct walk all = { .cursor = options, .consumers = &consumer, .consumer_count = 1 };
+	struct trace_error error = { "" };
+	struct job job;
+	int status = job_load(&job, &reader, names, 1, &error);
 
-	return values[FAULT_PID] == seen->only_pid;
+	if (!status)
+		status = walk_run(&job, &all, &error);
+	job_free(&job);
+	return status;
 }
 
 /* Three lanes, each with times that go back and forth a little, as calls that end in another order
@@ -76,45 +88,85 @@ static void write_overlapping(void)
 
 static void test_order(void **state)
 {
-	static const size_t memories[] = { 0, 1000000, 50000, 7001 };
+	static const size_t memories[] = { 0, 1 << 20, 400000 };
 	const uint64_t sum = (uint64_t)OVERLAP_ROWS * (OVERLAP_ROWS - 1) / 2;
-	struct trace_error error = { "" };
 	struct trace_reader *reader;
 
 	write_overlapping();
 	reader = open_sample();
 	for (size_t i = 0; i < SAMPLE_COUNT(memories); i++) {
+		const struct cursor_options options = { .kinds = 1 << TRACE_FAULT,
+							.whole_rows = true,
+							.bytes_most = memories[i] };
 		struct seen seen = { 0 };
-		struct timeline timeline = { .kinds = 1 << TRACE_FAULT,
-					     .rows = memories[i],
-					     .visit = check_order,
-					     .context = &seen };
 
-		assert_int_equal(timeline_walk(reader, &timeline, &error), 0);
+		assert_int_equal(walk(reader, options, &seen), 0);
 		assert_int_equal(seen.count, OVERLAP_LANES * OVERLAP_ROWS);
 		assert_int_equal(seen.sum, OVERLAP_LANES * sum);
 
-		seen = (struct seen) { .only_pid = 1 };
-		timeline.want = is_of_pid;
-		assert_int_equal(timeline_walk(reader, &timeline, &error), 0);
-		assert_int_equal(seen.count, OVERLAP_ROWS);
-		assert_int_equal(seen.sum, sum);
-
 		seen = (struct seen) { .stop_at = 1000 };
-		timeline.want = NULL;
-		assert_int_equal(timeline_walk(reader, &timeline, &error), 42);
+		assert_int_equal(walk(reader, options, &seen), 42);
 		assert_int_equal(seen.count, 1000);
 	}
 	trace_reader_close(reader);
 }
 
+static bool is_at(const struct event *event, uint64_t time_ns)
+{
+	return event->start <= time_ns && event->end >= time_ns;
+}
+
+struct window {
+	uint64_t from_ns, until_ns, inside, others;
+};
+
+static int count_inside(void *state, const struct event *events, size_t count)
+{
+	struct window *window = state;
+
+	for (const struct event *event = events; event < events + count; event++) {
+		assert_true(event->start <= window->until_ns);
+		if (event->start >= window->from_ns || is_at(event, window->from_ns))
+			window->inside++;
+		else
+			window->others++;
+	}
+	return 0;
+}
+
+/* Of a window every event comes, and blocks that are not in it stay unread. */
+static void test_window(void **state)
+{
+	static const struct walk_calls calls = { .events = count_inside };
+	static const char *const names[] = { "a.flt" };
+	struct trace_error error = { "" };
+	struct trace_reader *reader;
+	struct window all = { .until_ns = UINT64_MAX }, some = { 0 };
+	struct walk_consumer consumer = { &calls, &all };
+	struct walk walk = { .consumers = &consumer, .consumer_count = 1 };
+	struct job job;
+
+	write_overlapping();
+	reader = open_sample();
+	assert_int_equal(job_load(&job, &reader, names, 1, &error), 0);
+	all.from_ns = job.start_ns + 100000000;
+	all.until_ns = walk.cursor.until_ns = job.start_ns + 110000000;
+	walk.cursor.kinds = 1 << TRACE_FAULT;
+	assert_int_equal(walk_run(&job, &walk, &error), 0);
+	some.from_ns = walk.cursor.from_ns = all.from_ns;
+	some.until_ns = all.until_ns;
+	consumer.state = &some;
+	assert_int_equal(walk_run(&job, &walk, &error), 0);
+	assert_true(some.inside > 10000 && some.others < all.others);
+	assert_int_equal(some.inside, all.inside);
+	job_free(&job);
+	trace_reader_close(reader);
+}
+
 static void test_no_rows(void **state)
 {
-	struct trace_error error = { "" };
+	const struct cursor_options options = { .kinds = 1 << TRACE_FAULT };
 	struct seen seen = { 0 };
-	struct timeline timeline = { .kinds = 1 << TRACE_FAULT,
-				     .visit = check_order,
-				     .context = &seen };
 	struct trace_reader *reader;
 	struct sample sample;
 	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
@@ -125,7 +177,7 @@ static void test_no_rows(void **state)
 	trace_writer_close(sample.writer);
 	close(fd);
 	reader = open_sample();
-	assert_int_equal(timeline_walk(reader, &timeline, &error), 0);
+	assert_int_equal(walk(reader, options, &seen), 0);
 	assert_int_equal(seen.count, 0);
 	trace_reader_close(reader);
 }
@@ -135,35 +187,47 @@ static void test_no_rows(void **state)
 
 struct lines {
 	struct trace_reader *reader;
+	struct job job;
 	struct row_resolver *resolver;
 	struct sink out;
 	bool json;
 };
 
-static int write_line(void *context, enum trace_kind kind, const uint64_t *values)
+static int write_some(void *state, const struct event *events, size_t count)
 {
-	struct lines *lines = context;
-	struct resolved_row row;
+	struct lines *lines = state;
 
-	row_resolve(lines->resolver, kind, values, &row);
-	if (lines->json)
-		row_json(&lines->out, lines->reader, &row);
-	else
-		row_text(&lines->out, lines->reader, SAMPLE_START, &row);
+	for (size_t i = 0; i < count; i++) {
+		struct resolved_row row;
+
+		if (events[i].flags & EVENT_SECOND)
+			continue;
+		row_resolve(lines->resolver, &events[i], &row);
+		if (lines->json)
+			row_json(&lines->out, &row);
+		else
+			row_text(&lines->out, SAMPLE_START, &row);
+	}
 	return 0;
 }
 
 static void write_lines(struct lines *lines, bool json)
 {
+	static const struct walk_calls calls = { .events = write_some };
+	static const char *const names[] = { "a.flt" };
+	const struct walk_consumer consumer = { &calls, lines };
+	const struct walk all = { .cursor.whole_rows = true,
+				  .consumers = &consumer,
+				  .consumer_count = 1 };
 	struct trace_error error = { "" };
-	const struct timeline timeline = { .kinds = ~0ull, .visit = write_line, .context = lines };
 
 	sample_write(path, false);
 	lines->reader = open_sample();
 	lines->json = json;
 	sink_open_memory(&lines->out);
-	assert_int_equal(row_resolver_open(&lines->resolver, lines->reader, &error), 0);
-	assert_int_equal(timeline_walk(lines->reader, &timeline, &error), 0);
+	assert_int_equal(job_load(&lines->job, &lines->reader, names, 1, &error), 0);
+	assert_int_equal(row_resolver_open(&lines->resolver, &lines->job), 0);
+	assert_int_equal(walk_run(&lines->job, &all, &error), 0);
 	sink_bytes(&lines->out, "", 1);
 	assert_int_equal(lines->out.error, 0);
 }
@@ -172,6 +236,7 @@ static void close_lines(struct lines *lines)
 {
 	sink_close(&lines->out);
 	row_resolver_close(lines->resolver);
+	job_free(&lines->job);
 	trace_reader_close(lines->reader);
 }
 
@@ -320,9 +385,8 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_no_rows),
-		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_order),	cmocka_unit_test(test_window),
+		cmocka_unit_test(test_no_rows), cmocka_unit_test(test_text),
 		cmocka_unit_test(test_json),
 	};
 	int fd = mkstemp(path), status;

@@ -416,15 +416,17 @@ static int compare_planned(const void *left, const void *right)
 }
 
 /* Kinds whose events come before or after others that start together: a span that takes no time
- * begins before it ends, and a process ends after all that it does. What else changes with them is
- * which spans are open. */
+ * begins before it ends, a process ends after all that it does, and then it is told what files are
+ * called. */
 enum { TURN_FIRST = -1, TURN_LAST = 2 };
 static const int turns[TRACE_KIND_COUNT] = {
-	[TRACE_SPAN_BEGIN] = TURN_FIRST,
-	[TRACE_SPAN_END] = 1,
-	[TRACE_EXEC] = TURN_LAST,
-	[TRACE_EXIT] = TURN_LAST,
+	[TRACE_SPAN_BEGIN] = TURN_FIRST, [TRACE_SPAN_END] = 1,	   [TRACE_EXEC] = TURN_LAST,
+	[TRACE_EXIT] = TURN_LAST,	 [TRACE_FILE] = TURN_LAST,
 };
+
+/* Kinds that change which spans are open. */
+#define SPAN_KINDS                                                                                 \
+	(1u << TRACE_SPAN_BEGIN | 1u << TRACE_SPAN_END | 1u << TRACE_EXEC | 1u << TRACE_EXIT)
 
 static int turn_of(const struct cursor *cursor, const struct planned_block *planned)
 {
@@ -451,7 +453,8 @@ static void plan_block(struct cursor *cursor, uint32_t trace, size_t number)
 	uint64_t start_ns = clock_shifted(of->clock, info->start);
 
 	if (!(options->kinds >> info->kind & 1) || !info->rows || start_ns > options->until_ns ||
-	    (!turns[info->kind] && clock_shifted(of->clock, info->end) < options->from_ns))
+	    (!(SPAN_KINDS >> info->kind & 1) &&
+	     clock_shifted(of->clock, info->end) < options->from_ns))
 		return;
 	cursor->plan[cursor->plan_count++] = (struct planned_block) {
 		.start_ns = start_ns,

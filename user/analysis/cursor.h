@@ -2,9 +2,9 @@
 /*
  * The events of a job in the exact order of their starts, whatever block, buffer of a CPU or trace
  * they are in, each with the row that it comes from. Of those that start together, begins of spans
- * come first, ends of spans after operations, ends of programs last; then the order of the traces
- * and of their blocks decides. That order is what lets unions of intervals and access patterns be
- * told in passing. Everything that looks at events looks through here.
+ * come first, ends of spans after operations, ends of programs and names of files last; then the
+ * order of the traces and of their blocks decides. That order is what lets unions of intervals and
+ * access patterns be told in passing. Everything that looks at events looks through here.
  *
  * Blocks are opened in the order of their earliest starts and merged; no event is given out before
  * every block that could hold an earlier one is open. In memory at a time are the blocks that

@@ -5,7 +5,6 @@
 #include "analysis/resolve.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,12 +18,10 @@ struct path_columns {
 };
 
 struct row_resolver {
-	struct trace_reader *reader;
-	const struct file_table *files;
-	uint32_t trace; /* its number in `files` */
-	struct file_table own;
+	const struct job *job;
 	struct path_columns first[TRACE_KIND_COUNT], second[TRACE_KIND_COUNT];
 	int op[TRACE_KIND_COUNT];
+	uint64_t values[TRACE_COLUMNS_MOST];
 	char joined[2][PATH_JOIN_BYTES];
 };
 
@@ -36,17 +33,14 @@ static int find_column(enum trace_kind kind, const char *name)
 	return NO_COLUMN;
 }
 
-/* Without `files` the resolver's own. */
-static struct row_resolver *new_resolver(struct trace_reader *reader,
-					 const struct file_table *files, uint32_t trace)
+int row_resolver_open(struct row_resolver **out, const struct job *job)
 {
 	struct row_resolver *resolver = calloc(1, sizeof(*resolver));
 
+	*out = resolver;
 	if (!resolver)
-		return NULL;
-	resolver->files = files ? files : &resolver->own;
-	resolver->trace = trace;
-	resolver->reader = reader;
+		return -ENOMEM;
+	resolver->job = job;
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		resolver->op[kind] = find_column(kind, "op");
 		resolver->first[kind] =
@@ -56,75 +50,47 @@ static struct row_resolver *new_resolver(struct trace_reader *reader,
 								 find_column(kind, "dir2"),
 								 find_column(kind, "path2") };
 	}
-	return resolver;
-}
-
-int row_resolver_open_shared(struct row_resolver **out, const struct file_table *files,
-			     uint32_t trace)
-{
-	*out = new_resolver(files->traces[trace], files, trace);
-	return *out ? 0 : -ENOMEM;
-}
-
-int row_resolver_open(struct row_resolver **out, struct trace_reader *reader,
-		      struct trace_error *error)
-{
-	struct row_resolver *resolver = new_resolver(reader, NULL, 0);
-	int status;
-
-	*out = NULL;
-	if (!resolver) {
-		snprintf(error->text, sizeof(error->text), "out of memory");
-		return -ENOMEM;
-	}
-	status = file_table_init(&resolver->own, &resolver->reader, 1);
-	if (status)
-		snprintf(error->text, sizeof(error->text), "out of memory");
-	else
-		status = file_table_load(&resolver->own, 0, 0, error);
-	if (status)
-		row_resolver_close(resolver);
-	else
-		*out = resolver;
-	return status;
+	return 0;
 }
 
 void row_resolver_close(struct row_resolver *resolver)
 {
-	if (!resolver)
-		return;
-	file_table_free(&resolver->own);
 	free(resolver);
 }
 
-static struct trace_string resolve_path(struct row_resolver *resolver,
+static struct trace_string resolve_path(const struct job *job, uint32_t trace,
 					const struct path_columns *columns, const uint64_t *values,
 					char joined[PATH_JOIN_BYTES])
 {
-	const struct file_table *files = resolver->files;
 	uint64_t dir = columns->dir == NO_COLUMN ? 0 : values[columns->dir];
 	uint64_t path = columns->path == NO_COLUMN ? 0 : values[columns->path];
 
 	if (dir)
-		return (struct trace_string) { joined, path_join(files, resolver->trace, dir, path,
-								 joined) };
+		return (struct trace_string) { joined,
+					       path_join(&job->files, trace, dir, path, joined) };
 	if (path || columns->file == NO_COLUMN)
-		return trace_reader_string(resolver->reader, path);
-	return file_table_path(files,
-			       file_table_find(files, resolver->trace, values[columns->file]));
+		return trace_reader_string(job->traces[trace].reader, path);
+	return file_table_path(&job->files,
+			       file_table_find(&job->files, trace, values[columns->file]));
 }
 
-void row_resolve(struct row_resolver *resolver, enum trace_kind kind, const uint64_t *values,
-		 struct resolved_row *row)
+void row_resolve(struct row_resolver *resolver, const struct event *event, struct resolved_row *row)
 {
-	const struct trace_header *header = trace_reader_header(resolver->reader);
+	const struct job *job = resolver->job;
+	enum trace_kind kind = event_kind(event);
+	uint32_t trace = event->block->trace;
+	const struct trace_header *header = job->traces[trace].header;
+	uint64_t *values = resolver->values;
 	int op = resolver->op[kind];
 
+	for (unsigned int i = 0; i < trace_schemas[kind].column_count; i++)
+		values[i] = event_value(event, i);
 	row->kind = kind;
+	row->reader = job->traces[trace].reader;
 	row->values = values;
 	row->name = trace_schemas[kind].kind;
 	if (op != NO_COLUMN && values[op] < header->operation_count)
 		row->name = header->operations[values[op]].name;
-	row->path = resolve_path(resolver, &resolver->first[kind], values, resolver->joined[0]);
-	row->path2 = resolve_path(resolver, &resolver->second[kind], values, resolver->joined[1]);
+	row->path = resolve_path(job, trace, &resolver->first[kind], values, resolver->joined[0]);
+	row->path2 = resolve_path(job, trace, &resolver->second[kind], values, resolver->joined[1]);
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/resolve.h"
-#include "analysis/timeline.h"
+#include "analysis/walk.h"
 #include "command/command.h"
 #include "command/traces.h"
 #include "command/options.h"
@@ -46,6 +46,7 @@ static const struct option_table table = {
 struct printing {
 	const struct print_request *request;
 	struct trace_reader *reader;
+	struct job job;
 	struct row_resolver *resolver;
 	struct progress progress;
 	struct sink out;
@@ -96,77 +97,76 @@ static void say_known_layers(const char *name)
 	log_error("--layer %s: neither a layer nor a kind of event; known are %s", name, list);
 }
 
-static bool has_pid(const struct print_request *request, enum trace_kind kind,
-		    const uint64_t *values)
+static bool has_pid(const struct print_request *request, const struct resolved_row *row)
 {
-	const struct trace_schema *schema = &trace_schemas[kind];
+	const struct trace_schema *schema = &trace_schemas[row->kind];
 
 	for (unsigned int i = 0; i < schema->column_count; i++) {
 		const char *name = schema->columns[i].name;
 
 		if ((!strcmp(name, "pid") || !strcmp(name, "child_pid")) &&
-		    values[i] == request->pid)
+		    row->values[i] == request->pid)
 			return true;
 	}
 	return false;
 }
 
-static bool want(void *context, enum trace_kind kind, const uint64_t *values)
+static bool is_wanted(const struct print_request *request, const struct resolved_row *row)
 {
-	struct printing *printing = context;
-	const struct print_request *request = printing->request;
-	struct resolved_row row;
-
-	if (request->pid != NO_PID && !has_pid(request, kind, values))
+	if (request->pid != NO_PID && !has_pid(request, row))
 		return false;
-	if (!request->file)
-		return true;
-	row_resolve(printing->resolver, kind, values, &row);
-	return (row.path.length && !fnmatch(request->file, row.path.bytes, 0)) ||
-	       (row.path2.length && !fnmatch(request->file, row.path2.bytes, 0));
+	return !request->file ||
+	       (row->path.length && !fnmatch(request->file, row->path.bytes, 0)) ||
+	       (row->path2.length && !fnmatch(request->file, row->path2.bytes, 0));
 }
 
-static int visit(void *context, enum trace_kind kind, const uint64_t *values)
+static int print_some(void *state, const struct event *events, size_t count)
 {
-	struct printing *printing = context;
-	struct resolved_row row;
+	struct printing *printing = state;
 
-	row_resolve(printing->resolver, kind, values, &row);
-	if (printing->json)
-		row_json(&printing->out, printing->reader, &row);
-	else
-		row_text(&printing->out, printing->reader, printing->start_ns, &row);
+	for (const struct event *event = events; event < events + count; event++) {
+		struct resolved_row row;
+
+		if (event->flags & EVENT_SECOND)
+			continue;
+		row_resolve(printing->resolver, event, &row);
+		if (!is_wanted(printing->request, &row))
+			continue;
+		if (printing->json)
+			row_json(&printing->out, &row);
+		else
+			row_text(&printing->out, printing->start_ns, &row);
+	}
 	return printing->out.error;
-}
-
-static void progress(void *context, double done)
-{
-	struct printing *printing = context;
-
-	progress_update(&printing->progress, done);
 }
 
 static int print_events(struct printing *printing, const char *name, uint64_t kinds)
 {
-	const struct timeline timeline = {
-		.kinds = kinds,
-		.want = want,
-		.visit = visit,
-		.progress = isatty(STDOUT_FILENO) ? NULL : progress,
-		.context = printing,
+	static const struct walk_calls calls = { .events = print_some };
+	const struct walk_consumer consumer = { &calls, printing };
+	const struct walk walk = {
+		.cursor = { .kinds = kinds, .whole_rows = true },
+		.consumers = &consumer,
+		.consumer_count = 1,
+		.progress = isatty(STDOUT_FILENO) ? NULL : progress_update,
+		.context = &printing->progress,
 	};
 	struct trace_error error = { "" };
 	int status;
 
 	progress_start(&printing->progress, "printing");
-	status = timeline_walk(printing->reader, &timeline, &error);
+	status = job_load(&printing->job, &printing->reader, &name, 1, &error);
+	if (!status)
+		status = row_resolver_open(&printing->resolver, &printing->job);
+	if (!status)
+		status = walk_run(&printing->job, &walk, &error);
 	if (!printing->out.error)
 		sink_flush(&printing->out);
 	progress_end(&printing->progress);
 	if (printing->out.error)
 		return output_failed(printing->out.error);
 	if (status) {
-		log_error("%s: %s", name, error.text[0] ? error.text : strerror(-status));
+		log_error("%s", error.text[0] ? error.text : strerror(-status));
 		return EXIT_FAILED;
 	}
 	return 0;
@@ -177,7 +177,6 @@ int command_print(int argc, char **argv)
 	struct print_request request = { .format = "text", .pid = NO_PID };
 	struct printing printing = { .request = &request };
 	const struct trace_totals *totals;
-	struct trace_error error = { "" };
 	int first, status = options_parse(&table, argc, argv, &request, &first);
 	uint64_t kinds;
 
@@ -197,10 +196,6 @@ int command_print(int argc, char **argv)
 	if (status)
 		return status;
 	status = EXIT_FAILED;
-	if (row_resolver_open(&printing.resolver, printing.reader, &error)) {
-		log_error("%s: %s", argv[first], error.text);
-		goto out;
-	}
 	if (sink_open(&printing.out, STDOUT_FILENO)) {
 		log_error("out of memory");
 		goto out;
@@ -213,6 +208,7 @@ int command_print(int argc, char **argv)
 out:
 	sink_close(&printing.out);
 	row_resolver_close(printing.resolver);
+	job_free(&printing.job);
 	traces_tell_unread(printing.reader, argv[first]);
 	trace_reader_close(printing.reader);
 	return status;

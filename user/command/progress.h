@@ -17,7 +17,7 @@ struct progress {
 };
 
 void progress_start(struct progress *progress, const char *what);
-/* `progress` is a struct progress *: fits the callbacks of report_make and timeline_walk. */
+/* `progress` is a struct progress *: fits the callbacks of report_make and walk_run. */
 void progress_update(void *progress, double done);
 /* Takes the line away. */
 void progress_end(struct progress *progress);

@@ -8,11 +8,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "analysis/timeline.h"
 #include "output/chrome_rows.h"
 #include "output/json.h"
-
-#define WINDOW_ENDED 1 /* the walk is done */
 
 struct chrome {
 	const struct chrome_options *options;
@@ -25,95 +22,59 @@ struct chrome {
 	struct chrome_rows rows;
 };
 
-/* --- the walk --- */
+/* --- the walks --- */
 
-static uint64_t job_time(const struct chrome *chrome, const uint64_t *values)
+static int draw_all(struct chrome *chrome, struct trace_error *error)
 {
-	return clock_shifted(chrome->job.traces[chrome->rows.trace].clock, values[TRACE_COL_TIME]);
+	const struct walk_consumer consumer = { &chrome_rows_calls, &chrome->rows };
+	const struct walk walk = {
+		.cursor = { .kinds = chrome_row_kinds(),
+			    .whole_rows = true,
+			    .from_ns = chrome->window.from_ns,
+			    .until_ns = chrome->window.until_ns },
+		.consumers = &consumer,
+		.consumer_count = 1,
+		.progress = chrome->options->progress,
+		.context = chrome->options->context,
+	};
+
+	return walk_run(&chrome->job, &walk, error);
 }
 
-static bool want(void *context, enum trace_kind kind, const uint64_t *values)
+static int name_threads(void *state, const struct event *events, size_t count)
 {
-	const struct chrome *chrome = context;
-	uint64_t pid = chrome->options->pid;
+	struct chrome *chrome = state;
 
-	/* The first row behind the window ends the walk. What ends with the window is not cut. */
-	if (job_time(chrome, values) > chrome->window.until_ns)
-		return true;
-	return (pid == CHROME_ANY_PID || pid == chrome_row_pid(kind, values)) &&
-	       chrome_row_matters(&chrome->rows, kind, values);
-}
+	for (const struct event *event = events; event < events + count; event++) {
+		struct trace_reader *reader = chrome->job.traces[event->block->trace].reader;
+		struct trace_string comm =
+			trace_reader_string(reader, event_value(event, EXIT_COMM));
+		uint64_t pid = event_value(event, EXIT_PID), tid = event_value(event, EXIT_TID);
+		uint32_t process, thread;
+		int status = process_table_find(&chrome->job.processes, event->block->trace, pid,
+						event->start, &process);
 
-static int visit(void *context, enum trace_kind kind, const uint64_t *values)
-{
-	struct chrome *chrome = context;
-	int status;
-
-	if (job_time(chrome, values) > chrome->window.until_ns)
-		return WINDOW_ENDED;
-	status = chrome_row(&chrome->rows, kind, values);
-	return status ? status : chrome->out->error;
-}
-
-static void progress(void *context, double done)
-{
-	const struct chrome *chrome = context;
-
-	chrome->options->progress(chrome->options->context,
-				  (chrome->rows.trace + done) / chrome->job.trace_count);
-}
-
-/* Names of threads stand in the rows of their ends, which the walk may not have reached. */
-static int name_thread(void *context, enum trace_kind kind, const uint64_t *values)
-{
-	struct chrome *chrome = context;
-	struct trace_reader *reader = chrome->job.traces[chrome->rows.trace].reader;
-	struct trace_string comm = trace_reader_string(reader, values[EXIT_COMM]);
-	uint32_t process, thread;
-	int status = process_table_find(&chrome->job.processes, chrome->rows.trace,
-					values[EXIT_PID], job_time(chrome, values), &process);
-
-	if (status)
-		return status;
-	thread = chrome_thread_known(&chrome->threads, process, values[EXIT_TID]);
-	if (thread != CHROME_NONE && comm.length && values[EXIT_TID] != values[EXIT_PID])
-		chrome_thread_name(&chrome->threads, thread, comm);
+		if (status)
+			return status;
+		thread = chrome_thread_known(&chrome->threads, process, tid);
+		if (thread != CHROME_NONE && comm.length && tid != pid)
+			chrome_thread_name(&chrome->threads, thread, comm);
+	}
 	return chrome->out->error;
 }
 
-static int write_trace(struct chrome *chrome, uint32_t number, struct trace_error *error)
+/* Names of threads stand in the rows of their ends, which may be behind the window. */
+static int name_all(struct chrome *chrome, struct trace_error *error)
 {
-	struct trace_reader *reader = chrome->job.traces[number].reader;
-	const struct timeline rows = {
-		.kinds = chrome_row_kinds(),
-		.want = want,
-		.visit = visit,
-		.progress = chrome->options->progress ? progress : NULL,
-		.context = chrome,
+	static const struct walk_calls calls = { .events = name_threads };
+	const struct walk_consumer consumer = { &calls, chrome };
+	const struct walk walk = {
+		.cursor = { .kinds = 1ull << TRACE_EXIT, .whole_rows = true },
+		.consumers = &consumer,
+		.consumer_count = 1,
 	};
-	const struct timeline names = {
-		.kinds = 1ull << TRACE_EXIT,
-		.visit = name_thread,
-		.context = chrome,
-	};
-	int status;
 
-	chrome->rows.trace = number;
-	status = row_resolver_open_shared(&chrome->rows.resolver, &chrome->job.files, number);
-	if (status)
-		return status;
-	status = timeline_walk(reader, &rows, error);
-	if (!status || status == WINDOW_ENDED) {
-		chrome_spans_end_all(&chrome->spans,
-				     status ? chrome->window.until_ns
-					    : chrome->job.traces[number].end_ns,
-				     status == WINDOW_ENDED);
-		status = timeline_walk(reader, &names, error);
-	}
-	row_resolver_close(chrome->rows.resolver);
-	if (status == -EINVAL)
-		job_error(&chrome->job, number, error);
-	return status;
+	return walk_run(&chrome->job, &walk, error);
 }
 
 /* --- the frame --- */
@@ -226,7 +187,7 @@ static void find_window(struct chrome *chrome)
 
 static int write_all(struct chrome *chrome, struct trace_error *error)
 {
-	int status = 0;
+	int status;
 
 	find_window(chrome);
 	chrome_threads_init(&chrome->threads, &chrome->job, chrome->out);
@@ -237,17 +198,22 @@ static int write_all(struct chrome *chrome, struct trace_error *error)
 		.job = &chrome->job,
 		.window = &chrome->window,
 		.min_duration_ns = chrome->options->min_duration_ns,
+		.pid = chrome->options->pid,
 		.threads = &chrome->threads,
 		.spans = &chrome->spans,
 		.counters = &chrome->counters,
 	};
 	write_other_data(chrome);
-	for (uint32_t i = 0; i < chrome->job.trace_count && !status; i++)
-		status = write_trace(chrome, i, error);
+	status = row_resolver_open(&chrome->rows.resolver, &chrome->job);
+	if (!status)
+		status = draw_all(chrome, error);
+	if (!status)
+		status = name_all(chrome, error);
 	if (!status)
 		status = chrome_counters_write(&chrome->counters, &chrome->threads, chrome->out,
 					       chrome->window.base_ns);
 	sink_text(chrome->out, "\n]}\n");
+	row_resolver_close(chrome->rows.resolver);
 	chrome_counters_free(&chrome->counters);
 	chrome_spans_free(&chrome->spans);
 	chrome_threads_free(&chrome->threads);

@@ -15,7 +15,6 @@
 #include "output/args.h"
 
 #define WAITING_BYTES_MOST (1u << 20) /* for a span; real traces need a few hundred */
-#define IDS_SPARE 4096
 
 enum ending { ENDED, UNFINISHED, WINDOW_ENDS };
 
@@ -26,98 +25,48 @@ void chrome_spans_init(struct chrome_spans *spans, struct chrome_threads *thread
 		.threads = threads,
 		.window = window,
 		.min_duration_ns = min_duration_ns,
-		.free = CHROME_NONE,
 	};
-	map_init(&spans->ids, 2, 1);
 }
 
 void chrome_spans_free(struct chrome_spans *spans)
 {
-	for (size_t i = 0; i < spans->count; i++)
+	for (size_t i = 0; i < spans->room; i++)
 		sink_close(&spans->spans[i].waiting);
 	free(spans->spans);
-	map_free(&spans->ids);
+}
+
+static const struct span *job_span(const struct chrome_spans *spans, uint32_t number)
+{
+	return &spans->threads->job->spans.slots[number];
 }
 
 static struct chrome_thread *thread_of(const struct chrome_spans *spans,
-				       const struct open_span *span)
+				       const struct chrome_span *span)
 {
-	return &spans->threads->threads[span->begin.thread];
+	return &spans->threads->threads[span->thread];
 }
 
 /* --- what is open --- */
 
-/* A map forgets nothing: now and then a new one takes its place. */
-static int renew_ids(struct chrome_spans *spans)
+static int make_room(struct chrome_spans *spans)
 {
-	struct map old = spans->ids;
-	bool added;
-	int status = 0;
+	size_t room = spans->threads->job->spans.room;
+	struct chrome_span *list;
 
-	map_init(&spans->ids, 2, 1);
-	for (size_t i = 0; i < old.slots && !status; i++) {
-		const uint64_t *entry = old.entries + i * (old.key_words + old.value_words);
-		uint64_t *number;
-
-		if (!old.tags[i] || !entry[2])
-			continue;
-		number = map_add(&spans->ids, entry, &added);
-		if (number)
-			*number = entry[2];
-		else
-			status = -ENOMEM;
-	}
-	map_free(&old);
-	return status;
-}
-
-static uint64_t *find_id(const struct chrome_spans *spans, uint32_t thread, uint64_t id)
-{
-	const uint64_t key[] = { spans->threads->threads[thread].process, id };
-
-	return map_find(&spans->ids, key);
-}
-
-static int remember_id(struct chrome_spans *spans, uint32_t thread, uint64_t id, uint32_t number)
-{
-	const uint64_t key[] = { spans->threads->threads[thread].process, id };
-	uint64_t *value;
-	bool added;
-
-	if (spans->ids.count > 2 * spans->open + IDS_SPARE && renew_ids(spans))
-		return -ENOMEM;
-	value = map_add(&spans->ids, key, &added);
-	if (!value)
-		return -ENOMEM;
-	/* A span with that id that is still open stays so until its process ends. */
-	*value = number + 1;
-	return 0;
-}
-
-static int take_span(struct chrome_spans *spans, uint32_t *number)
-{
-	if (spans->free != CHROME_NONE) {
-		*number = spans->free;
-		spans->free = spans->spans[*number].below;
+	if (room <= spans->room)
 		return 0;
-	}
-	if (spans->count == spans->room) {
-		size_t room = spans->room ? spans->room * 2 : 64;
-		struct open_span *list = reallocarray(spans->spans, room, sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		spans->spans = list;
-		spans->room = room;
-	}
-	*number = spans->count++;
-	sink_open_memory(&spans->spans[*number].waiting);
+	list = reallocarray(spans->spans, room, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	spans->spans = list;
+	for (; spans->room < room; spans->room++)
+		sink_open_memory(&spans->spans[spans->room].waiting);
 	return 0;
 }
 
 static void unlink_span(struct chrome_spans *spans, uint32_t number)
 {
-	const struct open_span *span = &spans->spans[number];
+	const struct chrome_span *span = &spans->spans[number];
 	struct chrome_thread *thread = thread_of(spans, span);
 
 	if (span->above != CHROME_NONE)
@@ -132,7 +81,7 @@ static void unlink_span(struct chrome_spans *spans, uint32_t number)
 
 static void link_span(struct chrome_spans *spans, uint32_t number)
 {
-	struct open_span *span = &spans->spans[number];
+	struct chrome_span *span = &spans->spans[number];
 	struct chrome_thread *thread = thread_of(spans, span);
 	uint32_t *first = span->aside ? &thread->aside : &thread->top;
 
@@ -145,10 +94,10 @@ static void link_span(struct chrome_spans *spans, uint32_t number)
 
 /* --- where to write --- */
 
-static uint64_t drawn_start(const struct chrome_spans *spans, const struct open_span *span)
+static uint64_t drawn_start(const struct chrome_spans *spans, uint32_t number)
 {
 	const struct chrome_window *window = spans->window;
-	uint64_t start = span->begin.time_ns;
+	uint64_t start = job_span(spans, number)->begin_ns;
 
 	return (start > window->from_ns ? start : window->from_ns) - window->base_ns;
 }
@@ -156,15 +105,16 @@ static uint64_t drawn_start(const struct chrome_spans *spans, const struct open_
 /* Where what starts then is to be written: behind the open span that starts with it, if any. */
 static struct sink *place_for(struct chrome_spans *spans, uint32_t below, uint64_t start_ns)
 {
-	struct open_span *span = below == CHROME_NONE ? NULL : &spans->spans[below];
+	struct chrome_span *span = below == CHROME_NONE ? NULL : &spans->spans[below];
 
-	if (span && drawn_start(spans, span) >= start_ns && span->waiting.used < WAITING_BYTES_MOST)
+	if (span && drawn_start(spans, below) >= start_ns &&
+	    span->waiting.used < WAITING_BYTES_MOST)
 		return &span->waiting;
 	return spans->threads->out;
 }
 
 /* What waited for a span that is written, or not drawn at all, goes on. */
-static void release_waiting(struct chrome_spans *spans, struct open_span *span, struct sink *out)
+static void release_waiting(struct chrome_spans *spans, struct chrome_span *span, struct sink *out)
 {
 	if (span->waiting.error)
 		spans->threads->out->error = span->waiting.error;
@@ -200,17 +150,17 @@ struct sink *chrome_spans_place(struct chrome_spans *spans, uint32_t number,
 
 static void put_aside(struct chrome_spans *spans, uint32_t number)
 {
-	struct open_span *span = &spans->spans[number];
+	struct chrome_span *span = &spans->spans[number];
 
 	unlink_span(spans, number);
-	release_waiting(spans, span, place_for(spans, span->below, drawn_start(spans, span)));
+	release_waiting(spans, span, place_for(spans, span->below, drawn_start(spans, number)));
 	span->aside = true;
 	link_span(spans, number);
 }
 
 /* Whether a span that ends now, and is the innermost on its thread, lies in no slice that ends
  * earlier and holds none that ends later. */
-static bool nests(struct chrome_spans *spans, const struct open_span *span, uint64_t end_ns)
+static bool nests(struct chrome_spans *spans, const struct chrome_span *span, uint64_t end_ns)
 {
 	uint64_t around = open_slice(thread_of(spans, span), end_ns);
 
@@ -220,47 +170,44 @@ static bool nests(struct chrome_spans *spans, const struct open_span *span, uint
 
 /* --- writing --- */
 
-static void write_span(struct chrome_spans *spans, const struct open_span *span,
+static void write_span(struct chrome_spans *spans, const struct chrome_span *span,
 		       const struct chrome_slice *slice, enum ending ending, struct sink *out)
 {
 	static const char *const taken[] = { "unfinished", "cut", "flags", "ended_by", NULL };
-	const struct chrome_span_begin *begin = &span->begin;
-	struct trace_reader *reader = spans->threads->job->traces[begin->trace].reader;
+	struct trace_reader *reader = spans->threads->job->traces[span->trace].reader;
 	struct chrome_args args = chrome_slice_begin(out, slice);
 
-	args_json_members(out, trace_reader_string(reader, begin->args), taken, &args.any);
-	chrome_add_flags(&args, TRACE_SPAN_BEGIN, begin->flags);
-	if (span->ended_by != begin->thread)
+	args_json_members(out, trace_reader_string(reader, span->args), taken, &args.any);
+	chrome_add_flags(&args, TRACE_SPAN_BEGIN, span->flags);
+	if (span->ended_by != span->thread)
 		chrome_add_uint(&args, "ended_by", spans->threads->threads[span->ended_by].tid);
 	if (ending == UNFINISHED)
 		chrome_add_true(&args, "unfinished");
 	chrome_slice_end(&args, slice);
 }
 
-static void close_span(struct chrome_spans *spans, uint32_t number, uint64_t end_ns,
-		       enum ending ending)
+static void close_span(struct chrome_spans *spans, uint32_t number, enum ending ending)
 {
-	struct open_span *span = &spans->spans[number];
-	struct trace_reader *reader = spans->threads->job->traces[span->begin.trace].reader;
-	uint64_t start_ns = span->begin.time_ns;
-	uint64_t duration_ns = clock_subtract(end_ns, start_ns);
+	struct chrome_span *span = &spans->spans[number];
+	struct trace_reader *reader = spans->threads->job->traces[span->trace].reader;
+	uint64_t start_ns = job_span(spans, number)->begin_ns;
+	uint64_t end_ns = job_span(spans, number)->end_ns;
 	struct chrome_slice slice = {
-		.name = trace_reader_string(reader, span->begin.name),
-		.category = trace_reader_string(reader, span->begin.category),
+		.name = trace_reader_string(reader, span->name),
+		.category = trace_reader_string(reader, span->category),
 	};
-	uint64_t *known = find_id(spans, span->begin.thread, span->begin.id);
 	struct sink *out = spans->threads->out;
 
 	if (!span->aside)
-		out = place_for(spans, span->below, drawn_start(spans, span));
+		out = place_for(spans, span->below, drawn_start(spans, number));
 	if (!slice.category.length)
 		slice.category = chrome_text("span");
 	/* Those that began after it have not ended: they cross its end. */
 	while (!span->aside && thread_of(spans, span)->top != number)
 		put_aside(spans, thread_of(spans, span)->top);
-	if (chrome_slice_cut(&slice, spans->window, start_ns, start_ns + duration_ns) &&
-	    duration_ns >= spans->min_duration_ns) {
-		slice.place = chrome_place_of(spans->threads, span->begin.thread);
+	if (chrome_slice_cut(&slice, spans->window, start_ns, end_ns) &&
+	    end_ns - start_ns >= spans->min_duration_ns) {
+		slice.place = chrome_place_of(spans->threads, span->thread);
 		if (ending == WINDOW_ENDS)
 			slice.cut = slice.cut ? "both" : "end";
 		if (span->aside || !nests(spans, span, slice.end_ns))
@@ -269,100 +216,82 @@ static void close_span(struct chrome_spans *spans, uint32_t number, uint64_t end
 	}
 	unlink_span(spans, number);
 	release_waiting(spans, span, out);
-	if (known && *known == number + 1)
-		*known = 0;
-	span->below = spans->free;
-	spans->free = number;
-	spans->open--;
 }
 
-/* More are open than can be remembered: they are shown where they begin. */
-static void write_begin(struct chrome_spans *spans, const struct chrome_span_begin *begin)
+int chrome_spans_refuse(struct chrome_spans *spans, const struct event *event)
 {
-	struct trace_reader *reader = spans->threads->job->traces[begin->trace].reader;
+	struct trace_reader *reader = spans->threads->job->traces[event->block->trace].reader;
 	struct sink *out = spans->threads->out;
 	struct chrome_place place;
 	struct chrome_args args;
+	uint32_t thread;
+	int status = chrome_thread_find(spans->threads, event->process, event->thread, &thread);
 
-	if (begin->time_ns < spans->window->from_ns || begin->time_ns >= spans->window->until_ns)
-		return;
-	place = chrome_place_of(spans->threads, begin->thread);
+	if (status || event->start < spans->window->from_ns ||
+	    event->start >= spans->window->until_ns)
+		return status;
+	place = chrome_place_of(spans->threads, thread);
 	sink_text(out, ",\n");
-	chrome_open(out, trace_reader_string(reader, begin->name),
-		    trace_reader_string(reader, begin->category), 'i', place);
-	chrome_time(out, "ts", begin->time_ns - spans->window->base_ns);
+	chrome_open(out, trace_reader_string(reader, event_value(event, SPAN_BEGIN_NAME)),
+		    trace_reader_string(reader, event_value(event, SPAN_BEGIN_CATEGORY)), 'i',
+		    place);
+	chrome_time(out, "ts", event->start - spans->window->base_ns);
 	sink_text(out, ",\"s\":\"t\"");
 	args = chrome_args_begin(out);
-	chrome_add_true(&args, "too_many_open");
+	/* It is shown where it begins. */
+	chrome_add_true(&args, event->id ? "too_many_open" : "without_id");
 	chrome_args_end(&args);
 	sink_char(out, '}');
+	return 0;
 }
 
 /* --- the life of spans --- */
 
-int chrome_spans_begin(struct chrome_spans *spans, const struct chrome_span_begin *begin)
+int chrome_spans_begin(struct chrome_spans *spans, uint32_t slot, const struct event *event,
+		       bool wanted)
 {
-	struct open_span *span;
-	uint32_t number;
-	int status;
+	struct chrome_span *span;
+	int status = make_room(spans);
 
-	if (spans->open == SPANS_OPEN_MOST) {
-		write_begin(spans, begin);
-		return 0;
-	}
-	status = take_span(spans, &number);
-	if (!status)
-		status = remember_id(spans, begin->thread, begin->id, number);
 	if (status)
 		return status;
-	span = &spans->spans[number];
-	span->begin = *begin;
-	span->ended_by = begin->thread;
-	span->aside = false;
-	span->limit_ns = open_slice(thread_of(spans, span), drawn_start(spans, span));
-	link_span(spans, number);
-	spans->open++;
-	return 0;
-}
-
-int chrome_spans_end(struct chrome_spans *spans, uint32_t thread, uint64_t id, uint64_t time_ns)
-{
-	const uint64_t *known = find_id(spans, thread, id);
-	uint32_t number;
-
-	if (!known || !*known)
+	span = &spans->spans[slot];
+	span->wanted = wanted;
+	if (!wanted)
 		return 0;
-	number = *known - 1;
-	spans->spans[number].ended_by = thread;
-	if (spans->spans[number].begin.thread != thread && !spans->spans[number].aside)
-		put_aside(spans, number);
-	close_span(spans, number, time_ns, ENDED);
+	status = chrome_thread_find(spans->threads, event->process, event->thread, &span->thread);
+	if (status)
+		return status;
+	span->trace = event->block->trace;
+	span->name = event_value(event, SPAN_BEGIN_NAME);
+	span->category = event_value(event, SPAN_BEGIN_CATEGORY);
+	span->args = event_value(event, SPAN_BEGIN_ARGS);
+	span->flags = event_value(event, SPAN_BEGIN_FLAGS);
+	span->ended_by = span->thread;
+	span->aside = false;
+	span->limit_ns = open_slice(thread_of(spans, span), drawn_start(spans, slot));
+	link_span(spans, slot);
 	return 0;
 }
 
-static void end_thread(struct chrome_spans *spans, uint32_t number, uint64_t time_ns,
-		       enum ending ending)
+int chrome_spans_end(struct chrome_spans *spans, uint32_t slot, const struct event *event)
 {
-	const struct chrome_thread *thread = &spans->threads->threads[number];
+	struct chrome_span *span = &spans->spans[slot];
+	enum ending ending = UNFINISHED;
+	int status = 0;
 
-	while (thread->top != CHROME_NONE)
-		close_span(spans, thread->top, time_ns, ending);
-	while (thread->aside != CHROME_NONE)
-		close_span(spans, thread->aside, time_ns, ending);
-}
-
-void chrome_spans_end_process(struct chrome_spans *spans, uint32_t process, uint64_t time_ns)
-{
-	uint32_t thread = CHROME_NONE;
-
-	if (process < spans->threads->process_room)
-		thread = spans->threads->processes[process].thread;
-	for (; thread != CHROME_NONE; thread = spans->threads->threads[thread].next)
-		end_thread(spans, thread, time_ns, UNFINISHED);
-}
-
-void chrome_spans_end_all(struct chrome_spans *spans, uint64_t time_ns, bool window_ends)
-{
-	for (uint32_t i = 0; i < spans->threads->count; i++)
-		end_thread(spans, i, time_ns, window_ends ? WINDOW_ENDS : UNFINISHED);
+	if (!span->wanted)
+		return 0;
+	if (event && event->flags & EVENT_SPAN_END) {
+		ending = ENDED;
+		status = chrome_thread_find(spans->threads, event->process, event->thread,
+					    &span->ended_by);
+		if (!status && span->ended_by != span->thread && !span->aside)
+			put_aside(spans, slot);
+	} else if (!event && job_span(spans, slot)->end_ns == spans->window->until_ns) {
+		ending = WINDOW_ENDS;
+	}
+	if (!status)
+		close_span(spans, slot, ending);
+	return status;
 }

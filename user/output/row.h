@@ -16,14 +16,13 @@
  * the row itself named a path, that stands beside them as "given_path" and "given_path2". Bytes
  * that are not UTF-8: as in json.h.
  */
-void row_json(struct sink *out, const struct trace_reader *reader, const struct resolved_row *row);
+void row_json(struct sink *out, const struct resolved_row *row);
 
 /*
  *     0.001234567 1234/1235 pread64 "/data/x.bin" offset 4096 asked 512 = 512 <1.2 us>
  * Seconds since `start_ns`, pid/tid, what happened to what, then those columns that say something:
  * no zeros, no -1. Flags by name in brackets, durations in angle brackets.
  */
-void row_text(struct sink *out, const struct trace_reader *reader, uint64_t start_ns,
-	      const struct resolved_row *row);
+void row_text(struct sink *out, uint64_t start_ns, const struct resolved_row *row);
 
 #endif

@@ -61,8 +61,7 @@ static void write_string(struct sink *out, const struct resolved_row *row, const
 		write_text(out, "", name, text);
 }
 
-static void write_column(struct sink *out, const struct trace_reader *reader,
-			 const struct resolved_row *row, unsigned int number)
+static void write_column(struct sink *out, const struct resolved_row *row, unsigned int number)
 {
 	const struct trace_schema *schema = &trace_schemas[row->kind];
 	const char *name = schema->columns[number].name;
@@ -74,7 +73,7 @@ static void write_column(struct sink *out, const struct trace_reader *reader,
 		sink_uint(out, value);
 		break;
 	case TRACE_STRING:
-		write_string(out, row, name, trace_reader_string(reader, value));
+		write_string(out, row, name, trace_reader_string(row->reader, value));
 		break;
 	case TRACE_INT:
 		write_name(out, "", name, "");
@@ -90,7 +89,7 @@ static void write_column(struct sink *out, const struct trace_reader *reader,
 	}
 }
 
-void row_json(struct sink *out, const struct trace_reader *reader, const struct resolved_row *row)
+void row_json(struct sink *out, const struct resolved_row *row)
 {
 	const struct trace_schema *schema = &trace_schemas[row->kind];
 
@@ -100,7 +99,7 @@ void row_json(struct sink *out, const struct trace_reader *reader, const struct 
 	sink_text(out, schema->kind);
 	sink_char(out, '"');
 	for (unsigned int i = 0; i < schema->column_count; i++)
-		write_column(out, reader, row, i);
+		write_column(out, row, i);
 	if (row->path.length && row->kind != TRACE_FILE)
 		write_text(out, "", "path", row->path);
 	if (row->path2.length)

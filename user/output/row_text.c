@@ -206,8 +206,7 @@ static const uint64_t *value_of(const struct resolved_row *row, const char *name
 	return NULL;
 }
 
-void row_text(struct sink *out, const struct trace_reader *reader, uint64_t start_ns,
-	      const struct resolved_row *row)
+void row_text(struct sink *out, uint64_t start_ns, const struct resolved_row *row)
 {
 	const struct trace_schema *schema = &trace_schemas[row->kind];
 	const uint64_t *pid = value_of(row, "pid"), *tid = value_of(row, "tid");
@@ -230,7 +229,7 @@ void row_text(struct sink *out, const struct trace_reader *reader, uint64_t star
 	if (row->path2.length)
 		show_quoted(out, row->path2);
 	for (unsigned int i = 0; i < schema->column_count; i++) {
-		const struct shown shown = { reader, row->kind, &schema->columns[i],
+		const struct shown shown = { row->reader, row->kind, &schema->columns[i],
 					     row->values[i] };
 
 		function_of(row->kind, i)(out, &shown);
