@@ -169,6 +169,10 @@ $(BUILD)/tests/bench/spans: tests/bench/spans.c $(BUILD)/libfaultline.a Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Iuser/span -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libfaultline.a
 
+$(BUILD)/tests/bench/floor: tests/bench/floor.c Makefile
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(CAPTURE_LIBS)
+
 $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libcore.a Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS)

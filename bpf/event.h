@@ -76,16 +76,6 @@ struct event_syscall_path {
 	char text[];
 };
 
-struct event_fault {
-	struct event_header header;
-	__u64 duration_ns;
-	__u64 offset;
-	__u32 file;
-	__u32 flags; /* TRACE_FAULT_* */
-	__u32 fetched_pages;
-	__u32 pad;
-};
-
 struct event_pagecache {
 	struct event_header header;
 	__u64 offset;
@@ -112,7 +102,7 @@ struct event_exec {
 	char command[];
 };
 
-/* Comes before the exec record of the same process, on the same CPU, in order. */
+/* Comes before the exec record of the same task, on the same CPU, in order. */
 struct event_environ {
 	struct event_header header;
 	__u32 offset;
@@ -291,16 +281,45 @@ struct marker_spec {
  * Lanes: slots of one size for the records that come by the million. `ready` of a slot is its
  * number plus one once it holds the record of that number; the numbers of a lane count up from 0,
  * and number n stands in slot n modulo the number of slots.
+ *
+ * A slot is a cache line: it travels from the CPU that writes it to the one that reads it. `op`
+ * says what stands in it. What has no room there (a long call, one that faulted) goes through the
+ * ring as event_syscall.
  */
-#define LANE_RECORD_BYTES 80
+struct lane_call {
+	__u64 time_ns;
+	__s64 offset;
+	__u64 asked_bytes;
+	__s64 result;
+	__u32 pid;
+	__u32 tid;
+	__u32 file;
+	__u32 duration_ns;
+	__u16 op;
+	__u16 flags; /* TRACE_OP_* */
+	__u16 fetched_pages;
+	__u16 created_pages;
+};
+
+struct lane_fault {
+	__u64 time_ns;
+	__u64 offset;
+	__u64 duration_ns;
+	__u64 pad;
+	__u32 pid;
+	__u32 tid;
+	__u32 file;
+	__u32 flags; /* TRACE_FAULT_* */
+	__u16 op;    /* OP_FAULT */
+	__u16 pad2;
+	__u32 fetched_pages;
+};
 
 struct lane_slot {
 	__u64 ready;
-	__u64 number;
 	union {
-		struct event_header header;
-		struct event_syscall syscall;
-		struct event_fault fault;
+		struct lane_call call;
+		struct lane_fault fault;
 	};
 };
 
@@ -337,6 +356,9 @@ enum {
 	NOTE_COUNT,
 };
 
+_Static_assert(__builtin_offsetof(struct lane_call, op) ==
+		       __builtin_offsetof(struct lane_fault, op),
+	       "op tells them apart");
 #ifdef __bpf__
 #define EVENT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
 #else
@@ -345,7 +367,6 @@ enum {
 EVENT_SIZE(event_header, 24);
 EVENT_SIZE(event_syscall, 80);
 EVENT_SIZE(event_syscall_path, 96);
-EVENT_SIZE(event_fault, 56);
 EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_fork, 32);
 EVENT_SIZE(event_exec, 64);
@@ -357,7 +378,9 @@ EVENT_SIZE(event_span_end, 32);
 EVENT_SIZE(event_code, 40);
 EVENT_SIZE(marker_arg, 16);
 EVENT_SIZE(marker_spec, 120);
-EVENT_SIZE(lane_slot, 16 + LANE_RECORD_BYTES);
+EVENT_SIZE(lane_call, 56);
+EVENT_SIZE(lane_fault, 56);
+EVENT_SIZE(lane_slot, 64);
 EVENT_SIZE(lane_control, 128);
 #undef EVENT_SIZE
 

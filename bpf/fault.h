@@ -18,9 +18,10 @@ static __always_inline void count_fault(__u32 op, struct task_state *state, __u6
 
 	if (!total)
 		return;
-	total->count++;
-	total->time_ns += duration_ns;
-	total->fetched_pages += state->fault_fetched_pages;
+	count_add(&total->count, 1, faults_preempted);
+	count_add(&total->time_ns, duration_ns, faults_preempted);
+	if (state->fault_fetched_pages)
+		count_add(&total->fetched_pages, state->fault_fetched_pages, faults_preempted);
 }
 
 /* A fault on the file with that id. */
@@ -28,22 +29,26 @@ static __always_inline void send_fault(struct task_state *state, __u32 file, __u
 				       __u64 duration_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct event_fault *event;
-	struct lane_slot *slot;
+	struct lane_place place;
+	struct lane_fault *fault;
 
 	count_fault(OP_FAULT, state, duration_ns);
-	slot = lane_take(EVENT_FAULT, sizeof(*event), task);
-	if (!slot)
+	if (!lane_take(&place, EVENT_FAULT))
 		return;
-	event = &slot->fault;
-	event->header.time_ns = state->fault_start_ns;
-	event->duration_ns = duration_ns;
-	event->offset = offset;
-	event->file = file;
-	event->flags = state->fault_flags;
-	event->fetched_pages = state->fault_fetched_pages;
-	event->pad = 0;
-	lane_give(slot);
+	lane_count(EVENT_FAULT, faults_preempted);
+	fault = &place.slot->fault;
+	fault->time_ns = state->fault_start_ns;
+	fault->offset = offset;
+	fault->duration_ns = duration_ns;
+	fault->pad = 0;
+	fault->pid = task->tgid;
+	fault->tid = task->pid;
+	fault->file = file;
+	fault->flags = state->fault_flags;
+	fault->op = OP_FAULT;
+	fault->pad2 = 0;
+	fault->fetched_pages = state->fault_fetched_pages;
+	lane_give(&place);
 }
 
 /* Ends the fault in flight on the mapping at `vma` (0: not known). */

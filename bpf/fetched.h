@@ -16,9 +16,9 @@ __noinline int fetched_send(struct address *mapping, __u64 index, __u32 fetched,
 	struct event_pagecache *event;
 
 	if (total) {
-		total->count++;
-		total->fetched_pages += fetched;
-		total->created_pages += created;
+		count_add(&total->count, 1, true);
+		count_add(&total->fetched_pages, fetched, true);
+		count_add(&total->created_pages, created, true);
 	}
 	event = ring_reserve(EVENT_PAGECACHE, sizeof(*event), task);
 	if (!event)

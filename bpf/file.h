@@ -285,7 +285,7 @@ static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 si
 	record->names_bytes = bytes;
 	ring_output(&record->header, EVENT_FILE, bpf_ktime_get_ns(), sizeof(*record) + bytes, task);
 out:
-	scratch_put();
+	scratch_put(record);
 	return 0;
 }
 

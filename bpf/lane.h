@@ -3,18 +3,17 @@
  * Sending the records that come by the million: slots of one size in memory that both sides have
  * mapped. Taking a slot and giving it over costs a quarter of a ring buffer's reserve and submit.
  *
- * A lane serves a CPU, or a few where there are many. Whoever sends takes the next number by an
- * atomic addition, fills the slot of that number and last writes the number, plus one, into it:
- * that gives it over. The reader takes slots in order and says how far it has come. A program that
- * is interrupted in the middle holds up the reader, nobody else.
+ * A lane serves a CPU, or a few where there are many. Whoever sends takes the next number, fills
+ * the slot of that number and last writes the number, plus one, into it: that gives it over. The
+ * reader takes slots in order and says how far it has come. A program that is interrupted in the
+ * middle holds up the reader, nobody else.
+ *
+ * What was given is not counted once more: the lanes' next numbers are the count (session_totals).
  */
 #ifndef FAULTLINE_BPF_LANE_H
 #define FAULTLINE_BPF_LANE_H
 
 #include "ring.h"
-
-/* A few more may be taken at once than were looked for. */
-#define LANE_MARGIN 8
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -32,43 +31,73 @@ struct {
 	__type(value, struct lane_slot);
 } lane_slots SEC(".maps");
 
-/* A slot for a record, its header filled in but for the time; NULL, and counted as lost, when the
- * lane is full. */
-static __always_inline struct lane_slot *lane_take(__u32 kind, __u32 size, struct task_struct *task)
+/* Of what lanes take, system calls are counted by the lanes; everything else by this. */
+static __always_inline void lane_count(__u32 kind, bool preempted)
 {
-	struct kind_total *total = ring_count(kind);
-	__u32 cpu = bpf_get_smp_processor_id(), lane = cpu & lane_mask, index;
-	struct lane_control *control = bpf_map_lookup_elem(&lane_controls, &lane);
-	struct lane_slot *slot = NULL;
-	__u64 number;
+	struct kind_total *total = bpf_map_lookup_elem(&kind_totals, &kind);
 
-	if (control && control->given - control->taken + LANE_MARGIN <= lane_slot_count) {
-		number = __sync_fetch_and_add(&control->given, 1);
-		index = lane * lane_slot_count + (number & (lane_slot_count - 1));
-		slot = bpf_map_lookup_elem(&lane_slots, &index);
-	}
-	if (!slot) {
-		if (total)
-			total->lost++;
-		return NULL;
-	}
-	slot->number = number;
-	slot->header.kind = kind;
-	slot->header.cpu = cpu;
-	slot->header.size = size;
-	slot->header.pid = task->tgid;
-	slot->header.tid = task->pid;
-	return slot;
+	if (total)
+		count_add(&total->events, 1, preempted);
 }
 
-static __always_inline void lane_give(struct lane_slot *slot)
+struct lane_place {
+	struct lane_slot *slot;
+	__u64 number;
+};
+
+#define LANE_TRIES 64
+
+/*
+ * Takes the lane's next number; false when all its slots are taken. Where a lane has one CPU and
+ * programs are not preempted nobody comes between. Elsewhere the number is taken only if it is
+ * still the next, so that no slot is ever taken before the reader has left it.
+ */
+static __always_inline bool lane_claim(struct lane_control *control, __u64 *number)
+{
+	volatile __u64 *given = &control->given;
+
+	if (!lane_shared) {
+		*number = *given;
+		if (*number - control->taken >= lane_slot_count)
+			return false;
+		*given = *number + 1;
+		return true;
+	}
+	for (int i = 0; i < LANE_TRIES; i++) {
+		*number = *given;
+		if (*number - control->taken >= lane_slot_count)
+			return false;
+		if (__sync_val_compare_and_swap(&control->given, *number, *number + 1) == *number)
+			return true;
+	}
+	return false;
+}
+
+/* A slot to fill and give over; false, and counted as lost, when the lane is full. */
+static __always_inline bool lane_take(struct lane_place *place, __u32 kind)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), lane = cpu & lane_mask, index;
+	struct lane_control *control = bpf_map_lookup_elem(&lane_controls, &lane);
+
+	/* A CPU that came online later has no lane of its own. */
+	if (control && (lane_shared || cpu == lane) && lane_claim(control, &place->number)) {
+		index = lane * lane_slot_count + (place->number & (lane_slot_count - 1));
+		place->slot = bpf_map_lookup_elem(&lane_slots, &index);
+		if (place->slot)
+			return true;
+	}
+	ring_lose(kind);
+	return false;
+}
+
+static __always_inline void lane_give(const struct lane_place *place)
 {
 #ifdef __TARGET_ARCH_x86
 	/* Stores are seen in their order there. */
 	asm volatile("" ::: "memory");
-	*(volatile __u64 *)&slot->ready = slot->number + 1;
+	*(volatile __u64 *)&place->slot->ready = place->number + 1;
 #else
-	__sync_lock_test_and_set(&slot->ready, slot->number + 1);
+	__sync_lock_test_and_set(&place->slot->ready, place->number + 1);
 #endif
 }
 

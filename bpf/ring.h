@@ -20,22 +20,28 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
+/* Counted atomically: what sends through rings is not in a hurry, and some of it (spans) is
+ * preempted on many kernels. */
 static __always_inline struct kind_total *ring_count(__u32 kind)
 {
 	struct kind_total *total = bpf_map_lookup_elem(&kind_totals, &kind);
 
 	if (total)
-		total->events++;
+		__sync_fetch_and_add(&total->events, 1);
 	return total;
 }
 
-/* Counts a record that could not be made. */
-static __always_inline void ring_lose(__u32 kind)
+static __always_inline void ring_count_lost(struct kind_total *total)
 {
-	struct kind_total *total = ring_count(kind);
-
 	if (total)
-		total->lost++;
+		__sync_fetch_and_add(&total->lost, 1);
+}
+
+/* Counts a record that could not be made. Global: the verifier looks at it once. */
+__noinline int ring_lose(__u32 kind)
+{
+	ring_count_lost(ring_count(kind));
+	return 0;
 }
 
 /* Room for a record of `size` bytes, its header filled in but for the time; NULL, and counted as
@@ -50,8 +56,7 @@ static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct task_st
 	if (ring)
 		header = bpf_ringbuf_reserve(ring, size, 0);
 	if (!header) {
-		if (total)
-			total->lost++;
+		ring_count_lost(total);
 		return NULL;
 	}
 	header->kind = kind;
@@ -84,20 +89,21 @@ static __always_inline long ring_output(struct event_header *record, __u32 kind,
 	record->tid = task->pid;
 	if (ring)
 		status = bpf_ringbuf_output(ring, record, size, BPF_RB_NO_WAKEUP);
-	if (status && total)
-		total->lost++;
+	if (status)
+		ring_count_lost(total);
 	return status;
 }
 
 /*
  * Memory to make a long record in. A program can be interrupted on its CPU by another one (a fault
- * inside a probe read, a preemption where the kernel allows it), so the memory is handed out by
- * level, and a program that finds all levels taken goes without.
+ * inside a probe read), and where the kernel preempts programs by several that end in any order. So
+ * each piece of memory says whether it is in use, and a program that finds none goes without.
  */
-#define SCRATCH_LEVELS 3
+#define SCRATCH_LEVELS 4
 #define SCRATCH_BYTES 8704 /* two paths, the fields before them, slack for the last component */
 
 struct scratch {
+	__u64 busy;
 	__u8 bytes[SCRATCH_BYTES];
 };
 
@@ -108,32 +114,26 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} scratch_depth SEC(".maps");
-
-/* Must be given back by scratch_put, also when NULL was returned. */
+/* To be given back by scratch_put. */
 static __always_inline void *scratch_get(void)
 {
-	__u32 zero = 0, level;
-	__u64 *depth = bpf_map_lookup_elem(&scratch_depth, &zero);
+	for (__u32 level = 0; level < SCRATCH_LEVELS; level++) {
+		__u32 key = level;
+		struct scratch *scratch = bpf_map_lookup_elem(&scratches, &key);
 
-	if (!depth)
-		return NULL;
-	level = __sync_fetch_and_add(depth, 1);
-	return bpf_map_lookup_elem(&scratches, &level);
+		if (scratch && !__sync_val_compare_and_swap(&scratch->busy, 0, 1))
+			return scratch->bytes;
+	}
+	return NULL;
 }
 
-static __always_inline void scratch_put(void)
+/* NULL is fine. The memory is this CPU's own: whoever finds it free comes after what was done. */
+static __always_inline void scratch_put(void *bytes)
 {
-	__u32 zero = 0;
-	__u64 *depth = bpf_map_lookup_elem(&scratch_depth, &zero);
+	struct scratch *scratch = bytes - __builtin_offsetof(struct scratch, bytes);
 
-	if (depth)
-		__sync_fetch_and_add(depth, -1);
+	if (bytes)
+		*(volatile __u64 *)&scratch->busy = 0;
 }
 
 #endif

@@ -77,7 +77,7 @@ static __always_inline int send_span(struct task_struct *task, __u32 kind, __u64
 		bytes = 0;
 	ring_output(&event->header, kind, time_ns, sizeof(*event) + bytes, task);
 out:
-	scratch_put();
+	scratch_put(event);
 	return 0;
 }
 

@@ -22,6 +22,13 @@ extern const volatile bool have_filemap_fault; /* filemap_fault is seen when it 
 #define PAGE_BYTES ((__u64)page_bytes)
 extern const volatile __u32 lane_mask;	     /* number of lanes less one, a power of two less one */
 extern const volatile __u32 lane_slot_count; /* of one lane, a power of two */
+/* Several programs may be filling slots of a lane at a time: of several CPUs, or of one when they
+ * can be preempted. */
+extern const volatile bool lane_shared;
+/* The kernel may preempt the programs that count system calls, or faults: another one then counts
+ * on the same CPU meanwhile. */
+extern const volatile bool calls_preempted;
+extern const volatile bool faults_preempted;
 
 /* Set when the recording ends, for programs that are detached only later. */
 extern volatile bool recording_ended;
@@ -155,6 +162,15 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } notes SEC(".maps");
+
+/* Adds to a counter of this CPU. */
+static __always_inline void count_add(__u64 *counter, __u64 amount, bool preempted)
+{
+	if (preempted)
+		__sync_fetch_and_add(counter, amount);
+	else
+		*counter += amount;
+}
 
 static __always_inline void note(__u32 which)
 {

@@ -247,7 +247,7 @@ static __always_inline void count_undecoded(struct task_struct *task)
 	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
 
 	if (total && task_followed(task))
-		total->count++;
+		count_add(&total->count, 1, calls_preempted);
 }
 
 /* --- calls that do not end as they begin --- */
@@ -486,14 +486,16 @@ static __always_inline void count_call(struct task_state *state, struct call_end
 
 	if (!total)
 		return;
-	total->count++;
-	total->time_ns += end->now_ns - state->call_start_ns;
-	total->fetched_pages += state->call_fetched_pages;
-	total->created_pages += state->call_created_pages;
+	count_add(&total->count, 1, calls_preempted);
+	count_add(&total->time_ns, end->now_ns - state->call_start_ns, calls_preempted);
+	if (state->call_fetched_pages)
+		count_add(&total->fetched_pages, state->call_fetched_pages, calls_preempted);
+	if (state->call_created_pages)
+		count_add(&total->created_pages, state->call_created_pages, calls_preempted);
 	if (end->result < 0 && end->result >= -4095)
-		total->errors++;
+		count_add(&total->errors, 1, calls_preempted);
 	else if (end->row.traits & CALL_BYTES)
-		total->bytes += end->result;
+		count_add(&total->bytes, end->result, calls_preempted);
 }
 
 static __always_inline void count_submissions(__u32 op, __u64 submissions)
@@ -522,15 +524,51 @@ static __always_inline void fill_call(struct event_syscall *event, struct task_s
 	event->created_pages = state->call_created_pages;
 }
 
+/* A call that has no room in a slot. */
+__noinline int send_wide_call(struct task_state *state, struct call_end *end)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct event_syscall *event;
+
+	if (!state || !end)
+		return 0;
+	event = ring_reserve(EVENT_SYSCALL, sizeof(*event), task);
+	if (!event)
+		return 0;
+	fill_call(event, state, task, end);
+	ring_submit(event);
+	return 0;
+}
+
 static __always_inline void send_call(struct task_state *state, struct task_struct *task,
 				      struct call_end *end)
 {
-	struct lane_slot *slot = lane_take(EVENT_SYSCALL, sizeof(slot->syscall), task);
+	__u64 duration_ns = end->now_ns - state->call_start_ns;
+	struct lane_place place;
+	struct lane_call *call;
 
-	if (!slot)
+	if (duration_ns >> 32 || state->call_fault_fetched_pages ||
+	    (state->call_fetched_pages | state->call_created_pages) >> 16 ||
+	    (__u32)task->maj_flt != state->call_major_start + state->call_major_seen) {
+		send_wide_call(state, end);
 		return;
-	fill_call(&slot->syscall, state, task, end);
-	lane_give(slot);
+	}
+	if (!lane_take(&place, EVENT_SYSCALL))
+		return;
+	call = &place.slot->call;
+	call->time_ns = state->call_start_ns;
+	call->offset = end->offset;
+	call->asked_bytes = end->asked;
+	call->result = end->result;
+	call->pid = task->tgid;
+	call->tid = task->pid;
+	call->file = state->call_file_id;
+	call->duration_ns = duration_ns;
+	call->op = end->row.op;
+	call->flags = state->call_flags;
+	call->fetched_pages = state->call_fetched_pages;
+	call->created_pages = state->call_created_pages;
+	lane_give(&place);
 }
 
 /* --- calls that name a path --- */
@@ -589,7 +627,7 @@ static __noinline int send_path_call(struct task_state *state, struct call_end *
 
 	if (!event) {
 		ring_lose(EVENT_SYSCALL_PATH);
-		goto out;
+		return 0;
 	}
 	fill_call(&event->call, state, task, end);
 	event->file2 = state->call_file2_id;
@@ -614,8 +652,7 @@ static __noinline int send_path_call(struct task_state *state, struct call_end *
 		bytes = 2 * EVENT_PATH_BYTES;
 	ring_output(&event->call.header, EVENT_SYSCALL_PATH, state->call_start_ns,
 		    sizeof(*event) + bytes, task);
-out:
-	scratch_put();
+	scratch_put(event);
 	return 0;
 }
 

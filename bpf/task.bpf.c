@@ -59,13 +59,12 @@ static long environ_step(__u32 i, struct environ_walk *walk)
 
 static __always_inline void send_environ(struct mm_struct *mm)
 {
-	struct environ_walk walk = { .record = scratch_get() };
+	struct event_environ *record = scratch_get();
+	struct environ_walk walk = { record, mm->env_start, mm->env_end };
 
-	walk.start = mm->env_start;
-	walk.end = mm->env_end;
-	if (walk.record)
+	if (record)
 		bpf_loop(EVENT_ENVIRON_RECORDS, environ_step, &walk, 0);
-	scratch_put();
+	scratch_put(record);
 }
 
 static __always_inline void send_exec(struct task_struct *task, struct mm_struct *mm, __u32 flags)
@@ -92,7 +91,7 @@ static __always_inline void send_exec(struct task_struct *task, struct mm_struct
 	record->command_bytes = bytes;
 	ring_output(&record->header, EVENT_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes, task);
 out:
-	scratch_put();
+	scratch_put(record);
 }
 
 /*

@@ -9,15 +9,10 @@
 #include <string.h>
 
 #include "capture/cgroups.h"
+#include "capture/environments.h"
 #include "capture/names.h"
 
-#define ENVIRON_BYTES (EVENT_ENVIRON_BYTES * EVENT_ENVIRON_RECORDS)
-
-/* The environment of the exec that a ring will tell next. */
-struct environment {
-	uint32_t pid, bytes;
-	char *text; /* allocated when first needed */
-};
+#define ENVIRONMENTS_MORE 16 /* than there are rings: execs that were preempted, or lost */
 
 /* Execs whose cgroup is being looked up. */
 #define WAITING_MAX 256
@@ -38,7 +33,7 @@ struct decoder {
 	uint64_t taken[EVENT_KIND_COUNT], refused[EVENT_KIND_COUNT];
 	decoder_code_fn tell_code;
 	void *tell_context;
-	struct environment environments[];
+	struct environments *environments;
 };
 
 /* --- one function per kind of record --- */
@@ -95,23 +90,6 @@ static void take_syscall_path(struct decoder *decoder, unsigned int ring, const 
 	trace_writer_append(decoder->writer, TRACE_SYSCALL_PATH, ring, row);
 }
 
-static void take_fault(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_fault *event = record;
-	uint64_t row[FAULT_COLUMNS] = {
-		[FAULT_TIME] = event->header.time_ns,
-		[FAULT_DUR] = event->duration_ns,
-		[FAULT_PID] = event->header.pid,
-		[FAULT_TID] = event->header.tid,
-		[FAULT_FILE] = event->file,
-		[FAULT_OFFSET] = event->offset,
-		[FAULT_FLAGS] = event->flags,
-		[FAULT_FETCHED] = (uint64_t)event->fetched_pages * decoder->page_bytes,
-	};
-
-	trace_writer_append(decoder->writer, TRACE_FAULT, ring, row);
-}
-
 static void take_pagecache(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_pagecache *event = record;
@@ -142,32 +120,15 @@ static void take_fork(struct decoder *decoder, unsigned int ring, const void *re
 
 static void take_environ(struct decoder *decoder, unsigned int ring, const void *record)
 {
-	struct environment *environment = &decoder->environments[ring];
-	const struct event_environ *event = record;
-
-	if (!environment->text)
-		environment->text = malloc(ENVIRON_BYTES);
-	if (!environment->text || event->offset > ENVIRON_BYTES ||
-	    event->bytes > ENVIRON_BYTES - event->offset)
-		return;
-	/* A part that was lost leaves a gap, which must not show an older environment. */
-	if (event->header.pid != environment->pid || event->offset < environment->bytes)
-		environment->bytes = 0;
-	memset(environment->text + environment->bytes, 0, event->offset - environment->bytes);
-	memcpy(environment->text + event->offset, event->text, event->bytes);
-	environment->pid = event->header.pid;
-	environment->bytes = event->offset + event->bytes;
+	environments_add(decoder->environments, record);
 }
 
-static int64_t take_rank(struct decoder *decoder, unsigned int ring, uint32_t pid)
+static int64_t take_rank(struct decoder *decoder, uint32_t tid)
 {
-	struct environment *environment = &decoder->environments[ring];
-	int64_t rank = -1;
+	size_t bytes;
+	const char *text = environments_take(decoder->environments, tid, &bytes);
 
-	if (environment->bytes && environment->pid == pid)
-		rank = names_rank(environment->text, environment->bytes);
-	environment->bytes = 0;
-	return rank;
+	return text ? names_rank(text, bytes) : -1;
 }
 
 static uint64_t comm_string(struct decoder *decoder, const char *comm)
@@ -213,7 +174,7 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 	row[EXEC_UID] = event->uid;
 	row[EXEC_COMM] = comm_string(decoder, event->comm);
 	row[EXEC_COMMAND] = trace_writer_string(decoder->writer, event->command, bytes);
-	row[EXEC_RANK] = take_rank(decoder, ring, event->header.pid);
+	row[EXEC_RANK] = take_rank(decoder, event->header.tid);
 	row[EXEC_FLAGS] = event->flags;
 	/* Lanes are drained one after the other: a child's exec may come before the command's. */
 	if (!decoder->start_ns || event->header.time_ns < decoder->start_ns)
@@ -354,6 +315,60 @@ static size_t span_bytes(const void *record)
 	return (size_t)event->name_bytes + event->category_bytes + event->args_bytes;
 }
 
+/* --- slots of lanes --- */
+
+static void take_lane_fault(struct decoder *decoder, unsigned int lane,
+			    const struct lane_fault *fault)
+{
+	uint64_t row[FAULT_COLUMNS] = {
+		[FAULT_TIME] = fault->time_ns,
+		[FAULT_DUR] = fault->duration_ns,
+		[FAULT_PID] = fault->pid,
+		[FAULT_TID] = fault->tid,
+		[FAULT_FILE] = fault->file,
+		[FAULT_OFFSET] = fault->offset,
+		[FAULT_FLAGS] = fault->flags,
+		[FAULT_FETCHED] = (uint64_t)fault->fetched_pages * decoder->page_bytes,
+	};
+
+	decoder->taken[EVENT_FAULT]++;
+	trace_writer_append(decoder->writer, TRACE_FAULT, lane, row);
+}
+
+static void take_lane_call(struct decoder *decoder, unsigned int lane, const struct lane_call *call)
+{
+	uint64_t row[SYSCALL_COLUMNS] = {
+		[SYSCALL_TIME] = call->time_ns,
+		[SYSCALL_DUR] = call->duration_ns,
+		[SYSCALL_PID] = call->pid,
+		[SYSCALL_TID] = call->tid,
+		[SYSCALL_OP] = call->op,
+		[SYSCALL_FILE] = call->file,
+		[SYSCALL_OFFSET] = call->offset,
+		[SYSCALL_ASKED] = call->asked_bytes,
+		[SYSCALL_RESULT] = call->result,
+		[SYSCALL_FLAGS] = call->flags,
+		[SYSCALL_FETCHED] = (uint64_t)call->fetched_pages * decoder->page_bytes,
+		[SYSCALL_CREATED] = (uint64_t)call->created_pages * decoder->page_bytes,
+	};
+
+	decoder->taken[EVENT_SYSCALL]++;
+	trace_writer_append(decoder->writer, TRACE_SYSCALL, lane, row);
+}
+
+void decoder_take_slots(void *context, unsigned int lane, const struct lane_slot *slots,
+			size_t count)
+{
+	struct decoder *decoder = context;
+
+	for (size_t i = 0; i < count; i++) {
+		if (slots[i].call.op == OP_FAULT)
+			take_lane_fault(decoder, lane, &slots[i].fault);
+		else
+			take_lane_call(decoder, lane, &slots[i].call);
+	}
+}
+
 /* --- the table --- */
 
 static const struct {
@@ -368,7 +383,7 @@ static const struct {
 			    take_syscall },
 	[EVENT_SYSCALL_PATH] = { "syscall_path", "syscall", TRACE_SYSCALL_PATH,
 				 sizeof(struct event_syscall_path), take_syscall_path, path_bytes },
-	[EVENT_FAULT] = { "fault", "fault", TRACE_FAULT, sizeof(struct event_fault), take_fault },
+	[EVENT_FAULT] = { "fault", "fault", TRACE_FAULT, 0, NULL }, /* through lanes alone */
 	[EVENT_PAGECACHE] = { "pagecache", "pagecache", TRACE_PAGECACHE,
 			      sizeof(struct event_pagecache), take_pagecache },
 	[EVENT_FORK] = { "fork", "task", TRACE_FORK, sizeof(struct event_fork), take_fork },
@@ -435,15 +450,16 @@ const char *decoder_kind_layer(enum event_kind kind)
 int decoder_open(struct decoder **out, struct trace_writer *writer, unsigned int rings,
 		 unsigned int page_bytes)
 {
-	struct decoder *decoder =
-		calloc(1, sizeof(*decoder) + rings * sizeof(decoder->environments[0]));
-	int err;
+	struct decoder *decoder = calloc(1, sizeof(*decoder));
+	int err = -ENOMEM;
 
 	if (!decoder)
 		return -ENOMEM;
-	err = cgroups_open(&decoder->cgroups, NULL);
+	decoder->environments = environments_open(rings + ENVIRONMENTS_MORE);
+	if (decoder->environments)
+		err = cgroups_open(&decoder->cgroups, NULL);
 	if (err) {
-		free(decoder);
+		decoder_close(decoder);
 		return err;
 	}
 	decoder->writer = writer;
@@ -457,8 +473,7 @@ void decoder_close(struct decoder *decoder)
 {
 	if (!decoder)
 		return;
-	for (unsigned int i = 0; i < decoder->rings; i++)
-		free(decoder->environments[i].text);
+	environments_close(decoder->environments);
 	cgroups_close(decoder->cgroups);
 	free(decoder);
 }

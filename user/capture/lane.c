@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Draining the lanes. Like the rings', their reader's position moves once a batch.
+ *
+ * The kernel side takes no slot before the reader has left it, and the reader leaves none before it
+ * is filled. It trusts nothing all the same: a slot that holds a later number than it should was
+ * overrun, and counts as lost.
  */
 #include "capture/lane.h"
 
@@ -13,13 +17,15 @@
 #include "bpf/event.h"
 
 #define BATCH_SLOTS 512
-#define SLOTS_AHEAD 8 /* to fetch from the other CPU's cache meanwhile */
+#define RUN_SLOTS 32   /* handed on at a time */
+#define SLOTS_AHEAD 24 /* to fetch from the other CPU's cache meanwhile */
 
 struct lanes {
 	unsigned int count;
 	size_t slots_each, controls_bytes, slots_bytes;
 	struct lane_control *controls; /* we write `taken` */
 	const struct lane_slot *slots;
+	uint64_t overrun;
 	uint64_t marks[];
 };
 
@@ -75,31 +81,65 @@ void lanes_mark(struct lanes *lanes)
 		lanes->marks[i] = __atomic_load_n(&lanes->controls[i].given, __ATOMIC_ACQUIRE);
 }
 
-static size_t drain_lane(struct lanes *lanes, unsigned int lane, ring_record_fn take, void *context)
+/* How many slots from number `at` on are filled, `most` at most; none of them wraps around. */
+static size_t filled_run(const struct lane_slot *slots, uint64_t mask, uint64_t at, size_t most)
+{
+	size_t n = 0;
+
+	for (; n < most; n++) {
+		__builtin_prefetch(&slots[(at + n + SLOTS_AHEAD) & mask]);
+		if (__atomic_load_n(&slots[(at + n) & mask].ready, __ATOMIC_ACQUIRE) != at + n + 1)
+			break;
+	}
+	return n;
+}
+
+static size_t drain_lane(struct lanes *lanes, unsigned int lane, lane_slots_fn take, void *context)
 {
 	const struct lane_slot *slots = lanes->slots + lane * lanes->slots_each;
 	struct lane_control *control = &lanes->controls[lane];
 	uint64_t mask = lanes->slots_each - 1, at = control->taken, first = at;
 
-	for (; at < lanes->marks[lane]; at++) {
-		const struct lane_slot *slot = &slots[at & mask];
+	while (at < lanes->marks[lane]) {
+		/* Slots are a multiple of runs. */
+		size_t most = RUN_SLOTS - at % RUN_SLOTS, left = lanes->marks[lane] - at;
+		size_t n = filled_run(slots, mask, at, most < left ? most : left);
 
-		__builtin_prefetch(&slots[(at + SLOTS_AHEAD) & mask]);
-		if (__atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) != at + 1)
+		if (n) {
+			take(context, lane, &slots[at & mask], n);
+			at += n;
+		} else if (__atomic_load_n(&slots[at & mask].ready, __ATOMIC_ACQUIRE) > at + 1) {
+			__atomic_fetch_add(&lanes->overrun, 1, __ATOMIC_RELAXED);
+			at++;
+		} else {
 			break; /* being filled: what follows waits with it */
-		take(context, lane, &slot->header, slot->header.size);
-		if ((at + 1) % BATCH_SLOTS == 0)
-			__atomic_store_n(&control->taken, at + 1, __ATOMIC_RELEASE);
+		}
+		if (at % BATCH_SLOTS == 0)
+			__atomic_store_n(&control->taken, at, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&control->taken, at, __ATOMIC_RELEASE);
 	return at - first;
 }
 
-size_t lanes_drain(struct lanes *lanes, ring_record_fn take, void *context)
+size_t lanes_drain(struct lanes *lanes, lane_slots_fn take, void *context)
 {
-	size_t records = 0;
+	size_t slots = 0;
 
 	for (unsigned int i = 0; i < lanes->count; i++)
-		records += drain_lane(lanes, i, take, context);
-	return records;
+		slots += drain_lane(lanes, i, take, context);
+	return slots;
+}
+
+uint64_t lanes_given(const struct lanes *lanes)
+{
+	uint64_t given = 0;
+
+	for (unsigned int i = 0; i < lanes->count; i++)
+		given += __atomic_load_n(&lanes->controls[i].given, __ATOMIC_ACQUIRE);
+	return given;
+}
+
+uint64_t lanes_overrun(const struct lanes *lanes)
+{
+	return __atomic_load_n(&lanes->overrun, __ATOMIC_RELAXED);
 }

@@ -67,7 +67,8 @@ static void *drain(void *context)
 	long sleep_ns = SLEEP_MIN_NS;
 
 	while (!atomic_load(&recorder->stop)) {
-		size_t records = session_drain(recorder->session, decoder_take, recorder->decoder);
+		size_t records = session_drain(recorder->session, decoder_take, decoder_take_slots,
+					       recorder->decoder);
 		struct timespec pause = { 0 };
 
 		decoder_settle(recorder->decoder, false);
@@ -228,7 +229,8 @@ static int drain_rest(struct recorder *recorder, struct counts *counts)
 	int err;
 
 	for (;;) {
-		while (session_drain(recorder->session, decoder_take, recorder->decoder))
+		while (session_drain(recorder->session, decoder_take, decoder_take_slots,
+				     recorder->decoder))
 			;
 		err = session_totals(recorder->session, counts->operations, counts->kinds,
 				     counts->notes);

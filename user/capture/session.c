@@ -38,7 +38,8 @@ struct session {
 	struct faultline *skeleton;
 	struct rings *rings;
 	struct lanes *lanes;
-	int cpus; /* possible ones: per-CPU maps have a value for each */
+	int cpus;		/* possible ones: per-CPU maps have a value for each */
+	unsigned int lane_cpus; /* online when it was opened */
 	unsigned int lane_count;
 	size_t ring_bytes, slot_count; /* of one lane */
 	size_t link_count;
@@ -74,15 +75,28 @@ static uint64_t power_of_two_within(uint64_t most, uint64_t least)
 	return power;
 }
 
+/* The highest number of a CPU that is there, and one. */
+static unsigned int cpus_online(void)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	unsigned int cpu, end = 0;
+
+	while (file && fscanf(file, "%*[,-]") != EOF && fscanf(file, "%u", &cpu) == 1)
+		end = cpu + 1;
+	if (file)
+		fclose(file);
+	return end ? end : (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 /* A lane for each CPU that is there; three quarters of a lane's buffer are slots, the rest its
  * ring. */
 static void size_buffers(struct session *session)
 {
 	uint64_t bytes = session->options.buffer_bytes;
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
 
+	session->lane_cpus = cpus_online();
 	session->lane_count = 1;
-	while (session->lane_count < online && session->lane_count < LANES_MAX)
+	while (session->lane_count < session->lane_cpus && session->lane_count < LANES_MAX)
 		session->lane_count *= 2;
 	if (!bytes) {
 		bytes = BUFFERS_BYTES_MAX / session->lane_count;
@@ -96,6 +110,21 @@ static void size_buffers(struct session *session)
 		power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot), SLOTS_MIN);
 }
 
+/* Whether the programs that record a layer may be preempted. */
+static bool layer_preempted(const struct session *session, enum layer layer)
+{
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = session->choice.variants[p];
+
+		if (!variant || parts[p].layer != layer || !parts[p].required)
+			continue;
+		for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++)
+			if (kernel_preempts(session->kernel, variant->probes[i].hook))
+				return true;
+	}
+	return false;
+}
+
 static void settings_fill(struct session *session, struct faultline *skeleton)
 {
 	/* The skeleton's copies of the tables are const to the kernel side only. */
@@ -104,6 +133,12 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->file_classes = session->options.file_classes;
 	skeleton->rodata->lane_mask = session->lane_count - 1;
 	skeleton->rodata->lane_slot_count = session->slot_count;
+	skeleton->rodata->calls_preempted = layer_preempted(session, LAYER_SYSCALL);
+	/* The programs of system calls may have to end a fault, too. */
+	skeleton->rodata->faults_preempted =
+		layer_preempted(session, LAYER_FAULT) || skeleton->rodata->calls_preempted;
+	skeleton->rodata->lane_shared =
+		skeleton->rodata->faults_preempted || session->lane_cpus > session->lane_count;
 	skeleton->rodata->mmap_number = SYS_mmap;
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
 	skeleton->rodata->follow_privileged = session->options.follow_privileged;
@@ -479,13 +514,14 @@ unsigned int session_lane_count(const struct session *session)
 	return session->lane_count;
 }
 
-size_t session_drain(struct session *session, ring_record_fn take, void *context)
+size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn take_slots,
+		     void *context)
 {
 	size_t records;
 
 	lanes_mark(session->lanes);
 	records = rings_drain(session->rings, take, context);
-	return records + lanes_drain(session->lanes, take, context);
+	return records + lanes_drain(session->lanes, take_slots, context);
 }
 
 /* Sums a per-CPU array whose values are `words` 64-bit words. */
@@ -507,6 +543,16 @@ static int sum_map(struct bpf_map *map, uint32_t entries, size_t words, int cpus
 	return err;
 }
 
+/* What was given over through lanes are system calls, but for what is counted as faults there. A
+ * slot that was overrun does not tell what it held. */
+static void count_lanes(const struct session *session, struct kind_total *kinds)
+{
+	uint64_t faults = kinds[EVENT_FAULT].events - kinds[EVENT_FAULT].lost;
+
+	kinds[EVENT_SYSCALL].events += lanes_given(session->lanes) - faults;
+	kinds[EVENT_SYSCALL].lost += lanes_overrun(session->lanes);
+}
+
 int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
 		   uint64_t *notes)
 {
@@ -520,6 +566,8 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 			      session->cpus, (uint64_t *)kinds);
 	if (!err)
 		err = sum_map(skeleton->maps.notes, NOTE_COUNT, 1, session->cpus, notes);
+	if (!err)
+		count_lanes(session, kinds);
 	return err;
 }
 

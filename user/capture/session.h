@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "capture/lane.h"
 #include "capture/probes.h"
 #include "capture/ring.h"
 #include "trace/header.h"
@@ -56,9 +57,10 @@ unsigned int session_missing(const struct session *session);
 const struct trace_layer *session_layers(const struct session *session);
 /* Records come by lanes: one for each CPU, or each few where there are many. */
 unsigned int session_lane_count(const struct session *session);
-/* Hands on the records that have come, lane by lane; a record that says what a number stands for
- * before those that use it. Returns how many. */
-size_t session_drain(struct session *session, ring_record_fn take, void *context);
+/* Hands on the records and slots that have come, lane by lane; a record that says what a number
+ * stands for before those that use it. Returns how many. */
+size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn take_slots,
+		     void *context);
 
 /* Reads the kernel's counters, summed over CPUs. Arrays have OP_TABLE_SIZE, EVENT_KIND_COUNT and
  * NOTE_COUNT entries. Returns 0 or a negative errno. */
