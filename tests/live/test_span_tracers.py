@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""No span is missed, whoever else listens and however busy the machine is; and what programs do to
+the tracer that looks for their markers is bounded."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+import harness
+from harness import NOBODY, PYTHON, Recording, as_user, machine
+from test_span_marks import library, lines, marks, program
+
+TRACERS = 4
+FILES, FILES_MOST = 100, 64
+
+
+def busy():
+    """Processes that leave no CPU idle."""
+    return [machine().start(["nice", "sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
+
+
+def stop(jobs):
+    for job in jobs:
+        job.kill()
+        job.wait()
+
+
+class Tracers(unittest.TestCase):
+    def check(self, path, calls):
+        """Each call that the program made is in the trace, and the trace says that none is lost."""
+        report = harness.report_of(path)
+        self.assertEqual(report["trace"]["lost"]["total"], 0)
+        self.assertEqual(
+            sorted((row["what"], row["id"]) for row in marks(harness.Trace(path))),
+            sorted((call["what"], call["id"]) for call in calls),
+        )
+        self.assertEqual({row["unfinished"] for row in report["spans"] if row["count"]}, {0})
+
+    def start(self, directory, number, command, way):
+        out, path = f"{directory}/{number}.json", f"{directory}/{number}.flt"
+        before, what = command
+        job = machine().start(
+            [machine().faultline, "run", "-o", path, "--", *before, program(way), out, what],
+            env={**os.environ, "SPAN_LIBRARY": library()},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        return job, path, out
+
+    def test_several_at_once(self):
+        """Four tracers of one program and one library, on a machine that is busy: each its own."""
+        shell = ["sh", "-c", '"$@"; exit $?', "sh"]
+        program("opened"), program("built in"), library()
+        self.addCleanup(stop, busy())
+        for way, before in (("built in", []), ("built in", shell), ("opened", [])):
+            directory = machine().new_dir()
+            with self.subTest(f"{way} {before}"):
+                jobs = [
+                    self.start(directory, i, (before, "threads"), way) for i in range(TRACERS)
+                ]
+                for job, path, out in jobs:
+                    said = job.communicate(timeout=harness.LIMIT)[1]
+                    self.assertEqual(job.returncode, 0, said)
+                    calls = lines(out)
+                    self.assertNotIn(0, {call["id"] for call in calls if call["what"] == "begin"})
+                    self.check(path, calls)
+
+    def test_one_inside_another(self):
+        """Both are asked, and both have all."""
+        directory = machine().new_dir()
+        out, inner = f"{directory}/calls", f"{directory}/inner.flt"
+        for way in ("built in", "opened"):
+            with self.subTest(way):
+                recording = Recording(
+                    [machine().faultline, "run", "--force", "-o", inner, "--", "sh", "-c"]
+                    + ['"$@"; exit $?', "sh", program(way), out, "threads"],
+                    env={**os.environ, "SPAN_LIBRARY": library()},
+                )
+                self.check(recording.path, lines(out))
+                self.check(inner, lines(out))
+
+    def test_descriptors(self):
+        """A program that closes and counts them finds those that it would find without a tracer."""
+        script = """
+import os
+os.closerange(3, 1000)
+import faultline
+print(os.listdir("/proc/self/fd"), faultline.enabled())"""
+        recording = Recording(
+            ["sh", "-c", '"$@"; exit $?', "sh", PYTHON, "-c", script],
+            env=harness.python_path(),
+        )
+        self.assertEqual(recording.done.stdout, b"['0', '1', '2', '3'] True\n")
+
+    def test_tracer_dies(self):
+        """Who asks a tracer that has been killed goes on, and nobody waits for it."""
+        directory = machine().new_dir()
+        script = 'echo $$ >"$0/pid"; read go <"$0/fifo"; "$@"; echo $? >"$0/status"'
+        os.mkfifo(f"{directory}/fifo")
+        copy = shutil.copy(program("built in"), directory)
+        job = machine().start(
+            [machine().faultline, "run", "-o", f"{directory}/trace.flt", "--", "sh", "-c", script]
+            + [directory, "strace", "-f", "-o", f"{directory}/strace", copy]
+            + [f"{directory}/calls", "nested"],
+            stderr=subprocess.DEVNULL,
+        )
+        self.assertTrue(harness.wait_until(lambda: os.path.exists(f"{directory}/pid")))
+        job.send_signal(signal.SIGKILL)
+        job.wait()
+        with open(f"{directory}/fifo", "w") as fifo:
+            fifo.write("go\n")
+        self.assertTrue(harness.wait_until(lambda: os.path.exists(f"{directory}/status")))
+        self.assertEqual(len(lines(f"{directory}/calls")), 17)
+        with open(f"{directory}/strace") as file:
+            self.assertNotIn("nanosleep", file.read())
+
+
+class Harm(unittest.TestCase):
+    def test_many_files(self):
+        """Copies of the library beyond those that are listened to: told, counted, and survived."""
+        directory = machine().new_dir()
+        for i in range(FILES):
+            shutil.copy(library(), f"{directory}/{i}.so")
+        script = """
+import ctypes, sys
+spans = []
+for i in range(int(sys.argv[2])):
+    library = ctypes.CDLL(f"{sys.argv[1]}/{i}.so")
+    begin, end = library.faultline_span_begin, library.faultline_span_end
+    begin.restype, begin.argtypes = ctypes.c_uint64, [ctypes.c_char_p] * 3 + [ctypes.c_size_t]
+    end.argtypes = [ctypes.c_uint64]
+    spans.append(begin(b"s", b"", None, 0))
+    end(spans[-1])
+print(sum(map(bool, spans)))"""
+        recording = Recording([PYTHON, "-c", script, directory, str(FILES)])
+        heard = int(recording.done.stdout)
+        self.assertLessEqual(heard, FILES_MOST)
+        self.assertGreaterEqual(heard, FILES_MOST - 8)  # others of ours are attached to beforehand
+        (row,) = [row for row in recording.report["spans"] if row["name"] == "s"]
+        self.assertEqual((row["count"], row["unfinished"]), (heard, 0))
+        lost = recording.report["trace"]["lost"]
+        self.assertEqual((lost["total"], lost["by_layer"]["span"]), (FILES - heard,) * 2)
+        self.assertIn("too many files", recording.stderr)
+
+    def test_names_that_lead_elsewhere(self):
+        """A mapped file that was removed, with something else at the name that /proc/PID/maps shows
+        for it: nobody opens that, and the file itself is looked into."""
+        directory = machine().new_dir()
+        os.chmod(directory, 0o777)
+        shutil.copy(library(), f"{directory}/lib.so")
+        script = """
+import ctypes, errno, mmap, os, sys, time
+path = sys.argv[1]
+os.mkfifo(path + " (deleted)")
+held = os.open(path, os.O_RDONLY)
+os.unlink(path)
+spans = ctypes.CDLL(f"/proc/self/fd/{held}")  # asks, and is found though it has no name
+begin, end = spans.faultline_span_begin, spans.faultline_span_end
+begin.restype, begin.argtypes = ctypes.c_uint64, [ctypes.c_char_p] * 3 + [ctypes.c_size_t]
+end.argtypes = [ctypes.c_uint64]
+opened = 0
+for i in range(50):
+    end(begin(b"without a name", b"", None, 0))
+    another = mmap.mmap(held, 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+    for j in range(20):
+        try:
+            os.close(os.open(path + " (deleted)", os.O_WRONLY | os.O_NONBLOCK))
+            opened += 1
+        except OSError as error:
+            assert error.errno == errno.ENXIO
+        time.sleep(0.001)
+    another.close()
+print(opened)"""
+        recording = Recording(as_user(NOBODY, PYTHON, "-c", script, f"{directory}/lib.so"))
+        self.assertEqual(recording.done.stdout, b"0\n")
+        (row,) = [row for row in recording.report["spans"] if row["name"] == "without a name"]
+        self.assertEqual(row["count"], 50)
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+
+    def test_files_that_claim_much(self):
+        """A library of some KiB that claims notes of 3 GB, and one with notes that are none: the
+        spans of a sound one beside them are all there."""
+        directory = machine().new_dir()
+        with open(library(), "rb") as file:
+            text = bytearray(file.read())
+        headers = int.from_bytes(text[40:48], "little")
+        for i in range(int.from_bytes(text[60:62], "little")):
+            at = headers + 64 * i
+            if text[at + 4] == 7:  # SHT_NOTE
+                text[at + 32 : at + 40] = (3 << 30).to_bytes(8, "little")
+        with open(f"{directory}/huge.so", "wb") as file:
+            file.write(text)
+            file.truncate(4 << 30)
+        script = """
+import mmap, os, sys
+maps = []
+for path in sys.argv[2:]:
+    fd = os.open(path, os.O_RDONLY)
+    maps.append(mmap.mmap(fd, 1 << 12, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC))
+os.execv(sys.argv[1], [sys.argv[1], sys.argv[3] + ".calls", "threads"])"""
+        path = f"{directory}/huge.so"
+        recording = Recording([PYTHON, "-c", script, program("built in"), "/bin/true", path])
+        calls = lines(path + ".calls")
+        self.assertEqual(
+            sorted((row["what"], row["id"]) for row in marks(recording.trace)),
+            sorted((call["what"], call["id"]) for call in calls),
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

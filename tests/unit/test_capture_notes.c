@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The notes of markers: where arguments stand, what a sound library tells, and what becomes of a
+ * reader of files that mean harm: bounded memory, bounded time, no rights.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <asm/ptrace.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/confined.h"
+#include "capture/notes.h"
+
+#define RESIDENT_MOST_KB (256 << 10) /* of a reader; what it may take is 64 MiB */
+
+/* --- arguments --- */
+
+static void test_arguments(void **state)
+{
+	struct marker_arg args[MARKER_ARGS_MAX];
+
+#if defined(__x86_64__)
+#define AT(field) offsetof(struct pt_regs, field)
+	assert_int_equal(notes_arguments("8@%rax -4@%r9d 8@$5 8@-16(%rbp) 2@(%rax,%rbx,8)", args),
+			 5);
+	assert_int_equal(args[0].source, MARKER_REGISTER);
+	assert_int_equal(args[0].base, AT(rax));
+	assert_int_equal(args[0].bytes, 8);
+	assert_int_equal(args[0].is_signed, 0);
+	assert_int_equal(args[1].base, AT(r9));
+	assert_int_equal(args[1].bytes, 4);
+	assert_int_equal(args[1].is_signed, 1);
+	assert_int_equal(args[2].source, MARKER_CONSTANT);
+	assert_int_equal(args[2].value, 5);
+	assert_int_equal(args[3].source, MARKER_MEMORY);
+	assert_int_equal(args[3].base, AT(rbp));
+	assert_int_equal(args[3].value, -16);
+	assert_int_equal(args[3].scale, 0);
+	assert_int_equal(args[4].base, AT(rax));
+	assert_int_equal(args[4].index, AT(rbx));
+	assert_int_equal(args[4].scale, 8);
+	assert_int_equal(args[5].source, MARKER_CONSTANT);
+	assert_int_equal(args[5].value, 0);
+#undef AT
+#else
+	assert_int_equal(notes_arguments("8@x0 -4@w9 8@5 8@[sp, 16] 8@[x1] 8@[x2, x3]", args), 6);
+	assert_int_equal(args[0].base, 0);
+	assert_int_equal(args[1].base, 9 * 8);
+	assert_int_equal(args[2].value, 5);
+	assert_int_equal(args[3].base, offsetof(struct user_pt_regs, sp));
+	assert_int_equal(args[3].value, 16);
+	assert_int_equal(args[4].source, MARKER_MEMORY);
+	assert_int_equal(args[5].index, 3 * 8);
+	assert_int_equal(args[5].scale, 1);
+#endif
+}
+
+static void test_arguments_that_are_none(void **state)
+{
+	static const char *const texts[] = {
+		"8",
+		"@%rax",
+		"8@",
+		"3@%rax",
+		"8@%zmm0",
+		"8@%",
+		"8@-16(",
+		"8@-16(%rbp",
+		"8@(%rax,",
+		"8@(%rax,%rbx,3)",
+		"8@foo",
+		"8@$",
+		"8@[sp",
+		"8@x31",
+		"8@%rax8@%rbx",
+		"8@%raxx",
+		"99@%rax",
+		"8@$99999999999999999999999",
+		"8f@%rax",
+		"8@%rax 8@%rax 8@%rax 8@%rax 8@%rax 8@%rax 8@%rax 8@%rax",
+	};
+	struct marker_arg args[MARKER_ARGS_MAX];
+
+	assert_int_equal(notes_arguments("", args), 0);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (notes_arguments(texts[i], args) != -ENOTSUP)
+			fail_msg("'%s' is taken for arguments", texts[i]);
+}
+
+/* --- files --- */
+
+static char place[] = "/tmp/faultline-notes-XXXXXX";
+
+static int make_place(void **state)
+{
+	return mkdtemp(place) ? 0 : -1;
+}
+
+static int remove_place(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", place);
+	return system(command);
+}
+
+/* A copy of our library to spoil. */
+static int copy_library(char **bytes, size_t *size)
+{
+	const char *build = getenv("BUILD");
+	char path[4096];
+	struct stat status;
+	int from, to;
+
+	snprintf(path, sizeof(path), "%s/libfaultline.so.0", build ? build : "build");
+	from = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(from >= 0);
+	assert_int_equal(fstat(from, &status), 0);
+	*size = status.st_size;
+	snprintf(path, sizeof(path), "%s/library", place);
+	to = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	assert_true(to >= 0);
+	assert_int_equal(ftruncate(to, *size), 0);
+	*bytes = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, to, 0);
+	assert_ptr_not_equal(*bytes, MAP_FAILED);
+	assert_int_equal(pread(from, *bytes, *size, 0), *size);
+	close(from);
+	return to;
+}
+
+static Elf64_Shdr *section(char *bytes, const char *name)
+{
+	Elf64_Ehdr *header = (void *)bytes;
+	Elf64_Shdr *sections = (void *)(bytes + header->e_shoff);
+	const char *names = bytes + sections[header->e_shstrndx].sh_offset;
+
+	for (int i = 0; i < header->e_shnum; i++)
+		if (!strcmp(names + sections[i].sh_name, name))
+			return &sections[i];
+	fail_msg("no section %s", name);
+	return NULL;
+}
+
+static void test_library(void **state)
+{
+	static struct markers_found found;
+	unsigned int kinds = 0;
+	char *bytes;
+	size_t size;
+	int fd = copy_library(&bytes, &size);
+
+	notes_find(fd, &found);
+	assert_int_equal(found.status, 0);
+	for (uint32_t i = 0; i < found.count; i++) {
+		kinds |= 1u << found.markers[i].spec.kind;
+		assert_int_not_equal(found.markers[i].semaphore, 0);
+	}
+	assert_int_equal(kinds, (1u << MARKER_KIND_COUNT) - 1);
+	assert_int_equal(found.count, MARKER_KIND_COUNT);
+
+	/* A place that holds no nop is not attached to. */
+	bytes[found.markers[1].offset] ^= 1;
+	notes_find(fd, &found);
+	assert_int_equal(found.status, -ENOTSUP);
+	assert_int_equal(found.count, 0);
+	munmap(bytes, size);
+	close(fd);
+}
+
+static void test_other_files(void **state)
+{
+	int fds[2] = { open("/bin/true", O_RDONLY | O_CLOEXEC), -1 };
+	static struct markers_found found;
+	bool suspected[2];
+	char *bytes;
+	size_t size;
+
+	notes_find(fds[0], &found);
+	assert_int_equal(found.count, 0);
+	assert_int_equal(found.status, 0);
+	fds[1] = copy_library(&bytes, &size);
+	notes_suspect(fds, 2, suspected);
+	assert_false(suspected[0]);
+	assert_true(suspected[1]);
+	munmap(bytes, size);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void check_bounded(int fd)
+{
+	static struct markers_found found;
+	struct rusage children;
+
+	notes_find(fd, &found);
+	assert_int_equal(found.count, 0);
+	assert_int_equal(getrusage(RUSAGE_CHILDREN, &children), 0);
+	assert_true(children.ru_maxrss < RESIDENT_MOST_KB);
+}
+
+/* Files of a few KiB that claim GiB. */
+static void test_claims(void **state)
+{
+	char *bytes;
+	size_t size;
+	int fd = copy_library(&bytes, &size);
+
+	section(bytes, ".note.stapsdt")->sh_size = 3ull << 30;
+	assert_int_equal(ftruncate(fd, 4ll << 30), 0);
+	check_bounded(fd);
+	munmap(bytes, size);
+	close(fd);
+
+	fd = copy_library(&bytes, &size);
+	section(bytes, ".shstrtab")->sh_size = 3ull << 30;
+	assert_int_equal(ftruncate(fd, 4ll << 30), 0);
+	check_bounded(fd);
+	munmap(bytes, size);
+	close(fd);
+
+	fd = copy_library(&bytes, &size);
+	((Elf64_Ehdr *)bytes)->e_shnum = 0; /* the first section then tells */
+	((Elf64_Ehdr *)bytes)->e_shoff = 1ull << 30;
+	assert_int_equal(ftruncate(fd, 4ll << 30), 0);
+	assert_int_equal(
+		pwrite(fd, &(Elf64_Shdr) { .sh_size = 16 << 20 }, sizeof(Elf64_Shdr), 1ll << 30),
+		sizeof(Elf64_Shdr));
+	check_bounded(fd);
+	munmap(bytes, size);
+	close(fd);
+}
+
+/* --- confinement --- */
+
+struct attempts {
+	uint32_t uid, opened, mapped, written, sent;
+};
+
+static void attempt_all(void *context, void *out)
+{
+	struct attempts *attempts = out;
+	const int *file = context;
+
+	attempts->uid = geteuid();
+	attempts->opened = open("/dev/null", O_RDONLY) >= 0;
+	attempts->mapped = mmap(NULL, 1 << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				-1, 0) != MAP_FAILED;
+	signal(SIGXFSZ, SIG_IGN);
+	attempts->written = write(*file, "x", 1) == 1;
+	attempts->sent = !geteuid() || kill(getppid(), 0) == 0;
+}
+
+static void test_confined(void **state)
+{
+	struct attempts attempts = { 0 };
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/file", place);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(confined_run(attempt_all, &fd, &attempts, sizeof(attempts)), 0);
+	close(fd);
+	assert_false(attempts.opened);
+	assert_false(attempts.mapped);
+	assert_false(attempts.written);
+	if (!geteuid()) {
+		assert_int_equal(attempts.uid, 65534);
+		assert_false(attempts.sent);
+	}
+}
+
+static void loop(void *context, void *out)
+{
+	for (;;)
+		__asm__ volatile("");
+}
+
+static void hang(void *context, void *out)
+{
+	for (;;)
+		pause();
+}
+
+static void crash(void *context, void *out)
+{
+	signal(SIGABRT, SIG_DFL);
+	raise(SIGKILL);
+}
+
+static void test_confined_that_does_not_return(void **state)
+{
+	int out;
+
+	assert_int_not_equal(confined_run(loop, NULL, &out, sizeof(out)), 0);
+	assert_int_equal(confined_run(hang, NULL, &out, sizeof(out)), -ETIMEDOUT);
+	assert_int_equal(confined_run(crash, NULL, &out, sizeof(out)), -EPROTO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_arguments_that_are_none),
+		cmocka_unit_test(test_library),
+		cmocka_unit_test(test_other_files),
+		cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_confined),
+		cmocka_unit_test(test_confined_that_does_not_return),
+	};
+
+	return cmocka_run_group_tests(tests, make_place, remove_place);
+}
