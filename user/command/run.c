@@ -3,6 +3,7 @@
  * faultline run: records a command. Options, order of steps, and what is said at the end.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ struct run_options {
 static const struct option_row run_rows[] = {
 	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct run_options, output),
 	  "Where the trace goes; %h is the host, %p the command's pid, %t the unix time "
-	  "(faultline-%h-%p.flt)." },
+	  "(faultline-%h-%p.flt); - is standard output." },
 	{ 0, "force", NULL, OPTION_FLAG, offsetof(struct run_options, force),
 	  "Replace FILE if it exists." },
 	{ 0, "mode", "trace", OPTION_CHOICE, offsetof(struct run_options, mode),
@@ -93,6 +94,7 @@ struct run {
 	struct child child;
 	char path[PATH_MAX];
 	int fd;
+	bool piped; /* the trace goes to standard output */
 	struct session *session;
 	struct trace_writer *writer;
 	struct markers *markers; /* NULL: the span layer is off */
@@ -156,13 +158,15 @@ static void say_summary(const struct run *run, const struct recorder_status *sta
 
 	units_count(events, status->events);
 	units_count(lost, status->lost);
-	log_line(level, "%s, %s events, %s lost; %s in %s%s; 'faultline report %s' tells more",
+	log_line(level, "%s, %s events, %s lost; %s in %s%s%s%s%s",
 		 units_ns(elapsed, status->duration_ns), status->counted ? events : "unknown",
 		 !status->counted ? "unknown"
 		 : status->lost	  ? lost
 				  : "none",
 		 units_bytes(size, trace_writer_bytes(run->writer)), run->path,
-		 status->ended ? "" : ", which lacks its end", run->path);
+		 status->ended ? "" : ", which lacks its end",
+		 run->piped ? "" : "; 'faultline report ", run->piped ? "" : run->path,
+		 run->piped ? "" : "' tells more");
 }
 
 static void end_recording(struct run *run, int exit_code)
@@ -301,8 +305,13 @@ static void clean_up(struct run *run)
 /* The name may hold the pid, so the command has been started: it waits. */
 static int open_output(struct run *run)
 {
-	int err = tracefile_name(run->options.output, run->child.pid, run->path);
+	int err;
 
+	if (run->piped) {
+		strcpy(run->path, "standard output");
+		return 0;
+	}
+	err = tracefile_name(run->options.output, run->child.pid, run->path);
 	if (err)
 		return err;
 	run->fd = tracefile_create(run->path, run->options.force, run->user.uid, run->user.gid);
@@ -312,7 +321,7 @@ static int open_output(struct run *run)
 /* Of a recording that did not come about; what was there before is not ours. */
 static void remove_output(const struct run *run)
 {
-	if (run->fd >= 0)
+	if (run->fd >= 0 && !run->piped)
 		tracefile_remove(run->path, run->user.uid);
 }
 
@@ -323,12 +332,31 @@ static int exec_failed(struct run *run, int err)
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
+/* The trace takes standard output; what the command prints there goes to standard error. */
+static int take_output(struct run *run)
+{
+	if (isatty(STDOUT_FILENO)) {
+		log_error(
+			"-o -: standard output is a terminal; send it to a file or through a pipe");
+		return -EINVAL;
+	}
+	run->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (run->fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+		log_error("-o -: standard output cannot be used: %s", strerror(errno));
+		return -errno;
+	}
+	run->piped = true;
+	return 0;
+}
+
 static int run_command(struct run *run)
 {
 	struct supervision supervision = { .wait_children = run->options.wait_children };
 	bool tracing;
 	int status, err;
 
+	if (!strcmp(run->options.output, "-") && take_output(run))
+		return EXIT_NO_TRACING;
 	if (child_start(&run->child, run->command, &run->user, run->environment))
 		return EXIT_NO_TRACING;
 	tracing = !open_output(run) && !begin(run);

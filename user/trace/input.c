@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,10 +31,78 @@ static int open_context(struct input *input, struct trace_error *error)
 	return input->context ? 0 : trace_no_memory(error);
 }
 
+/* --- standard input --- */
+
+static int copy_all(int from, int to)
+{
+	const size_t room = 1u << 20;
+	char *buffer = malloc(room);
+	int err = buffer ? 0 : -ENOMEM;
+
+	while (!err) {
+		ssize_t got = read(from, buffer, room), put = 0, n = 0;
+
+		if (!got)
+			break;
+		if (got < 0 && errno != EINTR)
+			err = -errno;
+		for (; !err && put<got; put += n> 0 ? n : 0) {
+			n = write(to, buffer + put, got - put);
+			if (n < 0 && errno != EINTR)
+				err = -errno;
+		}
+	}
+	free(buffer);
+	return err;
+}
+
+/* A file without a name for what comes through a pipe: analyses pass over it more than once. */
+static int open_spool(void)
+{
+	const char *const places[] = { getenv("TMPDIR"), "/var/tmp", "/tmp" };
+	int fd = -1;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0; i++)
+		if (places[i])
+			fd = open(places[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return fd >= 0 ? fd : memfd_create("trace", MFD_CLOEXEC);
+}
+
+static int open_standard(struct input *input, struct trace_error *error)
+{
+	struct stat status;
+	int err;
+
+	memset(input, 0, sizeof(*input));
+	input->fd = -1;
+	if (fstat(STDIN_FILENO, &status))
+		return trace_fail(error, -errno, "cannot be read: %s", strerror(errno));
+	if (isatty(STDIN_FILENO))
+		return trace_fail(error, -EINVAL,
+				  "is a terminal; a trace comes through a pipe or from a file");
+	if (S_ISREG(status.st_mode) && !lseek(STDIN_FILENO, 0, SEEK_CUR)) {
+		input->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	} else {
+		input->fd = open_spool();
+		err = input->fd < 0 ? -errno : copy_all(STDIN_FILENO, input->fd);
+		if (err)
+			return trace_fail(error, err, "cannot be kept until it is whole: %s",
+					  strerror(-err));
+	}
+	if (input->fd < 0 || fstat(input->fd, &status))
+		return trace_fail(error, -errno, "cannot be read: %s", strerror(errno));
+	input->size = status.st_size;
+	return open_context(input, error);
+}
+
+/* --- files --- */
+
 int input_open(struct input *input, const char *path, struct trace_error *error)
 {
 	struct stat status;
 
+	if (!strcmp(path, "-"))
+		return open_standard(input, error);
 	memset(input, 0, sizeof(*input));
 	/* O_NONBLOCK: do not hang on a FIFO before we could refuse it. */
 	input->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

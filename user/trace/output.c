@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -126,6 +127,14 @@ static ssize_t put(const struct output *output, const void *bytes, size_t length
 			      : pwrite(output->fd, bytes, length, offset);
 }
 
+/* A pipe that others have set not to block: true once it takes more. */
+static bool wait_for_reader(const struct output *output)
+{
+	struct pollfd wait = { .fd = output->fd, .events = POLLOUT };
+
+	return errno == EAGAIN && poll(&wait, 1, -1) >= 0;
+}
+
 /* All or nothing: what a failed write left behind is cut off again. */
 static int append(struct output *output, const void *data, size_t length, enum output_room room)
 {
@@ -136,7 +145,7 @@ static int append(struct output *output, const void *data, size_t length, enum o
 	while (!err && done < length) {
 		ssize_t got = put(output, bytes + done, length - done, output->offset + done);
 
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && (errno == EINTR || wait_for_reader(output)))
 			continue;
 		if (got > 0)
 			done += got;

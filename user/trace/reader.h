@@ -33,11 +33,11 @@ struct trace_string {
 };
 
 /*
- * Opens a trace. Without its end (the tracer was killed, the disk was full) it is read frame by
- * frame up to the last whole one and trace_reader_incomplete says why; a file whose header cannot
- * be read is an error.
- * Errors: -errno of open; -EINVAL not a trace, empty, cut inside the header, or damaged;
- * -ENOTSUP a newer version; -ENOMEM. `error` says more, in words.
+ * Opens a trace; "-" is the standard input. Without its end (the tracer was killed, the disk was
+ * full) it is read frame by frame up to the last whole one and trace_reader_incomplete says why; a
+ * file whose header cannot be read is an error. Errors: -errno of open; -EINVAL not a trace, empty,
+ * cut inside the header, or damaged; -ENOTSUP a newer version; -ENOMEM. `error` says more, in
+ * words.
  */
 int trace_reader_open(struct trace_reader **reader, const char *path, struct trace_error *error);
 /* The same for bytes in memory, which stay the caller's and must outlive the reader. */
