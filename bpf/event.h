@@ -128,8 +128,11 @@ struct event_file {
 	__u32 generation;
 	__u32 mode;
 	__u32 rdev;
-	__u32 flags; /* TRACE_FILE_* */
-	__u32 class; /* FILE_CLASS_*, one bit */
+	__u32 flags;	       /* TRACE_FILE_* */
+	__u32 class;	       /* FILE_CLASS_*, one bit */
+	__u32 readahead_pages; /* that an open file begins with; 0: none, or not known */
+	char filesystem[EVENT_COMM_BYTES];
+	__u32 pad;
 	__u32 names_bytes;
 	char names[]; /* path components from the leaf to the root, each with its NUL */
 };
@@ -372,7 +375,7 @@ EVENT_SIZE(event_fork, 32);
 EVENT_SIZE(event_exec, 64);
 EVENT_SIZE(event_environ, 32);
 EVENT_SIZE(event_exit, 64);
-EVENT_SIZE(event_file, 72);
+EVENT_SIZE(event_file, 96);
 EVENT_SIZE(event_span, 40);
 EVENT_SIZE(event_span_end, 32);
 EVENT_SIZE(event_code, 40);

@@ -66,9 +66,14 @@ __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 	if (file) {
 		struct inode *host = KREAD(address_space, KREAD(file, file, f_mapping), host);
 		__u64 page = state->fault_address & ~(PAGE_BYTES - 1);
+		unsigned long vm_flags = KREAD(vm_area_struct, vma, vm_flags);
 
-		if (KREAD(vm_area_struct, vma, vm_flags) & VM_SHARED)
+		if (vm_flags & VM_SHARED)
 			state->fault_flags |= TRACE_FAULT_SHARED;
+		if (vm_flags & VM_RAND_READ)
+			state->fault_flags |= TRACE_FAULT_RANDOM;
+		if (vm_flags & VM_SEQ_READ)
+			state->fault_flags |= TRACE_FAULT_SEQUENTIAL;
 		if (!KREAD(inode, KREAD(file, file, f_inode), i_nlink))
 			state->fault_flags |= TRACE_FAULT_UNLINKED;
 		if (inode_in_memory(host))

@@ -237,6 +237,7 @@ static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 si
 	struct event_file *record = scratch_get();
 	struct fs_struct *fs = task->fs;
 	struct path_walk walk = {};
+	struct super_block *sb;
 	__u64 bytes;
 	long length;
 
@@ -253,6 +254,13 @@ static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 si
 	record->rdev = KREAD(inode, facts->inode, i_rdev);
 	record->class = file_class(facts->inode);
 	record->flags = 0;
+	record->pad = 0;
+	sb = KREAD(inode, facts->inode, i_sb);
+	record->readahead_pages = KREAD(backing_dev_info, KREAD(super_block, sb, s_bdi), ra_pages);
+	if (bpf_probe_read_kernel_str(
+		    record->filesystem, sizeof(record->filesystem),
+		    KREAD(file_system_type, KREAD(super_block, sb, s_type), name)) < 0)
+		record->filesystem[0] = 0;
 
 	walk.dentry = facts->dentry;
 	walk.record = record;

@@ -9,12 +9,18 @@
 
 struct backing_dev_info {
 	unsigned int capabilities;
+	unsigned long ra_pages;
 } CORE_STRUCT;
 
 #define BDI_CAP_WRITEBACK 1u
 
+struct file_system_type {
+	const char *name;
+} CORE_STRUCT;
+
 struct super_block {
 	__u32 s_dev;
+	struct file_system_type *s_type;
 	unsigned long s_magic;
 	struct backing_dev_info *s_bdi;
 } CORE_STRUCT;

@@ -38,6 +38,8 @@ struct vm_area_struct {
 } CORE_STRUCT;
 
 #define VM_SHARED 0x8ul
+#define VM_SEQ_READ 0x8000ul
+#define VM_RAND_READ 0x10000ul
 
 struct vm_fault {
 	struct vm_area_struct *vma;

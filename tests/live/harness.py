@@ -327,7 +327,8 @@ def expected_counts(program, *arguments):
 class Trace:
     """A trace as any msgpack library sees it. Columns of a kind of row: rows("syscall").pid etc."""
 
-    STRINGS = ("path", "path2", "comm", "command", "cgroup", "name", "category", "args")
+    STRINGS = ("path", "path2", "comm", "command", "cgroup", "name", "category", "args",
+               "filesystem")
 
     def __init__(self, path):
         unzip = subprocess.run(

@@ -10,7 +10,7 @@ from harness import Recording, faultline, machine
 
 # Columns whose names differ between the file and `print --format json`.
 RENAMED = {"time": "time_ns", "dur": "dur_ns", "path": "given_path", "path2": "given_path2"}
-TEXTS = ("comm", "cgroup", "given_path", "given_path2", "path", "path2")
+TEXTS = ("comm", "cgroup", "filesystem", "given_path", "given_path2", "path", "path2")
 
 
 class Format(unittest.TestCase):

@@ -552,6 +552,18 @@ static void test_header_and_totals(void **state)
 	assert_int_equal(header->cpus, 2);
 	assert_true(header->clock_monotonic_ns == sample_header.clock_monotonic_ns);
 	assert_true(header->clock_realtime_ns == sample_header.clock_realtime_ns);
+	assert_true(header->memory_bytes == sample_header.memory_bytes);
+	assert_true(header->cgroup_memory_bytes == sample_header.cgroup_memory_bytes);
+	assert_true(header->dirty_bytes == sample_header.dirty_bytes);
+	assert_true(header->dirty_background_bytes == sample_header.dirty_background_bytes);
+	assert_int_equal(header->mount_count, sample_header.mount_count);
+	for (size_t i = 0; i < header->mount_count; i++) {
+		assert_int_equal(header->mounts[i].dev, sample_mounts[i].dev);
+		assert_string_equal(header->mounts[i].type, sample_mounts[i].type);
+		assert_string_equal(header->mounts[i].options, sample_mounts[i].options);
+		assert_string_equal(header->mounts[i].path, sample_mounts[i].path);
+		assert_true(header->mounts[i].readahead_bytes == sample_mounts[i].readahead_bytes);
+	}
 	for (size_t i = 0; sample_command[i]; i++)
 		assert_string_equal(header->command[i], sample_command[i]);
 	assert_null(header->command[4]);

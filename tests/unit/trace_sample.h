@@ -38,6 +38,11 @@ static const struct trace_layer sample_layers[] = {
 
 static const char *const sample_command[] = { "python3", "caf\xe9.py", "", "\xe2\x82\xac", NULL };
 
+static const struct trace_mount sample_mounts[] = {
+	{ 8 << 20 | 1, "ext4", "rw,relatime,rw", "/data \xff", 131072 },
+	{ 25, "tmpfs", "", "/", 0 },
+};
+
 static const struct trace_header sample_header = {
 	.version = TRACE_VERSION,
 	.tool = "0.1.0",
@@ -47,6 +52,12 @@ static const struct trace_header sample_header = {
 	.machine = "x86_64",
 	.page_bytes = 4096,
 	.cpus = 2,
+	.memory_bytes = 1ull << 40,
+	.cgroup_memory_bytes = 1 << 30,
+	.dirty_bytes = 12345678901ull,
+	.dirty_background_bytes = 1234567890,
+	.mounts = sample_mounts,
+	.mount_count = sizeof(sample_mounts) / sizeof(sample_mounts[0]),
 	.clock_monotonic_ns = 123456789012345ull,
 	.clock_realtime_ns = 1700000000123456789ull,
 	.mode = "trace",

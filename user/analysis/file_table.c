@@ -10,7 +10,7 @@
 #define COLUMNS                                                                                    \
 	(1ull << FILE_TIME | 1ull << FILE_ID | 1ull << FILE_DEV | 1ull << FILE_INO |               \
 	 1ull << FILE_GENERATION | 1ull << FILE_MODE | 1ull << FILE_SIZE | 1ull << FILE_FLAGS |    \
-	 1ull << FILE_PATH)
+	 1ull << FILE_PATH | 1ull << FILE_READAHEAD | 1ull << FILE_FILESYSTEM)
 
 static int add_file(struct file_table *table, const struct file *file)
 {
@@ -58,14 +58,19 @@ static void update(struct file *file, const struct file *row)
 	uint32_t deleted = (file->flags | row->flags) & TRACE_FILE_DELETED;
 
 	if (row->time >= file->time) {
-		uint64_t path = row->path ? row->path : file->path;
-		uint32_t trace = row->path ? row->trace : file->trace;
+		const struct file named = row->path ? *row : *file;
 
 		*file = *row;
-		file->path = path;
-		file->trace = trace;
+		file->path = named.path;
+		file->filesystem = named.filesystem;
+		file->trace = named.trace;
 	}
 	file->flags |= deleted;
+}
+
+static uint32_t at_most(uint64_t value, uint32_t most)
+{
+	return value < most ? value : most;
 }
 
 static int load_row(struct file_table *table, uint64_t id, const struct file *row)
@@ -116,6 +121,8 @@ static int load_block(struct file_table *table, uint32_t trace, uint32_t host, s
 			.host = host,
 			.trace = trace,
 			.path = columns[FILE_PATH][i],
+			.filesystem = at_most(columns[FILE_FILESYSTEM][i], UINT32_MAX),
+			.readahead_bytes = at_most(columns[FILE_READAHEAD][i], UINT32_MAX),
 			.time = columns[FILE_TIME][i],
 			.size_bytes = columns[FILE_SIZE][i],
 			.mode = columns[FILE_MODE][i],
@@ -151,12 +158,20 @@ uint32_t file_table_find(const struct file_table *table, uint32_t trace, uint64_
 	return stands_for ? stands_for[0] : FILE_UNKNOWN;
 }
 
+static const struct trace_string none = { .bytes = "", .length = 0 };
+
 struct trace_string file_table_path(const struct file_table *table, uint32_t file)
 {
-	static const struct trace_string none = { .bytes = "", .length = 0 };
-
 	if (file >= table->count || file == FILE_UNKNOWN)
 		return none;
 	return trace_reader_string(table->traces[table->files[file].trace],
 				   table->files[file].path);
+}
+
+struct trace_string file_table_filesystem(const struct file_table *table, uint32_t file)
+{
+	if (file >= table->count || file == FILE_UNKNOWN)
+		return none;
+	return trace_reader_string(table->traces[table->files[file].trace],
+				   table->files[file].filesystem);
 }

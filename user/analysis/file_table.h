@@ -14,10 +14,12 @@
 
 struct file {
 	uint64_t dev, ino, generation;
-	uint32_t host;	/* devices and inodes of different hosts are different files */
-	uint32_t trace; /* whose strings `path` is one of */
-	uint64_t path;	/* of the latest row that has one; string id */
-	uint64_t time;	/* of the latest row, on its host's clock */
+	uint32_t host;		  /* devices and inodes of different hosts are different files */
+	uint32_t trace;		  /* whose strings these are: */
+	uint64_t path;		  /* of the latest row that has one; string id */
+	uint32_t filesystem;	  /* name of its type, as of the path; string id */
+	uint32_t readahead_bytes; /* 0: not known */
+	uint64_t time;		  /* of the latest row, on its host's clock */
 	uint64_t size_bytes;
 	uint32_t mode;
 	uint32_t flags; /* TRACE_FILE_* of the latest row; DELETED once any row said so */
@@ -44,7 +46,8 @@ int file_table_load(struct file_table *table, uint32_t trace, uint32_t host,
 
 /* Number of the file that an id of a trace stands for, FILE_UNKNOWN, or FILE_NONE for id 0. */
 uint32_t file_table_find(const struct file_table *table, uint32_t trace, uint64_t id);
-/* Its path; empty when it has none or is unknown. */
+/* Its path, and the type of its file system; empty when it has none or is unknown. */
 struct trace_string file_table_path(const struct file_table *table, uint32_t file);
+struct trace_string file_table_filesystem(const struct file_table *table, uint32_t file);
 
 #endif

@@ -248,6 +248,10 @@ static const struct table_column first_columns[] = {
 	{ "size_bytes", "size", UNIT_BYTES, "size when last looked at, or as far as it was used",
 	  TABLE_UINT(struct file_view, size_bytes), 0 },
 	{ "deleted", "deleted", UNIT_NONE, "it had no name left", get_deleted, 0, 0 },
+	{ "filesystem", NULL, UNIT_NONE, "type of the file system that it is on",
+	  TABLE_TEXT(struct file_view, filesystem), 0 },
+	{ "readahead_bytes", NULL, UNIT_BYTES, "most that an open file may read ahead at first",
+	  TABLE_UINT(struct file_view, readahead_bytes), 0 },
 	{ "processes", "processes", UNIT_COUNT, "processes that used it",
 	  TABLE_UINT(struct file_view, processes), 0 },
 	{ "opens", "opens", UNIT_COUNT, "times it was opened", TABLE_UINT(struct file_view, opens),
@@ -333,6 +337,7 @@ static void set_identity(struct file_view *view, const struct files *files, uint
 	const struct file_use *use = &files->uses[number];
 	const struct job_trace *trace = &files->job->traces[file->trace];
 	struct trace_string path = file_table_path(&files->job->files, number);
+	struct trace_string type = file_table_filesystem(&files->job->files, number);
 
 	view->known = true;
 	view->ino = file->ino;
@@ -341,6 +346,10 @@ static void set_identity(struct file_view *view, const struct files *files, uint
 	view->host = trace->header->host;
 	if (path.length)
 		view->path = (struct table_text) { path.bytes, path.length };
+	if (type.length)
+		view->filesystem = (struct table_text) { type.bytes, type.length };
+	if (file->readahead_bytes)
+		view->readahead_bytes = file->readahead_bytes;
 	/* As the kernel keeps it, MAJOR and MINOR of include/linux/kdev_t.h. */
 	snprintf(view->dev, sizeof(view->dev), "%llu:%llu", (unsigned long long)file->dev >> 20,
 		 (unsigned long long)file->dev & 0xfffff);
@@ -352,6 +361,7 @@ static struct file_view view_of(const struct files *files, uint32_t number)
 	struct file_view view = {
 		.ino = TABLE_NO_UINT,
 		.size_bytes = TABLE_NO_UINT,
+		.readahead_bytes = TABLE_NO_UINT,
 		.processes = use->processes,
 		.opens = use->opens,
 		.unattributed = use->unattributed,

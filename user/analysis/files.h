@@ -21,10 +21,10 @@ struct page_sums {
 
 /* A file as the columns of the table see it. Numbers that are not known are TABLE_NO_UINT. */
 struct file_view {
-	struct table_text path;
+	struct table_text path, filesystem;
 	const char *host;
 	char dev[32];
-	uint64_t ino, size_bytes, processes, opens, written_pages;
+	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
 	struct page_sums unattributed;
 	bool known, deleted;
 	uint64_t patterns[ACCESSES][PATTERNS];

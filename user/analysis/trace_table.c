@@ -29,6 +29,7 @@ struct about {
 	uint64_t rows; /* of incomplete traces: those that are there are all that is known of */
 	int64_t exit_code;
 	uint64_t start_ns, duration_ns, events, survivors, lost;
+	uint64_t cpus, memory_bytes, cgroup_memory_bytes, dirty_bytes;
 	bool complete;
 };
 
@@ -335,6 +336,16 @@ static const struct table_column columns[] = {
 	{ "not_followed", "programs not followed", UNIT_NONE,
 	  "programs that gained rights at their exec and were not followed", get_not_followed, 0,
 	  0 },
+	{ "cpus", NULL, UNIT_COUNT, "processors of the host; of several, the fewest",
+	  TABLE_UINT(struct about, cpus), 0 },
+	{ "memory_bytes", NULL, UNIT_BYTES, "memory of the host; of several, the least",
+	  TABLE_UINT(struct about, memory_bytes), 0 },
+	{ "cgroup_memory_bytes", NULL, UNIT_BYTES,
+	  "limit of the cgroup, where there is one; of several, the least",
+	  TABLE_UINT(struct about, cgroup_memory_bytes), 0 },
+	{ "dirty_bytes", NULL, UNIT_BYTES,
+	  "dirty pages above which writers wait, at the start; of several hosts, the least",
+	  TABLE_UINT(struct about, dirty_bytes), 0 },
 	{ "lost.total", "lost events", UNIT_COUNT, "events that were lost",
 	  TABLE_UINT(struct about, lost), 0 },
 };
@@ -378,6 +389,27 @@ static int add_layer_columns(struct table *table, struct about *about, size_t nu
 	return table_add_group(table, &group, base);
 }
 
+/* The least of those that are known, which are not 0. */
+static void take_least(uint64_t *least, uint64_t value)
+{
+	if (value && value < *least)
+		*least = value;
+}
+
+static void tell_limits(struct about *about)
+{
+	about->cpus = about->memory_bytes = TABLE_NO_UINT;
+	about->cgroup_memory_bytes = about->dirty_bytes = TABLE_NO_UINT;
+	for (size_t i = 0; i < about->job->trace_count; i++) {
+		const struct trace_header *header = about->job->traces[i].header;
+
+		take_least(&about->cpus, header->cpus);
+		take_least(&about->memory_bytes, header->memory_bytes);
+		take_least(&about->cgroup_memory_bytes, header->cgroup_memory_bytes);
+		take_least(&about->dirty_bytes, header->dirty_bytes);
+	}
+}
+
 static int fill(void *state, struct table *table)
 {
 	struct about *about = state;
@@ -386,6 +418,7 @@ static int fill(void *state, struct table *table)
 
 	for (size_t i = 0; i < about->layer_count && !status; i++)
 		status = add_layer_columns(table, about, i);
+	tell_limits(about);
 	about->exit_code = exit_code_of(job);
 	about->start_ns = job->start_ns;
 	about->duration_ns = clock_subtract(job->end_ns, job->start_ns);

@@ -218,6 +218,10 @@ static void take_file(struct decoder *decoder, unsigned int ring, const void *re
 		[FILE_MODE] = event->mode,
 		[FILE_SIZE] = event->size_bytes,
 		[FILE_FLAGS] = event->flags,
+		[FILE_READAHEAD] = (uint64_t)event->readahead_pages * decoder->page_bytes,
+		[FILE_FILESYSTEM] =
+			trace_writer_string(decoder->writer, event->filesystem,
+					    strnlen(event->filesystem, sizeof(event->filesystem))),
 	};
 
 	row[FILE_PATH] = trace_writer_string(decoder->writer, path, names_path(event, path));

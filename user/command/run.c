@@ -15,6 +15,7 @@
 #include "capture/child.h"
 #include "capture/environment.h"
 #include "capture/host.h"
+#include "capture/limits.h"
 #include "capture/markers.h"
 #include "capture/privileges.h"
 #include "capture/python_spans.h"
@@ -207,15 +208,20 @@ static int open_writer(struct run *run)
 		.context = run,
 	};
 	struct trace_header header = { 0 };
-	int err;
+	struct limits *limits;
+	int err = limits_open(&limits);
 
+	if (err)
+		return err;
 	host_describe(&header);
+	limits_describe(limits, &header);
 	header.mode = run->options.mode;
 	header.command = (const char *const *)run->command;
 	header.layers = session_layers(run->session);
 	header.layer_count = LAYER_COUNT;
 	header.operations = calls_operations(&header.operation_count);
 	err = trace_writer_open(&run->writer, run->fd, &header, &options);
+	limits_close(limits);
 	if (err)
 		log_error("%s: cannot be written: %s", run->path, strerror(-err));
 	return err;

@@ -8,8 +8,9 @@ static const char *const op_flags[] = {
 	"direct", "append",   "sync",	 "unlinked", "writable",   "create",	 "truncate",
 	"shared", "populate", "no file", "path cut", "executable", "unfinished",
 };
-static const char *const fault_flags[] = { "major",   "write",	  "filemap",	"shared", "kernel",
-					   "in call", "unlinked", "unfinished", "untimed" };
+static const char *const fault_flags[] = { "major",   "write",	 "filemap",   "shared",
+					   "kernel",  "in call", "unlinked",  "unfinished",
+					   "untimed", "random",	 "sequential" };
 static const char *const exec_flags[] = { "not followed" };
 static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
 static const char *const span_flags[] = { "cut", "unread", "recorded" };

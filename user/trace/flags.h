@@ -45,6 +45,8 @@
 #define TRACE_FAULT_UNFINISHED                                                                     \
 	(1u << 7) /* it was cut off, by SIGBUS or the thread's end: bytes and time up to there */
 #define TRACE_FAULT_UNTIMED (1u << 8) /* its start or its end was not seen: it has no duration */
+#define TRACE_FAULT_RANDOM (1u << 9)  /* the mapping was advised MADV_RANDOM ... */
+#define TRACE_FAULT_SEQUENTIAL (1u << 10) /* ... or MADV_SEQUENTIAL */
 
 /* `flags` of exec rows. */
 #define TRACE_EXEC_NOT_FOLLOWED                                                                    \

@@ -46,15 +46,29 @@ struct trace_layer {
 	const char *reason; /* why it is off, or what it lacks; NULL when there is nothing to say */
 };
 
+struct trace_mount {
+	uint32_t dev;		  /* as in file rows */
+	const char *type;	  /* of the file system */
+	const char *options;	  /* separated by commas */
+	const char *path;	  /* as whoever made the trace saw it */
+	uint64_t readahead_bytes; /* of the device's window; 0: not known */
+};
+
 struct trace_header {
 	uint32_t version; /* TRACE_VERSION */
 	const char *tool; /* version of the program that wrote it */
 	const char *host, *boot_id, *kernel, *machine;
 	uint32_t page_bytes, cpus;
-	uint64_t clock_monotonic_ns; /* the trace's clock ... */
-	uint64_t clock_realtime_ns;  /* ... and the wall clock at the same moment */
-	const char *mode;	     /* "trace" */
-	const char *const *command;  /* NULL-terminated; may be NULL */
+	uint64_t clock_monotonic_ns;	  /* the trace's clock ... */
+	uint64_t clock_realtime_ns;	  /* ... and the wall clock at the same moment */
+	uint64_t memory_bytes;		  /* of the machine; 0: not known, like those that follow */
+	uint64_t cgroup_memory_bytes;	  /* least limit of the cgroups around; 0: none, too */
+	uint64_t dirty_bytes;		  /* above so much writers wait, */
+	uint64_t dirty_background_bytes;  /* and above this is written back; at the start */
+	const struct trace_mount *mounts; /* at the start, but for those of the kernel's own */
+	size_t mount_count;
+	const char *mode;	    /* "trace" */
+	const char *const *command; /* NULL-terminated; may be NULL */
 	const struct trace_layer *layers;
 	size_t layer_count;
 	const struct trace_operation *operations; /* `op` columns index this list */

@@ -57,9 +57,35 @@ static void pack_operations(struct pack *pack, const struct trace_header *header
 	}
 }
 
+static void pack_limits(struct pack *pack, const struct trace_header *header)
+{
+	pack_cstring(pack, "limits");
+	pack_map(pack, 4);
+	pack_number(pack, "memory_bytes", header->memory_bytes);
+	pack_number(pack, "cgroup_memory_bytes", header->cgroup_memory_bytes);
+	pack_number(pack, "dirty_bytes", header->dirty_bytes);
+	pack_number(pack, "dirty_background_bytes", header->dirty_background_bytes);
+}
+
+static void pack_mounts(struct pack *pack, const struct trace_header *header)
+{
+	pack_cstring(pack, "mounts");
+	pack_array(pack, header->mount_count);
+	for (size_t i = 0; i < header->mount_count; i++) {
+		const struct trace_mount *mount = &header->mounts[i];
+
+		pack_map(pack, 5);
+		pack_number(pack, "dev", mount->dev);
+		pack_pair(pack, "type", mount->type);
+		pack_pair(pack, "options", mount->options);
+		pack_pair(pack, "path", mount->path);
+		pack_number(pack, "readahead_bytes", mount->readahead_bytes);
+	}
+}
+
 void header_pack(struct pack *pack, const struct trace_header *header)
 {
-	pack_map(pack, 14);
+	pack_map(pack, 16);
 	pack_pair(pack, "format", FORMAT_NAME);
 	pack_number(pack, "version", TRACE_VERSION);
 	pack_pair(pack, "tool", header->tool);
@@ -73,6 +99,8 @@ void header_pack(struct pack *pack, const struct trace_header *header)
 	pack_map(pack, 2);
 	pack_number(pack, "monotonic_ns", header->clock_monotonic_ns);
 	pack_number(pack, "realtime_ns", header->clock_realtime_ns);
+	pack_limits(pack, header);
+	pack_mounts(pack, header);
 	pack_pair(pack, "mode", header->mode);
 	pack_command(pack, header->command);
 	pack_layers(pack, header->layers, header->layer_count);

@@ -172,6 +172,34 @@ static int parse_layers(struct trace_header *header, struct mp object, struct ar
 	return err;
 }
 
+static int parse_mounts(struct trace_header *header, struct mp object, struct arena *arena)
+{
+	static const struct field fields[] = {
+		{ "dev", FIELD_U32, offsetof(struct trace_mount, dev) },
+		{ "type", FIELD_TEXT, offsetof(struct trace_mount, type) },
+		{ "options", FIELD_TEXT, offsetof(struct trace_mount, options) },
+		{ "path", FIELD_TEXT, offsetof(struct trace_mount, path) },
+		{ "readahead_bytes", FIELD_U64, offsetof(struct trace_mount, readahead_bytes) },
+	};
+	uint32_t count;
+	struct mp mp;
+	void *items;
+	int err = open_items(object, "mounts", MP_ARRAY, ITEMS_MAX, sizeof(struct trace_mount),
+			     arena, &mp, &count, &items);
+	struct trace_mount *mounts = items;
+
+	for (uint32_t i = 0; !err && i < count; i++) {
+		err = PARSE(fields, &mp, arena, &mounts[i]);
+		if (!err && (!mounts[i].type || !mounts[i].options || !mounts[i].path))
+			return -EINVAL;
+	}
+	if (!err) {
+		header->mounts = mounts;
+		header->mount_count = count;
+	}
+	return err;
+}
+
 /* A family that a later version adds is one whose meaning is not known here. */
 static enum trace_family find_family(const char *name)
 {
@@ -265,6 +293,14 @@ int header_parse(struct trace_header *header, struct mp object, struct arena *ar
 		{ "monotonic_ns", FIELD_U64, offsetof(struct trace_header, clock_monotonic_ns) },
 		{ "realtime_ns", FIELD_U64, offsetof(struct trace_header, clock_realtime_ns) },
 	};
+	static const struct field limit_fields[] = {
+		{ "memory_bytes", FIELD_U64, offsetof(struct trace_header, memory_bytes) },
+		{ "cgroup_memory_bytes", FIELD_U64,
+		  offsetof(struct trace_header, cgroup_memory_bytes) },
+		{ "dirty_bytes", FIELD_U64, offsetof(struct trace_header, dirty_bytes) },
+		{ "dirty_background_bytes", FIELD_U64,
+		  offsetof(struct trace_header, dirty_background_bytes) },
+	};
 	struct mp mp = object;
 	int found, err;
 
@@ -279,6 +315,12 @@ int header_parse(struct trace_header *header, struct mp object, struct arena *ar
 		found = mp_find(object, "clock", &mp);
 		err = found == 1 ? PARSE(clock_fields, &mp, arena, header) : found;
 	}
+	if (!err) {
+		found = mp_find(object, "limits", &mp);
+		err = found == 1 ? PARSE(limit_fields, &mp, arena, header) : found;
+	}
+	if (!err)
+		err = parse_mounts(header, object, arena);
 	if (!err)
 		err = parse_command(header, object, arena);
 	if (!err)

@@ -82,6 +82,8 @@ static const struct trace_column file_columns[] = {
 	[FILE_SIZE] = { "size", TRACE_UINT },
 	[FILE_FLAGS] = { "flags", TRACE_UINT },
 	[FILE_PATH] = { "path", TRACE_STRING },
+	[FILE_READAHEAD] = { "readahead_bytes", TRACE_UINT },
+	[FILE_FILESYSTEM] = { "filesystem", TRACE_STRING },
 };
 
 static const struct trace_column span_begin_columns[] = {

@@ -163,6 +163,8 @@ enum { /* TRACE_FILE */
        FILE_SIZE,	/* "size": bytes */
        FILE_FLAGS,	/* "flags": TRACE_FILE_* */
        FILE_PATH,	/* "path": string id */
+       FILE_READAHEAD,	/* "readahead_bytes": what an open file may read ahead; 0: not known */
+       FILE_FILESYSTEM, /* "filesystem": string id of its type's name; 0: not known */
        FILE_COLUMNS,
 };
 
