@@ -82,7 +82,7 @@ struct event_pagecache {
 	__u32 file;
 	__u32 fetched_pages;
 	__u32 created_pages;
-	__u32 pad;
+	__u32 op; /* in flight, on whose account they came; OP_NONE: on nobody's */
 };
 
 struct event_fork {
@@ -226,6 +226,7 @@ enum {
 	OP_SHMEM_FAULT,
 	OP_PAGECACHE,
 	OP_UNKNOWN_FAULT,
+	OP_INDIRECT,
 	OP_FIRST_CALL,
 };
 #define OP_TABLE_SIZE 160

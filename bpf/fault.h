@@ -94,6 +94,8 @@ __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 	state->fault_start_ns = 0;
 	state->fault_mapping = 0;
 	state->fault_fetched_pages = 0;
+	if (state->aside_mapping && !state->call_op)
+		aside_send(state);
 	return 0;
 }
 
@@ -119,7 +121,7 @@ __noinline int fault_settle(struct task_state *state, __u64 end_ns, bool sure)
 	} else {
 		if (!sure && !state->fault_mapping) {
 			state->fault_start_ns = 0;
-			return 0;
+			return state->aside_mapping ? aside_send(state) : 0;
 		}
 		state->fault_flags |= TRACE_FAULT_UNFINISHED;
 	}

@@ -20,15 +20,6 @@ static __always_inline __u32 folio_pages(struct folio *folio)
 	return 1u << (order & 31);
 }
 
-/* A page that comes into the cache, and why: to be read, or because a write makes it. */
-struct page_add {
-	__u64 mapping;
-	struct inode *host;
-	__u64 index;
-	__u32 pages;
-	bool locked; /* by the task, for writing: file systems do so to write, never to read */
-};
-
 static __always_inline bool locked_by(struct inode *inode, struct task_struct *task)
 {
 	if (!bpf_core_field_exists(struct rw_semaphore, owner))
@@ -94,9 +85,11 @@ static __always_inline int page_added(struct folio *folio, __u32 copy)
 			return 0;
 		}
 	}
-	if (!state || !call_takes_page(state, &add))
-		fetched_send(&mapping, add.index, add.locked ? 0 : add.pages,
-			     add.locked ? add.pages : 0);
+	if (!state)
+		fetched_send(file_id_of_mapping(&mapping), add.index, add.locked ? 0 : add.pages,
+			     add.locked ? add.pages : 0, OP_NONE);
+	else if (!call_takes_page(state, &add))
+		aside_add(state, &add);
 	return 0;
 }
 

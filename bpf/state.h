@@ -93,6 +93,14 @@ struct task_state {
 	__u32 fault_count_start; /* the task's own counts of faults that are done */
 	__u32 fault_major_start;
 
+	/* Pages of a file that is not the operation's in flight, which they came on account of. */
+	__u64 aside_mapping; /* 0: none */
+	__u64 aside_index;
+	__u32 aside_op;
+	__u32 aside_file;
+	__u32 aside_fetched_pages;
+	__u32 aside_created_pages;
+
 	/* The last event of which copies of a program ran: see copy_is_first. */
 	__u64 copy_event;
 	__u32 copy_number;

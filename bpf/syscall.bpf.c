@@ -769,6 +769,8 @@ static __always_inline int left(struct pt_regs *regs, long result)
 		call_args_read(&args, regs);
 		exit_any(state, &args, result, end.now_ns);
 	}
+	if (state->aside_mapping)
+		aside_send(state);
 	state->call_op = 0;
 	state->call_mapping = 0;
 	return 0;
@@ -808,6 +810,8 @@ int BPF_PROG(fl_call_cut, struct task_struct *task)
 	state->call_flags |= TRACE_OP_UNFINISHED;
 	count_call(state, &end);
 	send_call(state, task, &end);
+	if (state->aside_mapping)
+		aside_send(state);
 	state->call_op = 0;
 	return 0;
 }

@@ -481,7 +481,7 @@ def report_of(path):
     return json.loads(done.stdout)
 
 
-ACCOUNTS = ("read", "write", "mmap", "unattributed")
+ACCOUNTS = ("read", "write", "mmap", "indirect", "unattributed")
 
 
 def fetched(row):

@@ -139,6 +139,193 @@ for at in range(0, len(m), 4096): m[at] = 1
         self.check(f"{machine().mount('-t', 'ramfs', 'none')}/data")
 
 
+class OtherFiles(unittest.TestCase):
+    """Pages of a file that is not the call's own: on the call's account, under a name of their own."""
+
+    def check(self, make, command_of, paths_of, seen_of):
+        """Pages of each path against mincore; nothing of them is on nobody's account."""
+
+        def record():
+            made = make()
+            recording = Recording(command_of(made))
+            return recording, made, {p: harness.resident_bytes(p) for p in paths_of(made)}
+
+        def rows_of(recording, made):
+            numbers = {os.stat(path).st_ino: path for path in paths_of(made)}
+            rows = {path: [] for path in numbers.values()}
+            for row in recording.report["files"]:
+                if row["ino"] in numbers:
+                    rows[numbers[row["ino"]]].append(row)
+            return rows
+
+        def is_right(seen):
+            rows = rows_of(seen[0], seen[1])
+            return all(
+                sum(fetched(row) + created(row) for row in rows[path]) == resident
+                for path, resident in seen[2].items()
+            )
+
+        recording, made, resident = harness.undisturbed(record, is_right)
+        rows = rows_of(recording, made)
+        for path in resident:
+            with self.subTest(os.path.basename(path)):
+                self.assertGreater(resident[path], 0)
+                self.assertEqual(
+                    sum(fetched(row) + created(row) for row in rows[path]), resident[path]
+                )
+                unattributed = [row["unattributed"] for row in rows[path]]
+                self.assertEqual(sum(row["fetched_bytes"] for row in unattributed), 0)
+                self.assertEqual(sum(row["created_bytes"] for row in unattributed), 0)
+        seen_of(recording, made, resident, rows)
+
+    def calls_of(self, recording, file):
+        """{call: bytes} that brought pages of a file of the report in on the side."""
+        names = [operation["name"] for operation in recording.trace.header["operations"]]
+        ids = {
+            number for number, row in recording.trace.files.items()
+            if row["ino"] == os.stat(file).st_ino
+        }
+        seen = {}
+        for row in recording.trace.dicts("pagecache"):
+            if row["file"] in ids:
+                name = names[row["call"] - 1] if row["call"] else None
+                seen[name] = seen.get(name, 0) + row["fetched_bytes"] + row["created_bytes"]
+        return seen
+
+    DIRECT = """
+import mmap, os, sys
+f = os.open(sys.argv[1], os.O_RDONLY)
+m = mmap.mmap(f, 4 << 20, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ)
+out = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_DIRECT)
+for at in range(0, len(m), 1 << 20): os.write(out, memoryview(m)[at:at + (1 << 20)])
+"""
+
+    def test_source_of_a_direct_write(self):
+        def make():
+            directory = machine().new_dir("ext4")
+            source = harness.random_file(f"{directory}/source", 4 * MIB)
+            harness.cool(source)
+            return source, f"{directory}/out"
+
+        def look(recording, made, resident, rows):
+            row = recording.file(made[0])
+            if recording.report["trace"]["layers"]["fault"]["attach"] != "fentry":
+                self.assertEqual(row["indirect"]["fetched_bytes"], resident[made[0]])
+                self.assertEqual(
+                    self.calls_of(recording, made[0]), {"write": resident[made[0]]}
+                )
+            direct = [
+                row for row in recording.report["doors"]
+                if (row["door"], row["op"]) == ("direct", "write")
+            ]
+            self.assertEqual((direct[0]["bytes"], direct[0]["fetched_bytes"]), (4 * MIB, 0))
+
+        self.check(make, lambda made: python(self.DIRECT, *made), lambda made: made[:1], look)
+
+    def test_copy_up(self):
+        """An overlay copies a file up while it is opened for writing."""
+
+        def make():
+            layers = {name: machine().new_dir("ext4") for name in ("lower", "upper", "work")}
+            path = harness.random_file(f"{layers['lower']}/data", 6 * MIB)
+            options = ",".join(f"{name}dir={place}" for name, place in layers.items())
+            merged = machine().mount("-t", "overlay", "-o", options, "overlay")
+            harness.cool(path)
+            return path, f"{layers['upper']}/data", merged
+
+        def look(recording, made, resident, rows):
+            lower, upper, merged = made
+            self.assertEqual(self.calls_of(recording, lower), {"openat": resident[lower]})
+            self.assertEqual(self.calls_of(recording, upper), {"openat": resident[upper]})
+            totals = recording.report["totals"]["indirect"]
+            self.assertGreaterEqual(totals["fetched_bytes"], resident[lower])
+            self.assertGreaterEqual(totals["created_bytes"], resident[upper])
+            self.assertGreater(totals["events"], 0)
+            self.assertEqual(sum(created(row) for row in rows[upper]), resident[upper])
+            self.assertEqual(sum(fetched(row) for row in rows[lower]), resident[lower])
+
+        script = "import os, sys; os.open(sys.argv[1], os.O_WRONLY)"
+        self.check(
+            make, lambda made: python(script, f"{made[2]}/data"), lambda made: made[:2], look
+        )
+
+    VM_READ = """
+import ctypes, mmap, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+class iovec(ctypes.Structure): _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+f = os.open(sys.argv[1], os.O_RDONLY)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+address = libc.mmap(None, 2 << 20, mmap.PROT_READ, mmap.MAP_PRIVATE, f, 0)
+ready, go = os.pipe(), os.pipe()
+child = os.fork()
+if not child:
+    os.write(ready[1], b"x")
+    os.read(go[0], 1)
+    os._exit(0)
+os.read(ready[0], 1)
+buffer = ctypes.create_string_buffer(2 << 20)
+mine = iovec(ctypes.addressof(buffer), 2 << 20)
+theirs = iovec(address, 2 << 20)
+moved = libc.process_vm_readv(child, ctypes.byref(mine), 1, ctypes.byref(theirs), 1, 0)
+os.write(go[1], b"x")
+os.wait()
+sys.exit(moved != 2 << 20)
+"""
+
+    def test_memory_of_another_process(self):
+        def make():
+            path = harness.random_file(f"{machine().new_dir('ext4')}/data", 2 * MIB)
+            harness.cool(path)
+            return (path,)
+
+        def look(recording, made, resident, rows):
+            if recording.report["trace"]["layers"]["fault"]["attach"] != "fentry":
+                self.assertEqual(
+                    self.calls_of(recording, made[0]), {"process_vm_readv": resident[made[0]]}
+                )
+
+        self.check(make, lambda made: python(self.VM_READ, *made), lambda made: made, look)
+
+    def test_on_nobodys_account(self):
+        """What a call that is not recorded brings in (vmsplice, from a mapping) is unattributed: it
+        stands in the totals and on the first screen, with its file."""
+        path = harness.random_file(f"{machine().new_dir('ext4')}/data", 2 * MIB)
+        harness.cool(path)
+        script = """
+import ctypes, fcntl, mmap, os, sys
+f = os.open(sys.argv[1], os.O_RDONLY)
+r, w = os.pipe()
+fcntl.fcntl(w, 1031, 1 << 20)
+libc = ctypes.CDLL(None, use_errno=True)
+class iovec(ctypes.Structure): _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+address = libc.mmap(None, 1 << 20, mmap.PROT_READ, mmap.MAP_PRIVATE, f, 0)
+piece = iovec(address, 1 << 20)
+moved = libc.vmsplice(w, ctypes.byref(piece), 1, 0)
+sys.exit(moved <= 0)
+"""
+
+        def record():
+            harness.cool(path)
+            recording = Recording(python(script, path))
+            return recording, harness.resident_bytes(path)
+
+        recording, resident = harness.undisturbed(
+            record, lambda seen: fetched(seen[0].file(path)) == seen[1]
+        )
+        if recording.report["trace"]["layers"]["fault"]["attach"] == "fentry":
+            return  # there it is a fault like any other
+        row, totals = recording.file(path), recording.report["totals"]["unattributed"]
+        self.assertEqual(row["unattributed"]["fetched_bytes"], resident)
+        self.assertGreater(resident, 0)
+        self.assertGreaterEqual(totals["fetched_bytes"], resident)
+        self.assertGreater(totals["events"], 0)
+        screen = harness.faultline("report", recording.path).stdout.decode()
+        self.assertIn("\nunattributed ", screen.split("\n Totals")[0])
+
+
 class BlockDevice(unittest.TestCase):
     """A device's node may lie in memory; what is mapped through it does not."""
 

@@ -230,6 +230,19 @@ MADE void made_fault(struct made_trace *made, const struct made_fault *fault)
 	made->operations[M_FAULT].fetched_bytes += fault->fetched;
 }
 
+/* On the account of a call on another file. */
+MADE void made_indirect(struct made_trace *made, uint64_t time, uint64_t file, uint64_t fetched,
+			uint64_t created, uint64_t op)
+{
+	const uint64_t values[PAGECACHE_COLUMNS] = {
+		[PAGECACHE_TIME] = time,     [PAGECACHE_FILE] = file,
+		[PAGECACHE_BYTES] = fetched, [PAGECACHE_CREATED] = created,
+		[PAGECACHE_CALL] = op + 1,
+	};
+
+	made_row(made, TRACE_PAGECACHE, 0, values);
+}
+
 MADE void made_cache(struct made_trace *made, uint64_t time, uint64_t file, uint64_t bytes)
 {
 	const uint64_t values[PAGECACHE_COLUMNS] = {

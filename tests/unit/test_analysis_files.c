@@ -141,6 +141,7 @@ static void test_uses(void **state)
 	FAULT(&made, .time = 605, .dur = 7, .pid = 20, .file = 1,
 	      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED);
 	made_cache(&made, 650, 1, 20480);
+	made_indirect(&made, 660, 1, 8192, 4096, M_WRITE);
 	CALL(&made, .time = 700, .dur = 3, .pid = 10, .op = M_CLOSE, .file = 1);
 	made_finish(&made, 10, 1000);
 	report = made_report(&made.reader, 1);
@@ -165,6 +166,13 @@ static void test_uses(void **state)
 	CHECK(report, "files", 0, "mmap.time_ns", 30 + 12);
 	CHECK(report, "files", 0, "mmap.written_pages", 1);
 	CHECK(report, "files", 0, "unattributed.fetched_bytes", 20480);
+	CHECK(report, "files", 0, "indirect.fetched_bytes", 8192);
+	CHECK(report, "files", 0, "indirect.created_bytes", 4096);
+	CHECK(report, "totals", 0, "unattributed.events", 1);
+	CHECK(report, "totals", 0, "unattributed.fetched_bytes", 20480);
+	CHECK(report, "totals", 0, "indirect.events", 1);
+	CHECK(report, "totals", 0, "indirect.fetched_bytes", 8192);
+	CHECK(report, "totals", 0, "indirect.created_bytes", 4096);
 	report_free(report);
 	made_close(&made);
 }

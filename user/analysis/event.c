@@ -27,6 +27,7 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_FILEFAULT] = { IO_MMAP_READ, DOOR_MMAP, EVENT_COUNTED | EVENT_TIMED, false, false },
 	[TRACE_ANONFAULT] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_CACHE] = { IO_NONE, DOOR_NONE, 0, false, false },
+	[TRACE_INDIRECT] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_UNDECODED] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_ASYNC] = { IO_NONE, DOOR_NONE, 0, false, false },
 };
@@ -44,7 +45,8 @@ static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 			1ull << FAULT_TID | 1ull << FAULT_FILE | 1ull << FAULT_OFFSET |
 			1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED,
 	[TRACE_PAGECACHE] = 1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE |
-			    1ull << PAGECACHE_BYTES | 1ull << PAGECACHE_CREATED,
+			    1ull << PAGECACHE_BYTES | 1ull << PAGECACHE_CREATED |
+			    1ull << PAGECACHE_CALL,
 	[TRACE_FORK] = 1ull << FORK_TIME,
 	[TRACE_FILE] = 1ull << FILE_TIME,
 	[TRACE_EXEC] = 1ull << EXEC_TIME | 1ull << EXEC_PID,
@@ -216,23 +218,27 @@ static int decode_faults(const struct chunk *chunk, struct event *events, size_t
 	return 0;
 }
 
-/* On nobody's account: whose task it was says nothing. */
+/* On nobody's account, or on that of an operation whose file it is not: whose task it was says
+ * nothing. */
 static int decode_pagecache(const struct chunk *chunk, struct event *events, size_t *count)
 {
 	const struct job_trace *trace = trace_of(chunk);
-	struct trace_operation_total *seen = &trace->seen[trace->pagecache];
 
 	for (uint32_t i = 0; i < chunk->count; i++) {
+		bool indirect = chunk->columns[PAGECACHE_CALL][i];
+		uint16_t number = indirect ? trace->indirect : trace->pagecache;
+		struct trace_operation_total *seen = &trace->seen[number];
+
 		start_event(chunk, i, &events[i]);
 		events[i].file = find_file(chunk, chunk->columns[PAGECACHE_FILE][i]);
 		events[i].fetched_bytes = chunk->columns[PAGECACHE_BYTES][i];
 		events[i].created_bytes = chunk->columns[PAGECACHE_CREATED][i];
-		events[i].operation = trace->operations[trace->pagecache];
-		events[i].flags = EVENT_PAGECACHE;
+		events[i].operation = trace->operations[number];
+		events[i].flags = EVENT_PAGECACHE | (indirect ? EVENT_INDIRECT : 0);
+		seen->count++;
 		seen->fetched_bytes += events[i].fetched_bytes;
 		seen->created_bytes += events[i].created_bytes;
 	}
-	seen->count += chunk->count;
 	*count = chunk->count;
 	return 0;
 }

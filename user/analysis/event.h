@@ -50,6 +50,7 @@ enum io_door {
 #define EVENT_PROGRAM_END (1u << 10) /* the process ended, or runs another program from now on */
 #define EVENT_INSTANT (1u << 11)
 #define EVENT_PAGECACHE (1u << 12) /* fetched_bytes of a file, on no operation's account */
+#define EVENT_INDIRECT (1u << 13)  /* ... or on that of one whose own file it is not */
 /* What changes which spans are open. */
 #define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
 

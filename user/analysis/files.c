@@ -27,7 +27,7 @@ struct file_use {
 	struct tally *tallies[USES]; /* made when first needed: most files see one or two kinds */
 	uint64_t opens, processes;
 	uint64_t written_pages;
-	struct page_sums unattributed;
+	struct page_sums unattributed, indirect;
 	uint64_t furthest[ACCESSES]; /* where the furthest access ended */
 	uint64_t patterns[ACCESSES][PATTERNS];
 	bool unlinked;
@@ -142,10 +142,12 @@ static int add_event(struct files *files, const struct event *event)
 	return 0;
 }
 
-/* On no operation's account, so of no process. */
+/* On the account of no operation on the file, so of no process that used it. */
 static void add_pagecache(struct files *files, const struct event *event)
 {
-	struct page_sums *sums = &files->uses[event->file].unattributed;
+	struct file_use *use = &files->uses[event->file];
+	struct page_sums *sums =
+		event->flags & EVENT_INDIRECT ? &use->indirect : &use->unattributed;
 
 	sums->events++;
 	sums->fetched_bytes += event->fetched_bytes;
@@ -268,6 +270,12 @@ static const struct table_column last_columns[] = {
 	{ "unattributed.created_bytes", "unattributed created by writes", UNIT_BYTES,
 	  "bytes newly cached by writing on no operation's account",
 	  TABLE_UINT(struct file_view, unattributed.created_bytes), JOB_PAGECACHE },
+	{ "indirect.fetched_bytes", "indirect from storage", UNIT_BYTES,
+	  "bytes brought into the page cache by operations on something else",
+	  TABLE_UINT(struct file_view, indirect.fetched_bytes), JOB_PAGECACHE },
+	{ "indirect.created_bytes", "indirect created by writes", UNIT_BYTES,
+	  "bytes newly cached by writing, by operations on something else",
+	  TABLE_UINT(struct file_view, indirect.created_bytes), JOB_PAGECACHE },
 	{ "mmap.written_pages", "pages written", UNIT_COUNT, "write faults on shared mappings",
 	  TABLE_UINT(struct file_view, written_pages), JOB_FAULT },
 	{ "pattern.sequential", "sequential", UNIT_COUNT,
@@ -310,7 +318,7 @@ static size_t make_lines(const struct files *files, struct line *lines)
 		const struct file_use *use = &files->uses[i];
 		uint64_t time_ns = 0;
 
-		if (!use->processes && !use->unattributed.events)
+		if (!use->processes && !use->unattributed.events && !use->indirect.events)
 			continue;
 		for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++)
 			if (use->tallies[timed[j]])
@@ -365,6 +373,7 @@ static struct file_view view_of(const struct files *files, uint32_t number)
 		.processes = use->processes,
 		.opens = use->opens,
 		.unattributed = use->unattributed,
+		.indirect = use->indirect,
 		.written_pages = use->written_pages,
 	};
 

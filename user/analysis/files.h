@@ -25,7 +25,7 @@ struct file_view {
 	const char *host;
 	char dev[32];
 	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
-	struct page_sums unattributed;
+	struct page_sums unattributed, indirect;
 	bool known, deleted;
 	uint64_t patterns[ACCESSES][PATTERNS];
 	struct tally tallies[USES];

@@ -57,17 +57,22 @@ static int add_implied(struct job *job, struct job_trace *trace, const struct tr
 	return add_operation(job, from, &trace->operations[*number]);
 }
 
+/* Those that a header need not name. */
+#define OPERATIONS_IMPLIED 3
+
 static int load_operations(struct job *job, struct job_trace *trace)
 {
 	static const struct trace_operation fault = { "fault", "fault", TRACE_FILEFAULT };
 	static const struct trace_operation pagecache = { "pagecache", "pagecache", TRACE_CACHE };
+	static const struct trace_operation indirect = { "pagecache", "indirect", TRACE_INDIRECT };
 	const struct trace_header *header = trace->header;
 	int status = 0;
 
 	if (header->operation_count > JOB_OPERATIONS_MOST)
 		return -E2BIG;
-	trace->operations = calloc(header->operation_count + 2, sizeof(*trace->operations));
-	trace->seen = calloc(header->operation_count + 2, sizeof(*trace->seen));
+	trace->operations =
+		calloc(header->operation_count + OPERATIONS_IMPLIED, sizeof(*trace->operations));
+	trace->seen = calloc(header->operation_count + OPERATIONS_IMPLIED, sizeof(*trace->seen));
 	if (!trace->operations || !trace->seen)
 		return -ENOMEM;
 	for (size_t i = 0; i < header->operation_count && !status; i++)
@@ -76,6 +81,8 @@ static int load_operations(struct job *job, struct job_trace *trace)
 		status = add_implied(job, trace, &fault, 0, &trace->fault);
 	if (!status)
 		status = add_implied(job, trace, &pagecache, 1, &trace->pagecache);
+	if (!status)
+		status = add_implied(job, trace, &indirect, 2, &trace->indirect);
 	return status;
 }
 
@@ -239,7 +246,7 @@ void job_count_unseen(struct job *job)
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const struct job_trace *trace = &job->traces[i];
 
-		for (size_t j = 0; j < trace->header->operation_count + 2; j++) {
+		for (size_t j = 0; j < trace->header->operation_count + OPERATIONS_IMPLIED; j++) {
 			struct operation *operation = &job->operations[trace->operations[j]];
 			struct trace_operation_total unseen;
 

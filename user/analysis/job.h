@@ -42,11 +42,11 @@ struct job_trace {
 	const struct trace_header *header;
 	const struct trace_totals *totals; /* NULL: incomplete */
 	struct clock_shift clock;
-	uint32_t host;			    /* the same for traces of one boot */
-	uint16_t *operations;		    /* number in the header -> number in the job */
-	struct trace_operation_total *seen; /* of the rows, by number in the header */
-	uint16_t fault, pagecache;	    /* what rows without an `op` column are; as `seen` */
-	uint64_t start_ns, end_ns;	    /* on the job's clock */
+	uint32_t host;			     /* the same for traces of one boot */
+	uint16_t *operations;		     /* number in the header -> number in the job */
+	struct trace_operation_total *seen;  /* of the rows, by number in the header */
+	uint16_t fault, pagecache, indirect; /* what rows without an `op` column are; as `seen` */
+	uint64_t start_ns, end_ns;	     /* on the job's clock */
 };
 
 struct job {

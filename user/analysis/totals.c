@@ -15,12 +15,15 @@
 #include "analysis/totals.h"
 
 /* Faults that only the kernel's totals tell of. */
-enum { ANONYMOUS, SHMEM, MEMORY_FAULTS };
+enum { ANONYMOUS, SHMEM, UNKNOWN, MEMORY_FAULTS };
+/* Pages that came into the cache of files that no operation was about. */
+enum { UNATTRIBUTED, INDIRECT, PAGE_GROUPS };
 
 struct totals {
 	const struct job *job;
 	struct tally classes[IO_CLASS_COUNT];
 	struct trace_operation_total memory[MEMORY_FAULTS];
+	struct trace_operation_total pages[PAGE_GROUPS];
 	struct tally all; /* of all classes together: time alone means something */
 };
 
@@ -104,6 +107,8 @@ static const struct table_group class_groups[IO_CLASS_COUNT] = {
 	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
 };
 
+#define SUM_OF_OPERATION(member) TABLE_UINT(struct trace_operation_total, member)
+
 static const struct table_column memory_fields[] = {
 	{ "count", NULL, UNIT_COUNT, "faults without a file",
 	  TABLE_UINT(struct trace_operation_total, count), 0 },
@@ -120,6 +125,29 @@ static const struct {
 			  TABLE_COLUMNS(memory_fields) } },
 	[SHMEM] = { "shmem_fault",
 		    { "shmem_faults", "shared memory faults", 0, TABLE_COLUMNS(memory_fields) } },
+	[UNKNOWN] = { "unknown_fault",
+		      { "unknown_faults", "faults of unknown mappings", 0,
+			TABLE_COLUMNS(memory_fields) } },
+};
+
+/* What came into the cache of files that were no operation's own. */
+static const struct table_column page_fields[] = {
+	{ "events", "events", UNIT_COUNT, "times that pages came", SUM_OF_OPERATION(count), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read", SUM_OF_OPERATION(fetched_bytes), 0 },
+	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
+	  SUM_OF_OPERATION(created_bytes), 0 },
+};
+
+static const struct {
+	enum trace_family family;
+	struct table_group group;
+} page_groups[PAGE_GROUPS] = {
+	[UNATTRIBUTED] = { TRACE_CACHE,
+			   { "unattributed", "unattributed", JOB_PAGECACHE,
+			     TABLE_COLUMNS(page_fields) } },
+	[INDIRECT] = { TRACE_INDIRECT,
+		       { "indirect", "indirect", JOB_PAGECACHE, TABLE_COLUMNS(page_fields) } },
 };
 
 /* Null: the layer below the page cache is not recorded. */
@@ -194,18 +222,42 @@ static int add_memory_fault_columns(struct table *table, struct totals *totals, 
 				       i * sizeof(struct trace_operation_total));
 }
 
+static void add_pages(struct totals *totals)
+{
+	for (size_t i = 0; i < totals->job->operation_count; i++) {
+		const struct operation *operation = &totals->job->operations[i];
+
+		for (size_t j = 0; j < PAGE_GROUPS; j++) {
+			struct trace_operation_total *pages = &totals->pages[j];
+
+			if (operation->family != page_groups[j].family)
+				continue;
+			pages->count += operation->seen.count + operation->unseen.count;
+			pages->fetched_bytes +=
+				operation->seen.fetched_bytes + operation->unseen.fetched_bytes;
+			pages->created_bytes +=
+				operation->seen.created_bytes + operation->unseen.created_bytes;
+		}
+	}
+}
+
 static int fill(void *state, struct table *table)
 {
 	struct totals *totals = state;
 	int status;
 
 	add_unseen(totals);
+	add_pages(totals);
 	table->recorded = totals->job->layers;
 	status = table_add_group(table, &all_group, offsetof(struct totals, all));
 	for (size_t i = 0; i < IO_CLASS_COUNT && !status; i++)
 		status = table_add_group(table, &class_groups[i],
 					 offsetof(struct totals, classes) +
 						 i * sizeof(struct tally));
+	for (size_t i = 0; i < PAGE_GROUPS && !status; i++)
+		status = table_add_group(table, &page_groups[i].group,
+					 offsetof(struct totals, pages) +
+						 i * sizeof(struct trace_operation_total));
 	for (size_t i = 0; i < MEMORY_FAULTS && !status; i++)
 		status = add_memory_fault_columns(table, totals, i);
 	if (!status)

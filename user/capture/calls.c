@@ -135,6 +135,10 @@ static const struct call call_table[] = {
 	CALL(mlock, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP),
 	CALL(mlock2, TRACE_MAP, .fd = 1, .length = 2, .traits = CALL_MAP),
 
+	/* what another process has mapped; it has no file, the pages that it brings in have */
+	CALL(process_vm_readv, TRACE_MAP, ),
+	CALL(process_vm_writev, TRACE_MAP, ),
+
 	/* telling the kernel what will be read */
 	CALL(fadvise64, TRACE_ADVICE, .fd = 1, .offset = 2, .length = 3),
 	CALL(readahead, TRACE_ADVICE, .fd = 1, .offset = 2, .length = 3),
@@ -168,6 +172,7 @@ const struct trace_operation *calls_operations(size_t *count)
 		[OP_ANONYMOUS_FAULT] = { "fault", "anonymous_fault", TRACE_ANONFAULT },
 		[OP_SHMEM_FAULT] = { "fault", "shmem_fault", TRACE_ANONFAULT },
 		[OP_UNKNOWN_FAULT] = { "fault", "unknown_fault", TRACE_ANONFAULT },
+		[OP_INDIRECT] = { "pagecache", "indirect", TRACE_INDIRECT },
 		[OP_PAGECACHE] = { "pagecache", "add_to_page_cache", TRACE_CACHE },
 	};
 

@@ -101,6 +101,7 @@ static void take_pagecache(struct decoder *decoder, unsigned int ring, const voi
 		[PAGECACHE_OFFSET] = event->offset,
 		[PAGECACHE_BYTES] = (uint64_t)event->fetched_pages * decoder->page_bytes,
 		[PAGECACHE_CREATED] = (uint64_t)event->created_pages * decoder->page_bytes,
+		[PAGECACHE_CALL] = event->op ? event->op + 1 : 0,
 	};
 
 	trace_writer_append(decoder->writer, TRACE_PAGECACHE, ring, row);

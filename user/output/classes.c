@@ -14,18 +14,18 @@ enum { TITLE, TIME, SHARE, CALLS, BYTES, FETCHED, ERRORS, CREATED, MAJOR, THREAD
 /* Columns, and the names of the numbers in the report. */
 static const struct {
 	struct pick_column column;
-	const char *name, *other; /* `other` where there is no `name` */
+	const char *names[3]; /* the first that there is */
 } columns[] = {
-	[TITLE] = { { "", UNIT_NONE }, NULL, NULL },
-	[TIME] = { { "time", UNIT_NS }, "time_ns", NULL },
-	[SHARE] = { { "of the run", UNIT_SHARE }, NULL, NULL },
-	[CALLS] = { { "calls", UNIT_COUNT }, "count", "faults" },
-	[BYTES] = { { "bytes", UNIT_BYTES }, "bytes", NULL },
-	[FETCHED] = { { "from storage", UNIT_BYTES }, "fetched_bytes", NULL },
-	[CREATED] = { { "created by writes", UNIT_BYTES }, "created_bytes", NULL },
-	[ERRORS] = { { "errors", UNIT_COUNT }, "errors", NULL },
-	[MAJOR] = { { "major", UNIT_COUNT }, "major", NULL },
-	[THREAD_TIME] = { { "thread time", UNIT_NS }, "thread_time_ns", NULL },
+	[TITLE] = { { "", UNIT_NONE }, { NULL } },
+	[TIME] = { { "time", UNIT_NS }, { "time_ns" } },
+	[SHARE] = { { "of the run", UNIT_SHARE }, { NULL } },
+	[CALLS] = { { "calls", UNIT_COUNT }, { "count", "faults", "events" } },
+	[BYTES] = { { "bytes", UNIT_BYTES }, { "bytes" } },
+	[FETCHED] = { { "from storage", UNIT_BYTES }, { "fetched_bytes" } },
+	[CREATED] = { { "created by writes", UNIT_BYTES }, { "created_bytes" } },
+	[ERRORS] = { { "errors", UNIT_COUNT }, { "errors" } },
+	[MAJOR] = { { "major", UNIT_COUNT }, { "major" } },
+	[THREAD_TIME] = { { "thread time", UNIT_NS }, { "thread_time_ns" } },
 };
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 #define BRIEF_COUNT CREATED
@@ -34,6 +34,7 @@ enum {
 	ALWAYS = 1 << 0, /* on the first screen even if it did not occur */
 	DETAIL = 1 << 1, /* never on the first screen */
 	SUMMED = 1 << 2, /* its time is that of all threads, one added to the other */
+	IF_ANY = 1 << 3, /* on the first screen only if there are any */
 };
 
 static const struct {
@@ -49,7 +50,23 @@ static const struct {
 	{ "mmap_write", "mmap write (faults)", 0 },
 	{ "anonymous_faults", "anonymous faults", DETAIL | SUMMED },
 	{ "shmem_faults", "shared memory faults", DETAIL | SUMMED },
+	{ "unknown_faults", "faults of unknown mappings", SUMMED | IF_ANY },
+	{ "indirect", "indirect (other files)", DETAIL },
+	{ "unattributed", "unattributed", IF_ANY },
 };
+
+/* The number of a row for a column, NULL where there is none. */
+static const struct cell *pick_first(const struct table *totals, size_t number, size_t column)
+{
+	const struct cell *cell = NULL;
+
+	for (size_t i = 0; i < 3 && columns[column].names[i]; i++) {
+		cell = pick_in(totals, 0, rows[number].name, columns[column].names[i]);
+		if (cell->type != CELL_NULL)
+			return cell;
+	}
+	return cell;
+}
 
 static int add_row(struct table *table, size_t number, const struct table *totals,
 		   uint64_t duration)
@@ -60,13 +77,14 @@ static int add_row(struct table *table, size_t number, const struct table *total
 	if (status)
 		return status;
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (columns[i].name)
-			row[i] = *pick_in(totals, 0, rows[number].name, columns[i].name);
-		if (columns[i].other && row[i].type == CELL_NULL)
-			row[i] = *pick_in(totals, 0, rows[number].name, columns[i].other);
+		const struct cell *cell = pick_first(totals, number, i);
+
+		if (cell)
+			row[i] = *cell;
 	}
 	if (rows[number].flags & SUMMED) {
-		row[THREAD_TIME] = row[TIME];
+		if (table->column_count > THREAD_TIME)
+			row[THREAD_TIME] = row[TIME];
 		row[TIME].type = CELL_NULL;
 	}
 	if (row[TIME].type == CELL_UINT && duration)
@@ -76,12 +94,12 @@ static int add_row(struct table *table, size_t number, const struct table *total
 
 static bool is_on_screen(size_t number, const struct table *totals)
 {
-	const struct cell *count = pick_in(totals, 0, rows[number].name, columns[CALLS].name);
+	const struct cell *count = pick_first(totals, number, CALLS);
 
 	if (rows[number].flags & (ALWAYS | DETAIL))
 		return rows[number].flags & ALWAYS;
-	if (count->type == CELL_NULL)
-		count = pick_in(totals, 0, rows[number].name, columns[CALLS].other);
+	if (rows[number].flags & IF_ANY)
+		return pick_number(count);
 	return count->type != CELL_UINT || count->uint;
 }
 

@@ -47,6 +47,7 @@ static const struct trace_column pagecache_columns[] = {
 	[PAGECACHE_OFFSET] = { "offset", TRACE_UINT },
 	[PAGECACHE_BYTES] = { "fetched_bytes", TRACE_UINT },
 	[PAGECACHE_CREATED] = { "created_bytes", TRACE_UINT },
+	[PAGECACHE_CALL] = { "call", TRACE_UINT },
 };
 
 static const struct trace_column fork_columns[] = {
@@ -153,16 +154,9 @@ const struct trace_schema trace_schemas[TRACE_KIND_COUNT] = {
 };
 
 const char *const trace_family_names[TRACE_FAMILY_COUNT] = {
-	[TRACE_READ] = "read",
-	[TRACE_WRITE] = "write",
-	[TRACE_METADATA] = "metadata",
-	[TRACE_SYNC] = "sync",
-	[TRACE_MAP] = "map",
-	[TRACE_TRANSFER] = "transfer",
-	[TRACE_ADVICE] = "advice",
-	[TRACE_FILEFAULT] = "fault",
-	[TRACE_ANONFAULT] = "anonymous",
-	[TRACE_CACHE] = "pagecache",
-	[TRACE_UNDECODED] = "undecoded",
+	[TRACE_READ] = "read",	     [TRACE_WRITE] = "write",	    [TRACE_METADATA] = "metadata",
+	[TRACE_SYNC] = "sync",	     [TRACE_MAP] = "map",	    [TRACE_TRANSFER] = "transfer",
+	[TRACE_ADVICE] = "advice",   [TRACE_FILEFAULT] = "fault",   [TRACE_ANONFAULT] = "anonymous",
+	[TRACE_CACHE] = "pagecache", [TRACE_INDIRECT] = "indirect", [TRACE_UNDECODED] = "undecoded",
 	[TRACE_ASYNC] = "async",
 };

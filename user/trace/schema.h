@@ -25,14 +25,14 @@ enum trace_kind {
 	TRACE_SYSCALL,	    /* a system call on a file */
 	TRACE_SYSCALL_PATH, /* a system call that names a path or a second file */
 	TRACE_FAULT,	    /* a page fault on a file mapping */
-	TRACE_PAGECACHE,    /* pages brought into the cache on no operation's account */
-	TRACE_FORK,	    /* a new process or thread */
-	TRACE_EXEC,	    /* a process is named anew */
-	TRACE_EXIT,	    /* a thread ends, maybe with its process */
-	TRACE_FILE,	    /* what a file id stands for; a later row for the same id replaces it */
-	TRACE_SPAN_BEGIN,   /* the application begins a span */
-	TRACE_SPAN_END,	    /* ... and ends it */
-	TRACE_INSTANT,	    /* the application marks a moment */
+	TRACE_PAGECACHE,  /* pages that came into the cache of a file that is no operation's own */
+	TRACE_FORK,	  /* a new process or thread */
+	TRACE_EXEC,	  /* a process is named anew */
+	TRACE_EXIT,	  /* a thread ends, maybe with its process */
+	TRACE_FILE,	  /* what a file id stands for; a later row for the same id replaces it */
+	TRACE_SPAN_BEGIN, /* the application begins a span */
+	TRACE_SPAN_END,	  /* ... and ends it */
+	TRACE_INSTANT,	  /* the application marks a moment */
 	TRACE_KIND_COUNT,
 };
 /* Besides these kinds a trace holds the header, "string" blocks, "index" and "totals". */
@@ -114,6 +114,8 @@ enum { /* TRACE_PAGECACHE */
        PAGECACHE_OFFSET,  /* "offset": bytes */
        PAGECACHE_BYTES,	  /* "fetched_bytes" */
        PAGECACHE_CREATED, /* "created_bytes": newly cached by writing */
+       PAGECACHE_CALL,	  /* "call": number of the operation on whose account they came though the
+			   * file is not its own, in the header's `operations`, plus 1; 0: nobody's */
        PAGECACHE_COLUMNS,
 };
 
