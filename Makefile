@@ -44,7 +44,7 @@ SKELETON := $(BUILD)/bpf/faultline.skel.h
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all programs test check bench fuzz vmtest install clean help format
+.PHONY: all programs test check bench fuzz vmtest install uninstall clean help format
 
 all: $(BUILD)/faultline
 
@@ -56,7 +56,7 @@ help:
 	@echo 'bench    what tracing costs, as ratios paired in one run (BENCH=--full: all of it)'
 	@echo 'fuzz     a bounded run of the reader under libFuzzer'
 	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm)'
-	@echo 'install  into DESTDIR and PREFIX ($(PREFIX))'
+	@echo 'install  into DESTDIR and PREFIX ($(PREFIX)); uninstall removes it'
 	@echo 'clean    remove $(BUILD)'
 
 # --- the kernel side ---------------------------------------------------------------------------
@@ -203,7 +203,7 @@ vmtest: all $(BUILD)/tests/live/mapper
 	$(Q)BUILD=$(BUILD) tests/vm/run.sh $(VM)
 
 # BENCH takes options of tests/bench/run.py: make bench BENCH=--full
-bench: programs
+bench: all $(BENCH_PROGRAMS)
 	$(Q)/usr/bin/python3 tests/bench/run.py --build $(BUILD) $(BENCH)
 
 # The reader of traces under libFuzzer, for a while or (FUZZ_LIMIT=-runs=N) for so many inputs.
@@ -230,21 +230,38 @@ fuzz: $(BUILD)/fuzz/fuzz_reader $(BUILD)/fuzz/make_seeds
 
 # --- install -----------------------------------------------------------------------------------
 
+# Where everything goes; the loader's cache is the machine's, not that of a package being made.
+BINARY = $(DESTDIR)$(PREFIX)/bin/faultline
+MAN = $(DESTDIR)$(PREFIX)/share/man/man1/faultline.1
+COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/faultline
+HEADER = $(DESTDIR)$(PREFIX)/include/faultline.h
+LIB = $(DESTDIR)$(PREFIX)/lib
+PKGCONFIG = $(LIB)/pkgconfig/faultline.pc
+LDCONFIG ?= $(firstword $(wildcard /sbin/ldconfig) ldconfig)
+ldconfig = $(if $(DESTDIR),,$(LDCONFIG) || echo "run ldconfig as root before programs link with libfaultline")
+
 install: all
-	install -D -m 755 $(BUILD)/faultline $(DESTDIR)$(PREFIX)/bin/faultline
-	install -D -m 644 user/command/faultline.1 $(DESTDIR)$(PREFIX)/share/man/man1/faultline.1
-	install -D -m 644 user/command/faultline.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/faultline
-	install -D -m 644 user/span/faultline.h $(DESTDIR)$(PREFIX)/include/faultline.h
-	install -D -m 644 $(BUILD)/libfaultline.a $(DESTDIR)$(PREFIX)/lib/libfaultline.a
-	install -D -m 755 $(BUILD)/libfaultline.so.0 $(DESTDIR)$(PREFIX)/lib/libfaultline.so.0
-	ln -sf libfaultline.so.0 $(DESTDIR)$(PREFIX)/lib/libfaultline.so
-	mkdir -p $(DESTDIR)$(PREFIX)/lib/faultline && rm -rf $(DESTDIR)$(PREFIX)/lib/faultline/python
-	cp -R $(BUILD)/python $(DESTDIR)$(PREFIX)/lib/faultline/python
-	rm $(DESTDIR)$(PREFIX)/lib/faultline/python/built
-	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' user/span/faultline.pc.in \
-		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/faultline.pc
+	install -D -m 755 $(BUILD)/faultline $(BINARY)
+	install -D -m 644 user/command/faultline.1 $(MAN)
+	install -D -m 644 user/command/faultline.bash $(COMPLETION)
+	install -D -m 644 user/span/faultline.h $(HEADER)
+	install -D -m 644 $(BUILD)/libfaultline.a $(LIB)/libfaultline.a
+	install -D -m 755 $(BUILD)/libfaultline.so.0 $(LIB)/libfaultline.so.0
+	ln -sf libfaultline.so.0 $(LIB)/libfaultline.so
+	mkdir -p $(LIB)/faultline && rm -rf $(LIB)/faultline/python
+	cp -R $(BUILD)/python $(LIB)/faultline/python
+	rm $(LIB)/faultline/python/built
+	mkdir -p $(dir $(PKGCONFIG))
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' user/span/faultline.pc.in >$(PKGCONFIG)
+	$(ldconfig)
+
+# What install has put there, and nothing else.
+uninstall:
+	rm -f $(BINARY) $(MAN) $(COMPLETION) $(HEADER) $(PKGCONFIG)
+	rm -f $(LIB)/libfaultline.a $(LIB)/libfaultline.so $(LIB)/libfaultline.so.0
+	rm -rf $(LIB)/faultline/python
+	rmdir $(LIB)/faultline 2>/dev/null || true
+	$(ldconfig)
 
 clean:
 	$(Q)rm -rf $(BUILD)

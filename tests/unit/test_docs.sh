@@ -65,6 +65,42 @@ for command in "${commands[@]}"; do
 	done < <("$FAULTLINE" "$command" --help | sed -nE 's/^ .*(--[a-z-]+) ([a-z]+\|[a-z|]+) .*/\1 \2/p')
 done
 
+# "help COMMAND" is "COMMAND --help"; the page's synopsis has every command.
+synopsis=$(sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' <<<"$words")
+for command in "${commands[@]}"; do
+	[ "$("$FAULTLINE" help "$command" 2>&1)" = "$("$FAULTLINE" "$command" --help)" ] ||
+		complain "help $command is not $command --help"
+	grep -qx "\.B faultline $command" <<<"$synopsis" || complain "$page: no $command in the synopsis"
+done
+"$FAULTLINE" help no-such-command >/dev/null 2>&1 && complain "there is help on a command that is none"
+
+# Lists of words are completed, word by word, and every one of them is understood.
+completes() {
+	local wanted=$1
+	shift
+	complete_words "$@"
+	[[ " ${COMPREPLY[*]} " == *" $wanted "* ]] || complain "completion of '$*' lacks $wanted: ${COMPREPLY[*]}"
+}
+completes syscall run --layers ''
+completes task,fault run --layers task,f
+completes all run --file-types ''
+completes dftracer run --python-spans d
+completes fault print --layer ''
+completes chrome export --to ''
+completes report help r
+complete_words run --layers ''
+list=$(IFS=, && echo "${COMPREPLY[*]}")
+[[ $("$FAULTLINE" run --layers "$list" 2>&1) == *"no command"* ]] || complain "run --layers $list is not understood"
+complete_words run --file-types ''
+for word in "${COMPREPLY[@]}"; do
+	[[ $("$FAULTLINE" run --file-types "$word" 2>&1) == *"no command"* ]] ||
+		complain "--file-types $word is not understood"
+done
+complete_words print --layer ''
+for word in "${COMPREPLY[@]}"; do
+	"$FAULTLINE" print --layer "$word" tests/golden/spans.flt >/dev/null || complain "print --layer $word"
+done
+
 # Every key of the JSON report and of a printed event, but the names of layers, sizes and of the
 # evidence of findings, of which --explain tells.
 bold=$(sed -nE 's/\\-/-/g; /^\.(B|BR|BI|RB) /p' "$page" | grep -oE '[A-Za-z_0-9]+' | sort -u)

@@ -14,6 +14,20 @@ _faultline_value() {
 			-e "s/^ +$1, --[a-z-]+ ([^ ]+).*/\1/p" | head -n 1
 }
 
+# _faultline_listed OPTION: the words that the option's help lists after a colon, "...: one, two, or
+# three (one).", if it lists any.
+_faultline_listed() {
+	_faultline_help "$_faultline_command" | grep -E -- "^ +(-[a-zA-Z], )?$1 " | grep -oE ': [^.(;]+' |
+		sed -e 's/^: //' -e 's/, or /, /' | tr ',' '\n' | sed -nE 's/^ *([a-z_]+) *$/\1/p'
+}
+
+# One or more words of a list, with commas between.
+_faultline_list() {
+	local before=''
+	[[ $current == *,* ]] && before=${current%,*},
+	mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "${current##*,}")
+}
+
 _faultline_words() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
 }
@@ -23,10 +37,12 @@ _faultline_files() {
 	mapfile -t COMPREPLY < <(compgen -f -- "$current")
 }
 
-# A value, by the name that --help gives it.
+# _faultline_complete_value NAME OPTION: a value, by the name that --help gives it.
 _faultline_complete_value() {
 	case $1 in
 	*'|'*) _faultline_words "${1//|/ }" ;;
+	LIST) _faultline_list "$(_faultline_listed "$2")" ;;
+	LAYER | FORMAT) _faultline_words "$(_faultline_listed "$2")" ;;
 	USER) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
 	FILE | PATH | DIR | TRACE) _faultline_files ;;
 	*) COMPREPLY=() ;; # a number, or a text of one's own
@@ -62,9 +78,11 @@ _faultline() {
 	COMPREPLY=()
 	_faultline_walk
 	if [[ -z $_faultline_command ]]; then
-		_faultline_words "--help --version $(_faultline_help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')"
+		_faultline_words "help --help --version $(_faultline_help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')"
+	elif [[ $_faultline_command == help ]]; then
+		_faultline_words "$(_faultline_help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')"
 	elif [[ -n $after ]]; then
-		_faultline_complete_value "$(_faultline_value "$after")"
+		_faultline_complete_value "$(_faultline_value "$after")" "$after"
 	elif [[ $operand == 0 && $current == -* ]]; then
 		_faultline_words "$(_faultline_help "$_faultline_command" | grep -oE -- '^ +(-[a-zA-Z], )?--[a-z-]+' |
 			grep -oE -- '--[a-z-]+')"

@@ -28,7 +28,7 @@ static void print_help(void)
 	       "Commands:\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  %-8s %s\n", commands[i].name, commands[i].summary);
-	printf("\n'faultline COMMAND --help' says more of one; 'faultline --version' prints the "
+	printf("\n'faultline help COMMAND' says more of one; 'faultline --version' prints the "
 	       "version.\n");
 }
 
@@ -48,14 +48,36 @@ static int take_streams(void)
 	return 0;
 }
 
+/* NULL after a line on stderr. */
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	log_error("%s: unknown command; try 'faultline --help'", name);
+	return NULL;
+}
+
+static int help_on(char *name)
+{
+	char *argv[] = { name, "--help", NULL };
+	const struct command *command = find(name);
+
+	return command ? command->run(2, argv) : EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
+	const struct command *command;
+
 	if (take_streams())
 		return EXIT_NO_TRACING;
 	if (argc < 2) {
 		log_error("no command given; try 'faultline --help'");
 		return EXIT_USAGE;
 	}
+	if (!strcmp(argv[1], "help") && argc > 2)
+		return help_on(argv[2]);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help();
 		return 0;
@@ -64,9 +86,6 @@ int main(int argc, char **argv)
 		printf("faultline %s\n", FAULTLINE_VERSION);
 		return 0;
 	}
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	log_error("%s: unknown command; try 'faultline --help'", argv[1]);
-	return EXIT_USAGE;
+	command = find(argv[1]);
+	return command ? command->run(argc - 1, argv + 1) : EXIT_USAGE;
 }

@@ -30,7 +30,9 @@ static const struct option_row rows[] = {
 	{ 0, "format", "text|json", OPTION_CHOICE, FIELD(format),
 	  "How to print an event: for people (default), or as one JSON object a line." },
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
-	  "Only events of this layer, or of this kind." },
+	  "Only events of this layer, or of this kind: task, syscall, fault, pagecache, span, "
+	  "file, "
+	  "fork, exec, exit." },
 	{ 0, "pid", "PID", OPTION_COUNT, FIELD(pid), "Only events of this process." },
 	{ 0, "file", "GLOB", OPTION_STRING, FIELD(file),
 	  "Only events on files whose path matches; * matches / as well." },

@@ -58,7 +58,7 @@ static const struct option_row run_rows[] = {
 	{ 0, "env-from-sudo", "yes|no", OPTION_CHOICE, offsetof(struct run_options, env_from_sudo),
 	  "Give the command the environment of who called sudo, not sudo's (yes)." },
 	{ 0, "python-spans", "LIST", OPTION_STRING, offsetof(struct run_options, python_spans),
-	  "Mark spans in Python programs without a change to them: torch, dftracer, or both." },
+	  "Mark spans in Python programs without a change to them: torch, dftracer." },
 	{ 0, "best-effort", NULL, OPTION_FLAG, offsetof(struct run_options, best_effort),
 	  "Run the command even if tracing cannot start; record what can be had." },
 	{ 0, "progress", NULL, OPTION_FLAG, offsetof(struct run_options, progress),
