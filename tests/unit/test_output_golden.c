@@ -173,6 +173,7 @@ static void test_print(void **state)
 	struct lines lines;
 	const struct walk_consumer consumer = { &calls, &lines };
 	const struct walk walk = { .cursor.whole_rows = true,
+				   .turns = true,
 				   .consumers = &consumer,
 				   .consumer_count = 1 };
 	struct trace_error error = { "" };

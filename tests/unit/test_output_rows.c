@@ -217,6 +217,7 @@ static void write_lines(struct lines *lines, bool json)
 	static const char *const names[] = { "a.flt" };
 	const struct walk_consumer consumer = { &calls, lines };
 	const struct walk all = { .cursor.whole_rows = true,
+				  .turns = true,
 				  .consumers = &consumer,
 				  .consumer_count = 1 };
 	struct trace_error error = { "" };

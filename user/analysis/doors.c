@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "analysis/tally.h"
+#include "analysis/rollup.h"
 
 #define DOORS (DOOR_UNKNOWN + 1)
 
@@ -21,20 +21,19 @@ static const char *const side_names[SIDES] = { "read", "write" };
 
 struct doors {
 	const struct job *job;
-	struct tally tallies[DOORS][SIDES];
+	struct rollup rollup; /* by door */
 };
 
 static const struct {
-	const char *name;
 	unsigned int needs; /* JOB_*: no row without it */
 	bool mapped;	    /* bytes are touched, not passed by a call */
 	bool lost;	    /* no rows of the trace: only if something was lost */
 } doors[DOORS] = {
-	[DOOR_SYSCALL] = { "syscall", JOB_SYSCALL, false, false },
-	[DOOR_DIRECT] = { "direct", JOB_SYSCALL, false, false },
-	[DOOR_MMAP] = { "mmap", JOB_FAULT, true, false },
-	[DOOR_SPLICE] = { "splice", JOB_SYSCALL, false, false },
-	[DOOR_UNKNOWN] = { "unknown", JOB_SYSCALL, false, true },
+	[DOOR_SYSCALL] = { JOB_SYSCALL, false, false },
+	[DOOR_DIRECT] = { JOB_SYSCALL, false, false },
+	[DOOR_MMAP] = { JOB_FAULT, true, false },
+	[DOOR_SPLICE] = { JOB_SYSCALL, false, false },
+	[DOOR_UNKNOWN] = { JOB_SYSCALL, false, true },
 };
 
 /* A row of the table. */
@@ -60,9 +59,12 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct line, thread_time_ns), 0 },
 };
 
-static unsigned int side_of(unsigned int class)
+/* The class of I/O that a side of a door is. */
+static unsigned int class_of(unsigned int door, unsigned int side)
 {
-	return class == IO_WRITE || class == IO_MMAP_WRITE ? SIDE_WRITE : SIDE_READ;
+	if (doors[door].mapped)
+		return side == SIDE_READ ? IO_MMAP_READ : IO_MMAP_WRITE;
+	return side == SIDE_READ ? IO_READ : IO_WRITE;
 }
 
 static int begin(const struct job *job, void **state)
@@ -73,41 +75,57 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	all->job = job;
 	*state = all;
-	return 0;
+	rollup_init(&all->rollup, job, rollup_find_key("door"), 0);
+	return rollup_make_room(&all->rollup, DOORS);
+}
+
+static void end(void *state)
+{
+	struct doors *all = state;
+
+	rollup_free(&all->rollup);
+	free(all);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct doors *all = state;
+	int status = 0;
 
-	for (const struct event *event = events; event < events + count; event++)
+	for (const struct event *event = events; event < events + count && !status; event++)
 		if (event->door != DOOR_NONE)
-			tally_add(&all->tallies[event->door][side_of(event->class)], event);
-	return 0;
+			status = rollup_add(&all->rollup, event->door, event);
+	return status ? -ENOMEM : 0;
 }
 
-static void add_unseen(struct doors *all)
+static int add_unseen(struct doors *all)
 {
 	for (size_t i = 0; i < all->job->operation_count; i++) {
 		const struct operation *operation = &all->job->operations[i];
 		struct event_unseen places[2];
 		size_t count = event_unseen(operation->family, places);
 
-		for (size_t j = 0; j < count; j++)
-			if (places[j].door != DOOR_NONE)
-				tally_add_unseen(
-					&all->tallies[places[j].door][side_of(places[j].class)],
-					&operation->unseen, &places[j]);
+		for (size_t j = 0; j < count; j++) {
+			struct tally *tally;
+
+			if (places[j].door == DOOR_NONE)
+				continue;
+			tally = rollup_make_tally(&all->rollup, places[j].door, places[j].class);
+			if (!tally)
+				return -ENOMEM;
+			tally_add_unseen(tally, &operation->unseen, &places[j]);
+		}
 	}
+	return 0;
 }
 
 static int add_row(struct table *table, const struct doors *all, unsigned int door,
 		   unsigned int side)
 {
 	static const struct tally empty;
-	const struct tally *tally = &all->tallies[door][side];
+	const struct tally *tally = rollup_tally(&all->rollup, door, class_of(door, side));
 	struct line line = {
-		.door = doors[door].name,
+		.door = door_names[door],
 		.side = side_names[side],
 		.count = tally->count,
 		.bytes = tally->bytes,
@@ -134,7 +152,8 @@ static int fill(void *state, struct table *table)
 	struct doors *all = state;
 	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
-	add_unseen(all);
+	if (!status)
+		status = add_unseen(all);
 	table->recorded = all->job->layers;
 	for (unsigned int door = 0; door < DOORS && !status; door++)
 		for (unsigned int side = 0; side < SIDES && !status; side++)
@@ -149,5 +168,5 @@ const struct analysis analysis_doors = {
 	.begin = begin,
 	.passing.events = add_events,
 	.fill = fill,
-	.end = free,
+	.end = end,
 };

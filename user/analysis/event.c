@@ -6,6 +6,11 @@
 
 #include <errno.h>
 
+const char *const door_names[DOOR_COUNT + 1] = {
+	[DOOR_SYSCALL] = "syscall", [DOOR_DIRECT] = "direct",	[DOOR_MMAP] = "mmap",
+	[DOOR_SPLICE] = "splice",   [DOOR_UNKNOWN] = "unknown",
+};
+
 /* What a family of operations is, flags and results aside. */
 struct family_rule {
 	uint8_t class, door;

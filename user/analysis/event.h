@@ -36,6 +36,9 @@ enum io_door {
 	DOOR_NONE,
 };
 
+/* What they are called, DOOR_UNKNOWN included. */
+extern const char *const door_names[DOOR_COUNT + 1];
+
 #define EVENT_COUNTED (1u << 0) /* it is an operation (or fault) of its class ... */
 #define EVENT_TIMED (1u << 1)	/* ... and its time is time of its class */
 #define EVENT_FAILED (1u << 2)

@@ -15,16 +15,28 @@
 #include <string.h>
 
 #include "analysis/files.h"
-#include "arena.h"
+#include "analysis/rollup.h"
 
-static const uint8_t use_of[] = {
-	[IO_READ] = USE_READ, [IO_WRITE] = USE_WRITE,	 [IO_METADATA] = USE_METADATA,
-	[IO_SYNC] = USE_SYNC, [IO_MMAP_READ] = USE_MMAP, [IO_MMAP_WRITE] = USE_MMAP,
-	[IO_NONE] = USES,
+/* What of the roll-up each use is, what the table has of it, and what the text report shows. */
+#define CALL_COLUMNS                                                                               \
+	(MEASURE_COUNT | MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED | MEASURE_CREATED)
+#define STILL_COLUMNS (MEASURE_COUNT | MEASURE_TIME)
+#define FAULT_COLUMNS                                                                              \
+	(MEASURE_COUNT | MEASURE_MAJOR | MEASURE_FETCHED | MEASURE_CREATED | MEASURE_TIME)
+
+static const struct {
+	unsigned int measure;
+	unsigned int columns, titled;
+} uses[USES] = {
+	[USE_READ] = { IO_READ, CALL_COLUMNS, MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED },
+	[USE_WRITE] = { IO_WRITE, CALL_COLUMNS,
+			MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED | MEASURE_CREATED },
+	[USE_MMAP] = { MEASURE_MMAP, FAULT_COLUMNS, FAULT_COLUMNS & ~MEASURE_CREATED },
+	[USE_METADATA] = { IO_METADATA, STILL_COLUMNS, MEASURE_TIME },
+	[USE_SYNC] = { IO_SYNC, STILL_COLUMNS, MEASURE_TIME },
 };
 
 struct file_use {
-	struct tally *tallies[USES]; /* made when first needed: most files see one or two kinds */
 	uint64_t opens, processes;
 	uint64_t written_pages;
 	struct page_sums unattributed, indirect;
@@ -44,7 +56,7 @@ struct files {
 	struct map positions;  /* process << 32 | file -> struct position */
 	uint64_t last_key;     /* ... the one looked up last */
 	struct position *last;
-	struct arena arena;
+	struct rollup rollup; /* by file */
 };
 
 static int begin(const struct job *job, void **state)
@@ -56,8 +68,9 @@ static int begin(const struct job *job, void **state)
 	*state = files;
 	files->job = job;
 	map_init(&files->positions, 1, ACCESSES);
+	rollup_init(&files->rollup, job, rollup_find_key("file"), ROLLUP_FAULTS);
 	files->uses = calloc(job->files.count, sizeof(*files->uses));
-	return files->uses ? 0 : -ENOMEM;
+	return files->uses ? rollup_make_room(&files->rollup, job->files.count) : -ENOMEM;
 }
 
 static void end(void *state)
@@ -65,7 +78,7 @@ static void end(void *state)
 	struct files *files = state;
 
 	map_free(&files->positions);
-	arena_free(&files->arena);
+	rollup_free(&files->rollup);
 	free(files->uses);
 	free(files);
 }
@@ -121,7 +134,6 @@ static int add_event(struct files *files, const struct event *event)
 {
 	struct file_use *use = &files->uses[event->file];
 	struct position *position = position_of(files, event);
-	unsigned int which = use_of[event->class];
 
 	if (!position)
 		return -ENOMEM;
@@ -129,13 +141,10 @@ static int add_event(struct files *files, const struct event *event)
 		use->opens++;
 	if (event->flags & EVENT_UNLINKED)
 		use->unlinked = true;
-	if (which == USES)
+	if (event->class == IO_NONE)
 		return 0;
-	if (!use->tallies[which])
-		use->tallies[which] = arena_alloc(&files->arena, sizeof(struct tally));
-	if (!use->tallies[which])
+	if (rollup_add(&files->rollup, event->file, event))
 		return -ENOMEM;
-	tally_add(use->tallies[which], event);
 	if (event->class == IO_MMAP_WRITE)
 		use->written_pages++;
 	add_access(files, use, position, event);
@@ -170,57 +179,6 @@ static int add_events(void *state, const struct event *events, size_t count)
 }
 
 /* --- the table --- */
-
-#define SUM(member) TABLE_UINT(struct tally, member)
-
-static const struct table_column read_fields[] = {
-	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
-	  0 },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
-	  JOB_PAGECACHE },
-};
-
-static const struct table_column write_fields[] = {
-	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
-	  0 },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
-	  SUM(created_bytes), JOB_PAGECACHE },
-};
-
-static const struct table_column fault_fields[] = {
-	{ "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 },
-	{ "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
-	  JOB_PAGECACHE },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-};
-
-static const struct table_column still_fields[] = {
-	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-};
-
-static const struct table_group groups[USES] = {
-	[USE_READ] = { "read", "read", JOB_SYSCALL, TABLE_COLUMNS(read_fields) },
-	[USE_WRITE] = { "write", "write", JOB_SYSCALL, TABLE_COLUMNS(write_fields) },
-	[USE_MMAP] = { "mmap", "mmap", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
-	[USE_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
-	[USE_SYNC] = { "sync", "sync", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
-};
 
 static int get_dev(struct table *table, struct cell *cell, const void *row,
 		   const struct table_column *column)
@@ -321,8 +279,8 @@ static size_t make_lines(const struct files *files, struct line *lines)
 		if (!use->processes && !use->unattributed.events && !use->indirect.events)
 			continue;
 		for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++)
-			if (use->tallies[timed[j]])
-				time_ns += use->tallies[timed[j]]->time.measure;
+			time_ns += rollup_tally(&files->rollup, i, uses[timed[j]].measure)
+					   ->time.measure;
 		lines[count++] = (struct line) { time_ns, i };
 	}
 	qsort(lines, count, sizeof(*lines), compare_lines);
@@ -379,8 +337,7 @@ static struct file_view view_of(const struct files *files, uint32_t number)
 
 	memcpy(view.patterns, use->patterns, sizeof(view.patterns));
 	for (size_t i = 0; i < USES; i++)
-		if (use->tallies[i])
-			view.tallies[i] = *use->tallies[i];
+		view.tallies[i] = *rollup_tally(&files->rollup, number, uses[i].measure);
 	if (number != FILE_UNKNOWN)
 		set_identity(&view, files, number);
 	return view;
@@ -411,9 +368,9 @@ static int fill(void *state, struct table *table)
 
 	table->recorded = files->job->layers;
 	for (size_t i = 0; i < USES && !status; i++)
-		status = table_add_group(table, &groups[i],
-					 offsetof(struct file_view, tallies) +
-						 i * sizeof(struct tally));
+		status = measure_add_columns(
+			table, uses[i].measure, uses[i].columns, uses[i].titled,
+			offsetof(struct file_view, tallies) + i * sizeof(struct tally));
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
 	if (!status && files->job->lost)

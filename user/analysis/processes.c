@@ -9,16 +9,11 @@
 #include <sys/wait.h>
 
 #include "analysis/analysis.h"
-#include "analysis/tally.h"
-
-struct process_use {
-	struct tally classes[IO_CLASS_COUNT];
-};
+#include "analysis/rollup.h"
 
 struct processes {
 	const struct job *job;
-	struct process_use *uses; /* by number of the process */
-	size_t room;
+	struct rollup rollup; /* by process */
 };
 
 static int begin(const struct job *job, void **state)
@@ -28,6 +23,7 @@ static int begin(const struct job *job, void **state)
 	if (!processes)
 		return -ENOMEM;
 	processes->job = job;
+	rollup_init(&processes->rollup, job, rollup_find_key("process"), 0);
 	*state = processes;
 	return 0;
 }
@@ -36,100 +32,43 @@ static void end(void *state)
 {
 	struct processes *processes = state;
 
-	free(processes->uses);
+	rollup_free(&processes->rollup);
 	free(processes);
-}
-
-/* The job's table grows when a pid turns up that no fork or exec has told of. */
-static int make_room(struct processes *processes)
-{
-	size_t count = processes->job->processes.count;
-	size_t room = processes->room * 2 > count ? processes->room * 2 : count;
-	struct process_use *uses;
-
-	if (count <= processes->room)
-		return 0;
-	uses = reallocarray(processes->uses, room, sizeof(*uses));
-	if (!uses)
-		return -ENOMEM;
-	memset(uses + processes->room, 0, (room - processes->room) * sizeof(*uses));
-	processes->uses = uses;
-	processes->room = room;
-	return 0;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct processes *processes = state;
-	int status = make_room(processes);
+	/* The job's table grows when a pid turns up that no fork or exec has told of. */
+	int status = rollup_make_room(&processes->rollup, processes->job->processes.count);
 
-	if (status)
-		return status;
-	for (const struct event *event = events; event < events + count; event++)
+	for (const struct event *event = events; event < events + count && !status; event++)
 		if (event->class != IO_NONE)
-			tally_add(&processes->uses[event->process].classes[event->class], event);
-	return 0;
+			status = rollup_add(&processes->rollup, event->process, event);
+	return status ? -ENOMEM : 0;
 }
 
 /* --- the table --- */
 
-#define SUM(member) TABLE_UINT(struct tally, member)
+/* Of each class, what the table has, and what of it the text report shows. */
+#define CALL_COLUMNS                                                                               \
+	(MEASURE_COUNT | MEASURE_ERRORS | MEASURE_BYTES | MEASURE_TIME | MEASURE_THREAD_TIME |     \
+	 MEASURE_FETCHED | MEASURE_CREATED)
+#define STILL_COLUMNS (MEASURE_COUNT | MEASURE_ERRORS | MEASURE_TIME | MEASURE_THREAD_TIME)
+#define FAULT_COLUMNS                                                                              \
+	(MEASURE_COUNT | MEASURE_MAJOR | MEASURE_FETCHED | MEASURE_CREATED | MEASURE_TIME |        \
+	 MEASURE_THREAD_TIME)
 
-static const struct table_column read_fields[] = {
-	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
-	{ "errors", NULL, UNIT_COUNT, "operations that failed", SUM(errors), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
-	  0 },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "thread_time_ns", NULL, UNIT_NS, "the same summed over threads", SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
-	  JOB_PAGECACHE },
-};
-
-static const struct table_column write_fields[] = {
-	{ "count", NULL, UNIT_COUNT, "operations", SUM(count), 0 },
-	{ "errors", NULL, UNIT_COUNT, "operations that failed", SUM(errors), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
-	  0 },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "thread_time_ns", NULL, UNIT_NS, "the same summed over threads", SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
-	  SUM(created_bytes), JOB_PAGECACHE },
-};
-
-static const struct table_column still_fields[] = {
-	{ "count", "calls", UNIT_COUNT, "operations", SUM(count), 0 },
-	{ "errors", NULL, UNIT_COUNT, "operations that failed", SUM(errors), 0 },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "thread_time_ns", NULL, UNIT_NS, "the same summed over threads", SUM(thread_time_ns), 0 },
-};
-
-static const struct table_column fault_fields[] = {
-	{ "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 },
-	{ "major", NULL, UNIT_COUNT, "faults that read from storage", SUM(major), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
-	  JOB_PAGECACHE },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "thread_time_ns", NULL, UNIT_NS, "the same summed over threads", SUM(thread_time_ns), 0 },
-};
-
-static const struct table_group groups[IO_CLASS_COUNT] = {
-	[IO_READ] = { "read", "read", JOB_SYSCALL, TABLE_COLUMNS(read_fields) },
-	[IO_WRITE] = { "write", "write", JOB_SYSCALL, TABLE_COLUMNS(write_fields) },
-	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
-	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
-	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
-	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
+static const struct {
+	unsigned int columns, titled;
+} classes[IO_CLASS_COUNT] = {
+	[IO_READ] = { CALL_COLUMNS, MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED },
+	[IO_WRITE] = { CALL_COLUMNS,
+		       MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED | MEASURE_CREATED },
+	[IO_METADATA] = { STILL_COLUMNS, MEASURE_COUNT | MEASURE_TIME },
+	[IO_SYNC] = { STILL_COLUMNS, MEASURE_COUNT | MEASURE_TIME },
+	[IO_MMAP_READ] = { FAULT_COLUMNS, MEASURE_COUNT | MEASURE_FETCHED | MEASURE_TIME },
+	[IO_MMAP_WRITE] = { FAULT_COLUMNS, MEASURE_COUNT | MEASURE_FETCHED | MEASURE_TIME },
 };
 
 /* A process of the table, and what it is sorted by. */
@@ -235,7 +174,8 @@ static int add_line(struct table *table, const struct processes *processes, uint
 		.signal = TABLE_NO_INT,
 	};
 
-	memcpy(view.classes, processes->uses[number].classes, sizeof(view.classes));
+	for (int i = 0; i < IO_CLASS_COUNT; i++)
+		view.classes[i] = *rollup_tally(&processes->rollup, number, i);
 	if (number != PROCESS_UNKNOWN)
 		set_identity(&view, processes->job, &processes->job->processes.processes[number]);
 	return table_add(table, &view);
@@ -253,9 +193,8 @@ static int compare_lines(const void *left, const void *right)
 /* Events of impossible pids get a line without one, if there are any. */
 static size_t make_lines(const struct processes *processes, struct line *lines)
 {
-	static const struct process_use nothing;
 	const struct process_table *table = &processes->job->processes;
-	bool unknown = memcmp(&processes->uses[PROCESS_UNKNOWN], &nothing, sizeof(nothing));
+	bool unknown = rollup_used(&processes->rollup, PROCESS_UNKNOWN);
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < table->count; i++)
@@ -274,12 +213,11 @@ static int fill(void *state, struct table *table)
 
 	table->recorded = processes->job->layers;
 	for (size_t i = 0; i < IO_CLASS_COUNT && !status; i++)
-		status = table_add_group(table, &groups[i],
-					 offsetof(struct view, classes) + i * sizeof(struct tally));
+		status = measure_add_columns(table, i, classes[i].columns, classes[i].titled,
+					     offsetof(struct view, classes) +
+						     i * sizeof(struct tally));
 	if (!status && processes->job->lost)
 		status = table_set_note(table, "lost events are missing here");
-	if (!status)
-		status = make_room(processes);
 	if (status)
 		return status;
 	lines = reallocarray(NULL, processes->job->processes.count, sizeof(*lines));

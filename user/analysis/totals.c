@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/rollup.h"
 #include "analysis/totals.h"
 
 /* Faults that only the kernel's totals tell of. */
@@ -21,90 +22,24 @@ enum { UNATTRIBUTED, INDIRECT, PAGE_GROUPS };
 
 struct totals {
 	const struct job *job;
-	struct tally classes[IO_CLASS_COUNT];
+	struct rollup rollup;		/* the job's */
+	struct tally tallies[MEASURES]; /* at the end, lost events included */
 	struct trace_operation_total memory[MEMORY_FAULTS];
 	struct trace_operation_total pages[PAGE_GROUPS];
-	struct tally all; /* of all classes together: time alone means something */
 };
 
-#define SUM(member) TABLE_UINT(struct tally, member)
+#define ALL_COLUMNS (~0u)
+#define MOVING_TITLED (ALL_COLUMNS & ~MEASURE_CREATED)
+#define STILL_TITLED (MEASURE_COUNT | MEASURE_ERRORS | MEASURE_TIME | MEASURE_THREAD_TIME)
 
-static const struct table_column time_fields[] = {
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
-	  SUM(thread_time_ns), 0 },
-};
-
-static const struct table_column read_fields[] = {
-	{ "count", "count", UNIT_COUNT, "operations", SUM(count), 0 },
-	{ "errors", "errors", UNIT_COUNT, "operations that failed", SUM(errors), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
-	  0 },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
-	  SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
-	  JOB_PAGECACHE },
-};
-
-static const struct table_column write_fields[] = {
-	{ "count", "count", UNIT_COUNT, "operations", SUM(count), 0 },
-	{ "errors", "errors", UNIT_COUNT, "operations that failed", SUM(errors), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
-	  0 },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
-	  SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
-	  SUM(created_bytes), JOB_PAGECACHE },
-};
-
-/* Metadata and sync calls move no bytes for their caller: `bytes` is null. */
-#define NEVER ~0u
-static const struct table_column still_fields[] = {
-	{ "count", "count", UNIT_COUNT, "operations", SUM(count), 0 },
-	{ "errors", "errors", UNIT_COUNT, "operations that failed", SUM(errors), 0 },
-	{ "bytes", NULL, UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
-	  NEVER },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
-	  SUM(thread_time_ns), 0 },
-	{ "fetched_bytes", NULL, UNIT_BYTES, "bytes brought into the page cache to be read",
-	  SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
-	  JOB_PAGECACHE },
-};
-
-static const struct table_column fault_fields[] = {
-	{ "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 },
-	{ "major", "major faults", UNIT_COUNT, "faults that read from storage", SUM(major), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", NULL, UNIT_BYTES, "bytes newly cached by writing", SUM(created_bytes),
-	  JOB_PAGECACHE },
-	{ "time_ns", "time", UNIT_NS,
-	  "time with at least one of them under way (union over threads)", SUM(time.measure), 0 },
-	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
-	  SUM(thread_time_ns), 0 },
-};
-
-static const struct table_group all_group = { "io", "all I/O", 0, TABLE_COLUMNS(time_fields) };
-
-static const struct table_group class_groups[IO_CLASS_COUNT] = {
-	[IO_READ] = { "read", "read", JOB_SYSCALL, TABLE_COLUMNS(read_fields) },
-	[IO_WRITE] = { "write", "write", JOB_SYSCALL, TABLE_COLUMNS(write_fields) },
-	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
-	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, TABLE_COLUMNS(still_fields) },
-	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
-	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, TABLE_COLUMNS(fault_fields) },
+/* In the order of the table, and what of each the text report shows. */
+static const struct {
+	unsigned int measure, titled;
+} shown[] = {
+	{ MEASURE_IO, ALL_COLUMNS },	  { IO_READ, MOVING_TITLED },
+	{ IO_WRITE, ALL_COLUMNS },	  { IO_METADATA, STILL_TITLED },
+	{ IO_SYNC, STILL_TITLED },	  { IO_MMAP_READ, MOVING_TITLED },
+	{ IO_MMAP_WRITE, MOVING_TITLED },
 };
 
 #define SUM_OF_OPERATION(member) TABLE_UINT(struct trace_operation_total, member)
@@ -164,36 +99,45 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	totals->job = job;
 	*state = totals;
-	return 0;
+	rollup_init(&totals->rollup, job, rollup_find_key("job"), ROLLUP_ALL);
+	return rollup_make_room(&totals->rollup, 1);
+}
+
+static void end(void *state)
+{
+	struct totals *totals = state;
+
+	rollup_free(&totals->rollup);
+	free(totals);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct totals *totals = state;
+	int status = 0;
 
-	for (const struct event *event = events; event < events + count; event++) {
-		if (event->class == IO_NONE)
-			continue;
-		tally_add(&totals->classes[event->class], event);
-		if (event->flags & EVENT_TIMED)
-			interval_add(&totals->all.time, event->start, event->end);
-	}
-	return 0;
+	for (const struct event *event = events; event < events + count && !status; event++)
+		if (event->class != IO_NONE)
+			status = rollup_add(&totals->rollup, 0, event);
+	return status ? -ENOMEM : 0;
 }
 
-static void add_unseen(struct totals *totals)
+static void sum_up(struct totals *totals)
 {
+	for (int i = 0; i < MEASURES; i++)
+		totals->tallies[i] = *rollup_tally(&totals->rollup, 0, i);
 	for (size_t i = 0; i < totals->job->operation_count; i++) {
 		const struct operation *operation = &totals->job->operations[i];
 		struct event_unseen places[2];
 		size_t count = event_unseen(operation->family, places);
 
 		for (size_t j = 0; j < count; j++)
-			tally_add_unseen(&totals->classes[places[j].class], &operation->unseen,
+			tally_add_unseen(&totals->tallies[places[j].class], &operation->unseen,
 					 &places[j]);
 	}
+	totals->tallies[MEASURE_IO].thread_time_ns = 0;
 	for (size_t i = 0; i < IO_CLASS_COUNT; i++)
-		totals->all.thread_time_ns += totals->classes[i].thread_time_ns;
+		totals->tallies[MEASURE_IO].thread_time_ns += totals->tallies[i].thread_time_ns;
 }
 
 /* The kernel's totals are whole only at the end of every trace. */
@@ -244,16 +188,15 @@ static void add_pages(struct totals *totals)
 static int fill(void *state, struct table *table)
 {
 	struct totals *totals = state;
-	int status;
+	int status = 0;
 
-	add_unseen(totals);
+	sum_up(totals);
 	add_pages(totals);
 	table->recorded = totals->job->layers;
-	status = table_add_group(table, &all_group, offsetof(struct totals, all));
-	for (size_t i = 0; i < IO_CLASS_COUNT && !status; i++)
-		status = table_add_group(table, &class_groups[i],
-					 offsetof(struct totals, classes) +
-						 i * sizeof(struct tally));
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) && !status; i++)
+		status = measure_add_columns(table, shown[i].measure, ALL_COLUMNS, shown[i].titled,
+					     offsetof(struct totals, tallies) +
+						     shown[i].measure * sizeof(struct tally));
 	for (size_t i = 0; i < PAGE_GROUPS && !status; i++)
 		status = table_add_group(table, &page_groups[i].group,
 					 offsetof(struct totals, pages) +
@@ -269,7 +212,7 @@ const struct tally *totals_class(const struct measured *measured, enum io_class 
 {
 	const struct totals *totals = measured_state(measured, &analysis_totals);
 
-	return &totals->classes[class];
+	return &totals->tallies[class];
 }
 
 const struct analysis analysis_totals = {
@@ -279,5 +222,5 @@ const struct analysis analysis_totals = {
 	.begin = begin,
 	.passing.events = add_events,
 	.fill = fill,
-	.end = free,
+	.end = end,
 };

@@ -91,7 +91,7 @@ static int take_events(struct walking *walking, const struct event *events, size
 		status = tell_events(walking, events + first, i - first);
 		if (!status)
 			status = take_turn(walking, &events[i]);
-		first = i;
+		first = walking->walk->turns ? i : i + 1;
 	}
 	return status ? status : tell_events(walking, events + first, count - first);
 }

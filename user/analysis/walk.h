@@ -35,6 +35,7 @@ struct walk_consumer {
 
 struct walk {
 	struct cursor_options cursor;
+	bool turns; /* consumers are given EVENT_TURN among the events, too */
 	const struct walk_consumer *consumers; /* told in this order */
 	size_t consumer_count;
 	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */

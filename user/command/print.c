@@ -148,6 +148,7 @@ static int print_events(struct printing *printing, const char *name, uint64_t ki
 	const struct walk_consumer consumer = { &calls, printing };
 	const struct walk walk = {
 		.cursor = { .kinds = kinds, .whole_rows = true },
+		.turns = true,
 		.consumers = &consumer,
 		.consumer_count = 1,
 		.progress = isatty(STDOUT_FILENO) ? NULL : progress_update,

@@ -32,6 +32,7 @@ static int draw_all(struct chrome *chrome, struct trace_error *error)
 			    .whole_rows = true,
 			    .from_ns = chrome->window.from_ns,
 			    .until_ns = chrome->window.until_ns },
+		.turns = true,
 		.consumers = &consumer,
 		.consumer_count = 1,
 		.progress = chrome->options->progress,
@@ -70,6 +71,7 @@ static int name_all(struct chrome *chrome, struct trace_error *error)
 	const struct walk_consumer consumer = { &calls, chrome };
 	const struct walk walk = {
 		.cursor = { .kinds = 1ull << TRACE_EXIT, .whole_rows = true },
+		.turns = true,
 		.consumers = &consumer,
 		.consumer_count = 1,
 	};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The measures and their columns. Knows nothing of what the sums are over.
+ */
+#include "analysis/measure.h"
+
+#define SUM(member) TABLE_UINT(struct tally, member)
+#define NEVER ~0u /* what no trace has recorded: null */
+
+struct part {
+	unsigned int bit; /* MEASURE_* */
+	struct table_column column;
+};
+
+#define TIMES                                                                                      \
+	{ MEASURE_TIME,                                                                            \
+	  { "time_ns", "time", UNIT_NS,                                                            \
+	    "time with at least one of them under way (union over threads)", SUM(time.measure),    \
+	    0 } },                                                                                 \
+	{                                                                                          \
+		MEASURE_THREAD_TIME,                                                               \
+		{                                                                                  \
+			"thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",  \
+				SUM(thread_time_ns), 0                                             \
+		}                                                                                  \
+	}
+
+#define CACHED                                                                                     \
+	{ MEASURE_FETCHED,                                                                         \
+	  { "fetched_bytes", "from storage", UNIT_BYTES,                                           \
+	    "bytes brought into the page cache to be read", SUM(fetched_bytes), JOB_PAGECACHE } }, \
+	{                                                                                          \
+		MEASURE_CREATED,                                                                   \
+		{                                                                                  \
+			"created_bytes", "created by writes", UNIT_BYTES,                          \
+				"bytes newly cached by writing", SUM(created_bytes), JOB_PAGECACHE \
+		}                                                                                  \
+	}
+
+#define ERRORS                                                                                     \
+	{                                                                                          \
+		MEASURE_ERRORS,                                                                    \
+		{                                                                                  \
+			"errors", "errors", UNIT_COUNT, "operations that failed", SUM(errors), 0   \
+		}                                                                                  \
+	}
+
+/* Calls that move bytes. */
+static const struct part moving[] = {
+	{ MEASURE_COUNT, { "count", "count", UNIT_COUNT, "operations", SUM(count), 0 } },
+	ERRORS,
+	{ MEASURE_BYTES,
+	  { "bytes", "bytes", UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	    0 } },
+	TIMES,
+	CACHED,
+};
+
+/* Calls that do not. */
+static const struct part still[] = {
+	{ MEASURE_COUNT, { "count", "calls", UNIT_COUNT, "operations", SUM(count), 0 } },
+	ERRORS,
+	{ MEASURE_BYTES,
+	  { "bytes", NULL, UNIT_BYTES, "bytes moved between files and the program", SUM(bytes),
+	    NEVER } },
+	TIMES,
+	CACHED,
+};
+
+static const struct part faults[] = {
+	{ MEASURE_COUNT, { "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 } },
+	{ MEASURE_MAJOR,
+	  { "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 } },
+	CACHED,
+	TIMES,
+};
+
+static const struct part times[] = { TIMES };
+
+#define PARTS(list) (list), sizeof(list) / sizeof((list)[0])
+
+static const struct {
+	const char *name, *title;
+	unsigned int needs; /* JOB_* */
+	const struct part *parts;
+	size_t count;
+} measures[MEASURES] = {
+	[IO_READ] = { "read", "read", JOB_SYSCALL, PARTS(moving) },
+	[IO_WRITE] = { "write", "write", JOB_SYSCALL, PARTS(moving) },
+	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, PARTS(still) },
+	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, PARTS(still) },
+	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, PARTS(faults) },
+	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, PARTS(faults) },
+	[MEASURE_MMAP] = { "mmap", "mmap", JOB_FAULT, PARTS(faults) },
+	[MEASURE_IO] = { "io", "all I/O", 0, PARTS(times) },
+};
+
+int measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,
+			unsigned int titled, size_t base)
+{
+	struct table_column chosen[sizeof(moving) / sizeof(moving[0])];
+	struct table_group group = {
+		.name = measures[measure].name,
+		.title = measures[measure].title,
+		.needs = measures[measure].needs,
+		.columns = chosen,
+	};
+
+	for (size_t i = 0; i < measures[measure].count; i++) {
+		const struct part *part = &measures[measure].parts[i];
+
+		if (!(part->bit & columns))
+			continue;
+		chosen[group.count] = part->column;
+		if (!(part->bit & titled))
+			chosen[group.count].title = NULL;
+		group.count++;
+	}
+	return table_add_group(table, &group, base);
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The roll-up, and the keys by which events are grouped. Knows nothing of tables but their cells.
+ */
+#include "analysis/rollup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/path.h"
+
+/* --- groups --- */
+
+void rollup_init(struct rollup *rollup, const struct job *job, const struct rollup_key *key,
+		 unsigned int options)
+{
+	*rollup = (struct rollup) { .job = job, .key = key, .options = options };
+	map_init(&rollup->numbers, 1, 1);
+}
+
+void rollup_free(struct rollup *rollup)
+{
+	free(rollup->groups);
+	free(rollup->names);
+	free(rollup->known);
+	arena_free(&rollup->arena);
+	arena_free(&rollup->texts);
+	map_free(&rollup->numbers);
+	*rollup = (struct rollup) { 0 };
+}
+
+int rollup_make_room(struct rollup *rollup, size_t count)
+{
+	size_t room = rollup->room * 2 > count ? rollup->room * 2 : count;
+	struct rollup_group *groups;
+
+	if (count > rollup->room) {
+		groups = reallocarray(rollup->groups, room, sizeof(*groups));
+		if (!groups)
+			return -ENOMEM;
+		memset(groups + rollup->room, 0, (room - rollup->room) * sizeof(*groups));
+		rollup->groups = groups;
+		rollup->room = room;
+	}
+	if (count > rollup->count)
+		rollup->count = count;
+	return 0;
+}
+
+struct tally *rollup_make_tally(struct rollup *rollup, uint32_t group, unsigned int measure)
+{
+	struct tally **tally = &rollup->groups[group].of[measure];
+
+	if (!*tally)
+		*tally = arena_alloc(&rollup->arena, sizeof(**tally));
+	return *tally;
+}
+
+int rollup_events(struct rollup *rollup, const struct event *events, size_t count)
+{
+	for (const struct event *event = events; event < events + count; event++) {
+		uint32_t group;
+		int status;
+
+		if (event->class == IO_NONE)
+			continue;
+		status = rollup->key->group_of(rollup, event, &group);
+		if (!status && group == ROLLUP_NONE)
+			continue;
+		if (!status)
+			status = rollup_make_room(rollup, (size_t)group + 1);
+		if (status || rollup_add(rollup, group, event))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+bool rollup_used(const struct rollup *rollup, uint32_t group)
+{
+	for (int i = 0; i < MEASURES && group < rollup->count; i++)
+		if (rollup->groups[group].of[i])
+			return true;
+	return false;
+}
+
+const struct tally *rollup_tally(const struct rollup *rollup, uint32_t group, unsigned int measure)
+{
+	static const struct tally empty;
+
+	if (group >= rollup->count || !rollup->groups[group].of[measure])
+		return &empty;
+	return rollup->groups[group].of[measure];
+}
+
+/* --- groups that are found by a number, or by a text of theirs --- */
+
+static int add_name(struct rollup *rollup, uint64_t number, const char *bytes, size_t length)
+{
+	struct rollup_name *names = rollup->names;
+	size_t room = rollup->name_room ? 2 * rollup->name_room : 64;
+	const char *kept = bytes ? arena_text(&rollup->texts, bytes, length) : NULL;
+
+	if (rollup->name_count == rollup->name_room) {
+		names = reallocarray(names, room, sizeof(*names));
+		if (!names)
+			return -ENOMEM;
+		rollup->names = names;
+		rollup->name_room = room;
+	}
+	if (bytes && !kept)
+		return -ENOMEM;
+	names[rollup->name_count++] = (struct rollup_name) { kept, length, number };
+	return 0;
+}
+
+/* The group of a number, or of a text whose hash it is: two texts with one hash of 64 bits under a
+ * seed of this run are one text. */
+static int find_group(struct rollup *rollup, uint64_t number, const char *bytes, size_t length,
+		      uint32_t *group)
+{
+	uint64_t *found = map_find(&rollup->numbers, &number);
+	bool added;
+
+	if (!found && rollup->name_count == ROLLUP_GROUPS_MOST) {
+		rollup->others++;
+		*group = ROLLUP_GROUPS_MOST;
+		return 0;
+	}
+	if (!found) {
+		found = map_add(&rollup->numbers, &number, &added);
+		if (!found)
+			return -ENOMEM;
+		*found = rollup->name_count;
+		if (add_name(rollup, number, bytes, length))
+			return -ENOMEM;
+	}
+	*group = *found;
+	return 0;
+}
+
+static int find_text_group(struct rollup *rollup, const char *bytes, size_t length, uint32_t *group)
+{
+	return find_group(rollup, map_hash_bytes(&rollup->numbers, bytes, length), bytes, length,
+			  group);
+}
+
+/* What was found of a file or a process before, with room for more of them. */
+static uint32_t *known_group(struct rollup *rollup, uint32_t number, size_t count)
+{
+	uint32_t *known;
+
+	if (number >= rollup->known_count) {
+		size_t room = 2 * rollup->known_count > count ? 2 * rollup->known_count : count;
+
+		known = reallocarray(rollup->known, room, sizeof(*known));
+		if (!known)
+			return NULL;
+		memset(known + rollup->known_count, 0,
+		       (room - rollup->known_count) * sizeof(*known));
+		rollup->known = known;
+		rollup->known_count = room;
+	}
+	return &rollup->known[number];
+}
+
+static struct table_text name_of_text(struct rollup *rollup, uint32_t group)
+{
+	const struct rollup_name *name = &rollup->names[group];
+
+	if (group >= rollup->name_count || !name->bytes)
+		return (struct table_text) { NULL, 0 };
+	return (struct table_text) { name->bytes, name->length };
+}
+
+static struct table_text name_of_number(struct rollup *rollup, uint32_t group)
+{
+	int length;
+
+	if (group >= rollup->name_count)
+		return (struct table_text) { NULL, 0 };
+	length = snprintf(rollup->text, sizeof(rollup->text), "%" PRId64,
+			  (int64_t)rollup->names[group].number);
+	return (struct table_text) { rollup->text, length };
+}
+
+/* --- the keys --- */
+
+static int group_of_job(struct rollup *rollup, const struct event *event, uint32_t *group)
+{
+	*group = 0;
+	return 0;
+}
+
+static struct table_text name_of_job(struct rollup *rollup, uint32_t group)
+{
+	return (struct table_text) { "all", 3 };
+}
+
+static int group_of_door(struct rollup *rollup, const struct event *event, uint32_t *group)
+{
+	*group = event->door == DOOR_NONE ? ROLLUP_NONE : event->door;
+	return 0;
+}
+
+static struct table_text name_of_door(struct rollup *rollup, uint32_t group)
+{
+	const char *name = door_names[group];
+
+	return (struct table_text) { name, strlen(name) };
+}
+
+static int group_of_process(struct rollup *rollup, const struct event *event, uint32_t *group)
+{
+	*group = event->process;
+	return 0;
+}
+
+static struct table_text name_of_process(struct rollup *rollup, uint32_t group)
+{
+	int length;
+
+	if (group == PROCESS_UNKNOWN)
+		return (struct table_text) { NULL, 0 };
+	length = snprintf(rollup->text, sizeof(rollup->text), "%" PRIu32,
+			  rollup->job->processes.processes[group].pid);
+	return (struct table_text) { rollup->text, length };
+}
+
+static int group_of_file(struct rollup *rollup, const struct event *event, uint32_t *group)
+{
+	*group = event->file == FILE_NONE ? ROLLUP_NONE : event->file;
+	return 0;
+}
+
+static struct table_text name_of_file(struct rollup *rollup, uint32_t group)
+{
+	struct trace_string path = file_table_path(&rollup->job->files, group);
+
+	return (struct table_text) { path.length ? path.bytes : NULL, path.length };
+}
+
+static int find_directory(struct rollup *rollup, uint32_t number, uint32_t *group)
+{
+	struct trace_string path = file_table_path(&rollup->job->files, number);
+
+	return find_text_group(rollup, path.bytes, path_directory(path.bytes, path.length), group);
+}
+
+static int find_device(struct rollup *rollup, uint32_t number, uint32_t *group)
+{
+	const struct file *file = &rollup->job->files.files[number];
+	const char *host = rollup->job->traces[file->trace].header->host;
+	char text[64 + 256];
+	int length = 0;
+
+	if (rollup->job->many_hosts)
+		length = snprintf(text, sizeof(text), "%.255s ", host);
+	/* As the kernel keeps it, MAJOR and MINOR of include/linux/kdev_t.h. */
+	length += snprintf(text + length, sizeof(text) - length, "%llu:%llu",
+			   (unsigned long long)file->dev >> 20,
+			   (unsigned long long)file->dev & 0xfffff);
+	return find_text_group(rollup, text, length, group);
+}
+
+static int find_program(struct rollup *rollup, uint32_t number, uint32_t *group)
+{
+	const struct process *process = &rollup->job->processes.processes[number];
+	struct trace_string comm =
+		trace_reader_string(rollup->job->traces[process->trace].reader, process->comm);
+
+	return find_text_group(rollup, comm.bytes, comm.length, group);
+}
+
+static int find_rank(struct rollup *rollup, uint32_t number, uint32_t *group)
+{
+	return find_group(rollup, rollup->job->processes.processes[number].rank, NULL, 0, group);
+}
+
+static int find_host(struct rollup *rollup, uint32_t number, uint32_t *group)
+{
+	uint32_t trace = rollup->job->processes.processes[number].trace;
+	const char *host = rollup->job->traces[trace].header->host;
+
+	return find_text_group(rollup, host, strlen(host), group);
+}
+
+/* Asks once for each file or process. */
+static int find_once(struct rollup *rollup, uint32_t number, size_t count,
+		     int (*find)(struct rollup *, uint32_t, uint32_t *), uint32_t *group)
+{
+	uint32_t *known = known_group(rollup, number, count);
+	int status = 0;
+
+	if (!known)
+		return -ENOMEM;
+	if (!*known) {
+		status = find(rollup, number, group);
+		*known = *group + 1;
+	}
+	*group = *known - 1;
+	return status;
+}
+
+#define GROUP_OF_FILES(what)                                                                       \
+	static int group_of_##what(struct rollup *rollup, const struct event *event,               \
+				   uint32_t *group)                                                \
+	{                                                                                          \
+		*group = ROLLUP_NONE;                                                              \
+		if (event->file == FILE_NONE)                                                      \
+			return 0;                                                                  \
+		return find_once(rollup, event->file, rollup->job->files.count, find_##what,       \
+				 group);                                                           \
+	}
+
+#define GROUP_OF_PROCESSES(what)                                                                   \
+	static int group_of_##what(struct rollup *rollup, const struct event *event,               \
+				   uint32_t *group)                                                \
+	{                                                                                          \
+		return find_once(rollup, event->process, rollup->job->processes.count,             \
+				 find_##what, group);                                              \
+	}
+
+GROUP_OF_FILES(directory)
+GROUP_OF_FILES(device)
+GROUP_OF_PROCESSES(program)
+GROUP_OF_PROCESSES(rank)
+GROUP_OF_PROCESSES(host)
+
+/* What began in a second of the run. */
+static int group_of_second(struct rollup *rollup, const struct event *event, uint32_t *group)
+{
+	return find_group(rollup, clock_subtract(event->start, rollup->job->start_ns) / 1000000000,
+			  NULL, 0, group);
+}
+
+/* The innermost span that it happened in. */
+static int group_of_span(struct rollup *rollup, const struct event *event, uint32_t *group)
+{
+	const struct job *job = rollup->job;
+	bool inherited;
+	uint32_t slot = open_spans_find(&job->spans, &job->processes, event->process, event->thread,
+					&inherited);
+
+	*group = slot == SPAN_NONE ? ROLLUP_NONE : job->spans.slots[slot].label;
+	return 0;
+}
+
+static struct table_text name_of_span(struct rollup *rollup, uint32_t group)
+{
+	struct trace_string name = rollup->job->labels.labels[group].name;
+
+	return (struct table_text) { name.bytes, name.length };
+}
+
+const struct rollup_key rollup_keys[] = {
+	{ "job", "everything together", group_of_job, name_of_job },
+	{ "door", "how bytes came and went", group_of_door, name_of_door },
+	{ "process", "the process, by its pid", group_of_process, name_of_process },
+	{ "program", "the program, as the kernel calls it", group_of_program, name_of_text },
+	{ "rank", "the rank; -1 for processes without one", group_of_rank, name_of_number },
+	{ "host", "the host", group_of_host, name_of_text },
+	{ "file", "the file", group_of_file, name_of_file },
+	{ "directory", "the directory of the file", group_of_directory, name_of_text },
+	{ "device", "the device that the file is on, MAJOR:MINOR", group_of_device, name_of_text },
+	{ "second", "the second of the run in which it began", group_of_second, name_of_number },
+	{ "span", "the innermost span of the application", group_of_span, name_of_span },
+	{ 0 },
+};
+
+const struct rollup_key *rollup_find_key(const char *name)
+{
+	for (const struct rollup_key *key = rollup_keys; key->name; key++)
+		if (!strcmp(key->name, name))
+			return key;
+	return NULL;
+}
+
+struct table_text rollup_name(struct rollup *rollup, uint32_t group)
+{
+	return rollup->key->name_of(rollup, group);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * One roll-up of the measures of I/O over groups of events, whatever the key that tells the groups
+ * apart: job, door, process, program, rank, file, directory, device, host, second, span.
+ *
+ *	struct rollup rollup;
+ *	rollup_init(&rollup, job, rollup_find_key("rank"), ROLLUP_ALL);
+ *	rollup_events(&rollup, events, count);        in passing, in the order of their starts
+ *	for (uint32_t group = 0; group < rollup.count; group++)
+ *		if (rollup_used(&rollup, group))
+ *			... rollup_name(&rollup, group, &text),
+ *			    rollup_tally(&rollup, group, IO_READ)->bytes ...
+ *	rollup_free(&rollup);
+ *
+ * Sums are of rows; what was lost is added by who knows where it belongs (totals.c, doors.c).
+ */
+#ifndef FAULTLINE_ROLLUP_H
+#define FAULTLINE_ROLLUP_H
+
+#include "analysis/measure.h"
+#include "arena.h"
+
+#define ROLLUP_NONE UINT32_MAX /* an event of no group */
+
+/* Options, as bits. */
+#define ROLLUP_ALL (1u << 0)	/* MEASURE_IO, too: the union of all I/O of a group */
+#define ROLLUP_FAULTS (1u << 1) /* all faults in MEASURE_MMAP, in place of their two classes */
+
+struct rollup;
+
+struct rollup_key {
+	const char *name;    /* "rank" */
+	const char *meaning; /* a line for --help */
+	/* The group of an event, a number from 0, or ROLLUP_NONE; NULL: the caller knows it. */
+	int (*group_of)(struct rollup *rollup, const struct event *event, uint32_t *group);
+	/* What a group is called; no bytes where it has no name. Valid until the next call. */
+	struct table_text (*name_of)(struct rollup *rollup, uint32_t group);
+};
+
+struct rollup_group {
+	struct tally *of[MEASURES]; /* made when first needed: most groups see one or two kinds */
+};
+
+struct rollup {
+	const struct job *job;
+	const struct rollup_key *key;
+	unsigned int options;
+	struct rollup_group *groups;
+	size_t count, room; /* groups; not all of them need have events */
+	struct arena arena; /* of tallies */
+	/* For keys whose groups are found by name or number: */
+	struct map numbers; /* what tells a group apart -> group */
+	struct rollup_name {
+		const char *bytes;
+		size_t length;
+		uint64_t number;
+	} * names; /* by group */
+	size_t name_count, name_room;
+	struct arena texts;
+	uint32_t *known; /* of each file or process: its group + 1, 0 for not yet known */
+	size_t known_count;
+	uint64_t others; /* groups beyond the most there may be: they share the last one */
+	char text[64];
+};
+
+/* Groups of directories, seconds and the like; further ones share a group of no name. */
+#define ROLLUP_GROUPS_MOST (1u << 16)
+
+/* NULL for a name that is none; rollup_keys ends with a row without a name. */
+const struct rollup_key *rollup_find_key(const char *name);
+extern const struct rollup_key rollup_keys[];
+
+/* Without a key the caller names the group of each event: rollup_add. The job must outlive it. */
+void rollup_init(struct rollup *rollup, const struct job *job, const struct rollup_key *key,
+		 unsigned int options);
+void rollup_free(struct rollup *rollup);
+
+/* Functions return 0 or -ENOMEM. */
+
+/* Adds events to their groups; those of no class are passed over. */
+int rollup_events(struct rollup *rollup, const struct event *events, size_t count);
+/* Sees that there are groups up to a number. */
+int rollup_make_room(struct rollup *rollup, size_t count);
+/* The tally of a group, made if there is none; NULL when memory is out. */
+struct tally *rollup_make_tally(struct rollup *rollup, uint32_t group, unsigned int measure);
+
+/* Adds an event of a class to a group that there is room for. */
+static inline int rollup_add(struct rollup *rollup, uint32_t group, const struct event *event)
+{
+	struct rollup_group *to = &rollup->groups[group];
+	unsigned int measure = event->class;
+
+	if (rollup->options & ROLLUP_FAULTS && measure >= IO_MMAP_READ)
+		measure = MEASURE_MMAP;
+	if (!to->of[measure] && !rollup_make_tally(rollup, group, measure))
+		return -1;
+	tally_add(to->of[measure], event);
+	if (!(rollup->options & ROLLUP_ALL) || !(event->flags & EVENT_TIMED))
+		return 0;
+	if (!to->of[MEASURE_IO] && !rollup_make_tally(rollup, group, MEASURE_IO))
+		return -1;
+	to->of[MEASURE_IO]->thread_time_ns += event->end - event->start;
+	interval_add(&to->of[MEASURE_IO]->time, event->start, event->end);
+	return 0;
+}
+
+/* Whether anything was added to a group. */
+bool rollup_used(const struct rollup *rollup, uint32_t group);
+/* What was added; an empty one if nothing was, or there is no such group. */
+const struct tally *rollup_tally(const struct rollup *rollup, uint32_t group, unsigned int measure);
+/* What a group is called. */
+struct table_text rollup_name(struct rollup *rollup, uint32_t group);
+
+#endif
