@@ -160,18 +160,30 @@ static __always_inline void file_path(struct file *file, struct vfsmount **mnt,
 #define PATH_COMPONENTS_MAX 2048
 #define NAME_SPACE 256 /* NAME_MAX and its NUL */
 
+/* Lies in scratch memory: what is read back from there is a number to the verifier, so that it
+ * looks at a step once, not at each mixture of what the pointers may be. */
 struct path_walk {
 	struct dentry *dentry;
 	void *mount; /* struct mount; NULL: not known, the walk ends at the file system's root */
 	struct dentry *root_dentry;
 	struct vfsmount *root_mnt;
-	struct event_file *record;
 	__u32 bytes;
 	__u32 done;
 };
 
-static long path_step(__u32 i, struct path_walk *walk)
+/* The record that says what an id stands for, while it is made. */
+struct file_making {
+	__u8 record[sizeof(struct event_file) + EVENT_PATH_BYTES + NAME_SPACE];
+	struct path_walk walk;
+};
+
+_Static_assert(sizeof(struct file_making) <= SCRATCH_BYTES, "raise SCRATCH_BYTES");
+
+static long path_step(__u32 i, struct file_making **context)
 {
+	struct file_making *making = *context;
+	struct event_file *record = (struct event_file *)making->record;
+	struct path_walk *walk = &making->walk;
 	struct dentry *dentry = walk->dentry;
 	void *mount = walk->mount;
 	struct dentry *parent = KREAD(dentry, dentry, d_parent);
@@ -196,7 +208,7 @@ static long path_step(__u32 i, struct path_walk *walk)
 	}
 	if (at >= EVENT_PATH_BYTES)
 		return 1;
-	length = bpf_probe_read_kernel_str(walk->record->names + (at & (EVENT_PATH_BYTES - 1)),
+	length = bpf_probe_read_kernel_str(record->names + (at & (EVENT_PATH_BYTES - 1)),
 					   NAME_SPACE, KREAD(dentry, dentry, d_name.name));
 	if (length <= 0)
 		return 1;
@@ -234,17 +246,20 @@ static __always_inline bool file_nameless(const struct file_facts *facts)
 static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 size)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct event_file *record = scratch_get();
+	struct file_making *making = scratch_get();
 	struct fs_struct *fs = task->fs;
-	struct path_walk walk = {};
+	struct event_file *record;
+	struct path_walk *walk;
 	struct super_block *sb;
 	__u64 bytes;
 	long length;
 
-	if (!record) {
+	if (!making) {
 		ring_lose(EVENT_FILE);
 		goto out;
 	}
+	record = (struct event_file *)making->record;
+	walk = &making->walk;
 	record->ino = facts->key.ino;
 	record->size_bytes = size;
 	record->id = id;
@@ -262,8 +277,7 @@ static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 si
 		    KREAD(file_system_type, KREAD(super_block, sb, s_type), name)) < 0)
 		record->filesystem[0] = 0;
 
-	walk.dentry = facts->dentry;
-	walk.record = record;
+	*walk = (struct path_walk) { .dentry = facts->dentry };
 	if (!facts->dentry) {
 		record->flags |= TRACE_FILE_PATH_CUT;
 	} else if (file_nameless(facts)) {
@@ -271,29 +285,29 @@ static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 si
 		length = bpf_probe_read_kernel_str(record->names, NAME_SPACE,
 						   KREAD(dentry, facts->dentry, d_name.name));
 		if (length > 0)
-			walk.bytes = length;
+			walk->bytes = length;
 	} else {
 		if (facts->mnt)
-			walk.mount = (void *)facts->mnt - bpf_core_field_offset(struct mount, mnt);
+			walk->mount = (void *)facts->mnt - bpf_core_field_offset(struct mount, mnt);
 		if (fs) {
-			walk.root_dentry = fs->root.dentry;
-			walk.root_mnt = fs->root.mnt;
+			walk->root_dentry = fs->root.dentry;
+			walk->root_mnt = fs->root.mnt;
 		}
-		bpf_loop(PATH_COMPONENTS_MAX, path_step, &walk, 0);
-		if (!walk.done || !facts->mnt)
+		bpf_loop(PATH_COMPONENTS_MAX, path_step, &making, 0);
+		if (!walk->done || !facts->mnt)
 			record->flags |= TRACE_FILE_PATH_CUT;
 	}
 	if (facts->dentry && !KREAD(dentry, facts->dentry, d_hash.pprev) &&
 	    facts->dentry != KREAD(dentry, facts->dentry, d_parent))
 		record->flags |= TRACE_FILE_DELETED;
-	bytes = walk.bytes;
+	bytes = walk->bytes;
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_PATH_BYTES + NAME_SPACE)
 		bytes = EVENT_PATH_BYTES + NAME_SPACE;
 	record->names_bytes = bytes;
 	ring_output(&record->header, EVENT_FILE, bpf_ktime_get_ns(), sizeof(*record) + bytes, task);
 out:
-	scratch_put(record);
+	scratch_put(making);
 	return 0;
 }
 

@@ -57,12 +57,21 @@ static __always_inline __u64 call_arg(const struct call_args *args, __u32 number
 	return args->at[number & 7];
 }
 
+/* Where the row of a request stands, counted from 1; 0: it has none. */
+__noinline __u32 request_find(__u32 number, __u32 request)
+{
+	for (__u32 i = 0; i < CALL_REQUESTS; i++)
+		if (requests[i].number == number && requests[i].request == request)
+			return i + 1;
+	return 0;
+}
+
 /* The row of a call that is many, by what its argument asks for; one with op 0 where that is not
  * recorded. */
 static __always_inline struct call_row request_row(struct call_row row, __u32 number,
 						   const struct call_args *args)
 {
-	__u32 request = call_arg(args, row.request);
+	__u32 request = call_arg(args, row.request), found;
 
 	if (row.traits & CALL_RING) {
 		__u32 flags = 0;
@@ -72,9 +81,9 @@ static __always_inline struct call_row request_row(struct call_row row, __u32 nu
 		request = flags & IORING_SETUP_SQPOLL;
 	}
 	row.op = 0;
-	for (__u32 i = 0; i < CALL_REQUESTS; i++)
-		if (requests[i].number == number && requests[i].request == request)
-			row = *(const struct call_row *)&requests[i].row;
+	found = request_find(number, request) - 1;
+	if (found < CALL_REQUESTS)
+		row = *(const struct call_row *)&requests[found].row;
 	return row;
 }
 
@@ -178,6 +187,11 @@ static __always_inline bool call_take_fd(struct task_state *state, struct task_s
 }
 
 /* The same for what any call needs. */
+__noinline int call_take_any_file(struct task_state *state, struct address *address)
+{
+	return state && address ? call_take_file(state, (struct file *)address->at, false) : 0;
+}
+
 __noinline int call_take_any_fd(struct task_state *state, __u32 fd, bool refresh)
 {
 	return state ? call_take_fd(state, bpf_get_current_task_btf(), fd, refresh) : 0;
@@ -227,10 +241,10 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 	}
 	if (row.traits & CALL_MAP) {
 		struct vm_area_struct *vma = vma_find(call_arg(args, 1));
-		struct file *file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
+		struct address file = { vma ? (__u64)KREAD(vm_area_struct, vma, vm_file) : 0 };
 
-		if (file)
-			call_take_file(state, file, false);
+		if (file.at)
+			call_take_any_file(state, &file);
 		return row.op;
 	}
 	if (row.traits & CALL_MMAP) {
@@ -375,7 +389,6 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 /* --- exit --- */
 
 struct call_end {
-	struct call_args *args;
 	struct call_row row;
 	__u64 now_ns;
 	__s64 result;
@@ -401,35 +414,40 @@ static __always_inline __s64 file_offset(struct task_state *state, struct call_e
 }
 
 /* Where the call read or wrote. */
-static __always_inline void exit_offset(struct task_state *state, struct call_end *end)
+__noinline int exit_offset(struct task_state *state, struct call_end *end, struct call_args *args)
 {
 	const struct call_row *row = &end->row;
-	__u32 traits = row->traits;
+	__u32 traits;
+
+	if (!state || !end || !args)
+		return 0;
+	traits = row->traits;
 	end->offset = -1;
 	if (traits & CALL_SEEK) {
 		if (end->result >= 0)
 			end->offset = end->result;
-		return;
+		return 0;
 	}
 	if (traits & CALL_OFFSET_PTR) {
-		__u64 pointer = call_arg(end->args, row->offset);
+		__u64 pointer = call_arg(args, row->offset);
 
 		if (pointer) {
 			__s64 after;
 
 			if (!bpf_probe_read_user(&after, sizeof(after), (void *)pointer))
 				end->offset = after - (end->result > 0 ? end->result : 0);
-			return;
+			return 0;
 		}
 	} else if (row->offset) {
-		end->offset = call_arg(end->args, row->offset);
+		end->offset = call_arg(args, row->offset);
 		if (end->offset != -1 || !(traits & CALL_FPOS))
-			return;
+			return 0;
 	}
 	end->offset = file_offset(state, end);
+	return 0;
 }
 
-static __always_inline void exit_asked(struct call_end *end)
+static __always_inline void exit_asked(struct call_end *end, struct call_args *args)
 {
 	const struct call_row *row = &end->row;
 
@@ -437,46 +455,50 @@ static __always_inline void exit_asked(struct call_end *end)
 	if (row->traits & CALL_OPEN_FLAGS)
 		return;
 	if (row->traits & CALL_VECTOR)
-		end->asked = vector_bytes(call_arg(end->args, row->length),
-					  call_arg(end->args, row->length + 1));
+		end->asked =
+			vector_bytes(call_arg(args, row->length), call_arg(args, row->length + 1));
 	else if (row->length)
-		end->asked = call_arg(end->args, row->length);
+		end->asked = call_arg(args, row->length);
 }
 
-static __always_inline void exit_flags(struct task_state *state, struct call_end *end)
+__noinline int exit_flags(struct task_state *state, struct call_end *end, struct call_args *args)
 {
-	__u32 traits = end->row.traits, flags = 0;
+	__u32 traits, flags = 0;
 
+	if (!state || !end || !args)
+		return 0;
+	traits = end->row.traits;
 	if (traits & (CALL_OPEN_FLAGS | CALL_OPEN_HOW)) {
-		__u64 given = call_arg(end->args, end->row.length);
+		__u64 given = call_arg(args, end->row.length);
 
 		if (traits & CALL_OPEN_HOW) {
 			__u64 how = 0;
 
-			bpf_probe_read_user(&how, sizeof(how), (void *)call_arg(end->args, 3));
+			bpf_probe_read_user(&how, sizeof(how), (void *)call_arg(args, 3));
 			given = how;
 		}
 		flags = open_flags(given) | (given & O_ACCMODE ? TRACE_OP_WRITABLE : 0) |
 			(given & O_CREAT ? TRACE_OP_CREATE : 0) |
 			(given & O_TRUNC ? TRACE_OP_TRUNCATE : 0);
 	} else if (traits & CALL_MMAP) {
-		__u64 map_flags = call_arg(end->args, 4);
+		__u64 map_flags = call_arg(args, 4);
 
 		if ((map_flags & MAP_SHARED_OR_VALIDATE) != MAP_PRIVATE)
 			flags |= TRACE_OP_SHARED;
 		if (map_flags & MAP_POPULATE)
 			flags |= TRACE_OP_POPULATE;
-		if (call_arg(end->args, 3) & PROT_WRITE)
+		if (call_arg(args, 3) & PROT_WRITE)
 			flags |= TRACE_OP_WRITABLE;
-		if (call_arg(end->args, 3) & PROT_EXEC)
+		if (call_arg(args, 3) & PROT_EXEC)
 			flags |= TRACE_OP_EXECUTABLE;
 	} else if (traits & CALL_MADVISE) {
-		__u64 advice = call_arg(end->args, 3);
+		__u64 advice = call_arg(args, 3);
 
 		if (advice == MADV_POPULATE_READ || advice == MADV_POPULATE_WRITE)
 			flags |= TRACE_OP_POPULATE;
 	}
 	state->call_flags |= flags;
+	return 0;
 }
 
 static __always_inline void count_call(struct task_state *state, struct call_end *end)
@@ -575,7 +597,7 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 
 /* The directory that a path is relative to: 0 for an absolute one, or when it is not known. */
 static __always_inline __u32 dir_id(struct task_state *state, struct task_struct *task,
-				    struct call_end *end, __u32 argument, char first)
+				    struct call_args *args, __u32 argument, char first)
 {
 	struct file_facts facts = {};
 	struct fs_struct *fs = task->fs;
@@ -586,7 +608,7 @@ static __always_inline __u32 dir_id(struct task_state *state, struct task_struct
 	if (first == '/')
 		return 0;
 	if (argument)
-		fd = call_arg(end->args, argument);
+		fd = call_arg(args, argument);
 	if (fd != AT_FDCWD) {
 		struct file *file = file_of_fd(task, fd);
 
@@ -618,13 +640,17 @@ static __always_inline __u32 read_path(struct event_syscall_path *event, __u32 a
 	return bytes > 0 ? bytes - 1 : 0;
 }
 
-static __noinline int send_path_call(struct task_state *state, struct call_end *end)
+__noinline int send_path_call(struct task_state *state, struct call_end *end,
+			      struct call_args *args)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	const struct call_row *row = &end->row;
-	struct event_syscall_path *event = scratch_get();
+	struct event_syscall_path *event;
 	__u64 bytes;
 
+	if (!state || !end || !args)
+		return 0;
+	event = scratch_get();
 	if (!event) {
 		ring_lose(EVENT_SYSCALL_PATH);
 		return 0;
@@ -636,15 +662,15 @@ static __noinline int send_path_call(struct task_state *state, struct call_end *
 	event->path_bytes = 0;
 	event->path2_bytes = 0;
 	if (row->path) {
-		event->path_bytes = read_path(event, 0, call_arg(end->args, row->path));
-		event->dir = dir_id(state, task, end, row->path_dir, event->text[0]);
+		event->path_bytes = read_path(event, 0, call_arg(args, row->path));
+		event->dir = dir_id(state, task, args, row->path_dir, event->text[0]);
 	}
 	bytes = event->path_bytes;
 	if (row->path2) {
 		__u32 at = bytes & (EVENT_PATH_BYTES - 1);
 
-		event->path2_bytes = read_path(event, at, call_arg(end->args, row->path2));
-		event->dir2 = dir_id(state, task, end, row->path2_dir, event->text[at]);
+		event->path2_bytes = read_path(event, at, call_arg(args, row->path2));
+		event->dir2 = dir_id(state, task, args, row->path2_dir, event->text[at]);
 		bytes += event->path2_bytes;
 	}
 	BARRIER_VAR(bytes);
@@ -660,16 +686,17 @@ static __noinline int send_path_call(struct task_state *state, struct call_end *
 static __always_inline bool take_program(struct task_state *state)
 {
 	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-	struct file *file = KREAD(mm_struct, mm, exe_file);
+	struct address file = { (__u64)KREAD(mm_struct, mm, exe_file) };
 
-	return !file || call_take_file(state, file, false);
+	return !file.at || call_take_any_file(state, &file);
 }
 
 /*
  * A call that names a path is about a file when the path is empty (fstat by another name: the file
  * is the directory descriptor's), or when it opened one. False when it must not be recorded.
  */
-static __always_inline bool path_call_file(struct task_state *state, struct call_end *end)
+static __always_inline bool path_call_file(struct task_state *state, struct call_end *end,
+					   struct call_args *args)
 {
 	const struct call_row *row = &end->row;
 	char first = 1;
@@ -680,13 +707,13 @@ static __always_inline bool path_call_file(struct task_state *state, struct call
 		return end->result < 0 || call_take_any_fd(state, end->result, true);
 	if (!row->path_dir || row->path2)
 		return true;
-	if (!call_arg(end->args, row->path))
+	if (!call_arg(args, row->path))
 		first = 0; /* since 6.11 NULL stands for the empty path */
 	else
-		bpf_probe_read_user(&first, sizeof(first), (void *)call_arg(end->args, row->path));
+		bpf_probe_read_user(&first, sizeof(first), (void *)call_arg(args, row->path));
 	if (first)
 		return true;
-	return call_take_any_fd(state, call_arg(end->args, row->path_dir), false);
+	return call_take_any_fd(state, call_arg(args, row->path_dir), false);
 }
 
 /* The exit of any call. */
@@ -694,7 +721,7 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, __s64 
 			__u64 now_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct call_end end = { .args = args, .result = result, .now_ns = now_ns };
+	struct call_end end = { .result = result, .now_ns = now_ns };
 
 	if (!state || !args)
 		return 0;
@@ -704,11 +731,11 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, __s64 
 		if (!end.row.op)
 			return 0;
 	}
-	if (end.row.path && !path_call_file(state, &end))
+	if (end.row.path && !path_call_file(state, &end, args))
 		return 0;
-	exit_offset(state, &end);
-	exit_asked(&end);
-	exit_flags(state, &end);
+	exit_offset(state, &end, args);
+	exit_asked(&end, args);
+	exit_flags(state, &end, args);
 	count_call(state, &end);
 	if (end.row.traits & CALL_SUBMITS && result > 0)
 		count_submissions(end.row.op, result);
@@ -716,7 +743,7 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, __s64 
 		code_send(task, result, call_arg(args, 2));
 	if (end.row.traits & CALL_TRANSFER ||
 	    (end.row.path && !state->call_file && !(state->call_flags & TRACE_OP_NO_FILE)))
-		send_path_call(state, &end);
+		send_path_call(state, &end, args);
 	else
 		send_call(state, task, &end);
 	return 0;

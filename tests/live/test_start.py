@@ -7,7 +7,7 @@ import unittest
 
 from harness import machine
 
-INSTRUCTIONS_MOST = 90_000  # looked at by the verifier: what is used often is looked at once
+INSTRUCTIONS_MOST = 60_000  # looked at by the verifier: what is used often is looked at once
 
 
 def verified_instructions(pid):
