@@ -8,6 +8,7 @@
 #ifndef FAULTLINE_BPF_FILE_H
 #define FAULTLINE_BPF_FILE_H
 
+#include "identity.h"
 #include "ring.h"
 
 #define S_IFMT 0170000
@@ -19,7 +20,6 @@
 #define S_IFIFO 0010000
 
 #define ANON_INODE_FS_MAGIC 0x09041934
-#define OVERLAYFS_MAGIC 0x794c7630
 #define FUSE_MAGIC 0x65735546
 #define BDEVFS_MAGIC 0x62646576
 
@@ -313,15 +313,6 @@ out:
 
 /* --- ids --- */
 
-/*
- * What is needed once a file, rather than once a call, is in global functions: the verifier looks
- * at each once a program, not at every use, and the programs that run at every call stay short.
- * Such a function takes numbers and memory, no kernel pointers: those travel as a number in memory.
- */
-struct address {
-	__u64 at;
-};
-
 /* The id of a file; `refresh` looks whether it was renamed or has changed its size. */
 __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 {
@@ -330,8 +321,8 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 	if (!facts)
 		return 0;
 	facts->key.ino = KREAD(inode, facts->inode, i_ino);
-	facts->key.generation = KREAD(inode, facts->inode, i_generation);
-	facts->key.dev = KREAD(super_block, KREAD(inode, facts->inode, i_sb), s_dev);
+	facts->key.generation = inode_generation(facts->inode);
+	facts->key.dev = inode_dev(facts->inode);
 	entry = bpf_map_lookup_elem(&files, &facts->key);
 	/* A file that was first met through its page cache gets its path from the first opener. */
 	if (entry && !refresh && (entry->name_hash || !facts->mnt))
@@ -361,13 +352,16 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 static __always_inline struct known_file *file_known(struct task_state *state, __u64 address,
 						     struct inode *inode)
 {
+	struct address at = { (__u64)inode };
+
 #pragma unroll
 	for (int i = 0; i < 2; i++) {
 		struct known_file *known = &state->known[i];
 
 		if (known->address == address && known->inode == (__u64)inode &&
 		    known->ino == KREAD(inode, inode, i_ino) &&
-		    known->generation == KREAD(inode, inode, i_generation))
+		    known->generation == (known->overlay ? overlay_generation(&at)
+							 : KREAD(inode, inode, i_generation)))
 			return known;
 	}
 	return NULL;
@@ -381,7 +375,8 @@ static __always_inline void file_remember(struct task_state *state, __u64 addres
 	known->address = address;
 	known->inode = (__u64)inode;
 	known->ino = KREAD(inode, inode, i_ino);
-	known->generation = KREAD(inode, inode, i_generation);
+	known->overlay = inode_magic(inode) == OVERLAYFS_MAGIC;
+	known->generation = inode_generation(inode);
 	known->mapping = mapping;
 	known->id = id;
 	known->class = file_class(inode);

@@ -35,6 +35,15 @@ extern const volatile bool have_rdonly_cast;
 /* Address of field `f` inside the kernel's `struct s` at `p`, without reading anything. */
 #define KFIELD(s, p, f) ((void *)(p) + bpf_core_field_offset(struct s, f))
 
+/*
+ * What is needed once a file, rather than once a call, is in global functions: the verifier looks
+ * at each once a program, not at every use, and the programs that run at every call stay short.
+ * Such a function takes numbers and memory, no kernel pointers: those travel as a number in memory.
+ */
+struct address {
+	__u64 at;
+};
+
 /* Keeps the compiler from moving arithmetic on a checked value ahead of its check. */
 #define BARRIER_VAR(v) asm volatile("" : "+r"(v))
 

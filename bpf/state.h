@@ -45,8 +45,8 @@ struct known_file {
 	__u64 mapping;
 	__u32 generation;
 	__u32 id;
-	__u32 class; /* FILE_CLASS_* */
-	__u32 pad;
+	__u32 class;   /* FILE_CLASS_* */
+	__u32 overlay; /* its generation is that of a layer */
 };
 
 /*

@@ -55,17 +55,15 @@ static long maple_step(__u32 i, struct maple_walk *walk)
 	return type == MAPLE_LEAF_64 || !next;
 }
 
-/* The address of the current task's mapping, or 0. Global: the verifier looks at it once. */
-__noinline __u64 vma_at(__u64 address)
+/* One walk. Global: the verifier looks at it once. */
+__noinline __u64 vma_walk(__u64 address)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct maple_walk walk = {};
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct maple_walk walk = { .address = address };
 	__u64 vma;
 
 	if (!bpf_core_field_exists(struct mm_struct, mm_mt) || !mm)
 		return 0;
-	walk.address = address;
 	/* Read as a number: the verifier allows no bit operations on what it knows for a pointer.
 	 */
 	bpf_core_read(&walk.entry, sizeof(walk.entry), &mm->mm_mt.ma_root);
@@ -79,6 +77,17 @@ __noinline __u64 vma_at(__u64 address)
 	    address >= KREAD(vm_area_struct, vma, vm_end))
 		return 0;
 	return vma;
+}
+
+/* The address of the current task's mapping, or 0. A walk that another thread's change has led
+ * astray is taken again. */
+static __always_inline __u64 vma_at(__u64 address)
+{
+	__u64 vma = vma_walk(address);
+
+	if (!vma)
+		vma = vma_walk(address);
+	return vma ? vma : vma_walk(address);
 }
 
 static __always_inline struct vm_area_struct *vma_find(__u64 address)

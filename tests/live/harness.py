@@ -117,7 +117,7 @@ class Machine:
         image = os.path.join(self.top, f"{kind}-{len(self.mounts)}.img")
         with open(image, "wb") as file:
             file.truncate(size)
-        run(f"mkfs.{kind}", *{"ext4": ["-q", "-F"], "xfs": ["-q"]}[kind], image)
+        run(f"mkfs.{kind}", *{"ext4": ["-q", "-F"], "xfs": ["-q"], "btrfs": ["-q"]}[kind], image)
         device = run("losetup", "--find", "--show", image).decode().strip()
         self.loops.append(device)
         # The default is so large that a small file comes in whole, whatever is touched.

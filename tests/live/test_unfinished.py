@@ -102,5 +102,19 @@ class CutOff(unittest.TestCase):
         return False
 
 
+class Mappings(unittest.TestCase):
+    def test_while_others_change(self):
+        """Other threads change the mappings meanwhile: no fault on the file becomes one on
+        anonymous memory. One whose mapping could not be found is counted as that."""
+        data = harness.random_file(f"{machine().new_dir()}/data", 8 * MIB)
+        recording = Recording([machine().program("churn"), data, "150"])
+        counted, report = int(recording.done.stdout), recording.report
+        self.assertEqual(report["trace"]["lost"]["total"], 0)
+        faults = recording.file(data)["mmap"]["faults"]
+        self.assertGreater(counted, 0)
+        self.assertLessEqual(faults, counted)
+        self.assertGreaterEqual(faults + report["totals"]["unknown_faults"]["count"], counted)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -158,7 +158,8 @@ enum { /* TRACE_EXIT */
 enum { /* TRACE_FILE */
        FILE_TIME,
        FILE_ID,		/* "id" */
-       FILE_DEV,	/* "dev": major << 20 | minor, as the kernel keeps it */
+       FILE_DEV,	/* "dev": major << 20 | minor, as the kernel keeps it; of a btrfs
+			 * subvolume its own, as stat tells it */
        FILE_INO,	/* "ino" */
        FILE_GENERATION, /* "generation" */
        FILE_MODE,	/* "mode": type and permission bits of st_mode */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What tells a file from others where its inode's own number, device and generation do not.
+ * Knows nothing of ids and paths.
+ */
+#ifndef FAULTLINE_BPF_IDENTITY_H
+#define FAULTLINE_BPF_IDENTITY_H
+
+#include "kernel.h"
+#include "vmlinux/identity.h"
+
+#define OVERLAYFS_MAGIC 0x794c7630
+#define BTRFS_MAGIC 0x9123683e
+
+static __always_inline unsigned long inode_magic(struct inode *inode)
+{
+	return KREAD(super_block, KREAD(inode, inode, i_sb), s_magic);
+}
+
+/* The inode of the lower layer, which a file keeps for its origin when it is copied up; NULL for
+ * one that was made in the upper layer. */
+static __always_inline struct inode *overlay_lower(void *overlay)
+{
+	struct dentry *dentry = NULL;
+	struct inode *inode = NULL;
+
+	if (bpf_core_field_exists(struct ovl_inode, oe)) {
+		struct ovl_entry *entry = NULL;
+		unsigned int layers = 0;
+
+		bpf_core_read(&entry, sizeof(entry), &((struct ovl_inode *)overlay)->oe);
+		if (!entry)
+			return NULL;
+		bpf_core_read(&layers, sizeof(layers), &entry->__numlower);
+		if (layers)
+			bpf_core_read(&dentry, sizeof(dentry), &entry->__lowerstack[0].dentry);
+	} else if (bpf_core_field_exists(struct ovl_inode___path, lowerpath)) {
+		bpf_core_read(&dentry, sizeof(dentry),
+			      &((struct ovl_inode___path *)overlay)->lowerpath.dentry);
+	} else if (bpf_core_field_exists(struct ovl_inode___lower, lower)) {
+		bpf_core_read(&inode, sizeof(inode), &((struct ovl_inode___lower *)overlay)->lower);
+		return inode;
+	}
+	return dentry ? KREAD(dentry, dentry, d_inode) : NULL;
+}
+
+/* An inode of an overlay has no generation: its first layer's tells a file from one that was made
+ * anew under the same number, and stays the same when the file is copied up. */
+__noinline __u32 overlay_generation(struct address *inode)
+{
+	struct dentry *upper = NULL;
+	struct inode *real;
+	void *overlay;
+
+	if (!inode || !bpf_core_type_exists(struct ovl_inode))
+		return 0;
+	overlay = (void *)inode->at - bpf_core_field_offset(struct ovl_inode, vfs_inode);
+	real = overlay_lower(overlay);
+	if (!real) {
+		bpf_core_read(&upper, sizeof(upper), &((struct ovl_inode *)overlay)->__upperdentry);
+		real = upper ? KREAD(dentry, upper, d_inode) : NULL;
+	}
+	return real ? KREAD(inode, real, i_generation) : 0;
+}
+
+static __always_inline __u32 inode_generation(struct inode *inode)
+{
+	struct address address = { (__u64)inode };
+
+	if (inode_magic(inode) == OVERLAYFS_MAGIC)
+		return overlay_generation(&address);
+	return KREAD(inode, inode, i_generation);
+}
+
+/* The device as stat tells it: that of a btrfs subvolume is the subvolume's own, and a snapshot and
+ * its origin differ in nothing else. */
+static __always_inline __u32 inode_dev(struct inode *inode)
+{
+	if (inode_magic(inode) == BTRFS_MAGIC && bpf_core_type_exists(struct btrfs_inode)) {
+		void *btrfs = (void *)inode - bpf_core_field_offset(struct btrfs_inode, vfs_inode);
+		struct btrfs_root *root = NULL;
+		__u32 dev = 0;
+
+		bpf_core_read(&root, sizeof(root), &((struct btrfs_inode *)btrfs)->root);
+		if (root)
+			bpf_core_read(&dev, sizeof(dev), &root->anon_dev);
+		if (dev)
+			return dev;
+	}
+	return KREAD(super_block, KREAD(inode, inode, i_sb), s_dev);
+}
+
+#endif

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Files that differ in nothing that their inodes say: told apart, and each under what stat says."""
+import os
+import shutil
+import unittest
+
+import harness
+from harness import Recording, machine
+
+MIB = 1 << 20
+
+
+class Overlay(unittest.TestCase):
+    AGAIN = """
+import json, os, sys
+inodes = []
+for size in (1000, 3000, 5000):
+    f = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_EXCL)
+    os.write(f, bytes(size))
+    inodes.append(os.fstat(f).st_ino)
+    os.close(f)
+    os.unlink(sys.argv[1])
+print(json.dumps(inodes))
+"""
+
+    def new_overlay(self):
+        layers = {name: machine().new_dir("ext4") for name in ("lower", "upper", "work")}
+        options = ",".join(f"{name}dir={place}" for name, place in layers.items())
+        return machine().mount("-t", "overlay", "-o", options, "overlay"), layers["lower"]
+
+    def test_made_again(self):
+        """A file that is deleted and made again is another one, whatever its number."""
+        path = f"{self.new_overlay()[0]}/checkpoint"
+        recording = Recording([harness.PYTHON, "-S", "-c", self.AGAIN, path])
+        rows = [row for row in recording.report["files"] if row["path"] == path]
+        self.assertEqual(sorted(row["write"]["bytes"] for row in rows), [1000, 3000, 5000])
+        for row in rows:
+            self.assertIn(str(row["ino"]), recording.done.stdout.decode())
+
+    def test_copied_up(self):
+        """A file that is copied up between a read and a write stays the same one."""
+        merged, lower = self.new_overlay()
+        harness.random_file(f"{lower}/data", MIB)
+        script = (
+            "import os, sys; os.read(os.open(sys.argv[1], os.O_RDONLY), 1000); "
+            "os.write(os.open(sys.argv[1], os.O_WRONLY), bytes(2000))"
+        )
+        recording = Recording([harness.PYTHON, "-S", "-c", script, f"{merged}/data"])
+        row = recording.file(f"{merged}/data")
+        self.assertEqual((row["read"]["bytes"], row["write"]["bytes"]), (1000, 2000))
+
+
+class Btrfs(unittest.TestCase):
+    def setUp(self):
+        if not shutil.which("mkfs.btrfs"):
+            self.skipTest("no mkfs.btrfs")
+        self.top = machine().mount_image("btrfs", 256 * MIB)
+
+    def test_snapshot(self):
+        """A snapshot has its origin's inodes; the subvolume, which stat tells, is another."""
+        origin, snapshot = f"{self.top}/origin", f"{self.top}/snapshot"
+        harness.run("btrfs", "subvolume", "create", origin)
+        harness.random_file(f"{origin}/data", MIB)
+        harness.run("sync", "-f", origin)
+        harness.run("btrfs", "subvolume", "snapshot", origin, snapshot)
+        paths = {f"{origin}/data": 1000, f"{snapshot}/data": 3000}
+        self.assertEqual(len({os.stat(path).st_ino for path in paths}), 1)
+        script = (
+            "import sys\nfor path, size in zip(sys.argv[1::2], sys.argv[2::2]):\n"
+            "    open(path, 'rb', 0).read(int(size))"
+        )
+        arguments = [str(word) for pair in paths.items() for word in pair]
+        recording = Recording([harness.PYTHON, "-S", "-c", script, *arguments])
+        for path, size in paths.items():
+            row, status = recording.file(path), os.stat(path)
+            self.assertEqual(row["read"]["bytes"], size)
+            self.assertEqual(row["ino"], status.st_ino)
+            self.assertEqual(
+                row["dev"], f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
+            )
+
+
+if __name__ == "__main__":
+    unittest.main()

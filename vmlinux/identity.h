@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * File systems whose inodes alone do not tell a file. They may be modules: their fields are read by
+ * bpf_core_read, because bpf_rdonly_cast knows the kernel's own types only.
+ */
+#ifndef VMLINUX_IDENTITY_H
+#define VMLINUX_IDENTITY_H
+
+#include "fs.h"
+#include "types.h"
+
+struct ovl_path {
+	struct dentry *dentry;
+} CORE_STRUCT;
+
+struct ovl_entry {
+	unsigned int __numlower;
+	struct ovl_path __lowerstack[1];
+} CORE_STRUCT;
+
+struct ovl_inode {
+	struct inode vfs_inode;
+	struct dentry *__upperdentry;
+	struct ovl_entry *oe; /* since 6.5 (0af950f57fef) */
+} CORE_STRUCT;
+
+/* From 6.0 on (ffa5723c6d25). */
+struct ovl_inode___path {
+	struct ovl_path lowerpath;
+} CORE_STRUCT;
+
+/* Before. */
+struct ovl_inode___lower {
+	struct inode *lower;
+} CORE_STRUCT;
+
+struct btrfs_root {
+	__u32 anon_dev;
+} CORE_STRUCT;
+
+struct btrfs_inode {
+	struct btrfs_root *root;
+	struct inode vfs_inode;
+} CORE_STRUCT;
+
+#endif
