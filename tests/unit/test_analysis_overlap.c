@@ -512,13 +512,67 @@ static void test_painter(void **state)
 		free(painting[i]);
 }
 
+/* That there were no spans is said where that is known, and nowhere else. */
+static void check_no_spans(void (*make)(struct made_trace *made), const char *expected)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make(&made);
+	report = made_report(&made.reader, 1);
+	assert_true(report_table(report, "levels")->absent);
+	assert_string_equal(report_table(report, "levels")->note, expected);
+	done(&made, report);
+}
+
+static void no_spans(struct made_trace *made)
+{
+	BEGIN(made, .spans = true);
+	EXEC(made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	made_finish(made, 0, 1000);
+}
+
+static void lost_spans(struct made_trace *made)
+{
+	BEGIN(made, .spans = true);
+	EXEC(made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	made->kinds[TRACE_SPAN_BEGIN].events += 1;
+	made->kinds[TRACE_SPAN_BEGIN].lost += 1;
+	made_finish(made, 0, 1000);
+}
+
+static void cut_off(struct made_trace *made)
+{
+	BEGIN(made, .spans = true);
+	EXEC(made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	made_abandon(made);
+}
+
+static void not_recorded(struct made_trace *made)
+{
+	BEGIN(made, .off = "span", .spans = true);
+	EXEC(made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	made_finish(made, 0, 1000);
+}
+
+static void test_no_spans(void **state)
+{
+	check_no_spans(no_spans, "the application marked no spans");
+	check_no_spans(lost_spans,
+		       "no spans were recorded, but some were lost or may have been missed");
+	check_no_spans(cut_off,
+		       "no spans were recorded as far as the trace goes, which has no end");
+	check_no_spans(not_recorded, "spans of the application were not recorded");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_hand),	    cmocka_unit_test(test_checkpoints),
-		cmocka_unit_test(test_ranks),	    cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_which_steps), cmocka_unit_test(test_steps_between),
-		cmocka_unit_test(test_many_steps),  cmocka_unit_test(test_painter),
+		cmocka_unit_test(test_no_spans),      cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_steps),	      cmocka_unit_test(test_which_steps),
+		cmocka_unit_test(test_steps_between), cmocka_unit_test(test_many_steps),
+		cmocka_unit_test(test_painter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

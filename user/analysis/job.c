@@ -160,8 +160,13 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 		job->end_ns = trace->end_ns;
 	if (!trace->totals)
 		job->complete = false;
-	for (size_t i = 0; trace->totals && i < trace->totals->kind_count; i++)
-		job->lost = clock_add(job->lost, trace->totals->kinds[i].lost);
+	for (size_t i = 0; trace->totals && i < trace->totals->kind_count; i++) {
+		const struct trace_kind_total *kind = &trace->totals->kinds[i];
+
+		job->lost = clock_add(job->lost, kind->lost);
+		if (!strcmp(kind->layer, "span"))
+			job->lost_spans = clock_add(job->lost_spans, kind->lost);
+	}
 	if (!status)
 		status = file_table_load(&job->files, number, trace->host, error);
 	if (!status)

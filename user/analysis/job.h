@@ -62,6 +62,7 @@ struct job {
 	uint64_t start_ns, end_ns;     /* of the first trace to start and the last to end */
 	bool complete;		       /* all traces are */
 	uint64_t lost;		       /* events of complete traces */
+	uint64_t lost_spans;	       /* those of the span layer among them */
 	unsigned int layers;	       /* JOB_*: those that any of the traces recorded */
 	bool many_hosts;
 };

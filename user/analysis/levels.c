@@ -84,6 +84,18 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 	return table_add(table, &line);
 }
 
+/* That there were none is said only where that is known. */
+static const char *why_none(const struct job *job)
+{
+	if (!(job->layers & JOB_SPAN))
+		return "spans of the application were not recorded";
+	if (job->lost_spans)
+		return "no spans were recorded, but some were lost or may have been missed";
+	if (!job->complete)
+		return "no spans were recorded as far as the trace goes, which has no end";
+	return "the application marked no spans";
+}
+
 static int fill(void *state, struct table *table)
 {
 	const struct job *job = *(const struct job **)state;
@@ -91,10 +103,7 @@ static int fill(void *state, struct table *table)
 
 	if (!status && !job->activities->wanted) {
 		table->absent = true;
-		return table_set_note(table,
-				      job->layers & JOB_SPAN
-					      ? "the application marked no spans"
-					      : "spans of the application were not recorded");
+		return table_set_note(table, why_none(job));
 	}
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && !status; i++)
 		status = add_row(table, job, i);

@@ -11,6 +11,7 @@
 #include "capture/cgroups.h"
 #include "capture/environments.h"
 #include "capture/names.h"
+#include "capture/span_ends.h"
 
 #define ENVIRONMENTS_MORE 16 /* than there are rings: execs that were preempted, or lost */
 
@@ -34,6 +35,7 @@ struct decoder {
 	decoder_code_fn tell_code;
 	void *tell_context;
 	struct environments *environments;
+	struct span_ends *span_ends;
 };
 
 /* --- one function per kind of record --- */
@@ -116,6 +118,8 @@ static void take_fork(struct decoder *decoder, unsigned int ring, const void *re
 		[FORK_CHILD_TID] = event->child_tid,
 	};
 
+	if (event->child_pid == event->child_tid)
+		span_ends_fork(decoder->span_ends, event->header.pid, event->child_pid);
 	trace_writer_append(decoder->writer, TRACE_FORK, ring, row);
 }
 
@@ -247,6 +251,7 @@ static void take_span_begin(struct decoder *decoder, unsigned int ring, const vo
 		[SPAN_BEGIN_FLAGS] = event->flags,
 	};
 
+	span_ends_begin(decoder->span_ends, event->header.pid, event->id);
 	trace_writer_append(writer, TRACE_SPAN_BEGIN, ring, row);
 }
 
@@ -260,6 +265,7 @@ static void take_span_end(struct decoder *decoder, unsigned int ring, const void
 		[SPAN_END_ID] = event->id,
 	};
 
+	span_ends_end(decoder->span_ends, event->header.pid, event->id);
 	trace_writer_append(decoder->writer, TRACE_SPAN_END, ring, row);
 }
 
@@ -435,6 +441,11 @@ uint64_t decoder_refused(const struct decoder *decoder, enum event_kind kind)
 	return decoder->refused[kind];
 }
 
+uint64_t decoder_unbegun(const struct decoder *decoder)
+{
+	return span_ends_unbegun(decoder->span_ends);
+}
+
 enum trace_kind decoder_kind(enum event_kind kind)
 {
 	return kinds[kind].kind;
@@ -461,7 +472,8 @@ int decoder_open(struct decoder **out, struct trace_writer *writer, unsigned int
 	if (!decoder)
 		return -ENOMEM;
 	decoder->environments = environments_open(rings + ENVIRONMENTS_MORE);
-	if (decoder->environments)
+	decoder->span_ends = span_ends_make();
+	if (decoder->environments && decoder->span_ends)
 		err = cgroups_open(&decoder->cgroups, NULL);
 	if (err) {
 		decoder_close(decoder);
@@ -479,6 +491,7 @@ void decoder_close(struct decoder *decoder)
 	if (!decoder)
 		return;
 	environments_close(decoder->environments);
+	span_ends_free(decoder->span_ends);
 	cgroups_close(decoder->cgroups);
 	free(decoder);
 }

@@ -40,6 +40,9 @@ uint64_t decoder_refused(const struct decoder *decoder, enum event_kind kind);
 /* The time of the earliest exec, 0 before any has come. */
 uint64_t decoder_start_ns(const struct decoder *decoder);
 
+/* Ends of spans that never began, once all records have come; see span_ends.h. */
+uint64_t decoder_unbegun(const struct decoder *decoder);
+
 /* The kind of rows that a kind of record becomes, TRACE_KIND_COUNT for none of its own. */
 enum trace_kind decoder_kind(enum event_kind kind);
 /* What a kind of record is called where losses are told. */

@@ -44,29 +44,21 @@ static struct program *find(struct marker_programs *programs, uint32_t pid, uint
 	return NULL;
 }
 
-static void set(struct marker_programs *programs, struct program *program, unsigned int flags)
-{
-	*programs->unheard -= program->flags == PROGRAM_LATE;
-	program->flags = flags;
-	*programs->unheard += program->flags == PROGRAM_LATE;
-}
-
 void marker_programs_set(struct marker_programs *programs, uint32_t pid, uint32_t file,
 			 unsigned int flag)
 {
 	struct program *program = find(programs, pid, file);
 
-	if (program)
-		set(programs, program, program->flags | flag);
-	else
+	if (!program) {
 		*programs->unheard += flag == PROGRAM_LATE;
+		return;
+	}
+	*programs->unheard -= program->flags == PROGRAM_LATE;
+	program->flags |= flag;
+	*programs->unheard += program->flags == PROGRAM_LATE;
 }
 
-void marker_programs_clear(struct marker_programs *programs, uint32_t pid, uint32_t file,
-			   unsigned int flag)
+void marker_programs_free(struct marker_programs *programs)
 {
-	struct program *program = find(programs, pid, file);
-
-	if (program)
-		set(programs, program, program->flags & ~flag);
+	free(programs);
 }

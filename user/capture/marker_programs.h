@@ -21,7 +21,6 @@ enum {
 struct marker_programs *marker_programs_make(_Atomic uint64_t *unheard);
 void marker_programs_set(struct marker_programs *programs, uint32_t pid, uint32_t file,
 			 unsigned int flag);
-void marker_programs_clear(struct marker_programs *programs, uint32_t pid, uint32_t file,
-			   unsigned int flag);
+void marker_programs_free(struct marker_programs *programs);
 
 #endif

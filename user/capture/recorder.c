@@ -121,7 +121,7 @@ struct counts {
 	struct kind_total kinds[EVENT_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
-	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 1];
+	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 2];
 };
 
 static void sum_status(struct recorder *recorder, const struct counts *counts,
@@ -147,6 +147,26 @@ void recorder_status(struct recorder *recorder, struct recorder_status *status)
 	    !session_totals(recorder->session, counts->operations, counts->kinds, counts->notes))
 		sum_status(recorder, counts, status);
 	free(counts);
+}
+
+/* What no counter of the kernel side knows of: programs that nobody listened to when they may have
+ * marked spans, and spans of which only the end was heard. */
+static size_t fill_missed_spans(const struct recorder *recorder, const struct counts *counts,
+				struct trace_kind_total *totals)
+{
+	uint64_t unheard = markers_unheard(recorder->markers);
+	uint64_t unbegun = decoder_unbegun(recorder->decoder);
+	uint64_t known = counts->kinds[EVENT_SPAN_BEGIN].lost; /* whose ends have come, perhaps */
+	size_t n = 0;
+
+	unbegun = unbegun > known ? unbegun - known : 0;
+	if (unheard)
+		totals[n++] = (struct trace_kind_total) { "unheard", layer_names[LAYER_SPAN],
+							  .events = unheard, .lost = unheard };
+	if (unbegun)
+		totals[n++] = (struct trace_kind_total) { "unbegun", layer_names[LAYER_SPAN],
+							  .events = unbegun, .lost = unbegun };
+	return n;
 }
 
 static void fill_totals(struct recorder *recorder, struct counts *counts,
@@ -198,13 +218,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 				.lost = missed,
 			};
 	}
-	if (markers_unheard(recorder->markers))
-		counts->kind_totals[n++] = (struct trace_kind_total) {
-			.kind = "unheard",
-			.layer = layer_names[LAYER_SPAN],
-			.events = markers_unheard(recorder->markers),
-			.lost = markers_unheard(recorder->markers),
-		};
+	n += fill_missed_spans(recorder, counts, &counts->kind_totals[n]);
 	totals->kinds = counts->kind_totals;
 	totals->kind_count = n;
 }

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A bit for each id that was begun, in chunks of 64 that follow each other, as ids do; and the ends
+ * that had no bit when they came, most of which find it a moment later: lanes are drained one after
+ * the other. Bounded: past a number of chunks, ends or forks nothing is claimed.
+ */
+#include "capture/span_ends.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define SLOTS (1u << 18) /* chunks, three quarters of which are used: 6 MiB */
+#define ENDS_MAX (1u << 16)
+#define FORKS_MAX (1u << 16)
+#define ANCESTORS_MOST 64
+#define OUR_IDS (1ull << 53) /* above are none that the library gives (see span.c) */
+
+struct chunk {
+	uint32_t pid; /* 0: free */
+	uint32_t pad;
+	uint64_t first, begun;
+};
+
+struct fork {
+	uint32_t child, parent;
+};
+
+struct end {
+	uint32_t pid;
+	uint64_t id;
+};
+
+struct span_ends {
+	bool lost_count; /* of what is bounded */
+	uint64_t seed;	 /* ids are the program's choice: it must not know where they fall */
+	size_t chunk_count, end_count, fork_count;
+	struct chunk *chunks;
+	struct end *ends;
+	struct fork *forks;
+};
+
+struct span_ends *span_ends_make(void)
+{
+	struct span_ends *ends = calloc(1, sizeof(*ends));
+
+	if (!ends)
+		return NULL;
+	if (getrandom(&ends->seed, sizeof(ends->seed), GRND_NONBLOCK) < 0)
+		ends->seed = (uintptr_t)ends;
+	/* Pages that are not touched cost nothing. */
+	ends->chunks = calloc(SLOTS, sizeof(*ends->chunks));
+	ends->ends = calloc(ENDS_MAX, sizeof(*ends->ends));
+	ends->forks = calloc(FORKS_MAX, sizeof(*ends->forks));
+	if (ends->chunks && ends->ends && ends->forks)
+		return ends;
+	span_ends_free(ends);
+	return NULL;
+}
+
+void span_ends_free(struct span_ends *ends)
+{
+	if (!ends)
+		return;
+	free(ends->chunks);
+	free(ends->ends);
+	free(ends->forks);
+	free(ends);
+}
+
+/* The chunk of an id, or the free slot where it would be. */
+static struct chunk *find(const struct span_ends *ends, uint32_t pid, uint64_t id)
+{
+	uint64_t first = id & ~63ull;
+	uint64_t hash = (first / 64 ^ (uint64_t)pid << 32 ^ ends->seed) * 0x9e3779b97f4a7c15ull;
+
+	hash = (hash ^ hash >> 31 ^ ends->seed) * 0xbf58476d1ce4e5b9ull;
+	for (uint32_t slot = hash >> 40;; slot++) {
+		struct chunk *chunk = &ends->chunks[slot % SLOTS];
+
+		if (!chunk->pid || (chunk->pid == pid && chunk->first == first))
+			return chunk;
+	}
+}
+
+static bool has_begun(const struct span_ends *ends, uint32_t pid, uint64_t id)
+{
+	const struct chunk *chunk = find(ends, pid, id);
+
+	return chunk->pid && chunk->begun >> (id & 63) & 1;
+}
+
+void span_ends_fork(struct span_ends *ends, uint32_t parent, uint32_t child)
+{
+	if (ends->fork_count == FORKS_MAX)
+		ends->lost_count = true;
+	else
+		ends->forks[ends->fork_count++] = (struct fork) { child, parent };
+}
+
+void span_ends_begin(struct span_ends *ends, uint32_t pid, uint64_t id)
+{
+	struct chunk *chunk;
+
+	if (ends->lost_count || id >= OUR_IDS)
+		return;
+	chunk = find(ends, pid, id);
+	if (!chunk->pid) {
+		if (++ends->chunk_count > SLOTS / 4 * 3) {
+			ends->lost_count = true;
+			return;
+		}
+		*chunk = (struct chunk) { .pid = pid, .first = id & ~63ull };
+	}
+	chunk->begun |= 1ull << (id & 63);
+}
+
+void span_ends_end(struct span_ends *ends, uint32_t pid, uint64_t id)
+{
+	if (ends->lost_count || id >= OUR_IDS || has_begun(ends, pid, id))
+		return;
+	if (ends->end_count == ENDS_MAX)
+		ends->lost_count = true;
+	else
+		ends->ends[ends->end_count++] = (struct end) { pid, id };
+}
+
+static int compare_children(const void *left, const void *right)
+{
+	const struct fork *one = left, *other = right;
+
+	return one->child < other->child ? -1 : one->child > other->child;
+}
+
+/* In the process, or in one that it was forked from; also where its number was given twice. */
+static bool may_have_begun(const struct span_ends *ends, uint32_t pid, uint64_t id)
+{
+	const struct fork *forks = ends->forks, *last = forks + ends->fork_count - 1, *fork;
+
+	for (int i = 0; i < ANCESTORS_MOST; i++) {
+		const struct fork wanted = { .child = pid };
+
+		if (has_begun(ends, pid, id))
+			return true;
+		fork = bsearch(&wanted, forks, ends->fork_count, sizeof(*fork), compare_children);
+		if (!fork)
+			return false;
+		if ((fork > forks && fork[-1].child == pid) ||
+		    (fork < last && fork[1].child == pid))
+			return true;
+		pid = fork->parent;
+	}
+	return true;
+}
+
+uint64_t span_ends_unbegun(struct span_ends *ends)
+{
+	uint64_t count = 0;
+
+	qsort(ends->forks, ends->fork_count, sizeof(*ends->forks), compare_children);
+	for (size_t i = 0; !ends->lost_count && i < ends->end_count; i++)
+		count += !may_have_begun(ends, ends->ends[i].pid, ends->ends[i].id);
+	return count;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Ends of spans whose begin never came: the sign of a begin that somebody else heard, or nobody.
+ */
+#ifndef FAULTLINE_SPAN_ENDS_H
+#define FAULTLINE_SPAN_ENDS_H
+
+#include <stdint.h>
+
+struct span_ends;
+
+/* Returns NULL for want of memory. */
+struct span_ends *span_ends_make(void);
+void span_ends_free(struct span_ends *ends); /* NULL is fine */
+
+/* Records as they come, in any order. */
+void span_ends_fork(struct span_ends *ends, uint32_t parent, uint32_t child);
+void span_ends_begin(struct span_ends *ends, uint32_t pid, uint64_t id);
+void span_ends_end(struct span_ends *ends, uint32_t pid, uint64_t id);
+
+/*
+ * How many ends there were of ids that neither the process nor any that it was forked from has
+ * begun; an id that is ended twice is none. To be asked when all records have come. 0 when there
+ * were too many to tell: what is claimed is so.
+ */
+uint64_t span_ends_unbegun(struct span_ends *ends);
+
+#endif
