@@ -160,6 +160,102 @@ static void test_flip_at_every_byte(void **state)
 	free(sample.bytes);
 }
 
+/* Rows in all blocks but those that are passed over because they are damaged. */
+static uint64_t rows_left(struct trace_reader *reader)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < trace_reader_block_count(reader); i++) {
+		uint32_t count = trace_reader_block_info(reader, i)->rows;
+		struct trace_error error;
+
+		if (!trace_reader_read(reader, i, UINT64_MAX, &error)) {
+			rows += count;
+			continue;
+		}
+		assert_int_equal(trace_reader_pass_over(reader, i, &error), count);
+		assert_int_equal(trace_reader_pass_over(reader, i, &error), 0);
+	}
+	return rows;
+}
+
+/* Where each block of rows stands, and how many rows it has. */
+struct layout {
+	struct trace_block_info *blocks;
+	size_t count;
+	uint64_t rows, end;
+};
+
+static struct layout lay_out(const struct sample_bytes *sample)
+{
+	struct layout layout = { 0 };
+	struct trace_reader *reader;
+	struct trace_error error;
+
+	assert_int_equal(trace_reader_open_memory(&reader, sample->bytes, sample->length, &error),
+			 0);
+	layout.count = trace_reader_block_count(reader);
+	layout.blocks = calloc(layout.count, sizeof(*layout.blocks));
+	for (size_t i = 0; i < layout.count; i++) {
+		layout.blocks[i] = *trace_reader_block_info(reader, i);
+		layout.rows += layout.blocks[i].rows;
+		layout.end = layout.blocks[i].offset +
+			     ZSTD_findFrameCompressedSize(sample->bytes + layout.blocks[i].offset,
+							  sample->length - layout.blocks[i].offset);
+	}
+	trace_reader_close(reader);
+	return layout;
+}
+
+/* Rows of the block in which a byte stands; 0 if it stands in none. */
+static uint64_t rows_at(const struct layout *layout, const struct sample_bytes *sample, uint64_t at)
+{
+	for (size_t i = 0; i < layout->count; i++) {
+		uint64_t offset = layout->blocks[i].offset;
+
+		if (at >= offset &&
+		    at < offset + ZSTD_findFrameCompressedSize(sample->bytes + offset,
+							       sample->length - offset))
+			return layout->blocks[i].rows;
+	}
+	return 0;
+}
+
+/* One wrong byte behind the header costs the block that it is in, with an index and without. */
+static void check_flips(struct sample_bytes *sample, const struct layout *layout, uint64_t from,
+			uint64_t length)
+{
+	for (uint64_t at = from; at < length; at++) {
+		uint64_t lost = rows_at(layout, sample, at), left;
+		struct trace_reader *reader;
+		struct trace_error error;
+
+		sample->bytes[at] ^= 0x10;
+		assert_int_equal(trace_reader_open_memory(&reader, sample->bytes, length, &error),
+				 0);
+		left = rows_left(reader);
+		/* A flip in bits that mean nothing costs nothing. */
+		assert_true(left == layout->rows - lost || left == layout->rows);
+		if (left < layout->rows)
+			assert_true(trace_reader_damage(reader) || trace_reader_incomplete(reader));
+		trace_reader_close(reader);
+		sample->bytes[at] ^= 0x10;
+	}
+}
+
+static void test_damage_costs_a_block(void **state)
+{
+	struct sample_bytes sample = sample_trace(7, 2, SAMPLE_EDGES, NULL);
+	size_t header = ZSTD_findFrameCompressedSize(sample.bytes, sample.length);
+	struct layout layout = lay_out(&sample);
+
+	assert_true(layout.count > 4);
+	check_flips(&sample, &layout, header, sample.length);
+	check_flips(&sample, &layout, header, layout.end); /* as after a kill */
+	free(layout.blocks);
+	free(sample.bytes);
+}
+
 /* --- not a trace --- */
 
 static void check_open(const char *path, int err, const char *words)
@@ -804,6 +900,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_at_every_byte),
 		cmocka_unit_test(test_flip_at_every_byte),
+		cmocka_unit_test(test_damage_costs_a_block),
 		cmocka_unit_test(test_not_a_trace),
 		cmocka_unit_test(test_file_shrinks),
 		cmocka_unit_test(test_versions),

@@ -270,7 +270,8 @@ static int take_block(struct cursor *cursor, struct source *source, struct trace
 	return status;
 }
 
-/* Brings the rows from `decoded` on into memory, up to the limit. */
+/* Brings the rows from `decoded` on into memory, up to the limit. -ENODATA for a block that is
+ * damaged: it is passed over, and its rows are counted as lost. */
 static int new_source(struct cursor *cursor, const struct planned_block *planned, uint32_t decoded,
 		      struct source **result, struct trace_error *error)
 {
@@ -282,6 +283,11 @@ static int new_source(struct cursor *cursor, const struct planned_block *planned
 	source->planned = planned;
 	source->decoded = decoded;
 	status = take_block(cursor, source, error);
+	if (status == -EINVAL) {
+		job_pass_over(cursor->job, planned->trace, planned->number, error);
+		free_source(source);
+		return -ENODATA;
+	}
 	if (status) {
 		job_error(cursor->job, planned->trace, error);
 		free_source(source);
@@ -301,7 +307,7 @@ static int open_source(struct cursor *cursor, const struct planned_block *planne
 
 	cursor->rows_read += planned->rows;
 	if (status)
-		return status;
+		return status == -ENODATA ? 0 : status;
 	head.start_ns = next_start(cursor, head.source);
 	status = heap_push(cursor, &head);
 	if (status)

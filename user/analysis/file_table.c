@@ -109,6 +109,10 @@ static int load_block(struct file_table *table, uint32_t trace, uint32_t host, s
 	const uint64_t *columns[FILE_COLUMNS];
 	int status = trace_reader_read(reader, block, COLUMNS, error);
 
+	if (status == -EINVAL) { /* damaged: the others still tell */
+		trace_reader_pass_over(reader, block, error);
+		return 0;
+	}
 	if (status)
 		return status;
 	for (unsigned int i = 0; i < FILE_COLUMNS; i++)

@@ -172,7 +172,15 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 	if (!status)
 		status = process_table_load(&job->processes, number, trace->reader, trace->clock,
 					    error);
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		job->lost = clock_add(job->lost, trace_reader_damaged_rows(trace->reader, kind));
 	return status;
+}
+
+void job_pass_over(struct job *job, uint32_t trace, size_t block, const struct trace_error *error)
+{
+	job->lost = clock_add(job->lost,
+			      trace_reader_pass_over(job->traces[trace].reader, block, error));
 }
 
 int job_load(struct job *job, struct trace_reader *const *traces, const char *const *names,

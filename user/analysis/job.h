@@ -72,6 +72,9 @@ int job_load(struct job *job, struct trace_reader *const *traces, const char *co
 	     size_t trace_count, struct trace_error *error);
 void job_free(struct job *job);
 
+/* A block of a trace that could not be read is passed over, and its rows are lost. */
+void job_pass_over(struct job *job, uint32_t trace, size_t block, const struct trace_error *error);
+
 /* Sets `seen` and `unseen` of the operations, once all events have been read. */
 void job_count_unseen(struct job *job);
 

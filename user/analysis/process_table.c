@@ -217,6 +217,10 @@ static int load_block(struct lives *lives, size_t block, const struct life_sourc
 	const uint64_t *columns[EXEC_COLUMNS] = { NULL };
 	int status = trace_reader_read(lives->reader, block, source->columns, error);
 
+	if (status == -EINVAL) { /* damaged: the others still tell */
+		trace_reader_pass_over(lives->reader, block, error);
+		return 0;
+	}
 	if (status)
 		return status;
 	for (unsigned int i = 0; i < EXEC_COLUMNS; i++)

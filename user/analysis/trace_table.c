@@ -119,7 +119,9 @@ static const char *name_of(const struct job_trace *trace)
 
 static const char *incomplete_of(const struct job_trace *trace)
 {
-	return trace_reader_incomplete(trace->reader);
+	const char *reason = trace_reader_incomplete(trace->reader);
+
+	return reason ? reason : trace_reader_damage(trace->reader);
 }
 
 /* What the traces say, each text once; *texts is to be freed. */
@@ -358,6 +360,26 @@ static const struct table_column layer_columns[] = {
 	  TABLE_LITERAL(struct layer, reason), 0 },
 };
 
+/* Of a layer, in blocks that could not be read. */
+static uint64_t damaged_rows(const struct job *job, const char *layer)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+			if (!strcmp(trace_schemas[kind].layer, layer))
+				rows += trace_reader_damaged_rows(job->traces[i].reader, kind);
+	return rows;
+}
+
+static bool is_damaged(const struct job *job)
+{
+	for (size_t i = 0; i < job->trace_count; i++)
+		if (trace_reader_damage(job->traces[i].reader))
+			return true;
+	return false;
+}
+
 /* Lost events of every layer; how it was recorded, of those that a header lists. */
 static int add_layer_columns(struct table *table, struct about *about, size_t number)
 {
@@ -380,6 +402,8 @@ static int add_layer_columns(struct table *table, struct about *about, size_t nu
 	snprintf(title, sizeof(title), "lost events of %s", layer->name);
 	if ((!layer->on && layer->listed) || !about->job->complete)
 		layer->lost = TABLE_NO_UINT;
+	else
+		layer->lost += damaged_rows(about->job, layer->name);
 	status = table_add_column(table, &lost);
 	if (status || !layer->listed)
 		return status;
@@ -422,7 +446,7 @@ static int fill(void *state, struct table *table)
 	about->exit_code = exit_code_of(job);
 	about->start_ns = job->start_ns;
 	about->duration_ns = clock_subtract(job->end_ns, job->start_ns);
-	about->complete = job->complete;
+	about->complete = job->complete && !is_damaged(job);
 	about->events = count_events(about);
 	about->survivors = job->complete ? count_survivors(job) : TABLE_NO_UINT;
 	about->lost = job->complete ? job->lost : TABLE_NO_UINT;

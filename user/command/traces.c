@@ -60,9 +60,13 @@ void traces_close(struct trace_reader **readers, size_t count)
 			trace_reader_close(readers[i]);
 }
 
-void traces_tell_unread(const struct trace_reader *reader, const char *path)
+void traces_tell_unread(struct trace_reader *reader, const char *path)
 {
-	const char *why = trace_reader_string_error(reader);
+	const char *why = trace_reader_damage(reader);
+
+	if (why)
+		log_warning("%s: %s", path, why);
+	why = trace_reader_string_error(reader);
 
 	if (why)
 		log_warning("%s: %s; arguments of spans that stand there are left out", path, why);

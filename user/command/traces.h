@@ -18,7 +18,7 @@ void traces_close(struct trace_reader **readers, size_t count);
 
 /* Says on stderr if arguments of spans were asked for and could not be read: they are shown as if
  * there were none. */
-void traces_tell_unread(const struct trace_reader *reader, const char *path);
+void traces_tell_unread(struct trace_reader *reader, const char *path);
 
 /* Says that stdout could not be written; returns the exit status. */
 int output_failed(int error);

@@ -145,8 +145,16 @@ static int use_entry(struct catalog *catalog, struct input *input, const struct 
 	uint64_t start = index->columns[ENTRY_START][row], end = index->columns[ENTRY_END][row];
 	int err = 0;
 
-	if (kind->type == BLOCK_STRINGS)
-		return load_texts(catalog, input, offset, length, error);
+	if (kind->type == BLOCK_STRINGS) {
+		struct trace_error found;
+
+		err = load_texts(catalog, input, offset, length, &found);
+		if (err != -EINVAL && err != -ENODATA)
+			return err ? trace_fail(error, err, "%s", found.text) : 0;
+		if (!catalog->damage.text[0])
+			catalog->damage = found;
+		return 0;
+	}
 	if (kind->type == BLOCK_ARGS) {
 		err = args_blocks_add(catalog->args,
 				      &(struct args_place) { start, end, offset, length, false });
@@ -156,7 +164,7 @@ static int use_entry(struct catalog *catalog, struct input *input, const struct 
 
 		if (rows > TRACE_BLOCK_ROWS_MAX)
 			return trace_damaged(error, offset, WRONG_INDEX);
-		err = catalog_add(catalog, &(struct place) { info, length });
+		err = catalog_add(catalog, &(struct place) { .info = info, .length = length });
 	}
 	return err ? trace_no_memory(error) : 0;
 }

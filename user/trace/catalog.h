@@ -16,13 +16,15 @@
 struct place {
 	struct trace_block_info info;
 	uint64_t length;
+	bool passed_over; /* it could not be read */
 };
 
 struct catalog {
 	struct place *places;
 	size_t count, capacity;
 	struct texts texts;
-	struct args_blocks *args; /* apart: looking into them changes what is kept, not what is */
+	struct trace_error damage; /* of the first strings that could not be read */
+	struct args_blocks *args;  /* apart: looking into them changes what is kept, not what is */
 };
 
 /* Functions return 0; -EINVAL for what is damaged; -ENOMEM; -errno of a read. */
@@ -38,8 +40,8 @@ int catalog_open_block(struct input *input, uint64_t offset, uint64_t length, en
 
 /*
  * Takes in what the index says whose last frame is at `last`: blocks between `start`, where the
- * first block of the file may stand, and `last`. Loads the strings but args; other blocks are not
- * looked at.
+ * first block of the file may stand, and `last`. Loads the strings but args, and notes in `damage`
+ * those that cannot be read; other blocks are not looked at.
  */
 int catalog_read_index(struct catalog *catalog, struct input *input, uint64_t start, uint64_t last,
 		       struct trace_error *error);

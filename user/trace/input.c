@@ -287,3 +287,26 @@ int input_frame(struct input *input, uint64_t offset, uint64_t length, struct mp
 	*next = offset + frame;
 	return 0;
 }
+
+int input_find_frame(struct input *input, uint64_t from, uint64_t *offset,
+		     struct trace_error *error)
+{
+	const uint32_t magic = FRAME_MAGIC;
+	const uint8_t *bytes, *found;
+
+	while (from < input->size && input->size - from >= INPUT_FRAME_BYTES_MIN) {
+		uint64_t left = input->size - from;
+		size_t length = left < FIRST_READ_BYTES ? left : FIRST_READ_BYTES;
+		int err = input_bytes(input, from, length, &bytes, error);
+
+		if (err)
+			return err;
+		found = memmem(bytes, length, &magic, sizeof(magic));
+		if (found) {
+			*offset = from + (found - bytes);
+			return 0;
+		}
+		from += length - (sizeof(magic) - 1);
+	}
+	return -ENODATA;
+}

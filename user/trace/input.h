@@ -44,4 +44,11 @@ int input_bytes(struct input *input, uint64_t offset, size_t length, const uint8
 int input_frame(struct input *input, uint64_t offset, uint64_t length, struct mp *content,
 		uint64_t *next, struct trace_error *error);
 
+/*
+ * Finds where a frame of the trace may begin, at `from` or later, by the bytes that one begins
+ * with. -ENODATA if nowhere.
+ */
+int input_find_frame(struct input *input, uint64_t from, uint64_t *offset,
+		     struct trace_error *error);
+
 #endif

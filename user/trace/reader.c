@@ -22,6 +22,7 @@
  * of a forged file could claim gigabytes of empty strings. */
 #define TEXT_BYTES_MAX (64u << 20)
 #define TEXT_BYTES_PER_BYTE 256
+#define DAMAGES_MAX 64 /* places where a walk looks for the next whole frame */
 
 struct trace_reader {
 	struct input input;
@@ -30,6 +31,9 @@ struct trace_reader {
 	struct trace_totals totals;
 	struct catalog catalog;
 	struct trace_error incomplete; /* empty when complete */
+	struct trace_error damage;     /* the first block that was passed over; empty for none */
+	uint64_t damaged_blocks, damaged_rows[TRACE_KIND_COUNT];
+	struct trace_error damage_text; /* all of it, in words */
 	uint64_t *columns[COLUMNS_MAX];
 	size_t column_rows[COLUMNS_MAX]; /* that fit */
 	uint64_t loaded;		 /* mask of columns of the block read last */
@@ -100,6 +104,49 @@ static int load_rows(struct trace_reader *reader, const struct block *block, uin
 	return 0;
 }
 
+/* --- damage: a block that cannot be read is passed over, and counted --- */
+
+static void note_damage(struct trace_reader *reader, const struct trace_error *error)
+{
+	if (!reader->damaged_blocks++)
+		reader->damage = *error;
+}
+
+uint32_t trace_reader_pass_over(struct trace_reader *reader, size_t number,
+				const struct trace_error *error)
+{
+	struct place *place = &reader->catalog.places[number];
+
+	if (place->passed_over)
+		return 0;
+	place->passed_over = true;
+	note_damage(reader, error);
+	reader->damaged_rows[place->info.kind] += place->info.rows;
+	return place->info.rows;
+}
+
+uint64_t trace_reader_damaged_rows(const struct trace_reader *reader, enum trace_kind kind)
+{
+	return reader->damaged_rows[kind];
+}
+
+const char *trace_reader_damage(struct trace_reader *reader)
+{
+	uint64_t blocks = reader->damaged_blocks, rows = 0;
+
+	if (!blocks)
+		return NULL;
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		rows += reader->damaged_rows[kind];
+	trace_fail(&reader->damage_text, 0, "the trace %s; %llu %s left out%s", reader->damage.text,
+		   (unsigned long long)(rows ? rows : blocks),
+		   rows		 ? rows == 1 ? "row is" : "rows are"
+		   : blocks == 1 ? "block is"
+				 : "blocks are",
+		   rows ? "" : ", of how many rows is not known");
+	return reader->damage_text.text;
+}
+
 /* --- the way over all frames --- */
 
 /* What an index would have said of a block of rows; checks all its columns. */
@@ -159,39 +206,75 @@ static int survey_frame(struct trace_reader *reader, struct mp content, struct p
 	return err ? err : catalog_add(&reader->catalog, place);
 }
 
+/* Reads the frame at `offset` and takes it in. 0, -EINVAL, -ENODATA, -ENOMEM, -errno of a read;
+ * -EPROTO for a whole frame that holds no block as it should be. */
+static int walk_frame(struct trace_reader *reader, uint64_t offset, uint64_t *next,
+		      struct trace_error *found)
+{
+	struct place place = { .info = { .offset = offset } };
+	struct mp content;
+	int err = input_frame(&reader->input, offset, 0, &content, next, found);
+
+	if (err)
+		return err;
+	place.length = *next - offset;
+	err = survey_frame(reader, content, &place);
+	if (err != -EINVAL)
+		return err;
+	trace_damaged(found, offset, "the block is not what it should be");
+	return -EPROTO;
+}
+
+/* Finds the next frame behind a damaged one that can be read, and takes it in. -ENODATA if there is
+ * none up to the end. */
+static int walk_on(struct trace_reader *reader, uint64_t offset, uint64_t *next)
+{
+	struct trace_error found;
+	int err = -EINVAL;
+
+	while (err == -EINVAL || err == -ENODATA) {
+		err = input_find_frame(&reader->input, offset + 1, &offset, &found);
+		if (err)
+			return err;
+		err = walk_frame(reader, offset, next, &found);
+	}
+	return err;
+}
+
 /*
- * Reads frame by frame up to the end or the first that is not whole. Sets `incomplete`: who calls
- * this found no end that could be used. Fails only if memory or the disk does.
+ * Reads frame by frame up to the end. A frame that is not whole is passed over where a whole one
+ * follows; a whole one that holds something else was not written by us, nor is what follows. Sets
+ * `incomplete`: who calls this found no end that could be used. Fails only if memory or the disk
+ * does.
  */
 static int walk(struct trace_reader *reader, uint64_t offset, const char *why,
 		struct trace_error *error)
 {
-	struct input *input = &reader->input;
 	struct trace_error *incomplete = &reader->incomplete, found;
+	uint64_t next = offset;
 	int err = 0;
 
 	catalog_clear(&reader->catalog);
-	while (offset < input->size) {
-		struct place place = { .info = { .offset = offset } };
-		struct mp content;
-		uint64_t next;
+	for (; offset < reader->input.size; offset = next) {
+		err = walk_frame(reader, offset, &next, &found);
+		if ((err == -EINVAL || err == -ENODATA) && reader->damaged_blocks < DAMAGES_MAX) {
+			int further = walk_on(reader, offset, &next);
 
-		err = input_frame(input, offset, 0, &content, &next, &found);
-		if (!err) {
-			place.length = next - offset;
-			err = survey_frame(reader, content, &place);
-			if (err)
-				trace_damaged(&found, offset, "the block is not what it should be");
+			if (!further) {
+				if (err == -ENODATA)
+					trace_damaged(&found, offset, "not a whole block");
+				note_damage(reader, &found);
+			}
+			err = further == -ENODATA ? err : further;
 		}
 		if (err)
 			break;
-		offset = next;
 	}
 	if (err == -ENOMEM)
 		return trace_no_memory(error);
-	if (err && err != -EINVAL && err != -ENODATA)
+	if (err && err != -EINVAL && err != -ENODATA && err != -EPROTO)
 		return trace_fail(error, err, "%s", found.text);
-	if (err == -EINVAL)
+	if (err == -EINVAL || err == -EPROTO)
 		trace_fail(incomplete, 0, "the trace %s; what follows was not read", found.text);
 	else if (why)
 		trace_fail(incomplete, 0, "%s", why);
@@ -261,6 +344,8 @@ static int find_blocks(struct trace_reader *reader, uint64_t start, struct trace
 	if (!err)
 		return walk(reader, start, NULL, error);
 	err = use_tail(reader, start, &tail, &found);
+	if (!err && reader->catalog.damage.text[0])
+		note_damage(reader, &reader->catalog.damage);
 	if (err != -EINVAL && err != -ENODATA)
 		return err ? trace_fail(error, err, "%s", found.text) : 0;
 	snprintf(why, sizeof(why), "the trace %s", found.text);

@@ -51,6 +51,18 @@ const struct trace_totals *trace_reader_totals(const struct trace_reader *reader
 /* NULL when complete, else why not, in words. */
 const char *trace_reader_incomplete(const struct trace_reader *reader);
 
+/*
+ * Notes that a block could not be read (trace_reader_read and trace_reader_view said -EINVAL, and
+ * `error` why) and is passed over: a damaged block is lost, not the trace. Returns how many rows
+ * are lost by that, 0 for one that was noted before.
+ */
+uint32_t trace_reader_pass_over(struct trace_reader *reader, size_t number,
+				const struct trace_error *error);
+/* Rows of that kind in blocks that were passed over. */
+uint64_t trace_reader_damaged_rows(const struct trace_reader *reader, enum trace_kind kind);
+/* What was damaged so far, in words, or NULL. A trace that has its end may still be damaged. */
+const char *trace_reader_damage(struct trace_reader *reader);
+
 /* Blocks of known kinds, in file order. */
 size_t trace_reader_block_count(const struct trace_reader *reader);
 const struct trace_block_info *trace_reader_block_info(const struct trace_reader *reader,
