@@ -401,7 +401,13 @@ static void test_hostile_rows(void **state)
 					  : made_abandon(&made[i]);
 		}
 		report = made_report(readers, 2);
-		assert_int_equal(report->table_count, 14);
+		for (size_t i = 0; i < report->table_count; i++) {
+			const struct table *table = report->tables[i];
+
+			assert_true(table->absent ? table->note != NULL : table->column_count > 0);
+			if (!table->absent && table->shape == TABLE_RECORD)
+				assert_int_equal(table->row_count, 1);
+		}
 		report_free(report);
 		made_close(&made[0]);
 		made_close(&made[1]);

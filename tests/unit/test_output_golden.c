@@ -106,10 +106,10 @@ static void check_report(const char *trace, int (*render)(struct sink *, const s
 
 static int render_text(struct sink *out, const struct report *report)
 {
-	const struct text_options options = { .width = 100, .top = 3 };
+	static const struct style style = { .width = 100 };
+	const struct grid_options options = { .style = &style, .top = 3 };
 
-	return text_report(out, (const struct table *const *)report->tables, report->table_count,
-			   &options);
+	return text_report(out, report, &options);
 }
 
 static int render_json(struct sink *out, const struct report *report)

@@ -2,6 +2,7 @@
 /*
  * Tables as text: alignment, units, what is left out and said to be, and the first screen.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,6 @@
 #include <cmocka.h>
 
 #include "output/escape.h"
-#include "output/summary.h"
 #include "output/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -31,7 +31,8 @@ static void keep(struct sink *out)
 
 static const char *render(const struct table *table, size_t width, uint64_t top)
 {
-	const struct text_options options = { .width = width, .top = top };
+	const struct style style = { .width = width };
+	const struct grid_options options = { .style = &style, .top = top };
 	struct sink out;
 
 	sink_open_memory(&out);
@@ -114,17 +115,54 @@ static void test_aligned(void **state)
 	table_free(table);
 }
 
-static void test_top(void **state)
+/* What has less than half a percent of the sum, or is beyond --top, is one row. */
+static void test_other(void **state)
 {
 	struct table *table = new_list("files", "Files");
+	static const uint64_t times[] = { 5, 1000, 4, 1000000, 300000, 3, 2 };
+	struct cell *row;
 
-	add_column(table, "path", "path", UNIT_NONE);
-	for (int i = 0; i < 1234; i++)
-		add_row(table, "/x");
-	assert_int_equal(count_lines(render(table, 100, 0)), 2 + 1234);
-	assert_int_equal(count_lines(render(table, 100, 1234)), 2 + 1234);
-	assert_int_equal(count_lines(render(table, 100, 20)), 2 + 20 + 1);
-	assert_non_null(strstr(shown, "… and 1,214 more (--top 0 shows all)\n"));
+	add_column(table, "path", "file", UNIT_PATH);
+	add_column(table, "time_ns", "time", UNIT_NS);
+	add_column(table, "count", "calls", UNIT_COUNT);
+	add_column(table, "max_ns", "longest", UNIT_NS);
+	for (size_t i = 0; i < COUNT(times); i++) {
+		row = add_row(table, "/data/x.bin");
+		cell_uint(&row[1], times[i] * 1000);
+		cell_uint(&row[2], i + 1);
+		cell_uint(&row[3], times[i]);
+	}
+	assert_int_equal(table_show(table, "path,time_ns,count,max_ns", "time_ns", NULL, NULL), 0);
+	assert_string_equal(render(table, 100, 20), "Files\n"
+						    "  time  of I/O  calls  longest  file\n"
+						    " 1.0 s   76.9%      4   1.0 ms  /data/x.bin\n"
+						    "300 ms   23.1%      5   300 us  /data/x.bin\n"
+						    "1.0 ms    0.1%     19        -  other (5)\n");
+	/* One row more is not worth being another. */
+	assert_int_equal(count_lines(render(table, 100, 6)), 2 + 2 + 1);
+	assert_int_equal(count_lines(render(table, 100, 1)), 2 + 1 + 1);
+	assert_int_equal(count_lines(render(table, 100, 0)), 2 + COUNT(times));
+	table_free(table);
+}
+
+/* A view that names what is no column is an error; what was not recorded is not. */
+static void test_view(void **state)
+{
+	struct table *table = new_list("files", NULL);
+	const char *unknown = NULL;
+
+	add_column(table, "path", "file", UNIT_PATH);
+	add_column(table, "read", NULL, UNIT_NONE);
+	add_column(table, "write.bytes", "written", UNIT_BYTES);
+	add_row(table, "/x");
+	assert_int_equal(
+		table_show(table, "path,read.bytes,write.bytes", "read.bytes", NULL, &unknown), 0);
+	assert_int_equal(table->view.shown_count, 2);
+	assert_int_equal(table->view.by, TABLE_NO_COLUMN);
+	assert_int_equal(table_show(table, "path,writ.bytes", NULL, NULL, &unknown), -EINVAL);
+	assert_string_equal(unknown, "writ.bytes");
+	assert_int_equal(table_show(table, "path", "nothing", NULL, &unknown), -EINVAL);
+	assert_int_equal(table_show(table, "path", NULL, "nothing", &unknown), -EINVAL);
 	table_free(table);
 }
 
@@ -163,248 +201,105 @@ static void test_record(void **state)
 	table_free(table);
 }
 
-/* A wide table: headings of several lines, then columns without content go, then it comes in parts.
- * No line is too long and no number is missing. */
+/* A wide table: headings of several lines, columns without content go, then what matters least. One
+ * line a row; no line is too long; a path is shortened in its directories. */
 static void test_wide(void **state)
 {
 	struct table *table = new_list("files", NULL);
 	const char *path = "/data/a/long/path/that/has/no/end/and/some/more/of/it/train.bin";
 	struct cell *row;
 
-	add_column(table, "path", "file", UNIT_NONE);
-	for (int i = 0; i < 12; i++) {
+	add_column(table, "path", "file", UNIT_PATH);
+	for (int i = 0; i < 16; i++) {
 		char name[24];
 
 		snprintf(name, sizeof(name), "column %d", i);
 		add_column(table, name, name, UNIT_BYTES);
 	}
 	row = add_row(table, path);
-	for (int i = 0; i < 12; i += 2)
+	for (int i = 0; i < 16; i += 2)
 		cell_uint(&row[1 + i], (i + 1) * 1024);
 	row = add_row(table, "/b");
 	cell_uint(&row[1], 5);
-	assert_int_equal(widest_line(render(table, 250, 0)), strlen(path) + 12 * (8 + 2) + 2);
+	/* Eight columns that hold something: seven and the path. */
+	assert_int_equal(widest_line(render(table, 250, 0)),
+			 5 * (8 + 2) + 2 * (9 + 2) + strlen(path));
 	assert_int_equal(count_lines(shown), 3);
-
-	assert_int_equal(widest_line(render(table, 160, 0)), 160);
-	assert_int_equal(count_lines(shown), 4);
-	assert_null(strstr(shown, "left out"));
-
-	/* As on the screen. */
+	assert_null(strstr(shown, "column 14"));
+	assert_null(strstr(shown, "column 1 "));
 	/* clang-format off */
 	assert_string_equal(render(table, 100, 0),
-		"                                                column   column   column   column   column    column\n"
-		"file                                                 0        2        4        6        8        10\n"
-		"/data/a/long/p…/and/some/more/of/it/train.bin  1.0 KiB  3.0 KiB  5.0 KiB  7.0 KiB  9.0 KiB  11.0 KiB\n"
-		"/b                                                 5 B        -        -        -        -         -\n"
-		"(columns left out, with nothing but 0, no or -: column 1, column 3, column 5, column 7, column 9,\n"
-		"column 11)\n");
+		" column   column   column   column   column    column    column\n"
+		"      0        2        4        6        8        10        12  file\n"
+		"1.0 KiB  3.0 KiB  5.0 KiB  7.0 KiB  9.0 KiB  11.0 KiB  13.0 KiB  /data/…/some/more/of/it/train.bin\n"
+		"    5 B        -        -        -        -         -         -  /b\n");
 	assert_string_equal(render(table, 60, 0),
-		"                                            column   column\n"
-		"file                                             0        2\n"
-		"/data/a/long/…d/some/more/of/it/train.bin  1.0 KiB  3.0 KiB\n"
-		"/b                                             5 B        -\n"
-		"\n"
-		"                                            column   column\n"
-		"file                                             4        6\n"
-		"/data/a/long/…d/some/more/of/it/train.bin  5.0 KiB  7.0 KiB\n"
-		"\n"
-		"                                            column    column\n"
-		"file                                             8        10\n"
-		"/data/a/long/…d/some/more/of/it/train.bin  9.0 KiB  11.0 KiB\n"
-		"(columns left out, with nothing but 0, no or -: column 1,\n"
-		"column 3, column 5, column 7, column 9, column 11)\n"
-		"(rows of later parts left out, with nothing but 0, no or -)\n");
+		" column   column   column\n"
+		"      0        2        4  file\n"
+		"1.0 KiB  3.0 KiB  5.0 KiB  /data/…/some/more/of/it/train.bin\n"
+		"    5 B        -        -  /b\n");
 	/* clang-format on */
+	for (size_t width = 60; width < 200; width++)
+		assert_true(widest_line(render(table, width, 0)) <= width);
 	table_free(table);
 }
 
-/* --- the first screen ----------------------------------------------------------------------------
- */
-
-static struct table *new_record(const char *name)
+/* Directories go first, the name never: it is what one looks for. */
+static void test_paths(void **state)
 {
-	struct table *table;
+	static const struct {
+		const char *path, *shown;
+		size_t columns;
+	} cases[] = {
+		{ "/data/train.bin", "/data/train.bin", 15 },
+		{ "/data/a/b/train.bin", "/data/…/train.bin", 17 },
+		{ "/data/a/b/train.bin", "…/b/train.bin", 14 },
+		{ "/data/a/b/train.bin", "…/train.bin", 11 },
+		{ "/data/a/b/train.bin", "…/train.bin", 3 },
+		{ "train.bin", "train.bin", 3 },
+		{ "/train.bin", "…/train.bin", 5 },
+		{ "/données/größe/x/train.bin", "/données/…/train.bin", 20 },
+		{ "other (1,234)", "other (1,234)", 13 },
+	};
 
-	assert_int_equal(table_new(&table, name, NULL, TABLE_RECORD), 0);
-	return table;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct sink out;
+
+		sink_open_memory(&out);
+		escape_path(&out, cases[i].path, strlen(cases[i].path), cases[i].columns);
+		keep(&out);
+		assert_string_equal(shown, cases[i].shown);
+	}
 }
 
-struct field {
-	const char *name;
-	struct cell cell;
-};
-
-#define UINT(value)                                                                                \
-	{                                                                                          \
-		.type = CELL_UINT, .uint = (value)                                                 \
-	}
-#define TEXT(value)                                                                                \
-	{                                                                                          \
-		.type = CELL_TEXT, .text = (value), .length = sizeof(value) - 1                    \
-	}
-#define FLAG(value)                                                                                \
-	{                                                                                          \
-		.type = CELL_BOOL, .flag = (value)                                                 \
-	}
-
-static void fill(struct table *table, const struct field *fields, size_t count)
+/* Colour only where it is asked for, and then it ends. */
+static void test_colour(void **state)
 {
-	struct cell *row;
-
-	if (!table->column_count)
-		for (size_t i = 0; i < count; i++)
-			add_column(table, fields[i].name, fields[i].name, UNIT_NONE);
-	assert_int_equal(table_add_row(table, &row), 0);
-	for (size_t i = 0; i < count; i++)
-		row[i] = fields[i].cell;
-}
-
-static const struct field trace_fields[] = {
-	{ "hosts", TEXT("node17") },
-	{ "kernel", TEXT("6.1.0") },
-	{ "command", TEXT("python3 train.py") },
-	{ "exit_code", UINT(0) },
-	{ "duration_ns", UINT(100000000000) },
-	{ "complete", FLAG(false) },
-	{ "incomplete_reason", TEXT("the tracer was killed") },
-	{ "layers.syscall.state", TEXT("on") },
-	{ "layers.block.state", TEXT("off") },
-	{ "layers.block.reason", TEXT("not asked for") },
-	{ "events", UINT(1234567) },
-	{ "lost.total", UINT(1003) },
-	{ "lost.by_layer.syscall", UINT(1000) },
-	{ "lost.by_layer.fault", UINT(3) },
-	{ "lost.by_layer.task", UINT(0) },
-};
-
-static const struct field totals_fields[] = {
-	{ "read.count", UINT(12) },
-	{ "read.time_ns", UINT(1000000) },
-	{ "write.count", UINT(0) },
-	{ "sync.count", { .type = CELL_NULL } },
-	{ "mmap_read.faults", UINT(4096) },
-	{ "mmap_read.time_ns", UINT(12300000000) },
-	{ "mmap_read.fetched_bytes", UINT(511ull << 20) },
-	{ "io.time_ns", UINT(12301000000) },
-};
-
-static struct table *make_doors(size_t count)
-{
-	struct table *table = new_list("doors", NULL);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct field fields[] = {
-			{ "door",
-			  { .type = CELL_TEXT, .text = "abcdefghij" + i % 10, .length = 1 } },
-			{ "op", TEXT("read") },
-			{ "count", UINT(5) },
-			{ "bytes", UINT(4096) },
-			{ "fetched_bytes", UINT(1024) },
-			{ "time_ns", UINT(1000) },
-		};
-
-		fill(table, fields, COUNT(fields));
-	}
-	return table;
-}
-
-static struct table *make_files(size_t count)
-{
-	struct table *table = new_list("files", NULL);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct field fields[] = {
-			{ "path", TEXT("/data/train.bin") },  { "read.time_ns", UINT(1000) },
-			{ "mmap.time_ns", UINT(2000) },	      { "mmap.faults", UINT(7) },
-			{ "mmap.fetched_bytes", UINT(2048) },
-		};
-
-		fill(table, fields, COUNT(fields));
-	}
-	return table;
-}
-
-static const char *screen(size_t doors, size_t files, size_t width)
-{
-	struct table *tables[] = { new_record("trace"), new_record("totals"), make_doors(doors),
-				   make_files(files) };
+	const struct style style = { .width = 80, .colour = true };
+	const struct grid_options options = { .style = &style };
+	struct table *table = new_list("files", "Files");
 	struct sink out;
 
-	fill(tables[0], trace_fields, COUNT(trace_fields));
-	fill(tables[1], totals_fields, COUNT(totals_fields));
+	add_column(table, "path", "file", UNIT_PATH);
+	add_row(table, "/data/x");
 	sink_open_memory(&out);
-	assert_int_equal(
-		summary_write(&out, (const struct table *const *)tables, COUNT(tables), width), 0);
+	text_table(&out, table, &options);
 	keep(&out);
-	for (size_t i = 0; i < COUNT(tables); i++)
-		table_free(tables[i]);
-	return shown;
-}
-
-static void test_screen(void **state)
-{
-	assert_string_equal(
-		screen(1, 2, 100),
-		"python3 train.py\n"
-		"on node17, Linux 6.1.0, exit status 0, 1,234,567 events\n"
-		"ran 1m 40s, in I/O for 12.3 s of it (12.3%)\n"
-		"INCOMPLETE: the tracer was killed\n"
-		"LOST: 1,003 events (syscall 1,000, fault 3); totals are exact, the other tables "
-		"lack them\n"
-		"not recorded: block (not asked for)\n"
-		"\n"
-		"                       time  of the run  calls  bytes  from storage  errors\n"
-		"read                 1.0 ms       <0.1%     12      -             -       -\n"
-		"metadata                  -           -      -      -             -       -\n"
-		"sync                      -           -      -      -             -       -\n"
-		"mmap read (faults)   12.3 s       12.3%  4,096      -       511 MiB       -\n"
-		"mmap write (faults)       -           -      -      -             -       -\n"
-		"\n"
-		"door     read    time  from storage  written  time  created by writes\n"
-		"a     4.0 KiB  1.0 us       1.0 KiB        -     -                  -\n"
-		"\n"
-		"file               time  read  faults  from storage  written\n"
-		"/data/train.bin  3.0 us     -       7       2.0 KiB        -\n"
-		"/data/train.bin  3.0 us     -       7       2.0 KiB        -\n");
-}
-
-/* However much there is to say: one screen. */
-static void test_screen_is_one(void **state)
-{
-	for (size_t doors = 0; doors < 12; doors++) {
-		for (size_t files = 0; files < 9; files++) {
-			screen(doors, files, 80);
-			assert_true(count_lines(shown) <= SUMMARY_LINES);
-			assert_true(widest_line(shown) <= 80);
-			assert_int_equal(!!strstr(shown, "/data/train.bin"), files > 0);
-		}
-	}
-}
-
-/* Without any table nothing is made up. */
-static void test_screen_of_nothing(void **state)
-{
-	struct sink out;
-
-	sink_open_memory(&out);
-	assert_int_equal(summary_write(&out, NULL, 0, 100), 0);
-	keep(&out);
-	assert_non_null(strstr(shown, "LOST: unknown"));
-	assert_null(strstr(shown, "0"));
+	assert_string_equal(shown, "\033[1mFiles\033[0m\n\033[2mfile\033[0m\n/data/x\n");
+	assert_null(strchr(render(table, 80, 0), '\033'));
+	assert_true(style_colour("always", -1));
+	assert_false(style_colour("never", -1));
+	assert_false(style_colour("auto", -1));
+	table_free(table);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_aligned),
-		cmocka_unit_test(test_top),
-		cmocka_unit_test(test_nothing_to_show),
-		cmocka_unit_test(test_record),
-		cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_screen),
-		cmocka_unit_test(test_screen_is_one),
-		cmocka_unit_test(test_screen_of_nothing),
+		cmocka_unit_test(test_aligned), cmocka_unit_test(test_other),
+		cmocka_unit_test(test_view),	cmocka_unit_test(test_nothing_to_show),
+		cmocka_unit_test(test_record),	cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_paths),	cmocka_unit_test(test_colour),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,10 @@ void *measured_state(const struct measured *measured, const struct analysis *ana
 struct analysis {
 	const char *name, *title; /* of its table */
 	enum table_shape shape;
+	/* What of it people are shown, see table_show: columns, what matters most first; the one
+	 * that rows are sorted by and whose share is told; the one that chooses rows. */
+	const char *shown, *by, *only;
+	bool text_only;	    /* the same numbers stand in other tables: not in JSON */
 	const char *absent; /* not NULL: nothing is called, the table is absent for this reason */
 	int (*begin)(const struct job *job, void **state);
 	struct walk_calls passing;
@@ -51,9 +55,14 @@ extern const struct analysis analysis_failed_lookups;
 extern const struct analysis analysis_processes;
 extern const struct analysis analysis_spans;
 extern const struct analysis analysis_overlap;
+extern const struct analysis analysis_ranks;
 extern const struct analysis analysis_levels;
 extern const struct analysis analysis_epochs;
 extern const struct analysis analysis_steps;
 extern const struct analysis analysis_findings;
+extern const struct analysis analysis_timeline;
+extern const struct analysis analysis_access;
+extern const struct analysis analysis_places;
+extern const struct analysis analysis_caveats;
 
 #endif

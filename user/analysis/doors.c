@@ -11,12 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/doors.h"
 #include "analysis/rollup.h"
 
-#define DOORS (DOOR_UNKNOWN + 1)
-
-enum { SIDE_READ, SIDE_WRITE, SIDES };
 static const char *const side_names[SIDES] = { "read", "write" };
 
 struct doors {
@@ -161,9 +158,16 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
+const struct tally *doors_tally(const struct measured *measured, enum io_door door,
+				enum door_side side)
+{
+	const struct doors *all = measured_state(measured, &analysis_doors);
+
+	return rollup_tally(&all->rollup, door, class_of(door, side));
+}
+
 const struct analysis analysis_doors = {
 	.name = "doors",
-	.title = "Doors",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,

@@ -187,7 +187,7 @@ struct line {
 };
 
 static const struct table_column columns[] = {
-	{ "directory", "directory", UNIT_NONE, "directory of the path",
+	{ "directory", "directory", UNIT_PATH, "directory of the path",
 	  TABLE_TEXT(struct line, directory), 0 },
 	{ "count", "count", UNIT_COUNT, "calls that failed", TABLE_UINT(struct line, count), 0 },
 	{ "enoent", "not found", UNIT_COUNT, "... because there is nothing by that name",
@@ -196,7 +196,7 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct line, other), 0 },
 	{ "thread_time_ns", "thread time", UNIT_NS, "time of the calls, summed over threads",
 	  TABLE_UINT(struct line, thread_time_ns), 0 },
-	{ "example", "for example", UNIT_NONE, "the first such path",
+	{ "example", "for example", UNIT_PATH, "the first such path",
 	  TABLE_TEXT(struct line, example), 0 },
 };
 
@@ -252,6 +252,7 @@ static int fill(void *state, struct table *table)
 const struct analysis analysis_failed_lookups = {
 	.name = "failed_lookups",
 	.title = "Failed look-ups",
+	.shown = "directory,count,enoent,other,thread_time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,

@@ -201,7 +201,14 @@ static int get_deleted(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column first_columns[] = {
-	{ "path", "file", UNIT_NONE, "path of the file", TABLE_TEXT(struct file_view, path), 0 },
+	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct file_view, path), 0 },
+	{ "time_ns", "time", UNIT_NS, "time in I/O on it, the sum of its kinds",
+	  TABLE_UINT(struct file_view, time_ns), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read, unattributed ones included",
+	  TABLE_UINT(struct file_view, fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
+	  TABLE_UINT(struct file_view, created_bytes), JOB_PAGECACHE },
 	{ "host", NULL, UNIT_NONE, "host that it is on", TABLE_LITERAL(struct file_view, host), 0 },
 	{ "dev", NULL, UNIT_NONE, "device, MAJOR:MINOR", get_dev, 0, 0 },
 	{ "ino", NULL, UNIT_NONE, "inode", TABLE_UINT(struct file_view, ino), 0 },
@@ -336,8 +343,14 @@ static struct file_view view_of(const struct files *files, uint32_t number)
 	};
 
 	memcpy(view.patterns, use->patterns, sizeof(view.patterns));
-	for (size_t i = 0; i < USES; i++)
+	for (size_t i = 0; i < USES; i++) {
 		view.tallies[i] = *rollup_tally(&files->rollup, number, uses[i].measure);
+		view.time_ns += view.tallies[i].time.measure;
+		view.fetched_bytes += view.tallies[i].fetched_bytes;
+		view.created_bytes += view.tallies[i].created_bytes;
+	}
+	view.fetched_bytes += use->unattributed.fetched_bytes;
+	view.created_bytes += use->unattributed.created_bytes;
 	if (number != FILE_UNKNOWN)
 		set_identity(&view, files, number);
 	return view;
@@ -393,6 +406,9 @@ static int fill(void *state, struct table *table)
 const struct analysis analysis_files = {
 	.name = "files",
 	.title = "Files",
+	.shown = "path,time_ns,fetched_bytes,read.bytes,mmap.faults,write.bytes,opens,"
+		 "pattern.random,metadata.count,size_bytes,processes,mmap.major",
+	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,

@@ -24,6 +24,7 @@ struct file_view {
 	struct table_text path, filesystem;
 	const char *host;
 	char dev[32];
+	uint64_t time_ns, fetched_bytes, created_bytes; /* of all uses */
 	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
 	struct page_sums unattributed, indirect;
 	bool known, deleted;

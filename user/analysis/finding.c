@@ -221,22 +221,28 @@ static int get_evidence(struct table *table, struct cell *cell, const void *row,
 	return status ? status : table_add(record, finding->evidence);
 }
 
-static const struct table_column columns[] = {
-	{ "id", "finding", UNIT_NONE, "name of the finding, for --explain", get_id, 0, 0 },
-	{ "severity", "severity", UNIT_NONE, "high, medium, low or note, by cost", get_severity, 0,
-	  0 },
-	{ "title", "what", UNIT_NONE, "what it is", TABLE_LITERAL(struct finding, title), 0 },
-	{ "cost_ns", "cost", UNIT_NS, "time that it took and that no compute hid",
-	  TABLE_UINT(struct finding, verdict.cost_ns), 0 },
-	{ "cost_bytes", "bytes", UNIT_BYTES, "bytes that it moved",
-	  TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
-	{ "confidence", "confidence", UNIT_NONE, "how sure it is: high, medium or low",
-	  get_confidence, 0, 0 },
-	{ "evidence", NULL, UNIT_NONE, "the numbers that it goes by", get_evidence, 0, 0 },
-	{ "says", NULL, UNIT_NONE, "the same in words", TABLE_LITERAL(struct finding, says), 0 },
-	{ "advice", NULL, UNIT_NONE, "what to change", TABLE_LITERAL(struct finding, advice), 0 },
-	{ "more", NULL, UNIT_NONE, "a command that shows more", TABLE_LITERAL(struct finding, more),
-	  0 },
+static const struct table_column columns[FINDING_COLUMNS] = {
+	[FINDING_ID] = { "id", "finding", UNIT_NONE, "name of the finding, for --explain", get_id,
+			 0, 0 },
+	[FINDING_SEVERITY] = { "severity", "severity", UNIT_NONE,
+			       "high, medium, low or note, by cost", get_severity, 0, 0 },
+	[FINDING_TITLE] = { "title", "what", UNIT_NONE, "what it is",
+			    TABLE_LITERAL(struct finding, title), 0 },
+	[FINDING_COST_NS] = { "cost_ns", "cost", UNIT_NS,
+			      "time that it took and that no compute hid",
+			      TABLE_UINT(struct finding, verdict.cost_ns), 0 },
+	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, "bytes that it moved",
+				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
+	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE,
+				 "how sure it is: high, medium or low", get_confidence, 0, 0 },
+	[FINDING_EVIDENCE_COLUMN] = { "evidence", NULL, UNIT_NONE, "the numbers that it goes by",
+				      get_evidence, 0, 0 },
+	[FINDING_SAYS] = { "says", NULL, UNIT_NONE, "the same in words",
+			   TABLE_LITERAL(struct finding, says), 0 },
+	[FINDING_ADVICE] = { "advice", NULL, UNIT_NONE, "what to change",
+			     TABLE_LITERAL(struct finding, advice), 0 },
+	[FINDING_MORE] = { "more", NULL, UNIT_NONE, "a command that shows more",
+			   TABLE_LITERAL(struct finding, more), 0 },
 };
 
 static int ask_all(struct findings *findings)
@@ -275,6 +281,7 @@ static int conclude(const struct measured *measured, struct table *table)
 const struct analysis analysis_findings = {
 	.name = "findings",
 	.title = "Findings",
+	.shown = "cost_ns,cost_bytes,severity,confidence,id,title",
 	.shape = TABLE_LIST,
 	.conclude = conclude,
 };

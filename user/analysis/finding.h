@@ -68,6 +68,21 @@ struct finding_rule {
 #define FINDING_THRESHOLDS(list)                                                                   \
 	.thresholds = (list), .threshold_count = sizeof(list) / sizeof((list)[0])
 
+/* Columns of the table "findings", for those who write them. */
+enum finding_column {
+	FINDING_ID,
+	FINDING_SEVERITY,
+	FINDING_TITLE,
+	FINDING_COST_NS,
+	FINDING_COST_BYTES,
+	FINDING_CONFIDENCE,
+	FINDING_EVIDENCE_COLUMN,
+	FINDING_SAYS,
+	FINDING_ADVICE,
+	FINDING_MORE,
+	FINDING_COLUMNS,
+};
+
 /* What the rules see. */
 struct findings {
 	const struct measured *measured;

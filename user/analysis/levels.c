@@ -42,7 +42,7 @@ static const struct table_column columns[] = {
 	  0 },
 	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
 	  TABLE_UINT(struct line, time_ns), 0 },
-	{ "unoverlapped_ns", "not hidden by compute", UNIT_NS, "the part without compute",
+	{ "unoverlapped_ns", "unoverlapped", UNIT_NS, "the part without compute",
 	  TABLE_UINT(struct line, unoverlapped_ns), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; of faults, those they brought in",
 	  TABLE_UINT(struct line, bytes), 0 },

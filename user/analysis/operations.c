@@ -264,6 +264,8 @@ static int fill(void *state, struct table *table)
 const struct analysis analysis_operations = {
 	.name = "operations",
 	.title = "Operations",
+	.shown = "op,thread_time_ns,count,bytes,p50_ns,p99_ns,max_ns,fetched_bytes,errors",
+	.by = "thread_time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,

@@ -55,14 +55,14 @@ static const struct table_column measures[] = {
 	  TABLE_UINT(struct line, compute_ns), 0 },
 	{ "io_ns", "I/O", UNIT_NS, "time with at least one operation or fault under way",
 	  TABLE_UINT(struct line, io_ns), 0 },
-	{ "unoverlapped_io_ns", "I/O not hidden", UNIT_NS, "the part of it without compute",
+	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, "the part of it without compute",
 	  TABLE_UINT(struct line, unoverlapped_io_ns), 0 },
 	{ "unoverlapped_compute_ns", "compute without I/O", UNIT_NS, "compute without I/O",
 	  TABLE_UINT(struct line, unoverlapped_compute_ns), 0 },
 	{ "app_io_ns", "app I/O", UNIT_NS, "time in the application's own spans of I/O",
 	  TABLE_UINT(struct line, app_io_ns), 0 },
-	{ "unoverlapped_app_io_ns", "app I/O not hidden", UNIT_NS, "the part of it without compute",
-	  TABLE_UINT(struct line, unoverlapped_app_io_ns), 0 },
+	{ "unoverlapped_app_io_ns", "unoverlapped app I/O", UNIT_NS,
+	  "the part of it without compute", TABLE_UINT(struct line, unoverlapped_app_io_ns), 0 },
 	{ "unoverlapped_app_compute_ns", "compute without app I/O", UNIT_NS,
 	  "compute without the application's own spans of I/O",
 	  TABLE_UINT(struct line, unoverlapped_app_compute_ns), 0 },
@@ -317,9 +317,40 @@ static int fill(void *state, struct table *table)
 	return status ? status : add_job(table, job);
 }
 
+/* --- the table of ranks --- */
+
+static int fill_ranks(void *state, struct table *table)
+{
+	const struct job *job = *(const struct job **)state;
+	const struct activities *all = job->activities;
+	int status = table_add_column(table, &rank_column);
+
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(measures));
+	for (size_t i = 1; i < all->group_count && !status; i++) {
+		const struct line line = line_of(&all->groups[i]);
+
+		if (all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count)
+			status = table_add(table, &line);
+	}
+	return status;
+}
+
+const struct analysis analysis_ranks = {
+	.name = "ranks",
+	.title = "Ranks, the one with the most unoverlapped I/O first",
+	.shape = TABLE_LIST,
+	.shown = "rank,unoverlapped_io_ns,io_ns,compute_ns,unoverlapped_compute_ns,app_io_ns,"
+		 "unoverlapped_app_io_ns",
+	.by = "unoverlapped_io_ns",
+	.text_only = true,
+	.begin = begin,
+	.fill = fill_ranks,
+	.end = free,
+};
+
 const struct analysis analysis_overlap = {
 	.name = "overlap",
-	.title = "Overlap of I/O and compute",
 	.shape = TABLE_RECORD,
 	.begin = begin,
 	.fill = fill,

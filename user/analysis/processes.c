@@ -23,7 +23,7 @@ static int begin(const struct job *job, void **state)
 	if (!processes)
 		return -ENOMEM;
 	processes->job = job;
-	rollup_init(&processes->rollup, job, rollup_find_key("process"), 0);
+	rollup_init(&processes->rollup, job, rollup_find_key("process"), ROLLUP_ALL);
 	*state = processes;
 	return 0;
 }
@@ -79,7 +79,7 @@ struct line {
 
 /* What the columns see of it; next to nothing where events of impossible pids stand together. */
 struct view {
-	uint64_t pid, ppid, start_ns, end_ns;
+	uint64_t pid, ppid, time_ns, start_ns, end_ns;
 	int64_t rank, exit_code, signal;
 	struct table_text comm, command;
 	const char *host;
@@ -118,6 +118,8 @@ static int get_command(struct table *table, struct cell *cell, const void *row,
 
 static const struct table_column columns[] = {
 	{ "pid", "pid", UNIT_NONE, "process id", TABLE_UINT(struct view, pid), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault under way",
+	  TABLE_UINT(struct view, time_ns), 0 },
 	{ "ppid", "parent", UNIT_NONE, "process id of the parent", TABLE_UINT(struct view, ppid),
 	  0 },
 	{ "comm", "name", UNIT_NONE, "name of the program", TABLE_TEXT(struct view, comm), 0 },
@@ -176,6 +178,7 @@ static int add_line(struct table *table, const struct processes *processes, uint
 
 	for (int i = 0; i < IO_CLASS_COUNT; i++)
 		view.classes[i] = *rollup_tally(&processes->rollup, number, i);
+	view.time_ns = rollup_tally(&processes->rollup, number, MEASURE_IO)->time.measure;
 	if (number != PROCESS_UNKNOWN)
 		set_identity(&view, processes->job, &processes->job->processes.processes[number]);
 	return table_add(table, &view);
@@ -233,6 +236,9 @@ static int fill(void *state, struct table *table)
 const struct analysis analysis_processes = {
 	.name = "processes",
 	.title = "Processes",
+	.shown = "comm,pid,rank,time_ns,read.bytes,mmap_read.fetched_bytes,write.bytes,"
+		 "metadata.count,mmap_read.faults,exit_code,start_ns,end_ns",
+	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,

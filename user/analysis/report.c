@@ -24,6 +24,7 @@ static const struct analysis devices = {
 /* clang-format off */
 static const struct analysis *const registry[] = {
 	&analysis_trace,
+	&analysis_caveats,
 	&analysis_totals,
 	&analysis_doors,
 	&analysis_operations,
@@ -33,10 +34,14 @@ static const struct analysis *const registry[] = {
 	&devices,
 	&analysis_spans,
 	&analysis_overlap,
+	&analysis_ranks,
 	&analysis_levels,
 	&analysis_epochs,
 	&analysis_steps,
 	&analysis_findings,
+	&analysis_timeline,
+	&analysis_access,
+	&analysis_places,
 };
 /* clang-format on */
 #define ANALYSES (sizeof(registry) / sizeof(registry[0]))
@@ -115,8 +120,23 @@ static int new_tables(struct report *report)
 	return status;
 }
 
+/* A column that is misspelt in a list of this house is an error, not a column without numbers. */
+static int show(const struct analysis *analysis, struct table *table, struct trace_error *error)
+{
+	const char *unknown = "";
+	int status = 0;
+
+	table->view.text_only = analysis->text_only;
+	if (!table->absent)
+		status = table_show(table, analysis->shown, analysis->by, analysis->only, &unknown);
+	if (status)
+		snprintf(error->text, sizeof(error->text), "the table %s has no column %s",
+			 analysis->name, unknown);
+	return status;
+}
+
 /* Conclusions come last: they see what all others have measured. */
-static int fill_all(struct pass *pass, struct report *report)
+static int fill_all(struct pass *pass, struct report *report, struct trace_error *error)
 {
 	const struct measured measured = {
 		.job = &pass->job,
@@ -132,6 +152,8 @@ static int fill_all(struct pass *pass, struct report *report)
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		if (registry[i]->conclude)
 			status = registry[i]->conclude(&measured, report->tables[i]);
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		status = show(registry[i], report->tables[i], error);
 	return status;
 }
 
@@ -178,7 +200,7 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 		goto out;
 	job_count_unseen(&pass.job);
 	*report = calloc(1, sizeof(**report));
-	status = *report ? fill_all(&pass, *report) : -ENOMEM;
+	status = *report ? fill_all(&pass, *report, error) : -ENOMEM;
 out:
 	for (size_t i = 0; i < ANALYSES; i++)
 		if (registry[i]->end && pass.states[i])
@@ -202,6 +224,14 @@ void report_free(struct report *report)
 		table_free(report->tables[i]);
 	free(report->tables);
 	free(report);
+}
+
+const struct table *report_by(const struct report *report, const struct analysis *analysis)
+{
+	for (size_t i = 0; i < ANALYSES; i++)
+		if (registry[i] == analysis)
+			return report->tables[i];
+	return NULL;
 }
 
 const struct table *report_table(const struct report *report, const char *name)

@@ -7,6 +7,7 @@
 #ifndef FAULTLINE_REPORT_H
 #define FAULTLINE_REPORT_H
 
+#include "analysis/analysis.h"
 #include "analysis/gpu.h"
 #include "analysis/table.h"
 #include "trace/reader.h"
@@ -32,6 +33,8 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 		const char *const *names, size_t trace_count, const struct report_options *options,
 		struct trace_error *error);
 void report_free(struct report *report); /* NULL is fine */
+/* The table of an analysis of the registry. */
+const struct table *report_by(const struct report *report, const struct analysis *analysis);
 /* The table of that name, or NULL. */
 const struct table *report_table(const struct report *report, const char *name);
 

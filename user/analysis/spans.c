@@ -387,6 +387,8 @@ static int fill(void *state, struct table *table)
 const struct analysis analysis_spans = {
 	.name = "spans",
 	.title = "Spans",
+	.shown = "name,category,count,time_ns,io_time_ns,read_bytes,mmap_fetched_bytes,"
+		 "write_bytes,faults,p50_ns,p99_ns,max_ns,unfinished",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,

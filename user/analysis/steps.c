@@ -368,7 +368,7 @@ static const struct table_column columns[] = {
 	{ "wait_ns", "waiting for data", UNIT_NS, "time in spans of category data meanwhile",
 	  TABLE_UINT(struct line, wait_ns), 0 },
 	{ "io_ns", "I/O", UNIT_NS, "time in I/O meanwhile", TABLE_UINT(struct line, io_ns), 0 },
-	{ "stall_ns", "I/O not hidden", UNIT_NS, "the part of it without compute",
+	{ "stall_ns", "unoverlapped I/O", UNIT_NS, "the part of it without compute",
 	  TABLE_UINT(struct line, stall_ns), 0 },
 	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
 	  TABLE_UINT(struct line, read_bytes), JOB_SYSCALL },
@@ -501,7 +501,8 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_steps = {
 	.name = "steps",
-	.title = "Steps",
+	.title = "Steps that stand out",
+	.only = "outlier",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.span_begun = span_begun,

@@ -45,6 +45,8 @@ int table_new(struct table **table, const char *name, const char *title, enum ta
 		return -ENOMEM;
 	store->table.arena = store;
 	store->table.shape = shape;
+	store->table.view.by = TABLE_NO_COLUMN;
+	store->table.view.only = TABLE_NO_COLUMN;
 	status = copy_text(&store->table, name, &store->table.name);
 	if (!status)
 		status = copy_text(&store->table, title, &store->table.title);
@@ -300,4 +302,69 @@ int table_find_column(const struct table *table, const char *name)
 		if (!strcmp(table->columns[i].name, name))
 			return i;
 	return -1;
+}
+
+/* --- views --- */
+
+static bool is_name(const char *name, const char *given, size_t length)
+{
+	return strlen(name) == length && !memcmp(name, given, length);
+}
+
+/* A column NAME stands for all of NAME.* that were not recorded. */
+static bool is_missing_group(const char *name, const char *given, size_t length)
+{
+	size_t group = strlen(name);
+
+	return group < length && !memcmp(name, given, group) && given[group] == '.';
+}
+
+/* Sets *column, to TABLE_NO_COLUMN for one that was not recorded. */
+static int find_given(const struct table *table, const char *given, size_t length, size_t *column)
+{
+	*column = TABLE_NO_COLUMN;
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (is_name(table->columns[i].name, given, length)) {
+			*column = i;
+			return 0;
+		}
+		if (is_missing_group(table->columns[i].name, given, length))
+			return 0;
+	}
+	return -EINVAL;
+}
+
+int table_show(struct table *table, const char *shown, const char *by, const char *only,
+	       const char **unknown)
+{
+	struct table_view *view = &table->view;
+	const char *at = shown ? shown : "";
+	int status = 0;
+
+	view->shown_count = 0;
+	view->by = TABLE_NO_COLUMN;
+	view->only = TABLE_NO_COLUMN;
+	while (*at && !status) {
+		size_t length = strcspn(at, ","), column;
+
+		status = find_given(table, at, length, &column);
+		if (!status && view->shown_count == TABLE_SHOWN_MOST)
+			status = -EINVAL;
+		if (status && unknown)
+			*unknown = at;
+		if (!status && column != TABLE_NO_COLUMN)
+			view->shown[view->shown_count++] = column;
+		at += length + (at[length] == ',');
+	}
+	if (!status && by) {
+		status = find_given(table, by, strlen(by), &view->by);
+		if (status && unknown)
+			*unknown = by;
+	}
+	if (!status && only) {
+		status = find_given(table, only, strlen(only), &view->only);
+		if (status && unknown)
+			*unknown = only;
+	}
+	return status;
 }

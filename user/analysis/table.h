@@ -36,6 +36,7 @@ enum table_unit {
 	UNIT_BYTES,
 	UNIT_NS,
 	UNIT_SHARE, /* a CELL_REAL of 0 to 1: 12.3% */
+	UNIT_PATH,  /* a text that is shortened in its directories only, and stands last */
 };
 
 enum table_shape {
@@ -106,6 +107,18 @@ struct table_group {
 #define TABLE_NO_UINT UINT64_MAX
 #define TABLE_NO_INT INT64_MIN
 
+#define TABLE_SHOWN_MOST 24
+#define TABLE_NO_COLUMN SIZE_MAX
+
+/* What of a table people are shown unless they ask for more. */
+struct table_view {
+	size_t shown[TABLE_SHOWN_MOST]; /* columns, what matters most first */
+	size_t shown_count;		/* 0: all that have a title */
+	size_t by;	/* rows are sorted by this column, which the others' share is of ... */
+	size_t only;	/* ... and those whose bool is false left out; or TABLE_NO_COLUMN */
+	bool text_only; /* the same numbers stand in other tables: not in JSON */
+};
+
 struct table {
 	const char *name;  /* key in the JSON report */
 	const char *title; /* heading in the text report; NULL: only in JSON */
@@ -113,6 +126,7 @@ struct table {
 	bool absent; /* its layer was not captured: JSON null; `note` says why in the text report */
 	const char *note;
 	unsigned int recorded; /* see table_column.needs; the analysis's own bits */
+	struct table_view view;
 	struct table_column *columns;
 	size_t column_count;
 	struct cell *cells; /* row_count x column_count, row by row, in the order to print */
@@ -121,7 +135,7 @@ struct table {
 	void *arena;	    /* owner of everything above */
 };
 
-/* All functions return 0 or -ENOMEM. Texts are copied. */
+/* All functions return 0 or -ENOMEM, but where said otherwise. Texts are copied. */
 int table_new(struct table **table, const char *name, const char *title, enum table_shape shape);
 void table_free(struct table *table); /* NULL is fine */
 /* Columns are added before the first row. All texts of a column are copied. */
@@ -148,6 +162,13 @@ int table_set_texts(struct table *table, struct cell *cell, const struct cell *t
 /* Makes a table within this one, which frees it. */
 int table_set_table(struct table *table, struct cell *cell, enum table_shape shape,
 		    struct table **within);
+/*
+ * Sets the view from names separated by commas; `by` and `only` may be NULL. Columns of a layer
+ * that was not recorded are left out. Returns 0, or -EINVAL for a name that is no column; then
+ * *unknown, unless that is NULL, receives where it begins.
+ */
+int table_show(struct table *table, const char *shown, const char *by, const char *only,
+	       const char **unknown);
 /* What the text report says below the table; the text is copied. */
 int table_set_note(struct table *table, const char *note);
 /* Index of the column of that name, or -1. */

@@ -17,15 +17,13 @@
 
 /* Faults that only the kernel's totals tell of. */
 enum { ANONYMOUS, SHMEM, UNKNOWN, MEMORY_FAULTS };
-/* Pages that came into the cache of files that no operation was about. */
-enum { UNATTRIBUTED, INDIRECT, PAGE_GROUPS };
 
 struct totals {
 	const struct job *job;
 	struct rollup rollup;		/* the job's */
 	struct tally tallies[MEASURES]; /* at the end, lost events included */
 	struct trace_operation_total memory[MEMORY_FAULTS];
-	struct trace_operation_total pages[PAGE_GROUPS];
+	struct trace_operation_total pages[TOTALS_PAGES];
 };
 
 #define ALL_COLUMNS (~0u)
@@ -77,12 +75,13 @@ static const struct table_column page_fields[] = {
 static const struct {
 	enum trace_family family;
 	struct table_group group;
-} page_groups[PAGE_GROUPS] = {
-	[UNATTRIBUTED] = { TRACE_CACHE,
-			   { "unattributed", "unattributed", JOB_PAGECACHE,
-			     TABLE_COLUMNS(page_fields) } },
-	[INDIRECT] = { TRACE_INDIRECT,
-		       { "indirect", "indirect", JOB_PAGECACHE, TABLE_COLUMNS(page_fields) } },
+} page_groups[TOTALS_PAGES] = {
+	[TOTALS_UNATTRIBUTED] = { TRACE_CACHE,
+				  { "unattributed", "unattributed", JOB_PAGECACHE,
+				    TABLE_COLUMNS(page_fields) } },
+	[TOTALS_INDIRECT] = { TRACE_INDIRECT,
+			      { "indirect", "indirect", JOB_PAGECACHE,
+				TABLE_COLUMNS(page_fields) } },
 };
 
 /* Null: the layer below the page cache is not recorded. */
@@ -171,7 +170,7 @@ static void add_pages(struct totals *totals)
 	for (size_t i = 0; i < totals->job->operation_count; i++) {
 		const struct operation *operation = &totals->job->operations[i];
 
-		for (size_t j = 0; j < PAGE_GROUPS; j++) {
+		for (size_t j = 0; j < TOTALS_PAGES; j++) {
 			struct trace_operation_total *pages = &totals->pages[j];
 
 			if (operation->family != page_groups[j].family)
@@ -197,7 +196,7 @@ static int fill(void *state, struct table *table)
 		status = measure_add_columns(table, shown[i].measure, ALL_COLUMNS, shown[i].titled,
 					     offsetof(struct totals, tallies) +
 						     shown[i].measure * sizeof(struct tally));
-	for (size_t i = 0; i < PAGE_GROUPS && !status; i++)
+	for (size_t i = 0; i < TOTALS_PAGES && !status; i++)
 		status = table_add_group(table, &page_groups[i].group,
 					 offsetof(struct totals, pages) +
 						 i * sizeof(struct trace_operation_total));
@@ -215,9 +214,23 @@ const struct tally *totals_class(const struct measured *measured, enum io_class 
 	return &totals->tallies[class];
 }
 
+const struct tally *totals_all(const struct measured *measured)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->tallies[MEASURE_IO];
+}
+
+const struct trace_operation_total *totals_pages(const struct measured *measured,
+						 enum totals_pages which)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->pages[which];
+}
+
 const struct analysis analysis_totals = {
 	.name = "totals",
-	.title = "Totals",
 	.shape = TABLE_RECORD,
 	.begin = begin,
 	.passing.events = add_events,

@@ -11,4 +11,12 @@
 /* Lost events included, but for merged time. */
 const struct tally *totals_class(const struct measured *measured, enum io_class class);
 
+/* All classes together: only its times mean something. */
+const struct tally *totals_all(const struct measured *measured);
+
+/* Pages that came into the cache of files that no operation was about. */
+enum totals_pages { TOTALS_UNATTRIBUTED, TOTALS_INDIRECT, TOTALS_PAGES };
+const struct trace_operation_total *totals_pages(const struct measured *measured,
+						 enum totals_pages which);
+
 #endif

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/trace_table.h"
+#include "analysis/map.h"
 
 #define LAYERS_MOST 64
 #define LAYER_NAME_MOST 32
@@ -28,7 +29,7 @@ struct about {
 	size_t layer_count;
 	uint64_t rows; /* of incomplete traces: those that are there are all that is known of */
 	int64_t exit_code;
-	uint64_t start_ns, duration_ns, events, survivors, lost;
+	uint64_t start_ns, duration_ns, events, survivors, lost, processes, ranks;
 	uint64_t cpus, memory_bytes, cgroup_memory_bytes, dirty_bytes;
 	bool complete;
 };
@@ -284,6 +285,27 @@ static uint64_t count_events(const struct about *about)
 	return events;
 }
 
+/* Processes without the one that stands for what is not known, and their ranks. */
+static int count_processes(struct about *about)
+{
+	const struct process_table *table = &about->job->processes;
+	struct map ranks;
+	int status = 0;
+
+	map_init(&ranks, 1, 0);
+	for (size_t i = 1; i < table->count && !status; i++) {
+		uint64_t rank = table->processes[i].rank;
+		bool added;
+
+		about->processes++;
+		if (table->processes[i].rank >= 0 && !map_add(&ranks, &rank, &added))
+			status = -ENOMEM;
+	}
+	about->ranks = ranks.count;
+	map_free(&ranks);
+	return status;
+}
+
 static uint64_t count_survivors(const struct job *job)
 {
 	uint64_t survivors = 0;
@@ -315,29 +337,38 @@ static int begin(const struct job *job, void **state)
 /* --- the table --- */
 
 static const struct table_column columns[] = {
-	{ "files", "files", UNIT_NONE, "traces", get_list, NAME, 0 },
-	{ "hosts", "hosts", UNIT_NONE, "hosts that they were recorded on", get_list, HOST, 0 },
-	{ "kernel", "kernel", UNIT_NONE, "their kernels", get_joined, KERNEL, 0 },
-	{ "command", "command", UNIT_NONE, "what was run", get_command, 0, 0 },
-	{ "exit_code", "exit status", UNIT_NONE, "how it ended; the first that is not 0",
-	  TABLE_INT(struct about, exit_code), 0 },
-	{ "start_unix_ns", NULL, UNIT_NONE, "when it started, in ns since 1970",
-	  TABLE_UINT(struct about, start_ns), 0 },
-	{ "duration_ns", "duration", UNIT_NS, "how long it took",
-	  TABLE_UINT(struct about, duration_ns), 0 },
-	{ "mode", "mode", UNIT_NONE, "mode of recording", get_joined, MODE, 0 },
-	{ "complete", "complete", UNIT_NONE, "all traces have their ends",
-	  TABLE_BOOL(struct about, complete), 0 },
-	{ "incomplete_reason", "why incomplete", UNIT_NONE, "why one has not", get_joined,
-	  INCOMPLETE, 0 },
-	{ "events", "events", UNIT_COUNT, "events, lost ones included",
-	  TABLE_UINT(struct about, events), 0 },
+	[ABOUT_FILES] = { "files", "files", UNIT_NONE, "traces", get_list, NAME, 0 },
+	[ABOUT_HOSTS] = { "hosts", "hosts", UNIT_NONE, "hosts that they were recorded on", get_list,
+			  HOST, 0 },
+	[ABOUT_KERNEL] = { "kernel", "kernel", UNIT_NONE, "their kernels", get_joined, KERNEL, 0 },
+	[ABOUT_COMMAND] = { "command", "command", UNIT_NONE, "what was run", get_command, 0, 0 },
+	[ABOUT_EXIT] = { "exit_code", "exit status", UNIT_NONE,
+			 "how it ended; the first that is not 0",
+			 TABLE_INT(struct about, exit_code), 0 },
+	[ABOUT_START] = { "start_unix_ns", NULL, UNIT_NONE, "when it started, in ns since 1970",
+			  TABLE_UINT(struct about, start_ns), 0 },
+	[ABOUT_DURATION] = { "duration_ns", "duration", UNIT_NS, "how long it took",
+			     TABLE_UINT(struct about, duration_ns), 0 },
+	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE, "mode of recording", get_joined, MODE, 0 },
+	[ABOUT_COMPLETE] = { "complete", "complete", UNIT_NONE, "all traces have their ends",
+			     TABLE_BOOL(struct about, complete), 0 },
+	[ABOUT_INCOMPLETE] = { "incomplete_reason", "why incomplete", UNIT_NONE, "why one has not",
+			       get_joined, INCOMPLETE, 0 },
+	[ABOUT_EVENTS] = { "events", "events", UNIT_COUNT, "events, lost ones included",
+			   TABLE_UINT(struct about, events), 0 },
 	/* How much is missing of an incomplete trace is not known: null, not 0. */
-	{ "survivors", "processes that outlived the run", UNIT_COUNT,
-	  "processes that were left running", TABLE_UINT(struct about, survivors), 0 },
-	{ "not_followed", "programs not followed", UNIT_NONE,
-	  "programs that gained rights at their exec and were not followed", get_not_followed, 0,
-	  0 },
+	[ABOUT_SURVIVORS] = { "survivors", "processes that outlived the run", UNIT_COUNT,
+			      "processes that were left running",
+			      TABLE_UINT(struct about, survivors), 0 },
+	[ABOUT_NOT_FOLLOWED] = { "not_followed", "programs not followed", UNIT_NONE,
+				 "programs that gained rights at their exec and were not followed",
+				 get_not_followed, 0, 0 },
+	[ABOUT_PROCESSES] = { "processes", "processes", UNIT_COUNT, "processes that ran",
+			      TABLE_UINT(struct about, processes), 0 },
+	[ABOUT_RANKS] = { "ranks", "ranks", UNIT_COUNT, "ranks that they had",
+			  TABLE_UINT(struct about, ranks), 0 },
+	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, "events that were lost",
+			 TABLE_UINT(struct about, lost), 0 },
 	{ "cpus", NULL, UNIT_COUNT, "processors of the host; of several, the fewest",
 	  TABLE_UINT(struct about, cpus), 0 },
 	{ "memory_bytes", NULL, UNIT_BYTES, "memory of the host; of several, the least",
@@ -348,8 +379,6 @@ static const struct table_column columns[] = {
 	{ "dirty_bytes", NULL, UNIT_BYTES,
 	  "dirty pages above which writers wait, at the start; of several hosts, the least",
 	  TABLE_UINT(struct about, dirty_bytes), 0 },
-	{ "lost.total", "lost events", UNIT_COUNT, "events that were lost",
-	  TABLE_UINT(struct about, lost), 0 },
 };
 
 static const struct table_column layer_columns[] = {
@@ -443,6 +472,8 @@ static int fill(void *state, struct table *table)
 	for (size_t i = 0; i < about->layer_count && !status; i++)
 		status = add_layer_columns(table, about, i);
 	tell_limits(about);
+	if (!status)
+		status = count_processes(about);
 	about->exit_code = exit_code_of(job);
 	about->start_ns = job->start_ns;
 	about->duration_ns = clock_subtract(job->end_ns, job->start_ns);

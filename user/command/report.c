@@ -19,7 +19,7 @@
 #include "output/text.h"
 
 struct report_request {
-	const char *format, *spans, *explain;
+	const char *format, *spans, *explain, *colour;
 	uint64_t top;
 };
 
@@ -30,6 +30,8 @@ static const struct option_row rows[] = {
 	  "How to print it: for people (default), or as one JSON object." },
 	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
 	  "Rows of each table at most, in text; 0 for all. Default 20." },
+	{ 0, "color", "auto|always|never", OPTION_CHOICE, FIELD(colour),
+	  "Colour in text: auto (default) is on a terminal, unless NO_COLOR is set." },
 	{ 0, "spans", "FILE", OPTION_STRING, FIELD(spans),
 	  "When a GPU computed, from PyTorch's profiler (Chrome trace, .json or .json.gz)." },
 	{ 0, "explain", "NAME", OPTION_STRING, FIELD(explain),
@@ -48,15 +50,18 @@ static const struct option_table table = {
 static int print_report(const struct report *report, const struct report_request *request)
 {
 	const struct table *const *tables = (const struct table *const *)report->tables;
-	const struct text_options options = { .width = text_width(STDOUT_FILENO),
-					      .top = request->top };
+	const struct style style = {
+		.width = style_width(STDOUT_FILENO),
+		.colour = style_colour(request->colour, STDOUT_FILENO),
+	};
+	const struct grid_options options = { .style = &style, .top = request->top };
 	struct sink out;
 	int status = sink_open(&out, STDOUT_FILENO);
 
 	if (!status && !strcmp(request->format, "json"))
 		status = json_tables(&out, tables, report->table_count);
 	else if (!status)
-		status = text_report(&out, tables, report->table_count, &options);
+		status = text_report(&out, report, &options);
 	if (!status)
 		status = sink_flush(&out);
 	sink_close(&out);
@@ -86,7 +91,7 @@ static int explain(const char *name)
 	}
 	status = sink_open(&out, STDOUT_FILENO);
 	if (!status) {
-		explain_finding(&out, rule, text_width(STDOUT_FILENO));
+		explain_finding(&out, rule, style_width(STDOUT_FILENO));
 		status = sink_flush(&out);
 	}
 	sink_close(&out);
@@ -113,7 +118,7 @@ static int read_gpu(struct gpu *gpu, const char *path)
 
 int command_report(int argc, char **argv)
 {
-	struct report_request request = { .format = "text", .top = 20 };
+	struct report_request request = { .format = "text", .colour = "auto", .top = 20 };
 	struct progress progress;
 	struct report_options options = { .progress = progress_update, .context = &progress };
 	struct trace_error error = { "" };

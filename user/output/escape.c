@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <wchar.h>
 
+#define BASE_MOST 120 /* columns of the last part of a path */
 #define ELLIPSIS "\u2026"
 #define ESCAPED_COLUMNS 4 /* \xHH */
 
@@ -202,4 +203,61 @@ void escape_shortened(struct sink *out, const char *text, size_t length, size_t 
 	escape_text(out, text, head);
 	sink_text(out, ELLIPSIS);
 	escape_text(out, text + tail, length - tail);
+}
+
+/* Where the last part begins that a path may be cut down to with "…/" in front. */
+static size_t tail_of(const char *path, size_t length, size_t columns)
+{
+	size_t at = length, best;
+
+	while (at && path[at - 1] != '/')
+		at--;
+	best = at;
+	while (at > 1) {
+		at--;
+		while (at && path[at - 1] != '/')
+			at--;
+		if (escape_columns(path + at, length - at) > columns)
+			break;
+		best = at;
+	}
+	return best;
+}
+
+void escape_path(struct sink *out, const char *path, size_t length, size_t columns)
+{
+	static const char gap[] = ELLIPSIS "/";
+	size_t head = 0, tail;
+
+	if (escape_columns(path, length) <= columns) {
+		escape_text(out, path, length);
+		return;
+	}
+	/* The first directory tells most of where a file lies: "/data/…/train/x.bin". */
+	if (length && path[0] == '/') {
+		const char *slash = memchr(path + 1, '/', length - 1);
+
+		head = slash ? slash + 1 - path : 0;
+	}
+	tail = tail_of(path, length, columns - 2);
+	if (escape_columns(path, head) + 2 + escape_columns(path + tail, length - tail) > columns) {
+		size_t room = columns > 2 + escape_columns(path, head)
+				      ? columns - 2 - escape_columns(path, head)
+				      : 0;
+		size_t shorter = tail_of(path, length, room);
+
+		if (room && escape_columns(path + shorter, length - shorter) <= room)
+			tail = shorter;
+		else
+			head = 0;
+	}
+	if (head > tail)
+		head = 0;
+	escape_text(out, path, head);
+	if (tail > head)
+		sink_text(out, gap);
+	if (escape_columns(path + tail, length - tail) > BASE_MOST)
+		escape_shortened(out, path + tail, length - tail, BASE_MOST);
+	else
+		escape_text(out, path + tail, length - tail);
 }

@@ -31,6 +31,9 @@ void escape_text(struct sink *out, const char *text, size_t length);
 /* The same in at most `columns` columns (1 or more): what does not fit is left out of the middle,
  * where "…" stands for it. The end, which tells one path from another, keeps the larger part. */
 void escape_shortened(struct sink *out, const char *text, size_t length, size_t columns);
+/* The same for a path: directories are left out of its middle, never of its last part, which stays
+ * whole up to 120 columns. */
+void escape_path(struct sink *out, const char *path, size_t length, size_t columns);
 /* Writes valid UTF-8: bytes that are not become the text \xHH, all others stay as they are. */
 void escape_to_utf8(struct sink *out, const char *text, size_t length);
 

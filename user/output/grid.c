@@ -5,41 +5,51 @@
 #include "output/grid.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "output/cells.h"
 #include "output/escape.h"
+#include "units.h"
 
 #define GAP 2 /* between columns */
+#define TITLE_LINES_MOST 3
+#define SHARE_LEAST 0.005     /* of the sum, for a row of its own */
+#define PATH_LEAST 28	      /* columns that a path is left */
+#define TEXT_LEAST 26	      /* ... and another text */
+#define SHARE TABLE_NO_COLUMN /* a column of the grid alone */
 
 struct grid_column {
-	size_t index; /* in the table */
+	size_t index; /* in the table, or SHARE */
 	const char *title;
-	size_t width;
-	size_t content; /* width of the widest cell */
-	bool text;	/* to the left, may be shortened */
-	bool empty;	/* all cells of these rows are */
+	size_t width, content; /* `content` is that of the widest cell */
+	bool text, path;
+	bool empty; /* all cells are */
 };
 
 struct grid {
 	const struct table *table;
-	size_t width, rows;
-	struct grid_column *columns;
+	const struct grid_options *options;
+	size_t *rows; /* of the table, in the order to print */
+	size_t row_count, shown;
+	double sum; /* of the column that rows are sorted by */
+	struct grid_column columns[TABLE_SHOWN_MOST + 2];
 	size_t count;
-	bool rows_left_out;
-	struct sink left_out; /* names of columns */
-	struct sink scratch;  /* the cell being printed */
+	struct cell
+		*other; /* the row of all that are not shown, one cell for each of the table's */
+	char other_name[64];
+	struct sink scratch; /* the cell being printed */
 	struct sink *out;
 };
 
-/* --- headings of several lines
- * -------------------------------------------------------------------- */
+/* --- lines of words --- */
 
-/* The next line of a title, of at most `width` columns if its words allow. Moves *title behind it.
- */
-static struct cell next_line(const char **title, size_t width)
+/* The next line of a text, of at most `width` columns if its words allow. Moves *text behind it. */
+static struct cell next_line(const char **text, size_t width)
 {
-	const char *start = *title, *end = start;
+	const char *start = *text, *end = start;
 
 	for (const char *at = start; *at;) {
 		at += *at == ' ';
@@ -48,19 +58,27 @@ static struct cell next_line(const char **title, size_t width)
 			break;
 		end = at;
 	}
-	*title = end + (*end == ' ');
+	*text = end + (*end == ' ');
 	return (struct cell) { .type = CELL_TEXT, .text = start, .length = end - start };
 }
 
-static size_t count_lines(const char *title, size_t width)
+void grid_indented(struct sink *out, const char *text, size_t width, size_t indent)
 {
-	size_t lines = 0;
+	struct cell line = next_line(&text, width);
 
-	do {
-		next_line(&title, width);
-		lines++;
-	} while (*title);
-	return lines;
+	escape_text(out, line.text, line.length);
+	sink_char(out, '\n');
+	while (*text) {
+		line = next_line(&text, width > indent ? width - indent : 1);
+		sink_repeat(out, ' ', indent);
+		escape_text(out, line.text, line.length);
+		sink_char(out, '\n');
+	}
+}
+
+void grid_wrapped(struct sink *out, const char *text, size_t width)
+{
+	grid_indented(out, text, width, 0);
 }
 
 static size_t longest_word(const char *title)
@@ -76,77 +94,273 @@ static size_t longest_word(const char *title)
 	return longest;
 }
 
-/* --- widths
- * --------------------------------------------------------------------------------------- */
+static size_t count_lines(const char *title, size_t width)
+{
+	size_t lines = 0;
+
+	do {
+		next_line(&title, width);
+		lines++;
+	} while (*title);
+	return lines;
+}
+
+/* --- rows --- */
 
 static const struct cell *cell_at(const struct grid *grid, size_t row, size_t column)
 {
 	return &grid->table->cells[row * grid->table->column_count + column];
 }
 
+static double number_of(const struct cell *cell)
+{
+	return cell->type == CELL_UINT ? cell->uint : cell->type == CELL_REAL ? cell->real : 0;
+}
+
+static double key_of(const struct grid *grid, size_t row)
+{
+	size_t by = grid->table->view.by;
+
+	return by == TABLE_NO_COLUMN ? 0 : number_of(cell_at(grid, row, by));
+}
+
+struct sorted {
+	double key;
+	size_t row;
+};
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct sorted *a = left, *b = right;
+
+	if (a->key != b->key)
+		return a->key > b->key ? -1 : 1;
+	return a->row < b->row ? -1 : 1;
+}
+
+static bool is_chosen(const struct grid *grid, size_t row)
+{
+	size_t only = grid->table->view.only;
+	const struct cell *cell;
+
+	if (only == TABLE_NO_COLUMN || grid->options->whole)
+		return true;
+	cell = cell_at(grid, row, only);
+	return cell->type == CELL_BOOL && cell->flag;
+}
+
+static int sort_rows(struct grid *grid)
+{
+	struct sorted *sorted = calloc(grid->table->row_count + 1, sizeof(*sorted));
+
+	grid->rows = calloc(grid->table->row_count + 1, sizeof(*grid->rows));
+	if (!sorted || !grid->rows) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (size_t row = 0; row < grid->table->row_count; row++) {
+		if (!is_chosen(grid, row))
+			continue;
+		sorted[grid->row_count++] = (struct sorted) { key_of(grid, row), row };
+		grid->sum += key_of(grid, row);
+	}
+	qsort(sorted, grid->row_count, sizeof(*sorted), compare_rows);
+	for (size_t i = 0; i < grid->row_count; i++)
+		grid->rows[i] = sorted[i].row;
+	free(sorted);
+	return 0;
+}
+
+/* How many rows get a line; a single row is not worth being another. */
+static void cut_rows(struct grid *grid)
+{
+	uint64_t top = grid->options->top;
+
+	grid->shown = grid->row_count;
+	if (grid->options->whole && !top)
+		return;
+	if (top && top < grid->shown)
+		grid->shown = top;
+	while (grid->sum > 0 && grid->shown > 1 && !grid->options->whole && top &&
+	       key_of(grid, grid->rows[grid->shown - 1]) < SHARE_LEAST * grid->sum)
+		grid->shown--;
+	if (grid->shown + 1 == grid->row_count)
+		grid->shown = grid->row_count;
+}
+
+/* Sums of what can be added up; of times only those that rows are sorted by. */
+static void add_to_other(struct grid *grid, size_t row)
+{
+	for (size_t i = 0; i < grid->table->column_count; i++) {
+		const struct cell *cell = cell_at(grid, row, i);
+		enum table_unit unit = grid->table->columns[i].unit;
+
+		if (cell->type != CELL_UINT ||
+		    (unit != UNIT_COUNT && unit != UNIT_BYTES && i != grid->table->view.by))
+			continue;
+		cell_uint(&grid->other[i],
+			  cell->uint +
+				  (grid->other[i].type == CELL_UINT ? grid->other[i].uint : 0));
+	}
+}
+
+static int make_other(struct grid *grid)
+{
+	char count[UNITS_TEXT];
+	int length;
+
+	if (grid->shown == grid->row_count)
+		return 0;
+	grid->other = calloc(grid->table->column_count, sizeof(*grid->other));
+	if (!grid->other)
+		return -ENOMEM;
+	for (size_t i = grid->shown; i < grid->row_count; i++)
+		add_to_other(grid, grid->rows[i]);
+	length = snprintf(grid->other_name, sizeof(grid->other_name), "other (%s)",
+			  units_count(count, grid->row_count - grid->shown));
+	for (size_t i = 0; i < grid->count; i++) {
+		struct grid_column *column = &grid->columns[i];
+
+		if (!column->text || column->index == SHARE)
+			continue;
+		grid->other[column->index] = (struct cell) { .type = CELL_TEXT,
+							     .length = length,
+							     .text = grid->other_name };
+		break;
+	}
+	return 0;
+}
+
+/* --- columns --- */
+
+/* A cell of a line: of a row that is shown, or of all others. */
+static struct cell cell_of_line(const struct grid *grid, size_t line,
+				const struct grid_column *column)
+{
+	struct cell share = { .type = CELL_NULL };
+	size_t by = grid->table->view.by;
+	const struct cell *from;
+
+	if (column->index != SHARE)
+		return line < grid->shown ? *cell_at(grid, grid->rows[line], column->index)
+					  : grid->other[column->index];
+	from = line < grid->shown ? cell_at(grid, grid->rows[line], by) : &grid->other[by];
+	if (grid->sum > 0)
+		cell_real(&share, number_of(from) / grid->sum);
+	return share;
+}
+
+static enum table_unit unit_of(const struct grid *grid, const struct grid_column *column)
+{
+	return column->index == SHARE ? UNIT_SHARE : grid->table->columns[column->index].unit;
+}
+
+static size_t line_count(const struct grid *grid)
+{
+	return grid->shown + (grid->shown < grid->row_count);
+}
+
 static void measure(struct grid *grid, struct grid_column *column)
 {
-	enum table_unit unit = grid->table->columns[column->index].unit;
+	enum table_unit unit = unit_of(grid, column);
 
 	column->empty = true;
-	for (size_t row = 0; row < grid->rows; row++) {
-		const struct cell *cell = cell_at(grid, row, column->index);
-		struct cell text = cell_as_text(&grid->scratch, cell, unit);
+	column->content = 0;
+	for (size_t line = 0; line < line_count(grid); line++) {
+		struct cell cell = cell_of_line(grid, line, column);
+		struct cell text = cell_as_text(&grid->scratch, &cell, unit);
 		size_t width = escape_columns(text.text, text.length);
 
-		column->text |= cell_is_text(cell);
-		column->empty &= cell_is_empty(cell);
+		column->empty &= cell_is_empty(&cell);
 		column->content = width > column->content ? width : column->content;
 	}
 }
 
-static void set_widths(struct grid *grid, bool wrap)
+static void add_column(struct grid *grid, size_t index)
+{
+	const struct table_column *column = index == SHARE ? NULL : &grid->table->columns[index];
+	struct grid_column *to = &grid->columns[grid->count];
+
+	*to = (struct grid_column) { .index = index, .title = "of I/O" };
+	if (column) {
+		to->title = column->title ? column->title : column->name;
+		to->path = column->unit == UNIT_PATH;
+		for (size_t i = 0; i < grid->row_count && !to->text; i++)
+			to->text = cell_is_text(cell_at(grid, grid->rows[i], index));
+	}
+	grid->count++;
+}
+
+static void choose_columns(struct grid *grid)
+{
+	const struct table *table = grid->table;
+	size_t most = grid->options->whole ? TABLE_SHOWN_MOST : GRID_COLUMNS_MOST;
+	size_t wanted = table->view.shown_count ? table->view.shown_count : table->column_count;
+
+	for (size_t i = 0; i < wanted && grid->count < most; i++) {
+		size_t index = table->view.shown_count ? table->view.shown[i] : i;
+
+		if (!table->view.shown_count && !table->columns[index].title)
+			continue;
+		add_column(grid, index);
+		grid->shown = grid->row_count; /* the column is empty only if all rows are */
+		measure(grid, &grid->columns[grid->count - 1]);
+		if (grid->columns[grid->count - 1].empty && !grid->options->whole) {
+			grid->count--;
+			continue;
+		}
+		if (index == table->view.by && grid->count < most && grid->sum > 0 &&
+		    !grid->options->whole)
+			add_column(grid, SHARE);
+	}
+}
+
+/* --- widths --- */
+
+/* The least width at which a title takes so many lines. */
+static size_t title_width(const char *title, size_t lines)
+{
+	size_t width = longest_word(title);
+
+	while (count_lines(title, width) > lines)
+		width++;
+	return width;
+}
+
+/* With titles of at most so many lines. */
+static void set_widths(struct grid *grid, size_t lines)
 {
 	for (size_t i = 0; i < grid->count; i++) {
 		struct grid_column *column = &grid->columns[i];
-		size_t title = wrap ? longest_word(column->title)
-				    : escape_columns(column->title, strlen(column->title));
+		size_t title = title_width(column->title, lines);
 
+		measure(grid, column);
 		column->width = title > column->content ? title : column->content;
 	}
 }
 
-static size_t total_width(const struct grid_column *columns, size_t count)
+static size_t total_width(const struct grid *grid)
 {
 	size_t total = 0;
 
-	for (size_t i = 0; i < count; i++)
-		total += columns[i].width + (i ? GAP : 0);
+	for (size_t i = 0; i < grid->count; i++)
+		total += grid->columns[i].width + (i ? GAP : 0);
 	return total;
 }
 
-/* What is done to a table to make it fit. */
-struct step {
-	bool wrap, leave_out;
-	size_t first_least, others_least; /* columns that texts may be shortened to */
-};
-
-/* From the least to the most. After the last one the table comes in parts. */
-static const struct step steps[] = {
-	{ false, false, 44, 40 },
-	{ true, false, 40, 24 },
-	{ true, true, 36, 14 },
-};
-#define STEP_COUNT (sizeof(steps) / sizeof(steps[0]))
-#define LAST_STEP (&steps[STEP_COUNT - 1])
-
-/* Takes width from the widest text until the columns fit or no text can give more. */
-static bool shrink(struct grid_column *columns, size_t count, size_t width, const struct step *step)
+/* Takes width from the widest text; false when no text can give more. */
+static bool shrink(struct grid *grid)
 {
-	while (total_width(columns, count) > width) {
+	while (total_width(grid) > grid->options->style->width) {
 		struct grid_column *widest = NULL;
 
-		for (size_t i = 0; i < count; i++) {
-			size_t least = i == 0 ? step->first_least : step->others_least;
+		for (size_t i = 0; i < grid->count; i++) {
+			struct grid_column *column = &grid->columns[i];
 
-			if (columns[i].text && columns[i].width > least &&
-			    (!widest || columns[i].width > widest->width))
-				widest = &columns[i];
+			if (column->text &&
+			    column->width > (column->path ? PATH_LEAST : TEXT_LEAST) &&
+			    (!widest || column->width > widest->width))
+				widest = column;
 		}
 		if (!widest)
 			return false;
@@ -155,48 +369,63 @@ static bool shrink(struct grid_column *columns, size_t count, size_t width, cons
 	return true;
 }
 
-/* Columns that hold nothing make room first. */
-static void leave_out_empty(struct grid *grid)
+/* What matters least goes until the rest fits. */
+static void fit(struct grid *grid)
 {
-	size_t kept = 0;
+	size_t lines = 1;
 
-	for (size_t i = 0; i < grid->count; i++) {
-		const struct grid_column *column = &grid->columns[i];
+	set_widths(grid, lines);
+	while (lines < TITLE_LINES_MOST && total_width(grid) > grid->options->style->width)
+		set_widths(grid, ++lines);
+	while (!shrink(grid) && grid->count > 2 && !grid->options->whole) {
+		size_t last = grid->count - 1;
 
-		if (i == 0 || !column->empty) {
-			grid->columns[kept++] = *column;
-			continue;
-		}
-		if (grid->left_out.used)
-			sink_text(&grid->left_out, ", ");
-		sink_text(&grid->left_out, column->title);
+		while (last && (grid->columns[last].path || grid->columns[last].index == SHARE))
+			last--;
+		memmove(&grid->columns[last], &grid->columns[last + 1],
+			(grid->count - last - 1) * sizeof(*grid->columns));
+		grid->count--;
+		set_widths(grid, TITLE_LINES_MOST);
 	}
-	grid->count = kept;
 }
 
-/* --- lines
- * ---------------------------------------------------------------------------------------- */
+static void put_path_last(struct grid *grid)
+{
+	for (size_t i = 0; i + 1 < grid->count; i++) {
+		struct grid_column path = grid->columns[i];
+
+		if (!path.path)
+			continue;
+		memmove(&grid->columns[i], &grid->columns[i + 1],
+			(grid->count - i - 1) * sizeof(*grid->columns));
+		grid->columns[grid->count - 1] = path;
+		return;
+	}
+}
+
+/* --- lines --- */
 
 static void write_cell(struct sink *out, const struct grid_column *column, struct cell text,
 		       bool last)
 {
-	size_t width = escape_columns(text.text, text.length);
 	struct sink shortened;
+	size_t width;
 
 	sink_open_memory(&shortened);
-	if (width > column->width && column->text) {
+	if (column->path)
+		escape_path(&shortened, text.text, text.length, column->width);
+	else if (column->text)
 		escape_shortened(&shortened, text.text, text.length, column->width);
-		/* A character of two columns may leave one column over. */
-		width = escape_columns(shortened.buffer, shortened.used);
-	}
+	else
+		escape_text(&shortened, text.text, text.length);
+	width = escape_columns(shortened.buffer, shortened.used);
 	if (!column->text && width < column->width)
 		sink_repeat(out, ' ', column->width - width);
-	if (shortened.used)
-		sink_bytes(out, shortened.buffer, shortened.used);
-	else
-		escape_text(out, text.text, text.length);
+	sink_bytes(out, shortened.buffer, shortened.used);
 	if (column->text && !last && width < column->width)
 		sink_repeat(out, ' ', column->width - width);
+	if (shortened.error)
+		out->error = out->error ? out->error : shortened.error;
 	sink_close(&shortened);
 }
 
@@ -212,191 +441,68 @@ static struct cell title_line(const struct grid_column *column, size_t line, siz
 	return text;
 }
 
-static void write_headings(struct grid *grid, const struct grid_column *columns, size_t count)
+static void write_headings(struct grid *grid)
 {
 	size_t lines = 1;
 
-	for (size_t i = 0; i < count; i++) {
-		size_t needed = count_lines(columns[i].title, columns[i].width);
+	for (size_t i = 0; i < grid->count; i++) {
+		size_t needed = count_lines(grid->columns[i].title, grid->columns[i].width);
 
 		lines = needed > lines ? needed : lines;
 	}
 	for (size_t line = 0; line < lines; line++) {
-		size_t last = count;
+		size_t last = grid->count;
 
-		while (last && !title_line(&columns[last - 1], line, lines).length)
+		while (last && !title_line(&grid->columns[last - 1], line, lines).length)
 			last--;
+		style_mark(grid->out, grid->options->style, STYLE_QUIET);
 		for (size_t i = 0; i < last; i++) {
 			sink_repeat(grid->out, ' ', i ? GAP : 0);
-			write_cell(grid->out, &columns[i], title_line(&columns[i], line, lines),
-				   i + 1 == last);
+			write_cell(grid->out, &grid->columns[i],
+				   title_line(&grid->columns[i], line, lines), i + 1 == last);
 		}
+		style_mark(grid->out, grid->options->style, STYLE_PLAIN);
 		sink_char(grid->out, '\n');
 	}
 }
 
-static bool is_empty_row(const struct grid *grid, const struct grid_column *columns, size_t count,
-			 size_t row)
+static void write_lines(struct grid *grid)
 {
-	for (size_t i = 1; i < count; i++)
-		if (!cell_is_empty(cell_at(grid, row, columns[i].index)))
-			return false;
-	return true;
-}
-
-/* In parts after the first one, rows that would say nothing are left out. */
-static void write_part(struct grid *grid, const struct grid_column *columns, size_t count,
-		       bool first)
-{
-	write_headings(grid, columns, count);
-	for (size_t row = 0; row < grid->rows; row++) {
-		if (!first && is_empty_row(grid, columns, count, row)) {
-			grid->rows_left_out = true;
-			continue;
-		}
-		for (size_t i = 0; i < count; i++) {
-			size_t index = columns[i].index;
-			struct cell text = cell_as_text(&grid->scratch, cell_at(grid, row, index),
-							grid->table->columns[index].unit);
+	for (size_t line = 0; line < line_count(grid); line++) {
+		for (size_t i = 0; i < grid->count; i++) {
+			const struct grid_column *column = &grid->columns[i];
+			struct cell cell = cell_of_line(grid, line, column);
+			struct cell text =
+				cell_as_text(&grid->scratch, &cell, unit_of(grid, column));
 
 			sink_repeat(grid->out, ' ', i ? GAP : 0);
-			write_cell(grid->out, &columns[i], text, i + 1 == count);
+			write_cell(grid->out, column, text, i + 1 == grid->count);
 		}
 		sink_char(grid->out, '\n');
 	}
 }
 
-/* --- a table in parts, each with the first column and some of the others
- * --------------------------- */
-
-static size_t first_least(const struct grid *grid)
+void grid_write(struct sink *out, const struct table *table, const struct grid_options *options)
 {
-	size_t width = grid->columns[0].width;
+	struct grid grid = { .table = table, .options = options, .out = out };
+	int status;
 
-	return grid->columns[0].text && width > LAST_STEP->first_least ? LAST_STEP->first_least
-								       : width;
-}
-
-/* A part of at most `width` that begins with column `next` takes the columns before this one: at
- * least one. *first receives the width that they leave to the first column. */
-static size_t part_end(const struct grid *grid, size_t next, size_t width, size_t *first)
-{
-	size_t others = 0;
-
-	do
-		others += GAP + grid->columns[next++].width;
-	while (next < grid->count &&
-	       first_least(grid) + others + GAP + grid->columns[next].width <= width);
-	*first = grid->width > others ? grid->width - others : 0;
-	return next;
-}
-
-static size_t count_parts(const struct grid *grid, size_t width)
-{
-	size_t parts = 0, first;
-
-	for (size_t next = 1; next < grid->count; parts++)
-		next = part_end(grid, next, width, &first);
-	return parts;
-}
-
-/* No more parts than needed, all of about the same width, with a first column of the same width. */
-static void write_parts(struct grid *grid)
-{
-	struct grid_column *part = grid->columns + grid->count;
-	size_t parts = count_parts(grid, grid->width), width = grid->width;
-	size_t first, least = first_least(grid);
-
-	while (width > least && count_parts(grid, width - 1) == parts)
-		width--;
-	part[0] = grid->columns[0];
-	for (size_t next = 1; next < grid->count;) {
-		next = part_end(grid, next, width, &first);
-		first = first > least ? first : least;
-		part[0].width = first < part[0].width ? first : part[0].width;
-	}
-	for (size_t next = 1; next < grid->count;) {
-		size_t start = next, count = part_end(grid, next, width, &first) - start;
-
-		memcpy(&part[1], &grid->columns[start], count * sizeof(*part));
-		if (start > 1)
-			sink_char(grid->out, '\n');
-		write_part(grid, part, 1 + count, start == 1);
-		next += count;
-	}
-}
-
-static void write_columns(struct grid *grid)
-{
-	for (size_t i = 0; i < STEP_COUNT; i++) {
-		if (steps[i].leave_out)
-			leave_out_empty(grid);
-		set_widths(grid, steps[i].wrap);
-		if (shrink(grid->columns, grid->count, grid->width, &steps[i]) || grid->count < 2) {
-			write_part(grid, grid->columns, grid->count, true);
-			return;
-		}
-	}
-	set_widths(grid, LAST_STEP->wrap);
-	write_parts(grid);
-}
-
-static void write_remarks(struct grid *grid)
-{
-	struct sink remark;
-
-	sink_open_memory(&remark);
-	if (grid->left_out.used) {
-		sink_format(&remark, "(columns left out, with nothing but 0, no or -: %.*s)",
-			    (int)grid->left_out.used, grid->left_out.buffer);
-		sink_bytes(&remark, "", 1);
-		if (!remark.error)
-			grid_wrapped(grid->out, remark.buffer, grid->width);
-	}
-	if (grid->rows_left_out)
-		grid_wrapped(grid->out,
-			     "(rows of later parts left out, with nothing but 0, no or -)",
-			     grid->width);
-	sink_close(&remark);
-}
-
-void grid_write(struct sink *out, const struct table *table, size_t rows, size_t width)
-{
-	struct grid grid = { .table = table, .rows = rows, .width = width, .out = out };
-
-	/* Twice as many: the second half is where a part of a wide table is put together. */
-	grid.columns = calloc(2 * table->column_count + 1, sizeof(*grid.columns));
-	if (!grid.columns) {
-		out->error = out->error ? out->error : -ENOMEM;
-		return;
-	}
 	sink_open_memory(&grid.scratch);
-	sink_open_memory(&grid.left_out);
-	for (size_t i = 0; i < table->column_count; i++) {
-		struct grid_column *column = &grid.columns[grid.count];
-
-		if (!table->columns[i].title)
-			continue;
-		*column = (struct grid_column) { .index = i, .title = table->columns[i].title };
-		measure(&grid, column);
-		grid.count++;
+	status = sort_rows(&grid);
+	if (!status) {
+		choose_columns(&grid);
+		cut_rows(&grid);
+		status = make_other(&grid);
 	}
-	if (grid.count)
-		write_columns(&grid);
-	write_remarks(&grid);
+	if (!status && grid.count && grid.row_count) {
+		fit(&grid);
+		put_path_last(&grid);
+		write_headings(&grid);
+		write_lines(&grid);
+	}
 	if (!out->error)
-		out->error = grid.scratch.error ? grid.scratch.error : grid.left_out.error;
+		out->error = status ? status : grid.scratch.error;
 	sink_close(&grid.scratch);
-	sink_close(&grid.left_out);
-	free(grid.columns);
-}
-
-void grid_wrapped(struct sink *out, const char *text, size_t width)
-{
-	do {
-		struct cell line = next_line(&text, width);
-
-		escape_text(out, line.text, line.length);
-		sink_char(out, '\n');
-	} while (*text);
+	free(grid.rows);
+	free(grid.other);
 }

@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Rows of a list below headings, within the width of a terminal: texts to the left, numbers to the
- * right.
- *
- * Where the width does not suffice, step by step: headings take several lines, long texts are
- * shortened in the middle, columns with nothing but 0, "no" and "-" are left out (and named below),
- * and at last the columns come in several parts, each beginning with the first column.
+ * Rows of a list below headings, within the width of a terminal: one line a row, texts to the left,
+ * numbers to the right, a path last.
  */
 #ifndef FAULTLINE_GRID_H
 #define FAULTLINE_GRID_H
 
 #include "analysis/table.h"
-#include "output/sink.h"
+#include "output/style.h"
 
-/* The first `rows` rows of a list; columns without a title are not shown. Errors are the sink's. */
-void grid_write(struct sink *out, const struct table *table, size_t rows, size_t width);
+#define GRID_COLUMNS_MOST 8
+
+struct grid_options {
+	const struct style *style;
+	uint64_t top; /* rows at most, what is left is one row "other"; 0 for all */
+	bool whole;   /* all columns of the table's view, all rows: somebody asked for them */
+};
+
+/*
+ * Of the columns of the table's view those that are not empty, what matters most first, as many as
+ * fit and at most GRID_COLUMNS_MOST. Rows are sorted by the column of the view that says so, whose
+ * share stands beside it; rows with less than 0.5 % of it are taken together as "other". Errors are
+ * the sink's.
+ */
+void grid_write(struct sink *out, const struct table *table, const struct grid_options *options);
 
 /* Words in as many lines as the width needs; escaped. */
 void grid_wrapped(struct sink *out, const char *text, size_t width);
+/* The same, each line but the first behind so many spaces. */
+void grid_indented(struct sink *out, const char *text, size_t width, size_t indent);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What ran and how well it was seen, line by line, from the table "trace". Makes no numbers of its
- * own but the share of I/O in the run.
+ * What ran and how well it was seen. Makes no numbers of its own.
  */
 #include "output/headline.h"
 
@@ -9,43 +8,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/access.h"
+#include "analysis/caveats.h"
+#include "analysis/trace_table.h"
 #include "output/escape.h"
 #include "output/grid.h"
-#include "output/pick.h"
 #include "units.h"
 
-#define HOSTS_NAMED 4 /* more are counted */
-
-struct headline {
-	struct sink *out;
-	struct sink line; /* being put together, of any bytes */
-	size_t width;
-	const struct table *trace, *totals;
-};
-
-/* Writes the line, at most as wide as the screen. */
-static void end_line(struct headline *head)
-{
-	escape_shortened(head->out, head->line.buffer, head->line.used, head->width);
-	sink_char(head->out, '\n');
-	head->line.used = 0;
-}
-
-/* The same in up to three lines, for what must be read whole. */
-static void end_lines(struct headline *head)
-{
-	struct sink text;
-
-	sink_open_memory(&text);
-	escape_shortened(&text, head->line.buffer, head->line.used, 3 * head->width - 40);
-	sink_bytes(&text, "", 1);
-	if (text.error)
-		head->out->error = head->out->error ? head->out->error : text.error;
-	else
-		grid_wrapped(head->out, text.buffer, head->width);
-	sink_close(&text);
-	head->line.used = 0;
-}
+#define HOSTS_NAMED 3	 /* more are counted */
+#define COMMAND_LEAST 30 /* columns that a command is left beside where it ran */
 
 static void add_texts(struct sink *line, const struct cell *cell, const char *between)
 {
@@ -58,193 +29,136 @@ static void add_texts(struct sink *line, const struct cell *cell, const char *be
 	}
 }
 
-static bool is_text(const struct cell *cell, const char *text)
+static void add_count(struct sink *line, const struct cell *cell, const char *one, const char *many)
 {
-	return cell->type == CELL_TEXT && cell->length == strlen(text) &&
-	       !memcmp(cell->text, text, cell->length);
+	char text[UNITS_TEXT];
+
+	if (cell->type == CELL_UINT && cell->uint)
+		sink_format(line, ", %s %s", units_count(text, cell->uint),
+			    cell->uint == 1 ? one : many);
 }
 
-static void write_start(struct sink *line, const struct cell *start)
+/* "python3 train.py (2 traces)" */
+static void add_command(struct sink *line, const struct cell *about)
 {
-	time_t seconds = pick_number(start) / 1000000000;
+	const struct cell *files = &about[ABOUT_FILES];
+
+	if (about[ABOUT_COMMAND].type == CELL_NULL)
+		sink_text(line, "(no command)");
+	add_texts(line, &about[ABOUT_COMMAND], " ");
+	if (files->type == CELL_TEXTS && files->length > 1)
+		sink_format(line, " (%u traces)", files->length);
+}
+
+/* "node01, Linux 6.18.0, 2026-11-20 18:11" */
+static void add_place(struct sink *line, const struct cell *about)
+{
+	const struct cell *hosts = &about[ABOUT_HOSTS], *start = &about[ABOUT_START];
+	time_t seconds = start->type == CELL_UINT ? start->uint / 1000000000 : 0;
 	struct tm when;
 	char text[64];
 
+	if (hosts->type == CELL_TEXTS && hosts->length > HOSTS_NAMED)
+		sink_format(line, "%u hosts", hosts->length);
+	else
+		add_texts(line, hosts, ", ");
+	sink_text(line, ", Linux ");
+	add_texts(line, &about[ABOUT_KERNEL], ", ");
 	if (start->type == CELL_UINT && localtime_r(&seconds, &when) &&
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &when))
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &when))
 		sink_format(line, ", %s", text);
 }
 
-static void write_exit(struct sink *line, const struct cell *code)
+/* The command, and where it ran, on one line if there is room. */
+static void write_job(struct sink *out, const struct cell *about, const struct style *style)
 {
-	int64_t value = code->type == CELL_UINT ? (int64_t)code->uint : code->sint;
+	struct sink command, place;
+	size_t width, left = style->width;
 
-	if (code->type == CELL_UINT || code->type == CELL_INT)
-		sink_format(line, ", exit status %lld", (long long)value);
-	else
-		sink_text(line, ", exit status unknown");
+	sink_open_memory(&command);
+	sink_open_memory(&place);
+	add_command(&command, about);
+	add_place(&place, about);
+	width = escape_columns(place.buffer, place.used);
+	if (width + 2 + COMMAND_LEAST <= style->width)
+		left -= width + 2;
+	style_mark(out, style, STYLE_TITLE);
+	escape_shortened(out, command.buffer, command.used, left);
+	style_mark(out, style, STYLE_PLAIN);
+	if (left < style->width) {
+		size_t taken = escape_columns(command.buffer, command.used);
+
+		sink_repeat(out, ' ', 2 + (taken < left ? left - taken : 0));
+	} else {
+		sink_char(out, '\n');
+	}
+	style_mark(out, style, STYLE_QUIET);
+	escape_shortened(out, place.buffer, place.used, style->width);
+	style_mark(out, style, STYLE_PLAIN);
+	sink_char(out, '\n');
+	if (!out->error)
+		out->error = command.error ? command.error : place.error;
+	sink_close(&command);
+	sink_close(&place);
 }
 
-static void write_job(struct headline *head)
+/* "ran 8.0 s, exit 0, 4 processes, 2 ranks; in I/O 1.2 s of it (15.0%); nothing lost" */
+static void write_run(struct sink *out, const struct cell *about, const struct table *access,
+		      const struct style *style)
 {
-	const struct cell *files = pick_cell(head->trace, 0, "files");
-	const struct cell *hosts = pick_cell(head->trace, 0, "hosts");
-	const struct cell *command = pick_cell(head->trace, 0, "command");
-	const struct cell *events = pick_cell(head->trace, 0, "events");
-	const struct cell *duration = pick_cell(head->trace, 0, "duration_ns");
-	const struct cell *io = pick_cell(head->totals, 0, "io.time_ns");
-	const struct cell *survivors = pick_cell(head->trace, 0, "survivors");
+	const struct cell *duration = &about[ABOUT_DURATION], *code = &about[ABOUT_EXIT];
+	const struct cell *io = &access->cells[ACCESS_TIME], *lost = &about[ABOUT_LOST];
 	char text[UNITS_TEXT];
+	struct sink line;
 
-	if (command->type == CELL_NULL)
-		sink_text(&head->line, "(no command)");
-	add_texts(&head->line, command, " ");
-	if (files->type == CELL_TEXTS && files->length > 1)
-		sink_format(&head->line, " (%u traces)", files->length);
-	end_line(head);
-
-	sink_text(&head->line, "on ");
-	if (hosts->type == CELL_TEXTS && hosts->length > HOSTS_NAMED)
-		sink_format(&head->line, "%u hosts", hosts->length);
-	else
-		add_texts(&head->line, hosts, ", ");
-	sink_text(&head->line, ", Linux ");
-	add_texts(&head->line, pick_cell(head->trace, 0, "kernel"), ", ");
-	write_start(&head->line, pick_cell(head->trace, 0, "start_unix_ns"));
-	write_exit(&head->line, pick_cell(head->trace, 0, "exit_code"));
-	if (events->type == CELL_UINT)
-		sink_format(&head->line, ", %s events", units_count(text, events->uint));
-	end_lines(head);
-
-	sink_format(&head->line, "ran %s",
+	sink_open_memory(&line);
+	sink_format(&line, "ran %s",
 		    duration->type == CELL_UINT ? units_ns(text, duration->uint) : "-");
-	sink_format(&head->line, ", in I/O for %s of it",
-		    io->type == CELL_UINT ? units_ns(text, io->uint) : "-");
-	if (io->type == CELL_UINT && pick_number(duration))
-		sink_format(&head->line, " (%s)",
-			    units_share(text, (double)io->uint / duration->uint));
-	if (pick_number(survivors))
-		sink_format(&head->line, "; %s %s it, untraced", units_count(text, survivors->uint),
-			    survivors->uint == 1 ? "process outlived" : "processes outlived");
-	end_line(head);
-}
-
-/* The columns "PREFIX.NAME": `name` receives NAME; false for other columns. */
-static bool has_prefix(const struct table_column *column, const char *prefix, const char **name)
-{
-	size_t length = strlen(prefix);
-
-	if (strncmp(column->name, prefix, length))
-		return false;
-	*name = column->name + length;
-	return true;
-}
-
-static void write_lost(struct headline *head)
-{
-	const struct cell *lost = pick_cell(head->trace, 0, "lost.total");
-	const char *name, *between = " (";
-	char text[UNITS_TEXT];
-
-	if (lost->type == CELL_UINT && lost->uint == 0) {
-		sink_text(&head->line, "lost: none");
-		end_line(head);
-		return;
-	}
-	if (lost->type == CELL_UINT)
-		sink_format(&head->line, "LOST: %s events", units_count(text, lost->uint));
+	if (code->type == CELL_INT)
+		sink_format(&line, ", exit %lld", (long long)code->sint);
 	else
-		sink_text(&head->line, "LOST: unknown (only the end of a trace tells)");
-	for (size_t i = 0; head->trace && i < head->trace->column_count; i++) {
-		const struct cell *cell = pick_cell(head->trace, 0, head->trace->columns[i].name);
-
-		if (!has_prefix(&head->trace->columns[i], "lost.by_layer.", &name) ||
-		    !pick_number(cell))
-			continue;
-		sink_format(&head->line, "%s%s %s", between, name, units_count(text, cell->uint));
-		between = ", ";
+		sink_text(&line, ", exit unknown");
+	add_count(&line, &about[ABOUT_PROCESSES], "process", "processes");
+	add_count(&line, &about[ABOUT_RANKS], "rank", "ranks");
+	if (access->row_count && io->type == CELL_UINT && duration->type == CELL_UINT &&
+	    duration->uint) {
+		sink_format(&line, "; in I/O %s of it", units_ns(text, io->uint));
+		sink_format(&line, " (%s)", units_share(text, (double)io->uint / duration->uint));
 	}
-	if (*between == ',')
-		sink_char(&head->line, ')');
-	if (lost->type == CELL_UINT)
-		sink_text(&head->line, "; totals are exact, the other tables lack them");
-	end_lines(head);
+	if (lost->type == CELL_UINT && !lost->uint)
+		sink_text(&line, "; nothing lost");
+	sink_bytes(&line, "", 1);
+	if (line.error)
+		out->error = out->error ? out->error : line.error;
+	else
+		grid_wrapped(out, line.buffer, style->width);
+	sink_close(&line);
 }
 
-/* Programs that gained rights which the owner of the trace does not have. */
-static void write_not_followed(struct headline *head)
+static void write_caveat(struct sink *out, const struct cell *caveat, const struct style *style)
 {
-	const struct cell *programs = pick_cell(head->trace, 0, "not_followed");
+	const struct cell *weight = &caveat[CAVEAT_WEIGHT], *text = &caveat[CAVEAT_TEXT];
+	bool warning = weight->length == strlen("warning");
+	struct sink line;
 
-	if (programs->type != CELL_TEXTS || !programs->length)
-		return;
-	sink_text(&head->line,
-		  "NOT FOLLOWED, for they run with other rights (root may trace them): ");
-	add_texts(&head->line, programs, ", ");
-	end_lines(head);
+	sink_open_memory(&line);
+	sink_text(&line, warning ? "!  " : "   ");
+	sink_bytes(&line, text->text, text->length);
+	sink_bytes(&line, "", 1);
+	style_mark(out, style, warning ? STYLE_BAD : STYLE_QUIET);
+	if (line.error)
+		out->error = out->error ? out->error : line.error;
+	else
+		grid_indented(out, line.buffer, style->width, 3);
+	style_mark(out, style, STYLE_PLAIN);
+	sink_close(&line);
 }
 
-static bool is_incomplete(const struct headline *head)
+void headline_write(struct sink *out, const struct table *trace, const struct table *caveats,
+		    const struct table *access, const struct style *style)
 {
-	const struct cell *complete = pick_cell(head->trace, 0, "complete");
-
-	return complete->type == CELL_BOOL && !complete->flag;
-}
-
-static void write_incomplete(struct headline *head)
-{
-	const struct cell *reason = pick_cell(head->trace, 0, "incomplete_reason");
-
-	if (!is_incomplete(head))
-		return;
-	sink_text(&head->line, "INCOMPLETE: ");
-	add_texts(&head->line, reason, "; ");
-	if (reason->type == CELL_NULL)
-		sink_text(&head->line, "the trace has no end");
-	end_lines(head);
-}
-
-/* "not recorded: block (reason), async (reason)" */
-static void write_off(struct headline *head)
-{
-	static const char suffix[] = ".state";
-	const char *name, *between = "not recorded: ";
-
-	for (size_t i = 0; head->trace && i < head->trace->column_count; i++) {
-		const struct table_column *column = &head->trace->columns[i];
-		const struct cell *reason;
-		char layer[64];
-		int length;
-
-		if (!has_prefix(column, "layers.", &name))
-			continue;
-		length = (int)strlen(name) - (int)strlen(suffix);
-		if (length <= 0 || length >= (int)sizeof(layer) || strcmp(name + length, suffix) ||
-		    !is_text(pick_cell(head->trace, 0, column->name), "off"))
-			continue;
-		snprintf(layer, sizeof(layer), "layers.%.*s", length, name);
-		reason = pick_in(head->trace, 0, layer, "reason");
-		sink_format(&head->line, "%s%.*s", between, length, name);
-		between = ", ";
-		if (reason->type == CELL_TEXT && reason->length)
-			sink_format(&head->line, " (%.*s)", (int)reason->length, reason->text);
-	}
-	if (head->line.used)
-		end_line(head);
-}
-
-void headline_write(struct sink *out, const struct table *trace, const struct table *totals,
-		    size_t width)
-{
-	struct headline head = { .out = out, .width = width, .trace = trace, .totals = totals };
-
-	sink_open_memory(&head.line);
-	write_job(&head);
-	write_incomplete(&head);
-	write_lost(&head);
-	write_not_followed(&head);
-	write_off(&head);
-	if (head.line.error)
-		out->error = out->error ? out->error : head.line.error;
-	sink_close(&head.line);
+	write_job(out, trace->cells, style);
+	write_run(out, trace->cells, access, style);
+	for (size_t i = 0; i < caveats->row_count; i++)
+		write_caveat(out, &caveats->cells[i * caveats->column_count], style);
 }

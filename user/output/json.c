@@ -323,6 +323,8 @@ int json_tables(struct sink *out, const struct table *const *tables, size_t coun
 
 	sink_format(out, "{\"schema\": %d", JSON_SCHEMA);
 	for (size_t i = 0; i < count && !status && !out->error; i++) {
+		if (tables[i]->view.text_only)
+			continue;
 		sink_text(out, ",\n ");
 		status = write_table(out, tables[i]);
 	}

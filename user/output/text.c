@@ -1,61 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables and reports as text. Knows which tables the first screen tells of, not what they mean.
+ * Tables and reports as text. Knows which tables stand on the first screen, not what they mean.
  */
 #include "output/text.h"
 
-#include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "output/cells.h"
-#include "output/classes.h"
 #include "output/escape.h"
-#include "output/grid.h"
-#include "output/phases.h"
-#include "output/pick.h"
-#include "output/summary.h"
-#include "units.h"
+#include "output/screen.h"
 
-#define WIDTH_LEAST 40
-#define WIDTH_MOST 500
 #define GAP 2 /* between a title and its value */
 
-size_t text_width(int fd)
+static const char *title_of(const struct table_column *column)
 {
-	struct winsize size;
-	const char *columns = getenv("COLUMNS");
-	size_t width = TEXT_WIDTH_DEFAULT;
-
-	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
-		width = size.ws_col;
-	else if (columns && atoi(columns) > 0)
-		width = atoi(columns);
-	return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
+	return column->title ? column->title : column->name;
 }
 
-static void write_record(struct sink *out, const struct table *table, size_t width)
+static void write_record(struct sink *out, const struct table *table,
+			 const struct grid_options *options)
 {
+	const struct table_view *view = &table->view;
+	size_t count = view->shown_count ? view->shown_count : table->column_count;
+	size_t widest = 0, width = options->style->width;
 	struct sink scratch;
-	size_t widest = 0;
 
 	for (size_t i = 0; i < table->column_count; i++) {
-		const char *title = table->columns[i].title;
-		size_t columns = title ? escape_columns(title, strlen(title)) : 0;
+		const char *title = title_of(&table->columns[i]);
+		size_t columns = escape_columns(title, strlen(title));
 
 		widest = columns > widest ? columns : widest;
 	}
 	sink_open_memory(&scratch);
-	for (size_t i = 0; i < table->column_count && table->row_count; i++) {
-		const struct table_column *column = &table->columns[i];
+	for (size_t i = 0; i < count && table->row_count; i++) {
+		size_t index = view->shown_count ? view->shown[i] : i;
+		const struct table_column *column = &table->columns[index];
+		const char *title = title_of(column);
 		struct cell text;
 
-		if (!column->title)
+		if (!view->shown_count && !column->title)
 			continue;
-		text = cell_as_text(&scratch, &table->cells[i], column->unit);
-		escape_text(out, column->title, strlen(column->title));
-		sink_repeat(out, ' ',
-			    widest + GAP - escape_columns(column->title, strlen(column->title)));
+		text = cell_as_text(&scratch, &table->cells[index], column->unit);
+		escape_text(out, title, strlen(title));
+		sink_repeat(out, ' ', widest + GAP - escape_columns(title, strlen(title)));
 		escape_shortened(out, text.text, text.length,
 				 width > widest + GAP ? width - widest - GAP : 1);
 		sink_char(out, '\n');
@@ -65,28 +52,13 @@ static void write_record(struct sink *out, const struct table *table, size_t wid
 	sink_close(&scratch);
 }
 
-static void write_list(struct sink *out, const struct table *table,
-		       const struct text_options *options)
-{
-	size_t rows = table->row_count;
-	char text[UNITS_TEXT];
-
-	if (options->top && options->top < rows)
-		rows = options->top;
-	grid_write(out, table, rows, options->width);
-	if (rows < table->row_count)
-		sink_format(out, "… and %s more (--top 0 shows all)\n",
-			    units_count(text, table->row_count - rows));
-}
-
 /* "Devices: requests to block devices were not recorded" */
 static void write_nothing(struct sink *out, const struct table *table, size_t width)
 {
 	struct sink line;
 
 	sink_open_memory(&line);
-	if (table->title)
-		sink_format(&line, "%s: ", table->title);
+	sink_format(&line, "%s: ", table->title ? table->title : table->name);
 	sink_text(&line, table->note ? table->note : table->absent ? "not recorded" : "none");
 	sink_bytes(&line, "", 1);
 	if (line.error)
@@ -96,68 +68,84 @@ static void write_nothing(struct sink *out, const struct table *table, size_t wi
 	sink_close(&line);
 }
 
-void text_table(struct sink *out, const struct table *table, const struct text_options *options)
+void text_table(struct sink *out, const struct table *table, const struct grid_options *options)
 {
 	if (table->absent || (table->shape == TABLE_LIST && !table->row_count)) {
-		write_nothing(out, table, options->width);
+		write_nothing(out, table, options->style->width);
 		return;
 	}
-	if (table->title)
-		grid_wrapped(out, table->title, options->width);
-	if (table->shape == TABLE_RECORD)
-		write_record(out, table, options->width);
-	else
-		write_list(out, table, options);
-	if (table->note)
-		grid_wrapped(out, table->note, options->width);
-}
-
-static int write_totals(struct sink *out, const struct table *trace, const struct table *totals,
-			const struct text_options *options)
-{
-	struct table *classes;
-	int status = classes_make(&classes, trace, totals, false);
-
-	if (!status)
-		text_table(out, classes, options);
-	table_free(classes);
-	return status;
-}
-
-/* As many rows whatever the job did: always whole. */
-static bool is_short(const struct table *table)
-{
-	return !strcmp(table->name, "doors") || !strcmp(table->name, "levels");
-}
-
-/* What "trace" says stands on the first screen; "totals" is laid out in rows. */
-static int write_section(struct sink *out, const struct table *const *tables, size_t count,
-			 size_t number, const struct text_options *options)
-{
-	const struct text_options whole = { .width = options->width };
-	const struct table *table = tables[number];
-
-	if (!table->title || !strcmp(table->name, "trace"))
-		return 0;
-	/* Tables stand apart; those that are absent follow each other line by line. */
-	if (!table->absent || !number || !tables[number - 1]->absent)
+	if (table->title) {
+		style_mark(out, options->style, STYLE_TITLE);
+		escape_text(out, table->title, strlen(table->title));
+		style_mark(out, options->style, STYLE_PLAIN);
 		sink_char(out, '\n');
-	if (!strcmp(table->name, "totals"))
-		return write_totals(out, pick_table(tables, count, "trace"), table, &whole);
-	if (!strcmp(table->name, "overlap") && !table->absent)
-		return phases_overlap(out, pick_table(tables, count, "trace"), table, options);
-	if (!strcmp(table->name, "steps") && !table->absent)
-		return phases_steps(out, table, options);
-	text_table(out, table, is_short(table) ? &whole : options);
-	return 0;
+	}
+	if (table->shape == TABLE_RECORD)
+		write_record(out, table, options);
+	else
+		grid_write(out, table, options);
+	if (table->note)
+		grid_wrapped(out, table->note, options->style->width);
 }
 
-int text_report(struct sink *out, const struct table *const *tables, size_t count,
-		const struct text_options *options)
+static bool is_on_screen(const struct report *report, const struct table *table)
 {
-	int status = summary_write(out, tables, count, options->width);
+	static const struct analysis *const shown[] = { &analysis_trace, &analysis_findings,
+							&analysis_access };
 
-	for (size_t i = 0; i < count && !status && !out->error; i++)
-		status = write_section(out, tables, count, i, options);
-	return status ? status : out->error;
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+		if (report_by(report, shown[i]) == table)
+			return true;
+	if (report_by(report, &analysis_places) == table)
+		return table->row_count <= SCREEN_PLACES;
+	return !table->title;
+}
+
+/* "not recorded: devices (requests to block devices were not recorded), ..." */
+static void write_absent(struct sink *out, const struct report *report, size_t width)
+{
+	const char *last = NULL;
+	struct sink line;
+
+	sink_open_memory(&line);
+	for (size_t i = 0; i < report->table_count; i++) {
+		const struct table *table = report->tables[i];
+		const char *note = table->note ? table->note : "not recorded";
+
+		if (!table->absent || !table->title)
+			continue;
+		if (last && !strcmp(last, note)) {
+			sink_format(&line, ", %s", table->name);
+			continue;
+		}
+		sink_format(&line, last ? " (%s); %s" : "not here: %s%s", last ? last : "",
+			    table->name);
+		last = note;
+	}
+	if (last) {
+		sink_format(&line, " (%s)", last);
+		sink_bytes(&line, "", 1);
+		sink_char(out, '\n');
+		if (!line.error)
+			grid_wrapped(out, line.buffer, width);
+	}
+	if (line.error)
+		out->error = out->error ? out->error : line.error;
+	sink_close(&line);
+}
+
+int text_report(struct sink *out, const struct report *report, const struct grid_options *options)
+{
+	screen_write(out, report, options->style);
+	for (size_t i = 0; i < report->table_count && !out->error; i++) {
+		const struct table *table = report->tables[i];
+
+		if (is_on_screen(report, table) || table->absent ||
+		    (!table->row_count && !table->note))
+			continue;
+		sink_char(out, '\n');
+		text_table(out, table, options);
+	}
+	write_absent(out, report, options->style->width);
+	return out->error;
 }

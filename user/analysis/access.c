@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "access": each path that bytes take and each class of calls that moves none, by time;
+ * at the end what came into the page cache on no operation's account. Each byte stands in one row.
+ * Measures nothing of its own.
+ */
+#include "analysis/access.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/doors.h"
+#include "analysis/totals.h"
+
+/* A row of the table. */
+struct line {
+	const char *name;
+	uint64_t time_ns, count, errors, bytes, fetched_bytes, created_bytes, thread_time_ns;
+	double share;
+};
+
+static const struct table_column columns[ACCESS_COLUMNS] = {
+	[ACCESS_NAME] = { "name", "", UNIT_NONE, "path of access, or class of calls",
+			  TABLE_LITERAL(struct line, name), 0 },
+	[ACCESS_TIME] = { "time_ns", "time", UNIT_NS,
+			  "time with at least one of them under way (union over threads)",
+			  TABLE_UINT(struct line, time_ns), 0 },
+	[ACCESS_SHARE] = { "share", "of I/O", UNIT_SHARE, "that time of the time of all I/O",
+			   TABLE_REAL(struct line, share), 0 },
+	[ACCESS_COUNT] = { "count", "operations", UNIT_COUNT, "calls or faults",
+			   TABLE_UINT(struct line, count), 0 },
+	[ACCESS_ERRORS] = { "errors", "errors", UNIT_COUNT, "calls that failed",
+			    TABLE_UINT(struct line, errors), 0 },
+	[ACCESS_BYTES] = { "bytes", "bytes", UNIT_BYTES, "bytes that calls moved",
+			   TABLE_UINT(struct line, bytes), 0 },
+	[ACCESS_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
+			     "bytes brought into the page cache from storage meanwhile",
+			     TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },
+	[ACCESS_CREATED] = { "created_bytes", "created by writes", UNIT_BYTES,
+			     "bytes newly cached by writing",
+			     TABLE_UINT(struct line, created_bytes), JOB_PAGECACHE },
+	[ACCESS_THREAD_TIME] = { "thread_time_ns", "summed over threads", UNIT_NS,
+				 "time summed over threads",
+				 TABLE_UINT(struct line, thread_time_ns), 0 },
+};
+
+/* Rows by path of access and side. */
+static const struct {
+	enum io_door door;
+	enum door_side side;
+	const char *name;
+	unsigned int needs;
+} paths[] = {
+	{ DOOR_MMAP, SIDE_READ, "faults on mapped files", JOB_FAULT },
+	{ DOOR_MMAP, SIDE_WRITE, "faults that write to mapped files", JOB_FAULT },
+	{ DOOR_SYSCALL, SIDE_READ, "read", JOB_SYSCALL },
+	{ DOOR_SYSCALL, SIDE_WRITE, "write", JOB_SYSCALL },
+	{ DOOR_DIRECT, SIDE_READ, "read, O_DIRECT", JOB_SYSCALL },
+	{ DOOR_DIRECT, SIDE_WRITE, "write, O_DIRECT", JOB_SYSCALL },
+	{ DOOR_SPLICE, SIDE_READ, "sendfile and splice, read", JOB_SYSCALL },
+	{ DOOR_SPLICE, SIDE_WRITE, "sendfile and splice, write", JOB_SYSCALL },
+	{ DOOR_UNKNOWN, SIDE_READ, "read calls that were lost", JOB_SYSCALL },
+	{ DOOR_UNKNOWN, SIDE_WRITE, "write calls that were lost", JOB_SYSCALL },
+};
+#define PATHS (sizeof(paths) / sizeof(paths[0]))
+
+/* Rows by class, of those that move no bytes. */
+static const struct {
+	enum io_class class;
+	const char *name;
+} classes[] = { { IO_METADATA, "metadata" }, { IO_SYNC, "sync" } };
+#define CLASSES (sizeof(classes) / sizeof(classes[0]))
+
+#define LINES (PATHS + CLASSES)
+
+static struct line line_of(const char *name, const struct tally *tally)
+{
+	return (struct line) {
+		.name = name,
+		.time_ns = tally->time.measure,
+		.count = tally->count,
+		.errors = tally->errors,
+		.bytes = tally->bytes,
+		.fetched_bytes = tally->fetched_bytes,
+		.created_bytes = tally->created_bytes,
+		.thread_time_ns = tally->thread_time_ns,
+	};
+}
+
+static size_t make_lines(const struct measured *measured, struct line *lines)
+{
+	unsigned int layers = measured->job->layers;
+	size_t count = 0;
+
+	for (size_t i = 0; i < PATHS; i++) {
+		const struct tally *tally = doors_tally(measured, paths[i].door, paths[i].side);
+		struct line *line = &lines[count];
+
+		if ((layers & paths[i].needs) != paths[i].needs ||
+		    !(tally->count | tally->fetched_bytes | tally->created_bytes | tally->bytes))
+			continue;
+		*line = line_of(paths[i].name, tally);
+		/* Bytes that are touched in memory are not told by anybody. */
+		if (paths[i].door == DOOR_MMAP)
+			line->bytes = TABLE_NO_UINT;
+		if (paths[i].door == DOOR_UNKNOWN)
+			line->time_ns = TABLE_NO_UINT;
+		count++;
+	}
+	for (size_t i = 0; i < CLASSES && layers & JOB_SYSCALL; i++) {
+		const struct tally *tally = totals_class(measured, classes[i].class);
+
+		if (!tally->count)
+			continue;
+		lines[count] = line_of(classes[i].name, tally);
+		lines[count++].bytes = TABLE_NO_UINT;
+	}
+	return count;
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	uint64_t a = ((const struct line *)left)->time_ns,
+		 b = ((const struct line *)right)->time_ns;
+
+	a = a == TABLE_NO_UINT ? 0 : a;
+	b = b == TABLE_NO_UINT ? 0 : b;
+	return a > b ? -1 : a < b;
+}
+
+static void add_known(uint64_t *sum, uint64_t number)
+{
+	*sum += number == TABLE_NO_UINT ? 0 : number;
+}
+
+/* The first row: all of them, without what is unattributed. */
+static struct line sum_up(const struct measured *measured, const struct line *lines, size_t count)
+{
+	const struct tally *all = totals_all(measured);
+	struct line sum = {
+		.name = "all I/O",
+		.time_ns = all->time.measure,
+		.share = all->time.measure ? 1 : NAN,
+		.thread_time_ns = all->thread_time_ns,
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		add_known(&sum.count, lines[i].count);
+		add_known(&sum.errors, lines[i].errors);
+		add_known(&sum.bytes, lines[i].bytes);
+		add_known(&sum.fetched_bytes, lines[i].fetched_bytes);
+		add_known(&sum.created_bytes, lines[i].created_bytes);
+	}
+	return sum;
+}
+
+/* What came into the cache of files that no operation was about. */
+static int add_pages(struct table *table, const struct measured *measured)
+{
+	static const char *const names[TOTALS_PAGES] = {
+		[TOTALS_INDIRECT] = "other files, by calls",
+		[TOTALS_UNATTRIBUTED] = "unattributed",
+	};
+	int status = 0;
+
+	for (int i = TOTALS_PAGES - 1; i >= 0 && !status; i--) {
+		const struct trace_operation_total *pages = totals_pages(measured, i);
+		const struct line line = {
+			.name = names[i],
+			.time_ns = TABLE_NO_UINT,
+			.share = NAN,
+			.count = pages->count,
+			.errors = TABLE_NO_UINT,
+			.bytes = TABLE_NO_UINT,
+			.fetched_bytes = pages->fetched_bytes,
+			.created_bytes = pages->created_bytes,
+			.thread_time_ns = TABLE_NO_UINT,
+		};
+
+		if (pages->count)
+			status = table_add(table, &line);
+	}
+	return status;
+}
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	uint64_t all_ns = totals_all(measured)->time.measure;
+	struct line lines[LINES], all;
+	size_t count = make_lines(measured, lines);
+	int status = table_add_columns(table, columns, ACCESS_COLUMNS);
+
+	table->recorded = measured->job->layers;
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	all = sum_up(measured, lines, count);
+	if (!status)
+		status = table_add(table, &all);
+	for (size_t i = 0; i < count && !status; i++) {
+		lines[i].share = lines[i].time_ns == TABLE_NO_UINT || !all_ns
+					 ? NAN
+					 : (double)lines[i].time_ns / all_ns;
+		status = table_add(table, &lines[i]);
+	}
+	return status ? status : add_pages(table, measured);
+}
+
+const struct analysis analysis_access = {
+	.name = "access",
+	.title = "By path of access",
+	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes,thread_time_ns",
+	.shape = TABLE_LIST,
+	.conclude = conclude,
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "access": where time and bytes went, by path of access and class of I/O.
+ */
+#ifndef FAULTLINE_ACCESS_H
+#define FAULTLINE_ACCESS_H
+
+#include "analysis/analysis.h"
+
+enum access_column {
+	ACCESS_NAME,
+	ACCESS_TIME,
+	ACCESS_SHARE,
+	ACCESS_COUNT,
+	ACCESS_ERRORS,
+	ACCESS_BYTES,
+	ACCESS_FETCHED,
+	ACCESS_CREATED,
+	ACCESS_THREAD_TIME,
+	ACCESS_COLUMNS,
+};
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "caveats". Knows nothing of how they are shown: all of them on the first screen, those
+ * that make numbers wrong before those that only leave something out.
+ */
+#include "analysis/caveats.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "units.h"
+
+#define TEXT_MOST 512
+
+struct text {
+	char bytes[TEXT_MOST];
+	size_t used;
+};
+
+static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct text *text, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(text->bytes + text->used, sizeof(text->bytes) - text->used, format,
+			   arguments);
+	va_end(arguments);
+	text->used += length > 0 ? length : 0;
+	if (text->used >= sizeof(text->bytes))
+		text->used = sizeof(text->bytes) - 1;
+}
+
+/* --- conditions: each writes what there is to say, or nothing --- */
+
+static void say_lost(struct text *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	const char *between = " (";
+	char count[UNITS_TEXT];
+
+	if (!job->lost)
+		return;
+	add(text, "%s events were lost", units_count(count, job->lost));
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		for (size_t j = 0; totals && j < totals->kind_count && job->trace_count == 1; j++) {
+			if (!totals->kinds[j].lost)
+				continue;
+			add(text, "%s%s %s", between, totals->kinds[j].kind,
+			    units_count(count, totals->kinds[j].lost));
+			between = ", ";
+		}
+	}
+	add(text, "%s: times are lower bounds, tables of files and processes lack them",
+	    *between == ',' ? ")" : "");
+}
+
+static void say_incomplete(struct text *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const char *why = trace_reader_incomplete(job->traces[i].reader);
+
+		if (!why)
+			continue;
+		add(text, "incomplete: %s; what was lost is not known", why);
+		return;
+	}
+}
+
+static void say_not_followed(struct text *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	size_t count = 0;
+
+	for (size_t i = 0; i < job->processes.count; i++) {
+		const struct process *process = &job->processes.processes[i];
+		struct trace_string comm;
+
+		if (!process->not_followed || count++ >= 3)
+			continue;
+		comm = trace_reader_string(job->traces[process->trace].reader, process->comm);
+		add(text, "%s%.*s (%u)", count == 1 ? "not followed, for it gained rights: " : ", ",
+		    (int)comm.length, comm.bytes, process->pid);
+	}
+	if (count > 3)
+		add(text, " and %zu more", count - 3);
+}
+
+static void say_survivors(struct text *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	size_t count = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		count += job->traces[i].totals ? job->traces[i].totals->survivor_count : 0;
+	if (count)
+		add(text, "%zu %s the run, untraced from then on", count,
+		    count == 1 ? "process outlived" : "processes outlived");
+}
+
+static void say_spans(struct text *text, const struct measured *measured)
+{
+	const struct open_spans *spans = &measured->job->spans;
+	char count[UNITS_TEXT];
+
+	if (spans->refused)
+		add(text, "%s spans are missing, too many were open at once",
+		    units_count(count, spans->refused));
+	else if (spans->unmatched_ends)
+		add(text, "%s ends of spans that were not open: begins may have been missed",
+		    units_count(count, spans->unmatched_ends));
+}
+
+static uint64_t count_submissions(const struct job_trace *trace)
+{
+	uint64_t submissions = 0;
+
+	for (size_t i = 0; trace->totals && i < trace->totals->operation_count; i++)
+		submissions += trace->totals->operations[i].submissions;
+	return submissions;
+}
+
+static void say_async(struct text *text, const struct measured *measured)
+{
+	uint64_t submissions = 0;
+	char count[UNITS_TEXT];
+
+	for (size_t i = 0; i < measured->job->trace_count; i++)
+		submissions += count_submissions(&measured->job->traces[i]);
+	if (submissions)
+		add(text,
+		    "%s submissions to io_uring or libaio were counted, not traced: their I/O is "
+		    "not in these numbers",
+		    units_count(count, submissions));
+}
+
+/* What an operation is known to be missing of. */
+static void say_undecoded(struct text *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	char count[UNITS_TEXT];
+
+	for (size_t i = 0; i < job->operation_count; i++) {
+		const struct operation *operation = &job->operations[i];
+		uint64_t calls = operation->seen.count + operation->unseen.count;
+
+		if (operation->family == TRACE_UNDECODED && calls)
+			add(text, "%s%s calls of %s were counted, not decoded",
+			    text->used ? "; " : "", units_count(count, calls), operation->name);
+	}
+}
+
+/* Rows: those that make numbers wrong are warnings. */
+static const struct caveat {
+	const char *id;
+	const char *weight;
+	void (*say)(struct text *text, const struct measured *measured);
+} caveats[] = {
+	{ "incomplete", "warning", say_incomplete },	 { "lost", "warning", say_lost },
+	{ "not-followed", "warning", say_not_followed }, { "async", "warning", say_async },
+	{ "undecoded", "warning", say_undecoded },	 { "spans", "warning", say_spans },
+	{ "survivors", "note", say_survivors },
+};
+
+/* A row of the table. */
+struct line {
+	const char *id, *weight;
+	struct table_text text;
+};
+
+static const struct table_column columns[CAVEAT_COLUMNS] = {
+	[CAVEAT_ID] = { "id", "caveat", UNIT_NONE, "name of the caveat",
+			TABLE_LITERAL(struct line, id), 0 },
+	[CAVEAT_WEIGHT] = { "weight", "weight", UNIT_NONE,
+			    "warning: numbers lack something; or note",
+			    TABLE_LITERAL(struct line, weight), 0 },
+	[CAVEAT_TEXT] = { "text", "what", UNIT_NONE, "in words", TABLE_TEXT(struct line, text), 0 },
+};
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	int status = table_add_columns(table, columns, CAVEAT_COLUMNS);
+
+	for (size_t i = 0; i < sizeof(caveats) / sizeof(caveats[0]) && !status; i++) {
+		struct text text = { .used = 0 };
+		struct line line = { caveats[i].id, caveats[i].weight, { text.bytes, 0 } };
+
+		caveats[i].say(&text, measured);
+		line.text.length = text.used;
+		if (text.used)
+			status = table_add(table, &line);
+	}
+	return status;
+}
+
+const struct analysis analysis_caveats = {
+	.name = "caveats",
+	.shape = TABLE_LIST,
+	.conclude = conclude,
+};

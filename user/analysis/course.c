@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "timeline". Knows nothing of how it is drawn.
+ *
+ * Times are exact measures within each stretch, not samples: between two starts every union is one
+ * stretch that ends at a known time (interval.h says why), and what lies between two events is
+ * shared out over the stretches of the run that it reaches into.
+ */
+#include "analysis/course.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/activity.h"
+
+/* What is measured apart: all I/O, and by path of access or class. */
+enum part {
+	PART_ALL,
+	PART_READ,
+	PART_DIRECT,
+	PART_FAULTS,
+	PART_WRITE,
+	PART_METADATA,
+	PART_SYNC,
+	PARTS
+};
+
+struct bin {
+	uint64_t start_ns, length_ns; /* from the start of the run */
+	uint64_t compute_ns;
+	uint64_t alone_ns[PARTS]; /* without compute */
+	uint64_t fetched_bytes, operations;
+};
+
+struct timeline {
+	const struct job *job;
+	struct bin bins[TIMELINE_BINS];
+	uint64_t length_ns; /* of a bin */
+	size_t bin;	    /* that `now_ns` is in */
+	uint64_t now_ns, bin_end_ns;
+	uint64_t ends[PARTS]; /* of the stretch that each union is in, or was */
+	uint64_t compute_end_ns;
+	uint64_t compute_open; /* spans */
+	size_t gpu_next;
+	bool computes; /* anything did */
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct timeline *timeline = calloc(1, sizeof(*timeline));
+	uint64_t duration;
+
+	if (!timeline)
+		return -ENOMEM;
+	*state = timeline;
+	timeline->job = job;
+	duration = clock_subtract(job->end_ns, job->start_ns);
+	timeline->length_ns = duration / TIMELINE_BINS + 1;
+	timeline->now_ns = job->start_ns;
+	timeline->bin_end_ns = clock_add(job->start_ns, timeline->length_ns);
+	return 0;
+}
+
+/* --- in passing --- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Adds what goes on from now to a moment of the same bin. */
+static void add_stretch(struct timeline *timeline, uint64_t until_ns)
+{
+	struct bin *bin = &timeline->bins[timeline->bin];
+	uint64_t now_ns = timeline->now_ns, computed_ns = now_ns;
+
+	if (timeline->compute_open)
+		computed_ns = until_ns;
+	else if (timeline->compute_end_ns > now_ns)
+		computed_ns = least(timeline->compute_end_ns, until_ns);
+	bin->compute_ns += computed_ns - now_ns;
+	for (unsigned int i = 0; i < PARTS; i++)
+		if (timeline->ends[i] > computed_ns)
+			bin->alone_ns[i] += least(timeline->ends[i], until_ns) - computed_ns;
+	timeline->now_ns = until_ns;
+}
+
+/* Goes on to a moment; what lies behind the end of the run belongs to its last bin. */
+static void advance(struct timeline *timeline, uint64_t time_ns)
+{
+	while (timeline->now_ns < time_ns) {
+		bool last = timeline->bin + 1 == TIMELINE_BINS;
+
+		if (last || time_ns <= timeline->bin_end_ns) {
+			add_stretch(timeline, time_ns);
+			return;
+		}
+		add_stretch(timeline, timeline->bin_end_ns);
+		timeline->bin++;
+		timeline->bin_end_ns = clock_add(timeline->bin_end_ns, timeline->length_ns);
+	}
+}
+
+/* What a GPU did up to a moment. */
+static void take_gpu(struct timeline *timeline, uint64_t time_ns)
+{
+	const struct gpu *gpu = timeline->job->activities->gpu;
+
+	while (gpu && timeline->gpu_next < gpu->count &&
+	       gpu->intervals[timeline->gpu_next].start_ns <= time_ns) {
+		const struct gpu_interval *interval = &gpu->intervals[timeline->gpu_next++];
+
+		advance(timeline, interval->start_ns);
+		if (interval->end_ns > timeline->compute_end_ns)
+			timeline->compute_end_ns = interval->end_ns;
+		timeline->computes = true;
+	}
+}
+
+static void go_to(struct timeline *timeline, uint64_t time_ns)
+{
+	take_gpu(timeline, time_ns);
+	advance(timeline, time_ns);
+}
+
+static unsigned int part_of(const struct event *event)
+{
+	static const uint8_t parts[] = {
+		[IO_READ] = PART_READ, [IO_WRITE] = PART_WRITE,	     [IO_METADATA] = PART_METADATA,
+		[IO_SYNC] = PART_SYNC, [IO_MMAP_READ] = PART_FAULTS, [IO_MMAP_WRITE] = PART_FAULTS,
+	};
+
+	return event->door == DOOR_DIRECT ? PART_DIRECT : parts[event->class];
+}
+
+static void extend(uint64_t *end_ns, uint64_t to_ns)
+{
+	if (to_ns > *end_ns)
+		*end_ns = to_ns;
+}
+
+static void add_event(struct timeline *timeline, const struct event *event)
+{
+	struct bin *bin;
+
+	if (event->class == IO_NONE && !(event->flags & EVENT_PAGECACHE))
+		return;
+	go_to(timeline, event->start);
+	bin = &timeline->bins[timeline->bin];
+	bin->fetched_bytes += event->fetched_bytes;
+	if (event->class == IO_NONE)
+		return;
+	bin->operations += event->flags & EVENT_COUNTED ? 1 : 0;
+	if (!(event->flags & EVENT_TIMED))
+		return;
+	extend(&timeline->ends[PART_ALL], event->end);
+	extend(&timeline->ends[part_of(event)], event->end);
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		add_event(state, &events[i]);
+	return 0;
+}
+
+static bool computes(const struct timeline *timeline, const struct span *span)
+{
+	return timeline->job->labels.labels[span->label].meaning == CATEGORY_COMPUTE;
+}
+
+static int span_begun(void *state, uint32_t slot, const struct event *event)
+{
+	struct timeline *timeline = state;
+	const struct span *span = &timeline->job->spans.slots[slot];
+
+	(void)event;
+	if (!computes(timeline, span))
+		return 0;
+	go_to(timeline, span->begin_ns);
+	timeline->compute_open++;
+	timeline->computes = true;
+	return 0;
+}
+
+static int span_ended(void *state, uint32_t slot, const struct event *event)
+{
+	struct timeline *timeline = state;
+	const struct span *span = &timeline->job->spans.slots[slot];
+
+	(void)event;
+	if (!computes(timeline, span))
+		return 0;
+	go_to(timeline, span->end_ns);
+	timeline->compute_open--;
+	return 0;
+}
+
+/* --- the table --- */
+
+#define BIN(member) TABLE_UINT(struct bin, member)
+
+static const struct table_column columns[TIMELINE_COLUMNS] = {
+	[TIMELINE_START] = { "start_ns", "start", UNIT_NS,
+			     "start of the stretch, from the start of the run", BIN(start_ns), 0 },
+	[TIMELINE_LENGTH] = { "length_ns", "length", UNIT_NS, "its length", BIN(length_ns), 0 },
+	[TIMELINE_COMPUTE] = { "compute_ns", "compute", UNIT_NS,
+			       "time in it in spans of category compute", BIN(compute_ns), 0 },
+	[TIMELINE_IO] = { "io_ns", "I/O", UNIT_NS, "time in I/O without compute",
+			  BIN(alone_ns[PART_ALL]), 0 },
+	[TIMELINE_READ] = { "read_ns", "read", UNIT_NS, "... in read calls, O_DIRECT apart",
+			    BIN(alone_ns[PART_READ]), JOB_SYSCALL },
+	[TIMELINE_DIRECT] = { "direct_ns", "O_DIRECT", UNIT_NS, "... in O_DIRECT calls",
+			      BIN(alone_ns[PART_DIRECT]), JOB_SYSCALL },
+	[TIMELINE_FAULTS] = { "mmap_ns", "faults", UNIT_NS, "... in page faults on mapped files",
+			      BIN(alone_ns[PART_FAULTS]), JOB_FAULT },
+	[TIMELINE_WRITE] = { "write_ns", "write", UNIT_NS, "... in write calls, O_DIRECT apart",
+			     BIN(alone_ns[PART_WRITE]), JOB_SYSCALL },
+	[TIMELINE_METADATA] = { "metadata_ns", "metadata", UNIT_NS, "... in metadata calls",
+				BIN(alone_ns[PART_METADATA]), JOB_SYSCALL },
+	[TIMELINE_SYNC] = { "sync_ns", "sync", UNIT_NS, "... in fsync and its like",
+			    BIN(alone_ns[PART_SYNC]), JOB_SYSCALL },
+	[TIMELINE_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
+			       "bytes brought in from storage", BIN(fetched_bytes), JOB_PAGECACHE },
+	[TIMELINE_OPERATIONS] = { "operations", "operations", UNIT_COUNT,
+				  "operations that began in it", BIN(operations), 0 },
+};
+
+static int fill(void *state, struct table *table)
+{
+	struct timeline *timeline = state;
+	const struct job *job = timeline->job;
+	uint64_t start_ns = 0, duration = clock_subtract(job->end_ns, job->start_ns);
+	int status = table_add_columns(table, columns, TIMELINE_COLUMNS);
+
+	table->recorded = job->layers;
+	go_to(timeline, job->end_ns);
+	for (size_t i = 0; i < TIMELINE_BINS && start_ns < duration && !status; i++) {
+		struct bin *bin = &timeline->bins[i];
+
+		bin->start_ns = start_ns;
+		bin->length_ns = least(timeline->length_ns, duration - start_ns);
+		if (!timeline->computes)
+			bin->compute_ns = TABLE_NO_UINT;
+		status = table_add(table, bin);
+		start_ns += timeline->length_ns;
+	}
+	if (!status && job->lost)
+		status = table_set_note(table, "lost events are missing here");
+	return status;
+}
+
+const struct analysis analysis_timeline = {
+	.name = "timeline",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing = { .events = add_events, .span_begun = span_begun, .span_ended = span_ended },
+	.fill = fill,
+	.end = free,
+};

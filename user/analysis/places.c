@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "places": where I/O went, with what is alike taken together: files of one extension in
+ * a directory or below one, /proc and /sys, what has no path, and the programs, libraries and
+ * modules that were loaded. Knows nothing of how it is shown.
+ *
+ * Times are sums over files of their merged times: files used at the same time count each.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/files.h"
+#include "analysis/map.h"
+#include "analysis/path.h"
+#include "arena.h"
+
+#define ALIKE 10	 /* files that are told as one */
+#define ALIKE_BELOW 4	 /* directories whose files are told as one */
+#define LEVELS_MOST 8	 /* of directories that are folded */
+#define EXTENSION_MOST 8 /* bytes, its dot included */
+#define NO_GROUP UINT32_MAX
+
+struct sums {
+	uint64_t files, time_ns, operations, read_bytes, write_bytes, fetched_bytes, created_bytes;
+};
+
+/* Files of one extension in one directory, or below it. */
+struct group {
+	struct table_text directory, extension;
+	bool deep;
+	uint32_t into;	   /* the group that it is part of, or NO_GROUP */
+	uint32_t children; /* groups that would fold into it */
+	uint64_t files;
+	struct sums sums;
+};
+
+struct place {
+	struct table_text path;
+	struct sums sums;
+};
+
+enum special { SPECIAL_KERNEL, SPECIAL_PATHLESS, SPECIAL_PROGRAMS, SPECIALS };
+static const char *const special_names[SPECIALS] = {
+	[SPECIAL_KERNEL] = "/proc and /sys",
+	[SPECIAL_PATHLESS] = "sockets, pipes and what has no path",
+	[SPECIAL_PROGRAMS] = "programs, libraries and modules",
+};
+
+struct places {
+	const struct measured *measured;
+	struct group *groups;
+	size_t group_count, group_room;
+	struct map numbers; /* hash of directory, extension and depth -> group */
+	uint32_t *group_of; /* of each file, or NO_GROUP */
+	struct sums special[SPECIALS];
+	struct place *all;
+	size_t count, room;
+	struct arena arena;
+};
+
+/* --- what a file is --- */
+
+static bool starts(struct table_text path, const char *start)
+{
+	size_t length = strlen(start);
+
+	return path.length >= length && !memcmp(path.bytes, start, length);
+}
+
+static bool holds(struct table_text path, const char *part)
+{
+	return memmem(path.bytes, path.length, part, strlen(part));
+}
+
+static size_t base_at(struct table_text path)
+{
+	size_t at = path.length;
+
+	while (at && path.bytes[at - 1] != '/')
+		at--;
+	return at;
+}
+
+static struct table_text extension_of(struct table_text path)
+{
+	size_t base = base_at(path), at = path.length;
+
+	while (at > base + 1 && path.bytes[at - 1] != '.')
+		at--;
+	if (at <= base + 1 || path.length - at + 1 > EXTENSION_MOST ||
+	    strspn(path.bytes + at, "0123456789") >= path.length - at)
+		return (struct table_text) { "", 0 };
+	return (struct table_text) { path.bytes + at - 1, path.length - at + 1 };
+}
+
+static bool ends(struct table_text text, const char *end)
+{
+	size_t length = strlen(end);
+
+	return text.length >= length && !memcmp(text.bytes + text.length - length, end, length);
+}
+
+/* What is loaded to run, not to work on. */
+static bool is_program(struct table_text path)
+{
+	static const char *const roots[] = { "/usr/lib",       "/lib/",		"/lib64/",
+					     "/usr/bin/",      "/bin/",		"/sbin/",
+					     "/usr/sbin/",     "/usr/libexec/", "/etc/",
+					     "/opt/conda/lib/" };
+	static const char *const parts[] = { "/site-packages/", "/dist-packages/", "/lib/python",
+					     "/__pycache__/", ".so." };
+	static const char *const ends_of[] = { ".so", ".py", ".pyc" };
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		if (starts(path, roots[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (holds(path, parts[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(ends_of) / sizeof(ends_of[0]); i++)
+		if (ends(path, ends_of[i]))
+			return true;
+	return false;
+}
+
+static enum special special_of(struct table_text path)
+{
+	if (!path.bytes || path.bytes[0] != '/')
+		return SPECIAL_PATHLESS;
+	if (starts(path, "/proc/") || starts(path, "/sys/"))
+		return SPECIAL_KERNEL;
+	return is_program(path) ? SPECIAL_PROGRAMS : SPECIALS;
+}
+
+static struct sums sums_of(const struct file_view *file)
+{
+	const struct tally *tallies = file->tallies;
+	struct sums sums = {
+		.files = 1,
+		.read_bytes = tallies[USE_READ].bytes,
+		.write_bytes = tallies[USE_WRITE].bytes,
+		.fetched_bytes = file->unattributed.fetched_bytes,
+		.created_bytes = file->unattributed.created_bytes,
+	};
+
+	for (size_t i = 0; i < USES; i++) {
+		sums.time_ns += tallies[i].time.measure;
+		sums.operations += tallies[i].count;
+		sums.fetched_bytes += tallies[i].fetched_bytes;
+		sums.created_bytes += tallies[i].created_bytes;
+	}
+	return sums;
+}
+
+static void add_sums(struct sums *to, const struct sums *from)
+{
+	to->files += from->files;
+	to->time_ns += from->time_ns;
+	to->operations += from->operations;
+	to->read_bytes += from->read_bytes;
+	to->write_bytes += from->write_bytes;
+	to->fetched_bytes += from->fetched_bytes;
+	to->created_bytes += from->created_bytes;
+}
+
+/* --- groups --- */
+
+/* Finds or makes a group. Returns its number, or NO_GROUP when there is no memory. */
+static uint32_t group_of(struct places *places, struct table_text directory,
+			 struct table_text extension, bool deep)
+{
+	uint64_t key[3] = { map_hash_bytes(&places->numbers, directory.bytes, directory.length),
+			    map_hash_bytes(&places->numbers, extension.bytes, extension.length),
+			    deep };
+	uint64_t *number;
+	bool added;
+
+	if (places->group_count == places->group_room) {
+		size_t room = places->group_room ? places->group_room * 2 : 64;
+		struct group *groups = reallocarray(places->groups, room, sizeof(*groups));
+
+		if (!groups)
+			return NO_GROUP;
+		places->groups = groups;
+		places->group_room = room;
+	}
+	number = map_add(&places->numbers, key, &added);
+	if (!number)
+		return NO_GROUP;
+	if (added) {
+		*number = places->group_count;
+		places->groups[places->group_count++] = (struct group) {
+			.directory = directory,
+			.extension = extension,
+			.deep = deep,
+			.into = NO_GROUP,
+		};
+	}
+	return *number;
+}
+
+static int group_files(struct places *places)
+{
+	uint32_t count = files_count(places->measured);
+	struct file_view file;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct table_text directory;
+
+		places->group_of[i] = NO_GROUP;
+		if (!files_used(places->measured, i, &file) || special_of(file.path) != SPECIALS)
+			continue;
+		directory =
+			(struct table_text) { file.path.bytes,
+					      path_directory(file.path.bytes, file.path.length) };
+		places->group_of[i] = group_of(places, directory, extension_of(file.path), false);
+		if (places->group_of[i] == NO_GROUP)
+			return -ENOMEM;
+		places->groups[places->group_of[i]].files++;
+	}
+	return 0;
+}
+
+/* Folds groups of sister directories into one of what lies below their parent. */
+static int fold_level(struct places *places, bool *folded)
+{
+	size_t count = places->group_count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct group *group = &places->groups[i];
+		struct table_text parent = group->directory;
+		uint32_t number;
+
+		parent.length = path_directory(parent.bytes, parent.length);
+		if (group->into != NO_GROUP || parent.length <= 1)
+			continue;
+		number = group_of(places, parent, group->extension, true);
+		if (number == NO_GROUP)
+			return -ENOMEM;
+		group = &places->groups[i]; /* the list may have moved */
+		if (places->groups[number].into != NO_GROUP)
+			continue;
+		places->groups[number].children++;
+		places->groups[number].files += group->files;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct group *group = &places->groups[i], *into;
+		struct table_text parent = group->directory;
+
+		parent.length = path_directory(parent.bytes, parent.length);
+		if (group->into != NO_GROUP || parent.length <= 1)
+			continue;
+		into = &places->groups[group_of(places, parent, group->extension, true)];
+		if (into == group || into->into != NO_GROUP || into->children < ALIKE_BELOW ||
+		    into->files < ALIKE)
+			continue;
+		group->into = into - places->groups;
+		*folded = true;
+	}
+	/* What had too few children is no group. */
+	for (size_t i = 0; i < places->group_count; i++) {
+		struct group *group = &places->groups[i];
+
+		if (group->deep && group->into == NO_GROUP &&
+		    (group->children < ALIKE_BELOW || group->files < ALIKE))
+			group->files = 0;
+		group->children = 0;
+	}
+	return 0;
+}
+
+static uint32_t root_of(const struct places *places, uint32_t number)
+{
+	while (places->groups[number].into != NO_GROUP)
+		number = places->groups[number].into;
+	return number;
+}
+
+/* --- places --- */
+
+static int add_place(struct places *places, struct table_text path, const struct sums *sums)
+{
+	if (places->count == places->room) {
+		size_t room = places->room ? places->room * 2 : 64;
+		struct place *all = reallocarray(places->all, room, sizeof(*all));
+
+		if (!all)
+			return -ENOMEM;
+		places->all = all;
+		places->room = room;
+	}
+	places->all[places->count++] = (struct place) { path, *sums };
+	return 0;
+}
+
+/* Files, alone or each in its group. */
+static int sum_files(struct places *places)
+{
+	uint32_t count = files_count(places->measured);
+	struct file_view file;
+	int status = 0;
+
+	for (uint32_t i = 0; i < count && !status; i++) {
+		enum special special;
+		struct group *group;
+		struct sums sums;
+
+		if (!files_used(places->measured, i, &file))
+			continue;
+		sums = sums_of(&file);
+		special = special_of(file.path);
+		if (special != SPECIALS) {
+			add_sums(&places->special[special], &sums);
+			continue;
+		}
+		group = &places->groups[root_of(places, places->group_of[i])];
+		if (group->deep || group->files >= ALIKE)
+			add_sums(&group->sums, &sums);
+		else
+			status = add_place(places, file.path, &sums);
+	}
+	return status;
+}
+
+static int add_groups(struct places *places)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < places->group_count && !status; i++) {
+		const struct group *group = &places->groups[i];
+		const char *stars = group->deep ? "/**" : "/*";
+		size_t length = group->directory.length + strlen(stars) + group->extension.length;
+		char *path;
+
+		if (!group->sums.files)
+			continue;
+		path = arena_alloc(&places->arena, length + 1);
+		if (!path)
+			return -ENOMEM;
+		memcpy(path, group->directory.bytes, group->directory.length);
+		strcpy(path + group->directory.length, stars);
+		memcpy(path + group->directory.length + strlen(stars), group->extension.bytes,
+		       group->extension.length);
+		status = add_place(places, (struct table_text) { path, length }, &group->sums);
+	}
+	for (size_t i = 0; i < SPECIALS && !status; i++) {
+		const char *name = special_names[i];
+
+		if (places->special[i].files)
+			status = add_place(places, (struct table_text) { name, strlen(name) },
+					   &places->special[i]);
+	}
+	return status;
+}
+
+static int make_places(struct places *places)
+{
+	bool folded = true;
+	int status;
+
+	places->group_of = calloc(files_count(places->measured) + 1, sizeof(*places->group_of));
+	status = places->group_of ? group_files(places) : -ENOMEM;
+	for (size_t level = 0; level < LEVELS_MOST && folded && !status; level++) {
+		folded = false;
+		status = fold_level(places, &folded);
+	}
+	if (!status)
+		status = sum_files(places);
+	return status ? status : add_groups(places);
+}
+
+/* --- the table --- */
+
+static const struct table_column columns[] = {
+	{ "time_ns", "time", UNIT_NS, "time in I/O on it, summed over files",
+	  TABLE_UINT(struct place, sums.time_ns), 0 },
+	{ "operations", "operations", UNIT_COUNT, "calls and faults",
+	  TABLE_UINT(struct place, sums.operations), 0 },
+	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
+	  TABLE_UINT(struct place, sums.read_bytes), JOB_SYSCALL },
+	{ "write_bytes", "written", UNIT_BYTES, "bytes written by calls",
+	  TABLE_UINT(struct place, sums.write_bytes), JOB_SYSCALL },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache from storage, unattributed ones included",
+	  TABLE_UINT(struct place, sums.fetched_bytes), JOB_PAGECACHE },
+	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
+	  TABLE_UINT(struct place, sums.created_bytes), JOB_PAGECACHE },
+	{ "files", "files", UNIT_COUNT, "files that are taken together",
+	  TABLE_UINT(struct place, sums.files), 0 },
+	{ "path", "where", UNIT_PATH,
+	  "a file, a pattern of files that are alike, or a kind of files",
+	  TABLE_TEXT(struct place, path), 0 },
+};
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+	size_t least = a->path.length < b->path.length ? a->path.length : b->path.length;
+
+	if (a->sums.time_ns != b->sums.time_ns)
+		return a->sums.time_ns > b->sums.time_ns ? -1 : 1;
+	if (a->sums.fetched_bytes != b->sums.fetched_bytes)
+		return a->sums.fetched_bytes > b->sums.fetched_bytes ? -1 : 1;
+	return memcmp(a->path.bytes, b->path.bytes, least);
+}
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	struct places places = { .measured = measured };
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	table->recorded = measured->job->layers;
+	map_init(&places.numbers, 3, 1);
+	if (!status)
+		status = make_places(&places);
+	if (places.count)
+		qsort(places.all, places.count, sizeof(*places.all), compare_places);
+	for (size_t i = 0; i < places.count && !status; i++)
+		status = table_add(table, &places.all[i]);
+	map_free(&places.numbers);
+	arena_free(&places.arena);
+	free(places.groups);
+	free(places.group_of);
+	free(places.all);
+	return status;
+}
+
+const struct analysis analysis_places = {
+	.name = "places",
+	.title = "Places",
+	.shown = "path,time_ns,fetched_bytes,read_bytes,write_bytes,operations,files,created_bytes",
+	.by = "time_ns",
+	.shape = TABLE_LIST,
+	.conclude = conclude,
+};

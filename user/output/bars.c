@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Bars of time, which are full where all of a stretch was spent so, and sparklines of rates, which
+ * are full at their peak. Makes no numbers of its own but sums over stretches.
+ */
+#include "output/bars.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/course.h"
+#include "output/escape.h"
+#include "units.h"
+
+#define WIDTH_MOST 160 /* of a line; wider ones are not easier to read */
+#define LABEL 13
+#define BAR_LEAST 10
+#define PARTS_MOST 3   /* of I/O that have bars of their own ... */
+#define PART_LEAST 0.1 /* ... and the share of it that they have at least */
+
+enum kind { TIME, BYTES, COUNT };
+
+struct row {
+	enum timeline_column column;
+	const char *label;
+	enum kind kind;
+	char right[2 * UNITS_TEXT + 16];
+	uint64_t sum;
+};
+
+struct bars {
+	const struct table *course;
+	const struct style *style;
+	struct sink *out;
+	uint64_t duration_ns;
+	size_t width; /* of a bar */
+};
+
+static uint64_t number_at(const struct bars *bars, size_t bin, enum timeline_column column)
+{
+	const struct cell *cell = &bars->course->cells[bin * bars->course->column_count + column];
+
+	return cell->type == CELL_UINT ? cell->uint : 0;
+}
+
+static bool is_known(const struct bars *bars, enum timeline_column column)
+{
+	return bars->course->cells[column].type == CELL_UINT;
+}
+
+static uint64_t sum_of(const struct bars *bars, enum timeline_column column, size_t from, size_t to)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = from; i < to; i++)
+		sum += number_at(bars, i, column);
+	return sum;
+}
+
+/* The bins that a place of the bar stands for. */
+static size_t bin_of(const struct bars *bars, size_t place)
+{
+	return place * bars->course->row_count / bars->width;
+}
+
+/* Of a place: a share of its time, or a rate in units a second. */
+static double value_of(const struct bars *bars, const struct row *row, size_t place)
+{
+	size_t from = bin_of(bars, place), to = bin_of(bars, place + 1);
+	uint64_t length = sum_of(bars, TIMELINE_LENGTH, from, to);
+	double sum = sum_of(bars, row->column, from, to);
+
+	if (!length)
+		return 0;
+	return row->kind == TIME ? sum / length : sum / length * 1e9;
+}
+
+static double peak_of(const struct bars *bars, const struct row *row)
+{
+	double peak = 0;
+
+	for (size_t i = 0; i < bars->width; i++) {
+		double value = value_of(bars, row, i);
+
+		peak = value > peak ? value : peak;
+	}
+	return peak;
+}
+
+static void write_row(const struct bars *bars, const struct row *row)
+{
+	static const char *const levels[] = { "\u00b7", "\u2581", "\u2582", "\u2583", "\u2584",
+					      "\u2585", "\u2586", "\u2587", "\u2588" };
+	double peak = row->kind == TIME ? 1 : peak_of(bars, row);
+
+	sink_format(bars->out, "%-*s ", LABEL, row->label);
+	if (row->column == TIMELINE_COMPUTE)
+		style_mark(bars->out, bars->style, STYLE_GOOD);
+	else if (row->kind == TIME)
+		style_mark(bars->out, bars->style, STYLE_WARNING);
+	for (size_t i = 0; i < bars->width; i++) {
+		double value = value_of(bars, row, i);
+		int level = peak > 0 ? (int)(value / peak * 8 + 0.5) : 0;
+
+		level = level > 8 ? 8 : level < 1 && value > 0 ? 1 : level;
+		sink_text(bars->out, levels[level]);
+	}
+	style_mark(bars->out, bars->style, STYLE_PLAIN);
+	sink_format(bars->out, "  %s\n", row->right);
+}
+
+/* What stands to the right; a peak depends on the bar's width, but not on more than its digits. */
+static void set_right(const struct bars *bars, struct row *row)
+{
+	char sum[UNITS_TEXT], other[UNITS_TEXT];
+	double peak;
+
+	switch (row->kind) {
+	case TIME:
+		snprintf(row->right, sizeof(row->right), "%8s %6s", units_ns(sum, row->sum),
+			 units_share(other, (double)row->sum / bars->duration_ns));
+		break;
+	case BYTES:
+		peak = peak_of(bars, row);
+		snprintf(row->right, sizeof(row->right), "%8s  peak %s/s",
+			 units_bytes(sum, row->sum),
+			 units_bytes(other, peak < 1e18 ? (uint64_t)peak : UINT64_MAX));
+		break;
+	case COUNT:
+		peak = peak_of(bars, row);
+		snprintf(row->right, sizeof(row->right), "%8s  peak %s/s",
+			 units_count(sum, row->sum),
+			 units_count(other, peak < 1e18 ? (uint64_t)peak : UINT64_MAX));
+		break;
+	}
+}
+
+static void add_row(const struct bars *bars, struct row *rows, size_t *count,
+		    enum timeline_column column, const char *label, enum kind kind)
+{
+	struct row row = { .column = column, .label = label, .kind = kind };
+
+	if (!is_known(bars, column))
+		return;
+	row.sum = sum_of(bars, column, 0, bars->course->row_count);
+	if (row.sum)
+		rows[(*count)++] = row;
+}
+
+/* Parts of I/O that are worth a bar, the largest first. */
+static void add_parts(const struct bars *bars, struct row *rows, size_t *count, uint64_t io_ns)
+{
+	static const struct {
+		enum timeline_column column;
+		const char *label;
+	} parts[] = {
+		{ TIMELINE_FAULTS, "  faults" },     { TIMELINE_READ, "  read" },
+		{ TIMELINE_DIRECT, "  O_DIRECT" },   { TIMELINE_WRITE, "  write" },
+		{ TIMELINE_METADATA, "  metadata" }, { TIMELINE_SYNC, "  sync" },
+	};
+	size_t first = *count;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t place = *count;
+		struct row row;
+
+		add_row(bars, rows, count, parts[i].column, parts[i].label, TIME);
+		if (*count == place)
+			continue;
+		row = rows[place];
+		if (row.sum < PART_LEAST * io_ns) {
+			--*count;
+			continue;
+		}
+		for (; place > first && rows[place - 1].sum < row.sum; place--)
+			rows[place] = rows[place - 1];
+		rows[place] = row;
+	}
+	if (*count > first + PARTS_MOST)
+		*count = first + PARTS_MOST;
+}
+
+/* The right side is set twice: its width decides that of the bars, which decides the peaks. */
+static void set_width(struct bars *bars, struct row *rows, size_t count)
+{
+	size_t width = bars->style->width < WIDTH_MOST ? bars->style->width : WIDTH_MOST;
+
+	bars->width = bars->course->row_count < 60 ? bars->course->row_count : 60;
+	for (int round = 0; round < 2; round++) {
+		size_t right = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			size_t columns;
+
+			set_right(bars, &rows[i]);
+			columns = escape_columns(rows[i].right, strlen(rows[i].right));
+			right = columns > right ? columns : right;
+		}
+		bars->width = width > LABEL + 1 + 2 + right + BAR_LEAST
+				      ? width - LABEL - 1 - 2 - right
+				      : BAR_LEAST;
+		if (bars->width > bars->course->row_count)
+			bars->width = bars->course->row_count;
+	}
+}
+
+void bars_write(struct sink *out, const struct table *course, const struct style *style)
+{
+	struct bars bars = { .course = course, .style = style, .out = out };
+	struct row rows[TIMELINE_COLUMNS];
+	size_t count = 0;
+
+	if (!course->row_count)
+		return;
+	bars.duration_ns = sum_of(&bars, TIMELINE_LENGTH, 0, course->row_count);
+	add_row(&bars, rows, &count, TIMELINE_COMPUTE, "compute", TIME);
+	add_row(&bars, rows, &count, TIMELINE_IO, count ? "I/O alone" : "I/O", TIME);
+	if (count)
+		add_parts(&bars, rows, &count, rows[count - 1].sum);
+	add_row(&bars, rows, &count, TIMELINE_FETCHED, "from storage", BYTES);
+	add_row(&bars, rows, &count, TIMELINE_OPERATIONS, "operations", COUNT);
+	set_width(&bars, rows, count);
+	for (size_t i = 0; i < count; i++)
+		write_row(&bars, &rows[i]);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The first screen, part by part. Makes no numbers of its own but shares of the run.
+ */
+#include "output/screen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/finding.h"
+#include "analysis/trace_table.h"
+#include "output/bars.h"
+#include "output/escape.h"
+#include "output/grid.h"
+#include "output/headline.h"
+#include "units.h"
+
+#define FINDINGS_MOST 5
+#define INDENT 3
+
+struct screen {
+	struct sink *out;
+	const struct style *style;
+	const struct table *trace, *findings;
+};
+
+/* --- findings --- */
+
+static void write_text(struct screen *screen, struct sink *line, enum style_mark mark)
+{
+	sink_bytes(line, "", 1);
+	style_mark(screen->out, screen->style, mark);
+	if (line->error)
+		screen->out->error = screen->out->error ? screen->out->error : line->error;
+	else
+		grid_indented(screen->out, line->buffer, screen->style->width, INDENT);
+	style_mark(screen->out, screen->style, STYLE_PLAIN);
+	line->used = 0;
+}
+
+/* "505 ms, 6.3% of the run: " or "254 MiB: " */
+static void add_cost(struct sink *line, const struct screen *screen, const struct cell *finding)
+{
+	const struct cell *ns = &finding[FINDING_COST_NS], *bytes = &finding[FINDING_COST_BYTES];
+	const struct cell *duration = &screen->trace->cells[ABOUT_DURATION];
+	char text[UNITS_TEXT];
+
+	if (ns->type == CELL_UINT) {
+		sink_text(line, units_ns(text, ns->uint));
+		if (duration->type == CELL_UINT && duration->uint)
+			sink_format(line, ", %s of the run",
+				    units_share(text, (double)ns->uint / duration->uint));
+		sink_text(line, ": ");
+	} else if (bytes->type == CELL_UINT) {
+		sink_format(line, "%s: ", units_bytes(text, bytes->uint));
+	}
+}
+
+static enum style_mark mark_of(const struct cell *severity)
+{
+	return severity->length == strlen("high") && !memcmp(severity->text, "high", 4)
+		       ? STYLE_BAD
+		       : STYLE_TITLE;
+}
+
+static void write_finding(struct screen *screen, size_t number)
+{
+	const struct cell *finding =
+		&screen->findings->cells[number * screen->findings->column_count];
+	const struct cell *id = &finding[FINDING_ID];
+	struct sink line;
+
+	sink_open_memory(&line);
+	sink_format(&line, "%-*zu", INDENT, number + 1);
+	add_cost(&line, screen, finding);
+	sink_bytes(&line, finding[FINDING_TITLE].text, finding[FINDING_TITLE].length);
+	write_text(screen, &line, mark_of(&finding[FINDING_SEVERITY]));
+	sink_repeat(&line, ' ', INDENT);
+	sink_bytes(&line, finding[FINDING_SAYS].text, finding[FINDING_SAYS].length);
+	write_text(screen, &line, STYLE_PLAIN);
+	sink_repeat(&line, ' ', INDENT);
+	sink_text(&line, "-> ");
+	sink_bytes(&line, finding[FINDING_ADVICE].text, finding[FINDING_ADVICE].length);
+	sink_format(&line, " (--explain %.*s)", (int)id->length, id->text);
+	write_text(screen, &line, STYLE_PLAIN);
+	sink_close(&line);
+}
+
+static void write_findings(struct screen *screen)
+{
+	size_t count = screen->findings->row_count;
+
+	sink_char(screen->out, '\n');
+	for (size_t i = 0; i < count && i < FINDINGS_MOST; i++)
+		write_finding(screen, i);
+	if (count > FINDINGS_MOST)
+		sink_format(screen->out, "   and %zu more (--table findings)\n",
+			    count - FINDINGS_MOST);
+	if (!count)
+		grid_wrapped(screen->out,
+			     "no findings: nothing that is looked for costs 0.2% of the run",
+			     screen->style->width);
+}
+
+/* --- the screen --- */
+
+static void write_list(struct screen *screen, const struct table *table, size_t rows)
+{
+	const struct grid_options options = { .style = screen->style, .top = rows };
+
+	if (!table->row_count)
+		return;
+	sink_char(screen->out, '\n');
+	grid_write(screen->out, table, &options);
+	if (table->note)
+		grid_wrapped(screen->out, table->note, screen->style->width);
+}
+
+void screen_write(struct sink *out, const struct report *report, const struct style *style)
+{
+	struct screen screen = {
+		.out = out,
+		.style = style,
+		.trace = report_by(report, &analysis_trace),
+		.findings = report_by(report, &analysis_findings),
+	};
+	const struct table *access = report_by(report, &analysis_access);
+	const struct table *course = report_by(report, &analysis_timeline);
+
+	headline_write(out, screen.trace, report_by(report, &analysis_caveats), access, style);
+	write_findings(&screen);
+	if (course->row_count)
+		sink_char(out, '\n');
+	bars_write(out, course, style);
+	write_list(&screen, access, 0);
+	write_list(&screen, report_by(report, &analysis_places), SCREEN_PLACES);
+}
