@@ -81,6 +81,27 @@ class Tracers(unittest.TestCase):
                 self.check(recording.path, lines(out))
                 self.check(inner, lines(out))
 
+    def test_end_without_a_begin(self):
+        """A begin that nobody heard is seen by its end; an end that comes twice is no loss."""
+        script = """
+import ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1])
+begin, end = library.faultline_span_begin, library.faultline_span_end
+begin.restype, begin.argtypes = ctypes.c_uint64, [ctypes.c_char_p] * 3 + [ctypes.c_size_t]
+end.argtypes = [ctypes.c_uint64]
+span = begin(b"s", b"", None, 0)
+if not os.fork():
+    end(span)
+    os._exit(0)
+os.wait()
+end(span)
+end(span)
+end(span + 7)"""
+        recording = Recording([PYTHON, "-c", script, library()])
+        lost = recording.report["trace"]["lost"]
+        self.assertEqual((lost["total"], lost["by_layer"]["span"]), (1, 1))
+        self.assertIn(b"LOST: 1", harness.faultline("report", recording.path).stdout)
+
     def test_descriptors(self):
         """A program that closes and counts them finds those that it would find without a tracer."""
         script = """

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -275,9 +276,14 @@ static void close_others(const int *kept, size_t count)
 
 static void attach_expected(struct state *state)
 {
-	for (const char *const *path = state->listener->expected; *path; path++) {
-		int fd = marker_files_open(*path);
+	const struct listener *listener = state->listener;
 
+	for (const char *const *path = listener->expected; *path; path++) {
+		int fd, gid = setfsgid(listener->gid), uid = setfsuid(listener->uid);
+
+		fd = marker_files_open(*path);
+		setfsuid(uid);
+		setfsgid(gid);
 		if (fd < 0)
 			continue;
 		tell_refused(state, marker_files_attach(state->files, fd), fd);

@@ -29,10 +29,12 @@ struct listener_news {
 struct listener {
 	struct session *session;
 	struct listener_news *news;
-	const char *const *expected; /* paths, NULL at the end */
-	int asks;		     /* the listening socket of tracer.h */
-	int looks;		     /* gives struct listener_look; its end is the listener's */
-	int ready;		     /* closed when all that is expected is attached to */
+	const char *const *expected; /* paths, NULL at the end: the command's user's choice, */
+	uid_t uid;		     /* and so opened with that user's rights */
+	gid_t gid;
+	int asks;  /* the listening socket of tracer.h */
+	int looks; /* gives struct listener_look; its end is the listener's */
+	int ready; /* closed when all that is expected is attached to */
 };
 
 /* Never returns; to be called in a process of its own that has no threads. */

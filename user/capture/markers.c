@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/child.h"
 #include "capture/environment.h"
 #include "capture/listener.h"
 #include "log.h"
@@ -182,8 +183,8 @@ static void close_pair(const int ends[2])
 			close(ends[i]);
 }
 
-int markers_start(struct markers **out, struct session *session, const char *command,
-		  char *const *environment)
+int markers_start(struct markers **out, struct session *session, const struct child_user *user,
+		  const char *command, char *const *environment)
 {
 	int looks[2] = { -1, -1 }, ready[2] = { -1, -1 }, err = 0;
 	struct markers *markers = calloc(1, sizeof(*markers));
@@ -208,6 +209,8 @@ int markers_start(struct markers **out, struct session *session, const char *com
 	}
 	expected_fill(&expected, command);
 	listener.news = markers->news;
+	listener.uid = user->uid;
+	listener.gid = user->gid;
 	listener.expected = expected.paths;
 	listener.looks = looks[0];
 	listener.ready = ready[1];

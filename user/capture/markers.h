@@ -10,6 +10,7 @@
 
 #include "capture/session.h"
 
+struct child_user;
 struct markers;
 
 /*
@@ -17,8 +18,8 @@ struct markers;
  * program that `command` names in that environment, before any of them runs. To be called while
  * there are no threads, with all privileges. Returns 0 or a negative errno.
  */
-int markers_start(struct markers **markers, struct session *session, const char *command,
-		  char *const *environment);
+int markers_start(struct markers **markers, struct session *session, const struct child_user *user,
+		  const char *command, char *const *environment);
 
 /* Waits until those are listened to, a bounded time; logs if they are not. */
 void markers_await(struct markers *markers);

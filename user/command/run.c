@@ -261,7 +261,8 @@ static int begin(struct run *run)
 		return err;
 	/* First: it goes on while the rest is done, and needs a process without threads. */
 	if (session_choice(run->session)->on[LAYER_SPAN]) {
-		err = markers_start(&run->markers, run->session, run->command[0], run->environment);
+		err = markers_start(&run->markers, run->session, &run->user, run->command[0],
+				    run->environment);
 		if (err) {
 			log_error("cannot listen to spans: %s", strerror(-err));
 			return err;

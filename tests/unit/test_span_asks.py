@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""How a program asks its tracers (user/span/tracer.h): a tracer is played by this test, the program
+is Python with the package's extension, and strace sees whether it waits without being told to."""
+
+import os
+import socket
+import struct
+import subprocess
+import sys
+import unittest
+
+from _span_listening import environment
+
+MAGIC = 0x316B7361
+NETNS = os.stat("/proc/self/ns/net").st_ino
+
+
+class Tracer:
+    """A socket as `faultline run` opens one."""
+
+    def __init__(self, name):
+        self.name = f"faultline-test-{os.getpid()}-{name}"
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.bind(b"\0" + self.name.encode())
+        self.socket.listen(5)
+        self.socket.settimeout(60)
+        self.entry = f"{self.name}@{NETNS}"
+
+    def asked(self):
+        """The connection of the next program that asks, its pid and what it asked."""
+        connection, _ = self.socket.accept()
+        connection.settimeout(60)
+        peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        return connection, struct.unpack("3i", peer)[0], connection.recv(100)
+
+    def close(self):
+        self.socket.close()
+
+
+def start(value, code="import faultline", before=()):
+    return subprocess.Popen(
+        [*before, sys.executable, "-c", code],
+        env=environment(FAULTLINE_RUN=value),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def mapped_at(pid, address):
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        for line in maps:
+            begin, end = (int(word, 16) for word in line.split()[0].split("-"))
+            if begin <= address < end:
+                return line
+    return None
+
+
+class Asks(unittest.TestCase):
+    def setUp(self):
+        self.tracer = Tracer("one")
+        self.addCleanup(self.tracer.close)
+
+    def ended(self, program):
+        out, err = program.communicate(timeout=60)
+        self.assertEqual((program.returncode, err), (0, ""))
+        return out
+
+    def check_question(self, program, tracer):
+        connection, pid, question = tracer.asked()
+        self.assertEqual(pid, program.pid)
+        magic, size, address = struct.unpack("=IIQ", question)
+        self.assertEqual((magic, size), (MAGIC, len(question)))
+        line = mapped_at(pid, address)
+        self.assertIn("_core.abi3.so", line)
+        self.assertIn("x", line.split()[1])
+        self.assertIsNone(program.poll())
+        return connection
+
+    def test_answer(self):
+        """It asks for the file that its markers are in, and goes on when it has been answered."""
+        for status in (0, -28):
+            program = start(self.tracer.entry)
+            connection = self.check_question(program, self.tracer)
+            connection.send(struct.pack("=Ii", MAGIC, status))
+            self.ended(program)
+            connection.close()
+
+    def test_nonsense_is_an_answer(self):
+        program = start(self.tracer.entry)
+        connection = self.check_question(program, self.tracer)
+        connection.send(b"?" * 4000)
+        self.ended(program)
+        connection.close()
+
+    def test_tracer_that_hangs_up(self):
+        program = start(self.tracer.entry)
+        self.check_question(program, self.tracer).close()
+        self.ended(program)
+
+    def test_tracers_around_each_other(self):
+        """The outermost first, each of them; what cannot be read as one is passed over."""
+        another = Tracer("two")
+        self.addCleanup(another.close)
+        program = start(f"{self.tracer.entry};{another.entry}")
+        for tracer in (self.tracer, another):
+            connection = self.check_question(program, tracer)
+            connection.send(struct.pack("=Ii", MAGIC, 0))
+            connection.close()
+        self.ended(program)
+
+    def test_leaves_nothing(self):
+        """No descriptor, and none in the way: the lowest numbers are free again."""
+        code = "import faultline, os; print(os.listdir('/proc/self/fd'))"
+        program = start(self.tracer.entry, code)
+        self.check_question(program, self.tracer).close()
+        self.assertEqual(self.ended(program), "['0', '1', '2', '3']\n")
+
+    def waits(self, value):
+        """Whether the program waits for its semaphores, by the calls that it makes."""
+        strace = ["strace", "-qq", "-e", "trace=nanosleep,clock_nanosleep,connect"]
+        program = start(value, before=strace)
+        said = program.communicate(timeout=60)[1]
+        self.assertEqual(program.returncode, 0)
+        return "nanosleep(" in said
+
+    def test_tracer_that_has_gone(self):
+        self.assertFalse(self.waits(f"faultline-nobody-{os.getpid()}@{NETNS}"))
+
+    def test_tracer_that_cannot_be_reached(self):
+        for value in (
+            f"faultline-nobody-{os.getpid()}@{NETNS + 1}",
+            "1",
+            "@",
+            "@1",
+            "x" * 10000 + "@1",
+            f"faultline-nobody-{os.getpid()}@{NETNS};1",
+        ):
+            with self.subTest(value[:40]):
+                self.assertTrue(self.waits(value))
+
+    def test_nothing_to_ask(self):
+        for value in ("", ";", ";;;"):
+            self.assertFalse(self.waits(value))
+
+
+if __name__ == "__main__":
+    unittest.main()
