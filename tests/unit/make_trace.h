@@ -35,6 +35,8 @@ enum {
 	M_SHMEM,
 	M_PAGECACHE,
 	M_COMPAT,
+	M_FLOCK,
+	M_ASYNC,
 	M_OPERATIONS
 };
 
@@ -54,12 +56,14 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_SHMEM] = { "fault", "shmem_fault", TRACE_ANONFAULT },
 	[M_PAGECACHE] = { "pagecache", "pagecache", TRACE_CACHE },
 	[M_COMPAT] = { "syscall", "compat", TRACE_UNDECODED },
+	[M_FLOCK] = { "syscall", "flock", TRACE_METADATA },
+	[M_ASYNC] = { "syscall", "io_uring_enter", TRACE_ASYNC },
 };
 
 /* What differs between made traces; zeros give the usual. */
 struct made_options {
 	const char *host, *boot_id, *kernel;
-	uint64_t monotonic_ns, realtime_ns;
+	uint64_t monotonic_ns, realtime_ns, memory_bytes;
 	const char *off; /* a layer that is off */
 	bool spans;	 /* the layer of spans is on */
 	const char *const *command;
@@ -143,6 +147,7 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 		.machine = "x86_64",
 		.page_bytes = 4096,
 		.cpus = 2,
+		.memory_bytes = options->memory_bytes,
 		.clock_monotonic_ns = options->monotonic_ns,
 		.clock_realtime_ns =
 			options->realtime_ns ? options->realtime_ns : options->monotonic_ns,

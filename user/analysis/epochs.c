@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/epochs.h"
 #include "analysis/progress.h"
 #include "analysis/span_args.h"
 
@@ -357,16 +357,24 @@ static int add_row(struct table *table, const struct job *job, const struct epoc
 	return table_add(table, &line);
 }
 
+static enum claim claim_that_decides(const struct epochs *all)
+{
+	enum claim claim = CLAIM_NAME;
+
+	while (claim > CLAIM_ARGUMENT && !all->count[claim])
+		claim--;
+	return claim;
+}
+
 static int fill(void *state, struct table *table)
 {
 	struct epochs *all = state;
 	const struct job *job = all->job;
-	int claim = CLAIM_NAME, status = table_add_columns(table, TABLE_COLUMNS(columns));
+	enum claim claim = claim_that_decides(all);
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 	char note[128];
 
 	table->recorded = job->layers;
-	while (claim > CLAIM_ARGUMENT && !all->count[claim])
-		claim--;
 	if (!status && !all->count[claim]) {
 		table->absent = true;
 		return table_set_note(table, !(job->layers & JOB_SPAN) && !job->activities->wanted
@@ -382,6 +390,38 @@ static int fill(void *state, struct table *table)
 	snprintf(note, sizeof(note), "the first %d; there are %zu more", EPOCHS_MOST,
 		 all->more[claim]);
 	return table_set_note(table, note);
+}
+
+/* Ranks take an epoch of the same number together. */
+struct epochs_view epochs_view(const struct measured *measured)
+{
+	const struct epochs *all = measured_state(measured, &analysis_epochs);
+	enum claim claim = claim_that_decides(all);
+	const struct epoch *of = all->of[claim];
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	struct epochs_view view = { 0 };
+
+	for (size_t i = 0; i < all->count[claim]; i++) {
+		first = of[i].number < first ? of[i].number : first;
+		last = of[i].number > last ? of[i].number : last;
+	}
+	for (size_t i = 0; i < all->count[claim]; i++) {
+		const struct progress *done = &of[i].done;
+		uint64_t fetched = done->read_fetched_bytes + done->mmap_fetched_bytes;
+
+		if (of[i].number == first) {
+			view.first_read_bytes += done->read_bytes;
+			view.first_fetched_bytes += fetched;
+		} else {
+			view.later_fetched_bytes += fetched;
+		}
+		if (of[i].number == last) {
+			view.last_read_bytes += done->read_bytes;
+			view.last_fetched_bytes += fetched;
+		}
+	}
+	view.epochs = all->count[claim] ? (uint64_t)last - (uint64_t)first + 1 : 0;
+	return view;
 }
 
 const struct analysis analysis_epochs = {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/failed_lookups.h"
 #include "arena.h"
 #include "analysis/path.h"
 
@@ -247,6 +247,27 @@ static int fill(void *state, struct table *table)
 		if (lookups->directories[i].count)
 			status = add_line(table, &lookups->directories[i]);
 	return status;
+}
+
+struct lookups_view failed_lookups_worst(const struct measured *measured)
+{
+	const struct lookups *lookups = measured_state(measured, &analysis_failed_lookups);
+	struct lookups_view view = { 0 };
+
+	for (size_t i = 0; i < lookups->count; i++) {
+		const struct directory *directory = &lookups->directories[i];
+
+		view.all_count += directory->count;
+		view.all_thread_time_ns += directory->thread_time_ns;
+		if (directory->count <= view.count)
+			continue;
+		view.count = directory->count;
+		view.directory = (struct table_text) { directory->length ? directory->path : NULL,
+						       directory->length };
+		view.example =
+			(struct table_text) { directory->example, directory->example_length };
+	}
+	return view;
 }
 
 const struct analysis analysis_failed_lookups = {

@@ -111,7 +111,39 @@ const struct finding_rule *finding_rule_named(const char *id);
 
 /* finding_trace.c: what the trace itself lacks. */
 extern const struct finding_rule finding_loss;
+extern const struct finding_rule finding_untraced_async;
+extern const struct finding_rule finding_tracer_cost;
 /* finding_mmap.c: files that are read through a mapping. */
 extern const struct finding_rule finding_mmap_random;
+extern const struct finding_rule finding_mmap_in_order;
+extern const struct finding_rule finding_mmap_minor;
+/* finding_read.c: files that are read by calls. */
+extern const struct finding_rule finding_small_reads_storage;
+extern const struct finding_rule finding_small_reads_cached;
+extern const struct finding_rule finding_random_reads;
+extern const struct finding_rule finding_read_again;
+extern const struct finding_rule finding_read_by_several;
+extern const struct finding_rule finding_fetched_again;
+/* finding_open.c: opening and looking up. */
+extern const struct finding_rule finding_small_files;
+extern const struct finding_rule finding_opened_again;
+extern const struct finding_rule finding_metadata;
+extern const struct finding_rule finding_failed_lookups;
+/* finding_write.c: writing, and calls that cost without moving much. */
+extern const struct finding_rule finding_fsync_often;
+extern const struct finding_rule finding_sync_writes;
+extern const struct finding_rule finding_small_writes;
+extern const struct finding_rule finding_small_direct;
+extern const struct finding_rule finding_locks;
+extern const struct finding_rule finding_failed_calls;
+extern const struct finding_rule finding_short_reads;
+/* finding_phase.c: epochs, checkpoints, loaders, ranks. */
+extern const struct finding_rule finding_epoch_storage;
+extern const struct finding_rule finding_epoch_memory;
+extern const struct finding_rule finding_sync_checkpoint;
+extern const struct finding_rule finding_loader_io;
+extern const struct finding_rule finding_loader_work;
+extern const struct finding_rule finding_loader_idle;
+extern const struct finding_rule finding_stragglers;
 
 #endif

@@ -2,11 +2,7 @@
 /*
  * Findings about files that are read through a mapping. Knows nothing of calls.
  */
-#include "analysis/finding.h"
-
-#include <string.h>
-
-#include "analysis/files.h"
+#include "analysis/finding_files.h"
 #include "analysis/totals.h"
 
 /* --- read at random, with readahead around each fault --- */
@@ -123,4 +119,109 @@ const struct finding_rule finding_mmap_random = {
 		"of it and waits for all of it. With MADV_RANDOM (mmap.madvise in Python) only the "
 		"page itself is read; with larger samples, more of what was read is used; "
 		"MADV_WILLNEED on the next samples reads them while this one is computed with.",
+};
+
+/* --- read whole and in order, one fault after the other --- */
+
+static bool takes_in_order(const struct file_view *file)
+{
+	const struct tally *faults = &file->tallies[USE_MMAP];
+
+	return !alike_is_program(file) && file->size_bytes != TABLE_NO_UINT &&
+	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) && faults->major > 1 &&
+	       alike_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
+	       faults->fetched_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes;
+}
+
+static uint64_t cost_fetched(const struct alike *alike)
+{
+	return alike->fetched_bytes;
+}
+
+static int find_in_order(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct alike_rule kind = {
+		.use = USE_MMAP,
+		.class = IO_MMAP_READ,
+		.takes = takes_in_order,
+		.cost_bytes = cost_fetched,
+		.costs_time = true,
+		.confidence = FINDING_SURE,
+	};
+
+	return finding_add_alike(findings, rule, &kind);
+}
+
+static const enum threshold in_order_thresholds[] = {
+	THRESHOLD_LARGE_FILE,
+	THRESHOLD_MMAP_ORDER_BACKWARD,
+	THRESHOLD_MMAP_WHOLE,
+};
+
+const struct finding_rule finding_mmap_in_order = {
+	.id = "mmap-in-order",
+	.needs = JOB_FAULT | JOB_PAGECACHE,
+	.find = find_in_order,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(in_order_thresholds),
+	.title = "{file} is loaded through a mapping, one fault after the other",
+	.says = "{fetched_bytes} came by {major} major faults, {fetched_each} each, at "
+		"{bandwidth}/s "
+		"of waiting",
+	.advice = "MADV_POPULATE_READ or MADV_WILLNEED before use, several threads, or read() into "
+		  "memory",
+	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.rule = "A file that is needed as a whole (weights of a model: safetensors, torch.load "
+		"with "
+		"mmap) comes in windows of readahead, and at the edge of each the program stands "
+		"still. Told ahead, or read by several threads, the device is kept busy.",
+};
+
+/* --- minor faults on what is cached --- */
+
+static bool takes_minor(const struct file_view *file)
+{
+	const struct tally *faults = &file->tallies[USE_MMAP];
+
+	return !alike_is_program(file) && faults->count > 2 * faults->major;
+}
+
+static bool are_many_minor(const struct alike *alike)
+{
+	return alike->minor >= threshold(THRESHOLD_MMAP_MINOR_FAULTS);
+}
+
+static int find_minor(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct alike_rule kind = {
+		.use = USE_MMAP,
+		.class = IO_MMAP_READ,
+		.takes = takes_minor,
+		.speaks = are_many_minor,
+		.costs_time = true,
+		.confidence = FINDING_SURE,
+	};
+
+	return finding_add_alike(findings, rule, &kind);
+}
+
+static const enum threshold minor_thresholds[] = { THRESHOLD_MMAP_MINOR_FAULTS };
+
+const struct finding_rule finding_mmap_minor = {
+	.id = "mmap-minor-faults",
+	.needs = JOB_FAULT,
+	.find = find_minor,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(minor_thresholds),
+	.title = "a storm of minor faults on {file}, which is cached",
+	.says = "{minor} minor faults in up to {processes} processes took {time_ns}; "
+		"{fetched_bytes} "
+		"came from storage",
+	.advice = "map once and keep it, let workers inherit it (fork after MAP_POPULATE), or huge "
+		  "pages",
+	.more = "faultline report --table processes TRACE",
+	.rule = "The data is in memory, but each process that maps it takes a fault for every few "
+		"pages, anew for each worker. A mapping that is populated once, or that lives as "
+		"long "
+		"as the worker, does so once.",
 };

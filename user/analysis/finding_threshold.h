@@ -27,7 +27,75 @@
 	  "a choice: fewer are the start of a program")                                            \
 	X(MMAP_RANDOM_BYTES_EACH, 65536, UNIT_BYTES,                                               \
 	  "bytes brought in for each major fault at least",                                        \
-	  "16 pages: what a fault maps at once if they are cached (fault_around_bytes)")
+	  "16 pages: what a fault maps at once if they are cached (fault_around_bytes)")           \
+	X(MMAP_ORDER_BACKWARD, 0.05, UNIT_SHARE, "share of backward faults at most, for in order", \
+	  "a choice: readahead and several threads make some")                                     \
+	X(MMAP_WHOLE, 0.5, UNIT_SHARE, "part of the file that came through the mapping at least",  \
+	  "a choice: half of a file is most of a load")                                            \
+	X(MMAP_MINOR_FAULTS, 10000, UNIT_COUNT, "minor faults on data at least",                   \
+	  "measured: 0.9 to 1.4 us each, 10 ms and more in all")                                   \
+	X(LARGE_FILE, 16777216, UNIT_BYTES, "size from which a file is large",                     \
+	  "a choice: beyond the readahead windows of 128 KiB to 8 MiB that are common")            \
+	X(RANDOM_SHARE, 0.20, UNIT_SHARE, "share of backward accesses from which they are random", \
+	  "Drishti: random_operations 0.2; uniform access has one half")                           \
+	X(RANDOM_READS, 100, UNIT_COUNT, "reads of a file at least",                               \
+	  "a choice: fewer are looking at headers")                                                \
+	X(FROM_STORAGE_SHARE, 0.5, UNIT_SHARE, "share of the bytes that storage brought at least", \
+	  "a choice: below it the page cache served most")                                         \
+	X(FROM_MEMORY_SHARE, 0.1, UNIT_SHARE, "share of the bytes that storage brought at most",   \
+	  "a choice: a tenth, as for Drishti's small requests")                                    \
+	X(SMALL_READ, 65536, UNIT_BYTES, "bytes of a read on average at most, from storage",       \
+	  "a choice: half of the kernel's default readahead of 128 KiB")                           \
+	X(SMALL_CACHED_READ, 16384, UNIT_BYTES, "bytes of a read on average at most, from memory", \
+	  "measured: a call costs about what copying 4 KiB does, a fifth of it at 16 KiB")         \
+	X(SMALL_REQUESTS, 1000, UNIT_COUNT, "small requests at least",                             \
+	  "Drishti: small_requests_absolute 1000")                                                 \
+	X(AGAIN, 1.5, UNIT_NONE, "times the file's size from which it came again",                 \
+	  "a choice: one and a half, so that headers read twice do not count")                     \
+	X(SMALL_FILE, 262144, UNIT_BYTES, "size of a small file at most",                          \
+	  "a choice: two of the kernel's default readahead windows")                               \
+	X(SMALL_FILES, 500, UNIT_COUNT, "small files at least", "a choice: fewer are no data set") \
+	X(OPENS_OF_FILE, 10, UNIT_COUNT, "opens of one file at least",                             \
+	  "a choice: more than workers of a usual loader")                                         \
+	X(OPENS, 500, UNIT_COUNT, "opens of such files at least", "a choice: one a sample")        \
+	X(METADATA_SHARE, 0.5, UNIT_SHARE, "share of metadata in the time of calls at least",      \
+	  "metadata heavier than data")                                                            \
+	X(METADATA_CALLS, 1000, UNIT_COUNT, "metadata calls at least",                             \
+	  "a choice: a program's start makes some hundreds")                                       \
+	X(FAILED_LOOKUPS, 1000, UNIT_COUNT, "look-ups that failed at least",                       \
+	  "a choice: Python's start makes some hundreds")                                          \
+	X(FSYNCS, 50, UNIT_COUNT, "syncs at least", "a choice: more than files of a checkpoint")   \
+	X(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC at least",                             \
+	  "a choice: a log of a job has fewer")                                                    \
+	X(LOCKS, 10, UNIT_COUNT, "calls that take locks at least", "a choice: their time decides") \
+	X(FAILED_CALLS, 100, UNIT_COUNT, "calls that failed at least",                             \
+	  "a choice: their time decides")                                                          \
+	X(SHORT_READS, 1000, UNIT_COUNT, "short reads at least",                                   \
+	  "Drishti: small_requests_absolute 1000")                                                 \
+	X(EPOCH_BYTES, 1048576, UNIT_BYTES, "bytes from storage in the first epoch at least",      \
+	  "a choice: less is no data set")                                                         \
+	X(EPOCH_AGAIN, 0.5, UNIT_SHARE, "of the first epoch's bytes that the last one fetched",    \
+	  "a choice: most of it again")                                                            \
+	X(EPOCH_MEMORY, 0.05, UNIT_SHARE, "of the first epoch's bytes that the last one fetched",  \
+	  "a choice: nearly none of it again")                                                     \
+	X(EPOCH_FITS, 0.5, UNIT_SHARE, "part of memory that the first epoch's bytes take at most", \
+	  "a choice: the job itself needs some")                                                   \
+	X(CHECKPOINT_WAITS, 0.5, UNIT_SHARE, "unoverlapped part of checkpoints at least",          \
+	  "a choice: less is mostly hidden")                                                       \
+	X(DATA_WAIT, 0.05, UNIT_SHARE, "of the run that the loop waits for data at least",         \
+	  "DLIO and MLPerf Storage ask for an accelerator utilization of 90 % and more")           \
+	X(DATA_WAIT_IO, 0.5, UNIT_SHARE, "part of the wait that I/O takes, for I/O to be why",     \
+	  "a choice: most of it")                                                                  \
+	X(DATA_WAIT_NONE, 0.01, UNIT_SHARE, "of the run that the loop waits, for it not to wait",  \
+	  "a choice: within the spread of runs")                                                   \
+	X(WORKERS_IDLE, 0.5, UNIT_SHARE, "of the run that workers work at most, to be idle",       \
+	  "a choice: half as many would do")                                                       \
+	X(IMBALANCE, 0.3, UNIT_SHARE, "of the slowest rank's time that is beyond the median",      \
+	  "Drishti: imbalance_operations 0.3")                                                     \
+	X(TRACER_EVENT_NS, 150, UNIT_NS, "cost of an event for who causes it, about",              \
+	  "make bench: 90 to 300 ns an event")                                                     \
+	X(TRACER_SHARE, 0.05, UNIT_SHARE, "of the run that tracing costs, to speak of it",         \
+	  "a choice: Faultline's own aim is 5 % and less")
 
 enum threshold {
 #define X(name, value, unit, meaning, source) THRESHOLD_##name,

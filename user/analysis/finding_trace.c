@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about the trace itself. Knows nothing of what was traced.
+ * Findings about the trace itself: what it lacks, and what making it cost. Knows nothing of what
+ * was traced.
  */
 #include "analysis/finding.h"
 
@@ -56,4 +57,123 @@ const struct finding_rule finding_loss = {
 	.rule = "The kernel counts every event before it can be lost. Totals come from there and "
 		"are exact; all that goes by single events, such as times and the table of files, "
 		"is without the lost ones.",
+};
+
+/* --- what is handed to the kernel past the calls that are recorded --- */
+
+struct submissions {
+	uint64_t count, calls;
+};
+
+static const struct table_column submissions_evidence[] = {
+	{ "count", "count", UNIT_COUNT, "operations handed over by io_uring_enter and io_submit",
+	  TABLE_UINT(struct submissions, count), 0 },
+	{ "calls", "calls", UNIT_COUNT, "calls that set rings up or handed operations over",
+	  TABLE_UINT(struct submissions, calls), 0 },
+};
+
+static int find_async(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->measured->job;
+	struct submissions submissions = { 0 };
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+					   FINDING_HIGH };
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		for (size_t j = 0; totals && j < totals->operation_count; j++) {
+			if (job->traces[i].header->operations[j].family != TRACE_ASYNC)
+				continue;
+			submissions.count += totals->operations[j].submissions;
+			submissions.calls += totals->operations[j].count;
+		}
+	}
+	return submissions.calls ? finding_add(findings, rule, &submissions, &verdict) : 0;
+}
+
+const struct finding_rule finding_untraced_async = {
+	.id = "async-not-traced",
+	.needs = JOB_SYSCALL,
+	.find = find_async,
+	FINDING_EVIDENCE(struct submissions, submissions_evidence),
+	.title = "I/O goes by io_uring or libaio, whose operations are not recorded",
+	.says = "{count} operations were handed over by {calls} calls; their bytes and times are "
+		"in "
+		"no number here",
+	.advice =
+		"compare with /proc/PID/io; let the program use read and write while it is traced",
+	.more = "faultline report --table operations TRACE",
+	.rule = "Operations of io_uring and libaio are done by no system call of their own. What "
+		"their pages brought into the cache is told as unattributed, the rest is not seen.",
+};
+
+/* --- what tracing costs --- */
+
+struct tracing {
+	uint64_t events, cost_ns;
+	double of_run;
+};
+
+static const struct table_column tracing_evidence[] = {
+	{ "events", "events", UNIT_COUNT, "all events", TABLE_UINT(struct tracing, events), 0 },
+	{ "cost_ns", "cost", UNIT_NS, "what they cost in all, estimated",
+	  TABLE_UINT(struct tracing, cost_ns), 0 },
+	{ "of_run", "of the run", UNIT_SHARE, "the same by the run and its processors",
+	  TABLE_REAL(struct tracing, of_run), 0 },
+};
+
+/* Faults that are only counted cost, too, and are no events of a kind. */
+static uint64_t counted_faults(const struct trace_header *header, const struct trace_totals *totals)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < totals->operation_count; i++)
+		if (header->operations[i].family == TRACE_ANONFAULT)
+			count += totals->operations[i].count;
+	return count;
+}
+
+static int find_cost(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->measured->job;
+	uint64_t cpus = 0;
+	struct tracing tracing = { 0 };
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
+					   FINDING_NOTE };
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		cpus += job->traces[i].header->cpus;
+		for (size_t j = 0; totals && j < totals->kind_count; j++)
+			tracing.events += totals->kinds[j].events;
+		if (totals)
+			tracing.events += counted_faults(job->traces[i].header, totals);
+	}
+	tracing.cost_ns = tracing.events * threshold(THRESHOLD_TRACER_EVENT_NS);
+	if (findings->duration_ns && cpus)
+		tracing.of_run = (double)tracing.cost_ns / findings->duration_ns / cpus;
+	if (tracing.of_run < threshold(THRESHOLD_TRACER_SHARE))
+		return 0;
+	return finding_add(findings, rule, &tracing, &verdict);
+}
+
+static const enum threshold tracing_thresholds[] = {
+	THRESHOLD_TRACER_EVENT_NS,
+	THRESHOLD_TRACER_SHARE,
+};
+
+const struct finding_rule finding_tracer_cost = {
+	.id = "tracer-cost",
+	.find = find_cost,
+	FINDING_EVIDENCE(struct tracing, tracing_evidence),
+	FINDING_THRESHOLDS(tracing_thresholds),
+	.title = "tracing itself cost a part of this run that matters",
+	.says = "{events} events, about {cost_ns}: {of_run} of what the processors had",
+	.advice = "take times as upper bounds, and record fewer --layers or --file-types",
+	.more = "faultline report --table trace TRACE",
+	.rule = "An estimate: the number of events by what one costs. A job that makes millions of "
+		"tiny calls runs slower under a tracer; its counts and bytes are exact all the "
+		"same.",
 };

@@ -30,6 +30,7 @@ static const struct analysis *const registry[] = {
 	&analysis_operations,
 	&analysis_files,
 	&analysis_failed_lookups,
+	&analysis_habits,
 	&analysis_processes,
 	&devices,
 	&analysis_spans,

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Each rule of the registry on a trace that has what it looks for, and on a sound sibling, which
+ * differs in what the rule is about and in nothing else.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/finding.h"
+#include "make_trace.h"
+
+#define US 1000ull
+#define MS 1000000ull
+#define KIB 1024ull
+#define MIB (1ull << 20)
+#define END (1000 * MS) /* of each run */
+
+static bool has(const struct report *report, const char *id)
+{
+	const struct table *table = report_table(report, "findings");
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cell = ask(report, "findings", i, "id");
+
+		if (cell->length == strlen(id) && !memcmp(cell->text, id, cell->length))
+			return true;
+	}
+	return false;
+}
+
+static void add_file(struct made_trace *made, uint64_t id, uint64_t size, const char *path)
+{
+	FILE_ROW(made, .time = 10, .id = id, .dev = 1, .ino = id, .size = size, .path = path);
+}
+
+/* `count` calls on file 1 in a row, each of `bytes`, `step` bytes after the one before. */
+struct series {
+	uint64_t count, op, bytes, asked, step, dur, fetched, flags;
+	int64_t result; /* in place of `bytes` */
+};
+
+static void add_calls(struct made_trace *made, uint64_t start, const struct series *series)
+{
+	for (uint64_t i = 0; i < series->count; i++)
+		CALL(made, .time = start + i * (series->dur + 1), .dur = series->dur, .pid = 10,
+		     .op = series->op, .file = 1,
+		     .offset = series->step ? (int64_t)(i * series->step % (64 * MIB)) : 0,
+		     .asked = series->asked ? series->asked : series->bytes,
+		     .result = series->result ? series->result : (int64_t)series->bytes,
+		     .fetched = series->fetched, .flags = series->flags);
+}
+
+#define CALLS(made, start, ...) add_calls(made, start, &(struct series) { __VA_ARGS__ })
+
+/* --- files that are read --- */
+
+static void small_reads_storage(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = sound ? 128 * KIB : 8 * KIB,
+	      .step = 16 * KIB, .dur = 50 * US, .fetched = sound ? 128 * KIB : 8 * KIB);
+}
+
+static void small_reads_cached(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = sound ? 900 : 5000, .op = M_PREAD, .bytes = 4096, .step = 4096,
+	      .dur = 5 * US);
+}
+
+static void random_reads(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 300, .op = M_PREAD, .bytes = 64 * KIB,
+	      .step = sound ? 64 * KIB : 40503 * KIB, .dur = 50 * US, .fetched = 64 * KIB);
+}
+
+static void read_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	CALLS(made, 100, .count = sound ? 32 : 96, .op = M_PREAD, .bytes = MIB, .step = MIB,
+	      .dur = MS);
+}
+
+static void read_by_several(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 32; i++)
+		for (uint64_t pid = 10; pid < 14; pid++)
+			if (!sound || i % 4 == pid - 10)
+				CALL(made, .time = 100 + i * MS, .dur = MS, .pid = pid,
+				     .op = M_PREAD, .file = 1, .offset = i * MIB, .asked = MIB,
+				     .result = MIB);
+}
+
+static void fetched_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	CALLS(made, 100, .count = 96, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = MS,
+	      .fetched = sound ? MIB / 3 : MIB);
+}
+
+/* --- mappings --- */
+
+static void mmap_in_order(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, sound ? "/usr/lib/libbig.so" : "/data/model.safetensors");
+	for (uint64_t i = 0; i < 16; i++)
+		FAULT(made, .time = 100 + i * 2 * MS, .dur = MS, .pid = 10, .file = 1,
+		      .offset = i * 4 * MIB, .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP,
+		      .fetched = 4 * MIB);
+}
+
+static void mmap_minor(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < (sound ? 2000 : 20000); i++)
+		FAULT(made, .time = 100 + i * 3 * US, .dur = 2 * US, .pid = 10, .file = 1,
+		      .offset = i % 16384 * 4096);
+}
+
+/* --- opening and looking up --- */
+
+static void many_small_files(struct made_trace *made, bool sound)
+{
+	static char paths[1000][32];
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t at = 100 + i * 20 * US;
+
+		snprintf(paths[i], sizeof(paths[i]), "/data/%llu.jpg", (unsigned long long)i);
+		add_file(made, i + 1, sound ? MIB : 20 * KIB, paths[i]);
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = i + 1,
+		     .result = 3);
+		CALL(made, .time = at + 6 * US, .dur = 5 * US, .pid = 10, .op = M_READ,
+		     .file = i + 1, .asked = 32 * KIB, .result = 20 * KIB);
+	}
+}
+
+static void opened_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a.h5");
+	CALLS(made, 100, .count = sound ? 8 : 1000, .op = M_OPENAT, .result = 3, .dur = 5 * US);
+	CALLS(made, 100 * MS, .count = 1000, .op = M_FSTAT, .dur = 5 * US);
+}
+
+static void metadata_heavy(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 5 * US);
+	CALLS(made, 100 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB,
+	      .dur = sound ? 2 * MS : 100 * US);
+}
+
+static void failed_lookups(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 100 + i * 10 * US, .dur = 5 * US, .pid = 10, .op = M_OPENAT,
+		     .path = "/usr/none/module.py", .result = sound ? 3 : -2);
+}
+
+/* --- writing, and calls that cost without moving much --- */
+
+static void fsync_often(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = sound ? 2 : 100, .op = M_FSYNC, .dur = 2 * MS);
+}
+
+static void sync_writes(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = 200, .op = M_WRITE, .bytes = 64 * KIB, .dur = MS,
+	      .flags = sound ? 0 : TRACE_OP_SYNC);
+}
+
+static void small_writes(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = 2000, .op = M_WRITE, .bytes = sound ? 8192 : 100, .dur = 5 * US);
+}
+
+static void small_direct(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = sound ? MIB : 4096, .step = 4096,
+	      .dur = 50 * US, .flags = TRACE_OP_DIRECT);
+}
+
+static void lock_wait(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/lock");
+	CALLS(made, 100, .count = 50, .op = M_FLOCK, .dur = sound ? US : 5 * MS);
+}
+
+static void failed_calls(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	CALLS(made, 100, .count = 200, .op = M_PREAD, .asked = 4096, .result = sound ? 4096 : -5,
+	      .dur = 100 * US);
+}
+
+static void short_reads(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	CALLS(made, 100, .count = 2000, .op = M_READ, .bytes = 1000, .asked = sound ? 1000 : 4096,
+	      .dur = 5 * US);
+}
+
+/* --- the trace itself --- */
+
+static void async_not_traced(struct made_trace *made, bool sound)
+{
+	made->operations[M_ASYNC].count = sound ? 0 : 3;
+	made->operations[M_ASYNC].submissions = sound ? 0 : 500;
+}
+
+static void tracer_cost(struct made_trace *made, bool sound)
+{
+	made->operations[M_ANONYMOUS].count = sound ? 1000 : 2000000; /* 300 ms by 2 CPUs */
+}
+
+/* --- phases --- */
+
+/* Two epochs that read 10 MiB each; between them and within is compute. */
+static void add_epochs(struct made_trace *made, uint64_t later_fetched)
+{
+	add_file(made, 1, 10 * MIB, "/data/a");
+	for (uint64_t epoch = 0; epoch < 2; epoch++) {
+		uint64_t at = 100 + epoch * 100 * MS;
+
+		SPAN(made, .begin = at, .end = at + 90 * MS, .pid = 10, .id = 1, .name = "epoch");
+		CALL(made, .time = at + MS, .dur = 10 * MS, .pid = 10, .op = M_READ, .file = 1,
+		     .asked = 10 * MIB, .result = 10 * MIB,
+		     .fetched = epoch ? later_fetched : 10 * MIB);
+	}
+}
+
+static void epoch_from_storage(struct made_trace *made, bool sound)
+{
+	add_epochs(made, sound ? 2 * MIB : 10 * MIB);
+}
+
+static void epoch_from_memory(struct made_trace *made, bool sound)
+{
+	add_epochs(made, sound ? 2 * MIB : 0);
+}
+
+static void sync_checkpoint(struct made_trace *made, bool sound)
+{
+	SPAN(made, .begin = 100, .end = 100 * MS, .pid = 10, .id = 1, .name = "save",
+	     .category = "checkpoint");
+	SPAN(made, .begin = sound ? 200 : 100 * MS, .end = 200 * MS, .pid = 10, .tid = 11, .id = 2,
+	     .name = "step", .category = "compute");
+}
+
+/* Half of the run waiting for data, with I/O for all or nothing of it, or no waiting. */
+static void add_loader(struct made_trace *made, bool waits, bool reads)
+{
+	add_file(made, 1, 10 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 10; i++) {
+		uint64_t at = 100 + i * 100 * MS;
+
+		SPAN(made, .begin = at, .end = at + (waits ? 50 * MS : US), .pid = 10, .id = 1,
+		     .name = "fetch", .category = "data");
+		SPAN(made, .begin = at + 50 * MS, .end = at + 99 * MS, .pid = 10, .id = 2,
+		     .name = "step", .category = "compute");
+		SPAN(made, .begin = at + MS, .end = at + 2 * MS, .pid = 20, .id = 3, .name = "item",
+		     .category = "data");
+		if (reads)
+			CALL(made, .time = at, .dur = 50 * MS, .pid = 20, .op = M_READ, .file = 1,
+			     .asked = MIB, .result = MIB);
+	}
+	made_fork(made, 50, 10, 20);
+}
+
+static void loader_io(struct made_trace *made, bool sound)
+{
+	add_loader(made, true, !sound);
+}
+
+static void loader_preprocessing(struct made_trace *made, bool sound)
+{
+	add_loader(made, true, sound);
+}
+
+static void loader_idle(struct made_trace *made, bool sound)
+{
+	add_loader(made, sound, false);
+}
+
+static void straggler(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 10 * MIB, "/data/a");
+	for (uint64_t rank = 0; rank < 3; rank++) {
+		EXEC(made, .time = 20, .pid = 30 + rank, .comm = "r", .command = "r", .rank = rank);
+		SPAN(made, .begin = 100, .end = 200, .pid = 30 + rank, .id = 1, .name = "step");
+		CALL(made, .time = 300, .dur = rank == 1 && !sound ? 100 * MS : 10 * MS,
+		     .pid = 30 + rank, .op = M_READ, .file = 1, .asked = MIB, .result = MIB);
+	}
+}
+
+/* --- all of them --- */
+
+static const struct {
+	const char *id;
+	void (*make)(struct made_trace *made, bool sound);
+} cases[] = {
+	{ "small-reads-storage", small_reads_storage },
+	{ "small-reads-cached", small_reads_cached },
+	{ "random-reads", random_reads },
+	{ "read-again", read_again },
+	{ "read-by-several", read_by_several },
+	{ "fetched-again", fetched_again },
+	{ "mmap-in-order", mmap_in_order },
+	{ "mmap-minor-faults", mmap_minor },
+	{ "many-small-files", many_small_files },
+	{ "opened-again", opened_again },
+	{ "metadata-heavy", metadata_heavy },
+	{ "failed-lookups", failed_lookups },
+	{ "fsync-often", fsync_often },
+	{ "sync-writes", sync_writes },
+	{ "small-writes", small_writes },
+	{ "small-direct", small_direct },
+	{ "lock-wait", lock_wait },
+	{ "failed-calls", failed_calls },
+	{ "short-reads", short_reads },
+	{ "async-not-traced", async_not_traced },
+	{ "tracer-cost", tracer_cost },
+	{ "epoch-from-storage", epoch_from_storage },
+	{ "epoch-from-memory", epoch_from_memory },
+	{ "sync-checkpoint", sync_checkpoint },
+	{ "loader-io", loader_io },
+	{ "loader-preprocessing", loader_preprocessing },
+	{ "loader-idle", loader_idle },
+	{ "straggler", straggler },
+};
+#define CASES (sizeof(cases) / sizeof(cases[0]))
+
+static void test_cases(void **state)
+{
+	for (size_t i = 0; i < CASES; i++) {
+		for (int sound = 0; sound < 2; sound++) {
+			struct made_trace made;
+			struct report *report;
+
+			BEGIN(&made, .spans = true, .memory_bytes = 1ull << 30);
+			EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+			cases[i].make(&made, sound);
+			made_finish(&made, 10, END);
+			report = made_report(&made.reader, 1);
+			if (has(report, cases[i].id) == sound)
+				fail_msg("%s: %s", cases[i].id,
+					 sound ? "told of a sound trace" : "not told");
+			report_free(report);
+			made_close(&made);
+		}
+	}
+}
+
+/* Every rule has a case, here or (loss, mmap-random) in test_findings.c. */
+static void test_all_have_cases(void **state)
+{
+	for (size_t i = 0; i < finding_rule_count; i++) {
+		const char *id = finding_rules[i]->id;
+		bool found = !strcmp(id, "loss") || !strcmp(id, "mmap-random");
+
+		for (size_t j = 0; j < CASES && !found; j++)
+			found = !strcmp(id, cases[j].id);
+		if (!found)
+			fail_msg("%s has no case", id);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_all_have_cases),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

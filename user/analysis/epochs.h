@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The first and the last epoch of a run, over all ranks, for those who draw conclusions from the
+ * table "epochs".
+ */
+#ifndef FAULTLINE_EPOCHS_H
+#define FAULTLINE_EPOCHS_H
+
+#include "analysis/analysis.h"
+
+struct epochs_view {
+	uint64_t epochs; /* 0: no span stands for one */
+	uint64_t first_read_bytes, first_fetched_bytes;
+	uint64_t last_read_bytes, last_fetched_bytes;
+	uint64_t later_fetched_bytes; /* of all but the first */
+};
+
+/* To be asked in conclude(). */
+struct epochs_view epochs_view(const struct measured *measured);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Sums over the files that a rule takes. Knows nothing of what is wrong with them.
+ */
+#include "analysis/finding_files.h"
+
+#include <string.h>
+
+#include "analysis/totals.h"
+
+#define NUMBER(name, unit, meaning)                                                                \
+	{                                                                                          \
+#name, #name, UNIT_##unit, meaning, TABLE_UINT(struct alike, name), 0              \
+	}
+
+const struct table_column alike_columns[ALIKE_COLUMNS] = {
+	{ "path", "path", UNIT_NONE, "the file with the most time", TABLE_TEXT(struct alike, path),
+	  0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct alike, file), 0 },
+	NUMBER(files, COUNT, "files that are used so"),
+	NUMBER(processes, COUNT, "processes that used the one that most did"),
+	NUMBER(opens, COUNT, "times that they were opened"),
+	NUMBER(metadata, COUNT, "metadata calls on them"),
+	NUMBER(count, COUNT, "operations, or faults"),
+	NUMBER(bytes, BYTES, "bytes moved by calls"),
+	NUMBER(fetched_bytes, BYTES, "bytes that they brought in from storage"),
+	NUMBER(created_bytes, BYTES, "bytes that writes newly cached"),
+	NUMBER(major, COUNT, "major faults"),
+	NUMBER(minor, COUNT, "minor faults"),
+	NUMBER(size_bytes, BYTES, "size of the files"),
+	NUMBER(size_each, BYTES, "size of a file, on average"),
+	NUMBER(bytes_each, BYTES, "bytes of an operation, on average"),
+	NUMBER(fetched_each, BYTES, "bytes brought in for a major fault, on average"),
+	NUMBER(readahead_bytes, BYTES, "most that the file may read ahead at first"),
+	NUMBER(again_bytes, BYTES, "bytes read beyond the sizes of the files"),
+	NUMBER(time_ns, NS, "time in them"),
+	NUMBER(bandwidth, BYTES, "bytes in a second of that time"),
+	{ "consecutive", "consecutive", UNIT_SHARE, "accesses that begin where the last one ended",
+	  TABLE_REAL(struct alike, consecutive), 0 },
+	{ "backward", "backward", UNIT_SHARE, "accesses that lie before the last one",
+	  TABLE_REAL(struct alike, backward), 0 },
+	{ "fetched_share", "from storage", UNIT_SHARE, "share of the bytes that came from storage",
+	  TABLE_REAL(struct alike, fetched_share), 0 },
+};
+
+double alike_share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / whole : 0;
+}
+
+static uint64_t accesses(const struct file_view *file, unsigned int by)
+{
+	return file->patterns[by][RANDOM] + file->patterns[by][SEQUENTIAL];
+}
+
+double alike_consecutive(const struct file_view *file, unsigned int by)
+{
+	return alike_share(file->patterns[by][CONSECUTIVE], accesses(file, by));
+}
+
+double alike_backward(const struct file_view *file, unsigned int by)
+{
+	return alike_share(file->patterns[by][RANDOM], accesses(file, by));
+}
+
+static bool begins(struct table_text path, const char *start)
+{
+	return path.length >= strlen(start) && !memcmp(path.bytes, start, strlen(start));
+}
+
+static bool ends(struct table_text path, const char *end)
+{
+	size_t length = strlen(end);
+
+	return path.length >= length && !memcmp(path.bytes + path.length - length, end, length);
+}
+
+bool alike_is_program(const struct file_view *file)
+{
+	static const char *const starts[] = { "/proc/", "/sys/", "/dev/", "/etc/",
+					      "/usr/",	"/lib",	 "/bin/", "/sbin/" };
+	static const char *const endings[] = { ".so", ".py", ".pyc", ".pyi", ".pth" };
+	struct table_text name = finding_base_name(file->path);
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (begins(file->path, starts[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (ends(name, endings[i]))
+			return true;
+	return name.length && memmem(name.bytes, name.length, ".so.", strlen(".so."));
+}
+
+/* Sums that the shares are of. */
+struct sums {
+	uint64_t most_ns, accesses, consecutive, backward;
+};
+
+static void add_file(struct alike *alike, struct sums *sums, const struct alike_rule *kind,
+		     const struct file_view *file)
+{
+	const struct tally *tally = &file->tallies[kind->use];
+	const uint64_t *patterns = file->patterns[kind->use == USE_MMAP ? BY_FAULTS : BY_CALLS];
+	const struct tally *metadata = &file->tallies[USE_METADATA];
+	uint64_t time_ns = tally->time.measure;
+	uint64_t size = file->size_bytes == TABLE_NO_UINT ? 0 : file->size_bytes;
+
+	if (kind->with_metadata)
+		time_ns += metadata->time.measure;
+	if (!alike->files++ || time_ns > sums->most_ns) {
+		sums->most_ns = time_ns;
+		alike->path = file->path;
+		alike->readahead_bytes = file->readahead_bytes;
+	}
+	if (file->processes > alike->processes)
+		alike->processes = file->processes;
+	alike->opens += file->opens;
+	alike->metadata += metadata->count;
+	alike->count += tally->count;
+	alike->bytes += tally->bytes;
+	alike->fetched_bytes += tally->fetched_bytes;
+	alike->created_bytes += tally->created_bytes;
+	alike->major += tally->major;
+	alike->size_bytes += size;
+	alike->time_ns += time_ns;
+	if (tally->bytes > size)
+		alike->again_bytes += tally->bytes - size;
+	sums->accesses += patterns[RANDOM] + patterns[SEQUENTIAL];
+	sums->consecutive += patterns[CONSECUTIVE];
+	sums->backward += patterns[RANDOM];
+}
+
+static void finish(struct alike *alike, const struct sums *sums, const struct alike_rule *kind)
+{
+	bool by_faults = kind->use == USE_MMAP;
+	double seconds = alike->time_ns / 1e9;
+
+	alike->file = finding_base_name(alike->path);
+	alike->minor = by_faults ? alike->count - alike->major : 0;
+	alike->size_each = alike->size_bytes / alike->files;
+	alike->bytes_each = alike->count ? alike->bytes / alike->count : 0;
+	alike->fetched_each = alike->major ? alike->fetched_bytes / alike->major : 0;
+	alike->consecutive = alike_share(sums->consecutive, sums->accesses);
+	alike->backward = alike_share(sums->backward, sums->accesses);
+	alike->fetched_share = alike_share(alike->fetched_bytes, alike->bytes);
+	if (seconds > 0)
+		alike->bandwidth = (by_faults ? alike->fetched_bytes : alike->bytes) / seconds;
+}
+
+int finding_add_alike(struct findings *findings, const struct finding_rule *rule,
+		      const struct alike_rule *kind)
+{
+	const struct tally *all = totals_class(findings->measured, kind->class);
+	const struct tally *metadata = totals_class(findings->measured, IO_METADATA);
+	uint64_t most_ns = all->time.measure;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, kind->confidence,
+					   FINDING_BY_COST };
+	struct alike alike = { .readahead_bytes = TABLE_NO_UINT };
+	struct sums sums = { 0 };
+	struct file_view file;
+
+	for (uint32_t i = 0; i < files_count(findings->measured); i++)
+		if (i != FILE_UNKNOWN && files_used(findings->measured, i, &file) &&
+		    kind->takes(&file))
+			add_file(&alike, &sums, kind, &file);
+	if (!alike.files || alike.files < kind->files_least)
+		return 0;
+	/* Times of several files may overlap; all of the class together have no more than this. */
+	if (kind->with_metadata && kind->class != IO_METADATA)
+		most_ns += metadata->time.measure;
+	if (alike.time_ns > most_ns)
+		alike.time_ns = most_ns;
+	finish(&alike, &sums, kind);
+	if (kind->speaks && !kind->speaks(&alike))
+		return 0;
+	if (kind->costs_time)
+		verdict.cost_ns = finding_unhidden(findings, kind->class, alike.time_ns);
+	if (kind->cost_bytes)
+		verdict.cost_bytes = kind->cost_bytes(&alike);
+	return finding_add(findings, rule, &alike, &verdict);
+}

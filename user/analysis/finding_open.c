@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about opening files and looking them up. Knows nothing of what is read from them.
+ */
+#include <string.h>
+
+#include "analysis/failed_lookups.h"
+#include "analysis/finding_files.h"
+#include "analysis/totals.h"
+
+/* --- many small files --- */
+
+static bool takes_small_file(const struct file_view *file)
+{
+	return !alike_is_program(file) && file->opens && file->tallies[USE_READ].count &&
+	       file->size_bytes != TABLE_NO_UINT &&
+	       file->size_bytes <= threshold(THRESHOLD_SMALL_FILE);
+}
+
+static uint64_t cost_moved(const struct alike *alike)
+{
+	return alike->bytes;
+}
+
+static int find_small_files(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct alike_rule kind = {
+		.use = USE_READ,
+		.with_metadata = true,
+		.class = IO_READ,
+		.files_least = threshold(THRESHOLD_SMALL_FILES),
+		.takes = takes_small_file,
+		.cost_bytes = cost_moved,
+		.costs_time = true,
+		.confidence = FINDING_LIKELY,
+	};
+
+	return finding_add_alike(findings, rule, &kind);
+}
+
+static const enum threshold small_files_thresholds[] = {
+	THRESHOLD_SMALL_FILE,
+	THRESHOLD_SMALL_FILES,
+};
+
+const struct finding_rule finding_small_files = {
+	.id = "many-small-files",
+	.needs = JOB_SYSCALL,
+	.find = find_small_files,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(small_files_thresholds),
+	.title = "many small files are read, such as {file}",
+	.says = "{files} files of {size_each} on average: {opens} opens, {metadata} metadata "
+		"calls, "
+		"{fetched_bytes} from storage, at {bandwidth}/s",
+	.advice = "pack the samples into few large files (tar shards, HDF5, LMDB, Parquet)",
+	.more = "faultline report --by pattern TRACE",
+	.rule = "Each file costs an open, a look at its size, a close, and on a cold cache a read "
+		"of its inode and its directory besides its data; readahead never gets going. "
+		"Shared file systems add round trips to servers for each of these.",
+};
+
+/* --- the same files opened again and again --- */
+
+static bool takes_opened_again(const struct file_view *file)
+{
+	return !alike_is_program(file) && file->opens >= threshold(THRESHOLD_OPENS_OF_FILE);
+}
+
+static bool are_many_opens(const struct alike *alike)
+{
+	return alike->opens >= threshold(THRESHOLD_OPENS);
+}
+
+static int find_opened_again(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct alike_rule kind = {
+		.use = USE_METADATA,
+		.class = IO_METADATA,
+		.takes = takes_opened_again,
+		.speaks = are_many_opens,
+		.costs_time = true,
+		.confidence = FINDING_SURE,
+	};
+
+	return finding_add_alike(findings, rule, &kind);
+}
+
+static const enum threshold opened_again_thresholds[] = {
+	THRESHOLD_OPENS_OF_FILE,
+	THRESHOLD_OPENS,
+};
+
+const struct finding_rule finding_opened_again = {
+	.id = "opened-again",
+	.needs = JOB_SYSCALL,
+	.find = find_opened_again,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(opened_again_thresholds),
+	.title = "{file} is opened and closed again and again",
+	.says = "{opens} opens of {files} files, {metadata} metadata calls on them",
+	.advice = "open it once for each process and keep it open (in a worker: at its start)",
+	.more = "faultline report --table files TRACE",
+	.rule = "A data set that opens its file in __getitem__ pays for the open, and often for a "
+		"header that is parsed anew, with each sample. On shared file systems each open "
+		"asks a server.",
+};
+
+/* --- metadata heavier than data --- */
+
+struct metadata {
+	uint64_t time_ns, data_ns, count, errors;
+	struct table_text call, directory;
+	uint64_t call_count, failed;
+	double share;
+};
+
+static const struct table_column metadata_evidence[] = {
+	{ "time_ns", "time", UNIT_NS, "time in metadata calls",
+	  TABLE_UINT(struct metadata, time_ns), 0 },
+	{ "data_ns", "data", UNIT_NS, "time in calls that read or write",
+	  TABLE_UINT(struct metadata, data_ns), 0 },
+	{ "count", "count", UNIT_COUNT, "metadata calls", TABLE_UINT(struct metadata, count), 0 },
+	{ "errors", "errors", UNIT_COUNT, "of them failed", TABLE_UINT(struct metadata, errors),
+	  0 },
+	{ "call", "call", UNIT_NONE, "the call with the most time",
+	  TABLE_TEXT(struct metadata, call), 0 },
+	{ "call_count", "calls", UNIT_COUNT, "how often it was made",
+	  TABLE_UINT(struct metadata, call_count), 0 },
+	{ "directory", "directory", UNIT_NONE, "where most look-ups failed; null: none did",
+	  TABLE_TEXT(struct metadata, directory), 0 },
+	{ "failed", "failed", UNIT_COUNT, "how many failed there",
+	  TABLE_UINT(struct metadata, failed), 0 },
+	{ "share", "share", UNIT_SHARE, "of the time in all calls",
+	  TABLE_REAL(struct metadata, share), 0 },
+};
+
+/* The call of that family with the most time. */
+static const struct operation *leading_call(const struct job *job, enum trace_family family)
+{
+	const struct operation *leading = NULL;
+
+	for (size_t i = 0; i < job->operation_count; i++) {
+		const struct operation *operation = &job->operations[i];
+
+		if (operation->family == family &&
+		    (!leading || operation->seen.thread_time_ns > leading->seen.thread_time_ns))
+			leading = operation;
+	}
+	return leading;
+}
+
+static struct metadata metadata_of(const struct measured *measured)
+{
+	const struct tally *metadata = totals_class(measured, IO_METADATA);
+	const struct operation *leading = leading_call(measured->job, TRACE_METADATA);
+	struct lookups_view lookups = failed_lookups_worst(measured);
+	struct metadata found = {
+		.time_ns = metadata->time.measure,
+		.data_ns = totals_class(measured, IO_READ)->time.measure +
+			   totals_class(measured, IO_WRITE)->time.measure,
+		.count = metadata->count,
+		.errors = metadata->errors,
+		.directory = lookups.directory,
+		.failed = lookups.count,
+	};
+
+	if (leading) {
+		found.call = (struct table_text) { leading->name, strlen(leading->name) };
+		found.call_count = leading->seen.count + leading->unseen.count;
+	}
+	found.share = alike_share(found.time_ns, found.time_ns + found.data_ns);
+	return found;
+}
+
+static int find_metadata(struct findings *findings, const struct finding_rule *rule)
+{
+	struct metadata found = metadata_of(findings->measured);
+	struct finding_verdict verdict = {
+		.cost_ns = finding_unhidden(findings, IO_METADATA, found.time_ns),
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_SURE,
+	};
+
+	if (found.share < threshold(THRESHOLD_METADATA_SHARE) ||
+	    found.count < threshold(THRESHOLD_METADATA_CALLS))
+		return 0;
+	return finding_add(findings, rule, &found, &verdict);
+}
+
+static const enum threshold metadata_thresholds[] = {
+	THRESHOLD_METADATA_SHARE,
+	THRESHOLD_METADATA_CALLS,
+};
+
+const struct finding_rule finding_metadata = {
+	.id = "metadata-heavy",
+	.needs = JOB_SYSCALL,
+	.find = find_metadata,
+	FINDING_EVIDENCE(struct metadata, metadata_evidence),
+	FINDING_THRESHOLDS(metadata_thresholds),
+	.title = "looking files up takes more time than their data",
+	.says = "{count} metadata calls took {time_ns}, reads and writes {data_ns}; {call} leads "
+		"with {call_count}, {errors} calls failed",
+	.advice = "list directories once, keep files open, pack small files, shorten search paths",
+	.more = "faultline report --table operations TRACE",
+	.rule = "Calls that open, stat, list or close move no data. Where they take the most time, "
+		"the layout of the data or the way it is looked up costs more than reading it.",
+};
+
+/* --- look-ups that fail --- */
+
+struct failed {
+	struct table_text directory, example;
+	uint64_t count, there, time_ns;
+};
+
+static const struct table_column failed_evidence[] = {
+	{ "directory", "directory", UNIT_NONE, "where most of them failed",
+	  TABLE_TEXT(struct failed, directory), 0 },
+	{ "example", "example", UNIT_NONE, "one of them", TABLE_TEXT(struct failed, example), 0 },
+	{ "count", "count", UNIT_COUNT, "calls that named a path and failed",
+	  TABLE_UINT(struct failed, count), 0 },
+	{ "there", "there", UNIT_COUNT, "of them in that directory",
+	  TABLE_UINT(struct failed, there), 0 },
+	{ "time_ns", "time", UNIT_NS, "time in them, summed over threads",
+	  TABLE_UINT(struct failed, time_ns), 0 },
+};
+
+static int find_failed(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally *metadata = totals_class(findings->measured, IO_METADATA);
+	struct lookups_view worst = failed_lookups_worst(findings->measured);
+	struct failed failed = {
+		.directory = worst.directory,
+		.example = worst.example,
+		.count = worst.all_count,
+		.there = worst.count,
+		.time_ns = worst.all_thread_time_ns,
+	};
+	struct finding_verdict verdict = {
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_SURE,
+	};
+
+	if (failed.count < threshold(THRESHOLD_FAILED_LOOKUPS))
+		return 0;
+	verdict.cost_ns =
+		failed.time_ns < metadata->time.measure ? failed.time_ns : metadata->time.measure;
+	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
+	return finding_add(findings, rule, &failed, &verdict);
+}
+
+static const enum threshold failed_thresholds[] = { THRESHOLD_FAILED_LOOKUPS };
+
+const struct finding_rule finding_failed_lookups = {
+	.id = "failed-lookups",
+	.needs = JOB_SYSCALL,
+	.find = find_failed,
+	FINDING_EVIDENCE(struct failed, failed_evidence),
+	FINDING_THRESHOLDS(failed_thresholds),
+	.title = "files are looked for where they are not",
+	.says = "{count} look-ups failed, {there} of them in {directory}, such as {example}",
+	.advice = "shorten search paths (PYTHONPATH, LD_LIBRARY_PATH, sys.path), or put local disk "
+		  "first",
+	.more = "faultline report --table failed_lookups TRACE",
+	.rule = "Searching a list of directories asks for the file in each until it is found. On a "
+		"shared file system each look-up that fails is a round trip, for every process of "
+		"every node.",
+};

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about the phases of a training job, as its spans tell them: epochs, checkpoints, loaders
+ * and ranks. Knows nothing of single files.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/activity.h"
+#include "analysis/epochs.h"
+#include "analysis/finding.h"
+
+static const struct activity *activity_of(const struct findings *findings, enum activity_of which)
+{
+	return &findings->measured->job->activities->groups[ACTIVITY_JOB].of[which];
+}
+
+static uint64_t unhidden_ns(const struct activity *activity)
+{
+	return activity->time_ns - activity->hidden_ns;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / whole : 0;
+}
+
+/* --- epochs --- */
+
+struct epochs_evidence {
+	uint64_t epochs, first_bytes, last_bytes, later_bytes, last_read_bytes, memory_bytes;
+	double of_first;
+};
+
+static const struct table_column epochs_columns[] = {
+	{ "epochs", "epochs", UNIT_COUNT, "epochs", TABLE_UINT(struct epochs_evidence, epochs), 0 },
+	{ "first_bytes", "first", UNIT_BYTES, "from storage in the first epoch",
+	  TABLE_UINT(struct epochs_evidence, first_bytes), 0 },
+	{ "last_bytes", "last", UNIT_BYTES, "from storage in the last one",
+	  TABLE_UINT(struct epochs_evidence, last_bytes), 0 },
+	{ "later_bytes", "later", UNIT_BYTES, "from storage in all but the first",
+	  TABLE_UINT(struct epochs_evidence, later_bytes), 0 },
+	{ "last_read_bytes", "read", UNIT_BYTES, "read by calls in the last one",
+	  TABLE_UINT(struct epochs_evidence, last_read_bytes), 0 },
+	{ "memory_bytes", "memory", UNIT_BYTES, "memory of the host, or the limit of the cgroup",
+	  TABLE_UINT(struct epochs_evidence, memory_bytes), 0 },
+	{ "of_first", "of the first", UNIT_SHARE, "last of first",
+	  TABLE_REAL(struct epochs_evidence, of_first), 0 },
+};
+
+/* What a host has for the job, at least; TABLE_NO_UINT when no trace tells. */
+static uint64_t memory_bytes(const struct job *job)
+{
+	uint64_t least = TABLE_NO_UINT;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_header *header = job->traces[i].header;
+		uint64_t bytes = header->memory_bytes;
+
+		if (header->cgroup_memory_bytes && header->cgroup_memory_bytes < bytes)
+			bytes = header->cgroup_memory_bytes;
+		if (bytes && bytes < least)
+			least = bytes;
+	}
+	return least;
+}
+
+/* False when there is no second epoch, or too little to tell of. */
+static bool epochs_evidence(const struct findings *findings, struct epochs_evidence *evidence)
+{
+	struct epochs_view view = epochs_view(findings->measured);
+
+	*evidence = (struct epochs_evidence) {
+		.epochs = view.epochs,
+		.first_bytes = view.first_fetched_bytes,
+		.last_bytes = view.last_fetched_bytes,
+		.later_bytes = view.later_fetched_bytes,
+		.last_read_bytes = view.last_read_bytes,
+		.memory_bytes = memory_bytes(findings->measured->job),
+		.of_first = share(view.last_fetched_bytes, view.first_fetched_bytes),
+	};
+	return view.epochs > 1 && view.first_fetched_bytes >= threshold(THRESHOLD_EPOCH_BYTES);
+}
+
+static int find_epoch_storage(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict = { .cost_ns = TABLE_NO_UINT, .confidence = FINDING_LIKELY };
+	struct epochs_evidence evidence;
+
+	if (!epochs_evidence(findings, &evidence) ||
+	    evidence.of_first < threshold(THRESHOLD_EPOCH_AGAIN) ||
+	    evidence.memory_bytes == TABLE_NO_UINT ||
+	    evidence.first_bytes > threshold(THRESHOLD_EPOCH_FITS) * evidence.memory_bytes)
+		return 0;
+	verdict.cost_bytes = evidence.later_bytes;
+	return finding_add(findings, rule, &evidence, &verdict);
+}
+
+static const enum threshold epoch_storage_thresholds[] = {
+	THRESHOLD_EPOCH_AGAIN,
+	THRESHOLD_EPOCH_FITS,
+	THRESHOLD_EPOCH_BYTES,
+};
+
+const struct finding_rule finding_epoch_storage = {
+	.id = "epoch-from-storage",
+	.needs = JOB_PAGECACHE | JOB_SPAN,
+	.find = find_epoch_storage,
+	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
+	FINDING_THRESHOLDS(epoch_storage_thresholds),
+	.title = "each epoch comes from storage again, although the data would fit into memory",
+	.says = "{first_bytes} came from storage in the first epoch, {last_bytes} in the last of "
+		"{epochs}; there are {memory_bytes} of memory",
+	.advice =
+		"do not drop what was read (O_DIRECT, POSIX_FADV_DONTNEED); copy the data to local "
+		"disk or /dev/shm first; see who else needs the memory",
+	.more = "faultline report --table epochs TRACE",
+	.rule = "What the first epoch read would fit into memory, and yet later ones read it from "
+		"storage again: it is read past the page cache, dropped on purpose, or pushed out "
+		"by "
+		"others.",
+};
+
+static int find_epoch_memory(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+					   FINDING_NOTE };
+	struct epochs_evidence evidence;
+
+	if (!epochs_evidence(findings, &evidence) ||
+	    evidence.of_first > threshold(THRESHOLD_EPOCH_MEMORY))
+		return 0;
+	return finding_add(findings, rule, &evidence, &verdict);
+}
+
+static const enum threshold epoch_memory_thresholds[] = {
+	THRESHOLD_EPOCH_MEMORY,
+	THRESHOLD_EPOCH_BYTES,
+};
+
+const struct finding_rule finding_epoch_memory = {
+	.id = "epoch-from-memory",
+	.needs = JOB_PAGECACHE | JOB_SPAN,
+	.find = find_epoch_memory,
+	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
+	FINDING_THRESHOLDS(epoch_memory_thresholds),
+	.title = "from the second epoch on the data comes from memory, not from storage",
+	.says = "{first_bytes} came from storage in the first epoch, {last_bytes} in the last, "
+		"which "
+		"read {last_read_bytes}",
+	.advice =
+		"judge storage by the first epoch; to measure storage, use data larger than memory "
+		"or drop caches between epochs",
+	.more = "faultline report --table epochs TRACE",
+	.rule = "The page cache holds the data after the first epoch. That is as it should be for "
+		"training, and misleads a benchmark of storage.",
+};
+
+/* --- checkpoints --- */
+
+struct waits {
+	uint64_t count, time_ns, unhidden_ns, io_ns, workers;
+	double of_run, io_share;
+};
+
+static const struct table_column waits_columns[] = {
+	{ "count", "count", UNIT_COUNT, "spans", TABLE_UINT(struct waits, count), 0 },
+	{ "time_ns", "time", UNIT_NS, "time in them", TABLE_UINT(struct waits, time_ns), 0 },
+	{ "unhidden_ns", "unoverlapped", UNIT_NS, "the part of it without compute",
+	  TABLE_UINT(struct waits, unhidden_ns), 0 },
+	{ "io_ns", "I/O", UNIT_NS, "unoverlapped I/O of the run, as far as it lasted no longer",
+	  TABLE_UINT(struct waits, io_ns), 0 },
+	{ "workers", "workers", UNIT_COUNT, "spans of processes that load data for others",
+	  TABLE_UINT(struct waits, workers), 0 },
+	{ "of_run", "of the run", UNIT_SHARE, "unoverlapped part of the run",
+	  TABLE_REAL(struct waits, of_run), 0 },
+	{ "io_share", "I/O", UNIT_SHARE, "I/O of the unoverlapped part",
+	  TABLE_REAL(struct waits, io_share), 0 },
+};
+
+static struct waits waits_of(const struct findings *findings, enum activity_of which)
+{
+	const struct activity *activity = activity_of(findings, which);
+	uint64_t io_ns = unhidden_ns(activity_of(findings, ACTIVITY_IO));
+	struct waits waits = {
+		.count = activity->count,
+		.time_ns = activity->time_ns,
+		.unhidden_ns = unhidden_ns(activity),
+		.workers = activity_of(findings, ACTIVITY_WORKER)->count,
+	};
+
+	waits.io_ns = io_ns < waits.unhidden_ns ? io_ns : waits.unhidden_ns;
+	waits.of_run = share(waits.unhidden_ns, findings->duration_ns);
+	waits.io_share = share(waits.io_ns, waits.unhidden_ns);
+	return waits;
+}
+
+static int find_checkpoint(struct findings *findings, const struct finding_rule *rule)
+{
+	struct waits waits = waits_of(findings, ACTIVITY_CHECKPOINT);
+	struct finding_verdict verdict = { waits.unhidden_ns, TABLE_NO_UINT, FINDING_SURE,
+					   FINDING_BY_COST };
+
+	/* Without compute nothing shows whether anybody waited. */
+	if (!waits.count || !activity_of(findings, ACTIVITY_COMPUTE)->count ||
+	    share(waits.unhidden_ns, waits.time_ns) < threshold(THRESHOLD_CHECKPOINT_WAITS))
+		return 0;
+	return finding_add(findings, rule, &waits, &verdict);
+}
+
+static const enum threshold checkpoint_thresholds[] = { THRESHOLD_CHECKPOINT_WAITS };
+
+const struct finding_rule finding_sync_checkpoint = {
+	.id = "sync-checkpoint",
+	.needs = JOB_SPAN,
+	.find = find_checkpoint,
+	FINDING_EVIDENCE(struct waits, waits_columns),
+	FINDING_THRESHOLDS(checkpoint_thresholds),
+	.title = "the job waits for its checkpoints",
+	.says = "{count} checkpoints took {time_ns}; compute stood still for {unhidden_ns} of it",
+	.advice = "write the checkpoint beside the next steps (a thread, or an asynchronous save)",
+	.more = "faultline report --table spans TRACE",
+	.rule = "While spans of category checkpoint lasted, no span of category compute did. A "
+		"copy "
+		"of the state in memory that a thread writes lets training go on.",
+};
+
+/* --- loaders --- */
+
+static bool waits_for_data(const struct findings *findings, struct waits *waits)
+{
+	*waits = waits_of(findings, ACTIVITY_DATA);
+	return waits->count && activity_of(findings, ACTIVITY_COMPUTE)->count &&
+	       waits->of_run >= threshold(THRESHOLD_DATA_WAIT);
+}
+
+static int find_loader_io(struct findings *findings, const struct finding_rule *rule)
+{
+	struct waits waits;
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_LIKELY };
+
+	if (!waits_for_data(findings, &waits) || waits.io_share < threshold(THRESHOLD_DATA_WAIT_IO))
+		return 0;
+	verdict.cost_ns = waits.io_ns;
+	return finding_add(findings, rule, &waits, &verdict);
+}
+
+static int find_loader_work(struct findings *findings, const struct finding_rule *rule)
+{
+	struct waits waits;
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_LIKELY };
+
+	if (!waits_for_data(findings, &waits) ||
+	    waits.io_share >= threshold(THRESHOLD_DATA_WAIT_IO))
+		return 0;
+	verdict.cost_ns = waits.unhidden_ns - waits.io_ns;
+	return finding_add(findings, rule, &waits, &verdict);
+}
+
+static int find_loader_idle(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct activity *workers = activity_of(findings, ACTIVITY_WORKER);
+	struct waits waits = waits_of(findings, ACTIVITY_DATA);
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
+					   FINDING_NOTE };
+
+	if (!waits.workers || !waits.count || !activity_of(findings, ACTIVITY_COMPUTE)->count ||
+	    waits.of_run >= threshold(THRESHOLD_DATA_WAIT_NONE) ||
+	    share(workers->time_ns, findings->duration_ns) >= threshold(THRESHOLD_WORKERS_IDLE))
+		return 0;
+	return finding_add(findings, rule, &waits, &verdict);
+}
+
+static const enum threshold loader_thresholds[] = {
+	THRESHOLD_DATA_WAIT,
+	THRESHOLD_DATA_WAIT_IO,
+};
+static const enum threshold idle_thresholds[] = {
+	THRESHOLD_DATA_WAIT_NONE,
+	THRESHOLD_WORKERS_IDLE,
+};
+
+const struct finding_rule finding_loader_io = {
+	.id = "loader-io",
+	.needs = JOB_SPAN,
+	.find = find_loader_io,
+	FINDING_EVIDENCE(struct waits, waits_columns),
+	FINDING_THRESHOLDS(loader_thresholds),
+	.title = "the loop waits for data, and the loader for I/O",
+	.says = "{unhidden_ns} ({of_run} of the run) in {count} waits without compute; I/O took "
+		"{io_share} of that",
+	.advice =
+		"more loader workers, a larger prefetch, and see the findings on files: the loader "
+		"is bound by I/O",
+	.more = "faultline report --table epochs TRACE",
+	.rule = "While the training loop waited in spans of category data, nothing computed, and "
+		"most "
+		"of that time some thread of the job was in an I/O call or a page fault.",
+};
+
+const struct finding_rule finding_loader_work = {
+	.id = "loader-preprocessing",
+	.needs = JOB_SPAN,
+	.find = find_loader_work,
+	FINDING_EVIDENCE(struct waits, waits_columns),
+	FINDING_THRESHOLDS(loader_thresholds),
+	.title = "the loop waits for data that is being prepared: not for I/O",
+	.says = "{unhidden_ns} ({of_run} of the run) in {count} waits without compute; I/O took "
+		"{io_share} of that",
+	.advice =
+		"more loader workers, or cheaper decoding and augmentation (prepared once, on the "
+		"GPU); faster storage would not help",
+	.more = "faultline report --table levels TRACE",
+	.rule = "While the training loop waited in spans of category data, nothing computed, and "
+		"for "
+		"most of that time no thread of the job was in an I/O call or a page fault: the "
+		"loader decodes, transforms, collates, or hands over.",
+};
+
+const struct finding_rule finding_loader_idle = {
+	.id = "loader-idle",
+	.needs = JOB_SPAN,
+	.find = find_loader_idle,
+	FINDING_EVIDENCE(struct waits, waits_columns),
+	FINDING_THRESHOLDS(idle_thresholds),
+	.title = "the loader's workers are idle for most of the run",
+	.says = "the loop waited for data for {of_run} of the run; {workers} spans of workers",
+	.advice = "fewer workers would do, and leave processors and memory to others",
+	.more = "faultline report --table levels TRACE",
+	.rule = "The loop hardly ever waits, and the workers work for less than half of the run.",
+};
+
+/* --- ranks --- */
+
+struct ranks {
+	uint64_t ranks, slowest, slowest_ns, median_ns;
+};
+
+static const struct table_column ranks_columns[] = {
+	{ "ranks", "ranks", UNIT_COUNT, "ranks", TABLE_UINT(struct ranks, ranks), 0 },
+	{ "slowest", "slowest", UNIT_NONE, "the rank with the most unoverlapped I/O",
+	  TABLE_UINT(struct ranks, slowest), 0 },
+	{ "slowest_ns", "its I/O", UNIT_NS, "its unoverlapped I/O",
+	  TABLE_UINT(struct ranks, slowest_ns), 0 },
+	{ "median_ns", "median", UNIT_NS, "of all ranks; of two, the other one's",
+	  TABLE_UINT(struct ranks, median_ns), 0 },
+};
+
+static int compare_times(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static int find_stragglers(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct activities *all = findings->measured->job->activities;
+	struct ranks ranks = { .ranks = all->group_count - 1 };
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_LIKELY };
+	uint64_t *times;
+
+	if (ranks.ranks < 2)
+		return 0;
+	times = calloc(ranks.ranks, sizeof(*times));
+	if (!times)
+		return -ENOMEM;
+	for (size_t i = 0; i < ranks.ranks; i++) {
+		const struct activity_group *group = &all->groups[i + 1];
+
+		times[i] = unhidden_ns(&group->of[ACTIVITY_IO]);
+		if (!i || times[i] > ranks.slowest_ns) {
+			ranks.slowest = group->rank;
+			ranks.slowest_ns = times[i];
+		}
+	}
+	qsort(times, ranks.ranks, sizeof(*times), compare_times);
+	ranks.median_ns = times[(ranks.ranks - 1) / 2];
+	free(times);
+	verdict.cost_ns = ranks.slowest_ns - ranks.median_ns;
+	if (share(verdict.cost_ns, ranks.slowest_ns) < threshold(THRESHOLD_IMBALANCE))
+		return 0;
+	return finding_add(findings, rule, &ranks, &verdict);
+}
+
+static const enum threshold ranks_thresholds[] = { THRESHOLD_IMBALANCE };
+
+const struct finding_rule finding_stragglers = {
+	.id = "straggler",
+	.needs = 0,
+	.find = find_stragglers,
+	FINDING_EVIDENCE(struct ranks, ranks_columns),
+	FINDING_THRESHOLDS(ranks_thresholds),
+	.title = "rank {slowest} waits for I/O longer than the others, who wait for it",
+	.says = "{slowest_ns} of unoverlapped I/O, against a median of {median_ns} of {ranks} "
+		"ranks",
+	.advice =
+		"balance files over ranks, let no rank read or write for all, see that rank's node",
+	.more = "faultline report --table overlap TRACE",
+	.rule = "Ranks that train together wait for the slowest one at each step. What one waits "
+		"for "
+		"I/O beyond the others, all wait.",
+};

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about files that are read by calls. Knows nothing of mappings.
+ */
+#include "analysis/finding_files.h"
+
+static uint64_t cost_fetched(const struct alike *alike)
+{
+	return alike->fetched_bytes;
+}
+
+static uint64_t cost_again(const struct alike *alike)
+{
+	return alike->again_bytes;
+}
+
+static const struct tally *reads_of(const struct file_view *file)
+{
+	return &file->tallies[USE_READ];
+}
+
+/* Reads of so many bytes on average at most. */
+static bool is_small(const struct file_view *file, double bytes)
+{
+	const struct tally *reads = reads_of(file);
+
+	return reads->count && reads->bytes <= bytes * reads->count;
+}
+
+static bool is_from_storage(const struct file_view *file)
+{
+	const struct tally *reads = reads_of(file);
+
+	return alike_share(reads->fetched_bytes, reads->bytes) >=
+	       threshold(THRESHOLD_FROM_STORAGE_SHARE);
+}
+
+static bool is_large(const struct file_view *file)
+{
+	return file->size_bytes != TABLE_NO_UINT &&
+	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
+}
+
+static bool is_random(const struct file_view *file)
+{
+	return is_large(file) &&
+	       alike_backward(file, BY_CALLS) >= threshold(THRESHOLD_RANDOM_SHARE);
+}
+
+static bool are_many(const struct alike *alike)
+{
+	return alike->count >= threshold(THRESHOLD_SMALL_REQUESTS);
+}
+
+/* --- small reads that wait for storage --- */
+
+static bool takes_small_storage(const struct file_view *file)
+{
+	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_READ)) &&
+	       is_large(file) && is_from_storage(file) && !is_random(file);
+}
+
+static int find_small_storage(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct alike_rule kind = {
+		.use = USE_READ,
+		.class = IO_READ,
+		.takes = takes_small_storage,
+		.speaks = are_many,
+		.cost_bytes = cost_fetched,
+		.costs_time = true,
+		.confidence = FINDING_LIKELY,
+	};
+
+	return finding_add_alike(findings, rule, &kind);
+}
+
+static const enum threshold small_storage_thresholds[] = {
+	THRESHOLD_SMALL_READ,
+	THRESHOLD_SMALL_REQUESTS,
+	THRESHOLD_FROM_STORAGE_SHARE,
+	THRESHOLD_LARGE_FILE,
+};
+
+const struct finding_rule finding_small_reads_storage = {
+	.id = "small-reads-storage",
+	.needs = JOB_SYSCALL | JOB_PAGECACHE,
+	.find = find_small_storage,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(small_storage_thresholds),
+	.title = "small reads of {file}, from storage",
+	.says = "{count} reads of {bytes_each} on average brought {fetched_bytes} from storage, at "
+		"{bandwidth}/s; {consecutive} followed the one before",
+	.advice = "read 1 MiB and more at a time, or posix_fadvise(WILLNEED) ahead; buffer in the "
+		  "program",
+	.more = "faultline report --table operations TRACE",
+	.rule = "Each read that the page cache cannot serve waits for the device. Small ones in "
+		"order profit from readahead, but the wait comes again at each window; small ones "
+		"with gaps wait at nearly each call. Larger reads, or reads told ahead, let the "
+		"device work while the program computes.",
+};
+
+/* --- small reads that the page cache serves --- */
+
+static bool takes_small_cached(const struct file_view *file)
+{
+	const struct tally *reads = reads_of(file);
+
+	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
+	       alike_share(reads->fetched_bytes, reads->bytes) <=
+		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
+}
+
+static int find_small_cached(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct alike_rule kind = {
+		.use = USE_READ,
+		.class = IO_READ,
+		.takes = takes_small_cached,
+		.speaks = are_many,
+		.costs_time = true,
+		.confidence = FINDING_SURE,
+	};
+
+	return finding_add_alike(findings, rule, &kind);
+}
+
+static const enum threshold small_cached_thresholds[] = {
+	THRESHOLD_SMALL_CACHED_READ,
+	THRESHOLD_SMALL_REQUESTS,
+	THRESHOLD_FROM_MEMORY_SHARE,
+};
+
+const struct finding_rule finding_small_reads_cached = {
+	.id = "small-reads-cached",
+	.needs = JOB_SYSCALL | JOB_PAGECACHE,
+	.find = find_small_cached,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(small_cached_thresholds),
+	.title = "small reads of {file}, from memory: what they cost is the calls",
+	.says = "{count} reads of {bytes_each} on average, {fetched_share} of the bytes from "
+		"storage",
+	.advice = "read more at a time, through a buffer, or map the file into memory",
+	.more = "faultline report --table files TRACE",
+	.rule = "The data is in memory already. A call costs some hundred nanoseconds whatever it "
+		"reads, so that reads of a few KiB spend most of their time on being calls.",
+};
+
+/* --- random or backward reads of a large file --- */
+
+static bool takes_random(const struct file_view *file)
+{
+	return !alike_is_program(file) && is_random(file) && is_from_storage(file) &&
+	       reads_of(file)->count >= threshold(THRESHOLD_RANDOM_READS);
+}
+
+static int find_random(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct alike_rule kind = {
+		.use = USE_READ,
+		.class = IO_READ,
+		.takes = takes_random,
+		.cost_bytes = cost_fetched,
+		.costs_time = true,
+		.confidence = FINDING_SURE,
+	};
+
+	return finding_add_alike(findings, rule, &kind);
+}
+
+static const enum threshold random_thresholds[] = {
+	THRESHOLD_RANDOM_SHARE,
+	THRESHOLD_RANDOM_READS,
+	THRESHOLD_LARGE_FILE,
+	THRESHOLD_FROM_STORAGE_SHARE,
+};
+
+const struct finding_rule finding_random_reads = {
+	.id = "random-reads",
+	.needs = JOB_SYSCALL | JOB_PAGECACHE,
+	.find = find_random,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(random_thresholds),
+	.title = "{file} is read at random, from storage",
+	.says = "{count} reads of {bytes_each}, {backward} of them backward, brought "
+		"{fetched_bytes} "
+		"from storage, at {bandwidth}/s",
+	.advice = "sort the reads, read larger pieces, tell them ahead (posix_fadvise WILLNEED, "
+		  "io_uring), or shuffle in memory",
+	.more = "faultline print --file '*/{file}' TRACE",
+	.rule = "Readahead serves what comes in order. Reads that jump each wait for the device, "
+		"one after the other. Several at once (threads, io_uring), larger pieces, or an "
+		"order that follows the file use the device better.",
+};
+
+/* --- the same bytes again --- */
+
+static bool is_read_again(const struct file_view *file)
+{
+	return !alike_is_program(file) && is_large(file) &&
+	       reads_of(file)->bytes >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
+}
+
+/* As often as it has readers: each reads the whole. */
+static bool takes_by_several(const struct file_view *file)
+{
+	return is_read_again(file) && file->processes > 1 &&
+	       reads_of(file)->bytes <= (file->processes + 0.5) * file->size_bytes;
+}
+
+static bool takes_again(const struct file_view *file)
+{
+	return is_read_again(file) && !takes_by_several(file);
+}
+
+static bool takes_fetched_again(const struct file_view *file)
+{
+	uint64_t fetched =
+		file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
+
+	return is_large(file) && fetched >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
+}
+
+static int find_again(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct alike_rule kind = {
+		.use = USE_READ,
+		.class = IO_READ,
+		.takes = takes_again,
+		.cost_bytes = cost_again,
+		.costs_time = true,
+		.confidence = FINDING_LIKELY,
+	};
+
+	return finding_add_alike(findings, rule, &kind);
+}
+
+static int find_by_several(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct alike_rule kind = {
+		.use = USE_READ,
+		.class = IO_READ,
+		.takes = takes_by_several,
+		.cost_bytes = cost_again,
+		.costs_time = true,
+		.confidence = FINDING_LIKELY,
+	};
+
+	return finding_add_alike(findings, rule, &kind);
+}
+
+static int find_fetched_again(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct alike_rule kind = {
+		.use = USE_READ,
+		.class = IO_READ,
+		.takes = takes_fetched_again,
+		.cost_bytes = cost_fetched,
+		.costs_time = true,
+		.confidence = FINDING_SURE,
+	};
+
+	return finding_add_alike(findings, rule, &kind);
+}
+
+static const enum threshold again_thresholds[] = { THRESHOLD_AGAIN, THRESHOLD_LARGE_FILE };
+
+const struct finding_rule finding_read_again = {
+	.id = "read-again",
+	.needs = JOB_SYSCALL,
+	.find = find_again,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(again_thresholds),
+	.title = "{file} is read again and again",
+	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage",
+	.advice = "keep what was read (and decoded) in the program, or read each part once",
+	.more = "faultline report --table files TRACE",
+	.rule = "More bytes were read than the file has. What comes from memory costs calls and "
+		"copies, what does not costs the device, too; a second epoch is one reason, a "
+		"header that is parsed for each sample another.",
+};
+
+const struct finding_rule finding_read_by_several = {
+	.id = "read-by-several",
+	.needs = JOB_SYSCALL,
+	.find = find_by_several,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(again_thresholds),
+	.title = "{file} is read as a whole by each of {processes} processes",
+	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage",
+	.advice = "let each rank or worker read its own part (shard), or share one copy in memory",
+	.more = "faultline report --table processes TRACE",
+	.rule = "About as many times the file's size was read as it has readers. On one host the "
+		"page cache serves all but the first; across hosts each copy comes from storage.",
+};
+
+const struct finding_rule finding_fetched_again = {
+	.id = "fetched-again",
+	.needs = JOB_PAGECACHE,
+	.find = find_fetched_again,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(again_thresholds),
+	.title = "{file} came from storage more than once: memory did not hold it",
+	.says = "{fetched_bytes} came from storage of {size_bytes}",
+	.advice = "give the job more memory (limit of its cgroup), read less at random, or evict "
+		  "what is done with (POSIX_FADV_DONTNEED)",
+	.more = "faultline report --table files TRACE",
+	.rule = "What was read once stays in the page cache until memory is needed. When more came "
+		"from storage than the file has, parts of it were thrown out in between, or it was "
+		"read with O_DIRECT.",
+};

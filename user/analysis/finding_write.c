@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about writing, and about calls that cost without moving much. Each goes by one habit.
+ */
+#include "analysis/finding.h"
+#include "analysis/habits.h"
+
+struct calls {
+	struct table_text path, file;
+	uint64_t files, count, bytes, bytes_each, time_ns, each_ns;
+};
+
+static const struct table_column calls_evidence[] = {
+	{ "path", "path", UNIT_NONE, "the file with the most time", TABLE_TEXT(struct calls, path),
+	  0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct calls, file), 0 },
+	{ "files", "files", UNIT_COUNT, "files that it was done to",
+	  TABLE_UINT(struct calls, files), 0 },
+	{ "count", "count", UNIT_COUNT, "calls", TABLE_UINT(struct calls, count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes that they moved", TABLE_UINT(struct calls, bytes),
+	  0 },
+	{ "bytes_each", "each", UNIT_BYTES, "bytes of a call, on average",
+	  TABLE_UINT(struct calls, bytes_each), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	  TABLE_UINT(struct calls, time_ns), 0 },
+	{ "each_ns", "each", UNIT_NS, "time of a call, on average",
+	  TABLE_UINT(struct calls, each_ns), 0 },
+};
+
+/* Adds the finding when there are so many calls at least. */
+static int find_calls(struct findings *findings, const struct finding_rule *rule, enum habit habit,
+		      enum io_class class)
+{
+	struct habit_view view = habits_view(findings->measured, habit);
+	const struct tally *tally = view.tally;
+	struct calls calls = {
+		.path = view.path,
+		.file = finding_base_name(view.path),
+		.files = view.files,
+		.count = tally->count,
+		.bytes = tally->bytes,
+		.time_ns = tally->time.measure,
+	};
+	struct finding_verdict verdict = {
+		.cost_ns = finding_unhidden(findings, class, calls.time_ns),
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_SURE,
+	};
+
+	if (!calls.count || calls.count < threshold(rule->thresholds[0]))
+		return 0;
+	calls.bytes_each = calls.bytes / calls.count;
+	calls.each_ns = tally->thread_time_ns / calls.count;
+	return finding_add(findings, rule, &calls, &verdict);
+}
+
+#define HABIT_RULE(variable, habit, class, limit)                                                  \
+	static int find_##variable(struct findings *findings, const struct finding_rule *rule)     \
+	{                                                                                          \
+		return find_calls(findings, rule, habit, class);                                   \
+	}                                                                                          \
+	static const enum threshold variable##_thresholds[] = { limit };
+
+/* --- syncs --- */
+
+HABIT_RULE(fsync, HABIT_FSYNC, IO_SYNC, THRESHOLD_FSYNCS)
+
+const struct finding_rule finding_fsync_often = {
+	.id = "fsync-often",
+	.needs = JOB_SYSCALL,
+	.find = find_fsync,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLDS(fsync_thresholds),
+	.title = "{file} is synced to storage often",
+	.says = "{count} fsync calls and their like, {each_ns} each, {time_ns} in all",
+	.advice =
+		"sync once for many writes, at the end of a checkpoint, or in a thread of its own",
+	.more = "faultline print --file '*/{file}' TRACE",
+	.rule = "fsync waits until the device has all that was written, and its journal, too. "
+		"Often "
+		"means that each small write pays for a whole round to the device.",
+};
+
+HABIT_RULE(sync_write, HABIT_SYNC_WRITE, IO_WRITE, THRESHOLD_SYNC_WRITES)
+
+const struct finding_rule finding_sync_writes = {
+	.id = "sync-writes",
+	.needs = JOB_SYSCALL,
+	.find = find_sync_write,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLDS(sync_write_thresholds),
+	.title = "{file} is open with O_SYNC: each write waits for storage",
+	.says = "{count} writes of {bytes_each}, {each_ns} each, {time_ns} in all",
+	.advice = "open without O_SYNC or O_DSYNC and call fdatasync when it matters",
+	.more = "faultline print --file '*/{file}' TRACE",
+	.rule = "With O_SYNC or O_DSYNC a write returns when the device has it, one after the "
+		"other. The same guarantee at a checkpoint's end costs one fdatasync.",
+};
+
+/* --- small writes --- */
+
+HABIT_RULE(small_write, HABIT_SMALL_WRITE, IO_WRITE, THRESHOLD_SMALL_REQUESTS)
+
+const struct finding_rule finding_small_writes = {
+	.id = "small-writes",
+	.needs = JOB_SYSCALL,
+	.find = find_small_write,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLDS(small_write_thresholds),
+	.title = "small writes to {file}",
+	.says = "{count} writes of {bytes_each} on average, {time_ns} in all",
+	.advice = "buffer in the program and write 1 MiB and more at a time",
+	.more = "faultline report --table operations TRACE",
+	.rule = "Writes of at most 4 KiB: each costs a call and takes the file's lock, and a page "
+		"that is not written whole may have to be read first.",
+};
+
+HABIT_RULE(small_direct, HABIT_SMALL_DIRECT, IO_READ, THRESHOLD_SMALL_REQUESTS)
+
+const struct finding_rule finding_small_direct = {
+	.id = "small-direct",
+	.needs = JOB_SYSCALL,
+	.find = find_small_direct,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLDS(small_direct_thresholds),
+	.title = "small direct I/O on {file}: each call waits for the device",
+	.says = "{count} direct reads and writes of {bytes_each}, {each_ns} each, {time_ns} in all",
+	.advice = "larger requests, or many at once (io_uring, threads); or drop O_DIRECT",
+	.more = "faultline report --table operations TRACE",
+	.rule = "With O_DIRECT nothing is read ahead, kept or gathered: a request of less than 64 "
+		"KiB "
+		"pays the device's latency for little data, one after the other.",
+};
+
+/* --- calls that wait or fail --- */
+
+HABIT_RULE(lock, HABIT_LOCK, IO_METADATA, THRESHOLD_LOCKS)
+
+const struct finding_rule finding_locks = {
+	.id = "lock-wait",
+	.needs = JOB_SYSCALL,
+	.find = find_lock,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLDS(lock_thresholds),
+	.title = "waiting for locks of {file}",
+	.says = "{count} calls of flock and fcntl, {each_ns} each, {time_ns} in all",
+	.advice =
+		"one writer for each file, a file for each rank, or locks held for a shorter time",
+	.more = "faultline print --file '*/{file}' TRACE",
+	.rule = "A lock of a file makes whoever comes second wait for the first. On shared file "
+		"systems even a free lock is a round trip to a server.",
+};
+
+HABIT_RULE(failed, HABIT_FAILED, IO_METADATA, THRESHOLD_FAILED_CALLS)
+
+const struct finding_rule finding_failed_calls = {
+	.id = "failed-calls",
+	.needs = JOB_SYSCALL,
+	.find = find_failed,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLDS(failed_thresholds),
+	.title = "calls that fail take time",
+	.says = "{count} calls failed, {each_ns} each, {time_ns} in all",
+	.advice =
+		"see which ones and why: names that do not exist, rights, full file systems, locks "
+		"that are taken",
+	.more = "faultline report --table operations TRACE",
+	.rule = "A call that fails does nothing for the program, but may still ask a server or "
+		"wait. "
+		"What counts here is time, whatever the error.",
+};
+
+HABIT_RULE(short_read, HABIT_SHORT_READ, IO_READ, THRESHOLD_SHORT_READS)
+
+const struct finding_rule finding_short_reads = {
+	.id = "short-reads",
+	.needs = JOB_SYSCALL,
+	.find = find_short_read,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLDS(short_read_thresholds),
+	.title = "reads get less than they ask for",
+	.says = "{count} reads got {bytes_each} each, on {files} files; {time_ns} in all",
+	.advice = "ask for what is there: know the sizes, read whole records, avoid reading to the "
+		  "end of file twice",
+	.more = "faultline print --op read --file '*/{file}' TRACE",
+	.rule = "A short read is the end of a file, or a file system that gives less at a time. "
+		"Each "
+		"is followed by another call to find out.",
+};

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "habits": ways of doing I/O that cost, with how often and on which file most. Numbers
+ * are those of rows. Knows nothing of what is too much.
+ */
+#include "analysis/habits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILES_MOST 65536 /* pairs of a habit and a file; of further ones no file is told */
+
+/* Calls on one file, one after the other, on their way into the map. */
+struct run {
+	uint32_t file;
+	uint64_t time_ns;
+};
+
+struct habits {
+	const struct job *job;
+	struct run runs[HABITS];
+	bool locks[JOB_OPERATIONS_MOST]; /* of each operation: it takes a lock */
+	struct tally tallies[HABITS];
+	struct map times; /* habit, file -> time in it, summed over threads */
+	uint64_t most_ns[HABITS], files[HABITS];
+	uint32_t worst[HABITS];
+};
+
+static const char *const names[HABITS] = {
+	[HABIT_SYNC_WRITE] = "sync_write",
+	[HABIT_FSYNC] = "fsync",
+	[HABIT_SMALL_DIRECT] = "small_direct",
+	[HABIT_SMALL_WRITE] = "small_write",
+	[HABIT_SHORT_READ] = "short_read",
+	[HABIT_FAILED] = "failed",
+	[HABIT_LOCK] = "lock",
+};
+
+/* The kernel's names of what waits for a lock of a file. */
+static bool takes_lock(const char *name)
+{
+	static const char *const calls[] = { "flock", "fcntl_setlk", "fcntl_setlkw",
+					     "fcntl_ofd_setlk", "fcntl_ofd_setlkw" };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (!strcmp(name, calls[i]))
+			return true;
+	return false;
+}
+
+static int begin(const struct job *job, void **state)
+{
+	struct habits *habits = calloc(1, sizeof(*habits));
+
+	if (!habits)
+		return -ENOMEM;
+	*state = habits;
+	habits->job = job;
+	map_init(&habits->times, 2, 1);
+	for (size_t i = 0; i < job->operation_count; i++)
+		habits->locks[i] = takes_lock(job->operations[i].name);
+	for (int i = 0; i < HABITS; i++)
+		habits->runs[i].file = habits->worst[i] = FILE_NONE;
+	return 0;
+}
+
+static void end(void *state)
+{
+	struct habits *habits = state;
+
+	map_free(&habits->times);
+	free(habits);
+}
+
+/* Books the run of a habit. */
+static int book(struct habits *habits, enum habit habit)
+{
+	struct run run = habits->runs[habit];
+	const uint64_t key[] = { habit, run.file };
+	uint64_t *time_ns;
+	bool added = false;
+
+	habits->runs[habit].time_ns = 0;
+	if (run.file == FILE_NONE)
+		return 0;
+	time_ns = habits->times.count < FILES_MOST ? map_add(&habits->times, key, &added)
+						   : map_find(&habits->times, key);
+	if (!time_ns)
+		return habits->times.count < FILES_MOST ? -ENOMEM : 0;
+	habits->files[habit] += added;
+	*time_ns += run.time_ns;
+	if (*time_ns >= habits->most_ns[habit]) {
+		habits->most_ns[habit] = *time_ns;
+		habits->worst[habit] = run.file;
+	}
+	return 0;
+}
+
+static int add(struct habits *habits, enum habit habit, const struct event *event)
+{
+	struct run *run = &habits->runs[habit];
+	int status = 0;
+
+	tally_add(&habits->tallies[habit], event);
+	if (run->file != event->file) {
+		status = book(habits, habit);
+		run->file = event->file;
+	}
+	run->time_ns += event->end - event->start;
+	return status;
+}
+
+/* What an event is a case of; a mask of 1 << enum habit. */
+static unsigned int habits_of(const struct habits *habits, const struct event *event)
+{
+	bool moves = event->class == IO_READ || event->class == IO_WRITE;
+	unsigned int found = 0;
+
+	/* Look-ups that fail have a table of their own. */
+	if (event->flags & EVENT_FAILED)
+		return (event_kind(event) != TRACE_SYSCALL_PATH) << HABIT_FAILED |
+		       habits->locks[event->operation] << HABIT_LOCK;
+	if (habits->locks[event->operation])
+		found |= 1u << HABIT_LOCK;
+	if (event->class == IO_SYNC)
+		found |= 1u << HABIT_FSYNC;
+	if (event->class == IO_WRITE && event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC)
+		found |= 1u << HABIT_SYNC_WRITE;
+	if (moves && event->door == DOOR_DIRECT && event->bytes < HABIT_SMALL_DIRECT_BYTES)
+		found |= 1u << HABIT_SMALL_DIRECT;
+	if (event->class == IO_WRITE && event->door == DOOR_SYSCALL &&
+	    event->bytes <= HABIT_SMALL_WRITE_BYTES)
+		found |= 1u << HABIT_SMALL_WRITE;
+	if (event->class == IO_READ && event->bytes && event->bytes < event->asked_bytes)
+		found |= 1u << HABIT_SHORT_READ;
+	return found;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct habits *habits = state;
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count; event++) {
+		unsigned int found;
+
+		if (!(event->flags & EVENT_CALL) || event->flags & EVENT_SECOND)
+			continue;
+		found = habits_of(habits, event);
+		for (int habit = 0; found >> habit && !status; habit++)
+			if (found >> habit & 1)
+				status = add(habits, habit, event);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+struct habit_view habits_view(const struct measured *measured, enum habit habit)
+{
+	const struct habits *habits = measured_state(measured, &analysis_habits);
+	struct habit_view view = { .tally = &habits->tallies[habit],
+				   .files = habits->files[habit] };
+	struct trace_string path;
+
+	if (habits->worst[habit] == FILE_NONE)
+		return view;
+	path = file_table_path(&measured->job->files, habits->worst[habit]);
+	if (path.length)
+		view.path = (struct table_text) { path.bytes, path.length };
+	return view;
+}
+
+/* --- the table --- */
+
+struct line {
+	const char *habit;
+	uint64_t count, bytes, time_ns, thread_time_ns, files;
+	struct table_text path;
+};
+
+static const struct table_column columns[] = {
+	{ "habit", "habit", UNIT_NONE, "name of the habit", TABLE_LITERAL(struct line, habit), 0 },
+	{ "count", "count", UNIT_COUNT, "calls", TABLE_UINT(struct line, count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes that they moved", TABLE_UINT(struct line, bytes),
+	  0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	  TABLE_UINT(struct line, time_ns), 0 },
+	{ "thread_time_ns", "thread time", UNIT_NS, "the same summed over threads",
+	  TABLE_UINT(struct line, thread_time_ns), 0 },
+	{ "files", "files", UNIT_COUNT, "files that it was done to", TABLE_UINT(struct line, files),
+	  0 },
+	{ "path", "file", UNIT_NONE, "the one with the most time", TABLE_TEXT(struct line, path),
+	  0 },
+};
+
+static int fill(void *state, struct table *table)
+{
+	struct habits *habits = state;
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	if (!(habits->job->layers & JOB_SYSCALL)) {
+		table->absent = true;
+		return status ? status : table_set_note(table, "system calls were not recorded");
+	}
+	for (int i = 0; i < HABITS && !status; i++)
+		status = book(habits, i);
+	for (int i = 0; i < HABITS && !status; i++) {
+		const struct tally *tally = &habits->tallies[i];
+		struct trace_string path = { .length = 0 };
+		struct line line = {
+			.habit = names[i],
+			.count = tally->count,
+			.bytes = tally->bytes,
+			.time_ns = tally->time.measure,
+			.thread_time_ns = tally->thread_time_ns,
+			.files = habits->files[i],
+		};
+
+		if (habits->worst[i] != FILE_NONE)
+			path = file_table_path(&habits->job->files, habits->worst[i]);
+		if (path.length)
+			line.path = (struct table_text) { path.bytes, path.length };
+		if (tally->count)
+			status = table_add(table, &line);
+	}
+	return status;
+}
+
+#define FLAGS (1ull << SYSCALL_FLAGS)
+
+const struct analysis analysis_habits = {
+	.name = "habits",
+	.title = NULL,
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing.events = add_events,
+	.columns[TRACE_SYSCALL] = FLAGS,
+	.columns[TRACE_SYSCALL_PATH] = FLAGS,
+	.fill = fill,
+	.end = end,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Ways of doing I/O that cost, as calls show them: for the table "habits" and for findings.
+ */
+#ifndef FAULTLINE_HABITS_H
+#define FAULTLINE_HABITS_H
+
+#include "analysis/analysis.h"
+#include "analysis/tally.h"
+
+enum habit {
+	HABIT_SYNC_WRITE,   /* writes to files that are open with O_SYNC or O_DSYNC */
+	HABIT_FSYNC,	    /* fsync and its like */
+	HABIT_SMALL_DIRECT, /* direct reads and writes of less than 64 KiB */
+	HABIT_SMALL_WRITE,  /* buffered writes of at most 4 KiB */
+	HABIT_SHORT_READ,   /* reads that got less than they asked for, and more than nothing */
+	HABIT_FAILED,	    /* calls that failed, but for those that name a path */
+	HABIT_LOCK,	    /* calls that take locks of files */
+	HABITS,
+};
+
+#define HABIT_SMALL_DIRECT_BYTES 65536
+#define HABIT_SMALL_WRITE_BYTES 4096
+
+struct habit_view {
+	const struct tally *tally;
+	struct table_text path; /* of the file with the most time in it; NULL: none is known */
+	uint64_t files;
+};
+
+struct habit_view habits_view(const struct measured *measured, enum habit habit);
+
+#endif
