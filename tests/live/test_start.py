@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What starting costs, by what can be counted: no test may depend on how fast a machine is."""
+import json
 import os
 import re
 import subprocess
 import unittest
 
+import harness
 from harness import machine
 
 INSTRUCTIONS_MOST = 60_000  # looked at by the verifier: what is used often is looked at once
@@ -38,3 +40,24 @@ class Start(unittest.TestCase):
         self.assertEqual(run.returncode, 0)
         self.assertGreater(len(found), 10)
         self.assertLess(sum(found.values()), INSTRUCTIONS_MOST, found)
+
+    def test_a_refused_place(self):
+        """Whether a program can be attached shows when it is: then the rest goes on without."""
+        directory = machine().new_dir()
+        calls, trace = f"{directory}/calls", f"{directory}/trace.flt"
+        command = [machine().faultline, "run", "-q", "-o", trace, "--force", "--", "true"]
+        harness.run("strace", "-v", "-e", "trace=bpf", "-o", calls, *command)
+        with open(calls) as file:
+            lines = file.read().splitlines()
+        (loaded,) = [line for line in lines if 'prog_name="fl_page_add"' in line]
+        program = f"prog_fd={loaded.rsplit(' = ', 1)[1].split()[0]},"
+        number = next(i for i, line in enumerate(lines, 1) if program in line and "LOAD" not in line)
+        inject = f"inject=bpf:error=EPERM:when={number}"
+        harness.run("strace", "-e", inject, "-o", "/dev/null", *command)
+        layers = json.loads(
+            harness.run(machine().faultline, "report", "-q", "--format", "json", trace)
+        )["trace"]["layers"]
+        self.assertEqual(layers["pagecache"]["state"], "off")
+        self.assertIn("fl_page_add", layers["pagecache"]["reason"])
+        for name in ("task", "syscall", "fault"):
+            self.assertEqual(layers[name]["state"], "on", name)

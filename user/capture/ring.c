@@ -46,6 +46,28 @@ static int ring_open(struct ring *ring, size_t bytes, size_t page)
 	return 0;
 }
 
+/* Puts the rings where the programs look for them. The kernel ends each update by waiting for all
+ * programs that run, so all go in one; one by one where it does not know that. */
+static int rings_offer(const struct rings *rings, int outer_fd)
+{
+	uint32_t *keys = calloc(rings->count, 2 * sizeof(*keys)), *fds = keys + rings->count;
+	uint32_t done = rings->count;
+	int err = 0;
+
+	if (!keys)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rings->count; i++) {
+		keys[i] = i;
+		fds[i] = rings->rings[i].fd;
+	}
+	if (bpf_map_update_batch(outer_fd, keys, fds, &done, NULL))
+		for (uint32_t i = 0; i < rings->count && !err; i++)
+			if (bpf_map_update_elem(outer_fd, &keys[i], &fds[i], BPF_ANY))
+				err = -errno;
+	free(keys);
+	return err;
+}
+
 int rings_open(struct rings **out, int outer_fd, unsigned int count, size_t bytes)
 {
 	struct rings *rings = calloc(1, sizeof(*rings) + count * sizeof(rings->rings[0]));
@@ -62,11 +84,10 @@ int rings_open(struct rings **out, int outer_fd, unsigned int count, size_t byte
 		err = ring_open(&rings->rings[i], bytes, rings->page);
 		if (err)
 			goto fail;
-		if (bpf_map_update_elem(outer_fd, &i, &rings->rings[i].fd, BPF_ANY)) {
-			err = -errno;
-			goto fail;
-		}
 	}
+	err = rings_offer(rings, outer_fd);
+	if (err)
+		goto fail;
 	*out = rings;
 	return 0;
 fail:

@@ -226,6 +226,108 @@ static int find_refused(struct session *session)
 	return err;
 }
 
+/* --- attaching --- */
+
+/* Keeps a link, or takes its absence for an error. */
+static int keep_link(struct session *session, struct bpf_link *link)
+{
+	struct bpf_link **links;
+
+	if (!link)
+		return -errno;
+	links = realloc(session->links, (session->link_count + 1) * sizeof(*links));
+	if (!links) {
+		bpf_link__destroy(link);
+		return -ENOMEM;
+	}
+	session->links = links;
+	links[session->link_count++] = link;
+	return 0;
+}
+
+/* Attaches to an event's descriptor, which then belongs to the link; to an errno: returns it. */
+static int attach_event(struct session *session, struct bpf_program *program, int fd)
+{
+	int err = fd < 0 ? fd : keep_link(session, bpf_program__attach_perf_event(program, fd));
+
+	if (err && fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int attach_perf(struct session *session, struct bpf_program *program, const char *event)
+{
+	for (int cpu = 0; cpu < session->cpus; cpu++) {
+		int fd = perf_open(event, cpu), err;
+
+		if (fd == -ENODEV || fd == -ENXIO) /* not online */
+			continue;
+		err = attach_event(session, program, fd);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int attach_probe(struct session *session, const struct probe *probe)
+{
+	struct bpf_program *program =
+		bpf_object__find_program_by_name(session->skeleton->obj, probe->program);
+
+	if (!program)
+		return -ENOENT;
+	if (probe->hook == HOOK_USDT)
+		return 0; /* to what programs carry, by who listens to them */
+	switch (probe->hook) {
+	case HOOK_PERF:
+		return attach_perf(session, program, probe->target);
+	case HOOK_TP:
+		return attach_event(session, program, perf_open_tracepoint(probe->target));
+	case HOOK_KPROBE:
+		return attach_event(session, program, perf_open_kprobe(probe->target));
+	default:
+		return keep_link(session, bpf_program__attach(program));
+	}
+}
+
+/* Attaches what was chosen; `failed` is the probe that could not be. */
+static int attach_chosen(struct session *session, const struct probe **failed)
+{
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = session->choice.variants[p];
+
+		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && variant->probes[i].program;
+		     i++) {
+			int err = attach_probe(session, &variant->probes[i]);
+
+			if (!err)
+				continue;
+			*failed = &variant->probes[i];
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* --- choosing --- */
+
+/* Attaches what was loaded. A place that the kernel refuses is noted as its program would be, and
+ * nothing is left. */
+static int attach_or_note(struct session *session)
+{
+	const struct probe *failed;
+	int err = attach_chosen(session, &failed), status;
+
+	if (!err)
+		return 0;
+	log_debug("cannot attach %s to %s: %s", failed->program, failed->target, strerror(-err));
+	status = refusals_add(&session->refused, failed->program, "", err);
+	session_detach(session);
+	faultline__destroy(session->skeleton);
+	session->skeleton = NULL;
+	return status ? status : err;
+}
+
 /* A program that the verifier refuses takes all others with it: pass over its variant and go on,
  * as long as there is another one to pass over. */
 static int load_best(struct session *session)
@@ -242,9 +344,11 @@ static int load_best(struct session *session)
 			return -ENOTSUP;
 		}
 		err = load_chosen(session);
+		status = err ? find_refused(session) : 0;
+		if (!err)
+			err = attach_or_note(session);
 		if (!err)
 			return 0;
-		status = find_refused(session);
 		if (status || session->refused.count == refused) {
 			log_error("the kernel refuses the BPF programs: %s; -v says more",
 				  strerror(-err));
@@ -323,91 +427,6 @@ int session_open(struct session **out, const struct session_options *options)
 fail:
 	session_close(session);
 	return err;
-}
-
-/* --- attaching --- */
-
-/* Keeps a link, or takes its absence for an error. */
-static int keep_link(struct session *session, struct bpf_link *link)
-{
-	struct bpf_link **links;
-
-	if (!link)
-		return -errno;
-	links = realloc(session->links, (session->link_count + 1) * sizeof(*links));
-	if (!links) {
-		bpf_link__destroy(link);
-		return -ENOMEM;
-	}
-	session->links = links;
-	links[session->link_count++] = link;
-	return 0;
-}
-
-/* Attaches to an event's descriptor, which then belongs to the link; to an errno: returns it. */
-static int attach_event(struct session *session, struct bpf_program *program, int fd)
-{
-	int err = fd < 0 ? fd : keep_link(session, bpf_program__attach_perf_event(program, fd));
-
-	if (err && fd >= 0)
-		close(fd);
-	return err;
-}
-
-static int attach_perf(struct session *session, struct bpf_program *program, const char *event)
-{
-	for (int cpu = 0; cpu < session->cpus; cpu++) {
-		int fd = perf_open(event, cpu), err;
-
-		if (fd == -ENODEV || fd == -ENXIO) /* not online */
-			continue;
-		err = attach_event(session, program, fd);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int attach_probe(struct session *session, const struct probe *probe)
-{
-	struct bpf_program *program =
-		bpf_object__find_program_by_name(session->skeleton->obj, probe->program);
-
-	if (!program)
-		return -ENOENT;
-	if (probe->hook == HOOK_USDT)
-		return 0; /* to what programs carry, by who listens to them */
-	switch (probe->hook) {
-	case HOOK_PERF:
-		return attach_perf(session, program, probe->target);
-	case HOOK_TP:
-		return attach_event(session, program, perf_open_tracepoint(probe->target));
-	case HOOK_KPROBE:
-		return attach_event(session, program, perf_open_kprobe(probe->target));
-	default:
-		return keep_link(session, bpf_program__attach(program));
-	}
-}
-
-int session_attach(struct session *session)
-{
-	for (size_t p = 0; p < part_count; p++) {
-		const struct variant *variant = session->choice.variants[p];
-
-		if (!variant)
-			continue;
-		for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++) {
-			int err = attach_probe(session, &variant->probes[i]);
-
-			if (!err)
-				continue;
-			log_error("cannot attach %s to %s: %s", variant->probes[i].program,
-				  variant->probes[i].target, strerror(-err));
-			session_detach(session);
-			return err;
-		}
-	}
-	return 0;
 }
 
 struct session_markers session_markers(const struct session *session)

@@ -27,12 +27,11 @@ struct session_options {
 };
 
 /*
- * Chooses variants and loads them; nothing is attached yet. A layer that cannot work is off, and
- * session_choice says why. An error (no privileges, no BTF, kernel too old) is logged.
+ * Chooses variants, loads and attaches them: tasks that are followed are recorded. A layer that
+ * cannot work is off, and session_choice says why. An error (no privileges, no BTF, kernel too old)
+ * is logged.
  */
 int session_open(struct session **session, const struct session_options *options);
-/* Attaches all programs. From here on followed tasks are recorded. */
-int session_attach(struct session *session);
 /* What it takes to attach the span layer to the markers of programs (see listener.h), and to know
  * who is followed; owned by the session. */
 struct session_markers {

@@ -97,8 +97,7 @@ int command_check(int argc, char **argv)
 		return EXIT_USAGE;
 	uname(&name);
 	selection_file_types(NULL, &wanted.file_classes);
-	works = !session_open(&session, &wanted) && !session_attach(session) &&
-		!session_missing(session);
+	works = !session_open(&session, &wanted) && !session_missing(session);
 	if (session)
 		layers = session_layers(session);
 	if (!strcmp(options.format, "json"))

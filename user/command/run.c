@@ -271,9 +271,6 @@ static int begin(struct run *run)
 	err = open_writer(run);
 	if (err)
 		return err;
-	err = session_attach(run->session);
-	if (err)
-		return err;
 	err = session_arm(run->session, run->child.pid);
 	if (err) {
 		log_error("cannot follow the command: %s", strerror(-err));
