@@ -17,6 +17,7 @@ static __always_inline void code_send(struct task_struct *task, __u64 address, _
 	event->address = address;
 	event->bytes = bytes;
 	ring_submit(event);
+	ring_wake(); /* there may be markers to attach to */
 }
 
 #endif

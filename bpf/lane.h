@@ -46,6 +46,7 @@ struct lane_place {
 };
 
 #define LANE_TRIES 64
+#define LANE_WAKE_PART 4 /* of the lane, filled, wakes the reader */
 
 /*
  * Takes the lane's next number; false when all its slots are taken. Where a lane has one CPU and
@@ -55,22 +56,25 @@ struct lane_place {
 static __always_inline bool lane_claim(struct lane_control *control, __u64 *number)
 {
 	volatile __u64 *given = &control->given;
+	__u64 waiting = 0;
+	bool taken = false;
 
-	if (!lane_shared) {
+	for (int i = 0; i < LANE_TRIES && !taken; i++) {
 		*number = *given;
-		if (*number - control->taken >= lane_slot_count)
+		waiting = *number - control->taken;
+		if (waiting >= lane_slot_count)
 			return false;
-		*given = *number + 1;
-		return true;
+		if (lane_shared) {
+			taken = __sync_val_compare_and_swap(&control->given, *number,
+							    *number + 1) == *number;
+		} else {
+			*given = *number + 1;
+			taken = true;
+		}
 	}
-	for (int i = 0; i < LANE_TRIES; i++) {
-		*number = *given;
-		if (*number - control->taken >= lane_slot_count)
-			return false;
-		if (__sync_val_compare_and_swap(&control->given, *number, *number + 1) == *number)
-			return true;
-	}
-	return false;
+	if (waiting == lane_slot_count / LANE_WAKE_PART)
+		ring_wake();
+	return taken;
 }
 
 /* A slot to fill and give over; false, and counted as lost, when the lane is full. */

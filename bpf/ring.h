@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Sending records through ring buffers, one for each lane of CPUs, counted before it is tried,
- * never waking the reader (it drains on a timer: a wake-up costs more than the event).
+ * Sending records through ring buffers, one for each lane of CPUs, counted before it is tried. The
+ * reader drains on a timer (a wake-up costs more than a record) and is woken when what waits for it
+ * grows past a mark.
  */
 #ifndef FAULTLINE_BPF_RING_H
 #define FAULTLINE_BPF_RING_H
@@ -19,6 +20,28 @@ struct {
 	__type(key, __u32);
 	__array(values, struct ring);
 } rings SEC(".maps");
+
+/* Wakes the reader, by a record that is none. */
+__noinline int ring_wake(void)
+{
+	__u32 lane = bpf_get_smp_processor_id() & lane_mask;
+	void *ring = bpf_map_lookup_elem(&rings, &lane), *record;
+
+	if (!ring)
+		return 0;
+	record = bpf_ringbuf_reserve(ring, 8, 0);
+	if (record)
+		bpf_ringbuf_discard(record, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/* To be called when a record of that size has room in the ring: wakes the reader when it is this
+ * one that comes to the mark. */
+static __always_inline void ring_watch(void *ring, __u64 size)
+{
+	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) - ring_wake_bytes < size + 16)
+		ring_wake();
+}
 
 /* Counted atomically: what sends through rings is not in a hurry, and some of it (spans) is
  * preempted on many kernels. */
@@ -59,6 +82,7 @@ static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct task_st
 		ring_count_lost(total);
 		return NULL;
 	}
+	ring_watch(ring, size);
 	header->kind = kind;
 	header->cpu = cpu;
 	header->size = size;
@@ -91,6 +115,8 @@ static __always_inline long ring_output(struct event_header *record, __u32 kind,
 		status = bpf_ringbuf_output(ring, record, size, BPF_RB_NO_WAKEUP);
 	if (status)
 		ring_count_lost(total);
+	else
+		ring_watch(ring, size);
 	return status;
 }
 

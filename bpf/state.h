@@ -22,6 +22,7 @@ extern const volatile bool have_filemap_fault; /* filemap_fault is seen when it 
 #define PAGE_BYTES ((__u64)page_bytes)
 extern const volatile __u32 lane_mask;	     /* number of lanes less one, a power of two less one */
 extern const volatile __u32 lane_slot_count; /* of one lane, a power of two */
+extern const volatile __u32 ring_wake_bytes; /* in a ring that wake its reader */
 /* Several programs may be filling slots of a lane at a time: of several CPUs, or of one when they
  * can be preempted. */
 extern const volatile bool lane_shared;

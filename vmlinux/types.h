@@ -45,6 +45,8 @@ enum {
 #define BPF_F_MMAPABLE 1024U
 #define BPF_LOCAL_STORAGE_GET_F_CREATE 1U
 #define BPF_RB_NO_WAKEUP 1U
+#define BPF_RB_FORCE_WAKEUP 2U
+#define BPF_RB_AVAIL_DATA 0
 
 /* Structs below this line are matched to the running kernel's by name when the program is loaded.
  */

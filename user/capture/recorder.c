@@ -18,11 +18,12 @@
 #include "capture/markers.h"
 #include "log.h"
 
-/* How long to sleep between drains: short while records come fast, so that the rings stay small in
- * the cache; longer when idle, but a ring must not fill up meanwhile. */
-#define SLEEP_MIN_NS 2000000
-#define SLEEP_MAX_NS 20000000
-#define BUSY_RECORDS 256
+/* How long to sleep between drains: until about so many records have come, so that what waits stays
+ * small in the cache and the job is not disturbed for a few. When more come than did before, the
+ * kernel side wakes us. */
+#define SLEEP_MIN_MS 2
+#define SLEEP_MAX_MS 100
+#define BATCH_RECORDS 2048
 
 /* How long to wait for records that were counted before the end, but have not come. */
 #define LAST_WAIT_NS 1000000000ull
@@ -61,24 +62,28 @@ static void look_at_writer(struct recorder *recorder, int status)
 	}
 }
 
+/* How long to sleep when so many records have come in that time. */
+static unsigned int sleep_ms(size_t records, uint64_t within_ns)
+{
+	uint64_t ms = within_ns / 1000000 * BATCH_RECORDS / (records + 1);
+
+	return ms < SLEEP_MIN_MS ? SLEEP_MIN_MS : ms > SLEEP_MAX_MS ? SLEEP_MAX_MS : ms;
+}
+
 static void *drain(void *context)
 {
 	struct recorder *recorder = context;
-	long sleep_ns = SLEEP_MIN_NS;
+	uint64_t last_ns = host_now_ns();
 
 	while (!atomic_load(&recorder->stop)) {
 		size_t records = session_drain(recorder->session, decoder_take, decoder_take_slots,
 					       recorder->decoder);
-		struct timespec pause = { 0 };
+		uint64_t now_ns = host_now_ns();
 
 		decoder_settle(recorder->decoder, false);
-		look_at_writer(recorder, trace_writer_tick(recorder->writer, host_now_ns()));
-		if (records >= BUSY_RECORDS)
-			sleep_ns = SLEEP_MIN_NS;
-		else if (sleep_ns < SLEEP_MAX_NS)
-			sleep_ns += SLEEP_MIN_NS;
-		pause.tv_nsec = sleep_ns;
-		nanosleep(&pause, NULL);
+		look_at_writer(recorder, trace_writer_tick(recorder->writer, now_ns));
+		session_wait(recorder->session, sleep_ms(records, now_ns - last_ns));
+		last_ns = now_ns;
 	}
 	return NULL;
 }
@@ -238,7 +243,7 @@ static bool all_taken(const struct recorder *recorder, const struct counts *coun
  * still. A record that never comes is told by the totals. */
 static int drain_rest(struct recorder *recorder, struct counts *counts)
 {
-	const struct timespec pause = { .tv_nsec = SLEEP_MIN_NS };
+	const struct timespec pause = { .tv_nsec = SLEEP_MIN_MS * 1000000 };
 	uint64_t end_ns = host_now_ns() + LAST_WAIT_NS;
 	int err;
 
@@ -268,6 +273,7 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	memset(status, 0, sizeof(*status));
 	status->duration_ns = end_ns - recorder->start_ns;
 	atomic_store(&recorder->stop, true);
+	session_wake(recorder->session);
 	pthread_join(recorder->thread, NULL);
 	recorder->started = false;
 	markers_stop(recorder->markers); /* which that thread told */
@@ -308,6 +314,7 @@ void recorder_close(struct recorder *recorder)
 		return;
 	if (recorder->started) {
 		atomic_store(&recorder->stop, true);
+		session_wake(recorder->session);
 		pthread_join(recorder->thread, NULL);
 	}
 	decoder_close(recorder->decoder);

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@ struct ring {
 };
 
 struct rings {
+	int epoll_fd, event_fd; /* the event is rings_wake */
 	unsigned int count;
 	size_t bytes, page;
 	struct ring rings[];
@@ -44,6 +47,28 @@ static int ring_open(struct ring *ring, size_t bytes, size_t page)
 	ring->producer = map;
 	ring->data = (const char *)map + page;
 	return 0;
+}
+
+/* Edge-triggered: a ring that holds records is always readable, and only wake-ups are edges. */
+static int watch(int epoll_fd, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int rings_listen(struct rings *rings)
+{
+	int err;
+
+	rings->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	rings->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (rings->epoll_fd < 0 || rings->event_fd < 0)
+		return -errno;
+	err = watch(rings->epoll_fd, rings->event_fd);
+	for (unsigned int i = 0; i < rings->count && !err; i++)
+		err = watch(rings->epoll_fd, rings->rings[i].fd);
+	return err;
 }
 
 /* Puts the rings where the programs look for them. The kernel ends each update by waiting for all
@@ -78,6 +103,7 @@ int rings_open(struct rings **out, int outer_fd, unsigned int count, size_t byte
 	rings->count = count;
 	rings->bytes = bytes;
 	rings->page = sysconf(_SC_PAGESIZE);
+	rings->epoll_fd = rings->event_fd = -1;
 	for (unsigned int i = 0; i < count; i++)
 		rings->rings[i].fd = -1;
 	for (unsigned int i = 0; i < count; i++) {
@@ -85,7 +111,9 @@ int rings_open(struct rings **out, int outer_fd, unsigned int count, size_t byte
 		if (err)
 			goto fail;
 	}
-	err = rings_offer(rings, outer_fd);
+	err = rings_listen(rings);
+	if (!err)
+		err = rings_offer(rings, outer_fd);
 	if (err)
 		goto fail;
 	*out = rings;
@@ -109,6 +137,10 @@ void rings_close(struct rings *rings)
 		if (ring->fd >= 0)
 			close(ring->fd);
 	}
+	if (rings->event_fd >= 0)
+		close(rings->event_fd);
+	if (rings->epoll_fd >= 0)
+		close(rings->epoll_fd);
 	free(rings);
 }
 
@@ -138,6 +170,18 @@ static size_t ring_drain(struct ring *ring, unsigned int number, size_t mask, ri
 	}
 	__atomic_store_n(ring->consumer, at, __ATOMIC_RELEASE);
 	return records;
+}
+
+void rings_wait(struct rings *rings, unsigned int most_ms)
+{
+	struct epoll_event event;
+
+	epoll_wait(rings->epoll_fd, &event, 1, most_ms);
+}
+
+void rings_wake(struct rings *rings)
+{
+	eventfd_write(rings->event_fd, 1);
 }
 
 size_t rings_drain(struct rings *rings, ring_record_fn take, void *context)

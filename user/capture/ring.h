@@ -19,6 +19,11 @@ void rings_close(struct rings *rings); /* NULL is fine */
 /* Gets one record; valid until it returns. */
 typedef void (*ring_record_fn)(void *context, unsigned int ring, const void *record, size_t size);
 
+/* Waits until a program wakes the reader, or for `most_ms`, or for rings_wake. Records alone do not
+ * end it. */
+void rings_wait(struct rings *rings, unsigned int most_ms);
+void rings_wake(struct rings *rings); /* from any thread */
+
 /* Hands on what is in the rings now, ring by ring. Returns the number of records. */
 size_t rings_drain(struct rings *rings, ring_record_fn take, void *context);
 

@@ -28,6 +28,7 @@
 #define BUFFER_BYTES_MIN (256u << 10)  /* and of one where lanes are many */
 #define LANES_MAX 256
 #define SLOTS_MIN 32
+#define RING_WAKE_PART 4 /* of a ring, filled, wakes its reader */
 #define VERIFIER_LOG_BYTES (1u << 20)
 
 struct session {
@@ -133,6 +134,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->file_classes = session->options.file_classes;
 	skeleton->rodata->lane_mask = session->lane_count - 1;
 	skeleton->rodata->lane_slot_count = session->slot_count;
+	skeleton->rodata->ring_wake_bytes = session->ring_bytes / RING_WAKE_PART;
 	skeleton->rodata->calls_preempted = layer_preempted(session, LAYER_SYSCALL);
 	/* The programs of system calls may have to end a fault, too. */
 	skeleton->rodata->faults_preempted =
@@ -531,6 +533,16 @@ const struct trace_layer *session_layers(const struct session *session)
 unsigned int session_lane_count(const struct session *session)
 {
 	return session->lane_count;
+}
+
+void session_wait(struct session *session, unsigned int most_ms)
+{
+	rings_wait(session->rings, most_ms);
+}
+
+void session_wake(struct session *session)
+{
+	rings_wake(session->rings);
 }
 
 size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn take_slots,

@@ -60,6 +60,10 @@ unsigned int session_lane_count(const struct session *session);
  * stands for before those that use it. Returns how many. */
 size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn take_slots,
 		     void *context);
+/* Waits until much has come since the last drain, or for `most_ms`, or for session_wake from
+ * another thread. */
+void session_wait(struct session *session, unsigned int most_ms);
+void session_wake(struct session *session);
 
 /* Reads the kernel's counters, summed over CPUs. Arrays have OP_TABLE_SIZE, EVENT_KIND_COUNT and
  * NOTE_COUNT entries. Returns 0 or a negative errno. */
