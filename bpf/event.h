@@ -64,6 +64,8 @@ struct event_syscall {
 	__u32 fault_fetched_pages;
 	__u32 major_faults;
 	__u32 created_pages;
+	__u32 dirtied_pages;
+	__u32 pad;
 };
 
 struct event_syscall_path {
@@ -227,6 +229,7 @@ enum {
 	OP_PAGECACHE,
 	OP_UNKNOWN_FAULT,
 	OP_INDIRECT,
+	OP_DIRTIED,
 	OP_FIRST_CALL,
 };
 #define OP_TABLE_SIZE 160
@@ -309,7 +312,8 @@ struct lane_fault {
 	__u64 time_ns;
 	__u64 offset;
 	__u64 duration_ns;
-	__u64 pad;
+	__u32 dirtied_pages;
+	__u32 pad;
 	__u32 pid;
 	__u32 tid;
 	__u32 file;
@@ -369,8 +373,8 @@ _Static_assert(__builtin_offsetof(struct lane_call, op) ==
 #define EVENT_SIZE(type, bytes) static_assert(sizeof(struct type) == (bytes), #type)
 #endif
 EVENT_SIZE(event_header, 24);
-EVENT_SIZE(event_syscall, 80);
-EVENT_SIZE(event_syscall_path, 96);
+EVENT_SIZE(event_syscall, 88);
+EVENT_SIZE(event_syscall_path, 104);
 EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_fork, 32);
 EVENT_SIZE(event_exec, 64);

@@ -40,6 +40,7 @@ static __always_inline void send_fault(struct task_state *state, __u32 file, __u
 	fault->time_ns = state->fault_start_ns;
 	fault->offset = offset;
 	fault->duration_ns = duration_ns;
+	fault->dirtied_pages = state->fault_dirtied_pages;
 	fault->pad = 0;
 	fault->pid = task->tgid;
 	fault->tid = task->pid;
@@ -64,7 +65,8 @@ __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 	file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
 	duration_ns = end_ns > state->fault_start_ns ? end_ns - state->fault_start_ns : 0;
 	if (file) {
-		struct inode *host = KREAD(address_space, KREAD(file, file, f_mapping), host);
+		struct address_space *cache = KREAD(file, file, f_mapping);
+		struct inode *host = KREAD(address_space, cache, host);
 		__u64 page = state->fault_address & ~(PAGE_BYTES - 1);
 		unsigned long vm_flags = KREAD(vm_area_struct, vma, vm_flags);
 
@@ -76,6 +78,10 @@ __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 			state->fault_flags |= TRACE_FAULT_SEQUENTIAL;
 		if (!KREAD(inode, KREAD(file, file, f_inode), i_nlink))
 			state->fault_flags |= TRACE_FAULT_UNLINKED;
+		if (state->fault_dirtied_mapping != (__u64)cache)
+			state->fault_dirtied_pages = 0;
+		if (state->fault_dirtied_pages)
+			count_dirtied(state->fault_dirtied_pages);
 		if (inode_in_memory(host))
 			count_fault(OP_SHMEM_FAULT, state, duration_ns);
 		else
@@ -94,6 +100,8 @@ __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 	state->fault_start_ns = 0;
 	state->fault_mapping = 0;
 	state->fault_fetched_pages = 0;
+	state->fault_dirtied_pages = 0;
+	state->fault_dirtied_mapping = 0;
 	if (state->aside_mapping && !state->call_op)
 		aside_send(state);
 	return 0;

@@ -148,3 +148,48 @@ int BPF_KPROBE(fl_filemap_kp, struct vm_fault *fault)
 				      KREAD(vm_fault, fault, pgoff))
 		    : 0;
 }
+
+/* --- a folio becomes dirty: it is to be written back, whole --- */
+
+/*
+ * By a store, when it is in the fault: the folio of the mapping that the fault is on, for which the
+ * file system may dirty blocks of its own, too. By a call that makes mappings ready to be stored
+ * to: the folios of its file. What write calls dirty is what they wrote.
+ */
+static __always_inline int dirtied(struct folio *folio, __u64 mapping, __u32 copy)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = task_followed(task);
+	struct inode *host;
+
+	if (!state || !mapping || !(state->fault_start_ns || state->call_op) ||
+	    !copy_is_first(state, (__u64)folio, copy))
+		return 0;
+	if (!state->fault_start_ns) {
+		__u32 traits = calls[state->call_number & (CALL_TABLE_SIZE - 1)].traits;
+
+		if (traits & (CALL_MAP | CALL_MMAP) && state->call_mapping == mapping)
+			state->call_dirtied_pages += folio_pages(folio);
+		return 0;
+	}
+	if (state->fault_dirtied_mapping != mapping) {
+		host = KREAD(address_space, mapping, host);
+		if (state->fault_dirtied_mapping && inode_magic(host) == BDEVFS_MAGIC)
+			return 0;
+		state->fault_dirtied_mapping = mapping;
+		state->fault_dirtied_pages = 0;
+	}
+	state->fault_dirtied_pages += folio_pages(folio);
+	return 0;
+}
+
+#define DIRTIED_PROGRAM(suffix, copy)                                                              \
+	SEC("?tp_btf/writeback_dirty_folio")                                                       \
+	int BPF_PROG(fl_dirtied##suffix, struct folio *folio, struct address_space *mapping)       \
+	{                                                                                          \
+		return dirtied(folio, (__u64)mapping, copy);                                       \
+	}
+
+DIRTIED_PROGRAM(, 0)
+DIRTIED_PROGRAM(_2, 1)
+DIRTIED_PROGRAM(_3, 2)

@@ -83,6 +83,7 @@ struct task_state {
 	__u32 call_fault_fetched_pages;
 	__u32 call_major_start; /* the task's own count, for faults that show nowhere else */
 	__u32 call_major_seen;
+	__u32 call_dirtied_pages; /* by a call that maps, which is never interrupted */
 
 	/* The page fault in flight. */
 	__u32 fault_flags;
@@ -91,7 +92,9 @@ struct task_state {
 	__u64 fault_mapping; /* set once filemap_fault is reached */
 	__u64 fault_index;
 	__u32 fault_fetched_pages;
-	__u32 fault_count_start; /* the task's own counts of faults that are done */
+	__u32 fault_dirtied_pages;
+	__u64 fault_dirtied_mapping; /* whose they are */
+	__u32 fault_count_start;     /* the task's own counts of faults that are done */
 	__u32 fault_major_start;
 
 	/* Pages of a file that is not the operation's in flight, which they came on account of. */
@@ -187,6 +190,18 @@ static __always_inline void note(__u32 which)
 
 	if (count)
 		__sync_fetch_and_add(count, 1);
+}
+
+/* What a store, or a call that stores ahead of one, has made to be written back. */
+static __always_inline void count_dirtied(__u32 pages)
+{
+	__u32 op = OP_DIRTIED;
+	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
+
+	if (!total)
+		return;
+	count_add(&total->count, 1, true);
+	count_add(&total->bytes, pages * PAGE_BYTES, true);
 }
 
 #endif

@@ -362,6 +362,7 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 	state->call_flags = 0;
 	state->call_fetched_pages = 0;
 	state->call_created_pages = 0;
+	state->call_dirtied_pages = 0;
 	state->call_fault_fetched_pages = 0;
 	state->call_major_seen = 0;
 	state->call_major_start = task->maj_flt;
@@ -514,6 +515,8 @@ static __always_inline void count_call(struct task_state *state, struct call_end
 		count_add(&total->fetched_pages, state->call_fetched_pages, calls_preempted);
 	if (state->call_created_pages)
 		count_add(&total->created_pages, state->call_created_pages, calls_preempted);
+	if (state->call_dirtied_pages)
+		count_dirtied(state->call_dirtied_pages);
 	if (end->result < 0 && end->result >= -4095)
 		count_add(&total->errors, 1, calls_preempted);
 	else if (end->row.traits & CALL_BYTES)
@@ -544,6 +547,8 @@ static __always_inline void fill_call(struct event_syscall *event, struct task_s
 	event->major_faults =
 		(__u32)task->maj_flt - state->call_major_start - state->call_major_seen;
 	event->created_pages = state->call_created_pages;
+	event->dirtied_pages = state->call_dirtied_pages;
+	event->pad = 0;
 }
 
 /* A call that has no room in a slot. */
@@ -569,7 +574,7 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 	struct lane_place place;
 	struct lane_call *call;
 
-	if (duration_ns >> 32 || state->call_fault_fetched_pages ||
+	if (duration_ns >> 32 || state->call_fault_fetched_pages || state->call_dirtied_pages ||
 	    (state->call_fetched_pages | state->call_created_pages) >> 16 ||
 	    (__u32)task->maj_flt != state->call_major_start + state->call_major_seen) {
 		send_wide_call(state, end);

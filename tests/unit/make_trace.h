@@ -34,6 +34,7 @@ enum {
 	M_ANONYMOUS,
 	M_SHMEM,
 	M_PAGECACHE,
+	M_DIRTIED,
 	M_COMPAT,
 	M_FLOCK,
 	M_ASYNC,
@@ -55,6 +56,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_ANONYMOUS] = { "fault", "anonymous_fault", TRACE_ANONFAULT },
 	[M_SHMEM] = { "fault", "shmem_fault", TRACE_ANONFAULT },
 	[M_PAGECACHE] = { "pagecache", "pagecache", TRACE_CACHE },
+	[M_DIRTIED] = { "fault", "dirtied", TRACE_STORES },
 	[M_COMPAT] = { "syscall", "compat", TRACE_UNDECODED },
 	[M_FLOCK] = { "syscall", "flock", TRACE_METADATA },
 	[M_ASYNC] = { "syscall", "io_uring_enter", TRACE_ASYNC },
@@ -97,7 +99,7 @@ struct made_call {
 };
 
 struct made_fault {
-	uint64_t time, dur, pid, tid, file, offset, flags, fetched;
+	uint64_t time, dur, pid, tid, file, offset, flags, fetched, dirtied;
 	unsigned int lane;
 };
 
@@ -223,16 +225,23 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 MADE void made_fault(struct made_trace *made, const struct made_fault *fault)
 {
 	const uint64_t values[FAULT_COLUMNS] = {
-		[FAULT_TIME] = fault->time,   [FAULT_DUR] = fault->dur,
-		[FAULT_PID] = fault->pid,     [FAULT_TID] = fault->tid ? fault->tid : fault->pid,
-		[FAULT_FILE] = fault->file,   [FAULT_OFFSET] = fault->offset,
-		[FAULT_FLAGS] = fault->flags, [FAULT_FETCHED] = fault->fetched,
+		[FAULT_TIME] = fault->time,
+		[FAULT_DUR] = fault->dur,
+		[FAULT_PID] = fault->pid,
+		[FAULT_TID] = fault->tid ? fault->tid : fault->pid,
+		[FAULT_FILE] = fault->file,
+		[FAULT_OFFSET] = fault->offset,
+		[FAULT_FLAGS] = fault->flags,
+		[FAULT_FETCHED] = fault->fetched,
+		[FAULT_DIRTIED] = fault->dirtied,
 	};
 
 	made_row(made, TRACE_FAULT, fault->lane, values);
 	made->operations[M_FAULT].count++;
 	made->operations[M_FAULT].thread_time_ns += fault->dur;
 	made->operations[M_FAULT].fetched_bytes += fault->fetched;
+	made->operations[M_DIRTIED].count += fault->dirtied > 0;
+	made->operations[M_DIRTIED].bytes += fault->dirtied;
 }
 
 /* On the account of a call on another file. */

@@ -139,7 +139,7 @@ static void test_uses(void **state)
 	FAULT(&made, .time = 600, .dur = 7, .pid = 10, .file = 1, .flags = TRACE_FAULT_MAJOR,
 	      .fetched = 4096);
 	FAULT(&made, .time = 605, .dur = 7, .pid = 20, .file = 1,
-	      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED);
+	      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED, .dirtied = 16384);
 	made_cache(&made, 650, 1, 20480);
 	made_indirect(&made, 660, 1, 8192, 4096, M_WRITE);
 	CALL(&made, .time = 700, .dur = 3, .pid = 10, .op = M_CLOSE, .file = 1);
@@ -164,7 +164,9 @@ static void test_uses(void **state)
 	CHECK(report, "files", 0, "mmap.major", 3);
 	CHECK(report, "files", 0, "mmap.fetched_bytes", 20480);
 	CHECK(report, "files", 0, "mmap.time_ns", 30 + 12);
-	CHECK(report, "files", 0, "mmap.written_pages", 1);
+	CHECK(report, "files", 0, "mmap.dirtied_bytes", 16384); /* a folio of four pages */
+	CHECK(report, "files", 0, "mmap.written_pages", 4);
+	CHECK(report, "totals", 0, "mmap_write.dirtied_bytes", 16384);
 	CHECK(report, "files", 0, "unattributed.fetched_bytes", 20480);
 	CHECK(report, "files", 0, "indirect.fetched_bytes", 8192);
 	CHECK(report, "files", 0, "indirect.created_bytes", 4096);

@@ -135,12 +135,15 @@ static int add_row(struct table *table, const struct doors *all, unsigned int do
 	if ((all->job->layers & doors[door].needs) != doors[door].needs ||
 	    (doors[door].lost && !memcmp(tally, &empty, sizeof(empty))))
 		return 0;
-	/* What was stored by touching memory is only known at writeback; what was read by touching
-	 * it, only as far as it had to be fetched. */
-	if (doors[door].mapped)
-		line.bytes = side == SIDE_READ && all->job->layers & JOB_PAGECACHE
-				     ? tally->fetched_bytes
-				     : TABLE_NO_UINT;
+	/* What was read by touching memory is only known as far as it had to be fetched, and what
+	 * was stored to it by what is to be written back. */
+	if (doors[door].mapped) {
+		unsigned int needs = side == SIDE_READ ? JOB_PAGECACHE : JOB_DIRTIED;
+
+		line.bytes = side == SIDE_READ ? tally->fetched_bytes : tally->dirtied_bytes;
+		if (!(all->job->layers & needs))
+			line.bytes = TABLE_NO_UINT;
+	}
 	return table_add(table, &line);
 }
 

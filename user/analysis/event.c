@@ -33,6 +33,7 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_ANONFAULT] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_CACHE] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_INDIRECT] = { IO_NONE, DOOR_NONE, 0, false, false },
+	[TRACE_STORES] = { IO_NONE, DOOR_NONE, 0, true, false },
 	[TRACE_UNDECODED] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_ASYNC] = { IO_NONE, DOOR_NONE, 0, false, false },
 };
@@ -41,14 +42,15 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 	(1ull << SYSCALL_TIME | 1ull << SYSCALL_DUR | 1ull << SYSCALL_PID | 1ull << SYSCALL_TID |  \
 	 1ull << SYSCALL_OP | 1ull << SYSCALL_FILE | 1ull << SYSCALL_OFFSET |                      \
 	 1ull << SYSCALL_ASKED | 1ull << SYSCALL_RESULT | 1ull << SYSCALL_FLAGS |                  \
-	 1ull << SYSCALL_FETCHED | 1ull << SYSCALL_CREATED | 1ull << SYSCALL_MAJOR)
+	 1ull << SYSCALL_FETCHED | 1ull << SYSCALL_CREATED | 1ull << SYSCALL_DIRTIED |             \
+	 1ull << SYSCALL_MAJOR)
 
 static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 	[TRACE_SYSCALL] = CALL_COLUMNS,
 	[TRACE_SYSCALL_PATH] = CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2,
 	[TRACE_FAULT] = 1ull << FAULT_TIME | 1ull << FAULT_DUR | 1ull << FAULT_PID |
 			1ull << FAULT_TID | 1ull << FAULT_FILE | 1ull << FAULT_OFFSET |
-			1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED,
+			1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED | 1ull << FAULT_DIRTIED,
 	[TRACE_PAGECACHE] = 1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE |
 			    1ull << PAGECACHE_BYTES | 1ull << PAGECACHE_CREATED |
 			    1ull << PAGECACHE_CALL,
@@ -123,6 +125,12 @@ static void make_write_side(struct event *read, uint32_t file, struct event *wri
 	read->created_bytes = 0;
 }
 
+static void count_dirtied(const struct job_trace *trace, uint64_t bytes)
+{
+	trace->seen[trace->dirtied].count++;
+	trace->seen[trace->dirtied].bytes += bytes;
+}
+
 static int decode_calls(const struct chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t *const *columns = chunk->columns;
@@ -145,6 +153,7 @@ static int decode_calls(const struct chunk *chunk, struct event *events, size_t 
 		event->bytes = rule->moves && !failed ? result : 0;
 		event->fetched_bytes = fetched;
 		event->created_bytes = columns[SYSCALL_CREATED][i];
+		event->dirtied_bytes = columns[SYSCALL_DIRTIED][i];
 		event->asked_bytes = columns[SYSCALL_ASKED][i];
 		event->file = find_file(chunk, columns[SYSCALL_FILE][i]);
 		event->thread = columns[SYSCALL_TID][i];
@@ -156,7 +165,10 @@ static int decode_calls(const struct chunk *chunk, struct event *events, size_t 
 			       (flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0);
 		if (operation->family == TRACE_MAP) {
 			event->major = major < UINT32_MAX ? major : UINT32_MAX;
-			if (!fetched && !major) {
+			if (event->dirtied_bytes) {
+				event->class = IO_MMAP_WRITE;
+				count_dirtied(trace, event->dirtied_bytes);
+			} else if (!fetched && !major) {
 				event->class = IO_NONE;
 				event->door = DOOR_NONE;
 			}
@@ -204,6 +216,9 @@ static int decode_faults(const struct chunk *chunk, struct event *events, size_t
 		event->end = clock_add(event->start, duration);
 		event->offset = (int64_t)columns[FAULT_OFFSET][i];
 		event->fetched_bytes = columns[FAULT_FETCHED][i];
+		event->dirtied_bytes = columns[FAULT_DIRTIED][i];
+		if (event->dirtied_bytes)
+			count_dirtied(trace, event->dirtied_bytes);
 		event->file = find_file(chunk, columns[FAULT_FILE][i]);
 		event->thread = columns[FAULT_TID][i];
 		event->major = flags & TRACE_FAULT_MAJOR ? 1 : 0;
@@ -366,14 +381,22 @@ size_t event_unseen(enum trace_family family, struct event_unseen places[2])
 {
 	const struct family_rule *rule = &rules[family];
 
+	if (family == TRACE_STORES) {
+		places[0] = (struct event_unseen) { .class = IO_MMAP_WRITE,
+						    .door = DOOR_MMAP,
+						    .dirtied = true };
+		return 1;
+	}
 	if (rule->class == IO_NONE)
 		return 0;
-	places[0] = (struct event_unseen) { rule->class,
-					    rule->direct ? DOOR_UNKNOWN : rule->door,
-					    rule->flags & EVENT_COUNTED,
-					    true,
-					    true,
-					    true };
+	places[0] = (struct event_unseen) {
+		.class = rule->class,
+		.door = rule->direct ? DOOR_UNKNOWN : rule->door,
+		.whole = rule->flags & EVENT_COUNTED,
+		.timed = true,
+		.fetched = true,
+		.created = true,
+	};
 	if (family != TRACE_TRANSFER)
 		return 1;
 	places[1] = places[0];

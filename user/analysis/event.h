@@ -65,6 +65,7 @@ struct event {
 			uint64_t bytes;		/* moved between the file and the caller */
 			uint64_t fetched_bytes; /* brought into the page cache, */
 			uint64_t created_bytes; /* newly cached by writing */
+			uint64_t dirtied_bytes; /* by stores through mappings */
 		};
 		struct {		/* of a span's begin and end, and of a moment */
 			uint64_t id;	/* as the program gave it */
@@ -128,8 +129,9 @@ int event_decode(const struct chunk *chunk, struct event *events, size_t *count)
  */
 struct event_unseen {
 	uint8_t class, door;
-	bool whole; /* else only the bytes that came into the cache */
-	bool timed; /* it has the time */
+	bool dirtied; /* its bytes are what stores dirtied, and nothing else is meant */
+	bool whole;   /* else only the bytes that came into the cache */
+	bool timed;   /* it has the time */
 	bool fetched,
 		created; /* it has the bytes that came into the cache to be read, by writing */
 };

@@ -22,7 +22,8 @@
 	(MEASURE_COUNT | MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED | MEASURE_CREATED)
 #define STILL_COLUMNS (MEASURE_COUNT | MEASURE_TIME)
 #define FAULT_COLUMNS                                                                              \
-	(MEASURE_COUNT | MEASURE_MAJOR | MEASURE_FETCHED | MEASURE_CREATED | MEASURE_TIME)
+	(MEASURE_COUNT | MEASURE_MAJOR | MEASURE_FETCHED | MEASURE_CREATED | MEASURE_DIRTIED |     \
+	 MEASURE_TIME)
 
 static const struct {
 	unsigned int measure;
@@ -31,14 +32,14 @@ static const struct {
 	[USE_READ] = { IO_READ, CALL_COLUMNS, MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED },
 	[USE_WRITE] = { IO_WRITE, CALL_COLUMNS,
 			MEASURE_BYTES | MEASURE_TIME | MEASURE_FETCHED | MEASURE_CREATED },
-	[USE_MMAP] = { MEASURE_MMAP, FAULT_COLUMNS, FAULT_COLUMNS & ~MEASURE_CREATED },
+	[USE_MMAP] = { MEASURE_MMAP, FAULT_COLUMNS,
+		       FAULT_COLUMNS & ~(MEASURE_CREATED | MEASURE_DIRTIED) },
 	[USE_METADATA] = { IO_METADATA, STILL_COLUMNS, MEASURE_TIME },
 	[USE_SYNC] = { IO_SYNC, STILL_COLUMNS, MEASURE_TIME },
 };
 
 struct file_use {
 	uint64_t opens, processes;
-	uint64_t written_pages;
 	struct page_sums unattributed, indirect;
 	uint64_t furthest[ACCESSES]; /* where the furthest access ended */
 	uint64_t patterns[ACCESSES][PATTERNS];
@@ -145,8 +146,6 @@ static int add_event(struct files *files, const struct event *event)
 		return 0;
 	if (rollup_add(&files->rollup, event->file, event))
 		return -ENOMEM;
-	if (event->class == IO_MMAP_WRITE)
-		use->written_pages++;
 	add_access(files, use, position, event);
 	return 0;
 }
@@ -241,8 +240,9 @@ static const struct table_column last_columns[] = {
 	{ "indirect.created_bytes", "indirect created by writes", UNIT_BYTES,
 	  "bytes newly cached by writing, by operations on something else",
 	  TABLE_UINT(struct file_view, indirect.created_bytes), JOB_PAGECACHE },
-	{ "mmap.written_pages", "pages written", UNIT_COUNT, "write faults on shared mappings",
-	  TABLE_UINT(struct file_view, written_pages), JOB_FAULT },
+	{ "mmap.written_pages", "pages dirtied", UNIT_COUNT,
+	  "pages made to be written back by stores through mappings, in whole folios",
+	  TABLE_UINT(struct file_view, written_pages), JOB_DIRTIED },
 	{ "pattern.sequential", "sequential", UNIT_COUNT,
 	  "calls at or past the end of the access before", PATTERN(BY_CALLS, SEQUENTIAL),
 	  JOB_SYSCALL },
@@ -330,6 +330,7 @@ static void set_identity(struct file_view *view, const struct files *files, uint
 
 static struct file_view view_of(const struct files *files, uint32_t number)
 {
+	uint64_t page_bytes;
 	const struct file_use *use = &files->uses[number];
 	struct file_view view = {
 		.ino = TABLE_NO_UINT,
@@ -339,7 +340,7 @@ static struct file_view view_of(const struct files *files, uint32_t number)
 		.opens = use->opens,
 		.unattributed = use->unattributed,
 		.indirect = use->indirect,
-		.written_pages = use->written_pages,
+		.written_pages = TABLE_NO_UINT,
 	};
 
 	memcpy(view.patterns, use->patterns, sizeof(view.patterns));
@@ -353,6 +354,9 @@ static struct file_view view_of(const struct files *files, uint32_t number)
 	view.created_bytes += use->unattributed.created_bytes;
 	if (number != FILE_UNKNOWN)
 		set_identity(&view, files, number);
+	page_bytes = files->job->traces[files->job->files.files[number].trace].header->page_bytes;
+	if (page_bytes)
+		view.written_pages = view.tallies[USE_MMAP].dirtied_bytes / page_bytes;
 	return view;
 }
 

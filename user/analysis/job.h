@@ -20,6 +20,7 @@
 #define JOB_FAULT (1u << 1)
 #define JOB_PAGECACHE (1u << 2) /* all `fetched_bytes`, of calls and faults too, come from it */
 #define JOB_SPAN (1u << 3)
+#define JOB_DIRTIED (1u << 4) /* what stores through mappings dirtied: of the layer of faults */
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 
@@ -42,11 +43,12 @@ struct job_trace {
 	const struct trace_header *header;
 	const struct trace_totals *totals; /* NULL: incomplete */
 	struct clock_shift clock;
-	uint32_t host;			     /* the same for traces of one boot */
-	uint16_t *operations;		     /* number in the header -> number in the job */
-	struct trace_operation_total *seen;  /* of the rows, by number in the header */
-	uint16_t fault, pagecache, indirect; /* what rows without an `op` column are; as `seen` */
-	uint64_t start_ns, end_ns;	     /* on the job's clock */
+	uint32_t host;			    /* the same for traces of one boot */
+	uint16_t *operations;		    /* number in the header -> number in the job */
+	struct trace_operation_total *seen; /* of the rows, by number in the header */
+	uint16_t fault, pagecache, indirect,
+		dirtied;	   /* what rows without an `op` column are; as `seen` */
+	uint64_t start_ns, end_ns; /* on the job's clock */
 };
 
 struct job {

@@ -75,6 +75,19 @@ static const struct part faults[] = {
 	TIMES,
 };
 
+/* Whole folios: at least what was stored to, and what will be written back. */
+static const struct part stores[] = {
+	{ MEASURE_COUNT, { "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 } },
+	{ MEASURE_MAJOR,
+	  { "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 } },
+	CACHED,
+	{ MEASURE_DIRTIED,
+	  { "dirtied_bytes", "dirtied", UNIT_BYTES,
+	    "bytes made to be written back by stores through mappings", SUM(dirtied_bytes),
+	    JOB_DIRTIED } },
+	TIMES,
+};
+
 static const struct part times[] = { TIMES };
 
 #define PARTS(list) (list), sizeof(list) / sizeof((list)[0])
@@ -90,8 +103,8 @@ static const struct {
 	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, PARTS(still) },
 	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, PARTS(still) },
 	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, PARTS(faults) },
-	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, PARTS(faults) },
-	[MEASURE_MMAP] = { "mmap", "mmap", JOB_FAULT, PARTS(faults) },
+	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, PARTS(stores) },
+	[MEASURE_MMAP] = { "mmap", "mmap", JOB_FAULT, PARTS(stores) },
 	[MEASURE_IO] = { "io", "all I/O", 0, PARTS(times) },
 };
 

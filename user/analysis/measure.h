@@ -23,8 +23,9 @@ enum measure {
 #define MEASURE_BYTES (1u << 3) /* not of faults; null where none are moved */
 #define MEASURE_FETCHED (1u << 4)
 #define MEASURE_CREATED (1u << 5)
-#define MEASURE_TIME (1u << 6)
-#define MEASURE_THREAD_TIME (1u << 7)
+#define MEASURE_DIRTIED (1u << 6) /* of faults that may be stores */
+#define MEASURE_TIME (1u << 7)
+#define MEASURE_THREAD_TIME (1u << 8)
 
 /*
  * Adds columns "read.count" ... of a struct tally that stands at `base` in what table_add will be

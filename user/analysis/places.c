@@ -139,7 +139,7 @@ static struct sums sums_of(const struct file_view *file)
 	struct sums sums = {
 		.files = 1,
 		.read_bytes = tallies[USE_READ].bytes,
-		.write_bytes = tallies[USE_WRITE].bytes,
+		.write_bytes = tallies[USE_WRITE].bytes + tallies[USE_MMAP].dirtied_bytes,
 		.fetched_bytes = file->unattributed.fetched_bytes,
 		.created_bytes = file->unattributed.created_bytes,
 	};
@@ -379,7 +379,7 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct place, sums.operations), 0 },
 	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
 	  TABLE_UINT(struct place, sums.read_bytes), JOB_SYSCALL },
-	{ "write_bytes", "written", UNIT_BYTES, "bytes written by calls",
+	{ "write_bytes", "written", UNIT_BYTES, "bytes written by calls and dirtied by stores",
 	  TABLE_UINT(struct place, sums.write_bytes), JOB_SYSCALL },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
 	  "bytes brought into the page cache from storage, unattributed ones included",

@@ -7,6 +7,8 @@
 void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
 		      const struct event_unseen *place)
 {
+	if (place->dirtied)
+		tally->dirtied_bytes += unseen->bytes;
 	if (place->fetched)
 		tally->fetched_bytes += unseen->fetched_bytes;
 	if (place->created)

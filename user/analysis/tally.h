@@ -11,7 +11,7 @@
 /* All zeros is empty. Sums of hostile numbers wrap around. */
 struct tally {
 	uint64_t count, errors;
-	uint64_t bytes, fetched_bytes, created_bytes;
+	uint64_t bytes, fetched_bytes, created_bytes, dirtied_bytes;
 	uint64_t major;
 	uint64_t thread_time_ns;
 	struct interval_union time; /* its measure is the merged time */
@@ -27,6 +27,7 @@ static inline void tally_add(struct tally *tally, const struct event *event)
 	tally->bytes += event->bytes;
 	tally->fetched_bytes += event->fetched_bytes;
 	tally->created_bytes += event->created_bytes;
+	tally->dirtied_bytes += event->dirtied_bytes;
 	tally->major += event->major;
 	if (event->flags & EVENT_TIMED) {
 		tally->thread_time_ns += event->end - event->start;

@@ -163,19 +163,25 @@ static const struct call call_table[] = {
 
 static_assert(OP_FIRST_CALL + CALL_COUNT <= OP_TABLE_SIZE, "raise OP_TABLE_SIZE");
 
+static struct trace_operation operations[OP_FIRST_CALL + CALL_COUNT] = {
+	[OP_NONE] = { "none", "none", TRACE_UNDECODED },
+	[OP_UNDECODED] = { "syscall", "compat", TRACE_UNDECODED },
+	[OP_FAULT] = { "fault", "fault", TRACE_FILEFAULT },
+	[OP_ANONYMOUS_FAULT] = { "fault", "anonymous_fault", TRACE_ANONFAULT },
+	[OP_SHMEM_FAULT] = { "fault", "shmem_fault", TRACE_ANONFAULT },
+	[OP_UNKNOWN_FAULT] = { "fault", "unknown_fault", TRACE_ANONFAULT },
+	[OP_DIRTIED] = { "fault", "dirtied", TRACE_STORES },
+	[OP_INDIRECT] = { "pagecache", "indirect", TRACE_INDIRECT },
+	[OP_PAGECACHE] = { "pagecache", "add_to_page_cache", TRACE_CACHE },
+};
+
+void calls_leave_out(unsigned int number)
+{
+	operations[number] = operations[OP_NONE];
+}
+
 const struct trace_operation *calls_operations(size_t *count)
 {
-	static struct trace_operation operations[OP_FIRST_CALL + CALL_COUNT] = {
-		[OP_NONE] = { "none", "none", TRACE_UNDECODED },
-		[OP_UNDECODED] = { "syscall", "compat", TRACE_UNDECODED },
-		[OP_FAULT] = { "fault", "fault", TRACE_FILEFAULT },
-		[OP_ANONYMOUS_FAULT] = { "fault", "anonymous_fault", TRACE_ANONFAULT },
-		[OP_SHMEM_FAULT] = { "fault", "shmem_fault", TRACE_ANONFAULT },
-		[OP_UNKNOWN_FAULT] = { "fault", "unknown_fault", TRACE_ANONFAULT },
-		[OP_INDIRECT] = { "pagecache", "indirect", TRACE_INDIRECT },
-		[OP_PAGECACHE] = { "pagecache", "add_to_page_cache", TRACE_CACHE },
-	};
-
 	for (size_t i = 0; i < CALL_COUNT; i++)
 		operations[OP_FIRST_CALL + i] = call_table[i].operation;
 	*count = OP_FIRST_CALL + CALL_COUNT;

@@ -11,6 +11,9 @@
 /* The operations of a trace, in the order of their numbers: `*count` rows, statically allocated. */
 const struct trace_operation *calls_operations(size_t *count);
 
+/* Makes an operation that cannot be recorded none of a trace's. */
+void calls_leave_out(unsigned int number);
+
 /* Fills the kernel side's tables: `rows` has CALL_TABLE_SIZE rows, indexed by number of the call,
  * `requests` CALL_REQUESTS. */
 void calls_fill(struct call_row *rows, struct call_request *requests);

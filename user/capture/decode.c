@@ -57,6 +57,7 @@ static void fill_call(const struct decoder *decoder, const struct event_syscall 
 	row[SYSCALL_FAULT_FETCHED] = (uint64_t)event->fault_fetched_pages * decoder->page_bytes;
 	row[SYSCALL_MAJOR] = event->major_faults;
 	row[SYSCALL_CREATED] = (uint64_t)event->created_pages * decoder->page_bytes;
+	row[SYSCALL_DIRTIED] = (uint64_t)event->dirtied_pages * decoder->page_bytes;
 }
 
 /* `address` 0: by an exec. */
@@ -340,6 +341,7 @@ static void take_lane_fault(struct decoder *decoder, unsigned int lane,
 		[FAULT_OFFSET] = fault->offset,
 		[FAULT_FLAGS] = fault->flags,
 		[FAULT_FETCHED] = (uint64_t)fault->fetched_pages * decoder->page_bytes,
+		[FAULT_DIRTIED] = (uint64_t)fault->dirtied_pages * decoder->page_bytes,
 	};
 
 	decoder->taken[EVENT_FAULT]++;

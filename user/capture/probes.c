@@ -91,6 +91,18 @@ const struct part parts[] = {
 	},
 	{
 		.layer = LAYER_FAULT,
+		.without = "what stores through mappings dirty is not known",
+		.variants = { { "tp_btf", .probes = { { "fl_dirtied", HOOK_TP_BTF,
+							"writeback_dirty_folio" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_dirtied", HOOK_TP_BTF, "writeback_dirty_folio" },
+					    { "fl_dirtied_2", HOOK_TP_BTF,
+					      "writeback_dirty_folio" },
+					    { "fl_dirtied_3", HOOK_TP_BTF,
+					      "writeback_dirty_folio" } } } },
+	},
+	{
+		.layer = LAYER_FAULT,
 		.without = "a fault that SIGBUS or the end of its thread cuts off is not told",
 		.variants = { { "tp_btf",
 				.probes = { { "fl_fault_cut", HOOK_TP_BTF, "sched_process_exit" },

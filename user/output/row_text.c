@@ -160,9 +160,10 @@ static const struct {
 	{ "path2", show_nothing },	 { "offset", show_offset },
 	{ "result", show_result },	 { "flags", show_flags },
 	{ "fetched_bytes", show_bytes }, { "fault_fetched_bytes", show_bytes },
-	{ "created_bytes", show_bytes }, { "size", show_bytes },
-	{ "dev", show_device },		 { "mode", show_mode },
-	{ "code", show_status },	 { "command", show_command },
+	{ "created_bytes", show_bytes }, { "dirtied_bytes", show_bytes },
+	{ "size", show_bytes },		 { "dev", show_device },
+	{ "mode", show_mode },		 { "code", show_status },
+	{ "command", show_command },
 };
 
 /* The function for a column, by its name. Looked up once: names are too slow for each event. */

@@ -27,11 +27,12 @@ enum trace_family {
 	TRACE_INDIRECT,	 /* ... on that of one whose own file it is not */
 	TRACE_UNDECODED, /* counted, not decoded: calls of 32-bit programs */
 	TRACE_ASYNC,	 /* operations are handed to the kernel: io_uring, libaio */
+	TRACE_STORES,	 /* what stores through mappings dirtied: bytes of whole folios */
 	TRACE_FAMILY_COUNT,
 };
 
 /* "read", "write", "metadata", "sync", "map", "transfer", "advice", "fault", "anonymous",
- * "pagecache", "indirect", "undecoded", "async"; indexed by enum trace_family. */
+ * "pagecache", "indirect", "undecoded", "async", "stores"; indexed by enum trace_family. */
 extern const char *const trace_family_names[TRACE_FAMILY_COUNT];
 
 struct trace_operation {

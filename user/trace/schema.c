@@ -19,7 +19,8 @@
 	[SYSCALL_FETCHED] = { "fetched_bytes", TRACE_UINT },                                       \
 	[SYSCALL_FAULT_FETCHED] = { "fault_fetched_bytes", TRACE_UINT },                           \
 	[SYSCALL_MAJOR] = { "major", TRACE_UINT },                                                 \
-	[SYSCALL_CREATED] = { "created_bytes", TRACE_UINT }
+	[SYSCALL_CREATED] = { "created_bytes", TRACE_UINT },                                       \
+	[SYSCALL_DIRTIED] = { "dirtied_bytes", TRACE_UINT }
 
 static const struct trace_column syscall_columns[] = { SYSCALL_COMMON };
 
@@ -33,10 +34,15 @@ static const struct trace_column syscall_path_columns[] = {
 };
 
 static const struct trace_column fault_columns[] = {
-	[FAULT_TIME] = { "dts", TRACE_TIME },	 [FAULT_DUR] = { "dur", TRACE_UINT },
-	[FAULT_PID] = { "pid", TRACE_UINT },	 [FAULT_TID] = { "tid", TRACE_UINT },
-	[FAULT_FILE] = { "file", TRACE_UINT },	 [FAULT_OFFSET] = { "offset", TRACE_UINT },
-	[FAULT_FLAGS] = { "flags", TRACE_UINT }, [FAULT_FETCHED] = { "fetched_bytes", TRACE_UINT },
+	[FAULT_TIME] = { "dts", TRACE_TIME },
+	[FAULT_DUR] = { "dur", TRACE_UINT },
+	[FAULT_PID] = { "pid", TRACE_UINT },
+	[FAULT_TID] = { "tid", TRACE_UINT },
+	[FAULT_FILE] = { "file", TRACE_UINT },
+	[FAULT_OFFSET] = { "offset", TRACE_UINT },
+	[FAULT_FLAGS] = { "flags", TRACE_UINT },
+	[FAULT_FETCHED] = { "fetched_bytes", TRACE_UINT },
+	[FAULT_DIRTIED] = { "dirtied_bytes", TRACE_UINT },
 };
 
 static const struct trace_column pagecache_columns[] = {
@@ -158,5 +164,5 @@ const char *const trace_family_names[TRACE_FAMILY_COUNT] = {
 	[TRACE_SYNC] = "sync",	     [TRACE_MAP] = "map",	    [TRACE_TRANSFER] = "transfer",
 	[TRACE_ADVICE] = "advice",   [TRACE_FILEFAULT] = "fault",   [TRACE_ANONFAULT] = "anonymous",
 	[TRACE_CACHE] = "pagecache", [TRACE_INDIRECT] = "indirect", [TRACE_UNDECODED] = "undecoded",
-	[TRACE_ASYNC] = "async",
+	[TRACE_ASYNC] = "async",     [TRACE_STORES] = "stores",
 };

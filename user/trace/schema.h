@@ -83,6 +83,8 @@ enum { /* TRACE_SYSCALL; TRACE_SYSCALL_PATH starts with the same columns */
 			 * fault row exists (populate, mlock, madvise) */
        SYSCALL_CREATED, /* "created_bytes": newly cached by writing: of its own file, of the file
 			 * that a transfer writes */
+       SYSCALL_DIRTIED, /* "dirtied_bytes": of the file that a map call is about, made to be
+			 * written back: whole folios */
        SYSCALL_COLUMNS,
        /* TRACE_SYSCALL_PATH only */
        SYSCALL_PATH_FILE2 =
@@ -103,6 +105,7 @@ enum { /* TRACE_FAULT */
        FAULT_OFFSET,  /* "offset": of the page in the file, bytes */
        FAULT_FLAGS,   /* "flags": TRACE_FAULT_* */
        FAULT_FETCHED, /* "fetched_bytes" */
+       FAULT_DIRTIED, /* "dirtied_bytes": made to be written back by the store: whole folios */
        FAULT_COLUMNS,
 };
 
