@@ -4,14 +4,15 @@
 
 Must not know how a tracer works, nor judge by absolute times: a ratio is the median over pairs
 A B A B of one run on one machine; beside it stands the best traced time by the best untraced one,
-which suffers less from what else the machine does. Prints tables; the same as JSON goes to
-BUILD/bench.json.
+which suffers less from what else the machine does, and the same for programs that do nothing where
+a tracer attaches: nobody can be cheaper. Prints tables; the same as JSON goes to BUILD/bench.json.
 """
 import argparse
 import dataclasses
 import json
 import os
 import platform
+import resource
 import shutil
 import signal
 import statistics
@@ -35,20 +36,23 @@ class Workload:
     faults: bool = False
     target: float = None  # of the ratio; None: measured, not promised
     rivals: bool = False  # run the other tracers on it too
+    times: int = 1  # so many times as long as the others
 
 
 WORKLOADS = [
     Workload("hot 4 KiB pread, 1 thread", "hotread", ("{dir}/hot", "1", "{s}"), ("pread64",),
-             target=2.0, rivals=True),
+             target=1.55, rivals=True),
     Workload("hot 4 KiB pread, 2 threads", "hotread", ("{dir}/hot", "2", "{s}"), ("pread64",),
-             target=2.0),
+             target=1.72),
     Workload("small files (4 calls each)", "smallfiles", ("{dir}/small", "1000", "{s}"),
-             ("openat", "newfstatat", "read", "close"), target=1.6, rivals=True),
+             ("openat", "newfstatat", "read", "close"), target=1.55, rivals=True),
     Workload("minor file faults", "faults", ("{dir}/big", "minor", "{s}"), faults=True,
              rivals=True),
     Workload("major file faults, readahead", "faults", ("{dir}/big", "major", "{s}"), faults=True),
     Workload("cold random mmap, MADV_RANDOM", "faults", ("{dir}/big", "random", "{s}"), faults=True,
              target=1.10),
+    Workload("loader of images, 2 workers", "loader", ("{dir}/loader", "500", "{s}"), faults=True,
+             target=1.01, times=4),
 ]
 BIG_FILE_BYTES = 256 * MIB
 
@@ -56,6 +60,7 @@ BYTES_PER_EVENT = 8
 RUN_MEMORY_BYTES = 64 * MIB
 REPORT_EVENTS_PER_S = 5_000_000
 EXPORT_EVENTS_PER_S = 500_000
+START_SECONDS = 0.12  # to start and to stop, above the command's own time
 READER_GROWTH = 1.25  # what "does not grow" allows for four times the events
 
 
@@ -65,13 +70,15 @@ class Bench:
         self.build = os.path.abspath(options.build)
         self.scratch = scratch
         self.faultline = tracers.Faultline(f"{self.build}/faultline")
+        self.floors = [tracers.Floor(f"{self.build}/tests/bench/floor", kind)
+                       for kind in ("empty", "clock")]
         self.trace = f"{scratch}/bench.flt"
         self.traced_events = self.traced_bytes = self.lost = 0
 
     # --- running things ---
 
     def argv(self, workload, seconds):
-        fill = {"dir": self.scratch, "s": str(seconds)}
+        fill = {"dir": self.scratch, "s": str(seconds * workload.times)}
         return [f"{self.build}/tests/bench/{workload.program}",
                 *(argument.format(**fill) for argument in workload.arguments)]
 
@@ -83,6 +90,34 @@ class Bench:
             if len(words) == 2 and words[1].isdigit():
                 return float(words[0])
         raise Failed(f"{' '.join(argv[:6])} ... gave no time: {last_line(done.stderr)}")
+
+    def own_cpu(self, workload):
+        """Seconds that the tracer itself computes, its start and end included, and those of the
+        run, for a program that says what it needed itself."""
+        argv = self.faultline.wrap(workload, self.argv(workload, self.options.seconds), self.trace)
+        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        after, took = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
+        used = sum(getattr(after, field) - getattr(before, field)
+                   for field in ("ru_utime", "ru_stime"))
+        own = [float(line.split()[1]) for line in done.stdout.splitlines()
+               if line.startswith("cpu ")]
+        if not own:
+            raise Failed(f"{workload.program} does not say what it needed")
+        return used - own[0], took
+
+    def start_and_stop(self):
+        """Seconds that a command which does nothing takes longer under Faultline."""
+        def wall(argv):
+            began = time.monotonic()
+            subprocess.run(argv, stdin=subprocess.DEVNULL, check=True)
+            return time.monotonic() - began
+
+        say("starting and stopping")
+        pairs = [(wall(["true"]), wall(self.faultline.wrap(None, ["true"], self.trace)))
+                 for _ in range(self.options.pairs)]
+        remove(self.trace)
+        return [traced - plain for plain, traced in pairs]
 
     def pairs(self, workload, tracer, seconds, count, after=lambda: None):
         out = f"{self.scratch}/{'bench.flt' if tracer is self.faultline else 'rival.out'}"
@@ -135,8 +170,21 @@ class Bench:
             lost = self.lost
             pairs = self.pairs(workload, self.faultline, self.options.seconds, self.options.pairs,
                                self.note_trace)
-            yield cost_row(workload.name, pairs, workload.target, self.lost - lost)
+            row = cost_row(workload.name, pairs, workload.target, self.lost - lost)
+            for floor in self.floors:
+                say(f"{workload.name}: {floor.kind} programs")
+                row[floor.kind] = self.floor(workload, floor)
+            yield row
         yield self.neighbour()
+
+    def floor(self, workload, floor):
+        """The ratio of bests under programs that do nothing; None where they cannot be attached."""
+        try:
+            return ratios(self.pairs(workload, floor, self.options.seconds,
+                                     max(3, self.options.pairs // 2)))["best_ratio"]
+        except Failed as failure:
+            say(str(failure))
+            return None
 
     def neighbour(self):
         """An unrelated process, while something else is traced."""
@@ -152,7 +200,8 @@ class Bench:
                 beside = self.time(plain)
                 other.send_signal(signal.SIGTERM)
             pairs.append((alone, beside))
-        return cost_row("hot pread, untraced neighbour", pairs, None, 0)
+        row = cost_row("hot pread, untraced neighbour", pairs, None, 0)
+        return {**row, "empty": self.floor(workload, self.floors[0]), "clock": None}
 
     def rivals(self):
         for workload in WORKLOADS:
@@ -168,6 +217,12 @@ class Bench:
                 yield {**row, "skipped": reason} if reason else {**row, **ratios(pairs)}
 
     def figures(self):
+        seconds = self.start_and_stop()
+        yield figure("start and stop, best", "s", min(seconds), START_SECONDS)
+        yield figure("start and stop, median", "s", statistics.median(seconds), None)
+        loop = next(workload for workload in WORKLOADS if workload.program == "loader")
+        cpu, took = self.own_cpu(loop)
+        yield figure(f"{loop.name}: the tracer's own CPU time in {took:.1f} s", "s", cpu, None)
         yield figure("trace, bytes an event", "bytes", self.traced_bytes / self.traced_events,
                      BYTES_PER_EVENT)
         hot = WORKLOADS[1]
@@ -314,6 +369,8 @@ def quantity(value, unit):
         return f"{value / MIB:,.1f} MiB" if value >= MIB else f"{value:.2f}"
     if unit == "ns":
         return f"{value:,.1f} ns"
+    if unit == "s":
+        return f"{value:.3f} s"
     if unit == "ratio":
         return f"x{value:.2f}"
     return f"{value / 1e6:,.2f} M/s" if unit == "events/s" else f"{value:,.0f}"
@@ -330,10 +387,13 @@ def print_table(title, headings, rows):
 
 def print_costs(rows):
     print_table("What faultline costs the traced, per operation",
-                ["", "untraced", "traced", "ratio", "of pairs", "of bests", "lost", "target", ""],
+                ["", "untraced", "traced", "ratio", "of pairs", "of bests", "empty programs",
+                 "with a clock", "lost", "target", ""],
                 [[row["name"], nanoseconds(row["untraced_ns"]), nanoseconds(row["traced_ns"]),
                   f"x{row['ratio']:.2f}", f"{min(row['ratios']):.2f}-{max(row['ratios']):.2f}",
-                  f"x{row['best_ratio']:.2f}", f"{row['lost']:,}",
+                  f"x{row['best_ratio']:.2f}",
+                  *(f"x{row[kind]:.2f}" if row[kind] else "-" for kind in ("empty", "clock")),
+                  f"{row['lost']:,}",
                   f"x{row['target']:.2f}" if row["target"] else "-", row["verdict"]]
                  for row in rows])
 

@@ -50,6 +50,18 @@ class Faultline(Tracer):
         return [self.program, "run", "-q", "-o", out, "--force", "--", *argv]
 
 
+class Floor(Tracer):
+    """No tracer: programs that do nothing, where a tracer attaches (floor.c)."""
+
+    needs_tracefs = False
+
+    def __init__(self, program, kind):
+        self.program, self.kind = program, kind
+
+    def command(self, workload, argv, out):
+        return [self.program, self.kind, *argv]
+
+
 class Strace(Tracer):
     name = "strace -f"
     program = "strace"

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A loop of training that is bound by decoding: two workers open, read and close small cached
+ * files, decode each into memory of its own and hand it over in shared memory. Must not know
+ * whether anybody traces it. Prints "cpu seconds", then "ns-per-image images".
+ *
+ * usage: loader DIRECTORY FILES SECONDS   (makes the files that are not there)
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/bench/clock.h"
+
+#define WORKERS 2
+#define FILE_BYTES 20480
+#define IMAGE_BYTES 20480 /* decoded: memory of the worker's own, new for each */
+#define BATCH_BYTES 8192  /* of it, handed over */
+#define DECODE_ROUNDS 12
+
+struct result {
+	uint64_t images, ns;
+};
+
+static uint8_t file_bytes[FILE_BYTES];
+
+static int make(int directory, unsigned int files)
+{
+	for (unsigned int i = 0; i < files; i++) {
+		char name[16];
+		ssize_t wrote;
+		int fd;
+
+		snprintf(name, sizeof(name), "%u", i);
+		fd = openat(directory, name, O_WRONLY | O_CREAT, 0600);
+		if (fd < 0)
+			return -1;
+		wrote = write(fd, file_bytes, sizeof(file_bytes));
+		close(fd);
+		if (wrote != sizeof(file_bytes))
+			return -1;
+	}
+	return 0;
+}
+
+static int load(int directory, unsigned int number)
+{
+	char name[16];
+	struct stat about;
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(name, sizeof(name), "%u", number);
+	fd = openat(directory, name, O_RDONLY);
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &about))
+		got = read(fd, file_bytes, sizeof(file_bytes));
+	close(fd);
+	return got == FILE_BYTES ? 0 : -1;
+}
+
+/* As much work as decoding a small image takes, a third of a millisecond. */
+static int decode(void)
+{
+	uint8_t *image, *batch;
+	uint32_t state = 1;
+
+	image = mmap(NULL, IMAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	batch = mmap(NULL, BATCH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (image == MAP_FAILED || batch == MAP_FAILED)
+		return -1;
+	for (int round = 0; round < DECODE_ROUNDS; round++)
+		for (int i = 0; i < IMAGE_BYTES; i++) {
+			state = state * 1664525 + file_bytes[i] + 1013904223;
+			image[i] ^= state >> 24;
+		}
+	memcpy(batch, image, BATCH_BYTES);
+	munmap(image, IMAGE_BYTES);
+	munmap(batch, BATCH_BYTES);
+	return 0;
+}
+
+static int work(int directory, unsigned int files, uint64_t limit_ns, struct result *result)
+{
+	uint64_t start = clock_ns(), end;
+
+	do {
+		for (unsigned int i = 0; i < 50; i++, result->images++)
+			if (load(directory, result->images % files) || decode())
+				return -1;
+		end = clock_ns();
+	} while (end - start < limit_ns);
+	result->ns = end - start;
+	return 0;
+}
+
+static double cpu_seconds(int who)
+{
+	struct rusage usage;
+
+	getrusage(who, &usage);
+	return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int files = argc == 4 ? atoi(argv[2]) : 0;
+	uint64_t limit_ns = argc == 4 ? atof(argv[3]) * 1e9 : 0;
+	struct result *results, sum = { 0 };
+	int directory, status, failed = 0;
+
+	if (!files) {
+		fprintf(stderr, "usage: loader DIRECTORY FILES SECONDS\n");
+		return 2;
+	}
+	mkdir(argv[1], 0700);
+	directory = open(argv[1], O_RDONLY | O_DIRECTORY);
+	results = mmap(NULL, WORKERS * sizeof(*results), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (directory < 0 || results == MAP_FAILED || make(directory, files)) {
+		perror(argv[1]);
+		return 1;
+	}
+	for (int i = 0; i < WORKERS; i++)
+		if (!fork())
+			_exit(work(directory, files, limit_ns, &results[i]) ? 1 : 0);
+	while (wait(&status) > 0)
+		failed |= status;
+	if (failed) {
+		fprintf(stderr, "loader: a worker failed\n");
+		return 1;
+	}
+	for (int i = 0; i < WORKERS; i++) {
+		sum.images += results[i].images;
+		sum.ns += results[i].ns;
+	}
+	printf("cpu %.3f\n", cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN));
+	printf("%.2f %llu\n", (double)sum.ns / sum.images, (unsigned long long)sum.images);
+	return 0;
+}
