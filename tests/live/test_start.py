@@ -51,7 +51,8 @@ class Start(unittest.TestCase):
             lines = file.read().splitlines()
         (loaded,) = [line for line in lines if 'prog_name="fl_page_add"' in line]
         program = f"prog_fd={loaded.rsplit(' = ', 1)[1].split()[0]},"
-        number = next(i for i, line in enumerate(lines, 1) if program in line and "LOAD" not in line)
+        attaches = [program in line and "PROG_LOAD" not in line for line in lines]
+        number = attaches.index(True) + 1
         inject = f"inject=bpf:error=EPERM:when={number}"
         harness.run("strace", "-e", inject, "-o", "/dev/null", *command)
         layers = json.loads(
