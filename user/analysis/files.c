@@ -40,6 +40,7 @@ static const struct {
 
 struct file_use {
 	uint64_t opens, processes;
+	uint64_t faulted_bytes;
 	struct page_sums unattributed, indirect;
 	uint64_t furthest[ACCESSES]; /* where the furthest access ended */
 	uint64_t patterns[ACCESSES][PATTERNS];
@@ -146,6 +147,8 @@ static int add_event(struct files *files, const struct event *event)
 		return 0;
 	if (rollup_add(&files->rollup, event->file, event))
 		return -ENOMEM;
+	if (event->flags & EVENT_FAULT)
+		use->faulted_bytes += event->fetched_bytes;
 	add_access(files, use, position, event);
 	return 0;
 }
@@ -341,6 +344,7 @@ static struct file_view view_of(const struct files *files, uint32_t number)
 		.unattributed = use->unattributed,
 		.indirect = use->indirect,
 		.written_pages = TABLE_NO_UINT,
+		.faulted_bytes = use->faulted_bytes,
 	};
 
 	memcpy(view.patterns, use->patterns, sizeof(view.patterns));

@@ -27,6 +27,7 @@ struct file_view {
 	uint64_t time_ns, fetched_bytes, created_bytes; /* of all uses */
 	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
 	struct page_sums unattributed, indirect;
+	uint64_t faulted_bytes; /* brought in by faults, not by map calls */
 	bool known, deleted;
 	uint64_t patterns[ACCESSES][PATTERNS];
 	struct tally tallies[USES];

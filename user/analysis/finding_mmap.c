@@ -125,12 +125,10 @@ const struct finding_rule finding_mmap_random = {
 
 static bool takes_in_order(const struct file_view *file)
 {
-	const struct tally *faults = &file->tallies[USE_MMAP];
-
 	return !alike_is_program(file) && file->size_bytes != TABLE_NO_UINT &&
-	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) && faults->major > 1 &&
+	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) &&
 	       alike_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
-	       faults->fetched_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes;
+	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes;
 }
 
 static uint64_t cost_fetched(const struct alike *alike)
@@ -165,9 +163,7 @@ const struct finding_rule finding_mmap_in_order = {
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(in_order_thresholds),
 	.title = "{file} is loaded through a mapping, one fault after the other",
-	.says = "{fetched_bytes} came by {major} major faults, {fetched_each} each, at "
-		"{bandwidth}/s "
-		"of waiting",
+	.says = "{fetched_bytes} came from storage by {count} faults, at {bandwidth}/s of waiting",
 	.advice = "MADV_POPULATE_READ or MADV_WILLNEED before use, several threads, or read() into "
 		  "memory",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",

@@ -217,7 +217,8 @@ const struct finding_rule finding_sync_checkpoint = {
 	FINDING_EVIDENCE(struct waits, waits_columns),
 	FINDING_THRESHOLDS(checkpoint_thresholds),
 	.title = "the job waits for its checkpoints",
-	.says = "{count} checkpoints took {time_ns}; compute stood still for {unhidden_ns} of it",
+	.says = "{time_ns} in spans of checkpoints ({count}); compute stood still for "
+		"{unhidden_ns} of it",
 	.advice = "write the checkpoint beside the next steps (a thread, or an asynchronous save)",
 	.more = "faultline report --table spans TRACE",
 	.rule = "While spans of category checkpoint lasted, no span of category compute did. A "

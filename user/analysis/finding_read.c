@@ -106,7 +106,9 @@ static bool takes_small_cached(const struct file_view *file)
 {
 	const struct tally *reads = reads_of(file);
 
+	/* A small file that is read at one go is no case of this. */
 	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
+	       reads->count >= threshold(THRESHOLD_SMALL_READS_OF_FILE) &&
 	       alike_share(reads->fetched_bytes, reads->bytes) <=
 		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
 }
@@ -127,6 +129,7 @@ static int find_small_cached(struct findings *findings, const struct finding_rul
 
 static const enum threshold small_cached_thresholds[] = {
 	THRESHOLD_SMALL_CACHED_READ,
+	THRESHOLD_SMALL_READS_OF_FILE,
 	THRESHOLD_SMALL_REQUESTS,
 	THRESHOLD_FROM_MEMORY_SHARE,
 };

@@ -48,6 +48,8 @@
 	  "a choice: half of the kernel's default readahead of 128 KiB")                           \
 	X(SMALL_CACHED_READ, 16384, UNIT_BYTES, "bytes of a read on average at most, from memory", \
 	  "measured: a call costs about what copying 4 KiB does, a fifth of it at 16 KiB")         \
+	X(SMALL_READS_OF_FILE, 10, UNIT_COUNT, "small reads of a file at least, from memory",      \
+	  "a choice: fewer are a small file that is read at one go")                               \
 	X(SMALL_REQUESTS, 1000, UNIT_COUNT, "small requests at least",                             \
 	  "Drishti: small_requests_absolute 1000")                                                 \
 	X(AGAIN, 1.5, UNIT_NONE, "times the file's size from which it came again",                 \

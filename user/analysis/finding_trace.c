@@ -119,7 +119,7 @@ static const struct table_column tracing_evidence[] = {
 	{ "events", "events", UNIT_COUNT, "all events", TABLE_UINT(struct tracing, events), 0 },
 	{ "cost_ns", "cost", UNIT_NS, "what they cost in all, estimated",
 	  TABLE_UINT(struct tracing, cost_ns), 0 },
-	{ "of_run", "of the run", UNIT_SHARE, "the same by the run and its processors",
+	{ "of_run", "of the run", UNIT_SHARE, "the same by the run and the processors in use",
 	  TABLE_REAL(struct tracing, of_run), 0 },
 };
 
@@ -152,6 +152,10 @@ static int find_cost(struct findings *findings, const struct finding_rule *rule)
 			tracing.events += counted_faults(job->traces[i].header, totals);
 	}
 	tracing.cost_ns = tracing.events * threshold(THRESHOLD_TRACER_EVENT_NS);
+	/* What runs at once is not known: at most a thread on each processor, taken for as many as
+	 * there are processes. */
+	if (cpus >= job->processes.count) /* one is for those that are not known */
+		cpus = job->processes.count - 1;
 	if (findings->duration_ns && cpus)
 		tracing.of_run = (double)tracing.cost_ns / findings->duration_ns / cpus;
 	if (tracing.of_run < threshold(THRESHOLD_TRACER_SHARE))
@@ -170,7 +174,7 @@ const struct finding_rule finding_tracer_cost = {
 	FINDING_EVIDENCE(struct tracing, tracing_evidence),
 	FINDING_THRESHOLDS(tracing_thresholds),
 	.title = "tracing itself cost a part of this run that matters",
-	.says = "{events} events, about {cost_ns}: {of_run} of what the processors had",
+	.says = "{events} events, about {cost_ns} in all: {of_run} of the run",
 	.advice = "take times as upper bounds, and record fewer --layers or --file-types",
 	.more = "faultline report --table trace TRACE",
 	.rule = "An estimate: the number of events by what one costs. A job that makes millions of "

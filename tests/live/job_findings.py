@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Does one thing that a finding speaks of, or its sound sibling, with data that is there already.
+
+usage: job_findings.py NAME (bad|sound) DIR
+
+DIR/large (64 MiB) and DIR/small (1 MiB) are files; `prepare` says which cases want them cold.
+Marks spans, where the package `faultline` is, for the cases that are about phases.
+"""
+import contextlib
+import ctypes
+import fcntl
+import mmap
+import os
+import random
+import sys
+import threading
+import time
+
+try:
+    from faultline import span
+except ImportError:
+
+    def span(*_, **__):
+        return contextlib.nullcontext()
+
+
+MIB = 1 << 20
+LARGE, SMALL = 64 * MIB, MIB
+COLD = {"mmap-random", "mmap-in-order", "small-reads-storage", "random-reads", "loader-io",
+        "fetched-again", "epoch-from-storage", "epoch-from-memory"}
+
+
+class Job:
+    def __init__(self, directory, bad):
+        self.directory, self.bad = directory, bad
+
+    def open(self, name="large", flags=os.O_RDONLY):
+        return os.open(f"{self.directory}/{name}", flags, 0o644)
+
+    def preads(self, size, fd=None, total=LARGE):
+        fd = self.open() if fd is None else fd
+        for at in range(0, total, size):
+            os.pread(fd, size, at)
+
+    def map(self, flags=mmap.MAP_PRIVATE):
+        return mmap.mmap(self.open(), 0, flags, mmap.PROT_READ)
+
+    def processes(self, count, work):
+        """Runs work(number) in so many processes at once."""
+        pids = []
+        for number in range(count):
+            pid = os.fork()
+            if not pid:
+                work(number)
+                os._exit(0)
+            pids.append(pid)
+        for pid in pids:
+            os.waitpid(pid, 0)
+
+    # --- mappings
+
+    def mmap_random(self):
+        memory = self.map()
+        if not self.bad:
+            memory.madvise(mmap.MADV_RANDOM)
+        numbers = random.Random(1)
+        for _ in range(300):
+            memory[numbers.randrange(LARGE)]
+
+    def mmap_in_order(self):
+        memory = self.map(mmap.MAP_PRIVATE | (0 if self.bad else 0x8000))  # MAP_POPULATE
+        for at in range(0, LARGE, mmap.PAGESIZE):
+            memory[at]
+
+    def mmap_minor_faults(self):
+        for _ in range(30 if self.bad else 1):
+            memory = self.map()
+            for at in range(0, LARGE, 16 * mmap.PAGESIZE):
+                memory[at]
+
+    # --- reads
+
+    def small_reads_storage(self):
+        self.preads(4096 if self.bad else MIB)
+
+    def small_reads_cached(self):
+        if self.bad:
+            self.preads(512)
+        else:
+            self.preads(MIB)
+
+    def random_reads(self):
+        fd, numbers = self.open(), random.Random(1)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+        offsets = [numbers.randrange(LARGE // 4096) * 4096 for _ in range(500)]
+        for offset in offsets if self.bad else sorted(offsets):
+            os.pread(fd, 4096, offset)
+
+    def read_again(self):
+        for _ in range(3 if self.bad else 1):
+            self.preads(MIB)
+
+    def read_by_several(self):
+        def work(number):
+            fd = self.open()
+            for at in range(0, LARGE, MIB):
+                if self.bad or at // MIB % 3 == number:
+                    os.pread(fd, MIB, at)
+
+        self.processes(3, work)
+
+    def fetched_again(self):
+        fd = self.open()
+        for _ in range(2):
+            self.preads(MIB, fd)
+            if self.bad:
+                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+
+    # --- opening and looking up
+
+    def many_small_files(self):
+        for number in range(700):
+            with open(f"{self.directory}/{number if self.bad else 0}.jpg", "rb",
+                      buffering=0) as file:
+                file.read(4000)
+
+    def opened_again(self):
+        fd = self.open("small")
+        for _ in range(2000):
+            if self.bad:
+                os.close(self.open("small"))
+            else:
+                os.pread(fd, 100, 0)
+
+    def metadata_heavy(self):
+        for _ in range(5000 if self.bad else 10):
+            os.stat(f"{self.directory}/small")
+
+    def failed_lookups(self):
+        for number in range(3000 if self.bad else 10):
+            os.path.exists(f"{self.directory}/none/{number}")
+
+    # --- writes, and calls that cost without moving much
+
+    def fsync_often(self):
+        fd = self.open("log", os.O_WRONLY | os.O_CREAT)
+        for _ in range(100 if self.bad else 1):
+            os.write(fd, b"x" * 5000)
+            os.fsync(fd)
+
+    def sync_writes(self):
+        fd = self.open("log", os.O_WRONLY | os.O_CREAT | (os.O_DSYNC if self.bad else 0))
+        for _ in range(150):
+            os.write(fd, b"x" * 5000)
+
+    def small_writes(self):
+        fd = self.open("log", os.O_WRONLY | os.O_CREAT)
+        for _ in range(20000 if self.bad else 1):
+            os.write(fd, b"x" * 100)
+
+    def small_direct(self):
+        size = 4096 if self.bad else MIB
+        fd, memory = self.open(flags=os.O_RDONLY | os.O_DIRECT), mmap.mmap(-1, MIB)
+        for number in range(2000 if self.bad else 20):
+            os.preadv(fd, [memoryview(memory)[:size]], number * size % LARGE)
+
+    def lock_wait(self):
+        def work(number):
+            fd = self.open("small")
+            for _ in range(20 if self.bad else 0):
+                fcntl.flock(fd, fcntl.LOCK_EX)
+                time.sleep(0.005)
+                fcntl.flock(fd, fcntl.LOCK_UN)
+
+        self.processes(2, work)
+
+    def failed_calls(self):
+        fd = os.open(self.directory, os.O_RDONLY)
+        for _ in range(30000 if self.bad else 0):
+            with contextlib.suppress(IsADirectoryError):
+                os.pread(fd, 100, 0)
+
+    def short_reads(self):
+        fd = self.open("small")
+        for _ in range(20000):
+            os.pread(fd, 4096 if self.bad else 100, SMALL - 100)
+
+    # --- the trace itself
+
+    def async_not_traced(self):
+        if self.bad:  # a ring is set up: 425 is io_uring_setup
+            ctypes.CDLL(None).syscall(425, 8, ctypes.create_string_buffer(120))
+
+    # --- phases
+
+    def epochs(self, cold):
+        fd = self.open()
+        for number in range(2):
+            with span("epoch", epoch=number):
+                self.preads(MIB, fd)
+            if cold:
+                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def epoch_from_storage(self):
+        self.epochs(cold=self.bad)
+
+    def epoch_from_memory(self):
+        self.epochs(cold=not self.bad)
+
+    def sync_checkpoint(self):
+        def compute():
+            with span("step", category="compute"):
+                time.sleep(0.1)
+
+        thread = threading.Thread(target=compute)
+        if not self.bad:
+            thread.start()
+            time.sleep(0.01)
+        with span("save", category="checkpoint"):
+            time.sleep(0.05)
+        if self.bad:
+            thread.start()
+        thread.join()
+
+    def loop(self, fetch, compute_s, count=10):
+        for number in range(count):
+            with span("fetch", category="data"):
+                fetch(number)
+            with span("forward", category="compute"):
+                time.sleep(compute_s)
+
+    def read_part(self, fd, number):
+        os.pread(fd, 4 * MIB, number * 4 * MIB)
+
+    def loader_io(self):
+        fd = self.open(flags=os.O_RDONLY | os.O_DIRECT)
+        memory = mmap.mmap(-1, 4 * MIB)
+        if self.bad:
+            self.loop(lambda number: [os.preadv(fd, [memory], at * MIB) for at in range(0, 60, 4)],
+                      0.001)
+        else:
+            self.loop(lambda number: time.sleep(0.02), 0.001)
+
+    def loader_preprocessing(self):
+        self.loop(lambda number: time.sleep(0.02) if self.bad else None, 0.02)
+
+    def loader_idle(self):
+        def work():
+            for _ in range(3 if self.bad else 0):
+                with span("item", category="data"):
+                    time.sleep(0.001)
+
+        with span("train"):
+            self.processes(1, lambda number: work())
+            self.loop(lambda number: None, 0.1)
+
+    def straggler(self):
+        fd = self.open("small")
+
+        def work(rank):
+            os.environ["RANK"] = str(rank)
+            code = ("import os, sys, time, faultline\n"
+                    "with faultline.span('step'):\n"
+                    f" fd = os.open({self.directory + '/large'!r}, os.O_RDONLY)\n"
+                    f" for i in range({300 if rank and self.bad else 0}):\n"
+                    "  os.pread(fd, 1 << 20, (i % 64) << 20)\n")
+            os.execv(sys.executable, [sys.executable, "-c", code])
+
+        os.close(fd)
+        self.processes(2 if self.bad else 1, work)
+
+
+def prepare(name, directory):
+    """Makes what the cases need; returns the files that are to be cold."""
+    for file, size in (("large", LARGE), ("small", SMALL)):
+        path = f"{directory}/{file}"
+        if not os.path.exists(path):
+            with open(path, "wb") as made:
+                for _ in range(size // MIB):
+                    made.write(os.urandom(MIB))
+    if name == "many-small-files":
+        for number in range(700):
+            with open(f"{directory}/{number}.jpg", "wb") as made:
+                made.write(b"x" * 3000)
+    return [f"{directory}/large"] if name in COLD else []
+
+
+if __name__ == "__main__":
+    case, kind, place = sys.argv[1:]
+    getattr(Job(place, kind == "bad"), case.replace("-", "_"))()

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Each finding is told of a real program that does what it is about, and not of its sound sibling."""
+import os
+import unittest
+
+import harness
+import job_findings
+from harness import Recording, faultline, machine, python_path
+
+JOB = os.path.join(harness.TOP, "tests/live/job_findings.py")
+ELSEWHERE = {"loss", "tracer-cost"}  # test_loss; how fast a machine is, is no test
+
+
+class Findings(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = machine().new_dir("ext4")
+
+    def findings(self, name, kind):
+        for path in job_findings.prepare(name, self.directory):
+            harness.cool(path)
+        recording = Recording([harness.PYTHON, JOB, name, kind, self.directory],
+                              env=python_path())
+        return {row["id"]: row for row in recording.report["findings"]}
+
+    def check(self, name):
+        found = self.findings(name, "bad")
+        self.assertIn(name, found)
+        row = found[name]
+        for text in ("title", "says", "advice", "more"):
+            self.assertNotIn("{", row[text])
+        self.assertNotIn(name, self.findings(name, "sound"))
+
+    def test_all_have_cases(self):
+        """Of those that --explain knows."""
+        done = faultline("report", "--explain", "none-such")
+        names = set(done.stderr.decode().strip().split(" known are ")[1].split(", "))
+        for name in names - ELSEWHERE:
+            self.assertTrue(hasattr(self, f"test_{name.replace('-', '_')}"), name)
+
+
+def add_case(name):
+    setattr(Findings, f"test_{name.replace('-', '_')}", lambda self: self.check(name))
+
+
+for method in dir(job_findings.Job):
+    if not method.startswith("_") and method not in (
+        "open", "preads", "map", "processes", "epochs", "loop", "read_part"):
+        add_case(method.replace("_", "-"))
+
+
+if __name__ == "__main__":
+    unittest.main()
