@@ -96,6 +96,17 @@ LIBRARIES := $(BUILD)/libcapture.a $(BUILD)/libcore.a
 $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS)
 
+# What a trace holds, as a page of the manual.
+all: $(BUILD)/faultline-trace.5
+
+$(BUILD)/faultline-trace.5: $(BUILD)/faultline
+	$(call say,PAGE,$@)printf '.TH FAULTLINE-TRACE 5\n.SH NAME\nfaultline-trace \\- %s\n' \
+		'kinds of rows and columns of a trace' >$@
+	$(Q)printf '.SH DESCRIPTION\nName, type, unit and meaning of each column, by kind of row. %s\n.nf\n' \
+		'Times are in ns of CLOCK_MONOTONIC, a string is told by its id.' >>$@
+	$(Q)$(BUILD)/faultline print --list-columns | sed 's/\\/\\e/g; s/-/\\-/g; s/^[.'"'"']/\\\&&/' >>$@
+	$(Q)printf '.fi\n.SH SEE ALSO\n.BR faultline (1)\n' >>$@
+
 # --- the library that programs mark their phases with ------------------------------------------
 
 # Also part of the Python extension: must build with nothing but the C library and <sys/sdt.h>.
@@ -233,6 +244,7 @@ fuzz: $(BUILD)/fuzz/fuzz_reader $(BUILD)/fuzz/make_seeds
 # Where everything goes; the loader's cache is the machine's, not that of a package being made.
 BINARY = $(DESTDIR)$(PREFIX)/bin/faultline
 MAN = $(DESTDIR)$(PREFIX)/share/man/man1/faultline.1
+MAN_TRACE = $(DESTDIR)$(PREFIX)/share/man/man5/faultline-trace.5
 COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/faultline
 HEADER = $(DESTDIR)$(PREFIX)/include/faultline.h
 LIB = $(DESTDIR)$(PREFIX)/lib
@@ -243,6 +255,7 @@ ldconfig = $(if $(DESTDIR),,$(LDCONFIG) || echo "run ldconfig as root before pro
 install: all
 	install -D -m 755 $(BUILD)/faultline $(BINARY)
 	install -D -m 644 user/command/faultline.1 $(MAN)
+	install -D -m 644 $(BUILD)/faultline-trace.5 $(MAN_TRACE)
 	install -D -m 644 user/command/faultline.bash $(COMPLETION)
 	install -D -m 644 user/span/faultline.h $(HEADER)
 	install -D -m 644 $(BUILD)/libfaultline.a $(LIB)/libfaultline.a
@@ -257,7 +270,7 @@ install: all
 
 # What install has put there, and nothing else.
 uninstall:
-	rm -f $(BINARY) $(MAN) $(COMPLETION) $(HEADER) $(PKGCONFIG)
+	rm -f $(BINARY) $(MAN) $(MAN_TRACE) $(COMPLETION) $(HEADER) $(PKGCONFIG)
 	rm -f $(LIB)/libfaultline.a $(LIB)/libfaultline.so $(LIB)/libfaultline.so.0
 	rm -rf $(LIB)/faultline/python
 	rmdir $(LIB)/faultline 2>/dev/null || true

@@ -383,12 +383,35 @@ static void test_json(void **state)
 	close_lines(&lines);
 }
 
+/* What is said of the columns is whole, and their names say their units. */
+static void test_columns(void **state)
+{
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		const struct trace_schema *schema = &trace_schemas[kind];
+
+		assert_true(strlen(schema->meaning) > 5);
+		assert_int_equal(schema->columns[TRACE_COL_TIME].type, TRACE_TIME);
+		assert_true(schema->duration < 0 ||
+			    schema->columns[schema->duration].unit == TRACE_UNIT_NS);
+		for (unsigned int i = 0; i < schema->column_count; i++) {
+			const struct trace_column *column = &schema->columns[i];
+			const char *suffix = strstr(column->name, "_bytes");
+
+			assert_true(strlen(column->meaning) > 1);
+			assert_true((column->type == TRACE_TIME) == (i == TRACE_COL_TIME));
+			assert_true(!suffix || column->unit == TRACE_UNIT_BYTES);
+			for (unsigned int j = 0; j < i; j++)
+				assert_string_not_equal(column->name, schema->columns[j].name);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),	cmocka_unit_test(test_window),
 		cmocka_unit_test(test_no_rows), cmocka_unit_test(test_text),
-		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json),	cmocka_unit_test(test_columns),
 	};
 	int fd = mkstemp(path), status;
 

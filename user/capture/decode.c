@@ -40,24 +40,29 @@ struct decoder {
 
 /* --- one function per kind of record --- */
 
+/*
+ * Copies what corresponds from `event` to `row`, by the lists of columns.h. A record has its header
+ * in front; a slot of a lane has the header's fields itself and no rare ones.
+ */
+#define COPY_HEAD(field) event->header.field
+#define COPY_FIELD(field) event->field
+#define COPY_PAGES(field) (uint64_t) event->field * decoder->page_bytes
+#define COPY_RARE(field) COPY_FIELD(field)
+#define COPY_RARE_PAGES(field) COPY_PAGES(field)
+#define COPY_BY_HAND 0
+#define COPY(id, name, type, unit, source, meaning) row[id] = COPY_##source;
+
+#define SLOT_HEAD(field) event->field
+#define SLOT_FIELD(field) event->field
+#define SLOT_PAGES(field) COPY_PAGES(field)
+#define SLOT_RARE(field) 0
+#define SLOT_RARE_PAGES(field) 0
+#define COPY_SLOT(id, name, type, unit, source, meaning) row[id] = SLOT_##source;
+
 static void fill_call(const struct decoder *decoder, const struct event_syscall *event,
 		      uint64_t *row)
 {
-	row[SYSCALL_TIME] = event->header.time_ns;
-	row[SYSCALL_DUR] = event->duration_ns;
-	row[SYSCALL_PID] = event->header.pid;
-	row[SYSCALL_TID] = event->header.tid;
-	row[SYSCALL_OP] = event->op;
-	row[SYSCALL_FILE] = event->file;
-	row[SYSCALL_OFFSET] = event->offset;
-	row[SYSCALL_ASKED] = event->asked_bytes;
-	row[SYSCALL_RESULT] = event->result;
-	row[SYSCALL_FLAGS] = event->flags;
-	row[SYSCALL_FETCHED] = (uint64_t)event->fetched_pages * decoder->page_bytes;
-	row[SYSCALL_FAULT_FETCHED] = (uint64_t)event->fault_fetched_pages * decoder->page_bytes;
-	row[SYSCALL_MAJOR] = event->major_faults;
-	row[SYSCALL_CREATED] = (uint64_t)event->created_pages * decoder->page_bytes;
-	row[SYSCALL_DIRTIED] = (uint64_t)event->dirtied_pages * decoder->page_bytes;
+	TRACE_COLUMNS_SYSCALL(COPY)
 }
 
 /* `address` 0: by an exec. */
@@ -83,11 +88,9 @@ static void take_syscall_path(struct decoder *decoder, unsigned int ring, const 
 	uint64_t row[SYSCALL_PATH_COLUMNS];
 
 	fill_call(decoder, &event->call, row);
-	row[SYSCALL_PATH_FILE2] = event->file2;
-	row[SYSCALL_PATH_DIR] = event->dir;
+	TRACE_COLUMNS_PATHS(COPY)
 	row[SYSCALL_PATH_PATH] =
 		trace_writer_string(decoder->writer, event->text, event->path_bytes);
-	row[SYSCALL_PATH_DIR2] = event->dir2;
 	row[SYSCALL_PATH_PATH2] = trace_writer_string(
 		decoder->writer, event->text + event->path_bytes, event->path2_bytes);
 	trace_writer_append(decoder->writer, TRACE_SYSCALL_PATH, ring, row);
@@ -96,29 +99,19 @@ static void take_syscall_path(struct decoder *decoder, unsigned int ring, const 
 static void take_pagecache(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_pagecache *event = record;
-	uint64_t row[PAGECACHE_COLUMNS] = {
-		[PAGECACHE_TIME] = event->header.time_ns,
-		[PAGECACHE_PID] = event->header.pid,
-		[PAGECACHE_TID] = event->header.tid,
-		[PAGECACHE_FILE] = event->file,
-		[PAGECACHE_OFFSET] = event->offset,
-		[PAGECACHE_BYTES] = (uint64_t)event->fetched_pages * decoder->page_bytes,
-		[PAGECACHE_CREATED] = (uint64_t)event->created_pages * decoder->page_bytes,
-		[PAGECACHE_CALL] = event->op ? event->op + 1 : 0,
-	};
+	uint64_t row[PAGECACHE_COLUMNS];
 
+	TRACE_COLUMNS_PAGECACHE(COPY)
+	row[PAGECACHE_CALL] = event->op ? event->op + 1 : 0;
 	trace_writer_append(decoder->writer, TRACE_PAGECACHE, ring, row);
 }
 
 static void take_fork(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_fork *event = record;
-	uint64_t row[FORK_COLUMNS] = {
-		[FORK_TIME] = event->header.time_ns, [FORK_PID] = event->header.pid,
-		[FORK_TID] = event->header.tid,	     [FORK_CHILD_PID] = event->child_pid,
-		[FORK_CHILD_TID] = event->child_tid,
-	};
+	uint64_t row[FORK_COLUMNS];
 
+	TRACE_COLUMNS_FORK(COPY)
 	if (event->child_pid == event->child_tid)
 		span_ends_fork(decoder->span_ends, event->header.pid, event->child_pid);
 	trace_writer_append(decoder->writer, TRACE_FORK, ring, row);
@@ -173,15 +166,10 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 
 	while (bytes && !event->command[bytes - 1])
 		bytes--;
-	row[EXEC_TIME] = event->header.time_ns;
-	row[EXEC_PID] = event->header.pid;
-	row[EXEC_TID] = event->header.tid;
-	row[EXEC_PPID] = event->ppid;
-	row[EXEC_UID] = event->uid;
+	TRACE_COLUMNS_EXEC(COPY)
 	row[EXEC_COMM] = comm_string(decoder, event->comm);
 	row[EXEC_COMMAND] = trace_writer_string(decoder->writer, event->command, bytes);
 	row[EXEC_RANK] = take_rank(decoder, event->header.tid);
-	row[EXEC_FLAGS] = event->flags;
 	/* Lanes are drained one after the other: a child's exec may come before the command's. */
 	if (!decoder->start_ns || event->header.time_ns < decoder->start_ns)
 		decoder->start_ns = event->header.time_ns;
@@ -197,17 +185,11 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 static void take_exit(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_exit *event = record;
-	uint64_t row[EXIT_COLUMNS] = {
-		[EXIT_TIME] = event->header.time_ns,
-		[EXIT_PID] = event->header.pid,
-		[EXIT_TID] = event->header.tid,
-		[EXIT_PROCESS] = event->process_ends,
-		[EXIT_CODE] = (uint32_t)event->code,
-		[EXIT_COMM] = comm_string(decoder, event->comm),
-		[EXIT_MAJOR] = event->major_faults,
-		[EXIT_MINOR] = event->minor_faults,
-	};
+	uint64_t row[EXIT_COLUMNS];
 
+	TRACE_COLUMNS_EXIT(COPY)
+	row[EXIT_CODE] = (uint32_t)event->code;
+	row[EXIT_COMM] = comm_string(decoder, event->comm);
 	trace_writer_append(decoder->writer, TRACE_EXIT, ring, row);
 }
 
@@ -215,57 +197,48 @@ static void take_file(struct decoder *decoder, unsigned int ring, const void *re
 {
 	const struct event_file *event = record;
 	char path[NAMES_PATH_BYTES];
-	uint64_t row[FILE_COLUMNS] = {
-		[FILE_TIME] = event->header.time_ns,
-		[FILE_ID] = event->id,
-		[FILE_DEV] = event->dev,
-		[FILE_INO] = event->ino,
-		[FILE_GENERATION] = event->generation,
-		[FILE_MODE] = event->mode,
-		[FILE_SIZE] = event->size_bytes,
-		[FILE_FLAGS] = event->flags,
-		[FILE_READAHEAD] = (uint64_t)event->readahead_pages * decoder->page_bytes,
-		[FILE_FILESYSTEM] =
-			trace_writer_string(decoder->writer, event->filesystem,
-					    strnlen(event->filesystem, sizeof(event->filesystem))),
-	};
+	uint64_t row[FILE_COLUMNS];
 
+	TRACE_COLUMNS_FILE(COPY)
+	row[FILE_FILESYSTEM] =
+		trace_writer_string(decoder->writer, event->filesystem,
+				    strnlen(event->filesystem, sizeof(event->filesystem)));
 	row[FILE_PATH] = trace_writer_string(decoder->writer, path, names_path(event, path));
 	trace_writer_append(decoder->writer, TRACE_FILE, ring, row);
 }
 
+/* The three texts of a record, one behind the other, become the columns from `name` on. */
+static void fill_texts(const struct decoder *decoder, const struct event_span *event,
+		       uint64_t *columns)
+{
+	const char *category = event->text + event->name_bytes;
+	struct trace_writer *writer = decoder->writer;
+
+	columns[0] = trace_writer_string(writer, event->text, event->name_bytes);
+	columns[1] = trace_writer_string(writer, category, event->category_bytes);
+	columns[2] = trace_writer_args(writer, category + event->category_bytes, event->args_bytes);
+}
+
+#define IN_ORDER(first) (first##_CATEGORY == first##_NAME + 1 && first##_ARGS == first##_NAME + 2)
+_Static_assert(IN_ORDER(SPAN_BEGIN) && IN_ORDER(INSTANT), "fill_texts fills three columns");
+
 static void take_span_begin(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_span *event = record;
-	const char *category = event->text + event->name_bytes;
-	struct trace_writer *writer = decoder->writer;
-	uint64_t row[SPAN_BEGIN_COLUMNS] = {
-		[SPAN_BEGIN_TIME] = event->header.time_ns,
-		[SPAN_BEGIN_PID] = event->header.pid,
-		[SPAN_BEGIN_TID] = event->header.tid,
-		[SPAN_BEGIN_ID] = event->id,
-		[SPAN_BEGIN_NAME] = trace_writer_string(writer, event->text, event->name_bytes),
-		[SPAN_BEGIN_CATEGORY] =
-			trace_writer_string(writer, category, event->category_bytes),
-		[SPAN_BEGIN_ARGS] = trace_writer_args(writer, category + event->category_bytes,
-						      event->args_bytes),
-		[SPAN_BEGIN_FLAGS] = event->flags,
-	};
+	uint64_t row[SPAN_BEGIN_COLUMNS];
 
+	TRACE_COLUMNS_SPAN_BEGIN(COPY)
+	fill_texts(decoder, event, &row[SPAN_BEGIN_NAME]);
 	span_ends_begin(decoder->span_ends, event->header.pid, event->id);
-	trace_writer_append(writer, TRACE_SPAN_BEGIN, ring, row);
+	trace_writer_append(decoder->writer, TRACE_SPAN_BEGIN, ring, row);
 }
 
 static void take_span_end(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_span_end *event = record;
-	uint64_t row[SPAN_END_COLUMNS] = {
-		[SPAN_END_TIME] = event->header.time_ns,
-		[SPAN_END_PID] = event->header.pid,
-		[SPAN_END_TID] = event->header.tid,
-		[SPAN_END_ID] = event->id,
-	};
+	uint64_t row[SPAN_END_COLUMNS];
 
+	TRACE_COLUMNS_SPAN_END(COPY)
 	span_ends_end(decoder->span_ends, event->header.pid, event->id);
 	trace_writer_append(decoder->writer, TRACE_SPAN_END, ring, row);
 }
@@ -273,20 +246,11 @@ static void take_span_end(struct decoder *decoder, unsigned int ring, const void
 static void take_instant(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_span *event = record;
-	const char *category = event->text + event->name_bytes;
-	struct trace_writer *writer = decoder->writer;
-	uint64_t row[INSTANT_COLUMNS] = {
-		[INSTANT_TIME] = event->header.time_ns,
-		[INSTANT_PID] = event->header.pid,
-		[INSTANT_TID] = event->header.tid,
-		[INSTANT_NAME] = trace_writer_string(writer, event->text, event->name_bytes),
-		[INSTANT_CATEGORY] = trace_writer_string(writer, category, event->category_bytes),
-		[INSTANT_ARGS] = trace_writer_args(writer, category + event->category_bytes,
-						   event->args_bytes),
-		[INSTANT_FLAGS] = event->flags,
-	};
+	uint64_t row[INSTANT_COLUMNS];
 
-	trace_writer_append(writer, TRACE_INSTANT, ring, row);
+	TRACE_COLUMNS_INSTANT(COPY)
+	fill_texts(decoder, event, &row[INSTANT_NAME]);
+	trace_writer_append(decoder->writer, TRACE_INSTANT, ring, row);
 }
 
 static void take_code(struct decoder *decoder, unsigned int ring, const void *record)
@@ -330,41 +294,21 @@ static size_t span_bytes(const void *record)
 /* --- slots of lanes --- */
 
 static void take_lane_fault(struct decoder *decoder, unsigned int lane,
-			    const struct lane_fault *fault)
+			    const struct lane_fault *event)
 {
-	uint64_t row[FAULT_COLUMNS] = {
-		[FAULT_TIME] = fault->time_ns,
-		[FAULT_DUR] = fault->duration_ns,
-		[FAULT_PID] = fault->pid,
-		[FAULT_TID] = fault->tid,
-		[FAULT_FILE] = fault->file,
-		[FAULT_OFFSET] = fault->offset,
-		[FAULT_FLAGS] = fault->flags,
-		[FAULT_FETCHED] = (uint64_t)fault->fetched_pages * decoder->page_bytes,
-		[FAULT_DIRTIED] = (uint64_t)fault->dirtied_pages * decoder->page_bytes,
-	};
+	uint64_t row[FAULT_COLUMNS];
 
+	TRACE_COLUMNS_FAULT(COPY_SLOT)
 	decoder->taken[EVENT_FAULT]++;
 	trace_writer_append(decoder->writer, TRACE_FAULT, lane, row);
 }
 
-static void take_lane_call(struct decoder *decoder, unsigned int lane, const struct lane_call *call)
+static void take_lane_call(struct decoder *decoder, unsigned int lane,
+			   const struct lane_call *event)
 {
-	uint64_t row[SYSCALL_COLUMNS] = {
-		[SYSCALL_TIME] = call->time_ns,
-		[SYSCALL_DUR] = call->duration_ns,
-		[SYSCALL_PID] = call->pid,
-		[SYSCALL_TID] = call->tid,
-		[SYSCALL_OP] = call->op,
-		[SYSCALL_FILE] = call->file,
-		[SYSCALL_OFFSET] = call->offset,
-		[SYSCALL_ASKED] = call->asked_bytes,
-		[SYSCALL_RESULT] = call->result,
-		[SYSCALL_FLAGS] = call->flags,
-		[SYSCALL_FETCHED] = (uint64_t)call->fetched_pages * decoder->page_bytes,
-		[SYSCALL_CREATED] = (uint64_t)call->created_pages * decoder->page_bytes,
-	};
+	uint64_t row[SYSCALL_COLUMNS];
 
+	TRACE_COLUMNS_SYSCALL(COPY_SLOT)
 	decoder->taken[EVENT_SYSCALL]++;
 	trace_writer_append(decoder->writer, TRACE_SYSCALL, lane, row);
 }

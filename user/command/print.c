@@ -3,6 +3,7 @@
  * faultline print: the events of a trace in time order, one line each. Knows nothing of what the
  * lines say.
  */
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 struct print_request {
 	const char *format, *layer, *file;
 	uint64_t pid;
+	bool list_columns;
 };
 
 #define FIELD(name) offsetof(struct print_request, name)
@@ -36,6 +38,8 @@ static const struct option_row rows[] = {
 	{ 0, "pid", "PID", OPTION_COUNT, FIELD(pid), "Only events of this process." },
 	{ 0, "file", "GLOB", OPTION_STRING, FIELD(file),
 	  "Only events on files whose path matches; * matches / as well." },
+	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
+	  "Say what a trace holds, kind by kind and column by column, and do nothing else." },
 };
 
 static const struct option_table table = {
@@ -77,6 +81,33 @@ static bool is_listed(const char *const *names, size_t count, const char *name)
 		if (!strcmp(names[i], name))
 			return true;
 	return false;
+}
+
+/* What the lists of columns.h say, for people. */
+static int list_columns(void)
+{
+	static const char *const types[] = { [TRACE_TIME] = "time",
+					     [TRACE_UINT] = "uint",
+					     [TRACE_INT] = "int",
+					     [TRACE_STRING] = "string" };
+	static const char *const units[] = { [TRACE_UNIT_NONE] = "",
+					     [TRACE_UNIT_NS] = "ns",
+					     [TRACE_UNIT_BYTES] = "bytes",
+					     [TRACE_UNIT_COUNT] = "count" };
+
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		const struct trace_schema *schema = &trace_schemas[kind];
+
+		printf("%s%s (layer %s): %s\n", kind ? "\n" : "", schema->kind, schema->layer,
+		       schema->meaning);
+		for (unsigned int i = 0; i < schema->column_count; i++) {
+			const struct trace_column *column = &schema->columns[i];
+
+			printf("  %-20s %-6s %-5s  %s\n", column->name, types[column->type],
+			       units[column->unit], column->meaning);
+		}
+	}
+	return fflush(stdout) ? output_failed(-errno) : 0;
 }
 
 static void say_known_layers(const char *name)
@@ -185,6 +216,8 @@ int command_print(int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
+	if (request.list_columns)
+		return list_columns();
 	if (argc - first != 1) {
 		log_error("%s; try 'faultline print --help'",
 			  first == argc ? "no trace given" : "more than one trace given");

@@ -50,7 +50,7 @@ static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
 
 int texts_add(struct texts *texts, const struct block *block)
 {
-	static const struct trace_column id_column = { "id", TRACE_UINT };
+	static const struct trace_column id_column = { .name = "id", .type = TRACE_UINT };
 	struct column_view view;
 	uint32_t count;
 	uint64_t *ids;

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Every kind of row and every column, described once: from these lists come the enums and tables of
+ * schema.h, what decoding copies from the kernel side's records, and the page of documentation that
+ * `faultline print --list-columns` prints. All lists are append only.
+ *
+ *	KIND(ID, name, layer, number of the column with a duration or -1,
+ *	     whether its rows say what the numbers in other rows stand for, meaning)
+ *	COLUMN(ID, name, type, unit, source, meaning)
+ *
+ * Types: TIME is ns on the trace's clock, stored as differences that start at t0; UINT, INT; STRING
+ * is the id of a string, 0 for none. The source is where a record of bpf/event.h has it: HEAD(field)
+ * of its header, FIELD(field), PAGES(field) in pages, RARE(field) and RARE_PAGES(field) only of
+ * records that go through a ring, BY_HAND for what decode.c works out.
+ */
+#ifndef FAULTLINE_TRACE_COLUMNS_H
+#define FAULTLINE_TRACE_COLUMNS_H
+
+/* clang-format off */
+#define TRACE_KINDS(KIND)                                                                          \
+	KIND(SYSCALL, syscall, "syscall", SYSCALL_DUR, false,                                      \
+	     "a system call on a file")                                                            \
+	KIND(SYSCALL_PATH, syscall_path, "syscall", SYSCALL_DUR, false,                            \
+	     "a system call that names a path or a second file")                                   \
+	KIND(FAULT, fault, "fault", FAULT_DUR, false,                                              \
+	     "a page fault on a file mapping")                                                     \
+	KIND(PAGECACHE, pagecache, "pagecache", -1, false,                                         \
+	     "pages that came into the cache of a file that is no operation's own")                \
+	KIND(FORK, fork, "task", -1, true,                                                         \
+	     "a new process or thread")                                                            \
+	KIND(EXEC, exec, "task", -1, true,                                                         \
+	     "a process is named anew")                                                            \
+	KIND(EXIT, exit, "task", -1, true,                                                         \
+	     "a thread ends, maybe with its process")                                              \
+	KIND(FILE, file, "file", -1, true,                                                         \
+	     "what a file id stands for; a later row for the same id replaces it")                 \
+	KIND(SPAN_BEGIN, span_begin, "span", -1, false,                                            \
+	     "the application begins a span; one that never ends, ends with its process")          \
+	KIND(SPAN_END, span_end, "span", -1, false,                                                \
+	     "the application ends a span")                                                        \
+	KIND(INSTANT, instant, "span", -1, false,                                                  \
+	     "the application marks a moment")
+
+#define TRACE_COLUMNS_SYSCALL(COLUMN)                                                              \
+	COLUMN(SYSCALL_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                              \
+	COLUMN(SYSCALL_DUR, "dur", UINT, NS, FIELD(duration_ns), "duration")                       \
+	COLUMN(SYSCALL_PID, "pid", UINT, NONE, HEAD(pid), "process")                               \
+	COLUMN(SYSCALL_TID, "tid", UINT, NONE, HEAD(tid), "thread")                                \
+	COLUMN(SYSCALL_OP, "op", UINT, NONE, FIELD(op),                                            \
+	       "number in the header's operations")                                                \
+	COLUMN(SYSCALL_FILE, "file", UINT, NONE, FIELD(file), "file id, 0 for none")               \
+	COLUMN(SYSCALL_OFFSET, "offset", INT, BYTES, FIELD(offset),                                \
+	       "where in the file, -1 where it has no meaning")                                    \
+	COLUMN(SYSCALL_ASKED, "asked", UINT, BYTES, FIELD(asked_bytes), "bytes asked for")         \
+	COLUMN(SYSCALL_RESULT, "result", INT, NONE, FIELD(result),                                 \
+	       "as returned, -errno for errors")                                                   \
+	COLUMN(SYSCALL_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_OP_* of flags.h")          \
+	COLUMN(SYSCALL_FETCHED, "fetched_bytes", UINT, BYTES, PAGES(fetched_pages),                \
+	       "of its own file brought into the cache for reading, and, for map calls, of the "   \
+	       "mapped file; bytes of faults inside it not included")                              \
+	COLUMN(SYSCALL_FAULT_FETCHED, "fault_fetched_bytes", UINT, BYTES,                          \
+	       RARE_PAGES(fault_fetched_pages), "brought in by faults inside the call")            \
+	COLUMN(SYSCALL_MAJOR, "major", UINT, COUNT, RARE(major_faults),                            \
+	       "major faults the kernel counted inside the call for which no fault row exists "    \
+	       "(populate, mlock, madvise)")                                                       \
+	COLUMN(SYSCALL_CREATED, "created_bytes", UINT, BYTES, PAGES(created_pages),                \
+	       "newly cached by writing: of its own file, of the file that a transfer writes")     \
+	COLUMN(SYSCALL_DIRTIED, "dirtied_bytes", UINT, BYTES, RARE_PAGES(dirtied_pages),           \
+	       "of the file that a map call is about, made to be written back: whole folios")
+
+/* Behind those of TRACE_COLUMNS_SYSCALL. */
+#define TRACE_COLUMNS_PATHS(COLUMN)                                                                \
+	COLUMN(SYSCALL_PATH_FILE2, "file2", UINT, NONE, FIELD(file2),                              \
+	       "the file written by sendfile and its like")                                        \
+	COLUMN(SYSCALL_PATH_DIR, "dir", UINT, NONE, FIELD(dir),                                    \
+	       "file id of the directory that the path is relative to")                            \
+	COLUMN(SYSCALL_PATH_PATH, "path", STRING, NONE, BY_HAND, "as given")                       \
+	COLUMN(SYSCALL_PATH_DIR2, "dir2", UINT, NONE, FIELD(dir2),                                 \
+	       "the directory of the second path of rename, link")                                 \
+	COLUMN(SYSCALL_PATH_PATH2, "path2", STRING, NONE, BY_HAND,                                 \
+	       "the second path of rename, link")
+
+#define TRACE_COLUMNS_SYSCALL_PATH(COLUMN)                                                         \
+	TRACE_COLUMNS_SYSCALL(COLUMN)                                                              \
+	TRACE_COLUMNS_PATHS(COLUMN)
+
+#define TRACE_COLUMNS_FAULT(COLUMN)                                                                \
+	COLUMN(FAULT_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                                \
+	COLUMN(FAULT_DUR, "dur", UINT, NS, FIELD(duration_ns), "duration")                         \
+	COLUMN(FAULT_PID, "pid", UINT, NONE, HEAD(pid), "process")                                 \
+	COLUMN(FAULT_TID, "tid", UINT, NONE, HEAD(tid), "thread")                                  \
+	COLUMN(FAULT_FILE, "file", UINT, NONE, FIELD(file), "file id")                             \
+	COLUMN(FAULT_OFFSET, "offset", UINT, BYTES, FIELD(offset), "of the page in the file")      \
+	COLUMN(FAULT_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_FAULT_* of flags.h")         \
+	COLUMN(FAULT_FETCHED, "fetched_bytes", UINT, BYTES, PAGES(fetched_pages),                  \
+	       "brought into the cache")                                                           \
+	COLUMN(FAULT_DIRTIED, "dirtied_bytes", UINT, BYTES, PAGES(dirtied_pages),                  \
+	       "made to be written back by the store: whole folios")
+
+#define TRACE_COLUMNS_PAGECACHE(COLUMN)                                                            \
+	COLUMN(PAGECACHE_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                             \
+	COLUMN(PAGECACHE_PID, "pid", UINT, NONE, HEAD(pid),                                        \
+	       "process of the task that brought them in")                                         \
+	COLUMN(PAGECACHE_TID, "tid", UINT, NONE, HEAD(tid), "the task")                            \
+	COLUMN(PAGECACHE_FILE, "file", UINT, NONE, FIELD(file), "file id")                         \
+	COLUMN(PAGECACHE_OFFSET, "offset", UINT, BYTES, FIELD(offset), "where in the file")        \
+	COLUMN(PAGECACHE_BYTES, "fetched_bytes", UINT, BYTES, PAGES(fetched_pages),                \
+	       "brought into the cache for reading")                                               \
+	COLUMN(PAGECACHE_CREATED, "created_bytes", UINT, BYTES, PAGES(created_pages),              \
+	       "newly cached by writing")                                                          \
+	COLUMN(PAGECACHE_CALL, "call", UINT, NONE, BY_HAND,                                        \
+	       "number of the operation on whose account they came though the file is not its "    \
+	       "own, in the header's operations, plus 1; 0: nobody's")
+
+#define TRACE_COLUMNS_FORK(COLUMN)                                                                 \
+	COLUMN(FORK_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                                  \
+	COLUMN(FORK_PID, "pid", UINT, NONE, HEAD(pid), "process of the parent")                    \
+	COLUMN(FORK_TID, "tid", UINT, NONE, HEAD(tid), "the thread that called")                   \
+	COLUMN(FORK_CHILD_PID, "child_pid", UINT, NONE, FIELD(child_pid),                          \
+	       "equal to pid for a thread")                                                        \
+	COLUMN(FORK_CHILD_TID, "child_tid", UINT, NONE, FIELD(child_tid), "the new thread")
+
+#define TRACE_COLUMNS_EXEC(COLUMN)                                                                 \
+	COLUMN(EXEC_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                                  \
+	COLUMN(EXEC_PID, "pid", UINT, NONE, HEAD(pid), "process")                                  \
+	COLUMN(EXEC_TID, "tid", UINT, NONE, HEAD(tid), "thread")                                   \
+	COLUMN(EXEC_PPID, "ppid", UINT, NONE, FIELD(ppid), "process of the parent")                \
+	COLUMN(EXEC_UID, "uid", UINT, NONE, FIELD(uid), "user")                                    \
+	COLUMN(EXEC_COMM, "comm", STRING, NONE, BY_HAND, "name of the program")                    \
+	COLUMN(EXEC_COMMAND, "command", STRING, NONE, BY_HAND,                                     \
+	       "command line, arguments separated by NUL")                                         \
+	COLUMN(EXEC_CGROUP, "cgroup", STRING, NONE, BY_HAND, "control group")                      \
+	COLUMN(EXEC_RANK, "rank", INT, NONE, BY_HAND, "-1 where the environment names none")       \
+	COLUMN(EXEC_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_EXEC_* of flags.h")
+
+#define TRACE_COLUMNS_EXIT(COLUMN)                                                                 \
+	COLUMN(EXIT_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                                  \
+	COLUMN(EXIT_PID, "pid", UINT, NONE, HEAD(pid), "process")                                  \
+	COLUMN(EXIT_TID, "tid", UINT, NONE, HEAD(tid), "thread")                                   \
+	COLUMN(EXIT_PROCESS, "process", UINT, NONE, FIELD(process_ends),                           \
+	       "1 when the last thread of the process ended")                                      \
+	COLUMN(EXIT_CODE, "code", UINT, NONE, BY_HAND,                                             \
+	       "wait status of the process, meaningful when that ended")                           \
+	COLUMN(EXIT_COMM, "comm", STRING, NONE, BY_HAND, "name of the thread")                     \
+	COLUMN(EXIT_MAJOR, "major", UINT, COUNT, FIELD(major_faults),                              \
+	       "major faults of this thread, by the kernel's own count; 0 where it goes on under " \
+	       "the process's id, having executed a program")                                      \
+	COLUMN(EXIT_MINOR, "minor", UINT, COUNT, FIELD(minor_faults), "minor faults, likewise")
+
+#define TRACE_COLUMNS_FILE(COLUMN)                                                                 \
+	COLUMN(FILE_TIME, "dts", TIME, NS, HEAD(time_ns), "when it was looked at")                 \
+	COLUMN(FILE_ID, "id", UINT, NONE, FIELD(id), "what other rows call it")                    \
+	COLUMN(FILE_DEV, "dev", UINT, NONE, FIELD(dev),                                            \
+	       "device, major << 20 | minor, as the kernel keeps it; of a btrfs subvolume its "    \
+	       "own, as stat tells it")                                                            \
+	COLUMN(FILE_INO, "ino", UINT, NONE, FIELD(ino), "inode")                                   \
+	COLUMN(FILE_GENERATION, "generation", UINT, NONE, FIELD(generation),                       \
+	       "tells files apart that had the same inode")                                        \
+	COLUMN(FILE_MODE, "mode", UINT, NONE, FIELD(mode),                                         \
+	       "type and permission bits of st_mode")                                              \
+	COLUMN(FILE_SIZE, "size", UINT, BYTES, FIELD(size_bytes), "size")                          \
+	COLUMN(FILE_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_FILE_* of flags.h")           \
+	COLUMN(FILE_PATH, "path", STRING, NONE, BY_HAND, "path, where it is known")                \
+	COLUMN(FILE_READAHEAD, "readahead_bytes", UINT, BYTES, PAGES(readahead_pages),             \
+	       "what an open file may read ahead; 0: not known")                                   \
+	COLUMN(FILE_FILESYSTEM, "filesystem", STRING, NONE, BY_HAND,                               \
+	       "its type's name; none: not known")
+
+#define TRACE_COLUMNS_SPAN_BEGIN(COLUMN)                                                           \
+	COLUMN(SPAN_BEGIN_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                            \
+	COLUMN(SPAN_BEGIN_PID, "pid", UINT, NONE, HEAD(pid), "process")                            \
+	COLUMN(SPAN_BEGIN_TID, "tid", UINT, NONE, HEAD(tid), "thread")                             \
+	COLUMN(SPAN_BEGIN_ID, "id", UINT, NONE, FIELD(id),                                         \
+	       "given by the program, its own within the process")                                 \
+	COLUMN(SPAN_BEGIN_NAME, "name", STRING, NONE, BY_HAND, "name")                             \
+	COLUMN(SPAN_BEGIN_CATEGORY, "category", STRING, NONE, BY_HAND, "category")                 \
+	COLUMN(SPAN_BEGIN_ARGS, "args", STRING, NONE, BY_HAND,                                     \
+	       "arguments: a msgpack map as the program made it, or nothing")                      \
+	COLUMN(SPAN_BEGIN_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_SPAN_* of flags.h")
+
+#define TRACE_COLUMNS_SPAN_END(COLUMN)                                                             \
+	COLUMN(SPAN_END_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                              \
+	COLUMN(SPAN_END_PID, "pid", UINT, NONE, HEAD(pid), "process")                              \
+	COLUMN(SPAN_END_TID, "tid", UINT, NONE, HEAD(tid),                                         \
+	       "thread, which may be another than the one that began it")                          \
+	COLUMN(SPAN_END_ID, "id", UINT, NONE, FIELD(id), "as it began; may be of no span")
+
+#define TRACE_COLUMNS_INSTANT(COLUMN)                                                              \
+	COLUMN(INSTANT_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                               \
+	COLUMN(INSTANT_PID, "pid", UINT, NONE, HEAD(pid), "process")                               \
+	COLUMN(INSTANT_TID, "tid", UINT, NONE, HEAD(tid), "thread")                                \
+	COLUMN(INSTANT_NAME, "name", STRING, NONE, BY_HAND, "name")                                \
+	COLUMN(INSTANT_CATEGORY, "category", STRING, NONE, BY_HAND, "category")                    \
+	COLUMN(INSTANT_ARGS, "args", STRING, NONE, BY_HAND, "arguments, as of spans")              \
+	COLUMN(INSTANT_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_SPAN_* of flags.h")
+/* clang-format on */
+
+#endif
