@@ -3,6 +3,7 @@
  * Measures of what went on, and of what compute hid. Knows nothing of tables.
  */
 #include "analysis/activity.h"
+#include "grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -96,16 +97,8 @@ static void end_span(struct activity_group *group, enum activity_of which, uint6
 
 static int add_group(struct activities *all, int64_t rank)
 {
-	if (all->group_count == all->group_room) {
-		size_t room = all->group_room ? all->group_room * 2 : 4;
-		struct activity_group *groups;
-
-		groups = reallocarray(all->groups, room, sizeof(*groups));
-		if (!groups)
-			return -ENOMEM;
-		all->groups = groups;
-		all->group_room = room;
-	}
+	if (!GROW(all->groups, all->group_room, all->group_count + 1))
+		return -ENOMEM;
 	all->groups[all->group_count++] = (struct activity_group) { .rank = rank };
 	return 0;
 }
@@ -337,17 +330,7 @@ static uint32_t kinds_of_label(const struct label *label, bool worker)
 
 static int follow_spans(struct activities *all)
 {
-	size_t room = all->job->spans.room;
-	uint32_t *kinds;
-
-	if (room <= all->span_room)
-		return 0;
-	kinds = reallocarray(all->kinds, room, sizeof(*kinds));
-	if (!kinds)
-		return -ENOMEM;
-	all->kinds = kinds;
-	all->span_room = room;
-	return 0;
+	return GROW(all->kinds, all->span_room, all->job->spans.room) ? 0 : -ENOMEM;
 }
 
 static int span_begun(void *state, uint32_t slot, const struct event *event)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 struct planned_block {
 	uint64_t start_ns; /* on the job's clock */
 	uint32_t trace;
@@ -92,15 +93,8 @@ static int heap_push(struct cursor *cursor, const struct head *head)
 {
 	size_t place = cursor->heap_count;
 
-	if (cursor->heap_count == cursor->heap_room) {
-		size_t room = cursor->heap_room ? cursor->heap_room * 2 : 64;
-		struct head *heap = reallocarray(cursor->heap, room, sizeof(*heap));
-
-		if (!heap)
-			return -ENOMEM;
-		cursor->heap = heap;
-		cursor->heap_room = room;
-	}
+	if (!GROW(cursor->heap, cursor->heap_room, cursor->heap_count + 1))
+		return -ENOMEM;
 	cursor->heap_count++;
 	for (; place && head_before(head, &cursor->heap[(place - 1) / 2]); place = (place - 1) / 2)
 		cursor->heap[place] = cursor->heap[(place - 1) / 2];

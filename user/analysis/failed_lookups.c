@@ -10,6 +10,7 @@
 
 #include "analysis/failed_lookups.h"
 #include "arena.h"
+#include "grow.h"
 #include "analysis/path.h"
 
 /* A hostile trace could name a directory in each row; beyond this they share a line. */
@@ -70,15 +71,8 @@ static int add_directory(struct lookups *lookups, const char *path, size_t lengt
 {
 	struct directory *directory;
 
-	if (lookups->count == lookups->room) {
-		size_t room = lookups->room * 2;
-
-		directory = reallocarray(lookups->directories, room, sizeof(*directory));
-		if (!directory)
-			return -ENOMEM;
-		lookups->directories = directory;
-		lookups->room = room;
-	}
+	if (!GROW(lookups->directories, lookups->room, lookups->count + 1))
+		return -ENOMEM;
 	directory = &lookups->directories[lookups->count++];
 	*directory = (struct directory) { .length = length, .example_length = whole };
 	directory->path = arena_text(&lookups->arena, path, length);

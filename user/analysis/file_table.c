@@ -3,6 +3,7 @@
  * The files that traces name. Knows nothing of what was done to them.
  */
 #include "analysis/file_table.h"
+#include "grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,15 +15,8 @@
 
 static int add_file(struct file_table *table, const struct file *file)
 {
-	if (table->count == table->room) {
-		size_t room = table->room ? table->room * 2 : 64;
-		struct file *files = reallocarray(table->files, room, sizeof(*files));
-
-		if (!files)
-			return -ENOMEM;
-		table->files = files;
-		table->room = room;
-	}
+	if (!GROW(table->files, table->room, table->count + 1))
+		return -ENOMEM;
 	table->files[table->count++] = *file;
 	return 0;
 }

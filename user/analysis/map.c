@@ -138,6 +138,18 @@ uint64_t *map_add(struct map *map, const uint64_t *key, bool *added)
 	return entry + map->key_words;
 }
 
+bool map_next(const struct map *map, size_t *at, const uint64_t **key, uint64_t **value)
+{
+	while (*at < map->slots && !map->tags[*at])
+		(*at)++;
+	if (*at == map->slots)
+		return false;
+	*key = map->entries + *at * (map->key_words + map->value_words);
+	*value = map->entries + *at * (map->key_words + map->value_words) + map->key_words;
+	(*at)++;
+	return true;
+}
+
 uint64_t map_hash_bytes(const struct map *map, const void *bytes, size_t length)
 {
 	uint64_t hash = map->seed[0] ^ length, word;

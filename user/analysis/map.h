@@ -30,6 +30,9 @@ uint64_t *map_find(const struct map *map, const uint64_t *key);
  * is out. Valid until the next map_add. */
 uint64_t *map_add(struct map *map, const uint64_t *key, bool *added);
 
+/* Goes through the entries, in no order: *at starts at 0. False behind the last one. */
+bool map_next(const struct map *map, size_t *at, const uint64_t **key, uint64_t **value);
+
 /* A 64-bit hash of bytes under the map's seed, to be used as a key for them. */
 uint64_t map_hash_bytes(const struct map *map, const void *bytes, size_t length);
 

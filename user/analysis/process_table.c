@@ -3,6 +3,7 @@
  * The processes of a job. Knows nothing of what they did.
  */
 #include "analysis/process_table.h"
+#include "grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,16 +31,8 @@ static int add_process(struct process_table *table, uint32_t trace, uint64_t pid
 	uint64_t *number;
 	bool added;
 
-	if (table->count == table->room) {
-		size_t room = table->room ? table->room * 2 : 64;
-		struct process *processes;
-
-		processes = reallocarray(table->processes, room, sizeof(*processes));
-		if (!processes)
-			return -ENOMEM;
-		table->processes = processes;
-		table->room = room;
-	}
+	if (!GROW(table->processes, table->room, table->count + 1))
+		return -ENOMEM;
 	number = map_add(&table->pids[trace], &pid, &added);
 	if (!number)
 		return -ENOMEM;
@@ -195,15 +188,8 @@ static const struct life_source sources[] = {
 
 static int keep(struct lives *lives, const struct life *life)
 {
-	if (lives->count == lives->room) {
-		size_t room = lives->room ? lives->room * 2 : 256;
-		struct life *rows = reallocarray(lives->rows, room, sizeof(*rows));
-
-		if (!rows)
-			return -ENOMEM;
-		lives->rows = rows;
-		lives->room = room;
-	}
+	if (!GROW(lives->rows, lives->room, lives->count + 1))
+		return -ENOMEM;
 	lives->rows[lives->count] = *life;
 	lives->rows[lives->count].sequence = lives->count;
 	lives->count++;

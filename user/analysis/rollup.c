@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/path.h"
+#include "grow.h"
 
 /* --- groups --- */
 
@@ -34,17 +35,8 @@ void rollup_free(struct rollup *rollup)
 
 int rollup_make_room(struct rollup *rollup, size_t count)
 {
-	size_t room = rollup->room * 2 > count ? rollup->room * 2 : count;
-	struct rollup_group *groups;
-
-	if (count > rollup->room) {
-		groups = reallocarray(rollup->groups, room, sizeof(*groups));
-		if (!groups)
-			return -ENOMEM;
-		memset(groups + rollup->room, 0, (room - rollup->room) * sizeof(*groups));
-		rollup->groups = groups;
-		rollup->room = room;
-	}
+	if (!GROW(rollup->groups, rollup->room, count))
+		return -ENOMEM;
 	if (count > rollup->count)
 		rollup->count = count;
 	return 0;
@@ -99,20 +91,11 @@ const struct tally *rollup_tally(const struct rollup *rollup, uint32_t group, un
 
 static int add_name(struct rollup *rollup, uint64_t number, const char *bytes, size_t length)
 {
-	struct rollup_name *names = rollup->names;
-	size_t room = rollup->name_room ? 2 * rollup->name_room : 64;
 	const char *kept = bytes ? arena_text(&rollup->texts, bytes, length) : NULL;
 
-	if (rollup->name_count == rollup->name_room) {
-		names = reallocarray(names, room, sizeof(*names));
-		if (!names)
-			return -ENOMEM;
-		rollup->names = names;
-		rollup->name_room = room;
-	}
-	if (bytes && !kept)
+	if ((bytes && !kept) || !GROW(rollup->names, rollup->name_room, rollup->name_count + 1))
 		return -ENOMEM;
-	names[rollup->name_count++] = (struct rollup_name) { kept, length, number };
+	rollup->names[rollup->name_count++] = (struct rollup_name) { kept, length, number };
 	return 0;
 }
 
@@ -150,20 +133,7 @@ static int find_text_group(struct rollup *rollup, const char *bytes, size_t leng
 /* What was found of a file or a process before, with room for more of them. */
 static uint32_t *known_group(struct rollup *rollup, uint32_t number, size_t count)
 {
-	uint32_t *known;
-
-	if (number >= rollup->known_count) {
-		size_t room = 2 * rollup->known_count > count ? 2 * rollup->known_count : count;
-
-		known = reallocarray(rollup->known, room, sizeof(*known));
-		if (!known)
-			return NULL;
-		memset(known + rollup->known_count, 0,
-		       (room - rollup->known_count) * sizeof(*known));
-		rollup->known = known;
-		rollup->known_count = room;
-	}
-	return &rollup->known[number];
+	return GROW(rollup->known, rollup->known_count, count) ? &rollup->known[number] : NULL;
 }
 
 static struct table_text name_of_text(struct rollup *rollup, uint32_t group)

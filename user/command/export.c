@@ -55,7 +55,7 @@ struct target {
 	const char *name;
 	int fd;
 	bool made; /* the file is new: it goes away if it cannot be finished */
-	struct gzip *gzip;
+	struct gzFile_s *gzip;
 	struct sink out;
 };
 
@@ -194,8 +194,10 @@ static int finish_target(struct target *target)
 {
 	int status = sink_flush(&target->out);
 
-	if (!status && target->gzip)
-		status = gzip_finish(target->gzip);
+	if (!status && target->gzip) {
+		status = gzip_close(target->gzip);
+		target->gzip = NULL;
+	}
 	return status;
 }
 

@@ -135,13 +135,13 @@ int chrome_counters_write(const struct chrome_counters *counters, struct chrome_
 {
 	const struct map *map = &counters->buckets;
 	const uint64_t **entries = reallocarray(NULL, map->count + 1, sizeof(*entries));
-	size_t count = 0;
+	size_t count = 0, at = 0;
+	uint64_t *value;
 
 	if (!entries)
 		return -ENOMEM;
-	for (size_t i = 0; i < map->slots; i++)
-		if (map->tags[i])
-			entries[count++] = map->entries + i * (map->key_words + map->value_words);
+	while (map_next(map, &at, &entries[count], &value))
+		count++;
 	qsort(entries, count, sizeof(*entries), compare_entries);
 	for (size_t i = 0; i < count && !out->error; i++)
 		write_bucket(counters, threads, out, base_ns, entries[i]);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "grow.h"
 #include "output/args.h"
 
 #define WAITING_BYTES_MOST (1u << 20) /* for a span; real traces need a few hundred */
@@ -50,17 +51,12 @@ static struct chrome_thread *thread_of(const struct chrome_spans *spans,
 
 static int make_room(struct chrome_spans *spans)
 {
-	size_t room = spans->threads->job->spans.room;
-	struct chrome_span *list;
+	size_t known = spans->room;
 
-	if (room <= spans->room)
-		return 0;
-	list = reallocarray(spans->spans, room, sizeof(*list));
-	if (!list)
+	if (!GROW(spans->spans, spans->room, spans->threads->job->spans.room))
 		return -ENOMEM;
-	spans->spans = list;
-	for (; spans->room < room; spans->room++)
-		sink_open_memory(&spans->spans[spans->room].waiting);
+	for (; known < spans->room; known++)
+		sink_open_memory(&spans->spans[known].waiting);
 	return 0;
 }
 

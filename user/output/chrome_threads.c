@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "grow.h"
 #include "output/chrome.h"
 #include "output/escape.h"
 #include "output/json.h"
@@ -173,20 +174,12 @@ static int name_process(struct chrome_threads *threads, uint32_t number)
 
 static int make_room(struct chrome_threads *threads, uint32_t process)
 {
-	size_t room = threads->process_room ? threads->process_room : 64;
-	struct chrome_process *processes;
+	size_t known = threads->process_room;
 
-	if (process < threads->process_room)
-		return 0;
-	while (room <= process)
-		room *= 2;
-	processes = reallocarray(threads->processes, room, sizeof(*processes));
-	if (!processes)
+	if (!GROW(threads->processes, threads->process_room, (size_t)process + 1))
 		return -ENOMEM;
-	for (size_t i = threads->process_room; i < room; i++)
-		processes[i] = (struct chrome_process) { .thread = CHROME_NONE };
-	threads->processes = processes;
-	threads->process_room = room;
+	for (; known < threads->process_room; known++)
+		threads->processes[known].thread = CHROME_NONE;
 	return 0;
 }
 
@@ -203,15 +196,8 @@ uint32_t chrome_thread_known(const struct chrome_threads *threads, uint32_t proc
 static int add_thread(struct chrome_threads *threads, uint32_t process, uint64_t tid,
 		      uint64_t *number)
 {
-	if (threads->count == threads->room) {
-		size_t room = threads->room ? threads->room * 2 : 64;
-		struct chrome_thread *list = reallocarray(threads->threads, room, sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		threads->threads = list;
-		threads->room = room;
-	}
+	if (!GROW(threads->threads, threads->room, threads->count + 1))
+		return -ENOMEM;
 	threads->threads[threads->count] = (struct chrome_thread) {
 		.tid = tid,
 		.process = process,

@@ -7,14 +7,13 @@
 
 #include <stddef.h>
 
-struct gzip;
+struct gzFile_s; /* zlib's */
 
 /* The descriptor stays the caller's. Functions return 0, -ENOMEM or -errno of a write. */
-int gzip_open(struct gzip **gzip, int fd);
-/* `gzip` is a struct gzip *: fits sink_open_through. */
-int gzip_put(void *gzip, const void *bytes, size_t length);
-/* Writes out the end, after which the file is whole. */
-int gzip_finish(struct gzip *gzip);
-void gzip_close(struct gzip *gzip); /* NULL is fine */
+int gzip_open(struct gzFile_s **file, int fd);
+/* `file` is a struct gzFile_s *: fits sink_open_through. */
+int gzip_put(void *file, const void *bytes, size_t length);
+/* Writes out the end, after which what was written is whole; NULL is fine. */
+int gzip_close(struct gzFile_s *file);
 
 #endif

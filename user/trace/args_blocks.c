@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "grow.h"
 
 struct args_blocks *args_blocks_new(struct input *input)
 {
@@ -44,15 +45,8 @@ void args_blocks_free(struct args_blocks *args)
 
 int args_blocks_add(struct args_blocks *args, const struct args_place *place)
 {
-	if (args->count == args->capacity) {
-		size_t capacity = args->capacity ? 2 * args->capacity : 64;
-		struct args_place *places = realloc(args->places, capacity * sizeof(*places));
-
-		if (!places)
-			return -ENOMEM;
-		args->places = places;
-		args->capacity = capacity;
-	}
+	if (!GROW(args->places, args->capacity, args->count + 1))
+		return -ENOMEM;
 	args->places[args->count++] = *place;
 	return 0;
 }

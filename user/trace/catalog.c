@@ -9,21 +9,15 @@
 #include <string.h>
 
 #include "error.h"
+#include "grow.h"
 
 #define INDEX_KINDS_MAX 1024
 #define WRONG_INDEX "the index is not what it should be"
 
 int catalog_add(struct catalog *catalog, const struct place *place)
 {
-	if (catalog->count == catalog->capacity) {
-		size_t capacity = catalog->capacity ? 2 * catalog->capacity : 256;
-		struct place *places = realloc(catalog->places, capacity * sizeof(*places));
-
-		if (!places)
-			return -ENOMEM;
-		catalog->places = places;
-		catalog->capacity = capacity;
-	}
+	if (!GROW(catalog->places, catalog->capacity, catalog->count + 1))
+		return -ENOMEM;
 	catalog->places[catalog->count++] = *place;
 	return 0;
 }
@@ -197,15 +191,8 @@ struct index_list {
 
 static int add_index(struct index_list *list, uint64_t offset)
 {
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity ? 2 * list->capacity : 16;
-		uint64_t *offsets = realloc(list->offsets, capacity * sizeof(*offsets));
-
-		if (!offsets)
-			return -ENOMEM;
-		list->offsets = offsets;
-		list->capacity = capacity;
-	}
+	if (!GROW(list->offsets, list->capacity, list->count + 1))
+		return -ENOMEM;
 	list->offsets[list->count++] = offset;
 	return 0;
 }

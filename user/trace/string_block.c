@@ -10,21 +10,14 @@
 
 #include "column.h"
 #include "format.h"
+#include "grow.h"
 
-#define FIRST_IDS 256
 #define TEXT_HEAD_BYTES 8
 
 int string_block_reserve(struct string_block *block, size_t length)
 {
-	if (block->count == block->capacity) {
-		size_t capacity = block->capacity ? 2 * block->capacity : FIRST_IDS;
-		uint64_t *ids = realloc(block->ids, capacity * sizeof(*ids));
-
-		if (!ids)
-			return -ENOMEM;
-		block->ids = ids;
-		block->capacity = capacity;
-	}
+	if (!GROW(block->ids, block->capacity, block->count + 1))
+		return -ENOMEM;
 	return pack_reserve(&block->texts, length + TEXT_HEAD_BYTES);
 }
 

@@ -11,22 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int grow(struct texts *texts, size_t more)
-{
-	size_t capacity = texts->capacity ? texts->capacity : 256;
-	struct text *items;
-
-	while (capacity - texts->count < more)
-		capacity *= 2;
-	if (capacity == texts->capacity)
-		return 0;
-	items = realloc(texts->items, capacity * sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	texts->items = items;
-	texts->capacity = capacity;
-	return 0;
-}
+#include "grow.h"
 
 static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
 {
@@ -66,7 +51,7 @@ int texts_add(struct texts *texts, const struct block *block)
 	if (!count)
 		return 0;
 	ids = calloc(count, sizeof(*ids));
-	if (!ids || grow(texts, count)) {
+	if (!ids || !GROW(texts->items, texts->capacity, texts->count + count)) {
 		free(ids);
 		return -ENOMEM;
 	}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Arrays that grow. Knows nothing of what they hold.
+ */
+#ifndef FAULTLINE_GROW_H
+#define FAULTLINE_GROW_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROW_FIRST 16
+
+static inline void *grow_bytes(void *items, size_t *room, size_t count, size_t item_bytes)
+{
+	size_t more = *room ? *room : GROW_FIRST;
+	char *grown;
+
+	if (count <= *room)
+		return items;
+	while (more < count)
+		more = more > SIZE_MAX / 2 ? count : 2 * more;
+	grown = reallocarray(items, more, item_bytes);
+	if (!grown)
+		return NULL;
+	memset(grown + *room * item_bytes, 0, (more - *room) * item_bytes);
+	*room = more;
+	return grown;
+}
+
+/*
+ * Sees that an array has room for `count` items: `items` is a pointer that malloc gave or NULL,
+ * `room` how many items fit, and both are set anew. It at least doubles, and new room is zeroed.
+ * False, with all as it was, when there is no memory.
+ */
+#define GROW(items, room, count)                                                                   \
+	({                                                                                         \
+		void *grown_ = grow_bytes(items, &(room), count, sizeof(*(items)));                \
+                                                                                                   \
+		if (grown_)                                                                        \
+			(items) = grown_;                                                          \
+		grown_ != NULL;                                                                    \
+	})
+
+#endif
