@@ -70,7 +70,7 @@ class Faults(unittest.TestCase):
         if mode not in WITHOUT_FAULTS:
             self.assertEqual(row["mmap"]["major"], truth["major"], "major faults against ru_majflt")
             self.assertLessEqual(
-                row["mmap"]["time_ns"], truth["wall_ns"] * 4, "four threads at most"
+                row["mmap"]["time_ns"], truth["wall_ns"], "a union is no longer than what it is in"
             )
             self.assertGreater(row["mmap"]["time_ns"], 0)
         if mode == "shared_write":

@@ -376,6 +376,73 @@ static void append_hostile(struct made_trace *made, enum trace_kind kind)
 	assert_int_equal(trace_writer_append(made->writer, kind, 0, values), 0);
 }
 
+/* The one number that is printed as not known is TABLE_NO_UINT. */
+static uint64_t number(const struct report *report, const char *table, size_t row,
+		       const char *column)
+{
+	const struct cell *cell = ask(report, table, row, column);
+
+	return cell->type == CELL_UINT ? cell->uint : TABLE_NO_UINT;
+}
+
+static bool is_text(const struct cell *cell, const char *text)
+{
+	return cell->type == CELL_TEXT && cell->length == strlen(text) &&
+	       !memcmp(cell->text, text, cell->length);
+}
+
+/* A column of the doors, or of all but the mapped ones, on one side. Sums may wrap around. */
+static uint64_t sum_of_doors(const struct report *report, const char *op, bool mapped,
+			     const char *column)
+{
+	size_t count = report_table(report, "doors")->row_count;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_text(ask(report, "doors", i, "op"), op) &&
+		    is_text(ask(report, "doors", i, "door"), "mmap") == mapped)
+			sum += number(report, "doors", i, column);
+	return sum;
+}
+
+static uint64_t sum_of_rows(const struct report *report, const char *table, const char *column)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < report_table(report, table)->row_count; i++)
+		sum += number(report, table, i, column);
+	return sum;
+}
+
+/* Whatever the rows say, no number contradicts another. */
+static void check_consistent(const struct report *report, bool complete)
+{
+	static const char *const sums[] = { "count", "bytes", "fetched_bytes", "created_bytes",
+					    "thread_time_ns" };
+	static const char *const classes[] = { "read", "write",	    "metadata",
+					       "sync", "mmap_read", "mmap_write" };
+	char name[64];
+
+	for (int write = 0; write < 2; write++)
+		for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+			const char *op = write ? "write" : "read";
+
+			snprintf(name, sizeof(name), "%s.%s", op, sums[i]);
+			assert_true(sum_of_doors(report, op, false, sums[i]) ==
+				    number(report, "totals", 0, name));
+		}
+	assert_true(sum_of_doors(report, "read", true, "count") ==
+		    number(report, "totals", 0, "mmap_read.faults"));
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		snprintf(name, sizeof(name), "%s.time_ns", classes[i]);
+		assert_true(number(report, "totals", 0, name) <=
+			    number(report, "totals", 0, "io.time_ns"));
+		snprintf(name, sizeof(name), "%s.%s", classes[i], i < 4 ? "count" : "faults");
+		assert_true(complete || sum_of_rows(report, "processes", name) ==
+						number(report, "totals", 0, name));
+	}
+}
+
 static void test_hostile_rows(void **state)
 {
 	for (int round = 0; round < 60; round++) {
@@ -408,6 +475,7 @@ static void test_hostile_rows(void **state)
 			if (!table->absent && table->shape == TABLE_RECORD)
 				assert_int_equal(table->row_count, 1);
 		}
+		check_consistent(report, round % 3);
 		report_free(report);
 		made_close(&made[0]);
 		made_close(&made[1]);
