@@ -9,6 +9,13 @@ CC ?= gcc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
+# Where another architecture's headers and libraries lie, when CC compiles for it.
+SYSROOT ?=
+ifneq ($(SYSROOT),)
+override CC += --sysroot=$(SYSROOT)
+export PKG_CONFIG_SYSROOT_DIR := $(SYSROOT)
+export PKG_CONFIG_LIBDIR := $(SYSROOT)/usr/lib/$(shell $(CC) -print-multiarch)/pkgconfig
+endif
 ARCH ?= $(shell $(CC) -dumpmachine | sed 's/-.*//; s/x86_64/x86/; s/aarch64/arm64/')
 
 ifeq ($(V),1)
@@ -51,19 +58,26 @@ all: $(BUILD)/faultline
 help:
 	@echo 'all      build $(BUILD)/faultline'
 	@echo 'test     unit tests (no root needed), then live tests (root)'
-	@echo 'check    format and unit tests under ASan and UBSan'
+	@echo 'check    format, the kernel side for x86 and arm64, unit tests under ASan and UBSan'
 	@echo 'format   lay the C files out by .clang-format'
 	@echo 'bench    what tracing costs, as ratios paired in one run (BENCH=--full: all of it)'
 	@echo 'fuzz     a bounded run of the reader under libFuzzer'
-	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm)'
+	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm; VMARCH=arm64)'
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX)); uninstall removes it'
 	@echo 'clean    remove $(BUILD)'
 
 # --- the kernel side ---------------------------------------------------------------------------
 
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Wall -Wextra \
-	-idirafter /usr/include/$(shell $(CC) -print-multiarch) \
+	-idirafter $(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch) \
 	-Wno-unused-parameter -Wno-missing-declarations -Wno-unused-function
+
+# For machines other than this one only to see that it compiles.
+BPF_ARCHES := x86 arm64
+
+$(BUILD)/bpf/%/faultline.bpf.o: bpf/faultline.bpf.c $(wildcard bpf/*.[ch] vmlinux/*.h) Makefile
+	$(call say,BPF,$@)mkdir -p $(@D)
+	$(Q)$(CLANG) $(filter-out -D__TARGET_ARCH_%,$(BPF_CFLAGS)) -Werror -D__TARGET_ARCH_$* -c $< -o $@
 
 $(BUILD)/bpf/faultline.bpf.o: bpf/faultline.bpf.c Makefile
 	$(call say,BPF,$<)mkdir -p $(@D)
@@ -200,6 +214,7 @@ C_FILES := $(shell find bpf user vmlinux tests -name '*.[ch]')
 
 check:
 	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+	$(Q)$(MAKE) $(BPF_ARCHES:%=$(BUILD)/bpf/%/faultline.bpf.o)
 	$(Q)$(MAKE) BUILD=$(BUILD)/asan SANITIZE='$(SANITIZERS)' test-unit
 
 .PHONY: test-unit
@@ -209,9 +224,13 @@ test-unit: all $(UNIT_TESTS)
 format:
 	$(Q)$(CLANG_FORMAT) -i $(C_FILES)
 
-# Other kernels, in QEMU: VM='6.1' for one of them.
-vmtest: all $(BUILD)/tests/live/mapper
-	$(Q)BUILD=$(BUILD) tests/vm/run.sh $(VM)
+# Other kernels, in QEMU: VM='6.1 7.2' for some of them, VMARCH=arm64 for another machine's, and
+# VMFLAGS for options of tests/vm/run.py.
+VMARCH ?= $(shell dpkg --print-architecture)
+VM_PROGRAMS := $(addprefix $(BUILD)/tests/live/,calls mapper spawner span_marks hotread)
+
+vmtest: $(BUILD)/faultline $(VM_PROGRAMS)
+	$(Q)BUILD=$(BUILD) $(PYTHON3) tests/vm/run.py --arch $(VMARCH) $(VMFLAGS) $(VM)
 
 # BENCH takes options of tests/bench/run.py: make bench BENCH=--full
 bench: all $(BENCH_PROGRAMS)

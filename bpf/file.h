@@ -226,7 +226,6 @@ struct file_facts {
 	struct inode *inode;
 	struct dentry *dentry;
 	struct vfsmount *mnt; /* NULL: only the inode is known */
-	struct file_key key;
 };
 
 /* A file without a path has a name of its kernel's making on a mount of its own. */
@@ -242,6 +241,27 @@ static __always_inline bool file_nameless(const struct file_facts *facts)
 	       facts->dentry != KREAD(vfsmount, facts->mnt, mnt_root);
 }
 
+/* What is known of the file without its path. In a frame of its own: the deepest chain of calls
+ * ends in the path's, and has to stay within the kernel's 512 bytes of stack. */
+static __noinline int file_describe(struct event_file *record, struct file_facts *facts)
+{
+	struct inode *inode = facts->inode;
+	struct super_block *sb = KREAD(inode, inode, i_sb);
+
+	record->ino = KREAD(inode, inode, i_ino);
+	record->dev = inode_dev(inode);
+	record->generation = inode_generation(inode);
+	record->mode = KREAD(inode, inode, i_mode);
+	record->rdev = KREAD(inode, inode, i_rdev);
+	record->class = file_class(inode);
+	record->readahead_pages = KREAD(backing_dev_info, KREAD(super_block, sb, s_bdi), ra_pages);
+	if (bpf_probe_read_kernel_str(
+		    record->filesystem, sizeof(record->filesystem),
+		    KREAD(file_system_type, KREAD(super_block, sb, s_type), name)) < 0)
+		record->filesystem[0] = 0;
+	return 0;
+}
+
 /* Sends the record that says what `id` stands for. */
 static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 size)
 {
@@ -250,7 +270,6 @@ static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 si
 	struct fs_struct *fs = task->fs;
 	struct event_file *record;
 	struct path_walk *walk;
-	struct super_block *sb;
 	__u64 bytes;
 	long length;
 
@@ -260,22 +279,11 @@ static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 si
 	}
 	record = (struct event_file *)making->record;
 	walk = &making->walk;
-	record->ino = facts->key.ino;
+	file_describe(record, facts);
 	record->size_bytes = size;
 	record->id = id;
-	record->dev = facts->key.dev;
-	record->generation = facts->key.generation;
-	record->mode = KREAD(inode, facts->inode, i_mode);
-	record->rdev = KREAD(inode, facts->inode, i_rdev);
-	record->class = file_class(facts->inode);
 	record->flags = 0;
 	record->pad = 0;
-	sb = KREAD(inode, facts->inode, i_sb);
-	record->readahead_pages = KREAD(backing_dev_info, KREAD(super_block, sb, s_bdi), ra_pages);
-	if (bpf_probe_read_kernel_str(
-		    record->filesystem, sizeof(record->filesystem),
-		    KREAD(file_system_type, KREAD(super_block, sb, s_type), name)) < 0)
-		record->filesystem[0] = 0;
 
 	*walk = (struct path_walk) { .dentry = facts->dentry };
 	if (!facts->dentry) {
@@ -313,39 +321,51 @@ out:
 
 /* --- ids --- */
 
+/* Remembers a file that is met for the first time, under a new id; false when it could not. In a
+ * frame of its own: the deepest chain of calls has to stay within the kernel's 512 bytes. */
+static __noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
+{
+	struct file_entry fresh = { .id = id, .name_hash = name_hash, .size_bytes = size };
+
+	return !bpf_map_update_elem(&files, key, &fresh, BPF_NOEXIST);
+}
+
 /* The id of a file; `refresh` looks whether it was renamed or has changed its size. */
 __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 {
-	struct file_entry *entry, fresh = {};
+	struct file_key key = {}; /* on the stack: up to 6.1 a map takes no other */
+	struct file_entry *entry;
+	__u32 id, name_hash = 0;
+	__s64 size;
 
 	if (!facts)
 		return 0;
-	facts->key.ino = KREAD(inode, facts->inode, i_ino);
-	facts->key.generation = inode_generation(facts->inode);
-	facts->key.dev = inode_dev(facts->inode);
-	entry = bpf_map_lookup_elem(&files, &facts->key);
+	key.ino = KREAD(inode, facts->inode, i_ino);
+	key.generation = inode_generation(facts->inode);
+	key.dev = inode_dev(facts->inode);
+	entry = bpf_map_lookup_elem(&files, &key);
 	/* A file that was first met through its page cache gets its path from the first opener. */
 	if (entry && !refresh && (entry->name_hash || !facts->mnt))
 		return entry->id;
-	fresh.size_bytes = KREAD(inode, facts->inode, i_size);
+	size = KREAD(inode, facts->inode, i_size);
 	if (facts->mnt)
-		fresh.name_hash = KREAD(dentry, facts->dentry, d_name.hash) | 1;
+		name_hash = KREAD(dentry, facts->dentry, d_name.hash) | 1;
 	if (entry) {
-		if (entry->name_hash == fresh.name_hash && entry->size_bytes == fresh.size_bytes)
+		if (entry->name_hash == name_hash && entry->size_bytes == size)
 			return entry->id;
-		entry->name_hash = fresh.name_hash;
-		entry->size_bytes = fresh.size_bytes;
-		fresh.id = entry->id;
+		entry->name_hash = name_hash;
+		entry->size_bytes = size;
+		id = entry->id;
 	} else {
-		fresh.id = __sync_fetch_and_add(&file_last_id, 1) + 1;
-		if (bpf_map_update_elem(&files, &facts->key, &fresh, BPF_NOEXIST)) {
-			entry = bpf_map_lookup_elem(&files, &facts->key);
+		id = __sync_fetch_and_add(&file_last_id, 1) + 1;
+		if (!file_enter(&key, id, name_hash, size)) {
+			entry = bpf_map_lookup_elem(&files, &key);
 			if (entry) /* another CPU was first */
 				return entry->id;
 		}
 	}
-	file_announce(facts, fresh.id, fresh.size_bytes);
-	return fresh.id;
+	file_announce(facts, id, size);
+	return id;
 }
 
 /* What the task remembers of the file reached through `address`, whose inode is `inode`. */

@@ -771,7 +771,8 @@ static __always_inline int left(struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
-	struct call_end end = { .result = result };
+	struct call_row row;
+	__u64 now_ns;
 
 	if (!state)
 		return 0;
@@ -779,7 +780,7 @@ static __always_inline int left(struct pt_regs *regs, long result)
 		if (!state->call_suspended ||
 		    !call_interrupted(state, REGS_IP(regs), REGS_SP(regs), result))
 			return 0;
-		end.now_ns = state->suspended.end_ns;
+		now_ns = state->suspended.end_ns;
 	} else {
 		if (SYSCALL_NUMBER(regs) != state->call_number) {
 			call_left(state);
@@ -788,18 +789,20 @@ static __always_inline int left(struct pt_regs *regs, long result)
 		if ((__u64)(-ERESTART_FIRST - result) < ERESTART_COUNT &&
 		    call_suspend(state, REGS_IP(regs), REGS_SP(regs)))
 			return 0;
-		end.now_ns = bpf_ktime_get_ns();
+		now_ns = bpf_ktime_get_ns();
 	}
 	if (state->fault_start_ns)
 		fault_settle(state, 0, false);
-	end.row = call_row(state->call_number);
-	if (end.row.traits & CALL_PLAIN) {
+	row = call_row(state->call_number);
+	if (row.traits & CALL_PLAIN) {
+		struct call_end end = { .row = row, .now_ns = now_ns, .result = result };
+
 		exit_plain(state, task, regs, &end);
 	} else {
 		struct call_args args;
 
 		call_args_read(&args, regs);
-		exit_any(state, &args, result, end.now_ns);
+		exit_any(state, &args, result, now_ns);
 	}
 	if (state->aside_mapping)
 		aside_send(state);

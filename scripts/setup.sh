@@ -3,7 +3,7 @@
 # Installs what Faultline needs from Debian's packages: what is missing, and nothing else.
 # Knows which packages a purpose needs; must not know how anything is built or run.
 #
-# usage: setup.sh PROFILE...   (build, test, demo, bench, vm)
+# usage: setup.sh PROFILE...   (build, test, demo, bench, vm, vm-arm64)
 # When nothing is missing it neither asks for root nor touches the network.
 set -euo pipefail
 
@@ -17,7 +17,10 @@ packages() {
 		btrfs-progs mount sudo ;;
 	demo) echo python3 python3-numpy ;;
 	bench) echo python3 strace linux-perf bpftrace ;;
-	vm) echo qemu-system-x86 busybox-static cpio xz-utils binutils e2fsprogs ;;
+	vm) echo qemu-system-x86 busybox-static cpio xz-utils lz4 zstd binutils e2fsprogs strace \
+		python3 libgcc-s1 ;;
+	vm-arm64) echo qemu-system-arm gcc-aarch64-linux-gnu cpio xz-utils zstd binutils e2fsprogs \
+		python3 ;;
 	*) return 1 ;;
 	esac
 }
@@ -31,10 +34,10 @@ installed() {
 	dpkg-query -W -f '${db:Status-Abbrev}\n' "$1" 2>/dev/null | grep -q '^.i'
 }
 
-[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, demo, bench, vm)"
+[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, demo, bench, vm, vm-arm64)"
 needed=()
 for profile; do
-	list=$(packages "$profile") || fail "no profile '$profile'; there are build, test, demo, bench, vm"
+	list=$(packages "$profile") || fail "no profile '$profile'; there are build, test, demo, bench, vm, vm-arm64"
 	read -ra more <<<"$list"
 	needed+=("${more[@]}")
 done

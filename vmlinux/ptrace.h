@@ -45,7 +45,7 @@ struct pt_regs {
 	int syscallno;
 } CORE_STRUCT;
 
-#define SYSCALL_NUMBER(regs) ((regs)->syscallno)
+#define SYSCALL_NUMBER(regs) ((__u32)(regs)->syscallno)
 #define REGS_IP(regs) ((regs)->pc)
 #define REGS_SP(regs) ((regs)->sp)
 #define SYSCALL_ARG0(regs) ((regs)->orig_x0)

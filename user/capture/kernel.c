@@ -87,7 +87,7 @@ static int check_helpers(char *reason, size_t size)
 	uname(&name);
 	if (status == 0) {
 		snprintf(reason, size,
-			 "Linux %s is too old: bpf_loop is missing; 5.17 or later is needed",
+			 "Linux %s is too old: bpf_loop is missing, which came with 5.17",
 			 name.release);
 		return -ENOTSUP;
 	}
@@ -213,19 +213,30 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target)
 	return status;
 }
 
-static bool struct_has(const struct kernel *kernel, const char *name, const char *member)
+/* Of a struct or union, or of an unnamed one inside it. */
+static bool type_has(const struct btf *btf, int id, const char *member)
+{
+	const struct btf_type *type = btf__type_by_id(btf, id);
+	bool found = false;
+
+	if (!type || !btf_is_composite(type))
+		return false;
+	for (unsigned int i = 0; i < btf_vlen(type) && !found; i++) {
+		const struct btf_member *row = &btf_members(type)[i];
+
+		if (row->name_off)
+			found = !strcmp(btf__name_by_offset(btf, row->name_off), member);
+		else
+			found = type_has(btf, row->type, member);
+	}
+	return found;
+}
+
+bool kernel_has_member(struct kernel *kernel, const char *name, const char *member)
 {
 	int id = btf__find_by_name_kind(kernel->btf, name, BTF_KIND_STRUCT);
-	const struct btf_type *type;
 
-	if (id < 0)
-		return false;
-	type = btf__type_by_id(kernel->btf, id);
-	for (unsigned int i = 0; i < btf_vlen(type); i++)
-		if (!strcmp(btf__name_by_offset(kernel->btf, btf_members(type)[i].name_off),
-			    member))
-			return true;
-	return false;
+	return id > 0 && type_has(kernel->btf, id, member);
 }
 
 /*
@@ -236,11 +247,12 @@ static bool struct_has(const struct kernel *kernel, const char *name, const char
  */
 bool kernel_preempts(struct kernel *kernel, enum hook hook)
 {
-	bool preemptible = struct_has(kernel, "task_struct", "rcu_read_lock_nesting");
+	bool preemptible = kernel_has_member(kernel, "task_struct", "rcu_read_lock_nesting");
 
 	switch (hook) {
 	case HOOK_TP_BTF:
-		return preemptible && struct_has(kernel, "srcu_struct", "srcu_reader_flavor") &&
+		return preemptible &&
+		       kernel_has_member(kernel, "srcu_struct", "srcu_reader_flavor") &&
 		       btf__find_by_name_kind(kernel->btf, "tracepoint_srcu_srcu_data",
 					      BTF_KIND_VAR) > 0;
 	case HOOK_FENTRY:

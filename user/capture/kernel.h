@@ -39,6 +39,9 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target);
  */
 bool kernel_preempts(struct kernel *kernel, enum hook hook);
 
+/* Whether a struct of the kernel has that member. */
+bool kernel_has_member(struct kernel *kernel, const char *name, const char *member);
+
 /* Whether the kernel offers that function to BPF programs. */
 bool kernel_has_kfunc(struct kernel *kernel, const char *name);
 

@@ -57,19 +57,19 @@ const struct part parts[] = {
 		.variants = { { "fentry",
 				.probes = { { "fl_fault_enter", HOOK_FENTRY, "handle_mm_fault" },
 					    { "fl_fault_leave", HOOK_FEXIT, "handle_mm_fault" } } },
-			      { "tp_btf+perf",
+			      { "tp_btf+perf", .walks = true,
 				.probes = { { "fl_fault_user", HOOK_TP_BTF, "page_fault_user" },
 					    { "fl_fault_kernel", HOOK_TP_BTF, "page_fault_kernel" },
 					    { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
 					    { "fl_fault_minor", HOOK_PERF, "page-faults-min" } } },
-			      { "tp+perf",
+			      { "tp+perf", .walks = true,
 				.probes = { { "fl_fault_u_tp", HOOK_TP,
 					      "exceptions/page_fault_user" },
 					    { "fl_fault_k_tp", HOOK_TP,
 					      "exceptions/page_fault_kernel" },
 					    { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
 					    { "fl_fault_minor", HOOK_PERF, "page-faults-min" } } },
-			      { "kprobe+perf",
+			      { "kprobe+perf", .walks = true,
 				.probes = { { "fl_fault_kprobe", HOOK_KPROBE, "handle_mm_fault" },
 					    { "fl_fault_major", HOOK_PERF, "page-faults-maj" },
 					    { "fl_fault_minor", HOOK_PERF,
@@ -162,6 +162,12 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 		[HOOK_USDT] = "uprobe for",
 	};
 
+	if (variant->walks && !kernel_has_member(kernel, "mm_struct", "mm_mt")) {
+		snprintf(why + strlen(why), size - strlen(why),
+			 "%s%s: the maple tree of mappings does not exist in this kernel",
+			 why[0] ? "; " : "", variant->name);
+		return false;
+	}
 	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++) {
 		const struct probe *probe = &variant->probes[i];
 		size_t used = strlen(why);

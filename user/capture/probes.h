@@ -38,6 +38,7 @@ struct probe {
 struct variant {
 	const char *name; /* as `check` and the trace tell it */
 	bool copies;	  /* probes of one target that follow each other do the same work once */
+	bool walks;	  /* looks for mappings in the kernel's maple tree */
 	struct probe probes[VARIANT_PROBES_MAX];
 };
 

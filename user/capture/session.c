@@ -520,6 +520,11 @@ const struct choice *session_choice(const struct session *session)
 	return &session->choice;
 }
 
+const struct feature *session_lacks(const struct session *session, size_t *at)
+{
+	return features_missing(session->kernel, at);
+}
+
 unsigned int session_missing(const struct session *session)
 {
 	return probes_missing(&session->choice, session->options.layers & LAYERS_ESSENTIAL);

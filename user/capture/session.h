@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "capture/features.h"
 #include "capture/lane.h"
 #include "capture/probes.h"
 #include "capture/ring.h"
@@ -50,6 +51,8 @@ void session_detach(struct session *session);
 void session_close(struct session *session); /* NULL is fine */
 
 const struct choice *session_choice(const struct session *session);
+/* The first feature from `*at` on that the kernel lacks, or NULL: see features_missing. */
+const struct feature *session_lacks(const struct session *session, size_t *at);
 /* The essential layers that were asked for and cannot be had, as a mask. */
 unsigned int session_missing(const struct session *session);
 /* The layers as a trace's header tells them; LAYER_COUNT rows, owned by the session. */

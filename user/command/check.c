@@ -29,15 +29,20 @@ static const struct option_table check_table = {
 	.usage = "faultline check [OPTION...]",
 	.about = "Says, layer by layer, what this kernel and these privileges allow: which variant "
 		 "of the\n"
-		 "probes would be used, and for what is missing why. Loads the programs, records "
-		 "nothing.\n"
+		 "probes would be used, for what is off why, and what the kernel lacks with what "
+		 "that\n"
+		 "costs. Loads the programs, records nothing.\n"
 		 "Exits 0 if 'faultline run' can work, else 1.",
 	.rows = check_rows,
 	.row_count = sizeof(check_rows) / sizeof(check_rows[0]),
 };
 
-static void print_text(const struct utsname *name, const struct trace_layer *layers, bool works)
+static void print_text(const struct utsname *name, const struct session *session, bool works)
 {
+	const struct trace_layer *layers = session ? session_layers(session) : NULL;
+	const struct feature *feature;
+	size_t at = 0;
+
 	printf("Linux %s %s: faultline run %s\n\n", name->release, name->machine,
 	       works ? "works" : "cannot work");
 	if (!layers)
@@ -47,6 +52,8 @@ static void print_text(const struct utsname *name, const struct trace_layer *lay
 		printf("%-10s %-5s %-12s %s\n", layers[l].name, layers[l].on ? "on" : "off",
 		       layers[l].attach ? layers[l].attach : "-",
 		       layers[l].reason ? layers[l].reason : "-");
+	while ((feature = session_lacks(session, &at)))
+		printf("\nmissing: %s\n  %s\n", feature->name, feature->cost);
 }
 
 static struct json_object *text_or_null(const char *text)
@@ -54,8 +61,25 @@ static struct json_object *text_or_null(const char *text)
 	return text ? json_object_new_string(text) : NULL;
 }
 
-static void print_json(const struct utsname *name, const struct trace_layer *layers, bool works)
+static struct json_object *missing_features(const struct session *session)
 {
+	struct json_object *list = json_object_new_array();
+	const struct feature *feature;
+	size_t at = 0;
+
+	while (session && (feature = session_lacks(session, &at))) {
+		struct json_object *row = json_object_new_object();
+
+		json_object_object_add(row, "feature", json_object_new_string(feature->name));
+		json_object_object_add(row, "cost", json_object_new_string(feature->cost));
+		json_object_array_add(list, row);
+	}
+	return list;
+}
+
+static void print_json(const struct utsname *name, const struct session *session, bool works)
+{
+	const struct trace_layer *layers = session ? session_layers(session) : NULL;
 	struct json_object *all = json_object_new_object(), *list = json_object_new_object();
 
 	json_object_object_add(all, "kernel", json_object_new_string(name->release));
@@ -71,6 +95,7 @@ static void print_json(const struct utsname *name, const struct trace_layer *lay
 		json_object_object_add(list, layers[l].name, layer);
 	}
 	json_object_object_add(all, "layers", list);
+	json_object_object_add(all, "missing", missing_features(session));
 	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
 							 JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(all);
@@ -80,7 +105,6 @@ int command_check(int argc, char **argv)
 {
 	struct check_options options = { .format = "text" };
 	struct session_options wanted = { .layers = LAYERS_ALL };
-	const struct trace_layer *layers = NULL;
 	struct session *session = NULL;
 	struct utsname name;
 	int first, status = options_parse(&check_table, argc, argv, &options, &first);
@@ -98,12 +122,10 @@ int command_check(int argc, char **argv)
 	uname(&name);
 	selection_file_types(NULL, &wanted.file_classes);
 	works = !session_open(&session, &wanted) && !session_missing(session);
-	if (session)
-		layers = session_layers(session);
 	if (!strcmp(options.format, "json"))
-		print_json(&name, layers, works);
+		print_json(&name, session, works);
 	else
-		print_text(&name, layers, works);
+		print_text(&name, session, works);
 	session_close(session);
 	return works ? 0 : EXIT_FAILED;
 }

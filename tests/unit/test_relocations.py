@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Every field that the kernel side reads is there in the kernels whose types are at hand: this one's,
+and those that make vmtest has fetched. Only what the kernel side looks for first may be missing."""
+import glob
+import os
+import sys
+import unittest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+OBJECT = os.path.join(BUILD, "bpf/faultline.bpf.o")
+HERE = "/sys/kernel/btf/vmlinux"
+MACHINE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, "")
+sys.path.insert(0, os.path.join(TOP, "tests/vm"))
+sys.dont_write_bytecode = True
+
+import relocations
+
+
+def at_hand():
+    fetched = glob.glob(os.path.join(BUILD, "vm", MACHINE, "*.btf"))
+    return [path for path in (HERE, *sorted(fetched)) if os.access(path, os.R_OK)]
+
+
+class Relocations(unittest.TestCase):
+    def test_all_resolve(self):
+        for path in at_hand():
+            with self.subTest(path), open(path, "rb") as file:
+                left, there = relocations.unresolved(OBJECT, relocations.Btf(file.read()))
+                self.assertEqual(left, [])
+                self.assertGreater(there, 50)
+
+    def test_what_is_missing_is_told(self):
+        """In a kernel whose structs have other names for some members."""
+        with open(at_hand()[0], "rb") as file:
+            data = file.read()
+        for name in (b"\0f_mapping\0", b"\0mm_mt\0", b"\0sched_process_fork\0"):
+            data = data.replace(name, b"\0" + b"x" * (len(name) - 2) + b"\0")
+        left, _ = relocations.unresolved(OBJECT, relocations.Btf(data))
+        self.assertEqual(left, ["file.f_mapping", "mm_struct.mm_mt.ma_root"])
+
+
+if __name__ == "__main__":
+    if not at_hand():
+        print("no kernel's types at hand")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Builds Faultline for another architecture, with Debian's packages of that architecture unpacked
+below a directory: nothing is installed, and no root is needed. Knows what make needs, and no test."""
+import os
+import shutil
+import subprocess
+
+import kernels
+
+COMPILERS = {"arm64": "aarch64-linux-gnu-gcc"}
+# To build with, and to run in a guest: what faultline, strace and busybox link to.
+PACKAGES = """libc6 libc6-dev linux-libc-dev libgcc-s1 libcrypt1 libbpf-dev libbpf1 libelf-dev libelf1
+    zlib1g zlib1g-dev libzstd1 libzstd-dev libjson-c5 libjson-c-dev libmsgpackc2 libmsgpack-dev
+    systemtap-sdt-dev strace libunwind8 liblzma5 busybox-static""".split()
+
+
+def suite():
+    """This machine's own release, whose versions of the libraries the sources are for."""
+    with open("/etc/os-release") as file:
+        for line in file:
+            if line.startswith("VERSION_CODENAME="):
+                return line.split("=")[1].strip()
+    return "bookworm"
+
+
+def sysroot(packages):
+    """A directory that stands for / of the other architecture."""
+    packages.all_names()
+    files = [packages.download(name, suite()) for name in PACKAGES]
+    return packages.unpack(files, "sysroot")
+
+
+def build(packages, top, where, programs):
+    """Builds `programs` (paths below `where`); returns the directory that stands for /."""
+    compiler = COMPILERS[packages.architecture]
+    if not shutil.which(compiler):
+        raise kernels.Unavailable(f"{compiler} is missing: scripts/setup.sh vm-arm64 installs it")
+    root = sysroot(packages)
+    command = ["make", "-C", top, f"BUILD={where}", f"SYSROOT={root}", f"CC={compiler}"]
+    done = subprocess.run(
+        [*command, *(os.path.join(where, name) for name in programs)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        raise RuntimeError(f"the build for {packages.architecture} failed:\n{done.stdout[-3000:]}")
+    return root

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Boots a kernel in QEMU with programs of this machine, runs a plan of jobs in it, and hands back
+what they wrote. Knows nothing of what the jobs are."""
+import functools
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCRATCH_MIB, OUT_MIB, MEMORY_MIB, CPUS = 512, 256, 1536, 2
+
+
+class Architecture:
+    def __init__(self, name, qemu, triplet, machine, console):
+        self.name, self.qemu, self.triplet = name, qemu, triplet
+        self.machine, self.console = machine, console
+
+
+ARCHITECTURES = {
+    "amd64": Architecture("amd64", "qemu-system-x86_64", "x86_64-linux-gnu", "q35", "ttyS0"),
+    "arm64": Architecture("arm64", "qemu-system-aarch64", "aarch64-linux-gnu", "virt", "ttyAMA0"),
+}
+
+
+def needed_libraries(path):
+    """What the dynamic loader will look for, and the loader itself."""
+    text = subprocess.run(
+        ["readelf", "-dlW", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ).stdout
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", text), re.findall(r"interpreter: (.*)\]", text)
+
+
+class Root:
+    """The file system that a guest starts from."""
+
+    def __init__(self, architecture, places):
+        """`places`: directories that stand for / when a library is looked for."""
+        self.top = tempfile.mkdtemp(prefix="faultline-vm-")
+        self.architecture, self.places = architecture, places
+        for name in ("bin", "proc", "sys", "dev", "tmp", "mnt", "out", "root", "modules"):
+            os.mkdir(os.path.join(self.top, name))
+
+    def remove(self):
+        shutil.rmtree(self.top, ignore_errors=True)
+
+    def put(self, source, target):
+        target = self.top + target
+        if not os.path.exists(target):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy(source, target)
+
+    def find(self, path):
+        """A file by its path or, without one, in the directories of libraries."""
+        triplet = self.architecture.triplet
+        for place in self.places:
+            for directory in ("", f"/usr/lib/{triplet}/", f"/lib/{triplet}/", "/usr/bin/", "/bin/"):
+                if os.path.isfile(f"{place}{directory}{path}"):
+                    return f"{place}{directory}{path}"
+        return None
+
+    def add_program(self, source, name=None):
+        self.put(source, f"/bin/{name or os.path.basename(source)}")
+        self.add_libraries(source)
+
+    def add_libraries(self, source):
+        libraries, loaders = needed_libraries(source)
+        for loader in loaders:
+            found = self.find(loader)
+            if found:
+                self.put(found, loader)
+        for library in libraries:
+            self.add_library(library)
+
+    def add_library(self, name):
+        target = f"/usr/lib/{self.architecture.triplet}/{name}"
+        found = self.find(name)
+        if found and not os.path.exists(self.top + target):
+            self.put(found, target)
+            self.put(found, f"/lib/{self.architecture.triplet}/{name}")
+            self.add_libraries(found)
+
+    def add_modules(self, kernel, *names):
+        """Modules and what they need, in the order of loading."""
+        order = []
+
+        def add(name):
+            name = name.replace("-", "_")
+            path = kernel.module(name)
+            if name in order or not path:
+                return
+            target = os.path.join(self.top, "modules", f"{name}.ko")
+            unpack = {".xz": ["xz", "-dc"], ".zst": ["zstd", "-dcq"]}.get(
+                os.path.splitext(path)[1], ["cat"]
+            )
+            with open(target, "wb") as file:
+                subprocess.run([*unpack, path], stdout=file, check=True)
+            for dependency in module_needs(target):
+                add(dependency)
+            order.append(name)
+
+        for name in names:
+            add(name)
+        with open(os.path.join(self.top, "modules", "order"), "w") as file:
+            file.writelines(f"{name}\n" for name in order)
+
+    def pack(self, target):
+        files = subprocess.run(
+            ["find", ".", "-print0"], cwd=self.top, stdout=subprocess.PIPE, check=True
+        ).stdout
+        with open(target, "wb") as file:
+            subprocess.run(
+                ["cpio", "-0", "-o", "-H", "newc", "--quiet"],
+                cwd=self.top,
+                input=files,
+                stdout=file,
+                check=True,
+            )
+
+
+def module_needs(path):
+    """The dependencies that a module names in its .modinfo."""
+    with open(path, "rb") as file:
+        data = file.read()
+    found = re.search(rb"\0depends=([^\0]*)\0", data)
+    return [name for name in found[1].decode().split(",") if name] if found else []
+
+
+@functools.lru_cache(maxsize=None)
+def tool(name):
+    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if not path:
+        raise FileNotFoundError(f"{name} is missing: scripts/setup.sh vm installs it")
+    return path
+
+
+class Outcome:
+    """What a guest left: a directory for each job, and its console."""
+
+    def __init__(self, top, console, reason):
+        self.top, self.console, self.reason = top, console, reason
+
+    def path(self, job, name):
+        return os.path.join(self.top, "out", job, name)
+
+    def read(self, job, name):
+        try:
+            with open(self.path(job, name), errors="replace") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    def jobs(self):
+        return sorted(os.path.basename(path) for path in glob.glob(f"{self.top}/out/*"))
+
+    def remove(self):
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+def boot(kernel, root, plan, seconds, parameters="", cpu="max"):
+    """Boots, runs the plan, and returns the Outcome; `reason` is None when all jobs were run."""
+    work = tempfile.mkdtemp(prefix="faultline-vm-")
+    arch = root.architecture
+    shutil.copy(os.path.join(HERE, "guest.sh"), os.path.join(root.top, "init"))
+    os.chmod(os.path.join(root.top, "init"), 0o755)
+    with open(os.path.join(root.top, "plan"), "w") as file:
+        file.write(plan)
+    root.add_modules(kernel, "virtio_pci", "virtio_blk", "ext4", "crc32c_generic")
+    root.pack(f"{work}/initramfs")
+    for name, size in (("scratch", SCRATCH_MIB), ("out.tar", OUT_MIB)):
+        with open(f"{work}/{name}", "wb") as file:
+            file.truncate(size << 20)
+    subprocess.run([tool("mkfs.ext4"), "-qF", f"{work}/scratch"], check=True)
+    command = [tool(arch.qemu), "-machine", arch.machine, "-cpu", cpu, "-m", str(MEMORY_MIB)]
+    # One thread for all CPUs: with several, attaching probes has made emulated kernels panic.
+    command += ["-accel", "tcg,thread=single", "-smp", str(CPUS), "-nodefaults", "-no-user-config"]
+    command += ["-display", "none", "-no-reboot", "-kernel", kernel.image]
+    command += ["-initrd", f"{work}/initramfs", "-serial", f"file:{work}/console"]
+    command += ["-append", f"console={arch.console} panic=-1 quiet {parameters}"]
+    for name in ("scratch", "out.tar"):
+        command += ["-drive", f"file={work}/{name},format=raw,if=none,id={name[0]},cache=unsafe"]
+        command += ["-device", f"virtio-blk-pci,drive={name[0]}"]
+    reason = None
+    try:
+        done = subprocess.run(
+            ["nice", *command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=seconds,
+        )
+        if done.returncode:
+            reason = f"qemu: {done.stderr.decode(errors='replace').strip()}"
+    except subprocess.TimeoutExpired:
+        reason = f"the guest was still running after {seconds} s"
+    with open(f"{work}/console", errors="replace") as file:
+        console = file.read().replace("\r", "")
+    if not reason and "vm: done" not in console:
+        reason = "the guest died"
+    subprocess.run(["tar", "-xf", f"{work}/out.tar", "-C", work], stderr=subprocess.DEVNULL)
+    for name in ("scratch", "out.tar", "initramfs"):
+        os.remove(f"{work}/{name}")
+    return Outcome(work, console, reason)

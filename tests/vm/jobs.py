@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What is run in a guest, and how it is judged: each job is a workload under `faultline run` and an
+account of the same work by somebody else. The comparisons are made here, from the traces that the
+guest leaves. Knows nothing of virtual machines.
+
+No number is compared that readahead or scheduling may change, but with an account of the same run.
+"""
+import json
+import os
+import subprocess
+
+VARIANTS = {
+    "task": ["tp_btf", "tp_btf*3"],
+    "syscall": ["tp_btf", "tp"],
+    "fault": ["fentry", "tp_btf+perf", "tp+perf", "kprobe+perf"],
+    "pagecache": ["tp_btf", "tp_btf*3"],
+}
+LAYERS = (*VARIANTS, "span")
+# Ways of the workload `mapper`: all but one that wants more memory than a guest has.
+MODES = """sequential random advised_random private_write shared_write populate mlock mlock2
+    populate_read populate_write willneed fork threads write_from direct_write_from read_into pread
+    read readahead fadvise sendfile""".split()
+QUICK_MODES = ["random", "shared_write", "populate", "threads", "read_into", "pread"]
+DATA_MIB = 4
+LIMIT = 120  # seconds for one job; only to end what hangs
+
+
+class Wrong(Exception):
+    """What Faultline says is not what happened."""
+
+
+def check(condition, text):
+    if not condition:
+        raise Wrong(text)
+
+
+def equal(got, expected, what):
+    check(got == expected, f"{what}: {got}, expected {expected}")
+
+
+class Absent(Exception):
+    """The kernel has not what the variant hooks to; the text says what."""
+
+
+class NoTime(Exception):
+    """The guest was too slow to run it."""
+
+
+class Results:
+    """A job's files, and Faultline's words on its trace."""
+
+    def __init__(self, outcome, job, faultline):
+        self.outcome, self.job, self.faultline = outcome, job, faultline
+
+    def text(self, name):
+        return self.outcome.read(self.job, name)
+
+    def ended_well(self):
+        """The job's exit status, or why its variant cannot be had on this kernel."""
+        status, said = (self.text("status") or "").strip(), (self.text("stderr") or "").strip()
+        if status == "125" and "does not exist in this kernel" in said:
+            raise Absent(said.splitlines()[0].split(" is off: ")[-1])
+        if not status:
+            raise NoTime("no time was left for it")
+        equal(status, "0", f"exit status ({said})")
+
+    def chosen(self, job):
+        """Which variant it was, where the choice was Faultline's."""
+        if job.variant != "chosen" or job.layer not in VARIANTS:
+            return ""
+        return f" ({self.report()['trace']['layers'][job.layer]['attach']})"
+
+    def account(self, name="account"):
+        text = self.text(name)
+        check(text, f"no {name}: {(self.text('stderr') or '').strip()}")
+        return json.loads(text)
+
+    def call(self, *arguments, trace="trace.flt"):
+        path = self.outcome.path(self.job, trace)
+        check(os.path.exists(path), f"no trace: {(self.text('stderr') or '').strip()}")
+        done = subprocess.run(
+            [self.faultline, *arguments, path],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        check(done.returncode == 0, f"{arguments[0]}: {done.stderr.strip()}")
+        return done.stdout
+
+    def report(self, trace="trace.flt"):
+        return json.loads(self.call("report", "--format", "json", trace=trace))
+
+    def printed(self, layer):
+        text = self.call("print", "--format", "json", "--layer", layer)
+        return [json.loads(line) for line in text.splitlines()]
+
+
+def attach_of(report, layer):
+    return report["trace"]["layers"][layer]["attach"]
+
+
+def call_counts(report):
+    return {
+        row["op"]: (row["count"], row["errors"])
+        for row in report["operations"]
+        if row["layer"] == "syscall" and row["count"]
+    }
+
+
+def strace_counts(text):
+    counts = {}
+    for line in (text or "").splitlines():
+        words = line.split()
+        if len(words) > 1 and words[1].isdigit() and words[0] != "total":
+            counts[words[0]] = (int(words[1]), int(words[2]) if len(words) > 2 else 0)
+    return counts
+
+
+def file_row(report, path):
+    found = [row for row in report["files"] or [] if row["path"] == path]
+    equal(len(found), 1, f"rows of {path}")
+    return found[0]
+
+
+def fetched(row):
+    """Bytes brought into the page cache for a file, by whatever operation."""
+    return sum(row[door][kind] or 0
+               for door in ("read", "write", "mmap") if row[door]
+               for kind in ("fetched_bytes", "created_bytes") if kind in row[door]
+               ) + (row.get("cache_fetched_bytes") or 0) + (row.get("cache_created_bytes") or 0)
+
+
+def nothing_lost(report):
+    lost = report["trace"]["lost"]
+    equal(lost["total"], 0, f"lost ({lost['by_layer']})")
+
+
+# --- judgements: each returns what to say when all is well ---
+
+
+def judge_calls(results):
+    report, theirs = results.report(), strace_counts(results.text("strace"))
+    check(theirs, f"strace counted nothing: {(results.text('stderr') or '').strip()}")
+    ours, lost = call_counts(report), report["trace"]["lost"]["by_layer"]["syscall"] or 0
+    check(len(ours) > 30, f"only {len(ours)} kinds of calls")
+    if lost and attach_of(report, "syscall") == "tp_btf":
+        # Preempted, it is passed over: what is missing is told to be lost.
+        missing = [theirs.get(op, (0, 0))[0] - ours[op][0] for op in ours]
+        check(min(missing) >= 0, f"more calls than strace counts: {missing}")
+        check(sum(missing) <= lost, f"{sum(missing)} are missing, {lost} lost")
+        return f"{sum(missing)} of strace's calls missing, {lost} told as lost"
+    nothing_lost(report)
+    wrong = {op: (ours[op], theirs.get(op)) for op in ours if ours[op] != theirs.get(op)}
+    check(not wrong, f"(count, errors), strace's: {wrong}")
+    return f"{len(ours)} kinds of calls as strace counts them"
+
+
+def judge_mapper(results):
+    """One recording of several processes, each of which brings in a file of its own."""
+    report = results.report()
+    nothing_lost(report)
+    modes = results.text("modes").split()
+    for mode in modes:
+        truth = results.account(f"account-{mode}")
+        row = file_row(report, f"/mnt/data-{mode}")
+        equal(truth["resident_before"], 0, f"{mode}: pages in memory before")
+        resident = truth["resident"] * truth["page_bytes"]
+        equal(fetched(row), resident, f"{mode}: fetched bytes, mincore's")
+        major = row["mmap"]["major"] if row["mmap"] else 0
+        equal(major, truth["major"], f"{mode}: major faults, rusage's")
+    return f"{len(modes)} ways as mincore and rusage"
+
+
+def judge_processes(results):
+    report, readers = results.report(), results.account()
+    nothing_lost(report)
+    listed = {row["pid"] for row in report["processes"]}
+    for number, (way, pid) in enumerate(sorted(readers.items())):
+        row = file_row(report, f"/mnt/readers/{way}")
+        equal(row["read"]["bytes"], 10000 + 1000 * number, f"bytes read by {way}")
+        check(pid in listed, f"process {pid} ({way}) is not listed")
+    short = [row for row in report["processes"] if row["comm"] == "true"]
+    equal(len(short), 20, "short processes")
+    equal({row["exit_code"] for row in short}, {0}, "exit codes of short processes")
+    return f"{len(listed)} processes, each once"
+
+
+def judge_spans(results):
+    report = results.report()
+    nothing_lost(report)
+    calls = [json.loads(line) for line in (results.text("account") or "").splitlines()]
+    begun = {}
+    for call in calls:
+        if call["what"] == "begin":
+            begun[call["name"]] = begun.get(call["name"], 0) + 1
+    check(begun, "no span was begun")
+    equal({row["name"]: row["count"] for row in report["spans"] or []}, begun, "spans by name")
+    return f"{sum(begun.values())} spans"
+
+
+def judge_tiny(results):
+    report, reads = results.report(), results.account()["reads"]
+    lost = report["trace"]["lost"]
+    check(lost["total"] > 0, "nothing was lost: this tests nothing")
+    equal(call_counts(report)["pread64"], (reads, 0), "reads by the kernel's count")
+    counted = sum(count for count, _ in call_counts(report).values())
+    equal(len(results.printed("syscall")) + lost["by_layer"]["syscall"], counted,
+          "rows and lost calls, the kernel's count")
+    return f"{lost['total']} lost, all counted"
+
+
+def judge_crowd(results):
+    """Many threads on few CPUs: what the kernel passed over is told, and nothing else is missing."""
+    report, reads = results.report(), results.account()["reads"]
+    lost = report["trace"]["lost"]["by_layer"].get("syscall") or 0
+    count = call_counts(report)["pread64"][0]
+    check(count <= reads <= count + lost, f"{count} counted and {lost} lost of {reads} reads")
+    if attach_of(report, "syscall") == "tp":
+        equal(count + lost, reads, "counted and lost reads")
+    return f"{count} counted, {lost} lost of {reads}"
+
+
+def judge_fault_crowd(results):
+    """Several processes that fault at once: each file's pages are its own."""
+    report = results.report()
+    lost = report["trace"]["lost"]["by_layer"]
+    told = 0
+    missing = 0
+    for number in range(4):
+        truth = results.account(f"account{number}")
+        row = file_row(report, f"/mnt/data{number}")
+        resident = truth["resident"] * truth["page_bytes"]
+        missing += resident - fetched(row)
+        told += resident
+    if not any(lost.values()):
+        equal(missing, 0, "fetched bytes that were not told, with nothing lost")
+    check(missing >= 0, f"{-missing} bytes more than came")
+    return f"{told} bytes, {missing} not told, lost {sum(filter(None, lost.values()))}"
+
+
+def judge_refusal(results):
+    equal((results.text("status") or "").strip(), "0", "the command under --best-effort")
+    text = results.text("refusal") or ""
+    check("faultline: " in text and "too old" in text, f"said {text!r}")
+    equal((results.text("run_status") or "").strip(), "125", "exit status of run")
+    equal(len(text.splitlines()), 1, "lines of the refusal")
+    return text.strip().removeprefix("faultline: ")
+
+
+class Job:
+    def __init__(self, layer, variant, name, script, judge):
+        self.layer, self.variant, self.name = layer, variant, name
+        self.script, self.judge = script, judge
+
+    @property
+    def id(self):
+        return "-".join((self.layer, self.variant, self.name)).replace("*", "x").replace("+", "_")
+
+    def plan(self):
+        """A line for the guest."""
+        force = f"--force-variant {self.layer}={self.variant}" if self.variant != "chosen" else ""
+        head = f"RUN='/bin/faultline run -q -o trace.flt {force}'; "
+        script = (head + self.script).replace("'", "'\\''")
+        return f"job {self.id} {LIMIT} '{script}'\n"
+
+
+CALLS = """rm -rf /mnt/c; mkdir /mnt/c
+strace -f -qq -c -U name,calls,errors -o strace /bin/calls /mnt/c || exit
+rm -rf /mnt/c; mkdir /mnt/c; sync; $RUN -- /bin/calls /mnt/c"""
+MAPPER = """echo %(modes)s >modes; fresh /mnt/other %(mib)d
+for mode in %(modes)s; do fresh /mnt/data-$mode %(mib)d; done; cat modes >/dev/null
+$RUN -- sh -c 'for mode in %(modes)s; do
+mapper $mode /mnt/data-$mode account-$mode /mnt/other || exit; done'"""
+READERS = """mkdir -p /mnt/readers; n=10000
+for way in clone exec_chain fork leader_gone spawn thread_exec thread_fork vfork; do
+head -c $n /dev/urandom >/mnt/readers/$way; n=$((n + 1000)); done
+$RUN -- sh -c 'spawner /mnt/readers account && for i in $(seq 20); do true-by-exec; done'"""
+SPANS = "$RUN -- span_marks account threads"
+TINY = """head -c 1048576 /dev/urandom >/mnt/hot
+for reads in 20000 60000 200000; do $RUN --force --buffer 4K -- hotread /mnt/hot account 2 reads $reads
+faultline report --format json trace.flt | grep -q '"total":[1-9]' && break; done; true"""
+CROWD = """head -c 1048576 /dev/urandom >/mnt/hot
+$RUN -- hotread /mnt/hot account 12 reads 2500"""
+FAULT_CROWD = """for i in 0 1 2 3; do fresh /mnt/data$i %(mib)d; done
+$RUN -- sh -c 'for i in 0 1 2 3; do mapper threads /mnt/data$i account$i & done; wait'""" % {
+    "mib": DATA_MIB
+}
+REFUSAL = """faultline run -o a.flt -- true 2>refusal; echo $? >run_status
+faultline run --best-effort -o b.flt -- true"""
+
+
+def mapper(modes):
+    return MAPPER % {"modes": " ".join(modes), "mib": DATA_MIB}
+
+
+def for_kernel(quick):
+    """The jobs of a kernel that is supported, the most telling first."""
+    mapped = mapper(QUICK_MODES)
+    jobs = [Job("fault", "chosen", "mapped", mapped if quick else mapper(MODES), judge_mapper)]
+    jobs += [Job("syscall", v, "calls", CALLS, judge_calls) for v in VARIANTS["syscall"]]
+    jobs.append(Job("syscall", "chosen", "crowd", CROWD, judge_crowd))
+    jobs += [Job("task", v, "processes", READERS, judge_processes) for v in VARIANTS["task"]]
+    jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
+    jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
+    jobs += [Job("fault", v, "mapped", mapped, judge_mapper) for v in VARIANTS["fault"]]
+    jobs.append(Job("pagecache", "tp_btf*3", "mapped", mapped, judge_mapper))
+    return jobs
+
+
+def for_crowd():
+    """The jobs of a kernel that preempts whatever it can."""
+    jobs = [Job("syscall", v, "crowd", CROWD, judge_crowd)
+            for v in ("chosen", *VARIANTS["syscall"])]
+    jobs += [Job("fault", v, "crowd", FAULT_CROWD, judge_fault_crowd)
+             for v in ("chosen", *VARIANTS["fault"])]
+    jobs.append(Job("task", "chosen", "processes", READERS, judge_processes))
+    return jobs
+
+
+def for_old_kernel():
+    return [Job("all", "chosen", "refused", REFUSAL, judge_refusal)]

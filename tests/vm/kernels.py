@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Debian's kernels: found, fetched, unpacked, and kept. Lists of packages and cache are of their
+own; the mirror is that of this machine's package sources. Knows nothing of virtual machines."""
+import glob
+import os
+import re
+import subprocess
+import urllib.request
+
+import relocations
+
+SUITES = ("bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports")
+FALLBACK_MIRROR = "http://deb.debian.org/debian"
+LIMIT = 600  # seconds for one call of apt
+
+
+class Unavailable(Exception):
+    """What was asked for cannot be had here; the text says why."""
+
+
+def mirror():
+    """The first of this machine's package sources that has Debian's own suites."""
+    for path in [*glob.glob("/etc/apt/sources.list.d/*.sources"), "/etc/apt/sources.list"]:
+        try:
+            with open(path) as file:
+                lines = file.read().splitlines()
+        except OSError:
+            continue
+        for line in lines:
+            if line.startswith(("URIs:", "deb ")):
+                for word in line.split():
+                    if "://" in word and word.rstrip("/").endswith("/debian"):
+                        return word.rstrip("/")
+    return FALLBACK_MIRROR
+
+
+class Packages:
+    """Debian's packages of one architecture, below a directory."""
+
+    def __init__(self, top, architecture):
+        self.top = os.path.join(os.path.abspath(top), architecture)
+        self.architecture = architecture
+        self.url = mirror()
+        self.names = None
+
+    def apt(self, tool, *arguments):
+        lists, cache = os.path.join(self.top, "lists"), os.path.join(self.top, "cache")
+        options = {
+            "Dir::State::lists": lists,
+            "Dir::Cache": cache,
+            "Dir::Etc::sourcelist": os.path.join(self.top, "sources.list"),
+            "Dir::Etc::sourceparts": "/dev/null",
+            "APT::Architecture": self.architecture,
+            "APT::Architectures": self.architecture,
+            "Acquire::Retries": "3",
+        }
+        if os.geteuid() == 0:
+            options["APT::Sandbox::User"] = "root"
+        command = [tool, "-q"]
+        for name, value in options.items():
+            command += ["-o", f"{name}={value}"]
+        for directory in (f"{lists}/partial", f"{cache}/archives/partial"):
+            os.makedirs(directory, exist_ok=True)
+        return subprocess.run(
+            [*command, *arguments],
+            cwd=self.top,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=LIMIT,
+        )
+
+    def all_names(self):
+        """Names of all packages; a suite that the mirror does not have is left out."""
+        if self.names is not None:
+            return self.names
+        os.makedirs(self.top, exist_ok=True)
+        done = os.path.join(self.top, "updated")
+        if not os.path.exists(done):
+            with open(os.path.join(self.top, "sources.list"), "w") as file:
+                for suite in SUITES:
+                    file.write(f"deb [arch={self.architecture}] {self.url} {suite} main\n")
+            self.apt("apt-get", "update")
+        names = self.apt("apt-cache", "pkgnames").stdout.split()
+        if not names:
+            raise Unavailable(f"no package lists from {self.url}")
+        with open(done, "w"):
+            self.names = names
+        return names
+
+    def download(self, name, suite=None):
+        """The path of a package's file: the newest, or that of a suite."""
+        have = glob.glob(os.path.join(self.top, f"{name}_*.deb"))
+        if not have:
+            done = self.apt("apt-get", "download", f"{name}/{suite}" if suite else name)
+            have = glob.glob(os.path.join(self.top, f"{name}_*.deb"))
+            if not have:
+                said = done.stderr.strip().splitlines()
+                raise Unavailable(f"{name} cannot be fetched: {said[-1] if said else 'no reason'}")
+        return have[0]
+
+    def from_pool(self, pattern):
+        """The newest package of a kind that lies in the pool but in no list, fetched."""
+        found = set()
+        for source in (f"linux-signed-{self.architecture}", "linux"):
+            try:
+                page = urllib.request.urlopen(f"{self.url}/pool/main/l/{source}/", timeout=60)
+                text = page.read().decode(errors="replace")
+            except OSError:
+                continue
+            for name in re.findall(r'href="([^"/]+\.deb)"', text):
+                name = name.replace("%2b", "+").replace("%2B", "+").replace("%7e", "~")
+                if re.fullmatch(pattern, name.split("_")[0]):
+                    found.add((version_key(name), source, name))
+        if not found:
+            return None
+        _, source, name = max(found)
+        path = os.path.join(self.top, name)
+        if not os.path.exists(path):
+            urllib.request.urlretrieve(f"{self.url}/pool/main/l/{source}/{name}", f"{path}.part")
+            os.rename(f"{path}.part", path)
+        return path
+
+    def unpack(self, files, directory):
+        """Unpacks packages once; `directory` is below the cache."""
+        directory = os.path.join(self.top, directory)
+        done = os.path.join(directory, ".done")
+        if not os.path.exists(done):
+            os.makedirs(directory, exist_ok=True)
+            for file in files:
+                subprocess.run(["dpkg", "-x", file, directory], check=True)
+            with open(done, "w"):
+                pass
+        return directory
+
+
+def version_key(text):
+    return [int(part) if part.isdigit() else 0 for part in re.split(r"(\d+)", text)]
+
+
+def newest(names, pattern):
+    found = [name for name in names if re.fullmatch(pattern, name)]
+    return max(found, key=version_key) if found else None
+
+
+class Kernel:
+    """An unpacked kernel: its image, its modules, its name."""
+
+    def __init__(self, packages, version, flavour="cloud"):
+        arch = packages.architecture
+        wanted = rf"{re.escape(version)}\.[0-9+~.a-z-]*{flavour}-{arch}"
+        # From 6.19 on the image is empty and stands beside linux-binary and linux-modules.
+        name = newest(packages.all_names(), f"linux-binary-{wanted}")
+        if name:
+            files = [packages.download(name)]
+            files.append(packages.download(name.replace("linux-binary", "linux-modules", 1)))
+        else:
+            name = newest(packages.all_names(), f"linux-image-{wanted}")
+            files = [packages.download(name)] if name else [self.pooled(packages, wanted)]
+            name = name or os.path.basename(files[0]).split("_")[0]
+        self.name = re.sub(r"^linux-(binary|image)-", "", name)
+        self.version = version
+        self.top = packages.unpack(files, self.name)
+        images = glob.glob(f"{self.top}/**/vmlinuz*", recursive=True)
+        if not images:
+            raise Unavailable(f"{name} holds no kernel")
+        self.image = images[0]
+        self.btf = f"{self.top}.btf"
+        if not os.path.exists(self.btf):
+            types = relocations.types_of_image(self.image)
+            if not types:
+                raise Unavailable(f"{self.image} has no type information")
+            with open(self.btf, "wb") as file:
+                file.write(types)
+
+    @staticmethod
+    def pooled(packages, wanted):
+        path = packages.from_pool(f"linux-image-{wanted}")
+        if not path:
+            raise Unavailable(f"no kernel {wanted} in the lists or the pool of {packages.url}")
+        return path
+
+    def module(self, name):
+        """The path of a module's file; None when it is built in."""
+        spelt = re.sub("[-_]", "[-_]", name)
+        found = glob.glob(f"{self.top}/**/{spelt}.ko*", recursive=True)
+        return found[0] if found else None

@@ -1,0 +1,248 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Which of the BPF object's relocations a kernel's types cannot satisfy, found without running that
+kernel: what libbpf does when it loads the object, from the same two sections. A relocation that does
+not resolve makes the kernel refuse every program that reaches it, unless a look whether the field
+is there comes before it: those are listed here, and no others may be left over.
+
+usage: tests/vm/relocations.py OBJECT BTF...      BTF: such as /sys/kernel/btf/vmlinux
+"""
+import re
+import struct
+import subprocess
+import sys
+
+# Of each of these, one at least must be there: the object takes the one that is.
+ALTERNATIVES = [
+    {"dentry.d_u.d_alias", "dentry.d_alias"},  # the union lost its name in 7.1
+    {"folio._flags_1", "folio._folio_order"},  # the order of a folio, before and since 6.6
+]
+# These may be missing: the object looks first, and does without.
+OPTIONAL = {
+    "backing_file": "overlay files' own kind of file, since 6.5",
+    "backing_file.user_path": "was real_path before 6.8",
+    "rw_semaphore.owner": "not on PREEMPT_RT",
+}
+
+KINDS = dict(enumerate("void int ptr array struct union enum fwd typedef volatile const restrict "
+                       "func func_proto var datasec float decl_tag type_tag enum64".split()))
+FIELD, TYPE, ENUM = {0, 1, 2, 3, 4, 5}, {7, 8, 9, 12}, {10, 11}
+EXISTS = {2, 8, 10, 12}  # these say whether; they never fail
+
+
+class Type:
+    def __init__(self, name, kind, size, members=(), target=0):
+        self.name, self.kind, self.size = name, kind, size
+        self.members, self.target = members, target
+
+
+class Btf:
+    """The types of a program or a kernel."""
+
+    def __init__(self, data):
+        magic, version, _, length, types, types_bytes, strings, strings_bytes = struct.unpack_from(
+            "<HBBIIIII", data
+        )
+        if magic != 0xEB9F or version != 1:
+            raise ValueError("no BTF")
+        self.strings = data[length + strings : length + strings + strings_bytes]
+        self.types, self.names = [Type("", "void", 0)], {}
+        at, end = length + types, length + types + types_bytes
+        while at < end:
+            at = self.read_type(data, at)
+        for number, one in enumerate(self.types):
+            self.names.setdefault((essential(one.name), one.kind), []).append(number)
+
+    def text(self, offset):
+        return self.strings[offset : self.strings.index(b"\0", offset)].decode()
+
+    def read_type(self, data, at):
+        name, info, size = struct.unpack_from("<III", data, at)
+        at += 12
+        count, kind = info & 0xFFFF, KINDS[info >> 24 & 31]
+        members = []
+        words = {"struct": 3, "union": 3, "enum": 2, "enum64": 3, "func_proto": 2, "datasec": 3}
+        for _ in range(count if kind in words else 0):
+            entry = struct.unpack_from(f"<{words[kind]}I", data, at)
+            at += 4 * words[kind]
+            if kind in ("struct", "union", "enum", "enum64"):
+                members.append((self.text(entry[0]), entry[1]))
+        target = size
+        if kind == "array":
+            target = struct.unpack_from("<I", data, at)[0]
+        at += {"int": 4, "array": 12, "var": 4, "decl_tag": 4}.get(kind, 0)
+        self.types.append(Type(self.text(name), kind, size, members, target))
+        return at
+
+    def plain(self, number):
+        """Without typedefs and qualifiers."""
+        while self.types[number].kind in ("typedef", "const", "volatile", "restrict", "type_tag"):
+            number = self.types[number].target
+        return number
+
+
+def essential(name):
+    """A name without its flavour: dentry___anonymous is dentry."""
+    return name.split("___", 1)[0]
+
+
+def access_path(btf, number, access):
+    """The names of an access such as 0:3:1, and the types on the way; indices of arrays as numbers."""
+    steps = [int(step) for step in access.split(":")][1:]
+    names, number = [], btf.plain(number)
+    for step in steps:
+        one = btf.types[number]
+        if one.kind == "array":
+            names.append(step)
+            number = btf.plain(one.target)
+        else:
+            name, target = one.members[step]
+            names.append(name)
+            number = btf.plain(target)
+    return names
+
+
+def find_member(btf, number, name):
+    """The plain type of a member, also of an unnamed struct or union inside."""
+    for member, target in btf.types[number].members:
+        target = btf.plain(target)
+        if member == name:
+            return target
+        if not member and btf.types[target].kind in ("struct", "union"):
+            inner = find_member(btf, target, name)
+            if inner is not None:
+                return inner
+    return None
+
+
+def resolves(kernel, kind, local, names):
+    """Whether a type of the kernel has what the relocation asks for."""
+    for number in kernel.names.get((essential(local.name), local.kind), ()):
+        if kind in TYPE:
+            return True
+        if kind in ENUM:
+            if any(essential(name) == essential(names[0])
+                   for name, _ in kernel.types[number].members):
+                return True
+            continue
+        at = kernel.plain(number)
+        for name in names:
+            one = kernel.types[at]
+            if isinstance(name, int):
+                at = kernel.plain(one.target) if one.kind == "array" else None
+            elif one.kind in ("struct", "union"):
+                at = find_member(kernel, at, name) if name else at
+            else:
+                at = None
+            if at is None:
+                break
+        else:
+            return True
+    return False
+
+
+def section(path, wanted):
+    """A section of a 64-bit ELF file."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at = struct.unpack_from("<Q", data, 0x28)[0]
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    heads = [struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(count)]
+    texts = heads[names][4]
+    for name, _, _, _, offset, length in heads:
+        start = texts + name
+        if data[start : data.index(b"\0", start)].decode() == wanted:
+            return data[offset : offset + length]
+    raise ValueError(f"{path} has no section {wanted}")
+
+
+def relocations(path):
+    """All of an object: {(access as text): (kind, local type, names)}, once each."""
+    btf, data = Btf(section(path, ".BTF")), section(path, ".BTF.ext")
+    length = struct.unpack_from("<I", data, 4)[0]
+    start, size = struct.unpack_from("<II", data, 24)
+    at, end = length + start + 4, length + start + size
+    record = struct.unpack_from("<I", data, length + start)[0]
+    found = {}
+    while at < end:
+        count = struct.unpack_from("<I", data, at + 4)[0]
+        at += 8
+        for _ in range(count):
+            _, number, access, kind = struct.unpack_from("<4I", data, at)
+            at += record
+            number = btf.plain(number) if kind not in TYPE else number
+            local = btf.types[number]
+            if kind in ENUM:
+                names = [local.members[int(btf.text(access).split(":")[0])][0]]
+            elif kind in FIELD:
+                names = access_path(btf, number, btf.text(access))
+            else:
+                names = []
+            text = ".".join([essential(local.name), *map(str, names)])
+            if kind not in EXISTS and kind != 6:  # 6 is the id in the object's own types
+                found[text, kind] = (kind, local, names)
+    return btf, found
+
+
+def unresolved(object_path, kernel):
+    """What the kernel's types cannot satisfy and nobody expects: a list of texts, sorted."""
+    missing, there = set(), set()
+    for (text, _), (kind, local, names) in relocations(object_path)[1].items():
+        (there if resolves(kernel, kind, local, names) else missing).add(text)
+    left = {text for text in missing if not guarded(text, missing, there)}
+    return sorted(left), len(there)
+
+
+def guarded(text, missing, there):
+    if text in OPTIONAL or any(text.startswith(f"{name}.") for name in OPTIONAL):
+        return True
+    return any(text in group and group & there - missing for group in ALTERNATIVES)
+
+
+# --- types out of a kernel's image ---
+
+
+def unpacked(data):
+    """What is packed inside an image, and the image itself."""
+    yield data
+    for magic, command in (
+        (b"\xfd7zXZ\0", ["xz", "-dcq"]),
+        (b"\x28\xb5\x2f\xfd", ["zstd", "-dcq"]),
+        (b"\x1f\x8b\x08", ["gzip", "-dcq"]),
+        (b"\x02\x21\x4c\x18", ["lz4", "-dcq"]),
+    ):
+        at = data.find(magic)
+        while at >= 0:
+            # What follows the packed part makes the tool complain after it has done its work.
+            done = subprocess.run(
+                command, input=data[at:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            if len(done.stdout) > 4 << 20:
+                yield done.stdout
+            at = data.find(magic, at + 1)
+
+
+def types_of_image(path):
+    """The BTF of a kernel's image, or None."""
+    with open(path, "rb") as file:
+        data = file.read()
+    for part in unpacked(data):
+        for found in re.finditer(rb"\x9f\xeb\x01\0\x18\0\0\0", part):
+            words = struct.unpack_from("<IIII", part, found.start() + 8)
+            if words[0] == 0 and words[1] == words[2] and words[1] > 1 << 20:
+                return part[found.start() : found.start() + 24 + words[2] + words[3]]
+    return None
+
+
+def main(path, *kernels):
+    failed = False
+    for name in kernels:
+        with open(name, "rb") as file:
+            left, there = unresolved(path, Btf(file.read()))
+        print(f"{name}: {there} accesses resolve{'; not: ' * bool(left)}{', '.join(left)}")
+        failed |= bool(left)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

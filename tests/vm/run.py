@@ -1,0 +1,177 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Boots Debian kernels in QEMU and holds what Faultline records there against strace, mincore,
+getrusage and the workloads' own accounts: each layer in each variant that the kernel has. Prints
+kernel, layer, variant and result. Needs no root and no KVM (scripts/setup.sh vm).
+
+usage: tests/vm/run.py [OPTION...] [VERSION...]
+    --arch amd64|arm64   what the guests are; what is not this machine's is built first
+    --quick              fewer jobs, and each kernel but once
+    --parallel N         so many guests at a time (1)
+    --seconds N          begin no job later in a guest's life; those left are skipped
+    --cache DIR          where packages are kept (build/vm)
+    --keep               leave what the guests wrote
+
+VERSION is such as 6.12; all of the matrix by default. What cannot be fetched is skipped, and said
+to be.
+"""
+import argparse
+import concurrent.futures
+import os
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import cross
+import guest
+import jobs
+import kernels
+import relocations
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# The versions, and what a guest of it needs said.
+MATRIX = {"amd64": ["5.10", "6.1", "6.12", "6.18", "7.2"], "arm64": ["6.1", "6.12", "7.2"]}
+TOO_OLD = ("5.10",)
+HERE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
+# A CPU without cmpxchg16b for those whose allocator misuses it under emulation.
+CPUS = {("amd64", "6.12"): "max,-cx16"}
+WORKLOADS = ("calls", "mapper", "spawner", "span_marks", "hotread")
+SECONDS = 3000  # for all jobs of a guest
+
+
+class Table:
+    """Lines of results, and their sum."""
+
+    def __init__(self):
+        self.passed = self.failed = self.absent = self.late = 0
+        self.skipped = []
+
+    def line(self, kernel, layer, variant, name, result):
+        print(f"{kernel:<18} {layer:<10} {variant:<12} {name:<18} {result}", flush=True)
+
+    def skip(self, kernel, reason):
+        self.skipped.append(kernel)
+        self.line(kernel, "-", "-", "-", f"skipped: {reason}")
+
+    def judge_types(self, kernel, label, options):
+        """Whether the kernel's types have all that the BPF object reads: no boot is needed."""
+        path = os.path.join(options.build, "bpf/faultline.bpf.o")
+        with open(kernel.btf, "rb") as file:
+            left, there = relocations.unresolved(path, relocations.Btf(file.read()))
+        self.passed, self.failed = self.passed + (not left), self.failed + bool(left)
+        result = f"FAIL: do not resolve: {', '.join(left)}" if left else f"ok: {there} resolve"
+        self.line(label, "-", "-", "relocations", result)
+
+    def judge(self, kernel, job, results):
+        try:
+            results.ended_well()
+            result, self.passed = f"ok: {job.judge(results)}{results.chosen(job)}", self.passed + 1
+        except jobs.Absent as reason:
+            result, self.absent = f"not here: {reason}", self.absent + 1
+        except jobs.NoTime as reason:
+            result, self.late = f"skipped: {reason}", self.late + 1
+        except (jobs.Wrong, KeyError, TypeError, ValueError) as error:
+            kind = "" if isinstance(error, jobs.Wrong) else f"{type(error).__name__} "
+            result, self.failed = f"FAIL: {kind}{error}", self.failed + 1
+        self.line(kernel, job.layer, job.variant, job.name, result)
+
+
+def make_root(architecture, build, places, workloads):
+    root = guest.Root(guest.ARCHITECTURES[architecture], places)
+    root.add_program(os.path.join(build, "faultline"))
+    for name in workloads:
+        root.add_program(os.path.join(build, "tests/live", name))
+    # The C library opens it when a thread ends by itself.
+    root.add_library("libgcc_s.so.1")
+    busybox, strace = root.find("busybox"), root.find("strace")
+    root.put(busybox, "/bin/busybox")
+    root.add_program(strace)
+    # A program that a shell cannot do by itself.
+    root.put(busybox, "/bin/true-by-exec")
+    return root
+
+
+def run_guest(kernel, label, todo, options, table, parameters=""):
+    started = time.monotonic()
+    root = make_root(options.arch, options.build, options.places, WORKLOADS)
+    try:
+        plan = f"SECONDS_LEFT={options.seconds}\n" + "".join(job.plan() for job in todo)
+        cpu = CPUS.get((options.arch, kernel.version), "max")
+        outcome = guest.boot(
+            kernel, root, plan, options.seconds + jobs.LIMIT + 60, parameters=parameters, cpu=cpu
+        )
+    finally:
+        root.remove()
+    try:
+        for job in todo:
+            table.judge(label, job, jobs.Results(outcome, job.id, options.faultline))
+        if outcome.reason:
+            table.failed += 1
+            table.line(label, "-", "-", "-", f"FAIL: {outcome.reason}")
+            print("\n".join(f"      {line}" for line in outcome.console.splitlines()[-25:]))
+    finally:
+        if options.keep:
+            print(f"      {outcome.top} is kept")
+        else:
+            outcome.remove()
+    print(f"{label}: {time.monotonic() - started:.0f} s", flush=True)
+
+
+def run_version(version, packages, options, table):
+    try:
+        kernel = kernels.Kernel(packages, version)
+    except (kernels.Unavailable, OSError, subprocess.SubprocessError) as error:
+        table.skip(version, error)
+        return
+    print(f"=== {kernel.name}", flush=True)
+    if version in TOO_OLD:
+        run_guest(kernel, version, jobs.for_old_kernel(), options, table)
+        return
+    table.judge_types(kernel, version, options)
+    run_guest(kernel, version, jobs.for_kernel(options.quick), options, table)
+    if not options.quick:
+        run_guest(kernel, f"{version} preempted", jobs.for_crowd(), options, table, "preempt=full")
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--arch", choices=sorted(MATRIX), default="amd64")
+    parser.add_argument("--cache")
+    parser.add_argument("--parallel", type=int, default=1)
+    parser.add_argument("--seconds", type=int, default=SECONDS)
+    parser.add_argument("versions", nargs="*")
+    options = parser.parse_args()
+    here = os.environ.get("BUILD", os.path.join(TOP, "build"))
+    options.build = os.path.abspath(here)
+    options.faultline = os.path.join(os.path.abspath(here), "faultline")
+    options.places = [""]
+    packages = kernels.Packages(options.cache or os.path.join(here, "vm"), options.arch)
+    table = Table()
+    if options.arch != HERE:
+        options.build = os.path.join(packages.top, "build")
+        programs = ["faultline", *(f"tests/live/{name}" for name in WORKLOADS)]
+        options.places = [cross.build(packages, TOP, options.build, programs)]
+    try:
+        packages.all_names()
+    except (kernels.Unavailable, OSError, subprocess.SubprocessError):
+        pass  # each kernel then says why it is skipped
+    versions = options.versions or MATRIX[options.arch]
+    with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
+        for done in [pool.submit(run_version, v, packages, options, table) for v in versions]:
+            done.result()
+    print(
+        f"{table.passed} passed, {table.failed} failed, {table.absent} not in that kernel, "
+        f"{table.late} jobs skipped for want of time, "
+        f"{len(table.skipped)} kernels skipped{': ' * bool(table.skipped)}"
+        f"{', '.join(table.skipped)}"
+    )
+    return 1 if table.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
