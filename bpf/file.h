@@ -243,14 +243,15 @@ static __always_inline bool file_nameless(const struct file_facts *facts)
 
 /* What is known of the file without its path. In a frame of its own: the deepest chain of calls
  * ends in the path's, and has to stay within the kernel's 512 bytes of stack. */
-static __noinline int file_describe(struct event_file *record, struct file_facts *facts)
+static __noinline int file_describe(struct event_file *record, struct file_facts *facts,
+				    struct file_key *key)
 {
 	struct inode *inode = facts->inode;
 	struct super_block *sb = KREAD(inode, inode, i_sb);
 
-	record->ino = KREAD(inode, inode, i_ino);
-	record->dev = inode_dev(inode);
-	record->generation = inode_generation(inode);
+	record->ino = key->ino;
+	record->dev = key->dev;
+	record->generation = key->generation;
 	record->mode = KREAD(inode, inode, i_mode);
 	record->rdev = KREAD(inode, inode, i_rdev);
 	record->class = file_class(inode);
@@ -263,7 +264,8 @@ static __noinline int file_describe(struct event_file *record, struct file_facts
 }
 
 /* Sends the record that says what `id` stands for. */
-static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 size)
+static __noinline int file_announce(struct file_facts *facts, struct file_key *key, __u32 id,
+				    __s64 size)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct file_making *making = scratch_get();
@@ -279,7 +281,7 @@ static __noinline int file_announce(struct file_facts *facts, __u32 id, __s64 si
 	}
 	record = (struct event_file *)making->record;
 	walk = &making->walk;
-	file_describe(record, facts);
+	file_describe(record, facts, key);
 	record->size_bytes = size;
 	record->id = id;
 	record->flags = 0;
@@ -364,7 +366,7 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 				return entry->id;
 		}
 	}
-	file_announce(facts, id, size);
+	file_announce(facts, &key, id, size);
 	return id;
 }
 
