@@ -46,6 +46,23 @@ int trace_writer_open(struct trace_writer **writer, int fd, const struct trace_h
 int trace_writer_append(struct trace_writer *writer, enum trace_kind kind, unsigned int lane,
 			const uint64_t *values);
 
+/* Where the values of a column stand in the records that rows are made of. */
+struct trace_field {
+	uint16_t offset;
+	uint8_t bytes; /* of an unsigned number: 2, 4 or 8; 0: the column is 0 */
+	uint8_t shift; /* to the left */
+};
+
+/*
+ * Appends many rows at once, column by column, for a quarter of what that costs one by one: `count`
+ * records, `stride` bytes apart, with a field for each column. Returns how many were appended:
+ * fewer, or none, where the next one does not belong into the block that is open (its duration is
+ * long, a gap is before it, none is open). That one is to be appended by trace_writer_append.
+ */
+size_t trace_writer_append_run(struct trace_writer *writer, enum trace_kind kind, unsigned int lane,
+			       const void *records, size_t stride, size_t count,
+			       const struct trace_field *fields);
+
 /*
  * The id of a string, which is written before the first row that uses the id. Never 0 for a
  * non-empty string; 0 for the empty one and on error. The table of known strings is bounded: when
