@@ -342,7 +342,7 @@ class Trace:
             max_buffer_size=0,
         )
         unpacker.feed(unzip.stdout)
-        self.header, self.totals = next(unpacker), None
+        self.header, self.totals, self.flushed = next(unpacker), None, 0
         self.strings, self.blocks = {0: b""}, collections.defaultdict(list)
         for block in unpacker:
             kind = block["block"]
@@ -351,6 +351,8 @@ class Trace:
                     self.strings[number] = text if isinstance(text, bytes) else os.fsencode(text)
             elif kind == "totals":
                 self.totals = block
+            elif kind == "flush":
+                self.flushed = block["t0"]
             elif kind != "index":
                 self.blocks[kind].append(block)
 

@@ -126,6 +126,32 @@ class Ending(unittest.TestCase):
         self.assertEqual(text.returncode, 0)
         self.assertIn(b"incomplete", b" ".join(text.stdout.splitlines()[:24]).lower())
 
+    def test_kill_idle(self):
+        """How long a job ran that did nothing at its end is known up to the last flush."""
+        directory = machine().new_dir()
+        started_ns = time.monotonic_ns()
+        tracer = machine().start(
+            [machine().faultline, "run", "-o", f"{directory}/trace.flt", "--", "sleep", "60"],
+            stderr=subprocess.DEVNULL,
+        )
+        path = f"{directory}/trace.flt"
+
+        def written():
+            there = os.path.exists(path) and os.path.getsize(path)
+            return there and Trace(path).flushed > started_ns + 3_000_000_000
+
+        self.assertTrue(wait_until(written))
+        job = children_of(tracer.pid)
+        tracer.kill()
+        tracer.wait()
+        for pid in job:
+            os.kill(pid, signal.SIGKILL)
+        report = report_of(path)
+        last = Trace(path).flushed
+        start = min(row["time"] for row in Trace(path).dicts("exec"))
+        self.assertIs(report["trace"]["complete"], False)
+        self.assertEqual(report["trace"]["duration_ns"], last - start)
+
     def programs_of(self, pid):
         """Numbers of the BPF programs that a process holds."""
         programs = set()

@@ -123,8 +123,12 @@ static void find_span(struct job_trace *trace)
 	if (trace->totals) {
 		start = trace->totals->start_ns;
 		end = trace->totals->end_ns;
-	} else if (start == UINT64_MAX) {
-		start = end = trace->header->clock_monotonic_ns;
+	} else {
+		uint64_t flushed = trace_reader_flushed_ns(trace->reader);
+
+		if (start == UINT64_MAX)
+			start = end = trace->header->clock_monotonic_ns;
+		end = flushed > end ? flushed : end;
 	}
 	trace->start_ns = clock_shifted(trace->clock, start);
 	trace->end_ns = clock_shifted(trace->clock, end);

@@ -22,6 +22,8 @@ enum block_type block_type_of(const struct mp_value *name, enum trace_kind *kind
 		return BLOCK_INDEX;
 	if (mp_is(name, FORMAT_TOTALS))
 		return BLOCK_TOTALS;
+	if (mp_is(name, FORMAT_FLUSH))
+		return BLOCK_FLUSH;
 	return BLOCK_UNKNOWN;
 }
 

@@ -9,7 +9,15 @@
 #include "format.h"
 #include "mp.h"
 
-enum block_type { BLOCK_ROWS, BLOCK_STRINGS, BLOCK_ARGS, BLOCK_INDEX, BLOCK_TOTALS, BLOCK_UNKNOWN };
+enum block_type {
+	BLOCK_ROWS,
+	BLOCK_STRINGS,
+	BLOCK_ARGS,
+	BLOCK_INDEX,
+	BLOCK_TOTALS,
+	BLOCK_FLUSH,
+	BLOCK_UNKNOWN
+};
 
 struct block {
 	enum block_type type;

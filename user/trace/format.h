@@ -8,8 +8,9 @@
  *   string   {"block": "string", "n": N, "id": COLUMN, "text": [str or bin, ...]}
  *            with "of": "args" for those that are the arguments of spans and instants
  *   rows     {"block": KIND, "n": N, "t0": ns, NAME: COLUMN, ...}              see schema.h
- *   index    {"block": "index", "n": N, "previous": OFFSET or 0, "kinds": [KIND, ...],
- *             "kind", "offset", "rows", "start", "end": COLUMN}
+ *   flush    {"block": "flush", "n": 0, "t0": ns}   about every second: all that came before this
+ * time is in the file, but for what is younger than a second index    {"block": "index", "n": N,
+ * "previous": OFFSET or 0, "kinds": [KIND, ...], "kind", "offset", "rows", "start", "end": COLUMN}
  *   totals   {"block": "totals", "start_ns", "end_ns", "exit_code", "operations": [...],
  *             "kinds": [...], "survivors": [pid, ...]}
  *
@@ -32,6 +33,7 @@
 #define FORMAT_STRING "string"
 #define FORMAT_ARGS "args" /* what strings are of; in an index, the kind of such a block */
 #define FORMAT_INDEX "index"
+#define FORMAT_FLUSH "flush"
 #define FORMAT_TOTALS "totals"
 
 /* Numbers that an index gives to string blocks; row blocks have their enum trace_kind. */

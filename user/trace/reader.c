@@ -31,6 +31,7 @@ struct trace_reader {
 	struct trace_totals totals;
 	struct catalog catalog;
 	struct trace_error incomplete; /* empty when complete */
+	uint64_t flushed_ns;	       /* of an incomplete one: up to when it was written */
 	struct trace_error damage;     /* the first block that was passed over; empty for none */
 	uint64_t damaged_blocks, damaged_rows[TRACE_KIND_COUNT];
 	struct trace_error damage_text; /* all of it, in words */
@@ -200,6 +201,8 @@ static int survey_frame(struct trace_reader *reader, struct mp content, struct p
 		return texts_add(&reader->catalog.texts, &block);
 	if (!err && block.type == BLOCK_ARGS)
 		return survey_args(reader, &block, place);
+	if (!err && block.type == BLOCK_FLUSH && block.t0 > reader->flushed_ns)
+		reader->flushed_ns = block.t0;
 	if (err || block.type != BLOCK_ROWS)
 		return err;
 	err = survey_rows(reader, &block, place);
@@ -457,6 +460,11 @@ const struct trace_totals *trace_reader_totals(const struct trace_reader *reader
 const char *trace_reader_incomplete(const struct trace_reader *reader)
 {
 	return reader->incomplete.text[0] ? reader->incomplete.text : NULL;
+}
+
+uint64_t trace_reader_flushed_ns(const struct trace_reader *reader)
+{
+	return reader->flushed_ns;
 }
 
 size_t trace_reader_block_count(const struct trace_reader *reader)

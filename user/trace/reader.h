@@ -50,6 +50,9 @@ const struct trace_header *trace_reader_header(const struct trace_reader *reader
 const struct trace_totals *trace_reader_totals(const struct trace_reader *reader);
 /* NULL when complete, else why not, in words. */
 const char *trace_reader_incomplete(const struct trace_reader *reader);
+/* Up to when an incomplete trace was written, whether anything happened or not; 0 if it does not
+ * say. */
+uint64_t trace_reader_flushed_ns(const struct trace_reader *reader);
 
 /*
  * Notes that a block could not be read (trace_reader_read and trace_reader_view said -EINVAL, and

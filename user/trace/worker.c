@@ -131,7 +131,7 @@ static int do_job(struct worker *worker, struct job *job)
 		return write_rows(worker, job);
 	case JOB_STRINGS:
 		return write_names(worker, &job->object, job->entry);
-	case JOB_HEADER:
+	case JOB_OBJECT:
 		return output_object(&worker->output, &job->object, ROOM_FOR_NAMES);
 	case JOB_SETTLE:
 		return settle(worker);
@@ -145,7 +145,8 @@ static int do_job(struct worker *worker, struct job *job)
 static void note_outcome(struct worker *worker, const struct job *job, int err)
 {
 	bool full = output_is_full(err);
-	bool names = job->type == JOB_STRINGS || job->type == JOB_SETTLE ||
+	bool names = job->type == JOB_STRINGS || job->type == JOB_OBJECT ||
+		     job->type == JOB_SETTLE ||
 		     (job->type == JOB_ROWS && trace_schemas[job->kind].names);
 
 	if (err && !full && !worker->error)

@@ -12,7 +12,7 @@
 #include "output.h"
 #include "rows.h"
 
-enum job_type { JOB_ROWS, JOB_STRINGS, JOB_HEADER, JOB_SETTLE, JOB_TOTALS };
+enum job_type { JOB_ROWS, JOB_STRINGS, JOB_OBJECT, JOB_SETTLE, JOB_TOTALS };
 
 struct job {
 	enum job_type type;

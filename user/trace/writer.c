@@ -63,7 +63,7 @@ struct trace_writer {
 	struct open_block *blocks[TRACE_KIND_COUNT]; /* NULL or block_count() of each */
 	uint64_t appended[TRACE_KIND_COUNT];
 	uint64_t refused[TRACE_KIND_COUNT];
-	uint64_t now_ns, next_look_ns; /* of trace_writer_tick */
+	uint64_t now_ns, next_look_ns, next_flush_ns; /* of trace_writer_tick */
 	size_t operation_count;
 	struct strings strings;
 	struct string_block texts[TEXT_SORTS]; /* not queued yet */
@@ -444,6 +444,22 @@ static uint64_t oldest_block(const struct trace_writer *writer, enum trace_kind 
 	return oldest;
 }
 
+/* Says how far the trace has come, for one that is cut: its last event may be long ago. */
+static void queue_flush(struct trace_writer *writer)
+{
+	struct job job = { .type = JOB_OBJECT };
+
+	pack_map(&job.object, 3);
+	pack_cstring(&job.object, "block");
+	pack_cstring(&job.object, FORMAT_FLUSH);
+	pack_cstring(&job.object, "n");
+	pack_uint(&job.object, 0);
+	pack_cstring(&job.object, "t0");
+	pack_uint(&job.object, writer->now_ns);
+	worker_queue(&writer->worker, &job);
+	writer->next_flush_ns = writer->now_ns + BLOCK_AGE_NS;
+}
+
 /* Rows have no clock: a block counts as begun at the tick before its first row, at most a tick too
  * early. So nothing needs looking at before the oldest block of the last look is a second old. */
 int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns)
@@ -453,6 +469,8 @@ int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns)
 
 	err = err ? err : worker_full(&writer->worker);
 	writer->now_ns = now_ns;
+	if (now_ns >= writer->next_flush_ns)
+		queue_flush(writer);
 	if (now_ns < writer->next_look_ns)
 		return err;
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
@@ -540,7 +558,7 @@ int trace_writer_open(struct trace_writer **result, int fd, const struct trace_h
 		      const struct trace_writer_options *options)
 {
 	struct trace_writer *writer = calloc(1, sizeof(*writer));
-	struct job job = { .type = JOB_HEADER };
+	struct job job = { .type = JOB_OBJECT };
 	unsigned int lanes = options && options->lanes ? options->lanes : 1;
 	int err;
 

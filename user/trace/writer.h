@@ -76,8 +76,8 @@ uint32_t trace_writer_string(struct trace_writer *writer, const void *bytes, siz
  */
 uint32_t trace_writer_args(struct trace_writer *writer, const void *bytes, size_t length);
 
-/* Writes out blocks whose oldest row was appended a second or more before `now_ns` (any clock, the
- * same at each call). To be called often. */
+/* Writes out blocks whose oldest row was appended a second or more before `now_ns` (of the clock of
+ * the rows), and about every second that it has come so far. To be called often. */
 int trace_writer_tick(struct trace_writer *writer, uint64_t now_ns);
 /* Whether an error means that the disk is full: more may find room later. */
 bool trace_writer_is_full(int error);
