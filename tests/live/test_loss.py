@@ -11,13 +11,14 @@ FIRST_SCREEN = 24  # lines
 
 
 class Loss(unittest.TestCase):
-    def record(self, *work, arguments=()):
+    def record(self, *work, arguments=(), threads=2):
         """Reads of a cached file by a program that makes no other pread64."""
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
         with open(data, "rb") as file:
             file.read()
-        recording = Recording([static_program("hotread"), data, out, "2", *work], *arguments)
+        job = [static_program("hotread"), data, out, str(threads), *work]
+        recording = Recording(job, *arguments)
         return recording, account(out)["reads"], data
 
     def test_full_speed(self):
@@ -39,6 +40,22 @@ class Loss(unittest.TestCase):
             if lost["total"]:
                 break
         self.assertGreater(lost["total"], 0, "nothing was lost: this tests nothing")
+        self.check_adds_up(recording, reads)
+        self.check_words(recording, lost["total"])
+
+    def test_many_threads(self):
+        """Threads that take turns on few CPUs, with buffers that are too small and large enough."""
+        for buffer in ("4K", "8M"):
+            with self.subTest(buffer):
+                recording, reads, _ = self.record(
+                    "reads", "10000", arguments=["--buffer", buffer], threads=16
+                )
+                self.assertEqual(reads, 160000)
+                self.check_adds_up(recording, reads)
+
+    def check_adds_up(self, recording, reads):
+        """What was written and what was lost are together what was made, kind by kind."""
+        lost = recording.report["trace"]["lost"]
         self.assertEqual(recording.operations()["pread64"], (reads, 0))
         kinds = recording.trace.totals["kinds"]
         for kind in kinds:
@@ -50,7 +67,6 @@ class Loss(unittest.TestCase):
         self.assertEqual(lost["total"], sum(n or 0 for n in lost["by_layer"].values()))
         calls = sum(kind["events"] for kind in kinds if kind["kind"].startswith("syscall"))
         self.assertEqual(calls, sum(count for count, _ in recording.operations().values()))
-        self.check_words(recording, lost["total"])
 
     def check_words(self, recording, lost):
         """Both the summary of the run and the first screen of the report say how many."""
