@@ -22,7 +22,7 @@ MODES = """sequential random advised_random private_write shared_write populate 
     read readahead fadvise sendfile""".split()
 QUICK_MODES = ["random", "shared_write", "populate", "threads", "read_into", "pread"]
 DATA_MIB = 4
-LIMIT = 120  # seconds for one job; only to end what hangs
+LIMIT = 900  # seconds for one job; only to end what hangs
 
 
 class Wrong(Exception):
@@ -141,7 +141,12 @@ def nothing_lost(report):
 def judge_calls(results):
     report, theirs = results.report(), strace_counts(results.text("strace"))
     check(theirs, f"strace counted nothing: {(results.text('stderr') or '').strip()}")
-    ours, lost = call_counts(report), report["trace"]["lost"]["by_layer"]["syscall"] or 0
+    # strace has one name for all that fcntl and ioctl do, and counts the first execve, too.
+    ours = {op: counts for op, counts in call_counts(report).items()
+            if not op.startswith(("fcntl_", "ioctl_"))}
+    count, errors = theirs.get("execve", (1, 0))
+    theirs["execve"] = (count - 1, errors)
+    lost = report["trace"]["lost"]["by_layer"]["syscall"] or 0
     check(len(ours) > 30, f"only {len(ours)} kinds of calls")
     if lost and attach_of(report, "syscall") == "tp_btf":
         # Preempted, it is passed over: what is missing is told to be lost.
@@ -194,7 +199,10 @@ def judge_spans(results):
         if call["what"] == "begin":
             begun[call["name"]] = begun.get(call["name"], 0) + 1
     check(begun, "no span was begun")
-    equal({row["name"]: row["count"] for row in report["spans"] or []}, begun, "spans by name")
+    told = {}
+    for row in report["spans"] or []:
+        told[row["name"]] = told.get(row["name"], 0) + row["count"]
+    equal(told, begun, "spans by name")
     return f"{sum(begun.values())} spans"
 
 
@@ -202,7 +210,9 @@ def judge_tiny(results):
     report, reads = results.report(), results.account()["reads"]
     lost = report["trace"]["lost"]
     check(lost["total"] > 0, "nothing was lost: this tests nothing")
-    equal(call_counts(report)["pread64"], (reads, 0), "reads by the kernel's count")
+    # The dynamic loader reads its libraries by the same call.
+    count, errors = call_counts(report)["pread64"]
+    check(reads <= count < reads + 20 and not errors, f"{count} reads counted of {reads}")
     counted = sum(count for count, _ in call_counts(report).values())
     equal(len(results.printed("syscall")) + lost["by_layer"]["syscall"], counted,
           "rows and lost calls, the kernel's count")
@@ -213,7 +223,7 @@ def judge_crowd(results):
     """Many threads on few CPUs: what the kernel passed over is told, and nothing else is missing."""
     report, reads = results.report(), results.account()["reads"]
     lost = report["trace"]["lost"]["by_layer"].get("syscall") or 0
-    count = call_counts(report)["pread64"][0]
+    count = file_row(report, "/mnt/hot")["read"]["count"]
     check(count <= reads <= count + lost, f"{count} counted and {lost} lost of {reads} reads")
     if attach_of(report, "syscall") == "tp":
         equal(count + lost, reads, "counted and lost reads")
@@ -274,10 +284,10 @@ mapper $mode /mnt/data-$mode account-$mode /mnt/other || exit; done'"""
 READERS = """mkdir -p /mnt/readers; n=10000
 for way in clone exec_chain fork leader_gone spawn thread_exec thread_fork vfork; do
 head -c $n /dev/urandom >/mnt/readers/$way; n=$((n + 1000)); done
-$RUN -- sh -c 'spawner /mnt/readers account && for i in $(seq 20); do true-by-exec; done'"""
+$RUN -- sh -c 'spawner /mnt/readers account && for i in $(seq 20); do /usr/bin/true; done'"""
 SPANS = "$RUN -- span_marks account threads"
 TINY = """head -c 1048576 /dev/urandom >/mnt/hot
-for reads in 20000 60000 200000; do $RUN --force --buffer 4K -- hotread /mnt/hot account 2 reads $reads
+for reads in 10000 40000 160000; do $RUN --force --buffer 4K -- hotread /mnt/hot account 2 reads $reads
 faultline report --format json trace.flt | grep -q '"total":[1-9]' && break; done; true"""
 CROWD = """head -c 1048576 /dev/urandom >/mnt/hot
 $RUN -- hotread /mnt/hot account 12 reads 2500"""

@@ -22,6 +22,11 @@ OPTIONAL = {
     "backing_file": "overlay files' own kind of file, since 6.5",
     "backing_file.user_path": "was real_path before 6.8",
     "rw_semaphore.owner": "not on PREEMPT_RT",
+    # File systems that are modules have types of their own, which come when they are loaded.
+    "btrfs_inode": "a module's",
+    "btrfs_root": "a module's",
+    "ovl_entry": "a module's",
+    "ovl_inode": "a module's",
 }
 
 KINDS = dict(enumerate("void int ptr array struct union enum fwd typedef volatile const restrict "
