@@ -222,7 +222,7 @@ class Ending(unittest.TestCase):
             os.setsid()
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 
-        running = Running(2, "ignore", preexec_fn=take_terminal, pass_fds=[slave])
+        running = Running(8, "ignore", preexec_fn=take_terminal, pass_fds=[slave])
         os.close(slave)
         os.write(master, b"\x03")
         self.assertEqual(running.wait(), 0)
