@@ -74,6 +74,10 @@ static int load_row(struct file_table *table, uint64_t id, const struct file *ro
 	bool added;
 	int status;
 
+	if (table->most && table->count >= table->most && !map_find(&table->identities, identity)) {
+		table->beyond++;
+		return 0;
+	}
 	number = map_add(&table->identities, identity, &added);
 	if (!number)
 		return -ENOMEM;

@@ -28,6 +28,8 @@ struct file {
 struct file_table {
 	struct file *files; /* number 0 is FILE_UNKNOWN */
 	size_t count, room;
+	size_t most;	 /* files there may be; 0 for any number ... */
+	uint64_t beyond; /* ... and how many rows of others were passed over: FILE_UNKNOWN */
 	struct trace_reader *const *traces;
 	size_t trace_count;
 	struct map *ids;       /* of each trace: id -> number, time of the row */

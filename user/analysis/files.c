@@ -380,11 +380,59 @@ bool files_used(const struct measured *measured, uint32_t file, struct file_view
 	return true;
 }
 
+/* A row for files that there is no room for one by one. */
+static int add_others(struct table *table, const struct files *files, const struct line *lines,
+		      size_t count)
+{
+	struct file_view others = view_of(files, lines[0].file);
+	char name[64];
+
+	for (size_t i = 1; i < count; i++) {
+		const struct file_view view = view_of(files, lines[i].file);
+
+		others.time_ns += view.time_ns;
+		others.fetched_bytes += view.fetched_bytes;
+		others.created_bytes += view.created_bytes;
+		others.opens += view.opens;
+		others.written_pages += view.written_pages;
+		for (size_t j = 0; j < USES; j++)
+			tally_fold(&others.tallies[j], &view.tallies[j]);
+		for (size_t j = 0; j < ACCESSES * PATTERNS; j++)
+			others.patterns[j / PATTERNS][j % PATTERNS] +=
+				view.patterns[j / PATTERNS][j % PATTERNS];
+		others.unattributed.events += view.unattributed.events;
+		others.unattributed.fetched_bytes += view.unattributed.fetched_bytes;
+		others.unattributed.created_bytes += view.unattributed.created_bytes;
+	}
+	snprintf(name, sizeof(name), "other (%zu files)", count);
+	others.path = (struct table_text) { name, strlen(name) };
+	others.known = false;
+	others.ino = others.size_bytes = others.readahead_bytes = others.processes = TABLE_NO_UINT;
+	return table_add(table, &others);
+}
+
+static int set_note(struct table *table, const struct job *job)
+{
+	char note[256];
+	int used = 0;
+
+	if (job->lost)
+		used = snprintf(note, sizeof(note), "lost events are missing here");
+	if (job->files.beyond)
+		used += snprintf(note + used, sizeof(note) - used,
+				 "%s%llu identities of files beyond the first %zu had no room in "
+				 "memory: what was done to them is in the row without a path "
+				 "(report --memory)",
+				 used ? "; " : "", (unsigned long long)job->files.beyond,
+				 job->files.most);
+	return used ? table_set_note(table, note) : 0;
+}
+
 static int fill(void *state, struct table *table)
 {
 	struct files *files = state;
 	struct line *lines;
-	size_t count;
+	size_t count, most;
 	int status = table_add_columns(table, TABLE_COLUMNS(first_columns));
 
 	table->recorded = files->job->layers;
@@ -394,19 +442,22 @@ static int fill(void *state, struct table *table)
 			offsetof(struct file_view, tallies) + i * sizeof(struct tally));
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
-	if (!status && files->job->lost)
-		status = table_set_note(table, "lost events are missing here");
+	if (!status)
+		status = set_note(table, files->job);
 	if (status)
 		return status;
 	lines = reallocarray(NULL, files->job->files.count, sizeof(*lines));
 	if (!lines)
 		return -ENOMEM;
 	count = make_lines(files, lines);
-	for (size_t i = 0; i < count && !status; i++) {
+	most = job_rows_most(files->job, table->column_count);
+	for (size_t i = 0; i < count && i < most && !status; i++) {
 		const struct file_view view = view_of(files, lines[i].file);
 
 		status = table_add(table, &view);
 	}
+	if (count > most && !status)
+		status = add_others(table, files, lines + most, count - most);
 	free(lines);
 	return status;
 }

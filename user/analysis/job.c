@@ -196,9 +196,16 @@ void job_pass_over(struct job *job, uint32_t trace, size_t block, const struct t
 int job_load(struct job *job, struct trace_reader *const *traces, const char *const *names,
 	     size_t trace_count, struct trace_error *error)
 {
+	return job_load_within(job, traces, names, trace_count, JOB_MEMORY_BYTES, error);
+}
+
+int job_load_within(struct job *job, struct trace_reader *const *traces, const char *const *names,
+		    size_t trace_count, uint64_t memory_bytes, struct trace_error *error)
+{
 	int status;
 
 	*job = (struct job) { .trace_count = trace_count,
+			      .memory_bytes = memory_bytes,
 			      .complete = true,
 			      .start_ns = UINT64_MAX };
 	job->traces = calloc(trace_count, sizeof(*job->traces));
@@ -218,6 +225,7 @@ int job_load(struct job *job, struct trace_reader *const *traces, const char *co
 		status = labels_init(&job->labels, traces);
 	if (!status)
 		open_spans_init(&job->spans);
+	job->files.most = job->processes.most = memory_bytes / 3 / JOB_ITEM_BYTES + 1;
 	for (uint32_t i = 0; i < trace_count && !status; i++) {
 		status = load_trace(job, i, error);
 		if (status && status != -ENOMEM)
@@ -239,6 +247,13 @@ void job_free(struct job *job)
 	labels_free(&job->labels);
 	open_spans_free(&job->spans);
 	*job = (struct job) { 0 };
+}
+
+#define CELL_BYTES 24 /* of a table, about */
+
+size_t job_rows_most(const struct job *job, size_t columns)
+{
+	return job->memory_bytes / 8 / CELL_BYTES / (columns ? columns : 1) + 1;
 }
 
 static void add_total(struct trace_operation_total *sum, const struct trace_operation_total *more)

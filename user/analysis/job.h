@@ -67,15 +67,29 @@ struct job {
 	uint64_t lost_spans;	       /* those of the span layer among them */
 	unsigned int layers;	       /* JOB_*: those that any of the traces recorded */
 	bool many_hosts;
+	uint64_t memory_bytes;
 };
 
-/* Takes in all of the traces but their events. Returns 0 or -errno; `error` says which and what. */
+/* Memory that is meant for what is made of a job by default. */
+#define JOB_MEMORY_BYTES (1ull << 30)
+/* What a process or a file takes of it at the most, with all that is summed up for it. */
+#define JOB_ITEM_BYTES 1024
+
+/* Takes in all of the traces but their events: of files and processes those that have room in a
+ * third of the memory each, the others are counted as beyond. Returns 0 or -errno; `error` says
+ * which and what. */
+int job_load_within(struct job *job, struct trace_reader *const *traces, const char *const *names,
+		    size_t trace_count, uint64_t memory_bytes, struct trace_error *error);
+/* The same within JOB_MEMORY_BYTES. */
 int job_load(struct job *job, struct trace_reader *const *traces, const char *const *names,
 	     size_t trace_count, struct trace_error *error);
 void job_free(struct job *job);
 
 /* A block of a trace that could not be read is passed over, and its rows are lost. */
 void job_pass_over(struct job *job, uint32_t trace, size_t block, const struct trace_error *error);
+
+/* How many rows of so many columns a table may have that has a row for each file or process. */
+size_t job_rows_most(const struct job *job, size_t columns);
 
 /* Sets `seen` and `unseen` of the operations, once all events have been read. */
 void job_count_unseen(struct job *job);

@@ -24,13 +24,37 @@ static uint32_t latest(const struct process_table *table, uint32_t trace, uint64
 	return found ? *found : PROCESS_NONE;
 }
 
-/* Adds a process; from now on it is the latest with its pid. */
+/*
+ * Of the processes that had a pid each knows the one before and one further back, so that any of
+ * them is found in as many steps as their number has digits: the pointers of E. Myers, "An
+ * applicative random-access stack", 1983.
+ */
+static uint32_t far_before(const struct process_table *table, uint32_t previous)
+{
+	const struct process *one = &table->processes[previous], *two, *three;
+
+	if (one->before == PROCESS_NONE)
+		return previous;
+	two = &table->processes[one->before];
+	if (two->before == PROCESS_NONE)
+		return previous;
+	three = &table->processes[two->before];
+	return one->reuses - two->reuses == two->reuses - three->reuses ? two->before : previous;
+}
+
+/* Adds a process; from now on it is the latest with its pid. Beyond the most there may be nothing
+ * is added, and *process takes what is said of it. */
 static int add_process(struct process_table *table, uint32_t trace, uint64_t pid, uint64_t start_ns,
 		       struct process **process)
 {
 	uint64_t *number;
 	bool added;
 
+	if (table->most && table->count >= table->most) {
+		table->beyond++;
+		*process = &table->none;
+		return 0;
+	}
 	if (!GROW(table->processes, table->room, table->count + 1))
 		return -ENOMEM;
 	number = map_add(&table->pids[trace], &pid, &added);
@@ -43,6 +67,8 @@ static int add_process(struct process_table *table, uint32_t trace, uint64_t pid
 		.pid = pid,
 		.trace = trace,
 		.previous = added ? PROCESS_NONE : *number,
+		.before = added ? PROCESS_NONE : far_before(table, *number),
+		.reuses = added ? 0 : table->processes[*number].reuses + 1,
 		.parent = PROCESS_NONE,
 	};
 	*number = table->count++;
@@ -89,12 +115,14 @@ int process_table_search(struct process_table *table, uint32_t trace, uint64_t p
 		if (status)
 			return status;
 		found->guessed = true;
-		number = table->count - 1;
+		number = found == &table->none ? PROCESS_UNKNOWN : table->count - 1;
 	}
 	found = &table->processes[number];
 	while (found->start_ns > time_ns && found->previous != PROCESS_NONE) {
 		until = found->start_ns;
 		number = found->previous;
+		if (table->processes[found->before].start_ns > time_ns)
+			number = found->before;
 		found = &table->processes[number];
 	}
 	if (found->guessed && found->start_ns > time_ns)
@@ -128,6 +156,8 @@ struct life {
 struct lives {
 	struct life *rows;
 	size_t count, room;
+	size_t most; /* rows that are taken; 0 for any number */
+	uint64_t beyond;
 	uint32_t trace;
 	struct trace_reader *reader;
 	struct clock_shift clock;
@@ -188,6 +218,10 @@ static const struct life_source sources[] = {
 
 static int keep(struct lives *lives, const struct life *life)
 {
+	if (lives->most && lives->count == lives->most) {
+		lives->beyond++;
+		return 0;
+	}
 	if (!GROW(lives->rows, lives->room, lives->count + 1))
 		return -ENOMEM;
 	lives->rows[lives->count] = *life;
@@ -235,10 +269,9 @@ static int compare_lives(const void *left, const void *right)
 /* --- replay, in the order of time --- */
 
 /* What a child has from its parent until it executes something: name, command line and the
- * environment that says its rank. The table may have moved: `child` is its newest entry. */
-static void inherit(struct process_table *table, uint32_t parent_number)
+ * environment that says its rank. */
+static void inherit(struct process_table *table, struct process *child, uint32_t parent_number)
 {
-	struct process *child = &table->processes[table->count - 1];
 	const struct process *parent = &table->processes[parent_number];
 
 	child->comm = parent->comm;
@@ -257,7 +290,7 @@ static int replay_fork(struct process_table *table, uint32_t trace, const struct
 		return status;
 	child->ppid = life->pid;
 	if (parent != PROCESS_NONE)
-		inherit(table, parent);
+		inherit(table, child, parent);
 	return 0;
 }
 
@@ -274,7 +307,7 @@ static int replay_exec(struct process_table *table, uint32_t trace, const struct
 		if (status)
 			return status;
 		if (parent != PROCESS_NONE)
-			inherit(table, parent);
+			inherit(table, process, parent);
 	} else {
 		process = &table->processes[number];
 	}
@@ -327,7 +360,10 @@ static int (*const replays[])(struct process_table *, uint32_t, const struct lif
 int process_table_load(struct process_table *table, uint32_t trace, struct trace_reader *reader,
 		       struct clock_shift clock, struct trace_error *error)
 {
-	struct lives lives = { .trace = trace, .reader = reader, .clock = clock };
+	/* As many rows as there may be processes, twice: one to begin and one to end. */
+	struct lives lives = {
+		.trace = trace, .reader = reader, .clock = clock, .most = 2 * table->most
+	};
 	size_t blocks = trace_reader_block_count(reader);
 	int status = 0;
 
@@ -342,6 +378,7 @@ int process_table_load(struct process_table *table, uint32_t trace, struct trace
 		qsort(lives.rows, lives.count, sizeof(*lives.rows), compare_lives);
 	for (size_t i = 0; i < lives.count && !status; i++)
 		status = replays[lives.rows[i].kind](table, trace, &lives.rows[i]);
+	table->beyond += lives.beyond;
 	free(lives.rows);
 	return status;
 }

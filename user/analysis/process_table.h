@@ -22,7 +22,9 @@ struct process {
 	uint32_t pid, ppid; /* 0: not known */
 	uint32_t trace;
 	uint32_t status;   /* wait status, if `ended` */
-	uint32_t previous; /* the process that had the pid before, or PROCESS_NONE */
+	uint32_t previous; /* the process that had the pid before, or PROCESS_NONE ... */
+	uint32_t before;   /* ... and one of those before it, far back: see process_table_search */
+	uint32_t reuses;   /* how many had the pid before it */
 	uint32_t parent;   /* a lower number than its own, or PROCESS_NONE */
 	bool ended;
 	bool executed;	   /* comm and command are its own, not its parent's */
@@ -41,7 +43,10 @@ struct process_found {
 struct process_table {
 	struct process *processes; /* number 0 is PROCESS_UNKNOWN */
 	size_t count, room;
-	struct map *pids; /* of each trace: pid -> the latest process that had it */
+	size_t most;	     /* processes there may be; 0 for any number ... */
+	uint64_t beyond;     /* ... and how many beyond it share PROCESS_UNKNOWN */
+	struct process none; /* takes what is said of those */
+	struct map *pids;    /* of each trace: pid -> the latest process that had it */
 	size_t trace_count;
 	struct process_found found[PROCESS_FOUND]; /* by the low bits of the pid */
 };

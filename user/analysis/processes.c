@@ -4,6 +4,7 @@
  * rows; times are merged over the threads of a process. Knows nothing of files or doors.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -73,7 +74,7 @@ static const struct {
 
 /* A process of the table, and what it is sorted by. */
 struct line {
-	uint64_t start_ns;
+	uint64_t start_ns, time_ns;
 	uint32_t process;
 };
 
@@ -184,6 +185,59 @@ static int add_line(struct table *table, const struct processes *processes, uint
 	return table_add(table, &view);
 }
 
+/* A row for processes that there is no room for one by one. */
+static int add_others(struct table *table, const struct processes *processes,
+		      const struct line *lines, size_t count)
+{
+	struct view others = {
+		.pid = TABLE_NO_UINT,
+		.ppid = TABLE_NO_UINT,
+		.time_ns = TABLE_NO_UINT,
+		.start_ns = TABLE_NO_UINT,
+		.end_ns = TABLE_NO_UINT,
+		.rank = TABLE_NO_INT,
+		.exit_code = TABLE_NO_INT,
+		.signal = TABLE_NO_INT,
+	};
+	char name[64];
+
+	for (size_t i = 0; i < count; i++)
+		for (int j = 0; j < IO_CLASS_COUNT; j++)
+			tally_fold(&others.classes[j],
+				   rollup_tally(&processes->rollup, lines[i].process, j));
+	snprintf(name, sizeof(name), "other (%zu processes)", count);
+	others.comm = (struct table_text) { name, strlen(name) };
+	return table_add(table, &others);
+}
+
+static int set_note(struct table *table, const struct job *job)
+{
+	char note[256];
+	int used = 0;
+
+	if (job->lost)
+		used = snprintf(note, sizeof(note), "lost events are missing here");
+	if (job->processes.beyond)
+		used += snprintf(
+			note + used, sizeof(note) - used,
+			"%s%llu forks, execs and exits of processes beyond the first %zu "
+			"had no room in memory: what those did is in the row without a pid "
+			"(report --memory)",
+			used ? "; " : "", (unsigned long long)job->processes.beyond,
+			job->processes.most);
+	return used ? table_set_note(table, note) : 0;
+}
+
+/* Those that were in I/O longest come first. */
+static int compare_times(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns > b->time_ns ? -1 : 1;
+	return a->process < b->process ? -1 : 1;
+}
+
 static int compare_lines(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
@@ -202,8 +256,10 @@ static size_t make_lines(const struct processes *processes, struct line *lines)
 
 	for (uint32_t i = 0; i < table->count; i++)
 		if (i != PROCESS_UNKNOWN || unknown)
-			lines[count++] = (struct line) { table->processes[i].start_ns, i };
-	qsort(lines, count, sizeof(*lines), compare_lines);
+			lines[count++] = (struct line) {
+				table->processes[i].start_ns,
+				rollup_tally(&processes->rollup, i, MEASURE_IO)->time.measure, i
+			};
 	return count;
 }
 
@@ -211,7 +267,7 @@ static int fill(void *state, struct table *table)
 {
 	struct processes *processes = state;
 	struct line *lines = NULL;
-	size_t count;
+	size_t count, most;
 	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
 	table->recorded = processes->job->layers;
@@ -219,16 +275,24 @@ static int fill(void *state, struct table *table)
 		status = measure_add_columns(table, i, classes[i].columns, classes[i].titled,
 					     offsetof(struct view, classes) +
 						     i * sizeof(struct tally));
-	if (!status && processes->job->lost)
-		status = table_set_note(table, "lost events are missing here");
+	if (!status)
+		status = set_note(table, processes->job);
 	if (status)
 		return status;
 	lines = reallocarray(NULL, processes->job->processes.count, sizeof(*lines));
 	if (!lines)
 		return -ENOMEM;
 	count = make_lines(processes, lines);
-	for (size_t i = 0; i < count && !status; i++)
+	most = job_rows_most(processes->job, table->column_count);
+	if (count > most)
+		qsort(lines, count, sizeof(*lines), compare_times);
+	else
+		most = count;
+	qsort(lines, most, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < most && !status; i++)
 		status = add_line(table, processes, lines[i].process);
+	if (count > most && !status)
+		status = add_others(table, processes, lines + most, count - most);
 	free(lines);
 	return status;
 }

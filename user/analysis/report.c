@@ -69,6 +69,7 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 	struct walk_consumer consumers[1 + ANALYSES] = { { &activities_calls, &pass->activities } };
 	struct walk walk = {
 		.cursor.kinds = ~(1ull << TRACE_FORK | 1ull << TRACE_FILE), /* the job has those */
+		.cursor.bytes_most = pass->job.memory_bytes / 2,
 		.consumers = consumers,
 		.consumer_count = 1,
 	};
@@ -186,7 +187,9 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 		snprintf(error->text, sizeof(error->text), "no trace was given");
 		return -EINVAL;
 	}
-	status = job_load(&pass.job, traces, names, trace_count, error);
+	status = job_load_within(
+		&pass.job, traces, names, trace_count,
+		options && options->memory_bytes ? options->memory_bytes : JOB_MEMORY_BYTES, error);
 	if (!status)
 		status =
 			activities_init(&pass.activities, &pass.job, options ? options->gpu : NULL);

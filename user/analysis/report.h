@@ -22,6 +22,7 @@ struct report_options {
 	void (*progress)(void *context, double done);
 	void *context;
 	const struct gpu *gpu; /* when it computed; NULL for none */
+	uint64_t memory_bytes; /* meant for the report; 0 for JOB_MEMORY_BYTES */
 };
 
 /*

@@ -35,6 +35,9 @@ static inline void tally_add(struct tally *tally, const struct event *event)
 	}
 }
 
+/* Adds one that is not over the same time: what both took together is not known any more. */
+void tally_fold(struct tally *tally, const struct tally *more);
+
 /* What the kernel counted beyond the rows. It says nothing of merged time. */
 void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
 		      const struct event_unseen *place);

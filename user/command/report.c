@@ -20,7 +20,7 @@
 
 struct report_request {
 	const char *format, *spans, *explain, *colour;
-	uint64_t top;
+	uint64_t top, memory;
 };
 
 #define FIELD(name) offsetof(struct report_request, name)
@@ -30,6 +30,9 @@ static const struct option_row rows[] = {
 	  "How to print it: for people (default), or as one JSON object." },
 	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
 	  "Rows of each table at most, in text; 0 for all. Default 20." },
+	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
+	  "Memory meant for the report, such as 4G; beyond it files and processes share a row, "
+	  "and it says so. Default 1G." },
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, FIELD(colour),
 	  "Colour in text: auto (default) is on a terminal, unless NO_COLOR is set." },
 	{ 0, "spans", "FILE", OPTION_STRING, FIELD(spans),
@@ -136,6 +139,7 @@ int command_report(int argc, char **argv)
 		log_error("no trace given; try 'faultline report --help'");
 		return EXIT_USAGE;
 	}
+	options.memory_bytes = request.memory;
 	count = argc - first;
 	traces = calloc(count, sizeof(*traces));
 	if (!traces) {
@@ -145,6 +149,7 @@ int command_report(int argc, char **argv)
 	status = traces_open(traces, argv + first, count);
 	if (!status && request.spans) {
 		status = read_gpu(&gpu, request.spans);
+		options.memory_bytes = request.memory;
 		options.gpu = &gpu;
 	}
 	if (status)

@@ -4,8 +4,9 @@
  */
 #include "command/traces.h"
 
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "command/command.h"
@@ -26,30 +27,73 @@ int traces_open_one(struct trace_reader **reader, const char *path)
 	return 0;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
+/* A trace by what tells files apart, and its place among the arguments. */
+struct given {
+	dev_t dev;
+	ino_t ino;
+	size_t place;
+};
 
-	if (!strcmp(a, b))
-		return true;
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+static int compare_given(const void *left, const void *right)
+{
+	const struct given *a = left, *b = right;
+
+	if (a->dev != b->dev)
+		return a->dev < b->dev ? -1 : 1;
+	if (a->ino != b->ino)
+		return a->ino < b->ino ? -1 : 1;
+	return a->place < b->place ? -1 : 1;
+}
+
+/* Each may be given once. What is not there shows when it is opened. */
+static int check_twice(char *const *paths, size_t count)
+{
+	struct given *given = calloc(count, sizeof(*given));
+	size_t known = 0;
+	int status = 0;
+
+	if (!given) {
+		log_error("out of memory");
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct stat found;
+
+		if (!stat(paths[i], &found))
+			given[known++] = (struct given) { found.st_dev, found.st_ino, i };
+	}
+	qsort(given, known, sizeof(*given), compare_given);
+	for (size_t i = 1; i < known && !status; i++) {
+		if (given[i].dev != given[i - 1].dev || given[i].ino != given[i - 1].ino)
+			continue;
+		log_error("%s: the same trace as %s; each may be given once", paths[given[i].place],
+			  paths[given[i - 1].place]);
+		status = EXIT_USAGE;
+	}
+	free(given);
+	return status;
+}
+
+/* As many descriptors as there are traces, if the system lets us; else opening one will tell. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int traces_open(struct trace_reader **readers, char *const *paths, size_t count)
 {
-	int status = 0;
+	int status;
 
 	memset(readers, 0, count * sizeof(*readers));
-	for (size_t i = 0; i < count && !status; i++) {
-		for (size_t j = 0; j < i; j++) {
-			if (!is_same_file(paths[i], paths[j]))
-				continue;
-			log_error("%s: the same trace as %s; each may be given once", paths[i],
-				  paths[j]);
-			return EXIT_USAGE;
-		}
+	raise_descriptors();
+	status = check_twice(paths, count);
+	for (size_t i = 0; i < count && !status; i++)
 		status = traces_open_one(&readers[i], paths[i]);
-	}
 	return status;
 }
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Memory and time that do not follow what a hostile trace claims: a million forks, one pid used
+ * again and again, more files than there is room for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "make_trace.h"
+
+static struct report *report_within(struct made_trace *made, uint64_t memory_bytes)
+{
+	static const char *const names[] = { "a.flt" };
+	const struct report_options options = { .memory_bytes = memory_bytes };
+	struct trace_error error = { "" };
+	struct report *report;
+
+	if (report_make(&report, &made->reader, names, 1, &options, &error))
+		fail_msg("%s", error.text);
+	return report;
+}
+
+static uint64_t sum_of(const struct report *report, const char *name, const char *column)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < report_table(report, name)->row_count; i++)
+		sum += ask(report, name, i, column)->uint;
+	return sum;
+}
+
+#define REUSES 50000
+
+/* Each life of a pid has its own events, however many lives there are. */
+static void test_reused_pid(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	struct job job;
+	static const char *const names[] = { "a.flt" };
+	struct trace_error error = { "" };
+
+	BEGIN(&made, .lanes = 1);
+	for (uint64_t i = 0; i < REUSES; i++) {
+		made_fork(&made, 1000 * i, 1, 77);
+		CALL(&made, .time = 1000 * i + 500, .dur = 1, .pid = 77, .op = M_READ,
+		     .result = i + 1);
+		EXIT(&made, .time = 1000 * i + 900, .pid = 77, .comm = "p");
+	}
+	made_finish(&made, 0, 1000 * REUSES);
+	report = report_within(&made, 0);
+	assert_int_equal(report_table(report, "processes")->row_count, REUSES);
+	for (size_t i = 0; i < REUSES; i += 997)
+		CHECK(report, "processes", i, "read.bytes", i + 1);
+	report_free(report);
+	/* In any order. */
+	assert_int_equal(job_load(&job, &made.reader, names, 1, &error), 0);
+	for (uint64_t i = 0; i < REUSES; i++) {
+		uint64_t life = i * 7919 % REUSES;
+		uint32_t process;
+
+		assert_int_equal(
+			process_table_search(&job.processes, 0, 77, 1000 * life + 500, &process),
+			0);
+		assert_int_equal(job.processes.processes[process].start_ns, 1000 * life);
+	}
+	job_free(&job);
+	made_close(&made);
+}
+
+/* Beyond the memory that is given, processes and files are told together, and that is said. */
+static void test_little_memory(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 1);
+	for (uint64_t i = 0; i < 3000; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/data/%d", (int)i);
+		FILE_ROW(&made, .time = i, .id = 1 + i, .ino = 1 + i, .path = path);
+		made_fork(&made, i, 1, 100 + i);
+		CALL(&made, .time = 10000 + i, .dur = 1 + i, .pid = 100 + i, .op = M_READ,
+		     .file = 1 + i, .result = 10);
+	}
+	made_finish(&made, 0, 100000);
+	report = report_within(&made, 3 << 20); /* room for a thousand of each, and fewer rows */
+	CHECK(report, "totals", 0, "read.bytes", 30000);
+	assert_int_equal(sum_of(report, "files", "read.bytes"), 30000);
+	assert_int_equal(sum_of(report, "processes", "read.bytes"), 30000);
+	assert_true(report_table(report, "files")->row_count < 1000);
+	assert_true(report_table(report, "processes")->row_count < 1000);
+	assert_non_null(strstr(report_table(report, "files")->note, "--memory"));
+	assert_non_null(strstr(report_table(report, "processes")->note, "--memory"));
+	report_free(report);
+	report = report_within(&made, 0);
+	assert_int_equal(report_table(report, "files")->row_count, 3000);
+	assert_int_equal(sum_of(report, "files", "read.bytes"), 30000);
+	assert_null(report_table(report, "files")->note);
+	report_free(report);
+	made_close(&made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reused_pid),
+		cmocka_unit_test(test_little_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
