@@ -100,7 +100,8 @@ end(span + 7)"""
         recording = Recording([PYTHON, "-c", script, library()])
         lost = recording.report["trace"]["lost"]
         self.assertEqual((lost["total"], lost["by_layer"]["span"]), (1, 1))
-        self.assertIn(b"LOST: 1", harness.faultline("report", recording.path).stdout)
+        screen = harness.faultline("report", recording.path).stdout
+        self.assertIn(b"1 events were lost (span_begin 1)", screen)
 
     def test_descriptors(self):
         """A program that closes and counts them finds those that it would find without a tracer."""
@@ -164,6 +165,9 @@ print(sum(map(bool, spans)))"""
         lost = recording.report["trace"]["lost"]
         self.assertEqual((lost["total"], lost["by_layer"]["span"]), (FILES - heard,) * 2)
         self.assertIn("too many files", recording.stderr)
+        screen = harness.faultline("report", recording.path).stdout.decode()
+        said = f"{FILES - heard} times a program may have marked spans before it was listened to"
+        self.assertIn(said, screen)
 
     def test_names_that_lead_elsewhere(self):
         """A mapped file that was removed, with something else at the name that /proc/PID/maps shows

@@ -110,14 +110,22 @@ static void say_survivors(struct text *text, const struct measured *measured)
 static void say_spans(struct text *text, const struct measured *measured)
 {
 	const struct open_spans *spans = &measured->job->spans;
+	uint64_t unheard = 0;
 	char count[UNITS_TEXT];
 
 	if (spans->refused)
 		add(text, "%s spans are missing, too many were open at once",
 		    units_count(count, spans->refused));
-	else if (spans->unmatched_ends)
-		add(text, "%s ends of spans that were not open: begins may have been missed",
-		    units_count(count, spans->unmatched_ends));
+	for (size_t i = 0; i < measured->job->trace_count; i++) {
+		const struct trace_totals *totals = measured->job->traces[i].totals;
+
+		for (size_t j = 0; totals && j < totals->kind_count; j++)
+			if (!strcmp(totals->kinds[j].kind, "unheard_program"))
+				unheard += totals->kinds[j].lost;
+	}
+	if (unheard)
+		add(text, "%s%s times a program may have marked spans before it was listened to",
+		    text->used ? "; " : "", units_count(count, unheard));
 }
 
 static uint64_t count_submissions(const struct job_trace *trace)

@@ -126,7 +126,7 @@ struct counts {
 	struct kind_total kinds[EVENT_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
-	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 2];
+	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 1];
 };
 
 static void sum_status(struct recorder *recorder, const struct counts *counts,
@@ -154,24 +154,12 @@ void recorder_status(struct recorder *recorder, struct recorder_status *status)
 	free(counts);
 }
 
-/* What no counter of the kernel side knows of: programs that nobody listened to when they may have
- * marked spans, and spans of which only the end was heard. */
-static size_t fill_missed_spans(const struct recorder *recorder, const struct counts *counts,
-				struct trace_kind_total *totals)
+/* Spans of which only the end was heard; some of those may be begins that were counted as lost. */
+static uint64_t unbegun_spans(const struct recorder *recorder, uint64_t lost)
 {
-	uint64_t unheard = markers_unheard(recorder->markers);
 	uint64_t unbegun = decoder_unbegun(recorder->decoder);
-	uint64_t known = counts->kinds[EVENT_SPAN_BEGIN].lost; /* whose ends have come, perhaps */
-	size_t n = 0;
 
-	unbegun = unbegun > known ? unbegun - known : 0;
-	if (unheard)
-		totals[n++] = (struct trace_kind_total) { "unheard", layer_names[LAYER_SPAN],
-							  .events = unheard, .lost = unheard };
-	if (unbegun)
-		totals[n++] = (struct trace_kind_total) { "unbegun", layer_names[LAYER_SPAN],
-							  .events = unbegun, .lost = unbegun };
-	return n;
+	return unbegun > lost ? unbegun - lost : 0;
 }
 
 static void fill_totals(struct recorder *recorder, struct counts *counts,
@@ -199,6 +187,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 		enum trace_kind rows = decoder_kind(kind);
 		uint64_t written = decoder_taken(recorder->decoder, kind);
 		uint64_t lost = counts->kinds[kind].lost + decoder_refused(recorder->decoder, kind);
+		uint64_t unbegun = kind == EVENT_SPAN_BEGIN ? unbegun_spans(recorder, lost) : 0;
 
 		if (rows != TRACE_KIND_COUNT) {
 			written = trace_writer_rows(recorder->writer, rows);
@@ -207,9 +196,9 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 		counts->kind_totals[n++] = (struct trace_kind_total) {
 			.kind = decoder_kind_name(kind),
 			.layer = decoder_kind_layer(kind),
-			.events = counts->kinds[kind].events,
+			.events = counts->kinds[kind].events + unbegun,
 			.written = written,
-			.lost = lost,
+			.lost = lost + unbegun,
 		};
 	}
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {
@@ -223,7 +212,14 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 				.lost = missed,
 			};
 	}
-	n += fill_missed_spans(recorder, counts, &counts->kind_totals[n]);
+	/* Nobody listened to them when they may have marked spans. */
+	if (markers_unheard(recorder->markers))
+		counts->kind_totals[n++] = (struct trace_kind_total) {
+			.kind = "unheard_program",
+			.layer = layer_names[LAYER_SPAN],
+			.events = markers_unheard(recorder->markers),
+			.lost = markers_unheard(recorder->markers),
+		};
 	totals->kinds = counts->kind_totals;
 	totals->kind_count = n;
 }
