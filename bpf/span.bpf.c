@@ -155,10 +155,11 @@ int fl_marker(void *regs)
 	spec = bpf_map_lookup_elem(&marker_specs, &which);
 	if (!spec || recording_ended || !task_followed(task))
 		return 0;
-	for (int i = 0; i < MARKER_ARGS_MAX; i++)
-		values[i] = marker_value(regs, &spec->args[i]);
+	values[0] = marker_value(regs, &spec->args[0]);
 	if (spec->kind == MARKER_SPAN_END)
 		return send_span_end(task, values[0], now_ns);
+	for (int i = 1; i < MARKER_ARGS_MAX; i++)
+		values[i] = marker_value(regs, &spec->args[i]);
 	if (spec->kind == MARKER_INSTANT) {
 		text = (struct span_text) { (void *)values[0], (void *)values[1], (void *)values[2],
 					    values[3] };

@@ -46,7 +46,6 @@ static void limit(__rlimit_resource_t resource, rlim_t most)
 
 static void confine(void)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	limit(RLIMIT_AS, memory_limit());
 	limit(RLIMIT_CPU, SECONDS);
 	limit(RLIMIT_CORE, 0);
@@ -57,6 +56,7 @@ static void confine(void)
 	    setresuid(NOBODY, NOBODY, NOBODY))
 		errno = 0;
 	privileges_drop_all();
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* now: a change of user would have cleared it */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0);
 }

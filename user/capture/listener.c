@@ -301,7 +301,6 @@ void listener_run(const struct listener *listener)
 	struct state *state = calloc(1, sizeof(*state));
 	struct rlimit files;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "faultline-spans");
 	close_others(kept, sizeof(kept) / sizeof(kept[0]));
 	if (!state)
@@ -323,6 +322,7 @@ void listener_run(const struct listener *listener)
 	if (!state->files || !state->programs)
 		_exit(1);
 	attach_expected(state);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* now: a change of user would have cleared it */
 	close(listener->ready);
 	for (;;)
 		serve(state);
