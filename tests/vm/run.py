@@ -39,6 +39,8 @@ TOO_OLD = ("5.10",)
 HERE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
 # A CPU without cmpxchg16b for those whose allocator misuses it under emulation.
 CPUS = {("amd64", "6.12"): "max,-cx16"}
+# Authenticated pointers as arm64 has them take most of the emulation's time.
+CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
 WORKLOADS = ("calls", "mapper", "spawner", "span_marks", "hotread")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
@@ -104,7 +106,7 @@ def run_guest(kernel, label, todo, options, table, parameters=""):
     root = make_root(options.arch, options.build, options.places, WORKLOADS)
     try:
         plan = f"SECONDS_LEFT={options.seconds}\n" + "".join(job.plan() for job in todo)
-        cpu = CPUS.get((options.arch, kernel.version), "max")
+        cpu = CPUS.get((options.arch, kernel.version), CPU[options.arch])
         # Emulation on a busy machine may fail before anything of ours was run: that is no verdict.
         for _ in range(BOOTS):
             outcome = guest.boot(
