@@ -105,6 +105,56 @@ class Reading(unittest.TestCase):
         self.assertEqual(report["schema"], 1)
         self.assertEqual(report["trace"]["files"], [SAMPLE])
 
+    def test_one_table(self):
+        """Columns, order, rows and format as asked for; lists of what can be."""
+        done = call("report", "--table", "files", "--columns", "path,read.bytes",
+                    "--sort", "read.bytes", "--top", "1", "--format", "csv", SAMPLE)
+        self.assertEqual(done.stdout, b"path,read.bytes\r\n/data/train.bin,147456\r\n")
+        done = call("report", "--table", "files", "--columns", "path", "--format", "json", SAMPLE)
+        (name, rows) = list(json.loads(done.stdout).items())[1]
+        self.assertEqual((name, rows[0].keys() - {"path_hex"}), ("files", {"path"}))
+        tables = call("report", "--list-tables", "--format", "json", SAMPLE)
+        for row in json.loads(tables.stdout)["tables"]:
+            self.assertTrue(row["meaning"], row)
+            if row["rows"] is None:
+                continue
+            columns = call("report", "--list-columns", "--table", row["table"], "--format",
+                           "json", SAMPLE)
+            for column in json.loads(columns.stdout)["columns"]:
+                self.assertTrue(column["meaning"], (row["table"], column))
+        self.refused("report", "--table", "filse", SAMPLE, naming="filse")
+        self.refused("report", "--table", "files", "--columns", "paht", SAMPLE, naming="paht")
+        self.refused("report", "--columns", "path", SAMPLE, naming="--columns")
+        self.refused("report", "--format", "csv", SAMPLE, naming="--format csv")
+        self.refused("report", "--by", "colour", SAMPLE, naming="colour")
+        self.refused("report", "--from", "2", "--until", "1", SAMPLE, naming="--until")
+        self.refused("report", "--op", "raed", SAMPLE, naming="raed")
+
+    def test_by(self):
+        for key in ("directory", "pattern", "file", "process", "program", "rank",
+                    "device", "door", "host", "second"):
+            done = call("report", "--by", key, SAMPLE)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), key)
+            self.assertIn(b"time", done.stdout, key)
+        rows = json.loads(call("report", "--by", "rank", "--format", "json", SAMPLE).stdout)
+        totals = self.report()["totals"]
+        self.assertEqual(sum(row["read"]["bytes"] for row in rows["rank"]),
+                         sum(door["bytes"] for door in self.report()["doors"]
+                             if door["op"] == "read" and door["door"] not in ("mmap", "unknown")))
+        self.assertEqual(sum(row["mmap"]["faults"] for row in rows["rank"]),
+                         totals["mmap_read"]["faults"])
+
+    def test_report_filters(self):
+        whole = self.report()
+        ranks = [self.report("--rank", "3")]
+        self.assertEqual(ranks[0]["totals"]["mmap_read"], whole["totals"]["mmap_read"])
+        done = call("report", "--rank", "7", SAMPLE)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn(b"as asked for", done.stderr)
+        part = self.report("--file", "*.pt")
+        self.assertEqual([row["path"] for row in part["files"]], ["/out/model.pt"])
+        self.assertEqual(part["totals"]["read"]["count"], 0)
+
     def profile(self, name, start_ns, **more):
         """What PyTorch's profiler writes of a GPU that is busy for 30 ms."""
         event = {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 1000.5, "dur": 30000, **more}
@@ -173,7 +223,9 @@ class Reading(unittest.TestCase):
         self.assertEqual(events("--layer", "fork"), [e for e in every if e["kind"] == "fork"])
         self.assertEqual(events("--pid", "101"),
                          [e for e in every if 101 in (e.get("pid"), e.get("child_pid"))])
-        self.assertEqual(events("--pid", "0"), [])
+        done = call("print", "--pid", "0", SAMPLE)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn(b"no event is as asked for", done.stderr)
         for glob in "/data/*", "*.pt", "/data/t?ain.bin":
             wanted = [e for e in every if any(fnmatch.fnmatchcase(e.get(key, ""), glob)
                                               for key in ("path", "path2"))]

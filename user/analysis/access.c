@@ -206,6 +206,7 @@ static int conclude(const struct measured *measured, struct table *table)
 
 const struct analysis analysis_access = {
 	.name = "access",
+	.meaning = "where time and bytes went, by path of access and class",
 	.title = "By path of access",
 	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes,thread_time_ns",
 	.shape = TABLE_LIST,

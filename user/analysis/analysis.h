@@ -32,6 +32,7 @@ void *measured_state(const struct measured *measured, const struct analysis *ana
  */
 struct analysis {
 	const char *name, *title; /* of its table */
+	const char *meaning;	  /* a line for --list-tables */
 	enum table_shape shape;
 	/* What of it people are shown, see table_show: columns, what matters most first; the one
 	 * that rows are sorted by and whose share is told; the one that chooses rows. */

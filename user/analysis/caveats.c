@@ -212,6 +212,7 @@ static int conclude(const struct measured *measured, struct table *table)
 
 const struct analysis analysis_caveats = {
 	.name = "caveats",
+	.meaning = "what a reader must know before believing the rest",
 	.shape = TABLE_LIST,
 	.conclude = conclude,
 };

@@ -252,6 +252,7 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_timeline = {
 	.name = "timeline",
+	.meaning = "the course of the run in stretches of one length",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing = { .events = add_events, .span_begun = span_begun, .span_ended = span_ended },

@@ -171,6 +171,7 @@ const struct tally *doors_tally(const struct measured *measured, enum io_door do
 
 const struct analysis analysis_doors = {
 	.name = "doors",
+	.meaning = "how bytes came and went: calls, O_DIRECT, mmap, splice",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,

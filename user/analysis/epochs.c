@@ -426,6 +426,7 @@ struct epochs_view epochs_view(const struct measured *measured)
 
 const struct analysis analysis_epochs = {
 	.name = "epochs",
+	.meaning = "epoch by epoch: time, compute, waiting for data, bytes from storage",
 	.title = "Epochs",
 	.shape = TABLE_LIST,
 	.begin = begin,

@@ -266,6 +266,7 @@ struct lookups_view failed_lookups_worst(const struct measured *measured)
 
 const struct analysis analysis_failed_lookups = {
 	.name = "failed_lookups",
+	.meaning = "calls that named a path and failed, by directory",
 	.title = "Failed look-ups",
 	.shown = "directory,count,enoent,other,thread_time_ns",
 	.shape = TABLE_LIST,

@@ -464,6 +464,7 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_files = {
 	.name = "files",
+	.meaning = "what was done to each file, and in what pattern",
 	.title = "Files",
 	.shown = "path,time_ns,fetched_bytes,read.bytes,mmap.faults,write.bytes,opens,"
 		 "pattern.random,metadata.count,size_bytes,processes,mmap.major",

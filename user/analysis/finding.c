@@ -308,6 +308,7 @@ static int conclude(const struct measured *measured, struct table *table)
 
 const struct analysis analysis_findings = {
 	.name = "findings",
+	.meaning = "what costs time, by which evidence, and what to do about it",
 	.title = "Findings",
 	.shown = "cost_ns,cost_bytes,severity,confidence,id,title",
 	.shape = TABLE_LIST,

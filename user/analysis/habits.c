@@ -232,6 +232,7 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_habits = {
 	.name = "habits",
+	.meaning = "what processes do again and again, for findings",
 	.title = NULL,
 	.shape = TABLE_LIST,
 	.begin = begin,

@@ -114,6 +114,7 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_levels = {
 	.name = "levels",
+	.meaning = "time on each level between the application and the page",
 	.title = "Levels",
 	.shape = TABLE_LIST,
 	.begin = begin,

@@ -263,6 +263,7 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_operations = {
 	.name = "operations",
+	.meaning = "each kind of call and fault, with latencies and sizes",
 	.title = "Operations",
 	.shown = "op,thread_time_ns,count,bytes,p50_ns,p99_ns,max_ns,fetched_bytes,errors",
 	.by = "thread_time_ns",

@@ -338,6 +338,7 @@ static int fill_ranks(void *state, struct table *table)
 
 const struct analysis analysis_ranks = {
 	.name = "ranks",
+	.meaning = "the same, rank by rank",
 	.title = "Ranks, the one with the most unoverlapped I/O first",
 	.shape = TABLE_LIST,
 	.shown = "rank,unoverlapped_io_ns,io_ns,compute_ns,unoverlapped_compute_ns,app_io_ns,"
@@ -351,6 +352,7 @@ const struct analysis analysis_ranks = {
 
 const struct analysis analysis_overlap = {
 	.name = "overlap",
+	.meaning = "I/O while the job computed, and I/O that no compute hid",
 	.shape = TABLE_RECORD,
 	.begin = begin,
 	.fill = fill,

@@ -428,6 +428,7 @@ static int conclude(const struct measured *measured, struct table *table)
 
 const struct analysis analysis_places = {
 	.name = "places",
+	.meaning = "where I/O went, with files that are alike taken together",
 	.title = "Places",
 	.shown = "path,time_ns,fetched_bytes,read_bytes,write_bytes,operations,files,created_bytes",
 	.by = "time_ns",

@@ -299,6 +299,7 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_processes = {
 	.name = "processes",
+	.meaning = "who they were, how they ended, what I/O each did",
 	.title = "Processes",
 	.shown = "comm,pid,rank,time_ns,read.bytes,mmap_read.fetched_bytes,write.bytes,"
 		 "metadata.count,mmap_read.faults,exit_code,start_ns,end_ns",

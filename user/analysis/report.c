@@ -12,11 +12,13 @@
 
 #include "analysis/activity.h"
 #include "analysis/analysis.h"
+#include "analysis/groups.h"
 #include "analysis/walk.h"
 
 static const struct analysis devices = {
 	.name = "devices",
 	.title = "Devices",
+	.meaning = "requests to block devices",
 	.absent = "requests to block devices were not recorded",
 };
 
@@ -50,6 +52,8 @@ static const struct analysis *const registry[] = {
 struct pass {
 	struct job job;
 	struct activities activities;
+	struct filter_state *filter;
+	struct groups *groups;
 	void *states[ANALYSES];
 };
 
@@ -63,15 +67,31 @@ static int begin_all(struct pass *pass)
 	return status;
 }
 
+/* The window of a filter is the run as analyses see it. */
+static int open_filter(struct pass *pass, const struct report_options *options,
+		       struct trace_error *error)
+{
+	const struct filter *filter = options ? options->filter : NULL;
+
+	if (!filter || filter_is_any(filter))
+		return 0;
+	if (!filter_set_window(filter, &pass->job)) {
+		snprintf(error->text, sizeof(error->text), "the run is over before --from");
+		return -ENODATA;
+	}
+	return filter_open(&pass->filter, filter, &pass->job, error);
+}
+
 static int walk_all(struct pass *pass, const struct report_options *options,
 		    struct trace_error *error)
 {
-	struct walk_consumer consumers[1 + ANALYSES] = { { &activities_calls, &pass->activities } };
+	struct walk_consumer consumers[2 + ANALYSES] = { { &activities_calls, &pass->activities } };
 	struct walk walk = {
 		.cursor.kinds = ~(1ull << TRACE_FORK | 1ull << TRACE_FILE), /* the job has those */
 		.cursor.bytes_most = pass->job.memory_bytes / 2,
 		.consumers = consumers,
 		.consumer_count = 1,
+		.filter = pass->filter,
 	};
 	int status;
 
@@ -79,6 +99,8 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 		walk.progress = options->progress;
 		walk.context = options->context;
 	}
+	if (pass->filter)
+		filter_set_cursor(pass->filter, &walk.cursor);
 	for (size_t i = 0; i < ANALYSES; i++) {
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			walk.cursor.columns[kind] |= registry[i]->columns[kind];
@@ -86,9 +108,19 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 			consumers[walk.consumer_count++] =
 				(struct walk_consumer) { &registry[i]->passing, pass->states[i] };
 	}
+	if (pass->groups)
+		consumers[walk.consumer_count++] =
+			(struct walk_consumer) { &groups_calls, pass->groups };
 	status = walk_run(&pass->job, &walk, error);
 	activities_finish(&pass->activities);
-	return status;
+	if (status || !pass->filter)
+		return status;
+	if (!filter_passed(pass->filter)) {
+		snprintf(error->text, sizeof(error->text),
+			 "no event of the traces is as asked for");
+		return -ENODATA;
+	}
+	return 0;
 }
 
 void *measured_state(const struct measured *measured, const struct analysis *analysis)
@@ -113,6 +145,7 @@ static int new_tables(struct report *report)
 		status = table_new(table, analysis->name, analysis->title, analysis->shape);
 		if (status)
 			break;
+		(*table)->meaning = analysis->meaning;
 		report->table_count++;
 		if (analysis->absent) {
 			(*table)->absent = true;
@@ -197,15 +230,25 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 	if (!status && options && options->gpu)
 		status = check_gpu(&pass.job, options->gpu, error);
 	if (!status)
+		status = open_filter(&pass, options, error);
+	if (!status && options && options->key)
+		status = groups_new(&pass.groups, &pass.job, options->key);
+	if (!status)
 		status = begin_all(&pass);
 	if (!status)
 		status = walk_all(&pass, options, error);
 	if (status)
 		goto out;
 	job_count_unseen(&pass.job);
+	if (pass.filter)
+		filter_set_operations(pass.filter, &pass.job);
 	*report = calloc(1, sizeof(**report));
 	status = *report ? fill_all(&pass, *report, error) : -ENOMEM;
+	if (!status && pass.groups)
+		status = groups_fill(pass.groups, &(*report)->groups);
 out:
+	groups_free(pass.groups);
+	filter_close(pass.filter);
 	for (size_t i = 0; i < ANALYSES; i++)
 		if (registry[i]->end && pass.states[i])
 			registry[i]->end(pass.states[i]);
@@ -226,6 +269,7 @@ void report_free(struct report *report)
 		return;
 	for (size_t i = 0; i < report->table_count; i++)
 		table_free(report->tables[i]);
+	table_free(report->groups);
 	free(report->tables);
 	free(report);
 }

@@ -15,20 +15,24 @@
 struct report {
 	struct table **tables;
 	size_t table_count;
+	struct table *groups; /* by the key that was asked for; NULL for none */
 };
 
 struct report_options {
 	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
 	void (*progress)(void *context, double done);
 	void *context;
-	const struct gpu *gpu; /* when it computed; NULL for none */
-	uint64_t memory_bytes; /* meant for the report; 0 for JOB_MEMORY_BYTES */
+	const struct gpu *gpu;	      /* when it computed; NULL for none */
+	const struct rollup_key *key; /* NULL: no table of groups */
+	const struct filter *filter;  /* NULL: all events */
+	uint64_t memory_bytes;	      /* meant for the report; 0 for JOB_MEMORY_BYTES */
 };
 
 /*
  * Analyses traces as one job. Returns 0, -ENOMEM, -EINVAL for a damaged block, or -ERANGE when the
- * GPU was busy at no time of the job; `error` says which trace and what. Memory does not depend on
- * the number of events, only on the number of files, processes and names.
+ * GPU was busy at no time of the job, -ESRCH when a filter names what no trace has, -ENODATA when
+ * no event passes it; `error` says which trace and what. Memory does not depend on the number of
+ * events, only on the number of files, processes and names.
  */
 int report_make(struct report **report, struct trace_reader *const *traces,
 		const char *const *names, size_t trace_count, const struct report_options *options,

@@ -386,6 +386,7 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_spans = {
 	.name = "spans",
+	.meaning = "what the application calls by a name, and its I/O there",
 	.title = "Spans",
 	.shown = "name,category,count,time_ns,io_time_ns,read_bytes,mmap_fetched_bytes,"
 		 "write_bytes,faults,p50_ns,p99_ns,max_ns,unfinished",

@@ -501,6 +501,7 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_steps = {
 	.name = "steps",
+	.meaning = "step by step, the longest",
 	.title = "Steps that stand out",
 	.only = "outlier",
 	.shape = TABLE_LIST,

@@ -120,8 +120,9 @@ struct table_view {
 };
 
 struct table {
-	const char *name;  /* key in the JSON report */
-	const char *title; /* heading in the text report; NULL: only in JSON */
+	const char *name;    /* key in the JSON report */
+	const char *title;   /* heading in the text report; NULL: only in JSON */
+	const char *meaning; /* a line for --list-tables, not copied; may be NULL */
 	enum table_shape shape;
 	bool absent; /* its layer was not captured: JSON null; `note` says why in the text report */
 	const char *note;

@@ -231,6 +231,7 @@ const struct trace_operation_total *totals_pages(const struct measured *measured
 
 const struct analysis analysis_totals = {
 	.name = "totals",
+	.meaning = "the job's I/O by class; exact even where events were lost",
 	.shape = TABLE_RECORD,
 	.begin = begin,
 	.passing.events = add_events,

@@ -486,6 +486,7 @@ static int fill(void *state, struct table *table)
 
 const struct analysis analysis_trace = {
 	.name = "trace",
+	.meaning = "what ran where, how long, what was recorded of it and what was lost",
 	.title = "Trace",
 	.shape = TABLE_RECORD,
 	.begin = begin,

@@ -24,13 +24,29 @@ struct walking {
 									__VA_ARGS__);              \
 	} while (0)
 
-static int tell_events(struct walking *walking, const struct event *events, size_t count)
+static int tell_run(struct walking *walking, const struct event *events, size_t count)
 {
 	int status = 0;
 
 	if (count)
 		TELL(walking, status, events, events, count);
 	return status;
+}
+
+/* Those that are wanted, in runs without others between. */
+static int tell_events(struct walking *walking, const struct event *events, size_t count)
+{
+	struct filter_state *filter = walking->walk->filter;
+	size_t first = 0;
+	int status = 0;
+
+	for (size_t i = 0; filter && i < count && !status; i++) {
+		if (filter_passes(filter, &events[i]))
+			continue;
+		status = tell_run(walking, events + first, i - first);
+		first = i + 1;
+	}
+	return status ? status : tell_run(walking, events + first, count - first);
 }
 
 static int begin_span(struct walking *walking, const struct event *event)

@@ -7,6 +7,7 @@
 #define FAULTLINE_WALK_H
 
 #include "analysis/cursor.h"
+#include "analysis/filter.h"
 
 /*
  * What a consumer is told. Any may be NULL. All return 0, or a value that ends the walk: a negative
@@ -38,6 +39,7 @@ struct walk {
 	bool turns; /* consumers are given EVENT_TURN among the events, too */
 	const struct walk_consumer *consumers; /* told in this order */
 	size_t consumer_count;
+	struct filter_state *filter; /* NULL: consumers are told of all events */
 	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
 	void (*progress)(void *context, double done);
 	void *context;

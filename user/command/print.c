@@ -13,16 +13,15 @@
 #include "analysis/walk.h"
 #include "command/command.h"
 #include "command/traces.h"
+#include "command/filters.h"
 #include "command/options.h"
 #include "command/progress.h"
 #include "log.h"
 #include "output/row.h"
 
-#define NO_PID UINT64_MAX
-
 struct print_request {
-	const char *format, *layer, *file;
-	uint64_t pid;
+	const char *format, *layer;
+	struct filter filter;
 	bool list_columns;
 };
 
@@ -35,9 +34,7 @@ static const struct option_row rows[] = {
 	  "Only events of this layer, or of this kind: task, syscall, fault, pagecache, span, "
 	  "file, "
 	  "fork, exec, exit." },
-	{ 0, "pid", "PID", OPTION_COUNT, FIELD(pid), "Only events of this process." },
-	{ 0, "file", "GLOB", OPTION_STRING, FIELD(file),
-	  "Only events on files whose path matches; * matches / as well." },
+	FILTER_OPTIONS(FIELD(filter)),
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
 	  "Say what a trace holds, kind by kind and column by column, and do nothing else." },
 };
@@ -54,6 +51,9 @@ struct printing {
 	struct trace_reader *reader;
 	struct job job;
 	struct row_resolver *resolver;
+	struct filter rest; /* what rows are not asked for themselves */
+	struct filter_state *filter;
+	uint64_t printed;
 	struct progress progress;
 	struct sink out;
 	uint64_t start_ns;
@@ -138,7 +138,7 @@ static bool has_pid(const struct print_request *request, const struct resolved_r
 		const char *name = schema->columns[i].name;
 
 		if ((!strcmp(name, "pid") || !strcmp(name, "child_pid")) &&
-		    row->values[i] == request->pid)
+		    row->values[i] == request->filter.pid)
 			return true;
 	}
 	return false;
@@ -146,11 +146,12 @@ static bool has_pid(const struct print_request *request, const struct resolved_r
 
 static bool is_wanted(const struct print_request *request, const struct resolved_row *row)
 {
-	if (request->pid != NO_PID && !has_pid(request, row))
+	const char *file = request->filter.file;
+
+	if (request->filter.pid != FILTER_NONE && !has_pid(request, row))
 		return false;
-	return !request->file ||
-	       (row->path.length && !fnmatch(request->file, row->path.bytes, 0)) ||
-	       (row->path2.length && !fnmatch(request->file, row->path2.bytes, 0));
+	return !file || (row->path.length && !fnmatch(file, row->path.bytes, FNM_NOESCAPE)) ||
+	       (row->path2.length && !fnmatch(file, row->path2.bytes, FNM_NOESCAPE));
 }
 
 static int print_some(void *state, const struct event *events, size_t count)
@@ -169,15 +170,38 @@ static int print_some(void *state, const struct event *events, size_t count)
 			row_json(&printing->out, &row);
 		else
 			row_text(&printing->out, printing->start_ns, &row);
+		printing->printed++;
 	}
 	return printing->out.error;
+}
+
+/* A row names its process and its paths itself: more than one of each, and paths without files. */
+static int open_filter(struct printing *printing, struct walk *walk, struct trace_error *error)
+{
+	int status;
+
+	printing->rest = printing->request->filter;
+	printing->rest.pid = FILTER_NONE;
+	printing->rest.file = NULL;
+	if (filter_is_any(&printing->rest))
+		return 0;
+	if (!filter_set_window(&printing->rest, &printing->job)) {
+		snprintf(error->text, sizeof(error->text), "the run is over before --from");
+		return -ENODATA;
+	}
+	status = filter_open(&printing->filter, &printing->rest, &printing->job, error);
+	if (status)
+		return status;
+	filter_set_cursor(printing->filter, &walk->cursor);
+	walk->filter = printing->filter;
+	return 0;
 }
 
 static int print_events(struct printing *printing, const char *name, uint64_t kinds)
 {
 	static const struct walk_calls calls = { .events = print_some };
 	const struct walk_consumer consumer = { &calls, printing };
-	const struct walk walk = {
+	struct walk walk = {
 		.cursor = { .kinds = kinds, .whole_rows = true },
 		.turns = true,
 		.consumers = &consumer,
@@ -193,6 +217,8 @@ static int print_events(struct printing *printing, const char *name, uint64_t ki
 	if (!status)
 		status = row_resolver_open(&printing->resolver, &printing->job);
 	if (!status)
+		status = open_filter(printing, &walk, &error);
+	if (!status)
 		status = walk_run(&printing->job, &walk, &error);
 	if (!printing->out.error)
 		sink_flush(&printing->out);
@@ -201,14 +227,17 @@ static int print_events(struct printing *printing, const char *name, uint64_t ki
 		return output_failed(printing->out.error);
 	if (status) {
 		log_error("%s", error.text[0] ? error.text : strerror(-status));
-		return EXIT_FAILED;
+		return status == -ESRCH ? EXIT_USAGE : EXIT_FAILED;
 	}
-	return 0;
+	if (printing->printed || filter_is_any(&printing->request->filter))
+		return 0;
+	log_error("%s: no event is as asked for", name);
+	return EXIT_FAILED;
 }
 
 int command_print(int argc, char **argv)
 {
-	struct print_request request = { .format = "text", .pid = NO_PID };
+	struct print_request request = { .format = "text", .filter = FILTER_ALL };
 	struct printing printing = { .request = &request };
 	const struct trace_totals *totals;
 	int first, status = options_parse(&table, argc, argv, &request, &first);
@@ -223,6 +252,9 @@ int command_print(int argc, char **argv)
 			  first == argc ? "no trace given" : "more than one trace given");
 		return EXIT_USAGE;
 	}
+	status = filters_check(&request.filter);
+	if (status)
+		return status;
 	kinds = kinds_of(request.layer);
 	if (!kinds) {
 		say_known_layers(request.layer);
@@ -244,6 +276,7 @@ int command_print(int argc, char **argv)
 out:
 	sink_close(&printing.out);
 	row_resolver_close(printing.resolver);
+	filter_close(printing.filter);
 	job_free(&printing.job);
 	traces_tell_unread(printing.reader, argv[first]);
 	trace_reader_close(printing.reader);

@@ -9,30 +9,49 @@
 #include <unistd.h>
 
 #include "analysis/report.h"
+#include "analysis/rollup.h"
+#include "analysis/select.h"
 #include "command/command.h"
 #include "command/traces.h"
+#include "command/filters.h"
 #include "command/options.h"
 #include "command/progress.h"
 #include "log.h"
+#include "output/csv.h"
 #include "output/explain.h"
 #include "output/json.h"
 #include "output/text.h"
 
 struct report_request {
 	const char *format, *spans, *explain, *colour;
+	const char *table, *columns, *sort, *by;
+	bool list_tables, list_columns;
 	uint64_t top, memory;
+	struct filter filter;
 };
 
 #define FIELD(name) offsetof(struct report_request, name)
 
 static const struct option_row rows[] = {
-	{ 0, "format", "text|json", OPTION_CHOICE, FIELD(format),
-	  "How to print it: for people (default), or as one JSON object." },
+	{ 0, "format", "text|json|csv", OPTION_CHOICE, FIELD(format),
+	  "How to print it: for people (default), as a JSON object, a table as CSV." },
 	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
 	  "Rows of each table at most, in text; 0 for all. Default 20." },
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
 	  "Memory meant for the report, such as 4G; beyond it files and processes share a row, "
 	  "and it says so. Default 1G." },
+	{ 0, "table", "NAME", OPTION_STRING, FIELD(table), "Only this table." },
+	{ 0, "columns", "LIST", OPTION_STRING, FIELD(columns),
+	  "Columns of that table, separated by commas, such as path,read.bytes." },
+	{ 0, "sort", "COLUMN", OPTION_STRING, FIELD(sort),
+	  "Sort that table by a column, the largest first." },
+	{ 0, "list-tables", NULL, OPTION_FLAG, FIELD(list_tables), "Name the tables." },
+	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
+	  "Name the columns of --table, with units and meaning." },
+	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
+	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
+	  "door, host or second." },
+	FILTER_OPTIONS(FIELD(filter)),
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, FIELD(colour),
 	  "Colour in text: auto (default) is on a terminal, unless NO_COLOR is set." },
 	{ 0, "spans", "FILE", OPTION_STRING, FIELD(spans),
@@ -43,12 +62,171 @@ static const struct option_row rows[] = {
 
 static const struct option_table table = {
 	.usage = "faultline report [OPTION...] TRACE...",
-	.about = "Says what traces tell: how much I/O there was, through which door, to which "
-		 "files.\n"
+	.about = "Says what traces tell: what a job waits for and what to change, how much I/O "
+		 "there "
+		 "was,\nby which path of access, to which files.\n"
 		 "Several traces, of other hosts or other ranks, make one report.",
 	.rows = rows,
 	.row_count = sizeof(rows) / sizeof(rows[0]),
 };
+
+/* --- one table --- */
+
+/* Keys of --by that have a table of their own. */
+static const struct {
+	const char *key, *table;
+} tables_by[] = {
+	{ "pattern", "places" },
+	{ "epoch", "epochs" },
+	{ "step", "steps" },
+};
+
+static const char *table_by(const char *key)
+{
+	for (size_t i = 0; i < sizeof(tables_by) / sizeof(tables_by[0]); i++)
+		if (!strcmp(tables_by[i].key, key))
+			return tables_by[i].table;
+	return NULL;
+}
+
+static int check_key(const struct report_request *request, const struct rollup_key **key)
+{
+	char list[256] = "pattern, epoch, step";
+	size_t used = strlen(list);
+
+	*key = request->by ? rollup_find_key(request->by) : NULL;
+	if (!request->by || *key || table_by(request->by))
+		return 0;
+	for (const struct rollup_key *known = rollup_keys; known->name; known++)
+		if (used < sizeof(list))
+			used += snprintf(list + used, sizeof(list) - used, ", %s", known->name);
+	log_error("--by %s: no such key; known are %s", request->by, list);
+	return EXIT_USAGE;
+}
+
+static int refuse_table(const struct report *report, const char *name)
+{
+	char list[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < report->table_count && used < sizeof(list); i++)
+		used += snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+				 report->tables[i]->name);
+	log_error("--table %s: no such table; known are %s", name, list);
+	return EXIT_USAGE;
+}
+
+static int refuse_column(const struct table *of, const char *column)
+{
+	log_error("%.*s: no column of the table %s; --list-columns names them",
+		  (int)strcspn(column, ","), column, of->name);
+	return EXIT_USAGE;
+}
+
+/* The table that was asked for; *made is one that is to be freed. Returns 0 or an exit status. */
+static int find_table(const struct report *report, const struct report_request *request,
+		      const struct table **found, struct table **made)
+{
+	const char *name = request->by ? table_by(request->by) : request->table;
+	int status = 0;
+
+	*made = NULL;
+	*found = request->by && !name ? report->groups : name ? report_table(report, name) : NULL;
+	if (request->list_tables)
+		status = select_list_tables(made, report->tables, report->table_count);
+	else if (!*found)
+		return refuse_table(report, name ? name : "(none given)");
+	else if (request->list_columns)
+		status = select_list_columns(made, *found);
+	if (*made)
+		*found = *made;
+	return status ? output_failed(status) : 0;
+}
+
+static int write_table(struct sink *out, const struct table *of,
+		       const struct report_request *request)
+{
+	const bool text = !strcmp(request->format, "text");
+	const bool whole = !text || request->columns || request->sort || request->list_tables ||
+			   request->list_columns;
+	const struct selection selection = {
+		.columns = request->columns,
+		.sort = request->sort,
+		.top = text && !request->columns && !request->sort ? 0 : request->top,
+		.shown = text,
+	};
+	const struct style style = {
+		.width = style_width(STDOUT_FILENO),
+		.colour = style_colour(request->colour, STDOUT_FILENO),
+	};
+	const struct grid_options options = { &style, whole ? 0 : request->top, whole };
+	const struct table *printed = of;
+	const char *unknown;
+	struct table *made = NULL;
+	int status = whole ? select_make(&made, of, &selection, &unknown) : 0;
+
+	if (status == -EINVAL)
+		return refuse_column(of, unknown);
+	if (status)
+		return output_failed(status);
+	if (made)
+		printed = made;
+	if (text)
+		text_table(out, printed, &options);
+	else if (!strcmp(request->format, "csv"))
+		csv_table(out, printed);
+	else
+		json_tables(out, &printed, 1);
+	table_free(made);
+	return 0;
+}
+
+/* Of a list that is read to its end, --top counts only if it was given. */
+static int print_table(const struct report *report, const struct report_request *request)
+{
+	const struct table *found;
+	struct table *made;
+	struct sink out;
+	int status = find_table(report, request, &found, &made);
+
+	if (status)
+		return status;
+	if (sink_open(&out, STDOUT_FILENO)) {
+		table_free(made);
+		return output_failed(-ENOMEM);
+	}
+	status = write_table(&out, found, request);
+	if (!status && sink_flush(&out))
+		status = output_failed(out.error);
+	sink_close(&out);
+	table_free(made);
+	return status;
+}
+
+static bool is_one_table(const struct report_request *request)
+{
+	return request->table || request->by || request->list_tables || request->list_columns;
+}
+
+/* What does not go together. */
+static int check_request(const struct report_request *request)
+{
+	const char *alone = request->columns ? "--columns" : request->sort ? "--sort" : NULL;
+
+	if (alone && !is_one_table(request))
+		log_error("%s: of which table? Name it by --table or --by", alone);
+	else if (!strcmp(request->format, "csv") && !is_one_table(request))
+		log_error("--format csv: is one table; name it by --table or --by");
+	else if (request->table && request->by)
+		log_error("--by %s and --table %s: one or the other", request->by, request->table);
+	else if (request->list_columns && !request->table && !request->by)
+		log_error("--list-columns: of which table? Name it by --table");
+	else
+		return filters_check(&request->filter);
+	return EXIT_USAGE;
+}
+
+/* --- the whole report --- */
 
 static int print_report(const struct report *report, const struct report_request *request)
 {
@@ -105,7 +283,7 @@ static int explain(const char *name)
 static int report_failed(int status, const struct trace_error *error)
 {
 	log_error("%s", error->text[0] ? error->text : strerror(-status));
-	return status == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+	return status == -ERANGE || status == -ESRCH ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int read_gpu(struct gpu *gpu, const char *path)
@@ -121,9 +299,13 @@ static int read_gpu(struct gpu *gpu, const char *path)
 
 int command_report(int argc, char **argv)
 {
-	struct report_request request = { .format = "text", .colour = "auto", .top = 20 };
+	struct report_request request = {
+		.format = "text", .colour = "auto", .top = 20, .filter = FILTER_ALL
+	};
 	struct progress progress;
-	struct report_options options = { .progress = progress_update, .context = &progress };
+	struct report_options options = { .progress = progress_update,
+					  .context = &progress,
+					  .filter = &request.filter };
 	struct trace_error error = { "" };
 	struct trace_reader **traces;
 	struct report *report = NULL;
@@ -135,6 +317,11 @@ int command_report(int argc, char **argv)
 		return status;
 	if (request.explain)
 		return explain(request.explain);
+	status = check_request(&request);
+	if (!status)
+		status = check_key(&request, &options.key);
+	if (status)
+		return status;
 	if (first == argc) {
 		log_error("no trace given; try 'faultline report --help'");
 		return EXIT_USAGE;
@@ -162,7 +349,8 @@ int command_report(int argc, char **argv)
 		status = report_failed(status, &error);
 		goto out;
 	}
-	status = print_report(report, &request);
+	status = is_one_table(&request) ? print_table(report, &request)
+					: print_report(report, &request);
 out:
 	report_free(report);
 	gpu_free(&gpu);

@@ -351,7 +351,7 @@ static size_t total_width(const struct grid *grid)
 /* Takes width from the widest text; false when no text can give more. */
 static bool shrink(struct grid *grid)
 {
-	while (total_width(grid) > grid->options->style->width) {
+	while (!grid->options->whole && total_width(grid) > grid->options->style->width) {
 		struct grid_column *widest = NULL;
 
 		for (size_t i = 0; i < grid->count; i++) {

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a report is asked for: selections of columns and rows, comma-separated values, filters and
+ * groups by a key.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/rollup.h"
+#include "analysis/select.h"
+#include "make_trace.h"
+#include "output/csv.h"
+
+#define MS 1000000ull
+
+/* --- selections --- */
+
+struct thing {
+	const char *name;
+	uint64_t bytes;
+	double share;
+};
+
+static struct table *new_things(void)
+{
+	static const struct table_column columns[] = {
+		{ "name", "thing", UNIT_NONE, "its name", TABLE_LITERAL(struct thing, name), 0 },
+		{ "bytes", NULL, UNIT_BYTES, "its size", TABLE_UINT(struct thing, bytes), 0 },
+		{ "share", "share", UNIT_SHARE, "its share", TABLE_REAL(struct thing, share), 0 },
+	};
+	static const struct thing things[] = {
+		{ "b", 5, 0.5 }, { "a", TABLE_NO_UINT, 0.25 }, { "c", 70, 0.0 / 0.0 }, { "d", 6, 1 }
+	};
+	struct table *table;
+
+	assert_int_equal(table_new(&table, "things", "Things", TABLE_LIST), 0);
+	assert_int_equal(table_add_columns(table, TABLE_COLUMNS(columns)), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(table_add(table, &things[i]), 0);
+	return table;
+}
+
+/* The names of the rows of a selection. */
+static const char *names(const struct table *table, const struct selection *selection)
+{
+	static char text[32];
+	const char *unknown;
+	struct table *made;
+	int column;
+
+	assert_int_equal(select_make(&made, table, selection, &unknown), 0);
+	column = table_find_column(made, "name");
+	memset(text, 0, sizeof(text));
+	for (size_t i = 0; i < made->row_count; i++)
+		text[i] = made->cells[i * made->column_count + column].text[0];
+	table_free(made);
+	return text;
+}
+
+static void test_select(void **state)
+{
+	struct table *table = new_things(), *made;
+	const char *unknown;
+
+	(void)state;
+	assert_string_equal(names(table, &(struct selection) { 0 }), "bacd");
+	assert_string_equal(names(table, &(struct selection) { .top = 2 }), "ba");
+	assert_string_equal(names(table, &(struct selection) { .sort = "name" }), "abcd");
+	/* The largest first; what was not measured last. */
+	assert_string_equal(names(table, &(struct selection) { .sort = "bytes" }), "cdba");
+	assert_string_equal(names(table, &(struct selection) { .sort = "share", .top = 3 }), "dba");
+	assert_int_equal(select_make(&made, table,
+				     &(struct selection) { .columns = "share,name,share" },
+				     &unknown),
+			 0);
+	assert_int_equal(made->column_count, 3);
+	assert_string_equal(made->columns[1].name, "name");
+	table_free(made);
+	assert_int_equal(
+		select_make(&made, table, &(struct selection) { .columns = "name,siz" }, &unknown),
+		-EINVAL);
+	assert_string_equal(unknown, "siz");
+	assert_null(made);
+	assert_int_equal(select_make(&made, table, &(struct selection) { .sort = "no" }, &unknown),
+			 -EINVAL);
+	/* What people are shown has a title. */
+	assert_int_equal(select_make(&made, table, &(struct selection) { .shown = true }, &unknown),
+			 0);
+	assert_int_equal(made->column_count, 2);
+	table_free(made);
+	table_free(table);
+}
+
+static void test_lists(void **state)
+{
+	struct table *table = new_things(), *list;
+
+	(void)state;
+	assert_int_equal(select_list_columns(&list, table), 0);
+	assert_int_equal(list->row_count, 3);
+	assert_memory_equal(list->cells[3].text, "bytes", 5);
+	assert_memory_equal(list->cells[4].text, "bytes", 5);
+	assert_memory_equal(list->cells[5].text, "its size", 8);
+	table_free(list);
+	assert_int_equal(select_list_tables(&list, &table, 1), 0);
+	assert_memory_equal(list->cells[0].text, "things", 6);
+	assert_int_equal(list->cells[1].uint, 4);
+	table_free(list);
+	table_free(table);
+}
+
+static void test_csv(void **state)
+{
+	struct table *table = new_things();
+	struct sink out;
+
+	(void)state;
+	table->cells[0].text = "x,\"y\"\n\xff";
+	table->cells[0].length = 7;
+	sink_open_memory(&out);
+	csv_table(&out, table);
+	sink_bytes(&out, "", 1);
+	assert_string_equal(out.buffer, "name,bytes,share\r\n"
+					"\"x,\"\"y\"\"\n\\xff\",5,0.5\r\n"
+					"a,,0.25\r\n"
+					"c,70,\r\n"
+					"d,6,1\r\n");
+	sink_close(&out);
+	table_free(table);
+}
+
+/* --- filters --- */
+
+/* Two ranks that read and fault on two files, one call within a span. */
+static void make_run(struct made_trace *made)
+{
+	BEGIN(made, .spans = true);
+	EXEC(made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = 0);
+	made_fork(made, 11, 10, 20);
+	EXEC(made, .time = 12, .pid = 20, .comm = "b", .command = "b", .rank = 1);
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .path = "/data/x.bin");
+	FILE_ROW(made, .time = 10, .id = 2, .dev = 1, .ino = 2, .path = "/data/y.txt");
+	CALL(made, .time = 10 + 1 * MS, .dur = 10, .pid = 10, .op = M_PREAD, .file = 1,
+	     .result = 1);
+	CALL(made, .time = 10 + 2 * MS, .dur = 500, .pid = 10, .op = M_READ, .file = 2,
+	     .result = 2);
+	CALL(made, .time = 10 + 3 * MS, .dur = 10, .pid = 20, .op = M_PREAD, .file = 1,
+	     .result = 4);
+	FAULT(made, .time = 10 + 4 * MS, .dur = 10, .pid = 20, .file = 1, .fetched = 4096);
+	SPAN(made, .begin = 10 + 5 * MS, .end = 10 + 6 * MS, .pid = 10, .id = 1, .name = "step",
+	     .category = "x");
+	CALL(made, .time = 11 + 5 * MS, .dur = 10, .pid = 10, .op = M_PREAD, .file = 2,
+	     .result = 8);
+	CALL(made, .time = 10 + 7 * MS, .dur = 10, .pid = 10, .op = M_READ, .file = 2, .result = 16,
+	     .flags = TRACE_OP_DIRECT);
+}
+
+static int ask_filtered(const struct filter *filter, struct report **report)
+{
+	static const char *const traces[] = { "a.flt" };
+	const struct report_options options = { .filter = filter };
+	struct trace_error error;
+	struct made_trace made;
+	int status;
+
+	make_run(&made);
+	made_finish(&made, 10, 10 + 10 * MS);
+	status = report_make(report, &made.reader, traces, 1, &options, &error);
+	if (status)
+		assert_true(strlen(error.text) > 0);
+	made_close(&made);
+	return status;
+}
+
+#define FILTERED(bytes, faults, ...)                                                               \
+	do {                                                                                       \
+		struct filter filter = FILTER_ALL;                                                 \
+		struct report *report;                                                             \
+                                                                                                   \
+		__VA_ARGS__;                                                                       \
+		assert_int_equal(ask_filtered(&filter, &report), 0);                               \
+		CHECK(report, "totals", 0, "read.bytes", bytes);                                   \
+		CHECK(report, "totals", 0, "mmap_read.faults", faults);                            \
+		report_free(report);                                                               \
+	} while (0)
+
+static void test_filters(void **state)
+{
+	(void)state;
+	FILTERED(31, 1, (void)filter);
+	FILTERED(27, 0, filter.pid = 10);
+	FILTERED(4, 1, filter.rank = 1);
+	FILTERED(5, 1, filter.file = "*.bin");
+	FILTERED(13, 0, filter.op = "pread64");
+	FILTERED(0, 1, filter.op = "fault");
+	FILTERED(16, 0, filter.door = "direct");
+	FILTERED(0, 1, filter.door = "mmap");
+	FILTERED(8, 0, filter.span = "step");
+	FILTERED(2, 0, filter.min_duration_ns = 100);
+	FILTERED(6, 0, filter.from_ns = 2 * MS; filter.until_ns = 3 * MS + 5);
+	FILTERED(24, 0, filter.from_ns = 5 * MS);
+	FILTERED(8, 0, filter.from_ns = 5 * MS; filter.op = "pread64");
+}
+
+/* The other tables go by the same events, and the run is as long as what was asked for. */
+static void test_filtered_tables(void **state)
+{
+	struct filter filter = FILTER_ALL;
+	struct report *report;
+
+	(void)state;
+	filter.from_ns = 2 * MS;
+	filter.until_ns = 5 * MS;
+	assert_int_equal(ask_filtered(&filter, &report), 0);
+	CHECK(report, "trace", 0, "duration_ns", 3 * MS);
+	CHECK(report, "operations", find_row(report, "operations", "op", "read"), "count", 1);
+	CHECK(report, "operations", find_row(report, "operations", "op", "pread64"), "bytes", 4);
+	CHECK(report, "operations", find_row(report, "operations", "op", "fault"), "count", 1);
+	assert_int_equal(report_table(report, "operations")->row_count, 3);
+	report_free(report);
+}
+
+static void test_nothing_asked_for(void **state)
+{
+	struct filter filter = FILTER_ALL;
+	struct report *report;
+
+	(void)state;
+	filter.file = "/nowhere/*";
+	assert_int_equal(ask_filtered(&filter, &report), -ENODATA);
+	assert_null(report);
+	filter.file = NULL;
+	filter.from_ns = 20 * MS;
+	assert_int_equal(ask_filtered(&filter, &report), -ENODATA);
+	filter.from_ns = 0;
+	filter.op = "preadd";
+	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
+	filter.op = NULL;
+	filter.door = "window";
+	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
+}
+
+/* --- groups --- */
+
+static void test_groups(void **state)
+{
+	static const char *const traces[] = { "a.flt" };
+	static const struct {
+		const char *key;
+		size_t groups;
+	} cases[] = { { "job", 1 },	{ "rank", 2 }, { "process", 2 },
+		      { "program", 2 }, { "file", 2 }, { "directory", 1 },
+		      { "host", 1 },	{ "door", 3 }, { "second", 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct report_options options = { .key = rollup_find_key(cases[i].key) };
+		struct trace_error error;
+		struct made_trace made;
+		struct report *report;
+		uint64_t bytes = 0, faults = 0;
+		int read, mmap;
+
+		make_run(&made);
+		made_finish(&made, 10, 10 + 10 * MS);
+		assert_int_equal(report_make(&report, &made.reader, traces, 1, &options, &error),
+				 0);
+		assert_non_null(report->groups);
+		if (report->groups->row_count != cases[i].groups)
+			fail_msg("%s: %zu groups", cases[i].key, report->groups->row_count);
+		read = table_find_column(report->groups, "read.bytes");
+		mmap = table_find_column(report->groups, "mmap.faults");
+		for (size_t row = 0; row < report->groups->row_count; row++) {
+			const struct cell *cells =
+				&report->groups->cells[row * report->groups->column_count];
+
+			bytes += cells[read].uint;
+			faults += cells[mmap].uint;
+		}
+		/* Whatever the key: each byte is in one group. */
+		assert_int_equal(bytes, 31);
+		assert_int_equal(faults, 1);
+		report_free(report);
+		made_close(&made);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_filtered_tables),
+		cmocka_unit_test(test_nothing_asked_for),
+		cmocka_unit_test(test_groups),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

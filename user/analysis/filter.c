@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The filter. Knows nothing of what is made of the events that pass.
+ */
+#include "analysis/filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MOST 64 /* spans around an operation */
+
+enum verdict { UNKNOWN, YES, NO };
+
+struct filter_state {
+	const struct job *job;
+	const struct filter *filter;
+	uint64_t from_ns, until_ns; /* on the job's clock */
+	uint8_t door;
+	uint8_t *files; /* of each file: enum verdict */
+	struct trace_operation_total *counts;
+	uint64_t passed;
+};
+
+static bool is_of_operations(const struct filter *filter)
+{
+	return filter->file || filter->op || filter->door || filter->span ||
+	       filter->min_duration_ns;
+}
+
+bool filter_is_any(const struct filter *filter)
+{
+	return !is_of_operations(filter) && !filter->from_ns && filter->until_ns == FILTER_NONE &&
+	       filter->pid == FILTER_NONE && filter->rank == FILTER_NONE;
+}
+
+static int refuse(struct trace_error *error, const char *option, const char *name,
+		  const char *known)
+{
+	snprintf(error->text, sizeof(error->text), "--%s %.100s: %s", option, name, known);
+	return -ESRCH;
+}
+
+static int check_names(struct filter_state *state, struct trace_error *error)
+{
+	const struct filter *filter = state->filter;
+	bool known = !filter->op;
+
+	for (size_t i = 0; i < state->job->operation_count && !known; i++)
+		known = !strcmp(state->job->operations[i].name, filter->op);
+	if (!known)
+		return refuse(error, "op", filter->op, "no trace has such an operation");
+	state->door = DOOR_NONE;
+	for (unsigned int i = 0; i < DOOR_COUNT && filter->door; i++)
+		if (!strcmp(door_names[i], filter->door))
+			state->door = i;
+	if (filter->door && state->door == DOOR_NONE)
+		return refuse(error, "door", filter->door,
+			      "not one of syscall, direct, mmap, splice");
+	return 0;
+}
+
+bool filter_set_window(const struct filter *filter, struct job *job)
+{
+	uint64_t start_ns = job->start_ns;
+
+	if (filter->until_ns < clock_subtract(job->end_ns, start_ns))
+		job->end_ns = clock_add(start_ns, filter->until_ns);
+	job->start_ns = clock_add(start_ns, filter->from_ns);
+	return job->start_ns < job->end_ns;
+}
+
+int filter_open(struct filter_state **state, const struct filter *filter, const struct job *job,
+		struct trace_error *error)
+{
+	struct filter_state *made = calloc(1, sizeof(*made));
+	int status = -ENOMEM;
+
+	*state = made;
+	if (!made)
+		return -ENOMEM;
+	made->job = job;
+	made->filter = filter;
+	made->from_ns = filter->from_ns ? job->start_ns : 0;
+	made->until_ns = filter->until_ns == FILTER_NONE ? UINT64_MAX : job->end_ns;
+	made->files = calloc(job->files.count + 1, sizeof(*made->files));
+	made->counts = calloc(job->operation_count + 1, sizeof(*made->counts));
+	if (made->files && made->counts)
+		status = check_names(made, error);
+	if (status) {
+		filter_close(made);
+		*state = NULL;
+	}
+	return status;
+}
+
+void filter_close(struct filter_state *state)
+{
+	if (!state)
+		return;
+	free(state->files);
+	free(state->counts);
+	free(state);
+}
+
+void filter_set_cursor(const struct filter_state *state, struct cursor_options *options)
+{
+	options->from_ns = state->from_ns;
+	options->until_ns = state->until_ns == UINT64_MAX ? 0 : state->until_ns;
+}
+
+/* --- single wishes --- */
+
+static bool is_file(struct filter_state *state, uint32_t file)
+{
+	if (file == FILE_NONE)
+		return false;
+	if (state->files[file] == UNKNOWN) {
+		struct trace_string path = file_table_path(&state->job->files, file);
+		bool matches =
+			path.length && !fnmatch(state->filter->file, path.bytes, FNM_NOESCAPE);
+
+		state->files[file] = matches ? YES : NO;
+	}
+	return state->files[file] == YES;
+}
+
+static bool is_in_span(const struct filter_state *state, const struct event *event)
+{
+	const struct open_spans *spans = &state->job->spans;
+	size_t length = strlen(state->filter->span);
+	bool inherited;
+	uint32_t slot = open_spans_find(spans, &state->job->processes, event->process,
+					event->thread, &inherited);
+
+	for (int i = 0; i < DEPTH_MOST && slot != SPAN_NONE; i++) {
+		const struct label *label = &state->job->labels.labels[spans->slots[slot].label];
+
+		if (label->name.length == length &&
+		    !memcmp(label->name.bytes, state->filter->span, length))
+			return true;
+		slot = open_spans_parent(spans, slot);
+	}
+	return false;
+}
+
+static bool is_of_process(const struct filter_state *state, const struct event *event)
+{
+	const struct filter *filter = state->filter;
+	const struct process *process;
+
+	if (filter->pid == FILTER_NONE && filter->rank == FILTER_NONE)
+		return true;
+	process = &state->job->processes.processes[event->process];
+	return (filter->pid == FILTER_NONE || process->pid == filter->pid) &&
+	       (filter->rank == FILTER_NONE || process->rank == (int64_t)filter->rank);
+}
+
+static bool is_operation(const struct event *event)
+{
+	return event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_PAGECACHE);
+}
+
+static bool is_wanted(struct filter_state *state, const struct event *event)
+{
+	const struct filter *filter = state->filter;
+
+	if (event->end < state->from_ns || event->start > state->until_ns ||
+	    !is_of_process(state, event))
+		return false;
+	if (!is_of_operations(filter))
+		return true;
+	return is_operation(event) && (!filter->file || is_file(state, event->file)) &&
+	       (!filter->op ||
+		!strcmp(state->job->operations[event->operation].name, filter->op)) &&
+	       (!filter->door || event->door == state->door) &&
+	       event->end - event->start >= filter->min_duration_ns &&
+	       (!filter->span || is_in_span(state, event));
+}
+
+static void count(struct filter_state *state, const struct event *event)
+{
+	struct trace_operation_total *counts = &state->counts[event->operation];
+
+	if (event->flags & EVENT_SECOND)
+		return;
+	counts->count++;
+	counts->errors += event->flags & EVENT_FAILED ? 1 : 0;
+	counts->bytes += event->bytes;
+	counts->thread_time_ns += event->end - event->start;
+	counts->fetched_bytes += event->fetched_bytes;
+	counts->created_bytes += event->created_bytes;
+}
+
+bool filter_passes(struct filter_state *state, const struct event *event)
+{
+	if (!is_wanted(state, event))
+		return false;
+	state->passed++;
+	if (is_operation(event))
+		count(state, event);
+	return true;
+}
+
+uint64_t filter_passed(const struct filter_state *state)
+{
+	return state->passed;
+}
+
+void filter_set_operations(const struct filter_state *state, struct job *job)
+{
+	for (size_t i = 0; i < job->operation_count; i++) {
+		job->operations[i].seen = state->counts[i];
+		job->operations[i].unseen = (struct trace_operation_total) { 0 };
+	}
+}

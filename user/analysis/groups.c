@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * I/O by a key. Knows nothing of what the keys stand for.
+ */
+#include "analysis/groups.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct groups {
+	const struct job *job;
+	struct rollup rollup;
+};
+
+/* What the columns see of a group. */
+struct line {
+	struct table_text name;
+	uint64_t time_ns, thread_time_ns, operations, fetched_bytes, created_bytes;
+	struct tally tallies[MEASURES];
+};
+
+static const unsigned int shown[] = { IO_READ, IO_WRITE, IO_METADATA, IO_SYNC, MEASURE_MMAP };
+#define SHOWN (sizeof(shown) / sizeof(shown[0]))
+
+static const struct table_column columns[] = {
+	{ "name", "name", UNIT_PATH, "what the group is called", TABLE_TEXT(struct line, name), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault under way",
+	  TABLE_UINT(struct line, time_ns), 0 },
+	{ "thread_time_ns", "summed over threads", UNIT_NS, "the same summed over threads",
+	  TABLE_UINT(struct line, thread_time_ns), 0 },
+	{ "operations", "operations", UNIT_COUNT, "calls and faults",
+	  TABLE_UINT(struct line, operations), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES,
+	  "bytes brought into the page cache to be read", TABLE_UINT(struct line, fetched_bytes),
+	  JOB_PAGECACHE },
+	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
+	  TABLE_UINT(struct line, created_bytes), JOB_PAGECACHE },
+};
+
+int groups_new(struct groups **groups, const struct job *job, const struct rollup_key *key)
+{
+	*groups = calloc(1, sizeof(**groups));
+	if (!*groups)
+		return -ENOMEM;
+	(*groups)->job = job;
+	rollup_init(&(*groups)->rollup, job, key, ROLLUP_ALL | ROLLUP_FAULTS);
+	return 0;
+}
+
+void groups_free(struct groups *groups)
+{
+	if (!groups)
+		return;
+	rollup_free(&groups->rollup);
+	free(groups);
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct groups *groups = state;
+
+	return rollup_events(&groups->rollup, events, count);
+}
+
+const struct walk_calls groups_calls = { .events = add_events };
+
+static struct line line_of(struct groups *groups, uint32_t group)
+{
+	const struct tally *all = rollup_tally(&groups->rollup, group, MEASURE_IO);
+	struct line line = {
+		.name = rollup_name(&groups->rollup, group),
+		.time_ns = all->time.measure,
+		.thread_time_ns = all->thread_time_ns,
+	};
+
+	for (size_t i = 0; i < SHOWN; i++) {
+		struct tally *tally = &line.tallies[shown[i]];
+
+		*tally = *rollup_tally(&groups->rollup, group, shown[i]);
+		line.operations += tally->count;
+		line.fetched_bytes += tally->fetched_bytes;
+		line.created_bytes += tally->created_bytes;
+	}
+	return line;
+}
+
+static int add_columns(struct table *table)
+{
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	for (size_t i = 0; i < SHOWN && !status; i++)
+		status = measure_add_columns(table, shown[i], ~0u, ~0u,
+					     offsetof(struct line, tallies) +
+						     shown[i] * sizeof(struct tally));
+	return status;
+}
+
+/* Groups that have an order of their own. */
+static bool is_ordered(const struct rollup_key *key)
+{
+	return key == rollup_find_key("second") || key == rollup_find_key("rank");
+}
+
+int groups_fill(struct groups *groups, struct table **table)
+{
+	const struct rollup *rollup = &groups->rollup;
+	int status = table_new(table, rollup->key->name, rollup->key->meaning, TABLE_LIST);
+
+	if (status)
+		return status;
+	(*table)->recorded = groups->job->layers;
+	status = add_columns(*table);
+	for (uint32_t i = 0; i < rollup->count && !status; i++) {
+		struct line line;
+
+		if (!rollup_used(rollup, i))
+			continue;
+		line = line_of(groups, i);
+		status = table_add(*table, &line);
+	}
+	if (!status && rollup->others)
+		status = table_set_note(*table, "groups beyond the most there may be share the one "
+						"without a name");
+	if (!status)
+		status = table_show(*table,
+				    "name,time_ns,fetched_bytes,read.bytes,write.bytes,mmap.faults,"
+				    "metadata.count,operations,thread_time_ns",
+				    is_ordered(rollup->key) ? NULL : "time_ns", NULL, NULL);
+	return status;
+}

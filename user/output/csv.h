@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A table as comma-separated values (RFC 4180): a line of the columns' names, then its rows; raw
+ * integers, nothing where nothing was measured, bytes that are not UTF-8 as \xHH.
+ */
+#ifndef FAULTLINE_CSV_H
+#define FAULTLINE_CSV_H
+
+#include "analysis/table.h"
+#include "output/sink.h"
+
+void csv_table(struct sink *out, const struct table *table);
+
+#endif
