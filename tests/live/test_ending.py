@@ -295,7 +295,10 @@ class Ending(unittest.TestCase):
         harness.random_file(f"{small}/filler", 3 << 20)
         directory = machine().new_dir()
         first, second = (harness.random_file(f"{directory}/{name}", 1 << 20) for name in "ab")
-        script = '"$1" "$2" "$0/a.json" 2 reads 1000000; rm "$4"; "$1" "$3" "$0/b.json" 1 reads 20000'
+        script = (
+            '"$1" "$2" "$0/a.json" 2 reads 1000000; rm "$4"; '
+            '"$1" "$3" "$0/b.json" 1 reads 20000'
+        )
         recording = Recording(
             ["sh", "-c", script, directory, machine().program("hotread"), first, second]
             + [f"{small}/filler"],

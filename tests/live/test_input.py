@@ -191,7 +191,8 @@ class Input(unittest.TestCase):
 
     def test_output(self):
         directory = machine().new_dir()
-        self.not_run(self.run_for("-o", f"{directory}/no/dir/x.flt"), NO_TRACING, f"{directory}/no/dir")
+        done = self.run_for("-o", f"{directory}/no/dir/x.flt")
+        self.not_run(done, NO_TRACING, f"{directory}/no/dir")
         self.not_run(self.run_for("-o", directory), NO_TRACING, directory)
         self.not_run(self.run_for("-o", ""), NO_TRACING)
         self.not_run(self.run_for("-o", f"{directory}/%z"), NO_TRACING, "%z")
