@@ -236,7 +236,7 @@ static void test_mmap_random(void **state)
 	check_text(report, "findings", row, "title",
 		   "page faults on tokens.bin, read at random through a mapping");
 	assert_int_equal(evidence(report, row, "major")->uint, 100);
-	assert_int_equal(evidence(report, row, "bytes_each")->uint, MIB);
+	assert_int_equal(evidence(report, row, "fetched_each")->uint, MIB);
 	assert_int_equal(evidence(report, row, "files")->uint, 1);
 	assert_true(evidence(report, row, "backward")->real > 0.2);
 	free_all(&made, report);

@@ -3,98 +3,36 @@
  * Findings about files that are read through a mapping. Knows nothing of calls.
  */
 #include "analysis/finding_files.h"
-#include "analysis/totals.h"
 
 /* --- read at random, with readahead around each fault --- */
 
-struct random_read {
-	struct table_text path, file;
-	uint64_t files, faults, major, fetched_bytes, size_bytes, time_ns;
-	uint64_t bytes_each;
-	double consecutive, backward; /* shares of the faults */
-};
-
-static const struct table_column random_evidence[] = {
-	{ "path", "file", UNIT_NONE, "the file with the most time",
-	  TABLE_TEXT(struct random_read, path), 0 },
-	{ "file", "name", UNIT_NONE, "its name", TABLE_TEXT(struct random_read, file), 0 },
-	{ "files", "files", UNIT_COUNT, "files that are read so",
-	  TABLE_UINT(struct random_read, files), 0 },
-	{ "size_bytes", "size", UNIT_BYTES, "size of the file",
-	  TABLE_UINT(struct random_read, size_bytes), 0 },
-	{ "faults", "faults", UNIT_COUNT, "faults on all of them",
-	  TABLE_UINT(struct random_read, faults), 0 },
-	{ "major", "major", UNIT_COUNT, "faults that read from storage",
-	  TABLE_UINT(struct random_read, major), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, "bytes that they brought in",
-	  TABLE_UINT(struct random_read, fetched_bytes), 0 },
-	{ "bytes_each", "each", UNIT_BYTES, "bytes brought in for a fault that read",
-	  TABLE_UINT(struct random_read, bytes_each), 0 },
-	{ "consecutive", "consecutive", UNIT_SHARE, "faults on the page after the one before",
-	  TABLE_REAL(struct random_read, consecutive), 0 },
-	{ "backward", "backward", UNIT_SHARE, "faults that lie before the one before",
-	  TABLE_REAL(struct random_read, backward), 0 },
-	{ "time_ns", "time", UNIT_NS, "time in the faults", TABLE_UINT(struct random_read, time_ns),
-	  0 },
-};
-
-static double share(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / whole : 0;
-}
-
-static bool is_read_at_random(const struct file_view *file)
+static bool takes_random(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
-	const uint64_t *patterns = file->patterns[BY_FAULTS];
 
 	return faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) &&
-	       share(patterns[RANDOM], patterns[RANDOM] + patterns[SEQUENTIAL]) >=
-		       threshold(THRESHOLD_MMAP_RANDOM_SHARE) &&
-	       share(faults->fetched_bytes, faults->major) >=
+	       alike_backward(file, BY_FAULTS) >= threshold(THRESHOLD_MMAP_RANDOM_SHARE) &&
+	       alike_share(faults->fetched_bytes, faults->major) >=
 		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
+}
+
+static uint64_t cost_fetched(const struct alike *alike)
+{
+	return alike->fetched_bytes;
 }
 
 static int find_random(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct tally *all = totals_class(findings->measured, IO_MMAP_READ);
-	struct random_read found = { 0 };
-	uint64_t most = 0, backward = 0, consecutive = 0, accesses = 0;
-	struct finding_verdict verdict = { .confidence = FINDING_SURE };
-	struct file_view file;
+	static const struct alike_rule kind = {
+		.use = USE_MMAP,
+		.class = IO_MMAP_READ,
+		.takes = takes_random,
+		.cost_bytes = cost_fetched,
+		.costs_time = true,
+		.confidence = FINDING_SURE,
+	};
 
-	for (uint32_t i = 0; i < files_count(findings->measured); i++) {
-		const struct tally *faults = &file.tallies[USE_MMAP];
-		const uint64_t *patterns = file.patterns[BY_FAULTS];
-
-		if (i == FILE_UNKNOWN || !files_used(findings->measured, i, &file) ||
-		    !is_read_at_random(&file))
-			continue;
-		if (!found.files++ || faults->time.measure > most) {
-			most = faults->time.measure;
-			found.path = file.path;
-			found.size_bytes = file.size_bytes;
-		}
-		found.faults += faults->count;
-		found.major += faults->major;
-		found.fetched_bytes += faults->fetched_bytes;
-		found.time_ns += faults->time.measure;
-		backward += patterns[RANDOM];
-		consecutive += patterns[CONSECUTIVE];
-		accesses += patterns[RANDOM] + patterns[SEQUENTIAL];
-	}
-	if (!found.files)
-		return 0;
-	/* Times of several files may overlap; all faults together have no more than this. */
-	if (found.time_ns > all->time.measure)
-		found.time_ns = all->time.measure;
-	found.file = finding_base_name(found.path);
-	found.bytes_each = found.fetched_bytes / found.major;
-	found.backward = share(backward, accesses);
-	found.consecutive = share(consecutive, accesses);
-	verdict.cost_ns = finding_unhidden(findings, IO_MMAP_READ, found.time_ns);
-	verdict.cost_bytes = found.fetched_bytes;
-	return finding_add(findings, rule, &found, &verdict);
+	return finding_add_alike(findings, rule, &kind);
 }
 
 static const enum threshold random_thresholds[] = {
@@ -107,10 +45,10 @@ const struct finding_rule finding_mmap_random = {
 	.id = "mmap-random",
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.find = find_random,
-	FINDING_EVIDENCE(struct random_read, random_evidence),
+	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
 	.title = "page faults on {file}, read at random through a mapping",
-	.says = "{major} major faults brought {fetched_bytes} from storage, {bytes_each} each; "
+	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each; "
 		"{backward} of the faults went backward, {consecutive} followed the one before",
 	.advice = "MADV_RANDOM, or samples of 1 MiB and more, or MADV_WILLNEED ahead of use",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
@@ -129,11 +67,6 @@ static bool takes_in_order(const struct file_view *file)
 	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) &&
 	       alike_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
 	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes;
-}
-
-static uint64_t cost_fetched(const struct alike *alike)
-{
-	return alike->fetched_bytes;
 }
 
 static int find_in_order(struct findings *findings, const struct finding_rule *rule)
