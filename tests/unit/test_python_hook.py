@@ -146,7 +146,7 @@ class OtherVersions(Place):
         done = self.start(self.code + "import faultline\nprint(*faultline.notes(), sep='\\n')")
         self.assertEqual(done.stderr, "")
         notes = done.stdout.splitlines()
-        for what in ("fetch", "item and collate", "forward", "backward", "optimizer.step",
+        for what in ("pass and fetch", "item and collate", "forward", "backward", "optimizer.step",
                      "torch.save", "torch.load"):
             self.assertEqual(len([note for note in notes if note.startswith(what + " is not")]), 1,
                              (what, notes))
