@@ -236,14 +236,16 @@ vmtest: $(BUILD)/faultline $(VM_PROGRAMS)
 bench: all $(BENCH_PROGRAMS)
 	$(Q)/usr/bin/python3 tests/bench/run.py --build $(BUILD) $(BENCH)
 
-# The reader of traces under libFuzzer, for a while or (FUZZ_LIMIT=-runs=N) for so many inputs.
+# The reader of traces, the report and the exports under libFuzzer, for a while or (FUZZ_LIMIT=-runs=N)
+# for so many inputs.
 FUZZ_SECONDS ?= 20
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
-FUZZ_SOURCES := tests/fuzz/fuzz_reader.c user/arena.c $(wildcard user/trace/*.c)
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Iuser -O1 -g -fsanitize=fuzzer,address,undefined \
+FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES)
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Iuser -I. -O1 -g \
+	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=all
 
-$(BUILD)/fuzz/fuzz_reader: $(FUZZ_SOURCES) $(wildcard user/trace/*.h) Makefile
+$(BUILD)/fuzz/fuzz_reader: $(FUZZ_SOURCES) $(wildcard user/*/*.h) Makefile
 	$(call say,FUZZ,$@)mkdir -p $(@D)
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -o $@ $(FUZZ_SOURCES) $(CORE_LIBS)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The reader of traces under libFuzzer. Knows nothing of the format.
+ * The reader of traces, and all that is made of them, under libFuzzer: the report as text and as
+ * JSON, the events one by one, the timeline. Knows nothing of the format.
  *
  * An input is a trace file, or, since a fuzzer cannot guess checksums, its first byte is an escape
  * and the rest a list of what the frames of a file shall hold, which are then made here:
@@ -12,8 +13,17 @@
 
 #include <zstd.h>
 
+#include "analysis/report.h"
+#include "analysis/resolve.h"
+#include "analysis/walk.h"
+#include "output/chrome.h"
+#include "output/json.h"
+#include "output/row.h"
+#include "output/text.h"
 #include "trace/format.h"
 #include "trace/reader.h"
+
+#define MEMORY_BYTES (64u << 20) /* meant for a report */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -62,6 +72,80 @@ static void read_meta(const struct trace_reader *reader)
 		sum += totals->survivors[i];
 }
 
+static const char *const names[] = { "a.flt" };
+
+static void write_report(struct trace_reader *reader)
+{
+	const struct report_options options = { .memory_bytes = MEMORY_BYTES };
+	const struct style style = { .width = 80, .colour = true };
+	const struct grid_options grid = { .style = &style, .top = 20 };
+	struct trace_error error = { "" };
+	struct report *report;
+	struct sink out;
+
+	if (report_make(&report, &reader, names, 1, &options, &error))
+		return;
+	sink_open_memory(&out);
+	json_tables(&out, (const struct table *const *)report->tables, report->table_count);
+	text_report(&out, report, &grid);
+	sum += out.used;
+	sink_close(&out);
+	report_free(report);
+}
+
+struct printing {
+	struct row_resolver *resolver;
+	struct sink out;
+};
+
+static int print_some(void *state, const struct event *events, size_t count)
+{
+	struct printing *printing = state;
+	struct resolved_row row;
+
+	for (size_t i = 0; i < count; i++) {
+		row_resolve(printing->resolver, &events[i], &row);
+		row_json(&printing->out, &row);
+		row_text(&printing->out, 0, &row);
+		sum += printing->out.used;
+		printing->out.used = 0;
+	}
+	return 0;
+}
+
+static void print_events(struct trace_reader *reader)
+{
+	static const struct walk_calls calls = { .events = print_some };
+	struct printing printing = { 0 };
+	const struct walk_consumer consumer = { &calls, &printing };
+	const struct walk walk = { .cursor = { .whole_rows = true, .bytes_most = 100000 },
+				   .turns = true,
+				   .consumers = &consumer,
+				   .consumer_count = 1 };
+	struct trace_error error = { "" };
+	struct job job;
+
+	sink_open_memory(&printing.out);
+	if (!job_load_within(&job, &reader, names, 1, MEMORY_BYTES, &error) &&
+	    !row_resolver_open(&printing.resolver, &job))
+		sum += walk_run(&job, &walk, &error);
+	row_resolver_close(printing.resolver);
+	job_free(&job);
+	sink_close(&printing.out);
+}
+
+static void export(struct trace_reader *reader)
+{
+	const struct chrome_options options = { .until_ns = UINT64_MAX, .pid = CHROME_ANY_PID };
+	struct trace_error error = { "" };
+	struct sink out;
+
+	sink_open_memory(&out);
+	chrome_write(&out, &reader, names, 1, &options, &error);
+	sum += out.used;
+	sink_close(&out);
+}
+
 static void read_trace(const uint8_t *bytes, size_t length)
 {
 	struct trace_reader *reader;
@@ -78,6 +162,9 @@ static void read_trace(const uint8_t *bytes, size_t length)
 	}
 	for (uint64_t id = 0; id < 8; id++)
 		sum += trace_reader_string(reader, id).length;
+	write_report(reader);
+	print_events(reader);
+	export(reader);
 	trace_reader_close(reader);
 }
 

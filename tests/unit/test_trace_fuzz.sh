@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# A bounded run of the reader of traces under libFuzzer: always the same inputs, from fresh seeds.
+# A bounded run of the reader of traces, the report and the exports under libFuzzer: always the same inputs, from fresh seeds.
 # `make fuzz` goes on from what earlier runs found; this knows nothing of that.
 set -euo pipefail
 
@@ -10,5 +10,5 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/seeds"
 "$fuzz/make_seeds" "$work/seeds"
-"$fuzz/fuzz_reader" -seed=1 -runs=10000 -max_len=16384 -rss_limit_mb=2048 -timeout=60 \
+"$fuzz/fuzz_reader" -seed=1 -runs=2000 -max_len=16384 -rss_limit_mb=2048 -timeout=60 \
 	-dict=tests/fuzz/reader.dict -artifact_prefix="$fuzz/" "$work/seeds"

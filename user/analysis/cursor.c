@@ -391,6 +391,12 @@ static int make_due(struct cursor *cursor, struct trace_error *error)
 	if (source->decoded == source->block->held) {
 		cursor->limited = false;
 		status = new_source(cursor, source->planned, source->decoded, &again, error);
+		if (status == -ENODATA) { /* it has been damaged meanwhile */
+			retire(cursor, source);
+			cursor->heap[0] = cursor->heap[--cursor->heap_count];
+			if (cursor->heap_count)
+				heap_sink(cursor);
+		}
 		if (status)
 			return status;
 		cursor->heap[0].source = again;
@@ -576,6 +582,8 @@ int cursor_next(struct cursor *cursor, const struct event **events, size_t *coun
 		if (status || is_over(cursor))
 			break;
 		status = make_due(cursor, error);
+		if (status == -ENODATA)
+			continue;
 		if (status)
 			break;
 		taken = take_run(cursor, taken);
@@ -584,7 +592,7 @@ int cursor_next(struct cursor *cursor, const struct event **events, size_t *coun
 		taken--;
 	*events = cursor->batch;
 	*count = taken;
-	return status;
+	return status == -ENODATA ? 0 : status;
 }
 
 double cursor_progress(const struct cursor *cursor)
