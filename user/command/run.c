@@ -297,14 +297,29 @@ static int start_recording(struct run *run)
 	return recorder_start(&run->recorder, run->session, run->writer, run->path, run->markers);
 }
 
+/* The trace is on the disk before it is called done: what could not be stored shows only now, of
+ * NFS when the file is closed. What is no file need not be able to. */
+static void close_trace(struct run *run)
+{
+	int err = 0;
+
+	if (run->fd < 0)
+		return;
+	if (fdatasync(run->fd) && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
+		err = errno;
+	if (close(run->fd) && !err)
+		err = errno;
+	if (err)
+		log_error("%s: the trace may not be whole: %s", run->path, strerror(err));
+}
+
 static void clean_up(struct run *run)
 {
 	recorder_close(run->recorder);
 	markers_close(run->markers);
 	trace_writer_close(run->writer);
 	session_close(run->session);
-	if (run->fd >= 0)
-		close(run->fd);
+	close_trace(run);
 	environment_free(run->environment);
 }
 
