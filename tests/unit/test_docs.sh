@@ -101,6 +101,10 @@ for word in "${COMPREPLY[@]}"; do
 	"$FAULTLINE" print --layer "$word" tests/golden/spans.flt >/dev/null || complain "print --layer $word"
 done
 
+# What the words of reports mean is told by the program and by the page.
+page_terms=$(sed -n '/^\.SH TERMS/,/^\.SH COMPARED/p' "$page" | sed -nE '/^\.B /{s///p;d}; /^[^.]/s/^/    /p')
+[ "$page_terms" = "$("$FAULTLINE" help terms)" ] || complain "$page does not say what 'help terms' says"
+
 # Every key of the JSON report and of a printed event, but the names of layers, sizes and of the
 # evidence of findings, of which --explain tells.
 bold=$(sed -nE 's/\\-/-/g; /^\.(B|BR|BI|RB) /p' "$page" | grep -oE '[A-Za-z_0-9]+' | sort -u)

@@ -130,6 +130,18 @@ class Reading(unittest.TestCase):
         self.refused("report", "--from", "2", "--until", "1", SAMPLE, naming="--until")
         self.refused("report", "--op", "raed", SAMPLE, naming="raed")
 
+    def test_against(self):
+        done = call("report", "tests/golden/spans.flt", "--against", SAMPLE)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertIn(b"the run", done.stdout)
+        done = call("report", "--format", "json", SAMPLE, "--against", SAMPLE)
+        data = json.loads(done.stdout)
+        self.assertEqual({row["change_ns"] for row in data["compared_places"]}, {0})
+        self.assertLessEqual({row["state"] for row in data["compared_findings"]}, {"stayed"})
+        self.refused("report", SAMPLE, "--against", "no-such.flt", naming="no-such.flt")
+        self.refused("report", SAMPLE, "--against", SAMPLE, "--table", "files",
+                     naming="--against")
+
     def test_by(self):
         for key in ("directory", "pattern", "file", "process", "program", "rank",
                     "device", "door", "host", "second"):

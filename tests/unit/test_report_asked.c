@@ -13,10 +13,13 @@
 
 #include <cmocka.h>
 
+#include "analysis/against.h"
 #include "analysis/rollup.h"
 #include "analysis/select.h"
 #include "make_trace.h"
 #include "output/csv.h"
+#include "output/escape.h"
+#include "output/screen.h"
 
 #define MS 1000000ull
 
@@ -292,6 +295,109 @@ static void test_groups(void **state)
 	}
 }
 
+/* --- two runs --- */
+
+/* The change of a row's time, by its name. */
+static int64_t change(const struct table *table, const char *name)
+{
+	int key = table_find_column(table, "name"), column = table_find_column(table, "change_ns");
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cells = &table->cells[i * table->column_count];
+
+		if (cells[key].length == strlen(name) &&
+		    !memcmp(cells[key].text, name, cells[key].length))
+			return cells[column].type == CELL_INT ? cells[column].sint : -1;
+	}
+	fail_msg("no row %s", name);
+	return 0;
+}
+
+static void test_against(void **state)
+{
+	struct table *tables[AGAINST_TABLES];
+	struct made_trace made[2];
+	struct report *reports[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		make_run(&made[i]);
+		if (i)
+			CALL(&made[i], .time = 10 + 8 * MS, .dur = 1000, .pid = 10, .op = M_READ,
+			     .file = 2, .result = 1);
+		/* A loss that one run has is a finding that came. */
+		made[i].kinds[TRACE_SYSCALL].events += i * 90;
+		made[i].kinds[TRACE_SYSCALL].lost += i * 90;
+		made_finish(&made[i], 10, 10 + (10 + 5 * i) * MS);
+		reports[i] = made_report(&made[i].reader, 1);
+	}
+	assert_int_equal(against_make(tables, reports[0], reports[1]), 0);
+	assert_int_equal(change(tables[0], "the run"), 5 * MS);
+	assert_int_equal(change(tables[0], "read"), 1000);
+	assert_int_equal(change(tables[0], "faults on mapped files"), 0);
+	assert_int_equal(change(tables[2], "/data/y.txt"), 1000);
+	assert_int_equal(change(tables[2], "/data/x.bin"), 0);
+	assert_memory_equal(tables[1]->cells[0].text, "came", 4);
+	assert_memory_equal(tables[1]->cells[1].text, "loss", 4);
+	for (size_t i = 0; i < AGAINST_TABLES; i++)
+		table_free(tables[i]);
+	/* The other way round. */
+	assert_int_equal(against_make(tables, reports[1], reports[0]), 0);
+	assert_int_equal(change(tables[0], "the run"), -5 * (int64_t)MS);
+	assert_memory_equal(tables[1]->cells[0].text, "went", 4);
+	for (size_t i = 0; i < AGAINST_TABLES; i++)
+		table_free(tables[i]);
+	for (int i = 0; i < 2; i++) {
+		report_free(reports[i]);
+		made_close(&made[i]);
+	}
+}
+
+/* --- the first screen --- */
+
+/* Whatever the width: no line is wider; colour is what was asked for and comes to its end. */
+static void test_screen(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	make_run(&made);
+	made_finish(&made, 10, 10 + 10 * MS);
+	report = made_report(&made.reader, 1);
+	for (size_t width = 60; width <= 200; width += 20) {
+		const struct style plain = { .width = width };
+		const struct style colour = { .width = width, .colour = true };
+		struct sink out;
+		size_t lines = 0;
+
+		sink_open_memory(&out);
+		screen_write(&out, report, &plain);
+		sink_bytes(&out, "", 1);
+		assert_int_equal(out.error, 0);
+		for (const char *at = out.buffer; *at; lines++) {
+			size_t length = strcspn(at, "\n");
+
+			assert_true(escape_columns(at, length) <= width);
+			at += length + 1;
+		}
+		assert_true(lines <= 40);
+		assert_null(strchr(out.buffer, '\033'));
+		assert_non_null(strstr(out.buffer, "ran 10.0 ms, exit 0, 2 processes, 2 ranks"));
+		assert_non_null(strstr(out.buffer, "faults on mapped files"));
+		assert_non_null(strstr(out.buffer, "/data/x.bin"));
+		out.used = 0;
+		screen_write(&out, report, &colour);
+		sink_bytes(&out, "", 1);
+		assert_non_null(strstr(out.buffer, "\033[1m"));
+		assert_string_equal(strrchr(out.buffer, '\033') + 1,
+				    strstr(strrchr(out.buffer, '\033'), "[0m"));
+		sink_close(&out);
+	}
+	report_free(report);
+	made_close(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +408,8 @@ int main(void)
 		cmocka_unit_test(test_filtered_tables),
 		cmocka_unit_test(test_nothing_asked_for),
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_against),
+		cmocka_unit_test(test_screen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "analysis/files.h"
 #include "analysis/map.h"
 #include "analysis/path.h"
+#include "analysis/places.h"
 #include "arena.h"
 
 #define ALIKE 10	 /* files that are told as one */
@@ -372,25 +373,28 @@ static int make_places(struct places *places)
 
 /* --- the table --- */
 
-static const struct table_column columns[] = {
-	{ "time_ns", "time", UNIT_NS, "time in I/O on it, summed over files",
-	  TABLE_UINT(struct place, sums.time_ns), 0 },
-	{ "operations", "operations", UNIT_COUNT, "calls and faults",
-	  TABLE_UINT(struct place, sums.operations), 0 },
-	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
-	  TABLE_UINT(struct place, sums.read_bytes), JOB_SYSCALL },
-	{ "write_bytes", "written", UNIT_BYTES, "bytes written by calls and dirtied by stores",
-	  TABLE_UINT(struct place, sums.write_bytes), JOB_SYSCALL },
-	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache from storage, unattributed ones included",
-	  TABLE_UINT(struct place, sums.fetched_bytes), JOB_PAGECACHE },
-	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
-	  TABLE_UINT(struct place, sums.created_bytes), JOB_PAGECACHE },
-	{ "files", "files", UNIT_COUNT, "files that are taken together",
-	  TABLE_UINT(struct place, sums.files), 0 },
-	{ "path", "where", UNIT_PATH,
-	  "a file, a pattern of files that are alike, or a kind of files",
-	  TABLE_TEXT(struct place, path), 0 },
+static const struct table_column columns[PLACE_COLUMNS] = {
+	[PLACE_TIME] = { "time_ns", "time", UNIT_NS, "time in I/O on it, summed over files",
+			 TABLE_UINT(struct place, sums.time_ns), 0 },
+	[PLACE_OPERATIONS] = { "operations", "operations", UNIT_COUNT, "calls and faults",
+			       TABLE_UINT(struct place, sums.operations), 0 },
+	[PLACE_READ] = { "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
+			 TABLE_UINT(struct place, sums.read_bytes), JOB_SYSCALL },
+	[PLACE_WRITTEN] = { "write_bytes", "written", UNIT_BYTES,
+			    "bytes written by calls and dirtied by stores",
+			    TABLE_UINT(struct place, sums.write_bytes), JOB_SYSCALL },
+	[PLACE_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
+			    "bytes brought into the page cache from storage, unattributed ones "
+			    "included",
+			    TABLE_UINT(struct place, sums.fetched_bytes), JOB_PAGECACHE },
+	[PLACE_CREATED] = { "created_bytes", "created by writes", UNIT_BYTES,
+			    "bytes newly cached by writing",
+			    TABLE_UINT(struct place, sums.created_bytes), JOB_PAGECACHE },
+	[PLACE_FILES] = { "files", "files", UNIT_COUNT, "files that are taken together",
+			  TABLE_UINT(struct place, sums.files), 0 },
+	[PLACE_PATH] = { "path", "where", UNIT_PATH,
+			 "a file, a pattern of files that are alike, or a kind of files",
+			 TABLE_TEXT(struct place, path), 0 },
 };
 
 static int compare_places(const void *left, const void *right)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
+#include "command/terms.h"
 #include "log.h"
 
 static const struct command commands[] = {
@@ -28,7 +29,9 @@ static void print_help(void)
 	       "Commands:\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  %-8s %s\n", commands[i].name, commands[i].summary);
-	printf("\n'faultline help COMMAND' says more of one; 'faultline --version' prints the "
+	printf("\n'faultline help COMMAND' says more of one, 'faultline help terms' what the words "
+	       "of "
+	       "reports mean; 'faultline --version' prints the "
 	       "version.\n");
 }
 
@@ -75,6 +78,10 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		log_error("no command given; try 'faultline --help'");
 		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "help") && argc > 2 && !strcmp(argv[2], "terms")) {
+		terms_print();
+		return 0;
 	}
 	if (!strcmp(argv[1], "help") && argc > 2)
 		return help_on(argv[2]);

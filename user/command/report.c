@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/against.h"
 #include "analysis/report.h"
 #include "analysis/rollup.h"
 #include "analysis/select.h"
@@ -24,7 +25,7 @@
 
 struct report_request {
 	const char *format, *spans, *explain, *colour;
-	const char *table, *columns, *sort, *by;
+	const char *table, *columns, *sort, *by, *against;
 	bool list_tables, list_columns;
 	uint64_t top, memory;
 	struct filter filter;
@@ -51,6 +52,8 @@ static const struct option_row rows[] = {
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
 	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
 	  "door, host or second." },
+	{ 0, "against", "TRACE", OPTION_STRING, FIELD(against),
+	  "Compare with another run: what changed and by how much, findings that came and went." },
 	FILTER_OPTIONS(FIELD(filter)),
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, FIELD(colour),
 	  "Colour in text: auto (default) is on a terminal, unless NO_COLOR is set." },
@@ -217,6 +220,8 @@ static int check_request(const struct report_request *request)
 		log_error("%s: of which table? Name it by --table or --by", alone);
 	else if (!strcmp(request->format, "csv") && !is_one_table(request))
 		log_error("--format csv: is one table; name it by --table or --by");
+	else if (request->against && (is_one_table(request) || !strcmp(request->format, "csv")))
+		log_error("--against: makes tables of its own, in text or JSON");
 	else if (request->table && request->by)
 		log_error("--by %s and --table %s: one or the other", request->by, request->table);
 	else if (request->list_columns && !request->table && !request->by)
@@ -224,6 +229,72 @@ static int check_request(const struct report_request *request)
 	else
 		return filters_check(&request->filter);
 	return EXIT_USAGE;
+}
+
+/* --- two runs --- */
+
+/* Says what is wrong, and whose fault it is. */
+static int report_failed(int status, const struct trace_error *error)
+{
+	log_error("%s", error->text[0] ? error->text : strerror(-status));
+	return status == -ERANGE || status == -ESRCH ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static void write_compared(struct sink *out, struct table *const tables[AGAINST_TABLES],
+			   const struct report_request *request)
+{
+	const struct style style = {
+		.width = style_width(STDOUT_FILENO),
+		.colour = style_colour(request->colour, STDOUT_FILENO),
+	};
+	const struct grid_options options = { .style = &style, .top = request->top };
+
+	for (size_t i = 0; i < AGAINST_TABLES; i++) {
+		if (i)
+			sink_char(out, '\n');
+		text_table(out, tables[i], &options);
+	}
+}
+
+static int print_compared(const struct report *report, const struct report *before,
+			  const struct report_request *request)
+{
+	struct table *tables[AGAINST_TABLES];
+	struct sink out;
+	int status = against_make(tables, before, report), opened = sink_open(&out, STDOUT_FILENO);
+
+	if (!status)
+		status = opened;
+	if (!status && !strcmp(request->format, "text"))
+		write_compared(&out, tables, request);
+	else if (!status)
+		status = json_tables(&out, (const struct table *const *)tables, AGAINST_TABLES);
+	if (!status)
+		status = sink_flush(&out);
+	sink_close(&out);
+	for (size_t i = 0; i < AGAINST_TABLES; i++)
+		table_free(tables[i]);
+	return status ? output_failed(status) : 0;
+}
+
+/* Reads the other run, with the same options, and compares. */
+static int compare_with(const struct report *report, const struct report_request *request,
+			const struct report_options *options)
+{
+	const struct report_options same = { .filter = options->filter,
+					     .memory_bytes = options->memory_bytes };
+	struct trace_error error = { "" };
+	struct trace_reader *reader;
+	struct report *before = NULL;
+	int status = traces_open_one(&reader, request->against);
+
+	if (status)
+		return status;
+	status = report_make(&before, &reader, &request->against, 1, &same, &error);
+	status = status ? report_failed(status, &error) : print_compared(report, before, request);
+	report_free(before);
+	trace_reader_close(reader);
+	return status;
 }
 
 /* --- the whole report --- */
@@ -277,13 +348,6 @@ static int explain(const char *name)
 	}
 	sink_close(&out);
 	return status ? output_failed(status) : 0;
-}
-
-/* Says what is wrong, and whose fault it is. */
-static int report_failed(int status, const struct trace_error *error)
-{
-	log_error("%s", error->text[0] ? error->text : strerror(-status));
-	return status == -ERANGE || status == -ESRCH ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int read_gpu(struct gpu *gpu, const char *path)
@@ -349,8 +413,11 @@ int command_report(int argc, char **argv)
 		status = report_failed(status, &error);
 		goto out;
 	}
-	status = is_one_table(&request) ? print_table(report, &request)
-					: print_report(report, &request);
+	if (request.against)
+		status = compare_with(report, &request, &options);
+	else
+		status = is_one_table(&request) ? print_table(report, &request)
+						: print_report(report, &request);
 out:
 	report_free(report);
 	gpu_free(&gpu);

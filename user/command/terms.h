@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The words of reports, with short explanations: for 'faultline help terms', and a test asserts
+ * that the manual page says the same.
+ */
+#ifndef FAULTLINE_TERMS_H
+#define FAULTLINE_TERMS_H
+
+void terms_print(void);
+
+#endif
