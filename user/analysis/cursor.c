@@ -346,7 +346,7 @@ static int decode_some(struct cursor *cursor, struct source *source)
 {
 	const struct held_block *block = source->block;
 	uint32_t left = block->held - source->decoded;
-	struct chunk chunk = {
+	struct event_chunk chunk = {
 		.job = cursor->job,
 		.block = block,
 		.row = source->decoded,

@@ -72,7 +72,7 @@ uint64_t event_columns(enum trace_kind kind)
 	return columns_of[kind];
 }
 
-static uint32_t find_file(const struct chunk *chunk, uint64_t id)
+static uint32_t find_file(const struct event_chunk *chunk, uint64_t id)
 {
 	struct file_memory *memory = chunk->memory;
 	unsigned int slot = id % FILE_MEMORY_SLOTS;
@@ -88,13 +88,13 @@ static uint32_t find_file(const struct chunk *chunk, uint64_t id)
 	return memory->files[slot];
 }
 
-static const struct job_trace *trace_of(const struct chunk *chunk)
+static const struct job_trace *trace_of(const struct event_chunk *chunk)
 {
 	return &chunk->job->traces[chunk->block->trace];
 }
 
 /* What every event has, and one that is no operation has no more. */
-static void start_event(const struct chunk *chunk, uint32_t i, struct event *event)
+static void start_event(const struct event_chunk *chunk, uint32_t i, struct event *event)
 {
 	*event = (struct event) {
 		.start = clock_shifted(trace_of(chunk)->clock, chunk->columns[TRACE_COL_TIME][i]),
@@ -131,7 +131,7 @@ static void count_dirtied(const struct job_trace *trace, uint64_t bytes)
 	trace->seen[trace->dirtied].bytes += bytes;
 }
 
-static int decode_calls(const struct chunk *chunk, struct event *events, size_t *count)
+static int decode_calls(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t *const *columns = chunk->columns;
 	struct job *job = chunk->job;
@@ -201,7 +201,7 @@ static int decode_calls(const struct chunk *chunk, struct event *events, size_t 
 	return 0;
 }
 
-static int decode_faults(const struct chunk *chunk, struct event *events, size_t *count)
+static int decode_faults(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t written = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED;
 	const uint64_t *const *columns = chunk->columns;
@@ -240,7 +240,7 @@ static int decode_faults(const struct chunk *chunk, struct event *events, size_t
 
 /* On nobody's account, or on that of an operation whose file it is not: whose task it was says
  * nothing. */
-static int decode_pagecache(const struct chunk *chunk, struct event *events, size_t *count)
+static int decode_pagecache(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const struct job_trace *trace = trace_of(chunk);
 
@@ -264,7 +264,8 @@ static int decode_pagecache(const struct chunk *chunk, struct event *events, siz
 }
 
 /* What a thread did or said at a moment. Columns 0 to 2 are those of time, pid and tid. */
-static int make_mark(const struct chunk *chunk, uint32_t i, uint32_t flags, struct event *event)
+static int make_mark(const struct event_chunk *chunk, uint32_t i, uint32_t flags,
+		     struct event *event)
 {
 	start_event(chunk, i, event);
 	event->flags = flags;
@@ -280,7 +281,7 @@ _Static_assert(SAME(SPAN_END_PID, SPAN_BEGIN_PID) && SAME(INSTANT_PID, SPAN_BEGI
 		       SAME(SPAN_END_TID, SPAN_BEGIN_TID) && SAME(INSTANT_TID, SPAN_BEGIN_TID),
 	       "make_mark reads all of these alike");
 
-static int decode_span_begins(const struct chunk *chunk, struct event *events, size_t *count)
+static int decode_span_begins(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	int status = 0;
 
@@ -297,7 +298,7 @@ static int decode_span_begins(const struct chunk *chunk, struct event *events, s
 	return status;
 }
 
-static int decode_span_ends(const struct chunk *chunk, struct event *events, size_t *count)
+static int decode_span_ends(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	int status = 0;
 
@@ -309,7 +310,7 @@ static int decode_span_ends(const struct chunk *chunk, struct event *events, siz
 	return status;
 }
 
-static int decode_instants(const struct chunk *chunk, struct event *events, size_t *count)
+static int decode_instants(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	int status = 0;
 
@@ -324,7 +325,7 @@ static int decode_instants(const struct chunk *chunk, struct event *events, size
 	return status;
 }
 
-static int decode_execs(const struct chunk *chunk, struct event *events, size_t *count)
+static int decode_execs(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	int status = 0;
 
@@ -335,7 +336,7 @@ static int decode_execs(const struct chunk *chunk, struct event *events, size_t 
 }
 
 /* Of threads only the last one ends its process. */
-static int decode_exits(const struct chunk *chunk, struct event *events, size_t *count)
+static int decode_exits(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	int status = 0;
 
@@ -349,7 +350,7 @@ static int decode_exits(const struct chunk *chunk, struct event *events, size_t 
 	return status;
 }
 
-static int decode_names(const struct chunk *chunk, struct event *events, size_t *count)
+static int decode_names(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	for (uint32_t i = 0; i < chunk->count; i++)
 		start_event(chunk, i, &events[i]);
@@ -357,9 +358,9 @@ static int decode_names(const struct chunk *chunk, struct event *events, size_t 
 	return 0;
 }
 
-int event_decode(const struct chunk *chunk, struct event *events, size_t *count)
+int event_decode(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	static int (*const decoders[TRACE_KIND_COUNT])(const struct chunk *, struct event *,
+	static int (*const decoders[TRACE_KIND_COUNT])(const struct event_chunk *, struct event *,
 						       size_t *) = {
 		[TRACE_SYSCALL] = decode_calls,
 		[TRACE_SYSCALL_PATH] = decode_calls,

@@ -108,7 +108,7 @@ struct file_memory { /* all zeros at the start: id 0 is no file and never looked
 /* Rows on their way to be events: some of a block, widened. */
 #define CHUNK_ROWS 128
 
-struct chunk {
+struct event_chunk {
 	struct job *job;
 	const struct held_block *block;
 	uint32_t row, count; /* the first one, and how many */
@@ -120,7 +120,7 @@ struct chunk {
 uint64_t event_columns(enum trace_kind kind);
 /* Turns rows into events, in their order, at most two for each, and adds calls and faults to what
  * was seen of their trace. Returns 0 or -ENOMEM. */
-int event_decode(const struct chunk *chunk, struct event *events, size_t *count);
+int event_decode(const struct event_chunk *chunk, struct event *events, size_t *count);
 
 /*
  * Where the part of an operation belongs that no row tells of. A lost fault counts as one that

@@ -40,7 +40,7 @@ static void count_discarded(struct worker *worker, uint64_t kind, uint64_t rows)
 static int write_held(struct worker *worker)
 {
 	while (worker->held) {
-		struct held_block *block = worker->held;
+		struct waiting_block *block = worker->held;
 		int err = output_block(&worker->output, &block->object, block->entry,
 				       ROOM_FOR_TOTALS);
 
@@ -58,13 +58,13 @@ static int write_held(struct worker *worker)
 /* Takes over what is in the object, if memory allows it. */
 static bool hold(struct worker *worker, struct pack *object, struct format_entry entry)
 {
-	struct held_block *block = NULL;
+	struct waiting_block *block = NULL;
 
 	if (worker->held_bytes + object->length <= HELD_BYTES_MAX)
 		block = malloc(sizeof(*block));
 	if (!block)
 		return false;
-	*block = (struct held_block) { .object = *object, .entry = entry };
+	*block = (struct waiting_block) { .object = *object, .entry = entry };
 	memset(object, 0, sizeof(*object));
 	*worker->held_end = block;
 	worker->held_end = &block->next;
@@ -78,7 +78,7 @@ static int settle(struct worker *worker)
 	int err = write_held(worker);
 
 	while (worker->held) {
-		struct held_block *block = worker->held;
+		struct waiting_block *block = worker->held;
 
 		worker->held = block->next;
 		count_discarded(worker, block->entry.kind, block->entry.rows);
@@ -104,7 +104,7 @@ static int write_names(struct worker *worker, struct pack *object, struct format
 
 /* --- jobs --- */
 
-static int write_rows(struct worker *worker, struct job *job)
+static int write_rows(struct worker *worker, struct worker_job *job)
 {
 	struct format_entry entry = { .kind = job->kind, .rows = job->rows.count };
 	bool names = trace_schemas[job->kind].names;
@@ -124,7 +124,7 @@ static int write_rows(struct worker *worker, struct job *job)
 	return err;
 }
 
-static int do_job(struct worker *worker, struct job *job)
+static int do_job(struct worker *worker, struct worker_job *job)
 {
 	switch (job->type) {
 	case JOB_ROWS:
@@ -142,7 +142,7 @@ static int do_job(struct worker *worker, struct job *job)
 }
 
 /* What a job's outcome says of the disk: a full one may have room again, other errors remain. */
-static void note_outcome(struct worker *worker, const struct job *job, int err)
+static void note_outcome(struct worker *worker, const struct worker_job *job, int err)
 {
 	bool full = output_is_full(err);
 	bool names = job->type == JOB_STRINGS || job->type == JOB_OBJECT ||
@@ -165,7 +165,7 @@ static void *work(void *argument)
 		worker->begin(worker->begin_context);
 	pthread_mutex_lock(&worker->lock);
 	for (;;) {
-		struct job *job = &worker->jobs[worker->first_job % WORKER_JOBS];
+		struct worker_job *job = &worker->jobs[worker->first_job % WORKER_JOBS];
 		size_t bytes;
 		int err;
 
@@ -190,7 +190,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-void worker_queue(struct worker *worker, const struct job *job)
+void worker_queue(struct worker *worker, const struct worker_job *job)
 {
 	pthread_mutex_lock(&worker->lock);
 	while (worker->job_count == WORKER_JOBS ||

@@ -14,7 +14,7 @@
 
 enum job_type { JOB_ROWS, JOB_STRINGS, JOB_OBJECT, JOB_SETTLE, JOB_TOTALS };
 
-struct job {
+struct worker_job {
 	enum job_type type;
 	enum trace_kind kind;	   /* JOB_ROWS */
 	struct rows rows;	   /* JOB_ROWS */
@@ -23,8 +23,8 @@ struct job {
 };
 
 /* A packed block of names that found no room on the disk yet. */
-struct held_block {
-	struct held_block *next;
+struct waiting_block {
+	struct waiting_block *next;
 	struct pack object;
 	struct format_entry entry;
 };
@@ -36,7 +36,7 @@ struct worker {
 	/* The thread's own. */
 	struct output output;
 	struct pack block;
-	struct held_block *held, **held_end; /* in order */
+	struct waiting_block *held, **held_end; /* in order */
 	size_t held_bytes;
 	pthread_t thread;
 	void (*begin)(void *context);
@@ -49,7 +49,7 @@ struct worker {
 	pthread_mutex_t lock;
 	pthread_cond_t work; /* for the thread: a job, or stop */
 	pthread_cond_t done; /* for the producer: a job is done, or chunks are free */
-	struct job jobs[WORKER_JOBS];
+	struct worker_job jobs[WORKER_JOBS];
 	size_t first_job, job_count; /* a job in work still counts */
 	size_t object_bytes;	     /* packed objects of all jobs */
 	struct rows_chunk *free_chunks;
@@ -69,7 +69,7 @@ int worker_start(struct worker *worker, int fd, int level, void (*begin)(void *c
 void worker_stop(struct worker *worker);
 
 /* Takes over what the job points to. Waits for room. */
-void worker_queue(struct worker *worker, const struct job *job);
+void worker_queue(struct worker *worker, const struct worker_job *job);
 /* Waits until nothing is queued any more. Returns the worker's error, of a full disk, too. */
 int worker_wait(struct worker *worker);
 

@@ -81,7 +81,7 @@ static unsigned int block_count(const struct trace_writer *writer)
 static int queue_texts(struct trace_writer *writer, enum text_sort sort)
 {
 	struct string_block *block = &writer->texts[sort];
-	struct job job = {
+	struct worker_job job = {
 		.type = JOB_STRINGS,
 		.entry = { .kind = text_rules[sort].kind, .rows = block->count },
 	};
@@ -134,7 +134,7 @@ static int queue_names(struct trace_writer *writer)
 
 static int queue_rows(struct trace_writer *writer, enum trace_kind kind, struct rows rows)
 {
-	struct job job = { .type = JOB_ROWS, .kind = kind, .rows = rows };
+	struct worker_job job = { .type = JOB_ROWS, .kind = kind, .rows = rows };
 	int err = 0;
 
 	if (!rows.count)
@@ -447,7 +447,7 @@ static uint64_t oldest_block(const struct trace_writer *writer, enum trace_kind 
 /* Says how far the trace has come, for one that is cut: its last event may be long ago. */
 static void queue_flush(struct trace_writer *writer)
 {
-	struct job job = { .type = JOB_OBJECT };
+	struct worker_job job = { .type = JOB_OBJECT };
 
 	pack_map(&job.object, 3);
 	pack_cstring(&job.object, "block");
@@ -511,7 +511,7 @@ bool trace_writer_is_full(int error)
 
 int trace_writer_flush(struct trace_writer *writer)
 {
-	struct job job = { .type = JOB_SETTLE };
+	struct worker_job job = { .type = JOB_SETTLE };
 	int err = 0, last;
 
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
@@ -529,7 +529,7 @@ int trace_writer_flush(struct trace_writer *writer)
 
 int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *totals)
 {
-	struct job job = { .type = JOB_TOTALS };
+	struct worker_job job = { .type = JOB_TOTALS };
 	int err;
 
 	if (totals->operation_count != writer->operation_count)
@@ -558,7 +558,7 @@ int trace_writer_open(struct trace_writer **result, int fd, const struct trace_h
 		      const struct trace_writer_options *options)
 {
 	struct trace_writer *writer = calloc(1, sizeof(*writer));
-	struct job job = { .type = JOB_OBJECT };
+	struct worker_job job = { .type = JOB_OBJECT };
 	unsigned int lanes = options && options->lanes ? options->lanes : 1;
 	int err;
 
