@@ -142,6 +142,28 @@ class Reading(unittest.TestCase):
         self.refused("report", SAMPLE, "--against", SAMPLE, "--table", "files",
                      naming="--against")
 
+    def test_course_adds_up(self):
+        """Exact measures: the stretches of the run have all that the whole has."""
+        done = call("report", "--format", "json", "tests/golden/spans.flt")
+        report = json.loads(done.stdout)
+        for column, whole in (
+            ("compute_ns", report["overlap"]["compute_ns"]),
+            ("io_ns", report["overlap"]["unoverlapped_io_ns"]),
+            ("metadata_ns", report["overlap"]["metadata"]["unoverlapped_ns"]),
+            ("sync_ns", report["overlap"]["sync"]["unoverlapped_ns"]),
+            ("mmap_ns", report["overlap"]["mmap_read"]["unoverlapped_ns"]),
+            ("length_ns", report["trace"]["duration_ns"]),
+        ):
+            self.assertEqual(sum(row[column] for row in report["timeline"]), whole, column)
+        every = report["access"][0]
+        self.assertEqual(every["time_ns"], report["totals"]["io"]["time_ns"])
+        for column in "bytes", "fetched_bytes":
+            self.assertEqual(every[column], sum(r[column] or 0 for r in report["access"][1:]
+                             if r["name"] not in ("unattributed", "other files, by calls")))
+        for column in "time_ns", "fetched_bytes":
+            self.assertEqual(sum(row[column] for row in report["places"]),
+                             sum(row[column] for row in report["files"]), column)
+
     def test_by(self):
         for key in ("directory", "pattern", "file", "process", "program", "rank",
                     "device", "door", "host", "second"):

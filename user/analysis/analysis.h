@@ -37,6 +37,7 @@ struct analysis {
 	/* What of it people are shown, see table_show: columns, what matters most first; the one
 	 * that rows are sorted by and whose share is told; the one that chooses rows. */
 	const char *shown, *by, *only;
+	const char *share;  /* title of that share; NULL: "of I/O" */
 	bool text_only;	    /* the same numbers stand in other tables: not in JSON */
 	const char *absent; /* not NULL: nothing is called, the table is absent for this reason */
 	int (*begin)(const struct job *job, void **state);
@@ -55,6 +56,7 @@ extern const struct analysis analysis_files;
 extern const struct analysis analysis_failed_lookups;
 extern const struct analysis analysis_habits;
 extern const struct analysis analysis_processes;
+extern const struct analysis analysis_programs;
 extern const struct analysis analysis_spans;
 extern const struct analysis analysis_overlap;
 extern const struct analysis analysis_ranks;

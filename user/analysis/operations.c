@@ -267,6 +267,7 @@ const struct analysis analysis_operations = {
 	.title = "Operations",
 	.shown = "op,thread_time_ns,count,bytes,p50_ns,p99_ns,max_ns,fetched_bytes,errors",
 	.by = "thread_time_ns",
+	.share = "share", /* faults without a file are no I/O */
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "analysis/analysis.h"
+#include "analysis/processes.h"
 #include "analysis/rollup.h"
 
 struct processes {
@@ -295,6 +295,14 @@ static int fill(void *state, struct table *table)
 		status = add_others(table, processes, lines + most, count - most);
 	free(lines);
 	return status;
+}
+
+const struct tally *processes_tally(const struct measured *measured, uint32_t process,
+				    unsigned int measure)
+{
+	const struct processes *processes = measured_state(measured, &analysis_processes);
+
+	return rollup_tally(&processes->rollup, process, measure);
 }
 
 const struct analysis analysis_processes = {

@@ -33,6 +33,7 @@ static const struct analysis *const registry[] = {
 	&analysis_files,
 	&analysis_failed_lookups,
 	&analysis_habits,
+	&analysis_programs,
 	&analysis_processes,
 	&devices,
 	&analysis_spans,
@@ -162,6 +163,7 @@ static int show(const struct analysis *analysis, struct table *table, struct tra
 	int status = 0;
 
 	table->view.text_only = analysis->text_only;
+	table->view.share = analysis->share;
 	if (!table->absent)
 		status = table_show(table, analysis->shown, analysis->by, analysis->only, &unknown);
 	if (status)

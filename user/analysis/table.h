@@ -114,9 +114,10 @@ struct table_group {
 struct table_view {
 	size_t shown[TABLE_SHOWN_MOST]; /* columns, what matters most first */
 	size_t shown_count;		/* 0: all that have a title */
-	size_t by;	/* rows are sorted by this column, which the others' share is of ... */
-	size_t only;	/* ... and those whose bool is false left out; or TABLE_NO_COLUMN */
-	bool text_only; /* the same numbers stand in other tables: not in JSON */
+	size_t by;	   /* rows are sorted by this column, which the others' share is of ... */
+	size_t only;	   /* ... and those whose bool is false left out; or TABLE_NO_COLUMN */
+	const char *share; /* title of the share; NULL: "of I/O" */
+	bool text_only;	   /* the same numbers stand in other tables: not in JSON */
 };
 
 struct table {

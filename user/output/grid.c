@@ -282,6 +282,8 @@ static void add_column(struct grid *grid, size_t index)
 	struct grid_column *to = &grid->columns[grid->count];
 
 	*to = (struct grid_column) { .index = index, .title = "of I/O" };
+	if (!column && grid->table->view.share)
+		to->title = grid->table->view.share;
 	if (column) {
 		to->title = column->title ? column->title : column->name;
 		to->path = column->unit == UNIT_PATH;
