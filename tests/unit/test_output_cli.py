@@ -113,6 +113,11 @@ class Reading(unittest.TestCase):
         done = call("report", "--table", "files", "--columns", "path", "--format", "json", SAMPLE)
         (name, rows) = list(json.loads(done.stdout).items())[1]
         self.assertEqual((name, rows[0].keys() - {"path_hex"}), ("files", {"path"}))
+        self.assertEqual(len(rows), len(self.report()["files"]))
+        done = call("report", "--table", "files", "--columns", "path", "--top", "1", SAMPLE)
+        self.assertIn(b"and 2 more (--top 0 shows all)", done.stdout)
+        done = call("report", "--table", "timeline", "--format", "csv", SAMPLE)
+        self.assertEqual(done.stdout.count(b"\r\n"), 1 + len(self.report()["timeline"]))
         tables = call("report", "--list-tables", "--format", "json", SAMPLE)
         for row in json.loads(tables.stdout)["tables"]:
             self.assertTrue(row["meaning"], row)

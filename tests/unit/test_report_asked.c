@@ -295,6 +295,100 @@ static void test_groups(void **state)
 	}
 }
 
+/* --- places, and what to know before --- */
+
+/* Files that are alike are one place; what a program is made of, too; others stand alone. */
+static void test_places(void **state)
+{
+	static const struct {
+		const char *format;
+		unsigned int files;
+		const char *place;
+		uint64_t bytes; /* of each */
+	} kinds[] = {
+		{ "/data/img/%u.jpg", 10, "/data/img/*.jpg", 1 },
+		{ "/data/few/%u.bin", 3, NULL, 2 },
+		{ "/data/deep/c%u/x.png", 20, "/data/deep/**.png", 4 },
+		{ "/usr/lib/python3/m%u.py", 5, "programs, libraries and modules", 8 },
+		{ "/proc/%u/stat", 4, "/proc and /sys", 16 },
+		{ "socket:[%u]", 2, "sockets, pipes and what has no path", 32 },
+	};
+	struct made_trace made;
+	struct report *report;
+	uint64_t id = 0, places = 0;
+	char path[64];
+
+	(void)state;
+	BEGIN(&made);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (unsigned int j = 0; j < kinds[i].files; j++) {
+			snprintf(path, sizeof(path), kinds[i].format, j);
+			id++;
+			FILE_ROW(&made, .time = 10, .id = id, .dev = 1, .ino = id, .path = path);
+			CALL(&made, .time = 100 + id * 100, .dur = 10, .pid = 10, .op = M_READ,
+			     .file = id, .result = kinds[i].bytes);
+		}
+	made_finish(&made, 10, 100000);
+	report = made_report(&made.reader, 1);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t row;
+
+		places += kinds[i].place ? 1 : kinds[i].files;
+		if (!kinds[i].place)
+			continue;
+		row = find_row(report, "places", "path", kinds[i].place);
+		CHECK(report, "places", row, "files", kinds[i].files);
+		CHECK(report, "places", row, "time_ns", kinds[i].files * 10);
+		CHECK(report, "places", row, "read_bytes", kinds[i].files * kinds[i].bytes);
+	}
+	CHECK(report, "places", find_row(report, "places", "path", "/data/few/2.bin"), "files", 1);
+	assert_int_equal(report_table(report, "places")->row_count, places);
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_caveats(void **state)
+{
+	const uint64_t survivors[] = { 11, 12 };
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	make_run(&made);
+	made_finish(&made, 10, 10 + 10 * MS);
+	report = made_report(&made.reader, 1);
+	assert_int_equal(report_table(report, "caveats")->row_count, 0);
+	report_free(report);
+	made_close(&made);
+
+	make_run(&made);
+	made.kinds[TRACE_SYSCALL].lost = 3;
+	made.kinds[TRACE_SYSCALL].events += 3;
+	made.operations[M_READ].submissions = 1234;
+	made.totals.survivors = survivors;
+	made.totals.survivor_count = 2;
+	made_finish(&made, 10, 10 + 10 * MS);
+	report = made_report(&made.reader, 1);
+	check_text(report, "caveats", find_row(report, "caveats", "id", "lost"), "weight",
+		   "warning");
+	check_text(report, "caveats", find_row(report, "caveats", "id", "survivors"), "text",
+		   "2 processes outlived the run, untraced from then on");
+	check_text(report, "caveats", find_row(report, "caveats", "id", "async"), "text",
+		   "1,234 submissions to io_uring or libaio were counted, not traced: their I/O is "
+		   "not in these numbers");
+	report_free(report);
+	made_close(&made);
+
+	make_run(&made);
+	made_abandon(&made);
+	report = made_report(&made.reader, 1);
+	check_text(report, "caveats", find_row(report, "caveats", "id", "incomplete"), "weight",
+		   "warning");
+	report_free(report);
+	made_close(&made);
+}
+
 /* --- two runs --- */
 
 /* The change of a row's time, by its name. */
@@ -408,6 +502,8 @@ int main(void)
 		cmocka_unit_test(test_filtered_tables),
 		cmocka_unit_test(test_nothing_asked_for),
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_caveats),
 		cmocka_unit_test(test_against),
 		cmocka_unit_test(test_screen),
 	};

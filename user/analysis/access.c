@@ -7,10 +7,15 @@
 #include "analysis/access.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/doors.h"
 #include "analysis/totals.h"
+#include "units.h"
+
+#define LEADING_CALLS 3 /* that are named when metadata leads */
 
 /* A row of the table. */
 struct line {
@@ -183,6 +188,41 @@ static int add_pages(struct table *table, const struct measured *measured)
 	return status;
 }
 
+static int compare_operations(const void *left, const void *right)
+{
+	const struct operation *const *a = left, *const *b = right;
+	uint64_t first = (*a)->seen.thread_time_ns + (*a)->unseen.thread_time_ns;
+	uint64_t second = (*b)->seen.thread_time_ns + (*b)->unseen.thread_time_ns;
+
+	return first > second ? -1 : first < second;
+}
+
+/* When metadata leads: the calls that lead it. */
+static int set_note(struct table *table, const struct job *job)
+{
+	const struct operation *calls[JOB_OPERATIONS_MOST];
+	char note[256], time[UNITS_TEXT], number[UNITS_TEXT];
+	size_t count = 0, used;
+
+	for (size_t i = 0; i < job->operation_count && count < JOB_OPERATIONS_MOST; i++)
+		if (job->operations[i].family == TRACE_METADATA)
+			calls[count++] = &job->operations[i];
+	qsort(calls, count, sizeof(calls[0]), compare_operations);
+	used = snprintf(note, sizeof(note), "metadata leads:");
+	for (size_t i = 0; i < count && i < LEADING_CALLS; i++) {
+		const struct operation *call = calls[i];
+		uint64_t calls_made = call->seen.count + call->unseen.count;
+
+		if (calls_made && used < sizeof(note))
+			used += snprintf(note + used, sizeof(note) - used,
+					 "%s %.32s %s of %s calls", i ? "," : "", call->name,
+					 units_ns(time, call->seen.thread_time_ns +
+								call->unseen.thread_time_ns),
+					 units_count(number, calls_made));
+	}
+	return table_set_note(table, note);
+}
+
 static int conclude(const struct measured *measured, struct table *table)
 {
 	uint64_t all_ns = totals_all(measured)->time.measure;
@@ -193,6 +233,8 @@ static int conclude(const struct measured *measured, struct table *table)
 	table->recorded = measured->job->layers;
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	all = sum_up(measured, lines, count);
+	if (!status && count && !strcmp(lines[0].name, "metadata"))
+		status = set_note(table, measured->job);
 	if (!status)
 		status = table_add(table, &all);
 	for (size_t i = 0; i < count && !status; i++) {

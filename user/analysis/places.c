@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/files.h"
 #include "analysis/map.h"
@@ -201,6 +202,14 @@ static uint32_t group_of(struct places *places, struct table_text directory,
 	return *number;
 }
 
+/* What makes files alike: their extension; directories are alike, and no files. */
+static struct table_text kind_of(const struct places *places, uint32_t file, struct table_text path)
+{
+	if (S_ISDIR(places->measured->job->files.files[file].mode))
+		return (struct table_text) { "/", 1 };
+	return extension_of(path);
+}
+
 static int group_files(struct places *places)
 {
 	uint32_t count = files_count(places->measured);
@@ -215,7 +224,8 @@ static int group_files(struct places *places)
 		directory =
 			(struct table_text) { file.path.bytes,
 					      path_directory(file.path.bytes, file.path.length) };
-		places->group_of[i] = group_of(places, directory, extension_of(file.path), false);
+		places->group_of[i] =
+			group_of(places, directory, kind_of(places, i, file.path), false);
 		if (places->group_of[i] == NO_GROUP)
 			return -ENOMEM;
 		places->groups[places->group_of[i]].files++;

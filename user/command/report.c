@@ -31,13 +31,16 @@ struct report_request {
 	struct filter filter;
 };
 
+#define TOP_DEFAULT 20
+#define TOP_UNSET UINT64_MAX
+
 #define FIELD(name) offsetof(struct report_request, name)
 
 static const struct option_row rows[] = {
 	{ 0, "format", "text|json|csv", OPTION_CHOICE, FIELD(format),
 	  "How to print it: for people (default), as a JSON object, a table as CSV." },
 	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
-	  "Rows of each table at most, in text; 0 for all. Default 20." },
+	  "Rows of each table at most; 0 for all. Default 20 in text, else all." },
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
 	  "Memory meant for the report, such as 4G; beyond it files and processes share a row, "
 	  "and it says so. Default 1G." },
@@ -146,6 +149,11 @@ static int find_table(const struct report *report, const struct report_request *
 	return status ? output_failed(status) : 0;
 }
 
+static uint64_t top_of(const struct report_request *request)
+{
+	return request->top == TOP_UNSET ? TOP_DEFAULT : request->top;
+}
+
 static int write_table(struct sink *out, const struct table *of,
 		       const struct report_request *request)
 {
@@ -155,14 +163,16 @@ static int write_table(struct sink *out, const struct table *of,
 	const struct selection selection = {
 		.columns = request->columns,
 		.sort = request->sort,
-		.top = text && !request->columns && !request->sort ? 0 : request->top,
+		.top = request->top != TOP_UNSET ? request->top
+		       : text			 ? TOP_DEFAULT
+						 : 0,
 		.shown = text,
 	};
 	const struct style style = {
 		.width = style_width(STDOUT_FILENO),
 		.colour = style_colour(request->colour, STDOUT_FILENO),
 	};
-	const struct grid_options options = { &style, whole ? 0 : request->top, whole };
+	const struct grid_options options = { &style, whole ? 0 : top_of(request), whole };
 	const struct table *printed = of;
 	const char *unknown;
 	struct table *made = NULL;
@@ -176,15 +186,17 @@ static int write_table(struct sink *out, const struct table *of,
 		printed = made;
 	if (text)
 		text_table(out, printed, &options);
-	else if (!strcmp(request->format, "csv"))
+	if (text && printed->row_count < of->row_count)
+		sink_format(out, "and %zu more (--top 0 shows all)\n",
+			    of->row_count - printed->row_count);
+	if (!strcmp(request->format, "csv"))
 		csv_table(out, printed);
-	else
+	else if (!text)
 		json_tables(out, &printed, 1);
 	table_free(made);
 	return 0;
 }
 
-/* Of a list that is read to its end, --top counts only if it was given. */
 static int print_table(const struct report *report, const struct report_request *request)
 {
 	const struct table *found;
@@ -247,7 +259,7 @@ static void write_compared(struct sink *out, struct table *const tables[AGAINST_
 		.width = style_width(STDOUT_FILENO),
 		.colour = style_colour(request->colour, STDOUT_FILENO),
 	};
-	const struct grid_options options = { .style = &style, .top = request->top };
+	const struct grid_options options = { .style = &style, .top = top_of(request) };
 
 	for (size_t i = 0; i < AGAINST_TABLES; i++) {
 		if (i)
@@ -306,7 +318,7 @@ static int print_report(const struct report *report, const struct report_request
 		.width = style_width(STDOUT_FILENO),
 		.colour = style_colour(request->colour, STDOUT_FILENO),
 	};
-	const struct grid_options options = { .style = &style, .top = request->top };
+	const struct grid_options options = { .style = &style, .top = top_of(request) };
 	struct sink out;
 	int status = sink_open(&out, STDOUT_FILENO);
 
@@ -364,7 +376,7 @@ static int read_gpu(struct gpu *gpu, const char *path)
 int command_report(int argc, char **argv)
 {
 	struct report_request request = {
-		.format = "text", .colour = "auto", .top = 20, .filter = FILTER_ALL
+		.format = "text", .colour = "auto", .top = TOP_UNSET, .filter = FILTER_ALL
 	};
 	struct progress progress;
 	struct report_options options = { .progress = progress_update,
