@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "bpf/faultline.skel.h"
+#include "capture/attach.h"
 #include "capture/calls.h"
 #include "capture/lane.h"
-#include "capture/perf.h"
 #include "capture/uprobes.h"
 #include "log.h"
 
@@ -43,8 +43,7 @@ struct session {
 	unsigned int lane_cpus; /* online when it was opened */
 	unsigned int lane_count;
 	size_t ring_bytes, slot_count; /* of one lane */
-	size_t link_count;
-	struct bpf_link **links; /* grows */
+	struct attached attached;
 	struct refusals refused;
 	bool multi; /* uprobes come by links of many */
 };
@@ -228,89 +227,6 @@ static int find_refused(struct session *session)
 	return err;
 }
 
-/* --- attaching --- */
-
-/* Keeps a link, or takes its absence for an error. */
-static int keep_link(struct session *session, struct bpf_link *link)
-{
-	struct bpf_link **links;
-
-	if (!link)
-		return -errno;
-	links = realloc(session->links, (session->link_count + 1) * sizeof(*links));
-	if (!links) {
-		bpf_link__destroy(link);
-		return -ENOMEM;
-	}
-	session->links = links;
-	links[session->link_count++] = link;
-	return 0;
-}
-
-/* Attaches to an event's descriptor, which then belongs to the link; to an errno: returns it. */
-static int attach_event(struct session *session, struct bpf_program *program, int fd)
-{
-	int err = fd < 0 ? fd : keep_link(session, bpf_program__attach_perf_event(program, fd));
-
-	if (err && fd >= 0)
-		close(fd);
-	return err;
-}
-
-static int attach_perf(struct session *session, struct bpf_program *program, const char *event)
-{
-	for (int cpu = 0; cpu < session->cpus; cpu++) {
-		int fd = perf_open(event, cpu), err;
-
-		if (fd == -ENODEV || fd == -ENXIO) /* not online */
-			continue;
-		err = attach_event(session, program, fd);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int attach_probe(struct session *session, const struct probe *probe)
-{
-	struct bpf_program *program =
-		bpf_object__find_program_by_name(session->skeleton->obj, probe->program);
-
-	if (!program)
-		return -ENOENT;
-	if (probe->hook == HOOK_USDT)
-		return 0; /* to what programs carry, by who listens to them */
-	switch (probe->hook) {
-	case HOOK_PERF:
-		return attach_perf(session, program, probe->target);
-	case HOOK_TP:
-		return attach_event(session, program, perf_open_tracepoint(probe->target));
-	case HOOK_KPROBE:
-		return attach_event(session, program, perf_open_kprobe(probe->target));
-	default:
-		return keep_link(session, bpf_program__attach(program));
-	}
-}
-
-/* Attaches what was chosen; `failed` is the probe that could not be. */
-static int attach_chosen(struct session *session, const struct probe **failed)
-{
-	for (size_t p = 0; p < part_count; p++) {
-		const struct variant *variant = session->choice.variants[p];
-
-		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && variant->probes[i].program;
-		     i++) {
-			int err = attach_probe(session, &variant->probes[i]);
-
-			if (!err)
-				continue;
-			*failed = &variant->probes[i];
-			return err;
-		}
-	}
-	return 0;
-}
-
 /* --- choosing --- */
 
 /* Attaches what was loaded. A place that the kernel refuses is noted as its program would be, and
@@ -318,7 +234,9 @@ static int attach_chosen(struct session *session, const struct probe **failed)
 static int attach_or_note(struct session *session)
 {
 	const struct probe *failed;
-	int err = attach_chosen(session, &failed), status;
+	int err = attach_chosen(&session->attached, session->skeleton->obj, &session->choice,
+				session->cpus, &failed);
+	int status;
 
 	if (!err)
 		return 0;
@@ -488,12 +406,10 @@ bool session_follows(struct session *session, pid_t pid)
 
 void session_detach(struct session *session)
 {
-	if (!session || !session->link_count)
+	if (!session || !session->attached.count)
 		return;
 	session->skeleton->bss->recording_ended = true;
-	for (size_t i = 0; i < session->link_count; i++)
-		bpf_link__destroy(session->links[i]);
-	session->link_count = 0;
+	attached_free(&session->attached);
 	/* Programs run inside what RCU protects: this waits until none does. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		log_debug("cannot wait for programs that still run: %s", strerror(errno));
@@ -504,7 +420,6 @@ void session_close(struct session *session)
 	if (!session)
 		return;
 	session_detach(session);
-	free(session->links);
 	rings_close(session->rings);
 	lanes_close(session->lanes);
 	faultline__destroy(session->skeleton);

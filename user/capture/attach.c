@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "capture/attach.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "capture/perf.h"
+
+/* Keeps a link, or takes its absence for an error. */
+static int keep_link(struct attached *attached, struct bpf_link *link)
+{
+	struct bpf_link **links;
+
+	if (!link)
+		return -errno;
+	links = realloc(attached->links, (attached->count + 1) * sizeof(*links));
+	if (!links) {
+		bpf_link__destroy(link);
+		return -ENOMEM;
+	}
+	attached->links = links;
+	links[attached->count++] = link;
+	return 0;
+}
+
+/* Attaches to an event's descriptor, which then belongs to the link; to an errno: returns it. */
+static int attach_event(struct attached *attached, struct bpf_program *program, int fd)
+{
+	int err = fd < 0 ? fd : keep_link(attached, bpf_program__attach_perf_event(program, fd));
+
+	if (err && fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int attach_perf(struct attached *attached, struct bpf_program *program, const char *event,
+		       int cpus)
+{
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		int fd = perf_open(event, cpu), err;
+
+		if (fd == -ENODEV || fd == -ENXIO) /* not online */
+			continue;
+		err = attach_event(attached, program, fd);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int attach_probe(struct attached *attached, struct bpf_object *object,
+			const struct probe *probe, int cpus)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(object, probe->program);
+
+	if (!program)
+		return -ENOENT;
+	switch (probe->hook) {
+	case HOOK_USDT:
+		return 0; /* to what programs carry, by who listens to them */
+	case HOOK_PERF:
+		return attach_perf(attached, program, probe->target, cpus);
+	case HOOK_TP:
+		return attach_event(attached, program, perf_open_tracepoint(probe->target));
+	case HOOK_KPROBE:
+		return attach_event(attached, program, perf_open_kprobe(probe->target));
+	default:
+		return keep_link(attached, bpf_program__attach(program));
+	}
+}
+
+int attach_chosen(struct attached *attached, struct bpf_object *object, const struct choice *choice,
+		  int cpus, const struct probe **failed)
+{
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = choice->variants[p];
+
+		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && variant->probes[i].program;
+		     i++) {
+			int err = attach_probe(attached, object, &variant->probes[i], cpus);
+
+			if (!err)
+				continue;
+			*failed = &variant->probes[i];
+			return err;
+		}
+	}
+	return 0;
+}
+
+void attached_free(struct attached *attached)
+{
+	for (size_t i = 0; i < attached->count; i++)
+		bpf_link__destroy(attached->links[i]);
+	free(attached->links);
+	*attached = (struct attached) { 0 };
+}
