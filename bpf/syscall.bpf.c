@@ -277,7 +277,7 @@ __noinline int call_left(struct task_state *state)
 	op = state->call_op;
 	total = bpf_map_lookup_elem(&op_totals, &op);
 	if (total)
-		total->count++;
+		count_add(&total->count, 1, calls_preempted);
 	ring_lose(EVENT_SYSCALL);
 	state->call_op = 0;
 	state->call_mapping = 0;
@@ -528,7 +528,7 @@ static __always_inline void count_submissions(__u32 op, __u64 submissions)
 	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
 
 	if (total)
-		total->submissions += submissions;
+		count_add(&total->submissions, submissions, calls_preempted);
 }
 
 static __always_inline void fill_call(struct event_syscall *event, struct task_state *state,
