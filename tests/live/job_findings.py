@@ -133,7 +133,7 @@ class Job:
                 os.pread(fd, 100, 0)
 
     def metadata_heavy(self):
-        for _ in range(5000 if self.bad else 10):
+        for _ in range(30000 if self.bad else 10):
             os.stat(f"{self.directory}/small")
 
     def failed_lookups(self):

@@ -48,7 +48,8 @@ const struct finding_rule finding_mmap_random = {
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
 	.title = "page faults on {file}, read at random through a mapping",
-	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each; "
+	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each "
+		"(readahead {readahead_bytes}); "
 		"{backward} of the faults went backward, {consecutive} followed the one before",
 	.advice = "MADV_RANDOM, or samples of 1 MiB and more, or MADV_WILLNEED ahead of use",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",

@@ -183,7 +183,8 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 	};
 
 	if (found.share < threshold(THRESHOLD_METADATA_SHARE) ||
-	    found.count < threshold(THRESHOLD_METADATA_CALLS))
+	    found.count < threshold(THRESHOLD_METADATA_CALLS) ||
+	    verdict.cost_ns < threshold(THRESHOLD_METADATA_OF_RUN) * findings->duration_ns)
 		return 0;
 	return finding_add(findings, rule, &found, &verdict);
 }
@@ -191,6 +192,7 @@ static int find_metadata(struct findings *findings, const struct finding_rule *r
 static const enum threshold metadata_thresholds[] = {
 	THRESHOLD_METADATA_SHARE,
 	THRESHOLD_METADATA_CALLS,
+	THRESHOLD_METADATA_OF_RUN,
 };
 
 const struct finding_rule finding_metadata = {

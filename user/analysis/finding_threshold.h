@@ -64,6 +64,8 @@
 	  "metadata heavier than data")                                                            \
 	X(METADATA_CALLS, 1000, UNIT_COUNT, "metadata calls at least",                             \
 	  "a choice: a program's start makes some hundreds")                                       \
+	X(METADATA_OF_RUN, 0.02, UNIT_SHARE, "share of the run that they take at least",           \
+	  "a choice: importing Python's modules takes about a hundredth")                          \
 	X(FAILED_LOOKUPS, 1000, UNIT_COUNT, "look-ups that failed at least",                       \
 	  "a choice: Python's start makes some hundreds")                                          \
 	X(FSYNCS, 50, UNIT_COUNT, "syncs at least", "a choice: more than files of a checkpoint")   \
