@@ -68,6 +68,40 @@ class Loss(unittest.TestCase):
         calls = sum(kind["events"] for kind in kinds if kind["kind"].startswith("syscall"))
         self.assertEqual(calls, sum(count for count, _ in recording.operations().values()))
 
+    def left_standing(self, times, read):
+        """A recording, and the number that read has there."""
+        recording = Recording([machine().program("standing"), str(times), str(read)])
+        names = [operation["name"] for operation in recording.trace.header["operations"]]
+        return recording, names.index("read")
+
+    def test_a_call_left_standing(self):
+        """The end of a call was not seen: the next call is not taken for it, and it is lost."""
+        times = 25
+        alone, read = self.left_standing(0, 0)
+        recording, _ = self.left_standing(times, read)
+        lost = recording.report["trace"]["lost"]
+        self.assertEqual(lost["by_layer"]["syscall"], times)
+        self.assertEqual(lost["total"], times)
+        reads = [
+            sum(row["op"] == "read" for row in one.trace.calls()) for one in (recording, alone)
+        ]
+        self.assertEqual(reads[0], reads[1])
+        self.assertEqual(
+            recording.operations()["read"][0], alone.operations()["read"][0] + times
+        )
+
+    def test_lower_bounds(self):
+        """Where events were lost, times say that they are lower bounds; elsewhere none does."""
+        read = self.left_standing(0, 0)[1]
+        for times, lossy in ((0, False), (1, True)):
+            recording = self.left_standing(times, read)[0]
+            trace = recording.report["trace"]
+            self.assertEqual(trace["times_are_lower_bounds"], lossy)
+            self.assertEqual(trace["unaccounted"], 0)
+            text = faultline("report", recording.path).stdout.decode()
+            self.assertEqual("≥" in text, lossy, text)
+            self.assertEqual("in I/O ≥" in text, lossy, text)
+
     def check_words(self, recording, lost):
         """Both the summary of the run and the first screen of the report say how many."""
         done = faultline("report", recording.path)

@@ -53,6 +53,19 @@ class Processes(unittest.TestCase):
     def test_multiprocessing_forkserver(self):
         self.check_multiprocessing("forkserver")
 
+    def test_a_thread_executes_a_program(self):
+        """It goes on under the process's id; its own ends, once, and the process no sooner."""
+        out = f"{machine().new_dir()}/out.json"
+        recording = Recording([machine().program("reborn"), out])
+        born = account(out)
+        rows = list(recording.trace.dicts("exit"))
+        ended = [row for row in rows if row["tid"] == born["tid"]]
+        self.assertEqual([(row["pid"], row["process"]) for row in ended], [(born["pid"], 0)])
+        last = [row for row in rows if row["pid"] == born["pid"] and row["process"]]
+        self.assertEqual([row["tid"] for row in last], [born["pid"]])
+        forked = {row["child_tid"] for row in recording.trace.dicts("fork")}
+        self.assertEqual(forked - {row["tid"] for row in rows}, set())
+
     def test_every_way_to_start_one(self):
         directory = self.files(
             [

@@ -37,7 +37,9 @@ enum {
 	M_DIRTIED,
 	M_COMPAT,
 	M_FLOCK,
-	M_ASYNC,
+	M_URING,
+	M_AIO,
+	M_SQPOLL,
 	M_OPERATIONS
 };
 
@@ -59,7 +61,9 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_DIRTIED] = { "fault", "dirtied", TRACE_STORES },
 	[M_COMPAT] = { "syscall", "compat", TRACE_UNDECODED },
 	[M_FLOCK] = { "syscall", "flock", TRACE_METADATA },
-	[M_ASYNC] = { "syscall", "io_uring_enter", TRACE_ASYNC },
+	[M_URING] = { "syscall", "io_uring_enter", TRACE_ASYNC },
+	[M_AIO] = { "syscall", "io_submit", TRACE_ASYNC },
+	[M_SQPOLL] = { "syscall", "io_uring_setup_sqpoll", TRACE_ASYNC },
 };
 
 /* What differs between made traces; zeros give the usual. */

@@ -387,6 +387,14 @@ static void test_lost(void **state)
 	made_finish(&made, 50, 1050);
 	report = made_report(&made.reader, 1);
 	CHECK(report, "trace", 0, "lost.total", 113);
+	CHECK(report, "trace", 0, "unaccounted", 0);
+	assert_true(ask(report, "trace", 0, "times_are_lower_bounds")->flag);
+	assert_true(ask(report, "totals", 0, "io.time_ns")->at_least);
+	assert_true(ask(report, "totals", 0, "read.time_ns")->at_least);
+	assert_false(ask(report, "totals", 0, "read.thread_time_ns")->at_least);
+	assert_false(ask(report, "totals", 0, "read.bytes")->at_least);
+	assert_false(ask(report, "trace", 0, "duration_ns")->at_least);
+	assert_true(ask(report, "files", 0, "read.time_ns")->at_least);
 	CHECK(report, "trace", 0, "lost.by_layer.syscall", 103);
 	CHECK(report, "trace", 0, "lost.by_layer.fault", 10);
 	CHECK(report, "trace", 0, "lost.by_layer.task", 0);
@@ -416,6 +424,52 @@ static void test_lost(void **state)
 	check_doors_add_up(report);
 	row = find_row(report, "doors", "door", "unknown");
 	check_null(report, "doors", row, "time_ns");
+	report_free(report);
+	made_close(&made);
+}
+
+/* The kernel counted 3 calls that nobody has, and a fork is there that it did not count. */
+static void test_unaccounted(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_families(&made);
+	made.kinds[TRACE_SYSCALL].events += 5;
+	made.kinds[TRACE_SYSCALL].lost += 2;
+	made.kinds[TRACE_EXEC].events--;
+	made_finish(&made, 0, 3000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "trace", 0, "unaccounted", 3 + 1);
+	CHECK(report, "trace", 0, "lost.total", 2);
+	report_free(report);
+	made_close(&made);
+}
+
+/* What was handed over by calls whose rows are there, by one that failed, and by lost ones. */
+static void test_submissions(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made);
+	EXEC(&made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	CALL(&made, .time = 10, .dur = 5, .pid = 10, .op = M_URING, .result = 7);
+	CALL(&made, .time = 20, .dur = 5, .pid = 10, .op = M_URING, .result = -EBADF);
+	CALL(&made, .time = 30, .dur = 5, .pid = 11, .op = M_AIO, .result = 3);
+	made.operations[M_URING].submissions = 7 + 100;
+	made.operations[M_AIO].submissions = 3;
+	made.operations[M_SQPOLL].count = 2;
+	made.operations[M_SQPOLL].errors = 1;
+	made_finish(&made, 0, 3000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "totals", 0, "async.submissions_not_traced", 110);
+	CHECK(report, "totals", 0, "async.io_uring", 107);
+	CHECK(report, "totals", 0, "async.libaio", 3);
+	CHECK(report, "totals", 0, "async.polled_rings", 1);
+	CHECK(report, "totals", 0, "io.time_ns", 0);
+	CHECK(report, "processes", find_row(report, "processes", "comm", "a"), "async_submissions",
+	      7);
 	report_free(report);
 	made_close(&made);
 }
@@ -533,6 +587,8 @@ int main(void)
 		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_percentiles_and_sizes),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_unaccounted),
+		cmocka_unit_test(test_submissions),
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_without_faults),
 		cmocka_unit_test(test_without_calls),

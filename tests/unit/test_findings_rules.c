@@ -217,8 +217,8 @@ static void short_reads(struct made_trace *made, bool sound)
 
 static void async_not_traced(struct made_trace *made, bool sound)
 {
-	made->operations[M_ASYNC].count = sound ? 0 : 3;
-	made->operations[M_ASYNC].submissions = sound ? 0 : 500;
+	made->operations[M_URING].count = sound ? 0 : 3;
+	made->operations[M_URING].submissions = sound ? 0 : 500;
 }
 
 static void tracer_cost(struct made_trace *made, bool sound)

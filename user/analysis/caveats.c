@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/totals.h"
+#include "analysis/trace_table.h"
 #include "units.h"
 
 #define TEXT_MOST 512
@@ -58,7 +60,9 @@ static void say_lost(struct text *text, const struct measured *measured)
 			between = ", ";
 		}
 	}
-	add(text, "%s: times are lower bounds, tables of files and processes lack them",
+	add(text,
+	    "%s: times, and shares of the run, are at least (≥) what is told; tables of files and "
+	    "processes lack them; counts and bytes of the totals are exact",
 	    *between == ',' ? ")" : "");
 }
 
@@ -128,27 +132,36 @@ static void say_spans(struct text *text, const struct measured *measured)
 		    text->used ? "; " : "", units_count(count, unheard));
 }
 
-static uint64_t count_submissions(const struct job_trace *trace)
-{
-	uint64_t submissions = 0;
-
-	for (size_t i = 0; trace->totals && i < trace->totals->operation_count; i++)
-		submissions += trace->totals->operations[i].submissions;
-	return submissions;
-}
-
+/* I/O that goes by ways that are not traced. */
 static void say_async(struct text *text, const struct measured *measured)
 {
-	uint64_t submissions = 0;
+	const struct submissions *submissions = totals_submissions(measured);
 	char count[UNITS_TEXT];
 
-	for (size_t i = 0; i < measured->job->trace_count; i++)
-		submissions += count_submissions(&measured->job->traces[i]);
-	if (submissions)
+	if (submissions->uring)
+		add(text, "io_uring: %s submissions, not traced",
+		    units_count(count, submissions->uring));
+	if (submissions->libaio)
+		add(text, "%slibaio: %s submissions, not traced", text->used ? "; " : "",
+		    units_count(count, submissions->libaio));
+	if (submissions->polled_rings)
+		add(text, "%sio_uring: %s %s submitted to without a call, which nobody counts",
+		    text->used ? "; " : "", units_count(count, submissions->polled_rings),
+		    submissions->polled_rings == 1 ? "ring was" : "rings were");
+	if (text->used)
+		add(text, ": this I/O is not in these numbers");
+}
+
+static void say_unaccounted(struct text *text, const struct measured *measured)
+{
+	uint64_t events = measured->job->complete ? trace_unaccounted(measured->job) : 0;
+	char count[UNITS_TEXT];
+
+	if (events)
 		add(text,
-		    "%s submissions to io_uring or libaio were counted, not traced: their I/O is "
-		    "not in these numbers",
-		    units_count(count, submissions));
+		    "%s events are neither in the trace nor counted as lost: these numbers may be "
+		    "wrong, and Faultline is; please report it",
+		    units_count(count, events));
 }
 
 /* What an operation is known to be missing of. */
@@ -173,9 +186,13 @@ static const struct caveat {
 	const char *weight;
 	void (*say)(struct text *text, const struct measured *measured);
 } caveats[] = {
-	{ "incomplete", "warning", say_incomplete },	 { "lost", "warning", say_lost },
-	{ "not-followed", "warning", say_not_followed }, { "async", "warning", say_async },
-	{ "undecoded", "warning", say_undecoded },	 { "spans", "warning", say_spans },
+	{ "incomplete", "warning", say_incomplete },
+	{ "lost", "warning", say_lost },
+	{ "unaccounted", "warning", say_unaccounted },
+	{ "not-followed", "warning", say_not_followed },
+	{ "async", "warning", say_async },
+	{ "undecoded", "warning", say_undecoded },
+	{ "spans", "warning", say_spans },
 	{ "survivors", "note", say_survivors },
 };
 

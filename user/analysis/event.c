@@ -162,6 +162,7 @@ static int decode_calls(const struct event_chunk *chunk, struct event *events, s
 		event->door = rule->direct && flags & TRACE_OP_DIRECT ? DOOR_DIRECT : rule->door;
 		event->flags = EVENT_CALL | rule->flags | (failed ? EVENT_FAILED : 0) |
 			       (operation->opens && !failed ? EVENT_OPENS : 0) |
+			       (operation->submits && !failed ? EVENT_SUBMITS : 0) |
 			       (flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0);
 		if (operation->family == TRACE_MAP) {
 			event->major = major < UINT32_MAX ? major : UINT32_MAX;
@@ -179,6 +180,7 @@ static int decode_calls(const struct event_chunk *chunk, struct event *events, s
 		seen->thread_time_ns += duration;
 		seen->fetched_bytes += fetched;
 		seen->created_bytes += event->created_bytes;
+		seen->submissions += event->flags & EVENT_SUBMITS ? result : 0;
 		if (process_table_find(&job->processes, chunk->block->trace,
 				       columns[SYSCALL_PID][i], event->start, &event->process))
 			return -ENOMEM;

@@ -54,6 +54,7 @@ extern const char *const door_names[DOOR_COUNT + 1];
 #define EVENT_INSTANT (1u << 11)
 #define EVENT_PAGECACHE (1u << 12) /* fetched_bytes of a file, on no operation's account */
 #define EVENT_INDIRECT (1u << 13)  /* ... or on that of one whose own file it is not */
+#define EVENT_SUBMITS (1u << 14)   /* a call; its result is a number of operations it submitted */
 /* What changes which spans are open. */
 #define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
 

@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool opens(const char *name)
+static bool is_one_of(const char *name, const char *const *names)
 {
-	static const char *const names[] = { "open", "openat", "openat2", "creat" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
+	for (; *names; names++)
+		if (!strcmp(name, *names))
 			return true;
 	return false;
 }
+
+static const char *const openers[] = { "open", "openat", "openat2", "creat", NULL };
+static const char *const submitters[] = { "io_uring_enter", "io_submit", NULL };
 
 /* The number of an operation, added when it is new; -E2BIG when there are too many. */
 static int add_operation(struct job *job, const struct trace_operation *from, uint16_t *number)
@@ -34,7 +35,8 @@ static int add_operation(struct job *job, const struct trace_operation *from, ui
 		operation->layer = from->layer;
 		operation->name = from->name;
 		operation->family = from->family;
-		operation->opens = opens(from->name);
+		operation->opens = is_one_of(from->name, openers);
+		operation->submits = is_one_of(from->name, submitters);
 		job->operation_count++;
 	}
 	*number = i;
@@ -264,6 +266,7 @@ static void add_total(struct trace_operation_total *sum, const struct trace_oper
 	sum->thread_time_ns += more->thread_time_ns;
 	sum->fetched_bytes += more->fetched_bytes;
 	sum->created_bytes += more->created_bytes;
+	sum->submissions += more->submissions;
 }
 
 static struct trace_operation_total beyond(const struct trace_operation_total *kernel,
@@ -276,6 +279,7 @@ static struct trace_operation_total beyond(const struct trace_operation_total *k
 		.thread_time_ns = clock_subtract(kernel->thread_time_ns, seen->thread_time_ns),
 		.fetched_bytes = clock_subtract(kernel->fetched_bytes, seen->fetched_bytes),
 		.created_bytes = clock_subtract(kernel->created_bytes, seen->created_bytes),
+		.submissions = clock_subtract(kernel->submissions, seen->submissions),
 	};
 }
 

@@ -37,6 +37,7 @@ static const unsigned int has[TRACE_FAMILY_COUNT] = {
 	[TRACE_ADVICE] = OF_CALL,	[TRACE_FILEFAULT] = HAS_FETCHED | HAS_TIME,
 	[TRACE_ANONFAULT] = HAS_TIME,	[TRACE_CACHE] = HAS_FETCHED,
 	[TRACE_INDIRECT] = HAS_FETCHED, [TRACE_UNDECODED] = 0,
+	[TRACE_ASYNC] = OF_CALL,
 };
 
 static unsigned int size_class(uint64_t bytes)

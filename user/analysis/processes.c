@@ -14,7 +14,9 @@
 
 struct processes {
 	const struct job *job;
-	struct rollup rollup; /* by process */
+	struct rollup rollup;  /* by process */
+	uint64_t *submissions; /* of each process that is known so far */
+	size_t room;
 };
 
 static int begin(const struct job *job, void **state)
@@ -34,7 +36,26 @@ static void end(void *state)
 	struct processes *processes = state;
 
 	rollup_free(&processes->rollup);
+	free(processes->submissions);
 	free(processes);
+}
+
+static int add_submissions(struct processes *processes, const struct event *event)
+{
+	size_t room = processes->job->processes.count;
+	uint64_t *submissions;
+
+	if (event->process >= processes->room) {
+		submissions = reallocarray(processes->submissions, room, sizeof(*submissions));
+		if (!submissions)
+			return -ENOMEM;
+		memset(submissions + processes->room, 0,
+		       (room - processes->room) * sizeof(*submissions));
+		processes->submissions = submissions;
+		processes->room = room;
+	}
+	processes->submissions[event->process] += event_value(event, SYSCALL_RESULT);
+	return 0;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -46,6 +67,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 	for (const struct event *event = events; event < events + count && !status; event++)
 		if (event->class != IO_NONE)
 			status = rollup_add(&processes->rollup, event->process, event);
+		else if (event->flags & EVENT_SUBMITS)
+			status = add_submissions(processes, event);
 	return status ? -ENOMEM : 0;
 }
 
@@ -85,6 +108,7 @@ struct view {
 	struct table_text comm, command;
 	const char *host;
 	struct tally classes[IO_CLASS_COUNT];
+	uint64_t submissions;
 };
 
 /* The command line as a list: arguments stand in the trace with a NUL behind each. */
@@ -136,6 +160,12 @@ static const struct table_column columns[] = {
 	{ "signal", NULL, UNIT_NONE, "signal that ended it", TABLE_INT(struct view, signal), 0 },
 };
 
+static const struct table_column async_columns[] = {
+	{ "async_submissions", NULL, UNIT_COUNT,
+	  "operations handed to io_uring and libaio, which are not traced",
+	  TABLE_UINT(struct view, submissions), JOB_SYSCALL },
+};
+
 static struct table_text text_of(const struct job_trace *trace, uint64_t string)
 {
 	struct trace_string text = trace_reader_string(trace->reader, string);
@@ -177,6 +207,8 @@ static int add_line(struct table *table, const struct processes *processes, uint
 		.signal = TABLE_NO_INT,
 	};
 
+	if (number < processes->room)
+		view.submissions = processes->submissions[number];
 	for (int i = 0; i < IO_CLASS_COUNT; i++)
 		view.classes[i] = *rollup_tally(&processes->rollup, number, i);
 	view.time_ns = rollup_tally(&processes->rollup, number, MEASURE_IO)->time.measure;
@@ -275,6 +307,8 @@ static int fill(void *state, struct table *table)
 		status = measure_add_columns(table, i, classes[i].columns, classes[i].titled,
 					     offsetof(struct view, classes) +
 						     i * sizeof(struct tally));
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(async_columns));
 	if (!status)
 		status = set_note(table, processes->job);
 	if (status)

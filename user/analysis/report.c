@@ -13,6 +13,7 @@
 #include "analysis/activity.h"
 #include "analysis/analysis.h"
 #include "analysis/groups.h"
+#include "analysis/lower_bounds.h"
 #include "analysis/walk.h"
 
 static const struct analysis devices = {
@@ -189,6 +190,8 @@ static int fill_all(struct pass *pass, struct report *report, struct trace_error
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		if (registry[i]->conclude)
 			status = registry[i]->conclude(&measured, report->tables[i]);
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		lower_bounds_mark(report->tables[i], &pass->job);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		status = show(registry[i], report->tables[i], error);
 	return status;

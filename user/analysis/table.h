@@ -47,7 +47,8 @@ enum table_shape {
 struct table;
 
 struct cell {
-	enum cell_type type;
+	enum cell_type type : 16;
+	bool at_least;	 /* a number that may be larger: see lower_bounds.h */
 	uint32_t length; /* of a text, or of a list */
 	union {
 		uint64_t uint;

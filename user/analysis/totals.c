@@ -20,6 +20,7 @@ enum { ANONYMOUS, SHMEM, UNKNOWN, MEMORY_FAULTS };
 
 struct totals {
 	const struct job *job;
+	struct submissions submissions;
 	struct rollup rollup;		/* the job's */
 	struct tally tallies[MEASURES]; /* at the end, lost events included */
 	struct trace_operation_total memory[MEMORY_FAULTS];
@@ -84,6 +85,21 @@ static const struct {
 				TABLE_COLUMNS(page_fields) } },
 };
 
+static const struct table_column async_fields[] = {
+	{ "submissions_not_traced", "submissions, not traced", UNIT_COUNT,
+	  "operations that were handed to io_uring and libaio: what they moved is not known",
+	  TABLE_UINT(struct submissions, all), 0 },
+	{ "io_uring", NULL, UNIT_COUNT, "of these, by io_uring",
+	  TABLE_UINT(struct submissions, uring), 0 },
+	{ "libaio", NULL, UNIT_COUNT, "of these, by libaio", TABLE_UINT(struct submissions, libaio),
+	  0 },
+	{ "polled_rings", NULL, UNIT_COUNT,
+	  "rings that the kernel polls: most of what is submitted there is not even counted",
+	  TABLE_UINT(struct submissions, polled_rings), 0 },
+};
+static const struct table_group async_group = { "async", "asynchronous", JOB_SYSCALL,
+						TABLE_COLUMNS(async_fields) };
+
 /* Null: the layer below the page cache is not recorded. */
 static const struct table_column storage[] = {
 	{ .name = "storage_read" },
@@ -139,6 +155,27 @@ static void sum_up(struct totals *totals)
 		totals->tallies[MEASURE_IO].thread_time_ns += totals->tallies[i].thread_time_ns;
 }
 
+static void add_submissions(struct totals *totals)
+{
+	struct submissions *sums = &totals->submissions;
+
+	for (size_t i = 0; i < totals->job->operation_count; i++) {
+		const struct operation *operation = &totals->job->operations[i];
+		uint64_t count = operation->seen.submissions + operation->unseen.submissions;
+
+		if (operation->family != TRACE_ASYNC)
+			continue;
+		sums->all += count;
+		if (!strcmp(operation->name, "io_submit"))
+			sums->libaio += count;
+		else
+			sums->uring += count;
+		if (!strcmp(operation->name, "io_uring_setup_sqpoll"))
+			sums->polled_rings += operation->seen.count + operation->unseen.count -
+					      operation->seen.errors - operation->unseen.errors;
+	}
+}
+
 /* The kernel's totals are whole only at the end of every trace. */
 static const struct operation *find_memory_faults(const struct job *job, const char *name)
 {
@@ -191,6 +228,7 @@ static int fill(void *state, struct table *table)
 
 	sum_up(totals);
 	add_pages(totals);
+	add_submissions(totals);
 	table->recorded = totals->job->layers;
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) && !status; i++)
 		status = measure_add_columns(table, shown[i].measure, ALL_COLUMNS, shown[i].titled,
@@ -203,8 +241,17 @@ static int fill(void *state, struct table *table)
 	for (size_t i = 0; i < MEMORY_FAULTS && !status; i++)
 		status = add_memory_fault_columns(table, totals, i);
 	if (!status)
+		status = table_add_group(table, &async_group, offsetof(struct totals, submissions));
+	if (!status)
 		status = table_add_columns(table, storage, sizeof(storage) / sizeof(storage[0]));
 	return status ? status : table_add(table, totals);
+}
+
+const struct submissions *totals_submissions(const struct measured *measured)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->submissions;
 }
 
 const struct tally *totals_class(const struct measured *measured, enum io_class class)

@@ -19,4 +19,11 @@ enum totals_pages { TOTALS_UNATTRIBUTED, TOTALS_INDIRECT, TOTALS_PAGES };
 const struct trace_operation_total *totals_pages(const struct measured *measured,
 						 enum totals_pages which);
 
+/* What was handed to the kernel and is not traced itself. */
+struct submissions {
+	uint64_t all, uring, libaio;
+	uint64_t polled_rings; /* whose submissions are made without a call: nobody counts them */
+};
+const struct submissions *totals_submissions(const struct measured *measured);
+
 #endif

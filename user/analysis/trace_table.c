@@ -29,9 +29,9 @@ struct about {
 	size_t layer_count;
 	uint64_t rows; /* of incomplete traces: those that are there are all that is known of */
 	int64_t exit_code;
-	uint64_t start_ns, duration_ns, events, survivors, lost, processes, ranks;
+	uint64_t start_ns, duration_ns, events, survivors, lost, unaccounted, processes, ranks;
 	uint64_t cpus, memory_bytes, cgroup_memory_bytes, dirty_bytes;
-	bool complete;
+	bool complete, lower_bounds;
 };
 
 /* --- layers --- */
@@ -315,6 +315,53 @@ static uint64_t count_survivors(const struct job *job)
 	return survivors;
 }
 
+/* Rows of a kind that the trace holds. */
+static uint64_t count_rows(const struct job_trace *trace, const char *kind)
+{
+	size_t blocks = trace_reader_block_count(trace->reader);
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < blocks; i++) {
+		const struct trace_block_info *info = trace_reader_block_info(trace->reader, i);
+
+		if (!strcmp(trace_schemas[info->kind].kind, kind))
+			rows += info->rows;
+	}
+	return rows;
+}
+
+static bool has_rows(const char *kind)
+{
+	for (int i = 0; i < TRACE_KIND_COUNT; i++)
+		if (!strcmp(trace_schemas[i].kind, kind))
+			return true;
+	return false;
+}
+
+uint64_t trace_unaccounted(const struct job *job)
+{
+	uint64_t unaccounted = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		if (trace_reader_damage(job->traces[i].reader))
+			continue; /* some of it was lost later, and that is told */
+		for (size_t j = 0; totals && j < totals->kind_count; j++) {
+			const struct trace_kind_total *kind = &totals->kinds[j];
+			uint64_t there = has_rows(kind->kind)
+						 ? count_rows(&job->traces[i], kind->kind)
+						 : kind->written;
+			uint64_t told = clock_add(there, kind->lost);
+
+			unaccounted =
+				clock_add(unaccounted, told > kind->events ? told - kind->events
+									   : kind->events - told);
+		}
+	}
+	return unaccounted;
+}
+
 static int begin(const struct job *job, void **state)
 {
 	struct about *about = calloc(1, sizeof(*about));
@@ -379,6 +426,12 @@ static const struct table_column columns[] = {
 	{ "dirty_bytes", NULL, UNIT_BYTES,
 	  "dirty pages above which writers wait, at the start; of several hosts, the least",
 	  TABLE_UINT(struct about, dirty_bytes), 0 },
+	{ "unaccounted", NULL, UNIT_COUNT,
+	  "events that are neither in the traces nor counted as lost, or are there uncounted",
+	  TABLE_UINT(struct about, unaccounted), 0 },
+	{ "times_are_lower_bounds", NULL, UNIT_NONE,
+	  "events are missing: times and shares of the run are at least what is told",
+	  TABLE_BOOL(struct about, lower_bounds), 0 },
 };
 
 static const struct table_column layer_columns[] = {
@@ -481,6 +534,8 @@ static int fill(void *state, struct table *table)
 	about->events = count_events(about);
 	about->survivors = job->complete ? count_survivors(job) : TABLE_NO_UINT;
 	about->lost = job->complete ? job->lost : TABLE_NO_UINT;
+	about->unaccounted = job->complete ? trace_unaccounted(job) : TABLE_NO_UINT;
+	about->lower_bounds = !job->complete || job->lost;
 	return status ? status : table_add(table, about);
 }
 

@@ -26,4 +26,8 @@ enum about_column {
 	ABOUT_LOST,
 };
 
+/* Events that the kernel counted and that are neither there nor lost, or that are there uncounted.
+ * Of complete traces: 0, or something is wrong with them. */
+uint64_t trace_unaccounted(const struct job *job);
+
 #endif

@@ -30,6 +30,8 @@ struct cell cell_as_text(struct sink *out, const struct cell *cell, enum table_u
 	char text[UNITS_TEXT];
 
 	out->used = 0;
+	if (cell->at_least && (cell->type == CELL_UINT || cell->type == CELL_REAL))
+		sink_text(out, "≥");
 	switch (cell->type) {
 	case CELL_TEXT:
 		return *cell;

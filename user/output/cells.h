@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * A cell of a table as text for people: zero is "0", what was not measured is "-".
+ * A cell of a table as text for people: zero is "0", what was not measured is "-", and what may be
+ * more has a "≥" in front.
  */
 #ifndef FAULTLINE_CELLS_H
 #define FAULTLINE_CELLS_H

@@ -122,8 +122,11 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 	add_count(&line, &about[ABOUT_RANKS], "rank", "ranks");
 	if (access->row_count && io->type == CELL_UINT && duration->type == CELL_UINT &&
 	    duration->uint) {
-		sink_format(&line, "; in I/O %s of it", units_ns(text, io->uint));
-		sink_format(&line, " (%s)", units_share(text, (double)io->uint / duration->uint));
+		const char *bound = io->at_least ? "≥" : "";
+
+		sink_format(&line, "; in I/O %s%s of it", bound, units_ns(text, io->uint));
+		sink_format(&line, " (%s%s)", bound,
+			    units_share(text, (double)io->uint / duration->uint));
 	}
 	if (lost->type == CELL_UINT && !lost->uint)
 		sink_text(&line, "; nothing lost");
