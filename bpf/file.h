@@ -47,7 +47,12 @@ struct file_entry {
 	__u32 id;
 	__u32 name_hash; /* of the path that was told: a rename changes it; 0: none was */
 	__s64 size_bytes;
+	__u32 untold; /* the record that told it last was lost */
+	__u32 pad;
 };
+
+/* With an id: what it stands for could not be told, so that it must not be remembered. */
+#define FILE_UNTOLD (1u << 31)
 
 /* Bounded: a file that fell out gets a new id when it comes back, and the reader joins the two by
  * what the ids stand for. */
@@ -263,7 +268,7 @@ static __noinline int file_describe(struct event_file *record, struct file_facts
 	return 0;
 }
 
-/* Sends the record that says what `id` stands for. */
+/* Sends the record that says what `id` stands for. Returns 0, or what went wrong. */
 static __noinline int file_announce(struct file_facts *facts, struct file_key *key, __u32 id,
 				    __s64 size)
 {
@@ -273,7 +278,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	struct event_file *record;
 	struct path_walk *walk;
 	__u64 bytes;
-	long length;
+	long length, status = -1;
 
 	if (!making) {
 		ring_lose(EVENT_FILE);
@@ -315,10 +320,11 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	if (bytes > EVENT_PATH_BYTES + NAME_SPACE)
 		bytes = EVENT_PATH_BYTES + NAME_SPACE;
 	record->names_bytes = bytes;
-	ring_output(&record->header, EVENT_FILE, bpf_ktime_get_ns(), sizeof(*record) + bytes, task);
+	status = ring_output(&record->header, EVENT_FILE, bpf_ktime_get_ns(),
+			     sizeof(*record) + bytes, task);
 out:
 	scratch_put(making);
-	return 0;
+	return status;
 }
 
 /* --- ids --- */
@@ -332,7 +338,8 @@ static __noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash
 	return !bpf_map_update_elem(&files, key, &fresh, BPF_NOEXIST);
 }
 
-/* The id of a file; `refresh` looks whether it was renamed or has changed its size. */
+/* The id of a file, maybe with FILE_UNTOLD: whoever meets it next tries to tell it again. `refresh`
+ * looks whether it was renamed or has changed its size. */
 __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 {
 	struct file_key key = {}; /* on the stack: up to 6.1 a map takes no other */
@@ -347,14 +354,15 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 	key.dev = inode_dev(facts->inode);
 	entry = bpf_map_lookup_elem(&files, &key);
 	/* A file that was first met through its page cache gets its path from the first opener. */
-	if (entry && !refresh && (entry->name_hash || !facts->mnt))
+	if (entry && !entry->untold && !refresh && (entry->name_hash || !facts->mnt))
 		return entry->id;
 	size = KREAD(inode, facts->inode, i_size);
 	if (facts->mnt)
 		name_hash = KREAD(dentry, facts->dentry, d_name.hash) | 1;
 	if (entry) {
-		if (entry->name_hash == name_hash && entry->size_bytes == size)
+		if (!entry->untold && entry->name_hash == name_hash && entry->size_bytes == size)
 			return entry->id;
+		entry->untold = 0;
 		entry->name_hash = name_hash;
 		entry->size_bytes = size;
 		id = entry->id;
@@ -366,8 +374,12 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 				return entry->id;
 		}
 	}
-	file_announce(facts, &key, id, size);
-	return id;
+	if (!file_announce(facts, &key, id, size))
+		return id;
+	entry = bpf_map_lookup_elem(&files, &key);
+	if (entry)
+		entry->untold = 1;
+	return id | FILE_UNTOLD;
 }
 
 /* What the task remembers of the file reached through `address`, whose inode is `inode`. */
@@ -436,8 +448,9 @@ __noinline __u32 file_meet(struct task_state *state, struct address *address)
 	inode = KREAD(file, file, f_inode);
 	file_facts_of(file, &facts);
 	id = file_id(&facts, false);
-	file_remember(state, address->at, inode, file_mapping(file, inode), id);
-	return id;
+	if (!(id & FILE_UNTOLD))
+		file_remember(state, address->at, inode, file_mapping(file, inode), id);
+	return id & ~FILE_UNTOLD;
 }
 
 static __always_inline __u32 file_id_of(struct task_state *state, struct file *file)
@@ -465,7 +478,7 @@ __noinline __u32 file_id_of_mapping(struct address *mapping)
 			alias - (bpf_core_field_exists(struct dentry___anonymous, d_alias)
 					 ? bpf_core_field_offset(struct dentry___anonymous, d_alias)
 					 : bpf_core_field_offset(struct dentry, d_u.d_alias));
-	return file_id(&facts, false);
+	return file_id(&facts, false) & ~FILE_UNTOLD;
 }
 
 #endif

@@ -21,6 +21,37 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
+/*
+ * Processes and files: what the numbers in other records stand for. A ring of their own, for all
+ * CPUs, as they are few, and no flood of anything else may push them out. Environments come with
+ * them, which may be many and long: they take no more than half.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* set by the user side */
+} identities SEC(".maps");
+
+extern const volatile __u32 identities_bytes;
+
+static __always_inline bool is_identity(__u32 kind)
+{
+	return kind == EVENT_FORK || kind == EVENT_EXEC || kind == EVENT_ENVIRON ||
+	       kind == EVENT_EXIT || kind == EVENT_FILE;
+}
+
+/* The ring for a kind of record; NULL when there is no room for it. */
+static __always_inline void *ring_of(__u32 kind, __u32 cpu)
+{
+	__u32 lane = cpu & lane_mask;
+
+	if (!is_identity(kind))
+		return bpf_map_lookup_elem(&rings, &lane);
+	if (kind == EVENT_ENVIRON &&
+	    bpf_ringbuf_query(&identities, BPF_RB_AVAIL_DATA) > identities_bytes / 2)
+		return NULL;
+	return &identities;
+}
+
 /* Wakes the reader, by a record that is none. */
 __noinline int ring_wake(void)
 {
@@ -37,9 +68,11 @@ __noinline int ring_wake(void)
 
 /* To be called when a record of that size has room in the ring: wakes the reader when it is this
  * one that comes to the mark. */
-static __always_inline void ring_watch(void *ring, __u64 size)
+static __always_inline void ring_watch(void *ring, __u32 kind, __u64 size)
 {
-	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) - ring_wake_bytes < size + 16)
+	__u64 mark = is_identity(kind) ? identities_bytes / 8 : ring_wake_bytes;
+
+	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) - mark < size + 16)
 		ring_wake();
 }
 
@@ -72,8 +105,8 @@ __noinline int ring_lose(__u32 kind)
 static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct task_struct *task)
 {
 	struct kind_total *total = ring_count(kind);
-	__u32 cpu = bpf_get_smp_processor_id(), lane = cpu & lane_mask;
-	void *ring = bpf_map_lookup_elem(&rings, &lane);
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = ring_of(kind, cpu);
 	struct event_header *header = NULL;
 
 	if (ring)
@@ -82,7 +115,7 @@ static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct task_st
 		ring_count_lost(total);
 		return NULL;
 	}
-	ring_watch(ring, size);
+	ring_watch(ring, kind, size);
 	header->kind = kind;
 	header->cpu = cpu;
 	header->size = size;
@@ -101,8 +134,8 @@ static __always_inline long ring_output(struct event_header *record, __u32 kind,
 					__u64 size, struct task_struct *task)
 {
 	struct kind_total *total = ring_count(kind);
-	__u32 cpu = bpf_get_smp_processor_id(), lane = cpu & lane_mask;
-	void *ring = bpf_map_lookup_elem(&rings, &lane);
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = ring_of(kind, cpu);
 	long status = -1;
 
 	record->time_ns = time_ns;
@@ -116,7 +149,7 @@ static __always_inline long ring_output(struct event_header *record, __u32 kind,
 	if (status)
 		ring_count_lost(total);
 	else
-		ring_watch(ring, size);
+		ring_watch(ring, kind, size);
 	return status;
 }
 

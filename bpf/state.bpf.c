@@ -13,6 +13,7 @@ const volatile __u32 page_bytes = 4096;
 const volatile bool follow_privileged = false;
 const volatile bool have_filemap_fault = false;
 const volatile __u32 lane_mask = 0;
+const volatile __u32 identities_bytes = 4096;
 const volatile __u32 lane_slot_count = 1;
 const volatile __u32 ring_wake_bytes = 0;
 const volatile bool lane_shared = true;

@@ -133,6 +133,7 @@ __noinline int call_meet_file(struct task_state *state, struct address *address,
 	struct file_facts facts = {};
 	struct inode *inode;
 	struct file *file;
+	__u32 id;
 
 	if (!state || !address)
 		return 0;
@@ -141,9 +142,11 @@ __noinline int call_meet_file(struct task_state *state, struct address *address,
 	if (!(file_class(inode) & file_classes))
 		return 0;
 	file_facts_of(file, &facts);
-	state->call_file_id = file_id(&facts, refresh);
+	id = file_id(&facts, refresh);
+	state->call_file_id = id & ~FILE_UNTOLD;
 	state->call_mapping = file_mapping(file, inode);
-	file_remember(state, address->at, inode, state->call_mapping, state->call_file_id);
+	if (!(id & FILE_UNTOLD))
+		file_remember(state, address->at, inode, state->call_mapping, state->call_file_id);
 	return 1;
 }
 
@@ -630,8 +633,9 @@ static __always_inline __u32 dir_id(struct task_state *state, struct task_struct
 	if (known)
 		return known->id;
 	id = file_id(&facts, false);
-	file_remember(state, (__u64)facts.dentry, facts.inode, 0, id);
-	return id;
+	if (!(id & FILE_UNTOLD))
+		file_remember(state, (__u64)facts.dentry, facts.inode, 0, id);
+	return id & ~FILE_UNTOLD;
 }
 
 /* Reads a path behind what the record holds so far; the number of its bytes without the NUL. */

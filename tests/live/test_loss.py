@@ -68,6 +68,43 @@ class Loss(unittest.TestCase):
         calls = sum(kind["events"] for kind in kinds if kind["kind"].startswith("syscall"))
         self.assertEqual(calls, sum(count for count, _ in recording.operations().values()))
 
+    def flood(self, what, count):
+        """A recording with tiny buffers, what it lost by kind, and the directory."""
+        directory = machine().new_dir()
+        recording = Recording(
+            [machine().program("flood"), what, directory, str(count)], "--buffer", "4K"
+        )
+        return recording, {k["kind"]: k for k in recording.trace.totals["kinds"]}, directory
+
+    def test_identities_have_their_room(self):
+        """Path calls by the thousand are lost; no process is, nor the name of a file."""
+        count = 100
+        recording, kinds, directory = self.flood("looks", count)
+        self.assertGreater(kinds["syscall_path"]["lost"], 0, "nothing was lost: tests nothing")
+        for kind in ("fork", "exec", "exit", "file"):
+            self.assertEqual(kinds[kind]["lost"], 0, kind)
+        self.assertGreaterEqual(kinds["exec"]["events"], count + 1)
+        paths = {row["path"] for row in recording.trace.dicts("file")}
+        wanted = {os.fsencode(f"{directory}/file-{i}") for i in range(count)}
+        self.assertEqual(wanted - paths, set())
+
+    def test_a_lost_name_is_told_again(self):
+        """Names of 3,000 bytes come while nobody takes them; whoever opens the file next
+        tells it."""
+        count = 400
+        recording, kinds, directory = self.flood("names", count)
+        self.assertGreater(kinds["file"]["lost"], 0, "nothing was lost: tests nothing")
+        below = os.path.join(os.fsencode(directory), *[b"d" * 250] * 12)
+        paths = {row["path"] for row in recording.trace.dicts("file")}
+        self.assertEqual({b"%s/file-%d" % (below, i) for i in range(count)} - paths, set())
+
+    def test_the_longest_path_fits_the_smallest_buffer(self):
+        path = f"{machine().new_dir()}/missing/" + "/".join(["y" * 99] * 39)
+        path += "z" * (4090 - len(path))
+        recording = Recording(["cat", path], "--buffer", "4K", status=1)
+        looked = {row["path"] for row in recording.trace.dicts("syscall_path")}
+        self.assertIn(os.fsencode(path), looked)
+
     def left_standing(self, times, read):
         """A recording, and the number that read has there."""
         recording = Recording([machine().program("standing"), str(times), str(read)])

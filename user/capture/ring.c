@@ -17,7 +17,8 @@
 #define BATCH_BYTES (64u << 10)
 
 struct ring {
-	int fd;
+	int fd; /* to be closed; -1: somebody else's */
+	uint64_t mark;
 	uint64_t *consumer;	  /* a page that we write */
 	const uint64_t *producer; /* a page, and behind it the data, mapped twice in a row */
 	const char *data;
@@ -30,23 +31,52 @@ struct rings {
 	struct ring rings[];
 };
 
-static int ring_open(struct ring *ring, size_t bytes, size_t page)
+static int ring_map(struct ring *ring, int fd, size_t bytes, size_t page)
 {
-	void *map;
+	void *map = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	ring->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "fl_ring", 0, 0, bytes, NULL);
-	if (ring->fd < 0)
-		return -errno;
-	map = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 	if (map == MAP_FAILED)
 		return -errno;
 	ring->consumer = map;
-	map = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, ring->fd, page);
+	map = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, fd, page);
 	if (map == MAP_FAILED)
 		return -errno;
 	ring->producer = map;
 	ring->data = (const char *)map + page;
 	return 0;
+}
+
+static int ring_open(struct ring *ring, size_t bytes, size_t page)
+{
+	ring->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "fl_ring", 0, 0, bytes, NULL);
+	return ring->fd < 0 ? -errno : ring_map(ring, ring->fd, bytes, page);
+}
+
+static struct rings *rings_new(unsigned int count, size_t bytes)
+{
+	struct rings *rings = calloc(1, sizeof(*rings) + count * sizeof(rings->rings[0]));
+
+	if (!rings)
+		return NULL;
+	rings->count = count;
+	rings->bytes = bytes;
+	rings->page = sysconf(_SC_PAGESIZE);
+	rings->epoll_fd = rings->event_fd = -1;
+	for (unsigned int i = 0; i < count; i++)
+		rings->rings[i].fd = -1;
+	return rings;
+}
+
+int rings_open_one(struct rings **out, int fd, size_t bytes)
+{
+	struct rings *rings = rings_new(1, bytes);
+	int err = rings ? ring_map(&rings->rings[0], fd, bytes, rings->page) : -ENOMEM;
+
+	if (err)
+		rings_close(rings);
+	else
+		*out = rings;
+	return err;
 }
 
 /* Edge-triggered: a ring that holds records is always readable, and only wake-ups are edges. */
@@ -95,17 +125,11 @@ static int rings_offer(const struct rings *rings, int outer_fd)
 
 int rings_open(struct rings **out, int outer_fd, unsigned int count, size_t bytes)
 {
-	struct rings *rings = calloc(1, sizeof(*rings) + count * sizeof(rings->rings[0]));
+	struct rings *rings = rings_new(count, bytes);
 	int err = -ENOMEM;
 
 	if (!rings)
 		return -ENOMEM;
-	rings->count = count;
-	rings->bytes = bytes;
-	rings->page = sysconf(_SC_PAGESIZE);
-	rings->epoll_fd = rings->event_fd = -1;
-	for (unsigned int i = 0; i < count; i++)
-		rings->rings[i].fd = -1;
 	for (unsigned int i = 0; i < count; i++) {
 		err = ring_open(&rings->rings[i], bytes, rings->page);
 		if (err)
@@ -148,10 +172,9 @@ static size_t ring_drain(struct ring *ring, unsigned int number, size_t mask, ri
 			 void *context)
 {
 	uint64_t at = *ring->consumer, told = at;
-	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	size_t records = 0;
 
-	while (at < end) {
+	while (at < ring->mark) {
 		const uint32_t *header = (const uint32_t *)(ring->data + (at & mask));
 		uint32_t length = __atomic_load_n(header, __ATOMIC_ACQUIRE);
 		uint32_t size = length & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
@@ -182,6 +205,12 @@ void rings_wait(struct rings *rings, unsigned int most_ms)
 void rings_wake(struct rings *rings)
 {
 	eventfd_write(rings->event_fd, 1);
+}
+
+void rings_mark(struct rings *rings)
+{
+	for (unsigned int i = 0; i < rings->count; i++)
+		rings->rings[i].mark = __atomic_load_n(rings->rings[i].producer, __ATOMIC_ACQUIRE);
 }
 
 size_t rings_drain(struct rings *rings, ring_record_fn take, void *context)

@@ -14,6 +14,10 @@ struct rings;
 /* Makes and maps a ring for each of `count` lanes; `outer_fd` is the array of maps they go into.
  * `bytes` is a power of two and a multiple of the page size. Returns 0 or a negative errno. */
 int rings_open(struct rings **rings, int outer_fd, unsigned int count, size_t bytes);
+/* Maps the ring `fd`, which is there already; the descriptor stays the caller's. Nobody waits
+ * there.
+ */
+int rings_open_one(struct rings **rings, int fd, size_t bytes);
 void rings_close(struct rings *rings); /* NULL is fine */
 
 /* Gets one record; valid until it returns. */
@@ -24,7 +28,11 @@ typedef void (*ring_record_fn)(void *context, unsigned int ring, const void *rec
 void rings_wait(struct rings *rings, unsigned int most_ms);
 void rings_wake(struct rings *rings); /* from any thread */
 
-/* Hands on what is in the rings now, ring by ring. Returns the number of records. */
+/* Notes how far the rings are filled. */
+void rings_mark(struct rings *rings);
+/* Hands on what was in the rings when they were marked, ring by ring. Returns the number of
+ * records.
+ */
 size_t rings_drain(struct rings *rings, ring_record_fn take, void *context);
 
 #endif

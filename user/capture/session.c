@@ -26,6 +26,9 @@
 #define BUFFER_BYTES_MAX (8u << 20)    /* of one lane by default, */
 #define BUFFERS_BYTES_MAX (256u << 20) /* of all, */
 #define BUFFER_BYTES_MIN (256u << 10)  /* and of one where lanes are many */
+#define RING_BYTES_MIN (64u << 10)     /* of one lane: pages of any size, and the longest record */
+#define IDENTITIES_BYTES_MIN (256u << 10) /* of the ring that all lanes share */
+#define IDENTITIES_BYTES_MAX (16u << 20)
 #define LANES_MAX 256
 #define SLOTS_MIN 32
 #define RING_WAKE_PART 4 /* of a ring, filled, wakes its reader */
@@ -37,12 +40,13 @@ struct session {
 	struct choice choice;
 	struct trace_layer layers[LAYER_COUNT];
 	struct faultline *skeleton;
-	struct rings *rings;
+	struct rings *rings, *identities;
 	struct lanes *lanes;
 	int cpus;		/* possible ones: per-CPU maps have a value for each */
 	unsigned int lane_cpus; /* online when it was opened */
 	unsigned int lane_count;
 	size_t ring_bytes, slot_count; /* of one lane */
+	size_t identities_bytes;
 	struct attached attached;
 	struct refusals refused;
 	bool multi; /* uprobes come by links of many */
@@ -105,9 +109,12 @@ static void size_buffers(struct session *session)
 		if (bytes < BUFFER_BYTES_MIN)
 			bytes = BUFFER_BYTES_MIN;
 	}
-	session->ring_bytes = power_of_two_within(bytes / 4, sysconf(_SC_PAGESIZE));
+	session->ring_bytes = power_of_two_within(bytes / 4, RING_BYTES_MIN);
 	session->slot_count =
 		power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot), SLOTS_MIN);
+	bytes = bytes * session->lane_count / 8;
+	session->identities_bytes = power_of_two_within(
+		bytes < IDENTITIES_BYTES_MAX ? bytes : IDENTITIES_BYTES_MAX, IDENTITIES_BYTES_MIN);
 }
 
 /* Whether the programs that record a layer may be preempted. */
@@ -132,6 +139,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 		   (struct call_request *)skeleton->rodata->requests);
 	skeleton->rodata->file_classes = session->options.file_classes;
 	skeleton->rodata->lane_mask = session->lane_count - 1;
+	skeleton->rodata->identities_bytes = session->identities_bytes;
 	skeleton->rodata->lane_slot_count = session->slot_count;
 	skeleton->rodata->ring_wake_bytes = session->ring_bytes / RING_WAKE_PART;
 	skeleton->rodata->calls_preempted = layer_preempted(session, LAYER_SYSCALL);
@@ -160,6 +168,7 @@ static struct faultline *open_skeleton(struct session *session)
 	if (session->multi)
 		uprobes_load_multi(skeleton->progs.fl_marker);
 	bpf_map__set_max_entries(skeleton->maps.rings, session->lane_count);
+	bpf_map__set_max_entries(skeleton->maps.identities, session->identities_bytes);
 	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->lane_count);
 	bpf_map__set_max_entries(skeleton->maps.lane_slots,
 				 session->lane_count * session->slot_count);
@@ -302,6 +311,9 @@ static int open_buffers(struct session *session)
 			     session->lane_count, session->ring_bytes);
 
 	if (!err)
+		err = rings_open_one(&session->identities, bpf_map__fd(skeleton->maps.identities),
+				     session->identities_bytes);
+	if (!err)
 		err = lanes_open(&session->lanes, bpf_map__fd(skeleton->maps.lane_controls),
 				 bpf_map__fd(skeleton->maps.lane_slots), session->lane_count,
 				 session->slot_count);
@@ -421,6 +433,7 @@ void session_close(struct session *session)
 		return;
 	session_detach(session);
 	rings_close(session->rings);
+	rings_close(session->identities);
 	lanes_close(session->lanes);
 	faultline__destroy(session->skeleton);
 	kernel_close(session->kernel);
@@ -470,8 +483,12 @@ size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn
 {
 	size_t records;
 
+	/* What numbers stand for goes ahead of what came after it. */
 	lanes_mark(session->lanes);
-	records = rings_drain(session->rings, take, context);
+	rings_mark(session->rings);
+	rings_mark(session->identities);
+	records = rings_drain(session->identities, take, context);
+	records += rings_drain(session->rings, take, context);
 	return records + lanes_drain(session->lanes, take_slots, context);
 }
 
