@@ -578,6 +578,36 @@ static void test_without_pagecache(void **state)
 	made_close(&made);
 }
 
+static const char *caveat(struct report *report, const char *id)
+{
+	return ask(report, "caveats", find_row(report, "caveats", "id", id), "text")->text;
+}
+
+/* What the kernel side could not see goes through the trace to the first screen. */
+static void test_notes(void **state)
+{
+	static const struct trace_note notes[] = { { "children_not_followed", 2 },
+						   { "faults_untimed", 7 } };
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 1);
+	made.operations[M_UNKNOWN] =
+		(struct trace_operation_total) { .count = 3, .thread_time_ns = 30 };
+	made.totals.notes = notes;
+	made.totals.note_count = 2;
+	made_finish(&made, 50, 1050);
+	report = made_report(&made.reader, 1);
+	assert_non_null(strstr(caveat(report, "unfollowed"), "2 children"));
+	assert_non_null(strstr(caveat(report, "faults"), "7 faults have no duration"));
+	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on no known mapping"));
+	CHECK(report, "totals", 0, "unknown_faults.count", 3);
+	CHECK(report, "totals", 0, "unknown_faults.time_ns", 30);
+	CHECK(report, "totals", 0, "anonymous_faults.count", 0);
+	report_free(report);
+	made_close(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -593,6 +623,7 @@ int main(void)
 		cmocka_unit_test(test_without_faults),
 		cmocka_unit_test(test_without_calls),
 		cmocka_unit_test(test_without_pagecache),
+		cmocka_unit_test(test_notes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,6 +180,53 @@ static void say_undecoded(struct text *text, const struct measured *measured)
 	}
 }
 
+static uint64_t count_notes(const struct job *job, const char *name)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		for (size_t j = 0; totals && j < totals->note_count; j++)
+			if (!strcmp(totals->notes[j].name, name))
+				count += totals->notes[j].count;
+	}
+	return count;
+}
+
+static void say_unfollowed(struct text *text, const struct measured *measured)
+{
+	uint64_t children = count_notes(measured->job, "children_not_followed");
+	char count[UNITS_TEXT];
+
+	if (children)
+		add(text, "%s children could not be followed: what they did is missing",
+		    units_count(count, children));
+}
+
+/* Faults whose start or end was passed over, and those whose mapping could not be found. */
+static void say_faults(struct text *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	uint64_t untimed = count_notes(job, "faults_untimed"), unknown = 0;
+	char count[UNITS_TEXT];
+
+	for (size_t i = 0; i < job->operation_count && job->complete; i++)
+		if (job->operations[i].family == TRACE_ANONFAULT &&
+		    !strcmp(job->operations[i].name, "unknown_fault"))
+			unknown += job->operations[i].unseen.count;
+	if (untimed)
+		add(text,
+		    "%s faults have no duration, for their start or end was not seen: times of "
+		    "faults are lower bounds",
+		    units_count(count, untimed));
+	if (unknown)
+		add(text,
+		    "%s%s faults are on no known mapping: they may be on files, whose tables lack "
+		    "them",
+		    untimed ? "; " : "", units_count(count, unknown));
+}
+
 /* Rows: those that make numbers wrong are warnings. */
 static const struct caveat {
 	const char *id;
@@ -193,6 +240,8 @@ static const struct caveat {
 	{ "async", "warning", say_async },
 	{ "undecoded", "warning", say_undecoded },
 	{ "spans", "warning", say_spans },
+	{ "unfollowed", "warning", say_unfollowed },
+	{ "faults", "warning", say_faults },
 	{ "survivors", "note", say_survivors },
 };
 

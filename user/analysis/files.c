@@ -207,7 +207,7 @@ static const struct table_column first_columns[] = {
 	{ "time_ns", "time", UNIT_NS, "time in I/O on it, the sum of its kinds",
 	  TABLE_UINT(struct file_view, time_ns), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read, unattributed ones included",
+	  "bytes brought into the page cache to be read, by whatever operation",
 	  TABLE_UINT(struct file_view, fetched_bytes), JOB_PAGECACHE },
 	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
 	  TABLE_UINT(struct file_view, created_bytes), JOB_PAGECACHE },
@@ -354,8 +354,8 @@ static struct file_view view_of(const struct files *files, uint32_t number)
 		view.fetched_bytes += view.tallies[i].fetched_bytes;
 		view.created_bytes += view.tallies[i].created_bytes;
 	}
-	view.fetched_bytes += use->unattributed.fetched_bytes;
-	view.created_bytes += use->unattributed.created_bytes;
+	view.fetched_bytes += use->unattributed.fetched_bytes + use->indirect.fetched_bytes;
+	view.created_bytes += use->unattributed.created_bytes + use->indirect.created_bytes;
 	if (number != FILE_UNKNOWN)
 		set_identity(&view, files, number);
 	page_bytes = files->job->traces[files->job->files.files[number].trace].header->page_bytes;
@@ -374,7 +374,7 @@ bool files_used(const struct measured *measured, uint32_t file, struct file_view
 	const struct files *files = measured_state(measured, &analysis_files);
 	const struct file_use *use = &files->uses[file];
 
-	if (!use->processes && !use->unattributed.events)
+	if (!use->processes && !use->unattributed.events && !use->indirect.events)
 		return false;
 	*view = view_of(files, file);
 	return true;

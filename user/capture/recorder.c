@@ -125,6 +125,7 @@ struct counts {
 	struct op_total operations[OP_TABLE_SIZE];
 	struct kind_total kinds[EVENT_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
+	struct trace_note trace_notes[NOTE_COUNT];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 1];
 };
@@ -160,6 +161,26 @@ static uint64_t unbegun_spans(const struct recorder *recorder, uint64_t lost)
 	uint64_t unbegun = decoder_unbegun(recorder->decoder);
 
 	return unbegun > lost ? unbegun - lost : 0;
+}
+
+/* What goes into the trace of what the kernel side could not see. */
+static size_t fill_notes(struct counts *counts)
+{
+	static const struct {
+		unsigned int number;
+		const char *name;
+	} known[] = {
+		{ NOTE_UNFOLLOWED, "children_not_followed" },
+		{ NOTE_FAULT_UNTIMED, "faults_untimed" },
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (counts->notes[known[i].number])
+			counts->trace_notes[n++] =
+				(struct trace_note) { known[i].name,
+						      counts->notes[known[i].number] };
+	return n;
 }
 
 static void fill_totals(struct recorder *recorder, struct counts *counts,
@@ -222,6 +243,8 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 		};
 	totals->kinds = counts->kind_totals;
 	totals->kind_count = n;
+	totals->notes = counts->trace_notes;
+	totals->note_count = fill_notes(counts);
 }
 
 /* Everything that the kernel counted and did not lose has come. */

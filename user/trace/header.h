@@ -95,6 +95,12 @@ struct trace_kind_total {
 	uint64_t events, written, lost;
 };
 
+/* What could not be seen, by name: "children_not_followed", "faults_untimed". */
+struct trace_note {
+	const char *name;
+	uint64_t count;
+};
+
 struct trace_totals {
 	uint64_t end_ns;   /* when tracing ended, on the trace's clock */
 	uint64_t start_ns; /* exec of the command */
@@ -105,6 +111,8 @@ struct trace_totals {
 	size_t kind_count;
 	const uint64_t *survivors; /* pids of followed processes still alive at the end */
 	size_t survivor_count;
+	const struct trace_note *notes; /* those that there are any of */
+	size_t note_count;
 };
 
 #endif

@@ -143,7 +143,7 @@ static void pack_kind_totals(struct pack *pack, const struct trace_totals *total
 
 void totals_pack(struct pack *pack, const struct trace_totals *totals)
 {
-	pack_map(pack, 7);
+	pack_map(pack, 8);
 	pack_pair(pack, "block", FORMAT_TOTALS);
 	pack_number(pack, "start_ns", totals->start_ns);
 	pack_number(pack, "end_ns", totals->end_ns);
@@ -155,4 +155,11 @@ void totals_pack(struct pack *pack, const struct trace_totals *totals)
 	pack_array(pack, totals->survivor_count);
 	for (size_t i = 0; i < totals->survivor_count; i++)
 		pack_uint(pack, totals->survivors[i]);
+	pack_cstring(pack, "notes");
+	pack_array(pack, totals->note_count);
+	for (size_t i = 0; i < totals->note_count; i++) {
+		pack_map(pack, 2);
+		pack_pair(pack, "name", totals->notes[i].name);
+		pack_number(pack, "count", totals->notes[i].count);
+	}
 }

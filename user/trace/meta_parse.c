@@ -394,6 +394,31 @@ static int parse_kind_totals(struct trace_totals *totals, struct mp object, stru
 	return err;
 }
 
+static int parse_notes(struct trace_totals *totals, struct mp object, struct arena *arena)
+{
+	static const struct field fields[] = {
+		{ "name", FIELD_TEXT, offsetof(struct trace_note, name) },
+		{ "count", FIELD_U64, offsetof(struct trace_note, count) },
+	};
+	uint32_t count;
+	struct mp mp;
+	void *items;
+	int err = open_items(object, "notes", MP_ARRAY, ITEMS_MAX, sizeof(struct trace_note), arena,
+			     &mp, &count, &items);
+	struct trace_note *notes = items;
+
+	for (uint32_t i = 0; !err && i < count; i++) {
+		err = PARSE(fields, &mp, arena, &notes[i]);
+		if (!err && !notes[i].name)
+			return -EINVAL;
+	}
+	if (!err) {
+		totals->notes = notes;
+		totals->note_count = count;
+	}
+	return err;
+}
+
 static int parse_survivors(struct trace_totals *totals, struct mp object, struct arena *arena)
 {
 	uint32_t count;
@@ -434,6 +459,8 @@ int totals_parse(struct trace_totals *totals, struct mp object, const struct tra
 		err = parse_kind_totals(totals, object, arena);
 	if (!err)
 		err = parse_survivors(totals, object, arena);
+	if (!err)
+		err = parse_notes(totals, object, arena);
 	if (!err && totals->operation_count != header->operation_count)
 		err = -EINVAL;
 	if (err == -ENOMEM)
