@@ -67,6 +67,29 @@ class Offsets(unittest.TestCase):
         self.assertLess(len(wrong), count / 50, f"{wrong[:3]} (true, recorded)")
 
 
+class Sizes(unittest.TestCase):
+    def test_last_known(self):
+        """A file's size is the last that the trace can know, however large it was before."""
+        directory = machine().new_dir()
+        script = """
+import mmap, os, sys
+def new(name): return os.open(f"{sys.argv[1]}/{name}", os.O_RDWR | os.O_CREAT)
+shrunk, grown, emptied = new("shrunk"), new("grown"), new("emptied")
+for f in (shrunk, grown, emptied): os.write(f, bytes(100000))
+os.ftruncate(shrunk, 5000)
+os.ftruncate(grown, 5000)
+os.pwrite(grown, bytes(1000), 6000)
+os.close(os.open(f"{sys.argv[1]}/emptied", os.O_WRONLY | os.O_TRUNC))
+os.close(grown)
+os.kill(os.getpid(), 9)
+"""
+        recording = Recording([harness.PYTHON, "-S", "-c", script, directory], status=137)
+        for name in ("shrunk", "grown", "emptied"):
+            with self.subTest(name):
+                path = f"{directory}/{name}"
+                self.assertEqual(recording.file(path)["size_bytes"], os.path.getsize(path))
+
+
 class Names(unittest.TestCase):
     """One run of job_names.py, looked at from many sides."""
 

@@ -131,6 +131,11 @@ static void count_dirtied(const struct job_trace *trace, uint64_t bytes)
 	trace->seen[trace->dirtied].bytes += bytes;
 }
 
+static bool truncates(const struct operation *operation, uint64_t flags)
+{
+	return operation->truncates || (operation->opens && flags & TRACE_OP_TRUNCATE);
+}
+
 static int decode_calls(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t *const *columns = chunk->columns;
@@ -163,6 +168,7 @@ static int decode_calls(const struct event_chunk *chunk, struct event *events, s
 		event->flags = EVENT_CALL | rule->flags | (failed ? EVENT_FAILED : 0) |
 			       (operation->opens && !failed ? EVENT_OPENS : 0) |
 			       (operation->submits && !failed ? EVENT_SUBMITS : 0) |
+			       (truncates(operation, flags) && !failed ? EVENT_TRUNCATES : 0) |
 			       (flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0);
 		if (operation->family == TRACE_MAP) {
 			event->major = major < UINT32_MAX ? major : UINT32_MAX;
@@ -228,6 +234,7 @@ static int decode_faults(const struct event_chunk *chunk, struct event *events, 
 		event->class = (flags & written) == written ? IO_MMAP_WRITE : IO_MMAP_READ;
 		event->door = DOOR_MMAP;
 		event->flags = EVENT_COUNTED | EVENT_TIMED | EVENT_FAULT |
+			       (flags & TRACE_FAULT_UNFINISHED ? EVENT_FAILED : 0) |
 			       (flags & TRACE_FAULT_UNLINKED ? EVENT_UNLINKED : 0);
 		seen->count++;
 		seen->thread_time_ns += duration;

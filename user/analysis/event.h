@@ -42,11 +42,12 @@ extern const char *const door_names[DOOR_COUNT + 1];
 #define EVENT_COUNTED (1u << 0) /* it is an operation (or fault) of its class ... */
 #define EVENT_TIMED (1u << 1)	/* ... and its time is time of its class */
 #define EVENT_FAILED (1u << 2)
-#define EVENT_OPENS (1u << 3)	 /* it opened the file */
-#define EVENT_UNLINKED (1u << 4) /* the file had no name left */
-#define EVENT_FAULT (1u << 5)	 /* a page fault ... */
-#define EVENT_CALL (1u << 6)	 /* ... or a system call */
-#define EVENT_SECOND (1u << 7)	 /* its row gave another event before: counts as one operation */
+#define EVENT_OPENS (1u << 3)	   /* it opened the file */
+#define EVENT_UNLINKED (1u << 4)   /* the file had no name left */
+#define EVENT_TRUNCATES (1u << 14) /* it gave the file the size asked_bytes */
+#define EVENT_FAULT (1u << 5)	   /* a page fault ... */
+#define EVENT_CALL (1u << 6)	   /* ... or a system call */
+#define EVENT_SECOND (1u << 7)	   /* its row gave another event before: counts as one operation */
 /* No operations, of class IO_NONE and DOOR_NONE: */
 #define EVENT_SPAN_BEGIN (1u << 8)
 #define EVENT_SPAN_END (1u << 9)

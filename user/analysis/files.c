@@ -44,7 +44,8 @@ struct file_use {
 	struct page_sums unattributed, indirect;
 	uint64_t furthest[ACCESSES]; /* where the furthest access ended */
 	uint64_t patterns[ACCESSES][PATTERNS];
-	bool unlinked;
+	bool unlinked, truncated;
+	uint64_t size_bytes; /* as it was truncated to, after it was last looked at */
 };
 
 /* Where the next access of a process to a file would be consecutive, plus 1; 0 before the first. */
@@ -114,6 +115,14 @@ static void add_pattern(uint64_t patterns[PATTERNS], uint64_t *next, uint64_t of
 	*next = clock_add(offset + 1, bytes); /* offsets are 63 bits wide */
 }
 
+/* What came before the file was last looked at says nothing of its size. */
+static bool is_later(const struct files *files, const struct event *event)
+{
+	const struct file *file = &files->job->files.files[event->file];
+
+	return event->end >= clock_shifted(files->job->traces[file->trace].clock, file->time);
+}
+
 static void add_access(struct files *files, struct file_use *use, struct position *position,
 		       const struct event *event)
 {
@@ -128,7 +137,7 @@ static void add_access(struct files *files, struct file_use *use, struct positio
 	if (which == BY_FAULTS)
 		bytes = files->job->traces[file->trace].header->page_bytes;
 	add_pattern(use->patterns[which], &position->next[which], event->offset, bytes);
-	if (position->next[which] - 1 > use->furthest[which])
+	if (position->next[which] - 1 > use->furthest[which] && is_later(files, event))
 		use->furthest[which] = position->next[which] - 1;
 }
 
@@ -143,6 +152,11 @@ static int add_event(struct files *files, const struct event *event)
 		use->opens++;
 	if (event->flags & EVENT_UNLINKED)
 		use->unlinked = true;
+	if (event->flags & EVENT_TRUNCATES && is_later(files, event)) {
+		use->truncated = true;
+		use->size_bytes = event->asked_bytes;
+		memset(use->furthest, 0, sizeof(use->furthest));
+	}
 	if (event->class == IO_NONE)
 		return 0;
 	if (rollup_add(&files->rollup, event->file, event))
@@ -302,8 +316,10 @@ static size_t make_lines(const struct files *files, struct line *lines)
 static uint64_t size_of(const struct file *file, const struct file_use *use, uint64_t page_bytes)
 {
 	uint64_t called = use->furthest[BY_CALLS], faulted = use->furthest[BY_FAULTS];
-	uint64_t size = file->size_bytes > called ? file->size_bytes : called;
+	uint64_t size = use->truncated ? use->size_bytes : file->size_bytes;
 
+	if (called > size)
+		size = called;
 	return faulted >= page_bytes && faulted - page_bytes >= size ? faulted : size;
 }
 

@@ -37,6 +37,7 @@ static int add_operation(struct job *job, const struct trace_operation *from, ui
 		operation->family = from->family;
 		operation->opens = is_one_of(from->name, openers);
 		operation->submits = is_one_of(from->name, submitters);
+		operation->truncates = !strcmp(from->name, "ftruncate");
 		job->operation_count++;
 	}
 	*number = i;

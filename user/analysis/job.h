@@ -27,8 +27,9 @@
 struct operation {
 	const char *layer, *name; /* both together tell operations of different traces apart */
 	enum trace_family family;
-	bool opens;   /* open and its like: a success opens a file */
-	bool submits; /* its result is a number of operations handed to the kernel */
+	bool opens;	/* open and its like: a success opens a file */
+	bool submits;	/* its result is a number of operations handed to the kernel */
+	bool truncates; /* ftruncate: a success gives a file the size that was asked for */
 	/*
 	 * Of the rows, and what the kernel counted beyond them: lost events, and operations that
 	 * have no rows. Nothing is known beyond the rows of an incomplete trace.
