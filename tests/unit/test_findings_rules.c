@@ -153,9 +153,9 @@ static void opened_again(struct made_trace *made, bool sound)
 static void metadata_heavy(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a");
-	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 5 * US);
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 20 * US);
 	CALLS(made, 100 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB,
-	      .dur = sound ? 2 * MS : 100 * US);
+	      .dur = sound ? 8 * MS : 100 * US);
 }
 
 static void failed_lookups(struct made_trace *made, bool sound)
