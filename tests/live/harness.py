@@ -110,7 +110,7 @@ class Machine:
             path = os.path.join(self.top, "root")
             os.mkdir(path)
             return path
-        return self.mount_image(where, 512 << 20)
+        return self.mount_image(where, 1 << 30)
 
     def mount_image(self, kind, size):
         """A file system of its own in a file, through a loop device."""

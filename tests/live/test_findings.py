@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Each finding is told of a real program that does what it is about, and not of its sound sibling."""
 import os
+import shutil
 import unittest
 
 import harness
@@ -15,6 +16,7 @@ class Findings(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.directory = machine().new_dir("ext4")
+        cls.addClassCleanup(shutil.rmtree, cls.directory)
 
     def findings(self, name, kind):
         for path in job_findings.prepare(name, self.directory):
