@@ -38,7 +38,8 @@ struct timeline {
 	uint64_t length_ns; /* of a bin */
 	size_t bin;	    /* that `now_ns` is in */
 	uint64_t now_ns, bin_end_ns;
-	uint64_t ends[PARTS]; /* of the stretch that each union is in, or was */
+	uint64_t ends[PARTS];	/* of the stretch that each union is in, or was */
+	unsigned int under_way; /* parts that have not ended yet, as bits */
 	uint64_t compute_end_ns;
 	uint64_t compute_open; /* spans */
 	size_t gpu_next;
@@ -79,9 +80,14 @@ static void add_stretch(struct timeline *timeline, uint64_t until_ns)
 	else if (timeline->compute_end_ns > now_ns)
 		computed_ns = least(timeline->compute_end_ns, until_ns);
 	bin->compute_ns += computed_ns - now_ns;
-	for (unsigned int i = 0; i < PARTS; i++)
+	for (unsigned int left = timeline->under_way; left; left &= left - 1) {
+		unsigned int i = __builtin_ctz(left);
+
 		if (timeline->ends[i] > computed_ns)
 			bin->alone_ns[i] += least(timeline->ends[i], until_ns) - computed_ns;
+		if (timeline->ends[i] <= until_ns)
+			timeline->under_way &= ~(1u << i);
+	}
 	timeline->now_ns = until_ns;
 }
 
@@ -133,10 +139,12 @@ static unsigned int part_of(const struct event *event)
 	return event->door == DOOR_DIRECT ? PART_DIRECT : parts[event->class];
 }
 
-static void extend(uint64_t *end_ns, uint64_t to_ns)
+static void extend(struct timeline *timeline, unsigned int part, uint64_t to_ns)
 {
-	if (to_ns > *end_ns)
-		*end_ns = to_ns;
+	if (to_ns <= timeline->ends[part])
+		return;
+	timeline->ends[part] = to_ns;
+	timeline->under_way |= 1u << part;
 }
 
 static void add_event(struct timeline *timeline, const struct event *event)
@@ -153,8 +161,8 @@ static void add_event(struct timeline *timeline, const struct event *event)
 	bin->operations += event->flags & EVENT_COUNTED ? 1 : 0;
 	if (!(event->flags & EVENT_TIMED))
 		return;
-	extend(&timeline->ends[PART_ALL], event->end);
-	extend(&timeline->ends[part_of(event)], event->end);
+	extend(timeline, PART_ALL, event->end);
+	extend(timeline, part_of(event), event->end);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
