@@ -153,6 +153,7 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
+	__u64 vma_address;
 	bool major;
 
 	if (!state || !state->fault_start_ns ||
@@ -163,7 +164,10 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 	/* As mm_account_fault in mm/memory.c tells major from minor. */
 	major = result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_MAJOR) ||
 		flags & bpf_core_enum_value(enum fault_flag, FAULT_FLAG_TRIED);
-	return fault_end(state, (__u64)vma, major, bpf_ktime_get_ns());
+	/* As a number: the verifier lets no global function take a typed pointer for one. */
+	if (bpf_get_func_arg(ctx, 0, &vma_address))
+		vma_address = 0;
+	return fault_end(state, vma_address, major, bpf_ktime_get_ns());
 }
 
 /*

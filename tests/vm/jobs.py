@@ -148,8 +148,8 @@ def judge_calls(results):
     theirs["execve"] = (count - 1, errors)
     lost = report["trace"]["lost"]["by_layer"]["syscall"] or 0
     check(len(ours) > 30, f"only {len(ours)} kinds of calls")
-    if lost and attach_of(report, "syscall") == "tp_btf":
-        # Preempted, it is passed over: what is missing is told to be lost.
+    if lost:
+        # Where a program is preempted others are passed over: what is missing is told to be lost.
         missing = [theirs.get(op, (0, 0))[0] - ours[op][0] for op in ours]
         check(min(missing) >= 0, f"more calls than strace counts: {missing}")
         check(sum(missing) <= lost, f"{sum(missing)} are missing, {lost} lost")
@@ -192,7 +192,7 @@ def judge_processes(results):
 
 def judge_spans(results):
     report = results.report()
-    nothing_lost(report)
+    lost = report["trace"]["lost"]["by_layer"]["span"] or 0
     calls = [json.loads(line) for line in (results.text("account") or "").splitlines()]
     begun = {}
     for call in calls:
@@ -202,6 +202,15 @@ def judge_spans(results):
     told = {}
     for row in report["spans"] or []:
         told[row["name"]] = told.get(row["name"], 0) + row["count"]
+    if lost:
+        # As in judge_calls: counted by the kernel side, or late by the tracer's own word.
+        said = [row["text"] for row in report["caveats"] if row["id"] in ("lost", "spans")]
+        missing = [count - told.get(name, 0) for name, count in begun.items()]
+        check(set(told) <= set(begun) and min(missing) >= 0, f"more spans than begun: {told}")
+        check(said, f"{lost} lost, and nothing is said of it")
+        check(sum(missing) <= lost or "listened to" in str(said),
+              f"{sum(missing)} of {sum(begun.values())} are missing, {lost} lost")
+        return f"{sum(missing)} of {sum(begun.values())} spans missing, told: {'; '.join(said)}"
     equal(told, begun, "spans by name")
     return f"{sum(begun.values())} spans"
 
@@ -324,6 +333,7 @@ def for_crowd():
     jobs += [Job("fault", v, "crowd", FAULT_CROWD, judge_fault_crowd)
              for v in ("chosen", *VARIANTS["fault"])]
     jobs.append(Job("task", "chosen", "processes", READERS, judge_processes))
+    jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
     return jobs
 
 
