@@ -188,8 +188,14 @@ class Job:
     # --- the trace itself
 
     def async_not_traced(self):
-        if self.bad:  # a ring is set up: 425 is io_uring_setup
-            ctypes.CDLL(None).syscall(425, 8, ctypes.create_string_buffer(120))
+        if self.bad:  # io_uring_setup, then io_uring_enter with one operation: a no-op of zeros
+            libc, parameters = ctypes.CDLL(None), (ctypes.c_uint32 * 30)()
+            ring = libc.syscall(425, 8, parameters)
+            head = mmap.mmap(ring, 4096, mmap.MAP_SHARED)
+            mmap.mmap(ring, 4096, mmap.MAP_SHARED, offset=0x10000000)
+            tail = parameters[11]  # sq_off.tail
+            head[tail : tail + 4] = (1).to_bytes(4, sys.byteorder)
+            libc.syscall(426, ring, 1, 0, 0, None, 0)
 
     # --- phases
 

@@ -4,6 +4,7 @@
  * was traced.
  */
 #include "analysis/finding.h"
+#include "analysis/totals.h"
 
 struct loss {
 	uint64_t lost, events;
@@ -61,42 +62,38 @@ const struct finding_rule finding_loss = {
 
 /* --- what is handed to the kernel past the calls that are recorded --- */
 
-struct submissions {
-	uint64_t count, calls;
+struct untraced {
+	uint64_t count, polled_rings;
 };
 
-static const struct table_column submissions_evidence[] = {
+static const struct table_column untraced_evidence[] = {
 	{ "count", "count", UNIT_COUNT, "operations handed over by io_uring_enter and io_submit",
-	  TABLE_UINT(struct submissions, count), 0 },
-	{ "calls", "calls", UNIT_COUNT, "calls that set rings up or handed operations over",
-	  TABLE_UINT(struct submissions, calls), 0 },
+	  TABLE_UINT(struct untraced, count), 0 },
+	{ "polled_rings", "polled rings", UNIT_COUNT,
+	  "rings that the kernel polls, whose operations nobody counts",
+	  TABLE_UINT(struct untraced, polled_rings), 0 },
 };
 
 static int find_async(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct job *job = findings->measured->job;
-	struct submissions submissions = { 0 };
+	const struct submissions *submissions = totals_submissions(findings->measured);
+	const struct untraced untraced = {
+		.count = submissions->uring + submissions->libaio,
+		.polled_rings = submissions->polled_rings,
+	};
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
 					   FINDING_HIGH };
 
-	for (size_t i = 0; i < job->trace_count; i++) {
-		const struct trace_totals *totals = job->traces[i].totals;
-
-		for (size_t j = 0; totals && j < totals->operation_count; j++) {
-			if (job->traces[i].header->operations[j].family != TRACE_ASYNC)
-				continue;
-			submissions.count += totals->operations[j].submissions;
-			submissions.calls += totals->operations[j].count;
-		}
-	}
-	return submissions.calls ? finding_add(findings, rule, &submissions, &verdict) : 0;
+	if (!untraced.count && !untraced.polled_rings)
+		return 0;
+	return finding_add(findings, rule, &untraced, &verdict);
 }
 
 const struct finding_rule finding_untraced_async = {
 	.id = "async-not-traced",
 	.needs = JOB_SYSCALL,
 	.find = find_async,
-	FINDING_EVIDENCE(struct submissions, submissions_evidence),
+	FINDING_EVIDENCE(struct untraced, untraced_evidence),
 	.title = "I/O goes by io_uring or libaio, whose operations are not recorded",
 	.says = "{count} operations were handed over by {calls} calls; their bytes and times are "
 		"in "
