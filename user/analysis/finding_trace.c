@@ -95,9 +95,8 @@ const struct finding_rule finding_untraced_async = {
 	.find = find_async,
 	FINDING_EVIDENCE(struct untraced, untraced_evidence),
 	.title = "I/O goes by io_uring or libaio, whose operations are not recorded",
-	.says = "{count} operations were handed over by {calls} calls; their bytes and times are "
-		"in "
-		"no number here",
+	.says = "{count} operations were handed over, and {polled_rings} rings are polled: "
+		"their bytes and times are in no number here",
 	.advice =
 		"compare with /proc/PID/io; let the program use read and write while it is traced",
 	.more = "faultline report --table operations TRACE",
