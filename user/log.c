@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Lines on stderr. Knows nothing of what is said.
+ * Lines on stderr, which may be a terminal: names in them are hostile. Knows nothing of what is
+ * said.
  */
 #include "log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "output/escape.h"
 
 static enum log_level current_level = LOG_INFO;
 
@@ -35,11 +39,15 @@ void log_line(enum log_level level, const char *format, ...)
 
 	for (const char *p = prefix; *p; p++)
 		line[out++] = *p;
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-		if (*p < 0x20 || *p == 0x7f)
-			out += sprintf(line + out, "\\x%02x", *p);
-		else
-			line[out++] = *p;
+	for (size_t at = 0, length = strlen(text); at < length;) {
+		struct glyph glyph = escape_glyph(text + at, length - at);
+
+		for (size_t end = at + glyph.bytes; at < end; at++) {
+			if (glyph.escaped)
+				out += sprintf(line + out, "\\x%02x", (unsigned char)text[at]);
+			else
+				line[out++] = text[at];
+		}
 	}
 	line[out++] = '\n';
 	if (write(STDERR_FILENO, line, out) < 0)

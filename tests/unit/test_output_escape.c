@@ -7,9 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "log.h"
 #include "output/escape.h"
 
 static char shown[4096];
@@ -123,12 +125,35 @@ static void test_any_bytes(void **state)
 	}
 }
 
+/* Messages name files: what they may be called must not reach a terminal as it is. */
+static void test_log(void **state)
+{
+	static const char name[] = "a\x9b"	 /* C1, not UTF-8 */
+				   "31m\xc2\x9b" /* C1, UTF-8 */
+				   "32m\x1b[33m\xe2\x80\xae\xc3\xa9\n";
+	char text[256] = "";
+	int pipes[2], kept = dup(STDERR_FILENO);
+	ssize_t bytes;
+
+	assert_int_equal(pipe(pipes), 0);
+	dup2(pipes[1], STDERR_FILENO);
+	log_error("%s", name);
+	dup2(kept, STDERR_FILENO);
+	bytes = read(pipes[0], text, sizeof(text) - 1);
+	close(kept);
+	close(pipes[0]);
+	close(pipes[1]);
+	assert_true(bytes > 0);
+	assert_string_equal(
+		text, "faultline: a\\x9b31m\\xc2\\x9b32m\\x1b[33m\\xe2\\x80\\xae\xc3\xa9\\x0a\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_passes),	  cmocka_unit_test(test_escapes),
-		cmocka_unit_test(test_columns),	  cmocka_unit_test(test_shortens),
-		cmocka_unit_test(test_any_bytes),
+		cmocka_unit_test(test_log),	 cmocka_unit_test(test_passes),
+		cmocka_unit_test(test_escapes),	 cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_shortens), cmocka_unit_test(test_any_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
