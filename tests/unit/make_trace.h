@@ -493,4 +493,17 @@ MADE void check_null(const struct report *report, const char *table, size_t row,
 		fail_msg("%s[%zu].%s is not null", table, row, column);
 }
 
+/* Ends a trace that is alone, and reports on it; frees both. */
+MADE struct report *report_of(struct made_trace *made, uint64_t end_ns)
+{
+	made_finish(made, 0, end_ns);
+	return made_report(&made->reader, 1);
+}
+
+MADE void done(struct made_trace *made, struct report *report)
+{
+	report_free(report);
+	made_close(made);
+}
+
 #endif

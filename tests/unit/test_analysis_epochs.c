@@ -18,18 +18,6 @@
 	"\x81\xa5"                                                                                 \
 	"epoch" digit /* {"epoch": digit} */
 
-static struct report *report_of(struct made_trace *made, uint64_t end_ns)
-{
-	made_finish(made, 0, end_ns);
-	return made_report(&made->reader, 1);
-}
-
-static void done(struct made_trace *made, struct report *report)
-{
-	report_free(report);
-	made_close(made);
-}
-
 static double real(const struct report *report, size_t row, const char *column)
 {
 	const struct cell *cell = ask(report, "epochs", row, column);

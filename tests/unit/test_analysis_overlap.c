@@ -15,18 +15,6 @@
 
 #include "make_trace.h"
 
-static struct report *report_of(struct made_trace *made, uint64_t end_ns)
-{
-	made_finish(made, 0, end_ns);
-	return made_report(&made->reader, 1);
-}
-
-static void done(struct made_trace *made, struct report *report)
-{
-	report_free(report);
-	made_close(made);
-}
-
 static uint64_t rank_number(const struct report *report, size_t row, const char *column)
 {
 	const struct table *ranks = ask(report, "overlap", 0, "by_rank")->table;

@@ -21,18 +21,6 @@ static void read_at(struct made_trace *made, uint64_t time, uint64_t dur, uint64
 	     .result = bytes);
 }
 
-static struct report *report_of(struct made_trace *made, uint64_t end_ns)
-{
-	made_finish(made, 0, end_ns);
-	return made_report(&made->reader, 1);
-}
-
-static void done(struct made_trace *made, struct report *report)
-{
-	report_free(report);
-	made_close(made);
-}
-
 #define ROW(report, name) find_row(report, "spans", "name", name)
 #define SPANS(report, name, column, expected)                                                      \
 	CHECK(report, "spans", ROW(report, name), column, expected)
