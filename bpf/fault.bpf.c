@@ -90,7 +90,7 @@ static __always_inline int counted(struct bpf_perf_event_data *event, bool major
 		state->fault_start_ns = now_ns;
 		state->fault_flags = TRACE_FAULT_UNTIMED;
 	}
-	return fault_end(state, vma_at(state->fault_address), major, now_ns);
+	return fault_end(state, vma_of_fault(state, task, state->fault_address), major, now_ns);
 }
 
 SEC("?perf_event")

@@ -97,10 +97,14 @@ struct task_state {
 	__u32 fault_count_start;     /* the task's own counts of faults that are done */
 	__u32 fault_major_start;
 
+	/* The mapping of the last fault, and the count of changes that it was found at. */
+	__u64 known_vma; /* 0: none */
+	__u32 known_vma_sequence;
+
 	/* Pages of a file that is not the operation's in flight, which they came on account of. */
+	__u32 aside_op;
 	__u64 aside_mapping; /* 0: none */
 	__u64 aside_index;
-	__u32 aside_op;
 	__u32 aside_file;
 	__u32 aside_fetched_pages;
 	__u32 aside_created_pages;

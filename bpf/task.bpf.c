@@ -143,6 +143,7 @@ static __always_inline int executed(struct task_struct *task, int old_tid,
 		return 0;
 	}
 	state->mode = TASK_FOLLOWED;
+	state->known_vma = 0;
 	if (!mm)
 		return 0;
 	send_environ(mm);

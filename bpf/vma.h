@@ -90,6 +90,35 @@ static __always_inline __u64 vma_at(__u64 address)
 	return vma ? vma : vma_walk(address);
 }
 
+/*
+ * The same for an address that a fault has just been made on: mostly in the mapping of the task's
+ * last fault. That still stands while the kernel's count of changes to the mappings does. The
+ * fault held a lock on what it was made on, so that it has seen every change that was counted.
+ */
+static __always_inline __u64 vma_of_fault(struct task_state *state, struct task_struct *task,
+					  __u64 address)
+{
+	struct mm_struct *mm = task->mm;
+	__u64 vma = state->known_vma;
+	__u32 sequence;
+
+	if (!bpf_core_field_exists(struct mm_struct___sequence, mm_lock_seq.sequence) || !mm)
+		return vma_at(address);
+	sequence = KREAD(mm_struct___sequence, mm, mm_lock_seq.sequence);
+	if (vma && state->known_vma_sequence == sequence &&
+	    address >= KREAD(vm_area_struct, vma, vm_start) &&
+	    address < KREAD(vm_area_struct, vma, vm_end) && KREAD(vm_area_struct, vma, vm_mm) == mm)
+		return vma;
+#ifndef __TARGET_ARCH_x86
+	/* The count is read before the mapping is looked for. */
+	__sync_lock_test_and_set(&state->known_vma, 0);
+#endif
+	vma = vma_at(address);
+	state->known_vma = sequence & 1 ? 0 : vma;
+	state->known_vma_sequence = sequence;
+	return vma;
+}
+
 static __always_inline struct vm_area_struct *vma_find(__u64 address)
 {
 	return (struct vm_area_struct *)vma_at(address);

@@ -28,6 +28,13 @@ struct mm_struct {
 	struct file *exe_file;
 } CORE_STRUCT;
 
+/* Since 6.13, and in later ones of 6.12: odd while mappings may be changed, else even. */
+struct mm_struct___sequence {
+	struct {
+		unsigned int sequence;
+	} mm_lock_seq;
+} CORE_STRUCT;
+
 struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_end;

@@ -151,6 +151,33 @@ class Faults(unittest.TestCase):
         self.assertGreaterEqual(faults, max(counted.values()) * 0.99)
         self.assertLessEqual(faults, sum(counted.values()))
 
+    def test_one_place_of_many_kinds(self):
+        """A place where mapping follows mapping: each fault is on the one that stands there then."""
+        rounds = 200
+        script = (
+            "import ctypes, mmap, os, sys\n"
+            "libc = ctypes.CDLL(None)\n"
+            "libc.mmap.restype = ctypes.c_void_p\n"
+            "libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,"
+            " ctypes.c_int, ctypes.c_long]\n"
+            "fd, fixed, both = os.open(sys.argv[1], os.O_RDONLY), 0x10, 3\n"
+            "place = libc.mmap(None, 3 << 20, 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)\n"
+            "place = (place + (1 << 20)) & -(1 << 20)\n"
+            "def put(flags, fd):\n"
+            "    assert libc.mmap(place, 65536, both, flags | fixed, fd, 0) == place\n"
+            "    ctypes.c_char.from_address(place + 4096).value = b'x'\n"
+            "for i in range(int(sys.argv[2])):\n"
+            "    put(mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1)\n"
+            "    put(mmap.MAP_PRIVATE, fd)\n"
+            "    put(mmap.MAP_SHARED | mmap.MAP_ANONYMOUS, -1)\n"
+        )
+        data = harness.random_file(f"{machine().new_dir()}/data", 65536)
+        recording = Recording([harness.PYTHON, "-S", "-c", script, data, str(rounds)])
+        self.assertEqual(recording.file(data)["mmap"]["faults"], rounds)
+        totals = recording.report["totals"]
+        self.assertGreaterEqual(totals["anonymous_faults"]["count"], rounds)
+        self.assertEqual(totals["shmem_faults"]["count"], rounds)
+
 
 MODES = [
     "sequential",

@@ -21,6 +21,7 @@ ALTERNATIVES = [
 OPTIONAL = {
     "backing_file": "overlay files' own kind of file, since 6.5",
     "backing_file.user_path": "was real_path before 6.8",
+    "mm_struct.mm_lock_seq.sequence": "a plain number at first, in 6.4",
     "rw_semaphore.owner": "not on PREEMPT_RT",
     # File systems that are modules have types of their own, which come when they are loaded.
     "btrfs_inode": "a module's",
