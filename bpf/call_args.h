@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The arguments of a system call, and the row of the table that says what they mean. Knows nothing
+ * of files.
+ */
+#ifndef FAULTLINE_BPF_CALL_ARGS_H
+#define FAULTLINE_BPF_CALL_ARGS_H
+
+#include "fault.h"
+#include "vmlinux/ptrace.h"
+
+#define AT_FDCWD (-100)
+#define MAP_SHARED_OR_VALIDATE 0x3 /* MAP_SHARED 1, MAP_PRIVATE 2, MAP_SHARED_VALIDATE 3 */
+#define MAP_PRIVATE 0x2
+#define MAP_ANONYMOUS 0x20
+#define MAP_POPULATE 0x8000
+#define PROT_WRITE 0x2
+#define PROT_EXEC 0x4
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#define EINTR 4
+#define ERESTART_FIRST 512 /* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND */
+#define ERESTART_COUNT 3
+#define IORING_SETUP_SQPOLL 0x2
+#define IORING_PARAMS_FLAGS 8 /* where a struct io_uring_params has them */
+
+struct user_iovec {
+	__u64 base, length;
+};
+
+static __always_inline struct call_row call_row(__u32 number)
+{
+	return *(const struct call_row *)&calls[number & (CALL_TABLE_SIZE - 1)];
+}
+
+/* The arguments by their numbers, which count from 1, for the functions that any call may need. */
+struct call_args {
+	__u64 at[8];
+};
+
+static __always_inline void call_args_read(struct call_args *args, struct pt_regs *regs)
+{
+	*args = (struct call_args) { { 0, SYSCALL_ARG0(regs), SYSCALL_ARG1(regs),
+				       SYSCALL_ARG2(regs), SYSCALL_ARG3(regs), SYSCALL_ARG4(regs),
+				       SYSCALL_ARG5(regs) } };
+}
+
+static __always_inline __u64 call_arg(const struct call_args *args, __u32 number)
+{
+	return args->at[number & 7];
+}
+
+/* Where the row of a request stands, counted from 1; 0: it has none. */
+__noinline __u32 request_find(__u32 number, __u32 request)
+{
+	for (__u32 i = 0; i < CALL_REQUESTS; i++)
+		if (requests[i].number == number && requests[i].request == request)
+			return i + 1;
+	return 0;
+}
+
+/* The row of a call that is many, by what its argument asks for; one with op 0 where that is not
+ * recorded. */
+static __always_inline struct call_row request_row(struct call_row row, __u32 number,
+						   const struct call_args *args)
+{
+	__u32 request = call_arg(args, row.request), found;
+
+	if (row.traits & CALL_RING) {
+		__u32 flags = 0;
+
+		bpf_probe_read_user(&flags, sizeof(flags),
+				    (void *)call_arg(args, row.request) + IORING_PARAMS_FLAGS);
+		request = flags & IORING_SETUP_SQPOLL;
+	}
+	row.op = 0;
+	found = request_find(number, request) - 1;
+	if (found < CALL_REQUESTS)
+		row = *(const struct call_row *)&requests[found].row;
+	return row;
+}
+
+static __always_inline bool in_compat_call(struct task_struct *task)
+{
+#ifdef __TARGET_ARCH_x86
+	return task->thread_info.status & X86_TS_COMPAT;
+#else
+	return task->thread_info.flags & ARM64_TIF_32BIT;
+#endif
+}
+
+struct vector_sum {
+	__u64 address, bytes;
+};
+
+static long vector_step(__u32 i, struct vector_sum *sum)
+{
+	struct user_iovec entry;
+
+	if (bpf_probe_read_user(&entry, sizeof(entry), (void *)(sum->address + i * sizeof(entry))))
+		return 1;
+	sum->bytes += entry.length;
+	return 0;
+}
+
+static __noinline __u64 vector_bytes(__u64 address, __u32 count)
+{
+	struct vector_sum sum = { .address = address };
+
+	bpf_loop(count > 1024 ? 1024 : count, vector_step, &sum, 0);
+	return sum.bytes;
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Which file a call is about, looked up at its entry. Knows nothing of what is told of it.
+ */
+#ifndef FAULTLINE_BPF_CALL_FILE_H
+#define FAULTLINE_BPF_CALL_FILE_H
+
+#include "call_args.h"
+
+static __always_inline __u32 open_flags(__u32 flags)
+{
+	return (flags & O_DIRECT ? TRACE_OP_DIRECT : 0) | (flags & O_APPEND ? TRACE_OP_APPEND : 0) |
+	       (flags & O_DSYNC ? TRACE_OP_SYNC : 0);
+}
+
+/* Takes the file at `address`, which the task does not remember or which is to be looked at anew.
+ * False when its kind is not recorded. */
+__noinline int call_meet_file(struct task_state *state, struct address *address, bool refresh)
+{
+	struct file_facts facts = {};
+	struct inode *inode;
+	struct file *file;
+	__u32 id;
+
+	if (!state || !address)
+		return 0;
+	file = (struct file *)address->at;
+	inode = KREAD(file, file, f_inode);
+	if (!(file_class(inode) & file_classes))
+		return 0;
+	file_facts_of(file, &facts);
+	id = file_id(&facts, refresh);
+	state->call_file_id = id & ~FILE_UNTOLD;
+	state->call_mapping = file_mapping(file, inode);
+	if (!(id & FILE_UNTOLD))
+		file_remember(state, address->at, inode, state->call_mapping, state->call_file_id);
+	return 1;
+}
+
+/* Takes `file` as the file of the call in flight; false when its kind is not recorded. `refresh`
+ * looks whether its name or size has changed. */
+static __always_inline bool call_take_file(struct task_state *state, struct file *file,
+					   bool refresh)
+{
+	struct inode *inode = KREAD(file, file, f_inode);
+	struct known_file *known = refresh ? NULL : file_known(state, (__u64)file, inode);
+
+	if (known) {
+		if (!(known->class & file_classes))
+			return false;
+		state->call_file_id = known->id;
+		state->call_mapping = known->mapping;
+	} else {
+		struct address address = { (__u64)file };
+
+		if (!call_meet_file(state, &address, refresh))
+			return false;
+	}
+	state->call_file = (__u64)file;
+	state->call_flags |= open_flags(KREAD(file, file, f_flags));
+	if (!KREAD(inode, inode, i_nlink))
+		state->call_flags |= TRACE_OP_UNLINKED;
+	return true;
+}
+
+/* The file a descriptor stands for; false when its kind is not recorded. */
+static __always_inline bool call_take_fd(struct task_state *state, struct task_struct *task,
+					 __u32 fd, bool refresh)
+{
+	struct file *file = file_of_fd(task, fd);
+
+	if (!file) {
+		state->call_flags |= TRACE_OP_NO_FILE;
+		return true;
+	}
+	return call_take_file(state, file, refresh);
+}
+
+/* The same for what any call needs. */
+__noinline int call_take_any_file(struct task_state *state, struct address *address)
+{
+	return state && address ? call_take_file(state, (struct file *)address->at, false) : 0;
+}
+
+__noinline int call_take_any_fd(struct task_state *state, __u32 fd, bool refresh)
+{
+	return state ? call_take_fd(state, bpf_get_current_task_btf(), fd, refresh) : 0;
+}
+
+/* The file of a plain call. A close is the last look at a file that was written: what its size has
+ * come to. */
+static __always_inline bool enter_plain(struct task_state *state, struct task_struct *task,
+					__u32 traits, __u32 fd)
+{
+	struct file *file = file_of_fd(task, fd);
+
+	if (!file) {
+		state->call_flags = TRACE_OP_NO_FILE;
+		return true;
+	}
+	return call_take_file(state, file,
+			      traits & CALL_CLOSES && KREAD(file, file, f_mode) & FMODE_WRITE);
+}
+
+/* The files of any call. Returns its operation, 0 when it or their kind is not recorded. */
+__noinline int enter_any(struct task_state *state, struct call_args *args, __u32 number)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct call_row row = call_row(number);
+
+	if (!state || !args)
+		return 0;
+	if (row.traits & CALL_REQUEST) {
+		row = request_row(row, number, args);
+		if (!row.op)
+			return 0;
+	}
+	if (row.traits & CALL_TRANSFER) {
+		bool wanted = file_of_fd(task, call_arg(args, row.fd2)) &&
+			      call_take_any_fd(state, call_arg(args, row.fd2), false);
+
+		/* Recorded when either end is of a recorded kind. */
+		state->call_file2_id = state->call_file_id;
+		state->call_mapping2 = state->call_mapping;
+		state->call_file_id = 0;
+		state->call_flags = 0;
+		state->call_file = 0;
+		state->call_mapping = 0;
+		return call_take_any_fd(state, call_arg(args, row.fd), false) || wanted ? row.op
+											: 0;
+	}
+	if (row.traits & CALL_MAP) {
+		struct vm_area_struct *vma = vma_find(call_arg(args, 1));
+		struct address file = { vma ? (__u64)KREAD(vm_area_struct, vma, vm_file) : 0 };
+
+		if (file.at)
+			call_take_any_file(state, &file);
+		return row.op;
+	}
+	if (row.traits & CALL_MMAP) {
+		if (!(call_arg(args, 4) & MAP_ANONYMOUS))
+			call_take_any_fd(state, call_arg(args, row.fd), false);
+		return row.op;
+	}
+	return call_take_any_fd(state, call_arg(args, row.fd), false) ? row.op : 0;
+}
+
+#endif

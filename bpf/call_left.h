@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Calls that do not end as they begin: whose end was not seen, which a signal suspends, which are
+ * begun again.
+ */
+#ifndef FAULTLINE_BPF_CALL_LEFT_H
+#define FAULTLINE_BPF_CALL_LEFT_H
+
+#include "call_args.h"
+
+/* Counts a call whose end was not seen: of its result and its time nothing is known. */
+__noinline int call_left(struct task_state *state)
+{
+	struct op_total *total;
+	__u32 op;
+
+	if (!state)
+		return 0;
+	op = state->call_op;
+	total = bpf_map_lookup_elem(&op_totals, &op);
+	if (total)
+		count_add(&total->count, 1, calls_preempted);
+	ring_lose(EVENT_SYSCALL);
+	state->call_op = 0;
+	state->call_mapping = 0;
+	return 0;
+}
+
+/*
+ * A signal interrupted the call in flight. The kernel makes it again, once the signal's handler has
+ * returned, or gives EINTR to the program: only what follows tells. Returns 0 when the place is
+ * taken by a call that is further out, made before the handler that made this one.
+ */
+__noinline int call_suspend(struct task_state *state, __u64 ip, __u64 sp)
+{
+	if (!state || state->call_suspended)
+		return 0;
+	__builtin_memcpy(state->suspended.words, &state->call_start_ns,
+			 sizeof(state->suspended.words));
+	state->suspended.end_ns = bpf_ktime_get_ns();
+	state->suspended.ip = ip;
+	state->suspended.sp = sp;
+	state->suspended.op = state->call_op;
+	state->suspended.number = state->call_number;
+	state->call_suspended = 1;
+	state->call_op = 0;
+	state->call_mapping = 0;
+	return 1;
+}
+
+static __always_inline void call_restore(struct task_state *state)
+{
+	__builtin_memcpy(&state->call_start_ns, state->suspended.words,
+			 sizeof(state->suspended.words));
+	state->call_op = state->suspended.op;
+	state->call_number = state->suspended.number;
+	state->call_suspended = 0;
+}
+
+/* The call that has just begun may be the suspended one, made again. */
+__noinline int call_continue(struct task_state *state, __u64 ip, __u64 sp)
+{
+	if (!state || state->suspended.number != state->call_number || state->suspended.ip != ip ||
+	    state->suspended.sp != sp)
+		return 0;
+	call_restore(state);
+	return 1;
+}
+
+/* A handler has returned to where the suspended call was made; true when that ended so. */
+__noinline int call_interrupted(struct task_state *state, __u64 ip, __u64 sp, __s64 result)
+{
+	if (!state || state->suspended.ip != ip || state->suspended.sp != sp || result != -EINTR)
+		return 0;
+	call_restore(state);
+	return 1;
+}
+
+#endif
