@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "command/command.h"
 #include "log.h"
@@ -45,7 +46,7 @@ static int compare_given(const void *left, const void *right)
 	return a->place < b->place ? -1 : 1;
 }
 
-/* Each may be given once. What is not there shows when it is opened. */
+/* Each may be given once, standard input too. What is not there shows when it is opened. */
 static int check_twice(char *const *paths, size_t count)
 {
 	struct given *given = calloc(count, sizeof(*given));
@@ -59,7 +60,7 @@ static int check_twice(char *const *paths, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		struct stat found;
 
-		if (!stat(paths[i], &found))
+		if (strcmp(paths[i], "-") ? !stat(paths[i], &found) : !fstat(STDIN_FILENO, &found))
 			given[known++] = (struct given) { found.st_dev, found.st_ino, i };
 	}
 	qsort(given, known, sizeof(*given), compare_given);
