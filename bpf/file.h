@@ -268,27 +268,32 @@ static __noinline int file_describe(struct event_file *record, struct file_facts
 	return 0;
 }
 
+/* In a frame of its own, like file_describe. */
+static __noinline struct file_making *file_making_get(void)
+{
+	return scratch_get();
+}
+
 /* Sends the record that says what `id` stands for. Returns 0, or what went wrong. */
 static __noinline int file_announce(struct file_facts *facts, struct file_key *key, __u32 id,
 				    __s64 size)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct file_making *making = scratch_get();
-	struct fs_struct *fs = task->fs;
+	struct file_making *making = file_making_get();
 	struct event_file *record;
 	struct path_walk *walk;
+	struct fs_struct *fs;
 	__u64 bytes;
-	long length, status = -1;
+	long length;
 
-	if (!making) {
-		ring_lose(EVENT_FILE);
-		goto out;
-	}
+	if (!making)
+		return ring_lose(EVENT_FILE) - 1;
 	record = (struct event_file *)making->record;
 	walk = &making->walk;
-	file_describe(record, facts, key);
+	/* What is at hand first: whatever is kept over a call takes of the stack (file_describe).
+	 */
 	record->size_bytes = size;
 	record->id = id;
+	file_describe(record, facts, key);
 	record->flags = 0;
 	record->pad = 0;
 
@@ -304,6 +309,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	} else {
 		if (facts->mnt)
 			walk->mount = (void *)facts->mnt - bpf_core_field_offset(struct mount, mnt);
+		fs = bpf_get_current_task_btf()->fs;
 		if (fs) {
 			walk->root_dentry = fs->root.dentry;
 			walk->root_mnt = fs->root.mnt;
@@ -320,11 +326,10 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	if (bytes > EVENT_PATH_BYTES + NAME_SPACE)
 		bytes = EVENT_PATH_BYTES + NAME_SPACE;
 	record->names_bytes = bytes;
-	status = ring_output(&record->header, EVENT_FILE, bpf_ktime_get_ns(),
-			     sizeof(*record) + bytes, task);
-out:
+	length = ring_output(&record->header, EVENT_FILE, bpf_ktime_get_ns(),
+			     sizeof(*record) + bytes, bpf_get_current_task_btf());
 	scratch_put(making);
-	return status;
+	return length;
 }
 
 /* --- ids --- */
