@@ -221,7 +221,7 @@ static void test_mmap_random(void **state)
 	assert_int_equal(find(report, "mmap-random"), -1);
 	free_all(&made, report);
 
-	make_faults(&made, 20, at_random);
+	make_faults(&made, 15, at_random);
 	report = finish(&made, 400 * MS);
 	assert_int_equal(find(report, "mmap-random"), -1);
 	free_all(&made, report);

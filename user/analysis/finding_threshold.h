@@ -23,7 +23,7 @@
 	X(MMAP_RANDOM_SHARE, 0.20, UNIT_SHARE,                                                     \
 	  "share of faults that lie before the one before, for a random reader",                   \
 	  "Drishti: random_operations 0.2; uniform access has one half")                           \
-	X(MMAP_RANDOM_MAJOR, 32, UNIT_COUNT, "major faults of a file at least",                    \
+	X(MMAP_RANDOM_MAJOR, 16, UNIT_COUNT, "major faults of a file at least",                    \
 	  "a choice: fewer are the start of a program")                                            \
 	X(MMAP_RANDOM_BYTES_EACH, 65536, UNIT_BYTES,                                               \
 	  "bytes brought in for each major fault at least",                                        \

@@ -235,6 +235,13 @@ static int find_device(struct rollup *rollup, uint32_t number, uint32_t *group)
 	return find_text_group(rollup, text, length, group);
 }
 
+static int find_filesystem(struct rollup *rollup, uint32_t number, uint32_t *group)
+{
+	struct trace_string type = file_table_filesystem(&rollup->job->files, number);
+
+	return find_text_group(rollup, type.bytes, type.length, group);
+}
+
 static int find_program(struct rollup *rollup, uint32_t number, uint32_t *group)
 {
 	const struct process *process = &rollup->job->processes.processes[number];
@@ -295,6 +302,7 @@ static int find_once(struct rollup *rollup, uint32_t number, size_t count,
 
 GROUP_OF_FILES(directory)
 GROUP_OF_FILES(device)
+GROUP_OF_FILES(filesystem)
 GROUP_OF_PROCESSES(program)
 GROUP_OF_PROCESSES(rank)
 GROUP_OF_PROCESSES(host)
@@ -335,6 +343,8 @@ const struct rollup_key rollup_keys[] = {
 	{ "file", "the file", group_of_file, name_of_file },
 	{ "directory", "the directory of the file", group_of_directory, name_of_text },
 	{ "device", "the device that the file is on, MAJOR:MINOR", group_of_device, name_of_text },
+	{ "filesystem", "the type of the file system that the file is on", group_of_filesystem,
+	  name_of_text },
 	{ "second", "the second of the run in which it began", group_of_second, name_of_number },
 	{ "span", "the innermost span of the application", group_of_span, name_of_span },
 	{ 0 },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * One roll-up of the measures of I/O over groups of events, whatever the key that tells the groups
- * apart: job, door, process, program, rank, file, directory, device, host, second, span.
+ * apart: job, door, process, program, rank, file, directory, device, filesystem, host,
+ * second, span.
  *
  *	struct rollup rollup;
  *	rollup_init(&rollup, job, rollup_find_key("rank"), ROLLUP_ALL);

@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
 	  "Name the columns of --table, with units and meaning." },
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
 	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
-	  "door, host or second." },
+	  "filesystem, door, host or second." },
 	{ 0, "against", "TRACE", OPTION_STRING, FIELD(against),
 	  "Compare with another run: what changed and by how much, findings that came and went." },
 	FILTER_OPTIONS(FIELD(filter)),
