@@ -9,6 +9,8 @@ usage: tests/vm/run.py [OPTION...] [VERSION...]
     --quick              fewer jobs, and each kernel but once
     --parallel N         so many guests at a time (1)
     --seconds N          begin no job later in a guest's life; those left are skipped
+    --within N           be done in N seconds: what then is not run is skipped, and so is a guest
+                         that does not start or does not come to its end; no wrong comparison is
     --cache DIR          where packages are kept (build/vm)
     --only TEXT          those jobs whose names (syscall-tp-calls) hold it; may be given again
     --keep               leave what the guests wrote
@@ -44,6 +46,7 @@ CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
 WORKLOADS = ("calls", "mapper", "spawner", "span_marks", "hotread")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
+WITHIN_REST = 15  # seconds of --within for judging and ending
 
 
 class Table:
@@ -98,25 +101,38 @@ def make_root(architecture, build, places, workloads):
     return root
 
 
+def guest_seconds(options):
+    """When a guest begins no more jobs, and when it is ended, in seconds from now."""
+    if not options.within:
+        return options.seconds, options.seconds + jobs.LIMIT + 60
+    left = options.within - (time.monotonic() - options.started) - WITHIN_REST
+    return min(options.seconds, int(left * 0.6)), left
+
+
 def run_guest(kernel, label, todo, options, table, parameters=""):
     started = time.monotonic()
+    begin, end = guest_seconds(options)
     todo = [job for job in todo if not options.only or any(t in job.id for t in options.only)]
     if not todo:
         return
+    if begin <= 0:
+        table.skip(label, "no time is left for it")
+        return
     root = make_root(options.arch, options.build, options.places, WORKLOADS)
     try:
-        plan = f"SECONDS_LEFT={options.seconds}\n" + "".join(job.plan() for job in todo)
+        plan = f"SECONDS_LEFT={begin}\n" + "".join(job.plan() for job in todo)
         cpu = CPUS.get((options.arch, kernel.version), CPU[options.arch])
         # Emulation on a busy machine may fail before anything of ours was run: that is no verdict.
         for _ in range(BOOTS):
-            outcome = guest.boot(
-                kernel, root, plan, options.seconds + jobs.LIMIT + 60, parameters, cpu
-            )
-            if "vm: " in outcome.console:
+            outcome = guest.boot(kernel, root, plan, end, parameters, cpu)
+            if "vm: " in outcome.console or options.within:
                 break
     finally:
         root.remove()
     try:
+        if outcome.reason and options.within:
+            table.skip(label, outcome.reason)
+            return
         for job in todo:
             table.judge(label, job, jobs.Results(outcome, job.id, options.faultline))
         if outcome.reason:
@@ -156,8 +172,10 @@ def main():
     parser.add_argument("--only", action="append")
     parser.add_argument("--parallel", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=SECONDS)
+    parser.add_argument("--within", type=int)
     parser.add_argument("versions", nargs="*")
     options = parser.parse_args()
+    options.started = time.monotonic()
     here = os.environ.get("BUILD", os.path.join(TOP, "build"))
     options.build = os.path.abspath(here)
     options.faultline = os.path.join(os.path.abspath(here), "faultline")
