@@ -12,7 +12,7 @@ static __always_inline __u32 dir_id(struct task_state *state, struct task_struct
 				    struct call_args *args, __u32 argument, char first)
 {
 	struct file_facts facts = {};
-	struct fs_struct *fs = task->fs;
+	struct fs_struct *fs = TASK_POINTER(task, fs);
 	struct known_file *known;
 	int fd = AT_FDCWD;
 	__u32 id;

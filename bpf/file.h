@@ -114,7 +114,7 @@ static __always_inline bool inode_in_memory(struct inode *inode)
 
 static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 fd)
 {
-	struct files_struct *open_files = task->files;
+	struct files_struct *open_files = TASK_POINTER(task, files);
 	struct fdtable *table;
 
 	if (!open_files)
@@ -309,7 +309,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	} else {
 		if (facts->mnt)
 			walk->mount = (void *)facts->mnt - bpf_core_field_offset(struct mount, mnt);
-		fs = bpf_get_current_task_btf()->fs;
+		fs = TASK_POINTER(bpf_get_current_task_btf(), fs);
 		if (fs) {
 			walk->root_dentry = fs->root.dentry;
 			walk->root_mnt = fs->root.mnt;

@@ -32,6 +32,19 @@ extern const volatile bool have_rdonly_cast;
 		__value;                                                                           \
 	})
 
+/*
+ * Pointer `f` of a task. For each pointer that a program loads from what the verifier trusts, that
+ * goes through all the kernel's types by name, several times, so the trust is cast away first.
+ */
+#define TASK_POINTER(task, f)                                                                      \
+	({                                                                                         \
+		struct task_struct *__task = (task);                                               \
+		if (have_rdonly_cast)                                                              \
+			__task = bpf_rdonly_cast(__task,                                           \
+						 bpf_core_type_id_kernel(struct task_struct));     \
+		__task->f;                                                                         \
+	})
+
 /* Address of field `f` inside the kernel's `struct s` at `p`, without reading anything. */
 #define KFIELD(s, p, f) ((void *)(p) + bpf_core_field_offset(struct s, f))
 

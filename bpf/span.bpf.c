@@ -131,7 +131,7 @@ static __noinline __u64 marker_value(void *regs, const struct marker_arg *arg)
 static __always_inline void send_span_record(struct task_struct *task, const __u64 *values,
 					     __u64 now_ns, const struct span_text *text)
 {
-	__u64 first_ns = task->group_leader->start_time, last_ns = now_ns;
+	__u64 first_ns = TASK_POINTER(task, group_leader)->start_time, last_ns = now_ns;
 	__u64 start_ns = values[5], end_ns = values[6];
 
 	if (end_ns < last_ns)

@@ -84,7 +84,7 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 /* The program that the task runs now. */
 static __always_inline bool take_program(struct task_state *state)
 {
-	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct mm_struct *mm = TASK_POINTER(bpf_get_current_task_btf(), mm);
 	struct address file = { (__u64)KREAD(mm_struct, mm, exe_file) };
 
 	return !file.at || call_take_any_file(state, &file);

@@ -77,7 +77,7 @@ static __always_inline void send_exec(struct task_struct *task, struct mm_struct
 		goto out;
 	}
 	record->cgroup_id = bpf_get_current_cgroup_id();
-	record->ppid = task->real_parent->tgid;
+	record->ppid = TASK_POINTER(task, real_parent)->tgid;
 	record->uid = bpf_get_current_uid_gid();
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
 	record->flags = flags;
@@ -129,7 +129,7 @@ static __always_inline int executed(struct task_struct *task, int old_tid,
 				    struct linux_binprm *bprm, __u32 copy)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = TASK_POINTER(task, mm);
 
 	if (!state || state->mode == TASK_IGNORED || !copy_is_first(state, (__u64)mm, copy))
 		return 0;
@@ -157,11 +157,11 @@ static __always_inline int executed(struct task_struct *task, int old_tid,
  */
 static __always_inline int process_code(struct task_struct *task)
 {
-	struct signal_struct *signal = task->signal;
+	struct signal_struct *signal = TASK_POINTER(task, signal);
 
 	if (signal->flags & SIGNAL_GROUP_EXIT)
 		return signal->group_exit_code;
-	return task->group_leader->exit_code;
+	return TASK_POINTER(task, group_leader)->exit_code;
 }
 
 static __always_inline int exited(struct task_struct *task)
@@ -177,7 +177,7 @@ static __always_inline int exited(struct task_struct *task)
 		event->major_faults = task->maj_flt;
 		event->minor_faults = task->min_flt;
 		bpf_get_current_comm(event->comm, sizeof(event->comm));
-		event->process_ends = task->signal->live.counter == 0;
+		event->process_ends = TASK_POINTER(task, signal)->live.counter == 0;
 		event->code = process_code(task);
 		ring_submit(event);
 	}

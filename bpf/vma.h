@@ -58,7 +58,7 @@ static long maple_step(__u32 i, struct maple_walk *walk)
 /* One walk. Global: the verifier looks at it once. */
 __noinline __u64 vma_walk(__u64 address)
 {
-	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct mm_struct *mm = TASK_POINTER(bpf_get_current_task_btf(), mm);
 	struct maple_walk walk = { .address = address };
 	__u64 vma;
 
@@ -98,7 +98,7 @@ static __always_inline __u64 vma_at(__u64 address)
 static __always_inline __u64 vma_of_fault(struct task_state *state, struct task_struct *task,
 					  __u64 address)
 {
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = TASK_POINTER(task, mm);
 	__u64 vma = state->known_vma;
 	__u32 sequence;
 
