@@ -442,11 +442,15 @@ class Chrome(unittest.TestCase):
         self.assertTrue(os.path.exists("/dev/full"))
 
     def test_damaged(self):
-        """Damage costs the block that it is in, and is told; only a header or no trace at all is
-        refused, with one line and no half of a file."""
+        """Damage costs the block that it is in, and is told, but for that of what is not needed;
+        only no trace at all is refused, with one line and no half of a file."""
         with open(trace("random.flt"), "rb") as file:
             whole = bytearray(file.read())
         copy, out, seen = self.path("bad.flt"), self.path("x.json"), set()
+        call("export", "--to", "chrome", "-o", out, trace("random.flt"))
+        with open(out, "rb") as file:
+            exported = json.load(file)
+        os.unlink(out)
         for at in range(0, len(whole), len(whole) // 40):
             bad = bytearray(whole)
             bad[at] ^= 0x55
@@ -455,12 +459,13 @@ class Chrome(unittest.TestCase):
             done = call("export", "--to", "chrome", "-o", out, copy)
             seen.add(done.returncode)
             self.assertEqual(os.path.exists(out), done.returncode == 0)
-            self.assertIn(b"bad.flt: ", done.stderr)
             if done.returncode:
                 self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
             else:
                 with open(out, "rb") as file:
-                    json.load(file)
+                    same = json.load(file)["traceEvents"] == exported["traceEvents"]
+            if done.returncode or not same:
+                self.assertIn(b"bad.flt: ", done.stderr)
             if os.path.exists(out):
                 os.unlink(out)
         self.assertTrue(seen <= {0, 2} and 0 in seen, seen)

@@ -54,6 +54,9 @@ def check_meta(header, totals, index, blocks):
 
 def main(trace, expected):
     header, *blocks, index, totals = objects(trace)
+    copies = [block for block in blocks if block["block"] == "header"]
+    assert copies == [header | {"block": "header", "n": 0}]
+    blocks = [block for block in blocks if block["block"] != "header"]
     check_meta(header, totals, index, blocks)
     found, strings = {}, {}
     for block in blocks:

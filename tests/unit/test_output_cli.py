@@ -94,6 +94,23 @@ class Reading(unittest.TestCase):
         self.assertIs(trace["complete"], False)
         self.assertTrue(trace["incomplete_reason"])
         self.assertEqual(call("print", path).returncode, 0)
+        # Counted in the kernel alone, and told at the end: none is not known.
+        handed = json.loads(data.stdout)["totals"]["async"]
+        self.assertEqual(set(handed.values()), {None})
+
+    def test_damaged_header(self):
+        with open(SAMPLE, "rb") as file:
+            sample = bytearray(file.read())
+        sample[30] ^= 0x10
+        path = self.file("flipped.flt", sample)
+        whole, text = call("report", "--format", "json", SAMPLE), call("report", path)
+        self.assertEqual(text.returncode, 0)
+        self.assertIn(b"the copy of its header", text.stderr)
+        self.assertIn(b"the copy of the header was read", text.stdout.split(b"\n\n")[0])
+        read, told = json.loads(whole.stdout), json.loads(call("report", "--format", "json", path).stdout)
+        self.assertEqual([row["id"] for row in told["caveats"] if row["id"] == "header"], ["header"])
+        for table in set(read) - {"trace", "caveats"}:
+            self.assertEqual(read[table], told[table], table)
 
     def test_report(self):
         done = call("report", "--top", "1", SAMPLE)

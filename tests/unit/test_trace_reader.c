@@ -256,6 +256,79 @@ static void test_damage_costs_a_block(void **state)
 	free(sample.bytes);
 }
 
+/* A header that cannot be read is taken from its copy, and nothing else is missing. */
+static void check_header_flips(struct sample_bytes *sample, bool has_end)
+{
+	size_t header = ZSTD_findFrameCompressedSize(sample->bytes, sample->length);
+	struct layout layout = lay_out(sample);
+	size_t copies = 0;
+
+	for (size_t at = 0; at < header; at++) {
+		const struct trace_header *read;
+		struct trace_reader *reader;
+		struct trace_error error;
+
+		sample->bytes[at] ^= 0x10;
+		assert_int_equal(
+			trace_reader_open_memory(&reader, sample->bytes, sample->length, &error),
+			0);
+		copies += trace_reader_header_is_copy(reader);
+		read = trace_reader_header(reader);
+		assert_string_equal(read->host, sample_header.host);
+		assert_string_equal(read->command[3], sample_command[3]);
+		assert_int_equal(read->operation_count, SAMPLE_OPERATIONS);
+		assert_int_equal(rows_left(reader), layout.rows);
+		assert_int_equal(trace_reader_totals(reader) != NULL, has_end);
+		assert_null(trace_reader_damage(reader));
+		trace_reader_close(reader);
+		sample->bytes[at] ^= 0x10;
+	}
+	assert_true(copies > header / 2); /* the others are bits that mean nothing */
+	free(layout.blocks);
+}
+
+static void test_header_copy(void **state)
+{
+	struct sample_bytes sample = sample_trace(7, 2, SAMPLE_EDGES, NULL);
+	uint64_t values[SAMPLE_COLUMNS_MAX];
+	struct trace_writer *writer;
+	int fd = sample_memory_file();
+
+	check_header_flips(&sample, true); /* it ended at once: the copy is at the end */
+	free(sample.bytes);
+	assert_int_equal(trace_writer_open(&writer, fd, &sample_header, NULL), 0);
+	sample_row(TRACE_SYSCALL, 1, SAMPLE_EDGES, values);
+	for (uint64_t second = 1; second < 4; second++) {
+		assert_int_equal(trace_writer_append(writer, TRACE_SYSCALL, 0, values), 0);
+		trace_writer_tick(writer, second * 1000000000);
+	}
+	assert_int_equal(trace_writer_flush(writer), 0);
+	sample = sample_read_fd(fd); /* as after a kill */
+	check_header_flips(&sample, false);
+	trace_writer_close(writer);
+	close(fd);
+	free(sample.bytes);
+}
+
+/* Names that are gone with their block are counted. */
+static void test_damaged_strings(void **state)
+{
+	struct sample_bytes sample = sample_trace(7, 1, SAMPLE_EDGES, NULL);
+	size_t at = ZSTD_findFrameCompressedSize(sample.bytes, sample.length);
+	struct trace_reader *reader;
+	struct trace_error error;
+
+	/* The last byte of the strings, which come first, is one of their checksum. */
+	at += ZSTD_findFrameCompressedSize(sample.bytes + at, sample.length - at);
+	sample.bytes[at - 1] ^= 0xff;
+	assert_int_equal(trace_reader_open_memory(&reader, sample.bytes, sample.length, &error), 0);
+	assert_non_null(trace_reader_damage(reader));
+	assert_non_null(strstr(trace_reader_damage(reader), "; 1 name is left out"));
+	assert_int_equal(trace_reader_string(reader, 1).length, 0);
+	trace_reader_close(reader);
+	free(sample.bytes);
+}
+
 /* --- not a trace --- */
 
 static void check_open(const char *path, int err, const char *words)
@@ -901,6 +974,8 @@ int main(void)
 		cmocka_unit_test(test_cut_at_every_byte),
 		cmocka_unit_test(test_flip_at_every_byte),
 		cmocka_unit_test(test_damage_costs_a_block),
+		cmocka_unit_test(test_header_copy),
+		cmocka_unit_test(test_damaged_strings),
 		cmocka_unit_test(test_not_a_trace),
 		cmocka_unit_test(test_file_shrinks),
 		cmocka_unit_test(test_versions),

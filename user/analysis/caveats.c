@@ -75,9 +75,40 @@ static void say_incomplete(struct text *text, const struct measured *measured)
 
 		if (!why)
 			continue;
-		add(text, "incomplete: %s; what was lost is not known", why);
+		add(text,
+		    "incomplete: %s; what was lost is not known, nor what is counted at the end "
+		    "alone",
+		    why);
 		return;
 	}
+}
+
+static void say_damaged(struct text *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const char *what = trace_reader_damage(job->traces[i].reader);
+
+		if (!what)
+			continue;
+		add(text, "%s", what);
+		return;
+	}
+}
+
+static void say_header(struct text *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	size_t copies = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		copies += trace_reader_header_is_copy(job->traces[i].reader);
+	if (copies)
+		add(text,
+		    "%s damaged at the start: the copy of the header was read, nothing is "
+		    "missing by that",
+		    job->trace_count == 1 ? "the trace is" : "traces are");
 }
 
 static void say_not_followed(struct text *text, const struct measured *measured)
@@ -234,6 +265,7 @@ static const struct caveat {
 	void (*say)(struct text *text, const struct measured *measured);
 } caveats[] = {
 	{ "incomplete", "warning", say_incomplete },
+	{ "damaged", "warning", say_damaged },
 	{ "lost", "warning", say_lost },
 	{ "unaccounted", "warning", say_unaccounted },
 	{ "not-followed", "warning", say_not_followed },
@@ -242,6 +274,7 @@ static const struct caveat {
 	{ "spans", "warning", say_spans },
 	{ "unfollowed", "warning", say_unfollowed },
 	{ "faults", "warning", say_faults },
+	{ "header", "note", say_header },
 	{ "survivors", "note", say_survivors },
 };
 

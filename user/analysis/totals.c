@@ -21,6 +21,7 @@ enum { ANONYMOUS, SHMEM, UNKNOWN, MEMORY_FAULTS };
 struct totals {
 	const struct job *job;
 	struct submissions submissions;
+	struct submissions told;	/* the same, where it is not known: null */
 	struct rollup rollup;		/* the job's */
 	struct tally tallies[MEASURES]; /* at the end, lost events included */
 	struct trace_operation_total memory[MEMORY_FAULTS];
@@ -176,6 +177,19 @@ static void add_submissions(struct totals *totals)
 	}
 }
 
+/* They are counted in the kernel, and stand in the totals alone: none in a trace without them says
+ * nothing. */
+static void tell_submissions(struct totals *totals)
+{
+	struct submissions *told = &totals->told;
+	uint64_t *counts[] = { &told->all, &told->uring, &told->libaio, &told->polled_rings };
+
+	*told = totals->submissions;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (!*counts[i] && !totals->job->complete)
+			*counts[i] = TABLE_NO_UINT;
+}
+
 /* The kernel's totals are whole only at the end of every trace. */
 static const struct operation *find_memory_faults(const struct job *job, const char *name)
 {
@@ -229,6 +243,7 @@ static int fill(void *state, struct table *table)
 	sum_up(totals);
 	add_pages(totals);
 	add_submissions(totals);
+	tell_submissions(totals);
 	table->recorded = totals->job->layers;
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) && !status; i++)
 		status = measure_add_columns(table, shown[i].measure, ALL_COLUMNS, shown[i].titled,
@@ -241,7 +256,7 @@ static int fill(void *state, struct table *table)
 	for (size_t i = 0; i < MEMORY_FAULTS && !status; i++)
 		status = add_memory_fault_columns(table, totals, i);
 	if (!status)
-		status = table_add_group(table, &async_group, offsetof(struct totals, submissions));
+		status = table_add_group(table, &async_group, offsetof(struct totals, told));
 	if (!status)
 		status = table_add_columns(table, storage, sizeof(storage) / sizeof(storage[0]));
 	return status ? status : table_add(table, totals);

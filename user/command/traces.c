@@ -25,6 +25,8 @@ int traces_open_one(struct trace_reader **reader, const char *path)
 	}
 	if (trace_reader_incomplete(*reader))
 		log_warning("%s: incomplete: %s", path, trace_reader_incomplete(*reader));
+	if (trace_reader_header_is_copy(*reader))
+		log_warning("%s: damaged at the start; the copy of its header is read", path);
 	return 0;
 }
 

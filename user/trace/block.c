@@ -24,6 +24,8 @@ enum block_type block_type_of(const struct mp_value *name, enum trace_kind *kind
 		return BLOCK_TOTALS;
 	if (mp_is(name, FORMAT_FLUSH))
 		return BLOCK_FLUSH;
+	if (mp_is(name, FORMAT_HEADER))
+		return BLOCK_HEADER;
 	return BLOCK_UNKNOWN;
 }
 

@@ -16,6 +16,7 @@ enum block_type {
 	BLOCK_INDEX,
 	BLOCK_TOTALS,
 	BLOCK_FLUSH,
+	BLOCK_HEADER, /* the copy */
 	BLOCK_UNKNOWN
 };
 

@@ -27,6 +27,7 @@ void catalog_clear(struct catalog *catalog)
 	size_t bytes_max = catalog->texts.bytes_max;
 
 	catalog->count = 0;
+	catalog->missing_strings = 0;
 	texts_free(&catalog->texts);
 	catalog->texts.bytes_max = bytes_max;
 	args_blocks_clear(catalog->args);
@@ -147,6 +148,7 @@ static int use_entry(struct catalog *catalog, struct input *input, const struct 
 			return err ? trace_fail(error, err, "%s", found.text) : 0;
 		if (!catalog->damage.text[0])
 			catalog->damage = found;
+		catalog->missing_strings += index->columns[ENTRY_ROWS][row] & UINT32_MAX;
 		return 0;
 	}
 	if (kind->type == BLOCK_ARGS) {

@@ -24,6 +24,7 @@ struct catalog {
 	size_t count, capacity;
 	struct texts texts;
 	struct trace_error damage; /* of the first strings that could not be read */
+	uint64_t missing_strings;  /* in all of those, as the index says */
 	struct args_blocks *args;  /* apart: looking into them changes what is kept, not what is */
 };
 

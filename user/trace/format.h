@@ -5,6 +5,7 @@
  * A file is a sequence of zstd frames with content checksums. Each holds one msgpack map:
  *
  *   header   {"format": "faultline", "version": 1, ...}                        the first frame
+ *            and, with "block": "header", "n": 0, once more: a second or two later or at the end
  *   string   {"block": "string", "n": N, "id": COLUMN, "text": [str or bin, ...]}
  *            with "of": "args" for those that are the arguments of spans and instants
  *   rows     {"block": KIND, "n": N, "t0": ns, NAME: COLUMN, ...}              see schema.h
@@ -35,6 +36,7 @@
 #define FORMAT_INDEX "index"
 #define FORMAT_FLUSH "flush"
 #define FORMAT_TOTALS "totals"
+#define FORMAT_HEADER "header" /* its copy */
 
 /* Numbers that an index gives to string blocks; row blocks have their enum trace_kind. */
 #define FORMAT_KIND_STRING TRACE_KIND_COUNT

@@ -12,6 +12,8 @@
 #include "reader.h"
 
 void header_pack(struct pack *pack, const struct trace_header *header);
+/* The same as a block, for a header that cannot be read. */
+void header_pack_copy(struct pack *pack, const struct trace_header *header);
 void totals_pack(struct pack *pack, const struct trace_totals *totals);
 
 /*

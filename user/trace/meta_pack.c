@@ -83,9 +83,10 @@ static void pack_mounts(struct pack *pack, const struct trace_header *header)
 	}
 }
 
-void header_pack(struct pack *pack, const struct trace_header *header)
+#define HEADER_PAIRS 16
+
+static void pack_header_pairs(struct pack *pack, const struct trace_header *header)
 {
-	pack_map(pack, 16);
 	pack_pair(pack, "format", FORMAT_NAME);
 	pack_number(pack, "version", TRACE_VERSION);
 	pack_pair(pack, "tool", header->tool);
@@ -105,6 +106,20 @@ void header_pack(struct pack *pack, const struct trace_header *header)
 	pack_command(pack, header->command);
 	pack_layers(pack, header->layers, header->layer_count);
 	pack_operations(pack, header);
+}
+
+void header_pack(struct pack *pack, const struct trace_header *header)
+{
+	pack_map(pack, HEADER_PAIRS);
+	pack_header_pairs(pack, header);
+}
+
+void header_pack_copy(struct pack *pack, const struct trace_header *header)
+{
+	pack_map(pack, 2 + HEADER_PAIRS);
+	pack_pair(pack, "block", FORMAT_HEADER);
+	pack_number(pack, "n", 0);
+	pack_header_pairs(pack, header);
 }
 
 static void pack_operation_totals(struct pack *pack, const struct trace_totals *totals)

@@ -22,7 +22,8 @@
  * of a forged file could claim gigabytes of empty strings. */
 #define TEXT_BYTES_MAX (64u << 20)
 #define TEXT_BYTES_PER_BYTE 256
-#define DAMAGES_MAX 64 /* places where a walk looks for the next whole frame */
+#define HEADER_REACH_BYTES (64u << 20) /* from the start: the header's copy is not farther */
+#define DAMAGES_MAX 64		       /* places where a walk looks for the next whole frame */
 
 struct trace_reader {
 	struct input input;
@@ -35,6 +36,7 @@ struct trace_reader {
 	struct trace_error damage;     /* the first block that was passed over; empty for none */
 	uint64_t damaged_blocks, damaged_rows[TRACE_KIND_COUNT];
 	struct trace_error damage_text; /* all of it, in words */
+	bool header_is_copy;
 	uint64_t *columns[COLUMNS_MAX];
 	size_t column_rows[COLUMNS_MAX]; /* that fit */
 	uint64_t loaded;		 /* mask of columns of the block read last */
@@ -133,19 +135,31 @@ uint64_t trace_reader_damaged_rows(const struct trace_reader *reader, enum trace
 
 const char *trace_reader_damage(struct trace_reader *reader)
 {
-	uint64_t blocks = reader->damaged_blocks, rows = 0;
+	unsigned long long blocks = reader->damaged_blocks, rows = 0;
+	unsigned long long names = reader->catalog.missing_strings;
 
 	if (!blocks)
 		return NULL;
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		rows += reader->damaged_rows[kind];
-	trace_fail(&reader->damage_text, 0, "the trace %s; %llu %s left out%s", reader->damage.text,
-		   (unsigned long long)(rows ? rows : blocks),
-		   rows		 ? rows == 1 ? "row is" : "rows are"
-		   : blocks == 1 ? "block is"
-				 : "blocks are",
-		   rows ? "" : ", of how many rows is not known");
+	if (rows && names)
+		trace_fail(&reader->damage_text, 0,
+			   "the trace %s; %llu rows and %llu names are left out",
+			   reader->damage.text, rows, names);
+	else if (rows || names)
+		trace_fail(&reader->damage_text, 0, "the trace %s; %llu %s%s left out",
+			   reader->damage.text, rows ? rows : names, rows ? "row" : "name",
+			   rows + names == 1 ? " is" : "s are");
+	else
+		trace_fail(&reader->damage_text, 0,
+			   "the trace %s; %llu block%s left out, of how many rows is not known",
+			   reader->damage.text, blocks, blocks == 1 ? " is" : "s are");
 	return reader->damage_text.text;
+}
+
+bool trace_reader_header_is_copy(const struct trace_reader *reader)
+{
+	return reader->header_is_copy;
 }
 
 /* --- the way over all frames --- */
@@ -357,7 +371,37 @@ static int find_blocks(struct trace_reader *reader, uint64_t start, struct trace
 
 /* --- opening --- */
 
-static int read_header(struct trace_reader *reader, uint64_t *next, struct trace_error *error)
+/* Looks for the header's copy among the whole frames behind the header. `start` receives where the
+ * first of them is. */
+static int find_header_copy(struct trace_reader *reader, uint64_t *start, struct trace_error *error)
+{
+	struct input *input = &reader->input;
+	uint64_t offset = 0, next, first = 0;
+	struct block block;
+	struct mp content;
+	int err = 0;
+
+	for (; !err && offset < HEADER_REACH_BYTES; offset = next - 1) {
+		err = input_find_frame(input, offset + 1, &offset, error);
+		if (err)
+			break;
+		err = input_frame(input, offset, 0, &content, &next, error);
+		if (err == -EINVAL || err == -ENODATA) { /* not a frame, or not a whole one */
+			next = offset + 1;
+			err = 0;
+			continue;
+		}
+		first = first ? first : offset;
+		if (!err && content.at && !block_parse(&block, content) &&
+		    block.type == BLOCK_HEADER) {
+			*start = first;
+			return header_parse(&reader->header, content, &reader->arena, error);
+		}
+	}
+	return err ? err : -ENODATA;
+}
+
+static int read_first_header(struct trace_reader *reader, uint64_t *next, struct trace_error *error)
 {
 	struct mp content, rest;
 	int err;
@@ -376,6 +420,18 @@ static int read_header(struct trace_reader *reader, uint64_t *next, struct trace
 	if (err || !content.at || mp_skip(&rest))
 		return trace_fail(error, -EINVAL, "is not a Faultline trace");
 	return header_parse(&reader->header, content, &reader->arena, error);
+}
+
+/* From the copy if the first cannot be read. `next` receives where blocks may begin. */
+static int read_header(struct trace_reader *reader, uint64_t *next, struct trace_error *error)
+{
+	struct trace_error found;
+	int err = read_first_header(reader, next, error);
+
+	if (err != -EINVAL || !reader->input.size || find_header_copy(reader, next, &found))
+		return err;
+	reader->header_is_copy = true;
+	return 0;
 }
 
 /* Opens what is in reader->input. */

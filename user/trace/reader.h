@@ -35,9 +35,9 @@ struct trace_string {
 /*
  * Opens a trace; "-" is the standard input. Without its end (the tracer was killed, the disk was
  * full) it is read frame by frame up to the last whole one and trace_reader_incomplete says why; a
- * file whose header cannot be read is an error. Errors: -errno of open; -EINVAL not a trace, empty,
- * cut inside the header, or damaged; -ENOTSUP a newer version; -ENOMEM. `error` says more, in
- * words.
+ * file of whose header neither can be read, nor the copy, is an error. Errors: -errno of open;
+ * -EINVAL not a trace, empty, cut inside the header, or damaged; -ENOTSUP a newer version; -ENOMEM.
+ * `error` says more, in words.
  */
 int trace_reader_open(struct trace_reader **reader, const char *path, struct trace_error *error);
 /* The same for bytes in memory, which stay the caller's and must outlive the reader. */
@@ -65,6 +65,9 @@ uint32_t trace_reader_pass_over(struct trace_reader *reader, size_t number,
 uint64_t trace_reader_damaged_rows(const struct trace_reader *reader, enum trace_kind kind);
 /* What was damaged so far, in words, or NULL. A trace that has its end may still be damaged. */
 const char *trace_reader_damage(struct trace_reader *reader);
+
+/* The header could not be read, but its copy: nothing is missing by that. */
+bool trace_reader_header_is_copy(const struct trace_reader *reader);
 
 /* Blocks of known kinds, in file order. */
 size_t trace_reader_block_count(const struct trace_reader *reader);

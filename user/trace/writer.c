@@ -67,6 +67,7 @@ struct trace_writer {
 	size_t operation_count;
 	struct strings strings;
 	struct string_block texts[TEXT_SORTS]; /* not queued yet */
+	struct pack header_copy;	       /* not queued yet */
 };
 
 /* A block for each lane, one for its longer rows, and one for the long rows of all. */
@@ -444,6 +445,18 @@ static uint64_t oldest_block(const struct trace_writer *writer, enum trace_kind 
 	return oldest;
 }
 
+/* One wrong byte in the header would cost the trace: it stands once more, so far from its start
+ * that one bad place of a disk does not hold both. */
+static void queue_header_copy(struct trace_writer *writer)
+{
+	struct worker_job job = { .type = JOB_OBJECT, .object = writer->header_copy };
+
+	if (!job.object.length || job.object.error)
+		return;
+	memset(&writer->header_copy, 0, sizeof(writer->header_copy));
+	worker_queue(&writer->worker, &job);
+}
+
 /* Says how far the trace has come, for one that is cut: its last event may be long ago. */
 static void queue_flush(struct trace_writer *writer)
 {
@@ -457,6 +470,8 @@ static void queue_flush(struct trace_writer *writer)
 	pack_cstring(&job.object, "t0");
 	pack_uint(&job.object, writer->now_ns);
 	worker_queue(&writer->worker, &job);
+	if (writer->next_flush_ns) /* not at the very start */
+		queue_header_copy(writer);
 	writer->next_flush_ns = writer->now_ns + BLOCK_AGE_NS;
 }
 
@@ -537,6 +552,7 @@ int trace_writer_finish(struct trace_writer *writer, const struct trace_totals *
 	err = trace_writer_flush(writer);
 	if (err && !trace_writer_is_full(err))
 		return err;
+	queue_header_copy(writer);
 	totals_pack(&job.object, totals);
 	worker_queue(&writer->worker, &job);
 	return worker_wait(&writer->worker);
@@ -549,6 +565,7 @@ static void free_writer(struct trace_writer *writer)
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		free(writer->blocks[kind]);
 	strings_free(&writer->strings);
+	pack_free(&writer->header_copy);
 	for (int sort = 0; sort < TEXT_SORTS; sort++)
 		string_block_free(&writer->texts[sort]);
 	free(writer);
@@ -576,6 +593,7 @@ int trace_writer_open(struct trace_writer **result, int fd, const struct trace_h
 		return err;
 	}
 	header_pack(&job.object, header);
+	header_pack_copy(&writer->header_copy, header);
 	worker_queue(&writer->worker, &job);
 	err = worker_wait(&writer->worker);
 	if (err) {
