@@ -5,22 +5,25 @@
  */
 #include "ring.h"
 
-struct span_text {
-	const char *name, *category;
-	const void *args;
+/* What is told of a begin or an instant. */
+struct span_told {
+	__u64 id;
+	__u64 time_ns;
+	__u64 name, category, args; /* addresses in the program, or 0 */
 	__u64 args_bytes;
+	__u32 kind;
+	__u32 flags; /* what is known beforehand, TRACE_SPAN_* */
 };
 
 /* Reads a string behind what the record holds; the number of its bytes without the NUL. */
-static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u32 most,
-					 const char *from)
+static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u32 most, __u64 from)
 {
 	long bytes;
 
 	if (!from)
 		return 0;
 	bytes = bpf_probe_read_user_str(event->text + (at & (EVENT_SPAN_TEXT_BYTES - 1)), most + 1,
-					from);
+					(const char *)from);
 	if (bytes < 0)
 		event->flags |= TRACE_SPAN_UNREAD;
 	if (bytes <= 0)
@@ -31,51 +34,53 @@ static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u
 }
 
 static __always_inline __u32 span_args(struct event_span *event, __u32 at,
-				       const struct span_text *text)
+				       const struct span_told *told)
 {
-	__u64 bytes = text->args_bytes;
+	__u64 bytes = told->args_bytes;
 
 	if (bytes > EVENT_SPAN_ARGS_BYTES) { /* the library then gives no address */
 		event->flags |= TRACE_SPAN_CUT;
 		return 0;
 	}
-	if (!text->args || !bytes)
+	if (!told->args || !bytes)
 		return 0;
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_SPAN_ARGS_BYTES)
 		return 0;
 	if (bpf_probe_read_user(event->text + (at & (EVENT_SPAN_TEXT_BYTES - 1)), bytes,
-				text->args)) {
+				(const void *)told->args)) {
 		event->flags |= TRACE_SPAN_UNREAD;
 		return 0;
 	}
 	return bytes;
 }
 
-/* `flags` is what is known of it beforehand, TRACE_SPAN_*. */
-static __always_inline int send_span(struct task_struct *task, __u32 kind, __u64 id, __u64 time_ns,
-				     __u16 flags, const struct span_text *text)
+/* Global: the verifier looks at it once, not for each kind. */
+__noinline int send_span(const struct span_told *told)
 {
 	struct event_span *event;
 	__u64 bytes;
 	__u32 at;
 
+	if (!told)
+		return 0;
 	event = scratch_get();
 	if (!event) {
-		ring_lose(kind);
+		ring_lose(told->kind);
 		goto out;
 	}
-	event->id = id;
-	event->flags = flags;
-	at = event->name_bytes = span_string(event, 0, EVENT_SPAN_NAME_BYTES, text->name);
-	event->category_bytes = span_string(event, at, EVENT_SPAN_CATEGORY_BYTES, text->category);
+	event->id = told->id;
+	event->flags = told->flags;
+	at = event->name_bytes = span_string(event, 0, EVENT_SPAN_NAME_BYTES, told->name);
+	event->category_bytes = span_string(event, at, EVENT_SPAN_CATEGORY_BYTES, told->category);
 	at += event->category_bytes;
-	event->args_bytes = span_args(event, at, text);
+	event->args_bytes = span_args(event, at, told);
 	bytes = at + event->args_bytes;
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_SPAN_TEXT_BYTES + EVENT_SPAN_ARGS_BYTES)
 		bytes = 0;
-	ring_output(&event->header, kind, time_ns, sizeof(*event) + bytes, task);
+	ring_output(&event->header, told->kind, told->time_ns, sizeof(*event) + bytes,
+		    bpf_get_current_task_btf());
 out:
 	scratch_put(event);
 	return 0;
@@ -102,19 +107,24 @@ struct {
 	__type(value, struct marker_spec);
 } marker_specs SEC(".maps");
 
-static __always_inline __u64 marker_register(void *regs, __u32 offset)
+static __always_inline __u64 marker_register(const struct address *regs, __u32 offset)
 {
 	__u64 value = 0;
 
 	if (offset <= MARKER_REGISTERS_BYTES - sizeof(value))
-		bpf_probe_read_kernel(&value, sizeof(value), regs + offset);
+		bpf_probe_read_kernel(&value, sizeof(value), (void *)(regs->at + offset));
 	return value;
 }
 
-static __noinline __u64 marker_value(void *regs, const struct marker_arg *arg)
+/* Global: the verifier looks at it once, not for each argument. */
+__noinline __u64 marker_value(const struct address *regs, const struct marker_arg *arg)
 {
-	__u64 value = arg->value, shift = 64 - 8 * (arg->bytes & 15);
+	__u64 value, shift;
 
+	if (!regs || !arg)
+		return 0;
+	value = arg->value;
+	shift = 64 - 8 * (arg->bytes & 15);
 	if (arg->source == MARKER_CONSTANT)
 		return value;
 	value += marker_register(regs, arg->base);
@@ -128,48 +138,53 @@ static __noinline __u64 marker_value(void *regs, const struct marker_arg *arg)
 }
 
 /* Both times are the program's own word: kept between the process's start and now. */
-static __always_inline void send_span_record(struct task_struct *task, const __u64 *values,
-					     __u64 now_ns, const struct span_text *text)
+static __always_inline void send_span_record(struct task_struct *task, struct span_told *told,
+					     __u64 start_ns, __u64 end_ns)
 {
-	__u64 first_ns = TASK_POINTER(task, group_leader)->start_time, last_ns = now_ns;
-	__u64 start_ns = values[5], end_ns = values[6];
+	__u64 first_ns = TASK_POINTER(task, group_leader)->start_time, last_ns = told->time_ns;
 
 	if (end_ns < last_ns)
 		last_ns = end_ns > first_ns ? end_ns : first_ns;
 	if (start_ns > first_ns)
 		first_ns = start_ns < last_ns ? start_ns : last_ns;
-	send_span(task, EVENT_SPAN_BEGIN, values[0], first_ns, TRACE_SPAN_RECORDED, text);
-	send_span_end(task, values[0], last_ns);
+	told->time_ns = first_ns;
+	told->flags = TRACE_SPAN_RECORDED;
+	send_span(told);
+	send_span_end(task, told->id, last_ns);
 }
 
 /* Any marker: its cookie says which row tells of it. */
 SEC("?uprobe")
-int fl_marker(void *regs)
+int fl_marker(void *context)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 now_ns = bpf_ktime_get_ns(), values[MARKER_ARGS_MAX];
-	__u32 which = bpf_get_attach_cookie(regs);
+	struct span_told told = { .time_ns = bpf_ktime_get_ns(), .kind = EVENT_SPAN_BEGIN };
+	const struct address regs = { (__u64)context };
+	__u32 which = bpf_get_attach_cookie(context);
+	__u64 values[MARKER_ARGS_MAX], *text = values;
 	const struct marker_spec *spec;
-	struct span_text text;
 
 	spec = bpf_map_lookup_elem(&marker_specs, &which);
 	if (!spec || recording_ended || !task_followed(task))
 		return 0;
-	values[0] = marker_value(regs, &spec->args[0]);
+	values[0] = marker_value(&regs, &spec->args[0]);
 	if (spec->kind == MARKER_SPAN_END)
-		return send_span_end(task, values[0], now_ns);
+		return send_span_end(task, values[0], told.time_ns);
 	for (int i = 1; i < MARKER_ARGS_MAX; i++)
-		values[i] = marker_value(regs, &spec->args[i]);
+		values[i] = marker_value(&regs, &spec->args[i]);
 	if (spec->kind == MARKER_INSTANT) {
-		text = (struct span_text) { (void *)values[0], (void *)values[1], (void *)values[2],
-					    values[3] };
-		return send_span(task, EVENT_INSTANT, 0, now_ns, 0, &text);
+		told.kind = EVENT_INSTANT;
+	} else {
+		told.id = values[0];
+		text++;
 	}
-	text = (struct span_text) { (void *)values[1], (void *)values[2], (void *)values[3],
-				    values[4] };
-	if (spec->kind == MARKER_SPAN_BEGIN)
-		return send_span(task, EVENT_SPAN_BEGIN, values[0], now_ns, 0, &text);
+	told.name = text[0];
+	told.category = text[1];
+	told.args = text[2];
+	told.args_bytes = text[3];
 	if (spec->kind == MARKER_SPAN_RECORD)
-		send_span_record(task, values, now_ns, &text);
+		send_span_record(task, &told, values[5], values[6]);
+	else
+		send_span(&told);
 	return 0;
 }
