@@ -8,6 +8,8 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -28,6 +30,10 @@ struct rings {
 	int epoll_fd, event_fd; /* the event is rings_wake */
 	unsigned int count;
 	size_t bytes, page;
+	int outer_fd; /* the array of maps that they are in; -1: none */
+	pthread_t offering;
+	bool is_offering;
+	int offer_error; /* what came of it, a negative errno or 0 */
 	struct ring rings[];
 };
 
@@ -61,7 +67,7 @@ static struct rings *rings_new(unsigned int count, size_t bytes)
 	rings->count = count;
 	rings->bytes = bytes;
 	rings->page = sysconf(_SC_PAGESIZE);
-	rings->epoll_fd = rings->event_fd = -1;
+	rings->epoll_fd = rings->event_fd = rings->outer_fd = -1;
 	for (unsigned int i = 0; i < count; i++)
 		rings->rings[i].fd = -1;
 	return rings;
@@ -101,9 +107,9 @@ static int rings_listen(struct rings *rings)
 	return err;
 }
 
-/* Puts the rings where the programs look for them. The kernel ends each update by waiting for all
- * programs that run, so all go in one; one by one where it does not know that. */
-static int rings_offer(const struct rings *rings, int outer_fd)
+/* Puts the rings where the programs look for them: all in one, or one by one where the kernel does
+ * not know that. */
+static int offer_all(const struct rings *rings)
 {
 	uint32_t *keys = calloc(rings->count, 2 * sizeof(*keys)), *fds = keys + rings->count;
 	uint32_t done = rings->count;
@@ -115,15 +121,39 @@ static int rings_offer(const struct rings *rings, int outer_fd)
 		keys[i] = i;
 		fds[i] = rings->rings[i].fd;
 	}
-	if (bpf_map_update_batch(outer_fd, keys, fds, &done, NULL))
+	if (bpf_map_update_batch(rings->outer_fd, keys, fds, &done, NULL))
 		for (uint32_t i = 0; i < rings->count && !err; i++)
-			if (bpf_map_update_elem(outer_fd, &keys[i], &fds[i], BPF_ANY))
+			if (bpf_map_update_elem(rings->outer_fd, &keys[i], &fds[i], BPF_ANY))
 				err = -errno;
 	free(keys);
 	return err;
 }
 
-int rings_open(struct rings **out, int outer_fd, unsigned int count, size_t bytes)
+static void *offering(void *context)
+{
+	struct rings *rings = context;
+
+	rings->offer_error = offer_all(rings);
+	return NULL;
+}
+
+/* The kernel ends an update of such a map by waiting for all programs that run, which takes longer
+ * than all else here: a thread waits for that. */
+static int rings_offer(struct rings *rings)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = rings->rings[0].fd);
+	int err;
+
+	rings->outer_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rings", sizeof(uint32_t),
+					 sizeof(uint32_t), rings->count, &options);
+	if (rings->outer_fd < 0)
+		return -errno;
+	err = -pthread_create(&rings->offering, NULL, offering, rings);
+	rings->is_offering = !err;
+	return err;
+}
+
+int rings_open(struct rings **out, unsigned int count, size_t bytes)
 {
 	struct rings *rings = rings_new(count, bytes);
 	int err = -ENOMEM;
@@ -137,7 +167,7 @@ int rings_open(struct rings **out, int outer_fd, unsigned int count, size_t byte
 	}
 	err = rings_listen(rings);
 	if (!err)
-		err = rings_offer(rings, outer_fd);
+		err = rings_offer(rings);
 	if (err)
 		goto fail;
 	*out = rings;
@@ -147,10 +177,24 @@ fail:
 	return err;
 }
 
+int rings_outer_fd(const struct rings *rings)
+{
+	return rings->outer_fd;
+}
+
+int rings_wait_offered(struct rings *rings)
+{
+	if (rings->is_offering)
+		pthread_join(rings->offering, NULL);
+	rings->is_offering = false;
+	return rings->offer_error;
+}
+
 void rings_close(struct rings *rings)
 {
 	if (!rings)
 		return;
+	rings_wait_offered(rings);
 	for (unsigned int i = 0; i < rings->count; i++) {
 		struct ring *ring = &rings->rings[i];
 
@@ -161,6 +205,8 @@ void rings_close(struct rings *rings)
 		if (ring->fd >= 0)
 			close(ring->fd);
 	}
+	if (rings->outer_fd >= 0)
+		close(rings->outer_fd);
 	if (rings->event_fd >= 0)
 		close(rings->event_fd);
 	if (rings->epoll_fd >= 0)

@@ -11,9 +11,13 @@
 
 struct rings;
 
-/* Makes and maps a ring for each of `count` lanes; `outer_fd` is the array of maps they go into.
- * `bytes` is a power of two and a multiple of the page size. Returns 0 or a negative errno. */
-int rings_open(struct rings **rings, int outer_fd, unsigned int count, size_t bytes);
+/* Makes and maps a ring for each of `count` lanes, and the array of maps that programs find them
+ * in. `bytes` is a power of two and a multiple of the page size. Returns 0 or a negative errno. */
+int rings_open(struct rings **rings, unsigned int count, size_t bytes);
+/* That array of maps; the descriptor stays theirs. Nothing may be attached before
+ * rings_wait_offered has returned 0, not a negative errno: until then they are not all in it. */
+int rings_outer_fd(const struct rings *rings);
+int rings_wait_offered(struct rings *rings);
 /* Maps the ring `fd`, which is there already; the descriptor stays the caller's. Nobody waits
  * there.
  */

@@ -167,11 +167,14 @@ static struct faultline *open_skeleton(struct session *session)
 	settings_fill(session, skeleton);
 	if (session->multi)
 		uprobes_load_multi(skeleton->progs.fl_marker);
-	bpf_map__set_max_entries(skeleton->maps.rings, session->lane_count);
 	bpf_map__set_max_entries(skeleton->maps.identities, session->identities_bytes);
 	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->lane_count);
 	bpf_map__set_max_entries(skeleton->maps.lane_slots,
 				 session->lane_count * session->slot_count);
+	if (bpf_map__reuse_fd(skeleton->maps.rings, rings_outer_fd(session->rings))) {
+		faultline__destroy(skeleton);
+		return NULL;
+	}
 	return skeleton;
 }
 
@@ -257,6 +260,12 @@ static int attach_or_note(struct session *session)
 	return status ? status : err;
 }
 
+static void say_no_buffers(const struct session *session, int err)
+{
+	log_error("cannot make %u buffers: %s; try a smaller --buffer", session->lane_count,
+		  strerror(-err));
+}
+
 /* A program that the verifier refuses takes all others with it: pass over its variant and go on,
  * as long as there is another one to pass over. */
 static int load_best(struct session *session)
@@ -274,6 +283,13 @@ static int load_best(struct session *session)
 		}
 		err = load_chosen(session);
 		status = err ? find_refused(session) : 0;
+		if (!err) {
+			err = rings_wait_offered(session->rings);
+			if (err) {
+				say_no_buffers(session, err);
+				return err;
+			}
+		}
 		if (!err)
 			err = attach_or_note(session);
 		if (!err)
@@ -304,22 +320,17 @@ static void layers_fill(struct session *session)
 	}
 }
 
-static int open_buffers(struct session *session)
+/* Those of the object. */
+static int map_buffers(struct session *session)
 {
 	struct faultline *skeleton = session->skeleton;
-	int err = rings_open(&session->rings, bpf_map__fd(skeleton->maps.rings),
-			     session->lane_count, session->ring_bytes);
+	int err = rings_open_one(&session->identities, bpf_map__fd(skeleton->maps.identities),
+				 session->identities_bytes);
 
-	if (!err)
-		err = rings_open_one(&session->identities, bpf_map__fd(skeleton->maps.identities),
-				     session->identities_bytes);
 	if (!err)
 		err = lanes_open(&session->lanes, bpf_map__fd(skeleton->maps.lane_controls),
 				 bpf_map__fd(skeleton->maps.lane_slots), session->lane_count,
 				 session->slot_count);
-	if (err)
-		log_error("cannot make %u buffers: %s; try a smaller --buffer", session->lane_count,
-			  strerror(-err));
 	return err;
 }
 
@@ -346,14 +357,21 @@ int session_open(struct session **out, const struct session_options *options)
 		goto fail;
 	}
 	size_buffers(session);
+	err = rings_open(&session->rings, session->lane_count, session->ring_bytes);
+	if (err) {
+		say_no_buffers(session, err);
+		goto fail;
+	}
 	session->multi = uprobes_have_multi();
 	err = load_best(session);
 	if (err)
 		goto fail;
 	layers_fill(session);
-	err = open_buffers(session);
-	if (err)
+	err = map_buffers(session);
+	if (err) {
+		say_no_buffers(session, err);
 		goto fail;
+	}
 	*out = session;
 	return 0;
 fail:
