@@ -30,6 +30,8 @@ struct answer {
 
 struct kernel {
 	struct btf *btf;
+	bool preempts_tracing;	   /* programs of fentry and fexit */
+	bool preempts_tracepoints; /* programs of typed tracepoints, too */
 	struct answer answers[ANSWERS_MAX];
 	size_t answer_count;
 };
@@ -97,46 +99,6 @@ static int check_helpers(char *reason, size_t size)
 		"seccomp filter, or a container without CAP_BPF and CAP_PERFMON",
 		strerror(-status));
 	return status;
-}
-
-int kernel_open(struct kernel **out, char *reason, size_t size)
-{
-	struct kernel *kernel = NULL;
-	int err;
-
-	err = check_privileges(reason, size);
-	if (err)
-		return err;
-	kernel = calloc(1, sizeof(*kernel));
-	if (!kernel) {
-		snprintf(reason, size, "out of memory");
-		return -ENOMEM;
-	}
-	kernel->btf = btf__load_vmlinux_btf();
-	if (!kernel->btf) {
-		err = -ENOTSUP;
-		snprintf(reason, size,
-			 "the kernel has no type information (/sys/kernel/btf/vmlinux): a kernel "
-			 "built "
-			 "with CONFIG_DEBUG_INFO_BTF is needed");
-		goto fail;
-	}
-	err = check_helpers(reason, size);
-	if (err)
-		goto fail;
-	*out = kernel;
-	return 0;
-fail:
-	kernel_close(kernel);
-	return err;
-}
-
-void kernel_close(struct kernel *kernel)
-{
-	if (!kernel)
-		return;
-	btf__free(kernel->btf);
-	free(kernel);
 }
 
 /* --- what may be there --- */
@@ -243,21 +205,26 @@ bool kernel_has_member(struct kernel *kernel, const char *name, const char *memb
  * The kernel counts a task's RCU read sections only where it can be preempted in one. Tracepoints
  * were such sections without preemption until they came under SRCU's fast flavour (a46023d5616e):
  * then there are both the flavours and an SRCU of the tracepoints' own (older ones had that for
- * idle CPUs only, before there were flavours).
+ * idle CPUs only, before there were flavours). Told once: each name is looked for among all types.
  */
-bool kernel_preempts(struct kernel *kernel, enum hook hook)
+static void find_preemption(struct kernel *kernel)
 {
-	bool preemptible = kernel_has_member(kernel, "task_struct", "rcu_read_lock_nesting");
+	kernel->preempts_tracing =
+		kernel_has_member(kernel, "task_struct", "rcu_read_lock_nesting");
+	kernel->preempts_tracepoints =
+		kernel->preempts_tracing &&
+		kernel_has_member(kernel, "srcu_struct", "srcu_reader_flavor") &&
+		btf__find_by_name_kind(kernel->btf, "tracepoint_srcu_srcu_data", BTF_KIND_VAR) > 0;
+}
 
+bool kernel_preempts(const struct kernel *kernel, enum hook hook)
+{
 	switch (hook) {
 	case HOOK_TP_BTF:
-		return preemptible &&
-		       kernel_has_member(kernel, "srcu_struct", "srcu_reader_flavor") &&
-		       btf__find_by_name_kind(kernel->btf, "tracepoint_srcu_srcu_data",
-					      BTF_KIND_VAR) > 0;
+		return kernel->preempts_tracepoints;
 	case HOOK_FENTRY:
 	case HOOK_FEXIT:
-		return preemptible;
+		return kernel->preempts_tracing;
 	default:
 		return false;
 	}
@@ -266,4 +233,47 @@ bool kernel_preempts(struct kernel *kernel, enum hook hook)
 bool kernel_has_kfunc(struct kernel *kernel, const char *name)
 {
 	return btf__find_by_name_kind(kernel->btf, name, BTF_KIND_FUNC) > 0;
+}
+
+/* --- opening --- */
+
+int kernel_open(struct kernel **out, char *reason, size_t size)
+{
+	struct kernel *kernel = NULL;
+	int err;
+
+	err = check_privileges(reason, size);
+	if (err)
+		return err;
+	kernel = calloc(1, sizeof(*kernel));
+	if (!kernel) {
+		snprintf(reason, size, "out of memory");
+		return -ENOMEM;
+	}
+	kernel->btf = btf__load_vmlinux_btf();
+	if (!kernel->btf) {
+		err = -ENOTSUP;
+		snprintf(reason, size,
+			 "the kernel has no type information (/sys/kernel/btf/vmlinux): a kernel "
+			 "built "
+			 "with CONFIG_DEBUG_INFO_BTF is needed");
+		goto fail;
+	}
+	err = check_helpers(reason, size);
+	if (err)
+		goto fail;
+	find_preemption(kernel);
+	*out = kernel;
+	return 0;
+fail:
+	kernel_close(kernel);
+	return err;
+}
+
+void kernel_close(struct kernel *kernel)
+{
+	if (!kernel)
+		return;
+	btf__free(kernel->btf);
+	free(kernel);
 }

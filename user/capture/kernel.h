@@ -37,7 +37,7 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target);
  * Whether a program attached there may be preempted while it runs: until it has gone on, the kernel
  * then passes over it for every other task of that CPU.
  */
-bool kernel_preempts(struct kernel *kernel, enum hook hook);
+bool kernel_preempts(const struct kernel *kernel, enum hook hook);
 
 /* Whether a struct of the kernel has that member. */
 bool kernel_has_member(struct kernel *kernel, const char *name, const char *member);
