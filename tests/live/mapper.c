@@ -14,6 +14,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include "live.h"
@@ -329,9 +330,30 @@ static size_t count_resident(int fd, size_t bytes, size_t page_bytes)
 	return resident;
 }
 
+/* Whether the file's device is at no read, by its own count; true where it has none. */
+static bool device_rests(int fd)
+{
+	unsigned long reads = 1;
+	char path[80];
+	struct stat st;
+	FILE *file;
+
+	require(!fstat(fd, &st));
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/inflight", major(st.st_dev),
+		 minor(st.st_dev));
+	file = fopen(path, "r");
+	if (!file)
+		return true;
+	if (fscanf(file, "%lu", &reads) != 1)
+		reads = 1;
+	fclose(file);
+	return reads == 0;
+}
+
 /*
  * mincore leaves out pages whose readahead is still on its way: looks until none is, by
- * cachestat's count of all pages, or where the kernel lacks it until the count stands still.
+ * cachestat's count of all pages, or where the kernel lacks it until the device rests and the
+ * count stands still.
  */
 static size_t count_settled(int fd, size_t bytes, size_t page_bytes)
 {
@@ -342,9 +364,12 @@ static size_t count_settled(int fd, size_t bytes, size_t page_bytes)
 	size_t before = -1, resident;
 
 	for (int i = 0; i < 600; i++) {
+		bool rested = device_rests(fd);
+
 		resident = count_resident(fd, bytes, page_bytes);
-		if (!syscall(SYS_cachestat, fd, whole, &cache, 0) ? cache.cached == resident
-								  : resident == before && i > 4)
+		if (!syscall(SYS_cachestat, fd, whole, &cache, 0)
+			    ? cache.cached == resident
+			    : rested && resident == before && i > 4)
 			return resident;
 		before = resident;
 		usleep(50000);

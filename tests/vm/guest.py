@@ -187,7 +187,7 @@ def boot(kernel, root, plan, seconds, parameters="", cpu="max"):
     reason = None
     try:
         done = subprocess.run(
-            ["nice", *command],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

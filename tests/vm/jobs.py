@@ -23,6 +23,9 @@ MODES = """sequential random advised_random private_write shared_write populate 
 QUICK_MODES = ["random", "shared_write", "populate", "threads", "read_into", "pread"]
 DATA_MIB = 4
 LIMIT = 900  # seconds for one job; only to end what hangs
+WORKLOAD_BROKEN = "99"  # exit status of tests/live/live.h
+# Of a job's events: what may be told as lost where the kernel passes no program over.
+LOST_AT_MOST = 0.1
 
 
 class Wrong(Exception):
@@ -42,15 +45,17 @@ class Absent(Exception):
     """The kernel has not what the variant hooks to; the text says what."""
 
 
-class NoTime(Exception):
-    """The guest was too slow to run it."""
+class NotRun(Exception):
+    """The guest was too slow for it, or what the job takes for granted was not so."""
 
 
 class Results:
     """A job's files, and Faultline's words on its trace."""
 
-    def __init__(self, outcome, job, faultline):
+    def __init__(self, outcome, job, faultline, passed_over=False):
+        """`passed_over`: the kernel goes without a program while that is preempted."""
         self.outcome, self.job, self.faultline = outcome, job, faultline
+        self.passed_over = passed_over
 
     def text(self, name):
         return self.outcome.read(self.job, name)
@@ -61,7 +66,9 @@ class Results:
         if status == "125" and "does not exist in this kernel" in said:
             raise Absent(said.splitlines()[0].split(" is off: ")[-1])
         if not status:
-            raise NoTime("no time was left for it")
+            raise NotRun("no time was left for it")
+        if status == WORKLOAD_BROKEN:
+            raise NotRun(f"the workload could not do its work: {said}")
         equal(status, "0", f"exit status ({said})")
 
     def chosen(self, job):
@@ -130,9 +137,13 @@ def fetched(row):
                ) + (row.get("cache_fetched_bytes") or 0) + (row.get("cache_created_bytes") or 0)
 
 
-def nothing_lost(report):
-    lost = report["trace"]["lost"]
-    equal(lost["total"], 0, f"lost ({lost['by_layer']})")
+def told_losses(results, report):
+    """Events told to be lost. What is passed over depends on when the kernel preempts: then there
+    are bounds, but no equality."""
+    lost, events = report["trace"]["lost"], report["trace"]["events"]
+    check(results.passed_over or lost["total"] <= LOST_AT_MOST * events,
+          f"{lost['total']} of {events} events lost ({lost['by_layer']})")
+    return lost["total"]
 
 
 # --- judgements: each returns what to say when all is well ---
@@ -146,15 +157,13 @@ def judge_calls(results):
             if not op.startswith(("fcntl_", "ioctl_"))}
     count, errors = theirs.get("execve", (1, 0))
     theirs["execve"] = (count - 1, errors)
-    lost = report["trace"]["lost"]["by_layer"]["syscall"] or 0
     check(len(ours) > 30, f"only {len(ours)} kinds of calls")
-    if lost:
-        # Where a program is preempted others are passed over: what is missing is told to be lost.
+    if told_losses(results, report):
+        lost = report["trace"]["lost"]["by_layer"]["syscall"] or 0
         missing = [theirs.get(op, (0, 0))[0] - ours[op][0] for op in ours]
         check(min(missing) >= 0, f"more calls than strace counts: {missing}")
         check(sum(missing) <= lost, f"{sum(missing)} are missing, {lost} lost")
         return f"{sum(missing)} of strace's calls missing, {lost} told as lost"
-    nothing_lost(report)
     wrong = {op: (ours[op], theirs.get(op)) for op in ours if ours[op] != theirs.get(op)}
     check(not wrong, f"(count, errors), strace's: {wrong}")
     return f"{len(ours)} kinds of calls as strace counts them"
@@ -163,31 +172,40 @@ def judge_calls(results):
 def judge_mapper(results):
     """One recording of several processes, each of which brings in a file of its own."""
     report = results.report()
-    nothing_lost(report)
+    lost, missing = told_losses(results, report), 0
     modes = results.text("modes").split()
     for mode in modes:
         truth = results.account(f"account-{mode}")
+        if truth["resident_before"]:
+            raise NotRun(f"{mode}: {truth['resident_before']} pages were in memory before")
         row = file_row(report, f"/mnt/data-{mode}")
-        equal(truth["resident_before"], 0, f"{mode}: pages in memory before")
         resident = truth["resident"] * truth["page_bytes"]
-        equal(fetched(row), resident, f"{mode}: fetched bytes, mincore's")
         major = row["mmap"]["major"] if row["mmap"] else 0
+        if lost:
+            check(fetched(row) <= resident and major <= truth["major"],
+                  f"{mode}: {fetched(row)} bytes of {resident}, {major} faults of {truth['major']}")
+            missing += resident - fetched(row)
+            continue
+        equal(fetched(row), resident, f"{mode}: fetched bytes, mincore's")
         equal(major, truth["major"], f"{mode}: major faults, rusage's")
-    return f"{len(modes)} ways as mincore and rusage"
+    told = f", {missing} bytes missing, {lost} events told as lost" if lost else ""
+    return f"{len(modes)} ways as mincore and rusage{told}"
 
 
 def judge_processes(results):
     report, readers = results.report(), results.account()
-    nothing_lost(report)
+    lost = told_losses(results, report)
     listed = {row["pid"] for row in report["processes"]}
     for number, (way, pid) in enumerate(sorted(readers.items())):
-        row = file_row(report, f"/mnt/readers/{way}")
-        equal(row["read"]["bytes"], 10000 + 1000 * number, f"bytes read by {way}")
-        check(pid in listed, f"process {pid} ({way}) is not listed")
+        if not lost:
+            row = file_row(report, f"/mnt/readers/{way}")
+            equal(row["read"]["bytes"], 10000 + 1000 * number, f"bytes read by {way}")
+        check(lost or pid in listed, f"process {pid} ({way}) is not listed")
     short = [row for row in report["processes"] if row["comm"] == "true"]
-    equal(len(short), 20, "short processes")
-    equal({row["exit_code"] for row in short}, {0}, "exit codes of short processes")
-    return f"{len(listed)} processes, each once"
+    check(len(short) + lost >= 20 >= len(short), f"{len(short)} short processes, {lost} lost")
+    codes = {row["exit_code"] for row in short} - ({None} if lost else set())
+    equal(codes, {0}, "exit codes of short processes")
+    return f"{len(listed)} processes, each once{f', {lost} events told as lost' * bool(lost)}"
 
 
 def judge_spans(results):

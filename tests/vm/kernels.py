@@ -2,16 +2,19 @@
 """Debian's kernels: found, fetched, unpacked, and kept. Lists of packages and cache are of their
 own; the mirror is that of this machine's package sources. Knows nothing of virtual machines."""
 import glob
+import http.client
 import os
 import re
 import subprocess
+import time
 import urllib.request
 
 import relocations
 
 SUITES = ("bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports")
 FALLBACK_MIRROR = "http://deb.debian.org/debian"
-LIMIT = 600  # seconds for one call of apt
+LIMIT = 600  # seconds for one call of apt, or one package
+SILENCE = 30  # seconds in which a mirror says nothing
 
 
 class Unavailable(Exception):
@@ -37,11 +40,19 @@ def mirror():
 class Packages:
     """Debian's packages of one architecture, below a directory."""
 
-    def __init__(self, top, architecture):
+    def __init__(self, top, architecture, until=None):
+        """`until`: when, by time.monotonic(), whatever is not there counts as unavailable."""
         self.top = os.path.join(os.path.abspath(top), architecture)
         self.architecture = architecture
         self.url = mirror()
+        self.until = until
         self.names = None
+
+    def seconds_left(self):
+        left = LIMIT if self.until is None else min(LIMIT, self.until - time.monotonic())
+        if left <= 0:
+            raise Unavailable("no time is left to fetch it")
+        return left
 
     def apt(self, tool, *arguments):
         lists, cache = os.path.join(self.top, "lists"), os.path.join(self.top, "cache")
@@ -53,6 +64,7 @@ class Packages:
             "APT::Architecture": self.architecture,
             "APT::Architectures": self.architecture,
             "Acquire::Retries": "3",
+            "Acquire::http::Timeout": str(SILENCE),
         }
         if os.geteuid() == 0:
             options["APT::Sandbox::User"] = "root"
@@ -68,7 +80,7 @@ class Packages:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=LIMIT,
+            timeout=self.seconds_left(),
         )
 
     def all_names(self):
@@ -105,8 +117,7 @@ class Packages:
         found = set()
         for source in (f"linux-signed-{self.architecture}", "linux"):
             try:
-                page = urllib.request.urlopen(f"{self.url}/pool/main/l/{source}/", timeout=60)
-                text = page.read().decode(errors="replace")
+                text = self.read(f"{self.url}/pool/main/l/{source}/").decode(errors="replace")
             except OSError:
                 continue
             for name in re.findall(r'href="([^"/]+\.deb)"', text):
@@ -118,9 +129,26 @@ class Packages:
         _, source, name = max(found)
         path = os.path.join(self.top, name)
         if not os.path.exists(path):
-            urllib.request.urlretrieve(f"{self.url}/pool/main/l/{source}/{name}", f"{path}.part")
+            with open(f"{path}.part", "wb") as file:
+                file.write(self.read(f"{self.url}/pool/main/l/{source}/{name}"))
             os.rename(f"{path}.part", path)
         return path
+
+    def read(self, url):
+        """What a URL holds, all of it, in the time that is left."""
+        self.seconds_left()
+        text = b""
+        try:
+            with urllib.request.urlopen(url, timeout=SILENCE) as page:
+                while part := page.read(1 << 20):
+                    text += part
+                    self.seconds_left()
+                length = int(page.headers.get("Content-Length", len(text)))
+        except http.client.HTTPException as error:
+            raise Unavailable(f"{url}: {error}") from error
+        if len(text) != length:
+            raise Unavailable(f"{url}: {len(text)} of {length} bytes came")
+        return text
 
     def unpack(self, files, directory):
         """Unpacks packages once; `directory` is below the cache."""

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""How the guests' jobs are judged: what is wrong fails, what could not be run or had is skipped and
+said to be, and where events were told as lost there are bounds. Boots nothing."""
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+import types
+import unittest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(TOP, "tests/vm"))
+sys.dont_write_bytecode = True
+
+import jobs
+import kernels
+import run
+
+MAPPED = {"resident_before": 0, "resident": 10, "page_bytes": 4096, "major": 3}
+
+
+class Played(jobs.Results):
+    """A job's results of our own making."""
+
+    def __init__(self, files, report=None, passed_over=False):
+        super().__init__(None, "a-job", None, passed_over)
+        self.files, self.played = {"status": "0\n", **files}, report
+
+    def text(self, name):
+        return self.files.get(name)
+
+    def report(self, trace="trace.flt"):
+        return self.played
+
+
+def mapped(fetched=40960, major=3, lost=0, events=1000, **truth):
+    """What a job of one mapping left, and Faultline's report on it."""
+    files = {"modes": "random", "account-random": json.dumps({**MAPPED, **truth})}
+    row = {"path": "/mnt/data-random", "read": None, "write": None,
+           "mmap": {"fetched_bytes": fetched, "created_bytes": 0, "major": major}}
+    return files, {"trace": {"events": events, "lost": {"total": lost, "by_layer": {}}},
+                   "files": [row]}
+
+
+class Judging(unittest.TestCase):
+    def verdict(self, judge, results):
+        """passed, failed, absent or late, and the line that tells it."""
+        table, out = run.Table(), io.StringIO()
+        with contextlib.redirect_stdout(out):
+            table.judge("6.1", jobs.Job("fault", "tp", "mapped", "", judge), results)
+        counted = [kind for kind in ("passed", "failed", "absent", "late") if getattr(table, kind)]
+        self.assertEqual(len(counted), 1)
+        return counted[0], out.getvalue()
+
+    def expect(self, kind, text, judge, *results, **options):
+        found, line = self.verdict(judge, Played(*results, **options))
+        self.assertEqual(found, kind, line)
+        self.assertIn(text, line)
+
+    def test_mapped(self):
+        self.expect("passed", "ok: 1 ways", jobs.judge_mapper, *mapped())
+        self.expect("failed", "FAIL: random: fetched", jobs.judge_mapper, *mapped(fetched=36864))
+        self.expect("failed", "FAIL: random: fetched", jobs.judge_mapper, *mapped(fetched=45056))
+        self.expect("failed", "FAIL: random: major", jobs.judge_mapper, *mapped(major=2))
+        self.expect("late", "skipped: ", jobs.judge_mapper, *mapped(resident_before=1))
+
+    def test_what_is_told_as_lost_may_be_missing(self):
+        less, more = mapped(fetched=36864, lost=5), mapped(fetched=45056, lost=5)
+        self.expect("passed", "4096 bytes missing, 5 events", jobs.judge_mapper, *less)
+        self.expect("failed", "FAIL", jobs.judge_mapper, *more)
+        most = mapped(fetched=0, major=0, lost=500)
+        self.expect("failed", "FAIL: 500 of 1000", jobs.judge_mapper, *most)
+        self.expect("passed", "ok", jobs.judge_mapper, *most, passed_over=True)
+
+    def test_what_was_not_run_is_no_verdict(self):
+        files, report = mapped()
+        self.expect("late", "skipped: no time", jobs.judge_mapper, {**files, "status": None}, report)
+        broken = {**files, "status": "99\n", "stderr": "mapper.c: not so"}
+        self.expect("late", "not so", jobs.judge_mapper, broken, report)
+        self.expect("failed", "exit status", jobs.judge_mapper, {**files, "status": "137"}, report)
+        self.expect("failed", "exit status", jobs.judge_mapper, {**files, "status": "125"}, report)
+        absent = {**files, "status": "125", "stderr": "x is off: y does not exist in this kernel"}
+        self.expect("absent", "not here", jobs.judge_mapper, absent, report)
+
+    def test_what_cannot_be_read_is_wrong(self):
+        files, report = mapped()
+        del report["files"][0]["mmap"]["major"]
+        self.expect("failed", "FAIL: KeyError", jobs.judge_mapper, files, report)
+        self.expect("failed", "FAIL: TypeError", jobs.judge_mapper, files, None)
+
+
+class Guests(unittest.TestCase):
+    def run_version(self, error):
+        table, out = run.Table(), io.StringIO()
+
+        def fail(*_):
+            raise error
+
+        kept, run.run_kernel = run.run_kernel, fail
+        try:
+            with contextlib.redirect_stdout(out):
+                run.run_version("6.1", None, None, table)
+        finally:
+            run.run_kernel = kept
+        return table, out.getvalue()
+
+    def test_what_cannot_be_had_is_skipped(self):
+        for error in (kernels.Unavailable("no kernel"), FileNotFoundError("qemu is missing")):
+            table, text = self.run_version(error)
+            self.assertEqual((table.failed, table.skipped), (0, ["6.1"]))
+            self.assertIn(f"skipped: {error}", text)
+
+    def test_no_time_is_left(self):
+        with tempfile.TemporaryDirectory() as top:
+            packages = kernels.Packages(top, "amd64", until=0)
+            with self.assertRaisesRegex(kernels.Unavailable, "no time"):
+                packages.all_names()
+            with self.assertRaisesRegex(kernels.Unavailable, "no time"):
+                packages.from_pool("linux-image-.*")
+
+    def test_a_guest_that_does_not_end(self):
+        """Within a time it is skipped; without, it is wrong."""
+        outcome = types.SimpleNamespace(reason="the guest died", console="", top="",
+                                        remove=lambda: None, read=lambda *_: None)
+        kernel = types.SimpleNamespace(version="6.1")
+        kept = run.make_root, run.guest.boot
+        run.make_root = lambda *_: types.SimpleNamespace(remove=lambda: None)
+        run.guest.boot = lambda *_: outcome
+        try:
+            for within, expected in ((1000, (0, ["6.1"])), (None, (1, []))):
+                options = types.SimpleNamespace(
+                    only=None, within=within, seconds=100, arch="amd64", build="", places=[""],
+                    keep=False, faultline="", started=run.time.monotonic())
+                table = run.Table()
+                with contextlib.redirect_stdout(io.StringIO()):
+                    run.run_guest(kernel, "6.1", jobs.for_old_kernel(), options, table)
+                self.assertEqual((table.failed, table.skipped), expected)
+        finally:
+            run.make_root, run.guest.boot = kept
+
+
+if __name__ == "__main__":
+    unittest.main()
