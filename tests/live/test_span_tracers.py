@@ -139,7 +139,50 @@ print(os.listdir("/proc/self/fd"), faultline.enabled())"""
             self.assertNotIn("nanosleep", file.read())
 
 
+def listener_of(tracer):
+    """The process of a tracer that looks into what programs map; None if there is none yet."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        if name == "faultline-spans" and int(rest.split()[1]) == tracer:
+            return int(pid)
+    return None
+
+
 class Harm(unittest.TestCase):
+    def test_ended_unseen(self):
+        """Programs that have ended before anyone came to look whether they mark spans: counted, and
+        that there were no spans is not said."""
+        directory = machine().new_dir()
+        fifos = [f"{directory}/go", f"{directory}/on"]
+        for fifo in fifos:
+            os.mkfifo(fifo)
+        script = 'read go <"$0"; /bin/true; /bin/true; /bin/true; : >"$1.done"; read on <"$1"'
+        job = machine().start(
+            [machine().faultline, "run", "-o", f"{directory}/trace.flt", "--", "sh", "-c", script]
+            + fifos,
+            stderr=subprocess.DEVNULL,
+        )
+        self.assertTrue(harness.wait_until(lambda: listener_of(job.pid)))
+        listener = listener_of(job.pid)
+        with open(fifos[0], "w") as fifo:  # once the command runs
+            os.kill(listener, signal.SIGSTOP)
+            fifo.write("go\n")
+        self.assertTrue(harness.wait_until(lambda: os.path.exists(f"{fifos[1]}.done")))
+        os.kill(listener, signal.SIGCONT)
+        with open(fifos[1], "w") as fifo:
+            fifo.write("on\n")
+        self.assertEqual(job.wait(), 0)
+        report = harness.report_of(f"{directory}/trace.flt")
+        # Looks at one of them may wait at the end, and then count each.
+        self.assertGreaterEqual(report["trace"]["notes"]["programs_ended_unseen"], 3)
+        self.assertEqual(report["trace"]["lost"]["total"], 0)
+        said = harness.faultline("report", "--table", "levels", f"{directory}/trace.flt").stdout
+        self.assertIn(b"programs ended before it was seen whether they", said)
+
     def test_many_files(self):
         """Copies of the library beyond those that are listened to: told, counted, and survived."""
         directory = machine().new_dir()

@@ -484,6 +484,8 @@ static void test_incomplete(void **state)
 	report = made_report(&made.reader, 1);
 	assert_false(ask(report, "trace", 0, "complete")->flag);
 	assert_int_equal(ask(report, "trace", 0, "incomplete_reason")->type, CELL_TEXT);
+	check_null(report, "trace", 0, "notes.faults_untimed");
+	check_null(report, "totals", 0, "async.io_uring");
 	check_null(report, "trace", 0, "lost.total");
 	check_null(report, "trace", 0, "lost.by_layer.syscall");
 	check_null(report, "trace", 0, "exit_code");
@@ -587,7 +589,9 @@ static const char *caveat(struct report *report, const char *id)
 static void test_notes(void **state)
 {
 	static const struct trace_note notes[] = { { "children_not_followed", 2 },
-						   { "faults_untimed", 7 } };
+						   { "faults_untimed", 7 },
+						   { "of_a_later_version", 4 },
+						   { "no name", 5 } };
 	struct made_trace made;
 	struct report *report;
 
@@ -595,12 +599,17 @@ static void test_notes(void **state)
 	made.operations[M_UNKNOWN] =
 		(struct trace_operation_total) { .count = 3, .thread_time_ns = 30 };
 	made.totals.notes = notes;
-	made.totals.note_count = 2;
+	made.totals.note_count = sizeof(notes) / sizeof(notes[0]);
 	made_finish(&made, 50, 1050);
 	report = made_report(&made.reader, 1);
 	assert_non_null(strstr(caveat(report, "unfollowed"), "2 children"));
 	assert_non_null(strstr(caveat(report, "faults"), "7 faults have no duration"));
 	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on no known mapping"));
+	CHECK(report, "trace", 0, "notes.children_not_followed", 2);
+	CHECK(report, "trace", 0, "notes.faults_untimed", 7);
+	CHECK(report, "trace", 0, "notes.programs_ended_unseen", 0);
+	CHECK(report, "trace", 0, "notes.of_a_later_version", 4);
+	assert_true(table_find_column(report_table(report, "trace"), "notes.no name") < 0);
 	CHECK(report, "totals", 0, "unknown_faults.count", 3);
 	CHECK(report, "totals", 0, "unknown_faults.time_ns", 30);
 	CHECK(report, "totals", 0, "anonymous_faults.count", 0);

@@ -211,23 +211,9 @@ static void say_undecoded(struct text *text, const struct measured *measured)
 	}
 }
 
-static uint64_t count_notes(const struct job *job, const char *name)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < job->trace_count; i++) {
-		const struct trace_totals *totals = job->traces[i].totals;
-
-		for (size_t j = 0; totals && j < totals->note_count; j++)
-			if (!strcmp(totals->notes[j].name, name))
-				count += totals->notes[j].count;
-	}
-	return count;
-}
-
 static void say_unfollowed(struct text *text, const struct measured *measured)
 {
-	uint64_t children = count_notes(measured->job, "children_not_followed");
+	uint64_t children = job_count_notes(measured->job, TRACE_NOTE_UNFOLLOWED);
 	char count[UNITS_TEXT];
 
 	if (children)
@@ -239,7 +225,7 @@ static void say_unfollowed(struct text *text, const struct measured *measured)
 static void say_faults(struct text *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
-	uint64_t untimed = count_notes(job, "faults_untimed"), unknown = 0;
+	uint64_t untimed = job_count_notes(job, TRACE_NOTE_UNTIMED), unknown = 0;
 	char count[UNITS_TEXT];
 
 	for (size_t i = 0; i < job->operation_count && job->complete; i++)

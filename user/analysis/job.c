@@ -302,6 +302,20 @@ void job_count_unseen(struct job *job)
 	}
 }
 
+uint64_t job_count_notes(const struct job *job, const char *name)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		for (size_t j = 0; totals && j < totals->note_count; j++)
+			if (!strcmp(totals->notes[j].name, name))
+				count = clock_add(count, totals->notes[j].count);
+	}
+	return count;
+}
+
 void job_error(const struct job *job, uint32_t trace, struct trace_error *error)
 {
 	char text[sizeof(error->text)];

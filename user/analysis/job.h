@@ -96,6 +96,9 @@ size_t job_rows_most(const struct job *job, size_t columns);
 /* Sets `seen` and `unseen` of the operations, once all events have been read. */
 void job_count_unseen(struct job *job);
 
+/* Sum of a note (header.h) of all traces; those without an end have none. */
+uint64_t job_count_notes(const struct job *job, const char *name);
+
 /* Puts the name of a trace in front of what an error says. */
 void job_error(const struct job *job, uint32_t trace, struct trace_error *error);
 

@@ -93,6 +93,9 @@ static const char *why_none(const struct job *job)
 		return "no spans were recorded, but some were lost or may have been missed";
 	if (!job->complete)
 		return "no spans were recorded as far as the trace goes, which has no end";
+	if (job_count_notes(job, TRACE_NOTE_ENDED_UNSEEN))
+		return "no spans were recorded, but programs ended before it was seen whether they "
+		       "mark any";
 	return "the application marked no spans";
 }
 

@@ -12,7 +12,8 @@
 #include "analysis/map.h"
 
 #define LAYERS_MOST 64
-#define LAYER_NAME_MOST 32
+#define NOTES_MOST 32
+#define NAME_MOST 32 /* bytes of a name that becomes one of a column */
 
 /* A layer of any of the traces. Numbers of lost events are those of complete traces. */
 struct layer {
@@ -27,6 +28,8 @@ struct about {
 	const struct job *job;
 	struct layer layers[LAYERS_MOST];
 	size_t layer_count;
+	struct trace_note notes[NOTES_MOST]; /* counts of complete traces */
+	size_t note_count;
 	uint64_t rows; /* of incomplete traces: those that are there are all that is known of */
 	int64_t exit_code;
 	uint64_t start_ns, duration_ns, events, survivors, lost, unaccounted, processes, ranks;
@@ -42,7 +45,7 @@ static bool name_fits(const char *name)
 	size_t length =
 		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 
-	return length && length <= LAYER_NAME_MOST && !name[length];
+	return length && length <= NAME_MOST && !name[length];
 }
 
 static struct layer *layer_of(struct about *about, const char *name)
@@ -81,6 +84,55 @@ static void take_layers(struct about *about, const struct job_trace *trace)
 		if (layer)
 			layer->lost = clock_add(layer->lost, kind->lost);
 	}
+}
+
+/* --- notes --- */
+
+static void name_note(struct about *about, const char *name)
+{
+	for (size_t i = 0; i < about->note_count; i++)
+		if (!strcmp(about->notes[i].name, name))
+			return;
+	if (about->note_count == NOTES_MOST || !name_fits(name))
+		return;
+	about->notes[about->note_count++].name = name;
+}
+
+/* Those that are known, and what else a trace has: none of one is 0, but where the end is missing
+ * that would tell. */
+static void take_notes(struct about *about)
+{
+	static const char *const known[] = { TRACE_NOTE_UNFOLLOWED, TRACE_NOTE_UNTIMED,
+					     TRACE_NOTE_ENDED_UNSEEN };
+	const struct job *job = about->job;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		name_note(about, known[i]);
+	for (size_t i = 0; i < job->trace_count; i++)
+		for (size_t j = 0; job->traces[i].totals && j < job->traces[i].totals->note_count;
+		     j++)
+			name_note(about, job->traces[i].totals->notes[j].name);
+	for (size_t i = 0; i < about->note_count; i++)
+		about->notes[i].count =
+			job->complete ? job_count_notes(job, about->notes[i].name) : TABLE_NO_UINT;
+}
+
+static int add_note_column(struct table *table, const struct about *about, size_t number)
+{
+	size_t base = offsetof(struct about, notes) + number * sizeof(struct trace_note);
+	char name[NAME_MOST + sizeof("notes.")];
+	const struct table_column column = {
+		name,
+		NULL,
+		UNIT_COUNT,
+		"what of this the kernel side could not see",
+		table_get_uint,
+		base + offsetof(struct trace_note, count),
+		0,
+	};
+
+	snprintf(name, sizeof(name), "notes.%s", about->notes[number].name);
+	return table_add_column(table, &column);
 }
 
 /* --- texts --- */
@@ -524,6 +576,9 @@ static int fill(void *state, struct table *table)
 
 	for (size_t i = 0; i < about->layer_count && !status; i++)
 		status = add_layer_columns(table, about, i);
+	take_notes(about);
+	for (size_t i = 0; i < about->note_count && !status; i++)
+		status = add_note_column(table, about, i);
 	tell_limits(about);
 	if (!status)
 		status = count_processes(about);

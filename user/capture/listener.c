@@ -38,6 +38,7 @@ struct state {
 	struct uprobes uprobes;
 	struct marker_files *files;
 	struct marker_programs *programs;
+	struct marker_programs *unseen; /* those that had gone, or had unmapped the file */
 	struct asker askers[ASKERS_MAX];
 	size_t asker_count;
 };
@@ -138,6 +139,8 @@ static void take_looks(struct state *state)
 	for (size_t i = 0; i < count; i++) {
 		int fd = open_looked_at(&looks[i]);
 
+		if (fd == -ENOENT || fd == -ESRCH)
+			marker_programs_set(state->unseen, looks[i].pid, 0, PROGRAM_LATE);
 		if (fd < 0)
 			continue; /* it has gone, or is no regular file */
 		looks[opened] = looks[i];
@@ -148,6 +151,7 @@ static void take_looks(struct state *state)
 		look_at(state, &looks[i], fds[i]);
 		close(fds[i]);
 	}
+	state->listener->news->taken += count;
 }
 
 /* --- what programs ask --- */
@@ -319,7 +323,8 @@ void listener_run(const struct listener *listener)
 					    .multi = markers.multi };
 	state->files = marker_files_make(&state->uprobes);
 	state->programs = marker_programs_make(&listener->news->unheard);
-	if (!state->files || !state->programs)
+	state->unseen = marker_programs_make(&listener->news->unseen);
+	if (!state->files || !state->programs || !state->unseen)
 		_exit(1);
 	attach_expected(state);
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* now: a change of user would have cleared it */

@@ -21,6 +21,8 @@ struct listener_look {
 /* Memory that the tracer shares with it. */
 struct listener_news {
 	_Atomic uint64_t unheard; /* programs whose spans may be missing, see marker_programs.h */
+	_Atomic uint64_t taken;	  /* looks that are done with */
+	_Atomic uint64_t unseen;  /* programs that ended before they could be looked at */
 	_Atomic uint64_t refused_files; /* with markers that are not attached to */
 	_Atomic int refused_status;	/* why the first was not; set last */
 	char refused_path[256];

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/child.h"
@@ -32,11 +33,13 @@
 #define LOOKS_BYTES (1u << 20) /* of the pipe: looks that wait */
 #define BACKLOG 4096	       /* programs that connect at once */
 #define READY_MS 10000
+#define LAST_LOOKS_MS 20 /* at the end, for what was told last */
 
 struct markers {
 	struct listener_news *news;
 	pid_t pid;
 	int looks, ready;
+	uint64_t told;	 /* looks */
 	uint64_t untold; /* looks that found no room */
 	bool stopped, died;
 	char address[TRACER_NAME_BYTES + 32];
@@ -266,6 +269,8 @@ void markers_look(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
 		return; /* the rest of a run that is over: there is nobody left to look at */
 	if (write(markers->looks, &look, sizeof(look)) != sizeof(look))
 		markers->untold++;
+	else
+		markers->told++;
 }
 
 /* --- its end --- */
@@ -288,6 +293,20 @@ static void say_troubles(const struct markers *markers)
 			    (unsigned long long)markers_unheard(markers));
 }
 
+/* Looks that it has not come to. */
+static uint64_t waiting(const struct markers *markers)
+{
+	return markers->told - atomic_load(&markers->news->taken);
+}
+
+static void await_last_looks(const struct markers *markers)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (int ms = 0; ms < LAST_LOOKS_MS && waiting(markers) && !markers->died; ms++)
+		nanosleep(&pause, NULL);
+}
+
 void markers_stop(struct markers *markers)
 {
 	if (!markers || markers->stopped || markers->pid <= 0)
@@ -296,12 +315,18 @@ void markers_stop(struct markers *markers)
 	markers->stopped = true;
 	close(markers->looks);
 	markers->looks = -1;
+	await_last_looks(markers);
 	say_troubles(markers);
 }
 
 uint64_t markers_unheard(const struct markers *markers)
 {
 	return markers ? atomic_load(&markers->news->unheard) + markers->untold + markers->died : 0;
+}
+
+uint64_t markers_unseen(const struct markers *markers)
+{
+	return markers ? atomic_load(&markers->news->unseen) + waiting(markers) : 0;
 }
 
 void markers_close(struct markers *markers)

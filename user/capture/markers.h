@@ -38,6 +38,9 @@ void markers_stop(struct markers *markers);
 /* Programs that may have marked spans while nobody listened to them; 0 for NULL. */
 uint64_t markers_unheard(const struct markers *markers);
 
+/* Programs that had ended before they could be looked at: whether they mark spans is not known. */
+uint64_t markers_unseen(const struct markers *markers);
+
 void markers_close(struct markers *markers); /* NULL is fine */
 
 #endif

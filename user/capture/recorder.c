@@ -125,7 +125,7 @@ struct counts {
 	struct op_total operations[OP_TABLE_SIZE];
 	struct kind_total kinds[EVENT_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
-	struct trace_note trace_notes[NOTE_COUNT];
+	struct trace_note trace_notes[NOTE_COUNT + 1];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 1];
 };
@@ -164,14 +164,15 @@ static uint64_t unbegun_spans(const struct recorder *recorder, uint64_t lost)
 }
 
 /* What goes into the trace of what the kernel side could not see. */
-static size_t fill_notes(struct counts *counts)
+static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 {
+	const uint64_t unseen = markers_unseen(recorder->markers);
 	static const struct {
 		unsigned int number;
 		const char *name;
 	} known[] = {
-		{ NOTE_UNFOLLOWED, "children_not_followed" },
-		{ NOTE_FAULT_UNTIMED, "faults_untimed" },
+		{ NOTE_UNFOLLOWED, TRACE_NOTE_UNFOLLOWED },
+		{ NOTE_FAULT_UNTIMED, TRACE_NOTE_UNTIMED },
 	};
 	size_t n = 0;
 
@@ -180,6 +181,8 @@ static size_t fill_notes(struct counts *counts)
 			counts->trace_notes[n++] =
 				(struct trace_note) { known[i].name,
 						      counts->notes[known[i].number] };
+	if (unseen)
+		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_ENDED_UNSEEN, unseen };
 	return n;
 }
 
@@ -244,7 +247,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 	totals->kinds = counts->kind_totals;
 	totals->kind_count = n;
 	totals->notes = counts->trace_notes;
-	totals->note_count = fill_notes(counts);
+	totals->note_count = fill_notes(recorder, counts);
 }
 
 /* Everything that the kernel counted and did not lose has come. */

@@ -95,7 +95,11 @@ struct trace_kind_total {
 	uint64_t events, written, lost;
 };
 
-/* What could not be seen, by name: "children_not_followed", "faults_untimed". */
+/* What could not be seen, by name. */
+#define TRACE_NOTE_UNFOLLOWED "children_not_followed"
+#define TRACE_NOTE_UNTIMED "faults_untimed" /* neither start nor end was seen, or one of them */
+#define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen" /* whether they mark spans is not known */
+
 struct trace_note {
 	const char *name;
 	uint64_t count;
