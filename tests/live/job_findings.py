@@ -183,7 +183,7 @@ class Job:
     def short_reads(self):
         fd = self.open("small")
         for _ in range(20000):
-            os.pread(fd, 4096 if self.bad else 100, SMALL - 100)
+            os.pread(fd, 4096, SMALL if self.bad else SMALL - 100)
 
     # --- the trace itself
 

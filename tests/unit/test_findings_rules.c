@@ -208,9 +208,8 @@ static void failed_calls(struct made_trace *made, bool sound)
 
 static void short_reads(struct made_trace *made, bool sound)
 {
-	add_file(made, 1, MIB, "/data/a");
-	CALLS(made, 100, .count = 2000, .op = M_READ, .bytes = 1000, .asked = sound ? 1000 : 4096,
-	      .dur = 5 * US);
+	add_file(made, 1, sound ? 1000 : MIB, "/data/a"); /* all of it, or a part */
+	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = 1000, .asked = 4096, .dur = 5 * US);
 }
 
 /* --- the trace itself --- */

@@ -178,12 +178,12 @@ const struct finding_rule finding_short_reads = {
 	.find = find_short_read,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLDS(short_read_thresholds),
-	.title = "reads get less than they ask for",
+	.title = "reads get nothing, or less than they ask for",
 	.says = "{count} reads got {bytes_each} each, on {files} files; {time_ns} in all",
-	.advice = "ask for what is there: know the sizes, read whole records, avoid reading to the "
-		  "end of file twice",
+	.advice = "ask for what is there: know the sizes, read whole records, do not read on at "
+		  "the end of a file",
 	.more = "faultline print --op read --file '*/{file}' TRACE",
-	.rule = "A short read is the end of a file, or a file system that gives less at a time. "
-		"Each "
-		"is followed by another call to find out.",
+	.rule = "Counted are reads that got nothing, as at the end of a file, and those that got "
+		"less although the file went on: its file system gives less at a time. A read to "
+		"the end of a file is none. Each is a call that another has to repeat.",
 };

@@ -111,6 +111,17 @@ static int add(struct habits *habits, enum habit habit, const struct event *even
 	return status;
 }
 
+/* A read to the end of its file gets what there is; only what comes after it gets nothing. */
+static bool is_short(const struct habits *habits, const struct event *event)
+{
+	if (event->bytes >= event->asked_bytes)
+		return false;
+	if (!event->bytes)
+		return true;
+	return event->file < habits->job->files.count && event->offset >= 0 &&
+	       event->offset + event->bytes < habits->job->files.files[event->file].size_bytes;
+}
+
 /* What an event is a case of; a mask of 1 << enum habit. */
 static unsigned int habits_of(const struct habits *habits, const struct event *event)
 {
@@ -132,7 +143,7 @@ static unsigned int habits_of(const struct habits *habits, const struct event *e
 	if (event->class == IO_WRITE && event->door == DOOR_SYSCALL &&
 	    event->bytes <= HABIT_SMALL_WRITE_BYTES)
 		found |= 1u << HABIT_SMALL_WRITE;
-	if (event->class == IO_READ && event->bytes && event->bytes < event->asked_bytes)
+	if (event->class == IO_READ && is_short(habits, event))
 		found |= 1u << HABIT_SHORT_READ;
 	return found;
 }

@@ -13,7 +13,7 @@ enum habit {
 	HABIT_FSYNC,	    /* fsync and its like */
 	HABIT_SMALL_DIRECT, /* direct reads and writes of less than 64 KiB */
 	HABIT_SMALL_WRITE,  /* buffered writes of at most 4 KiB */
-	HABIT_SHORT_READ,   /* reads that got less than they asked for, and more than nothing */
+	HABIT_SHORT_READ,   /* reads that got nothing, or less than they asked for in mid-file */
 	HABIT_FAILED,	    /* calls that failed, but for those that name a path */
 	HABIT_LOCK,	    /* calls that take locks of files */
 	HABITS,
