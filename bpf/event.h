@@ -29,6 +29,7 @@ enum event_kind {
 	EVENT_SPAN_END,
 	EVENT_INSTANT,
 	EVENT_CODE,
+	EVENT_THROTTLE,
 	EVENT_KIND_COUNT,
 };
 
@@ -85,6 +86,14 @@ struct event_pagecache {
 	__u32 fetched_pages;
 	__u32 created_pages;
 	__u32 op; /* in flight, on whose account they came; OP_NONE: on nobody's */
+};
+
+/* A task that writes is told to sleep, because too much waits to be written back. */
+struct event_throttle {
+	struct event_header header;
+	__u64 pause_ns;
+	__u32 file;
+	__u32 op; /* in flight: OP_FAULT or a call; OP_NONE: none that is recorded */
 };
 
 struct event_fork {
@@ -230,6 +239,7 @@ enum {
 	OP_UNKNOWN_FAULT,
 	OP_INDIRECT,
 	OP_DIRTIED,
+	OP_THROTTLED,
 	OP_FIRST_CALL,
 };
 #define OP_TABLE_SIZE 160
@@ -376,6 +386,7 @@ EVENT_SIZE(event_header, 24);
 EVENT_SIZE(event_syscall, 88);
 EVENT_SIZE(event_syscall_path, 104);
 EVENT_SIZE(event_pagecache, 48);
+EVENT_SIZE(event_throttle, 40);
 EVENT_SIZE(event_fork, 32);
 EVENT_SIZE(event_exec, 64);
 EVENT_SIZE(event_environ, 32);

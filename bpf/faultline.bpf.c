@@ -9,6 +9,7 @@
 #include "syscall.bpf.c"
 #include "fault.bpf.c"
 #include "pagecache.bpf.c"
+#include "writeback.bpf.c"
 #include "span.bpf.c"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

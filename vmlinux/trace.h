@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Records of classic tracepoints, as their `format` files in tracefs lay them out: the layout is
- * what user space relies on, so it is not relocated.
+ * what user space relies on, so it is not relocated, but where it differs between kernels.
  */
 #ifndef VMLINUX_TRACE_H
 #define VMLINUX_TRACE_H
@@ -32,5 +32,10 @@ struct trace_page_fault {
 	unsigned long instruction;
 	unsigned long error;
 };
+
+/* writeback:balance_dirty_pages, as far as it is used: the length of what stands before differs. */
+struct trace_event_raw_balance_dirty_pages {
+	long pause; /* ms; not above 0: none */
+} CORE_STRUCT;
 
 #endif

@@ -36,6 +36,7 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_STORES] = { IO_NONE, DOOR_NONE, 0, true, false },
 	[TRACE_UNDECODED] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_ASYNC] = { IO_NONE, DOOR_NONE, 0, false, false },
+	[TRACE_DELAY] = { IO_NONE, DOOR_NONE, 0, false, false },
 };
 
 #define CALL_COLUMNS                                                                               \
@@ -65,6 +66,8 @@ static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 			   1ull << SPAN_END_ID,
 	[TRACE_INSTANT] = 1ull << INSTANT_TIME | 1ull << INSTANT_PID | 1ull << INSTANT_TID |
 			  1ull << INSTANT_NAME | 1ull << INSTANT_CATEGORY,
+	[TRACE_THROTTLE] = 1ull << THROTTLE_TIME | 1ull << THROTTLE_PAUSE | 1ull << THROTTLE_PID |
+			   1ull << THROTTLE_TID | 1ull << THROTTLE_FILE,
 };
 
 uint64_t event_columns(enum trace_kind kind)
@@ -272,6 +275,32 @@ static int decode_pagecache(const struct event_chunk *chunk, struct event *event
 	return 0;
 }
 
+static int decode_throttles(const struct event_chunk *chunk, struct event *events, size_t *count)
+{
+	const uint64_t *const *columns = chunk->columns;
+	const struct job_trace *trace = trace_of(chunk);
+	struct trace_operation_total *seen = &trace->seen[trace->throttled];
+	int status = 0;
+
+	for (uint32_t i = 0; i < chunk->count && !status; i++) {
+		uint64_t pause_ns = columns[THROTTLE_PAUSE][i];
+
+		start_event(chunk, i, &events[i]);
+		events[i].end = clock_add(events[i].start, pause_ns);
+		events[i].file = find_file(chunk, columns[THROTTLE_FILE][i]);
+		events[i].thread = columns[THROTTLE_TID][i];
+		events[i].operation = trace->operations[trace->throttled];
+		events[i].flags = EVENT_THROTTLED;
+		seen->count++;
+		seen->thread_time_ns += pause_ns;
+		status = process_table_find(&chunk->job->processes, chunk->block->trace,
+					    columns[THROTTLE_PID][i], events[i].start,
+					    &events[i].process);
+	}
+	*count = chunk->count;
+	return status;
+}
+
 /* What a thread did or said at a moment. Columns 0 to 2 are those of time, pid and tid. */
 static int make_mark(const struct event_chunk *chunk, uint32_t i, uint32_t flags,
 		     struct event *event)
@@ -382,6 +411,7 @@ int event_decode(const struct event_chunk *chunk, struct event *events, size_t *
 		[TRACE_SPAN_BEGIN] = decode_span_begins,
 		[TRACE_SPAN_END] = decode_span_ends,
 		[TRACE_INSTANT] = decode_instants,
+		[TRACE_THROTTLE] = decode_throttles,
 	};
 
 	return decoders[chunk->block->kind](chunk, events, count);

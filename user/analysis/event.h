@@ -55,7 +55,8 @@ extern const char *const door_names[DOOR_COUNT + 1];
 #define EVENT_INSTANT (1u << 11)
 #define EVENT_PAGECACHE (1u << 12) /* fetched_bytes of a file, on no operation's account */
 #define EVENT_INDIRECT (1u << 13)  /* ... or on that of one whose own file it is not */
-#define EVENT_SUBMITS (1u << 14)   /* a call; its result is a number of operations it submitted */
+#define EVENT_SUBMITS (1u << 15)   /* a call; its result is a number of operations it submitted */
+#define EVENT_THROTTLED (1u << 16) /* the thread is told to sleep, for as long as it lasts */
 /* What changes which spans are open. */
 #define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
 
@@ -82,7 +83,8 @@ struct event {
 	uint32_t thread;    /* tid */
 	uint32_t file;	    /* number in the job's table, or FILE_NONE */
 	uint32_t major;	    /* major faults */
-	uint16_t operation; /* number in the job's list; of calls, faults and EVENT_PAGECACHE */
+	uint16_t operation; /* number in the job's list; of calls, faults, EVENT_PAGECACHE and
+			     * EVENT_THROTTLED */
 	uint8_t class;	    /* enum io_class */
 	uint8_t door;	    /* enum io_door */
 	uint32_t flags;	    /* EVENT_* */

@@ -61,7 +61,7 @@ static int add_implied(struct job *job, struct job_trace *trace, const struct tr
 }
 
 /* Those that a header need not name. */
-#define OPERATIONS_IMPLIED 4
+#define OPERATIONS_IMPLIED 5
 
 static int load_operations(struct job *job, struct job_trace *trace)
 {
@@ -69,6 +69,8 @@ static int load_operations(struct job *job, struct job_trace *trace)
 	static const struct trace_operation pagecache = { "pagecache", "pagecache", TRACE_CACHE };
 	static const struct trace_operation dirtied = { "fault", "dirtied", TRACE_STORES };
 	static const struct trace_operation indirect = { "pagecache", "indirect", TRACE_INDIRECT };
+	static const struct trace_operation throttled = { "pagecache", "balance_dirty_pages",
+							  TRACE_DELAY };
 	const struct trace_header *header = trace->header;
 	int status = 0;
 
@@ -89,6 +91,8 @@ static int load_operations(struct job *job, struct job_trace *trace)
 		status = add_implied(job, trace, &indirect, 2, &trace->indirect);
 	if (!status)
 		status = add_implied(job, trace, &dirtied, 3, &trace->dirtied);
+	if (!status)
+		status = add_implied(job, trace, &throttled, 4, &trace->throttled);
 	return status;
 }
 
@@ -147,9 +151,12 @@ static unsigned int layers_of(const struct trace_header *header)
 		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
 			if (header->layers[i].on && !strcmp(header->layers[i].name, names[j]))
 				layers |= 1u << j;
-	for (size_t i = 0; i < header->operation_count && layers & JOB_FAULT; i++)
-		if (header->operations[i].family == TRACE_STORES)
+	for (size_t i = 0; i < header->operation_count; i++) {
+		if (header->operations[i].family == TRACE_STORES && layers & JOB_FAULT)
 			layers |= JOB_DIRTIED;
+		if (header->operations[i].family == TRACE_DELAY && layers & JOB_PAGECACHE)
+			layers |= JOB_THROTTLED;
+	}
 	return layers;
 }
 

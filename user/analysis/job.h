@@ -21,6 +21,9 @@
 #define JOB_PAGECACHE (1u << 2) /* all `fetched_bytes`, of calls and faults too, come from it */
 #define JOB_SPAN (1u << 3)
 #define JOB_DIRTIED (1u << 4) /* what stores through mappings dirtied: of the layer of faults */
+#define JOB_THROTTLED                                                                              \
+	(1u << 5) /* how long writers were told to sleep: of that of the page cache                \
+		   */
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 
@@ -48,8 +51,8 @@ struct job_trace {
 	uint32_t host;			    /* the same for traces of one boot */
 	uint16_t *operations;		    /* number in the header -> number in the job */
 	struct trace_operation_total *seen; /* of the rows, by number in the header */
-	uint16_t fault, pagecache, indirect,
-		dirtied;	   /* what rows without an `op` column are; as `seen` */
+	uint16_t fault, pagecache, indirect, dirtied,
+		throttled;	   /* what rows without an `op` column are; as `seen` */
 	uint64_t start_ns, end_ns; /* on the job's clock */
 };
 

@@ -181,7 +181,8 @@ static size_t make_lines(const struct job *job, struct line *lines)
 		const struct trace_operation_total *seen = &operation->seen;
 		const struct trace_operation_total *unseen = &operation->unseen;
 
-		if (!(seen->count + unseen->count))
+		/* Pauses are part of the calls and faults that they happen in. */
+		if (!(seen->count + unseen->count) || operation->family == TRACE_DELAY)
 			continue;
 		lines[count++] = (struct line) {
 			.number = i,

@@ -26,6 +26,7 @@ struct totals {
 	struct tally tallies[MEASURES]; /* at the end, lost events included */
 	struct trace_operation_total memory[MEMORY_FAULTS];
 	struct trace_operation_total pages[TOTALS_PAGES];
+	struct trace_operation_total throttled;
 };
 
 #define ALL_COLUMNS (~0u)
@@ -85,6 +86,17 @@ static const struct {
 			      { "indirect", "indirect", JOB_PAGECACHE,
 				TABLE_COLUMNS(page_fields) } },
 };
+
+/* Within the time of the calls and faults that it happened in. */
+static const struct table_column throttled_fields[] = {
+	{ "pauses", "pauses", UNIT_COUNT, "times that a thread that writes was told to sleep",
+	  SUM_OF_OPERATION(count), 0 },
+	{ "pause_ns", "thread time", UNIT_NS,
+	  "for how long, summed over threads: too much waited to be written back",
+	  SUM_OF_OPERATION(thread_time_ns), 0 },
+};
+static const struct table_group throttled_group = { "throttled", "throttled", JOB_THROTTLED,
+						    TABLE_COLUMNS(throttled_fields) };
 
 static const struct table_column async_fields[] = {
 	{ "submissions_not_traced", "submissions, not traced", UNIT_COUNT,
@@ -235,6 +247,19 @@ static void add_pages(struct totals *totals)
 	}
 }
 
+static void add_throttled(struct totals *totals)
+{
+	for (size_t i = 0; i < totals->job->operation_count; i++) {
+		const struct operation *operation = &totals->job->operations[i];
+
+		if (operation->family != TRACE_DELAY)
+			continue;
+		totals->throttled.count += operation->seen.count + operation->unseen.count;
+		totals->throttled.thread_time_ns +=
+			operation->seen.thread_time_ns + operation->unseen.thread_time_ns;
+	}
+}
+
 static int fill(void *state, struct table *table)
 {
 	struct totals *totals = state;
@@ -242,6 +267,7 @@ static int fill(void *state, struct table *table)
 
 	sum_up(totals);
 	add_pages(totals);
+	add_throttled(totals);
 	add_submissions(totals);
 	tell_submissions(totals);
 	table->recorded = totals->job->layers;
@@ -253,6 +279,9 @@ static int fill(void *state, struct table *table)
 		status = table_add_group(table, &page_groups[i].group,
 					 offsetof(struct totals, pages) +
 						 i * sizeof(struct trace_operation_total));
+	if (!status)
+		status = table_add_group(table, &throttled_group,
+					 offsetof(struct totals, throttled));
 	for (size_t i = 0; i < MEMORY_FAULTS && !status; i++)
 		status = add_memory_fault_columns(table, totals, i);
 	if (!status)

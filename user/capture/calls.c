@@ -171,6 +171,7 @@ static struct trace_operation operations[OP_FIRST_CALL + CALL_COUNT] = {
 	[OP_SHMEM_FAULT] = { "fault", "shmem_fault", TRACE_ANONFAULT },
 	[OP_UNKNOWN_FAULT] = { "fault", "unknown_fault", TRACE_ANONFAULT },
 	[OP_DIRTIED] = { "fault", "dirtied", TRACE_STORES },
+	[OP_THROTTLED] = { "pagecache", "balance_dirty_pages", TRACE_DELAY },
 	[OP_INDIRECT] = { "pagecache", "indirect", TRACE_INDIRECT },
 	[OP_PAGECACHE] = { "pagecache", "add_to_page_cache", TRACE_CACHE },
 };

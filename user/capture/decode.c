@@ -108,6 +108,16 @@ static void take_pagecache(struct decoder *decoder, unsigned int ring, const voi
 	trace_writer_append(decoder->writer, TRACE_PAGECACHE, ring, row);
 }
 
+static void take_throttle(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_throttle *event = record;
+	uint64_t row[THROTTLE_COLUMNS];
+
+	TRACE_COLUMNS_THROTTLE(COPY)
+	row[THROTTLE_CALL] = event->op ? event->op + 1 : 0;
+	trace_writer_append(decoder->writer, TRACE_THROTTLE, ring, row);
+}
+
 static void take_fork(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_fork *event = record;
@@ -414,6 +424,8 @@ static const struct {
 	[EVENT_CODE] = { "code", "span", TRACE_KIND_COUNT, sizeof(struct event_code), take_code },
 	[EVENT_INSTANT] = { "instant", "span", TRACE_INSTANT, sizeof(struct event_span),
 			    take_instant, span_bytes },
+	[EVENT_THROTTLE] = { "throttle", "pagecache", TRACE_THROTTLE, sizeof(struct event_throttle),
+			     take_throttle },
 };
 
 void decoder_take(void *context, unsigned int ring, const void *record, size_t size)

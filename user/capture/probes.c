@@ -127,6 +127,12 @@ const struct part parts[] = {
 					      "mm_filemap_add_to_page_cache" } } } },
 	},
 	{
+		.layer = LAYER_PAGECACHE,
+		.without = "how long writers are made to wait for writeback is not known",
+		.variants = { { "tp", .probes = { { "fl_throttled", HOOK_TP,
+						    "writeback/balance_dirty_pages" } } } },
+	},
+	{
 		.layer = LAYER_SPAN,
 		.required = true,
 		.variants = { { "usdt", .probes = { { "fl_marker", HOOK_USDT, "faultline:*" } } } },

@@ -31,7 +31,8 @@ static const struct option_row rows[] = {
 	{ 0, "format", "text|json", OPTION_CHOICE, FIELD(format),
 	  "How to print an event: for people (default), or as one JSON object a line." },
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
-	  "Only events of this layer, or of this kind: task, syscall, fault, pagecache, span, "
+	  "Only events of this layer, or of this kind: task, syscall, fault, pagecache, throttle, "
+	  "span, "
 	  "file, "
 	  "fork, exec, exit." },
 	FILTER_OPTIONS(FIELD(filter)),

@@ -221,6 +221,8 @@ static int open_writer(struct run *run)
 	header.layer_count = LAYER_COUNT;
 	if (!probes_chosen(session_choice(run->session), "fl_dirtied"))
 		calls_leave_out(OP_DIRTIED);
+	if (!probes_chosen(session_choice(run->session), "fl_throttled"))
+		calls_leave_out(OP_THROTTLED);
 	header.operations = calls_operations(&header.operation_count);
 	err = trace_writer_open(&run->writer, run->fd, &header, &options);
 	limits_close(limits);

@@ -176,6 +176,16 @@ static int write_pagecache(struct chrome_rows *rows, const struct drawn_row *row
 	return 0;
 }
 
+static int write_throttle(struct chrome_rows *rows, const struct drawn_row *row)
+{
+	struct chrome_args args = begin_plain(rows, row, "t");
+
+	add_path(&args, "file", row->resolved.path);
+	chrome_add_uint(&args, "pause_ns", row->resolved.values[THROTTLE_PAUSE]);
+	end_moment(&args);
+	return 0;
+}
+
 static int write_fork(struct chrome_rows *rows, const struct drawn_row *row)
 {
 	struct chrome_args args = begin_plain(rows, row, "t");
@@ -271,6 +281,7 @@ static const struct row_rule rules[TRACE_KIND_COUNT] = {
 	[TRACE_EXEC] = { write_exec, EXEC_PID, EXEC_TID },
 	[TRACE_EXIT] = { write_exit, EXIT_PID, EXIT_TID },
 	[TRACE_INSTANT] = { write_instant, INSTANT_PID, INSTANT_TID },
+	[TRACE_THROTTLE] = { write_throttle, THROTTLE_PID, THROTTLE_TID },
 };
 
 uint64_t chrome_row_kinds(void)

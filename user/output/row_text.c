@@ -152,9 +152,10 @@ static const struct {
 } shows[] = {
 	{ "dts", show_nothing }, /* the line begins with it, as with pid and tid */
 	{ "pid", show_nothing },	 { "tid", show_nothing },
-	{ "dur", show_nothing },  /* the line ends with it */
-	{ "op", show_nothing },	  /* the event's name */
-	{ "file", show_nothing }, /* shown by their paths */
+	{ "dur", show_nothing },   /* the line ends with it ... */
+	{ "pause", show_nothing }, /* ... or with this */
+	{ "op", show_nothing },	   /* the event's name */
+	{ "file", show_nothing },  /* shown by their paths */
 	{ "file2", show_nothing },	 { "dir", show_nothing },
 	{ "dir2", show_nothing },	 { "path", show_nothing },
 	{ "path2", show_nothing },	 { "offset", show_offset },

@@ -39,7 +39,9 @@
 	KIND(SPAN_END, span_end, "span", -1, false,                                                \
 	     "the application ends a span")                                                        \
 	KIND(INSTANT, instant, "span", -1, false,                                                  \
-	     "the application marks a moment")
+	     "the application marks a moment")                                                     \
+	KIND(THROTTLE, throttle, "pagecache", THROTTLE_PAUSE, false,                               \
+	     "a task that writes is told to sleep, because too much waits to be written back")
 
 #define TRACE_COLUMNS_SYSCALL(COLUMN)                                                              \
 	COLUMN(SYSCALL_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                              \
@@ -193,6 +195,17 @@
 	COLUMN(INSTANT_CATEGORY, "category", STRING, NONE, BY_HAND, "category")                    \
 	COLUMN(INSTANT_ARGS, "args", STRING, NONE, BY_HAND, "arguments, as of spans")              \
 	COLUMN(INSTANT_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_SPAN_* of flags.h")
+
+#define TRACE_COLUMNS_THROTTLE(COLUMN)                                                             \
+	COLUMN(THROTTLE_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                              \
+	COLUMN(THROTTLE_PAUSE, "pause", UINT, NS, FIELD(pause_ns),                                 \
+	       "how long it was told to sleep; the sleep itself may be longer")                    \
+	COLUMN(THROTTLE_PID, "pid", UINT, NONE, HEAD(pid), "process")                              \
+	COLUMN(THROTTLE_TID, "tid", UINT, NONE, HEAD(tid), "thread")                               \
+	COLUMN(THROTTLE_FILE, "file", UINT, NONE, FIELD(file), "file id that it wrote, 0 for none") \
+	COLUMN(THROTTLE_CALL, "call", UINT, NONE, BY_HAND,                                         \
+	       "number of the operation that it was in, in the header's operations, plus 1; 0: of " \
+	       "none that is recorded")
 /* clang-format on */
 
 #endif
