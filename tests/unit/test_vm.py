@@ -5,12 +5,14 @@ import contextlib
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import types
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FAULTLINE = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")), "faultline")
 sys.path.insert(0, os.path.join(TOP, "tests/vm"))
 sys.dont_write_bytecode = True
 
@@ -38,8 +40,8 @@ class Played(jobs.Results):
 def mapped(fetched=40960, major=3, lost=0, events=1000, **truth):
     """What a job of one mapping left, and Faultline's report on it."""
     files = {"modes": "random", "account-random": json.dumps({**MAPPED, **truth})}
-    row = {"path": "/mnt/data-random", "read": None, "write": None,
-           "mmap": {"fetched_bytes": fetched, "created_bytes": 0, "major": major}}
+    row = {"path": "/mnt/data-random", "fetched_bytes": fetched, "created_bytes": 0,
+           "mmap": {"major": major}}
     return files, {"trace": {"events": events, "lost": {"total": lost, "by_layer": {}}},
                    "files": [row]}
 
@@ -74,6 +76,25 @@ class Judging(unittest.TestCase):
         self.expect("failed", "FAIL: 500 of 1000", jobs.judge_mapper, *most)
         self.expect("passed", "ok", jobs.judge_mapper, *most, passed_over=True)
 
+    def test_calls(self):
+        """As many as strace counts, or no more missing than are told as lost."""
+
+        def calls(count, syscall, task):
+            rows = [{"layer": "syscall", "op": f"op{i}", "count": count, "errors": 0}
+                    for i in range(40)]
+            lost = {"total": syscall + task, "by_layer": {"syscall": syscall, "task": task}}
+            counted = "".join(f"op{i} 5\n" for i in range(40)) + "execve 1\n"
+            return {"strace": counted}, {"trace": {"events": 200, "lost": lost}, "operations": rows}
+
+        self.expect("passed", "ok: 40 kinds", jobs.judge_calls, *calls(5, 0, 0))
+        self.expect("failed", "FAIL: (count, errors)", jobs.judge_calls, *calls(4, 0, 0))
+        self.expect("failed", "lost", jobs.judge_calls, *calls(4, 40, 0))
+        over = {"passed_over": True}
+        self.expect("passed", "ok: 40 of", jobs.judge_calls, *calls(4, 40, 0), **over)
+        self.expect("failed", "39 lost", jobs.judge_calls, *calls(4, 39, 0), **over)
+        self.expect("passed", "ok: 40 of", jobs.judge_calls, *calls(4, 0, 1), **over)
+        self.expect("failed", "more calls", jobs.judge_calls, *calls(6, 40, 1), **over)
+
     def test_what_was_not_run_is_no_verdict(self):
         files, report = mapped()
         self.expect("late", "skipped: no time", jobs.judge_mapper, {**files, "status": None}, report)
@@ -86,9 +107,26 @@ class Judging(unittest.TestCase):
 
     def test_what_cannot_be_read_is_wrong(self):
         files, report = mapped()
-        del report["files"][0]["mmap"]["major"]
+        del report["files"][0]["fetched_bytes"]
         self.expect("failed", "FAIL: KeyError", jobs.judge_mapper, files, report)
         self.expect("failed", "FAIL: TypeError", jobs.judge_mapper, files, None)
+
+
+class Variants(unittest.TestCase):
+    def test_every_variant_is_forced_in_some_job(self):
+        """All that `run` names when it is asked for what it has not."""
+
+        def known(option, value, words):
+            done = subprocess.run([FAULTLINE, "run", option, value, "--", "true"],
+                                  stderr=subprocess.PIPE, text=True)
+            return done.stderr.strip().split(words)[1].split(", ")
+
+        for layer in known("--layers", "?", "known are all, "):
+            names = known("--force-variant", f"{layer}=?", ", which are ")
+            forced = {job.variant for job in [*jobs.for_kernel(False), *jobs.for_crowd()]
+                      if job.layer == layer} - {"chosen"}
+            # With one variant alone there is nothing to be forced.
+            self.assertTrue(forced >= set(names) or len(names) == 1, f"{layer}: {names}, {forced}")
 
 
 class Guests(unittest.TestCase):
@@ -124,7 +162,7 @@ class Guests(unittest.TestCase):
         """Within a time it is skipped; without, it is wrong."""
         outcome = types.SimpleNamespace(reason="the guest died", console="", top="",
                                         remove=lambda: None, read=lambda *_: None)
-        kernel = types.SimpleNamespace(version="6.1")
+        kernel = types.SimpleNamespace(version="6.1", flavour="")
         kept = run.make_root, run.guest.boot
         run.make_root = lambda *_: types.SimpleNamespace(remove=lambda: None)
         run.guest.boot = lambda *_: outcome

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+LOADABLE = ("null_blk", "loop")  # modules that a job can ask for: load NAME [OPTION...]
 SCRATCH_MIB, OUT_MIB, MEMORY_MIB, CPUS = 512, 256, 1536, 2
 
 
@@ -82,8 +83,8 @@ class Root:
             self.put(found, f"/lib/{self.architecture.triplet}/{name}")
             self.add_libraries(found)
 
-    def add_modules(self, kernel, *names):
-        """Modules and what they need, in the order of loading."""
+    def add_modules(self, kernel, listed, *names):
+        """Modules and what they need; the list of that name tells the order of loading."""
         order = []
 
         def add(name):
@@ -103,7 +104,7 @@ class Root:
 
         for name in names:
             add(name)
-        with open(os.path.join(self.top, "modules", "order"), "w") as file:
+        with open(os.path.join(self.top, "modules", listed), "w") as file:
             file.writelines(f"{name}\n" for name in order)
 
     def pack(self, target):
@@ -162,12 +163,23 @@ class Outcome:
 def boot(kernel, root, plan, seconds, parameters="", cpu="max"):
     """Boots, runs the plan, and returns the Outcome; `reason` is None when all jobs were run."""
     work = tempfile.mkdtemp(prefix="faultline-vm-")
+    try:
+        return boot_in(work, kernel, root, plan, seconds, parameters, cpu)
+    except BaseException:
+        shutil.rmtree(work, ignore_errors=True)
+        raise
+
+
+def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
+    """The same, in a directory that the Outcome then has."""
     arch = root.architecture
     shutil.copy(os.path.join(HERE, "guest.sh"), os.path.join(root.top, "init"))
     os.chmod(os.path.join(root.top, "init"), 0o755)
     with open(os.path.join(root.top, "plan"), "w") as file:
         file.write(plan)
-    root.add_modules(kernel, "virtio_pci", "virtio_blk", "ext4", "crc32c_generic")
+    root.add_modules(kernel, "at-start", "virtio_pci", "virtio_blk", "ext4", "crc32c_generic")
+    for name in LOADABLE:
+        root.add_modules(kernel, name, name)
     root.pack(f"{work}/initramfs")
     for name, size in (("scratch", SCRATCH_MIB), ("out.tar", OUT_MIB)):
         with open(f"{work}/{name}", "wb") as file:

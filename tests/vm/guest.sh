@@ -16,7 +16,7 @@ ulimit -c 0
 
 while read -r module; do
 	insmod "/modules/$module.ko" || echo "vm: module $module cannot be loaded"
-done </modules/order
+done </modules/at-start
 tries=100
 while [ ! -b /dev/vdb ] && [ $tries -gt 0 ]; do
 	sleep 0.1
@@ -44,7 +44,17 @@ dd if=/dev/urandom of="$1" bs=1M count="$2" 2>/dev/null
 sync
 echo 3 >/proc/sys/vm/drop_caches
 END
-chmod +x /bin/fresh
+# load NAME [OPTION...]: a module, built in or not; what it needs may be there already.
+cat >/bin/load <<'END'
+#!/bin/busybox sh
+name=$1
+shift
+while read -r module; do
+	[ "$module" = "$name" ] || insmod "/modules/$module.ko" 2>/dev/null
+done <"/modules/$name"
+[ ! -f "/modules/$name.ko" ] || insmod "/modules/$name.ko" "$@"
+END
+chmod +x /bin/fresh /bin/load
 
 . /plan
 cd /

@@ -14,6 +14,7 @@ import relocations
 SUITES = ("bullseye", "bookworm", "bookworm-backports", "trixie", "trixie-backports")
 FALLBACK_MIRROR = "http://deb.debian.org/debian"
 LIMIT = 600  # seconds for one call of apt, or one package
+FLAVOURS = {"": "cloud-{}", "rt": "rt-{}", "16k": "{}-16k"}
 SILENCE = 30  # seconds in which a mirror says nothing
 
 
@@ -173,11 +174,15 @@ def newest(names, pattern):
 
 
 class Kernel:
-    """An unpacked kernel: its image, its modules, its name."""
+    """An unpacked kernel: its image, its modules, its name. `asked` is a version, such as 6.12, and
+    perhaps a flavour: 6.12-rt."""
 
-    def __init__(self, packages, version, flavour="cloud"):
-        arch = packages.architecture
-        wanted = rf"{re.escape(version)}\.[0-9+~.a-z-]*{flavour}-{arch}"
+    def __init__(self, packages, asked):
+        version, _, flavour = asked.partition("-")
+        if flavour not in FLAVOURS:
+            raise Unavailable(f"no flavour {flavour}; there are {', '.join(filter(None, FLAVOURS))}")
+        named = FLAVOURS[flavour].format(packages.architecture)
+        wanted = rf"{re.escape(version)}\.[0-9+~.a-z]*(-[0-9]+)?-{named}"
         # From 6.19 on the image is empty and stands beside linux-binary and linux-modules.
         name = newest(packages.all_names(), f"linux-binary-{wanted}")
         if name:
@@ -188,7 +193,7 @@ class Kernel:
             files = [packages.download(name)] if name else [self.pooled(packages, wanted)]
             name = name or os.path.basename(files[0]).split("_")[0]
         self.name = re.sub(r"^linux-(binary|image)-", "", name)
-        self.version = version
+        self.version, self.flavour = version, flavour
         self.top = packages.unpack(files, self.name)
         images = glob.glob(f"{self.top}/**/vmlinuz*", recursive=True)
         if not images:

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "capture/perf.h"
+#include "log.h"
 
 /* Keeps a link, or takes its absence for an error. */
 static int keep_link(struct attached *attached, struct bpf_link *link)
@@ -81,8 +82,11 @@ int attach_chosen(struct attached *attached, struct bpf_object *object, const st
 		     i++) {
 			int err = attach_probe(attached, object, &variant->probes[i], cpus);
 
-			if (!err)
+			if (!err) {
+				log_debug("%s is attached to %s", variant->probes[i].program,
+					  variant->probes[i].target);
 				continue;
+			}
 			*failed = &variant->probes[i];
 			return err;
 		}

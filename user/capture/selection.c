@@ -55,13 +55,19 @@ int selection_file_types(const char *list, unsigned int *mask)
 			  mask);
 }
 
-static bool is_variant(enum layer layer, const char *name)
+/* Whether a layer has the variant; if not, `known` are the names of those that it has. */
+static bool is_variant(enum layer layer, const char *name, char *known, size_t size)
 {
-	for (size_t p = 0; p < part_count; p++)
-		for (size_t v = 0; v < PART_VARIANTS_MAX && parts[p].layer == layer; v++)
-			if (parts[p].required && parts[p].variants[v].name &&
-			    !strcmp(parts[p].variants[v].name, name))
+	for (size_t p = 0; p < part_count; p++) {
+		if (!parts[p].required || parts[p].layer != layer)
+			continue;
+		for (size_t v = 0; v < PART_VARIANTS_MAX && parts[p].variants[v].name; v++) {
+			if (!strcmp(parts[p].variants[v].name, name))
 				return true;
+			snprintf(known + strlen(known), size - strlen(known), "%s%s",
+				 known[0] ? ", " : "", parts[p].variants[v].name);
+		}
+	}
 	return false;
 }
 
@@ -70,7 +76,7 @@ int selection_variants(const char *list, struct forced_variants *forced)
 	memset(forced, 0, sizeof(*forced));
 	for (const char *word = list; word && *word; word += *word == ',') {
 		size_t length = strcspn(word, "=,"), layer = 0, rest;
-		char name[sizeof(forced->names[0])];
+		char name[sizeof(forced->names[0])], known[128] = "";
 
 		while (layer < LAYER_COUNT && (strlen(layer_names[layer]) != length ||
 					       strncmp(word, layer_names[layer], length)))
@@ -78,9 +84,10 @@ int selection_variants(const char *list, struct forced_variants *forced)
 		rest = strcspn(word, ",");
 		snprintf(name, sizeof(name), "%.*s",
 			 word[length] == '=' ? (int)(rest - length - 1) : 0, word + length + 1);
-		if (layer == LAYER_COUNT || !is_variant(layer, name)) {
-			log_error("--force-variant %s: '%.*s' is no layer with one of its variants",
-				  list, (int)rest, word);
+		if (layer == LAYER_COUNT || !is_variant(layer, name, known, sizeof(known))) {
+			log_error("--force-variant %s: '%.*s' is no layer with one of its "
+				  "variants%s%s",
+				  list, (int)rest, word, known[0] ? ", which are " : "", known);
 			return -EINVAL;
 		}
 		memcpy(forced->names[layer], name, sizeof(name));
