@@ -30,6 +30,9 @@ enum event_kind {
 	EVENT_INSTANT,
 	EVENT_CODE,
 	EVENT_THROTTLE,
+	EVENT_REQUEST,
+	EVENT_BIO,
+	EVENT_DEVICE,
 	EVENT_KIND_COUNT,
 };
 
@@ -164,6 +167,83 @@ struct event_span_end {
 	__u64 id;
 };
 
+/* A request to a block device that has ended, or a part of it (TRACE_BLOCK_PART). */
+struct event_request {
+	struct event_header header; /* of the task that queued the first of its recorded bios; 0:
+				     * the kernel did. From when the request was made */
+	__u64 id;
+	__u64 duration_ns;
+	__u64 queue_ns; /* of it, before the driver got the request */
+	__u64 sector;
+	__u32 dev;  /* of the whole device */
+	__u32 part; /* of its partition, or of itself */
+	__u32 bytes;
+	__u32 own_bytes; /* of bios that are recorded */
+	__u32 bios;
+	__u32 own_bios;
+	__u32 file;  /* of the first of those */
+	__u32 flags; /* TRACE_BLOCK_*, of that, too */
+	__u16 op;
+	__u16 status; /* the block layer's BLK_STS_*; 0: done */
+	__u32 pad;
+};
+
+/* What a request did for a file. Comes before the request's record. */
+struct event_bio {
+	struct event_header
+		header; /* of the task that queued it; 0: the kernel did. From then on */
+	__u64 request;
+	__u64 duration_ns;
+	__u64 queue_ns; /* of it, before the driver got the request */
+	__u64 sector;
+	__s64 offset; /* in the file; -1: not known */
+	__u32 dev;
+	__u32 file; /* 0: none, or not known */
+	__u32 bytes;
+	__u32 flags; /* TRACE_BLOCK_* */
+	__u32 op;
+	__u32 pad;
+};
+
+/* What a device did, whoever it was for: kept per CPU and device, by class of requests as
+ * /proc/diskstats has them. */
+enum device_class {
+	DEVICE_READ,
+	DEVICE_WRITE,
+	DEVICE_DISCARD,
+	DEVICE_FLUSH,
+	DEVICE_CLASSES,
+};
+
+struct device_counts {
+	__u64 requests; /* that ended */
+	__u64 bytes;
+	__u64 merges;	/* of bios and of requests into others */
+	__u64 requeues; /* given back by the driver, to be given to it again */
+	__u64 errors;
+	__u64 time_ns; /* from when they were made to their ends, summed up */
+};
+
+struct device_total {
+	struct device_counts of[DEVICE_CLASSES];
+};
+
+#define DEVICES_MOST 512
+#define SECTOR_BYTES 512 /* whatever the device's own are */
+
+struct device_name {
+	char text[32];
+};
+
+/* Made by the user side from both, now and then: a device's counts so far. */
+struct event_device {
+	struct event_header header;
+	struct device_name name;
+	struct device_total total;
+	__u32 dev;
+	__u32 pad;
+};
+
 /* Kinds of files, as --file-types names them. */
 #define FILE_CLASS_REG (1u << 0)
 #define FILE_CLASS_DIR (1u << 1)
@@ -240,6 +320,10 @@ enum {
 	OP_INDIRECT,
 	OP_DIRTIED,
 	OP_THROTTLED,
+	OP_REQUEST_READ, /* and so on, by enum device_class */
+	OP_REQUEST_WRITE,
+	OP_REQUEST_DISCARD,
+	OP_REQUEST_FLUSH,
 	OP_FIRST_CALL,
 };
 #define OP_TABLE_SIZE 160
@@ -395,6 +479,9 @@ EVENT_SIZE(event_file, 96);
 EVENT_SIZE(event_span, 40);
 EVENT_SIZE(event_span_end, 32);
 EVENT_SIZE(event_code, 40);
+EVENT_SIZE(event_request, 96);
+EVENT_SIZE(event_bio, 88);
+EVENT_SIZE(event_device, 256);
 EVENT_SIZE(marker_arg, 16);
 EVENT_SIZE(marker_spec, 120);
 EVENT_SIZE(lane_call, 56);

@@ -11,5 +11,6 @@
 #include "pagecache.bpf.c"
 #include "writeback.bpf.c"
 #include "span.bpf.c"
+#include "block.bpf.c"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -49,6 +49,7 @@ struct inode {
 	__u32 i_generation;
 	struct rw_semaphore i_rwsem;
 	struct hlist_head i_dentry;
+	struct address_space *i_mapping;
 } CORE_STRUCT;
 
 struct address_space {

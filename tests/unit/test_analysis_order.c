@@ -367,11 +367,11 @@ static uint64_t hostile_value(void)
 
 static void append_hostile(struct made_trace *made, enum trace_kind kind)
 {
-	uint64_t values[SYSCALL_PATH_COLUMNS];
+	uint64_t values[TRACE_COLUMNS_MOST];
 
 	for (unsigned int i = 0; i < trace_schemas[kind].column_count; i++)
 		values[i] = hostile_value();
-	if (kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH)
+	if (trace_has_operations(kind))
 		values[SYSCALL_OP] = random_bits() % M_OPERATIONS;
 	assert_int_equal(trace_writer_append(made->writer, kind, 0, values), 0);
 }

@@ -65,7 +65,7 @@ static void test_each_row_has_a_program_for_its_hook(void **state)
 	static const char *const sections[] = {
 		[HOOK_TP_BTF] = "tp_btf/", [HOOK_TP] = "tp/",	      [HOOK_FENTRY] = "fentry/",
 		[HOOK_FEXIT] = "fexit/",   [HOOK_KPROBE] = "kprobe/", [HOOK_PERF] = "perf_event",
-		[HOOK_USDT] = "uprobe",
+		[HOOK_USDT] = "uprobe",	   [HOOK_RUN] = "syscall",
 	};
 	struct faultline *skeleton = faultline__open();
 

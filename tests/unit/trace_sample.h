@@ -99,6 +99,8 @@ static const unsigned int sample_number_column[TRACE_KIND_COUNT] = {
 	[TRACE_FAULT] = FAULT_TID,     [TRACE_PAGECACHE] = PAGECACHE_TID,
 	[TRACE_FORK] = FORK_TID,       [TRACE_EXEC] = EXEC_TID,
 	[TRACE_EXIT] = EXIT_TID,       [TRACE_FILE] = FILE_ID,
+	[TRACE_REQUEST] = REQUEST_TID, [TRACE_BIO] = BIO_TID,
+	[TRACE_DEVICE] = DEVICE_DEV,
 };
 
 /* Values where widths end, signed ones and unsigned ones. */
@@ -136,7 +138,7 @@ static inline uint64_t sample_value(enum trace_kind kind, uint64_t number, unsig
 {
 	if (column == sample_number_column[kind])
 		return number;
-	if (kind <= TRACE_SYSCALL_PATH && column == SYSCALL_OP)
+	if (trace_has_operations(kind) && column == SYSCALL_OP)
 		return number % SAMPLE_OPERATIONS;
 	return sample_edges[(number * (column + 1) + column) % reach];
 }

@@ -16,16 +16,21 @@ import sys
 ALTERNATIVES = [
     {"dentry.d_u.d_alias", "dentry.d_alias"},  # the union lost its name in 7.1
     {"folio._flags_1", "folio._folio_order"},  # the order of a folio, before and since 6.6
+    {"bio.bi_iter.bi_bvec_done", "bio.bi_iter.bi_offset"},  # before and since 7.3
+    {"page.compound_head", "page.compound_info"},  # renamed in 7.2
 ]
 # These may be missing: the object looks first, and does without.
 OPTIONAL = {
     "backing_file": "overlay files' own kind of file, since 6.5",
     "backing_file.user_path": "was real_path before 6.8",
     "mm_struct.mm_lock_seq.sequence": "a plain number at first, in 6.4",
+    "rqf_flags": "macros before 6.11",
     "rw_semaphore.owner": "not on PREEMPT_RT",
     # File systems that are modules have types of their own, which come when they are loaded.
+    "btrfs_bio": "a module's",
     "btrfs_inode": "a module's",
     "btrfs_root": "a module's",
+    "iomap_dio": "a module's",
     "ovl_entry": "a module's",
     "ovl_inode": "a module's",
 }

@@ -37,6 +37,7 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_UNDECODED] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_ASYNC] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_DELAY] = { IO_NONE, DOOR_NONE, 0, false, false },
+	[TRACE_STORAGE] = { IO_NONE, DOOR_NONE, 0, true, false },
 };
 
 #define CALL_COLUMNS                                                                               \
@@ -68,6 +69,13 @@ static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 			  1ull << INSTANT_NAME | 1ull << INSTANT_CATEGORY,
 	[TRACE_THROTTLE] = 1ull << THROTTLE_TIME | 1ull << THROTTLE_PAUSE | 1ull << THROTTLE_PID |
 			   1ull << THROTTLE_TID | 1ull << THROTTLE_FILE,
+	[TRACE_REQUEST] = 1ull << REQUEST_TIME | 1ull << REQUEST_DUR | 1ull << REQUEST_PID |
+			  1ull << REQUEST_TID | 1ull << REQUEST_OP | 1ull << REQUEST_FILE |
+			  1ull << REQUEST_OWN_BYTES | 1ull << REQUEST_STATUS |
+			  1ull << REQUEST_FLAGS,
+	[TRACE_BIO] = 1ull << BIO_TIME | 1ull << BIO_DUR | 1ull << BIO_PID | 1ull << BIO_TID |
+		      1ull << BIO_OP | 1ull << BIO_FILE | 1ull << BIO_OFFSET | 1ull << BIO_BYTES,
+	[TRACE_DEVICE] = 1ull << DEVICE_ROW_TIME,
 };
 
 uint64_t event_columns(enum trace_kind kind)
@@ -301,6 +309,74 @@ static int decode_throttles(const struct event_chunk *chunk, struct event *event
 	return status;
 }
 
+/* What requests and bios have alike. */
+static int start_storage(const struct event_chunk *chunk, uint32_t i, struct event *event)
+{
+	const struct job_trace *trace = trace_of(chunk);
+
+	start_event(chunk, i, event);
+	event->end = clock_add(event->start, chunk->columns[REQUEST_DUR][i]);
+	event->thread = chunk->columns[REQUEST_TID][i];
+	event->operation = trace->operations[chunk->columns[REQUEST_OP][i]];
+	event->file = find_file(chunk, chunk->columns[REQUEST_FILE][i]);
+	event->offset = -1;
+	return process_table_find(&chunk->job->processes, chunk->block->trace,
+				  chunk->columns[REQUEST_PID][i], event->start, &event->process);
+}
+
+#define SAME(a, b) ((int)(a) == (int)(b))
+_Static_assert(SAME(BIO_DUR, REQUEST_DUR) && SAME(BIO_PID, REQUEST_PID) &&
+		       SAME(BIO_TID, REQUEST_TID) && SAME(BIO_OP, REQUEST_OP) &&
+		       SAME(BIO_FILE, REQUEST_FILE),
+	       "start_storage reads both alike");
+
+static int decode_requests(const struct event_chunk *chunk, struct event *events, size_t *count)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < chunk->count && !status; i++) {
+		uint64_t number = chunk->columns[REQUEST_OP][i];
+		struct trace_operation_total *seen = &trace_of(chunk)->seen[number];
+		bool part = chunk->columns[REQUEST_FLAGS][i] & TRACE_BLOCK_PART;
+		bool failed = !part && chunk->columns[REQUEST_STATUS][i];
+
+		status = start_storage(chunk, i, &events[i]);
+		events[i].bytes = chunk->columns[REQUEST_OWN_BYTES][i];
+		events[i].flags =
+			EVENT_REQUEST | (failed ? EVENT_FAILED : 0) | (part ? EVENT_SECOND : 0);
+		seen->count += !part;
+		seen->errors += failed;
+		seen->bytes += events[i].bytes;
+		seen->thread_time_ns += events[i].end - events[i].start;
+	}
+	*count = chunk->count;
+	return status;
+}
+
+static int decode_bios(const struct event_chunk *chunk, struct event *events, size_t *count)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < chunk->count && !status; i++) {
+		status = start_storage(chunk, i, &events[i]);
+		events[i].offset = (int64_t)chunk->columns[BIO_OFFSET][i];
+		events[i].bytes = chunk->columns[BIO_BYTES][i];
+		events[i].flags = EVENT_BIO;
+	}
+	*count = chunk->count;
+	return status;
+}
+
+static int decode_devices(const struct event_chunk *chunk, struct event *events, size_t *count)
+{
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		start_event(chunk, i, &events[i]);
+		events[i].flags = EVENT_DEVICE;
+	}
+	*count = chunk->count;
+	return 0;
+}
+
 /* What a thread did or said at a moment. Columns 0 to 2 are those of time, pid and tid. */
 static int make_mark(const struct event_chunk *chunk, uint32_t i, uint32_t flags,
 		     struct event *event)
@@ -313,7 +389,6 @@ static int make_mark(const struct event_chunk *chunk, uint32_t i, uint32_t flags
 				  chunk->columns[SPAN_BEGIN_PID][i], event->start, &event->process);
 }
 
-#define SAME(a, b) ((int)(a) == (int)(b))
 _Static_assert(SAME(SPAN_END_PID, SPAN_BEGIN_PID) && SAME(INSTANT_PID, SPAN_BEGIN_PID) &&
 		       SAME(EXEC_PID, SPAN_BEGIN_PID) && SAME(EXIT_PID, SPAN_BEGIN_PID) &&
 		       SAME(SPAN_END_TID, SPAN_BEGIN_TID) && SAME(INSTANT_TID, SPAN_BEGIN_TID),
@@ -412,6 +487,9 @@ int event_decode(const struct event_chunk *chunk, struct event *events, size_t *
 		[TRACE_SPAN_END] = decode_span_ends,
 		[TRACE_INSTANT] = decode_instants,
 		[TRACE_THROTTLE] = decode_throttles,
+		[TRACE_REQUEST] = decode_requests,
+		[TRACE_BIO] = decode_bios,
+		[TRACE_DEVICE] = decode_devices,
 	};
 
 	return decoders[chunk->block->kind](chunk, events, count);

@@ -57,6 +57,10 @@ extern const char *const door_names[DOOR_COUNT + 1];
 #define EVENT_INDIRECT (1u << 13)  /* ... or on that of one whose own file it is not */
 #define EVENT_SUBMITS (1u << 15)   /* a call; its result is a number of operations it submitted */
 #define EVENT_THROTTLED (1u << 16) /* the thread is told to sleep, for as long as it lasts */
+/* No calls nor faults, but what came of them at a block device; bytes of recorded bios alone: */
+#define EVENT_REQUEST (1u << 17)
+#define EVENT_BIO (1u << 18)	/* a stretch of one file in a request */
+#define EVENT_DEVICE (1u << 19) /* sums of a device up to here */
 /* What changes which spans are open. */
 #define EVENT_TURN (EVENT_SPAN_BEGIN | EVENT_SPAN_END | EVENT_PROGRAM_END)
 

@@ -160,7 +160,8 @@ static bool is_of_process(const struct filter_state *state, const struct event *
 
 static bool is_operation(const struct event *event)
 {
-	return event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_PAGECACHE | EVENT_THROTTLED);
+	return event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_PAGECACHE | EVENT_THROTTLED |
+			       EVENT_REQUEST | EVENT_BIO);
 }
 
 static bool is_wanted(struct filter_state *state, const struct event *event)
@@ -184,7 +185,7 @@ static void count(struct filter_state *state, const struct event *event)
 {
 	struct trace_operation_total *counts = &state->counts[event->operation];
 
-	if (event->flags & EVENT_SECOND)
+	if (event->flags & (EVENT_SECOND | EVENT_BIO)) /* bios are parts of requests */
 		return;
 	counts->count++;
 	counts->errors += event->flags & EVENT_FAILED ? 1 : 0;

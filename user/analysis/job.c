@@ -143,14 +143,20 @@ static void find_span(struct job_trace *trace)
 
 static unsigned int layers_of(const struct trace_header *header)
 {
-	static const char *const names[] = { "syscall", "fault", "pagecache",
-					     "span" }; /* as JOB_* */
+	static const struct {
+		const char *name;
+		unsigned int bit;
+	} known[] = { { "syscall", JOB_SYSCALL },
+		      { "fault", JOB_FAULT },
+		      { "pagecache", JOB_PAGECACHE },
+		      { "span", JOB_SPAN },
+		      { "block", JOB_BLOCK } };
 	unsigned int layers = 0;
 
 	for (size_t i = 0; i < header->layer_count; i++)
-		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
-			if (header->layers[i].on && !strcmp(header->layers[i].name, names[j]))
-				layers |= 1u << j;
+		for (size_t j = 0; j < sizeof(known) / sizeof(known[0]); j++)
+			if (header->layers[i].on && !strcmp(header->layers[i].name, known[j].name))
+				layers |= known[j].bit;
 	for (size_t i = 0; i < header->operation_count; i++) {
 		if (header->operations[i].family == TRACE_STORES && layers & JOB_FAULT)
 			layers |= JOB_DIRTIED;

@@ -25,6 +25,8 @@
 	(1u << 5) /* how long writers were told to sleep: of that of the page cache                \
 		   */
 
+#define JOB_BLOCK (1u << 6)
+
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 
 struct operation {

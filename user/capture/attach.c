@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "capture/attach.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -51,6 +52,15 @@ static int attach_perf(struct attached *attached, struct bpf_program *program, c
 	return 0;
 }
 
+/* What it returns is 0 or a negative errno. */
+static int run_once(struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	int err = bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+
+	return err ? -errno : (int)options.retval;
+}
+
 static int attach_probe(struct attached *attached, struct bpf_object *object,
 			const struct probe *probe, int cpus)
 {
@@ -59,6 +69,8 @@ static int attach_probe(struct attached *attached, struct bpf_object *object,
 	if (!program)
 		return -ENOENT;
 	switch (probe->hook) {
+	case HOOK_RUN:
+		return run_once(program);
 	case HOOK_USDT:
 		return 0; /* to what programs carry, by who listens to them */
 	case HOOK_PERF:

@@ -172,6 +172,10 @@ static struct trace_operation operations[OP_FIRST_CALL + CALL_COUNT] = {
 	[OP_UNKNOWN_FAULT] = { "fault", "unknown_fault", TRACE_ANONFAULT },
 	[OP_DIRTIED] = { "fault", "dirtied", TRACE_STORES },
 	[OP_THROTTLED] = { "pagecache", "balance_dirty_pages", TRACE_DELAY },
+	[OP_REQUEST_READ] = { "block", "request_read", TRACE_STORAGE },
+	[OP_REQUEST_WRITE] = { "block", "request_write", TRACE_STORAGE },
+	[OP_REQUEST_DISCARD] = { "block", "request_discard", TRACE_STORAGE },
+	[OP_REQUEST_FLUSH] = { "block", "request_flush", TRACE_STORAGE },
 	[OP_INDIRECT] = { "pagecache", "indirect", TRACE_INDIRECT },
 	[OP_PAGECACHE] = { "pagecache", "add_to_page_cache", TRACE_CACHE },
 };

@@ -272,6 +272,36 @@ static void take_code(struct decoder *decoder, unsigned int ring, const void *re
 	tell_code(decoder, &event->header, event->address, event->bytes);
 }
 
+static void take_request(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_request *event = record;
+	uint64_t row[REQUEST_COLUMNS];
+
+	TRACE_COLUMNS_REQUEST(COPY)
+	trace_writer_append(decoder->writer, TRACE_REQUEST, ring, row);
+}
+
+static void take_bio(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_bio *event = record;
+	uint64_t row[BIO_COLUMNS];
+
+	TRACE_COLUMNS_BIO(COPY)
+	trace_writer_append(decoder->writer, TRACE_BIO, ring, row);
+}
+
+static void take_device(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_device *event = record;
+	const char *name = event->name.text;
+	uint64_t row[DEVICE_COLUMNS];
+
+	TRACE_COLUMNS_DEVICE(COPY)
+	row[DEVICE_NAME] =
+		trace_writer_string(decoder->writer, name, strnlen(name, sizeof(event->name.text)));
+	trace_writer_append(decoder->writer, TRACE_DEVICE, ring, row);
+}
+
 /* --- how much follows a record's fields --- */
 
 static size_t path_bytes(const void *record)
@@ -426,6 +456,11 @@ static const struct {
 			    take_instant, span_bytes },
 	[EVENT_THROTTLE] = { "throttle", "pagecache", TRACE_THROTTLE, sizeof(struct event_throttle),
 			     take_throttle },
+	[EVENT_REQUEST] = { "request", "block", TRACE_REQUEST, sizeof(struct event_request),
+			    take_request },
+	[EVENT_BIO] = { "bio", "block", TRACE_BIO, sizeof(struct event_bio), take_bio },
+	[EVENT_DEVICE] = { "device", "block", TRACE_DEVICE, sizeof(struct event_device),
+			   take_device },
 };
 
 void decoder_take(void *context, unsigned int ring, const void *record, size_t size)

@@ -153,6 +153,11 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 			return fd;
 		close(fd);
 		return 0;
+	case HOOK_RUN:
+		return libbpf_probe_bpf_helper(BPF_PROG_TYPE_SYSCALL, BPF_FUNC_kallsyms_lookup_name,
+					       NULL) > 0
+			       ? 0
+			       : -ENOENT;
 	case HOOK_USDT:
 		/* For an uprobe in all processes CAP_PERFMON is not enough. */
 		if (!has_capability(CAP_SYS_ADMIN))

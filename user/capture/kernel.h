@@ -25,6 +25,7 @@ enum hook {
 	HOOK_KPROBE, /* a function's entry, by a breakpoint */
 	HOOK_PERF,   /* a software perf event, on every CPU */
 	HOOK_USDT,   /* a marker in programs and libraries, found while they run */
+	HOOK_RUN,    /* nothing: it is run once, and needs the helper of that name */
 };
 
 /*

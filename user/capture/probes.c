@@ -11,7 +11,7 @@
 
 const char *const layer_names[LAYER_COUNT] = {
 	[LAYER_TASK] = "task",		 [LAYER_SYSCALL] = "syscall", [LAYER_FAULT] = "fault",
-	[LAYER_PAGECACHE] = "pagecache", [LAYER_SPAN] = "span",
+	[LAYER_PAGECACHE] = "pagecache", [LAYER_SPAN] = "span",	      [LAYER_BLOCK] = "block",
 };
 
 const struct part parts[] = {
@@ -145,6 +145,34 @@ const struct part parts[] = {
 			      { "tp", .probes = { { "fl_code_tp", HOOK_TP,
 						    "raw_syscalls/sys_exit" } } } },
 	},
+	{
+		.layer = LAYER_BLOCK,
+		.required = true,
+		.variants = { { "tp_btf",
+				.probes = { { "fl_bio_queue", HOOK_TP_BTF, "block_bio_queue" },
+					    { "fl_bio_split", HOOK_TP_BTF, "block_split" },
+					    { "fl_bio_done", HOOK_TP_BTF, "block_bio_complete" },
+					    { "fl_rq_issue", HOOK_TP_BTF, "block_rq_issue" },
+					    { "fl_rq_done", HOOK_TP_BTF,
+					      "block_rq_complete" } } } },
+	},
+	{
+		.layer = LAYER_BLOCK,
+		.without = "merges and requeues are not counted",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_bio_back", HOOK_TP_BTF, "block_bio_backmerge" },
+					    { "fl_bio_front", HOOK_TP_BTF, "block_bio_frontmerge" },
+					    { "fl_rq_merge", HOOK_TP_BTF, "block_rq_merge" },
+					    { "fl_rq_requeue", HOOK_TP_BTF,
+					      "block_rq_requeue" } } } },
+	},
+	{
+		.layer = LAYER_BLOCK,
+		.without =
+			"what O_DIRECT moves in no call of its own (io_uring, libaio) has no file",
+		.variants = { { "kallsyms", .probes = { { "fl_block_names", HOOK_RUN,
+							  "bpf_kallsyms_lookup_name" } } } },
+	},
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
 
@@ -165,7 +193,7 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 	static const char *const kinds[] = {
 		[HOOK_TP_BTF] = "tracepoint", [HOOK_TP] = "tracepoint", [HOOK_FENTRY] = "entry of",
 		[HOOK_FEXIT] = "exit of",     [HOOK_KPROBE] = "kprobe", [HOOK_PERF] = "perf event",
-		[HOOK_USDT] = "uprobe for",
+		[HOOK_USDT] = "uprobe for",   [HOOK_RUN] = "helper",
 	};
 
 	if (variant->walks && !kernel_has_member(kernel, "mm_struct", "mm_mt")) {

@@ -15,6 +15,7 @@ enum layer {
 	LAYER_FAULT,
 	LAYER_PAGECACHE,
 	LAYER_SPAN,
+	LAYER_BLOCK,
 	LAYER_COUNT,
 };
 
@@ -60,7 +61,7 @@ extern const struct part parts[];
 extern const size_t part_count;
 
 /* What was chosen for each part, and for each layer why it is off or what it lacks. */
-#define PARTS_MAX 12
+#define PARTS_MAX 24
 #define REASON_BYTES 512
 struct choice {
 	const struct variant *variants[PARTS_MAX]; /* NULL: none */

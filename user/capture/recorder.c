@@ -25,6 +25,9 @@
 #define SLEEP_MAX_MS 100
 #define BATCH_RECORDS 2048
 
+/* How often the sums of devices are told, so that they tell a course, too. */
+#define DEVICES_EVERY_NS 1000000000ull
+
 /* How long to wait for records that were counted before the end, but have not come. */
 #define LAST_WAIT_NS 1000000000ull
 
@@ -73,7 +76,7 @@ static unsigned int sleep_ms(size_t records, uint64_t within_ns)
 static void *drain(void *context)
 {
 	struct recorder *recorder = context;
-	uint64_t last_ns = host_now_ns();
+	uint64_t last_ns = host_now_ns(), devices_ns = last_ns;
 
 	while (!atomic_load(&recorder->stop)) {
 		size_t records = session_drain(recorder->session, decoder_take, decoder_take_slots,
@@ -81,6 +84,10 @@ static void *drain(void *context)
 		uint64_t now_ns = host_now_ns();
 
 		decoder_settle(recorder->decoder, false);
+		if (now_ns - devices_ns >= DEVICES_EVERY_NS) {
+			session_tell_devices(recorder->session, decoder_take, recorder->decoder);
+			devices_ns = now_ns;
+		}
 		look_at_writer(recorder, trace_writer_tick(recorder->writer, now_ns));
 		session_wait(recorder->session, sleep_ms(records, now_ns - last_ns));
 		last_ns = now_ns;
@@ -269,6 +276,9 @@ static int drain_rest(struct recorder *recorder, struct counts *counts)
 	uint64_t end_ns = host_now_ns() + LAST_WAIT_NS;
 	int err;
 
+	err = session_tell_devices(recorder->session, decoder_take, recorder->decoder);
+	if (err)
+		return err;
 	for (;;) {
 		while (session_drain(recorder->session, decoder_take, decoder_take_slots,
 				     recorder->decoder))

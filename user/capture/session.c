@@ -19,6 +19,7 @@
 #include "bpf/faultline.skel.h"
 #include "capture/attach.h"
 #include "capture/calls.h"
+#include "capture/device_tale.h"
 #include "capture/lane.h"
 #include "capture/uprobes.h"
 #include "log.h"
@@ -47,6 +48,7 @@ struct session {
 	unsigned int lane_count;
 	size_t ring_bytes, slot_count; /* of one lane */
 	size_t identities_bytes;
+	struct device_tale *device_tale; /* NULL: the block layer is off */
 	struct attached attached;
 	struct refusals refused;
 	bool multi; /* uprobes come by links of many */
@@ -167,6 +169,11 @@ static struct faultline *open_skeleton(struct session *session)
 	settings_fill(session, skeleton);
 	if (session->multi)
 		uprobes_load_multi(skeleton->progs.fl_marker);
+	if (!session->choice.on[LAYER_BLOCK]) {
+		bpf_map__set_max_entries(skeleton->maps.bio_marks, 1);
+		bpf_map__set_max_entries(skeleton->maps.devices, 1);
+		bpf_map__set_max_entries(skeleton->maps.device_names, 1);
+	}
 	bpf_map__set_max_entries(skeleton->maps.identities, session->identities_bytes);
 	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->lane_count);
 	bpf_map__set_max_entries(skeleton->maps.lane_slots,
@@ -331,6 +338,9 @@ static int map_buffers(struct session *session)
 		err = lanes_open(&session->lanes, bpf_map__fd(skeleton->maps.lane_controls),
 				 bpf_map__fd(skeleton->maps.lane_slots), session->lane_count,
 				 session->slot_count);
+	if (!err && session->choice.on[LAYER_BLOCK])
+		err = device_tale_open(&session->device_tale, bpf_map__fd(skeleton->maps.devices),
+				       bpf_map__fd(skeleton->maps.device_names), session->cpus);
 	return err;
 }
 
@@ -453,6 +463,7 @@ void session_close(struct session *session)
 	rings_close(session->rings);
 	rings_close(session->identities);
 	lanes_close(session->lanes);
+	device_tale_close(session->device_tale);
 	faultline__destroy(session->skeleton);
 	kernel_close(session->kernel);
 	refusals_free(&session->refused);
@@ -552,9 +563,16 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 			      session->cpus, (uint64_t *)kinds);
 	if (!err)
 		err = sum_map(skeleton->maps.notes, NOTE_COUNT, 1, session->cpus, notes);
-	if (!err)
-		count_lanes(session, kinds);
-	return err;
+	if (err)
+		return err;
+	count_lanes(session, kinds);
+	kinds[EVENT_DEVICE].events += device_tale_told(session->device_tale);
+	return 0;
+}
+
+int session_tell_devices(struct session *session, ring_record_fn take, void *context)
+{
+	return device_tale_go_on(session->device_tale, take, context);
 }
 
 static uint64_t program_missed(const struct session *session, const char *name)

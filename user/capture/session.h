@@ -73,6 +73,10 @@ void session_wake(struct session *session);
 int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
 		   uint64_t *notes);
 
+/* Hands on a record for each block device that has done something since the last time. Returns 0 or
+ * a negative errno. */
+int session_tell_devices(struct session *session, ring_record_fn take, void *context);
+
 /* How often the kernel passed over a program of the layer because it was running on that CPU
  * already: what it would have recorded is counted nowhere else. */
 uint64_t session_missed(const struct session *session, enum layer layer);

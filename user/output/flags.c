@@ -15,6 +15,9 @@ static const char *const exec_flags[] = { "not followed" };
 static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
 static const char *const span_flags[] = { "cut", "unread", "recorded" };
 
+static const char *const block_flags[] = { "metadata", "sync", "readahead", "fua", "preflush",
+					   "direct",   "swap", "unissued",  "part" };
+
 #define NAMES(list)                                                                                \
 	{                                                                                          \
 		list, sizeof(list) / sizeof((list)[0])                                             \
@@ -27,7 +30,8 @@ static const struct {
 	[TRACE_SYSCALL] = NAMES(op_flags),   [TRACE_SYSCALL_PATH] = NAMES(op_flags),
 	[TRACE_FAULT] = NAMES(fault_flags),  [TRACE_FILE] = NAMES(file_flags),
 	[TRACE_EXEC] = NAMES(exec_flags),    [TRACE_SPAN_BEGIN] = NAMES(span_flags),
-	[TRACE_INSTANT] = NAMES(span_flags),
+	[TRACE_INSTANT] = NAMES(span_flags), [TRACE_REQUEST] = NAMES(block_flags),
+	[TRACE_BIO] = NAMES(block_flags),
 };
 
 const char *flags_name(enum trace_kind kind, unsigned int bit)

@@ -90,6 +90,11 @@ static void show_device(struct sink *out, const struct shown *shown)
 	sink_format(out, " dev %" PRIu64 ":%" PRIu64, shown->value >> 20, shown->value & 0xfffff);
 }
 
+static void show_partition(struct sink *out, const struct shown *shown)
+{
+	sink_format(out, " part %" PRIu64 ":%" PRIu64, shown->value >> 20, shown->value & 0xfffff);
+}
+
 static void show_mode(struct sink *out, const struct shown *shown)
 {
 	sink_format(out, " mode %" PRIo64, shown->value);
@@ -145,26 +150,59 @@ static void show_named(struct sink *out, const struct shown *shown)
 		sink_uint(out, shown->value);
 }
 
+/* Times within the event. */
+static void show_duration(struct sink *out, const struct shown *shown)
+{
+	char text[UNITS_TEXT];
+
+	if (!shown->value)
+		return;
+	sink_char(out, ' ');
+	sink_text(out, shown->column->name);
+	sink_char(out, ' ');
+	sink_text(out, units_ns(text, shown->value));
+}
+
 /* Columns that are not shown as "name value", or not where they stand. */
 static const struct {
 	const char *name;
 	show_function *show;
 } shows[] = {
 	{ "dts", show_nothing }, /* the line begins with it, as with pid and tid */
-	{ "pid", show_nothing },	 { "tid", show_nothing },
+	{ "pid", show_nothing },
+	{ "tid", show_nothing },
 	{ "dur", show_nothing },   /* the line ends with it ... */
 	{ "pause", show_nothing }, /* ... or with this */
 	{ "op", show_nothing },	   /* the event's name */
 	{ "file", show_nothing },  /* shown by their paths */
-	{ "file2", show_nothing },	 { "dir", show_nothing },
-	{ "dir2", show_nothing },	 { "path", show_nothing },
-	{ "path2", show_nothing },	 { "offset", show_offset },
-	{ "result", show_result },	 { "flags", show_flags },
-	{ "fetched_bytes", show_bytes }, { "fault_fetched_bytes", show_bytes },
-	{ "created_bytes", show_bytes }, { "dirtied_bytes", show_bytes },
-	{ "size", show_bytes },		 { "dev", show_device },
-	{ "mode", show_mode },		 { "code", show_status },
+	{ "file2", show_nothing },
+	{ "dir", show_nothing },
+	{ "dir2", show_nothing },
+	{ "path", show_nothing },
+	{ "path2", show_nothing },
+	{ "offset", show_offset },
+	{ "result", show_result },
+	{ "flags", show_flags },
+	{ "fetched_bytes", show_bytes },
+	{ "fault_fetched_bytes", show_bytes },
+	{ "created_bytes", show_bytes },
+	{ "dirtied_bytes", show_bytes },
+	{ "size", show_bytes },
+	{ "dev", show_device },
+	{ "mode", show_mode },
+	{ "code", show_status },
 	{ "command", show_command },
+	{ "bytes", show_bytes },
+	{ "own_bytes", show_bytes },
+	{ "part", show_partition },
+	{ "queue", show_duration },
+	{ "read_bytes", show_bytes },
+	{ "write_bytes", show_bytes },
+	{ "discard_bytes", show_bytes },
+	{ "read_time", show_duration },
+	{ "write_time", show_duration },
+	{ "discard_time", show_duration },
+	{ "flush_time", show_duration },
 };
 
 /* The function for a column, by its name. Looked up once: names are too slow for each event. */

@@ -41,7 +41,13 @@
 	KIND(INSTANT, instant, "span", -1, false,                                                  \
 	     "the application marks a moment")                                                     \
 	KIND(THROTTLE, throttle, "pagecache", THROTTLE_PAUSE, false,                               \
-	     "a task that writes is told to sleep, because too much waits to be written back")
+	     "a task that writes is told to sleep, because too much waits to be written back")                     \
+	KIND(REQUEST, request, "block", REQUEST_DUR, false,                                        \
+	     "a request to a block device with bios of the run in it")                             \
+	KIND(BIO, bio, "block", BIO_DUR, false,                                                    \
+	     "a part of a request: a stretch of a file or of metadata, queued by one task")        \
+	KIND(DEVICE, device, "block", -1, false,                                                   \
+	     "what a block device has done so far, for whomever; the last row holds the sums")
 
 #define TRACE_COLUMNS_SYSCALL(COLUMN)                                                              \
 	COLUMN(SYSCALL_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                              \
@@ -206,6 +212,75 @@
 	COLUMN(THROTTLE_CALL, "call", UINT, NONE, BY_HAND,                                         \
 	       "number of the operation that it was in, in the header's operations, plus 1; 0: of " \
 	       "none that is recorded")
+
+#define TRACE_COLUMNS_REQUEST(COLUMN)                                                              \
+	COLUMN(REQUEST_TIME, "dts", TIME, NS, HEAD(time_ns), "when it was made")                   \
+	COLUMN(REQUEST_DUR, "dur", UINT, NS, FIELD(duration_ns), "from then to its end")           \
+	COLUMN(REQUEST_PID, "pid", UINT, NONE, HEAD(pid),                                          \
+	       "process that queued the first of its bios that are recorded; 0: the kernel")       \
+	COLUMN(REQUEST_TID, "tid", UINT, NONE, HEAD(tid), "thread, likewise")                      \
+	COLUMN(REQUEST_OP, "op", UINT, NONE, FIELD(op),                                            \
+	       "number in the header's operations")                                                \
+	COLUMN(REQUEST_FILE, "file", UINT, NONE, FIELD(file), "file id of that bio, 0 for none")   \
+	COLUMN(REQUEST_ID, "request", UINT, NONE, FIELD(id), "what its bios call it")              \
+	COLUMN(REQUEST_DEV, "dev", UINT, NONE, FIELD(dev),                                         \
+	       "the whole device, major << 20 | minor")                                            \
+	COLUMN(REQUEST_PART, "part", UINT, NONE, FIELD(part), "its partition, or the same")        \
+	COLUMN(REQUEST_SECTOR, "sector", UINT, NONE, FIELD(sector),                                \
+	       "of 512 bytes, where on the whole device it begins")                                \
+	COLUMN(REQUEST_BYTES, "bytes", UINT, BYTES, FIELD(bytes), "all that it moved")             \
+	COLUMN(REQUEST_OWN_BYTES, "own_bytes", UINT, BYTES, FIELD(own_bytes),                      \
+	       "of it in bios that are recorded")                                                  \
+	COLUMN(REQUEST_BIOS, "bios", UINT, COUNT, FIELD(bios), "that were merged into it")         \
+	COLUMN(REQUEST_OWN_BIOS, "own_bios", UINT, COUNT, FIELD(own_bios),                         \
+	       "of them that are recorded")                                                        \
+	COLUMN(REQUEST_QUEUE, "queue", UINT, NS, FIELD(queue_ns),                                  \
+	       "of its duration, before the driver got it")                                        \
+	COLUMN(REQUEST_STATUS, "status", UINT, NONE, FIELD(status),                                \
+	       "0, or the kernel's BLK_STS_* of an error")                                         \
+	COLUMN(REQUEST_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_BLOCK_* of flags.h")
+
+#define TRACE_COLUMNS_BIO(COLUMN)                                                                  \
+	COLUMN(BIO_TIME, "dts", TIME, NS, HEAD(time_ns), "when it was queued")                     \
+	COLUMN(BIO_DUR, "dur", UINT, NS, FIELD(duration_ns), "from then to its end")               \
+	COLUMN(BIO_PID, "pid", UINT, NONE, HEAD(pid),                                              \
+	       "process that queued it; 0: the kernel, for a file that the run has met")           \
+	COLUMN(BIO_TID, "tid", UINT, NONE, HEAD(tid), "thread, likewise")                          \
+	COLUMN(BIO_OP, "op", UINT, NONE, FIELD(op), "number in the header's operations")           \
+	COLUMN(BIO_FILE, "file", UINT, NONE, FIELD(file), "file id, 0 for none or not known")      \
+	COLUMN(BIO_OFFSET, "offset", INT, BYTES, FIELD(offset),                                    \
+	       "where in the file, -1 where it is not known")                                      \
+	COLUMN(BIO_BYTES, "bytes", UINT, BYTES, FIELD(bytes), "that it moved")                     \
+	COLUMN(BIO_REQUEST, "request", UINT, NONE, FIELD(request), "the request it was part of")   \
+	COLUMN(BIO_DEV, "dev", UINT, NONE, FIELD(dev), "the whole device, as of requests")         \
+	COLUMN(BIO_SECTOR, "sector", UINT, NONE, FIELD(sector), "where on it, as of requests")     \
+	COLUMN(BIO_QUEUE, "queue", UINT, NS, FIELD(queue_ns),                                      \
+	       "of its duration, before the driver got its request")                               \
+	COLUMN(BIO_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_BLOCK_* of flags.h")
+
+/* The counts of a class of requests. */
+#define TRACE_COLUMNS_COUNTS(COLUMN, ID, name, class)                                              \
+	COLUMN(DEVICE_##ID##_REQUESTS, name "_requests", UINT, COUNT,                              \
+	       FIELD(total.of[class].requests), "that ended")                                      \
+	COLUMN(DEVICE_##ID##_BYTES, name "_bytes", UINT, BYTES, FIELD(total.of[class].bytes),      \
+	       "that they moved")                                                                  \
+	COLUMN(DEVICE_##ID##_MERGES, name "_merges", UINT, COUNT, FIELD(total.of[class].merges),   \
+	       "bios and requests that became part of another request")                            \
+	COLUMN(DEVICE_##ID##_REQUEUES, name "_requeues", UINT, COUNT,                              \
+	       FIELD(total.of[class].requeues), "times that the driver gave one back")             \
+	COLUMN(DEVICE_##ID##_ERRORS, name "_errors", UINT, COUNT, FIELD(total.of[class].errors),   \
+	       "that failed")                                                                      \
+	COLUMN(DEVICE_##ID##_TIME, name "_time", UINT, NS, FIELD(total.of[class].time_ns),         \
+	       "from when they were made to their ends, summed up")
+
+#define TRACE_COLUMNS_DEVICE(COLUMN)                                                               \
+	COLUMN(DEVICE_ROW_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                            \
+	COLUMN(DEVICE_DEV, "dev", UINT, NONE, FIELD(dev), "the whole device, major << 20 | minor") \
+	COLUMN(DEVICE_NAME, "name", STRING, NONE, BY_HAND, "as /sys/block has it")                 \
+	TRACE_COLUMNS_COUNTS(COLUMN, READ, "read", 0)                                              \
+	TRACE_COLUMNS_COUNTS(COLUMN, WRITE, "write", 1)                                            \
+	TRACE_COLUMNS_COUNTS(COLUMN, DISCARD, "discard", 2)                                        \
+	TRACE_COLUMNS_COUNTS(COLUMN, FLUSH, "flush", 3)
 /* clang-format on */
 
 #endif

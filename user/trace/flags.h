@@ -48,6 +48,18 @@
 #define TRACE_FAULT_RANDOM (1u << 9)  /* the mapping was advised MADV_RANDOM ... */
 #define TRACE_FAULT_SEQUENTIAL (1u << 10) /* ... or MADV_SEQUENTIAL */
 
+/* `flags` of request and bio rows. */
+#define TRACE_BLOCK_META (1u << 0) /* it carries what the file system keeps for itself */
+#define TRACE_BLOCK_SYNC (1u << 1) /* somebody waits for it, as the kernel has it */
+#define TRACE_BLOCK_READAHEAD (1u << 2)
+#define TRACE_BLOCK_FUA (1u << 3)      /* done only when it is on the medium */
+#define TRACE_BLOCK_PREFLUSH (1u << 4) /* done only after what was written before is there */
+#define TRACE_BLOCK_DIRECT (1u << 5)   /* O_DIRECT: from or to the program's own memory */
+#define TRACE_BLOCK_SWAP (1u << 6)
+#define TRACE_BLOCK_UNISSUED                                                                       \
+	(1u << 7) /* no driver got it: a flush that another one did, or a device that is gone */
+#define TRACE_BLOCK_PART (1u << 8) /* request: more of it ended later, in a row of its own */
+
 /* `flags` of exec rows. */
 #define TRACE_EXEC_NOT_FOLLOWED                                                                    \
 	(1u << 0) /* a set-user-ID program, or its like: what it does is not recorded */

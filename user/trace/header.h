@@ -29,11 +29,12 @@ enum trace_family {
 	TRACE_ASYNC,	 /* operations are handed to the kernel: io_uring, libaio */
 	TRACE_STORES,	 /* what stores through mappings dirtied: bytes of whole folios */
 	TRACE_DELAY,	 /* writers told to sleep because too much waits to be written back */
+	TRACE_STORAGE,	 /* requests to block devices */
 	TRACE_FAMILY_COUNT,
 };
 
 /* "read", "write", "metadata", "sync", "map", "transfer", "advice", "fault", "anonymous",
- * "pagecache", "indirect", "undecoded", "async", "stores", "delay"; indexed by enum
+ * "pagecache", "indirect", "undecoded", "async", "stores", "delay", "storage"; indexed by enum
  * trace_family. */
 extern const char *const trace_family_names[TRACE_FAMILY_COUNT];
 

@@ -59,11 +59,6 @@ static int load_column(struct trace_reader *reader, const struct column_view *vi
 	return 0;
 }
 
-static bool has_operations(enum trace_kind kind)
-{
-	return kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH;
-}
-
 /* Finds the columns of the mask and checks what can be wrong with them. 0 or -EINVAL. */
 static int view_rows(const struct trace_reader *reader, const struct block *block, uint64_t mask,
 		     struct column_view views[COLUMNS_MAX])
@@ -75,7 +70,7 @@ static int view_rows(const struct trace_reader *reader, const struct block *bloc
 		return err;
 	if (mask & 1ull << TRACE_COL_TIME && !views[TRACE_COL_TIME].width)
 		return -EINVAL;
-	if (block->rows && mask & 1ull << SYSCALL_OP && has_operations(block->kind) &&
+	if (block->rows && mask & 1ull << SYSCALL_OP && trace_has_operations(block->kind) &&
 	    (!reader->header.operation_count ||
 	     column_reaches(&views[SYSCALL_OP], reader->header.operation_count, block->rows)))
 		return -EINVAL;

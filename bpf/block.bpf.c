@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Requests to block devices, and the bios of the run in them. All requests are counted, by device;
+ * recorded are those with bios that tasks of the run have queued, or that carry files which the run
+ * has met (the kernel writes those back later). Knows nothing of calls and faults but which is in
+ * flight.
+ *
+ * A bio is marked when it is queued; when its request ends, its mark becomes its record, and the
+ * request's record follows. So which bios were in a request is not worked out from sectors and
+ * times, and an address that comes again is another bio.
+ */
+#include "block.h"
+
+__u64 direct_end_io, btrfs_end_io, btrfs_mirrored_end_io;
+__u64 block_last_request; /* number of the last one that was recorded */
+
+/* --- devices --- */
+
+/* All that a device did, by class of requests; counted on each CPU for itself. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, DEVICES_MOST);
+	__type(key, __u32);
+	__type(value, struct device_total);
+} devices SEC(".maps");
+
+/* What devices are called, as they were when they were first met. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, DEVICES_MOST);
+	__type(key, __u32);
+	__type(value, struct device_name);
+} device_names SEC(".maps");
+
+static __noinline int device_enter(struct address *disk, __u32 dev)
+{
+	struct device_name name = {};
+	struct device_total zero = {};
+
+	bpf_probe_read_kernel_str(name.text, sizeof(name.text),
+				  KFIELD(gendisk, disk->at, disk_name));
+	bpf_map_update_elem(&device_names, &dev, &name, BPF_NOEXIST);
+	bpf_map_update_elem(&devices, &dev, &zero, BPF_NOEXIST);
+	return 0;
+}
+
+static __always_inline __u32 disk_dev(struct gendisk *disk)
+{
+	struct block_device *whole = disk ? KREAD(gendisk, disk, part0) : NULL;
+
+	return whole ? KREAD(block_device, whole, bd_dev) : 0;
+}
+
+/* NULL, and counted as lost, when there are too many devices. */
+static __always_inline struct device_total *device_total(struct gendisk *disk, __u32 dev)
+{
+	struct device_total *total = bpf_map_lookup_elem(&devices, &dev);
+	struct address address = { (__u64)disk };
+
+	if (total)
+		return total;
+	device_enter(&address, dev);
+	total = bpf_map_lookup_elem(&devices, &dev);
+	if (!total)
+		ring_lose(EVENT_DEVICE);
+	return total;
+}
+
+/* As the kernel classes them for /proc/diskstats; DEVICE_CLASSES: it does not count them. */
+static __always_inline __u32 device_class(__u32 opf)
+{
+	__u32 op = opf & REQ_OP_MASK;
+
+	if (op == REQ_OP_FLUSH)
+		return DEVICE_FLUSH;
+	if (op == REQ_OP_DISCARD)
+		return DEVICE_DISCARD;
+	if (op == REQ_OP_DRV_IN || op == REQ_OP_DRV_OUT)
+		return DEVICE_CLASSES;
+	return op & 1 ? DEVICE_WRITE : DEVICE_READ;
+}
+
+static __always_inline struct device_counts *device_counts(struct gendisk *disk, __u32 opf)
+{
+	__u32 class = device_class(opf);
+	struct device_total *total;
+
+	if (!disk || class >= DEVICE_CLASSES)
+		return NULL;
+	total = device_total(disk, disk_dev(disk));
+	return total ? &total->of[class] : NULL;
+}
+
+/* --- bios --- */
+
+SEC("?tp_btf/block_bio_queue")
+int BPF_PROG(fl_bio_queue, struct bio *bio)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = task_followed(task);
+	struct gendisk *disk = KREAD(block_device, bio->bi_bdev, bd_disk);
+	struct address at = { (__u64)bio };
+	struct bio_mark mark = {};
+	bool followed = state;
+
+	mark.bytes = bio->bi_iter.bi_size;
+	if (!KREAD(request_queue, KREAD(gendisk, disk, queue), mq_ops)) {
+		/* Nothing but bios: it hands them on to other devices, or is memory. */
+		struct device_counts *counts = device_counts(disk, bio->bi_opf);
+
+		if (counts) {
+			__sync_fetch_and_add(&counts->requests, 1);
+			__sync_fetch_and_add(&counts->bytes, mark.bytes);
+		}
+		return 0;
+	}
+	/* A worker of io_uring is made without a fork event; it works for its process. */
+	if (!state)
+		followed = task_followed(task->group_leader);
+	mark.flags = block_flags(bio->bi_opf);
+	mark_file(&mark, &at, state, followed);
+	if (!followed && !mark.file)
+		return 0;
+	if (followed) {
+		mark.pid = task->tgid;
+		mark.tid = task->pid;
+	}
+	mark.sector = bio->bi_iter.bi_sector;
+	mark.queued_ns = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&bio_marks, &at.at, &mark, BPF_ANY))
+		ring_lose(EVENT_BIO);
+	return 0;
+}
+
+/* The front of a bio that is too long becomes one of its own; the rest keeps the address. */
+SEC("?tp_btf/block_split")
+int BPF_PROG(fl_bio_split, struct bio *front)
+{
+	__u64 whole = (__u64)front->bi_private, address = (__u64)front;
+	struct bio_mark *mark = bpf_map_lookup_elem(&bio_marks, &whole);
+	struct bio_mark copy;
+
+	if (!mark)
+		return 0;
+	copy = *mark;
+	if (bpf_map_update_elem(&bio_marks, &address, &copy, BPF_ANY))
+		ring_lose(EVENT_BIO);
+	return 0;
+}
+
+/* One that never became part of a request. */
+SEC("?tp_btf/block_bio_complete")
+int BPF_PROG(fl_bio_done, struct request_queue *queue, struct bio *bio)
+{
+	__u64 address = (__u64)bio;
+
+	bpf_map_delete_elem(&bio_marks, &address);
+	return 0;
+}
+
+static __always_inline int merged(struct gendisk *disk, __u32 opf)
+{
+	struct device_counts *counts = device_counts(disk, opf);
+
+	if (counts)
+		__sync_fetch_and_add(&counts->merges, 1);
+	return 0;
+}
+
+SEC("?tp_btf/block_bio_backmerge")
+int BPF_PROG(fl_bio_back, struct bio *bio)
+{
+	return merged(KREAD(block_device, bio->bi_bdev, bd_disk), bio->bi_opf);
+}
+
+SEC("?tp_btf/block_bio_frontmerge")
+int BPF_PROG(fl_bio_front, struct bio *bio)
+{
+	return merged(KREAD(block_device, bio->bi_bdev, bd_disk), bio->bi_opf);
+}
+
+SEC("?tp_btf/block_rq_merge")
+int BPF_PROG(fl_rq_merge, struct request *rq)
+{
+	return merged(KREAD(request_queue, rq->q, disk), rq->cmd_flags);
+}
+
+/* --- requests --- */
+
+#define REQUEST_BIOS_MOST 4096
+
+struct issue_walk {
+	__u64 bio;
+	__u64 now_ns;
+};
+
+static long issue_step(__u32 i, struct issue_walk *walk)
+{
+	struct bio_mark *mark;
+
+	if (!walk->bio)
+		return 1;
+	mark = bpf_map_lookup_elem(&bio_marks, &walk->bio);
+	if (mark) {
+		mark->issued_ns = walk->now_ns;
+		return 1;
+	}
+	walk->bio = (__u64)KREAD(bio, walk->bio, bi_next);
+	return 0;
+}
+
+/* The kernel keeps this moment itself, but not for all devices. */
+SEC("?tp_btf/block_rq_issue")
+int BPF_PROG(fl_rq_issue, struct request *rq)
+{
+	struct issue_walk walk = { .bio = (__u64)rq->bio, .now_ns = bpf_ktime_get_ns() };
+
+	bpf_loop(REQUEST_BIOS_MOST, issue_step, &walk, 0);
+	return 0;
+}
+
+SEC("?tp_btf/block_rq_requeue")
+int BPF_PROG(fl_rq_requeue, struct request *rq)
+{
+	struct device_counts *counts =
+		device_counts(KREAD(request_queue, rq->q, disk), rq->cmd_flags);
+
+	if (counts)
+		__sync_fetch_and_add(&counts->requeues, 1);
+	return 0;
+}
+
+/* A request that ends, or a part of it. */
+struct done_walk {
+	__u64 bio; /* the next */
+	__u64 left_bytes;
+	__u64 end_ns, issued_ns;
+	__u64 request; /* number; 0: none of its bios is recorded */
+	__u64 sector;
+	struct bio_mark first;
+	__u32 dev, op;
+	__u32 bios, own_bios, own_bytes;
+	__u32 whole; /* nothing is left of the request */
+	__u32 flush; /* part of a sequence with flushes: its bio has given up its bytes before */
+};
+
+static __always_inline void send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 bytes,
+				     __u64 sector)
+{
+	struct event_bio *event =
+		ring_reserve(EVENT_BIO, sizeof(*event), bpf_get_current_task_btf());
+
+	if (!event)
+		return;
+	event->header.time_ns = mark->queued_ns;
+	event->header.pid = mark->pid;
+	event->header.tid = mark->tid;
+	event->request = walk->request;
+	event->duration_ns = walk->end_ns - mark->queued_ns;
+	event->queue_ns = walk->issued_ns > mark->queued_ns ? walk->issued_ns - mark->queued_ns : 0;
+	event->sector = sector;
+	event->offset = mark->offset;
+	if (mark->offset >= 0)
+		event->offset += (sector - mark->sector) * SECTOR_BYTES;
+	event->dev = walk->dev;
+	event->file = mark->file;
+	event->bytes = bytes;
+	event->flags = mark->flags | (walk->issued_ns ? 0 : TRACE_BLOCK_UNISSUED);
+	event->op = walk->op;
+	event->pad = 0;
+	ring_submit(event);
+}
+
+static long done_step(__u32 i, struct done_walk *walk)
+{
+	struct bio_mark *mark, copy;
+	__u64 sector, key = walk->bio;
+	__u32 bytes;
+
+	if (!key)
+		return 1;
+	bytes = KREAD(bio, key, bi_iter.bi_size);
+	sector = KREAD(bio, key, bi_iter.bi_sector);
+	if (!walk->whole && bytes > walk->left_bytes)
+		return 1;
+	walk->left_bytes -= bytes;
+	walk->bio = (__u64)KREAD(bio, key, bi_next);
+	walk->bios++;
+	mark = bpf_map_lookup_elem(&bio_marks, &key);
+	if (!mark)
+		return 0;
+	copy = *mark;
+	/* Copies of this program come to it one after the other. */
+	if (bpf_map_delete_elem(&bio_marks, &key))
+		return 0;
+	if (walk->flush) {
+		bytes = copy.bytes;
+		sector = copy.sector;
+		walk->sector = sector;
+		if (!bytes)
+			walk->op = OP_REQUEST_FLUSH;
+	}
+	if (!walk->own_bios++) {
+		walk->first = copy;
+		walk->request = __sync_fetch_and_add(&block_last_request, 1) + 1;
+		if (!walk->issued_ns)
+			walk->issued_ns = copy.issued_ns;
+	}
+	walk->own_bytes += bytes;
+	send_bio(walk, &copy, bytes, sector);
+	return 0;
+}
+
+static __always_inline void send_request(struct done_walk *walk, struct request *rq, __u32 error,
+					 __u32 bytes)
+{
+	struct op_total *total = bpf_map_lookup_elem(&op_totals, &walk->op);
+	struct block_device *part = rq->part;
+	__u64 start_ns = rq->start_time_ns;
+	struct event_request *event;
+
+	if (!start_ns || start_ns > walk->end_ns)
+		start_ns = walk->first.queued_ns;
+	if (total) {
+		count_add(&total->count, walk->whole ? 1 : 0, true);
+		count_add(&total->errors, walk->whole && error ? 1 : 0, true);
+		count_add(&total->bytes, walk->own_bytes, true);
+		count_add(&total->time_ns, walk->end_ns - start_ns, true);
+	}
+	event = ring_reserve(EVENT_REQUEST, sizeof(*event), bpf_get_current_task_btf());
+	if (!event)
+		return;
+	event->header.time_ns = start_ns;
+	event->header.pid = walk->first.pid;
+	event->header.tid = walk->first.tid;
+	event->id = walk->request;
+	event->duration_ns = walk->end_ns - start_ns;
+	event->queue_ns = walk->issued_ns > start_ns ? walk->issued_ns - start_ns : 0;
+	event->sector = walk->sector;
+	event->dev = walk->dev;
+	event->part = part ? KREAD(block_device, part, bd_dev) : walk->dev;
+	event->bytes = walk->flush ? walk->own_bytes : bytes;
+	event->own_bytes = walk->own_bytes;
+	event->bios = walk->bios;
+	event->own_bios = walk->own_bios;
+	event->file = walk->first.file;
+	event->flags = walk->first.flags | (walk->issued_ns ? 0 : TRACE_BLOCK_UNISSUED) |
+		       (walk->whole ? 0 : TRACE_BLOCK_PART);
+	event->op = walk->op;
+	event->status = error;
+	event->pad = 0;
+	ring_submit(event);
+}
+
+static __always_inline __u32 flush_sequence(void)
+{
+	return bpf_core_enum_value_exists(enum rqf_flags, __RQF_FLUSH_SEQ)
+		       ? 1u << bpf_core_enum_value(enum rqf_flags, __RQF_FLUSH_SEQ)
+		       : RQF_FLUSH_SEQ_MACRO;
+}
+
+SEC("?tp_btf/block_rq_complete")
+int BPF_PROG(fl_rq_done, struct request *rq, int error, unsigned int bytes)
+{
+	struct gendisk *disk = KREAD(request_queue, rq->q, disk);
+	struct done_walk walk = { .bio = (__u64)rq->bio, .left_bytes = bytes };
+	struct device_counts *counts = device_counts(disk, rq->cmd_flags);
+	__u32 class = device_class(rq->cmd_flags), flags = block_flags(rq->cmd_flags);
+	bool sequence = rq->rq_flags & flush_sequence();
+
+	if (!counts)
+		return 0;
+	walk.end_ns = bpf_ktime_get_ns();
+	walk.whole = bytes >= rq->__data_len;
+	__sync_fetch_and_add(&counts->bytes, bytes);
+	/* Of a sequence only the end is a request of its own, and each flush in it. */
+	if (sequence && class != DEVICE_FLUSH)
+		return 0;
+	if (walk.whole) {
+		__sync_fetch_and_add(&counts->requests, 1);
+		__sync_fetch_and_add(&counts->errors, (__u8)error ? 1 : 0);
+		if (rq->start_time_ns && rq->start_time_ns < walk.end_ns)
+			__sync_fetch_and_add(&counts->time_ns, walk.end_ns - rq->start_time_ns);
+	}
+	if (class == DEVICE_FLUSH)
+		return 0; /* of the block layer's own making, for those that wait for it */
+	walk.flush = !bytes && flags & (TRACE_BLOCK_PREFLUSH | TRACE_BLOCK_FUA);
+	walk.issued_ns = rq->io_start_time_ns;
+	walk.dev = disk_dev(disk);
+	walk.sector = rq->__sector;
+	walk.op = OP_REQUEST_READ + class;
+	bpf_loop(REQUEST_BIOS_MOST, done_step, &walk, 0);
+	if (walk.request)
+		send_request(&walk, rq, (__u8)error, bytes);
+	return 0;
+}
+
+/* --- what the kernel calls when bios end --- */
+
+#define FIND(name, where)                                                                          \
+	({                                                                                         \
+		static const char __name[] = name;                                                 \
+		bpf_kallsyms_lookup_name(__name, sizeof(__name), 0, where);                        \
+	})
+
+/* Run once, before the others are attached. Returns 0, or the refusal to tell. */
+SEC("?syscall")
+int fl_block_names(void *context)
+{
+	long status = FIND("iomap_dio_bio_end_io", &direct_end_io);
+
+	FIND("btrfs_simple_end_io", &btrfs_end_io);
+	FIND("btrfs_orig_write_end_io", &btrfs_mirrored_end_io);
+	return status == -1 /* EPERM */ ? status : 0;
+}

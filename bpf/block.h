@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What is known of a bio between its queueing and its end: whose it is, and which file's bytes it
+ * carries. Knows nothing of requests.
+ */
+#ifndef FAULTLINE_BPF_BLOCK_H
+#define FAULTLINE_BPF_BLOCK_H
+
+#include "file.h"
+#include "vmlinux/block.h"
+
+#define PAGE_MAPPING_FLAGS 3ul /* of folio.mapping: it is of anonymous memory, or of no file */
+#define BTRFS_BTREE_INODE 1    /* its page cache holds the trees */
+
+/* What the kernel calls when a bio ends, by name: it tells what stands behind the bio. 0: the
+ * kernel has no such function, or does not tell where. */
+extern __u64 direct_end_io, btrfs_end_io, btrfs_mirrored_end_io;
+
+struct bio_mark {
+	__u64 queued_ns;
+	__u64 issued_ns; /* the driver got its request, whose first recorded bio it is; 0: not */
+	__u64 sector;	 /* of the device, when it was queued */
+	__s64 offset;	 /* in the file; -1: not known */
+	__u32 file;	 /* id; 0: none, or not known */
+	__u32 bytes;
+	__u32 pid, tid; /* of the followed task that queued it; 0: the kernel did */
+	__u32 flags;	/* TRACE_BLOCK_* */
+	__u32 pad;
+};
+
+/* Bios on their way, by address. One that ends takes its mark with it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, struct bio_mark);
+} bio_marks SEC(".maps");
+
+static __always_inline __u32 block_flags(__u32 opf)
+{
+	__u32 flags = 0;
+
+#define BLOCK_FLAG(bit, flag)                                                                      \
+	if (opf & 1u << bpf_core_enum_value(enum req_flag_bits, bit))                              \
+	flags |= flag
+	BLOCK_FLAG(__REQ_SYNC, TRACE_BLOCK_SYNC);
+	BLOCK_FLAG(__REQ_META, TRACE_BLOCK_META);
+	BLOCK_FLAG(__REQ_FUA, TRACE_BLOCK_FUA);
+	BLOCK_FLAG(__REQ_PREFLUSH, TRACE_BLOCK_PREFLUSH);
+	BLOCK_FLAG(__REQ_RAHEAD, TRACE_BLOCK_READAHEAD);
+	BLOCK_FLAG(__REQ_SWAP, TRACE_BLOCK_SWAP);
+#undef BLOCK_FLAG
+	return flags;
+}
+
+/* --- which file --- */
+
+/* Read as numbers: the verifier lets no bits of pointers be looked at. */
+static __always_inline __u64 page_head(__u64 page)
+{
+	unsigned long head = 0;
+
+	if (bpf_core_field_exists(struct page, compound_head))
+		bpf_core_read(&head, sizeof(head), &((struct page *)page)->compound_head);
+	else if (bpf_core_field_exists(struct page___info, compound_info))
+		bpf_core_read(&head, sizeof(head), &((struct page___info *)page)->compound_info);
+	if (!(head & 1))
+		return page;
+	return head >> 32 == 0xffffffff ? page & head : head - 1; /* no page lies up there */
+}
+
+/* The id of a file that the run has met; 0: it has not. */
+static __always_inline __u32 file_met(struct inode *inode)
+{
+	struct file_key key = {};
+	struct file_entry *entry;
+
+	key.ino = KREAD(inode, inode, i_ino);
+	key.generation = inode_generation(inode);
+	key.dev = inode_dev(inode);
+	entry = bpf_map_lookup_elem(&files, &key);
+	return entry ? entry->id : 0;
+}
+
+/* File systems keep their own blocks in the page cache of an inode that is no file. */
+static __always_inline bool holds_metadata(struct inode *inode)
+{
+	unsigned long magic = inode_magic(inode);
+
+	return magic == BDEVFS_MAGIC ||
+	       (magic == BTRFS_MAGIC && KREAD(inode, inode, i_ino) == BTRFS_BTREE_INODE);
+}
+
+/* `followed`: a task of the run queued it, so that the file is one of the run's. */
+static __always_inline void mark_inode(struct bio_mark *mark, struct inode *inode, __u64 mapping,
+				       bool followed)
+{
+	struct address address = { mapping };
+
+	if (holds_metadata(inode))
+		mark->flags |= TRACE_BLOCK_META;
+	else
+		mark->file = followed ? file_id_of_mapping(&address) : file_met(inode);
+}
+
+/* How far into the stretch of memory that is next the bio is already; -1: not known. */
+static __always_inline __s64 bio_into_page(__u64 bio)
+{
+	if (bpf_core_field_exists(struct bio, bi_iter.bi_bvec_done))
+		return KREAD(bio, bio, bi_iter.bi_bvec_done);
+	if (bpf_core_field_exists(struct bio___offset, bi_iter.bi_offset) &&
+	    !KREAD(bio___offset, bio, bi_iter.bi_offset))
+		return 0;
+	return -1;
+}
+
+/* By the page that its bytes begin in. */
+static __noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool followed)
+{
+	struct bio_vec *vector =
+		(void *)KREAD(bio, bio->at, bi_io_vec) +
+		KREAD(bio, bio->at, bi_iter.bi_idx) * bpf_core_type_size(struct bio_vec);
+	__u64 page = 0, mapping = 0, head;
+	struct inode *inode;
+	__s64 done;
+
+	bpf_core_read(&page, sizeof(page), &vector->bv_page);
+	if (!page)
+		return 0;
+	head = page_head(page);
+	bpf_core_read(&mapping, sizeof(mapping), &((struct folio *)head)->mapping);
+	if (!mapping || mapping & PAGE_MAPPING_FLAGS)
+		return 0;
+	inode = KREAD(address_space, mapping, host);
+	if (!inode)
+		return 0;
+	mark_inode(mark, inode, mapping, followed);
+	done = bio_into_page(bio->at);
+	if (done < 0)
+		return 0;
+	mark->offset =
+		(KREAD(folio, head, index) + (page - head) / bpf_core_type_size(struct page)) *
+			PAGE_BYTES +
+		KREAD(bio_vec, vector, bv_offset) + done;
+	return 0;
+}
+
+/* By the call's own block for direct I/O, which stands behind a bio of ext4, xfs and their like. */
+static __noinline int mark_by_direct(struct bio_mark *mark, void *dio, bool followed)
+{
+	struct file_facts facts = {};
+	struct kiocb *iocb = NULL;
+	struct file *file = NULL;
+	long long size = 0;
+
+	if (!bpf_core_type_exists(struct iomap_dio))
+		return 0;
+	bpf_core_read(&iocb, sizeof(iocb), &((struct iomap_dio *)dio)->iocb);
+	bpf_core_read(&size, sizeof(size), &((struct iomap_dio *)dio)->size);
+	file = KREAD(kiocb, iocb, ki_filp);
+	if (!file)
+		return 0;
+	file_facts_of(file, &facts);
+	mark->flags |= TRACE_BLOCK_DIRECT;
+	mark->offset = KREAD(kiocb, iocb, ki_pos) + size - mark->bytes;
+	mark->file = followed ? file_id(&facts, false) & ~FILE_UNTOLD : file_met(facts.inode);
+	return 0;
+}
+
+/* By the struct of btrfs around it. Says whether it told. */
+static __noinline int mark_by_btrfs(struct bio_mark *mark, __u64 bio, bool followed)
+{
+	struct btrfs_inode *owner = NULL;
+	struct inode *inode;
+	void *around;
+
+	if (!bpf_core_type_exists(struct btrfs_bio) ||
+	    !bpf_core_field_exists(struct btrfs_bio, inode))
+		return 0;
+	around = (void *)bio - bpf_core_field_offset(struct btrfs_bio, bio);
+	bpf_core_read(&owner, sizeof(owner), &((struct btrfs_bio *)around)->inode);
+	if (!owner)
+		return 0;
+	inode = (void *)owner + bpf_core_field_offset(struct btrfs_inode, vfs_inode);
+	if (inode_magic(inode) != BTRFS_MAGIC)
+		return 0;
+	mark_inode(mark, inode, (__u64)KREAD(inode, inode, i_mapping), followed);
+	bpf_core_read(&mark->offset, sizeof(mark->offset),
+		      &((struct btrfs_bio *)around)->file_offset);
+	return 1;
+}
+
+/* Fills in file, offset and what flags the pages tell. `state`: of the task that queues it, if that
+ * is followed. */
+static __always_inline void mark_file(struct bio_mark *mark, struct address *bio,
+				      struct task_state *state, bool followed)
+{
+	__u64 end_io = (__u64)KREAD(bio, bio->at, bi_end_io);
+	bool in_call = state && state->call_op && !state->fault_start_ns;
+
+	mark->offset = -1;
+	if (!KREAD(bio, bio->at, bi_io_vec)) { /* flush, discard */
+		if (in_call)
+			mark->file = state->call_file_id;
+		return;
+	}
+	if (end_io && end_io == direct_end_io) {
+		mark_by_direct(mark, KREAD(bio, bio->at, bi_private), followed);
+		return;
+	}
+	if (end_io && (end_io == btrfs_end_io || end_io == btrfs_mirrored_end_io) &&
+	    mark_by_btrfs(mark, bio->at, followed))
+		return;
+	mark_by_page(mark, bio, followed);
+	/* The program's own memory, which may be of another file. */
+	if (in_call && state->call_flags & TRACE_OP_DIRECT && !(mark->flags & TRACE_BLOCK_META)) {
+		mark->flags |= TRACE_BLOCK_DIRECT;
+		mark->file = state->call_file_id;
+		mark->offset = -1;
+	}
+}
+
+#endif

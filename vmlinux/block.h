@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The block layer: devices, bios and requests.
+ */
+#ifndef VMLINUX_BLOCK_H
+#define VMLINUX_BLOCK_H
+
+#include "fs.h"
+#include "identity.h"
+#include "mm.h"
+#include "types.h"
+
+struct gendisk;
+
+struct block_device {
+	struct gendisk *bd_disk;
+	__u32 bd_dev;
+} CORE_STRUCT;
+
+struct request_queue {
+	const void *mq_ops; /* NULL: it takes bios, and there are no requests */
+	struct gendisk *disk;
+} CORE_STRUCT;
+
+struct gendisk {
+	char disk_name[32];
+	struct block_device *part0;
+	struct request_queue *queue;
+} CORE_STRUCT;
+
+/* A page of a bio. Two pages that follow each other in memory may share one. */
+struct bio_vec {
+	struct page *bv_page;
+	unsigned int bv_len;
+	unsigned int bv_offset;
+} CORE_STRUCT;
+
+struct bvec_iter {
+	__u64 bi_sector;
+	unsigned int bi_size;
+	unsigned int bi_idx;
+	unsigned int bi_bvec_done;
+} CORE_STRUCT;
+
+struct bio {
+	struct bio *bi_next;
+	struct block_device *bi_bdev;
+	unsigned int bi_opf;
+	struct bvec_iter bi_iter;
+	void *bi_end_io;
+	void *bi_private;
+	struct bio_vec *bi_io_vec;
+} CORE_STRUCT;
+
+/* Since 7.3, in place of bi_bvec_done; zero at the start of a page as that is. */
+struct bio___offset {
+	struct {
+		unsigned int bi_offset;
+	} bi_iter;
+} CORE_STRUCT;
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int rq_flags;
+	unsigned int __data_len;
+	__u64 __sector;
+	struct bio *bio;
+	struct block_device *part;
+	__u64 start_time_ns;	/* when it was made */
+	__u64 io_start_time_ns; /* when the driver got it; 0 where the queue keeps no statistics */
+} CORE_STRUCT;
+
+struct page {
+	unsigned long compound_head; /* of a tail page: its head, with bit 0 set */
+} CORE_STRUCT;
+
+/* Since 7.2: the head as before, or a mask that makes it from the page's own address. */
+struct page___info {
+	unsigned long compound_info;
+} CORE_STRUCT;
+
+/* Relocated: the numbers differ between kernels. */
+enum req_flag_bits {
+	__REQ_SYNC = 11,
+	__REQ_META = 12,
+	__REQ_FUA = 17,
+	__REQ_PREFLUSH = 18,
+	__REQ_RAHEAD = 19,
+	__REQ_SWAP = 24,
+};
+
+/* A part of a sequence of flush, data and flush. An enum since 6.11 (5f89154e8e9e), where it moved;
+ * before that a macro. */
+enum rqf_flags {
+	__RQF_FLUSH_SEQ = 1,
+};
+#define RQF_FLUSH_SEQ_MACRO (1u << 4)
+
+/* What a bio does, in the low byte of bi_opf: numbers that have stayed the same. */
+#define REQ_OP_MASK 0xff
+#define REQ_OP_READ 0
+#define REQ_OP_WRITE 1
+#define REQ_OP_FLUSH 2
+#define REQ_OP_DISCARD 3
+#define REQ_OP_DRV_IN 34
+#define REQ_OP_DRV_OUT 35
+
+/* --- O_DIRECT; these may be of modules: read by bpf_core_read --- */
+
+struct kiocb {
+	struct file *ki_filp;
+	long long ki_pos;
+} CORE_STRUCT;
+
+struct iomap_dio {
+	struct kiocb *iocb;
+	long long size; /* submitted so far */
+} CORE_STRUCT;
+
+struct btrfs_bio {
+	struct btrfs_inode *inode;
+	__u64 file_offset;
+	struct bio bio;
+} CORE_STRUCT;
+
+#endif
