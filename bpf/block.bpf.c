@@ -247,14 +247,12 @@ struct done_walk {
 static __always_inline void send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 bytes,
 				     __u64 sector)
 {
-	struct event_bio *event =
-		ring_reserve(EVENT_BIO, sizeof(*event), bpf_get_current_task_btf());
+	struct owner owner = { mark->pid, mark->tid };
+	struct event_bio *event = ring_reserve(EVENT_BIO, sizeof(*event), owner);
 
 	if (!event)
 		return;
 	event->header.time_ns = mark->queued_ns;
-	event->header.pid = mark->pid;
-	event->header.tid = mark->tid;
 	event->request = walk->request;
 	event->duration_ns = walk->end_ns - mark->queued_ns;
 	event->queue_ns = walk->issued_ns > mark->queued_ns ? walk->issued_ns - mark->queued_ns : 0;
@@ -314,7 +312,8 @@ static long done_step(__u32 i, struct done_walk *walk)
 static __always_inline void send_request(struct done_walk *walk, struct request *rq, __u32 error,
 					 __u32 bytes)
 {
-	struct op_total *total = bpf_map_lookup_elem(&op_totals, &walk->op);
+	struct owner owner = { walk->first.pid, walk->first.tid };
+	struct op_total *total = op_total(walk->op);
 	struct block_device *part = rq->part;
 	__u64 start_ns = rq->start_time_ns;
 	struct event_request *event;
@@ -327,12 +326,10 @@ static __always_inline void send_request(struct done_walk *walk, struct request 
 		count_add(&total->bytes, walk->own_bytes, true);
 		count_add(&total->time_ns, walk->end_ns - start_ns, true);
 	}
-	event = ring_reserve(EVENT_REQUEST, sizeof(*event), bpf_get_current_task_btf());
+	event = ring_reserve(EVENT_REQUEST, sizeof(*event), owner);
 	if (!event)
 		return;
 	event->header.time_ns = start_ns;
-	event->header.pid = walk->first.pid;
-	event->header.tid = walk->first.tid;
 	event->id = walk->request;
 	event->duration_ns = walk->end_ns - start_ns;
 	event->queue_ns = walk->issued_ns > start_ns ? walk->issued_ns - start_ns : 0;

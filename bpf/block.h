@@ -69,15 +69,17 @@ static __always_inline __u64 page_head(__u64 page)
 	return head >> 32 == 0xffffffff ? page & head : head - 1; /* no page lies up there */
 }
 
-/* The id of a file that the run has met; 0: it has not. */
+/* The id of a file that the run has met, as what it was opened as; 0: it has not. */
 static __always_inline __u32 file_met(struct inode *inode)
 {
+	struct address layer = { (__u64)inode };
+	__u32 id = layer_serves(&layer);
 	struct file_key key = {};
 	struct file_entry *entry;
 
-	key.ino = KREAD(inode, inode, i_ino);
-	key.generation = inode_generation(inode);
-	key.dev = inode_dev(inode);
+	if (id)
+		return id;
+	file_key_of(&key, inode);
 	entry = bpf_map_lookup_elem(&files, &key);
 	return entry ? entry->id : 0;
 }
@@ -196,12 +198,12 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 				      struct task_state *state, bool followed)
 {
 	__u64 end_io = (__u64)KREAD(bio, bio->at, bi_end_io);
-	bool in_call = state && state->call_op && !state->fault_start_ns;
+	bool in_call = state && state->call.account.op && !state->fault.account.op;
 
 	mark->offset = -1;
 	if (!KREAD(bio, bio->at, bi_io_vec)) { /* flush, discard */
 		if (in_call)
-			mark->file = state->call_file_id;
+			mark->file = state->call.account.file;
 		return;
 	}
 	if (end_io && end_io == direct_end_io) {
@@ -213,9 +215,10 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 		return;
 	mark_by_page(mark, bio, followed);
 	/* The program's own memory, which may be of another file. */
-	if (in_call && state->call_flags & TRACE_OP_DIRECT && !(mark->flags & TRACE_BLOCK_META)) {
+	if (in_call && state->call.account.flags & TRACE_OP_DIRECT &&
+	    !(mark->flags & TRACE_BLOCK_META)) {
 		mark->flags |= TRACE_BLOCK_DIRECT;
-		mark->file = state->call_file_id;
+		mark->file = state->call.account.file;
 		mark->offset = -1;
 	}
 }

@@ -8,16 +8,14 @@
 #include "call_file.h"
 
 struct call_end {
-	struct call_row row;
-	__u64 now_ns;
+	__u64 duration_ns;
 	__s64 result;
-	__s64 offset;
 	__u64 asked;
 };
 
 static __always_inline bool has_position(struct task_state *state)
 {
-	struct inode *inode = KREAD(file, state->call_file, f_inode);
+	struct inode *inode = KREAD(file, state->call.file, f_inode);
 	__u32 type = KREAD(inode, inode, i_mode) & S_IFMT;
 
 	return type == S_IFREG || type == S_IFBLK;
@@ -25,26 +23,26 @@ static __always_inline bool has_position(struct task_state *state)
 
 /* The file position before the call, where it has moved that, or -1. It is read at the exit, less
  * what was moved: at the entry it may be another thread's turn with the same descriptor. */
-static __always_inline __s64 file_offset(struct task_state *state, struct call_end *end)
+static __always_inline __s64 file_offset(struct task_state *state, __u32 traits, __s64 result)
 {
-	if (!(end->row.traits & CALL_FPOS) || !state->call_file || !has_position(state))
+	if (!(traits & CALL_FPOS) || !state->call.file || !has_position(state))
 		return -1;
-	return KREAD(file, state->call_file, f_pos) - (end->result > 0 ? end->result : 0);
+	return KREAD(file, state->call.file, f_pos) - (result > 0 ? result : 0);
 }
 
 /* Where the call read or wrote. */
-__noinline int exit_offset(struct task_state *state, struct call_end *end, struct call_args *args)
+__noinline int exit_offset(struct task_state *state, const struct call_row *row,
+			   struct call_args *args, __s64 result)
 {
-	const struct call_row *row = &end->row;
 	__u32 traits;
 
-	if (!state || !end || !args)
+	if (!state || !row || !args)
 		return 0;
 	traits = row->traits;
-	end->offset = -1;
+	state->call.account.offset = -1;
 	if (traits & CALL_SEEK) {
-		if (end->result >= 0)
-			end->offset = end->result;
+		if (result >= 0)
+			state->call.account.offset = result;
 		return 0;
 	}
 	if (traits & CALL_OFFSET_PTR) {
@@ -54,41 +52,37 @@ __noinline int exit_offset(struct task_state *state, struct call_end *end, struc
 			__s64 after;
 
 			if (!bpf_probe_read_user(&after, sizeof(after), (void *)pointer))
-				end->offset = after - (end->result > 0 ? end->result : 0);
+				state->call.account.offset = after - (result > 0 ? result : 0);
 			return 0;
 		}
 	} else if (row->offset) {
-		end->offset = call_arg(args, row->offset);
-		if (end->offset != -1 || !(traits & CALL_FPOS))
+		state->call.account.offset = call_arg(args, row->offset);
+		if (state->call.account.offset != -1 || !(traits & CALL_FPOS))
 			return 0;
 	}
-	end->offset = file_offset(state, end);
+	state->call.account.offset = file_offset(state, traits, result);
 	return 0;
 }
 
-static __always_inline void exit_asked(struct call_end *end, struct call_args *args)
+static __always_inline __u64 exit_asked(const struct call_row *row, struct call_args *args)
 {
-	const struct call_row *row = &end->row;
-
-	end->asked = 0;
-	if (row->traits & CALL_OPEN_FLAGS)
-		return;
+	if (row->traits & CALL_OPEN_FLAGS || !row->length)
+		return 0;
 	if (row->traits & CALL_VECTOR)
-		end->asked =
-			vector_bytes(call_arg(args, row->length), call_arg(args, row->length + 1));
-	else if (row->length)
-		end->asked = call_arg(args, row->length);
+		return vector_bytes(call_arg(args, row->length), call_arg(args, row->length + 1));
+	return call_arg(args, row->length);
 }
 
-__noinline int exit_flags(struct task_state *state, struct call_end *end, struct call_args *args)
+__noinline int exit_flags(struct task_state *state, const struct call_row *row,
+			  struct call_args *args)
 {
 	__u32 traits, flags = 0;
 
-	if (!state || !end || !args)
+	if (!state || !row || !args)
 		return 0;
-	traits = end->row.traits;
+	traits = row->traits;
 	if (traits & (CALL_OPEN_FLAGS | CALL_OPEN_HOW)) {
-		__u64 given = call_arg(args, end->row.length);
+		__u64 given = call_arg(args, row->length);
 
 		if (traits & CALL_OPEN_HOW) {
 			__u64 how = 0;
@@ -116,56 +110,51 @@ __noinline int exit_flags(struct task_state *state, struct call_end *end, struct
 		if (advice == MADV_POPULATE_READ || advice == MADV_POPULATE_WRITE)
 			flags |= TRACE_OP_POPULATE;
 	}
-	state->call_flags |= flags;
+	state->call.account.flags |= flags;
 	return 0;
 }
 
-static __always_inline void count_call(struct task_state *state, struct call_end *end)
+static __always_inline void call_count(const struct task_state *state, const struct call_end *end,
+				       __u32 traits)
 {
-	__u32 op = end->row.op;
-	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
+	account_done(&state->call.account, end->duration_ns, end->result, traits & CALL_BYTES,
+		     calls_preempted);
+}
 
-	if (!total)
-		return;
-	count_add(&total->count, 1, calls_preempted);
-	count_add(&total->time_ns, end->now_ns - state->call_start_ns, calls_preempted);
-	if (state->call_fetched_pages)
-		count_add(&total->fetched_pages, state->call_fetched_pages, calls_preempted);
-	if (state->call_created_pages)
-		count_add(&total->created_pages, state->call_created_pages, calls_preempted);
-	if (state->call_dirtied_pages)
-		count_dirtied(state->call_dirtied_pages);
-	if (end->result < 0 && end->result >= -4095)
-		count_add(&total->errors, 1, calls_preempted);
-	else if (end->row.traits & CALL_BYTES)
-		count_add(&total->bytes, end->result, calls_preempted);
+/* In a frame of its own: the deepest chain of calls is below the end of those that name a path. */
+__noinline int call_count_any(struct task_state *state, struct call_end *end, __u32 traits)
+{
+	if (state && end)
+		call_count(state, end, traits);
+	return 0;
 }
 
 static __always_inline void count_submissions(__u32 op, __u64 submissions)
 {
-	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
+	struct op_total *total = op_total(op);
 
 	if (total)
 		count_add(&total->submissions, submissions, calls_preempted);
 }
 
-static __always_inline void fill_call(struct event_syscall *event, struct task_state *state,
+static __always_inline void fill_call(struct event_syscall *event, const struct call_state *call,
 				      struct task_struct *task, struct call_end *end)
 {
-	event->header.time_ns = state->call_start_ns;
-	event->duration_ns = end->now_ns - state->call_start_ns;
-	event->offset = end->offset;
+	const struct account *account = &call->account;
+
+	event->header.time_ns = account->start_ns;
+	event->duration_ns = end->duration_ns;
+	event->offset = account->offset;
 	event->asked_bytes = end->asked;
 	event->result = end->result;
-	event->file = state->call_file_id;
-	event->op = end->row.op;
-	event->flags = state->call_flags;
-	event->fetched_pages = state->call_fetched_pages;
-	event->fault_fetched_pages = state->call_fault_fetched_pages;
-	event->major_faults =
-		(__u32)task->maj_flt - state->call_major_start - state->call_major_seen;
-	event->created_pages = state->call_created_pages;
-	event->dirtied_pages = state->call_dirtied_pages;
+	event->file = account->file;
+	event->op = account->op;
+	event->flags = account->flags;
+	event->fetched_pages = account->fetched_pages;
+	event->fault_fetched_pages = call->fault_fetched_pages;
+	event->major_faults = (__u32)task->maj_flt - call->major_start - call->major_seen;
+	event->created_pages = account->created_pages;
+	event->dirtied_pages = account->dirtied_pages;
 	event->pad = 0;
 }
 
@@ -177,10 +166,10 @@ __noinline int send_wide_call(struct task_state *state, struct call_end *end)
 
 	if (!state || !end)
 		return 0;
-	event = ring_reserve(EVENT_SYSCALL, sizeof(*event), task);
+	event = ring_reserve(EVENT_SYSCALL, sizeof(*event), owner_of(task));
 	if (!event)
 		return 0;
-	fill_call(event, state, task, end);
+	fill_call(event, &state->call, task, end);
 	ring_submit(event);
 	return 0;
 }
@@ -188,32 +177,48 @@ __noinline int send_wide_call(struct task_state *state, struct call_end *end)
 static __always_inline void send_call(struct task_state *state, struct task_struct *task,
 				      struct call_end *end)
 {
-	__u64 duration_ns = end->now_ns - state->call_start_ns;
+	const struct account *account = &state->call.account;
 	struct lane_place place;
 	struct lane_call *call;
 
-	if (duration_ns >> 32 || state->call_fault_fetched_pages || state->call_dirtied_pages ||
-	    (state->call_fetched_pages | state->call_created_pages) >> 16 ||
-	    (__u32)task->maj_flt != state->call_major_start + state->call_major_seen) {
+	if (end->duration_ns >> 32 || state->call.fault_fetched_pages || account->dirtied_pages ||
+	    (account->fetched_pages | account->created_pages) >> 16 ||
+	    (__u32)task->maj_flt != state->call.major_start + state->call.major_seen) {
 		send_wide_call(state, end);
 		return;
 	}
 	if (!lane_take(&place, EVENT_SYSCALL))
 		return;
 	call = &place.slot->call;
-	call->time_ns = state->call_start_ns;
-	call->offset = end->offset;
+	call->time_ns = account->start_ns;
+	call->offset = account->offset;
 	call->asked_bytes = end->asked;
 	call->result = end->result;
 	call->pid = task->tgid;
 	call->tid = task->pid;
-	call->file = state->call_file_id;
-	call->duration_ns = duration_ns;
-	call->op = end->row.op;
-	call->flags = state->call_flags;
-	call->fetched_pages = state->call_fetched_pages;
-	call->created_pages = state->call_created_pages;
+	call->file = account->file;
+	call->duration_ns = end->duration_ns;
+	call->op = account->op;
+	call->flags = account->flags;
+	call->fetched_pages = account->fetched_pages;
+	call->created_pages = account->created_pages;
 	lane_give(&place);
+}
+
+/* The call is done: what is booked on it goes into the totals, and its record is sent. */
+static __always_inline void call_done(struct task_state *state, struct task_struct *task,
+				      struct call_end *end, __u32 traits)
+{
+	call_count(state, end, traits);
+	send_call(state, task, end);
+}
+
+/* The same for any call, in a frame of its own: the deepest chain of calls is below its exit. */
+__noinline int call_done_any(struct task_state *state, struct call_end *end, __u32 traits)
+{
+	if (state && end)
+		call_done(state, bpf_get_current_task_btf(), end, traits);
+	return 0;
 }
 
 #endif

@@ -13,30 +13,6 @@ static __always_inline __u32 open_flags(__u32 flags)
 	       (flags & O_DSYNC ? TRACE_OP_SYNC : 0);
 }
 
-/* Takes the file at `address`, which the task does not remember or which is to be looked at anew.
- * False when its kind is not recorded. */
-__noinline int call_meet_file(struct task_state *state, struct address *address, bool refresh)
-{
-	struct file_facts facts = {};
-	struct inode *inode;
-	struct file *file;
-	__u32 id;
-
-	if (!state || !address)
-		return 0;
-	file = (struct file *)address->at;
-	inode = KREAD(file, file, f_inode);
-	if (!(file_class(inode) & file_classes))
-		return 0;
-	file_facts_of(file, &facts);
-	id = file_id(&facts, refresh);
-	state->call_file_id = id & ~FILE_UNTOLD;
-	state->call_mapping = file_mapping(file, inode);
-	if (!(id & FILE_UNTOLD))
-		file_remember(state, address->at, inode, state->call_mapping, state->call_file_id);
-	return 1;
-}
-
 /* Takes `file` as the file of the call in flight; false when its kind is not recorded. `refresh`
  * looks whether its name or size has changed. */
 static __always_inline bool call_take_file(struct task_state *state, struct file *file,
@@ -48,18 +24,20 @@ static __always_inline bool call_take_file(struct task_state *state, struct file
 	if (known) {
 		if (!(known->class & file_classes))
 			return false;
-		state->call_file_id = known->id;
-		state->call_mapping = known->mapping;
+		state->call.account.file = known->id;
+		state->call.account.mapping = known->mapping;
 	} else {
 		struct address address = { (__u64)file };
 
-		if (!call_meet_file(state, &address, refresh))
+		state->call.account.file = file_meet(state, &address, file_classes, refresh);
+		if (!state->call.account.file)
 			return false;
+		state->call.account.mapping = file_mapping(file, inode);
 	}
-	state->call_file = (__u64)file;
-	state->call_flags |= open_flags(KREAD(file, file, f_flags));
+	state->call.file = (__u64)file;
+	state->call.account.flags |= open_flags(KREAD(file, file, f_flags));
 	if (!KREAD(inode, inode, i_nlink))
-		state->call_flags |= TRACE_OP_UNLINKED;
+		state->call.account.flags |= TRACE_OP_UNLINKED;
 	return true;
 }
 
@@ -70,7 +48,7 @@ static __always_inline bool call_take_fd(struct task_state *state, struct task_s
 	struct file *file = file_of_fd(task, fd);
 
 	if (!file) {
-		state->call_flags |= TRACE_OP_NO_FILE;
+		state->call.account.flags |= TRACE_OP_NO_FILE;
 		return true;
 	}
 	return call_take_file(state, file, refresh);
@@ -95,7 +73,7 @@ static __always_inline bool enter_plain(struct task_state *state, struct task_st
 	struct file *file = file_of_fd(task, fd);
 
 	if (!file) {
-		state->call_flags = TRACE_OP_NO_FILE;
+		state->call.account.flags = TRACE_OP_NO_FILE;
 		return true;
 	}
 	return call_take_file(state, file,
@@ -120,12 +98,12 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 			      call_take_any_fd(state, call_arg(args, row.fd2), false);
 
 		/* Recorded when either end is of a recorded kind. */
-		state->call_file2_id = state->call_file_id;
-		state->call_mapping2 = state->call_mapping;
-		state->call_file_id = 0;
-		state->call_flags = 0;
-		state->call_file = 0;
-		state->call_mapping = 0;
+		state->call.file2 = state->call.account.file;
+		state->call.mapping2 = state->call.account.mapping;
+		state->call.account.file = 0;
+		state->call.account.flags = 0;
+		state->call.file = 0;
+		state->call.account.mapping = 0;
 		return call_take_any_fd(state, call_arg(args, row.fd), false) || wanted ? row.op
 											: 0;
 	}

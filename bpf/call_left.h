@@ -11,18 +11,11 @@
 /* Counts a call whose end was not seen: of its result and its time nothing is known. */
 __noinline int call_left(struct task_state *state)
 {
-	struct op_total *total;
-	__u32 op;
-
 	if (!state)
 		return 0;
-	op = state->call_op;
-	total = bpf_map_lookup_elem(&op_totals, &op);
-	if (total)
-		count_add(&total->count, 1, calls_preempted);
+	account_done(&state->call.account, 0, 0, false, calls_preempted);
 	ring_lose(EVENT_SYSCALL);
-	state->call_op = 0;
-	state->call_mapping = 0;
+	account_close(&state->call.account);
 	return 0;
 }
 
@@ -35,33 +28,26 @@ __noinline int call_suspend(struct task_state *state, __u64 ip, __u64 sp)
 {
 	if (!state || state->call_suspended)
 		return 0;
-	__builtin_memcpy(state->suspended.words, &state->call_start_ns,
-			 sizeof(state->suspended.words));
+	state->suspended.call = state->call;
 	state->suspended.end_ns = bpf_ktime_get_ns();
 	state->suspended.ip = ip;
 	state->suspended.sp = sp;
-	state->suspended.op = state->call_op;
-	state->suspended.number = state->call_number;
 	state->call_suspended = 1;
-	state->call_op = 0;
-	state->call_mapping = 0;
+	account_close(&state->call.account);
 	return 1;
 }
 
 static __always_inline void call_restore(struct task_state *state)
 {
-	__builtin_memcpy(&state->call_start_ns, state->suspended.words,
-			 sizeof(state->suspended.words));
-	state->call_op = state->suspended.op;
-	state->call_number = state->suspended.number;
+	state->call = state->suspended.call;
 	state->call_suspended = 0;
 }
 
 /* The call that has just begun may be the suspended one, made again. */
 __noinline int call_continue(struct task_state *state, __u64 ip, __u64 sp)
 {
-	if (!state || state->suspended.number != state->call_number || state->suspended.ip != ip ||
-	    state->suspended.sp != sp)
+	if (!state || state->suspended.call.number != state->call.number ||
+	    state->suspended.ip != ip || state->suspended.sp != sp)
 		return 0;
 	call_restore(state);
 	return 1;

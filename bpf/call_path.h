@@ -53,23 +53,24 @@ static __always_inline __u32 read_path(struct event_syscall_path *event, __u32 a
 	return bytes > 0 ? bytes - 1 : 0;
 }
 
-__noinline int send_path_call(struct task_state *state, struct call_end *end,
-			      struct call_args *args)
+/* The call is done: it is counted, and told with its paths. */
+__noinline int call_done_path(struct task_state *state, const struct call_row *row,
+			      struct call_end *end, struct call_args *args)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	const struct call_row *row = &end->row;
 	struct event_syscall_path *event;
 	__u64 bytes;
 
-	if (!state || !end || !args)
+	if (!state || !row || !end || !args)
 		return 0;
+	call_count_any(state, end, row->traits);
 	event = scratch_get();
 	if (!event) {
 		ring_lose(EVENT_SYSCALL_PATH);
 		return 0;
 	}
-	fill_call(&event->call, state, task, end);
-	event->file2 = state->call_file2_id;
+	fill_call(&event->call, &state->call, task, end);
+	event->file2 = state->call.file2;
 	event->dir = 0;
 	event->dir2 = 0;
 	event->path_bytes = 0;
@@ -89,8 +90,8 @@ __noinline int send_path_call(struct task_state *state, struct call_end *end,
 	BARRIER_VAR(bytes);
 	if (bytes > 2 * EVENT_PATH_BYTES)
 		bytes = 2 * EVENT_PATH_BYTES;
-	ring_output(&event->call.header, EVENT_SYSCALL_PATH, state->call_start_ns,
-		    sizeof(*event) + bytes, task);
+	ring_output(&event->call.header, EVENT_SYSCALL_PATH, state->call.account.start_ns,
+		    sizeof(*event) + bytes, owner_of(task));
 	scratch_put(event);
 	return 0;
 }

@@ -7,17 +7,20 @@
 
 #include "ring.h"
 
-static __always_inline void code_send(struct task_struct *task, __u64 address, __u64 bytes)
+/* Global, as it is rare, and in a frame of its own. */
+__noinline int code_send(__u64 address, __u64 bytes)
 {
-	struct event_code *event = ring_reserve(EVENT_CODE, sizeof(*event), task);
+	struct event_code *event =
+		ring_reserve(EVENT_CODE, sizeof(*event), owner_of(bpf_get_current_task_btf()));
 
 	if (!event)
-		return;
+		return 0;
 	event->header.time_ns = bpf_ktime_get_ns();
 	event->address = address;
 	event->bytes = bytes;
 	ring_submit(event);
 	ring_wake(); /* there may be markers to attach to */
+	return 0;
 }
 
 #endif

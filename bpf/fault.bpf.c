@@ -25,15 +25,17 @@ static __always_inline void fault_begin(struct task_state *state, __u64 address,
 
 	/* An attempt with faults disabled, which the kernel makes again, or one that ended unseen.
 	 */
-	if (state->fault_start_ns)
+	if (state->fault.account.op)
 		fault_settle(state, 0, false);
-	if (state->call_op)
+	if (state->call.account.op)
 		flags |= TRACE_FAULT_IN_CALL;
-	state->fault_address = address;
-	state->fault_flags = flags;
-	state->fault_count_start = task->maj_flt + task->min_flt;
-	state->fault_major_start = task->maj_flt;
-	state->fault_start_ns = bpf_ktime_get_ns();
+	state->fault.address = address;
+	account_open(&state->fault.account);
+	state->fault.dirtied_mapping = 0;
+	state->fault.account.flags = flags;
+	state->fault.count_start = task->maj_flt + task->min_flt;
+	state->fault.major_start = task->maj_flt;
+	account_begin(&state->fault.account, OP_FAULT, bpf_ktime_get_ns());
 }
 
 /* --- end --- */
@@ -41,8 +43,8 @@ static __always_inline void fault_begin(struct task_state *state, __u64 address,
 static __always_inline int fault_end(struct task_state *state, __u64 vma, bool major, __u64 now_ns)
 {
 	if (major) {
-		state->fault_flags |= TRACE_FAULT_MAJOR;
-		state->call_major_seen++;
+		state->fault.account.flags |= TRACE_FAULT_MAJOR;
+		state->call.major_seen++;
 	}
 	return fault_close(state, vma, now_ns);
 }
@@ -82,15 +84,17 @@ static __always_inline int counted(struct bpf_perf_event_data *event, bool major
 
 	if (!state)
 		return 0;
-	if (!state->fault_start_ns || (state->fault_address & page) != (event->addr & page)) {
-		if (state->fault_start_ns)
+	if (!state->fault.account.op || (state->fault.address & page) != (event->addr & page)) {
+		if (state->fault.account.op)
 			fault_settle(state, 0, false);
 		note(NOTE_FAULT_UNTIMED);
-		state->fault_address = event->addr;
-		state->fault_start_ns = now_ns;
-		state->fault_flags = TRACE_FAULT_UNTIMED;
+		account_open(&state->fault.account);
+		state->fault.dirtied_mapping = 0;
+		state->fault.address = event->addr;
+		state->fault.account.flags = TRACE_FAULT_UNTIMED;
+		account_begin(&state->fault.account, OP_FAULT, now_ns);
 	}
-	return fault_end(state, vma_of_fault(state, task, state->fault_address), major, now_ns);
+	return fault_end(state, vma_of_fault(state, task, state->fault.address), major, now_ns);
 }
 
 SEC("?perf_event")
@@ -130,7 +134,8 @@ static __always_inline int handling(unsigned long address, unsigned int flags)
 
 	/* A fault that has to wait comes a second time: it is one fault, from the first entry on.
 	 */
-	if (!state || (state->fault_start_ns && (state->fault_address & page) == (address & page)))
+	if (!state ||
+	    (state->fault.account.op && (state->fault.address & page) == (address & page)))
 		return 0;
 	if (flags & bpf_core_enum_value(enum fault_flag, FAULT_FLAG_WRITE))
 		seen |= TRACE_FAULT_WRITE;
@@ -156,7 +161,7 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 	__u64 vma_address;
 	bool major;
 
-	if (!state || !state->fault_start_ns ||
+	if (!state || !state->fault.account.op ||
 	    (result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_RETRY)))
 		return 0;
 	if (result & VM_FAULT_ERROR)
@@ -190,7 +195,7 @@ static __always_inline int signalled(int signal)
 {
 	struct task_state *state = task_followed(bpf_get_current_task_btf());
 
-	if (!state || !state->fault_start_ns)
+	if (!state || !state->fault.account.op)
 		return 0;
 	return fault_settle(state, bpf_ktime_get_ns(), signal == SIGBUS);
 }
@@ -219,9 +224,10 @@ static __always_inline int fault_cut(void)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
 
-	if (!state || !state->fault_start_ns)
+	if (!state || !state->fault.account.op)
 		return 0;
-	return fault_settle(state, bpf_ktime_get_ns(), !(state->fault_flags & TRACE_FAULT_KERNEL));
+	return fault_settle(state, bpf_ktime_get_ns(),
+			    !(state->fault.account.flags & TRACE_FAULT_KERNEL));
 }
 
 SEC("?tp_btf/sched_process_exit")

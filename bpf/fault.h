@@ -12,97 +12,98 @@
 #include "lane.h"
 #include "vma.h"
 
-static __always_inline void count_fault(__u32 op, struct task_state *state, __u64 duration_ns)
+/* The fault is one of those that `op` counts: of these that is all. */
+static __always_inline void fault_done(struct account *account, __u32 op, __u64 end_ns)
 {
-	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
-
-	if (!total)
-		return;
-	count_add(&total->count, 1, faults_preempted);
-	count_add(&total->time_ns, duration_ns, faults_preempted);
-	if (state->fault_fetched_pages)
-		count_add(&total->fetched_pages, state->fault_fetched_pages, faults_preempted);
+	account->op = op;
+	account_done(account, account_duration_ns(account, end_ns), 0, false, faults_preempted);
 }
 
-/* A fault on the file with that id. */
-static __always_inline void send_fault(struct task_state *state, __u32 file, __u64 offset,
-				       __u64 duration_ns)
+/* A fault on a file, whose id the account has. */
+static __always_inline void fault_send(const struct account *account, __u64 end_ns)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct owner owner = owner_of(bpf_get_current_task_btf());
 	struct lane_place place;
 	struct lane_fault *fault;
 
-	count_fault(OP_FAULT, state, duration_ns);
 	if (!lane_take(&place, EVENT_FAULT))
 		return;
 	lane_count(EVENT_FAULT, faults_preempted);
 	fault = &place.slot->fault;
-	fault->time_ns = state->fault_start_ns;
-	fault->offset = offset;
-	fault->duration_ns = duration_ns;
-	fault->dirtied_pages = state->fault_dirtied_pages;
+	fault->time_ns = account->start_ns;
+	fault->offset = account->offset;
+	fault->duration_ns = account_duration_ns(account, end_ns);
+	fault->dirtied_pages = account->dirtied_pages;
 	fault->pad = 0;
-	fault->pid = task->tgid;
-	fault->tid = task->pid;
-	fault->file = file;
-	fault->flags = state->fault_flags;
+	fault->pid = owner.pid;
+	fault->tid = owner.tid;
+	fault->file = account->file;
+	fault->flags = account->flags;
 	fault->op = OP_FAULT;
 	fault->pad2 = 0;
-	fault->fetched_pages = state->fault_fetched_pages;
+	fault->fetched_pages = account->fetched_pages;
 	lane_give(&place);
+}
+
+/* What is known of a fault by the mapping that it is on. */
+static __always_inline void fault_take_mapping(struct task_state *state, __u64 vma,
+					       struct file *file, struct address_space *cache)
+{
+	struct account *account = &state->fault.account;
+	__u64 page = state->fault.address & ~(PAGE_BYTES - 1);
+	unsigned long vm_flags = KREAD(vm_area_struct, vma, vm_flags);
+
+	if (vm_flags & VM_SHARED)
+		account->flags |= TRACE_FAULT_SHARED;
+	if (vm_flags & VM_RAND_READ)
+		account->flags |= TRACE_FAULT_RANDOM;
+	if (vm_flags & VM_SEQ_READ)
+		account->flags |= TRACE_FAULT_SEQUENTIAL;
+	if (!KREAD(inode, KREAD(file, file, f_inode), i_nlink))
+		account->flags |= TRACE_FAULT_UNLINKED;
+	if (state->fault.dirtied_mapping != (__u64)cache)
+		account->dirtied_pages = 0;
+	account->offset = KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + page -
+			  KREAD(vm_area_struct, vma, vm_start);
 }
 
 /* Ends the fault in flight on the mapping at `vma` (0: not known). */
 __noinline int fault_close(struct task_state *state, __u64 vma, __u64 end_ns)
 {
+	struct account *account;
 	struct address mapping;
 	struct file *file;
-	__u64 duration_ns;
 
 	if (!state)
 		return 0;
-	mapping.at = state->fault_mapping;
+	account = &state->fault.account;
+	mapping.at = account->mapping;
 	file = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
-	duration_ns = end_ns > state->fault_start_ns ? end_ns - state->fault_start_ns : 0;
 	if (file) {
 		struct address_space *cache = KREAD(file, file, f_mapping);
-		struct inode *host = KREAD(address_space, cache, host);
-		__u64 page = state->fault_address & ~(PAGE_BYTES - 1);
-		unsigned long vm_flags = KREAD(vm_area_struct, vma, vm_flags);
 
-		if (vm_flags & VM_SHARED)
-			state->fault_flags |= TRACE_FAULT_SHARED;
-		if (vm_flags & VM_RAND_READ)
-			state->fault_flags |= TRACE_FAULT_RANDOM;
-		if (vm_flags & VM_SEQ_READ)
-			state->fault_flags |= TRACE_FAULT_SEQUENTIAL;
-		if (!KREAD(inode, KREAD(file, file, f_inode), i_nlink))
-			state->fault_flags |= TRACE_FAULT_UNLINKED;
-		if (state->fault_dirtied_mapping != (__u64)cache)
-			state->fault_dirtied_pages = 0;
-		if (state->fault_dirtied_pages)
-			count_dirtied(state->fault_dirtied_pages);
-		if (inode_in_memory(host))
-			count_fault(OP_SHMEM_FAULT, state, duration_ns);
-		else
-			send_fault(state, file_id_of(state, file),
-				   KREAD(vm_area_struct, vma, vm_pgoff) * PAGE_BYTES + page -
-					   KREAD(vm_area_struct, vma, vm_start),
-				   duration_ns);
+		fault_take_mapping(state, vma, file, cache);
+		if (inode_in_memory(KREAD(address_space, cache, host))) {
+			fault_done(account, OP_SHMEM_FAULT, end_ns);
+		} else {
+			account->file = file_id_of(state, file);
+			fault_done(account, OP_FAULT, end_ns);
+			fault_send(account, end_ns);
+		}
 	} else if (mapping.at) {
-		send_fault(state, file_id_of_mapping(&mapping), state->fault_index * PAGE_BYTES,
-			   duration_ns);
+		if (state->fault.dirtied_mapping != mapping.at)
+			account->dirtied_pages = 0;
+		account->file = file_id_of_mapping(&mapping);
+		fault_done(account, OP_FAULT, end_ns);
+		fault_send(account, end_ns);
 	} else {
-		count_fault(vma ? OP_ANONYMOUS_FAULT : OP_UNKNOWN_FAULT, state, duration_ns);
+		account->dirtied_pages = 0;
+		fault_done(account, vma ? OP_ANONYMOUS_FAULT : OP_UNKNOWN_FAULT, end_ns);
 	}
-	if (state->call_op)
-		state->call_fault_fetched_pages += state->fault_fetched_pages;
-	state->fault_start_ns = 0;
-	state->fault_mapping = 0;
-	state->fault_fetched_pages = 0;
-	state->fault_dirtied_pages = 0;
-	state->fault_dirtied_mapping = 0;
-	if (state->aside_mapping && !state->call_op)
+	if (state->call.account.op)
+		state->call.fault_fetched_pages += account->fetched_pages;
+	account_close(account);
+	if (state->aside.account.op && !state->call.account.op)
 		aside_send(state);
 	return 0;
 }
@@ -119,23 +120,23 @@ __noinline int fault_settle(struct task_state *state, __u64 end_ns, bool sure)
 
 	if (!state)
 		return 0;
-	if ((__u32)(task->maj_flt + task->min_flt) != state->fault_count_start) {
+	if ((__u32)(task->maj_flt + task->min_flt) != state->fault.count_start) {
 		note(NOTE_FAULT_UNTIMED);
 		end_ns = 0;
-		if ((__u32)task->maj_flt != state->fault_major_start) {
-			state->fault_flags |= TRACE_FAULT_MAJOR;
-			state->call_major_seen++;
+		if ((__u32)task->maj_flt != state->fault.major_start) {
+			state->fault.account.flags |= TRACE_FAULT_MAJOR;
+			state->call.major_seen++;
 		}
 	} else {
-		if (!sure && !state->fault_mapping) {
-			state->fault_start_ns = 0;
-			return state->aside_mapping ? aside_send(state) : 0;
+		if (!sure && !state->fault.account.mapping) {
+			account_close(&state->fault.account);
+			return state->aside.account.op ? aside_send(state) : 0;
 		}
-		state->fault_flags |= TRACE_FAULT_UNFINISHED;
+		state->fault.account.flags |= TRACE_FAULT_UNFINISHED;
 	}
 	if (!end_ns)
-		state->fault_flags |= TRACE_FAULT_UNTIMED;
-	return fault_close(state, vma_at(state->fault_address), end_ns);
+		state->fault.account.flags |= TRACE_FAULT_UNTIMED;
+	return fault_close(state, vma_at(state->fault.address), end_ns);
 }
 
 #endif

@@ -8,12 +8,10 @@
 #ifndef FAULTLINE_BPF_FILE_H
 #define FAULTLINE_BPF_FILE_H
 
-#include "identity.h"
+#include "layer.h"
 #include "ring.h"
 
-#define S_IFMT 0170000
 #define S_IFSOCK 0140000
-#define S_IFREG 0100000
 #define S_IFBLK 0060000
 #define S_IFDIR 0040000
 #define S_IFCHR 0020000
@@ -36,12 +34,6 @@
 #define FMODE_WRITE 0x2u
 #define FMODE_BACKING (1u << 24)     /* since 6.14 */
 #define FMODE_BACKING_OLD (1u << 25) /* from 6.5 on */
-
-struct file_key {
-	__u64 ino;
-	__u32 dev;
-	__u32 generation;
-};
 
 struct file_entry {
 	__u32 id;
@@ -88,11 +80,6 @@ static __always_inline __u32 file_class(struct inode *inode)
 		return FILE_CLASS_SOCK;
 	}
 	return FILE_CLASS_ANON;
-}
-
-static __always_inline bool file_is_regular(struct inode *inode)
-{
-	return (KREAD(inode, inode, i_mode) & S_IFMT) == S_IFREG;
 }
 
 /*
@@ -327,7 +314,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 		bytes = EVENT_PATH_BYTES + NAME_SPACE;
 	record->names_bytes = bytes;
 	length = ring_output(&record->header, EVENT_FILE, bpf_ktime_get_ns(),
-			     sizeof(*record) + bytes, bpf_get_current_task_btf());
+			     sizeof(*record) + bytes, owner_of(bpf_get_current_task_btf()));
 	scratch_put(making);
 	return length;
 }
@@ -354,9 +341,7 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 
 	if (!facts)
 		return 0;
-	key.ino = KREAD(inode, facts->inode, i_ino);
-	key.generation = inode_generation(facts->inode);
-	key.dev = inode_dev(facts->inode);
+	file_key_of(&key, facts->inode);
 	entry = bpf_map_lookup_elem(&files, &key);
 	/* A file that was first met through its page cache gets its path from the first opener. */
 	if (entry && !entry->untold && !refresh && (entry->name_hash || !facts->mnt))
@@ -439,10 +424,13 @@ static __always_inline __u64 file_mapping(struct file *file, struct inode *inode
 	return (__u64)KREAD(file, file, f_mapping);
 }
 
-/* The id of an open file that the task does not remember. */
-__noinline __u32 file_meet(struct task_state *state, struct address *address)
+/* The id of an open file that the task does not remember; 0 when it is of none of the classes.
+ * `refresh`: see file_id. */
+__noinline __u32 file_meet(struct task_state *state, struct address *address, __u32 classes,
+			   bool refresh)
 {
 	struct file_facts facts = {};
+	struct address met;
 	struct inode *inode;
 	struct file *file;
 	__u32 id;
@@ -451,10 +439,15 @@ __noinline __u32 file_meet(struct task_state *state, struct address *address)
 		return 0;
 	file = (struct file *)address->at;
 	inode = KREAD(file, file, f_inode);
+	if (!(file_class(inode) & classes))
+		return 0;
 	file_facts_of(file, &facts);
-	id = file_id(&facts, false);
-	if (!(id & FILE_UNTOLD))
+	id = file_id(&facts, refresh);
+	if (!(id & FILE_UNTOLD)) {
 		file_remember(state, address->at, inode, file_mapping(file, inode), id);
+		met.at = (__u64)facts.inode;
+		layer_link(&met, id);
+	}
 	return id & ~FILE_UNTOLD;
 }
 
@@ -463,13 +456,16 @@ static __always_inline __u32 file_id_of(struct task_state *state, struct file *f
 	struct known_file *known = file_known(state, (__u64)file, KREAD(file, file, f_inode));
 	struct address address = { (__u64)file };
 
-	return known ? known->id : file_meet(state, &address);
+	return known ? known->id : file_meet(state, &address, ~0u, false);
 }
 
-/* The id of the file that a page cache belongs to, where only that is known. */
+/* The id of the file that a page cache belongs to, where only that is known: of the overlay's file
+ * if it serves one. */
 __noinline __u32 file_id_of_mapping(struct address *mapping)
 {
 	struct file_facts facts = {};
+	struct address layer;
+	__u32 id;
 	void *alias;
 
 	if (!mapping)
@@ -477,6 +473,10 @@ __noinline __u32 file_id_of_mapping(struct address *mapping)
 	facts.inode = KREAD(address_space, mapping->at, host);
 	if (!facts.inode)
 		return 0;
+	layer.at = (__u64)facts.inode;
+	id = layer_serves(&layer);
+	if (id)
+		return id;
 	alias = KREAD(inode, facts.inode, i_dentry.first);
 	if (alias)
 		facts.dentry =

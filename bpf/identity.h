@@ -9,6 +9,16 @@
 #include "kernel.h"
 #include "vmlinux/identity.h"
 
+/* What a file is known by: the inode of the name that was opened. */
+struct file_key {
+	__u64 ino;
+	__u32 dev;
+	__u32 generation;
+};
+
+#define S_IFMT 0170000
+#define S_IFREG 0100000
+
 #define OVERLAYFS_MAGIC 0x794c7630
 #define BTRFS_MAGIC 0x9123683e
 
@@ -44,11 +54,19 @@ static __always_inline struct inode *overlay_lower(void *overlay)
 	return dentry ? KREAD(dentry, dentry, d_inode) : NULL;
 }
 
+/* The inode of the upper layer; NULL: it has not been copied up. */
+static __always_inline struct inode *overlay_upper(void *overlay)
+{
+	struct dentry *upper = NULL;
+
+	bpf_core_read(&upper, sizeof(upper), &((struct ovl_inode *)overlay)->__upperdentry);
+	return upper ? KREAD(dentry, upper, d_inode) : NULL;
+}
+
 /* An inode of an overlay has no generation: its first layer's tells a file from one that was made
  * anew under the same number, and stays the same when the file is copied up. */
 __noinline __u32 overlay_generation(struct address *inode)
 {
-	struct dentry *upper = NULL;
 	struct inode *real;
 	void *overlay;
 
@@ -56,11 +74,22 @@ __noinline __u32 overlay_generation(struct address *inode)
 		return 0;
 	overlay = (void *)inode->at - bpf_core_field_offset(struct ovl_inode, vfs_inode);
 	real = overlay_lower(overlay);
-	if (!real) {
-		bpf_core_read(&upper, sizeof(upper), &((struct ovl_inode *)overlay)->__upperdentry);
-		real = upper ? KREAD(dentry, upper, d_inode) : NULL;
-	}
+	if (!real)
+		real = overlay_upper(overlay);
 	return real ? KREAD(inode, real, i_generation) : 0;
+}
+
+/* The inode of the layer that holds the data of an overlay's file. */
+static __always_inline struct inode *overlay_real(struct inode *inode)
+{
+	struct inode *upper;
+	void *overlay;
+
+	if (!bpf_core_type_exists(struct ovl_inode))
+		return NULL;
+	overlay = (void *)inode - bpf_core_field_offset(struct ovl_inode, vfs_inode);
+	upper = overlay_upper(overlay);
+	return upper ? upper : overlay_lower(overlay);
 }
 
 static __always_inline __u32 inode_generation(struct inode *inode)
@@ -88,6 +117,18 @@ static __always_inline __u32 inode_dev(struct inode *inode)
 			return dev;
 	}
 	return KREAD(super_block, KREAD(inode, inode, i_sb), s_dev);
+}
+
+static __always_inline void file_key_of(struct file_key *key, struct inode *inode)
+{
+	key->ino = KREAD(inode, inode, i_ino);
+	key->generation = inode_generation(inode);
+	key->dev = inode_dev(inode);
+}
+
+static __always_inline bool inode_is_regular(struct inode *inode)
+{
+	return (KREAD(inode, inode, i_mode) & S_IFMT) == S_IFREG;
 }
 
 #endif

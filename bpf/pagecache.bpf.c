@@ -27,6 +27,21 @@ static __always_inline bool locked_by(struct inode *inode, struct task_struct *t
 	return (KREAD(inode, inode, i_rwsem.owner.counter) & ~RWSEM_NONSPINNABLE) == (__u64)task;
 }
 
+/* The page belongs to the file of the fault in flight. */
+static __always_inline bool fault_takes_page(struct task_state *state, const struct page_add *add)
+{
+	struct account *fault = &state->fault.account;
+
+	if (!fault->op)
+		return false;
+	if (!have_filemap_fault && !fault->mapping)
+		fault->mapping = add->mapping;
+	if (fault->mapping != add->mapping)
+		return false;
+	account_book(fault, add->pages, false);
+	return true;
+}
+
 /*
  * The page belongs to a file of the call in flight. Calls on an overlay file fill the page cache of
  * a file of a layer: the first regular file that gets pages meanwhile, to be read or written as the
@@ -34,28 +49,25 @@ static __always_inline bool locked_by(struct inode *inode, struct task_struct *t
  */
 static __always_inline bool call_takes_page(struct task_state *state, const struct page_add *add)
 {
-	__u32 traits = calls[state->call_number & (CALL_TABLE_SIZE - 1)].traits;
+	__u32 traits = calls[state->call.number & (CALL_TABLE_SIZE - 1)].traits;
 	bool writes = traits & CALL_WRITES;
 
-	if (!state->call_op)
+	if (!state->call.account.op)
 		return false;
-	if (state->call_file && !state->call_mapping && file_is_regular(add->host) &&
+	if (state->call.file && !state->call.account.mapping && inode_is_regular(add->host) &&
 	    (writes || !add->locked))
-		state->call_mapping = add->mapping;
-	if (state->call_file && state->call_mapping == add->mapping) {
-		if (writes || add->locked)
-			state->call_created_pages += add->pages;
-		else
-			state->call_fetched_pages += add->pages;
+		state->call.account.mapping = add->mapping;
+	if (state->call.file && state->call.account.mapping == add->mapping) {
+		account_book(&state->call.account, add->pages, writes || add->locked);
 		return true;
 	}
-	if (!(traits & CALL_TRANSFER) || !state->call_file2_id)
+	if (!(traits & CALL_TRANSFER) || !state->call.file2)
 		return false;
-	if (!state->call_mapping2 && file_is_regular(add->host) && add->locked)
-		state->call_mapping2 = add->mapping;
-	if (state->call_mapping2 != add->mapping)
+	if (!state->call.mapping2 && inode_is_regular(add->host) && add->locked)
+		state->call.mapping2 = add->mapping;
+	if (state->call.mapping2 != add->mapping)
 		return false;
-	state->call_created_pages += add->pages;
+	account_book(&state->call.account, add->pages, true);
 	return true;
 }
 
@@ -63,32 +75,18 @@ static __always_inline int page_added(struct folio *folio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
-	struct address mapping = { (__u64)KREAD(folio, folio, mapping) };
-	struct page_add add = { .mapping = mapping.at };
+	struct page_add add;
 
-	/* A worker of io_uring is made without a fork event; it works for its process. */
-	if (!state && (copy || !task_followed(task->group_leader)))
+	if (!state || !copy_is_first(state, (__u64)folio, copy))
 		return 0;
-	if (state && !copy_is_first(state, (__u64)folio, copy))
-		return 0;
+	add.mapping = (__u64)KREAD(folio, folio, mapping);
 	add.host = KREAD(address_space, add.mapping, host);
 	if (inode_in_memory(add.host))
 		return 0; /* hugetlbfs, ramfs: no storage, nothing to be read or written back */
 	add.index = KREAD(folio, folio, index);
 	add.pages = folio_pages(folio);
 	add.locked = locked_by(add.host, task);
-	if (state && state->fault_start_ns) {
-		if (!have_filemap_fault && !state->fault_mapping)
-			state->fault_mapping = add.mapping;
-		if (state->fault_mapping == add.mapping) {
-			state->fault_fetched_pages += add.pages;
-			return 0;
-		}
-	}
-	if (!state)
-		fetched_send(file_id_of_mapping(&mapping), add.index, add.locked ? 0 : add.pages,
-			     add.locked ? add.pages : 0, OP_NONE);
-	else if (!call_takes_page(state, &add))
+	if (!fault_takes_page(state, &add) && !call_takes_page(state, &add))
 		aside_add(state, &add);
 	return 0;
 }
@@ -110,11 +108,11 @@ static __always_inline int filemap_reached(__u64 mapping, __u64 index)
 {
 	struct task_state *state = task_followed(bpf_get_current_task_btf());
 
-	if (!state || !state->fault_start_ns)
+	if (!state || !state->fault.account.op)
 		return 0;
-	state->fault_mapping = mapping;
-	state->fault_index = index;
-	state->fault_flags |= TRACE_FAULT_FILEMAP;
+	state->fault.account.mapping = mapping;
+	state->fault.account.offset = index * PAGE_BYTES;
+	state->fault.account.flags |= TRACE_FAULT_FILEMAP;
 	return 0;
 }
 
@@ -162,24 +160,24 @@ static __always_inline int dirtied(struct folio *folio, __u64 mapping, __u32 cop
 	struct task_state *state = task_followed(task);
 	struct inode *host;
 
-	if (!state || !mapping || !(state->fault_start_ns || state->call_op) ||
+	if (!state || !mapping || !(state->fault.account.op || state->call.account.op) ||
 	    !copy_is_first(state, (__u64)folio, copy))
 		return 0;
-	if (!state->fault_start_ns) {
-		__u32 traits = calls[state->call_number & (CALL_TABLE_SIZE - 1)].traits;
+	if (!state->fault.account.op) {
+		__u32 traits = calls[state->call.number & (CALL_TABLE_SIZE - 1)].traits;
 
-		if (traits & (CALL_MAP | CALL_MMAP) && state->call_mapping == mapping)
-			state->call_dirtied_pages += folio_pages(folio);
+		if (traits & (CALL_MAP | CALL_MMAP) && state->call.account.mapping == mapping)
+			state->call.account.dirtied_pages += folio_pages(folio);
 		return 0;
 	}
-	if (state->fault_dirtied_mapping != mapping) {
+	if (state->fault.dirtied_mapping != mapping) {
 		host = KREAD(address_space, mapping, host);
-		if (state->fault_dirtied_mapping && inode_magic(host) == BDEVFS_MAGIC)
+		if (state->fault.dirtied_mapping && inode_magic(host) == BDEVFS_MAGIC)
 			return 0;
-		state->fault_dirtied_mapping = mapping;
-		state->fault_dirtied_pages = 0;
+		state->fault.dirtied_mapping = mapping;
+		state->fault.account.dirtied_pages = 0;
 	}
-	state->fault_dirtied_pages += folio_pages(folio);
+	state->fault.account.dirtied_pages += folio_pages(folio);
 	return 0;
 }
 

@@ -100,9 +100,9 @@ __noinline int ring_lose(__u32 kind)
 	return 0;
 }
 
-/* Room for a record of `size` bytes, its header filled in but for the time; NULL, and counted as
- * lost, when the ring is full. */
-static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct task_struct *task)
+/* Room for a record of `size` bytes on what `owner` does, its header filled in but for the time;
+ * NULL, and counted as lost, when the ring is full. */
+static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct owner owner)
 {
 	struct kind_total *total = ring_count(kind);
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -119,8 +119,8 @@ static __always_inline void *ring_reserve(__u32 kind, __u64 size, struct task_st
 	header->kind = kind;
 	header->cpu = cpu;
 	header->size = size;
-	header->pid = task->tgid;
-	header->tid = task->pid;
+	header->pid = owner.pid;
+	header->tid = owner.tid;
 	return header;
 }
 
@@ -131,19 +131,20 @@ static __always_inline void ring_submit(void *record)
 
 /* Sends a record of varying length that was made elsewhere. Returns 0 or a negative errno. */
 static __always_inline long ring_output(struct event_header *record, __u32 kind, __u64 time_ns,
-					__u64 size, struct task_struct *task)
+					__u64 size, struct owner owner)
 {
-	struct kind_total *total = ring_count(kind);
-	__u32 cpu = bpf_get_smp_processor_id();
-	void *ring = ring_of(kind, cpu);
+	struct kind_total *total;
 	long status = -1;
+	void *ring;
 
 	record->time_ns = time_ns;
 	record->kind = kind;
-	record->cpu = cpu;
 	record->size = size;
-	record->pid = task->tgid;
-	record->tid = task->pid;
+	record->pid = owner.pid;
+	record->tid = owner.tid;
+	record->cpu = bpf_get_smp_processor_id();
+	total = ring_count(kind);
+	ring = ring_of(kind, record->cpu);
 	if (ring)
 		status = bpf_ringbuf_output(ring, record, size, BPF_RB_NO_WAKEUP);
 	if (status)

@@ -80,7 +80,7 @@ __noinline int send_span(const struct span_told *told)
 	if (bytes > EVENT_SPAN_TEXT_BYTES + EVENT_SPAN_ARGS_BYTES)
 		bytes = 0;
 	ring_output(&event->header, told->kind, told->time_ns, sizeof(*event) + bytes,
-		    bpf_get_current_task_btf());
+		    owner_of(bpf_get_current_task_btf()));
 out:
 	scratch_put(event);
 	return 0;
@@ -88,7 +88,7 @@ out:
 
 static __always_inline int send_span_end(struct task_struct *task, __u64 id, __u64 time_ns)
 {
-	struct event_span_end *event = ring_reserve(EVENT_SPAN_END, sizeof(*event), task);
+	struct event_span_end *event = ring_reserve(EVENT_SPAN_END, sizeof(*event), owner_of(task));
 
 	if (!event)
 		return 0;

@@ -21,4 +21,5 @@ const volatile bool calls_preempted = true;
 const volatile bool faults_preempted = true;
 
 volatile bool recording_ended = false;
+volatile bool layers_met = false;
 __u32 file_last_id = 0;

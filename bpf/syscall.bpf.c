@@ -19,8 +19,7 @@
 
 static __always_inline void count_undecoded(struct task_struct *task)
 {
-	__u32 op = OP_UNDECODED;
-	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
+	struct op_total *total = op_total(OP_UNDECODED);
 
 	if (total && task_followed(task))
 		count_add(&total->count, 1, calls_preempted);
@@ -44,21 +43,16 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 	state = task_followed(task);
 	if (!state)
 		return 0;
-	if (state->call_op)
+	if (state->call.account.op)
 		call_left(state);
 
-	state->call_file = 0;
-	state->call_mapping = 0;
-	state->call_file_id = 0;
-	state->call_file2_id = 0;
-	state->call_flags = 0;
-	state->call_fetched_pages = 0;
-	state->call_created_pages = 0;
-	state->call_dirtied_pages = 0;
-	state->call_fault_fetched_pages = 0;
-	state->call_major_seen = 0;
-	state->call_major_start = task->maj_flt;
-	if (state->fault_start_ns)
+	account_open(&state->call.account);
+	state->call.file = 0;
+	state->call.file2 = 0;
+	state->call.fault_fetched_pages = 0;
+	state->call.major_seen = 0;
+	state->call.major_start = task->maj_flt;
+	if (state->fault.account.op)
 		fault_settle(state, 0, false);
 	if (row.traits & CALL_PLAIN) {
 		if (!enter_plain(state, task, row.traits, SYSCALL_ARG0(regs)))
@@ -71,9 +65,8 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 		if (!row.op)
 			return 0;
 	}
-	state->call_op = row.op;
-	state->call_number = number;
-	state->call_start_ns = bpf_ktime_get_ns();
+	state->call.number = number;
+	account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
 	if (state->call_suspended)
 		call_continue(state, REGS_IP(regs), REGS_SP(regs));
 	return 0;
@@ -94,16 +87,15 @@ static __always_inline bool take_program(struct task_state *state)
  * A call that names a path is about a file when the path is empty (fstat by another name: the file
  * is the directory descriptor's), or when it opened one. False when it must not be recorded.
  */
-static __always_inline bool path_call_file(struct task_state *state, struct call_end *end,
-					   struct call_args *args)
+static __always_inline bool path_call_file(struct task_state *state, const struct call_row *row,
+					   struct call_args *args, __s64 result)
 {
-	const struct call_row *row = &end->row;
 	char first = 1;
 
-	if (row->traits & CALL_EXECS && end->result >= 0)
+	if (row->traits & CALL_EXECS && result >= 0)
 		return take_program(state);
 	if (row->traits & CALL_OPENS)
-		return end->result < 0 || call_take_any_fd(state, end->result, true);
+		return result < 0 || call_take_any_fd(state, result, true);
 	if (!row->path_dir || row->path2)
 		return true;
 	if (!call_arg(args, row->path))
@@ -116,92 +108,90 @@ static __always_inline bool path_call_file(struct task_state *state, struct call
 }
 
 /* The exit of any call. */
-__noinline int exit_any(struct task_state *state, struct call_args *args, __s64 result,
-			__u64 now_ns)
+__noinline int exit_any(struct task_state *state, struct call_args *args, struct call_end *end)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct call_end end = { .result = result, .now_ns = now_ns };
+	struct call_row row;
+	__s64 result;
 
-	if (!state || !args)
+	if (!state || !args || !end)
 		return 0;
-	end.row = call_row(state->call_number);
-	if (end.row.traits & CALL_REQUEST) {
-		end.row = request_row(end.row, state->call_number, args);
-		if (!end.row.op)
+	result = end->result;
+	row = call_row(state->call.number);
+	if (row.traits & CALL_REQUEST) {
+		row = request_row(row, state->call.number, args);
+		if (!row.op)
 			return 0;
 	}
-	if (end.row.path && !path_call_file(state, &end, args))
+	if (row.path && !path_call_file(state, &row, args, result))
 		return 0;
-	exit_offset(state, &end, args);
-	exit_asked(&end, args);
-	exit_flags(state, &end, args);
-	count_call(state, &end);
-	if (end.row.traits & CALL_SUBMITS && result > 0)
-		count_submissions(end.row.op, result);
-	if (state->call_flags & TRACE_OP_EXECUTABLE && state->call_file && result > 0)
-		code_send(task, result, call_arg(args, 2));
-	if (end.row.traits & CALL_TRANSFER ||
-	    (end.row.path && !state->call_file && !(state->call_flags & TRACE_OP_NO_FILE)))
-		send_path_call(state, &end, args);
+	state->call.account.op = row.op;
+	exit_offset(state, &row, args, result);
+	end->asked = exit_asked(&row, args);
+	exit_flags(state, &row, args);
+	if (row.traits & CALL_SUBMITS && result > 0)
+		count_submissions(row.op, result);
+	if (state->call.account.flags & TRACE_OP_EXECUTABLE && state->call.file && result > 0)
+		code_send(result, call_arg(args, 2));
+	if (row.traits & CALL_TRANSFER ||
+	    (row.path && !state->call.file && !(state->call.account.flags & TRACE_OP_NO_FILE)))
+		call_done_path(state, &row, end, args);
 	else
-		send_call(state, task, &end);
+		call_done_any(state, end, row.traits);
 	return 0;
 }
 
 /* The exit of a plain call: its length is the third argument, its offset the fourth. */
 static __always_inline void exit_plain(struct task_state *state, struct task_struct *task,
-				       struct pt_regs *regs, struct call_end *end)
+				       struct pt_regs *regs, struct call_row row,
+				       struct call_end *end)
 {
-	end->asked = end->row.length ? SYSCALL_ARG2(regs) : 0;
-	if (end->row.offset)
-		end->offset = SYSCALL_ARG3(regs);
+	end->asked = row.length ? SYSCALL_ARG2(regs) : 0;
+	if (row.offset)
+		state->call.account.offset = SYSCALL_ARG3(regs);
 	else
-		end->offset = file_offset(state, end);
-	count_call(state, end);
-	send_call(state, task, end);
+		state->call.account.offset = file_offset(state, row.traits, end->result);
+	call_done(state, task, end, row.traits);
 }
 
 static __always_inline int left(struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
+	struct call_end end = { .result = result };
 	struct call_row row;
-	__u64 now_ns;
 
 	if (!state)
 		return 0;
-	if (!state->call_op) {
+	if (!state->call.account.op) {
 		if (!state->call_suspended ||
 		    !call_interrupted(state, REGS_IP(regs), REGS_SP(regs), result))
 			return 0;
-		now_ns = state->suspended.end_ns;
+		end.duration_ns = state->suspended.end_ns;
 	} else {
-		if (SYSCALL_NUMBER(regs) != state->call_number) {
+		if (SYSCALL_NUMBER(regs) != state->call.number) {
 			call_left(state);
 			return 0;
 		}
 		if ((__u64)(-ERESTART_FIRST - result) < ERESTART_COUNT &&
 		    call_suspend(state, REGS_IP(regs), REGS_SP(regs)))
 			return 0;
-		now_ns = bpf_ktime_get_ns();
+		end.duration_ns = bpf_ktime_get_ns();
 	}
-	if (state->fault_start_ns)
+	end.duration_ns -= state->call.account.start_ns;
+	if (state->fault.account.op)
 		fault_settle(state, 0, false);
-	row = call_row(state->call_number);
+	row = call_row(state->call.number);
 	if (row.traits & CALL_PLAIN) {
-		struct call_end end = { .row = row, .now_ns = now_ns, .result = result };
-
-		exit_plain(state, task, regs, &end);
+		exit_plain(state, task, regs, row, &end);
 	} else {
 		struct call_args args;
 
 		call_args_read(&args, regs);
-		exit_any(state, &args, result, now_ns);
+		exit_any(state, &args, &end);
 	}
-	if (state->aside_mapping)
+	if (state->aside.account.op)
 		aside_send(state);
-	state->call_op = 0;
-	state->call_mapping = 0;
+	account_close(&state->call.account);
 	return 0;
 }
 
@@ -213,7 +203,7 @@ static __always_inline int code_mapped(struct pt_regs *regs, long result)
 	if (SYSCALL_NUMBER(regs) != mmap_number || in_compat_call(task) || !task_followed(task))
 		return 0;
 	if (SYSCALL_ARG2(regs) & PROT_EXEC && !(SYSCALL_ARG3(regs) & MAP_ANONYMOUS) && result > 0)
-		code_send(task, result, SYSCALL_ARG1(regs));
+		code_send(result, SYSCALL_ARG1(regs));
 	return 0;
 }
 
@@ -225,23 +215,23 @@ SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(fl_call_cut, struct task_struct *task)
 {
 	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
-	struct call_end end = { .result = -EINTR, .offset = -1 };
+	struct call_end end = { .result = -EINTR };
 
-	if (!state || !(state->call_suspended || state->call_op))
+	if (!state || !(state->call_suspended || state->call.account.op))
 		return 0;
 	if (state->call_suspended) {
 		call_restore(state);
-		end.now_ns = state->suspended.end_ns;
+		end.duration_ns = state->suspended.end_ns;
 	} else {
-		end.now_ns = bpf_ktime_get_ns();
+		end.duration_ns = bpf_ktime_get_ns();
 	}
-	end.row.op = state->call_op;
-	state->call_flags |= TRACE_OP_UNFINISHED;
-	count_call(state, &end);
-	send_call(state, task, &end);
-	if (state->aside_mapping)
+	end.duration_ns -= state->call.account.start_ns;
+	state->call.account.offset = -1;
+	state->call.account.flags |= TRACE_OP_UNFINISHED;
+	call_done_any(state, &end, 0);
+	if (state->aside.account.op)
 		aside_send(state);
-	state->call_op = 0;
+	account_close(&state->call.account);
 	return 0;
 }
 

@@ -18,7 +18,7 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 		return 0;
 	}
 	state->mode = TASK_FOLLOWED;
-	event = ring_reserve(EVENT_FORK, sizeof(*event), parent);
+	event = ring_reserve(EVENT_FORK, sizeof(*event), owner_of(parent));
 	if (!event)
 		return 0;
 	event->header.time_ns = bpf_ktime_get_ns();
@@ -26,6 +26,14 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 	event->child_tid = child->pid;
 	ring_submit(event);
 	return 0;
+}
+
+/* A worker of io_uring is made without a fork event. It does what its process asked for. */
+static __always_inline int worker_made(struct task_struct *worker, __u32 copy)
+{
+	if (!(worker->flags & PF_IO_WORKER))
+		return 0;
+	return forked(bpf_get_current_task_btf(), worker, copy);
 }
 
 /* --- exec --- */
@@ -53,7 +61,7 @@ static long environ_step(__u32 i, struct environ_walk *walk)
 	record->offset = i * EVENT_ENVIRON_BYTES;
 	record->bytes = bytes;
 	ring_output(&record->header, EVENT_ENVIRON, 0, sizeof(*record) + bytes,
-		    bpf_get_current_task_btf());
+		    owner_of(bpf_get_current_task_btf()));
 	return 0;
 }
 
@@ -89,7 +97,8 @@ static __always_inline void send_exec(struct task_struct *task, struct mm_struct
 	if (bpf_probe_read_user(record->command, bytes, (void *)mm->arg_start))
 		bytes = 0;
 	record->command_bytes = bytes;
-	ring_output(&record->header, EVENT_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes, task);
+	ring_output(&record->header, EVENT_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes,
+		    owner_of(task));
 out:
 	scratch_put(record);
 }
@@ -111,7 +120,7 @@ static __always_inline bool gains_rights(struct linux_binprm *bprm)
  */
 static __always_inline void send_id_end(struct task_struct *task, int tid)
 {
-	struct event_exit *event = ring_reserve(EVENT_EXIT, sizeof(*event), task);
+	struct event_exit *event = ring_reserve(EVENT_EXIT, sizeof(*event), owner_of(task));
 
 	if (!event)
 		return;
@@ -171,7 +180,7 @@ static __always_inline int exited(struct task_struct *task)
 
 	if (!state)
 		return 0;
-	event = ring_reserve(EVENT_EXIT, sizeof(*event), task);
+	event = ring_reserve(EVENT_EXIT, sizeof(*event), owner_of(task));
 	if (event) {
 		event->header.time_ns = bpf_ktime_get_ns();
 		event->major_faults = task->maj_flt;
@@ -192,6 +201,11 @@ static __always_inline int exited(struct task_struct *task)
 	int BPF_PROG(fl_fork##suffix, struct task_struct *parent, struct task_struct *child)       \
 	{                                                                                          \
 		return forked(parent, child, copy);                                                \
+	}                                                                                          \
+	SEC("?tp_btf/task_newtask")                                                                \
+	int BPF_PROG(fl_worker##suffix, struct task_struct *worker, unsigned long flags)           \
+	{                                                                                          \
+		return worker_made(worker, copy);                                                  \
 	}                                                                                          \
 	SEC("?tp_btf/sched_process_exec")                                                          \
 	int BPF_PROG(fl_exec##suffix, struct task_struct *task, int old_tid,                       \

@@ -12,27 +12,16 @@
  */
 static __always_inline __u32 throttled_op(struct task_state *state, __u32 *file)
 {
-	__u64 vma = state->fault_start_ns ? vma_at(state->fault_address) : 0;
+	__u64 vma = state->fault.account.op ? vma_at(state->fault.address) : 0;
 	struct file *mapped = vma ? KREAD(vm_area_struct, vma, vm_file) : NULL;
 
-	if (mapped && (!state->call_op ||
-		       state->fault_dirtied_mapping == (__u64)KREAD(file, mapped, f_mapping))) {
+	if (mapped && (!state->call.account.op ||
+		       state->fault.dirtied_mapping == (__u64)KREAD(file, mapped, f_mapping))) {
 		*file = file_id_of(state, mapped);
 		return OP_FAULT;
 	}
-	*file = state->call_file2_id ? state->call_file2_id : state->call_file_id;
-	return state->call_op;
-}
-
-static __always_inline void count_throttled(__u64 pause_ns)
-{
-	__u32 op = OP_THROTTLED;
-	struct op_total *total = bpf_map_lookup_elem(&op_totals, &op);
-
-	if (!total)
-		return;
-	count_add(&total->count, 1, true);
-	count_add(&total->time_ns, pause_ns, true);
+	*file = state->call.file2 ? state->call.file2 : state->call.account.file;
+	return state->call.account.op;
 }
 
 /*
@@ -45,27 +34,28 @@ int fl_throttled(struct trace_event_raw_balance_dirty_pages *told)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 	struct event_throttle *event;
-	__u32 op = OP_NONE, file = 0;
+	struct account pause;
 	__u64 pause_ns;
 	long pause_ms;
+	__u32 during;
 
-	/* A worker of io_uring is made without a fork event; it works for its process. */
-	if (recording_ended || (!state && !task_followed(task->group_leader)))
+	if (recording_ended || !state)
 		return 0;
 	pause_ms = told->pause;
 	if (pause_ms <= 0)
 		return 0;
 	pause_ns = pause_ms * 1000000ull;
-	if (state)
-		op = throttled_op(state, &file);
-	count_throttled(pause_ns);
-	event = ring_reserve(EVENT_THROTTLE, sizeof(*event), task);
+	account_open(&pause);
+	during = throttled_op(state, &pause.file);
+	account_begin(&pause, OP_THROTTLED, bpf_ktime_get_ns());
+	account_done(&pause, pause_ns, 0, false, true);
+	event = ring_reserve(EVENT_THROTTLE, sizeof(*event), owner_of(task));
 	if (!event)
 		return 0;
-	event->header.time_ns = bpf_ktime_get_ns();
+	event->header.time_ns = pause.start_ns;
 	event->pause_ns = pause_ns;
-	event->file = file;
-	event->op = op;
+	event->file = pause.file;
+	event->op = during;
 	ring_submit(event);
 	return 0;
 }

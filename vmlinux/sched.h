@@ -39,6 +39,9 @@ struct linux_binprm {
 /* Who executes it may not read it. */
 #define BINPRM_FLAGS_ENFORCE_NONDUMP 0x1u
 
+/* A worker of io_uring, or the thread that polls a ring for it. */
+#define PF_IO_WORKER 0x10u
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;

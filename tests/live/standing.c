@@ -18,23 +18,34 @@ static uint32_t state[256]; /* room for any struct task_state */
 static int pidfd, map = -1;
 static size_t op_at;
 
-/* Where a member of the map's value lies, by the types that came with the map. */
-static size_t place_of(const struct bpf_map_info *info, const char *name)
+/* Where a member of the map's value lies, by the types that came with the map: of structs in
+ * structs, the outermost first. */
+static size_t place_of(const struct bpf_map_info *info, const char *const *path)
 {
 	struct btf *btf = btf__load_from_kernel_by_id(info->btf_id);
-	const struct btf_type *type = btf ? btf__type_by_id(btf, info->btf_value_type_id) : NULL;
+	uint32_t id = info->btf_value_type_id;
+	size_t bits = 0;
 
-	require(type);
-	for (int i = 0; i < btf_vlen(type); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), name))
-			return btf_member_bit_offset(type, i) / 8 / sizeof(uint32_t);
-	require(!"a member of that name");
-	return 0;
+	require(btf);
+	for (; *path; path++) {
+		const struct btf_type *type = btf__type_by_id(btf, id);
+		int i = 0;
+
+		require(type);
+		while (i < btf_vlen(type) &&
+		       strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), *path))
+			i++;
+		require(i < btf_vlen(type));
+		bits += btf_member_bit_offset(type, i);
+		id = btf_members(type)[i].type;
+	}
+	return bits / 8 / sizeof(uint32_t);
 }
 
 /* Several tracers may be at work: ours is the one that follows this process. */
 static void find_tracer(void)
 {
+	static const char *const op[] = { "call", "account", "op", NULL };
 	struct bpf_map_info info;
 	uint32_t id = 0, size;
 
@@ -50,7 +61,7 @@ static void find_tracer(void)
 			close(fd);
 	}
 	require(map >= 0);
-	op_at = place_of(&info, "call_op");
+	op_at = place_of(&info, op);
 }
 
 int main(int argc, char **argv)

@@ -35,6 +35,16 @@ const struct part parts[] = {
 					      "sched_process_exit" } } } },
 	},
 	{
+		.layer = LAYER_TASK,
+		.without = "what workers of io_uring do is not recorded",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_worker", HOOK_TP_BTF, "task_newtask" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_worker", HOOK_TP_BTF, "task_newtask" },
+					    { "fl_worker_2", HOOK_TP_BTF, "task_newtask" },
+					    { "fl_worker_3", HOOK_TP_BTF, "task_newtask" } } } },
+	},
+	{
 		.layer = LAYER_SYSCALL,
 		.required = true,
 		.variants = { { "tp_btf",

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * An account: what is booked on one operation from its beginning until it is done. A call and a
+ * fault are accounts, and so is what is set aside (fetched.h); whoever follows another kind of
+ * operation (a request, an asynchronous read) keeps an account of it in memory of its own. Knows
+ * nothing of records: those are the layers' own.
+ *
+ *	account_open(&account)			a fresh one, on which nothing is booked;
+ *	account.file = ..., .mapping = ...	whatever is known beforehand;
+ *	account_begin(&account, op, now_ns)	it is in flight from here on: account.op says so;
+ *	account_book(&account, pages, created)	for each folio that comes into the page cache;
+ *	account_done(&account, ...)		once: it is in the totals, whatever becomes of the
+ *						record, which the layer makes next;
+ *	account_close(&account)			no more in flight.
+ *
+ * A record has an owner, who need not be the current task: requests end in interrupts, kworkers
+ * write, workers read for those who submitted.
+ */
+#ifndef FAULTLINE_BPF_ACCOUNT_H
+#define FAULTLINE_BPF_ACCOUNT_H
+
+#include "settings.h"
+#include "totals.h"
+#include "vmlinux/sched.h"
+
+/* 0 is the kernel. */
+struct owner {
+	__u32 pid;
+	__u32 tid;
+};
+
+static __always_inline struct owner owner_of(struct task_struct *task)
+{
+	return (struct owner) { .pid = task->tgid, .tid = task->pid };
+}
+
+struct account {
+	__u64 start_ns;
+	__s64 offset;  /* in the file, in bytes; -1: has no meaning */
+	__u64 mapping; /* the page cache whose pages are the operation's; 0: not known */
+	__u32 file;    /* its id; 0: none, or not known */
+	__u32 op;      /* 0: not in flight */
+	__u32 flags;   /* as in the record: TRACE_OP_*, TRACE_FAULT_* */
+	__u32 dirtied_pages;
+	__u32 fetched_pages; /* brought into the page cache for reading */
+	__u32 created_pages; /* newly cached by writing */
+};
+
+static __always_inline void account_open(struct account *account)
+{
+	account->mapping = 0;
+	account->file = 0;
+	account->op = 0;
+	account->flags = 0;
+	account->dirtied_pages = 0;
+	account->fetched_pages = 0;
+	account->created_pages = 0;
+}
+
+static __always_inline void account_begin(struct account *account, __u32 op, __u64 now_ns)
+{
+	account->start_ns = now_ns;
+	account->op = op;
+}
+
+static __always_inline void account_book(struct account *account, __u32 pages, bool created)
+{
+	if (created)
+		account->created_pages += pages;
+	else
+		account->fetched_pages += pages;
+}
+
+/* An end that is not known is 0. */
+static __always_inline __u64 account_duration_ns(const struct account *account, __u64 now_ns)
+{
+	return now_ns > account->start_ns ? now_ns - account->start_ns : 0;
+}
+
+/* What a store, or a call that stores ahead of one, has made to be written back. */
+static __always_inline void account_count_dirtied(__u32 pages)
+{
+	struct op_total *total = op_total(OP_DIRTIED);
+
+	if (!total)
+		return;
+	count_add(&total->count, 1, true);
+	count_add(&total->bytes, pages * PAGE_BYTES, true);
+}
+
+/* `result` is a negative errno, or what the operation came to, in bytes or in units of its own.
+ * `preempted`: see count_add. */
+static __always_inline void account_done(const struct account *account, __u64 duration_ns,
+					 __s64 result, bool in_bytes, bool preempted)
+{
+	struct op_total *total = op_total(account->op);
+
+	if (!total)
+		return;
+	count_add(&total->count, 1, preempted);
+	count_add(&total->time_ns, duration_ns, preempted);
+	if (account->fetched_pages)
+		count_add(&total->fetched_pages, account->fetched_pages, preempted);
+	if (account->created_pages)
+		count_add(&total->created_pages, account->created_pages, preempted);
+	if (account->dirtied_pages)
+		account_count_dirtied(account->dirtied_pages);
+	if (result < 0 && result >= -4095)
+		count_add(&total->errors, 1, preempted);
+	else if (in_bytes)
+		count_add(&total->bytes, result, preempted);
+}
+
+static __always_inline void account_close(struct account *account)
+{
+	account->op = 0;
+}
+
+#endif
