@@ -26,6 +26,7 @@ OPTIONAL = {
     "mm_struct.mm_lock_seq.sequence": "a plain number at first, in 6.4",
     "rqf_flags": "macros before 6.11",
     "rw_semaphore.owner": "not on PREEMPT_RT",
+    "inode.i_rwsem.owner": "not on PREEMPT_RT",
     # File systems that are modules have types of their own, which come when they are loaded.
     "btrfs_bio": "a module's",
     "btrfs_inode": "a module's",
