@@ -95,6 +95,32 @@ class Judging(unittest.TestCase):
         self.expect("passed", "ok: 40 of", jobs.judge_calls, *calls(4, 0, 1), **over)
         self.expect("failed", "more calls", jobs.judge_calls, *calls(6, 40, 1), **over)
 
+    def test_devices(self):
+        """What they did between two looks at their own counts; in one nothing is fast."""
+
+        def devices(reads=3, lost=0, dur_ns=1000000):
+            files = {}
+            for name in jobs.DEVICES:
+                files[f"before-{name}"] = "10 " * 17
+                files[f"after-{name}"] = "13 " + "10 " * 16
+            done = {column: 0 for column in jobs.STAT.values()} | {"read_requests": reads}
+            rows = [{"kind": "device", "name": name, "dev": i, **done}
+                    for i, name in enumerate(jobs.DEVICES)]
+            rows.append({"kind": "request", "dev": 1, "dur_ns": dur_ns})
+            return files, {"trace": {"events": 100, "lost": {"total": lost, "by_layer": {}}}}, rows
+
+        def expect(kind, text, files, report, rows):
+            results = Played(files, report)
+            results.printed = lambda layer: rows
+            self.assertEqual(self.verdict(jobs.judge_devices, results)[0], kind)
+            self.assertIn(text, self.verdict(jobs.judge_devices, results)[1])
+
+        expect("passed", "1 requests timed", *devices())
+        expect("failed", "vdb: read_requests 2, by the kernel's count 3", *devices(reads=2))
+        expect("passed", "1 events told", *devices(reads=2, lost=1))
+        expect("failed", "FAIL", *devices(reads=4, lost=1))
+        expect("failed", "took 999999 ns", *devices(dur_ns=999999))
+
     def test_what_was_not_run_is_no_verdict(self):
         files, report = mapped()
         self.expect("late", "skipped: no time", jobs.judge_mapper, {**files, "status": None}, report)

@@ -14,6 +14,7 @@ VARIANTS = {
     "syscall": ["tp_btf", "tp"],
     "fault": ["fentry", "tp_btf+perf", "tp+perf", "kprobe+perf"],
     "pagecache": ["tp_btf", "tp_btf*3"],
+    "block": ["tp_btf"],
 }
 LAYERS = (*VARIANTS, "span")
 # Ways of the workload `mapper`: all but one that wants more memory than a guest has.
@@ -285,6 +286,34 @@ def judge_fault_crowd(results):
     return f"{told} bytes, {missing} not told, lost {sum(filter(None, lost.values()))}"
 
 
+# Fields of /sys/block/*/stat, and what a row of a device calls them.
+STAT = {0: "read_requests", 1: "read_merges", 2: "read_bytes", 4: "write_requests",
+        5: "write_merges", 6: "write_bytes", 15: "flush_requests"}
+
+
+def judge_devices(results):
+    """What devices did that nobody else uses, by the kernel's own counts of them."""
+    lost = told_losses(results, results.report())
+    rows = results.printed("block")
+    for name in DEVICES:
+        before, after = (results.text(f"{when}-{name}").split() for when in ("before", "after"))
+        done = [row for row in rows if row["kind"] == "device" and row["name"] == name]
+        check(done, f"nothing of {name}")
+        for field, column in STAT.items():
+            theirs = int(after[field]) - int(before[field])
+            theirs *= SECTOR_BYTES if column.endswith("_bytes") else 1
+            ours = done[-1][column]
+            check(ours == theirs or (lost and ours < theirs),
+                  f"{name}: {column} {ours}, by the kernel's count {theirs}")
+        if name == NULL_DEVICE:
+            times = [row["dur_ns"] for row in rows
+                     if row["kind"] == "request" and row["dev"] == done[-1]["dev"]]
+            check(times or lost, f"no request to {name}")
+            check(min(times, default=NULL_NS) >= NULL_NS, f"one to {name} took {min(times)} ns")
+    told = f", {lost} events told as lost" if lost else ""
+    return f"{' and '.join(DEVICES)} as by their own counts, {len(times)} requests timed{told}"
+
+
 def judge_refusal(results):
     equal((results.text("status") or "").strip(), "0", "the command under --best-effort")
     text = results.text("refusal") or ""
@@ -332,6 +361,22 @@ FAULT_CROWD = """for i in 0 1 2 3; do fresh /mnt/data$i %(mib)d; done
 $RUN -- sh -c 'for i in 0 1 2 3; do mapper threads /mnt/data$i account$i & done; wait'""" % {
     "mib": DATA_MIB
 }
+# A virtual disk, which has a cache to be flushed, and a device in which nothing takes less than
+# NULL_NS. It is waited for reads ahead that are still on their way.
+NULL_DEVICE = "nullb0"
+DEVICES = ("vdb", NULL_DEVICE)
+NULL_NS, SECTOR_BYTES = 1000000, 512
+BLOCK = """load null_blk nr_devices=1 gb=1 irqmode=2 completion_nsec=%(ns)d
+for name in %(names)s; do cat /sys/block/$name/stat >before-$name || exit; done
+$RUN -- sh -c 'for name in %(names)s; do
+dd if=/dev/$name of=/dev/null bs=64k count=100 iflag=direct
+dd if=/dev/zero of=/dev/$name bs=16k count=50 oflag=direct
+dd if=/dev/$name of=/dev/null bs=1M count=8 skip=32
+dd if=/dev/zero of=/dev/$name bs=1M count=8 seek=48 conv=fsync,notrunc
+until grep -q "^ *0 *0$" /sys/block/$name/inflight; do sleep 0.1; done; done'
+for name in %(names)s; do cat /sys/block/$name/stat >after-$name; done""" % {
+    "ns": NULL_NS, "names": " ".join(DEVICES)
+}
 REFUSAL = """faultline run -o a.flt -- true 2>refusal; echo $? >run_status
 faultline run --best-effort -o b.flt -- true"""
 
@@ -349,6 +394,7 @@ def for_kernel(quick):
     jobs += [Job("task", v, "processes", READERS, judge_processes) for v in VARIANTS["task"]]
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
     jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
+    jobs.append(Job("block", "chosen", "devices", BLOCK, judge_devices))
     jobs += [Job("fault", v, "mapped", mapped, judge_mapper) for v in VARIANTS["fault"]]
     jobs += [Job("pagecache", v, "mapped", mapped, judge_mapper) for v in VARIANTS["pagecache"]]
     return jobs
