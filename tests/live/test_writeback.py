@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writeback: threads that write are made to wait, held against their own account of the time that
-their writes and stores took, on a device of its own of which little may be dirty."""
+"""Writeback: what is written of each file, held against what the job wrote, the device's own counters
+and /proc/PID/io; when it was written, against the job's own clock; that threads which write are made
+to wait, against their own account of the time that their writes and stores took."""
 import collections
 import functools
 import os
 import unittest
 
 import harness
-from harness import Recording, machine
+from harness import Recording, machine, run
 
 MIB = 1 << 20
 TICK_NS = 10_000_000  # at the most: a sleep ends with a tick, the first of which may come at once
@@ -90,6 +91,173 @@ class Throttled(unittest.TestCase):
     def test_not_known(self):
         recording = Recording(["/bin/true"], "--layers", "syscall,fault")
         self.assertIsNone(recording.report["totals"]["throttled"])
+
+
+def on_device(place):
+    """What the device of a file system has written so far; nobody else uses it."""
+    number = os.stat(place).st_dev
+    path = f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/stat"
+    if not os.path.exists(path):  # btrfs tells of a device of its own making
+        with open("/proc/self/mountinfo") as file:
+            device = [line.split(" - ")[1].split()[1] for line in file if f" {place} " in line][0]
+        path = f"/sys/block/{os.path.basename(device)}/stat"
+    with open(path) as file:
+        return int(file.read().split()[6]) * 512
+
+
+class Written(unittest.TestCase):
+    """Files are synced by the job itself: then all of it has reached the device when it ends."""
+
+    KINDS = ("ext4", "xfs", "btrfs")
+
+    def place(self, kind):
+        return machine().new_dir(kind)
+
+    def row(self, recording, path):
+        rows = [row for row in recording.report["writeback"] if row["path"] == path]
+        self.assertEqual(len(rows), 1)
+        return rows[0]
+
+    def check_device(self, recording, path, before, mib):
+        """Bytes of the file are those of the device, but for the file system's own."""
+        row = self.row(recording, path)
+        after = on_device(machine().place(self.kind))
+        self.assertLessEqual(row["device_bytes"], after - before)
+        self.assertGreaterEqual(row["device_bytes"] + mib * MIB, after - before)
+        return row
+
+    def test_calls(self):
+        job = """
+import json, os, sys, time
+f = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+for i in range(24): os.write(f, os.urandom(1 << 20))
+wrote = time.monotonic_ns()
+time.sleep(0.3)
+os.fsync(f)
+with open("/proc/self/io") as file: io = file.read()
+print(json.dumps({"wrote": wrote, "synced": time.monotonic_ns(), "io": io}))
+"""
+        for self.kind in self.KINDS:
+            with self.subTest(self.kind):
+                path = f"{self.place(self.kind)}/data"
+                run("sync", "-f", os.path.dirname(path))
+                before = on_device(machine().place(self.kind))
+                recording = Recording([harness.PYTHON, "-S", "-c", job, path])
+                truth = harness.json.loads(recording.done.stdout)
+                row = self.check_device(recording, path, before, 8)
+                start = recording.trace.totals["start_ns"]
+
+                self.assertEqual(row["written_bytes"], 24 * MIB)
+                self.assertEqual(row["device_bytes"], 24 * MIB)
+                self.assertGreaterEqual(
+                    int(truth["io"].split("\nwrite_bytes: ")[1].split()[0]), row["device_bytes"]
+                )
+                self.assertEqual(row["unwritten_bytes"], 0)
+                self.assertEqual(row["amplification"], 1)
+                self.assertEqual((row["stored_bytes"], row["dirtied_bytes"]), (0, 0))
+                self.assertLessEqual(row["last_dirtied_ns"], truth["wrote"] - start)
+                self.assertLessEqual(row["last_reached_ns"], truth["synced"] - start)
+                self.assertEqual(
+                    row["after_ns"], row["last_reached_ns"] - row["last_dirtied_ns"]
+                )
+                # Nobody writes back so little by itself in that time, but if it does: no matter.
+                self.assertLessEqual(row["delay_ns"], row["longest_delay_ns"])
+                self.assertLessEqual(
+                    row["longest_delay_ns"], row["last_reached_ns"] - row["first_dirtied_ns"]
+                )
+
+    def test_left_behind(self):
+        """What is not synced is in memory alone when the command ends, or has been written."""
+        job = "import os, sys; os.write(os.open(sys.argv[1], os.O_RDWR | os.O_CREAT), bytes(8 << 20))"
+        for self.kind in self.KINDS:
+            with self.subTest(self.kind):
+                path = f"{self.place(self.kind)}/data"
+                recording = Recording([harness.PYTHON, "-S", "-c", job, path])
+                row = self.row(recording, path)
+                self.assertEqual(row["written_bytes"], 8 * MIB)
+                self.assertEqual(row["unwritten_bytes"] + row["device_bytes"], 8 * MIB)
+
+    def test_two_writers(self):
+        """One syncs for both."""
+        job = """
+import os, sys
+f = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+child = os.fork()
+for i in range(4 if child else 12):
+    os.pwrite(f, os.urandom(1 << 20), (i if child else 4 + i) << 20)
+if not child: os._exit(0)
+os.waitpid(child, 0)
+print(os.getpid(), child)
+os.fsync(f)
+"""
+        for self.kind in self.KINDS:
+            with self.subTest(self.kind):
+                path = f"{self.place(self.kind)}/data"
+                recording = Recording([harness.PYTHON, "-S", "-c", job, path])
+                parent, child = map(int, recording.done.stdout.split())
+                row = self.row(recording, path)
+                self.assertEqual(row["device_bytes"], 16 * MIB)
+                self.assertEqual(
+                    [(w["pid"], w["written_bytes"], w["device_bytes"]) for w in row["processes"]],
+                    [(child, 12 * MIB, 12 * MIB), (parent, 4 * MIB, 4 * MIB)],
+                )
+
+    def test_stores(self):
+        """Pages here and there: written is what the device wrote, and how much more than was stored
+        to lies between the two bounds."""
+        job = """
+import mmap, os, random, sys
+f = os.open(sys.argv[1], os.O_RDWR)
+m = mmap.mmap(f, 32 << 20)
+places = list(range(0, 32 << 20, 65536))
+random.Random(1).shuffle(places)
+for at in places: m[at + 4096 * random.randrange(16)] ^= 1
+m.flush()
+os.fsync(f)
+print(len(places))
+"""
+        for self.kind in self.KINDS:
+            for warm in (False, True):
+                with self.subTest(self.kind, warm=warm):
+                    path = harness.random_file(f"{self.place(self.kind)}/data", 32 * MIB)
+                    harness.cool(path)
+                    if warm:
+                        with open(path, "rb") as file:
+                            file.read()
+                    run("sync", "-f", os.path.dirname(path))
+                    before = on_device(machine().place(self.kind))
+                    recording = Recording([harness.PYTHON, "-S", "-c", job, path])
+                    stored = int(recording.done.stdout) * 4096
+                    row = self.check_device(recording, path, before, 8)
+
+                    self.assertEqual(row["written_bytes"], 0)
+                    self.assertLessEqual(row["stored_bytes"], stored * 1.1)
+                    self.assertGreaterEqual(row["device_bytes"], stored)
+                    true = row["device_bytes"] / stored
+                    self.assertLessEqual(row["amplification"], true * 1.1)
+                    self.assertGreaterEqual(row["amplification_most"], true * 0.9)
+                    self.assertEqual(row["unwritten_bytes"], 0)
+                    totals = recording.report["totals"]["mmap_write"]
+                    self.assertEqual(totals["written_back_bytes"], row["device_bytes"])
+                    self.assertEqual(totals["dirtied_bytes"], row["dirtied_bytes"])
+
+    def test_direct(self):
+        """O_DIRECT makes nothing dirty."""
+        path = f"{self.place('ext4')}/data"
+        recording = Recording(
+            ["dd", "if=/dev/zero", f"of={path}", "bs=1M", "count=4", "oflag=direct"]
+        )
+        self.assertEqual([row for row in recording.report["writeback"] if row["path"] == path], [])
+
+    def test_not_known(self):
+        path = f"{self.place('ext4')}/data"
+        recording = Recording(
+            ["dd", "if=/dev/zero", f"of={path}", "bs=1M", "count=1"], "--layers", "syscall"
+        )
+        row = self.row(recording, path)
+        self.assertEqual(row["written_bytes"], MIB)
+        for name in ("device_bytes", "unwritten_bytes", "delay_ns", "pause_ns", "stored_bytes"):
+            self.assertIsNone(row[name])
 
 
 if __name__ == "__main__":

@@ -41,6 +41,8 @@ enum {
 	M_URING,
 	M_AIO,
 	M_SQPOLL,
+	M_THROTTLED,
+	M_REQUEST_WRITE,
 	M_OPERATIONS
 };
 
@@ -66,6 +68,8 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_URING] = { "syscall", "io_uring_enter", TRACE_ASYNC },
 	[M_AIO] = { "syscall", "io_submit", TRACE_ASYNC },
 	[M_SQPOLL] = { "syscall", "io_uring_setup_sqpoll", TRACE_ASYNC },
+	[M_THROTTLED] = { "pagecache", "balance_dirty_pages", TRACE_DELAY },
+	[M_REQUEST_WRITE] = { "block", "request_write", TRACE_STORAGE },
 };
 
 /* What differs between made traces; zeros give the usual. */
@@ -74,6 +78,7 @@ struct made_options {
 	uint64_t monotonic_ns, realtime_ns, memory_bytes;
 	const char *off; /* a layer that is off */
 	bool spans;	 /* the layer of spans is on */
+	bool block;	 /* ... and that of block devices */
 	const char *const *command;
 	unsigned int lanes;
 };
@@ -81,7 +86,7 @@ struct made_options {
 struct made_trace {
 	int fd;
 	struct trace_writer *writer;
-	struct trace_layer layers[5];
+	struct trace_layer layers[6];
 	/* As the kernel would count: add to them what is to be lost. */
 	struct trace_operation_total operations[M_OPERATIONS];
 	struct trace_kind_total kinds[TRACE_KIND_COUNT];
@@ -107,6 +112,16 @@ struct made_call {
 struct made_fault {
 	uint64_t time, dur, pid, tid, file, offset, flags, fetched, dirtied;
 	unsigned int lane;
+};
+
+struct made_throttle {
+	uint64_t time, pause, pid, tid, file;
+};
+
+/* A part of a write request. */
+struct made_bio {
+	uint64_t time, dur, file, bytes, flags;
+	int64_t offset;
 };
 
 struct made_file {
@@ -138,13 +153,16 @@ struct made_span {
 #define BEGIN(made, ...) made_begin(made, &(struct made_options) { __VA_ARGS__ })
 #define CALL(made, ...) made_call(made, &(struct made_call) { __VA_ARGS__ })
 #define FAULT(made, ...) made_fault(made, &(struct made_fault) { __VA_ARGS__ })
+#define THROTTLE(made, ...) made_throttle(made, &(struct made_throttle) { __VA_ARGS__ })
+#define BIO(made, ...) made_bio(made, &(struct made_bio) { __VA_ARGS__ })
 #define FILE_ROW(made, ...) made_file(made, &(struct made_file) { __VA_ARGS__ })
 #define EXEC(made, ...) made_exec(made, &(struct made_exec) { __VA_ARGS__ })
 #define EXIT(made, ...) made_exit(made, &(struct made_exit) { __VA_ARGS__ })
 
 MADE void made_begin(struct made_trace *made, const struct made_options *options)
 {
-	static const char *const layers[] = { "task", "syscall", "fault", "pagecache", "span" };
+	static const char *const layers[] = { "task",	   "syscall", "fault",
+					      "pagecache", "span",    "block" };
 	const struct trace_writer_options writer_options = { .lanes = options->lanes };
 	struct trace_header header = {
 		.version = TRACE_VERSION,
@@ -162,14 +180,17 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 		.mode = "trace",
 		.command = options->command,
 		.layers = made->layers,
-		.layer_count = options->spans ? 5 : 4,
+		.layer_count = options->block	? 6
+			       : options->spans ? 5
+						: 4,
 		.operations = made_operations,
 		.operation_count = M_OPERATIONS,
 	};
 
 	memset(made, 0, sizeof(*made));
 	for (size_t i = 0; i < header.layer_count; i++) {
-		bool off = options->off && !strcmp(options->off, layers[i]);
+		bool off = (options->off && !strcmp(options->off, layers[i])) ||
+			   (!options->spans && !strcmp(layers[i], "span"));
 
 		made->layers[i] = (struct trace_layer) { layers[i], !off, off ? NULL : "tp_btf",
 							 off ? "not asked for" : NULL };
@@ -248,6 +269,32 @@ MADE void made_fault(struct made_trace *made, const struct made_fault *fault)
 	made->operations[M_FAULT].fetched_bytes += fault->fetched;
 	made->operations[M_DIRTIED].count += fault->dirtied > 0;
 	made->operations[M_DIRTIED].bytes += fault->dirtied;
+}
+
+MADE void made_throttle(struct made_trace *made, const struct made_throttle *throttle)
+{
+	const uint64_t values[THROTTLE_COLUMNS] = {
+		[THROTTLE_TIME] = throttle->time,
+		[THROTTLE_PAUSE] = throttle->pause,
+		[THROTTLE_PID] = throttle->pid,
+		[THROTTLE_TID] = throttle->tid ? throttle->tid : throttle->pid,
+		[THROTTLE_FILE] = throttle->file,
+	};
+
+	made_row(made, TRACE_THROTTLE, 0, values);
+	made->operations[M_THROTTLED].count++;
+	made->operations[M_THROTTLED].thread_time_ns += throttle->pause;
+}
+
+MADE void made_bio(struct made_trace *made, const struct made_bio *bio)
+{
+	const uint64_t values[BIO_COLUMNS] = {
+		[BIO_TIME] = bio->time,	  [BIO_DUR] = bio->dur,	      [BIO_OP] = M_REQUEST_WRITE,
+		[BIO_FILE] = bio->file,	  [BIO_OFFSET] = bio->offset, [BIO_BYTES] = bio->bytes,
+		[BIO_FLAGS] = bio->flags,
+	};
+
+	made_row(made, TRACE_BIO, 0, values);
 }
 
 /* On the account of a call on another file. */

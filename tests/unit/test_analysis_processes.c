@@ -362,12 +362,12 @@ static void test_one_host_twice(void **state)
 
 static void test_tables(void **state)
 {
-	static const char *const names[] = { "trace",	   "caveats",	"totals",	  "doors",
-					     "operations", "files",	"failed_lookups", "habits",
-					     "programs",   "processes", "devices",	  "spans",
-					     "overlap",	   "ranks",	"levels",	  "epochs",
-					     "steps",	   "findings",	"timeline",	  "access",
-					     "places" };
+	static const char *const names[] = {
+		"trace",	  "caveats",  "totals",	  "doors",     "operations", "files",
+		"failed_lookups", "habits",   "programs", "processes", "devices",    "writeback",
+		"spans",	  "overlap",  "ranks",	  "levels",    "epochs",     "steps",
+		"findings",	  "timeline", "access",	  "places"
+	};
 	const size_t count = sizeof(names) / sizeof(names[0]);
 	struct trace_error error;
 	size_t absent = 0;

@@ -57,6 +57,7 @@ extern const struct analysis analysis_failed_lookups;
 extern const struct analysis analysis_habits;
 extern const struct analysis analysis_processes;
 extern const struct analysis analysis_programs;
+extern const struct analysis analysis_writeback;
 extern const struct analysis analysis_spans;
 extern const struct analysis analysis_overlap;
 extern const struct analysis analysis_ranks;

@@ -38,6 +38,7 @@ static int add_operation(struct job *job, const struct trace_operation *from, ui
 		operation->opens = is_one_of(from->name, openers);
 		operation->submits = is_one_of(from->name, submitters);
 		operation->truncates = !strcmp(from->name, "ftruncate");
+		operation->writes_out = !strcmp(from->name, "request_write");
 		job->operation_count++;
 	}
 	*number = i;

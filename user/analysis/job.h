@@ -20,11 +20,8 @@
 #define JOB_FAULT (1u << 1)
 #define JOB_PAGECACHE (1u << 2) /* all `fetched_bytes`, of calls and faults too, come from it */
 #define JOB_SPAN (1u << 3)
-#define JOB_DIRTIED (1u << 4) /* what stores through mappings dirtied: of the layer of faults */
-#define JOB_THROTTLED                                                                              \
-	(1u << 5) /* how long writers were told to sleep: of that of the page cache                \
-		   */
-
+#define JOB_DIRTIED (1u << 4)	/* what stores through mappings dirtied: of the layer of faults */
+#define JOB_THROTTLED (1u << 5) /* how long writers were told to sleep: ... of the page cache */
 #define JOB_BLOCK (1u << 6)
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
@@ -32,9 +29,10 @@
 struct operation {
 	const char *layer, *name; /* both together tell operations of different traces apart */
 	enum trace_family family;
-	bool opens;	/* open and its like: a success opens a file */
-	bool submits;	/* its result is a number of operations handed to the kernel */
-	bool truncates; /* ftruncate: a success gives a file the size that was asked for */
+	bool opens;	 /* open and its like: a success opens a file */
+	bool submits;	 /* its result is a number of operations handed to the kernel */
+	bool truncates;	 /* ftruncate: a success gives a file the size that was asked for */
+	bool writes_out; /* requests that write to a device, and their parts */
 	/*
 	 * Of the rows, and what the kernel counted beyond them: lost events, and operations that
 	 * have no rows. Nothing is known beyond the rows of an incomplete trace.

@@ -37,6 +37,7 @@ static const struct analysis *const registry[] = {
 	&analysis_programs,
 	&analysis_processes,
 	&devices,
+	&analysis_writeback,
 	&analysis_spans,
 	&analysis_overlap,
 	&analysis_ranks,

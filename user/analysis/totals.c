@@ -14,6 +14,7 @@
 
 #include "analysis/rollup.h"
 #include "analysis/totals.h"
+#include "analysis/writeback.h"
 
 /* Faults that only the kernel's totals tell of. */
 enum { ANONYMOUS, SHMEM, UNKNOWN, MEMORY_FAULTS };
@@ -27,6 +28,7 @@ struct totals {
 	struct trace_operation_total memory[MEMORY_FAULTS];
 	struct trace_operation_total pages[TOTALS_PAGES];
 	struct trace_operation_total throttled;
+	uint64_t stores_bytes; /* written back on account of stores through mappings */
 };
 
 #define ALL_COLUMNS (~0u)
@@ -263,18 +265,39 @@ static void add_throttled(struct totals *totals)
 static int fill(void *state, struct table *table)
 {
 	struct totals *totals = state;
-	int status = 0;
 
 	sum_up(totals);
 	add_pages(totals);
 	add_throttled(totals);
 	add_submissions(totals);
 	tell_submissions(totals);
+	return 0;
+}
+
+/* Behind the other columns of mmap_write, where there are such. */
+static const struct table_column stores_column = {
+	"mmap_write.written_back_bytes",
+	"mmap write written back",
+	UNIT_BYTES,
+	"bytes that reached a device: of each file by the stores' share of what was made dirty",
+	TABLE_UINT(struct totals, stores_bytes),
+	JOB_DIRTIED | JOB_BLOCK,
+};
+
+/* What other tables have measured comes in here, too. */
+static int conclude(const struct measured *measured, struct table *table)
+{
+	struct totals *totals = measured_state(measured, &analysis_totals);
+	int status = 0;
+
+	totals->stores_bytes = writeback_of_stores(measured);
 	table->recorded = totals->job->layers;
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) && !status; i++)
 		status = measure_add_columns(table, shown[i].measure, ALL_COLUMNS, shown[i].titled,
 					     offsetof(struct totals, tallies) +
 						     shown[i].measure * sizeof(struct tally));
+	if (!status && totals->job->layers & JOB_FAULT)
+		status = table_add_column(table, &stores_column);
 	for (size_t i = 0; i < TOTALS_PAGES && !status; i++)
 		status = table_add_group(table, &page_groups[i].group,
 					 offsetof(struct totals, pages) +
@@ -320,6 +343,13 @@ const struct trace_operation_total *totals_pages(const struct measured *measured
 	return &totals->pages[which];
 }
 
+const struct trace_operation_total *totals_throttled(const struct measured *measured)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->throttled;
+}
+
 const struct analysis analysis_totals = {
 	.name = "totals",
 	.meaning = "the job's I/O by class; exact even where events were lost",
@@ -327,5 +357,6 @@ const struct analysis analysis_totals = {
 	.begin = begin,
 	.passing.events = add_events,
 	.fill = fill,
+	.conclude = conclude,
 	.end = end,
 };

@@ -19,6 +19,9 @@ enum totals_pages { TOTALS_UNATTRIBUTED, TOTALS_INDIRECT, TOTALS_PAGES };
 const struct trace_operation_total *totals_pages(const struct measured *measured,
 						 enum totals_pages which);
 
+/* Pauses of threads that write, and their time; within that of their calls and faults. */
+const struct trace_operation_total *totals_throttled(const struct measured *measured);
+
 /* What was handed to the kernel and is not traced itself. */
 struct submissions {
 	uint64_t all, uring, libaio;

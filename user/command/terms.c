@@ -36,6 +36,12 @@ static const struct {
 	{ "sequential, consecutive, random",
 	  "An access at or past the end of the one before, exactly "
 	  "at it, before it; per process and file." },
+	{ "dirty, writeback", "What was written or stored to in the page cache is dirty until the "
+			      "kernel writes it back "
+			      "to the device, later, by itself or when asked to (fsync)." },
+	{ "throttled",
+	  "A thread that writes was told to sleep, for too much was dirty: part of the "
+	  "time of its calls and faults." },
 	{ "finding",
 	  "What costs time: its cost is time that no compute hid, where that is known, or "
 	  "else bytes." },

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Writeback: what was made dirty, by whom, what of it reached a device and when.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "make_trace.h"
+
+#define PAGE 4096ull
+#define FOLIO (64 * PAGE)
+#define STORE (TRACE_FAULT_WRITE | TRACE_FAULT_SHARED)
+#define CHECK_OF(row, column, expected) CHECK(report, "writeback", row, column, expected)
+
+static void start(struct made_trace *made)
+{
+	BEGIN(made, .block = true, .spans = true);
+	EXEC(made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	EXEC(made, .time = 11, .pid = 20, .comm = "b", .command = "b", .rank = -1);
+	FILE_ROW(made, .time = 12, .id = 1, .dev = 1, .ino = 1, .path = "/data/a");
+	FILE_ROW(made, .time = 12, .id = 2, .dev = 1, .ino = 2, .path = "/data/b");
+}
+
+static double real(const struct report *report, size_t row, const char *column)
+{
+	const struct cell *cell = ask(report, "writeback", row, column);
+
+	assert_int_equal(cell->type, CELL_REAL);
+	return cell->real;
+}
+
+/* A column of a row of the table within a file's row. */
+static uint64_t within(const struct report *report, size_t row, const char *name, size_t line,
+		       const char *column)
+{
+	const struct cell *cell = ask(report, "writeback", row, name);
+	const struct table *table = cell->table;
+
+	assert_int_equal(cell->type, CELL_TABLE);
+	assert_true(line < table->row_count);
+	cell = &table->cells[line * table->column_count + table_find_column(table, column)];
+	assert_int_equal(cell->type, CELL_UINT);
+	return cell->uint;
+}
+
+static void test_checkpoint(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	start(&made);
+	CALL(&made, .time = 1000, .dur = 100, .pid = 10, .op = M_WRITE, .file = 1, .offset = 0,
+	     .asked = 4 * PAGE, .result = 4 * PAGE);
+	THROTTLE(&made, .time = 1010, .pause = 50, .pid = 10, .file = 1);
+	CALL(&made, .time = 2000, .dur = 100, .pid = 10, .op = M_WRITE, .file = 1,
+	     .offset = 4 * PAGE, .asked = 4 * PAGE, .result = 4 * PAGE);
+	/* Fails, or goes past the page cache: dirties nothing. */
+	CALL(&made, .time = 2200, .dur = 100, .pid = 10, .op = M_WRITE, .file = 1,
+	     .offset = 8 * PAGE, .asked = PAGE, .result = -28);
+	CALL(&made, .time = 2400, .dur = 100, .pid = 10, .op = M_WRITE, .file = 1,
+	     .offset = 8 * PAGE, .asked = PAGE, .result = PAGE, .flags = TRACE_OP_DIRECT);
+	BIO(&made, .time = 2450, .dur = 10, .file = 1, .offset = 8 * PAGE, .bytes = PAGE,
+	    .flags = TRACE_BLOCK_DIRECT);
+	BIO(&made, .time = 5000, .dur = 1000, .file = 1, .offset = 0, .bytes = 6 * PAGE);
+	/* What the file system keeps for itself is no data of the file. */
+	BIO(&made, .time = 5001, .dur = 1000, .file = 1, .offset = 0, .bytes = 8 * PAGE,
+	    .flags = TRACE_BLOCK_META);
+	report = report_of(&made, 10000);
+	assert_int_equal(report_table(report, "writeback")->row_count, 1);
+	CHECK_OF(0, "written_bytes", 8 * PAGE);
+	CHECK_OF(0, "stored_bytes", 0);
+	CHECK_OF(0, "device_bytes", 6 * PAGE);
+	CHECK_OF(0, "unwritten_bytes", 2 * PAGE);
+	CHECK_OF(0, "delay_ns", (4 * 5000 + 2 * 4000) / 6);
+	CHECK_OF(0, "longest_delay_ns", 5000);
+	CHECK_OF(0, "after_ns", 6000 - 2100);
+	CHECK_OF(0, "first_dirtied_ns", 1000);
+	CHECK_OF(0, "last_dirtied_ns", 2100);
+	CHECK_OF(0, "first_reached_ns", 6000);
+	CHECK_OF(0, "last_reached_ns", 6000);
+	CHECK_OF(0, "pauses", 1);
+	CHECK_OF(0, "pause_ns", 50);
+	CHECK(report, "totals", 0, "throttled.pauses", 1);
+	CHECK(report, "totals", 0, "throttled.pause_ns", 50);
+	assert_true(real(report, 0, "amplification") == 0.75);
+	done(&made, report);
+}
+
+static void test_two_writers(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	start(&made);
+	SPAN(&made, .begin = 900, .end = 1500, .pid = 10, .id = 1, .name = "save");
+	CALL(&made, .time = 1000, .dur = 10, .pid = 10, .op = M_WRITE, .file = 1, .offset = 0,
+	     .asked = 3 * PAGE, .result = 3 * PAGE);
+	CALL(&made, .time = 1100, .dur = 10, .pid = 20, .op = M_WRITE, .file = 1,
+	     .offset = 3 * PAGE, .asked = PAGE, .result = PAGE);
+	CALL(&made, .time = 1200, .dur = 10, .pid = 20, .op = M_WRITE, .file = 2, .offset = 0,
+	     .asked = PAGE, .result = PAGE);
+	BIO(&made, .time = 5000, .dur = 1000, .file = 1, .offset = 0, .bytes = 4 * PAGE);
+	report = report_of(&made, 10000);
+	assert_int_equal(report_table(report, "writeback")->row_count, 2);
+	CHECK_OF(0, "device_bytes", 4 * PAGE);
+	assert_int_equal(ask(report, "writeback", 0, "processes")->table->row_count, 2);
+	assert_int_equal(within(report, 0, "processes", 0, "pid"), 10);
+	assert_int_equal(within(report, 0, "processes", 0, "written_bytes"), 3 * PAGE);
+	assert_int_equal(within(report, 0, "processes", 0, "device_bytes"), 3 * PAGE);
+	assert_int_equal(within(report, 0, "processes", 1, "pid"), 20);
+	assert_int_equal(within(report, 0, "processes", 1, "device_bytes"), PAGE);
+	assert_int_equal(ask(report, "writeback", 0, "spans")->table->row_count, 1);
+	assert_int_equal(within(report, 0, "spans", 0, "written_bytes"), 3 * PAGE);
+	assert_int_equal(within(report, 0, "spans", 0, "device_bytes"), 3 * PAGE);
+	CHECK_OF(1, "device_bytes", 0);
+	CHECK_OF(1, "unwritten_bytes", PAGE);
+	check_null(report, "writeback", 1, "delay_ns");
+	check_null(report, "writeback", 1, "after_ns");
+	check_null(report, "writeback", 1, "last_reached_ns");
+	check_null(report, "writeback", 1, "amplification");
+	done(&made, report);
+}
+
+/* Folios that are mapped whole, and folios whose pages are mapped one by one. */
+static void test_stores(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	start(&made);
+	for (uint64_t i = 0; i < 4; i++)
+		FAULT(&made, .time = 1000 + i * 100, .dur = 10, .pid = 10, .file = 1,
+		      .offset = i * FOLIO, .flags = STORE, .dirtied = FOLIO);
+	for (uint64_t i = 0; i < 8; i++)
+		FAULT(&made, .time = 2000 + i * 100, .dur = 10, .pid = 10, .file = 2,
+		      .offset = i * FOLIO / 4, .flags = STORE, .dirtied = i % 4 ? 0 : FOLIO);
+	/* What is cut off has stored nothing; what only reads has neither. */
+	FAULT(&made, .time = 3000, .dur = 10, .pid = 10, .file = 1, .offset = 5 * FOLIO,
+	      .flags = STORE | TRACE_FAULT_UNFINISHED);
+	FAULT(&made, .time = 3100, .dur = 10, .pid = 10, .file = 1, .offset = 5 * FOLIO);
+	BIO(&made, .time = 5000, .dur = 1000, .file = 1, .offset = 0, .bytes = 4 * FOLIO);
+	BIO(&made, .time = 5000, .dur = 1000, .file = 2, .offset = 0, .bytes = 2 * FOLIO);
+	report = report_of(&made, 10000);
+	CHECK_OF(0, "stored_bytes", 4 * PAGE);
+	CHECK_OF(0, "dirtied_bytes", 4 * FOLIO);
+	assert_true(real(report, 0, "amplification") == 1);
+	assert_true(real(report, 0, "amplification_most") == 64);
+	CHECK_OF(1, "stored_bytes", 8 * PAGE);
+	assert_true(real(report, 1, "amplification") == 16);
+	assert_true(real(report, 1, "amplification_most") == 16);
+	CHECK(report, "totals", 0, "mmap_write.written_back_bytes", 6 * FOLIO);
+	done(&made, report);
+}
+
+/* A file that was cut to nothing before it was written back, and one written at places that are
+ * not known (sendfile). */
+static void test_elsewhere(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	start(&made);
+	CALL(&made, .time = 1000, .dur = 10, .pid = 10, .op = M_WRITE, .file = 1, .offset = 0,
+	     .asked = 4 * PAGE, .result = 4 * PAGE);
+	CALL(&made, .time = 1100, .dur = 10, .pid = 10, .op = M_OPENAT, .file = 1, .result = 3,
+	     .flags = TRACE_OP_TRUNCATE);
+	CALL(&made, .time = 1200, .dur = 10, .pid = 10, .op = M_SENDFILE, .file = 1, .file2 = 2,
+	     .asked = 4 * PAGE, .result = 4 * PAGE);
+	BIO(&made, .time = 5000, .dur = 200, .file = 2, .offset = 0, .bytes = 3 * PAGE);
+	report = report_of(&made, 10000);
+	CHECK_OF(0, "written_bytes", 4 * PAGE);
+	CHECK_OF(0, "unwritten_bytes", 0);
+	CHECK_OF(1, "written_bytes", 4 * PAGE);
+	CHECK_OF(1, "unwritten_bytes", PAGE);
+	CHECK_OF(1, "delay_ns", 4000);
+	done(&made, report);
+}
+
+/* What was not recorded is not known. */
+static void test_layers(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .off = "fault");
+	FILE_ROW(&made, .time = 12, .id = 1, .dev = 1, .ino = 1, .path = "/data/a");
+	CALL(&made, .time = 1000, .dur = 10, .pid = 10, .op = M_WRITE, .file = 1, .offset = 0,
+	     .asked = PAGE, .result = PAGE);
+	report = report_of(&made, 10000);
+	CHECK_OF(0, "written_bytes", PAGE);
+	check_null(report, "writeback", 0, "stored_bytes");
+	check_null(report, "writeback", 0, "device_bytes");
+	check_null(report, "writeback", 0, "unwritten_bytes");
+	check_null(report, "writeback", 0, "spans");
+	check_null(report, "totals", 0, "mmap_write");
+	done(&made, report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_two_writers),
+		cmocka_unit_test(test_stores),	   cmocka_unit_test(test_elsewhere),
+		cmocka_unit_test(test_layers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
