@@ -212,6 +212,28 @@ static void short_reads(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = 1000, .asked = 4096, .dur = 5 * US);
 }
 
+/* --- what the kernel writes back --- */
+
+static void writers_throttled(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	CALLS(made, 100, .count = 64, .op = M_WRITE, .bytes = MIB, .step = MIB, .dur = 5 * MS);
+	for (uint64_t i = 0; i < 64; i++)
+		THROTTLE(made, .time = 200 + i * (5 * MS + 1), .pause = sound ? 40 * US : 4 * MS,
+			 .pid = 10, .file = 1);
+}
+
+/* A store to each large folio: to any page of it, or one after the other. */
+static void stores_amplified(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/table.mdb");
+	for (uint64_t i = 0; i < 64; i++)
+		FAULT(made, .time = 100 + i * MS, .dur = 10 * US, .pid = 10, .file = 1,
+		      .offset = i * MIB + (sound ? 0 : i % 8 * 4096),
+		      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED, .dirtied = MIB);
+	BIO(made, .time = 500 * MS, .dur = MS, .file = 1, .offset = 0, .bytes = 64 * MIB);
+}
+
 /* --- the trace itself --- */
 
 static void async_not_traced(struct made_trace *made, bool sound)
@@ -330,6 +352,8 @@ static const struct {
 	{ "lock-wait", lock_wait },
 	{ "failed-calls", failed_calls },
 	{ "short-reads", short_reads },
+	{ "writers-throttled", writers_throttled },
+	{ "stores-amplified", stores_amplified },
 	{ "async-not-traced", async_not_traced },
 	{ "tracer-cost", tracer_cost },
 	{ "epoch-from-storage", epoch_from_storage },
@@ -349,7 +373,7 @@ static void test_cases(void **state)
 			struct made_trace made;
 			struct report *report;
 
-			BEGIN(&made, .spans = true, .memory_bytes = 1ull << 30);
+			BEGIN(&made, .spans = true, .block = true, .memory_bytes = 1ull << 30);
 			EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 			cases[i].make(&made, sound);
 			made_finish(&made, 10, END);

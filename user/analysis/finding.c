@@ -37,6 +37,8 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_locks,
 	&finding_failed_calls,
 	&finding_short_reads,
+	&finding_throttled,
+	&finding_amplified,
 	&finding_epoch_storage,
 	&finding_epoch_memory,
 	&finding_sync_checkpoint,

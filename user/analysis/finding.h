@@ -137,6 +137,9 @@ extern const struct finding_rule finding_small_direct;
 extern const struct finding_rule finding_locks;
 extern const struct finding_rule finding_failed_calls;
 extern const struct finding_rule finding_short_reads;
+/* finding_writeback.c: what the kernel writes back. */
+extern const struct finding_rule finding_throttled;
+extern const struct finding_rule finding_amplified;
 /* finding_phase.c: epochs, checkpoints, loaders, ranks. */
 extern const struct finding_rule finding_epoch_storage;
 extern const struct finding_rule finding_epoch_memory;

@@ -99,7 +99,19 @@
 	X(TRACER_EVENT_NS, 150, UNIT_NS, "cost of an event for who causes it, about",              \
 	  "make bench: 90 to 300 ns an event")                                                     \
 	X(TRACER_SHARE, 0.05, UNIT_SHARE, "of the run that tracing costs, to speak of it",         \
-	  "a choice: Faultline's own aim is 5 % and less")
+	  "a choice: Faultline's own aim is 5 % and less")                                         \
+	X(THROTTLED_SHARE, 0.1, UNIT_SHARE,                                                        \
+	  "share of the time of writes and stores that their threads were told to sleep at least", \
+	  "a choice: below it something else makes them slow")                                     \
+	X(AMPLIFIED, 2, UNIT_NONE, "bytes written to the device for each that was stored to",      \
+	  "measured, one page stored in each 64 KiB: 1 on btrfs, 2.5 on ext4, 11.8 on xfs")        \
+	X(SCATTERED, 0.5, UNIT_SHARE,                                                              \
+	  "share of stores to large folios that are not to their first page, to be scattered",     \
+	  "stores anywhere in folios of two pages and more have one half and more")                \
+	X(SCATTERED_STORES, 16, UNIT_COUNT, "stores to large folios at least",                     \
+	  "a choice: fewer tell nothing of how they are spread")                                   \
+	X(AMPLIFIED_BYTES, 16777216, UNIT_BYTES, "bytes written in excess of a file at least",     \
+	  "a choice: as for a large file")
 
 enum threshold {
 #define X(name, value, unit, meaning, source) THRESHOLD_##name,
