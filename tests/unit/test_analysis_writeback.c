@@ -66,6 +66,7 @@ static void test_checkpoint(void **state)
 	BIO(&made, .time = 2450, .dur = 10, .file = 1, .offset = 8 * PAGE, .bytes = PAGE,
 	    .flags = TRACE_BLOCK_DIRECT);
 	BIO(&made, .time = 5000, .dur = 1000, .file = 1, .offset = 0, .bytes = 6 * PAGE);
+	BIO(&made, .time = 5000, .dur = 3000, .file = 1, .offset = -1); /* a flush */
 	/* What the file system keeps for itself is no data of the file. */
 	BIO(&made, .time = 5001, .dur = 1000, .file = 1, .offset = 0, .bytes = 8 * PAGE,
 	    .flags = TRACE_BLOCK_META);
@@ -200,12 +201,37 @@ static void test_layers(void **state)
 	done(&made, report);
 }
 
+/* Of one process alone: what the kernel wrote, and when, is not told by whom it was for. */
+static void test_filter(void **state)
+{
+	const struct filter filter = { .until_ns = FILTER_NONE, .pid = 10, .rank = FILTER_NONE };
+	const struct report_options options = { .filter = &filter };
+	const char *name = "a.flt";
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+
+	start(&made);
+	CALL(&made, .time = 1000, .dur = 10, .pid = 10, .op = M_WRITE, .file = 1, .offset = 0,
+	     .asked = PAGE, .result = PAGE);
+	CALL(&made, .time = 1100, .dur = 10, .pid = 20, .op = M_WRITE, .file = 1, .offset = 0,
+	     .asked = PAGE, .result = PAGE);
+	BIO(&made, .time = 5000, .dur = 200, .file = 1, .offset = 0, .bytes = PAGE);
+	made_finish(&made, 0, 10000);
+	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), 0);
+	CHECK_OF(0, "written_bytes", PAGE);
+	check_null(report, "writeback", 0, "device_bytes");
+	check_null(report, "writeback", 0, "unwritten_bytes");
+	check_null(report, "totals", 0, "mmap_write.written_back_bytes");
+	done(&made, report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_stores),	   cmocka_unit_test(test_elsewhere),
-		cmocka_unit_test(test_layers),
+		cmocka_unit_test(test_layers),	   cmocka_unit_test(test_filter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,12 @@ static bool is_of_operations(const struct filter *filter)
 	       filter->min_duration_ns;
 }
 
+bool filter_chooses(const struct filter *filter)
+{
+	return filter->op || filter->door || filter->span || filter->min_duration_ns ||
+	       filter->pid != FILTER_NONE || filter->rank != FILTER_NONE;
+}
+
 bool filter_is_any(const struct filter *filter)
 {
 	return !is_of_operations(filter) && !filter->from_ns && filter->until_ns == FILTER_NONE &&

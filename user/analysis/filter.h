@@ -29,6 +29,8 @@ struct filter {
 struct filter_state;
 
 bool filter_is_any(const struct filter *filter);
+/* By more than time and file: what the kernel does by itself then passes no more. */
+bool filter_chooses(const struct filter *filter);
 /* Makes the job as long as the time that is wanted; false when there is none of it. */
 bool filter_set_window(const struct filter *filter, struct job *job);
 /* Returns 0, -ENOMEM, or -ESRCH for a name that no trace of the job has; `error` says which. */

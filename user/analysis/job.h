@@ -72,6 +72,7 @@ struct job {
 	uint64_t lost_spans;	       /* those of the span layer among them */
 	unsigned int layers;	       /* JOB_*: those that any of the traces recorded */
 	bool many_hosts;
+	bool chosen; /* a filter leaves out events by who or what they are, the kernel's own, too */
 	uint64_t memory_bytes;
 };
 

@@ -82,6 +82,7 @@ static int open_filter(struct pass *pass, const struct report_options *options,
 		snprintf(error->text, sizeof(error->text), "the run is over before --from");
 		return -ENODATA;
 	}
+	pass->job.chosen = filter_chooses(filter);
 	return filter_open(&pass->filter, filter, &pass->job, error);
 }
 

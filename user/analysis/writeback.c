@@ -34,6 +34,7 @@ struct written {
 
 struct writeback {
 	const struct job *job;
+	unsigned int layers;	/* JOB_*: that can be told of */
 	struct written **files; /* by number of the file; NULL: nothing was written */
 	struct writers writers;
 	size_t regions_left;
@@ -47,6 +48,8 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	*state = writeback;
 	writeback->job = job;
+	/* Whom the kernel works for is not known while it does. */
+	writeback->layers = job->chosen ? job->layers & ~JOB_BLOCK : job->layers;
 	writeback->regions_left = job->memory_bytes / REGION_SHARE / sizeof(struct dirty_region);
 	writers_init(&writeback->writers, job);
 	writeback->files = calloc(job->files.count, sizeof(*writeback->files));
@@ -187,7 +190,7 @@ static void add_reached(struct written *written, const struct event *event)
 
 static bool is_write_back(const struct writeback *writeback, const struct event *event)
 {
-	return event->flags & EVENT_BIO &&
+	return event->flags & EVENT_BIO && event->bytes && /* else a flush */
 	       writeback->job->operations[event->operation].writes_out &&
 	       !(event_value(event, BIO_FLAGS) & (TRACE_BLOCK_DIRECT | TRACE_BLOCK_META));
 }
@@ -331,8 +334,7 @@ static struct writer_list list_of(const struct writeback *writeback, struct writ
 	struct writer_list list = {
 		.writers = &writeback->writers,
 		.all_bytes = writer_sums_bytes(&view->sums),
-		.device_bytes =
-			writeback->job->layers & JOB_BLOCK ? view->device_bytes : TABLE_NO_UINT,
+		.device_bytes = writeback->layers & JOB_BLOCK ? view->device_bytes : TABLE_NO_UINT,
 	};
 
 	while (cursor->at < cursor->end && cursor->at->file < file)
@@ -386,7 +388,7 @@ static int fill(void *state, struct table *table)
 	struct writer_cursor cursors[WRITERS_KEYS] = { 0 };
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
-	table->recorded = writeback->job->layers;
+	table->recorded = writeback->layers;
 	if (!(table->recorded & (JOB_SYSCALL | JOB_FAULT | JOB_BLOCK))) {
 		table->absent = true;
 		return status ? status : table_set_note(table, "nothing that writes was recorded");
@@ -417,6 +419,8 @@ uint64_t writeback_of_stores(const struct measured *measured)
 	const struct writeback *writeback = measured_state(measured, &analysis_writeback);
 	uint64_t bytes = 0;
 
+	if (!(writeback->layers & JOB_BLOCK))
+		return TABLE_NO_UINT;
 	for (uint32_t i = 0; i < writeback->job->files.count; i++) {
 		const struct writeback_view *view;
 		uint64_t all;

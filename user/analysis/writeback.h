@@ -32,7 +32,8 @@ struct writeback_view {
  * about processes and spans is not filled in. */
 bool writeback_of(const struct measured *measured, uint32_t file, struct writeback_view *view);
 
-/* What was written back on account of stores: of each file by their share of what was dirtied. */
+/* What was written back on account of stores: of each file by their share of what was dirtied.
+ * TABLE_NO_UINT: not known. */
 uint64_t writeback_of_stores(const struct measured *measured);
 
 #endif
