@@ -169,6 +169,7 @@ static void test_blocks_are_small(void **state)
 {
 	struct sample_bytes sample = make_spans(trace_writer_args);
 	struct input input;
+	struct trace_buffers buffers = { 0 };
 	struct mp content;
 	uint64_t offset = 0, strings = 0;
 	struct trace_error error;
@@ -177,7 +178,8 @@ static void test_blocks_are_small(void **state)
 	while (offset < sample.length) {
 		struct block block;
 
-		assert_int_equal(input_frame(&input, offset, 0, &content, &offset, &error), 0);
+		assert_int_equal(
+			input_frame(&input, &buffers, offset, 0, &content, &offset, &error), 0);
 		if (!content.at || block_parse(&block, content) || block.type != BLOCK_ARGS)
 			continue;
 		assert_in_range(block.rows, 1, 4096);
@@ -185,6 +187,7 @@ static void test_blocks_are_small(void **state)
 		strings += block.rows;
 	}
 	assert_int_equal(strings, MANY);
+	input_release(&buffers);
 	input_close(&input);
 	free(sample.bytes);
 }

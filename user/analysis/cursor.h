@@ -33,10 +33,16 @@ struct cursor_options {
 	 */
 	uint64_t from_ns, until_ns;	    /* on the job's clock; 0 for the end */
 	uint64_t columns[TRACE_KIND_COUNT]; /* wanted besides those that events are made of */
-	size_t bytes_most; /* in memory, or one block more; 0 for CURSOR_BYTES_MOST */
+	size_t bytes_most; /* in memory, or some blocks more; 0 for CURSOR_BYTES_MOST */
+	/* CPUs to use: 1 for the caller's alone, 0 for as many as there are and are of use. */
+	unsigned int threads;
 };
 
-/* Returns 0 or -ENOMEM. The job must outlive the cursor. */
+/*
+ * Returns 0 or -ENOMEM. The job must outlive the cursor. Until the cursor is closed, what
+ * was read of the job's traces and lost with blocks that are damaged may change at any time, and
+ * nothing else of the job but between two calls of cursor_next.
+ */
 int cursor_open(struct cursor **cursor, struct job *job, const struct cursor_options *options);
 void cursor_close(struct cursor *cursor); /* NULL is fine */
 

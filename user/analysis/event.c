@@ -83,6 +83,12 @@ uint64_t event_columns(enum trace_kind kind)
 	return columns_of[kind];
 }
 
+/* What is no pid stays none. */
+static uint32_t pid_of(uint64_t value)
+{
+	return value < UINT32_MAX ? value : UINT32_MAX;
+}
+
 static uint32_t find_file(const struct event_chunk *chunk, uint64_t id)
 {
 	struct file_memory *memory = chunk->memory;
@@ -111,7 +117,6 @@ static void start_event(const struct event_chunk *chunk, uint32_t i, struct even
 		.start = clock_shifted(trace_of(chunk)->clock, chunk->columns[TRACE_COL_TIME][i]),
 		.block = chunk->block,
 		.row = chunk->row + i,
-		.process = PROCESS_UNKNOWN,
 		.file = FILE_NONE,
 		.class = IO_NONE,
 		.door = DOOR_NONE,
@@ -147,7 +152,7 @@ static bool truncates(const struct operation *operation, uint64_t flags)
 	return operation->truncates || (operation->opens && flags & TRACE_OP_TRUNCATE);
 }
 
-static int decode_calls(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_calls(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t *const *columns = chunk->columns;
 	struct job *job = chunk->job;
@@ -198,9 +203,7 @@ static int decode_calls(const struct event_chunk *chunk, struct event *events, s
 		seen->fetched_bytes += fetched;
 		seen->created_bytes += event->created_bytes;
 		seen->submissions += event->flags & EVENT_SUBMITS ? result : 0;
-		if (process_table_find(&job->processes, chunk->block->trace,
-				       columns[SYSCALL_PID][i], event->start, &event->process))
-			return -ENOMEM;
+		event->process = pid_of(columns[SYSCALL_PID][i]);
 		if (operation->family == TRACE_TRANSFER &&
 		    chunk->block->kind == TRACE_SYSCALL_PATH) {
 			uint32_t written = find_file(chunk, columns[SYSCALL_PATH_FILE2][i]);
@@ -217,10 +220,9 @@ static int decode_calls(const struct event_chunk *chunk, struct event *events, s
 		event++;
 	}
 	*count = event - events;
-	return 0;
 }
 
-static int decode_faults(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_faults(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t written = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED;
 	const uint64_t *const *columns = chunk->columns;
@@ -250,17 +252,14 @@ static int decode_faults(const struct event_chunk *chunk, struct event *events, 
 		seen->count++;
 		seen->thread_time_ns += duration;
 		seen->fetched_bytes += event->fetched_bytes;
-		if (process_table_find(&chunk->job->processes, chunk->block->trace,
-				       columns[FAULT_PID][i], event->start, &event->process))
-			return -ENOMEM;
+		event->process = pid_of(columns[FAULT_PID][i]);
 	}
 	*count = chunk->count;
-	return 0;
 }
 
 /* On nobody's account, or on that of an operation whose file it is not: whose task it was says
  * nothing. */
-static int decode_pagecache(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_pagecache(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const struct job_trace *trace = trace_of(chunk);
 
@@ -280,17 +279,15 @@ static int decode_pagecache(const struct event_chunk *chunk, struct event *event
 		seen->created_bytes += events[i].created_bytes;
 	}
 	*count = chunk->count;
-	return 0;
 }
 
-static int decode_throttles(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_throttles(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t *const *columns = chunk->columns;
 	const struct job_trace *trace = trace_of(chunk);
 	struct trace_operation_total *seen = &trace->seen[trace->throttled];
-	int status = 0;
 
-	for (uint32_t i = 0; i < chunk->count && !status; i++) {
+	for (uint32_t i = 0; i < chunk->count; i++) {
 		uint64_t pause_ns = columns[THROTTLE_PAUSE][i];
 
 		start_event(chunk, i, &events[i]);
@@ -301,16 +298,13 @@ static int decode_throttles(const struct event_chunk *chunk, struct event *event
 		events[i].flags = EVENT_THROTTLED;
 		seen->count++;
 		seen->thread_time_ns += pause_ns;
-		status = process_table_find(&chunk->job->processes, chunk->block->trace,
-					    columns[THROTTLE_PID][i], events[i].start,
-					    &events[i].process);
+		events[i].process = pid_of(columns[THROTTLE_PID][i]);
 	}
 	*count = chunk->count;
-	return status;
 }
 
 /* What requests and bios have alike. */
-static int start_storage(const struct event_chunk *chunk, uint32_t i, struct event *event)
+static void start_storage(const struct event_chunk *chunk, uint32_t i, struct event *event)
 {
 	const struct job_trace *trace = trace_of(chunk);
 
@@ -320,8 +314,7 @@ static int start_storage(const struct event_chunk *chunk, uint32_t i, struct eve
 	event->operation = trace->operations[chunk->columns[REQUEST_OP][i]];
 	event->file = find_file(chunk, chunk->columns[REQUEST_FILE][i]);
 	event->offset = -1;
-	return process_table_find(&chunk->job->processes, chunk->block->trace,
-				  chunk->columns[REQUEST_PID][i], event->start, &event->process);
+	event->process = pid_of(chunk->columns[REQUEST_PID][i]);
 }
 
 #define SAME(a, b) ((int)(a) == (int)(b))
@@ -330,17 +323,15 @@ _Static_assert(SAME(BIO_DUR, REQUEST_DUR) && SAME(BIO_PID, REQUEST_PID) &&
 		       SAME(BIO_FILE, REQUEST_FILE),
 	       "start_storage reads both alike");
 
-static int decode_requests(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_requests(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	int status = 0;
-
-	for (uint32_t i = 0; i < chunk->count && !status; i++) {
+	for (uint32_t i = 0; i < chunk->count; i++) {
 		uint64_t number = chunk->columns[REQUEST_OP][i];
 		struct trace_operation_total *seen = &trace_of(chunk)->seen[number];
 		bool part = chunk->columns[REQUEST_FLAGS][i] & TRACE_BLOCK_PART;
 		bool failed = !part && chunk->columns[REQUEST_STATUS][i];
 
-		status = start_storage(chunk, i, &events[i]);
+		start_storage(chunk, i, &events[i]);
 		events[i].bytes = chunk->columns[REQUEST_OWN_BYTES][i];
 		events[i].flags =
 			EVENT_REQUEST | (failed ? EVENT_FAILED : 0) | (part ? EVENT_SECOND : 0);
@@ -350,43 +341,37 @@ static int decode_requests(const struct event_chunk *chunk, struct event *events
 		seen->thread_time_ns += events[i].end - events[i].start;
 	}
 	*count = chunk->count;
-	return status;
 }
 
-static int decode_bios(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_bios(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	int status = 0;
-
-	for (uint32_t i = 0; i < chunk->count && !status; i++) {
-		status = start_storage(chunk, i, &events[i]);
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		start_storage(chunk, i, &events[i]);
 		events[i].offset = (int64_t)chunk->columns[BIO_OFFSET][i];
 		events[i].bytes = chunk->columns[BIO_BYTES][i];
 		events[i].flags = EVENT_BIO;
 	}
 	*count = chunk->count;
-	return status;
 }
 
-static int decode_devices(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_devices(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	for (uint32_t i = 0; i < chunk->count; i++) {
 		start_event(chunk, i, &events[i]);
 		events[i].flags = EVENT_DEVICE;
 	}
 	*count = chunk->count;
-	return 0;
 }
 
 /* What a thread did or said at a moment. Columns 0 to 2 are those of time, pid and tid. */
-static int make_mark(const struct event_chunk *chunk, uint32_t i, uint32_t flags,
-		     struct event *event)
+static void make_mark(const struct event_chunk *chunk, uint32_t i, uint32_t flags,
+		      struct event *event)
 {
 	start_event(chunk, i, event);
 	event->flags = flags;
+	event->process = pid_of(chunk->columns[SPAN_BEGIN_PID][i]);
 	if (chunk->columns[SPAN_BEGIN_TID])
 		event->thread = chunk->columns[SPAN_BEGIN_TID][i];
-	return process_table_find(&chunk->job->processes, chunk->block->trace,
-				  chunk->columns[SPAN_BEGIN_PID][i], event->start, &event->process);
 }
 
 _Static_assert(SAME(SPAN_END_PID, SPAN_BEGIN_PID) && SAME(INSTANT_PID, SPAN_BEGIN_PID) &&
@@ -394,87 +379,66 @@ _Static_assert(SAME(SPAN_END_PID, SPAN_BEGIN_PID) && SAME(INSTANT_PID, SPAN_BEGI
 		       SAME(SPAN_END_TID, SPAN_BEGIN_TID) && SAME(INSTANT_TID, SPAN_BEGIN_TID),
 	       "make_mark reads all of these alike");
 
-static int decode_span_begins(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_span_begins(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	int status = 0;
-
-	for (uint32_t i = 0; i < chunk->count && !status; i++) {
-		status = make_mark(chunk, i, EVENT_SPAN_BEGIN, &events[i]);
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		make_mark(chunk, i, EVENT_SPAN_BEGIN, &events[i]);
 		events[i].id = chunk->columns[SPAN_BEGIN_ID][i];
-		if (!status)
-			status = labels_find(&chunk->job->labels, chunk->block->trace,
-					     chunk->columns[SPAN_BEGIN_NAME][i],
-					     chunk->columns[SPAN_BEGIN_CATEGORY][i],
-					     &events[i].label);
+		events[i].name = chunk->columns[SPAN_BEGIN_NAME][i];
+		events[i].category = chunk->columns[SPAN_BEGIN_CATEGORY][i];
 	}
 	*count = chunk->count;
-	return status;
 }
 
-static int decode_span_ends(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_span_ends(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	int status = 0;
-
-	for (uint32_t i = 0; i < chunk->count && !status; i++) {
-		status = make_mark(chunk, i, EVENT_SPAN_END, &events[i]);
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		make_mark(chunk, i, EVENT_SPAN_END, &events[i]);
 		events[i].id = chunk->columns[SPAN_END_ID][i];
 	}
 	*count = chunk->count;
-	return status;
 }
 
-static int decode_instants(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_instants(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	int status = 0;
-
-	for (uint32_t i = 0; i < chunk->count && !status; i++) {
-		status = make_mark(chunk, i, EVENT_INSTANT, &events[i]);
-		if (!status)
-			status = labels_find(&chunk->job->labels, chunk->block->trace,
-					     chunk->columns[INSTANT_NAME][i],
-					     chunk->columns[INSTANT_CATEGORY][i], &events[i].label);
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		make_mark(chunk, i, EVENT_INSTANT, &events[i]);
+		events[i].name = chunk->columns[INSTANT_NAME][i];
+		events[i].category = chunk->columns[INSTANT_CATEGORY][i];
 	}
 	*count = chunk->count;
-	return status;
 }
 
-static int decode_execs(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_execs(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	int status = 0;
-
-	for (uint32_t i = 0; i < chunk->count && !status; i++)
-		status = make_mark(chunk, i, EVENT_PROGRAM_END, &events[i]);
+	for (uint32_t i = 0; i < chunk->count; i++)
+		make_mark(chunk, i, EVENT_PROGRAM_END, &events[i]);
 	*count = chunk->count;
-	return status;
 }
 
 /* Of threads only the last one ends its process. */
-static int decode_exits(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_exits(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	int status = 0;
-
-	for (uint32_t i = 0; i < chunk->count && !status; i++) {
+	for (uint32_t i = 0; i < chunk->count; i++) {
 		if (chunk->columns[EXIT_PROCESS][i])
-			status = make_mark(chunk, i, EVENT_PROGRAM_END, &events[i]);
+			make_mark(chunk, i, EVENT_PROGRAM_END, &events[i]);
 		else
 			start_event(chunk, i, &events[i]);
 	}
 	*count = chunk->count;
-	return status;
 }
 
-static int decode_names(const struct event_chunk *chunk, struct event *events, size_t *count)
+static void decode_names(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	for (uint32_t i = 0; i < chunk->count; i++)
 		start_event(chunk, i, &events[i]);
 	*count = chunk->count;
-	return 0;
 }
 
-int event_decode(const struct event_chunk *chunk, struct event *events, size_t *count)
+void event_decode(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	static int (*const decoders[TRACE_KIND_COUNT])(const struct event_chunk *, struct event *,
-						       size_t *) = {
+	static void (*const decoders[TRACE_KIND_COUNT])(const struct event_chunk *, struct event *,
+							size_t *) = {
 		[TRACE_SYSCALL] = decode_calls,
 		[TRACE_SYSCALL_PATH] = decode_calls,
 		[TRACE_FAULT] = decode_faults,
@@ -492,7 +456,29 @@ int event_decode(const struct event_chunk *chunk, struct event *events, size_t *
 		[TRACE_DEVICE] = decode_devices,
 	};
 
-	return decoders[chunk->block->kind](chunk, events, count);
+	decoders[chunk->block->kind](chunk, events, count);
+}
+
+/* The label of a span or moment takes the place of what tells it. */
+static int resolve_label(struct job *job, struct event *event)
+{
+	uint64_t name = event->name, category = event->category;
+
+	event->name = event->category = 0;
+	return labels_find(&job->labels, event->block->trace, name, category, &event->label);
+}
+
+int event_resolve(struct job *job, struct event *events, size_t count)
+{
+	int status = 0;
+
+	for (struct event *event = events; event < events + count && !status; event++) {
+		status = process_table_find(&job->processes, event->block->trace, event->process,
+					    event->start, &event->process);
+		if (!status && event->flags & (EVENT_SPAN_BEGIN | EVENT_INSTANT))
+			status = resolve_label(job, event);
+	}
+	return status;
 }
 
 size_t event_unseen(enum trace_family family, struct event_unseen places[2])

@@ -74,16 +74,17 @@ struct event {
 			uint64_t created_bytes; /* newly cached by writing */
 			uint64_t dirtied_bytes; /* by stores through mappings */
 		};
-		struct {		/* of a span's begin and end, and of a moment */
-			uint64_t id;	/* as the program gave it */
-			uint64_t label; /* number in the job's spans; not of an end */
+		struct {			 /* of a span's begin and end, and of a moment */
+			uint64_t id;		 /* as the program gave it */
+			uint64_t label;		 /* number in the job's spans; not of an end */
+			uint64_t name, category; /* ids of its strings until it is resolved */
 		};
 	};
 	uint64_t asked_bytes;
 	const struct held_block *block; /* the row that it comes from; see event_value */
 	uint32_t row;
 	uint32_t process;   /* number in the job's table; of EVENT_PAGECACHE, forks and files not
-			     * looked up: PROCESS_UNKNOWN */
+			     * looked up: PROCESS_UNKNOWN. A pid until it is resolved */
 	uint32_t thread;    /* tid */
 	uint32_t file;	    /* number in the job's table, or FILE_NONE */
 	uint32_t major;	    /* major faults */
@@ -127,8 +128,11 @@ struct event_chunk {
 /* The columns that event_decode needs of a kind. */
 uint64_t event_columns(enum trace_kind kind);
 /* Turns rows into events, in their order, at most two for each, and adds calls and faults to what
- * was seen of their trace. Returns 0 or -ENOMEM. */
-int event_decode(const struct event_chunk *chunk, struct event *events, size_t *count);
+ * was seen of their trace. Who did it and what spans are called is left for event_resolve: this may
+ * run ahead on a thread of its own, and changes nothing that analyses look at. */
+void event_decode(const struct event_chunk *chunk, struct event *events, size_t *count);
+/* Finds processes and labels; events must come in their order. Returns 0 or -ENOMEM. */
+int event_resolve(struct job *job, struct event *events, size_t count);
 
 /*
  * Where the part of an operation belongs that no row tells of. A lost fault counts as one that

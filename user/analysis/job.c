@@ -199,6 +199,7 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 	if (!status)
 		status = process_table_load(&job->processes, number, trace->reader, trace->clock,
 					    error);
+	trace_reader_release(trace->reader); /* there may be a thousand of them */
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 		job->lost = clock_add(job->lost, trace_reader_damaged_rows(trace->reader, kind));
 	return status;

@@ -15,12 +15,14 @@
 #include "error.h"
 #include "grow.h"
 
-struct args_blocks *args_blocks_new(struct input *input)
+struct args_blocks *args_blocks_new(const struct input *input, struct trace_buffers *buffers)
 {
 	struct args_blocks *args = calloc(1, sizeof(*args));
 
-	if (args)
-		args->input = input;
+	if (!args)
+		return NULL;
+	args->input = input;
+	args->buffers = buffers;
 	return args;
 }
 
@@ -135,7 +137,8 @@ static int load(struct args_blocks *args, struct args_kept *kept, const struct a
 	struct block block;
 	struct mp content;
 	uint64_t next;
-	int err = input_frame(args->input, place->offset, place->length, &content, &next, error);
+	int err = input_frame(args->input, args->buffers, place->offset, place->length, &content,
+			      &next, error);
 
 	texts_free(&kept->texts);
 	kept->place = NULL;

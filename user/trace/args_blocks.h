@@ -31,7 +31,8 @@ struct args_kept {
 };
 
 struct args_blocks {
-	struct input *input;
+	const struct input *input;
+	struct trace_buffers *buffers;
 	struct args_place *places;
 	size_t count, capacity;
 	struct args_kept kept[ARGS_BLOCKS_KEPT];
@@ -39,8 +40,8 @@ struct args_blocks {
 	struct trace_error error; /* the first one of a lookup; empty for none */
 };
 
-/* NULL when there is no memory. The input is to outlive it. */
-struct args_blocks *args_blocks_new(struct input *input);
+/* NULL when there is no memory. The input and the buffers are to outlive it. */
+struct args_blocks *args_blocks_new(const struct input *input, struct trace_buffers *buffers);
 void args_blocks_free(struct args_blocks *args); /* NULL is fine */
 /* Forgets all blocks. */
 void args_blocks_clear(struct args_blocks *args);
@@ -53,7 +54,7 @@ int args_blocks_survey(const struct block *block, struct args_place *place);
 void args_blocks_sort(struct args_blocks *args);
 
 /*
- * The empty string for an unknown id, or when its block cannot be read. Uses the input. The bytes
+ * The empty string for an unknown id, or when its block cannot be read. Uses the buffers. The bytes
  * are valid during the next ARGS_BLOCKS_KEPT - 1 calls.
  */
 struct trace_string args_blocks_find(struct args_blocks *args, uint64_t id);

@@ -41,12 +41,13 @@ void catalog_free(struct catalog *catalog)
 	memset(catalog, 0, sizeof(*catalog));
 }
 
-int catalog_open_block(struct input *input, uint64_t offset, uint64_t length, enum block_type type,
-		       struct block *block, struct trace_error *error)
+int catalog_open_block(const struct input *input, struct trace_buffers *buffers, uint64_t offset,
+		       uint64_t length, enum block_type type, struct block *block,
+		       struct trace_error *error)
 {
 	struct mp content;
 	uint64_t next;
-	int err = input_frame(input, offset, length, &content, &next, error);
+	int err = input_frame(input, buffers, offset, length, &content, &next, error);
 
 	if (err)
 		return err;
@@ -117,11 +118,12 @@ static int load_index(struct index *index, const struct block *block)
 	return err;
 }
 
-static int load_texts(struct catalog *catalog, struct input *input, uint64_t offset,
-		      uint64_t length, struct trace_error *error)
+static int load_texts(struct catalog *catalog, const struct input *input,
+		      struct trace_buffers *buffers, uint64_t offset, uint64_t length,
+		      struct trace_error *error)
 {
 	struct block block;
-	int err = catalog_open_block(input, offset, length, BLOCK_STRINGS, &block, error);
+	int err = catalog_open_block(input, buffers, offset, length, BLOCK_STRINGS, &block, error);
 
 	if (err)
 		return err;
@@ -132,8 +134,9 @@ static int load_texts(struct catalog *catalog, struct input *input, uint64_t off
 }
 
 /* Notes a block in the way of its type; those that are not known are passed over. */
-static int use_entry(struct catalog *catalog, struct input *input, const struct index *index,
-		     size_t row, uint64_t length, struct trace_error *error)
+static int use_entry(struct catalog *catalog, const struct input *input,
+		     struct trace_buffers *buffers, const struct index *index, size_t row,
+		     uint64_t length, struct trace_error *error)
 {
 	const struct index_kind *kind = &index->kinds[index->columns[ENTRY_KIND][row]];
 	uint64_t offset = index->columns[ENTRY_OFFSET][row];
@@ -143,7 +146,7 @@ static int use_entry(struct catalog *catalog, struct input *input, const struct 
 	if (kind->type == BLOCK_STRINGS) {
 		struct trace_error found;
 
-		err = load_texts(catalog, input, offset, length, &found);
+		err = load_texts(catalog, input, buffers, offset, length, &found);
 		if (err != -EINVAL && err != -ENODATA)
 			return err ? trace_fail(error, err, "%s", found.text) : 0;
 		if (!catalog->damage.text[0])
@@ -166,8 +169,9 @@ static int use_entry(struct catalog *catalog, struct input *input, const struct 
 }
 
 /* Takes in the blocks of an index frame at `end`, which stand between `start` and it. */
-static int use_index(struct catalog *catalog, struct input *input, const struct index *index,
-		     uint64_t start, uint64_t end, struct trace_error *error)
+static int use_index(struct catalog *catalog, const struct input *input,
+		     struct trace_buffers *buffers, const struct index *index, uint64_t start,
+		     uint64_t end, struct trace_error *error)
 {
 	for (size_t i = 0; i < index->rows; i++) {
 		uint64_t kind = index->columns[ENTRY_KIND][i],
@@ -178,7 +182,7 @@ static int use_index(struct catalog *catalog, struct input *input, const struct 
 		if (kind >= index->kind_count || offset < start || next > end || next < offset ||
 		    next - offset < INPUT_FRAME_BYTES_MIN)
 			return trace_damaged(error, end, WRONG_INDEX);
-		err = use_entry(catalog, input, index, i, next - offset, error);
+		err = use_entry(catalog, input, buffers, index, i, next - offset, error);
 		if (err)
 			return err;
 	}
@@ -200,8 +204,8 @@ static int add_index(struct index_list *list, uint64_t offset)
 }
 
 /* Offsets must fall from frame to frame, so that the list ends. */
-static int list_indexes(struct input *input, uint64_t offset, uint64_t start,
-			struct index_list *list, struct trace_error *error)
+static int list_indexes(const struct input *input, struct trace_buffers *buffers, uint64_t offset,
+			uint64_t start, struct index_list *list, struct trace_error *error)
 {
 	uint64_t previous;
 	struct block block;
@@ -209,7 +213,7 @@ static int list_indexes(struct input *input, uint64_t offset, uint64_t start,
 	int err;
 
 	for (; offset; offset = previous) {
-		err = catalog_open_block(input, offset, 0, BLOCK_INDEX, &block, error);
+		err = catalog_open_block(input, buffers, offset, 0, BLOCK_INDEX, &block, error);
 		if (err)
 			return err;
 		if (mp_find(block.object, "previous", &mp) != 1 || mp_uint(&mp, &previous) ||
@@ -221,8 +225,9 @@ static int list_indexes(struct input *input, uint64_t offset, uint64_t start,
 	return 0;
 }
 
-static int use_indexes(struct catalog *catalog, struct input *input, const struct index_list *list,
-		       uint64_t start, struct trace_error *error)
+static int use_indexes(struct catalog *catalog, const struct input *input,
+		       struct trace_buffers *buffers, const struct index_list *list, uint64_t start,
+		       struct trace_error *error)
 {
 	int err = 0;
 
@@ -230,7 +235,8 @@ static int use_indexes(struct catalog *catalog, struct input *input, const struc
 		struct index index = { 0 };
 		struct block block;
 
-		err = catalog_open_block(input, list->offsets[i], 0, BLOCK_INDEX, &block, error);
+		err = catalog_open_block(input, buffers, list->offsets[i], 0, BLOCK_INDEX, &block,
+					 error);
 		if (err)
 			break;
 		err = load_index(&index, &block);
@@ -238,20 +244,22 @@ static int use_indexes(struct catalog *catalog, struct input *input, const struc
 			err = err == -ENOMEM ? trace_no_memory(error)
 					     : trace_damaged(error, list->offsets[i], WRONG_INDEX);
 		else
-			err = use_index(catalog, input, &index, start, list->offsets[i], error);
+			err = use_index(catalog, input, buffers, &index, start, list->offsets[i],
+					error);
 		free_index(&index);
 	}
 	return err;
 }
 
-int catalog_read_index(struct catalog *catalog, struct input *input, uint64_t start, uint64_t last,
+int catalog_read_index(struct catalog *catalog, const struct input *input,
+		       struct trace_buffers *buffers, uint64_t start, uint64_t last,
 		       struct trace_error *error)
 {
 	struct index_list list = { 0 };
-	int err = list_indexes(input, last, start, &list, error);
+	int err = list_indexes(input, buffers, last, start, &list, error);
 
 	if (!err)
-		err = use_indexes(catalog, input, &list, start, error);
+		err = use_indexes(catalog, input, buffers, &list, start, error);
 	free(list.offsets);
 	return err;
 }

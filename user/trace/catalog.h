@@ -36,15 +36,17 @@ void catalog_clear(struct catalog *catalog);
 void catalog_free(struct catalog *catalog);
 
 /* Reads the frame at `offset`, which must hold a block of this type. */
-int catalog_open_block(struct input *input, uint64_t offset, uint64_t length, enum block_type type,
-		       struct block *block, struct trace_error *error);
+int catalog_open_block(const struct input *input, struct trace_buffers *buffers, uint64_t offset,
+		       uint64_t length, enum block_type type, struct block *block,
+		       struct trace_error *error);
 
 /*
  * Takes in what the index says whose last frame is at `last`: blocks between `start`, where the
  * first block of the file may stand, and `last`. Loads the strings but args, and notes in `damage`
  * those that cannot be read; other blocks are not looked at.
  */
-int catalog_read_index(struct catalog *catalog, struct input *input, uint64_t start, uint64_t last,
+int catalog_read_index(struct catalog *catalog, const struct input *input,
+		       struct trace_buffers *buffers, uint64_t start, uint64_t last,
 		       struct trace_error *error);
 
 #endif

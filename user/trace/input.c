@@ -25,12 +25,6 @@
 #define FIRST_READ_BYTES (256u << 10)
 #define FIRST_CONTENT_BYTES (1u << 20)
 
-static int open_context(struct input *input, struct trace_error *error)
-{
-	input->context = ZSTD_createDCtx();
-	return input->context ? 0 : trace_no_memory(error);
-}
-
 /* --- standard input --- */
 
 static int copy_all(int from, int to)
@@ -92,7 +86,7 @@ static int open_standard(struct input *input, struct trace_error *error)
 	if (input->fd < 0 || fstat(input->fd, &status))
 		return trace_fail(error, -errno, "cannot be read: %s", strerror(errno));
 	input->size = status.st_size;
-	return open_context(input, error);
+	return 0;
 }
 
 /* --- files --- */
@@ -113,7 +107,7 @@ int input_open(struct input *input, const char *path, struct trace_error *error)
 	if (!S_ISREG(status.st_mode))
 		return trace_fail(error, -EINVAL, "is not a regular file");
 	input->size = status.st_size;
-	return open_context(input, error);
+	return 0;
 }
 
 int input_open_memory(struct input *input, const void *bytes, size_t length,
@@ -123,18 +117,23 @@ int input_open_memory(struct input *input, const void *bytes, size_t length,
 	input->fd = -1;
 	input->memory = bytes;
 	input->size = length;
-	return open_context(input, error);
+	return 0;
 }
 
 void input_close(struct input *input)
 {
 	if (input->fd >= 0)
 		close(input->fd);
-	free(input->raw);
-	free(input->content);
-	ZSTD_freeDCtx(input->context);
 	memset(input, 0, sizeof(*input));
 	input->fd = -1;
+}
+
+void input_release(struct trace_buffers *buffers)
+{
+	free(buffers->raw);
+	free(buffers->content);
+	ZSTD_freeDCtx(buffers->context);
+	*buffers = (struct trace_buffers) { 0 };
 }
 
 /* Makes a buffer large enough; what it held is gone. */
@@ -148,13 +147,13 @@ static int grow(uint8_t **buffer, size_t *capacity, size_t bytes)
 	return *buffer ? 0 : -ENOMEM;
 }
 
-static int read_all(const struct input *input, uint64_t offset, size_t length,
+static int read_all(const struct input *input, uint8_t *to, uint64_t offset, size_t length,
 		    struct trace_error *error)
 {
 	size_t done = 0;
 
 	while (done < length) {
-		ssize_t got = pread(input->fd, input->raw + done, length - done, offset + done);
+		ssize_t got = pread(input->fd, to + done, length - done, offset + done);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -167,8 +166,8 @@ static int read_all(const struct input *input, uint64_t offset, size_t length,
 	return 0;
 }
 
-int input_bytes(struct input *input, uint64_t offset, size_t length, const uint8_t **bytes,
-		struct trace_error *error)
+int input_bytes(const struct input *input, struct trace_buffers *buffers, uint64_t offset,
+		size_t length, const uint8_t **bytes, struct trace_error *error)
 {
 	if (offset > input->size || input->size - offset < length)
 		return trace_fail(error, -ENODATA, "ends before byte %llu",
@@ -177,10 +176,10 @@ int input_bytes(struct input *input, uint64_t offset, size_t length, const uint8
 		*bytes = input->memory + offset;
 		return 0;
 	}
-	if (grow(&input->raw, &input->raw_capacity, length))
+	if (grow(&buffers->raw, &buffers->raw_capacity, length))
 		return trace_no_memory(error);
-	*bytes = input->raw;
-	return read_all(input, offset, length, error);
+	*bytes = buffers->raw;
+	return read_all(input, buffers->raw, offset, length, error);
 }
 
 static int cut(struct trace_error *error, uint64_t offset)
@@ -198,8 +197,9 @@ static uint32_t get_u32(const uint8_t *bytes)
 }
 
 /* Reads one whole frame, by guessing its length until it is in. */
-static int read_frame(struct input *input, uint64_t offset, uint64_t length, const uint8_t **bytes,
-		      size_t *frame, struct trace_error *error)
+static int read_frame(const struct input *input, struct trace_buffers *buffers, uint64_t offset,
+		      uint64_t length, const uint8_t **bytes, size_t *frame,
+		      struct trace_error *error)
 {
 	const size_t limit = ZSTD_compressBound(TRACE_FRAME_BYTES_MAX);
 	uint64_t left = offset < input->size ? input->size - offset : 0;
@@ -212,7 +212,7 @@ static int read_frame(struct input *input, uint64_t offset, uint64_t length, con
 		want = want < INPUT_FRAME_BYTES_MIN ? INPUT_FRAME_BYTES_MIN : want;
 		want = want > left ? left : want;
 		want = want > limit ? limit : want;
-		err = input_bytes(input, offset, want, bytes, error);
+		err = input_bytes(input, buffers, offset, want, bytes, error);
 		if (err)
 			return err;
 		if ((get_u32(*bytes) & SKIPPABLE_MASK) == SKIPPABLE_MAGIC) {
@@ -235,8 +235,8 @@ static int read_frame(struct input *input, uint64_t offset, uint64_t length, con
 }
 
 /* The content's size may be unknown or a lie: the buffer grows to the limit and no further. */
-static int decompress(struct input *input, const uint8_t *bytes, size_t frame, uint64_t offset,
-		      size_t *length, struct trace_error *error)
+static int decompress(struct trace_buffers *buffers, const uint8_t *bytes, size_t frame,
+		      uint64_t offset, size_t *length, struct trace_error *error)
 {
 	unsigned long long claimed = ZSTD_getFrameContentSize(bytes, frame);
 	size_t room = FIRST_CONTENT_BYTES;
@@ -248,10 +248,15 @@ static int decompress(struct input *input, const uint8_t *bytes, size_t frame, u
 			return trace_damaged(error, offset, "the block is too large");
 		room = claimed ? claimed : 1;
 	}
+	if (!buffers->context)
+		buffers->context = ZSTD_createDCtx();
+	if (!buffers->context)
+		return trace_no_memory(error);
 	for (;;) {
-		if (grow(&input->content, &input->content_capacity, room))
+		if (grow(&buffers->content, &buffers->content_capacity, room))
 			return trace_no_memory(error);
-		*length = ZSTD_decompressDCtx(input->context, input->content, room, bytes, frame);
+		*length =
+			ZSTD_decompressDCtx(buffers->context, buffers->content, room, bytes, frame);
 		if (!ZSTD_isError(*length))
 			return 0;
 		if (ZSTD_getErrorCode(*length) == ZSTD_error_memory_allocation)
@@ -265,12 +270,12 @@ static int decompress(struct input *input, const uint8_t *bytes, size_t frame, u
 	}
 }
 
-int input_frame(struct input *input, uint64_t offset, uint64_t length, struct mp *content,
-		uint64_t *next, struct trace_error *error)
+int input_frame(const struct input *input, struct trace_buffers *buffers, uint64_t offset,
+		uint64_t length, struct mp *content, uint64_t *next, struct trace_error *error)
 {
 	const uint8_t *bytes;
 	size_t frame = 0, size = 0;
-	int err = read_frame(input, offset, length, &bytes, &frame, error);
+	int err = read_frame(input, buffers, offset, length, &bytes, &frame, error);
 
 	memset(content, 0, sizeof(*content));
 	if (err)
@@ -279,17 +284,17 @@ int input_frame(struct input *input, uint64_t offset, uint64_t length, struct mp
 		*next = offset + 8 + get_u32(bytes + 4);
 		return *next > input->size ? cut(error, offset) : 0;
 	}
-	err = decompress(input, bytes, frame, offset, &size, error);
+	err = decompress(buffers, bytes, frame, offset, &size, error);
 	if (err)
 		return err;
-	content->at = input->content;
-	content->end = input->content + size;
+	content->at = buffers->content;
+	content->end = buffers->content + size;
 	*next = offset + frame;
 	return 0;
 }
 
-int input_find_frame(struct input *input, uint64_t from, uint64_t *offset,
-		     struct trace_error *error)
+int input_find_frame(const struct input *input, struct trace_buffers *buffers, uint64_t from,
+		     uint64_t *offset, struct trace_error *error)
 {
 	const uint32_t magic = FRAME_MAGIC;
 	const uint8_t *bytes, *found;
@@ -297,7 +302,7 @@ int input_find_frame(struct input *input, uint64_t from, uint64_t *offset,
 	while (from < input->size && input->size - from >= INPUT_FRAME_BYTES_MIN) {
 		uint64_t left = input->size - from;
 		size_t length = left < FIRST_READ_BYTES ? left : FIRST_READ_BYTES;
-		int err = input_bytes(input, from, length, &bytes, error);
+		int err = input_bytes(input, buffers, from, length, &bytes, error);
 
 		if (err)
 			return err;

@@ -27,7 +27,8 @@
 
 struct trace_reader {
 	struct input input;
-	struct arena arena; /* of header and totals */
+	struct trace_buffers buffers; /* of the thread that opened it */
+	struct arena arena;	      /* of header and totals */
 	struct trace_header header;
 	struct trace_totals totals;
 	struct catalog catalog;
@@ -225,7 +226,7 @@ static int walk_frame(struct trace_reader *reader, uint64_t offset, uint64_t *ne
 {
 	struct place place = { .info = { .offset = offset } };
 	struct mp content;
-	int err = input_frame(&reader->input, offset, 0, &content, next, found);
+	int err = input_frame(&reader->input, &reader->buffers, offset, 0, &content, next, found);
 
 	if (err)
 		return err;
@@ -245,7 +246,8 @@ static int walk_on(struct trace_reader *reader, uint64_t offset, uint64_t *next)
 	int err = -EINVAL;
 
 	while (err == -EINVAL || err == -ENODATA) {
-		err = input_find_frame(&reader->input, offset + 1, &offset, &found);
+		err = input_find_frame(&reader->input, &reader->buffers, offset + 1, &offset,
+				       &found);
 		if (err)
 			return err;
 		err = walk_frame(reader, offset, next, &found);
@@ -309,13 +311,14 @@ static int walk(struct trace_reader *reader, uint64_t offset, const char *why,
 static int find_tail(struct trace_reader *reader, uint64_t start, struct format_tail *tail,
 		     struct trace_error *error)
 {
-	struct input *input = &reader->input;
+	const struct input *input = &reader->input;
 	const uint8_t *bytes;
 	int err;
 
 	if (input->size < start + sizeof(*tail))
 		return 0;
-	err = input_bytes(input, input->size - sizeof(*tail), sizeof(*tail), &bytes, error);
+	err = input_bytes(input, &reader->buffers, input->size - sizeof(*tail), sizeof(*tail),
+			  &bytes, error);
 	if (err)
 		return err;
 	memcpy(tail, bytes, sizeof(*tail));
@@ -333,14 +336,14 @@ static int use_tail(struct trace_reader *reader, uint64_t start, const struct fo
 	struct block block;
 	int err;
 
-	err = catalog_open_block(&reader->input, tail->totals, end - tail->totals, BLOCK_TOTALS,
-				 &block, error);
+	err = catalog_open_block(&reader->input, &reader->buffers, tail->totals, end - tail->totals,
+				 BLOCK_TOTALS, &block, error);
 	if (!err)
 		err = totals_parse(&reader->totals, block.object, &reader->header, &reader->arena,
 				   error);
 	if (!err)
-		err = catalog_read_index(&reader->catalog, &reader->input, start, tail->index,
-					 error);
+		err = catalog_read_index(&reader->catalog, &reader->input, &reader->buffers, start,
+					 tail->index, error);
 	return err;
 }
 
@@ -370,17 +373,17 @@ static int find_blocks(struct trace_reader *reader, uint64_t start, struct trace
  * first of them is. */
 static int find_header_copy(struct trace_reader *reader, uint64_t *start, struct trace_error *error)
 {
-	struct input *input = &reader->input;
+	const struct input *input = &reader->input;
 	uint64_t offset = 0, next, first = 0;
 	struct block block;
 	struct mp content;
 	int err = 0;
 
 	for (; !err && offset < HEADER_REACH_BYTES; offset = next - 1) {
-		err = input_find_frame(input, offset + 1, &offset, error);
+		err = input_find_frame(input, &reader->buffers, offset + 1, &offset, error);
 		if (err)
 			break;
-		err = input_frame(input, offset, 0, &content, &next, error);
+		err = input_frame(input, &reader->buffers, offset, 0, &content, &next, error);
 		if (err == -EINVAL || err == -ENODATA) { /* not a frame, or not a whole one */
 			next = offset + 1;
 			err = 0;
@@ -404,7 +407,7 @@ static int read_first_header(struct trace_reader *reader, uint64_t *next, struct
 	if (!reader->input.size)
 		return trace_fail(error, -EINVAL,
 				  "is empty: whatever recorded it was ended before it could write");
-	err = input_frame(&reader->input, 0, 0, &content, next, error);
+	err = input_frame(&reader->input, &reader->buffers, 0, 0, &content, next, error);
 	if (err == -ENODATA)
 		return trace_fail(error, -EINVAL,
 				  "is cut inside its header, or is not a Faultline "
@@ -439,7 +442,7 @@ static int open_reader(struct trace_reader **result, struct trace_reader *reader
 	reader->catalog.texts.bytes_max = TEXT_BYTES_MAX;
 	if (size < SIZE_MAX / 2 / TEXT_BYTES_PER_BYTE)
 		reader->catalog.texts.bytes_max += size * TEXT_BYTES_PER_BYTE;
-	reader->catalog.args = args_blocks_new(&reader->input);
+	reader->catalog.args = args_blocks_new(&reader->input, &reader->buffers);
 	err = reader->catalog.args ? read_header(reader, &start, error) : trace_no_memory(error);
 	if (!err)
 		err = find_blocks(reader, start, error);
@@ -449,6 +452,7 @@ static int open_reader(struct trace_reader **result, struct trace_reader *reader
 	}
 	texts_sort(&reader->catalog.texts);
 	args_blocks_sort(reader->catalog.args);
+	trace_reader_release(reader);
 	*result = reader;
 	return 0;
 }
@@ -484,12 +488,22 @@ int trace_reader_open_memory(struct trace_reader **result, const void *bytes, si
 	return err;
 }
 
+void trace_reader_release(struct trace_reader *reader)
+{
+	for (size_t c = 0; c < COLUMNS_MAX; c++) {
+		free(reader->columns[c]);
+		reader->columns[c] = NULL;
+		reader->column_rows[c] = 0;
+	}
+	reader->loaded = 0;
+	input_release(&reader->buffers);
+}
+
 void trace_reader_close(struct trace_reader *reader)
 {
 	if (!reader)
 		return;
-	for (size_t c = 0; c < COLUMNS_MAX; c++)
-		free(reader->columns[c]);
+	trace_reader_release(reader);
 	catalog_free(&reader->catalog);
 	arena_free(&reader->arena);
 	input_close(&reader->input);
@@ -529,14 +543,12 @@ const struct trace_block_info *trace_reader_block_info(const struct trace_reader
 	return &reader->catalog.places[number].info;
 }
 
-static int open_rows(struct trace_reader *reader, const struct place *place, struct block *block,
-		     struct trace_error *error)
+static int open_rows(const struct trace_reader *reader, struct trace_buffers *buffers,
+		     const struct place *place, struct block *block, struct trace_error *error)
 {
-	int err;
+	int err = catalog_open_block(&reader->input, buffers, place->info.offset, place->length,
+				     BLOCK_ROWS, block, error);
 
-	reader->loaded = 0;
-	err = catalog_open_block(&reader->input, place->info.offset, place->length, BLOCK_ROWS,
-				 block, error);
 	if (err)
 		return err == -ENODATA ? -EINVAL : err;
 	if (block->kind != place->info.kind || block->rows != place->info.rows)
@@ -563,19 +575,35 @@ int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t colum
 {
 	const struct place *place = &reader->catalog.places[number];
 	struct block block;
-	int err = open_rows(reader, place, &block, error);
+	int err = open_rows(reader, &reader->buffers, place, &block, error);
 
+	reader->loaded = 0;
 	return err ? err
 		   : say_damage(place, load_rows(reader, &block, known_columns(place, columns)),
 				error);
 }
 
-int trace_reader_view(struct trace_reader *reader, size_t number, uint64_t columns,
-		      struct trace_view *view, struct trace_error *error)
+int trace_buffers_new(struct trace_buffers **buffers)
+{
+	*buffers = calloc(1, sizeof(**buffers));
+	return *buffers ? 0 : -ENOMEM;
+}
+
+void trace_buffers_free(struct trace_buffers *buffers)
+{
+	if (!buffers)
+		return;
+	input_release(buffers);
+	free(buffers);
+}
+
+int trace_reader_view(const struct trace_reader *reader, struct trace_buffers *buffers,
+		      size_t number, uint64_t columns, struct trace_view *view,
+		      struct trace_error *error)
 {
 	const struct place *place = &reader->catalog.places[number];
 	struct block block;
-	int err = open_rows(reader, place, &block, error);
+	int err = open_rows(reader, buffers, place, &block, error);
 
 	if (err)
 		return err;

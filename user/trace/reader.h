@@ -4,7 +4,7 @@
  * error, never a crash and never more memory than a block's limit and the file's own index and
  * strings (but arguments of spans) need. Knows nothing of BPF.
  *
- * A reader may be used from one thread; several may be open on one file.
+ * A reader may be used from one thread at a time, but for trace_reader_view.
  */
 #ifndef FAULTLINE_TRACE_READER_H
 #define FAULTLINE_TRACE_READER_H
@@ -84,6 +84,8 @@ const struct trace_block_info *trace_reader_block_info(const struct trace_reader
 int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t columns,
 		      struct trace_error *error);
 const uint64_t *trace_reader_column(const struct trace_reader *reader, unsigned int column);
+/* Gives back the memory that reading blocks took; it comes again when it is needed. */
+void trace_reader_release(struct trace_reader *reader);
 
 /* A block whose columns are as narrow as the file has them; those that it lacks have width 0. */
 struct trace_view {
@@ -92,10 +94,16 @@ struct trace_view {
 	struct column_view columns[TRACE_COLUMNS_MOST];
 };
 
-/* The same as trace_reader_read without widening anything. The view is valid until the next block
- * is read or viewed. */
-int trace_reader_view(struct trace_reader *reader, size_t number, uint64_t columns,
-		      struct trace_view *view, struct trace_error *error);
+/* What blocks are viewed in: one for each thread, for any number of readers. */
+struct trace_buffers;
+int trace_buffers_new(struct trace_buffers **buffers);	/* 0 or -ENOMEM */
+void trace_buffers_free(struct trace_buffers *buffers); /* NULL is fine */
+
+/* The same as trace_reader_read without widening anything, at any time and from any thread. The
+ * view is valid until the buffers are used again. */
+int trace_reader_view(const struct trace_reader *reader, struct trace_buffers *buffers,
+		      size_t number, uint64_t columns, struct trace_view *view,
+		      struct trace_error *error);
 /* The times of a block that was viewed with them. */
 void trace_view_times(const struct trace_view *view, uint64_t *times);
 
