@@ -222,7 +222,7 @@ int fl_fault_sig_tp(struct trace_signal_generate *event)
 static __always_inline int fault_cut(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
+	struct task_state *state = task_state(task);
 
 	if (!state || !state->fault.account.op)
 		return 0;

@@ -80,17 +80,73 @@ struct task_state {
 	struct suspended_call suspended;
 };
 
+/* Whether a task is followed, enum task_mode; the user side arms the command. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u32);
+} tasks SEC(".maps");
+
+/*
+ * The states of tasks stand in slots by thread id: to find one there, or none, takes a third of the
+ * time that storage of the task takes, at each entry and exit of a call of any process. A task
+ * whose slot is another's has its state in storage; for the slot is crowded from then on.
+ */
+#define TASK_SLOTS 4096		/* a power of two: threads at a time, about */
+#define SLOT_REST_NS 1000000000 /* after the end of its task, which several programs look at */
+
+struct task_slot {
+	__u64 owner;   /* address of the task, compared only; 0: nobody's */
+	__u64 left_ns; /* when the owner ended; 0: it has not */
+	__u32 tid;     /* the owner's */
+	__u32 crowded;
+	struct task_state state;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TASK_SLOTS);
+	__type(key, __u32);
+	__type(value, struct task_slot);
+} task_slots SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct task_state);
-} tasks SEC(".maps");
+} crowded_states SEC(".maps");
+
+static __always_inline struct task_slot *task_slot(__u32 tid)
+{
+	__u32 key = tid & (TASK_SLOTS - 1);
+
+	return bpf_map_lookup_elem(&task_slots, &key);
+}
+
+static __always_inline bool slot_is_of(const struct task_slot *slot, struct task_struct *task,
+				       __u32 tid)
+{
+	return slot->owner == (__u64)task && slot->tid == tid;
+}
+
+/* The state of a task that is or was followed, or NULL. */
+static __always_inline struct task_state *task_state(struct task_struct *task)
+{
+	struct task_slot *slot = task_slot(task->pid);
+
+	if (!slot)
+		return NULL;
+	if (slot_is_of(slot, task, task->pid))
+		return &slot->state;
+	return slot->crowded ? bpf_task_storage_get(&crowded_states, task, 0, 0) : NULL;
+}
 
 /* The state of a task that is followed now, or NULL. */
 static __always_inline struct task_state *task_followed(struct task_struct *task)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
+	struct task_state *state = task_state(task);
 
 	if (!state || state->mode != TASK_FOLLOWED)
 		return NULL;

@@ -214,7 +214,7 @@ static __always_inline int code_mapped(struct pt_regs *regs, long result)
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(fl_call_cut, struct task_struct *task)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
+	struct task_state *state = task_state(task);
 	struct call_end end = { .result = -EINTR };
 
 	if (!state || !(state->call_suspended || state->call.account.op))

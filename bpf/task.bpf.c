@@ -5,23 +5,68 @@
  */
 #include "ring.h"
 
+/* --- who is followed --- */
+
+/* The slot of a task that begins to be followed; NULL when it is another's. */
+static __always_inline struct task_slot *slot_take(struct task_struct *task, __u64 now_ns)
+{
+	struct task_slot *slot = task_slot(task->pid);
+	__u64 owner;
+
+	if (!slot)
+		return NULL;
+	owner = slot->owner;
+	if (owner && !(slot->left_ns && now_ns - slot->left_ns > SLOT_REST_NS))
+		return NULL;
+	if (__sync_val_compare_and_swap(&slot->owner, owner, (__u64)task) != owner)
+		return NULL;
+	slot->left_ns = 0;
+	slot->tid = task->pid;
+	return slot;
+}
+
+/* A fresh state for a task that begins to be followed; NULL when there is no memory for it. */
+static __always_inline struct task_state *state_take(struct task_struct *task, __u64 now_ns)
+{
+	struct task_slot *slot = slot_take(task, now_ns);
+
+	if (slot) {
+		__builtin_memset(&slot->state, 0, sizeof(slot->state));
+		return &slot->state;
+	}
+	slot = task_slot(task->pid);
+	if (slot)
+		slot->crowded = 1;
+	return bpf_task_storage_get(&crowded_states, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+static __always_inline void mode_set(struct task_struct *task, struct task_state *state, __u32 mode)
+{
+	__u32 *told = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	state->mode = mode;
+	if (told)
+		*told = mode;
+}
+
 static __always_inline int forked(struct task_struct *parent, struct task_struct *child, __u32 copy)
 {
 	struct task_state *state = task_followed(parent);
+	__u64 now_ns = bpf_ktime_get_ns();
 	struct event_fork *event;
 
 	if (!state || !copy_is_first(state, (__u64)child, copy))
 		return 0;
-	state = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	state = state_take(child, now_ns);
 	if (!state) {
 		note(NOTE_UNFOLLOWED);
 		return 0;
 	}
-	state->mode = TASK_FOLLOWED;
+	mode_set(child, state, TASK_FOLLOWED);
 	event = ring_reserve(EVENT_FORK, sizeof(*event), owner_of(parent));
 	if (!event)
 		return 0;
-	event->header.time_ns = bpf_ktime_get_ns();
+	event->header.time_ns = now_ns;
 	event->child_pid = child->tgid;
 	event->child_tid = child->pid;
 	ring_submit(event);
@@ -134,24 +179,52 @@ static __always_inline void send_id_end(struct task_struct *task, int tid)
 	ring_submit(event);
 }
 
+/*
+ * The state of a task that has just executed a program, or NULL. One that is armed begins to be
+ * followed. A thread that was not the first of its process goes on under the id of that one, and
+ * its state goes with it.
+ */
+static __always_inline struct task_state *state_of_executed(struct task_struct *task, __u32 old_tid)
+{
+	__u32 *mode = bpf_task_storage_get(&tasks, task, 0, 0);
+	struct task_state *state = task_state(task), *old;
+	struct task_slot *slot = task_slot(old_tid);
+
+	if (!mode || *mode == TASK_IGNORED || !slot)
+		return NULL;
+	if (state)
+		return state;
+	if (*mode == TASK_ARMED)
+		return state_take(task, bpf_ktime_get_ns());
+	old = slot_is_of(slot, task, old_tid) ? &slot->state
+					      : bpf_task_storage_get(&crowded_states, task, 0, 0);
+	state = state_take(task, bpf_ktime_get_ns());
+	if (!old || !state || old == state)
+		return state;
+	__builtin_memcpy(state, old, sizeof(*state));
+	if (old == &slot->state)
+		slot->owner = 0;
+	return state;
+}
+
 static __always_inline int executed(struct task_struct *task, int old_tid,
 				    struct linux_binprm *bprm, __u32 copy)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
+	struct task_state *state = state_of_executed(task, old_tid);
 	struct mm_struct *mm = TASK_POINTER(task, mm);
 
-	if (!state || state->mode == TASK_IGNORED || !copy_is_first(state, (__u64)mm, copy))
+	if (!state || !copy_is_first(state, (__u64)mm, copy))
 		return 0;
 	if (state->mode == TASK_FOLLOWED && old_tid != task->pid)
 		send_id_end(task, old_tid);
 	if (!follow_privileged && gains_rights(bprm)) {
-		state->mode = TASK_IGNORED;
+		mode_set(task, state, TASK_IGNORED);
 		note(NOTE_PRIVILEGED);
 		if (mm)
 			send_exec(task, mm, TRACE_EXEC_NOT_FOLLOWED);
 		return 0;
 	}
-	state->mode = TASK_FOLLOWED;
+	mode_set(task, state, TASK_FOLLOWED);
 	state->known_vma = 0;
 	if (!mm)
 		return 0;
@@ -176,13 +249,15 @@ static __always_inline int process_code(struct task_struct *task)
 static __always_inline int exited(struct task_struct *task)
 {
 	struct task_state *state = task_followed(task);
+	struct task_slot *slot = task_slot(task->pid);
+	__u64 now_ns = bpf_ktime_get_ns();
 	struct event_exit *event;
 
-	if (!state)
+	if (!state || !slot)
 		return 0;
 	event = ring_reserve(EVENT_EXIT, sizeof(*event), owner_of(task));
 	if (event) {
-		event->header.time_ns = bpf_ktime_get_ns();
+		event->header.time_ns = now_ns;
 		event->major_faults = task->maj_flt;
 		event->minor_faults = task->min_flt;
 		bpf_get_current_comm(event->comm, sizeof(event->comm));
@@ -190,7 +265,9 @@ static __always_inline int exited(struct task_struct *task)
 		event->code = process_code(task);
 		ring_submit(event);
 	}
-	state->mode = TASK_IGNORED;
+	mode_set(task, state, TASK_IGNORED);
+	if (slot_is_of(slot, task, task->pid))
+		slot->left_ns = now_ns;
 	return 0;
 }
 

@@ -66,6 +66,23 @@ class Processes(unittest.TestCase):
         forked = {row["child_tid"] for row in recording.trace.dicts("fork")}
         self.assertEqual(forked - {row["tid"] for row in rows}, set())
 
+    def test_more_threads_than_slots(self):
+        """Whose slot is another's is followed all the same, and so is what it executes."""
+        threads = 5000
+        directory = machine().new_dir()
+        path, out = f"{directory}/pages", f"{directory}/out.json"
+        harness.random_file(path, threads * 4096)
+        recording = Recording([machine().program("crowd"), path, str(threads), out])
+        born = account(out)
+        calls = [row for row in recording.trace.calls(path) if row["result"] > 0]
+        readers = {row["tid"] for row in calls if row["op"] == "pread64"}
+        self.assertEqual(sum(row["op"] == "pread64" for row in calls), threads)
+        self.assertEqual(len(readers), threads)
+        self.assertIn(born["tid"], readers)
+        last = [(row["pid"], row["tid"]) for row in calls if row["op"] == "read"]
+        self.assertEqual(last, [(born["pid"], born["pid"])])
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+
     def test_every_way_to_start_one(self):
         directory = self.files(
             [
