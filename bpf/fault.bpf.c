@@ -12,6 +12,7 @@
 #include "vmlinux/trace.h"
 
 #define X86_PF_WRITE 0x2
+#define X86_PF_USER 0x4
 #define SIGBUS 7
 #define SIGSEGV 11
 
@@ -51,33 +52,34 @@ static __always_inline int fault_end(struct task_state *state, __u64 vma, bool m
 
 /* --- variant: exception tracepoints and software perf events --- */
 
-static __always_inline int exception(unsigned long address, unsigned long error, __u32 flags)
+static __always_inline int exception(unsigned long address, unsigned long error)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
+	__u32 flags = 0;
 
 	if (!state)
 		return 0;
+	if (!(error & X86_PF_USER))
+		flags |= TRACE_FAULT_KERNEL;
 	if (error & X86_PF_WRITE)
 		flags |= TRACE_FAULT_WRITE;
 	fault_begin(state, address, flags);
 	return 0;
 }
 
-SEC("?tp_btf/page_fault_user")
-int BPF_PROG(fl_fault_user, unsigned long address, struct pt_regs *regs, unsigned long error)
+/* Of both tracepoints, which the kernel tells apart by the registers; the error code does, too. */
+SEC("?raw_tp")
+int fl_fault_start(struct bpf_raw_tracepoint_args *event)
 {
-	return exception(address, error, 0);
+	return exception(event->args[0], event->args[2]);
 }
 
-SEC("?tp_btf/page_fault_kernel")
-int BPF_PROG(fl_fault_kernel, unsigned long address, struct pt_regs *regs, unsigned long error)
+/* Of both events; the cookie says which. */
+SEC("?perf_event")
+int fl_fault_end(struct bpf_perf_event_data *event)
 {
-	return exception(address, error, TRACE_FAULT_KERNEL);
-}
-
-static __always_inline int counted(struct bpf_perf_event_data *event, bool major)
-{
+	bool major = bpf_get_attach_cookie(event) == PERF_COUNT_SW_PAGE_FAULTS_MAJ;
 	__u64 now_ns = bpf_ktime_get_ns(), page = ~(PAGE_BYTES - 1);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
@@ -97,30 +99,11 @@ static __always_inline int counted(struct bpf_perf_event_data *event, bool major
 	return fault_end(state, vma_of_fault(state, task, state->fault.address), major, now_ns);
 }
 
-SEC("?perf_event")
-int fl_fault_major(struct bpf_perf_event_data *event)
+/* The start from classic tracepoints, which are never preempted. */
+SEC("?tp")
+int fl_fault_tp(struct trace_page_fault *fault)
 {
-	return counted(event, true);
-}
-
-SEC("?perf_event")
-int fl_fault_minor(struct bpf_perf_event_data *event)
-{
-	return counted(event, false);
-}
-
-/* The same from classic tracepoints, which are never preempted. */
-
-SEC("?tp/exceptions/page_fault_user")
-int fl_fault_u_tp(struct trace_page_fault *fault)
-{
-	return exception(fault->address, fault->error, 0);
-}
-
-SEC("?tp/exceptions/page_fault_kernel")
-int fl_fault_k_tp(struct trace_page_fault *fault)
-{
-	return exception(fault->address, fault->error, TRACE_FAULT_KERNEL);
+	return exception(fault->address, fault->error);
 }
 
 /* --- variant: entry and exit of handle_mm_fault --- */

@@ -60,6 +60,8 @@ struct pt_regs {
 #endif
 
 /* What the kernel hands to a program on a perf event; `addr` is the faulting address. */
+#define PERF_COUNT_SW_PAGE_FAULTS_MAJ 6
+
 struct bpf_perf_event_data {
 #if defined(__TARGET_ARCH_x86)
 	unsigned long regs[21];

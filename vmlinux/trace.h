@@ -25,6 +25,11 @@ struct trace_signal_generate {
 	int tid;
 };
 
+/* What a raw tracepoint hands over: its arguments as numbers. */
+struct bpf_raw_tracepoint_args {
+	__u64 args[0];
+};
+
 /* exceptions:page_fault_user and page_fault_kernel, x86 only. */
 struct trace_page_fault {
 	__u64 common;

@@ -106,7 +106,7 @@ class Refused(unittest.TestCase):
     """The kernel takes no program of a layer: a supervisor refuses them in its place."""
 
     SYSCALL = "fl_sys_enter,fl_sys_exit,fl_enter_tp,fl_exit_tp"
-    FAULT = "fl_fault_user,fl_fault_u_tp,fl_fault_major,fl_fault_minor,fl_fault_enter"
+    FAULT = "fl_fault_start,fl_fault_tp,fl_fault_end,fl_fault_enter"
 
     def run_without(self, programs, *arguments):
         directory = machine().new_dir()
@@ -151,7 +151,7 @@ class Refused(unittest.TestCase):
 
     def test_another_variant(self):
         """What is refused is done in another way, and nothing is said."""
-        done = self.run_without("fl_sys_enter,fl_fault_user")
+        done = self.run_without("fl_sys_enter,fl_fault_start")
         self.assertEqual(done.returncode, 0, done.stderr)
         layers = harness.report_of(self.trace)["trace"]["layers"]
         self.assertEqual(layers["syscall"]["attach"], "tp")

@@ -12,7 +12,7 @@ import subprocess
 VARIANTS = {
     "task": ["tp_btf", "tp_btf*3"],
     "syscall": ["tp_btf", "tp"],
-    "fault": ["fentry", "tp_btf+perf", "tp+perf", "kprobe+perf"],
+    "fault": ["fentry", "raw_tp+perf", "tp+perf", "kprobe+perf"],
     "pagecache": ["tp_btf", "tp_btf*3"],
     "block": ["tp_btf"],
 }

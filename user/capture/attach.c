@@ -28,9 +28,13 @@ static int keep_link(struct attached *attached, struct bpf_link *link)
 }
 
 /* Attaches to an event's descriptor, which then belongs to the link; to an errno: returns it. */
-static int attach_event(struct attached *attached, struct bpf_program *program, int fd)
+static int attach_event(struct attached *attached, struct bpf_program *program, int fd,
+			uint64_t cookie)
 {
-	int err = fd < 0 ? fd : keep_link(attached, bpf_program__attach_perf_event(program, fd));
+	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = cookie);
+	int err = fd < 0 ? fd
+			 : keep_link(attached,
+				     bpf_program__attach_perf_event_opts(program, fd, &options));
 
 	if (err && fd >= 0)
 		close(fd);
@@ -45,7 +49,7 @@ static int attach_perf(struct attached *attached, struct bpf_program *program, c
 
 		if (fd == -ENODEV || fd == -ENXIO) /* not online */
 			continue;
-		err = attach_event(attached, program, fd);
+		err = attach_event(attached, program, fd, perf_number(event));
 		if (err)
 			return err;
 	}
@@ -75,10 +79,13 @@ static int attach_probe(struct attached *attached, struct bpf_object *object,
 		return 0; /* to what programs carry, by who listens to them */
 	case HOOK_PERF:
 		return attach_perf(attached, program, probe->target, cpus);
+	case HOOK_RAW_TP:
+		return keep_link(attached,
+				 bpf_program__attach_raw_tracepoint(program, probe->target));
 	case HOOK_TP:
-		return attach_event(attached, program, perf_open_tracepoint(probe->target));
+		return attach_event(attached, program, perf_open_tracepoint(probe->target), 0);
 	case HOOK_KPROBE:
-		return attach_event(attached, program, perf_open_kprobe(probe->target));
+		return attach_event(attached, program, perf_open_kprobe(probe->target), 0);
 	default:
 		return keep_link(attached, bpf_program__attach(program));
 	}

@@ -132,6 +132,7 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 
 	switch (hook) {
 	case HOOK_TP_BTF:
+	case HOOK_RAW_TP:
 		snprintf(name, sizeof(name), "btf_trace_%s", target);
 		id = btf__find_by_name_kind(kernel->btf, name, BTF_KIND_TYPEDEF);
 		/* Not tried: it would take as long as attaching all. Whether the kernel refuses it
@@ -226,6 +227,7 @@ bool kernel_preempts(const struct kernel *kernel, enum hook hook)
 {
 	switch (hook) {
 	case HOOK_TP_BTF:
+	case HOOK_RAW_TP:
 		return kernel->preempts_tracepoints;
 	case HOOK_FENTRY:
 	case HOOK_FEXIT:

@@ -19,6 +19,7 @@ void kernel_close(struct kernel *kernel); /* NULL is fine */
 
 enum hook {
 	HOOK_TP_BTF, /* a tracepoint, with typed arguments */
+	HOOK_RAW_TP, /* ... with plain ones: one program may serve several */
 	HOOK_TP,     /* a tracepoint by its record: "category/name" */
 	HOOK_FENTRY, /* a function's entry */
 	HOOK_FEXIT,  /* ... and exit */

@@ -18,30 +18,35 @@
 
 static const struct {
 	const char *name;
-	unsigned long config;
+	int number;
 } events[] = {
 	{ "page-faults-maj", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
 	{ "page-faults-min", PERF_COUNT_SW_PAGE_FAULTS_MIN },
 };
 
+int perf_number(const char *event)
+{
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (!strcmp(events[i].name, event))
+			return events[i].number;
+	return -ENOENT;
+}
+
 int perf_open(const char *event, int cpu)
 {
+	int number = perf_number(event), fd;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
+		.config = number,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_ADDR,
 	};
-	int fd;
 
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-		if (strcmp(events[i].name, event))
-			continue;
-		attr.config = events[i].config;
-		fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-		return fd < 0 ? -errno : fd;
-	}
-	return -ENOENT;
+	if (number < 0)
+		return number;
+	fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 /* --- classic tracepoints and kprobes --- */

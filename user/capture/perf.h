@@ -9,6 +9,8 @@
 /* Opens the event named "page-faults-maj" or "page-faults-min", each occurrence of it, on one CPU,
  * for all tasks. Returns a descriptor or a negative errno; -ENOENT for an unknown name. */
 int perf_open(const char *event, int cpu);
+/* Its number, PERF_COUNT_SW_*; negative for an unknown name. */
+int perf_number(const char *event);
 /* Opens a tracepoint, "category/name". It is found whether or not tracefs is mounted. */
 int perf_open_tracepoint(const char *target);
 /* Opens a kprobe at the entry of a function. */

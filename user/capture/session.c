@@ -587,6 +587,15 @@ static uint64_t program_missed(const struct session *session, const char *name)
 	return info.recursion_misses;
 }
 
+/* A program that serves several targets counts for all of them. */
+static bool counted_before(const struct variant *variant, size_t probe)
+{
+	for (size_t i = 0; i < probe; i++)
+		if (!strcmp(variant->probes[i].program, variant->probes[probe].program))
+			return true;
+	return false;
+}
+
 /* Of copies of a program, what all of them missed is at most what the luckiest did. */
 static uint64_t variant_missed(const struct session *session, const struct variant *variant)
 {
@@ -594,6 +603,7 @@ static uint64_t variant_missed(const struct session *session, const struct varia
 
 	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program;) {
 		const char *target = variant->probes[i].target;
+		bool counted = counted_before(variant, i);
 		uint64_t least = program_missed(session, variant->probes[i++].program);
 
 		while (variant->copies && i < VARIANT_PROBES_MAX && variant->probes[i].program &&
@@ -602,7 +612,7 @@ static uint64_t variant_missed(const struct session *session, const struct varia
 
 			least = other < least ? other : least;
 		}
-		missed += least;
+		missed += counted ? 0 : least;
 	}
 	return missed;
 }
