@@ -33,6 +33,7 @@ static __always_inline void fault_begin(struct task_state *state, __u64 address,
 	state->fault.address = address;
 	account_open(&state->fault.account);
 	state->fault.dirtied_mapping = 0;
+	state->fault.cut_ns = 0;
 	state->fault.account.flags = flags;
 	state->fault.count_start = task->maj_flt + task->min_flt;
 	state->fault.major_start = task->maj_flt;
@@ -92,6 +93,7 @@ int fl_fault_end(struct bpf_perf_event_data *event)
 		note(NOTE_FAULT_UNTIMED);
 		account_open(&state->fault.account);
 		state->fault.dirtied_mapping = 0;
+		state->fault.cut_ns = 0;
 		state->fault.address = event->addr;
 		state->fault.account.flags = TRACE_FAULT_UNTIMED;
 		account_begin(&state->fault.account, OP_FAULT, now_ns);
@@ -173,14 +175,16 @@ int BPF_KPROBE(fl_fault_kprobe, struct vm_area_struct *vma, unsigned long addres
 /* --- what ends without an end --- */
 
 /* A signal to the task itself, because of what it touched: SIGBUS ends the fault in flight, SIGSEGV
- * says that there was no mapping to make one on. */
+ * says that there was no mapping to make one on. It is settled by what the task does next. */
 static __always_inline int signalled(int signal)
 {
 	struct task_state *state = task_followed(bpf_get_current_task_btf());
 
 	if (!state || !state->fault.account.op)
 		return 0;
-	return fault_settle(state, bpf_ktime_get_ns(), signal == SIGBUS);
+	state->fault.cut_ns = bpf_ktime_get_ns();
+	state->fault.cut_for_sure = signal == SIGBUS;
+	return 0;
 }
 
 SEC("?tp_btf/signal_generate")

@@ -120,6 +120,10 @@ __noinline int fault_settle(struct task_state *state, __u64 end_ns, bool sure)
 
 	if (!state)
 		return 0;
+	if (state->fault.cut_ns) {
+		end_ns = state->fault.cut_ns;
+		sure = state->fault.cut_for_sure;
+	}
 	if ((__u32)(task->maj_flt + task->min_flt) != state->fault.count_start) {
 		note(NOTE_FAULT_UNTIMED);
 		end_ns = 0;

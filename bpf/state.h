@@ -47,8 +47,11 @@ struct fault_state {
 	struct account account;
 	__u64 address;
 	__u64 dirtied_mapping; /* whose pages are dirtied */
+	__u64 cut_ns;	       /* when a signal said that it ended; 0: none did */
+	__u32 cut_for_sure;    /* by that signal, not by what it was an attempt for */
 	__u32 count_start;     /* the task's own counts of faults that are done */
 	__u32 major_start;
+	__u32 pad;
 };
 
 /* Pages of a file that is not the operation's in flight, which they came on account of. */
