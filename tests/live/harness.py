@@ -78,6 +78,7 @@ class Machine:
         self.top = tempfile.mkdtemp(prefix="faultline-live-", dir="/var/tmp")
         os.chmod(self.top, 0o755)
         self.mounts, self.loops, self.jobs, self.made = [], [], [], 0
+        self.limits = {}
         atexit.register(self.remove)
         # Copies: a build that goes on meanwhile changes no test, and any user may run them.
         self.bin = os.path.join(self.top, "bin")
@@ -132,6 +133,21 @@ class Machine:
         self.loops.append(device)
         return device
 
+    def limit_dirty(self, device, size):
+        """Lets about so many bytes be dirty of a device; False when this kernel cannot. The limits
+        outlive a loop device's detaching, for whoever gets its number next: remove() undoes them."""
+        with open(f"/sys/block/{os.path.basename(device)}/dev") as file:
+            of = f"/sys/class/bdi/{file.read().strip()}"
+        if not os.path.exists(f"{of}/max_bytes"):
+            return False
+        for name in ("strict_limit", "max_ratio"):
+            with open(f"{of}/{name}") as file:
+                self.limits[f"{of}/{name}"] = file.read()
+        for name, value in ("strict_limit", 1), ("max_bytes", size):
+            with open(f"{of}/{name}", "w") as file:
+                file.write(str(value))
+        return True
+
     def mount(self, *arguments):
         path = os.path.join(self.top, f"mount-{len(self.mounts)}")
         os.mkdir(path)
@@ -151,6 +167,10 @@ class Machine:
                 job.kill()
                 job.wait()
         self.jobs.clear()
+        for path, value in self.limits.items():
+            with open(path, "w") as file:
+                file.write(value)
+        self.limits.clear()
         for path in reversed(self.mounts):
             for _ in range(50):  # a job that was left behind may still be in it for a moment
                 if subprocess.run(["umount", path], stderr=subprocess.DEVNULL).returncode == 0:

@@ -35,13 +35,8 @@ print(json.dumps({"write": wrote - start, "fault": time.monotonic_ns() - wrote})
 def narrow(kind):
     """A file system on a device of which the kernel lets about a MiB be dirty."""
     path = machine().mount_image(kind, 512 * MIB)
-    with open(f"/sys/block/{os.path.basename(machine().loops[-1])}/dev") as file:
-        limits = f"/sys/class/bdi/{file.read().strip()}"
-    if not os.path.exists(f"{limits}/max_bytes"):
+    if not machine().limit_dirty(machine().loops[-1], MIB):
         raise unittest.SkipTest("this kernel limits what is dirty of a device by shares alone")
-    for name, value in ("strict_limit", 1), ("max_bytes", MIB):
-        with open(f"{limits}/{name}", "w") as file:
-            file.write(str(value))
     return path
 
 
@@ -232,7 +227,7 @@ print(len(places))
 
                     self.assertEqual(row["written_bytes"], 0)
                     self.assertLessEqual(row["stored_bytes"], stored * 1.1)
-                    self.assertGreaterEqual(row["device_bytes"], stored)
+                    self.assertGreaterEqual(row["device_bytes"], stored * 0.9)
                     true = row["device_bytes"] / stored
                     self.assertLessEqual(row["amplification"], true * 1.1)
                     self.assertGreaterEqual(row["amplification_most"], true * 0.9)
