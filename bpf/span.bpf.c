@@ -5,15 +5,23 @@
  */
 #include "ring.h"
 
-/* What is told of a begin or an instant. */
-struct span_told {
-	__u64 id;
+/*
+ * A begin or an instant that is being made, in memory of its own (scratch_get). From 6.13 on a
+ * function with 64 bytes of stack or more may have them in one place for all tasks of a CPU:
+ * programs are kept from being entered again there, but for those of uprobes, which are preempted
+ * and would go on with what another task has read. So no frame of this layer may come to 64 bytes.
+ */
+struct span_making {
+	__u64 values[MARKER_ARGS_MAX];
 	__u64 time_ns;
-	__u64 name, category, args; /* addresses in the program, or 0 */
-	__u64 args_bytes;
 	__u32 kind;
-	__u32 flags; /* what is known beforehand, TRACE_SPAN_* */
+	__u32 first; /* of the values that tell of texts: name, category, arguments, their length */
+	__u64 id;
+	__u64 flags; /* what is known beforehand, TRACE_SPAN_* */
+	__u8 record[sizeof(struct event_span) + EVENT_SPAN_TEXT_BYTES + EVENT_SPAN_ARGS_BYTES];
 };
+
+_Static_assert(sizeof(struct span_making) <= SCRATCH_BYTES, "a span fits where it is made");
 
 /* Reads a string behind what the record holds; the number of its bytes without the NUL. */
 static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u32 most, __u64 from)
@@ -33,22 +41,19 @@ static __always_inline __u32 span_string(struct event_span *event, __u32 at, __u
 	return bytes - 1;
 }
 
-static __always_inline __u32 span_args(struct event_span *event, __u32 at,
-				       const struct span_told *told)
+static __always_inline __u32 span_args(struct event_span *event, __u32 at, __u64 from, __u64 bytes)
 {
-	__u64 bytes = told->args_bytes;
-
 	if (bytes > EVENT_SPAN_ARGS_BYTES) { /* the library then gives no address */
 		event->flags |= TRACE_SPAN_CUT;
 		return 0;
 	}
-	if (!told->args || !bytes)
+	if (!from || !bytes)
 		return 0;
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_SPAN_ARGS_BYTES)
 		return 0;
 	if (bpf_probe_read_user(event->text + (at & (EVENT_SPAN_TEXT_BYTES - 1)), bytes,
-				(const void *)told->args)) {
+				(const void *)from)) {
 		event->flags |= TRACE_SPAN_UNREAD;
 		return 0;
 	}
@@ -56,39 +61,37 @@ static __always_inline __u32 span_args(struct event_span *event, __u32 at,
 }
 
 /* Global: the verifier looks at it once, not for each kind. */
-__noinline int send_span(const struct span_told *told)
+__noinline int send_span(struct span_making *making)
 {
 	struct event_span *event;
+	const __u64 *text;
 	__u64 bytes;
 	__u32 at;
 
-	if (!told)
+	if (!making)
 		return 0;
-	event = scratch_get();
-	if (!event) {
-		ring_lose(told->kind);
-		goto out;
-	}
-	event->id = told->id;
-	event->flags = told->flags;
-	at = event->name_bytes = span_string(event, 0, EVENT_SPAN_NAME_BYTES, told->name);
-	event->category_bytes = span_string(event, at, EVENT_SPAN_CATEGORY_BYTES, told->category);
+	event = (struct event_span *)making->record;
+	event->id = making->id;
+	event->flags = making->flags;
+	text = &making->values[making->first & 1];
+	at = event->name_bytes = span_string(event, 0, EVENT_SPAN_NAME_BYTES, text[0]);
+	event->category_bytes = span_string(event, at, EVENT_SPAN_CATEGORY_BYTES, text[1]);
 	at += event->category_bytes;
-	event->args_bytes = span_args(event, at, told);
+	event->args_bytes = span_args(event, at, text[2], text[3]);
 	bytes = at + event->args_bytes;
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_SPAN_TEXT_BYTES + EVENT_SPAN_ARGS_BYTES)
 		bytes = 0;
-	ring_output(&event->header, told->kind, told->time_ns, sizeof(*event) + bytes,
+	ring_output(&event->header, making->kind, making->time_ns, sizeof(*event) + bytes,
 		    owner_of(bpf_get_current_task_btf()));
-out:
-	scratch_put(event);
 	return 0;
 }
 
-static __always_inline int send_span_end(struct task_struct *task, __u64 id, __u64 time_ns)
+/* In a frame of its own. */
+static __noinline int send_span_end(__u64 id, __u64 time_ns)
 {
-	struct event_span_end *event = ring_reserve(EVENT_SPAN_END, sizeof(*event), owner_of(task));
+	struct event_span_end *event =
+		ring_reserve(EVENT_SPAN_END, sizeof(*event), owner_of(bpf_get_current_task_btf()));
 
 	if (!event)
 		return 0;
@@ -138,53 +141,57 @@ __noinline __u64 marker_value(const struct address *regs, const struct marker_ar
 }
 
 /* Both times are the program's own word: kept between the process's start and now. */
-static __always_inline void send_span_record(struct task_struct *task, struct span_told *told,
-					     __u64 start_ns, __u64 end_ns)
+static __always_inline void send_span_record(struct span_making *making)
 {
-	__u64 first_ns = TASK_POINTER(task, group_leader)->start_time, last_ns = told->time_ns;
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 first_ns = TASK_POINTER(task, group_leader)->start_time, last_ns = making->time_ns;
+	__u64 start_ns = making->values[5], end_ns = making->values[6];
 
 	if (end_ns < last_ns)
 		last_ns = end_ns > first_ns ? end_ns : first_ns;
 	if (start_ns > first_ns)
 		first_ns = start_ns < last_ns ? start_ns : last_ns;
-	told->time_ns = first_ns;
-	told->flags = TRACE_SPAN_RECORDED;
-	send_span(told);
-	send_span_end(task, told->id, last_ns);
+	making->time_ns = first_ns;
+	making->flags = TRACE_SPAN_RECORDED;
+	send_span(making);
+	send_span_end(making->id, last_ns);
+}
+
+static __always_inline void make_span(struct span_making *making, const struct marker_spec *spec,
+				      const struct address *regs)
+{
+	for (int i = 0; i < MARKER_ARGS_MAX; i++)
+		making->values[i] = marker_value(regs, &spec->args[i]);
+	making->kind = spec->kind == MARKER_INSTANT ? EVENT_INSTANT : EVENT_SPAN_BEGIN;
+	making->first = spec->kind == MARKER_INSTANT ? 0 : 1;
+	making->id = making->first ? making->values[0] : 0;
+	making->flags = 0;
+	if (spec->kind == MARKER_SPAN_RECORD)
+		send_span_record(making);
+	else
+		send_span(making);
 }
 
 /* Any marker: its cookie says which row tells of it. */
 SEC("?uprobe")
 int fl_marker(void *context)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct span_told told = { .time_ns = bpf_ktime_get_ns(), .kind = EVENT_SPAN_BEGIN };
 	const struct address regs = { (__u64)context };
 	__u32 which = bpf_get_attach_cookie(context);
-	__u64 values[MARKER_ARGS_MAX], *text = values;
+	__u64 time_ns = bpf_ktime_get_ns();
 	const struct marker_spec *spec;
+	struct span_making *making;
 
 	spec = bpf_map_lookup_elem(&marker_specs, &which);
-	if (!spec || recording_ended || !task_followed(task))
+	if (!spec || recording_ended || !task_followed(bpf_get_current_task_btf()))
 		return 0;
-	values[0] = marker_value(&regs, &spec->args[0]);
 	if (spec->kind == MARKER_SPAN_END)
-		return send_span_end(task, values[0], told.time_ns);
-	for (int i = 1; i < MARKER_ARGS_MAX; i++)
-		values[i] = marker_value(&regs, &spec->args[i]);
-	if (spec->kind == MARKER_INSTANT) {
-		told.kind = EVENT_INSTANT;
-	} else {
-		told.id = values[0];
-		text++;
-	}
-	told.name = text[0];
-	told.category = text[1];
-	told.args = text[2];
-	told.args_bytes = text[3];
-	if (spec->kind == MARKER_SPAN_RECORD)
-		send_span_record(task, &told, values[5], values[6]);
-	else
-		send_span(&told);
+		return send_span_end(marker_value(&regs, &spec->args[0]), time_ns);
+	making = scratch_get();
+	if (!making)
+		return ring_lose(spec->kind == MARKER_INSTANT ? EVENT_INSTANT : EVENT_SPAN_BEGIN);
+	making->time_ns = time_ns;
+	make_span(making, spec, &regs);
+	scratch_put(making);
 	return 0;
 }

@@ -96,10 +96,23 @@ class Object:
         below = max((self.deepest(callee) for callee in callees), default=(0, []))
         return own + below[0], [f"{self.functions[function][0]} {own}", *below[1]]
 
+    def section(self, number):
+        names = self.part(self.heads[struct.unpack_from("<H", self.data, 0x3E)[0]])
+        name = self.heads[number][0]
+        return names[name : names.index(b"\0", name)].decode()
+
     def programs(self):
         """What the kernel calls: all that lies in a section of its own, not where functions do."""
-        names = self.part(self.heads[struct.unpack_from("<H", self.data, 0x3E)[0]])
         for section, first in self.functions:
-            name = self.heads[section][0]
-            if names[name : names.index(b"\0", name)] != b".text":
+            if self.section(section) != ".text":
                 yield section, first
+
+    def reached(self, function):
+        """A function and all that it calls, directly or not."""
+        found, left = set(), [function]
+        while left:
+            one = left.pop()
+            if one not in found:
+                found.add(one)
+                left += self.function(*one)[1]
+        return found
