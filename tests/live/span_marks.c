@@ -20,6 +20,8 @@
 #define CALLS_MAX 4096
 #define THREADS 4
 #define SPANS_EACH 50
+#define CROWD 8
+#define CROWD_EACH 200
 
 /* --- what was called --- */
 
@@ -158,6 +160,28 @@ static void way_threads(void)
 		pthread_join(threads[i], NULL);
 }
 
+/* Each thread's spans carry its own id as their name. */
+static void *crowding_thread(void *unused)
+{
+	char name[20];
+
+	(void)unused;
+	snprintf(name, sizeof(name), "%ld", syscall(SYS_gettid));
+	for (int i = 0; i < CROWD_EACH; i++)
+		end(begin_with("crowd", name, "test", NULL, 0));
+	return NULL;
+}
+
+static void way_crowd(void)
+{
+	pthread_t threads[CROWD];
+
+	for (int i = 0; i < CROWD; i++)
+		require(!pthread_create(&threads[i], NULL, crowding_thread, NULL));
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(threads[i], NULL);
+}
+
 static void wait_for(pid_t pid)
 {
 	require(pid > 0);
@@ -279,6 +303,7 @@ static const struct {
 	{ "one", way_one },
 	{ "nested", way_nested },
 	{ "threads", way_threads },
+	{ "crowd", way_crowd },
 	{ "fork", way_fork },
 	{ "handed_over", way_handed_over },
 	{ "ended_twice", way_ended_twice },

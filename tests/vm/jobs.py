@@ -244,6 +244,21 @@ def judge_spans(results):
     return f"{sum(begun.values())} spans"
 
 
+def judge_span_crowd(results):
+    """Each span is its own thread's, whoever was preempted while it was told."""
+    lost = told_losses(results, results.report())
+    calls = [json.loads(line) for line in (results.text("account") or "").splitlines()]
+    begun = {(call["tid"], call["id"]) for call in calls if call["what"] == "begin"}
+    told = [row for row in results.printed("span") if row["kind"] == "span_begin"]
+    wrong = [row for row in told
+             if (row["tid"], row["id"]) not in begun or row["name"] != str(row["tid"])]
+    check(begun and not wrong, f"{len(wrong)} of {len(told)} are another's: {wrong[:3]}")
+    equal(len({row["id"] for row in told}), len(told), "spans that are told once")
+    check(len(told) == len(begun) or len(begun) - len(told) <= lost,
+          f"{len(told)} of {len(begun)} told, {lost} lost")
+    return f"{len(told)} of {len(begun)} spans, each its own thread's, {lost} lost"
+
+
 def judge_tiny(results):
     report, reads = results.report(), results.account()["reads"]
     lost = report["trace"]["lost"]
@@ -352,6 +367,7 @@ for way in clone exec_chain fork leader_gone spawn thread_exec thread_fork vfork
 head -c $n /dev/urandom >/mnt/readers/$way; n=$((n + 1000)); done
 $RUN -- sh -c 'spawner /mnt/readers account && for i in $(seq 20); do /usr/bin/true; done'"""
 SPANS = "$RUN -- span_marks account threads"
+SPAN_CROWD = "$RUN -- span_marks account crowd"
 TINY = """head -c 1048576 /dev/urandom >/mnt/hot
 for reads in 10000 40000 160000; do $RUN --force --buffer 4K -- hotread /mnt/hot account 2 reads $reads
 faultline report --format json trace.flt | grep -q '"total":[1-9]' && break; done; true"""
@@ -393,6 +409,7 @@ def for_kernel(quick):
     jobs.append(Job("syscall", "chosen", "crowd", CROWD, judge_crowd))
     jobs += [Job("task", v, "processes", READERS, judge_processes) for v in VARIANTS["task"]]
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
+    jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
     jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
     jobs.append(Job("block", "chosen", "devices", BLOCK, judge_devices))
     jobs += [Job("fault", v, "mapped", mapped, judge_mapper) for v in VARIANTS["fault"]]
@@ -408,6 +425,7 @@ def for_crowd():
              for v in ("chosen", *VARIANTS["fault"])]
     jobs.append(Job("task", "chosen", "processes", READERS, judge_processes))
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
+    jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
     return jobs
 
 
