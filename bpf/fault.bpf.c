@@ -98,7 +98,7 @@ int fl_fault_end(struct bpf_perf_event_data *event)
 		state->fault.account.flags = TRACE_FAULT_UNTIMED;
 		account_begin(&state->fault.account, OP_FAULT, now_ns);
 	}
-	return fault_end(state, vma_of_fault(state, task, state->fault.address), major, now_ns);
+	return fault_end(state, vma_of_fault(state, state->fault.address), major, now_ns);
 }
 
 /* The start from classic tracepoints, which are never preempted. */

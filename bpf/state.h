@@ -61,23 +61,26 @@ struct aside_state {
 	__u32 pad;
 };
 
+#define KNOWN_VMAS 4 /* a power of two */
+
 struct task_state {
 	__u32 mode;	      /* enum task_mode */
 	__u32 call_suspended; /* `suspended` holds a call */
 
 	struct call_state call;
+	__u32 known_next; /* the one that goes next, of the two */
+	struct known_file known[2];
 	struct fault_state fault;
 
-	/* The mapping of the last fault, and the count of changes that it was found at. */
-	__u64 known_vma; /* 0: none */
-	__u32 known_vma_sequence;
+	/* The mappings of the last faults (vma_of_fault), 0: none; the one to go next; the count of
+	 * changes that they were found at. */
+	__u64 known_vmas[KNOWN_VMAS];
+	__u32 known_vmas_next;
+	__u32 known_vmas_sequence;
 
 	/* The last event of which copies of a program ran: see copy_is_first. */
-	__u32 copy_number;
 	__u64 copy_event;
-
-	__u32 known_next;
-	struct known_file known[2];
+	__u32 copy_number;
 
 	struct aside_state aside;
 	struct suspended_call suspended;

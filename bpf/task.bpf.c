@@ -225,7 +225,7 @@ static __always_inline int executed(struct task_struct *task, int old_tid,
 		return 0;
 	}
 	mode_set(task, state, TASK_FOLLOWED);
-	state->known_vma = 0;
+	__builtin_memset(state->known_vmas, 0, sizeof(state->known_vmas));
 	if (!mm)
 		return 0;
 	send_environ(mm);

@@ -90,33 +90,67 @@ static __always_inline __u64 vma_at(__u64 address)
 	return vma ? vma : vma_walk(address);
 }
 
-/*
- * The same for an address that a fault has just been made on: mostly in the mapping of the task's
- * last fault. That still stands while the kernel's count of changes to the mappings does. The
- * fault held a lock on what it was made on, so that it has seen every change that was counted.
- */
-static __always_inline __u64 vma_of_fault(struct task_state *state, struct task_struct *task,
-					  __u64 address)
+static __always_inline bool vma_holds(__u64 vma, __u64 address, struct mm_struct *mm)
 {
-	struct mm_struct *mm = TASK_POINTER(task, mm);
-	__u64 vma = state->known_vma;
-	__u32 sequence;
+	return vma && address >= KREAD(vm_area_struct, vma, vm_start) &&
+	       address < KREAD(vm_area_struct, vma, vm_end) &&
+	       KREAD(vm_area_struct, vma, vm_mm) == mm;
+}
 
-	if (!bpf_core_field_exists(struct mm_struct___sequence, mm_lock_seq.sequence) || !mm)
-		return vma_at(address);
-	sequence = KREAD(mm_struct___sequence, mm, mm_lock_seq.sequence);
-	if (vma && state->known_vma_sequence == sequence &&
-	    address >= KREAD(vm_area_struct, vma, vm_start) &&
-	    address < KREAD(vm_area_struct, vma, vm_end) && KREAD(vm_area_struct, vma, vm_mm) == mm)
+/* Where a mapping tells whether it is one still: one of the last that faults were made on, if it
+ * holds the address. What was one may be another one now, of the same process or not. */
+static __always_inline __u64 vma_counted(struct task_state *state, __u64 address,
+					 struct mm_struct *mm)
+{
+	__u64 vma;
+
+	for (int i = 0; i < KNOWN_VMAS; i++) {
+		vma = state->known_vmas[i];
+		if (vma_holds(vma, address, mm) &&
+		    KREAD(vm_area_struct___count, vma, vm_refcnt.refs.counter))
+			return vma;
+	}
+	vma = vma_at(address);
+	state->known_vmas[state->known_vmas_next++ & (KNOWN_VMAS - 1)] = vma;
+	return vma;
+}
+
+/* Else the last one, which still stands while the kernel's count of changes to the mappings does.
+ * The fault held a lock on what it was made on, so that it has seen every change that was counted.
+ */
+static __always_inline __u64 vma_unchanged(struct task_state *state, __u64 address,
+					   struct mm_struct *mm)
+{
+	__u32 sequence = KREAD(mm_struct___sequence, mm, mm_lock_seq.sequence);
+	__u64 vma = state->known_vmas[0];
+
+	if (state->known_vmas_sequence == sequence && vma_holds(vma, address, mm))
 		return vma;
 #ifndef __TARGET_ARCH_x86
 	/* The count is read before the mapping is looked for. */
-	__sync_lock_test_and_set(&state->known_vma, 0);
+	__sync_lock_test_and_set(&state->known_vmas[0], 0);
 #endif
 	vma = vma_at(address);
-	state->known_vma = sequence & 1 ? 0 : vma;
-	state->known_vma_sequence = sequence;
+	state->known_vmas[0] = sequence & 1 ? 0 : vma;
+	state->known_vmas_sequence = sequence;
 	return vma;
+}
+
+/*
+ * The same for an address that a fault has just been made on: mostly in a mapping of one of the
+ * task's last faults.
+ */
+__noinline __u64 vma_of_fault(struct task_state *state, __u64 address)
+{
+	struct mm_struct *mm = TASK_POINTER(bpf_get_current_task_btf(), mm);
+
+	if (!state)
+		return 0;
+	if (mm && bpf_core_field_exists(struct vm_area_struct___count, vm_refcnt.refs.counter))
+		return vma_counted(state, address, mm);
+	if (mm && bpf_core_field_exists(struct mm_struct___sequence, mm_lock_seq.sequence))
+		return vma_unchanged(state, address, mm);
+	return vma_at(address);
 }
 
 static __always_inline struct vm_area_struct *vma_find(__u64 address)

@@ -44,6 +44,15 @@ struct vm_area_struct {
 	struct file *vm_file;
 } CORE_STRUCT;
 
+/* Since 6.15: 0 while it is no mapping of anybody, or one no more. */
+struct vm_area_struct___count {
+	struct {
+		struct {
+			int counter;
+		} refs;
+	} vm_refcnt;
+} CORE_STRUCT;
+
 #define VM_SHARED 0x8ul
 #define VM_SEQ_READ 0x8000ul
 #define VM_RAND_READ 0x10000ul

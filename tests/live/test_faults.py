@@ -89,7 +89,8 @@ class Faults(unittest.TestCase):
         return sum(fetched(row) for row in recording.report["files"] if row["ino"] == ino)
 
     def check_offsets(self, recording, data, truth):
-        """One thread's faults are at pages that it touched, in the order of the touches."""
+        """One thread's faults are at pages that it touched, in the order of the touches; at one
+        again, where it was written back before the store was made."""
         rows = recording.trace.rows("fault")
         ids = recording.trace.file_ids(data)
         pages = [
@@ -101,6 +102,8 @@ class Faults(unittest.TestCase):
         self.assertGreater(len(pages), 0)
         self.assertLessEqual(truth["major"], len(pages))
         for number, page in enumerate(pages):
+            if number and page == pages[number - 1]:
+                continue
             self.assertIn(
                 page, touches, f"fault {number} of {len(pages)} is at a page out of order"
             )

@@ -24,6 +24,7 @@ OPTIONAL = {
     "backing_file": "overlay files' own kind of file, since 6.5",
     "backing_file.user_path": "was real_path before 6.8",
     "mm_struct.mm_lock_seq.sequence": "a plain number at first, in 6.4",
+    "vm_area_struct.vm_refcnt.refs.counter": "since 6.15",
     "rqf_flags": "macros before 6.11",
     "rw_semaphore.owner": "not on PREEMPT_RT",
     "inode.i_rwsem.owner": "not on PREEMPT_RT",
