@@ -116,12 +116,29 @@ static __always_inline __s64 bio_into_page(__u64 bio)
 	return -1;
 }
 
+/* The stretch of memory that its bytes begin in. */
+static __always_inline struct bio_vec *bio_vector(__u64 bio)
+{
+	return (void *)KREAD(bio, bio, bi_io_vec) +
+	       KREAD(bio, bio, bi_iter.bi_idx) * bpf_core_type_size(struct bio_vec);
+}
+
+/* They begin in a page that is no file's and no program's: the file system's own memory. */
+static __always_inline bool bio_is_nobodys(__u64 bio)
+{
+	__u64 page = 0, mapping = 0;
+
+	bpf_core_read(&page, sizeof(page), &bio_vector(bio)->bv_page);
+	if (page)
+		bpf_core_read(&mapping, sizeof(mapping),
+			      &((struct folio *)page_head(page))->mapping);
+	return page && !mapping;
+}
+
 /* By the page that its bytes begin in. */
 static __noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool followed)
 {
-	struct bio_vec *vector =
-		(void *)KREAD(bio, bio->at, bi_io_vec) +
-		KREAD(bio, bio->at, bi_iter.bi_idx) * bpf_core_type_size(struct bio_vec);
+	struct bio_vec *vector = bio_vector(bio->at);
 	__u64 page = 0, mapping = 0, head;
 	struct inode *inode;
 	__s64 done;
@@ -189,6 +206,8 @@ static __noinline int mark_by_btrfs(struct bio_mark *mark, __u64 bio, bool follo
 	mark_inode(mark, inode, (__u64)KREAD(inode, inode, i_mapping), followed);
 	bpf_core_read(&mark->offset, sizeof(mark->offset),
 		      &((struct btrfs_bio *)around)->file_offset);
+	if (bio_is_nobodys(bio))
+		mark->flags |= TRACE_BLOCK_COMPRESSED;
 	return 1;
 }
 

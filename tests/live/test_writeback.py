@@ -71,6 +71,8 @@ class Throttled(unittest.TestCase):
             ]
             self.assertEqual(len(inside), 1)
             self.assertLessEqual(pause["pause"], inside[0]["dur"] + TICK_NS)
+        found = [f for f in recording.report["findings"] if f["id"] == "writers-throttled"]
+        self.assertEqual([f["evidence"]["path"] for f in found], [path])
 
     def test_ext4(self):
         self.check("ext4")
@@ -235,6 +237,51 @@ print(len(places))
                     totals = recording.report["totals"]["mmap_write"]
                     self.assertEqual(totals["written_back_bytes"], row["device_bytes"])
                     self.assertEqual(totals["dirtied_bytes"], row["dirtied_bytes"])
+
+    def test_compressed(self):
+        """What btrfs compresses is little on the device, and all of it has left the cache."""
+        place = machine().mount_image("btrfs", 256 * MIB)
+        run("mount", "-o", "remount,compress-force=zstd", place)
+        job = """
+import os, sys
+f = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+for i in range(4 << 10): os.write(f, (b"%d " % i) * 512)
+os.fsync(f)
+print(os.fstat(f).st_size)
+"""
+        run("sync", "-f", place)
+        before = on_device(place)
+        recording = Recording([harness.PYTHON, "-S", "-c", job, f"{place}/data"])
+        row, after = self.row(recording, f"{place}/data"), on_device(place)
+        self.assertEqual(row["written_bytes"], int(recording.done.stdout))
+        self.assertGreater(row["device_bytes"], 0)
+        self.assertLess(row["device_bytes"], row["written_bytes"] / 2)
+        self.assertLessEqual(row["device_bytes"], after - before)
+        self.assertEqual(row["unwritten_bytes"], 0)
+
+    def test_scattered_stores(self):
+        """A page of each large folio: a finding, where the file system makes folios large."""
+        job = """
+import mmap, os, sys
+f = os.open(sys.argv[1], os.O_RDWR)
+m = mmap.mmap(f, 48 << 20)
+for at in range(0, 48 << 20, 65536): m[at + 8192] ^= 1
+m.flush()
+"""
+        for kind, amplified in ("xfs", True), ("btrfs", False):
+            with self.subTest(kind):
+                path = harness.random_file(f"{self.place(kind)}/data", 48 * MIB)
+                harness.cool(path)
+                with open(path, "rb") as file:
+                    file.read()
+                recording = Recording([harness.PYTHON, "-S", "-c", job, path])
+                row = self.row(recording, path)
+                found = [f for f in recording.report["findings"] if f["id"] == "stores-amplified"]
+                large = row["device_bytes"] - row["stored_bytes"] > 20 * MIB
+                self.assertEqual(bool(found), amplified and large)
+                for finding in found:
+                    self.assertEqual(finding["evidence"]["path"], path)
+                    self.assertEqual(finding["evidence"]["device_bytes"], row["device_bytes"])
 
     def test_direct(self):
         """O_DIRECT makes nothing dirty."""

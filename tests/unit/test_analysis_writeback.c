@@ -181,6 +181,25 @@ static void test_elsewhere(void **state)
 	done(&made, report);
 }
 
+/* Fewer bytes reach the device than leave the cache. */
+static void test_compressed(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	start(&made);
+	CALL(&made, .time = 1000, .dur = 10, .pid = 10, .op = M_WRITE, .file = 1, .offset = 0,
+	     .asked = 40 * PAGE, .result = 40 * PAGE);
+	BIO(&made, .time = 5000, .dur = 1000, .file = 1, .offset = 0, .bytes = 4 * PAGE,
+	    .flags = TRACE_BLOCK_COMPRESSED);
+	report = report_of(&made, 10000);
+	CHECK_OF(0, "device_bytes", 4 * PAGE);
+	CHECK_OF(0, "unwritten_bytes", 8 * PAGE);
+	CHECK_OF(0, "delay_ns", 5000);
+	assert_true(real(report, 0, "amplification") == 0.1);
+	done(&made, report);
+}
+
 /* What was not recorded is not known. */
 static void test_layers(void **state)
 {
@@ -231,7 +250,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_stores),	   cmocka_unit_test(test_elsewhere),
-		cmocka_unit_test(test_layers),	   cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_compressed), cmocka_unit_test(test_layers),
+		cmocka_unit_test(test_filter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

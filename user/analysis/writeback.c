@@ -20,6 +20,9 @@
 #include "analysis/dirty_map.h"
 #include "analysis/writers.h"
 
+/* Of a file, at most, that btrfs compresses into one stretch: BTRFS_MAX_UNCOMPRESSED. */
+#define COMPRESSED_MOST (128u << 10)
+
 #define REGION_SHARE 16 /* the part of the memory for a job that is for regions */
 
 struct written {
@@ -167,15 +170,17 @@ static void add_reached(struct written *written, const struct event *event)
 {
 	struct writeback_view *view = &written->view;
 	struct dirty_region *elsewhere = &written->elsewhere;
-	uint64_t known = written->wait.bytes;
+	uint64_t known = written->wait.bytes, bytes = event->bytes;
 
 	view->device_bytes += event->bytes;
 	if (event->end < view->first_reached_ns)
 		view->first_reached_ns = event->end;
 	if (event->end > view->last_reached_ns)
 		view->last_reached_ns = event->end;
+	if (event_value(event, BIO_FLAGS) & TRACE_BLOCK_COMPRESSED)
+		bytes = COMPRESSED_MOST;
 	if (event->offset >= 0)
-		dirty_map_take(&written->map, event->offset, event->bytes, event->start, event->end,
+		dirty_map_take(&written->map, event->offset, bytes, event->start, event->end,
 			       &written->wait);
 	if (known != written->wait.bytes || !elsewhere->since_ns)
 		return;

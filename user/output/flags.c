@@ -15,8 +15,8 @@ static const char *const exec_flags[] = { "not followed" };
 static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
 static const char *const span_flags[] = { "cut", "unread", "recorded" };
 
-static const char *const block_flags[] = { "metadata", "sync", "readahead", "fua", "preflush",
-					   "direct",   "swap", "unissued",  "part" };
+static const char *const block_flags[] = { "metadata", "sync", "readahead", "fua",  "preflush",
+					   "direct",   "swap", "unissued",  "part", "compressed" };
 
 #define NAMES(list)                                                                                \
 	{                                                                                          \

@@ -59,6 +59,8 @@
 #define TRACE_BLOCK_UNISSUED                                                                       \
 	(1u << 7) /* no driver got it: a flush that another one did, or a device that is gone */
 #define TRACE_BLOCK_PART (1u << 8) /* request: more of it ended later, in a row of its own */
+#define TRACE_BLOCK_COMPRESSED                                                                     \
+	(1u << 9) /* of btrfs: its bytes stand for more of the file, from its offset on */
 
 /* `flags` of exec rows. */
 #define TRACE_EXEC_NOT_FOLLOWED                                                                    \
