@@ -33,12 +33,14 @@ enum event_kind {
 	EVENT_REQUEST,
 	EVENT_BIO,
 	EVENT_DEVICE,
+	EVENT_ASYNC,
 	EVENT_KIND_COUNT,
 };
 
-#define EVENT_PATH_BYTES 4096	 /* of one path, its NUL included */
-#define EVENT_COMMAND_BYTES 4096 /* of a command line that is kept */
-#define EVENT_ENVIRON_BYTES 4096 /* of the environment in one record */
+#define EVENT_PATH_BYTES 4096	    /* of one path, its NUL included */
+#define EVENT_ASYNC_PATH_BYTES 1024 /* ... that an operation in flight names */
+#define EVENT_COMMAND_BYTES 4096    /* of a command line that is kept */
+#define EVENT_ENVIRON_BYTES 4096    /* of the environment in one record */
 #define EVENT_ENVIRON_RECORDS 32
 #define EVENT_COMM_BYTES 16
 #define EVENT_SPAN_NAME_BYTES 255
@@ -79,6 +81,20 @@ struct event_syscall_path {
 	__u32 dir2;
 	__u16 path_bytes;  /* without a NUL */
 	__u16 path2_bytes; /* follows the first */
+	char text[];
+};
+
+/* An operation of io_uring or libaio, from its submission to its completion. The header's process
+ * and thread are those that submitted it, or own the ring that the kernel polls. */
+struct event_async {
+	struct event_syscall call; /* its `flags` are those below */
+	__u32 file2;
+	__u32 dir;
+	__u32 dir2;
+	__u16 path_bytes;  /* without a NUL */
+	__u16 path2_bytes; /* follows the first */
+	__u32 flags;	   /* TRACE_OP_* */
+	__u32 pad;
 	char text[];
 };
 
@@ -278,7 +294,9 @@ struct event_device {
 	(1u << 16)	      /* `request` points to a struct io_uring_params, whose SQPOLL it is  \
 			       */
 #define CALL_EXECS (1u << 17) /* once done, its file is the program that runs then */
-#define CALL_SUBMITS (1u << 18) /* a positive result is a number of operations that begin */
+#define CALL_SUBMITS (1u << 18)	   /* a positive result is a number of operations that begin */
+#define CALL_AIO_SUBMIT (1u << 19) /* io_submit */
+#define CALL_AIO_REAP (1u << 20)   /* a positive result is a number of events, at its argument 4 */
 
 struct call_row {
 	__u32 traits;
@@ -299,6 +317,44 @@ struct call_request {
 	__u32 number;
 	__u32 request;
 	struct call_row row;
+};
+
+/*
+ * How the kernel side decodes operations of io_uring and libaio: one row per opcode, filled from
+ * the table on the user side.
+ */
+#define URING_TABLE_SIZE 128
+#define AIO_TABLE_SIZE 16
+#define ASYNC_FLIGHT_MOST 32768 /* operations in flight */
+#define ASYNC_NAMES_MOST 1024	/* ... that name paths */
+#define ASYNC_USERS_MOST 16384	/* processes that have any */
+#define ASYNC_MULTISHOT_MOST 1024
+#define ASYNC_BYTES (1u << 0)	  /* a positive result is a number of bytes */
+#define ASYNC_WRITES (1u << 1)	  /* pages that it brings in are its own making */
+#define ASYNC_VECTOR (1u << 2)	  /* from or to an iovec */
+#define ASYNC_BUFFER (1u << 3)	  /* from or to a registered buffer */
+#define ASYNC_MULTISHOT (1u << 4) /* completes many times */
+#define ASYNC_OPENS (1u << 5)	  /* the result is a descriptor, or a slot, of its file */
+
+/* Where its arguments stand; of io_uring which struct its command is. */
+enum async_shape {
+	ASYNC_COUNTED, /* not about a file: it is counted, no more */
+	ASYNC_FILE,    /* about its descriptor, no more */
+	ASYNC_RW,
+	ASYNC_SYNC, /* a range */
+	ASYNC_SPLICE,
+	ASYNC_CLOSE,
+	ASYNC_OPEN,
+	ASYNC_STATX,
+	ASYNC_UNLINK,
+	ASYNC_MKDIR,
+	ASYNC_RENAME,
+};
+
+struct async_row {
+	__u16 op; /* number in the table of operations */
+	__u8 shape;
+	__u8 traits;
 };
 
 /* The first word of a task's state; the user side arms the command. */
@@ -326,7 +382,7 @@ enum {
 	OP_REQUEST_FLUSH,
 	OP_FIRST_CALL,
 };
-#define OP_TABLE_SIZE 160
+#define OP_TABLE_SIZE 256
 
 /* A process has mapped code from a file, at an address and for a length as mmap() has them. */
 struct event_code {
@@ -469,6 +525,7 @@ _Static_assert(__builtin_offsetof(struct lane_call, op) ==
 EVENT_SIZE(event_header, 24);
 EVENT_SIZE(event_syscall, 88);
 EVENT_SIZE(event_syscall_path, 104);
+EVENT_SIZE(event_async, 112);
 EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_throttle, 40);
 EVENT_SIZE(event_fork, 32);

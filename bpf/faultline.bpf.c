@@ -12,5 +12,7 @@
 #include "writeback.bpf.c"
 #include "span.bpf.c"
 #include "block.bpf.c"
+#include "uring.bpf.c"
+#include "aio.bpf.c"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -3,6 +3,7 @@
  * Pages that come into the page cache, booked on what the task is doing: the fault in flight, the
  * call in flight, or nothing. Knows nothing of how those are recorded.
  */
+#include "async_pages.h"
 #include "fetched.h"
 
 static __always_inline __u32 folio_pages(struct folio *folio)
@@ -86,7 +87,9 @@ static __always_inline int page_added(struct folio *folio, __u32 copy)
 	add.index = KREAD(folio, folio, index);
 	add.pages = folio_pages(folio);
 	add.locked = locked_by(add.host, task);
-	if (!fault_takes_page(state, &add) && !call_takes_page(state, &add))
+	if (fault_takes_page(state, &add) || (async_recorded && async_takes_page(&add)))
+		return 0;
+	if (!call_takes_page(state, &add))
 		aside_add(state, &add);
 	return 0;
 }

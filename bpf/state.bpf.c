@@ -2,7 +2,7 @@
 /*
  * The settings and counters that the layers share, defined once.
  */
-#include "file.h"
+#include "async.h"
 
 const volatile bool have_rdonly_cast = false;
 const volatile struct call_row calls[CALL_TABLE_SIZE] = {};
@@ -19,7 +19,12 @@ const volatile __u32 ring_wake_bytes = 0;
 const volatile bool lane_shared = true;
 const volatile bool calls_preempted = true;
 const volatile bool faults_preempted = true;
+const volatile struct async_row uring_rows[URING_TABLE_SIZE] = {};
+const volatile struct async_row aio_rows[AIO_TABLE_SIZE] = {};
+const volatile __u32 uring_enter_number = 0;
+const volatile bool async_recorded = false;
 
+bool async_overfull = false;
 volatile bool recording_ended = false;
 volatile bool layers_met = false;
 __u32 file_last_id = 0;

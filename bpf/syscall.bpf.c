@@ -9,6 +9,7 @@
  * Plain calls (CALL_PLAIN) on files that the task knows are done by the programs themselves, all
  * others by global functions.
  */
+#include "aio.h"
 #include "call_exit.h"
 #include "call_left.h"
 #include "call_path.h"
@@ -64,6 +65,11 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 		row.op = enter_any(state, &args, number);
 		if (!row.op)
 			return 0;
+	} else if (row.traits & CALL_AIO_SUBMIT && async_recorded) {
+		struct call_args args;
+
+		call_args_read(&args, regs);
+		aio_submit(state, &args);
 	}
 	state->call.number = number;
 	account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
@@ -188,6 +194,8 @@ static __always_inline int left(struct pt_regs *regs, long result)
 
 		call_args_read(&args, regs);
 		exit_any(state, &args, &end);
+		if (row.traits & (CALL_AIO_SUBMIT | CALL_AIO_REAP) && async_recorded)
+			aio_left(&args, row.traits, result);
 	}
 	if (state->aside.account.op)
 		aside_send(state);

@@ -13,7 +13,7 @@ packages() {
 		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev systemtap-sdt-dev python3-dev ;;
 	test) echo libcmocka-dev libclang-rt-dev clang-format python3 python3-msgpack \
 		python3-msgpack-numpy python3-numpy python3-torch python3-pip \
-		g++ binutils openmpi-bin python3-mpi4py zstd strace procps e2fsprogs xfsprogs \
+		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
 		btrfs-progs mount sudo ;;
 	demo) echo python3 python3-numpy ;;
 	bench) echo python3 strace linux-perf bpftrace ;;

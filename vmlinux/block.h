@@ -108,11 +108,6 @@ enum rqf_flags {
 
 /* --- O_DIRECT; these may be of modules: read by bpf_core_read --- */
 
-struct kiocb {
-	struct file *ki_filp;
-	long long ki_pos;
-} CORE_STRUCT;
-
 struct iomap_dio {
 	struct kiocb *iocb;
 	long long size; /* submitted so far */

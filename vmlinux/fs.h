@@ -108,6 +108,12 @@ struct file {
 	struct address_space *f_mapping;
 } CORE_STRUCT;
 
+/* A read or write under way. */
+struct kiocb {
+	struct file *ki_filp;
+	long long ki_pos;
+} CORE_STRUCT;
+
 /* What a mapping of an overlay file holds since 6.5 (def3ae83da02): the layer's file, and the path
  * that the user opened. 6.8 (a535116d8033) renamed real_path to user_path. */
 struct backing_file {

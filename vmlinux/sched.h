@@ -50,7 +50,8 @@ struct task_struct {
 	int tgid;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
-	__u64 start_time; /* CLOCK_MONOTONIC */
+	void *worker_private; /* of an io worker: struct io_worker */
+	__u64 start_time;     /* CLOCK_MONOTONIC */
 	unsigned long min_flt, maj_flt;
 	char comm[16];
 	struct fs_struct *fs;

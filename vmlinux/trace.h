@@ -30,6 +30,23 @@ struct bpf_raw_tracepoint_args {
 	__u64 args[0];
 };
 
+/* io_uring:io_uring_submit_req (submit_sqe before 6.4), as far as it is used. */
+struct trace_uring_request {
+	__u64 common;
+	void *ring;
+	void *request;
+};
+
+/* io_uring:io_uring_complete, likewise. */
+struct trace_uring_complete {
+	__u64 common;
+	void *ring;
+	void *request; /* NULL: one of many completions of a request */
+	__u64 user_data;
+	int result;
+	__u32 flags;
+};
+
 /* exceptions:page_fault_user and page_fault_kernel, x86 only. */
 struct trace_page_fault {
 	__u64 common;

@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What goes by io_uring and libaio is not traced, and the report says how much that is."""
+"""What goes by io_uring and libaio is told operation by operation; where that is not recorded, the
+report says how much of it there was."""
+import collections
+import json
+import os
 import unittest
 
 import harness
 from harness import Recording, account, faultline, machine
 
 
-class Asynchronous(unittest.TestCase):
+SILENT = 1 << 21  # as the manual page of traces has it
+ONLY_COUNTED = ("io_uring_nop", "io_uring_provide_buffers")  # they are about no file
+WITHOUT = "--layers=task,syscall,fault,pagecache,span"
+
+
+class NotRecorded(unittest.TestCase):
     def test_submissions_are_told(self):
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 64 << 10), f"{directory}/out.json"
-        recording = Recording([machine().program("uring"), data, out], status=None)
+        recording = Recording([machine().program("uring"), data, out], WITHOUT, status=None)
         if recording.done.returncode == 77:
             self.skipTest("this kernel has no io_uring, or does not let us")
         self.assertEqual(recording.done.returncode, 0, recording.stderr)
@@ -30,9 +39,61 @@ class Asynchronous(unittest.TestCase):
         self.assertIn("1 ring was submitted to without a call", screen)
 
     def test_none(self):
-        recording = Recording(["true"])
+        recording = Recording(["true"], WITHOUT)
         self.assertEqual(recording.report["totals"]["async"]["submissions_not_traced"], 0)
         self.assertNotIn(b"io_uring", faultline("report", recording.path).stdout)
+
+
+class Forms(unittest.TestCase):
+    def recording(self):
+        """Of the workload that uses all forms, with what it says of itself, a row each."""
+        directory = machine().new_dir()
+        out = f"{directory}/out"
+        recording = Recording([machine().program("uring_forms"), directory, out],
+                              "--file-types=all", status=None)
+        if recording.done.returncode == 77:
+            self.skipTest("this kernel has no io_uring, or does not let us")
+        self.assertEqual(recording.done.returncode, 0, recording.stderr)
+        with open(out) as file:
+            return recording, [json.loads(line) for line in file]
+
+    def path(self, trace, row, file, directory, path):
+        """What a row is about: a path that it names, or its file."""
+        if row[path]:
+            above = trace.files[row[directory]]["path"] if row[directory] else b""
+            return os.fsdecode(os.path.join(above, row[path]))
+        known = trace.files.get(row[file], {"mode": 0})
+        return os.fsdecode(known["path"]) if known["mode"] >> 12 == 0o10 else ""
+
+    def test_each_is_told(self):
+        """Linked and cancelled, with registered files, silent, by path, by a child on its parent's
+        ring, many at once, cut off by the end of a process; addresses of requests come again."""
+        recording, truth = self.recording()
+        names = ("pid", "op", "path", "path2", "flags", "offset", "asked", "result")
+        counted = collections.Counter(row["op"] for row in truth)
+        wanted = collections.Counter(tuple(row[name] for name in names) for row in truth
+                                     if row["op"] not in ONLY_COUNTED)
+        seen = collections.Counter()
+        trace = recording.trace
+        for row in trace.dicts("async"):
+            paths = {"path": self.path(trace, row, "file", "dir", "path"),
+                     "path2": self.path(trace, row, "file2", "dir2", "path2")}
+            seen[tuple({**row, **paths}[name] for name in names)] += 1
+        self.assertEqual(wanted - seen, collections.Counter(), "not told")
+        self.assertEqual(seen - wanted, collections.Counter(), "told, but not done")
+        told = {row["op"]: row["count"] for row in recording.report["operations"]
+                if row["layer"] == "async"}
+        self.assertEqual(told, dict(counted))
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+
+    def test_times(self):
+        """Each lies within the run; one that is silent has no duration."""
+        recording, _ = self.recording()
+        totals = recording.trace.totals
+        for row in recording.trace.dicts("async"):
+            self.assertGreaterEqual(row["time"], totals["start_ns"])
+            self.assertLessEqual(row["time"] + row["dur"], totals["end_ns"])
+            self.assertEqual(row["dur"] == 0, bool(row["flags"] & SILENT))
 
 
 if __name__ == "__main__":

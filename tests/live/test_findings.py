@@ -11,6 +11,9 @@ from harness import Recording, faultline, machine, python_path
 JOB = os.path.join(harness.TOP, "tests/live/job_findings.py")
 ELSEWHERE = {"loss", "tracer-cost"}  # test_loss; how fast a machine is, is no test
 
+# What a finding is about may be that something was not asked for.
+OPTIONS = {"async-not-traced": ["--layers=task,syscall,fault,pagecache,span"]}
+
 
 class Findings(unittest.TestCase):
     @classmethod
@@ -22,7 +25,7 @@ class Findings(unittest.TestCase):
         for path in job_findings.prepare(name, self.directory):
             harness.cool(path)
         recording = Recording([harness.PYTHON, JOB, name, kind, self.directory],
-                              env=python_path())
+                              *OPTIONS.get(name, []), env=python_path())
         return {row["id"]: row for row in recording.report["findings"]}
 
     def check(self, name):

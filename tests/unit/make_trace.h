@@ -65,9 +65,9 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_UNKNOWN] = { "fault", "unknown_fault", TRACE_ANONFAULT },
 	[M_COMPAT] = { "syscall", "compat", TRACE_UNDECODED },
 	[M_FLOCK] = { "syscall", "flock", TRACE_METADATA },
-	[M_URING] = { "syscall", "io_uring_enter", TRACE_ASYNC },
-	[M_AIO] = { "syscall", "io_submit", TRACE_ASYNC },
-	[M_SQPOLL] = { "syscall", "io_uring_setup_sqpoll", TRACE_ASYNC },
+	[M_URING] = { "syscall", "io_uring_enter", TRACE_SUBMITS },
+	[M_AIO] = { "syscall", "io_submit", TRACE_SUBMITS },
+	[M_SQPOLL] = { "syscall", "io_uring_setup_sqpoll", TRACE_SUBMITS },
 	[M_THROTTLED] = { "pagecache", "balance_dirty_pages", TRACE_DELAY },
 	[M_REQUEST_WRITE] = { "block", "request_write", TRACE_STORAGE },
 };

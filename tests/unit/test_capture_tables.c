@@ -113,7 +113,7 @@ static void test_each_layer_has_a_required_part(void **state)
 		assert_non_null(layer_names[layer]);
 		for (size_t p = 0; p < part_count; p++)
 			required += parts[p].layer == (enum layer)layer && parts[p].required;
-		assert_int_equal(required, 1);
+		assert_true(required > 0);
 	}
 }
 
@@ -153,7 +153,7 @@ static void test_calls_by_number(void **state)
 		assert_false(rows[requests[i].number].traits & CALL_PLAIN);
 		assert_int_equal(rows[requests[i].number].request, requests[i].row.request);
 	}
-	assert_int_equal(found, count - OP_FIRST_CALL);
+	assert_int_equal(found, calls_first_async() - OP_FIRST_CALL);
 	assert_string_equal(operations[rows[SYS_pread64].op].name, "pread64");
 	assert_string_equal(operations[rows[SYS_copy_file_range].op].name, "copy_file_range");
 	assert_int_equal(operations[rows[SYS_fsync].op].family, TRACE_SYNC);

@@ -100,7 +100,7 @@ static const unsigned int sample_number_column[TRACE_KIND_COUNT] = {
 	[TRACE_FORK] = FORK_TID,       [TRACE_EXEC] = EXEC_TID,
 	[TRACE_EXIT] = EXIT_TID,       [TRACE_FILE] = FILE_ID,
 	[TRACE_REQUEST] = REQUEST_TID, [TRACE_BIO] = BIO_TID,
-	[TRACE_DEVICE] = DEVICE_DEV,
+	[TRACE_DEVICE] = DEVICE_DEV,   [TRACE_ASYNC] = SYSCALL_TID,
 };
 
 /* Values where widths end, signed ones and unsigned ones. */

@@ -18,11 +18,21 @@ ALTERNATIVES = [
     {"folio._flags_1", "folio._folio_order"},  # the order of a folio, before and since 6.6
     {"bio.bi_iter.bi_bvec_done", "bio.bi_iter.bi_offset"},  # before and since 7.3
     {"page.compound_head", "page.compound_info"},  # renamed in 7.2
+    # Files that are registered with a ring, since and before 6.13.
+    *({there, before}
+      for there in ("io_ring_ctx.file_table.data.nr", "io_ring_ctx.file_table.data.nodes")
+      for before in ("io_ring_ctx.file_table.files", "io_ring_ctx.nr_user_files")),
+    {"io_rsrc_node.file_ptr", "io_fixed_file.file_ptr"},
+    # Names that a request of io_uring comes with, since and before 7.0.
+    *({f"{name}.__incomplete_filename", name}
+      for name in ("io_open.filename", "io_statx.filename", "io_unlink.filename",
+                   "io_mkdir.filename", "io_rename.oldpath", "io_rename.newpath")),
 ]
 # These may be missing: the object looks first, and does without.
 OPTIONAL = {
     "backing_file": "overlay files' own kind of file, since 6.5",
     "backing_file.user_path": "was real_path before 6.8",
+    "io_fixed_file": "a node since 6.13",
     "mm_struct.mm_lock_seq.sequence": "a plain number at first, in 6.4",
     "vm_area_struct.vm_refcnt.refs.counter": "since 6.15",
     "rqf_flags": "macros before 6.11",

@@ -64,6 +64,10 @@ static const struct {
 	{ DOOR_DIRECT, SIDE_WRITE, "write, O_DIRECT", JOB_SYSCALL },
 	{ DOOR_SPLICE, SIDE_READ, "sendfile and splice, read", JOB_SYSCALL },
 	{ DOOR_SPLICE, SIDE_WRITE, "sendfile and splice, write", JOB_SYSCALL },
+	{ DOOR_URING, SIDE_READ, "io_uring, read", JOB_ASYNC },
+	{ DOOR_URING, SIDE_WRITE, "io_uring, write", JOB_ASYNC },
+	{ DOOR_LIBAIO, SIDE_READ, "libaio, read", JOB_ASYNC },
+	{ DOOR_LIBAIO, SIDE_WRITE, "libaio, write", JOB_ASYNC },
 	{ DOOR_UNKNOWN, SIDE_READ, "read calls that were lost", JOB_SYSCALL },
 	{ DOOR_UNKNOWN, SIDE_WRITE, "write calls that were lost", JOB_SYSCALL },
 };

@@ -30,6 +30,8 @@ static const struct {
 	[DOOR_DIRECT] = { JOB_SYSCALL, false, false },
 	[DOOR_MMAP] = { JOB_FAULT, true, false },
 	[DOOR_SPLICE] = { JOB_SYSCALL, false, false },
+	[DOOR_URING] = { JOB_ASYNC, false, false },
+	[DOOR_LIBAIO] = { JOB_ASYNC, false, false },
 	[DOOR_UNKNOWN] = { JOB_SYSCALL, false, true },
 };
 
@@ -100,7 +102,7 @@ static int add_unseen(struct doors *all)
 	for (size_t i = 0; i < all->job->operation_count; i++) {
 		const struct operation *operation = &all->job->operations[i];
 		struct event_unseen places[2];
-		size_t count = event_unseen(operation->family, places);
+		size_t count = event_unseen(operation, places);
 
 		for (size_t j = 0; j < count; j++) {
 			struct tally *tally;
@@ -171,7 +173,7 @@ const struct tally *doors_tally(const struct measured *measured, enum io_door do
 
 const struct analysis analysis_doors = {
 	.name = "doors",
-	.meaning = "how bytes came and went: calls, O_DIRECT, mmap, splice",
+	.meaning = "how bytes came and went: calls, O_DIRECT, mmap, splice, io_uring, libaio",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,

@@ -7,8 +7,9 @@
 #include <errno.h>
 
 const char *const door_names[DOOR_COUNT + 1] = {
-	[DOOR_SYSCALL] = "syscall", [DOOR_DIRECT] = "direct",	[DOOR_MMAP] = "mmap",
-	[DOOR_SPLICE] = "splice",   [DOOR_UNKNOWN] = "unknown",
+	[DOOR_SYSCALL] = "syscall", [DOOR_DIRECT] = "direct",  [DOOR_MMAP] = "mmap",
+	[DOOR_SPLICE] = "splice",   [DOOR_URING] = "io_uring", [DOOR_LIBAIO] = "libaio",
+	[DOOR_UNKNOWN] = "unknown",
 };
 
 /* What a family of operations is, flags and results aside. */
@@ -35,7 +36,8 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_INDIRECT] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_STORES] = { IO_NONE, DOOR_NONE, 0, true, false },
 	[TRACE_UNDECODED] = { IO_NONE, DOOR_NONE, 0, false, false },
-	[TRACE_ASYNC] = { IO_NONE, DOOR_NONE, 0, false, false },
+	[TRACE_SUBMITS] = { IO_NONE, DOOR_NONE, 0, false, false },
+	[TRACE_OTHER] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_DELAY] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_STORAGE] = { IO_NONE, DOOR_NONE, 0, true, false },
 };
@@ -50,6 +52,7 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 	[TRACE_SYSCALL] = CALL_COLUMNS,
 	[TRACE_SYSCALL_PATH] = CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2,
+	[TRACE_ASYNC] = CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2,
 	[TRACE_FAULT] = 1ull << FAULT_TIME | 1ull << FAULT_DUR | 1ull << FAULT_PID |
 			1ull << FAULT_TID | 1ull << FAULT_FILE | 1ull << FAULT_OFFSET |
 			1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED | 1ull << FAULT_DIRTIED,
@@ -152,11 +155,35 @@ static bool truncates(const struct operation *operation, uint64_t flags)
 	return operation->truncates || (operation->opens && flags & TRACE_OP_TRUNCATE);
 }
 
+/* Operations of io_uring and libaio go by these, whatever they do. */
+static uint8_t door_of(const struct operation *operation, const struct family_rule *rule,
+		       uint64_t flags)
+{
+	if (rule->door == DOOR_NONE)
+		return DOOR_NONE;
+	if (operation->uring)
+		return DOOR_URING;
+	if (operation->libaio)
+		return DOOR_LIBAIO;
+	return rule->direct && flags & TRACE_OP_DIRECT ? DOOR_DIRECT : rule->door;
+}
+
+/* How many operations it handed over that have no rows of their own, or rings. */
+static uint64_t submitted(const struct operation *operation, const struct event *event,
+			  uint64_t result)
+{
+	if (event->flags & EVENT_SUBMITS)
+		return result;
+	return operation->polls && !(event->flags & EVENT_FAILED) ? 1 : 0;
+}
+
 static void decode_calls(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t *const *columns = chunk->columns;
 	struct job *job = chunk->job;
 	const struct job_trace *trace = trace_of(chunk);
+	uint32_t what = chunk->block->kind == TRACE_ASYNC ? EVENT_ASYNC : EVENT_CALL;
+	bool untraced = !(trace->layers & JOB_ASYNC);
 	struct event *event = events;
 
 	for (uint32_t i = 0; i < chunk->count; i++) {
@@ -180,10 +207,10 @@ static void decode_calls(const struct event_chunk *chunk, struct event *events, 
 		event->thread = columns[SYSCALL_TID][i];
 		event->operation = trace->operations[number];
 		event->class = rule->class;
-		event->door = rule->direct && flags & TRACE_OP_DIRECT ? DOOR_DIRECT : rule->door;
-		event->flags = EVENT_CALL | rule->flags | (failed ? EVENT_FAILED : 0) |
+		event->door = door_of(operation, rule, flags);
+		event->flags = what | rule->flags | (failed ? EVENT_FAILED : 0) |
 			       (operation->opens && !failed ? EVENT_OPENS : 0) |
-			       (operation->submits && !failed ? EVENT_SUBMITS : 0) |
+			       (operation->submits && !failed && untraced ? EVENT_SUBMITS : 0) |
 			       (truncates(operation, flags) && !failed ? EVENT_TRUNCATES : 0) |
 			       (flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0);
 		if (operation->family == TRACE_MAP) {
@@ -202,10 +229,12 @@ static void decode_calls(const struct event_chunk *chunk, struct event *events, 
 		seen->thread_time_ns += duration;
 		seen->fetched_bytes += fetched;
 		seen->created_bytes += event->created_bytes;
-		seen->submissions += event->flags & EVENT_SUBMITS ? result : 0;
+		if (untraced)
+			seen->submissions += submitted(operation, event, result);
+		if (what == EVENT_ASYNC && flags & TRACE_OP_SILENT)
+			event->flags &= ~EVENT_TIMED;
 		event->process = pid_of(columns[SYSCALL_PID][i]);
-		if (operation->family == TRACE_TRANSFER &&
-		    chunk->block->kind == TRACE_SYSCALL_PATH) {
+		if (operation->family == TRACE_TRANSFER && chunk->block->kind != TRACE_SYSCALL) {
 			uint32_t written = find_file(chunk, columns[SYSCALL_PATH_FILE2][i]);
 
 			if (written != FILE_NONE) {
@@ -441,6 +470,7 @@ void event_decode(const struct event_chunk *chunk, struct event *events, size_t 
 							size_t *) = {
 		[TRACE_SYSCALL] = decode_calls,
 		[TRACE_SYSCALL_PATH] = decode_calls,
+		[TRACE_ASYNC] = decode_calls,
 		[TRACE_FAULT] = decode_faults,
 		[TRACE_PAGECACHE] = decode_pagecache,
 		[TRACE_FORK] = decode_names,
@@ -481,11 +511,12 @@ int event_resolve(struct job *job, struct event *events, size_t count)
 	return status;
 }
 
-size_t event_unseen(enum trace_family family, struct event_unseen places[2])
+size_t event_unseen(const struct operation *operation, struct event_unseen places[2])
 {
-	const struct family_rule *rule = &rules[family];
+	const struct family_rule *rule = &rules[operation->family];
+	bool asynchronous = operation->uring || operation->libaio;
 
-	if (family == TRACE_STORES) {
+	if (operation->family == TRACE_STORES) {
 		places[0] = (struct event_unseen) { .class = IO_MMAP_WRITE,
 						    .door = DOOR_MMAP,
 						    .dirtied = true };
@@ -495,13 +526,13 @@ size_t event_unseen(enum trace_family family, struct event_unseen places[2])
 		return 0;
 	places[0] = (struct event_unseen) {
 		.class = rule->class,
-		.door = rule->direct ? DOOR_UNKNOWN : rule->door,
+		.door = rule->direct && !asynchronous ? DOOR_UNKNOWN : door_of(operation, rule, 0),
 		.whole = rule->flags & EVENT_COUNTED,
 		.timed = true,
 		.fetched = true,
 		.created = true,
 	};
-	if (family != TRACE_TRANSFER)
+	if (operation->family != TRACE_TRANSFER)
 		return 1;
 	places[1] = places[0];
 	places[1].class = IO_WRITE;

@@ -31,6 +31,8 @@ enum io_door {
 	DOOR_DIRECT,
 	DOOR_MMAP,
 	DOOR_SPLICE,
+	DOOR_URING,
+	DOOR_LIBAIO,
 	DOOR_COUNT,
 	DOOR_UNKNOWN = DOOR_COUNT, /* of a call whose record was lost */
 	DOOR_NONE,
@@ -46,7 +48,8 @@ extern const char *const door_names[DOOR_COUNT + 1];
 #define EVENT_UNLINKED (1u << 4)   /* the file had no name left */
 #define EVENT_TRUNCATES (1u << 14) /* it gave the file the size asked_bytes */
 #define EVENT_FAULT (1u << 5)	   /* a page fault ... */
-#define EVENT_CALL (1u << 6)	   /* ... or a system call */
+#define EVENT_CALL (1u << 6)	   /* ... or a system call, ... */
+#define EVENT_ASYNC (1u << 20)	   /* ... or an operation of io_uring or libaio */
 #define EVENT_SECOND (1u << 7)	   /* its row gave another event before: counts as one operation */
 /* No operations, of class IO_NONE and DOOR_NONE: */
 #define EVENT_SPAN_BEGIN (1u << 8)
@@ -55,7 +58,9 @@ extern const char *const door_names[DOOR_COUNT + 1];
 #define EVENT_INSTANT (1u << 11)
 #define EVENT_PAGECACHE (1u << 12) /* fetched_bytes of a file, on no operation's account */
 #define EVENT_INDIRECT (1u << 13)  /* ... or on that of one whose own file it is not */
-#define EVENT_SUBMITS (1u << 15)   /* a call; its result is a number of operations it submitted */
+#define EVENT_SUBMITS                                                                              \
+	(1u << 15)		   /* a call; its result is a number of operations it submitted,   \
+				    * which are not recorded themselves */
 #define EVENT_THROTTLED (1u << 16) /* the thread is told to sleep, for as long as it lasts */
 /* No calls nor faults, but what came of them at a block device; bytes of recorded bios alone: */
 #define EVENT_REQUEST (1u << 17)
@@ -149,7 +154,7 @@ struct event_unseen {
 };
 
 /* Returns how many of the two places are meant, 0 for operations of no class. */
-size_t event_unseen(enum trace_family family, struct event_unseen places[2]);
+size_t event_unseen(const struct operation *operation, struct event_unseen places[2]);
 
 /* True for operations whose result is a number of bytes read or written. */
 bool event_moves_bytes(enum trace_family family);

@@ -17,7 +17,9 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
-static const char *const openers[] = { "open", "openat", "openat2", "creat", NULL };
+static const char *const openers[] = { "open",	"openat",	   "openat2",
+				       "creat", "io_uring_openat", "io_uring_openat2",
+				       NULL };
 static const char *const submitters[] = { "io_uring_enter", "io_submit", NULL };
 
 /* The number of an operation, added when it is new; -E2BIG when there are too many. */
@@ -37,6 +39,11 @@ static int add_operation(struct job *job, const struct trace_operation *from, ui
 		operation->family = from->family;
 		operation->opens = is_one_of(from->name, openers);
 		operation->submits = is_one_of(from->name, submitters);
+		operation->polls = !strcmp(from->name, "io_uring_setup_sqpoll");
+		if (!strcmp(from->layer, "async")) {
+			operation->libaio = !strncmp(from->name, "libaio_", strlen("libaio_"));
+			operation->uring = !operation->libaio;
+		}
 		operation->truncates = !strcmp(from->name, "ftruncate");
 		operation->writes_out = !strcmp(from->name, "request_write");
 		job->operation_count++;
@@ -147,11 +154,9 @@ static unsigned int layers_of(const struct trace_header *header)
 	static const struct {
 		const char *name;
 		unsigned int bit;
-	} known[] = { { "syscall", JOB_SYSCALL },
-		      { "fault", JOB_FAULT },
-		      { "pagecache", JOB_PAGECACHE },
-		      { "span", JOB_SPAN },
-		      { "block", JOB_BLOCK } };
+	} known[] = { { "syscall", JOB_SYSCALL },     { "fault", JOB_FAULT },
+		      { "pagecache", JOB_PAGECACHE }, { "span", JOB_SPAN },
+		      { "block", JOB_BLOCK },	      { "async", JOB_ASYNC } };
 	unsigned int layers = 0;
 
 	for (size_t i = 0; i < header->layer_count; i++)
@@ -179,7 +184,8 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 	}
 	place(job, number);
 	find_span(trace);
-	job->layers |= layers_of(trace->header);
+	trace->layers = layers_of(trace->header);
+	job->layers |= trace->layers;
 	job->many_hosts |= trace->host != job->traces[0].host;
 	if (trace->start_ns < job->start_ns)
 		job->start_ns = trace->start_ns;
@@ -312,6 +318,8 @@ void job_count_unseen(struct job *job)
 			if (!trace->totals || j >= trace->totals->operation_count)
 				continue;
 			unseen = beyond(&trace->totals->operations[j], &trace->seen[j]);
+			if (trace->layers & JOB_ASYNC) /* what was submitted has rows of its own */
+				unseen.submissions = 0;
 			add_total(&operation->unseen, &unseen);
 		}
 	}

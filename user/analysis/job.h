@@ -23,16 +23,19 @@
 #define JOB_DIRTIED (1u << 4)	/* what stores through mappings dirtied: of the layer of faults */
 #define JOB_THROTTLED (1u << 5) /* how long writers were told to sleep: ... of the page cache */
 #define JOB_BLOCK (1u << 6)
+#define JOB_ASYNC (1u << 7) /* operations of io_uring and libaio */
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 
 struct operation {
 	const char *layer, *name; /* both together tell operations of different traces apart */
 	enum trace_family family;
-	bool opens;	 /* open and its like: a success opens a file */
-	bool submits;	 /* its result is a number of operations handed to the kernel */
-	bool truncates;	 /* ftruncate: a success gives a file the size that was asked for */
-	bool writes_out; /* requests that write to a device, and their parts */
+	bool opens;	    /* open and its like: a success opens a file */
+	bool submits;	    /* its result is a number of operations handed to the kernel */
+	bool truncates;	    /* ftruncate: a success gives a file the size that was asked for */
+	bool writes_out;    /* requests that write to a device, and their parts */
+	bool polls;	    /* a success makes a ring that is submitted to without a call */
+	bool uring, libaio; /* it is an operation of one of these itself */
 	/*
 	 * Of the rows, and what the kernel counted beyond them: lost events, and operations that
 	 * have no rows. Nothing is known beyond the rows of an incomplete trace.
@@ -54,6 +57,7 @@ struct job_trace {
 	uint16_t fault, pagecache, indirect, dirtied,
 		throttled;	   /* what rows without an `op` column are; as `seen` */
 	uint64_t start_ns, end_ns; /* on the job's clock */
+	unsigned int layers;	   /* JOB_*: those that it recorded */
 };
 
 struct job {

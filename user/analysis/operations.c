@@ -37,7 +37,7 @@ static const unsigned int has[TRACE_FAMILY_COUNT] = {
 	[TRACE_ADVICE] = OF_CALL,	[TRACE_FILEFAULT] = HAS_FETCHED | HAS_TIME,
 	[TRACE_ANONFAULT] = HAS_TIME,	[TRACE_CACHE] = HAS_FETCHED,
 	[TRACE_INDIRECT] = HAS_FETCHED, [TRACE_UNDECODED] = 0,
-	[TRACE_ASYNC] = OF_CALL,
+	[TRACE_SUBMITS] = OF_CALL,	[TRACE_OTHER] = 0,
 };
 
 static unsigned int size_class(uint64_t bytes)
@@ -85,13 +85,14 @@ static int add_events(void *state, const struct event *events, size_t count)
 	for (const struct event *event = events; event < events + count; event++) {
 		struct detail *detail;
 
-		if (!(event->flags & (EVENT_CALL | EVENT_FAULT)) || event->flags & EVENT_SECOND)
+		if (!(event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_ASYNC)) ||
+		    event->flags & EVENT_SECOND)
 			continue;
 		detail = detail_of(operations, event->operation);
 		if (!detail)
 			return -ENOMEM;
 		histogram_add(&detail->latency, event->end - event->start);
-		if (event->flags & EVENT_CALL)
+		if (!(event->flags & EVENT_FAULT))
 			detail->sizes[size_class(event->asked_bytes)]++;
 	}
 	return 0;

@@ -159,7 +159,7 @@ static void sum_up(struct totals *totals)
 	for (size_t i = 0; i < totals->job->operation_count; i++) {
 		const struct operation *operation = &totals->job->operations[i];
 		struct event_unseen places[2];
-		size_t count = event_unseen(operation->family, places);
+		size_t count = event_unseen(operation, places);
 
 		for (size_t j = 0; j < count; j++)
 			tally_add_unseen(&totals->tallies[places[j].class], &operation->unseen,
@@ -178,16 +178,20 @@ static void add_submissions(struct totals *totals)
 		const struct operation *operation = &totals->job->operations[i];
 		uint64_t count = operation->seen.submissions + operation->unseen.submissions;
 
-		if (operation->family != TRACE_ASYNC)
+		if (operation->family != TRACE_SUBMITS)
 			continue;
+		if (operation->polls) {
+			sums->polled_rings += operation->seen.submissions;
+			if (!(totals->job->layers & JOB_ASYNC))
+				sums->polled_rings +=
+					operation->unseen.count - operation->unseen.errors;
+			continue;
+		}
 		sums->all += count;
 		if (!strcmp(operation->name, "io_submit"))
 			sums->libaio += count;
 		else
 			sums->uring += count;
-		if (!strcmp(operation->name, "io_uring_setup_sqpoll"))
-			sums->polled_rings += operation->seen.count + operation->unseen.count -
-					      operation->seen.errors - operation->unseen.errors;
 	}
 }
 

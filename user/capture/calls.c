@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "capture/async_calls.h"
+
 struct call {
 	struct trace_operation operation;
 	int number;
@@ -112,12 +114,14 @@ static const struct call call_table[] = {
 	REQUEST(fcntl, "fcntl_ofd_setlk", TRACE_METADATA, F_OFD_SETLK, .fd = 1, .request = 2),
 	REQUEST(fcntl, "fcntl_ofd_setlkw", TRACE_METADATA, F_OFD_SETLKW, .fd = 1, .request = 2),
 
-	/* handing operations to the kernel, which are not traced themselves */
-	CALL(io_submit, TRACE_ASYNC, .traits = CALL_SUBMITS),
-	CALL(io_uring_enter, TRACE_ASYNC, .traits = CALL_SUBMITS),
-	REQUEST(io_uring_setup, "io_uring_setup", TRACE_ASYNC, 0, .request = 2,
+	/* handing operations to the kernel, and asking for them */
+	CALL(io_submit, TRACE_SUBMITS, .traits = CALL_SUBMITS | CALL_AIO_SUBMIT),
+	CALL(io_getevents, TRACE_SUBMITS, .traits = CALL_AIO_REAP),
+	CALL(io_pgetevents, TRACE_SUBMITS, .traits = CALL_AIO_REAP),
+	CALL(io_uring_enter, TRACE_SUBMITS, .traits = CALL_SUBMITS),
+	REQUEST(io_uring_setup, "io_uring_setup", TRACE_SUBMITS, 0, .request = 2,
 		.traits = CALL_RING),
-	REQUEST(io_uring_setup, "io_uring_setup_sqpoll", TRACE_ASYNC, IORING_SETUP_SQPOLL,
+	REQUEST(io_uring_setup, "io_uring_setup_sqpoll", TRACE_SUBMITS, IORING_SETUP_SQPOLL,
 		.request = 2, .traits = CALL_RING),
 
 	/* bringing them to the disk */
@@ -161,9 +165,11 @@ static const struct call call_table[] = {
 };
 #define CALL_COUNT (sizeof(call_table) / sizeof(call_table[0]))
 
-static_assert(OP_FIRST_CALL + CALL_COUNT <= OP_TABLE_SIZE, "raise OP_TABLE_SIZE");
+#define OP_FIRST_ASYNC (OP_FIRST_CALL + CALL_COUNT)
 
-static struct trace_operation operations[OP_FIRST_CALL + CALL_COUNT] = {
+static_assert(OP_FIRST_ASYNC + ASYNC_OPERATIONS_MOST <= OP_TABLE_SIZE, "raise OP_TABLE_SIZE");
+
+static struct trace_operation operations[OP_FIRST_ASYNC + ASYNC_OPERATIONS_MOST] = {
 	[OP_NONE] = { "none", "none", TRACE_UNDECODED },
 	[OP_UNDECODED] = { "syscall", "compat", TRACE_UNDECODED },
 	[OP_FAULT] = { "fault", "fault", TRACE_FILEFAULT },
@@ -180,6 +186,11 @@ static struct trace_operation operations[OP_FIRST_CALL + CALL_COUNT] = {
 	[OP_PAGECACHE] = { "pagecache", "add_to_page_cache", TRACE_CACHE },
 };
 
+unsigned int calls_first_async(void)
+{
+	return OP_FIRST_ASYNC;
+}
+
 void calls_leave_out(unsigned int number)
 {
 	operations[number] = operations[OP_NONE];
@@ -187,9 +198,14 @@ void calls_leave_out(unsigned int number)
 
 const struct trace_operation *calls_operations(size_t *count)
 {
+	size_t async_count;
+	const struct trace_operation *async = async_operations(&async_count);
+
 	for (size_t i = 0; i < CALL_COUNT; i++)
 		operations[OP_FIRST_CALL + i] = call_table[i].operation;
-	*count = OP_FIRST_CALL + CALL_COUNT;
+	for (size_t i = 0; i < async_count; i++)
+		operations[OP_FIRST_ASYNC + i] = async[i];
+	*count = OP_FIRST_ASYNC + async_count;
 	return operations;
 }
 

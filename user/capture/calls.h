@@ -11,6 +11,9 @@
 /* The operations of a trace, in the order of their numbers: `*count` rows, statically allocated. */
 const struct trace_operation *calls_operations(size_t *count);
 
+/* Number of the first of async_calls.h: they come behind the calls. */
+unsigned int calls_first_async(void);
+
 /* Makes an operation that cannot be recorded none of a trace's. */
 void calls_leave_out(unsigned int number);
 

@@ -84,6 +84,13 @@ static void take_syscall(struct decoder *decoder, unsigned int ring, const void 
 	trace_writer_append(decoder->writer, TRACE_SYSCALL, ring, row);
 }
 
+static void fill_paths(const struct decoder *decoder, const char *text, size_t bytes, size_t bytes2,
+		       uint64_t *row)
+{
+	row[SYSCALL_PATH_PATH] = trace_writer_string(decoder->writer, text, bytes);
+	row[SYSCALL_PATH_PATH2] = trace_writer_string(decoder->writer, text + bytes, bytes2);
+}
+
 static void take_syscall_path(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_syscall_path *event = record;
@@ -91,11 +98,20 @@ static void take_syscall_path(struct decoder *decoder, unsigned int ring, const 
 
 	fill_call(decoder, &event->call, row);
 	TRACE_COLUMNS_PATHS(COPY)
-	row[SYSCALL_PATH_PATH] =
-		trace_writer_string(decoder->writer, event->text, event->path_bytes);
-	row[SYSCALL_PATH_PATH2] = trace_writer_string(
-		decoder->writer, event->text + event->path_bytes, event->path2_bytes);
+	fill_paths(decoder, event->text, event->path_bytes, event->path2_bytes, row);
 	trace_writer_append(decoder->writer, TRACE_SYSCALL_PATH, ring, row);
+}
+
+static void take_async(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_async *event = record;
+	uint64_t row[ASYNC_COLUMNS];
+
+	fill_call(decoder, &event->call, row);
+	TRACE_COLUMNS_PATHS(COPY)
+	row[SYSCALL_FLAGS] = event->flags;
+	fill_paths(decoder, event->text, event->path_bytes, event->path2_bytes, row);
+	trace_writer_append(decoder->writer, TRACE_ASYNC, ring, row);
 }
 
 static void take_pagecache(struct decoder *decoder, unsigned int ring, const void *record)
@@ -311,6 +327,13 @@ static size_t path_bytes(const void *record)
 	return (size_t)event->path_bytes + event->path2_bytes;
 }
 
+static size_t async_bytes(const void *record)
+{
+	const struct event_async *event = record;
+
+	return (size_t)event->path_bytes + event->path2_bytes;
+}
+
 static size_t exec_bytes(const void *record)
 {
 	return ((const struct event_exec *)record)->command_bytes;
@@ -461,6 +484,8 @@ static const struct {
 	[EVENT_BIO] = { "bio", "block", TRACE_BIO, sizeof(struct event_bio), take_bio },
 	[EVENT_DEVICE] = { "device", "block", TRACE_DEVICE, sizeof(struct event_device),
 			   take_device },
+	[EVENT_ASYNC] = { "async", "async", TRACE_ASYNC, sizeof(struct event_async), take_async,
+			  async_bytes },
 };
 
 void decoder_take(void *context, unsigned int ring, const void *record, size_t size)

@@ -181,6 +181,22 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target)
 	return status;
 }
 
+int kernel_tracepoint_arguments(struct kernel *kernel, const char *target)
+{
+	const struct btf_type *type;
+	char name[128];
+	int id;
+
+	snprintf(name, sizeof(name), "btf_trace_%s", target);
+	id = btf__find_by_name_kind(kernel->btf, name, BTF_KIND_TYPEDEF);
+	type = id > 0 ? btf__type_by_id(kernel->btf, id) : NULL;
+	if (type) /* a pointer to a function, whose first argument is the tracepoint's own */
+		type = btf__type_by_id(kernel->btf, type->type);
+	if (type)
+		type = btf__type_by_id(kernel->btf, type->type);
+	return type && btf_is_func_proto(type) ? btf_vlen(type) - 1 : -1;
+}
+
 /* Of a struct or union, or of an unnamed one inside it. */
 static bool type_has(const struct btf *btf, int id, const char *member)
 {

@@ -35,6 +35,9 @@ enum hook {
  */
 int kernel_allows(struct kernel *kernel, enum hook hook, const char *target);
 
+/* How many arguments a tracepoint hands to a program; -1: the kernel has none of that name. */
+int kernel_tracepoint_arguments(struct kernel *kernel, const char *target);
+
 /*
  * Whether a program attached there may be preempted while it runs: until it has gone on, the kernel
  * then passes over it for every other task of that CPU.

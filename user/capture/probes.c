@@ -12,6 +12,7 @@
 const char *const layer_names[LAYER_COUNT] = {
 	[LAYER_TASK] = "task",		 [LAYER_SYSCALL] = "syscall", [LAYER_FAULT] = "fault",
 	[LAYER_PAGECACHE] = "pagecache", [LAYER_SPAN] = "span",	      [LAYER_BLOCK] = "block",
+	[LAYER_ASYNC] = "async",
 };
 
 const struct part parts[] = {
@@ -182,6 +183,48 @@ const struct part parts[] = {
 		.variants = { { "kallsyms", .probes = { { "fl_block_names", HOOK_RUN,
 							  "bpf_kallsyms_lookup_name" } } } },
 	},
+	{
+		.layer = LAYER_ASYNC,
+		.required = true,
+		.variants = { { "tp_btf", .probes = { { "fl_uring_begin", HOOK_TP_BTF,
+							"io_uring_submit_req" } } },
+			      { "tp_btf", .probes = { { "fl_uring_begin6", HOOK_TP_BTF,
+							"io_uring_submit_sqe", 2 } } },
+			      { "tp", .probes = { { "fl_uring_b_tp", HOOK_TP,
+						    "io_uring/io_uring_submit_req" } } },
+			      { "tp", .probes = { { "fl_uring_b6_tp", HOOK_TP,
+						    "io_uring/io_uring_submit_sqe" } } } },
+	},
+	{
+		.layer = LAYER_ASYNC,
+		.required = true,
+		.variants = { { "tp_btf", .probes = { { "fl_uring_end", HOOK_TP_BTF,
+							"io_uring_complete", 3 } } },
+			      { "tp_btf", .probes = { { "fl_uring_end6", HOOK_TP_BTF,
+							"io_uring_complete", 7 } } },
+			      { "tp", .probes = { { "fl_uring_e_tp", HOOK_TP,
+						    "io_uring/io_uring_complete" } } } },
+	},
+	{
+		.layer = LAYER_ASYNC,
+		.required = true,
+		.unless = 1u << LAYER_SYSCALL,
+		.variants = { { "tp_btf",
+				.probes = { { "fl_aio_enter", HOOK_TP_BTF, "sys_enter" },
+					    { "fl_aio_exit", HOOK_TP_BTF, "sys_exit" } } },
+			      { "tp", .probes = { { "fl_aio_enter_tp", HOOK_TP,
+						    "raw_syscalls/sys_enter" },
+						  { "fl_aio_exit_tp", HOOK_TP,
+						    "raw_syscalls/sys_exit" } } } },
+	},
+	{
+		.layer = LAYER_ASYNC,
+		.without = "operations that end with their process are not recorded",
+		.variants = { { "tp_btf", .probes = { { "fl_async_cut", HOOK_TP_BTF,
+							"sched_process_exit" } } },
+			      { "tp", .probes = { { "fl_async_cut_tp", HOOK_TP,
+						    "sched/sched_process_exit" } } } },
+	},
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
 
@@ -191,6 +234,8 @@ static const char *status_text(int status)
 {
 	if (status == -ENOENT)
 		return "does not exist in this kernel";
+	if (status == -EPROTO)
+		return "has other arguments in this kernel";
 	if (status == -EPERM)
 		return "may not be attached to here (EPERM)";
 	return strerror(-status);
@@ -215,8 +260,11 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 		const struct probe *probe = &variant->probes[i];
 		size_t used = strlen(why);
 		int status = kernel_allows(kernel, probe->hook, probe->target);
-
 		const char *refusal = refusals_find(refused, probe->program);
+
+		if (!status && probe->arguments &&
+		    kernel_tracepoint_arguments(kernel, probe->target) != probe->arguments)
+			status = -EPROTO;
 
 		if (!status && !refusal)
 			continue;

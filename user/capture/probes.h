@@ -16,6 +16,7 @@ enum layer {
 	LAYER_PAGECACHE,
 	LAYER_SPAN,
 	LAYER_BLOCK,
+	LAYER_ASYNC,
 	LAYER_COUNT,
 };
 
@@ -31,6 +32,7 @@ struct probe {
 	const char *program;
 	enum hook hook;
 	const char *target;
+	int arguments; /* that this tracepoint has where the program suits it; 0: any number */
 };
 
 #define VARIANT_PROBES_MAX 9

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "bpf/faultline.skel.h"
+#include "capture/async_calls.h"
 #include "capture/attach.h"
 #include "capture/calls.h"
 #include "capture/device_tale.h"
@@ -139,6 +140,10 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	/* The skeleton's copies of the tables are const to the kernel side only. */
 	calls_fill((struct call_row *)skeleton->rodata->calls,
 		   (struct call_request *)skeleton->rodata->requests);
+	async_fill_rows((struct async_row *)skeleton->rodata->uring_rows,
+			(struct async_row *)skeleton->rodata->aio_rows, calls_first_async());
+	skeleton->rodata->async_recorded = session->choice.on[LAYER_ASYNC];
+	skeleton->rodata->uring_enter_number = SYS_io_uring_enter;
 	skeleton->rodata->file_classes = session->options.file_classes;
 	skeleton->rodata->lane_mask = session->lane_count - 1;
 	skeleton->rodata->identities_bytes = session->identities_bytes;
@@ -175,6 +180,11 @@ static struct faultline *open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.device_names, 1);
 	}
 	bpf_map__set_max_entries(skeleton->maps.identities, session->identities_bytes);
+	if (!session->choice.on[LAYER_ASYNC]) {
+		bpf_map__set_max_entries(skeleton->maps.async_flight, 1);
+		bpf_map__set_max_entries(skeleton->maps.async_names, 1);
+		bpf_map__set_max_entries(skeleton->maps.async_users, 1);
+	}
 	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->lane_count);
 	bpf_map__set_max_entries(skeleton->maps.lane_slots,
 				 session->lane_count * session->slot_count);

@@ -25,8 +25,10 @@ static const struct {
 	  "had no part in it." },
 	{ "unattributed", "Bytes that came into the page cache while no operation of the job was "
 			  "known to ask for them." },
-	{ "path of access", "How bytes come and go: read and write calls, O_DIRECT, page faults on "
-			    "mapped files (mmap), sendfile and splice. Each byte has one." },
+	{ "path of access",
+	  "How bytes come and go: read and write calls, O_DIRECT, page faults on "
+	  "mapped files (mmap), sendfile and splice, io_uring, libaio. Each byte has "
+	  "one." },
 	{ "major fault",
 	  "A page fault that read from storage. A minor one found its page in memory, "
 	  "or waited for a read that was under way." },

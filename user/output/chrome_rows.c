@@ -52,6 +52,8 @@ static struct sink *place_slice(struct chrome_rows *rows, const struct drawn_row
 	    event->end - event->start < rows->min_duration_ns)
 		return NULL;
 	slice->place = chrome_place_of(rows->threads, row->thread);
+	if (event->flags & EVENT_ASYNC)
+		return chrome_spans_place_aside(rows->spans, slice);
 	return chrome_spans_place(rows->spans, row->thread, slice);
 }
 
@@ -275,6 +277,7 @@ static int write_instant(struct chrome_rows *rows, const struct drawn_row *row)
 static const struct row_rule rules[TRACE_KIND_COUNT] = {
 	[TRACE_SYSCALL] = { write_call, SYSCALL_PID, SYSCALL_TID },
 	[TRACE_SYSCALL_PATH] = { write_call, SYSCALL_PID, SYSCALL_TID },
+	[TRACE_ASYNC] = { write_call, SYSCALL_PID, SYSCALL_TID },
 	[TRACE_FAULT] = { write_fault, FAULT_PID, FAULT_TID },
 	[TRACE_PAGECACHE] = { write_pagecache, PAGECACHE_PID, PAGECACHE_TID },
 	[TRACE_FORK] = { write_fork, FORK_PID, FORK_TID },

@@ -129,6 +129,12 @@ static uint64_t open_slice(struct chrome_thread *thread, uint64_t time_ns)
 	return thread->depth ? thread->ends[thread->depth - 1] : 0;
 }
 
+struct sink *chrome_spans_place_aside(struct chrome_spans *spans, struct chrome_slice *slice)
+{
+	slice->async = ++spans->asyncs;
+	return spans->threads->out;
+}
+
 struct sink *chrome_spans_place(struct chrome_spans *spans, uint32_t number,
 				struct chrome_slice *slice)
 {
@@ -136,10 +142,8 @@ struct sink *chrome_spans_place(struct chrome_spans *spans, uint32_t number,
 	uint64_t around = open_slice(thread, slice->start_ns);
 
 	slice->async = 0;
-	if ((around && slice->end_ns > around) || thread->depth == CHROME_DEPTH) {
-		slice->async = ++spans->asyncs;
-		return spans->threads->out;
-	}
+	if ((around && slice->end_ns > around) || thread->depth == CHROME_DEPTH)
+		return chrome_spans_place_aside(spans, slice);
 	thread->ends[thread->depth++] = slice->end_ns;
 	return place_for(spans, thread->top, slice->start_ns);
 }

@@ -48,5 +48,7 @@ int chrome_spans_refuse(struct chrome_spans *spans, const struct event *event);
  * must have been cut. */
 struct sink *chrome_spans_place(struct chrome_spans *spans, uint32_t thread,
 				struct chrome_slice *slice);
+/* ... of what goes on while its thread does other things. */
+struct sink *chrome_spans_place_aside(struct chrome_spans *spans, struct chrome_slice *slice);
 
 #endif

@@ -8,6 +8,12 @@ static const char *const op_flags[] = {
 	"direct", "append",   "sync",	 "unlinked", "writable",   "create",	 "truncate",
 	"shared", "populate", "no file", "path cut", "executable", "unfinished",
 };
+static const char *const async_flags[] = {
+	"direct",     "append",	   "sync",     "unlinked", "writable",	   "create",
+	"truncate",   "shared",	   "populate", "no file",  "path cut",	   "executable",
+	"unfinished", NULL,	   NULL,       NULL,	   "fixed buffer", "fixed file",
+	"linked",     "multishot", "polled",   "silent",
+};
 static const char *const fault_flags[] = { "major",   "write",	 "filemap",   "shared",
 					   "kernel",  "in call", "unlinked",  "unfinished",
 					   "untimed", "random",	 "sequential" };
@@ -31,7 +37,7 @@ static const struct {
 	[TRACE_FAULT] = NAMES(fault_flags),  [TRACE_FILE] = NAMES(file_flags),
 	[TRACE_EXEC] = NAMES(exec_flags),    [TRACE_SPAN_BEGIN] = NAMES(span_flags),
 	[TRACE_INSTANT] = NAMES(span_flags), [TRACE_REQUEST] = NAMES(block_flags),
-	[TRACE_BIO] = NAMES(block_flags),
+	[TRACE_BIO] = NAMES(block_flags),    [TRACE_ASYNC] = NAMES(async_flags),
 };
 
 const char *flags_name(enum trace_kind kind, unsigned int bit)

@@ -47,7 +47,10 @@
 	KIND(BIO, bio, "block", BIO_DUR, false,                                                    \
 	     "a part of a request: a stretch of a file or of metadata, queued by one task")        \
 	KIND(DEVICE, device, "block", -1, false,                                                   \
-	     "what a block device has done so far, for whomever; the last row holds the sums")
+	     "what a block device has done so far, for whomever; the last row holds the sums")     \
+	KIND(ASYNC, async, "async", SYSCALL_DUR, false,                                            \
+	     "an operation of io_uring or libaio, from its submission to its completion; its "     \
+	     "columns are those of syscall_path")
 
 #define TRACE_COLUMNS_SYSCALL(COLUMN)                                                              \
 	COLUMN(SYSCALL_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                              \
@@ -91,6 +94,8 @@
 #define TRACE_COLUMNS_SYSCALL_PATH(COLUMN)                                                         \
 	TRACE_COLUMNS_SYSCALL(COLUMN)                                                              \
 	TRACE_COLUMNS_PATHS(COLUMN)
+
+#define TRACE_COLUMNS_ASYNC(COLUMN) TRACE_COLUMNS_SYSCALL_PATH(COLUMN)
 
 #define TRACE_COLUMNS_FAULT(COLUMN)                                                                \
 	COLUMN(FAULT_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                                \

@@ -25,6 +25,16 @@
 
 #define TRACE_OP_UNFINISHED (1u << 12) /* a signal ended the thread before the call ended */
 
+/* `flags` of async rows have the same, and these. */
+#define TRACE_OP_FIXED_BUFFER (1u << 16) /* to or from a buffer that was registered */
+#define TRACE_OP_FIXED_FILE (1u << 17)	 /* on a file that was registered */
+#define TRACE_OP_LINKED (1u << 18)	 /* one of a chain that is done one after the other */
+#define TRACE_OP_MULTISHOT (1u << 19)	 /* one completion of a request that has many */
+#define TRACE_OP_POLLED (1u << 20)	 /* taken by the kernel's thread that polls the ring */
+#define TRACE_OP_SILENT                                                                            \
+	(1u << 21) /* it was asked not to tell its completion, and so succeeded: when is not known \
+		    */
+
 /* `flags` of span_begin and instant rows. */
 #define TRACE_SPAN_CUT                                                                             \
 	(1u << 0) /* name or category fill what is kept of them, and may have been                 \

@@ -26,16 +26,17 @@ enum trace_family {
 	TRACE_CACHE,	 /* pages brought into the cache on no operation's account */
 	TRACE_INDIRECT,	 /* ... on that of one whose own file it is not */
 	TRACE_UNDECODED, /* counted, not decoded: calls of 32-bit programs */
-	TRACE_ASYNC,	 /* operations are handed to the kernel: io_uring, libaio */
+	TRACE_SUBMITS,	 /* operations are handed to the kernel, or asked for: io_uring, libaio */
 	TRACE_STORES,	 /* what stores through mappings dirtied: bytes of whole folios */
 	TRACE_DELAY,	 /* writers told to sleep because too much waits to be written back */
 	TRACE_STORAGE,	 /* requests to block devices */
+	TRACE_OTHER,	 /* of io_uring and libaio, not on files: counted alone */
 	TRACE_FAMILY_COUNT,
 };
 
 /* "read", "write", "metadata", "sync", "map", "transfer", "advice", "fault", "anonymous",
- * "pagecache", "indirect", "undecoded", "async", "stores", "delay", "storage"; indexed by enum
- * trace_family. */
+ * "pagecache", "indirect", "undecoded", "async", "stores", "delay", "storage", "other"; indexed
+ * by enum trace_family. */
 extern const char *const trace_family_names[TRACE_FAMILY_COUNT];
 
 struct trace_operation {
@@ -87,8 +88,9 @@ struct trace_operation_total {
 	uint64_t bytes; /* sum of positive results of calls that move bytes */
 	uint64_t thread_time_ns;
 	uint64_t fetched_bytes, created_bytes;
-	uint64_t submissions; /* sum of positive results of calls of family TRACE_ASYNC that submit
-			       */
+	uint64_t
+		submissions; /* sum of positive results of calls of family TRACE_SUBMITS that submit
+			      */
 };
 
 /* Events by kind of record: events = written + lost. */

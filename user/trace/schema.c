@@ -36,6 +36,6 @@ const char *const trace_family_names[TRACE_FAMILY_COUNT] = {
 	[TRACE_SYNC] = "sync",	     [TRACE_MAP] = "map",	    [TRACE_TRANSFER] = "transfer",
 	[TRACE_ADVICE] = "advice",   [TRACE_FILEFAULT] = "fault",   [TRACE_ANONFAULT] = "anonymous",
 	[TRACE_CACHE] = "pagecache", [TRACE_INDIRECT] = "indirect", [TRACE_UNDECODED] = "undecoded",
-	[TRACE_ASYNC] = "async",     [TRACE_STORES] = "stores",	    [TRACE_DELAY] = "delay",
-	[TRACE_STORAGE] = "storage",
+	[TRACE_SUBMITS] = "async",   [TRACE_STORES] = "stores",	    [TRACE_DELAY] = "delay",
+	[TRACE_STORAGE] = "storage", [TRACE_OTHER] = "other",
 };

@@ -60,12 +60,13 @@ extern const struct trace_schema trace_schemas[TRACE_KIND_COUNT];
 #define TRACE_COL_TIME 0
 
 /* Numbers of the columns, FAULT_TIME to FAULT_COLUMNS and so on. Columns of TRACE_SYSCALL_PATH
- * start with those of TRACE_SYSCALL. */
+ * start with those of TRACE_SYSCALL; TRACE_ASYNC has the same as that. */
 #define TRACE_ENUM_COLUMN(id, ...) id,
 enum { TRACE_COLUMNS_SYSCALL(TRACE_ENUM_COLUMN) SYSCALL_COLUMNS };
 enum {
 	SYSCALL_PATH_BEFORE = SYSCALL_COLUMNS - 1,
-	TRACE_COLUMNS_PATHS(TRACE_ENUM_COLUMN) SYSCALL_PATH_COLUMNS
+	TRACE_COLUMNS_PATHS(TRACE_ENUM_COLUMN) SYSCALL_PATH_COLUMNS,
+	ASYNC_COLUMNS = SYSCALL_PATH_COLUMNS
 };
 enum { TRACE_COLUMNS_FAULT(TRACE_ENUM_COLUMN) FAULT_COLUMNS };
 enum { TRACE_COLUMNS_PAGECACHE(TRACE_ENUM_COLUMN) PAGECACHE_COLUMNS };
@@ -85,7 +86,7 @@ enum { TRACE_COLUMNS_DEVICE(TRACE_ENUM_COLUMN) DEVICE_COLUMNS };
 static inline bool trace_has_operations(enum trace_kind kind)
 {
 	return kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH || kind == TRACE_REQUEST ||
-	       kind == TRACE_BIO;
+	       kind == TRACE_BIO || kind == TRACE_ASYNC;
 }
 
 _Static_assert((int)REQUEST_OP == (int)SYSCALL_OP && (int)BIO_OP == (int)SYSCALL_OP,

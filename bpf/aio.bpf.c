@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Where system calls are not recorded: those of libaio alone. And what ends operations without
+ * their completion, the end of their process.
+ */
+#include "aio.h"
+
+/* --- the calls of libaio --- */
+
+static __always_inline int aio_entered(struct pt_regs *regs, long number)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state;
+	struct call_args args;
+
+	if ((unsigned long)number >= CALL_TABLE_SIZE ||
+	    !(call_row(number).traits & CALL_AIO_SUBMIT) || in_compat_call(task))
+		return 0;
+	state = task_followed(task);
+	if (!state)
+		return 0;
+	call_args_read(&args, regs);
+	return aio_submit(state, &args);
+}
+
+static __always_inline int aio_exited(struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	unsigned long number = SYSCALL_NUMBER(regs);
+	struct call_args args;
+	__u32 traits;
+
+	if (number >= CALL_TABLE_SIZE)
+		return 0;
+	traits = call_row(number).traits;
+	if (!(traits & (CALL_AIO_SUBMIT | CALL_AIO_REAP)) || in_compat_call(task) ||
+	    !task_followed(task))
+		return 0;
+	call_args_read(&args, regs);
+	return aio_left(&args, traits, result);
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(fl_aio_enter, struct pt_regs *regs, long number)
+{
+	return aio_entered(regs, number);
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(fl_aio_exit, struct pt_regs *regs, long result)
+{
+	return aio_exited(regs, result);
+}
+
+SEC("?tp/raw_syscalls/sys_enter")
+int fl_aio_enter_tp(struct trace_raw_syscall *call)
+{
+	return aio_entered(current_regs(), call->number);
+}
+
+SEC("?tp/raw_syscalls/sys_exit")
+int fl_aio_exit_tp(struct trace_raw_syscall *call)
+{
+	return aio_exited(current_regs(), call->value);
+}
+
+/* --- a process ends --- */
+
+struct bpf_map;
+
+struct async_cut {
+	__u64 now_ns;
+	__u32 pid;
+};
+
+static long async_cut_step(struct bpf_map *map, struct async_key *key,
+			   struct async_operation *operation, struct async_cut *cut)
+{
+	struct async_key at = *key;
+
+	if (operation->owner.pid != cut->pid)
+		return 0;
+	if (operation->account.flags & TRACE_OP_SILENT || !operation->account.op) {
+		async_end_unseen(&at, operation);
+		return 0;
+	}
+	operation->account.flags |= TRACE_OP_UNFINISHED;
+	async_tell(&at, operation, -EINTR, cut->now_ns);
+	bpf_map_delete_elem(&async_flight, &at);
+	return 0;
+}
+
+static __always_inline int async_cut(struct task_struct *task)
+{
+	struct async_cut cut = { .pid = task->tgid };
+
+	if (TASK_POINTER(task, signal)->live.counter ||
+	    !bpf_map_lookup_elem(&async_users, &cut.pid))
+		return 0;
+	bpf_map_delete_elem(&async_users, &cut.pid);
+	cut.now_ns = bpf_ktime_get_ns();
+	bpf_for_each_map_elem(&async_flight, async_cut_step, &cut, 0);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(fl_async_cut, struct task_struct *task)
+{
+	return async_cut(task);
+}
+
+SEC("?tp/sched/sched_process_exit")
+int fl_async_cut_tp(void *event)
+{
+	return async_cut(bpf_get_current_task_btf());
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Operations of libaio, from the call that submits them to the call that reaps their completion.
+ * The kernel keeps the address of an iocb in the program's memory and gives it back with the event.
+ */
+#ifndef FAULTLINE_BPF_AIO_H
+#define FAULTLINE_BPF_AIO_H
+
+#include "async.h"
+
+#define AIO_MOST 65536 /* at once: more than a context takes */
+#define AIO_COMMAND_POLL 5
+
+/* As include/uapi/linux/aio_abi.h lays them out, on a machine that begins with the low byte. */
+struct user_iocb {
+	__u64 data;
+	__u32 key, rw_flags;
+	__u16 opcode, priority;
+	__u32 fd;
+	__u64 buffer;
+	__u64 bytes;
+	__s64 offset;
+};
+
+struct user_io_event {
+	__u64 data;
+	__u64 iocb;
+	__s64 result;
+	__s64 result2;
+};
+
+struct aio_walk {
+	struct task_state *state;
+	__u64 context;
+	__u64 array; /* of addresses of iocbs, or of events */
+	__u64 now_ns;
+	__u64 mm;
+};
+
+static __always_inline struct async_row aio_row(__u32 opcode)
+{
+	return *(const struct async_row *)&aio_rows[opcode & (AIO_TABLE_SIZE - 1)];
+}
+
+/* In a frame of its own: what follows a look at a file is deep. */
+static __noinline int aio_begin(struct async_key *key, struct aio_walk *walk)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct async_operation begun = { .context = walk->context, .owner = owner_of(task) };
+	struct user_iocb iocb;
+
+	if (bpf_probe_read_user(&iocb, sizeof(iocb), (void *)key->address))
+		return -1;
+	begun.row = aio_row(iocb.opcode);
+	if (begun.row.shape == ASYNC_COUNTED) {
+		async_count(begun.row.op);
+		return -1;
+	}
+	begun.account.offset = begun.row.shape == ASYNC_RW ? iocb.offset : -1;
+	begun.fd = iocb.fd;
+	account_begin(&begun.account, begun.row.op, walk->now_ns);
+	if (begun.row.traits & ASYNC_VECTOR)
+		begun.asked_bytes = vector_bytes(iocb.buffer, iocb.bytes);
+	else if (begun.row.shape == ASYNC_RW)
+		begun.asked_bytes = iocb.bytes;
+	return bpf_map_update_elem(&async_flight, key, &begun, BPF_ANY);
+}
+
+static long aio_submit_step(__u32 i, struct aio_walk *walk)
+{
+	struct async_key key = { .mm = walk->mm };
+	struct async_operation *operation;
+	struct address file;
+
+	if (bpf_probe_read_user(&key.address, sizeof(key.address),
+				(void *)walk->array + i * sizeof(key.address)))
+		return 1;
+	operation = bpf_map_lookup_elem(&async_flight, &key);
+	if (operation)
+		async_end_unseen(&key, operation);
+	if (aio_begin(&key, walk))
+		return 0;
+	operation = bpf_map_lookup_elem(&async_flight, &key);
+	if (!operation)
+		return 0;
+	file.at = (__u64)file_of_fd(bpf_get_current_task_btf(), operation->fd);
+	if (!file.at)
+		operation->account.flags |= TRACE_OP_NO_FILE;
+	else if (!async_take_file(operation, &file, walk->state))
+		account_close(&operation->account);
+	return 0;
+}
+
+/* The call that submits begins: from here on operations may complete. */
+__noinline int aio_submit(struct task_state *state, struct call_args *args)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct async_task *submitter;
+	struct aio_walk walk = { .state = state, .now_ns = bpf_ktime_get_ns() };
+	__u64 count;
+
+	if (!state || !args)
+		return 0;
+	count = call_arg(args, 2);
+	walk.mm = (__u64)TASK_POINTER(task, mm);
+	walk.context = call_arg(args, 1);
+	walk.array = call_arg(args, 3);
+	submitter = bpf_task_storage_get(&async_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	async_mark(submitter, task->tgid);
+	bpf_loop(count > AIO_MOST ? AIO_MOST : count, aio_submit_step, &walk, 0);
+	return 0;
+}
+
+static long aio_refused_step(__u32 i, struct aio_walk *walk)
+{
+	struct async_key key = { .mm = walk->mm };
+
+	if (bpf_probe_read_user(&key.address, sizeof(key.address),
+				(void *)walk->array + i * sizeof(key.address)))
+		return 1;
+	bpf_map_delete_elem(&async_flight, &key);
+	return 0;
+}
+
+/* ... and ends: what comes behind those that it took was not submitted. */
+static __noinline int aio_submitted(struct call_args *args, __s64 result)
+{
+	struct aio_walk walk = {
+		.mm = (__u64)TASK_POINTER(bpf_get_current_task_btf(), mm),
+		.array = call_arg(args, 3),
+	};
+	__u64 count = call_arg(args, 2), taken = result > 0 ? result : 0;
+
+	if (taken >= count)
+		return 0;
+	count -= taken;
+	walk.array += taken * sizeof(__u64);
+	bpf_loop(count > AIO_MOST ? AIO_MOST : count, aio_refused_step, &walk, 0);
+	return 0;
+}
+
+/* One that there was no room for when it was submitted. */
+static __noinline int aio_unknown(struct user_io_event *event)
+{
+	struct async_row row;
+	__u16 opcode;
+
+	if (!async_overfull ||
+	    bpf_probe_read_user(&opcode, sizeof(opcode),
+				(void *)event->iocb + offsetof(struct user_iocb, opcode)))
+		return 0;
+	row = aio_row(opcode);
+	return row.shape ? async_lose(row.op, event->result, row.traits & ASYNC_BYTES) : 0;
+}
+
+static long aio_reap_step(__u32 i, struct aio_walk *walk)
+{
+	struct user_io_event event;
+	struct async_key key = { .mm = walk->mm };
+	struct async_operation *done;
+
+	if (bpf_probe_read_user(&event, sizeof(event), (void *)walk->array + i * sizeof(event)))
+		return 1;
+	key.address = event.iocb;
+	done = bpf_map_lookup_elem(&async_flight, &key);
+	if (!done || done->context != walk->context) {
+		aio_unknown(&event);
+		return 0;
+	}
+	if (done->account.op)
+		async_tell(&key, done, event.result, walk->now_ns);
+	bpf_map_delete_elem(&async_flight, &key);
+	return 0;
+}
+
+static __noinline int aio_reaped(struct call_args *args, __s64 result)
+{
+	struct aio_walk walk = {
+		.mm = (__u64)TASK_POINTER(bpf_get_current_task_btf(), mm),
+		.context = call_arg(args, 1),
+		.array = call_arg(args, 4),
+		.now_ns = bpf_ktime_get_ns(),
+	};
+
+	if (result > 0)
+		bpf_loop(result > AIO_MOST ? AIO_MOST : result, aio_reap_step, &walk, 0);
+	return 0;
+}
+
+/* What is to be done at the end of a call of libaio. Global: the verifier looks at it once. */
+__noinline int aio_left(struct call_args *args, __u32 traits, __s64 result)
+{
+	if (!args)
+		return 0;
+	if (traits & CALL_AIO_SUBMIT)
+		return aio_submitted(args, result);
+	return aio_reaped(args, result);
+}
+
+#endif

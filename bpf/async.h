@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Operations that are in flight after whoever submitted them has gone on: where they are kept until
+ * they end, and what is told of them then. Knows neither io_uring nor libaio.
+ */
+#ifndef FAULTLINE_BPF_ASYNC_H
+#define FAULTLINE_BPF_ASYNC_H
+
+#include "call_path.h"
+#include "vmlinux/uring.h"
+
+extern const volatile struct async_row uring_rows[URING_TABLE_SIZE];
+extern const volatile struct async_row aio_rows[AIO_TABLE_SIZE];
+extern const volatile __u32 uring_enter_number; /* of the system call */
+extern const volatile bool async_recorded;
+
+extern bool async_overfull; /* there was no room for an operation in flight */
+
+/* --- what is in flight --- */
+
+/* A request of io_uring by its address; an iocb by its address in the program's memory. */
+struct async_key {
+	__u64 mm; /* of an iocb */
+	__u64 address;
+};
+
+/* `context` and `user_data` tell it from one that had the same address before. */
+struct async_operation {
+	struct account account;
+	__u64 context; /* the ring; of an iocb the context, as the program knows it */
+	__u64 user_data;
+	__u64 asked_bytes;
+	struct owner owner;
+	__u32 file2; /* id, as that of the account; 0: none, or not known yet */
+	__u32 fd;
+	__u32 slot; /* of a registered file that it opens or closes, counted from 1 */
+	struct async_row row;
+};
+
+/* Bounded: what has no room is counted at its completion, and lost. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ASYNC_FLIGHT_MOST);
+	__type(key, struct async_key);
+	__type(value, struct async_operation);
+} async_flight SEC(".maps");
+
+/* The paths that an operation in flight names, one behind the other. One that is not there, for its
+ * like were too many, was cut. */
+struct async_names {
+	__u32 dir, dir2;
+	__u16 bytes, bytes2;
+	char text[2 * EVENT_ASYNC_PATH_BYTES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ASYNC_NAMES_MOST);
+	__type(key, struct async_key);
+	__type(value, struct async_names);
+} async_names SEC(".maps");
+
+/* Processes that may have operations in flight when they end. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ASYNC_USERS_MOST);
+	__type(key, __u32);
+	__type(value, __u32);
+} async_users SEC(".maps");
+
+/* What is kept of a task that submits. */
+struct async_task {
+	__u64 request; /* its last, which it begins to carry out as soon as it has submitted it */
+	__u32 user;    /* the process that is known to have operations in flight */
+	__u32 linked;  /* the last one begins or continues a chain */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct async_task);
+} async_tasks SEC(".maps");
+
+/* --- telling --- */
+
+/* Counts one of which no record can be made. Global: the verifier looks at it once. */
+__noinline int async_lose(__u32 op, __s64 result, bool moves)
+{
+	struct account account = { .op = op };
+
+	account_done(&account, 0, result, moves, true);
+	ring_lose(EVENT_ASYNC);
+	return 0;
+}
+
+/* Counts one that is not about a file. */
+static __always_inline void async_count(__u32 op)
+{
+	struct op_total *total = op_total(op);
+
+	if (total)
+		count_add(&total->count, 1, true);
+}
+
+static __always_inline void async_fill(struct event_async *event, struct async_operation *done,
+				       __s64 result, __u64 duration_ns)
+{
+	__builtin_memset(&event->call.duration_ns, 0, sizeof(*event) - sizeof(struct event_header));
+	event->call.duration_ns = duration_ns;
+	event->call.offset = done->account.offset;
+	event->call.asked_bytes = done->asked_bytes;
+	event->call.result = result;
+	event->call.file = done->account.file;
+	event->call.op = done->account.op;
+	event->call.fetched_pages = done->account.fetched_pages;
+	event->call.created_pages = done->account.created_pages;
+	event->file2 = done->file2;
+	event->flags = done->account.flags;
+}
+
+/* One that names paths: their record is made in scratch memory. */
+static __noinline int async_send_names(struct async_operation *done, struct async_names *names,
+				       __s64 result, __u64 duration_ns)
+{
+	struct event_async *event = scratch_get();
+	__u64 bytes = names->bytes, bytes2 = names->bytes2;
+
+	if (!event) {
+		ring_lose(EVENT_ASYNC);
+		return 0;
+	}
+	async_fill(event, done, result, duration_ns);
+	event->dir = names->dir;
+	event->dir2 = names->dir2;
+	event->path_bytes = bytes;
+	event->path2_bytes = bytes2;
+	bytes += bytes2;
+	BARRIER_VAR(bytes);
+	if (bytes > sizeof(names->text))
+		bytes = sizeof(names->text);
+	bpf_probe_read_kernel(event->text, bytes, names->text);
+	ring_output(&event->call.header, EVENT_ASYNC, done->account.start_ns,
+		    sizeof(*event) + bytes, done->owner);
+	scratch_put(event);
+	return 0;
+}
+
+static __noinline int async_send(struct async_operation *done, __s64 result, __u64 duration_ns)
+{
+	struct event_async *event = ring_reserve(EVENT_ASYNC, sizeof(*event), done->owner);
+
+	if (!event)
+		return 0;
+	event->call.header.time_ns = done->account.start_ns;
+	async_fill(event, done, result, duration_ns);
+	ring_submit(event);
+	return 0;
+}
+
+/* Counts and tells an operation that ends, or a part of it. */
+static __noinline int async_tell(struct async_key *key, struct async_operation *done, __s64 result,
+				 __u64 now_ns)
+{
+	__u64 duration_ns = account_duration_ns(&done->account, now_ns);
+	struct async_names *names = NULL;
+
+	account_done(&done->account, duration_ns, result, done->row.traits & ASYNC_BYTES, true);
+	if (done->row.shape >= ASYNC_OPEN)
+		names = bpf_map_lookup_elem(&async_names, key);
+	if (!names) {
+		if (done->row.shape >= ASYNC_OPEN)
+			done->account.flags |= TRACE_OP_PATH_CUT;
+		async_send(done, result, duration_ns);
+		return 0;
+	}
+	async_send_names(done, names, result, duration_ns);
+	bpf_map_delete_elem(&async_names, key);
+	return 0;
+}
+
+/* --- beginning and ending --- */
+
+/* The result of one that succeeded without saying so: a read or a write that moves less than it was
+ * asked to is told. */
+static __always_inline __s64 async_silent_result(struct async_operation *done)
+{
+	return done->row.traits & ASYNC_BYTES ? done->asked_bytes : 0;
+}
+
+/* Takes out an operation whose end was not seen. */
+static __noinline int async_end_unseen(struct async_key *key, struct async_operation *done)
+{
+	if (!done->account.op)
+		; /* of a kind that is not recorded */
+	else if (done->account.flags & TRACE_OP_SILENT)
+		async_tell(key, done, async_silent_result(done), 0);
+	else
+		async_lose(done->account.op, 0, false);
+	bpf_map_delete_elem(&async_flight, key);
+	return 0;
+}
+
+/* The process may have operations in flight when it ends. */
+static __always_inline void async_mark(struct async_task *task, __u32 pid)
+{
+	if (task && task->user == pid)
+		return;
+	bpf_map_update_elem(&async_users, &pid, &pid, BPF_ANY);
+	if (task)
+		task->user = pid;
+}
+
+/* Takes `file` as that of an operation; false when its kind is not recorded. `state` is that of the
+ * current task, if it has one. */
+static __noinline int async_take_file(struct async_operation *operation, struct address *address,
+				      struct task_state *state)
+{
+	struct file *file = (struct file *)address->at;
+	struct inode *inode = KREAD(file, file, f_inode);
+	struct file_facts facts = {};
+
+	if (!(file_class(inode) & file_classes))
+		return 0;
+	operation->account.flags |= open_flags(KREAD(file, file, f_flags));
+	if (!KREAD(inode, inode, i_nlink))
+		operation->account.flags |= TRACE_OP_UNLINKED;
+	if (state) {
+		operation->account.file = file_id_of(state, file);
+		return 1;
+	}
+	file_facts_of(file, &facts);
+	operation->account.file = file_id(&facts, false) & ~FILE_UNTOLD;
+	return 1;
+}
+
+#endif

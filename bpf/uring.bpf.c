@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Requests of io_uring, from their submission to the posting of their completion. What a request
+ * asks for is read from its command when it is submitted, its file when it is complete: by then it
+ * has one, even if another request of its chain had to open that first.
+ */
+#include "async.h"
+
+/* --- who does it --- */
+
+/* On whose account it is: who submits, or who made the thread that does. */
+static __always_inline void uring_take_owner(struct async_operation *begun,
+					     struct task_struct *task, void *ring)
+{
+	struct io_sq_data *polling = KREAD(io_ring_ctx, ring, sq_data);
+
+	if (polling && task->flags & PF_IO_WORKER) {
+		begun->owner.pid = KREAD(io_sq_data, polling, task_tgid);
+		begun->owner.tid = KREAD(io_sq_data, polling, task_pid);
+		begun->account.flags |= TRACE_OP_POLLED;
+		return;
+	}
+	begun->owner = owner_of(task);
+}
+
+/* --- files --- */
+
+/* A registered file; NULL where there is none. */
+static __always_inline struct file *uring_slot_file(void *ring, __u32 slot)
+{
+	void *at;
+
+	if (bpf_core_field_exists(struct io_file_table, data)) {
+		if (slot >= KREAD(io_ring_ctx, ring, file_table.data.nr))
+			return NULL;
+		at = (void *)KREAD(io_ring_ctx, ring, file_table.data.nodes) + slot * sizeof(at);
+		at = (void *)KREAD(hlist_head, at, first); /* a struct that begins with a pointer */
+		return at ? (void *)(KREAD(io_rsrc_node, at, file_ptr) & ~SLOT_FLAGS) : NULL;
+	}
+	if (slot >= KREAD(io_ring_ctx___addresses, ring, nr_user_files))
+		return NULL;
+	at = KREAD(io_ring_ctx___addresses, ring, file_table.files);
+	at += slot * bpf_core_type_size(struct io_fixed_file);
+	return (void *)(KREAD(io_fixed_file, at, file_ptr) & ~SLOT_FLAGS);
+}
+
+static __always_inline struct file *uring_file_of(void *ring, __u32 fd, bool fixed)
+{
+	return fixed ? uring_slot_file(ring, fd) : file_of_fd(bpf_get_current_task_btf(), fd);
+}
+
+/* Where it read or wrote that was to do so at the file's position. */
+static __always_inline __s64 uring_position(void *request, struct file *file, __s64 result)
+{
+	__u32 class = file_class(KREAD(file, file, f_inode));
+
+	if (!(class & (FILE_CLASS_REG | FILE_CLASS_BLK)))
+		return -1;
+	return KREAD(io_rw, request, kiocb.ki_pos) - result;
+}
+
+/* The file of an operation that is complete, as far as it has one. */
+static __always_inline struct file *uring_file(struct async_operation *done, void *request,
+					       __s64 result)
+{
+	void *ring = (void *)done->context;
+	struct file *file;
+
+	if (done->row.shape == ASYNC_OPEN) {
+		if (result < 0)
+			return NULL;
+		if (done->slot && done->slot != IORING_FILE_INDEX_ALLOC)
+			result = done->slot - 1;
+		return uring_file_of(ring, result, done->slot);
+	}
+	if (done->row.shape >= ASYNC_CLOSE)
+		return NULL;
+	file = KREAD(io_kiocb, request, file);
+	/* It was cancelled before it had one. */
+	return file ? file
+		    : uring_file_of(ring, done->fd, done->account.flags & TRACE_OP_FIXED_FILE);
+}
+
+/* --- submission --- */
+
+static __always_inline void uring_take_range(struct async_operation *begun, void *request)
+{
+	if (begun->row.shape == ASYNC_SYNC) {
+		begun->account.offset = KREAD(io_sync, request, off);
+		begun->asked_bytes = KREAD(io_sync, request, len);
+	} else if (begun->row.shape == ASYNC_RW) {
+		begun->account.offset = KREAD(io_rw, request, kiocb.ki_pos);
+		begun->asked_bytes = KREAD(io_rw, request, len);
+		if (begun->row.traits & ASYNC_VECTOR)
+			begun->asked_bytes =
+				vector_bytes(KREAD(io_rw, request, addr), begun->asked_bytes);
+	} else if (begun->row.shape == ASYNC_SPLICE) {
+		begun->account.offset = KREAD(io_splice, request, off_in);
+		begun->asked_bytes = KREAD(io_splice, request, len);
+	}
+}
+
+/* Notes what a task submits, for what comes next; whether it is one of a chain. */
+static __always_inline bool uring_link(struct async_task *submitter, void *request)
+{
+	bool links = KREAD(io_kiocb, request, flags) & (REQ_LINK | REQ_HARDLINK);
+	bool linked = links || (submitter && submitter->linked);
+
+	if (submitter) {
+		submitter->linked = links;
+		submitter->request = (__u64)request;
+	}
+	return linked;
+}
+
+/* In a frame of its own: what follows a look at a file is deep. */
+static __noinline int uring_begin(struct async_key *key, struct async_row *row,
+				  struct async_task *submitter)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	void *request = (void *)key->address;
+	void *ring = KREAD(io_kiocb, request, ctx);
+	__u32 flags = KREAD(io_kiocb, request, flags);
+	struct async_operation begun = {
+		.context = (__u64)ring,
+		.user_data = KREAD(io_kiocb, request, cqe.user_data),
+		.fd = KREAD(io_kiocb, request, cqe.fd),
+		.row = *row,
+	};
+
+	account_open(&begun.account);
+	begun.account.offset = -1;
+	account_begin(&begun.account, row->op, bpf_ktime_get_ns());
+	uring_take_owner(&begun, task, ring);
+	uring_take_range(&begun, request);
+	if (flags & REQ_FIXED_FILE)
+		begun.account.flags |= TRACE_OP_FIXED_FILE;
+	if (flags & REQ_CQE_SKIP)
+		begun.account.flags |= TRACE_OP_SILENT;
+	if (row->traits & ASYNC_MULTISHOT)
+		begun.account.flags |= TRACE_OP_MULTISHOT;
+	if (row->traits & ASYNC_BUFFER)
+		begun.account.flags |= TRACE_OP_FIXED_BUFFER;
+	if (uring_link(submitter, request))
+		begun.account.flags |= TRACE_OP_LINKED;
+	async_mark(submitter, begun.owner.pid);
+	return bpf_map_update_elem(&async_flight, key, &begun, BPF_ANY);
+}
+
+/* --- paths --- */
+
+/* The name that field `f` of a command waits with. */
+#define COMMAND_NAME(command, request, f)                                                          \
+	(bpf_core_field_exists(struct command##___delayed, f.__incomplete_filename)                \
+		 ? (__u64)KREAD(command##___delayed, request, f.__incomplete_filename)             \
+		 : (__u64)KREAD(command, request, f))
+
+/* Reads a name behind what there is so far; the number of its bytes without the NUL. */
+static __always_inline __u32 uring_read_name(struct async_names *names, __u32 at, __u64 name)
+{
+	long bytes;
+
+	if (!name || name >= (__u64)-4095)
+		return 0;
+	bytes = bpf_probe_read_kernel_str(names->text + (at & (EVENT_ASYNC_PATH_BYTES - 1)),
+					  EVENT_ASYNC_PATH_BYTES, KREAD(filename, name, name));
+	return bytes > 0 ? bytes - 1 : 0;
+}
+
+/* The names that a request comes with, which it gives back before it is complete. Returns whether
+ * they are whole. */
+static __noinline int uring_keep_names(struct async_key *key, __u32 shape)
+{
+	void *request = (void *)key->address;
+	struct async_names *names = scratch_get();
+	__u64 name = 0, name2 = 0;
+	bool whole;
+
+	if (!names)
+		return 0;
+	if (shape == ASYNC_OPEN)
+		name = COMMAND_NAME(io_open, request, filename);
+	else if (shape == ASYNC_STATX)
+		name = COMMAND_NAME(io_statx, request, filename);
+	else if (shape == ASYNC_UNLINK)
+		name = COMMAND_NAME(io_unlink, request, filename);
+	else if (shape == ASYNC_MKDIR)
+		name = COMMAND_NAME(io_mkdir, request, filename);
+	else {
+		name = COMMAND_NAME(io_rename, request, oldpath);
+		name2 = COMMAND_NAME(io_rename, request, newpath);
+	}
+	names->dir = 0;
+	names->dir2 = 0;
+	names->bytes = uring_read_name(names, 0, name);
+	names->bytes2 = uring_read_name(names, names->bytes, name2);
+	whole = names->bytes < EVENT_ASYNC_PATH_BYTES - 1 &&
+		names->bytes2 < EVENT_ASYNC_PATH_BYTES - 1 &&
+		!bpf_map_update_elem(&async_names, key, names, BPF_ANY);
+	scratch_put(names);
+	return whole;
+}
+
+/* The directories that they are relative to. */
+static __noinline int uring_keep_directories(struct async_key *key, struct task_state *state,
+					     __u32 shape)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct async_names *names = bpf_map_lookup_elem(&async_names, key);
+	void *request = (void *)key->address;
+	struct call_args args = {};
+
+	if (!names)
+		return 0;
+	if (shape == ASYNC_OPEN)
+		args.at[1] = KREAD(io_open, request, dfd);
+	else if (shape == ASYNC_STATX)
+		args.at[1] = KREAD(io_statx, request, dfd);
+	else if (shape == ASYNC_UNLINK)
+		args.at[1] = KREAD(io_unlink, request, dfd);
+	else if (shape == ASYNC_MKDIR)
+		args.at[1] = KREAD(io_mkdir, request, dfd);
+	else {
+		args.at[1] = KREAD(io_rename, request, old_dfd);
+		args.at[2] = KREAD(io_rename, request, new_dfd);
+		names->dir2 = dir_id(state, task, &args, 2,
+				     names->text[names->bytes & (EVENT_ASYNC_PATH_BYTES - 1)]);
+	}
+	names->dir = dir_id(state, task, &args, 1, names->text[0]);
+	return 0;
+}
+
+/* --- files that are known at the submission alone: no completion tells of them --- */
+
+static __noinline int uring_early_file(struct async_operation *begun, void *request,
+				       struct task_state *state)
+{
+	void *ring = (void *)begun->context;
+	struct address file;
+
+	if (begun->row.shape < ASYNC_SPLICE) {
+		file.at = (__u64)uring_file_of(ring, begun->fd,
+					       begun->account.flags & TRACE_OP_FIXED_FILE);
+	} else if (begun->row.shape == ASYNC_CLOSE) {
+		begun->slot = KREAD(io_close, request, file_slot);
+		file.at = (__u64)uring_file_of(
+			ring, begun->slot ? begun->slot - 1 : KREAD(io_close, request, fd),
+			begun->slot);
+	} else {
+		file.at = (__u64)uring_file_of(ring, KREAD(io_splice, request, splice_fd_in),
+					       KREAD(io_splice, request, flags) &
+						       SPLICE_F_FD_IN_FIXED);
+	}
+	/* What comes from elsewhere may go to a file that is recorded. */
+	if (file.at && !async_take_file(begun, &file, state) && begun->row.shape != ASYNC_SPLICE)
+		account_close(&begun->account);
+	return 0;
+}
+
+static __noinline int uring_take_open(struct async_operation *begun, void *request)
+{
+	__u32 given = KREAD(io_open, request, how.flags);
+
+	begun->slot = KREAD(io_open, request, file_slot);
+	begun->account.flags |= open_flags(given) | (given & O_ACCMODE ? TRACE_OP_WRITABLE : 0) |
+				(given & O_CREAT ? TRACE_OP_CREATE : 0) |
+				(given & O_TRUNC ? TRACE_OP_TRUNCATE : 0);
+	return 0;
+}
+
+/* What its shape needs beyond what all have. */
+static __noinline int uring_settle(struct async_key *key, struct task_state *state)
+{
+	struct async_operation *begun = bpf_map_lookup_elem(&async_flight, key);
+	__u32 shape;
+
+	if (!begun)
+		return 0;
+	shape = begun->row.shape;
+	if (shape <= ASYNC_CLOSE) {
+		uring_early_file(begun, (void *)key->address, state);
+		return 0;
+	}
+	if (shape == ASYNC_OPEN)
+		uring_take_open(begun, (void *)key->address);
+	if (!uring_keep_names(key, shape))
+		begun->account.flags |= TRACE_OP_PATH_CUT;
+	if (state)
+		uring_keep_directories(key, state, shape);
+	return 0;
+}
+
+static __always_inline struct async_row uring_row(void *request)
+{
+	__u32 opcode = KREAD(io_kiocb, request, opcode);
+
+	return *(const struct async_row *)&uring_rows[opcode & (URING_TABLE_SIZE - 1)];
+}
+
+/* Completions of a request that has many name the ring and what the program calls it. */
+struct uring_name {
+	__u64 ring, user_data;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, ASYNC_MULTISHOT_MOST);
+	__type(key, struct uring_name);
+	__type(value, struct async_key);
+} uring_multishot SEC(".maps");
+
+static __noinline int uring_expect_many(struct async_key *key)
+{
+	void *request = (void *)key->address;
+	struct uring_name name = { (__u64)KREAD(io_kiocb, request, ctx),
+				   KREAD(io_kiocb, request, cqe.user_data) };
+
+	return bpf_map_update_elem(&uring_multishot, &name, key, BPF_ANY);
+}
+
+static __always_inline int uring_submitted(void *request)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct async_key key = { 0, (__u64)request };
+	struct async_operation *before;
+	struct async_task *submitter;
+	struct async_row row;
+
+	if (!task_followed(task))
+		return 0;
+	before = bpf_map_lookup_elem(&async_flight, &key);
+	if (before)
+		async_end_unseen(&key, before);
+	row = uring_row(request);
+	submitter = bpf_task_storage_get(&async_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (row.shape == ASYNC_COUNTED) {
+		async_count(row.op);
+		uring_link(submitter, request);
+		return 0;
+	}
+	if (uring_begin(&key, &row, submitter)) {
+		async_overfull = true;
+		return 0;
+	}
+	if (row.traits & ASYNC_MULTISHOT)
+		uring_expect_many(&key);
+	if (row.shape >= ASYNC_SPLICE || KREAD(io_kiocb, request, flags) & REQ_CQE_SKIP)
+		uring_settle(&key, task_followed(task));
+	return 0;
+}
+
+/* --- completion --- */
+
+struct uring_end {
+	__u64 ring, user_data;
+	__s64 result;
+	__u32 flags; /* IORING_CQE_F_* */
+};
+
+/* One that there was no room for when it was submitted. */
+static __noinline int uring_unknown(void *request, __s64 result)
+{
+	struct async_row row = uring_row(request);
+	struct file *file = KREAD(io_kiocb, request, file);
+
+	if (!async_overfull || row.shape == ASYNC_COUNTED ||
+	    !task_followed(bpf_get_current_task_btf()))
+		return 0;
+	if (row.shape < ASYNC_CLOSE && file &&
+	    !(file_class(KREAD(file, file, f_inode)) & file_classes))
+		return 0;
+	return async_lose(row.op, result, row.traits & ASYNC_BYTES);
+}
+
+/* The file of one that is complete. False when its kind is not recorded. */
+static __noinline int uring_take_file(struct async_operation *done, void *request, __s64 result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct address file = { (__u64)uring_file(done, request, result) };
+	__u32 first = done->account.file;
+	bool taken;
+
+	if (done->row.shape == ASYNC_RW && done->account.offset == -1 && result >= 0 && file.at)
+		done->account.offset = uring_position(request, (void *)file.at, result);
+	if (!file.at) {
+		if (done->row.shape < ASYNC_CLOSE)
+			done->account.flags |= TRACE_OP_NO_FILE;
+		return 1;
+	}
+	taken = async_take_file(done, &file, task_followed(task));
+	if (done->row.shape != ASYNC_SPLICE)
+		return taken;
+	done->file2 = taken ? done->account.file : 0;
+	done->account.file = first;
+	return taken || first;
+}
+
+static __noinline int uring_end(struct async_key *key, struct async_operation *done,
+				struct uring_end *end)
+{
+	bool more = end->flags & IORING_CQE_F_MORE;
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	done->account.flags &= ~TRACE_OP_SILENT; /* it is told when it fails */
+	if (done->account.op && uring_take_file(done, (void *)key->address, end->result))
+		async_tell(key, done, end->result, now_ns);
+	if (!more)
+		return bpf_map_delete_elem(&async_flight, key);
+	done->account.fetched_pages = 0;
+	done->account.created_pages = 0;
+	account_begin(&done->account, done->row.op, now_ns);
+	return 0;
+}
+
+static __always_inline int uring_completed(void *request, struct uring_end *end)
+{
+	struct async_key key = { 0, (__u64)request };
+	struct async_operation *done;
+
+	if (!request) {
+		struct uring_name name = { end->ring, end->user_data };
+		struct async_key *known = bpf_map_lookup_elem(&uring_multishot, &name);
+
+		if (!known)
+			return 0;
+		key = *known;
+	}
+	done = bpf_map_lookup_elem(&async_flight, &key);
+	if (done && (done->context != end->ring || done->user_data != end->user_data)) {
+		async_end_unseen(&key, done);
+		done = NULL;
+	}
+	if (done)
+		return uring_end(&key, done, end) & 0;
+	return request ? uring_unknown(request, end->result) & 0 : 0;
+}
+
+/* --- variant: tracepoints with typed arguments --- */
+
+SEC("?tp_btf/io_uring_submit_req")
+int BPF_PROG(fl_uring_begin, void *request)
+{
+	return uring_submitted(request);
+}
+
+SEC("?tp_btf/io_uring_submit_sqe")
+int BPF_PROG(fl_uring_begin6, void *request)
+{
+	return uring_submitted(request);
+}
+
+SEC("?tp_btf/io_uring_complete")
+int BPF_PROG(fl_uring_end, void *ring, void *request, struct io_uring_cqe *cqe)
+{
+	struct uring_end end = {
+		.ring = (__u64)ring,
+		.user_data = KREAD(io_uring_cqe, cqe, user_data),
+		.result = KREAD(io_uring_cqe, cqe, res),
+		.flags = KREAD(io_uring_cqe, cqe, flags),
+	};
+
+	return uring_completed(request, &end);
+}
+
+/* Before 6.16. */
+SEC("?tp_btf/io_uring_complete")
+int BPF_PROG(fl_uring_end6, void *ring, void *request, __u64 user_data, int result, __u32 flags)
+{
+	struct uring_end end = { (__u64)ring, user_data, result, flags };
+
+	return uring_completed(request, &end);
+}
+
+/* --- variant: classic tracepoints, which cost a little more and are never preempted --- */
+
+SEC("?tp/io_uring/io_uring_submit_req")
+int fl_uring_b_tp(struct trace_uring_request *event)
+{
+	return uring_submitted(event->request);
+}
+
+SEC("?tp/io_uring/io_uring_submit_sqe")
+int fl_uring_b6_tp(struct trace_uring_request *event)
+{
+	return uring_submitted(event->request);
+}
+
+SEC("?tp/io_uring/io_uring_complete")
+int fl_uring_e_tp(struct trace_uring_complete *event)
+{
+	struct uring_end end = { (__u64)event->ring, event->user_data, event->result,
+				 event->flags };
+
+	return uring_completed(event->request, &end);
+}
