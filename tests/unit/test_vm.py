@@ -66,6 +66,7 @@ class Judging(unittest.TestCase):
         self.expect("failed", "FAIL: random: fetched", jobs.judge_mapper, *mapped(fetched=36864))
         self.expect("failed", "FAIL: random: fetched", jobs.judge_mapper, *mapped(fetched=45056))
         self.expect("failed", "FAIL: random: major", jobs.judge_mapper, *mapped(major=2))
+        self.expect("failed", "FAIL: random: major", jobs.judge_mapper, *mapped(major=4))
         self.expect("late", "skipped: ", jobs.judge_mapper, *mapped(resident_before=1))
 
     def test_what_is_told_as_lost_may_be_missing(self):

@@ -21,6 +21,8 @@ LAYERS = (*VARIANTS, "span")
 MODES = """sequential random advised_random private_write shared_write populate mlock mlock2
     populate_read populate_write willneed fork threads write_from direct_write_from read_into pread
     read readahead fadvise sendfile""".split()
+# In these the kernel itself takes the faults for a call that does not map: only fentry shows them.
+PINNED = ["direct_write_from"]
 QUICK_MODES = ["random", "shared_write", "populate", "threads", "read_into", "pread"]
 DATA_MIB = 4
 ATTACHED = " is attached to "  # what faultline -v says of each program
@@ -198,7 +200,8 @@ def judge_mapper(results):
             missing += resident - fetched(row)
             continue
         equal(fetched(row), resident, f"{mode}: fetched bytes, mincore's")
-        equal(major, truth["major"], f"{mode}: major faults, rusage's")
+        check(major == truth["major"] or (mode in PINNED and major < truth["major"]),
+              f"{mode}: major faults: {major}, rusage's: {truth['major']}")
     told = f", {missing} bytes missing, {lost} events told as lost" if lost else ""
     return f"{len(modes)} ways as mincore and rusage{told}"
 
