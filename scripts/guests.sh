@@ -27,6 +27,7 @@ echo "==> Packages: what guests need"
 timeout -s INT -k 60 $(($1 / 2)) scripts/setup.sh vm || skip "packages are missing"
 
 left=$(($1 - SECONDS - rest))
+[ $left -gt $rest ] || skip "no time is left"
 echo "==> Guests: make vmtest, for $left s at most"
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
