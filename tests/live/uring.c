@@ -168,8 +168,10 @@ int main(int argc, char **argv)
 	aio = use_aio(file);
 	out = fopen(argv[2], "w");
 	require(out);
-	fprintf(out, "{\"pid\": %d, \"io_uring\": %ld, \"libaio\": %ld, \"polled_rings\": 1}\n",
-		(int)getpid(), uring, aio);
+	fprintf(out,
+		"{\"pid\": %d, \"io_uring\": %ld, \"libaio\": %ld, \"polled_rings\": 1, "
+		"\"polled\": %d, \"block_bytes\": %d}\n",
+		(int)getpid(), uring, aio, ENTRIES, BLOCK);
 	require(!fclose(out));
 	return 0;
 }

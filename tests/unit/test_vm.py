@@ -21,7 +21,7 @@ import kernels
 import run
 
 # Layers with jobs of this kind.
-FORCED = ("task", "syscall", "fault", "pagecache", "span", "block")
+FORCED = ("task", "syscall", "fault", "pagecache", "span", "block", "async")
 MAPPED = {"resident_before": 0, "resident": 10, "page_bytes": 4096, "major": 3}
 
 

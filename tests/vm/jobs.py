@@ -15,6 +15,7 @@ VARIANTS = {
     "fault": ["fentry", "raw_tp+perf", "tp+perf", "kprobe+perf"],
     "pagecache": ["tp_btf", "tp_btf*3"],
     "block": ["tp_btf"],
+    "async": ["tp_btf", "tp"],
 }
 LAYERS = (*VARIANTS, "span")
 # Ways of the workload `mapper`: all but one that wants more memory than a guest has.
@@ -27,6 +28,7 @@ QUICK_MODES = ["random", "shared_write", "populate", "threads", "read_into", "pr
 DATA_MIB = 4
 ATTACHED = " is attached to "  # what faultline -v says of each program
 LIMIT = 900  # seconds for one job; only to end what hangs
+WORKLOAD_ABSENT = "77"  # exit status of tests/live/uring.c where it cannot run
 WORKLOAD_BROKEN = "99"  # exit status of tests/live/live.h
 # Of a job's events: what may be told as lost where the kernel passes no program over.
 LOST_AT_MOST = 0.1
@@ -81,6 +83,8 @@ class Results:
             raise Absent(said.split(" is off: ")[-1].splitlines()[0])
         if not status:
             raise NotRun("no time was left for it")
+        if status == WORKLOAD_ABSENT:
+            raise Absent("what the workload uses")
         if status == WORKLOAD_BROKEN:
             raise NotRun(f"the workload could not do its work: {said}")
         equal(status, "0", f"exit status ({said})")
@@ -332,6 +336,21 @@ def judge_devices(results):
     return f"{' and '.join(DEVICES)} as by their own counts, {len(times)} requests timed{told}"
 
 
+def judge_async(results):
+    """Reads by io_uring, with and without a thread that polls, and by libaio: each by its door."""
+    report, truth = results.report(), results.account()
+    lost = told_losses(results, report)
+    wanted = {"io_uring": truth["io_uring"] + truth["polled"], "libaio": truth["libaio"]}
+    told = {row["door"]: row for row in report["doors"] if row["op"] == "read"}
+    for door, count in wanted.items():
+        ours = (told[door]["count"], told[door]["bytes"]) if door in told else (0, 0)
+        theirs = count, count * truth["block_bytes"]
+        check(ours == theirs or (lost and ours < theirs), f"{door}: {ours}, expected {theirs}")
+    row = file_row(report, "/mnt/async")["read"]
+    check(lost or row["count"] == sum(wanted.values()), f"{row['count']} reads of the file")
+    return f"{wanted} reads{f', {lost} events told as lost' if lost else ''}"
+
+
 def judge_refusal(results):
     equal((results.text("status") or "").strip(), "0", "the command under --best-effort")
     text = results.text("refusal") or ""
@@ -398,6 +417,8 @@ until grep -q "^ *0 *0$" /sys/block/$name/inflight; do sleep 0.1; done; done'
 for name in %(names)s; do cat /sys/block/$name/stat >after-$name; done""" % {
     "ns": NULL_NS, "names": " ".join(DEVICES)
 }
+ASYNC = """head -c 65536 /dev/urandom >/mnt/async
+$RUN -- uring /mnt/async account"""
 REFUSAL = """faultline run -o a.flt -- true 2>refusal; echo $? >run_status
 faultline run --best-effort -o b.flt -- true"""
 
@@ -417,6 +438,7 @@ def for_kernel(quick):
     jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
     jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
     jobs.append(Job("block", "chosen", "devices", BLOCK, judge_devices))
+    jobs += [Job("async", v, "reads", ASYNC, judge_async) for v in VARIANTS["async"]]
     jobs += [Job("fault", v, "mapped", mapped, judge_mapper) for v in VARIANTS["fault"]]
     jobs += [Job("pagecache", v, "mapped", mapped, judge_mapper) for v in VARIANTS["pagecache"]]
     return jobs
