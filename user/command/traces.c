@@ -4,6 +4,10 @@
  */
 #include "command/traces.h"
 
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,21 +17,98 @@
 #include "command/command.h"
 #include "log.h"
 
-int traces_open_one(struct trace_reader **reader, const char *path)
-{
-	struct trace_error error = { "" };
-	int status = trace_reader_open(reader, path, &error);
+/* A trace on its way to be opened. */
+struct opening {
+	const char *path;
+	struct trace_reader *reader;
+	int status;
+	struct trace_error error;
+};
 
-	if (status) {
-		*reader = NULL;
-		log_error("%s: %s", path, error.text[0] ? error.text : strerror(-status));
+static void open_trace(struct opening *opening)
+{
+	opening->status = trace_reader_open(&opening->reader, opening->path, &opening->error);
+}
+
+/* Says what became of it. Returns 0 or an exit status. */
+static int take_opened(struct opening *opening, struct trace_reader **reader)
+{
+	const char *why = opening->error.text;
+
+	*reader = opening->status ? NULL : opening->reader;
+	if (opening->status) {
+		log_error("%s: %s", opening->path, why[0] ? why : strerror(-opening->status));
 		return EXIT_USAGE;
 	}
 	if (trace_reader_incomplete(*reader))
-		log_warning("%s: incomplete: %s", path, trace_reader_incomplete(*reader));
+		log_warning("%s: incomplete: %s", opening->path, trace_reader_incomplete(*reader));
 	if (trace_reader_header_is_copy(*reader))
-		log_warning("%s: damaged at the start; the copy of its header is read", path);
+		log_warning("%s: damaged at the start; the copy of its header is read",
+			    opening->path);
 	return 0;
+}
+
+int traces_open_one(struct trace_reader **reader, const char *path)
+{
+	struct opening opening = { .path = path };
+
+	open_trace(&opening);
+	return take_opened(&opening, reader);
+}
+
+/* --- several at a time --- */
+
+#define THREADS_MOST 16
+
+struct openings {
+	struct opening *openings;
+	size_t count;
+	atomic_size_t next;
+	atomic_bool failed; /* one of them: further ones are not begun */
+};
+
+/* A trace without its end is read from one end to the other to be opened: worth a CPU each. */
+static void *open_some(void *context)
+{
+	struct openings *all = context;
+	size_t number;
+
+	while (!all->failed && (number = all->next++) < all->count) {
+		open_trace(&all->openings[number]);
+		if (all->openings[number].status)
+			all->failed = true;
+	}
+	return NULL;
+}
+
+static void open_all(struct openings *all)
+{
+	pthread_t threads[THREADS_MOST];
+	size_t count = 0;
+	cpu_set_t cpus;
+
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
+		for (size_t most = CPU_COUNT(&cpus);
+		     count + 1 < most && count + 1 < all->count && count < THREADS_MOST &&
+		     !pthread_create(&threads[count], NULL, open_some, all);)
+			count++;
+	open_some(all);
+	while (count)
+		pthread_join(threads[--count], NULL);
+}
+
+/* In the order of the paths, up to the first that failed: whatever was begun before it was done. */
+static int take_all(struct openings *all, struct trace_reader **readers)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (!status)
+			status = take_opened(&all->openings[i], &readers[i]);
+		else
+			readers[i] = all->openings[i].reader;
+	}
+	return status;
 }
 
 /* A trace by what tells files apart, and its place among the arguments. */
@@ -88,15 +169,34 @@ static void raise_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/*
+ * Columns of blocks come and go by the thousand, made by one thread and freed by another. As
+ * mappings of their own their memory goes back at once; by default what the allocator takes for
+ * large grows with what it sees, and a thousand traces took twice the memory.
+ */
+#define LARGE_BYTES (128 << 10)
+
 int traces_open(struct trace_reader **readers, char *const *paths, size_t count)
 {
+	struct openings all = { .count = count };
 	int status;
 
 	memset(readers, 0, count * sizeof(*readers));
 	raise_descriptors();
+	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	status = check_twice(paths, count);
-	for (size_t i = 0; i < count && !status; i++)
-		status = traces_open_one(&readers[i], paths[i]);
+	if (status)
+		return status;
+	all.openings = calloc(count, sizeof(*all.openings));
+	if (!all.openings) {
+		log_error("out of memory");
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; i < count; i++)
+		all.openings[i].path = paths[i];
+	open_all(&all);
+	status = take_all(&all, readers);
+	free(all.openings);
 	return status;
 }
 
