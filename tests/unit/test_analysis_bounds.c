@@ -108,11 +108,80 @@ static void test_little_memory(void **state)
 	made_close(&made);
 }
 
+#define EVERYBODY 200 /* processes, each of which reads as many files, twice in a row */
+
+/* Pairs of processes and files, too: what there is no room for has no pattern, and that is said. */
+static void test_pairs(void **state)
+{
+	const uint64_t reads = 2ull * EVERYBODY * EVERYBODY;
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 1);
+	for (uint64_t i = 0; i < EVERYBODY; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/data/%d", (int)i);
+		FILE_ROW(&made, .time = i, .id = 1 + i, .ino = 1 + i, .path = path);
+	}
+	for (uint64_t i = 0; i < reads; i++)
+		CALL(&made, .time = 10000 + i, .dur = 1, .pid = 100 + i / 2 % EVERYBODY,
+		     .op = M_READ, .file = 1 + i / 2 / EVERYBODY, .offset = i % 2 * 10, .asked = 10,
+		     .result = 10);
+	made_finish(&made, 0, 100000);
+	report = report_within(&made, 0);
+	assert_int_equal(sum_of(report, "files", "pattern.consecutive"), reads / 2);
+	assert_int_equal(sum_of(report, "files", "processes"), EVERYBODY * EVERYBODY);
+	assert_null(report_table(report, "files")->note);
+	report_free(report);
+	report = report_within(&made, 2 << 20);
+	assert_int_equal(report_table(report, "files")->row_count, EVERYBODY);
+	assert_int_equal(sum_of(report, "files", "read.bytes"), 10 * reads);
+	assert_true(sum_of(report, "files", "pattern.consecutive") > 0);
+	assert_true(sum_of(report, "files", "pattern.consecutive") < reads / 4);
+	assert_true(sum_of(report, "files", "processes") < EVERYBODY * EVERYBODY / 2);
+	assert_non_null(strstr(report_table(report, "files")->note, "--memory"));
+	report_free(report);
+	made_close(&made);
+}
+
+/* Paths of look-ups that failed, each in a long directory of its own. */
+static void test_failed_lookups(void **state)
+{
+	enum { LOOKUPS = 2000, LENGTH = 2000 };
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 1);
+	for (uint64_t i = 0; i < LOOKUPS; i++) {
+		char path[LENGTH + 32];
+		int length = snprintf(path, sizeof(path), "/%d/", (int)i);
+
+		memset(path + length, 'x', LENGTH - length);
+		strcpy(path + LENGTH, "/a");
+		CALL(&made, .time = i, .dur = 1, .pid = 100, .op = M_OPENAT, .offset = -1,
+		     .result = -2, .path = path);
+	}
+	made_finish(&made, 0, 100000);
+	report = report_within(&made, 0);
+	assert_int_equal(report_table(report, "failed_lookups")->row_count, LOOKUPS);
+	assert_null(report_table(report, "failed_lookups")->note);
+	report_free(report);
+	report = report_within(&made, 16 << 20); /* a MiB for 8 MiB of paths */
+	assert_in_range(report_table(report, "failed_lookups")->row_count, 200, 400);
+	assert_int_equal(sum_of(report, "failed_lookups", "count"), LOOKUPS);
+	assert_non_null(strstr(report_table(report, "failed_lookups")->note, "--memory"));
+	report_free(report);
+	made_close(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reused_pid),
 		cmocka_unit_test(test_little_memory),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_failed_lookups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

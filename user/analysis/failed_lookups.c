@@ -5,6 +5,7 @@
  * Knows nothing of files that were found.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 
 /* A hostile trace could name a directory in each row; beyond this they share a line. */
 #define DIRECTORIES_MOST 65536
+#define TEXTS_SHARE 16	   /* ... and beyond this share of the memory for their paths */
 #define MEMORY_SLOTS 16384 /* a power of two */
 
 struct directory {
@@ -34,7 +36,8 @@ struct lookups {
 	const struct job *job;
 	struct directory *directories; /* number 0 stands for all beyond DIRECTORIES_MOST */
 	size_t count, room;
-	struct map numbers; /* hash of the path -> number */
+	size_t text_bytes, text_bytes_most; /* of paths and examples */
+	struct map numbers;		    /* hash of the path -> number */
 	struct memory_slot *memory;
 	struct arena arena;
 };
@@ -47,6 +50,7 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	*state = lookups;
 	lookups->job = job;
+	lookups->text_bytes_most = job->memory_bytes / TEXTS_SHARE;
 	map_init(&lookups->numbers, 1, 1);
 	lookups->room = 64;
 	lookups->count = 1;
@@ -73,6 +77,7 @@ static int add_directory(struct lookups *lookups, const char *path, size_t lengt
 
 	if (!GROW(lookups->directories, lookups->room, lookups->count + 1))
 		return -ENOMEM;
+	lookups->text_bytes += length + whole;
 	directory = &lookups->directories[lookups->count++];
 	*directory = (struct directory) { .length = length, .example_length = whole };
 	directory->path = arena_text(&lookups->arena, path, length);
@@ -101,7 +106,8 @@ static int find_directory(struct lookups *lookups, const struct lookup *lookup, 
 		*number = *found;
 		return 0;
 	}
-	if (lookups->count > DIRECTORIES_MOST) {
+	if (lookups->count > DIRECTORIES_MOST ||
+	    lookups->text_bytes + length + whole > lookups->text_bytes_most) {
 		*number = 0;
 		return 0;
 	}
@@ -221,6 +227,17 @@ static int add_line(struct table *table, const struct directory *directory)
 	return table_add(table, &line);
 }
 
+static int set_note(struct table *table, const struct lookups *lookups)
+{
+	char note[160];
+
+	snprintf(note, sizeof(note),
+		 "failures beyond the first %zu directories share the line without a directory or "
+		 "an example (report --memory)",
+		 lookups->count - 1);
+	return table_set_note(table, note);
+}
+
 static int fill(void *state, struct table *table)
 {
 	struct lookups *lookups = state;
@@ -229,8 +246,7 @@ static int fill(void *state, struct table *table)
 	if (!status && lookups->job->lost)
 		status = table_set_note(table, "lost events are missing here");
 	if (!status && lookups->directories[0].count)
-		status = table_set_note(table, "failures beyond the first 65,536 directories share "
-					       "the line without a directory or an example");
+		status = set_note(table, lookups);
 	if (!(lookups->job->layers & JOB_SYSCALL)) {
 		table->absent = true;
 		return status ? status : table_set_note(table, "system calls were not recorded");

@@ -38,6 +38,11 @@ static const struct {
 	[USE_SYNC] = { IO_SYNC, STILL_COLUMNS, MEASURE_TIME },
 };
 
+/* Every process may use every file: pairs of them take no more than this share of the memory. What
+ * one takes in the map, three words and a tag, when that has just grown. */
+#define PAIRS_SHARE 8
+#define PAIR_BYTES 67
+
 struct file_use {
 	uint64_t opens, processes;
 	uint64_t faulted_bytes;
@@ -57,7 +62,10 @@ struct files {
 	const struct job *job;
 	struct file_use *uses; /* by number of the file */
 	struct map positions;  /* process << 32 | file -> struct position */
-	uint64_t last_key;     /* ... the one looked up last */
+	size_t pairs_most;     /* of these; accesses of further pairs are of no pattern ... */
+	uint64_t beyond;       /* ... and so many */
+	struct position none;
+	uint64_t last_key; /* ... the one looked up last */
 	struct position *last;
 	struct rollup rollup; /* by file */
 };
@@ -70,6 +78,7 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	*state = files;
 	files->job = job;
+	files->pairs_most = job->memory_bytes / PAIRS_SHARE / PAIR_BYTES + 1;
 	map_init(&files->positions, 1, ACCESSES);
 	rollup_init(&files->rollup, job, rollup_find_key("file"), ROLLUP_FAULTS);
 	files->uses = calloc(job->files.count, sizeof(*files->uses));
@@ -88,6 +97,16 @@ static void end(void *state)
 
 /* --- in passing --- */
 
+/* Of a pair that there is no room for nothing is remembered but that somebody used the file. */
+static struct position *position_beyond(struct files *files, uint32_t file)
+{
+	files->beyond++;
+	files->none = (struct position) { .next = { 0 } };
+	if (!files->uses[file].processes)
+		files->uses[file].processes = 1;
+	return &files->none;
+}
+
 static struct position *position_of(struct files *files, const struct event *event)
 {
 	uint64_t key = (uint64_t)event->process << 32 | event->file;
@@ -95,6 +114,11 @@ static struct position *position_of(struct files *files, const struct event *eve
 
 	if (files->last && key == files->last_key)
 		return files->last;
+	if (files->positions.count >= files->pairs_most) {
+		uint64_t *known = map_find(&files->positions, &key);
+
+		return known ? (struct position *)known : position_beyond(files, event->file);
+	}
 	files->last = (struct position *)map_add(&files->positions, &key, &added);
 	files->last_key = key;
 	if (files->last && added)
@@ -427,9 +451,10 @@ static int add_others(struct table *table, const struct files *files, const stru
 	return table_add(table, &others);
 }
 
-static int set_note(struct table *table, const struct job *job)
+static int set_note(struct table *table, const struct files *files)
 {
-	char note[256];
+	const struct job *job = files->job;
+	char note[512];
 	int used = 0;
 
 	if (job->lost)
@@ -441,6 +466,13 @@ static int set_note(struct table *table, const struct job *job)
 				 "(report --memory)",
 				 used ? "; " : "", (unsigned long long)job->files.beyond,
 				 job->files.most);
+	if (files->beyond)
+		used += snprintf(
+			note + used, sizeof(note) - used,
+			"%s%llu accesses by pairs of a process and a file beyond the first "
+			"%zu had no room in memory: they count, but for no pattern, and "
+			"processes of a file may be more (report --memory)",
+			used ? "; " : "", (unsigned long long)files->beyond, files->pairs_most);
 	return used ? table_set_note(table, note) : 0;
 }
 
@@ -459,7 +491,7 @@ static int fill(void *state, struct table *table)
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
 	if (!status)
-		status = set_note(table, files->job);
+		status = set_note(table, files);
 	if (status)
 		return status;
 	lines = reallocarray(NULL, files->job->files.count, sizeof(*lines));
