@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "analysis/against.h"
+#include "analysis/filter.h"
 #include "analysis/rollup.h"
 #include "analysis/select.h"
 #include "make_trace.h"
@@ -228,6 +229,48 @@ static void test_filtered_tables(void **state)
 	CHECK(report, "operations", find_row(report, "operations", "op", "fault"), "count", 1);
 	assert_int_equal(report_table(report, "operations")->row_count, 3);
 	report_free(report);
+}
+
+/* Blocks that nothing of can pass are not read, but for those that tell which spans are open. */
+static void test_kinds_read(void **state)
+{
+	static const char *const names[] = { "a.flt" };
+	const uint64_t spans = 1ull << TRACE_SPAN_BEGIN | 1ull << TRACE_SPAN_END;
+	const uint64_t calls = 1ull << TRACE_SYSCALL | 1ull << TRACE_SYSCALL_PATH;
+	const uint64_t fault = 1ull << TRACE_FAULT, pagecache = 1ull << TRACE_PAGECACHE;
+	struct filter all = FILTER_ALL, faults = FILTER_ALL, reads = FILTER_ALL, slow = FILTER_ALL;
+	const struct {
+		const struct filter *filter;
+		uint64_t read, passed_over;
+	} cases[] = {
+		{ &all, spans | calls | fault | pagecache, 0 },
+		{ &faults, spans | fault, calls | pagecache },
+		{ &reads, spans | calls, fault | pagecache },
+		{ &slow, spans | calls | fault, pagecache },
+	};
+	struct trace_error error = { "" };
+	struct made_trace made;
+	struct job job;
+
+	(void)state;
+	faults.op = "fault";
+	reads.op = "pread64";
+	slow.min_duration_ns = 1;
+	BEGIN(&made, .spans = true);
+	made_finish(&made, 0, MS);
+	assert_int_equal(job_load(&job, &made.reader, names, 1, &error), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cursor_options options = { .kinds = ~0ull };
+		struct filter_state *filter;
+
+		assert_int_equal(filter_open(&filter, cases[i].filter, &job, &error), 0);
+		filter_set_cursor(filter, &options);
+		assert_true((options.kinds & cases[i].read) == cases[i].read);
+		assert_false(options.kinds & cases[i].passed_over);
+		filter_close(filter);
+	}
+	job_free(&job);
+	made_close(&made);
 }
 
 static void test_nothing_asked_for(void **state)
@@ -496,6 +539,7 @@ int main(void)
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_filtered_tables),
+		cmocka_unit_test(test_kinds_read),
 		cmocka_unit_test(test_nothing_asked_for),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_places),

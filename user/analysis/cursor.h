@@ -21,6 +21,10 @@
 #define CURSOR_BATCH 256
 #define CURSOR_BYTES_MOST (512u << 20)
 
+/* Kinds that change which spans are open. */
+#define CURSOR_SPAN_KINDS                                                                          \
+	(1u << TRACE_SPAN_BEGIN | 1u << TRACE_SPAN_END | 1u << TRACE_EXEC | 1u << TRACE_EXIT)
+
 struct cursor;
 
 struct cursor_options {

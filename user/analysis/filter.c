@@ -111,8 +111,33 @@ void filter_close(struct filter_state *state)
 	free(state);
 }
 
+static uint64_t kinds_of_layer(const char *layer)
+{
+	uint64_t kinds = 0;
+
+	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+		kinds |= !strcmp(trace_schemas[kind].layer, layer) ? 1ull << kind : 0;
+	return kinds;
+}
+
+/* Kinds of rows that may pass, as far as what is wished for tells. */
+static uint64_t kinds_wanted(const struct filter_state *state)
+{
+	const struct filter *filter = state->filter;
+	uint64_t kinds = filter->op ? 0 : UINT64_MAX;
+
+	for (size_t i = 0; i < state->job->operation_count && filter->op; i++)
+		if (!strcmp(state->job->operations[i].name, filter->op))
+			kinds |= kinds_of_layer(state->job->operations[i].layer);
+	for (int kind = 0; kind < TRACE_KIND_COUNT && filter->min_duration_ns; kind++)
+		if (trace_schemas[kind].duration < 0)
+			kinds &= ~(1ull << kind);
+	return kinds | CURSOR_SPAN_KINDS;
+}
+
 void filter_set_cursor(const struct filter_state *state, struct cursor_options *options)
 {
+	options->kinds &= kinds_wanted(state);
 	options->from_ns = state->from_ns;
 	options->until_ns = state->until_ns == UINT64_MAX ? 0 : state->until_ns;
 }

@@ -51,7 +51,7 @@ static void plan_block(struct plan *plan, const struct job *job,
 	uint64_t start_ns = clock_shifted(of->clock, info->start);
 
 	if (!(options->kinds >> info->kind & 1) || !info->rows || start_ns > options->until_ns ||
-	    (!(PLAN_SPAN_KINDS >> info->kind & 1) &&
+	    (!(CURSOR_SPAN_KINDS >> info->kind & 1) &&
 	     clock_shifted(of->clock, info->end) < options->from_ns))
 		return;
 	plan->blocks[plan->count++] = (struct planned_block) {

@@ -24,10 +24,6 @@ struct plan {
 	uint64_t rows; /* of all of them */
 };
 
-/* Kinds that change which spans are open. */
-#define PLAN_SPAN_KINDS                                                                            \
-	(1u << TRACE_SPAN_BEGIN | 1u << TRACE_SPAN_END | 1u << TRACE_EXEC | 1u << TRACE_EXIT)
-
 /* Returns 0 or -ENOMEM. The plan is to be freed after an error, too. */
 int plan_make(struct plan *plan, const struct job *job, const struct cursor_options *options);
 void plan_free(struct plan *plan);
