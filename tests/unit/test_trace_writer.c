@@ -1,70 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is written is read back: every kind, every width, strings of all sorts, in the right blocks,
- * in time, and as far as the disk allows. Knows the file's format only where it counts widths.
+ * What is written is read back: every kind, every width, strings of all sorts, in the right blocks.
+ * Knows the file's format only where it counts widths.
  */
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 #include <zstd.h>
 
 #include "trace/block.h"
 #include "trace/column.h"
-#include "trace_sample.h"
-
-static struct trace_writer *open_writer(int fd, unsigned int lanes)
-{
-	const struct trace_writer_options options = { .lanes = lanes };
-	struct trace_writer *writer;
-
-	assert_int_equal(trace_writer_open(&writer, fd, &sample_header, &options), 0);
-	return writer;
-}
-
-static struct trace_reader *open_reader(const struct sample_bytes *sample)
-{
-	struct trace_reader *reader;
-	struct trace_error error;
-
-	if (trace_reader_open_memory(&reader, sample->bytes, sample->length, &error))
-		fail_msg("%s", error.text);
-	return reader;
-}
-
-static const uint64_t *read_column(struct trace_reader *reader, size_t block, unsigned int column)
-{
-	struct trace_error error;
-
-	if (trace_reader_read(reader, block, 1ull << column, &error))
-		fail_msg("%s", error.text);
-	return trace_reader_column(reader, column);
-}
-
-/* A syscall row with nothing in it but what blocks are made by. */
-static void append_call(struct trace_writer *writer, unsigned int lane, uint64_t time,
-			uint64_t duration)
-{
-	const uint64_t row[SYSCALL_COLUMNS] = { [SYSCALL_TIME] = time, [SYSCALL_DUR] = duration };
-
-	assert_int_equal(trace_writer_append(writer, TRACE_SYSCALL, lane, row), 0);
-}
-
-/* Ends the trace and opens what was written; `sample` is the caller's to free. */
-static struct trace_reader *finish(struct trace_writer *writer, int fd, struct sample_bytes *sample)
-{
-	assert_int_equal(trace_writer_finish(writer, &sample_totals), 0);
-	trace_writer_close(writer);
-	*sample = sample_read_fd(fd);
-	close(fd);
-	return open_reader(sample);
-}
+#include "written_trace.h"
 
 /* --- rows --- */
 
@@ -340,62 +290,6 @@ static void test_gap_ends_block(void **state)
 	free(content);
 }
 
-/* What a reader of the unfinished file would see. */
-static uint64_t rows_on_disk(int fd, size_t *blocks)
-{
-	struct sample_bytes sample = sample_read_fd(fd);
-	struct trace_reader *reader = open_reader(&sample);
-	uint64_t rows = 0;
-
-	assert_non_null(trace_reader_incomplete(reader));
-	*blocks = trace_reader_block_count(reader);
-	for (size_t i = 0; i < *blocks; i++)
-		rows += trace_reader_block_info(reader, i)->rows;
-	trace_reader_close(reader);
-	free(sample.bytes);
-	return rows;
-}
-
-/* Waits until the thread has written so much, or forever: the runner of tests ends what hangs. */
-static void wait_for_rows(int fd, uint64_t rows, size_t *blocks)
-{
-	while (rows_on_disk(fd, blocks) < rows)
-		usleep(1000);
-	assert_true(rows_on_disk(fd, blocks) == rows);
-}
-
-/* A second's worth goes to disk by ticks alone, the lanes' few rows in one block. */
-static void test_tick(void **state)
-{
-	const uint64_t second = 1000000000, base = 77 * second;
-	int fd = sample_memory_file();
-	struct trace_writer *writer = open_writer(fd, 8);
-	struct sample_bytes sample;
-	size_t blocks;
-
-	assert_int_equal(trace_writer_tick(writer, base), 0);
-	for (unsigned int lane = 0; lane < 8; lane++)
-		append_call(writer, lane, lane, 1);
-	assert_int_equal(trace_writer_tick(writer, base + second / 2), 0);
-	assert_int_equal(trace_writer_string(writer, "name", 4), 1);
-	for (unsigned int lane = 0; lane < 8; lane++)
-		append_call(writer, lane, lane + 1000, 1);
-	assert_int_equal(rows_on_disk(fd, &blocks), 0);
-	assert_int_equal(trace_writer_tick(writer, base + second), 0);
-	wait_for_rows(fd, 16, &blocks);
-	assert_int_equal(blocks, 1);
-
-	for (uint64_t i = 0; i < 5000; i++)
-		append_call(writer, 3, i, 1);
-	assert_int_equal(trace_writer_tick(writer, base + second + 1), 0);
-	assert_int_equal(trace_writer_tick(writer, base + 2 * second - 1), 0);
-	assert_int_equal(trace_writer_tick(writer, base + 3 * second), 0);
-	wait_for_rows(fd, 5016, &blocks);
-	assert_int_equal(blocks, 2);
-	trace_reader_close(finish(writer, fd, &sample));
-	free(sample.bytes);
-}
-
 /* --- strings --- */
 
 static void check_string(const struct trace_reader *reader, uint64_t id, const void *bytes,
@@ -625,165 +519,6 @@ static void test_many_blocks(void **state)
 	free(sample.bytes);
 }
 
-/* --- a disk that fails --- */
-
-static void test_no_space_at_all(void **state)
-{
-	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-	struct trace_writer *writer;
-
-	assert_true(fd >= 0);
-	assert_int_equal(trace_writer_open(&writer, fd, &sample_header, NULL), -ENOSPC);
-	assert_null(writer);
-	trace_writer_close(NULL);
-	close(fd);
-}
-
-/* Sets the limit of a file's size, which stands for a full disk; returns the one before. */
-static rlim_t limit_size(rlim_t bytes)
-{
-	struct rlimit limit;
-	rlim_t before;
-
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	before = limit.rlim_cur;
-	limit.rlim_cur = bytes;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	return before;
-}
-
-/* Rows that are hard to compress, and a new file every so often. */
-static void fill_disk(struct trace_writer *writer, uint64_t from, uint64_t count,
-		      uint64_t name_every)
-{
-	uint64_t row[SYSCALL_COLUMNS] = { 0 }, file[FILE_COLUMNS] = { 0 };
-	char name[40];
-
-	for (uint64_t i = from; i < from + count; i++) {
-		row[SYSCALL_TIME] = i * 1000;
-		row[SYSCALL_OFFSET] = i * 2654435761u;
-		if (i % name_every == 0) {
-			file[FILE_TIME] = row[SYSCALL_TIME];
-			file[FILE_ID] = i + 1;
-			file[FILE_PATH] = trace_writer_string(
-				writer, name, sprintf(name, "/%llu", (unsigned long long)i));
-			assert_true(file[FILE_PATH]);
-			assert_int_equal(trace_writer_append(writer, TRACE_FILE, 0, file), 0);
-		}
-		assert_int_equal(trace_writer_append(writer, TRACE_SYSCALL, 0, row), 0);
-	}
-}
-
-static uint64_t count_rows(const struct trace_reader *reader, enum trace_kind kind)
-{
-	uint64_t rows = 0;
-
-	for (size_t i = 0; i < trace_reader_block_count(reader); i++)
-		if (trace_reader_block_info(reader, i)->kind == kind)
-			rows += trace_reader_block_info(reader, i)->rows;
-	return rows;
-}
-
-/* All rows are accounted for, names and totals have room, and the trace is complete. */
-static void test_full_disk(void **state)
-{
-	char path[] = "/tmp/faultline-test-XXXXXX";
-	const uint64_t count = 400000, names = count / 1000;
-	rlim_t before = limit_size(400000);
-	struct trace_writer *writer;
-	struct trace_reader *reader;
-	struct sample_bytes sample;
-	int fd = mkstemp(path);
-	uint64_t rows;
-
-	assert_true(fd >= 0);
-	unlink(path);
-	writer = open_writer(fd, 1);
-	fill_disk(writer, 0, count, 1000);
-	assert_int_equal(trace_writer_finish(writer, &sample_totals), 0);
-	limit_size(before);
-	sample = sample_read_fd(fd);
-	assert_true(sample.length <= 400000);
-	assert_true(sample.length == trace_writer_bytes(writer));
-	reader = open_reader(&sample);
-	assert_null(trace_reader_incomplete(reader));
-	rows = count_rows(reader, TRACE_SYSCALL);
-	assert_true(rows > 0 && rows < count);
-	assert_true(trace_writer_rows(writer, TRACE_SYSCALL) == rows);
-	assert_true(trace_writer_discarded(writer, TRACE_SYSCALL) == count - rows);
-	assert_true(count_rows(reader, TRACE_FILE) == names);
-	assert_true(trace_writer_discarded(writer, TRACE_FILE) == 0);
-	trace_reader_close(reader);
-	trace_writer_close(writer);
-	free(sample.bytes);
-	close(fd);
-}
-
-/* Writing goes on when there is room again, with all that was named meanwhile. */
-static void test_room_again(void **state)
-{
-	char path[] = "/tmp/faultline-test-XXXXXX";
-	const uint64_t count = 200000, more = 100000, names = (count + more) / 10;
-	rlim_t before = limit_size(400000);
-	struct trace_writer *writer;
-	struct trace_reader *reader;
-	struct sample_bytes sample;
-	int fd = mkstemp(path);
-	uint64_t rows;
-
-	assert_true(fd >= 0);
-	unlink(path);
-	writer = open_writer(fd, 1);
-	fill_disk(writer, 0, count, 10); /* more names than there is room for */
-	/* Queued, and refused; a flush would give the names up. */
-	while (!trace_writer_is_full(trace_writer_tick(writer, UINT64_MAX / 2)))
-		usleep(1000);
-	limit_size(before);
-	fill_disk(writer, count, more, 10);
-	assert_int_equal(trace_writer_flush(writer), 0);
-	assert_int_equal(trace_writer_finish(writer, &sample_totals), 0);
-	sample = sample_read_fd(fd);
-	reader = open_reader(&sample);
-	assert_null(trace_reader_incomplete(reader));
-	rows = count_rows(reader, TRACE_SYSCALL);
-	assert_true(rows >= more && rows < count + more);
-	assert_true(trace_writer_rows(writer, TRACE_SYSCALL) == rows);
-	assert_true(count_rows(reader, TRACE_FILE) == names);
-	for (size_t i = 0; i < trace_reader_block_count(reader); i++) {
-		struct trace_error error;
-
-		if (trace_reader_block_info(reader, i)->kind != TRACE_FILE)
-			continue;
-		assert_int_equal(trace_reader_read(reader, i, ~0ull, &error), 0);
-		for (uint32_t row = 0; row < trace_reader_block_info(reader, i)->rows; row++)
-			assert_true(trace_reader_string(reader,
-							trace_reader_column(reader, FILE_PATH)[row])
-					    .length > 1);
-	}
-	trace_reader_close(reader);
-	trace_writer_close(writer);
-	free(sample.bytes);
-	close(fd);
-}
-
-/* Room that was promised and not used is given back. */
-static void test_gives_room_back(void **state)
-{
-	char path[] = "/var/tmp/faultline-test-XXXXXX";
-	int fd = mkstemp(path);
-	struct trace_writer *writer;
-	struct stat status;
-
-	assert_true(fd >= 0);
-	unlink(path);
-	writer = open_writer(fd, 1);
-	assert_int_equal(trace_writer_finish(writer, &sample_totals), 0);
-	trace_writer_close(writer);
-	assert_int_equal(fstat(fd, &status), 0);
-	assert_true(status.st_blocks * 512 <= 65536);
-	close(fd);
-}
-
 /* The totals must be the header's. */
 static void test_wrong_totals(void **state)
 {
@@ -809,16 +544,11 @@ int main(void)
 		cmocka_unit_test(test_long_rows_apart),
 		cmocka_unit_test(test_medium_rows_beside),
 		cmocka_unit_test(test_gap_ends_block),
-		cmocka_unit_test(test_tick),
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_forgotten_strings),
 		cmocka_unit_test(test_strings_before_rows),
 		cmocka_unit_test(test_header_and_totals),
 		cmocka_unit_test(test_many_blocks),
-		cmocka_unit_test(test_no_space_at_all),
-		cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_room_again),
-		cmocka_unit_test(test_gives_room_back),
 		cmocka_unit_test(test_wrong_totals),
 	};
 

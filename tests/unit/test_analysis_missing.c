@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a report says of what it does not know: layers that were not recorded, notes and caveats.
+ * Never a zero for what was not measured.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "make_trace.h"
+
+/* What was not recorded is null, and so is all that depends on it. */
+static void make_without(struct made_trace *made, const char *layer)
+{
+	BEGIN(made, .off = layer);
+	FILE_ROW(made, .time = 0, .id = 1, .dev = 1, .ino = 1, .path = "/data/a");
+	EXEC(made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	if (strcmp(layer, "syscall"))
+		CALL(made, .time = 100, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .result = 5);
+	if (strcmp(layer, "fault"))
+		FAULT(made, .time = 200, .dur = 10, .pid = 10, .file = 1);
+	made_finish(made, 0, 1000);
+}
+
+static void test_without_faults(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_without(&made, "fault");
+	report = made_report(&made.reader, 1);
+	check_text(report, "trace", 0, "layers.fault.state", "off");
+	check_text(report, "trace", 0, "layers.fault.reason", "not asked for");
+	check_null(report, "trace", 0, "layers.fault.attach");
+	check_null(report, "trace", 0, "lost.by_layer.fault");
+	check_text(report, "trace", 0, "layers.syscall.state", "on");
+	check_text(report, "trace", 0, "layers.syscall.attach", "tp_btf");
+	check_null(report, "totals", 0, "mmap_read");
+	check_null(report, "totals", 0, "mmap_write");
+	check_null(report, "totals", 0, "anonymous_faults");
+	check_null(report, "files", 0, "mmap");
+	check_null(report, "files", 0, "mmap.pattern.random");
+	check_null(report, "processes", 0, "mmap_read");
+	CHECK(report, "files", 0, "read.bytes", 5);
+	assert_int_equal(report_table(report, "doors")->row_count, 6);
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_without_calls(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_without(&made, "syscall");
+	report = made_report(&made.reader, 1);
+	check_null(report, "totals", 0, "read");
+	check_null(report, "totals", 0, "metadata");
+	CHECK(report, "totals", 0, "mmap_read.faults", 1);
+	CHECK(report, "files", 0, "mmap.faults", 1);
+	check_null(report, "files", 0, "read");
+	check_null(report, "files", 0, "pattern.random");
+	assert_int_equal(report_table(report, "doors")->row_count, 2);
+	assert_true(report_table(report, "failed_lookups")->absent);
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_without_pagecache(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	make_without(&made, "pagecache");
+	report = made_report(&made.reader, 1);
+	check_null(report, "totals", 0, "read.fetched_bytes");
+	check_null(report, "totals", 0, "mmap_read.fetched_bytes");
+	CHECK(report, "totals", 0, "read.bytes", 5);
+	row = find_row(report, "doors", "door", "mmap");
+	check_null(report, "doors", row, "bytes");
+	check_null(report, "doors", row, "fetched_bytes");
+	CHECK(report, "doors", row, "count", 1);
+	check_null(report, "files", 0, "unattributed.fetched_bytes");
+	check_null(report, "files", 0, "mmap.fetched_bytes");
+	row = find_row(report, "operations", "op", "read");
+	check_null(report, "operations", row, "fetched_bytes");
+	report_free(report);
+	made_close(&made);
+}
+
+static const char *caveat(struct report *report, const char *id)
+{
+	return ask(report, "caveats", find_row(report, "caveats", "id", id), "text")->text;
+}
+
+/* What the kernel side could not see goes through the trace to the first screen. */
+static void test_notes(void **state)
+{
+	static const struct trace_note notes[] = { { "children_not_followed", 2 },
+						   { "faults_untimed", 7 },
+						   { "of_a_later_version", 4 },
+						   { "no name", 5 } };
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 1);
+	made.operations[M_UNKNOWN] =
+		(struct trace_operation_total) { .count = 3, .thread_time_ns = 30 };
+	made.totals.notes = notes;
+	made.totals.note_count = sizeof(notes) / sizeof(notes[0]);
+	made_finish(&made, 50, 1050);
+	report = made_report(&made.reader, 1);
+	assert_non_null(strstr(caveat(report, "unfollowed"), "2 children"));
+	assert_non_null(strstr(caveat(report, "faults"), "7 faults have no duration"));
+	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on no known mapping"));
+	CHECK(report, "trace", 0, "notes.children_not_followed", 2);
+	CHECK(report, "trace", 0, "notes.faults_untimed", 7);
+	CHECK(report, "trace", 0, "notes.programs_ended_unseen", 0);
+	CHECK(report, "trace", 0, "notes.of_a_later_version", 4);
+	assert_true(table_find_column(report_table(report, "trace"), "notes.no name") < 0);
+	CHECK(report, "totals", 0, "unknown_faults.count", 3);
+	CHECK(report, "totals", 0, "unknown_faults.time_ns", 30);
+	CHECK(report, "totals", 0, "anonymous_faults.count", 0);
+	report_free(report);
+	made_close(&made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_without_faults),
+		cmocka_unit_test(test_without_calls),
+		cmocka_unit_test(test_without_pagecache),
+		cmocka_unit_test(test_notes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the reader makes of files that are to exhaust or mislead it: frames that are too large, an
+ * index that lies, one trace behind another. Knows nothing of how the writer works.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <zstd.h>
+
+#include "forged_trace.h"
+
+/* --- bombs --- */
+
+static void check_frame_refused(const void *frame, size_t length, const char *words)
+{
+	struct pack pack = { 0 };
+	struct forgery file = { 0 };
+	struct trace_reader *reader;
+
+	add_header(&file, &pack);
+	add_bytes(&file, frame, length);
+	reader = open_forgery(&file);
+	assert_int_equal(trace_reader_block_count(reader), 0);
+	assert_non_null(strstr(trace_reader_incomplete(reader), words));
+	close_forgery(&file, reader, &pack);
+}
+
+/* A few kilobytes that would be more than a frame may hold, whether they say so or not. */
+static void test_large_frames(void **state)
+{
+	const size_t length = TRACE_FRAME_BYTES_MAX + 1;
+	uint8_t *zeros = calloc(1, length), *frame = malloc(ZSTD_compressBound(length));
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	size_t size;
+
+	for (int says_so = 0; says_so < 2; says_so++) {
+		ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, says_so);
+		size = ZSTD_compress2(context, frame, ZSTD_compressBound(length), zeros, length);
+		assert_false(ZSTD_isError(size));
+		check_frame_refused(frame, size, "too large");
+	}
+	ZSTD_freeCCtx(context);
+	free(frame);
+	free(zeros);
+}
+
+/* Kilobytes of file that claim millions of strings in each frame: memory stays in proportion. */
+static void test_many_empty_strings(void **state)
+{
+	const size_t count = TRACE_BLOCK_ROWS_MAX;
+	uint64_t zero = 1;
+	struct pack pack = { 0 }, copy = { 0 };
+	struct forgery file = { 0 };
+	struct trace_reader *reader;
+
+	add_header(&file, &pack);
+	pack_start(&pack, 2, FORMAT_STRING, count);
+	column_pack_values(&pack, "id", &zero, 0, count);
+	pack_cstring(&pack, "text");
+	pack_array(&pack, count);
+	for (size_t i = 0; i < count; i++)
+		pack_raw(&pack, "\xa0", 1);
+	for (int i = 0; i < 300; i++) {
+		pack_raw(&copy, pack.bytes, pack.length);
+		add_frame(&file, &copy);
+	}
+	assert_true(file.length < 100000);
+	reader = open_forgery(&file);
+	assert_non_null(strstr(trace_reader_incomplete(reader), "damaged"));
+	pack_free(&copy);
+	close_forgery(&file, reader, &pack);
+}
+
+/* A million arrays in each other, in a column that nobody knows. */
+static void test_deep_nesting(void **state)
+{
+	struct pack pack = { 0 };
+
+	pack_start(&pack, 1, "fork", 0);
+	pack_cstring(&pack, "deep");
+	for (int i = 0; i < 1000000; i++)
+		pack_array(&pack, 1);
+	pack_uint(&pack, 1);
+	check_refused(&pack); /* for its lack of times, not for its depth */
+	pack_start(&pack, 1, "weather", 0);
+	pack_cstring(&pack, "deep");
+	for (int i = 0; i < 1000000; i++)
+		pack_array(&pack, 1);
+	pack_uint(&pack, 1);
+	check_object_with(&pack, true, 2);
+}
+
+/* --- an index that lies --- */
+
+struct index_forgery {
+	int kind_at;	 /* number in the list of kinds, of the second entry */
+	int offset_at;	 /* added to the second offset */
+	int rows_at;	 /* added to the second number of rows */
+	int previous_at; /* added to the offset of the index itself for `previous`; 0: no previous
+			  */
+	int tail_index_at, tail_totals_at; /* added to the tail's offsets */
+	bool reads; /* the trace opens as complete; reading the block is what fails */
+};
+
+/* A header, two blocks of rows, an index, totals and a tail, one of them wrong. */
+static void check_index(const struct index_forgery *lie, bool is_true)
+{
+	uint64_t offsets[2], index, totals;
+	struct pack pack = { 0 };
+	struct forgery file = { 0 };
+	struct trace_reader *reader;
+	struct trace_error error;
+
+	add_header(&file, &pack);
+	for (int i = 0; i < 2; i++) {
+		pack_fork(&pack);
+		offsets[i] = add_frame(&file, &pack);
+	}
+	offsets[1] += lie->offset_at;
+	pack_map(&pack, 9);
+	pack_cstring(&pack, "block");
+	pack_cstring(&pack, FORMAT_INDEX);
+	pack_cstring(&pack, "n");
+	pack_uint(&pack, 2);
+	pack_cstring(&pack, "previous");
+	pack_uint(&pack, lie->previous_at ? file.length + lie->previous_at - 1 : 0);
+	pack_cstring(&pack, "kinds");
+	pack_array(&pack, 3);
+	pack_cstring(&pack, "weather");
+	pack_cstring(&pack, "fork");
+	pack_cstring(&pack, "exit");
+	pack_numbers(&pack, "kind", 2, 1, 1 + lie->kind_at);
+	column_pack_values(&pack, "offset", offsets, 1, 2);
+	pack_numbers(&pack, "rows", 2, 2, 2 + lie->rows_at);
+	pack_numbers(&pack, "start", 2, 1, 1);
+	pack_numbers(&pack, "end", 2, 1, 1);
+	index = add_frame(&file, &pack);
+	totals_pack(&pack, &sample_totals);
+	totals = add_frame(&file, &pack);
+	add_tail(&file, index + lie->tail_index_at, totals + lie->tail_totals_at);
+
+	reader = open_forgery(&file);
+	if (is_true || lie->reads) {
+		assert_null(trace_reader_incomplete(reader));
+		assert_int_equal(trace_reader_block_count(reader), 2);
+		assert_int_equal(trace_reader_read(reader, 0, 1, &error), 0);
+		assert_int_equal(trace_reader_read(reader, 1, 1, &error), is_true ? 0 : -EINVAL);
+	} else { /* without it, all rows are found */
+		assert_non_null(trace_reader_incomplete(reader));
+		assert_null(trace_reader_totals(reader));
+		assert_int_equal(trace_reader_block_count(reader), 2);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(trace_reader_read(reader, i, 1, &error), 0);
+		assert_int_equal(trace_reader_block_info(reader, 1)->start, 1000);
+		assert_int_equal(trace_reader_block_info(reader, 1)->end, 1005);
+	}
+	close_forgery(&file, reader, &pack);
+}
+
+static void test_lying_index(void **state)
+{
+	static const struct index_forgery lies[] = {
+		{ .kind_at = 1, .reads = true },
+		{ .rows_at = 1, .reads = true },
+		{ .rows_at = -2, .reads = true },
+		{ .rows_at = TRACE_BLOCK_ROWS_MAX },
+		{ .kind_at = 2 },
+		{ .offset_at = 1, .reads = true },
+		{ .offset_at = -1, .reads = true },
+		{ .offset_at = -100000000 },
+		{ .offset_at = 100000000 },
+		{ .previous_at = 1 },
+		{ .previous_at = 1000000 },
+		{ .previous_at = -100 }, /* some block of rows */
+		{ .previous_at = -1000000 },
+		{ .tail_index_at = -1 },
+		{ .tail_index_at = 1000000 },
+		{ .tail_totals_at = 1 },
+		{ .tail_totals_at = 1000000 },
+	};
+
+	check_index(&(struct index_forgery) { 0 }, true);
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++)
+		check_index(&lies[i], false);
+}
+
+/* Two traces in one file: the first is read, and the file called what it is. */
+static void test_two_traces(void **state)
+{
+	struct sample_bytes sample = sample_trace(3, 1, SAMPLE_EDGES, NULL);
+	struct forgery file = { 0 };
+	struct pack pack = { 0 };
+	struct trace_reader *reader;
+
+	add_bytes(&file, sample.bytes, sample.length);
+	add_bytes(&file, sample.bytes, sample.length);
+	reader = open_forgery(&file);
+	assert_non_null(trace_reader_incomplete(reader));
+	assert_int_equal(trace_reader_block_count(reader), TRACE_KIND_COUNT);
+	close_forgery(&file, reader, &pack);
+	free(sample.bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_large_frames), cmocka_unit_test(test_many_empty_strings),
+		cmocka_unit_test(test_deep_nesting), cmocka_unit_test(test_lying_index),
+		cmocka_unit_test(test_two_traces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the reader makes of whole frames that hold what no writer wrote: other versions, headers,
+ * columns and strings. Knows nothing of how the writer works.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "forged_trace.h"
+
+static void test_versions(void **state)
+{
+	static const struct {
+		uint64_t version;
+		int err;
+		const char *words;
+	} rows[] = {
+		{ 2, -ENOTSUP,
+		  "was written by a newer Faultline (format version 2; this one reads up to 1)" },
+		{ UINT64_MAX, -ENOTSUP, "newer Faultline" },
+		{ 0, -EINVAL, "no format version" },
+	};
+	struct pack pack = { 0 };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct forgery file = { 0 };
+		struct trace_reader *reader;
+		struct trace_error error;
+
+		pack_map(&pack, 3); /* nothing else needs to be as it is today */
+		pack_cstring(&pack, "format");
+		pack_cstring(&pack, FORMAT_NAME);
+		pack_cstring(&pack, "mode");
+		pack_array(&pack, 0);
+		pack_cstring(&pack, "version");
+		pack_uint(&pack, rows[i].version);
+		add_frame(&file, &pack);
+		assert_int_equal(trace_reader_open_memory(&reader, file.bytes, file.length, &error),
+				 rows[i].err);
+		assert_non_null(strstr(error.text, rows[i].words));
+		free(file.bytes);
+	}
+	pack_free(&pack);
+}
+
+/* Frames that hold something else, and headers with a wrong type in them. */
+static void test_wrong_headers(void **state)
+{
+	static const char *const keys[] = { "tool",   "page_bytes", "clock",
+					    "layers", "command",    "operations" };
+	struct pack pack = { 0 };
+	struct trace_reader *reader;
+	struct trace_error error;
+	struct forgery file = { 0 };
+
+	pack_array(&pack, 0);
+	add_frame(&file, &pack);
+	assert_int_equal(trace_reader_open_memory(&reader, file.bytes, file.length, &error),
+			 -EINVAL);
+	assert_string_equal(error.text, "is not a Faultline trace");
+	free(file.bytes);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		memset(&file, 0, sizeof(file));
+		pack_map(&pack, 3);
+		pack_cstring(&pack, "format");
+		pack_cstring(&pack, FORMAT_NAME);
+		pack_cstring(&pack, "version");
+		pack_uint(&pack, 1);
+		pack_cstring(&pack, keys[i]);
+		pack_bool(&pack, true);
+		add_frame(&file, &pack);
+		assert_int_equal(trace_reader_open_memory(&reader, file.bytes, file.length, &error),
+				 -EINVAL);
+		assert_string_equal(error.text, "has a damaged header");
+		free(file.bytes);
+	}
+	pack_free(&pack);
+}
+
+/* A header with nothing in it but what makes it one: no text is NULL that a program would print. */
+static void test_smallest_header(void **state)
+{
+	struct pack pack = { 0 };
+	struct forgery file = { 0 };
+	struct trace_reader *reader;
+
+	pack_map(&pack, 2);
+	pack_cstring(&pack, "version");
+	pack_uint(&pack, 1);
+	pack_cstring(&pack, "format");
+	pack_cstring(&pack, FORMAT_NAME);
+	add_frame(&file, &pack);
+	reader = open_forgery(&file);
+	assert_string_equal(trace_reader_header(reader)->host, "");
+	assert_string_equal(trace_reader_header(reader)->kernel, "");
+	assert_null(trace_reader_header(reader)->command[0]);
+	assert_int_equal(trace_reader_header(reader)->operation_count, 0);
+	close_forgery(&file, reader, &pack);
+}
+
+static void test_wrong_columns(void **state)
+{
+	static const struct {
+		const char *type;
+		uint64_t n, shape;
+		size_t length;
+	} rows[] = {
+		{ "<u4", 2, 2, 7 },
+		{ "<u4", 2, 2, 9 },
+		{ "<u4", 2, 3, 8 },
+		{ "<u4", 2, 1, 8 },
+		{ "<u4", 3, 2, 8 },
+		{ ">u4", 2, 2, 8 },
+		{ "<f8", 2, 2, 16 },
+		{ "|O", 2, 2, 16 },
+		{ "|O8", 2, 2, 16 },
+		{ "<u3", 2, 2, 6 },
+		{ "", 2, 2, 8 },
+		{ "<u4", 1ull << 62, 1ull << 62, 0 },
+		{ "<u8", 1ull << 61, 1ull << 61, 0 },
+		{ "<u1", TRACE_BLOCK_ROWS_MAX + 1, 2, 2 },
+	};
+	static const uint8_t data[16] = { 1 };
+	struct pack pack = { 0 };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		pack_start(&pack, 1, "fork", rows[i].n);
+		pack_raw_column(&pack, "dts", rows[i].type, rows[i].shape, data, rows[i].length);
+		check_refused(&pack);
+	}
+	pack_start(&pack, 2, "fork", 2); /* twice the same */
+	pack_numbers(&pack, "dts", 2, 0, 1);
+	pack_numbers(&pack, "dts", 2, 0, 1);
+	check_refused(&pack);
+	pack_start(&pack, 1, "fork", 2); /* no times */
+	pack_numbers(&pack, "pid", 2, 0, 1);
+	check_refused(&pack);
+	pack_start(&pack, 1, "fork", 2); /* a number for a column */
+	pack_cstring(&pack, "dts");
+	pack_uint(&pack, 7);
+	check_refused(&pack);
+	pack_start(&pack, 2, "syscall", 2); /* an operation that the header lacks */
+	pack_numbers(&pack, "dts", 2, 0, 1);
+	pack_numbers(&pack, "op", 2, 0, SAMPLE_OPERATIONS);
+	check_refused(&pack);
+	pack_uint(&pack, 7); /* no block at all */
+	check_refused(&pack);
+	pack_fork(&pack); /* two objects in a frame */
+	pack_uint(&pack, 7);
+	check_refused(&pack);
+}
+
+/* What a later version may add is passed over; what an earlier one lacks reads as zeros. */
+static void test_unknown_and_missing(void **state)
+{
+	const uint8_t bytes[2] = { 200, 100 };
+	struct pack pack = { 0 };
+	struct forgery file = { 0 };
+	struct trace_reader *reader;
+	struct trace_error error;
+
+	pack_start(&pack, 2, "weather", 1ull << 60);
+	pack_cstring(&pack, "dts");
+	pack_array(&pack, 0);
+	pack_uint(&pack, 5); /* a key that is no text */
+	pack_map(&pack, 0);
+	check_object_with(&pack, true, 2);
+
+	add_header(&file, &pack);
+	pack_start(&pack, 4, "fork", 2);
+	pack_raw_column(&pack, "dts", "|u1", 2, bytes, 2); /* as numpy writes a byte */
+	pack_raw_column(&pack, "pid", "|i1", 2, bytes, 2);
+	pack_cstring(&pack, "colour"); /* a column of a type to come */
+	pack_map(&pack, 1);
+	pack_cstring(&pack, "blue");
+	pack_bool(&pack, true);
+	pack_raw_column(&pack, "later", "<f8", 2, bytes, 2);
+	add_frame(&file, &pack);
+	reader = open_forgery(&file);
+	assert_int_equal(trace_reader_block_count(reader), 1);
+	assert_int_equal(trace_reader_read(reader, 0, UINT64_MAX, &error), 0);
+	assert_int_equal(trace_reader_column(reader, FORK_TIME)[0], 1200);
+	assert_int_equal(trace_reader_column(reader, FORK_TIME)[1], 1300);
+	assert_true(trace_reader_column(reader, FORK_PID)[0] == (uint64_t)-56);
+	assert_int_equal(trace_reader_column(reader, FORK_PID)[1], 100);
+	assert_int_equal(trace_reader_column(reader, FORK_CHILD_PID)[1], 0);
+	assert_null(trace_reader_column(reader, FORK_COLUMNS));
+	assert_null(trace_reader_column(reader, 1000));
+	assert_int_equal(trace_reader_read(reader, 0, 1 << FORK_PID, &error), 0);
+	assert_null(trace_reader_column(reader, FORK_TIME)); /* not asked for */
+	close_forgery(&file, reader, &pack);
+}
+
+/* Ids of strings may be anything: large, twice, in any order. */
+static void test_string_ids(void **state)
+{
+	static const uint64_t ids[] = { UINT64_MAX, 7, 1, 1ull << 40, 7, 0 };
+	struct pack pack = { 0 };
+	struct forgery file = { 0 };
+	struct trace_reader *reader;
+
+	add_header(&file, &pack);
+	pack_start(&pack, 2, FORMAT_STRING, 6);
+	column_pack_values(&pack, "id", ids, 1, 6);
+	pack_cstring(&pack, "text");
+	pack_array(&pack, 6);
+	for (int i = 0; i < 6; i++)
+		pack_text(&pack, &"abcdcf"[i], 1);
+	add_frame(&file, &pack);
+	reader = open_forgery(&file);
+	assert_string_equal(trace_reader_string(reader, UINT64_MAX).bytes, "a");
+	assert_string_equal(trace_reader_string(reader, 7).bytes + 1, "");
+	assert_string_equal(trace_reader_string(reader, 1).bytes, "c");
+	assert_string_equal(trace_reader_string(reader, 1ull << 40).bytes, "d");
+	assert_string_equal(trace_reader_string(reader, 0).bytes, "");
+	assert_string_equal(trace_reader_string(reader, 2).bytes, "");
+	close_forgery(&file, reader, &pack);
+}
+
+static void test_wrong_strings(void **state)
+{
+	struct pack pack = { 0 };
+
+	pack_start(&pack, 2, FORMAT_STRING, 2); /* fewer texts than ids */
+	pack_numbers(&pack, "id", 2, 1, 2);
+	pack_cstring(&pack, "text");
+	pack_array(&pack, 1);
+	pack_cstring(&pack, "x");
+	check_refused(&pack);
+	pack_start(&pack, 1, FORMAT_STRING, 1); /* no ids */
+	pack_cstring(&pack, "text");
+	pack_array(&pack, 1);
+	pack_cstring(&pack, "x");
+	check_refused(&pack);
+	pack_start(&pack, 2, FORMAT_STRING, 1); /* a number for a text */
+	pack_numbers(&pack, "id", 1, 1);
+	pack_cstring(&pack, "text");
+	pack_array(&pack, 1);
+	pack_uint(&pack, 3);
+	check_refused(&pack);
+	pack_start(&pack, 2, FORMAT_STRING, 1); /* an array that claims four billion items */
+	pack_numbers(&pack, "id", 1, 1);
+	pack_cstring(&pack, "text");
+	pack_raw(&pack, "\xdd\xff\xff\xff\xff", 5);
+	check_refused(&pack);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_wrong_headers),
+		cmocka_unit_test(test_smallest_header),
+		cmocka_unit_test(test_wrong_columns),
+		cmocka_unit_test(test_unknown_and_missing),
+		cmocka_unit_test(test_string_ids),
+		cmocka_unit_test(test_wrong_strings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
