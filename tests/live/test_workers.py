@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Threads that the kernel makes to do what a process asked for are followed like its own."""
+import unittest
+
+import harness
+from harness import Recording, account, fetched, machine
+
+MIB = 2**20
+
+
+class Workers(unittest.TestCase):
+    def record(self, file, memory, out):
+        recording = Recording([machine().program("worker"), file, memory, out], status=None)
+        if recording.done.returncode == 77:
+            self.skipTest("this kernel has no io_uring, or does not let us")
+        self.assertEqual(recording.done.returncode, 0, recording.stderr)
+        return recording, account(out)
+
+    def test_faults(self):
+        """The worker's faults on the memory that it copies to, against the kernel's own count."""
+        directory = machine().new_dir()
+        file = harness.random_file(f"{directory}/file", MIB)
+        memory = harness.random_file(f"{directory}/memory", MIB)
+        recording, truth = self.record(file, memory, f"{directory}/out")
+        rows = recording.trace.rows("fault")
+        ids = recording.trace.file_ids(memory)
+        workers = [
+            tid
+            for pid, tid, file in zip(rows.pid.tolist(), rows.tid.tolist(), rows.file.tolist())
+            if file in ids and pid == truth["pid"] and tid != pid
+        ]
+        self.assertGreater(truth["faults"], 0)
+        self.assertEqual(len(workers), truth["faults"], "by rusage of the threads that are not it")
+        told = {row["child_tid"] for row in recording.trace.dicts("fork")}
+        self.assertLessEqual(set(workers), told, "its threads are told of")
+
+    def test_file_of_a_layer(self):
+        """What a worker reads through an overlay comes into the cache of a file below; it is the
+        file that was opened to whom that is told."""
+        layers = {name: machine().new_dir("ext4") for name in ("lower", "upper", "work")}
+        below = harness.random_file(f"{layers['lower']}/data", 2 * MIB)
+        memory = harness.random_file(f"{layers['upper']}/memory", 2 * MIB)
+        options = ",".join(f"{name}dir={place}" for name, place in layers.items())
+        merged = machine().mount("-t", "overlay", "-o", options, "overlay")
+        directory = machine().new_dir()
+
+        def read():
+            harness.cool(below)
+            recording = self.record(f"{merged}/data", memory, f"{directory}/out")[0]
+            return recording, harness.resident_bytes(below)
+
+        def came(recording):
+            return fetched(recording.file(f"{merged}/data"))
+
+        recording, resident = harness.undisturbed(read, lambda told: came(told[0]) == told[1])
+        self.assertGreaterEqual(resident, 2 * MIB)
+        self.assertEqual(came(recording), resident)
+        self.assertFalse([row for row in recording.report["files"] if row["path"] == below])
+
+
+if __name__ == "__main__":
+    unittest.main()
