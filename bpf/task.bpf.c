@@ -261,6 +261,9 @@ static __always_inline int exited(struct task_struct *task)
 		event->major_faults = task->maj_flt;
 		event->minor_faults = task->min_flt;
 		bpf_get_current_comm(event->comm, sizeof(event->comm));
+		if (task->flags & PF_IO_WORKER) /* a name of the kernel's making */
+			bpf_probe_read_kernel_str(event->comm, sizeof(event->comm),
+						  TASK_POINTER(task, group_leader)->comm);
 		event->process_ends = TASK_POINTER(task, signal)->live.counter == 0;
 		event->code = process_code(task);
 		ring_submit(event);

@@ -33,6 +33,8 @@ class Workers(unittest.TestCase):
         self.assertEqual(len(workers), truth["faults"], "by rusage of the threads that are not it")
         told = {row["child_tid"] for row in recording.trace.dicts("fork")}
         self.assertLessEqual(set(workers), told, "its threads are told of")
+        names = {row["comm"] for row in recording.trace.dicts("exit") if row["tid"] in workers}
+        self.assertEqual(names, {b"worker"}, "the kernel's name for it is not the process's")
 
     def test_file_of_a_layer(self):
         """What a worker reads through an overlay comes into the cache of a file below; it is the
