@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/rollup.h"
 #include "make_trace.h"
 
 #define PAGE 4096ull
@@ -220,6 +221,32 @@ static void test_layers(void **state)
 	done(&made, report);
 }
 
+static void test_groups(void **state)
+{
+	const struct report_options options = { .key = rollup_find_key("span") };
+	const char *name = "a.flt";
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+	const struct table *table;
+
+	start(&made);
+	SPAN(&made, .begin = 900, .end = 1500, .pid = 10, .id = 1, .name = "save");
+	CALL(&made, .time = 1000, .dur = 100, .pid = 10, .op = M_WRITE, .file = 1, .offset = 0,
+	     .asked = PAGE, .result = PAGE);
+	THROTTLE(&made, .time = 1010, .pause = 50, .pid = 10, .file = 1);
+	CALL(&made, .time = 2000, .dur = 100, .pid = 20, .op = M_WRITE, .file = 1, .offset = 0,
+	     .asked = PAGE, .result = PAGE);
+	THROTTLE(&made, .time = 2010, .pause = 70, .pid = 20, .file = 1);
+	made_finish(&made, 0, 10000);
+	assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), 0);
+	table = report->groups;
+	assert_int_equal(table->row_count, 1);
+	assert_int_equal(table->cells[table_find_column(table, "pause_ns")].uint, 50);
+	assert_int_equal(table->cells[table_find_column(table, "write.bytes")].uint, PAGE);
+	done(&made, report);
+}
+
 /* Of one process alone: what the kernel wrote, and when, is not told by whom it was for. */
 static void test_filter(void **state)
 {
@@ -251,7 +278,7 @@ int main(void)
 		cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_stores),	   cmocka_unit_test(test_elsewhere),
 		cmocka_unit_test(test_compressed), cmocka_unit_test(test_layers),
-		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_filter),	   cmocka_unit_test(test_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

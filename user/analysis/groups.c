@@ -8,15 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+
 struct groups {
 	const struct job *job;
 	struct rollup rollup;
+	uint64_t *pauses_ns; /* by group */
+	size_t pauses_room;
 };
 
 /* What the columns see of a group. */
 struct line {
 	struct table_text name;
-	uint64_t time_ns, thread_time_ns, operations, fetched_bytes, created_bytes;
+	uint64_t time_ns, thread_time_ns, operations, fetched_bytes, created_bytes, pause_ns;
 	struct tally tallies[MEASURES];
 };
 
@@ -36,6 +40,9 @@ static const struct table_column columns[] = {
 	  JOB_PAGECACHE },
 	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
 	  TABLE_UINT(struct line, created_bytes), JOB_PAGECACHE },
+	{ "pause_ns", "throttled", UNIT_NS,
+	  "for how long threads that write were told to sleep, summed over threads",
+	  TABLE_UINT(struct line, pause_ns), JOB_THROTTLED },
 };
 
 int groups_new(struct groups **groups, const struct job *job, const struct rollup_key *key)
@@ -53,14 +60,33 @@ void groups_free(struct groups *groups)
 	if (!groups)
 		return;
 	rollup_free(&groups->rollup);
+	free(groups->pauses_ns);
 	free(groups);
+}
+
+/* A part of the time of operations that are in the group anyway. */
+static int add_pause(struct groups *groups, const struct event *event)
+{
+	uint32_t group;
+	int status = groups->rollup.key->group_of(&groups->rollup, event, &group);
+
+	if (status || group == ROLLUP_NONE)
+		return status;
+	if (!GROW(groups->pauses_ns, groups->pauses_room, (size_t)group + 1))
+		return -ENOMEM;
+	groups->pauses_ns[group] += event->end - event->start;
+	return 0;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct groups *groups = state;
+	int status = rollup_events(&groups->rollup, events, count);
 
-	return rollup_events(&groups->rollup, events, count);
+	for (size_t i = 0; i < count && !status; i++)
+		if (events[i].flags & EVENT_THROTTLED)
+			status = add_pause(groups, &events[i]);
+	return status;
 }
 
 const struct walk_calls groups_calls = { .events = add_events };
@@ -72,6 +98,7 @@ static struct line line_of(struct groups *groups, uint32_t group)
 		.name = rollup_name(&groups->rollup, group),
 		.time_ns = all->time.measure,
 		.thread_time_ns = all->thread_time_ns,
+		.pause_ns = group < groups->pauses_room ? groups->pauses_ns[group] : 0,
 	};
 
 	for (size_t i = 0; i < SHOWN; i++) {
@@ -125,7 +152,7 @@ int groups_fill(struct groups *groups, struct table **table)
 	if (!status)
 		status = table_show(*table,
 				    "name,time_ns,fetched_bytes,read.bytes,write.bytes,mmap.faults,"
-				    "metadata.count,operations,thread_time_ns",
+				    "metadata.count,operations,thread_time_ns,pause_ns",
 				    is_ordered(rollup->key) ? NULL : "time_ns", NULL, NULL);
 	return status;
 }

@@ -222,12 +222,20 @@ static int add_event(struct writeback *writeback, const struct event *event)
 	return writers_add(&writeback->writers, event, &sums);
 }
 
+/* Most events are reads, and have nothing to do with any of this. */
+static bool matters(const struct event *event)
+{
+	return event->file != FILE_NONE &&
+	       (event->class == IO_WRITE || event->class == IO_MMAP_WRITE ||
+		event->flags & (EVENT_BIO | EVENT_THROTTLED | EVENT_TRUNCATES));
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < count && !status; i++)
-		if (events[i].file != FILE_NONE)
+		if (matters(&events[i]))
 			status = add_event(state, &events[i]);
 	return status;
 }
