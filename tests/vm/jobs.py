@@ -351,6 +351,23 @@ def judge_async(results):
     return f"{wanted} reads{f', {lost} events told as lost' if lost else ''}"
 
 
+def judge_throttled(results):
+    """A writer that waits for writeback: the pauses that it was told lie within its calls."""
+    report = results.report()
+    lost = told_losses(results, report)
+    pauses, totals = results.printed("throttle"), report["totals"]["throttled"]
+    told = sum(row["pause_ns"] for row in pauses)
+    calls = [row for row in results.printed("syscall") if row["op"] == "write"]
+    check(totals["pauses"] > 0, "nobody was made to wait")
+    check(lost or (totals["pauses"], totals["pause_ns"]) == (len(pauses), told),
+          f"{len(pauses)} pauses of {told} ns, in the totals {totals}")
+    equal({row["path"] for row in pauses}, {THROTTLED}, "files of the pauses")
+    took = sum(row["dur_ns"] for row in calls if row.get("path") == THROTTLED)
+    check(lost or told <= took + len(pauses) * TICK_NS,
+          f"told to sleep {told} ns in calls that took {took} ns")
+    return f"{len(pauses)} pauses of {told // 1000000} ms in writes of {took // 1000000} ms"
+
+
 def judge_refusal(results):
     equal((results.text("status") or "").strip(), "0", "the command under --best-effort")
     text = results.text("refusal") or ""
@@ -419,6 +436,13 @@ for name in %(names)s; do cat /sys/block/$name/stat >after-$name; done""" % {
 }
 ASYNC = """head -c 65536 /dev/urandom >/mnt/async
 $RUN -- uring /mnt/async account"""
+# Of which little may be dirty on the whole machine; as it was afterwards.
+THROTTLED, TICK_NS = "/mnt/throttled", 10000000
+THROTTLE = """sync; cd /proc/sys/vm; before=$(cat dirty_ratio); background=$(cat dirty_background_ratio)
+echo 524288 >dirty_background_bytes; echo 1048576 >dirty_bytes; cd - >/dev/null
+$RUN -- dd if=/dev/zero of=%s bs=64k count=512; status=$?
+echo $before >/proc/sys/vm/dirty_ratio; echo $background >/proc/sys/vm/dirty_background_ratio
+rm %s; exit $status""" % (THROTTLED, THROTTLED)
 REFUSAL = """faultline run -o a.flt -- true 2>refusal; echo $? >run_status
 faultline run --best-effort -o b.flt -- true"""
 
@@ -439,6 +463,7 @@ def for_kernel(quick):
     jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
     jobs.append(Job("block", "chosen", "devices", BLOCK, judge_devices))
     jobs += [Job("async", v, "reads", ASYNC, judge_async) for v in VARIANTS["async"]]
+    jobs.append(Job("pagecache", "chosen", "throttled", THROTTLE, judge_throttled))
     jobs += [Job("fault", v, "mapped", mapped, judge_mapper) for v in VARIANTS["fault"]]
     jobs += [Job("pagecache", v, "mapped", mapped, judge_mapper) for v in VARIANTS["pagecache"]]
     return jobs
