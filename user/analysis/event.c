@@ -135,7 +135,7 @@ static void make_write_side(struct event *read, uint32_t file, struct event *wri
 	write->class = IO_WRITE;
 	write->file = file;
 	write->offset = -1;
-	write->flags &= ~EVENT_UNLINKED;
+	write->flags &= ~(EVENT_UNLINKED | EVENT_DIRECT); /* those are of the other file */
 	if (read->file == FILE_NONE)
 		return;
 	write->fetched_bytes = 0;
@@ -212,6 +212,7 @@ static void decode_calls(const struct event_chunk *chunk, struct event *events, 
 			       (operation->opens && !failed ? EVENT_OPENS : 0) |
 			       (operation->submits && !failed && untraced ? EVENT_SUBMITS : 0) |
 			       (truncates(operation, flags) && !failed ? EVENT_TRUNCATES : 0) |
+			       (flags & TRACE_OP_DIRECT ? EVENT_DIRECT : 0) |
 			       (flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0);
 		if (operation->family == TRACE_MAP) {
 			event->major = major < UINT32_MAX ? major : UINT32_MAX;

@@ -50,6 +50,7 @@ extern const char *const door_names[DOOR_COUNT + 1];
 #define EVENT_FAULT (1u << 5)	   /* a page fault ... */
 #define EVENT_CALL (1u << 6)	   /* ... or a system call, ... */
 #define EVENT_ASYNC (1u << 20)	   /* ... or an operation of io_uring or libaio */
+#define EVENT_DIRECT (1u << 21)	   /* by O_DIRECT, whatever its door */
 #define EVENT_SECOND (1u << 7)	   /* its row gave another event before: counts as one operation */
 /* No operations, of class IO_NONE and DOOR_NONE: */
 #define EVENT_SPAN_BEGIN (1u << 8)

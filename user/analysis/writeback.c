@@ -101,7 +101,7 @@ static bool dirties(const struct writeback *writeback, const struct event *event
 	if (event->flags & EVENT_THROTTLED) {
 		sums->pause_ns = event->end - event->start;
 		sums->pauses = 1;
-	} else if (event->class == IO_WRITE && event->door != DOOR_DIRECT) {
+	} else if (event->class == IO_WRITE && !(event->flags & EVENT_DIRECT)) {
 		sums->call_bytes = event->bytes;
 	} else if (event->class == IO_MMAP_WRITE) {
 		sums->dirtied_bytes = event->dirtied_bytes;
