@@ -58,6 +58,15 @@ struct position {
 	uint64_t next[ACCESSES];
 };
 
+/* The same pairs come again and again. */
+#define PAIR_SLOTS 1024
+
+struct pair_slot {
+	uint64_t key;
+	struct position *position; /* in the map as it was ... */
+	size_t map_slots;	   /* ... with so many: it moves as it grows. 0: free */
+};
+
 struct files {
 	const struct job *job;
 	struct file_use *uses; /* by number of the file */
@@ -65,9 +74,8 @@ struct files {
 	size_t pairs_most;     /* of these; accesses of further pairs are of no pattern ... */
 	uint64_t beyond;       /* ... and so many */
 	struct position none;
-	uint64_t last_key; /* ... the one looked up last */
-	struct position *last;
-	struct rollup rollup; /* by file */
+	struct pair_slot pairs[PAIR_SLOTS]; /* found lately, by the low bits of both */
+	struct rollup rollup;		    /* by file */
 };
 
 static int begin(const struct job *job, void **state)
@@ -107,23 +115,33 @@ static struct position *position_beyond(struct files *files, uint32_t file)
 	return &files->none;
 }
 
+static struct position *find_position(struct files *files, uint64_t key, uint32_t file)
+{
+	struct position *position;
+	bool added;
+
+	if (files->positions.count >= files->pairs_most) {
+		position = (struct position *)map_find(&files->positions, &key);
+		return position ? position : position_beyond(files, file);
+	}
+	position = (struct position *)map_add(&files->positions, &key, &added);
+	if (position && added)
+		files->uses[file].processes++;
+	return position;
+}
+
 static struct position *position_of(struct files *files, const struct event *event)
 {
 	uint64_t key = (uint64_t)event->process << 32 | event->file;
-	bool added;
+	struct pair_slot *slot = &files->pairs[(event->file ^ event->process << 5) % PAIR_SLOTS];
 
-	if (files->last && key == files->last_key)
-		return files->last;
-	if (files->positions.count >= files->pairs_most) {
-		uint64_t *known = map_find(&files->positions, &key);
-
-		return known ? (struct position *)known : position_beyond(files, event->file);
-	}
-	files->last = (struct position *)map_add(&files->positions, &key, &added);
-	files->last_key = key;
-	if (files->last && added)
-		files->uses[event->file].processes++;
-	return files->last;
+	if (slot->map_slots && slot->key == key && slot->map_slots == files->positions.slots)
+		return slot->position;
+	slot->position = find_position(files, key, event->file);
+	slot->key = key;
+	/* What is not in the map is to be counted each time. */
+	slot->map_slots = slot->position == &files->none ? 0 : files->positions.slots;
+	return slot->position;
 }
 
 static void add_pattern(uint64_t patterns[PATTERNS], uint64_t *next, uint64_t offset,
