@@ -14,8 +14,9 @@
 
 #define FOLLOWED 2 /* enum task_mode */
 
-static uint32_t state[256]; /* room for any struct task_state */
-static int pidfd, map = -1;
+static uint32_t slot[512]; /* room for any struct task_slot */
+static uint32_t key;
+static int map = -1;
 static size_t op_at;
 
 /* Where a member of the map's value lies, by the types that came with the map: of structs in
@@ -45,7 +46,8 @@ static size_t place_of(const struct bpf_map_info *info, const char *const *path)
 /* Several tracers may be at work: ours is the one that follows this process. */
 static void find_tracer(void)
 {
-	static const char *const op[] = { "call", "account", "op", NULL };
+	static const char *const mode[] = { "state", "mode", NULL }, *const tid[] = { "tid", NULL },
+				 *const op[] = { "state", "call", "account", "op", NULL };
 	struct bpf_map_info info;
 	uint32_t id = 0, size;
 
@@ -54,10 +56,14 @@ static void find_tracer(void)
 
 		memset(&info, 0, size = sizeof(info));
 		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) &&
-		    !strcmp(info.name, "tasks") && info.value_size <= sizeof(state) &&
-		    !bpf_map_lookup_elem(fd, &pidfd, state) && state[0] == FOLLOWED)
-			map = fd;
-		else if (fd >= 0)
+		    !strcmp(info.name, "task_slots") && info.value_size <= sizeof(slot)) {
+			key = getpid() & (info.max_entries - 1);
+			if (!bpf_map_lookup_elem(fd, &key, slot) &&
+			    slot[place_of(&info, tid)] == (uint32_t)getpid() &&
+			    slot[place_of(&info, mode)] == FOLLOWED)
+				map = fd;
+		}
+		if (fd >= 0 && fd != map)
 			close(fd);
 	}
 	require(map >= 0);
@@ -67,13 +73,11 @@ static void find_tracer(void)
 int main(int argc, char **argv)
 {
 	require(argc == 3);
-	pidfd = syscall(SYS_pidfd_open, getpid(), 0);
-	require(pidfd >= 0);
 	find_tracer();
 	for (int i = atoi(argv[1]); i; i--) {
-		require(!bpf_map_lookup_elem(map, &pidfd, state));
-		state[op_at] = atoi(argv[2]);
-		require(!bpf_map_update_elem(map, &pidfd, state, BPF_EXIST));
+		require(!bpf_map_lookup_elem(map, &key, slot));
+		slot[op_at] = atoi(argv[2]);
+		require(!bpf_map_update_elem(map, &key, slot, BPF_EXIST));
 		syscall(SYS_getppid);
 	}
 	return 0;
