@@ -93,8 +93,7 @@ static __always_inline struct device_counts *device_counts(struct gendisk *disk,
 
 /* --- bios --- */
 
-SEC("?tp_btf/block_bio_queue")
-int BPF_PROG(fl_bio_queue, struct bio *bio)
+static __always_inline int bio_queued(struct bio *bio)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
@@ -132,9 +131,19 @@ int BPF_PROG(fl_bio_queue, struct bio *bio)
 	return 0;
 }
 
+#define BIO_QUEUED_PROGRAM(suffix)                                                                 \
+	SEC("?tp_btf/block_bio_queue")                                                             \
+	int BPF_PROG(fl_bio_queue##suffix, struct bio *bio)                                        \
+	{                                                                                          \
+		return bio_queued(bio);                                                            \
+	}
+
+BIO_QUEUED_PROGRAM()
+BIO_QUEUED_PROGRAM(_2)
+BIO_QUEUED_PROGRAM(_3)
+
 /* The front of a bio that is too long becomes one of its own; the rest keeps the address. */
-SEC("?tp_btf/block_split")
-int BPF_PROG(fl_bio_split, struct bio *front)
+static __always_inline int bio_split(struct bio *front)
 {
 	__u64 whole = (__u64)front->bi_private, address = (__u64)front;
 	struct bio_mark *mark = bpf_map_lookup_elem(&bio_marks, &whole);
@@ -147,6 +156,17 @@ int BPF_PROG(fl_bio_split, struct bio *front)
 		ring_lose(EVENT_BIO);
 	return 0;
 }
+
+#define BIO_SPLIT_PROGRAM(suffix)                                                                  \
+	SEC("?tp_btf/block_split")                                                                 \
+	int BPF_PROG(fl_bio_split##suffix, struct bio *front)                                      \
+	{                                                                                          \
+		return bio_split(front);                                                           \
+	}
+
+BIO_SPLIT_PROGRAM()
+BIO_SPLIT_PROGRAM(_2)
+BIO_SPLIT_PROGRAM(_3)
 
 /* One that never became part of a request. */
 SEC("?tp_btf/block_bio_complete")
@@ -209,15 +229,24 @@ static long issue_step(__u32 i, struct issue_walk *walk)
 	return 0;
 }
 
-/* The kernel keeps this moment itself, but not for all devices. */
-SEC("?tp_btf/block_rq_issue")
-int BPF_PROG(fl_rq_issue, struct request *rq)
+static __always_inline int request_issued(struct request *rq)
 {
 	struct issue_walk walk = { .bio = (__u64)rq->bio, .now_ns = bpf_ktime_get_ns() };
 
 	bpf_loop(REQUEST_BIOS_MOST, issue_step, &walk, 0);
 	return 0;
 }
+
+#define REQUEST_ISSUED_PROGRAM(suffix)                                                             \
+	SEC("?tp_btf/block_rq_issue")                                                              \
+	int BPF_PROG(fl_rq_issue##suffix, struct request *rq)                                      \
+	{                                                                                          \
+		return request_issued(rq);                                                         \
+	}
+
+REQUEST_ISSUED_PROGRAM()
+REQUEST_ISSUED_PROGRAM(_2)
+REQUEST_ISSUED_PROGRAM(_3)
 
 SEC("?tp_btf/block_rq_requeue")
 int BPF_PROG(fl_rq_requeue, struct request *rq)
@@ -230,12 +259,45 @@ int BPF_PROG(fl_rq_requeue, struct request *rq)
 	return 0;
 }
 
+/* Which copy of the program saw a request last, by CPU and by the request's address. */
+#define DONE_SLOTS 1024
+
+struct done_slot {
+	__u64 request;
+	__u32 copy;
+	__u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, DONE_SLOTS);
+	__type(key, __u32);
+	__type(value, struct done_slot);
+} done_slots SEC(".maps");
+
+/* Whether no copy before this one has seen this end of the request. As copy_is_first, for what is
+ * of no task. */
+static __always_inline bool done_is_first(__u64 request, __u32 copy)
+{
+	__u32 key = (request >> 6 ^ request >> 16) & (DONE_SLOTS - 1);
+	struct done_slot *slot = bpf_map_lookup_elem(&done_slots, &key);
+	bool first;
+
+	if (!slot)
+		return copy == 0;
+	first = slot->request != request || copy <= slot->copy;
+	slot->request = request;
+	slot->copy = copy;
+	return first;
+}
+
 /* A request that ends, or a part of it. */
 struct done_walk {
 	__u64 bio; /* the next */
 	__u64 left_bytes;
 	__u64 end_ns, issued_ns;
-	__u64 request; /* number; 0: none of its bios is recorded */
+	__u64 queued_ns; /* the earliest of those recorded */
+	__u64 request;	 /* number; 0: none of its bios is recorded */
 	__u64 sector;
 	struct bio_mark first;
 	__u32 dev, op;
@@ -301,9 +363,14 @@ static long done_step(__u32 i, struct done_walk *walk)
 	if (!walk->own_bios++) {
 		walk->first = copy;
 		walk->request = __sync_fetch_and_add(&block_last_request, 1) + 1;
-		if (!walk->issued_ns)
+		/* Better than what the kernel keeps: since 6.9 that is one reading of the clock for
+		 * all that a task does under a plug (da4c8c3d0975). */
+		if (copy.issued_ns)
 			walk->issued_ns = copy.issued_ns;
+		walk->queued_ns = copy.queued_ns;
 	}
+	if (copy.queued_ns < walk->queued_ns)
+		walk->queued_ns = copy.queued_ns;
 	walk->own_bytes += bytes;
 	send_bio(walk, &copy, bytes, sector);
 	return 0;
@@ -318,8 +385,9 @@ static __always_inline void send_request(struct done_walk *walk, struct request 
 	__u64 start_ns = rq->start_time_ns;
 	struct event_request *event;
 
-	if (!start_ns || start_ns > walk->end_ns)
-		start_ns = walk->first.queued_ns;
+	if (!start_ns || start_ns > walk->end_ns ||
+	    (walk->own_bios == walk->bios && start_ns < walk->queued_ns))
+		start_ns = walk->queued_ns;
 	if (total) {
 		count_add(&total->count, walk->whole ? 1 : 0, true);
 		count_add(&total->errors, walk->whole && error ? 1 : 0, true);
@@ -356,8 +424,8 @@ static __always_inline __u32 flush_sequence(void)
 		       : RQF_FLUSH_SEQ_MACRO;
 }
 
-SEC("?tp_btf/block_rq_complete")
-int BPF_PROG(fl_rq_done, struct request *rq, int error, unsigned int bytes)
+static __always_inline int request_done(struct request *rq, int error, unsigned int bytes,
+					__u32 copy)
 {
 	struct gendisk *disk = KREAD(request_queue, rq->q, disk);
 	struct done_walk walk = { .bio = (__u64)rq->bio, .left_bytes = bytes };
@@ -365,7 +433,7 @@ int BPF_PROG(fl_rq_done, struct request *rq, int error, unsigned int bytes)
 	__u32 class = device_class(rq->cmd_flags), flags = block_flags(rq->cmd_flags);
 	bool sequence = rq->rq_flags & flush_sequence();
 
-	if (!counts)
+	if (!counts || !done_is_first((__u64)rq, copy))
 		return 0;
 	walk.end_ns = bpf_ktime_get_ns();
 	walk.whole = bytes >= rq->__data_len;
@@ -391,6 +459,20 @@ int BPF_PROG(fl_rq_done, struct request *rq, int error, unsigned int bytes)
 		send_request(&walk, rq, (__u8)error, bytes);
 	return 0;
 }
+
+/* A request that ends in an interrupt may meet the program at work for another one, and is then
+ * passed over; of three copies one is free, whether a task, a softirq and an interrupt are at it.
+ */
+#define DONE_PROGRAM(suffix, copy)                                                                 \
+	SEC("?tp_btf/block_rq_complete")                                                           \
+	int BPF_PROG(fl_rq_done##suffix, struct request *rq, int error, unsigned int bytes)        \
+	{                                                                                          \
+		return request_done(rq, error, bytes, copy);                                       \
+	}
+
+DONE_PROGRAM(, 0)
+DONE_PROGRAM(_2, 1)
+DONE_PROGRAM(_3, 2)
 
 /* --- what the kernel calls when bios end --- */
 

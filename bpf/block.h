@@ -102,7 +102,9 @@ static __always_inline void mark_inode(struct bio_mark *mark, struct inode *inod
 	if (holds_metadata(inode))
 		mark->flags |= TRACE_BLOCK_META;
 	else
-		mark->file = followed ? file_id_of_mapping(&address) : file_met(inode);
+		mark->file = file_met(inode);
+	if (followed && !mark->file && !(mark->flags & TRACE_BLOCK_META))
+		mark->file = file_id_of_mapping(&address);
 }
 
 /* How far into the stretch of memory that is next the bio is already; -1: not known. */
@@ -182,7 +184,9 @@ static __noinline int mark_by_direct(struct bio_mark *mark, void *dio, bool foll
 	file_facts_of(file, &facts);
 	mark->flags |= TRACE_BLOCK_DIRECT;
 	mark->offset = KREAD(kiocb, iocb, ki_pos) + size - mark->bytes;
-	mark->file = followed ? file_id(&facts, false) & ~FILE_UNTOLD : file_met(facts.inode);
+	mark->file = file_met(facts.inode);
+	if (followed && !mark->file)
+		mark->file = file_id(&facts, false) & ~FILE_UNTOLD;
 	return 0;
 }
 
@@ -218,6 +222,7 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 {
 	__u64 end_io = (__u64)KREAD(bio, bio->at, bi_end_io);
 	bool in_call = state && state->call.account.op && !state->fault.account.op;
+	bool direct = in_call && state->call.account.flags & TRACE_OP_DIRECT;
 
 	mark->offset = -1;
 	if (!KREAD(bio, bio->at, bi_io_vec)) { /* flush, discard */
@@ -229,17 +234,17 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 		mark_by_direct(mark, KREAD(bio, bio->at, bi_private), followed);
 		return;
 	}
-	if (end_io && (end_io == btrfs_end_io || end_io == btrfs_mirrored_end_io) &&
-	    mark_by_btrfs(mark, bio->at, followed))
-		return;
-	mark_by_page(mark, bio, followed);
-	/* The program's own memory, which may be of another file. */
-	if (in_call && state->call.account.flags & TRACE_OP_DIRECT &&
-	    !(mark->flags & TRACE_BLOCK_META)) {
-		mark->flags |= TRACE_BLOCK_DIRECT;
-		mark->file = state->call.account.file;
-		mark->offset = -1;
+	if (!end_io || (end_io != btrfs_end_io && end_io != btrfs_mirrored_end_io) ||
+	    !mark_by_btrfs(mark, bio->at, followed)) {
+		mark_by_page(mark, bio, followed);
+		/* It may be the program's own memory, which may be of another file. */
+		if (direct && !(mark->flags & TRACE_BLOCK_META)) {
+			mark->file = state->call.account.file;
+			mark->offset = -1;
+		}
 	}
+	if (direct && !(mark->flags & TRACE_BLOCK_META))
+		mark->flags |= TRACE_BLOCK_DIRECT;
 }
 
 #endif

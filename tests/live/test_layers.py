@@ -67,7 +67,7 @@ class Layers(unittest.TestCase):
         self.check_faults(*seen, True)
         self.check_cache(*seen, True)
         for name in ("storage_read", "storage_write"):
-            self.assertIsNone(seen[1]["totals"][name], "nobody looked at the disk")
+            self.assertIsNotNone(seen[1]["totals"][name])
 
     def test_syscall(self):
         seen = self.record("syscall")

@@ -69,5 +69,6 @@ extern const struct analysis analysis_timeline;
 extern const struct analysis analysis_access;
 extern const struct analysis analysis_places;
 extern const struct analysis analysis_caveats;
+extern const struct analysis analysis_devices;
 
 #endif

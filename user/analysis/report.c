@@ -16,13 +16,6 @@
 #include "analysis/lower_bounds.h"
 #include "analysis/walk.h"
 
-static const struct analysis devices = {
-	.name = "devices",
-	.title = "Devices",
-	.meaning = "requests to block devices",
-	.absent = "requests to block devices were not recorded",
-};
-
 /* In the order of the report. */
 /* clang-format off */
 static const struct analysis *const registry[] = {
@@ -36,7 +29,7 @@ static const struct analysis *const registry[] = {
 	&analysis_habits,
 	&analysis_programs,
 	&analysis_processes,
-	&devices,
+	&analysis_devices,
 	&analysis_writeback,
 	&analysis_spans,
 	&analysis_overlap,

@@ -19,6 +19,8 @@
 /* Faults that only the kernel's totals tell of. */
 enum { ANONYMOUS, SHMEM, UNKNOWN, MEMORY_FAULTS };
 
+enum { STORAGE_READ, STORAGE_WRITE, STORAGE_SIDES };
+
 struct totals {
 	const struct job *job;
 	struct submissions submissions;
@@ -27,6 +29,7 @@ struct totals {
 	struct tally tallies[MEASURES]; /* at the end, lost events included */
 	struct trace_operation_total memory[MEMORY_FAULTS];
 	struct trace_operation_total pages[TOTALS_PAGES];
+	struct trace_operation_total storage[STORAGE_SIDES];
 	struct trace_operation_total throttled;
 	uint64_t stores_bytes; /* written back on account of stores through mappings */
 };
@@ -115,10 +118,21 @@ static const struct table_column async_fields[] = {
 static const struct table_group async_group = { "async", "asynchronous", JOB_SYSCALL,
 						TABLE_COLUMNS(async_fields) };
 
-/* Null: the layer below the page cache is not recorded. */
-static const struct table_column storage[] = {
-	{ .name = "storage_read" },
-	{ .name = "storage_write" },
+/* Of requests, what the run had in them. */
+static const struct table_column storage_fields[] = {
+	{ "requests", "requests", UNIT_COUNT, "requests with bytes of the run in them that ended",
+	  SUM_OF_OPERATION(count), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in them", SUM_OF_OPERATION(bytes), 0 },
+};
+
+static const struct {
+	const char *operation;
+	struct table_group group;
+} storage_groups[STORAGE_SIDES] = {
+	{ "request_read",
+	  { "storage_read", "read from devices", JOB_BLOCK, TABLE_COLUMNS(storage_fields) } },
+	{ "request_write",
+	  { "storage_write", "written to devices", JOB_BLOCK, TABLE_COLUMNS(storage_fields) } },
 };
 
 static int begin(const struct job *job, void **state)
@@ -266,6 +280,21 @@ static void add_throttled(struct totals *totals)
 	}
 }
 
+static void add_storage(struct totals *totals)
+{
+	for (size_t i = 0; i < totals->job->operation_count; i++) {
+		const struct operation *operation = &totals->job->operations[i];
+
+		for (size_t j = 0; j < STORAGE_SIDES; j++) {
+			if (operation->family != TRACE_STORAGE ||
+			    strcmp(operation->name, storage_groups[j].operation))
+				continue;
+			totals->storage[j].count += operation->seen.count + operation->unseen.count;
+			totals->storage[j].bytes += operation->seen.bytes + operation->unseen.bytes;
+		}
+	}
+}
+
 static int fill(void *state, struct table *table)
 {
 	struct totals *totals = state;
@@ -274,6 +303,7 @@ static int fill(void *state, struct table *table)
 	add_pages(totals);
 	add_throttled(totals);
 	add_submissions(totals);
+	add_storage(totals);
 	tell_submissions(totals);
 	return 0;
 }
@@ -313,8 +343,10 @@ static int conclude(const struct measured *measured, struct table *table)
 		status = add_memory_fault_columns(table, totals, i);
 	if (!status)
 		status = table_add_group(table, &async_group, offsetof(struct totals, told));
-	if (!status)
-		status = table_add_columns(table, storage, sizeof(storage) / sizeof(storage[0]));
+	for (size_t i = 0; i < STORAGE_SIDES && !status; i++)
+		status = table_add_group(table, &storage_groups[i].group,
+					 offsetof(struct totals, storage) +
+						 i * sizeof(struct trace_operation_total));
 	return status ? status : table_add(table, totals);
 }
 

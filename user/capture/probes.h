@@ -35,7 +35,7 @@ struct probe {
 	int arguments; /* that this tracepoint has where the program suits it; 0: any number */
 };
 
-#define VARIANT_PROBES_MAX 9
+#define VARIANT_PROBES_MAX 13
 
 /* One way to do a part of a layer. */
 struct variant {

@@ -616,7 +616,7 @@ static uint64_t variant_missed(const struct session *session, const struct varia
 		bool counted = counted_before(variant, i);
 		uint64_t least = program_missed(session, variant->probes[i++].program);
 
-		while (variant->copies && i < VARIANT_PROBES_MAX && variant->probes[i].program &&
+		while (i < VARIANT_PROBES_MAX && variant->probes[i].program &&
 		       !strcmp(variant->probes[i].target, target)) {
 			uint64_t other = program_missed(session, variant->probes[i++].program);
 

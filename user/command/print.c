@@ -32,7 +32,7 @@ static const struct option_row rows[] = {
 	  "How to print an event: for people (default), or as one JSON object a line." },
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
 	  "Only events of this layer, or of this kind: task, syscall, fault, pagecache, throttle, "
-	  "span, async, "
+	  "block, request, bio, device, span, async, "
 	  "file, "
 	  "fork, exec, exit." },
 	FILTER_OPTIONS(FIELD(filter)),

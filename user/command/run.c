@@ -49,7 +49,8 @@ static const struct option_row run_rows[] = {
 	{ 0, "mode", "trace", OPTION_CHOICE, offsetof(struct run_options, mode),
 	  "Record every event (trace, the default)." },
 	{ 0, "layers", "LIST", OPTION_STRING, offsetof(struct run_options, layers),
-	  "Layers to record, separated by commas: task, syscall, fault, pagecache, span, async "
+	  "Layers to record, separated by commas: task, syscall, fault, pagecache, span, block, "
+	  "async "
 	  "(all)." },
 	{ 0, "file-types", "LIST", OPTION_STRING, offsetof(struct run_options, file_types),
 	  "Kinds of files whose calls are recorded: reg, dir, blk, chr, fifo, sock, anon, or all "

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Requests to block devices, held against /proc/diskstats on loop devices that nobody else uses, and
+each bio's file and place against what was read and written."""
+import collections
+import functools
+import os
+import random
+import subprocess
+import unittest
+
+import harness
+from harness import Recording, machine
+
+MIB = 1 << 20
+KINDS = ("read", "write", "discard", "flush")
+# Where /proc/diskstats has, of each of these: how many, merged, sectors.
+FIELDS = {"read": (0, 1, 2), "write": (4, 5, 6), "discard": (11, 12, 13), "flush": (15, None, None)}
+
+
+def diskstats(device):
+    with open("/proc/diskstats") as file:
+        for line in file:
+            words = line.split()
+            if words[2] == os.path.basename(device):
+                return [int(word) for word in words[3:]]
+    raise harness.Broken(f"no {device} in /proc/diskstats")
+
+
+def difference(before, after):
+    """{kind: (requests, merges, sectors)}."""
+    return {
+        kind: tuple(0 if at is None else after[at] - before[at] for at in FIELDS[kind])
+        for kind in KINDS
+    }
+
+
+def told(report, device):
+    """The same as the report has it, for whomever they were."""
+    for row in report["devices"]:
+        if row["name"] == os.path.basename(device):
+            sums = row["all"]
+            return {
+                kind: (sums[kind]["requests"], sums[kind]["merges"], sums[kind]["bytes"] // 512)
+                for kind in KINDS
+            }
+    return None
+
+
+def exactly(action):
+    """What `action` returns, (seen by the kernel, told) and more. A look that somebody else takes at
+    the device before the recording begins (udev, blkid) makes a difference: then it is done again."""
+    for _ in range(3):
+        result = action()
+        if result[0] == result[1]:
+            break
+    return result
+
+
+def shell(script, *arguments):
+    return ["/bin/sh", "-ec", script, "sh", *arguments]
+
+
+@functools.lru_cache(maxsize=None)
+def device(kind):
+    """A file system that is mounted by the job alone: between jobs nothing happens on its device."""
+    image = os.path.join(machine().new_dir(), "image")
+    with open(image, "wb") as file:
+        file.truncate(1 << 30)
+    options = {
+        "ext4": ["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+        "xfs": ["-q"],
+        "btrfs": ["-q"],
+    }
+    harness.run(f"mkfs.{kind}", *options[kind], image)
+    made = harness.run("losetup", "--find", "--show", image).decode().strip()
+    machine().loops.append(made)
+    return made
+
+
+class Work:
+    """A job that mounts the device, works in "$1/work" and unmounts it."""
+
+    def __init__(self, kind, script, *arguments):
+        self.overlay = kind == "overlay"
+        self.device = device("ext4" if self.overlay else kind)
+        self.top = machine().new_dir()
+        self.work = f"{self.top}/work"
+        os.mkdir(self.work)
+        around = 'mount "$2" "$1/work"', 'umount "$1/work"'
+        if self.overlay:
+            os.mkdir(f"{self.top}/base")
+            layers = 'lowerdir="$1/base/lower",upperdir="$1/base/upper",workdir="$1/base/w"'
+            around = (
+                'mount "$2" "$1/base"; cd "$1/base"; mkdir -p lower upper w; '
+                f'mount -t overlay -o {layers} none "$1/work"; cd /',
+                'umount "$1/work"; umount "$1/base"',
+            )
+        before = diskstats(self.device)
+        self.recording = Recording(
+            shell("\n".join((around[0], script, around[1])), self.top, self.device, *arguments)
+        )
+        self.seen = difference(before, diskstats(self.device))
+
+    @classmethod
+    def exact(cls, *arguments):
+        """The first of a few whose device did just what was told of it, or the last."""
+
+        def work():
+            made = cls(*arguments)
+            return made.seen, told(made.recording.report, made.device), made
+
+        return exactly(work)[2]
+
+    def bios(self):
+        """Those of the device, with the paths of their files."""
+        trace = self.recording.trace
+        files = {number: os.fsdecode(row["path"] or b"") for number, row in trace.files.items()}
+        number = os.stat(self.device).st_rdev
+        number = os.major(number) << 20 | os.minor(number)
+        for row in trace.dicts("bio"):
+            if row["dev"] == number:
+                yield {**row, "path": files.get(row["file"])}
+
+
+MIXED = """
+cd "$1/work"
+for i in 1 2 3 4 5 6 7 8 9; do dd if=/dev/zero of=small$i bs=5000 count=$i status=none; done
+dd if=/dev/zero of=direct bs=64k count=100 oflag=direct status=none
+dd if=/dev/zero of=large bs=1M count=12 conv=fsync status=none
+sync
+echo 1 >/proc/sys/vm/drop_caches
+cat large >/dev/null
+dd if=direct of=/dev/null bs=4k count=500 iflag=direct status=none
+dd if=/dev/zero of=direct bs=16k count=20 oflag=direct,dsync conv=notrunc status=none
+rm small1 large
+sync
+fstrim "$1/work" 2>/dev/null || true
+cd /
+"""
+
+
+class Totals(unittest.TestCase):
+    """All that a device did, exactly as the kernel counts it. One test per file system, below."""
+
+    def check(self, kind):
+        work = Work.exact(kind, MIXED)
+        self.assertGreater(work.seen["read"][0], 500)
+        self.assertGreater(work.seen["write"][0], 100)
+        self.assertGreater(work.seen["flush"][0], 0)
+        self.assertEqual(told(work.recording.report, work.device), work.seen)
+        self.assertEqual(work.recording.report["trace"]["lost"]["total"], 0)
+
+    def test_bare_device(self):
+        """Reads of the device itself, by whole and by part of a page, and through its cache."""
+        bare = machine().new_device(32 * MIB)
+        self.check_bare(
+            'dd if="$1" of=/dev/null bs=1M count=8 iflag=direct status=none; '
+            'dd if="$1" of=/dev/null bs=512 skip=20000 count=100 iflag=direct status=none; '
+            'dd if="$1" of=/dev/null bs=64k skip=300 count=40 status=none', bare)
+
+    def check_bare(self, script, bare, *arguments):
+        def record():
+            before = diskstats(bare)
+            recording = Recording(shell(script, bare, *arguments), stderr=subprocess.DEVNULL)
+            seen = difference(before, diskstats(bare))
+            return seen, told(recording.report, bare), recording
+
+        seen, report, recording = exactly(record)
+        self.assertEqual(report, seen)
+        return recording
+
+    def test_failed(self):
+        """Of a device that has lost half of what it lies on."""
+        bare = machine().new_device(4 * MIB)
+        image = harness.run("losetup", "-nO", "BACK-FILE", bare).decode().strip()
+        os.truncate(image, 2 * MIB)
+        script = 'dd if="$1" of=/dev/null bs=64k iflag=direct conv=noerror status=none || true'
+        recording = self.check_bare(script, bare)
+        (row,) = [d for d in recording.report["devices"] if d["name"] == os.path.basename(bare)]
+        failed = [r for r in recording.trace.dicts("request") if r["status"]]
+        self.assertEqual(row["all"]["read"]["errors"], len(failed))
+        self.assertEqual(row["read"]["errors"], len(failed))
+        self.assertEqual(row["read"]["requests"], row["all"]["read"]["requests"])
+
+    def test_device_goes(self):
+        """In mid-run, and another one comes under its number."""
+        bare = machine().new_device(4 * MIB)
+        image = harness.run("losetup", "-nO", "BACK-FILE", bare).decode().strip()
+        script = (
+            'dd if="$1" of=/dev/null bs=64k iflag=direct status=none; losetup -d "$1"; '
+            'losetup "$1" "$2"; dd if="$1" of=/dev/null bs=64k iflag=direct status=none'
+        )
+        self.check_bare(script, bare, image)
+
+
+class Files(unittest.TestCase):
+    """Whose bytes a bio carries, when others have written them back in requests of many files."""
+
+    COUNT, BYTES = 2000, 5000  # of which the second page is not whole
+
+    def check(self, kind):
+        work = Work.exact(kind, f"""
+            cd "$1/work"
+            {harness.PYTHON} -S -c '
+import os
+for i in range({self.COUNT}):
+    f = os.open(f"f{{i}}", os.O_WRONLY | os.O_CREAT)
+    os.write(f, b"x" * {self.BYTES})
+    os.close(f)
+'
+            sync; cd /""")
+        written, places = collections.Counter(), collections.defaultdict(set)
+        for bio in work.bios():
+            if bio["op"] == "request_write" and not bio["flags"] & 1:
+                written[bio["path"]] += bio["bytes"]
+                places[bio["path"]].add(bio["offset"])
+        wanted = {f"{work.work}/f{i}": 8192 for i in range(self.COUNT)}
+        self.assertEqual({path: written[path] for path in wanted}, wanted)
+        self.assertTrue(all(places[path] <= {0, 4096} for path in wanted))
+        self.assertEqual(told(work.recording.report, work.device), work.seen)
+
+    def check_direct(self, kind):
+        """Each read of a few blocks is a bio of the file, whatever memory it goes to."""
+        places = [4096 * at for at in random.sample(range(4096), 1500)]
+        job = f"""
+import mmap, os, sys
+other = os.open(sys.argv[2], os.O_RDWR | os.O_CREAT)
+os.ftruncate(other, 1 << 20)
+memory = mmap.mmap(other, 1 << 20)
+memory[:] = bytes(1 << 20)
+f = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+for at in {places}:
+    os.preadv(f, [memoryview(memory)[8192:12288]], at)
+"""
+        work = Work.exact(kind, f"""
+            dd if=/dev/urandom of="$1/work/data" bs=1M count=16 conv=fsync status=none
+            {harness.PYTHON} -S -c '{job}' "$1/work/data" "$1/work/other" """)
+        seen = [
+            (bio["path"], bio["offset"], bio["bytes"])
+            for bio in work.bios()
+            if bio["op"] == "request_read" and bio["flags"] & 32
+        ]
+        self.assertEqual(seen, [(f"{work.work}/data", at, 4096) for at in places])
+        self.assertEqual(told(work.recording.report, work.device), work.seen)
+
+
+for kind in ("ext4", "xfs", "btrfs", "overlay"):
+    setattr(Totals, f"test_{kind}", lambda self, kind=kind: self.check(kind))
+    setattr(Files, f"test_small_{kind}", lambda self, kind=kind: self.check(kind))
+    setattr(Files, f"test_direct_{kind}", lambda self, kind=kind: self.check_direct(kind))
+
+
+if __name__ == "__main__":
+    unittest.main()

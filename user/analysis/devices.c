@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "devices": requests to block devices, those of the run and all that the devices had.
+ * Knows nothing of which operations waited for them.
+ */
+#include "analysis/devices.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "units.h"
+
+#define DEVICES_MOST 256
+
+/* A row of the table. */
+struct sum_line {
+	uint64_t requests, bytes, merges, requeues, errors, time_ns, queue_ns, service_ns;
+	uint64_t p50_ns, p99_ns, max_ns, service_p50_ns, service_p99_ns;
+};
+
+struct line {
+	char dev[24];
+	struct table_text name;
+	struct sum_line own[DEVICE_USES], all[DEVICE_USES];
+};
+
+static int get_dev(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	return table_set_literal(table, cell, ((const struct line *)row)->dev);
+}
+
+static const struct table_column own_columns[] = {
+	{ "requests", "", UNIT_COUNT, "requests with bytes of the run in them that ended",
+	  TABLE_UINT(struct sum_line, requests), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of the run in them",
+	  TABLE_UINT(struct sum_line, bytes), 0 },
+	{ "queue_ns", "queue", UNIT_NS,
+	  "time between their making and when the driver had them, summed up",
+	  TABLE_UINT(struct sum_line, queue_ns), 0 },
+	{ "service_ns", "service", UNIT_NS, "time from then to their ends, summed up",
+	  TABLE_UINT(struct sum_line, service_ns), 0 },
+	{ "p50_ns", NULL, UNIT_NS, "half of them took at most so long, queue and service",
+	  TABLE_UINT(struct sum_line, p50_ns), 0 },
+	{ "p99_ns", NULL, UNIT_NS, "99 of 100 took at most so long",
+	  TABLE_UINT(struct sum_line, p99_ns), 0 },
+	{ "max_ns", NULL, UNIT_NS, "the longest", TABLE_UINT(struct sum_line, max_ns), 0 },
+	{ "service_p50_ns", NULL, UNIT_NS, "half of them were with the device at most so long",
+	  TABLE_UINT(struct sum_line, service_p50_ns), 0 },
+	{ "service_p99_ns", NULL, UNIT_NS, "99 of 100 were with the device at most so long",
+	  TABLE_UINT(struct sum_line, service_p99_ns), 0 },
+	{ "merges", NULL, UNIT_COUNT, "bios that went with others into one of these requests",
+	  TABLE_UINT(struct sum_line, merges), 0 },
+	{ "errors", NULL, UNIT_COUNT, "of these requests, those that failed",
+	  TABLE_UINT(struct sum_line, errors), 0 },
+};
+
+static const struct table_column all_columns[] = {
+	{ "requests", NULL, UNIT_COUNT,
+	  "requests that ended, whoever made them, as /proc/diskstats counts; bios, of a device "
+	  "that has no requests",
+	  TABLE_UINT(struct sum_line, requests), 0 },
+	{ "bytes", NULL, UNIT_BYTES, "bytes that they moved", TABLE_UINT(struct sum_line, bytes),
+	  0 },
+	{ "merges", NULL, UNIT_COUNT, "bios and requests that became part of another request",
+	  TABLE_UINT(struct sum_line, merges), 0 },
+	{ "requeues", NULL, UNIT_COUNT, "times that the driver gave one back to have it later",
+	  TABLE_UINT(struct sum_line, requeues), 0 },
+	{ "errors", NULL, UNIT_COUNT, "requests that failed", TABLE_UINT(struct sum_line, errors),
+	  0 },
+	{ "time_ns", NULL, UNIT_NS, "time from their making to their ends, summed up",
+	  TABLE_UINT(struct sum_line, time_ns), 0 },
+};
+
+static const struct table_column columns[] = {
+	{ "name", "device", UNIT_NONE, "as /sys/block has it", TABLE_TEXT(struct line, name), 0 },
+	{ "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
+};
+
+static const char *const use_names[DEVICE_USES] = { "read", "write", "discard", "flush" };
+static const char *const use_titles[DEVICE_USES] = { "reads", "writes", "discards", "flushes" };
+
+static int begin(const struct job *job, void **state)
+{
+	struct devices *devices = calloc(1, sizeof(*devices));
+
+	if (!devices)
+		return -ENOMEM;
+	devices->job = job;
+	devices->bin_ns = clock_subtract(job->end_ns, job->start_ns) / HEAT_BINS + 1;
+	*state = devices;
+	return 0;
+}
+
+static void end(void *state)
+{
+	struct devices *devices = state;
+
+	for (size_t i = 0; i < devices->count; i++) {
+		for (int use = 0; use < DEVICE_USES; use++) {
+			free(devices->all[i]->latency[use]);
+			free(devices->all[i]->service[use]);
+		}
+		free(devices->all[i]);
+	}
+	free(devices->all);
+	free(devices);
+}
+
+/* Finds or makes a device. *found is NULL when there are too many. */
+static int find(struct devices *devices, uint32_t host, uint32_t dev, struct device **found)
+{
+	*found = NULL;
+	for (size_t i = 0; i < devices->count; i++)
+		if (devices->all[i]->dev == dev && devices->all[i]->host == host) {
+			*found = devices->all[i];
+			return 0;
+		}
+	if (devices->count == DEVICES_MOST)
+		return 0;
+	if (devices->count == devices->room) {
+		size_t room = devices->room ? devices->room * 2 : 8;
+		struct device **all = reallocarray(devices->all, room, sizeof(*all));
+
+		if (!all)
+			return -ENOMEM;
+		devices->all = all;
+		devices->room = room;
+	}
+	*found = calloc(1, sizeof(**found));
+	if (!*found)
+		return -ENOMEM;
+	(*found)->host = host;
+	(*found)->dev = dev;
+	devices->all[devices->count++] = *found;
+	return 0;
+}
+
+/* --- requests of the run --- */
+
+static enum device_use use_of(const struct job *job, const struct event *event)
+{
+	const char *name = job->operations[event->operation].name;
+
+	for (int use = 0; use < DEVICE_USES; use++)
+		if (!strncmp(name, "request_", 8) && !strcmp(name + 8, use_names[use]))
+			return use;
+	return DEVICE_USES;
+}
+
+static unsigned int class_of(uint64_t value)
+{
+	unsigned int class = value ? 63 - __builtin_clzll(value) : 0;
+
+	return class < HEAT_CLASSES ? class : HEAT_CLASSES - 1;
+}
+
+static void add_heat(struct devices *devices, struct device *device, enum device_use use,
+		     const struct event *event, uint64_t bytes)
+{
+	uint64_t bin = clock_subtract(event->start, devices->job->start_ns) / devices->bin_ns;
+	bool write = use == DEVICE_WRITES;
+
+	if (use > DEVICE_WRITES)
+		return;
+	bin = bin < HEAT_BINS ? bin : HEAT_BINS - 1;
+	device->heat[HEAT_READ_LATENCY + write][class_of(event->end - event->start)][bin]++;
+	device->heat[HEAT_READ_SIZE + write][class_of(bytes)][bin]++;
+}
+
+static int add_request(struct devices *devices, const struct event *event)
+{
+	uint32_t host = devices->job->traces[event->block->trace].host;
+	uint64_t queue_ns = event_value(event, REQUEST_QUEUE);
+	uint64_t time_ns = event->end - event->start;
+	enum device_use use = use_of(devices->job, event);
+	struct device *device;
+	struct device_sum *sum;
+
+	if (use == DEVICE_USES)
+		return 0;
+	if (find(devices, host, event_value(event, REQUEST_DEV), &device))
+		return -ENOMEM;
+	if (!device) {
+		devices->beyond++;
+		return 0;
+	}
+	sum = &device->own[use];
+	sum->bytes += event->bytes;
+	if (event->flags & EVENT_SECOND) /* a part of one that ends later */
+		return 0;
+	if (!sum->requests++) {
+		device->latency[use] = calloc(1, sizeof(struct histogram));
+		device->service[use] = calloc(1, sizeof(struct histogram));
+	}
+	if (!device->latency[use] || !device->service[use])
+		return -ENOMEM;
+	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
+	sum->time_ns += time_ns;
+	sum->queue_ns += queue_ns;
+	sum->service_ns += time_ns - queue_ns;
+	sum->merges += clock_subtract(event_value(event, REQUEST_BIOS), 1);
+	sum->errors += event->flags & EVENT_FAILED ? 1 : 0;
+	histogram_add(device->latency[use], time_ns);
+	histogram_add(device->service[use], time_ns - queue_ns);
+	add_heat(devices, device, use, event, event_value(event, REQUEST_BYTES));
+	return 0;
+}
+
+/* --- sums of devices --- */
+
+#define COUNTS(ID)                                                                                 \
+	{                                                                                          \
+		DEVICE_##ID##_REQUESTS, DEVICE_##ID##_BYTES, DEVICE_##ID##_MERGES,                 \
+			DEVICE_##ID##_REQUEUES, DEVICE_##ID##_ERRORS, DEVICE_##ID##_TIME           \
+	}
+
+static const struct {
+	unsigned int requests, bytes, merges, requeues, errors, time;
+} counts_of[DEVICE_USES] = { COUNTS(READ), COUNTS(WRITE), COUNTS(DISCARD), COUNTS(FLUSH) };
+
+/* The last row of a trace holds its sums. */
+static int add_sums(struct devices *devices, const struct event *event)
+{
+	const struct job_trace *trace = &devices->job->traces[event->block->trace];
+	struct device *device;
+
+	if (find(devices, trace->host, event_value(event, DEVICE_DEV), &device))
+		return -ENOMEM;
+	if (!device)
+		return 0;
+	device->all_known = true;
+	device->name = trace_reader_string(trace->reader, event_value(event, DEVICE_NAME));
+	for (int use = 0; use < DEVICE_USES; use++)
+		device->all[use] = (struct device_sum) {
+			.requests = event_value(event, counts_of[use].requests),
+			.bytes = event_value(event, counts_of[use].bytes),
+			.merges = event_value(event, counts_of[use].merges),
+			.requeues = event_value(event, counts_of[use].requeues),
+			.errors = event_value(event, counts_of[use].errors),
+			.time_ns = event_value(event, counts_of[use].time),
+		};
+	return 0;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		if (event->flags & EVENT_REQUEST)
+			status = add_request(state, event);
+		else if (event->flags & EVENT_DEVICE)
+			status = add_sums(state, event);
+	}
+	return status;
+}
+
+/* --- the table --- */
+
+static struct sum_line line_of(const struct device *device, const struct device_sum *sum,
+			       bool known, int use)
+{
+	struct sum_line line;
+
+	if (!known) {
+		memset(&line, 0xff, sizeof(line)); /* TABLE_NO_UINT everywhere */
+		return line;
+	}
+	line = (struct sum_line) {
+		.requests = sum->requests,
+		.bytes = sum->bytes,
+		.merges = sum->merges,
+		.requeues = sum->requeues,
+		.errors = sum->errors,
+		.time_ns = sum->time_ns,
+		.queue_ns = sum->queue_ns,
+		.service_ns = sum->service_ns,
+		.p50_ns = TABLE_NO_UINT,
+		.p99_ns = TABLE_NO_UINT,
+		.max_ns = TABLE_NO_UINT,
+		.service_p50_ns = TABLE_NO_UINT,
+		.service_p99_ns = TABLE_NO_UINT,
+	};
+	if (!device->latency[use])
+		return line;
+	line.p50_ns = histogram_percentile(device->latency[use], 50);
+	line.p99_ns = histogram_percentile(device->latency[use], 99);
+	line.max_ns = device->latency[use]->max;
+	line.service_p50_ns = histogram_percentile(device->service[use], 50);
+	line.service_p99_ns = histogram_percentile(device->service[use], 99);
+	return line;
+}
+
+static int add_columns(struct table *table)
+{
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	for (int use = 0; use < DEVICE_USES && !status; use++) {
+		const struct table_group own = { use_names[use], use_titles[use], 0,
+						 TABLE_COLUMNS(own_columns) };
+
+		status = table_add_group(
+			table, &own, offsetof(struct line, own) + use * sizeof(struct sum_line));
+	}
+	for (int use = 0; use < DEVICE_USES && !status; use++) {
+		char name[24];
+		const struct table_group all = { name, NULL, 0, TABLE_COLUMNS(all_columns) };
+
+		snprintf(name, sizeof(name), "all.%s", use_names[use]);
+		status = table_add_group(
+			table, &all, offsetof(struct line, all) + use * sizeof(struct sum_line));
+	}
+	return status;
+}
+
+static int compare_devices(const void *left, const void *right)
+{
+	uint64_t times[2] = { 0 };
+
+	for (int use = 0; use < DEVICE_USES; use++) {
+		times[0] += (*(struct device *const *)left)->own[use].time_ns;
+		times[1] += (*(struct device *const *)right)->own[use].time_ns;
+	}
+	return times[0] > times[1] ? -1 : times[0] < times[1];
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct devices *devices = state;
+	int status;
+
+	if (!(devices->job->layers & JOB_BLOCK)) {
+		table->absent = true;
+		return table_set_note(table, "requests to block devices were not recorded");
+	}
+	status = add_columns(table);
+	qsort(devices->all, devices->count, sizeof(*devices->all), compare_devices);
+	for (size_t i = 0; i < devices->count && !status; i++) {
+		const struct device *device = devices->all[i];
+		struct line line = { .name = { device->name.bytes, device->name.length } };
+
+		snprintf(line.dev, sizeof(line.dev), "%u:%u", device->dev >> 20,
+			 device->dev & 0xfffff);
+		for (int use = 0; use < DEVICE_USES; use++) {
+			line.own[use] = line_of(device, &device->own[use], true, use);
+			line.all[use] = line_of(device, &device->all[use], device->all_known, use);
+		}
+		status = table_add(table, &line);
+	}
+	if (!status && devices->beyond) {
+		char note[96], number[UNITS_TEXT];
+
+		snprintf(note, sizeof(note), "%s requests of further devices are not told",
+			 units_count(number, devices->beyond));
+		status = table_set_note(table, note);
+	}
+	return status;
+}
+
+const struct devices *devices_view(const struct measured *measured)
+{
+	const struct devices *devices = measured_state(measured, &analysis_devices);
+
+	return devices->job->layers & JOB_BLOCK ? devices : NULL;
+}
+
+const struct analysis analysis_devices = {
+	.name = "devices",
+	.title = "Devices",
+	.meaning = "requests to block devices: those of the run, and all that the devices had",
+	.shown = "name,dev,read.requests,read.bytes,read.queue_ns,read.service_ns,write.requests,"
+		 "write.bytes,write.queue_ns,write.service_ns,flush.requests",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing.events = add_events,
+	.columns = {
+		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
+				  1ull << REQUEST_BIOS | 1ull << REQUEST_BYTES,
+		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
+	},
+	.fill = fill,
+	.end = end,
+};
