@@ -70,5 +70,8 @@ extern const struct analysis analysis_access;
 extern const struct analysis analysis_places;
 extern const struct analysis analysis_caveats;
 extern const struct analysis analysis_devices;
+extern const struct analysis analysis_chain;
+extern const struct analysis analysis_chain_spans;
+extern const struct analysis analysis_slowest;
 
 #endif

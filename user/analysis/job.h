@@ -78,6 +78,7 @@ struct job {
 	bool many_hosts;
 	bool chosen; /* a filter leaves out events by who or what they are, the kernel's own, too */
 	uint64_t memory_bytes;
+	uint64_t slowest; /* operations to tell one by one; 0: a few */
 };
 
 /* Memory that is meant for what is made of a job by default. */

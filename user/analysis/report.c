@@ -30,6 +30,9 @@ static const struct analysis *const registry[] = {
 	&analysis_programs,
 	&analysis_processes,
 	&analysis_devices,
+	&analysis_chain,
+	&analysis_chain_spans,
+	&analysis_slowest,
 	&analysis_writeback,
 	&analysis_spans,
 	&analysis_overlap,
@@ -227,6 +230,7 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 		status =
 			activities_init(&pass.activities, &pass.job, options ? options->gpu : NULL);
 	pass.job.activities = &pass.activities;
+	pass.job.slowest = options ? options->slowest : 0;
 	if (!status && options && options->gpu)
 		status = check_gpu(&pass.job, options->gpu, error);
 	if (!status)

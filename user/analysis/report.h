@@ -26,6 +26,7 @@ struct report_options {
 	const struct rollup_key *key; /* NULL: no table of groups */
 	const struct filter *filter;  /* NULL: all events */
 	uint64_t memory_bytes;	      /* meant for the report; 0 for JOB_MEMORY_BYTES */
+	uint64_t slowest;	      /* operations to tell one by one; 0: a few */
 };
 
 /*

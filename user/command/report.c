@@ -27,7 +27,7 @@ struct report_request {
 	const char *format, *spans, *explain, *colour;
 	const char *table, *columns, *sort, *by, *against;
 	bool list_tables, list_columns;
-	uint64_t top, memory;
+	uint64_t top, memory, slowest;
 	struct filter filter;
 };
 
@@ -41,6 +41,8 @@ static const struct option_row rows[] = {
 	  "How to print it: for people (default), as a JSON object, a table as CSV." },
 	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
 	  "Rows of each table at most; 0 for all. Default 20 in text, else all." },
+	{ 0, "slowest", "N", OPTION_COUNT, FIELD(slowest),
+	  "Only the N slowest operations, 1000 at most, and where their requests were meanwhile." },
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
 	  "Memory meant for the report, such as 4G; beyond it files and processes share a row, "
 	  "and it says so. Default 1G." },
@@ -234,6 +236,8 @@ static int check_request(const struct report_request *request)
 		log_error("--format csv: is one table; name it by --table or --by");
 	else if (request->against && (is_one_table(request) || !strcmp(request->format, "csv")))
 		log_error("--against: makes tables of its own, in text or JSON");
+	else if (request->slowest && (request->table || request->by))
+		log_error("--slowest: is a table of its own");
 	else if (request->table && request->by)
 		log_error("--by %s and --table %s: one or the other", request->by, request->table);
 	else if (request->list_columns && !request->table && !request->by)
@@ -398,11 +402,17 @@ int command_report(int argc, char **argv)
 		status = check_key(&request, &options.key);
 	if (status)
 		return status;
+	if (request.slowest) {
+		request.table = "slowest";
+		if (request.top == TOP_UNSET)
+			request.top = request.slowest;
+	}
 	if (first == argc) {
 		log_error("no trace given; try 'faultline report --help'");
 		return EXIT_USAGE;
 	}
 	options.memory_bytes = request.memory;
+	options.slowest = request.slowest;
 	count = argc - first;
 	traces = calloc(count, sizeof(*traces));
 	if (!traces) {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * From operations to the requests that they waited for: how much of their time these were where.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "make_trace.h"
+
+struct made_part {
+	uint64_t time, dur, queue, tid, file, bytes, request;
+};
+
+static void add_part(struct made_trace *made, const struct made_part *part)
+{
+	const uint64_t values[BIO_COLUMNS] = {
+		[BIO_TIME] = part->time,   [BIO_DUR] = part->dur,
+		[BIO_QUEUE] = part->queue, [BIO_PID] = 100,
+		[BIO_TID] = part->tid,	   [BIO_OP] = M_REQUEST_WRITE,
+		[BIO_FILE] = part->file,   [BIO_OFFSET] = -1,
+		[BIO_BYTES] = part->bytes, [BIO_REQUEST] = part->request,
+		[BIO_DEV] = 7 << 20 | 3,
+	};
+
+	made_row(made, TRACE_BIO, 0, values);
+}
+
+#define PART(made, ...) add_part(made, &(struct made_part) { __VA_ARGS__ })
+
+static void check_line(const struct report *report, const char *table, size_t row, uint64_t time_ns,
+		       uint64_t device_ns, uint64_t queue_ns, uint64_t other_ns, uint64_t bios)
+{
+	CHECK(report, table, row, "time_ns", time_ns);
+	CHECK(report, table, row, "device_ns", device_ns);
+	CHECK(report, table, row, "queue_ns", queue_ns);
+	CHECK(report, table, row, "other_ns", other_ns);
+	CHECK(report, table, row, "bios", bios);
+}
+
+static void test_own_requests(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .block = true);
+	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
+	FILE_ROW(&made, .id = 2, .ino = 2, .path = "/other");
+	/* Two requests that overlap, and one that is read ahead at its end ... */
+	CALL(&made, .time = 1000, .dur = 1000, .pid = 100, .op = M_PREAD, .file = 1, .result = 9);
+	PART(&made, .time = 1100, .dur = 400, .queue = 100, .tid = 100, .file = 1, .bytes = 10,
+	     .request = 1);
+	PART(&made, .time = 1150, .dur = 650, .queue = 250, .tid = 100, .file = 1, .bytes = 20,
+	     .request = 2);
+	PART(&made, .time = 1900, .dur = 600, .queue = 50, .tid = 100, .file = 1, .bytes = 30,
+	     .request = 3);
+	/* ... for which the next one waits. */
+	CALL(&made, .time = 2100, .dur = 600, .pid = 100, .op = M_PREAD, .file = 1, .result = 9);
+	/* Another thread's, at the same time. */
+	PART(&made, .time = 1200, .dur = 3000, .queue = 1, .tid = 101, .file = 1, .bytes = 40,
+	     .request = 4);
+	CALL(&made, .time = 3000, .dur = 100, .pid = 100, .op = M_FSTAT, .file = 2);
+	/* In a fault in a call on another file. */
+	CALL(&made, .time = 4000, .dur = 500, .pid = 100, .op = M_WRITE, .file = 2, .result = 9);
+	FAULT(&made, .time = 4100, .dur = 200, .pid = 100, .file = 1);
+	PART(&made, .time = 4150, .dur = 400, .queue = 100, .tid = 100, .file = 1, .bytes = 50,
+	     .request = 5);
+	made_finish(&made, 0, 10000);
+	report = made_report(&made.reader, 1);
+
+	check_line(report, "slowest", 0, 1000, 650, 150, 200, 3);
+	check_line(report, "slowest", 1, 600, 400, 0, 200, 1);
+	check_line(report, "slowest", 2, 500, 250, 100, 150, 1);
+	check_line(report, "slowest", 3, 200, 50, 100, 50, 1);
+	check_line(report, "slowest", 4, 100, 0, 0, 100, 0);
+	assert_int_equal(report_table(report, "slowest")->row_count, 5);
+
+	/* By file: those that waited for nothing of their own are not there. */
+	assert_int_equal(report_table(report, "chain")->row_count, 2);
+	check_line(report, "chain", 0, 1800, 1100, 250, 450, 5);
+	CHECK(report, "chain", 0, "count", 3);
+	CHECK(report, "chain", 0, "bytes", 10 + 20 + 30 + 30 + 50);
+	check_line(report, "chain", 1, 500, 250, 100, 150, 1);
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_absent(void **state)
+{
+	static const char *const names[] = { "devices", "chain", "chain_spans", "slowest" };
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .off = "block");
+	CALL(&made, .time = 1000, .dur = 1000, .pid = 100, .op = M_PREAD, .result = 9);
+	made_finish(&made, 0, 10000);
+	report = made_report(&made.reader, 1);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_true(report_table(report, names[i])->absent);
+		assert_non_null(report_table(report, names[i])->note);
+	}
+	report_free(report);
+	made_close(&made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_requests),
+		cmocka_unit_test(test_absent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "chain": of the time of calls and faults, by file, how much their own requests were in
+ * a queue, at a device, or nowhere: locks, another task's readahead, the processor.
+ *
+ * An operation's own are the bios that its thread queued while it was under way, and those of the
+ * same file that the thread had queued before and that had not ended: what it read ahead, it may
+ * wait for later. A bio within a fault within a call is of both. All times are cut to the
+ * operation's.
+ */
+#include "analysis/chain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/map.h"
+
+#define BEFORE 32 /* bios of a thread that were queued last */
+#define THREADS_MOST (1u << 16)
+
+struct stretch {
+	uint64_t from, to;
+};
+
+/* Under way. */
+struct waiting {
+	bool open;
+	struct chain_operation operation;
+	uint32_t label;		      /* of the span it is in, or LABEL_NONE */
+	struct interval_union flight; /* of its bios, from their queueing to their ends */
+	struct stretch *device;
+	size_t device_count, device_room;
+};
+
+enum { IN_CALL, IN_FAULT, LEVELS };
+
+struct thread {
+	struct waiting of[LEVELS];
+	struct chain_bio before[BEFORE];
+	uint32_t before_next;
+};
+
+#define LABEL_NONE UINT32_MAX
+
+struct chain {
+	const struct job *job;
+	struct map numbers; /* process, tid -> thread */
+	struct thread **threads;
+	size_t thread_count, thread_room;
+	uint64_t beyond; /* bios of threads that there was no room for */
+	struct chain_time all, *files, *labels;
+	size_t file_room, label_room;
+	struct chain_operation *slowest; /* a heap: the least slow one first */
+	size_t slowest_count;
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct chain *chain = calloc(1, sizeof(*chain));
+
+	if (!chain)
+		return -ENOMEM;
+	*state = chain;
+	chain->job = job;
+	map_init(&chain->numbers, 2, 1);
+	chain->slowest = calloc(CHAIN_SLOWEST_MOST, sizeof(*chain->slowest));
+	return chain->slowest ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct chain *chain = state;
+
+	for (size_t i = 0; i < chain->thread_count; i++) {
+		for (int level = 0; level < LEVELS; level++)
+			free(chain->threads[i]->of[level].device);
+		free(chain->threads[i]);
+	}
+	free(chain->threads);
+	map_free(&chain->numbers);
+	free(chain->files);
+	free(chain->labels);
+	free(chain->slowest);
+	free(chain);
+}
+
+/* *thread is NULL when there are too many. */
+static int find_thread(struct chain *chain, const struct event *event, struct thread **thread)
+{
+	const uint64_t key[2] = { event->process, event->thread };
+	uint64_t *number;
+	bool added;
+
+	*thread = NULL;
+	number = map_find(&chain->numbers, key);
+	if (number) {
+		*thread = chain->threads[*number];
+		return 0;
+	}
+	if (chain->thread_count == THREADS_MOST)
+		return 0;
+	if (chain->thread_count == chain->thread_room) {
+		size_t room = chain->thread_room ? chain->thread_room * 2 : 16;
+		struct thread **threads = reallocarray(chain->threads, room, sizeof(*threads));
+
+		if (!threads)
+			return -ENOMEM;
+		chain->threads = threads;
+		chain->thread_room = room;
+	}
+	*thread = calloc(1, sizeof(**thread));
+	number = *thread ? map_add(&chain->numbers, key, &added) : NULL;
+	if (!number) {
+		free(*thread);
+		return -ENOMEM;
+	}
+	*number = chain->thread_count;
+	chain->threads[chain->thread_count++] = *thread;
+	return 0;
+}
+
+/* --- what an operation comes to --- */
+
+static int compare_stretches(const void *left, const void *right)
+{
+	uint64_t a = ((const struct stretch *)left)->from,
+		 b = ((const struct stretch *)right)->from;
+
+	return a > b ? 1 : a < b ? -1 : 0;
+}
+
+static uint64_t device_time(struct waiting *waiting)
+{
+	struct interval_union device = { 0 };
+
+	qsort(waiting->device, waiting->device_count, sizeof(*waiting->device), compare_stretches);
+	for (size_t i = 0; i < waiting->device_count; i++)
+		interval_add(&device, waiting->device[i].from, waiting->device[i].to);
+	return device.measure;
+}
+
+static int make_room(struct chain_time **sums, size_t *room, size_t wanted)
+{
+	struct chain_time *more;
+	size_t size = *room;
+
+	if (wanted < *room)
+		return 0;
+	while (size <= wanted)
+		size = size ? size * 2 : 64;
+	more = reallocarray(*sums, size, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	memset(more + *room, 0, (size - *room) * sizeof(*more));
+	*sums = more;
+	*room = size;
+	return 0;
+}
+
+static void add_time(struct chain_time *sum, const struct chain_time *time)
+{
+	sum->count++;
+	sum->time_ns += time->time_ns;
+	sum->queue_ns += time->queue_ns;
+	sum->device_ns += time->device_ns;
+	sum->bios += time->bios;
+	sum->bytes += time->bytes;
+}
+
+static void sift_down(struct chain *chain)
+{
+	struct chain_operation *heap = chain->slowest, moved = heap[0];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < chain->slowest_count) {
+		if (child + 1 < chain->slowest_count &&
+		    heap[child + 1].time.time_ns < heap[child].time.time_ns)
+			child++;
+		if (heap[child].time.time_ns >= moved.time.time_ns)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moved;
+}
+
+static void keep_slowest(struct chain *chain, const struct chain_operation *operation)
+{
+	struct chain_operation *heap = chain->slowest;
+	size_t at = chain->slowest_count;
+
+	if (at == CHAIN_SLOWEST_MOST) {
+		if (operation->time.time_ns <= heap[0].time.time_ns)
+			return;
+		heap[0] = *operation;
+		sift_down(chain);
+		return;
+	}
+	chain->slowest_count++;
+	for (; at && heap[(at - 1) / 2].time.time_ns > operation->time.time_ns; at = (at - 1) / 2)
+		heap[at] = heap[(at - 1) / 2];
+	heap[at] = *operation;
+}
+
+static int settle(struct chain *chain, struct waiting *waiting)
+{
+	struct chain_time *time = &waiting->operation.time;
+	uint32_t file = waiting->operation.file;
+
+	waiting->open = false;
+	time->time_ns = waiting->operation.end - waiting->operation.start;
+	time->device_ns = device_time(waiting);
+	time->queue_ns = clock_subtract(waiting->flight.measure, time->device_ns);
+	keep_slowest(chain, &waiting->operation);
+	if (!time->bios)
+		return 0;
+	add_time(&chain->all, time);
+	if (file != FILE_NONE) {
+		if (make_room(&chain->files, &chain->file_room, file))
+			return -ENOMEM;
+		add_time(&chain->files[file], time);
+	}
+	if (waiting->label == LABEL_NONE)
+		return 0;
+	if (make_room(&chain->labels, &chain->label_room, waiting->label))
+		return -ENOMEM;
+	add_time(&chain->labels[waiting->label], time);
+	return 0;
+}
+
+/* --- in passing --- */
+
+static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
+{
+	struct chain_operation *operation = &waiting->operation;
+	uint64_t from = bio->start > operation->start ? bio->start : operation->start;
+	uint64_t to = bio->end < operation->end ? bio->end : operation->end;
+	uint64_t issued = bio->issued > from ? bio->issued : from;
+
+	if (operation->time.bios < CHAIN_BIOS_KEPT)
+		operation->kept[operation->time.bios] = *bio;
+	operation->time.bios++;
+	operation->time.bytes += bio->bytes;
+	interval_add(&waiting->flight, from, to);
+	if (issued >= to)
+		return 0;
+	if (waiting->device_count == waiting->device_room) {
+		size_t room = waiting->device_room ? waiting->device_room * 2 : 8;
+		struct stretch *device = reallocarray(waiting->device, room, sizeof(*device));
+
+		if (!device)
+			return -ENOMEM;
+		waiting->device = device;
+		waiting->device_room = room;
+	}
+	waiting->device[waiting->device_count++] = (struct stretch) { issued, to };
+	return 0;
+}
+
+static int take_bio(struct chain *chain, const struct event *event)
+{
+	const struct chain_bio bio = {
+		.start = event->start,
+		.end = event->end,
+		.issued = clock_add(event->start, event_value(event, BIO_QUEUE)),
+		.bytes = event->bytes,
+		.request = event_value(event, BIO_REQUEST),
+		.dev = event_value(event, BIO_DEV),
+		.file = event->file,
+		.operation = event->operation,
+	};
+	struct thread *thread;
+	int status = find_thread(chain, event, &thread);
+
+	if (status)
+		return status;
+	if (!thread) {
+		chain->beyond++;
+		return 0;
+	}
+	thread->before[thread->before_next++ % BEFORE] = bio;
+	for (int level = 0; level < LEVELS && !status; level++) {
+		struct waiting *waiting = &thread->of[level];
+
+		if (waiting->open && bio.start >= waiting->operation.start &&
+		    bio.start <= waiting->operation.end)
+			status = add_bio(waiting, &bio);
+	}
+	return status;
+}
+
+static uint32_t label_of(const struct job *job, const struct event *event)
+{
+	bool inherited;
+	uint32_t slot = open_spans_find(&job->spans, &job->processes, event->process, event->thread,
+					&inherited);
+
+	return slot == SPAN_NONE ? LABEL_NONE : job->spans.slots[slot].label;
+}
+
+static int take_operation(struct chain *chain, const struct event *event)
+{
+	struct waiting *waiting;
+	struct thread *thread;
+	int status = find_thread(chain, event, &thread);
+
+	if (status || !thread)
+		return status;
+	waiting = &thread->of[event->flags & EVENT_FAULT ? IN_FAULT : IN_CALL];
+	if (waiting->open)
+		status = settle(chain, waiting);
+	waiting->open = true;
+	waiting->label = label_of(chain->job, event);
+	waiting->flight = (struct interval_union) { 0 };
+	waiting->device_count = 0;
+	waiting->operation = (struct chain_operation) {
+		.start = event->start,
+		.end = event->end,
+		.bytes = event->bytes,
+		.asked_bytes = event->asked_bytes,
+		.offset = event->offset,
+		.process = event->process,
+		.thread = event->thread,
+		.file = event->file,
+		.operation = event->operation,
+	};
+	for (uint32_t i = 0; i < BEFORE && !status; i++) {
+		const struct chain_bio *bio = &thread->before[(thread->before_next + i) % BEFORE];
+
+		if (bio->end > event->start && bio->file == event->file && event->file != FILE_NONE)
+			status = add_bio(waiting, bio);
+	}
+	return status;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct chain *chain = state;
+	int status = 0;
+
+	if (!(chain->job->layers & JOB_BLOCK))
+		return 0;
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		if (event->flags & EVENT_BIO)
+			status = take_bio(chain, event);
+		else if (event->flags & (EVENT_CALL | EVENT_FAULT) &&
+			 !(event->flags & EVENT_SECOND))
+			status = take_operation(chain, event);
+	}
+	return status;
+}
+
+/* --- the table --- */
+
+struct line {
+	struct table_text path;
+	struct chain_time time;
+	uint64_t other_ns;
+};
+
+static const struct table_column columns[] = {
+	{ "count", "operations", UNIT_COUNT,
+	  "calls and faults while which requests of their own were under way",
+	  TABLE_UINT(struct line, time.count), 0 },
+	{ "time_ns", "time", UNIT_NS, "their time, summed over threads",
+	  TABLE_UINT(struct line, time.time_ns), 0 },
+	{ "device_ns", "at the device", UNIT_NS, "of it, with one of them at a device at least",
+	  TABLE_UINT(struct line, time.device_ns), 0 },
+	{ "queue_ns", "in the queue", UNIT_NS, "of it, with one waiting and none at a device",
+	  TABLE_UINT(struct line, time.queue_ns), 0 },
+	{ "other_ns", "neither", UNIT_NS,
+	  "the rest: locks, what others fetch or write, the processor",
+	  TABLE_UINT(struct line, other_ns), 0 },
+	{ "bios", "requests' parts", UNIT_COUNT, "stretches of files in requests, of these",
+	  TABLE_UINT(struct line, time.bios), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "that they moved", TABLE_UINT(struct line, time.bytes), 0 },
+	{ "path", "file", UNIT_PATH, "path of the file; none for what had no file",
+	  TABLE_TEXT(struct line, path), 0 },
+};
+
+static int settle_all(struct chain *chain)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < chain->thread_count && !status; i++)
+		for (int level = 0; level < LEVELS && !status; level++)
+			if (chain->threads[i]->of[level].open)
+				status = settle(chain, &chain->threads[i]->of[level]);
+	return status;
+}
+
+static int compare_slowness(const void *left, const void *right)
+{
+	const struct chain_operation *a = left, *b = right;
+
+	if (a->time.time_ns != b->time.time_ns)
+		return a->time.time_ns > b->time.time_ns ? -1 : 1;
+	return a->start > b->start ? 1 : a->start < b->start ? -1 : 0;
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct chain *chain = state;
+	size_t most = job_rows_most(chain->job, sizeof(columns) / sizeof(columns[0]));
+	int status;
+
+	if (!(chain->job->layers & JOB_BLOCK)) {
+		table->absent = true;
+		return table_set_note(table, "requests to block devices were not recorded");
+	}
+	status = settle_all(chain);
+	qsort(chain->slowest, chain->slowest_count, sizeof(*chain->slowest), compare_slowness);
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(columns));
+	for (size_t file = 0; file < chain->file_room && !status; file++) {
+		const struct chain_time *time = &chain->files[file];
+		struct trace_string path;
+		struct line line = { .time = *time };
+
+		if (!time->count)
+			continue;
+		if (!most--)
+			return table_set_note(table, "further files are not told");
+		path = file_table_path(&chain->job->files, file);
+		line.path = (struct table_text) { path.bytes, path.length };
+		line.other_ns = clock_subtract(time->time_ns, time->queue_ns + time->device_ns);
+		status = table_add(table, &line);
+	}
+	return status;
+}
+
+const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count)
+{
+	const struct chain *chain = measured_state(measured, &analysis_chain);
+
+	*count = chain->slowest_count;
+	return chain->job->layers & JOB_BLOCK ? chain->slowest : NULL;
+}
+
+const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count)
+{
+	const struct chain *chain = measured_state(measured, &analysis_chain);
+
+	*count = chain->label_room;
+	return chain->labels;
+}
+
+const struct chain_time *chain_of_all(const struct measured *measured)
+{
+	const struct chain *chain = measured_state(measured, &analysis_chain);
+
+	return &chain->all;
+}
+
+const struct analysis analysis_chain = {
+	.name = "chain",
+	.title = "Waiting for storage, by file",
+	.meaning = "how much of the time of operations their own requests were where, by file",
+	.shown = "path,time_ns,device_ns,queue_ns,other_ns,count,bios,bytes",
+	.by = "time_ns",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing.events = add_events,
+	.columns = { [TRACE_BIO] = 1ull << BIO_QUEUE | 1ull << BIO_REQUEST | 1ull << BIO_DEV },
+	.fill = fill,
+	.end = end,
+};

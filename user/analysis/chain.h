@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * From operations to the requests that they waited for, for the tables made of it.
+ */
+#ifndef FAULTLINE_CHAIN_H
+#define FAULTLINE_CHAIN_H
+
+#include "analysis/analysis.h"
+#include "analysis/interval.h"
+
+#define CHAIN_BIOS_KEPT 16 /* of an operation, to be shown */
+#define CHAIN_SLOWEST_MOST 1000
+
+/* A part of a request that the operation's own thread has queued. */
+struct chain_bio {
+	uint64_t start, end, issued; /* on the job's clock */
+	uint64_t bytes, request;
+	uint32_t dev, file;
+	uint16_t operation; /* number in the job's list */
+};
+
+/* An operation, or many: how much of its time its own requests were where. */
+struct chain_time {
+	uint64_t count;
+	uint64_t time_ns;
+	uint64_t queue_ns;  /* some were waiting, none at a device */
+	uint64_t device_ns; /* one at least was with a device's driver */
+	uint64_t bios, bytes;
+};
+
+struct chain_operation {
+	uint64_t start, end, bytes, asked_bytes;
+	int64_t offset;
+	uint32_t process, thread, file;
+	uint16_t operation;
+	struct chain_time time;
+	struct chain_bio kept[CHAIN_BIOS_KEPT]; /* the first */
+};
+
+struct chain;
+
+/* The slowest operations, the slowest first; NULL without the block layer. */
+const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count);
+/* Sums by file, by span's label, and of all that had requests of their own. */
+const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count);
+const struct chain_time *chain_of_all(const struct measured *measured);
+
+#endif

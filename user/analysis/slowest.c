@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The tables "slowest" and "chain_spans": what chain.c measured, by operation and by span. Measure
+ * nothing of their own.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "analysis/chain.h"
+
+#define SLOWEST 10 /* unless more are asked for */
+
+struct line {
+	const struct job *job;
+	const struct chain_operation *operation;
+	const char *name;
+	uint64_t start_ns, pid, tid, other_ns, offset, bytes;
+	struct chain_time time;
+	struct table_text path;
+};
+
+struct bio_line {
+	const char *op;
+	struct table_text dev;
+	char number[24];
+	uint64_t request, start_ns, bytes, queue_ns, service_ns;
+};
+
+static const struct table_column bio_columns[] = {
+	{ "op", "op", UNIT_NONE, "what it did", TABLE_LITERAL(struct bio_line, op), 0 },
+	{ "dev", "number", UNIT_NONE, "major:minor of the device", TABLE_TEXT(struct bio_line, dev),
+	  0 },
+	{ "request", "request", UNIT_NONE, "number of the request",
+	  TABLE_UINT(struct bio_line, request), 0 },
+	{ "start_ns", "queued", UNIT_NS, "since the start of the operation",
+	  TABLE_INT(struct bio_line, start_ns), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "that it moved", TABLE_UINT(struct bio_line, bytes), 0 },
+	{ "queue_ns", "queue", UNIT_NS, "before the driver had it",
+	  TABLE_UINT(struct bio_line, queue_ns), 0 },
+	{ "service_ns", "service", UNIT_NS, "from then to its end",
+	  TABLE_UINT(struct bio_line, service_ns), 0 },
+};
+
+static int get_requests(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column)
+{
+	const struct line *line = row;
+	const struct chain_operation *operation = line->operation;
+	struct table *list;
+	int status = table_set_table(table, cell, TABLE_LIST, &list);
+
+	if (!status)
+		status = table_add_columns(list, TABLE_COLUMNS(bio_columns));
+	for (size_t i = 0; i < CHAIN_BIOS_KEPT && i < operation->time.bios && !status; i++) {
+		const struct chain_bio *bio = &operation->kept[i];
+		uint64_t issued = bio->issued < bio->end ? bio->issued : bio->end;
+		struct bio_line of = {
+			.op = line->job->operations[bio->operation].name,
+			.request = bio->request,
+			.start_ns = bio->start - operation->start,
+			.bytes = bio->bytes,
+			.queue_ns = issued - bio->start,
+			.service_ns = bio->end - issued,
+		};
+
+		of.dev.length = snprintf(of.number, sizeof(of.number), "%u:%u", bio->dev >> 20,
+					 bio->dev & 0xfffff);
+		of.dev.bytes = of.number;
+		status = table_add(list, &of);
+	}
+	return status;
+}
+
+static const struct table_column columns[] = {
+	{ "op", "operation", UNIT_NONE, "call, or fault", TABLE_LITERAL(struct line, name), 0 },
+	{ "start_ns", "at", UNIT_NS, "since the start of the run",
+	  TABLE_UINT(struct line, start_ns), 0 },
+	{ "pid", "pid", UNIT_NONE, "process", TABLE_UINT(struct line, pid), 0 },
+	{ "tid", NULL, UNIT_NONE, "thread", TABLE_UINT(struct line, tid), 0 },
+	{ "offset", NULL, UNIT_NONE, "where in the file", TABLE_UINT(struct line, offset), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "that it moved; of faults null",
+	  TABLE_UINT(struct line, bytes), 0 },
+	{ "time_ns", "time", UNIT_NS, "how long it took", TABLE_UINT(struct line, time.time_ns),
+	  0 },
+	{ "device_ns", "at the device", UNIT_NS,
+	  "of it, with one of its requests at a device at least",
+	  TABLE_UINT(struct line, time.device_ns), 0 },
+	{ "queue_ns", "in the queue", UNIT_NS, "of it, with one waiting and none at a device",
+	  TABLE_UINT(struct line, time.queue_ns), 0 },
+	{ "other_ns", "neither", UNIT_NS,
+	  "the rest: locks, what others fetch or write, the processor",
+	  TABLE_UINT(struct line, other_ns), 0 },
+	{ "bios", "requests' parts", UNIT_COUNT, "stretches of files in its requests",
+	  TABLE_UINT(struct line, time.bios), 0 },
+	{ "requests", NULL, UNIT_NONE, "the first of these", get_requests, 0, 0 },
+	{ "path", "file", UNIT_PATH, "path of its file", TABLE_TEXT(struct line, path), 0 },
+};
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	const struct job *job = measured->job;
+	size_t count;
+	const struct chain_operation *slowest = chain_slowest(measured, &count);
+	size_t most = job->slowest ? job->slowest : SLOWEST;
+	int status;
+
+	if (!slowest) {
+		table->absent = true;
+		return table_set_note(table, "requests to block devices were not recorded");
+	}
+	status = table_add_columns(table, TABLE_COLUMNS(columns));
+	for (size_t i = 0; i < count && i < most && !status; i++) {
+		const struct chain_operation *operation = &slowest[i];
+		struct trace_string path = file_table_path(&job->files, operation->file);
+		bool known = operation->process != PROCESS_UNKNOWN;
+		struct line line = {
+			.job = job,
+			.operation = operation,
+			.name = job->operations[operation->operation].name,
+			.start_ns = clock_subtract(operation->start, job->start_ns),
+			.pid = known ? job->processes.processes[operation->process].pid
+				     : TABLE_NO_UINT,
+			.tid = operation->thread,
+			.offset =
+				operation->offset < 0 ? TABLE_NO_UINT : (uint64_t)operation->offset,
+			.bytes = event_moves_bytes(job->operations[operation->operation].family)
+					 ? operation->bytes
+					 : TABLE_NO_UINT,
+			.time = operation->time,
+			.path = { path.bytes, path.length },
+		};
+
+		line.other_ns =
+			clock_subtract(line.time.time_ns, line.time.queue_ns + line.time.device_ns);
+		status = table_add(table, &line);
+	}
+	return status;
+}
+
+const struct analysis analysis_slowest = {
+	.name = "slowest",
+	.title = "Slowest operations",
+	.meaning = "the operations that took longest, and where their requests were meanwhile",
+	.shown = "op,time_ns,path,device_ns,queue_ns,other_ns,start_ns,pid,bytes,bios",
+	.shape = TABLE_LIST,
+	.conclude = conclude,
+};
+
+/* --- by span --- */
+
+struct span_line {
+	struct table_text name, category;
+	struct chain_time time;
+	uint64_t other_ns;
+};
+
+static const struct table_column span_columns[] = {
+	{ "name", "span", UNIT_NONE, "name of the span", TABLE_TEXT(struct span_line, name), 0 },
+	{ "category", "category", UNIT_NONE, "its category", TABLE_TEXT(struct span_line, category),
+	  0 },
+	{ "count", "operations", UNIT_COUNT,
+	  "calls and faults in it while which requests of their own were under way",
+	  TABLE_UINT(struct span_line, time.count), 0 },
+	{ "time_ns", "time", UNIT_NS, "their time, summed over threads",
+	  TABLE_UINT(struct span_line, time.time_ns), 0 },
+	{ "device_ns", "at the device", UNIT_NS, "of it, with one of them at a device at least",
+	  TABLE_UINT(struct span_line, time.device_ns), 0 },
+	{ "queue_ns", "in the queue", UNIT_NS, "of it, with one waiting and none at a device",
+	  TABLE_UINT(struct span_line, time.queue_ns), 0 },
+	{ "other_ns", "neither", UNIT_NS, "the rest", TABLE_UINT(struct span_line, other_ns), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "that the requests moved",
+	  TABLE_UINT(struct span_line, time.bytes), 0 },
+};
+
+static int conclude_spans(const struct measured *measured, struct table *table)
+{
+	const struct job *job = measured->job;
+	size_t count;
+	const struct chain_time *labels = chain_of_labels(measured, &count);
+	int status;
+
+	if ((job->layers & (JOB_BLOCK | JOB_SPAN)) != (JOB_BLOCK | JOB_SPAN)) {
+		table->absent = true;
+		return table_set_note(table, "needs the layers block and span");
+	}
+	status = table_add_columns(table, TABLE_COLUMNS(span_columns));
+	for (size_t i = 0; i < count && !status; i++) {
+		const struct label *label = &job->labels.labels[i];
+		struct span_line line = { .time = labels[i] };
+
+		if (!labels[i].count)
+			continue;
+		line.name = (struct table_text) { label->name.bytes, label->name.length };
+		line.category =
+			(struct table_text) { label->category.bytes, label->category.length };
+		line.other_ns =
+			clock_subtract(line.time.time_ns, line.time.queue_ns + line.time.device_ns);
+		status = table_add(table, &line);
+	}
+	return status;
+}
+
+const struct analysis analysis_chain_spans = {
+	.name = "chain_spans",
+	.title = "Waiting for storage, by span",
+	.meaning = "how much of the time of operations their own requests were where, by span",
+	.shown = "name,time_ns,device_ns,queue_ns,other_ns,count,bytes,category",
+	.by = "time_ns",
+	.shape = TABLE_LIST,
+	.conclude = conclude_spans,
+};
