@@ -231,7 +231,8 @@ format:
 # Other kernels, in QEMU: VM='6.1 7.2' for some of them, VMARCH=arm64 for another machine's, and
 # VMFLAGS for options of tests/vm/run.py.
 VMARCH ?= $(shell dpkg --print-architecture)
-VM_PROGRAMS := $(addprefix $(BUILD)/tests/live/,calls mapper spawner span_marks hotread uring)
+VM_PROGRAMS := $(addprefix $(BUILD)/tests/live/,calls mapper spawner span_marks hotread uring \
+	uring_forms)
 
 vmtest: $(BUILD)/faultline $(VM_PROGRAMS)
 	$(Q)BUILD=$(BUILD) $(PYTHON3) tests/vm/run.py --arch $(VMARCH) $(VMFLAGS) $(VM)

@@ -5,6 +5,7 @@ guest leaves. Knows nothing of virtual machines.
 
 No number is compared that readahead or scheduling may change, but with an account of the same run.
 """
+import collections
 import json
 import os
 import subprocess
@@ -368,6 +369,30 @@ def judge_throttled(results):
     return f"{len(pauses)} pauses of {told // 1000000} ms in writes of {took // 1000000} ms"
 
 
+# Of a request of io_uring, as the workload says it and as it is printed.
+FORM = ("pid", "op", "path", "path2", "flags", "offset", "asked", "result")
+
+
+def judge_forms(results):
+    """Requests of io_uring and libaio in all forms, each as the workload says that it was."""
+    lines = (results.text("account") or "").splitlines()
+    truth = collections.Counter(
+        tuple(row[name] for name in FORM) for row in map(json.loads, lines)
+        if row["op"] not in ("io_uring_nop", "io_uring_provide_buffers"))
+    check(truth, f"nothing was done: {results.said()}")
+    told = collections.Counter()
+    for row in results.printed("async"):
+        for name in ("path", "path2"):
+            path = row.get(name) or ""
+            row[name] = path if path.startswith("/") else ""  # a pipe's name is the kernel's
+        told[tuple(row[name] for name in FORM)] += 1
+    lost = results.report()["trace"]["lost"]["by_layer"].get("async") or 0
+    missing, more = truth - told, told - truth
+    check(not more, f"told, but not done: {dict(more)}")
+    check(sum(missing.values()) <= lost, f"not told: {dict(missing)}, lost {lost}")
+    return f"{sum(truth.values())} operations, {sum(missing.values())} not told, lost {lost}"
+
+
 def judge_refusal(results):
     equal((results.text("status") or "").strip(), "0", "the command under --best-effort")
     text = results.text("refusal") or ""
@@ -443,6 +468,8 @@ echo 524288 >dirty_background_bytes; echo 1048576 >dirty_bytes; cd - >/dev/null
 $RUN -- dd if=/dev/zero of=%s bs=64k count=512; status=$?
 echo $before >/proc/sys/vm/dirty_ratio; echo $background >/proc/sys/vm/dirty_background_ratio
 rm %s; exit $status""" % (THROTTLED, THROTTLED)
+FORMS = """mkdir -p /mnt/forms
+$RUN --file-types all -- uring_forms /mnt/forms account"""
 REFUSAL = """faultline run -o a.flt -- true 2>refusal; echo $? >run_status
 faultline run --best-effort -o b.flt -- true"""
 
@@ -464,6 +491,7 @@ def for_kernel(quick):
     jobs.append(Job("block", "chosen", "devices", BLOCK, judge_devices))
     jobs += [Job("async", v, "reads", ASYNC, judge_async) for v in VARIANTS["async"]]
     jobs.append(Job("pagecache", "chosen", "throttled", THROTTLE, judge_throttled))
+    jobs += [Job("async", v, "forms", FORMS, judge_forms) for v in VARIANTS["async"]]
     jobs += [Job("fault", v, "mapped", mapped, judge_mapper) for v in VARIANTS["fault"]]
     jobs += [Job("pagecache", v, "mapped", mapped, judge_mapper) for v in VARIANTS["pagecache"]]
     return jobs

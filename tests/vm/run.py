@@ -46,7 +46,7 @@ HERE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
 CPUS = {("amd64", "6.12"): "max,-cx16"}
 # Authenticated pointers as arm64 has them take most of the emulation's time.
 CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
-WORKLOADS = ("calls", "mapper", "spawner", "span_marks", "hotread", "uring")
+WORKLOADS = ("calls", "mapper", "spawner", "span_marks", "hotread", "uring", "uring_forms")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
 WITHIN_REST = 15  # seconds of --within for judging and ending
