@@ -43,6 +43,7 @@ enum {
 	M_SQPOLL,
 	M_THROTTLED,
 	M_REQUEST_WRITE,
+	M_URING_READ,
 	M_OPERATIONS
 };
 
@@ -70,6 +71,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_SQPOLL] = { "syscall", "io_uring_setup_sqpoll", TRACE_SUBMITS },
 	[M_THROTTLED] = { "pagecache", "balance_dirty_pages", TRACE_DELAY },
 	[M_REQUEST_WRITE] = { "block", "request_write", TRACE_STORAGE },
+	[M_URING_READ] = { "async", "io_uring_read", TRACE_READ },
 };
 
 /* What differs between made traces; zeros give the usual. */
@@ -79,6 +81,7 @@ struct made_options {
 	const char *off; /* a layer that is off */
 	bool spans;	 /* the layer of spans is on */
 	bool block;	 /* ... and that of block devices */
+	bool async;	 /* ... and, with that, that of io_uring and libaio */
 	const char *const *command;
 	unsigned int lanes;
 };
@@ -86,7 +89,7 @@ struct made_options {
 struct made_trace {
 	int fd;
 	struct trace_writer *writer;
-	struct trace_layer layers[6];
+	struct trace_layer layers[7];
 	/* As the kernel would count: add to them what is to be lost. */
 	struct trace_operation_total operations[M_OPERATIONS];
 	struct trace_kind_total kinds[TRACE_KIND_COUNT];
@@ -161,8 +164,8 @@ struct made_span {
 
 MADE void made_begin(struct made_trace *made, const struct made_options *options)
 {
-	static const char *const layers[] = { "task",	   "syscall", "fault",
-					      "pagecache", "span",    "block" };
+	static const char *const layers[] = { "task", "syscall", "fault", "pagecache",
+					      "span", "block",	 "async" };
 	const struct trace_writer_options writer_options = { .lanes = options->lanes };
 	struct trace_header header = {
 		.version = TRACE_VERSION,
@@ -180,7 +183,8 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 		.mode = "trace",
 		.command = options->command,
 		.layers = made->layers,
-		.layer_count = options->block	? 6
+		.layer_count = options->async	? 7
+			       : options->block ? 6
 			       : options->spans ? 5
 						: 4,
 		.operations = made_operations,
@@ -238,7 +242,11 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 	if (call->path)
 		values[SYSCALL_PATH_PATH] =
 			trace_writer_string(made->writer, call->path, strlen(call->path));
-	made_row(made, path ? TRACE_SYSCALL_PATH : TRACE_SYSCALL, call->lane, values);
+	made_row(made,
+		 call->op == M_URING_READ ? TRACE_ASYNC
+		 : path			  ? TRACE_SYSCALL_PATH
+					  : TRACE_SYSCALL,
+		 call->lane, values);
 	total->count++;
 	total->errors += call->result < 0;
 	if (call->result > 0 &&

@@ -242,6 +242,16 @@ static void async_not_traced(struct made_trace *made, bool sound)
 	made->operations[M_URING].submissions = sound ? 0 : 500;
 }
 
+/* The same operations, one after the other or eight at once. */
+static void shallow_queue(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 100 + (sound ? i / 8 : i) * 101 * US, .dur = 100 * US, .pid = 10,
+		     .op = M_URING_READ, .file = 1, .offset = i * 4096, .asked = 4096,
+		     .result = 4096, .flags = TRACE_OP_DIRECT);
+}
+
 static void tracer_cost(struct made_trace *made, bool sound)
 {
 	made->operations[M_ANONYMOUS].count = sound ? 1000 : 2000000; /* 300 ms by 2 CPUs */
@@ -355,6 +365,7 @@ static const struct {
 	{ "writers-throttled", writers_throttled },
 	{ "stores-amplified", stores_amplified },
 	{ "async-not-traced", async_not_traced },
+	{ "shallow-queue", shallow_queue },
 	{ "tracer-cost", tracer_cost },
 	{ "epoch-from-storage", epoch_from_storage },
 	{ "epoch-from-memory", epoch_from_memory },
@@ -373,7 +384,9 @@ static void test_cases(void **state)
 			struct made_trace made;
 			struct report *report;
 
-			BEGIN(&made, .spans = true, .block = true, .memory_bytes = 1ull << 30);
+			BEGIN(&made, .spans = true, .block = true,
+			      .async = cases[i].make != async_not_traced,
+			      .memory_bytes = 1ull << 30);
 			EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
 			cases[i].make(&made, sound);
 			made_finish(&made, 10, END);

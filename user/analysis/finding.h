@@ -140,6 +140,8 @@ extern const struct finding_rule finding_short_reads;
 /* finding_writeback.c: what the kernel writes back. */
 extern const struct finding_rule finding_throttled;
 extern const struct finding_rule finding_amplified;
+/* finding_async.c: io_uring and libaio. */
+extern const struct finding_rule finding_shallow_queue;
 /* finding_phase.c: epochs, checkpoints, loaders, ranks. */
 extern const struct finding_rule finding_epoch_storage;
 extern const struct finding_rule finding_epoch_memory;

@@ -110,6 +110,13 @@
 	  "stores anywhere in folios of two pages and more have one half and more")                \
 	X(SCATTERED_STORES, 16, UNIT_COUNT, "stores to large folios at least",                     \
 	  "a choice: fewer tell nothing of how they are spread")                                   \
+	X(QUEUED, 1000, UNIT_COUNT, "asynchronous operations at least",                            \
+	  "Drishti: small_requests_absolute 1000")                                                 \
+	X(QUEUED_NS, 20000, UNIT_NS, "time of one on average at least, to wait for a device",      \
+	  "a choice: fast flash takes 10 us and more, the page cache some 1")                      \
+	X(QUEUE_DEPTH, 2, UNIT_NONE,                                                               \
+	  "operations at once on average below which a queue is shallow",                          \
+	  "a choice: below two most operations are alone")                                         \
 	X(AMPLIFIED_BYTES, 16777216, UNIT_BYTES, "bytes written in excess of a file at least",     \
 	  "a choice: as for a large file")
 
