@@ -51,6 +51,9 @@ WORKLOADS = [
     Workload("major file faults, readahead", "faults", ("{dir}/big", "major", "{s}"), faults=True),
     Workload("cold random mmap, MADV_RANDOM", "faults", ("{dir}/big", "random", "{s}"), faults=True,
              target=1.10),
+    Workload("io_uring, 4 KiB direct, 32 at once", "queue", ("{dir}/big", "direct", "{s}"),
+             target=1.05),
+    Workload("io_uring, 4 KiB cached, 32 at once", "queue", ("{dir}/big", "cached", "{s}")),
     Workload("loader of images, 2 workers", "loader", ("{dir}/loader", "500", "{s}"), faults=True,
              target=1.01, times=4),
 ]
