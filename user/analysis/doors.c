@@ -134,8 +134,9 @@ static int add_row(struct table *table, const struct doors *all, unsigned int do
 		.thread_time_ns = tally->thread_time_ns,
 	};
 
-	if ((all->job->layers & doors[door].needs) != doors[door].needs ||
-	    (doors[door].lost && !memcmp(tally, &empty, sizeof(empty))))
+	/* Rows of a layer that says it was off stand in the totals all the same. */
+	if (!memcmp(tally, &empty, sizeof(empty)) &&
+	    (doors[door].lost || (all->job->layers & doors[door].needs) != doors[door].needs))
 		return 0;
 	/* What was read by touching memory is only known as far as it had to be fetched, and what
 	 * was stored to it by what is to be written back. */
