@@ -262,9 +262,11 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 			  const struct refusals *refused, char *why, size_t size)
 {
 	static const char *const kinds[] = {
-		[HOOK_TP_BTF] = "tracepoint", [HOOK_TP] = "tracepoint", [HOOK_FENTRY] = "entry of",
-		[HOOK_FEXIT] = "exit of",     [HOOK_KPROBE] = "kprobe", [HOOK_PERF] = "perf event",
+		[HOOK_TP_BTF] = "tracepoint", [HOOK_TP] = "tracepoint",
+		[HOOK_FENTRY] = "entry of",   [HOOK_FEXIT] = "exit of",
+		[HOOK_KPROBE] = "kprobe",     [HOOK_PERF] = "perf event",
 		[HOOK_USDT] = "uprobe for",   [HOOK_RUN] = "helper",
+		[HOOK_RAW_TP] = "tracepoint",
 	};
 
 	if (variant->walks && !kernel_has_member(kernel, "mm_struct", "mm_mt")) {
