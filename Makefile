@@ -51,7 +51,7 @@ SKELETON := $(BUILD)/bpf/faultline.skel.h
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all programs test check bench fuzz vmtest install uninstall clean help format
+.PHONY: all programs test check bench soak fuzz vmtest install uninstall clean help format
 
 all: $(BUILD)/faultline
 
@@ -61,6 +61,7 @@ help:
 	@echo 'check    format, the kernel side for x86 and arm64, unit tests under ASan and UBSan'
 	@echo 'format   lay the C files out by .clang-format'
 	@echo 'bench    what tracing costs, as ratios paired in one run (BENCH=--full: all of it)'
+	@echo 'soak     spans under four tracers at once, 500 times (SOAK="--rounds N --tracers N")'
 	@echo 'fuzz     a bounded run of the reader under libFuzzer'
 	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm; VMARCH=arm64)'
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX)); uninstall removes it'
@@ -236,6 +237,9 @@ VM_PROGRAMS := $(addprefix $(BUILD)/tests/live/,calls mapper spawner span_marks 
 
 vmtest: $(BUILD)/faultline $(VM_PROGRAMS)
 	$(Q)BUILD=$(BUILD) $(PYTHON3) tests/vm/run.py --arch $(VMARCH) $(VMFLAGS) $(VM)
+
+soak: programs
+	$(Q)BUILD=$(BUILD) /usr/bin/python3 tests/bench/soak_spans.py $(SOAK)
 
 # BENCH takes options of tests/bench/run.py: make bench BENCH=--full
 bench: all $(BENCH_PROGRAMS)

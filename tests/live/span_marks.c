@@ -142,6 +142,12 @@ static void way_nested(void)
 	end(outer);
 }
 
+static void way_sixty(void)
+{
+	for (int i = 0; i < 60; i++)
+		end(begin("one of sixty"));
+}
+
 static void *marking_thread(void *unused)
 {
 	(void)unused;
@@ -302,6 +308,7 @@ static const struct {
 } ways[] = {
 	{ "one", way_one },
 	{ "nested", way_nested },
+	{ "sixty", way_sixty },
 	{ "threads", way_threads },
 	{ "crowd", way_crowd },
 	{ "fork", way_fork },
