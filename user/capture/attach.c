@@ -65,6 +65,39 @@ static int run_once(struct bpf_program *program)
 	return err ? -errno : (int)options.retval;
 }
 
+bool attach_is_by_cpu(const struct choice *choice)
+{
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = choice->variants[p];
+
+		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX; i++)
+			if (variant->probes[i].program && variant->probes[i].hook == HOOK_PERF)
+				return true;
+	}
+	return false;
+}
+
+int attach_to_cpu(struct attached *attached, struct bpf_object *object, const struct choice *choice,
+		  int cpu)
+{
+	int err = 0;
+
+	for (size_t p = 0; p < part_count; p++) {
+		const struct variant *variant = choice->variants[p];
+
+		for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && !err; i++) {
+			const struct probe *probe = &variant->probes[i];
+
+			if (probe->program && probe->hook == HOOK_PERF)
+				err = attach_event(
+					attached,
+					bpf_object__find_program_by_name(object, probe->program),
+					perf_open(probe->target, cpu), perf_number(probe->target));
+		}
+	}
+	return err;
+}
+
 static int attach_probe(struct attached *attached, struct bpf_object *object,
 			const struct probe *probe, int cpus)
 {

@@ -25,6 +25,11 @@ struct attached {
  */
 int attach_chosen(struct attached *attached, struct bpf_object *object, const struct choice *choice,
 		  int cpus, const struct probe **failed);
+/* Whether any of them stands for one CPU alone, and so has to be attached again to one that comes
+ * online later: what was attached to it before it went is dead. */
+bool attach_is_by_cpu(const struct choice *choice);
+int attach_to_cpu(struct attached *attached, struct bpf_object *object, const struct choice *choice,
+		  int cpu);
 /* Detaches all. May be called twice. */
 void attached_free(struct attached *attached);
 

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "capture/privileges.h"
+
 #define DEPTH_MAX 24
 #define REMEMBERED 256 /* the oldest is forgotten */
 
@@ -100,6 +102,7 @@ static void *work(void *context)
 {
 	struct cgroups *cgroups = context;
 
+	privileges_drop(false);
 	pthread_mutex_lock(&cgroups->lock);
 	while (!cgroups->stop) {
 		struct known *unknown = find_unknown(cgroups);

@@ -29,9 +29,10 @@ static int keep_only(uint64_t keep)
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
-int privileges_drop(void)
+int privileges_drop(bool keep_perf_events)
 {
-	return keep_only(1ull << CAP_BPF | 1ull << CAP_KILL);
+	return keep_only(1ull << CAP_BPF | 1ull << CAP_KILL |
+			 (keep_perf_events ? 1ull << CAP_PERFMON : 0));
 }
 
 int privileges_keep_attaching(void)

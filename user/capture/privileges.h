@@ -5,13 +5,14 @@
 #ifndef FAULTLINE_PRIVILEGES_H
 #define FAULTLINE_PRIVILEGES_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Capabilities belong to threads: each gives up its own, and threads made later have no more. */
 
 /* Keeps CAP_BPF (reading the totals on kernels before 5.19) and CAP_KILL (handing signals to a
- * command of another user). */
-int privileges_drop(void);
+ * command of another user); if need be CAP_PERFMON (events of CPUs that come online). */
+int privileges_drop(bool keep_perf_events);
 
 /* Keeps what it takes to look at the files that processes map and to attach to markers in them:
  * CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN, without which the

@@ -83,6 +83,7 @@ static void *drain(void *context)
 					       recorder->decoder);
 		uint64_t now_ns = host_now_ns();
 
+		session_look_at_cpus(recorder->session, now_ns);
 		decoder_settle(recorder->decoder, false);
 		if (now_ns - devices_ns >= DEVICES_EVERY_NS) {
 			session_tell_devices(recorder->session, decoder_take, recorder->decoder);

@@ -22,6 +22,7 @@
 #include "capture/calls.h"
 #include "capture/device_tale.h"
 #include "capture/lane.h"
+#include "capture/online.h"
 #include "capture/uprobes.h"
 #include "log.h"
 
@@ -51,6 +52,7 @@ struct session {
 	size_t identities_bytes;
 	struct device_tale *device_tale; /* NULL: the block layer is off */
 	struct attached attached;
+	struct online *online; /* NULL: nothing depends on CPUs that come later */
 	struct refusals refused;
 	bool multi; /* uprobes come by links of many */
 };
@@ -386,6 +388,8 @@ int session_open(struct session **out, const struct session_options *options)
 	err = load_best(session);
 	if (err)
 		goto fail;
+	if (attach_is_by_cpu(&session->choice))
+		session->online = online_open(session->cpus);
 	layers_fill(session);
 	err = map_buffers(session);
 	if (err) {
@@ -454,6 +458,29 @@ bool session_follows(struct session *session, pid_t pid)
 	return !task_state(session, pid, false, &mode) && mode == TASK_FOLLOWED;
 }
 
+bool session_watches_cpus(const struct session *session)
+{
+	return session->online;
+}
+
+static void attach_arrived(void *context, int cpu)
+{
+	struct session *session = context;
+	int err = attach_to_cpu(&session->attached, session->skeleton->obj, &session->choice, cpu);
+
+	if (err)
+		log_warning("CPU %d came online, and the ends of page faults there cannot be "
+			    "recorded: %s",
+			    cpu, strerror(-err));
+	else
+		log_debug("CPU %d came online", cpu);
+}
+
+void session_look_at_cpus(struct session *session, uint64_t now_ns)
+{
+	online_look(session->online, now_ns, attach_arrived, session);
+}
+
 void session_detach(struct session *session)
 {
 	if (!session || !session->attached.count)
@@ -470,6 +497,7 @@ void session_close(struct session *session)
 	if (!session)
 		return;
 	session_detach(session);
+	online_close(session->online);
 	rings_close(session->rings);
 	rings_close(session->identities);
 	lanes_close(session->lanes);

@@ -45,6 +45,10 @@ struct session_markers session_markers(const struct session *session);
 int session_arm(struct session *session, pid_t pid);
 /* Whether the process of that pid is alive and followed. */
 bool session_follows(struct session *session, pid_t pid);
+/* Whether what is recorded depends on session_look_at_cpus, which takes CAP_PERFMON. */
+bool session_watches_cpus(const struct session *session);
+/* Attaches to CPUs that came online; to be called often, from one thread. */
+void session_look_at_cpus(struct session *session, uint64_t now_ns);
 /* Detaches, and waits for programs that run; what is in the buffers stays there. May be called
  * twice; NULL is fine. */
 void session_detach(struct session *session);

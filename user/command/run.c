@@ -290,15 +290,19 @@ static int begin(struct run *run)
 /* Once the command runs, and nothing of what was prepared has to be undone any more. */
 static int start_recording(struct run *run)
 {
-	int err;
+	int dropped, err;
 
 	/* The thread that drains inherits it: on a busy machine the buffers must not run full. */
 	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))
 		log_debug("cannot raise the priority: %s", strerror(errno));
-	err = privileges_drop();
-	if (err)
-		log_warning("cannot give up privileges: %s", strerror(-err));
-	return recorder_start(&run->recorder, run->session, run->writer, run->path, run->markers);
+	dropped = privileges_drop(session_watches_cpus(run->session));
+	/* Its thread may need to attach to CPUs that come online; this one has no need to. */
+	err = recorder_start(&run->recorder, run->session, run->writer, run->path, run->markers);
+	if (!dropped)
+		dropped = privileges_drop(false);
+	if (dropped)
+		log_warning("cannot give up privileges: %s", strerror(-dropped));
+	return err;
 }
 
 /* The trace is on the disk before it is called done: what could not be stored shows only now, of
