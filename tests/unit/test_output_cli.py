@@ -144,6 +144,22 @@ class Reading(unittest.TestCase):
                            "json", SAMPLE)
             for column in json.loads(columns.stdout)["columns"]:
                 self.assertTrue(column["meaning"], (row["table"], column))
+        named = json.loads(call("report", "--list-tables", "--format", "json").stdout)["tables"]
+        self.assertEqual([row["table"] for row in named],
+                         [row["table"] for row in json.loads(tables.stdout)["tables"]])
+        self.assertEqual({row["rows"] for row in named}, {None})
+        for row in named:
+            done = call("report", "--list-columns", "--table", row["table"], "--format", "json")
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            if row["table"] in ("files", "spans", "overlap"):
+                with_trace = call("report", "--list-columns", "--table", row["table"],
+                                  "--format", "json", "tests/golden/spans.flt")
+                self.assertEqual(json.loads(done.stdout), json.loads(with_trace.stdout))
+        done = call("report", "--list-columns", "--table", "totals")
+        self.assertIn(b"anonymous_faults.count", done.stdout)
+        self.assertNotIn(b" more (", done.stdout)  # a list is whole
+        self.assertIn(b"metadata", call("report", "--list-columns", "--by", "rank").stdout)
+        self.refused("report", "--list-columns", "--table", "filse", naming="filse")
         self.refused("report", "--table", "filse", SAMPLE, naming="filse")
         self.refused("report", "--table", "files", "--columns", "paht", SAMPLE, naming="paht")
         self.refused("report", "--columns", "path", SAMPLE, naming="--columns")

@@ -15,6 +15,7 @@
 #include "command/command.h"
 #include "command/traces.h"
 #include "command/filters.h"
+#include "command/no_trace.h"
 #include "command/options.h"
 #include "command/progress.h"
 #include "log.h"
@@ -51,9 +52,10 @@ static const struct option_row rows[] = {
 	  "Columns of that table, separated by commas, such as path,read.bytes." },
 	{ 0, "sort", "COLUMN", OPTION_STRING, FIELD(sort),
 	  "Sort that table by a column, the largest first." },
-	{ 0, "list-tables", NULL, OPTION_FLAG, FIELD(list_tables), "Name the tables." },
+	{ 0, "list-tables", NULL, OPTION_FLAG, FIELD(list_tables),
+	  "Name the tables; needs no trace." },
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
-	  "Name the columns of --table, with units and meaning." },
+	  "Name the columns of --table, with units and meaning; needs no trace." },
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
 	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
 	  "filesystem, door, host or second." },
@@ -160,13 +162,13 @@ static int write_table(struct sink *out, const struct table *of,
 		       const struct report_request *request)
 {
 	const bool text = !strcmp(request->format, "text");
-	const bool whole = !text || request->columns || request->sort || request->list_tables ||
-			   request->list_columns;
+	const bool list = request->list_tables || request->list_columns;
+	const bool whole = !text || request->columns || request->sort || list;
 	const struct selection selection = {
 		.columns = request->columns,
 		.sort = request->sort,
 		.top = request->top != TOP_UNSET ? request->top
-		       : text			 ? TOP_DEFAULT
+		       : text && !list		 ? TOP_DEFAULT
 						 : 0,
 		.shown = text,
 	};
@@ -366,6 +368,32 @@ static int explain(const char *name)
 	return status ? output_failed(status) : 0;
 }
 
+/* What tables there are, and their columns, needs no trace; with one, tables have its layers. */
+static int list_without_trace(const struct report_request *request,
+			      const struct report_options *options)
+{
+	const char *name = "";
+	const struct report_options all = { .key = options->key };
+	struct trace_error error = { "" };
+	struct trace_reader *reader;
+	struct report *report;
+	int status = no_trace_open(&reader);
+
+	if (status)
+		return report_failed(status, &error);
+	status = report_make(&report, &reader, &name, 1, &all, &error);
+	if (status) {
+		status = report_failed(status, &error);
+	} else {
+		for (size_t i = 0; i < report->table_count; i++)
+			report->tables[i]->absent = true; /* they have no rows, not none */
+		status = print_table(report, request);
+		report_free(report);
+	}
+	trace_reader_close(reader);
+	return status;
+}
+
 static int read_gpu(struct gpu *gpu, const char *path)
 {
 	struct trace_error error = { "" };
@@ -407,6 +435,8 @@ int command_report(int argc, char **argv)
 		if (request.top == TOP_UNSET)
 			request.top = request.slowest;
 	}
+	if (first == argc && (request.list_tables || request.list_columns))
+		return list_without_trace(&request, &options);
 	if (first == argc) {
 		log_error("no trace given; try 'faultline report --help'");
 		return EXIT_USAGE;
