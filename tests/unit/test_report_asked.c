@@ -391,6 +391,33 @@ static void test_places(void **state)
 	made_close(&made);
 }
 
+/* Where looking files up takes the most time, the screen names the calls and the directories. */
+static void test_metadata_leads(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	const char *note;
+
+	(void)state;
+	BEGIN(&made, .lanes = 1);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (uint64_t i = 0; i < 100; i++)
+		CALL(&made, .time = 100 + 20000 * i, .dur = 10000, .pid = 10, .op = M_FSTAT,
+		     .path = i % 4 ? "/data/images/x.jpg" : "/data/labels/x.txt");
+	CALL(&made, .time = 3 * MS, .dur = 1000, .pid = 10, .op = M_OPENAT, .result = -2,
+	     .path = "/none/x");
+	made_finish(&made, 10, 10 + 10 * MS);
+	report = made_report(&made.reader, 1);
+	note = report_by(report, &analysis_access)->note;
+	assert_non_null(note);
+	assert_non_null(strstr(note, "newfstatat 1.0 ms of 100 calls"));
+	assert_non_null(strstr(note, "in the directories /data/images 750 us of 75 calls, "
+				     "/data/labels 250 us of 25 calls"));
+	assert_null(strstr(note, "/none"));
+	report_free(report);
+	made_close(&made);
+}
+
 static void test_caveats(void **state)
 {
 	const uint64_t survivors[] = { 11, 12 };
@@ -543,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_asked_for),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_metadata_leads),
 		cmocka_unit_test(test_caveats),
 		cmocka_unit_test(test_against),
 		cmocka_unit_test(test_screen),

@@ -2,20 +2,27 @@
 /*
  * The table "access": each path that bytes take and each class of calls that moves none, by time;
  * at the end what came into the page cache on no operation's account. Each byte stands in one row.
- * Measures nothing of its own.
+ * Measures nothing of its own but which directories metadata calls ask for.
  */
 #include "analysis/access.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/doors.h"
+#include "analysis/rollup.h"
 #include "analysis/totals.h"
 #include "units.h"
+#include "words.h"
 
-#define LEADING_CALLS 3 /* that are named when metadata leads */
+/* That are named when metadata leads. */
+#define LEADING_CALLS 3
+#define LEADING_PLACES 2
+#define PLACE_MOST 120	/* bytes of its name */
+#define PLACE_SHARE 0.1 /* of the time in metadata, at least */
 
 /* A row of the table. */
 struct line {
@@ -201,30 +208,115 @@ static int compare_operations(const void *left, const void *right)
 	return first > second ? -1 : first < second;
 }
 
-/* When metadata leads: the calls that lead it. */
-static int set_note(struct table *table, const struct job *job)
+/* --- when metadata leads: the calls and the directories that lead it --- */
+
+static int begin(const struct job *job, void **state)
+{
+	struct rollup *directories = calloc(1, sizeof(*directories));
+
+	if (!directories)
+		return -ENOMEM;
+	rollup_init(directories, job, rollup_find_key("directory"), 0);
+	*state = directories;
+	return 0;
+}
+
+static void end(void *state)
+{
+	rollup_free(state);
+	free(state);
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++)
+		if (event->class == IO_METADATA)
+			status = rollup_events(state, event, 1);
+	return status;
+}
+
+/* The directory with the most time in metadata calls of those with less than `below_ns`; no bytes
+ * if there is none with a name. */
+static struct table_text leading_place(struct rollup *directories, uint64_t below_ns,
+				       const struct tally **tally)
+{
+	struct table_text place = { NULL, 0 };
+	uint64_t most_ns = 0;
+	uint32_t leading = 0;
+
+	for (uint32_t group = 0; group < directories->count; group++) {
+		uint64_t time_ns = rollup_tally(directories, group, IO_METADATA)->time.measure;
+
+		if (time_ns <= most_ns || time_ns >= below_ns ||
+		    !rollup_name(directories, group).length)
+			continue;
+		most_ns = time_ns;
+		leading = group;
+	}
+	if (most_ns)
+		place = rollup_name(directories, leading);
+	*tally = rollup_tally(directories, leading, IO_METADATA);
+	return place;
+}
+
+struct table_text access_metadata_place(const struct measured *measured)
+{
+	const struct tally *tally;
+
+	return leading_place(measured_state(measured, &analysis_access), UINT64_MAX, &tally);
+}
+
+static void add_calls(struct words *note, const struct job *job)
 {
 	const struct operation *calls[JOB_OPERATIONS_MOST];
-	char note[256], time[UNITS_TEXT], number[UNITS_TEXT];
-	size_t count = 0, used;
+	char time[UNITS_TEXT], number[UNITS_TEXT];
+	size_t count = 0;
 
 	for (size_t i = 0; i < job->operation_count && count < JOB_OPERATIONS_MOST; i++)
 		if (job->operations[i].family == TRACE_METADATA)
 			calls[count++] = &job->operations[i];
 	qsort(calls, count, sizeof(calls[0]), compare_operations);
-	used = snprintf(note, sizeof(note), "metadata leads:");
 	for (size_t i = 0; i < count && i < LEADING_CALLS; i++) {
 		const struct operation *call = calls[i];
 		uint64_t calls_made = call->seen.count + call->unseen.count;
 
-		if (calls_made && used < sizeof(note))
-			used += snprintf(note + used, sizeof(note) - used,
-					 "%s %.32s %s of %s calls", i ? "," : "", call->name,
-					 units_ns(time, call->seen.thread_time_ns +
-								call->unseen.thread_time_ns),
-					 units_count(number, calls_made));
+		if (calls_made)
+			words_add(note, "%s %.32s %s of %s calls", i ? "," : "", call->name,
+				  units_ns(time,
+					   call->seen.thread_time_ns + call->unseen.thread_time_ns),
+				  units_count(number, calls_made));
 	}
-	return table_set_note(table, note);
+}
+
+static void add_places(struct words *note, struct rollup *directories, uint64_t all_ns)
+{
+	char time[UNITS_TEXT], number[UNITS_TEXT];
+	uint64_t below_ns = UINT64_MAX;
+
+	for (int i = 0; i < LEADING_PLACES; i++) {
+		const struct tally *tally;
+		struct table_text place = leading_place(directories, below_ns, &tally);
+
+		below_ns = tally->time.measure;
+		if (!place.length || below_ns < PLACE_SHARE * all_ns)
+			return;
+		words_add(note, "%s %.*s %s of %s calls", i ? "," : "; in the directories",
+			  PLACE_MOST < place.length ? PLACE_MOST : (int)place.length, place.bytes,
+			  units_ns(time, below_ns), units_count(number, tally->count));
+	}
+}
+
+static int set_note(struct table *table, const struct measured *measured)
+{
+	struct words note = { .used = 0 };
+
+	words_add(&note, "metadata leads:");
+	add_calls(&note, measured->job);
+	add_places(&note, measured_state(measured, &analysis_access),
+		   totals_class(measured, IO_METADATA)->time.measure);
+	return table_set_note(table, note.bytes);
 }
 
 static int conclude(const struct measured *measured, struct table *table)
@@ -238,7 +330,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	all = sum_up(measured, lines, count);
 	if (!status && count && !strcmp(lines[0].name, "metadata"))
-		status = set_note(table, measured->job);
+		status = set_note(table, measured);
 	if (!status)
 		status = table_add(table, &all);
 	for (size_t i = 0; i < count && !status; i++) {
@@ -256,5 +348,8 @@ const struct analysis analysis_access = {
 	.title = "By path of access",
 	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes,thread_time_ns",
 	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing.events = add_events,
 	.conclude = conclude,
+	.end = end,
 };

@@ -20,4 +20,8 @@ enum access_column {
 	ACCESS_COLUMNS,
 };
 
+/* The directory with the most time in metadata calls; no bytes where none has a name. Valid until
+ * the next call. */
+struct table_text access_metadata_place(const struct measured *measured);
+
 #endif

@@ -6,7 +6,6 @@
 #include "analysis/caveats.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,33 +13,11 @@
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
 #include "units.h"
-
-#define TEXT_MOST 512
-
-struct text {
-	char bytes[TEXT_MOST];
-	size_t used;
-};
-
-static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct text *text, const char *format, ...)
-{
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(text->bytes + text->used, sizeof(text->bytes) - text->used, format,
-			   arguments);
-	va_end(arguments);
-	text->used += length > 0 ? length : 0;
-	if (text->used >= sizeof(text->bytes))
-		text->used = sizeof(text->bytes) - 1;
-}
+#include "words.h"
 
 /* --- conditions: each writes what there is to say, or nothing --- */
 
-static void say_lost(struct text *text, const struct measured *measured)
+static void say_lost(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
 	const char *between = " (";
@@ -48,25 +25,27 @@ static void say_lost(struct text *text, const struct measured *measured)
 
 	if (!job->lost)
 		return;
-	add(text, "%s events were lost", units_count(count, job->lost));
+	words_add(text, "%s events were lost", units_count(count, job->lost));
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const struct trace_totals *totals = job->traces[i].totals;
 
 		for (size_t j = 0; totals && j < totals->kind_count && job->trace_count == 1; j++) {
 			if (!totals->kinds[j].lost)
 				continue;
-			add(text, "%s%s %s", between, totals->kinds[j].kind,
-			    units_count(count, totals->kinds[j].lost));
+			words_add(text, "%s%s %s", between, totals->kinds[j].kind,
+				  units_count(count, totals->kinds[j].lost));
 			between = ", ";
 		}
 	}
-	add(text,
-	    "%s: times, and shares of the run, are at least (≥) what is told; tables of files and "
-	    "processes lack them; counts and bytes of the totals are exact",
-	    *between == ',' ? ")" : "");
+	words_add(text,
+		  "%s: times, and shares of the run, are at least (≥) what is told; tables of "
+		  "files and "
+		  "processes lack them; counts and bytes of the totals are exact; a larger "
+		  "--buffer loses less",
+		  *between == ',' ? ")" : "");
 }
 
-static void say_incomplete(struct text *text, const struct measured *measured)
+static void say_incomplete(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
 
@@ -75,15 +54,16 @@ static void say_incomplete(struct text *text, const struct measured *measured)
 
 		if (!why)
 			continue;
-		add(text,
-		    "incomplete: %s; what was lost is not known, nor what is counted at the end "
-		    "alone",
-		    why);
+		words_add(text,
+			  "incomplete: %s; what was lost is not known, nor what is counted at the "
+			  "end "
+			  "alone",
+			  why);
 		return;
 	}
 }
 
-static void say_damaged(struct text *text, const struct measured *measured)
+static void say_damaged(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
 
@@ -92,12 +72,12 @@ static void say_damaged(struct text *text, const struct measured *measured)
 
 		if (!what)
 			continue;
-		add(text, "%s", what);
+		words_add(text, "%s", what);
 		return;
 	}
 }
 
-static void say_header(struct text *text, const struct measured *measured)
+static void say_header(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
 	size_t copies = 0;
@@ -105,13 +85,13 @@ static void say_header(struct text *text, const struct measured *measured)
 	for (size_t i = 0; i < job->trace_count; i++)
 		copies += trace_reader_header_is_copy(job->traces[i].reader);
 	if (copies)
-		add(text,
-		    "%s damaged at the start: the copy of the header was read, nothing is "
-		    "missing by that",
-		    job->trace_count == 1 ? "the trace is" : "traces are");
+		words_add(text,
+			  "%s damaged at the start: the copy of the header was read, nothing is "
+			  "missing by that",
+			  job->trace_count == 1 ? "the trace is" : "traces are");
 }
 
-static void say_not_followed(struct text *text, const struct measured *measured)
+static void say_not_followed(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
 	size_t count = 0;
@@ -123,14 +103,15 @@ static void say_not_followed(struct text *text, const struct measured *measured)
 		if (!process->not_followed || count++ >= 3)
 			continue;
 		comm = trace_reader_string(job->traces[process->trace].reader, process->comm);
-		add(text, "%s%.*s (%u)", count == 1 ? "not followed, for it gained rights: " : ", ",
-		    (int)comm.length, comm.bytes, process->pid);
+		words_add(text, "%s%.*s (%u)",
+			  count == 1 ? "not followed, for it gained rights: " : ", ",
+			  (int)comm.length, comm.bytes, process->pid);
 	}
 	if (count > 3)
-		add(text, " and %zu more", count - 3);
+		words_add(text, " and %zu more", count - 3);
 }
 
-static void say_survivors(struct text *text, const struct measured *measured)
+static void say_survivors(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
 	size_t count = 0;
@@ -138,19 +119,19 @@ static void say_survivors(struct text *text, const struct measured *measured)
 	for (size_t i = 0; i < job->trace_count; i++)
 		count += job->traces[i].totals ? job->traces[i].totals->survivor_count : 0;
 	if (count)
-		add(text, "%zu %s the run, untraced from then on", count,
-		    count == 1 ? "process outlived" : "processes outlived");
+		words_add(text, "%zu %s the run, untraced from then on", count,
+			  count == 1 ? "process outlived" : "processes outlived");
 }
 
-static void say_spans(struct text *text, const struct measured *measured)
+static void say_spans(struct words *text, const struct measured *measured)
 {
 	const struct open_spans *spans = &measured->job->spans;
 	uint64_t unheard = 0;
 	char count[UNITS_TEXT];
 
 	if (spans->refused)
-		add(text, "%s spans are missing, too many were open at once",
-		    units_count(count, spans->refused));
+		words_add(text, "%s spans are missing, too many were open at once",
+			  units_count(count, spans->refused));
 	for (size_t i = 0; i < measured->job->trace_count; i++) {
 		const struct trace_totals *totals = measured->job->traces[i].totals;
 
@@ -159,44 +140,47 @@ static void say_spans(struct text *text, const struct measured *measured)
 				unheard += totals->kinds[j].lost;
 	}
 	if (unheard)
-		add(text, "%s%s times a program may have marked spans before it was listened to",
-		    text->used ? "; " : "", units_count(count, unheard));
+		words_add(text,
+			  "%s%s times a program may have marked spans before it was listened to",
+			  text->used ? "; " : "", units_count(count, unheard));
 }
 
 /* I/O that goes by ways that are not traced. */
-static void say_async(struct text *text, const struct measured *measured)
+static void say_async(struct words *text, const struct measured *measured)
 {
 	const struct submissions *submissions = totals_submissions(measured);
 	char count[UNITS_TEXT];
 
 	if (submissions->uring)
-		add(text, "io_uring: %s submissions, not traced",
-		    units_count(count, submissions->uring));
+		words_add(text, "io_uring: %s submissions, not traced",
+			  units_count(count, submissions->uring));
 	if (submissions->libaio)
-		add(text, "%slibaio: %s submissions, not traced", text->used ? "; " : "",
-		    units_count(count, submissions->libaio));
+		words_add(text, "%slibaio: %s submissions, not traced", text->used ? "; " : "",
+			  units_count(count, submissions->libaio));
 	if (submissions->polled_rings)
-		add(text, "%sio_uring: %s %s submitted to without a call, which nobody counts",
-		    text->used ? "; " : "", units_count(count, submissions->polled_rings),
-		    submissions->polled_rings == 1 ? "ring was" : "rings were");
+		words_add(text,
+			  "%sio_uring: %s %s submitted to without a call, which nobody counts",
+			  text->used ? "; " : "", units_count(count, submissions->polled_rings),
+			  submissions->polled_rings == 1 ? "ring was" : "rings were");
 	if (text->used)
-		add(text, ": this I/O is not in these numbers");
+		words_add(text, ": this I/O is not in these numbers");
 }
 
-static void say_unaccounted(struct text *text, const struct measured *measured)
+static void say_unaccounted(struct words *text, const struct measured *measured)
 {
 	uint64_t events = measured->job->complete ? trace_unaccounted(measured->job) : 0;
 	char count[UNITS_TEXT];
 
 	if (events)
-		add(text,
-		    "%s events are neither in the trace nor counted as lost: these numbers may be "
-		    "wrong, and Faultline is; please report it",
-		    units_count(count, events));
+		words_add(text,
+			  "%s events are neither in the trace nor counted as lost: these numbers "
+			  "may be "
+			  "wrong, and Faultline is; please report it",
+			  units_count(count, events));
 }
 
 /* What an operation is known to be missing of. */
-static void say_undecoded(struct text *text, const struct measured *measured)
+static void say_undecoded(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
 	char count[UNITS_TEXT];
@@ -206,23 +190,24 @@ static void say_undecoded(struct text *text, const struct measured *measured)
 		uint64_t calls = operation->seen.count + operation->unseen.count;
 
 		if (operation->family == TRACE_UNDECODED && calls)
-			add(text, "%s%s calls of %s were counted, not decoded",
-			    text->used ? "; " : "", units_count(count, calls), operation->name);
+			words_add(text, "%s%s calls of %s were counted, not decoded",
+				  text->used ? "; " : "", units_count(count, calls),
+				  operation->name);
 	}
 }
 
-static void say_unfollowed(struct text *text, const struct measured *measured)
+static void say_unfollowed(struct words *text, const struct measured *measured)
 {
 	uint64_t children = job_count_notes(measured->job, TRACE_NOTE_UNFOLLOWED);
 	char count[UNITS_TEXT];
 
 	if (children)
-		add(text, "%s children could not be followed: what they did is missing",
-		    units_count(count, children));
+		words_add(text, "%s children could not be followed: what they did is missing",
+			  units_count(count, children));
 }
 
 /* Faults whose start or end was passed over, and those whose mapping could not be found. */
-static void say_faults(struct text *text, const struct measured *measured)
+static void say_faults(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
 	uint64_t untimed = job_count_notes(job, TRACE_NOTE_UNTIMED), unknown = 0;
@@ -233,22 +218,24 @@ static void say_faults(struct text *text, const struct measured *measured)
 		    !strcmp(job->operations[i].name, "unknown_fault"))
 			unknown += job->operations[i].unseen.count;
 	if (untimed)
-		add(text,
-		    "%s faults have no duration, for their start or end was not seen: times of "
-		    "faults are lower bounds",
-		    units_count(count, untimed));
+		words_add(
+			text,
+			"%s faults have no duration, for their start or end was not seen: times of "
+			"faults are lower bounds",
+			units_count(count, untimed));
 	if (unknown)
-		add(text,
-		    "%s%s faults are on no known mapping: they may be on files, whose tables lack "
-		    "them",
-		    untimed ? "; " : "", units_count(count, unknown));
+		words_add(text,
+			  "%s%s faults are on no known mapping: they may be on files, whose tables "
+			  "lack "
+			  "them",
+			  untimed ? "; " : "", units_count(count, unknown));
 }
 
 /* Rows: those that make numbers wrong are warnings. */
 static const struct caveat {
 	const char *id;
 	const char *weight;
-	void (*say)(struct text *text, const struct measured *measured);
+	void (*say)(struct words *text, const struct measured *measured);
 } caveats[] = {
 	{ "incomplete", "warning", say_incomplete },
 	{ "damaged", "warning", say_damaged },
@@ -284,7 +271,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	int status = table_add_columns(table, columns, CAVEAT_COLUMNS);
 
 	for (size_t i = 0; i < sizeof(caveats) / sizeof(caveats[0]) && !status; i++) {
-		struct text text = { .used = 0 };
+		struct words text = { .used = 0 };
 		struct line line = { caveats[i].id, caveats[i].weight, { text.bytes, 0 } };
 
 		caveats[i].say(&text, measured);

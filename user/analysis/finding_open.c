@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "analysis/access.h"
 #include "analysis/failed_lookups.h"
 #include "analysis/finding_files.h"
 #include "analysis/totals.h"
@@ -110,7 +111,7 @@ const struct finding_rule finding_opened_again = {
 
 struct metadata {
 	uint64_t time_ns, data_ns, count, errors;
-	struct table_text call, directory;
+	struct table_text call, place, directory;
 	uint64_t call_count, failed;
 	double share;
 };
@@ -127,6 +128,8 @@ static const struct table_column metadata_evidence[] = {
 	  TABLE_TEXT(struct metadata, call), 0 },
 	{ "call_count", "calls", UNIT_COUNT, "how often it was made",
 	  TABLE_UINT(struct metadata, call_count), 0 },
+	{ "place", "place", UNIT_PATH, "the directory with the most time",
+	  TABLE_TEXT(struct metadata, place), 0 },
 	{ "directory", "directory", UNIT_NONE, "where most look-ups failed; null: none did",
 	  TABLE_TEXT(struct metadata, directory), 0 },
 	{ "failed", "failed", UNIT_COUNT, "how many failed there",
@@ -161,6 +164,7 @@ static struct metadata metadata_of(const struct measured *measured)
 			   totals_class(measured, IO_WRITE)->time.measure,
 		.count = metadata->count,
 		.errors = metadata->errors,
+		.place = access_metadata_place(measured),
 		.directory = lookups.directory,
 		.failed = lookups.count,
 	};
@@ -203,7 +207,7 @@ const struct finding_rule finding_metadata = {
 	FINDING_THRESHOLDS(metadata_thresholds),
 	.title = "looking files up takes more time than their data",
 	.says = "{count} metadata calls took {time_ns}, reads and writes {data_ns}; {call} leads "
-		"with {call_count}, {errors} calls failed",
+		"with {call_count}, {errors} calls failed; most time in {place}",
 	.advice = "list directories once, keep files open, pack small files, shorten search paths",
 	.more = "faultline report --table operations TRACE",
 	.rule = "Calls that open, stat, list or close move no data. Where they take the most time, "

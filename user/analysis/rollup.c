@@ -27,6 +27,7 @@ void rollup_free(struct rollup *rollup)
 	free(rollup->groups);
 	free(rollup->names);
 	free(rollup->known);
+	free(rollup->paths);
 	arena_free(&rollup->arena);
 	arena_free(&rollup->texts);
 	map_free(&rollup->numbers);
@@ -300,12 +301,54 @@ static int find_once(struct rollup *rollup, uint32_t number, size_t count,
 				 find_##what, group);                                              \
 	}
 
-GROUP_OF_FILES(directory)
 GROUP_OF_FILES(device)
 GROUP_OF_FILES(filesystem)
 GROUP_OF_PROCESSES(program)
 GROUP_OF_PROCESSES(rank)
 GROUP_OF_PROCESSES(host)
+
+/* Where a call looked that named a path and ended without a file: the same few names come again and
+ * again. */
+static int group_of_path(struct rollup *rollup, const struct event *event, uint32_t *group)
+{
+	const struct rollup_path asked = {
+		.trace = event->block->trace,
+		.dir = event_value(event, SYSCALL_PATH_DIR),
+		.path = event_value(event, SYSCALL_PATH_PATH),
+	};
+	char path[PATH_JOIN_BYTES];
+	struct rollup_path *slot;
+	size_t length;
+	int status;
+
+	if (!rollup->paths)
+		rollup->paths = calloc(ROLLUP_PATHS, sizeof(*rollup->paths));
+	if (!rollup->paths)
+		return -ENOMEM;
+	slot = &rollup->paths[(asked.path * 31 + asked.dir) % ROLLUP_PATHS];
+	if (slot->is_known && slot->path == asked.path && slot->dir == asked.dir &&
+	    slot->trace == asked.trace) {
+		*group = slot->group;
+		return 0;
+	}
+	length = path_join(&rollup->job->files, asked.trace, asked.dir, asked.path, path);
+	status = find_text_group(rollup, path, path_directory(path, length), group);
+	*slot = asked;
+	slot->group = *group;
+	slot->is_known = !status;
+	return status;
+}
+
+static int group_of_directory(struct rollup *rollup, const struct event *event, uint32_t *group)
+{
+	*group = ROLLUP_NONE;
+	if (event->file != FILE_NONE)
+		return find_once(rollup, event->file, rollup->job->files.count, find_directory,
+				 group);
+	if (event_kind(event) == TRACE_SYSCALL_PATH && event_value(event, SYSCALL_PATH_PATH))
+		return group_of_path(rollup, event, group);
+	return 0;
+}
 
 /* What began in a second of the run. */
 static int group_of_second(struct rollup *rollup, const struct event *event, uint32_t *group)
@@ -341,7 +384,8 @@ const struct rollup_key rollup_keys[] = {
 	{ "rank", "the rank; -1 for processes without one", group_of_rank, name_of_number },
 	{ "host", "the host", group_of_host, name_of_text },
 	{ "file", "the file", group_of_file, name_of_file },
-	{ "directory", "the directory of the file", group_of_directory, name_of_text },
+	{ "directory", "the directory of the file, or of the path that was asked for",
+	  group_of_directory, name_of_text },
 	{ "device", "the device that the file is on, MAJOR:MINOR", group_of_device, name_of_text },
 	{ "filesystem", "the type of the file system that the file is on", group_of_filesystem,
 	  name_of_text },

@@ -38,6 +38,13 @@ struct rollup_key {
 	struct table_text (*name_of)(struct rollup *rollup, uint32_t group);
 };
 
+#define ROLLUP_PATHS 4096
+struct rollup_path {
+	uint64_t dir, path;
+	uint32_t trace, group;
+	bool is_known;
+};
+
 struct rollup_group {
 	struct tally *of[MEASURES]; /* made when first needed: most groups see one or two kinds */
 };
@@ -60,6 +67,7 @@ struct rollup {
 	struct arena texts;
 	uint32_t *known; /* of each file or process: its group + 1, 0 for not yet known */
 	size_t known_count;
+	struct rollup_path *paths; /* ROLLUP_PATHS that were asked for lately; NULL: none was */
 	uint64_t others; /* groups beyond the most there may be: they share the last one */
 	char text[64];
 };
