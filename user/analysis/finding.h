@@ -56,6 +56,7 @@ struct finding_rule {
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they look at */
 	const char *title, *says, *advice, *more;
+	const char *caveat; /* that says the same at the top of the first screen; NULL for none */
 	const char *rule; /* for --explain: when it speaks and why that costs, in some sentences */
 	const enum threshold *thresholds;
 	size_t threshold_count;

@@ -54,6 +54,7 @@ const struct finding_rule finding_loss = {
 	.says = "{lost} of {events} events ({share}); counts and bytes of the totals are exact, "
 		"times are lower bounds",
 	.advice = "record with a larger --buffer, or with fewer --layers",
+	.caveat = "lost",
 	.more = "faultline report --table trace TRACE",
 	.rule = "The kernel counts every event before it can be lost. Totals come from there and "
 		"are exact; all that goes by single events, such as times and the table of files, "
@@ -99,6 +100,7 @@ const struct finding_rule finding_untraced_async = {
 		"their bytes and times are in no number here",
 	.advice =
 		"compare with /proc/PID/io; let the program use read and write while it is traced",
+	.caveat = "async",
 	.more = "faultline report --table operations TRACE",
 	.rule = "Operations of io_uring and libaio are done by no system call of their own. What "
 		"their pages brought into the cache is told as unattributed, the rest is not seen.",

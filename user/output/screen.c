@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/caveats.h"
 #include "analysis/finding.h"
 #include "analysis/trace_table.h"
 #include "output/bars.h"
@@ -21,7 +22,7 @@
 struct screen {
 	struct sink *out;
 	const struct style *style;
-	const struct table *trace, *findings;
+	const struct table *trace, *caveats, *findings;
 };
 
 /* --- findings --- */
@@ -63,15 +64,39 @@ static enum style_mark mark_of(const struct cell *severity)
 		       : STYLE_TITLE;
 }
 
-static void write_finding(struct screen *screen, size_t number)
+static const struct cell *finding_at(const struct screen *screen, size_t number)
 {
-	const struct cell *finding =
-		&screen->findings->cells[number * screen->findings->column_count];
+	return &screen->findings->cells[number * screen->findings->column_count];
+}
+
+static bool is_text(const struct cell *cell, const char *text)
+{
+	return cell->type == CELL_TEXT && cell->length == strlen(text) &&
+	       !memcmp(cell->text, text, cell->length);
+}
+
+/* Whether it stands above already, as a caveat. */
+static bool is_told(const struct screen *screen, const struct cell *finding)
+{
+	const struct table *caveats = screen->caveats;
+	const char *caveat = NULL;
+
+	for (size_t i = 0; i < finding_rule_count; i++)
+		if (is_text(&finding[FINDING_ID], finding_rules[i]->id))
+			caveat = finding_rules[i]->caveat;
+	for (size_t i = 0; caveat && i < caveats->row_count; i++)
+		if (is_text(&caveats->cells[i * caveats->column_count + CAVEAT_ID], caveat))
+			return true;
+	return false;
+}
+
+static void write_finding(struct screen *screen, const struct cell *finding, size_t number)
+{
 	const struct cell *id = &finding[FINDING_ID];
 	struct sink line;
 
 	sink_open_memory(&line);
-	sink_format(&line, "%-*zu", INDENT, number + 1);
+	sink_format(&line, "%-*zu", INDENT, number);
 	add_cost(&line, screen, finding);
 	sink_bytes(&line, finding[FINDING_TITLE].text, finding[FINDING_TITLE].length);
 	write_text(screen, &line, mark_of(&finding[FINDING_SEVERITY]));
@@ -88,11 +113,15 @@ static void write_finding(struct screen *screen, size_t number)
 
 static void write_findings(struct screen *screen)
 {
-	size_t count = screen->findings->row_count;
+	size_t count = 0;
 
 	sink_char(screen->out, '\n');
-	for (size_t i = 0; i < count && i < FINDINGS_MOST; i++)
-		write_finding(screen, i);
+	for (size_t i = 0; i < screen->findings->row_count; i++) {
+		const struct cell *finding = finding_at(screen, i);
+
+		if (!is_told(screen, finding) && ++count <= FINDINGS_MOST)
+			write_finding(screen, finding, count);
+	}
 	if (count > FINDINGS_MOST)
 		sink_format(screen->out, "   and %zu more (--table findings)\n",
 			    count - FINDINGS_MOST);
@@ -122,12 +151,13 @@ void screen_write(struct sink *out, const struct report *report, const struct st
 		.out = out,
 		.style = style,
 		.trace = report_by(report, &analysis_trace),
+		.caveats = report_by(report, &analysis_caveats),
 		.findings = report_by(report, &analysis_findings),
 	};
 	const struct table *access = report_by(report, &analysis_access);
 	const struct table *course = report_by(report, &analysis_timeline);
 
-	headline_write(out, screen.trace, report_by(report, &analysis_caveats), access, style);
+	headline_write(out, screen.trace, screen.caveats, access, style);
 	write_findings(&screen);
 	if (course->row_count)
 		sink_char(out, '\n');
