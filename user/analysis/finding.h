@@ -27,6 +27,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/finding_threshold.h"
+#include "analysis/habits.h"
 
 /* How sure the rule is that the evidence means what the title says. */
 enum finding_confidence { FINDING_GUESS, FINDING_LIKELY, FINDING_SURE };
@@ -46,6 +47,7 @@ struct finding_verdict {
 	enum finding_severity severity;
 };
 
+struct alike_rule;
 struct findings;
 
 struct finding_rule {
@@ -53,6 +55,9 @@ struct finding_rule {
 	unsigned int needs; /* JOB_*: not asked without these layers */
 	/* Returns 0 or -ENOMEM. */
 	int (*find)(struct findings *findings, const struct finding_rule *rule);
+	const struct alike_rule *alike; /* for finding_add_alike: see finding_files.h */
+	enum habit habit;		/* for finding_write.c: what it goes by, */
+	enum io_class class;		/* and the class that its time is of */
 	const struct table_column *evidence;
 	size_t evidence_count, evidence_bytes; /* columns; size of the struct they look at */
 	const char *title, *says, *advice, *more;
@@ -68,6 +73,9 @@ struct finding_rule {
 	.evidence_bytes = sizeof(type)
 #define FINDING_THRESHOLDS(list)                                                                   \
 	.thresholds = (list), .threshold_count = sizeof(list) / sizeof((list)[0])
+
+/* The same for a rule with one. */
+#define FINDING_THRESHOLD(one) .thresholds = (const enum threshold[]) { one }, .threshold_count = 1
 
 /* Columns of the table "findings", for those who write them. */
 enum finding_column {

@@ -147,9 +147,9 @@ static void finish(struct alike *alike, const struct sums *sums, const struct al
 		alike->bandwidth = (by_faults ? alike->fetched_bytes : alike->bytes) / seconds;
 }
 
-int finding_add_alike(struct findings *findings, const struct finding_rule *rule,
-		      const struct alike_rule *kind)
+int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
 {
+	const struct alike_rule *kind = rule->alike;
 	const struct tally *all = totals_class(findings->measured, kind->class);
 	const struct tally *metadata = totals_class(findings->measured, IO_METADATA);
 	uint64_t most_ns = all->time.measure;
@@ -163,7 +163,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 		if (i != FILE_UNKNOWN && files_used(findings->measured, i, &file) &&
 		    kind->takes(&file))
 			add_file(&alike, &sums, kind, &file);
-	if (!alike.files || alike.files < kind->files_least)
+	if (!alike.files)
 		return 0;
 	/* Times of several files may overlap; all of the class together have no more than this. */
 	if (kind->with_metadata && kind->class != IO_METADATA)

@@ -39,7 +39,6 @@ struct alike_rule {
 	enum use use;	     /* whose count, bytes and time are summed */
 	bool with_metadata;  /* ... and the time of metadata calls, too */
 	enum io_class class; /* that its time is of */
-	uint64_t files_least;
 	bool (*takes)(const struct file_view *file);
 	/* Whether the sums are enough to speak of; NULL: they are. */
 	bool (*speaks)(const struct alike *alike);
@@ -49,9 +48,9 @@ struct alike_rule {
 	enum finding_confidence confidence;
 };
 
-/* Looks at all files and adds the finding when there are such. Returns 0 or -ENOMEM. */
-int finding_add_alike(struct findings *findings, const struct finding_rule *rule,
-		      const struct alike_rule *kind);
+/* The `find` of rules with an `alike`: looks at all files, and adds the finding when there are
+ * such. Returns 0 or -ENOMEM. */
+int finding_add_alike(struct findings *findings, const struct finding_rule *rule);
 
 /* Shares of a file's accesses by calls or by faults; 0 of none. */
 double alike_consecutive(const struct file_view *file, unsigned int by);

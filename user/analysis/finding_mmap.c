@@ -21,19 +21,14 @@ static uint64_t cost_fetched(const struct alike *alike)
 	return alike->fetched_bytes;
 }
 
-static int find_random(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct alike_rule kind = {
-		.use = USE_MMAP,
-		.class = IO_MMAP_READ,
-		.takes = takes_random,
-		.cost_bytes = cost_fetched,
-		.costs_time = true,
-		.confidence = FINDING_SURE,
-	};
-
-	return finding_add_alike(findings, rule, &kind);
-}
+static const struct alike_rule random_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_random,
+	.cost_bytes = cost_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
 
 static const enum threshold random_thresholds[] = {
 	THRESHOLD_MMAP_RANDOM_SHARE,
@@ -44,7 +39,8 @@ static const enum threshold random_thresholds[] = {
 const struct finding_rule finding_mmap_random = {
 	.id = "mmap-random",
 	.needs = JOB_FAULT | JOB_PAGECACHE,
-	.find = find_random,
+	.find = finding_add_alike,
+	.alike = &random_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
 	.title = "page faults on {file}, read at random through a mapping",
@@ -70,19 +66,14 @@ static bool takes_in_order(const struct file_view *file)
 	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes;
 }
 
-static int find_in_order(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct alike_rule kind = {
-		.use = USE_MMAP,
-		.class = IO_MMAP_READ,
-		.takes = takes_in_order,
-		.cost_bytes = cost_fetched,
-		.costs_time = true,
-		.confidence = FINDING_SURE,
-	};
-
-	return finding_add_alike(findings, rule, &kind);
-}
+static const struct alike_rule in_order_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_in_order,
+	.cost_bytes = cost_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
 
 static const enum threshold in_order_thresholds[] = {
 	THRESHOLD_LARGE_FILE,
@@ -93,7 +84,8 @@ static const enum threshold in_order_thresholds[] = {
 const struct finding_rule finding_mmap_in_order = {
 	.id = "mmap-in-order",
 	.needs = JOB_FAULT | JOB_PAGECACHE,
-	.find = find_in_order,
+	.find = finding_add_alike,
+	.alike = &in_order_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(in_order_thresholds),
 	.title = "{file} is loaded through a mapping, one fault after the other",
@@ -121,26 +113,22 @@ static bool are_many_minor(const struct alike *alike)
 	return alike->minor >= threshold(THRESHOLD_MMAP_MINOR_FAULTS);
 }
 
-static int find_minor(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct alike_rule kind = {
-		.use = USE_MMAP,
-		.class = IO_MMAP_READ,
-		.takes = takes_minor,
-		.speaks = are_many_minor,
-		.costs_time = true,
-		.confidence = FINDING_SURE,
-	};
-
-	return finding_add_alike(findings, rule, &kind);
-}
+static const struct alike_rule minor_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_minor,
+	.speaks = are_many_minor,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
 
 static const enum threshold minor_thresholds[] = { THRESHOLD_MMAP_MINOR_FAULTS };
 
 const struct finding_rule finding_mmap_minor = {
 	.id = "mmap-minor-faults",
 	.needs = JOB_FAULT,
-	.find = find_minor,
+	.find = finding_add_alike,
+	.alike = &minor_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(minor_thresholds),
 	.title = "a storm of minor faults on {file}, which is cached",

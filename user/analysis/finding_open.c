@@ -18,26 +18,26 @@ static bool takes_small_file(const struct file_view *file)
 	       file->size_bytes <= threshold(THRESHOLD_SMALL_FILE);
 }
 
+static bool are_many_files(const struct alike *alike)
+{
+	return alike->files >= threshold(THRESHOLD_SMALL_FILES);
+}
+
 static uint64_t cost_moved(const struct alike *alike)
 {
 	return alike->bytes;
 }
 
-static int find_small_files(struct findings *findings, const struct finding_rule *rule)
-{
-	const struct alike_rule kind = {
-		.use = USE_READ,
-		.with_metadata = true,
-		.class = IO_READ,
-		.files_least = threshold(THRESHOLD_SMALL_FILES),
-		.takes = takes_small_file,
-		.cost_bytes = cost_moved,
-		.costs_time = true,
-		.confidence = FINDING_LIKELY,
-	};
-
-	return finding_add_alike(findings, rule, &kind);
-}
+static const struct alike_rule small_files = {
+	.use = USE_READ,
+	.with_metadata = true,
+	.class = IO_READ,
+	.takes = takes_small_file,
+	.speaks = are_many_files,
+	.cost_bytes = cost_moved,
+	.costs_time = true,
+	.confidence = FINDING_LIKELY,
+};
 
 static const enum threshold small_files_thresholds[] = {
 	THRESHOLD_SMALL_FILE,
@@ -47,7 +47,8 @@ static const enum threshold small_files_thresholds[] = {
 const struct finding_rule finding_small_files = {
 	.id = "many-small-files",
 	.needs = JOB_SYSCALL,
-	.find = find_small_files,
+	.find = finding_add_alike,
+	.alike = &small_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_files_thresholds),
 	.title = "many small files are read, such as {file}",
@@ -73,19 +74,14 @@ static bool are_many_opens(const struct alike *alike)
 	return alike->opens >= threshold(THRESHOLD_OPENS);
 }
 
-static int find_opened_again(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct alike_rule kind = {
-		.use = USE_METADATA,
-		.class = IO_METADATA,
-		.takes = takes_opened_again,
-		.speaks = are_many_opens,
-		.costs_time = true,
-		.confidence = FINDING_SURE,
-	};
-
-	return finding_add_alike(findings, rule, &kind);
-}
+static const struct alike_rule opened_again_files = {
+	.use = USE_METADATA,
+	.class = IO_METADATA,
+	.takes = takes_opened_again,
+	.speaks = are_many_opens,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
 
 static const enum threshold opened_again_thresholds[] = {
 	THRESHOLD_OPENS_OF_FILE,
@@ -95,7 +91,8 @@ static const enum threshold opened_again_thresholds[] = {
 const struct finding_rule finding_opened_again = {
 	.id = "opened-again",
 	.needs = JOB_SYSCALL,
-	.find = find_opened_again,
+	.find = finding_add_alike,
+	.alike = &opened_again_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(opened_again_thresholds),
 	.title = "{file} is opened and closed again and again",

@@ -60,20 +60,15 @@ static bool takes_small_storage(const struct file_view *file)
 	       is_large(file) && is_from_storage(file) && !is_random(file);
 }
 
-static int find_small_storage(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct alike_rule kind = {
-		.use = USE_READ,
-		.class = IO_READ,
-		.takes = takes_small_storage,
-		.speaks = are_many,
-		.cost_bytes = cost_fetched,
-		.costs_time = true,
-		.confidence = FINDING_LIKELY,
-	};
-
-	return finding_add_alike(findings, rule, &kind);
-}
+static const struct alike_rule small_storage_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_small_storage,
+	.speaks = are_many,
+	.cost_bytes = cost_fetched,
+	.costs_time = true,
+	.confidence = FINDING_LIKELY,
+};
 
 static const enum threshold small_storage_thresholds[] = {
 	THRESHOLD_SMALL_READ,
@@ -85,7 +80,8 @@ static const enum threshold small_storage_thresholds[] = {
 const struct finding_rule finding_small_reads_storage = {
 	.id = "small-reads-storage",
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
-	.find = find_small_storage,
+	.find = finding_add_alike,
+	.alike = &small_storage_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_storage_thresholds),
 	.title = "small reads of {file}, from storage",
@@ -113,19 +109,14 @@ static bool takes_small_cached(const struct file_view *file)
 		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
 }
 
-static int find_small_cached(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct alike_rule kind = {
-		.use = USE_READ,
-		.class = IO_READ,
-		.takes = takes_small_cached,
-		.speaks = are_many,
-		.costs_time = true,
-		.confidence = FINDING_SURE,
-	};
-
-	return finding_add_alike(findings, rule, &kind);
-}
+static const struct alike_rule small_cached_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_small_cached,
+	.speaks = are_many,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
 
 static const enum threshold small_cached_thresholds[] = {
 	THRESHOLD_SMALL_CACHED_READ,
@@ -137,7 +128,8 @@ static const enum threshold small_cached_thresholds[] = {
 const struct finding_rule finding_small_reads_cached = {
 	.id = "small-reads-cached",
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
-	.find = find_small_cached,
+	.find = finding_add_alike,
+	.alike = &small_cached_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_cached_thresholds),
 	.title = "small reads of {file}, from memory: what they cost is the calls",
@@ -157,19 +149,14 @@ static bool takes_random(const struct file_view *file)
 	       reads_of(file)->count >= threshold(THRESHOLD_RANDOM_READS);
 }
 
-static int find_random(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct alike_rule kind = {
-		.use = USE_READ,
-		.class = IO_READ,
-		.takes = takes_random,
-		.cost_bytes = cost_fetched,
-		.costs_time = true,
-		.confidence = FINDING_SURE,
-	};
-
-	return finding_add_alike(findings, rule, &kind);
-}
+static const struct alike_rule random_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_random,
+	.cost_bytes = cost_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
 
 static const enum threshold random_thresholds[] = {
 	THRESHOLD_RANDOM_SHARE,
@@ -181,7 +168,8 @@ static const enum threshold random_thresholds[] = {
 const struct finding_rule finding_random_reads = {
 	.id = "random-reads",
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
-	.find = find_random,
+	.find = finding_add_alike,
+	.alike = &random_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
 	.title = "{file} is read at random, from storage",
@@ -224,54 +212,40 @@ static bool takes_fetched_again(const struct file_view *file)
 	return is_large(file) && fetched >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
 
-static int find_again(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct alike_rule kind = {
-		.use = USE_READ,
-		.class = IO_READ,
-		.takes = takes_again,
-		.cost_bytes = cost_again,
-		.costs_time = true,
-		.confidence = FINDING_LIKELY,
-	};
+static const struct alike_rule again_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_again,
+	.cost_bytes = cost_again,
+	.costs_time = true,
+	.confidence = FINDING_LIKELY,
+};
 
-	return finding_add_alike(findings, rule, &kind);
-}
+static const struct alike_rule by_several_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_by_several,
+	.cost_bytes = cost_again,
+	.costs_time = true,
+	.confidence = FINDING_LIKELY,
+};
 
-static int find_by_several(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct alike_rule kind = {
-		.use = USE_READ,
-		.class = IO_READ,
-		.takes = takes_by_several,
-		.cost_bytes = cost_again,
-		.costs_time = true,
-		.confidence = FINDING_LIKELY,
-	};
-
-	return finding_add_alike(findings, rule, &kind);
-}
-
-static int find_fetched_again(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct alike_rule kind = {
-		.use = USE_READ,
-		.class = IO_READ,
-		.takes = takes_fetched_again,
-		.cost_bytes = cost_fetched,
-		.costs_time = true,
-		.confidence = FINDING_SURE,
-	};
-
-	return finding_add_alike(findings, rule, &kind);
-}
+static const struct alike_rule fetched_again_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_fetched_again,
+	.cost_bytes = cost_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
 
 static const enum threshold again_thresholds[] = { THRESHOLD_AGAIN, THRESHOLD_LARGE_FILE };
 
 const struct finding_rule finding_read_again = {
 	.id = "read-again",
 	.needs = JOB_SYSCALL,
-	.find = find_again,
+	.find = finding_add_alike,
+	.alike = &again_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} is read again and again",
@@ -286,7 +260,8 @@ const struct finding_rule finding_read_again = {
 const struct finding_rule finding_read_by_several = {
 	.id = "read-by-several",
 	.needs = JOB_SYSCALL,
-	.find = find_by_several,
+	.find = finding_add_alike,
+	.alike = &by_several_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} is read as a whole by each of {processes} processes",
@@ -300,7 +275,8 @@ const struct finding_rule finding_read_by_several = {
 const struct finding_rule finding_fetched_again = {
 	.id = "fetched-again",
 	.needs = JOB_PAGECACHE,
-	.find = find_fetched_again,
+	.find = finding_add_alike,
+	.alike = &fetched_again_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} came from storage more than once: memory did not hold it",

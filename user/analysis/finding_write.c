@@ -3,7 +3,6 @@
  * Findings about writing, and about calls that cost without moving much. Each goes by one habit.
  */
 #include "analysis/finding.h"
-#include "analysis/habits.h"
 
 struct calls {
 	struct table_text path, file;
@@ -28,10 +27,9 @@ static const struct table_column calls_evidence[] = {
 };
 
 /* Adds the finding when there are so many calls at least. */
-static int find_calls(struct findings *findings, const struct finding_rule *rule, enum habit habit,
-		      enum io_class class)
+static int find_calls(struct findings *findings, const struct finding_rule *rule)
 {
-	struct habit_view view = habits_view(findings->measured, habit);
+	struct habit_view view = habits_view(findings->measured, rule->habit);
 	const struct tally *tally = view.tally;
 	struct calls calls = {
 		.path = view.path,
@@ -42,7 +40,7 @@ static int find_calls(struct findings *findings, const struct finding_rule *rule
 		.time_ns = tally->time.measure,
 	};
 	struct finding_verdict verdict = {
-		.cost_ns = finding_unhidden(findings, class, calls.time_ns),
+		.cost_ns = finding_unhidden(findings, rule->class, calls.time_ns),
 		.cost_bytes = TABLE_NO_UINT,
 		.confidence = FINDING_SURE,
 	};
@@ -54,23 +52,16 @@ static int find_calls(struct findings *findings, const struct finding_rule *rule
 	return finding_add(findings, rule, &calls, &verdict);
 }
 
-#define HABIT_RULE(variable, habit, class, limit)                                                  \
-	static int find_##variable(struct findings *findings, const struct finding_rule *rule)     \
-	{                                                                                          \
-		return find_calls(findings, rule, habit, class);                                   \
-	}                                                                                          \
-	static const enum threshold variable##_thresholds[] = { limit };
-
 /* --- syncs --- */
-
-HABIT_RULE(fsync, HABIT_FSYNC, IO_SYNC, THRESHOLD_FSYNCS)
 
 const struct finding_rule finding_fsync_often = {
 	.id = "fsync-often",
 	.needs = JOB_SYSCALL,
-	.find = find_fsync,
+	.find = find_calls,
+	.habit = HABIT_FSYNC,
+	.class = IO_SYNC,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLDS(fsync_thresholds),
+	FINDING_THRESHOLD(THRESHOLD_FSYNCS),
 	.title = "{file} is synced to storage often",
 	.says = "{count} fsync calls and their like, {each_ns} each, {time_ns} in all",
 	.advice =
@@ -81,14 +72,14 @@ const struct finding_rule finding_fsync_often = {
 		"means that each small write pays for a whole round to the device.",
 };
 
-HABIT_RULE(sync_write, HABIT_SYNC_WRITE, IO_WRITE, THRESHOLD_SYNC_WRITES)
-
 const struct finding_rule finding_sync_writes = {
 	.id = "sync-writes",
 	.needs = JOB_SYSCALL,
-	.find = find_sync_write,
+	.find = find_calls,
+	.habit = HABIT_SYNC_WRITE,
+	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLDS(sync_write_thresholds),
+	FINDING_THRESHOLD(THRESHOLD_SYNC_WRITES),
 	.title = "{file} is open with O_SYNC: each write waits for storage",
 	.says = "{count} writes of {bytes_each}, {each_ns} each, {time_ns} in all",
 	.advice = "open without O_SYNC or O_DSYNC and call fdatasync when it matters",
@@ -99,14 +90,14 @@ const struct finding_rule finding_sync_writes = {
 
 /* --- small writes --- */
 
-HABIT_RULE(small_write, HABIT_SMALL_WRITE, IO_WRITE, THRESHOLD_SMALL_REQUESTS)
-
 const struct finding_rule finding_small_writes = {
 	.id = "small-writes",
 	.needs = JOB_SYSCALL,
-	.find = find_small_write,
+	.find = find_calls,
+	.habit = HABIT_SMALL_WRITE,
+	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLDS(small_write_thresholds),
+	FINDING_THRESHOLD(THRESHOLD_SMALL_REQUESTS),
 	.title = "small writes to {file}",
 	.says = "{count} writes of {bytes_each} on average, {time_ns} in all",
 	.advice = "buffer in the program and write 1 MiB and more at a time",
@@ -115,14 +106,14 @@ const struct finding_rule finding_small_writes = {
 		"that is not written whole may have to be read first.",
 };
 
-HABIT_RULE(small_direct, HABIT_SMALL_DIRECT, IO_READ, THRESHOLD_SMALL_REQUESTS)
-
 const struct finding_rule finding_small_direct = {
 	.id = "small-direct",
 	.needs = JOB_SYSCALL,
-	.find = find_small_direct,
+	.find = find_calls,
+	.habit = HABIT_SMALL_DIRECT,
+	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLDS(small_direct_thresholds),
+	FINDING_THRESHOLD(THRESHOLD_SMALL_REQUESTS),
 	.title = "small direct I/O on {file}: each call waits for the device",
 	.says = "{count} direct reads and writes of {bytes_each}, {each_ns} each, {time_ns} in all",
 	.advice = "larger requests, or many at once (io_uring, threads); or drop O_DIRECT",
@@ -134,14 +125,14 @@ const struct finding_rule finding_small_direct = {
 
 /* --- calls that wait or fail --- */
 
-HABIT_RULE(lock, HABIT_LOCK, IO_METADATA, THRESHOLD_LOCKS)
-
 const struct finding_rule finding_locks = {
 	.id = "lock-wait",
 	.needs = JOB_SYSCALL,
-	.find = find_lock,
+	.find = find_calls,
+	.habit = HABIT_LOCK,
+	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLDS(lock_thresholds),
+	FINDING_THRESHOLD(THRESHOLD_LOCKS),
 	.title = "waiting for locks of {file}",
 	.says = "{count} calls of flock and fcntl, {each_ns} each, {time_ns} in all",
 	.advice =
@@ -151,14 +142,14 @@ const struct finding_rule finding_locks = {
 		"systems even a free lock is a round trip to a server.",
 };
 
-HABIT_RULE(failed, HABIT_FAILED, IO_METADATA, THRESHOLD_FAILED_CALLS)
-
 const struct finding_rule finding_failed_calls = {
 	.id = "failed-calls",
 	.needs = JOB_SYSCALL,
-	.find = find_failed,
+	.find = find_calls,
+	.habit = HABIT_FAILED,
+	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLDS(failed_thresholds),
+	FINDING_THRESHOLD(THRESHOLD_FAILED_CALLS),
 	.title = "calls that fail take time",
 	.says = "{count} calls failed, {each_ns} each, {time_ns} in all",
 	.advice =
@@ -170,14 +161,14 @@ const struct finding_rule finding_failed_calls = {
 		"What counts here is time, whatever the error.",
 };
 
-HABIT_RULE(short_read, HABIT_SHORT_READ, IO_READ, THRESHOLD_SHORT_READS)
-
 const struct finding_rule finding_short_reads = {
 	.id = "short-reads",
 	.needs = JOB_SYSCALL,
-	.find = find_short_read,
+	.find = find_calls,
+	.habit = HABIT_SHORT_READ,
+	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLDS(short_read_thresholds),
+	FINDING_THRESHOLD(THRESHOLD_SHORT_READS),
 	.title = "reads get nothing, or less than they ask for",
 	.says = "{count} reads got {bytes_each} each, on {files} files; {time_ns} in all",
 	.advice = "ask for what is there: know the sizes, read whole records, do not read on at "
