@@ -43,6 +43,12 @@ struct activity {
 	uint64_t fetched_bytes; /* brought into the page cache for it */
 };
 
+/* The time that no compute hid. */
+static inline uint64_t activity_unhidden_ns(const struct activity *activity)
+{
+	return activity->time_ns - activity->hidden_ns;
+}
+
 /* The job, or a rank. */
 struct activity_group {
 	int64_t rank;

@@ -15,6 +15,7 @@
 #include "analysis/map.h"
 #include "analysis/places.h"
 #include "analysis/trace_table.h"
+#include "grow.h"
 
 enum { BEFORE, NOW, SIDES };
 enum { TIME, BYTES, COUNT, NUMBERS };
@@ -58,15 +59,8 @@ static struct line *line_of(struct join *join, struct table_text name)
 	uint64_t key = map_hash_bytes(&join->names, name.bytes, name.length), *place;
 	bool added;
 
-	if (join->count == join->room) {
-		size_t room = join->room ? join->room * 2 : 64;
-		struct line *lines = reallocarray(join->lines, room, sizeof(*lines));
-
-		if (!lines)
-			return NULL;
-		join->lines = lines;
-		join->room = room;
-	}
+	if (!GROW(join->lines, join->room, join->count + 1))
+		return NULL;
 	place = map_add(&join->names, &key, &added);
 	if (!place)
 		return NULL;

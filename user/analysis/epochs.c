@@ -17,6 +17,7 @@
 #include "analysis/epochs.h"
 #include "analysis/progress.h"
 #include "analysis/span_args.h"
+#include "grow.h"
 
 #define EPOCHS_MOST 4096 /* rows of each claim; further ones are counted */
 #define LOOKS_MOST 8	 /* spans of a label without the argument, after which none is looked at */
@@ -119,15 +120,8 @@ static int add(struct epochs *all, enum claim claim, const struct epoch *epoch,
 		all->more[claim]++;
 		return 0;
 	}
-	if (all->count[claim] == all->room[claim]) {
-		size_t room = all->room[claim] ? all->room[claim] * 2 : 16;
-		struct epoch *more = reallocarray(all->of[claim], room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		all->of[claim] = more;
-		all->room[claim] = room;
-	}
+	if (!GROW(all->of[claim], all->room[claim], all->count[claim] + 1))
+		return -ENOMEM;
 	*added = &all->of[claim][all->count[claim]++];
 	**added = *epoch;
 	return 0;
@@ -156,21 +150,6 @@ static int join(struct epochs *all, const struct epoch *epoch, size_t *place)
 	return 0;
 }
 
-static int make_room(struct epochs *all)
-{
-	size_t room = all->job->spans.room;
-	struct begun *begun;
-
-	if (room <= all->slot_room)
-		return 0;
-	begun = reallocarray(all->begun, room, sizeof(*begun));
-	if (!begun)
-		return -ENOMEM;
-	all->begun = begun;
-	all->slot_room = room;
-	return 0;
-}
-
 static int span_begun(void *state, uint32_t slot, const struct event *event)
 {
 	struct epochs *all = state;
@@ -180,7 +159,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	enum claim claim = claim_of(label);
 	struct begun *begun;
 
-	if (make_room(all))
+	if (!GROW(all->begun, all->slot_room, all->job->spans.room))
 		return -ENOMEM;
 	begun = &all->begun[slot];
 	*begun = (struct begun) { .number = number_of(all, label, claim, span->label, event) };

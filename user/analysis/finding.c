@@ -12,6 +12,7 @@
 #include "analysis/finding_text.h"
 #include "analysis/totals.h"
 #include "arena.h"
+#include "grow.h"
 
 const struct finding_rule *const finding_rules[] = {
 	&finding_loss,
@@ -85,8 +86,7 @@ uint64_t finding_unhidden(const struct findings *findings, enum io_class class, 
 
 	if (!of[ACTIVITY_COMPUTE].count || !activity->time_ns)
 		return time_ns;
-	return (unsigned __int128)time_ns * (activity->time_ns - activity->hidden_ns) /
-	       activity->time_ns;
+	return (unsigned __int128)time_ns * activity_unhidden_ns(activity) / activity->time_ns;
 }
 
 /* What storage and writes brought into the page cache, in all. */
@@ -159,15 +159,8 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 
 	if (!is_worth_it(findings, verdict))
 		return 0;
-	if (findings->count == findings->room) {
-		size_t room = findings->room ? findings->room * 2 : 16;
-
-		finding = reallocarray(findings->all, room, sizeof(*finding));
-		if (!finding)
-			return -ENOMEM;
-		findings->all = finding;
-		findings->room = room;
-	}
+	if (!GROW(findings->all, findings->room, findings->count + 1))
+		return -ENOMEM;
 	copy = arena_alloc(findings->arena, rule->evidence_bytes);
 	if (!copy)
 		return -ENOMEM;

@@ -15,11 +15,6 @@ static const struct activity *activity_of(const struct findings *findings, enum 
 	return &findings->measured->job->activities->groups[ACTIVITY_JOB].of[which];
 }
 
-static uint64_t unhidden_ns(const struct activity *activity)
-{
-	return activity->time_ns - activity->hidden_ns;
-}
-
 static double share(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / whole : 0;
@@ -181,11 +176,11 @@ static const struct table_column waits_columns[] = {
 static struct waits waits_of(const struct findings *findings, enum activity_of which)
 {
 	const struct activity *activity = activity_of(findings, which);
-	uint64_t io_ns = unhidden_ns(activity_of(findings, ACTIVITY_IO));
+	uint64_t io_ns = activity_unhidden_ns(activity_of(findings, ACTIVITY_IO));
 	struct waits waits = {
 		.count = activity->count,
 		.time_ns = activity->time_ns,
-		.unhidden_ns = unhidden_ns(activity),
+		.unhidden_ns = activity_unhidden_ns(activity),
 		.workers = activity_of(findings, ACTIVITY_WORKER)->count,
 	};
 
@@ -372,7 +367,7 @@ static int find_stragglers(struct findings *findings, const struct finding_rule 
 	for (size_t i = 0; i < ranks.ranks; i++) {
 		const struct activity_group *group = &all->groups[i + 1];
 
-		times[i] = unhidden_ns(&group->of[ACTIVITY_IO]);
+		times[i] = activity_unhidden_ns(&group->of[ACTIVITY_IO]);
 		if (!i || times[i] > ranks.slowest_ns) {
 			ranks.slowest = group->rank;
 			ranks.slowest_ns = times[i];

@@ -78,7 +78,7 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 	line.count = activity->count;
 	line.time_ns = activity->time_ns;
 	if (group->of[ACTIVITY_COMPUTE].count && levels[number].activity != ACTIVITY_COMPUTE)
-		line.unoverlapped_ns = activity->time_ns - activity->hidden_ns;
+		line.unoverlapped_ns = activity_unhidden_ns(activity);
 	if (needs && (needs != JOB_FAULT || job->layers & JOB_PAGECACHE))
 		line.bytes = activity->bytes;
 	return table_add(table, &line);

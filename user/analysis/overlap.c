@@ -79,10 +79,10 @@ static struct line line_of(const struct activity_group *group)
 		.slowest_rank = TABLE_NO_INT,
 		.compute_ns = compute->time_ns,
 		.io_ns = io->time_ns,
-		.unoverlapped_io_ns = io->time_ns - io->hidden_ns,
+		.unoverlapped_io_ns = activity_unhidden_ns(io),
 		.unoverlapped_compute_ns = compute->time_ns - io->hidden_ns,
 		.app_io_ns = app_io->time_ns,
-		.unoverlapped_app_io_ns = app_io->time_ns - app_io->hidden_ns,
+		.unoverlapped_app_io_ns = activity_unhidden_ns(app_io),
 		.unoverlapped_app_compute_ns = compute->time_ns - app_io->hidden_ns,
 	};
 }
@@ -135,7 +135,7 @@ static struct class_line class_of(const struct job *job, const struct activity_g
 		.count = activity->count,
 		.bytes = bytes ? activity->bytes : TABLE_NO_UINT,
 		.time_ns = activity->time_ns,
-		.unoverlapped_ns = activity->time_ns - activity->hidden_ns,
+		.unoverlapped_ns = activity_unhidden_ns(activity),
 	};
 }
 

@@ -16,6 +16,7 @@
 #include "analysis/path.h"
 #include "analysis/places.h"
 #include "arena.h"
+#include "grow.h"
 
 #define ALIKE 10	 /* files that are told as one */
 #define ALIKE_BELOW 4	 /* directories whose files are told as one */
@@ -178,15 +179,8 @@ static uint32_t group_of(struct places *places, struct table_text directory,
 	uint64_t *number;
 	bool added;
 
-	if (places->group_count == places->group_room) {
-		size_t room = places->group_room ? places->group_room * 2 : 64;
-		struct group *groups = reallocarray(places->groups, room, sizeof(*groups));
-
-		if (!groups)
-			return NO_GROUP;
-		places->groups = groups;
-		places->group_room = room;
-	}
+	if (!GROW(places->groups, places->group_room, places->group_count + 1))
+		return NO_GROUP;
 	number = map_add(&places->numbers, key, &added);
 	if (!number)
 		return NO_GROUP;
@@ -292,15 +286,8 @@ static uint32_t root_of(const struct places *places, uint32_t number)
 
 static int add_place(struct places *places, struct table_text path, const struct sums *sums)
 {
-	if (places->count == places->room) {
-		size_t room = places->room ? places->room * 2 : 64;
-		struct place *all = reallocarray(places->all, room, sizeof(*all));
-
-		if (!all)
-			return -ENOMEM;
-		places->all = all;
-		places->room = room;
-	}
+	if (!GROW(places->all, places->room, places->count + 1))
+		return -ENOMEM;
 	places->all[places->count++] = (struct place) { path, *sums };
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/processes.h"
 #include "analysis/rollup.h"
+#include "grow.h"
 
 struct processes {
 	const struct job *job;
@@ -42,18 +43,8 @@ static void end(void *state)
 
 static int add_submissions(struct processes *processes, const struct event *event)
 {
-	size_t room = processes->job->processes.count;
-	uint64_t *submissions;
-
-	if (event->process >= processes->room) {
-		submissions = reallocarray(processes->submissions, room, sizeof(*submissions));
-		if (!submissions)
-			return -ENOMEM;
-		memset(submissions + processes->room, 0,
-		       (room - processes->room) * sizeof(*submissions));
-		processes->submissions = submissions;
-		processes->room = room;
-	}
+	if (!GROW(processes->submissions, processes->room, (size_t)event->process + 1))
+		return -ENOMEM;
 	processes->submissions[event->process] += event_value(event, SYSCALL_RESULT);
 	return 0;
 }

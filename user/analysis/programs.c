@@ -9,6 +9,7 @@
 
 #include "analysis/map.h"
 #include "analysis/processes.h"
+#include "grow.h"
 
 #define PROCESSES_LEAST 12 /* fewer are as easily read one by one */
 
@@ -30,15 +31,8 @@ static struct program *program_of(struct programs *programs, struct table_text n
 	uint64_t *number;
 	bool added;
 
-	if (programs->count == programs->room) {
-		size_t room = programs->room ? programs->room * 2 : 64;
-		struct program *all = reallocarray(programs->all, room, sizeof(*all));
-
-		if (!all)
-			return NULL;
-		programs->all = all;
-		programs->room = room;
-	}
+	if (!GROW(programs->all, programs->room, programs->count + 1))
+		return NULL;
 	number = map_add(&programs->numbers, key, &added);
 	if (!number)
 		return NULL;

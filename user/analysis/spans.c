@@ -16,6 +16,7 @@
 #include "analysis/analysis.h"
 #include "analysis/histogram.h"
 #include "analysis/interval.h"
+#include "grow.h"
 
 #define DEPTH_MOST 64 /* spans around an operation that its inclusive figures reach */
 
@@ -97,14 +98,8 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	const struct span *span = &open->slots[slot];
 	struct span_use *use = &spans->uses[span->label];
 
-	if (open->room > spans->slot_room) {
-		void *slots = reallocarray(spans->slots, open->room, sizeof(*spans->slots));
-
-		if (!slots)
-			return -ENOMEM;
-		spans->slots = slots;
-		spans->slot_room = open->room;
-	}
+	if (!GROW(spans->slots, spans->slot_room, open->room))
+		return -ENOMEM;
 	spans->slots[slot] = (struct use_of_slot) { .nested = is_nested(open, slot) };
 	if (!use->open++)
 		use->since_ns = span->begin_ns;

@@ -22,6 +22,7 @@
 #include "analysis/analysis.h"
 #include "analysis/histogram.h"
 #include "analysis/progress.h"
+#include "grow.h"
 
 #define STEPS_MOST 4096	  /* the longest are kept */
 #define SERIES_MOST 32	  /* labels that may be steps ... */
@@ -214,14 +215,8 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	enum claim claim = claim_of(label);
 	int status = 0;
 
-	if (job->spans.room > all->slot_room) {
-		void *before = reallocarray(all->before, job->spans.room, sizeof(*all->before));
-
-		if (!before)
-			return -ENOMEM;
-		all->before = before;
-		all->slot_room = job->spans.room;
-	}
+	if (!GROW(all->before, all->slot_room, job->spans.room))
+		return -ENOMEM;
 	if (claim != CLAIM_NONE)
 		status = add_series(all, span->label, claim);
 	if (!status && label->meaning == CATEGORY_COMPUTE)
@@ -262,15 +257,8 @@ static int keep(struct series *series, const struct step *step)
 		}
 		return 0;
 	}
-	if (series->count == series->room) {
-		size_t room = series->room ? series->room * 2 : 64;
-		struct step *steps = reallocarray(series->steps, room, sizeof(*steps));
-
-		if (!steps)
-			return -ENOMEM;
-		series->steps = steps;
-		series->room = room;
-	}
+	if (!GROW(series->steps, series->room, series->count + 1))
+		return -ENOMEM;
 	series->count++;
 	for (; place && series->steps[(place - 1) / 2].time_ns > step->time_ns;
 	     place = (place - 1) / 2)
@@ -282,19 +270,8 @@ static int keep(struct series *series, const struct step *step)
 /* Counts the steps of each group. */
 static int next_index(struct series *series, uint32_t group, uint64_t *index)
 {
-	size_t room = group + 1;
-	uint64_t *indices;
-
-	if (room > series->index_room) {
-		room = room > 2 * series->index_room ? room : 2 * series->index_room;
-		indices = reallocarray(series->indices, room, sizeof(*indices));
-		if (!indices)
-			return -ENOMEM;
-		memset(indices + series->index_room, 0,
-		       (room - series->index_room) * sizeof(*indices));
-		series->indices = indices;
-		series->index_room = room;
-	}
+	if (!GROW(series->indices, series->index_room, (size_t)group + 1))
+		return -ENOMEM;
 	*index = series->indices[group]++;
 	return 0;
 }

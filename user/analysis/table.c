@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "grow.h"
 
 /* What owns a table: the lists that grow are blocks of their own, all else lies in the arena. */
 struct store {
@@ -76,27 +77,12 @@ void table_free(struct table *table)
 	free(store);
 }
 
-static int make_room_for_column(struct table *table)
-{
-	struct store *store = store_of(table);
-	size_t room = store->column_room ? store->column_room * 2 : 16;
-	void *columns;
-
-	if (table->column_count < store->column_room)
-		return 0;
-	columns = reallocarray(table->columns, room, sizeof(*table->columns));
-	if (!columns)
-		return -ENOMEM;
-	table->columns = columns;
-	store->column_room = room;
-	return 0;
-}
-
 int table_add_column(struct table *table, const struct table_column *column)
 {
 	struct table_column copy = *column;
 
-	if (make_room_for_column(table) || copy_text(table, column->name, &copy.name) ||
+	if (!GROW(table->columns, store_of(table)->column_room, table->column_count + 1) ||
+	    copy_text(table, column->name, &copy.name) ||
 	    copy_text(table, column->title, &copy.title) ||
 	    copy_text(table, column->meaning, &copy.meaning))
 		return -ENOMEM;
