@@ -9,7 +9,7 @@ import job_findings
 from harness import Recording, faultline, machine, python_path
 
 JOB = os.path.join(harness.TOP, "tests/live/job_findings.py")
-ELSEWHERE = {"loss", "tracer-cost"}  # test_loss; how fast a machine is, is no test
+ELSEWHERE = {"loss"}  # test_loss
 
 # What a finding is about may be that something was not asked for.
 OPTIONS = {"async-not-traced": ["--layers=task,syscall,fault,pagecache,span"]}
@@ -35,6 +35,19 @@ class Findings(unittest.TestCase):
         for text in ("title", "says", "advice", "more"):
             self.assertNotIn("{", row[text])
         self.assertNotIn(name, self.findings(name, "sound"))
+
+    def test_tracer_cost(self):
+        """A program that does nothing but call, and one that calls now and then. Ahead of all
+        others on its CPU, for what is told is a share of the time that passes."""
+        file = harness.random_file(f"{self.directory}/hot", 1 << 20)
+        calls = 400_000
+        ahead = ["nice", "-n", "-20", machine().program("hotread"), file, f"{self.directory}/out"]
+        recording = Recording([*ahead, "1", "reads", str(calls)])
+        found = {row["id"]: row for row in recording.report["findings"]}
+        self.assertGreaterEqual(found["tracer-cost"]["evidence"]["events"], calls)
+        sleeper = f"for i in range(2000): open({file!r}, 'rb').read(4096)\ntime.sleep(1)"
+        recording = Recording([harness.PYTHON, "-c", f"import time\n{sleeper}"])
+        self.assertNotIn("tracer-cost", [row["id"] for row in recording.report["findings"]])
 
     def test_all_have_cases(self):
         """Of those that --explain knows."""
