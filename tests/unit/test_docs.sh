@@ -96,6 +96,12 @@ for word in "${COMPREPLY[@]}"; do
 	[[ $("$FAULTLINE" run --file-types "$word" 2>&1) == *"no command"* ]] ||
 		complain "--file-types $word is not understood"
 done
+complete_words run --force-variant ''
+[ ${#COMPREPLY[@]} -gt 4 ] || complain "completion of run --force-variant is ${COMPREPLY[*]}"
+for word in "${COMPREPLY[@]}"; do
+	[[ $("$FAULTLINE" run --force-variant "$word" 2>&1) == *"no command"* ]] ||
+		complain "--force-variant $word is not understood"
+done
 complete_words print --layer ''
 for word in "${COMPREPLY[@]}"; do
 	"$FAULTLINE" print --layer "$word" tests/golden/spans.flt >/dev/null || complain "print --layer $word"

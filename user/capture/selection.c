@@ -71,6 +71,18 @@ static bool is_variant(enum layer layer, const char *name, char *known, size_t s
 	return false;
 }
 
+bool selection_lists_variants(const char *word)
+{
+	if (!word || strcmp(word, "list") != 0)
+		return false;
+	for (size_t p = 0; p < part_count; p++)
+		for (size_t v = 0; parts[p].required && v < PART_VARIANTS_MAX; v++)
+			if (parts[p].variants[v].name)
+				printf("%s=%s\n", layer_names[parts[p].layer],
+				       parts[p].variants[v].name);
+	return true;
+}
+
 int selection_variants(const char *list, struct forced_variants *forced)
 {
 	memset(forced, 0, sizeof(*forced));

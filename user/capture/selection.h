@@ -14,5 +14,7 @@ int selection_layers(const char *list, unsigned int *mask);
 int selection_file_types(const char *list, unsigned int *mask);
 /* "fault=kprobe+perf,syscall=tp": the variant of each layer that takes no other. */
 int selection_variants(const char *list, struct forced_variants *forced);
+/* Prints all of them, if that is what the word asks for; else false. */
+bool selection_lists_variants(const char *word);
 
 #endif

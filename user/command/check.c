@@ -21,8 +21,9 @@ struct check_options {
 static const struct option_row check_rows[] = {
 	{ 0, "format", "text|json", OPTION_CHOICE, offsetof(struct check_options, format),
 	  "How to print it (text)." },
-	{ 0, "force-variant", "LAYER=NAME,...", OPTION_STRING,
-	  offsetof(struct check_options, variants), NULL },
+	{ 0, "force-variant", "VARIANTS", OPTION_STRING, offsetof(struct check_options, variants),
+	  "Record a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "
+	  "them." },
 };
 
 static const struct option_table check_table = {
@@ -117,6 +118,8 @@ int command_check(int argc, char **argv)
 			  argv[first]);
 		return EXIT_USAGE;
 	}
+	if (selection_lists_variants(options.variants))
+		return 0;
 	if (selection_variants(options.variants, &wanted.forced))
 		return EXIT_USAGE;
 	uname(&name);

@@ -42,6 +42,7 @@ _faultline_complete_value() {
 	case $1 in
 	*'|'*) _faultline_words "${1//|/ }" ;;
 	LIST) _faultline_list "$(_faultline_listed "$2")" ;;
+	VARIANTS) _faultline_list "$("$_faultline_program" "$_faultline_command" "$2" list 2>/dev/null)" ;;
 	LAYER | FORMAT) _faultline_words "$(_faultline_listed "$2")" ;;
 	USER) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
 	FILE | PATH | DIR | TRACE) _faultline_files ;;

@@ -69,8 +69,9 @@ static const struct option_row run_rows[] = {
 	  "Go on until all children of the command have ended, too." },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct run_options, buffer_bytes),
 	  "Size of each CPU's buffer, such as 8M (by the number of CPUs, 8M at most)." },
-	{ 0, "force-variant", "LAYER=NAME,...", OPTION_STRING,
-	  offsetof(struct run_options, variants), NULL },
+	{ 0, "force-variant", "VARIANTS", OPTION_STRING, offsetof(struct run_options, variants),
+	  "Record a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "
+	  "them." },
 };
 
 static const struct option_table run_table = {
@@ -434,6 +435,8 @@ int command_run(int argc, char **argv)
 	/* As env has it: nothing but the command's own status is below 125. */
 	if (status != OPTIONS_GO)
 		return status ? EXIT_NO_TRACING : 0;
+	if (selection_lists_variants(run.options.variants))
+		return 0;
 	if (first >= argc) {
 		log_error("no command to run; try 'faultline run -- COMMAND'");
 		return EXIT_NO_TRACING;
