@@ -281,6 +281,12 @@ class Job:
             self.processes(1, lambda number: work())
             self.loop(lambda number: None, 0.1)
 
+    def accelerator_idle(self):
+        for _ in range(5):
+            with span("forward", category="compute"):
+                time.sleep(0.2 if self.bad else 0.5)
+            time.sleep(0.3 if self.bad else 0)
+
     def straggler(self):
         fd = self.open("small")
 

@@ -326,6 +326,14 @@ static void loader_idle(struct made_trace *made, bool sound)
 	add_loader(made, sound, false);
 }
 
+static void accelerator_idle(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 10; i++)
+		SPAN(made, .begin = 100 + i * 100 * MS,
+		     .end = 100 + (i * 100 + (sound ? 95 : 60)) * MS, .pid = 10, .id = 1,
+		     .name = "step", .category = "compute");
+}
+
 static void straggler(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 10 * MIB, "/data/a");
@@ -373,6 +381,7 @@ static const struct {
 	{ "loader-io", loader_io },
 	{ "loader-preprocessing", loader_preprocessing },
 	{ "loader-idle", loader_idle },
+	{ "accelerator-idle", accelerator_idle },
 	{ "straggler", straggler },
 };
 #define CASES (sizeof(cases) / sizeof(cases[0]))

@@ -64,6 +64,8 @@ static void add_interval(struct activity_group *group, enum activity_of which, u
 	struct activity *activity = &group->of[which];
 
 	advance(activity, compute_until(group), start_ns);
+	if (!activity->start_ns)
+		activity->start_ns = start_ns;
 	if (end_ns > activity->end_ns)
 		activity->end_ns = end_ns;
 }
@@ -76,6 +78,8 @@ static void begin_span(struct activity_group *group, enum activity_of which, uin
 		advance_all(group, time_ns);
 	else if (!activity->open)
 		advance(activity, compute_until(group), time_ns);
+	if (!activity->start_ns)
+		activity->start_ns = time_ns;
 	activity->open++;
 	activity->count++;
 }

@@ -37,8 +37,9 @@ enum activity_of {
 struct activity {
 	uint64_t time_ns;   /* measure of the union, up to `now_ns` */
 	uint64_t hidden_ns; /* ... of its intersection with compute */
-	uint64_t now_ns, end_ns;
-	uint64_t open; /* spans */
+	uint64_t now_ns;
+	uint64_t start_ns, end_ns; /* of the first and of the last; 0 of none */
+	uint64_t open;		   /* spans */
 	uint64_t count, bytes;
 	uint64_t fetched_bytes; /* brought into the page cache for it */
 };

@@ -47,6 +47,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_loader_io,
 	&finding_loader_work,
 	&finding_loader_idle,
+	&finding_accelerator,
 	&finding_stragglers,
 };
 const size_t finding_rule_count = sizeof(finding_rules) / sizeof(finding_rules[0]);

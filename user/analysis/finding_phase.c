@@ -328,6 +328,73 @@ const struct finding_rule finding_loader_idle = {
 	.rule = "The loop hardly ever waits, and the workers work for less than half of the run.",
 };
 
+/* --- what computes --- */
+
+struct training {
+	uint64_t window_ns, compute_ns, idle_ns;
+	double used;
+};
+
+static const struct table_column training_columns[] = {
+	{ "window_ns", "training", UNIT_NS,
+	  "from the first compute to the end of the last; of several ranks on average",
+	  TABLE_UINT(struct training, window_ns), 0 },
+	{ "compute_ns", "compute", UNIT_NS, "time with compute within",
+	  TABLE_UINT(struct training, compute_ns), 0 },
+	{ "idle_ns", "idle", UNIT_NS, "time without", TABLE_UINT(struct training, idle_ns), 0 },
+	{ "used", "used", UNIT_SHARE, "compute of training", TABLE_REAL(struct training, used), 0 },
+};
+
+/* Of the ranks, or of the job where there are none. */
+static struct training training_of(const struct activities *all)
+{
+	size_t first = all->group_count > 1 ? ACTIVITY_JOB + 1 : ACTIVITY_JOB, computing = 0;
+	struct training training = { 0 };
+
+	for (size_t i = first; i < all->group_count; i++) {
+		const struct activity *of = all->groups[i].of, *compute = &of[ACTIVITY_COMPUTE];
+
+		if (!compute->time_ns)
+			continue;
+		computing++;
+		training.window_ns += clock_subtract(compute->end_ns, compute->start_ns);
+		training.compute_ns += compute->time_ns;
+	}
+	if (!computing)
+		return training;
+	training.window_ns /= computing;
+	training.compute_ns /= computing;
+	training.idle_ns = clock_subtract(training.window_ns, training.compute_ns);
+	training.used = share(training.compute_ns, training.window_ns);
+	return training;
+}
+
+/* Other findings say why, and what that costs: told twice, it would seem twice as dear. */
+static int find_accelerator(struct findings *findings, const struct finding_rule *rule)
+{
+	struct training training = training_of(findings->measured->job->activities);
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+					   FINDING_NOTE };
+
+	if (!training.window_ns || training.used >= threshold(THRESHOLD_ACCELERATOR_USED))
+		return 0;
+	return finding_add(findings, rule, &training, &verdict);
+}
+
+const struct finding_rule finding_accelerator = {
+	.id = "accelerator-idle",
+	.needs = JOB_SPAN,
+	.find = find_accelerator,
+	FINDING_EVIDENCE(struct training, training_columns),
+	FINDING_THRESHOLD(THRESHOLD_ACCELERATOR_USED),
+	.title = "what computes is in use for {used} of training",
+	.says = "it stood still for {idle_ns} of the {window_ns} from its first work to its last",
+	.advice = "see the findings above for why; let loading and saving go on beside compute",
+	.more = "faultline report --table epochs TRACE",
+	.rule = "Between the begin of the first span of compute and the end of the last, less than "
+		"nine tenths were compute. This says how much there is to be had, not by what.",
+};
+
 /* --- ranks --- */
 
 struct ranks {

@@ -94,6 +94,8 @@
 	  "a choice: within the spread of runs")                                                   \
 	X(WORKERS_IDLE, 0.5, UNIT_SHARE, "of the run that workers work at most, to be idle",       \
 	  "a choice: half as many would do")                                                       \
+	X(ACCELERATOR_USED, 0.9, UNIT_SHARE, "of training that compute takes, not to speak of it", \
+	  "MLPerf Storage: an accelerator utilization of 90 % and more")                           \
 	X(IMBALANCE, 0.3, UNIT_SHARE, "of the slowest rank's time that is beyond the median",      \
 	  "Drishti: imbalance_operations 0.3")                                                     \
 	X(TRACER_EVENT_NS, 150, UNIT_NS, "cost of an event for who causes it, about",              \
