@@ -177,6 +177,16 @@ class Reading(unittest.TestCase):
         self.assertEqual({row["change_ns"] for row in data["compared_places"]}, {0})
         self.assertLessEqual({row["state"] for row in data["compared_findings"]}, {"stayed"})
         self.refused("report", SAMPLE, "--against", "no-such.flt", naming="no-such.flt")
+        # A run of several traces on each side; a comma in a name of its own is no separator.
+        both = [SAMPLE, "tests/golden/spans.flt"]
+        done = call("report", "--format", "json", *both, "--against", ",".join(both))
+        data = json.loads(done.stdout)
+        self.assertEqual({row["change_ns"] for row in data["compared_places"]}, {0})
+        self.refused("report", SAMPLE, "--against", f"{SAMPLE},no-such.flt", naming="no-such.flt")
+        self.refused("report", SAMPLE, "--against", f"{SAMPLE},{SAMPLE}", naming="the same trace")
+        comma = os.path.join(self.place, "a,b.flt")
+        os.symlink(os.path.abspath(SAMPLE), comma)
+        self.assertEqual(call("report", SAMPLE, "--against", comma).returncode, 0)
         self.refused("report", SAMPLE, "--against", SAMPLE, "--table", "files",
                      naming="--against")
 

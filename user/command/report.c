@@ -59,7 +59,7 @@ static const struct option_row rows[] = {
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
 	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
 	  "filesystem, door, host or second." },
-	{ 0, "against", "TRACE", OPTION_STRING, FIELD(against),
+	{ 0, "against", "TRACE[,TRACE...]", OPTION_STRING, FIELD(against),
 	  "Compare with another run: what changed and by how much, findings that came and went." },
 	FILTER_OPTIONS(FIELD(filter)),
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, FIELD(colour),
@@ -295,23 +295,60 @@ static int print_compared(const struct report *report, const struct report *befo
 	return status ? output_failed(status) : 0;
 }
 
+/* The traces of the other run, separated by commas; one whose own name has a comma is one. Cuts the
+ * text, into which *paths then point; *paths is to be freed. Returns how many, 0 for want of
+ * memory.
+ */
+static size_t split_paths(char *text, char ***paths)
+{
+	bool one = !access(text, F_OK);
+	size_t count = 1, most = 1;
+
+	for (const char *at = text; *at; at++)
+		most += *at == ',';
+	*paths = calloc(most, sizeof(**paths));
+	if (!*paths)
+		return 0;
+	(*paths)[0] = text;
+	for (char *at = text; *at && !one; at++) {
+		if (*at != ',')
+			continue;
+		*at = '\0';
+		(*paths)[count++] = at + 1;
+	}
+	return count;
+}
+
 /* Reads the other run, with the same options, and compares. */
 static int compare_with(const struct report *report, const struct report_request *request,
 			const struct report_options *options)
 {
 	const struct report_options same = { .filter = options->filter,
 					     .memory_bytes = options->memory_bytes };
+	char *text = strdup(request->against), **paths = NULL;
+	size_t count = text ? split_paths(text, &paths) : 0;
+	struct trace_reader **readers = calloc(count ? count : 1, sizeof(*readers));
 	struct trace_error error = { "" };
-	struct trace_reader *reader;
 	struct report *before = NULL;
-	int status = traces_open_one(&reader, request->against);
+	int status;
 
-	if (status)
-		return status;
-	status = report_make(&before, &reader, &request->against, 1, &same, &error);
-	status = status ? report_failed(status, &error) : print_compared(report, before, request);
+	if (!count || !readers) {
+		status = report_failed(-ENOMEM, &error);
+		goto out;
+	}
+	status = traces_open(readers, paths, count);
+	if (!status) {
+		status = report_make(&before, readers, (const char *const *)paths, count, &same,
+				     &error);
+		status = status ? report_failed(status, &error)
+				: print_compared(report, before, request);
+	}
 	report_free(before);
-	trace_reader_close(reader);
+	traces_close(readers, count);
+out:
+	free(readers);
+	free(paths);
+	free(text);
 	return status;
 }
 
