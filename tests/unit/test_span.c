@@ -262,8 +262,8 @@ static void test_numbers(void **state)
 
 	for (bits = 0; bits < 64; bits++) {
 		for (step = -1; step <= 1; step++) {
-			struct pack up = { .bytes = bytes, .size = sizeof(bytes) };
-			struct pack down = up;
+			struct args_pack up = { .bytes = bytes, .size = sizeof(bytes) };
+			struct args_pack down = up;
 			uint64_t value = (1ull << bits) + step;
 			int64_t negative = -(int64_t)(value & INT64_MAX) - 1;
 

@@ -106,7 +106,7 @@ struct line {
 };
 
 /* What the columns see of it. */
-struct view {
+struct operation_row {
 	const char *layer, *name, *family;
 	uint64_t count, errors, bytes, fetched_bytes, created_bytes, thread_time_ns;
 	uint64_t p50_ns, p99_ns, max_ns;
@@ -114,26 +114,30 @@ struct view {
 };
 
 static const struct table_column columns[] = {
-	{ "layer", NULL, UNIT_NONE, "layer that recorded it", TABLE_LITERAL(struct view, layer),
-	  0 },
+	{ "layer", NULL, UNIT_NONE, "layer that recorded it",
+	  TABLE_LITERAL(struct operation_row, layer), 0 },
 	{ "op", "operation", UNIT_NONE, "the kernel's name of the call, or fault",
-	  TABLE_LITERAL(struct view, name), 0 },
-	{ "family", NULL, UNIT_NONE, "kind of operation", TABLE_LITERAL(struct view, family), 0 },
-	{ "count", "count", UNIT_COUNT, "how often it was done", TABLE_UINT(struct view, count),
-	  0 },
-	{ "errors", "errors", UNIT_COUNT, "... and failed", TABLE_UINT(struct view, errors), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes moved", TABLE_UINT(struct view, bytes), 0 },
+	  TABLE_LITERAL(struct operation_row, name), 0 },
+	{ "family", NULL, UNIT_NONE, "kind of operation",
+	  TABLE_LITERAL(struct operation_row, family), 0 },
+	{ "count", "count", UNIT_COUNT, "how often it was done",
+	  TABLE_UINT(struct operation_row, count), 0 },
+	{ "errors", "errors", UNIT_COUNT, "... and failed",
+	  TABLE_UINT(struct operation_row, errors), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes moved", TABLE_UINT(struct operation_row, bytes), 0 },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", TABLE_UINT(struct view, fetched_bytes),
-	  JOB_PAGECACHE },
+	  "bytes brought into the page cache to be read",
+	  TABLE_UINT(struct operation_row, fetched_bytes), JOB_PAGECACHE },
 	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
-	  TABLE_UINT(struct view, created_bytes), JOB_PAGECACHE },
+	  TABLE_UINT(struct operation_row, created_bytes), JOB_PAGECACHE },
 	{ "thread_time_ns", "thread time", UNIT_NS, "time summed over threads",
-	  TABLE_UINT(struct view, thread_time_ns), 0 },
-	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_UINT(struct view, p50_ns), 0 },
+	  TABLE_UINT(struct operation_row, thread_time_ns), 0 },
+	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_UINT(struct operation_row, p50_ns),
+	  0 },
 	{ "p99_ns", "p99", UNIT_NS, "duration that 99 of 100 do not exceed",
-	  TABLE_UINT(struct view, p99_ns), 0 },
-	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct view, max_ns), 0 },
+	  TABLE_UINT(struct operation_row, p99_ns), 0 },
+	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct operation_row, max_ns),
+	  0 },
 };
 
 /* Right-closed: 4096 bytes belong to "<=4KiB". Each is four times the one before. */
@@ -154,7 +158,7 @@ static int add_size_columns(struct table *table)
 			.unit = UNIT_COUNT,
 			.meaning = "operations that asked for so many bytes",
 			.get = table_get_uint,
-			.key = offsetof(struct view, sizes) + i * sizeof(uint64_t),
+			.key = offsetof(struct operation_row, sizes) + i * sizeof(uint64_t),
 		};
 
 		status = table_add_column(table, &column);
@@ -207,7 +211,7 @@ static int add_line(struct table *table, const struct operations *operations,
 	const struct detail *detail = operations->details[line->number];
 	unsigned int means = has[operation->family];
 	bool moves = event_moves_bytes(operation->family);
-	struct view view = {
+	struct operation_row view = {
 		.layer = operation->layer,
 		.name = operation->name,
 		.family = trace_family_names[operation->family],

@@ -93,7 +93,7 @@ struct line {
 };
 
 /* What the columns see of it; next to nothing where events of impossible pids stand together. */
-struct view {
+struct process_row {
 	uint64_t pid, ppid, time_ns, start_ns, end_ns;
 	int64_t rank, exit_code, signal;
 	struct table_text comm, command;
@@ -106,7 +106,7 @@ struct view {
 static int get_command(struct table *table, struct cell *cell, const void *row,
 		       const struct table_column *column)
 {
-	struct table_text command = ((const struct view *)row)->command;
+	struct table_text command = ((const struct process_row *)row)->command;
 	struct cell *texts;
 	size_t count = 0, at = 0;
 	int status;
@@ -133,28 +133,30 @@ static int get_command(struct table *table, struct cell *cell, const void *row,
 }
 
 static const struct table_column columns[] = {
-	{ "pid", "pid", UNIT_NONE, "process id", TABLE_UINT(struct view, pid), 0 },
+	{ "pid", "pid", UNIT_NONE, "process id", TABLE_UINT(struct process_row, pid), 0 },
 	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault under way",
-	  TABLE_UINT(struct view, time_ns), 0 },
-	{ "ppid", "parent", UNIT_NONE, "process id of the parent", TABLE_UINT(struct view, ppid),
+	  TABLE_UINT(struct process_row, time_ns), 0 },
+	{ "ppid", "parent", UNIT_NONE, "process id of the parent",
+	  TABLE_UINT(struct process_row, ppid), 0 },
+	{ "comm", "name", UNIT_NONE, "name of the program", TABLE_TEXT(struct process_row, comm),
 	  0 },
-	{ "comm", "name", UNIT_NONE, "name of the program", TABLE_TEXT(struct view, comm), 0 },
 	{ "command", NULL, UNIT_NONE, "command line", get_command, 0, 0 },
-	{ "rank", "rank", UNIT_NONE, "rank in the job", TABLE_INT(struct view, rank), 0 },
-	{ "host", NULL, UNIT_NONE, "host it ran on", TABLE_LITERAL(struct view, host), 0 },
+	{ "rank", "rank", UNIT_NONE, "rank in the job", TABLE_INT(struct process_row, rank), 0 },
+	{ "host", NULL, UNIT_NONE, "host it ran on", TABLE_LITERAL(struct process_row, host), 0 },
 	{ "start_ns", "start", UNIT_NS, "when it started, from the start of the run",
-	  TABLE_UINT(struct view, start_ns), 0 },
+	  TABLE_UINT(struct process_row, start_ns), 0 },
 	{ "end_ns", "end", UNIT_NS, "when it ended, from the start of the run",
-	  TABLE_UINT(struct view, end_ns), 0 },
+	  TABLE_UINT(struct process_row, end_ns), 0 },
 	{ "exit_code", "exit", UNIT_NONE, "exit status, 128 + N after signal N",
-	  TABLE_INT(struct view, exit_code), 0 },
-	{ "signal", NULL, UNIT_NONE, "signal that ended it", TABLE_INT(struct view, signal), 0 },
+	  TABLE_INT(struct process_row, exit_code), 0 },
+	{ "signal", NULL, UNIT_NONE, "signal that ended it", TABLE_INT(struct process_row, signal),
+	  0 },
 };
 
 static const struct table_column async_columns[] = {
 	{ "async_submissions", NULL, UNIT_COUNT,
 	  "operations handed to io_uring and libaio, which are not traced",
-	  TABLE_UINT(struct view, submissions), JOB_SYSCALL },
+	  TABLE_UINT(struct process_row, submissions), JOB_SYSCALL },
 };
 
 static struct table_text text_of(const struct job_trace *trace, uint64_t string)
@@ -164,7 +166,8 @@ static struct table_text text_of(const struct job_trace *trace, uint64_t string)
 	return (struct table_text) { text.length ? text.bytes : NULL, text.length };
 }
 
-static void set_identity(struct view *view, const struct job *job, const struct process *process)
+static void set_identity(struct process_row *view, const struct job *job,
+			 const struct process *process)
 {
 	const struct job_trace *trace = &job->traces[process->trace];
 
@@ -188,7 +191,7 @@ static void set_identity(struct view *view, const struct job *job, const struct 
 
 static int add_line(struct table *table, const struct processes *processes, uint32_t number)
 {
-	struct view view = {
+	struct process_row view = {
 		.pid = TABLE_NO_UINT,
 		.ppid = TABLE_NO_UINT,
 		.start_ns = TABLE_NO_UINT,
@@ -212,7 +215,7 @@ static int add_line(struct table *table, const struct processes *processes, uint
 static int add_others(struct table *table, const struct processes *processes,
 		      const struct line *lines, size_t count)
 {
-	struct view others = {
+	struct process_row others = {
 		.pid = TABLE_NO_UINT,
 		.ppid = TABLE_NO_UINT,
 		.time_ns = TABLE_NO_UINT,
@@ -296,7 +299,7 @@ static int fill(void *state, struct table *table)
 	table->recorded = processes->job->layers;
 	for (size_t i = 0; i < IO_CLASS_COUNT && !status; i++)
 		status = measure_add_columns(table, i, classes[i].columns, classes[i].titled,
-					     offsetof(struct view, classes) +
+					     offsetof(struct process_row, classes) +
 						     i * sizeof(struct tally));
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(async_columns));

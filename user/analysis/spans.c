@@ -212,20 +212,20 @@ static int add_events(void *state, const struct event *events, size_t count)
 /* --- the table --- */
 
 /* What the columns see of a label's spans. */
-struct view {
+struct span_row {
 	struct table_text name, category;
 	uint64_t count, p50_ns, p99_ns, max_ns;
 	struct span_use use;
 };
 
 static const struct table_column columns[] = {
-	{ "name", "name", UNIT_NONE, "name of the spans", TABLE_TEXT(struct view, name), 0 },
-	{ "category", "category", UNIT_NONE, "their category", TABLE_TEXT(struct view, category),
-	  0 },
-	{ "count", "count", UNIT_COUNT, "spans", TABLE_UINT(struct view, count), 0 },
+	{ "name", "name", UNIT_NONE, "name of the spans", TABLE_TEXT(struct span_row, name), 0 },
+	{ "category", "category", UNIT_NONE, "their category",
+	  TABLE_TEXT(struct span_row, category), 0 },
+	{ "count", "count", UNIT_COUNT, "spans", TABLE_UINT(struct span_row, count), 0 },
 #define NUMBER(name, title, unit, meaning, member, needs)                                          \
 	{                                                                                          \
-		name, title, UNIT_##unit, meaning, TABLE_UINT(struct view, use.member), needs      \
+		name, title, UNIT_##unit, meaning, TABLE_UINT(struct span_row, use.member), needs  \
 	}
 	NUMBER("unfinished", "unfinished", COUNT, "spans that had no end", unfinished, 0),
 	NUMBER("instants", NULL, COUNT, "moments of that name", instants, 0),
@@ -269,17 +269,17 @@ static const struct table_column columns[] = {
 	NUMBER("doors.mmap.fetched_bytes", NULL, BYTES, "bytes brought in by this path of access",
 	       doors[DOOR_MMAP][SIDE_READ], JOB_FAULT | JOB_PAGECACHE),
 #undef NUMBER
-	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_UINT(struct view, p50_ns), 0 },
+	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_UINT(struct span_row, p50_ns), 0 },
 	{ "p99_ns", "p99", UNIT_NS, "duration that 99 of 100 do not exceed",
-	  TABLE_UINT(struct view, p99_ns), 0 },
-	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct view, max_ns), 0 },
+	  TABLE_UINT(struct span_row, p99_ns), 0 },
+	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct span_row, max_ns), 0 },
 };
 
 static int add_row(struct table *table, const struct spans *spans, uint32_t number)
 {
 	const struct label *label = &spans->job->labels.labels[number];
 	const struct histogram *durations = spans->uses[number].durations;
-	const struct view view = {
+	const struct span_row view = {
 		.name = { label->name.bytes, label->name.length },
 		.category = { label->category.bytes, label->category.length },
 		.count = durations ? durations->count : 0,

@@ -64,7 +64,7 @@ struct work {
 	struct trace_reader **traces;
 	const char *const *names;
 	size_t trace_count;
-	struct progress progress;
+	struct progress_line progress;
 	struct trace_error error;
 };
 

@@ -55,7 +55,7 @@ struct printing {
 	struct filter rest; /* what rows are not asked for themselves */
 	struct filter_state *filter;
 	uint64_t printed;
-	struct progress progress;
+	struct progress_line progress;
 	struct sink out;
 	uint64_t start_ns;
 	bool json;

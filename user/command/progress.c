@@ -21,9 +21,9 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-void progress_start(struct progress *progress, const char *what)
+void progress_start(struct progress_line *progress, const char *what)
 {
-	*progress = (struct progress) {
+	*progress = (struct progress_line) {
 		.what = what,
 		.on = isatty(STDERR_FILENO) && log_get_level() >= LOG_INFO,
 		.next_ns = now_ns() + FIRST_NS,
@@ -32,7 +32,7 @@ void progress_start(struct progress *progress, const char *what)
 
 void progress_update(void *context, double done)
 {
-	struct progress *progress = context;
+	struct progress_line *progress = context;
 	uint64_t now;
 
 	if (!progress->on)
@@ -45,7 +45,7 @@ void progress_update(void *context, double done)
 	dprintf(STDERR_FILENO, "\r%s %.0f%%\033[K", progress->what, done * 100);
 }
 
-void progress_end(struct progress *progress)
+void progress_end(struct progress_line *progress)
 {
 	if (progress->shown)
 		dprintf(STDERR_FILENO, "\r\033[K");

@@ -9,17 +9,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct progress {
+struct progress_line {
 	const char *what; /* "reading", "printing" */
 	bool on;
 	bool shown;
 	uint64_t next_ns;
 };
 
-void progress_start(struct progress *progress, const char *what);
-/* `progress` is a struct progress *: fits the callbacks of report_make and walk_run. */
+void progress_start(struct progress_line *progress, const char *what);
+/* `progress` is a struct progress_line *: fits the callbacks of report_make and walk_run. */
 void progress_update(void *progress, double done);
 /* Takes the line away. */
-void progress_end(struct progress *progress);
+void progress_end(struct progress_line *progress);
 
 #endif

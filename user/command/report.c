@@ -447,7 +447,7 @@ int command_report(int argc, char **argv)
 	struct report_request request = {
 		.format = "text", .colour = "auto", .top = TOP_UNSET, .filter = FILTER_ALL
 	};
-	struct progress progress;
+	struct progress_line progress;
 	struct report_options options = { .progress = progress_update,
 					  .context = &progress,
 					  .filter = &request.filter };

@@ -6,30 +6,30 @@
 #include "faultline.h"
 #include "pack.h"
 
-static struct pack pack_of(struct faultline_args *args)
+static struct args_pack pack_of(struct faultline_args *args)
 {
-	return (struct pack) { .bytes = args->bytes,
-			       .used = args->used,
-			       .size = sizeof(args->bytes) };
+	return (struct args_pack) { .bytes = args->bytes,
+				    .used = args->used,
+				    .size = sizeof(args->bytes) };
 }
 
-static void pack_string(struct pack *pack, const char *text)
+static void pack_string(struct args_pack *pack, const char *text)
 {
 	pack_text(pack, text ? text : "", text ? strlen(text) : 0);
 }
 
-static struct pack begin_pair(struct faultline_args *args, const char *key)
+static struct args_pack begin_pair(struct faultline_args *args, const char *key)
 {
-	struct pack pack = pack_of(args);
+	struct args_pack pack = pack_of(args);
 
 	pack_string(&pack, key);
 	return pack;
 }
 
 /* Takes a pair over, and counts it in the map's head. */
-static void end_pair(struct faultline_args *args, const struct pack *pack)
+static void end_pair(struct faultline_args *args, const struct args_pack *pack)
 {
-	struct pack head = pack_of(args);
+	struct args_pack head = pack_of(args);
 
 	args->used = pack->used;
 	args->_count++;
@@ -39,7 +39,7 @@ static void end_pair(struct faultline_args *args, const struct pack *pack)
 
 void faultline_args_init(struct faultline_args *args)
 {
-	struct pack pack;
+	struct args_pack pack;
 
 	args->used = 0;
 	args->_count = 0;
@@ -50,7 +50,7 @@ void faultline_args_init(struct faultline_args *args)
 
 #define PAIR(args, key, write)                                                                     \
 	do {                                                                                       \
-		struct pack pack = begin_pair(args, key);                                          \
+		struct args_pack pack = begin_pair(args, key);                                     \
 		write;                                                                             \
 		end_pair(args, &pack);                                                             \
 	} while (0)

@@ -13,18 +13,18 @@
 #include <stdint.h>
 #include <string.h>
 
-struct pack {
+struct args_pack {
 	unsigned char *bytes;
 	size_t used;
 	size_t size;
 };
 
-static inline bool pack_overflowed(const struct pack *pack)
+static inline bool pack_overflowed(const struct args_pack *pack)
 {
 	return pack->used > pack->size;
 }
 
-static inline void pack_raw(struct pack *pack, const void *bytes, size_t count)
+static inline void pack_raw(struct args_pack *pack, const void *bytes, size_t count)
 {
 	if (pack_overflowed(pack) || count > pack->size - pack->used) {
 		pack->used = pack->size + 1;
@@ -36,7 +36,8 @@ static inline void pack_raw(struct pack *pack, const void *bytes, size_t count)
 }
 
 /* One byte that says the kind, then a number of `width` bytes, big endian. */
-static inline void pack_head(struct pack *pack, unsigned char kind, uint64_t value, size_t width)
+static inline void pack_head(struct args_pack *pack, unsigned char kind, uint64_t value,
+			     size_t width)
 {
 	unsigned char head[9] = { kind };
 	size_t i;
@@ -46,17 +47,17 @@ static inline void pack_head(struct pack *pack, unsigned char kind, uint64_t val
 	pack_raw(pack, head, 1 + width);
 }
 
-static inline void pack_nil(struct pack *pack)
+static inline void pack_nil(struct args_pack *pack)
 {
 	pack_head(pack, 0xc0, 0, 0);
 }
 
-static inline void pack_bool(struct pack *pack, bool value)
+static inline void pack_bool(struct args_pack *pack, bool value)
 {
 	pack_head(pack, value ? 0xc3 : 0xc2, 0, 0);
 }
 
-static inline void pack_uint(struct pack *pack, uint64_t value)
+static inline void pack_uint(struct args_pack *pack, uint64_t value)
 {
 	if (value < 0x80)
 		pack_head(pack, value, 0, 0);
@@ -70,7 +71,7 @@ static inline void pack_uint(struct pack *pack, uint64_t value)
 		pack_head(pack, 0xcf, value, 8);
 }
 
-static inline void pack_int(struct pack *pack, int64_t value)
+static inline void pack_int(struct args_pack *pack, int64_t value)
 {
 	if (value >= 0)
 		pack_uint(pack, value);
@@ -86,7 +87,7 @@ static inline void pack_int(struct pack *pack, int64_t value)
 		pack_head(pack, 0xd3, value, 8);
 }
 
-static inline void pack_double(struct pack *pack, double value)
+static inline void pack_double(struct args_pack *pack, double value)
 {
 	uint64_t bits;
 
@@ -94,7 +95,7 @@ static inline void pack_double(struct pack *pack, double value)
 	pack_head(pack, 0xcb, bits, 8);
 }
 
-static inline void pack_text(struct pack *pack, const char *text, size_t length)
+static inline void pack_text(struct args_pack *pack, const char *text, size_t length)
 {
 	if (length < 32)
 		pack_head(pack, 0xa0 | length, 0, 0);
@@ -105,7 +106,7 @@ static inline void pack_text(struct pack *pack, const char *text, size_t length)
 	pack_raw(pack, text, length);
 }
 
-static inline void pack_binary(struct pack *pack, const void *bytes, size_t length)
+static inline void pack_binary(struct args_pack *pack, const void *bytes, size_t length)
 {
 	if (length <= UINT8_MAX)
 		pack_head(pack, 0xc4, length, 1);
@@ -114,13 +115,13 @@ static inline void pack_binary(struct pack *pack, const void *bytes, size_t leng
 	pack_raw(pack, bytes, length);
 }
 
-static inline void pack_array(struct pack *pack, size_t count)
+static inline void pack_array(struct args_pack *pack, size_t count)
 {
 	pack_head(pack, 0xdc, count, 2);
 }
 
 /* Always of three bytes, so that the count can be set again when it is known. */
-static inline void pack_map(struct pack *pack, size_t count)
+static inline void pack_map(struct args_pack *pack, size_t count)
 {
 	pack_head(pack, 0xde, count, 2);
 }

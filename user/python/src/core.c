@@ -109,7 +109,7 @@ static int take_all(struct given *given, PyObject *const *args, Py_ssize_t count
 /* The same as bytes for a probe. */
 struct encoded {
 	PyObject *name, *category; /* bytes, owned; NULL for none */
-	struct pack args;
+	struct args_pack args;
 	unsigned char args_bytes[FAULTLINE_ARGS_BYTES];
 };
 
@@ -123,8 +123,8 @@ static void encoded_free(struct encoded *encoded)
 static int encode(struct encoded *encoded, const struct given *given)
 {
 	encoded->category = NULL;
-	encoded->args =
-		(struct pack) { .bytes = encoded->args_bytes, .size = sizeof(encoded->args_bytes) };
+	encoded->args = (struct args_pack) { .bytes = encoded->args_bytes,
+					     .size = sizeof(encoded->args_bytes) };
 	encoded->name = PyUnicode_AsEncodedString(given->name, "utf-8", "backslashreplace");
 	if (!encoded->name)
 		return -1;

@@ -9,9 +9,9 @@
 #define REPR_BYTES 200	  /* of a repr that are kept */
 #define ELEMENTS_MAX 1024 /* more elements than this fit into no buffer of arguments */
 
-static int pack_value(struct pack *pack, PyObject *value, int depth);
+static int pack_value(struct args_pack *pack, PyObject *value, int depth);
 
-static int overflow(struct pack *pack)
+static int overflow(struct args_pack *pack)
 {
 	pack->used = pack->size + 1;
 	return 0;
@@ -27,7 +27,7 @@ static int forgive(void)
 }
 
 /* Takes the reference to `text`; NULL says that an exception is set. */
-static int pack_new_text(struct pack *pack, PyObject *text, Py_ssize_t limit)
+static int pack_new_text(struct args_pack *pack, PyObject *text, Py_ssize_t limit)
 {
 	PyObject *encoded = NULL;
 	Py_ssize_t length;
@@ -52,7 +52,7 @@ static int pack_new_text(struct pack *pack, PyObject *text, Py_ssize_t limit)
 	return status;
 }
 
-static int pack_repr(struct pack *pack, PyObject *value)
+static int pack_repr(struct args_pack *pack, PyObject *value)
 {
 	if (pack_new_text(pack, PyObject_Repr(value), REPR_BYTES) == 0)
 		return 0;
@@ -67,7 +67,7 @@ static int pack_repr(struct pack *pack, PyObject *value)
 	return 0;
 }
 
-static int pack_integer(struct pack *pack, PyObject *value)
+static int pack_integer(struct args_pack *pack, PyObject *value)
 {
 	unsigned long long large;
 	long long number;
@@ -87,7 +87,7 @@ static int pack_integer(struct pack *pack, PyObject *value)
 	return pack_repr(pack, value);
 }
 
-static int pack_sequence(struct pack *pack, PyObject *value, int depth)
+static int pack_sequence(struct args_pack *pack, PyObject *value, int depth)
 {
 	Py_ssize_t count, i;
 	PyObject *items;
@@ -107,7 +107,7 @@ static int pack_sequence(struct pack *pack, PyObject *value, int depth)
 	return status;
 }
 
-static int pack_key(struct pack *pack, PyObject *key)
+static int pack_key(struct args_pack *pack, PyObject *key)
 {
 	Py_INCREF(key);
 	if (PyUnicode_Check(key))
@@ -116,7 +116,7 @@ static int pack_key(struct pack *pack, PyObject *key)
 	return pack_repr(pack, key);
 }
 
-static int pack_mapping(struct pack *pack, PyObject *value, int depth)
+static int pack_mapping(struct args_pack *pack, PyObject *value, int depth)
 {
 	PyObject *items, *pair;
 	Py_ssize_t count, i;
@@ -140,7 +140,7 @@ static int pack_mapping(struct pack *pack, PyObject *value, int depth)
 }
 
 /* Numbers of other libraries (numpy's scalars), by what they say they can be turned into. */
-static int pack_other(struct pack *pack, PyObject *value)
+static int pack_other(struct args_pack *pack, PyObject *value)
 {
 	PyObject *number = NULL;
 	int status = -1;
@@ -162,7 +162,7 @@ static int pack_other(struct pack *pack, PyObject *value)
 	return forgive() ? -1 : pack_repr(pack, value);
 }
 
-static int pack_value_as_it_is(struct pack *pack, PyObject *value, int depth)
+static int pack_value_as_it_is(struct args_pack *pack, PyObject *value, int depth)
 {
 	char *bytes;
 	Py_ssize_t length;
@@ -194,7 +194,7 @@ static int pack_value_as_it_is(struct pack *pack, PyObject *value, int depth)
 	return 0;
 }
 
-static int pack_value(struct pack *pack, PyObject *value, int depth)
+static int pack_value(struct args_pack *pack, PyObject *value, int depth)
 {
 	size_t start = pack->used;
 
@@ -208,11 +208,11 @@ static int pack_value(struct pack *pack, PyObject *value, int depth)
 	return pack_repr(pack, value);
 }
 
-int values_pack(struct pack *pack, PyObject *keywords, PyObject *const *values,
+int values_pack(struct args_pack *pack, PyObject *keywords, PyObject *const *values,
 		int (*is_argument)(PyObject *key))
 {
 	Py_ssize_t i, count = PyTuple_Size(keywords), written = 0;
-	struct pack head = *pack;
+	struct args_pack head = *pack;
 	PyObject *key;
 
 	pack_map(pack, 0);

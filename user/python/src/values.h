@@ -17,7 +17,7 @@
  * buffer as a whole leaves it overflowed. Returns -1, with the exception set, only for what no
  * value may swallow (KeyboardInterrupt, SystemExit).
  */
-int values_pack(struct pack *pack, PyObject *keywords, PyObject *const *values,
+int values_pack(struct args_pack *pack, PyObject *keywords, PyObject *const *values,
 		int (*is_argument)(PyObject *key));
 
 #endif
