@@ -306,14 +306,18 @@ struct done_walk {
 	__u32 flush; /* part of a sequence with flushes: its bio has given up its bytes before */
 };
 
-static __always_inline void send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 bytes,
-				     __u64 sector)
+/* Global, like what follows: the verifier looks at it once, not at each way that leads to it. */
+__noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 bytes, __u64 sector)
 {
-	struct owner owner = { mark->pid, mark->tid };
-	struct event_bio *event = ring_reserve(EVENT_BIO, sizeof(*event), owner);
+	struct event_bio *event;
+	struct owner owner;
 
+	if (!walk || !mark)
+		return 0;
+	owner = (struct owner) { mark->pid, mark->tid };
+	event = ring_reserve(EVENT_BIO, sizeof(*event), owner);
 	if (!event)
-		return;
+		return 0;
 	event->header.time_ns = mark->queued_ns;
 	event->request = walk->request;
 	event->duration_ns = walk->end_ns - mark->queued_ns;
@@ -329,6 +333,7 @@ static __always_inline void send_bio(struct done_walk *walk, struct bio_mark *ma
 	event->op = walk->op;
 	event->pad = 0;
 	ring_submit(event);
+	return 0;
 }
 
 static long done_step(__u32 i, struct done_walk *walk)
@@ -376,15 +381,21 @@ static long done_step(__u32 i, struct done_walk *walk)
 	return 0;
 }
 
-static __always_inline void send_request(struct done_walk *walk, struct request *rq, __u32 error,
-					 __u32 bytes)
+__noinline int send_request(struct done_walk *walk, struct address *request, __u32 error,
+			    __u32 bytes)
 {
-	struct owner owner = { walk->first.pid, walk->first.tid };
-	struct op_total *total = op_total(walk->op);
-	struct block_device *part = rq->part;
-	__u64 start_ns = rq->start_time_ns;
 	struct event_request *event;
+	struct block_device *part;
+	struct op_total *total;
+	struct owner owner;
+	__u64 start_ns;
 
+	if (!walk || !request)
+		return 0;
+	owner = (struct owner) { walk->first.pid, walk->first.tid };
+	total = op_total(walk->op);
+	part = KREAD(request, request->at, part);
+	start_ns = KREAD(request, request->at, start_time_ns);
 	if (!start_ns || start_ns > walk->end_ns ||
 	    (walk->own_bios == walk->bios && start_ns < walk->queued_ns))
 		start_ns = walk->queued_ns;
@@ -396,7 +407,7 @@ static __always_inline void send_request(struct done_walk *walk, struct request 
 	}
 	event = ring_reserve(EVENT_REQUEST, sizeof(*event), owner);
 	if (!event)
-		return;
+		return 0;
 	event->header.time_ns = start_ns;
 	event->id = walk->request;
 	event->duration_ns = walk->end_ns - start_ns;
@@ -415,6 +426,7 @@ static __always_inline void send_request(struct done_walk *walk, struct request 
 	event->status = error;
 	event->pad = 0;
 	ring_submit(event);
+	return 0;
 }
 
 static __always_inline __u32 flush_sequence(void)
@@ -429,6 +441,7 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 {
 	struct gendisk *disk = KREAD(request_queue, rq->q, disk);
 	struct done_walk walk = { .bio = (__u64)rq->bio, .left_bytes = bytes };
+	struct address request = { (__u64)rq };
 	struct device_counts *counts = device_counts(disk, rq->cmd_flags);
 	__u32 class = device_class(rq->cmd_flags), flags = block_flags(rq->cmd_flags);
 	bool sequence = rq->rq_flags & flush_sequence();
@@ -456,7 +469,7 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	walk.op = OP_REQUEST_READ + class;
 	bpf_loop(REQUEST_BIOS_MOST, done_step, &walk, 0);
 	if (walk.request)
-		send_request(&walk, rq, (__u8)error, bytes);
+		send_request(&walk, &request, (__u8)error, bytes);
 	return 0;
 }
 

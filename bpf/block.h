@@ -137,14 +137,21 @@ static __always_inline bool bio_is_nobodys(__u64 bio)
 	return page && !mapping;
 }
 
-/* By the page that its bytes begin in. */
-static __noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool followed)
+/*
+ * Global, these three: the verifier looks at each once, not at each way that leads to it.
+ *
+ * By the page that its bytes begin in.
+ */
+__noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool followed)
 {
-	struct bio_vec *vector = bio_vector(bio->at);
 	__u64 page = 0, mapping = 0, head;
+	struct bio_vec *vector;
 	struct inode *inode;
 	__s64 done;
 
+	if (!mark || !bio)
+		return 0;
+	vector = bio_vector(bio->at);
 	bpf_core_read(&page, sizeof(page), &vector->bv_page);
 	if (!page)
 		return 0;
@@ -167,17 +174,19 @@ static __noinline int mark_by_page(struct bio_mark *mark, struct address *bio, b
 }
 
 /* By the call's own block for direct I/O, which stands behind a bio of ext4, xfs and their like. */
-static __noinline int mark_by_direct(struct bio_mark *mark, void *dio, bool followed)
+__noinline int mark_by_direct(struct bio_mark *mark, struct address *dio, bool followed)
 {
 	struct file_facts facts = {};
 	struct kiocb *iocb = NULL;
 	struct file *file = NULL;
 	long long size = 0;
+	void *block;
 
-	if (!bpf_core_type_exists(struct iomap_dio))
+	if (!mark || !dio || !bpf_core_type_exists(struct iomap_dio))
 		return 0;
-	bpf_core_read(&iocb, sizeof(iocb), &((struct iomap_dio *)dio)->iocb);
-	bpf_core_read(&size, sizeof(size), &((struct iomap_dio *)dio)->size);
+	block = (void *)dio->at;
+	bpf_core_read(&iocb, sizeof(iocb), &((struct iomap_dio *)block)->iocb);
+	bpf_core_read(&size, sizeof(size), &((struct iomap_dio *)block)->size);
 	file = KREAD(kiocb, iocb, ki_filp);
 	if (!file)
 		return 0;
@@ -191,16 +200,16 @@ static __noinline int mark_by_direct(struct bio_mark *mark, void *dio, bool foll
 }
 
 /* By the struct of btrfs around it. Says whether it told. */
-static __noinline int mark_by_btrfs(struct bio_mark *mark, __u64 bio, bool followed)
+__noinline int mark_by_btrfs(struct bio_mark *mark, struct address *bio, bool followed)
 {
 	struct btrfs_inode *owner = NULL;
 	struct inode *inode;
 	void *around;
 
-	if (!bpf_core_type_exists(struct btrfs_bio) ||
+	if (!mark || !bio || !bpf_core_type_exists(struct btrfs_bio) ||
 	    !bpf_core_field_exists(struct btrfs_bio, inode))
 		return 0;
-	around = (void *)bio - bpf_core_field_offset(struct btrfs_bio, bio);
+	around = (void *)bio->at - bpf_core_field_offset(struct btrfs_bio, bio);
 	bpf_core_read(&owner, sizeof(owner), &((struct btrfs_bio *)around)->inode);
 	if (!owner)
 		return 0;
@@ -210,7 +219,7 @@ static __noinline int mark_by_btrfs(struct bio_mark *mark, __u64 bio, bool follo
 	mark_inode(mark, inode, (__u64)KREAD(inode, inode, i_mapping), followed);
 	bpf_core_read(&mark->offset, sizeof(mark->offset),
 		      &((struct btrfs_bio *)around)->file_offset);
-	if (bio_is_nobodys(bio))
+	if (bio_is_nobodys(bio->at))
 		mark->flags |= TRACE_BLOCK_COMPRESSED;
 	return 1;
 }
@@ -231,11 +240,13 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 		return;
 	}
 	if (end_io && end_io == direct_end_io) {
-		mark_by_direct(mark, KREAD(bio, bio->at, bi_private), followed);
+		struct address dio = { (__u64)KREAD(bio, bio->at, bi_private) };
+
+		mark_by_direct(mark, &dio, followed);
 		return;
 	}
 	if (!end_io || (end_io != btrfs_end_io && end_io != btrfs_mirrored_end_io) ||
-	    !mark_by_btrfs(mark, bio->at, followed)) {
+	    !mark_by_btrfs(mark, bio, followed)) {
 		mark_by_page(mark, bio, followed);
 		/* It may be the program's own memory, which may be of another file. */
 		if (direct && !(mark->flags & TRACE_BLOCK_META)) {

@@ -15,7 +15,7 @@ VARIANTS = {
     "syscall": ["tp_btf", "tp"],
     "fault": ["fentry", "raw_tp+perf", "tp+perf", "kprobe+perf"],
     "pagecache": ["tp_btf", "tp_btf*3"],
-    "block": ["tp_btf"],
+    "block": ["tp_btf", "tp_btf*3"],
     "async": ["tp_btf", "tp"],
 }
 LAYERS = (*VARIANTS, "span")
@@ -488,7 +488,7 @@ def for_kernel(quick):
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
     jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
     jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
-    jobs.append(Job("block", "chosen", "devices", BLOCK, judge_devices))
+    jobs += [Job("block", v, "devices", BLOCK, judge_devices) for v in VARIANTS["block"]]
     jobs += [Job("async", v, "reads", ASYNC, judge_async) for v in VARIANTS["async"]]
     jobs.append(Job("pagecache", "chosen", "throttled", THROTTLE, judge_throttled))
     jobs += [Job("async", v, "forms", FORMS, judge_forms) for v in VARIANTS["async"]]
