@@ -373,7 +373,7 @@ class Trace:
                 self.totals = block
             elif kind == "flush":
                 self.flushed = block["t0"]
-            elif kind != "index":
+            elif kind not in ("index", "header"):  # a copy of the first object
                 self.blocks[kind].append(block)
 
     @functools.lru_cache(maxsize=None)
