@@ -60,7 +60,13 @@ class Faults(unittest.TestCase):
                 truth
             )
 
-        recording, truth = harness.undisturbed(lambda: self.record(directory, mode, data), is_right)
+        for _ in range(3):
+            recording, truth = harness.undisturbed(
+                lambda: self.record(directory, mode, data), is_right
+            )
+            # A kernel that reclaims what is cold (DAMON) takes away what nobody has touched yet.
+            if self.all_fetched(recording, data) <= resident(truth):
+                break
         self.assertEqual(truth["resident_before"], 0, "the data was not cold")
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
         row = recording.file(data)
