@@ -53,7 +53,9 @@ class Throttled(unittest.TestCase):
             told[names[row["call"] - 1]] += row["pause"]
 
         self.assertEqual(totals, {"pauses": len(pauses), "pause_ns": sum(told.values())})
-        self.assertEqual(set(told), {"write", "fault"})
+        # A store is made to wait only if the device is behind just then.
+        self.assertIn("write", told)
+        self.assertLessEqual(set(told), {"write", "fault"})
         for op, pause_ns in told.items():
             count = sum(names[row["call"] - 1] == op for row in pauses)
             self.assertLessEqual(pause_ns, took[op] + count * TICK_NS)
