@@ -78,22 +78,22 @@ def device(kind):
 
 
 class Work:
-    """A job that mounts the device, works in "$1/work" and unmounts it."""
+    """A job that mounts the device, works in "$1/files" and unmounts it."""
 
     def __init__(self, kind, script, *arguments):
         self.overlay = kind == "overlay"
         self.device = device("ext4" if self.overlay else kind)
         self.top = machine().new_dir()
-        self.work = f"{self.top}/work"
+        self.work = f"{self.top}/files"
         os.mkdir(self.work)
-        around = 'mount "$2" "$1/work"', 'umount "$1/work"'
+        around = 'mount "$2" "$1/files"', 'umount "$1/files"'
         if self.overlay:
             os.mkdir(f"{self.top}/base")
             layers = 'lowerdir="$1/base/lower",upperdir="$1/base/upper",workdir="$1/base/w"'
             around = (
                 'mount "$2" "$1/base"; cd "$1/base"; mkdir -p lower upper w; '
-                f'mount -t overlay -o {layers} none "$1/work"; cd /',
-                'umount "$1/work"; umount "$1/base"',
+                f'mount -t overlay -o {layers} none "$1/files"; cd /',
+                'umount "$1/files"; umount "$1/base"',
             )
         before = diskstats(self.device)
         self.recording = Recording(
@@ -123,7 +123,7 @@ class Work:
 
 
 MIXED = """
-cd "$1/work"
+cd "$1/files"
 for i in 1 2 3 4 5 6 7 8 9; do dd if=/dev/zero of=small$i bs=5000 count=$i status=none; done
 dd if=/dev/zero of=direct bs=64k count=100 oflag=direct status=none
 dd if=/dev/zero of=large bs=1M count=12 conv=fsync status=none
@@ -134,7 +134,7 @@ dd if=direct of=/dev/null bs=4k count=500 iflag=direct status=none
 dd if=/dev/zero of=direct bs=16k count=20 oflag=direct,dsync conv=notrunc status=none
 rm small1 large
 sync
-fstrim "$1/work" 2>/dev/null || true
+fstrim "$1/files" 2>/dev/null || true
 cd /
 """
 
@@ -200,7 +200,7 @@ class Files(unittest.TestCase):
 
     def check(self, kind):
         work = Work.exact(kind, f"""
-            cd "$1/work"
+            cd "$1/files"
             {harness.PYTHON} -S -c '
 import os
 for i in range({self.COUNT}):
@@ -233,8 +233,8 @@ for at in {places}:
     os.preadv(f, [memoryview(memory)[8192:12288]], at)
 """
         work = Work.exact(kind, f"""
-            dd if=/dev/urandom of="$1/work/data" bs=1M count=16 conv=fsync status=none
-            {harness.PYTHON} -S -c '{job}' "$1/work/data" "$1/work/other" """)
+            dd if=/dev/urandom of="$1/files/data" bs=1M count=16 conv=fsync status=none
+            {harness.PYTHON} -S -c '{job}' "$1/files/data" "$1/files/other" """)
         seen = [
             (bio["path"], bio["offset"], bio["bytes"])
             for bio in work.bios()
