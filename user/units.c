@@ -102,3 +102,9 @@ char *units_share(char out[UNITS_TEXT], double share)
 		snprintf(out, UNITS_TEXT, "%.1f%%", share < 1e6 ? share * 100 : 1e8);
 	return out;
 }
+
+char *units_device(char out[UNITS_TEXT], uint64_t dev)
+{
+	snprintf(out, UNITS_TEXT, "%" PRIu64 ":%" PRIu64, dev >> 20, dev & 0xfffff);
+	return out;
+}

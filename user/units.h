@@ -19,5 +19,7 @@ char *units_ns(char out[UNITS_TEXT], uint64_t ns);
 char *units_count(char out[UNITS_TEXT], uint64_t count);
 /* Of 1: "12.3%"; "<0.1%" for what would round to zero and is not zero. */
 char *units_share(char out[UNITS_TEXT], double share);
+/* A device as the kernel keeps it, "MAJOR:MINOR" of include/linux/kdev_t.h: "259:3". */
+char *units_device(char out[UNITS_TEXT], uint64_t dev);
 
 #endif

@@ -91,12 +91,19 @@ static void test_share(void **state)
 	assert_string_equal(units_share(text, 1e300), "100000000.0%");
 }
 
+static void test_device(void **state)
+{
+	char text[UNITS_TEXT];
+
+	assert_string_equal(units_device(text, 259u << 20 | 3), "259:3");
+	assert_string_equal(units_device(text, UINT64_MAX), "17592186044415:1048575");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_ns),
-		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_device), cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_ns),     cmocka_unit_test(test_count),
 		cmocka_unit_test(test_share),
 	};
 

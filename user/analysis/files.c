@@ -384,9 +384,7 @@ static void set_identity(struct file_view *view, const struct files *files, uint
 		view->filesystem = (struct table_text) { type.bytes, type.length };
 	if (file->readahead_bytes)
 		view->readahead_bytes = file->readahead_bytes;
-	/* As the kernel keeps it, MAJOR and MINOR of include/linux/kdev_t.h. */
-	snprintf(view->dev, sizeof(view->dev), "%llu:%llu", (unsigned long long)file->dev >> 20,
-		 (unsigned long long)file->dev & 0xfffff);
+	units_device(view->dev, file->dev);
 }
 
 static struct file_view view_of(const struct files *files, uint32_t number)

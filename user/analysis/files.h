@@ -7,6 +7,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/tally.h"
+#include "units.h"
 
 enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };
 
@@ -23,7 +24,7 @@ struct page_sums {
 struct file_view {
 	struct table_text path, filesystem;
 	const char *host;
-	char dev[32];
+	char dev[UNITS_TEXT];
 	uint64_t time_ns, fetched_bytes, created_bytes; /* of all uses */
 	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
 	struct page_sums unattributed, indirect;

@@ -12,6 +12,7 @@
 
 #include "analysis/path.h"
 #include "grow.h"
+#include "units.h"
 
 /* --- groups --- */
 
@@ -224,15 +225,13 @@ static int find_device(struct rollup *rollup, uint32_t number, uint32_t *group)
 {
 	const struct file *file = &rollup->job->files.files[number];
 	const char *host = rollup->job->traces[file->trace].header->host;
-	char text[64 + 256];
+	char text[256 + UNITS_TEXT], device[UNITS_TEXT];
 	int length = 0;
 
 	if (rollup->job->many_hosts)
 		length = snprintf(text, sizeof(text), "%.255s ", host);
-	/* As the kernel keeps it, MAJOR and MINOR of include/linux/kdev_t.h. */
-	length += snprintf(text + length, sizeof(text) - length, "%llu:%llu",
-			   (unsigned long long)file->dev >> 20,
-			   (unsigned long long)file->dev & 0xfffff);
+	length += snprintf(text + length, sizeof(text) - length, "%s",
+			   units_device(device, file->dev));
 	return find_text_group(rollup, text, length, group);
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "units.h"
+
 /* --- paths --- */
 
 /* Turns "leaf\0dir\0top\0" into "/top/dir/leaf". */
@@ -35,14 +37,14 @@ static size_t reverse_components(const char *names, size_t bytes, const char *le
 
 static size_t device_name(uint32_t rdev, char *out)
 {
-	char link[64], target[256];
+	char link[64], target[256], device[UNITS_TEXT];
 	const char *name;
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", rdev >> 20, rdev & 0xfffff);
+	snprintf(link, sizeof(link), "/sys/dev/block/%s", units_device(device, rdev));
 	n = readlink(link, target, sizeof(target) - 1);
 	if (n < 0)
-		return sprintf(out, "[block device %u:%u]", rdev >> 20, rdev & 0xfffff);
+		return sprintf(out, "[block device %s]", device);
 	target[n] = 0;
 	name = strrchr(target, '/');
 	return sprintf(out, "[block device %s]", name ? name + 1 : target);
@@ -51,6 +53,7 @@ static size_t device_name(uint32_t rdev, char *out)
 size_t names_path(const struct event_file *file, char *out)
 {
 	size_t bytes = file->names_bytes;
+	char device[UNITS_TEXT];
 	unsigned long long ino = file->ino;
 
 	if (bytes > EVENT_PATH_BYTES + 256)
@@ -61,8 +64,8 @@ size_t names_path(const struct event_file *file, char *out)
 		if (!bytes && cut && file->class == FILE_CLASS_BLK)
 			return device_name(file->rdev, out);
 		if (!bytes && cut)
-			return sprintf(out, "[inode %llu of device %u:%u]", ino, file->dev >> 20,
-				       file->dev & 0xfffff);
+			return sprintf(out, "[inode %llu of device %s]", ino,
+				       units_device(device, file->dev));
 		return reverse_components(file->names, bytes, cut ? "..." : "", out);
 	}
 	switch (file->class) {

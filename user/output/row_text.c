@@ -87,12 +87,16 @@ static void show_offset(struct sink *out, const struct shown *shown)
 
 static void show_device(struct sink *out, const struct shown *shown)
 {
-	sink_format(out, " dev %" PRIu64 ":%" PRIu64, shown->value >> 20, shown->value & 0xfffff);
+	char device[UNITS_TEXT];
+
+	sink_format(out, " dev %s", units_device(device, shown->value));
 }
 
 static void show_partition(struct sink *out, const struct shown *shown)
 {
-	sink_format(out, " part %" PRIu64 ":%" PRIu64, shown->value >> 20, shown->value & 0xfffff);
+	char device[UNITS_TEXT];
+
+	sink_format(out, " part %s", units_device(device, shown->value));
 }
 
 static void show_mode(struct sink *out, const struct shown *shown)
