@@ -11,10 +11,13 @@
 #include "analysis/chain.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/map.h"
+#include "grow.h"
+#include "units.h"
 
 #define BEFORE 32 /* bios of a thread that were queued last */
 #define THREADS_MOST (1u << 16)
@@ -49,7 +52,7 @@ struct chain {
 	struct thread **threads;
 	size_t thread_count, thread_room;
 	uint64_t beyond; /* bios of threads that there was no room for */
-	struct chain_time all, *files, *labels;
+	struct chain_time *files, *labels;
 	size_t file_room, label_room;
 	struct chain_operation *slowest; /* a heap: the least slow one first */
 	size_t slowest_count;
@@ -100,15 +103,8 @@ static int find_thread(struct chain *chain, const struct event *event, struct th
 	}
 	if (chain->thread_count == THREADS_MOST)
 		return 0;
-	if (chain->thread_count == chain->thread_room) {
-		size_t room = chain->thread_room ? chain->thread_room * 2 : 16;
-		struct thread **threads = reallocarray(chain->threads, room, sizeof(*threads));
-
-		if (!threads)
-			return -ENOMEM;
-		chain->threads = threads;
-		chain->thread_room = room;
-	}
+	if (!GROW(chain->threads, chain->thread_room, chain->thread_count + 1))
+		return -ENOMEM;
 	*thread = calloc(1, sizeof(**thread));
 	number = *thread ? map_add(&chain->numbers, key, &added) : NULL;
 	if (!number) {
@@ -138,24 +134,6 @@ static uint64_t device_time(struct waiting *waiting)
 	for (size_t i = 0; i < waiting->device_count; i++)
 		interval_add(&device, waiting->device[i].from, waiting->device[i].to);
 	return device.measure;
-}
-
-static int make_room(struct chain_time **sums, size_t *room, size_t wanted)
-{
-	struct chain_time *more;
-	size_t size = *room;
-
-	if (wanted < *room)
-		return 0;
-	while (size <= wanted)
-		size = size ? size * 2 : 64;
-	more = reallocarray(*sums, size, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	memset(more + *room, 0, (size - *room) * sizeof(*more));
-	*sums = more;
-	*room = size;
-	return 0;
 }
 
 static void add_time(struct chain_time *sum, const struct chain_time *time)
@@ -215,15 +193,14 @@ static int settle(struct chain *chain, struct waiting *waiting)
 	keep_slowest(chain, &waiting->operation);
 	if (!time->bios)
 		return 0;
-	add_time(&chain->all, time);
 	if (file != FILE_NONE) {
-		if (make_room(&chain->files, &chain->file_room, file))
+		if (!GROW(chain->files, chain->file_room, (size_t)file + 1))
 			return -ENOMEM;
 		add_time(&chain->files[file], time);
 	}
 	if (waiting->label == LABEL_NONE)
 		return 0;
-	if (make_room(&chain->labels, &chain->label_room, waiting->label))
+	if (!GROW(chain->labels, chain->label_room, (size_t)waiting->label + 1))
 		return -ENOMEM;
 	add_time(&chain->labels[waiting->label], time);
 	return 0;
@@ -245,15 +222,8 @@ static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
 	interval_add(&waiting->flight, from, to);
 	if (issued >= to)
 		return 0;
-	if (waiting->device_count == waiting->device_room) {
-		size_t room = waiting->device_room ? waiting->device_room * 2 : 8;
-		struct stretch *device = reallocarray(waiting->device, room, sizeof(*device));
-
-		if (!device)
-			return -ENOMEM;
-		waiting->device = device;
-		waiting->device_room = room;
-	}
+	if (!GROW(waiting->device, waiting->device_room, waiting->device_count + 1))
+		return -ENOMEM;
 	waiting->device[waiting->device_count++] = (struct stretch) { issued, to };
 	return 0;
 }
@@ -318,7 +288,6 @@ static int take_operation(struct chain *chain, const struct event *event)
 		.start = event->start,
 		.end = event->end,
 		.bytes = event->bytes,
-		.asked_bytes = event->asked_bytes,
 		.offset = event->offset,
 		.process = event->process,
 		.thread = event->thread,
@@ -353,28 +322,49 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 /* --- the table --- */
 
-struct line {
-	struct table_text path;
-	struct chain_time time;
-	uint64_t other_ns;
-};
-
-static const struct table_column columns[] = {
-	{ "count", "operations", UNIT_COUNT,
-	  "calls and faults while which requests of their own were under way",
-	  TABLE_UINT(struct line, time.count), 0 },
-	{ "time_ns", "time", UNIT_NS, "their time, summed over threads",
-	  TABLE_UINT(struct line, time.time_ns), 0 },
-	{ "device_ns", "at the device", UNIT_NS, "of it, with one of them at a device at least",
-	  TABLE_UINT(struct line, time.device_ns), 0 },
+/* Where time was, in each table of it. */
+static const struct table_column where[] = {
+	{ "device_ns", "at the device", UNIT_NS,
+	  "of it, with one of the requests at a device at least",
+	  TABLE_UINT(struct chain_line, time.device_ns), 0 },
 	{ "queue_ns", "in the queue", UNIT_NS, "of it, with one waiting and none at a device",
-	  TABLE_UINT(struct line, time.queue_ns), 0 },
+	  TABLE_UINT(struct chain_line, time.queue_ns), 0 },
 	{ "other_ns", "neither", UNIT_NS,
 	  "the rest: locks, what others fetch or write, the processor",
-	  TABLE_UINT(struct line, other_ns), 0 },
+	  TABLE_UINT(struct chain_line, other_ns), 0 },
+};
+
+int chain_add_columns(struct table *table)
+{
+	return table_add_columns(table, TABLE_COLUMNS(where));
+}
+
+struct chain_line chain_line(const struct chain_time *time)
+{
+	return (struct chain_line) {
+		.time = *time,
+		.other_ns = clock_subtract(time->time_ns, time->queue_ns + time->device_ns),
+	};
+}
+
+struct line {
+	struct chain_line chain;
+	struct table_text path;
+};
+
+static const struct table_column first_columns[] = {
+	{ "count", "operations", UNIT_COUNT,
+	  "calls and faults while which requests of their own were under way",
+	  TABLE_UINT(struct line, chain.time.count), 0 },
+	{ "time_ns", "time", UNIT_NS, "their time, summed over threads",
+	  TABLE_UINT(struct line, chain.time.time_ns), 0 },
+};
+
+static const struct table_column last_columns[] = {
 	{ "bios", "requests' parts", UNIT_COUNT, "stretches of files in requests, of these",
-	  TABLE_UINT(struct line, time.bios), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "that they moved", TABLE_UINT(struct line, time.bytes), 0 },
+	  TABLE_UINT(struct line, chain.time.bios), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "that they moved",
+	  TABLE_UINT(struct line, chain.time.bytes), 0 },
 	{ "path", "file", UNIT_PATH, "path of the file; none for what had no file",
 	  TABLE_TEXT(struct line, path), 0 },
 };
@@ -402,7 +392,7 @@ static int compare_slowness(const void *left, const void *right)
 static int fill(void *state, struct table *table)
 {
 	struct chain *chain = state;
-	size_t most = job_rows_most(chain->job, sizeof(columns) / sizeof(columns[0]));
+	size_t most;
 	int status;
 
 	if (!(chain->job->layers & JOB_BLOCK)) {
@@ -412,20 +402,30 @@ static int fill(void *state, struct table *table)
 	status = settle_all(chain);
 	qsort(chain->slowest, chain->slowest_count, sizeof(*chain->slowest), compare_slowness);
 	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(columns));
+		status = table_add_columns(table, TABLE_COLUMNS(first_columns));
+	if (!status)
+		status = chain_add_columns(table);
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
+	most = job_rows_most(chain->job, table->column_count);
 	for (size_t file = 0; file < chain->file_room && !status; file++) {
-		const struct chain_time *time = &chain->files[file];
+		struct line line = { .chain = chain_line(&chain->files[file]) };
 		struct trace_string path;
-		struct line line = { .time = *time };
 
-		if (!time->count)
+		if (!line.chain.time.count)
 			continue;
 		if (!most--)
 			return table_set_note(table, "further files are not told");
 		path = file_table_path(&chain->job->files, file);
 		line.path = (struct table_text) { path.bytes, path.length };
-		line.other_ns = clock_subtract(time->time_ns, time->queue_ns + time->device_ns);
 		status = table_add(table, &line);
+	}
+	if (!status && chain->beyond) {
+		char note[96], number[UNITS_TEXT];
+
+		snprintf(note, sizeof(note), "%s parts of requests of further threads are left out",
+			 units_count(number, chain->beyond));
+		status = table_set_note(table, note);
 	}
 	return status;
 }
@@ -444,13 +444,6 @@ const struct chain_time *chain_of_labels(const struct measured *measured, size_t
 
 	*count = chain->label_room;
 	return chain->labels;
-}
-
-const struct chain_time *chain_of_all(const struct measured *measured)
-{
-	const struct chain *chain = measured_state(measured, &analysis_chain);
-
-	return &chain->all;
 }
 
 const struct analysis analysis_chain = {

@@ -29,7 +29,7 @@ struct chain_time {
 };
 
 struct chain_operation {
-	uint64_t start, end, bytes, asked_bytes;
+	uint64_t start, end, bytes;
 	int64_t offset;
 	uint32_t process, thread, file;
 	uint16_t operation;
@@ -37,12 +37,19 @@ struct chain_operation {
 	struct chain_bio kept[CHAIN_BIOS_KEPT]; /* the first */
 };
 
-struct chain;
+/* What a row of a table begins with to have the columns of chain_add_columns. */
+struct chain_line {
+	struct chain_time time;
+	uint64_t other_ns; /* the rest of it */
+};
+
+struct chain_line chain_line(const struct chain_time *time);
+/* Where the time was. Returns 0 or -ENOMEM. */
+int chain_add_columns(struct table *table);
 
 /* The slowest operations, the slowest first; NULL without the block layer. */
 const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count);
-/* Sums by file, by span's label, and of all that had requests of their own. */
+/* Sums by span's label. */
 const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count);
-const struct chain_time *chain_of_all(const struct measured *measured);
 
 #endif

@@ -3,16 +3,42 @@
  * The table "devices": requests to block devices, those of the run and all that the devices had.
  * Knows nothing of which operations waited for them.
  */
-#include "analysis/devices.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
+#include "analysis/histogram.h"
+#include "grow.h"
 #include "units.h"
 
 #define DEVICES_MOST 256
+
+enum device_use { DEVICE_READS, DEVICE_WRITES, DEVICE_DISCARDS, DEVICE_FLUSHES, DEVICE_USES };
+
+/* Requests with bios of the run in them, or all that the device had. */
+struct device_sum {
+	uint64_t requests, bytes, merges, requeues, errors;
+	uint64_t time_ns; /* summed up over requests, from when they were made to their ends */
+	uint64_t queue_ns,
+		service_ns; /* of it, before the driver had them and after; of the run's */
+};
+
+struct device {
+	uint32_t host, dev;
+	struct trace_string name;
+	struct device_sum own[DEVICE_USES], all[DEVICE_USES];
+	bool all_known;
+	struct histogram *latency[DEVICE_USES], *service[DEVICE_USES]; /* NULL: no requests */
+};
+
+struct devices {
+	const struct job *job;
+	struct device **all;
+	size_t count, room;
+	uint64_t beyond; /* requests of devices that there was no room for */
+};
 
 /* A row of the table. */
 struct sum_line {
@@ -21,7 +47,7 @@ struct sum_line {
 };
 
 struct line {
-	char dev[24];
+	char dev[UNITS_TEXT];
 	struct table_text name;
 	struct sum_line own[DEVICE_USES], all[DEVICE_USES];
 };
@@ -89,7 +115,6 @@ static int begin(const struct job *job, void **state)
 	if (!devices)
 		return -ENOMEM;
 	devices->job = job;
-	devices->bin_ns = clock_subtract(job->end_ns, job->start_ns) / HEAT_BINS + 1;
 	*state = devices;
 	return 0;
 }
@@ -120,15 +145,8 @@ static int find(struct devices *devices, uint32_t host, uint32_t dev, struct dev
 		}
 	if (devices->count == DEVICES_MOST)
 		return 0;
-	if (devices->count == devices->room) {
-		size_t room = devices->room ? devices->room * 2 : 8;
-		struct device **all = reallocarray(devices->all, room, sizeof(*all));
-
-		if (!all)
-			return -ENOMEM;
-		devices->all = all;
-		devices->room = room;
-	}
+	if (!GROW(devices->all, devices->room, devices->count + 1))
+		return -ENOMEM;
 	*found = calloc(1, sizeof(**found));
 	if (!*found)
 		return -ENOMEM;
@@ -148,26 +166,6 @@ static enum device_use use_of(const struct job *job, const struct event *event)
 		if (!strncmp(name, "request_", 8) && !strcmp(name + 8, use_names[use]))
 			return use;
 	return DEVICE_USES;
-}
-
-static unsigned int class_of(uint64_t value)
-{
-	unsigned int class = value ? 63 - __builtin_clzll(value) : 0;
-
-	return class < HEAT_CLASSES ? class : HEAT_CLASSES - 1;
-}
-
-static void add_heat(struct devices *devices, struct device *device, enum device_use use,
-		     const struct event *event, uint64_t bytes)
-{
-	uint64_t bin = clock_subtract(event->start, devices->job->start_ns) / devices->bin_ns;
-	bool write = use == DEVICE_WRITES;
-
-	if (use > DEVICE_WRITES)
-		return;
-	bin = bin < HEAT_BINS ? bin : HEAT_BINS - 1;
-	device->heat[HEAT_READ_LATENCY + write][class_of(event->end - event->start)][bin]++;
-	device->heat[HEAT_READ_SIZE + write][class_of(bytes)][bin]++;
 }
 
 static int add_request(struct devices *devices, const struct event *event)
@@ -205,7 +203,6 @@ static int add_request(struct devices *devices, const struct event *event)
 	sum->errors += event->flags & EVENT_FAILED ? 1 : 0;
 	histogram_add(device->latency[use], time_ns);
 	histogram_add(device->service[use], time_ns - queue_ns);
-	add_heat(devices, device, use, event, event_value(event, REQUEST_BYTES));
 	return 0;
 }
 
@@ -342,8 +339,7 @@ static int fill(void *state, struct table *table)
 		const struct device *device = devices->all[i];
 		struct line line = { .name = { device->name.bytes, device->name.length } };
 
-		snprintf(line.dev, sizeof(line.dev), "%u:%u", device->dev >> 20,
-			 device->dev & 0xfffff);
+		units_device(line.dev, device->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
 			line.own[use] = line_of(device, &device->own[use], true, use);
 			line.all[use] = line_of(device, &device->all[use], device->all_known, use);
@@ -360,13 +356,6 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
-const struct devices *devices_view(const struct measured *measured)
-{
-	const struct devices *devices = measured_state(measured, &analysis_devices);
-
-	return devices->job->layers & JOB_BLOCK ? devices : NULL;
-}
-
 const struct analysis analysis_devices = {
 	.name = "devices",
 	.title = "Devices",
@@ -378,7 +367,7 @@ const struct analysis analysis_devices = {
 	.passing.events = add_events,
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
-				  1ull << REQUEST_BIOS | 1ull << REQUEST_BYTES,
+				  1ull << REQUEST_BIOS,
 		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
 	},
 	.fill = fill,

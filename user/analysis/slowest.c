@@ -4,32 +4,36 @@
  * nothing of their own.
  */
 #include <errno.h>
-#include <stdio.h>
 
 #include "analysis/chain.h"
+#include "units.h"
 
 #define SLOWEST 10 /* unless more are asked for */
 
 struct line {
+	struct chain_line chain;
 	const struct job *job;
 	const struct chain_operation *operation;
 	const char *name;
-	uint64_t start_ns, pid, tid, other_ns, offset, bytes;
-	struct chain_time time;
+	uint64_t start_ns, pid, tid, offset, bytes;
 	struct table_text path;
 };
 
 struct bio_line {
 	const char *op;
-	struct table_text dev;
-	char number[24];
+	char dev[UNITS_TEXT];
 	uint64_t request, start_ns, bytes, queue_ns, service_ns;
 };
 
+static int get_bio_dev(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
+{
+	return table_set_literal(table, cell, ((const struct bio_line *)row)->dev);
+}
+
 static const struct table_column bio_columns[] = {
 	{ "op", "op", UNIT_NONE, "what it did", TABLE_LITERAL(struct bio_line, op), 0 },
-	{ "dev", "number", UNIT_NONE, "major:minor of the device", TABLE_TEXT(struct bio_line, dev),
-	  0 },
+	{ "dev", "number", UNIT_NONE, "major:minor of the device", get_bio_dev, 0, 0 },
 	{ "request", "request", UNIT_NONE, "number of the request",
 	  TABLE_UINT(struct bio_line, request), 0 },
 	{ "start_ns", "queued", UNIT_NS, "since the start of the operation",
@@ -63,15 +67,13 @@ static int get_requests(struct table *table, struct cell *cell, const void *row,
 			.service_ns = bio->end - issued,
 		};
 
-		of.dev.length = snprintf(of.number, sizeof(of.number), "%u:%u", bio->dev >> 20,
-					 bio->dev & 0xfffff);
-		of.dev.bytes = of.number;
+		units_device(of.dev, bio->dev);
 		status = table_add(list, &of);
 	}
 	return status;
 }
 
-static const struct table_column columns[] = {
+static const struct table_column first_columns[] = {
 	{ "op", "operation", UNIT_NONE, "call, or fault", TABLE_LITERAL(struct line, name), 0 },
 	{ "start_ns", "at", UNIT_NS, "since the start of the run",
 	  TABLE_UINT(struct line, start_ns), 0 },
@@ -80,18 +82,13 @@ static const struct table_column columns[] = {
 	{ "offset", NULL, UNIT_NONE, "where in the file", TABLE_UINT(struct line, offset), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "that it moved; of faults null",
 	  TABLE_UINT(struct line, bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, "how long it took", TABLE_UINT(struct line, time.time_ns),
-	  0 },
-	{ "device_ns", "at the device", UNIT_NS,
-	  "of it, with one of its requests at a device at least",
-	  TABLE_UINT(struct line, time.device_ns), 0 },
-	{ "queue_ns", "in the queue", UNIT_NS, "of it, with one waiting and none at a device",
-	  TABLE_UINT(struct line, time.queue_ns), 0 },
-	{ "other_ns", "neither", UNIT_NS,
-	  "the rest: locks, what others fetch or write, the processor",
-	  TABLE_UINT(struct line, other_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, "how long it took",
+	  TABLE_UINT(struct line, chain.time.time_ns), 0 },
+};
+
+static const struct table_column last_columns[] = {
 	{ "bios", "requests' parts", UNIT_COUNT, "stretches of files in its requests",
-	  TABLE_UINT(struct line, time.bios), 0 },
+	  TABLE_UINT(struct line, chain.time.bios), 0 },
 	{ "requests", NULL, UNIT_NONE, "the first of these", get_requests, 0, 0 },
 	{ "path", "file", UNIT_PATH, "path of its file", TABLE_TEXT(struct line, path), 0 },
 };
@@ -108,12 +105,17 @@ static int conclude(const struct measured *measured, struct table *table)
 		table->absent = true;
 		return table_set_note(table, "requests to block devices were not recorded");
 	}
-	status = table_add_columns(table, TABLE_COLUMNS(columns));
+	status = table_add_columns(table, TABLE_COLUMNS(first_columns));
+	if (!status)
+		status = chain_add_columns(table);
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
 	for (size_t i = 0; i < count && i < most && !status; i++) {
 		const struct chain_operation *operation = &slowest[i];
 		struct trace_string path = file_table_path(&job->files, operation->file);
 		bool known = operation->process != PROCESS_UNKNOWN;
 		struct line line = {
+			.chain = chain_line(&operation->time),
 			.job = job,
 			.operation = operation,
 			.name = job->operations[operation->operation].name,
@@ -126,12 +128,9 @@ static int conclude(const struct measured *measured, struct table *table)
 			.bytes = event_moves_bytes(job->operations[operation->operation].family)
 					 ? operation->bytes
 					 : TABLE_NO_UINT,
-			.time = operation->time,
 			.path = { path.bytes, path.length },
 		};
 
-		line.other_ns =
-			clock_subtract(line.time.time_ns, line.time.queue_ns + line.time.device_ns);
 		status = table_add(table, &line);
 	}
 	return status;
@@ -149,27 +148,24 @@ const struct analysis analysis_slowest = {
 /* --- by span --- */
 
 struct span_line {
+	struct chain_line chain;
 	struct table_text name, category;
-	struct chain_time time;
-	uint64_t other_ns;
 };
 
-static const struct table_column span_columns[] = {
+static const struct table_column first_span_columns[] = {
 	{ "name", "span", UNIT_NONE, "name of the span", TABLE_TEXT(struct span_line, name), 0 },
 	{ "category", "category", UNIT_NONE, "its category", TABLE_TEXT(struct span_line, category),
 	  0 },
 	{ "count", "operations", UNIT_COUNT,
 	  "calls and faults in it while which requests of their own were under way",
-	  TABLE_UINT(struct span_line, time.count), 0 },
+	  TABLE_UINT(struct span_line, chain.time.count), 0 },
 	{ "time_ns", "time", UNIT_NS, "their time, summed over threads",
-	  TABLE_UINT(struct span_line, time.time_ns), 0 },
-	{ "device_ns", "at the device", UNIT_NS, "of it, with one of them at a device at least",
-	  TABLE_UINT(struct span_line, time.device_ns), 0 },
-	{ "queue_ns", "in the queue", UNIT_NS, "of it, with one waiting and none at a device",
-	  TABLE_UINT(struct span_line, time.queue_ns), 0 },
-	{ "other_ns", "neither", UNIT_NS, "the rest", TABLE_UINT(struct span_line, other_ns), 0 },
+	  TABLE_UINT(struct span_line, chain.time.time_ns), 0 },
+};
+
+static const struct table_column last_span_columns[] = {
 	{ "bytes", "bytes", UNIT_BYTES, "that the requests moved",
-	  TABLE_UINT(struct span_line, time.bytes), 0 },
+	  TABLE_UINT(struct span_line, chain.time.bytes), 0 },
 };
 
 static int conclude_spans(const struct measured *measured, struct table *table)
@@ -183,18 +179,20 @@ static int conclude_spans(const struct measured *measured, struct table *table)
 		table->absent = true;
 		return table_set_note(table, "needs the layers block and span");
 	}
-	status = table_add_columns(table, TABLE_COLUMNS(span_columns));
+	status = table_add_columns(table, TABLE_COLUMNS(first_span_columns));
+	if (!status)
+		status = chain_add_columns(table);
+	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(last_span_columns));
 	for (size_t i = 0; i < count && !status; i++) {
 		const struct label *label = &job->labels.labels[i];
-		struct span_line line = { .time = labels[i] };
+		struct span_line line = { .chain = chain_line(&labels[i]) };
 
 		if (!labels[i].count)
 			continue;
 		line.name = (struct table_text) { label->name.bytes, label->name.length };
 		line.category =
 			(struct table_text) { label->category.bytes, label->category.length };
-		line.other_ns =
-			clock_subtract(line.time.time_ns, line.time.queue_ns + line.time.device_ns);
 		status = table_add(table, &line);
 	}
 	return status;
