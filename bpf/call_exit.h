@@ -90,9 +90,7 @@ __noinline int exit_flags(struct task_state *state, const struct call_row *row,
 			bpf_probe_read_user(&how, sizeof(how), (void *)call_arg(args, 3));
 			given = how;
 		}
-		flags = open_flags(given) | (given & O_ACCMODE ? TRACE_OP_WRITABLE : 0) |
-			(given & O_CREAT ? TRACE_OP_CREATE : 0) |
-			(given & O_TRUNC ? TRACE_OP_TRUNCATE : 0);
+		flags = opening_flags(given);
 	} else if (traits & CALL_MMAP) {
 		__u64 map_flags = call_arg(args, 4);
 

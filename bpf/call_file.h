@@ -13,6 +13,13 @@ static __always_inline __u32 open_flags(__u32 flags)
 	       (flags & O_DSYNC ? TRACE_OP_SYNC : 0);
 }
 
+/* What the flags of a call that opens a file say, beyond those of the file. */
+static __always_inline __u32 opening_flags(__u32 flags)
+{
+	return open_flags(flags) | (flags & O_ACCMODE ? TRACE_OP_WRITABLE : 0) |
+	       (flags & O_CREAT ? TRACE_OP_CREATE : 0) | (flags & O_TRUNC ? TRACE_OP_TRUNCATE : 0);
+}
+
 /* Takes `file` as the file of the call in flight; false when its kind is not recorded. `refresh`
  * looks whether its name or size has changed. */
 static __always_inline bool call_take_file(struct task_state *state, struct file *file,

@@ -262,9 +262,7 @@ static __noinline int uring_take_open(struct async_operation *begun, void *reque
 	__u32 given = KREAD(io_open, request, how.flags);
 
 	begun->slot = KREAD(io_open, request, file_slot);
-	begun->account.flags |= open_flags(given) | (given & O_ACCMODE ? TRACE_OP_WRITABLE : 0) |
-				(given & O_CREAT ? TRACE_OP_CREATE : 0) |
-				(given & O_TRUNC ? TRACE_OP_TRUNCATE : 0);
+	begun->account.flags |= opening_flags(given);
 	return 0;
 }
 
@@ -404,8 +402,10 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 	done->account.flags &= ~TRACE_OP_SILENT; /* it is told when it fails */
 	if (done->account.op && uring_take_file(done, (void *)key->address, end->result))
 		async_tell(key, done, end->result, now_ns);
-	if (!more)
-		return bpf_map_delete_elem(&async_flight, key);
+	if (!more) {
+		bpf_map_delete_elem(&async_flight, key);
+		return 0;
+	}
 	done->account.fetched_pages = 0;
 	done->account.created_pages = 0;
 	account_begin(&done->account, done->row.op, now_ns);
@@ -431,8 +431,10 @@ static __always_inline int uring_completed(void *request, struct uring_end *end)
 		done = NULL;
 	}
 	if (done)
-		return uring_end(&key, done, end) & 0;
-	return request ? uring_unknown(request, end->result) & 0 : 0;
+		uring_end(&key, done, end);
+	else if (request)
+		uring_unknown(request, end->result);
+	return 0;
 }
 
 /* --- variant: tracepoints with typed arguments --- */

@@ -41,19 +41,23 @@ static int attach_event(struct attached *attached, struct bpf_program *program, 
 	return err;
 }
 
+static int attach_perf_on(struct attached *attached, struct bpf_program *program, const char *event,
+			  int cpu)
+{
+	return attach_event(attached, program, perf_open(event, cpu), perf_number(event));
+}
+
 static int attach_perf(struct attached *attached, struct bpf_program *program, const char *event,
 		       int cpus)
 {
-	for (int cpu = 0; cpu < cpus; cpu++) {
-		int fd = perf_open(event, cpu), err;
+	int err = 0;
 
-		if (fd == -ENODEV || fd == -ENXIO) /* not online */
-			continue;
-		err = attach_event(attached, program, fd, perf_number(event));
-		if (err)
-			return err;
+	for (int cpu = 0; cpu < cpus && !err; cpu++) {
+		err = attach_perf_on(attached, program, event, cpu);
+		if (err == -ENODEV || err == -ENXIO) /* not online */
+			err = 0;
 	}
-	return 0;
+	return err;
 }
 
 /* What it returns is 0 or a negative errno. */
@@ -89,10 +93,10 @@ int attach_to_cpu(struct attached *attached, struct bpf_object *object, const st
 			const struct probe *probe = &variant->probes[i];
 
 			if (probe->program && probe->hook == HOOK_PERF)
-				err = attach_event(
+				err = attach_perf_on(
 					attached,
 					bpf_object__find_program_by_name(object, probe->program),
-					perf_open(probe->target, cpu), perf_number(probe->target));
+					probe->target, cpu);
 		}
 	}
 	return err;

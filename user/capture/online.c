@@ -81,6 +81,18 @@ void online_close(struct online *online)
 	free(online);
 }
 
+unsigned int online_end(int cpus)
+{
+	struct online *online = online_open(cpus);
+	unsigned int end = 0;
+
+	for (int cpu = 0; online && cpu < cpus; cpu++)
+		if (online->before[cpu])
+			end = cpu + 1;
+	online_close(online);
+	return end ? end : (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 void online_look(struct online *online, uint64_t now_ns, online_fn tell, void *context)
 {
 	bool *before;

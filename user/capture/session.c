@@ -19,21 +19,15 @@
 #include "bpf/faultline.skel.h"
 #include "capture/async_calls.h"
 #include "capture/attach.h"
+#include "capture/buffer_sizes.h"
 #include "capture/calls.h"
 #include "capture/device_tale.h"
 #include "capture/lane.h"
+#include "capture/missed.h"
 #include "capture/online.h"
 #include "capture/uprobes.h"
 #include "log.h"
 
-#define BUFFER_BYTES_MAX (8u << 20)    /* of one lane by default, */
-#define BUFFERS_BYTES_MAX (256u << 20) /* of all, */
-#define BUFFER_BYTES_MIN (256u << 10)  /* and of one where lanes are many */
-#define RING_BYTES_MIN (64u << 10)     /* of one lane: pages of any size, and the longest record */
-#define IDENTITIES_BYTES_MIN (256u << 10) /* of the ring that all lanes share */
-#define IDENTITIES_BYTES_MAX (16u << 20)
-#define LANES_MAX 256
-#define SLOTS_MIN 32
 #define RING_WAKE_PART 4 /* of a ring, filled, wakes its reader */
 #define VERIFIER_LOG_BYTES (1u << 20)
 
@@ -45,11 +39,8 @@ struct session {
 	struct faultline *skeleton;
 	struct rings *rings, *identities;
 	struct lanes *lanes;
-	int cpus;		/* possible ones: per-CPU maps have a value for each */
-	unsigned int lane_cpus; /* online when it was opened */
-	unsigned int lane_count;
-	size_t ring_bytes, slot_count; /* of one lane */
-	size_t identities_bytes;
+	int cpus; /* possible ones: per-CPU maps have a value for each */
+	struct buffer_sizes sizes;
 	struct device_tale *device_tale; /* NULL: the block layer is off */
 	struct attached attached;
 	struct online *online; /* NULL: nothing depends on CPUs that come later */
@@ -74,53 +65,6 @@ static int libbpf_says(enum libbpf_print_level level, const char *format, va_lis
 }
 
 /* --- loading --- */
-
-static uint64_t power_of_two_within(uint64_t most, uint64_t least)
-{
-	uint64_t power = least;
-
-	while (power * 2 <= most)
-		power *= 2;
-	return power;
-}
-
-/* The highest number of a CPU that is there, and one. */
-static unsigned int cpus_online(void)
-{
-	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
-	unsigned int cpu, end = 0;
-
-	while (file && fscanf(file, "%*[,-]") != EOF && fscanf(file, "%u", &cpu) == 1)
-		end = cpu + 1;
-	if (file)
-		fclose(file);
-	return end ? end : (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-/* A lane for each CPU that is there; three quarters of a lane's buffer are slots, the rest its
- * ring. */
-static void size_buffers(struct session *session)
-{
-	uint64_t bytes = session->options.buffer_bytes;
-
-	session->lane_cpus = cpus_online();
-	session->lane_count = 1;
-	while (session->lane_count < session->lane_cpus && session->lane_count < LANES_MAX)
-		session->lane_count *= 2;
-	if (!bytes) {
-		bytes = BUFFERS_BYTES_MAX / session->lane_count;
-		if (bytes > BUFFER_BYTES_MAX)
-			bytes = BUFFER_BYTES_MAX;
-		if (bytes < BUFFER_BYTES_MIN)
-			bytes = BUFFER_BYTES_MIN;
-	}
-	session->ring_bytes = power_of_two_within(bytes / 4, RING_BYTES_MIN);
-	session->slot_count =
-		power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot), SLOTS_MIN);
-	bytes = bytes * session->lane_count / 8;
-	session->identities_bytes = power_of_two_within(
-		bytes < IDENTITIES_BYTES_MAX ? bytes : IDENTITIES_BYTES_MAX, IDENTITIES_BYTES_MIN);
-}
 
 /* Whether the programs that record a layer may be preempted. */
 static bool layer_preempted(const struct session *session, enum layer layer)
@@ -147,16 +91,16 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->async_recorded = session->choice.on[LAYER_ASYNC];
 	skeleton->rodata->uring_enter_number = SYS_io_uring_enter;
 	skeleton->rodata->file_classes = session->options.file_classes;
-	skeleton->rodata->lane_mask = session->lane_count - 1;
-	skeleton->rodata->identities_bytes = session->identities_bytes;
-	skeleton->rodata->lane_slot_count = session->slot_count;
-	skeleton->rodata->ring_wake_bytes = session->ring_bytes / RING_WAKE_PART;
+	skeleton->rodata->lane_mask = session->sizes.lane_count - 1;
+	skeleton->rodata->identities_bytes = session->sizes.identities_bytes;
+	skeleton->rodata->lane_slot_count = session->sizes.slot_count;
+	skeleton->rodata->ring_wake_bytes = session->sizes.ring_bytes / RING_WAKE_PART;
 	skeleton->rodata->calls_preempted = layer_preempted(session, LAYER_SYSCALL);
 	/* The programs of system calls may have to end a fault, too. */
 	skeleton->rodata->faults_preempted =
 		layer_preempted(session, LAYER_FAULT) || skeleton->rodata->calls_preempted;
-	skeleton->rodata->lane_shared =
-		skeleton->rodata->faults_preempted || session->lane_cpus > session->lane_count;
+	skeleton->rodata->lane_shared = skeleton->rodata->faults_preempted ||
+					session->sizes.lane_cpus > session->sizes.lane_count;
 	skeleton->rodata->mmap_number = SYS_mmap;
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
 	skeleton->rodata->follow_privileged = session->options.follow_privileged;
@@ -181,15 +125,15 @@ static struct faultline *open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.devices, 1);
 		bpf_map__set_max_entries(skeleton->maps.device_names, 1);
 	}
-	bpf_map__set_max_entries(skeleton->maps.identities, session->identities_bytes);
+	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
 	if (!session->choice.on[LAYER_ASYNC]) {
 		bpf_map__set_max_entries(skeleton->maps.async_flight, 1);
 		bpf_map__set_max_entries(skeleton->maps.async_names, 1);
 		bpf_map__set_max_entries(skeleton->maps.async_users, 1);
 	}
-	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->lane_count);
+	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->sizes.lane_count);
 	bpf_map__set_max_entries(skeleton->maps.lane_slots,
-				 session->lane_count * session->slot_count);
+				 session->sizes.lane_count * session->sizes.slot_count);
 	if (bpf_map__reuse_fd(skeleton->maps.rings, rings_outer_fd(session->rings))) {
 		faultline__destroy(skeleton);
 		return NULL;
@@ -281,7 +225,7 @@ static int attach_or_note(struct session *session)
 
 static void say_no_buffers(const struct session *session, int err)
 {
-	log_error("cannot make %u buffers: %s; try a smaller --buffer", session->lane_count,
+	log_error("cannot make %u buffers: %s; try a smaller --buffer", session->sizes.lane_count,
 		  strerror(-err));
 }
 
@@ -344,12 +288,12 @@ static int map_buffers(struct session *session)
 {
 	struct faultline *skeleton = session->skeleton;
 	int err = rings_open_one(&session->identities, bpf_map__fd(skeleton->maps.identities),
-				 session->identities_bytes);
+				 session->sizes.identities_bytes);
 
 	if (!err)
 		err = lanes_open(&session->lanes, bpf_map__fd(skeleton->maps.lane_controls),
-				 bpf_map__fd(skeleton->maps.lane_slots), session->lane_count,
-				 session->slot_count);
+				 bpf_map__fd(skeleton->maps.lane_slots), session->sizes.lane_count,
+				 session->sizes.slot_count);
 	if (!err && session->choice.on[LAYER_BLOCK])
 		err = device_tale_open(&session->device_tale, bpf_map__fd(skeleton->maps.devices),
 				       bpf_map__fd(skeleton->maps.device_names), session->cpus);
@@ -378,8 +322,8 @@ int session_open(struct session **out, const struct session_options *options)
 		log_error("cannot tell the number of CPUs");
 		goto fail;
 	}
-	size_buffers(session);
-	err = rings_open(&session->rings, session->lane_count, session->ring_bytes);
+	session->sizes = buffer_sizes(session->options.buffer_bytes, online_end(session->cpus));
+	err = rings_open(&session->rings, session->sizes.lane_count, session->sizes.ring_bytes);
 	if (err) {
 		say_no_buffers(session, err);
 		goto fail;
@@ -532,7 +476,7 @@ const struct trace_layer *session_layers(const struct session *session)
 
 unsigned int session_lane_count(const struct session *session)
 {
-	return session->lane_count;
+	return session->sizes.lane_count;
 }
 
 void session_wait(struct session *session, unsigned int most_ms)
@@ -613,54 +557,7 @@ int session_tell_devices(struct session *session, ring_record_fn take, void *con
 	return device_tale_go_on(session->device_tale, take, context);
 }
 
-static uint64_t program_missed(const struct session *session, const char *name)
-{
-	struct bpf_program *program =
-		bpf_object__find_program_by_name(session->skeleton->obj, name);
-	struct bpf_prog_info info = { 0 };
-	uint32_t size = sizeof(info);
-
-	if (!program || bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-		return 0;
-	return info.recursion_misses;
-}
-
-/* A program that serves several targets counts for all of them. */
-static bool counted_before(const struct variant *variant, size_t probe)
-{
-	for (size_t i = 0; i < probe; i++)
-		if (!strcmp(variant->probes[i].program, variant->probes[probe].program))
-			return true;
-	return false;
-}
-
-/* Of copies of a program, what all of them missed is at most what the luckiest did. */
-static uint64_t variant_missed(const struct session *session, const struct variant *variant)
-{
-	uint64_t missed = 0;
-
-	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program;) {
-		const char *target = variant->probes[i].target;
-		bool counted = counted_before(variant, i);
-		uint64_t least = program_missed(session, variant->probes[i++].program);
-
-		while (i < VARIANT_PROBES_MAX && variant->probes[i].program &&
-		       !strcmp(variant->probes[i].target, target)) {
-			uint64_t other = program_missed(session, variant->probes[i++].program);
-
-			least = other < least ? other : least;
-		}
-		missed += counted ? 0 : least;
-	}
-	return missed;
-}
-
 uint64_t session_missed(const struct session *session, enum layer layer)
 {
-	uint64_t missed = 0;
-
-	for (size_t p = 0; p < part_count; p++)
-		if (parts[p].layer == layer && session->choice.variants[p])
-			missed += variant_missed(session, session->choice.variants[p]);
-	return missed;
+	return missed_by_layer(session->skeleton->obj, &session->choice, layer);
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include "capture/buffer_sizes.h"
+
+#include "bpf/event.h"
+
+#define BUFFER_BYTES_MAX (8u << 20)    /* of one lane by default, */
+#define BUFFERS_BYTES_MAX (256u << 20) /* of all, */
+#define BUFFER_BYTES_MIN (256u << 10)  /* and of one where lanes are many */
+#define RING_BYTES_MIN (64u << 10)     /* of one lane: pages of any size, and the longest record */
+#define IDENTITIES_BYTES_MIN (256u << 10) /* of the ring that all lanes share */
+#define IDENTITIES_BYTES_MAX (16u << 20)
+#define LANES_MAX 256
+#define SLOTS_MIN 32
+
+static uint64_t power_of_two_within(uint64_t most, uint64_t least)
+{
+	uint64_t power = least;
+
+	while (power * 2 <= most)
+		power *= 2;
+	return power;
+}
+
+/* A lane for each CPU that is there; three quarters of a lane's buffer are slots, the rest its
+ * ring. */
+struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus)
+{
+	struct buffer_sizes sizes = { .lane_cpus = cpus, .lane_count = 1 };
+
+	while (sizes.lane_count < sizes.lane_cpus && sizes.lane_count < LANES_MAX)
+		sizes.lane_count *= 2;
+	if (!bytes) {
+		bytes = BUFFERS_BYTES_MAX / sizes.lane_count;
+		if (bytes > BUFFER_BYTES_MAX)
+			bytes = BUFFER_BYTES_MAX;
+		if (bytes < BUFFER_BYTES_MIN)
+			bytes = BUFFER_BYTES_MIN;
+	}
+	sizes.ring_bytes = power_of_two_within(bytes / 4, RING_BYTES_MIN);
+	sizes.slot_count = power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot), SLOTS_MIN);
+	bytes = bytes * sizes.lane_count / 8;
+	sizes.identities_bytes = power_of_two_within(
+		bytes < IDENTITIES_BYTES_MAX ? bytes : IDENTITIES_BYTES_MAX, IDENTITIES_BYTES_MIN);
+	return sizes;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * How large the buffers between kernel and user side are. Knows nothing of what goes through them.
+ */
+#ifndef FAULTLINE_BUFFER_SIZES_H
+#define FAULTLINE_BUFFER_SIZES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer_sizes {
+	unsigned int lane_cpus;	       /* CPUs that lanes are made for */
+	unsigned int lane_count;       /* a power of two: of each CPU, or of a few */
+	size_t ring_bytes, slot_count; /* of one lane; powers of two */
+	size_t identities_bytes;       /* of the ring that all lanes share */
+};
+
+/* `bytes` of a lane, or 0: by the number of CPUs. */
+struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * How often the kernel passed over programs, by its own count. Knows nothing of what they record.
+ */
+#ifndef FAULTLINE_MISSED_H
+#define FAULTLINE_MISSED_H
+
+#include <stdint.h>
+
+#include "capture/probes.h"
+
+struct bpf_object;
+
+/* Of the programs that were chosen for a layer, together. */
+uint64_t missed_by_layer(const struct bpf_object *object, const struct choice *choice,
+			 enum layer layer);
+
+#endif
