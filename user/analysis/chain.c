@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/longest.h"
 #include "analysis/map.h"
 #include "grow.h"
 #include "units.h"
@@ -30,7 +31,7 @@ struct stretch {
 struct waiting {
 	bool open;
 	struct chain_operation operation;
-	uint32_t label;		      /* of the span it is in, or LABEL_NONE */
+	uint32_t label;		      /* of the span it is in, or SPAN_NONE */
 	struct interval_union flight; /* of its bios, from their queueing to their ends */
 	struct stretch *device;
 	size_t device_count, device_room;
@@ -43,8 +44,6 @@ struct thread {
 	struct chain_bio before[BEFORE];
 	uint32_t before_next;
 };
-
-#define LABEL_NONE UINT32_MAX
 
 struct chain {
 	const struct job *job;
@@ -146,41 +145,6 @@ static void add_time(struct chain_time *sum, const struct chain_time *time)
 	sum->bytes += time->bytes;
 }
 
-static void sift_down(struct chain *chain)
-{
-	struct chain_operation *heap = chain->slowest, moved = heap[0];
-	size_t at = 0, child;
-
-	while ((child = 2 * at + 1) < chain->slowest_count) {
-		if (child + 1 < chain->slowest_count &&
-		    heap[child + 1].time.time_ns < heap[child].time.time_ns)
-			child++;
-		if (heap[child].time.time_ns >= moved.time.time_ns)
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moved;
-}
-
-static void keep_slowest(struct chain *chain, const struct chain_operation *operation)
-{
-	struct chain_operation *heap = chain->slowest;
-	size_t at = chain->slowest_count;
-
-	if (at == CHAIN_SLOWEST_MOST) {
-		if (operation->time.time_ns <= heap[0].time.time_ns)
-			return;
-		heap[0] = *operation;
-		sift_down(chain);
-		return;
-	}
-	chain->slowest_count++;
-	for (; at && heap[(at - 1) / 2].time.time_ns > operation->time.time_ns; at = (at - 1) / 2)
-		heap[at] = heap[(at - 1) / 2];
-	heap[at] = *operation;
-}
-
 static int settle(struct chain *chain, struct waiting *waiting)
 {
 	struct chain_time *time = &waiting->operation.time;
@@ -190,7 +154,8 @@ static int settle(struct chain *chain, struct waiting *waiting)
 	time->time_ns = waiting->operation.end - waiting->operation.start;
 	time->device_ns = device_time(waiting);
 	time->queue_ns = clock_subtract(waiting->flight.measure, time->device_ns);
-	keep_slowest(chain, &waiting->operation);
+	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MOST, &waiting->operation,
+		     sizeof(waiting->operation));
 	if (!time->bios)
 		return 0;
 	if (file != FILE_NONE) {
@@ -198,7 +163,7 @@ static int settle(struct chain *chain, struct waiting *waiting)
 			return -ENOMEM;
 		add_time(&chain->files[file], time);
 	}
-	if (waiting->label == LABEL_NONE)
+	if (waiting->label == SPAN_NONE)
 		return 0;
 	if (!GROW(chain->labels, chain->label_room, (size_t)waiting->label + 1))
 		return -ENOMEM;
@@ -260,15 +225,6 @@ static int take_bio(struct chain *chain, const struct event *event)
 	return status;
 }
 
-static uint32_t label_of(const struct job *job, const struct event *event)
-{
-	bool inherited;
-	uint32_t slot = open_spans_find(&job->spans, &job->processes, event->process, event->thread,
-					&inherited);
-
-	return slot == SPAN_NONE ? LABEL_NONE : job->spans.slots[slot].label;
-}
-
 static int take_operation(struct chain *chain, const struct event *event)
 {
 	struct waiting *waiting;
@@ -281,7 +237,8 @@ static int take_operation(struct chain *chain, const struct event *event)
 	if (waiting->open)
 		status = settle(chain, waiting);
 	waiting->open = true;
-	waiting->label = label_of(chain->job, event);
+	waiting->label = open_spans_label(&chain->job->spans, &chain->job->processes,
+					  event->process, event->thread);
 	waiting->flight = (struct interval_union) { 0 };
 	waiting->device_count = 0;
 	waiting->operation = (struct chain_operation) {

@@ -21,19 +21,19 @@ struct chain_bio {
 
 /* An operation, or many: how much of its time its own requests were where. */
 struct chain_time {
+	uint64_t time_ns; /* first: see longest.h */
 	uint64_t count;
-	uint64_t time_ns;
 	uint64_t queue_ns;  /* some were waiting, none at a device */
 	uint64_t device_ns; /* one at least was with a device's driver */
 	uint64_t bios, bytes;
 };
 
 struct chain_operation {
+	struct chain_time time; /* first: see longest.h */
 	uint64_t start, end, bytes;
 	int64_t offset;
 	uint32_t process, thread, file;
 	uint16_t operation;
-	struct chain_time time;
 	struct chain_bio kept[CHAIN_BIOS_KEPT]; /* the first */
 };
 

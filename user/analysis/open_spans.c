@@ -244,3 +244,11 @@ uint32_t open_spans_find(const struct open_spans *spans, const struct process_ta
 	}
 	return slot;
 }
+uint32_t open_spans_label(const struct open_spans *spans, const struct process_table *processes,
+			  uint32_t process, uint32_t thread)
+{
+	bool inherited;
+	uint32_t slot = open_spans_find(spans, processes, process, thread, &inherited);
+
+	return slot == SPAN_NONE ? SPAN_NONE : spans->slots[slot].label;
+}

@@ -64,5 +64,8 @@ uint32_t open_spans_parent(const struct open_spans *spans, uint32_t slot);
  */
 uint32_t open_spans_find(const struct open_spans *spans, const struct process_table *processes,
 			 uint32_t process, uint32_t thread, bool *inherited);
+/* The label of that span, or SPAN_NONE. */
+uint32_t open_spans_label(const struct open_spans *spans, const struct process_table *processes,
+			  uint32_t process, uint32_t thread);
 
 #endif

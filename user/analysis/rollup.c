@@ -360,11 +360,10 @@ static int group_of_second(struct rollup *rollup, const struct event *event, uin
 static int group_of_span(struct rollup *rollup, const struct event *event, uint32_t *group)
 {
 	const struct job *job = rollup->job;
-	bool inherited;
-	uint32_t slot = open_spans_find(&job->spans, &job->processes, event->process, event->thread,
-					&inherited);
+	uint32_t label =
+		open_spans_label(&job->spans, &job->processes, event->process, event->thread);
 
-	*group = slot == SPAN_NONE ? ROLLUP_NONE : job->spans.slots[slot].label;
+	*group = label == SPAN_NONE ? ROLLUP_NONE : label;
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/histogram.h"
+#include "analysis/longest.h"
 #include "analysis/progress.h"
 #include "grow.h"
 
@@ -41,7 +42,8 @@ enum claim {
 };
 
 struct step {
-	uint64_t begin_ns, time_ns;
+	uint64_t time_ns; /* first: see longest.h */
+	uint64_t begin_ns;
 	uint64_t index; /* of its rank */
 	int64_t rank;
 	struct progress done;
@@ -226,44 +228,11 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	return status ? status : mark_wait(all, slot);
 }
 
-/* Moves the step at `place` to where no shorter one is below it. */
-static void sink(struct series *series, size_t place)
-{
-	struct step *steps = series->steps, moving = steps[place];
-
-	for (;;) {
-		size_t child = 2 * place + 1;
-
-		if (child >= series->count)
-			break;
-		if (child + 1 < series->count && steps[child + 1].time_ns < steps[child].time_ns)
-			child++;
-		if (steps[child].time_ns >= moving.time_ns)
-			break;
-		steps[place] = steps[child];
-		place = child;
-	}
-	steps[place] = moving;
-}
-
 static int keep(struct series *series, const struct step *step)
 {
-	size_t place = series->count;
-
-	if (series->count == STEPS_MOST) {
-		if (step->time_ns > series->steps[0].time_ns) {
-			series->steps[0] = *step;
-			sink(series, 0);
-		}
-		return 0;
-	}
-	if (!GROW(series->steps, series->room, series->count + 1))
+	if (series->count < STEPS_MOST && !GROW(series->steps, series->room, series->count + 1))
 		return -ENOMEM;
-	series->count++;
-	for (; place && series->steps[(place - 1) / 2].time_ns > step->time_ns;
-	     place = (place - 1) / 2)
-		series->steps[place] = series->steps[(place - 1) / 2];
-	series->steps[place] = *step;
+	longest_keep(series->steps, &series->count, STEPS_MOST, step, sizeof(*step));
 	return 0;
 }
 

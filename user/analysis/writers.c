@@ -48,17 +48,13 @@ static int add(struct writers *writers, enum writers_by by, uint32_t file, uint3
 int writers_add(struct writers *writers, const struct event *event, const struct writer_sums *sums)
 {
 	const struct job *job = writers->job;
-	bool inherited;
-	uint32_t slot;
+	uint32_t label;
 	int status = add(writers, WRITERS_BY_PROCESS, event->file, event->process, sums);
 
 	if (status || !(job->layers & JOB_SPAN))
 		return status;
-	slot = open_spans_find(&job->spans, &job->processes, event->process, event->thread,
-			       &inherited);
-	if (slot == SPAN_NONE)
-		return 0;
-	return add(writers, WRITERS_BY_SPAN, event->file, job->spans.slots[slot].label, sums);
+	label = open_spans_label(&job->spans, &job->processes, event->process, event->thread);
+	return label == SPAN_NONE ? 0 : add(writers, WRITERS_BY_SPAN, event->file, label, sums);
 }
 
 static int compare_writers(const void *left, const void *right)
@@ -100,47 +96,28 @@ struct line {
 	struct table_text name, category;
 };
 
-#define SUMS                                                                                       \
-	{ "written_bytes",                                                                         \
-	  NULL,                                                                                    \
-	  UNIT_BYTES,                                                                              \
-	  "written by calls",                                                                      \
-	  TABLE_UINT(struct line, sums.call_bytes),                                                \
-	  JOB_SYSCALL },                                                                           \
-		{ "stored_bytes",                                                                  \
-		  NULL,                                                                            \
-		  UNIT_BYTES,                                                                      \
-		  "pages that were faulted on to be stored to",                                    \
-		  TABLE_UINT(struct line, sums.stored_bytes),                                      \
-		  JOB_FAULT },                                                                     \
-		{ "dirtied_bytes",                                                                 \
-		  NULL,                                                                            \
-		  UNIT_BYTES,                                                                      \
-		  "made to be written back by stores: whole folios",                               \
-		  TABLE_UINT(struct line, sums.dirtied_bytes),                                     \
-		  JOB_DIRTIED },                                                                   \
-		{ "pause_ns",                                                                      \
-		  NULL,                                                                            \
-		  UNIT_NS,                                                                         \
-		  "for how long it was told to sleep",                                             \
-		  TABLE_UINT(struct line, sums.pause_ns),                                          \
-		  JOB_THROTTLED },                                                                 \
-	{                                                                                          \
-		"device_bytes", NULL, UNIT_BYTES,                                                  \
-			"of what was written of the file: by its share of what all dirtied",       \
-			TABLE_UINT(struct line, device_bytes), JOB_BLOCK                           \
-	}
+static const struct table_column sum_columns[] = {
+	{ "written_bytes", NULL, UNIT_BYTES, "written by calls",
+	  TABLE_UINT(struct line, sums.call_bytes), JOB_SYSCALL },
+	{ "stored_bytes", NULL, UNIT_BYTES, "pages that were faulted on to be stored to",
+	  TABLE_UINT(struct line, sums.stored_bytes), JOB_FAULT },
+	{ "dirtied_bytes", NULL, UNIT_BYTES, "made to be written back by stores: whole folios",
+	  TABLE_UINT(struct line, sums.dirtied_bytes), JOB_DIRTIED },
+	{ "pause_ns", NULL, UNIT_NS, "for how long it was told to sleep",
+	  TABLE_UINT(struct line, sums.pause_ns), JOB_THROTTLED },
+	{ "device_bytes", NULL, UNIT_BYTES,
+	  "of what was written of the file: by its share of what all dirtied",
+	  TABLE_UINT(struct line, device_bytes), JOB_BLOCK },
+};
 
 static const struct table_column process_columns[] = {
 	{ "pid", NULL, UNIT_NONE, "process", TABLE_UINT(struct line, pid), 0 },
 	{ "comm", NULL, UNIT_NONE, "its name", TABLE_TEXT(struct line, name), 0 },
-	SUMS,
 };
 
 static const struct table_column span_columns[] = {
 	{ "name", NULL, UNIT_NONE, "name of the span", TABLE_TEXT(struct line, name), 0 },
 	{ "category", NULL, UNIT_NONE, "its category", TABLE_TEXT(struct line, category), 0 },
-	SUMS,
 };
 
 static uint64_t share_of(const struct writer_list *list, const struct writer *writer)
@@ -182,6 +159,8 @@ static int get_list(struct table *table, struct cell *cell, const struct writer_
 		return status;
 	within->recorded = table->recorded;
 	status = table_add_columns(within, columns, column_count);
+	if (!status)
+		status = table_add_columns(within, TABLE_COLUMNS(sum_columns));
 	for (size_t i = 0; i < list->count && !status; i++) {
 		struct line line = {
 			.sums = list->of[i].sums,
