@@ -60,7 +60,8 @@ static const struct option_row rows[] = {
 	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
 	  "filesystem, door, host or second." },
 	{ 0, "against", "TRACE[,TRACE...]", OPTION_STRING, FIELD(against),
-	  "Compare with another run: what changed and by how much, findings that came and went." },
+	  "Compare with another run, that was before: what changed and by how much, findings that "
+	  "came and went." },
 	FILTER_OPTIONS(FIELD(filter)),
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, FIELD(colour),
 	  "Colour in text: auto (default) is on a terminal, unless NO_COLOR is set." },
