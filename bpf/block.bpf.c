@@ -113,9 +113,6 @@ static __always_inline int bio_queued(struct bio *bio)
 		}
 		return 0;
 	}
-	/* A worker of io_uring is made without a fork event; it works for its process. */
-	if (!state)
-		followed = task_followed(task->group_leader);
 	mark.flags = block_flags(bio->bi_opf);
 	mark_file(&mark, &at, state, followed);
 	if (!followed && !mark.file)

@@ -22,6 +22,7 @@
 #include "analysis/report.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
+#include "tests/random.h"
 
 #define LANES 2
 #define PROCESSES 8
@@ -46,12 +47,9 @@ static bool with_spans;
 
 static uint64_t random_state = 88172645463325252ull;
 
-static uint64_t random_u64(void) /* xorshift64, Marsaglia 2003 */
+static uint64_t random_u64(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
+	return next_random(&random_state);
 }
 
 static int append_read(struct trace_writer *writer, unsigned int lane, const uint64_t *common,

@@ -17,6 +17,7 @@
 
 #include "trace/reader.h"
 #include "trace/writer.h"
+#include "tests/random.h"
 
 #define LANES 2
 #define SAMPLES 65536 /* rows are made beforehand; their making is not what is measured */
@@ -29,12 +30,9 @@ struct sample {
 
 static uint64_t random_state = 88172645463325252ull;
 
-static uint64_t random_u64(void) /* xorshift64, Marsaglia 2003 */
+static uint64_t random_u64(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
+	return next_random(&random_state);
 }
 
 /* About normal: the sum of twelve uniform numbers. */

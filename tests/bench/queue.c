@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/random.h"
+
 #define DEPTH 32
 #define BLOCK 4096
 
@@ -65,15 +67,12 @@ static void ask(unsigned int number)
 {
 	unsigned int *tail = field(queue, params.sq_off.tail), at = *tail & (DEPTH - 1);
 
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
 	entries[at] = (struct io_uring_sqe) {
 		.opcode = IORING_OP_READ,
 		.fd = file,
 		.addr = (uint64_t)buffers + number * BLOCK,
 		.len = BLOCK,
-		.off = state % blocks * BLOCK,
+		.off = next_random(&state) % blocks * BLOCK,
 		.user_data = number,
 	};
 	field(queue, params.sq_off.array)[at] = at;

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../random.h"
+
 #define WORKLOAD_BROKEN 99 /* exit status: the workload itself could not do its work */
 
 /* Ends the workload when something that the test takes for granted is not so. */
@@ -34,15 +36,6 @@ static inline uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* A small generator of our own: the same numbers on every machine and in every run. */
-static inline uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
 }
 
 #endif

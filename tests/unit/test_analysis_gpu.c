@@ -16,6 +16,7 @@
 
 #include "analysis/gpu.h"
 #include "make_trace.h"
+#include "tests/random.h"
 
 static char path[] = "/tmp/faultline-gpu-XXXXXX";
 
@@ -195,9 +196,7 @@ static void test_mangled(void **state)
 		for (int i = 0; i <= round % 8; i++) {
 			static const char odd[] = "{}[]\",:\\ 0-e\xff";
 
-			random ^= random << 13;
-			random ^= random >> 7;
-			random ^= random << 17;
+			next_random(&random);
 			text[(random >> 8) % (sizeof(text) - 1)] = odd[random % (sizeof(odd) - 1)];
 		}
 		write_file(text, sizeof(text) - 1);

@@ -14,15 +14,13 @@
 #include "arena.h"
 #include "analysis/histogram.h"
 #include "analysis/map.h"
+#include "tests/random.h"
 
 static uint64_t random_state = 88172645463325252;
 
 static uint64_t random_bits(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
+	return next_random(&random_state);
 }
 
 /* Keys of three words that differ in one word only, in their lowest or their highest bits. */

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "make_trace.h"
+#include "tests/random.h"
 
 static uint64_t rank_number(const struct report *report, size_t row, const char *column)
 {
@@ -312,10 +313,7 @@ static uint64_t random_state = 0x9e3779b97f4a7c15;
 
 static uint64_t random_below(uint64_t limit)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state >> 20) % limit;
+	return (next_random(&random_state) >> 20) % limit;
 }
 
 /* 10 and its child 11 are rank 0, 12 is rank 1, 13 has none. */

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "make_trace.h"
+#include "tests/random.h"
 
 static void read_at(struct made_trace *made, uint64_t time, uint64_t dur, uint64_t pid,
 		    uint64_t tid, uint64_t bytes)
@@ -338,10 +339,7 @@ static uint64_t random_state = 0x853c49e6748fea9b;
 
 static uint64_t random_below(uint64_t limit)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state >> 20) % limit;
+	return (next_random(&random_state) >> 20) % limit;
 }
 
 /* The last to begin of those that are open on a thread, or, for thread 0, on any of a process. */

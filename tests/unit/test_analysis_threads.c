@@ -16,6 +16,7 @@
 
 #include "analysis/cursor.h"
 #include "make_trace.h"
+#include "tests/random.h"
 
 #define ROUNDS 60000 /* of some rows each: more than a cursor reads without threads of its own */
 #define LANES 4
@@ -25,10 +26,7 @@ static uint64_t random_state = 0x9e3779b97f4a7c15;
 
 static uint64_t random_bits(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state >> 8;
+	return next_random(&random_state) >> 8;
 }
 
 static void make_round(struct made_trace *made, uint64_t i)

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "make_trace.h"
+#include "tests/random.h"
 
 #define MS 1000000ull
 #define START (1000 * MS)
@@ -223,13 +224,11 @@ static void make_hostile(void)
 	save(&made, "hostile.flt");
 }
 
-static uint64_t next_random(void)
-{
-	static uint64_t state = 88172645463325252ull;
+static uint64_t random_state = 88172645463325252ull;
 
-	state ^= state << 13;
-	state ^= state >> 7;
-	return state ^= state << 17;
+static uint64_t random_bits(void)
+{
+	return next_random(&random_state);
 }
 
 /* Everything at random, as no program does it: ids that are ended anywhere or never, calls that
@@ -244,9 +243,9 @@ static void make_random(void)
 		EXEC(&made, .time = START, .pid = pid, .comm = "chaos", .command = "chaos",
 		     .rank = pid);
 	for (uint64_t i = 0; i < 6000; i++) {
-		uint64_t time = START + i / 2 * 3000, kind = next_random() % 8;
-		uint64_t pid = 1 + next_random() % 3, tid = pid + 10 * (next_random() % 3);
-		uint64_t id = 1 + next_random() % 40, dur = next_random() % 30000;
+		uint64_t time = START + i / 2 * 3000, kind = random_bits() % 8;
+		uint64_t pid = 1 + random_bits() % 3, tid = pid + 10 * (random_bits() % 3);
+		uint64_t id = 1 + random_bits() % 40, dur = random_bits() % 30000;
 
 		if (kind < 2)
 			begin_span(&made, time, pid, tid, id, PLAIN("chaos"));

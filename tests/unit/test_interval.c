@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/interval.h"
+#include "tests/random.h"
 
 #define WIDTH 200
 
@@ -19,10 +20,7 @@ static uint64_t random_state = 0x2545f4914f6cdd1d;
 
 static uint32_t random_below(uint32_t limit)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state >> 32) % limit;
+	return (next_random(&random_state) >> 32) % limit;
 }
 
 static void test_known(void **state)

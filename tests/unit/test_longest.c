@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analysis/longest.h"
+#include "tests/random.h"
 
 #define MANY 1000
 #define MOST 37
@@ -33,8 +34,7 @@ static void check(uint64_t modulus, size_t many)
 	size_t count = 0;
 
 	for (size_t i = 0; i < many; i++) {
-		random = random * 6364136223846793005u + 1442695040888963407u;
-		all[i] = (struct item) { (random >> 33) % modulus, i };
+		all[i] = (struct item) { next_random(&random) % modulus, i };
 		longest_keep(kept, &count, MOST, &all[i], sizeof(all[i]));
 	}
 	assert_int_equal(count, many < MOST ? many : MOST);
