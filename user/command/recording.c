@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The parts of a recording, in the order in which they are needed. Knows nothing of what is
+ * recorded.
+ */
+#include "command/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "capture/calls.h"
+#include "capture/host.h"
+#include "capture/limits.h"
+#include "capture/privileges.h"
+#include "capture/selection.h"
+#include "capture/tracefile.h"
+#include "log.h"
+#include "units.h"
+
+#define DRAIN_NICE (-10)
+
+/* --- choosing --- */
+
+int recording_choose(struct recording *recording)
+{
+	const struct recording_options *options = recording->options;
+	struct session_options *session = &recording->session_options;
+	int err;
+
+	session->buffer_bytes = options->buffer_bytes;
+	err = selection_layers(options->layers, &session->layers);
+	if (!err)
+		err = selection_file_types(options->file_types, &session->file_classes);
+	if (!err)
+		err = selection_variants(options->variants, &session->forced);
+	return err;
+}
+
+/* --- where it goes --- */
+
+/* The trace takes standard output; what the command prints there goes to standard error. */
+int recording_take_output(struct recording *recording)
+{
+	if (isatty(STDOUT_FILENO)) {
+		log_error(
+			"-o -: standard output is a terminal; send it to a file or through a pipe");
+		return -EINVAL;
+	}
+	recording->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (recording->fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+		log_error("-o -: standard output cannot be used: %s", strerror(errno));
+		return -errno;
+	}
+	recording->piped = true;
+	return 0;
+}
+
+int recording_open_output(struct recording *recording, pid_t pid)
+{
+	const struct recording_options *options = recording->options;
+	int err;
+
+	if (recording->piped) {
+		strcpy(recording->path, "standard output");
+		return 0;
+	}
+	err = tracefile_name(options->output, pid, recording->path);
+	if (err)
+		return err;
+	recording->fd = tracefile_create(recording->path, options->force, recording->user.uid,
+					 recording->user.gid);
+	return recording->fd < 0 ? recording->fd : 0;
+}
+
+void recording_remove_output(const struct recording *recording)
+{
+	if (recording->fd >= 0 && !recording->piped)
+		tracefile_remove(recording->path, recording->user.uid);
+}
+
+/* The trace is on the disk before it is called done: what could not be stored shows only now, of
+ * NFS when the file is closed. What is no file need not be able to. */
+static void close_trace(struct recording *recording)
+{
+	int err = 0;
+
+	if (recording->fd < 0)
+		return;
+	if (fdatasync(recording->fd) && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
+		err = errno;
+	if (close(recording->fd) && !err)
+		err = errno;
+	if (err)
+		log_error("%s: the trace may not be whole: %s", recording->path, strerror(err));
+}
+
+/* --- the beginning --- */
+
+static void writer_begins(void *context)
+{
+	const struct recording *recording = context;
+	int err = privileges_become(recording->user.uid, recording->user.gid);
+
+	if (err)
+		log_warning("the thread that writes cannot give up privileges: %s", strerror(-err));
+}
+
+int recording_open_writer(struct recording *recording, const char *const *command)
+{
+	struct trace_writer_options options = {
+		.lanes = 8,
+		.thread_begins = writer_begins,
+		.context = recording,
+	};
+	struct trace_header header = { 0 };
+	struct limits *limits;
+	int err = limits_open(&limits);
+
+	if (err)
+		return err;
+	host_describe(&header);
+	limits_describe(limits, &header);
+	header.mode = recording->options->mode;
+	header.command = command;
+	header.layers = session_layers(recording->session);
+	header.layer_count = LAYER_COUNT;
+	if (!probes_chosen(session_choice(recording->session), "fl_dirtied"))
+		calls_leave_out(OP_DIRTIED);
+	if (!probes_chosen(session_choice(recording->session), "fl_throttled"))
+		calls_leave_out(OP_THROTTLED);
+	header.operations = calls_operations(&header.operation_count);
+	err = trace_writer_open(&recording->writer, recording->fd, &header, &options);
+	limits_close(limits);
+	if (err)
+		log_error("%s: cannot be written: %s", recording->path, strerror(-err));
+	return err;
+}
+
+int recording_judge_layers(const struct recording *recording)
+{
+	const struct trace_layer *layers = session_layers(recording->session);
+	unsigned int missing = session_missing(recording->session);
+	bool refuse = missing && !recording->options->best_effort;
+
+	for (size_t l = 0; l < LAYER_COUNT; l++)
+		if (!layers[l].on && recording->session_options.layers & (1u << l))
+			log_line(refuse && missing & (1u << l) ? LOG_ERROR : LOG_WARNING,
+				 "layer %s is off: %s", layers[l].name, layers[l].reason);
+	if (!refuse)
+		return 0;
+	log_error("not recording without %s; --best-effort records what can be had, --layers "
+		  "chooses others",
+		  missing == LAYERS_ESSENTIAL	  ? "system calls and page faults"
+		  : missing & 1u << LAYER_SYSCALL ? "system calls"
+						  : "page faults");
+	return -ENOTSUP;
+}
+
+int recording_start(struct recording *recording)
+{
+	int dropped, err;
+
+	recording->start_ns = recording->last_ns = host_now_ns();
+	/* The thread that drains inherits it: on a busy machine the buffers must not run full. */
+	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))
+		log_debug("cannot raise the priority: %s", strerror(errno));
+	dropped = privileges_drop(session_watches_cpus(recording->session));
+	/* Its thread may need to attach to CPUs that come online; this one has no need to. */
+	err = recorder_start(&recording->recorder, recording->session, recording->writer,
+			     recording->path, recording->markers);
+	if (!dropped)
+		dropped = privileges_drop(false);
+	if (dropped)
+		log_warning("cannot give up privileges: %s", strerror(-dropped));
+	return err;
+}
+
+/* --- the live line --- */
+
+void recording_live_line(void *context)
+{
+	char elapsed[UNITS_TEXT], rate[UNITS_TEXT], lost[UNITS_TEXT], size[UNITS_TEXT];
+	struct recorder_status status;
+	struct recording *recording = context;
+	uint64_t now = host_now_ns();
+
+	recorder_status(recording->recorder, &status);
+	fprintf(stderr, "\r\033[K%s  %s events/s  lost %s  trace %s",
+		units_ns(elapsed, now - recording->start_ns),
+		units_count(rate, (status.events - recording->last_events) * 1000000000ull /
+					  (now - recording->last_ns + 1)),
+		units_count(lost, status.lost), units_bytes(size, status.written_bytes));
+	fflush(stderr);
+	recording->last_events = status.events;
+	recording->last_ns = now;
+}
+
+bool recording_wants_live_line(const struct recording *recording)
+{
+	if (!isatty(STDERR_FILENO) || log_get_level() < LOG_INFO)
+		return false;
+	return !isatty(STDOUT_FILENO) || recording->options->progress || log_get_level() > LOG_INFO;
+}
+
+/* --- the end --- */
+
+void recording_say_summary(const struct recording *recording, const struct recorder_status *status)
+{
+	char elapsed[UNITS_TEXT], events[UNITS_TEXT], lost[UNITS_TEXT], size[UNITS_TEXT];
+	enum log_level level = status->lost || !status->ended ? LOG_WARNING : LOG_INFO;
+
+	units_count(events, status->events);
+	units_count(lost, status->lost);
+	log_line(level, "%s, %s events, %s lost; %s in %s%s%s%s%s",
+		 units_ns(elapsed, status->duration_ns), status->counted ? events : "unknown",
+		 !status->counted ? "unknown"
+		 : status->lost	  ? lost
+				  : "none",
+		 units_bytes(size, trace_writer_bytes(recording->writer)), recording->path,
+		 status->ended ? "" : ", which lacks its end",
+		 recording->piped ? "" : "; 'faultline report ",
+		 recording->piped ? "" : recording->path, recording->piped ? "" : "' tells more");
+}
+
+void recording_close(struct recording *recording)
+{
+	recorder_close(recording->recorder);
+	markers_close(recording->markers);
+	trace_writer_close(recording->writer);
+	session_close(recording->session);
+	close_trace(recording);
+}

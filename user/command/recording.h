@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A recording from its options to its end, the same for all commands that make one. Knows nothing
+ * of what is recorded: a command, or what runs already.
+ */
+#ifndef FAULTLINE_RECORDING_H
+#define FAULTLINE_RECORDING_H
+
+#include <limits.h>
+
+#include "capture/child.h"
+#include "capture/markers.h"
+#include "capture/recorder.h"
+#include "capture/session.h"
+#include "command/options.h"
+
+struct recording_options {
+	const char *output, *mode, *layers, *file_types, *variants;
+	uint64_t buffer_bytes;
+	bool progress, force, best_effort;
+};
+
+/* Rows of an option table, whose target has a struct recording_options at the offset `at`. */
+#define RECORDING_OPTION(at, member) (at) + offsetof(struct recording_options, member)
+#define RECORDING_OPTIONS(at)                                                                      \
+	{                                                                                          \
+		0,                                                                                 \
+		"force",                                                                           \
+		NULL,                                                                              \
+		OPTION_FLAG,                                                                       \
+		RECORDING_OPTION(at, force),                                                       \
+		"Replace FILE if it exists."                                                       \
+	},                                                                                         \
+		{ 0,                                                                               \
+		  "mode",                                                                          \
+		  "trace",                                                                         \
+		  OPTION_CHOICE,                                                                   \
+		  RECORDING_OPTION(at, mode),                                                      \
+		  "Record every event (trace, the default)." },                                    \
+		{ 0,                                                                               \
+		  "layers",                                                                        \
+		  "LIST",                                                                          \
+		  OPTION_STRING,                                                                   \
+		  RECORDING_OPTION(at, layers),                                                    \
+		  "Layers to record, separated by commas: task, syscall, fault, pagecache, "       \
+		  "span, block, async (all)." },                                                   \
+		{ 0,                                                                               \
+		  "file-types",                                                                    \
+		  "LIST",                                                                          \
+		  OPTION_STRING,                                                                   \
+		  RECORDING_OPTION(at, file_types),                                                \
+		  "Kinds of files whose calls are recorded: reg, dir, blk, chr, fifo, sock, "      \
+		  "anon, or all (reg,dir,blk)." },                                                 \
+		{ 0,                                                                               \
+		  "progress",                                                                      \
+		  NULL,                                                                            \
+		  OPTION_FLAG,                                                                     \
+		  RECORDING_OPTION(at, progress),                                                  \
+		  "Show how it goes in a line on the terminal, even where the command prints." },  \
+		{ 0,                                                                               \
+		  "buffer",                                                                        \
+		  "SIZE",                                                                          \
+		  OPTION_BYTES,                                                                    \
+		  RECORDING_OPTION(at, buffer_bytes),                                              \
+		  "Size of each CPU's buffer, such as 8M (by the number of CPUs, 8M at most)." },  \
+	{                                                                                          \
+		0, "force-variant", "VARIANTS", OPTION_STRING, RECORDING_OPTION(at, variants),     \
+			"Record a layer by this variant and no other, such as "                    \
+			"fault=kprobe+perf; \"list\" names them."                                  \
+	}
+
+/* One recording, from its parts to its end. */
+struct recording {
+	const struct recording_options *options;
+	struct session_options session_options;
+	struct child_user user; /* whose the trace will be */
+	char path[PATH_MAX];
+	int fd;
+	bool piped; /* the trace goes to standard output */
+	struct session *session;
+	struct trace_writer *writer;
+	struct markers *markers; /* NULL: the span layer is off */
+	struct recorder *recorder;
+	uint64_t start_ns, last_events, last_ns;
+};
+
+/* Takes what the options say of the session. Returns 0, or a negative errno after a line. */
+int recording_choose(struct recording *recording);
+
+/* Makes the trace's file; %p in its name stands for `pid`. What would go to standard output goes to
+ * standard error from then on, where the trace goes there. Returns 0 or a negative errno, logged.
+ */
+int recording_take_output(struct recording *recording);
+int recording_open_output(struct recording *recording, pid_t pid);
+/* Of a recording that did not come about; what was there before is not ours. */
+void recording_remove_output(const struct recording *recording);
+
+/* Tells of layers that are off. Without an essential one the trace would miss what it is made for:
+ * then there is none (an error is returned), unless the user takes what can be had. */
+int recording_judge_layers(const struct recording *recording);
+
+/* Begins the trace, on `command` (NULL: none). Returns 0 or a negative errno, logged. */
+int recording_open_writer(struct recording *recording, const char *const *command);
+
+/* Once nothing of what was prepared has to be undone any more: gives up privileges, and drains.
+ * Returns 0 or a negative errno, logged. */
+int recording_start(struct recording *recording);
+
+/* Whether how it goes is shown, about once a second, by the function below: not among what a
+ * command prints, unless that is asked for. */
+bool recording_wants_live_line(const struct recording *recording);
+void recording_live_line(void *recording);
+
+/* The line at the end. */
+void recording_say_summary(const struct recording *recording, const struct recorder_status *status);
+
+void recording_close(struct recording *recording);
+
+#endif
