@@ -44,6 +44,8 @@ enum {
 	M_THROTTLED,
 	M_REQUEST_WRITE,
 	M_URING_READ,
+	M_REQUEST_READ,
+	M_REQUEST_FLUSH,
 	M_OPERATIONS
 };
 
@@ -72,6 +74,8 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_THROTTLED] = { "pagecache", "balance_dirty_pages", TRACE_DELAY },
 	[M_REQUEST_WRITE] = { "block", "request_write", TRACE_STORAGE },
 	[M_URING_READ] = { "async", "io_uring_read", TRACE_READ },
+	[M_REQUEST_READ] = { "block", "request_read", TRACE_STORAGE },
+	[M_REQUEST_FLUSH] = { "block", "request_flush", TRACE_STORAGE },
 };
 
 /* What differs between made traces; zeros give the usual. */
@@ -121,10 +125,22 @@ struct made_throttle {
 	uint64_t time, pause, pid, tid, file;
 };
 
-/* A part of a write request. */
+/* A part of a write request, or of another; without a process it is the kernel's. */
 struct made_bio {
 	uint64_t time, dur, file, bytes, flags;
 	int64_t offset;
+	uint64_t pid, op, queue, request, dev;
+};
+
+struct made_request {
+	uint64_t time, dur, queue, pid, op, file, bytes, dev, part;
+	uint64_t bios; /* 0 for one */
+};
+
+/* What a device did in all. */
+struct made_device {
+	uint64_t time, dev, reads, read_bytes, writes, write_bytes, flushes, flush_ns;
+	const char *name;
 };
 
 struct made_file {
@@ -158,6 +174,8 @@ struct made_span {
 #define FAULT(made, ...) made_fault(made, &(struct made_fault) { __VA_ARGS__ })
 #define THROTTLE(made, ...) made_throttle(made, &(struct made_throttle) { __VA_ARGS__ })
 #define BIO(made, ...) made_bio(made, &(struct made_bio) { __VA_ARGS__ })
+#define REQUEST(made, ...) made_request(made, &(struct made_request) { __VA_ARGS__ })
+#define DEVICE(made, ...) made_device(made, &(struct made_device) { __VA_ARGS__ })
 #define FILE_ROW(made, ...) made_file(made, &(struct made_file) { __VA_ARGS__ })
 #define EXEC(made, ...) made_exec(made, &(struct made_exec) { __VA_ARGS__ })
 #define EXIT(made, ...) made_exit(made, &(struct made_exit) { __VA_ARGS__ })
@@ -297,12 +315,64 @@ MADE void made_throttle(struct made_trace *made, const struct made_throttle *thr
 MADE void made_bio(struct made_trace *made, const struct made_bio *bio)
 {
 	const uint64_t values[BIO_COLUMNS] = {
-		[BIO_TIME] = bio->time,	  [BIO_DUR] = bio->dur,	      [BIO_OP] = M_REQUEST_WRITE,
-		[BIO_FILE] = bio->file,	  [BIO_OFFSET] = bio->offset, [BIO_BYTES] = bio->bytes,
+		[BIO_TIME] = bio->time,
+		[BIO_DUR] = bio->dur,
+		[BIO_PID] = bio->pid,
+		[BIO_TID] = bio->pid,
+		[BIO_OP] = bio->op ? bio->op : M_REQUEST_WRITE,
+		[BIO_FILE] = bio->file,
+		[BIO_OFFSET] = bio->offset,
+		[BIO_BYTES] = bio->bytes,
+		[BIO_REQUEST] = bio->request,
+		[BIO_DEV] = bio->dev,
+		[BIO_QUEUE] = bio->queue,
 		[BIO_FLAGS] = bio->flags,
 	};
 
 	made_row(made, TRACE_BIO, 0, values);
+}
+
+MADE void made_request(struct made_trace *made, const struct made_request *request)
+{
+	const uint64_t values[REQUEST_COLUMNS] = {
+		[REQUEST_TIME] = request->time,
+		[REQUEST_DUR] = request->dur,
+		[REQUEST_PID] = request->pid,
+		[REQUEST_TID] = request->pid,
+		[REQUEST_OP] = request->op,
+		[REQUEST_FILE] = request->file,
+		[REQUEST_DEV] = request->dev,
+		[REQUEST_PART] = request->part ? request->part : request->dev,
+		[REQUEST_BYTES] = request->bytes,
+		[REQUEST_OWN_BYTES] = request->bytes,
+		[REQUEST_BIOS] = request->bios ? request->bios : 1,
+		[REQUEST_OWN_BIOS] = request->bios ? request->bios : 1,
+		[REQUEST_QUEUE] = request->queue,
+	};
+	struct trace_operation_total *total = &made->operations[request->op];
+
+	made_row(made, TRACE_REQUEST, 0, values);
+	total->count++;
+	total->bytes += request->bytes;
+	total->thread_time_ns += request->dur;
+}
+
+MADE void made_device(struct made_trace *made, const struct made_device *device)
+{
+	const uint64_t values[DEVICE_COLUMNS] = {
+		[DEVICE_ROW_TIME] = device->time,
+		[DEVICE_DEV] = device->dev,
+		[DEVICE_NAME] =
+			trace_writer_string(made->writer, device->name, strlen(device->name)),
+		[DEVICE_READ_REQUESTS] = device->reads,
+		[DEVICE_READ_BYTES] = device->read_bytes,
+		[DEVICE_WRITE_REQUESTS] = device->writes,
+		[DEVICE_WRITE_BYTES] = device->write_bytes,
+		[DEVICE_FLUSH_REQUESTS] = device->flushes,
+		[DEVICE_FLUSH_TIME] = device->flush_ns,
+	};
+
+	made_row(made, TRACE_DEVICE, 0, values);
 }
 
 /* On the account of a call on another file. */

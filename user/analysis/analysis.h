@@ -39,6 +39,7 @@ struct analysis {
 	const char *shown, *by, *only;
 	const char *share;  /* title of that share; NULL: "of I/O" */
 	bool text_only;	    /* the same numbers stand in other tables: not in JSON */
+	bool heat;	    /* see struct table_view */
 	const char *absent; /* not NULL: nothing is called, the table is absent for this reason */
 	int (*begin)(const struct job *job, void **state);
 	struct walk_calls passing;
@@ -70,6 +71,7 @@ extern const struct analysis analysis_access;
 extern const struct analysis analysis_places;
 extern const struct analysis analysis_caveats;
 extern const struct analysis analysis_devices;
+extern const struct analysis analysis_device_heat;
 extern const struct analysis analysis_chain;
 extern const struct analysis analysis_chain_spans;
 extern const struct analysis analysis_slowest;

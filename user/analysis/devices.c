@@ -8,14 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/devices.h"
 #include "analysis/histogram.h"
 #include "grow.h"
 #include "units.h"
-
-#define DEVICES_MOST 256
-
-enum device_use { DEVICE_READS, DEVICE_WRITES, DEVICE_DISCARDS, DEVICE_FLUSHES, DEVICE_USES };
 
 /* Requests with bios of the run in them, or all that the device had. */
 struct device_sum {
@@ -25,8 +21,18 @@ struct device_sum {
 		service_ns; /* of it, before the driver had them and after; of the run's */
 };
 
+#define DEVICE_NUMBERS_MOST 16
+
+/* Different numbers of devices, a few of them. */
+struct numbers {
+	uint32_t devs[DEVICE_NUMBERS_MOST];
+	unsigned int count;
+};
+
 struct device {
 	uint32_t host, dev;
+	struct numbers served; /* what stat shows of files that it holds */
+	struct numbers parts;  /* its partitions with requests */
 	struct trace_string name;
 	struct device_sum own[DEVICE_USES], all[DEVICE_USES];
 	bool all_known;
@@ -48,6 +54,7 @@ struct sum_line {
 
 struct line {
 	char dev[UNITS_TEXT];
+	const struct numbers *served, *parts;
 	struct table_text name;
 	struct sum_line own[DEVICE_USES], all[DEVICE_USES];
 };
@@ -56,6 +63,32 @@ static int get_dev(struct table *table, struct cell *cell, const void *row,
 		   const struct table_column *column)
 {
 	return table_set_literal(table, cell, ((const struct line *)row)->dev);
+}
+
+static int set_numbers(struct table *table, struct cell *cell, const struct numbers *numbers)
+{
+	char texts[DEVICE_NUMBERS_MOST][UNITS_TEXT];
+	struct cell cells[DEVICE_NUMBERS_MOST];
+
+	for (unsigned int i = 0; i < numbers->count; i++) {
+		units_device(texts[i], numbers->devs[i]);
+		cells[i] = (struct cell) { .type = CELL_TEXT,
+					   .length = strlen(texts[i]),
+					   .text = texts[i] };
+	}
+	return table_set_texts(table, cell, cells, numbers->count);
+}
+
+static int get_served(struct table *table, struct cell *cell, const void *row,
+		      const struct table_column *column)
+{
+	return set_numbers(table, cell, ((const struct line *)row)->served);
+}
+
+static int get_parts(struct table *table, struct cell *cell, const void *row,
+		     const struct table_column *column)
+{
+	return set_numbers(table, cell, ((const struct line *)row)->parts);
 }
 
 static const struct table_column own_columns[] = {
@@ -103,9 +136,15 @@ static const struct table_column all_columns[] = {
 static const struct table_column columns[] = {
 	{ "name", "device", UNIT_NONE, "as /sys/block has it", TABLE_TEXT(struct line, name), 0 },
 	{ "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
+	{ "st_devs", NULL, UNIT_NONE,
+	  "what stat shows as the device of files whose bytes it moved: of overlay and btrfs "
+	  "another number than its own",
+	  get_served, 0, 0 },
+	{ "partitions", NULL, UNIT_NONE, "those of its partitions that requests were to", get_parts,
+	  0, 0 },
 };
 
-static const char *const use_names[DEVICE_USES] = { "read", "write", "discard", "flush" };
+const char *const device_use_names[DEVICE_USES] = { "read", "write", "discard", "flush" };
 static const char *const use_titles[DEVICE_USES] = { "reads", "writes", "discards", "flushes" };
 
 static int begin(const struct job *job, void **state)
@@ -158,14 +197,38 @@ static int find(struct devices *devices, uint32_t host, uint32_t dev, struct dev
 
 /* --- requests of the run --- */
 
-static enum device_use use_of(const struct job *job, const struct event *event)
+enum device_use device_use_of(const struct job *job, const struct event *event)
 {
 	const char *name = job->operations[event->operation].name;
 
 	for (int use = 0; use < DEVICE_USES; use++)
-		if (!strncmp(name, "request_", 8) && !strcmp(name + 8, use_names[use]))
+		if (!strncmp(name, "request_", 8) && !strcmp(name + 8, device_use_names[use]))
 			return use;
 	return DEVICE_USES;
+}
+
+static void add_number(struct numbers *numbers, uint32_t dev)
+{
+	for (unsigned int i = 0; i < numbers->count; i++)
+		if (numbers->devs[i] == dev)
+			return;
+	if (numbers->count < DEVICE_NUMBERS_MOST)
+		numbers->devs[numbers->count++] = dev;
+}
+
+/* Bios tell which file systems a device holds. */
+static int add_bio(struct devices *devices, const struct event *event)
+{
+	uint32_t host = devices->job->traces[event->block->trace].host;
+	struct device *device;
+
+	if (event->file == FILE_NONE || event->file == FILE_UNKNOWN)
+		return 0;
+	if (find(devices, host, event_value(event, BIO_DEV), &device))
+		return -ENOMEM;
+	if (device)
+		add_number(&device->served, devices->job->files.files[event->file].dev);
+	return 0;
 }
 
 static int add_request(struct devices *devices, const struct event *event)
@@ -173,7 +236,7 @@ static int add_request(struct devices *devices, const struct event *event)
 	uint32_t host = devices->job->traces[event->block->trace].host;
 	uint64_t queue_ns = event_value(event, REQUEST_QUEUE);
 	uint64_t time_ns = event->end - event->start;
-	enum device_use use = use_of(devices->job, event);
+	enum device_use use = device_use_of(devices->job, event);
 	struct device *device;
 	struct device_sum *sum;
 
@@ -185,6 +248,8 @@ static int add_request(struct devices *devices, const struct event *event)
 		devices->beyond++;
 		return 0;
 	}
+	if (event_value(event, REQUEST_PART) != device->dev)
+		add_number(&device->parts, event_value(event, REQUEST_PART));
 	sum = &device->own[use];
 	sum->bytes += event->bytes;
 	if (event->flags & EVENT_SECOND) /* a part of one that ends later */
@@ -249,6 +314,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 	for (const struct event *event = events; event < events + count && !status; event++) {
 		if (event->flags & EVENT_REQUEST)
 			status = add_request(state, event);
+		else if (event->flags & EVENT_BIO)
+			status = add_bio(state, event);
 		else if (event->flags & EVENT_DEVICE)
 			status = add_sums(state, event);
 	}
@@ -296,7 +363,7 @@ static int add_columns(struct table *table)
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	for (int use = 0; use < DEVICE_USES && !status; use++) {
-		const struct table_group own = { use_names[use], use_titles[use], 0,
+		const struct table_group own = { device_use_names[use], use_titles[use], 0,
 						 TABLE_COLUMNS(own_columns) };
 
 		status = table_add_group(
@@ -306,7 +373,7 @@ static int add_columns(struct table *table)
 		char name[24];
 		const struct table_group all = { name, NULL, 0, TABLE_COLUMNS(all_columns) };
 
-		snprintf(name, sizeof(name), "all.%s", use_names[use]);
+		snprintf(name, sizeof(name), "all.%s", device_use_names[use]);
 		status = table_add_group(
 			table, &all, offsetof(struct line, all) + use * sizeof(struct sum_line));
 	}
@@ -337,7 +404,9 @@ static int fill(void *state, struct table *table)
 	qsort(devices->all, devices->count, sizeof(*devices->all), compare_devices);
 	for (size_t i = 0; i < devices->count && !status; i++) {
 		const struct device *device = devices->all[i];
-		struct line line = { .name = { device->name.bytes, device->name.length } };
+		struct line line = { .name = { device->name.bytes, device->name.length },
+				     .served = &device->served,
+				     .parts = &device->parts };
 
 		units_device(line.dev, device->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
@@ -367,7 +436,8 @@ const struct analysis analysis_devices = {
 	.passing.events = add_events,
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
-				  1ull << REQUEST_BIOS,
+				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART,
+		[TRACE_BIO] = 1ull << BIO_DEV,
 		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
 	},
 	.fill = fill,

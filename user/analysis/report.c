@@ -30,6 +30,7 @@ static const struct analysis *const registry[] = {
 	&analysis_programs,
 	&analysis_processes,
 	&analysis_devices,
+	&analysis_device_heat,
 	&analysis_chain,
 	&analysis_chain_spans,
 	&analysis_slowest,
@@ -163,6 +164,7 @@ static int show(const struct analysis *analysis, struct table *table, struct tra
 
 	table->view.text_only = analysis->text_only;
 	table->view.share = analysis->share;
+	table->view.heat = analysis->heat;
 	if (!table->absent)
 		status = table_show(table, analysis->shown, analysis->by, analysis->only, &unknown);
 	if (status)

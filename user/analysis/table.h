@@ -119,6 +119,7 @@ struct table_view {
 	size_t only;	   /* ... and those whose bool is false left out; or TABLE_NO_COLUMN */
 	const char *share; /* title of the share; NULL: "of I/O" */
 	bool text_only;	   /* the same numbers stand in other tables: not in JSON */
+	bool heat; /* its rows are those of heat maps (heat.h), and drawn so unless asked for */
 };
 
 struct table {

@@ -8,6 +8,7 @@
 
 #include "output/cells.h"
 #include "output/escape.h"
+#include "output/heat.h"
 #include "output/screen.h"
 
 #define GAP 2 /* between a title and its value */
@@ -82,6 +83,8 @@ void text_table(struct sink *out, const struct table *table, const struct grid_o
 	}
 	if (table->shape == TABLE_RECORD)
 		write_record(out, table, options);
+	else if (table->view.heat && !options->whole)
+		heat_write(out, table, options->style);
 	else
 		grid_write(out, table, options);
 	if (table->note)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Devices: which file systems they hold, and their requests over time, as a table and as it is
+ * drawn.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/heat.h"
+#include "make_trace.h"
+#include "output/text.h"
+
+#define MS 1000000ull
+#define LOOP (7u << 20 | 3)
+
+static const struct cell *over_time(const struct report *report, size_t row, size_t i,
+				    enum heat_time_column column)
+{
+	const struct table *times = ask(report, "device_heat", row, "over_time")->table;
+
+	assert_true(i < times->row_count);
+	return &times->cells[i * times->column_count + column];
+}
+
+static size_t times_of(const struct report *report, size_t row)
+{
+	return ask(report, "device_heat", row, "over_time")->table->row_count;
+}
+
+static void make_requests(struct made_trace *made)
+{
+	BEGIN(made, .block = true);
+	for (uint64_t i = 0; i < 50; i++)
+		REQUEST(made, .time = 3 * MS / 2 + i, .dur = 3000, .op = M_REQUEST_READ,
+			.bytes = 4096, .dev = LOOP);
+	REQUEST(made, .time = 59 * MS, .dur = 8001, .queue = 8000, .op = M_REQUEST_READ,
+		.bytes = 4097, .dev = LOOP);
+	REQUEST(made, .time = 59 * MS, .dur = 100 * MS, .op = M_REQUEST_FLUSH, .dev = LOOP);
+	DEVICE(made, .time = 60 * MS, .dev = LOOP, .name = "loop3", .reads = 60);
+}
+
+static void test_heat(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	make_requests(&made);
+	report = report_of(&made, 60 * MS);
+	/* From 4 us to 16 us; up to 4 KiB and up to 8 KiB; the flush. */
+	assert_int_equal(report_table(report, "device_heat")->row_count, 3 + 2 + 1);
+	CHECK(report, "device_heat", 0, "above", 2000);
+	CHECK(report, "device_heat", 0, "upto", 4000);
+	CHECK(report, "device_heat", 0, "requests", 50);
+	check_text(report, "device_heat", 0, "measure", HEAT_LATENCY);
+	check_text(report, "device_heat", 0, "name", "loop3");
+	assert_int_equal(times_of(report, 0), 1);
+	assert_int_equal(over_time(report, 0, 0, HEAT_TIME_REQUESTS)->uint, 50);
+	CHECK(report, "device_heat", 1, "requests", 0);
+	assert_int_equal(times_of(report, 1), 0);
+	CHECK(report, "device_heat", 2, "upto", 16000);
+	CHECK(report, "device_heat", 2, "requests", 1);
+	check_text(report, "device_heat", 3, "measure", HEAT_SIZE);
+	CHECK(report, "device_heat", 3, "above", 0);
+	CHECK(report, "device_heat", 3, "upto", 4096);
+	CHECK(report, "device_heat", 4, "upto", 8192);
+	check_text(report, "device_heat", 5, "op", "flush");
+	CHECK(report, "device_heat", 5, "upto", 1000ull << 17);
+	done(&made, report);
+}
+
+static void test_drawn(void **state)
+{
+	const struct style style = { .width = 100 };
+	const struct grid_options options = { .style = &style };
+	struct made_trace made;
+	struct report *report;
+	struct sink out;
+
+	(void)state;
+	make_requests(&made);
+	report = report_of(&made, 60 * MS);
+	sink_open_memory(&out);
+	text_table(&out, report_table(report, "device_heat"), &options);
+	sink_bytes(&out, "", 1);
+	assert_int_equal(out.error, 0);
+	assert_non_null(strstr(out.buffer, "loop3 read by time in queue and service, 51 requests"));
+	assert_non_null(strstr(out.buffer, "≤ 4.0 us  ·█"));
+	assert_non_null(strstr(out.buffer, "░·  1\n"));
+	assert_non_null(strstr(out.buffer, "1 quieter maps"));
+	sink_close(&out);
+	done(&made, report);
+}
+
+static void test_numbers(void **state)
+{
+	const struct cell *cell;
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	BEGIN(&made, .block = true);
+	FILE_ROW(&made, .id = 1, .ino = 1, .dev = 44, .path = "/overlay/data");
+	FILE_ROW(&made, .id = 2, .ino = 2, .dev = 44, .path = "/overlay/more");
+	BIO(&made, .time = 10, .dur = 1, .file = 1, .dev = LOOP, .op = M_REQUEST_READ);
+	BIO(&made, .time = 11, .dur = 1, .file = 2, .dev = LOOP, .op = M_REQUEST_READ);
+	REQUEST(&made, .time = 12, .dur = 1, .op = M_REQUEST_READ, .dev = LOOP, .part = LOOP + 1);
+	report = report_of(&made, 60 * MS);
+	cell = ask(report, "devices", 0, "st_devs");
+	assert_int_equal(cell->length, 1);
+	assert_memory_equal(cell->texts[0].text, "0:44", 4);
+	cell = ask(report, "devices", 0, "partitions");
+	assert_int_equal(cell->length, 1);
+	assert_memory_equal(cell->texts[0].text, "7:4", 3);
+	done(&made, report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_heat),
+		cmocka_unit_test(test_drawn),
+		cmocka_unit_test(test_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
