@@ -349,7 +349,7 @@ const struct analysis analysis_access = {
 	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes,thread_time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing.events = add_events,
+	.passing = { .apart = true, .events = add_events },
 	.conclude = conclude,
 	.end = end,
 };

@@ -63,7 +63,10 @@ static void add_interval(struct activity_group *group, enum activity_of which, u
 {
 	struct activity *activity = &group->of[which];
 
-	advance(activity, compute_until(group), start_ns);
+	/* What goes on without a gap is measured when it ends, or compute changes, or somebody
+	 * asks. */
+	if (start_ns > activity->end_ns && !activity->open)
+		advance(activity, compute_until(group), start_ns);
 	if (!activity->start_ns)
 		activity->start_ns = start_ns;
 	if (end_ns > activity->end_ns)
@@ -184,6 +187,10 @@ int activities_init(struct activities *all, const struct job *job, const struct 
 	status = add_group(all, -1);
 	if (!status && all->wanted)
 		status = follow_processes(all);
+	all->kinds_of_labels =
+		calloc(2 * (LABELS_MOST + CATEGORY_COUNT), sizeof(*all->kinds_of_labels));
+	if (!all->kinds_of_labels)
+		status = -ENOMEM;
 	if (status || !gpu)
 		return status;
 	all->gpu_group = gpu_group(all, gpu->rank);
@@ -199,6 +206,7 @@ void activities_free(struct activities *all)
 	free(all->group_of);
 	free(all->speaks);
 	free(all->kinds);
+	free(all->kinds_of_labels);
 	*all = (struct activities) { 0 };
 }
 
@@ -313,7 +321,7 @@ static const struct {
 };
 
 /* What spans of a label are activity of; a mask. */
-static uint32_t kinds_of_label(const struct label *label, bool worker)
+static uint32_t find_kinds(const struct label *label, bool worker)
 {
 	enum category meaning = label->meaning;
 	uint32_t kinds = kinds_of[meaning].anywhere;
@@ -332,6 +340,19 @@ static uint32_t kinds_of_label(const struct label *label, bool worker)
 	return kinds;
 }
 
+#define KINDS_KNOWN BIT(31)
+_Static_assert(ACTIVITIES < 31, "a bit is free");
+
+/* The same, asked once. */
+static uint32_t kinds_of_label(struct activities *all, uint32_t label, bool worker)
+{
+	uint32_t *known = &all->kinds_of_labels[2 * label + worker];
+
+	if (!*known)
+		*known = find_kinds(&all->job->labels.labels[label], worker) | KINDS_KNOWN;
+	return *known & ~KINDS_KNOWN;
+}
+
 static int follow_spans(struct activities *all)
 {
 	return GROW(all->kinds, all->span_room, all->job->spans.room) ? 0 : -ENOMEM;
@@ -341,7 +362,6 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 {
 	struct activities *all = state;
 	const struct span *span = &all->job->spans.slots[slot];
-	const struct label *label = &all->job->labels.labels[span->label];
 	uint32_t group, kinds;
 	int status = follow_processes(all);
 
@@ -351,12 +371,12 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 		return status;
 	take_gpu(all, span->begin_ns);
 	all->speaks[span->process] = true;
-	kinds = kinds_of_label(label, is_worker(all, span->process));
+	kinds = kinds_of_label(all, span->label, is_worker(all, span->process));
 	all->kinds[slot] = kinds;
 	group = all->group_of[span->process];
-	for (int i = 0; i < ACTIVITIES; i++) {
-		if (!(kinds >> i & 1))
-			continue;
+	for (; kinds; kinds &= kinds - 1) {
+		unsigned int i = __builtin_ctz(kinds);
+
 		begin_span(&all->groups[ACTIVITY_JOB], i, span->begin_ns);
 		if (group != ACTIVITY_JOB)
 			begin_span(&all->groups[group], i, span->begin_ns);
@@ -371,9 +391,9 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	uint32_t group = all->group_of[span->process];
 
 	take_gpu(all, span->end_ns);
-	for (int i = 0; i < ACTIVITIES; i++) {
-		if (!(all->kinds[slot] >> i & 1))
-			continue;
+	for (uint32_t kinds = all->kinds[slot]; kinds; kinds &= kinds - 1) {
+		unsigned int i = __builtin_ctz(kinds);
+
 		end_span(&all->groups[ACTIVITY_JOB], i, span->end_ns);
 		if (group != ACTIVITY_JOB)
 			end_span(&all->groups[group], i, span->end_ns);
@@ -394,15 +414,19 @@ void activities_finish(struct activities *all)
 		advance_all(&all->groups[i], UINT64_MAX);
 }
 
-struct activity_sum activities_at(struct activities *all, uint32_t number, enum activity_of which,
-				  uint64_t time_ns)
+void activities_at(struct activities *all, uint32_t number, uint64_t time_ns,
+		   const enum activity_of *which, size_t count, struct activity_sum *sums)
 {
 	const struct activity_group *group = &all->groups[number];
-	const struct activity *activity = &group->of[which];
-	struct activity_sum more;
+	uint64_t compute;
 
 	take_gpu(all, time_ns);
-	more = ahead(activity, compute_until(group), time_ns);
-	return (struct activity_sum) { activity->time_ns + more.time_ns,
-				       activity->hidden_ns + more.hidden_ns };
+	compute = compute_until(group);
+	for (size_t i = 0; i < count; i++) {
+		const struct activity *activity = &group->of[which[i]];
+		struct activity_sum more = ahead(activity, compute, time_ns);
+
+		sums[i].time_ns = activity->time_ns + more.time_ns;
+		sums[i].hidden_ns = activity->hidden_ns + more.hidden_ns;
+	}
 }

@@ -70,7 +70,8 @@ struct activities {
 	size_t process_room;
 	uint32_t *kinds; /* of each open span: what it is activity of, a mask */
 	size_t span_room;
-	const struct gpu *gpu; /* NULL for none */
+	uint32_t *kinds_of_labels; /* of each label, outside of workers and in them */
+	const struct gpu *gpu;	   /* NULL for none */
 	size_t gpu_next;
 	uint32_t gpu_group;
 };
@@ -91,8 +92,8 @@ void activities_finish(struct activities *all);
 
 /* The group to look at for what a process did: that of its rank, or of the job. */
 uint32_t activities_group(const struct activities *all, uint32_t process);
-/* Sums up to a moment, not before what was last told. */
-struct activity_sum activities_at(struct activities *all, uint32_t group, enum activity_of which,
-				  uint64_t time_ns);
+/* Sums of some activities up to a moment, not before what was last told. */
+void activities_at(struct activities *all, uint32_t group, uint64_t time_ns,
+		   const enum activity_of *which, size_t count, struct activity_sum *sums);
 
 #endif

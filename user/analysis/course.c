@@ -38,8 +38,11 @@ struct timeline {
 	uint64_t length_ns; /* of a bin */
 	size_t bin;	    /* that `now_ns` is in */
 	uint64_t now_ns, bin_end_ns;
-	uint64_t ends[PARTS];	/* of the stretch that each union is in, or was */
-	unsigned int under_way; /* parts that have not ended yet, as bits */
+	/* What lies before is in the bins, and so is compute; of parts that are under way what lies
+	 * behind is not. In between compute has neither begun nor ended. */
+	uint64_t settled_ns;
+	uint64_t starts[PARTS], ends[PARTS]; /* of the stretch that each union is in, or was */
+	unsigned int under_way; /* parts of which a stretch is not in the bins, as bits */
 	uint64_t compute_end_ns;
 	uint64_t compute_open; /* spans */
 	size_t gpu_next;
@@ -57,7 +60,7 @@ static int begin(const struct job *job, void **state)
 	timeline->job = job;
 	duration = clock_subtract(job->end_ns, job->start_ns);
 	timeline->length_ns = duration / TIMELINE_BINS + 1;
-	timeline->now_ns = job->start_ns;
+	timeline->now_ns = timeline->settled_ns = job->start_ns;
 	timeline->bin_end_ns = clock_add(job->start_ns, timeline->length_ns);
 	return 0;
 }
@@ -69,42 +72,55 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Adds what goes on from now to a moment of the same bin. */
-static void add_stretch(struct timeline *timeline, uint64_t until_ns)
+static uint64_t most(uint64_t a, uint64_t b)
 {
-	struct bin *bin = &timeline->bins[timeline->bin];
-	uint64_t now_ns = timeline->now_ns, computed_ns = now_ns;
+	return a > b ? a : b;
+}
 
-	if (timeline->compute_open)
-		computed_ns = until_ns;
-	else if (timeline->compute_end_ns > now_ns)
-		computed_ns = least(timeline->compute_end_ns, until_ns);
-	bin->compute_ns += computed_ns - now_ns;
+/* Up to when all that lies behind what is settled is hidden by compute. */
+static uint64_t hidden_until(const struct timeline *timeline)
+{
+	return timeline->compute_open ? UINT64_MAX
+				      : most(timeline->settled_ns, timeline->compute_end_ns);
+}
+
+/* Adds what of a part's stretch goes on until a moment. */
+static void book(struct timeline *timeline, unsigned int part, uint64_t until_ns)
+{
+	uint64_t from_ns = most(timeline->starts[part], hidden_until(timeline));
+	uint64_t to_ns = least(timeline->ends[part], until_ns);
+
+	if (to_ns > from_ns)
+		timeline->bins[timeline->bin].alone_ns[part] += to_ns - from_ns;
+}
+
+/* Adds all that goes on until a moment of the same bin. */
+static void settle(struct timeline *timeline, uint64_t until_ns)
+{
+	uint64_t computed_ns = least(hidden_until(timeline), until_ns);
+
+	if (until_ns <= timeline->settled_ns)
+		return;
+	timeline->bins[timeline->bin].compute_ns += computed_ns - timeline->settled_ns;
 	for (unsigned int left = timeline->under_way; left; left &= left - 1) {
-		unsigned int i = __builtin_ctz(left);
+		unsigned int part = __builtin_ctz(left);
 
-		if (timeline->ends[i] > computed_ns)
-			bin->alone_ns[i] += least(timeline->ends[i], until_ns) - computed_ns;
-		if (timeline->ends[i] <= until_ns)
-			timeline->under_way &= ~(1u << i);
+		book(timeline, part, until_ns);
+		if (timeline->ends[part] <= until_ns)
+			timeline->under_way &= ~(1u << part);
 	}
-	timeline->now_ns = until_ns;
+	timeline->settled_ns = until_ns;
 }
 
 /* Goes on to a moment; what lies behind the end of the run belongs to its last bin. */
 static void advance(struct timeline *timeline, uint64_t time_ns)
 {
-	while (timeline->now_ns < time_ns) {
-		bool last = timeline->bin + 1 == TIMELINE_BINS;
-
-		if (last || time_ns <= timeline->bin_end_ns) {
-			add_stretch(timeline, time_ns);
-			return;
-		}
-		add_stretch(timeline, timeline->bin_end_ns);
+	while (time_ns > timeline->bin_end_ns && timeline->bin + 1 < TIMELINE_BINS) {
+		settle(timeline, timeline->bin_end_ns);
 		timeline->bin++;
 		timeline->bin_end_ns = clock_add(timeline->bin_end_ns, timeline->length_ns);
 	}
+	timeline->now_ns = most(timeline->now_ns, time_ns);
 }
 
 /* What a GPU did up to a moment. */
@@ -117,6 +133,7 @@ static void take_gpu(struct timeline *timeline, uint64_t time_ns)
 		const struct gpu_interval *interval = &gpu->intervals[timeline->gpu_next++];
 
 		advance(timeline, interval->start_ns);
+		settle(timeline, interval->start_ns);
 		if (interval->end_ns > timeline->compute_end_ns)
 			timeline->compute_end_ns = interval->end_ns;
 		timeline->computes = true;
@@ -139,11 +156,18 @@ static unsigned int part_of(const struct event *event)
 	return event->door == DOOR_DIRECT ? PART_DIRECT : parts[event->class];
 }
 
-static void extend(struct timeline *timeline, unsigned int part, uint64_t to_ns)
+/* A stretch that goes on, or one that begins: before compute changes, or the bin, nothing else
+ * needs to be looked at. */
+static void extend(struct timeline *timeline, unsigned int part, const struct event *event)
 {
-	if (to_ns <= timeline->ends[part])
+	if (event->end <= timeline->ends[part])
 		return;
-	timeline->ends[part] = to_ns;
+	if (event->start > timeline->ends[part]) {
+		if (timeline->under_way >> part & 1)
+			book(timeline, part, UINT64_MAX);
+		timeline->starts[part] = event->start;
+	}
+	timeline->ends[part] = event->end;
 	timeline->under_way |= 1u << part;
 }
 
@@ -161,8 +185,8 @@ static void add_event(struct timeline *timeline, const struct event *event)
 	bin->operations += event->flags & EVENT_COUNTED ? 1 : 0;
 	if (!(event->flags & EVENT_TIMED))
 		return;
-	extend(timeline, PART_ALL, event->end);
-	extend(timeline, part_of(event), event->end);
+	extend(timeline, PART_ALL, event);
+	extend(timeline, part_of(event), event);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -186,6 +210,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	if (!computes(timeline, span))
 		return 0;
 	go_to(timeline, span->begin_ns);
+	settle(timeline, timeline->now_ns);
 	timeline->compute_open++;
 	timeline->computes = true;
 	return 0;
@@ -200,6 +225,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	if (!computes(timeline, span))
 		return 0;
 	go_to(timeline, span->end_ns);
+	settle(timeline, timeline->now_ns);
 	timeline->compute_open--;
 	return 0;
 }
@@ -243,6 +269,7 @@ static int fill(void *state, struct table *table)
 
 	table->recorded = job->layers;
 	go_to(timeline, job->end_ns);
+	settle(timeline, timeline->now_ns);
 	for (size_t i = 0; i < TIMELINE_BINS && start_ns < duration && !status; i++) {
 		struct bin *bin = &timeline->bins[i];
 

@@ -13,10 +13,10 @@
 
 #include "analysis/merge.h"
 
-#define RING 4		      /* batches */
-#define RING_EVENTS 2048      /* of each: handing one over costs what some hundred events do */
-#define ROWS_ALONE (1u << 17) /* so few are read sooner than threads begin */
-#define LOADERS_MOST 2	      /* one keeps up with the merge, or nearly so */
+#define RING 4			      /* batches */
+#define RING_EVENTS CURSOR_BATCH_MOST /* of each: handing one over costs what some hundred do */
+#define ROWS_ALONE (1u << 17)	      /* so few are read sooner than threads begin */
+#define LOADERS_MOST 2		      /* one keeps up with the merge, or nearly so */
 
 struct batch {
 	struct event *events;
@@ -33,6 +33,7 @@ struct cursor {
 	struct batch ring[RING];
 	struct batch *batch; /* that is given out in slices */
 	size_t given;	     /* of its events */
+	size_t most;	     /* of a slice */
 	uint64_t rows_read;
 	bool threaded;
 	pthread_t thread;
@@ -151,6 +152,7 @@ int cursor_open(struct cursor **result, struct job *job, const struct cursor_opt
 	if (!cursor)
 		return -ENOMEM;
 	cursor->job = job;
+	cursor->most = options->most ? options->most : CURSOR_BATCH;
 	pthread_mutex_init(&cursor->lock, NULL);
 	pthread_cond_init(&cursor->made, NULL);
 	pthread_cond_init(&cursor->free, NULL);
@@ -225,13 +227,18 @@ int cursor_next(struct cursor *cursor, const struct event **events, size_t *coun
 	slice = batch->events + cursor->given;
 	left = batch->count - cursor->given;
 	*events = slice;
-	*count = left < CURSOR_BATCH ? left : CURSOR_BATCH;
+	*count = left < cursor->most ? left : cursor->most;
 	cursor->given += *count;
 	if (batch->status && cursor->given == batch->count) {
 		*error = batch->error;
 		return batch->status;
 	}
 	return event_resolve(cursor->job, slice, *count);
+}
+
+bool cursor_is_threaded(const struct cursor *cursor)
+{
+	return cursor->threaded;
 }
 
 double cursor_progress(const struct cursor *cursor)

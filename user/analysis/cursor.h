@@ -19,6 +19,7 @@
 #include "analysis/event.h"
 
 #define CURSOR_BATCH 256
+#define CURSOR_BATCH_MOST 2048
 #define CURSOR_BYTES_MOST (512u << 20)
 
 /* Kinds that change which spans are open. */
@@ -40,6 +41,7 @@ struct cursor_options {
 	size_t bytes_most; /* in memory, or some blocks more; 0 for CURSOR_BYTES_MOST */
 	/* CPUs to use: 1 for the caller's alone, 0 for as many as there are and are of use. */
 	unsigned int threads;
+	size_t most; /* events at a time, up to CURSOR_BATCH_MOST; 0 for CURSOR_BATCH */
 };
 
 /*
@@ -50,10 +52,13 @@ struct cursor_options {
 int cursor_open(struct cursor **cursor, struct job *job, const struct cursor_options *options);
 void cursor_close(struct cursor *cursor); /* NULL is fine */
 
-/* Gives up to CURSOR_BATCH events, valid with their rows until the next call; *count is 0 at the
+/* Gives up to `most` events, valid with their rows until the next call; *count is 0 at the
  * end. Returns 0, -ENOMEM, or the reader's error, and then `error` says which trace and what. */
 int cursor_next(struct cursor *cursor, const struct event **events, size_t *count,
 		struct trace_error *error);
+
+/* Whether it works on threads of its own: there are CPUs for it, and enough to do. */
+bool cursor_is_threaded(const struct cursor *cursor);
 
 /* Share of the rows read so far, 0 to 1. */
 double cursor_progress(const struct cursor *cursor);

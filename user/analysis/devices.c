@@ -433,7 +433,7 @@ const struct analysis analysis_devices = {
 		 "write.bytes,write.queue_ns,write.service_ns,flush.requests",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing.events = add_events,
+	.passing = { .apart = true, .events = add_events },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
 				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART,

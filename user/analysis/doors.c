@@ -177,7 +177,7 @@ const struct analysis analysis_doors = {
 	.meaning = "how bytes came and went: calls, O_DIRECT, mmap, splice, io_uring, libaio",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing.events = add_events,
+	.passing = { .apart = true, .events = add_events },
 	.fill = fill,
 	.end = end,
 };

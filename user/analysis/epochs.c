@@ -46,6 +46,7 @@ struct epochs {
 	struct begun *begun; /* of each open span */
 	size_t slot_room;
 	uint8_t *looks;	    /* of each label */
+	uint8_t *claims;    /* of each label: its claim + 1; 0: not yet asked */
 	struct map numbers; /* group and number -> place among those told by arguments, plus 1 */
 };
 
@@ -59,7 +60,8 @@ static int begin(const struct job *job, void **state)
 	all->job = job;
 	map_init(&all->numbers, 2, 1);
 	all->looks = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->looks));
-	return all->looks ? 0 : -ENOMEM;
+	all->claims = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->claims));
+	return all->looks && all->claims ? 0 : -ENOMEM;
 }
 
 static void end(void *state)
@@ -70,13 +72,14 @@ static void end(void *state)
 		free(all->of[i]);
 	free(all->begun);
 	free(all->looks);
+	free(all->claims);
 	map_free(&all->numbers);
 	free(all);
 }
 
 /* --- in passing --- */
 
-static enum claim claim_of(const struct label *label)
+static enum claim find_claim(const struct label *label)
 {
 	size_t length;
 
@@ -88,6 +91,14 @@ static enum claim claim_of(const struct label *label)
 	    !memcmp(label->category.bytes, "epoch", label->category.length))
 		return CLAIM_CATEGORY;
 	return CLAIM_ARGUMENT;
+}
+
+/* The same, asked once for each label. */
+static enum claim claim_of(struct epochs *all, uint32_t label)
+{
+	if (!all->claims[label])
+		all->claims[label] = find_claim(&all->job->labels.labels[label]) + 1;
+	return all->claims[label] - 1;
 }
 
 /* The number that a span tells; a loop of DFTracer's counts its passes. */
@@ -156,7 +167,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	const struct job *job = all->job;
 	const struct span *span = &job->spans.slots[slot];
 	const struct label *label = &job->labels.labels[span->label];
-	enum claim claim = claim_of(label);
+	enum claim claim = claim_of(all, span->label);
 	struct begun *begun;
 
 	if (!GROW(all->begun, all->slot_room, all->job->spans.room))
@@ -186,7 +197,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	const struct job *job = all->job;
 	const struct span *span = &job->spans.slots[slot];
 	const struct begun *begun = &all->begun[slot];
-	enum claim claim = claim_of(&job->labels.labels[span->label]);
+	enum claim claim = claim_of(all, span->label);
 	struct epoch *epoch = NULL;
 	struct progress now;
 	int status = 0;

@@ -535,7 +535,7 @@ const struct analysis analysis_files = {
 	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing.events = add_events,
+	.passing = { .apart = true, .events = add_events },
 	.fill = fill,
 	.end = end,
 };

@@ -247,7 +247,7 @@ const struct analysis analysis_habits = {
 	.title = NULL,
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing.events = add_events,
+	.passing = { .apart = true, .events = add_events },
 	.columns[TRACE_SYSCALL] = FLAGS,
 	.columns[TRACE_SYSCALL_PATH] = FLAGS,
 	.fill = fill,

@@ -71,12 +71,21 @@ bool label_ends(const struct label *label, const char *end, size_t *length)
 
 bool label_is_loop_wait(const struct label *label, size_t *length)
 {
-	return label_ends(label, ".iter", length);
+	*length = label->loop_length;
+	return label->waits;
 }
 
 bool label_is_loop_body(const struct label *label, size_t *length)
 {
-	return label_ends(label, ".block", length) || label_ends(label, ".yield", length);
+	*length = label->loop_length;
+	return label->has_body;
+}
+
+static void find_loop(struct label *label)
+{
+	label->waits = label_ends(label, ".iter", &label->loop_length);
+	label->has_body = label_ends(label, ".block", &label->loop_length) ||
+			  label_ends(label, ".yield", &label->loop_length);
 }
 
 static struct trace_string string_of(const char *text)
@@ -129,6 +138,7 @@ static int find_texts(struct labels *labels, struct trace_string name, struct tr
 	if (!added)
 		return -ENOMEM;
 	label->meaning = meaning_of(category);
+	find_loop(label);
 	*added = *number = labels->count++;
 	return 0;
 }

@@ -30,6 +30,8 @@ enum category {
 struct label {
 	struct trace_string name, category; /* hostile */
 	enum category meaning;
+	bool waits, has_body; /* one of DFTracer's two spans of a loop ... */
+	size_t loop_length;   /* ... whose own name is so long */
 };
 
 /* Whether a name is this one; whether it has it within; whether it ends with it, and where. */

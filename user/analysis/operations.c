@@ -277,7 +277,7 @@ const struct analysis analysis_operations = {
 	.share = "share", /* faults without a file are no I/O */
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing.events = add_events,
+	.passing = { .apart = true, .events = add_events },
 	.fill = fill,
 	.end = end,
 };

@@ -342,7 +342,7 @@ const struct analysis analysis_processes = {
 	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing.events = add_events,
+	.passing = { .apart = true, .events = add_events },
 	.fill = fill,
 	.end = end,
 };

@@ -7,16 +7,15 @@
 struct progress progress_at(const struct job *job, uint32_t group, uint64_t time_ns)
 {
 	const struct activity *of = job->activities->groups[group].of;
-	struct activity_sum io = activities_at(job->activities, group, ACTIVITY_IO, time_ns);
-	struct activity_sum compute, data;
+	static const enum activity_of which[] = { ACTIVITY_IO, ACTIVITY_COMPUTE, ACTIVITY_DATA };
+	struct activity_sum sums[3];
 
-	compute = activities_at(job->activities, group, ACTIVITY_COMPUTE, time_ns);
-	data = activities_at(job->activities, group, ACTIVITY_DATA, time_ns);
+	activities_at(job->activities, group, time_ns, which, 3, sums);
 	return (struct progress) {
-		.io_ns = io.time_ns,
-		.hidden_ns = io.hidden_ns,
-		.compute_ns = compute.time_ns,
-		.wait_ns = data.time_ns,
+		.io_ns = sums[0].time_ns,
+		.hidden_ns = sums[0].hidden_ns,
+		.compute_ns = sums[1].time_ns,
+		.wait_ns = sums[2].time_ns,
 		.read_bytes = of[ACTIVITY_CLASS + IO_READ].bytes,
 		.read_fetched_bytes = of[ACTIVITY_CLASS + IO_READ].fetched_bytes,
 		.mmap_fetched_bytes = of[ACTIVITY_CLASS + IO_MMAP_READ].fetched_bytes,

@@ -72,6 +72,7 @@ struct steps {
 	struct series *series[SERIES_MOST];
 	size_t series_count, guessed;
 	uint32_t *series_of;	 /* of each label: number + 1; 0 for none */
+	uint8_t *claims;	 /* of each label: its claim + 1; 0: not yet asked */
 	struct progress *before; /* of each open span: what had been done as it began */
 	size_t slot_room;
 	struct map marks; /* process, loop (0: none) -> struct mark */
@@ -87,7 +88,8 @@ static int begin(const struct job *job, void **state)
 	all->job = job;
 	map_init(&all->marks, 2, MARK_WORDS);
 	all->series_of = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->series_of));
-	return all->series_of ? 0 : -ENOMEM;
+	all->claims = calloc(LABELS_MOST + CATEGORY_COUNT, sizeof(*all->claims));
+	return all->series_of && all->claims ? 0 : -ENOMEM;
 }
 
 static void end(void *state)
@@ -101,13 +103,14 @@ static void end(void *state)
 	}
 	map_free(&all->marks);
 	free(all->series_of);
+	free(all->claims);
 	free(all->before);
 	free(all);
 }
 
 /* --- in passing --- */
 
-static enum claim claim_of(const struct label *label)
+static enum claim find_claim(const struct label *label)
 {
 	size_t length;
 
@@ -118,6 +121,14 @@ static enum claim claim_of(const struct label *label)
 	if (label_is(label, "optimizer.step"))
 		return CLAIM_BETWEEN;
 	return label->meaning == CATEGORY_STEP ? CLAIM_CATEGORY : CLAIM_NONE;
+}
+
+/* The same, asked once for each label. */
+static enum claim claim_of(struct steps *all, uint32_t label)
+{
+	if (!all->claims[label])
+		all->claims[label] = find_claim(&all->job->labels.labels[label]) + 1;
+	return all->claims[label] - 1;
 }
 
 static int add_series(struct steps *all, uint32_t label, enum claim claim)
@@ -214,7 +225,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	const struct job *job = all->job;
 	const struct span *span = &job->spans.slots[slot];
 	const struct label *label = &job->labels.labels[span->label];
-	enum claim claim = claim_of(label);
+	enum claim claim = claim_of(all, span->label);
 	int status = 0;
 
 	if (!GROW(all->before, all->slot_room, job->spans.room))

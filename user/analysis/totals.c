@@ -391,7 +391,7 @@ const struct analysis analysis_totals = {
 	.meaning = "the job's I/O by class; exact even where events were lost",
 	.shape = TABLE_RECORD,
 	.begin = begin,
-	.passing.events = add_events,
+	.passing = { .apart = true, .events = add_events },
 	.fill = fill,
 	.conclude = conclude,
 	.end = end,

@@ -6,22 +6,33 @@
 #include "analysis/walk.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+
+#include "analysis/beside.h"
 
 struct walking {
 	const struct walk *walk;
 	struct job *job;
+	/* Consumers that are told moment by moment, and those that are told apart. */
+	struct walk_consumer *moments, *apart;
+	size_t moment_count, apart_count;
+	struct beside *beside; /* NULL: all are told on this thread */
+	/* What those apart are told now, and which of them is next. */
+	const struct event *events;
+	size_t count;
+	atomic_size_t apart_next;
+	atomic_int apart_status; /* of one that failed */
 };
 
 /* Tells each consumer that wants to know. */
 #define TELL(walking, status, call, ...)                                                           \
 	do {                                                                                       \
-		const struct walk *of = (walking)->walk;                                           \
+		const struct walk_consumer *to = (walking)->moments;                               \
                                                                                                    \
-		for (size_t i = 0; i < of->consumer_count && !(status); i++)                       \
-			if (of->consumers[i].calls->call)                                          \
-				(status) = of->consumers[i].calls->call(of->consumers[i].state,    \
-									__VA_ARGS__);              \
+		for (size_t i = 0; i < (walking)->moment_count && !(status); i++)                  \
+			if (to[i].calls->call)                                                     \
+				(status) = to[i].calls->call(to[i].state, __VA_ARGS__);            \
 	} while (0)
 
 static int tell_run(struct walking *walking, const struct event *events, size_t count)
@@ -155,26 +166,125 @@ static int end_spans(struct walking *walking)
 	return status;
 }
 
-int walk_run(struct job *job, const struct walk *walk, struct trace_error *error)
+/* --- consumers that are told apart --- */
+
+static size_t slice_of(size_t left)
 {
-	struct walking walking = { .walk = walk, .job = job };
+	return left < CURSOR_BATCH ? left : CURSOR_BATCH;
+}
+
+static int tell(const struct walk_consumer *consumer, const struct event *events, size_t count)
+{
+	return consumer->calls->events(consumer->state, events, count);
+}
+
+/* One after the other is told all events, by whoever has time: for two threads at once. */
+static void tell_next(void *context)
+{
+	struct walking *walking = context;
+	size_t next;
+
+	while ((next = atomic_fetch_add(&walking->apart_next, 1)) < walking->apart_count) {
+		int status = tell(&walking->apart[next], walking->events, walking->count);
+
+		if (status)
+			atomic_store(&walking->apart_status, status);
+	}
+}
+
+/* Alone: a few events to all of them, while they are in the processor's cache, then the next. */
+static int tell_all(struct walking *walking, const struct event *events, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < walking->apart_count && !status; i++)
+		status = tell(&walking->apart[i], events, count);
+	return status;
+}
+
+/* What passes a filter is known moment by moment. */
+static int part_consumers(struct walking *walking)
+{
+	const struct walk *walk = walking->walk;
+
+	walking->moments = calloc(walk->consumer_count + 1, sizeof(*walking->moments));
+	walking->apart = calloc(walk->consumer_count + 1, sizeof(*walking->apart));
+	if (!walking->moments || !walking->apart)
+		return -ENOMEM;
+	for (size_t i = 0; i < walk->consumer_count; i++) {
+		const struct walk_consumer *consumer = &walk->consumers[i];
+
+		if (consumer->calls->apart && !walk->filter)
+			walking->apart[walking->apart_count++] = *consumer;
+		else
+			walking->moments[walking->moment_count++] = *consumer;
+	}
+	return 0;
+}
+
+static int take_batch(struct walking *walking, const struct event *events, size_t count)
+{
+	int status = 0;
+
+	if (walking->beside) {
+		walking->events = events;
+		walking->count = count;
+		atomic_store(&walking->apart_next, 0);
+		beside_start(walking->beside);
+	}
+	for (size_t at = 0; at < count && !status; at += CURSOR_BATCH) {
+		size_t some = slice_of(count - at);
+
+		status = take_events(walking, events + at, some);
+		if (!status && !walking->beside)
+			status = tell_all(walking, events + at, some);
+	}
+	if (!walking->beside)
+		return status;
+	beside_join(walking->beside);
+	return status ? status : atomic_load(&walking->apart_status);
+}
+
+static int walk_through(struct walking *walking, struct cursor *cursor, struct trace_error *error)
+{
+	const struct walk *walk = walking->walk;
 	const struct event *events;
-	struct cursor *cursor;
 	double told = 0;
 	size_t count;
-	int status = cursor_open(&cursor, job, &walk->cursor);
+	int status;
 
-	if (status)
-		return status;
 	do {
 		status = cursor_next(cursor, &events, &count, error);
-		if (!status)
-			status = take_events(&walking, events, count);
+		if (!status && count)
+			status = take_batch(walking, events, count);
 		if (walk->progress && cursor_progress(cursor) != told) {
 			told = cursor_progress(cursor);
 			walk->progress(walk->context, told);
 		}
 	} while (count && !status);
+	return status ? status : end_spans(walking);
+}
+
+int walk_run(struct job *job, const struct walk *walk, struct trace_error *error)
+{
+	struct walking walking = { .walk = walk, .job = job };
+	struct cursor_options options = walk->cursor;
+	struct cursor *cursor;
+	int status = part_consumers(&walking);
+
+	options.most = CURSOR_BATCH_MOST;
+	if (!status)
+		status = cursor_open(&cursor, job, &options);
+	if (status)
+		goto out;
+	if (walking.apart_count && cursor_is_threaded(cursor))
+		status = beside_open(&walking.beside, tell_next, &walking);
+	if (!status)
+		status = walk_through(&walking, cursor, error);
+	beside_close(walking.beside);
 	cursor_close(cursor);
-	return status ? status : end_spans(&walking);
+out:
+	free(walking.moments);
+	free(walking.apart);
+	return status;
 }

@@ -14,6 +14,12 @@
  * errno, or a positive number of its own.
  */
 struct walk_calls {
+	/*
+	 * What it makes of events takes nothing but them, and of the job what does not change while
+	 * they are told: neither spans nor activities. It has no calls for spans, and may be told
+	 * on another thread, of more at once and of EVENT_TURN, too.
+	 */
+	bool apart;
 	/* Events in the order of their starts. The job's table of processes may have grown since
 	 * the last call. */
 	int (*events)(void *state, const struct event *events, size_t count);
