@@ -34,6 +34,7 @@ enum event_kind {
 	EVENT_BIO,
 	EVENT_DEVICE,
 	EVENT_ASYNC,
+	EVENT_VFS,
 	EVENT_KIND_COUNT,
 };
 
@@ -96,6 +97,17 @@ struct event_async {
 	__u32 flags;	   /* TRACE_OP_* */
 	__u32 pad;
 	char text[];
+};
+
+struct event_vfs {
+	struct event_header header; /* pid 0: a thread of the kernel's own */
+	__u64 duration_ns;
+	__s64 offset; /* -1: has no meaning */
+	__u64 asked_bytes;
+	__s64 result;
+	__u32 file;
+	__u16 op;
+	__u16 flags; /* TRACE_VFS_* */
 };
 
 struct event_pagecache {
@@ -364,6 +376,24 @@ enum task_mode {
 	TASK_FOLLOWED, /* and with it every task that it creates */
 };
 
+/* Functions by which the kernel reads, writes and syncs files. */
+enum vfs_function {
+	VFS_READ,
+	VFS_WRITE,
+	VFS_READV,
+	VFS_WRITEV,
+	VFS_KERNEL_READ,
+	VFS_KERNEL_WRITE,
+	VFS_ITER_READ,
+	VFS_ITER_WRITE,
+	VFS_IOCB_ITER_READ,
+	VFS_IOCB_ITER_WRITE,
+	VFS_SPLICE_READ,
+	VFS_SPLICE_WRITE,
+	VFS_FSYNC_RANGE,
+	VFS_FUNCTIONS,
+};
+
 /* Operations that are no system calls come first in the table of operations. */
 enum {
 	OP_NONE,
@@ -380,7 +410,9 @@ enum {
 	OP_REQUEST_WRITE,
 	OP_REQUEST_DISCARD,
 	OP_REQUEST_FLUSH,
-	OP_FIRST_CALL,
+	OP_VFS, /* and as many as there are functions; once more for what is told apart */
+	OP_VFS_APART = OP_VFS + VFS_FUNCTIONS,
+	OP_FIRST_CALL = OP_VFS_APART + VFS_FUNCTIONS,
 };
 #define OP_TABLE_SIZE 256
 
@@ -526,6 +558,7 @@ EVENT_SIZE(event_header, 24);
 EVENT_SIZE(event_syscall, 88);
 EVENT_SIZE(event_syscall_path, 104);
 EVENT_SIZE(event_async, 112);
+EVENT_SIZE(event_vfs, 64);
 EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_throttle, 40);
 EVENT_SIZE(event_fork, 32);

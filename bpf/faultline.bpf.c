@@ -10,6 +10,7 @@
 #include "fault.bpf.c"
 #include "pagecache.bpf.c"
 #include "writeback.bpf.c"
+#include "vfs.bpf.c"
 #include "span.bpf.c"
 #include "block.bpf.c"
 #include "uring.bpf.c"

@@ -459,31 +459,40 @@ static __always_inline __u32 file_id_of(struct task_state *state, struct file *f
 	return known ? known->id : file_meet(state, &address, ~0u, false);
 }
 
-/* The id of the file that a page cache belongs to, where only that is known: of the overlay's file
- * if it serves one. */
-__noinline __u32 file_id_of_mapping(struct address *mapping)
+/* The id of a file of which only the inode is known. */
+static __always_inline __u32 file_id_by_inode(struct inode *inode)
 {
-	struct file_facts facts = {};
-	struct address layer;
-	__u32 id;
-	void *alias;
+	struct file_facts facts = { .inode = inode };
+	void *alias = KREAD(inode, inode, i_dentry.first);
 
-	if (!mapping)
-		return 0;
-	facts.inode = KREAD(address_space, mapping->at, host);
-	if (!facts.inode)
-		return 0;
-	layer.at = (__u64)facts.inode;
-	id = layer_serves(&layer);
-	if (id)
-		return id;
-	alias = KREAD(inode, facts.inode, i_dentry.first);
 	if (alias)
 		facts.dentry =
 			alias - (bpf_core_field_exists(struct dentry___anonymous, d_alias)
 					 ? bpf_core_field_offset(struct dentry___anonymous, d_alias)
 					 : bpf_core_field_offset(struct dentry, d_u.d_alias));
 	return file_id(&facts, false) & ~FILE_UNTOLD;
+}
+
+/* ... of the file itself, also where it serves an overlay's. */
+__noinline __u32 file_id_of_inode(struct address *inode)
+{
+	return inode && inode->at ? file_id_by_inode((struct inode *)inode->at) : 0;
+}
+
+/* The id of the file that a page cache belongs to, where only that is known: of the overlay's file
+ * if it serves one. */
+__noinline __u32 file_id_of_mapping(struct address *mapping)
+{
+	struct address layer;
+	__u32 id;
+
+	if (!mapping)
+		return 0;
+	layer.at = (__u64)KREAD(address_space, mapping->at, host);
+	if (!layer.at)
+		return 0;
+	id = layer_serves(&layer);
+	return id ? id : file_id_by_inode((struct inode *)layer.at);
 }
 
 #endif

@@ -13,7 +13,7 @@
 #if defined(__TARGET_ARCH_x86)
 
 struct pt_regs {
-	unsigned long r10, r9, r8, cx, dx, si, di;
+	unsigned long r10, r9, r8, ax, cx, dx, si, di;
 	unsigned long orig_ax;
 	unsigned long ip, sp;
 } CORE_STRUCT;

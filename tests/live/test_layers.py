@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Layers that are off give null and never 0, and the others work without them."""
+import json
 import os
 import subprocess
 import unittest
 
 import harness
-from harness import Recording, machine
+from harness import Recording, account, faultline, machine
 
-LAYERS = ("task", "syscall", "fault", "pagecache")
+LAYERS = ("task", "syscall", "fault", "pagecache", "vfs")
+BY_DEFAULT = LAYERS[:-1]
 
 
 class Layers(unittest.TestCase):
@@ -28,7 +30,7 @@ class Layers(unittest.TestCase):
             name: layer["state"] for name, layer in recording.report["trace"]["layers"].items()
         }
         for name in LAYERS:
-            on = not layers or name in layers.split(",") or name == "task"
+            on = name in (layers.split(",") if layers else BY_DEFAULT) or name == "task"
             self.assertEqual(states[name], "on" if on else "off", name)
         return recording, recording.report, data
 
@@ -100,6 +102,63 @@ class Layers(unittest.TestCase):
         for name in ("mmap_read", "mmap_write", "anonymous_faults"):
             self.assertIsNone(report["totals"][name], name)
         self.assertEqual([row["exit_code"] for row in report["processes"]], [0])
+
+
+class Vfs(unittest.TestCase):
+    """The layer that neither kernels without kprobes nor those that refuse fentry can have: there
+    it is off, for a reason that names both, and the rest goes on."""
+
+    @staticmethod
+    def checked():
+        return json.loads(faultline("check", "--format", "json").stdout)["layers"]["vfs"]
+
+    def record(self, *arguments):
+        directory = machine().new_dir("ext4")
+        moves = machine().program("moves")
+        subprocess.run([moves, "make", directory], check=True)
+        recording = Recording([moves, directory, f"{directory}/out"], *arguments)
+        return recording, account(f"{directory}/out"), directory
+
+    def check_bytes(self, recording, truth, directory):
+        for name, kind in (("pread", "read"), ("preadv", "read"), ("append", "write")):
+            self.assertEqual(recording.file(f"{directory}/{name}")[kind]["bytes"],
+                             truth[name]["bytes"], name)
+
+    def test_beside_calls(self):
+        """On or off, each byte is counted once."""
+        recording, truth, directory = self.record("--layers", "syscall,vfs")
+        layer, checked = recording.report["trace"]["layers"]["vfs"], self.checked()
+        self.assertEqual(layer["state"], checked["state"])
+        self.check_bytes(recording, truth, directory)
+        doors = [row["door"] for row in recording.report["doors"]]
+        if layer["state"] == "on":
+            self.assertIn("kernel", doors)
+            return
+        self.assertNotIn("kernel", doors)
+        for word in ("fentry: ", "kprobe: "):
+            self.assertIn(word, layer["reason"])
+        self.assertEqual([row for row in recording.report["operations"] if row["layer"] == "vfs"],
+                         [])
+
+    def test_alone(self):
+        recording, truth, directory = self.record("--layers", "vfs")
+        totals = recording.report["totals"]
+        self.assertIsNone(totals["metadata"])
+        if recording.report["trace"]["layers"]["vfs"]["state"] == "on":
+            self.check_bytes(recording, truth, directory)
+        else:
+            self.assertEqual((totals["read"], totals["write"], totals["sync"]), (None,) * 3)
+
+    def test_a_changed_function(self):
+        """One that takes other arguments than it did is told as that."""
+        done = faultline("check", "--format", "json", "--force-changed", "sys_enter,vfs_read")
+        syscall = json.loads(done.stdout)["layers"]["syscall"]
+        self.assertEqual((syscall["state"], syscall["attach"]), ("on", "tp"))
+        done = faultline("check", "--format", "json", "--force-changed",
+                         "sys_enter,raw_syscalls/sys_enter")
+        syscall = json.loads(done.stdout)["layers"]["syscall"]
+        self.assertEqual((done.returncode, syscall["state"]), (1, "off"))
+        self.assertIn("sys_enter has other arguments in this kernel", syscall["reason"])
 
 
 class Refused(unittest.TestCase):

@@ -46,6 +46,11 @@ enum {
 	M_URING_READ,
 	M_REQUEST_READ,
 	M_REQUEST_FLUSH,
+	M_VFS_READ,
+	M_KERNEL_READ,
+	M_SPLICE_READ,
+	M_SPLICE_WRITE,
+	M_APART,
 	M_OPERATIONS
 };
 
@@ -76,6 +81,11 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_URING_READ] = { "async", "io_uring_read", TRACE_READ },
 	[M_REQUEST_READ] = { "block", "request_read", TRACE_STORAGE },
 	[M_REQUEST_FLUSH] = { "block", "request_flush", TRACE_STORAGE },
+	[M_VFS_READ] = { "vfs", "vfs_read", TRACE_READ },
+	[M_KERNEL_READ] = { "vfs", "kernel_read", TRACE_KERNEL_READ },
+	[M_SPLICE_READ] = { "vfs", "splice_read", TRACE_SPLICE_READ },
+	[M_SPLICE_WRITE] = { "vfs", "splice_write", TRACE_SPLICE_WRITE },
+	[M_APART] = { "vfs", "vfs_iter_read_apart", TRACE_APART },
 };
 
 /* What differs between made traces; zeros give the usual. */
@@ -86,6 +96,7 @@ struct made_options {
 	bool spans;	 /* the layer of spans is on */
 	bool block;	 /* ... and that of block devices */
 	bool async;	 /* ... and, with that, that of io_uring and libaio */
+	bool vfs;	 /* ... and, with all that, the one of the VFS */
 	const char *const *command;
 	unsigned int lanes;
 };
@@ -93,7 +104,7 @@ struct made_options {
 struct made_trace {
 	int fd;
 	struct trace_writer *writer;
-	struct trace_layer layers[7];
+	struct trace_layer layers[8];
 	/* As the kernel would count: add to them what is to be lost. */
 	struct trace_operation_total operations[M_OPERATIONS];
 	struct trace_kind_total kinds[TRACE_KIND_COUNT];
@@ -114,6 +125,12 @@ struct made_call {
 	uint64_t file2, dir;
 	const char *path;
 	unsigned int lane;
+};
+
+struct made_vfs {
+	uint64_t time, dur, pid, tid, op, file, offset, asked;
+	int64_t result;
+	uint64_t flags;
 };
 
 struct made_fault {
@@ -176,6 +193,7 @@ struct made_span {
 #define BIO(made, ...) made_bio(made, &(struct made_bio) { __VA_ARGS__ })
 #define REQUEST(made, ...) made_request(made, &(struct made_request) { __VA_ARGS__ })
 #define DEVICE(made, ...) made_device(made, &(struct made_device) { __VA_ARGS__ })
+#define VFS(made, ...) made_vfs(made, &(struct made_vfs) { __VA_ARGS__ })
 #define FILE_ROW(made, ...) made_file(made, &(struct made_file) { __VA_ARGS__ })
 #define EXEC(made, ...) made_exec(made, &(struct made_exec) { __VA_ARGS__ })
 #define EXIT(made, ...) made_exit(made, &(struct made_exit) { __VA_ARGS__ })
@@ -183,7 +201,7 @@ struct made_span {
 MADE void made_begin(struct made_trace *made, const struct made_options *options)
 {
 	static const char *const layers[] = { "task", "syscall", "fault", "pagecache",
-					      "span", "block",	 "async" };
+					      "span", "block",	 "async", "vfs" };
 	const struct trace_writer_options writer_options = { .lanes = options->lanes };
 	struct trace_header header = {
 		.version = TRACE_VERSION,
@@ -201,7 +219,8 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 		.mode = "trace",
 		.command = options->command,
 		.layers = made->layers,
-		.layer_count = options->async	? 7
+		.layer_count = options->vfs	? 8
+			       : options->async ? 7
 			       : options->block ? 6
 			       : options->spans ? 5
 						: 4,
@@ -373,6 +392,24 @@ MADE void made_device(struct made_trace *made, const struct made_device *device)
 	};
 
 	made_row(made, TRACE_DEVICE, 0, values);
+}
+
+MADE void made_vfs(struct made_trace *made, const struct made_vfs *row)
+{
+	struct trace_operation_total *total = &made->operations[row->op];
+	const uint64_t values[VFS_COLUMNS] = {
+		[VFS_TIME] = row->time,	    [VFS_DUR] = row->dur,
+		[VFS_PID] = row->pid,	    [VFS_TID] = row->tid ? row->tid : row->pid,
+		[VFS_OP] = row->op,	    [VFS_FILE] = row->file,
+		[VFS_OFFSET] = row->offset, [VFS_ASKED] = row->asked,
+		[VFS_RESULT] = row->result, [VFS_FLAGS] = row->flags,
+	};
+
+	made_row(made, TRACE_VFS, 0, values);
+	total->count++;
+	total->errors += row->result < 0;
+	total->bytes += row->result > 0 ? row->result : 0;
+	total->thread_time_ns += row->dur;
 }
 
 /* On the account of a call on another file. */

@@ -450,7 +450,8 @@ static void test_hostile_rows(void **state)
 
 		for (int i = 0; i < 2; i++) {
 			BEGIN(&made[i], .monotonic_ns = hostile_value(),
-			      .realtime_ns = hostile_value(), .boot_id = round % 2 ? "" : "same");
+			      .realtime_ns = hostile_value(), .boot_id = round % 2 ? "" : "same",
+			      .vfs = true);
 			trace_writer_string(made[i].writer, "/some/path", 10);
 			trace_writer_string(made[i].writer, "\0\0", 2);
 			for (int j = 0; j < 300; j++)

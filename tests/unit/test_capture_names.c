@@ -112,6 +112,8 @@ static void test_selection(void **state)
 	unsigned int mask;
 
 	assert_int_equal(selection_layers(NULL, &mask), 0);
+	assert_int_equal(mask, LAYERS_DEFAULT);
+	assert_int_equal(selection_layers("all", &mask), 0);
 	assert_int_equal(mask, LAYERS_ALL);
 	assert_int_equal(selection_layers("fault,task", &mask), 0);
 	assert_int_equal(mask, 1u << LAYER_FAULT | 1u << LAYER_TASK);

@@ -19,9 +19,10 @@ sys.dont_write_bytecode = True
 import jobs
 import kernels
 import run
+import vfs
 
 # Layers with jobs of this kind.
-FORCED = ("task", "syscall", "fault", "pagecache", "span", "block", "async")
+FORCED = ("task", "syscall", "fault", "pagecache", "span", "block", "async", "vfs")
 MAPPED = {"resident_before": 0, "resident": 10, "page_bytes": 4096, "major": 3}
 
 
@@ -143,7 +144,7 @@ class Judging(unittest.TestCase):
 
 class Variants(unittest.TestCase):
     def forced(self, layer):
-        every = [*jobs.for_kernel(False), *jobs.for_crowd()]
+        every = [*jobs.for_kernel(False), *vfs.for_kernel(False), *jobs.for_crowd()]
         return {job.variant for job in every if job.layer == layer}
 
     def test_every_variant_is_forced_in_some_job(self):

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LOADABLE = ("null_blk", "loop")  # modules that a job can ask for: load NAME [OPTION...]
+LOADABLE = ("null_blk", "loop", "overlay")  # modules that a job can ask for: load NAME [OPTION...]
 SCRATCH_MIB, OUT_MIB, MEMORY_MIB, CPUS = 512, 256, 1536, 2
 
 

@@ -17,6 +17,7 @@ VARIANTS = {
     "pagecache": ["tp_btf", "tp_btf*3"],
     "block": ["tp_btf", "tp_btf*3"],
     "async": ["tp_btf", "tp"],
+    "vfs": ["fentry", "kprobe"],
 }
 LAYERS = (*VARIANTS, "span")
 # Ways of the workload `mapper`: all but one that wants more memory than a guest has.

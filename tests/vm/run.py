@@ -34,6 +34,7 @@ import jobs
 import kernels
 import programs
 import relocations
+import vfs
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # The versions, and what a guest of it needs said.
@@ -46,7 +47,8 @@ HERE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
 CPUS = {("amd64", "6.12"): "max,-cx16"}
 # Authenticated pointers as arm64 has them take most of the emulation's time.
 CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
-WORKLOADS = ("calls", "mapper", "spawner", "span_marks", "hotread", "uring", "uring_forms")
+WORKLOADS = ("calls", "mapper", "spawner", "span_marks", "hotread", "uring", "uring_forms",
+             "moves")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
 WITHIN_REST = 15  # seconds of --within for judging and ending
@@ -169,7 +171,8 @@ def run_kernel(version, packages, options, table):
         run_guest(kernel, version, jobs.for_old_kernel(), options, table)
         return
     table.judge_types(kernel, version, options)
-    run_guest(kernel, version, jobs.for_kernel(options.quick), options, table)
+    todo = jobs.for_kernel(options.quick) + vfs.for_kernel(options.quick)
+    run_guest(kernel, version, todo, options, table)
     if not options.quick:
         run_guest(kernel, f"{version} preempted", jobs.for_crowd(), options, table, "preempt=full")
 

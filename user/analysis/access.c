@@ -65,18 +65,20 @@ static const struct {
 } paths[] = {
 	{ DOOR_MMAP, SIDE_READ, "faults on mapped files", JOB_FAULT },
 	{ DOOR_MMAP, SIDE_WRITE, "faults that write to mapped files", JOB_FAULT },
-	{ DOOR_SYSCALL, SIDE_READ, "read", JOB_SYSCALL },
-	{ DOOR_SYSCALL, SIDE_WRITE, "write", JOB_SYSCALL },
-	{ DOOR_DIRECT, SIDE_READ, "read, O_DIRECT", JOB_SYSCALL },
-	{ DOOR_DIRECT, SIDE_WRITE, "write, O_DIRECT", JOB_SYSCALL },
-	{ DOOR_SPLICE, SIDE_READ, "sendfile and splice, read", JOB_SYSCALL },
-	{ DOOR_SPLICE, SIDE_WRITE, "sendfile and splice, write", JOB_SYSCALL },
+	{ DOOR_SYSCALL, SIDE_READ, "read", JOB_MOVED },
+	{ DOOR_SYSCALL, SIDE_WRITE, "write", JOB_MOVED },
+	{ DOOR_DIRECT, SIDE_READ, "read, O_DIRECT", JOB_MOVED },
+	{ DOOR_DIRECT, SIDE_WRITE, "write, O_DIRECT", JOB_MOVED },
+	{ DOOR_SPLICE, SIDE_READ, "sendfile and splice, read", JOB_MOVED },
+	{ DOOR_SPLICE, SIDE_WRITE, "sendfile and splice, write", JOB_MOVED },
 	{ DOOR_URING, SIDE_READ, "io_uring, read", JOB_ASYNC },
 	{ DOOR_URING, SIDE_WRITE, "io_uring, write", JOB_ASYNC },
 	{ DOOR_LIBAIO, SIDE_READ, "libaio, read", JOB_ASYNC },
 	{ DOOR_LIBAIO, SIDE_WRITE, "libaio, write", JOB_ASYNC },
-	{ DOOR_UNKNOWN, SIDE_READ, "read calls that were lost", JOB_SYSCALL },
-	{ DOOR_UNKNOWN, SIDE_WRITE, "write calls that were lost", JOB_SYSCALL },
+	{ DOOR_KERNEL, SIDE_READ, "read by the kernel itself", JOB_VFS },
+	{ DOOR_KERNEL, SIDE_WRITE, "written by the kernel itself", JOB_VFS },
+	{ DOOR_UNKNOWN, SIDE_READ, "read calls that were lost", JOB_MOVED },
+	{ DOOR_UNKNOWN, SIDE_WRITE, "write calls that were lost", JOB_MOVED },
 };
 #define PATHS (sizeof(paths) / sizeof(paths[0]))
 
@@ -123,7 +125,7 @@ static size_t make_lines(const struct measured *measured, struct line *lines)
 			line->time_ns = TABLE_NO_UINT;
 		count++;
 	}
-	for (size_t i = 0; i < CLASSES && layers & JOB_SYSCALL; i++) {
+	for (size_t i = 0; i < CLASSES && layers & JOB_MOVED; i++) {
 		const struct tally *tally = totals_class(measured, classes[i].class);
 
 		if (!tally->count)

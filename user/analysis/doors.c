@@ -26,13 +26,10 @@ static const struct {
 	bool mapped;	    /* bytes are touched, not passed by a call */
 	bool lost;	    /* no rows of the trace: only if something was lost */
 } doors[DOORS] = {
-	[DOOR_SYSCALL] = { JOB_SYSCALL, false, false },
-	[DOOR_DIRECT] = { JOB_SYSCALL, false, false },
-	[DOOR_MMAP] = { JOB_FAULT, true, false },
-	[DOOR_SPLICE] = { JOB_SYSCALL, false, false },
-	[DOOR_URING] = { JOB_ASYNC, false, false },
-	[DOOR_LIBAIO] = { JOB_ASYNC, false, false },
-	[DOOR_UNKNOWN] = { JOB_SYSCALL, false, true },
+	[DOOR_SYSCALL] = { JOB_MOVED, false, false }, [DOOR_DIRECT] = { JOB_MOVED, false, false },
+	[DOOR_MMAP] = { JOB_FAULT, true, false },     [DOOR_SPLICE] = { JOB_MOVED, false, false },
+	[DOOR_URING] = { JOB_ASYNC, false, false },   [DOOR_LIBAIO] = { JOB_ASYNC, false, false },
+	[DOOR_KERNEL] = { JOB_VFS, false, false },    [DOOR_UNKNOWN] = { JOB_MOVED, false, true },
 };
 
 /* A row of the table. */
@@ -174,7 +171,8 @@ const struct tally *doors_tally(const struct measured *measured, enum io_door do
 
 const struct analysis analysis_doors = {
 	.name = "doors",
-	.meaning = "how bytes came and went: calls, O_DIRECT, mmap, splice, io_uring, libaio",
+	.meaning = "how bytes came and went: calls, O_DIRECT, mmap, splice, io_uring, libaio, the "
+		   "kernel itself",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing = { .apart = true, .events = add_events },

@@ -260,7 +260,7 @@ static const struct table_column columns[] = {
 	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, "the part of it without compute",
 	  TABLE_UINT(struct line, unoverlapped_io_ns), 0 },
 	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
-	  TABLE_UINT(struct line, read_bytes), JOB_SYSCALL },
+	  TABLE_UINT(struct line, read_bytes), JOB_MOVED },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
 	  "bytes that calls which read, and faults, brought into the page cache",
 	  TABLE_UINT(struct line, fetched_bytes), JOB_PAGECACHE },

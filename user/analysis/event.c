@@ -7,9 +7,9 @@
 #include <errno.h>
 
 const char *const door_names[DOOR_COUNT + 1] = {
-	[DOOR_SYSCALL] = "syscall", [DOOR_DIRECT] = "direct",  [DOOR_MMAP] = "mmap",
-	[DOOR_SPLICE] = "splice",   [DOOR_URING] = "io_uring", [DOOR_LIBAIO] = "libaio",
-	[DOOR_UNKNOWN] = "unknown",
+	[DOOR_SYSCALL] = "syscall", [DOOR_DIRECT] = "direct",	[DOOR_MMAP] = "mmap",
+	[DOOR_SPLICE] = "splice",   [DOOR_URING] = "io_uring",	[DOOR_LIBAIO] = "libaio",
+	[DOOR_KERNEL] = "kernel",   [DOOR_UNKNOWN] = "unknown",
 };
 
 /* What a family of operations is, flags and results aside. */
@@ -40,6 +40,11 @@ static const struct family_rule rules[TRACE_FAMILY_COUNT] = {
 	[TRACE_OTHER] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_DELAY] = { IO_NONE, DOOR_NONE, 0, false, false },
 	[TRACE_STORAGE] = { IO_NONE, DOOR_NONE, 0, true, false },
+	[TRACE_KERNEL_READ] = { IO_READ, DOOR_KERNEL, EVENT_COUNTED | EVENT_TIMED, true, false },
+	[TRACE_KERNEL_WRITE] = { IO_WRITE, DOOR_KERNEL, EVENT_COUNTED | EVENT_TIMED, true, false },
+	[TRACE_SPLICE_READ] = { IO_READ, DOOR_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
+	[TRACE_SPLICE_WRITE] = { IO_WRITE, DOOR_SPLICE, EVENT_COUNTED | EVENT_TIMED, true, false },
+	[TRACE_APART] = { IO_NONE, DOOR_NONE, 0, true, false },
 };
 
 #define CALL_COLUMNS                                                                               \
@@ -79,6 +84,9 @@ static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 	[TRACE_BIO] = 1ull << BIO_TIME | 1ull << BIO_DUR | 1ull << BIO_PID | 1ull << BIO_TID |
 		      1ull << BIO_OP | 1ull << BIO_FILE | 1ull << BIO_OFFSET | 1ull << BIO_BYTES,
 	[TRACE_DEVICE] = 1ull << DEVICE_ROW_TIME,
+	[TRACE_VFS] = 1ull << VFS_TIME | 1ull << VFS_DUR | 1ull << VFS_PID | 1ull << VFS_TID |
+		      1ull << VFS_OP | 1ull << VFS_FILE | 1ull << VFS_OFFSET | 1ull << VFS_ASKED |
+		      1ull << VFS_RESULT | 1ull << VFS_FLAGS,
 };
 
 uint64_t event_columns(enum trace_kind kind)
@@ -287,6 +295,44 @@ static void decode_faults(const struct event_chunk *chunk, struct event *events,
 	*count = chunk->count;
 }
 
+/* What happens inside a recorded call is part of that call's time. */
+static void decode_vfs(const struct event_chunk *chunk, struct event *events, size_t *count)
+{
+	const uint64_t *const *columns = chunk->columns;
+	const struct job_trace *trace = trace_of(chunk);
+
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		uint64_t number = columns[VFS_OP][i], flags = columns[VFS_FLAGS][i];
+		uint64_t result = columns[VFS_RESULT][i], duration = columns[VFS_DUR][i];
+		enum trace_family family = chunk->job->operations[trace->operations[number]].family;
+		const struct family_rule *rule = &rules[family];
+		struct trace_operation_total *seen = &trace->seen[number];
+		bool failed = result_is_error(result);
+		struct event *event = &events[i];
+
+		start_event(chunk, i, event);
+		event->end = clock_add(event->start, duration);
+		event->offset = (int64_t)columns[VFS_OFFSET][i];
+		event->bytes = rule->moves && !failed ? result : 0;
+		event->asked_bytes = columns[VFS_ASKED][i];
+		event->file = find_file(chunk, columns[VFS_FILE][i]);
+		event->thread = columns[VFS_TID][i];
+		event->operation = trace->operations[number];
+		event->class = rule->class;
+		event->door = rule->direct && flags & TRACE_VFS_DIRECT ? DOOR_DIRECT : rule->door;
+		event->flags = EVENT_VFS | rule->flags | (failed ? EVENT_FAILED : 0) |
+			       (flags & TRACE_VFS_UNLINKED ? EVENT_UNLINKED : 0);
+		if (flags & TRACE_VFS_IN_CALL)
+			event->flags &= ~EVENT_TIMED;
+		seen->count++;
+		seen->errors += failed;
+		seen->bytes += event->bytes;
+		seen->thread_time_ns += duration;
+		event->process = pid_of(columns[VFS_PID][i]);
+	}
+	*count = chunk->count;
+}
+
 /* On nobody's account, or on that of an operation whose file it is not: whose task it was says
  * nothing. */
 static void decode_pagecache(const struct event_chunk *chunk, struct event *events, size_t *count)
@@ -485,6 +531,7 @@ void event_decode(const struct event_chunk *chunk, struct event *events, size_t 
 		[TRACE_REQUEST] = decode_requests,
 		[TRACE_BIO] = decode_bios,
 		[TRACE_DEVICE] = decode_devices,
+		[TRACE_VFS] = decode_vfs,
 	};
 
 	decoders[chunk->block->kind](chunk, events, count);

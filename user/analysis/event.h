@@ -33,6 +33,7 @@ enum io_door {
 	DOOR_SPLICE,
 	DOOR_URING,
 	DOOR_LIBAIO,
+	DOOR_KERNEL, /* seen by the VFS alone: read and written by the kernel on a task's behalf */
 	DOOR_COUNT,
 	DOOR_UNKNOWN = DOOR_COUNT, /* of a call whose record was lost */
 	DOOR_NONE,
@@ -51,6 +52,7 @@ extern const char *const door_names[DOOR_COUNT + 1];
 #define EVENT_CALL (1u << 6)	   /* ... or a system call, ... */
 #define EVENT_ASYNC (1u << 20)	   /* ... or an operation of io_uring or libaio */
 #define EVENT_DIRECT (1u << 21)	   /* by O_DIRECT, whatever its door */
+#define EVENT_VFS (1u << 22)	   /* ... or an operation of the VFS, maybe apart (IO_NONE) */
 #define EVENT_SECOND (1u << 7)	   /* its row gave another event before: counts as one operation */
 /* No operations, of class IO_NONE and DOOR_NONE: */
 #define EVENT_SPAN_BEGIN (1u << 8)
@@ -130,6 +132,12 @@ struct event_chunk {
 	struct file_memory *memory;
 	const uint64_t *columns[TRACE_COLUMNS_MOST]; /* NULL for those not asked for */
 };
+
+/* It is done for another operation, or by the kernel's own threads: no operation of the job's. */
+static inline bool event_is_apart(const struct event *event)
+{
+	return event->flags & EVENT_VFS && event->class == IO_NONE;
+}
 
 /* The columns that event_decode needs of a kind. */
 uint64_t event_columns(enum trace_kind kind);

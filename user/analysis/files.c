@@ -226,7 +226,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	int status = 0;
 
 	for (size_t i = 0; i < count && !status; i++) {
-		if (events[i].file == FILE_NONE)
+		if (events[i].file == FILE_NONE || event_is_apart(&events[i]))
 			continue;
 		if (events[i].flags & EVENT_PAGECACHE)
 			add_pagecache(state, &events[i]);

@@ -192,7 +192,7 @@ static bool is_of_process(const struct filter_state *state, const struct event *
 static bool is_operation(const struct event *event)
 {
 	return event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_ASYNC | EVENT_PAGECACHE |
-			       EVENT_THROTTLED | EVENT_REQUEST | EVENT_BIO);
+			       EVENT_THROTTLED | EVENT_REQUEST | EVENT_BIO | EVENT_VFS);
 }
 
 static bool is_wanted(struct filter_state *state, const struct event *event)

@@ -153,16 +153,20 @@ static unsigned int layers_of(const struct trace_header *header)
 {
 	static const struct {
 		const char *name;
-		unsigned int bit;
-	} known[] = { { "syscall", JOB_SYSCALL },     { "fault", JOB_FAULT },
-		      { "pagecache", JOB_PAGECACHE }, { "span", JOB_SPAN },
-		      { "block", JOB_BLOCK },	      { "async", JOB_ASYNC } };
+		unsigned int bits;
+	} known[] = { { "syscall", JOB_SYSCALL | JOB_MOVED },
+		      { "fault", JOB_FAULT },
+		      { "pagecache", JOB_PAGECACHE },
+		      { "span", JOB_SPAN },
+		      { "block", JOB_BLOCK },
+		      { "async", JOB_ASYNC },
+		      { "vfs", JOB_VFS | JOB_MOVED } };
 	unsigned int layers = 0;
 
 	for (size_t i = 0; i < header->layer_count; i++)
 		for (size_t j = 0; j < sizeof(known) / sizeof(known[0]); j++)
 			if (header->layers[i].on && !strcmp(header->layers[i].name, known[j].name))
-				layers |= known[j].bit;
+				layers |= known[j].bits;
 	for (size_t i = 0; i < header->operation_count; i++) {
 		if (header->operations[i].family == TRACE_STORES && layers & JOB_FAULT)
 			layers |= JOB_DIRTIED;

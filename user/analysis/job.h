@@ -24,6 +24,8 @@
 #define JOB_THROTTLED (1u << 5) /* how long writers were told to sleep: ... of the page cache */
 #define JOB_BLOCK (1u << 6)
 #define JOB_ASYNC (1u << 7) /* operations of io_uring and libaio */
+#define JOB_VFS (1u << 8)
+#define JOB_MOVED (1u << 9) /* reads and writes are told: by calls, or by the VFS */
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 

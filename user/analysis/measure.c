@@ -98,10 +98,10 @@ static const struct {
 	const struct part *parts;
 	size_t count;
 } measures[MEASURES] = {
-	[IO_READ] = { "read", "read", JOB_SYSCALL, PARTS(moving) },
-	[IO_WRITE] = { "write", "write", JOB_SYSCALL, PARTS(moving) },
+	[IO_READ] = { "read", "read", JOB_MOVED, PARTS(moving) },
+	[IO_WRITE] = { "write", "write", JOB_MOVED, PARTS(moving) },
 	[IO_METADATA] = { "metadata", "metadata", JOB_SYSCALL, PARTS(still) },
-	[IO_SYNC] = { "sync", "sync", JOB_SYSCALL, PARTS(still) },
+	[IO_SYNC] = { "sync", "sync", JOB_MOVED, PARTS(still) },
 	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, PARTS(faults) },
 	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, PARTS(stores) },
 	[MEASURE_MMAP] = { "mmap", "mmap", JOB_FAULT, PARTS(stores) },

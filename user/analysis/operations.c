@@ -30,6 +30,7 @@ struct operations {
 #define HAS_FETCHED (1u << 1)
 #define HAS_TIME (1u << 2)
 #define OF_CALL (HAS_ERRORS | HAS_FETCHED | HAS_TIME)
+#define OF_VFS (HAS_ERRORS | HAS_TIME)
 static const unsigned int has[TRACE_FAMILY_COUNT] = {
 	[TRACE_READ] = OF_CALL,		[TRACE_WRITE] = OF_CALL,
 	[TRACE_METADATA] = OF_CALL,	[TRACE_SYNC] = OF_CALL,
@@ -38,6 +39,9 @@ static const unsigned int has[TRACE_FAMILY_COUNT] = {
 	[TRACE_ANONFAULT] = HAS_TIME,	[TRACE_CACHE] = HAS_FETCHED,
 	[TRACE_INDIRECT] = HAS_FETCHED, [TRACE_UNDECODED] = 0,
 	[TRACE_SUBMITS] = OF_CALL,	[TRACE_OTHER] = 0,
+	[TRACE_KERNEL_READ] = OF_VFS,	[TRACE_KERNEL_WRITE] = OF_VFS,
+	[TRACE_SPLICE_READ] = OF_VFS,	[TRACE_SPLICE_WRITE] = OF_VFS,
+	[TRACE_APART] = OF_VFS,
 };
 
 static unsigned int size_class(uint64_t bytes)
@@ -85,7 +89,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	for (const struct event *event = events; event < events + count; event++) {
 		struct detail *detail;
 
-		if (!(event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_ASYNC)) ||
+		if (!(event->flags & (EVENT_CALL | EVENT_FAULT | EVENT_ASYNC | EVENT_VFS)) ||
 		    event->flags & EVENT_SECOND)
 			continue;
 		detail = detail_of(operations, event->operation);

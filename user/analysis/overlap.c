@@ -94,10 +94,10 @@ static const struct {
 	unsigned int needs; /* JOB_* */
 	bool still;	    /* moves no bytes */
 } classes[IO_CLASS_COUNT] = {
-	[IO_READ] = { "read", JOB_SYSCALL, false },
-	[IO_WRITE] = { "write", JOB_SYSCALL, false },
+	[IO_READ] = { "read", JOB_MOVED, false },
+	[IO_WRITE] = { "write", JOB_MOVED, false },
 	[IO_METADATA] = { "metadata", JOB_SYSCALL, true },
-	[IO_SYNC] = { "sync", JOB_SYSCALL, true },
+	[IO_SYNC] = { "sync", JOB_MOVED, true },
 	[IO_MMAP_READ] = { "mmap_read", JOB_FAULT | JOB_PAGECACHE, false },
 	[IO_MMAP_WRITE] = { "mmap_write", JOB_FAULT | JOB_PAGECACHE, false },
 };

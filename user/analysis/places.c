@@ -376,10 +376,10 @@ static const struct table_column columns[PLACE_COLUMNS] = {
 	[PLACE_OPERATIONS] = { "operations", "operations", UNIT_COUNT, "calls and faults",
 			       TABLE_UINT(struct place, sums.operations), 0 },
 	[PLACE_READ] = { "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
-			 TABLE_UINT(struct place, sums.read_bytes), JOB_SYSCALL },
+			 TABLE_UINT(struct place, sums.read_bytes), JOB_MOVED },
 	[PLACE_WRITTEN] = { "write_bytes", "written", UNIT_BYTES,
 			    "bytes written by calls and dirtied by stores",
-			    TABLE_UINT(struct place, sums.write_bytes), JOB_SYSCALL },
+			    TABLE_UINT(struct place, sums.write_bytes), JOB_MOVED },
 	[PLACE_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
 			    "bytes brought into the page cache from storage, unattributed ones "
 			    "included",

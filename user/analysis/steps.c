@@ -328,7 +328,7 @@ static const struct table_column columns[] = {
 	{ "stall_ns", "unoverlapped I/O", UNIT_NS, "the part of it without compute",
 	  TABLE_UINT(struct line, stall_ns), 0 },
 	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
-	  TABLE_UINT(struct line, read_bytes), JOB_SYSCALL },
+	  TABLE_UINT(struct line, read_bytes), JOB_MOVED },
 	{ "mmap_fetched_bytes", "mmap from storage", UNIT_BYTES,
 	  "bytes that faults brought into the page cache",
 	  TABLE_UINT(struct line, mmap_fetched_bytes), JOB_FAULT | JOB_PAGECACHE },

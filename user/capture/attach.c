@@ -122,7 +122,10 @@ static int attach_probe(struct attached *attached, struct bpf_object *object,
 	case HOOK_TP:
 		return attach_event(attached, program, perf_open_tracepoint(probe->target), 0);
 	case HOOK_KPROBE:
-		return attach_event(attached, program, perf_open_kprobe(probe->target), 0);
+	case HOOK_KRETPROBE:
+		return attach_event(attached, program,
+				    perf_open_kprobe(probe->target, probe->hook == HOOK_KRETPROBE),
+				    0);
 	default:
 		return keep_link(attached, bpf_program__attach(program));
 	}

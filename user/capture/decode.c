@@ -114,6 +114,15 @@ static void take_async(struct decoder *decoder, unsigned int ring, const void *r
 	trace_writer_append(decoder->writer, TRACE_ASYNC, ring, row);
 }
 
+static void take_vfs(struct decoder *decoder, unsigned int ring, const void *record)
+{
+	const struct event_vfs *event = record;
+	uint64_t row[VFS_COLUMNS];
+
+	TRACE_COLUMNS_VFS(COPY)
+	trace_writer_append(decoder->writer, TRACE_VFS, ring, row);
+}
+
 static void take_pagecache(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_pagecache *event = record;
@@ -475,6 +484,7 @@ static const struct {
 	[EVENT_SPAN_END] = { "span_end", "span", TRACE_SPAN_END, sizeof(struct event_span_end),
 			     take_span_end },
 	[EVENT_CODE] = { "code", "span", TRACE_KIND_COUNT, sizeof(struct event_code), take_code },
+	[EVENT_VFS] = { "vfs", "vfs", TRACE_VFS, sizeof(struct event_vfs), take_vfs },
 	[EVENT_INSTANT] = { "instant", "span", TRACE_INSTANT, sizeof(struct event_span),
 			    take_instant, span_bytes },
 	[EVENT_THROTTLE] = { "throttle", "pagecache", TRACE_THROTTLE, sizeof(struct event_throttle),

@@ -20,7 +20,7 @@
 
 #include "capture/perf.h"
 
-#define ANSWERS_MAX 64
+#define ANSWERS_MAX 128
 
 struct answer {
 	enum hook hook;
@@ -146,10 +146,11 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 		return try_program(hook == HOOK_FENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT, id);
 	case HOOK_TP:
 	case HOOK_KPROBE:
+	case HOOK_KRETPROBE:
 	case HOOK_PERF:
-		fd = hook == HOOK_TP	   ? perf_open_tracepoint(target)
-		     : hook == HOOK_KPROBE ? perf_open_kprobe(target)
-					   : perf_open(target, 0);
+		fd = hook == HOOK_TP	 ? perf_open_tracepoint(target)
+		     : hook == HOOK_PERF ? perf_open(target, 0)
+					 : perf_open_kprobe(target, hook == HOOK_KRETPROBE);
 		if (fd < 0)
 			return fd;
 		close(fd);
@@ -195,6 +196,39 @@ int kernel_tracepoint_arguments(struct kernel *kernel, const char *target)
 	if (type)
 		type = btf__type_by_id(kernel->btf, type->type);
 	return type && btf_is_func_proto(type) ? btf_vlen(type) - 1 : -1;
+}
+
+/* Appends what a type is called. */
+static void append_type(const struct btf *btf, int id, char *text, size_t size)
+{
+	const struct btf_type *type = btf__type_by_id(btf, id);
+	const char *name = "void";
+	size_t stars = 0;
+
+	for (; id && type && (btf_is_mod(type) || btf_is_ptr(type)); id = type->type) {
+		stars += btf_is_ptr(type);
+		type = btf__type_by_id(btf, type->type);
+		if (!type || (!btf_is_mod(type) && !btf_is_ptr(type)))
+			break;
+	}
+	if (type && type->name_off)
+		name = btf__name_by_offset(btf, type->name_off);
+	snprintf(text + strlen(text), size - strlen(text), "%s%s%.*s", text[0] ? ", " : "", name,
+		 (int)stars, "****");
+}
+
+bool kernel_has_signature(struct kernel *kernel, const char *function, const char *arguments)
+{
+	int id = btf__find_by_name_kind(kernel->btf, function, BTF_KIND_FUNC);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel->btf, id) : NULL;
+	char text[256] = "";
+
+	type = type ? btf__type_by_id(kernel->btf, type->type) : NULL;
+	if (!type || !btf_is_func_proto(type))
+		return false;
+	for (unsigned int i = 0; i < btf_vlen(type); i++)
+		append_type(kernel->btf, btf_params(type)[i].type, text, sizeof(text));
+	return !strcmp(text, arguments);
 }
 
 /* Of a struct or union, or of an unnamed one inside it. */

@@ -18,15 +18,16 @@ int kernel_open(struct kernel **kernel, char *reason, size_t size);
 void kernel_close(struct kernel *kernel); /* NULL is fine */
 
 enum hook {
-	HOOK_TP_BTF, /* a tracepoint, with typed arguments */
-	HOOK_RAW_TP, /* ... with plain ones: one program may serve several */
-	HOOK_TP,     /* a tracepoint by its record: "category/name" */
-	HOOK_FENTRY, /* a function's entry */
-	HOOK_FEXIT,  /* ... and exit */
-	HOOK_KPROBE, /* a function's entry, by a breakpoint */
-	HOOK_PERF,   /* a software perf event, on every CPU */
-	HOOK_USDT,   /* a marker in programs and libraries, found while they run */
-	HOOK_RUN,    /* nothing: it is run once, and needs the helper of that name */
+	HOOK_TP_BTF,	/* a tracepoint, with typed arguments */
+	HOOK_RAW_TP,	/* ... with plain ones: one program may serve several */
+	HOOK_TP,	/* a tracepoint by its record: "category/name" */
+	HOOK_FENTRY,	/* a function's entry */
+	HOOK_FEXIT,	/* ... and exit */
+	HOOK_KPROBE,	/* a function's entry, by a breakpoint */
+	HOOK_KRETPROBE, /* ... and its return */
+	HOOK_PERF,	/* a software perf event, on every CPU */
+	HOOK_USDT,	/* a marker in programs and libraries, found while they run */
+	HOOK_RUN,	/* nothing: it is run once, and needs the helper of that name */
 };
 
 /*
@@ -37,6 +38,13 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target);
 
 /* How many arguments a tracepoint hands to a program; -1: the kernel has none of that name. */
 int kernel_tracepoint_arguments(struct kernel *kernel, const char *target);
+
+/*
+ * Whether a function takes these arguments: names of types with a star for each pointer, separated
+ * by ", ", such as "file*, loff_t*". What only qualifies a type is left out, as are the words
+ * struct and enum. False, too, for one that the kernel has not.
+ */
+bool kernel_has_signature(struct kernel *kernel, const char *function, const char *arguments);
 
 /*
  * Whether a program attached there may be preempted while it runs: until it has gone on, the kernel

@@ -121,7 +121,9 @@ int perf_open_tracepoint(const char *target)
 	return open_for_all(&attr);
 }
 
-int perf_open_kprobe(const char *function)
+#define RETPROBE 1 /* format/retprobe of the device */
+
+int perf_open_kprobe(const char *function, bool at_return)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr) };
 	long type = read_number(AT_FDCWD, "/sys/bus/event_source/devices/kprobe/type");
@@ -129,6 +131,7 @@ int perf_open_kprobe(const char *function)
 	if (type < 0)
 		return type;
 	attr.type = type;
+	attr.config = at_return ? RETPROBE : 0;
 	attr.config1 = (uintptr_t)function;
 	return open_for_all(&attr);
 }

@@ -6,6 +6,8 @@
 #ifndef FAULTLINE_PERF_H
 #define FAULTLINE_PERF_H
 
+#include <stdbool.h>
+
 /* Opens the event named "page-faults-maj" or "page-faults-min", each occurrence of it, on one CPU,
  * for all tasks. Returns a descriptor or a negative errno; -ENOENT for an unknown name. */
 int perf_open(const char *event, int cpu);
@@ -13,7 +15,7 @@ int perf_open(const char *event, int cpu);
 int perf_number(const char *event);
 /* Opens a tracepoint, "category/name". It is found whether or not tracefs is mounted. */
 int perf_open_tracepoint(const char *target);
-/* Opens a kprobe at the entry of a function. */
-int perf_open_kprobe(const char *function);
+/* Opens a kprobe at the entry of a function, or a kretprobe at its return. */
+int perf_open_kprobe(const char *function, bool at_return);
 
 #endif

@@ -12,8 +12,29 @@
 const char *const layer_names[LAYER_COUNT] = {
 	[LAYER_TASK] = "task",		 [LAYER_SYSCALL] = "syscall", [LAYER_FAULT] = "fault",
 	[LAYER_PAGECACHE] = "pagecache", [LAYER_SPAN] = "span",	      [LAYER_BLOCK] = "block",
-	[LAYER_ASYNC] = "async",
+	[LAYER_ASYNC] = "async",	 [LAYER_VFS] = "vfs",
 };
+
+/* Entry and exit of a function, by one mechanism or the other. */
+#define BY_FENTRY(name, target, of)                                                                \
+	{ "fl_" name "_in", HOOK_FENTRY, target, .signature = of },                                \
+	{                                                                                          \
+		"fl_" name "_out", HOOK_FEXIT, target, .signature = of                             \
+	}
+#define BY_KPROBE(name, target, of)                                                                \
+	{ "fl_" name "_kp", HOOK_KPROBE, target, .signature = of },                                \
+	{                                                                                          \
+		"fl_" name "_kr", HOOK_KRETPROBE, target, .signature = of                          \
+	}
+#define BUFFER "file*, char*, size_t, loff_t*"
+#define KERNEL_BUFFER "file*, void*, size_t, loff_t*"
+#define KERNEL_ITER "file*, iov_iter*, loff_t*"
+#define VECTOR "file*, iovec*, long unsigned int, loff_t*, rwf_t"
+#define ITER "file*, iov_iter*, loff_t*, rwf_t"
+#define IOCB "file*, kiocb*, iov_iter*"
+#define TO_PIPE "file*, loff_t*, pipe_inode_info*, size_t, unsigned int"
+#define FROM_PIPE "pipe_inode_info*, file*, loff_t*, size_t, unsigned int"
+#define RANGE "file*, loff_t, loff_t, int"
 
 const struct part parts[] = {
 	{
@@ -242,6 +263,90 @@ const struct part parts[] = {
 			      { "tp", .probes = { { "fl_async_cut_tp", HOOK_TP,
 						    "sched/sched_process_exit" } } } },
 	},
+	{
+		.layer = LAYER_VFS,
+		.required = true,
+		.variants = { { "fentry",
+				.probes = { BY_FENTRY("kread", "__kernel_read", KERNEL_BUFFER),
+					    BY_FENTRY("kwrite", "__kernel_write_iter", KERNEL_ITER),
+					    BY_FENTRY("iread", "vfs_iter_read", ITER),
+					    BY_FENTRY("iwrite", "vfs_iter_write", ITER) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE("kread", "__kernel_read", KERNEL_BUFFER),
+					    BY_KPROBE("kwrite", "__kernel_write_iter", KERNEL_ITER),
+					    BY_KPROBE("iread", "vfs_iter_read", ITER),
+					    BY_KPROBE("iwrite", "vfs_iter_write", ITER) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "reads and writes by system calls are not told",
+		.unless = 1u << LAYER_SYSCALL,
+		.variants = { { "fentry", .probes = { BY_FENTRY("vread", "vfs_read", BUFFER),
+						      BY_FENTRY("vwrite", "vfs_write", BUFFER) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE("vread", "vfs_read", BUFFER),
+					    BY_KPROBE("vwrite", "vfs_write", BUFFER) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "vectored reads and writes by system calls are not told",
+		.unless = 1u << LAYER_SYSCALL,
+		.variants = { { "fentry",
+				.probes = { BY_FENTRY("vreadv", "vfs_readv", VECTOR),
+					    BY_FENTRY("vwritev", "vfs_writev", VECTOR) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE("vreadv", "vfs_readv", VECTOR),
+					    BY_KPROBE("vwritev", "vfs_writev", VECTOR) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "what stacked file systems and servers do asynchronously is not told",
+		.variants = { { "fentry",
+				.probes = { BY_FENTRY("cread", "vfs_iocb_iter_read", IOCB),
+					    BY_FENTRY("cwrite", "vfs_iocb_iter_write", IOCB) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE("cread", "vfs_iocb_iter_read", IOCB),
+					    BY_KPROBE("cwrite", "vfs_iocb_iter_write", IOCB) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "what splice reads from files is not told",
+		.variants = { { "fentry",
+				.probes = { BY_FENTRY("sread", "filemap_splice_read", TO_PIPE),
+					    BY_FENTRY("sreadc", "copy_splice_read", TO_PIPE) } },
+			      { "fentry",
+				.probes = { BY_FENTRY("osread", "generic_file_splice_read",
+						      TO_PIPE) } },
+			      { "kprobe", .probes = { BY_KPROBE("sread", "filemap_splice_read",
+								TO_PIPE),
+						      BY_KPROBE("sreadc", "copy_splice_read",
+								TO_PIPE) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE(
+					"osread", "generic_file_splice_read", TO_PIPE) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "what splice writes to files is not told",
+		.variants = { { "fentry", .probes = { BY_FENTRY("swrite", "iter_file_splice_write",
+								FROM_PIPE) } },
+			      { "kprobe", .probes = { BY_KPROBE("swrite", "iter_file_splice_write",
+								FROM_PIPE) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "what the kernel syncs by itself is not told",
+		.variants = { { "fentry",
+				.probes = { BY_FENTRY("vsync", "vfs_fsync_range", RANGE) } },
+			      { "kprobe",
+				.probes = { BY_KPROBE("vsync", "vfs_fsync_range", RANGE) } } },
+	},
+	{
+		.layer = LAYER_VFS,
+		.without = "an operation whose end was not seen may be missing in what is lost",
+		.variants = { { "tp_btf", .probes = { { "fl_vfs_cut", HOOK_TP_BTF,
+							"sched_process_exit" } } } },
+	},
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
 
@@ -258,15 +363,38 @@ static const char *status_text(int status)
 	return strerror(-status);
 }
 
-static bool variant_works(struct kernel *kernel, const struct variant *variant,
+/* `target` stands in a list of words. */
+static bool is_listed(const char *list, const char *target)
+{
+	size_t length = strlen(target);
+
+	for (const char *word = list; word; word = strchr(word, ','), word += word ? 1 : 0)
+		if (!strncmp(word, target, length) && (!word[length] || word[length] == ','))
+			return true;
+	return false;
+}
+
+static int probe_status(struct kernel *kernel, const struct probe *probe, const char *changed)
+{
+	int status = kernel_allows(kernel, probe->hook, probe->target);
+
+	if (status)
+		return status;
+	if (is_listed(changed, probe->target) ||
+	    (probe->signature && !kernel_has_signature(kernel, probe->target, probe->signature)))
+		return -EPROTO;
+	return 0;
+}
+
+static bool variant_works(struct kernel *kernel, const struct variant *variant, const char *changed,
 			  const struct refusals *refused, char *why, size_t size)
 {
 	static const char *const kinds[] = {
 		[HOOK_TP_BTF] = "tracepoint", [HOOK_TP] = "tracepoint",
 		[HOOK_FENTRY] = "entry of",   [HOOK_FEXIT] = "exit of",
-		[HOOK_KPROBE] = "kprobe",     [HOOK_PERF] = "perf event",
-		[HOOK_USDT] = "uprobe for",   [HOOK_RUN] = "helper",
-		[HOOK_RAW_TP] = "tracepoint",
+		[HOOK_KPROBE] = "kprobe",     [HOOK_KRETPROBE] = "kretprobe",
+		[HOOK_PERF] = "perf event",   [HOOK_USDT] = "uprobe for",
+		[HOOK_RUN] = "helper",	      [HOOK_RAW_TP] = "tracepoint",
 	};
 
 	if (variant->walks && !kernel_has_member(kernel, "mm_struct", "mm_mt")) {
@@ -278,7 +406,7 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant,
 	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++) {
 		const struct probe *probe = &variant->probes[i];
 		size_t used = strlen(why);
-		int status = kernel_allows(kernel, probe->hook, probe->target);
+		int status = probe_status(kernel, probe, changed);
 		const char *refusal = refusals_find(refused, probe->program);
 
 		if (!status && probe->arguments &&
@@ -320,9 +448,10 @@ static bool variant_forced(const struct variant *variant, const char *forced)
 }
 
 static const struct variant *choose_variant(struct kernel *kernel, const struct part *part,
-					    const char *forced, const struct refusals *refused,
-					    char *why, size_t size)
+					    const struct forced_variants *all,
+					    const struct refusals *refused, char *why, size_t size)
 {
+	const char *forced = all->names[part->layer];
 	const struct variant *best = NULL;
 	bool must = false;
 
@@ -335,7 +464,7 @@ static const struct variant *choose_variant(struct kernel *kernel, const struct 
 			continue;
 		if (best && variant_preempted(kernel, variant))
 			continue;
-		if (!variant_works(kernel, variant, refused, why, size))
+		if (!variant_works(kernel, variant, all->changed, refused, why, size))
 			continue;
 		if (must || !variant_preempted(kernel, variant))
 			return variant;
@@ -370,8 +499,8 @@ void probes_choose(struct kernel *kernel, unsigned int layers, const struct forc
 
 		if (!choice->on[part->layer] || part->unless & on_mask(choice))
 			continue;
-		choice->variants[p] = choose_variant(kernel, part, forced->names[part->layer],
-						     refused, why, sizeof(why));
+		choice->variants[p] =
+			choose_variant(kernel, part, forced, refused, why, sizeof(why));
 		if (choice->variants[p]) {
 			if (part->required)
 				snprintf(attach, sizeof(choice->attach[0]), "%s",

@@ -17,10 +17,14 @@ enum layer {
 	LAYER_SPAN,
 	LAYER_BLOCK,
 	LAYER_ASYNC,
+	LAYER_VFS,
 	LAYER_COUNT,
 };
 
 #define LAYERS_ALL ((1u << LAYER_COUNT) - 1)
+/* Recorded unless others are asked for. What the VFS layer adds to system calls is little, and
+ * costs each read and write of an overlay's file a record of its own. */
+#define LAYERS_DEFAULT (LAYERS_ALL & ~(1u << LAYER_VFS))
 /* Without these a recording is not what was asked for: better none, unless the caller insists. */
 #define LAYERS_ESSENTIAL (1u << LAYER_SYSCALL | 1u << LAYER_FAULT)
 
@@ -33,6 +37,7 @@ struct probe {
 	enum hook hook;
 	const char *target;
 	int arguments; /* that this tracepoint has where the program suits it; 0: any number */
+	const char *signature; /* of a function: see kernel_has_signature; NULL: any will do */
 };
 
 #define VARIANT_PROBES_MAX 13
@@ -63,7 +68,7 @@ extern const struct part parts[];
 extern const size_t part_count;
 
 /* What was chosen for each part, and for each layer why it is off or what it lacks. */
-#define PARTS_MAX 24
+#define PARTS_MAX 40
 #define REASON_BYTES 512
 struct choice {
 	const struct variant *variants[PARTS_MAX]; /* NULL: none */
@@ -72,9 +77,11 @@ struct choice {
 	char reason[LAYER_COUNT][REASON_BYTES];
 };
 
-/* A variant for each layer that takes no other; an empty name leaves the choice. For tests. */
+/* For tests: a variant for each layer that takes no other (an empty name leaves the choice), and a
+ * list of targets that are taken for changed (may be NULL). */
 struct forced_variants {
 	char names[LAYER_COUNT][16];
+	const char *changed;
 };
 
 /*

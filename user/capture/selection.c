@@ -46,7 +46,10 @@ static int parse_list(const char *option, const char *list, const char *const *w
 
 int selection_layers(const char *list, unsigned int *mask)
 {
-	return parse_list("--layers", list ? list : "all", layer_names, LAYER_COUNT, mask);
+	if (list)
+		return parse_list("--layers", list, layer_names, LAYER_COUNT, mask);
+	*mask = LAYERS_DEFAULT;
+	return 0;
 }
 
 int selection_file_types(const char *list, unsigned int *mask)

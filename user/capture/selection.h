@@ -8,7 +8,7 @@
 
 #include "capture/probes.h"
 
-/* "syscall,fault" to a mask of 1 << enum layer; all by default. */
+/* "syscall,fault" to a mask of 1 << enum layer; LAYERS_DEFAULT by default. */
 int selection_layers(const char *list, unsigned int *mask);
 /* "reg,dir" or "all" to a mask of FILE_CLASS_*; reg,dir,blk by default. */
 int selection_file_types(const char *list, unsigned int *mask);

@@ -15,7 +15,7 @@
 #include "log.h"
 
 struct check_options {
-	const char *format, *variants;
+	const char *format, *variants, *changed;
 };
 
 static const struct option_row check_rows[] = {
@@ -24,6 +24,8 @@ static const struct option_row check_rows[] = {
 	{ 0, "force-variant", "VARIANTS", OPTION_STRING, offsetof(struct check_options, variants),
 	  "Record a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "
 	  "them." },
+	{ 0, "force-changed", "FUNCTION,...", OPTION_STRING,
+	  offsetof(struct check_options, changed), NULL },
 };
 
 static const struct option_table check_table = {
@@ -122,6 +124,7 @@ int command_check(int argc, char **argv)
 		return 0;
 	if (selection_variants(options.variants, &wanted.forced))
 		return EXIT_USAGE;
+	wanted.forced.changed = options.changed;
 	uname(&name);
 	selection_file_types(NULL, &wanted.file_classes);
 	works = !session_open(&session, &wanted) && !session_missing(session);

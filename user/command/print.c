@@ -32,9 +32,7 @@ static const struct option_row rows[] = {
 	  "How to print an event: for people (default), or as one JSON object a line." },
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
 	  "Only events of this layer, or of this kind: task, syscall, fault, pagecache, throttle, "
-	  "block, request, bio, device, span, async, "
-	  "file, "
-	  "fork, exec, exit." },
+	  "block, request, bio, device, span, async, vfs, file, fork, exec, exit." },
 	FILTER_OPTIONS(FIELD(filter)),
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
 	  "Say what a trace holds, kind by kind and column by column, and do nothing else." },

@@ -37,6 +37,7 @@ int recording_choose(struct recording *recording)
 		err = selection_file_types(options->file_types, &session->file_classes);
 	if (!err)
 		err = selection_variants(options->variants, &session->forced);
+	session->forced.changed = options->changed;
 	return err;
 }
 
@@ -132,6 +133,8 @@ int recording_open_writer(struct recording *recording, const char *const *comman
 		calls_leave_out(OP_DIRTIED);
 	if (!probes_chosen(session_choice(recording->session), "fl_throttled"))
 		calls_leave_out(OP_THROTTLED);
+	for (unsigned int op = OP_VFS; op < OP_FIRST_CALL && !header.layers[LAYER_VFS].on; op++)
+		calls_leave_out(op);
 	header.operations = calls_operations(&header.operation_count);
 	err = trace_writer_open(&recording->writer, recording->fd, &header, &options);
 	limits_close(limits);

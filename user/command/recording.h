@@ -15,7 +15,7 @@
 #include "command/options.h"
 
 struct recording_options {
-	const char *output, *mode, *layers, *file_types, *variants;
+	const char *output, *mode, *layers, *file_types, *variants, *changed;
 	uint64_t buffer_bytes;
 	bool progress, force, best_effort;
 };
@@ -42,8 +42,8 @@ struct recording_options {
 		  "LIST",                                                                          \
 		  OPTION_STRING,                                                                   \
 		  RECORDING_OPTION(at, layers),                                                    \
-		  "Layers to record, separated by commas: task, syscall, fault, pagecache, "       \
-		  "span, block, async (all)." },                                                   \
+		  "Layers to record, separated by commas, or all: task, syscall, fault, "          \
+		  "pagecache, span, block, async, vfs (all but vfs)." },                           \
 		{ 0,                                                                               \
 		  "file-types",                                                                    \
 		  "LIST",                                                                          \
@@ -63,10 +63,16 @@ struct recording_options {
 		  OPTION_BYTES,                                                                    \
 		  RECORDING_OPTION(at, buffer_bytes),                                              \
 		  "Size of each CPU's buffer, such as 8M (by the number of CPUs, 8M at most)." },  \
+		{ 0,                                                                               \
+		  "force-variant",                                                                 \
+		  "VARIANTS",                                                                      \
+		  OPTION_STRING,                                                                   \
+		  RECORDING_OPTION(at, variants),                                                  \
+		  "Record a layer by this variant and no other, such as fault=kprobe+perf; "       \
+		  "\"list\" names them." },                                                        \
 	{                                                                                          \
-		0, "force-variant", "VARIANTS", OPTION_STRING, RECORDING_OPTION(at, variants),     \
-			"Record a layer by this variant and no other, such as "                    \
-			"fault=kprobe+perf; \"list\" names them."                                  \
+		0, "force-changed", "FUNCTION,...", OPTION_STRING, RECORDING_OPTION(at, changed),  \
+			NULL                                                                       \
 	}
 
 /* One recording, from its parts to its end. */

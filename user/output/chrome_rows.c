@@ -110,6 +110,29 @@ static int write_call(struct chrome_rows *rows, const struct drawn_row *row)
 	return 0;
 }
 
+static int write_vfs(struct chrome_rows *rows, const struct drawn_row *row)
+{
+	const struct resolved_row *resolved = &row->resolved;
+	enum trace_family family = rows->job->operations[row->event->operation].family;
+	struct chrome_slice slice = { .name = chrome_text(resolved->name),
+				      .category = chrome_text(trace_family_names[family]) };
+	struct sink *out = place_slice(rows, row, &slice);
+	const uint64_t *values = resolved->values;
+	struct chrome_args args;
+
+	if (!out)
+		return 0;
+	args = chrome_slice_begin(out, &slice);
+	add_path(&args, "file", resolved->path);
+	if ((int64_t)values[VFS_OFFSET] >= 0)
+		chrome_add_uint(&args, "offset", values[VFS_OFFSET]);
+	add_unless_zero(&args, "asked", values[VFS_ASKED]);
+	add_result(&args, family, values[VFS_RESULT]);
+	chrome_add_flags(&args, resolved->kind, values[VFS_FLAGS]);
+	chrome_slice_end(&args, &slice);
+	return 0;
+}
+
 static int write_fault(struct chrome_rows *rows, const struct drawn_row *row)
 {
 	const struct resolved_row *resolved = &row->resolved;
@@ -285,6 +308,7 @@ static const struct row_rule rules[TRACE_KIND_COUNT] = {
 	[TRACE_EXIT] = { write_exit, EXIT_PID, EXIT_TID },
 	[TRACE_INSTANT] = { write_instant, INSTANT_PID, INSTANT_TID },
 	[TRACE_THROTTLE] = { write_throttle, THROTTLE_PID, THROTTLE_TID },
+	[TRACE_VFS] = { write_vfs, VFS_PID, VFS_TID },
 };
 
 uint64_t chrome_row_kinds(void)

@@ -17,6 +17,8 @@ static const char *const async_flags[] = {
 static const char *const fault_flags[] = { "major",   "write",	 "filemap",   "shared",
 					   "kernel",  "in call", "unlinked",  "unfinished",
 					   "untimed", "random",	 "sequential" };
+static const char *const vfs_flags[] = { "direct", "append", "sync",   "unlinked", "in call",
+					 "nested", "worker", "thread", "queued" };
 static const char *const exec_flags[] = { "not followed" };
 static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
 static const char *const span_flags[] = { "cut", "unread", "recorded" };
@@ -38,6 +40,7 @@ static const struct {
 	[TRACE_EXEC] = NAMES(exec_flags),    [TRACE_SPAN_BEGIN] = NAMES(span_flags),
 	[TRACE_INSTANT] = NAMES(span_flags), [TRACE_REQUEST] = NAMES(block_flags),
 	[TRACE_BIO] = NAMES(block_flags),    [TRACE_ASYNC] = NAMES(async_flags),
+	[TRACE_VFS] = NAMES(vfs_flags),
 };
 
 const char *flags_name(enum trace_kind kind, unsigned int bit)

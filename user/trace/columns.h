@@ -41,7 +41,7 @@
 	KIND(INSTANT, instant, "span", -1, false,                                                  \
 	     "the application marks a moment")                                                     \
 	KIND(THROTTLE, throttle, "pagecache", THROTTLE_PAUSE, false,                               \
-	     "a task that writes is told to sleep, because too much waits to be written back")                     \
+	     "a task that writes is told to sleep, because too much waits to be written back")     \
 	KIND(REQUEST, request, "block", REQUEST_DUR, false,                                        \
 	     "a request to a block device with bios of the run in it")                             \
 	KIND(BIO, bio, "block", BIO_DUR, false,                                                    \
@@ -50,7 +50,9 @@
 	     "what a block device has done so far, for whomever; the last row holds the sums")     \
 	KIND(ASYNC, async, "async", SYSCALL_DUR, false,                                            \
 	     "an operation of io_uring or libaio, from its submission to its completion; its "     \
-	     "columns are those of syscall_path")
+	     "columns are those of syscall_path")                                                     \
+	KIND(VFS, vfs, "vfs", VFS_DUR, false,                                                      \
+	     "the kernel reads, writes or syncs a file, by a call or by itself")
 
 #define TRACE_COLUMNS_SYSCALL(COLUMN)                                                              \
 	COLUMN(SYSCALL_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                              \
@@ -286,6 +288,19 @@
 	TRACE_COLUMNS_COUNTS(COLUMN, WRITE, "write", 1)                                            \
 	TRACE_COLUMNS_COUNTS(COLUMN, DISCARD, "discard", 2)                                        \
 	TRACE_COLUMNS_COUNTS(COLUMN, FLUSH, "flush", 3)
+
+#define TRACE_COLUMNS_VFS(COLUMN)                                                                  \
+	COLUMN(VFS_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                                  \
+	COLUMN(VFS_DUR, "dur", UINT, NS, FIELD(duration_ns), "duration")                           \
+	COLUMN(VFS_PID, "pid", UINT, NONE, HEAD(pid), "process; 0: the kernel")                    \
+	COLUMN(VFS_TID, "tid", UINT, NONE, HEAD(tid), "thread")                                    \
+	COLUMN(VFS_OP, "op", UINT, NONE, FIELD(op), "number in the header's operations")           \
+	COLUMN(VFS_FILE, "file", UINT, NONE, FIELD(file), "file id, 0 for none")                   \
+	COLUMN(VFS_OFFSET, "offset", INT, BYTES, FIELD(offset),                                    \
+	       "where in the file, -1 where it has no meaning")                                    \
+	COLUMN(VFS_ASKED, "asked", UINT, BYTES, FIELD(asked_bytes), "bytes asked for")             \
+	COLUMN(VFS_RESULT, "result", INT, NONE, FIELD(result), "as returned, -errno for errors")   \
+	COLUMN(VFS_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_VFS_* of flags.h")
 /* clang-format on */
 
 #endif

@@ -35,6 +35,17 @@
 	(1u << 21) /* it was asked not to tell its completion, and so succeeded: when is not known \
 		    */
 
+/* `flags` of vfs rows: how the file was open, and where the operation stands. */
+#define TRACE_VFS_DIRECT (1u << 0)   /* the file was open with O_DIRECT */
+#define TRACE_VFS_APPEND (1u << 1)   /* the file was open with O_APPEND */
+#define TRACE_VFS_SYNC (1u << 2)     /* the file was open with O_SYNC or O_DSYNC */
+#define TRACE_VFS_UNLINKED (1u << 3) /* the file had no name left when it was over */
+#define TRACE_VFS_IN_CALL (1u << 4)  /* it happened inside a recorded system call */
+#define TRACE_VFS_NESTED (1u << 5)   /* ... inside another operation of the VFS: on a lower file */
+#define TRACE_VFS_WORKER (1u << 6)   /* by an io worker of the process */
+#define TRACE_VFS_THREAD (1u << 7)   /* by a thread of the kernel's own */
+#define TRACE_VFS_QUEUED (1u << 8)   /* it was begun, and goes on elsewhere: no result yet */
+
 /* `flags` of span_begin and instant rows. */
 #define TRACE_SPAN_CUT                                                                             \
 	(1u << 0) /* name or category fill what is kept of them, and may have been                 \

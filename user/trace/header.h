@@ -21,22 +21,28 @@ enum trace_family {
 	TRACE_MAP,	/* mmap, munmap, madvise, mlock ... */
 	TRACE_TRANSFER, /* reads `file` and writes `file2`: sendfile, splice, copy_file_range */
 	TRACE_ADVICE, /* posix_fadvise, readahead: no bytes for the caller, maybe into the cache */
-	TRACE_FILEFAULT, /* faults on file mappings */
-	TRACE_ANONFAULT, /* faults on anonymous and shared memory: totals only */
-	TRACE_CACHE,	 /* pages brought into the cache on no operation's account */
-	TRACE_INDIRECT,	 /* ... on that of one whose own file it is not */
-	TRACE_UNDECODED, /* counted, not decoded: calls of 32-bit programs */
-	TRACE_SUBMITS,	 /* operations are handed to the kernel, or asked for: io_uring, libaio */
-	TRACE_STORES,	 /* what stores through mappings dirtied: bytes of whole folios */
-	TRACE_DELAY,	 /* writers told to sleep because too much waits to be written back */
-	TRACE_STORAGE,	 /* requests to block devices */
-	TRACE_OTHER,	 /* of io_uring and libaio, not on files: counted alone */
+	TRACE_FILEFAULT,   /* faults on file mappings */
+	TRACE_ANONFAULT,   /* faults on anonymous and shared memory: totals only */
+	TRACE_CACHE,	   /* pages brought into the cache on no operation's account */
+	TRACE_INDIRECT,	   /* ... on that of one whose own file it is not */
+	TRACE_UNDECODED,   /* counted, not decoded: calls of 32-bit programs */
+	TRACE_SUBMITS,	   /* operations are handed to the kernel, or asked for: io_uring, libaio */
+	TRACE_STORES,	   /* what stores through mappings dirtied: bytes of whole folios */
+	TRACE_DELAY,	   /* writers told to sleep because too much waits to be written back */
+	TRACE_STORAGE,	   /* requests to block devices */
+	TRACE_OTHER,	   /* of io_uring and libaio, not on files: counted alone */
+	TRACE_KERNEL_READ, /* the kernel reads and writes files by itself, on a task's behalf */
+	TRACE_KERNEL_WRITE,
+	TRACE_SPLICE_READ, /* halves of a transfer, where the call that asks for it is not told */
+	TRACE_SPLICE_WRITE,
+	TRACE_APART, /* done for another operation, or by the kernel's own threads: in no total */
 	TRACE_FAMILY_COUNT,
 };
 
 /* "read", "write", "metadata", "sync", "map", "transfer", "advice", "fault", "anonymous",
- * "pagecache", "indirect", "undecoded", "async", "stores", "delay", "storage", "other"; indexed
- * by enum trace_family. */
+ * "pagecache", "indirect", "undecoded", "async", "stores", "delay", "storage", "other",
+ * "kernel_read", "kernel_write", "splice_read", "splice_write", "apart"; indexed by enum
+ * trace_family. */
 extern const char *const trace_family_names[TRACE_FAMILY_COUNT];
 
 struct trace_operation {

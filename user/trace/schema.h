@@ -78,6 +78,7 @@ enum { TRACE_COLUMNS_SPAN_BEGIN(TRACE_ENUM_COLUMN) SPAN_BEGIN_COLUMNS };
 enum { TRACE_COLUMNS_SPAN_END(TRACE_ENUM_COLUMN) SPAN_END_COLUMNS };
 enum { TRACE_COLUMNS_INSTANT(TRACE_ENUM_COLUMN) INSTANT_COLUMNS };
 enum { TRACE_COLUMNS_THROTTLE(TRACE_ENUM_COLUMN) THROTTLE_COLUMNS };
+enum { TRACE_COLUMNS_VFS(TRACE_ENUM_COLUMN) VFS_COLUMNS };
 enum { TRACE_COLUMNS_REQUEST(TRACE_ENUM_COLUMN) REQUEST_COLUMNS };
 enum { TRACE_COLUMNS_BIO(TRACE_ENUM_COLUMN) BIO_COLUMNS };
 enum { TRACE_COLUMNS_DEVICE(TRACE_ENUM_COLUMN) DEVICE_COLUMNS };
@@ -86,10 +87,11 @@ enum { TRACE_COLUMNS_DEVICE(TRACE_ENUM_COLUMN) DEVICE_COLUMNS };
 static inline bool trace_has_operations(enum trace_kind kind)
 {
 	return kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH || kind == TRACE_REQUEST ||
-	       kind == TRACE_BIO || kind == TRACE_ASYNC;
+	       kind == TRACE_BIO || kind == TRACE_ASYNC || kind == TRACE_VFS;
 }
 
-_Static_assert((int)REQUEST_OP == (int)SYSCALL_OP && (int)BIO_OP == (int)SYSCALL_OP,
+_Static_assert((int)REQUEST_OP == (int)SYSCALL_OP && (int)BIO_OP == (int)SYSCALL_OP &&
+		       (int)VFS_OP == (int)SYSCALL_OP,
 	       "operations stand in the same column of all kinds that have them");
 
 #endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Operations of the VFS under way, of the tasks that are followed, of their io workers and of the
+ * kernel's own threads, and how they become records. Knows nothing of how their begin and end are
+ * seen, nor by which function.
+ *
+ * One call of a function of the VFS may be made inside another: a read of an overlay's file reads
+ * the layer's file. Which calls are still there the stack tells: what is nested stands below what
+ * it is nested in, and whatever stands below a call that begins or ends has ended, seen or not.
+ *
+ * The functions are global: one copy serves all programs (bpf/file.h).
+ */
+#ifndef FAULTLINE_BPF_VFS_H
+#define FAULTLINE_BPF_VFS_H
+
+#include "call_args.h"
+
+#define PF_KTHREAD 0x00200000u
+#define EIOCBQUEUED 529
+
+/* Operations of io_uring and libaio are recorded: by a layer of their own. */
+extern const volatile bool async_recorded;
+
+/* One call of a function. Its account's operation is that of the function, its offset the one at
+ * the start. */
+struct vfs_frame {
+	__u64 at;	/* an address of its own on the stack */
+	__u64 file;	/* addresses: read from, never trusted */
+	__u64 position; /* 0: it has none */
+	__u64 asked;
+	struct account account;
+};
+
+#define VFS_DEPTH 4 /* overlays stack two deep, and splice comes on top */
+
+struct vfs_task {
+	__u32 depth;
+	__u32 pad;
+	struct vfs_frame frames[VFS_DEPTH]; /* the outermost first */
+};
+
+/* Of its own, for the kernel's threads have no other state. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct vfs_task);
+} vfs_tasks SEC(".maps");
+
+/* Who does it: a followed task, its io workers among them, or a thread of the kernel's own. */
+static __always_inline bool vfs_wanted(struct task_struct *task)
+{
+	return task->flags & PF_KTHREAD || task_followed(task);
+}
+
+/* Gives up what stands below an address of the stack: its end was not seen, and what it came to is
+ * not known. */
+static __always_inline void vfs_drop(struct vfs_task *all, __u64 at)
+{
+	for (int i = 0; i < VFS_DEPTH; i++) {
+		__u32 top = all->depth - 1;
+
+		if (top >= VFS_DEPTH || all->frames[top].at >= at)
+			return;
+		all->depth = top;
+		ring_lose(EVENT_VFS);
+	}
+}
+
+/* A call begins; its frame but for its start is at `begin`. */
+__noinline int vfs_enter(struct vfs_frame *begin)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct vfs_frame *frame;
+	struct vfs_task *all;
+	struct inode *inode;
+	__s64 offset;
+	__u32 depth;
+
+	if (!begin)
+		return 0;
+	inode = KREAD(file, begin->file, f_inode);
+	if (!(file_class(inode) & file_classes))
+		return 0;
+	all = bpf_task_storage_get(&vfs_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!all)
+		return ring_lose(EVENT_VFS);
+	vfs_drop(all, begin->at + 1);
+	depth = all->depth;
+	if (depth >= VFS_DEPTH)
+		return ring_lose(EVENT_VFS);
+	frame = &all->frames[depth];
+	*frame = *begin;
+	if (begin->position &&
+	    !bpf_probe_read_kernel(&offset, sizeof(offset), (const void *)begin->position))
+		frame->account.offset = offset;
+	all->depth = depth + 1;
+	frame->account.start_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* --- its end --- */
+
+/* Where it stands. What is done on a recorded call's account, on another operation's, or on
+ * nobody's that is followed is none of the task's own: it is counted apart. */
+static __always_inline bool vfs_is_apart(struct task_state *state, __u32 op, __u32 flags)
+{
+	__u32 traits;
+
+	if (flags & (TRACE_VFS_NESTED | TRACE_VFS_THREAD) ||
+	    (async_recorded && flags & TRACE_VFS_WORKER))
+		return true;
+	if (!state || !(flags & TRACE_VFS_IN_CALL))
+		return false;
+	traits = calls[state->call.number & (CALL_TABLE_SIZE - 1)].traits;
+	if (traits & CALL_SUBMITS)
+		return async_recorded;
+	return op == OP_VFS + VFS_FSYNC_RANGE || traits & CALL_BYTES;
+}
+
+static __always_inline __u32 vfs_flags(struct task_struct *task, struct task_state *state,
+				       struct file *file)
+{
+	__u32 flags = KREAD(file, file, f_flags);
+
+	return (flags & O_DIRECT ? TRACE_VFS_DIRECT : 0) |
+	       (flags & O_APPEND ? TRACE_VFS_APPEND : 0) | (flags & O_DSYNC ? TRACE_VFS_SYNC : 0) |
+	       (KREAD(inode, KREAD(file, file, f_inode), i_nlink) ? 0 : TRACE_VFS_UNLINKED) |
+	       (task->flags & PF_KTHREAD ? TRACE_VFS_THREAD : 0) |
+	       (task->flags & PF_IO_WORKER ? TRACE_VFS_WORKER : 0) |
+	       (state && state->call.account.op ? TRACE_VFS_IN_CALL : 0);
+}
+
+/* The file as it was opened. What is done below another operation may be about the file of a layer,
+ * whatever name it was opened by: its own. */
+static __always_inline __u32 vfs_file(struct task_state *state, struct file *file, __u32 flags,
+				      bool apart)
+{
+	struct file_facts facts = {};
+	struct address inode;
+
+	if (apart && flags & (TRACE_VFS_NESTED | TRACE_VFS_IN_CALL)) {
+		inode.at = (__u64)KREAD(file, file, f_inode);
+		return file_id_of_inode(&inode);
+	}
+	if (state)
+		return file_id_of(state, file);
+	file_facts_of(file, &facts);
+	return file_id(&facts, false) & ~FILE_UNTOLD;
+}
+
+static __always_inline void vfs_tell(const struct vfs_frame *frame, struct owner owner,
+				     __u64 duration_ns, __s64 result)
+{
+	struct event_vfs *event = ring_reserve(EVENT_VFS, sizeof(*event), owner);
+
+	if (!event)
+		return;
+	event->header.time_ns = frame->account.start_ns;
+	event->duration_ns = duration_ns;
+	event->offset = frame->account.offset;
+	event->asked_bytes = frame->asked;
+	event->result = result;
+	event->file = frame->account.file;
+	event->op = frame->account.op;
+	event->flags = frame->account.flags;
+	ring_submit(event);
+}
+
+/* Ends the call whose frame was the innermost one. */
+__noinline int vfs_done(struct vfs_frame *frame, __s64 result, bool nested)
+{
+	__u64 now_ns = bpf_ktime_get_ns(), duration_ns;
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = task_followed(task);
+	struct owner owner = owner_of(task);
+	struct account *account;
+	struct file *file;
+	__s64 after;
+	bool moves, apart;
+
+	if (!frame)
+		return 0;
+	account = &frame->account;
+	file = (struct file *)frame->file;
+	moves = account->op != OP_VFS + VFS_FSYNC_RANGE;
+	account->flags = vfs_flags(task, state, file) | (nested ? TRACE_VFS_NESTED : 0);
+	if (account->flags & TRACE_VFS_THREAD)
+		owner.pid = 0;
+	if (result == -EIOCBQUEUED) {
+		result = 0;
+		account->flags |= TRACE_VFS_QUEUED;
+	}
+	if (frame->position && result > 0 &&
+	    !bpf_probe_read_kernel(&after, sizeof(after), (const void *)frame->position))
+		account->offset = after - result;
+	apart = vfs_is_apart(state, account->op, account->flags);
+	if (apart)
+		account->op += VFS_FUNCTIONS;
+	duration_ns = account_duration_ns(account, now_ns);
+	account_done(account, duration_ns, result, moves, true);
+	account->file = vfs_file(state, file, account->flags, apart);
+	vfs_tell(frame, owner, duration_ns, result);
+	return 0;
+}
+
+/*
+ * A call ends. `at` is the address that its frame has, or one above it: the frame of what called it
+ * is farther off than `slack`. One without a frame is not recorded, or its begin was counted as
+ * lost.
+ */
+__noinline int vfs_leave(struct address *place, __u32 slack, __s64 result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct vfs_task *all = bpf_task_storage_get(&vfs_tasks, task, 0, 0);
+	__u32 top;
+
+	if (!all || !place)
+		return 0;
+	vfs_drop(all, place->at - slack);
+	top = all->depth - 1;
+	if (top >= VFS_DEPTH || all->frames[top].at > place->at)
+		return 0;
+	all->depth = top;
+	return vfs_done(&all->frames[top], result, top > 0);
+}
+
+/* The task ends: whatever stands on its stack has ended. */
+__noinline int vfs_end_task(void)
+{
+	struct vfs_task *all = bpf_task_storage_get(&vfs_tasks, bpf_get_current_task_btf(), 0, 0);
+
+	if (all)
+		vfs_drop(all, ~0ull);
+	return 0;
+}
+
+#endif

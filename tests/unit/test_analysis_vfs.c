@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the VFS layer tells, of traces made by hand: no byte of it stands twice in a total.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "make_trace.h"
+
+/* The row of a table whose columns hold these words; fails if there is none. */
+static size_t row_of(const struct report *report, const char *table, const char *column,
+		     const char *word, const char *other_column, const char *other)
+{
+	size_t count = report_table(report, table)->row_count;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct cell *first = ask(report, table, i, column);
+		const struct cell *second = ask(report, table, i, other_column);
+
+		if (first->length == strlen(word) && !memcmp(first->text, word, first->length) &&
+		    second->length == strlen(other) && !memcmp(second->text, other, second->length))
+			return i;
+	}
+	return count;
+}
+
+static void check_door(const struct report *report, const char *door, const char *side,
+		       uint64_t count, uint64_t bytes, uint64_t thread_time_ns)
+{
+	size_t row = row_of(report, "doors", "door", door, "op", side);
+
+	if (row == report_table(report, "doors")->row_count)
+		fail_msg("no door %s, %s", door, side);
+	CHECK(report, "doors", row, "count", count);
+	CHECK(report, "doors", row, "bytes", bytes);
+	CHECK(report, "doors", row, "thread_time_ns", thread_time_ns);
+}
+
+/* A read of an overlay's file, the layer's file below it; a program is executed, and what the
+ * kernel reads of it; a thread of the kernel's own. */
+static void make_with_calls(struct made_trace *made)
+{
+	BEGIN(made, .vfs = true);
+	EXEC(made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(made, .time = 0, .id = 1, .dev = 1, .ino = 1, .path = "/merged/a");
+	FILE_ROW(made, .time = 0, .id = 2, .dev = 2, .ino = 1, .path = "/lower/a");
+	FILE_ROW(made, .time = 0, .id = 3, .dev = 1, .ino = 3, .path = "/bin/b");
+	FILE_ROW(made, .time = 0, .id = 4, .dev = 1, .ino = 4, .path = "/image");
+	CALL(made, .time = 100, .dur = 100, .pid = 10, .op = M_READ, .file = 1, .asked = 4096,
+	     .result = 4096);
+	VFS(made, .time = 110, .dur = 80, .pid = 10, .op = M_APART, .file = 2, .asked = 4096,
+	    .result = 4096, .flags = TRACE_VFS_IN_CALL);
+	VFS(made, .time = 310, .dur = 20, .pid = 10, .op = M_KERNEL_READ, .file = 3, .asked = 256,
+	    .result = 256, .flags = TRACE_VFS_IN_CALL);
+	VFS(made, .time = 500, .dur = 30, .pid = 10, .op = M_KERNEL_READ, .file = 3, .asked = 64,
+	    .result = 50);
+	VFS(made, .time = 600, .dur = 70, .pid = 0, .tid = 77, .op = M_APART, .file = 4,
+	    .asked = 8192, .result = 8192, .flags = TRACE_VFS_THREAD);
+}
+
+static void test_with_calls(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t files;
+
+	make_with_calls(&made);
+	made_finish(&made, 0, 1000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "totals", 0, "read.count", 3);
+	CHECK(report, "totals", 0, "read.bytes", 4096 + 256 + 50);
+	/* What is inside a call takes none but the call's time. */
+	CHECK(report, "totals", 0, "read.time_ns", 100 + 30);
+	CHECK(report, "totals", 0, "io.thread_time_ns", 100 + 30);
+	check_door(report, "syscall", "read", 1, 4096, 100);
+	check_door(report, "kernel", "read", 2, 306, 30);
+	check_door(report, "kernel", "write", 0, 0, 0);
+	files = report_table(report, "files")->row_count;
+	assert_int_equal(files, 2);
+	for (size_t i = 0; i < files; i++)
+		assert_null(memmem(ask(report, "files", i, "path")->text,
+				   ask(report, "files", i, "path")->length, "lower", 5));
+	files = row_of(report, "operations", "layer", "vfs", "op", "vfs_iter_read_apart");
+	CHECK(report, "operations", files, "count", 2);
+	CHECK(report, "operations", files, "bytes", 4096 + 8192);
+	report_free(report);
+	made_close(&made);
+}
+
+/* Lost: of what is apart nothing is added to a total, of the rest what the kernel counted. */
+static void test_lost(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_with_calls(&made);
+	made.operations[M_APART].count += 5;
+	made.operations[M_APART].bytes += 5000;
+	made.operations[M_KERNEL_READ].count += 2;
+	made.operations[M_KERNEL_READ].bytes += 100;
+	made_finish(&made, 0, 1000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "totals", 0, "read.count", 5);
+	CHECK(report, "totals", 0, "read.bytes", 4096 + 256 + 50 + 100);
+	check_door(report, "kernel", "read", 4, 406, 30);
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_without_calls(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .vfs = true, .off = "syscall");
+	EXEC(&made, .time = 0, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(&made, .time = 0, .id = 1, .dev = 1, .ino = 1, .path = "/a");
+	FILE_ROW(&made, .time = 0, .id = 2, .dev = 1, .ino = 2, .path = "/b");
+	VFS(&made, .time = 100, .dur = 10, .pid = 10, .op = M_VFS_READ, .file = 1, .asked = 4096,
+	    .result = 4096);
+	VFS(&made, .time = 200, .dur = 20, .pid = 10, .op = M_VFS_READ, .file = 1, .asked = 512,
+	    .offset = 4096, .result = 512, .flags = TRACE_VFS_DIRECT);
+	VFS(&made, .time = 300, .dur = 30, .pid = 10, .op = M_SPLICE_READ, .file = 1, .asked = 700,
+	    .result = 700);
+	VFS(&made, .time = 400, .dur = 40, .pid = 10, .op = M_SPLICE_WRITE, .file = 2, .asked = 700,
+	    .result = 700);
+	VFS(&made, .time = 500, .dur = 50, .pid = 10, .op = M_VFS_READ, .file = 1, .asked = 10,
+	    .result = -EIO);
+	made_finish(&made, 0, 1000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "totals", 0, "read.count", 4);
+	CHECK(report, "totals", 0, "read.errors", 1);
+	CHECK(report, "totals", 0, "read.bytes", 4096 + 512 + 700);
+	CHECK(report, "totals", 0, "read.time_ns", 110);
+	CHECK(report, "totals", 0, "write.bytes", 700);
+	CHECK(report, "totals", 0, "sync.count", 0);
+	check_null(report, "totals", 0, "metadata");
+	check_door(report, "syscall", "read", 2, 4096, 60);
+	check_door(report, "direct", "read", 1, 512, 20);
+	check_door(report, "splice", "read", 1, 700, 30);
+	check_door(report, "splice", "write", 1, 700, 40);
+	report_free(report);
+	made_close(&made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_with_calls),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_without_calls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

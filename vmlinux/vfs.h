@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What functions of the VFS and of file systems are handed besides files.
+ */
+#ifndef VMLINUX_VFS_H
+#define VMLINUX_VFS_H
+
+#include "fs.h"
+
+struct iovec;
+struct pipe_inode_info;
+
+struct iov_iter {
+	unsigned long count;
+} CORE_STRUCT;
+
+#endif
