@@ -111,8 +111,12 @@ VFS_PROGRAMS(swrite, iter_file_splice_write, VFS_SPLICE_WRITE, file, position, c
 	     struct pipe_inode_info *pipe, struct file *file, long long *position,
 	     unsigned long count, unsigned int flags)
 
-/* --- to storage --- */
+/* --- to storage: each calls the next, or holds it, as compilers like it --- */
 
+VFS_PROGRAMS(dsync, do_fsync, VFS_FSYNC_RANGE, file_of_fd(bpf_get_current_task_btf(), fd), NULL, 0,
+	     int, unsigned int fd, int data_only)
+VFS_PROGRAMS(fsync, vfs_fsync, VFS_FSYNC_RANGE, file, NULL, 0, int, struct file *file,
+	     int data_only)
 VFS_PROGRAMS(vsync, vfs_fsync_range, VFS_FSYNC_RANGE, file, NULL, 0, int, struct file *file,
 	     long long start, long long end, int data_only)
 

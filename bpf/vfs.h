@@ -67,6 +67,17 @@ static __always_inline void vfs_drop(struct vfs_task *all, __u64 at)
 	}
 }
 
+/* To sync is to sync the same file from function to function; one that ends by calling the next
+ * does so on the same address. */
+static __always_inline bool vfs_is_same(const struct vfs_task *all, const struct vfs_frame *begin)
+{
+	__u32 top = all->depth - 1;
+
+	return begin->account.op == OP_VFS + VFS_FSYNC_RANGE && top < VFS_DEPTH &&
+	       all->frames[top].account.op == begin->account.op &&
+	       all->frames[top].file == begin->file && all->frames[top].at >= begin->at;
+}
+
 /* A call begins; its frame but for its start is at `begin`. */
 __noinline int vfs_enter(struct vfs_frame *begin)
 {
@@ -85,6 +96,8 @@ __noinline int vfs_enter(struct vfs_frame *begin)
 	all = bpf_task_storage_get(&vfs_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!all)
 		return ring_lose(EVENT_VFS);
+	if (vfs_is_same(all, begin))
+		return 0;
 	vfs_drop(all, begin->at + 1);
 	depth = all->depth;
 	if (depth >= VFS_DEPTH)

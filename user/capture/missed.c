@@ -31,12 +31,13 @@ static uint64_t variant_missed(const struct bpf_object *object, const struct var
 	uint64_t missed = 0;
 
 	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program;) {
-		const char *target = variant->probes[i].target;
+		const struct probe *first = &variant->probes[i];
 		bool counted = counted_before(variant, i);
 		uint64_t least = program_missed(object, variant->probes[i++].program);
 
 		while (i < VARIANT_PROBES_MAX && variant->probes[i].program &&
-		       !strcmp(variant->probes[i].target, target)) {
+		       variant->probes[i].hook == first->hook &&
+		       !strcmp(variant->probes[i].target, first->target)) {
 			uint64_t other = program_missed(object, variant->probes[i++].program);
 
 			least = other < least ? other : least;

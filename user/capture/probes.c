@@ -34,6 +34,8 @@ const char *const layer_names[LAYER_COUNT] = {
 #define IOCB "file*, kiocb*, iov_iter*"
 #define TO_PIPE "file*, loff_t*, pipe_inode_info*, size_t, unsigned int"
 #define FROM_PIPE "pipe_inode_info*, file*, loff_t*, size_t, unsigned int"
+#define FD_SYNC "unsigned int, int"
+#define FILE_SYNC "file*, int"
 #define RANGE "file*, loff_t, loff_t, int"
 
 const struct part parts[] = {
@@ -337,9 +339,19 @@ const struct part parts[] = {
 		.layer = LAYER_VFS,
 		.without = "what the kernel syncs by itself is not told",
 		.variants = { { "fentry",
-				.probes = { BY_FENTRY("vsync", "vfs_fsync_range", RANGE) } },
-			      { "kprobe",
-				.probes = { BY_KPROBE("vsync", "vfs_fsync_range", RANGE) } } },
+				.probes = { BY_FENTRY("dsync", "do_fsync", FD_SYNC),
+					    BY_FENTRY("fsync", "vfs_fsync", FILE_SYNC),
+					    BY_FENTRY("vsync", "vfs_fsync_range", RANGE) } },
+			      { "fentry",
+				.probes = { BY_FENTRY("fsync", "vfs_fsync", FILE_SYNC),
+					    BY_FENTRY("vsync", "vfs_fsync_range", RANGE) } },
+			      { "kprobe", .probes = { BY_KPROBE("dsync", "do_fsync", FD_SYNC),
+						      BY_KPROBE("fsync", "vfs_fsync", FILE_SYNC),
+						      BY_KPROBE("vsync", "vfs_fsync_range",
+								RANGE) } },
+			      { "kprobe", .probes = { BY_KPROBE("fsync", "vfs_fsync", FILE_SYNC),
+						      BY_KPROBE("vsync", "vfs_fsync_range",
+								RANGE) } } },
 	},
 	{
 		.layer = LAYER_VFS,
