@@ -87,6 +87,7 @@ completes all run --file-types ''
 completes dftracer run --python-spans d
 completes fault print --layer ''
 completes chrome export --to ''
+completes csv export --describe c
 completes report help r
 complete_words run --layers ''
 list=$(IFS=, && echo "${COMPREPLY[*]}")
@@ -101,6 +102,11 @@ complete_words run --force-variant ''
 for word in "${COMPREPLY[@]}"; do
 	[[ $("$FAULTLINE" run --force-variant "$word" 2>&1) == *"no command"* ]] ||
 		complain "--force-variant $word is not understood"
+done
+complete_words export --to ''
+for word in "${COMPREPLY[@]}"; do
+	[ -n "$("$FAULTLINE" export --describe "$word")" ] || complain "export --describe $word"
+	grep -qE "^\.BR? .*\b$word\b" "$page" || complain "$page does not tell of the format $word"
 done
 complete_words print --layer ''
 for word in "${COMPREPLY[@]}"; do

@@ -3,43 +3,42 @@
  * faultline export: traces in, a file of another format out. Knows nothing of what is in it.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command/command.h"
+#include "command/export_target.h"
+#include "command/filters.h"
+#include "command/no_trace.h"
 #include "command/options.h"
 #include "command/progress.h"
 #include "command/traces.h"
 #include "log.h"
 #include "output/chrome.h"
-#include "output/gzip.h"
+#include "output/export_tables.h"
 
 struct export_request {
-	struct option_texts to; /* the format; a time is taken for `until_ns` */
-	const char *output;
-	uint64_t from_ns, until_ns, min_duration_ns, pid;
+	struct option_texts to; /* the format; a time is taken for the filter's end */
+	const char *output, *table, *describe;
+	struct filter filter;
 	bool force;
 };
 
 #define FIELD(name) offsetof(struct export_request, name)
 
 static const struct option_row rows[] = {
-	{ 0, "to", "FORMAT", OPTION_TEXTS, FIELD(to),
-	  "What to write: chrome, the Trace Event Format (JSON) for ui.perfetto.dev." },
+	{ 0, "to", "FORMAT", OPTION_TEXTS, FIELD(to), "What to write: chrome, csv, jsonl." },
 	{ 'o', "output", "FILE", OPTION_STRING, FIELD(output),
-	  "Where it goes; with .gz at the end it is compressed, - is the standard output." },
+	  "Where it goes; with .gz at the end it is compressed, - is the standard output. "
+	  "For csv and jsonl a directory, in which each table becomes a file." },
+	{ 0, "table", "NAME", OPTION_STRING, FIELD(table),
+	  "Of csv and jsonl only this table, into FILE." },
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
-	{ 0, "from", "TIME", OPTION_TIME, FIELD(from_ns),
-	  "Only what comes later: seconds since the start, or 250ms and the like." },
-	{ 0, "until", "TIME", OPTION_TIME, FIELD(until_ns),
-	  "Only what comes earlier. --to TIME says the same." },
-	{ 0, "min-duration", "TIME", OPTION_TIME, FIELD(min_duration_ns),
-	  "Only calls, faults and spans that took as long, such as 10us." },
-	{ 0, "pid", "PID", OPTION_COUNT, FIELD(pid), "Only events of this process." },
+	{ 0, "describe", "FORMAT", OPTION_STRING, FIELD(describe),
+	  "Say what a format holds, and do nothing else: chrome, csv, jsonl." },
+	FILTER_OPTIONS(FIELD(filter)),
 };
 
 static const struct option_table table = {
@@ -50,17 +49,9 @@ static const struct option_table table = {
 	.row_count = sizeof(rows) / sizeof(rows[0]),
 };
 
-/* What is written into: a file, maybe through gzip. */
-struct target {
-	const char *name;
-	int fd;
-	bool made; /* the file is new: it goes away if it cannot be finished */
-	struct gzFile_s *gzip;
-	struct sink out;
-};
-
 struct work {
 	const struct export_request *request;
+	struct export_target *target;
 	struct trace_reader **traces;
 	const char *const *names;
 	size_t trace_count;
@@ -70,27 +61,73 @@ struct work {
 
 /* --- formats --- */
 
-static int write_chrome(struct work *work, struct sink *out)
+static int write_chrome(struct work *work)
 {
+	const struct filter *filter = &work->request->filter;
 	const struct chrome_options options = {
-		.from_ns = work->request->from_ns,
-		.until_ns = work->request->until_ns,
-		.min_duration_ns = work->request->min_duration_ns,
-		.pid = work->request->pid,
+		.from_ns = filter->from_ns,
+		.until_ns = filter->until_ns,
+		.min_duration_ns = filter->min_duration_ns,
+		.pid = filter->pid,
+		.filter = filter,
 		.progress = progress_update,
 		.context = &work->progress,
 	};
 
-	return chrome_write(out, work->traces, work->names, work->trace_count, &options,
-			    &work->error);
+	return chrome_write(&work->target->out, work->traces, work->names, work->trace_count,
+			    &options, &work->error);
 }
 
-/* Each returns 0 or -errno; errors of the sink stay in the sink, of others `error` tells. */
+static struct relation_options table_options(struct work *work)
+{
+	return (struct relation_options) {
+		.only = work->request->table,
+		.filter = &work->request->filter,
+		.progress = progress_update,
+		.context = &work->progress,
+	};
+}
+
+static int write_tables(struct work *work, const struct table_format *format)
+{
+	const struct relation_options options = table_options(work);
+
+	if (work->target->kind == EXPORT_FILE)
+		return export_tables_one(format, &work->target->out, work->traces, work->names,
+					 work->trace_count, &options, &work->error);
+	return export_tables_directory(format, work->target->directory, work->request->force,
+				       work->traces, work->names, work->trace_count, &options,
+				       &work->error);
+}
+
+static int write_csv(struct work *work)
+{
+	return write_tables(work, &export_csv);
+}
+
+static int write_jsonl(struct work *work)
+{
+	return write_tables(work, &export_jsonl);
+}
+
+static int describe_chrome(struct sink *out, struct trace_reader *nothing,
+			   struct trace_error *error)
+{
+	chrome_describe(out);
+	return out->error;
+}
+
+/* `write` returns 0 or -errno; errors of the target's sink stay there, of others `error` tells. */
 static const struct format {
 	const char *name;
-	int (*write)(struct work *work, struct sink *out);
+	enum export_kind kind;
+	bool has_tables; /* --table names one of them, which goes to a file */
+	int (*write)(struct work *work);
+	int (*describe)(struct sink *out, struct trace_reader *nothing, struct trace_error *error);
 } formats[] = {
-	{ "chrome", write_chrome },
+	{ "chrome", EXPORT_FILE, false, write_chrome, describe_chrome },
+	{ "csv", EXPORT_DIRECTORY, true, write_csv, export_tables_describe },
+	{ "jsonl", EXPORT_DIRECTORY, true, write_jsonl, export_tables_describe },
 };
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
@@ -105,125 +142,71 @@ static void say_known_formats(const char *before, const char *name, const char *
 	log_error("%s%s%s; known are %s", before, name, after, list);
 }
 
-static const struct format *find_format(struct export_request *request)
+static const struct format *format_named(const char *name)
 {
-	const char *name = NULL;
-
-	/* "--to chrome --from 10 --to 20": no format is called like a number. */
-	for (size_t i = 0; i < request->to.count; i++)
-		if (!options_time(request->to.items[i], &request->until_ns))
-			name = request->to.items[i];
 	for (size_t i = 0; name && i < FORMAT_COUNT; i++)
 		if (!strcmp(formats[i].name, name))
 			return &formats[i];
-	if (name)
-		say_known_formats("--to ", name, ": no such format");
-	else
-		say_known_formats("no format given", "", ": --to FORMAT");
 	return NULL;
 }
 
-/* --- the file --- */
-
-/* A trace must not be written over while it is read. */
-static bool is_trace(const char *path, char *const *traces, size_t count)
+static const struct format *find_format(struct export_request *request)
 {
-	struct stat file, trace;
+	const char *name = NULL;
+	const struct format *format;
 
-	if (stat(path, &file))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (!stat(traces[i], &trace) && file.st_dev == trace.st_dev &&
-		    file.st_ino == trace.st_ino)
-			return true;
-	return false;
+	/* "--to chrome --from 10 --to 20": no format is called like a number. */
+	for (size_t i = 0; i < request->to.count; i++)
+		if (!options_time(request->to.items[i], &request->filter.until_ns))
+			name = request->to.items[i];
+	format = format_named(name);
+	if (!format && name)
+		say_known_formats("--to ", name, ": no such format");
+	else if (!format)
+		say_known_formats("no format given", "", ": --to FORMAT");
+	return format;
 }
 
-/* Traces hold paths and command lines, so what is made of them is the user's alone, too. A file
- * that is replaced is not truncated: somebody may be reading it. Others, devices say, are written
- * into. */
-static int create_file(struct target *target, bool force)
-{
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_EXCL;
-	struct stat stat;
+/* --- what a format holds --- */
 
-	if (force && !lstat(target->name, &stat)) {
-		if (!S_ISREG(stat.st_mode))
-			flags &= ~(O_CREAT | O_EXCL);
-		else if (unlink(target->name))
-			flags = -1;
-	}
-	target->made = flags & O_CREAT;
-	target->fd = flags < 0 ? -1 : open(target->name, flags, 0600);
-	if (target->fd >= 0)
-		return 0;
-	target->made = false;
-	if (errno == EEXIST)
-		log_error("%s exists; name another file with -o, or replace it with --force",
-			  target->name);
-	else
-		log_error("%s: cannot be written: %s", target->name, strerror(errno));
-	return EXIT_USAGE;
-}
-
-static int open_target(struct target *target, bool force)
+static int describe(const char *name)
 {
-	size_t length = strlen(target->name);
+	const struct format *format = format_named(name);
+	struct trace_error error = { "" };
+	struct trace_reader *nothing;
+	struct sink out;
 	int status;
 
-	target->fd = STDOUT_FILENO;
-	if (strcmp(target->name, "-")) {
-		status = create_file(target, force);
-		if (status)
-			return status;
+	if (!format) {
+		say_known_formats("--describe ", name, ": no such format");
+		return EXIT_USAGE;
 	}
-	if (length > 3 && !strcmp(target->name + length - 3, ".gz")) {
-		status = gzip_open(&target->gzip, target->fd);
-		if (!status)
-			status = sink_open_through(&target->out, gzip_put, target->gzip);
-	} else {
-		status = sink_open(&target->out, target->fd);
+	status = no_trace_open(&nothing);
+	if (status) {
+		log_error("%s", strerror(-status));
+		return EXIT_FAILED;
 	}
-	if (status)
-		log_error("out of memory");
-	return status ? EXIT_FAILED : 0;
-}
-
-/* Returns 0 or -errno. */
-static int finish_target(struct target *target)
-{
-	int status = sink_flush(&target->out);
-
-	if (!status && target->gzip) {
-		status = gzip_close(target->gzip);
-		target->gzip = NULL;
-	}
-	return status;
-}
-
-static void close_target(struct target *target, int *status)
-{
-	sink_close(&target->out);
-	gzip_close(target->gzip);
-	/* Some file systems say only now that the disk is full. */
-	if (target->fd > STDOUT_FILENO && close(target->fd) && !*status) {
-		log_error("%s: cannot be written: %s", target->name, strerror(errno));
-		*status = EXIT_FAILED;
-	}
-	if (target->made && *status)
-		unlink(target->name);
+	status = sink_open(&out, STDOUT_FILENO);
+	if (!status)
+		status = format->describe(&out, nothing, &error);
+	if (!status)
+		status = sink_flush(&out);
+	sink_close(&out);
+	trace_reader_close(nothing);
+	return status ? output_failed(status) : 0;
 }
 
 /* --- the command --- */
 
-static int export_traces(struct work *work, const struct format *format, struct target *target)
+static int export_traces(struct work *work, const struct format *format)
 {
+	struct export_target *target = work->target;
 	int status;
 
 	progress_start(&work->progress, "exporting");
-	status = format->write(work, &target->out);
+	status = format->write(work);
 	if (!status)
-		status = finish_target(target);
+		status = export_target_finish(target);
 	progress_end(&work->progress);
 	if (!status)
 		return 0;
@@ -231,12 +214,35 @@ static int export_traces(struct work *work, const struct format *format, struct 
 		log_error("%s: cannot be written: %s", target->name, strerror(-status));
 	else
 		log_error("%s", work->error.text);
-	return EXIT_FAILED;
+	return status == -ESRCH ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int check_table(const struct export_request *request, const struct format *format)
+{
+	char list[256];
+
+	if (format->has_tables && !request->table && !strcmp(request->output, "-")) {
+		log_error("-o -: is one table; name it by --table, or name a directory");
+		return EXIT_USAGE;
+	}
+	if (!request->table)
+		return 0;
+	if (!format->has_tables) {
+		log_error("--table: %s is one file with all in it", format->name);
+		return EXIT_USAGE;
+	}
+	if (relations_has(request->table))
+		return 0;
+	relations_names(list, sizeof(list));
+	log_error("--table %s: no such table; known are %s", request->table, list);
+	return EXIT_USAGE;
 }
 
 static int check_request(struct export_request *request, int count, char *const *traces,
 			 const struct format **format)
 {
+	int status;
+
 	*format = find_format(request);
 	if (!*format)
 		return EXIT_USAGE;
@@ -244,15 +250,22 @@ static int check_request(struct export_request *request, int count, char *const 
 		log_error("no output given; name a file with -o, or - for the standard output");
 		return EXIT_USAGE;
 	}
+	status = check_table(request, *format);
+	if (status)
+		return status;
 	if (!count) {
 		log_error("no trace given; try 'faultline export --help'");
 		return EXIT_USAGE;
 	}
-	if (request->until_ns <= request->from_ns) {
+	if (request->filter.until_ns <= request->filter.from_ns) {
 		log_error("--from is not earlier than the end of the time that is wanted");
 		return EXIT_USAGE;
 	}
-	if (is_trace(request->output, traces, count)) {
+	if ((*format)->kind == EXPORT_PATH && !strcmp(request->output, "-")) {
+		log_error("-o -: %s is no stream; name a file", (*format)->name);
+		return EXIT_USAGE;
+	}
+	if (export_is_trace(request->output, traces, count)) {
 		log_error("-o %s: is the trace itself; name another file", request->output);
 		return EXIT_USAGE;
 	}
@@ -261,18 +274,21 @@ static int check_request(struct export_request *request, int count, char *const 
 
 int command_export(int argc, char **argv)
 {
-	struct export_request request = { .until_ns = UINT64_MAX, .pid = CHROME_ANY_PID };
-	struct work work = { .request = &request };
-	struct target target = { .fd = -1 };
+	struct export_request request = { .filter = FILTER_ALL };
+	struct export_target target = { .fd = -1, .directory = -1 };
+	struct work work = { .request = &request, .target = &target };
 	const struct format *format;
 	int first, status = options_parse(&table, argc, argv, &request, &first);
 
 	if (status != OPTIONS_GO)
 		return status;
+	if (request.describe)
+		return describe(request.describe);
 	status = check_request(&request, argc - first, argv + first, &format);
 	if (status)
 		return status;
 	target.name = request.output;
+	target.kind = request.table ? EXPORT_FILE : format->kind;
 	work.names = (const char *const *)argv + first;
 	work.trace_count = argc - first;
 	work.traces = calloc(work.trace_count, sizeof(struct trace_reader *));
@@ -282,12 +298,12 @@ int command_export(int argc, char **argv)
 	}
 	status = traces_open(work.traces, argv + first, work.trace_count);
 	if (!status)
-		status = open_target(&target, request.force);
+		status = export_target_open(&target, request.force);
 	if (!status)
-		status = export_traces(&work, format, &target);
+		status = export_traces(&work, format);
 	for (size_t i = 0; !status && i < work.trace_count; i++)
 		traces_tell_unread(work.traces[i], work.names[i]);
-	close_target(&target, &status);
+	export_target_close(&target, &status);
 	traces_close(work.traces, work.trace_count);
 	free(work.traces);
 	return status;

@@ -16,6 +16,7 @@ struct chrome {
 	struct sink *out;
 	struct job job;
 	struct chrome_window window;
+	struct filter rest;
 	struct chrome_threads threads;
 	struct chrome_spans spans;
 	struct chrome_counters counters;
@@ -24,10 +25,24 @@ struct chrome {
 
 /* --- the walks --- */
 
+/* What the timeline does not ask for by itself. */
+static int open_filter(struct chrome *chrome, struct walk *walk, struct trace_error *error)
+{
+	if (!chrome->options->filter)
+		return 0;
+	chrome->rest = *chrome->options->filter;
+	chrome->rest.from_ns = chrome->rest.min_duration_ns = 0;
+	chrome->rest.until_ns = chrome->rest.pid = FILTER_NONE;
+	if (filter_is_any(&chrome->rest))
+		return 0;
+	walk->filter = NULL;
+	return filter_open(&walk->filter, &chrome->rest, &chrome->job, error);
+}
+
 static int draw_all(struct chrome *chrome, struct trace_error *error)
 {
 	const struct walk_consumer consumer = { &chrome_rows_calls, &chrome->rows };
-	const struct walk walk = {
+	struct walk walk = {
 		.cursor = { .kinds = chrome_row_kinds(),
 			    .whole_rows = true,
 			    .from_ns = chrome->window.from_ns,
@@ -38,8 +53,12 @@ static int draw_all(struct chrome *chrome, struct trace_error *error)
 		.progress = chrome->options->progress,
 		.context = chrome->options->context,
 	};
+	int status = open_filter(chrome, &walk, error);
 
-	return walk_run(&chrome->job, &walk, error);
+	if (!status)
+		status = walk_run(&chrome->job, &walk, error);
+	filter_close(walk.filter);
+	return status;
 }
 
 static int name_threads(void *state, const struct event *events, size_t count)
@@ -235,4 +254,27 @@ int chrome_write(struct sink *out, struct trace_reader *const *traces, const cha
 	if (status == -ENOMEM)
 		snprintf(error->text, sizeof(error->text), "out of memory");
 	return status;
+}
+
+void chrome_describe(struct sink *out)
+{
+	sink_text(out, "One JSON object of the Trace Event Format: traceEvents, otherData.\n"
+		       "Times are in us with three places, since otherData.start_unix_ns.\n\n"
+		       "  ph M     names of processes (rank, command) and threads\n"
+		       "  ph X     calls and faults (cat read, write, metadata, sync, map, fault "
+		       "...), and\n"
+		       "           spans (cat as the program says): ts, dur, args\n"
+		       "  ph b, e  spans and operations of io_uring and libaio that do not nest on "
+		       "a thread\n"
+		       "  ph i     marked moments, fork, exec, exit, pages that came into the "
+		       "cache on no\n"
+		       "           operation's account\n"
+		       "  ph C     bytes read, written and brought into the cache, a second, by "
+		       "process\n\n"
+		       "args: file, file2, offset, asked, bytes, result, error, fetched_bytes,\n"
+		       "created_bytes, fault_fetched_bytes, major, flags (names), cut (which end "
+		       "is not the\n"
+		       "real one), ended_by, unfinished, and what the program gave a span. A text "
+		       "that is\n"
+		       "not UTF-8 has all of its bytes in NAME_hex.\n");
 }

@@ -20,8 +20,8 @@
 #ifndef FAULTLINE_CHROME_H
 #define FAULTLINE_CHROME_H
 
+#include "analysis/filter.h"
 #include "output/sink.h"
-#include "trace/reader.h"
 
 #define CHROME_PID_STEP 10000000
 #define CHROME_ANY_PID UINT64_MAX
@@ -31,6 +31,9 @@ struct chrome_options {
 	uint64_t from_ns, until_ns; /* UINT64_MAX: to the end */
 	uint64_t min_duration_ns;   /* calls, faults and spans that took less are left out */
 	uint64_t pid;		    /* only of this process, or CHROME_ANY_PID */
+	/* Of it the rank, file, operation, door and span; NULL: any. Bytes a second are then those
+	 * of what it lets pass. */
+	const struct filter *filter;
 	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
 	void (*progress)(void *context, double done);
 	void *context;
@@ -44,5 +47,8 @@ struct chrome_options {
 int chrome_write(struct sink *out, struct trace_reader *const *traces, const char *const *names,
 		 size_t trace_count, const struct chrome_options *options,
 		 struct trace_error *error);
+
+/* What there is in it, for people. */
+void chrome_describe(struct sink *out);
 
 #endif

@@ -17,10 +17,23 @@ static bool needs_quotes(const char *text, size_t length)
 	return length && (text[0] == ' ' || text[length - 1] == ' ');
 }
 
-static void write_text(struct sink *out, const char *text, size_t length)
+static bool is_plain(const char *text, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length && text[i] > ' ' && text[i] < 0x7f && text[i] != ',' && text[i] != '"')
+		i++;
+	return i == length;
+}
+
+void csv_text(struct sink *out, const char *text, size_t length)
 {
 	struct sink clean;
 
+	if (is_plain(text, length)) {
+		sink_bytes(out, text, length);
+		return;
+	}
 	sink_open_memory(&clean);
 	escape_to_utf8(&clean, text, length);
 	if (!needs_quotes(clean.buffer, clean.used)) {
@@ -49,13 +62,13 @@ static void write_texts(struct sink *out, const struct cell *cell)
 			sink_char(&joined, ' ');
 		sink_bytes(&joined, cell->texts[i].text, cell->texts[i].length);
 	}
-	write_text(out, joined.buffer, joined.used);
+	csv_text(out, joined.buffer, joined.used);
 	if (joined.error)
 		out->error = out->error ? out->error : joined.error;
 	sink_close(&joined);
 }
 
-static void write_cell(struct sink *out, const struct cell *cell)
+void csv_cell(struct sink *out, const struct cell *cell)
 {
 	switch (cell->type) {
 	case CELL_NULL:
@@ -74,7 +87,7 @@ static void write_cell(struct sink *out, const struct cell *cell)
 		sink_text(out, cell->flag ? "true" : "false");
 		break;
 	case CELL_TEXT:
-		write_text(out, cell->text, cell->length);
+		csv_text(out, cell->text, cell->length);
 		break;
 	case CELL_TEXTS:
 		write_texts(out, cell);
@@ -90,14 +103,14 @@ void csv_table(struct sink *out, const struct table *table)
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (i)
 			sink_char(out, ',');
-		write_text(out, table->columns[i].name, strlen(table->columns[i].name));
+		csv_text(out, table->columns[i].name, strlen(table->columns[i].name));
 	}
 	sink_text(out, "\r\n");
 	for (size_t row = 0; row < table->row_count && !out->error; row++) {
 		for (size_t i = 0; i < table->column_count; i++) {
 			if (i)
 				sink_char(out, ',');
-			write_cell(out, &table->cells[row * table->column_count + i]);
+			csv_cell(out, &table->cells[row * table->column_count + i]);
 		}
 		sink_text(out, "\r\n");
 	}

@@ -9,6 +9,10 @@
 #include "analysis/table.h"
 #include "output/sink.h"
 
+/* One value; commas and ends of lines are the caller's. */
+void csv_cell(struct sink *out, const struct cell *cell);
+void csv_text(struct sink *out, const char *text, size_t length);
+
 void csv_table(struct sink *out, const struct table *table);
 
 #endif

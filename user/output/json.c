@@ -269,6 +269,21 @@ static int add_named_cell(struct json_object *row, const char *name, const struc
 	return status;
 }
 
+int json_cell(struct sink *out, const struct cell *cell)
+{
+	struct json_object *row = json_object_new_object(), *value;
+	int status = row ? add_cell(row, "", cell) : -ENOMEM;
+
+	if (!status && json_object_object_get_ex(row, "", &value)) {
+		if (value)
+			write_object(out, value);
+		else
+			sink_text(out, "null");
+	}
+	json_object_put(row);
+	return status ? status : out->error;
+}
+
 static int make_row(struct json_object **row, const struct table *table, size_t number)
 {
 	const struct cell *cells = table->cells + number * table->column_count;

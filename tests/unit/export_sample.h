@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Traces made by hand for `faultline export`: spans that nest and that do not, hostile names, two
+ * hosts, random ones, all layers. What an export must say of them is checked by a Python file for
+ * each format. Include after cmocka.h.
+ */
+#ifndef FAULTLINE_EXPORT_SAMPLE_H
+#define FAULTLINE_EXPORT_SAMPLE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "make_trace.h"
+#include "tests/random.h"
+
+#define MS 1000000ull
+#define START (1000 * MS)
+
+static char directory[] = "/tmp/faultline-export-XXXXXX";
+static const char *const names[] = { "nest.flt",   "other.flt", "hostile.flt",
+				     "random.flt", "cut.flt",	"whole.flt" };
+#define NAME_COUNT (sizeof(names) / sizeof(names[0]))
+
+struct bytes {
+	const void *data;
+	size_t length;
+};
+
+#define TEXT(text) ((struct bytes) { text, sizeof(text) - 1 })
+
+static uint64_t string_of(struct made_trace *made, struct bytes bytes)
+{
+	return bytes.length ? trace_writer_string(made->writer, bytes.data, bytes.length) : 0;
+}
+
+static void begin_span(struct made_trace *made, uint64_t time, uint64_t pid, uint64_t tid,
+		       uint64_t id, struct bytes name, struct bytes category, struct bytes args)
+{
+	const uint64_t values[SPAN_BEGIN_COLUMNS] = {
+		time,
+		pid,
+		tid,
+		id,
+		string_of(made, name),
+		string_of(made, category),
+		string_of(made, args),
+		name.length > 255 ? TRACE_SPAN_CUT : 0,
+	};
+
+	made_row(made, TRACE_SPAN_BEGIN, 0, values);
+}
+
+static void end_span(struct made_trace *made, uint64_t time, uint64_t pid, uint64_t tid,
+		     uint64_t id)
+{
+	const uint64_t values[SPAN_END_COLUMNS] = { time, pid, tid, id };
+
+	made_row(made, TRACE_SPAN_END, 0, values);
+}
+
+static void mark(struct made_trace *made, uint64_t time, uint64_t pid, struct bytes name,
+		 struct bytes args)
+{
+	const uint64_t values[INSTANT_COLUMNS] = {
+		time, pid, pid, string_of(made, name), 0, string_of(made, args), 0,
+	};
+
+	made_row(made, TRACE_INSTANT, 0, values);
+}
+
+static void cache(struct made_trace *made, uint64_t time, uint64_t pid, uint64_t bytes)
+{
+	const uint64_t values[PAGECACHE_COLUMNS] = { time, pid, pid, 1, 0, bytes };
+
+	made_row(made, TRACE_PAGECACHE, 0, values);
+}
+
+static void save(struct made_trace *made, const char *name)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(made->bytes, 1, made->length, file), made->length);
+	assert_int_equal(fclose(file), 0);
+	made_close(made);
+}
+
+#define PLAIN(name) TEXT(name), TEXT("data"), TEXT("")
+
+/* Of rank 3: spans in spans, calls in spans, faults in calls; what crosses; what never ends. */
+static void make_nest(void)
+{
+	static const char *const command[] = { "python3", "train.py", NULL };
+	struct made_trace made;
+
+	BEGIN(&made, .monotonic_ns = START, .realtime_ns = 5000 * MS, .command = command);
+	FILE_ROW(&made, .time = START, .id = 1, .dev = 1, .ino = 1, .path = "/data/a.bin");
+	EXEC(&made, .time = START, .pid = 100, .ppid = 1, .comm = "python3",
+	     .command = "python3\0train.py", .command_length = 16, .rank = 3);
+	begin_span(&made, START + 10 * MS, 100, 100, 1, TEXT("epoch"), TEXT(""), TEXT(""));
+	begin_span(&made, START + 20 * MS, 100, 100, 2, TEXT("step"), TEXT("compute"),
+		   TEXT("\x81\xa4step\x07"));
+	CALL(&made, .time = START + 21 * MS, .dur = 6 * MS, .pid = 100, .op = M_READ, .file = 1,
+	     .asked = 8192, .result = 8192, .fetched = 4096, .fault_fetched = 512);
+	FAULT(&made, .time = START + 22 * MS, .dur = 3 * MS, .pid = 100, .file = 1, .offset = 4096,
+	      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_IN_CALL, .fetched = 512);
+	CALL(&made, .time = START + 28 * MS, .dur = 123, .pid = 100, .op = M_OPENAT, .result = -2,
+	     .path = "/nowhere", .offset = -1);
+	end_span(&made, START + 30 * MS, 100, 100, 2);
+	/* Begin with the outer one, end with it. */
+	begin_span(&made, START + 32 * MS, 100, 100, 3, PLAIN("outer"));
+	begin_span(&made, START + 32 * MS, 100, 100, 4, PLAIN("inner"));
+	CALL(&made, .time = START + 32 * MS, .dur = 1 * MS, .pid = 100, .op = M_WRITE, .file = 1,
+	     .asked = 10, .result = 10);
+	end_span(&made, START + 34 * MS, 100, 100, 4);
+	end_span(&made, START + 34 * MS, 100, 100, 3);
+	/* "crossed" ends while "crossing", which began later, goes on. */
+	begin_span(&made, START + 40 * MS, 100, 100, 5, PLAIN("crossed"));
+	begin_span(&made, START + 42 * MS, 100, 100, 6, PLAIN("crossing"));
+	end_span(&made, START + 44 * MS, 100, 100, 5);
+	begin_span(&made, START + 45 * MS, 100, 100, 7, PLAIN("after"));
+	end_span(&made, START + 46 * MS, 100, 100, 7);
+	end_span(&made, START + 48 * MS, 100, 100, 6);
+	/* Ended by another thread; ended twice; never begun; begun twice. */
+	begin_span(&made, START + 50 * MS, 100, 100, 8, PLAIN("handed over"));
+	begin_span(&made, START + 51 * MS, 100, 100, 9, PLAIN("within"));
+	end_span(&made, START + 52 * MS, 100, 101, 8);
+	end_span(&made, START + 53 * MS, 100, 100, 9);
+	end_span(&made, START + 54 * MS, 100, 100, 9);
+	end_span(&made, START + 54 * MS, 100, 100, 4711);
+	begin_span(&made, START + 55 * MS, 100, 100, 10, PLAIN("twice"));
+	begin_span(&made, START + 56 * MS, 100, 100, 10, PLAIN("twice"));
+	end_span(&made, START + 57 * MS, 100, 100, 10);
+	/* Begins in a call and goes on after it: of a trace that lacks something. */
+	CALL(&made, .time = START + 60 * MS, .dur = 5 * MS, .pid = 100, .tid = 102, .op = M_FSYNC,
+	     .file = 1, .offset = -1);
+	begin_span(&made, START + 61 * MS, 100, 102, 11, PLAIN("out of a call"));
+	end_span(&made, START + 69 * MS, 100, 102, 11);
+	mark(&made, START + 70 * MS, 100, TEXT("moment"), TEXT("\x81\xa1k\xa1v"));
+	cache(&made, START + 71 * MS, 100, 4096);
+	made_fork(&made, START + 72 * MS, 100, 200);
+	begin_span(&made, START + 73 * MS, 200, 200, 1, PLAIN("of the child"));
+	CALL(&made, .time = START + 74 * MS, .dur = 16 * MS, .pid = 200, .op = M_SENDFILE,
+	     .file = 1, .file2 = 1, .asked = 1000, .result = 1000);
+	EXIT(&made, .time = START + 95 * MS, .pid = 200, .code = 9, .comm = "python3");
+	EXIT(&made, .time = START + 96 * MS, .pid = 100, .tid = 102, .thread_only = 1,
+	     .comm = "helper");
+	EXIT(&made, .time = START + 99 * MS, .pid = 100, .comm = "python3");
+	made_finish(&made, START, START + 100 * MS);
+	save(&made, "nest.flt");
+}
+
+/* Of another host, a second later by the wall clock, with the same pids; one of them used twice. */
+static void make_other(void)
+{
+	struct made_trace made;
+
+	BEGIN(&made, .host = "node2", .boot_id = "boot2", .monotonic_ns = 7 * MS,
+	      .realtime_ns = 6000 * MS);
+	FILE_ROW(&made, .time = 7 * MS, .id = 1, .dev = 1, .ino = 1, .path = "/data/b.bin");
+	EXEC(&made, .time = 7 * MS, .pid = 100, .ppid = 1, .comm = "cat", .command = "cat",
+	     .rank = 4);
+	CALL(&made, .time = 8 * MS, .dur = 1 * MS, .pid = 100, .op = M_READ, .file = 1, .asked = 77,
+	     .result = 77);
+	EXIT(&made, .time = 9 * MS, .pid = 100, .comm = "cat");
+	EXEC(&made, .time = 10 * MS, .pid = 100, .ppid = 1, .comm = "dog", .command = "dog",
+	     .rank = -1);
+	CALL(&made, .time = 11 * MS, .dur = 1 * MS, .pid = 100, .op = M_READ, .file = 1,
+	     .asked = 78, .result = 78);
+	made_finish(&made, 7 * MS, 20 * MS);
+	save(&made, "other.flt");
+}
+
+/* Texts that are no texts, arguments that are none. */
+static void make_hostile(void)
+{
+	static const struct bytes args[] = {
+		TEXT("\x81"),				  /* cut */
+		TEXT("\x93\x01\x02\x03"),		  /* no map */
+		TEXT("\xdf\xff\xff\xff\xff"),		  /* too many */
+		TEXT("\x81\xa1x\xc1"),			  /* no msgpack */
+		TEXT("\x80\x80"),			  /* something behind */
+		TEXT("\x83\x01\xc0\xff\xc2\x91\x05\xc3"), /* names that are numbers and lists */
+		TEXT("\x82\xa1n\xcb\x7f\xf8\0\0\0\0\0\0\xa1i\xca\x7f\x80\0\0"), /* NaN, inf */
+		TEXT("\x82\xaaunfinished\xa2me\xa3\xff\"\\\xc4\x02\xff\0"),
+		TEXT("\x82\xa1s\xd3\xff\xff\xff\xff\0\0\0\0\xa1u\xcf\xff\xff\xff\xff\xff\xff\xff"
+		     "\xff"),
+		TEXT("\x81\xa1"
+		     "e\xd4\x05\x06"),
+	};
+	static char deep[400], longest[10000];
+	struct made_trace made;
+	uint64_t id = 1;
+
+	memset(longest, 'x', sizeof(longest));
+	/* Arrays in each other, two hundred deep. */
+	memcpy(deep, "\x81\xa1k", 3);
+	memset(deep + 3, 0x91, 200);
+	deep[203] = 1;
+	BEGIN(&made, .monotonic_ns = START, .host = "no\xffhost\"\n", .kernel = "\\\x01");
+	FILE_ROW(&made, .time = START, .id = 1, .path = "/\xff\"\\\n\x1b[2J\xe2\x80\xae");
+	EXEC(&made, .time = START, .pid = 7, .comm = "a\"\xc3", .command = "\xff\0\"\0\n\0",
+	     .command_length = 6, .rank = INT64_MAX);
+	for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++, id++) {
+		begin_span(&made, START + id * MS, 7, 7, id, TEXT("\xff\"\n"), TEXT("\xc0"),
+			   args[i]);
+		mark(&made, START + id * MS + 5, 7, TEXT("m\0\x7f"), args[i]);
+		end_span(&made, START + id * MS + MS / 2, 7, 7, id);
+	}
+	begin_span(&made, START + 30 * MS, 7, 7, 50, (struct bytes) { longest, 10000 }, TEXT(""),
+		   (struct bytes) { deep, 204 });
+	CALL(&made, .time = START + 31 * MS, .dur = 5, .pid = 7, .op = M_READ, .file = 1,
+	     .offset = INT64_MAX, .asked = UINT64_MAX, .result = INT64_MIN, .flags = UINT64_MAX,
+	     .fetched = UINT64_MAX, .major = UINT64_MAX);
+	FAULT(&made, .time = START + 32 * MS, .dur = 5, .pid = 1ull << 40, .tid = UINT64_MAX,
+	      .file = 99, .offset = UINT64_MAX, .flags = UINT64_MAX, .fetched = UINT64_MAX);
+	made_finish(&made, START, START + 100 * MS);
+	save(&made, "hostile.flt");
+}
+
+static uint64_t random_state = 88172645463325252ull;
+
+static uint64_t random_bits(void)
+{
+	return next_random(&random_state);
+}
+
+/* Everything at random, as no program does it: ids that are ended anywhere or never, calls that
+ * cross each other and spans, times that fall together. In blocks of several lanes. */
+static void make_random(void)
+{
+	struct made_trace made;
+
+	BEGIN(&made, .monotonic_ns = START, .lanes = 2);
+	FILE_ROW(&made, .time = START, .id = 1, .path = "/data/random");
+	for (uint64_t pid = 1; pid <= 3; pid++)
+		EXEC(&made, .time = START, .pid = pid, .comm = "chaos", .command = "chaos",
+		     .rank = pid);
+	for (uint64_t i = 0; i < 6000; i++) {
+		uint64_t time = START + i / 2 * 3000, kind = random_bits() % 8;
+		uint64_t pid = 1 + random_bits() % 3, tid = pid + 10 * (random_bits() % 3);
+		uint64_t id = 1 + random_bits() % 40, dur = random_bits() % 30000;
+
+		if (kind < 2)
+			begin_span(&made, time, pid, tid, id, PLAIN("chaos"));
+		else if (kind < 5)
+			end_span(&made, time, pid, tid, id);
+		else if (kind < 7)
+			CALL(&made, .time = time, .dur = dur, .pid = pid, .tid = tid, .op = M_PREAD,
+			     .file = 1, .offset = i, .asked = i, .result = i % 5000,
+			     .fetched = i % 7, .lane = i % 2);
+		else
+			FAULT(&made, .time = time, .dur = dur / 10, .pid = pid, .tid = tid,
+			      .file = 1, .offset = i, .fetched = i % 3, .lane = i % 2);
+	}
+	EXIT(&made, .time = START + 9005 * 1000, .pid = 1, .comm = "chaos");
+	made_finish(&made, START, START + 11 * MS);
+	save(&made, "random.flt");
+}
+
+/* A trace whose end is missing. */
+static void make_cut(void)
+{
+	struct made_trace made;
+
+	BEGIN(&made, .monotonic_ns = START);
+	EXEC(&made, .time = START, .pid = 5, .comm = "sh", .command = "sh", .rank = -1);
+	begin_span(&made, START + 1 * MS, 5, 5, 1, PLAIN("open"));
+	mark(&made, START + 3 * MS, 5, TEXT("last"), TEXT(""));
+	made_abandon(&made);
+	save(&made, "cut.flt");
+}
+
+/* A row of a request, which no maker of make_trace.h has. */
+static void request(struct made_trace *made, uint64_t time, uint64_t pid, uint64_t id,
+		    uint64_t bytes, uint64_t status)
+{
+	const uint64_t values[REQUEST_COLUMNS] = {
+		[REQUEST_TIME] = time,
+		[REQUEST_DUR] = 2 * MS,
+		[REQUEST_PID] = pid,
+		[REQUEST_TID] = pid,
+		[REQUEST_OP] = M_REQUEST_WRITE,
+		[REQUEST_FILE] = 2,
+		[REQUEST_ID] = id,
+		[REQUEST_DEV] = 8u << 20,
+		[REQUEST_PART] = 8u << 20 | 1,
+		[REQUEST_SECTOR] = 2048,
+		[REQUEST_BYTES] = bytes,
+		[REQUEST_OWN_BYTES] = bytes,
+		[REQUEST_BIOS] = 1,
+		[REQUEST_OWN_BIOS] = 1,
+		[REQUEST_QUEUE] = MS / 2,
+		[REQUEST_STATUS] = status,
+	};
+
+	made_row(made, TRACE_REQUEST, 0, values);
+	made->operations[M_REQUEST_WRITE].count++;
+	made->operations[M_REQUEST_WRITE].errors += status > 0;
+	made->operations[M_REQUEST_WRITE].bytes += bytes;
+	made->operations[M_REQUEST_WRITE].thread_time_ns += 2 * MS;
+}
+
+/* All layers: two epochs of steps whose numbers are told, counted or those of what is around,
+ * reads, writes, faults, transfers, what fails, storage. A file's name is markup. */
+static void make_whole(void)
+{
+	static const char *const command[] = { "python3", "train.py", NULL };
+	struct made_trace made;
+
+	BEGIN(&made, .monotonic_ns = START, .realtime_ns = 5000 * MS, .command = command,
+	      .spans = true, .block = true, .async = true);
+	FILE_ROW(&made, .time = START, .id = 1, .dev = 8 << 20 | 1, .ino = 11, .size = 1 << 20,
+		 .path = "/data/<script>alert(1)</script>,\"a\".bin");
+	FILE_ROW(&made, .time = START, .id = 2, .dev = 8 << 20 | 1, .ino = 12, .size = 1 << 20,
+		 .path = "/out/caf\xc3\xa9\n.bin");
+	EXEC(&made, .time = START, .pid = 100, .ppid = 1, .comm = "python3",
+	     .command = "python3\0train.py", .command_length = 16, .rank = 0);
+	for (uint64_t epoch = 0; epoch < 2; epoch++) {
+		uint64_t at = START + epoch * 100 * MS;
+
+		begin_span(&made, at + MS, 100, 100, 10 + epoch, TEXT("epoch"), TEXT("loop"),
+			   TEXT(""));
+		for (uint64_t step = 0; step < 3; step++) {
+			uint64_t from = at + (10 + 20 * step) * MS;
+
+			begin_span(&made, from, 100, 100, 20 + step, TEXT("step"), TEXT("compute"),
+				   step == 2 ? TEXT("\x82\xa4step\x07\xa4"
+						    "name\xa2\xff\"")
+					     : TEXT(""));
+			begin_span(&made, from + MS, 100, 100, 30, TEXT("fetch"), TEXT("data"),
+				   TEXT(""));
+			CALL(&made, .time = from + 2 * MS, .dur = MS, .pid = 100, .op = M_PREAD,
+			     .file = 1, .offset = 4096 * step, .asked = 4096, .result = 4096,
+			     .fetched = 4096);
+			FAULT(&made, .time = from + 4 * MS, .dur = MS / 2, .pid = 100, .file = 1,
+			      .offset = 8192, .flags = step ? 0 : TRACE_FAULT_MAJOR,
+			      .fetched = step ? 0 : 16384);
+			end_span(&made, from + 6 * MS, 100, 100, 30);
+			CALL(&made, .time = from + 7 * MS, .dur = MS / 4, .pid = 100, .op = M_WRITE,
+			     .file = 2, .offset = 100 * step, .asked = 100, .result = 100,
+			     .created = step ? 0 : 4096);
+			end_span(&made, from + 15 * MS, 100, 100, 20 + step);
+		}
+		end_span(&made, at + 90 * MS, 100, 100, 10 + epoch);
+	}
+	CALL(&made, .time = START + 201 * MS, .dur = MS, .pid = 100, .op = M_SENDFILE, .file = 1,
+	     .file2 = 2, .asked = 1000, .result = 1000, .fetched = 4096, .created = 4096);
+	CALL(&made, .time = START + 203 * MS, .dur = MS, .pid = 100, .op = M_SENDFILE, .file2 = 2,
+	     .asked = 10, .result = 10, .offset = -1);
+	CALL(&made, .time = START + 205 * MS, .dur = MS, .pid = 100, .op = M_READ, .file = 1,
+	     .asked = UINT64_MAX, .result = -5);
+	CALL(&made, .time = START + 206 * MS, .dur = 10, .pid = 100, .op = M_OPENAT, .result = -2,
+	     .path = "/no\xffwhere", .offset = -1);
+	CALL(&made, .time = START + 207 * MS, .dur = 600, .pid = 100, .op = M_READAHEAD, .file = 1,
+	     .asked = 8192, .fetched = 8192);
+	CALL(&made, .time = START + 208 * MS, .dur = 2 * MS, .pid = 100, .op = M_URING_READ,
+	     .file = 1, .offset = 0, .asked = 512, .result = 512);
+	CALL(&made, .time = START + 209 * MS, .dur = MS, .pid = 100, .op = M_FSYNC, .file = 2,
+	     .offset = -1);
+	FAULT(&made, .time = START + 211 * MS, .dur = 500, .pid = 100, .file = 2, .offset = 4096,
+	      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED, .dirtied = 4096);
+	THROTTLE(&made, .time = START + 212 * MS, .pause = MS, .pid = 100, .file = 2);
+	request(&made, START + 209 * MS, 100, 1, 8192, 0);
+	request(&made, START + 209 * MS, 0, 2, 4096, 10);
+	BIO(&made, .time = START + 209 * MS, .dur = 2 * MS, .file = 2, .bytes = 8192);
+	made_cache(&made, START + 213 * MS, 1, 12288);
+	mark(&made, START + 214 * MS, 100, TEXT("saved"), TEXT("\x81\xa1k\xa1v"));
+	EXIT(&made, .time = START + 290 * MS, .pid = 100, .comm = "python3");
+	made_finish(&made, START, START + 300 * MS);
+	save(&made, "whole.flt");
+}
+
+/* Runs a Python file of this directory, with TRACES set to where the traces are. */
+static void run_script(const char *script)
+{
+	const char *python = getenv("PYTHON") ? getenv("PYTHON") : "/usr/bin/python3";
+	char path[128];
+	int status;
+	pid_t pid;
+
+	assert_non_null(mkdtemp(directory));
+	make_nest();
+	make_other();
+	make_hostile();
+	make_random();
+	make_cut();
+	make_whole();
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		setenv("TRACES", directory, 1);
+		execl(python, python, script, NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	for (size_t i = 0; i < NAME_COUNT; i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+		unlink(path);
+	}
+	rmdir(directory);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The tables of events: the columns of their rows, and what they count as. Knows nothing of files,
+ * processes and spans but their numbers.
+ */
+#include <string.h>
+
+#include "output/relation.h"
+
+static void get_process(struct relation_row *row, const struct relation_column *column,
+			struct cell *cell)
+{
+	if (row->process != PROCESS_UNKNOWN)
+		cell_uint(cell, row->process);
+}
+
+static void get_span(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	if (row->span)
+		cell_uint(cell, row->span);
+}
+
+static void get_class(struct relation_row *row, const struct relation_column *column,
+		      struct cell *cell)
+{
+	relation_literal(cell, relation_class(row->event->class));
+}
+
+static void get_door(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	if (row->event->door < DOOR_COUNT)
+		relation_literal(cell, door_names[row->event->door]);
+}
+
+static void get_read(struct relation_row *row, const struct relation_column *column,
+		     struct cell *cell)
+{
+	if (row->event->class == IO_READ && row->event->flags & EVENT_COUNTED)
+		cell_uint(cell, row->event->bytes);
+}
+
+/* What a transfer between two files reads of the one it writes to the other. */
+static bool writes_too(const struct relation_row *row)
+{
+	const struct event *event = row->event;
+
+	return event->class == IO_READ && row->resolved->kind != TRACE_SYSCALL &&
+	       row->job->operations[event->operation].family == TRACE_TRANSFER &&
+	       row->resolved->values[SYSCALL_PATH_FILE2];
+}
+
+static void get_written(struct relation_row *row, const struct relation_column *column,
+			struct cell *cell)
+{
+	if (row->event->flags & EVENT_COUNTED && (row->event->class == IO_WRITE || writes_too(row)))
+		cell_uint(cell, row->event->bytes);
+}
+
+static void get_error(struct relation_row *row, const struct relation_column *column,
+		      struct cell *cell)
+{
+	uint64_t result = row->resolved->values[SYSCALL_RESULT];
+
+	if (result_is_error(result))
+		relation_literal(cell, strerrorname_np(-(int)result));
+}
+
+static void get_major(struct relation_row *row, const struct relation_column *column,
+		      struct cell *cell)
+{
+	cell_bool(cell, row->resolved->values[FAULT_FLAGS] & TRACE_FAULT_MAJOR);
+}
+
+#define PROCESS_COLUMN                                                                             \
+	{                                                                                          \
+		"process", RELATION_UINT, UNIT_NONE,                                               \
+			"the process: pids are used again, this is not", "processes", get_process, \
+			0, 0                                                                       \
+	}
+#define SPAN_COLUMN                                                                                \
+	{                                                                                          \
+		"span", RELATION_UINT, UNIT_NONE, "the innermost span that it happened in",        \
+			"spans", get_span, 0, JOB_SPAN                                             \
+	}
+#define CLASS_COLUMN                                                                               \
+	{                                                                                          \
+		"class", RELATION_TEXT, UNIT_NONE,                                                 \
+			"what it counts as: read, write, metadata, sync, mmap_read or mmap_write", \
+			NULL, get_class, 0, 0                                                      \
+	}
+
+void relation_make_calls(struct relation *relation)
+{
+	static const struct relation_column more[] = {
+		PROCESS_COLUMN,
+		CLASS_COLUMN,
+		{ "door", RELATION_TEXT, UNIT_NONE, "path of access, as in the report", NULL,
+		  get_door, 0, 0 },
+		{ "read_bytes", RELATION_UINT, UNIT_BYTES,
+		  "that it read from a file; null where it does not read", NULL, get_read, 0, 0 },
+		{ "written_bytes", RELATION_UINT, UNIT_BYTES,
+		  "that it wrote to a file; null where it does not write", NULL, get_written, 0,
+		  0 },
+		{ "error", RELATION_TEXT, UNIT_NONE, "name of the error that it failed with", NULL,
+		  get_error, 0, 0 },
+		SPAN_COLUMN,
+	};
+
+	relation_add_schema(relation, TRACE_ASYNC);
+	RELATION_ADD(relation, more);
+}
+
+void relation_make_faults(struct relation *relation)
+{
+	static const struct relation_column more[] = {
+		PROCESS_COLUMN,
+		CLASS_COLUMN,
+		{ "major", RELATION_BOOL, UNIT_NONE, "it waited for storage, as the kernel counts",
+		  NULL, get_major, 0, 0 },
+		SPAN_COLUMN,
+	};
+
+	relation_add_schema(relation, TRACE_FAULT);
+	RELATION_ADD(relation, more);
+}
+
+static const struct relation_column process_alone[] = { PROCESS_COLUMN };
+static const struct relation_column process_and_span[] = { PROCESS_COLUMN, SPAN_COLUMN };
+
+void relation_make_requests(struct relation *relation)
+{
+	relation_add_schema(relation, TRACE_REQUEST);
+	RELATION_ADD(relation, process_alone);
+}
+
+void relation_make_bios(struct relation *relation)
+{
+	relation_add_schema(relation, TRACE_BIO);
+	RELATION_ADD(relation, process_alone);
+}
+
+void relation_make_pagecache(struct relation *relation)
+{
+	relation_add_schema(relation, TRACE_PAGECACHE);
+	RELATION_ADD(relation, process_and_span);
+}
+
+void relation_make_throttles(struct relation *relation)
+{
+	relation_add_schema(relation, TRACE_THROTTLE);
+	RELATION_ADD(relation, process_and_span);
+}
+
+void relation_make_moments(struct relation *relation)
+{
+	relation_add_schema(relation, TRACE_INSTANT);
+	RELATION_ADD(relation, process_and_span);
+}

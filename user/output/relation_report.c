@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Tables of the report among those that are exported, and what is said of the whole, word by word.
+ * Knows nothing of events.
+ */
+#include "output/relation_report.h"
+
+#include <stdio.h>
+
+#include "output/json.h"
+#include "output/relations.h"
+
+static enum relation_type type_of(const struct table_column *column)
+{
+	static const struct {
+		table_getter *get;
+		enum relation_type type;
+	} known[] = {
+		{ table_get_uint, RELATION_UINT },    { table_get_int, RELATION_INT },
+		{ table_get_real, RELATION_REAL },    { table_get_bool, RELATION_BOOL },
+		{ table_get_literal, RELATION_TEXT }, { table_get_text, RELATION_TEXT },
+	};
+
+	if (!strcmp(column->name, "evidence"))
+		return RELATION_JSON;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (column->get == known[i].get)
+			return known[i].type;
+	if (column->unit == UNIT_SHARE)
+		return RELATION_REAL;
+	return column->unit == UNIT_NONE || column->unit == UNIT_PATH ? RELATION_TEXT
+								      : RELATION_UINT;
+}
+
+/* Classes of sizes are a table in the table, which the events tell better. */
+static bool is_exported(const struct table_column *column)
+{
+	return strncmp(column->name, "sizes.", strlen("sizes."));
+}
+
+void relation_make_report(struct relation *relation, const struct table *table)
+{
+	relation->table = table;
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct table_column *of = &table->columns[i];
+		struct relation_column column = {
+			.type = type_of(of),
+			.unit = of->unit,
+			.meaning = of->meaning,
+			.number = i,
+		};
+
+		if (!is_exported(of))
+			continue;
+		snprintf(column.name, sizeof(column.name), "%s", of->name);
+		for (char *at = column.name; *at; at++)
+			*at = *at == '.' ? '_' : *at;
+		relation_add(relation, &column);
+	}
+}
+
+/* What does not fit into one cell becomes JSON. */
+static int make_flat(struct sink *made, struct cell *cell)
+{
+	size_t start = made->used;
+	int status;
+
+	if (cell->type != CELL_TABLE && cell->type != CELL_TEXTS)
+		return 0;
+	status = json_cell(made, cell);
+	cell->type = CELL_TEXT;
+	cell->length = made->used - start;
+	cell->text = made->buffer + start;
+	return status;
+}
+
+int relation_report_rows(const struct relation *relation, const struct relation_writer *writer,
+			 void *to, unsigned int number, struct sink *made)
+{
+	const struct table *table = relation->table;
+	struct cell cells[RELATION_COLUMNS_MOST];
+	int status = 0;
+
+	for (size_t row = 0; row < table->row_count && !status; row++) {
+		size_t longest = relation->column_count;
+
+		for (size_t i = 0; i < relation->column_count; i++) {
+			cells[i] = table->cells[row * table->column_count +
+						relation->columns[i].number];
+			if (cells[i].type == CELL_TABLE || cells[i].type == CELL_TEXTS)
+				longest = i;
+		}
+		made->used = 0;
+		/* One of them at most: texts move as more are made. */
+		for (size_t i = 0; i < relation->column_count && !status; i++) {
+			if (i == longest)
+				status = make_flat(made, &cells[i]);
+			else if (cells[i].type == CELL_TABLE || cells[i].type == CELL_TEXTS)
+				cells[i].type = CELL_NULL;
+		}
+		if (!status)
+			status = writer->row(to, number, cells);
+	}
+	return status;
+}
+
+/* --- what is said of the whole --- */
+
+void relation_make_meta(struct relation *relation, const struct table *table)
+{
+	static const struct relation_column columns[] = {
+		{ "key", RELATION_TEXT, UNIT_NONE, "a column of the report's table \"trace\"", NULL,
+		  NULL, 0, 0 },
+		{ "value", RELATION_TEXT, UNIT_NONE, "its value; lists and tables as JSON", NULL,
+		  NULL, 0, 0 },
+	};
+
+	relation->table = table;
+	RELATION_ADD(relation, columns);
+}
+
+static int meta_row(const struct relation_writer *writer, void *to, unsigned int number,
+		    const char *key, struct sink *made, const struct cell *value)
+{
+	struct cell cells[2] = { { .type = CELL_NULL }, *value };
+	int status = 0;
+
+	made->used = 0;
+	if (value->type != CELL_TEXT && value->type != CELL_NULL) {
+		status = json_cell(made, value);
+		cells[1] = (struct cell) { .type = CELL_TEXT,
+					   .length = made->used,
+					   .text = made->buffer };
+	}
+	relation_literal(&cells[0], key);
+	return status ? status : writer->row(to, number, cells);
+}
+
+int relation_meta_rows(const struct relation *relation, const struct relation_writer *writer,
+		       void *to, unsigned int number, struct sink *made,
+		       const struct relation_meta *more, size_t count)
+{
+	const struct table *table = relation->table;
+	int status = 0;
+
+	for (size_t i = 0; i < count && !status; i++) {
+		struct cell cell = { .type = CELL_UINT, .uint = more[i].value };
+
+		if (more[i].text)
+			relation_literal(&cell, more[i].text);
+		status = meta_row(writer, to, number, more[i].key, made, &cell);
+	}
+	for (size_t i = 0; i < table->column_count && table->row_count && !status; i++)
+		status = meta_row(writer, to, number, table->columns[i].name, made,
+				  &table->cells[i]);
+	return status;
+}
