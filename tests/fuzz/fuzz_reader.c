@@ -17,6 +17,7 @@
 #include "analysis/resolve.h"
 #include "analysis/walk.h"
 #include "output/chrome.h"
+#include "output/export_tables.h"
 #include "output/json.h"
 #include "output/row.h"
 #include "output/text.h"
@@ -137,11 +138,16 @@ static void print_events(struct trace_reader *reader)
 static void export(struct trace_reader *reader)
 {
 	const struct chrome_options options = { .until_ns = UINT64_MAX, .pid = CHROME_ANY_PID };
+	const struct relation_options all = { .only = NULL };
 	struct trace_error error = { "" };
 	struct sink out;
 
 	sink_open_memory(&out);
 	chrome_write(&out, &reader, names, 1, &options, &error);
+	sum += out.used;
+	sink_close(&out);
+	sink_open_memory(&out);
+	export_tables_one(&export_csv, &out, &reader, names, 1, &all, &error);
 	sum += out.used;
 	sink_close(&out);
 }

@@ -17,7 +17,7 @@ TRACES = os.environ["TRACES"]
 MS = 10**6
 START = 1000 * MS
 ALL = "nest.flt", "other.flt", "hostile.flt", "random.flt", "cut.flt", "whole.flt"
-KINDS = {"calls": ("syscall", "syscall_path", "async"), "faults": ("fault",),
+KINDS = {"calls": ("syscall", "syscall_path", "async", "vfs"), "faults": ("fault",),
          "requests": ("request",), "bios": ("bio",), "pagecache": ("pagecache",),
          "throttles": ("throttle",), "moments": ("instant",)}
 

@@ -313,7 +313,7 @@ static void make_whole(void)
 	struct made_trace made;
 
 	BEGIN(&made, .monotonic_ns = START, .realtime_ns = 5000 * MS, .command = command,
-	      .spans = true, .block = true, .async = true);
+	      .spans = true, .block = true, .async = true, .vfs = true);
 	FILE_ROW(&made, .time = START, .id = 1, .dev = 8 << 20 | 1, .ino = 11, .size = 1 << 20,
 		 .path = "/data/<script>alert(1)</script>,\"a\".bin");
 	FILE_ROW(&made, .time = START, .id = 2, .dev = 8 << 20 | 1, .ino = 12, .size = 1 << 20,
@@ -364,6 +364,8 @@ static void make_whole(void)
 	     .offset = -1);
 	FAULT(&made, .time = START + 211 * MS, .dur = 500, .pid = 100, .file = 2, .offset = 4096,
 	      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED, .dirtied = 4096);
+	VFS(&made, .time = START + 211 * MS, .dur = 900, .op = M_VFS_READ, .file = 1, .asked = 4096,
+	    .result = 4096, .flags = TRACE_VFS_THREAD);
 	THROTTLE(&made, .time = START + 212 * MS, .pause = MS, .pid = 100, .file = 2);
 	request(&made, START + 209 * MS, 100, 1, 8192, 0);
 	request(&made, START + 209 * MS, 0, 2, 4096, 10);

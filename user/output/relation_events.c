@@ -21,6 +21,12 @@ static void get_span(struct relation_row *row, const struct relation_column *col
 		cell_uint(cell, row->span);
 }
 
+static void get_layer(struct relation_row *row, const struct relation_column *column,
+		      struct cell *cell)
+{
+	relation_literal(cell, trace_schemas[row->resolved->kind].layer);
+}
+
 static void get_class(struct relation_row *row, const struct relation_column *column,
 		      struct cell *cell)
 {
@@ -47,6 +53,7 @@ static bool writes_too(const struct relation_row *row)
 	const struct event *event = row->event;
 
 	return event->class == IO_READ && row->resolved->kind != TRACE_SYSCALL &&
+	       event->flags & (EVENT_CALL | EVENT_ASYNC) &&
 	       row->job->operations[event->operation].family == TRACE_TRANSFER &&
 	       row->resolved->values[SYSCALL_PATH_FILE2];
 }
@@ -96,6 +103,8 @@ void relation_make_calls(struct relation *relation)
 	static const struct relation_column more[] = {
 		PROCESS_COLUMN,
 		CLASS_COLUMN,
+		{ "layer", RELATION_TEXT, UNIT_NONE, "syscall, async or vfs: whose flags they are",
+		  NULL, get_layer, 0, 0 },
 		{ "door", RELATION_TEXT, UNIT_NONE, "path of access, as in the report", NULL,
 		  get_door, 0, 0 },
 		{ "read_bytes", RELATION_UINT, UNIT_BYTES,
@@ -125,6 +134,9 @@ void relation_make_faults(struct relation *relation)
 	relation_add_schema(relation, TRACE_FAULT);
 	RELATION_ADD(relation, more);
 }
+
+_Static_assert((int)VFS_RESULT == (int)SYSCALL_RESULT && (int)VFS_FLAGS == (int)SYSCALL_FLAGS,
+	       "rows of the VFS have the first columns of calls");
 
 static const struct relation_column process_alone[] = { PROCESS_COLUMN };
 static const struct relation_column process_and_span[] = { PROCESS_COLUMN, SPAN_COLUMN };

@@ -22,9 +22,11 @@ static const struct {
 	uint64_t kinds;
 	const char *table; /* of the report, that it is */
 } registry[] = {
-	{ "calls", "system calls, and operations of io_uring and libaio, by their begins",
+	{ "calls", "system calls, operations of io_uring and libaio, and those of the VFS",
 	  relation_make_calls,
-	  1ull << TRACE_SYSCALL | 1ull << TRACE_SYSCALL_PATH | 1ull << TRACE_ASYNC, NULL },
+	  1ull << TRACE_SYSCALL | 1ull << TRACE_SYSCALL_PATH | 1ull << TRACE_ASYNC |
+		  1ull << TRACE_VFS,
+	  NULL },
 	{ "faults", "page faults on file mappings", relation_make_faults, 1ull << TRACE_FAULT,
 	  NULL },
 	{ "requests", "requests to block devices", relation_make_requests, 1ull << TRACE_REQUEST,
@@ -354,7 +356,7 @@ static int write_report(struct relations *all)
 {
 	const struct relation_meta more[] = {
 		{ "relations_version", NULL, RELATIONS_VERSION },
-		{ "faultline_version", FAULTLINE_VERSION, 0 },
+		{ "recorded_by", all->job.traces[0].header->tool, 0 },
 		{ "spans_without_room", NULL, all->refused },
 		{ "span_ends_without_begin", NULL, all->job.spans.unmatched_ends },
 	};
