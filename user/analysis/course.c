@@ -142,7 +142,8 @@ static void take_gpu(struct timeline *timeline, uint64_t time_ns)
 
 static void go_to(struct timeline *timeline, uint64_t time_ns)
 {
-	take_gpu(timeline, time_ns);
+	if (timeline->job->activities->gpu)
+		take_gpu(timeline, time_ns);
 	advance(timeline, time_ns);
 }
 

@@ -122,17 +122,19 @@ static const struct job_trace *trace_of(const struct event_chunk *chunk)
 }
 
 /* What every event has, and one that is no operation has no more. */
-static void start_event(const struct event_chunk *chunk, uint32_t i, struct event *event)
+static inline void start_event(const struct event_chunk *chunk, uint32_t i, struct event *event)
 {
+	uint64_t start = clock_shifted(chunk->clock, chunk->columns[TRACE_COL_TIME][i]);
+
 	*event = (struct event) {
-		.start = clock_shifted(trace_of(chunk)->clock, chunk->columns[TRACE_COL_TIME][i]),
+		.start = start,
+		.end = start,
 		.block = chunk->block,
 		.row = chunk->row + i,
 		.file = FILE_NONE,
 		.class = IO_NONE,
 		.door = DOOR_NONE,
 	};
-	event->end = event->start;
 }
 
 /* Takes the side of a transfer that writes from the event. Where there is one that reads, too, that
@@ -185,77 +187,118 @@ static uint64_t submitted(const struct operation *operation, const struct event 
 	return operation->polls && !(event->flags & EVENT_FAILED) ? 1 : 0;
 }
 
+/* What the rows of one operation have alike. */
+struct call_rule {
+	uint64_t column; /* as the rows have it */
+	uint16_t number; /* as the job has it */
+	const struct operation *operation;
+	const struct family_rule *family;
+	struct trace_operation_total *seen;
+	uint32_t done, failed; /* flags of an event */
+	bool untraced;	       /* what it submits has no rows */
+};
+
+static struct call_rule rule_of(const struct event_chunk *chunk, uint64_t column)
+{
+	const struct job_trace *trace = trace_of(chunk);
+	const struct operation *operation = &chunk->job->operations[trace->operations[column]];
+	const struct family_rule *family = &rules[operation->family];
+	uint32_t what = chunk->block->kind == TRACE_ASYNC ? EVENT_ASYNC : EVENT_CALL;
+	bool untraced = !(trace->layers & JOB_ASYNC);
+
+	return (struct call_rule) {
+		.column = column,
+		.number = trace->operations[column],
+		.operation = operation,
+		.family = family,
+		.seen = &trace->seen[column],
+		.done = what | family->flags | (operation->opens ? EVENT_OPENS : 0) |
+			(operation->submits && untraced ? EVENT_SUBMITS : 0),
+		.failed = what | family->flags | EVENT_FAILED,
+		.untraced = untraced,
+	};
+}
+
+/* Only a map call that brought something in, or dirtied, is I/O. */
+static void set_map_call(const struct job_trace *trace, struct event *event, uint64_t major)
+{
+	event->major = major < UINT32_MAX ? major : UINT32_MAX;
+	if (event->dirtied_bytes) {
+		event->class = IO_MMAP_WRITE;
+		count_dirtied(trace, event->dirtied_bytes);
+	} else if (!event->fetched_bytes && !major) {
+		event->class = IO_NONE;
+		event->door = DOOR_NONE;
+	}
+}
+
+static void decode_call(const struct event_chunk *chunk, uint32_t i, const struct call_rule *rule,
+			struct event *event)
+{
+	const uint64_t *const *columns = chunk->columns;
+	uint64_t flags = columns[SYSCALL_FLAGS][i], result = columns[SYSCALL_RESULT][i];
+	uint64_t duration = columns[SYSCALL_DUR][i];
+	struct trace_operation_total *seen = rule->seen;
+	bool failed = result_is_error(result);
+
+	start_event(chunk, i, event);
+	event->end = clock_add(event->start, duration);
+	event->offset = (int64_t)columns[SYSCALL_OFFSET][i];
+	event->bytes = rule->family->moves && !failed ? result : 0;
+	event->fetched_bytes = columns[SYSCALL_FETCHED][i];
+	event->created_bytes = columns[SYSCALL_CREATED][i];
+	event->dirtied_bytes = columns[SYSCALL_DIRTIED][i];
+	event->asked_bytes = columns[SYSCALL_ASKED][i];
+	event->process = pid_of(columns[SYSCALL_PID][i]);
+	event->file = find_file(chunk, columns[SYSCALL_FILE][i]);
+	event->thread = columns[SYSCALL_TID][i];
+	event->operation = rule->number;
+	event->class = rule->family->class;
+	event->door = door_of(rule->operation, rule->family, flags);
+	event->flags = failed ? rule->failed : rule->done;
+	if (flags) {
+		event->flags |= (flags & TRACE_OP_DIRECT ? EVENT_DIRECT : 0) |
+				(flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0);
+		if (flags & TRACE_OP_SILENT && event->flags & EVENT_ASYNC)
+			event->flags &= ~EVENT_TIMED;
+	}
+	if (!failed && truncates(rule->operation, flags))
+		event->flags |= EVENT_TRUNCATES;
+	if (rule->operation->family == TRACE_MAP)
+		set_map_call(trace_of(chunk), event, columns[SYSCALL_MAJOR][i]);
+	seen->count++;
+	seen->errors += failed;
+	seen->bytes += event->bytes;
+	seen->thread_time_ns += duration;
+	seen->fetched_bytes += event->fetched_bytes;
+	seen->created_bytes += event->created_bytes;
+	if (rule->untraced)
+		seen->submissions += submitted(rule->operation, event, result);
+}
+
 static void decode_calls(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t *const *columns = chunk->columns;
-	struct job *job = chunk->job;
-	const struct job_trace *trace = trace_of(chunk);
-	uint32_t what = chunk->block->kind == TRACE_ASYNC ? EVENT_ASYNC : EVENT_CALL;
-	bool untraced = !(trace->layers & JOB_ASYNC);
+	struct call_rule rule = rule_of(chunk, columns[SYSCALL_OP][0]);
 	struct event *event = events;
 
-	for (uint32_t i = 0; i < chunk->count; i++) {
-		uint64_t number = columns[SYSCALL_OP][i], flags = columns[SYSCALL_FLAGS][i];
-		uint64_t fetched = columns[SYSCALL_FETCHED][i], major = columns[SYSCALL_MAJOR][i];
-		uint64_t result = columns[SYSCALL_RESULT][i], duration = columns[SYSCALL_DUR][i];
-		const struct operation *operation = &job->operations[trace->operations[number]];
-		const struct family_rule *rule = &rules[operation->family];
-		struct trace_operation_total *seen = &trace->seen[number];
-		bool failed = result_is_error(result);
+	for (uint32_t i = 0; i < chunk->count; i++, event++) {
+		uint32_t written;
 
-		start_event(chunk, i, event);
-		event->end = clock_add(event->start, duration);
-		event->offset = (int64_t)columns[SYSCALL_OFFSET][i];
-		event->bytes = rule->moves && !failed ? result : 0;
-		event->fetched_bytes = fetched;
-		event->created_bytes = columns[SYSCALL_CREATED][i];
-		event->dirtied_bytes = columns[SYSCALL_DIRTIED][i];
-		event->asked_bytes = columns[SYSCALL_ASKED][i];
-		event->file = find_file(chunk, columns[SYSCALL_FILE][i]);
-		event->thread = columns[SYSCALL_TID][i];
-		event->operation = trace->operations[number];
-		event->class = rule->class;
-		event->door = door_of(operation, rule, flags);
-		event->flags = what | rule->flags | (failed ? EVENT_FAILED : 0) |
-			       (operation->opens && !failed ? EVENT_OPENS : 0) |
-			       (operation->submits && !failed && untraced ? EVENT_SUBMITS : 0) |
-			       (truncates(operation, flags) && !failed ? EVENT_TRUNCATES : 0) |
-			       (flags & TRACE_OP_DIRECT ? EVENT_DIRECT : 0) |
-			       (flags & TRACE_OP_UNLINKED ? EVENT_UNLINKED : 0);
-		if (operation->family == TRACE_MAP) {
-			event->major = major < UINT32_MAX ? major : UINT32_MAX;
-			if (event->dirtied_bytes) {
-				event->class = IO_MMAP_WRITE;
-				count_dirtied(trace, event->dirtied_bytes);
-			} else if (!fetched && !major) {
-				event->class = IO_NONE;
-				event->door = DOOR_NONE;
-			}
-		}
-		seen->count++;
-		seen->errors += failed;
-		seen->bytes += event->bytes;
-		seen->thread_time_ns += duration;
-		seen->fetched_bytes += fetched;
-		seen->created_bytes += event->created_bytes;
-		if (untraced)
-			seen->submissions += submitted(operation, event, result);
-		if (what == EVENT_ASYNC && flags & TRACE_OP_SILENT)
-			event->flags &= ~EVENT_TIMED;
-		event->process = pid_of(columns[SYSCALL_PID][i]);
-		if (operation->family == TRACE_TRANSFER && chunk->block->kind != TRACE_SYSCALL) {
-			uint32_t written = find_file(chunk, columns[SYSCALL_PATH_FILE2][i]);
-
-			if (written != FILE_NONE) {
-				make_write_side(event, written, event + 1);
-				/* Out of a pipe or a socket there is only this side. */
-				if (event->file == FILE_NONE)
-					event[0] = event[1];
-				else
-					event++;
-			}
-		}
-		event++;
+		if (columns[SYSCALL_OP][i] != rule.column)
+			rule = rule_of(chunk, columns[SYSCALL_OP][i]);
+		decode_call(chunk, i, &rule, event);
+		if (rule.operation->family != TRACE_TRANSFER || chunk->block->kind == TRACE_SYSCALL)
+			continue;
+		written = find_file(chunk, columns[SYSCALL_PATH_FILE2][i]);
+		if (written == FILE_NONE)
+			continue;
+		make_write_side(event, written, event + 1);
+		/* Out of a pipe or a socket there is only this side. */
+		if (event->file == FILE_NONE)
+			event[0] = event[1];
+		else
+			event++;
 	}
 	*count = event - events;
 }

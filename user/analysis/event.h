@@ -128,7 +128,8 @@ struct file_memory { /* all zeros at the start: id 0 is no file and never looked
 struct event_chunk {
 	struct job *job;
 	const struct held_block *block;
-	uint32_t row, count; /* the first one, and how many */
+	struct clock_shift clock; /* of its trace */
+	uint32_t row, count;	  /* the first one, and how many: not 0 */
 	struct file_memory *memory;
 	const uint64_t *columns[TRACE_COLUMNS_MOST]; /* NULL for those not asked for */
 };

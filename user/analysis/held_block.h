@@ -49,6 +49,14 @@ int held_block_trim(struct held_block *block, uint32_t first, uint32_t held);
 /* Bytes of memory. */
 size_t held_block_bytes(const struct held_block *block);
 
+/* Whether all rows have 0 there. */
+static inline bool held_block_is_zero(const struct held_block *block, unsigned int column)
+{
+	const struct held_column *of = &block->columns[column];
+
+	return !of->width && !of->same && column != TRACE_COL_TIME;
+}
+
 /* A value of a row in memory. */
 uint64_t held_block_value(const struct held_block *block, unsigned int column, uint32_t row);
 /* The time of a row in memory, on the trace's clock. */

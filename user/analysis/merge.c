@@ -321,6 +321,9 @@ static int make_event_room(struct merge *merge, struct source *source, uint32_t 
 	return 0;
 }
 
+/* What columns hold that say nothing. */
+static const uint64_t zeros[CHUNK_ROWS];
+
 static int decode_some(struct merge *merge, struct source *source)
 {
 	const struct held_block *block = source->block;
@@ -328,6 +331,7 @@ static int decode_some(struct merge *merge, struct source *source)
 	struct event_chunk chunk = {
 		.job = merge->job,
 		.block = block,
+		.clock = merge->job->traces[block->trace].clock,
 		.row = source->decoded,
 		.count = left < CHUNK_ROWS ? left : CHUNK_ROWS,
 		.memory = &merge->memory,
@@ -339,6 +343,10 @@ static int decode_some(struct merge *merge, struct source *source)
 	for (unsigned int i = 0; columns >> i && !status; i++) {
 		if (!(columns >> i & 1))
 			continue;
+		if (held_block_is_zero(block, i)) {
+			chunk.columns[i] = zeros;
+			continue;
+		}
 		held_block_widen(block, i, chunk.row, chunk.count, merge->wide[i]);
 		chunk.columns[i] = merge->wide[i];
 	}
