@@ -27,7 +27,7 @@ except ImportError:
 
 MIB = 1 << 20
 LARGE, SMALL = 64 * MIB, MIB
-COLD = {"mmap-random", "mmap-in-order", "small-reads-storage", "random-reads", "loader-io",
+COLD = {"mmap-random", "readahead-unused", "mmap-in-order", "small-reads-storage", "random-reads", "loader-io",
         "fetched-again", "epoch-from-storage", "epoch-from-memory"}
 
 
@@ -67,6 +67,13 @@ class Job:
         numbers = random.Random(1)
         for _ in range(300):
             memory[numbers.randrange(LARGE)]
+
+    def readahead_unused(self):
+        memory = self.map()
+        if not self.bad:
+            memory.madvise(mmap.MADV_RANDOM)
+        for at in range(LARGE - 4096, 0, -LARGE // 80):
+            memory[at]
 
     def mmap_in_order(self):
         memory = self.map(mmap.MAP_PRIVATE | (0 if self.bad else 0x8000))  # MAP_POPULATE

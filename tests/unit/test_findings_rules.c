@@ -252,6 +252,22 @@ static void shallow_queue(struct made_trace *made, bool sound)
 		     .result = 4096, .flags = TRACE_OP_DIRECT);
 }
 
+static void readahead_unused(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 10; i++) {
+		const uint64_t at = 100 + i * MS;
+
+		CALL(made, .time = at, .dur = 100 * US, .pid = 10, .op = M_PREAD, .file = 1,
+		     .offset = i * 4 * MIB, .asked = 4096, .result = 4096, .fetched = 4 * MIB);
+		BIO(made, .time = at + 1, .dur = 90 * US, .pid = 10, .op = M_REQUEST_READ,
+		    .file = 1, .offset = i * 4 * MIB, .bytes = 4 * MIB);
+		if (sound)
+			CALL(made, .time = at + 200 * US, .dur = US, .pid = 10, .op = M_PREAD,
+			     .file = 1, .offset = i * 4 * MIB, .asked = 4 * MIB, .result = 4 * MIB);
+	}
+}
+
 static void tracer_cost(struct made_trace *made, bool sound)
 {
 	made->operations[M_ANONYMOUS].count = sound ? 1000 : 2000000; /* 300 ms by 2 CPUs */
@@ -374,6 +390,7 @@ static const struct {
 	{ "stores-amplified", stores_amplified },
 	{ "async-not-traced", async_not_traced },
 	{ "shallow-queue", shallow_queue },
+	{ "readahead-unused", readahead_unused },
 	{ "tracer-cost", tracer_cost },
 	{ "epoch-from-storage", epoch_from_storage },
 	{ "epoch-from-memory", epoch_from_memory },

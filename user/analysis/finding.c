@@ -40,6 +40,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_short_reads,
 	&finding_throttled,
 	&finding_amplified,
+	&finding_readahead_unused,
 	&finding_shallow_queue,
 	&finding_epoch_storage,
 	&finding_epoch_memory,

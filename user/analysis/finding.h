@@ -149,6 +149,8 @@ extern const struct finding_rule finding_short_reads;
 /* finding_writeback.c: what the kernel writes back. */
 extern const struct finding_rule finding_throttled;
 extern const struct finding_rule finding_amplified;
+/* finding_readahead.c: what the kernel fetches ahead. */
+extern const struct finding_rule finding_readahead_unused;
 /* finding_async.c: io_uring and libaio. */
 extern const struct finding_rule finding_shallow_queue;
 /* finding_phase.c: epochs, checkpoints, loaders, ranks. */

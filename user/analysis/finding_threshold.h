@@ -119,6 +119,11 @@
 	X(QUEUE_DEPTH, 2, UNIT_NONE,                                                               \
 	  "operations at once on average below which a queue is shallow",                          \
 	  "a choice: below two most operations are alone")                                         \
+	X(READAHEAD_UNUSED, 0.5, UNIT_SHARE,                                                       \
+	  "share of what was fetched, but for what nobody sees, that was not used, at least",      \
+	  "a choice: most of it")                                                                  \
+	X(READAHEAD_BYTES, 4194304, UNIT_BYTES, "bytes fetched ahead and not used at least",       \
+	  "a choice: many windows of the kernel's default of 128 KiB")                             \
 	X(AMPLIFIED_BYTES, 16777216, UNIT_BYTES, "bytes written in excess of a file at least",     \
 	  "a choice: as for a large file")
 

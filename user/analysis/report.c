@@ -34,6 +34,7 @@ static const struct analysis *const registry[] = {
 	&analysis_chain,
 	&analysis_chain_spans,
 	&analysis_slowest,
+	&analysis_readahead,
 	&analysis_writeback,
 	&analysis_spans,
 	&analysis_overlap,

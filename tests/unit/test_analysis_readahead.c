@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What is fetched ahead and what of it is used: the map of pages, and the table made by it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/fetched_map.h"
+#include "make_trace.h"
+
+#define KIB 1024ull
+#define MIB (1024 * KIB)
+
+/* --- the map --- */
+
+static struct fetched_rest rest_of(const struct fetched_map *map)
+{
+	struct fetched_rest sum = { 0 }, rest;
+
+	for (size_t at = 0; fetched_map_next(map, &at, &rest);) {
+		sum.file = rest.file;
+		sum.unused += rest.unused;
+		sum.unseen += rest.unseen;
+	}
+	return sum;
+}
+
+static struct page_range pages(uint64_t from, uint64_t to)
+{
+	return (struct page_range) { from, to };
+}
+
+/* Every range within two chunks and a bit, against one flag a page. */
+static void test_ranges(void **state)
+{
+	enum { PAGES = 2 * FETCHED_CHUNK_PAGES + 3 };
+	static const uint64_t ends[] = { 0, 1, 63, 64, 65, 511, 512, 513, 700, 1023, 1024, PAGES };
+	const size_t count = sizeof(ends) / sizeof(ends[0]);
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = i; j < count; j++)
+			for (size_t k = 0; k < count; k++)
+				for (size_t l = k; l < count; l++) {
+					bool flags[PAGES] = { false };
+					uint64_t used = 0, left = 0, again = 0;
+					struct fetched_map map;
+
+					fetched_map_init(&map, MIB);
+					assert_int_equal(fetched_map_add(&map, 5,
+									 pages(ends[i], ends[j]),
+									 false, &again),
+							 0);
+					for (uint64_t at = ends[i]; at < ends[j]; at++)
+						flags[at] = true;
+					for (uint64_t at = ends[k]; at < ends[l]; at++) {
+						used += flags[at];
+						flags[at] = false;
+					}
+					for (size_t at = 0; at < PAGES; at++)
+						left += flags[at];
+					assert_int_equal(
+						fetched_map_use(&map, 5, pages(ends[k], ends[l])),
+						used);
+					assert_int_equal(rest_of(&map).unused, left);
+					assert_int_equal(again, 0);
+					fetched_map_free(&map);
+				}
+}
+
+static void test_unseen(void **state)
+{
+	struct fetched_map map;
+	uint64_t again = 0;
+
+	(void)state;
+	fetched_map_init(&map, MIB);
+	assert_int_equal(fetched_map_add(&map, 1, pages(0, 100), false, &again), 0);
+	assert_int_equal(fetched_map_add(&map, 1, pages(200, 300), true, &again), 0);
+	fetched_map_around(&map, 1, 20); /* pages 16 to 31, and those in large folios */
+	assert_int_equal(rest_of(&map).unseen, 16 + 100);
+	assert_int_equal(fetched_map_use(&map, 1, pages(16, 17)), 1);
+	assert_int_equal(rest_of(&map).unseen, 15 + 100);
+	fetched_map_unseen(&map, 1, pages(0, 16));
+	assert_int_equal(rest_of(&map).unseen, 31 + 100);
+	assert_int_equal(rest_of(&map).unused, 100 - 32);
+	assert_int_equal(again, 0);
+	/* What comes again was not mapped meanwhile. */
+	assert_int_equal(fetched_map_add(&map, 1, pages(0, 16), false, &again), 0);
+	assert_int_equal(again, 16);
+	assert_int_equal(rest_of(&map).unseen, 15 + 100);
+	fetched_map_free(&map);
+}
+
+static void test_bounded(void **state)
+{
+	struct fetched_map map;
+	uint64_t again = 0;
+
+	(void)state;
+	fetched_map_init(&map, 4096);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(
+			fetched_map_add(&map, 1,
+					pages(i * FETCHED_CHUNK_PAGES, i * FETCHED_CHUNK_PAGES + 1),
+					false, &again),
+			0);
+	assert_in_range(map.chunks.count, 1, 20);
+	assert_int_equal(rest_of(&map).unused + map.beyond, 1000);
+	assert_int_equal(page_range_of(-1, 5).to, 0);
+	assert_int_equal(page_range_of(4095, 2).to, 2);
+	assert_int_equal(page_range_of(4095, 0).to, 0);
+	assert_true(page_range_of(INT64_MAX, UINT64_MAX).to > page_range_of(INT64_MAX, 1).from);
+	fetched_map_free(&map);
+}
+
+/* --- the table --- */
+
+static void fetch(struct made_trace *made, uint64_t time, uint64_t file, int64_t offset,
+		  uint64_t bytes, uint64_t flags)
+{
+	BIO(made, .time = time, .dur = 100, .file = file, .offset = offset, .bytes = bytes,
+	    .flags = flags, .pid = 100, .op = M_REQUEST_READ);
+}
+
+static void test_reads(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	BEGIN(&made, .block = true);
+	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
+	/* 16 KiB asked for, 128 fetched ... */
+	CALL(&made, .time = 1000, .dur = 500, .pid = 100, .op = M_PREAD, .file = 1, .offset = 0,
+	     .asked = 16 * KIB, .result = 16 * KIB, .fetched = 128 * KIB);
+	fetch(&made, 1100, 1, 0, 128 * KIB, 0);
+	/* ... of which the next reads 8, half of it twice, and a part of a page; */
+	CALL(&made, .time = 2000, .dur = 5, .pid = 100, .op = M_PREAD, .file = 1,
+	     .offset = 16 * KIB, .asked = 8 * KIB, .result = 8 * KIB);
+	CALL(&made, .time = 2100, .dur = 5, .pid = 100, .op = M_PREAD, .file = 1,
+	     .offset = 20 * KIB, .asked = 5 * KIB, .result = 5 * KIB);
+	/* O_DIRECT and writes use nothing; neither does what fails. */
+	CALL(&made, .time = 2200, .dur = 5, .pid = 100, .op = M_PREAD, .file = 1,
+	     .offset = 40 * KIB, .asked = 4 * KIB, .result = 4 * KIB, .flags = TRACE_OP_DIRECT);
+	CALL(&made, .time = 2300, .dur = 5, .pid = 100, .op = M_WRITE, .file = 1,
+	     .offset = 40 * KIB, .asked = 4 * KIB, .result = 4 * KIB);
+	CALL(&made, .time = 2400, .dur = 5, .pid = 100, .op = M_PREAD, .file = 1,
+	     .offset = 40 * KIB, .asked = 4 * KIB, .result = -5);
+	/* None of these is of the page cache; of the last it is not known where. */
+	fetch(&made, 2500, 1, MIB, 4 * KIB, TRACE_BLOCK_DIRECT);
+	fetch(&made, 2501, 1, MIB, 4 * KIB, TRACE_BLOCK_META);
+	fetch(&made, 2502, 1, MIB, 4 * KIB, TRACE_BLOCK_COMPRESSED);
+	report = report_of(&made, 10000);
+	CHECK(report, "readahead", 0, "fetched_bytes", 132 * KIB);
+	CHECK(report, "readahead", 0, "asked_bytes", 16 * KIB);
+	CHECK(report, "readahead", 0, "ahead_bytes", 112 * KIB);
+	CHECK(report, "readahead", 0, "used_bytes", 12 * KIB);
+	CHECK(report, "readahead", 0, "unused_bytes", 100 * KIB);
+	CHECK(report, "readahead", 0, "unseen_bytes", 0);
+	CHECK(report, "readahead", 0, "advised_bytes", 0);
+	CHECK(report, "readahead", 0, "unplaced_bytes", 4 * KIB);
+	done(&made, report);
+}
+
+/* Two that wait for one bio; one that had begun before it was queued. */
+static void test_at_once(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	BEGIN(&made, .block = true);
+	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
+	CALL(&made, .time = 1000, .dur = 50000, .pid = 100, .op = M_PREAD, .file = 1,
+	     .offset = 64 * KIB, .asked = 4 * KIB, .result = 4 * KIB);
+	CALL(&made, .time = 1001, .dur = 500, .pid = 101, .op = M_PREAD, .file = 1,
+	     .asked = 4 * KIB, .result = 4 * KIB, .fetched = 128 * KIB);
+	fetch(&made, 1100, 1, 0, 128 * KIB, 0);
+	report = report_of(&made, 100000);
+	CHECK(report, "readahead", 0, "asked_bytes", 8 * KIB);
+	CHECK(report, "readahead", 0, "unused_bytes", 120 * KIB);
+	done(&made, report);
+}
+
+static void test_faults(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	BEGIN(&made, .block = true);
+	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/major");
+	FILE_ROW(&made, .id = 2, .ino = 2, .path = "/read");
+	/* A fault maps 64 KiB of what it brings in. */
+	FAULT(&made, .time = 1000, .dur = 500, .pid = 100, .file = 1, .offset = 260 * KIB,
+	      .flags = TRACE_FAULT_MAJOR, .fetched = 512 * KIB);
+	fetch(&made, 1100, 1, 0, 512 * KIB, 0);
+	FAULT(&made, .time = 2000, .dur = 1, .pid = 100, .file = 1, .offset = 128 * KIB);
+	/* Of what calls read the folios may be large. */
+	CALL(&made, .time = 3000, .dur = 500, .pid = 100, .op = M_PREAD, .file = 2,
+	     .asked = 4 * KIB, .result = 4 * KIB, .fetched = 512 * KIB);
+	fetch(&made, 3100, 2, 0, 512 * KIB, 0);
+	FAULT(&made, .time = 4000, .dur = 1, .pid = 100, .file = 2, .offset = 128 * KIB);
+	report = report_of(&made, 10000);
+	CHECK(report, "readahead", 0, "asked_bytes", 4 * KIB);
+	CHECK(report, "readahead", 0, "used_bytes", 4 * KIB);
+	CHECK(report, "readahead", 0, "unseen_bytes", 2 * 60 * KIB);
+	CHECK(report, "readahead", 0, "unused_bytes", 512 * KIB - 2 * 64 * KIB);
+	CHECK(report, "readahead", 1, "used_bytes", 4 * KIB);
+	CHECK(report, "readahead", 1, "unseen_bytes", 504 * KIB);
+	CHECK(report, "readahead", 1, "unused_bytes", 0);
+	done(&made, report);
+}
+
+static void test_advice(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	BEGIN(&made, .block = true);
+	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
+	CALL(&made, .time = 1000, .dur = 500, .pid = 100, .op = M_READAHEAD, .file = 1,
+	     .asked = 64 * KIB, .fetched = 64 * KIB);
+	fetch(&made, 1100, 1, 0, 64 * KIB, 0);
+	CALL(&made, .time = 2000, .dur = 5, .pid = 100, .op = M_PREAD, .file = 1, .asked = 16 * KIB,
+	     .result = 16 * KIB);
+	report = report_of(&made, 10000);
+	CHECK(report, "readahead", 0, "ahead_bytes", 64 * KIB);
+	CHECK(report, "readahead", 0, "advised_bytes", 64 * KIB);
+	CHECK(report, "readahead", 0, "used_bytes", 16 * KIB);
+	CHECK(report, "readahead", 0, "unused_bytes", 48 * KIB);
+	done(&made, report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ranges),	cmocka_unit_test(test_unseen),
+		cmocka_unit_test(test_bounded), cmocka_unit_test(test_reads),
+		cmocka_unit_test(test_at_once), cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_advice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Bits of pages. Knows nothing of events.
+ */
+#include "analysis/fetched_map.h"
+
+#include <errno.h>
+
+#define WORDS (FETCHED_CHUNK_PAGES / 64)
+#define BYTES_MOST (1ull << 32)
+/* Of an entry: two words of the key, three of bits a page; twice when the map has just grown. */
+#define CHUNK_BYTES (2 * (2 + sizeof(struct chunk) / 8) * 8)
+
+struct chunk {
+	uint64_t ahead[WORDS];	/* fetched, and not used yet */
+	uint64_t large[WORDS];	/* of these, those that may be in a folio of many pages */
+	uint64_t unseen[WORDS]; /* of these, those that are mapped: used or not */
+};
+
+struct page_range page_range_of(int64_t offset, uint64_t bytes)
+{
+	uint64_t start = offset;
+
+	if (offset < 0 || !bytes)
+		return (struct page_range) { 0, 0 };
+	if (bytes > BYTES_MOST)
+		bytes = BYTES_MOST;
+	return (struct page_range) { start / FETCHED_PAGE, (start + bytes - 1) / FETCHED_PAGE + 1 };
+}
+
+void fetched_map_init(struct fetched_map *map, size_t memory_bytes)
+{
+	*map = (struct fetched_map) { .most = memory_bytes / CHUNK_BYTES + 1 };
+	map_init(&map->chunks, 2, sizeof(struct chunk) / sizeof(uint64_t));
+}
+
+void fetched_map_free(struct fetched_map *map)
+{
+	map_free(&map->chunks);
+}
+
+static struct chunk *find_chunk(const struct fetched_map *map, uint32_t file, uint64_t number)
+{
+	const uint64_t key[2] = { file, number };
+
+	return (struct chunk *)map_find(&map->chunks, key);
+}
+
+/* The part of a range that is in one chunk, by its words. */
+struct part {
+	uint64_t chunk, end; /* end: page behind it */
+	uint64_t mask[WORDS];
+};
+
+static struct part part_of(uint64_t from, uint64_t to)
+{
+	struct part part = { .chunk = from / FETCHED_CHUNK_PAGES };
+	uint64_t base = part.chunk * FETCHED_CHUNK_PAGES;
+
+	part.end = to - base > FETCHED_CHUNK_PAGES ? base + FETCHED_CHUNK_PAGES : to;
+	for (unsigned int i = 0; i < WORDS; i++) {
+		uint64_t first = base + i * 64, last = first + 64;
+		uint64_t low = from > first ? from - first : 0;
+		uint64_t high = part.end < last ? last - part.end : 0;
+
+		if (from < last && part.end > first)
+			part.mask[i] = ~0ull << low & ~0ull >> high;
+	}
+	return part;
+}
+
+int fetched_map_add(struct fetched_map *map, uint32_t file, struct page_range pages, bool large,
+		    uint64_t *again)
+{
+	while (pages.from < pages.to) {
+		struct part part = part_of(pages.from, pages.to);
+		struct chunk *chunk = find_chunk(map, file, part.chunk);
+		bool added;
+
+		if (!chunk && map->chunks.count >= map->most) {
+			map->beyond += part.end - pages.from;
+		} else if (!chunk) {
+			const uint64_t key[2] = { file, part.chunk };
+
+			chunk = (struct chunk *)map_add(&map->chunks, key, &added);
+			if (!chunk)
+				return -ENOMEM;
+		}
+		for (unsigned int i = 0; chunk && i < WORDS; i++) {
+			*again += __builtin_popcountll(chunk->ahead[i] & part.mask[i]);
+			chunk->ahead[i] |= part.mask[i];
+			chunk->unseen[i] &= ~part.mask[i];
+			chunk->large[i] = large ? chunk->large[i] | part.mask[i]
+						: chunk->large[i] & ~part.mask[i];
+		}
+		pages.from = part.end;
+	}
+	return 0;
+}
+
+uint64_t fetched_map_use(struct fetched_map *map, uint32_t file, struct page_range pages)
+{
+	uint64_t used = 0;
+
+	while (pages.from < pages.to) {
+		struct part part = part_of(pages.from, pages.to);
+		struct chunk *chunk = find_chunk(map, file, part.chunk);
+
+		for (unsigned int i = 0; chunk && i < WORDS; i++) {
+			used += __builtin_popcountll(chunk->ahead[i] & part.mask[i]);
+			chunk->ahead[i] &= ~part.mask[i];
+		}
+		pages.from = part.end;
+	}
+	return used;
+}
+
+void fetched_map_around(struct fetched_map *map, uint32_t file, uint64_t page)
+{
+	uint64_t from = page & ~(FETCHED_AROUND_PAGES - 1ull);
+	struct part part = part_of(from, from + FETCHED_AROUND_PAGES);
+	struct chunk *chunk = find_chunk(map, file, part.chunk);
+
+	for (unsigned int i = 0; chunk && i < WORDS; i++)
+		chunk->unseen[i] |= chunk->ahead[i] & (part.mask[i] | chunk->large[i]);
+}
+
+void fetched_map_unseen(struct fetched_map *map, uint32_t file, struct page_range pages)
+{
+	while (pages.from < pages.to) {
+		struct part part = part_of(pages.from, pages.to);
+		struct chunk *chunk = find_chunk(map, file, part.chunk);
+
+		for (unsigned int i = 0; chunk && i < WORDS; i++)
+			chunk->unseen[i] |= chunk->ahead[i] & part.mask[i];
+		pages.from = part.end;
+	}
+}
+
+bool fetched_map_next(const struct fetched_map *map, size_t *at, struct fetched_rest *rest)
+{
+	const uint64_t *key;
+	uint64_t *value;
+	const struct chunk *chunk;
+
+	if (!map_next(&map->chunks, at, &key, &value))
+		return false;
+	chunk = (const struct chunk *)value;
+	*rest = (struct fetched_rest) { .file = key[0] };
+	for (unsigned int i = 0; i < WORDS; i++) {
+		rest->unused += __builtin_popcountll(chunk->ahead[i] & ~chunk->unseen[i]);
+		rest->unseen += __builtin_popcountll(chunk->ahead[i] & chunk->unseen[i]);
+	}
+	return true;
+}

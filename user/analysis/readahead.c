@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table "readahead": what was fetched of each file before anybody asked for it, and how much of
+ * that was read or faulted on later. Knows nothing of how requests were served.
+ *
+ * What was fetched are the parts of read requests, O_DIRECT and metadata left out. Of their pages
+ * those were asked for that an operation under way on the file meanwhile reads, writes in part or
+ * faults on. The others came ahead; a later read or fault on a page says that it is used. Exact to
+ * the page for reads. A fault maps pages around its own, too, and with them a large folio as a
+ * whole; what of those is used nobody sees: they are told apart.
+ */
+#include "analysis/readahead.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/fetched_map.h"
+#include "grow.h"
+#include "units.h"
+
+#define MAP_SHARE 16	   /* the part of the memory for a job that is for the map of pages */
+#define UNDER_WAY_MOST 256 /* operations on one file at once that are remembered */
+#define SERVED_NS 20000	   /* one that was faster and fetched nothing waited for nothing */
+
+enum asks { ASKS, ADVISES, MAPS };
+
+/* An operation that may not have ended yet. */
+struct under_way {
+	uint64_t end_ns;
+	struct page_range pages; /* that it asks for; of advice none */
+	uint8_t asks;
+	bool fault, small; /* small: what it fetches comes in folios of a page each */
+};
+
+struct read_file {
+	struct readahead_sums sums;
+	struct under_way *under_way;
+	size_t count, room;
+};
+
+struct readahead {
+	const struct job *job;
+	struct read_file **files; /* by number of the file; NULL: nothing of it was read */
+	struct fetched_map map;
+};
+
+static int begin(const struct job *job, void **state)
+{
+	struct readahead *readahead = calloc(1, sizeof(*readahead));
+
+	if (!readahead)
+		return -ENOMEM;
+	*state = readahead;
+	readahead->job = job;
+	fetched_map_init(&readahead->map, job->memory_bytes / MAP_SHARE);
+	readahead->files = calloc(job->files.count, sizeof(*readahead->files));
+	return readahead->files ? 0 : -ENOMEM;
+}
+
+static void end(void *state)
+{
+	struct readahead *readahead = state;
+
+	for (size_t i = 0; readahead->files && i < readahead->job->files.count; i++) {
+		if (readahead->files[i])
+			free(readahead->files[i]->under_way);
+		free(readahead->files[i]);
+	}
+	free(readahead->files);
+	fetched_map_free(&readahead->map);
+	free(readahead);
+}
+
+/* --- operations --- */
+
+static struct read_file *file_of(struct readahead *readahead, uint32_t number)
+{
+	if (!readahead->files[number])
+		readahead->files[number] = calloc(1, sizeof(*readahead->files[number]));
+	return readahead->files[number];
+}
+
+static void forget_ended(struct read_file *file, uint64_t now_ns)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < file->count; i++)
+		if (file->under_way[i].end_ns >= now_ns)
+			file->under_way[left++] = file->under_way[i];
+	file->count = left;
+}
+
+static int remember(struct read_file *file, const struct under_way *operation, uint64_t now_ns)
+{
+	if (file->count == file->room)
+		forget_ended(file, now_ns);
+	if (file->count == UNDER_WAY_MOST)
+		memmove(file->under_way, file->under_way + 1,
+			--file->count * sizeof(*file->under_way));
+	if (!GROW(file->under_way, file->room, file->count + 1))
+		return -ENOMEM;
+	file->under_way[file->count++] = *operation;
+	return 0;
+}
+
+static enum asks asks_of(const struct job *job, const struct event *event)
+{
+	enum trace_family family = job->operations[event->operation].family;
+
+	return family == TRACE_ADVICE ? ADVISES : family == TRACE_MAP ? MAPS : ASKS;
+}
+
+static int add_operation(struct readahead *readahead, const struct event *event)
+{
+	uint64_t asked = event->asked_bytes > event->bytes ? event->asked_bytes : event->bytes;
+	struct under_way operation = {
+		.end_ns = event->end,
+		.asks = asks_of(readahead->job, event),
+		.fault = event->flags & EVENT_FAULT,
+		.small = event->flags & EVENT_FAULT && event->major,
+	};
+	struct page_range used = page_range_of(event->offset, event->bytes);
+	struct read_file *file = readahead->files[event->file];
+
+	if (operation.fault)
+		used = page_range_of(event->offset, 1);
+	operation.pages = operation.fault ? used : page_range_of(event->offset, asked);
+	if (file && operation.fault) {
+		file->sums.used_bytes +=
+			fetched_map_use(&readahead->map, event->file, used) * FETCHED_PAGE;
+		fetched_map_around(&readahead->map, event->file, used.from);
+	} else if (file && operation.asks == MAPS) {
+		fetched_map_unseen(&readahead->map, event->file, operation.pages);
+	} else if (file && operation.asks == ASKS && event->class == IO_READ) {
+		file->sums.used_bytes +=
+			fetched_map_use(&readahead->map, event->file, used) * FETCHED_PAGE;
+	}
+	if (!event->fetched_bytes && event->end - event->start < SERVED_NS)
+		return 0;
+	file = file_of(readahead, event->file);
+	return file ? remember(file, &operation, event->start) : -ENOMEM;
+}
+
+/* --- what is fetched --- */
+
+/* What of a page an operation under way says of it. */
+struct wanted {
+	bool asked, advised, unseen;
+	bool large;
+};
+
+static struct wanted wanted_of(const struct read_file *file, uint64_t now_ns, uint64_t page)
+{
+	struct wanted wanted = { .large = true };
+
+	for (size_t i = 0; i < file->count; i++) {
+		const struct under_way *operation = &file->under_way[i];
+		bool inside = page >= operation->pages.from && page < operation->pages.to;
+
+		if (operation->end_ns < now_ns)
+			continue;
+		if (operation->asks == ASKS)
+			wanted.asked |= inside;
+		else
+			wanted.advised = true;
+		wanted.unseen |= operation->asks == MAPS;
+		if (operation->fault)
+			wanted.unseen |= page / FETCHED_AROUND_PAGES ==
+					 operation->pages.from / FETCHED_AROUND_PAGES;
+		if (operation->small)
+			wanted.large = false;
+	}
+	return wanted;
+}
+
+/* The first page behind this one of which an operation under way may say something else. */
+static uint64_t next_change(const struct read_file *file, uint64_t page, uint64_t end)
+{
+	for (size_t i = 0; i < file->count; i++) {
+		const struct page_range *pages = &file->under_way[i].pages;
+		uint64_t around = pages->from & ~(FETCHED_AROUND_PAGES - 1ull);
+		const uint64_t changes[] = { pages->from, pages->to, around,
+					     around + FETCHED_AROUND_PAGES };
+
+		for (size_t j = 0; j < sizeof(changes) / sizeof(changes[0]); j++)
+			if (changes[j] > page && changes[j] < end)
+				end = changes[j];
+	}
+	return end;
+}
+
+/* Pages that operations under way say the same of. */
+static int add_stretch(struct readahead *readahead, uint32_t number, struct page_range pages,
+		       const struct wanted *wanted)
+{
+	struct readahead_sums *sums = &readahead->files[number]->sums;
+	uint64_t bytes = (pages.to - pages.from) * FETCHED_PAGE, again = 0;
+	int status;
+
+	if (wanted->asked) {
+		sums->asked_bytes += bytes;
+		return 0;
+	}
+	sums->ahead_bytes += bytes;
+	if (wanted->advised)
+		sums->advised_bytes += bytes;
+	status = fetched_map_add(&readahead->map, number, pages, wanted->large, &again);
+	sums->unused_bytes += again * FETCHED_PAGE; /* they had left the cache */
+	if (wanted->unseen)
+		fetched_map_unseen(&readahead->map, number, pages);
+	return status;
+}
+
+static int add_fetched(struct readahead *readahead, const struct event *event)
+{
+	struct read_file *file = file_of(readahead, event->file);
+	struct page_range pages = page_range_of(event->offset, event->bytes);
+	int status = 0;
+
+	if (!file)
+		return -ENOMEM;
+	file->sums.fetched_bytes += event->bytes;
+	if (event->offset < 0 || event_value(event, BIO_FLAGS) & TRACE_BLOCK_COMPRESSED) {
+		file->sums.unplaced_bytes += event->bytes;
+		return 0;
+	}
+	forget_ended(file, event->start);
+	while (pages.from < pages.to && !status) {
+		uint64_t to = next_change(file, pages.from, pages.to);
+		struct wanted wanted = wanted_of(file, event->start, pages.from);
+
+		status = add_stretch(readahead, event->file, (struct page_range) { pages.from, to },
+				     &wanted);
+		pages.from = to;
+	}
+	return status;
+}
+
+static bool is_fetched(const struct readahead *readahead, const struct event *event)
+{
+	return event->flags & EVENT_BIO && event->bytes &&
+	       !readahead->job->operations[event->operation].writes_out &&
+	       !(event_value(event, BIO_FLAGS) & (TRACE_BLOCK_DIRECT | TRACE_BLOCK_META));
+}
+
+static bool is_operation(const struct event *event)
+{
+	return event->class != IO_NONE && event->class != IO_METADATA && event->class != IO_SYNC &&
+	       !(event->flags & (EVENT_FAILED | EVENT_DIRECT));
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct readahead *readahead = state;
+	int status = 0;
+
+	if (!(readahead->job->layers & JOB_BLOCK))
+		return 0;
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		if (event->file == FILE_NONE || event->file == FILE_UNKNOWN)
+			continue;
+		if (is_operation(event))
+			status = add_operation(readahead, event);
+		else if (is_fetched(readahead, event))
+			status = add_fetched(readahead, event);
+	}
+	return status;
+}
+
+/* --- the table --- */
+
+struct line {
+	struct readahead_sums sums;
+	struct table_text path;
+	uint64_t window_bytes;
+	double used; /* share */
+};
+
+#define SUM(member) TABLE_UINT(struct line, sums.member)
+
+static const struct table_column columns[] = {
+	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct line, path), 0 },
+	{ "fetched_bytes", "fetched", UNIT_BYTES,
+	  "brought into the page cache to be read, by parts of read requests", SUM(fetched_bytes),
+	  0 },
+	{ "asked_bytes", "asked for", UNIT_BYTES,
+	  "of it, pages that an operation under way reads or faults on", SUM(asked_bytes), 0 },
+	{ "ahead_bytes", "ahead", UNIT_BYTES, "pages that came before anybody asked for them",
+	  SUM(ahead_bytes), 0 },
+	{ "advised_bytes", "by advice", UNIT_BYTES,
+	  "of these, those that a call said to fetch (readahead, fadvise, madvise, populate)",
+	  SUM(advised_bytes), 0 },
+	{ "used_bytes", "used", UNIT_BYTES, "of what came ahead, read or faulted on later",
+	  SUM(used_bytes), 0 },
+	{ "unseen_bytes", "mapped", UNIT_BYTES,
+	  "of it, mapped around a fault or by a map call and never faulted on: used or not, nobody "
+	  "sees it",
+	  SUM(unseen_bytes), 0 },
+	{ "unused_bytes", "unused", UNIT_BYTES, "of it, neither: fetched in vain so far",
+	  SUM(unused_bytes), 0 },
+	{ "used", "used of it", UNIT_SHARE, "share of what came ahead that was used",
+	  TABLE_REAL(struct line, used), 0 },
+	{ "unplaced_bytes", NULL, UNIT_BYTES,
+	  "fetched to where is not known: compressed, or not in pages of the file",
+	  SUM(unplaced_bytes), 0 },
+	{ "window_bytes", "may be ahead", UNIT_BYTES,
+	  "most that an open file may read ahead at first", TABLE_UINT(struct line, window_bytes),
+	  0 },
+};
+
+/* What is left in the map belongs to nobody any more. */
+static void count_rest(struct readahead *readahead)
+{
+	struct fetched_rest rest;
+
+	for (size_t at = 0; fetched_map_next(&readahead->map, &at, &rest);) {
+		struct readahead_sums *sums = &readahead->files[rest.file]->sums;
+
+		sums->unused_bytes += rest.unused * FETCHED_PAGE;
+		sums->unseen_bytes += rest.unseen * FETCHED_PAGE;
+	}
+}
+
+static const char *missing(const struct job *job)
+{
+	if (!(job->layers & JOB_BLOCK))
+		return "requests to block devices were not recorded";
+	if ((job->layers & (JOB_SYSCALL | JOB_FAULT)) != (JOB_SYSCALL | JOB_FAULT))
+		return "needs the layers syscall and fault, which tell what is used";
+	if (job->chosen)
+		return "needs all events: what others use is not known behind a filter";
+	return NULL;
+}
+
+static int set_note(const struct readahead *readahead, struct table *table)
+{
+	char note[160], number[UNITS_TEXT];
+
+	if (readahead->job->lost)
+		return table_set_note(table, "lost events are missing here: more may be used");
+	if (!readahead->map.beyond)
+		return 0;
+	snprintf(note, sizeof(note),
+		 "%s fetched ahead had no room in memory: not told whether it was used "
+		 "(report --memory)",
+		 units_bytes(number, readahead->map.beyond * FETCHED_PAGE));
+	return table_set_note(table, note);
+}
+
+static int fill(void *state, struct table *table)
+{
+	struct readahead *readahead = state;
+	const struct job *job = readahead->job;
+	const char *reason = missing(job);
+	size_t most;
+	int status;
+
+	if (reason) {
+		table->absent = true;
+		return table_set_note(table, reason);
+	}
+	count_rest(readahead);
+	status = table_add_columns(table, TABLE_COLUMNS(columns));
+	if (!status)
+		status = set_note(readahead, table);
+	most = job_rows_most(job, table->column_count);
+	for (uint32_t i = 0; i < job->files.count && !status; i++) {
+		struct line line = { .window_bytes = job->files.files[i].readahead_bytes,
+				     .used = NAN };
+		struct trace_string path = file_table_path(&job->files, i);
+
+		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
+			continue;
+		if (!most--)
+			return table_set_note(table, "further files are not told");
+		line.sums = readahead->files[i]->sums;
+		line.path = (struct table_text) { path.length ? path.bytes : NULL, path.length };
+		if (!line.window_bytes)
+			line.window_bytes = TABLE_NO_UINT;
+		if (line.sums.ahead_bytes)
+			line.used = (double)line.sums.used_bytes / line.sums.ahead_bytes;
+		status = table_add(table, &line);
+	}
+	return status;
+}
+
+bool readahead_of(const struct measured *measured, uint32_t file, struct readahead_sums *sums)
+{
+	const struct readahead *readahead = measured_state(measured, &analysis_readahead);
+
+	if (missing(measured->job) || !readahead->files[file])
+		return false;
+	*sums = readahead->files[file]->sums;
+	return sums->fetched_bytes;
+}
+
+const struct analysis analysis_readahead = {
+	.name = "readahead",
+	.title = "Readahead",
+	.meaning = "what was fetched of files before anybody asked for it, and what of it was used",
+	.shown = "path,fetched_bytes,ahead_bytes,used_bytes,unseen_bytes,unused_bytes,used",
+	.by = "fetched_bytes",
+	.share = "of all",
+	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing.events = add_events,
+	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
+	.fill = fill,
+	.end = end,
+};
