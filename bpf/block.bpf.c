@@ -97,7 +97,7 @@ static __always_inline int bio_queued(struct bio *bio)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
-	struct gendisk *disk = KREAD(block_device, bio->bi_bdev, bd_disk);
+	struct gendisk *disk = KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk);
 	struct address at = { (__u64)bio };
 	struct bio_mark mark = {};
 	bool followed = state;
@@ -142,7 +142,7 @@ BIO_QUEUED_PROGRAM(_3)
 /* The front of a bio that is too long becomes one of its own; the rest keeps the address. */
 static __always_inline int bio_split(struct bio *front)
 {
-	__u64 whole = (__u64)front->bi_private, address = (__u64)front;
+	__u64 whole = (__u64)KREAD(bio, front, bi_private), address = (__u64)front;
 	struct bio_mark *mark = bpf_map_lookup_elem(&bio_marks, &whole);
 	struct bio_mark copy;
 
@@ -187,19 +187,19 @@ static __always_inline int merged(struct gendisk *disk, __u32 opf)
 SEC("?tp_btf/block_bio_backmerge")
 int BPF_PROG(fl_bio_back, struct bio *bio)
 {
-	return merged(KREAD(block_device, bio->bi_bdev, bd_disk), bio->bi_opf);
+	return merged(KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk), bio->bi_opf);
 }
 
 SEC("?tp_btf/block_bio_frontmerge")
 int BPF_PROG(fl_bio_front, struct bio *bio)
 {
-	return merged(KREAD(block_device, bio->bi_bdev, bd_disk), bio->bi_opf);
+	return merged(KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk), bio->bi_opf);
 }
 
 SEC("?tp_btf/block_rq_merge")
 int BPF_PROG(fl_rq_merge, struct request *rq)
 {
-	return merged(KREAD(request_queue, rq->q, disk), rq->cmd_flags);
+	return merged(KREAD(request_queue, KREAD(request, rq, q), disk), rq->cmd_flags);
 }
 
 /* --- requests --- */
@@ -228,7 +228,8 @@ static long issue_step(__u32 i, struct issue_walk *walk)
 
 static __always_inline int request_issued(struct request *rq)
 {
-	struct issue_walk walk = { .bio = (__u64)rq->bio, .now_ns = bpf_ktime_get_ns() };
+	struct issue_walk walk = { .bio = (__u64)KREAD(request, rq, bio),
+				   .now_ns = bpf_ktime_get_ns() };
 
 	bpf_loop(REQUEST_BIOS_MOST, issue_step, &walk, 0);
 	return 0;
@@ -249,7 +250,7 @@ SEC("?tp_btf/block_rq_requeue")
 int BPF_PROG(fl_rq_requeue, struct request *rq)
 {
 	struct device_counts *counts =
-		device_counts(KREAD(request_queue, rq->q, disk), rq->cmd_flags);
+		device_counts(KREAD(request_queue, KREAD(request, rq, q), disk), rq->cmd_flags);
 
 	if (counts)
 		__sync_fetch_and_add(&counts->requeues, 1);
@@ -436,8 +437,8 @@ static __always_inline __u32 flush_sequence(void)
 static __always_inline int request_done(struct request *rq, int error, unsigned int bytes,
 					__u32 copy)
 {
-	struct gendisk *disk = KREAD(request_queue, rq->q, disk);
-	struct done_walk walk = { .bio = (__u64)rq->bio, .left_bytes = bytes };
+	struct gendisk *disk = KREAD(request_queue, KREAD(request, rq, q), disk);
+	struct done_walk walk = { .bio = (__u64)KREAD(request, rq, bio), .left_bytes = bytes };
 	struct address request = { (__u64)rq };
 	struct device_counts *counts = device_counts(disk, rq->cmd_flags);
 	__u32 class = device_class(rq->cmd_flags), flags = block_flags(rq->cmd_flags);

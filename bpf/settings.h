@@ -16,6 +16,7 @@ extern const volatile __u32 page_bytes;
 extern const volatile bool follow_privileged;  /* programs that gain rights at their exec, too */
 extern const volatile bool have_filemap_fault; /* filemap_fault is seen when it is reached */
 #define PAGE_BYTES ((__u64)page_bytes)
+extern const volatile __u32 tick_ns;	     /* the kernel's unit of long waits */
 extern const volatile __u32 lane_mask;	     /* number of lanes less one, a power of two less one */
 extern const volatile __u32 lane_slot_count; /* of one lane, a power of two */
 extern const volatile __u32 ring_wake_bytes; /* in a ring that wake its reader */

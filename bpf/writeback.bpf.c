@@ -28,23 +28,18 @@ static __always_inline __u32 throttled_op(struct task_state *state, __u32 *file)
  * balance_dirty_pages() tells each time it looks how long the task shall sleep now; a pause that is
  * not positive is none. It runs in the task that writes, inside of the call or fault.
  */
-SEC("?tp/writeback/balance_dirty_pages")
-int fl_throttled(struct trace_event_raw_balance_dirty_pages *told)
+static __always_inline int throttled(__s64 pauses, __u64 unit_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 	struct event_throttle *event;
 	struct account pause;
 	__u64 pause_ns;
-	long pause_ms;
 	__u32 during;
 
-	if (recording_ended || !state)
+	if (recording_ended || !state || pauses <= 0)
 		return 0;
-	pause_ms = told->pause;
-	if (pause_ms <= 0)
-		return 0;
-	pause_ns = pause_ms * 1000000ull;
+	pause_ns = pauses * unit_ns;
 	account_open(&pause);
 	during = throttled_op(state, &pause.file);
 	account_begin(&pause, OP_THROTTLED, bpf_ktime_get_ns());
@@ -58,4 +53,24 @@ int fl_throttled(struct trace_event_raw_balance_dirty_pages *told)
 	event->op = during;
 	ring_submit(event);
 	return 0;
+}
+
+/* The tracepoint has eight arguments, in older kernels twelve; the pause is in ticks. */
+SEC("?tp_btf/balance_dirty_pages")
+int fl_throttled(__u64 *arguments)
+{
+	return throttled(arguments[6], tick_ns);
+}
+
+SEC("?tp_btf/balance_dirty_pages")
+int fl_throttled_12(__u64 *arguments)
+{
+	return throttled(arguments[10], tick_ns);
+}
+
+/* Never preempted; but to close such a one takes several grace periods. */
+SEC("?tp/writeback/balance_dirty_pages")
+int fl_throttled_tp(struct trace_event_raw_balance_dirty_pages *told)
+{
+	return throttled(told->pause, 1000000);
 }

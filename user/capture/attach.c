@@ -155,7 +155,9 @@ int attach_chosen(struct attached *attached, struct bpf_object *object, const st
 
 void attached_free(struct attached *attached)
 {
-	for (size_t i = 0; i < attached->count; i++)
+	/* In reverse: when the first of a tracepoint's programs goes while others stay, the kernel
+	 * waits for all that run. */
+	for (size_t i = attached->count; i-- > 0;)
 		bpf_link__destroy(attached->links[i]);
 	free(attached->links);
 	*attached = (struct attached) { 0 };

@@ -8,14 +8,18 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/perf.h"
@@ -144,13 +148,13 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 		if (id < 0)
 			return -ENOENT;
 		return try_program(hook == HOOK_FENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT, id);
-	case HOOK_TP:
+	case HOOK_TP: /* not tried: to close it takes two grace periods */
+		return perf_has_tracepoint(target);
 	case HOOK_KPROBE:
 	case HOOK_KRETPROBE:
 	case HOOK_PERF:
-		fd = hook == HOOK_TP	 ? perf_open_tracepoint(target)
-		     : hook == HOOK_PERF ? perf_open(target, 0)
-					 : perf_open_kprobe(target, hook == HOOK_KRETPROBE);
+		fd = hook == HOOK_PERF ? perf_open(target, 0)
+				       : perf_open_kprobe(target, hook == HOOK_KRETPROBE);
 		if (fd < 0)
 			return fd;
 		close(fd);
@@ -292,7 +296,35 @@ bool kernel_has_kfunc(struct kernel *kernel, const char *name)
 	return btf__find_by_name_kind(kernel->btf, name, BTF_KIND_FUNC) > 0;
 }
 
+uint32_t kernel_tick_ns(void)
+{
+	struct timespec tick = { .tv_nsec = 4000000 };
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return tick.tv_nsec;
+}
+
 /* --- opening --- */
+
+/* The kernel's types; copied only where it does not let them be mapped (before 6.16). */
+static struct btf *load_types(void)
+{
+	struct btf *btf = NULL;
+	struct stat status;
+	void *map = MAP_FAILED;
+	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return btf__load_vmlinux_btf();
+	if (!fstat(fd, &status))
+		map = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (map != MAP_FAILED) {
+		btf = btf__new(map, status.st_size); /* copies it */
+		munmap(map, status.st_size);
+	}
+	return btf ? btf : btf__load_vmlinux_btf();
+}
 
 int kernel_open(struct kernel **out, char *reason, size_t size)
 {
@@ -307,7 +339,7 @@ int kernel_open(struct kernel **out, char *reason, size_t size)
 		snprintf(reason, size, "out of memory");
 		return -ENOMEM;
 	}
-	kernel->btf = btf__load_vmlinux_btf();
+	kernel->btf = load_types();
 	if (!kernel->btf) {
 		err = -ENOTSUP;
 		snprintf(reason, size,

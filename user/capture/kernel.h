@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct kernel;
 
@@ -57,5 +58,8 @@ bool kernel_has_member(struct kernel *kernel, const char *name, const char *memb
 
 /* Whether the kernel offers that function to BPF programs. */
 bool kernel_has_kfunc(struct kernel *kernel, const char *name);
+
+/* How long one of its ticks is, in ns. */
+uint32_t kernel_tick_ns(void);
 
 #endif

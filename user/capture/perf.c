@@ -110,6 +110,13 @@ static int open_for_all(struct perf_event_attr *attr)
 	return fd < 0 ? -errno : fd;
 }
 
+int perf_has_tracepoint(const char *target)
+{
+	long id = tracepoint_id(target);
+
+	return id < 0 ? id : 0;
+}
+
 int perf_open_tracepoint(const char *target)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr) };

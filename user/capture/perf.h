@@ -13,6 +13,8 @@
 int perf_open(const char *event, int cpu);
 /* Its number, PERF_COUNT_SW_*; negative for an unknown name. */
 int perf_number(const char *event);
+/* 0, or a negative errno: there is no such tracepoint, or it may not be looked at. */
+int perf_has_tracepoint(const char *target);
 /* Opens a tracepoint, "category/name". It is found whether or not tracefs is mounted. */
 int perf_open_tracepoint(const char *target);
 /* Opens a kprobe at the entry of a function, or a kretprobe at its return. */

@@ -162,7 +162,11 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_PAGECACHE,
 		.without = "how long writers are made to wait for writeback is not known",
-		.variants = { { "tp", .probes = { { "fl_throttled", HOOK_TP,
+		.variants = { { "tp_btf", .probes = { { "fl_throttled", HOOK_TP_BTF,
+							"balance_dirty_pages", 8 } } },
+			      { "tp_btf", .probes = { { "fl_throttled_12", HOOK_TP_BTF,
+							"balance_dirty_pages", 12 } } },
+			      { "tp", .probes = { { "fl_throttled_tp", HOOK_TP,
 						    "writeback/balance_dirty_pages" } } } },
 	},
 	{
@@ -537,7 +541,7 @@ unsigned int probes_missing(const struct choice *choice, unsigned int layers)
 	return layers & ~on_mask(choice);
 }
 
-bool probes_chosen(const struct choice *choice, const char *program)
+static bool chosen(const struct choice *choice, const char *program, size_t length)
 {
 	for (size_t p = 0; p < part_count; p++) {
 		if (!choice->variants[p])
@@ -545,9 +549,19 @@ bool probes_chosen(const struct choice *choice, const char *program)
 		for (size_t i = 0; i < VARIANT_PROBES_MAX; i++) {
 			const char *name = choice->variants[p]->probes[i].program;
 
-			if (name && !strcmp(name, program))
+			if (name && !strncmp(name, program, length))
 				return true;
 		}
 	}
 	return false;
+}
+
+bool probes_chosen(const struct choice *choice, const char *program)
+{
+	return chosen(choice, program, strlen(program) + 1);
+}
+
+bool probes_chosen_like(const struct choice *choice, const char *begins)
+{
+	return chosen(choice, begins, strlen(begins));
 }

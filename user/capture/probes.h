@@ -97,4 +97,7 @@ unsigned int probes_missing(const struct choice *choice, unsigned int layers);
 /* The variant chosen for the part that this program belongs to is one with this program. */
 bool probes_chosen(const struct choice *choice, const char *program);
 
+/* The same for any of the programs whose names begin so. */
+bool probes_chosen_like(const struct choice *choice, const char *begins);
+
 #endif

@@ -103,11 +103,10 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 					session->sizes.lane_cpus > session->sizes.lane_count;
 	skeleton->rodata->mmap_number = SYS_mmap;
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
+	skeleton->rodata->tick_ns = kernel_tick_ns();
 	skeleton->rodata->follow_privileged = session->options.follow_privileged;
 	skeleton->rodata->have_rdonly_cast = kernel_has_kfunc(session->kernel, "bpf_rdonly_cast");
-	skeleton->rodata->have_filemap_fault = probes_chosen(&session->choice, "fl_filemap") ||
-					       probes_chosen(&session->choice, "fl_filemap_fn") ||
-					       probes_chosen(&session->choice, "fl_filemap_kp");
+	skeleton->rodata->have_filemap_fault = probes_chosen_like(&session->choice, "fl_filemap");
 }
 
 /* Opens the object with all that is set before it is loaded, but for which programs. */

@@ -131,7 +131,7 @@ int recording_open_writer(struct recording *recording, const char *const *comman
 	header.layer_count = LAYER_COUNT;
 	if (!probes_chosen(session_choice(recording->session), "fl_dirtied"))
 		calls_leave_out(OP_DIRTIED);
-	if (!probes_chosen(session_choice(recording->session), "fl_throttled"))
+	if (!probes_chosen_like(session_choice(recording->session), "fl_throttled"))
 		calls_leave_out(OP_THROTTLED);
 	for (unsigned int op = OP_VFS; op < OP_FIRST_CALL && !header.layers[LAYER_VFS].on; op++)
 		calls_leave_out(op);
