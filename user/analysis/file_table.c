@@ -13,6 +13,53 @@
 	 1ull << FILE_GENERATION | 1ull << FILE_MODE | 1ull << FILE_SIZE | 1ull << FILE_FLAGS |    \
 	 1ull << FILE_PATH | 1ull << FILE_READAHEAD | 1ull << FILE_FILESYSTEM)
 
+/* --- what is found by what --- */
+
+static uint64_t hash_identity(const struct file *file, uint64_t seed)
+{
+	const uint64_t words[] = { (uint64_t)file->host << 32 | file->dev, file->ino,
+				   file->generation };
+
+	return number_index_hash(seed, words, sizeof(words) / sizeof(words[0]));
+}
+
+static uint64_t hash_of_file(const void *files, uint32_t number, uint64_t seed)
+{
+	return hash_identity((const struct file *)files + number, seed);
+}
+
+static uint64_t hash_of_id(const void *ids, uint32_t number, uint64_t seed)
+{
+	return number_index_hash(seed, &((const struct file_id *)ids)[number].id, 1);
+}
+
+/* The number of the file of a row, or FILE_NONE. */
+static uint32_t find_identity(const struct file_table *table, const struct file *row)
+{
+	uint64_t at = hash_identity(row, table->identities.seed);
+	uint32_t number;
+
+	while ((number = number_index_next(&table->identities, &at)) != UINT32_MAX) {
+		const struct file *file = &table->files[number];
+
+		if (file->ino == row->ino && file->dev == row->dev && file->host == row->host &&
+		    file->generation == row->generation)
+			return number;
+	}
+	return FILE_NONE;
+}
+
+static struct file_id *find_id(const struct file_ids *ids, uint64_t id)
+{
+	uint64_t at = number_index_hash(ids->index.seed, &id, 1);
+	uint32_t number;
+
+	while ((number = number_index_next(&ids->index, &at)) != UINT32_MAX)
+		if (ids->ids[number].id == id)
+			return &ids->ids[number];
+	return NULL;
+}
+
 static int add_file(struct file_table *table, const struct file *file)
 {
 	if (!GROW(table->files, table->room, table->count + 1))
@@ -21,26 +68,58 @@ static int add_file(struct file_table *table, const struct file *file)
 	return 0;
 }
 
+/* --- the table --- */
+
+/* Room for all rows that may come, as far as that is not absurd: what is not used takes no memory.
+ */
+#define RESERVED_MOST (1u << 22)
+
+static size_t room_for(const struct trace_reader *trace)
+{
+	uint64_t rows = 1;
+
+	for (size_t i = 0; i < trace_reader_block_count(trace); i++) {
+		const struct trace_block_info *info = trace_reader_block_info(trace, i);
+
+		rows += info->kind == TRACE_FILE ? info->rows : 0;
+	}
+	return rows < RESERVED_MOST ? rows : RESERVED_MOST;
+}
+
 int file_table_init(struct file_table *table, struct trace_reader *const *traces,
 		    size_t trace_count)
 {
 	static const struct file unknown;
 
 	*table = (struct file_table) { .traces = traces, .trace_count = trace_count };
-	map_init(&table->identities, 4, 1);
+	number_index_init(&table->identities, hash_of_file);
 	table->ids = calloc(trace_count, sizeof(*table->ids));
 	if (!table->ids)
 		return -ENOMEM;
-	for (size_t i = 0; i < trace_count; i++)
-		map_init(&table->ids[i], 1, 2);
+	for (size_t i = 0; i < trace_count; i++) {
+		struct file_ids *ids = &table->ids[i];
+
+		number_index_init(&ids->index, hash_of_id);
+		ids->room = room_for(traces[i]);
+		ids->ids = calloc(ids->room, sizeof(*ids->ids));
+		if (!ids->ids)
+			return -ENOMEM;
+		table->room += ids->room;
+	}
+	table->room = table->room < RESERVED_MOST ? table->room + 1 : RESERVED_MOST;
+	table->files = calloc(table->room, sizeof(*table->files));
+	if (!table->files)
+		return -ENOMEM;
 	return add_file(table, &unknown);
 }
 
 void file_table_free(struct file_table *table)
 {
-	for (size_t i = 0; table->ids && i < table->trace_count; i++)
-		map_free(&table->ids[i]);
-	map_free(&table->identities);
+	for (size_t i = 0; table->ids && i < table->trace_count; i++) {
+		number_index_free(&table->ids[i].index);
+		free(table->ids[i].ids);
+	}
+	number_index_free(&table->identities);
 	free(table->ids);
 	free(table->files);
 	*table = (struct file_table) { 0 };
@@ -49,7 +128,7 @@ void file_table_free(struct file_table *table)
 /* A later row of the same file says where it is now (rename) and how large. */
 static void update(struct file *file, const struct file *row)
 {
-	uint32_t deleted = (file->flags | row->flags) & TRACE_FILE_DELETED;
+	uint16_t deleted = (file->flags | row->flags) & TRACE_FILE_DELETED;
 
 	if (row->time >= file->time) {
 		const struct file named = row->path ? *row : *file;
@@ -67,36 +146,40 @@ static uint32_t at_most(uint64_t value, uint32_t most)
 	return value < most ? value : most;
 }
 
-static int load_row(struct file_table *table, uint64_t id, const struct file *row)
+static int set_id(struct file_ids *ids, uint64_t id, uint32_t file, uint64_t time)
 {
-	const uint64_t identity[] = { row->host, row->dev, row->ino, row->generation };
-	uint64_t *number, *stands_for;
-	bool added;
-	int status;
+	struct file_id *known = find_id(ids, id);
 
-	if (table->most && table->count >= table->most && !map_find(&table->identities, identity)) {
-		table->beyond++;
-		return 0;
-	}
-	number = map_add(&table->identities, identity, &added);
-	if (!number)
-		return -ENOMEM;
-	if (added) {
-		*number = table->count;
-		status = add_file(table, row);
-		if (status)
-			return status;
-	} else {
-		update(&table->files[*number], row);
-	}
-	stands_for = map_add(&table->ids[row->trace], &id, &added);
-	if (!stands_for)
-		return -ENOMEM;
-	if (added || row->time >= stands_for[1]) {
-		stands_for[0] = *number;
-		stands_for[1] = row->time;
+	if (!known) {
+		if (!GROW(ids->ids, ids->room, ids->count + 1))
+			return -ENOMEM;
+		ids->ids[ids->count] = (struct file_id) { id, time, file };
+		if (!number_index_add(&ids->index, ids->ids, ids->count))
+			return -ENOMEM;
+		ids->count++;
+	} else if (time >= known->time) {
+		known->file = file;
+		known->time = time;
 	}
 	return 0;
+}
+
+static int load_row(struct file_table *table, uint64_t id, const struct file *row)
+{
+	uint32_t number = find_identity(table, row);
+
+	if (number != FILE_NONE) {
+		update(&table->files[number], row);
+	} else if (table->most && table->count >= table->most) {
+		table->beyond++;
+		return 0;
+	} else {
+		number = table->count;
+		if (add_file(table, row) ||
+		    !number_index_add(&table->identities, table->files, number))
+			return -ENOMEM;
+	}
+	return set_id(&table->ids[row->trace], id, number, row->time);
 }
 
 static int load_block(struct file_table *table, uint32_t trace, uint32_t host, size_t block,
@@ -117,18 +200,18 @@ static int load_block(struct file_table *table, uint32_t trace, uint32_t host, s
 		columns[i] = trace_reader_column(reader, i);
 	for (uint32_t i = 0; i < rows && !status; i++) {
 		const struct file row = {
-			.dev = columns[FILE_DEV][i],
+			.dev = at_most(columns[FILE_DEV][i], UINT32_MAX),
 			.ino = columns[FILE_INO][i],
-			.generation = columns[FILE_GENERATION][i],
+			.generation = at_most(columns[FILE_GENERATION][i], UINT32_MAX),
 			.host = host,
 			.trace = trace,
-			.path = columns[FILE_PATH][i],
+			.path = at_most(columns[FILE_PATH][i], UINT32_MAX),
 			.filesystem = at_most(columns[FILE_FILESYSTEM][i], UINT32_MAX),
 			.readahead_bytes = at_most(columns[FILE_READAHEAD][i], UINT32_MAX),
 			.time = columns[FILE_TIME][i],
 			.size_bytes = columns[FILE_SIZE][i],
-			.mode = columns[FILE_MODE][i],
-			.flags = columns[FILE_FLAGS][i],
+			.mode = at_most(columns[FILE_MODE][i], UINT16_MAX),
+			.flags = columns[FILE_FLAGS][i] & UINT16_MAX,
 		};
 
 		if (columns[FILE_ID][i])
@@ -152,12 +235,12 @@ int file_table_load(struct file_table *table, uint32_t trace, uint32_t host,
 
 uint32_t file_table_find(const struct file_table *table, uint32_t trace, uint64_t id)
 {
-	const uint64_t *stands_for;
+	const struct file_id *known;
 
 	if (!id)
 		return FILE_NONE;
-	stands_for = map_find(&table->ids[trace], &id);
-	return stands_for ? stands_for[0] : FILE_UNKNOWN;
+	known = find_id(&table->ids[trace], id);
+	return known ? known->file : FILE_UNKNOWN;
 }
 
 static const struct trace_string none = { .bytes = "", .length = 0 };

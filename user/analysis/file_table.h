@@ -6,23 +6,38 @@
 #ifndef FAULTLINE_FILE_TABLE_H
 #define FAULTLINE_FILE_TABLE_H
 
-#include "analysis/map.h"
+#include "analysis/number_index.h"
 #include "trace/reader.h"
 
 #define FILE_UNKNOWN 0	     /* the file of all ids that no row explains */
 #define FILE_NONE UINT32_MAX /* what id 0 stands for: no file */
 
+/* There may be a million: as narrow as what the kernel has. Numbers of hostile traces that are
+ * wider are the largest that fits. */
 struct file {
-	uint64_t dev, ino, generation;
+	uint64_t ino;
+	uint64_t time; /* of the latest row, on its host's clock */
+	uint64_t size_bytes;
+	uint32_t dev, generation;
 	uint32_t host;		  /* devices and inodes of different hosts are different files */
 	uint32_t trace;		  /* whose strings these are: */
-	uint64_t path;		  /* of the latest row that has one; string id */
+	uint32_t path;		  /* of the latest row that has one; string id */
 	uint32_t filesystem;	  /* name of its type, as of the path; string id */
 	uint32_t readahead_bytes; /* 0: not known */
-	uint64_t time;		  /* of the latest row, on its host's clock */
-	uint64_t size_bytes;
-	uint32_t mode;
-	uint32_t flags; /* TRACE_FILE_* of the latest row; DELETED once any row said so */
+	uint16_t mode;
+	uint16_t flags; /* TRACE_FILE_* of the latest row; DELETED once any row said so */
+};
+
+/* What an id of a trace stands for. */
+struct file_id {
+	uint64_t id, time; /* of the row that said so */
+	uint32_t file;
+};
+
+struct file_ids {
+	struct file_id *ids;
+	size_t count, room;
+	struct number_index index; /* by id */
 };
 
 struct file_table {
@@ -32,8 +47,8 @@ struct file_table {
 	uint64_t beyond; /* ... and how many rows of others were passed over: FILE_UNKNOWN */
 	struct trace_reader *const *traces;
 	size_t trace_count;
-	struct map *ids;       /* of each trace: id -> number, time of the row */
-	struct map identities; /* host, dev, ino, generation -> number */
+	struct file_ids *ids;		/* of each trace */
+	struct number_index identities; /* by host, dev, ino, generation */
 };
 
 /* The traces must outlive the table. Returns 0 or -ENOMEM. */

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The table "files": what was done to each file, and in what pattern. Numbers are those of rows.
- * Knows nothing of doors.
- *
- * Times of a file are merged over everybody who used it, so that parallel readers do not double.
- * Patterns are told per process and file, reads and writes together, faults apart (an mmap reader's
- * order has nothing to do with a reader's position): sequential = at or past the end of the access
- * before, consecutive (one kind of sequential) = exactly at it, random = before it. The first
- * access is neither. Words and meaning are Darshan's (POSIX_SEQ_READS, POSIX_CONSEC_READS).
+ * Knows nothing of doors, nor of how it was summed up.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/files.h"
-#include "analysis/rollup.h"
+#include "analysis/file_use.h"
 
 /* What of the roll-up each use is, what the table has of it, and what the text report shows. */
 #define CALL_COLUMNS                                                                               \
@@ -38,202 +31,23 @@ static const struct {
 	[USE_SYNC] = { IO_SYNC, STILL_COLUMNS, MEASURE_TIME },
 };
 
-/* Every process may use every file: pairs of them take no more than this share of the memory. What
- * one takes in the map, three words and a tag, when that has just grown. */
-#define PAIRS_SHARE 8
-#define PAIR_BYTES 67
-
-struct file_use {
-	uint64_t opens, processes;
-	uint64_t faulted_bytes;
-	struct page_sums unattributed, indirect;
-	uint64_t furthest[ACCESSES]; /* where the furthest access ended */
-	uint64_t patterns[ACCESSES][PATTERNS];
-	bool unlinked, truncated;
-	uint64_t size_bytes; /* as it was truncated to, after it was last looked at */
-};
-
-/* Where the next access of a process to a file would be consecutive, plus 1; 0 before the first. */
-struct position {
-	uint64_t next[ACCESSES];
-};
-
-/* The same pairs come again and again. */
-#define PAIR_SLOTS 1024
-
-struct pair_slot {
-	uint64_t key;
-	struct position *position; /* in the map as it was ... */
-	size_t map_slots;	   /* ... with so many: it moves as it grows. 0: free */
-};
-
-struct files {
-	const struct job *job;
-	struct file_use *uses; /* by number of the file */
-	struct map positions;  /* process << 32 | file -> struct position */
-	size_t pairs_most;     /* of these; accesses of further pairs are of no pattern ... */
-	uint64_t beyond;       /* ... and so many */
-	struct position none;
-	struct pair_slot pairs[PAIR_SLOTS]; /* found lately, by the low bits of both */
-	struct rollup rollup;		    /* by file */
-};
-
 static int begin(const struct job *job, void **state)
 {
-	struct files *files = calloc(1, sizeof(*files));
+	struct file_uses *files = calloc(1, sizeof(*files));
 
-	if (!files)
-		return -ENOMEM;
 	*state = files;
-	files->job = job;
-	files->pairs_most = job->memory_bytes / PAIRS_SHARE / PAIR_BYTES + 1;
-	map_init(&files->positions, 1, ACCESSES);
-	rollup_init(&files->rollup, job, rollup_find_key("file"), ROLLUP_FAULTS);
-	files->uses = calloc(job->files.count, sizeof(*files->uses));
-	return files->uses ? rollup_make_room(&files->rollup, job->files.count) : -ENOMEM;
+	return files ? file_uses_init(files, job) : -ENOMEM;
 }
 
 static void end(void *state)
 {
-	struct files *files = state;
-
-	map_free(&files->positions);
-	rollup_free(&files->rollup);
-	free(files->uses);
-	free(files);
-}
-
-/* --- in passing --- */
-
-/* Of a pair that there is no room for nothing is remembered but that somebody used the file. */
-static struct position *position_beyond(struct files *files, uint32_t file)
-{
-	files->beyond++;
-	files->none = (struct position) { .next = { 0 } };
-	if (!files->uses[file].processes)
-		files->uses[file].processes = 1;
-	return &files->none;
-}
-
-static struct position *find_position(struct files *files, uint64_t key, uint32_t file)
-{
-	struct position *position;
-	bool added;
-
-	if (files->positions.count >= files->pairs_most) {
-		position = (struct position *)map_find(&files->positions, &key);
-		return position ? position : position_beyond(files, file);
-	}
-	position = (struct position *)map_add(&files->positions, &key, &added);
-	if (position && added)
-		files->uses[file].processes++;
-	return position;
-}
-
-static struct position *position_of(struct files *files, const struct event *event)
-{
-	uint64_t key = (uint64_t)event->process << 32 | event->file;
-	struct pair_slot *slot = &files->pairs[(event->file ^ event->process << 5) % PAIR_SLOTS];
-
-	if (slot->map_slots && slot->key == key && slot->map_slots == files->positions.slots)
-		return slot->position;
-	slot->position = find_position(files, key, event->file);
-	slot->key = key;
-	/* What is not in the map is to be counted each time. */
-	slot->map_slots = slot->position == &files->none ? 0 : files->positions.slots;
-	return slot->position;
-}
-
-static void add_pattern(uint64_t patterns[PATTERNS], uint64_t *next, uint64_t offset,
-			uint64_t bytes)
-{
-	if (*next) {
-		uint64_t expected = *next - 1;
-
-		patterns[SEQUENTIAL] += offset >= expected;
-		patterns[CONSECUTIVE] += offset == expected;
-		patterns[RANDOM] += offset < expected;
-	}
-	*next = clock_add(offset + 1, bytes); /* offsets are 63 bits wide */
-}
-
-/* What came before the file was last looked at says nothing of its size. */
-static bool is_later(const struct files *files, const struct event *event)
-{
-	const struct file *file = &files->job->files.files[event->file];
-
-	return event->end >= clock_shifted(files->job->traces[file->trace].clock, file->time);
-}
-
-static void add_access(struct files *files, struct file_use *use, struct position *position,
-		       const struct event *event)
-{
-	const struct file *file = &files->job->files.files[event->file];
-	bool call = event->class == IO_READ || event->class == IO_WRITE;
-	unsigned int which = event->flags & EVENT_FAULT ? BY_FAULTS : BY_CALLS;
-	uint64_t bytes = event->bytes;
-
-	if (event->file == FILE_UNKNOWN || event->offset < 0 || !(event->flags & EVENT_COUNTED) ||
-	    event->flags & EVENT_FAILED || (which == BY_CALLS && !call))
-		return;
-	if (which == BY_FAULTS)
-		bytes = files->job->traces[file->trace].header->page_bytes;
-	add_pattern(use->patterns[which], &position->next[which], event->offset, bytes);
-	if (position->next[which] - 1 > use->furthest[which] && is_later(files, event))
-		use->furthest[which] = position->next[which] - 1;
-}
-
-static int add_event(struct files *files, const struct event *event)
-{
-	struct file_use *use = &files->uses[event->file];
-	struct position *position = position_of(files, event);
-
-	if (!position)
-		return -ENOMEM;
-	if (event->flags & EVENT_OPENS)
-		use->opens++;
-	if (event->flags & EVENT_UNLINKED)
-		use->unlinked = true;
-	if (event->flags & EVENT_TRUNCATES && is_later(files, event)) {
-		use->truncated = true;
-		use->size_bytes = event->asked_bytes;
-		memset(use->furthest, 0, sizeof(use->furthest));
-	}
-	if (event->class == IO_NONE)
-		return 0;
-	if (rollup_add(&files->rollup, event->file, event))
-		return -ENOMEM;
-	if (event->flags & EVENT_FAULT)
-		use->faulted_bytes += event->fetched_bytes;
-	add_access(files, use, position, event);
-	return 0;
-}
-
-/* On the account of no operation on the file, so of no process that used it. */
-static void add_pagecache(struct files *files, const struct event *event)
-{
-	struct file_use *use = &files->uses[event->file];
-	struct page_sums *sums =
-		event->flags & EVENT_INDIRECT ? &use->indirect : &use->unattributed;
-
-	sums->events++;
-	sums->fetched_bytes += event->fetched_bytes;
-	sums->created_bytes += event->created_bytes;
+	file_uses_free(state);
+	free(state);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
-	int status = 0;
-
-	for (size_t i = 0; i < count && !status; i++) {
-		if (events[i].file == FILE_NONE || event_is_apart(&events[i]))
-			continue;
-		if (events[i].flags & EVENT_PAGECACHE)
-			add_pagecache(state, &events[i]);
-		else
-			status = add_event(state, &events[i]);
-	}
-	return status;
+	return file_uses_add(state, events, count);
 }
 
 /* --- the table --- */
@@ -333,20 +147,22 @@ static int compare_lines(const void *left, const void *right)
 	return a->file < b->file ? -1 : 1;
 }
 
-static size_t make_lines(const struct files *files, struct line *lines)
+static size_t make_lines(const struct file_uses *files, struct line *lines)
 {
 	static const enum use timed[] = { USE_READ, USE_WRITE, USE_MMAP };
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < files->job->files.count; i++) {
-		const struct file_use *use = &files->uses[i];
 		uint64_t time_ns = 0;
 
-		if (!use->processes && !use->unattributed.events && !use->indirect.events)
+		if (!file_uses_any(files, i))
 			continue;
-		for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++)
-			time_ns += rollup_tally(&files->rollup, i, uses[timed[j]].measure)
-					   ->time.measure;
+		for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++) {
+			struct tally tally;
+
+			file_uses_tally(files, i, timed[j], &tally);
+			time_ns += tally.time.measure;
+		}
 		lines[count++] = (struct line) { time_ns, i };
 	}
 	qsort(lines, count, sizeof(*lines), compare_lines);
@@ -355,17 +171,18 @@ static size_t make_lines(const struct files *files, struct line *lines)
 
 /* As reported last, or the end of the furthest access: a file that grew after it was last looked
  * at. A fault tells that the file reaches into its page, and no more. */
-static uint64_t size_of(const struct file *file, const struct file_use *use, uint64_t page_bytes)
+static uint64_t size_of(const struct file *file, const struct file_use *use,
+			const struct file_use_more *more, uint64_t page_bytes)
 {
-	uint64_t called = use->furthest[BY_CALLS], faulted = use->furthest[BY_FAULTS];
-	uint64_t size = use->truncated ? use->size_bytes : file->size_bytes;
+	uint64_t called = use->furthest, faulted = more->furthest_fault;
+	uint64_t size = more->truncated ? more->size_bytes : file->size_bytes;
 
 	if (called > size)
 		size = called;
 	return faulted >= page_bytes && faulted - page_bytes >= size ? faulted : size;
 }
 
-static void set_identity(struct file_view *view, const struct files *files, uint32_t number)
+static void set_identity(struct file_view *view, const struct file_uses *files, uint32_t number)
 {
 	const struct file *file = &files->job->files.files[number];
 	const struct file_use *use = &files->uses[number];
@@ -375,7 +192,8 @@ static void set_identity(struct file_view *view, const struct files *files, uint
 
 	view->known = true;
 	view->ino = file->ino;
-	view->size_bytes = size_of(file, use, trace->header->page_bytes);
+	view->size_bytes =
+		size_of(file, use, file_uses_more(files, number), trace->header->page_bytes);
 	view->deleted = use->unlinked || file->flags & TRACE_FILE_DELETED;
 	view->host = trace->header->host;
 	if (path.length)
@@ -387,31 +205,32 @@ static void set_identity(struct file_view *view, const struct files *files, uint
 	units_device(view->dev, file->dev);
 }
 
-static struct file_view view_of(const struct files *files, uint32_t number)
+static struct file_view view_of(const struct file_uses *files, uint32_t number)
 {
 	uint64_t page_bytes;
 	const struct file_use *use = &files->uses[number];
+	const struct file_use_more *more = file_uses_more(files, number);
 	struct file_view view = {
 		.ino = TABLE_NO_UINT,
 		.size_bytes = TABLE_NO_UINT,
 		.readahead_bytes = TABLE_NO_UINT,
 		.processes = use->processes,
 		.opens = use->opens,
-		.unattributed = use->unattributed,
-		.indirect = use->indirect,
+		.unattributed = more->unattributed,
+		.indirect = more->indirect,
 		.written_pages = TABLE_NO_UINT,
-		.faulted_bytes = use->faulted_bytes,
+		.faulted_bytes = more->faulted_bytes,
 	};
 
-	memcpy(view.patterns, use->patterns, sizeof(view.patterns));
+	memcpy(view.patterns, more->patterns, sizeof(view.patterns));
 	for (size_t i = 0; i < USES; i++) {
-		view.tallies[i] = *rollup_tally(&files->rollup, number, uses[i].measure);
+		file_uses_tally(files, number, i, &view.tallies[i]);
 		view.time_ns += view.tallies[i].time.measure;
 		view.fetched_bytes += view.tallies[i].fetched_bytes;
 		view.created_bytes += view.tallies[i].created_bytes;
 	}
-	view.fetched_bytes += use->unattributed.fetched_bytes + use->indirect.fetched_bytes;
-	view.created_bytes += use->unattributed.created_bytes + use->indirect.created_bytes;
+	view.fetched_bytes += more->unattributed.fetched_bytes + more->indirect.fetched_bytes;
+	view.created_bytes += more->unattributed.created_bytes + more->indirect.created_bytes;
 	if (number != FILE_UNKNOWN)
 		set_identity(&view, files, number);
 	page_bytes = files->job->traces[files->job->files.files[number].trace].header->page_bytes;
@@ -427,17 +246,16 @@ uint32_t files_count(const struct measured *measured)
 
 bool files_used(const struct measured *measured, uint32_t file, struct file_view *view)
 {
-	const struct files *files = measured_state(measured, &analysis_files);
-	const struct file_use *use = &files->uses[file];
+	const struct file_uses *files = measured_state(measured, &analysis_files);
 
-	if (!use->processes && !use->unattributed.events && !use->indirect.events)
+	if (!file_uses_any(files, file))
 		return false;
 	*view = view_of(files, file);
 	return true;
 }
 
 /* A row for files that there is no room for one by one. */
-static int add_others(struct table *table, const struct files *files, const struct line *lines,
+static int add_others(struct table *table, const struct file_uses *files, const struct line *lines,
 		      size_t count)
 {
 	struct file_view others = view_of(files, lines[0].file);
@@ -467,7 +285,7 @@ static int add_others(struct table *table, const struct files *files, const stru
 	return table_add(table, &others);
 }
 
-static int set_note(struct table *table, const struct files *files)
+static int set_note(struct table *table, const struct file_uses *files)
 {
 	const struct job *job = files->job;
 	char note[512];
@@ -494,7 +312,7 @@ static int set_note(struct table *table, const struct files *files)
 
 static int fill(void *state, struct table *table)
 {
-	struct files *files = state;
+	struct file_uses *files = state;
 	struct line *lines;
 	size_t count, most;
 	int status = table_add_columns(table, TABLE_COLUMNS(first_columns));

@@ -253,7 +253,8 @@ int job_load_within(struct job *job, struct trace_reader *const *traces, const c
 		status = labels_init(&job->labels, traces);
 	if (!status)
 		open_spans_init(&job->spans);
-	job->files.most = job->processes.most = memory_bytes / 3 / JOB_ITEM_BYTES + 1;
+	job->files.most = memory_bytes / 2 / JOB_FILE_BYTES + 1;
+	job->processes.most = memory_bytes / 3 / JOB_PROCESS_BYTES + 1;
 	for (uint32_t i = 0; i < trace_count && !status; i++) {
 		status = load_trace(job, i, error);
 		if (status && status != -ENOMEM)

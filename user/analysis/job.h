@@ -85,11 +85,13 @@ struct job {
 
 /* Memory that is meant for what is made of a job by default. */
 #define JOB_MEMORY_BYTES (1ull << 30)
-/* What a process or a file takes of it at the most, with all that is summed up for it. */
-#define JOB_ITEM_BYTES 1024
+/* What a process or a file takes of it, with all that is summed up for it: a file, its path
+ * included, some 500 bytes where there are many (measured: each opened and read once). */
+#define JOB_PROCESS_BYTES 1024
+#define JOB_FILE_BYTES 512
 
-/* Takes in all of the traces but their events: of files and processes those that have room in a
- * third of the memory each, the others are counted as beyond. Returns 0 or -errno; `error` says
+/* Takes in all of the traces but their events: of files those that have room in half of the memory,
+ * of processes in a third; the others are counted as beyond. Returns 0 or -errno; `error` says
  * which and what. */
 int job_load_within(struct job *job, struct trace_reader *const *traces, const char *const *names,
 		    size_t trace_count, uint64_t memory_bytes, struct trace_error *error);

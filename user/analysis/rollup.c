@@ -25,11 +25,12 @@ void rollup_init(struct rollup *rollup, const struct job *job, const struct roll
 
 void rollup_free(struct rollup *rollup)
 {
+	for (size_t i = 0; i < rollup->count; i++)
+		free(rollup->groups[i].tallies);
 	free(rollup->groups);
 	free(rollup->names);
 	free(rollup->known);
 	free(rollup->paths);
-	arena_free(&rollup->arena);
 	arena_free(&rollup->texts);
 	map_free(&rollup->numbers);
 	*rollup = (struct rollup) { 0 };
@@ -44,13 +45,23 @@ int rollup_make_room(struct rollup *rollup, size_t count)
 	return 0;
 }
 
-struct tally *rollup_make_tally(struct rollup *rollup, uint32_t group, unsigned int measure)
+struct tally *rollup_make_tally(struct rollup *rollup, uint32_t number, unsigned int measure)
 {
-	struct tally **tally = &rollup->groups[group].of[measure];
+	struct rollup_group *group = &rollup->groups[number];
+	struct tally *tallies;
+	size_t count = 0;
 
-	if (!*tally)
-		*tally = arena_alloc(&rollup->arena, sizeof(**tally));
-	return *tally;
+	if (group->place[measure])
+		return &group->tallies[group->place[measure] - 1];
+	for (int i = 0; i < MEASURES; i++)
+		count += group->place[i] != 0;
+	tallies = reallocarray(group->tallies, count + 1, sizeof(*tallies));
+	if (!tallies)
+		return NULL;
+	tallies[count] = (struct tally) { 0 };
+	group->tallies = tallies;
+	group->place[measure] = count + 1;
+	return &tallies[count];
 }
 
 int rollup_events(struct rollup *rollup, const struct event *events, size_t count)
@@ -74,19 +85,17 @@ int rollup_events(struct rollup *rollup, const struct event *events, size_t coun
 
 bool rollup_used(const struct rollup *rollup, uint32_t group)
 {
-	for (int i = 0; i < MEASURES && group < rollup->count; i++)
-		if (rollup->groups[group].of[i])
-			return true;
-	return false;
+	return group < rollup->count && rollup->groups[group].tallies;
 }
 
-const struct tally *rollup_tally(const struct rollup *rollup, uint32_t group, unsigned int measure)
+const struct tally *rollup_tally(const struct rollup *rollup, uint32_t number, unsigned int measure)
 {
+	const struct rollup_group *group = &rollup->groups[number];
 	static const struct tally empty;
 
-	if (group >= rollup->count || !rollup->groups[group].of[measure])
+	if (number >= rollup->count || !group->place[measure])
 		return &empty;
-	return rollup->groups[group].of[measure];
+	return &group->tallies[group->place[measure] - 1];
 }
 
 /* --- groups that are found by a number, or by a text of theirs --- */

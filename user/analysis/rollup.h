@@ -45,8 +45,10 @@ struct rollup_path {
 	bool is_known;
 };
 
+/* Most groups see one or two measures. */
 struct rollup_group {
-	struct tally *of[MEASURES]; /* made when first needed: most groups see one or two kinds */
+	struct tally *tallies;	 /* those that were needed, in the order of their first use */
+	uint8_t place[MEASURES]; /* of each measure among them, plus 1; 0: none yet */
 };
 
 struct rollup {
@@ -55,7 +57,6 @@ struct rollup {
 	unsigned int options;
 	struct rollup_group *groups;
 	size_t count, room; /* groups; not all of them need have events */
-	struct arena arena; /* of tallies */
 	/* For keys whose groups are found by name or number: */
 	struct map numbers; /* what tells a group apart -> group */
 	struct rollup_name {
@@ -90,26 +91,29 @@ void rollup_free(struct rollup *rollup);
 int rollup_events(struct rollup *rollup, const struct event *events, size_t count);
 /* Sees that there are groups up to a number. */
 int rollup_make_room(struct rollup *rollup, size_t count);
-/* The tally of a group, made if there is none; NULL when memory is out. */
+/* The tally of a group, made if there is none; NULL when memory is out. Valid until the next one of
+ * the group is made. */
 struct tally *rollup_make_tally(struct rollup *rollup, uint32_t group, unsigned int measure);
 
 /* Adds an event of a class to a group that there is room for. */
 static inline int rollup_add(struct rollup *rollup, uint32_t group, const struct event *event)
 {
-	struct rollup_group *to = &rollup->groups[group];
+	const struct rollup_group *to = &rollup->groups[group];
 	unsigned int measure = event->class;
+	struct tally *tally;
 
 	if (rollup->options & ROLLUP_FAULTS && measure >= IO_MMAP_READ)
 		measure = MEASURE_MMAP;
-	if (!to->of[measure] && !rollup_make_tally(rollup, group, measure))
+	if (!to->place[measure] && !rollup_make_tally(rollup, group, measure))
 		return -1;
-	tally_add(to->of[measure], event);
+	tally_add(&to->tallies[to->place[measure] - 1], event);
 	if (!(rollup->options & ROLLUP_ALL) || !(event->flags & EVENT_TIMED))
 		return 0;
-	if (!to->of[MEASURE_IO] && !rollup_make_tally(rollup, group, MEASURE_IO))
+	if (!to->place[MEASURE_IO] && !rollup_make_tally(rollup, group, MEASURE_IO))
 		return -1;
-	to->of[MEASURE_IO]->thread_time_ns += event->end - event->start;
-	interval_add(&to->of[MEASURE_IO]->time, event->start, event->end);
+	tally = &to->tallies[to->place[MEASURE_IO] - 1];
+	tally->thread_time_ns += event->end - event->start;
+	interval_add(&tally->time, event->start, event->end);
 	return 0;
 }
 

@@ -168,11 +168,25 @@ static int use_entry(struct catalog *catalog, const struct input *input,
 	return err ? trace_no_memory(error) : 0;
 }
 
+/* Sees that there is room for the strings that an index frame speaks of: those that are there. */
+static int reserve_texts(struct catalog *catalog, const struct index *index)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < index->rows; i++)
+		if (index->columns[ENTRY_KIND][i] < index->kind_count &&
+		    index->kinds[index->columns[ENTRY_KIND][i]].type == BLOCK_STRINGS)
+			rows += index->columns[ENTRY_ROWS][i] & UINT32_MAX;
+	return texts_reserve(&catalog->texts, rows);
+}
+
 /* Takes in the blocks of an index frame at `end`, which stand between `start` and it. */
 static int use_index(struct catalog *catalog, const struct input *input,
 		     struct trace_buffers *buffers, const struct index *index, uint64_t start,
 		     uint64_t end, struct trace_error *error)
 {
+	if (reserve_texts(catalog, index))
+		return trace_no_memory(error);
 	for (size_t i = 0; i < index->rows; i++) {
 		uint64_t kind = index->columns[ENTRY_KIND][i],
 			 offset = index->columns[ENTRY_OFFSET][i];

@@ -33,6 +33,24 @@ static int add_text(struct texts *texts, struct mp *mp, uint64_t id)
 	return 0;
 }
 
+/* What is reserved and not used is address space, no memory: reallocarray does not touch it. */
+#define RESERVED_MOST (1u << 22)
+
+int texts_reserve(struct texts *texts, uint64_t more)
+{
+	size_t room = texts->count + (more < RESERVED_MOST ? more : RESERVED_MOST);
+	struct text *items;
+
+	if (room <= texts->capacity)
+		return 0;
+	items = reallocarray(texts->items, room, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	texts->items = items;
+	texts->capacity = room;
+	return 0;
+}
+
 int texts_add(struct texts *texts, const struct block *block)
 {
 	static const struct trace_column id_column = { .name = "id", .type = TRACE_UINT };

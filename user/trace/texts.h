@@ -21,6 +21,8 @@ struct texts {
 	size_t bytes_max; /* -EINVAL when they would take more memory */
 };
 
+/* Makes room for so many more, as far as that is not absurd. Returns 0 or -ENOMEM. */
+int texts_reserve(struct texts *texts, uint64_t more);
 /* Adds the strings of a block. 0, -EINVAL, -ENOMEM. */
 int texts_add(struct texts *texts, const struct block *block);
 /* To be called after the last texts_add and before the first texts_find. */

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What was done to each file. Knows nothing of tables.
+ *
+ * Times of a file are merged over everybody who used it, so that parallel readers do not double.
+ * Patterns are told per process and file, reads and writes together, faults apart (an mmap reader's
+ * order has nothing to do with a reader's position): sequential = at or past the end of the access
+ * before, consecutive (one kind of sequential) = exactly at it, random = before it. The first
+ * access is neither. Words and meaning are Darshan's (POSIX_SEQ_READS, POSIX_CONSEC_READS).
+ */
+#include "analysis/file_use.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every process may use every file: pairs of them take no more than this share of the memory. What
+ * one takes in the map, three words and a tag, when that has just grown. */
+#define PAIRS_SHARE 8
+#define PAIR_BYTES 67
+
+int file_uses_init(struct file_uses *uses, const struct job *job)
+{
+	uses->job = job;
+	uses->pairs_most = job->memory_bytes / PAIRS_SHARE / PAIR_BYTES + 1;
+	map_init(&uses->positions, 1, ACCESSES);
+	rollup_init(&uses->rollup, job, rollup_find_key("file"), ROLLUP_FAULTS);
+	uses->uses = calloc(job->files.count, sizeof(*uses->uses));
+	return uses->uses ? rollup_make_room(&uses->rollup, job->files.count) : -ENOMEM;
+}
+
+void file_uses_free(struct file_uses *uses)
+{
+	map_free(&uses->positions);
+	rollup_free(&uses->rollup);
+	arena_free(&uses->arena);
+	free(uses->uses);
+}
+
+/* --- in passing --- */
+
+static struct file_use_more *more_of(struct file_uses *uses, struct file_use *use)
+{
+	if (!use->more)
+		use->more = arena_alloc(&uses->arena, sizeof(*use->more));
+	return use->more;
+}
+
+/* Of a pair that there is no room for nothing is remembered. */
+static struct position *position_beyond(struct file_uses *uses)
+{
+	uses->beyond++;
+	uses->none = (struct position) { .next = { 0 } };
+	return &uses->none;
+}
+
+static struct position *find_position(struct file_uses *uses, uint64_t key, struct file_use *use)
+{
+	struct position *position;
+	bool added;
+
+	if (uses->positions.count >= uses->pairs_most) {
+		position = (struct position *)map_find(&uses->positions, &key);
+		return position ? position : position_beyond(uses);
+	}
+	position = (struct position *)map_add(&uses->positions, &key, &added);
+	if (position && added)
+		use->processes++;
+	return position;
+}
+
+static struct position *position_of(struct file_uses *uses, struct file_use *use,
+				    const struct event *event)
+{
+	uint64_t key = (uint64_t)event->process << 32 | event->file;
+	struct pair_slot *slot = &uses->pairs[(event->file ^ event->process << 5) % PAIR_SLOTS];
+
+	if (!use->processes) {
+		use->process = event->process;
+		use->processes = 1;
+	}
+	if (use->process == event->process)
+		return &use->position;
+	if (slot->map_slots && slot->key == key && slot->map_slots == uses->positions.slots)
+		return slot->position;
+	slot->position = find_position(uses, key, use);
+	slot->key = key;
+	/* What is not in the map is to be counted each time. */
+	slot->map_slots = slot->position == &uses->none ? 0 : uses->positions.slots;
+	return slot->position;
+}
+
+static void add_pattern(uint64_t patterns[PATTERNS], uint64_t expected, uint64_t offset)
+{
+	patterns[SEQUENTIAL] += offset >= expected;
+	patterns[CONSECUTIVE] += offset == expected;
+	patterns[RANDOM] += offset < expected;
+}
+
+/* What came before the file was last looked at says nothing of its size. */
+static bool is_later(const struct file_uses *uses, const struct event *event)
+{
+	const struct file *file = &uses->job->files.files[event->file];
+
+	return event->end >= clock_shifted(uses->job->traces[file->trace].clock, file->time);
+}
+
+static int add_access(struct file_uses *uses, struct file_use *use, struct position *position,
+		      const struct event *event)
+{
+	bool call = event->class == IO_READ || event->class == IO_WRITE;
+	unsigned int which = event->flags & EVENT_FAULT ? BY_FAULTS : BY_CALLS;
+	uint64_t *next = &position->next[which], *furthest = &use->furthest;
+	uint64_t bytes = event->bytes;
+
+	if (event->file == FILE_UNKNOWN || event->offset < 0 || !(event->flags & EVENT_COUNTED) ||
+	    event->flags & EVENT_FAILED || (which == BY_CALLS && !call))
+		return 0;
+	if ((which == BY_FAULTS || *next) && !more_of(uses, use))
+		return -ENOMEM;
+	if (*next)
+		add_pattern(use->more->patterns[which], *next - 1, event->offset);
+	if (which == BY_FAULTS) {
+		uint32_t trace = uses->job->files.files[event->file].trace;
+
+		bytes = uses->job->traces[trace].header->page_bytes;
+		furthest = &use->more->furthest_fault;
+	}
+	*next = clock_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
+	if (*next - 1 > *furthest && is_later(uses, event))
+		*furthest = *next - 1;
+	return 0;
+}
+
+static int truncate_file(struct file_uses *uses, struct file_use *use, const struct event *event)
+{
+	struct file_use_more *more;
+
+	if (!is_later(uses, event))
+		return 0;
+	more = more_of(uses, use);
+	if (!more)
+		return -ENOMEM;
+	more->truncated = true;
+	more->size_bytes = event->asked_bytes;
+	use->furthest = more->furthest_fault = 0;
+	return 0;
+}
+
+static int add_still(struct file_uses *uses, struct file_use *use, const struct event *event)
+{
+	bool brings = event->fetched_bytes || event->created_bytes;
+	struct still_sum *sum = &use->metadata;
+
+	if ((brings || event->class == IO_SYNC) && !more_of(uses, use))
+		return -ENOMEM;
+	if (event->class == IO_SYNC)
+		sum = &use->more->sync;
+	if (event->flags & EVENT_COUNTED)
+		sum->count++;
+	if (event->flags & EVENT_TIMED)
+		interval_add(&sum->time, event->start, event->end);
+	if (brings) {
+		use->more->still.fetched_bytes += event->fetched_bytes;
+		use->more->still.created_bytes += event->created_bytes;
+	}
+	return 0;
+}
+
+static int add_moving(struct file_uses *uses, struct file_use *use, const struct event *event)
+{
+	if (rollup_add(&uses->rollup, event->file, event))
+		return -ENOMEM;
+	if (!(event->flags & EVENT_FAULT))
+		return 0;
+	if (!more_of(uses, use))
+		return -ENOMEM;
+	use->more->faulted_bytes += event->fetched_bytes;
+	return 0;
+}
+
+static int add_event(struct file_uses *uses, const struct event *event)
+{
+	struct file_use *use = &uses->uses[event->file];
+	struct position *position = position_of(uses, use, event);
+	int status;
+
+	if (!position)
+		return -ENOMEM;
+	if (event->flags & EVENT_OPENS)
+		use->opens++;
+	if (event->flags & EVENT_UNLINKED)
+		use->unlinked = true;
+	if (event->flags & EVENT_TRUNCATES && truncate_file(uses, use, event))
+		return -ENOMEM;
+	if (event->class == IO_NONE)
+		return 0;
+	if (event->class == IO_METADATA || event->class == IO_SYNC)
+		return add_still(uses, use, event);
+	status = add_moving(uses, use, event);
+	return status ? status : add_access(uses, use, position, event);
+}
+
+/* On the account of no operation on the file, so of no process that used it. */
+static int add_pagecache(struct file_uses *uses, const struct event *event)
+{
+	struct file_use_more *more = more_of(uses, &uses->uses[event->file]);
+	struct page_sums *sums;
+
+	if (!more)
+		return -ENOMEM;
+	sums = event->flags & EVENT_INDIRECT ? &more->indirect : &more->unattributed;
+	sums->events++;
+	sums->fetched_bytes += event->fetched_bytes;
+	sums->created_bytes += event->created_bytes;
+	return 0;
+}
+
+int file_uses_add(struct file_uses *uses, const struct event *events, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count && !status; i++) {
+		if (events[i].file == FILE_NONE || event_is_apart(&events[i]))
+			continue;
+		if (events[i].flags & EVENT_PAGECACHE)
+			status = add_pagecache(uses, &events[i]);
+		else
+			status = add_event(uses, &events[i]);
+	}
+	return status;
+}
+
+/* --- what was summed up --- */
+
+const struct file_use_more *file_uses_more(const struct file_uses *uses, uint32_t file)
+{
+	static const struct file_use_more none;
+
+	return uses->uses[file].more ? uses->uses[file].more : &none;
+}
+
+bool file_uses_any(const struct file_uses *uses, uint32_t file)
+{
+	const struct file_use_more *more = file_uses_more(uses, file);
+
+	return uses->uses[file].processes || more->unattributed.events || more->indirect.events;
+}
+
+void file_uses_tally(const struct file_uses *uses, uint32_t file, enum use use, struct tally *tally)
+{
+	static const unsigned int measures[] = {
+		[USE_READ] = IO_READ, [USE_WRITE] = IO_WRITE, [USE_MMAP] = MEASURE_MMAP
+	};
+	const struct file_use_more *more = file_uses_more(uses, file);
+	const struct still_sum *still = use == USE_SYNC ? &more->sync : &uses->uses[file].metadata;
+
+	if (use != USE_METADATA && use != USE_SYNC) {
+		*tally = *rollup_tally(&uses->rollup, file, measures[use]);
+		return;
+	}
+	*tally = (struct tally) { .count = still->count, .time = still->time };
+	if (use == USE_METADATA) {
+		tally->fetched_bytes = more->still.fetched_bytes;
+		tally->created_bytes = more->still.created_bytes;
+	}
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What was done to each file, summed up in passing. There may be a million of them, most used by
+ * one process and read once: what few files need stands apart. Knows nothing of tables but what a
+ * row of "files" holds.
+ */
+#ifndef FAULTLINE_FILE_USE_H
+#define FAULTLINE_FILE_USE_H
+
+#include "analysis/files.h"
+#include "analysis/rollup.h"
+
+/* Calls that move no bytes. */
+struct still_sum {
+	uint64_t count;
+	struct interval_union time;
+};
+
+/* Where the next access of a process to a file would be consecutive, plus 1; 0 before the first. */
+struct position {
+	uint64_t next[ACCESSES];
+};
+
+/* Of files that are mapped, synced, truncated, accessed again, or brought in by others. */
+struct file_use_more {
+	uint64_t patterns[ACCESSES][PATTERNS];
+	struct still_sum sync;
+	struct page_sums still; /* what metadata and sync calls brought in */
+	struct page_sums unattributed, indirect;
+	uint64_t faulted_bytes, furthest_fault;
+	bool truncated;
+	uint64_t size_bytes; /* as it was truncated to, after it was last looked at */
+};
+
+struct file_use {
+	struct still_sum metadata;
+	uint64_t opens;
+	uint64_t furthest;	  /* where the furthest access by calls ended */
+	struct position position; /* of the first process */
+	struct file_use_more *more;
+	uint32_t process;   /* the first one, where there is any */
+	uint32_t processes; /* that used it */
+	bool unlinked;
+};
+
+/* Other pairs of a process and a file come again and again. */
+#define PAIR_SLOTS 1024
+
+struct pair_slot {
+	uint64_t key;
+	struct position *position; /* in the map as it was ... */
+	size_t map_slots;	   /* ... with so many: it moves as it grows. 0: free */
+};
+
+struct file_uses {
+	const struct job *job;
+	struct file_use *uses; /* by number of the file */
+	struct arena arena;    /* of what stands apart */
+	struct map positions;  /* process << 32 | file -> struct position, but of first processes */
+	size_t pairs_most;     /* of these; accesses of further pairs are of no pattern ... */
+	uint64_t beyond;       /* ... and so many */
+	struct position none;
+	struct pair_slot pairs[PAIR_SLOTS]; /* found lately, by the low bits of both */
+	struct rollup rollup;		    /* by file: reads, writes and faults */
+};
+
+/* Return 0 or -ENOMEM; to be freed after an error, too. The job must outlive it. */
+int file_uses_init(struct file_uses *uses, const struct job *job);
+void file_uses_free(struct file_uses *uses);
+/* Adds events in the order of their starts. */
+int file_uses_add(struct file_uses *uses, const struct event *events, size_t count);
+
+/* Whether anything was done to a file. */
+bool file_uses_any(const struct file_uses *uses, uint32_t file);
+/* What stands apart, or nothing of it. */
+const struct file_use_more *file_uses_more(const struct file_uses *uses, uint32_t file);
+/* Sums of a use: those of calls that move no bytes have no more than count, time, and what came in.
+ */
+void file_uses_tally(const struct file_uses *uses, uint32_t file, enum use use,
+		     struct tally *tally);
+
+#endif
