@@ -28,7 +28,7 @@ endif
 
 # What needs libbpf, and what must build and test without it.
 CAPTURE_PACKAGES := libbpf libelf
-CORE_PACKAGES := msgpack libzstd json-c zlib
+CORE_PACKAGES := msgpack libzstd json-c zlib sqlite3
 
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter

@@ -10,7 +10,7 @@ set -euo pipefail
 packages() {
 	case $1 in
 	build) echo gcc libc6-dev make pkg-config clang bpftool libbpf-dev libelf-dev \
-		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev systemtap-sdt-dev python3-dev ;;
+		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev libsqlite3-dev systemtap-sdt-dev python3-dev ;;
 	test) echo libcmocka-dev libclang-rt-dev clang-format python3 python3-msgpack \
 		python3-msgpack-numpy python3-numpy python3-torch python3-pip \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \

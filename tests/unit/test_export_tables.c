@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What `faultline export --to csv`, `jsonl` and `sqlite` make of the traces of export_sample.h.
+ * What `faultline export --to csv` and `--to jsonl` make of the traces of export_sample.h.
  */
 #include <setjmp.h>
 #include <stdarg.h>

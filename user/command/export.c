@@ -17,6 +17,7 @@
 #include "command/traces.h"
 #include "log.h"
 #include "output/chrome.h"
+#include "output/export_sqlite.h"
 #include "output/export_tables.h"
 
 struct export_request {
@@ -29,7 +30,8 @@ struct export_request {
 #define FIELD(name) offsetof(struct export_request, name)
 
 static const struct option_row rows[] = {
-	{ 0, "to", "FORMAT", OPTION_TEXTS, FIELD(to), "What to write: chrome, csv, jsonl." },
+	{ 0, "to", "FORMAT", OPTION_TEXTS, FIELD(to),
+	  "What to write: chrome, csv, jsonl, sqlite." },
 	{ 'o', "output", "FILE", OPTION_STRING, FIELD(output),
 	  "Where it goes; with .gz at the end it is compressed, - is the standard output. "
 	  "For csv and jsonl a directory, in which each table becomes a file." },
@@ -37,7 +39,7 @@ static const struct option_row rows[] = {
 	  "Of csv and jsonl only this table, into FILE." },
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 	{ 0, "describe", "FORMAT", OPTION_STRING, FIELD(describe),
-	  "Say what a format holds, and do nothing else: chrome, csv, jsonl." },
+	  "Say what a format holds, and do nothing else: chrome, csv, jsonl, sqlite." },
 	FILTER_OPTIONS(FIELD(filter)),
 };
 
@@ -110,6 +112,14 @@ static int write_jsonl(struct work *work)
 	return write_tables(work, &export_jsonl);
 }
 
+static int write_sqlite(struct work *work)
+{
+	const struct relation_options options = table_options(work);
+
+	return export_sqlite(work->target->name, work->traces, work->names, work->trace_count,
+			     &options, &work->error);
+}
+
 static int describe_chrome(struct sink *out, struct trace_reader *nothing,
 			   struct trace_error *error)
 {
@@ -128,6 +138,7 @@ static const struct format {
 	{ "chrome", EXPORT_FILE, false, write_chrome, describe_chrome },
 	{ "csv", EXPORT_DIRECTORY, true, write_csv, export_tables_describe },
 	{ "jsonl", EXPORT_DIRECTORY, true, write_jsonl, export_tables_describe },
+	{ "sqlite", EXPORT_PATH, false, write_sqlite, export_sqlite_describe },
 };
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 

@@ -21,6 +21,13 @@ static void get_span(struct relation_row *row, const struct relation_column *col
 		cell_uint(cell, row->span);
 }
 
+static void get_timed(struct relation_row *row, const struct relation_column *column,
+		      struct cell *cell)
+{
+	if (row->event->class != IO_NONE && row->event->flags & EVENT_TIMED)
+		cell_uint(cell, row->event->end - row->event->start);
+}
+
 static void get_layer(struct relation_row *row, const struct relation_column *column,
 		      struct cell *cell)
 {
@@ -91,6 +98,12 @@ static void get_major(struct relation_row *row, const struct relation_column *co
 		"span", RELATION_UINT, UNIT_NONE, "the innermost span that it happened in",        \
 			"spans", get_span, 0, JOB_SPAN                                             \
 	}
+#define TIMED_COLUMN                                                                               \
+	{                                                                                          \
+		"timed_ns", RELATION_UINT, UNIT_NS,                                                \
+			"its duration, where that is time of its class; else null", NULL,          \
+			get_timed, 0, 0                                                            \
+	}
 #define CLASS_COLUMN                                                                               \
 	{                                                                                          \
 		"class", RELATION_TEXT, UNIT_NONE,                                                 \
@@ -103,6 +116,7 @@ void relation_make_calls(struct relation *relation)
 	static const struct relation_column more[] = {
 		PROCESS_COLUMN,
 		CLASS_COLUMN,
+		TIMED_COLUMN,
 		{ "layer", RELATION_TEXT, UNIT_NONE, "syscall, async or vfs: whose flags they are",
 		  NULL, get_layer, 0, 0 },
 		{ "door", RELATION_TEXT, UNIT_NONE, "path of access, as in the report", NULL,
@@ -126,6 +140,7 @@ void relation_make_faults(struct relation *relation)
 	static const struct relation_column more[] = {
 		PROCESS_COLUMN,
 		CLASS_COLUMN,
+		TIMED_COLUMN,
 		{ "major", RELATION_BOOL, UNIT_NONE, "it waited for storage, as the kernel counts",
 		  NULL, get_major, 0, 0 },
 		SPAN_COLUMN,
