@@ -127,7 +127,7 @@ static int attach_probe(struct attached *attached, struct bpf_object *object,
 				    perf_open_kprobe(probe->target, probe->hook == HOOK_KRETPROBE),
 				    0);
 	default:
-		return keep_link(attached, bpf_program__attach(program));
+		return keep_link(attached, bpf_program__attach_trace(program));
 	}
 }
 

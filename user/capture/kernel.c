@@ -129,22 +129,30 @@ static int try_program(enum bpf_attach_type type, int btf_id)
 	return err;
 }
 
-static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
+int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target)
 {
 	char name[128];
+
+	if (hook == HOOK_FENTRY || hook == HOOK_FEXIT)
+		return btf__find_by_name_kind(kernel->btf, target, BTF_KIND_FUNC);
+	snprintf(name, sizeof(name), "btf_trace_%s", target);
+	return btf__find_by_name_kind(kernel->btf, name, BTF_KIND_TYPEDEF);
+}
+
+static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
+{
 	int id, fd;
 
 	switch (hook) {
 	case HOOK_TP_BTF:
 	case HOOK_RAW_TP:
-		snprintf(name, sizeof(name), "btf_trace_%s", target);
-		id = btf__find_by_name_kind(kernel->btf, name, BTF_KIND_TYPEDEF);
+		id = kernel_attach_id(kernel, hook, target);
 		/* Not tried: it would take as long as attaching all. Whether the kernel refuses it
 		 * shows then. */
 		return id < 0 ? -ENOENT : 0;
 	case HOOK_FENTRY:
 	case HOOK_FEXIT:
-		id = btf__find_by_name_kind(kernel->btf, target, BTF_KIND_FUNC);
+		id = kernel_attach_id(kernel, hook, target);
 		if (id < 0)
 			return -ENOENT;
 		return try_program(hook == HOOK_FENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT, id);
@@ -189,11 +197,8 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target)
 int kernel_tracepoint_arguments(struct kernel *kernel, const char *target)
 {
 	const struct btf_type *type;
-	char name[128];
-	int id;
+	int id = kernel_attach_id(kernel, HOOK_TP_BTF, target);
 
-	snprintf(name, sizeof(name), "btf_trace_%s", target);
-	id = btf__find_by_name_kind(kernel->btf, name, BTF_KIND_TYPEDEF);
 	type = id > 0 ? btf__type_by_id(kernel->btf, id) : NULL;
 	if (type) /* a pointer to a function, whose first argument is the tracepoint's own */
 		type = btf__type_by_id(kernel->btf, type->type);
@@ -289,6 +294,11 @@ bool kernel_preempts(const struct kernel *kernel, enum hook hook)
 	default:
 		return false;
 	}
+}
+
+const struct btf *kernel_types(const struct kernel *kernel)
+{
+	return kernel->btf;
 }
 
 bool kernel_has_kfunc(struct kernel *kernel, const char *name)

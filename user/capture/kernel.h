@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct btf;
 struct kernel;
 
 /*
@@ -36,6 +37,13 @@ enum hook {
  * Returns 0, -ENOENT when the kernel has no such thing, else the errno of the refusal. Remembers.
  */
 int kernel_allows(struct kernel *kernel, enum hook hook, const char *target);
+
+/* The number of the type that a typed tracepoint's program, or that of fentry or fexit, is loaded
+ * for; -ENOENT: the kernel has no such thing. */
+int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target);
+
+/* All its types. They belong to it. */
+const struct btf *kernel_types(const struct kernel *kernel);
 
 /* How many arguments a tracepoint hands to a program; -1: the kernel has none of that name. */
 int kernel_tracepoint_arguments(struct kernel *kernel, const char *target);

@@ -23,6 +23,7 @@
 #include "capture/calls.h"
 #include "capture/device_tale.h"
 #include "capture/lane.h"
+#include "capture/load.h"
 #include "capture/missed.h"
 #include "capture/online.h"
 #include "capture/uprobes.h"
@@ -34,6 +35,7 @@
 struct session {
 	struct session_options options;
 	struct kernel *kernel;
+	struct loader *loader;
 	struct choice choice;
 	struct trace_layer layers[LAYER_COUNT];
 	struct faultline *skeleton;
@@ -112,7 +114,9 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 /* Opens the object with all that is set before it is loaded, but for which programs. */
 static struct faultline *open_skeleton(struct session *session)
 {
-	struct faultline *skeleton = faultline__open();
+	LIBBPF_OPTS(bpf_object_open_opts, options,
+		    .btf_custom_path = loader_types(session->loader));
+	struct faultline *skeleton = faultline__open_opts(&options);
 
 	if (!skeleton)
 		return NULL;
@@ -151,7 +155,7 @@ static int load_chosen(struct session *session)
 		return -errno;
 	bpf_object__for_each_program(program, skeleton->obj) bpf_program__set_autoload(
 		program, probes_chosen(&session->choice, bpf_program__name(program)));
-	err = faultline__load(skeleton);
+	err = loader_load(session->loader, skeleton->skeleton, false);
 	if (err)
 		faultline__destroy(skeleton);
 	else
@@ -177,7 +181,7 @@ static int try_alone(struct session *session, const char *name, char *verifier_l
 			bpf_program__set_log_buf(program, verifier_log, VERIFIER_LOG_BYTES);
 	}
 	verifier_log[0] = 0;
-	err = faultline__load(skeleton);
+	err = loader_load(session->loader, skeleton->skeleton, true);
 	if (err)
 		status = refusals_add(&session->refused, name, verifier_log, err);
 	faultline__destroy(skeleton);
@@ -315,6 +319,11 @@ int session_open(struct session **out, const struct session_options *options)
 		log_error("%s", reason);
 		goto fail;
 	}
+	err = loader_open(&session->loader, session->kernel);
+	if (err) {
+		log_error("programs cannot be loaded: %s", strerror(-err));
+		goto fail;
+	}
 	session->cpus = libbpf_num_possible_cpus();
 	if (session->cpus < 1) {
 		err = -EINVAL;
@@ -446,6 +455,7 @@ void session_close(struct session *session)
 	lanes_close(session->lanes);
 	device_tale_close(session->device_tale);
 	faultline__destroy(session->skeleton);
+	loader_close(session->loader);
 	kernel_close(session->kernel);
 	refusals_free(&session->refused);
 	free(session);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The kernel's types as far as the kernel side asks for them: what is left tells the same as all.
+ */
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+// clang-format on
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf/event.h"
+#include "bpf/faultline.skel.h"
+#include "capture/types.h"
+
+static struct btf *kernel, *thin;
+
+/* The offsets and sizes of all members, those of structs inside it, too. */
+static void compare(uint32_t left, uint32_t right, int depth)
+{
+	const struct btf_type *one = btf__type_by_id(kernel, left);
+	const struct btf_type *other = btf__type_by_id(thin, right);
+
+	assert_int_equal(btf_kind(one), btf_kind(other));
+	assert_int_equal(btf_vlen(one), btf_vlen(other));
+	assert_string_equal(btf__name_by_offset(kernel, one->name_off),
+			    btf__name_by_offset(thin, other->name_off));
+	if (!btf_is_ptr(one) && left)
+		assert_int_equal(btf__resolve_size(kernel, left), btf__resolve_size(thin, right));
+	for (unsigned int i = 0; btf_is_any_enum(one) && i < btf_vlen(one); i++)
+		if (btf_is_enum(one))
+			assert_int_equal(btf_enum(one)[i].val, btf_enum(other)[i].val);
+	for (unsigned int i = 0; btf_is_composite(one) && i < btf_vlen(one); i++) {
+		const struct btf_member *member = &btf_members(one)[i];
+		const struct btf_member *same = &btf_members(other)[i];
+
+		assert_string_equal(btf__name_by_offset(kernel, member->name_off),
+				    btf__name_by_offset(thin, same->name_off));
+		assert_int_equal(member->offset, same->offset);
+		if (depth)
+			compare(member->type, same->type, depth - 1);
+	}
+}
+
+static void test_what_is_asked_for_is_there(void **state)
+{
+	static const struct {
+		const char *name;
+		int kind;
+	} asked[] = {
+		{ "task_struct", BTF_KIND_STRUCT }, { "inode", BTF_KIND_STRUCT },
+		{ "file", BTF_KIND_STRUCT },	    { "vm_area_struct", BTF_KIND_STRUCT },
+		{ "request", BTF_KIND_STRUCT },	    { "io_kiocb", BTF_KIND_STRUCT },
+		{ "pageflags", BTF_KIND_ENUM },
+	};
+
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		int id = btf__find_by_name_kind(kernel, asked[i].name, asked[i].kind);
+
+		assert_true(id > 0);
+		assert_int_equal(btf__find_by_name_kind(thin, asked[i].name, asked[i].kind), id);
+		compare(id, id, 4);
+	}
+}
+
+static void test_little_is_left(void **state)
+{
+	uint32_t raw, all;
+
+	btf__raw_data(kernel, &all);
+	btf__raw_data(thin, &raw);
+	assert_true(raw < all / 4);
+	assert_true(btf__find_by_name_kind(thin, "perf_event_attr", BTF_KIND_STRUCT) < 0);
+	assert_true(btf__find_by_name_kind(thin, "vfs_read", BTF_KIND_FUNC) < 0);
+}
+
+static int set_up(void **state)
+{
+	struct faultline *skeleton = faultline__open();
+	int fd = memfd_create("types", MFD_CLOEXEC);
+	char path[32];
+
+	kernel = btf__load_vmlinux_btf();
+	if (!skeleton || fd < 0 || !kernel ||
+	    types_write(fd, kernel, bpf_object__btf(skeleton->obj)))
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	thin = btf__parse(path, NULL);
+	close(fd);
+	faultline__destroy(skeleton);
+	return thin ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	btf__free(thin);
+	btf__free(kernel);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_asked_for_is_there),
+		cmocka_unit_test(test_little_is_left),
+	};
+
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		printf("no kernel's types at hand\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

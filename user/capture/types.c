@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Choosing types and writing them. Knows no program and no struct by name.
+ */
+#include "capture/types.h"
+
+#include <errno.h>
+#include <linux/btf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Modules that hold types which the kernel side reads. */
+static const char *const modules[] = { "overlay", "btrfs", "iomap" };
+
+#define MODULES (sizeof(modules) / sizeof(modules[0]))
+#define UNWANTED (BTF_KIND_FWD << 24) /* stands where a type is left out */
+
+struct name {
+	const char *text; /* up to its flavour; NULL: a free place */
+	size_t length;
+	bool found;
+};
+
+struct buffer {
+	char *data;
+	size_t used, size;
+	bool failed;
+};
+
+/* One BTF: the kernel's, or a module's, whose types have the numbers behind the kernel's. */
+struct layer {
+	const struct btf *btf;
+	uint32_t first, end;
+	uint32_t *numbers; /* what each is called in the new one; 0: left out */
+};
+
+struct thin {
+	struct name *names;
+	size_t places; /* a power of two */
+	struct layer kernel, layer;
+	uint32_t last; /* the last number given */
+	struct buffer types, strings;
+	uint32_t *pending;
+	size_t pending_count, pending_size;
+	bool failed;
+};
+
+/* --- names --- */
+
+/* As CO-RE has it: what follows three underscores tells flavours of one type apart. */
+static size_t essential_length(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = length; i >= 5; i--) {
+		const char *at = name + i - 5;
+
+		if (at[0] != '_' && !memcmp(at + 1, "___", 3) && at[4] != '_')
+			return i - 4;
+	}
+	return length;
+}
+
+static struct name *name_place(const struct thin *thin, const char *text, size_t length)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+	for (;; hash++) {
+		struct name *name = &thin->names[hash & (thin->places - 1)];
+
+		if (!name->text || (name->length == length && !memcmp(name->text, text, length)))
+			return name;
+	}
+}
+
+static bool can_be_asked_for(const struct btf_type *type)
+{
+	return type->name_off && (btf_is_composite(type) || btf_is_any_enum(type) ||
+				  btf_kind(type) == BTF_KIND_TYPEDEF);
+}
+
+static int collect_names(struct thin *thin, const struct btf *object)
+{
+	uint32_t count = btf__type_cnt(object);
+
+	for (thin->places = 64; thin->places < 2 * (size_t)count; thin->places *= 2)
+		;
+	thin->names = calloc(thin->places, sizeof(*thin->names));
+	if (!thin->names)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *type = btf__type_by_id(object, id);
+		const char *text = btf__name_by_offset(object, type->name_off);
+		size_t length = essential_length(text);
+
+		if (can_be_asked_for(type))
+			*name_place(thin, text, length) = (struct name) { text, length, false };
+	}
+	return 0;
+}
+
+/* --- choosing --- */
+
+static uint32_t *number_of(struct thin *thin, uint32_t id)
+{
+	struct layer *layer = id < thin->kernel.end ? &thin->kernel : &thin->layer;
+
+	return id < layer->end ? &layer->numbers[id - layer->first] : NULL;
+}
+
+/* To be taken, with all that it holds. */
+static void want(struct thin *thin, uint32_t id)
+{
+	uint32_t *number = id ? number_of(thin, id) : NULL;
+
+	if (!number || *number)
+		return;
+	*number = UINT32_MAX;
+	if (thin->pending_count == thin->pending_size) {
+		size_t size = thin->pending_size ? 2 * thin->pending_size : 256;
+		uint32_t *pending = realloc(thin->pending, size * sizeof(*pending));
+
+		if (!pending) {
+			thin->failed = true;
+			return;
+		}
+		thin->pending = pending;
+		thin->pending_size = size;
+	}
+	thin->pending[thin->pending_count++] = id;
+}
+
+static void want_parts(struct thin *thin, const struct btf_type *type)
+{
+	switch (btf_kind(type)) {
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		for (unsigned int i = 0; i < btf_vlen(type); i++)
+			want(thin, btf_members(type)[i].type);
+		break;
+	case BTF_KIND_ARRAY:
+		want(thin, btf_array(type)->type);
+		want(thin, btf_array(type)->index_type);
+		break;
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_CONST:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_TYPE_TAG:
+		want(thin, type->type);
+		break;
+	}
+}
+
+static void choose(struct thin *thin, const struct layer *layer, bool only_new)
+{
+	for (uint32_t id = layer->first; id < layer->end; id++) {
+		const struct btf_type *type = btf__type_by_id(layer->btf, id);
+		const char *text;
+		struct name *name;
+
+		if (!can_be_asked_for(type))
+			continue;
+		text = btf__name_by_offset(layer->btf, type->name_off);
+		name = name_place(thin, text, essential_length(text));
+		if (!name->text || (only_new && name->found))
+			continue;
+		if (!only_new)
+			name->found = true;
+		want(thin, id);
+	}
+	while (thin->pending_count && !thin->failed)
+		want_parts(thin, btf__type_by_id(layer->btf, thin->pending[--thin->pending_count]));
+}
+
+/* --- writing --- */
+
+static void *append(struct buffer *buffer, const void *data, size_t bytes)
+{
+	if (buffer->used + bytes > buffer->size) {
+		size_t size = 2 * (buffer->used + bytes) + (64 << 10);
+		char *grown = realloc(buffer->data, size);
+
+		if (!grown) {
+			buffer->failed = true;
+			return NULL;
+		}
+		buffer->data = grown;
+		buffer->size = size;
+	}
+	memcpy(buffer->data + buffer->used, data, bytes);
+	buffer->used += bytes;
+	return buffer->data + buffer->used - bytes;
+}
+
+static uint32_t add_string(struct thin *thin, const struct layer *layer, uint32_t offset)
+{
+	const char *text = offset ? btf__name_by_offset(layer->btf, offset) : NULL;
+	uint32_t at = thin->strings.used;
+
+	return text && *text && append(&thin->strings, text, strlen(text) + 1) ? at : 0;
+}
+
+static uint32_t new_number(struct thin *thin, uint32_t id)
+{
+	const uint32_t *number = id ? number_of(thin, id) : NULL;
+
+	return number ? *number : 0;
+}
+
+static size_t rest_bytes(const struct btf_type *type)
+{
+	switch (btf_kind(type)) {
+	case BTF_KIND_INT:
+		return sizeof(__u32);
+	case BTF_KIND_ENUM:
+		return btf_vlen(type) * sizeof(struct btf_enum);
+	case BTF_KIND_ENUM64:
+		return btf_vlen(type) * sizeof(struct btf_enum64);
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return btf_vlen(type) * sizeof(struct btf_member);
+	default:
+		return 0;
+	}
+}
+
+static void add_type(struct thin *thin, const struct layer *layer, uint32_t id)
+{
+	const struct btf_type *type = btf__type_by_id(layer->btf, id);
+	struct btf_type *copy = append(&thin->types, type, sizeof(*type) + rest_bytes(type));
+
+	if (!copy)
+		return;
+	copy->name_off = add_string(thin, layer, type->name_off);
+	switch (btf_kind(type)) {
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		for (unsigned int i = 0; i < btf_vlen(type); i++) {
+			struct btf_member *member = &btf_members(copy)[i];
+
+			member->name_off = add_string(thin, layer, member->name_off);
+			member->type = new_number(thin, member->type);
+		}
+		break;
+	case BTF_KIND_ENUM:
+		for (unsigned int i = 0; i < btf_vlen(type); i++)
+			btf_enum(copy)[i].name_off =
+				add_string(thin, layer, btf_enum(copy)[i].name_off);
+		break;
+	case BTF_KIND_ENUM64:
+		for (unsigned int i = 0; i < btf_vlen(type); i++)
+			btf_enum64(copy)[i].name_off =
+				add_string(thin, layer, btf_enum64(copy)[i].name_off);
+		break;
+	case BTF_KIND_ARRAY:
+		btf_array(copy)->type = new_number(thin, btf_array(copy)->type);
+		btf_array(copy)->index_type = new_number(thin, btf_array(copy)->index_type);
+		break;
+	case BTF_KIND_INT:
+	case BTF_KIND_FLOAT:
+		break; /* they hold sizes */
+	case BTF_KIND_PTR:
+		copy->type = 0;
+		break;
+	default:
+		copy->type = new_number(thin, copy->type);
+	}
+}
+
+/* Those of the kernel proper, up to the last one that is wanted. */
+static void add_kernel(struct thin *thin)
+{
+	static const struct btf_type unwanted = { .info = UNWANTED };
+	struct layer *layer = &thin->kernel;
+
+	for (uint32_t id = layer->first; id < layer->end; id++)
+		if (layer->numbers[id - layer->first]) {
+			layer->numbers[id - layer->first] = id;
+			thin->last = id;
+		}
+	for (uint32_t id = layer->first; id <= thin->last; id++) {
+		if (layer->numbers[id - layer->first])
+			add_type(thin, layer, id);
+		else
+			append(&thin->types, &unwanted, sizeof(unwanted));
+	}
+}
+
+static void add_module(struct thin *thin)
+{
+	struct layer *layer = &thin->layer;
+
+	for (uint32_t id = layer->first; id < layer->end; id++)
+		if (layer->numbers[id - layer->first])
+			layer->numbers[id - layer->first] = ++thin->last;
+	for (uint32_t id = layer->first; id < layer->end; id++)
+		if (layer->numbers[id - layer->first])
+			add_type(thin, layer, id);
+}
+
+static int open_layer(struct layer *layer, const struct btf *btf, uint32_t first)
+{
+	*layer = (struct layer) { btf, first, btf__type_cnt(btf), NULL };
+	layer->numbers = calloc(layer->end - first + 1, sizeof(*layer->numbers));
+	return layer->numbers ? 0 : -ENOMEM;
+}
+
+/* Their types may hold some of the kernel's that nothing else wants: so chosen before any is
+ * written, and once more when it is their turn. */
+static void each_module(struct thin *thin, struct btf *const *btfs, void (*take)(struct thin *thin))
+{
+	for (size_t i = 0; i < MODULES && !thin->failed; i++) {
+		if (!btfs[i])
+			continue;
+		if (open_layer(&thin->layer, btfs[i], thin->kernel.end)) {
+			thin->failed = true;
+			return;
+		}
+		choose(thin, &thin->layer, true);
+		if (take)
+			take(thin);
+		free(thin->layer.numbers);
+		thin->layer = (struct layer) { 0 };
+	}
+}
+
+static int write_all(int fd, const void *data, size_t bytes)
+{
+	for (const char *at = data; bytes;) {
+		ssize_t written = write(fd, at, bytes);
+
+		if (written < 0 && errno != EINTR)
+			return -errno;
+		at += written > 0 ? written : 0;
+		bytes -= written > 0 ? written : 0;
+	}
+	return 0;
+}
+
+static int write_file(const struct thin *thin, int fd)
+{
+	const struct btf_header header = {
+		.magic = BTF_MAGIC,
+		.version = BTF_VERSION,
+		.hdr_len = sizeof(header),
+		.type_len = thin->types.used,
+		.str_off = thin->types.used,
+		.str_len = thin->strings.used,
+	};
+	int err = write_all(fd, &header, sizeof(header));
+
+	if (!err)
+		err = write_all(fd, thin->types.data, thin->types.used);
+	return err ? err : write_all(fd, thin->strings.data, thin->strings.used);
+}
+
+int types_write(int fd, const struct btf *kernel, const struct btf *object)
+{
+	struct btf *btfs[MODULES] = { 0 };
+	struct thin thin = { 0 };
+	int err = collect_names(&thin, object);
+
+	if (!err)
+		err = open_layer(&thin.kernel, kernel, 1);
+	if (err)
+		goto out;
+	for (size_t i = 0; i < MODULES; i++)
+		btfs[i] = btf__load_module_btf(modules[i], (struct btf *)kernel);
+	append(&thin.strings, "", 1);
+	choose(&thin, &thin.kernel, false);
+	each_module(&thin, btfs, NULL);
+	add_kernel(&thin);
+	each_module(&thin, btfs, add_module);
+	if (thin.failed || thin.types.failed || thin.strings.failed)
+		err = -ENOMEM;
+	else
+		err = write_file(&thin, fd);
+out:
+	for (size_t i = 0; i < MODULES; i++)
+		btf__free(btfs[i]);
+	free(thin.kernel.numbers);
+	free(thin.names);
+	free(thin.pending);
+	free(thin.types.data);
+	free(thin.strings.data);
+	return err;
+}
