@@ -12,6 +12,7 @@
 #include "block.h"
 
 __u64 direct_end_io, btrfs_end_io, btrfs_mirrored_end_io;
+volatile __u64 bio_marks_count;
 __u64 block_last_request; /* number of the last one that was recorded */
 
 /* --- devices --- */
@@ -123,8 +124,7 @@ static __always_inline int bio_queued(struct bio *bio)
 	}
 	mark.sector = bio->bi_iter.bi_sector;
 	mark.queued_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&bio_marks, &at.at, &mark, BPF_ANY))
-		ring_lose(EVENT_BIO);
+	bio_mark_put(&at, &mark);
 	return 0;
 }
 
@@ -142,16 +142,9 @@ BIO_QUEUED_PROGRAM(_3)
 /* The front of a bio that is too long becomes one of its own; the rest keeps the address. */
 static __always_inline int bio_split(struct bio *front)
 {
-	__u64 whole = (__u64)KREAD(bio, front, bi_private), address = (__u64)front;
-	struct bio_mark *mark = bpf_map_lookup_elem(&bio_marks, &whole);
-	struct bio_mark copy;
+	struct address whole = { (__u64)KREAD(bio, front, bi_private) }, address = { (__u64)front };
 
-	if (!mark)
-		return 0;
-	copy = *mark;
-	if (bpf_map_update_elem(&bio_marks, &address, &copy, BPF_ANY))
-		ring_lose(EVENT_BIO);
-	return 0;
+	return bio_mark_share(&whole, &address);
 }
 
 #define BIO_SPLIT_PROGRAM(suffix)                                                                  \
@@ -169,9 +162,10 @@ BIO_SPLIT_PROGRAM(_3)
 SEC("?tp_btf/block_bio_complete")
 int BPF_PROG(fl_bio_done, struct request_queue *queue, struct bio *bio)
 {
-	__u64 address = (__u64)bio;
+	struct address address = { (__u64)bio };
+	struct bio_mark mark = {}; /* up to 6.1 no function may be the first to write to it */
 
-	bpf_map_delete_elem(&bio_marks, &address);
+	bio_mark_take(&address, &mark);
 	return 0;
 }
 
@@ -207,31 +201,25 @@ int BPF_PROG(fl_rq_merge, struct request *rq)
 #define REQUEST_BIOS_MOST 4096
 
 struct issue_walk {
-	__u64 bio;
+	struct address bio;
 	__u64 now_ns;
 };
 
 static long issue_step(__u32 i, struct issue_walk *walk)
 {
-	struct bio_mark *mark;
-
-	if (!walk->bio)
+	if (!walk->bio.at || bio_mark_issue(&walk->bio, walk->now_ns))
 		return 1;
-	mark = bpf_map_lookup_elem(&bio_marks, &walk->bio);
-	if (mark) {
-		mark->issued_ns = walk->now_ns;
-		return 1;
-	}
-	walk->bio = (__u64)KREAD(bio, walk->bio, bi_next);
+	walk->bio.at = (__u64)KREAD(bio, walk->bio.at, bi_next);
 	return 0;
 }
 
 static __always_inline int request_issued(struct request *rq)
 {
-	struct issue_walk walk = { .bio = (__u64)KREAD(request, rq, bio),
+	struct issue_walk walk = { .bio.at = (__u64)KREAD(request, rq, bio),
 				   .now_ns = bpf_ktime_get_ns() };
 
-	bpf_loop(REQUEST_BIOS_MOST, issue_step, &walk, 0);
+	if (!issue_step(0, &walk) && walk.bio.at)
+		bpf_loop(REQUEST_BIOS_MOST, issue_step, &walk, 0);
 	return 0;
 }
 
@@ -291,7 +279,7 @@ static __always_inline bool done_is_first(__u64 request, __u32 copy)
 
 /* A request that ends, or a part of it. */
 struct done_walk {
-	__u64 bio; /* the next */
+	struct address bio; /* the next */
 	__u64 left_bytes;
 	__u64 end_ns, issued_ns;
 	__u64 queued_ns; /* the earliest of those recorded */
@@ -336,25 +324,22 @@ __noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 byt
 
 static long done_step(__u32 i, struct done_walk *walk)
 {
-	struct bio_mark *mark, copy;
-	__u64 sector, key = walk->bio;
+	struct bio_mark copy = {};
+	struct address key = walk->bio;
+	__u64 sector;
 	__u32 bytes;
 
-	if (!key)
+	if (!key.at)
 		return 1;
-	bytes = KREAD(bio, key, bi_iter.bi_size);
-	sector = KREAD(bio, key, bi_iter.bi_sector);
+	bytes = KREAD(bio, key.at, bi_iter.bi_size);
+	sector = KREAD(bio, key.at, bi_iter.bi_sector);
 	if (!walk->whole && bytes > walk->left_bytes)
 		return 1;
 	walk->left_bytes -= bytes;
-	walk->bio = (__u64)KREAD(bio, key, bi_next);
+	walk->bio.at = (__u64)KREAD(bio, key.at, bi_next);
 	walk->bios++;
-	mark = bpf_map_lookup_elem(&bio_marks, &key);
-	if (!mark)
-		return 0;
-	copy = *mark;
 	/* Copies of this program come to it one after the other. */
-	if (bpf_map_delete_elem(&bio_marks, &key))
+	if (!bio_mark_take(&key, &copy))
 		return 0;
 	if (walk->flush) {
 		bytes = copy.bytes;
@@ -398,8 +383,10 @@ __noinline int send_request(struct done_walk *walk, struct address *request, __u
 	    (walk->own_bios == walk->bios && start_ns < walk->queued_ns))
 		start_ns = walk->queued_ns;
 	if (total) {
-		count_add(&total->count, walk->whole ? 1 : 0, true);
-		count_add(&total->errors, walk->whole && error ? 1 : 0, true);
+		if (walk->whole)
+			count_add(&total->count, 1, true);
+		if (walk->whole && error)
+			count_add(&total->errors, 1, true);
 		count_add(&total->bytes, walk->own_bytes, true);
 		count_add(&total->time_ns, walk->end_ns - start_ns, true);
 	}
@@ -438,13 +425,16 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 					__u32 copy)
 {
 	struct gendisk *disk = KREAD(request_queue, KREAD(request, rq, q), disk);
-	struct done_walk walk = { .bio = (__u64)KREAD(request, rq, bio), .left_bytes = bytes };
+	struct done_walk walk = { .bio.at = (__u64)KREAD(request, rq, bio), .left_bytes = bytes };
 	struct address request = { (__u64)rq };
-	struct device_counts *counts = device_counts(disk, rq->cmd_flags);
 	__u32 class = device_class(rq->cmd_flags), flags = block_flags(rq->cmd_flags);
 	bool sequence = rq->rq_flags & flush_sequence();
+	struct device_counts *counts;
 
-	if (!counts || !done_is_first((__u64)rq, copy))
+	if (!done_is_first((__u64)rq, copy))
+		return 0;
+	counts = device_counts(disk, rq->cmd_flags);
+	if (!counts)
 		return 0;
 	walk.end_ns = bpf_ktime_get_ns();
 	walk.whole = bytes >= rq->__data_len;
@@ -454,7 +444,8 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 		return 0;
 	if (walk.whole) {
 		__sync_fetch_and_add(&counts->requests, 1);
-		__sync_fetch_and_add(&counts->errors, (__u8)error ? 1 : 0);
+		if ((__u8)error)
+			__sync_fetch_and_add(&counts->errors, 1);
 		if (rq->start_time_ns && rq->start_time_ns < walk.end_ns)
 			__sync_fetch_and_add(&counts->time_ns, walk.end_ns - rq->start_time_ns);
 	}
@@ -465,7 +456,8 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	walk.dev = disk_dev(disk);
 	walk.sector = rq->__sector;
 	walk.op = OP_REQUEST_READ + class;
-	bpf_loop(REQUEST_BIOS_MOST, done_step, &walk, 0);
+	if (!done_step(0, &walk) && walk.bio.at)
+		bpf_loop(REQUEST_BIOS_MOST, done_step, &walk, 0);
 	if (walk.request)
 		send_request(&walk, &request, (__u8)error, bytes);
 	return 0;

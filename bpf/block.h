@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_BPF_BLOCK_H
 #define FAULTLINE_BPF_BLOCK_H
 
+#include "bio_mark.h"
 #include "file.h"
 #include "vmlinux/block.h"
 
@@ -15,26 +16,6 @@
 /* What the kernel calls when a bio ends, by name: it tells what stands behind the bio. 0: the
  * kernel has no such function, or does not tell where. */
 extern __u64 direct_end_io, btrfs_end_io, btrfs_mirrored_end_io;
-
-struct bio_mark {
-	__u64 queued_ns;
-	__u64 issued_ns; /* the driver got its request, whose first recorded bio it is; 0: not */
-	__u64 sector;	 /* of the device, when it was queued */
-	__s64 offset;	 /* in the file; -1: not known */
-	__u32 file;	 /* id; 0: none, or not known */
-	__u32 bytes;
-	__u32 pid, tid; /* of the followed task that queued it; 0: the kernel did */
-	__u32 flags;	/* TRACE_BLOCK_* */
-	__u32 pad;
-};
-
-/* Bios on their way, by address. One that ends takes its mark with it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__type(key, __u64);
-	__type(value, struct bio_mark);
-} bio_marks SEC(".maps");
 
 static __always_inline __u32 block_flags(__u32 opf)
 {
@@ -55,15 +36,15 @@ static __always_inline __u32 block_flags(__u32 opf)
 
 /* --- which file --- */
 
-/* Read as numbers: the verifier lets no bits of pointers be looked at. */
+/* What the verifier finds first where the head is may be a pointer. */
 static __always_inline __u64 page_head(__u64 page)
 {
-	unsigned long head = 0;
+	__u64 head = 0;
 
 	if (bpf_core_field_exists(struct page, compound_head))
-		bpf_core_read(&head, sizeof(head), &((struct page *)page)->compound_head);
+		head = KNUMBER(page, page, compound_head);
 	else if (bpf_core_field_exists(struct page___info, compound_info))
-		bpf_core_read(&head, sizeof(head), &((struct page___info *)page)->compound_info);
+		head = KNUMBER(page___info, page, compound_info);
 	if (!(head & 1))
 		return page;
 	return head >> 32 == 0xffffffff ? page & head : head - 1; /* no page lies up there */
@@ -128,13 +109,9 @@ static __always_inline struct bio_vec *bio_vector(__u64 bio)
 /* They begin in a page that is no file's and no program's: the file system's own memory. */
 static __always_inline bool bio_is_nobodys(__u64 bio)
 {
-	__u64 page = 0, mapping = 0;
+	__u64 page = KNUMBER(bio_vec, bio_vector(bio), bv_page);
 
-	bpf_core_read(&page, sizeof(page), &bio_vector(bio)->bv_page);
-	if (page)
-		bpf_core_read(&mapping, sizeof(mapping),
-			      &((struct folio *)page_head(page))->mapping);
-	return page && !mapping;
+	return page && !KREAD(folio, page_head(page), mapping);
 }
 
 /*
@@ -144,7 +121,7 @@ static __always_inline bool bio_is_nobodys(__u64 bio)
  */
 __noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool followed)
 {
-	__u64 page = 0, mapping = 0, head;
+	__u64 page, mapping, head;
 	struct bio_vec *vector;
 	struct inode *inode;
 	__s64 done;
@@ -152,11 +129,11 @@ __noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool fol
 	if (!mark || !bio)
 		return 0;
 	vector = bio_vector(bio->at);
-	bpf_core_read(&page, sizeof(page), &vector->bv_page);
+	page = KNUMBER(bio_vec, vector, bv_page);
 	if (!page)
 		return 0;
 	head = page_head(page);
-	bpf_core_read(&mapping, sizeof(mapping), &((struct folio *)head)->mapping);
+	mapping = KNUMBER(folio, head, mapping);
 	if (!mapping || mapping & PAGE_MAPPING_FLAGS)
 		return 0;
 	inode = KREAD(address_space, mapping, host);

@@ -57,6 +57,19 @@ struct address {
 	__u64 at;
 };
 
+/* An address that the verifier takes for a number, with which anything may be done. */
+__noinline __u64 address_number(const struct address *address)
+{
+	return address ? address->at : 0;
+}
+
+/* Pointer `f` of the kernel's `struct s` at `p`, as a number. */
+#define KNUMBER(s, p, f)                                                                           \
+	({                                                                                         \
+		struct address __pointer = { (__u64)KREAD(s, p, f) };                              \
+		address_number(&__pointer);                                                        \
+	})
+
 /* Keeps the compiler from moving arithmetic on a checked value ahead of its check. */
 #define BARRIER_VAR(v) asm volatile("" : "+r"(v))
 

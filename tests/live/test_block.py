@@ -2,9 +2,11 @@
 """Requests to block devices, held against /proc/diskstats on loop devices that nobody else uses, and
 each bio's file and place against what was read and written."""
 import collections
+import ctypes
 import functools
 import os
 import random
+import re
 import subprocess
 import unittest
 
@@ -191,6 +193,72 @@ class Totals(unittest.TestCase):
             'losetup "$1" "$2"; dd if="$1" of=/dev/null bs=64k iflag=direct status=none'
         )
         self.check_bare(script, bare, image)
+
+
+libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
+
+
+def maps_of(pid):
+    """{name: descriptor} of the maps that a process holds."""
+    found = {}
+    for descriptor in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{descriptor}") as info:
+                number = re.search(r"^map_id:\s*(\d+)$", info.read(), re.M)
+        except FileNotFoundError:
+            continue
+        if number:
+            fd = libbpf.bpf_map_get_fd_by_id(int(number[1]))
+            info, size = ctypes.create_string_buffer(80), ctypes.c_uint32(80)
+            if fd < 0 or libbpf.bpf_obj_get_info_by_fd(fd, info, ctypes.byref(size)):
+                raise harness.Broken(f"map {number[1]} cannot be looked at")
+            found[info.raw[24:40].split(b"\0")[0].decode()] = fd
+    return found
+
+
+class Crowded(unittest.TestCase):
+    """What is remembered of bios on their way is limited: others have been put there before."""
+
+    READS = 50
+
+    def record(self, *full):
+        """A run in which these maps are full, by name: the report, and the rows of its bios."""
+        bare = machine().new_device(4 * MIB)
+        trace = f"{machine().new_dir()}/trace.flt"
+        script = f'echo; read line; dd if="$1" of=/dev/null bs=4k count={self.READS} iflag=direct'
+        run = machine().start(
+            [machine().faultline, "run", "-q", "-o", trace, "--", *shell(script, bare)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        run.stdout.readline()
+        value = ctypes.create_string_buffer(b"\1", 256)
+        maps = maps_of(run.pid)
+        for name in full:
+            # Keys of an array are its indices, those of the hash no addresses; the value is "taken".
+            key = ctypes.c_uint64(0)
+            while not libbpf.bpf_map_update_elem(maps[name], ctypes.byref(key), value, 0):
+                key.value += 1
+            self.assertGreater(key.value, 1000)
+        for fd in maps.values():
+            os.close(fd)
+        before = diskstats(bare)
+        run.communicate(b"\n")
+        self.assertEqual(run.returncode, 0)
+        report, number = harness.report_of(trace), os.stat(bare).st_rdev
+        self.assertEqual(told(report, bare), difference(before, diskstats(bare)))
+        dev = os.major(number) << 20 | os.minor(number)
+        return report, [row for row in harness.Trace(trace).dicts("bio") if row["dev"] == dev]
+
+    def test_places(self):
+        """There is room elsewhere: nothing is lost."""
+        report, bios = self.record("bio_places")
+        self.assertEqual([row["sector"] for row in bios], [8 * i for i in range(self.READS)])
+        self.assertEqual(report["trace"]["lost"]["total"], 0)
+
+    def test_full(self):
+        """There is none: all that is lost is counted, and so is what the device did."""
+        report, bios = self.record("bio_places", "bio_marks")
+        self.assertEqual(bios, [])
+        self.assertGreaterEqual(report["trace"]["lost"]["by_layer"]["block"], self.READS)
 
 
 class Files(unittest.TestCase):

@@ -125,6 +125,7 @@ static struct faultline *open_skeleton(struct session *session)
 		uprobes_load_multi(skeleton->progs.fl_marker);
 	if (!session->choice.on[LAYER_BLOCK]) {
 		bpf_map__set_max_entries(skeleton->maps.bio_marks, 1);
+		bpf_map__set_max_entries(skeleton->maps.bio_places, 1);
 		bpf_map__set_max_entries(skeleton->maps.devices, 1);
 		bpf_map__set_max_entries(skeleton->maps.device_names, 1);
 	}

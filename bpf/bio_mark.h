@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Bios on their way, by address, and what is remembered of each. Knows nothing of what becomes of
+ * it.
+ *
+ * A bio has a place by its address in an array, which costs a tenth of what a hash does; where
+ * another bio has that place it goes to a hash, in which nobody looks while that is empty.
+ */
+#ifndef FAULTLINE_BPF_BIO_MARK_H
+#define FAULTLINE_BPF_BIO_MARK_H
+
+#include "ring.h"
+
+struct bio_mark {
+	__u64 queued_ns;
+	__u64 issued_ns; /* the driver got its request, whose first recorded bio it is; 0: not */
+	__u64 sector;	 /* of the device, when it was queued */
+	__s64 offset;	 /* in the file; -1: not known */
+	__u32 file;	 /* id; 0: none, or not known */
+	__u32 bytes;
+	__u32 pid, tid; /* of the followed task that queued it; 0: the kernel did */
+	__u32 flags;	/* TRACE_BLOCK_* */
+	__u32 pad;
+};
+
+#define BIO_PLACES_LOG 15
+
+struct bio_place {
+	__u64 bio; /* 0: free */
+	struct bio_mark mark;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << BIO_PLACES_LOG);
+	__type(key, __u32);
+	__type(value, struct bio_place);
+} bio_places SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, __u64);
+	__type(value, struct bio_mark);
+} bio_marks SEC(".maps");
+
+extern volatile __u64 bio_marks_count; /* in the hash */
+
+static __always_inline struct bio_place *bio_place(__u64 bio)
+{
+	__u32 key = bio * 0x9e3779b97f4a7c15 >> (64 - BIO_PLACES_LOG); /* 2^64 / golden ratio */
+
+	return bpf_map_lookup_elem(&bio_places, &key);
+}
+
+static __always_inline struct bio_mark *bio_mark_find(__u64 bio)
+{
+	struct bio_place *place = bio_place(bio);
+
+	if (place && place->bio == bio)
+		return &place->mark;
+	return bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
+}
+
+/* Puts into the hash what has no place. */
+static __always_inline void bio_mark_crowded(__u64 bio, const struct bio_mark *mark)
+{
+	struct bio_mark copy = *mark; /* on the stack: up to 6.1 a map takes no other */
+
+	if (!bpf_map_update_elem(&bio_marks, &bio, &copy, BPF_NOEXIST))
+		__sync_fetch_and_add(&bio_marks_count, 1);
+	else if (bpf_map_update_elem(&bio_marks, &bio, &copy, BPF_ANY))
+		ring_lose(EVENT_BIO);
+}
+
+/*
+ * These are global: the verifier looks at each once, and what is read from an address in memory is
+ * a number to it, not a pointer, of which it allows no such thing as a place.
+ *
+ * Marks a bio, anew if it is marked. One for which there is no room is counted as lost.
+ */
+__noinline int bio_mark_put(struct address *at, struct bio_mark *mark)
+{
+	struct bio_place *place;
+
+	if (!at || !mark)
+		return 0;
+	place = bio_place(at->at);
+	if (place && (place->bio == at->at || !__sync_val_compare_and_swap(&place->bio, 0, at->at)))
+		place->mark = *mark;
+	else
+		bio_mark_crowded(at->at, mark);
+	return 0;
+}
+
+/* A bio's mark for another, too. */
+__noinline int bio_mark_share(struct address *at, struct address *other)
+{
+	struct bio_mark *mark, copy;
+
+	if (!at || !other)
+		return 0;
+	mark = bio_mark_find(at->at);
+	if (!mark)
+		return 0;
+	copy = *mark;
+	return bio_mark_put(other, &copy);
+}
+
+/* The driver has got it. Returns whether it is marked. */
+__noinline int bio_mark_issue(struct address *at, __u64 now_ns)
+{
+	struct bio_mark *mark = at ? bio_mark_find(at->at) : NULL;
+
+	if (mark)
+		mark->issued_ns = now_ns;
+	return mark != NULL;
+}
+
+/* Takes the mark off. Returns 1 to one of those who do so at a time, 0 to all others. */
+__noinline int bio_mark_take(struct address *at, struct bio_mark *mark)
+{
+	struct bio_place *place;
+	struct bio_mark *crowded;
+	__u64 bio;
+
+	if (!at || !mark)
+		return 0;
+	bio = at->at;
+	place = bio_place(bio);
+	if (place && place->bio == bio) {
+		*mark = place->mark;
+		return __sync_val_compare_and_swap(&place->bio, bio, 0) == bio;
+	}
+	crowded = bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
+	if (!crowded)
+		return 0;
+	*mark = *crowded;
+	if (bpf_map_delete_elem(&bio_marks, &bio))
+		return 0;
+	__sync_fetch_and_add(&bio_marks_count, -1);
+	return 1;
+}
+
+#endif
