@@ -40,9 +40,10 @@ struct chrome_options {
 };
 
 /*
- * Writes traces as one timeline. Memory grows with the number of processes, threads, files and
- * strings, and with that of the spans that are open at a time, not with that of events. Returns 0,
- * the sink's error, -ENOMEM, or -EINVAL for a damaged block, and then `error` says which and what.
+ * Writes traces as one timeline. Memory grows with the number of processes, threads (up to
+ * CHROME_THREADS_MOST: what further ones did stands on one of their process), files and strings,
+ * and with that of the spans that are open at a time, not with that of events. Returns 0, the
+ * sink's error, -ENOMEM, or -EINVAL for a damaged block, and then `error` says which and what.
  */
 int chrome_write(struct sink *out, struct trace_reader *const *traces, const char *const *names,
 		 size_t trace_count, const struct chrome_options *options,

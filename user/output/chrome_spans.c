@@ -179,7 +179,7 @@ static void write_span(struct chrome_spans *spans, const struct chrome_span *spa
 
 	args_json_members(out, trace_reader_string(reader, span->args), taken, &args.any);
 	chrome_add_flags(&args, TRACE_SPAN_BEGIN, span->flags);
-	if (span->ended_by != span->thread)
+	if (span->ended_by != span->thread && !spans->threads->threads[span->ended_by].shared)
 		chrome_add_uint(&args, "ended_by", spans->threads->threads[span->ended_by].tid);
 	if (ending == UNFINISHED)
 		chrome_add_true(&args, "unfinished");

@@ -213,9 +213,8 @@ static int add_thread(struct chrome_threads *threads, uint32_t process, uint64_t
 int chrome_thread_find(struct chrome_threads *threads, uint32_t process, uint64_t tid,
 		       uint32_t *thread)
 {
-	const uint64_t key[] = { process, tid };
-	uint64_t *number;
-	bool added;
+	uint64_t key[] = { process, tid }, *number;
+	bool added, shared;
 	int status;
 
 	if (threads->last != CHROME_NONE && threads->threads[threads->last].process == process &&
@@ -225,16 +224,34 @@ int chrome_thread_find(struct chrome_threads *threads, uint32_t process, uint64_
 	}
 	if (make_room(threads, process))
 		return -ENOMEM;
+	shared = threads->count >= CHROME_THREADS_MOST && !map_find(&threads->numbers, key);
+	if (shared)
+		key[1] = CHROME_TID_SHARED;
 	number = map_add(&threads->numbers, key, &added);
 	if (!number)
 		return -ENOMEM;
 	if (added) {
-		status = add_thread(threads, process, tid, number);
+		status = add_thread(threads, process, key[1], number);
 		if (status)
 			return status;
 	}
 	*thread = threads->last = *number;
+	threads->threads[*thread].shared += shared;
 	return 0;
+}
+
+void chrome_threads_tell_shared(struct chrome_threads *threads)
+{
+	for (uint32_t i = CHROME_THREADS_MOST; i < threads->count; i++) {
+		char name[64];
+		int length;
+
+		if (!threads->threads[i].shared)
+			continue;
+		length = snprintf(name, sizeof(name), "%" PRIu64 " events of further threads",
+				  threads->threads[i].shared);
+		chrome_thread_name(threads, i, (struct trace_string) { name, length });
+	}
 }
 
 static int use_process(struct chrome_threads *threads, uint32_t process)

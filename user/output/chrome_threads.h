@@ -10,7 +10,10 @@
 #include "output/chrome_event.h"
 
 #define CHROME_NONE UINT32_MAX
-#define CHROME_DEPTH 4 /* slices in each other, spans aside: a fault in a call is two */
+#define CHROME_THREADS_MOST                                                                        \
+	(1u << 17)	    /* further ones share one for each process, and are counted */
+#define CHROME_TID_SHARED 0 /* its tid: no thread of a program has that */
+#define CHROME_DEPTH 4	    /* slices in each other, spans aside: a fault in a call is two */
 
 struct chrome_thread {
 	uint64_t tid;	  /* as in the trace */
@@ -19,6 +22,7 @@ struct chrome_thread {
 	uint32_t top;	  /* the innermost open span, or CHROME_NONE */
 	uint32_t aside;	  /* the first open span that is not drawn on the thread, or CHROME_NONE */
 	uint32_t depth;
+	uint64_t shared;	     /* events of other threads that it has in their place */
 	uint64_t ends[CHROME_DEPTH]; /* of the slices that are open, the innermost last */
 };
 
@@ -58,6 +62,9 @@ uint32_t chrome_thread_known(const struct chrome_threads *threads, uint32_t proc
 struct chrome_place chrome_place_of(struct chrome_threads *threads, uint32_t thread);
 /* The same for a process as a whole: that of its first thread. */
 struct chrome_place chrome_process_place(struct chrome_threads *threads, uint32_t process);
+
+/* Says of threads that stand for others how many events they have. */
+void chrome_threads_tell_shared(struct chrome_threads *threads);
 
 /* Writes the name of a thread. */
 void chrome_thread_name(struct chrome_threads *threads, uint32_t thread, struct trace_string name);
