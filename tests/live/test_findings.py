@@ -9,7 +9,9 @@ import job_findings
 from harness import Recording, faultline, machine, python_path
 
 JOB = os.path.join(harness.TOP, "tests/live/job_findings.py")
-ELSEWHERE = {"loss", "stores-amplified", "writers-throttled"}  # test_loss, test_writeback
+# test_loss, test_writeback, test_device_findings
+ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "device-overloaded",
+             "requests-small", "flushes", "device-shared"}
 
 # What a finding is about may be that something was not asked for.
 OPTIONS = {"async-not-traced": ["--layers=task,syscall,fault,pagecache,span"]}

@@ -363,12 +363,12 @@ static void test_one_host_twice(void **state)
 static void test_tables(void **state)
 {
 	static const char *const names[] = {
-		"trace",     "caveats",	       "totals", "doors",	"operations",
-		"files",     "failed_lookups", "habits", "programs",	"processes",
-		"devices",   "device_heat",    "chain",	 "chain_spans", "slowest",
-		"readahead", "writeback",      "spans",	 "overlap",	"ranks",
-		"levels",    "epochs",	       "steps",	 "findings",	"timeline",
-		"access",    "places"
+		"trace",    "caveats",	      "totals",	     "doors",	 "operations",
+		"files",    "failed_lookups", "habits",	     "programs", "processes",
+		"devices",  "device_users",   "device_heat", "chain",	 "chain_spans",
+		"slowest",  "readahead",      "writeback",   "spans",	 "overlap",
+		"ranks",    "levels",	      "epochs",	     "steps",	 "findings",
+		"timeline", "access",	      "places"
 	};
 	const size_t count = sizeof(names) / sizeof(names[0]);
 	struct trace_error error;
@@ -392,9 +392,9 @@ static void test_tables(void **state)
 		if (!table->absent && table->shape == TABLE_RECORD)
 			assert_int_equal(table->row_count, 1);
 	}
-	/* devices, device_heat, chain, chain_spans, slowest, readahead; spans, overlap, levels,
-	 * epochs, steps */
-	assert_int_equal(absent, 11);
+	/* devices, device_users, device_heat, chain, chain_spans, slowest, readahead; spans,
+	 * overlap, levels, epochs, steps */
+	assert_int_equal(absent, 12);
 	assert_null(report_table(report, "nothing"));
 	CHECK(report, "trace", 0, "events", 0);
 	CHECK(report, "trace", 0, "exit_code", 0);

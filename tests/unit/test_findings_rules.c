@@ -268,6 +268,84 @@ static void readahead_unused(struct made_trace *made, bool sound)
 	}
 }
 
+/* --- devices --- */
+
+/* Requests that read 4 KiB each, one after the other. */
+static void add_requests(struct made_trace *made, uint64_t count, uint64_t queue_ns,
+			 uint64_t service_ns)
+{
+	const uint64_t each = queue_ns + service_ns;
+
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t at = 100 + i * each;
+
+		BIO(made, .time = at, .dur = each, .queue = queue_ns, .pid = 10,
+		    .op = M_REQUEST_READ, .file = 1, .offset = i * 4096, .bytes = 4096,
+		    .request = i + 1, .dev = 8 << 20);
+		REQUEST(made, .time = at, .dur = each, .queue = queue_ns, .pid = 10,
+			.op = M_REQUEST_READ, .file = 1, .bytes = 4096, .dev = 8 << 20);
+	}
+}
+
+static void device_slow(struct made_trace *made, bool sound)
+{
+	add_requests(made, 60, US, sound ? 5 * MS : 12 * MS);
+}
+
+static void device_overloaded(struct made_trace *made, bool sound)
+{
+	add_requests(made, 100, sound ? US : 4 * MS, MS);
+}
+
+static void requests_small(struct made_trace *made, bool sound)
+{
+	const uint64_t bytes = sound ? 256 * 1024 : 16 * 1024;
+
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 20; i++) {
+		const uint64_t at = 100 + i * 10 * MS;
+
+		CALL(made, .time = at, .dur = 9 * MS, .pid = 10, .op = M_PREAD, .file = 1,
+		     .offset = i * MIB, .asked = MIB, .result = MIB, .flags = TRACE_OP_DIRECT);
+		for (uint64_t j = 0; j < MIB / bytes; j++)
+			BIO(made, .time = at + 1 + j, .dur = 8 * MS, .pid = 10,
+			    .op = M_REQUEST_READ, .file = 1, .offset = i * MIB + j * bytes,
+			    .bytes = bytes, .request = i * 1000 + j, .dev = 8 << 20,
+			    .flags = TRACE_BLOCK_DIRECT);
+	}
+}
+
+static void flushes(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 60; i++)
+		CALL(made, .time = 100 + i * 5 * MS, .dur = 4 * MS, .pid = 10, .op = M_FSYNC,
+		     .file = 1);
+	REQUEST(made, .time = 100, .dur = MS, .pid = 10, .op = M_REQUEST_READ, .bytes = 4096,
+		.dev = 8 << 20);
+	DEVICE(made, .time = END - 1, .dev = 8 << 20, .name = "sda", .reads = 1, .read_bytes = 4096,
+	       .flushes = 60, .flush_ns = sound ? MS : 200 * MS);
+}
+
+/* Two programs that a shell starts, at the same time or one after the other. */
+static void device_shared(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 2; i++) {
+		const uint64_t pid = 20 + i, at = 100 + (sound ? i * 200 * MS : i);
+
+		made_fork(made, 20, 10, pid);
+		EXEC(made, .time = 30, .pid = pid, .ppid = 10, .comm = "dd", .command = "dd",
+		     .rank = -1);
+		made_fork(made, 40, pid, pid + 10);
+		for (uint64_t j = 0; j < 10; j++)
+			REQUEST(made, .time = at + j * 10 * MS, .dur = 9 * MS, .pid = pid + 10,
+				.op = M_REQUEST_READ, .bytes = MIB, .dev = 8 << 20);
+	}
+	DEVICE(made, .time = END - 1, .dev = 8 << 20, .name = "sda", .reads = 20,
+	       .read_bytes = 20 * MIB);
+}
+
 static void tracer_cost(struct made_trace *made, bool sound)
 {
 	made->operations[M_ANONYMOUS].count = sound ? 1000 : 2000000; /* 300 ms by 2 CPUs */
@@ -391,6 +469,11 @@ static const struct {
 	{ "async-not-traced", async_not_traced },
 	{ "shallow-queue", shallow_queue },
 	{ "readahead-unused", readahead_unused },
+	{ "device-slow", device_slow },
+	{ "device-overloaded", device_overloaded },
+	{ "requests-small", requests_small },
+	{ "flushes", flushes },
+	{ "device-shared", device_shared },
 	{ "tracer-cost", tracer_cost },
 	{ "epoch-from-storage", epoch_from_storage },
 	{ "epoch-from-memory", epoch_from_memory },

@@ -72,6 +72,7 @@ extern const struct analysis analysis_places;
 extern const struct analysis analysis_caveats;
 extern const struct analysis analysis_devices;
 extern const struct analysis analysis_device_heat;
+extern const struct analysis analysis_device_users;
 extern const struct analysis analysis_readahead;
 extern const struct analysis analysis_chain;
 extern const struct analysis analysis_chain_spans;

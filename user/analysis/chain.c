@@ -53,6 +53,8 @@ struct chain {
 	uint64_t beyond; /* bios of threads that there was no room for */
 	struct chain_time *files, *labels;
 	size_t file_room, label_room;
+	struct chain_pieces *pieces; /* by file */
+	size_t piece_room;
 	struct chain_operation *slowest; /* a heap: the least slow one first */
 	size_t slowest_count;
 };
@@ -83,6 +85,7 @@ static void end(void *state)
 	map_free(&chain->numbers);
 	free(chain->files);
 	free(chain->labels);
+	free(chain->pieces);
 	free(chain->slowest);
 	free(chain);
 }
@@ -145,6 +148,23 @@ static void add_time(struct chain_time *sum, const struct chain_time *time)
 	sum->bytes += time->bytes;
 }
 
+static int add_pieces(struct chain *chain, const struct chain_operation *operation)
+{
+	struct chain_pieces *pieces;
+
+	if (operation->bytes < CHAIN_MUCH_BYTES || operation->file == FILE_NONE)
+		return 0;
+	if (!GROW(chain->pieces, chain->piece_room, (size_t)operation->file + 1))
+		return -ENOMEM;
+	pieces = &chain->pieces[operation->file];
+	pieces->operations++;
+	pieces->bytes += operation->bytes;
+	pieces->time_ns += operation->time.device_ns + operation->time.queue_ns;
+	pieces->requests += operation->requests;
+	pieces->request_bytes += operation->time.bytes;
+	return 0;
+}
+
 static int settle(struct chain *chain, struct waiting *waiting)
 {
 	struct chain_time *time = &waiting->operation.time;
@@ -162,6 +182,8 @@ static int settle(struct chain *chain, struct waiting *waiting)
 		if (!GROW(chain->files, chain->file_room, (size_t)file + 1))
 			return -ENOMEM;
 		add_time(&chain->files[file], time);
+		if (add_pieces(chain, &waiting->operation))
+			return -ENOMEM;
 	}
 	if (waiting->label == SPAN_NONE)
 		return 0;
@@ -182,6 +204,9 @@ static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
 
 	if (operation->time.bios < CHAIN_BIOS_KEPT)
 		operation->kept[operation->time.bios] = *bio;
+	if (!operation->time.bios || bio->request != operation->last_request)
+		operation->requests++;
+	operation->last_request = bio->request;
 	operation->time.bios++;
 	operation->time.bytes += bio->bytes;
 	interval_add(&waiting->flight, from, to);
@@ -393,6 +418,14 @@ const struct chain_operation *chain_slowest(const struct measured *measured, siz
 
 	*count = chain->slowest_count;
 	return chain->job->layers & JOB_BLOCK ? chain->slowest : NULL;
+}
+
+const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count)
+{
+	const struct chain *chain = measured_state(measured, &analysis_chain);
+
+	*count = chain->piece_room;
+	return chain->pieces;
 }
 
 const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count)

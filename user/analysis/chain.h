@@ -28,12 +28,21 @@ struct chain_time {
 	uint64_t bios, bytes;
 };
 
+/* Operations on a file that move much, and the requests that they became. */
+struct chain_pieces {
+	uint64_t operations, bytes, time_ns; /* time: with their requests in queue or at a device */
+	uint64_t requests, request_bytes;
+};
+
+#define CHAIN_MUCH_BYTES 131072 /* the kernel's default readahead */
+
 struct chain_operation {
 	struct chain_time time; /* first: see longest.h */
 	uint64_t start, end, bytes;
 	int64_t offset;
 	uint32_t process, thread, file;
 	uint16_t operation;
+	uint64_t requests, last_request;	/* that its parts are of, those of one in a row */
 	struct chain_bio kept[CHAIN_BIOS_KEPT]; /* the first */
 };
 
@@ -49,6 +58,8 @@ int chain_add_columns(struct table *table);
 
 /* The slowest operations, the slowest first; NULL without the block layer. */
 const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count);
+/* By number of the file, `*count` of them. */
+const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count);
 /* Sums by span's label. */
 const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count);
 

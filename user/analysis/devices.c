@@ -33,6 +33,7 @@ struct device {
 	uint32_t host, dev;
 	struct numbers served; /* what stat shows of files that it holds */
 	struct numbers parts;  /* its partitions with requests */
+	struct device_waits waits[DEVICE_USES];
 	struct trace_string name;
 	struct device_sum own[DEVICE_USES], all[DEVICE_USES];
 	bool all_known;
@@ -216,18 +217,40 @@ static void add_number(struct numbers *numbers, uint32_t dev)
 		numbers->devs[numbers->count++] = dev;
 }
 
-/* Bios tell which file systems a device holds. */
+static bool is_waited_for(enum device_use use, uint64_t flags)
+{
+	return use == DEVICE_READS || use == DEVICE_FLUSHES || flags & TRACE_BLOCK_SYNC;
+}
+
+static void add_wait_of_bio(struct device *device, enum device_use use, const struct event *event)
+{
+	uint64_t queue_ns = event_value(event, BIO_QUEUE), time_ns = event->end - event->start;
+	struct device_waits *waits = &device->waits[use];
+
+	if (!is_waited_for(use, event_value(event, BIO_FLAGS)))
+		return;
+	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
+	waits->parts++;
+	waits->part_queue_ns += queue_ns;
+	waits->part_service_ns += time_ns - queue_ns;
+	interval_add(&waits->time, event->start, event->end);
+}
+
+/* Bios tell which file systems a device holds, and how long there was something to wait for. */
 static int add_bio(struct devices *devices, const struct event *event)
 {
 	uint32_t host = devices->job->traces[event->block->trace].host;
+	enum device_use use = device_use_of(devices->job, event);
 	struct device *device;
 
-	if (event->file == FILE_NONE || event->file == FILE_UNKNOWN)
-		return 0;
 	if (find(devices, host, event_value(event, BIO_DEV), &device))
 		return -ENOMEM;
-	if (device)
+	if (!device)
+		return 0;
+	if (event->file != FILE_NONE && event->file != FILE_UNKNOWN)
 		add_number(&device->served, devices->job->files.files[event->file].dev);
+	if (use != DEVICE_USES)
+		add_wait_of_bio(device, use, event);
 	return 0;
 }
 
@@ -268,6 +291,12 @@ static int add_request(struct devices *devices, const struct event *event)
 	sum->errors += event->flags & EVENT_FAILED ? 1 : 0;
 	histogram_add(device->latency[use], time_ns);
 	histogram_add(device->service[use], time_ns - queue_ns);
+	if (is_waited_for(use, event_value(event, REQUEST_FLAGS))) {
+		device->waits[use].requests++;
+		device->waits[use].bytes += event->bytes;
+		device->waits[use].queue_ns += queue_ns;
+		device->waits[use].service_ns += time_ns - queue_ns;
+	}
 	return 0;
 }
 
@@ -425,6 +454,37 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
+bool devices_view(const struct measured *measured, size_t number, struct device_view *view)
+{
+	const struct devices *devices = measured_state(measured, &analysis_devices);
+	const struct device *device;
+
+	if (number >= devices->count)
+		return false;
+	device = devices->all[number];
+	*view = (struct device_view) {
+		.name = device->name,
+		.host = device->host,
+		.dev = device->dev,
+		.all_known = device->all_known,
+		.flushes = device->all[DEVICE_FLUSHES].requests,
+		.flush_ns = device->all[DEVICE_FLUSHES].time_ns,
+	};
+	for (int use = DEVICE_READS; use <= DEVICE_WRITES; use++) {
+		view->all_bytes += device->all[use].bytes;
+		view->own_bytes += device->own[use].bytes;
+		view->all_requests += device->all[use].requests;
+		view->own_requests += device->own[use].requests;
+	}
+	for (int use = 0; use < DEVICE_USES; use++) {
+		view->waits[use] = device->waits[use];
+		if (device->service[use])
+			view->waits[use].service_p50_ns =
+				histogram_percentile(device->service[use], 50);
+	}
+	return true;
+}
+
 const struct analysis analysis_devices = {
 	.name = "devices",
 	.title = "Devices",
@@ -436,8 +496,9 @@ const struct analysis analysis_devices = {
 	.passing = { .apart = true, .events = add_events },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
-				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART,
-		[TRACE_BIO] = 1ull << BIO_DEV,
+				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART |
+				  1ull << REQUEST_FLAGS,
+		[TRACE_BIO] = 1ull << BIO_DEV | 1ull << BIO_QUEUE | 1ull << BIO_FLAGS,
 		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
 	},
 	.fill = fill,

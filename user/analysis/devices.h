@@ -7,6 +7,7 @@
 #define FAULTLINE_DEVICES_H
 
 #include "analysis/analysis.h"
+#include "analysis/interval.h"
 
 #define DEVICES_MOST 256
 
@@ -14,6 +15,30 @@ enum device_use { DEVICE_READS, DEVICE_WRITES, DEVICE_DISCARDS, DEVICE_FLUSHES, 
 
 /* As operations call them, behind "request_". */
 extern const char *const device_use_names[DEVICE_USES];
+
+/* Requests of one kind of a device that somebody waits for: all that read, and those that write or
+ * flush at once. */
+struct device_waits {
+	uint64_t requests, bytes, queue_ns, service_ns; /* summed up over requests */
+	uint64_t parts; /* the same of their parts, which may wait to be a request, too */
+	uint64_t part_queue_ns, part_service_ns;
+	uint64_t service_p50_ns;    /* of all requests of the kind */
+	struct interval_union time; /* with at least one part of any of them under way */
+};
+
+struct device_view {
+	struct trace_string name;
+	uint32_t host, dev;
+	struct device_waits waits[DEVICE_USES];
+	/* Of all that the device did, for whomever; false: not known. */
+	bool all_known;
+	uint64_t all_bytes, own_bytes; /* read and written; own: those of the run */
+	uint64_t all_requests, own_requests;
+	uint64_t flushes, flush_ns;
+};
+
+/* False behind the last one. */
+bool devices_view(const struct measured *measured, size_t number, struct device_view *view);
 
 /* What a request or a part of one does, or DEVICE_USES. */
 enum device_use device_use_of(const struct job *job, const struct event *event);

@@ -151,6 +151,12 @@ extern const struct finding_rule finding_throttled;
 extern const struct finding_rule finding_amplified;
 /* finding_readahead.c: what the kernel fetches ahead. */
 extern const struct finding_rule finding_readahead_unused;
+/* finding_devices.c: devices, and what they are asked for. */
+extern const struct finding_rule finding_device_slow;
+extern const struct finding_rule finding_device_overloaded;
+extern const struct finding_rule finding_requests_small;
+extern const struct finding_rule finding_flushes;
+extern const struct finding_rule finding_device_shared;
 /* finding_async.c: io_uring and libaio. */
 extern const struct finding_rule finding_shallow_queue;
 /* finding_phase.c: epochs, checkpoints, loaders, ranks. */

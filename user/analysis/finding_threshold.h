@@ -124,6 +124,30 @@
 	  "a choice: most of it")                                                                  \
 	X(READAHEAD_BYTES, 4194304, UNIT_BYTES, "bytes fetched ahead and not used at least",       \
 	  "a choice: many windows of the kernel's default of 128 KiB")                             \
+	X(DEVICE_REQUESTS, 20, UNIT_COUNT, "requests to a device that are waited for, at least",   \
+	  "a choice: fewer are the start of a program")                                            \
+	X(DEVICE_SLOW_NS, 10000000, UNIT_NS,                                                       \
+	  "time that half of a device's requests are with it at least, to be slow",                \
+	  "half a turn of a disk at 7,200 rpm and its seek take some 12 ms, flash below 1 ms")     \
+	X(DEVICE_QUEUE, 0.5, UNIT_SHARE,                                                           \
+	  "share of the time of requests that they wait for the driver, at least",                 \
+	  "a choice: they wait longer than they are served")                                       \
+	X(DEVICE_QUEUE_NS, 1000000, UNIT_NS, "that time on average at least",                      \
+	  "a choice: flash serves several requests in it")                                         \
+	X(PIECES, 8, UNIT_NONE,                                                                    \
+	  "requests for each operation that moves 128 KiB and more, at least",                     \
+	  "a choice: readahead alone cuts reads into pieces of 128 KiB")                           \
+	X(PIECE_BYTES, 65536, UNIT_BYTES, "bytes of such a request on average at most",            \
+	  "a choice: as for small direct I/O")                                                     \
+	X(FLUSHES, 50, UNIT_COUNT, "flushes of a device at least", "a choice: as for syncs")       \
+	X(FLUSH_SHARE, 0.2, UNIT_SHARE,                                                            \
+	  "time of flushes, by that of syncs and of writes with O_SYNC, at least",                 \
+	  "a choice: below it the writing itself is what is waited for")                           \
+	X(SHARED, 0.2, UNIT_SHARE,                                                                 \
+	  "what the second user of a device takes of it, by what the first does, at least",        \
+	  "a choice: less is hardly felt")                                                         \
+	X(SHARED_BYTES, 16777216, UNIT_BYTES, "bytes that others move at least",                   \
+	  "a choice: as for a large file")                                                         \
 	X(AMPLIFIED_BYTES, 16777216, UNIT_BYTES, "bytes written in excess of a file at least",     \
 	  "a choice: as for a large file")
 

@@ -30,6 +30,7 @@ static const struct analysis *const registry[] = {
 	&analysis_programs,
 	&analysis_processes,
 	&analysis_devices,
+	&analysis_device_users,
 	&analysis_device_heat,
 	&analysis_chain,
 	&analysis_chain_spans,

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Findings about block devices, told of real programs on loop devices of their own, and not of
+their sound siblings."""
+import os
+import subprocess
+import unittest
+
+import harness
+from harness import Recording, machine
+
+MIB = 1 << 20
+
+# Processes that each read a part of a device, MiB by MiB, once all are there.
+READER = """
+import mmap, os, sys
+path, processes, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+f = os.open(path, os.O_RDONLY | os.O_DIRECT)
+wait, go = os.pipe()
+for number in range(processes):
+    if not os.fork():
+        os.close(go)
+        memory = mmap.mmap(-1, 1 << 20)
+        os.read(wait, 1)
+        for i in range(count):
+            os.preadv(f, [memory], (number * count + i) % 64 << 20)
+        os._exit(0)
+os.close(go)
+for number in range(processes): os.wait()
+"""
+
+
+def reader(device, processes, count):
+    return [harness.PYTHON, "-S", "-c", READER, device, str(processes), str(count)]
+
+
+def throttle(device, operations):
+    """A control group whose reads of a device are limited to so many a second, or None."""
+    number = os.stat(device).st_rdev
+    number = f"{os.major(number)}:{os.minor(number)}"
+    group = f"/sys/fs/cgroup/blkio/faultline-test-{os.getpid()}"
+    try:
+        os.mkdir(group)
+        with open(f"{group}/blkio.throttle.read_iops_device", "w") as file:
+            file.write(f"{number} {operations}")
+    except OSError:
+        if os.path.isdir(group):
+            os.rmdir(group)
+        return None
+    return group
+
+
+class DeviceFindings(unittest.TestCase):
+    def setUp(self):
+        self.device = machine().new_device(64 * MIB)
+
+    def set_queue(self, name, value):
+        """Until the test is over: it outlives the device, for whoever gets its number next."""
+        path = f"/sys/block/{os.path.basename(self.device)}/queue/{name}"
+
+        def write(text):
+            with open(path, "w") as file:
+                file.write(text)
+
+        with open(path) as file:
+            self.addCleanup(write, file.read())
+        write(str(value))
+
+    def found(self, command):
+        recording = Recording(command)
+        return {
+            row["id"]: row
+            for row in recording.report["findings"]
+            if row["evidence"].get("device", "") in ("", os.path.basename(self.device))
+        }
+
+    def test_slow(self):
+        """A device on a device whose requests are held back."""
+        lower = harness.run("losetup", "--find", "--show", "--direct-io=on",
+                            self.device).decode().strip()
+        machine().loops.append(lower)
+        upper, lower = lower, self.device
+        group = throttle(lower, 10)
+        if not group:
+            self.skipTest("no control group that throttles devices")
+        self.device = upper
+        read = f"exec dd if={upper} of=/dev/null bs=4k count=22 iflag=direct status=none"
+        try:
+            found = self.found(["sh", "-c", f"echo $$ >{group}/cgroup.procs; {read}"])
+        finally:
+            os.rmdir(group)
+        self.assertGreaterEqual(found["device-slow"]["evidence"]["service_p50_ns"], 10_000_000)
+        self.assertNotIn("device-slow", self.found(["sh", "-c", read]))
+
+    def test_overloaded(self):
+        """Forty processes at a device that takes four requests at a time."""
+        self.set_queue("nr_requests", 4)
+        found = self.found(reader(self.device, 40, 10))
+        self.assertGreater(found["device-overloaded"]["evidence"]["share"], 0.5)
+        self.assertNotIn("device-overloaded", self.found(reader(self.device, 1, 60)))
+
+    def test_small(self):
+        self.assertNotIn("requests-small", self.found(reader(self.device, 1, 64)))
+        self.set_queue("max_sectors_kb", 16)
+        evidence = self.found(reader(self.device, 1, 64))["requests-small"]["evidence"]
+        self.assertEqual(evidence["request_bytes_each"], 16 << 10)
+        self.assertEqual(evidence["requests"], 64 * 64)
+        self.assertEqual(evidence["operations"], 64)
+
+    def test_flushes(self):
+        def command(options):
+            return ["dd", "if=/dev/zero", f"of={self.device}", "bs=4k", "count=200",
+                    "status=none", *options]
+
+        found = self.found(command(["oflag=dsync"]))
+        self.assertGreaterEqual(found["flushes"]["evidence"]["flushes"], 200)
+        self.assertNotIn("flushes", self.found(command(["conv=fsync"])))
+
+    def test_shared(self):
+        one = " ".join(f"'{word}'" for word in reader(self.device, 1, 300))
+        found = self.found(["sh", "-c", f"{one} & {one} & wait"])
+        evidence = found["device-shared"]["evidence"]
+        self.assertEqual((evidence["first_bytes"], evidence["second_bytes"]), (300 * MIB,) * 2)
+        self.assertGreater(evidence["shared_ns"], 0)
+        # One after the other, and workers of one.
+        self.assertNotIn("device-shared", self.found(["sh", "-c", f"{one}; {one}"]))
+        self.assertNotIn("device-shared", self.found(reader(self.device, 2, 60)))
+
+    def test_others(self):
+        """Who are not of the run."""
+        read = f"dd if={self.device} of=/dev/null bs=1M iflag=direct status=none"
+        others = machine().start(["sh", "-c", f"while {read}; do :; done"],
+                                 stderr=subprocess.DEVNULL)
+        try:
+            found = self.found(["sh", "-c", f"{read}; {read}; {read}; {read}"])
+        finally:
+            others.kill()
+            others.wait()
+        self.assertEqual(found["device-shared"]["evidence"]["second"], "others")
+        self.assertIsNone(found["device-shared"]["evidence"]["second_pid"])
+
+
+if __name__ == "__main__":
+    unittest.main()

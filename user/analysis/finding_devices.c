@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about block devices: slow ones, those with more to do than they can, and those that are
+ * asked for too little at once, for flushes, or by several programs. Knows nothing of how requests
+ * are measured.
+ */
+#include "analysis/chain.h"
+#include "analysis/device_users.h"
+#include "analysis/devices.h"
+#include "analysis/finding.h"
+#include "analysis/totals.h"
+
+static struct table_text text_of(struct trace_string string)
+{
+	return (struct table_text) { string.length ? string.bytes : NULL, string.length };
+}
+
+/* --- slow, or overloaded --- */
+
+struct waits {
+	struct table_text device;
+	const char *op;
+	uint64_t requests, bytes_each, time_ns;
+	uint64_t queue_each_ns, service_each_ns, service_p50_ns;
+	double share; /* of the queue */
+};
+
+static const struct table_column waits_evidence[] = {
+	{ "device", "device", UNIT_NONE, "its name in /sys/block", TABLE_TEXT(struct waits, device),
+	  0 },
+	{ "op", "op", UNIT_NONE, "read or write", TABLE_LITERAL(struct waits, op), 0 },
+	{ "requests", "requests", UNIT_COUNT,
+	  "of the run, that read, or that somebody waits for who writes",
+	  TABLE_UINT(struct waits, requests), 0 },
+	{ "bytes_each", "each", UNIT_BYTES, "bytes of one on average",
+	  TABLE_UINT(struct waits, bytes_each), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	  TABLE_UINT(struct waits, time_ns), 0 },
+	{ "queue_each_ns", "queue", UNIT_NS,
+	  "time of a part of one before the driver had it, on average",
+	  TABLE_UINT(struct waits, queue_each_ns), 0 },
+	{ "service_each_ns", "service", UNIT_NS, "time from then to its end, on average",
+	  TABLE_UINT(struct waits, service_each_ns), 0 },
+	{ "service_p50_ns", NULL, UNIT_NS, "half of the requests were with the device for less",
+	  TABLE_UINT(struct waits, service_p50_ns), 0 },
+	{ "share", "queue's share", UNIT_SHARE, "share of the queue in the time of parts",
+	  TABLE_REAL(struct waits, share), 0 },
+};
+
+/* Looks at each device, and at what it reads and writes apart. */
+static int each_wait(struct findings *findings, const struct finding_rule *rule,
+		     bool (*is_one)(const struct waits *waits), bool queued)
+{
+	static const enum io_class classes[] = {
+		[DEVICE_READS] = IO_READ, [DEVICE_WRITES] = IO_WRITE
+	};
+	struct device_view view;
+	int status = 0;
+
+	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++)
+		for (int use = DEVICE_READS; use <= DEVICE_WRITES && !status; use++) {
+			const struct device_waits *of = &view.waits[use];
+			uint64_t all_ns = of->part_queue_ns + of->part_service_ns;
+			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
+							   FINDING_LIKELY, FINDING_BY_COST };
+			struct waits waits = {
+				.device = text_of(view.name),
+				.op = device_use_names[use],
+				.requests = of->requests,
+				.time_ns = of->time.measure,
+				.service_p50_ns = of->service_p50_ns,
+			};
+
+			if (of->requests < threshold(THRESHOLD_DEVICE_REQUESTS) || !of->parts ||
+			    !all_ns)
+				continue;
+			waits.bytes_each = of->bytes / of->requests;
+			waits.queue_each_ns = of->part_queue_ns / of->parts;
+			waits.service_each_ns = of->part_service_ns / of->parts;
+			waits.share = (double)of->part_queue_ns / all_ns;
+			if (!is_one(&waits))
+				continue;
+			verdict.cost_ns = finding_unhidden(
+				findings, classes[use],
+				waits.time_ns * (queued ? waits.share : 1 - waits.share));
+			status = finding_add(findings, rule, &waits, &verdict);
+		}
+	return status;
+}
+
+static bool is_slow(const struct waits *waits)
+{
+	return waits->service_p50_ns >= threshold(THRESHOLD_DEVICE_SLOW_NS);
+}
+
+static int find_slow(struct findings *findings, const struct finding_rule *rule)
+{
+	return each_wait(findings, rule, is_slow, false);
+}
+
+static const enum threshold slow_thresholds[] = {
+	THRESHOLD_DEVICE_REQUESTS,
+	THRESHOLD_DEVICE_SLOW_NS,
+};
+
+const struct finding_rule finding_device_slow = {
+	.id = "device-slow",
+	.needs = JOB_BLOCK,
+	.find = find_slow,
+	FINDING_EVIDENCE(struct waits, waits_evidence),
+	FINDING_THRESHOLDS(slow_thresholds),
+	.title = "{device} is slow to {op}",
+	.says = "half of {requests} requests of {bytes_each} were with the device for "
+		"{service_p50_ns} and more; some were under way for {time_ns}",
+	.advice = "keep the data on a faster device or in memory, or ask for it earlier: in larger "
+		  "pieces, more of them at once",
+	.more = "faultline report --table device_heat TRACE",
+	.rule = "Service time is what passes between the driver's taking a request and its end: "
+		"the device, and what it lies on, a network or another file. A program that waits "
+		"for one request after the other gets no more of them done than this allows, "
+		"whatever the device's bandwidth. A queue within the device, of other hosts or "
+		"programs, counts as its service.",
+};
+
+static bool is_overloaded(const struct waits *waits)
+{
+	return waits->share >= threshold(THRESHOLD_DEVICE_QUEUE) &&
+	       waits->queue_each_ns >= threshold(THRESHOLD_DEVICE_QUEUE_NS);
+}
+
+static int find_overloaded(struct findings *findings, const struct finding_rule *rule)
+{
+	return each_wait(findings, rule, is_overloaded, true);
+}
+
+static const enum threshold overloaded_thresholds[] = {
+	THRESHOLD_DEVICE_REQUESTS,
+	THRESHOLD_DEVICE_QUEUE,
+	THRESHOLD_DEVICE_QUEUE_NS,
+};
+
+const struct finding_rule finding_device_overloaded = {
+	.id = "device-overloaded",
+	.needs = JOB_BLOCK,
+	.find = find_overloaded,
+	FINDING_EVIDENCE(struct waits, waits_evidence),
+	FINDING_THRESHOLDS(overloaded_thresholds),
+	.title = "{device} is asked to {op} more than it can",
+	.says = "parts of {requests} requests waited {queue_each_ns} for the driver, {share} of "
+		"their time, and were served in {service_each_ns}",
+	.advice = "fewer threads or a shallower queue at this device, spread files over several, "
+		  "or see who else uses it",
+	.more = "faultline report --table device_users TRACE",
+	.rule = "A device takes so many requests at a time and leaves the others in the queue. "
+		"Once they wait there for longer than it serves them, more of them at once bring "
+		"nothing but longer waits. Devices with deep queues of their own take all there "
+		"is: then the wait is part of their service.",
+};
+
+/* --- pieces --- */
+
+struct pieces {
+	struct table_text path, file;
+	uint64_t files, operations, bytes_each, requests, request_bytes_each, time_ns;
+	double requests_each;
+};
+
+static const struct table_column pieces_evidence[] = {
+	{ "path", "path", UNIT_NONE, "path of the file with the most time",
+	  TABLE_TEXT(struct pieces, path), 0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct pieces, file), 0 },
+	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct pieces, files), 0 },
+	{ "operations", "operations", UNIT_COUNT,
+	  "of all of them, those that moved 128 KiB and more and waited for requests",
+	  TABLE_UINT(struct pieces, operations), 0 },
+	{ "bytes_each", "each", UNIT_BYTES, "bytes of an operation on average",
+	  TABLE_UINT(struct pieces, bytes_each), 0 },
+	{ "requests", "requests", UNIT_COUNT, "that these became",
+	  TABLE_UINT(struct pieces, requests), 0 },
+	{ "request_bytes_each", "bytes", UNIT_BYTES, "bytes of one on average",
+	  TABLE_UINT(struct pieces, request_bytes_each), 0 },
+	{ "requests_each", "requests each", UNIT_NONE, "requests of an operation",
+	  TABLE_REAL(struct pieces, requests_each), 0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "of the operations' time, that with requests in the queue or at the device",
+	  TABLE_UINT(struct pieces, time_ns), 0 },
+};
+
+static bool is_cut(const struct chain_pieces *pieces)
+{
+	return pieces->requests >= threshold(THRESHOLD_SMALL_REQUESTS) &&
+	       pieces->requests >= threshold(THRESHOLD_PIECES) * pieces->operations &&
+	       pieces->request_bytes <= threshold(THRESHOLD_PIECE_BYTES) * pieces->requests;
+}
+
+static int find_pieces(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->measured->job;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
+					   FINDING_BY_COST };
+	struct pieces sum = { 0 };
+	uint64_t worst = 0, bytes = 0, request_bytes = 0;
+	size_t count;
+	const struct chain_pieces *all = chain_pieces_of_files(findings->measured, &count);
+
+	for (size_t i = 0; i < count && i < job->files.count; i++) {
+		if (!is_cut(&all[i]))
+			continue;
+		sum.files++;
+		sum.operations += all[i].operations;
+		sum.requests += all[i].requests;
+		sum.time_ns += all[i].time_ns;
+		bytes += all[i].bytes;
+		request_bytes += all[i].request_bytes;
+		if (all[i].time_ns < worst)
+			continue;
+		worst = all[i].time_ns;
+		sum.path = text_of(file_table_path(&job->files, i));
+		sum.file = finding_base_name(sum.path);
+	}
+	if (!sum.files)
+		return 0;
+	sum.bytes_each = bytes / sum.operations;
+	sum.request_bytes_each = request_bytes / sum.requests;
+	sum.requests_each = (double)sum.requests / sum.operations;
+	/* Threads may have waited at the same time. */
+	verdict.cost_ns = sum.time_ns < findings->duration_ns ? sum.time_ns : findings->duration_ns;
+	return finding_add(findings, rule, &sum, &verdict);
+}
+
+static const enum threshold pieces_thresholds[] = {
+	THRESHOLD_SMALL_REQUESTS,
+	THRESHOLD_PIECES,
+	THRESHOLD_PIECE_BYTES,
+};
+
+const struct finding_rule finding_requests_small = {
+	.id = "requests-small",
+	.needs = JOB_BLOCK,
+	.find = find_pieces,
+	FINDING_EVIDENCE(struct pieces, pieces_evidence),
+	FINDING_THRESHOLDS(pieces_thresholds),
+	.title = "what {file} is asked for at once goes to the device in small pieces",
+	.says = "{operations} operations of {bytes_each} became {requests} requests of "
+		"{request_bytes_each}, {requests_each} each; on {files} files",
+	.advice = "see max_sectors_kb in /sys/block, whether the file is in many pieces "
+		  "(filefrag), and for mappings and O_DIRECT whether memory is (huge pages)",
+	.more = "faultline report --slowest 20 TRACE",
+	.rule = "A large read or write is cut into requests where the device takes no larger ones, "
+		"where the file's blocks lie apart, or where pages are brought in one by one. "
+		"Each piece has costs of its own, at the device and on the processor.",
+};
+
+/* --- flushes --- */
+
+struct flushes {
+	struct table_text device;
+	uint64_t flushes, flush_ns, each_ns, syncs, sync_ns;
+};
+
+static const struct table_column flushes_evidence[] = {
+	{ "device", "device", UNIT_NONE, "its name in /sys/block",
+	  TABLE_TEXT(struct flushes, device), 0 },
+	{ "flushes", "flushes", UNIT_COUNT, "that it did, for whomever",
+	  TABLE_UINT(struct flushes, flushes), 0 },
+	{ "flush_ns", "time", UNIT_NS, "their time, summed up",
+	  TABLE_UINT(struct flushes, flush_ns), 0 },
+	{ "each_ns", "each", UNIT_NS, "of one, on average", TABLE_UINT(struct flushes, each_ns),
+	  0 },
+	{ "syncs", "syncs", UNIT_COUNT, "syncs of the run, and its writes with O_SYNC",
+	  TABLE_UINT(struct flushes, syncs), 0 },
+	{ "sync_ns", "their time", UNIT_NS, "time with at least one of them under way",
+	  TABLE_UINT(struct flushes, sync_ns), 0 },
+};
+
+static int find_flushes(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally *sync = totals_class(findings->measured, IO_SYNC);
+	const struct tally *written = habits_view(findings->measured, HABIT_SYNC_WRITE).tally;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
+					   FINDING_BY_COST };
+	struct flushes flushes = {
+		.syncs = sync->count + written->count,
+		.sync_ns = sync->time.measure + written->time.measure,
+	};
+	struct device_view view;
+
+	for (size_t i = 0; devices_view(findings->measured, i, &view); i++) {
+		/* Of devices that the run has nothing on others wait for the flushes. */
+		if (!view.all_known || !view.own_requests || view.flush_ns <= flushes.flush_ns)
+			continue;
+		flushes.device = text_of(view.name);
+		flushes.flushes = view.flushes;
+		flushes.flush_ns = view.flush_ns;
+	}
+	if (flushes.flushes < threshold(THRESHOLD_FLUSHES) || !flushes.syncs ||
+	    flushes.flush_ns < threshold(THRESHOLD_FLUSH_SHARE) * flushes.sync_ns)
+		return 0;
+	flushes.each_ns = flushes.flush_ns / flushes.flushes;
+	verdict.cost_ns = finding_unhidden(findings, IO_SYNC,
+					   flushes.flush_ns < flushes.sync_ns ? flushes.flush_ns
+									      : flushes.sync_ns);
+	return finding_add(findings, rule, &flushes, &verdict);
+}
+
+static const enum threshold flushes_thresholds[] = {
+	THRESHOLD_FLUSHES,
+	THRESHOLD_FLUSH_SHARE,
+};
+
+const struct finding_rule finding_flushes = {
+	.id = "flushes",
+	.needs = JOB_BLOCK | JOB_SYSCALL,
+	.find = find_flushes,
+	FINDING_EVIDENCE(struct flushes, flushes_evidence),
+	FINDING_THRESHOLDS(flushes_thresholds),
+	.title = "syncs wait for {device} to flush its cache",
+	.says = "{flushes} flushes, {each_ns} each, {flush_ns} in all; the run's {syncs} syncs and "
+		"synchronous writes took {sync_ns}",
+	.advice =
+		"sync once for many writes; a device whose cache survives a loss of power needs no "
+		"flushes (write_cache in /sys/block)",
+	.more = "faultline report --table devices TRACE",
+	.rule = "What is synced has to be on the medium, and not in a cache of the device that a "
+		"loss "
+		"of power empties: so a sync ends with a flush, which writes out all that the "
+		"device holds, others' data as well. A journal's commit has one or two. The time "
+		"of flushes is told by the device, whoever asked for them.",
+};
+
+/* --- shared --- */
+
+struct shared {
+	struct table_text device, first, second;
+	uint64_t first_bytes, second_bytes, shared_ns;
+	uint64_t second_pid;
+};
+
+static const struct table_column shared_evidence[] = {
+	{ "device", "device", UNIT_NONE, "its name in /sys/block",
+	  TABLE_TEXT(struct shared, device), 0 },
+	{ "first", "first", UNIT_NONE, "the program that used it most",
+	  TABLE_TEXT(struct shared, first), 0 },
+	{ "first_bytes", "bytes", UNIT_BYTES, "that it moved",
+	  TABLE_UINT(struct shared, first_bytes), 0 },
+	{ "second", "second", UNIT_NONE, "the program that used it most besides, or others",
+	  TABLE_TEXT(struct shared, second), 0 },
+	{ "second_pid", NULL, UNIT_NONE, "its pid; null: they are not of the run",
+	  TABLE_UINT(struct shared, second_pid), 0 },
+	{ "second_bytes", "bytes", UNIT_BYTES, "that it moved",
+	  TABLE_UINT(struct shared, second_bytes), 0 },
+	{ "shared_ns", "with others", UNIT_NS,
+	  "time with requests of two programs of the run under way; null: of others it is not "
+	  "known",
+	  TABLE_UINT(struct shared, shared_ns), 0 },
+};
+
+static struct table_text name_of(const struct job *job, const struct device_user *user)
+{
+	const struct process *process = &job->processes.processes[user->process];
+
+	return text_of(trace_reader_string(job->traces[process->trace].reader, process->comm));
+}
+
+/* Ranks are one job. */
+static bool are_two_jobs(const struct job *job, const struct device_user *a,
+			 const struct device_user *b)
+{
+	const struct process *processes = job->processes.processes;
+
+	return processes[a->process].rank < 0 || processes[b->process].rank < 0;
+}
+
+/* Two programs of the run. False when there are none. */
+static bool find_programs(const struct job *job, const struct device_users_view *view,
+			  struct shared *shared)
+{
+	const struct device_user *first = NULL, *second = NULL;
+
+	for (size_t i = 0; i < view->count; i++) {
+		const struct device_user *user = &view->users[i];
+
+		if (user->process == PROCESS_UNKNOWN)
+			continue;
+		if (!first || user->time.measure > first->time.measure) {
+			second = first;
+			first = user;
+		} else if (!second || user->time.measure > second->time.measure) {
+			second = user;
+		}
+	}
+	if (!second || !are_two_jobs(job, first, second) ||
+	    second->time.measure < threshold(THRESHOLD_SHARED) * first->time.measure ||
+	    view->shared_ns < threshold(THRESHOLD_SHARED) * second->time.measure)
+		return false;
+	*shared = (struct shared) {
+		.device = text_of(view->name),
+		.first = name_of(job, first),
+		.second = name_of(job, second),
+		.second_pid = job->processes.processes[second->process].pid,
+		.first_bytes = first->bytes,
+		.second_bytes = second->bytes,
+		.shared_ns = view->shared_ns,
+	};
+	return true;
+}
+
+/* Others, who are not of the run. */
+static bool find_others(const struct device_view *view, struct shared *shared)
+{
+	uint64_t others = clock_subtract(view->all_bytes, view->own_bytes);
+
+	if (!view->all_known || others < threshold(THRESHOLD_SHARED_BYTES) ||
+	    others < threshold(THRESHOLD_SHARED) * view->own_bytes ||
+	    view->own_bytes < threshold(THRESHOLD_SHARED) * others)
+		return false;
+	*shared = (struct shared) {
+		.device = text_of(view->name),
+		.first = { "the run", 7 },
+		.second = { "others", 6 },
+		.second_pid = TABLE_NO_UINT,
+		.first_bytes = view->own_bytes,
+		.second_bytes = others,
+		.shared_ns = TABLE_NO_UINT,
+	};
+	return true;
+}
+
+static int find_shared(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->measured->job;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
+					   FINDING_BY_COST };
+	struct device_users_view users;
+	struct device_view view;
+	struct shared shared;
+	int status = 0;
+
+	if (job->chosen) /* whom the filter leaves out is no other */
+		return 0;
+	for (size_t i = 0; !status && device_users_of(findings->measured, i, &users); i++) {
+		if (!find_programs(job, &users, &shared))
+			continue;
+		verdict.cost_ns = shared.shared_ns;
+		status = finding_add(findings, rule, &shared, &verdict);
+	}
+	verdict = (struct finding_verdict) { TABLE_NO_UINT, 0, FINDING_GUESS, FINDING_BY_COST };
+	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++) {
+		if (!find_others(&view, &shared))
+			continue;
+		verdict.cost_bytes = shared.second_bytes;
+		status = finding_add(findings, rule, &shared, &verdict);
+	}
+	return status;
+}
+
+static const enum threshold shared_thresholds[] = {
+	THRESHOLD_SHARED,
+	THRESHOLD_SHARED_BYTES,
+};
+
+const struct finding_rule finding_device_shared = {
+	.id = "device-shared",
+	.needs = JOB_BLOCK,
+	.find = find_shared,
+	FINDING_EVIDENCE(struct shared, shared_evidence),
+	FINDING_THRESHOLDS(shared_thresholds),
+	.title = "{first} and {second} use {device} at the same time",
+	.says = "{first} moved {first_bytes}, {second} {second_bytes} there; programs of the run "
+		"had "
+		"requests there at once for: {shared_ns}",
+	.advice = "keep their data on different devices, or run one after the other; ionice and "
+		  "cgroups (io.max, io.weight) give one of them less",
+	.more = "faultline report --table device_users TRACE",
+	.rule = "Requests of two programs wait for each other at a device, and on a disk each "
+		"turns "
+		"the other's reading in order into seeking. Programs are told apart by what the "
+		"run's command has started: its own workers are one program, ranks of one job are, "
+		"and the kernel, which writes back later, is none. Of what others did, who are not "
+		"of the run, the device tells how much and not when.",
+};
