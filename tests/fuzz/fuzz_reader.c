@@ -17,6 +17,7 @@
 #include "analysis/resolve.h"
 #include "analysis/walk.h"
 #include "output/chrome.h"
+#include "output/export_pfw.h"
 #include "output/export_tables.h"
 #include "output/json.h"
 #include "output/row.h"
@@ -139,6 +140,7 @@ static void export(struct trace_reader *reader)
 {
 	const struct chrome_options options = { .until_ns = UINT64_MAX, .pid = CHROME_ANY_PID };
 	const struct relation_options all = { .only = NULL };
+	const struct pfw_options pfw = { .filter = NULL };
 	struct trace_error error = { "" };
 	struct sink out;
 
@@ -148,6 +150,10 @@ static void export(struct trace_reader *reader)
 	sink_close(&out);
 	sink_open_memory(&out);
 	export_tables_one(&export_csv, &out, &reader, names, 1, &all, &error);
+	sum += out.used;
+	sink_close(&out);
+	sink_open_memory(&out);
+	export_pfw(&out, &reader, names, 1, &pfw, &error);
 	sum += out.used;
 	sink_close(&out);
 }

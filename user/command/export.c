@@ -17,6 +17,7 @@
 #include "command/traces.h"
 #include "log.h"
 #include "output/chrome.h"
+#include "output/export_pfw.h"
 #include "output/export_sqlite.h"
 #include "output/export_tables.h"
 
@@ -31,7 +32,7 @@ struct export_request {
 
 static const struct option_row rows[] = {
 	{ 0, "to", "FORMAT", OPTION_TEXTS, FIELD(to),
-	  "What to write: chrome, csv, jsonl, sqlite." },
+	  "What to write: chrome, csv, jsonl, sqlite, pfw." },
 	{ 'o', "output", "FILE", OPTION_STRING, FIELD(output),
 	  "Where it goes; with .gz at the end it is compressed, - is the standard output. "
 	  "For csv and jsonl a directory, in which each table becomes a file." },
@@ -39,7 +40,7 @@ static const struct option_row rows[] = {
 	  "Of csv and jsonl only this table, into FILE." },
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 	{ 0, "describe", "FORMAT", OPTION_STRING, FIELD(describe),
-	  "Say what a format holds, and do nothing else: chrome, csv, jsonl, sqlite." },
+	  "Say what a format holds, and do nothing else: chrome, csv, jsonl, sqlite, pfw." },
 	FILTER_OPTIONS(FIELD(filter)),
 };
 
@@ -120,6 +121,22 @@ static int write_sqlite(struct work *work)
 			     &options, &work->error);
 }
 
+static int write_pfw(struct work *work)
+{
+	const struct pfw_options options = { .filter = &work->request->filter,
+					     .progress = progress_update,
+					     .context = &work->progress };
+
+	return export_pfw(&work->target->out, work->traces, work->names, work->trace_count,
+			  &options, &work->error);
+}
+
+static int describe_pfw(struct sink *out, struct trace_reader *nothing, struct trace_error *error)
+{
+	export_pfw_describe(out);
+	return out->error;
+}
+
 static int describe_chrome(struct sink *out, struct trace_reader *nothing,
 			   struct trace_error *error)
 {
@@ -139,6 +156,7 @@ static const struct format {
 	{ "csv", EXPORT_DIRECTORY, true, write_csv, export_tables_describe },
 	{ "jsonl", EXPORT_DIRECTORY, true, write_jsonl, export_tables_describe },
 	{ "sqlite", EXPORT_PATH, false, write_sqlite, export_sqlite_describe },
+	{ "pfw", EXPORT_FILE, false, write_pfw, describe_pfw },
 };
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 

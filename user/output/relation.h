@@ -25,7 +25,7 @@ enum relation_type {
 
 /* A span from its begin to its end. */
 struct relation_span {
-	uint64_t args; /* string id of its trace */
+	uint64_t name, category, args; /* string ids of its trace */
 	uint64_t flags;
 	int64_t epoch, step; /* TABLE_NO_INT: of none that is known */
 };

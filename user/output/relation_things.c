@@ -21,6 +21,11 @@ static const struct process *process_of(const struct relation_row *row)
 	return &row->job->processes.processes[row->process];
 }
 
+static struct trace_string span_string(const struct relation_row *row, uint64_t id)
+{
+	return trace_reader_string(row->job->traces[process_of(row)->trace].reader, id);
+}
+
 static void get_span_id(struct relation_row *row, const struct relation_column *column,
 			struct cell *cell)
 {
@@ -57,13 +62,13 @@ static void get_span_tid(struct relation_row *row, const struct relation_column 
 static void get_span_name(struct relation_row *row, const struct relation_column *column,
 			  struct cell *cell)
 {
-	relation_text(cell, row->job->labels.labels[span_of(row)->label].name);
+	relation_text(cell, span_string(row, row->of->name));
 }
 
 static void get_span_category(struct relation_row *row, const struct relation_column *column,
 			      struct cell *cell)
 {
-	relation_text(cell, row->job->labels.labels[span_of(row)->label].category);
+	relation_text(cell, span_string(row, row->of->category));
 }
 
 static void get_span_time(struct relation_row *row, const struct relation_column *column,
@@ -107,8 +112,7 @@ static void get_span_flags(struct relation_row *row, const struct relation_colum
 static void get_span_args(struct relation_row *row, const struct relation_column *column,
 			  struct cell *cell)
 {
-	const struct trace_reader *reader = row->job->traces[process_of(row)->trace].reader;
-	struct trace_string args = trace_reader_string(reader, row->of->args);
+	struct trace_string args = span_string(row, row->of->args);
 	bool any = false;
 
 	if (!args.length)

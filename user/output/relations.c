@@ -234,6 +234,8 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 		step = all->spans[parent].step;
 	}
 	span = &all->spans[slot];
+	span->name = event_value(event, SPAN_BEGIN_NAME);
+	span->category = event_value(event, SPAN_BEGIN_CATEGORY);
 	span->args = event_value(event, SPAN_BEGIN_ARGS);
 	span->flags = event_value(event, SPAN_BEGIN_FLAGS);
 	status = number_span(all, slot, event, COUNT_EPOCHS, epoch, &span->epoch);
