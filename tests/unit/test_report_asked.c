@@ -15,6 +15,7 @@
 
 #include "analysis/against.h"
 #include "analysis/filter.h"
+#include "analysis/plan.h"
 #include "analysis/rollup.h"
 #include "analysis/select.h"
 #include "make_trace.h"
@@ -229,6 +230,100 @@ static void test_filtered_tables(void **state)
 	CHECK(report, "operations", find_row(report, "operations", "op", "fault"), "count", 1);
 	assert_int_equal(report_table(report, "operations")->row_count, 3);
 	report_free(report);
+}
+
+/* Every other second is one rank's, which reads its own file, and writes from it to another. */
+#define SECONDS 20
+
+static void make_turns(struct made_trace *made)
+{
+	BEGIN(made, .lanes = 1);
+	EXEC(made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = 0);
+	made_fork(made, 11, 10, 20);
+	EXEC(made, .time = 12, .pid = 20, .comm = "b", .command = "b", .rank = 1);
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .path = "/data/x.bin");
+	FILE_ROW(made, .time = 10, .id = 2, .dev = 1, .ino = 2, .path = "/data/y.txt");
+	FILE_ROW(made, .time = 10, .id = 3, .dev = 1, .ino = 3, .path = "/data/z.out");
+	for (uint64_t i = 0; i < SECONDS; i++) {
+		uint64_t time = (2 * i + 1) * 1000 * MS;
+
+		CALL(made, .time = time, .dur = 10, .pid = i % 2 ? 20 : 10, .op = M_READ,
+		     .file = 1 + i % 2, .result = 1);
+		if (!(i % 5))
+			CALL(made, .time = time + 100, .dur = 10, .pid = i % 2 ? 20 : 10,
+			     .op = M_SENDFILE, .file = 1 + i % 2, .file2 = 3, .result = 100);
+		assert_int_equal(trace_writer_tick(made->writer, time + 1000), 0);
+	}
+	made_finish(made, 10, 2 * SECONDS * 1000 * MS);
+}
+
+/* Rows of calls that a filter has read. */
+static uint64_t rows_read(struct job *job, const struct filter *filter)
+{
+	struct cursor_options options = {
+		.kinds = 1ull << TRACE_SYSCALL | 1ull << TRACE_SYSCALL_PATH, .until_ns = UINT64_MAX
+	};
+	struct filter_state *state;
+	struct trace_error error;
+	struct plan plan;
+	uint64_t rows;
+
+	assert_int_equal(filter_open(&state, filter, job, &error), 0);
+	filter_set_cursor(state, &options);
+	options.kinds &= ~CURSOR_SPAN_KINDS;
+	options.until_ns = UINT64_MAX;
+	assert_int_equal(plan_make(&plan, job, &options), 0);
+	rows = plan.rows;
+	plan_free(&plan);
+	filter_close(state);
+	return rows;
+}
+
+/* Blocks in which there is no row of a process, a rank or a file are not read, and nothing of what
+ * is asked for is left out with them. */
+static void test_blocks_read(void **state)
+{
+	static const char *const name = "a.flt";
+	const uint64_t transfers = SECONDS / 5;
+	struct filter filter = FILTER_ALL;
+	const struct report_options options = { .filter = &filter };
+	const struct {
+		uint64_t pid, rank;
+		const char *file;
+		uint64_t rows, bytes, written;
+	} cases[] = {
+		{ FILTER_NONE, FILTER_NONE, NULL, SECONDS + transfers, SECONDS + 100 * transfers,
+		  100 * transfers },
+		{ 10, FILTER_NONE, NULL, (SECONDS + transfers) / 2, (SECONDS + 100 * transfers) / 2,
+		  50 * transfers },
+		{ FILTER_NONE, 1, NULL, (SECONDS + transfers) / 2, (SECONDS + 100 * transfers) / 2,
+		  50 * transfers },
+		{ FILTER_NONE, FILTER_NONE, "*.txt", (SECONDS + transfers) / 2,
+		  (SECONDS + 100 * transfers) / 2, 0 },
+		{ FILTER_NONE, FILTER_NONE, "*.out", transfers, 0, 100 * transfers },
+	};
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+	struct job job;
+
+	(void)state;
+	assert_true(trace_key(10) != trace_key(20));
+	assert_true(trace_key(1) != trace_key(2) && trace_key(2) != trace_key(3));
+	make_turns(&made);
+	assert_int_equal(job_load(&job, &made.reader, &name, 1, &error), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		filter.pid = cases[i].pid;
+		filter.rank = cases[i].rank;
+		filter.file = cases[i].file;
+		assert_int_equal(rows_read(&job, &filter), cases[i].rows);
+		assert_int_equal(report_make(&report, &made.reader, &name, 1, &options, &error), 0);
+		CHECK(report, "totals", 0, "read.bytes", cases[i].bytes);
+		CHECK(report, "totals", 0, "write.bytes", cases[i].written);
+		report_free(report);
+	}
+	job_free(&job);
+	made_close(&made);
 }
 
 /* Blocks that nothing of can pass are not read, but for those that tell which spans are open. */
@@ -566,6 +661,7 @@ int main(void)
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_filtered_tables),
+		cmocka_unit_test(test_blocks_read),
 		cmocka_unit_test(test_kinds_read),
 		cmocka_unit_test(test_nothing_asked_for),
 		cmocka_unit_test(test_groups),

@@ -28,6 +28,11 @@
 
 struct cursor;
 
+/* Of which processes and files rows of a trace are wanted: keys (trace_key); all bits for any. */
+struct cursor_keys {
+	uint64_t pids, files;
+};
+
 struct cursor_options {
 	uint64_t kinds;	 /* mask of 1 << enum trace_kind; 0 for all */
 	bool whole_rows; /* all columns, not only those that events are made of */
@@ -36,7 +41,12 @@ struct cursor_options {
 	 * of kinds that tell which spans are open only those that are later. Of other blocks rows
 	 * that are earlier may come, later ones may not.
 	 */
-	uint64_t from_ns, until_ns;	    /* on the job's clock; 0 for the end */
+	uint64_t from_ns, until_ns; /* on the job's clock; 0 for the end */
+	/*
+	 * Of each trace; NULL: all rows are wanted. Blocks that have no such row are passed over,
+	 * but not those of kinds that tell which spans are open. Rows of others may come.
+	 */
+	const struct cursor_keys *keys;
 	uint64_t columns[TRACE_KIND_COUNT]; /* wanted besides those that events are made of */
 	size_t bytes_most; /* in memory, or some blocks more; 0 for CURSOR_BYTES_MOST */
 	/* CPUs to use: 1 for the caller's alone, 0 for as many as there are and are of use. */

@@ -21,6 +21,7 @@ struct filter_state {
 	uint8_t door;
 	uint8_t *files; /* of each file: enum verdict */
 	struct trace_operation_total *counts;
+	struct cursor_keys *keys; /* of each trace */
 	uint64_t passed;
 };
 
@@ -93,7 +94,8 @@ int filter_open(struct filter_state **state, const struct filter *filter, const 
 	made->until_ns = filter->until_ns == FILTER_NONE ? UINT64_MAX : job->end_ns;
 	made->files = calloc(job->files.count + 1, sizeof(*made->files));
 	made->counts = calloc(job->operation_count + 1, sizeof(*made->counts));
-	if (made->files && made->counts)
+	made->keys = calloc(job->trace_count, sizeof(*made->keys));
+	if (made->files && made->counts && made->keys)
 		status = check_names(made, error);
 	if (status) {
 		filter_close(made);
@@ -108,6 +110,7 @@ void filter_close(struct filter_state *state)
 		return;
 	free(state->files);
 	free(state->counts);
+	free(state->keys);
 	free(state);
 }
 
@@ -133,13 +136,6 @@ static uint64_t kinds_wanted(const struct filter_state *state)
 		if (trace_schemas[kind].duration < 0)
 			kinds &= ~(1ull << kind);
 	return kinds | CURSOR_SPAN_KINDS;
-}
-
-void filter_set_cursor(const struct filter_state *state, struct cursor_options *options)
-{
-	options->kinds &= kinds_wanted(state);
-	options->from_ns = state->from_ns;
-	options->until_ns = state->until_ns == UINT64_MAX ? 0 : state->until_ns;
 }
 
 /* --- single wishes --- */
@@ -211,6 +207,53 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 	       event->end - event->start >= filter->min_duration_ns &&
 	       (!filter->span || is_in_span(state, event));
 }
+
+/* --- what can be passed over --- */
+
+/* The kernel's own is of no pid that anybody asks for; then blocks are not told apart. */
+static uint64_t keys_of_pids(const struct filter_state *state)
+{
+	const struct filter *filter = state->filter;
+	const struct process_table *table = &state->job->processes;
+	uint64_t keys = 0;
+
+	if (filter->pid == FILTER_NONE && filter->rank == FILTER_NONE)
+		return UINT64_MAX;
+	if (filter->pid != FILTER_NONE)
+		return filter->pid && filter->pid <= INT32_MAX ? trace_key(filter->pid)
+							       : UINT64_MAX;
+	/* Only forks and execs, which were read, tell of a rank. */
+	for (size_t i = 0; i < table->count; i++)
+		if (table->processes[i].rank == (int64_t)filter->rank)
+			keys |= trace_key(table->processes[i].pid);
+	return keys;
+}
+
+static uint64_t keys_of_files(struct filter_state *state, size_t trace)
+{
+	const struct file_ids *ids = &state->job->files.ids[trace];
+	uint64_t keys = 0;
+
+	if (!state->filter->file)
+		return UINT64_MAX;
+	for (size_t i = 0; i < ids->count; i++)
+		if (is_file(state, ids->ids[i].file))
+			keys |= trace_key(ids->ids[i].id);
+	return keys;
+}
+
+void filter_set_cursor(struct filter_state *state, struct cursor_options *options)
+{
+	options->kinds &= kinds_wanted(state);
+	options->from_ns = state->from_ns;
+	options->until_ns = state->until_ns == UINT64_MAX ? 0 : state->until_ns;
+	for (size_t i = 0; i < state->job->trace_count; i++)
+		state->keys[i] =
+			(struct cursor_keys) { keys_of_pids(state), keys_of_files(state, i) };
+	options->keys = state->keys;
+}
+
+/* --- in passing --- */
 
 static void count(struct filter_state *state, const struct event *event)
 {

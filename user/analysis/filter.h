@@ -39,8 +39,9 @@ int filter_open(struct filter_state **state, const struct filter *filter, const 
 void filter_close(struct filter_state *state); /* NULL is fine */
 
 /* Lets blocks be passed over that hold nothing of the time that is wanted, nor of the operation,
- * nor anything that takes as long. To be called once the kinds of the cursor are set. */
-void filter_set_cursor(const struct filter_state *state, struct cursor_options *options);
+ * the process or the file, nor anything that takes as long. To be called once the kinds of the
+ * cursor are set; the filter must outlive it. */
+void filter_set_cursor(struct filter_state *state, struct cursor_options *options);
 
 /* To be asked in the order of events, once for each: it counts those that pass. */
 bool filter_passes(struct filter_state *state, const struct event *event);

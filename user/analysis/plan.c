@@ -43,6 +43,13 @@ static void set_orders(struct plan *plan, const struct job *job)
 		}
 }
 
+/* Whether a block may have rows of what is wanted; of one that does not tell nobody knows. */
+static bool may_have(const struct trace_block_info *info, const struct cursor_keys *keys)
+{
+	return !keys || ((!info->pids || info->pids & keys->pids) &&
+			 (!info->files || info->files & keys->files));
+}
+
 static void plan_block(struct plan *plan, const struct job *job,
 		       const struct cursor_options *options, uint32_t trace, size_t number)
 {
@@ -50,9 +57,11 @@ static void plan_block(struct plan *plan, const struct job *job,
 	const struct trace_block_info *info = trace_reader_block_info(of->reader, number);
 	uint64_t start_ns = clock_shifted(of->clock, info->start);
 
-	if (!(options->kinds >> info->kind & 1) || !info->rows || start_ns > options->until_ns ||
-	    (!(CURSOR_SPAN_KINDS >> info->kind & 1) &&
-	     clock_shifted(of->clock, info->end) < options->from_ns))
+	if (!(options->kinds >> info->kind & 1) || !info->rows || start_ns > options->until_ns)
+		return;
+	if (!(CURSOR_SPAN_KINDS >> info->kind & 1) &&
+	    (clock_shifted(of->clock, info->end) < options->from_ns ||
+	     !may_have(info, options->keys ? &options->keys[trace] : NULL)))
 		return;
 	plan->blocks[plan->count++] = (struct planned_block) {
 		.start_ns = start_ns,

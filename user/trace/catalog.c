@@ -108,6 +108,8 @@ static int load_index(struct index *index, const struct block *block)
 		err = load_index_kinds(index, block->object);
 	index->rows = block->rows;
 	for (size_t c = 0; !err && c < ENTRY_COLUMNS; c++) {
+		if (!views[c].width && c >= ENTRY_COLUMNS_NEEDED)
+			continue;    /* not told */
 		if (!views[c].width) /* so that rows are as many as bytes are there */
 			return -EINVAL;
 		index->columns[c] = calloc(index->rows + 1, sizeof(uint64_t));
@@ -159,7 +161,15 @@ static int use_entry(struct catalog *catalog, const struct input *input,
 				      &(struct args_place) { start, end, offset, length, false });
 	} else if (kind->type == BLOCK_ROWS) {
 		uint64_t rows = index->columns[ENTRY_ROWS][row];
-		struct trace_block_info info = { kind->kind, rows, offset, start, end };
+		const uint64_t *pids = index->columns[ENTRY_PIDS];
+		const uint64_t *files = index->columns[ENTRY_FILES];
+		struct trace_block_info info = { .kind = kind->kind,
+						 .rows = rows,
+						 .offset = offset,
+						 .start = start,
+						 .end = end,
+						 .pids = pids ? pids[row] : 0,
+						 .files = files ? files[row] : 0 };
 
 		if (rows > TRACE_BLOCK_ROWS_MAX)
 			return trace_damaged(error, offset, WRONG_INDEX);

@@ -11,7 +11,8 @@
  *   rows     {"block": KIND, "n": N, "t0": ns, NAME: COLUMN, ...}              see schema.h
  *   flush    {"block": "flush", "n": 0, "t0": ns}   about every second: all that came before this
  * time is in the file, but for what is younger than a second index    {"block": "index", "n": N,
- * "previous": OFFSET or 0, "kinds": [KIND, ...], "kind", "offset", "rows", "start", "end": COLUMN}
+ * "previous": OFFSET or 0, "kinds": [KIND, ...], "kind", "offset", "rows", "start", "end",
+ *             "pids", "files": COLUMN}
  *   totals   {"block": "totals", "start_ns", "end_ns", "exit_code", "operations": [...],
  *             "kinds": [...], "survivors": [pid, ...]}
  *
@@ -46,19 +47,32 @@
 /* An index frame is written at least every so many blocks. */
 #define FORMAT_INDEX_ROWS 65536
 
-/* One row of an index. `start` and `end` are times, for args the lowest and the highest id. */
+/* One row of an index. `start` and `end` are times, for args the lowest and the highest id. `pids`
+ * and `files` say whose rows they are and of which files: a bit for each, see trace_key. Traces
+ * from before there were these columns lack them. */
 struct format_entry {
-	uint64_t kind, offset, rows, start, end;
+	uint64_t kind, offset, rows, start, end, pids, files;
 };
 
-enum { ENTRY_KIND, ENTRY_OFFSET, ENTRY_ROWS, ENTRY_START, ENTRY_END, ENTRY_COLUMNS };
+enum {
+	ENTRY_KIND,
+	ENTRY_OFFSET,
+	ENTRY_ROWS,
+	ENTRY_START,
+	ENTRY_END,
+	ENTRY_PIDS,
+	ENTRY_FILES,
+	ENTRY_COLUMNS
+};
+#define ENTRY_COLUMNS_NEEDED ENTRY_PIDS
 
 _Static_assert(sizeof(struct format_entry) == ENTRY_COLUMNS * sizeof(uint64_t), "an array of u64");
 
 static const struct trace_column format_entry_columns[ENTRY_COLUMNS] = {
-	[ENTRY_KIND] = { "kind", TRACE_UINT }, [ENTRY_OFFSET] = { "offset", TRACE_UINT },
-	[ENTRY_ROWS] = { "rows", TRACE_UINT }, [ENTRY_START] = { "start", TRACE_UINT },
-	[ENTRY_END] = { "end", TRACE_UINT },
+	[ENTRY_KIND] = { "kind", TRACE_UINT },	 [ENTRY_OFFSET] = { "offset", TRACE_UINT },
+	[ENTRY_ROWS] = { "rows", TRACE_UINT },	 [ENTRY_START] = { "start", TRACE_UINT },
+	[ENTRY_END] = { "end", TRACE_UINT },	 [ENTRY_PIDS] = { "pids", TRACE_UINT },
+	[ENTRY_FILES] = { "files", TRACE_UINT },
 };
 
 /* The last bytes of a complete trace, little-endian. zstd takes them for a skippable frame. */

@@ -24,6 +24,9 @@ struct trace_block_info {
 	uint32_t rows;
 	uint64_t offset;     /* of its frame in the file */
 	uint64_t start, end; /* earliest start and latest end of its rows, ns */
+	/* Keys (trace_key) of all pids and files in it; 0: the index does not tell, or there are
+	 * none. */
+	uint64_t pids, files;
 };
 
 struct trace_string {

@@ -122,6 +122,29 @@ static void survey_chunk(const struct trace_schema *schema, struct survey *surve
 	}
 }
 
+static uint64_t keys_of(const uint64_t *values, size_t count)
+{
+	uint64_t keys = 0;
+
+	for (size_t i = 0; i < count; i++)
+		keys |= trace_key(values[i]);
+	return keys;
+}
+
+/* Adds the keys of what columns of a name hold: of one that does not vary its first value tells. */
+static void add_keys(const struct trace_schema *schema, const struct survey *surveys,
+		     const struct rows *rows, size_t stride, const char *name, uint64_t *keys)
+{
+	for (size_t c = 1; c < schema->column_count; c++) {
+		if (strcmp(schema->columns[c].name, name))
+			continue;
+		*keys |= trace_key(surveys[c].first);
+		for (const struct rows_chunk *chunk = rows->first; chunk && surveys[c].differs;
+		     chunk = chunk->next)
+			*keys |= keys_of(chunk->values + c * stride, chunk->count);
+	}
+}
+
 /* Packs the block with room for its columns and fills those that do not vary. */
 static int lay_out(struct pack *pack, const struct trace_schema *schema, struct survey *surveys,
 		   size_t rows, uint64_t t0)
@@ -156,8 +179,8 @@ static int lay_out(struct pack *pack, const struct trace_schema *schema, struct 
 	return pack->error;
 }
 
-int rows_pack(struct pack *pack, enum trace_kind kind, struct rows *rows, uint64_t *start,
-	      uint64_t *end)
+int rows_pack(struct pack *pack, enum trace_kind kind, struct rows *rows,
+	      struct rows_summary *summary)
 {
 	const struct trace_schema *schema = &trace_schemas[kind];
 	size_t stride = rows_per_chunk(kind);
@@ -165,17 +188,19 @@ int rows_pack(struct pack *pack, enum trace_kind kind, struct rows *rows, uint64
 	uint64_t t0 = rows->first->values[TRACE_COL_TIME], time = t0;
 	int err;
 
-	*start = UINT64_MAX;
-	*end = 0;
+	*summary = (struct rows_summary) { .start = UINT64_MAX };
 	for (size_t c = 1; c < schema->column_count; c++)
 		surveys[c].first = rows->first->values[c * stride];
 	for (struct rows_chunk *chunk = rows->first; chunk; chunk = chunk->next) {
 		const uint64_t *durations =
 			schema->duration < 0 ? NULL : chunk->values + schema->duration * stride;
 
-		find_span(chunk->values, durations, chunk->count, start, end);
+		find_span(chunk->values, durations, chunk->count, &summary->start, &summary->end);
 		survey_chunk(schema, surveys, chunk, stride, &time);
 	}
+	add_keys(schema, surveys, rows, stride, "pid", &summary->pids);
+	add_keys(schema, surveys, rows, stride, "file", &summary->files);
+	add_keys(schema, surveys, rows, stride, "file2", &summary->files);
 	err = lay_out(pack, schema, surveys, rows->count, t0);
 	if (err)
 		return err;

@@ -34,12 +34,17 @@ void rows_add_chunk(struct rows *rows, struct rows_chunk *chunk);
 /* Moves all rows of `from` to the end of `to`. */
 void rows_join(struct rows *to, struct rows *from);
 
+/* What an index says of a block, see struct format_entry. */
+struct rows_summary {
+	uint64_t start, end; /* the earliest start and the latest end */
+	uint64_t pids, files;
+};
+
 /*
  * Packs rows into one block, which replaces what `pack` held. The rows are consumed: their times
- * are no more what they were. `start` and `end` receive the earliest start and the latest end.
- * Returns 0 or -ENOMEM.
+ * are no more what they were. Returns 0 or -ENOMEM.
  */
-int rows_pack(struct pack *pack, enum trace_kind kind, struct rows *rows, uint64_t *start,
-	      uint64_t *end);
+int rows_pack(struct pack *pack, enum trace_kind kind, struct rows *rows,
+	      struct rows_summary *summary);
 
 #endif

@@ -83,6 +83,15 @@ enum { TRACE_COLUMNS_REQUEST(TRACE_ENUM_COLUMN) REQUEST_COLUMNS };
 enum { TRACE_COLUMNS_BIO(TRACE_ENUM_COLUMN) BIO_COLUMNS };
 enum { TRACE_COLUMNS_DEVICE(TRACE_ENUM_COLUMN) DEVICE_COLUMNS };
 
+/*
+ * What an index keeps of the pids and of the file ids of a block: of 64 bits those that any of them
+ * falls on. A block without the bit of a pid, or of a file, has no row of it; one with it may.
+ */
+static inline uint64_t trace_key(uint64_t value)
+{
+	return 1ull << (value * 0x9e3779b97f4a7c15ull >> 58);
+}
+
 /* Whether column SYSCALL_OP of a kind is the number of an operation. */
 static inline bool trace_has_operations(enum trace_kind kind)
 {

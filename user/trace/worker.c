@@ -108,12 +108,17 @@ static int write_rows(struct worker *worker, struct worker_job *job)
 {
 	struct format_entry entry = { .kind = job->kind, .rows = job->rows.count };
 	bool names = trace_schemas[job->kind].names;
+	struct rows_summary summary = { 0 };
 	int err = worker->output.error;
 
 	if (!err && !names)
 		err = write_held(worker);
 	if (!err)
-		err = rows_pack(&worker->block, job->kind, &job->rows, &entry.start, &entry.end);
+		err = rows_pack(&worker->block, job->kind, &job->rows, &summary);
+	entry.start = summary.start;
+	entry.end = summary.end;
+	entry.pids = summary.pids;
+	entry.files = summary.files;
 	worker_free_rows(worker, &job->rows);
 	if (!err && names)
 		return write_names(worker, &worker->block, entry);
