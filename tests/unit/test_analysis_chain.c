@@ -83,8 +83,42 @@ static void test_own_requests(void **state)
 	CHECK(report, "chain", 0, "count", 3);
 	CHECK(report, "chain", 0, "bytes", 10 + 20 + 30 + 30 + 50);
 	check_line(report, "chain", 1, 500, 250, 100, 150, 1);
+	CHECK(report, "files", 0, "waiting.time_ns", 1800);
+	CHECK(report, "files", 0, "waiting.device_ns", 1100);
+	CHECK(report, "files", 0, "waiting.queue_ns", 250);
+	CHECK(report, "files", 0, "waiting.other_ns", 450);
 	report_free(report);
 	made_close(&made);
+}
+
+/* In the table of spans as in that of its own; null where the layer is off. */
+static void test_spans(void **state)
+{
+	(void)state;
+	for (int block = 0; block < 2; block++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .spans = true, .block = block);
+		FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
+		SPAN(&made, .begin = 500, .end = 5000, .pid = 100, .id = 1, .name = "load");
+		CALL(&made, .time = 1000, .dur = 1000, .pid = 100, .op = M_PREAD, .file = 1,
+		     .result = 9);
+		if (block)
+			PART(&made, .time = 1100, .dur = 400, .queue = 100, .tid = 100, .file = 1,
+			     .bytes = 10, .request = 1);
+		report = report_of(&made, 10000);
+		if (block) {
+			CHECK(report, "spans", 0, "waiting.time_ns", 1000);
+			CHECK(report, "spans", 0, "waiting.device_ns", 300);
+			CHECK(report, "spans", 0, "waiting.queue_ns", 100);
+			CHECK(report, "chain_spans", 0, "device_ns", 300);
+		} else {
+			check_null(report, "spans", 0, "waiting");
+			check_null(report, "files", 0, "waiting");
+		}
+		done(&made, report);
+	}
 }
 
 static void test_absent(void **state)
@@ -109,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_requests),
+		cmocka_unit_test(test_spans),
 		cmocka_unit_test(test_absent),
 	};
 

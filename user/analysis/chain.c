@@ -321,6 +321,25 @@ int chain_add_columns(struct table *table)
 	return table_add_columns(table, TABLE_COLUMNS(where));
 }
 
+static const struct table_column whole[] = {
+	{ "time_ns", NULL, UNIT_NS,
+	  "time of operations while which requests of their own were under way, summed over "
+	  "threads",
+	  TABLE_UINT(struct chain_line, time.time_ns), 0 },
+};
+
+int chain_add_group(struct table *table, size_t base)
+{
+	const struct table_group time = { "waiting", NULL, JOB_BLOCK, TABLE_COLUMNS(whole) };
+	const struct table_group parts = { "waiting", "waiting", JOB_BLOCK, TABLE_COLUMNS(where) };
+	int status = table_add_group(table, &time, base);
+
+	/* Without the layer the first of them stands for all. */
+	if (!status && (table->recorded & JOB_BLOCK))
+		status = table_add_group(table, &parts, base);
+	return status;
+}
+
 struct chain_line chain_line(const struct chain_time *time)
 {
 	return (struct chain_line) {
@@ -426,6 +445,14 @@ const struct chain_pieces *chain_pieces_of_files(const struct measured *measured
 
 	*count = chain->piece_room;
 	return chain->pieces;
+}
+
+const struct chain_time *chain_of_files(const struct measured *measured, size_t *count)
+{
+	const struct chain *chain = measured_state(measured, &analysis_chain);
+
+	*count = chain->file_room;
+	return chain->files;
 }
 
 const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count)

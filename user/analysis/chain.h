@@ -55,11 +55,16 @@ struct chain_line {
 struct chain_line chain_line(const struct chain_time *time);
 /* Where the time was. Returns 0 or -ENOMEM. */
 int chain_add_columns(struct table *table);
+/* The same within a table of something else, behind the time of which it is part: `base` is where
+ * its rows have a struct chain_line. Needs JOB_BLOCK of what the table has recorded. */
+int chain_add_group(struct table *table, size_t base);
 
 /* The slowest operations, the slowest first; NULL without the block layer. */
 const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count);
 /* By number of the file, `*count` of them. */
 const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count);
+/* Sums by number of the file, `*count` of them. */
+const struct chain_time *chain_of_files(const struct measured *measured, size_t *count);
 /* Sums by span's label. */
 const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count);
 

@@ -254,16 +254,30 @@ bool files_used(const struct measured *measured, uint32_t file, struct file_view
 	return true;
 }
 
-/* A row for files that there is no room for one by one. */
-static int add_others(struct table *table, const struct file_uses *files, const struct line *lines,
-		      size_t count)
+static struct chain_line waiting_of(const struct measured *measured, uint32_t file)
 {
+	size_t count;
+	const struct chain_time *times = chain_of_files(measured, &count);
+
+	return file < count ? chain_line(&times[file]) : (struct chain_line) { 0 };
+}
+
+/* A row for files that there is no room for one by one. */
+static int add_others(struct table *table, const struct measured *measured,
+		      const struct line *lines, size_t count)
+{
+	const struct file_uses *files = measured_state(measured, &analysis_files);
 	struct file_view others = view_of(files, lines[0].file);
+	struct chain_time waiting = waiting_of(measured, lines[0].file).time;
 	char name[64];
 
 	for (size_t i = 1; i < count; i++) {
+		const struct chain_time more = waiting_of(measured, lines[i].file).time;
 		const struct file_view view = view_of(files, lines[i].file);
 
+		waiting.time_ns += more.time_ns;
+		waiting.device_ns += more.device_ns;
+		waiting.queue_ns += more.queue_ns;
 		others.time_ns += view.time_ns;
 		others.fetched_bytes += view.fetched_bytes;
 		others.created_bytes += view.created_bytes;
@@ -278,6 +292,7 @@ static int add_others(struct table *table, const struct file_uses *files, const 
 		others.unattributed.fetched_bytes += view.unattributed.fetched_bytes;
 		others.unattributed.created_bytes += view.unattributed.created_bytes;
 	}
+	others.waiting = chain_line(&waiting);
 	snprintf(name, sizeof(name), "other (%zu files)", count);
 	others.path = (struct table_text) { name, strlen(name) };
 	others.known = false;
@@ -310,9 +325,10 @@ static int set_note(struct table *table, const struct file_uses *files)
 	return used ? table_set_note(table, note) : 0;
 }
 
-static int fill(void *state, struct table *table)
+/* Once it is known what operations waited for. */
+static int conclude(const struct measured *measured, struct table *table)
 {
-	struct file_uses *files = state;
+	const struct file_uses *files = measured_state(measured, &analysis_files);
 	struct line *lines;
 	size_t count, most;
 	int status = table_add_columns(table, TABLE_COLUMNS(first_columns));
@@ -325,6 +341,8 @@ static int fill(void *state, struct table *table)
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
 	if (!status)
+		status = chain_add_group(table, offsetof(struct file_view, waiting));
+	if (!status)
 		status = set_note(table, files);
 	if (status)
 		return status;
@@ -334,12 +352,13 @@ static int fill(void *state, struct table *table)
 	count = make_lines(files, lines);
 	most = job_rows_most(files->job, table->column_count);
 	for (size_t i = 0; i < count && i < most && !status; i++) {
-		const struct file_view view = view_of(files, lines[i].file);
+		struct file_view view = view_of(files, lines[i].file);
 
+		view.waiting = waiting_of(measured, lines[i].file);
 		status = table_add(table, &view);
 	}
 	if (count > most && !status)
-		status = add_others(table, files, lines + most, count - most);
+		status = add_others(table, measured, lines + most, count - most);
 	free(lines);
 	return status;
 }
@@ -354,6 +373,6 @@ const struct analysis analysis_files = {
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing = { .apart = true, .events = add_events },
-	.fill = fill,
+	.conclude = conclude,
 	.end = end,
 };

@@ -6,6 +6,7 @@
 #define FAULTLINE_FILES_H
 
 #include "analysis/analysis.h"
+#include "analysis/chain.h"
 #include "analysis/tally.h"
 #include "units.h"
 
@@ -32,6 +33,7 @@ struct file_view {
 	bool known, deleted;
 	uint64_t patterns[ACCESSES][PATTERNS];
 	struct tally tallies[USES];
+	struct chain_line waiting; /* in the table alone: zeros for others */
 };
 
 /* Files are numbered from 0 to files_count; number FILE_UNKNOWN is all that are not known. */

@@ -406,7 +406,7 @@ const struct analysis analysis_readahead = {
 	.share = "of all",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing.events = add_events,
+	.passing = { .apart = true, .events = add_events },
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
 	.end = end,

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "analysis/chain.h"
 #include "analysis/histogram.h"
 #include "analysis/interval.h"
 #include "grow.h"
@@ -216,6 +217,7 @@ struct span_row {
 	struct table_text name, category;
 	uint64_t count, p50_ns, p99_ns, max_ns;
 	struct span_use use;
+	struct chain_line waiting;
 };
 
 static const struct table_column columns[] = {
@@ -279,11 +281,14 @@ static const struct table_column columns[] = {
 	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct span_row, max_ns), 0 },
 };
 
-static int add_row(struct table *table, const struct spans *spans, uint32_t number)
+static int add_row(struct table *table, const struct measured *measured, uint32_t number)
 {
+	const struct spans *spans = measured_state(measured, &analysis_spans);
+	size_t count;
+	const struct chain_time *waiting = chain_of_labels(measured, &count);
 	const struct label *label = &spans->job->labels.labels[number];
 	const struct histogram *durations = spans->uses[number].durations;
-	const struct span_row view = {
+	struct span_row view = {
 		.name = { label->name.bytes, label->name.length },
 		.category = { label->category.bytes, label->category.length },
 		.count = durations ? durations->count : 0,
@@ -293,6 +298,8 @@ static int add_row(struct table *table, const struct spans *spans, uint32_t numb
 		.max_ns = durations ? histogram_percentile(durations, 100) : TABLE_NO_UINT,
 	};
 
+	if (number < count)
+		view.waiting = chain_line(&waiting[number]);
 	return table_add(table, &view);
 }
 
@@ -355,14 +362,17 @@ static int set_note(struct table *table, const struct spans *spans)
 	return note[0] ? table_set_note(table, note) : 0;
 }
 
-static int fill(void *state, struct table *table)
+/* Once it is known what operations waited for. */
+static int conclude(const struct measured *measured, struct table *table)
 {
-	const struct spans *spans = state;
+	const struct spans *spans = measured_state(measured, &analysis_spans);
 	size_t count = spans->job->labels.count;
 	struct line *lines;
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	table->recorded = spans->job->layers;
+	if (!status)
+		status = chain_add_group(table, offsetof(struct span_row, waiting));
 	if (status)
 		return status;
 	if (!count && !(spans->job->layers & JOB_SPAN)) {
@@ -378,7 +388,7 @@ static int fill(void *state, struct table *table)
 		lines[i] = (struct line) { spans->uses[i].time_ns, i };
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	for (size_t i = 0; i < count && !status; i++)
-		status = add_row(table, spans, lines[i].label);
+		status = add_row(table, measured, lines[i].label);
 	free(lines);
 	return status ? status : set_note(table, spans);
 }
@@ -394,6 +404,6 @@ const struct analysis analysis_spans = {
 	.passing.events = add_events,
 	.passing.span_begun = span_begun,
 	.passing.span_ended = span_ended,
-	.fill = fill,
+	.conclude = conclude,
 	.end = end,
 };
