@@ -11,8 +11,9 @@
 
 #include "analysis/analysis.h"
 #include "analysis/histogram.h"
+#include "analysis/size_class.h"
 
-#define SIZES 12 /* classes of sizes */
+#define SIZES SIZE_CLASSES
 
 /* What rows say of an operation; made when its first row comes. */
 struct detail {
@@ -43,17 +44,6 @@ static const unsigned int has[TRACE_FAMILY_COUNT] = {
 	[TRACE_SPLICE_READ] = OF_VFS,	[TRACE_SPLICE_WRITE] = OF_VFS,
 	[TRACE_APART] = OF_VFS,
 };
-
-static unsigned int size_class(uint64_t bytes)
-{
-	unsigned int bits, class;
-
-	if (bytes <= 4096)
-		return 0;
-	bits = 64 - __builtin_clzll(bytes - 1); /* of the power of two that holds it */
-	class = (bits - 11) / 2;
-	return class < SIZES - 1 ? class : SIZES - 1;
-}
 
 static int begin(const struct job *job, void **state)
 {

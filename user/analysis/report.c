@@ -14,6 +14,7 @@
 #include "analysis/analysis.h"
 #include "analysis/groups.h"
 #include "analysis/lower_bounds.h"
+#include "analysis/pictures.h"
 #include "analysis/walk.h"
 
 /* In the order of the report. */
@@ -175,15 +176,20 @@ static int show(const struct analysis *analysis, struct table *table, struct tra
 	return status;
 }
 
-/* Conclusions come last: they see what all others have measured. */
-static int fill_all(struct pass *pass, struct report *report, struct trace_error *error)
+static struct measured measured_by(const struct pass *pass)
 {
-	const struct measured measured = {
+	return (struct measured) {
 		.job = &pass->job,
 		.analyses = registry,
 		.states = pass->states,
 		.count = ANALYSES,
 	};
+}
+
+/* Conclusions come last: they see what all others have measured. */
+static int fill_all(struct pass *pass, struct report *report, struct trace_error *error)
+{
+	const struct measured measured = measured_by(pass);
 	int status = new_tables(report);
 
 	for (size_t i = 0; i < ANALYSES && !status; i++)
@@ -197,6 +203,16 @@ static int fill_all(struct pass *pass, struct report *report, struct trace_error
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		status = show(registry[i], report->tables[i], error);
 	return status;
+}
+
+static int make_pictures(struct pass *pass, struct report *report,
+			 const struct report_options *options, struct trace_error *error)
+{
+	const struct measured measured = measured_by(pass);
+	const struct pictures_options wanted = { options->filter, options->progress,
+						 options->context };
+
+	return pictures_make(&report->pictures, &pass->job, &measured, &wanted, error);
 }
 
 /* What another machine's clock says is of no use, and nothing in it would tell. */
@@ -254,6 +270,8 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 	status = *report ? fill_all(&pass, *report, error) : -ENOMEM;
 	if (!status && pass.groups)
 		status = groups_fill(pass.groups, &(*report)->groups);
+	if (!status && options && options->pictures)
+		status = make_pictures(&pass, *report, options, error);
 out:
 	groups_free(pass.groups);
 	filter_close(pass.filter);
@@ -278,6 +296,7 @@ void report_free(struct report *report)
 	for (size_t i = 0; i < report->table_count; i++)
 		table_free(report->tables[i]);
 	table_free(report->groups);
+	pictures_free(report->pictures);
 	free(report->tables);
 	free(report);
 }

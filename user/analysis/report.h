@@ -12,10 +12,13 @@
 #include "analysis/table.h"
 #include "trace/reader.h"
 
+struct pictures;
+
 struct report {
 	struct table **tables;
 	size_t table_count;
-	struct table *groups; /* by the key that was asked for; NULL for none */
+	struct table *groups;	   /* by the key that was asked for; NULL for none */
+	struct pictures *pictures; /* NULL: not asked for */
 };
 
 struct report_options {
@@ -27,6 +30,7 @@ struct report_options {
 	const struct filter *filter;  /* NULL: all events */
 	uint64_t memory_bytes;	      /* meant for the report; 0 for JOB_MEMORY_BYTES */
 	uint64_t slowest;	      /* operations to tell one by one; 0: a few */
+	bool pictures;		      /* what a page is drawn from, by a second pass */
 };
 
 /*
