@@ -44,7 +44,13 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/u
 LIVE_PROGRAMS := $(patsubst tests/live/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/*.c))
 BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard tests/bench/*.c))
 
-CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
+# The page of report --html: our own programs, and D3 of Debian's node-d3.
+D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
+HTML := user/output/html
+HTML_PROGRAMS := $(sort $(filter-out %/main.js,$(wildcard $(HTML)/*.js))) $(HTML)/main.js
+HTML_PAGE := $(BUILD)/html_page.c
+
+CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o) $(HTML_PAGE:.c=.o)
 CAPTURE_OBJECTS := $(CAPTURE_SOURCES:%.c=$(BUILD)/%.o)
 COMMAND_OBJECTS := $(COMMAND_SOURCES:%.c=$(BUILD)/%.o)
 SKELETON := $(BUILD)/bpf/faultline.skel.h
@@ -99,6 +105,16 @@ $(BUILD)/user/trace/column.o $(BUILD)/user/trace/rows.o: ALL_CFLAGS += -O3
 $(BUILD)/%.o: %.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(HTML_PAGE): $(HTML)/make_page.py $(HTML)/page.html $(HTML)/style.css $(HTML_PROGRAMS) $(D3) Makefile
+	$(call say,PAGE,$@)mkdir -p $(@D)
+	$(Q)$(PYTHON3) $(HTML)/make_page.py $@ $(D3) $(HTML)/page.html $(HTML)/style.css $(HTML_PROGRAMS)
+
+$(HTML_PAGE:.c=.o): $(HTML_PAGE)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(D3):
+	@echo 'D3 is missing: install node-d3 (scripts/setup.sh build), or name it: make D3=FILE' >&2; false
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
@@ -249,7 +265,7 @@ bench: all $(BENCH_PROGRAMS)
 # for so many inputs.
 FUZZ_SECONDS ?= 20
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
-FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES)
+FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES) $(HTML_PAGE)
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Iuser -I. -O1 -g \
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=all

@@ -10,11 +10,12 @@ set -euo pipefail
 packages() {
 	case $1 in
 	build) echo gcc libc6-dev make pkg-config clang bpftool libbpf-dev libelf-dev \
-		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev libsqlite3-dev systemtap-sdt-dev python3-dev ;;
+		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev libsqlite3-dev systemtap-sdt-dev \
+		python3-dev node-d3 ;;
 	test) echo libcmocka-dev libclang-rt-dev clang-format python3 python3-msgpack \
 		python3-msgpack-numpy python3-numpy python3-torch python3-pip \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
-		btrfs-progs mount sudo ;;
+		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy ;;
 	demo) echo python3 python3-numpy ;;
 	bench) echo python3 strace linux-perf bpftrace ;;
 	vm) echo qemu-system-x86 busybox-static cpio xz-utils lz4 zstd binutils e2fsprogs strace \

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The numbers of a report, made once more from the rows of its trace in another way."""
+import json
+import os
+import pwd
+import re
+import stat
 import unittest
 
 import numpy
-from harness import Recording, machine
+from harness import Recording, faultline, machine, report_of
 
 
 def union_ns(starts, ends):
@@ -114,6 +119,31 @@ class Report(unittest.TestCase):
         )  # five go back
         row = Recording(["/usr/bin/python3", "-c", script, data]).file(data)
         self.assertEqual(row["pattern"], {"sequential": 16, "consecutive": 9, "random": 5})
+
+    def test_page(self):
+        """run --html leaves the page of the trace beside it, for who the command ran as."""
+        directory = machine().new_dir()
+        os.chmod(directory, 0o777)
+        page, trace = f"{directory}/page.html", f"{directory}/trace.flt"
+        command = ["/usr/bin/head", "-c", "5000", "/usr/bin/python3"]
+        done = faultline("run", "-u", "nobody", "-o", trace, "--html", page, "--", *command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for path in (page, trace):
+            about = os.stat(path)
+            self.assertEqual((about.st_uid, stat.S_IMODE(about.st_mode)),
+                             (pwd.getpwnam("nobody").pw_uid, 0o600), path)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        data = re.search('<script type="application/json" id="data">(.*?)</script>', text, re.S)
+        tables = {table["name"]: table for table in json.loads(data[1])["tables"]}
+        names = [column["name"] for column in tables["totals"]["columns"]]
+        totals = dict(zip(names, tables["totals"]["rows"][0]))
+        self.assertEqual(totals["read.bytes"], report_of(trace)["totals"]["read"]["bytes"])
+        # What could not be started leaves neither.
+        page, trace = f"{directory}/page2.html", f"{directory}/trace2.flt"
+        done = faultline("run", "-o", trace, "--html", page, "--", f"{directory}/none")
+        self.assertEqual(done.returncode, 127)
+        self.assertFalse(os.path.exists(page) or os.path.exists(trace))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@
 #include "command/filters.h"
 #include "command/no_trace.h"
 #include "command/options.h"
+#include "command/page.h"
 #include "command/progress.h"
 #include "log.h"
 #include "output/csv.h"
@@ -26,7 +27,7 @@
 
 struct report_request {
 	const char *format, *spans, *explain, *colour;
-	const char *table, *columns, *sort, *by, *against;
+	const char *table, *columns, *sort, *by, *against, *html;
 	bool list_tables, list_columns;
 	uint64_t top, memory, slowest;
 	struct filter filter;
@@ -62,6 +63,9 @@ static const struct option_row rows[] = {
 	{ 0, "against", "TRACE[,TRACE...]", OPTION_STRING, FIELD(against),
 	  "Compare with another run, that was before: what changed and by how much, findings that "
 	  "came and went." },
+	{ 0, "html", "FILE", OPTION_STRING, FIELD(html),
+	  "Write it as a page with pictures that any browser opens, - for standard output; nothing "
+	  "is printed." },
 	FILTER_OPTIONS(FIELD(filter)),
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, FIELD(colour),
 	  "Colour in text: auto (default) is on a terminal, unless NO_COLOR is set." },
@@ -239,6 +243,10 @@ static int check_request(const struct report_request *request)
 		log_error("--format csv: is one table; name it by --table or --by");
 	else if (request->against && (is_one_table(request) || !strcmp(request->format, "csv")))
 		log_error("--against: makes tables of its own, in text or JSON");
+	else if (request->html &&
+		 (is_one_table(request) || request->against || strcmp(request->format, "text")))
+		log_error("--html: is the whole report of one run; it goes with no --table, --by, "
+			  "--against or --format");
 	else if (request->slowest && (request->table || request->by))
 		log_error("--slowest: is a table of its own");
 	else if (request->table && request->by)
@@ -468,7 +476,7 @@ int command_report(int argc, char **argv)
 		status = check_key(&request, &options.key);
 	if (status)
 		return status;
-	if (request.slowest) {
+	if (request.slowest && !request.html) {
 		request.table = "slowest";
 		if (request.top == TOP_UNSET)
 			request.top = request.slowest;
@@ -481,6 +489,7 @@ int command_report(int argc, char **argv)
 	}
 	options.memory_bytes = request.memory;
 	options.slowest = request.slowest;
+	options.pictures = request.html;
 	count = argc - first;
 	traces = calloc(count, sizeof(*traces));
 	if (!traces) {
@@ -490,7 +499,6 @@ int command_report(int argc, char **argv)
 	status = traces_open(traces, argv + first, count);
 	if (!status && request.spans) {
 		status = read_gpu(&gpu, request.spans);
-		options.memory_bytes = request.memory;
 		options.gpu = &gpu;
 	}
 	if (status)
@@ -503,7 +511,9 @@ int command_report(int argc, char **argv)
 		status = report_failed(status, &error);
 		goto out;
 	}
-	if (request.against)
+	if (request.html)
+		status = page_write(report, request.html);
+	else if (request.against)
 		status = compare_with(report, &request, &options);
 	else
 		status = is_one_table(&request) ? print_table(report, &request)

@@ -19,13 +19,14 @@
 #include "command/command.h"
 #include "command/options.h"
 #include "command/recording.h"
+#include "command/run_page.h"
 #include "log.h"
 
 #define SURVIVORS_MAX 256
 
 struct run_options {
 	struct recording_options recording;
-	const char *env_from_sudo, *user, *python_spans;
+	const char *env_from_sudo, *html, *user, *python_spans;
 	bool wait_children;
 };
 
@@ -34,6 +35,9 @@ static const struct option_row run_rows[] = {
 	  RECORDING_OPTION(offsetof(struct run_options, recording), output),
 	  "Where the trace goes; %h is the host, %p the command's pid, %t the unix time "
 	  "(faultline-%h-%p.flt); - is standard output." },
+	{ 0, "html", "FILE", OPTION_STRING, offsetof(struct run_options, html),
+	  "At the end the report as a page with pictures, too; FILE is named as that of the "
+	  "trace." },
 	{ 'u', "user", "USER", OPTION_STRING, offsetof(struct run_options, user),
 	  "Run the command as USER, whose the trace will be (who called sudo, else yourself)." },
 	{ 0, "env-from-sudo", "yes|no", OPTION_CHOICE, offsetof(struct run_options, env_from_sudo),
@@ -66,6 +70,7 @@ static const struct option_table run_table = {
 struct run {
 	struct run_options options;
 	struct recording recording;
+	struct run_page page;
 	char **command;
 	char **environment; /* of the command */
 	struct child child;
@@ -145,10 +150,26 @@ static int begin(struct run *run)
 	return 0;
 }
 
+static int open_outputs(struct run *run)
+{
+	const struct recording *recording = &run->recording;
+	int err = recording_open_output(&run->recording, run->child.pid);
+
+	return err ? err
+		   : run_page_open(&run->page, run->child.pid, recording->options->force,
+				   recording->user.uid, recording->user.gid, recording->fd);
+}
+
+static void remove_output(struct run *run)
+{
+	run_page_remove(&run->page);
+	recording_remove_output(&run->recording);
+}
+
 static int exec_failed(struct run *run, int err)
 {
 	log_error("%s: %s", run->command[0], err == -ENOENT ? "command not found" : strerror(-err));
-	recording_remove_output(&run->recording);
+	remove_output(run);
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
@@ -162,10 +183,10 @@ static int run_command(struct run *run)
 		return EXIT_NO_TRACING;
 	if (child_start(&run->child, run->command, &run->recording.user, run->environment))
 		return EXIT_NO_TRACING;
-	tracing = !recording_open_output(&run->recording, run->child.pid) && !begin(run);
+	tracing = !open_outputs(run) && !begin(run);
 	if (!tracing && !run->options.recording.best_effort) {
 		child_cancel(&run->child);
-		recording_remove_output(&run->recording);
+		remove_output(run);
 		return EXIT_NO_TRACING;
 	}
 	err = child_release(&run->child, tracing && run->recording.markers
@@ -193,7 +214,7 @@ static int run_command(struct run *run)
 	if (tracing)
 		end_recording(run, status);
 	else
-		recording_remove_output(&run->recording);
+		remove_output(run);
 	return status;
 }
 
@@ -203,6 +224,7 @@ int command_run(int argc, char **argv)
 		.options = { .recording = { .output = "faultline-%h-%p.flt", .mode = "trace" },
 			     .env_from_sudo = "yes" },
 		.recording = { .options = &run.options.recording, .fd = -1 },
+		.page = { .fd = -1, .trace_fd = -1 },
 	};
 	int first, status = options_parse(&run_table, argc, argv, &run.options, &first);
 
@@ -215,6 +237,12 @@ int command_run(int argc, char **argv)
 		log_error("no command to run; try 'faultline run -- COMMAND'");
 		return EXIT_NO_TRACING;
 	}
+	if (run.options.html &&
+	    (!strcmp(run.options.recording.output, "-") || !strcmp(run.options.html, "-"))) {
+		log_error("--html: the page and the trace go to files, not to standard output");
+		return EXIT_NO_TRACING;
+	}
+	run.page.pattern = run.options.html;
 	run.command = argv + first;
 	if (recording_choose(&run.recording) ||
 	    child_find_user(run.options.user, &run.recording.user))
@@ -231,6 +259,7 @@ int command_run(int argc, char **argv)
 	}
 	status = run_command(&run);
 	recording_close(&run.recording);
+	run_page_write(&run.page, run.recording.path);
 	environment_free(run.environment);
 	return status;
 }

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""report --html in a headless Chromium: nothing on the console, no request, every part drawn and
+counted against the JSON report, range, filter and keyboard by real events. Needs no root."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(__file__))
+import _browser  # noqa: E402
+
+FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
+BUILD = os.environ.get("BUILD", "build")
+SAMPLE = os.path.join("tests", "golden", "sample.flt")
+HTML = os.path.join("user", "output", "html")
+
+
+def call(*arguments, **options):
+    return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                          check=True, **options).stdout
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory(prefix="faultline-page-")
+        cls.trace = os.path.join(cls.place.name, "made.flt")
+        cls.page = os.path.join(cls.place.name, "page.html")
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make",
+                        cls.trace], check=True)
+        call("report", "--html", cls.page, cls.trace)
+        cls.report = json.loads(call("report", "--format", "json", cls.trace))
+        cls.browser = _browser.Browser()
+        cls.browser.__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+        cls.place.cleanup()
+
+    def setUp(self):
+        self.browser.problems.clear()
+        self.browser.resize(1280, 900)
+        self.browser.open(self.page)
+
+    def tearDown(self):
+        self.assertEqual(self.browser.problems, [])
+
+    def count(self, selector):
+        return self.browser.value(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+    def text(self, selector):
+        return self.browser.value(f"document.querySelector({json.dumps(selector)}).textContent")
+
+    def rows(self, table):
+        """Rows of a table, all of them shown; how many columns each has."""
+        self.browser.value(
+            "(() => { const d = document.querySelector('details[data-table=%s]'); d.open = true; "
+            "const m = d.querySelector('button.more'); "
+            "if (m && !m.hidden && m.textContent.includes('all')) m.click(); })()" % table)
+        return self.count(f"details[data-table={table}] tbody tr")
+
+    def cell(self, table, row, column):
+        return self.browser.value(
+            "(() => { const d = document.querySelector('details[data-table=%s]'); const heads = "
+            "[...d.querySelectorAll('thead button')].map((b) => b.dataset.column); "
+            "return d.querySelectorAll('tbody tr')[%d].children[heads.indexOf(%s)].textContent; })()"
+            % (table, row, json.dumps(column)))
+
+    def test_parts(self):
+        report = self.report
+        self.assertEqual(self.count("article.finding"), len(report["findings"]))
+        self.assertGreater(len(report["findings"]), 0)
+        self.assertEqual(self.count("article.finding .picture > :first-child"),
+                         len(report["findings"]))
+        self.assertEqual(self.count("#course figure.part-row"),
+                         sum(1 for name in ("read", "write", "metadata", "sync")
+                             if report["totals"][name]["time_ns"]))
+        self.assertEqual(self.count("#course path.state"), 3)
+        self.assertEqual(self.count("#course .bytes path.rate"), 2)
+        self.assertEqual(self.count("article.file"), len(report["files"]))
+        for part in ("story", "map"):
+            self.assertEqual(self.count(f"article.file figure.{part}"), len(report["files"]))
+        self.assertEqual(self.count("#latency figure"), 1)
+        self.assertEqual(self.count("#sizes figure"), 1)
+        self.assertEqual(self.count("#processes g.process"), len(report["processes"]))
+        spans = sum(span["count"] for span in report["spans"])
+        self.assertEqual(self.count("#course g.span"), spans)
+        self.assertEqual(self.count("#about tr.layer"), len(report["trace"]["layers"]))
+        for name in ("files", "operations", "processes", "spans"):
+            self.assertEqual(self.rows(name), len(report[name]), name)
+        self.assertEqual(self.count("#tables details.table"), self.browser.value(
+            "JSON.parse(document.getElementById('data').textContent).tables.length") - 3)
+        # Every cell of the densities is drawn: 40 reads of each file, each at its own place.
+        self.assertEqual(self.browser.value(
+            "[...document.querySelectorAll('article.file .map path.cell')]"
+            ".reduce((sum, path) => sum + path.getAttribute('d').split('M').length - 1, 0)"), 200)
+
+    def test_names_stay_names(self):
+        paths = {self.cell("files", row, "path") for row in range(self.rows("files"))}
+        self.assertLessEqual({"/data/<script>alert(1)</script>",
+                              "/data/</script><img src=x onerror=alert(1)>",
+                              "/data/<!--<script>"}, paths)
+        self.assertEqual(self.text("#command"), "</script><script>alert(1)</script>")
+        self.assertEqual(self.count("img"), 0)
+        self.assertEqual(self.count("script"), 3)
+        self.assertEqual(self.count("u, s, i, b"), 0)
+
+    def test_brush_narrows(self):
+        x, y, width, height = self.browser.place("svg.overview")
+        before = self.browser.value("document.querySelector('#latency .amount').textContent")
+        self.assertTrue(before.startswith("200;"), before)
+        self.browser.drag(x + width * 0.2, y + height / 2, x + width * 0.4, y + height / 2)
+        self.assertIn("400 ms to 800 ms", self.text("#range-text").replace("\u00a0", " "))
+        # The second file was read every 10 ms from 405 to 795 ms, and no other one.
+        self.assertEqual(self.rows("files"), 1)
+        self.assertEqual(self.cell("files", 0, "path"), "/data/</script><img src=x onerror=alert(1)>")
+        self.assertEqual(self.cell("files", 0, "count"), "40")
+        self.assertTrue(self.text("#latency .amount").startswith("40;"))
+        self.assertEqual(self.text("#sizes .amount"), "40")
+        self.assertIn("nothing in this part", self.text("article.file .amount"))
+        # The button at the end of the bar shows the whole run again.
+        x, y, width, height = self.browser.place("#range .buttons button:last-child")
+        self.browser.click(x + width / 2, y + height / 2)
+        self.assertIn("the whole run", self.text("#range-text"))
+        self.assertTrue(self.text("#latency .amount").startswith("200;"))
+
+    def test_drag_over_a_picture(self):
+        x, y, width, height = self.browser.place("#course figure.states svg")
+        self.browser.drag(x + width / 2, y + 20, x + width * 0.7, y + 20)
+        self.assertNotIn("the whole run", self.text("#range-text"))
+        self.browser.mouse("mouseMoved", x + width / 2, y + 30)
+        self.browser.settle()
+        self.assertFalse(self.browser.value("document.getElementById('tip').hidden"))
+        self.assertIn("compute alone", self.text("#tip"))
+
+    def test_keyboard(self):
+        self.browser.value("document.querySelector('.sliders input').focus()")
+        for _ in range(3):
+            self.browser.key("ArrowRight")
+        self.assertIn("50.0 ms to", self.text("#range-text").replace("\u00a0", " "))
+        self.browser.value("document.querySelector('#latency figure').focus()")
+        self.browser.key("ArrowRight")
+        self.browser.key("ArrowUp")
+        self.assertIn("read calls", self.text("#tip"))
+        self.browser.key("Escape")
+        self.assertTrue(self.browser.value("document.getElementById('tip').hidden"))
+        # Whatever is to be used can be reached.
+        self.assertEqual(self.browser.value(
+            "[...document.querySelectorAll('figure.chart svg')].filter((svg) => "
+            "svg.closest('figure').tabIndex < 0).length"), 0)
+
+    def test_sort_filter_and_copy(self):
+        self.rows("files")
+        self.browser.value("document.querySelector('details[data-table=files] input').focus()")
+        self.browser.type("onerror")
+        self.assertEqual(self.count("details[data-table=files] tbody tr"), 1)
+        self.browser.value(
+            "document.querySelector('details[data-table=files] input').value = ''; "
+            "document.querySelector('details[data-table=files] input')"
+            ".dispatchEvent(new Event('input'))")
+        head = "details[data-table=files] thead button[data-column=path]"
+        x, y, width, height = self.browser.place(head)
+        self.browser.click(x + width / 2, y + height / 2)
+        paths = [self.cell("files", row, "path") for row in range(self.rows("files"))]
+        x, y, width, height = self.browser.place(head)
+        self.browser.click(x + width / 2, y + height / 2)
+        self.assertEqual([self.cell("files", row, "path") for row in range(len(paths))],
+                         paths[::-1])
+        self.assertEqual(self.browser.value(f"document.querySelector('{head}').closest('th')"
+                                            ".getAttribute('aria-sort')"), "ascending")
+        self.browser.call("Browser.grantPermissions", root=True,
+                          permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        x, y, width, height = self.browser.place(
+            "details[data-table=files] .tools button")
+        self.browser.click(x + width / 2, y + height / 2)
+        self.browser.wait("document.querySelector('details[data-table=files] .tools button')"
+                          ".textContent === 'copied'")
+        copied = self.browser.value("navigator.clipboard.readText()")
+        self.assertEqual(len(copied.split("\r\n")), len(paths) + 2)
+        self.assertTrue(copied.startswith("path,"), copied[:80])
+
+    def test_widths_and_schemes(self):
+        for width in (360, 2560):
+            self.browser.resize(width, 800)
+            self.browser.settle()
+            self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), width)
+        ground = "getComputedStyle(document.body).backgroundColor"
+        light = self.browser.value(ground)
+        self.browser.scheme(True)
+        self.assertNotEqual(self.browser.value(ground), light)
+        self.browser.scheme(False)
+        pdf = self.browser.call("Page.printToPDF", printBackground=True)["data"]
+        self.assertGreater(len(pdf), 10000)
+
+    def test_sample_with_loss(self):
+        page = os.path.join(self.place.name, "sample.html")
+        with open(page, "wb") as file:
+            file.write(call("report", "--html", "-", SAMPLE))
+        self.browser.open(page)
+        report = json.loads(call("report", "--format", "json", SAMPLE))
+        self.assertEqual(self.count("#caveats p"), len(report["caveats"]))
+        self.assertIn("2 events", self.text("#figures"))
+        self.assertEqual(self.rows("files"), len(report["files"]))
+
+
+def missing():
+    for program in ("chromium",):
+        if not _browser.shutil.which(program):
+            return f"{program} is not installed"
+    return None
+
+
+if __name__ == "__main__":
+    if missing():
+        print(missing())
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What pictures are drawn from against the tables of the same report; a page that names of a
+ * hostile trace do not get out of, and that no trace makes larger than it may be.
+ *
+ *   test_output_html [--make FILE]   also leaves the hostile trace in a file, for other tests
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "analysis/pictures.h"
+#include "make_trace.h"
+#include "output/html.h"
+#include "tests/random.h"
+
+#define MS 1000000ull
+
+static uint64_t random_state = 88172645463325252ull;
+
+static uint64_t draw_number(uint64_t below)
+{
+	return next_random(&random_state) % below;
+}
+
+static struct report *picture_report(struct made_trace *made, const struct filter *filter)
+{
+	static const char *const names[] = { "a.flt" };
+	const struct report_options options = { .pictures = true, .filter = filter };
+	struct trace_error error = { "" };
+	struct report *report;
+
+	if (report_make(&report, &made->reader, names, 1, &options, &error))
+		fail_msg("%s", error.text);
+	assert_non_null(report->pictures);
+	return report;
+}
+
+static struct json_object *data_of(const char *page)
+{
+	static const char begin[] = "<script type=\"application/json\" id=\"data\">";
+	const char *at = strstr(page, begin), *end;
+	struct json_tokener *tokener = json_tokener_new();
+	struct json_object *data;
+
+	assert_non_null(at);
+	at += strlen(begin);
+	end = strstr(at, "</script>");
+	assert_non_null(end);
+	assert_null(memchr(at, '<', end - at));
+	assert_null(memchr(at, '>', end - at));
+	assert_null(memchr(at, '&', end - at));
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	data = json_tokener_parse_ex(tokener, at, end - at);
+	assert_int_equal(json_tokener_get_error(tokener), json_tokener_success);
+	json_tokener_free(tokener);
+	return data;
+}
+
+static struct json_object *page_of(const struct report *report, size_t *length)
+{
+	struct json_object *data;
+	struct sink out;
+
+	sink_open_memory(&out);
+	assert_int_equal(html_report(&out, report), 0);
+	*length = out.used;
+	sink_char(&out, '\0');
+	data = data_of(out.buffer);
+	sink_close(&out);
+	return data;
+}
+
+static struct json_object *member(struct json_object *object, const char *name)
+{
+	struct json_object *found = NULL;
+
+	if (!json_object_object_get_ex(object, name, &found))
+		fail_msg("no member %s", name);
+	return found;
+}
+
+/* Of a run-length coded list that has so many numbers. */
+static uint64_t sum_of_list(struct json_object *list, size_t count)
+{
+	uint64_t sum = 0;
+	size_t numbers = 0;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		int64_t number = json_object_get_int64(json_object_array_get_idx(list, i));
+
+		numbers += number < 0 ? -number : 1;
+		sum += number < 0 ? 0 : number;
+	}
+	assert_int_equal(numbers, count);
+	return sum;
+}
+
+/* --- numbers --- */
+
+/* A run with compute, reads of two files, faults, a write and a sync, of two processes. */
+static void make_run(struct made_trace *made)
+{
+	BEGIN(made, .spans = true);
+	EXEC(made, .time = 1, .pid = 10, .comm = "train", .command = "train", .rank = 0);
+	made_fork(made, 2, 10, 11);
+	FILE_ROW(made, .time = 1, .id = 1, .dev = 8, .ino = 1, .size = 1 << 20, .path = "/data/a");
+	FILE_ROW(made, .time = 1, .id = 2, .dev = 8, .ino = 2, .size = 64 << 20, .path = "/data/b");
+	for (uint64_t i = 0; i < 500; i++)
+		CALL(made, .time = MS + i * 2 * MS, .dur = MS / 2 + 7 * i, .pid = 10 + i % 2,
+		     .op = M_PREAD, .file = 1 + i % 2, .offset = i * 4096, .asked = 5000,
+		     .result = 4096, .fetched = i % 3 ? 0 : 8192);
+	for (uint64_t i = 0; i < 300; i++)
+		FAULT(made, .time = 3 * MS + i * 3 * MS, .dur = 20000, .pid = 11, .file = 2,
+		      .offset = (300 - i) * 65536, .fetched = 16384);
+	CALL(made, .time = 1500 * MS, .dur = 400 * MS, .pid = 10, .op = M_WRITE, .file = 1,
+	     .offset = 0, .asked = 1 << 20, .result = 1 << 20, .created = 1 << 20);
+	CALL(made, .time = 1950 * MS, .dur = 40 * MS, .pid = 10, .op = M_FSYNC, .file = 1);
+	for (uint64_t i = 0; i < 20; i++)
+		SPAN(made, .begin = 50 * MS + i * 50 * MS, .end = 80 * MS + i * 50 * MS, .pid = 10,
+		     .id = i + 1, .name = "forward", .category = "compute");
+}
+
+static uint64_t stretches_sum(const struct pictures *pictures, size_t member_at)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < PICTURE_FINE; i++)
+		sum += *(const uint64_t *)((const char *)&pictures->course.stretches[i] +
+					   member_at);
+	return sum;
+}
+
+#define COURSE(pictures, name) stretches_sum(pictures, offsetof(struct picture_stretch, name))
+
+/* The course adds up to what the tables say of the whole run, exactly. */
+static void test_course(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	const struct pictures *pictures;
+
+	make_run(&made);
+	made_finish(&made, 0, 2000 * MS);
+	report = picture_report(&made, NULL);
+	pictures = report->pictures;
+	CHECK(report, "overlap", 0, "unoverlapped_io_ns", COURSE(pictures, alone_ns[PICTURE_ALL]));
+	CHECK(report, "overlap", 0, "io_ns",
+	      COURSE(pictures, alone_ns[PICTURE_ALL]) + COURSE(pictures, hidden_ns[PICTURE_ALL]));
+	CHECK(report, "overlap", 0, "compute_ns", COURSE(pictures, compute_ns));
+	CHECK(report, "overlap", 0, "read.unoverlapped_ns",
+	      COURSE(pictures, alone_ns[PICTURE_READ]));
+	CHECK(report, "overlap", 0, "mmap_read.unoverlapped_ns",
+	      COURSE(pictures, alone_ns[PICTURE_FAULTS]));
+	CHECK(report, "totals", 0, "sync.time_ns",
+	      COURSE(pictures, alone_ns[PICTURE_SYNC]) + COURSE(pictures, hidden_ns[PICTURE_SYNC]));
+	assert_true(COURSE(pictures, hidden_ns[PICTURE_READ]) > 0);
+	CHECK(report, "totals", 0, "read.bytes", COURSE(pictures, read_bytes));
+	CHECK(report, "totals", 0, "write.bytes", COURSE(pictures, write_bytes));
+	CHECK(report, "totals", 0, "mmap_read.faults", COURSE(pictures, minor));
+	assert_int_equal(COURSE(pictures, fetched_bytes), 167 * 8192 + 300 * 16384);
+	assert_int_equal(COURSE(pictures, created_bytes), 1 << 20);
+	/* No stretch has more time than it is long; the write is spread over all that it took. */
+	for (size_t i = 0; i < PICTURE_FINE; i++) {
+		const struct picture_stretch *stretch = &pictures->course.stretches[i];
+
+		assert_true(stretch->compute_ns + stretch->alone_ns[PICTURE_ALL] <=
+			    pictures->axis.fine_ns);
+		assert_true(stretch->hidden_ns[PICTURE_ALL] <= stretch->compute_ns);
+	}
+	assert_true(pictures->course.stretches[420].write_bytes > 0);
+	done(&made, report);
+}
+
+static uint64_t series_sum(const struct picture_series *series, size_t member_at)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < PICTURE_COARSE; i++)
+		sum += *(const uint64_t *)((const char *)&series->sums[i] + member_at);
+	return sum;
+}
+
+#define SERIES(series, name) series_sum(series, offsetof(struct picture_sum, name))
+
+/* Every row of a table that has sums by stretch has them whole. */
+static void test_sums(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	const struct pictures *pictures;
+	const struct picture_set *files, *processes, *ranks;
+	uint64_t counted = 0;
+
+	make_run(&made);
+	made_finish(&made, 0, 2000 * MS);
+	report = picture_report(&made, NULL);
+	pictures = report->pictures;
+	files = &pictures->sums.sets[PICTURE_BY_FILE];
+	assert_int_equal(files->count, 3); /* and the others */
+	for (size_t i = 0; i < 2; i++) {
+		size_t row = find_row(report, "files", "path",
+				      pictures->names[PICTURE_BY_FILE][i].text.bytes);
+
+		CHECK(report, "files", row, "fetched_bytes",
+		      SERIES(&files->series[i], fetched_bytes));
+		assert_int_equal(SERIES(&files->series[i], bytes),
+				 ask(report, "files", row, "read.bytes")->uint +
+					 ask(report, "files", row, "write.bytes")->uint);
+	}
+	assert_true(files->series[2].others);
+	assert_int_equal(SERIES(&files->series[2], count), 0);
+	processes = &pictures->sums.sets[PICTURE_BY_PROCESS];
+	for (size_t i = 0; i < processes->count; i++)
+		counted += SERIES(&processes->series[i], count);
+	assert_int_equal(counted, 500 + 300 + 2);
+	ranks = &pictures->sums.sets[PICTURE_BY_RANK];
+	assert_int_equal(ranks->count, 2); /* the child is of its parent's rank */
+	assert_int_equal(SERIES(&ranks->series[0], count), 500 + 300 + 2);
+	done(&made, report);
+}
+
+/* Grids count every operation once, maps where it was. */
+static void test_grids(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	const struct picture_grids *grids;
+	uint64_t reads = 0, asked = 0, touched = 0, faults = 0;
+	bool there = false;
+
+	make_run(&made);
+	made_finish(&made, 0, 2000 * MS);
+	report = picture_report(&made, NULL);
+	grids = &report->pictures->grids;
+	for (size_t at = 0; at < PICTURE_COARSE; at++) {
+		for (size_t i = 0; i < PICTURE_LATENCIES; i++)
+			reads += grids->latencies[PICTURE_READ][at][i];
+		for (size_t i = 0; i < SIZE_CLASSES; i++)
+			asked += grids->sizes[PICTURE_READ][at][i];
+		asked -= grids->sizes[PICTURE_READ][at][1]; /* 5000 bytes: up to 16 KiB */
+	}
+	assert_int_equal(reads, 500);
+	assert_int_equal(asked, 0);
+	assert_int_equal(grids->map_count, 2);
+	for (size_t i = 0; i < grids->map_count; i++) {
+		const struct picture_map *map = &grids->maps[i];
+
+		for (size_t at = 0; at < PICTURE_COARSE; at++)
+			for (size_t row = 0; row < PICTURE_OFFSETS; row++) {
+				touched += map->counts[PICTURE_TOUCH_READ][at][row];
+				faults += map->counts[PICTURE_TOUCH_FAULT][at][row];
+			}
+		if (!strcmp(report->pictures->map_names[i].text.bytes, "/data/b")) {
+			/* The first fault: of page 300 * 16 after 3 ms, of 300 * 16 pages. */
+			assert_int_equal(map->furthest, 300 * 65536 + 1);
+			assert_int_equal(map->offset_bytes, 262144);
+			there = map->counts[PICTURE_TOUCH_FAULT][0][300 * 65536 / 262144] > 0;
+		}
+	}
+	assert_true(there);
+	assert_int_equal(touched, 500);
+	assert_int_equal(faults, 300);
+	assert_int_equal(report->pictures->spans.count, 20);
+	assert_int_equal(report->pictures->spans.told_count, 1);
+	done(&made, report);
+}
+
+/* A part of the run is the run as pictures see it. */
+static void test_filter(void **state)
+{
+	struct filter filter = FILTER_ALL;
+	struct made_trace made;
+	struct report *report;
+
+	filter.from_ns = 1400 * MS;
+	make_run(&made);
+	made_finish(&made, 0, 2000 * MS);
+	report = picture_report(&made, &filter);
+	assert_int_equal(COURSE(report->pictures, write_bytes), 1 << 20);
+	assert_int_equal(COURSE(report->pictures, read_bytes), 0);
+	CHECK(report, "overlap", 0, "io_ns", COURSE(report->pictures, alone_ns[PICTURE_ALL]));
+	done(&made, report);
+}
+
+/* --- the page --- */
+
+static const char *const hostile[] = {
+	"/data/<script>alert(1)</script>",
+	"/data/</script><img src=x onerror=alert(1)>",
+	"/data/<!--<script>",
+	"/data/\xff\xfe&lt;b",
+	"/data/\"'`\\\xe2\x80\xa8\xe2\x80\xae",
+};
+#define HOSTILE (sizeof(hostile) / sizeof(hostile[0]))
+
+static void make_hostile(struct made_trace *made)
+{
+	static const char *const command[] = { "</script><script>alert(1)</script>", NULL };
+
+	BEGIN(made, .spans = true, .command = command, .realtime_ns = 1767600001000000000);
+	EXEC(made, .time = 1, .pid = 10, .comm = "<b>x", .command = "<i>", .rank = -1);
+	for (uint64_t i = 0; i < HOSTILE; i++) {
+		FILE_ROW(made, .time = 1, .id = i + 1, .dev = 8, .ino = i + 1, .size = 1 << 20,
+			 .path = hostile[i]);
+		for (uint64_t j = 0; j < 40; j++)
+			CALL(made, .time = (i * 40 + j) * 10 * MS + 5 * MS, .dur = MS, .pid = 10,
+			     .op = M_PREAD, .file = i + 1, .offset = j * 8192, .asked = 4096,
+			     .result = 4096, .fetched = 4096);
+	}
+	for (uint64_t i = 0; i < 30; i++)
+		SPAN(made, .begin = i * 50 * MS + 1, .end = i * 50 * MS + 20 * MS, .pid = 10,
+		     .id = i + 1, .name = "</script><u>", .category = i % 2 ? "compute" : "<s>");
+	made_finish(made, 0, 2000 * MS);
+}
+
+static void test_hostile_names(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	struct json_object *data, *files;
+	size_t length, found = 0;
+
+	make_hostile(&made);
+	report = picture_report(&made, NULL);
+	data = page_of(report, &length);
+	files = member(member(member(data, "pictures"), "sums"), "files");
+	assert_int_equal(json_object_array_length(files), HOSTILE + 1);
+	for (size_t i = 0; i < HOSTILE; i++) {
+		struct json_object *file = json_object_array_get_idx(files, i);
+		const char *name = json_object_get_string(member(file, "name"));
+
+		assert_int_equal(sum_of_list(member(file, "count"), PICTURE_COARSE), 40);
+		for (size_t j = 0; j < HOSTILE; j++)
+			found += !strcmp(name, hostile[j]);
+	}
+	assert_int_equal(found, HOSTILE - 1); /* and one that is no UTF-8, which shows as \xff */
+	json_object_put(data);
+	done(&made, report);
+}
+
+#define MANY 3000
+#define LONG 3000
+
+/* As much of everything as can be, everywhere in it. */
+static void make_huge(struct made_trace *made)
+{
+	char *path = malloc(LONG + 1);
+
+	assert_non_null(path);
+	BEGIN(made, .spans = true, .lanes = 1);
+	for (uint64_t i = 0; i < MANY; i++) {
+		memset(path, 'a' + i % 26, LONG);
+		snprintf(path, 32, "/\xff\xfe\x01%llu/", (unsigned long long)i);
+		path[31] = '/';
+		path[LONG] = '\0';
+		FILE_ROW(made, .time = 1, .id = i + 1, .dev = 8, .ino = i + 1, .path = path);
+		made_fork(made, 1 + i, 1, 100 + i);
+		path[900] = '\0';
+		EXEC(made, .time = 2 + i, .pid = 100 + i, .ppid = 1, .comm = "x", .command = path,
+		     .rank = i);
+	}
+	for (uint64_t i = 0; i < 400000; i++) {
+		uint64_t who = draw_number(64), file = 1 + draw_number(draw_number(4) ? 40 : MANY);
+
+		if (i % 3)
+			CALL(made, .time = i * 500, .dur = 1 + draw_number(1ull << draw_number(34)),
+			     .pid = 100 + who, .op = i % 5 ? M_PREAD : M_WRITE, .file = file,
+			     .offset = draw_number(1ull << 40), .asked = 1ull << draw_number(40),
+			     .result = 1ull << draw_number(40), .fetched = draw_number(1ull << 50));
+		else
+			FAULT(made, .time = i * 500,
+			      .dur = 1 + draw_number(1ull << draw_number(34)), .pid = 100 + who,
+			      .file = file, .offset = draw_number(1ull << 40),
+			      .fetched = draw_number(1ull << 50));
+		if (i % 20 == 0) {
+			char name[400];
+
+			memset(name, 0xff, sizeof(name));
+			snprintf(name, sizeof(name), "%0300llu", (unsigned long long)i % 3500);
+			SPAN(made, .begin = i * 500 + 1, .end = i * 500 + 1 + draw_number(40 * MS),
+			     .pid = 100 + who, .id = i + 1, .name = name, .category = "compute");
+		}
+	}
+	free(path);
+	made_finish(made, 0, 201 * MS);
+}
+
+static void test_bounds(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	struct json_object *data, *tables;
+	size_t length;
+
+	make_huge(&made);
+	report = picture_report(&made, NULL);
+	data = page_of(report, &length);
+	if (length > HTML_BYTES_MOST)
+		fail_msg("the page has %zu bytes", length);
+	/* What is left out is told: rows there are, beside those that there are on the page. */
+	tables = member(data, "tables");
+	for (size_t i = 0; i < json_object_array_length(tables); i++) {
+		struct json_object *table = json_object_array_get_idx(tables, i);
+		const char *name = json_object_get_string(member(table, "name"));
+
+		assert_int_equal(json_object_get_int64(member(table, "of")),
+				 report_table(report, name)->row_count);
+	}
+	json_object_put(data);
+	done(&made, report);
+}
+
+/* Nothing at all: no event, no time. */
+static void test_empty(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t length;
+
+	BEGIN(&made, .lanes = 1);
+	made_finish(&made, 0, 0);
+	report = picture_report(&made, NULL);
+	json_object_put(page_of(report, &length));
+	done(&made, report);
+}
+
+static int leave(const char *path)
+{
+	struct made_trace made;
+	FILE *file = fopen(path, "w");
+	size_t written;
+
+	if (!file)
+		return 1;
+	make_hostile(&made);
+	written = fwrite(made.bytes, 1, made.length, file);
+	return fclose(file) || written != made.length;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_course),	      cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_grids),	      cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_empty),
+	};
+
+	if (argc == 3 && !strcmp(argv[1], "--make"))
+		return leave(argv[2]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

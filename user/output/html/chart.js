@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What all pictures share: a frame with axes that follows its width and the range, a cursor that
+ * mouse and keyboard move, a tip that says what is there. Knows nothing of what is drawn in it.
+ */
+
+const charts = [], chartsDrawn = new Set();
+
+/* Where there is room, captions of charts of the whole width stand in a margin at their left. */
+const roomy = window.matchMedia('(min-width: 760px)');
+const GUTTER = 150;
+
+/* Room at the left for the axis; less where there is little. */
+function marginLeft(width) {
+	return width < 520 ? 56 : 64;
+}
+
+function wideLeft(width) {
+	return roomy.matches ? GUTTER : marginLeft(width);
+}
+
+/*
+ * options: label (what it shows, for those who do not see it), height, class, axis (false: none),
+ * draw(g, box), tip(ns, y, box) -> {title, rows} or null, step (ns that an arrow key moves by),
+ * rows (arrow keys up and down move over so many). box: {x, width, height}. Dragging chooses a range.
+ */
+function timeChart(options) {
+	const figure = el('figure', { class: `chart ${options.class || ''}`, tabindex: 0,
+		role: 'group', 'aria-label': `${options.label}. Arrow keys move over it and say what is there.` });
+	const svg = d3.select(figure).append('svg').attr('aria-hidden', 'true');
+	const plot = svg.append('g').attr('class', 'plot');
+	const axis = svg.append('g').attr('class', 'axis time');
+	const cursor = svg.append('line').attr('class', 'cursor').attr('y1', 0);
+	const chosen = svg.append('rect').attr('class', 'chosen').attr('y', 0).attr('width', 0);
+	const state = { box: null, at: null, row: 0, dragFrom: null };
+
+	const draw = () => {
+		const outer = figure.clientWidth, left = options.left === undefined
+			? marginLeft(outer) : options.left(outer);
+		const width = outer - left - 26, height = typeof options.height === 'function'
+			? options.height(outer) : options.height;
+		const below = options.axis === false ? 6 : 22;
+
+		if (width <= 20)
+			return;
+		state.box = { left, width, height, x: d3.scaleLinear(rangeNs(), [0, width]) };
+		svg.attr('width', outer).attr('height', height + below + 6)
+			.attr('viewBox', `0 -6 ${outer} ${height + below + 6}`);
+		plot.attr('transform', `translate(${left},0)`).selectAll('*').remove();
+		axis.attr('transform', `translate(${left},${height})`).selectAll('*').remove();
+		if (options.axis !== false)
+			axis.call(d3.axisBottom(state.box.x).ticks(Math.max(2, width / 90))
+				.tickFormat(timeTick(state.box.x)).tickSizeOuter(0));
+		cursor.attr('y2', height).attr('visibility', 'hidden');
+		chosen.attr('height', height);
+		options.draw(plot, state.box);
+		chartsDrawn.add(draw);
+	};
+	const show = (ns, y, clientX, clientY) => {
+		const tip = options.tip && options.tip(ns, y, state.box);
+		const x = state.box.left + state.box.x(ns);
+
+		cursor.attr('x1', x).attr('x2', x).attr('visibility', 'visible');
+		if (!tip) {
+			hideTip();
+			return;
+		}
+		showTip(tip, clientX, clientY);
+	};
+	const hide = () => {
+		cursor.attr('visibility', 'hidden');
+		hideTip();
+	};
+	const timeAt = (event) => state.box.x.invert(Math.max(0, Math.min(state.box.width,
+		event.clientX - figure.getBoundingClientRect().left - state.box.left)));
+
+	figure.addEventListener('pointermove', (event) => {
+		if (!state.box)
+			return;
+		const ns = timeAt(event);
+		if (state.dragFrom !== null) {
+			const xs = [state.dragFrom, ns].map(state.box.x).sort((a, b) => a - b);
+			chosen.attr('x', state.box.left + xs[0]).attr('width', xs[1] - xs[0]);
+		}
+		show(ns, event.clientY - svg.node().getBoundingClientRect().top - 6,
+			event.clientX, event.clientY);
+	});
+	figure.addEventListener('pointerdown', (event) => {
+		if (state.box && event.button === 0 && event.pointerType === 'mouse'
+			&& svg.node().contains(event.target))
+			state.dragFrom = timeAt(event);
+	});
+	window.addEventListener('pointerup', (event) => {
+		const from = state.dragFrom;
+		state.dragFrom = null;
+		chosen.attr('width', 0);
+		if (from === null)
+			return;
+		const to = timeAt(event);
+		if (Math.abs(state.box.x(from) - state.box.x(to)) > 4)
+			setRangeNs(Math.min(from, to), Math.max(from, to));
+	});
+	figure.addEventListener('pointerleave', hide);
+	figure.addEventListener('blur', hide);
+	figure.addEventListener('dblclick', () => setRange(0, LAST));
+	figure.addEventListener('wheel', (event) => {
+		if (!event.ctrlKey || !state.box)
+			return;
+		event.preventDefault();
+		zoom(event.deltaY > 0 ? 1.25 : 0.8, timeAt(event));
+	}, { passive: false });
+	figure.addEventListener('keydown', (event) => {
+		const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+		const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+		if (event.key === 'Escape')
+			hide();
+		if (!state.box || event.target !== figure || !step && !(up && options.rows))
+			return;
+		event.preventDefault();
+		const [from, to] = rangeNs(), by = options.step || FINE_NS, box = state.box;
+		state.at = Math.max(from, Math.min(to - 1, (state.at === null || state.at < from
+			|| state.at > to ? from + by / 2 - (step || 0) * by : state.at) + (step || 0) * by));
+		if (up)
+			state.row = Math.max(0, Math.min(options.rows - 1, state.row + up));
+		const y = options.rows ? box.height - (state.row + 0.5) * box.height / options.rows : null;
+		const place = figure.getBoundingClientRect();
+		show(state.at, y, place.left + box.left + box.x(state.at),
+			place.top + (y === null ? box.height / 2 : y));
+	});
+	charts.push(draw);
+	onRange(draw);
+	new ResizeObserver(() => window.requestAnimationFrame(draw)).observe(figure);
+	figure.redraw = draw;
+	return figure;
+}
+
+/* Ticks of an axis of ns, all in one unit. */
+function timeTick(x) {
+	const most = x.domain()[1], step = most - x.domain()[0];
+	const [unit, by] = most >= 600e9 ? ['min', 60e9] : most >= 2e9 ? ['s', 1e9]
+		: most >= 2e6 ? ['ms', 1e6] : ['us', 1e3];
+	const places = Math.max(0, Math.min(4, Math.ceil(-Math.log10(step / by / 8))));
+	return (ns) => `${Number((ns / by).toFixed(places + 1))}\u00a0${unit}`;
+}
+
+/* Round numbers without what makes columns of tables even. */
+function shortly(format) {
+	return (value) => value === 0 ? '0' : format(value).replace('.0\u00a0', '\u00a0');
+}
+
+/* An axis of values at the left: powers of 1024 for bytes. */
+function valueAxis(g, y, format, ticks) {
+	const top = y.domain()[1], count = ticks || 3;
+	let values = y.ticks(count);
+	if (format === rateText || format === bytesText) {
+		const step = Math.pow(2, Math.round(Math.log2(top / count || 1)));
+		values = d3.range(0, top * 1.0001, step);
+	}
+	g.append('g').attr('class', 'axis value')
+		.call(d3.axisLeft(y).tickValues(values).tickFormat(shortly(format)).tickSize(3)
+			.tickSizeOuter(0));
+	g.append('g').attr('class', 'grid').selectAll('line').data(values.filter((v) => v > 0))
+		.join('line').attr('x1', 0).attr('x2', y.wide || 0).attr('y1', y).attr('y2', y);
+}
+
+/* An area of steps over fine stretches: y0 and y1 are functions of the stretch. */
+function stepArea(box, y0, y1) {
+	const [from, to] = rangeNs();
+	const first = Math.floor(from / FINE_NS), last = Math.min(FINE, Math.ceil(to / FINE_NS));
+	const stretches = d3.range(first, last + 1);
+	const at = (i) => Math.min(i, last - 1);
+	return d3.area().curve(d3.curveStepAfter).x((i) => box.x(Math.min(i * FINE_NS, to)))
+		.y0((i) => y0(at(i))).y1((i) => y1(at(i)))(stretches);
+}
+
+function fineOf(ns) {
+	return Math.max(0, Math.min(FINE - 1, Math.floor(ns / FINE_NS)));
+}
+
+function coarseOf(ns) {
+	return Math.max(0, Math.min(COARSE - 1, Math.floor(ns / COARSE_NS)));
+}
+
+function stretchTitle(i, length) {
+	return `${timeText(i * length)} to ${timeText(Math.min((i + 1) * length, DURATION_NS))}`;
+}
+
+/* Length of a fine stretch that lies within the run. */
+function fineLength(i) {
+	return Math.max(1, Math.min(FINE_NS, DURATION_NS - i * FINE_NS));
+}

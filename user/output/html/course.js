@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The run on one time axis: time with and without compute, by part; bytes; faults. */
+
+const STATES = [
+	['c-alone', 'I/O that nothing hides'],
+	['c-hidden', 'I/O beside compute'],
+	['c-compute', 'compute alone'],
+];
+
+/* Shares of a fine stretch that add up: I/O alone, I/O and compute, compute alone. */
+function statesOf(i) {
+	const length = fineLength(i), hidden = course.all.hidden[i];
+	const compute = course.compute_ns ? course.compute_ns[i] : 0;
+	return [course.all.alone[i], hidden, Math.max(0, compute - hidden)].map((ns) => ns / length);
+}
+
+function drawStates(g, box) {
+	const y = d3.scaleLinear([0, 1], [box.height, 0]);
+	y.wide = box.width;
+	for (let k = 0; k < STATES.length; k++) {
+		if (!course.compute_ns && k > 0)
+			break;
+		const base = (i) => sum(statesOf(i), 0, k);
+		g.append('path').attr('class', `state ${STATES[k][0]}`).attr('d',
+			stepArea(box, (i) => y(base(i)), (i) => y(base(i) + statesOf(i)[k])));
+	}
+	valueAxis(g, y, d3.format('.0%'), 2);
+}
+
+function statesTip(ns) {
+	const i = fineOf(ns), states = statesOf(i);
+	return { title: stretchTitle(i, FINE_NS),
+		rows: STATES.filter((row, k) => k === 0 || course.compute_ns)
+			.map(([colour, label], k) => [label, shareText(states[k]), colour]) };
+}
+
+function statesChart(height, label, given) {
+	return timeChart(Object.assign({ class: 'states', label, height, left: wideLeft,
+		draw: drawStates, tip: statesTip }, given));
+}
+
+/* --- by part: above the line what nothing hid, below it what compute hid --- */
+
+function partsWithTime() {
+	return PARTS.filter((part) => sum(course[part.name].alone) + sum(course[part.name].hidden) > 0);
+}
+
+function drawPart(part, g, box) {
+	const share = (list) => (i) => Math.min(1, list[i] / fineLength(i));
+	const alone = share(course[part.name].alone), hidden = share(course[part.name].hidden);
+	const middle = course.compute_ns ? box.height * 0.62 : box.height - 1;
+
+	g.append('path').attr('class', `part c-${part.name}`)
+		.attr('d', stepArea(box, () => middle, (i) => middle - alone(i) * middle));
+	g.append('path').attr('class', `part faint c-${part.name}`).attr('d',
+		stepArea(box, () => middle, (i) => middle + hidden(i) * (box.height - middle)));
+	g.append('line').attr('class', 'base').attr('x2', box.width).attr('y1', middle)
+		.attr('y2', middle);
+}
+
+function inFineRange(list) {
+	return sum(list, range.from * FINER, range.to * FINER);
+}
+
+function partRow(part) {
+	const list = course[part.name];
+	const says = el('span', { class: 'amount' });
+	const update = () => {
+		const alone = inFineRange(list.alone), hidden = inFineRange(list.hidden);
+		says.textContent = course.compute_ns
+			? `${timeText(alone)} alone${hidden ? `, ${timeText(hidden)} hidden` : ''}`
+			: timeText(alone);
+	};
+	const figure = timeChart({ class: 'part-row in-margin', height: 30, axis: false,
+		left: wideLeft,
+		label: `Time in ${part.title}, with and without compute`,
+		draw: (g, box) => drawPart(part, g, box),
+		tip: (ns) => {
+			const i = fineOf(ns);
+			return { title: `${part.title}, ${stretchTitle(i, FINE_NS)}`, rows: [
+				['without compute', shareText(list.alone[i] / fineLength(i))],
+				['hidden by compute', shareText(list.hidden[i] / fineLength(i))]] };
+		} });
+	onRange(update);
+	update();
+	figure.prepend(el('figcaption', null, el('span', { class: `swatch c-${part.name}` }),
+		part.title, ' ', says));
+	figure.dataset.part = part.name;
+	return figure;
+}
+
+/* --- bytes and faults a second --- */
+
+const BYTES = [
+	['fetched_bytes', 'from storage into the cache', 'c-fetched', true],
+	['read_bytes', 'read by calls', 'c-read', false],
+	['write_bytes', 'written by calls', 'c-write', false],
+	['device_read_bytes', 'devices read', 'c-device_read', false],
+	['device_write_bytes', 'devices wrote', 'c-device_write', false],
+];
+
+const FAULTS = [
+	['major', 'major, that read from storage', 'c-major', true],
+	['minor', 'minor', 'c-minor', false],
+];
+
+function recorded(rows) {
+	return rows.filter(([name]) => course[name] && sum(course[name]) > 0);
+}
+
+function rateOf(name, i) {
+	return course[name][i] / fineLength(i) * 1e9;
+}
+
+function drawRates(rows, format, g, box) {
+	const [from, to] = [fineOf(rangeNs()[0]), fineOf(rangeNs()[1] - 1)];
+	const top = d3.max(rows, ([name]) => d3.max(d3.range(from, to + 1), (i) => rateOf(name, i)));
+	const y = d3.scaleLinear([0, top || 1], [box.height, 0]);
+
+	y.wide = box.width;
+	for (const [name, , colour, filled] of rows)
+		g.append('path').attr('class', `rate ${colour} ${filled ? 'filled' : 'line'}`).attr('d',
+			filled ? stepArea(box, () => box.height, (i) => y(rateOf(name, i)))
+				: stepLine(box, (i) => y(rateOf(name, i))));
+	valueAxis(g, y, format);
+}
+
+function stepLine(box, y) {
+	const [from, to] = rangeNs();
+	const first = Math.floor(from / FINE_NS), last = Math.min(FINE, Math.ceil(to / FINE_NS));
+	return d3.line().curve(d3.curveStepAfter).x((i) => box.x(Math.min(i * FINE_NS, to)))
+		.y((i) => y(Math.min(i, last - 1)))(d3.range(first, last + 1));
+}
+
+function ratesChart(given, rows, title, format, unit) {
+	const figure = timeChart({ class: given, height: 110, left: wideLeft, label: title,
+		draw: (g, box) => drawRates(rows, format, g, box),
+		tip: (ns) => {
+			const i = fineOf(ns);
+			return { title: stretchTitle(i, FINE_NS), rows: rows.map(([name, label, colour]) =>
+				[label, format(rateOf(name, i)) + unit, colour]) };
+		} });
+	figure.prepend(el('figcaption', null, title),
+		legend(rows.map(([, label, colour]) => [colour, label])));
+	return figure;
+}
+
+function makeCourse() {
+	const body = bodyOf('course'), parts = partsWithTime();
+	const bytes = recorded(BYTES), faults = recorded(FAULTS);
+	const states = statesChart(96, 'Share of time in I/O and in compute');
+
+	states.prepend(el('figcaption', null, 'share of time'),
+		legend(course.compute_ns ? STATES : STATES.slice(0, 1)));
+	body.append(states);
+	if (!course.compute_ns)
+		body.append(el('p', { class: 'hint' }, 'No span of category compute was marked, so nothing '
+			+ 'is known of what compute hides.'));
+	body.append(el('div', { class: 'part-rows' }, ...parts.map(partRow)));
+	if (course.compute_ns)
+		body.append(el('p', { class: 'hint' }, 'Above each line: time that no compute hid; below, '
+			+ 'fainter: hidden. A full row is the whole of the time.'));
+	if (bytes.length)
+		body.append(ratesChart('bytes', bytes, 'bytes a second', rateText, ''));
+	else
+		body.append(el('p', { class: 'hint' }, pictures.layers.pagecache
+			? 'No bytes were moved.' : 'What came from storage was not recorded.'));
+	if (faults.length)
+		body.append(ratesChart('fault-rates', faults, 'page faults on files a second', countText,
+			'/s'));
+	else
+		body.append(el('p', { class: 'hint' }, pictures.layers.fault
+			? 'There were no page faults on files.' : 'Page faults were not recorded.'));
+	makeRuler(body);
+	makeLanes(body);
+}

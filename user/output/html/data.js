@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The data of the page: lists unpacked, tables by names. Must not know how anything is drawn. */
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const pictures = data.pictures;
+
+const FINE = pictures.fine;
+const COARSE = pictures.coarse;
+const FINER = FINE / COARSE;
+const FINE_NS = pictures.fine_ns;
+const COARSE_NS = FINE_NS * FINER;
+const DURATION_NS = pictures.duration_ns;
+
+/* Kinds of I/O in the order in which they are shown. */
+const PARTS = [
+	{ name: 'read', title: 'read calls' },
+	{ name: 'faults', title: 'page faults' },
+	{ name: 'direct', title: 'O_DIRECT' },
+	{ name: 'async', title: 'io_uring, libaio' },
+	{ name: 'splice', title: 'sendfile, splice' },
+	{ name: 'write', title: 'write calls' },
+	{ name: 'metadata', title: 'metadata' },
+	{ name: 'sync', title: 'sync' },
+];
+const KINDS = PARTS.concat([
+	{ name: 'device_read', title: 'device, reads' },
+	{ name: 'device_write', title: 'device, writes' },
+]);
+
+/* A run-length coded list: -N stands for N zeros. NULL stays null: it was not recorded. */
+function unpack(list, length) {
+	if (!list)
+		return null;
+	const out = new Float64Array(length);
+	let at = 0;
+	for (const number of list) {
+		if (number < 0) {
+			at -= number;
+			continue;
+		}
+		out[at++] = number;
+	}
+	return out;
+}
+
+function sum(list, from, to) {
+	let total = 0;
+	for (let i = from === undefined ? 0 : from; i < (to === undefined ? list.length : to); i++)
+		total += list[i];
+	return total;
+}
+
+const course = {};
+for (const name of Object.keys(pictures.course)) {
+	const list = pictures.course[name];
+	course[name] = list && list.alone_ns
+		? { alone: unpack(list.alone_ns, FINE), hidden: unpack(list.hidden_ns, FINE) }
+		: unpack(list, FINE);
+}
+
+const sums = {};
+for (const key of Object.keys(pictures.sums))
+	sums[key] = pictures.sums[key].map((series) => Object.assign({}, series, {
+		count: unpack(series.count, COARSE),
+		bytes: unpack(series.bytes, COARSE),
+		fetched: unpack(series.fetched, COARSE),
+		time: unpack(series.time, COARSE),
+	}));
+
+const tables = {};
+for (const table of data.tables) {
+	table.index = {};
+	table.columns.forEach((column, i) => {
+		table.index[column.name] = i;
+	});
+	tables[table.name] = table;
+}
+
+/* The number, text or list of a cell, and null for what was not measured. */
+function plain(cell) {
+	return cell !== null && typeof cell === 'object' && 'least' in cell ? cell.least : cell;
+}
+
+function cellOf(table, row, name) {
+	const i = table.index[name];
+	return i === undefined ? null : plain(row[i]);
+}
+
+/* The one row of a record as an object; {} where the table is absent. */
+function record(name) {
+	const table = tables[name], out = {};
+	if (table && table.rows.length)
+		table.columns.forEach((column, i) => {
+			out[column.name] = plain(table.rows[0][i]);
+		});
+	return out;
+}
+
+function rowsOf(name) {
+	const table = tables[name];
+	return (table ? table.rows : []).map((row) => {
+		const out = {};
+		table.columns.forEach((column, i) => {
+			out[column.name] = plain(row[i]);
+		});
+		return out;
+	});
+}
+
+/* A table within a cell, its first row as an object. */
+function within(cell) {
+	const out = {};
+	if (cell && cell.rows && cell.rows.length)
+		cell.columns.forEach((name, i) => {
+			out[name] = plain(cell.rows[0][i]);
+		});
+	return out;
+}

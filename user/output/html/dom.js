@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Elements and the one tip of the page. Texts are text nodes, always. */
+
+/* el('p', {class: 'x'}, 'text', child...) */
+function el(tag, attributes, ...children) {
+	const element = document.createElement(tag);
+	for (const name of Object.keys(attributes || {})) {
+		const value = attributes[name];
+		if (name.startsWith('on'))
+			element.addEventListener(name.slice(2), value);
+		else if (value !== null && value !== undefined && value !== false)
+			element.setAttribute(name, value === true ? '' : value);
+	}
+	element.append(...children.filter((child) => child !== null && child !== undefined));
+	return element;
+}
+
+/* A name from the trace: whatever its direction, it changes nothing around it. */
+function nameEl(text, attributes) {
+	return el('bdi', Object.assign({ class: 'name' }, attributes), text);
+}
+
+function bodyOf(id) {
+	return document.querySelector(`#${id} .body`);
+}
+
+function lastPart(path) {
+	return path === null || path === undefined ? NOTHING : path.replace(/^.*\/(?=[^/])/, '');
+}
+
+/* --- the tip: lines of [label, value] below a heading --- */
+
+const tipBox = document.getElementById('tip');
+
+function showTip(tip, x, y) {
+	tipBox.replaceChildren(el('strong', null, tip.title));
+	if (tip.rows.length)
+		tipBox.append(el('dl', null, ...tip.rows.flatMap(([label, value, colour]) => [
+			el('dt', colour ? { class: `key ${colour}` } : null, label),
+			el('dd', null, value)])));
+	tipBox.hidden = false;
+	const width = tipBox.offsetWidth, height = tipBox.offsetHeight;
+	const left = x + 14 + width > window.innerWidth ? x - width - 14 : x + 14;
+	const top = y + 14 + height > window.innerHeight ? y - height - 14 : y + 14;
+	tipBox.style.left = `${Math.max(4, left)}px`;
+	tipBox.style.top = `${Math.max(4, top)}px`;
+}
+
+function hideTip() {
+	tipBox.hidden = true;
+}
+
+/* A legend: [class of colour, label]... */
+function legend(items) {
+	return el('ul', { class: 'legend' }, ...items.map(([colour, label]) =>
+		el('li', null, el('span', { class: `swatch ${colour}` }), label)));
+}

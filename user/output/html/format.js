@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Numbers for people, as the text report has them. Must not know what they measure. */
+
+const NOTHING = '\u2013'; /* was not measured */
+
+function digits(value) {
+	return value >= 99.95 || Number.isInteger(value) && value < 10 ? value.toFixed(0)
+		: value.toFixed(1);
+}
+
+function scaled(value, step, units) {
+	let i = 0;
+	while (value >= step * 0.9995 && i < units.length - 1) {
+		value /= step;
+		i++;
+	}
+	return (i === 0 ? String(Math.round(value)) : digits(value)) + '\u00a0' + units[i];
+}
+
+function bytesText(value) {
+	return value === null ? NOTHING
+		: scaled(value, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB']);
+}
+
+function timeText(ns) {
+	if (ns === null)
+		return NOTHING;
+	if (ns < 60e9)
+		return scaled(ns, 1000, ['ns', 'us', 'ms', 's']);
+	const seconds = Math.round(ns / 1e9), pad = (number) => String(number).padStart(2, '0');
+	if (seconds < 3600)
+		return `${Math.floor(seconds / 60)}m ${pad(seconds % 60)}s`;
+	if (seconds < 86400)
+		return `${Math.floor(seconds / 3600)}h ${pad(Math.floor(seconds / 60) % 60)}m`;
+	return `${Math.floor(seconds / 86400)}d ${pad(Math.floor(seconds / 3600) % 24)}h`;
+}
+
+function countText(value) {
+	return value === null ? NOTHING : Math.round(value).toLocaleString('en-US');
+}
+
+function shareText(value) {
+	if (value === null)
+		return NOTHING;
+	return value > 0 && value < 0.0005 ? '<0.1%' : (value * 100).toFixed(1) + '%';
+}
+
+function rateText(value) {
+	return bytesText(value) + '/s';
+}
+
+/* By the unit of a column, or by the end of its name. */
+function unitOf(name) {
+	if (/_ns$/.test(name))
+		return 'ns';
+	if (/bytes$/.test(name))
+		return 'bytes';
+	return /share|of_run|utilization/.test(name) ? 'share' : 'none';
+}
+
+const byUnit = { ns: timeText, bytes: bytesText, count: countText, share: shareText };
+
+function listText(cell) {
+	return cell.map(String).join(' ');
+}
+
+function cellText(cell, unit) {
+	const value = plain(cell);
+	if (value === null || value === undefined)
+		return NOTHING;
+	if (typeof value === 'boolean')
+		return value ? 'yes' : 'no';
+	if (Array.isArray(value))
+		return listText(value);
+	if (typeof value === 'object')
+		return value.rows.length === 1 ? '1 row' : `${value.rows.length} rows`;
+	if (typeof value === 'string')
+		return value;
+	const text = byUnit[unit] ? byUnit[unit](value)
+		: Number.isInteger(value) ? String(value) : value.toPrecision(4);
+	return cell !== value ? '\u2265\u00a0' + text : text;
+}

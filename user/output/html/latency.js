@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* How long operations took, and how much they asked for: densities over time. */
+
+const latencies = {}, sizes = {};
+for (const { name } of KINDS) {
+	latencies[name] = unpack(pictures.latencies_of[name], COARSE * pictures.latencies);
+	sizes[name] = unpack(pictures.sizes_of[name], COARSE * pictures.size_classes);
+}
+
+/* The lower edge of a class of latencies, ns: half powers of two. */
+function latencyEdge(i) {
+	const bits = pictures.latency_first + (i >> 1);
+	return i % 2 ? 1.5 * Math.pow(2, bits) : Math.pow(2, bits);
+}
+
+function countsOf(list, classes, from, to) {
+	const out = new Float64Array(classes);
+	for (let i = from; i < to; i++)
+		for (let k = 0; k < classes; k++)
+			out[k] += list[i * classes + k];
+	return out;
+}
+
+/* The class that holds the value which a share of all do not exceed; -1 for none. */
+function quantile(counts, share) {
+	let left = sum(counts) * share;
+	for (let k = 0; k < counts.length; k++) {
+		left -= counts[k];
+		if (counts[k] && left <= 1e-9)
+			return k;
+	}
+	return -1;
+}
+
+function latencyChart(kind, first, last) {
+	const list = latencies[kind.name], classes = pictures.latencies;
+	const says = el('span', { class: 'amount' });
+	const update = () => {
+		const counts = countsOf(list, classes, range.from, range.to), all = sum(counts);
+		const upper = (share) => timeText(latencyEdge(quantile(counts, share) + 1));
+		says.textContent = all ? `${countText(all)}; half within ${upper(0.5)}, `
+			+ `99% within ${upper(0.99)}` : 'none in this part of the run';
+	};
+	const figure = timeChart({ class: 'heat', height: 150, step: COARSE_NS, rows: last - first,
+		label: `How long ${kind.title} took, over time`,
+		draw: (g, box) => {
+			const y = d3.scaleLinear([first, last], [box.height, 0]), cells = [];
+			let most = 1;
+			for (let i = range.from; i < range.to; i++)
+				for (let k = first; k < last; k++) {
+					const count = list[i * classes + k], x = box.x(i * COARSE_NS);
+					if (!count)
+						continue;
+					most = Math.max(most, count);
+					cells.push({ x, width: Math.max(0.7, Math.min(box.width,
+						box.x((i + 1) * COARSE_NS)) - x), y: y(k + 1),
+					height: y(k) - y(k + 1), count });
+				}
+			drawCells(g, cells, most, `c-${kind.name}`);
+			const ticks = d3.range(first, last + 1).filter((k) => k % 2 === 0
+				&& (k / 2) % Math.max(1, Math.round((last - first) / 10)) === 0);
+			g.append('g').attr('class', 'axis value').call(d3.axisLeft(y).tickValues(ticks)
+				.tickFormat((k) => shortly(timeText)(latencyEdge(k))).tickSize(3).tickSizeOuter(0));
+		},
+		tip: (ns, y, box) => {
+			const i = coarseOf(ns), k = y === null ? first : Math.max(first, Math.min(last - 1,
+				first + Math.floor((1 - y / box.height) * (last - first))));
+			return { title: `${timeText(latencyEdge(k))} to ${timeText(latencyEdge(k + 1))}, `
+				+ stretchTitle(i, COARSE_NS), rows: [[kind.title, countText(list[i * classes + k])],
+				['of all then', countText(sum(list, i * classes, (i + 1) * classes))]] };
+		} });
+	onRange(update);
+	update();
+	figure.prepend(el('figcaption', null, el('span', { class: `swatch c-${kind.name}` }),
+		kind.title, ' ', says));
+	figure.dataset.kind = kind.name;
+	return figure;
+}
+
+function makeLatency() {
+	const body = bodyOf('latency'), classes = pictures.latencies;
+	const kinds = KINDS.filter((kind) => sum(latencies[kind.name]) > 0);
+	const used = d3.range(classes).filter((k) => kinds.some((kind) =>
+		d3.range(COARSE).some((i) => latencies[kind.name][i * classes + k])));
+
+	if (!kinds.length) {
+		body.append(el('p', { class: 'hint' }, 'No operation was recorded.'));
+		return;
+	}
+	body.append(el('p', { class: 'hint' }, 'Each cell: operations that began then and took so long '
+		+ '(logarithmic, the same scale for all); the darker, the more.'),
+	el('div', { class: 'grid-2' }, ...kinds.map((kind) =>
+		latencyChart(kind, used[0], used[used.length - 1] + 1))));
+	if (!pictures.layers.block)
+		body.append(el('p', { class: 'hint' }, 'Requests of devices were not recorded.'));
+}
+
+/* --- sizes --- */
+
+function sizeLabel(k) {
+	const names = ['4 KiB', '16 KiB', '64 KiB', '256 KiB', '1 MiB', '4 MiB', '16 MiB', '64 MiB',
+		'256 MiB', '1 GiB', '4 GiB'];
+	return k < names.length ? `\u2264 ${names[k]}` : '> 4 GiB';
+}
+
+function sizeChart(kind, classes, height) {
+	const rows = el('div', { class: 'size-rows' });
+	const says = el('span', { class: 'amount' });
+	const update = () => {
+		const counts = countsOf(sizes[kind.name], pictures.size_classes, range.from, range.to);
+		const most = d3.max(counts) || 1;
+		says.textContent = countText(sum(counts));
+		rows.replaceChildren(...d3.range(classes).map((k) => {
+			const bar = el('span', { class: `bar c-${kind.name}` });
+			bar.style.width = `${counts[k] / most * 100}%`;
+			return el('div', { class: 'size-row' }, el('span', { class: 'size-label' }, sizeLabel(k)),
+				el('span', { class: 'size-bar' }, bar),
+				el('span', { class: 'number' }, countText(counts[k])));
+		}));
+	};
+	onRange(update);
+	update();
+	return el('figure', { class: 'chart sizes', 'data-kind': kind.name },
+		el('figcaption', null, el('span', { class: `swatch c-${kind.name}` }), kind.title, ' ', says),
+		rows);
+}
+
+function makeSizes() {
+	const body = bodyOf('sizes'), classes = pictures.size_classes;
+	const kinds = KINDS.filter((kind) => sum(sizes[kind.name]) > 0);
+	const last = d3.max(kinds, (kind) => d3.max(d3.range(classes), (k) =>
+		d3.range(COARSE).some((i) => sizes[kind.name][i * classes + k]) ? k : 0));
+
+	if (!kinds.length) {
+		body.append(el('p', { class: 'hint' }, 'No operation that asks for bytes was recorded.'));
+		return;
+	}
+	body.append(el('p', { class: 'hint' }, 'Calls by the bytes that they asked for, requests of '
+		+ 'devices by what they moved. Page faults ask for no size.'),
+	el('div', { class: 'grid-3' }, ...kinds.map((kind) => sizeChart(kind, last + 1))));
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Ranks, and workers of one parent, side by side; those that stand out are marked. */
+
+const OUTLIER = 1.5; /* times the median of those beside it */
+const GROUPS_MOST = 12;
+
+function inRange(series, name) {
+	return sum(series[name], range.from, range.to);
+}
+
+/* Rows of bars: items {label, values: [number...], note}; heads: [label, format, class]. */
+function sideBySide(items, heads, mark) {
+	const tops = heads.map((head, k) => d3.max(items, (item) => item.values[k]) || 1);
+	const middle = d3.median(items, (item) => item.values[mark]) || 0;
+	const cells = (item) => heads.map(([, format, colour], k) => {
+		const bar = el('span', { class: `bar ${colour}` });
+		bar.style.width = `${(item.values[k] || 0) / tops[k] * 100}%`;
+		return el('td', null, el('span', { class: 'side-bar' }, bar),
+			el('span', { class: 'number' }, format(item.values[k])));
+	});
+	const stands = (item) => items.length > 2 ? item.values[mark] > OUTLIER * middle
+		: items.length === 2 && item.values[mark] > OUTLIER
+			* Math.min(...items.map((other) => other.values[mark]));
+
+	return el('table', { class: 'side' }, el('thead', null, el('tr', null, el('th', null, ''),
+		...heads.map(([label]) => el('th', { scope: 'col' }, label)), el('th', null, ''))),
+	el('tbody', null, ...items.map((item) => {
+		const straggles = middle > 0 && stands(item);
+		return el('tr', { class: straggles ? 'straggler' : null },
+			el('th', { scope: 'row' }, nameEl(item.label)), ...cells(item),
+			el('td', { class: 'note' }, straggles ? '\u25c4 stands out' : ''));
+	})));
+}
+
+function rankItems() {
+	const whole = new Map(rowsOf('ranks').map((row) => [row.rank, row]));
+	return sums.ranks.filter((series) => !series.others).map((series) => {
+		const row = whole.get(series.rank) || {};
+		return { label: `rank ${series.rank}`, values: [inRange(series, 'time'),
+			row.unoverlapped_io_ns === undefined ? null : row.unoverlapped_io_ns,
+			inRange(series, 'bytes'), inRange(series, 'fetched')] };
+	});
+}
+
+const SIDE_HEADS = [['I/O, summed over threads', timeText, 'c-read'],
+	['bytes by calls', bytesText, 'c-write'], ['from storage', bytesText, 'c-fetched']];
+
+/* Children of one parent that did I/O, where there are several. */
+function workerGroups() {
+	const groups = new Map(), parents = new Map();
+	for (const row of rowsOf('processes'))
+		parents.set(`${row.pid} ${row.start_ns}`, row);
+	for (const series of sums.processes) {
+		const row = series.others ? null : parents.get(`${series.pid} ${series.start_ns}`);
+		if (!row)
+			continue;
+		const key = `${row.ppid} ${row.comm}`;
+		groups.set(key, (groups.get(key) || []).concat([{ series, row }]));
+	}
+	return Array.from(groups.values()).filter((group) => group.length > 1)
+		.sort((a, b) => d3.sum(b, (item) => sum(item.series.time))
+			- d3.sum(a, (item) => sum(item.series.time))).slice(0, GROUPS_MOST);
+}
+
+function makeRanks() {
+	const body = bodyOf('ranks'), groups = workerGroups();
+	const ranked = sums.ranks.filter((series) => !series.others).length > 0;
+	const place = el('div', { class: 'sides' });
+	const update = () => {
+		const parts = [];
+		if (ranked)
+			parts.push(el('h3', null, 'Ranks'), sideBySide(rankItems(), [SIDE_HEADS[0],
+				['I/O no compute hid (whole run)', timeText, 'c-alone']].concat(SIDE_HEADS.slice(1)), 0));
+		for (const group of groups)
+			parts.push(el('h3', null, 'Children of process ', String(group[0].row.ppid), ': ',
+				nameEl(group[0].row.comm || '')), sideBySide(group.map(({ series, row }) => ({
+				label: `${row.comm || ''} ${row.pid}`,
+				values: [inRange(series, 'time'), inRange(series, 'bytes'),
+					inRange(series, 'fetched')] })), SIDE_HEADS, 0));
+		place.replaceChildren(...parts);
+	};
+
+	if (!ranked && !groups.length) {
+		body.append(el('p', { class: 'hint' },
+			'There were no ranks, and no process had several children that did I/O.'));
+		return;
+	}
+	body.append(el('p', { class: 'hint' }, `Marked: more than ${OUTLIER} times the median of those `
+		+ 'beside it (of two: of the other one).'), place);
+	const others = sums.ranks.find((series) => series.others && series.of);
+	if (others)
+		body.append(el('p', { class: 'hint' }, `${countText(others.of)} more ranks are not shown.`));
+	onRange(update);
+	update();
+}
