@@ -119,13 +119,19 @@ static __always_inline void async_fill(struct event_async *event, struct async_o
 	event->flags = done->account.flags;
 }
 
-/* One that names paths: their record is made in scratch memory. */
-static __noinline int async_send_names(struct async_operation *done, struct async_names *names,
-				       __s64 result, __u64 duration_ns)
+/* One that names paths: their record is made in scratch memory. Global, like what follows: the
+ * verifier looks at it once, not at each way that leads to it. */
+__noinline int async_send_names(struct async_operation *done, struct async_names *names,
+				__s64 result, __u64 duration_ns)
 {
-	struct event_async *event = scratch_get();
-	__u64 bytes = names->bytes, bytes2 = names->bytes2;
+	struct event_async *event;
+	__u64 bytes, bytes2;
 
+	if (!done || !names)
+		return 0;
+	bytes = names->bytes;
+	bytes2 = names->bytes2;
+	event = scratch_get();
 	if (!event) {
 		ring_lose(EVENT_ASYNC);
 		return 0;
@@ -146,10 +152,13 @@ static __noinline int async_send_names(struct async_operation *done, struct asyn
 	return 0;
 }
 
-static __noinline int async_send(struct async_operation *done, __s64 result, __u64 duration_ns)
+__noinline int async_send(struct async_operation *done, __s64 result, __u64 duration_ns)
 {
-	struct event_async *event = ring_reserve(EVENT_ASYNC, sizeof(*event), done->owner);
+	struct event_async *event;
 
+	if (!done)
+		return 0;
+	event = ring_reserve(EVENT_ASYNC, sizeof(*event), done->owner);
 	if (!event)
 		return 0;
 	event->call.header.time_ns = done->account.start_ns;
@@ -159,15 +168,20 @@ static __noinline int async_send(struct async_operation *done, __s64 result, __u
 }
 
 /* Counts and tells an operation that ends, or a part of it. */
-static __noinline int async_tell(struct async_key *key, struct async_operation *done, __s64 result,
-				 __u64 now_ns)
+__noinline int async_tell(struct async_key *key, struct async_operation *done, __s64 result,
+			  __u64 now_ns)
 {
-	__u64 duration_ns = account_duration_ns(&done->account, now_ns);
 	struct async_names *names = NULL;
+	struct async_key at; /* on the stack: up to 6.1 a map takes no other */
+	__u64 duration_ns;
 
+	if (!key || !done)
+		return 0;
+	at = *key;
+	duration_ns = account_duration_ns(&done->account, now_ns);
 	account_done(&done->account, duration_ns, result, done->row.traits & ASYNC_BYTES, true);
 	if (done->row.shape >= ASYNC_OPEN)
-		names = bpf_map_lookup_elem(&async_names, key);
+		names = bpf_map_lookup_elem(&async_names, &at);
 	if (!names) {
 		if (done->row.shape >= ASYNC_OPEN)
 			done->account.flags |= TRACE_OP_PATH_CUT;
@@ -175,7 +189,7 @@ static __noinline int async_tell(struct async_key *key, struct async_operation *
 		return 0;
 	}
 	async_send_names(done, names, result, duration_ns);
-	bpf_map_delete_elem(&async_names, key);
+	bpf_map_delete_elem(&async_names, &at);
 	return 0;
 }
 
@@ -213,13 +227,17 @@ static __always_inline void async_mark(struct async_task *task, __u32 pid)
 
 /* Takes `file` as that of an operation; false when its kind is not recorded. `state` is that of the
  * current task, if it has one. */
-static __noinline int async_take_file(struct async_operation *operation, struct address *address,
-				      struct task_state *state)
+__noinline int async_take_file(struct async_operation *operation, struct address *address,
+			       struct task_state *state)
 {
-	struct file *file = (struct file *)address->at;
-	struct inode *inode = KREAD(file, file, f_inode);
 	struct file_facts facts = {};
+	struct inode *inode;
+	struct file *file;
 
+	if (!operation || !address)
+		return 0;
+	file = (struct file *)address->at;
+	inode = KREAD(file, file, f_inode);
 	if (!(file_class(inode) & file_classes))
 		return 0;
 	operation->account.flags |= open_flags(KREAD(file, file, f_flags));

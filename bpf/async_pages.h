@@ -31,15 +31,16 @@ static __always_inline __u64 async_request_of(struct task_struct *task)
 }
 
 /* Books pages on the operation that brings them in; false when there is none, or they are of
- * another kind of file: that is where file systems keep their own. */
-static __noinline int async_takes_page(struct page_add *add)
+ * another kind of file: that is where file systems keep their own. Global: the verifier looks at it
+ * once. */
+__noinline int async_takes_page(struct page_add *add)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct async_key key = { 0, async_request_of(task) };
 	struct async_operation *operation;
+	struct async_key key = {};
 	struct file *file;
 
-	if (!key.address)
+	key.address = async_request_of(bpf_get_current_task_btf());
+	if (!add || !key.address)
 		return 0;
 	operation = bpf_map_lookup_elem(&async_flight, &key);
 	if (!operation)

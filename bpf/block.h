@@ -17,7 +17,8 @@
  * kernel has no such function, or does not tell where. */
 extern __u64 direct_end_io, btrfs_end_io, btrfs_mirrored_end_io;
 
-static __always_inline __u32 block_flags(__u32 opf)
+/* Global: the verifier looks at each combination once, and not at what follows each. */
+__noinline __u32 block_flags(__u32 opf)
 {
 	__u32 flags = 0;
 

@@ -74,9 +74,11 @@ __noinline int send_span(struct span_making *making)
 	event->id = making->id;
 	event->flags = making->flags;
 	text = &making->values[making->first & 1];
-	at = event->name_bytes = span_string(event, 0, EVENT_SPAN_NAME_BYTES, text[0]);
+	/* Read again: then each way that led here comes to the same for the verifier. */
+	event->name_bytes = span_string(event, 0, EVENT_SPAN_NAME_BYTES, text[0]);
+	at = *(volatile __u16 *)&event->name_bytes;
 	event->category_bytes = span_string(event, at, EVENT_SPAN_CATEGORY_BYTES, text[1]);
-	at += event->category_bytes;
+	at += *(volatile __u16 *)&event->category_bytes;
 	event->args_bytes = span_args(event, at, text[2], text[3]);
 	bytes = at + event->args_bytes;
 	BARRIER_VAR(bytes);

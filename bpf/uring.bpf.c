@@ -113,21 +113,27 @@ static __always_inline bool uring_link(struct async_task *submitter, void *reque
 	return linked;
 }
 
-/* In a frame of its own: what follows a look at a file is deep. */
-static __noinline int uring_begin(struct async_key *key, struct async_row *row,
-				  struct async_task *submitter)
+/* In a frame of its own: what follows a look at a file is deep. Global, like what follows: the
+ * verifier looks at it once, not at each way that leads to it. */
+__noinline int uring_begin(struct async_key *key, struct async_row *row,
+			   struct async_task *submitter)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	void *request = (void *)key->address;
-	void *ring = KREAD(io_kiocb, request, ctx);
-	__u32 flags = KREAD(io_kiocb, request, flags);
-	struct async_operation begun = {
-		.context = (__u64)ring,
-		.user_data = KREAD(io_kiocb, request, cqe.user_data),
-		.fd = KREAD(io_kiocb, request, cqe.fd),
-		.row = *row,
-	};
+	struct async_operation begun = {};
+	struct async_key at; /* on the stack: up to 6.1 a map takes no other */
+	void *request, *ring;
+	__u32 flags;
 
+	if (!key || !row)
+		return 0;
+	at = *key;
+	request = (void *)at.address;
+	ring = KREAD(io_kiocb, request, ctx);
+	flags = KREAD(io_kiocb, request, flags);
+	begun.context = (__u64)ring;
+	begun.user_data = KREAD(io_kiocb, request, cqe.user_data);
+	begun.fd = KREAD(io_kiocb, request, cqe.fd);
+	begun.row = *row;
 	account_open(&begun.account);
 	begun.account.offset = -1;
 	account_begin(&begun.account, row->op, bpf_ktime_get_ns());
@@ -144,7 +150,7 @@ static __noinline int uring_begin(struct async_key *key, struct async_row *row,
 	if (uring_link(submitter, request))
 		begun.account.flags |= TRACE_OP_LINKED;
 	async_mark(submitter, begun.owner.pid);
-	return bpf_map_update_elem(&async_flight, key, &begun, BPF_ANY);
+	return bpf_map_update_elem(&async_flight, &at, &begun, BPF_ANY);
 }
 
 /* --- paths --- */
@@ -169,13 +175,19 @@ static __always_inline __u32 uring_read_name(struct async_names *names, __u32 at
 
 /* The names that a request comes with, which it gives back before it is complete. Returns whether
  * they are whole. */
-static __noinline int uring_keep_names(struct async_key *key, __u32 shape)
+__noinline int uring_keep_names(struct async_key *key, __u32 shape)
 {
-	void *request = (void *)key->address;
-	struct async_names *names = scratch_get();
+	struct async_names *names;
 	__u64 name = 0, name2 = 0;
+	struct async_key at;
+	void *request;
 	bool whole;
 
+	if (!key)
+		return 0;
+	at = *key;
+	request = (void *)at.address;
+	names = scratch_get();
 	if (!names)
 		return 0;
 	if (shape == ASYNC_OPEN)
@@ -196,20 +208,25 @@ static __noinline int uring_keep_names(struct async_key *key, __u32 shape)
 	names->bytes2 = uring_read_name(names, names->bytes, name2);
 	whole = names->bytes < EVENT_ASYNC_PATH_BYTES - 1 &&
 		names->bytes2 < EVENT_ASYNC_PATH_BYTES - 1 &&
-		!bpf_map_update_elem(&async_names, key, names, BPF_ANY);
+		!bpf_map_update_elem(&async_names, &at, names, BPF_ANY);
 	scratch_put(names);
 	return whole;
 }
 
 /* The directories that they are relative to. */
-static __noinline int uring_keep_directories(struct async_key *key, struct task_state *state,
-					     __u32 shape)
+__noinline int uring_keep_directories(struct async_key *key, struct task_state *state, __u32 shape)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct async_names *names = bpf_map_lookup_elem(&async_names, key);
-	void *request = (void *)key->address;
+	struct async_names *names;
 	struct call_args args = {};
+	struct async_key at;
+	void *request;
 
+	if (!key || !state)
+		return 0;
+	at = *key;
+	request = (void *)at.address;
+	names = bpf_map_lookup_elem(&async_names, &at);
 	if (!names)
 		return 0;
 	if (shape == ASYNC_OPEN)
@@ -232,12 +249,15 @@ static __noinline int uring_keep_directories(struct async_key *key, struct task_
 
 /* --- files that are known at the submission alone: no completion tells of them --- */
 
-static __noinline int uring_early_file(struct async_operation *begun, void *request,
-				       struct task_state *state)
+__noinline int uring_early_file(struct async_operation *begun, __u64 request,
+				struct task_state *state)
 {
-	void *ring = (void *)begun->context;
 	struct address file;
+	void *ring;
 
+	if (!begun)
+		return 0;
+	ring = (void *)begun->context;
 	if (begun->row.shape < ASYNC_SPLICE) {
 		file.at = (__u64)uring_file_of(ring, begun->fd,
 					       begun->account.flags & TRACE_OP_FIXED_FILE);
@@ -276,7 +296,7 @@ static __noinline int uring_settle(struct async_key *key, struct task_state *sta
 		return 0;
 	shape = begun->row.shape;
 	if (shape <= ASYNC_CLOSE) {
-		uring_early_file(begun, (void *)key->address, state);
+		uring_early_file(begun, key->address, state);
 		return 0;
 	}
 	if (shape == ASYNC_OPEN)
@@ -371,13 +391,18 @@ static __noinline int uring_unknown(void *request, __s64 result)
 }
 
 /* The file of one that is complete. False when its kind is not recorded. */
-static __noinline int uring_take_file(struct async_operation *done, void *request, __s64 result)
+__noinline int uring_take_file(struct async_operation *done, __u64 address, __s64 result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct address file = { (__u64)uring_file(done, request, result) };
-	__u32 first = done->account.file;
+	void *request = (void *)address;
+	struct address file;
+	__u32 first;
 	bool taken;
 
+	if (!done)
+		return 0;
+	first = done->account.file;
+	file.at = (__u64)uring_file(done, request, result);
 	if (done->row.shape == ASYNC_RW && done->account.offset == -1 && result >= 0 && file.at)
 		done->account.offset = uring_position(request, (void *)file.at, result);
 	if (!file.at) {
@@ -400,7 +425,7 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 	__u64 now_ns = bpf_ktime_get_ns();
 
 	done->account.flags &= ~TRACE_OP_SILENT; /* it is told when it fails */
-	if (done->account.op && uring_take_file(done, (void *)key->address, end->result))
+	if (done->account.op && uring_take_file(done, key->address, end->result))
 		async_tell(key, done, end->result, now_ns);
 	if (!more) {
 		bpf_map_delete_elem(&async_flight, key);
