@@ -57,11 +57,56 @@ static void test_many_threads(void **state)
 	made_close(&made);
 }
 
+/* Beside each other where they overlap; arrows from the call that queued them. */
+static void test_requests(void **state)
+{
+	static const char *const name = "requests.flt";
+	const struct chrome_options options = { .until_ns = UINT64_MAX, .pid = CHROME_ANY_PID };
+	const uint64_t dev = 7 << 20 | 3;
+	struct trace_error error = { "" };
+	struct made_trace made;
+	struct sink text;
+
+	(void)state;
+	BEGIN(&made, .block = true);
+	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/data");
+	CALL(&made, .time = START + 100, .dur = 1000, .pid = 10, .op = M_PREAD, .file = 1,
+	     .asked = 1, .result = 1);
+	/* One of two parts, and one of the kernel's at the same time. */
+	BIO(&made, .time = START + 200, .dur = 500, .pid = 10, .op = M_REQUEST_READ, .file = 1,
+	    .bytes = 4096, .dev = dev);
+	BIO(&made, .time = START + 210, .dur = 490, .pid = 10, .op = M_REQUEST_READ, .file = 1,
+	    .bytes = 4096, .dev = dev);
+	REQUEST(&made, .time = START + 220, .dur = 480, .queue = 80, .pid = 10,
+		.op = M_REQUEST_READ, .file = 1, .bytes = 8192, .dev = dev, .bios = 2);
+	REQUEST(&made, .time = START + 230, .dur = 100, .op = M_REQUEST_WRITE, .file = 1,
+		.bytes = 4096, .dev = dev);
+	/* What no call is around has no arrow. */
+	BIO(&made, .time = START + 2000, .dur = 500, .pid = 10, .op = M_REQUEST_READ, .file = 1,
+	    .bytes = 4096, .dev = dev, .request = 9);
+	DEVICE(&made, .time = START + 3000, .dev = dev, .name = "loop3");
+	made_finish(&made, START, START + 100 * MS);
+	sink_open_memory(&text);
+	assert_int_equal(chrome_write(&text, &made.reader, &name, 1, &options, &error), 0);
+	assert_int_equal(count_of(&text, "\"device loop3 (7:3)\""), 1);
+	assert_int_equal(count_of(&text, "\"ph\":\"X\""), 3);
+	assert_int_equal(count_of(&text, "\"ph\":\"s\",\"pid\":10,\"tid\":10"), 1);
+	assert_int_equal(count_of(&text, "\"ph\":\"f\",\"pid\":5000000,\"tid\":5000001"), 1);
+	assert_int_equal(count_of(&text, "\"ph\":\"s\""), 1);
+	assert_int_equal(count_of(&text, "\"tid\":5000002,\"ts\""), 1);
+	assert_int_equal(count_of(&text, "\"queue_ns\":80,\"service_ns\":400,\"queued_by_pid\":10"),
+			 1);
+	assert_int_equal(count_of(&text, "\"queued_by\":\"kernel\""), 1);
+	sink_close(&text);
+	made_close(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_export),
 		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,8 @@
  *   X     calls and faults; spans that nest within their thread
  *   b, e  spans (and calls of damaged traces) that do not nest: ended by another thread, or
  *         after one that began later has not ended. As X a viewer would drop or misplace them.
+ *         requests, below a process for each device
+ *   s, f  arrows from calls and faults to the requests that they made
  *   i     marked moments, forks, execs and exits, pages that came into the cache on no
  *         operation's account
  *   C     bytes read, written and brought into the cache, a second, of each process

@@ -294,6 +294,21 @@ static int write_instant(struct chrome_rows *rows, const struct drawn_row *row)
 	return 0;
 }
 
+/* --- requests --- */
+
+static int write_request(struct chrome_rows *rows, const struct drawn_row *row)
+{
+	return chrome_requests_draw(rows->requests, row->event, &row->resolved);
+}
+
+/* A part of one is where the arrow to it begins; the kernel's begin nowhere. */
+static int write_bio(struct chrome_rows *rows, const struct drawn_row *row)
+{
+	if (row->resolved.values[BIO_PID])
+		chrome_requests_lead(rows->requests, row->event, row->thread);
+	return 0;
+}
+
 /* --- rows --- */
 
 /* Spans are told of by themselves. */
@@ -308,6 +323,8 @@ static const struct row_rule rules[TRACE_KIND_COUNT] = {
 	[TRACE_EXIT] = { write_exit, EXIT_PID, EXIT_TID },
 	[TRACE_INSTANT] = { write_instant, INSTANT_PID, INSTANT_TID },
 	[TRACE_THROTTLE] = { write_throttle, THROTTLE_PID, THROTTLE_TID },
+	[TRACE_REQUEST] = { write_request, REQUEST_PID, REQUEST_TID },
+	[TRACE_BIO] = { write_bio, BIO_PID, BIO_TID },
 	[TRACE_VFS] = { write_vfs, VFS_PID, VFS_TID },
 };
 

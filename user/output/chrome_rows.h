@@ -9,6 +9,7 @@
 #include "analysis/resolve.h"
 #include "analysis/walk.h"
 #include "output/chrome_counters.h"
+#include "output/chrome_requests.h"
 #include "output/chrome_spans.h"
 
 struct chrome_rows {
@@ -20,6 +21,7 @@ struct chrome_rows {
 	struct chrome_threads *threads;
 	struct chrome_spans *spans;
 	struct chrome_counters *counters;
+	struct chrome_requests *requests;
 };
 
 /* What it is told in passing, of whole rows; its state is a struct chrome_rows. */

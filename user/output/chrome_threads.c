@@ -57,14 +57,20 @@ static void close_metadata(struct chrome_threads *threads, struct chrome_args *a
 	sink_char(threads->out, '}');
 }
 
-void chrome_thread_name(struct chrome_threads *threads, uint32_t thread, struct trace_string name)
+void chrome_metadata(struct chrome_threads *threads, const char *what, struct chrome_place place,
+		     const char *member, struct trace_string value)
 {
 	struct chrome_args args;
 
-	open_metadata(threads, "thread_name", chrome_place_of(threads, thread));
+	open_metadata(threads, what, place);
 	args = chrome_args_begin(threads->out);
-	chrome_add_text(&args, "name", name);
+	chrome_add_text(&args, member, value);
 	close_metadata(threads, &args);
+}
+
+void chrome_thread_name(struct chrome_threads *threads, uint32_t thread, struct trace_string name)
+{
+	chrome_metadata(threads, "thread_name", chrome_place_of(threads, thread), "name", name);
 }
 
 /* A command line with spaces where arguments end, cut where a character ends. */

@@ -66,6 +66,9 @@ struct chrome_place chrome_process_place(struct chrome_threads *threads, uint32_
 /* Says of threads that stand for others how many events they have. */
 void chrome_threads_tell_shared(struct chrome_threads *threads);
 
+/* Writes something that is known of a process or a thread: an "M" with one member. */
+void chrome_metadata(struct chrome_threads *threads, const char *what, struct chrome_place place,
+		     const char *member, struct trace_string value);
 /* Writes the name of a thread. */
 void chrome_thread_name(struct chrome_threads *threads, uint32_t thread, struct trace_string name);
 
