@@ -130,4 +130,39 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 	return call_take_any_fd(state, call_arg(args, row.fd), false) ? row.op : 0;
 }
 
+/*
+ * A call that was in flight when its task began to be followed, at its end: as if it had begun now.
+ * A descriptor that stands for nothing any more stood for something when the call was made. One
+ * that a signal interrupted ends some other time, or is made again. Returns 0 when the call is none
+ * that is recorded.
+ */
+__noinline int enter_late(struct task_state *state, struct call_args *args, __u32 number,
+			  __s64 result)
+{
+	struct call_row row;
+
+	if (!state || !args || number >= CALL_TABLE_SIZE ||
+	    (__u64)(-ERESTART_FIRST - result) < ERESTART_COUNT)
+		return 0;
+	row = call_row(number);
+	if (!row.op)
+		return 0;
+	account_open(&state->call.account);
+	state->call.file = 0;
+	state->call.file2 = 0;
+	state->call.fault_fetched_pages = 0;
+	state->call.major_seen = 0;
+	state->call.major_start = bpf_get_current_task_btf()->maj_flt;
+	if (row.fd && !row.path)
+		row.op = enter_any(state, args, number);
+	if (!row.op)
+		return 0;
+	if (result != -EBADF)
+		state->call.account.flags &= ~TRACE_OP_NO_FILE;
+	state->call.account.flags |= TRACE_OP_BEFORE;
+	state->call.number = number;
+	account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
+	return 1;
+}
+
 #endif

@@ -135,6 +135,7 @@ struct event_fork {
 
 struct event_exec {
 	struct event_header header;
+	__u64 started_ns; /* the process; CLOCK_MONOTONIC */
 	__u64 cgroup_id;
 	__u32 ppid;
 	__u32 uid;
@@ -394,6 +395,36 @@ enum vfs_function {
 	VFS_FUNCTIONS,
 };
 
+/* What a recording attaches to. */
+enum attach_to {
+	ATTACH_NOTHING, /* a command is run */
+	ATTACH_PROCESSES,
+	ATTACH_CGROUP,
+	ATTACH_ALL,
+};
+
+/* How far that has come. */
+enum attach_phase {
+	ATTACH_NOT_YET, /* nothing is followed */
+	ATTACH_ARMING,	/* descendants of processes are still being looked for */
+	ATTACH_ARMED,
+};
+
+#define ATTACH_ANYBODY (~0u)
+#define ATTACH_FAMILY_MOST 4096 /* processes that are named */
+
+/* A task that the iterator has found and that is followed from then on. */
+struct attach_row {
+	__u64 armed_ns;
+	__u64 started_ns; /* the process; CLOCK_MONOTONIC */
+	__u64 cgroup_id;  /* of the second version's hierarchy */
+	__u32 pid;
+	__u32 tid;
+	__u32 ppid;
+	__u32 uid;
+	char comm[EVENT_COMM_BYTES]; /* of the process */
+};
+
 /* Operations that are no system calls come first in the table of operations. */
 enum {
 	OP_NONE,
@@ -543,6 +574,7 @@ enum {
 	NOTE_UNFOLLOWED,    /* a child could not be followed: no memory for its state */
 	NOTE_FAULT_UNTIMED, /* a fault whose start or end was not seen */
 	NOTE_PRIVILEGED,    /* a program gained rights at its exec and was not followed into */
+	NOTE_ASYNC_BEFORE,  /* an operation that was submitted before the recording */
 	NOTE_COUNT,
 };
 
@@ -562,7 +594,7 @@ EVENT_SIZE(event_vfs, 64);
 EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_throttle, 40);
 EVENT_SIZE(event_fork, 32);
-EVENT_SIZE(event_exec, 64);
+EVENT_SIZE(event_exec, 72);
 EVENT_SIZE(event_environ, 32);
 EVENT_SIZE(event_exit, 64);
 EVENT_SIZE(event_file, 96);
@@ -572,6 +604,7 @@ EVENT_SIZE(event_code, 40);
 EVENT_SIZE(event_request, 96);
 EVENT_SIZE(event_bio, 88);
 EVENT_SIZE(event_device, 256);
+EVENT_SIZE(attach_row, 56);
 EVENT_SIZE(marker_arg, 16);
 EVENT_SIZE(marker_spec, 120);
 EVENT_SIZE(lane_call, 56);

@@ -30,6 +30,8 @@ static __always_inline void fault_begin(struct task_state *state, __u64 address,
 		fault_settle(state, 0, false);
 	if (state->call.account.op)
 		flags |= TRACE_FAULT_IN_CALL;
+	if (attach_to)
+		state->before &= ~BEFORE_FAULT;
 	state->fault.address = address;
 	account_open(&state->fault.account);
 	state->fault.dirtied_mapping = 0;
@@ -49,6 +51,25 @@ static __always_inline int fault_end(struct task_state *state, __u64 vma, bool m
 		state->call.major_seen++;
 	}
 	return fault_close(state, vma, now_ns);
+}
+
+/* One whose start was not seen: it has no duration. That may have been before its task was
+ * followed. */
+static __always_inline void fault_begin_unseen(struct task_state *state, __u64 address,
+					       __u64 now_ns)
+{
+	account_open(&state->fault.account);
+	state->fault.dirtied_mapping = 0;
+	state->fault.cut_ns = 0;
+	state->fault.address = address;
+	state->fault.account.flags = TRACE_FAULT_UNTIMED;
+	if (attach_to && state->before & BEFORE_FAULT) {
+		state->fault.account.flags |= TRACE_FAULT_BEFORE;
+		state->before &= ~BEFORE_FAULT;
+	} else {
+		note(NOTE_FAULT_UNTIMED);
+	}
+	account_begin(&state->fault.account, OP_FAULT, now_ns);
 }
 
 /* --- variant: exception tracepoints and software perf events --- */
@@ -90,13 +111,7 @@ int fl_fault_end(struct bpf_perf_event_data *event)
 	if (!state->fault.account.op || (state->fault.address & page) != (event->addr & page)) {
 		if (state->fault.account.op)
 			fault_settle(state, 0, false);
-		note(NOTE_FAULT_UNTIMED);
-		account_open(&state->fault.account);
-		state->fault.dirtied_mapping = 0;
-		state->fault.cut_ns = 0;
-		state->fault.address = event->addr;
-		state->fault.account.flags = TRACE_FAULT_UNTIMED;
-		account_begin(&state->fault.account, OP_FAULT, now_ns);
+		fault_begin_unseen(state, event->addr, now_ns);
 	}
 	return fault_end(state, vma_of_fault(state, state->fault.address), major, now_ns);
 }
@@ -146,8 +161,11 @@ int BPF_PROG(fl_fault_leave, struct vm_area_struct *vma, unsigned long address, 
 	__u64 vma_address;
 	bool major;
 
-	if (!state || !state->fault.account.op ||
-	    (result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_RETRY)))
+	if (!state || (result & bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_RETRY)))
+		return 0;
+	if (attach_to && !state->fault.account.op && state->before & BEFORE_FAULT)
+		fault_begin_unseen(state, address, bpf_ktime_get_ns());
+	if (!state->fault.account.op)
 		return 0;
 	if (result & VM_FAULT_ERROR)
 		return fault_settle(state, bpf_ktime_get_ns(), true);

@@ -6,6 +6,7 @@
  */
 #include "state.bpf.c"
 #include "task.bpf.c"
+#include "attach.bpf.c"
 #include "syscall.bpf.c"
 #include "fault.bpf.c"
 #include "pagecache.bpf.c"

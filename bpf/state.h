@@ -63,6 +63,10 @@ struct aside_state {
 
 #define KNOWN_VMAS 4 /* a power of two */
 
+/* What a task may have begun before it was followed, until it begins another one. */
+#define BEFORE_CALL (1u << 0)
+#define BEFORE_FAULT (1u << 1)
+
 struct task_state {
 	__u32 mode;	      /* enum task_mode */
 	__u32 call_suspended; /* `suspended` holds a call */
@@ -84,6 +88,12 @@ struct task_state {
 
 	struct aside_state aside;
 	struct suspended_call suspended;
+
+	/* Of one that ran already: BEFORE_*, and its counts of faults then. */
+	__u32 before;
+	__u32 pad;
+	__u64 major_before, minor_before;
+	__u64 armed_ns; /* by the iterator over tasks; 0: by something else */
 };
 
 /* Whether a task is followed, enum task_mode; the user side arms the command. */
@@ -149,10 +159,15 @@ static __always_inline struct task_state *task_state(struct task_struct *task)
 	return slot->crowded ? bpf_task_storage_get(&crowded_states, task, 0, 0) : NULL;
 }
 
-/* The state of a task that is followed now, or NULL. */
+/* The state of a task that is followed now, or NULL. What goes on while the recording ends is
+ * followed by nobody, at once: programs are detached one after the other. */
 static __always_inline struct task_state *task_followed(struct task_struct *task)
 {
-	struct task_state *state = task_state(task);
+	struct task_state *state;
+
+	if (attach_to && recording_ended)
+		return NULL;
+	state = task_state(task);
 
 	if (!state || state->mode != TASK_FOLLOWED)
 		return NULL;

@@ -46,6 +46,8 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 		return 0;
 	if (state->call.account.op)
 		call_left(state);
+	if (attach_to)
+		state->before &= ~BEFORE_CALL;
 
 	account_open(&state->call.account);
 	state->call.file = 0;
@@ -168,7 +170,15 @@ static __always_inline int left(struct pt_regs *regs, long result)
 
 	if (!state)
 		return 0;
-	if (!state->call.account.op) {
+	if (attach_to && state->before & BEFORE_CALL) {
+		struct call_args args;
+
+		state->before &= ~BEFORE_CALL;
+		call_args_read(&args, regs);
+		if (in_compat_call(task) || !enter_late(state, &args, SYSCALL_NUMBER(regs), result))
+			return 0;
+		end.duration_ns = state->call.account.start_ns;
+	} else if (!state->call.account.op) {
 		if (!state->call_suspended ||
 		    !call_interrupted(state, REGS_IP(regs), REGS_SP(regs), result))
 			return 0;

@@ -3,51 +3,9 @@
  * Who is followed: from the exec of the command on, every process and thread that it creates.
  * Tells their names, their environment (for the rank) and their end. Knows nothing of I/O.
  */
-#include "ring.h"
+#include "attach.h"
 
 /* --- who is followed --- */
-
-/* The slot of a task that begins to be followed; NULL when it is another's. */
-static __always_inline struct task_slot *slot_take(struct task_struct *task, __u64 now_ns)
-{
-	struct task_slot *slot = task_slot(task->pid);
-	__u64 owner;
-
-	if (!slot)
-		return NULL;
-	owner = slot->owner;
-	if (owner && !(slot->left_ns && now_ns - slot->left_ns > SLOT_REST_NS))
-		return NULL;
-	if (__sync_val_compare_and_swap(&slot->owner, owner, (__u64)task) != owner)
-		return NULL;
-	slot->left_ns = 0;
-	slot->tid = task->pid;
-	return slot;
-}
-
-/* A fresh state for a task that begins to be followed; NULL when there is no memory for it. */
-static __always_inline struct task_state *state_take(struct task_struct *task, __u64 now_ns)
-{
-	struct task_slot *slot = slot_take(task, now_ns);
-
-	if (slot) {
-		__builtin_memset(&slot->state, 0, sizeof(slot->state));
-		return &slot->state;
-	}
-	slot = task_slot(task->pid);
-	if (slot)
-		slot->crowded = 1;
-	return bpf_task_storage_get(&crowded_states, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-}
-
-static __always_inline void mode_set(struct task_struct *task, struct task_state *state, __u32 mode)
-{
-	__u32 *told = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-
-	state->mode = mode;
-	if (told)
-		*told = mode;
-}
 
 static __always_inline int forked(struct task_struct *parent, struct task_struct *child, __u32 copy)
 {
@@ -55,14 +13,23 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 	__u64 now_ns = bpf_ktime_get_ns();
 	struct event_fork *event;
 
+	if (attach_to && !state)
+		return attach_forked(parent, child, now_ns);
 	if (!state || !copy_is_first(state, (__u64)child, copy))
 		return 0;
-	state = state_take(child, now_ns);
-	if (!state) {
-		note(NOTE_UNFOLLOWED);
-		return 0;
+	if (attach_to) {
+		if (follow(child, now_ns, false) == FOLLOW_NO_MEMORY) {
+			note(NOTE_UNFOLLOWED);
+			return 0;
+		}
+	} else {
+		state = state_take(child, now_ns);
+		if (!state) {
+			note(NOTE_UNFOLLOWED);
+			return 0;
+		}
+		mode_set(child, state, TASK_FOLLOWED);
 	}
-	mode_set(child, state, TASK_FOLLOWED);
 	event = ring_reserve(EVENT_FORK, sizeof(*event), owner_of(parent));
 	if (!event)
 		return 0;
@@ -130,6 +97,7 @@ static __always_inline void send_exec(struct task_struct *task, struct mm_struct
 		goto out;
 	}
 	record->cgroup_id = bpf_get_current_cgroup_id();
+	record->started_ns = TASK_POINTER(task, group_leader)->start_time;
 	record->ppid = TASK_POINTER(task, real_parent)->tgid;
 	record->uid = bpf_get_current_uid_gid();
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
@@ -202,8 +170,10 @@ static __always_inline struct task_state *state_of_executed(struct task_struct *
 	if (!old || !state || old == state)
 		return state;
 	__builtin_memcpy(state, old, sizeof(*state));
-	if (old == &slot->state)
+	if (old == &slot->state) {
+		old->mode = TASK_IGNORED;
 		slot->owner = 0;
+	}
 	return state;
 }
 
@@ -258,8 +228,8 @@ static __always_inline int exited(struct task_struct *task)
 	event = ring_reserve(EVENT_EXIT, sizeof(*event), owner_of(task));
 	if (event) {
 		event->header.time_ns = now_ns;
-		event->major_faults = task->maj_flt;
-		event->minor_faults = task->min_flt;
+		event->major_faults = task->maj_flt - state->major_before;
+		event->minor_faults = task->min_flt - state->minor_before;
 		bpf_get_current_comm(event->comm, sizeof(event->comm));
 		if (task->flags & PF_IO_WORKER) /* a name of the kernel's making */
 			bpf_probe_read_kernel_str(event->comm, sizeof(event->comm),

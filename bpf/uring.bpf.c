@@ -381,12 +381,16 @@ static __noinline int uring_unknown(void *request, __s64 result)
 	struct async_row row = uring_row(request);
 	struct file *file = KREAD(io_kiocb, request, file);
 
-	if (!async_overfull || row.shape == ASYNC_COUNTED ||
+	if (!(async_overfull || attach_to) || row.shape == ASYNC_COUNTED ||
 	    !task_followed(bpf_get_current_task_btf()))
 		return 0;
 	if (row.shape < ASYNC_CLOSE && file &&
 	    !(file_class(KREAD(file, file, f_inode)) & file_classes))
 		return 0;
+	if (!async_overfull) {
+		note(NOTE_ASYNC_BEFORE);
+		return 0;
+	}
 	return async_lose(row.op, result, row.traits & ASYNC_BYTES);
 }
 

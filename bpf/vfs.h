@@ -15,7 +15,6 @@
 
 #include "call_args.h"
 
-#define PF_KTHREAD 0x00200000u
 #define EIOCBQUEUED 529
 
 /* Operations of io_uring and libaio are recorded: by a layer of their own. */

@@ -41,6 +41,8 @@ struct linux_binprm {
 
 /* A worker of io_uring, or the thread that polls a ring for it. */
 #define PF_IO_WORKER 0x10u
+#define PF_EXITING 0x4u
+#define PF_KTHREAD 0x200000u
 
 struct task_struct {
 	struct thread_info thread_info;
@@ -58,6 +60,18 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct mm_struct *mm;
+	const struct cred *real_cred;
+	struct css_set *cgroups;
+} CORE_STRUCT;
+
+/* What a program of iter/task is given, for each task and once more at the end. */
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} CORE_STRUCT;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task; /* NULL: that was all */
 } CORE_STRUCT;
 
 #endif

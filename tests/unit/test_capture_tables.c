@@ -76,7 +76,7 @@ static void test_each_row_has_a_program_for_its_hook(void **state)
 		[HOOK_TP_BTF] = "tp_btf",	[HOOK_RAW_TP] = "raw_tp", [HOOK_TP] = "tp",
 		[HOOK_FENTRY] = "fentry",	[HOOK_FEXIT] = "fexit",	  [HOOK_KPROBE] = "kprobe",
 		[HOOK_PERF] = "perf_event",	[HOOK_USDT] = "uprobe",	  [HOOK_RUN] = "syscall",
-		[HOOK_KRETPROBE] = "kretprobe",
+		[HOOK_KRETPROBE] = "kretprobe", [HOOK_ITER] = "iter",
 	};
 	struct faultline *skeleton = faultline__open();
 

@@ -231,6 +231,28 @@ static void say_faults(struct words *text, const struct measured *measured)
 			  untimed ? "; " : "", units_count(count, unknown));
 }
 
+/* What ran already has a past that nobody saw. */
+static void say_attached(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	uint64_t async = job_count_notes(job, TRACE_NOTE_ASYNC_BEFORE);
+	uint64_t spans = job_count_notes(job, TRACE_NOTE_SPANS_BEFORE);
+	char count[UNITS_TEXT];
+	size_t attached = 0;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		attached += !strcmp(job->traces[i].header->start, "attach");
+	if (!attached)
+		return;
+	words_add(text, "attached to what ran already: what it did before is not in these numbers");
+	if (async)
+		words_add(text, "; neither are %s operations of io_uring that were under way",
+			  units_count(count, async));
+	if (spans)
+		words_add(text, "; %s spans were open then and are not told",
+			  units_count(count, spans));
+}
+
 /* Rows: those that make numbers wrong are warnings. */
 static const struct caveat {
 	const char *id;
@@ -247,6 +269,7 @@ static const struct caveat {
 	{ "spans", "warning", say_spans },
 	{ "unfollowed", "warning", say_unfollowed },
 	{ "faults", "warning", say_faults },
+	{ "attached", "note", say_attached },
 	{ "header", "note", say_header },
 	{ "survivors", "note", say_survivors },
 };

@@ -151,6 +151,7 @@ struct life {
 	int64_t rank;
 	uint32_t status;
 	bool process_ends, not_followed;
+	bool present; /* it ran before anything else that is told */
 };
 
 struct lives {
@@ -189,6 +190,7 @@ static bool take_exec(struct life *life, const uint64_t *const *columns, size_t 
 	life->command = columns[EXEC_COMMAND][row];
 	life->rank = (int64_t)columns[EXEC_RANK][row];
 	life->not_followed = columns[EXEC_FLAGS][row] & TRACE_EXEC_NOT_FOLLOWED;
+	life->present = columns[EXEC_FLAGS][row] & TRACE_EXEC_PRESENT;
 	return pid_possible(columns[EXEC_PID][row]);
 }
 
@@ -259,6 +261,8 @@ static int compare_lives(const void *left, const void *right)
 {
 	const struct life *a = left, *b = right;
 
+	if (a->present != b->present)
+		return a->present ? -1 : 1;
 	if (a->time_ns != b->time_ns)
 		return a->time_ns < b->time_ns ? -1 : 1;
 	if (a->kind != b->kind)

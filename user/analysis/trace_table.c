@@ -103,7 +103,8 @@ static void name_note(struct about *about, const char *name)
 static void take_notes(struct about *about)
 {
 	static const char *const known[] = { TRACE_NOTE_UNFOLLOWED, TRACE_NOTE_UNTIMED,
-					     TRACE_NOTE_ENDED_UNSEEN };
+					     TRACE_NOTE_ENDED_UNSEEN, TRACE_NOTE_ASYNC_BEFORE,
+					     TRACE_NOTE_SPANS_BEFORE };
 	const struct job *job = about->job;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -165,6 +166,11 @@ static const char *mode_of(const struct job_trace *trace)
 	return trace->header->mode;
 }
 
+static const char *start_of(const struct job_trace *trace)
+{
+	return trace->header->start;
+}
+
 static const char *name_of(const struct job_trace *trace)
 {
 	return trace->name;
@@ -195,13 +201,10 @@ static int collect(const struct job *job, const char *(*of)(const struct job_tra
 }
 
 /* Where a column's texts come from. */
-enum { NAME, HOST, KERNEL, MODE, INCOMPLETE };
+enum { NAME, HOST, KERNEL, MODE, START, INCOMPLETE };
 static const char *(*const sources[])(const struct job_trace *) = {
-	[NAME] = name_of,
-	[HOST] = host_of,
-	[KERNEL] = kernel_of,
-	[MODE] = mode_of,
-	[INCOMPLETE] = incomplete_of,
+	[NAME] = name_of, [HOST] = host_of,   [KERNEL] = kernel_of,
+	[MODE] = mode_of, [START] = start_of, [INCOMPLETE] = incomplete_of,
 };
 
 static int get_list(struct table *table, struct cell *cell, const void *row,
@@ -244,16 +247,12 @@ static int get_joined(struct table *table, struct cell *cell, const void *row,
 }
 
 /* Of the first trace: ranks of one job run one command. */
-static int get_command(struct table *table, struct cell *cell, const void *row,
-		       const struct table_column *column)
+static int get_words(struct table *table, struct cell *cell, const char *const *command)
 {
-	const struct about *about = row;
-	const char *const *command = about->job->traces[0].header->command;
 	struct cell *texts;
 	size_t count = 0;
 	int status;
 
-	(void)column;
 	if (!command)
 		return 0;
 	while (command[count])
@@ -266,6 +265,24 @@ static int get_command(struct table *table, struct cell *cell, const void *row,
 	status = table_set_texts(table, cell, texts, count);
 	free(texts);
 	return status;
+}
+
+static int get_command(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
+{
+	const struct about *about = row;
+
+	(void)column;
+	return get_words(table, cell, about->job->traces[0].header->command);
+}
+
+static int get_targets(struct table *table, struct cell *cell, const void *row,
+		       const struct table_column *column)
+{
+	const struct about *about = row;
+
+	(void)column;
+	return get_words(table, cell, about->job->traces[0].header->targets);
 }
 
 #define NOT_FOLLOWED_MOST 64 /* programs that are named */
@@ -468,6 +485,11 @@ static const struct table_column columns[] = {
 			  TABLE_UINT(struct about, ranks), 0 },
 	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, "events that were lost",
 			 TABLE_UINT(struct about, lost), 0 },
+	[ABOUT_BEGUN_BY] = { "start", "begun by", UNIT_NONE,
+			     "run: with its command; attach: with what ran already", get_joined,
+			     START, 0 },
+	[ABOUT_TARGETS] = { "targets", "attached to", UNIT_NONE, "what the recording attached to",
+			    get_targets, 0, 0 },
 	{ "cpus", NULL, UNIT_COUNT, "processors of the host; of several, the fewest",
 	  TABLE_UINT(struct about, cpus), 0 },
 	{ "memory_bytes", NULL, UNIT_BYTES, "memory of the host; of several, the least",

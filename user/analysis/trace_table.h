@@ -24,6 +24,8 @@ enum about_column {
 	ABOUT_PROCESSES,
 	ABOUT_RANKS,
 	ABOUT_LOST,
+	ABOUT_BEGUN_BY,
+	ABOUT_TARGETS,
 };
 
 /* Events that the kernel counted and that are neither there nor lost, or that are there uncounted.

@@ -112,6 +112,8 @@ static int attach_probe(struct attached *attached, struct bpf_object *object,
 	switch (probe->hook) {
 	case HOOK_RUN:
 		return run_once(program);
+	case HOOK_ITER:
+		return 0; /* run when it is needed */
 	case HOOK_USDT:
 		return 0; /* to what programs carry, by who listens to them */
 	case HOOK_PERF:

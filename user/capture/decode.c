@@ -12,6 +12,7 @@
 #include "capture/cgroups.h"
 #include "capture/environments.h"
 #include "capture/names.h"
+#include "capture/proc.h"
 #include "capture/span_ends.h"
 
 #define ENVIRONMENTS_MORE 16 /* than there are rings: execs that were preempted, or lost */
@@ -194,6 +195,20 @@ void decoder_settle(struct decoder *decoder, bool wait)
 	decoder->waiting_count = left;
 }
 
+/* What the kernel side could not read, for it was another process that moved this one. */
+static uint64_t ask_command(struct decoder *decoder, uint32_t pid)
+{
+	size_t bytes;
+	char *text = proc_read(pid, "cmdline", EVENT_COMMAND_BYTES, &bytes);
+	uint64_t string;
+
+	while (bytes && !text[bytes - 1])
+		bytes--;
+	string = trace_writer_string(decoder->writer, text ? text : "", bytes);
+	free(text);
+	return string;
+}
+
 static void take_exec(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_exec *event = record;
@@ -205,12 +220,16 @@ static void take_exec(struct decoder *decoder, unsigned int ring, const void *re
 		bytes--;
 	TRACE_COLUMNS_EXEC(COPY)
 	row[EXEC_COMM] = comm_string(decoder, event->comm);
-	row[EXEC_COMMAND] = trace_writer_string(decoder->writer, event->command, bytes);
+	row[EXEC_COMMAND] = bytes || !(event->flags & TRACE_EXEC_JOINED)
+				    ? trace_writer_string(decoder->writer, event->command, bytes)
+				    : ask_command(decoder, event->header.pid);
 	row[EXEC_RANK] = take_rank(decoder, event->header.tid);
 	/* Lanes are drained one after the other: a child's exec may come before the command's. */
 	if (!decoder->start_ns || event->header.time_ns < decoder->start_ns)
 		decoder->start_ns = event->header.time_ns;
-	if (!(event->flags & TRACE_EXEC_NOT_FOLLOWED))
+	if (event->flags & (TRACE_EXEC_PRESENT | TRACE_EXEC_JOINED))
+		span_ends_present(decoder->span_ends, event->header.pid);
+	if (!(event->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
 		tell_code(decoder, &event->header, 0, 0);
 	if (write_exec(decoder, &exec, false))
 		return;
@@ -528,6 +547,11 @@ uint64_t decoder_refused(const struct decoder *decoder, enum event_kind kind)
 uint64_t decoder_unbegun(const struct decoder *decoder)
 {
 	return span_ends_unbegun(decoder->span_ends);
+}
+
+uint64_t decoder_begun_before(const struct decoder *decoder)
+{
+	return span_ends_before(decoder->span_ends);
 }
 
 enum trace_kind decoder_kind(enum event_kind kind)

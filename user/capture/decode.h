@@ -42,6 +42,8 @@ uint64_t decoder_start_ns(const struct decoder *decoder);
 
 /* Ends of spans that never began, once all records have come; see span_ends.h. */
 uint64_t decoder_unbegun(const struct decoder *decoder);
+/* ... and that were begun by processes that ran before the recording. To be asked after it. */
+uint64_t decoder_begun_before(const struct decoder *decoder);
 
 /* The kind of rows that a kind of record becomes, TRACE_KIND_COUNT for none of its own. */
 enum trace_kind decoder_kind(enum event_kind kind);

@@ -135,6 +135,10 @@ int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target)
 
 	if (hook == HOOK_FENTRY || hook == HOOK_FEXIT)
 		return btf__find_by_name_kind(kernel->btf, target, BTF_KIND_FUNC);
+	if (hook == HOOK_ITER) {
+		snprintf(name, sizeof(name), "bpf_iter_%s", target);
+		return btf__find_by_name_kind(kernel->btf, name, BTF_KIND_FUNC);
+	}
 	snprintf(name, sizeof(name), "btf_trace_%s", target);
 	return btf__find_by_name_kind(kernel->btf, name, BTF_KIND_TYPEDEF);
 }
@@ -150,6 +154,8 @@ static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
 		/* Not tried: it would take as long as attaching all. Whether the kernel refuses it
 		 * shows then. */
 		return id < 0 ? -ENOENT : 0;
+	case HOOK_ITER:
+		return kernel_attach_id(kernel, hook, target) < 0 ? -ENOENT : 0;
 	case HOOK_FENTRY:
 	case HOOK_FEXIT:
 		id = kernel_attach_id(kernel, hook, target);

@@ -27,6 +27,7 @@ enum hook {
 	HOOK_FEXIT,	/* ... and exit */
 	HOOK_KPROBE,	/* a function's entry, by a breakpoint */
 	HOOK_KRETPROBE, /* ... and its return */
+	HOOK_ITER,	/* an iterator over what the kernel has; it is run when it is needed */
 	HOOK_PERF,	/* a software perf event, on every CPU */
 	HOOK_USDT,	/* a marker in programs and libraries, found while they run */
 	HOOK_RUN,	/* nothing: it is run once, and needs the helper of that name */
@@ -38,8 +39,8 @@ enum hook {
  */
 int kernel_allows(struct kernel *kernel, enum hook hook, const char *target);
 
-/* The number of the type that a typed tracepoint's program, or that of fentry or fexit, is loaded
- * for; -ENOENT: the kernel has no such thing. */
+/* The number of the type that a typed tracepoint's program, or that of an iterator, fentry or
+ * fexit, is loaded for; -ENOENT: the kernel has no such thing. */
 int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target);
 
 /* All its types. They belong to it. */

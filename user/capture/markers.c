@@ -26,6 +26,7 @@
 #include "capture/child.h"
 #include "capture/environment.h"
 #include "capture/listener.h"
+#include "grow.h"
 #include "log.h"
 #include "span/tracer.h"
 
@@ -43,6 +44,8 @@ struct markers {
 	uint64_t untold; /* looks that found no room */
 	bool stopped, died;
 	char address[TRACER_NAME_BYTES + 32];
+	struct mapped *mapped; /* files that were looked at in processes that ran already */
+	size_t mapped_count, mapped_room;
 };
 
 /* --- what to expect --- */
@@ -128,7 +131,8 @@ static void expect_own(struct expected *expected)
 
 static void expected_fill(struct expected *expected, const char *command)
 {
-	expect_command(expected, command);
+	if (command)
+		expect_command(expected, command);
 	expect_own(expected);
 	expect_in(expected, "PYTHONPATH", "faultline/_core.abi3.so");
 	expect_in(expected, "LD_LIBRARY_PATH", "libfaultline.so.0");
@@ -273,6 +277,68 @@ void markers_look(void *context, uint32_t pid, uint64_t address, uint64_t bytes,
 		markers->told++;
 }
 
+/* --- what runs already --- */
+
+#define MAPPED_MOST 65536
+
+/* As /proc/PID/maps names a file. */
+struct mapped {
+	unsigned int major, minor;
+	unsigned long long inode;
+};
+
+static bool is_mapped_new(struct markers *markers, const struct mapped *file)
+{
+	for (size_t i = 0; i < markers->mapped_count; i++)
+		if (!memcmp(&markers->mapped[i], file, sizeof(*file)))
+			return false;
+	if (markers->mapped_count == MAPPED_MOST ||
+	    !GROW(markers->mapped, markers->mapped_room, markers->mapped_count + 1))
+		return true;
+	markers->mapped[markers->mapped_count++] = *file;
+	return true;
+}
+
+void markers_look_at(struct markers *markers, pid_t pid)
+{
+	unsigned long long start, end;
+	char path[64], rights[8];
+	char *line = NULL;
+	size_t room = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && getline(&line, &room, maps) > 0) {
+		struct mapped file;
+
+		memset(&file, 0, sizeof(file));
+		if (sscanf(line, "%llx-%llx %7s %*x %x:%x %llu", &start, &end, rights, &file.major,
+			   &file.minor, &file.inode) == 6 &&
+		    file.inode && rights[2] == 'x' && is_mapped_new(markers, &file))
+			markers_look(markers, pid, start, end - start, UINT64_MAX);
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+}
+
+/* Looks that it has not come to. */
+static uint64_t waiting(const struct markers *markers)
+{
+	return markers->told - atomic_load(&markers->news->taken);
+}
+
+void markers_await_looks(const struct markers *markers)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (int ms = 0; ms < READY_MS && waiting(markers); ms++)
+		nanosleep(&pause, NULL);
+	if (waiting(markers))
+		log_warning("listening to spans takes long to begin; some may be missed");
+}
+
 /* --- its end --- */
 
 static void say_troubles(const struct markers *markers)
@@ -291,12 +357,6 @@ static void say_troubles(const struct markers *markers)
 	if (markers_unheard(markers))
 		log_warning("%llu times a program may have marked spans before it was listened to",
 			    (unsigned long long)markers_unheard(markers));
-}
-
-/* Looks that it has not come to. */
-static uint64_t waiting(const struct markers *markers)
-{
-	return markers->told - atomic_load(&markers->news->taken);
 }
 
 static void await_last_looks(const struct markers *markers)
@@ -338,5 +398,6 @@ void markers_close(struct markers *markers)
 		close(markers->ready);
 	if (markers->news && markers->news != MAP_FAILED)
 		munmap(markers->news, sizeof(*markers->news));
+	free(markers->mapped);
 	free(markers);
 }

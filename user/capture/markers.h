@@ -15,11 +15,19 @@ struct markers;
 
 /*
  * Starts listening: to our own library and Python package, to those on PYTHONPATH, and to the
- * program that `command` names in that environment, before any of them runs. To be called while
- * there are no threads, with all privileges. Returns 0 or a negative errno.
+ * program that `command` (or NULL) names in that environment, before any of them runs. To be called
+ * while there are no threads, with all privileges. Returns 0 or a negative errno.
  */
 int markers_start(struct markers **markers, struct session *session, const struct child_user *user,
 		  const char *command, char *const *environment);
+
+/*
+ * For processes that run already: looks at what a process has mapped, each file once, and
+ * markers_await_looks waits until it is listened to, a bounded time; logs if it is not. What they
+ * mark from then on is heard; before they were not recorded. Needs the privileges to look at them.
+ */
+void markers_look_at(struct markers *markers, pid_t pid);
+void markers_await_looks(const struct markers *markers);
 
 /* Waits until those are listened to, a bounded time; logs if they are not. */
 void markers_await(struct markers *markers);

@@ -69,6 +69,24 @@ const struct part parts[] = {
 					    { "fl_worker_3", HOOK_TP_BTF, "task_newtask" } } } },
 	},
 	{
+		.layer = LAYER_TASK,
+		.attaching = true,
+		.without = "what runs already cannot be attached to",
+		.variants = { { "iter", .probes = { { "fl_arm", HOOK_ITER, "task" } } } },
+	},
+	{
+		.layer = LAYER_TASK,
+		.attaching = true,
+		.without = "who moves into a cgroup is not noticed",
+		.variants = { { "tp_btf",
+				.probes = { { "fl_join", HOOK_TP_BTF, "cgroup_attach_task" } } },
+			      { "tp_btf*3", .copies = true,
+				.probes = { { "fl_join", HOOK_TP_BTF, "cgroup_attach_task" },
+					    { "fl_join_2", HOOK_TP_BTF, "cgroup_attach_task" },
+					    { "fl_join_3", HOOK_TP_BTF,
+					      "cgroup_attach_task" } } } },
+	},
+	{
 		.layer = LAYER_SYSCALL,
 		.required = true,
 		.variants = { { "tp_btf",
@@ -406,11 +424,12 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant, 
 			  const struct refusals *refused, char *why, size_t size)
 {
 	static const char *const kinds[] = {
-		[HOOK_TP_BTF] = "tracepoint", [HOOK_TP] = "tracepoint",
-		[HOOK_FENTRY] = "entry of",   [HOOK_FEXIT] = "exit of",
-		[HOOK_KPROBE] = "kprobe",     [HOOK_KRETPROBE] = "kretprobe",
-		[HOOK_PERF] = "perf event",   [HOOK_USDT] = "uprobe for",
-		[HOOK_RUN] = "helper",	      [HOOK_RAW_TP] = "tracepoint",
+		[HOOK_TP_BTF] = "tracepoint",  [HOOK_TP] = "tracepoint",
+		[HOOK_FENTRY] = "entry of",    [HOOK_FEXIT] = "exit of",
+		[HOOK_KPROBE] = "kprobe",      [HOOK_KRETPROBE] = "kretprobe",
+		[HOOK_PERF] = "perf event",    [HOOK_USDT] = "uprobe for",
+		[HOOK_RUN] = "helper",	       [HOOK_RAW_TP] = "tracepoint",
+		[HOOK_ITER] = "iterator over",
 	};
 
 	if (variant->walks && !kernel_has_member(kernel, "mm_struct", "mm_mt")) {
@@ -498,8 +517,9 @@ static unsigned int on_mask(const struct choice *choice)
 	return mask;
 }
 
-void probes_choose(struct kernel *kernel, unsigned int layers, const struct forced_variants *forced,
-		   const struct refusals *refused, struct choice *choice)
+void probes_choose(struct kernel *kernel, unsigned int layers, bool attaching,
+		   const struct forced_variants *forced, const struct refusals *refused,
+		   struct choice *choice)
 {
 	memset(choice, 0, sizeof(*choice));
 	for (size_t l = 0; l < LAYER_COUNT; l++) {
@@ -513,7 +533,8 @@ void probes_choose(struct kernel *kernel, unsigned int layers, const struct forc
 		char *attach = choice->attach[part->layer];
 		size_t size = sizeof(choice->reason[0]);
 
-		if (!choice->on[part->layer] || part->unless & on_mask(choice))
+		if (!choice->on[part->layer] || part->unless & on_mask(choice) ||
+		    (part->attaching && !attaching))
 			continue;
 		choice->variants[p] =
 			choose_variant(kernel, part, forced, refused, why, sizeof(why));

@@ -60,6 +60,7 @@ struct part {
 	enum layer layer;
 	bool required; /* without it the layer is off; else `without` says what is lost */
 	const char *without;
+	bool attaching;	     /* it has work only where what runs already is recorded */
 	unsigned int unless; /* mask of layers; where one of them is on, this part has no work */
 	struct variant variants[PART_VARIANTS_MAX]; /* best first */
 };
@@ -85,11 +86,13 @@ struct forced_variants {
 };
 
 /*
- * Chooses variants for the layers in the mask. `refused` (may be NULL) lists programs that the
+ * Chooses variants for the layers in the mask; `attaching`: what runs already is recorded, no
+ * command. `refused` (may be NULL) lists programs that the
  * kernel did not take although they could be attached: their variants are passed over.
  */
-void probes_choose(struct kernel *kernel, unsigned int layers, const struct forced_variants *forced,
-		   const struct refusals *refused, struct choice *choice);
+void probes_choose(struct kernel *kernel, unsigned int layers, bool attaching,
+		   const struct forced_variants *forced, const struct refusals *refused,
+		   struct choice *choice);
 
 /* The layers of the mask that are off. */
 unsigned int probes_missing(const struct choice *choice, unsigned int layers);

@@ -133,7 +133,7 @@ struct counts {
 	struct op_total operations[OP_TABLE_SIZE];
 	struct kind_total kinds[EVENT_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
-	struct trace_note trace_notes[NOTE_COUNT + 1];
+	struct trace_note trace_notes[NOTE_COUNT + 2];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 1];
 };
@@ -175,12 +175,14 @@ static uint64_t unbegun_spans(const struct recorder *recorder, uint64_t lost)
 static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 {
 	const uint64_t unseen = markers_unseen(recorder->markers);
+	const uint64_t before = decoder_begun_before(recorder->decoder);
 	static const struct {
 		unsigned int number;
 		const char *name;
 	} known[] = {
 		{ NOTE_UNFOLLOWED, TRACE_NOTE_UNFOLLOWED },
 		{ NOTE_FAULT_UNTIMED, TRACE_NOTE_UNTIMED },
+		{ NOTE_ASYNC_BEFORE, TRACE_NOTE_ASYNC_BEFORE },
 	};
 	size_t n = 0;
 
@@ -189,6 +191,8 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 			counts->trace_notes[n++] =
 				(struct trace_note) { known[i].name,
 						      counts->notes[known[i].number] };
+	if (before)
+		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_SPANS_BEFORE, before };
 	if (unseen)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_ENDED_UNSEEN, unseen };
 	return n;
@@ -319,7 +323,9 @@ int recorder_finish(struct recorder *recorder, uint64_t end_ns, int exit_code,
 	}
 	decoder_settle(recorder->decoder, true);
 	look_at_writer(recorder, trace_writer_flush(recorder->writer));
-	totals.start_ns = decoder_start_ns(recorder->decoder);
+	totals.start_ns = session_attached_ns(recorder->session);
+	if (!totals.start_ns)
+		totals.start_ns = decoder_start_ns(recorder->decoder);
 	if (!totals.start_ns) /* its record was lost */
 		totals.start_ns = recorder->start_ns;
 	fill_totals(recorder, counts, &totals);

@@ -18,6 +18,7 @@
 
 #include "bpf/faultline.skel.h"
 #include "capture/async_calls.h"
+#include "capture/arming.h"
 #include "capture/attach.h"
 #include "capture/buffer_sizes.h"
 #include "capture/calls.h"
@@ -47,7 +48,8 @@ struct session {
 	struct attached attached;
 	struct online *online; /* NULL: nothing depends on CPUs that come later */
 	struct refusals refused;
-	bool multi; /* uprobes come by links of many */
+	struct arming *arming; /* NULL: a command is run */
+	bool multi;	       /* uprobes come by links of many */
 };
 
 /* What libbpf says, at -v. */
@@ -111,6 +113,17 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->have_filemap_fault = probes_chosen_like(&session->choice, "fl_filemap");
 }
 
+static void settings_fill_attach(const struct session *session, struct faultline *skeleton)
+{
+	const struct session_attach *attach = &session->options.attach;
+
+	skeleton->rodata->attach_to = attach->to;
+	skeleton->rodata->attach_cgroup = attach->cgroup_id;
+	skeleton->rodata->attach_hierarchy = attach->hierarchy;
+	skeleton->rodata->attach_uid = attach->uid;
+	skeleton->rodata->attach_tracer = getpid();
+}
+
 /* Opens the object with all that is set before it is loaded, but for which programs. */
 static struct faultline *open_skeleton(struct session *session)
 {
@@ -121,6 +134,8 @@ static struct faultline *open_skeleton(struct session *session)
 	if (!skeleton)
 		return NULL;
 	settings_fill(session, skeleton);
+	if (session->options.attach.to)
+		settings_fill_attach(session, skeleton);
 	if (session->multi)
 		uprobes_load_multi(skeleton->progs.fl_marker);
 	if (!session->choice.on[LAYER_BLOCK]) {
@@ -241,8 +256,8 @@ static int load_best(struct session *session)
 		size_t refused = session->refused.count;
 		int err, status;
 
-		probes_choose(session->kernel, session->options.layers, &session->options.forced,
-			      &session->refused, &session->choice);
+		probes_choose(session->kernel, session->options.layers, session->options.attach.to,
+			      &session->options.forced, &session->refused, &session->choice);
 		if (!session->choice.on[LAYER_TASK]) {
 			log_error("processes cannot be followed: %s",
 				  session->choice.reason[LAYER_TASK]);
@@ -404,6 +419,37 @@ int session_arm(struct session *session, pid_t pid)
 	return task_state(session, pid, true, &mode);
 }
 
+int session_attach(struct session *session, const int *pidfds, size_t count, size_t *processes,
+		   size_t *threads)
+{
+	int err;
+
+	if (!probes_chosen(&session->choice, "fl_arm")) {
+		log_error("this kernel has no iterator over tasks: what runs already cannot be "
+			  "attached to");
+		return -ENOTSUP;
+	}
+	err = arming_open(&session->arming, session->skeleton);
+	for (size_t i = 0; i < count && !err; i++)
+		err = arming_mark(session->arming, pidfds[i]);
+	if (!err)
+		err = arming_run(session->arming, processes, threads);
+	if (err)
+		log_error("cannot attach to what runs: %s", strerror(-err));
+	return err;
+}
+
+void session_each_attached(const struct session *session, void (*take)(void *context, pid_t pid),
+			   void *context)
+{
+	arming_each(session->arming, take, context);
+}
+
+uint64_t session_attached_ns(const struct session *session)
+{
+	return session->arming ? arming_begun_ns(session->arming) : 0;
+}
+
 bool session_follows(struct session *session, pid_t pid)
 {
 	uint32_t mode = TASK_IGNORED;
@@ -451,6 +497,7 @@ void session_close(struct session *session)
 		return;
 	session_detach(session);
 	online_close(session->online);
+	arming_close(session->arming);
 	rings_close(session->rings);
 	rings_close(session->identities);
 	lanes_close(session->lanes);
@@ -502,13 +549,15 @@ void session_wake(struct session *session)
 size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn take_slots,
 		     void *context)
 {
-	size_t records;
+	size_t records = 0;
 
+	if (session->arming)
+		records = arming_drain(session->arming, take, context);
 	/* What numbers stand for goes ahead of what came after it. */
 	lanes_mark(session->lanes);
 	rings_mark(session->rings);
 	rings_mark(session->identities);
-	records = rings_drain(session->identities, take, context);
+	records += rings_drain(session->identities, take, context);
 	records += rings_drain(session->rings, take, context);
 	return records + lanes_drain(session->lanes, take_slots, context);
 }
@@ -558,6 +607,8 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 	if (err)
 		return err;
 	count_lanes(session, kinds);
+	if (session->arming)
+		arming_count(session->arming, kinds, notes);
 	kinds[EVENT_DEVICE].events += device_tale_told(session->device_tale);
 	return 0;
 }

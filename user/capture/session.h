@@ -19,11 +19,20 @@
 struct bpf_program;
 struct session;
 
+/* What runs already and is to be recorded. */
+struct session_attach {
+	enum attach_to to;
+	uint64_t cgroup_id;	/* of ATTACH_CGROUP: the inode number of its directory ... */
+	unsigned int hierarchy; /* ... its hierarchy as in /proc/cgroups, 0: the second version's */
+	unsigned int uid;	/* only what is this user's; ATTACH_ANYBODY: all */
+};
+
 struct session_options {
 	unsigned int layers;	   /* mask of 1 << enum layer; LAYER_TASK is always on */
 	unsigned int file_classes; /* FILE_CLASS_* */
 	uint64_t buffer_bytes;	   /* of each CPU; 0: by the number of CPUs */
 	struct forced_variants forced;
+	struct session_attach attach;
 	bool follow_privileged; /* also programs that gain rights at their exec: set-user-ID ones */
 };
 
@@ -43,6 +52,19 @@ struct session_markers {
 struct session_markers session_markers(const struct session *session);
 /* Follows the task `pid` and all that it creates, from its next exec on. */
 int session_arm(struct session *session, pid_t pid);
+/*
+ * Follows what the options say from now on: processes that are named by their descriptors (of
+ * pidfd_open) with their descendants, or a cgroup, or all; each thread once, and whatever they
+ * create. Who they are is handed on by the next session_drain; *processes and *threads receive how
+ * many there were. Needs the privileges to look at them. Returns 0 or a negative errno, logged.
+ */
+int session_attach(struct session *session, const int *pidfds, size_t count, size_t *processes,
+		   size_t *threads);
+/* Calls for each process that session_attach found. */
+void session_each_attached(const struct session *session, void (*take)(void *context, pid_t pid),
+			   void *context);
+/* When it began, or 0: a command is run. */
+uint64_t session_attached_ns(const struct session *session);
 /* Whether the process of that pid is alive and followed. */
 bool session_follows(struct session *session, pid_t pid);
 /* Whether what is recorded depends on session_look_at_cpus, which takes CAP_PERFMON. */

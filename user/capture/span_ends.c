@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "grow.h"
+
 #define SLOTS (1u << 18) /* chunks, three quarters of which are used: 6 MiB */
 #define ENDS_MAX (1u << 16)
 #define FORKS_MAX (1u << 16)
@@ -35,10 +37,12 @@ struct end {
 struct span_ends {
 	bool lost_count; /* of what is bounded */
 	uint64_t seed;	 /* ids are the program's choice: it must not know where they fall */
-	size_t chunk_count, end_count, fork_count;
+	size_t chunk_count, end_count, fork_count, present_count, present_room;
+	uint64_t before;
 	struct chunk *chunks;
 	struct end *ends;
 	struct fork *forks;
+	uint32_t *present; /* pids */
 };
 
 struct span_ends *span_ends_make(void)
@@ -66,6 +70,7 @@ void span_ends_free(struct span_ends *ends)
 	free(ends->chunks);
 	free(ends->ends);
 	free(ends->forks);
+	free(ends->present);
 	free(ends);
 }
 
@@ -126,6 +131,21 @@ void span_ends_end(struct span_ends *ends, uint32_t pid, uint64_t id)
 		ends->ends[ends->end_count++] = (struct end) { pid, id };
 }
 
+void span_ends_present(struct span_ends *ends, uint32_t pid)
+{
+	if (!GROW(ends->present, ends->present_room, ends->present_count + 1))
+		ends->lost_count = true;
+	else
+		ends->present[ends->present_count++] = pid;
+}
+
+static int compare_pids(const void *left, const void *right)
+{
+	const uint32_t *one = left, *other = right;
+
+	return *one < *other ? -1 : *one > *other;
+}
+
 static int compare_children(const void *left, const void *right)
 {
 	const struct fork *one = left, *other = right;
@@ -133,8 +153,15 @@ static int compare_children(const void *left, const void *right)
 	return one->child < other->child ? -1 : one->child > other->child;
 }
 
-/* In the process, or in one that it was forked from; also where its number was given twice. */
-static bool may_have_begun(const struct span_ends *ends, uint32_t pid, uint64_t id)
+static bool was_present(const struct span_ends *ends, uint32_t pid)
+{
+	return ends->present_count &&
+	       bsearch(&pid, ends->present, ends->present_count, sizeof(pid), compare_pids);
+}
+
+/* In the process, or in one that it was forked from; also where its number was given twice.
+ * `before` is set where one of them ran before the recording. */
+static bool may_have_begun(const struct span_ends *ends, uint32_t pid, uint64_t id, bool *before)
 {
 	const struct fork *forks = ends->forks, *last = forks + ends->fork_count - 1, *fork;
 
@@ -143,6 +170,7 @@ static bool may_have_begun(const struct span_ends *ends, uint32_t pid, uint64_t 
 
 		if (has_begun(ends, pid, id))
 			return true;
+		*before |= was_present(ends, pid);
 		fork = bsearch(&wanted, forks, ends->fork_count, sizeof(*fork), compare_children);
 		if (!fork)
 			return false;
@@ -159,7 +187,23 @@ uint64_t span_ends_unbegun(struct span_ends *ends)
 	uint64_t count = 0;
 
 	qsort(ends->forks, ends->fork_count, sizeof(*ends->forks), compare_children);
-	for (size_t i = 0; !ends->lost_count && i < ends->end_count; i++)
-		count += !may_have_begun(ends, ends->ends[i].pid, ends->ends[i].id);
+	if (ends->present_count)
+		qsort(ends->present, ends->present_count, sizeof(*ends->present), compare_pids);
+	ends->before = 0;
+	for (size_t i = 0; !ends->lost_count && i < ends->end_count; i++) {
+		bool before = false;
+
+		if (may_have_begun(ends, ends->ends[i].pid, ends->ends[i].id, &before))
+			continue;
+		if (before)
+			ends->before++;
+		else
+			count++;
+	}
 	return count;
+}
+
+uint64_t span_ends_before(const struct span_ends *ends)
+{
+	return ends->before;
 }

@@ -110,7 +110,8 @@ static void writer_begins(void *context)
 		log_warning("the thread that writes cannot give up privileges: %s", strerror(-err));
 }
 
-int recording_open_writer(struct recording *recording, const char *const *command)
+int recording_open_writer(struct recording *recording, const char *const *command,
+			  const char *const *targets)
 {
 	struct trace_writer_options options = {
 		.lanes = 8,
@@ -126,6 +127,8 @@ int recording_open_writer(struct recording *recording, const char *const *comman
 	host_describe(&header);
 	limits_describe(limits, &header);
 	header.mode = recording->options->mode;
+	header.start = targets ? "attach" : "run";
+	header.targets = targets;
 	header.command = command;
 	header.layers = session_layers(recording->session);
 	header.layer_count = LAYER_COUNT;

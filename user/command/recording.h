@@ -105,8 +105,10 @@ void recording_remove_output(const struct recording *recording);
  * then there is none (an error is returned), unless the user takes what can be had. */
 int recording_judge_layers(const struct recording *recording);
 
-/* Begins the trace, on `command` (NULL: none). Returns 0 or a negative errno, logged. */
-int recording_open_writer(struct recording *recording, const char *const *command);
+/* Begins the trace, on `command`, or on `targets` that it attaches to; the other is NULL. Returns 0
+ * or a negative errno, logged. */
+int recording_open_writer(struct recording *recording, const char *const *command,
+			  const char *const *targets);
 
 /* Once nothing of what was prepared has to be undone any more: gives up privileges, and drains.
  * Returns 0 or a negative errno, logged. */

@@ -137,7 +137,7 @@ static int begin(struct run *run)
 			return err;
 		}
 	}
-	err = recording_open_writer(&run->recording, (const char *const *)run->command);
+	err = recording_open_writer(&run->recording, (const char *const *)run->command, NULL);
 	if (err)
 		return err;
 	err = session_arm(run->recording.session, run->child.pid);

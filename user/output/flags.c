@@ -6,20 +6,20 @@
 
 static const char *const op_flags[] = {
 	"direct", "append",   "sync",	 "unlinked", "writable",   "create",	 "truncate",
-	"shared", "populate", "no file", "path cut", "executable", "unfinished",
+	"shared", "populate", "no file", "path cut", "executable", "unfinished", "before",
 };
 static const char *const async_flags[] = {
 	"direct",     "append",	   "sync",     "unlinked", "writable",	   "create",
 	"truncate",   "shared",	   "populate", "no file",  "path cut",	   "executable",
-	"unfinished", NULL,	   NULL,       NULL,	   "fixed buffer", "fixed file",
+	"unfinished", "before",	   NULL,       NULL,	   "fixed buffer", "fixed file",
 	"linked",     "multishot", "polled",   "silent",
 };
-static const char *const fault_flags[] = { "major",   "write",	 "filemap",   "shared",
-					   "kernel",  "in call", "unlinked",  "unfinished",
-					   "untimed", "random",	 "sequential" };
+static const char *const fault_flags[] = { "major",   "write",	 "filemap",    "shared",
+					   "kernel",  "in call", "unlinked",   "unfinished",
+					   "untimed", "random",	 "sequential", "before" };
 static const char *const vfs_flags[] = { "direct", "append", "sync",   "unlinked", "in call",
 					 "nested", "worker", "thread", "queued" };
-static const char *const exec_flags[] = { "not followed" };
+static const char *const exec_flags[] = { "not followed", "present", "joined" };
 static const char *const file_flags[] = { "deleted", "path cut", "nameless" };
 static const char *const span_flags[] = { "cut", "unread", "recorded" };
 

@@ -38,13 +38,24 @@ static void add_count(struct sink *line, const struct cell *cell, const char *on
 			    cell->uint == 1 ? one : many);
 }
 
-/* "python3 train.py (2 traces)" */
+static bool is_attached(const struct cell *about)
+{
+	const struct cell *targets = &about[ABOUT_TARGETS];
+
+	return targets->type == CELL_TEXTS && targets->length;
+}
+
+/* "python3 train.py (2 traces)", "attached to process 4711 (python3 train.py)" */
 static void add_command(struct sink *line, const struct cell *about)
 {
 	const struct cell *files = &about[ABOUT_FILES];
 
-	if (about[ABOUT_COMMAND].type == CELL_NULL)
+	if (is_attached(about)) {
+		sink_text(line, "attached to ");
+		add_texts(line, &about[ABOUT_TARGETS], ", ");
+	} else if (about[ABOUT_COMMAND].type == CELL_NULL) {
 		sink_text(line, "(no command)");
+	}
 	add_texts(line, &about[ABOUT_COMMAND], " ");
 	if (files->type == CELL_TEXTS && files->length > 1)
 		sink_format(line, " (%u traces)", files->length);
@@ -112,11 +123,11 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 	struct sink line;
 
 	sink_open_memory(&line);
-	sink_format(&line, "ran %s",
+	sink_format(&line, "%s %s", is_attached(about) ? "recorded for" : "ran",
 		    duration->type == CELL_UINT ? units_ns(text, duration->uint) : "-");
 	if (code->type == CELL_INT)
 		sink_format(&line, ", exit %lld", (long long)code->sint);
-	else
+	else if (!is_attached(about))
 		sink_text(&line, ", exit unknown");
 	add_count(&line, &about[ABOUT_PROCESSES], "process", "processes");
 	add_count(&line, &about[ABOUT_RANKS], "rank", "ranks");

@@ -146,7 +146,10 @@
 	       "command line, arguments separated by NUL")                                         \
 	COLUMN(EXEC_CGROUP, "cgroup", STRING, NONE, BY_HAND, "control group")                      \
 	COLUMN(EXEC_RANK, "rank", INT, NONE, BY_HAND, "-1 where the environment names none")       \
-	COLUMN(EXEC_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_EXEC_* of flags.h")
+	COLUMN(EXEC_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_EXEC_* of flags.h")    \
+	COLUMN(EXEC_STARTED, "started_ns", UINT, NS, FIELD(started_ns),                            \
+	       "when the process was started, on the trace's clock; before the recording where "   \
+	       "it ran already")
 
 #define TRACE_COLUMNS_EXIT(COLUMN)                                                                 \
 	COLUMN(EXIT_TIME, "dts", TIME, NS, HEAD(time_ns), "when")                                  \

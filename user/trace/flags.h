@@ -25,6 +25,10 @@
 
 #define TRACE_OP_UNFINISHED (1u << 12) /* a signal ended the thread before the call ended */
 
+#define TRACE_OP_BEFORE                                                                            \
+	(1u << 13) /* it began before the recording: it has no duration, and its time is when it   \
+		    * ended; its file is what the descriptor stood for then */
+
 /* `flags` of async rows have the same, and these. */
 #define TRACE_OP_FIXED_BUFFER (1u << 16) /* to or from a buffer that was registered */
 #define TRACE_OP_FIXED_FILE (1u << 17)	 /* on a file that was registered */
@@ -68,6 +72,7 @@
 #define TRACE_FAULT_UNTIMED (1u << 8) /* its start or its end was not seen: it has no duration */
 #define TRACE_FAULT_RANDOM (1u << 9)  /* the mapping was advised MADV_RANDOM ... */
 #define TRACE_FAULT_SEQUENTIAL (1u << 10) /* ... or MADV_SEQUENTIAL */
+#define TRACE_FAULT_BEFORE (1u << 11)	  /* it began before the recording; untimed, too */
 
 /* `flags` of request and bio rows. */
 #define TRACE_BLOCK_META (1u << 0) /* it carries what the file system keeps for itself */
@@ -86,6 +91,10 @@
 /* `flags` of exec rows. */
 #define TRACE_EXEC_NOT_FOLLOWED                                                                    \
 	(1u << 0) /* a set-user-ID program, or its like: what it does is not recorded */
+#define TRACE_EXEC_PRESENT                                                                         \
+	(1u << 1) /* no exec: a process that ran already when the recording attached to it */
+#define TRACE_EXEC_JOINED                                                                          \
+	(1u << 2) /* ... or that came later to what it is attached to, as into its cgroup */
 
 /* `flags` of file rows. */
 #define TRACE_FILE_DELETED (1u << 0) /* it had no name left when its path was read */

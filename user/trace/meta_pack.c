@@ -18,16 +18,16 @@ static void pack_number(struct pack *pack, const char *key, uint64_t number)
 	pack_uint(pack, number);
 }
 
-static void pack_command(struct pack *pack, const char *const *command)
+static void pack_texts(struct pack *pack, const char *key, const char *const *texts)
 {
 	size_t count = 0;
 
-	while (command && command[count])
+	while (texts && texts[count])
 		count++;
-	pack_cstring(pack, "command");
+	pack_cstring(pack, key);
 	pack_array(pack, count);
 	for (size_t i = 0; i < count; i++)
-		pack_cstring(pack, command[i]);
+		pack_cstring(pack, texts[i]);
 }
 
 static void pack_layers(struct pack *pack, const struct trace_layer *layers, size_t count)
@@ -83,7 +83,7 @@ static void pack_mounts(struct pack *pack, const struct trace_header *header)
 	}
 }
 
-#define HEADER_PAIRS 16
+#define HEADER_PAIRS 18
 
 static void pack_header_pairs(struct pack *pack, const struct trace_header *header)
 {
@@ -103,7 +103,9 @@ static void pack_header_pairs(struct pack *pack, const struct trace_header *head
 	pack_limits(pack, header);
 	pack_mounts(pack, header);
 	pack_pair(pack, "mode", header->mode);
-	pack_command(pack, header->command);
+	pack_pair(pack, "start", header->start);
+	pack_texts(pack, "command", header->command);
+	pack_texts(pack, "targets", header->targets);
 	pack_layers(pack, header->layers, header->layer_count);
 	pack_operations(pack, header);
 }

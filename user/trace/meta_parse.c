@@ -115,22 +115,23 @@ static int open_items(struct mp object, const char *key, enum mp_type type, size
 	return 0;
 }
 
-static int parse_command(struct trace_header *header, struct mp object, struct arena *arena)
+static int parse_texts(struct mp object, const char *key, struct arena *arena,
+		       const char *const **texts)
 {
 	uint32_t count;
 	struct mp mp;
 	void *items;
-	int err = open_items(object, "command", MP_ARRAY, COMMAND_MAX, sizeof(char *), arena, &mp,
-			     &count, &items);
-	const char **command = items;
+	int err = open_items(object, key, MP_ARRAY, COMMAND_MAX, sizeof(char *), arena, &mp, &count,
+			     &items);
+	const char **list = items;
 
 	for (uint32_t i = 0; !err && i < count; i++) {
-		err = parse_text(&mp, arena, &command[i]);
-		if (!err && !command[i])
+		err = parse_text(&mp, arena, &list[i]);
+		if (!err && !list[i])
 			return -EINVAL;
 	}
 	if (!err)
-		header->command = command;
+		*texts = list;
 	return err;
 }
 
@@ -273,6 +274,8 @@ static void name_the_unknown(struct trace_header *header)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!*texts[i])
 			*texts[i] = "";
+	if (!header->start)
+		header->start = "run";
 }
 
 int header_parse(struct trace_header *header, struct mp object, struct arena *arena,
@@ -288,6 +291,7 @@ int header_parse(struct trace_header *header, struct mp object, struct arena *ar
 		{ "page_bytes", FIELD_U32, offsetof(struct trace_header, page_bytes) },
 		{ "cpus", FIELD_U32, offsetof(struct trace_header, cpus) },
 		{ "mode", FIELD_TEXT, offsetof(struct trace_header, mode) },
+		{ "start", FIELD_TEXT, offsetof(struct trace_header, start) },
 	};
 	static const struct field clock_fields[] = {
 		{ "monotonic_ns", FIELD_U64, offsetof(struct trace_header, clock_monotonic_ns) },
@@ -322,7 +326,9 @@ int header_parse(struct trace_header *header, struct mp object, struct arena *ar
 	if (!err)
 		err = parse_mounts(header, object, arena);
 	if (!err)
-		err = parse_command(header, object, arena);
+		err = parse_texts(object, "command", arena, &header->command);
+	if (!err)
+		err = parse_texts(object, "targets", arena, &header->targets);
 	if (!err)
 		err = parse_layers(header, object, arena);
 	if (!err)

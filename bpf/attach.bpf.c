@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Attaching to what runs already: the kernel's iterator over tasks finds every thread of what is
+ * wanted, as often as it is run; who moves into the cgroup is met on the way. Knows nothing of I/O.
+ */
+#include "attach.h"
+
+/* Of the pass that runs; the user side sets them to 0 before. */
+__u64 attach_found = 0;	  /* tasks that are followed since */
+__u64 attach_unarmed = 0; /* ... that could not be: no memory */
+__u64 attach_pass_ns = 0; /* when it began */
+
+/* Somebody has come that may have threads which are not followed. */
+volatile bool attach_again = false;
+
+static __always_inline void attach_fill(struct attach_row *row, struct task_struct *task)
+{
+	__u64 leader = (__u64)TASK_POINTER(task, group_leader), at;
+
+	row->armed_ns = bpf_ktime_get_ns();
+	row->started_ns = KREAD(task_struct, leader, start_time);
+	at = (__u64)KREAD(task_struct, leader, cgroups);
+	at = (__u64)KREAD(css_set, at, dfl_cgrp);
+	at = (__u64)KREAD(cgroup, at, kn);
+	row->cgroup_id = KREAD(kernfs_node, at, id);
+	row->pid = task->tgid;
+	row->tid = task->pid;
+	at = (__u64)KREAD(task_struct, leader, real_parent);
+	row->ppid = KREAD(task_struct, at, tgid);
+	at = (__u64)KREAD(task_struct, leader, real_cred);
+	row->uid = KREAD(cred, at, uid.val);
+	bpf_probe_read_kernel(row->comm, sizeof(row->comm), KFIELD(task_struct, leader, comm));
+}
+
+/* A thread whose process's first one is followed, and so has been told of. */
+static __always_inline bool attach_is_told(struct task_struct *task)
+{
+	struct task_slot *slot = task_slot(task->tgid);
+	__u64 leader = (__u64)TASK_POINTER(task, group_leader);
+
+	return leader != (__u64)task && slot && slot->owner == leader &&
+	       slot->state.mode == TASK_FOLLOWED;
+}
+
+/*
+ * A row that finds no room makes the kernel show the same task again, when there is some: what was
+ * armed in this pass is told as often as it is asked for.
+ */
+SEC("?iter/task")
+int fl_arm(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct attach_row row = {};
+	struct task_state *state;
+	struct address address;
+	__u64 now_ns;
+	int begun;
+
+	if (!task)
+		return 0;
+	if (attach_to == ATTACH_PROCESSES) {
+		__u32 *mark = bpf_task_storage_get(&attach_marks, task, 0, 0);
+		__u32 process = task->tgid, one = 1;
+
+		if (mark && *mark)
+			bpf_map_update_elem(&attach_family, &process, &one, BPF_ANY);
+	}
+	address.at = (__u64)task;
+	if (task->flags & PF_EXITING || !attach_wants(&address))
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	begun = follow(task, now_ns, true);
+	if (begun == FOLLOW_NO_MEMORY)
+		attach_unarmed++;
+	if (begun == FOLLOW_BEGUN) {
+		attach_found++;
+		state = task_state(task);
+		if (state)
+			state->armed_ns = now_ns;
+	} else if (begun == FOLLOW_ALREADY) {
+		state = task_state(task);
+		if (!state || state->armed_ns < attach_pass_ns)
+			return 0;
+	} else {
+		return 0;
+	}
+	if (attach_is_told(task))
+		return 0;
+	attach_fill(&row, task);
+	bpf_seq_write(context->meta->seq, &row, sizeof(row));
+	return 0;
+}
+
+/* The first of a process, or a single thread, has moved. */
+static __always_inline int joined(struct task_struct *task, bool threadgroup)
+{
+	struct address address = { (__u64)task };
+
+	if (attach_to != ATTACH_CGROUP || !attach_wants(&address))
+		return 0;
+	switch (follow(task, bpf_ktime_get_ns(), true)) {
+	case FOLLOW_BEGUN:
+		attach_tell(&address, task->tgid == bpf_get_current_task_btf()->tgid);
+		if (!threadgroup)
+			ring_wake();
+		break;
+	case FOLLOW_NO_MEMORY:
+		note(NOTE_UNFOLLOWED);
+		break;
+	}
+	if (threadgroup) {
+		attach_again = true;
+		ring_wake();
+	}
+	return 0;
+}
+
+/* ... and copies, for kernels that pass over one that is preempted: it joins once. */
+#define JOIN_PROGRAM(name)                                                                         \
+	SEC("?tp_btf/cgroup_attach_task")                                                          \
+	int BPF_PROG(name, struct cgroup *to, const char *path, struct task_struct *task,          \
+		     bool threadgroup)                                                             \
+	{                                                                                          \
+		return joined(task, threadgroup);                                                  \
+	}
+
+JOIN_PROGRAM(fl_join)
+JOIN_PROGRAM(fl_join_2)
+JOIN_PROGRAM(fl_join_3)

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Whether a task belongs to what a recording attaches to: processes with their descendants, a
+ * cgroup with those below it, or all. Nothing here is looked at where a command is run.
+ */
+#ifndef FAULTLINE_BPF_ATTACH_H
+#define FAULTLINE_BPF_ATTACH_H
+
+#include "follow.h"
+#include "ring.h"
+#include "vmlinux/cgroup.h"
+
+#define ANCESTORS_MOST 32
+#define CGROUP_DEPTH_MOST 32
+#define HIERARCHIES_MOST 32
+#define MM_DUMPABLE 3 /* mask of mm_struct's flags */
+#define MM_DUMPABLE_BY_USER 1
+
+/* Set on the processes that are named, through their descriptors: whatever namespace their numbers
+ * are of. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u32);
+} attach_marks SEC(".maps");
+
+/* The same by their numbers, once the iterator has met them: for what looks up from a descendant.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ATTACH_FAMILY_MOST);
+	__type(key, __u32);
+	__type(value, __u32);
+} attach_family SEC(".maps");
+
+/* --- what a task is in --- */
+
+static __always_inline bool attach_in_family(__u64 task)
+{
+	for (int i = 0; i < ANCESTORS_MOST; i++) {
+		__u32 process = KREAD(task_struct, task, tgid);
+
+		if (bpf_map_lookup_elem(&attach_family, &process))
+			return true;
+		if (process <= 1)
+			return false;
+		task = (__u64)KREAD(task_struct, task, real_parent);
+	}
+	return false;
+}
+
+/* The task's cgroup in the hierarchy asked for, or 0. */
+static __always_inline __u64 attach_cgroup_of(__u64 task)
+{
+	__u64 set = (__u64)KREAD(task_struct, task, cgroups), head, at;
+
+	if (!attach_hierarchy)
+		return (__u64)KREAD(css_set, set, dfl_cgrp);
+	head = (__u64)KFIELD(css_set, set, cgrp_links);
+	at = (__u64)KREAD(list_head, head, next);
+	for (int i = 0; i < HIERARCHIES_MOST && at != head; i++) {
+		__u64 link = at - bpf_core_field_offset(struct cgrp_cset_link, cgrp_link);
+		__u64 cgroup = (__u64)KREAD(cgrp_cset_link, link, cgrp);
+		__u64 root = (__u64)KREAD(cgroup, cgroup, root);
+
+		if ((__u32)KREAD(cgroup_root, root, hierarchy_id) == attach_hierarchy)
+			return cgroup;
+		at = (__u64)KREAD(list_head, at, next);
+	}
+	return 0;
+}
+
+static __always_inline bool attach_in_cgroup(__u64 task)
+{
+	__u64 cgroup = attach_cgroup_of(task), above;
+
+	for (int i = 0; i < CGROUP_DEPTH_MOST && cgroup; i++) {
+		__u64 node = (__u64)KREAD(cgroup, cgroup, kn);
+
+		if (KREAD(kernfs_node, node, id) == attach_cgroup)
+			return true;
+		above = (__u64)KREAD(cgroup, cgroup, self.parent);
+		cgroup = above ? (__u64)KREAD(cgroup_subsys_state, above, cgroup) : 0;
+	}
+	return false;
+}
+
+/* --- whether it may be recorded --- */
+
+/* It is this user's, has no more rights than the user has, and may be looked at. */
+static __always_inline bool attach_may(__u64 task)
+{
+	__u64 cred = (__u64)KREAD(task_struct, task, real_cred);
+	__u64 mm = (__u64)KREAD(task_struct, task, mm);
+	unsigned long flags = 0;
+
+	if (attach_uid == ATTACH_ANYBODY)
+		return true;
+	if (KREAD(cred, cred, uid.val) != attach_uid || KREAD(cred, cred, euid.val) != attach_uid ||
+	    KREAD(cred, cred, suid.val) != attach_uid ||
+	    KREAD(cred, cred, gid.val) != KREAD(cred, cred, egid.val) || !mm)
+		return false;
+	if (bpf_core_field_exists(struct mm_struct___word, flags))
+		bpf_core_read(&flags, sizeof(flags), &((struct mm_struct___word *)mm)->flags);
+	else if (bpf_core_field_exists(struct mm_struct___bitmap, flags.__mm_flags))
+		bpf_core_read(&flags, sizeof(flags),
+			      &((struct mm_struct___bitmap *)mm)->flags.__mm_flags);
+	return (flags & MM_DUMPABLE) == MM_DUMPABLE_BY_USER;
+}
+
+/* We, and what we have started. */
+static __always_inline bool attach_is_tracer(__u64 task)
+{
+	__u64 parent = (__u64)KREAD(task_struct, task, real_parent);
+
+	return (__u32)KREAD(task_struct, task, tgid) == attach_tracer ||
+	       (__u32)KREAD(task_struct, parent, tgid) == attach_tracer;
+}
+
+/* Whether a task is to be followed. Global: the verifier looks at it once. */
+__noinline int attach_wants(struct address *task)
+{
+	__u64 at;
+
+	if (!task || attach_phase == ATTACH_NOT_YET)
+		return 0;
+	at = task->at;
+	if (KREAD(task_struct, at, flags) & PF_KTHREAD || attach_is_tracer(at) || !attach_may(at))
+		return 0;
+	switch (attach_to) {
+	case ATTACH_PROCESSES:
+		return attach_phase == ATTACH_ARMING && attach_in_family(at);
+	case ATTACH_CGROUP:
+		return attach_in_cgroup(at);
+	case ATTACH_ALL:
+		return 1;
+	}
+	return 0;
+}
+
+/* --- what is told of it --- */
+
+/* The command line of the current process, into a record; its length. */
+static __always_inline __u32 attach_command(struct event_exec *record)
+{
+	struct mm_struct *mm = TASK_POINTER(bpf_get_current_task_btf(), mm);
+	__u64 bytes;
+
+	if (!mm)
+		return 0;
+	bytes = mm->arg_end - mm->arg_start;
+	if (bytes > EVENT_COMMAND_BYTES)
+		bytes = EVENT_COMMAND_BYTES;
+	BARRIER_VAR(bytes);
+	if (bytes > EVENT_COMMAND_BYTES ||
+	    bpf_probe_read_user(record->command, bytes, (void *)mm->arg_start))
+		return 0;
+	return bytes;
+}
+
+/* Tells who a process is that came to what is recorded other than by a fork that is told. The
+ * command line of another process than the current one is not there to be read: the user side asks
+ * for it. */
+__noinline int attach_tell(struct address *task, bool is_current)
+{
+	struct event_exec *record = scratch_get();
+	__u64 leader, at, node, bytes;
+
+	if (!record || !task) {
+		ring_lose(EVENT_EXEC);
+		goto out;
+	}
+	leader = (__u64)KREAD(task_struct, task->at, group_leader);
+	at = (__u64)KREAD(task_struct, leader, cgroups);
+	at = (__u64)KREAD(css_set, at, dfl_cgrp);
+	node = (__u64)KREAD(cgroup, at, kn);
+	record->cgroup_id = KREAD(kernfs_node, node, id);
+	record->started_ns = KREAD(task_struct, leader, start_time);
+	at = (__u64)KREAD(task_struct, leader, real_parent);
+	record->ppid = KREAD(task_struct, at, tgid);
+	at = (__u64)KREAD(task_struct, leader, real_cred);
+	record->uid = KREAD(cred, at, uid.val);
+	bpf_probe_read_kernel(record->comm, sizeof(record->comm),
+			      KFIELD(task_struct, leader, comm));
+	record->flags = TRACE_EXEC_JOINED;
+	bytes = is_current ? attach_command(record) : 0;
+	record->command_bytes = bytes;
+	BARRIER_VAR(bytes);
+	if (bytes > EVENT_COMMAND_BYTES)
+		goto out;
+	ring_output(&record->header, EVENT_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes,
+		    (struct owner) { .pid = KREAD(task_struct, task->at, tgid),
+				     .tid = KREAD(task_struct, task->at, pid) });
+out:
+	scratch_put(record);
+	return 0;
+}
+
+/*
+ * A task that is not followed makes another one. It may be about to be: then the child is, and who
+ * it is shows by its parent, which will be told of. Else the child may begin its life inside.
+ */
+static __always_inline int attach_forked(struct task_struct *parent, struct task_struct *child,
+					 __u64 now_ns)
+{
+	struct address of_parent = { (__u64)parent }, of_child = { (__u64)child };
+	bool above = attach_wants(&of_parent);
+	struct event_fork *event;
+	int begun;
+
+	if (!above && !attach_wants(&of_child))
+		return 0;
+	begun = follow(child, now_ns, false);
+	if (begun == FOLLOW_NO_MEMORY)
+		note(NOTE_UNFOLLOWED);
+	if (begun != FOLLOW_BEGUN)
+		return 0;
+	event = ring_reserve(EVENT_FORK, sizeof(*event), owner_of(parent));
+	if (event) {
+		event->header.time_ns = now_ns;
+		event->child_pid = child->tgid;
+		event->child_tid = child->pid;
+		ring_submit(event);
+	}
+	if (!above && child->tgid == child->pid)
+		attach_tell(&of_child, true); /* it has its parent's */
+	return 0;
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Beginning to follow a task: a child, or one that runs already, at any moment of what it does.
+ * Knows nothing of who is to be followed.
+ */
+#ifndef FAULTLINE_BPF_FOLLOW_H
+#define FAULTLINE_BPF_FOLLOW_H
+
+#include "settings.h"
+#include "state.h"
+
+/* The slot of a task that begins to be followed; NULL when it is another's. */
+static __always_inline struct task_slot *slot_take(struct task_struct *task, __u64 now_ns)
+{
+	struct task_slot *slot = task_slot(task->pid);
+	__u64 owner;
+
+	if (!slot)
+		return NULL;
+	owner = slot->owner;
+	if (owner && !(slot->left_ns && now_ns - slot->left_ns > SLOT_REST_NS))
+		return NULL;
+	if (__sync_val_compare_and_swap(&slot->owner, owner, (__u64)task) != owner)
+		return NULL;
+	slot->left_ns = 0;
+	slot->tid = task->pid;
+	return slot;
+}
+
+/* A fresh state for a task that begins to be followed; NULL when there is no memory for it. */
+static __always_inline struct task_state *state_take(struct task_struct *task, __u64 now_ns)
+{
+	struct task_slot *slot = slot_take(task, now_ns);
+
+	if (slot) {
+		__builtin_memset(&slot->state, 0, sizeof(slot->state));
+		return &slot->state;
+	}
+	slot = task_slot(task->pid);
+	if (slot)
+		slot->crowded = 1;
+	return bpf_task_storage_get(&crowded_states, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+static __always_inline void mode_set(struct task_struct *task, struct task_state *state, __u32 mode)
+{
+	__u32 *told = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	state->mode = mode;
+	if (told)
+		*told = mode;
+}
+
+/*
+ * Follows a task from now on, once, whoever asks first: when recordings attach to what runs, the
+ * iterator over tasks and the fork of one may come together. `running`: it may be in the middle of
+ * a call or a fault. Its state counts from when its mode is set, last.
+ */
+enum { FOLLOW_BEGUN, FOLLOW_ALREADY, FOLLOW_ENDED, FOLLOW_NO_MEMORY };
+
+static __always_inline int follow(struct task_struct *task, __u64 now_ns, bool running)
+{
+	__u32 *told = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct task_state *state;
+	struct task_slot *slot;
+
+	if (!told)
+		return FOLLOW_NO_MEMORY;
+	if (__sync_val_compare_and_swap(told, TASK_IGNORED, TASK_FOLLOWED) != TASK_IGNORED)
+		return FOLLOW_ALREADY;
+	state = state_take(task, now_ns);
+	if (!state) {
+		*told = TASK_IGNORED;
+		return FOLLOW_NO_MEMORY;
+	}
+	if (running) {
+		state->before = BEFORE_CALL | BEFORE_FAULT;
+		state->major_before = task->maj_flt;
+		state->minor_before = task->min_flt;
+	}
+	__sync_val_compare_and_swap(&state->mode, TASK_IGNORED, TASK_FOLLOWED);
+	/* Where its end is under way, whoever tells that may have passed by. */
+	if (!(task->flags & PF_EXITING))
+		return FOLLOW_BEGUN;
+	state->mode = TASK_IGNORED;
+	slot = task_slot(task->pid);
+	if (slot && slot_is_of(slot, task, task->pid))
+		slot->left_ns = now_ns;
+	return FOLLOW_ENDED;
+}
+
+#endif

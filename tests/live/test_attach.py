@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Attaching to what runs already: what it does from then on, by its own account, and nothing else."""
+import ctypes
+import mmap
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+from harness import account, machine
+
+COUNTED = 17  # bytes that reads ask for which a job counts
+BEFORE = 1 << 13  # flag of a call
+PRESENT, JOINED = 2, 4  # flags of an exec
+
+
+class Shared:
+    """Memory that a job has, too: struct shared of present.c."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path, "w+b") as file:
+            file.truncate(mmap.PAGESIZE)
+            self.map = mmap.mmap(file.fileno(), mmap.PAGESIZE)
+        self.words = (ctypes.c_uint * 4).from_buffer(self.map)
+        self.counts = (ctypes.c_ulonglong * 2).from_buffer(self.map, 16)
+
+    def ready(self):
+        self.words[0] = 1
+
+    def stop(self):
+        self.words[1] = 1
+
+    @property
+    def started(self):
+        return self.words[2]
+
+    @property
+    def counted(self):
+        return self.counts[0]
+
+
+class Attached:
+    """faultline attach, from when it says that it records."""
+
+    def __init__(self, *arguments, trace=None, ready=True, **options):
+        self.path = trace or os.path.join(machine().new_dir(), "trace.flt")
+        reader, writer = os.pipe()
+        self.process = machine().start(
+            [machine().faultline, "attach", "-o", self.path, "--ready-fd", str(writer), *arguments],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=[writer],
+            **options,
+        )
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            self.said = pipe.read()
+        if ready and self.said != "recording\n":
+            raise AssertionError(f"not ready: {self.end()[1]}")
+
+    def end(self, number=None):
+        """Waits for its end, asked for by a signal if one is given: status and stderr."""
+        if number:
+            self.process.send_signal(number)
+        stderr = self.process.communicate(timeout=harness.LIMIT)[1]
+        return self.process.returncode, stderr.decode(errors="replace")
+
+    @property
+    def report(self):
+        return harness.report_of(self.path)
+
+    @property
+    def trace(self):
+        return harness.Trace(self.path)
+
+
+class Attach(unittest.TestCase):
+    def job(self, mode, size=1 << 20, env=None):
+        """A workload that waits for its start: (process, path of its file, shared memory, account)."""
+        directory = machine().new_dir()
+        path = harness.random_file(f"{directory}/data", size)
+        shared = Shared(f"{directory}/shared")
+        command = [machine().program("present"), mode, path, shared.path, f"{directory}/out.json"]
+        job = machine().start(command, env={**os.environ, **(env or {})})
+        wanted = 4 if mode == "storm" else 1
+        self.assertTrue(harness.wait_until(lambda: shared.started >= wanted))
+        return job, path, shared, f"{directory}/out.json"
+
+    def counted(self, trace, path):
+        return [row for row in trace.calls(path, op="pread64") if row["asked"] == COUNTED]
+
+    def finish(self, attached, job, number=None, alone=True):
+        """`alone`: nothing was recorded but what the test has made."""
+        status, stderr = attached.end(number)
+        self.assertEqual(status, 0, stderr)
+        self.assertEqual(job.wait(timeout=harness.LIMIT), 0)
+        if alone:
+            self.assertEqual(attached.report["trace"]["lost"]["total"], 0)
+        self.assertEqual(attached.report["trace"]["unaccounted"], 0)
+        return stderr
+
+    def test_work_from_then_on(self):
+        """Reads of three threads and the faults of a fourth, on a file open and mapped before."""
+        job, path, shared, out = self.job("work", 8 << 20, {"RANK": "3"})
+        harness.cool(path)
+        attached = Attached("-p", str(job.pid))
+        shared.ready()
+        stderr = self.finish(attached, job)
+        self.assertIn("has ended", stderr)
+        said, trace, report = account(out), attached.trace, attached.report
+        reads = self.counted(trace, path)
+        self.assertEqual(len(reads), shared.counted)
+        self.assertEqual(len({row["tid"] for row in reads}), 3)
+        ids = trace.file_ids(path)
+        faults = [row for row in trace.dicts("fault")
+                  if row["file"] in ids and said["start"] <= row["time"] <= said["end"]]
+        major = sum(row["flags"] & 1 for row in faults)
+        self.assertEqual(major, said["major"])
+        self.assertLessEqual(len(faults), said["major"] + said["minor"])
+        self.assertGreater(len(faults), 0)
+        row = next(row for row in report["processes"] if row["pid"] == said["pid"])
+        self.assertEqual(row["command"][1:3], ["work", path])
+        self.assertEqual((row["comm"], row["rank"], row["ppid"]), ("present", 3, os.getpid()))
+        self.assertEqual(row["exit_code"], 0)
+        about = report["trace"]
+        self.assertEqual((about["start"], about["exit_code"]), ("attach", None))
+        self.assertIn(f"process {job.pid} (", about["targets"][0])
+
+    def test_first_screen(self):
+        job, _, shared, _ = self.job("work")
+        attached = Attached("-p", str(job.pid))
+        shared.ready()
+        self.finish(attached, job)
+        text = harness.faultline("report", attached.path).stdout.decode()
+        self.assertTrue(text.startswith("attached to "), text[:200])
+        self.assertIn("what it did before is not in these numbers", text)
+        self.assertNotIn("exit unknown", text)
+        start = next(row for row in attached.trace.dicts("exec") if row["pid"] == job.pid)
+        self.assertEqual(start["flags"], PRESENT)
+        self.assertLess(start["started_ns"], start["time"])
+
+    def check_storm(self, *arguments):
+        for _ in range(3):
+            job, path, shared, _ = self.job("storm")
+            attached = Attached(*(word.format(pid=job.pid) for word in arguments))
+            shared.ready()
+            time.sleep(0.3)
+            shared.stop()
+            job.wait(timeout=harness.LIMIT)
+            if "--all" in arguments:
+                attached.process.send_signal(signal.SIGINT)
+            self.finish(attached, job, alone="--all" not in arguments)
+            self.assertGreater(shared.counted, 100)
+            self.assertEqual(len(self.counted(attached.trace, path)), shared.counted)
+
+    def test_storm_of_processes(self):
+        """Processes and threads that are born while it attaches: none is missed."""
+        self.check_storm("-p", "{pid}")
+
+    def test_whole_machine(self):
+        self.check_storm("--all")
+
+    def test_call_that_began_before(self):
+        job, path, shared, out = self.job("wait")
+        self.assertTrue(harness.wait_until(lambda: self.stands_in(job.pid, "flock")))
+        attached = Attached("-p", str(job.pid))
+        time.sleep(0.3)
+        shared.ready()
+        self.finish(attached, job)
+        locks = [row for row in attached.trace.calls(path, op="flock")]
+        before = [row for row in locks if row["flags"] & BEFORE]
+        self.assertEqual(len(before), 1)
+        self.assertEqual((before[0]["dur"], before[0]["result"]), (0, 0))
+        self.assertEqual([row["flags"] & BEFORE for row in locks].count(0), 1)  # the unlocking one
+        self.assertEqual(len(self.counted(attached.trace, path)), shared.counted)
+        printed = harness.faultline("print", "--op", "flock", attached.path).stdout.decode()
+        self.assertIn("before", printed)
+
+    def stands_in(self, pid, call):
+        """Whether a thread of the process stands in the call (number 73 is flock)."""
+        number = {"flock": "73" if os.uname().machine == "x86_64" else "32"}[call]
+        for tid in os.listdir(f"/proc/{pid}/task"):
+            try:
+                with open(f"/proc/{pid}/task/{tid}/syscall") as file:
+                    if file.read().split()[0] == number:
+                        return True
+            except OSError:
+                pass
+        return False
+
+    def test_children_and_what_they_execute(self):
+        """A shell that ran already starts programs."""
+        directory = machine().new_dir()
+        path = harness.random_file(f"{directory}/data", 50_000)
+        os.mkfifo(f"{directory}/go")
+        job = machine().start(["sh", "-c", 'read go <"$0/go"; cat "$0/data" >/dev/null; '
+                               '(cat "$0/data" | wc -c) >/dev/null', directory])
+        attached = Attached("-p", str(job.pid))
+        with open(f"{directory}/go", "w") as file:
+            file.write("go\n")
+        self.finish(attached, job)
+        row = next(row for row in attached.report["files"] if row["path"] == path)
+        self.assertEqual((row["read"]["bytes"], row["processes"]), (100_000, 2))
+        names = sorted(row["comm"] for row in attached.report["processes"])
+        self.assertEqual([name for name in names if name != "sh"], ["cat", "cat", "wc"])
+
+    # --- its end ---
+
+    def test_ends_by_signal_and_leaves_it_alone(self):
+        job, _, shared, _ = self.job("storm")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            attached = Attached("-p", str(job.pid))
+            status, stderr = attached.end(number)
+            self.assertEqual(status, 0, stderr)
+            self.assertTrue(attached.report["trace"]["complete"])
+        self.assertIsNone(job.poll())
+        shared.stop()
+        self.assertEqual(job.wait(timeout=harness.LIMIT), 0)
+
+    def test_duration(self):
+        job, _, shared, _ = self.job("storm")
+        attached = Attached("-p", str(job.pid), "-d", "0.5")
+        self.assertEqual(attached.end()[0], 0)
+        self.assertGreaterEqual(attached.report["trace"]["duration_ns"], 500_000_000)
+        self.assertIsNone(job.poll())
+        self.assertGreater(attached.report["trace"]["processes"], 4)
+        shared.stop()
+
+    def test_target_is_killed(self):
+        job, path, shared, _ = self.job("work")
+        attached = Attached("-p", str(job.pid))
+        job.kill()
+        self.assertEqual(attached.end()[0], 0)
+        row = next(row for row in attached.report["processes"] if row["pid"] == job.pid)
+        self.assertEqual((row["exit_code"], row["signal"]), (128 + 9, 9))
+
+    # --- cgroups ---
+
+    def cgroup(self, hierarchy, name=""):
+        """A new cgroup in the hierarchy of this controller ("" is the second version's)."""
+        with open("/proc/self/mountinfo") as file:
+            for line in file:
+                place, system = line.split(" - ")
+                kind, _, options = system.split()[:3]
+                if (kind == "cgroup2" if not hierarchy else
+                        kind == "cgroup" and hierarchy in options.split(",")):
+                    path = f"{place.split()[4]}/faultline-{os.getpid()}-{time.monotonic_ns()}{name}"
+                    os.makedirs(path)
+                    self.addCleanup(self.remove_cgroup, path)
+                    return path
+        self.skipTest(f"no cgroup hierarchy of {hierarchy or 'the second version'} here")
+
+    def remove_cgroup(self, path):
+        while "/faultline-" in path:
+            if os.path.isdir(path):
+                harness.wait_until(lambda: not open(f"{path}/cgroup.procs").read(), 10)
+                os.rmdir(path)
+            path = os.path.dirname(path)
+
+    def check_cgroup(self, hierarchy):
+        """Who is in it, who joins it, and not who is beside it; it ends when all have gone."""
+        group = self.cgroup(hierarchy)
+        jobs = [self.job("work") for _ in range(3)]
+        inside, late, outside = jobs
+        self.move(inside[0].pid, group)
+        attached = Attached("--cgroup", group)
+        self.move(late[0].pid, group)
+        for _, _, shared, _ in jobs:
+            shared.ready()
+        stderr = self.finish(attached, inside[0])
+        self.assertIn("has no process any more", stderr)
+        late[0].wait(timeout=harness.LIMIT)
+        outside[0].wait(timeout=harness.LIMIT)
+        trace = attached.trace
+        self.assertEqual(len(self.counted(trace, inside[1])), inside[2].counted)
+        # Its threads are met a moment after the first of the process.
+        first = [row for row in trace.dicts("exec") if row["pid"] == late[0].pid]
+        self.assertEqual([row["flags"] for row in first], [JOINED])
+        self.assertIn(late[1].encode(), first[0]["command"])
+        self.assertEqual(self.counted(trace, outside[1]), [])
+        self.assertEqual({row["pid"] for row in attached.report["processes"]},
+                         {inside[0].pid, late[0].pid})
+
+    def move(self, pid, group):
+        with open(f"{group}/cgroup.procs", "w") as file:
+            file.write(str(pid))
+
+    def test_cgroup_of_the_second_version(self):
+        self.check_cgroup("")
+
+    def test_cgroup_of_the_first_version(self):
+        self.check_cgroup("pids")
+
+    def test_cgroup_without_controllers(self):
+        self.check_cgroup("name=systemd")
+
+    def test_moves_itself_and_reads(self):
+        """As engines start containers: into the cgroup, and on with an exec."""
+        group = self.cgroup("")
+        path = harness.random_file(f"{machine().new_dir()}/data", 30_000)
+        holder = machine().start(["sleep", "60"])
+        self.move(holder.pid, group)
+        attached = Attached("--cgroup", group)
+        for _ in range(20):
+            subprocess.run(["sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec cat "$1"', group, path],
+                           stdout=subprocess.DEVNULL, check=True)
+        holder.kill()
+        holder.wait()
+        status, stderr = attached.end()
+        self.assertEqual(status, 0, stderr)
+        row = next(row for row in attached.report["files"] if row["path"] == path)
+        self.assertEqual((row["read"]["bytes"], row["processes"]), (600_000, 20))
+
+    def test_container_and_job_by_name(self):
+        number = os.urandom(32).hex()
+        job_number = str(int.from_bytes(os.urandom(3), "big") + 10_000_000)
+        for below, option, value in (
+            (f"/docker-{number}.scope", "--container", number[:12]),
+            (f"/kubepods.slice/kubepods-pod1.slice/cri-containerd-{number[::-1]}.scope",
+             "--container", number[::-1]),
+            (f"/slurm/uid_7/job_{job_number}", "--slurm-job", job_number),
+        ):
+            with self.subTest(below):
+                group = self.cgroup("", below)
+                job, path, shared, _ = self.job("work")
+                self.move(job.pid, group)
+                attached = Attached(option, value)
+                shared.ready()
+                self.finish(attached, job)
+                self.assertEqual(len(self.counted(attached.trace, path)), shared.counted)
+
+    # --- spans ---
+
+    def test_spans_of_what_runs(self):
+        """Those that begin from then on are told; the one that was open is said to have been."""
+        directory = machine().new_dir()
+        os.mkfifo(f"{directory}/go")
+        script = (
+            "import sys, faultline\n"
+            "with faultline.span('open', category='step'):\n"
+            "    open(sys.argv[1] + '/here', 'w').close()\n"
+            "    open(sys.argv[1] + '/go').read()\n"
+            "for i in range(5):\n"
+            "    with faultline.span('later', category='step', i=i):\n"
+            "        pass\n")
+        job = machine().start([harness.PYTHON, "-c", script, directory], env=harness.python_path())
+        self.assertTrue(harness.wait_until(lambda: os.path.exists(f"{directory}/here")))
+        attached = Attached("-p", str(job.pid))
+        with open(f"{directory}/go", "w") as file:
+            file.write("go")
+        self.finish(attached, job)
+        spans = [(row["name"], row["count"]) for row in attached.report["spans"]]
+        self.assertEqual(spans, [("later", 5)])
+        self.assertLessEqual(attached.report["trace"]["notes"]["spans_begun_before"], 1)
+
+    # --- bad input ---
+
+    def refused(self, *arguments, status=2):
+        done = harness.faultline("attach", "-o", f"{machine().new_dir()}/trace.flt", *arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        lines = done.stderr.decode().splitlines()
+        self.assertEqual(len(lines), 1, lines)
+        return lines[0]
+
+    def test_bad_input(self):
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        me = str(os.getpid())
+        self.assertIn("no such process", self.refused("-p", str(gone.pid)))
+        self.assertIn("is a thread of the kernel", self.refused("-p", "2"))
+        self.assertIn("give one of", self.refused())
+        self.assertIn("only one of", self.refused("-p", me, "--cgroup", "/"))
+        self.assertIn("only one of", self.refused("--all", "--container", "abcdef123456"))
+        self.assertIn("no time", self.refused("-p", me, "-d", "0"))
+        self.assertIn("no operands", self.refused("-p", me, "sleep"))
+        self.assertIn("is not open", self.refused("-p", me, "--ready-fd", "77"))
+        for pids in ("", "x", "1,", "-1", "0", "1 2", "99999999999"):
+            self.assertIn("no list of process numbers", self.refused("-p", pids))
+        self.assertIn("no number of a job", self.refused("--slurm-job", "12.x"))
+        self.assertIn("on this node", self.refused("--slurm-job", "4000000000"))
+        self.assertIn("on this node", self.refused("--container", "0123456789ab"))
+        self.assertIn("No such file", self.refused("--cgroup", "/no/such/cgroup"))
+        self.assertIn("is no cgroup", self.refused("--cgroup", "/tmp"))
+        self.assertIn("no process is in", self.refused("--cgroup", self.cgroup("")))
+
+    def test_other_users_processes(self):
+        if os.getuid():
+            self.skipTest("needs root")
+        line = harness.as_user(harness.NOBODY, machine().faultline, "attach", "-o", "/dev/null",
+                               "-p", str(os.getpid()))
+        done = subprocess.run(line, stderr=subprocess.PIPE, timeout=harness.LIMIT)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"belongs to another user", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reading /proc/PID. Knows nothing of what is made of it.
+ */
+#include "capture/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STATUS_BYTES 8192
+#define COMMAND_BYTES 4096
+#define KERNEL_THREAD 0x200000u /* PF_KTHREAD */
+
+char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes)
+{
+	char path[64], *text = malloc(most);
+	ssize_t got = -1;
+	int fd;
+
+	*bytes = 0;
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && text && *bytes < most &&
+	       ((got = read(fd, text + *bytes, most - *bytes)) > 0 || (got < 0 && errno == EINTR)))
+		*bytes += got > 0 ? got : 0;
+	if (fd >= 0)
+		close(fd);
+	if (*bytes)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* The same as a text that ends; to be freed. */
+static char *read_text(uint32_t pid, const char *name, size_t most)
+{
+	size_t bytes;
+	char *text = proc_read(pid, name, most - 1, &bytes), *whole;
+
+	if (!text)
+		return NULL;
+	whole = realloc(text, bytes + 1);
+	if (!whole) {
+		free(text);
+		return NULL;
+	}
+	whole[bytes] = 0;
+	return whole;
+}
+
+void proc_command(uint32_t pid, char *out, size_t size)
+{
+	size_t bytes;
+	char *text = proc_read(pid, "cmdline", COMMAND_BYTES, &bytes);
+
+	while (bytes && !text[bytes - 1])
+		bytes--;
+	if (bytes) {
+		for (size_t i = 0; i < bytes; i++)
+			if (!text[i])
+				text[i] = ' ';
+		snprintf(out, size, "%.*s", (int)bytes, text);
+		free(text);
+		return;
+	}
+	free(text);
+	text = read_text(pid, "comm", STATUS_BYTES);
+	if (text)
+		snprintf(out, size, "[%.*s]", (int)strcspn(text, "\n"), text);
+	else
+		out[0] = 0;
+	free(text);
+}
+
+bool proc_owner(uint32_t pid, uid_t uid, bool *ours)
+{
+	char *text = read_text(pid, "status", STATUS_BYTES), *line;
+	unsigned int real = 0, effective = 0, saved = 0, fs = 0;
+	bool found;
+
+	line = text ? strstr(text, "\nUid:") : NULL;
+	found = line && sscanf(line, "\nUid: %u %u %u %u", &real, &effective, &saved, &fs) == 4;
+	*ours = found && real == uid && effective == uid && saved == uid && fs == uid;
+	free(text);
+	return found;
+}
+
+bool proc_is_kernel(uint32_t pid)
+{
+	char *text = read_text(pid, "stat", STATUS_BYTES), *after;
+	unsigned int flags = 0;
+
+	/* The name may hold anything, the fields behind it may not. */
+	after = text ? strrchr(text, ')') : NULL;
+	if (!after || sscanf(after, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		flags = 0;
+	free(text);
+	return flags & KERNEL_THREAD;
+}

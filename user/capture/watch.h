@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Waiting while what runs already is recorded: for its end, a signal to us, or a time. Sends no
+ * signal to anybody.
+ */
+#ifndef FAULTLINE_WATCH_H
+#define FAULTLINE_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cgroup_target;
+
+struct watch {
+	const int *pidfds; /* ends when all of these processes have ended, if there are any */
+	size_t count;
+	const struct cgroup_target *cgroup; /* ... or nobody is in it any more; NULL: none */
+	uint64_t most_ns;		    /* 0: no limit */
+	void (*tick)(void *context);	    /* about once a second; NULL for never */
+	void *context;
+};
+
+enum watch_end { WATCH_ENDED, WATCH_TIME, WATCH_SIGNAL };
+
+/* Blocks the signals that end it; to be called before any thread is made. Returns 0 or a negative
+ * errno. */
+int watch_prepare(void);
+
+/* Waits. Returns an enum watch_end or a negative errno. */
+int watch_wait(const struct watch *watch);
+
+#endif

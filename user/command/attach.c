@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * faultline attach: records what runs already. Options, order of steps, and what is said.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/cgroup_names.h"
+#include "capture/cgroup_target.h"
+#include "capture/host.h"
+#include "capture/proc.h"
+#include "capture/selection.h"
+#include "capture/watch.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/recording.h"
+#include "log.h"
+#include "units.h"
+
+#define TARGET_BYTES 512 /* of a target in words */
+
+struct attach_options {
+	struct recording_options recording;
+	const char *pids, *cgroup, *container, *slurm_job;
+	uint64_t duration_ns, ready_fd;
+	bool all;
+};
+
+static const struct option_row attach_rows[] = {
+	{ 'p', "pid", "PID[,PID...]", OPTION_STRING, offsetof(struct attach_options, pids),
+	  "Record these processes and all that descends from them." },
+	{ 0, "cgroup", "PATH", OPTION_STRING, offsetof(struct attach_options, cgroup),
+	  "Record a control group with those below it, and whoever comes into it: its directory, "
+	  "or its path as in /proc/PID/cgroup." },
+	{ 0, "container", "ID", OPTION_STRING, offsetof(struct attach_options, container),
+	  "Record the container with this number (its first 6 digits or more) or name." },
+	{ 0, "slurm-job", "ID[.STEP]", OPTION_STRING, offsetof(struct attach_options, slurm_job),
+	  "Record this Slurm job, or one step of it." },
+	{ 0, "all", NULL, OPTION_FLAG, offsetof(struct attach_options, all),
+	  "Record all processes of this machine but Faultline's own." },
+	{ 'd', "duration", "SECONDS", OPTION_TIME, offsetof(struct attach_options, duration_ns),
+	  "Go on for so long (until it has ended, or Ctrl-C)." },
+	{ 'o', "output", "FILE", OPTION_STRING,
+	  RECORDING_OPTION(offsetof(struct attach_options, recording), output),
+	  "Where the trace goes; %h is the host, %p the pid of the first process (of faultline, "
+	  "without one), %t the unix time (faultline-%h-%p.flt); - is standard output." },
+	{ 0, "best-effort", NULL, OPTION_FLAG,
+	  RECORDING_OPTION(offsetof(struct attach_options, recording), best_effort),
+	  "Record what can be had when a layer cannot." },
+	{ 0, "ready-fd", "FD", OPTION_COUNT, offsetof(struct attach_options, ready_fd),
+	  "Write a line to this descriptor, and close it, once all is recorded that happens." },
+	RECORDING_OPTIONS(offsetof(struct attach_options, recording)),
+};
+
+static const struct option_table attach_table = {
+	.usage = "faultline attach [OPTION...] (-p PID[,PID...] | --cgroup PATH | --container ID | "
+		 "--slurm-job ID | --all)",
+	.about = "Records how what runs already reads and writes files, from now on, every thread "
+		 "and all\n"
+		 "that it creates; it is not stopped, changed or signalled. Ends when the "
+		 "processes have\n"
+		 "ended, or nobody is in the group any more, after the time of --duration, or by "
+		 "Ctrl-C.\n"
+		 "Root may record anyone's processes, others only their own.",
+	.rows = attach_rows,
+	.row_count = sizeof(attach_rows) / sizeof(attach_rows[0]),
+};
+
+struct attach {
+	struct attach_options options;
+	struct recording recording;
+	pid_t *pids;
+	int *pidfds;
+	size_t pid_count;
+	struct cgroup_target cgroup; /* fd -1: none */
+	char **targets;		     /* in words; NULL-terminated */
+};
+
+/* --- what to attach to --- */
+
+static int name_target(struct attach *attach, size_t number, const char *what, const char *rest)
+{
+	int length = asprintf(&attach->targets[number], "%s%s", what, rest);
+
+	if (length < 0) {
+		attach->targets[number] = NULL;
+		return -ENOMEM;
+	}
+	if (length > TARGET_BYTES)
+		attach->targets[number][TARGET_BYTES] = 0;
+	return 0;
+}
+
+/* One process of the list: must be there, be ours to look at, and not be us. */
+static int take_pid(struct attach *attach, unsigned long pid)
+{
+	size_t number = attach->pid_count;
+	char command[256], what[64];
+	bool ours;
+	int fd;
+
+	for (size_t i = 0; i < number; i++)
+		if (attach->pids[i] == (pid_t)pid)
+			return 0;
+	if (pid == (unsigned long)getpid()) {
+		log_error("-p %lu: that is faultline itself", pid);
+		return -EINVAL;
+	}
+	fd = syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	if (fd < 0) {
+		int err = errno;
+
+		log_error("-p %lu: %s", pid,
+			  err == ESRCH	  ? "there is no such process"
+			  : err == EINVAL ? "is a thread, no process"
+					  : strerror(err));
+		return -err;
+	}
+	attach->pidfds[number] = fd;
+	attach->pids[number] = pid;
+	attach->pid_count++;
+	if (proc_is_kernel(pid)) {
+		log_error("-p %lu: is a thread of the kernel", pid);
+		return -EINVAL;
+	}
+	if (geteuid() && (!proc_owner(pid, getuid(), &ours) || !ours)) {
+		log_error("-p %lu: belongs to another user; root may attach to it", pid);
+		return -EPERM;
+	}
+	proc_command(pid, command, sizeof(command));
+	snprintf(what, sizeof(what), "process %lu", pid);
+	if (!command[0])
+		return name_target(attach, number, what, "");
+	memmove(command + 2, command, sizeof(command) - 3);
+	command[0] = ' ';
+	command[1] = '(';
+	command[sizeof(command) - 1] = 0;
+	if (strlen(command) < sizeof(command) - 1)
+		strcat(command, ")");
+	return name_target(attach, number, what, command);
+}
+
+static int take_pids(struct attach *attach)
+{
+	const char *at = attach->options.pids;
+	size_t most = 1;
+
+	for (const char *comma = at; *comma; comma++)
+		most += *comma == ',';
+	if (most > ATTACH_FAMILY_MOST) {
+		log_error("-p: %zu processes are too many, %d at most", most, ATTACH_FAMILY_MOST);
+		return -EINVAL;
+	}
+	attach->pids = calloc(most, sizeof(*attach->pids));
+	attach->pidfds = calloc(most, sizeof(*attach->pidfds));
+	attach->targets = calloc(most + 1, sizeof(*attach->targets));
+	if (!attach->pids || !attach->pidfds || !attach->targets)
+		return -ENOMEM;
+	for (;;) {
+		char *end;
+		unsigned long pid = strtoul(at, &end, 10);
+		int err;
+
+		if (at[0] < '0' || at[0] > '9' || !pid || pid > INT32_MAX ||
+		    (*end && *end != ',')) {
+			log_error("-p %s: is no list of process numbers, such as 17 or 17,34",
+				  attach->options.pids);
+			return -EINVAL;
+		}
+		err = take_pid(attach, pid);
+		if (err || !*end)
+			return err;
+		at = end + 1;
+	}
+}
+
+static int take_cgroup(struct attach *attach)
+{
+	const struct attach_options *options = &attach->options;
+	const char *id = options->container ? options->container : options->slurm_job;
+	int err;
+
+	attach->targets = calloc(2, sizeof(*attach->targets));
+	if (!attach->targets)
+		return -ENOMEM;
+	if (options->slurm_job && !slurm_id_fits(id)) {
+		log_error("--slurm-job %s: is no number of a job, such as 123 or 123.0", id);
+		return -EINVAL;
+	}
+	if (options->container && !container_id_fits(id)) {
+		log_error("--container %s: is no number or name of a container", id);
+		return -EINVAL;
+	}
+	if (options->container)
+		err = cgroup_target_by_name(&attach->cgroup, cgroup_is_container, "container", id);
+	else if (options->slurm_job)
+		err = cgroup_target_by_name(&attach->cgroup, cgroup_is_slurm, "Slurm job", id);
+	else
+		err = cgroup_target_by_path(&attach->cgroup, options->cgroup);
+	if (err)
+		return err;
+	if (!cgroup_target_populated(&attach->cgroup)) {
+		log_error("no process is in the cgroup %s", attach->cgroup.name);
+		return -ESRCH;
+	}
+	return name_target(attach, 0,
+			   options->container	? "container "
+			   : options->slurm_job ? "Slurm job "
+						: "cgroup ",
+			   options->cgroup ? attach->cgroup.name : id);
+}
+
+static int take_all(struct attach *attach)
+{
+	attach->targets = calloc(2, sizeof(*attach->targets));
+	if (!attach->targets)
+		return -ENOMEM;
+	return name_target(attach, 0, "all processes but faultline's",
+			   geteuid() ? ", of this user" : "");
+}
+
+/* Exactly one of the options says what. */
+static int take_targets(struct attach *attach)
+{
+	const struct attach_options *options = &attach->options;
+	struct session_attach *to = &attach->recording.session_options.attach;
+	int given = !!options->pids + !!options->cgroup + !!options->container +
+		    !!options->slurm_job + options->all;
+	int err;
+
+	if (given != 1) {
+		log_error(given ? "only one of -p, --cgroup, --container, --slurm-job and --all "
+				  "says what to attach to"
+				: "nothing to attach to: give one of -p, --cgroup, --container, "
+				  "--slurm-job and --all");
+		return -EINVAL;
+	}
+	to->to = options->pids ? ATTACH_PROCESSES : options->all ? ATTACH_ALL : ATTACH_CGROUP;
+	err = options->pids  ? take_pids(attach)
+	      : options->all ? take_all(attach)
+			     : take_cgroup(attach);
+	to->cgroup_id = attach->cgroup.id;
+	to->hierarchy = attach->cgroup.hierarchy;
+	to->uid = geteuid() ? getuid() : ATTACH_ANYBODY;
+	return err;
+}
+
+/* --- the recording --- */
+
+static void look_at_markers(void *context, pid_t pid)
+{
+	markers_look_at(context, pid);
+}
+
+static int arm(struct attach *attach, size_t *processes, size_t *threads)
+{
+	struct recording *recording = &attach->recording;
+	int err = session_attach(recording->session, attach->pidfds, attach->pid_count, processes,
+				 threads);
+
+	if (err)
+		return err;
+	if (!*threads) {
+		log_error(attach->pid_count ? "%s has ended"
+					    : "no process of %s could be attached to",
+			  attach->targets[0]);
+		return -ESRCH;
+	}
+	if (!recording->markers)
+		return 0;
+	session_each_attached(recording->session, look_at_markers, recording->markers);
+	markers_await(recording->markers);
+	markers_await_looks(recording->markers);
+	return 0;
+}
+
+static int begin(struct attach *attach, size_t *processes, size_t *threads)
+{
+	struct recording *recording = &attach->recording;
+	int err = session_open(&recording->session, &recording->session_options);
+
+	if (!err)
+		err = recording_judge_layers(recording);
+	if (err)
+		return err;
+	/* It needs a process without threads. */
+	if (session_choice(recording->session)->on[LAYER_SPAN]) {
+		err = markers_start(&recording->markers, recording->session, &recording->user, NULL,
+				    environ);
+		if (err) {
+			log_error("cannot listen to spans: %s", strerror(-err));
+			return err;
+		}
+	}
+	err = recording_open_writer(recording, NULL, (const char *const *)attach->targets);
+	if (!err)
+		err = arm(attach, processes, threads);
+	return err ? err : recording_start(recording);
+}
+
+static void say_ready(const struct attach *attach, size_t processes, size_t threads)
+{
+	int fd = attach->options.ready_fd;
+
+	log_info("recording %s%s: %zu %s, %zu %s", attach->targets[0],
+		 attach->targets[1] ? " and others" : "", processes,
+		 processes == 1 ? "process" : "processes", threads,
+		 threads == 1 ? "thread" : "threads");
+	if (!fd)
+		return;
+	if (write(fd, "recording\n", 10) != 10)
+		log_warning("--ready-fd %d: %s", fd, strerror(errno));
+	close(fd);
+}
+
+static void end_recording(struct attach *attach, int why)
+{
+	struct recording *recording = &attach->recording;
+	uint64_t end_ns = host_now_ns();
+	struct recorder_status status;
+
+	session_detach(recording->session);
+	recorder_finish(recording->recorder, end_ns, -1, NULL, 0, &status);
+	if (why == WATCH_ENDED)
+		log_info("%s%s", attach->targets[0],
+			 attach->pid_count > 1 ? " and the others have ended"
+			 : attach->pid_count   ? " has ended"
+					       : " has no process any more");
+	recording_say_summary(recording, &status);
+}
+
+static int record(struct attach *attach)
+{
+	struct recording *recording = &attach->recording;
+	struct watch watch = {
+		.pidfds = attach->pidfds,
+		.count = attach->pid_count,
+		.cgroup = attach->cgroup.fd >= 0 ? &attach->cgroup : NULL,
+		.most_ns = attach->options.duration_ns,
+		.context = recording,
+	};
+	size_t processes = 0, threads = 0;
+	int why;
+
+	if (!strcmp(recording->options->output, "-") && recording_take_output(recording))
+		return EXIT_FAILED;
+	if (recording_open_output(recording, attach->pid_count ? attach->pids[0] : getpid()))
+		return EXIT_FAILED;
+	if (begin(attach, &processes, &threads)) {
+		recording_remove_output(recording);
+		return EXIT_FAILED;
+	}
+	say_ready(attach, processes, threads);
+	if (recording_wants_live_line(recording))
+		watch.tick = recording_live_line;
+	why = watch_wait(&watch);
+	if (watch.tick)
+		fprintf(stderr, "\r\033[K");
+	if (why < 0)
+		log_error("waiting failed: %s", strerror(-why));
+	end_recording(attach, why);
+	return why < 0 ? EXIT_FAILED : 0;
+}
+
+static void clean_up(struct attach *attach)
+{
+	recording_close(&attach->recording);
+	cgroup_target_close(&attach->cgroup);
+	for (size_t i = 0; i < attach->pid_count; i++)
+		close(attach->pidfds[i]);
+	for (size_t i = 0; attach->targets && attach->targets[i]; i++)
+		free(attach->targets[i]);
+	free(attach->targets);
+	free(attach->pids);
+	free(attach->pidfds);
+}
+
+/* What the options say besides. */
+static int check_options(const struct attach_options *options)
+{
+	if (!options->duration_ns) {
+		log_error("-d 0: there is no time to record");
+		return -EINVAL;
+	}
+	if (options->ready_fd > INT32_MAX ||
+	    (options->ready_fd && fcntl(options->ready_fd, F_GETFD) < 0)) {
+		log_error("--ready-fd %llu: is not open", (unsigned long long)options->ready_fd);
+		return -EBADF;
+	}
+	return 0;
+}
+
+int command_attach(int argc, char **argv)
+{
+	struct attach attach = {
+		.options = { .recording = { .output = "faultline-%h-%p.flt", .mode = "trace" },
+			     .duration_ns = UINT64_MAX },
+		.recording = { .options = &attach.options.recording, .fd = -1 },
+		.cgroup = { .fd = -1 },
+	};
+	int first, status = options_parse(&attach_table, argc, argv, &attach.options, &first);
+
+	if (status != OPTIONS_GO)
+		return status;
+	if (selection_lists_variants(attach.options.recording.variants))
+		return 0;
+	if (first < argc) {
+		log_error("%s: attach takes no operands; try 'faultline attach --help'",
+			  argv[first]);
+		return EXIT_USAGE;
+	}
+	if (check_options(&attach.options))
+		return EXIT_USAGE;
+	if (attach.options.duration_ns == UINT64_MAX)
+		attach.options.duration_ns = 0;
+	if (recording_choose(&attach.recording) || child_find_user(NULL, &attach.recording.user) ||
+	    take_targets(&attach)) {
+		clean_up(&attach);
+		return EXIT_USAGE;
+	}
+	/* Programs that gained rights are nobody's to look into but root's. */
+	attach.recording.session_options.follow_privileged = !geteuid();
+	if (watch_prepare()) {
+		log_error("cannot set up signals: %s", strerror(errno));
+		status = EXIT_FAILED;
+	} else {
+		status = record(&attach);
+	}
+	clean_up(&attach);
+	return status;
+}

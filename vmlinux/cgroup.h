@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Control groups, and who a task is.
+ */
+#ifndef VMLINUX_CGROUP_H
+#define VMLINUX_CGROUP_H
+
+#include "types.h"
+
+struct list_head {
+	struct list_head *next;
+} CORE_STRUCT;
+
+struct kernfs_node {
+	__u64 id; /* the inode number of its directory */
+} CORE_STRUCT;
+
+struct cgroup_root {
+	int hierarchy_id; /* 0: of the second version */
+} CORE_STRUCT;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+} CORE_STRUCT;
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+} CORE_STRUCT;
+
+struct css_set {
+	struct cgroup *dfl_cgrp; /* in the second version's hierarchy */
+	struct list_head cgrp_links;
+} CORE_STRUCT;
+
+/* In each hierarchy. */
+struct cgrp_cset_link {
+	struct cgroup *cgrp;
+	struct list_head cgrp_link;
+} CORE_STRUCT;
+
+struct kernel_id {
+	unsigned int val;
+} CORE_STRUCT;
+
+struct cred {
+	struct kernel_id uid, gid, suid, sgid, euid, egid;
+} CORE_STRUCT;
+
+/* Whether others of the same user may look at it: the two lowest bits, 1 if so. */
+struct mm_struct___word {
+	unsigned long flags;
+} CORE_STRUCT;
+
+/* Since 6.18. */
+struct mm_struct___bitmap {
+	struct {
+		unsigned long __mm_flags[1];
+	} flags;
+} CORE_STRUCT;
+
+#endif
