@@ -14,6 +14,7 @@ enum picture_part {
 	PICTURE_DIRECT, /* O_DIRECT, reads and writes */
 	PICTURE_ASYNC,	/* io_uring and libaio */
 	PICTURE_SPLICE, /* sendfile and its like */
+	PICTURE_KERNEL, /* by the kernel on a task's behalf */
 	PICTURE_WRITE,
 	PICTURE_METADATA,
 	PICTURE_SYNC,
@@ -37,6 +38,8 @@ static inline enum picture_part picture_part_of(const struct event *event)
 		return PICTURE_ASYNC;
 	case DOOR_SPLICE:
 		return PICTURE_SPLICE;
+	case DOOR_KERNEL:
+		return PICTURE_KERNEL;
 	default:
 		return by_class[event->class];
 	}

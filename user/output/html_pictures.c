@@ -65,9 +65,9 @@ static void write_counts(struct sink *out, const uint32_t *numbers, size_t count
 /* --- the course --- */
 
 static const char *const part_names[PICTURE_PARTS] = {
-	[PICTURE_READ] = "read",	 [PICTURE_FAULTS] = "faults", [PICTURE_DIRECT] = "direct",
-	[PICTURE_ASYNC] = "async",	 [PICTURE_SPLICE] = "splice", [PICTURE_WRITE] = "write",
-	[PICTURE_METADATA] = "metadata", [PICTURE_SYNC] = "sync",
+	[PICTURE_READ] = "read",   [PICTURE_FAULTS] = "faults",	    [PICTURE_DIRECT] = "direct",
+	[PICTURE_ASYNC] = "async", [PICTURE_SPLICE] = "splice",	    [PICTURE_KERNEL] = "kernel",
+	[PICTURE_WRITE] = "write", [PICTURE_METADATA] = "metadata", [PICTURE_SYNC] = "sync",
 };
 
 static void write_stretches(struct sink *out, const struct pictures *pictures)

@@ -13,7 +13,7 @@ const WORDS = [
 		+ 'that writing created.'],
 	['from memory', 'Bytes that read calls asked for beyond what came in during them.'],
 	['path of access', 'Read calls, page faults, O_DIRECT, io_uring and libaio, sendfile and splice, '
-		+ 'write calls. Each byte has one.'],
+		+ 'the kernel on a task\u2019s behalf, write calls. Each byte has one.'],
 	['unattributed', 'Brought in on no operation\u2019s account: by the kernel itself.'],
 	['queue, service', 'Of a request: before the driver had it; with the device.'],
 	['straggler', 'Takes more than one and a half times the median of those beside it.'],

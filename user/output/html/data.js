@@ -18,6 +18,7 @@ const PARTS = [
 	{ name: 'direct', title: 'O_DIRECT' },
 	{ name: 'async', title: 'io_uring, libaio' },
 	{ name: 'splice', title: 'sendfile, splice' },
+	{ name: 'kernel', title: 'by the kernel' },
 	{ name: 'write', title: 'write calls' },
 	{ name: 'metadata', title: 'metadata' },
 	{ name: 'sync', title: 'sync' },

@@ -2,7 +2,8 @@
 /* Ranks, and workers of one parent, side by side; those that stand out are marked. */
 
 const OUTLIER = 1.5; /* times the median of those beside it */
-const GROUPS_MOST = 12;
+const GROUPS_MOST = 6;
+const GROUP_SHARE = 0.05; /* of the time of all in I/O, at least */
 
 function inRange(series, name) {
 	return sum(series[name], range.from, range.to);
@@ -57,9 +58,11 @@ function workerGroups() {
 		const key = `${row.ppid} ${row.comm}`;
 		groups.set(key, (groups.get(key) || []).concat([{ series, row }]));
 	}
-	return Array.from(groups.values()).filter((group) => group.length > 1)
-		.sort((a, b) => d3.sum(b, (item) => sum(item.series.time))
-			- d3.sum(a, (item) => sum(item.series.time))).slice(0, GROUPS_MOST);
+	const timeOf = (group) => d3.sum(group, (item) => sum(item.series.time));
+	const all = d3.sum(sums.processes, (series) => sum(series.time));
+	return Array.from(groups.values())
+		.filter((group) => group.length > 1 && timeOf(group) > GROUP_SHARE * all)
+		.sort((a, b) => timeOf(b) - timeOf(a)).slice(0, GROUPS_MOST);
 }
 
 function makeRanks() {
