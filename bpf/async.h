@@ -167,6 +167,24 @@ __noinline int async_send(struct async_operation *done, __s64 result, __u64 dura
 	return 0;
 }
 
+/* Adds an operation to its slot, in place of a record. */
+static __noinline int async_profile(struct async_operation *ended, __s64 result, __u64 duration_ns)
+{
+	__u32 flags = ended->account.flags;
+	struct profile_done done;
+
+	profile_fill(&done, &ended->account, ended->owner.pid, duration_ns, result,
+		     ended->row.traits & ASYNC_BYTES);
+	done.key.file2 = ended->file2;
+	done.key.flags = (flags & TRACE_OP_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
+			 (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
+			 (flags & TRACE_OP_SILENT ? TRACE_PROFILE_UNTIMED : 0);
+	done.asked = ended->asked_bytes;
+	done.sized = ended->row.traits & ASYNC_BYTES ? 1 : 0;
+	done.shared = 1;
+	return profile_add(&done);
+}
+
 /* Counts and tells an operation that ends, or a part of it. */
 __noinline int async_tell(struct async_key *key, struct async_operation *done, __s64 result,
 			  __u64 now_ns)
@@ -180,6 +198,11 @@ __noinline int async_tell(struct async_key *key, struct async_operation *done, _
 	at = *key;
 	duration_ns = account_duration_ns(&done->account, now_ns);
 	account_done(&done->account, duration_ns, result, done->row.traits & ASYNC_BYTES, true);
+	if (profile_takes_all()) {
+		if (done->row.shape >= ASYNC_OPEN)
+			bpf_map_delete_elem(&async_names, key);
+		return async_profile(done, result, duration_ns);
+	}
 	if (done->row.shape >= ASYNC_OPEN)
 		names = bpf_map_lookup_elem(&async_names, &at);
 	if (!names) {

@@ -301,7 +301,7 @@ __noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 byt
 	struct event_bio *event;
 	struct owner owner;
 
-	if (!walk || !mark)
+	if (!walk || !mark || profile_takes_all())
 		return 0;
 	owner = (struct owner) { mark->pid, mark->tid };
 	event = ring_reserve(EVENT_BIO, sizeof(*event), owner);
@@ -408,6 +408,8 @@ __noinline int send_request(struct done_walk *walk, struct address *request, __u
 		count_add(&total->bytes, walk->own_bytes, true);
 		count_add(&total->time_ns, walk->end_ns - start_ns, true);
 	}
+	if (profile_takes_all())
+		return 0;
 	event = ring_reserve(EVENT_REQUEST, sizeof(*event), owner);
 	if (!event)
 		return 0;

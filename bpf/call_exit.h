@@ -6,6 +6,7 @@
 #define FAULTLINE_BPF_CALL_EXIT_H
 
 #include "call_file.h"
+#include "profile.h"
 
 struct call_end {
 	__u64 duration_ns;
@@ -203,12 +204,45 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 	lane_give(&place);
 }
 
+/* Adds a call to its slot, in place of a record. */
+__noinline int profile_call(struct task_state *state, struct call_end *end, __u32 traits)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct profile_done done;
+	__u32 flags;
+
+	if (!state || !end)
+		return 0;
+	profile_fill(&done, &state->call.account, task->tgid, end->duration_ns, end->result,
+		     traits & CALL_BYTES);
+	flags = state->call.account.flags;
+	done.key.file2 = state->call.file2;
+	done.key.flags = (flags & TRACE_OP_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
+			 (flags & TRACE_OP_UNLINKED ? TRACE_PROFILE_UNLINKED : 0);
+	done.fault_fetched_pages = state->call.fault_fetched_pages;
+	done.asked = end->asked;
+	done.sized = traits & CALL_BYTES ? 1 : 0;
+	done.shared = calls_preempted;
+	if (traits & (CALL_MAP | CALL_MMAP | CALL_MADVISE)) {
+		done.major_faults =
+			(__u32)task->maj_flt - state->call.major_start - state->call.major_seen;
+		if (done.dirtied_pages)
+			done.key.flags |= TRACE_PROFILE_DIRTIES;
+		else if (done.fetched_pages || done.major_faults)
+			done.key.flags |= TRACE_PROFILE_BRINGS;
+	}
+	return profile_add(&done);
+}
+
 /* The call is done: what is booked on it goes into the totals, and its record is sent. */
 static __always_inline void call_done(struct task_state *state, struct task_struct *task,
 				      struct call_end *end, __u32 traits)
 {
 	call_count(state, end, traits);
-	send_call(state, task, end);
+	if (profile_takes(task, state->call.account.start_ns))
+		profile_call(state, end, traits);
+	else
+		send_call(state, task, end);
 }
 
 /* The same for any call, in a frame of its own: the deepest chain of calls is below its exit. */

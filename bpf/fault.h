@@ -10,6 +10,7 @@
 
 #include "fetched.h"
 #include "lane.h"
+#include "profile.h"
 #include "vma.h"
 
 /* The fault is one of those that `op` counts: of these that is all. */
@@ -19,13 +20,36 @@ static __always_inline void fault_done(struct account *account, __u32 op, __u64 
 	account_done(account, account_duration_ns(account, end_ns), 0, false, faults_preempted);
 }
 
-/* A fault on a file, whose id the account has. */
-static __always_inline void fault_send(const struct account *account, __u64 end_ns)
+/* Adds a fault to its slot, in place of a record. */
+__noinline int profile_fault(struct account *account, __u64 end_ns)
 {
-	struct owner owner = owner_of(bpf_get_current_task_btf());
+	const __u32 stores = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED;
+	struct profile_done done;
+
+	if (!account)
+		return 0;
+	profile_fill(&done, account, bpf_get_current_task_btf()->tgid,
+		     account_duration_ns(account, end_ns), 0, false);
+	done.key.flags = ((account->flags & stores) == stores ? TRACE_PROFILE_STORES : 0) |
+			 (account->flags & TRACE_FAULT_UNLINKED ? TRACE_PROFILE_UNLINKED : 0);
+	done.failed = account->flags & TRACE_FAULT_UNFINISHED ? 1 : 0;
+	done.major_faults = account->flags & TRACE_FAULT_MAJOR ? 1 : 0;
+	done.shared = faults_preempted;
+	return profile_add(&done);
+}
+
+/* A fault on a file, whose id the account has. */
+static __always_inline void fault_send(struct account *account, __u64 end_ns)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct owner owner = owner_of(task);
 	struct lane_place place;
 	struct lane_fault *fault;
 
+	if (profile_takes(task, account->start_ns)) {
+		profile_fault(account, end_ns);
+		return;
+	}
 	if (!lane_take(&place, EVENT_FAULT))
 		return;
 	lane_count(EVENT_FAULT, faults_preempted);

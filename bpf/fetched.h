@@ -7,6 +7,7 @@
 #define FAULTLINE_BPF_FETCHED_H
 
 #include "file.h"
+#include "profile.h"
 
 /* A page that comes into the cache, and why: to be read, or because a write makes it. */
 struct page_add {
@@ -17,10 +18,24 @@ struct page_add {
 	bool locked; /* by the task, for writing: file systems do so to write, never to read */
 };
 
-/* These functions are global, as what is needed once a file (bpf/file.h). Sends what is gathered,
- * when the operation ends. */
+/* These functions are global, as what is needed once a file (bpf/file.h). Adds what is gathered to
+ * its slot. */
+__noinline int profile_aside(struct account *account)
+{
+	struct profile_done done;
+
+	if (!account)
+		return 0;
+	profile_fill(&done, account, bpf_get_current_task_btf()->tgid, 0, 0, false);
+	done.start_ns = bpf_ktime_get_ns();
+	done.shared = 1;
+	return profile_add(&done);
+}
+
+/* Sends what is gathered, when the operation ends. */
 __noinline int aside_send(struct task_state *state)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct event_pagecache *event;
 	struct account *account;
 
@@ -28,7 +43,12 @@ __noinline int aside_send(struct task_state *state)
 		return 0;
 	account = &state->aside.account;
 	account_done(account, 0, 0, false, true);
-	event = ring_reserve(EVENT_PAGECACHE, sizeof(*event), owner_of(bpf_get_current_task_btf()));
+	if (profile_takes(task, bpf_ktime_get_ns())) {
+		profile_aside(account);
+		account_close(account);
+		return 0;
+	}
+	event = ring_reserve(EVENT_PAGECACHE, sizeof(*event), owner_of(task));
 	if (event) {
 		event->header.time_ns = bpf_ktime_get_ns();
 		event->offset = account->offset;

@@ -14,6 +14,7 @@
 #define FAULTLINE_BPF_VFS_H
 
 #include "call_args.h"
+#include "profile.h"
 
 #define EIOCBQUEUED 529
 
@@ -161,11 +162,35 @@ static __always_inline __u32 vfs_file(struct task_state *state, struct file *fil
 	return file_id(&facts, false) & ~FILE_UNTOLD;
 }
 
+/* Adds a call to its slot, in place of a record. */
+static __noinline int vfs_profile(const struct vfs_frame *frame, __u32 pid, __u64 duration_ns,
+				  __s64 result)
+{
+	__u32 flags = frame->account.flags, op = frame->account.op;
+	struct profile_done done;
+
+	profile_fill(&done, &frame->account, pid, duration_ns, result,
+		     op != OP_VFS + VFS_FSYNC_RANGE &&
+			     op != OP_VFS + VFS_FUNCTIONS + VFS_FSYNC_RANGE);
+	done.key.flags = (flags & TRACE_VFS_DIRECT ? TRACE_PROFILE_DIRECT : 0) |
+			 (flags & TRACE_VFS_UNLINKED ? TRACE_PROFILE_UNLINKED : 0) |
+			 (flags & TRACE_VFS_IN_CALL ? TRACE_PROFILE_UNTIMED : 0);
+	done.asked = frame->asked;
+	done.sized = 1;
+	done.shared = 1;
+	return profile_add(&done);
+}
+
 static __always_inline void vfs_tell(const struct vfs_frame *frame, struct owner owner,
 				     __u64 duration_ns, __s64 result)
 {
-	struct event_vfs *event = ring_reserve(EVENT_VFS, sizeof(*event), owner);
+	struct event_vfs *event;
 
+	if (profile_takes_all()) {
+		vfs_profile(frame, owner.pid, duration_ns, result);
+		return;
+	}
+	event = ring_reserve(EVENT_VFS, sizeof(*event), owner);
 	if (!event)
 		return;
 	event->header.time_ns = frame->account.start_ns;

@@ -24,6 +24,18 @@ static __always_inline __u32 throttled_op(struct task_state *state, __u32 *file)
 	return state->call.account.op;
 }
 
+/* Adds a pause to its slot, in place of a record. */
+__noinline int profile_pause(struct account *pause, __u64 pause_ns)
+{
+	struct profile_done done;
+
+	if (!pause)
+		return 0;
+	profile_fill(&done, pause, bpf_get_current_task_btf()->tgid, pause_ns, 0, false);
+	done.shared = 1;
+	return profile_add(&done);
+}
+
 /*
  * balance_dirty_pages() tells each time it looks how long the task shall sleep now; a pause that is
  * not positive is none. It runs in the task that writes, inside of the call or fault.
@@ -44,6 +56,8 @@ static __always_inline int throttled(__s64 pauses, __u64 unit_ns)
 	during = throttled_op(state, &pause.file);
 	account_begin(&pause, OP_THROTTLED, bpf_ktime_get_ns());
 	account_done(&pause, pause_ns, 0, false, true);
+	if (profile_takes(task, pause.start_ns))
+		return profile_pause(&pause, pause_ns);
 	event = ring_reserve(EVENT_THROTTLE, sizeof(*event), owner_of(task));
 	if (!event)
 		return 0;

@@ -101,6 +101,7 @@ static const unsigned int sample_number_column[TRACE_KIND_COUNT] = {
 	[TRACE_EXIT] = EXIT_TID,       [TRACE_FILE] = FILE_ID,
 	[TRACE_REQUEST] = REQUEST_TID, [TRACE_BIO] = BIO_TID,
 	[TRACE_DEVICE] = DEVICE_DEV,   [TRACE_ASYNC] = SYSCALL_TID,
+	[TRACE_PROFILE] = PROFILE_PID, [TRACE_PROFILE_CLASS] = PROFILE_CLASS_PID,
 };
 
 /* Values where widths end, signed ones and unsigned ones. */

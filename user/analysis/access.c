@@ -351,7 +351,8 @@ const struct analysis analysis_access = {
 	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes,thread_time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events },
+	.of_sums = true,
+	.passing = { .apart = true, .sums = true, .events = add_events },
 	.conclude = conclude,
 	.end = end,
 };

@@ -44,7 +44,7 @@ struct join {
 
 static uint64_t number_of(const struct cell *cell)
 {
-	return cell->type == CELL_UINT ? cell->uint : TABLE_NO_UINT;
+	return cell->type == CELL_UINT && !cell->summed ? cell->uint : TABLE_NO_UINT;
 }
 
 static struct table_text text_of(const struct cell *cell)

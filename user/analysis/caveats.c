@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/processes.h"
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
 #include "units.h"
@@ -253,6 +254,35 @@ static void say_attached(struct words *text, const struct measured *measured)
 			  units_count(count, spans));
 }
 
+/* Sums tell how much, of which process and file; not when, nor beside what. */
+static void say_summed(struct words *text, const struct measured *measured)
+{
+	const struct processes_sums sums = processes_sums(measured);
+	const struct job *job = measured->job;
+	char count[UNITS_TEXT], other[UNITS_TEXT];
+
+	if (!job->summed)
+		return;
+	words_add(text, "summed up in the kernel: ");
+	if (job->all_summed)
+		words_add(text, "all operations (mode profile)");
+	else if (sums.processes == 1)
+		words_add(text, "%s operations of process %u, which did many",
+			  units_count(count, sums.operations),
+			  (unsigned int)job->processes.processes[sums.first].pid);
+	else
+		words_add(text, "%s operations of %llu processes that did many",
+			  units_count(count, sums.operations), (unsigned long long)sums.processes);
+	words_add(text,
+		  "; times are sums over threads, and overlap with compute, I/O of spans, access "
+		  "patterns and the slowest operations are not known");
+	if (sums.other)
+		words_add(text,
+			  "; there was no room for the files of %s of %s one by one (a larger "
+			  "--profile-slots has)",
+			  units_count(other, sums.other), units_count(count, sums.operations));
+}
+
 /* Rows: those that make numbers wrong are warnings. */
 static const struct caveat {
 	const char *id;
@@ -272,6 +302,7 @@ static const struct caveat {
 	{ "attached", "note", say_attached },
 	{ "header", "note", say_header },
 	{ "survivors", "note", say_survivors },
+	{ "summed", "note", say_summed },
 };
 
 /* A row of the table. */
@@ -308,6 +339,7 @@ static int conclude(const struct measured *measured, struct table *table)
 const struct analysis analysis_caveats = {
 	.name = "caveats",
 	.meaning = "what a reader must know before believing the rest",
+	.of_sums = true,
 	.shape = TABLE_LIST,
 	.conclude = conclude,
 };

@@ -330,12 +330,13 @@ static const struct table_column whole[] = {
 
 int chain_add_group(struct table *table, size_t base)
 {
-	const struct table_group time = { "waiting", NULL, JOB_BLOCK, TABLE_COLUMNS(whole) };
-	const struct table_group parts = { "waiting", "waiting", JOB_BLOCK, TABLE_COLUMNS(where) };
+	const unsigned int needs = JOB_BLOCK | JOB_EVENTS;
+	const struct table_group time = { "waiting", NULL, needs, TABLE_COLUMNS(whole) };
+	const struct table_group parts = { "waiting", "waiting", needs, TABLE_COLUMNS(where) };
 	int status = table_add_group(table, &time, base);
 
 	/* Without the layer the first of them stands for all. */
-	if (!status && (table->recorded & JOB_BLOCK))
+	if (!status && (table->recorded & needs) == needs)
 		status = table_add_group(table, &parts, base);
 	return status;
 }
@@ -451,16 +452,16 @@ const struct chain_time *chain_of_files(const struct measured *measured, size_t 
 {
 	const struct chain *chain = measured_state(measured, &analysis_chain);
 
-	*count = chain->file_room;
-	return chain->files;
+	*count = chain ? chain->file_room : 0;
+	return chain ? chain->files : NULL;
 }
 
 const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count)
 {
 	const struct chain *chain = measured_state(measured, &analysis_chain);
 
-	*count = chain->label_room;
-	return chain->labels;
+	*count = chain ? chain->label_room : 0;
+	return chain ? chain->labels : NULL;
 }
 
 const struct analysis analysis_chain = {

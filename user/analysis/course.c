@@ -190,10 +190,64 @@ static void add_event(struct timeline *timeline, const struct event *event)
 	extend(timeline, part_of(event), event);
 }
 
+/* What of an amount lies before a moment, if it is spread evenly over a time. */
+static uint64_t part_before(uint64_t amount, uint64_t from_ns, uint64_t to_ns, uint64_t time_ns)
+{
+	if (time_ns >= to_ns)
+		return amount;
+	if (time_ns <= from_ns)
+		return 0;
+	return (unsigned __int128)amount * (time_ns - from_ns) / (to_ns - from_ns);
+}
+
+/* Operations that are summed up: spread over the time in which they began. Of theirs that is summed
+ * over threads, and whether compute hid it is not known: see summed.h. */
+static void add_summed(struct timeline *timeline, const struct event *event)
+{
+	const struct job *job = timeline->job;
+	uint64_t to_ns = clock_subtract(event->start, job->start_ns), from_ns;
+	uint64_t over_ns = event_value(event, PROFILE_OVER);
+	bool timed = event->flags & EVENT_TIMED;
+	size_t i;
+
+	if (event->flags & EVENT_CLASSES ||
+	    (event->class == IO_NONE && !(event->flags & EVENT_PAGECACHE)))
+		return;
+	from_ns = to_ns > over_ns ? to_ns - over_ns : 0;
+	i = least(from_ns / timeline->length_ns, TIMELINE_BINS - 1);
+	for (bool last = false; !last; i++) {
+		struct bin *bin = &timeline->bins[i];
+		uint64_t begin_ns = i * timeline->length_ns,
+			 end_ns = begin_ns + timeline->length_ns;
+
+		last = end_ns > to_ns || i + 1 == TIMELINE_BINS;
+		if (last)
+			end_ns = UINT64_MAX;
+		if (begin_ns <= from_ns)
+			begin_ns = 0;
+#define SPREAD(amount)                                                                             \
+	(part_before(amount, from_ns, to_ns, end_ns) -                                             \
+	 (begin_ns ? part_before(amount, from_ns, to_ns, begin_ns) : 0))
+		bin->fetched_bytes += SPREAD(event->fetched_bytes);
+		if (event->class == IO_NONE)
+			continue;
+		if (event->flags & EVENT_COUNTED)
+			bin->operations += SPREAD(event->summed_count);
+		if (timed) {
+			bin->alone_ns[PART_ALL] += SPREAD(event->summed_ns);
+			bin->alone_ns[part_of(event)] += SPREAD(event->summed_ns);
+		}
+#undef SPREAD
+	}
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		add_event(state, &events[i]);
+		if (events[i].flags & EVENT_SUMMED)
+			add_summed(state, &events[i]);
+		else
+			add_event(state, &events[i]);
 	return 0;
 }
 
@@ -291,7 +345,11 @@ const struct analysis analysis_timeline = {
 	.meaning = "the course of the run in stretches of one length",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .events = add_events, .span_begun = span_begun, .span_ended = span_ended },
+	.of_sums = true,
+	.passing = { .sums = true,
+		     .events = add_events,
+		     .span_begun = span_begun,
+		     .span_ended = span_ended },
 	.fill = fill,
 	.end = free,
 };

@@ -493,6 +493,7 @@ const struct analysis analysis_devices = {
 		 "write.bytes,write.queue_ns,write.service_ns,flush.requests",
 	.shape = TABLE_LIST,
 	.begin = begin,
+	.of_sums = true,
 	.passing = { .apart = true, .events = add_events },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |

@@ -89,7 +89,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count && !status; event++)
-		if (event->door != DOOR_NONE)
+		if (event->door != DOOR_NONE && event->class != IO_NONE)
 			status = rollup_add(&all->rollup, event->door, event);
 	return status ? -ENOMEM : 0;
 }
@@ -175,7 +175,8 @@ const struct analysis analysis_doors = {
 		   "kernel itself",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events },
+	.of_sums = true,
+	.passing = { .apart = true, .sums = true, .events = add_events },
 	.fill = fill,
 	.end = end,
 };

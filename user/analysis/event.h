@@ -54,6 +54,14 @@ extern const char *const door_names[DOOR_COUNT + 1];
 #define EVENT_DIRECT (1u << 21)	   /* by O_DIRECT, whatever its door */
 #define EVENT_VFS (1u << 22)	   /* ... or an operation of the VFS, maybe apart (IO_NONE) */
 #define EVENT_SECOND (1u << 7)	   /* its row gave another event before: counts as one operation */
+/*
+ * It stands for many, which mode profile has summed up: `summed_*` have their number, errors and
+ * time; when which of them was is not known. It comes at the start of the last one. Only consumers
+ * that say so (walk_calls.sums) are told of such.
+ */
+#define EVENT_SUMMED (1u << 23)
+/* Of those, how many were of a class of durations or sizes: of class IO_NONE, counted before. */
+#define EVENT_CLASSES (1u << 24)
 /* No operations, of class IO_NONE and DOOR_NONE: */
 #define EVENT_SPAN_BEGIN (1u << 8)
 #define EVENT_SPAN_END (1u << 9)
@@ -75,8 +83,11 @@ extern const char *const door_names[DOOR_COUNT + 1];
 struct event {
 	uint64_t start, end; /* on the job's clock, ns */
 	union {
-		struct {			/* of an operation */
-			int64_t offset;		/* bytes; negative where it has no meaning */
+		struct { /* of an operation */
+			union {
+				int64_t offset; /* bytes; negative where it has no meaning */
+				uint64_t summed_ns;
+			};
 			uint64_t bytes;		/* moved between the file and the caller */
 			uint64_t fetched_bytes; /* brought into the page cache, */
 			uint64_t created_bytes; /* newly cached by writing */
@@ -88,12 +99,18 @@ struct event {
 			uint64_t name, category; /* ids of its strings until it is resolved */
 		};
 	};
-	uint64_t asked_bytes;
+	union {
+		uint64_t asked_bytes;
+		uint64_t summed_count;
+	};
 	const struct held_block *block; /* the row that it comes from; see event_value */
 	uint32_t row;
-	uint32_t process;   /* number in the job's table; of EVENT_PAGECACHE, forks and files not
-			     * looked up: PROCESS_UNKNOWN. A pid until it is resolved */
-	uint32_t thread;    /* tid */
+	uint32_t process; /* number in the job's table; of EVENT_PAGECACHE, forks and files not
+			   * looked up: PROCESS_UNKNOWN. A pid until it is resolved */
+	union {
+		uint32_t thread; /* tid */
+		uint32_t summed_errors;
+	};
 	uint32_t file;	    /* number in the job's table, or FILE_NONE */
 	uint32_t major;	    /* major faults */
 	uint16_t operation; /* number in the job's list; of calls, faults, EVENT_PAGECACHE and
@@ -112,6 +129,24 @@ static inline uint64_t event_value(const struct event *event, unsigned int colum
 static inline enum trace_kind event_kind(const struct event *event)
 {
 	return event->block->kind;
+}
+
+/* How many operations it stands for, how many of them failed, and their time over all threads. */
+static inline uint64_t event_count(const struct event *event)
+{
+	return event->flags & EVENT_SUMMED ? event->summed_count : 1;
+}
+
+static inline uint64_t event_errors(const struct event *event)
+{
+	if (event->flags & EVENT_SUMMED)
+		return event->summed_errors;
+	return event->flags & EVENT_FAILED ? 1 : 0;
+}
+
+static inline uint64_t event_time_ns(const struct event *event)
+{
+	return event->flags & EVENT_SUMMED ? event->summed_ns : event->end - event->start;
 }
 
 /* Ids come again and again: the files found lately, by the low bits of their ids. */

@@ -157,8 +157,10 @@ static int add_still(struct file_uses *uses, struct file_use *use, const struct 
 	if (event->class == IO_SYNC)
 		sum = &use->more->sync;
 	if (event->flags & EVENT_COUNTED)
-		sum->count++;
-	if (event->flags & EVENT_TIMED)
+		sum->count += event_count(event);
+	if (event->flags & EVENT_TIMED && event->flags & EVENT_SUMMED)
+		sum->time.measure += event->summed_ns;
+	else if (event->flags & EVENT_TIMED)
 		interval_add(&sum->time, event->start, event->end);
 	if (brings) {
 		use->more->still.fetched_bytes += event->fetched_bytes;
@@ -188,7 +190,7 @@ static int add_event(struct file_uses *uses, const struct event *event)
 	if (!position)
 		return -ENOMEM;
 	if (event->flags & EVENT_OPENS)
-		use->opens++;
+		use->opens += event_count(event) - event_errors(event);
 	if (event->flags & EVENT_UNLINKED)
 		use->unlinked = true;
 	if (event->flags & EVENT_TRUNCATES && truncate_file(uses, use, event))
@@ -198,7 +200,8 @@ static int add_event(struct file_uses *uses, const struct event *event)
 	if (event->class == IO_METADATA || event->class == IO_SYNC)
 		return add_still(uses, use, event);
 	status = add_moving(uses, use, event);
-	return status ? status : add_access(uses, use, position, event);
+	return status || event->flags & EVENT_SUMMED ? status
+						     : add_access(uses, use, position, event);
 }
 
 /* On the account of no operation on the file, so of no process that used it. */
@@ -210,7 +213,7 @@ static int add_pagecache(struct file_uses *uses, const struct event *event)
 	if (!more)
 		return -ENOMEM;
 	sums = event->flags & EVENT_INDIRECT ? &more->indirect : &more->unattributed;
-	sums->events++;
+	sums->events += event_count(event);
 	sums->fetched_bytes += event->fetched_bytes;
 	sums->created_bytes += event->created_bytes;
 	return 0;
@@ -221,7 +224,8 @@ int file_uses_add(struct file_uses *uses, const struct event *events, size_t cou
 	int status = 0;
 
 	for (size_t i = 0; i < count && !status; i++) {
-		if (events[i].file == FILE_NONE || event_is_apart(&events[i]))
+		if (events[i].file == FILE_NONE || event_is_apart(&events[i]) ||
+		    events[i].flags & EVENT_CLASSES)
 			continue;
 		if (events[i].flags & EVENT_PAGECACHE)
 			status = add_pagecache(uses, &events[i]);

@@ -127,7 +127,8 @@ static uint64_t kinds_of_layer(const char *layer)
 static uint64_t kinds_wanted(const struct filter_state *state)
 {
 	const struct filter *filter = state->filter;
-	uint64_t kinds = filter->op ? 0 : UINT64_MAX;
+	uint64_t kinds =
+		filter->op ? 1ull << TRACE_PROFILE | 1ull << TRACE_PROFILE_CLASS : UINT64_MAX;
 
 	for (size_t i = 0; i < state->job->operation_count && filter->op; i++)
 		if (!strcmp(state->job->operations[i].name, filter->op))
@@ -205,7 +206,7 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 		!strcmp(state->job->operations[event->operation].name, filter->op)) &&
 	       (!filter->door || event->door == state->door) &&
 	       event->end - event->start >= filter->min_duration_ns &&
-	       (!filter->span || is_in_span(state, event));
+	       (!filter->span || (!(event->flags & EVENT_SUMMED) && is_in_span(state, event)));
 }
 
 /* --- what can be passed over --- */
@@ -259,12 +260,13 @@ static void count(struct filter_state *state, const struct event *event)
 {
 	struct trace_operation_total *counts = &state->counts[event->operation];
 
-	if (event->flags & (EVENT_SECOND | EVENT_BIO)) /* bios are parts of requests */
+	/* Bios are parts of requests; what is of classes was counted as what it is. */
+	if (event->flags & (EVENT_SECOND | EVENT_BIO | EVENT_CLASSES))
 		return;
-	counts->count++;
-	counts->errors += event->flags & EVENT_FAILED ? 1 : 0;
+	counts->count += event_count(event);
+	counts->errors += event_errors(event);
 	counts->bytes += event->bytes;
-	counts->thread_time_ns += event->end - event->start;
+	counts->thread_time_ns += event_time_ns(event);
 	counts->fetched_bytes += event->fetched_bytes;
 	counts->created_bytes += event->created_bytes;
 }

@@ -74,7 +74,7 @@ static int add_pause(struct groups *groups, const struct event *event)
 		return status;
 	if (!GROW(groups->pauses_ns, groups->pauses_room, (size_t)group + 1))
 		return -ENOMEM;
-	groups->pauses_ns[group] += event->end - event->start;
+	groups->pauses_ns[group] += event_time_ns(event);
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return status;
 }
 
-const struct walk_calls groups_calls = { .events = add_events };
+const struct walk_calls groups_calls = { .events = add_events, .sums = true };
 
 static struct line line_of(struct groups *groups, uint32_t group)
 {

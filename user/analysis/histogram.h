@@ -29,12 +29,18 @@ static inline unsigned int histogram_class(uint64_t value)
 	return (shift << HISTOGRAM_STEP_BITS) + (value >> shift);
 }
 
-static inline void histogram_add(struct histogram *histogram, uint64_t value)
+/* Adds a value that comes so many times. */
+static inline void histogram_add_many(struct histogram *histogram, uint64_t value, uint64_t count)
 {
-	histogram->count++;
+	histogram->count += count;
 	if (value > histogram->max)
 		histogram->max = value;
-	histogram->classes[histogram_class(value)]++;
+	histogram->classes[histogram_class(value)] += count;
+}
+
+static inline void histogram_add(struct histogram *histogram, uint64_t value)
+{
+	histogram_add_many(histogram, value, 1);
 }
 
 /*

@@ -176,6 +176,18 @@ static unsigned int layers_of(const struct trace_header *header)
 	return layers;
 }
 
+/* Whether operations were summed up, and whether all of them were. */
+static void find_sums(struct job *job, const struct job_trace *trace)
+{
+	size_t blocks = trace_reader_block_count(trace->reader);
+	bool all = trace->header->mode && !strcmp(trace->header->mode, "profile"), summed = all;
+
+	for (size_t i = 0; i < blocks && !summed; i++)
+		summed = trace_reader_block_info(trace->reader, i)->kind == TRACE_PROFILE;
+	job->summed |= summed;
+	job->all_summed &= all;
+}
+
 static int load_trace(struct job *job, uint32_t number, struct trace_error *error)
 {
 	struct job_trace *trace = &job->traces[number];
@@ -189,6 +201,7 @@ static int load_trace(struct job *job, uint32_t number, struct trace_error *erro
 	place(job, number);
 	find_span(trace);
 	trace->layers = layers_of(trace->header);
+	find_sums(job, trace);
 	job->layers |= trace->layers;
 	job->many_hosts |= trace->host != job->traces[0].host;
 	if (trace->start_ns < job->start_ns)
@@ -235,6 +248,7 @@ int job_load_within(struct job *job, struct trace_reader *const *traces, const c
 	*job = (struct job) { .trace_count = trace_count,
 			      .memory_bytes = memory_bytes,
 			      .complete = true,
+			      .all_summed = true,
 			      .start_ns = UINT64_MAX };
 	job->traces = calloc(trace_count, sizeof(*job->traces));
 	job->operations = calloc(JOB_OPERATIONS_MOST, sizeof(*job->operations));
@@ -260,6 +274,8 @@ int job_load_within(struct job *job, struct trace_reader *const *traces, const c
 		if (status && status != -ENOMEM)
 			job_error(job, i, error);
 	}
+	if (!job->summed)
+		job->layers |= JOB_EVENTS;
 	return status;
 }
 

@@ -26,6 +26,9 @@
 #define JOB_ASYNC (1u << 7) /* operations of io_uring and libaio */
 #define JOB_VFS (1u << 8)
 #define JOB_MOVED (1u << 9) /* reads and writes are told: by calls, or by the VFS */
+#define JOB_EVENTS                                                                                 \
+	(1u << 10) /* no layer: all operations are told, none summed up (mode profile)             \
+		    */
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 
@@ -78,6 +81,8 @@ struct job {
 	uint64_t lost_spans;	       /* those of the span layer among them */
 	unsigned int layers;	       /* JOB_*: those that any of the traces recorded */
 	bool many_hosts;
+	bool summed;	 /* operations of some of the traces were summed up, */
+	bool all_summed; /* or of all of them, from beginning to end */
 	bool chosen; /* a filter leaves out events by who or what they are, the kernel's own, too */
 	uint64_t memory_bytes;
 	uint64_t slowest; /* operations to tell one by one; 0: a few */

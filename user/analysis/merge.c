@@ -305,10 +305,11 @@ static int open_due(struct merge *merge, struct trace_error *error)
 
 static int make_event_room(struct merge *merge, struct source *source, uint32_t rows)
 {
-	size_t room =
-		source->block->kind == TRACE_SYSCALL_PATH || source->block->kind == TRACE_ASYNC
-			? 2 * rows
-			: rows;
+	size_t room = source->block->kind == TRACE_SYSCALL_PATH ||
+				      source->block->kind == TRACE_ASYNC ||
+				      source->block->kind == TRACE_PROFILE
+			      ? 2 * rows
+			      : rows;
 
 	if (room <= source->event_room)
 		return 0;

@@ -12,6 +12,7 @@
 #include "analysis/analysis.h"
 #include "analysis/histogram.h"
 #include "analysis/size_class.h"
+#include "words.h"
 
 #define SIZES SIZE_CLASSES
 
@@ -19,6 +20,7 @@
 struct detail {
 	struct histogram latency;
 	uint64_t sizes[SIZES]; /* of the bytes asked for */
+	bool summed;	       /* of some no more is known than between which bounds they were */
 };
 
 struct operations {
@@ -72,6 +74,19 @@ static struct detail *detail_of(struct operations *operations, uint32_t number)
 	return operations->details[number];
 }
 
+/* Operations of a class, each as if it were at the class's upper bound. */
+static void add_class(struct detail *detail, const struct event *event)
+{
+	uint64_t bits = event_value(event, PROFILE_CLASS_BITS);
+	uint64_t bound = bits < 64 ? 1ull << bits : UINT64_MAX;
+
+	if (event_value(event, PROFILE_CLASS_WHAT) == TRACE_CLASS_SIZE)
+		detail->sizes[size_class(bound)] += event->summed_count;
+	else
+		histogram_add_many(&detail->latency, bits < 64 ? bound - 1 : bound,
+				   event->summed_count);
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct operations *operations = state;
@@ -85,6 +100,12 @@ static int add_events(void *state, const struct event *events, size_t count)
 		detail = detail_of(operations, event->operation);
 		if (!detail)
 			return -ENOMEM;
+		if (event->flags & EVENT_SUMMED) {
+			detail->summed = true;
+			if (event->flags & EVENT_CLASSES)
+				add_class(detail, event);
+			continue;
+		}
 		histogram_add(&detail->latency, event->end - event->start);
 		if (!(event->flags & EVENT_FAULT))
 			detail->sizes[size_class(event->asked_bytes)]++;
@@ -217,7 +238,7 @@ static int add_line(struct table *table, const struct operations *operations,
 		.thread_time_ns = means & HAS_TIME ? line->total.thread_time_ns : TABLE_NO_UINT,
 		.p50_ns = detail ? histogram_percentile(&detail->latency, 50) : TABLE_NO_UINT,
 		.p99_ns = detail ? histogram_percentile(&detail->latency, 99) : TABLE_NO_UINT,
-		.max_ns = detail ? detail->latency.max : TABLE_NO_UINT,
+		.max_ns = detail && !detail->summed ? detail->latency.max : TABLE_NO_UINT,
 	};
 
 	for (size_t i = 0; i < SIZES; i++)
@@ -227,15 +248,19 @@ static int add_line(struct table *table, const struct operations *operations,
 
 static int set_note(struct table *table, const struct job *job)
 {
-	char note[128];
+	struct words note = { .used = 0 };
 
-	if (!job->lost)
-		return 0;
-	snprintf(note, sizeof(note),
-		 "percentiles and sizes are without the %llu lost events, all other numbers with "
-		 "them",
-		 (unsigned long long)job->lost);
-	return table_set_note(table, note);
+	if (job->lost)
+		words_add(
+			&note,
+			"percentiles and sizes are without the %llu lost events, all other numbers "
+			"with them",
+			(unsigned long long)job->lost);
+	if (job->summed)
+		words_add(&note,
+			  "%spercentiles of what was summed up are upper bounds, by powers of two",
+			  note.used ? "; " : "");
+	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
 static int fill(void *state, struct table *table)
@@ -271,7 +296,8 @@ const struct analysis analysis_operations = {
 	.share = "share", /* faults without a file are no I/O */
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events },
+	.of_sums = true,
+	.passing = { .apart = true, .sums = true, .events = add_events },
 	.fill = fill,
 	.end = end,
 };

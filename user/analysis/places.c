@@ -433,6 +433,7 @@ const struct analysis analysis_places = {
 	.title = "Places",
 	.shown = "path,time_ns,fetched_bytes,read_bytes,write_bytes,operations,files,created_bytes",
 	.by = "time_ns",
+	.of_sums = true,
 	.shape = TABLE_LIST,
 	.conclude = conclude,
 };

@@ -18,6 +18,9 @@ struct processes {
 	struct rollup rollup;  /* by process */
 	uint64_t *submissions; /* of each process that is known so far */
 	size_t room;
+	bool *summed; /* operations of it were */
+	size_t summed_room;
+	struct processes_sums sums;
 };
 
 static int begin(const struct job *job, void **state)
@@ -38,6 +41,7 @@ static void end(void *state)
 
 	rollup_free(&processes->rollup);
 	free(processes->submissions);
+	free(processes->summed);
 	free(processes);
 }
 
@@ -49,17 +53,40 @@ static int add_submissions(struct processes *processes, const struct event *even
 	return 0;
 }
 
+static int add_sums(struct processes *processes, const struct event *event)
+{
+	struct processes_sums *sums = &processes->sums;
+	uint32_t process = event->process;
+
+	if (event->flags & (EVENT_CLASSES | EVENT_SECOND))
+		return 0;
+	if (!GROW(processes->summed, processes->summed_room, (size_t)process + 1))
+		return -ENOMEM;
+	sums->operations += event->summed_count;
+	if (event_value(event, PROFILE_FILE) == TRACE_FILE_OTHER)
+		sums->other += event->summed_count;
+	if (process == PROCESS_UNKNOWN || processes->summed[process])
+		return 0;
+	processes->summed[process] = true;
+	if (!sums->processes++)
+		sums->first = process;
+	return 0;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct processes *processes = state;
 	/* The job's table grows when a pid turns up that no fork or exec has told of. */
 	int status = rollup_make_room(&processes->rollup, processes->job->processes.count);
 
-	for (const struct event *event = events; event < events + count && !status; event++)
-		if (event->class != IO_NONE)
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		if (event->flags & EVENT_SUMMED)
+			status = add_sums(processes, event);
+		if (!status && event->class != IO_NONE)
 			status = rollup_add(&processes->rollup, event->process, event);
 		else if (event->flags & EVENT_SUBMITS)
 			status = add_submissions(processes, event);
+	}
 	return status ? -ENOMEM : 0;
 }
 
@@ -156,7 +183,7 @@ static const struct table_column columns[] = {
 static const struct table_column async_columns[] = {
 	{ "async_submissions", NULL, UNIT_COUNT,
 	  "operations handed to io_uring and libaio, which are not traced",
-	  TABLE_UINT(struct process_row, submissions), JOB_SYSCALL },
+	  TABLE_UINT(struct process_row, submissions), JOB_SYSCALL | JOB_EVENTS },
 };
 
 static struct table_text text_of(const struct job_trace *trace, uint64_t string)
@@ -333,6 +360,13 @@ const struct tally *processes_tally(const struct measured *measured, uint32_t pr
 	return rollup_tally(&processes->rollup, process, measure);
 }
 
+struct processes_sums processes_sums(const struct measured *measured)
+{
+	const struct processes *processes = measured_state(measured, &analysis_processes);
+
+	return processes->sums;
+}
+
 const struct analysis analysis_processes = {
 	.name = "processes",
 	.meaning = "who they were, how they ended, what I/O each did",
@@ -342,7 +376,8 @@ const struct analysis analysis_processes = {
 	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events },
+	.of_sums = true,
+	.passing = { .apart = true, .sums = true, .events = add_events },
 	.fill = fill,
 	.end = end,
 };

@@ -12,4 +12,13 @@
 const struct tally *processes_tally(const struct measured *measured, uint32_t process,
 				    unsigned int measure);
 
+/* What was summed up, of a job that has such. */
+struct processes_sums {
+	uint64_t processes;  /* with any operation of theirs */
+	uint32_t first;	     /* of those by number: one of them */
+	uint64_t operations; /* in all */
+	uint64_t other;	     /* of them, on files that there was no room for one by one */
+};
+struct processes_sums processes_sums(const struct measured *measured);
+
 #endif

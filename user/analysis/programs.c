@@ -113,6 +113,7 @@ const struct analysis analysis_programs = {
 	.name = "programs",
 	.meaning = "processes of one name and rank together, where there are many",
 	.title = "Programs",
+	.of_sums = true,
 	.shape = TABLE_LIST,
 	.by = "time_ns",
 	.text_only = true,

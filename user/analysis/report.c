@@ -15,6 +15,7 @@
 #include "analysis/groups.h"
 #include "analysis/lower_bounds.h"
 #include "analysis/pictures.h"
+#include "analysis/summed.h"
 #include "analysis/walk.h"
 
 /* In the order of the report. */
@@ -60,12 +61,21 @@ struct pass {
 	void *states[ANALYSES];
 };
 
+#define NEEDS_EVENTS                                                                               \
+	"this needs operations one by one, and they were summed up (--mode trace tells them)"
+
+/* Whether an analysis sees what it has to: operations one by one, or their sums. */
+static bool is_made(const struct job *job, const struct analysis *analysis)
+{
+	return analysis->of_sums || !job->summed;
+}
+
 static int begin_all(struct pass *pass)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < ANALYSES && !status; i++)
-		if (!registry[i]->absent && registry[i]->begin)
+		if (!registry[i]->absent && registry[i]->begin && is_made(&pass->job, registry[i]))
 			status = registry[i]->begin(&pass->job, &pass->states[i]);
 	return status;
 }
@@ -135,7 +145,7 @@ void *measured_state(const struct measured *measured, const struct analysis *ana
 	return NULL;
 }
 
-static int new_tables(struct report *report)
+static int new_tables(struct report *report, const struct job *job)
 {
 	int status = 0;
 
@@ -151,9 +161,10 @@ static int new_tables(struct report *report)
 			break;
 		(*table)->meaning = analysis->meaning;
 		report->table_count++;
-		if (analysis->absent) {
+		if (analysis->absent || !is_made(job, analysis)) {
 			(*table)->absent = true;
-			status = table_set_note(*table, analysis->absent);
+			status = table_set_note(*table,
+						analysis->absent ? analysis->absent : NEEDS_EVENTS);
 		}
 	}
 	return status;
@@ -190,18 +201,20 @@ static struct measured measured_by(const struct pass *pass)
 static int fill_all(struct pass *pass, struct report *report, struct trace_error *error)
 {
 	const struct measured measured = measured_by(pass);
-	int status = new_tables(report);
+	int status = new_tables(report, &pass->job);
 
 	for (size_t i = 0; i < ANALYSES && !status; i++)
-		if (registry[i]->fill)
+		if (registry[i]->fill && is_made(&pass->job, registry[i]))
 			status = registry[i]->fill(pass->states[i], report->tables[i]);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
-		if (registry[i]->conclude)
+		if (registry[i]->conclude && is_made(&pass->job, registry[i]))
 			status = registry[i]->conclude(&measured, report->tables[i]);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		lower_bounds_mark(report->tables[i], &pass->job);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		status = show(registry[i], report->tables[i], error);
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		status = summed_mark(report->tables[i], &pass->job);
 	return status;
 }
 
@@ -270,6 +283,8 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 	status = *report ? fill_all(&pass, *report, error) : -ENOMEM;
 	if (!status && pass.groups)
 		status = groups_fill(pass.groups, &(*report)->groups);
+	if (!status && pass.groups)
+		status = summed_mark((*report)->groups, &pass.job);
 	if (!status && options && options->pictures)
 		status = make_pictures(&pass, *report, options, error);
 out:

@@ -369,8 +369,12 @@ static int group_of_second(struct rollup *rollup, const struct event *event, uin
 static int group_of_span(struct rollup *rollup, const struct event *event, uint32_t *group)
 {
 	const struct job *job = rollup->job;
-	uint32_t label =
-		open_spans_label(&job->spans, &job->processes, event->process, event->thread);
+	uint32_t label;
+
+	*group = ROLLUP_NONE;
+	if (event->flags & EVENT_SUMMED)
+		return 0; /* in which of them it was is not known */
+	label = open_spans_label(&job->spans, &job->processes, event->process, event->thread);
 
 	*group = label == SPAN_NONE ? ROLLUP_NONE : label;
 	return 0;

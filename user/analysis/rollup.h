@@ -100,7 +100,6 @@ static inline int rollup_add(struct rollup *rollup, uint32_t group, const struct
 {
 	const struct rollup_group *to = &rollup->groups[group];
 	unsigned int measure = event->class;
-	struct tally *tally;
 
 	if (rollup->options & ROLLUP_FAULTS && measure >= IO_MMAP_READ)
 		measure = MEASURE_MMAP;
@@ -111,9 +110,7 @@ static inline int rollup_add(struct rollup *rollup, uint32_t group, const struct
 		return 0;
 	if (!to->place[MEASURE_IO] && !rollup_make_tally(rollup, group, MEASURE_IO))
 		return -1;
-	tally = &to->tallies[to->place[MEASURE_IO] - 1];
-	tally->thread_time_ns += event->end - event->start;
-	interval_add(&tally->time, event->start, event->end);
+	tally_add_time(&to->tallies[to->place[MEASURE_IO] - 1], event);
 	return 0;
 }
 

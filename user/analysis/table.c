@@ -282,6 +282,11 @@ int table_set_note(struct table *table, const char *note)
 	return copy_text(table, note, &table->note);
 }
 
+int table_set_title(struct table *table, size_t column, const char *title)
+{
+	return copy_text(table, title, &table->columns[column].title);
+}
+
 int table_find_column(const struct table *table, const char *name)
 {
 	for (size_t i = 0; i < table->column_count; i++)

@@ -49,6 +49,7 @@ struct table;
 struct cell {
 	enum cell_type type : 16;
 	bool at_least;	 /* a number that may be larger: see lower_bounds.h */
+	bool summed;	 /* it stands for one that is not known: see summed.h */
 	uint32_t length; /* of a text, or of a list */
 	union {
 		uint64_t uint;
@@ -175,6 +176,8 @@ int table_show(struct table *table, const char *shown, const char *by, const cha
 	       const char **unknown);
 /* What the text report says below the table; the text is copied. */
 int table_set_note(struct table *table, const char *note);
+/* Gives a column another heading; the text is copied. */
+int table_set_title(struct table *table, size_t column, const char *title);
 /* Index of the column of that name, or -1. */
 int table_find_column(const struct table *table, const char *name);
 

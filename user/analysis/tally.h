@@ -17,22 +17,31 @@ struct tally {
 	struct interval_union time; /* its measure is the merged time */
 };
 
+/* Adds the time of an event. For those that are summed up the time over all threads stands for that
+ * with at least one of them under way, which is not known: see summed.h. */
+static inline void tally_add_time(struct tally *tally, const struct event *event)
+{
+	tally->thread_time_ns += event_time_ns(event);
+	if (event->flags & EVENT_SUMMED)
+		tally->time.measure += event->summed_ns;
+	else
+		interval_add(&tally->time, event->start, event->end);
+}
+
 /* Events must come in the order of their starts. */
 static inline void tally_add(struct tally *tally, const struct event *event)
 {
 	if (event->flags & EVENT_COUNTED) {
-		tally->count++;
-		tally->errors += event->flags & EVENT_FAILED ? 1 : 0;
+		tally->count += event_count(event);
+		tally->errors += event_errors(event);
 	}
 	tally->bytes += event->bytes;
 	tally->fetched_bytes += event->fetched_bytes;
 	tally->created_bytes += event->created_bytes;
 	tally->dirtied_bytes += event->dirtied_bytes;
 	tally->major += event->major;
-	if (event->flags & EVENT_TIMED) {
-		tally->thread_time_ns += event->end - event->start;
-		interval_add(&tally->time, event->start, event->end);
-	}
+	if (event->flags & EVENT_TIMED)
+		tally_add_time(tally, event);
 }
 
 /* Adds one that is not over the same time: what both took together is not known any more. */

@@ -620,6 +620,7 @@ const struct analysis analysis_trace = {
 	.name = "trace",
 	.meaning = "what ran where, how long, what was recorded of it and what was lost",
 	.title = "Trace",
+	.of_sums = true,
 	.shape = TABLE_RECORD,
 	.begin = begin,
 	.fill = fill,

@@ -35,12 +35,39 @@ struct walking {
 				(status) = to[i].calls->call(to[i].state, __VA_ARGS__);            \
 	} while (0)
 
+/* Those that are no sums, in runs without such between. */
+static int tell_single(const struct walk_consumer *consumer, const struct event *events,
+		       size_t count)
+{
+	size_t first = 0;
+	int status = 0;
+
+	for (size_t i = 0; i <= count && !status; i++) {
+		if (i < count && !(events[i].flags & EVENT_SUMMED))
+			continue;
+		if (i > first)
+			status =
+				consumer->calls->events(consumer->state, events + first, i - first);
+		first = i + 1;
+	}
+	return status;
+}
+
+static int tell(const struct walking *walking, const struct walk_consumer *consumer,
+		const struct event *events, size_t count)
+{
+	if (walking->job->summed && !consumer->calls->sums)
+		return tell_single(consumer, events, count);
+	return consumer->calls->events(consumer->state, events, count);
+}
+
 static int tell_run(struct walking *walking, const struct event *events, size_t count)
 {
 	int status = 0;
 
-	if (count)
-		TELL(walking, status, events, events, count);
+	for (size_t i = 0; i < walking->moment_count && count && !status; i++)
+		if (walking->moments[i].calls->events)
+			status = tell(walking, &walking->moments[i], events, count);
 	return status;
 }
 
@@ -173,11 +200,6 @@ static size_t slice_of(size_t left)
 	return left < CURSOR_BATCH ? left : CURSOR_BATCH;
 }
 
-static int tell(const struct walk_consumer *consumer, const struct event *events, size_t count)
-{
-	return consumer->calls->events(consumer->state, events, count);
-}
-
 /* One after the other is told all events, by whoever has time: for two threads at once. */
 static void tell_next(void *context)
 {
@@ -185,7 +207,7 @@ static void tell_next(void *context)
 	size_t next;
 
 	while ((next = atomic_fetch_add(&walking->apart_next, 1)) < walking->apart_count) {
-		int status = tell(&walking->apart[next], walking->events, walking->count);
+		int status = tell(walking, &walking->apart[next], walking->events, walking->count);
 
 		if (status)
 			atomic_store(&walking->apart_status, status);
@@ -198,7 +220,7 @@ static int tell_all(struct walking *walking, const struct event *events, size_t 
 	int status = 0;
 
 	for (size_t i = 0; i < walking->apart_count && !status; i++)
-		status = tell(&walking->apart[i], events, count);
+		status = tell(walking, &walking->apart[i], events, count);
 	return status;
 }
 

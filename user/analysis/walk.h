@@ -23,6 +23,7 @@ struct walk_calls {
 	/* Events in the order of their starts. The job's table of processes may have grown since
 	 * the last call. */
 	int (*events)(void *state, const struct event *events, size_t count);
+	bool sums; /* it is told of EVENT_SUMMED among them, too */
 	/*
 	 * A span of the job's spans, by its place there, after it began and before it is closed:
 	 * `event` began it, ended it, or ended its program (the span is then `unfinished`), and is

@@ -432,7 +432,7 @@ uint64_t writeback_of_stores(const struct measured *measured)
 	const struct writeback *writeback = measured_state(measured, &analysis_writeback);
 	uint64_t bytes = 0;
 
-	if (!(writeback->layers & JOB_BLOCK))
+	if (!writeback || !(writeback->layers & JOB_BLOCK))
 		return TABLE_NO_UINT;
 	for (uint32_t i = 0; i < writeback->job->files.count; i++) {
 		const struct writeback_view *view;

@@ -16,6 +16,7 @@
 #include "capture/decode.h"
 #include "capture/host.h"
 #include "capture/markers.h"
+#include "capture/profile_rows.h"
 #include "log.h"
 
 /* How long to sleep between drains: until about so many records have come, so that what waits stays
@@ -37,6 +38,8 @@ struct recorder {
 	const char *path;
 	struct decoder *decoder;
 	struct markers *markers; /* or NULL */
+	struct profile_rows profile_rows;
+	uint64_t interval_ns;
 	pthread_t thread;
 	bool started;
 	uint64_t start_ns;
@@ -76,7 +79,7 @@ static unsigned int sleep_ms(size_t records, uint64_t within_ns)
 static void *drain(void *context)
 {
 	struct recorder *recorder = context;
-	uint64_t last_ns = host_now_ns(), devices_ns = last_ns;
+	uint64_t last_ns = host_now_ns(), devices_ns = last_ns, profile_ns = last_ns;
 
 	while (!atomic_load(&recorder->stop)) {
 		size_t records = session_drain(recorder->session, decoder_take, decoder_take_slots,
@@ -89,6 +92,11 @@ static void *drain(void *context)
 			session_tell_devices(recorder->session, decoder_take, recorder->decoder);
 			devices_ns = now_ns;
 		}
+		if (now_ns - profile_ns >= recorder->interval_ns) {
+			session_read_profile(recorder->session, now_ns, false, profile_rows_take,
+					     &recorder->profile_rows);
+			profile_ns = now_ns;
+		}
 		look_at_writer(recorder, trace_writer_tick(recorder->writer, now_ns));
 		session_wait(recorder->session, sleep_ms(records, now_ns - last_ns));
 		last_ns = now_ns;
@@ -97,7 +105,7 @@ static void *drain(void *context)
 }
 
 int recorder_start(struct recorder **out, struct session *session, struct trace_writer *writer,
-		   const char *path, struct markers *markers)
+		   const char *path, struct markers *markers, uint64_t interval_ns)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err = -ENOMEM;
@@ -113,6 +121,9 @@ int recorder_start(struct recorder **out, struct session *session, struct trace_
 	if (err)
 		goto fail;
 	recorder->markers = markers;
+	recorder->interval_ns = interval_ns;
+	recorder->profile_rows =
+		(struct profile_rows) { .writer = writer, .page_bytes = sysconf(_SC_PAGESIZE) };
 	if (markers)
 		decoder_tell_code(recorder->decoder, markers_look, markers);
 	err = -pthread_create(&recorder->thread, NULL, drain, recorder);
@@ -135,7 +146,7 @@ struct counts {
 	uint64_t notes[NOTE_COUNT];
 	struct trace_note trace_notes[NOTE_COUNT + 2];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
-	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 1];
+	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 1 + 2];
 };
 
 static void sum_status(struct recorder *recorder, const struct counts *counts,
@@ -147,6 +158,7 @@ static void sum_status(struct recorder *recorder, const struct counts *counts,
 		status->lost += counts->kinds[kind].lost;
 	}
 	status->lost += counts->notes[NOTE_UNFOLLOWED];
+	status->summed = session_profile_use(recorder->session).operations;
 	status->not_followed = counts->notes[NOTE_PRIVILEGED];
 	status->written_bytes = atomic_load(&recorder->written_bytes);
 	status->write_error = atomic_load(&recorder->write_error);
@@ -198,6 +210,29 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 	return n;
 }
 
+/* Rows of sums: they are lost when there is no room to write them. How many. */
+static size_t profile_kind_totals(const struct recorder *recorder, struct trace_kind_total *totals)
+{
+	static const enum trace_kind kinds[] = { TRACE_PROFILE, TRACE_PROFILE_CLASS };
+	const struct trace_writer *writer = recorder->writer;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		uint64_t written = trace_writer_rows(writer, kinds[i]);
+		uint64_t lost = trace_writer_discarded(writer, kinds[i]);
+
+		if (written + lost)
+			totals[n++] = (struct trace_kind_total) {
+				.kind = trace_schemas[kinds[i]].kind,
+				.layer = trace_schemas[kinds[i]].layer,
+				.events = written + lost,
+				.written = written,
+				.lost = lost,
+			};
+	}
+	return n;
+}
+
 static void fill_totals(struct recorder *recorder, struct counts *counts,
 			struct trace_totals *totals)
 {
@@ -232,11 +267,13 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 		counts->kind_totals[n++] = (struct trace_kind_total) {
 			.kind = decoder_kind_name(kind),
 			.layer = decoder_kind_layer(kind),
-			.events = counts->kinds[kind].events + unbegun,
+			.events = counts->kinds[kind].events + unbegun +
+				  (kind == EVENT_FILE && recorder->profile_rows.other_named),
 			.written = written,
 			.lost = lost + unbegun,
 		};
 	}
+	n += profile_kind_totals(recorder, counts->kind_totals + n);
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {
 		uint64_t missed = session_missed(recorder->session, layer);
 
@@ -281,6 +318,8 @@ static int drain_rest(struct recorder *recorder, struct counts *counts)
 	uint64_t end_ns = host_now_ns() + LAST_WAIT_NS;
 	int err;
 
+	session_read_profile(recorder->session, host_now_ns(), true, profile_rows_take,
+			     &recorder->profile_rows);
 	err = session_tell_devices(recorder->session, decoder_take, recorder->decoder);
 	if (err)
 		return err;

@@ -19,6 +19,7 @@ struct recorder;
 struct recorder_status {
 	uint64_t events;       /* as counted by the kernel */
 	uint64_t lost;	       /* of these; includes what could not be written */
+	uint64_t summed;       /* operations that were summed up, without events; as read last */
 	uint64_t not_followed; /* programs that gained rights at their exec */
 	uint64_t written_bytes;
 	uint64_t duration_ns; /* once it has ended: as the trace tells it */
@@ -28,9 +29,9 @@ struct recorder_status {
 };
 
 /* Starts draining. Session, writer and markers (NULL for none) stay the caller's; `path` is what
- * messages call the trace. */
+ * messages call the trace; what is summed up is read out every `interval_ns`. */
 int recorder_start(struct recorder **recorder, struct session *session, struct trace_writer *writer,
-		   const char *path, struct markers *markers);
+		   const char *path, struct markers *markers, uint64_t interval_ns);
 
 void recorder_status(struct recorder *recorder, struct recorder_status *status);
 

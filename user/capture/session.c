@@ -45,6 +45,8 @@ struct session {
 	int cpus; /* possible ones: per-CPU maps have a value for each */
 	struct buffer_sizes sizes;
 	struct device_tale *device_tale; /* NULL: the block layer is off */
+	unsigned int profile_slots;
+	struct profile *profile; /* NULL: every event is told */
 	struct attached attached;
 	struct online *online; /* NULL: nothing depends on CPUs that come later */
 	struct refusals refused;
@@ -105,6 +107,10 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 		layer_preempted(session, LAYER_FAULT) || skeleton->rodata->calls_preempted;
 	skeleton->rodata->lane_shared = skeleton->rodata->faults_preempted ||
 					session->sizes.lane_cpus > session->sizes.lane_count;
+	skeleton->rodata->profile_mode = session->options.mode;
+	skeleton->rodata->profile_slot_count = session->profile_slots;
+	skeleton->rodata->profile_auto_rate =
+		session->options.auto_rate < UINT32_MAX ? session->options.auto_rate : UINT32_MAX;
 	skeleton->rodata->mmap_number = SYS_mmap;
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
 	skeleton->rodata->tick_ns = kernel_tick_ns();
@@ -144,6 +150,11 @@ static struct faultline *open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.devices, 1);
 		bpf_map__set_max_entries(skeleton->maps.device_names, 1);
 	}
+	if (session->options.mode != PROFILE_OFF)
+		bpf_map__set_max_entries(skeleton->maps.profile_slots,
+					 profile_map_entries(session->profile_slots));
+	if (session->options.mode == PROFILE_AUTO)
+		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
 	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
 	if (!session->choice.on[LAYER_ASYNC]) {
 		bpf_map__set_max_entries(skeleton->maps.async_flight, 1);
@@ -313,6 +324,9 @@ static int map_buffers(struct session *session)
 		err = lanes_open(&session->lanes, bpf_map__fd(skeleton->maps.lane_controls),
 				 bpf_map__fd(skeleton->maps.lane_slots), session->sizes.lane_count,
 				 session->sizes.slot_count);
+	if (!err && session->options.mode != PROFILE_OFF)
+		err = profile_open(&session->profile, bpf_map__fd(skeleton->maps.profile_slots),
+				   session->profile_slots);
 	if (!err && session->choice.on[LAYER_BLOCK])
 		err = device_tale_open(&session->device_tale, bpf_map__fd(skeleton->maps.devices),
 				       bpf_map__fd(skeleton->maps.device_names), session->cpus);
@@ -346,6 +360,9 @@ int session_open(struct session **out, const struct session_options *options)
 		log_error("cannot tell the number of CPUs");
 		goto fail;
 	}
+	session->profile_slots = options->profile_slots
+					 ? profile_round_slots(options->profile_slots)
+					 : profile_default_slots(online_end(session->cpus));
 	session->sizes = buffer_sizes(session->options.buffer_bytes, online_end(session->cpus));
 	err = rings_open(&session->rings, session->sizes.lane_count, session->sizes.ring_bytes);
 	if (err) {
@@ -502,6 +519,7 @@ void session_close(struct session *session)
 	rings_close(session->identities);
 	lanes_close(session->lanes);
 	device_tale_close(session->device_tale);
+	profile_close(session->profile);
 	faultline__destroy(session->skeleton);
 	loader_close(session->loader);
 	kernel_close(session->kernel);
@@ -616,6 +634,18 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 int session_tell_devices(struct session *session, ring_record_fn take, void *context)
 {
 	return device_tale_go_on(session->device_tale, take, context);
+}
+
+void session_read_profile(struct session *session, uint64_t now_ns, bool last, profile_take_fn take,
+			  void *context)
+{
+	if (session->profile)
+		profile_read(session->profile, now_ns, last, take, context);
+}
+
+struct profile_use session_profile_use(const struct session *session)
+{
+	return profile_use(session->profile);
 }
 
 uint64_t session_missed(const struct session *session, enum layer layer)

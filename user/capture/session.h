@@ -13,6 +13,7 @@
 #include "capture/features.h"
 #include "capture/lane.h"
 #include "capture/probes.h"
+#include "capture/profile.h"
 #include "capture/ring.h"
 #include "trace/header.h"
 
@@ -33,6 +34,9 @@ struct session_options {
 	uint64_t buffer_bytes;	   /* of each CPU; 0: by the number of CPUs */
 	struct forced_variants forced;
 	struct session_attach attach;
+	enum profile_mode mode; /* whether operations are summed up rather than told */
+	uint64_t profile_slots; /* to sum them up in; 0: by the number of CPUs */
+	uint64_t auto_rate;	/* PROFILE_AUTO: operations of a process a second, above which */
 	bool follow_privileged; /* also programs that gain rights at their exec: set-user-ID ones */
 };
 
@@ -102,6 +106,11 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 /* Hands on a record for each block device that has done something since the last time. Returns 0 or
  * a negative errno. */
 int session_tell_devices(struct session *session, ring_record_fn take, void *context);
+
+/* Hands on what was added to the slots of mode profile: see profile_read. Nothing in mode trace. */
+void session_read_profile(struct session *session, uint64_t now_ns, bool last, profile_take_fn take,
+			  void *context);
+struct profile_use session_profile_use(const struct session *session);
 
 /* How often the kernel passed over a program of the layer because it was running on that CPU
  * already: what it would have recorded is counted nowhere else. */

@@ -399,8 +399,7 @@ static int check_options(const struct attach_options *options)
 int command_attach(int argc, char **argv)
 {
 	struct attach attach = {
-		.options = { .recording = { .output = "faultline-%h-%p.flt", .mode = "trace" },
-			     .duration_ns = UINT64_MAX },
+		.options = { .recording = RECORDING_DEFAULTS, .duration_ns = UINT64_MAX },
 		.recording = { .options = &attach.options.recording, .fd = -1 },
 		.cgroup = { .fd = -1 },
 	};

@@ -198,7 +198,7 @@ static int open_filter(struct printing *printing, struct walk *walk, struct trac
 
 static int print_events(struct printing *printing, const char *name, uint64_t kinds)
 {
-	static const struct walk_calls calls = { .events = print_some };
+	static const struct walk_calls calls = { .sums = true, .events = print_some };
 	const struct walk_consumer consumer = { &calls, printing };
 	struct walk walk = {
 		.cursor = { .kinds = kinds, .whole_rows = true },

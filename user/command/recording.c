@@ -22,8 +22,24 @@
 #include "units.h"
 
 #define DRAIN_NICE (-10)
+#define INTERVAL_LEAST_NS 10000000ull
+#define INTERVAL_MOST_NS 3600000000000ull
 
 /* --- choosing --- */
+
+/* Options that ask for what cannot be. */
+static int check_profile(const struct recording_options *options)
+{
+	if (options->interval_ns < INTERVAL_LEAST_NS || options->interval_ns > INTERVAL_MOST_NS) {
+		log_error("--interval: between 10 ms and an hour");
+		return -EINVAL;
+	}
+	if (options->profile_slots > PROFILE_SLOTS_MOST) {
+		log_error("--profile-slots: at most %u", PROFILE_SLOTS_MOST);
+		return -EINVAL;
+	}
+	return 0;
+}
 
 int recording_choose(struct recording *recording)
 {
@@ -32,6 +48,14 @@ int recording_choose(struct recording *recording)
 	int err;
 
 	session->buffer_bytes = options->buffer_bytes;
+	session->mode = !strcmp(options->mode, "profile") ? PROFILE_ON
+			: !strcmp(options->mode, "auto")  ? PROFILE_AUTO
+							  : PROFILE_OFF;
+	session->profile_slots = options->profile_slots;
+	session->auto_rate = options->auto_rate;
+	err = check_profile(options);
+	if (err)
+		return err;
 	err = selection_layers(options->layers, &session->layers);
 	if (!err)
 		err = selection_file_types(options->file_types, &session->file_classes);
@@ -177,7 +201,7 @@ int recording_start(struct recording *recording)
 	dropped = privileges_drop(session_watches_cpus(recording->session));
 	/* Its thread may need to attach to CPUs that come online; this one has no need to. */
 	err = recorder_start(&recording->recorder, recording->session, recording->writer,
-			     recording->path, recording->markers);
+			     recording->path, recording->markers, recording->options->interval_ns);
 	if (!dropped)
 		dropped = privileges_drop(false);
 	if (dropped)
@@ -197,11 +221,11 @@ void recording_live_line(void *context)
 	recorder_status(recording->recorder, &status);
 	fprintf(stderr, "\r\033[K%s  %s events/s  lost %s  trace %s",
 		units_ns(elapsed, now - recording->start_ns),
-		units_count(rate, (status.events - recording->last_events) * 1000000000ull /
-					  (now - recording->last_ns + 1)),
+		units_count(rate, (status.events + status.summed - recording->last_events) *
+					  1000000000ull / (now - recording->last_ns + 1)),
 		units_count(lost, status.lost), units_bytes(size, status.written_bytes));
 	fflush(stderr);
-	recording->last_events = status.events;
+	recording->last_events = status.events + status.summed;
 	recording->last_ns = now;
 }
 
@@ -217,12 +241,15 @@ bool recording_wants_live_line(const struct recording *recording)
 void recording_say_summary(const struct recording *recording, const struct recorder_status *status)
 {
 	char elapsed[UNITS_TEXT], events[UNITS_TEXT], lost[UNITS_TEXT], size[UNITS_TEXT];
+	char summed[UNITS_TEXT];
 	enum log_level level = status->lost || !status->ended ? LOG_WARNING : LOG_INFO;
 
 	units_count(events, status->events);
 	units_count(lost, status->lost);
-	log_line(level, "%s, %s events, %s lost; %s in %s%s%s%s%s",
+	log_line(level, "%s, %s events, %s%s%s lost; %s in %s%s%s%s%s",
 		 units_ns(elapsed, status->duration_ns), status->counted ? events : "unknown",
+		 status->summed ? units_count(summed, status->summed) : "",
+		 status->summed ? " operations summed up, " : "",
 		 !status->counted ? "unknown"
 		 : status->lost	  ? lost
 				  : "none",

@@ -16,9 +16,15 @@
 
 struct recording_options {
 	const char *output, *mode, *layers, *file_types, *variants, *changed;
-	uint64_t buffer_bytes;
+	uint64_t buffer_bytes, interval_ns, profile_slots, auto_rate;
 	bool progress, force, best_effort;
 };
+
+#define RECORDING_DEFAULTS                                                                         \
+	{                                                                                          \
+		.output = "faultline-%h-%p.flt", .mode = "trace", .interval_ns = 1000000000,       \
+		.auto_rate = 20000                                                                 \
+	}
 
 /* Rows of an option table, whose target has a struct recording_options at the offset `at`. */
 #define RECORDING_OPTION(at, member) (at) + offsetof(struct recording_options, member)
@@ -33,10 +39,31 @@ struct recording_options {
 	},                                                                                         \
 		{ 0,                                                                               \
 		  "mode",                                                                          \
-		  "trace",                                                                         \
+		  "trace|profile|auto",                                                            \
 		  OPTION_CHOICE,                                                                   \
 		  RECORDING_OPTION(at, mode),                                                      \
-		  "Record every event (trace, the default)." },                                    \
+		  "Record every event (trace, the default), sum up in the kernel by process, "     \
+		  "file and operation (profile), or sum up processes that do much (auto)." },      \
+		{ 0,                                                                               \
+		  "interval",                                                                      \
+		  "TIME",                                                                          \
+		  OPTION_TIME,                                                                     \
+		  RECORDING_OPTION(at, interval_ns),                                               \
+		  "How often what was summed up goes into the trace (1s)." },                      \
+		{ 0,                                                                               \
+		  "profile-slots",                                                                 \
+		  "N",                                                                             \
+		  OPTION_COUNT,                                                                    \
+		  RECORDING_OPTION(at, profile_slots),                                             \
+		  "Room for sums, 384 bytes each: one for each process, file, operation and CPU "  \
+		  "at a time (16384, more with many CPUs)." },                                     \
+		{ 0,                                                                               \
+		  "auto-rate",                                                                     \
+		  "N",                                                                             \
+		  OPTION_COUNT,                                                                    \
+		  RECORDING_OPTION(at, auto_rate),                                                 \
+		  "--mode auto: calls and faults a second above which a process is summed up "     \
+		  "from then on (20000)." },                                                       \
 		{ 0,                                                                               \
 		  "layers",                                                                        \
 		  "LIST",                                                                          \

@@ -221,8 +221,7 @@ static int run_command(struct run *run)
 int command_run(int argc, char **argv)
 {
 	struct run run = {
-		.options = { .recording = { .output = "faultline-%h-%p.flt", .mode = "trace" },
-			     .env_from_sudo = "yes" },
+		.options = { .recording = RECORDING_DEFAULTS, .env_from_sudo = "yes" },
 		.recording = { .options = &run.options.recording, .fd = -1 },
 		.page = { .fd = -1, .trace_fd = -1 },
 	};

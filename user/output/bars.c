@@ -26,6 +26,7 @@ struct row {
 	enum kind kind;
 	char right[2 * UNITS_TEXT + 16];
 	uint64_t sum;
+	bool summed; /* over threads: it may be more than a stretch is long */
 };
 
 struct bars {
@@ -117,6 +118,11 @@ static void set_right(const struct bars *bars, struct row *row)
 
 	switch (row->kind) {
 	case TIME:
+		if (row->summed) {
+			snprintf(row->right, sizeof(row->right), "%8s, all threads",
+				 units_ns(sum, row->sum));
+			break;
+		}
 		snprintf(row->right, sizeof(row->right), "%8s %6s", units_ns(sum, row->sum),
 			 units_share(other, (double)row->sum / bars->duration_ns));
 		break;
@@ -142,6 +148,7 @@ static void add_row(const struct bars *bars, struct row *rows, size_t *count,
 
 	if (!is_known(bars, column))
 		return;
+	row.summed = bars->course->cells[column].summed;
 	row.sum = sum_of(bars, column, 0, bars->course->row_count);
 	if (row.sum)
 		rows[(*count)++] = row;

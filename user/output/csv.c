@@ -70,6 +70,8 @@ static void write_texts(struct sink *out, const struct cell *cell)
 
 void csv_cell(struct sink *out, const struct cell *cell)
 {
+	if (cell->summed)
+		return;
 	switch (cell->type) {
 	case CELL_NULL:
 		break;

@@ -26,6 +26,9 @@ static const char *const span_flags[] = { "cut", "unread", "recorded" };
 static const char *const block_flags[] = { "metadata", "sync", "readahead", "fua",  "preflush",
 					   "direct",   "swap", "unissued",  "part", "compressed" };
 
+static const char *const profile_flags[] = { "direct",	"unlinked", "stores",
+					     "dirties", "brings",   "untimed" };
+
 #define NAMES(list)                                                                                \
 	{                                                                                          \
 		list, sizeof(list) / sizeof((list)[0])                                             \
@@ -35,12 +38,19 @@ static const struct {
 	const char *const *names;
 	unsigned int count;
 } lists[TRACE_KIND_COUNT] = {
-	[TRACE_SYSCALL] = NAMES(op_flags),   [TRACE_SYSCALL_PATH] = NAMES(op_flags),
-	[TRACE_FAULT] = NAMES(fault_flags),  [TRACE_FILE] = NAMES(file_flags),
-	[TRACE_EXEC] = NAMES(exec_flags),    [TRACE_SPAN_BEGIN] = NAMES(span_flags),
-	[TRACE_INSTANT] = NAMES(span_flags), [TRACE_REQUEST] = NAMES(block_flags),
-	[TRACE_BIO] = NAMES(block_flags),    [TRACE_ASYNC] = NAMES(async_flags),
+	[TRACE_SYSCALL] = NAMES(op_flags),
+	[TRACE_SYSCALL_PATH] = NAMES(op_flags),
+	[TRACE_FAULT] = NAMES(fault_flags),
+	[TRACE_FILE] = NAMES(file_flags),
+	[TRACE_EXEC] = NAMES(exec_flags),
+	[TRACE_SPAN_BEGIN] = NAMES(span_flags),
+	[TRACE_INSTANT] = NAMES(span_flags),
+	[TRACE_REQUEST] = NAMES(block_flags),
+	[TRACE_BIO] = NAMES(block_flags),
+	[TRACE_ASYNC] = NAMES(async_flags),
 	[TRACE_VFS] = NAMES(vfs_flags),
+	[TRACE_PROFILE] = NAMES(profile_flags),
+	[TRACE_PROFILE_CLASS] = NAMES(profile_flags),
 };
 
 const char *flags_name(enum trace_kind kind, unsigned int bit)

@@ -135,9 +135,12 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 	    duration->uint) {
 		const char *bound = io->at_least ? "≥" : "";
 
-		sink_format(&line, "; in I/O %s%s of it", bound, units_ns(text, io->uint));
-		sink_format(&line, " (%s%s)", bound,
-			    units_share(text, (double)io->uint / duration->uint));
+		sink_format(&line, "; in I/O %s%s", bound, units_ns(text, io->uint));
+		if (io->summed)
+			sink_text(&line, ", summed over threads");
+		else
+			sink_format(&line, " of it (%s%s)", bound,
+				    units_share(text, (double)io->uint / duration->uint));
 	}
 	if (lost->type == CELL_UINT && !lost->uint)
 		sink_text(&line, "; nothing lost");

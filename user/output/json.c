@@ -227,6 +227,8 @@ static int add_cell(struct json_object *row, const char *name, const struct cell
 
 	if (status)
 		return status;
+	if (cell->summed)
+		return add_member(parent, name, NULL);
 	switch (cell->type) {
 	case CELL_NULL:
 		return add_member(parent, name, NULL);

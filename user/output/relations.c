@@ -108,8 +108,7 @@ static int write_row(struct relations *all, unsigned int number, unsigned int la
 	for (size_t i = 0; i < relation->column_count; i++) {
 		const struct relation_column *column = &relation->columns[i];
 
-		cells[i].type = CELL_NULL;
-		cells[i].at_least = false;
+		cells[i] = (struct cell) { .type = CELL_NULL };
 		if ((layers & column->needs) == column->needs)
 			column->get(&all->row, column, &cells[i]);
 	}

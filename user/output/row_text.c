@@ -198,6 +198,8 @@ static const struct {
 	{ "command", show_command },
 	{ "bytes", show_bytes },
 	{ "own_bytes", show_bytes },
+	{ "over", show_duration },
+	{ "thread_time", show_duration },
 	{ "part", show_partition },
 	{ "queue", show_duration },
 	{ "read_bytes", show_bytes },

@@ -116,6 +116,11 @@ static void write_findings(struct screen *screen)
 	size_t count = 0;
 
 	sink_char(screen->out, '\n');
+	if (screen->findings->absent) {
+		grid_wrapped(screen->out, "no findings: they need operations one by one",
+			     screen->style->width);
+		return;
+	}
 	for (size_t i = 0; i < screen->findings->row_count; i++) {
 		const struct cell *finding = finding_at(screen, i);
 

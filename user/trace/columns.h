@@ -52,7 +52,11 @@
 	     "an operation of io_uring or libaio, from its submission to its completion; its "     \
 	     "columns are those of syscall_path")                                                     \
 	KIND(VFS, vfs, "vfs", VFS_DUR, false,                                                      \
-	     "the kernel reads, writes or syncs a file, by a call or by itself")
+	     "the kernel reads, writes or syncs a file, by a call or by itself")                          \
+	KIND(PROFILE, profile, "profile", -1, false,                                               \
+	     "operations of one process on one file, summed up: what mode profile records")        \
+	KIND(PROFILE_CLASS, profile_class, "profile", -1, false,                                   \
+	     "how many of such operations were of a class of durations or sizes")
 
 #define TRACE_COLUMNS_SYSCALL(COLUMN)                                                              \
 	COLUMN(SYSCALL_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                              \
@@ -304,6 +308,47 @@
 	COLUMN(VFS_ASKED, "asked", UINT, BYTES, FIELD(asked_bytes), "bytes asked for")             \
 	COLUMN(VFS_RESULT, "result", INT, NONE, FIELD(result), "as returned, -errno for errors")   \
 	COLUMN(VFS_FLAGS, "flags", UINT, NONE, FIELD(flags), "TRACE_VFS_* of flags.h")
+
+#define TRACE_COLUMNS_PROFILE(COLUMN)                                                              \
+	COLUMN(PROFILE_TIME, "dts", TIME, NS, BY_HAND, "start of the last of them")                \
+	COLUMN(PROFILE_OVER, "over", UINT, NS, BY_HAND,                                            \
+	       "length of the time before that in which they began, about")                        \
+	COLUMN(PROFILE_PID, "pid", UINT, NONE, FIELD(key.pid), "process")                          \
+	COLUMN(PROFILE_FILE2, "file2", UINT, NONE, FIELD(key.file2),                               \
+	       "the file written by sendfile and its like")                                        \
+	COLUMN(PROFILE_OP, "op", UINT, NONE, FIELD(key.op), "number in the header's operations")   \
+	COLUMN(PROFILE_FILE, "file", UINT, NONE, FIELD(key.file), "file id, 0 for none")           \
+	COLUMN(PROFILE_FLAGS, "flags", UINT, NONE, FIELD(key.flags), "TRACE_PROFILE_* of flags.h") \
+	COLUMN(PROFILE_COUNT, "count", UINT, COUNT, FIELD(sums.count), "operations")               \
+	COLUMN(PROFILE_ERRORS, "errors", UINT, COUNT, FIELD(sums.errors), "that failed")           \
+	COLUMN(PROFILE_BYTES, "bytes", UINT, BYTES, FIELD(sums.bytes), "that they moved")          \
+	COLUMN(PROFILE_THREAD_TIME, "thread_time", UINT, NS, FIELD(sums.time_ns),                  \
+	       "their durations, summed up")                                                       \
+	COLUMN(PROFILE_FETCHED, "fetched_bytes", UINT, BYTES, PAGES(sums.fetched_pages),           \
+	       "brought into the page cache, as of syscall and fault rows")                        \
+	COLUMN(PROFILE_FAULT_FETCHED, "fault_fetched_bytes", UINT, BYTES,                          \
+	       PAGES(sums.fault_fetched_pages), "brought in by faults inside of calls")            \
+	COLUMN(PROFILE_CREATED, "created_bytes", UINT, BYTES, PAGES(sums.created_pages),           \
+	       "newly cached by writing")                                                          \
+	COLUMN(PROFILE_DIRTIED, "dirtied_bytes", UINT, BYTES, PAGES(sums.dirtied_pages),           \
+	       "made to be written back by stores, and by map calls ahead of them")                \
+	COLUMN(PROFILE_MAJOR, "major", UINT, COUNT, FIELD(sums.major_faults),                      \
+	       "of faults, the major ones; of map calls, those that they made")
+
+#define TRACE_COLUMNS_PROFILE_CLASS(COLUMN)                                                        \
+	COLUMN(PROFILE_CLASS_TIME, "dts", TIME, NS, BY_HAND, "as of the profile row")              \
+	COLUMN(PROFILE_CLASS_WHAT, "what", UINT, NONE, BY_HAND, "0: of durations, 1: of sizes asked for") \
+	COLUMN(PROFILE_CLASS_PID, "pid", UINT, NONE, FIELD(key.pid), "process")                    \
+	COLUMN(PROFILE_CLASS_FILE2, "file2", UINT, NONE, FIELD(key.file2), "as of the profile row") \
+	COLUMN(PROFILE_CLASS_OP, "op", UINT, NONE, FIELD(key.op),                                  \
+	       "number in the header's operations")                                                \
+	COLUMN(PROFILE_CLASS_FILE, "file", UINT, NONE, FIELD(key.file), "file id, 0 for none")     \
+	COLUMN(PROFILE_CLASS_FLAGS, "flags", UINT, NONE, FIELD(key.flags),                         \
+	       "TRACE_PROFILE_* of flags.h")                                                       \
+	COLUMN(PROFILE_CLASS_BITS, "bits", UINT, NONE, BY_HAND,                                    \
+	       "the class: durations below, sizes up to 2 to the power of it, and above half of "  \
+	       "that; 64: all above the other classes")                                            \
+	COLUMN(PROFILE_CLASS_COUNT, "count", UINT, COUNT, BY_HAND, "operations")
 /* clang-format on */
 
 #endif

@@ -88,6 +88,22 @@
 #define TRACE_BLOCK_COMPRESSED                                                                     \
 	(1u << 9) /* of btrfs: its bytes stand for more of the file, from its offset on */
 
+/* `flags` of profile rows: of which class and by which path the operations were, as far as `op`
+ * does not tell. */
+#define TRACE_PROFILE_DIRECT (1u << 0)	 /* the file was open with O_DIRECT */
+#define TRACE_PROFILE_UNLINKED (1u << 1) /* it had no name left */
+#define TRACE_PROFILE_STORES (1u << 2)	 /* faults that write to a shared mapping */
+#define TRACE_PROFILE_DIRTIES (1u << 3)	 /* map calls that made pages to be written back, */
+#define TRACE_PROFILE_BRINGS (1u << 4)	 /* or brought some in */
+#define TRACE_PROFILE_UNTIMED (1u << 5)	 /* when they ended is not known */
+
+/* The file of profile rows for all files that there was no slot for, one by one. */
+#define TRACE_FILE_OTHER 0xffffffffu
+/* `what` of profile_class rows. */
+#define TRACE_CLASS_DURATION 0
+#define TRACE_CLASS_SIZE 1
+#define TRACE_CLASS_OPEN 64 /* `bits` of those above all bounds */
+
 /* `flags` of exec rows. */
 #define TRACE_EXEC_NOT_FOLLOWED                                                                    \
 	(1u << 0) /* a set-user-ID program, or its like: what it does is not recorded */

@@ -82,6 +82,8 @@ enum { TRACE_COLUMNS_VFS(TRACE_ENUM_COLUMN) VFS_COLUMNS };
 enum { TRACE_COLUMNS_REQUEST(TRACE_ENUM_COLUMN) REQUEST_COLUMNS };
 enum { TRACE_COLUMNS_BIO(TRACE_ENUM_COLUMN) BIO_COLUMNS };
 enum { TRACE_COLUMNS_DEVICE(TRACE_ENUM_COLUMN) DEVICE_COLUMNS };
+enum { TRACE_COLUMNS_PROFILE(TRACE_ENUM_COLUMN) PROFILE_COLUMNS };
+enum { TRACE_COLUMNS_PROFILE_CLASS(TRACE_ENUM_COLUMN) PROFILE_CLASS_COLUMNS };
 
 /*
  * What an index keeps of the pids and of the file ids of a block: of 64 bits those that any of them
@@ -96,11 +98,13 @@ static inline uint64_t trace_key(uint64_t value)
 static inline bool trace_has_operations(enum trace_kind kind)
 {
 	return kind == TRACE_SYSCALL || kind == TRACE_SYSCALL_PATH || kind == TRACE_REQUEST ||
-	       kind == TRACE_BIO || kind == TRACE_ASYNC || kind == TRACE_VFS;
+	       kind == TRACE_BIO || kind == TRACE_ASYNC || kind == TRACE_VFS ||
+	       kind == TRACE_PROFILE || kind == TRACE_PROFILE_CLASS;
 }
 
 _Static_assert((int)REQUEST_OP == (int)SYSCALL_OP && (int)BIO_OP == (int)SYSCALL_OP &&
-		       (int)VFS_OP == (int)SYSCALL_OP,
+		       (int)VFS_OP == (int)SYSCALL_OP && (int)PROFILE_OP == (int)SYSCALL_OP &&
+		       (int)PROFILE_CLASS_OP == (int)SYSCALL_OP,
 	       "operations stand in the same column of all kinds that have them");
 
 #endif

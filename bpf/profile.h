@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Mode profile: an operation that is done is added to the slot of its process, file and kind, in
+ * place of a record. Knows nothing of how the slots are read. See bpf/event.h for their layout.
+ *
+ * A slot is found by hashing its key; one that is taken meanwhile by the reader (retired) is found
+ * no more. Two slots may have the same key: they are added up.
+ */
+#ifndef FAULTLINE_BPF_PROFILE_H
+#define FAULTLINE_BPF_PROFILE_H
+
+#include "state.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* set by the user side */
+	__type(key, __u32);
+	__type(value, struct profile_slot);
+} profile_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by the user side */
+	__type(key, __u32);
+	__type(value, struct profile_rate);
+} profile_rates SEC(".maps");
+
+extern const volatile __u32 profile_mode;	/* enum profile_mode */
+extern const volatile __u32 profile_slot_count; /* that any key may take, a power of two */
+extern const volatile __u32 profile_auto_rate;	/* operations a second */
+
+/* --- whose operations are summed up --- */
+
+#define PROFILE_WINDOW_NS 1000000000ull
+
+/* Counts an operation of the process; whether that does more than it may. Not exact where it runs
+ * on several CPUs at once: the rate is a threshold, no number that is told. */
+__noinline int profile_is_fast(struct address *leader, __u32 pid, __u64 now_ns)
+{
+	__u32 key = pid & (PROFILE_RATES - 1);
+	struct profile_rate *rate = bpf_map_lookup_elem(&profile_rates, &key);
+
+	if (!rate || !leader)
+		return 0;
+	if (rate->leader != leader->at) {
+		/* Two processes share a place: the later one has it when the other is quiet. */
+		if (rate->leader && now_ns - rate->since_ns < 2 * PROFILE_WINDOW_NS)
+			return 0;
+		rate->leader = leader->at;
+		rate->since_ns = now_ns;
+		rate->count = 0;
+		rate->summed = 0;
+	}
+	if (now_ns - rate->since_ns >= PROFILE_WINDOW_NS) {
+		rate->since_ns = now_ns;
+		rate->count = 0;
+	}
+	if (!rate->summed && ++rate->count > profile_auto_rate)
+		rate->summed = 1;
+	return rate->summed;
+}
+
+/* Whether operations of the task are summed up rather than told one by one. */
+static __always_inline bool profile_takes(struct task_struct *task, __u64 now_ns)
+{
+	struct address leader;
+
+	if (profile_mode != PROFILE_AUTO)
+		return profile_mode == PROFILE_ON;
+	leader.at = (__u64)TASK_POINTER(task, group_leader);
+	return profile_is_fast(&leader, task->tgid, now_ns);
+}
+
+/* Of those that are in flight for others than the current task: in mode auto they are told. */
+static __always_inline bool profile_takes_all(void)
+{
+	return profile_mode == PROFILE_ON;
+}
+
+/* --- slots --- */
+
+/* Every bit of the key reaches the bits that are taken, which are those from 32 on. */
+static __always_inline __u32 profile_hash(const struct profile_key *key)
+{
+	__u64 who = ((__u64)key->pid << 32 | key->file) * 0x9e3779b97f4a7c15ull;
+	__u64 what = (((__u64)key->op << 48 | (__u64)key->cpu << 32 | key->file2) ^
+		      (__u64)key->flags << 24) *
+		     0xff51afd7ed558ccdull;
+
+	return ((who ^ who >> 29 ^ what ^ what >> 32) * 0xc4ceb9fe1a85ec53ull) >> 32;
+}
+
+static __always_inline bool profile_is_of(const struct profile_slot *slot,
+					  const struct profile_key *key)
+{
+	const __u64 *a = (const __u64 *)&slot->key, *b = (const __u64 *)key;
+
+	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && slot->state == PROFILE_USED;
+}
+
+/* Takes a free slot; false when somebody else was faster. */
+static __always_inline bool profile_claim(struct profile_slot *slot, const struct profile_key *key,
+					  __u64 now_ns)
+{
+	if (__sync_val_compare_and_swap(&slot->state, PROFILE_FREE, PROFILE_TAKING) != PROFILE_FREE)
+		return false;
+	slot->key = *key;
+	slot->first_ns = now_ns;
+	slot->last_ns = now_ns;
+	/* Whoever sees it used sees its key. */
+	__sync_val_compare_and_swap(&slot->state, PROFILE_TAKING, PROFILE_USED);
+	return true;
+}
+
+/* The slot of a key among `count` from `first` on, taken if there is none; NULL: all places are
+ * others'. */
+static __always_inline struct profile_slot *profile_find(const struct profile_key *key, __u32 first,
+							 __u32 count, __u64 now_ns)
+{
+	__u32 hash = profile_hash(key);
+
+	for (__u32 i = 0; i < PROFILE_PROBES; i++) {
+		__u32 index = first + ((hash + i) & (count - 1));
+		struct profile_slot *slot = bpf_map_lookup_elem(&profile_slots, &index);
+
+		if (!slot)
+			return NULL;
+		if (profile_is_of(slot, key))
+			return slot;
+		if (slot->state == PROFILE_FREE && profile_claim(slot, key, now_ns))
+			return slot;
+	}
+	return NULL;
+}
+
+/* What an operation adds to its slot. */
+struct profile_done {
+	struct profile_key key;
+	__u64 start_ns;
+	__u64 duration_ns;
+	__u64 bytes;
+	__u64 asked;
+	__u32 fetched_pages;
+	__u32 fault_fetched_pages;
+	__u32 created_pages;
+	__u32 dirtied_pages;
+	__u32 major_faults;
+	__u32 failed;
+	__u32 sized;  /* `asked` means something */
+	__u32 shared; /* others may add to the same slot meanwhile: see count_add */
+};
+
+/* The number of bits of a number. */
+static __always_inline __u32 bits_of(__u64 value)
+{
+	__u32 bits = 0;
+
+#define BITS_STEP(n)                                                                               \
+	if (value >> n) {                                                                          \
+		value >>= n;                                                                       \
+		bits += n;                                                                         \
+	}
+	BITS_STEP(32)
+	BITS_STEP(16)
+	BITS_STEP(8)
+	BITS_STEP(4)
+	BITS_STEP(2)
+	BITS_STEP(1)
+#undef BITS_STEP
+	return bits + value;
+}
+
+static __always_inline void class_add(__u32 *classes, __u32 most, __u32 shift, __u64 value,
+				      bool shared)
+{
+	__u32 bits = bits_of(value >> shift);
+
+	if (bits >= most)
+		bits = most - 1;
+	BARRIER_VAR(bits);
+	bits &= 31;
+	if (bits >= most)
+		return;
+	if (shared)
+		__sync_fetch_and_add(&classes[bits], 1);
+	else
+		classes[bits]++;
+}
+
+static __always_inline void profile_put(struct profile_slot *slot, const struct profile_done *done,
+					bool shared)
+{
+	struct profile_sums *sums = &slot->sums;
+
+	slot->last_ns = done->start_ns;
+	count_add(&sums->count, 1, shared);
+	count_add(&sums->time_ns, done->duration_ns, shared);
+	if (done->bytes)
+		count_add(&sums->bytes, done->bytes, shared);
+	if (done->failed)
+		count_add(&sums->errors, 1, shared);
+	if (done->fetched_pages)
+		count_add(&sums->fetched_pages, done->fetched_pages, shared);
+	if (done->fault_fetched_pages)
+		count_add(&sums->fault_fetched_pages, done->fault_fetched_pages, shared);
+	if (done->created_pages)
+		count_add(&sums->created_pages, done->created_pages, shared);
+	if (done->dirtied_pages)
+		count_add(&sums->dirtied_pages, done->dirtied_pages, shared);
+	if (done->major_faults)
+		count_add(&sums->major_faults, done->major_faults, shared);
+	class_add(sums->latencies, PROFILE_LATENCIES, PROFILE_LATENCY_SHIFT, done->duration_ns,
+		  shared);
+	if (done->sized)
+		class_add(sums->sizes, PROFILE_SIZES, PROFILE_SIZE_SHIFT,
+			  done->asked ? done->asked - 1 : 0, shared);
+}
+
+/* Which of an operation's last slots: those that differ in class or path stay apart. */
+static __always_inline __u32 profile_variant(__u32 flags)
+{
+	if (flags & (TRACE_PROFILE_DIRECT | TRACE_PROFILE_STORES))
+		return 1;
+	return flags & TRACE_PROFILE_DIRTIES ? 2 : flags & TRACE_PROFILE_BRINGS ? 3 : 0;
+}
+
+/* No slot for the file: the process's other files have one together, of all CPUs. Where there is
+ * none either, all processes have one for each operation. */
+__noinline int profile_add_other(struct profile_done *done)
+{
+	struct profile_slot *slot;
+	__u32 index;
+
+	if (!done)
+		return 0;
+	done->key.cpu = 0;
+	if (done->key.file)
+		done->key.file = TRACE_FILE_OTHER;
+	if (done->key.file2)
+		done->key.file2 = TRACE_FILE_OTHER;
+	done->key.flags &= ~TRACE_PROFILE_UNLINKED;
+	slot = profile_find(&done->key, profile_slot_count, PROFILE_OTHERS, done->start_ns);
+	if (!slot) {
+		index = profile_slot_count + PROFILE_OTHERS +
+			(done->key.op & (OP_TABLE_SIZE - 1)) * PROFILE_VARIANTS +
+			profile_variant(done->key.flags);
+		slot = bpf_map_lookup_elem(&profile_slots, &index);
+	}
+	if (slot)
+		profile_put(slot, done, true);
+	return 0;
+}
+
+/* Adds an operation that is done. */
+__noinline int profile_add(struct profile_done *done)
+{
+	struct profile_slot *slot;
+
+	if (!done)
+		return 0;
+	done->key.cpu = bpf_get_smp_processor_id();
+	slot = profile_find(&done->key, 0, profile_slot_count, done->start_ns);
+	if (!slot)
+		return profile_add_other(done);
+	if (done->shared)
+		profile_put(slot, done, true);
+	else
+		profile_put(slot, done, false);
+	return 0;
+}
+
+/* What is on the account; the layer fills in what else there is. */
+static __always_inline void profile_fill(struct profile_done *done, const struct account *account,
+					 __u32 pid, __u64 duration_ns, __s64 result, bool in_bytes)
+{
+	__builtin_memset(done, 0, sizeof(*done));
+	done->key.pid = pid;
+	done->key.file = account->file;
+	done->key.op = account->op;
+	done->start_ns = account->start_ns;
+	done->duration_ns = duration_ns;
+	done->fetched_pages = account->fetched_pages;
+	done->created_pages = account->created_pages;
+	done->dirtied_pages = account->dirtied_pages;
+	if (result < 0 && result >= -4095)
+		done->failed = 1;
+	else if (in_bytes)
+		done->bytes = result;
+}
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Differences of what counts up. A slot keeps its sums when it changes hands: what it had is known
+ * from the reading before, so nothing is ever set back while programs add to it.
+ *
+ * A slot that is to be given back is retired first: programs find it no more. At the next reading
+ * none can still be adding to it; what was added meanwhile is told under its old key, and it is
+ * free.
+ */
+#include "capture/profile.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define SLOTS_EACH 16384u /* by default: 6 MiB, and for each further CPU a part of that */
+#define SLOTS_PER_CPU 4096u
+#define SLOTS_DEFAULT_MOST 131072u
+#define SLOTS_LEAST 16u
+
+/* Above so many of the slots in use, the least used are given back until so many are left. */
+#define CROWDED(slots) ((slots) / 4 * 3)
+#define ROOMY(slots) ((slots) / 2)
+
+struct base {
+	struct profile_sums sums; /* as they were told last */
+	uint64_t lately;	  /* operations in the last reading */
+};
+
+struct idle {
+	uint64_t lately, last_ns;
+	unsigned int slot;
+};
+
+struct profile {
+	struct profile_slot *slots;
+	unsigned int slot_count, entries;
+	size_t bytes;
+	struct base *bases;
+	struct idle *idle; /* room for those in use */
+	uint64_t read_ns;  /* the last time */
+	struct profile_use use;
+};
+
+unsigned int profile_round_slots(uint64_t slots)
+{
+	unsigned int power = SLOTS_LEAST;
+
+	while (power < slots && power < PROFILE_SLOTS_MOST)
+		power *= 2;
+	return power;
+}
+
+unsigned int profile_default_slots(unsigned int cpus)
+{
+	uint64_t slots = SLOTS_EACH + (uint64_t)SLOTS_PER_CPU * (cpus > 2 ? cpus - 2 : 0);
+
+	return profile_round_slots(slots < SLOTS_DEFAULT_MOST ? slots : SLOTS_DEFAULT_MOST);
+}
+
+unsigned int profile_map_entries(unsigned int slots)
+{
+	return slots + PROFILE_OTHERS + PROFILE_RESTS;
+}
+
+/* The last resort: one for each operation and variant, in use from the start. */
+static void fill_rests(struct profile *profile)
+{
+	static const uint32_t flags[PROFILE_VARIANTS] = {
+		0,
+		TRACE_PROFILE_DIRECT | TRACE_PROFILE_STORES,
+		TRACE_PROFILE_DIRTIES,
+		TRACE_PROFILE_BRINGS,
+	};
+
+	for (unsigned int i = 0; i < PROFILE_RESTS; i++) {
+		struct profile_slot *slot = &profile->slots[profile->entries - PROFILE_RESTS + i];
+
+		slot->key = (struct profile_key) {
+			.file = TRACE_FILE_OTHER,
+			.file2 = TRACE_FILE_OTHER,
+			.op = i / PROFILE_VARIANTS,
+			.flags = flags[i % PROFILE_VARIANTS],
+		};
+		slot->state = PROFILE_USED;
+	}
+}
+
+int profile_open(struct profile **out, int fd, unsigned int slots)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+	size_t page = sysconf(_SC_PAGESIZE);
+	void *map;
+	int err = -ENOMEM;
+
+	if (!profile)
+		return -ENOMEM;
+	profile->slot_count = slots;
+	profile->entries = profile_map_entries(slots);
+	profile->bytes = (profile->entries * sizeof(*profile->slots) + page - 1) / page * page;
+	profile->bases = calloc(profile->entries, sizeof(*profile->bases));
+	profile->idle =
+		calloc(slots > PROFILE_OTHERS ? slots : PROFILE_OTHERS, sizeof(*profile->idle));
+	if (!profile->bases || !profile->idle)
+		goto fail;
+	map = mmap(NULL, profile->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		err = -errno;
+		goto fail;
+	}
+	profile->slots = map;
+	fill_rests(profile);
+	*out = profile;
+	return 0;
+fail:
+	profile_close(profile);
+	return err;
+}
+
+void profile_close(struct profile *profile)
+{
+	if (!profile)
+		return;
+	if (profile->slots)
+		munmap(profile->slots, profile->bytes);
+	free(profile->bases);
+	free(profile->idle);
+	free(profile);
+}
+
+/* The sums of a slot as they are now: each is read once, so that what is told is what is kept. */
+static void read_sums(const struct profile_slot *slot, struct profile_sums *now)
+{
+	memcpy(now, &slot->sums, sizeof(*now));
+	asm volatile("" ::: "memory");
+}
+
+static void subtract(const struct profile_sums *now, const struct profile_sums *before,
+		     struct profile_sums *added)
+{
+#define SUBTRACT(sum) added->sum = now->sum - before->sum
+	SUBTRACT(count);
+	SUBTRACT(errors);
+	SUBTRACT(bytes);
+	SUBTRACT(time_ns);
+	SUBTRACT(fetched_pages);
+	SUBTRACT(fault_fetched_pages);
+	SUBTRACT(created_pages);
+	SUBTRACT(dirtied_pages);
+	SUBTRACT(major_faults);
+	for (size_t i = 0; i < PROFILE_LATENCIES; i++)
+		SUBTRACT(latencies[i]);
+	for (size_t i = 0; i < PROFILE_SIZES; i++)
+		SUBTRACT(sizes[i]);
+#undef SUBTRACT
+}
+
+/* Tells what was added to a slot; whether anything was. */
+static bool tell(struct profile *profile, unsigned int number, profile_take_fn take, void *context)
+{
+	const struct profile_slot *slot = &profile->slots[number];
+	struct base *base = &profile->bases[number];
+	struct profile_slot added = { .key = slot->key };
+	struct profile_sums now;
+
+	read_sums(slot, &now);
+	base->lately = now.count - base->sums.count;
+	if (!memcmp(&now, &base->sums, sizeof(now)))
+		return false;
+	subtract(&now, &base->sums, &added.sums);
+	added.last_ns = slot->last_ns;
+	added.first_ns = slot->first_ns > profile->read_ns ? slot->first_ns : profile->read_ns;
+	if (!added.first_ns || added.first_ns > added.last_ns)
+		added.first_ns = added.last_ns;
+	base->sums = now;
+	profile->use.operations += added.sums.count;
+	if (added.key.file == TRACE_FILE_OTHER)
+		profile->use.other += added.sums.count;
+	take(context, &added);
+	return true;
+}
+
+static int compare_idle(const void *left, const void *right)
+{
+	const struct idle *a = left, *b = right;
+
+	if (a->lately != b->lately)
+		return a->lately < b->lately ? -1 : 1;
+	return a->last_ns < b->last_ns ? -1 : a->last_ns > b->last_ns;
+}
+
+/* Of `count` slots from `first` on, `used` of which are in use. */
+static void make_room(struct profile *profile, unsigned int first, unsigned int count,
+		      unsigned int used)
+{
+	size_t candidates = 0;
+
+	if (used <= CROWDED(count))
+		return;
+	for (unsigned int i = first; i < first + count; i++)
+		if (profile->slots[i].state == PROFILE_USED)
+			profile->idle[candidates++] =
+				(struct idle) { profile->bases[i].lately, profile->slots[i].last_ns,
+						i };
+	qsort(profile->idle, candidates, sizeof(*profile->idle), compare_idle);
+	for (size_t i = 0; i < candidates && used > ROOMY(count); i++, used--) {
+		__atomic_store_n(&profile->slots[profile->idle[i].slot].state, PROFILE_RETIRED,
+				 __ATOMIC_RELEASE);
+		profile->use.given_back++;
+	}
+}
+
+static void give_back(struct profile *profile, unsigned int number)
+{
+	__atomic_store_n(&profile->slots[number].state, PROFILE_FREE, __ATOMIC_RELEASE);
+}
+
+size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile_take_fn take,
+		    void *context)
+{
+	unsigned int used = 0, others_used = 0;
+	bool waited = last;
+	size_t told = 0;
+
+	for (unsigned int i = 0; i < profile->entries; i++) {
+		uint64_t state = __atomic_load_n(&profile->slots[i].state, __ATOMIC_ACQUIRE);
+
+		if (state != PROFILE_USED && state != PROFILE_RETIRED)
+			continue;
+		if (state == PROFILE_RETIRED && !waited) {
+			/* Long since, or nearly so: programs run inside what RCU protects. */
+			syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+			waited = true;
+		}
+		told += tell(profile, i, take, context);
+		if (state == PROFILE_RETIRED)
+			give_back(profile, i);
+		else if (i < profile->slot_count)
+			used++;
+		else if (i < profile->slot_count + PROFILE_OTHERS)
+			others_used++;
+	}
+	profile->read_ns = now_ns;
+	if (used > profile->use.most_used)
+		profile->use.most_used = used;
+	if (!last) {
+		make_room(profile, 0, profile->slot_count, used);
+		make_room(profile, profile->slot_count, PROFILE_OTHERS, others_used);
+	}
+	return told;
+}
+
+struct profile_use profile_use(const struct profile *profile)
+{
+	return profile ? profile->use : (struct profile_use) { 0 };
+}
