@@ -90,10 +90,13 @@ bool rollup_used(const struct rollup *rollup, uint32_t group)
 
 const struct tally *rollup_tally(const struct rollup *rollup, uint32_t number, unsigned int measure)
 {
-	const struct rollup_group *group = &rollup->groups[number];
 	static const struct tally empty;
+	const struct rollup_group *group;
 
-	if (number >= rollup->count || !group->place[measure])
+	if (number >= rollup->count)
+		return &empty;
+	group = &rollup->groups[number];
+	if (!group->place[measure])
 		return &empty;
 	return &group->tallies[group->place[measure] - 1];
 }
