@@ -28,7 +28,7 @@ endif
 
 # What needs libbpf, and what must build and test without it.
 CAPTURE_PACKAGES := libbpf libelf
-CORE_PACKAGES := msgpack libzstd json-c zlib sqlite3
+CORE_PACKAGES := msgpack libzstd json-c zlib sqlite3 libdeflate
 
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
@@ -194,6 +194,18 @@ programs test-unit: $(BUILD)/tests/unit/span_listener
 $(BUILD)/tests/unit/span_listener: tests/unit/span_listener.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -o $@ $<
+
+# Decodes exports to Perfetto, with code that is generated from the messages that are used.
+programs test-unit: $(BUILD)/tests/unit/perfetto_dump
+
+$(BUILD)/tests/unit/perfetto.pb-c.c: tests/unit/perfetto.proto Makefile
+	$(call say,PROTO,$<)mkdir -p $(@D)
+	$(Q)protoc-c --c_out=$(BUILD) $<
+
+$(BUILD)/tests/unit/perfetto_dump: tests/unit/perfetto_dump.c $(BUILD)/tests/unit/perfetto.pb-c.c \
+		$(BUILD)/libcore.a
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -I$(BUILD) -o $@ $< $(BUILD)/tests/unit/perfetto.pb-c.c \
+		$(BUILD)/libcore.a $(CORE_LIBS) -lprotobuf-c
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka

@@ -10,9 +10,10 @@ set -euo pipefail
 packages() {
 	case $1 in
 	build) echo gcc libc6-dev make pkg-config clang bpftool libbpf-dev libelf-dev \
-		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev libsqlite3-dev systemtap-sdt-dev \
-		python3-dev node-d3 ;;
-	test) echo libcmocka-dev libclang-rt-dev clang-format python3 python3-msgpack \
+		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev libsqlite3-dev libdeflate-dev \
+		systemtap-sdt-dev python3-dev node-d3 ;;
+	test) echo libcmocka-dev libclang-rt-dev libprotobuf-c-dev protobuf-c-compiler \
+		clang-format python3 python3-msgpack \
 		python3-msgpack-numpy python3-numpy python3-torch python3-pip \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
 		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy ;;

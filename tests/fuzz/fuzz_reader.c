@@ -17,6 +17,7 @@
 #include "analysis/resolve.h"
 #include "analysis/walk.h"
 #include "output/chrome.h"
+#include "output/export_perfetto.h"
 #include "output/export_pfw.h"
 #include "output/export_tables.h"
 #include "output/json.h"
@@ -141,6 +142,7 @@ static void export(struct trace_reader *reader)
 	const struct chrome_options options = { .until_ns = UINT64_MAX, .pid = CHROME_ANY_PID };
 	const struct relation_options all = { .only = NULL };
 	const struct pfw_options pfw = { .filter = NULL };
+	const struct perfetto_options perfetto = { .filter = NULL };
 	struct trace_error error = { "" };
 	struct sink out;
 
@@ -154,6 +156,10 @@ static void export(struct trace_reader *reader)
 	sink_close(&out);
 	sink_open_memory(&out);
 	export_pfw(&out, &reader, names, 1, &pfw, &error);
+	sum += out.used;
+	sink_close(&out);
+	sink_open_memory(&out);
+	export_perfetto(&out, &reader, names, 1, &perfetto, &error);
 	sum += out.used;
 	sink_close(&out);
 }

@@ -305,6 +305,24 @@ static void request(struct made_trace *made, uint64_t time, uint64_t pid, uint64
 	made->operations[M_REQUEST_WRITE].thread_time_ns += 2 * MS;
 }
 
+static void bio(struct made_trace *made, uint64_t time, uint64_t pid, uint64_t request_id,
+		uint64_t bytes)
+{
+	const uint64_t values[BIO_COLUMNS] = {
+		[BIO_TIME] = time,
+		[BIO_DUR] = MS,
+		[BIO_PID] = pid,
+		[BIO_TID] = pid,
+		[BIO_FILE] = 2,
+		[BIO_OP] = M_REQUEST_WRITE,
+		[BIO_REQUEST] = request_id,
+		[BIO_BYTES] = bytes,
+		[BIO_DEV] = 8u << 20,
+	};
+
+	made_row(made, TRACE_BIO, 0, values);
+}
+
 /* All layers: two epochs of steps whose numbers are told, counted or those of what is around,
  * reads, writes, faults, transfers, what fails, storage. A file's name is markup. */
 static void make_whole(void)
@@ -369,7 +387,7 @@ static void make_whole(void)
 	THROTTLE(&made, .time = START + 212 * MS, .pause = MS, .pid = 100, .file = 2);
 	request(&made, START + 209 * MS, 100, 1, 8192, 0);
 	request(&made, START + 209 * MS, 0, 2, 4096, 10);
-	BIO(&made, .time = START + 209 * MS, .dur = 2 * MS, .file = 2, .bytes = 8192);
+	bio(&made, START + 209 * MS + MS / 2, 100, 2, 8192);
 	made_cache(&made, START + 213 * MS, 1, 12288);
 	mark(&made, START + 214 * MS, 100, TEXT("saved"), TEXT("\x81\xa1k\xa1v"));
 	EXIT(&made, .time = START + 290 * MS, .pid = 100, .comm = "python3");

@@ -11,7 +11,7 @@ COMPILERS = {"arm64": "aarch64-linux-gnu-gcc"}
 # To build with, and to run in a guest: what faultline, strace and busybox link to.
 PACKAGES = """libc6 libc6-dev linux-libc-dev libgcc-s1 libcrypt1 libbpf-dev libbpf1 libelf-dev libelf1
     zlib1g zlib1g-dev libzstd1 libzstd-dev libjson-c5 libjson-c-dev libmsgpackc2 libmsgpack-dev
-    libsqlite3-0 libsqlite3-dev
+    libsqlite3-0 libsqlite3-dev libdeflate0 libdeflate-dev
     systemtap-sdt-dev strace libunwind8 liblzma5 busybox-static""".split()
 
 

@@ -17,6 +17,7 @@
 #include "command/traces.h"
 #include "log.h"
 #include "output/chrome.h"
+#include "output/export_perfetto.h"
 #include "output/export_pfw.h"
 #include "output/export_sqlite.h"
 #include "output/export_tables.h"
@@ -32,7 +33,7 @@ struct export_request {
 
 static const struct option_row rows[] = {
 	{ 0, "to", "FORMAT", OPTION_TEXTS, FIELD(to),
-	  "What to write: chrome, csv, jsonl, sqlite, pfw." },
+	  "What to write: chrome, csv, jsonl, sqlite, pfw, perfetto." },
 	{ 'o', "output", "FILE", OPTION_STRING, FIELD(output),
 	  "Where it goes; with .gz at the end it is compressed, - is the standard output. "
 	  "For csv and jsonl a directory, in which each table becomes a file." },
@@ -40,7 +41,8 @@ static const struct option_row rows[] = {
 	  "Of csv and jsonl only this table, into FILE." },
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 	{ 0, "describe", "FORMAT", OPTION_STRING, FIELD(describe),
-	  "Say what a format holds, and do nothing else: chrome, csv, jsonl, sqlite, pfw." },
+	  "Say what a format holds, and do nothing else: chrome, csv, jsonl, sqlite, pfw, "
+	  "perfetto." },
 	FILTER_OPTIONS(FIELD(filter)),
 };
 
@@ -137,6 +139,23 @@ static int describe_pfw(struct sink *out, struct trace_reader *nothing, struct t
 	return out->error;
 }
 
+static int write_perfetto(struct work *work)
+{
+	const struct perfetto_options options = { .filter = &work->request->filter,
+						  .progress = progress_update,
+						  .context = &work->progress };
+
+	return export_perfetto(&work->target->out, work->traces, work->names, work->trace_count,
+			       &options, &work->error);
+}
+
+static int describe_perfetto(struct sink *out, struct trace_reader *nothing,
+			     struct trace_error *error)
+{
+	export_perfetto_describe(out);
+	return out->error;
+}
+
 static int describe_chrome(struct sink *out, struct trace_reader *nothing,
 			   struct trace_error *error)
 {
@@ -157,6 +176,7 @@ static const struct format {
 	{ "jsonl", EXPORT_DIRECTORY, true, write_jsonl, export_tables_describe },
 	{ "sqlite", EXPORT_PATH, false, write_sqlite, export_sqlite_describe },
 	{ "pfw", EXPORT_FILE, false, write_pfw, describe_pfw },
+	{ "perfetto", EXPORT_FILE, false, write_perfetto, describe_perfetto },
 };
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What `faultline export --to perfetto` writes of the traces of test_export_perfetto, which calls
+this: decoded by generated code, played by the rules of Perfetto's trace_processor, and compared with
+what `faultline print` and the report say."""
+
+import collections
+import json
+import os
+import subprocess
+import unittest
+
+FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
+DUMP = os.path.join(os.environ.get("BUILD", "build"), "tests/unit/perfetto_dump")
+TRACES = os.environ["TRACES"]
+MS = 10**6
+ALL = "nest.flt", "other.flt", "hostile.flt", "random.flt", "cut.flt", "whole.flt"
+BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
+
+
+def call(*arguments, **options):
+    return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def trace(name):
+    return os.path.join(TRACES, name)
+
+
+def report(*names, options=()):
+    done = call("report", "-q", "--format", "json", *options, *map(trace, names))
+    assert done.returncode == 0, done
+    return json.loads(done.stdout)
+
+
+def printed(name):
+    done = call("print", "-q", "--format", "json", trace(name))
+    assert done.returncode == 0, done
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+class Played:
+    """A trace as trace_processor takes it in."""
+
+    def __init__(self, data):
+        done = subprocess.run([DUMP], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert done.returncode == 0, done.stderr
+        packets = [json.loads(line) for line in done.stdout.splitlines()]
+        self.tracks, self.slices, self.instants = {}, [], []
+        self.counters = collections.defaultdict(list)
+        self.words = {kind: {} for kind in ("categories", "names", "arguments", "strings")}
+        self.clock = packets[0]
+        assert self.clock["kind"] == "clock" and self.clock["primary"] == 6
+        events, valid = [], False
+        for packet in packets:
+            state = packet.get("state", 0)
+            if packet["kind"] != "clock":
+                assert packet["sequence"] == 1, packet
+            if state & 1:
+                valid = True
+            if packet["kind"] == "interned":
+                for kind, words in self.words.items():
+                    for iid, text in packet[kind].items():
+                        # A number means one thing as long as the state holds.
+                        assert int(iid) and words.setdefault(int(iid), text) == text, packet
+            elif packet["kind"] == "track":
+                self.take_track(packet)
+            elif packet["kind"] == "event":
+                assert valid and (state & 2 or "name" not in packet), packet
+                events.append(self.resolved(packet))
+        # By time; those of one time in the order of the file.
+        events.sort(key=lambda packet: packet["time"])
+        self.play(events)
+
+    def take_track(self, packet):
+        parent = packet.get("parent")
+        assert parent is None or parent in self.tracks, packet
+        assert packet["uuid"] and packet.get("pid", 0) >= 0 and packet.get("tid", 0) >= 0
+        self.tracks[packet["uuid"]] = packet
+
+    def resolved(self, packet):
+        """Interned names must have been told of before they are used."""
+        assert packet["track"] in self.tracks, packet
+        if "name" in packet:
+            packet["name"] = self.words["names"][packet["name"]]
+        packet["categories"] = [self.words["categories"][iid] for iid in packet["categories"]]
+        args = {}
+        for arg in packet["args"]:
+            name = self.words["arguments"][arg["id"]]
+            assert name not in args, packet
+            args[name] = (self.words["strings"][arg["iid"]] if "iid" in arg else
+                          arg.get("text", arg.get("uint")))
+        packet["args"] = args
+        return packet
+
+    def play(self, events):
+        stacks = collections.defaultdict(list)
+        for event in events:
+            stack = stacks[event["track"]]
+            if event["type"] == BEGIN:
+                event["depth"] = len(stack)
+                stack.append(event)
+            elif event["type"] == END:
+                begin = stack.pop()  # an end without a begin is an error
+                begin["end"] = event["time"]
+                self.slices.append(begin)
+                if stack:
+                    begin["in"] = stack[-1]
+            elif event["type"] == INSTANT:
+                self.instants.append(event)
+                event["in"] = stack[-1] if stack else None
+            else:
+                assert event["type"] == COUNTER and "counter" in self.tracks[event["track"]]
+                self.counters[event["track"]].append((event["time"], event["value"]))
+        assert not any(stacks.values()), "slices that never end"
+
+
+class Perfetto(unittest.TestCase):
+    def export(self, *names, options=()):
+        done = call("export", "-q", "--to", "perfetto", "-o", "-", *options, *map(trace, names))
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return Played(done.stdout)
+
+    def test_slices(self):
+        """Every call, fault and request is a slice with its own begin and end, and so is every
+        span, however they cross."""
+        for name in ALL:
+            played, rows = self.export(name), printed(name)
+            found = collections.Counter((of["name"], of["time"], of["end"])
+                                        for of in played.slices)
+            base = min(row["time_ns"] for row in rows if row["kind"] != "file")
+            wanted = collections.Counter()
+            for row in rows:
+                if row["kind"] in ("syscall", "syscall_path", "async", "fault", "vfs", "request"):
+                    begin = row["time_ns"] - base
+                    wanted[row.get("op", "fault"), begin, begin + row["dur_ns"]] += 1
+            self.assertEqual(wanted - found, collections.Counter(), name)
+            spans = [json.loads(line) for line in
+                     call("export", "-q", "--to", "jsonl", "--table", "spans", "-o", "-",
+                          trace(name)).stdout.splitlines()]
+            shift = report(name)["trace"]["start_unix_ns"] - played.clock["clock1"]
+            for row in spans:
+                begin = row["time_ns"] + shift
+                wanted[row["name"], begin, begin + row["dur_ns"]] += 1
+            throttles = collections.Counter(key for key in (found - wanted).elements()
+                                            if key[0] == "balance_dirty_pages")
+            self.assertEqual(found - wanted, throttles, name)
+            self.assertEqual(wanted - found, collections.Counter(), name)
+
+    def test_nesting(self):
+        played = self.export("nest.flt")
+        of = {slice["name"]: slice for slice in played.slices}
+        self.assertEqual(of["fault"]["in"]["name"], "read")
+        self.assertEqual(of["inner"]["time"], of["outer"]["time"])
+        self.assertEqual(played.tracks[of["step"]["track"]]["track_name"], "spans")
+        self.assertEqual(of["step"]["in"]["name"], "epoch")
+        self.assertEqual(of["step"]["args"]["args"], '{"step":7}')
+        crossing = played.tracks[of["crossing"]["track"]]
+        self.assertEqual(crossing["track_name"], "spans, overlapping")
+        thread = played.tracks[played.tracks[of["step"]["track"]]["parent"]]
+        self.assertEqual((thread["pid"], thread["tid"], thread["thread"]), (100, 100, "python3"))
+        self.assertEqual(played.tracks[thread["parent"]]["process"], "rank 3: python3")
+
+    def test_args(self):
+        played = self.export("whole.flt")
+        read = [of for of in played.slices if of["name"] == "pread64"][1]
+        self.assertEqual(read["args"], {"file": "/data/<script>alert(1)</script>,\"a\".bin",
+                                        "offset": 4096, "bytes": 4096, "fetched_bytes": 4096})
+        self.assertEqual(read["categories"], ["read"])
+        opened, = [of for of in played.slices if of["name"] == "openat"]
+        self.assertEqual(opened["args"], {"file": "/no\\xffwhere", "error": 2})
+        self.assertEqual(played.clock["clock6"], 0)
+        self.assertEqual(played.clock["clock1"], report("whole.flt")["trace"]["start_unix_ns"])
+
+    def test_sums(self):
+        """Bytes and counts are the report's."""
+        for name in "nest.flt", "random.flt", "whole.flt", "other.flt":
+            played, told = self.export(name), report(name)
+            for row in told["operations"]:
+                if row["layer"] not in ("syscall", "async", "vfs", "fault") or \
+                        row["op"] == "dirtied":
+                    continue
+                of = [slice for slice in played.slices if slice["name"] == row["op"] and
+                      row["family"] in slice["categories"]]
+                self.assertEqual(len(of), row["count"])
+                self.assertEqual(sum(slice["end"] - slice["time"] for slice in of),
+                                 row["thread_time_ns"])
+                self.assertEqual(sum(slice["args"].get("fetched_bytes", 0) for slice in of),
+                                 row["fetched_bytes"] or 0)
+                if row["bytes"]:
+                    self.assertEqual(sum(slice["args"].get("bytes", 0) for slice in of),
+                                     row["bytes"])
+
+    def test_counters(self):
+        """A second holds what the report says was read in it."""
+        played, told = self.export("whole.flt"), report("whole.flt")
+        bin_s = MS / 1e9  # 0.3 s of run are bins of 1 ms
+        for name, bytes_ in (("read", told["totals"]["read"]["bytes"]),
+                             ("written", told["totals"]["write"]["bytes"])):
+            uuids = [uuid for uuid, track in played.tracks.items()
+                     if track.get("counter") and track["track_name"] == name]
+            values = [value for uuid in uuids for _, value in played.counters[uuid]]
+            self.assertAlmostEqual(sum(values) * bin_s, bytes_, delta=len(values))
+            for uuid in uuids:
+                self.assertEqual(played.counters[uuid][-1][1], 0)
+
+    def test_storage(self):
+        """Requests do not overlap on a track; flows lead to them from where they were queued."""
+        played = self.export("whole.flt")
+        requests = [of for of in played.slices if of["name"] == "request_write"]
+        self.assertEqual(len(requests), 2)
+        self.assertEqual([played.tracks[of["track"]]["track_name"] for of in requests],
+                         ["requests of 8:0"] * 2)
+        self.assertEqual(len({of["track"] for of in requests}), 2)
+        self.assertEqual(sorted(flow for of in requests for flow in of["ends"]), [1, 2])
+        bio, = [of for of in played.instants if of["name"] == "request_write"]
+        self.assertEqual(bio["flows"], [2])
+        self.assertEqual(bio["in"]["name"], "fsync")
+
+    def test_filters(self):
+        for options in (["--op", "pread64"], ["--file", "*script*"], ["--span", "fetch"],
+                        ["--from", "0.1", "--until", "0.2"], ["--pid", "100"], ["--rank", "0"]):
+            played = self.export("whole.flt", options=options)
+            for row in report("whole.flt", options=options)["operations"]:
+                if row["layer"] in ("syscall", "fault") and row["op"] != "dirtied":
+                    self.assertEqual(sum(of["name"] == row["op"] for of in played.slices),
+                                     row["count"], (options, row["op"]))
+
+    def test_several(self):
+        played = self.export("nest.flt", "other.flt")
+        processes = [track for track in played.tracks.values() if "process" in track]
+        self.assertEqual(len(processes), len({track["pid"] for track in processes}))
+        self.assertEqual(sorted(track["process"] for track in processes),
+                         ["dog (node2)", "rank 3: python3 (node1)", "rank 3: python3 (node1)",
+                          "rank 4: cat (node2)"])
+
+    def test_size(self):
+        done = call("export", "-q", "--to", "perfetto", "-o", "-", trace("random.flt"))
+        self.assertLess(len(done.stdout) / len(printed("random.flt")), 25)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Packets, compressed some hundred KiB at a time. Knows nothing of what is in them.
+ */
+#include "output/perfetto_pack.h"
+
+#include <errno.h>
+#include <libdeflate.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define CHUNK_BYTES (256u << 10)
+#define CHUNKS 4
+#define WORKERS 2
+#define LEVEL 1 /* the others cost more than they save */
+
+/* Numbers of TracePacket. */
+#define COMPRESSED_PACKETS 50
+
+enum chunk_state { CHUNK_EMPTY, CHUNK_FULL, CHUNK_TAKEN, CHUNK_DONE };
+
+struct chunk {
+	enum chunk_state state;
+	struct sink raw;
+	uint8_t *packed;
+	size_t room, length;
+	bool failed;
+};
+
+struct perfetto_pack {
+	struct sink *out;
+	struct chunk chunks[CHUNKS];
+	size_t filling; /* the chunk that packets go to, counted without end */
+	pthread_t workers[WORKERS];
+	size_t worker_count;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool over;
+};
+
+static void compress_chunk(struct libdeflate_compressor *with, struct chunk *chunk)
+{
+	size_t most = libdeflate_zlib_compress_bound(with, chunk->raw.used);
+	uint8_t *grown;
+
+	chunk->length = 0;
+	if (most > chunk->room) {
+		grown = realloc(chunk->packed, most);
+		if (grown) {
+			chunk->packed = grown;
+			chunk->room = most;
+		}
+	}
+	if (most <= chunk->room)
+		chunk->length = libdeflate_zlib_compress(with, chunk->raw.buffer, chunk->raw.used,
+							 chunk->packed, chunk->room);
+	chunk->failed = !chunk->length;
+}
+
+static struct chunk *find_full(struct perfetto_pack *pack)
+{
+	for (size_t i = 0; i < CHUNKS; i++)
+		if (pack->chunks[i].state == CHUNK_FULL)
+			return &pack->chunks[i];
+	return NULL;
+}
+
+static void *work(void *state)
+{
+	struct perfetto_pack *pack = state;
+	struct libdeflate_compressor *with = libdeflate_alloc_compressor(LEVEL);
+	struct chunk *chunk;
+
+	pthread_mutex_lock(&pack->lock);
+	for (;;) {
+		chunk = find_full(pack);
+		if (!chunk && pack->over)
+			break;
+		if (!chunk) {
+			pthread_cond_wait(&pack->changed, &pack->lock);
+			continue;
+		}
+		chunk->state = CHUNK_TAKEN;
+		pthread_mutex_unlock(&pack->lock);
+		chunk->failed = true;
+		if (with)
+			compress_chunk(with, chunk);
+		pthread_mutex_lock(&pack->lock);
+		chunk->state = CHUNK_DONE;
+		pthread_cond_broadcast(&pack->changed);
+	}
+	pthread_mutex_unlock(&pack->lock);
+	libdeflate_free_compressor(with);
+	return NULL;
+}
+
+int perfetto_pack_open(struct perfetto_pack **out, struct sink *to)
+{
+	struct perfetto_pack *pack = calloc(1, sizeof(*pack));
+
+	*out = pack;
+	if (!pack)
+		return -ENOMEM;
+	pack->out = to;
+	pthread_mutex_init(&pack->lock, NULL);
+	pthread_cond_init(&pack->changed, NULL);
+	for (size_t i = 0; i < CHUNKS; i++)
+		sink_open_memory(&pack->chunks[i].raw);
+	for (size_t i = 0; i < WORKERS; i++)
+		if (!pthread_create(&pack->workers[pack->worker_count], NULL, work, pack))
+			pack->worker_count++;
+	return pack->worker_count ? 0 : -ENOMEM;
+}
+
+/* Waits for a chunk that was handed on, and writes it. */
+static int write_chunk(struct perfetto_pack *pack, struct chunk *chunk)
+{
+	uint8_t head[32], *at = head;
+	uint8_t inner[16], *end;
+
+	pthread_mutex_lock(&pack->lock);
+	while (chunk->state != CHUNK_DONE && chunk->state != CHUNK_EMPTY)
+		pthread_cond_wait(&pack->changed, &pack->lock);
+	pthread_mutex_unlock(&pack->lock);
+	if (chunk->state == CHUNK_EMPTY)
+		return 0;
+	if (chunk->failed)
+		return -ENOMEM;
+	end = perfetto_varint(inner, PERFETTO_TAG(COMPRESSED_PACKETS, PERFETTO_BYTES));
+	end = perfetto_varint(end, chunk->length);
+	at = perfetto_varint(at, PERFETTO_TAG(1, PERFETTO_BYTES));
+	at = perfetto_varint(at, end - inner + chunk->length);
+	sink_bytes(pack->out, head, at - head);
+	sink_bytes(pack->out, inner, end - inner);
+	sink_bytes(pack->out, chunk->packed, chunk->length);
+	chunk->raw.used = 0;
+	chunk->state = CHUNK_EMPTY;
+	return pack->out->error;
+}
+
+/* Hands the chunk on, and makes the next one free. */
+static int next_chunk(struct perfetto_pack *pack)
+{
+	pthread_mutex_lock(&pack->lock);
+	pack->chunks[pack->filling % CHUNKS].state = CHUNK_FULL;
+	pthread_cond_broadcast(&pack->changed);
+	pthread_mutex_unlock(&pack->lock);
+	pack->filling++;
+	return write_chunk(pack, &pack->chunks[pack->filling % CHUNKS]);
+}
+
+int perfetto_pack_add(struct perfetto_pack *pack, const uint8_t *packet, size_t length)
+{
+	struct chunk *chunk = &pack->chunks[pack->filling % CHUNKS];
+	uint8_t head[16], *at = head;
+
+	at = perfetto_varint(at, PERFETTO_TAG(1, PERFETTO_BYTES));
+	at = perfetto_varint(at, length);
+	sink_bytes(&chunk->raw, head, at - head);
+	sink_bytes(&chunk->raw, packet, length);
+	if (chunk->raw.error)
+		return chunk->raw.error;
+	return chunk->raw.used < CHUNK_BYTES ? 0 : next_chunk(pack);
+}
+
+int perfetto_pack_finish(struct perfetto_pack *pack)
+{
+	int status = 0;
+
+	if (pack->chunks[pack->filling % CHUNKS].raw.used)
+		status = next_chunk(pack);
+	for (size_t i = 0; i < CHUNKS && !status; i++)
+		status = write_chunk(pack, &pack->chunks[(pack->filling + i) % CHUNKS]);
+	return status;
+}
+
+void perfetto_pack_close(struct perfetto_pack *pack)
+{
+	if (!pack)
+		return;
+	pthread_mutex_lock(&pack->lock);
+	pack->over = true;
+	pthread_cond_broadcast(&pack->changed);
+	pthread_mutex_unlock(&pack->lock);
+	for (size_t i = 0; i < pack->worker_count; i++)
+		pthread_join(pack->workers[i], NULL);
+	for (size_t i = 0; i < CHUNKS; i++) {
+		sink_close(&pack->chunks[i].raw);
+		free(pack->chunks[i].packed);
+	}
+	pthread_mutex_destroy(&pack->lock);
+	pthread_cond_destroy(&pack->changed);
+	free(pack);
+}
