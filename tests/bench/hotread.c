@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/bench/clock.h"
@@ -70,6 +71,15 @@ static int make(const char *prefix, int number)
 	return fd;
 }
 
+static double cpu_seconds(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return use.ru_utime.tv_sec + use.ru_stime.tv_sec +
+	       (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+}
+
 int main(int argc, char **argv)
 {
 	struct reader readers[64] = { 0 };
@@ -107,6 +117,7 @@ int main(int argc, char **argv)
 		ops += readers[i].ops;
 		ns += readers[i].ns;
 	}
+	printf("cpu %.3f\n", cpu_seconds());
 	printf("%.2f %llu\n", (double)ns / ops, (unsigned long long)ops);
 	return 0;
 }

@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 
+import profiles
 import spans
 import tracers
 
@@ -264,6 +265,10 @@ class Bench:
                      self.traced_bytes / self.traced_events, BYTES_PER_EVENT)
         self.traced_events, self.traced_bytes, self.lost = events, size, lost
 
+    def profile(self):
+        for name, value, unit, target in profiles.measure(self, say):
+            yield figure(name, value=value, unit=unit, target=target)
+
     def run_memory(self, events):
         """Peak resident memory of `faultline run`, and how much of it are rings, in bytes."""
         argv = [f"{self.build}/tests/bench/hotread", f"{self.scratch}/hot", "2", "0",
@@ -456,7 +461,7 @@ def main():
         bench.prepare()
         costs = list(bench.costs())
         rivals = [] if options.no_rivals else list(bench.rivals())
-        figures = [*bench.spans(), *bench.figures()]
+        figures = [*bench.spans(), *bench.profile(), *bench.figures()]
     except Failed as failure:
         sys.exit(f"bench: {failure}")
     finally:

@@ -292,6 +292,23 @@ def judge_crowd(results):
     return f"{count} counted, {lost} lost of {reads}"
 
 
+def judge_sums(results):
+    """Mode profile, many threads on few CPUs: the file's sums are the program's own count, and the
+    processes' sums the kernel's."""
+    report, reads = results.report(), results.account()["reads"]
+    equal(report["trace"]["mode"], "profile", "mode")
+    equal(report["trace"]["unaccounted"], 0, "unaccounted")
+    lost = report["trace"]["lost"]["by_layer"].get("syscall") or 0
+    count = file_row(report, "/mnt/hot")["read"]["count"]
+    check(count <= reads <= count + lost, f"{count} summed up and {lost} lost of {reads} reads")
+    for kind in ("read", "write", "metadata", "sync"):
+        for part in ("count", "errors", "thread_time_ns"):
+            equal(sum(row[kind][part] for row in report["processes"]),
+                  report["totals"][kind][part], f"{kind}.{part} of all processes, of the totals")
+    equal(results.printed("syscall"), [], "records of system calls")
+    return f"{count} summed up, {lost} lost of {reads}"
+
+
 def judge_fault_crowd(results):
     """Several processes that fault at once: each file's pages are its own."""
     report = results.report()
@@ -440,6 +457,8 @@ for reads in 10000 40000 160000; do $RUN --force --buffer 4K -- hotread /mnt/hot
 faultline report --format json trace.flt | grep -q '"total":[1-9]' && break; done; true"""
 CROWD = """head -c 1048576 /dev/urandom >/mnt/hot
 $RUN -- hotread /mnt/hot account 12 reads 2500"""
+SUMS = """head -c 1048576 /dev/urandom >/mnt/hot; mkdir -p /mnt/sums
+$RUN --mode profile --interval 100ms -- sh -c 'calls /mnt/sums; hotread /mnt/hot account 12 reads 2500'"""
 FAULT_CROWD = """for i in 0 1 2 3; do fresh /mnt/data$i %(mib)d; done
 $RUN -- sh -c 'for i in 0 1 2 3; do mapper threads /mnt/data$i account$i & done; wait'""" % {
     "mib": DATA_MIB
@@ -489,6 +508,7 @@ def for_kernel(quick):
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
     jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
     jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
+    jobs.append(Job("syscall", "chosen", "sums", SUMS, judge_sums))
     jobs += [Job("block", v, "devices", BLOCK, judge_devices) for v in VARIANTS["block"]]
     jobs += [Job("async", v, "reads", ASYNC, judge_async) for v in VARIANTS["async"]]
     jobs.append(Job("pagecache", "chosen", "throttled", THROTTLE, judge_throttled))
