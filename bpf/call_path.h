@@ -64,8 +64,6 @@ __noinline int call_done_path(struct task_state *state, const struct call_row *r
 	if (!state || !row || !end || !args)
 		return 0;
 	call_count_any(state, end, row->traits);
-	if (profile_takes(task, state->call.account.start_ns))
-		return profile_call(state, end, row->traits);
 	event = scratch_get();
 	if (!event) {
 		ring_lose(EVENT_SYSCALL_PATH);

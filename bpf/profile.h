@@ -113,10 +113,11 @@ static __always_inline bool profile_claim(struct profile_slot *slot, const struc
 	return true;
 }
 
-/* The slot of a key among `count` from `first` on, taken if there is none; NULL: all places are
- * others'. */
-static __always_inline struct profile_slot *profile_find(const struct profile_key *key, __u32 first,
-							 __u32 count, __u64 now_ns)
+/* The place of a key among `count` from `first` on, taken if there is none; PROFILE_NOWHERE: all
+ * are others'. */
+#define PROFILE_NOWHERE (~0u)
+static __always_inline __u32 profile_find(const struct profile_key *key, __u32 first, __u32 count,
+					  __u64 now_ns)
 {
 	__u32 hash = profile_hash(key);
 
@@ -125,13 +126,50 @@ static __always_inline struct profile_slot *profile_find(const struct profile_ke
 		struct profile_slot *slot = bpf_map_lookup_elem(&profile_slots, &index);
 
 		if (!slot)
-			return NULL;
+			break;
 		if (profile_is_of(slot, key))
-			return slot;
+			return index;
 		if (slot->state == PROFILE_FREE && profile_claim(slot, key, now_ns))
-			return slot;
+			return index;
 	}
-	return NULL;
+	return PROFILE_NOWHERE;
+}
+
+/* Which of an operation's last slots: those that differ in class or path stay apart. */
+static __always_inline __u32 profile_variant(__u32 flags)
+{
+	if (flags & (TRACE_PROFILE_DIRECT | TRACE_PROFILE_STORES))
+		return 1;
+	return flags & TRACE_PROFILE_DIRTIES ? 2 : flags & TRACE_PROFILE_BRINGS ? 3 : 0;
+}
+
+/*
+ * The place of a key that is not where its hash says. Where there is none for its file, the
+ * process's other files have one together, of all CPUs; where there is none either, all processes
+ * have one for each operation. PROFILE_OF_ALL: others may add there meanwhile.
+ */
+#define PROFILE_OF_ALL (1u << 31)
+__noinline __u32 profile_place(struct profile_key *key, __u64 now_ns)
+{
+	__u32 index;
+
+	if (!key)
+		return PROFILE_OF_ALL;
+	index = profile_find(key, 0, profile_slot_count, now_ns);
+	if (index != PROFILE_NOWHERE)
+		return index;
+	key->cpu = 0;
+	if (key->file)
+		key->file = TRACE_FILE_OTHER;
+	if (key->file2)
+		key->file2 = TRACE_FILE_OTHER;
+	key->flags &= ~TRACE_PROFILE_UNLINKED;
+	index = profile_find(key, profile_slot_count, PROFILE_OTHERS, now_ns);
+	if (index == PROFILE_NOWHERE)
+		index = profile_slot_count + PROFILE_OTHERS +
+			(key->op & (OP_TABLE_SIZE - 1)) * PROFILE_VARIANTS +
+			profile_variant(key->flags);
+	return index | PROFILE_OF_ALL;
 }
 
 /* What an operation adds to its slot. */
@@ -217,53 +255,27 @@ static __always_inline void profile_put(struct profile_slot *slot, const struct 
 			  done->asked ? done->asked - 1 : 0, shared);
 }
 
-/* Which of an operation's last slots: those that differ in class or path stay apart. */
-static __always_inline __u32 profile_variant(__u32 flags)
+/* Adds an operation that is done. */
+static __always_inline int profile_add(const struct profile_done *done)
 {
-	if (flags & (TRACE_PROFILE_DIRECT | TRACE_PROFILE_STORES))
-		return 1;
-	return flags & TRACE_PROFILE_DIRTIES ? 2 : flags & TRACE_PROFILE_BRINGS ? 3 : 0;
-}
-
-/* No slot for the file: the process's other files have one together, of all CPUs. Where there is
- * none either, all processes have one for each operation. */
-__noinline int profile_add_other(struct profile_done *done)
-{
+	struct profile_key key = done->key;
+	bool shared = done->shared;
 	struct profile_slot *slot;
 	__u32 index;
 
-	if (!done)
-		return 0;
-	done->key.cpu = 0;
-	if (done->key.file)
-		done->key.file = TRACE_FILE_OTHER;
-	if (done->key.file2)
-		done->key.file2 = TRACE_FILE_OTHER;
-	done->key.flags &= ~TRACE_PROFILE_UNLINKED;
-	slot = profile_find(&done->key, profile_slot_count, PROFILE_OTHERS, done->start_ns);
-	if (!slot) {
-		index = profile_slot_count + PROFILE_OTHERS +
-			(done->key.op & (OP_TABLE_SIZE - 1)) * PROFILE_VARIANTS +
-			profile_variant(done->key.flags);
+	key.cpu = bpf_get_smp_processor_id();
+	index = profile_hash(&key) & (profile_slot_count - 1);
+	slot = bpf_map_lookup_elem(&profile_slots, &index);
+	if (!slot || !profile_is_of(slot, &key)) {
+		__u32 place = profile_place(&key, done->start_ns);
+
+		index = place & ~PROFILE_OF_ALL;
+		shared |= place & PROFILE_OF_ALL ? 1 : 0;
 		slot = bpf_map_lookup_elem(&profile_slots, &index);
 	}
-	if (slot)
-		profile_put(slot, done, true);
-	return 0;
-}
-
-/* Adds an operation that is done. */
-__noinline int profile_add(struct profile_done *done)
-{
-	struct profile_slot *slot;
-
-	if (!done)
-		return 0;
-	done->key.cpu = bpf_get_smp_processor_id();
-	slot = profile_find(&done->key, 0, profile_slot_count, done->start_ns);
 	if (!slot)
-		return profile_add_other(done);
-	if (done->shared)
+		return 0;
+	if (shared)
 		profile_put(slot, done, true);
 	else
 		profile_put(slot, done, false);

@@ -140,12 +140,13 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, struct
 		count_submissions(row.op, result);
 	if (state->call.account.flags & TRACE_OP_EXECUTABLE && state->call.file && result > 0)
 		code_send(result, call_arg(args, 2));
-	if (row.traits & CALL_TRANSFER ||
-	    (row.path && !state->call.file && !(state->call.account.flags & TRACE_OP_NO_FILE)))
-		call_done_path(state, &row, end, args);
-	else
-		call_done_any(state, end, row.traits);
-	return 0;
+	if (!(row.traits & CALL_TRANSFER) &&
+	    (!row.path || state->call.file || state->call.account.flags & TRACE_OP_NO_FILE))
+		return call_done_any(state, end, row.traits);
+	if (!profile_takes(bpf_get_current_task_btf(), state->call.account.start_ns))
+		return call_done_path(state, &row, end, args);
+	call_count_any(state, end, row.traits);
+	return profile_call(state, end, row.traits);
 }
 
 /* The exit of a plain call: its length is the third argument, its offset the fourth. */
