@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import time
 import unittest
 
@@ -208,6 +209,30 @@ class Profile(unittest.TestCase):
         self.assertEqual(report["trace"]["lost"]["total"], 0)
         (row,) = [row for row in report["files"] if row["path"] == data]
         self.assertEqual((row["read"]["count"], row["read"]["bytes"]), (reads, reads * 4096))
+
+    def test_attached(self):
+        """Of what runs already, from when it says that it records."""
+        directory = machine().new_dir()
+        data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
+        path = f"{directory}/trace.flt"
+        script = 'read line; exec "$0" "$@"'
+        work = [static_program("hotread"), data, out, "2", "reads", "30000"]
+        job = machine().start(["sh", "-c", script, *work], stdin=subprocess.PIPE)
+        reader, writer = os.pipe()
+        attach = machine().start(
+            [machine().faultline, "attach", "-q", "-o", path, *PROFILE, "-p", str(job.pid)]
+            + ["--ready-fd", str(writer)],
+            pass_fds=[writer],
+        )
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            self.assertEqual(pipe.read(), "recording\n")
+        job.communicate(b"\n")
+        self.assertEqual(attach.wait(harness.LIMIT), 0)
+        report, reads = harness.report_of(path), account(out)["reads"]
+        (row,) = [row for row in report["files"] if row["path"] == data]
+        self.assertEqual((row["read"]["count"], row["read"]["bytes"]), (reads, reads * 4096))
+        self.assertEqual(report["trace"]["lost"]["total"], 0)
 
     def test_course(self):
         """Sums are told as they grow: what happened first stands before what happened last."""
