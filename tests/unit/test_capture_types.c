@@ -11,6 +11,7 @@
 // clang-format on
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,27 @@ static void test_what_is_asked_for_is_there(void **state)
 	}
 }
 
+/* By name as libbpf finds it, which looks at all. */
+static void test_names(void **state)
+{
+	static const unsigned int kinds[] = { BTF_KIND_STRUCT, BTF_KIND_TYPEDEF, BTF_KIND_FUNC,
+					      BTF_KIND_VAR };
+	struct type_names *names;
+	uint32_t end = btf__type_cnt(kernel);
+
+	assert_int_equal(type_names_open(&names, kernel, 1), 0);
+	for (uint32_t id = 1; id < end; id += end / 200) {
+		const struct btf_type *type = btf__type_by_id(kernel, id);
+		const char *name = btf__name_by_offset(kernel, type->name_off);
+
+		for (size_t i = 0; *name && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			assert_int_equal(type_names_find(names, name, kinds[i]),
+					 btf__find_by_name_kind(kernel, name, kinds[i]));
+	}
+	assert_int_equal(type_names_find(names, "no_such_type", BTF_KIND_STRUCT), -ENOENT);
+	type_names_close(names);
+}
+
 static void test_little_is_left(void **state)
 {
 	uint32_t raw, all;
@@ -87,12 +109,14 @@ static int set_up(void **state)
 {
 	struct faultline *skeleton = faultline__open();
 	int fd = memfd_create("types", MFD_CLOEXEC);
+	struct type_names *names;
 	char path[32];
 
 	kernel = btf__load_vmlinux_btf();
-	if (!skeleton || fd < 0 || !kernel ||
-	    types_write(fd, kernel, bpf_object__btf(skeleton->obj)))
+	if (!skeleton || fd < 0 || !kernel || type_names_open(&names, kernel, 1) ||
+	    types_write(fd, kernel, names, bpf_object__btf(skeleton->obj)))
 		return -1;
+	type_names_close(names);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	thin = btf__parse(path, NULL);
 	close(fd);
@@ -111,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_asked_for_is_there),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_little_is_left),
 	};
 

@@ -23,6 +23,8 @@
 #include <unistd.h>
 
 #include "capture/perf.h"
+#include "capture/type_names.h"
+#include "capture/types.h"
 
 #define ANSWERS_MAX 128
 
@@ -34,6 +36,7 @@ struct answer {
 
 struct kernel {
 	struct btf *btf;
+	struct type_names *names;
 	bool preempts_tracing;	   /* programs of fentry and fexit */
 	bool preempts_tracepoints; /* programs of typed tracepoints, too */
 	struct answer answers[ANSWERS_MAX];
@@ -134,13 +137,13 @@ int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target)
 	char name[128];
 
 	if (hook == HOOK_FENTRY || hook == HOOK_FEXIT)
-		return btf__find_by_name_kind(kernel->btf, target, BTF_KIND_FUNC);
+		return type_names_find(kernel->names, target, BTF_KIND_FUNC);
 	if (hook == HOOK_ITER) {
 		snprintf(name, sizeof(name), "bpf_iter_%s", target);
-		return btf__find_by_name_kind(kernel->btf, name, BTF_KIND_FUNC);
+		return type_names_find(kernel->names, name, BTF_KIND_FUNC);
 	}
 	snprintf(name, sizeof(name), "btf_trace_%s", target);
-	return btf__find_by_name_kind(kernel->btf, name, BTF_KIND_TYPEDEF);
+	return type_names_find(kernel->names, name, BTF_KIND_TYPEDEF);
 }
 
 static int try_hook(struct kernel *kernel, enum hook hook, const char *target)
@@ -234,7 +237,7 @@ static void append_type(const struct btf *btf, int id, char *text, size_t size)
 
 bool kernel_has_signature(struct kernel *kernel, const char *function, const char *arguments)
 {
-	int id = btf__find_by_name_kind(kernel->btf, function, BTF_KIND_FUNC);
+	int id = type_names_find(kernel->names, function, BTF_KIND_FUNC);
 	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel->btf, id) : NULL;
 	char text[256] = "";
 
@@ -267,7 +270,7 @@ static bool type_has(const struct btf *btf, int id, const char *member)
 
 bool kernel_has_member(struct kernel *kernel, const char *name, const char *member)
 {
-	int id = btf__find_by_name_kind(kernel->btf, name, BTF_KIND_STRUCT);
+	int id = type_names_find(kernel->names, name, BTF_KIND_STRUCT);
 
 	return id > 0 && type_has(kernel->btf, id, member);
 }
@@ -285,7 +288,7 @@ static void find_preemption(struct kernel *kernel)
 	kernel->preempts_tracepoints =
 		kernel->preempts_tracing &&
 		kernel_has_member(kernel, "srcu_struct", "srcu_reader_flavor") &&
-		btf__find_by_name_kind(kernel->btf, "tracepoint_srcu_srcu_data", BTF_KIND_VAR) > 0;
+		type_names_find(kernel->names, "tracepoint_srcu_srcu_data", BTF_KIND_VAR) > 0;
 }
 
 bool kernel_preempts(const struct kernel *kernel, enum hook hook)
@@ -302,14 +305,14 @@ bool kernel_preempts(const struct kernel *kernel, enum hook hook)
 	}
 }
 
-const struct btf *kernel_types(const struct kernel *kernel)
+int kernel_write_types(const struct kernel *kernel, const struct btf *object, int fd)
 {
-	return kernel->btf;
+	return types_write(fd, kernel->btf, kernel->names, object);
 }
 
 bool kernel_has_kfunc(struct kernel *kernel, const char *name)
 {
-	return btf__find_by_name_kind(kernel->btf, name, BTF_KIND_FUNC) > 0;
+	return type_names_find(kernel->names, name, BTF_KIND_FUNC) > 0;
 }
 
 uint32_t kernel_tick_ns(void)
@@ -364,6 +367,11 @@ int kernel_open(struct kernel **out, char *reason, size_t size)
 			 "with CONFIG_DEBUG_INFO_BTF is needed");
 		goto fail;
 	}
+	err = type_names_open(&kernel->names, kernel->btf, 1);
+	if (err) {
+		snprintf(reason, size, "out of memory");
+		goto fail;
+	}
 	err = check_helpers(reason, size);
 	if (err)
 		goto fail;
@@ -379,6 +387,7 @@ void kernel_close(struct kernel *kernel)
 {
 	if (!kernel)
 		return;
+	type_names_close(kernel->names);
 	btf__free(kernel->btf);
 	free(kernel);
 }

@@ -43,8 +43,8 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target);
  * fexit, is loaded for; -ENOENT: the kernel has no such thing. */
 int kernel_attach_id(struct kernel *kernel, enum hook hook, const char *target);
 
-/* All its types. They belong to it. */
-const struct btf *kernel_types(const struct kernel *kernel);
+/* Writes those of its types that an object asks for into a file, see types_write(). */
+int kernel_write_types(const struct kernel *kernel, const struct btf *object, int fd);
 
 /* How many arguments a tracepoint hands to a program; -1: the kernel has none of that name. */
 int kernel_tracepoint_arguments(struct kernel *kernel, const char *target);

@@ -7,7 +7,6 @@
 #include "capture/load.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -19,8 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "capture/types.h"
 
 #define THREADS_MAX 8
 
@@ -228,8 +225,8 @@ int loader_load(struct loader *loader, struct bpf_object_skeleton *skeleton, boo
 	int err = 0;
 
 	if (!loader->types_written)
-		err = types_write(loader->types_fd, kernel_types(loader->kernel),
-				  bpf_object__btf(*skeleton->obj));
+		err = kernel_write_types(loader->kernel, bpf_object__btf(*skeleton->obj),
+					 loader->types_fd);
 	if (err)
 		return err;
 	loader->types_written = true;

@@ -8,7 +8,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
-#include <linux/membarrier.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +26,7 @@
 #include "capture/load.h"
 #include "capture/missed.h"
 #include "capture/online.h"
+#include "capture/quiesce.h"
 #include "capture/uprobes.h"
 #include "log.h"
 
@@ -72,18 +72,21 @@ static int libbpf_says(enum libbpf_print_level level, const char *format, va_lis
 
 /* --- loading --- */
 
+static bool variant_preempted(const struct session *session, const struct variant *variant)
+{
+	for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && variant->probes[i].program; i++)
+		if (kernel_preempts(session->kernel, variant->probes[i].hook))
+			return true;
+	return false;
+}
+
 /* Whether the programs that record a layer may be preempted. */
 static bool layer_preempted(const struct session *session, enum layer layer)
 {
-	for (size_t p = 0; p < part_count; p++) {
-		const struct variant *variant = session->choice.variants[p];
-
-		if (!variant || parts[p].layer != layer || !parts[p].required)
-			continue;
-		for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++)
-			if (kernel_preempts(session->kernel, variant->probes[i].hook))
-				return true;
-	}
+	for (size_t p = 0; p < part_count; p++)
+		if (parts[p].layer == layer && parts[p].required &&
+		    variant_preempted(session, session->choice.variants[p]))
+			return true;
 	return false;
 }
 
@@ -499,13 +502,15 @@ void session_look_at_cpus(struct session *session, uint64_t now_ns)
 
 void session_detach(struct session *session)
 {
+	bool preempted = false;
+
 	if (!session || !session->attached.count)
 		return;
 	session->skeleton->bss->recording_ended = true;
 	attached_free(&session->attached);
-	/* Programs run inside what RCU protects: this waits until none does. */
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		log_debug("cannot wait for programs that still run: %s", strerror(errno));
+	for (size_t p = 0; p < part_count; p++)
+		preempted |= variant_preempted(session, session->choice.variants[p]);
+	quiesce(preempted);
 }
 
 void session_close(struct session *session)

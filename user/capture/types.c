@@ -18,12 +18,6 @@ static const char *const modules[] = { "overlay", "btrfs", "iomap" };
 #define MODULES (sizeof(modules) / sizeof(modules[0]))
 #define UNWANTED (BTF_KIND_FWD << 24) /* stands where a type is left out */
 
-struct name {
-	const char *text; /* up to its flavour; NULL: a free place */
-	size_t length;
-	bool found;
-};
-
 struct buffer {
 	char *data;
 	size_t used, size;
@@ -33,13 +27,14 @@ struct buffer {
 /* One BTF: the kernel's, or a module's, whose types have the numbers behind the kernel's. */
 struct layer {
 	const struct btf *btf;
+	const struct type_names *names;
 	uint32_t first, end;
 	uint32_t *numbers; /* what each is called in the new one; 0: left out */
 };
 
 struct thin {
-	struct name *names;
-	size_t places; /* a power of two */
+	const struct btf *object;
+	bool *found; /* by types of the object: the kernel has such types */
 	struct layer kernel, layer;
 	uint32_t last; /* the last number given */
 	struct buffer types, strings;
@@ -48,7 +43,7 @@ struct thin {
 	bool failed;
 };
 
-/* --- names --- */
+/* --- what is asked for --- */
 
 /* As CO-RE has it: what follows three underscores tells flavours of one type apart. */
 static size_t essential_length(const char *name)
@@ -64,44 +59,10 @@ static size_t essential_length(const char *name)
 	return length;
 }
 
-static struct name *name_place(const struct thin *thin, const char *text, size_t length)
-{
-	uint32_t hash = 2166136261u;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-	for (;; hash++) {
-		struct name *name = &thin->names[hash & (thin->places - 1)];
-
-		if (!name->text || (name->length == length && !memcmp(name->text, text, length)))
-			return name;
-	}
-}
-
 static bool can_be_asked_for(const struct btf_type *type)
 {
 	return type->name_off && (btf_is_composite(type) || btf_is_any_enum(type) ||
 				  btf_kind(type) == BTF_KIND_TYPEDEF);
-}
-
-static int collect_names(struct thin *thin, const struct btf *object)
-{
-	uint32_t count = btf__type_cnt(object);
-
-	for (thin->places = 64; thin->places < 2 * (size_t)count; thin->places *= 2)
-		;
-	thin->names = calloc(thin->places, sizeof(*thin->names));
-	if (!thin->names)
-		return -ENOMEM;
-	for (uint32_t id = 1; id < count; id++) {
-		const struct btf_type *type = btf__type_by_id(object, id);
-		const char *text = btf__name_by_offset(object, type->name_off);
-		size_t length = essential_length(text);
-
-		if (can_be_asked_for(type))
-			*name_place(thin, text, length) = (struct name) { text, length, false };
-	}
-	return 0;
 }
 
 /* --- choosing --- */
@@ -157,22 +118,25 @@ static void want_parts(struct thin *thin, const struct btf_type *type)
 	}
 }
 
-static void choose(struct thin *thin, const struct layer *layer, bool only_new)
+/* What a layer has of those types that the layers before it have not. */
+static void choose(struct thin *thin, const struct layer *layer, bool keep)
 {
-	for (uint32_t id = layer->first; id < layer->end; id++) {
-		const struct btf_type *type = btf__type_by_id(layer->btf, id);
-		const char *text;
-		struct name *name;
+	uint32_t count = btf__type_cnt(thin->object);
 
-		if (!can_be_asked_for(type))
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *type = btf__type_by_id(thin->object, id);
+		const char *name = btf__name_by_offset(thin->object, type->name_off);
+		size_t place = 0, bytes = essential_length(name);
+		uint32_t found;
+
+		if (!can_be_asked_for(type) || thin->found[id])
 			continue;
-		text = btf__name_by_offset(layer->btf, type->name_off);
-		name = name_place(thin, text, essential_length(text));
-		if (!name->text || (only_new && name->found))
-			continue;
-		if (!only_new)
-			name->found = true;
-		want(thin, id);
+		while ((found = type_names_next(layer->names, name, bytes, &place))) {
+			if (!can_be_asked_for(btf__type_by_id(layer->btf, found)))
+				continue;
+			want(thin, found);
+			thin->found[id] |= keep;
+		}
 	}
 	while (thin->pending_count && !thin->failed)
 		want_parts(thin, btf__type_by_id(layer->btf, thin->pending[--thin->pending_count]));
@@ -306,30 +270,40 @@ static void add_module(struct thin *thin)
 			add_type(thin, layer, id);
 }
 
-static int open_layer(struct layer *layer, const struct btf *btf, uint32_t first)
+static int open_layer(struct layer *layer, const struct btf *btf, const struct type_names *names,
+		      uint32_t first)
 {
-	*layer = (struct layer) { btf, first, btf__type_cnt(btf), NULL };
+	*layer = (struct layer) { btf, names, first, btf__type_cnt(btf), NULL };
 	layer->numbers = calloc(layer->end - first + 1, sizeof(*layer->numbers));
 	return layer->numbers ? 0 : -ENOMEM;
 }
 
 /* Their types may hold some of the kernel's that nothing else wants: so chosen before any is
  * written, and once more when it is their turn. */
+static void take_module(struct thin *thin, const struct btf *btf, void (*take)(struct thin *thin))
+{
+	struct type_names *names;
+
+	if (type_names_open(&names, btf, thin->kernel.end)) {
+		thin->failed = true;
+		return;
+	}
+	if (open_layer(&thin->layer, btf, names, thin->kernel.end))
+		thin->failed = true;
+	else
+		choose(thin, &thin->layer, take);
+	if (take && !thin->failed)
+		take(thin);
+	free(thin->layer.numbers);
+	thin->layer = (struct layer) { 0 };
+	type_names_close(names);
+}
+
 static void each_module(struct thin *thin, struct btf *const *btfs, void (*take)(struct thin *thin))
 {
-	for (size_t i = 0; i < MODULES && !thin->failed; i++) {
-		if (!btfs[i])
-			continue;
-		if (open_layer(&thin->layer, btfs[i], thin->kernel.end)) {
-			thin->failed = true;
-			return;
-		}
-		choose(thin, &thin->layer, true);
-		if (take)
-			take(thin);
-		free(thin->layer.numbers);
-		thin->layer = (struct layer) { 0 };
-	}
+	for (size_t i = 0; i < MODULES && !thin->failed; i++)
+		if (btfs[i])
+			take_module(thin, btfs[i], take);
 }
 
 static int write_all(int fd, const void *data, size_t bytes)
@@ -362,20 +336,22 @@ static int write_file(const struct thin *thin, int fd)
 	return err ? err : write_all(fd, thin->strings.data, thin->strings.used);
 }
 
-int types_write(int fd, const struct btf *kernel, const struct btf *object)
+int types_write(int fd, const struct btf *kernel, const struct type_names *names,
+		const struct btf *object)
 {
 	struct btf *btfs[MODULES] = { 0 };
-	struct thin thin = { 0 };
-	int err = collect_names(&thin, object);
+	struct thin thin = { .object = object };
+	int err = open_layer(&thin.kernel, kernel, names, 1);
 
-	if (!err)
-		err = open_layer(&thin.kernel, kernel, 1);
-	if (err)
+	thin.found = calloc(btf__type_cnt(object), sizeof(*thin.found));
+	if (err || !thin.found) {
+		err = -ENOMEM;
 		goto out;
+	}
 	for (size_t i = 0; i < MODULES; i++)
 		btfs[i] = btf__load_module_btf(modules[i], (struct btf *)kernel);
 	append(&thin.strings, "", 1);
-	choose(&thin, &thin.kernel, false);
+	choose(&thin, &thin.kernel, true);
 	each_module(&thin, btfs, NULL);
 	add_kernel(&thin);
 	each_module(&thin, btfs, add_module);
@@ -387,7 +363,7 @@ out:
 	for (size_t i = 0; i < MODULES; i++)
 		btf__free(btfs[i]);
 	free(thin.kernel.numbers);
-	free(thin.names);
+	free(thin.found);
 	free(thin.pending);
 	free(thin.types.data);
 	free(thin.strings.data);

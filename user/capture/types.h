@@ -8,12 +8,15 @@
 
 #include <bpf/btf.h>
 
+#include "capture/type_names.h"
+
 /*
  * Writes a BTF with those of the kernel's structs, unions, enums and typedefs that are called like
  * one of the object's, and with what those hold, into a file. Types of the kernel proper keep their
  * numbers, which programs hand to the kernel; those of modules come behind them. Pointers lead
- * nowhere. Returns 0 or a negative errno.
+ * nowhere. `names` are the kernel's. Returns 0 or a negative errno.
  */
-int types_write(int fd, const struct btf *kernel, const struct btf *object);
+int types_write(int fd, const struct btf *kernel, const struct type_names *names,
+		const struct btf *object);
 
 #endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include "capture/quiesce.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/online.h"
+#include "log.h"
+
+#define VISITS_MAX 16
+
+/*
+ * Where programs are not preempted, whoever runs on a CPU runs after all that ran there: to be on
+ * each once takes less than the milliseconds that the kernel takes for a grace period. False where
+ * that is not allowed, or would take longer.
+ */
+static bool visit_all(void)
+{
+	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF), end = online_end(cpus);
+	cpu_set_t allowed, one;
+	bool all = true;
+
+	if (end > VISITS_MAX || sched_getaffinity(0, sizeof(allowed), &allowed) ||
+	    CPU_COUNT(&allowed) != sysconf(_SC_NPROCESSORS_ONLN))
+		return false;
+	for (unsigned int cpu = 0; cpu < end && all; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue; /* it is not online */
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		all = !sched_setaffinity(0, sizeof(one), &one);
+	}
+	sched_setaffinity(0, sizeof(allowed), &allowed);
+	return all;
+}
+
+void quiesce(bool preempted)
+{
+	if (!preempted && visit_all())
+		return;
+	/* Programs run inside what RCU protects. */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		log_debug("cannot wait for programs that still run: %s", strerror(errno));
+}
