@@ -106,8 +106,8 @@ static uint32_t pid_of(uint64_t value)
 static uint32_t find_file(const struct event_chunk *chunk, uint64_t id)
 {
 	struct file_memory *memory = chunk->memory;
-	unsigned int slot = id % FILE_MEMORY_SLOTS;
 	uint32_t trace = chunk->block->trace;
+	unsigned int slot = (id + 61 * (uint64_t)trace) % FILE_MEMORY_SLOTS;
 
 	if (!id)
 		return FILE_NONE;

@@ -51,9 +51,13 @@ static uint32_t find_identity(const struct file_table *table, const struct file 
 
 static struct file_id *find_id(const struct file_ids *ids, uint64_t id)
 {
-	uint64_t at = number_index_hash(ids->index.seed, &id, 1);
+	uint64_t guess = ids->count ? id - ids->ids[0].id : 0, at;
 	uint32_t number;
 
+	/* Ids count up, and most are told in their order. */
+	if (guess < ids->count && ids->ids[guess].id == id)
+		return &ids->ids[guess];
+	at = number_index_hash(ids->index.seed, &id, 1);
 	while ((number = number_index_next(&ids->index, &at)) != UINT32_MAX)
 		if (ids->ids[number].id == id)
 			return &ids->ids[number];

@@ -127,7 +127,7 @@ int process_table_search(struct process_table *table, uint32_t trace, uint64_t p
 	}
 	if (found->guessed && found->start_ns > time_ns)
 		found->start_ns = time_ns;
-	table->found[pid % PROCESS_FOUND] = (struct process_found) {
+	table->found[process_slot(trace, pid)] = (struct process_found) {
 		.pid = pid,
 		.from_ns = found->start_ns,
 		.until_ns = until,

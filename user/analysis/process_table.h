@@ -38,7 +38,7 @@ struct process_found {
 	uint64_t pid, from_ns, until_ns;
 	uint32_t trace, process;
 };
-#define PROCESS_FOUND 64
+#define PROCESS_FOUND 2048 /* a thousand traces take turns */
 
 struct process_table {
 	struct process *processes; /* number 0 is PROCESS_UNKNOWN */
@@ -48,7 +48,7 @@ struct process_table {
 	struct process none; /* takes what is said of those */
 	struct map *pids;    /* of each trace: pid -> the latest process that had it */
 	size_t trace_count;
-	struct process_found found[PROCESS_FOUND]; /* by the low bits of the pid */
+	struct process_found found[PROCESS_FOUND]; /* lately: see process_slot */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -58,6 +58,11 @@ void process_table_free(struct process_table *table);
 /* Replays the forks, execs and exits of one trace. Returns 0 or -errno. */
 int process_table_load(struct process_table *table, uint32_t trace, struct trace_reader *reader,
 		       struct clock_shift clock, struct trace_error *error);
+
+static inline size_t process_slot(uint32_t trace, uint64_t pid)
+{
+	return (pid + 61 * (uint64_t)trace) % PROCESS_FOUND;
+}
 
 /* Use process_table_find. */
 int process_table_search(struct process_table *table, uint32_t trace, uint64_t pid,
@@ -70,7 +75,7 @@ int process_table_search(struct process_table *table, uint32_t trace, uint64_t p
 static inline int process_table_find(struct process_table *table, uint32_t trace, uint64_t pid,
 				     uint64_t time_ns, uint32_t *process)
 {
-	const struct process_found *found = &table->found[pid % PROCESS_FOUND];
+	const struct process_found *found = &table->found[process_slot(trace, pid)];
 
 	if (pid == found->pid && trace == found->trace && time_ns >= found->from_ns &&
 	    time_ns < found->until_ns) {
