@@ -76,6 +76,12 @@ static unsigned int sleep_ms(size_t records, uint64_t within_ns)
 	return ms < SLEEP_MIN_MS ? SLEEP_MIN_MS : ms > SLEEP_MAX_MS ? SLEEP_MAX_MS : ms;
 }
 
+/* So long, or until sums are due. */
+static unsigned int least_ms(unsigned int ms, uint64_t due_ns)
+{
+	return due_ns / 1000000 < ms ? due_ns / 1000000 + 1 : ms;
+}
+
 static void *drain(void *context)
 {
 	struct recorder *recorder = context;
@@ -98,7 +104,9 @@ static void *drain(void *context)
 			profile_ns = now_ns;
 		}
 		look_at_writer(recorder, trace_writer_tick(recorder->writer, now_ns));
-		session_wait(recorder->session, sleep_ms(records, now_ns - last_ns));
+		session_wait(recorder->session,
+			     least_ms(sleep_ms(records, now_ns - last_ns),
+				      profile_ns + recorder->interval_ns - now_ns));
 		last_ns = now_ns;
 	}
 	return NULL;
