@@ -14,7 +14,8 @@ packages() {
 		systemtap-sdt-dev python3-dev node-d3 ;;
 	test) echo libcmocka-dev libclang-rt-dev libprotobuf-c-dev protobuf-c-compiler \
 		clang-format python3 python3-msgpack \
-		python3-msgpack-numpy python3-numpy python3-torch python3-pip \
+		python3-msgpack-numpy python3-numpy python3-torch python3-pip python3-pandas \
+		python3-dask python3-distributed python3-zstandard \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
 		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy ;;
 	demo) echo python3 python3-numpy ;;

@@ -315,7 +315,7 @@ static void make_hostile(struct made_trace *made)
 			     .result = 4096, .fetched = 4096);
 	}
 	for (uint64_t i = 0; i < 30; i++)
-		SPAN(made, .begin = i * 50 * MS + 1, .end = i * 50 * MS + 20 * MS, .pid = 10,
+		SPAN(made, .begin = i * 50 * MS + 2, .end = i * 50 * MS + 20 * MS, .pid = 10,
 		     .id = i + 1, .name = "</script><u>", .category = i % 2 ? "compute" : "<s>");
 	made_finish(made, 0, 2000 * MS);
 }

@@ -14,7 +14,7 @@ that carries the probes everything is there and does nothing; status() says so.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Iterator, List, TypeVar
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Sequence, TypeVar, Union
 
 try:
     from ._core import Span, enabled, instant, record, span
@@ -23,7 +23,13 @@ except ImportError as _error:
     from ._fallback import Span, enabled, instant, record, span
     _missing = str(_error)
 
-__all__ = ["Span", "enabled", "instant", "notes", "record", "span", "status", "trace_iter"]
+if TYPE_CHECKING:
+    import os
+
+    from ._trace import Trace
+
+__all__ = ["Span", "enabled", "instant", "notes", "read", "read_dask", "record", "span", "status",
+           "trace_iter"]
 __version__ = "0.1.0"
 
 T = TypeVar("T")
@@ -71,3 +77,20 @@ def notes() -> List[str]:
     """What the start-up hook of `faultline run --python-spans` could not mark, and why: one line
     each, in a list of the caller's own."""
     return list(_notes)
+
+
+def read(paths: Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]) -> "Trace":
+    """A trace, or several as one job, as tables: read("job.flt").calls. See help(faultline._trace).
+
+    Needs numpy, msgpack and zstandard, and pandas for DataFrames; programs that only mark spans need
+    none of these.
+    """
+    from . import _trace
+    return _trace.read(paths)
+
+
+def read_dask(paths: Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]],
+              table: str = "calls", **choice: Any) -> Any:
+    """The same lazily, as a Dask DataFrame. See help(faultline._dask.read_dask)."""
+    from . import _dask
+    return _dask.read_dask(paths, table, **choice)

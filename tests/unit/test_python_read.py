@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Traces read in Python: the rows of `print`, the sums of `report`, damage told by warnings, Dask
+partitions on worker processes. Needs no root."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+BUILD = os.environ.get("BUILD", "build")
+FAULTLINE = os.path.abspath(os.environ.setdefault("FAULTLINE", f"{BUILD}/faultline"))
+os.environ["FAULTLINE"] = FAULTLINE
+SAMPLE, SPANS = (os.path.join("tests", "golden", name) for name in ("sample.flt", "spans.flt"))
+sys.path.insert(0, os.path.join("user", "python"))
+
+
+def missing():
+    for module in ("numpy", "msgpack", "zstandard", "pandas", "dask.dataframe", "distributed"):
+        try:
+            if importlib.util.find_spec(module) is None:
+                return f"python3-{module.split('.')[0]} is not installed"
+        except ModuleNotFoundError as error:
+            return f"{error.name} is not installed"
+    return None
+
+
+if missing():
+    print(missing())
+    sys.exit(77)
+
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+
+import faultline  # noqa: E402
+from faultline import _blocks, _trace  # noqa: E402
+
+
+def printed(path):
+    done = subprocess.run([FAULTLINE, "print", "--format", "json", path], check=True,
+                          capture_output=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def worker_pid(frame):
+    return pd.DataFrame({"worker": [os.getpid()], "rows": [len(frame)],
+                         "time": [int(frame["dur_ns"].sum())]})
+
+
+class Reading(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory(prefix="faultline-read-")
+        cls.made = os.path.join(cls.place.name, "made.flt")
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make", cls.made],
+                       check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.cleanup()
+
+    def test_rows_of_print(self):
+        """Every call and fault is there, with what `print` says of it."""
+        rows = printed(SAMPLE)
+        trace = faultline.read(SAMPLE)
+        for table, layers in (("calls", ("syscall",)), ("faults", ("fault",))):
+            frame = trace.table(table)
+            theirs = sorted((row["dur_ns"], row["pid"], row["tid"]) for row in rows
+                            if row["layer"] in layers)
+            ours = sorted(map(tuple, frame[["dur_ns", "pid", "tid"]].to_numpy().tolist()))
+            self.assertGreater(len(ours), 0)
+            self.assertEqual(ours, theirs, table)
+        self.assertTrue(trace.calls["start_ns"].is_monotonic_increasing)
+        self.assertEqual(trace.calls["time"].astype("int64").tolist(),
+                         trace.calls["start_ns"].tolist())
+        self.assertTrue((trace.calls["offset"].dropna() >= 0).all())
+        self.assertGreater(trace.calls["offset"].isna().sum(), 0)
+        self.assertIn("/data/train.bin", trace.calls["file"].cat.categories)
+
+    def test_sums_of_report(self):
+        trace = faultline.read(self.made)
+        report = trace.report()
+        for row in report["files"]:
+            calls = trace.calls[trace.calls["file"] == row["path"]]
+            self.assertEqual(len(calls), row["read"]["count"])
+            self.assertEqual(int(calls["result"].sum()), row["read"]["bytes"])
+            self.assertEqual(int(calls["fetched_bytes"].sum()), row["fetched_bytes"])
+        for row in report["spans"]:
+            spans = trace.spans[(trace.spans["name"] == row["name"])
+                                & (trace.spans["category"] == row["category"])]
+            self.assertEqual((len(spans), int(spans["dur_ns"].sum())), (row["count"], row["time_ns"]))
+        processes = {row["pid"]: row["comm"] for row in report["processes"]}
+        self.assertEqual(dict(zip(trace.processes["pid"], trace.processes["comm"])), processes)
+        self.assertEqual(len(trace.report("files")), len(report["files"]))
+        self.assertTrue(trace.complete)
+
+    def test_spans_without_an_end(self):
+        trace = faultline.read(SPANS)
+        counts = {}
+        for row in trace.report()["spans"]:
+            key = row["name"]
+            count, unfinished = counts.get(key, (0, 0))
+            counts[key] = count + row["count"], unfinished + row["unfinished"]
+        self.assertGreater(len(trace.spans), 0)
+        for name, (count, _) in counts.items():
+            self.assertEqual(int((trace.spans["name"] == name).sum()), count, name)
+
+    def test_choosing(self):
+        """Columns, times and processes before they are read: the same as after."""
+        trace = faultline.read(self.made)
+        calls, columns = trace.calls, ["start_ns", "dur_ns", "file"]
+        middle = int(calls["start_ns"].median())
+        some = trace.table("calls", columns, from_ns=middle)
+        whole = calls[calls["start_ns"] + calls["dur_ns"] >= middle]
+        self.assertEqual(list(some.columns), columns)
+        self.assertEqual(some["start_ns"].tolist(), whole["start_ns"].tolist())
+        self.assertEqual(len(trace.table("calls", pid=10)), len(calls))
+        self.assertEqual(len(trace.table("calls", pid=11)), 0)
+        with self.assertRaisesRegex(ValueError, "no column 'nothing'"):
+            trace.table("calls", ["nothing"])
+
+    def test_damage(self):
+        """A trace that was cut short, and one with a hole: told, and the rest is there."""
+        with open(self.made, "rb") as file:
+            data = file.read()
+        cut = os.path.join(self.place.name, "cut.flt")
+        with open(cut, "wb") as file:
+            file.write(data[:len(data) * 2 // 3])
+        with self.assertWarnsRegex(_trace.TraceWarning, "incomplete"):
+            trace = faultline.read(cut)
+        self.assertFalse(trace.complete)
+        self.assertLessEqual(len(trace.calls), 200)
+        hole = os.path.join(self.place.name, "hole.flt")
+        block = next(item for item in _blocks.TraceFile(self.made).blocks if item.kind == "syscall")
+        with open(hole, "wb") as file:
+            file.write(data[:block.offset + 12] + bytes(8) + data[block.offset + 20:])
+        trace = faultline.read(hole)
+        with self.assertWarnsRegex(_trace.TraceWarning, f"{block.rows} rows of syscall"):
+            left = len(trace.calls)
+        self.assertEqual(left, 200 - block.rows)
+        for name, content in (("none.flt", b"x" * 100), ("empty.flt", b"")):
+            path = os.path.join(self.place.name, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            with self.assertRaises(ValueError):
+                faultline.read(path)
+
+    def test_several(self):
+        calls = faultline.read([self.made, SAMPLE]).calls
+        self.assertEqual(len(calls), len(faultline.read(self.made).calls)
+                         + len(faultline.read(SAMPLE).calls))
+
+    def test_notebook(self):
+        text = faultline.read(self.made)._repr_html_()
+        self.assertIn("<svg", text)
+        self.assertIn("&lt;/script&gt;", text)
+        self.assertNotIn("<script", text)
+
+    def test_numpy_only(self):
+        """Without pandas tables are dictionaries of arrays; marking spans needs neither."""
+        code = ("import sys\nsys.modules['pandas'] = None\nimport faultline\n"
+                "assert 'numpy' not in sys.modules\n"
+                "calls = faultline.read(sys.argv[1]).calls\n"
+                "assert type(calls) is dict, type(calls)\n"
+                "print(len(calls['pid']), int(calls['result'].sum()), calls['file'][0])\n")
+        done = subprocess.run([sys.executable, "-c", code, self.made], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": os.path.join("user", "python")})
+        self.assertEqual(done.stdout.split(maxsplit=2)[:2], ["200", str(200 * 4096)], done.stderr)
+
+    def test_dask(self):
+        """On a cluster of worker processes: the same sums as the C report, lazily."""
+        import distributed
+        warnings.simplefilter("ignore")
+        frame = faultline.read_dask([self.made, SAMPLE], partition_rows=50)
+        self.assertEqual(frame.npartitions, 2)  # a block is never cut
+        calls = faultline.read([self.made, SAMPLE]).calls
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
+                                      dashboard_address=None) as cluster, \
+                distributed.Client(cluster):
+            parts = frame.map_partitions(worker_pid, meta={"worker": int, "rows": int, "time": int})
+            parts = parts.compute()
+            self.assertEqual(int(parts["rows"].sum()), len(calls))
+            self.assertEqual(int(parts["time"].sum()), int(calls["dur_ns"].sum()))
+            self.assertNotIn(os.getpid(), set(parts["worker"]))
+            by_op = frame.groupby("op", observed=True)["dur_ns"].sum().compute()
+        rows = [row for path in (self.made, SAMPLE)
+                for row in faultline.read(path).report()["operations"] if row["op"] == "pread64"]
+        theirs = sum(row["thread_time_ns"] for row in rows)
+        lost = theirs - int(by_op["pread64"])
+        self.assertGreaterEqual(lost, 0)  # what was lost of the sample has no rows
+        made = [row for row in faultline.read(self.made).report()["operations"]
+                if row["op"] == "pread64"]
+        alone = faultline.read_dask(self.made, columns=["op", "dur_ns"])
+        self.assertEqual(int(alone["dur_ns"].sum().compute(scheduler="synchronous")),
+                         made[0]["thread_time_ns"])
+        self.assertEqual(faultline.read_dask(self.made, until_ns=0).compute(
+            scheduler="synchronous").shape[0], 0)
+        self.assertEqual(alone.dtypes["dur_ns"], np.int64)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The blocks of a trace file, found by its index and read one by one. Knows what a file looks like,
+not what its rows mean. Needs numpy, msgpack and zstandard."""
+
+from __future__ import annotations
+
+import functools
+import mmap
+import os
+import struct
+import warnings
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+import msgpack
+import numpy as np
+import zstandard
+
+TAIL = struct.Struct("<IIQQQQ")
+TAIL_SKIPPABLE, TAIL_MAGIC = 0x184D2A50, 0x0A444E45544C460A
+SKIPPABLE = range(0x184D2A50, 0x184D2A60)
+FRAME_MOST = 256 << 20  # bytes of a frame, decompressed: none that Faultline writes comes near
+FEED = 1 << 16
+TYPES = {sign + width for sign in ("<u", "<i", "|u", "|i") for width in "1248"}
+VERSION = 1
+
+
+class TraceWarning(UserWarning):
+    """A trace is incomplete or damaged: what is told of it is all that could be read."""
+
+
+class Block(NamedTuple):
+    """An entry of the index; times on the trace's own clock, pids as a mask of bits, see key()."""
+    kind: str
+    offset: int
+    rows: int
+    start: int
+    end: int
+    pids: int
+
+
+def key(pid: int) -> int:
+    """The bit that stands for a pid in the mask of a block."""
+    return 1 << ((pid * 0x9E3779B97F4A7C15 & (1 << 64) - 1) >> 58)
+
+
+def _column(value: Dict[Any, Any]) -> Any:
+    if not value.get(b"nd"):
+        return value
+    kind = value[b"type"]
+    kind = kind.decode() if isinstance(kind, bytes) else kind
+    if kind not in TYPES:
+        raise ValueError(f"a column of type {kind!r}")
+    array = np.frombuffer(value[b"data"], dtype=kind)
+    if list(array.shape) != list(value[b"shape"]):
+        raise ValueError("a column of another length than it says")
+    return array
+
+
+class TraceFile:
+    """One trace file. Its header, its totals (None: it has no end), its blocks."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+        if not size:
+            raise ValueError(f"{path}: is empty")
+        try:
+            self.header: Dict[str, Any] = self.frame(0)[0]
+        except (ValueError, zstandard.ZstdError, msgpack.UnpackException) as error:
+            raise ValueError(f"{path}: is no trace of Faultline: {error}") from None
+        if self.header.get("format") != "faultline":
+            raise ValueError(f"{path}: is no trace of Faultline")
+        if self.header.get("version") != VERSION:
+            raise ValueError(f"{path}: is of version {self.header.get('version')}, which this "
+                             f"package does not know; it reads version {VERSION}")
+        clock = self.header["clock"]
+        self.shift = int(clock["realtime_ns"]) - int(clock["monotonic_ns"])
+        self.totals: Optional[Dict[str, Any]] = None
+        self.blocks: List[Block] = []
+        if not self._read_index():
+            self._scan()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return open_file, (self.path,)
+
+    def frame(self, offset: int) -> Tuple[Dict[str, Any], int]:
+        """The object of the frame at an offset, and the offset behind it."""
+        unpack = zstandard.ZstdDecompressor().decompressobj()
+        data, at = bytearray(), offset
+        while not unpack.eof:
+            piece = self._bytes[at:at + FEED]
+            if not piece:
+                raise ValueError("the file ends within a frame")
+            data += unpack.decompress(piece)
+            at += len(piece)
+            if len(data) > FRAME_MOST:
+                raise ValueError("a frame is too large to be one of a trace")
+        value = msgpack.unpackb(bytes(data), raw=False, strict_map_key=False, object_hook=_column,
+                                unicode_errors="backslashreplace")
+        if not isinstance(value, dict):
+            raise ValueError("a frame holds no map")
+        return value, at - len(unpack.unused_data)
+
+    def _read_index(self) -> bool:
+        size = len(self._bytes)
+        if size < TAIL.size:
+            return False
+        skippable, _, magic, index, totals, told = TAIL.unpack(self._bytes[size - TAIL.size:])
+        if (skippable, magic, told) != (TAIL_SKIPPABLE, TAIL_MAGIC, size):
+            return False
+        try:
+            self.totals = self.frame(totals)[0]
+            parts = []
+            while index:
+                part = self.frame(index)[0]
+                if int(part["previous"]) >= index:
+                    raise ValueError("indexes in a circle")
+                index = int(part["previous"])
+                parts.append(part)
+        except (ValueError, KeyError, zstandard.ZstdError, msgpack.UnpackException) as error:
+            warnings.warn(f"{self.path}: its index is damaged ({error}); it is read from one end to "
+                          "the other", TraceWarning, stacklevel=4)
+            self.totals = None
+            return False
+        for part in reversed(parts):
+            every = np.full(int(part["n"]), (1 << 64) - 1, dtype=np.uint64)
+            columns = [part[name].tolist() for name in ("kind", "offset", "rows", "start", "end")]
+            columns.append(part.get("pids", every).tolist())
+            self.blocks += [Block(part["kinds"][row[0]], *row[1:]) for row in zip(*columns)]
+        return True
+
+    def _scan(self) -> None:
+        """A trace without an end: what whole frames it has."""
+        offset, why = 0, "it has no end: the tracer was stopped before it could write one"
+        while offset < len(self._bytes):
+            magic = int.from_bytes(self._bytes[offset:offset + 4], "little")
+            if magic in SKIPPABLE:
+                offset += 8 + int.from_bytes(self._bytes[offset + 4:offset + 8], "little")
+                continue
+            try:
+                value, after = self.frame(offset)
+            except (ValueError, zstandard.ZstdError, msgpack.UnpackException) as error:
+                why = f"it can be read up to byte {offset} ({error})"
+                break
+            kind = value.get("of", value.get("block"))
+            if kind == "totals":
+                self.totals = value
+            elif kind not in (None, "header", "index", "flush"):
+                times = self._times(value) if "dts" in value else np.zeros(1, np.int64)
+                ends = times + value["dur"].astype(np.int64) if "dur" in value else times
+                self.blocks.append(Block(kind, offset, int(value["n"]), int(times.min()),
+                                         int(ends.max()), (1 << 64) - 1))
+            offset = after
+        warnings.warn(f"{self.path}: incomplete: {why}", TraceWarning, stacklevel=5)
+
+    @staticmethod
+    def _times(block: Dict[str, Any]) -> "np.ndarray[Any, Any]":
+        """On the trace's clock."""
+        return (np.cumsum(block["dts"].astype(np.uint64)) + np.uint64(block["t0"])).astype(np.int64)
+
+    def rows(self, block: Block) -> Optional[Dict[str, "np.ndarray[Any, Any]"]]:
+        """The columns of a block, `time` on the clock of 1970; None, and a warning, if it is damaged."""
+        try:
+            value = self.frame(block.offset)[0]
+            columns = {name: column for name, column in value.items()
+                       if isinstance(column, np.ndarray)}
+            if any(len(column) != value["n"] for column in columns.values()):
+                raise ValueError("columns of different lengths")
+            columns["time"] = self._times(value) + self.shift
+        except (ValueError, KeyError, zstandard.ZstdError, msgpack.UnpackException) as error:
+            warnings.warn(f"{self.path}: {block.rows} rows of {block.kind} cannot be read ({error})",
+                          TraceWarning, stacklevel=3)
+            return None
+        return columns
+
+    @functools.cached_property
+    def strings(self) -> Dict[int, str]:
+        """Names and paths by id; bytes that are no UTF-8 as the report has them, \\xHH each."""
+        found: Dict[int, str] = {}
+        for block in self.blocks:
+            if block.kind != "string":
+                continue
+            value = self.frame(block.offset)[0]
+            for number, text in zip(value["id"].tolist(), value["text"]):
+                found[number] = text if isinstance(text, str) \
+                    else text.decode("utf-8", "backslashreplace")
+        return found
+
+    @functools.cached_property
+    def operations(self) -> List[str]:
+        return [operation["name"] for operation in self.header["operations"]]
+
+    @functools.cached_property
+    def file_rows(self) -> Dict[int, Dict[str, int]]:
+        """What each file id stands for: its latest row."""
+        latest: Dict[int, Dict[str, int]] = {}
+        for columns in self.of_kind("file"):
+            names = list(columns)
+            for values in zip(*(columns[name].tolist() for name in names)):
+                row = dict(zip(names, values))
+                known = latest.get(row["id"])
+                if known is None or row["time"] >= known["time"]:
+                    latest[row["id"]] = row
+        return latest
+
+    def of_kind(self, kind: str) -> Iterator[Dict[str, "np.ndarray[Any, Any]"]]:
+        for block in self.blocks:
+            columns = self.rows(block) if block.kind == kind else None
+            if columns is not None:
+                yield columns
+
+
+@functools.lru_cache(maxsize=64)
+def _open(path: str, _identity: Tuple[int, int, int]) -> TraceFile:
+    return TraceFile(path)
+
+
+def open_file(path: str) -> TraceFile:
+    """The same object for the same file: workers of a cluster read its names once."""
+    about = os.stat(path)
+    return _open(path, (about.st_ino, about.st_size, about.st_mtime_ns))

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Tables made of blocks: which kinds and columns make one, and how their values are told. Gives
+pandas DataFrames, or dictionaries of numpy arrays where pandas is not installed."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._blocks import Block, TraceFile, key
+
+try:
+    import pandas as pd
+except ImportError:  # numpy alone is enough for numbers
+    pd = None  # type: ignore[assignment]
+
+Columns = Dict[str, Any]
+FAULT_MAJOR, FAULT_WRITE = 1, 2
+
+
+class Choice(NamedTuple):
+    """What of a table is wanted; None: all of it. Times in ns since 1970."""
+    columns: Optional[Tuple[str, ...]] = None
+    from_ns: Optional[int] = None
+    until_ns: Optional[int] = None
+    pid: Optional[int] = None
+
+
+def categories(codes: Any, names: Sequence[str]) -> Any:
+    """Names by code, -1 for none."""
+    if pd is None:
+        table = np.array([*names, ""], dtype=object)
+        return table[codes]
+    return pd.Categorical.from_codes(codes, categories=pd.Index(list(names), dtype=object))
+
+
+def known(values: Any, missing: Any) -> Any:
+    """Whole numbers of which some are not known."""
+    values = values.astype(np.int64)
+    return values if pd is None else pd.arrays.IntegerArray(values, np.asarray(missing, dtype=bool))
+
+
+def path_of(trace: TraceFile, ids: Any) -> Any:
+    """Paths of files; the same path once, whatever its ids."""
+    used, inverse = np.unique(ids, return_inverse=True)
+    paths: Dict[str, int] = {}
+    codes = np.full(len(used), -1, dtype=np.int32)
+    for i, number in enumerate(used.tolist()):
+        row = trace.file_rows.get(number)
+        path = trace.strings.get(row.get("path", 0)) if row else None
+        if path is not None:
+            codes[i] = paths.setdefault(path, len(paths))
+    return categories(codes[inverse], list(paths))
+
+
+def text_of(trace: TraceFile, ids: Any) -> Any:
+    used, inverse = np.unique(ids, return_inverse=True)
+    texts: Dict[str, int] = {}
+    codes = np.full(len(used), -1, dtype=np.int32)
+    for i, number in enumerate(used.tolist()):
+        text = trace.strings.get(number)
+        if text is not None:
+            codes[i] = texts.setdefault(text, len(texts))
+    return categories(codes[inverse], list(texts))
+
+
+def operation_of(trace: TraceFile, numbers: Any) -> Any:
+    names = sorted(set(trace.operations))
+    place = {name: i for i, name in enumerate(names)}
+    table = np.array([place[name] for name in trace.operations], dtype=np.int32)
+    return categories(table[numbers], names)
+
+
+def device_of(trace: TraceFile, numbers: Any) -> Any:
+    used, inverse = np.unique(numbers, return_inverse=True)
+    return categories(inverse.astype(np.int32),
+                      [f"{int(dev) >> 20}:{int(dev) & 0xFFFFF}" for dev in used])
+
+
+Maker = Callable[[TraceFile, Columns], Any]
+
+
+def plain(name: str) -> Maker:
+    return lambda trace, rows: rows[name].astype(np.int64) if name in rows \
+        else np.zeros(len(rows["time"]), np.int64)
+
+
+def moment(trace: TraceFile, rows: Columns) -> Any:
+    return rows["time"].astype("datetime64[ns]")
+
+
+def offset(trace: TraceFile, rows: Columns) -> Any:
+    values = rows["offset"].astype(np.int64)
+    return known(values, values < 0)
+
+
+def rank_none(trace: TraceFile, rows: Columns) -> Any:
+    return known(rows["rank"], rows["rank"].astype(np.int64) < 0)
+
+
+HEAD: List[Tuple[str, Maker]] = [
+    ("time", moment), ("start_ns", plain("time")), ("dur_ns", plain("dur")),
+    ("pid", plain("pid")), ("tid", plain("tid"))]
+
+TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
+    "calls": (("syscall", "syscall_path", "async"), [
+        *HEAD, ("op", lambda trace, rows: operation_of(trace, rows["op"])),
+        ("file", lambda trace, rows: path_of(trace, rows["file"])), ("file_id", plain("file")),
+        ("offset", offset), ("asked_bytes", plain("asked")), ("result", plain("result")),
+        ("fetched_bytes", plain("fetched_bytes")), ("created_bytes", plain("created_bytes")),
+        ("flags", plain("flags")),
+        ("path", lambda trace, rows: text_of(trace, plain("path")(trace, rows)))]),
+    "faults": (("fault",), [
+        *HEAD, ("file", lambda trace, rows: path_of(trace, rows["file"])),
+        ("file_id", plain("file")), ("offset", plain("offset")),
+        ("major", lambda trace, rows: rows["flags"] & FAULT_MAJOR != 0),
+        ("write", lambda trace, rows: rows["flags"] & FAULT_WRITE != 0),
+        ("fetched_bytes", plain("fetched_bytes")), ("dirtied_bytes", plain("dirtied_bytes")),
+        ("flags", plain("flags"))]),
+    "requests": (("request",), [
+        *HEAD, ("op", lambda trace, rows: operation_of(trace, rows["op"])),
+        ("device", lambda trace, rows: device_of(trace, rows["dev"])),
+        ("sector", plain("sector")), ("bytes", plain("bytes")), ("own_bytes", plain("own_bytes")),
+        ("queue_ns", plain("queue")), ("status", plain("status")),
+        ("file", lambda trace, rows: path_of(trace, rows["file"]))]),
+    "span_begins": (("span_begin",), [
+        ("start_ns", plain("time")), ("pid", plain("pid")), ("tid", plain("tid")),
+        ("id", lambda trace, rows: rows["id"].astype(np.uint64)),
+        ("name", lambda trace, rows: text_of(trace, rows["name"])),
+        ("category", lambda trace, rows: text_of(trace, rows["category"]))]),
+    "span_ends": (("span_end",), [
+        ("end_ns", plain("time")), ("pid", plain("pid")),
+        ("id", lambda trace, rows: rows["id"].astype(np.uint64))]),
+    "forks": (("fork",), [("start_ns", plain("time")), ("pid", plain("pid")),
+                          ("child_pid", plain("child_pid"))]),
+    "execs": (("exec",), [
+        ("start_ns", plain("time")), ("pid", plain("pid")), ("ppid", plain("ppid")),
+        ("comm", lambda trace, rows: text_of(trace, rows["comm"])),
+        ("command", lambda trace, rows: text_of(trace, rows["command"])), ("rank", rank_none)]),
+    "exits": (("exit",), [("end_ns", plain("time")), ("pid", plain("pid")),
+                          ("process", plain("process")), ("code", plain("code"))]),
+}
+
+
+def check_columns(table: str, columns: Optional[Sequence[str]]) -> List[str]:
+    have = [name for name, _ in TABLES[table][1]]
+    for name in columns or ():
+        if name not in have:
+            raise ValueError(f"{table} has no column {name!r}; it has {', '.join(have)}")
+    return [name for name in have if columns is None or name in columns]
+
+
+def wanted_blocks(trace: TraceFile, table: str, choice: Choice) -> List[Block]:
+    """Blocks that may hold rows that are wanted."""
+    first = None if choice.from_ns is None else choice.from_ns - trace.shift
+    last = None if choice.until_ns is None else choice.until_ns - trace.shift
+    return [block for block in trace.blocks if block.kind in TABLES[table][0]
+            and (first is None or block.end >= first) and (last is None or block.start <= last)
+            and (choice.pid is None or block.pids & key(choice.pid))]
+
+
+def _chosen(rows: Columns, choice: Choice) -> Columns:
+    """Rows that overlap the time, of the process; both ends included."""
+    keep = np.ones(len(rows["time"]), dtype=bool)
+    end = rows["time"] + (rows["dur"].astype(np.int64) if "dur" in rows else 0)
+    if choice.from_ns is not None:
+        keep &= end >= choice.from_ns
+    if choice.until_ns is not None:
+        keep &= rows["time"] <= choice.until_ns
+    if choice.pid is not None:
+        keep &= rows["pid"] == choice.pid
+    return rows if keep.all() else {name: column[keep] for name, column in rows.items()}
+
+
+def from_block(trace: TraceFile, table: str, block: Block, choice: Choice) -> Optional[Columns]:
+    rows = trace.rows(block)
+    if rows is None:
+        return None
+    rows = _chosen(rows, choice)
+    names = check_columns(table, choice.columns)
+    return {name: make(trace, rows) for name, make in TABLES[table][1] if name in names}
+
+
+def empty(table: str, columns: Optional[Sequence[str]]) -> Columns:
+    none = np.zeros(0, dtype=np.int64)
+    texts = {"op", "file", "path", "device", "name", "category", "comm", "command"}
+    out: Columns = {}
+    for name in check_columns(table, columns):
+        out[name] = categories(none.astype(np.int32), []) if name in texts \
+            else none.astype("datetime64[ns]") if name == "time" \
+            else none.astype(bool) if name in ("major", "write") \
+            else none.astype(np.uint64) if name == "id" \
+            else known(none, none != 0) if name in ("offset", "rank") and table != "faults" else none
+    return out
+
+
+def in_order(table: Any) -> Any:
+    """By start, if that is among the columns: blocks are in the order in which they were full."""
+    if "start_ns" not in table:
+        return table
+    if pd is not None:
+        return table.sort_values("start_ns", kind="stable", ignore_index=True)
+    order = np.argsort(table["start_ns"], kind="stable")
+    return {name: column[order] for name, column in table.items()}
+
+
+def join(parts: List[Columns], table: str, columns: Optional[Sequence[str]]) -> Any:
+    """One table of many, in their order."""
+    parts = [part for part in parts if part] or [empty(table, columns)]
+    if pd is None:
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    out = {}
+    for name in parts[0]:
+        values = [part[name] for part in parts]
+        if isinstance(values[0], pd.Categorical):
+            out[name] = pd.api.types.union_categoricals(values) if len(values) > 1 else values[0]
+        else:
+            out[name] = pd.concat([pd.Series(value) for value in values], ignore_index=True) \
+                if len(values) > 1 else values[0]
+    return pd.DataFrame(out)

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Traces as tables, for those who look at data in Python. Knows nothing of how files are laid out."""
+
+from __future__ import annotations
+
+import functools
+import html
+import json
+import os
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+from . import _frames
+from ._blocks import TraceFile, TraceWarning, open_file
+from ._frames import Choice, pd
+
+Paths = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
+
+__all__ = ["Trace", "TraceWarning", "read"]
+
+
+def path_list(paths: Paths) -> List[str]:
+    if isinstance(paths, (str, os.PathLike)):
+        return [os.fspath(paths)]
+    listed = [os.fspath(path) for path in paths]
+    if not listed:
+        raise ValueError("no trace was given")
+    return listed
+
+
+def read(paths: Paths) -> "Trace":
+    """A trace, or several as one job: `read("job.flt").calls`. Nothing is read yet but headers and
+    indexes. What is damaged or incomplete is told as a TraceWarning."""
+    return Trace(path_list(paths))
+
+
+class Trace:
+    """Tables of a trace as pandas DataFrames (dictionaries of numpy arrays without pandas).
+
+    Times: `start_ns` and `end_ns` since 1970, `dur_ns`; `time` is start_ns as datetime64 (UTC).
+    Names are categoricals; numbers that are not known are <NA>.
+    """
+
+    def __init__(self, paths: List[str]) -> None:
+        self.paths = paths
+        self.traces: List[TraceFile] = [open_file(path) for path in paths]
+
+    @property
+    def header(self) -> Dict[str, Any]:
+        """Of the first trace: host, kernel, command, layers and how they were had."""
+        return self.traces[0].header
+
+    @property
+    def complete(self) -> bool:
+        return all(trace.totals is not None for trace in self.traces)
+
+    def table(self, name: str, columns: Optional[Sequence[str]] = None,
+              from_ns: Optional[int] = None, until_ns: Optional[int] = None,
+              pid: Optional[int] = None) -> Any:
+        """calls, faults, requests: some columns only, or only what overlaps a time (ns since 1970,
+        both ends included), or of a process. What cannot hold such rows is not read."""
+        if name not in ("calls", "faults", "requests"):
+            raise ValueError(f"no table {name!r} to choose from; there are calls, faults, requests")
+        return self._table(name, Choice(None if columns is None else tuple(columns), from_ns,
+                                        until_ns, pid))
+
+    def _table(self, name: str, choice: Choice = Choice()) -> Any:
+        _frames.check_columns(name, choice.columns)
+        work = [(trace, block) for trace in self.traces
+                for block in _frames.wanted_blocks(trace, name, choice)]
+        for trace in {id(trace): trace for trace, _ in work}.values():
+            trace.strings, trace.file_rows  # once, before threads ask for them
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            parts = pool.map(lambda item: _frames.from_block(item[0], name, item[1], choice), work)
+            joined = _frames.join([part for part in parts if part is not None], name,
+                                  choice.columns)
+        return _frames.in_order(joined)
+
+    @functools.cached_property
+    def calls(self) -> Any:
+        """System calls on files, and operations of io_uring and libaio."""
+        return self._table("calls")
+
+    @functools.cached_property
+    def faults(self) -> Any:
+        """Page faults on mapped files."""
+        return self._table("faults")
+
+    @functools.cached_property
+    def requests(self) -> Any:
+        """Requests to block devices."""
+        return self._table("requests")
+
+    @functools.cached_property
+    def spans(self) -> Any:
+        """Spans as the program marked them; end_ns and dur_ns are <NA> for those that it did not end.
+        The report ends these, and those of a program that executes another, with the process or
+        there."""
+        self._need_pandas("spans")
+        parts = []
+        for trace in self.traces:
+            alone = Trace.__new__(Trace)
+            alone.paths, alone.traces = [trace.path], [trace]
+            begins, ends = alone._table("span_begins"), alone._table("span_ends")
+            # An id may be used again: the first begin goes with the first end.
+            for frame in (begins, ends):
+                frame["nth"] = frame.groupby(["pid", "id"]).cumcount()
+            parts.append(begins.merge(ends, on=["pid", "id", "nth"], how="left").drop(columns="nth"))
+        spans = pd.concat(parts, ignore_index=True)
+        spans["end_ns"] = spans["end_ns"].astype("Int64")
+        spans["dur_ns"] = spans["end_ns"] - spans["start_ns"]
+        spans["time"] = spans["start_ns"].to_numpy().astype("datetime64[ns]")
+        for name in ("name", "category"):
+            spans[name] = spans[name].astype("category")
+        return spans[["time", "start_ns", "end_ns", "dur_ns", "pid", "tid", "id", "name", "category"]]
+
+    @functools.cached_property
+    def files(self) -> Any:
+        """What file ids stand for, as last seen: one row for each id of each trace."""
+        rows = []
+        for trace in self.traces:
+            for number, row in sorted(trace.file_rows.items()):
+                rows.append({"trace": trace.path, "file_id": number,
+                             "path": trace.strings.get(row.get("path", 0)),
+                             "dev": f"{row['dev'] >> 20}:{row['dev'] & 0xFFFFF}",
+                             "ino": row["ino"], "size_bytes": row["size"],
+                             "filesystem": trace.strings.get(row.get("filesystem", 0))})
+        self._need_pandas("files")
+        names = ["trace", "file_id", "path", "dev", "ino", "size_bytes", "filesystem"]
+        return pd.DataFrame(rows, columns=names)
+
+    @functools.cached_property
+    def processes(self) -> Any:
+        """Processes: as they were last named; a pid that is used again is another one."""
+        self._need_pandas("processes")
+        rows = [row for trace in self.traces for row in self._lives(trace)]
+        names = ["trace", "pid", "ppid", "comm", "command", "rank", "start_ns", "end_ns", "status"]
+        frame = pd.DataFrame(rows, columns=names)
+        return frame.astype({"ppid": "Int64", "rank": "Int64", "end_ns": "Int64", "status": "Int64"})
+
+    @staticmethod
+    def _lives(trace: TraceFile) -> List[Dict[str, Any]]:
+        alone = Trace.__new__(Trace)
+        alone.paths, alone.traces = [trace.path], [trace]
+        events = []
+        for kind in ("forks", "execs", "exits"):
+            for row in alone._table(kind).to_dict("records"):
+                events.append((row.get("start_ns", row.get("end_ns")), kind, row))
+        lives: List[Dict[str, Any]] = []
+        now: Dict[int, Dict[str, Any]] = {}
+
+        def begin(pid: int, start_ns: int) -> Dict[str, Any]:
+            life = {"trace": trace.path, "pid": pid, "ppid": None, "comm": None, "command": None,
+                    "rank": None, "start_ns": start_ns, "end_ns": None, "status": None}
+            now[pid] = life
+            lives.append(life)
+            return life
+
+        for at, kind, row in sorted(events, key=lambda event: (event[0], event[1] == "exits")):
+            pid = row["child_pid"] if kind == "forks" else row["pid"]
+            if kind == "forks" and pid == row["pid"]:
+                continue  # a thread
+            if kind == "exits" and not row["process"]:
+                continue
+            if kind == "forks":
+                life, parent = begin(pid, at), now.get(row["pid"], {})
+                life["ppid"] = row["pid"]
+                for name in ("comm", "command", "rank"):
+                    life[name] = parent.get(name)
+                continue
+            life = now.get(pid) or begin(pid, at)
+            if kind == "execs":
+                life["ppid"] = row["ppid"] or life["ppid"]
+                life["comm"], command = row["comm"], row["command"]
+                life["command"] = command.rstrip("\0").split("\0") if isinstance(command, str) \
+                    else None
+                life["rank"] = row["rank"] if row["rank"] is not pd.NA else life["rank"]
+            else:
+                life["end_ns"], life["status"] = at, row["code"]
+                now.pop(pid, None)
+        return lives
+
+    @staticmethod
+    def _need_pandas(name: str) -> None:
+        if pd is None:
+            raise ImportError(f"{name} needs pandas (Debian: python3-pandas)")
+
+    # --- the C report ---
+
+    @functools.cached_property
+    def _report(self) -> Dict[str, Any]:
+        program = os.environ.get("FAULTLINE") or shutil.which("faultline")
+        if not program:
+            raise FileNotFoundError("the program faultline is not in PATH; the environment variable "
+                                    "FAULTLINE may name it")
+        done = subprocess.run([program, "report", "--format", "json", *self.paths],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stderr.decode(errors="replace").strip())
+        report: Dict[str, Any] = json.loads(done.stdout)
+        return report
+
+    def report(self, table: Optional[str] = None) -> Any:
+        """What `faultline report --format json` says; of a table as a DataFrame, a column for each
+        of its members, dots between."""
+        if table is None:
+            return self._report
+        if table not in self._report:
+            raise ValueError(f"no table {table!r}; there are {', '.join(self._report)}")
+        rows = self._report[table]
+        self._need_pandas("report(table)")
+        return pd.json_normalize(rows if isinstance(rows, list) else [rows] if rows else [])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the findings, and the run as a picture."""
+        esc = html.escape
+        command = esc(" ".join(map(str, self.header.get("command") or self.paths)))
+        try:
+            report = self._report
+        except (OSError, RuntimeError) as error:
+            return f"<p><code>{command}</code>: {esc(str(error))}</p>"
+        findings = "".join(
+            f"<li><b>{esc(row['title'])}</b><br>{esc(row['says'])}<br>&rarr; {esc(row['advice'])}</li>"
+            for row in report["findings"] or []) or "<li>nothing that costs time was found</li>"
+        return (f"<div><p><code>{command}</code></p><ol>{findings}</ol>"
+                f"{picture(report['timeline'] or [])}</div>")
+
+
+def picture(timeline: List[Dict[str, Any]]) -> str:
+    """The run as bars: I/O that no compute hid, and compute above it."""
+    width, height, bars = 720, 60, []
+    end = sum(row["length_ns"] for row in timeline) or 1
+    for row in timeline:
+        x, wide = row["start_ns"] / end * width, row["length_ns"] / end * width
+        base = 0.0
+        for name, colour in (("io_ns", "#c0392b"), ("compute_ns", "#c2cad2")):
+            share = (row[name] or 0) / (row["length_ns"] or 1)
+            if share:
+                bars.append(f'<rect x="{x:.1f}" y="{height * (1 - base - share):.1f}" '
+                            f'width="{wide:.1f}" height="{height * share:.1f}" fill="{colour}"/>')
+            base += share
+    return (f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+            f'aria-label="I/O without compute, and compute">{"".join(bars)}</svg>'
+            f"<p><small>red: I/O that no compute hid, grey: compute; {end / 1e9:.3g} s</small></p>")
