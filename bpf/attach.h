@@ -11,6 +11,7 @@
 #include "vmlinux/cgroup.h"
 
 #define ANCESTORS_MOST 32
+#define TRACER_DEPTH 4
 #define CGROUP_DEPTH_MOST 32
 #define HIERARCHIES_MOST 32
 #define MM_DUMPABLE 3 /* mask of mm_struct's flags */
@@ -110,13 +111,15 @@ static __always_inline bool attach_may(__u64 task)
 	return (flags & MM_DUMPABLE) == MM_DUMPABLE_BY_USER;
 }
 
-/* We, and what we have started. */
+/* We, and what we have started, which starts others. */
 static __always_inline bool attach_is_tracer(__u64 task)
 {
-	__u64 parent = (__u64)KREAD(task_struct, task, real_parent);
-
-	return (__u32)KREAD(task_struct, task, tgid) == attach_tracer ||
-	       (__u32)KREAD(task_struct, parent, tgid) == attach_tracer;
+	for (int i = 0; i < TRACER_DEPTH; i++) {
+		if ((__u32)KREAD(task_struct, task, tgid) == attach_tracer)
+			return true;
+		task = (__u64)KREAD(task_struct, task, real_parent);
+	}
+	return false;
 }
 
 /* Whether a task is to be followed. Global: the verifier looks at it once. */

@@ -9,6 +9,8 @@
  * mapped before, OUT gets the account present wait FILE SHARED OUT     a thread stands in flock()
  * meanwhile
  *
+ * A storm prints at its end how often it has read since.
+ *
  * SHARED is a page of memory that the test has, too: whether it is to count, and what it counted.
  */
 #include <fcntl.h>
@@ -107,6 +109,7 @@ static void storm(void)
 	}
 	while (wait(NULL) > 0)
 		;
+	printf("%llu\n", (unsigned long long)atomic_load(&shared->counted));
 }
 
 /* --- work --- */

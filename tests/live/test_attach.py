@@ -84,7 +84,8 @@ class Attach(unittest.TestCase):
         path = harness.random_file(f"{directory}/data", size)
         shared = Shared(f"{directory}/shared")
         command = [machine().program("present"), mode, path, shared.path, f"{directory}/out.json"]
-        job = machine().start(command, env={**os.environ, **(env or {})})
+        job = machine().start(command, env={**os.environ, **(env or {})},
+                              stdout=subprocess.DEVNULL)
         wanted = 4 if mode == "storm" else 1
         self.assertTrue(harness.wait_until(lambda: shared.started >= wanted))
         return job, path, shared, f"{directory}/out.json"
@@ -129,6 +130,15 @@ class Attach(unittest.TestCase):
         self.assertEqual((about["start"], about["exit_code"]), ("attach", None))
         self.assertIn(f"process {job.pid} (", about["targets"][0])
 
+    def test_summed_up(self):
+        job, path, shared, _ = self.job("work")
+        attached = Attached("-p", str(job.pid), "--mode", "profile")
+        shared.ready()
+        self.finish(attached, job)
+        row = next(row for row in attached.report["files"] if row["path"] == path)
+        self.assertEqual((row["read"]["count"], row["read"]["bytes"]),
+                         (shared.counted, COUNTED * shared.counted))
+
     def test_first_screen(self):
         job, _, shared, _ = self.job("work")
         attached = Attached("-p", str(job.pid))
@@ -155,6 +165,18 @@ class Attach(unittest.TestCase):
             self.finish(attached, job, alone="--all" not in arguments)
             self.assertGreater(shared.counted, 100)
             self.assertEqual(len(self.counted(attached.trace, path)), shared.counted)
+
+    def test_not_itself(self):
+        """Of the whole machine: neither Faultline nor what it has started."""
+        attached = Attached("--all")
+        time.sleep(0.3)
+        status, stderr = attached.end(signal.SIGINT)
+        self.assertEqual(status, 0, stderr)
+        ours, rows = {attached.process.pid}, list(attached.trace.dicts("exec"))
+        for row in rows + list(attached.trace.dicts("fork")):
+            self.assertNotIn(row["pid"], ours)
+            self.assertNotIn(row.get("ppid"), ours)
+            self.assertNotIn(attached.path.encode(), row.get("command", b""))
 
     def test_storm_of_processes(self):
         """Processes and threads that are born while it attaches: none is missed."""
@@ -261,28 +283,31 @@ class Attach(unittest.TestCase):
             path = os.path.dirname(path)
 
     def check_cgroup(self, hierarchy):
-        """Who is in it, who joins it, and not who is beside it; it ends when all have gone."""
+        """Who is in it, who joins it, and not who is beside it."""
         group = self.cgroup(hierarchy)
         jobs = [self.job("work") for _ in range(3)]
         inside, late, outside = jobs
         self.move(inside[0].pid, group)
         attached = Attached("--cgroup", group)
+        sleeper = machine().start(["sleep", "1000"])
         self.move(late[0].pid, group)
-        for _, _, shared, _ in jobs:
+        self.move(sleeper.pid, group)
+        for job, _, shared, _ in jobs:
             shared.ready()
-        stderr = self.finish(attached, inside[0])
-        self.assertIn("has no process any more", stderr)
-        late[0].wait(timeout=harness.LIMIT)
-        outside[0].wait(timeout=harness.LIMIT)
+            job.wait(timeout=harness.LIMIT)
+        self.finish(attached, inside[0], signal.SIGINT)
+        sleeper.kill()
+        sleeper.wait()
         trace = attached.trace
         self.assertEqual(len(self.counted(trace, inside[1])), inside[2].counted)
         # Its threads are met a moment after the first of the process.
         first = [row for row in trace.dicts("exec") if row["pid"] == late[0].pid]
         self.assertEqual([row["flags"] for row in first], [JOINED])
-        self.assertIn(late[1].encode(), first[0]["command"])
+        row = next(row for row in trace.dicts("exec") if row["pid"] == sleeper.pid)
+        self.assertEqual((row["flags"], row["command"]), (JOINED, b"sleep\x001000"))
         self.assertEqual(self.counted(trace, outside[1]), [])
         self.assertEqual({row["pid"] for row in attached.report["processes"]},
-                         {inside[0].pid, late[0].pid})
+                         {inside[0].pid, late[0].pid, sleeper.pid})
 
     def move(self, pid, group):
         with open(f"{group}/cgroup.procs", "w") as file:
@@ -311,6 +336,7 @@ class Attach(unittest.TestCase):
         holder.wait()
         status, stderr = attached.end()
         self.assertEqual(status, 0, stderr)
+        self.assertIn("has no process any more", stderr)
         row = next(row for row in attached.report["files"] if row["path"] == path)
         self.assertEqual((row["read"]["bytes"], row["processes"]), (600_000, 20))
 

@@ -18,6 +18,7 @@ ALTERNATIVES = [
     {"folio._flags_1", "folio._folio_order"},  # the order of a folio, before and since 6.6
     {"bio.bi_iter.bi_bvec_done", "bio.bi_iter.bi_offset"},  # before and since 7.3
     {"page.compound_head", "page.compound_info"},  # renamed in 7.2
+    {"mm_struct.flags", "mm_struct.flags.__mm_flags"},  # a struct since 6.18
     # Files that are registered with a ring, since and before 6.13.
     *({there, before}
       for there in ("io_ring_ctx.file_table.data.nr", "io_ring_ctx.file_table.data.nodes")

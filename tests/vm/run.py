@@ -28,6 +28,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import attach
 import cross
 import guest
 import jobs
@@ -47,7 +48,7 @@ HERE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
 CPUS = {("amd64", "6.12"): "max,-cx16"}
 # Authenticated pointers as arm64 has them take most of the emulation's time.
 CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
-WORKLOADS = ("calls", "mapper", "spawner", "span_marks", "hotread", "uring", "uring_forms",
+WORKLOADS = ("calls", "mapper", "spawner", "span_marks", "hotread", "uring", "uring_forms", "present",
              "moves")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
@@ -171,7 +172,7 @@ def run_kernel(version, packages, options, table):
         run_guest(kernel, version, jobs.for_old_kernel(), options, table)
         return
     table.judge_types(kernel, version, options)
-    todo = jobs.for_kernel(options.quick) + vfs.for_kernel(options.quick)
+    todo = [job for made in (jobs, attach, vfs) for job in made.for_kernel(options.quick)]
     run_guest(kernel, version, todo, options, table)
     if not options.quick:
         run_guest(kernel, f"{version} preempted", jobs.for_crowd(), options, table, "preempt=full")
