@@ -278,7 +278,7 @@ bench: all $(BENCH_PROGRAMS)
 FUZZ_SECONDS ?= 20
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
 FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES) $(HTML_PAGE)
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Iuser -I. -O1 -g \
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. -O1 -g \
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=all
 
