@@ -289,24 +289,16 @@ struct done_walk {
 	__u64 request;	 /* number; 0: none of its bios is recorded */
 	__u64 sector;
 	struct bio_mark first;
+	__u64 first_sector;
 	__u32 dev, op;
 	__u32 bios, own_bios, own_bytes;
 	__u32 whole; /* nothing is left of the request */
 	__u32 flush; /* part of a sequence with flushes: its bio has given up its bytes before */
 };
 
-/* Global, like what follows: the verifier looks at it once, not at each way that leads to it. */
-__noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 bytes, __u64 sector)
+static __always_inline void fill_bio(struct event_bio *event, const struct done_walk *walk,
+				     const struct bio_mark *mark, __u32 bytes, __u64 sector)
 {
-	struct event_bio *event;
-	struct owner owner;
-
-	if (!walk || !mark || profile_takes_all())
-		return 0;
-	owner = (struct owner) { mark->pid, mark->tid };
-	event = ring_reserve(EVENT_BIO, sizeof(*event), owner);
-	if (!event)
-		return 0;
 	event->header.time_ns = mark->queued_ns;
 	event->request = walk->request;
 	event->duration_ns = walk->end_ns - mark->queued_ns;
@@ -321,6 +313,19 @@ __noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 byt
 	event->flags = mark->flags | (walk->issued_ns ? 0 : TRACE_BLOCK_UNISSUED);
 	event->op = walk->op;
 	event->pad = 0;
+}
+
+/* Global, like what follows: the verifier looks at it once, not at each way that leads to it. */
+__noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 bytes, __u64 sector)
+{
+	struct event_bio *event;
+
+	if (!walk || !mark || profile_takes_all())
+		return 0;
+	event = ring_reserve(EVENT_BIO, sizeof(*event), (struct owner) { mark->pid, mark->tid });
+	if (!event)
+		return 0;
+	fill_bio(event, walk, mark, bytes, sector);
 	ring_submit(event);
 	return 0;
 }
@@ -365,7 +370,12 @@ static long done_step(__u32 i, struct done_loop *loop)
 		if (copy.issued_ns)
 			walk->issued_ns = copy.issued_ns;
 		walk->queued_ns = copy.queued_ns;
+		walk->first_sector = sector;
+		walk->own_bytes = bytes;
+		return 0; /* it may be the only one */
 	}
+	if (walk->own_bios == 2)
+		send_bio(walk, &walk->first, walk->own_bytes, walk->first_sector);
 	if (copy.queued_ns < walk->queued_ns)
 		walk->queued_ns = copy.queued_ns;
 	walk->own_bytes += bytes;
@@ -382,20 +392,63 @@ __noinline int done_bios(struct done_walk *walk)
 	return 0;
 }
 
+static __always_inline void fill_request(struct event_request *event, const struct done_walk *walk,
+					 __u64 start_ns, __u32 part, __u32 error, __u32 bytes)
+{
+	event->header.time_ns = start_ns;
+	event->id = walk->request;
+	event->duration_ns = walk->end_ns - start_ns;
+	event->queue_ns = walk->issued_ns > start_ns ? walk->issued_ns - start_ns : 0;
+	event->sector = walk->sector;
+	event->dev = walk->dev;
+	event->part = part;
+	event->bytes = walk->flush ? walk->own_bytes : bytes;
+	event->own_bytes = walk->own_bytes;
+	event->bios = walk->bios;
+	event->own_bios = walk->own_bios;
+	event->file = walk->first.file;
+	event->flags = walk->first.flags | (walk->issued_ns ? 0 : TRACE_BLOCK_UNISSUED) |
+		       (walk->whole ? 0 : TRACE_BLOCK_PART);
+	event->op = walk->op;
+	event->status = error;
+	event->pad = 0;
+}
+
+/* What has one bio of the run, as most have: one record for both. */
+static __always_inline void send_single(const struct done_walk *walk, struct owner owner,
+					__u64 start_ns, __u32 part, __u32 error, __u32 bytes)
+{
+	struct kind_total *bios = ring_count(EVENT_BIO);
+	struct event_request_single *event = ring_reserve(EVENT_REQUEST, sizeof(*event), owner);
+
+	if (!event) {
+		ring_count_lost(bios);
+		return;
+	}
+	fill_request(&event->request, walk, start_ns, part, error, bytes);
+	event->bio.header = event->request.header;
+	event->bio.header.kind = EVENT_BIO;
+	event->bio.header.size = sizeof(event->bio);
+	fill_bio(&event->bio, walk, &walk->first, walk->own_bytes, walk->first_sector);
+	ring_submit(event);
+}
+
 __noinline int send_request(struct done_walk *walk, struct address *request, __u32 error,
 			    __u32 bytes)
 {
 	struct event_request *event;
-	struct block_device *part;
+	struct block_device *device;
 	struct op_total *total;
 	struct owner owner;
 	__u64 start_ns;
+	__u32 part;
 
 	if (!walk || !request)
 		return 0;
 	owner = (struct owner) { walk->first.pid, walk->first.tid };
 	total = op_total(walk->op);
-	part = KREAD(request, request->at, part);
+	device = KREAD(request, request->at, part);
+	part = device ? KREAD(block_device, device, bd_dev) : walk->dev;
 	start_ns = KREAD(request, request->at, start_time_ns);
 	if (!start_ns || start_ns > walk->end_ns ||
 	    (walk->own_bios == walk->bios && start_ns < walk->queued_ns))
@@ -410,26 +463,14 @@ __noinline int send_request(struct done_walk *walk, struct address *request, __u
 	}
 	if (profile_takes_all())
 		return 0;
+	if (walk->own_bios == 1) {
+		send_single(walk, owner, start_ns, part, error, bytes);
+		return 0;
+	}
 	event = ring_reserve(EVENT_REQUEST, sizeof(*event), owner);
 	if (!event)
 		return 0;
-	event->header.time_ns = start_ns;
-	event->id = walk->request;
-	event->duration_ns = walk->end_ns - start_ns;
-	event->queue_ns = walk->issued_ns > start_ns ? walk->issued_ns - start_ns : 0;
-	event->sector = walk->sector;
-	event->dev = walk->dev;
-	event->part = part ? KREAD(block_device, part, bd_dev) : walk->dev;
-	event->bytes = walk->flush ? walk->own_bytes : bytes;
-	event->own_bytes = walk->own_bytes;
-	event->bios = walk->bios;
-	event->own_bios = walk->own_bios;
-	event->file = walk->first.file;
-	event->flags = walk->first.flags | (walk->issued_ns ? 0 : TRACE_BLOCK_UNISSUED) |
-		       (walk->whole ? 0 : TRACE_BLOCK_PART);
-	event->op = walk->op;
-	event->status = error;
-	event->pad = 0;
+	fill_request(event, walk, start_ns, part, error, bytes);
 	ring_submit(event);
 	return 0;
 }

@@ -234,6 +234,12 @@ struct event_bio {
 	__u32 pad;
 };
 
+/* A request's record may have that of its only recorded bio behind it. */
+struct event_request_single {
+	struct event_request request; /* its size is that of both */
+	struct event_bio bio;
+};
+
 /* What a device did, whoever it was for: kept per CPU and device, by class of requests as
  * /proc/diskstats has them. */
 enum device_class {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Reads blocks of 4 KiB at random places of a file through io_uring, 32 at once, for SECONDS, past
- * the page cache (direct) or out of it (cached). Prints ns per read, and how many.
+ * Reads blocks of 4 KiB at random places of a file or device for SECONDS: through io_uring, 32 at
+ * once, past the page cache (direct) or out of it (cached), or by a call each, past it (single).
+ * Prints ns per read, and how many.
  *
- *   queue FILE direct|cached SECONDS
+ *   queue FILE direct|cached|single SECONDS
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,31 +108,47 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
+static void read_block(uint64_t block)
+{
+	if (pread(file, buffers, BLOCK, block * BLOCK) != BLOCK)
+		fail("read");
+}
+
+/* Takes at least one that is complete, and asks for as many again. */
+static unsigned int turn(void)
+{
+	static unsigned int fresh = DEPTH;
+
+	if (syscall(SYS_io_uring_enter, ring, fresh, 1, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
+		fail("io_uring_enter");
+	fresh = reap();
+	return fresh;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t reads = 0;
 	double start, seconds;
-	unsigned int fresh = DEPTH;
+	bool cached, single;
 
 	if (argc != 4)
 		return 2;
-	file = open(argv[1], O_RDONLY | (strcmp(argv[2], "direct") ? 0 : O_DIRECT));
+	cached = !strcmp(argv[2], "cached");
+	single = !strcmp(argv[2], "single");
+	file = open(argv[1], O_RDONLY | (cached ? 0 : O_DIRECT));
 	if (file < 0)
 		fail(argv[1]);
 	blocks = lseek(file, 0, SEEK_END) / BLOCK;
 	open_ring();
-	for (uint64_t i = 0; strcmp(argv[2], "direct") && i < blocks; i++)
-		if (pread(file, buffers, BLOCK, i * BLOCK) != BLOCK)
-			fail(argv[1]);
+	for (uint64_t i = 0; cached && i < blocks; i++)
+		read_block(i);
 	for (unsigned int i = 0; i < DEPTH; i++)
 		ask(i);
 	start = now();
 	do {
-		if (syscall(SYS_io_uring_enter, ring, fresh, 1, IORING_ENTER_GETEVENTS, NULL, 0) <
-		    0)
-			fail("io_uring_enter");
-		fresh = reap();
-		reads += fresh;
+		if (single)
+			read_block(next_random(&state) % blocks);
+		reads += single ? 1 : turn();
 		seconds = now() - start;
 	} while (seconds < atof(argv[3]));
 	printf("%.1f %llu\n", seconds * 1e9 / reads, (unsigned long long)reads);

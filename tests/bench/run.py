@@ -32,7 +32,7 @@ MIB = 2**20
 class Workload:
     name: str
     program: str
-    arguments: tuple  # {dir} is the scratch directory, {s} how many seconds to run
+    arguments: tuple  # {dir}: the scratch directory, {device}: a loop device, {s}: seconds to run
     calls: tuple = ()  # system calls that a rival has to trace for the same picture
     faults: bool = False
     target: float = None  # of the ratio; None: measured, not promised
@@ -58,6 +58,13 @@ WORKLOADS = [
     Workload("loader of images, 2 workers", "loader", ("{dir}/loader", "500", "{s}"), faults=True,
              target=1.01, times=4),
 ]
+# What the layer of block devices adds to all the others.
+BLOCK_WORKLOADS = [
+    Workload("block layer: 4 KiB direct pread, loop device", "queue", ("{device}", "single", "{s}"),
+             target=1.05),
+    Workload("block layer: io_uring, 4 KiB direct, 32 at once", "queue",
+             ("{dir}/big", "direct", "{s}"), target=1.05),
+]
 BIG_FILE_BYTES = 256 * MIB
 
 BYTES_PER_EVENT = 8
@@ -74,6 +81,9 @@ class Bench:
         self.build = os.path.abspath(options.build)
         self.scratch = scratch
         self.faultline = tracers.Faultline(f"{self.build}/faultline")
+        self.without_block = tracers.Faultline(
+            f"{self.build}/faultline", "--layers", "task,syscall,fault,pagecache,span,async")
+        self.device = None
         self.floors = [tracers.Floor(f"{self.build}/tests/bench/floor", kind)
                        for kind in ("empty", "clock")]
         self.trace = f"{scratch}/bench.flt"
@@ -82,7 +92,7 @@ class Bench:
     # --- running things ---
 
     def argv(self, workload, seconds):
-        fill = {"dir": self.scratch, "s": str(seconds * workload.times)}
+        fill = {"dir": self.scratch, "device": self.device, "s": str(seconds * workload.times)}
         return [f"{self.build}/tests/bench/{workload.program}",
                 *(argument.format(**fill) for argument in workload.arguments)]
 
@@ -123,15 +133,19 @@ class Bench:
         remove(self.trace)
         return [traced - plain for plain, traced in pairs]
 
-    def pairs(self, workload, tracer, seconds, count, after=lambda: None):
+    def pairs(self, workload, tracer, seconds, count, after=lambda: None, beside=None):
+        """Untraced, or under the tracer `beside`, and traced."""
         out = f"{self.scratch}/{'bench.flt' if tracer is self.faultline else 'rival.out'}"
         plain = self.argv(workload, seconds)
         traced = tracer.wrap(workload, plain, out)
+        if beside:
+            plain = beside.wrap(workload, plain, f"{self.scratch}/beside.flt")
         pairs = []
         for _ in range(count):
             pairs.append((self.time(plain), self.time(traced)))
             after()
         remove(out)
+        remove(f"{self.scratch}/beside.flt")
         return pairs
 
     def time_traced(self, argv):
@@ -165,6 +179,7 @@ class Bench:
             for _ in range(BIG_FILE_BYTES // MIB):
                 file.write(block)
         os.sync()
+        self.device = loop_device(f"{self.scratch}/big")
         for workload in WORKLOADS:  # makes the files, and finds out what does not work here
             self.time(self.argv(workload, 0.1))
 
@@ -180,6 +195,20 @@ class Bench:
                 row[floor.kind] = self.floor(workload, floor)
             yield row
         yield self.neighbour()
+        for workload in BLOCK_WORKLOADS:
+            if "{device}" in workload.arguments and not self.device:
+                say(f"{workload.name}: no loop device can be had")
+                continue
+            say(workload.name)
+            lost = self.lost
+            pairs = self.pairs(workload, self.faultline, self.options.seconds, self.options.pairs,
+                               self.note_trace, self.without_block)
+            yield {**cost_row(workload.name, pairs, workload.target, self.lost - lost),
+                   "empty": None, "clock": None}
+
+    def close(self):
+        if self.device:
+            subprocess.run(["losetup", "-d", self.device], check=False)
 
     def floor(self, workload, floor):
         """The ratio of bests under programs that do nothing; None where they cannot be attached."""
@@ -299,6 +328,16 @@ class Bench:
 
 class Failed(Exception):
     pass
+
+
+def loop_device(path):
+    """One over a file; None where there are none to be had."""
+    try:
+        done = subprocess.run(["losetup", "--find", "--show", "--direct-io=on", path],
+                              capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def last_line(text):
@@ -456,8 +495,8 @@ def main():
     if load > 0.5:
         say(f"load average {load:.1f}: others are at work on this machine; ratios will be noisy")
     scratch = tempfile.mkdtemp(prefix="bench.", dir=options.dir or options.build)
+    bench = Bench(options, scratch)
     try:
-        bench = Bench(options, scratch)
         bench.prepare()
         costs = list(bench.costs())
         rivals = [] if options.no_rivals else list(bench.rivals())
@@ -465,6 +504,7 @@ def main():
     except Failed as failure:
         sys.exit(f"bench: {failure}")
     finally:
+        bench.close()
         shutil.rmtree(scratch)
 
     print_costs(costs)

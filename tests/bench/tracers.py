@@ -43,11 +43,11 @@ class Faultline(Tracer):
     name = "faultline"
     needs_tracefs = False
 
-    def __init__(self, program):
-        self.program = program
+    def __init__(self, program, *options):
+        self.program, self.options = program, options
 
     def command(self, workload, argv, out):
-        return [self.program, "run", "-q", "-o", out, "--force", "--", *argv]
+        return [self.program, "run", "-q", "-o", out, "--force", *self.options, "--", *argv]
 
 
 class Floor(Tracer):

@@ -100,6 +100,26 @@ static void test_spans(void **state)
 	}
 }
 
+/* A request, with its only bio behind it or without. */
+static void test_requests(void **state)
+{
+	struct event_request_single record = {
+		.bio.header = { .kind = EVENT_BIO, .size = sizeof(record.bio) },
+	};
+	struct fixture fixture;
+
+	set_up(&fixture);
+	take(&fixture, EVENT_REQUEST, &record, sizeof(record));
+	check(&fixture, EVENT_REQUEST, 1, 0);
+	check(&fixture, EVENT_BIO, 1, 0);
+	take(&fixture, EVENT_REQUEST, &record, sizeof(record) - 1);
+	take(&fixture, EVENT_REQUEST, &record, sizeof(record.request));
+	take(&fixture, EVENT_REQUEST, &record, sizeof(record.request) - 1);
+	check(&fixture, EVENT_REQUEST, 3, 1);
+	check(&fixture, EVENT_BIO, 1, 0);
+	tear_down(&fixture);
+}
+
 static void test_paths(void **state)
 {
 	struct {
@@ -175,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_spans),
+		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_identities),
 		cmocka_unit_test(test_every_kind_has_a_decoder),

@@ -316,11 +316,22 @@ static void take_code(struct decoder *decoder, unsigned int ring, const void *re
 	tell_code(decoder, &event->header, event->address, event->bytes);
 }
 
+/* Of the record behind it. */
+static size_t request_bytes(const void *record)
+{
+	const struct event_request *event = record;
+
+	return event->header.size == sizeof(struct event_request_single) ? sizeof(struct event_bio)
+									 : 0;
+}
+
 static void take_request(struct decoder *decoder, unsigned int ring, const void *record)
 {
 	const struct event_request *event = record;
 	uint64_t row[REQUEST_COLUMNS];
 
+	if (request_bytes(record))
+		decoder_take(decoder, ring, event + 1, sizeof(struct event_bio));
 	TRACE_COLUMNS_REQUEST(COPY)
 	trace_writer_append(decoder->writer, TRACE_REQUEST, ring, row);
 }
@@ -509,7 +520,7 @@ static const struct {
 	[EVENT_THROTTLE] = { "throttle", "pagecache", TRACE_THROTTLE, sizeof(struct event_throttle),
 			     take_throttle },
 	[EVENT_REQUEST] = { "request", "block", TRACE_REQUEST, sizeof(struct event_request),
-			    take_request },
+			    take_request, request_bytes },
 	[EVENT_BIO] = { "bio", "block", TRACE_BIO, sizeof(struct event_bio), take_bio },
 	[EVENT_DEVICE] = { "device", "block", TRACE_DEVICE, sizeof(struct event_device),
 			   take_device },
