@@ -19,6 +19,7 @@
 #include "output/chrome.h"
 #include "output/export_perfetto.h"
 #include "output/export_pfw.h"
+#include "output/export_speedscope.h"
 #include "output/export_tables.h"
 #include "output/json.h"
 #include "output/row.h"
@@ -143,6 +144,7 @@ static void export(struct trace_reader *reader)
 	const struct relation_options all = { .only = NULL };
 	const struct pfw_options pfw = { .filter = NULL };
 	const struct perfetto_options perfetto = { .filter = NULL };
+	const struct speedscope_options speedscope = { .filter = NULL };
 	struct trace_error error = { "" };
 	struct sink out;
 
@@ -160,6 +162,10 @@ static void export(struct trace_reader *reader)
 	sink_close(&out);
 	sink_open_memory(&out);
 	export_perfetto(&out, &reader, names, 1, &perfetto, &error);
+	sum += out.used;
+	sink_close(&out);
+	sink_open_memory(&out);
+	export_speedscope(&out, &reader, names, 1, &speedscope, &error);
 	sum += out.used;
 	sink_close(&out);
 }

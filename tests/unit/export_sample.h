@@ -382,8 +382,8 @@ static void make_whole(void)
 	     .offset = -1);
 	FAULT(&made, .time = START + 211 * MS, .dur = 500, .pid = 100, .file = 2, .offset = 4096,
 	      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED, .dirtied = 4096);
-	VFS(&made, .time = START + 211 * MS, .dur = 900, .op = M_VFS_READ, .file = 1, .asked = 4096,
-	    .result = 4096, .flags = TRACE_VFS_THREAD);
+	VFS(&made, .time = START + 210 * MS + MS / 2, .dur = 900, .op = M_VFS_READ, .file = 1,
+	    .asked = 4096, .result = 4096, .flags = TRACE_VFS_THREAD);
 	THROTTLE(&made, .time = START + 212 * MS, .pause = MS, .pid = 100, .file = 2);
 	request(&made, START + 209 * MS, 100, 1, 8192, 0);
 	request(&made, START + 209 * MS, 0, 2, 4096, 10);

@@ -19,6 +19,7 @@
 #include "output/chrome.h"
 #include "output/export_perfetto.h"
 #include "output/export_pfw.h"
+#include "output/export_speedscope.h"
 #include "output/export_sqlite.h"
 #include "output/export_tables.h"
 
@@ -33,7 +34,7 @@ struct export_request {
 
 static const struct option_row rows[] = {
 	{ 0, "to", "FORMAT", OPTION_TEXTS, FIELD(to),
-	  "What to write: chrome, csv, jsonl, sqlite, pfw, perfetto." },
+	  "What to write: chrome, csv, jsonl, sqlite, pfw, perfetto, speedscope." },
 	{ 'o', "output", "FILE", OPTION_STRING, FIELD(output),
 	  "Where it goes; with .gz at the end it is compressed, - is the standard output. "
 	  "For csv and jsonl a directory, in which each table becomes a file." },
@@ -156,6 +157,23 @@ static int describe_perfetto(struct sink *out, struct trace_reader *nothing,
 	return out->error;
 }
 
+static int write_speedscope(struct work *work)
+{
+	const struct speedscope_options options = { .filter = &work->request->filter,
+						    .progress = progress_update,
+						    .context = &work->progress };
+
+	return export_speedscope(&work->target->out, work->traces, work->names, work->trace_count,
+				 &options, &work->error);
+}
+
+static int describe_speedscope(struct sink *out, struct trace_reader *nothing,
+			       struct trace_error *error)
+{
+	export_speedscope_describe(out);
+	return out->error;
+}
+
 static int describe_chrome(struct sink *out, struct trace_reader *nothing,
 			   struct trace_error *error)
 {
@@ -177,6 +195,7 @@ static const struct format {
 	{ "sqlite", EXPORT_PATH, false, write_sqlite, export_sqlite_describe },
 	{ "pfw", EXPORT_FILE, false, write_pfw, describe_pfw },
 	{ "perfetto", EXPORT_FILE, false, write_perfetto, describe_perfetto },
+	{ "speedscope", EXPORT_FILE, false, write_speedscope, describe_speedscope },
 };
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
