@@ -95,9 +95,52 @@ static __always_inline struct device_counts *device_counts(struct gendisk *disk,
 	return total ? &total->of[class] : NULL;
 }
 
+/* --- copies of programs --- */
+
+/* Which copy of the program saw a request or a bio last, by CPU and by its address. */
+#define DONE_SLOTS 1024
+
+struct done_slot {
+	__u64 request;
+	__u32 copy;
+	__u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, DONE_SLOTS);
+	__type(key, __u32);
+	__type(value, struct done_slot);
+} done_slots SEC(".maps");
+
+/* Whether no copy before this one has seen this end of the request, or this bio queued. As
+ * copy_is_first, for what is of no task. */
+static __always_inline bool done_is_first(__u64 request, __u32 copy)
+{
+	__u32 key = (request >> 6 ^ request >> 16) & (DONE_SLOTS - 1);
+	struct done_slot *slot = bpf_map_lookup_elem(&done_slots, &key);
+	bool first;
+
+	if (!slot)
+		return copy == 0;
+	first = slot->request != request || copy <= slot->copy;
+	slot->request = request;
+	slot->copy = copy;
+	return first;
+}
+
 /* --- bios --- */
 
-static __always_inline int bio_queued(struct bio *bio)
+/* What a journal, or a file system's own thread, writes for itself. */
+static __always_inline void count_metadata(struct gendisk *disk, __u32 bytes)
+{
+	struct device_total *total = device_total(disk, disk_dev(disk));
+
+	if (total)
+		__sync_fetch_and_add(&total->kernel_metadata_bytes, bytes);
+}
+
+static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
@@ -111,7 +154,7 @@ static __always_inline int bio_queued(struct bio *bio)
 		/* Nothing but bios: it hands them on to other devices, or is memory. */
 		struct device_counts *counts = device_counts(disk, bio->bi_opf);
 
-		if (counts) {
+		if (counts && done_is_first(at.at, copy)) {
 			__sync_fetch_and_add(&counts->requests, 1);
 			__sync_fetch_and_add(&counts->bytes, mark.bytes);
 		}
@@ -119,8 +162,12 @@ static __always_inline int bio_queued(struct bio *bio)
 	}
 	mark.flags = block_flags(bio->bi_opf);
 	mark_file(&mark, &at, state, followed);
-	if (!followed && !mark.file)
+	if (!followed && !mark.file) {
+		if (mark.flags & TRACE_BLOCK_META && task->flags & PF_KTHREAD && bio->bi_opf & 1 &&
+		    done_is_first(at.at, copy))
+			count_metadata(disk, mark.bytes);
 		return 0;
+	}
 	if (followed) {
 		mark.pid = task->tgid;
 		mark.tid = task->pid;
@@ -131,16 +178,16 @@ static __always_inline int bio_queued(struct bio *bio)
 	return 0;
 }
 
-#define BIO_QUEUED_PROGRAM(suffix)                                                                 \
+#define BIO_QUEUED_PROGRAM(suffix, copy)                                                           \
 	SEC("?tp_btf/block_bio_queue")                                                             \
 	int BPF_PROG(fl_bio_queue##suffix, struct bio *bio)                                        \
 	{                                                                                          \
-		return bio_queued(bio);                                                            \
+		return bio_queued(bio, copy);                                                      \
 	}
 
-BIO_QUEUED_PROGRAM()
-BIO_QUEUED_PROGRAM(_2)
-BIO_QUEUED_PROGRAM(_3)
+BIO_QUEUED_PROGRAM(, 0)
+BIO_QUEUED_PROGRAM(_2, 1)
+BIO_QUEUED_PROGRAM(_3, 2)
 
 /* The front of a bio that is too long becomes one of its own; the rest keeps the address. */
 static __always_inline int bio_split(struct bio *front)
@@ -246,38 +293,6 @@ int BPF_PROG(fl_rq_requeue, struct request *rq)
 	if (counts)
 		__sync_fetch_and_add(&counts->requeues, 1);
 	return 0;
-}
-
-/* Which copy of the program saw a request last, by CPU and by the request's address. */
-#define DONE_SLOTS 1024
-
-struct done_slot {
-	__u64 request;
-	__u32 copy;
-	__u32 pad;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, DONE_SLOTS);
-	__type(key, __u32);
-	__type(value, struct done_slot);
-} done_slots SEC(".maps");
-
-/* Whether no copy before this one has seen this end of the request. As copy_is_first, for what is
- * of no task. */
-static __always_inline bool done_is_first(__u64 request, __u32 copy)
-{
-	__u32 key = (request >> 6 ^ request >> 16) & (DONE_SLOTS - 1);
-	struct done_slot *slot = bpf_map_lookup_elem(&done_slots, &key);
-	bool first;
-
-	if (!slot)
-		return copy == 0;
-	first = slot->request != request || copy <= slot->copy;
-	slot->request = request;
-	slot->copy = copy;
-	return first;
 }
 
 /* A request that ends, or a part of it. */
@@ -488,7 +503,7 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	struct gendisk *disk = KREAD(request_queue, KREAD(request, rq, q), disk);
 	struct done_walk walk = { .bio.at = (__u64)KREAD(request, rq, bio), .left_bytes = bytes };
 	struct address request = { (__u64)rq };
-	__u32 class = device_class(rq->cmd_flags), flags = block_flags(rq->cmd_flags);
+	__u32 class = device_class(rq->cmd_flags);
 	bool sequence = rq->rq_flags & flush_sequence();
 	struct device_counts *counts;
 
@@ -512,7 +527,8 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	}
 	if (class == DEVICE_FLUSH)
 		return 0; /* of the block layer's own making, for those that wait for it */
-	walk.flush = !bytes && flags & (TRACE_BLOCK_PREFLUSH | TRACE_BLOCK_FUA);
+	/* Not by its flags: where a device knows no FUA they are taken from the request. */
+	walk.flush = !bytes;
 	walk.issued_ns = rq->io_start_time_ns;
 	walk.dev = disk_dev(disk);
 	walk.sector = rq->__sector;

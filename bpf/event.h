@@ -261,6 +261,7 @@ struct device_counts {
 
 struct device_total {
 	struct device_counts of[DEVICE_CLASSES];
+	__u64 kernel_metadata_bytes; /* that kernel threads queued to be written */
 };
 
 #define DEVICES_MOST 512
@@ -688,7 +689,7 @@ EVENT_SIZE(event_span_end, 32);
 EVENT_SIZE(event_code, 40);
 EVENT_SIZE(event_request, 96);
 EVENT_SIZE(event_bio, 88);
-EVENT_SIZE(event_device, 256);
+EVENT_SIZE(event_device, 264);
 EVENT_SIZE(attach_row, 56);
 EVENT_SIZE(marker_arg, 16);
 EVENT_SIZE(marker_spec, 120);

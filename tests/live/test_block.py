@@ -312,8 +312,34 @@ for at in {places}:
         self.assertEqual(told(work.recording.report, work.device), work.seen)
 
 
+class Kernel(unittest.TestCase):
+    """What no process has queued: files that are written back, and metadata by journals."""
+
+    SIZE = 8 * MIB
+
+    def check(self, kind):
+        work = Work.exact(kind, f"""
+            dd if=/dev/zero of="$1/files/data" bs=1M count={self.SIZE // MIB} status=none
+            rm -f "$1/files/none"; touch "$1/files/new"; sync""")
+        number = os.stat(work.device).st_rdev
+        number = os.major(number) << 20 | os.minor(number)
+        told = [row for row in work.recording.trace.dicts("device") if row["dev"] == number][-1]
+        bios = [bio for bio in work.bios() if bio["op"] == "request_write"]
+        # All that the device wrote was a file's, or metadata that somebody is known for.
+        self.assertEqual(sum(bio["bytes"] for bio in bios) + told["kernel_metadata_bytes"],
+                         512 * work.seen["write"][2])
+        self.assertGreater(told["kernel_metadata_bytes"], 0)
+        (kernel,) = [p for p in work.recording.report["processes"] if p["pid"] == 0]
+        self.assertEqual(kernel["comm"], "kernel")
+        written = sum(bio["bytes"] for bio in work.recording.trace.dicts("bio")
+                      if bio["op"] == "request_write" and not bio["pid"] and not bio["flags"] & 1)
+        self.assertEqual(kernel["storage_write_bytes"], written)
+        self.assertGreaterEqual(kernel["storage_metadata_bytes"], told["kernel_metadata_bytes"])
+
+
 for kind in ("ext4", "xfs", "btrfs", "overlay"):
     setattr(Totals, f"test_{kind}", lambda self, kind=kind: self.check(kind))
+    setattr(Kernel, f"test_{kind}", lambda self, kind=kind: self.check(kind))
     setattr(Files, f"test_small_{kind}", lambda self, kind=kind: self.check(kind))
     setattr(Files, f"test_direct_{kind}", lambda self, kind=kind: self.check_direct(kind))
 

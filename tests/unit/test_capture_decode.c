@@ -171,7 +171,7 @@ static void test_identities(void **state)
 static void test_every_kind_has_a_decoder(void **state)
 {
 	static const struct lane_slot fault = { .fault = { .op = OP_FAULT } };
-	static const char zeros[256];
+	static const char zeros[512];
 	struct fixture fixture;
 
 	set_up(&fixture);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "analysis/process_storage.h"
 #include "analysis/processes.h"
 #include "analysis/rollup.h"
 #include "grow.h"
@@ -21,6 +22,7 @@ struct processes {
 	bool *summed; /* operations of it were */
 	size_t summed_room;
 	struct processes_sums sums;
+	struct process_storages storages;
 };
 
 static int begin(const struct job *job, void **state)
@@ -31,6 +33,7 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	processes->job = job;
 	rollup_init(&processes->rollup, job, rollup_find_key("process"), ROLLUP_ALL);
+	process_storages_init(&processes->storages, job);
 	*state = processes;
 	return 0;
 }
@@ -40,6 +43,7 @@ static void end(void *state)
 	struct processes *processes = state;
 
 	rollup_free(&processes->rollup);
+	process_storages_free(&processes->storages);
 	free(processes->submissions);
 	free(processes->summed);
 	free(processes);
@@ -86,6 +90,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 			status = rollup_add(&processes->rollup, event->process, event);
 		else if (event->flags & EVENT_SUBMITS)
 			status = add_submissions(processes, event);
+		else if (event->flags & (EVENT_BIO | EVENT_DEVICE))
+			status = process_storages_add(&processes->storages, event);
 	}
 	return status ? -ENOMEM : 0;
 }
@@ -127,6 +133,7 @@ struct process_row {
 	const char *host;
 	struct tally classes[IO_CLASS_COUNT];
 	uint64_t submissions;
+	struct process_storage storage;
 };
 
 /* The command line as a list: arguments stand in the trace with a NUL behind each. */
@@ -186,6 +193,20 @@ static const struct table_column async_columns[] = {
 	  TABLE_UINT(struct process_row, submissions), JOB_SYSCALL | JOB_EVENTS },
 };
 
+static const struct table_column storage_columns[] = {
+	{ "storage_read_bytes", "device read", UNIT_BYTES,
+	  "bytes that the process, or the kernel for files of the run, had devices read",
+	  TABLE_UINT(struct process_row, storage.read_bytes), JOB_BLOCK },
+	{ "storage_write_bytes", "device written", UNIT_BYTES,
+	  "bytes that it had devices write: what calls and stores change is mostly written by the "
+	  "kernel later",
+	  TABLE_UINT(struct process_row, storage.write_bytes), JOB_BLOCK },
+	{ "storage_metadata_bytes", "metadata", UNIT_BYTES,
+	  "bytes of what file systems keep for themselves; of the kernel, with what its journals "
+	  "and the like wrote to devices that the run used, for whomever",
+	  TABLE_UINT(struct process_row, storage.metadata_bytes), JOB_BLOCK },
+};
+
 static struct table_text text_of(const struct job_trace *trace, uint64_t string)
 {
 	struct trace_string text = trace_reader_string(trace->reader, string);
@@ -230,12 +251,34 @@ static int add_line(struct table *table, const struct processes *processes, uint
 
 	if (number < processes->room)
 		view.submissions = processes->submissions[number];
+	view.storage = process_storage_of(&processes->storages, number);
 	for (int i = 0; i < IO_CLASS_COUNT; i++)
 		view.classes[i] = *rollup_tally(&processes->rollup, number, i);
 	view.time_ns = rollup_tally(&processes->rollup, number, MEASURE_IO)->time.measure;
 	if (number != PROCESS_UNKNOWN)
 		set_identity(&view, processes->job, &processes->job->processes.processes[number]);
 	return table_add(table, &view);
+}
+
+/* A row for what no process has queued: writeback, and what the kernel reads for itself. */
+static int add_kernel(struct table *table, const struct processes *processes)
+{
+	const struct process_row kernel = {
+		.ppid = TABLE_NO_UINT,
+		.time_ns = TABLE_NO_UINT,
+		.start_ns = TABLE_NO_UINT,
+		.end_ns = TABLE_NO_UINT,
+		.rank = TABLE_NO_INT,
+		.exit_code = TABLE_NO_INT,
+		.signal = TABLE_NO_INT,
+		.comm = { "kernel", strlen("kernel") },
+		.storage = process_storage_of_kernel(&processes->storages),
+	};
+	const struct process_storage *storage = &kernel.storage;
+
+	if (!storage->read_bytes && !storage->write_bytes && !storage->metadata_bytes)
+		return 0;
+	return table_add(table, &kernel);
 }
 
 /* A row for processes that there is no room for one by one. */
@@ -254,10 +297,17 @@ static int add_others(struct table *table, const struct processes *processes,
 	};
 	char name[64];
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		struct process_storage more =
+			process_storage_of(&processes->storages, lines[i].process);
+
+		others.storage.read_bytes += more.read_bytes;
+		others.storage.write_bytes += more.write_bytes;
+		others.storage.metadata_bytes += more.metadata_bytes;
 		for (int j = 0; j < IO_CLASS_COUNT; j++)
 			tally_fold(&others.classes[j],
 				   rollup_tally(&processes->rollup, lines[i].process, j));
+	}
 	snprintf(name, sizeof(name), "other (%zu processes)", count);
 	others.comm = (struct table_text) { name, strlen(name) };
 	return table_add(table, &others);
@@ -331,6 +381,8 @@ static int fill(void *state, struct table *table)
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(async_columns));
 	if (!status)
+		status = table_add_columns(table, TABLE_COLUMNS(storage_columns));
+	if (!status)
 		status = set_note(table, processes->job);
 	if (status)
 		return status;
@@ -348,6 +400,8 @@ static int fill(void *state, struct table *table)
 		status = add_line(table, processes, lines[i].process);
 	if (count > most && !status)
 		status = add_others(table, processes, lines + most, count - most);
+	if (!status)
+		status = add_kernel(table, processes);
 	free(lines);
 	return status;
 }
@@ -372,12 +426,17 @@ const struct analysis analysis_processes = {
 	.meaning = "who they were, how they ended, what I/O each did",
 	.title = "Processes",
 	.shown = "comm,pid,rank,time_ns,read.bytes,mmap_read.fetched_bytes,write.bytes,"
-		 "metadata.count,mmap_read.faults,exit_code,start_ns,end_ns",
+		 "metadata.count,mmap_read.faults,exit_code,storage_write_bytes,storage_metadata_bytes,"
+		 "start_ns,end_ns",
 	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.of_sums = true,
 	.passing = { .apart = true, .sums = true, .events = add_events },
+	.columns = {
+		[TRACE_BIO] = PROCESS_STORAGE_BIO,
+		[TRACE_DEVICE] = PROCESS_STORAGE_DEVICE,
+	},
 	.fill = fill,
 	.end = end,
 };

@@ -294,7 +294,10 @@
 	TRACE_COLUMNS_COUNTS(COLUMN, READ, "read", 0)                                              \
 	TRACE_COLUMNS_COUNTS(COLUMN, WRITE, "write", 1)                                            \
 	TRACE_COLUMNS_COUNTS(COLUMN, DISCARD, "discard", 2)                                        \
-	TRACE_COLUMNS_COUNTS(COLUMN, FLUSH, "flush", 3)
+	TRACE_COLUMNS_COUNTS(COLUMN, FLUSH, "flush", 3)                                            \
+	COLUMN(DEVICE_KERNEL_METADATA, "kernel_metadata_bytes", UINT, BYTES,                       \
+	       FIELD(total.kernel_metadata_bytes),                                                 \
+	       "of metadata of file systems that kernel threads wrote: journals and the like")
 
 #define TRACE_COLUMNS_VFS(COLUMN)                                                                  \
 	COLUMN(VFS_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                                  \

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Sums of parts of requests by process. Knows nothing of tables.
+ */
+#include "analysis/process_storage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/devices.h"
+#include "grow.h"
+
+void process_storages_init(struct process_storages *all, const struct job *job)
+{
+	*all = (struct process_storages) { .job = job };
+}
+
+void process_storages_free(struct process_storages *all)
+{
+	free(all->of);
+	free(all->metadata);
+}
+
+/* NULL: there are too many, or memory is out, which *status tells. */
+static struct kernel_metadata *metadata_of(struct process_storages *all, const struct event *event,
+					   uint32_t dev, int *status)
+{
+	for (size_t i = 0; i < all->metadata_count; i++)
+		if (all->metadata[i].dev == dev && all->metadata[i].trace == event->block->trace)
+			return &all->metadata[i];
+	if (all->metadata_count == DEVICES_MOST)
+		return NULL;
+	if (!GROW(all->metadata, all->metadata_room, all->metadata_count + 1)) {
+		*status = -ENOMEM;
+		return NULL;
+	}
+	all->metadata[all->metadata_count] =
+		(struct kernel_metadata) { .trace = event->block->trace, .dev = dev };
+	return &all->metadata[all->metadata_count++];
+}
+
+static int add_bio(struct process_storages *all, const struct event *event)
+{
+	bool kernel = !event_value(event, BIO_PID);
+	struct process_storage *storage = &all->kernel;
+	struct kernel_metadata *metadata;
+	int status = 0;
+
+	metadata = metadata_of(all, event, event_value(event, BIO_DEV), &status);
+	if (status)
+		return status;
+	if (metadata)
+		metadata->used = true;
+	if (!kernel) {
+		if (!GROW(all->of, all->room, (size_t)event->process + 1))
+			return -ENOMEM;
+		storage = &all->of[event->process];
+	}
+	if (event_value(event, BIO_FLAGS) & TRACE_BLOCK_META)
+		storage->metadata_bytes += event->bytes;
+	else if (all->job->operations[event->operation].writes_out)
+		storage->write_bytes += event->bytes;
+	else
+		storage->read_bytes += event->bytes;
+	return 0;
+}
+
+int process_storages_add(struct process_storages *all, const struct event *event)
+{
+	struct kernel_metadata *metadata;
+	int status = 0;
+
+	if (event->flags & EVENT_BIO)
+		return add_bio(all, event);
+	metadata = metadata_of(all, event, event_value(event, DEVICE_DEV), &status);
+	if (metadata) /* the last row holds the sum */
+		metadata->bytes = event_value(event, DEVICE_KERNEL_METADATA);
+	return status;
+}
+
+struct process_storage process_storage_of(const struct process_storages *all, uint32_t process)
+{
+	return process < all->room ? all->of[process] : (struct process_storage) { 0 };
+}
+
+struct process_storage process_storage_of_kernel(const struct process_storages *all)
+{
+	struct process_storage storage = all->kernel;
+
+	for (size_t i = 0; i < all->metadata_count; i++)
+		if (all->metadata[i].used)
+			storage.metadata_bytes += all->metadata[i].bytes;
+	return storage;
+}

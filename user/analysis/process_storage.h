@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What reached block devices on whose behalf: by the process that queued it, or the kernel's own.
+ * Knows nothing of calls and faults.
+ */
+#ifndef FAULTLINE_PROCESS_STORAGE_H
+#define FAULTLINE_PROCESS_STORAGE_H
+
+#include "analysis/event.h"
+
+/* Parts of requests, by who queued them. */
+struct process_storage {
+	uint64_t read_bytes, write_bytes; /* of files, and of devices themselves */
+	uint64_t metadata_bytes;	  /* what file systems keep for themselves, both ways */
+};
+
+/* What kernel threads wrote of metadata to a device that the run used, for whomever. */
+struct kernel_metadata {
+	uint32_t trace, dev;
+	bool used; /* by the run */
+	uint64_t bytes;
+};
+
+struct process_storages {
+	const struct job *job;
+	struct process_storage *of; /* by process */
+	size_t room;
+	struct process_storage kernel; /* what it queued, of files of the run */
+	struct kernel_metadata *metadata;
+	size_t metadata_count, metadata_room;
+};
+
+/* Columns that events must have. */
+#define PROCESS_STORAGE_BIO (1ull << BIO_PID | 1ull << BIO_DEV | 1ull << BIO_FLAGS)
+#define PROCESS_STORAGE_DEVICE (1ull << DEVICE_DEV | 1ull << DEVICE_KERNEL_METADATA)
+
+void process_storages_init(struct process_storages *all, const struct job *job);
+void process_storages_free(struct process_storages *all);
+/* Of EVENT_BIO and EVENT_DEVICE. Returns 0 or -ENOMEM. */
+int process_storages_add(struct process_storages *all, const struct event *event);
+/* Zeros for a process that queued nothing. */
+struct process_storage process_storage_of(const struct process_storages *all, uint32_t process);
+/* The kernel's, with the metadata that its threads wrote. */
+struct process_storage process_storage_of_kernel(const struct process_storages *all);
+
+#endif
