@@ -196,6 +196,18 @@ static size_t rest_bytes(const struct btf_type *type)
 	}
 }
 
+/* A module may have types of its own that are called like some of the kernel's. They are there for
+ * what holds them: whoever asks for that name means the kernel's. */
+static bool is_second(const struct thin *thin, const struct layer *layer,
+		      const struct btf_type *type)
+{
+	const char *name = btf__name_by_offset(layer->btf, type->name_off);
+	size_t place = 0;
+
+	return layer == &thin->layer && (btf_is_composite(type) || btf_is_any_enum(type)) &&
+	       type_names_next(thin->kernel.names, name, strlen(name), &place);
+}
+
 static void add_type(struct thin *thin, const struct layer *layer, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(layer->btf, id);
@@ -203,7 +215,7 @@ static void add_type(struct thin *thin, const struct layer *layer, uint32_t id)
 
 	if (!copy)
 		return;
-	copy->name_off = add_string(thin, layer, type->name_off);
+	copy->name_off = is_second(thin, layer, type) ? 0 : add_string(thin, layer, type->name_off);
 	switch (btf_kind(type)) {
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
