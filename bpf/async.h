@@ -200,7 +200,7 @@ __noinline int async_tell(struct async_key *key, struct async_operation *done, _
 	account_done(&done->account, duration_ns, result, done->row.traits & ASYNC_BYTES, true);
 	if (profile_takes_all()) {
 		if (done->row.shape >= ASYNC_OPEN)
-			bpf_map_delete_elem(&async_names, key);
+			bpf_map_delete_elem(&async_names, &at);
 		return async_profile(done, result, duration_ns);
 	}
 	if (done->row.shape >= ASYNC_OPEN)

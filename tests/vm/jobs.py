@@ -458,7 +458,7 @@ faultline report --format json trace.flt | grep -q '"total":[1-9]' && break; don
 CROWD = """head -c 1048576 /dev/urandom >/mnt/hot
 $RUN -- hotread /mnt/hot account 12 reads 2500"""
 SUMS = """head -c 1048576 /dev/urandom >/mnt/hot; mkdir -p /mnt/sums
-$RUN --mode profile --interval 100ms -- sh -c 'calls /mnt/sums; hotread /mnt/hot account 12 reads 2500'"""
+$RUN --mode profile --interval 100ms --layers syscall,fault,pagecache -- sh -c 'calls /mnt/sums; hotread /mnt/hot account 12 reads 2500'"""
 FAULT_CROWD = """for i in 0 1 2 3; do fresh /mnt/data$i %(mib)d; done
 $RUN -- sh -c 'for i in 0 1 2 3; do mapper threads /mnt/data$i account$i & done; wait'""" % {
     "mib": DATA_MIB
