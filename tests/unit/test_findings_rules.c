@@ -74,6 +74,14 @@ static void small_reads_cached(struct made_trace *made, bool sound)
 	      .dur = 5 * US);
 }
 
+/* Past the page cache: not from memory, however little came into the cache. */
+static void small_reads_direct(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 5000, .op = M_PREAD, .bytes = 4096, .step = 4096, .dur = 5 * US,
+	      .flags = sound ? TRACE_OP_DIRECT : 0);
+}
+
 static void random_reads(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -447,6 +455,7 @@ static const struct {
 } cases[] = {
 	{ "small-reads-storage", small_reads_storage },
 	{ "small-reads-cached", small_reads_cached },
+	{ "small-reads-cached", small_reads_direct },
 	{ "random-reads", random_reads },
 	{ "read-again", read_again },
 	{ "read-by-several", read_by_several },

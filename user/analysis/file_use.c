@@ -171,13 +171,18 @@ static int add_still(struct file_uses *uses, struct file_use *use, const struct 
 
 static int add_moving(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
+	bool direct = event->class == IO_READ && event->flags & EVENT_DIRECT;
+
 	if (rollup_add(&uses->rollup, event->file, event))
 		return -ENOMEM;
-	if (!(event->flags & EVENT_FAULT))
+	if (!direct && !(event->flags & EVENT_FAULT))
 		return 0;
 	if (!more_of(uses, use))
 		return -ENOMEM;
-	use->more->faulted_bytes += event->fetched_bytes;
+	if (direct)
+		use->more->direct_bytes += event->bytes;
+	else
+		use->more->faulted_bytes += event->fetched_bytes;
 	return 0;
 }
 

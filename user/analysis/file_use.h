@@ -21,13 +21,15 @@ struct position {
 	uint64_t next[ACCESSES];
 };
 
-/* Of files that are mapped, synced, truncated, accessed again, or brought in by others. */
+/* Of files that are mapped, synced, truncated, accessed again, read past the page cache, or brought
+ * in by others. */
 struct file_use_more {
 	uint64_t patterns[ACCESSES][PATTERNS];
 	struct still_sum sync;
 	struct page_sums still; /* what metadata and sync calls brought in */
 	struct page_sums unattributed, indirect;
 	uint64_t faulted_bytes, furthest_fault;
+	uint64_t direct_bytes; /* read with O_DIRECT */
 	bool truncated;
 	uint64_t size_bytes; /* as it was truncated to, after it was last looked at */
 };

@@ -221,6 +221,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.indirect = more->indirect,
 		.written_pages = TABLE_NO_UINT,
 		.faulted_bytes = more->faulted_bytes,
+		.direct_bytes = more->direct_bytes,
 	};
 
 	memcpy(view.patterns, more->patterns, sizeof(view.patterns));

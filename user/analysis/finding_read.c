@@ -102,10 +102,11 @@ static bool takes_small_cached(const struct file_view *file)
 {
 	const struct tally *reads = reads_of(file);
 
-	/* A small file that is read at one go is no case of this. */
+	/* A small file that is read at one go is no case of this; nor what is read with O_DIRECT,
+	 * which is never in memory. */
 	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
 	       reads->count >= threshold(THRESHOLD_SMALL_READS_OF_FILE) &&
-	       alike_share(reads->fetched_bytes, reads->bytes) <=
+	       alike_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=
 		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
 }
 
