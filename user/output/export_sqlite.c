@@ -130,6 +130,9 @@ static int begin(void *to, unsigned int number, const struct relation *relation)
 	int status;
 
 	database->tables[number].relation = relation;
+	/* A table of the report that this trace cannot fill has no columns: SQL has no such. */
+	if (!relation->column_count)
+		return 0;
 	sink_open_memory(&sql);
 	table_sql(&sql, relation);
 	status = run_made(database, &sql);
