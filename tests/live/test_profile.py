@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -148,6 +149,23 @@ class Profile(unittest.TestCase):
         first = faultline("report", recording.path).stdout.decode()
         self.assertIn("summed up in the kernel: all operations", first)
         self.assertIn("summed over threads", first)
+
+    def test_exported(self):
+        """A database has the sums of operations; that it has no event of theirs is said."""
+        recording, _ = self.record_calls(*PROFILE)
+        path = os.path.join(machine().new_dir(), "a.db")
+        told = faultline("export", "--to", "sqlite", "-o", path, recording.path)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn(b"summed up", told.stderr)
+        database = sqlite3.connect(path)
+        self.addCleanup(database.close)
+        counts = dict(database.execute("SELECT op, count FROM operations WHERE layer = 'syscall'"))
+        self.assertGreater(counts["pread64"], 0)
+        self.assertEqual(
+            counts, {row["op"]: row["count"] for row in recording.report["operations"]
+                     if row["layer"] == "syscall"})
+        for view in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
+            database.execute(f"SELECT * FROM {view[0]}").fetchall()
 
     def test_spans(self):
         """Spans are told as ever; what was done in them is not known."""

@@ -266,6 +266,22 @@ static int describe(const char *name)
 
 /* --- the command --- */
 
+/* Events are what each format is made of: sums are none. */
+static void tell_summed(struct trace_reader *trace, const char *name, const struct format *format)
+{
+	size_t blocks = trace_reader_block_count(trace), i = 0;
+
+	while (i < blocks && trace_reader_block_info(trace, i)->kind != TRACE_PROFILE)
+		i++;
+	if (i < blocks)
+		log_warning("%s: operations that were summed up (--mode profile, auto) are no "
+			    "events, and not in it%s; 'faultline report' tells them",
+			    name,
+			    format->has_tables || format->kind == EXPORT_PATH
+				    ? " but for the table of operations"
+				    : "");
+}
+
 static int export_traces(struct work *work, const struct format *format)
 {
 	struct export_target *target = work->target;
@@ -369,8 +385,10 @@ int command_export(int argc, char **argv)
 		status = export_target_open(&target, request.force);
 	if (!status)
 		status = export_traces(&work, format);
-	for (size_t i = 0; !status && i < work.trace_count; i++)
+	for (size_t i = 0; !status && i < work.trace_count; i++) {
 		traces_tell_unread(work.traces[i], work.names[i]);
+		tell_summed(work.traces[i], work.names[i], format);
+	}
 	export_target_close(&target, &status);
 	traces_close(work.traces, work.trace_count);
 	free(work.traces);
