@@ -17,7 +17,8 @@ static const struct command commands[] = {
 	{ "report", command_report,
 	  "Say what a trace tells: how much I/O, through which door, to what" },
 	{ "print", command_print, "Print the events of a trace" },
-	{ "export", command_export, "Write traces as a timeline that other programs show" },
+	{ "export", command_export,
+	  "Write traces as timelines, tables or databases for other programs" },
 	{ "check", command_check, "Say what this kernel and these privileges allow" },
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
