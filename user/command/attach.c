@@ -189,6 +189,11 @@ static int take_cgroup(struct attach *attach)
 	attach->targets = calloc(2, sizeof(*attach->targets));
 	if (!attach->targets)
 		return -ENOMEM;
+	/* As from a variable that is not set: the whole machine is not what was meant. */
+	if (options->cgroup && !options->cgroup[0]) {
+		log_error("--cgroup: no control group is named; --all records all processes");
+		return -EINVAL;
+	}
 	if (options->slurm_job && !slurm_id_fits(id)) {
 		log_error("--slurm-job %s: is no number of a job, such as 123 or 123.0", id);
 		return -EINVAL;
