@@ -44,8 +44,6 @@ struct linux_binprm {
 #define PF_EXITING 0x4u
 #define PF_KTHREAD 0x200000u
 
-#define PF_KTHREAD 0x00200000u /* in its flags */
-
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
