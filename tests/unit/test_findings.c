@@ -142,6 +142,10 @@ static void test_text(void **state)
 					 record, &unknown),
 			    "1,234 of 1.5 MiB in 12.0 ms, 25.0% of /a/{bytes}: -");
 	assert_null(unknown);
+	assert_string_equal(finding_text(&arena, "{count}[ of {path}][, {bytes} or {unknown}].",
+					 record, &unknown),
+			    "1,234 of /a/{bytes}.");
+	assert_null(unknown);
 	assert_string_equal(finding_text(&arena, "{none} {", record, &unknown), "{none} {");
 	assert_non_null(unknown);
 	table_free(record);

@@ -20,7 +20,7 @@ static struct table_text text_of(struct trace_string string)
 struct waits {
 	struct table_text device;
 	const char *op;
-	uint64_t requests, bytes_each, time_ns;
+	uint64_t requests, bytes_each, time_ns, bandwidth;
 	uint64_t queue_each_ns, service_each_ns, service_p50_ns;
 	double share; /* of the queue */
 };
@@ -36,6 +36,8 @@ static const struct table_column waits_evidence[] = {
 	  TABLE_UINT(struct waits, bytes_each), 0 },
 	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
 	  TABLE_UINT(struct waits, time_ns), 0 },
+	{ "bandwidth", "bandwidth", UNIT_BYTES, "bytes in a second of that time",
+	  TABLE_UINT(struct waits, bandwidth), 0 },
 	{ "queue_each_ns", "queue", UNIT_NS,
 	  "time of a part of one before the driver had it, on average",
 	  TABLE_UINT(struct waits, queue_each_ns), 0 },
@@ -46,6 +48,13 @@ static const struct table_column waits_evidence[] = {
 	{ "share", "queue's share", UNIT_SHARE, "share of the queue in the time of parts",
 	  TABLE_REAL(struct waits, share), 0 },
 };
+
+static uint64_t bytes_a_second(uint64_t bytes, uint64_t time_ns)
+{
+	double bandwidth = time_ns ? bytes * 1e9 / time_ns : 0;
+
+	return bandwidth < INT64_MAX ? bandwidth : INT64_MAX;
+}
 
 /* Looks at each device, and at what it reads and writes apart. */
 static int each_wait(struct findings *findings, const struct finding_rule *rule,
@@ -75,6 +84,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			    !all_ns)
 				continue;
 			waits.bytes_each = of->bytes / of->requests;
+			waits.bandwidth = bytes_a_second(of->bytes, of->time.measure);
 			waits.queue_each_ns = of->part_queue_ns / of->parts;
 			waits.service_each_ns = of->part_service_ns / of->parts;
 			waits.share = (double)of->part_queue_ns / all_ns;
@@ -90,7 +100,8 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 
 static bool is_slow(const struct waits *waits)
 {
-	return waits->service_p50_ns >= threshold(THRESHOLD_DEVICE_SLOW_NS);
+	return waits->service_p50_ns >= threshold(THRESHOLD_DEVICE_SLOW_NS) &&
+	       waits->bandwidth <= threshold(THRESHOLD_DEVICE_SLOW_BANDWIDTH);
 }
 
 static int find_slow(struct findings *findings, const struct finding_rule *rule)
@@ -101,6 +112,7 @@ static int find_slow(struct findings *findings, const struct finding_rule *rule)
 static const enum threshold slow_thresholds[] = {
 	THRESHOLD_DEVICE_REQUESTS,
 	THRESHOLD_DEVICE_SLOW_NS,
+	THRESHOLD_DEVICE_SLOW_BANDWIDTH,
 };
 
 const struct finding_rule finding_device_slow = {
@@ -111,7 +123,7 @@ const struct finding_rule finding_device_slow = {
 	FINDING_THRESHOLDS(slow_thresholds),
 	.title = "{device} is slow to {op}",
 	.says = "half of {requests} requests of {bytes_each} were with the device for "
-		"{service_p50_ns} and more; some were under way for {time_ns}",
+		"{service_p50_ns} and more; some were under way for {time_ns}, at {bandwidth}/s",
 	.advice = "keep the data on a faster device or in memory, or ask for it earlier: in larger "
 		  "pieces, more of them at once",
 	.more = "faultline report --table device_heat TRACE",
@@ -466,9 +478,8 @@ const struct finding_rule finding_device_shared = {
 	FINDING_EVIDENCE(struct shared, shared_evidence),
 	FINDING_THRESHOLDS(shared_thresholds),
 	.title = "{first} and {second} use {device} at the same time",
-	.says = "{first} moved {first_bytes}, {second} {second_bytes} there; programs of the run "
-		"had "
-		"requests there at once for: {shared_ns}",
+	.says = "{first} moved {first_bytes}, {second} {second_bytes} there[; both had requests "
+		"there at once for {shared_ns}]",
 	.advice = "keep their data on different devices, or run one after the other; ionice and "
 		  "cgroups (io.max, io.weight) give one of them less",
 	.more = "faultline report --table device_users TRACE",

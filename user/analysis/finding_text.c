@@ -56,19 +56,26 @@ static void write_cell(FILE *out, const struct cell *cell, enum table_unit unit)
 	}
 }
 
+/* The column that "{NAME}" at `at` names, or a negative number; *length is that of the name. */
+static int find_name(const char *at, const struct table *record, size_t *length)
+{
+	char name[NAME_MOST];
+
+	*length = strcspn(at + 1, "}");
+	if (*length >= sizeof(name) || !at[1 + *length])
+		return -1;
+	memcpy(name, at + 1, *length);
+	name[*length] = '\0';
+	return table_find_column(record, name);
+}
+
 /* Writes what stands for "{NAME}" at `at`; returns the bytes of it that were taken. */
 static size_t write_name(FILE *out, const char *at, const struct table *record,
 			 const char **unknown)
 {
-	size_t length = strcspn(at + 1, "}");
-	char name[NAME_MOST];
-	int column = -1;
+	size_t length;
+	int column = find_name(at, record, &length);
 
-	if (length < sizeof(name) && at[1 + length]) {
-		memcpy(name, at + 1, length);
-		name[length] = '\0';
-		column = table_find_column(record, name);
-	}
 	if (column >= 0) {
 		write_cell(out, &record->cells[column], record->columns[column].unit);
 		return length + 2;
@@ -77,6 +84,22 @@ static size_t write_name(FILE *out, const char *at, const struct table *record,
 		*unknown = at;
 	fputc('{', out);
 	return 1;
+}
+
+/* Whether the clause "[...]" at `at` has something to tell: no cell that it names is null. */
+static bool clause_is_known(const char *at, const struct table *record)
+{
+	const char *end = strchr(at, ']');
+
+	for (const char *name = strchr(at, '{'); name && end && name < end;
+	     name = strchr(name + 1, '{')) {
+		size_t length;
+		int column = find_name(name, record, &length);
+
+		if (column >= 0 && record->cells[column].type == CELL_NULL)
+			return false;
+	}
+	return true;
 }
 
 const char *finding_text(struct arena *arena, const char *pattern, const struct table *record,
@@ -91,12 +114,16 @@ const char *finding_text(struct arena *arena, const char *pattern, const struct 
 	if (!out)
 		return NULL;
 	while (*pattern) {
-		size_t plain = strcspn(pattern, "{");
+		size_t plain = strcspn(pattern, "{[]");
 
 		fwrite(pattern, 1, plain, out);
 		pattern += plain;
-		if (*pattern)
+		if (*pattern == '{')
 			pattern += write_name(out, pattern, record, unknown);
+		else if (*pattern == '[' && !clause_is_known(pattern, record))
+			pattern += strcspn(pattern, "]");
+		else if (*pattern)
+			pattern++;
 	}
 	whole = !fflush(out) && !ferror(out);
 	fclose(out);

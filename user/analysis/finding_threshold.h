@@ -129,6 +129,9 @@
 	X(DEVICE_SLOW_NS, 10000000, UNIT_NS,                                                       \
 	  "time that half of a device's requests are with it at least, to be slow",                \
 	  "half a turn of a disk at 7,200 rpm and its seek take some 12 ms, flash below 1 ms")     \
+	X(DEVICE_SLOW_BANDWIDTH, 209715200, UNIT_BYTES,                                            \
+	  "bytes a second that a device moves at most, to be slow",                                \
+	  "a disk reads some 200 MiB/s in order; what moves more is busy with large requests")     \
 	X(DEVICE_QUEUE, 0.5, UNIT_SHARE,                                                           \
 	  "share of the time of requests that they wait for the driver, at least",                 \
 	  "a choice: they wait longer than they are served")                                       \
