@@ -160,8 +160,9 @@ const struct finding_rule finding_device_overloaded = {
 	.title = "{device} is asked to {op} more than it can",
 	.says = "parts of {requests} requests waited {queue_each_ns} for the driver, {share} of "
 		"their time, and were served in {service_each_ns}",
-	.advice = "fewer threads or a shallower queue at this device, spread files over several, "
-		  "or see who else uses it",
+	.advice =
+		"less at once: fewer threads, a shallower queue, less read ahead (read_ahead_kb); "
+		"spread files over several devices, or see who else uses it",
 	.more = "faultline report --table device_users TRACE",
 	.rule = "A device takes so many requests at a time and leaves the others in the queue. "
 		"Once they wait there for longer than it serves them, more of them at once bring "
