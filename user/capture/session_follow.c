@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Whom a session follows: a command from its exec on, or what runs already. Knows nothing of how
+ * the programs came to be attached.
+ */
+#include "capture/session_state.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/faultline.skel.h"
+#include "capture/arming.h"
+#include "capture/probes.h"
+#include "log.h"
+
+/* A task's state is reached through a pidfd; its first word is its mode. */
+static int task_state(struct session *session, pid_t pid, bool arm, uint32_t *mode)
+{
+	const struct bpf_map *map = session->skeleton->maps.tasks;
+	uint32_t *state = calloc(1, bpf_map__value_size(map));
+	int pidfd, err = 0;
+
+	if (!state)
+		return -ENOMEM;
+	pidfd = syscall(SYS_pidfd_open, pid, 0);
+	if (pidfd < 0) {
+		err = -errno;
+		goto out;
+	}
+	if (arm) {
+		*state = *mode;
+		if (bpf_map_update_elem(bpf_map__fd(map), &pidfd, state, BPF_ANY))
+			err = -errno;
+	} else {
+		if (bpf_map_lookup_elem(bpf_map__fd(map), &pidfd, state))
+			err = -errno;
+		*mode = *state;
+	}
+	close(pidfd);
+out:
+	free(state);
+	return err;
+}
+
+int session_arm(struct session *session, pid_t pid)
+{
+	uint32_t mode = TASK_ARMED;
+
+	return task_state(session, pid, true, &mode);
+}
+
+int session_attach(struct session *session, const int *pidfds, size_t count, size_t *processes,
+		   size_t *threads)
+{
+	int err;
+
+	if (!probes_chosen(&session->choice, "fl_arm")) {
+		log_error("this kernel has no iterator over tasks: what runs already cannot be "
+			  "attached to");
+		return -ENOTSUP;
+	}
+	err = arming_open(&session->arming, session->skeleton);
+	for (size_t i = 0; i < count && !err; i++)
+		err = arming_mark(session->arming, pidfds[i]);
+	if (!err)
+		err = arming_run(session->arming, processes, threads);
+	if (err)
+		log_error("cannot attach to what runs: %s", strerror(-err));
+	return err;
+}
+
+void session_each_attached(const struct session *session, void (*take)(void *context, pid_t pid),
+			   void *context)
+{
+	arming_each(session->arming, take, context);
+}
+
+uint64_t session_attached_ns(const struct session *session)
+{
+	return session->arming ? arming_begun_ns(session->arming) : 0;
+}
+
+bool session_follows(struct session *session, pid_t pid)
+{
+	uint32_t mode = TASK_IGNORED;
+
+	return !task_state(session, pid, false, &mode) && mode == TASK_FOLLOWED;
+}

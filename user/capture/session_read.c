@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a session tells: what it chose, the records that have come, the counters of the kernel side.
+ * Knows nothing of how it was loaded, nor of what is made of the records.
+ */
+#include "capture/session_state.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/faultline.skel.h"
+#include "capture/arming.h"
+#include "capture/device_tale.h"
+#include "capture/features.h"
+#include "capture/lane.h"
+#include "capture/missed.h"
+#include "capture/probes.h"
+#include "capture/profile.h"
+#include "capture/ring.h"
+
+const struct choice *session_choice(const struct session *session)
+{
+	return &session->choice;
+}
+
+const struct feature *session_lacks(const struct session *session, size_t *at)
+{
+	return features_missing(session->kernel, at);
+}
+
+unsigned int session_missing(const struct session *session)
+{
+	return probes_missing(&session->choice, session->options.layers & LAYERS_ESSENTIAL);
+}
+
+const struct trace_layer *session_layers(const struct session *session)
+{
+	return session->layers;
+}
+
+unsigned int session_lane_count(const struct session *session)
+{
+	return session->sizes.lane_count;
+}
+
+void session_wait(struct session *session, unsigned int most_ms)
+{
+	rings_wait(session->rings, most_ms);
+}
+
+void session_wake(struct session *session)
+{
+	rings_wake(session->rings);
+}
+
+size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn take_slots,
+		     void *context)
+{
+	size_t records = 0;
+
+	if (session->arming)
+		records = arming_drain(session->arming, take, context);
+	/* What numbers stand for goes ahead of what came after it. */
+	lanes_mark(session->lanes);
+	rings_mark(session->rings);
+	rings_mark(session->identities);
+	records += rings_drain(session->identities, take, context);
+	records += rings_drain(session->rings, take, context);
+	return records + lanes_drain(session->lanes, take_slots, context);
+}
+
+/* Sums a per-CPU array whose values are `words` 64-bit words. */
+static int sum_map(struct bpf_map *map, uint32_t entries, size_t words, int cpus, uint64_t *out)
+{
+	uint64_t *values = calloc(cpus, words * sizeof(*values));
+	int err = 0;
+
+	if (!values)
+		return -ENOMEM;
+	memset(out, 0, entries * words * sizeof(*out));
+	for (uint32_t key = 0; key < entries && !err; key++) {
+		if (bpf_map_lookup_elem(bpf_map__fd(map), &key, values))
+			err = -errno;
+		for (size_t i = 0; !err && i < cpus * words; i++)
+			out[key * words + i % words] += values[i];
+	}
+	free(values);
+	return err;
+}
+
+/* What was given over through lanes are system calls, but for what is counted as faults there. A
+ * slot that was overrun does not tell what it held. */
+static void count_lanes(const struct session *session, struct kind_total *kinds)
+{
+	uint64_t faults = kinds[EVENT_FAULT].events - kinds[EVENT_FAULT].lost;
+
+	kinds[EVENT_SYSCALL].events += lanes_given(session->lanes) - faults;
+	kinds[EVENT_SYSCALL].lost += lanes_overrun(session->lanes);
+}
+
+int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
+		   uint64_t *notes)
+{
+	struct faultline *skeleton = session->skeleton;
+	int err;
+
+	err = sum_map(skeleton->maps.op_totals, OP_TABLE_SIZE, sizeof(*operations) / 8,
+		      session->cpus, (uint64_t *)operations);
+	if (!err)
+		err = sum_map(skeleton->maps.kind_totals, EVENT_KIND_COUNT, sizeof(*kinds) / 8,
+			      session->cpus, (uint64_t *)kinds);
+	if (!err)
+		err = sum_map(skeleton->maps.notes, NOTE_COUNT, 1, session->cpus, notes);
+	if (err)
+		return err;
+	count_lanes(session, kinds);
+	if (session->arming)
+		arming_count(session->arming, kinds, notes);
+	kinds[EVENT_DEVICE].events += device_tale_told(session->device_tale);
+	return 0;
+}
+
+int session_tell_devices(struct session *session, ring_record_fn take, void *context)
+{
+	return device_tale_go_on(session->device_tale, take, context);
+}
+
+void session_read_profile(struct session *session, uint64_t now_ns, bool last, profile_take_fn take,
+			  void *context)
+{
+	if (session->profile)
+		profile_read(session->profile, now_ns, last, take, context);
+}
+
+struct profile_use session_profile_use(const struct session *session)
+{
+	return profile_use(session->profile);
+}
+
+uint64_t session_missed(const struct session *session, enum layer layer)
+{
+	return missed_by_layer(session->skeleton->obj, &session->choice, layer);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The object of the kernel side, opened and set for a session: its constants and the sizes of its
+ * maps. Knows nothing of loading.
+ */
+#include "capture/session_state.h"
+
+#include <bpf/libbpf.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/faultline.skel.h"
+#include "capture/async_calls.h"
+#include "capture/calls.h"
+#include "capture/kernel.h"
+#include "capture/load.h"
+#include "capture/profile.h"
+#include "capture/ring.h"
+#include "capture/uprobes.h"
+
+#define RING_WAKE_PART 4 /* of a ring, filled, wakes its reader */
+
+bool session_preempted(const struct session *session, const struct variant *variant)
+{
+	for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && variant->probes[i].program; i++)
+		if (kernel_preempts(session->kernel, variant->probes[i].hook))
+			return true;
+	return false;
+}
+
+/* Whether the programs that record a layer may be preempted. */
+static bool layer_preempted(const struct session *session, enum layer layer)
+{
+	for (size_t p = 0; p < part_count; p++)
+		if (parts[p].layer == layer && parts[p].required &&
+		    session_preempted(session, session->choice.variants[p]))
+			return true;
+	return false;
+}
+
+static void settings_fill(struct session *session, struct faultline *skeleton)
+{
+	/* The skeleton's copies of the tables are const to the kernel side only. */
+	calls_fill((struct call_row *)skeleton->rodata->calls,
+		   (struct call_request *)skeleton->rodata->requests);
+	async_fill_rows((struct async_row *)skeleton->rodata->uring_rows,
+			(struct async_row *)skeleton->rodata->aio_rows, calls_first_async());
+	skeleton->rodata->async_recorded = session->choice.on[LAYER_ASYNC];
+	skeleton->rodata->uring_enter_number = SYS_io_uring_enter;
+	skeleton->rodata->file_classes = session->options.file_classes;
+	skeleton->rodata->lane_mask = session->sizes.lane_count - 1;
+	skeleton->rodata->identities_bytes = session->sizes.identities_bytes;
+	skeleton->rodata->lane_slot_count = session->sizes.slot_count;
+	skeleton->rodata->ring_wake_bytes = session->sizes.ring_bytes / RING_WAKE_PART;
+	skeleton->rodata->calls_preempted = layer_preempted(session, LAYER_SYSCALL);
+	/* The programs of system calls may have to end a fault, too. */
+	skeleton->rodata->faults_preempted =
+		layer_preempted(session, LAYER_FAULT) || skeleton->rodata->calls_preempted;
+	skeleton->rodata->lane_shared = skeleton->rodata->faults_preempted ||
+					session->sizes.lane_cpus > session->sizes.lane_count;
+	skeleton->rodata->profile_mode = session->options.mode;
+	skeleton->rodata->profile_slot_count = session->profile_slots;
+	skeleton->rodata->profile_auto_rate =
+		session->options.auto_rate < UINT32_MAX ? session->options.auto_rate : UINT32_MAX;
+	skeleton->rodata->mmap_number = SYS_mmap;
+	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
+	skeleton->rodata->tick_ns = kernel_tick_ns();
+	skeleton->rodata->follow_privileged = session->options.follow_privileged;
+	skeleton->rodata->have_rdonly_cast = kernel_has_kfunc(session->kernel, "bpf_rdonly_cast");
+	skeleton->rodata->have_filemap_fault = probes_chosen_like(&session->choice, "fl_filemap");
+}
+
+static void settings_fill_attach(const struct session *session, struct faultline *skeleton)
+{
+	const struct session_attach *attach = &session->options.attach;
+
+	skeleton->rodata->attach_to = attach->to;
+	skeleton->rodata->attach_cgroup = attach->cgroup_id;
+	skeleton->rodata->attach_hierarchy = attach->hierarchy;
+	skeleton->rodata->attach_uid = attach->uid;
+	skeleton->rodata->attach_tracer = getpid();
+}
+
+struct faultline *session_open_skeleton(struct session *session)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options,
+		    .btf_custom_path = loader_types(session->loader));
+	struct faultline *skeleton = faultline__open_opts(&options);
+
+	if (!skeleton)
+		return NULL;
+	settings_fill(session, skeleton);
+	if (session->options.attach.to)
+		settings_fill_attach(session, skeleton);
+	if (session->multi)
+		uprobes_load_multi(skeleton->progs.fl_marker);
+	if (!session->choice.on[LAYER_BLOCK]) {
+		bpf_map__set_max_entries(skeleton->maps.bio_marks, 1);
+		bpf_map__set_max_entries(skeleton->maps.bio_places, 1);
+		bpf_map__set_max_entries(skeleton->maps.devices, 1);
+		bpf_map__set_max_entries(skeleton->maps.device_names, 1);
+	}
+	if (session->options.mode != PROFILE_OFF)
+		bpf_map__set_max_entries(skeleton->maps.profile_slots,
+					 profile_map_entries(session->profile_slots));
+	if (session->options.mode == PROFILE_AUTO)
+		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
+	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
+	if (!session->choice.on[LAYER_ASYNC]) {
+		bpf_map__set_max_entries(skeleton->maps.async_flight, 1);
+		bpf_map__set_max_entries(skeleton->maps.async_names, 1);
+		bpf_map__set_max_entries(skeleton->maps.async_users, 1);
+	}
+	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->sizes.lane_count);
+	bpf_map__set_max_entries(skeleton->maps.lane_slots,
+				 session->sizes.lane_count * session->sizes.slot_count);
+	if (bpf_map__reuse_fd(skeleton->maps.rings, rings_outer_fd(session->rings))) {
+		faultline__destroy(skeleton);
+		return NULL;
+	}
+	return skeleton;
+}
