@@ -197,6 +197,33 @@ class Reading(unittest.TestCase):
         self.refused("report", SAMPLE, "--against", SAMPLE, "--table", "files",
                      naming="--against")
 
+    def test_against_gpus(self):
+        """Each run with its own GPU; one alone is said to be compared with something else."""
+        half, whole = (self.profile(name, SAMPLE_START_NS, dur=dur)[0]
+                       for name, dur in (("before.json", 15000), ("now.json", 30000)))
+
+        def compute(*options):
+            done = call("report", "--format", "json", SAMPLE, "--against", SAMPLE, *options)
+            self.assertEqual(done.returncode, 0, done)
+            row = next(row for row in json.loads(done.stdout)["compared"]
+                       if row["name"] == "compute")
+            return row["before"]["time_ns"], row["now"]["time_ns"], done.stderr
+
+        marked, _, _ = compute()
+        self.assertEqual(compute("--spans", whole, "--against-spans", half),
+                         (15 * 10**6, 30 * 10**6, b""))
+        before, now, warning = compute("--spans", whole)
+        self.assertEqual((before, now), (marked, 30 * 10**6))
+        self.assertIn(b"--against-spans FILE", warning)
+        before, now, warning = compute("--against-spans", half)
+        self.assertEqual((before, now), (15 * 10**6, marked))
+        self.assertIn(b"--spans FILE", warning)
+        self.refused("report", "--against-spans", half, SAMPLE, naming="--against-spans")
+        late = self.profile("late.json", SAMPLE_START_NS + 3600 * 10**9)[0]
+        for bad in late, "no-such.json":
+            self.refused("report", SAMPLE, "--against", SAMPLE, "--spans", whole,
+                         "--against-spans", bad, naming=bad)
+
     def test_course_adds_up(self):
         """Exact measures: the stretches of the run have all that the whole has."""
         done = call("report", "--format", "json", "tests/golden/spans.flt")

@@ -27,7 +27,7 @@
 
 struct report_request {
 	const char *format, *spans, *explain, *colour;
-	const char *table, *columns, *sort, *by, *against, *html;
+	const char *table, *columns, *sort, *by, *against, *against_spans, *html;
 	bool list_tables, list_columns;
 	uint64_t top, memory, slowest;
 	struct filter filter;
@@ -71,6 +71,8 @@ static const struct option_row rows[] = {
 	  "Colour in text: auto (default) is on a terminal, unless NO_COLOR is set." },
 	{ 0, "spans", "FILE", OPTION_STRING, FIELD(spans),
 	  "When a GPU computed, from PyTorch's profiler (Chrome trace, .json or .json.gz)." },
+	{ 0, "against-spans", "FILE", OPTION_STRING, FIELD(against_spans),
+	  "The same of the run of --against." },
 	{ 0, "explain", "NAME", OPTION_STRING, FIELD(explain),
 	  "Say what a finding means: its rule, thresholds and their sources; no trace is read." },
 };
@@ -243,6 +245,8 @@ static int check_request(const struct report_request *request)
 		log_error("--format csv: is one table; name it by --table or --by");
 	else if (request->against && (is_one_table(request) || !strcmp(request->format, "csv")))
 		log_error("--against: makes tables of its own, in text or JSON");
+	else if (request->against_spans && !request->against)
+		log_error("--against-spans: of which run? Name its trace by --against");
 	else if (request->html &&
 		 (is_one_table(request) || request->against || strcmp(request->format, "text")))
 		log_error("--html: is the whole report of one run; it goes with no --table, --by, "
@@ -328,12 +332,37 @@ static size_t split_paths(char *text, char ***paths)
 	return count;
 }
 
+static int read_gpu(struct gpu *gpu, const char *path)
+{
+	struct trace_error error = { "" };
+	int status = gpu_read(gpu, path, &error);
+
+	if (!status)
+		return 0;
+	log_error("%s", error.text);
+	return status == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
+}
+
+/* Compute as a GPU's profiler tells it beside compute as the program's own spans do. */
+static void warn_one_sided(const struct report_request *request)
+{
+	if (!request->spans == !request->against_spans)
+		return;
+	log_warning("%s: compute of %s run is its GPU's, that of the other only what its own spans "
+		    "say; %s FILE gives the other's",
+		    request->spans ? "--spans" : "--against-spans",
+		    request->spans ? "this" : "the earlier",
+		    request->spans ? "--against-spans" : "--spans");
+}
+
 /* Reads the other run, with the same options, and compares. */
 static int compare_with(const struct report *report, const struct report_request *request,
 			const struct report_options *options)
 {
+	struct gpu gpu = { 0 };
 	const struct report_options same = { .filter = options->filter,
-					     .memory_bytes = options->memory_bytes };
+					     .memory_bytes = options->memory_bytes,
+					     .gpu = request->against_spans ? &gpu : NULL };
 	char *text = strdup(request->against), **paths = NULL;
 	size_t count = text ? split_paths(text, &paths) : 0;
 	struct trace_reader **readers = calloc(count ? count : 1, sizeof(*readers));
@@ -346,13 +375,17 @@ static int compare_with(const struct report *report, const struct report_request
 		goto out;
 	}
 	status = traces_open(readers, paths, count);
+	if (!status && request->against_spans)
+		status = read_gpu(&gpu, request->against_spans);
 	if (!status) {
+		warn_one_sided(request);
 		status = report_make(&before, readers, (const char *const *)paths, count, &same,
 				     &error);
 		status = status ? report_failed(status, &error)
 				: print_compared(report, before, request);
 	}
 	report_free(before);
+	gpu_free(&gpu);
 	traces_close(readers, count);
 out:
 	free(readers);
@@ -438,17 +471,6 @@ static int list_without_trace(const struct report_request *request,
 	}
 	trace_reader_close(reader);
 	return status;
-}
-
-static int read_gpu(struct gpu *gpu, const char *path)
-{
-	struct trace_error error = { "" };
-	int status = gpu_read(gpu, path, &error);
-
-	if (!status)
-		return 0;
-	log_error("%s", error.text);
-	return status == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
 }
 
 int command_report(int argc, char **argv)
