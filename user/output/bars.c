@@ -88,6 +88,16 @@ static double peak_of(const struct bars *bars, const struct row *row)
 	return peak;
 }
 
+/* 0 to 8: what is not zero is seen. Times that are sums over threads may be more than all time. */
+static int level_of(double value, double peak)
+{
+	if (!(peak > 0) || !(value > 0))
+		return 0;
+	if (value >= peak)
+		return 8;
+	return value < peak / 8 ? 1 : (int)(value / peak * 8 + 0.5);
+}
+
 static void write_row(const struct bars *bars, const struct row *row)
 {
 	static const char *const levels[] = { "\u00b7", "\u2581", "\u2582", "\u2583", "\u2584",
@@ -100,11 +110,7 @@ static void write_row(const struct bars *bars, const struct row *row)
 	else if (row->kind == TIME)
 		style_mark(bars->out, bars->style, STYLE_WARNING);
 	for (size_t i = 0; i < bars->width; i++) {
-		double value = value_of(bars, row, i);
-		int level = peak > 0 ? (int)(value / peak * 8 + 0.5) : 0;
-
-		level = level > 8 ? 8 : level < 1 && value > 0 ? 1 : level;
-		sink_text(bars->out, levels[level]);
+		sink_text(bars->out, levels[level_of(value_of(bars, row, i), peak)]);
 	}
 	style_mark(bars->out, bars->style, STYLE_PLAIN);
 	sink_format(bars->out, "  %s\n", row->right);
