@@ -1,548 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * From records to rows. Knows the records and the columns, nothing of rings and files.
+ * The decoder from its opening to its close, what it takes and what it refuses. Knows nothing of
+ * what stands in a record, nor of rings and files.
  */
 #include "capture/decode.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "capture/cgroups.h"
+#include "capture/decode_state.h"
 #include "capture/environments.h"
-#include "capture/names.h"
-#include "capture/proc.h"
 #include "capture/span_ends.h"
 
 #define ENVIRONMENTS_MORE 16 /* than there are rings: execs that were preempted, or lost */
-
-/* Execs whose cgroup is being looked up. */
-#define WAITING_MAX 256
-
-struct waiting_exec {
-	uint64_t row[EXEC_COLUMNS];
-	uint64_t cgroup_id;
-	unsigned int ring;
-};
-
-struct decoder {
-	struct trace_writer *writer;
-	struct cgroups *cgroups;
-	struct waiting_exec waiting[WAITING_MAX];
-	size_t waiting_count;
-	unsigned int page_bytes, rings;
-	struct trace_field call_fields[SYSCALL_COLUMNS];
-	uint64_t start_ns;
-	uint64_t taken[EVENT_KIND_COUNT], refused[EVENT_KIND_COUNT];
-	decoder_code_fn tell_code;
-	void *tell_context;
-	struct environments *environments;
-	struct span_ends *span_ends;
-};
-
-/* --- one function per kind of record --- */
-
-/*
- * Copies what corresponds from `event` to `row`, by the lists of columns.h. A record has its header
- * in front; a slot of a lane has the header's fields itself and no rare ones.
- */
-#define COPY_HEAD(field) event->header.field
-#define COPY_FIELD(field) event->field
-#define COPY_PAGES(field) (uint64_t) event->field * decoder->page_bytes
-#define COPY_RARE(field) COPY_FIELD(field)
-#define COPY_RARE_PAGES(field) COPY_PAGES(field)
-#define COPY_BY_HAND 0
-#define COPY(id, name, type, unit, source, meaning) row[id] = COPY_##source;
-
-#define SLOT_HEAD(field) event->field
-#define SLOT_FIELD(field) event->field
-#define SLOT_PAGES(field) COPY_PAGES(field)
-#define SLOT_RARE(field) 0
-#define SLOT_RARE_PAGES(field) 0
-#define COPY_SLOT(id, name, type, unit, source, meaning) row[id] = SLOT_##source;
-
-static void fill_call(const struct decoder *decoder, const struct event_syscall *event,
-		      uint64_t *row)
-{
-	TRACE_COLUMNS_SYSCALL(COPY)
-}
-
-/* `address` 0: by an exec. */
-static void tell_code(struct decoder *decoder, const struct event_header *header, uint64_t address,
-		      uint64_t bytes)
-{
-	if (decoder->tell_code)
-		decoder->tell_code(decoder->tell_context, header->pid, address, bytes,
-				   header->time_ns);
-}
-
-static void take_syscall(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	uint64_t row[SYSCALL_COLUMNS];
-
-	fill_call(decoder, record, row);
-	trace_writer_append(decoder->writer, TRACE_SYSCALL, ring, row);
-}
-
-static void fill_paths(const struct decoder *decoder, const char *text, size_t bytes, size_t bytes2,
-		       uint64_t *row)
-{
-	row[SYSCALL_PATH_PATH] = trace_writer_string(decoder->writer, text, bytes);
-	row[SYSCALL_PATH_PATH2] = trace_writer_string(decoder->writer, text + bytes, bytes2);
-}
-
-static void take_syscall_path(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_syscall_path *event = record;
-	uint64_t row[SYSCALL_PATH_COLUMNS];
-
-	fill_call(decoder, &event->call, row);
-	TRACE_COLUMNS_PATHS(COPY)
-	fill_paths(decoder, event->text, event->path_bytes, event->path2_bytes, row);
-	trace_writer_append(decoder->writer, TRACE_SYSCALL_PATH, ring, row);
-}
-
-static void take_async(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_async *event = record;
-	uint64_t row[ASYNC_COLUMNS];
-
-	fill_call(decoder, &event->call, row);
-	TRACE_COLUMNS_PATHS(COPY)
-	row[SYSCALL_FLAGS] = event->flags;
-	fill_paths(decoder, event->text, event->path_bytes, event->path2_bytes, row);
-	trace_writer_append(decoder->writer, TRACE_ASYNC, ring, row);
-}
-
-static void take_vfs(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_vfs *event = record;
-	uint64_t row[VFS_COLUMNS];
-
-	TRACE_COLUMNS_VFS(COPY)
-	trace_writer_append(decoder->writer, TRACE_VFS, ring, row);
-}
-
-static void take_pagecache(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_pagecache *event = record;
-	uint64_t row[PAGECACHE_COLUMNS];
-
-	TRACE_COLUMNS_PAGECACHE(COPY)
-	row[PAGECACHE_CALL] = event->op ? event->op + 1 : 0;
-	trace_writer_append(decoder->writer, TRACE_PAGECACHE, ring, row);
-}
-
-static void take_throttle(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_throttle *event = record;
-	uint64_t row[THROTTLE_COLUMNS];
-
-	TRACE_COLUMNS_THROTTLE(COPY)
-	row[THROTTLE_CALL] = event->op ? event->op + 1 : 0;
-	trace_writer_append(decoder->writer, TRACE_THROTTLE, ring, row);
-}
-
-static void take_fork(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_fork *event = record;
-	uint64_t row[FORK_COLUMNS];
-
-	TRACE_COLUMNS_FORK(COPY)
-	if (event->child_pid == event->child_tid)
-		span_ends_fork(decoder->span_ends, event->header.pid, event->child_pid);
-	trace_writer_append(decoder->writer, TRACE_FORK, ring, row);
-}
-
-static void take_environ(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	environments_add(decoder->environments, record);
-}
-
-static int64_t take_rank(struct decoder *decoder, uint32_t tid)
-{
-	size_t bytes;
-	const char *text = environments_take(decoder->environments, tid, &bytes);
-
-	return text ? names_rank(text, bytes) : -1;
-}
-
-static uint64_t comm_string(struct decoder *decoder, const char *comm)
-{
-	return trace_writer_string(decoder->writer, comm, strnlen(comm, EVENT_COMM_BYTES));
-}
-
-/* False while the cgroup is being looked up. */
-static bool write_exec(struct decoder *decoder, struct waiting_exec *exec, bool wait)
-{
-	char cgroup[PATH_MAX];
-
-	if (!cgroups_path(decoder->cgroups, exec->cgroup_id, wait, cgroup))
-		return false;
-	exec->row[EXEC_CGROUP] = trace_writer_string(decoder->writer, cgroup, strlen(cgroup));
-	trace_writer_append(decoder->writer, TRACE_EXEC, exec->ring, exec->row);
-	return true;
-}
-
-void decoder_settle(struct decoder *decoder, bool wait)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < decoder->waiting_count; i++)
-		if (!write_exec(decoder, &decoder->waiting[i], wait))
-			decoder->waiting[left++] = decoder->waiting[i];
-	decoder->waiting_count = left;
-}
-
-/* What the kernel side could not read, for it was another process that moved this one. */
-static uint64_t ask_command(struct decoder *decoder, uint32_t pid)
-{
-	size_t bytes;
-	char *text = proc_read(pid, "cmdline", EVENT_COMMAND_BYTES, &bytes);
-	uint64_t string;
-
-	while (bytes && !text[bytes - 1])
-		bytes--;
-	string = trace_writer_string(decoder->writer, text ? text : "", bytes);
-	free(text);
-	return string;
-}
-
-static void take_exec(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_exec *event = record;
-	struct waiting_exec exec = { .cgroup_id = event->cgroup_id, .ring = ring };
-	size_t bytes = event->command_bytes;
-	uint64_t *row = exec.row;
-
-	while (bytes && !event->command[bytes - 1])
-		bytes--;
-	TRACE_COLUMNS_EXEC(COPY)
-	row[EXEC_COMM] = comm_string(decoder, event->comm);
-	row[EXEC_COMMAND] = bytes || !(event->flags & TRACE_EXEC_JOINED)
-				    ? trace_writer_string(decoder->writer, event->command, bytes)
-				    : ask_command(decoder, event->header.pid);
-	row[EXEC_RANK] = take_rank(decoder, event->header.tid);
-	/* Lanes are drained one after the other: a child's exec may come before the command's. */
-	if (!decoder->start_ns || event->header.time_ns < decoder->start_ns)
-		decoder->start_ns = event->header.time_ns;
-	if (event->flags & (TRACE_EXEC_PRESENT | TRACE_EXEC_JOINED))
-		span_ends_present(decoder->span_ends, event->header.pid);
-	if (!(event->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
-		tell_code(decoder, &event->header, 0, 0);
-	if (write_exec(decoder, &exec, false))
-		return;
-	if (decoder->waiting_count == WAITING_MAX)
-		decoder_settle(decoder, true);
-	decoder->waiting[decoder->waiting_count++] = exec;
-}
-
-static void take_exit(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_exit *event = record;
-	uint64_t row[EXIT_COLUMNS];
-
-	TRACE_COLUMNS_EXIT(COPY)
-	row[EXIT_CODE] = (uint32_t)event->code;
-	row[EXIT_COMM] = comm_string(decoder, event->comm);
-	trace_writer_append(decoder->writer, TRACE_EXIT, ring, row);
-}
-
-static void take_file(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_file *event = record;
-	char path[NAMES_PATH_BYTES];
-	uint64_t row[FILE_COLUMNS];
-
-	TRACE_COLUMNS_FILE(COPY)
-	row[FILE_FILESYSTEM] =
-		trace_writer_string(decoder->writer, event->filesystem,
-				    strnlen(event->filesystem, sizeof(event->filesystem)));
-	row[FILE_PATH] = trace_writer_string(decoder->writer, path, names_path(event, path));
-	trace_writer_append(decoder->writer, TRACE_FILE, ring, row);
-}
-
-/* The three texts of a record, one behind the other, become the columns from `name` on. */
-static void fill_texts(const struct decoder *decoder, const struct event_span *event,
-		       uint64_t *columns)
-{
-	const char *category = event->text + event->name_bytes;
-	struct trace_writer *writer = decoder->writer;
-
-	columns[0] = trace_writer_string(writer, event->text, event->name_bytes);
-	columns[1] = trace_writer_string(writer, category, event->category_bytes);
-	columns[2] = trace_writer_args(writer, category + event->category_bytes, event->args_bytes);
-}
-
-#define IN_ORDER(first) (first##_CATEGORY == first##_NAME + 1 && first##_ARGS == first##_NAME + 2)
-_Static_assert(IN_ORDER(SPAN_BEGIN) && IN_ORDER(INSTANT), "fill_texts fills three columns");
-
-static void take_span_begin(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_span *event = record;
-	uint64_t row[SPAN_BEGIN_COLUMNS];
-
-	TRACE_COLUMNS_SPAN_BEGIN(COPY)
-	fill_texts(decoder, event, &row[SPAN_BEGIN_NAME]);
-	span_ends_begin(decoder->span_ends, event->header.pid, event->id);
-	trace_writer_append(decoder->writer, TRACE_SPAN_BEGIN, ring, row);
-}
-
-static void take_span_end(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_span_end *event = record;
-	uint64_t row[SPAN_END_COLUMNS];
-
-	TRACE_COLUMNS_SPAN_END(COPY)
-	span_ends_end(decoder->span_ends, event->header.pid, event->id);
-	trace_writer_append(decoder->writer, TRACE_SPAN_END, ring, row);
-}
-
-static void take_instant(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_span *event = record;
-	uint64_t row[INSTANT_COLUMNS];
-
-	TRACE_COLUMNS_INSTANT(COPY)
-	fill_texts(decoder, event, &row[INSTANT_NAME]);
-	trace_writer_append(decoder->writer, TRACE_INSTANT, ring, row);
-}
-
-static void take_code(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_code *event = record;
-
-	tell_code(decoder, &event->header, event->address, event->bytes);
-}
-
-/* Of the record behind it. */
-static size_t request_bytes(const void *record)
-{
-	const struct event_request *event = record;
-
-	return event->header.size == sizeof(struct event_request_single) ? sizeof(struct event_bio)
-									 : 0;
-}
-
-static void take_request(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_request *event = record;
-	uint64_t row[REQUEST_COLUMNS];
-
-	if (request_bytes(record))
-		decoder_take(decoder, ring, event + 1, sizeof(struct event_bio));
-	TRACE_COLUMNS_REQUEST(COPY)
-	trace_writer_append(decoder->writer, TRACE_REQUEST, ring, row);
-}
-
-static void take_bio(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_bio *event = record;
-	uint64_t row[BIO_COLUMNS];
-
-	TRACE_COLUMNS_BIO(COPY)
-	trace_writer_append(decoder->writer, TRACE_BIO, ring, row);
-}
-
-static void take_device(struct decoder *decoder, unsigned int ring, const void *record)
-{
-	const struct event_device *event = record;
-	const char *name = event->name.text;
-	uint64_t row[DEVICE_COLUMNS];
-
-	TRACE_COLUMNS_DEVICE(COPY)
-	row[DEVICE_NAME] =
-		trace_writer_string(decoder->writer, name, strnlen(name, sizeof(event->name.text)));
-	trace_writer_append(decoder->writer, TRACE_DEVICE, ring, row);
-}
-
-/* --- how much follows a record's fields --- */
-
-static size_t path_bytes(const void *record)
-{
-	const struct event_syscall_path *event = record;
-
-	return (size_t)event->path_bytes + event->path2_bytes;
-}
-
-static size_t async_bytes(const void *record)
-{
-	const struct event_async *event = record;
-
-	return (size_t)event->path_bytes + event->path2_bytes;
-}
-
-static size_t exec_bytes(const void *record)
-{
-	return ((const struct event_exec *)record)->command_bytes;
-}
-
-static size_t environ_bytes(const void *record)
-{
-	return ((const struct event_environ *)record)->bytes;
-}
-
-static size_t file_bytes(const void *record)
-{
-	return ((const struct event_file *)record)->names_bytes;
-}
-
-static size_t span_bytes(const void *record)
-{
-	const struct event_span *event = record;
-
-	return (size_t)event->name_bytes + event->category_bytes + event->args_bytes;
-}
-
-/* --- slots of lanes --- */
-
-static void take_lane_fault(struct decoder *decoder, unsigned int lane,
-			    const struct lane_fault *event)
-{
-	uint64_t row[FAULT_COLUMNS];
-
-	TRACE_COLUMNS_FAULT(COPY_SLOT)
-	decoder->taken[EVENT_FAULT]++;
-	trace_writer_append(decoder->writer, TRACE_FAULT, lane, row);
-}
-
-static void take_lane_call(struct decoder *decoder, unsigned int lane,
-			   const struct lane_call *event)
-{
-	uint64_t row[SYSCALL_COLUMNS];
-
-	TRACE_COLUMNS_SYSCALL(COPY_SLOT)
-	decoder->taken[EVENT_SYSCALL]++;
-	trace_writer_append(decoder->writer, TRACE_SYSCALL, lane, row);
-}
-
-#define RUN_LEAST 8 /* calls that are worth a loop for each column */
-
-/* Takes the calls that come first, all at once; how many. */
-static size_t take_lane_calls(struct decoder *decoder, unsigned int lane,
-			      const struct lane_slot *slots, size_t count)
-{
-	size_t calls = 0, taken;
-
-	while (calls < count && slots[calls].call.op != OP_FAULT)
-		calls++;
-	if (calls < RUN_LEAST)
-		return 0;
-	taken = trace_writer_append_run(decoder->writer, TRACE_SYSCALL, lane, slots, sizeof(*slots),
-					calls, decoder->call_fields);
-	decoder->taken[EVENT_SYSCALL] += taken;
-	return taken;
-}
-
-/* The columns of take_lane_call. */
-static void fill_call_fields(struct trace_field *fields, unsigned int page_bytes)
-{
-#define FIELD(member)                                                                              \
-	{                                                                                          \
-		offsetof(struct lane_slot, call.member),                                           \
-			sizeof(((struct lane_slot *)0)->call.member), 0                            \
-	}
-	const struct trace_field all[SYSCALL_COLUMNS] = {
-		[SYSCALL_TIME] = FIELD(time_ns),
-		[SYSCALL_DUR] = FIELD(duration_ns),
-		[SYSCALL_PID] = FIELD(pid),
-		[SYSCALL_TID] = FIELD(tid),
-		[SYSCALL_OP] = FIELD(op),
-		[SYSCALL_FILE] = FIELD(file),
-		[SYSCALL_OFFSET] = FIELD(offset),
-		[SYSCALL_ASKED] = FIELD(asked_bytes),
-		[SYSCALL_RESULT] = FIELD(result),
-		[SYSCALL_FLAGS] = FIELD(flags),
-		[SYSCALL_FETCHED] = FIELD(fetched_pages),
-		[SYSCALL_CREATED] = FIELD(created_pages),
-	};
-#undef FIELD
-
-	memcpy(fields, all, sizeof(all));
-	fields[SYSCALL_FETCHED].shift = __builtin_ctz(page_bytes);
-	fields[SYSCALL_CREATED].shift = __builtin_ctz(page_bytes);
-}
-
-void decoder_take_slots(void *context, unsigned int lane, const struct lane_slot *slots,
-			size_t count)
-{
-	struct decoder *decoder = context;
-
-	while (count) {
-		size_t done = take_lane_calls(decoder, lane, slots, count);
-
-		if (!done) {
-			done = 1;
-			if (slots->call.op == OP_FAULT)
-				take_lane_fault(decoder, lane, &slots->fault);
-			else
-				take_lane_call(decoder, lane, &slots->call);
-		}
-		slots += done;
-		count -= done;
-	}
-}
-
-/* --- the table --- */
-
-static const struct {
-	const char *name, *layer;
-	enum trace_kind kind;
-	size_t size; /* of its fields */
-	void (*take)(struct decoder *decoder, unsigned int ring, const void *record);
-	size_t (*text_bytes)(const void *record); /* of what follows them; NULL: nothing */
-} kinds[EVENT_KIND_COUNT] = {
-	[EVENT_NONE] = { "none", "none", TRACE_KIND_COUNT, 0, NULL },
-	[EVENT_SYSCALL] = { "syscall", "syscall", TRACE_SYSCALL, sizeof(struct event_syscall),
-			    take_syscall },
-	[EVENT_SYSCALL_PATH] = { "syscall_path", "syscall", TRACE_SYSCALL_PATH,
-				 sizeof(struct event_syscall_path), take_syscall_path, path_bytes },
-	[EVENT_FAULT] = { "fault", "fault", TRACE_FAULT, 0, NULL }, /* through lanes alone */
-	[EVENT_PAGECACHE] = { "pagecache", "pagecache", TRACE_PAGECACHE,
-			      sizeof(struct event_pagecache), take_pagecache },
-	[EVENT_FORK] = { "fork", "task", TRACE_FORK, sizeof(struct event_fork), take_fork },
-	[EVENT_EXEC] = { "exec", "task", TRACE_EXEC, sizeof(struct event_exec), take_exec,
-			 exec_bytes },
-	[EVENT_ENVIRON] = { "environment", "task", TRACE_KIND_COUNT, sizeof(struct event_environ),
-			    take_environ, environ_bytes },
-	[EVENT_EXIT] = { "exit", "task", TRACE_EXIT, sizeof(struct event_exit), take_exit },
-	[EVENT_FILE] = { "file", "file", TRACE_FILE, sizeof(struct event_file), take_file,
-			 file_bytes },
-	[EVENT_SPAN_BEGIN] = { "span_begin", "span", TRACE_SPAN_BEGIN, sizeof(struct event_span),
-			       take_span_begin, span_bytes },
-	[EVENT_SPAN_END] = { "span_end", "span", TRACE_SPAN_END, sizeof(struct event_span_end),
-			     take_span_end },
-	[EVENT_CODE] = { "code", "span", TRACE_KIND_COUNT, sizeof(struct event_code), take_code },
-	[EVENT_VFS] = { "vfs", "vfs", TRACE_VFS, sizeof(struct event_vfs), take_vfs },
-	[EVENT_INSTANT] = { "instant", "span", TRACE_INSTANT, sizeof(struct event_span),
-			    take_instant, span_bytes },
-	[EVENT_THROTTLE] = { "throttle", "pagecache", TRACE_THROTTLE, sizeof(struct event_throttle),
-			     take_throttle },
-	[EVENT_REQUEST] = { "request", "block", TRACE_REQUEST, sizeof(struct event_request),
-			    take_request, request_bytes },
-	[EVENT_BIO] = { "bio", "block", TRACE_BIO, sizeof(struct event_bio), take_bio },
-	[EVENT_DEVICE] = { "device", "block", TRACE_DEVICE, sizeof(struct event_device),
-			   take_device },
-	[EVENT_ASYNC] = { "async", "async", TRACE_ASYNC, sizeof(struct event_async), take_async,
-			  async_bytes },
-};
 
 void decoder_take(void *context, unsigned int ring, const void *record, size_t size)
 {
 	const struct event_header *header = record;
 	struct decoder *decoder = context;
+	const struct decode_kind *kind;
 
 	if (size < sizeof(*header) || header->kind >= EVENT_KIND_COUNT || ring >= decoder->rings)
 		return;
-	if (!kinds[header->kind].take || size < kinds[header->kind].size ||
-	    (kinds[header->kind].text_bytes &&
-	     kinds[header->kind].text_bytes(record) > size - kinds[header->kind].size)) {
+	kind = &decode_kinds[header->kind];
+	if (!kind->take || size < kind->size ||
+	    (kind->text_bytes && kind->text_bytes(record) > size - kind->size)) {
 		decoder->refused[header->kind]++;
 		return;
 	}
 	decoder->taken[header->kind]++;
-	kinds[header->kind].take(decoder, ring, record);
+	kind->take(decoder, ring, record);
 }
 
 uint64_t decoder_taken(const struct decoder *decoder, enum event_kind kind)
@@ -567,20 +55,18 @@ uint64_t decoder_begun_before(const struct decoder *decoder)
 
 enum trace_kind decoder_kind(enum event_kind kind)
 {
-	return kinds[kind].kind;
+	return decode_kinds[kind].kind;
 }
 
 const char *decoder_kind_name(enum event_kind kind)
 {
-	return kinds[kind].name;
+	return decode_kinds[kind].name;
 }
 
 const char *decoder_kind_layer(enum event_kind kind)
 {
-	return kinds[kind].layer;
+	return decode_kinds[kind].layer;
 }
-
-/* --- opening and closing --- */
 
 int decoder_open(struct decoder **out, struct trace_writer *writer, unsigned int rings,
 		 unsigned int page_bytes)
@@ -601,7 +87,7 @@ int decoder_open(struct decoder **out, struct trace_writer *writer, unsigned int
 	decoder->writer = writer;
 	decoder->rings = rings;
 	decoder->page_bytes = page_bytes;
-	fill_call_fields(decoder->call_fields, page_bytes);
+	decoder_fill_call_fields(decoder->call_fields, page_bytes);
 	*out = decoder;
 	return 0;
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a decoder is made of, and what its files have of each other. For the files decode*.c alone:
+ * whoever uses a decoder knows decode.h and nothing of this.
+ */
+#ifndef FAULTLINE_DECODE_STATE_H
+#define FAULTLINE_DECODE_STATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/event.h"
+#include "capture/decode.h"
+#include "trace/writer.h"
+
+struct cgroups;
+struct environments;
+struct span_ends;
+
+/* Execs whose cgroup is being looked up. */
+#define WAITING_MAX 256
+
+struct waiting_exec {
+	uint64_t row[EXEC_COLUMNS];
+	uint64_t cgroup_id;
+	unsigned int ring;
+};
+
+struct decoder {
+	struct trace_writer *writer;
+	struct cgroups *cgroups;
+	struct waiting_exec waiting[WAITING_MAX];
+	size_t waiting_count;
+	unsigned int page_bytes, rings;
+	struct trace_field call_fields[SYSCALL_COLUMNS];
+	uint64_t start_ns;
+	uint64_t taken[EVENT_KIND_COUNT], refused[EVENT_KIND_COUNT];
+	decoder_code_fn tell_code;
+	void *tell_context;
+	struct environments *environments;
+	struct span_ends *span_ends;
+};
+
+/* How a kind of record is taken. */
+struct decode_kind {
+	const char *name, *layer;
+	enum trace_kind kind;
+	size_t size; /* of its fields */
+	void (*take)(struct decoder *decoder, unsigned int ring, const void *record);
+	size_t (*text_bytes)(const void *record); /* of what follows them; NULL: nothing */
+};
+extern const struct decode_kind decode_kinds[EVENT_KIND_COUNT];
+
+/* Where the columns of a system call stand in a slot of a lane; SYSCALL_COLUMNS of them. */
+void decoder_fill_call_fields(struct trace_field *fields, unsigned int page_bytes);
+
+#endif
