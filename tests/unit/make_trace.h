@@ -92,11 +92,12 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 struct made_options {
 	const char *host, *boot_id, *kernel;
 	uint64_t monotonic_ns, realtime_ns, memory_bytes;
-	const char *off; /* a layer that is off */
-	bool spans;	 /* the layer of spans is on */
-	bool block;	 /* ... and that of block devices */
-	bool async;	 /* ... and, with that, that of io_uring and libaio */
-	bool vfs;	 /* ... and, with all that, the one of the VFS */
+	const char *off;  /* a layer that is off */
+	const char *mode; /* NULL: trace */
+	bool spans;	  /* the layer of spans is on */
+	bool block;	  /* ... and that of block devices */
+	bool async;	  /* ... and, with that, that of io_uring and libaio */
+	bool vfs;	  /* ... and, with all that, the one of the VFS */
 	const char *const *command;
 	unsigned int lanes;
 };
@@ -216,7 +217,7 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 		.clock_monotonic_ns = options->monotonic_ns,
 		.clock_realtime_ns =
 			options->realtime_ns ? options->realtime_ns : options->monotonic_ns,
-		.mode = "trace",
+		.mode = options->mode ? options->mode : "trace",
 		.command = options->command,
 		.layers = made->layers,
 		.layer_count = options->vfs	? 8

@@ -199,6 +199,81 @@ static void test_spans(void **state)
 	made_close(&made);
 }
 
+/* No operation took longer than all together, nor half of them each more than twice the mean. */
+static void test_percentiles_are_possible(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	begin(&made);
+	SUMS(&made, .time = SECOND, .op = M_FSYNC, .file = 1, .count = 1, .thread_time = 13300000);
+	add_class(&made, M_FSYNC, TRACE_CLASS_DURATION, 24, 1);
+	SUMS(&made, .time = SECOND, .op = M_READ, .file = 1, .count = 4, .thread_time = 300);
+	add_class(&made, M_READ, TRACE_CLASS_DURATION, 5, 1);
+	add_class(&made, M_READ, TRACE_CLASS_DURATION, 7, 3);
+	SUMS(&made, .time = SECOND, .op = M_OPENAT, .file = 1, .count = 2, .thread_time = 90);
+	report = report_on(&made);
+	row = row_of(report, "operations", "op", "fsync");
+	assert_int_equal(number(report, "operations", row, "p50_ns"), 13300000);
+	assert_int_equal(number(report, "operations", row, "p99_ns"), 13300000);
+	row = row_of(report, "operations", "op", "read");
+	assert_int_equal(number(report, "operations", row, "p50_ns"), 100);
+	assert_int_equal(number(report, "operations", row, "p99_ns"), 127);
+	/* Without classes nothing is known, and that is not 0. */
+	row = row_of(report, "operations", "op", "openat");
+	assert_int_equal(ask(report, "operations", row, "p50_ns")->type, CELL_NULL);
+	report_free(report);
+	made_close(&made);
+}
+
+/* What people are shown has a heading, not the name of a column. */
+static void assert_titled(const struct report *report)
+{
+	for (size_t i = 0; i < report->table_count; i++) {
+		const struct table *table = report->tables[i];
+
+		for (size_t j = 0; table->title && j < table->view.shown_count; j++)
+			if (!table->columns[table->view.shown[j]].title)
+				fail_msg("%s: %s has no title", table->name,
+					 table->columns[table->view.shown[j]].name);
+	}
+}
+
+static void test_titles(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	begin(&made);
+	SUMS(&made, .time = SECOND, .op = M_OPENAT, .file = 1, .count = 2, .thread_time = 90);
+	report = report_on(&made);
+	assert_titled(report);
+	report_free(report);
+	made_close(&made);
+	begin(&made);
+	CALL(&made, .time = 50, .dur = 25, .pid = PID, .op = M_READ, .file = 1, .result = 5,
+	     .asked = 5);
+	report = report_on(&made);
+	assert_titled(report);
+	report_free(report);
+	made_close(&made);
+}
+
+/* A note stands below a table, not in its place. */
+static void test_without_operations(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 1, .mode = "profile");
+	report = report_on(&made);
+	assert_int_equal(report_table(report, "operations")->row_count, 0);
+	assert_null(report_table(report, "operations")->note);
+	report_free(report);
+	made_close(&made);
+}
+
 /* Mode auto: events of one process beside sums of another add up. */
 static void test_beside_events(void **state)
 {
@@ -227,6 +302,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_spans),
+		cmocka_unit_test(test_percentiles_are_possible),
+		cmocka_unit_test(test_titles),
+		cmocka_unit_test(test_without_operations),
 		cmocka_unit_test(test_beside_events),
 	};
 

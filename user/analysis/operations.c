@@ -219,6 +219,26 @@ static size_t make_lines(const struct job *job, struct line *lines)
 	return count;
 }
 
+/*
+ * That of what was summed up is the upper bound of a class, a power of two, which may be more than
+ * is possible: as none of the operations from that rank on is shorter, all of these together would
+ * take more than all operations took. What damage has made contradictory has no such bound.
+ */
+static uint64_t percentile(const struct line *line, const struct detail *detail, bool timed,
+			   unsigned int percent)
+{
+	const struct histogram *latency = &detail->latency;
+	uint64_t bound = histogram_percentile(latency, percent), most, rank;
+
+	if (!latency->count)
+		return TABLE_NO_UINT;
+	if (!detail->summed || !timed || latency->count > line->total.count)
+		return bound;
+	rank = ((unsigned __int128)latency->count * percent + 99) / 100;
+	most = line->total.thread_time_ns / (latency->count - rank + 1);
+	return bound < most ? bound : most;
+}
+
 static int add_line(struct table *table, const struct operations *operations,
 		    const struct line *line)
 {
@@ -236,8 +256,8 @@ static int add_line(struct table *table, const struct operations *operations,
 		.fetched_bytes = means & HAS_FETCHED ? line->total.fetched_bytes : TABLE_NO_UINT,
 		.created_bytes = means & HAS_FETCHED ? line->total.created_bytes : TABLE_NO_UINT,
 		.thread_time_ns = means & HAS_TIME ? line->total.thread_time_ns : TABLE_NO_UINT,
-		.p50_ns = detail ? histogram_percentile(&detail->latency, 50) : TABLE_NO_UINT,
-		.p99_ns = detail ? histogram_percentile(&detail->latency, 99) : TABLE_NO_UINT,
+		.p50_ns = detail ? percentile(line, detail, means & HAS_TIME, 50) : TABLE_NO_UINT,
+		.p99_ns = detail ? percentile(line, detail, means & HAS_TIME, 99) : TABLE_NO_UINT,
 		.max_ns = detail && !detail->summed ? detail->latency.max : TABLE_NO_UINT,
 	};
 
@@ -273,14 +293,14 @@ static int fill(void *state, struct table *table)
 	table->recorded = operations->job->layers;
 	if (!status)
 		status = add_size_columns(table);
-	if (!status)
-		status = set_note(table, operations->job);
 	if (status)
 		return status;
 	lines = calloc(JOB_OPERATIONS_MOST, sizeof(*lines));
 	if (!lines)
 		return -ENOMEM;
 	count = make_lines(operations->job, lines);
+	if (count) /* of nothing there is nothing to add */
+		status = set_note(table, operations->job);
 	for (size_t i = 0; i < count && !status; i++)
 		status = add_line(table, operations, &lines[i]);
 	free(lines);
