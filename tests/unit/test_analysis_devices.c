@@ -43,6 +43,30 @@ static void make_requests(struct made_trace *made)
 	DEVICE(made, .time = 60 * MS, .dev = LOOP, .name = "loop3", .reads = 60);
 }
 
+/* Mode profile records no requests: those of the run are not known, which is not 0. */
+static void test_of_sums(void **state)
+{
+	const struct cell *cell;
+	struct made_trace made;
+	struct report *report;
+	const struct table *table;
+
+	(void)state;
+	BEGIN(&made, .block = true, .mode = "profile");
+	DEVICE(&made, .time = 60 * MS, .dev = LOOP, .name = "loop3", .reads = 60);
+	report = report_of(&made, 60 * MS);
+	table = report_table(report, "devices");
+	assert_int_equal(table_find_column(table, "read.requests"), -1);
+	cell = ask(report, "devices", 0, "read");
+	assert_int_equal(cell->type, CELL_NULL);
+	CHECK(report, "devices", 0, "all.read.requests", 60);
+	assert_non_null(strstr(table->note, "not recorded"));
+	assert_string_equal(table->columns[table->view.shown[2]].name, "all.read.requests");
+	for (size_t i = 0; i < table->view.shown_count; i++)
+		assert_non_null(table->columns[table->view.shown[i]].title);
+	done(&made, report);
+}
+
 static void test_heat(void **state)
 {
 	struct made_trace made;
@@ -122,6 +146,7 @@ static void test_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_of_sums),
 		cmocka_unit_test(test_heat),
 		cmocka_unit_test(test_drawn),
 		cmocka_unit_test(test_numbers),

@@ -37,10 +37,11 @@ struct analysis {
 	/* What of it people are shown, see table_show: columns, what matters most first; the one
 	 * that rows are sorted by and whose share is told; the one that chooses rows. */
 	const char *shown, *by, *only;
-	const char *share; /* title of that share; NULL: "of I/O" */
-	bool text_only;	   /* the same numbers stand in other tables: not in JSON */
-	bool heat;	   /* see struct table_view */
-	bool of_sums;	   /* it can be made of what mode profile sums up; others are absent then */
+	const char *shown_of_sums; /* in place of `shown`, where all is summed up; NULL: the same */
+	const char *share;	   /* title of that share; NULL: "of I/O" */
+	bool text_only;		   /* the same numbers stand in other tables: not in JSON */
+	bool heat;		   /* see struct table_view */
+	bool of_sums; /* it can be made of what mode profile sums up; others are absent then */
 	const char *absent; /* not NULL: nothing is called, the table is absent for this reason */
 	int (*begin)(const struct job *job, void **state);
 	struct walk_calls passing;

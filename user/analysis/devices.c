@@ -118,11 +118,11 @@ static const struct table_column own_columns[] = {
 };
 
 static const struct table_column all_columns[] = {
-	{ "requests", NULL, UNIT_COUNT,
+	{ "requests", "", UNIT_COUNT,
 	  "requests that ended, whoever made them, as /proc/diskstats counts; bios, of a device "
 	  "that has no requests",
 	  TABLE_UINT(struct sum_line, requests), 0 },
-	{ "bytes", NULL, UNIT_BYTES, "bytes that they moved", TABLE_UINT(struct sum_line, bytes),
+	{ "bytes", "bytes", UNIT_BYTES, "bytes that they moved", TABLE_UINT(struct sum_line, bytes),
 	  0 },
 	{ "merges", NULL, UNIT_COUNT, "bios and requests that became part of another request",
 	  TABLE_UINT(struct sum_line, merges), 0 },
@@ -130,7 +130,7 @@ static const struct table_column all_columns[] = {
 	  TABLE_UINT(struct sum_line, requeues), 0 },
 	{ "errors", NULL, UNIT_COUNT, "requests that failed", TABLE_UINT(struct sum_line, errors),
 	  0 },
-	{ "time_ns", NULL, UNIT_NS, "time from their making to their ends, summed up",
+	{ "time_ns", "time", UNIT_NS, "time from their making to their ends, summed up",
 	  TABLE_UINT(struct sum_line, time_ns), 0 },
 };
 
@@ -392,17 +392,18 @@ static int add_columns(struct table *table)
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	for (int use = 0; use < DEVICE_USES && !status; use++) {
-		const struct table_group own = { device_use_names[use], use_titles[use], 0,
+		const struct table_group own = { device_use_names[use], use_titles[use], JOB_EVENTS,
 						 TABLE_COLUMNS(own_columns) };
 
 		status = table_add_group(
 			table, &own, offsetof(struct line, own) + use * sizeof(struct sum_line));
 	}
 	for (int use = 0; use < DEVICE_USES && !status; use++) {
-		char name[24];
-		const struct table_group all = { name, NULL, 0, TABLE_COLUMNS(all_columns) };
+		char name[24], title[24];
+		const struct table_group all = { name, title, 0, TABLE_COLUMNS(all_columns) };
 
 		snprintf(name, sizeof(name), "all.%s", device_use_names[use]);
+		snprintf(title, sizeof(title), "all %s", use_titles[use]);
 		status = table_add_group(
 			table, &all, offsetof(struct line, all) + use * sizeof(struct sum_line));
 	}
@@ -429,6 +430,8 @@ static int fill(void *state, struct table *table)
 		table->absent = true;
 		return table_set_note(table, "requests to block devices were not recorded");
 	}
+	/* Only mode profile leaves requests out; beside sums of some processes they are told. */
+	table->recorded = devices->job->layers | (devices->job->all_summed ? 0 : JOB_EVENTS);
 	status = add_columns(table);
 	qsort(devices->all, devices->count, sizeof(*devices->all), compare_devices);
 	for (size_t i = 0; i < devices->count && !status; i++) {
@@ -444,6 +447,10 @@ static int fill(void *state, struct table *table)
 		}
 		status = table_add(table, &line);
 	}
+	if (!status && devices->job->all_summed && devices->count)
+		status = table_set_note(table, "all that the devices had, whoever asked: which of "
+					       "it was the run's needs requests one by one, and "
+					       "they were not recorded (--mode trace tells them)");
 	if (!status && devices->beyond) {
 		char note[96], number[UNITS_TEXT];
 
@@ -491,6 +498,8 @@ const struct analysis analysis_devices = {
 	.meaning = "requests to block devices: those of the run, and all that the devices had",
 	.shown = "name,dev,read.requests,read.bytes,read.queue_ns,read.service_ns,write.requests,"
 		 "write.bytes,write.queue_ns,write.service_ns,flush.requests",
+	.shown_of_sums = "name,dev,all.read.requests,all.read.bytes,all.read.time_ns,"
+			 "all.write.requests,all.write.bytes,all.write.time_ns,all.flush.requests",
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.of_sums = true,

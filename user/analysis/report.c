@@ -171,8 +171,11 @@ static int new_tables(struct report *report, const struct job *job)
 }
 
 /* A column that is misspelt in a list of this house is an error, not a column without numbers. */
-static int show(const struct analysis *analysis, struct table *table, struct trace_error *error)
+static int show(const struct analysis *analysis, const struct job *job, struct table *table,
+		struct trace_error *error)
 {
+	const char *shown = job->all_summed && analysis->shown_of_sums ? analysis->shown_of_sums
+								       : analysis->shown;
 	const char *unknown = "";
 	int status = 0;
 
@@ -180,7 +183,7 @@ static int show(const struct analysis *analysis, struct table *table, struct tra
 	table->view.share = analysis->share;
 	table->view.heat = analysis->heat;
 	if (!table->absent)
-		status = table_show(table, analysis->shown, analysis->by, analysis->only, &unknown);
+		status = table_show(table, shown, analysis->by, analysis->only, &unknown);
 	if (status)
 		snprintf(error->text, sizeof(error->text), "the table %s has no column %s",
 			 analysis->name, unknown);
@@ -212,7 +215,7 @@ static int fill_all(struct pass *pass, struct report *report, struct trace_error
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		lower_bounds_mark(report->tables[i], &pass->job);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
-		status = show(registry[i], report->tables[i], error);
+		status = show(registry[i], &pass->job, report->tables[i], error);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		status = summed_mark(report->tables[i], &pass->job);
 	return status;
