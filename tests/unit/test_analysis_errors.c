@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/rollup.h"
 #include "make_trace.h"
 
 /* --- memory that runs out --- */
@@ -188,6 +189,82 @@ static void test_damaged_block(void **state)
 	}
 }
 
+/* Where the first block of a kind begins. */
+static uint64_t offset_of(const struct made_trace *made, uint64_t kinds)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < trace_reader_block_count(made->reader); i++) {
+		const struct trace_block_info *info = trace_reader_block_info(made->reader, i);
+
+		if (kinds >> info->kind & 1 && info->offset < first)
+			first = info->offset;
+	}
+	return first;
+}
+
+/* Two files of which much is known, read, and a failed look-up in the directory that one is. Then
+ * one byte of the trace flips: at an offset from where the first block of the kinds begins. */
+static struct report *report_flipped(struct made_trace *made, uint64_t kinds, int at)
+{
+	static const char *const names[] = { "/some/where/a.flt" };
+	const struct report_options options = { .key = rollup_find_key("directory") };
+	struct trace_error error = { "" };
+	struct report *report;
+
+	BEGIN(made);
+	FILE_ROW(made, .time = 0, .id = 1, .dev = 8 << 20 | 1, .ino = 123, .path = "/data/a.bin");
+	FILE_ROW(made, .time = 0, .id = 2, .dev = 8 << 20 | 1, .ino = 9, .path = "/data/b.bin");
+	FILE_ROW(made, .time = 0, .id = 3, .dev = 8 << 20 | 1, .ino = 77); /* it never had one */
+	for (uint64_t file = 1; file <= 3; file++)
+		CALL(made, .time = 10 * file, .dur = 10 - file, .pid = 10, .op = M_READ,
+		     .file = file, .result = 5);
+	made_finish(made, 0, 100);
+	assert_int_equal(mprotect(made->bytes, made->length, PROT_READ | PROT_WRITE), 0);
+	if (at)
+		((unsigned char *)made->bytes)[offset_of(made, kinds) + at] ^= 0x55;
+	trace_reader_close(made->reader); /* names are read when it is opened */
+	assert_int_equal(trace_reader_open_memory(&made->reader, made->bytes, made->length, &error),
+			 0);
+	assert_int_equal(report_make(&report, &made->reader, names, 1, &options, &error), 0);
+	return report;
+}
+
+/* A name that is lost is not that of a file that has none. */
+static void test_lost_names(void **state)
+{
+	struct made_trace made;
+	struct report *report = report_flipped(&made, 0, 0);
+
+	check_text(report, "files", 0, "path", "/data/a.bin");
+	check_null(report, "files", 2, "path");
+	assert_int_equal(report_table(report, "caveats")->row_count, 0);
+	report_free(report);
+	made_close(&made);
+
+	/* Names come before what names them: the byte before it is of their checksum. */
+	report = report_flipped(&made, ~0ull, -1);
+	assert_non_null(strstr(trace_reader_damage(made.reader), "2 names are left out"));
+	check_text(report, "files", 0, "path", "(name lost, dev 8:1 inode 123)");
+	check_text(report, "files", 1, "path", "(name lost, dev 8:1 inode 9)");
+	check_null(report, "files", 2, "path");
+	CHECK(report, "places", find_row(report, "places", "path", FILES_LOST), "files", 2);
+	check_text(report, "caveats", find_row(report, "caveats", "id", "names"), "text",
+		   "the names of 2 files are lost: tables tell them by device and inode");
+	assert_memory_equal(report->groups->cells[0].text, "(name lost)", 11);
+	report_free(report);
+	made_close(&made);
+
+	/* Then not even that is known. */
+	report = report_flipped(&made, 1ull << TRACE_FILE, 30);
+	assert_int_equal(report_table(report, "files")->row_count, 1);
+	check_text(report, "files", 0, "path", FILES_LOST);
+	check_text(report, "caveats", find_row(report, "caveats", "id", "names"), "text",
+		   "3 rows that named files are lost: these files share one row");
+	report_free(report);
+	made_close(&made);
+}
+
 /* --- headers --- */
 
 /* A trace with these operations and layers, and one row of each of two kinds. */
@@ -302,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_damaged_block),
+		cmocka_unit_test(test_lost_names),
 		cmocka_unit_test(test_implied_operations),
 		cmocka_unit_test(test_too_many_operations),
 		cmocka_unit_test(test_odd_layers),

@@ -78,6 +78,24 @@ static void say_damaged(struct words *text, const struct measured *measured)
 	}
 }
 
+/* Files that stand in tables without the name that they have. */
+static void say_names(struct words *text, const struct measured *measured)
+{
+	const struct file_table *files = &measured->job->files;
+	char count[UNITS_TEXT];
+
+	if (files->lost_count)
+		words_add(text, "the names of %s %s are lost: tables tell %s by device and inode",
+			  units_count(count, files->lost_count),
+			  files->lost_count == 1 ? "file" : "files",
+			  files->lost_count == 1 ? "it" : "them");
+	if (files->lost_rows)
+		words_add(text, "%s%s %s that named files %s lost: these files share one row",
+			  text->used ? "; " : "", units_count(count, files->lost_rows),
+			  files->lost_rows == 1 ? "row" : "rows",
+			  files->lost_rows == 1 ? "is" : "are");
+}
+
 static void say_header(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
@@ -291,6 +309,7 @@ static const struct caveat {
 } caveats[] = {
 	{ "incomplete", "warning", say_incomplete },
 	{ "damaged", "warning", say_damaged },
+	{ "names", "warning", say_names },
 	{ "lost", "warning", say_lost },
 	{ "unaccounted", "warning", say_unaccounted },
 	{ "not-followed", "warning", say_not_followed },

@@ -418,7 +418,7 @@ static int fill(void *state, struct table *table)
 			continue;
 		if (!most--)
 			return table_set_note(table, "further files are not told");
-		path = file_table_path(&chain->job->files, file);
+		path = file_table_name(&chain->job->files, file);
 		line.path = (struct table_text) { path.bytes, path.length };
 		status = table_add(table, &line);
 	}

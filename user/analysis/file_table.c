@@ -4,9 +4,13 @@
  */
 #include "analysis/file_table.h"
 #include "grow.h"
+#include "units.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COLUMNS                                                                                    \
 	(1ull << FILE_TIME | 1ull << FILE_ID | 1ull << FILE_DEV | 1ull << FILE_INO |               \
@@ -126,6 +130,8 @@ void file_table_free(struct file_table *table)
 	number_index_free(&table->identities);
 	free(table->ids);
 	free(table->files);
+	free(table->lost_names);
+	arena_free(&table->lost_texts);
 	*table = (struct file_table) { 0 };
 }
 
@@ -263,4 +269,69 @@ struct trace_string file_table_filesystem(const struct file_table *table, uint32
 		return none;
 	return trace_reader_string(table->traces[table->files[file].trace],
 				   table->files[file].filesystem);
+}
+
+/* --- names that are lost --- */
+
+static int add_lost(struct file_table *table, uint32_t number)
+{
+	const struct file *file = &table->files[number];
+	char text[64 + UNITS_TEXT], device[UNITS_TEXT];
+	int length = snprintf(text, sizeof(text), "(name lost, dev %s inode %" PRIu64 ")",
+			      units_device(device, file->dev), file->ino);
+	const char *copy = arena_text(&table->lost_texts, text, length);
+
+	if (!copy || !GROW(table->lost_names, table->lost_room, table->lost_count + 1))
+		return -ENOMEM;
+	table->lost_names[table->lost_count++] =
+		(struct lost_name) { number, { .bytes = copy, .length = length } };
+	return 0;
+}
+
+int file_table_find_lost(struct file_table *table)
+{
+	bool *lacking = calloc(table->trace_count, sizeof(*lacking)); /* of each trace */
+	int status = lacking ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < table->trace_count && !status; i++) {
+		lacking[i] = trace_reader_damage(table->traces[i]) ||
+			     trace_reader_incomplete(table->traces[i]);
+		table->lost_rows += trace_reader_damaged_rows(table->traces[i], TRACE_FILE);
+	}
+	for (uint32_t i = FILE_UNKNOWN + 1; i < table->count && !status; i++)
+		if (lacking[table->files[i].trace] && table->files[i].path &&
+		    !file_table_path(table, i).length)
+			status = add_lost(table, i);
+	free(lacking);
+	return status;
+}
+
+static int compare_lost(const void *key, const void *item)
+{
+	const uint32_t file = *(const uint32_t *)key,
+		       other = ((const struct lost_name *)item)->file;
+
+	return file < other ? -1 : file > other;
+}
+
+static const struct lost_name *find_lost(const struct file_table *table, uint32_t file)
+{
+	return table->lost_count ? bsearch(&file, table->lost_names, table->lost_count,
+					   sizeof(*table->lost_names), compare_lost)
+				 : NULL;
+}
+
+bool file_table_is_lost(const struct file_table *table, uint32_t file)
+{
+	return file == FILE_UNKNOWN ? table->lost_rows : find_lost(table, file) != NULL;
+}
+
+struct trace_string file_table_name(const struct file_table *table, uint32_t file)
+{
+	const struct lost_name *lost;
+
+	if (file == FILE_UNKNOWN && table->lost_rows)
+		return (struct trace_string) { .bytes = FILES_LOST, .length = strlen(FILES_LOST) };
+	lost = find_lost(table, file);
+	return lost ? lost->text : file_table_path(table, file);
 }

@@ -7,6 +7,7 @@
 #define FAULTLINE_FILE_TABLE_H
 
 #include "analysis/number_index.h"
+#include "arena.h"
 #include "trace/reader.h"
 
 #define FILE_UNKNOWN 0	     /* the file of all ids that no row explains */
@@ -40,6 +41,12 @@ struct file_ids {
 	struct number_index index; /* by id */
 };
 
+/* What stands for a name that the trace lost. */
+struct lost_name {
+	uint32_t file;
+	struct trace_string text;
+};
+
 struct file_table {
 	struct file *files; /* number 0 is FILE_UNKNOWN */
 	size_t count, room;
@@ -49,7 +56,13 @@ struct file_table {
 	size_t trace_count;
 	struct file_ids *ids;		/* of each trace */
 	struct number_index identities; /* by host, dev, ino, generation */
+	uint64_t lost_rows;		/* of damaged blocks: their files are among FILE_UNKNOWN */
+	struct lost_name *lost_names;	/* by number of the file */
+	size_t lost_count, lost_room;
+	struct arena lost_texts;
 };
+
+#define FILES_LOST "(files whose names were lost)" /* FILE_UNKNOWN, once rows were lost */
 
 /* The traces must outlive the table. Returns 0 or -ENOMEM. */
 int file_table_init(struct file_table *table, struct trace_reader *const *traces,
@@ -61,10 +74,18 @@ void file_table_free(struct file_table *table);
 int file_table_load(struct file_table *table, uint32_t trace, uint32_t host,
 		    struct trace_error *error);
 
+/* To be called once, when all traces are read: makes texts of what has a name that stood in a
+ * damaged block or was never written. Returns 0 or -ENOMEM. */
+int file_table_find_lost(struct file_table *table);
+
 /* Number of the file that an id of a trace stands for, FILE_UNKNOWN, or FILE_NONE for id 0. */
 uint32_t file_table_find(const struct file_table *table, uint32_t trace, uint64_t id);
 /* Its path, and the type of its file system; empty when it has none or is unknown. */
 struct trace_string file_table_path(const struct file_table *table, uint32_t file);
 struct trace_string file_table_filesystem(const struct file_table *table, uint32_t file);
+/* The path for people: where the trace lost it, "(name lost, dev 8:1 inode 123)" or FILES_LOST. */
+struct trace_string file_table_name(const struct file_table *table, uint32_t file);
+/* Whether file_table_name gives such a text. */
+bool file_table_is_lost(const struct file_table *table, uint32_t file);
 
 #endif

@@ -188,7 +188,6 @@ static void set_identity(struct file_view *view, const struct file_uses *files, 
 	const struct file *file = &files->job->files.files[number];
 	const struct file_use *use = &files->uses[number];
 	const struct job_trace *trace = &files->job->traces[file->trace];
-	struct trace_string path = file_table_path(&files->job->files, number);
 	struct trace_string type = file_table_filesystem(&files->job->files, number);
 
 	view->known = true;
@@ -197,8 +196,6 @@ static void set_identity(struct file_view *view, const struct file_uses *files, 
 		size_of(file, use, file_uses_more(files, number), trace->header->page_bytes);
 	view->deleted = use->unlinked || file->flags & TRACE_FILE_DELETED;
 	view->host = trace->header->host;
-	if (path.length)
-		view->path = (struct table_text) { path.bytes, path.length };
 	if (type.length)
 		view->filesystem = (struct table_text) { type.bytes, type.length };
 	if (file->readahead_bytes)
@@ -209,6 +206,7 @@ static void set_identity(struct file_view *view, const struct file_uses *files, 
 static struct file_view view_of(const struct file_uses *files, uint32_t number)
 {
 	uint64_t page_bytes;
+	struct trace_string path;
 	const struct file_use *use = &files->uses[number];
 	const struct file_use_more *more = file_uses_more(files, number);
 	struct file_view view = {
@@ -233,6 +231,10 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 	}
 	view.fetched_bytes += more->unattributed.fetched_bytes + more->indirect.fetched_bytes;
 	view.created_bytes += more->unattributed.created_bytes + more->indirect.created_bytes;
+	path = file_table_name(&files->job->files, number);
+	if (path.length)
+		view.path = (struct table_text) { path.bytes, path.length };
+	view.lost = file_table_is_lost(&files->job->files, number);
 	if (number != FILE_UNKNOWN)
 		set_identity(&view, files, number);
 	page_bytes = files->job->traces[files->job->files.files[number].trace].header->page_bytes;

@@ -228,7 +228,7 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 		if (all[i].time_ns < worst)
 			continue;
 		worst = all[i].time_ns;
-		sum.path = text_of(file_table_path(&job->files, i));
+		sum.path = text_of(file_table_name(&job->files, i));
 		sum.file = finding_base_name(sum.path);
 	}
 	if (!sum.files)

@@ -61,7 +61,7 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 		if (sums.unused_bytes <= worst)
 			continue;
 		worst = sums.unused_bytes;
-		path = file_table_path(files, i);
+		path = file_table_name(files, i);
 		unused.path = (struct table_text) { path.length ? path.bytes : NULL, path.length };
 		unused.file = finding_base_name(unused.path);
 		if (files->files[i].readahead_bytes)

@@ -177,7 +177,7 @@ struct habit_view habits_view(const struct measured *measured, enum habit habit)
 
 	if (habits->worst[habit] == FILE_NONE)
 		return view;
-	path = file_table_path(&measured->job->files, habits->worst[habit]);
+	path = file_table_name(&measured->job->files, habits->worst[habit]);
 	if (path.length)
 		view.path = (struct table_text) { path.bytes, path.length };
 	return view;
@@ -230,7 +230,7 @@ static int fill(void *state, struct table *table)
 		};
 
 		if (habits->worst[i] != FILE_NONE)
-			path = file_table_path(&habits->job->files, habits->worst[i]);
+			path = file_table_name(&habits->job->files, habits->worst[i]);
 		if (path.length)
 			line.path = (struct table_text) { path.bytes, path.length };
 		if (tally->count)

@@ -274,6 +274,8 @@ int job_load_within(struct job *job, struct trace_reader *const *traces, const c
 		if (status && status != -ENOMEM)
 			job_error(job, i, error);
 	}
+	if (!status)
+		status = file_table_find_lost(&job->files);
 	if (!job->summed)
 		job->layers |= JOB_EVENTS;
 	return status;

@@ -24,7 +24,7 @@ size_t path_join(const struct file_table *files, uint32_t trace, uint64_t dir, u
 
 	if (!given.length || given.bytes[0] != '/') {
 		uint32_t file = file_table_find(files, trace, dir);
-		struct trace_string base = file_table_path(files, file);
+		struct trace_string base = file_table_name(files, file);
 
 		used = append(out, used, base.bytes, base.length);
 		if (used && given.length && out[used - 1] != '/')

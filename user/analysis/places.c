@@ -43,10 +43,11 @@ struct place {
 	struct sums sums;
 };
 
-enum special { SPECIAL_KERNEL, SPECIAL_PATHLESS, SPECIAL_PROGRAMS, SPECIALS };
+enum special { SPECIAL_KERNEL, SPECIAL_PATHLESS, SPECIAL_LOST, SPECIAL_PROGRAMS, SPECIALS };
 static const char *const special_names[SPECIALS] = {
 	[SPECIAL_KERNEL] = "/proc and /sys",
 	[SPECIAL_PATHLESS] = "sockets, pipes and what has no path",
+	[SPECIAL_LOST] = FILES_LOST,
 	[SPECIAL_PROGRAMS] = "programs, libraries and modules",
 };
 
@@ -127,8 +128,12 @@ static bool is_program(struct table_text path)
 	return false;
 }
 
-static enum special special_of(struct table_text path)
+static enum special special_of(const struct file_view *file)
 {
+	struct table_text path = file->path;
+
+	if (file->lost)
+		return SPECIAL_LOST;
 	if (!path.bytes || path.bytes[0] != '/')
 		return SPECIAL_PATHLESS;
 	if (starts(path, "/proc/") || starts(path, "/sys/"))
@@ -213,7 +218,7 @@ static int group_files(struct places *places)
 		struct table_text directory;
 
 		places->group_of[i] = NO_GROUP;
-		if (!files_used(places->measured, i, &file) || special_of(file.path) != SPECIALS)
+		if (!files_used(places->measured, i, &file) || special_of(&file) != SPECIALS)
 			continue;
 		directory =
 			(struct table_text) { file.path.bytes,
@@ -307,7 +312,7 @@ static int sum_files(struct places *places)
 		if (!files_used(places->measured, i, &file))
 			continue;
 		sums = sums_of(&file);
-		special = special_of(file.path);
+		special = special_of(&file);
 		if (special != SPECIALS) {
 			add_sums(&places->special[special], &sums);
 			continue;

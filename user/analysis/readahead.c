@@ -370,7 +370,7 @@ static int fill(void *state, struct table *table)
 	for (uint32_t i = 0; i < job->files.count && !status; i++) {
 		struct line line = { .window_bytes = job->files.files[i].readahead_bytes,
 				     .used = NAN };
-		struct trace_string path = file_table_path(&job->files, i);
+		struct trace_string path = file_table_name(&job->files, i);
 
 		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
 			continue;

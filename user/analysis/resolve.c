@@ -70,7 +70,7 @@ static struct trace_string resolve_path(const struct job *job, uint32_t trace,
 					       path_join(&job->files, trace, dir, path, joined) };
 	if (path || columns->file == NO_COLUMN)
 		return trace_reader_string(job->traces[trace].reader, path);
-	return file_table_path(&job->files,
+	return file_table_name(&job->files,
 			       file_table_find(&job->files, trace, values[columns->file]));
 }
 

@@ -221,15 +221,19 @@ static int group_of_file(struct rollup *rollup, const struct event *event, uint3
 
 static struct table_text name_of_file(struct rollup *rollup, uint32_t group)
 {
-	struct trace_string path = file_table_path(&rollup->job->files, group);
+	struct trace_string path = file_table_name(&rollup->job->files, group);
 
 	return (struct table_text) { path.length ? path.bytes : NULL, path.length };
 }
+
+#define NAME_LOST "(name lost)"
 
 static int find_directory(struct rollup *rollup, uint32_t number, uint32_t *group)
 {
 	struct trace_string path = file_table_path(&rollup->job->files, number);
 
+	if (file_table_is_lost(&rollup->job->files, number))
+		return find_text_group(rollup, NAME_LOST, strlen(NAME_LOST), group);
 	return find_text_group(rollup, path.bytes, path_directory(path.bytes, path.length), group);
 }
 

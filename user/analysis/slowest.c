@@ -112,7 +112,7 @@ static int conclude(const struct measured *measured, struct table *table)
 		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
 	for (size_t i = 0; i < count && i < most && !status; i++) {
 		const struct chain_operation *operation = &slowest[i];
-		struct trace_string path = file_table_path(&job->files, operation->file);
+		struct trace_string path = file_table_name(&job->files, operation->file);
 		bool known = operation->process != PROCESS_UNKNOWN;
 		struct line line = {
 			.chain = chain_line(&operation->time),

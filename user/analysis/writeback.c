@@ -251,7 +251,7 @@ static struct writeback_view view_of(const struct writeback *writeback, uint32_t
 {
 	const struct written *written = writeback->files[file];
 	struct writeback_view view = written->view;
-	struct trace_string path = file_table_path(&writeback->job->files, file);
+	struct trace_string path = file_table_name(&writeback->job->files, file);
 
 	if (path.length)
 		view.path = (struct table_text) { path.bytes, path.length };

@@ -351,7 +351,7 @@ static struct trace_string frame_name(const struct speedscope *all, const struct
 		name = all->job.labels.labels[frame->number].name;
 		return name.length ? name : literal("(no name)");
 	case FRAME_FILE:
-		name = file_table_path(&all->job.files, frame->number);
+		name = file_table_name(&all->job.files, frame->number);
 		return name.length ? name : literal("(no path)");
 	case FRAME_CALL:
 		return literal(all->job.operations[frame->number].name);

@@ -116,7 +116,7 @@ uint64_t perfetto_file(struct perfetto_tracks *tracks, uint32_t file)
 
 	if (!added)
 		return iid;
-	path = file_table_path(&tracks->job->files, file);
+	path = file_table_name(&tracks->job->files, file);
 	tell_word(tracks, ANNOTATION_STRINGS, iid,
 		  path.length ? path : perfetto_literal("(no path)"));
 	return iid;
