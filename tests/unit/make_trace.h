@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Traces made by hand for tests of what reads them: rows with names for their columns, through the
- * real writer, in memory. Also the reports of such traces and questions to their tables. Include
- * after cmocka.h. Knows nothing of any one analysis.
+ * real writer, in memory or in a file of the caller's: BEGIN, rows in any order, made_finish
+ * (or made_abandon), made_close. Also the reports of such traces and questions to their tables.
+ * Include after cmocka.h. Knows nothing of any one analysis.
  */
 #ifndef FAULTLINE_MAKE_TRACE_H
 #define FAULTLINE_MAKE_TRACE_H
@@ -51,6 +52,7 @@ enum {
 	M_SPLICE_READ,
 	M_SPLICE_WRITE,
 	M_APART,
+	M_RENAME,
 	M_OPERATIONS
 };
 
@@ -86,6 +88,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_SPLICE_READ] = { "vfs", "splice_read", TRACE_SPLICE_READ },
 	[M_SPLICE_WRITE] = { "vfs", "splice_write", TRACE_SPLICE_WRITE },
 	[M_APART] = { "vfs", "vfs_iter_read_apart", TRACE_APART },
+	[M_RENAME] = { "syscall", "rename", TRACE_METADATA },
 };
 
 /* What differs between made traces; zeros give the usual. */
@@ -100,16 +103,33 @@ struct made_options {
 	bool vfs;	  /* ... and, with all that, the one of the VFS */
 	const char *const *command;
 	unsigned int lanes;
+	int fd; /* where to write, the maker's from then on; 0 for memory */
+	/* The whole header, in place of all of the above but lanes and fd. */
+	const struct trace_header *header;
+	/*
+	 * The operations that the trace has, as numbers of the list above; NULL for all of them,
+	 * or, with a header, for the header's own, of which no maker but made_row knows.
+	 */
+	const uint8_t *operations;
+	size_t operation_count;
 };
 
 struct made_trace {
 	int fd;
+	unsigned int lane; /* of rows to come that name none */
 	struct trace_writer *writer;
 	struct trace_layer layers[8];
-	/* As the kernel would count: add to them what is to be lost. */
+	struct trace_operation known[M_OPERATIONS]; /* in the order of the trace's header */
+	size_t known_count;
+	uint8_t number[M_OPERATIONS]; /* where an operation stands in it; M_OPERATIONS: nowhere */
+	/*
+	 * As the kernel would count, by the enum above: add to them what is to be lost. What ends
+	 * the trace has those of the header, in its order.
+	 */
 	struct trace_operation_total operations[M_OPERATIONS];
 	struct trace_kind_total kinds[TRACE_KIND_COUNT];
 	struct trace_totals totals;
+	struct trace_operation_total ended[M_OPERATIONS];
 	const uint64_t *survivors;
 	void *bytes;
 	size_t length;
@@ -124,7 +144,7 @@ struct made_call {
 	uint64_t flags, fetched, created, fault_fetched, major;
 	/* With any of these it is a call that names a path. */
 	uint64_t file2, dir;
-	const char *path;
+	const char *path, *path2;
 	unsigned int lane;
 };
 
@@ -141,6 +161,11 @@ struct made_fault {
 
 struct made_throttle {
 	uint64_t time, pause, pid, tid, file;
+};
+
+/* A fill of the page cache on nobody's account. */
+struct made_fill {
+	uint64_t time, pid, tid, file, offset, bytes;
 };
 
 /* A part of a write request, or of another; without a process it is the kernel's. */
@@ -163,18 +188,19 @@ struct made_device {
 
 struct made_file {
 	uint64_t time, id, dev, ino, generation, size, flags;
+	uint64_t mode; /* 0 for a regular file's */
 	const char *path;
 };
 
 struct made_exec {
-	uint64_t time, pid, ppid;
+	uint64_t time, pid, ppid, uid;
 	const char *comm, *command;
 	size_t command_length; /* of a command with NULs in it; 0: up to the first */
 	int64_t rank;
 };
 
 struct made_exit {
-	uint64_t time, pid, tid, thread_only, code;
+	uint64_t time, pid, tid, thread_only, code, major, minor;
 	const char *comm;
 };
 
@@ -191,6 +217,7 @@ struct made_span {
 #define CALL(made, ...) made_call(made, &(struct made_call) { __VA_ARGS__ })
 #define FAULT(made, ...) made_fault(made, &(struct made_fault) { __VA_ARGS__ })
 #define THROTTLE(made, ...) made_throttle(made, &(struct made_throttle) { __VA_ARGS__ })
+#define FILL(made, ...) made_fill(made, &(struct made_fill) { __VA_ARGS__ })
 #define BIO(made, ...) made_bio(made, &(struct made_bio) { __VA_ARGS__ })
 #define REQUEST(made, ...) made_request(made, &(struct made_request) { __VA_ARGS__ })
 #define DEVICE(made, ...) made_device(made, &(struct made_device) { __VA_ARGS__ })
@@ -198,6 +225,19 @@ struct made_span {
 #define FILE_ROW(made, ...) made_file(made, &(struct made_file) { __VA_ARGS__ })
 #define EXEC(made, ...) made_exec(made, &(struct made_exec) { __VA_ARGS__ })
 #define EXIT(made, ...) made_exit(made, &(struct made_exit) { __VA_ARGS__ })
+
+/* Which operations the trace has, and under which numbers. */
+MADE void made_know(struct made_trace *made, const struct made_options *options)
+{
+	made->known_count = options->operations ? options->operation_count : M_OPERATIONS;
+	memset(made->number, M_OPERATIONS, sizeof(made->number));
+	for (size_t i = 0; i < made->known_count; i++) {
+		unsigned int op = options->operations ? options->operations[i] : i;
+
+		made->known[i] = made_operations[op];
+		made->number[op] = i;
+	}
+}
 
 MADE void made_begin(struct made_trace *made, const struct made_options *options)
 {
@@ -225,11 +265,10 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 			       : options->block ? 6
 			       : options->spans ? 5
 						: 4,
-		.operations = made_operations,
-		.operation_count = M_OPERATIONS,
 	};
 
 	memset(made, 0, sizeof(*made));
+	made_know(made, options);
 	for (size_t i = 0; i < header.layer_count; i++) {
 		bool off = (options->off && !strcmp(options->off, layers[i])) ||
 			   (!options->spans && !strcmp(layers[i], "span"));
@@ -240,11 +279,40 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 	for (size_t i = 0; i < TRACE_KIND_COUNT; i++)
 		made->kinds[i] = (struct trace_kind_total) { .kind = trace_schemas[i].kind,
 							     .layer = trace_schemas[i].layer };
-	made->fd = memfd_create("made trace", 0);
+	if (options->header)
+		header = *options->header;
+	if (!options->header || options->operations) {
+		header.operations = made->known;
+		header.operation_count = made->known_count;
+	}
+	made->fd = options->fd ? options->fd : memfd_create("made trace", MFD_CLOEXEC);
 	assert_true(made->fd >= 0);
 	assert_int_equal(trace_writer_open(&made->writer, made->fd, &header, &writer_options), 0);
 }
 
+/* The number of an operation in this trace. */
+MADE uint64_t made_op(const struct made_trace *made, uint64_t op)
+{
+	assert_true(op < M_OPERATIONS && made->number[op] < M_OPERATIONS);
+	return made->number[op];
+}
+
+/* A text of some length as a row holds it: NULL is none, and any other that is not empty has an id.
+ */
+MADE uint64_t made_text(struct made_trace *made, const char *text, size_t length)
+{
+	uint64_t id = text ? trace_writer_string(made->writer, text, length) : 0;
+
+	assert_true(id || !text || !length);
+	return id;
+}
+
+MADE uint64_t made_string(struct made_trace *made, const char *text)
+{
+	return made_text(made, text, text ? strlen(text) : 0);
+}
+
+/* A row as it stands in the trace. What its operation's total gains is the caller's to add. */
 MADE void made_row(struct made_trace *made, enum trace_kind kind, unsigned int lane,
 		   const uint64_t *values)
 {
@@ -255,7 +323,7 @@ MADE void made_row(struct made_trace *made, enum trace_kind kind, unsigned int l
 
 MADE void made_call(struct made_trace *made, const struct made_call *call)
 {
-	bool path = call->file2 || call->dir || call->path;
+	bool path = call->file2 || call->dir || call->path || call->path2;
 	struct trace_operation_total *total = &made->operations[call->op];
 	enum trace_family family = made_operations[call->op].family;
 	uint64_t values[SYSCALL_PATH_COLUMNS] = {
@@ -263,7 +331,7 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 		[SYSCALL_DUR] = call->dur,
 		[SYSCALL_PID] = call->pid,
 		[SYSCALL_TID] = call->tid ? call->tid : call->pid,
-		[SYSCALL_OP] = call->op,
+		[SYSCALL_OP] = made_op(made, call->op),
 		[SYSCALL_FILE] = call->file,
 		[SYSCALL_OFFSET] = call->offset,
 		[SYSCALL_ASKED] = call->asked,
@@ -277,14 +345,13 @@ MADE void made_call(struct made_trace *made, const struct made_call *call)
 		[SYSCALL_PATH_DIR] = call->dir,
 	};
 
-	if (call->path)
-		values[SYSCALL_PATH_PATH] =
-			trace_writer_string(made->writer, call->path, strlen(call->path));
+	values[SYSCALL_PATH_PATH] = made_string(made, call->path);
+	values[SYSCALL_PATH_PATH2] = made_string(made, call->path2);
 	made_row(made,
 		 call->op == M_URING_READ ? TRACE_ASYNC
 		 : path			  ? TRACE_SYSCALL_PATH
 					  : TRACE_SYSCALL,
-		 call->lane, values);
+		 call->lane ? call->lane : made->lane, values);
 	total->count++;
 	total->errors += call->result < 0;
 	if (call->result > 0 &&
@@ -309,7 +376,7 @@ MADE void made_fault(struct made_trace *made, const struct made_fault *fault)
 		[FAULT_DIRTIED] = fault->dirtied,
 	};
 
-	made_row(made, TRACE_FAULT, fault->lane, values);
+	made_row(made, TRACE_FAULT, fault->lane ? fault->lane : made->lane, values);
 	made->operations[M_FAULT].count++;
 	made->operations[M_FAULT].thread_time_ns += fault->dur;
 	made->operations[M_FAULT].fetched_bytes += fault->fetched;
@@ -327,7 +394,7 @@ MADE void made_throttle(struct made_trace *made, const struct made_throttle *thr
 		[THROTTLE_FILE] = throttle->file,
 	};
 
-	made_row(made, TRACE_THROTTLE, 0, values);
+	made_row(made, TRACE_THROTTLE, made->lane, values);
 	made->operations[M_THROTTLED].count++;
 	made->operations[M_THROTTLED].thread_time_ns += throttle->pause;
 }
@@ -339,7 +406,7 @@ MADE void made_bio(struct made_trace *made, const struct made_bio *bio)
 		[BIO_DUR] = bio->dur,
 		[BIO_PID] = bio->pid,
 		[BIO_TID] = bio->pid,
-		[BIO_OP] = bio->op ? bio->op : M_REQUEST_WRITE,
+		[BIO_OP] = made_op(made, bio->op ? bio->op : M_REQUEST_WRITE),
 		[BIO_FILE] = bio->file,
 		[BIO_OFFSET] = bio->offset,
 		[BIO_BYTES] = bio->bytes,
@@ -349,7 +416,7 @@ MADE void made_bio(struct made_trace *made, const struct made_bio *bio)
 		[BIO_FLAGS] = bio->flags,
 	};
 
-	made_row(made, TRACE_BIO, 0, values);
+	made_row(made, TRACE_BIO, made->lane, values);
 }
 
 MADE void made_request(struct made_trace *made, const struct made_request *request)
@@ -359,7 +426,7 @@ MADE void made_request(struct made_trace *made, const struct made_request *reque
 		[REQUEST_DUR] = request->dur,
 		[REQUEST_PID] = request->pid,
 		[REQUEST_TID] = request->pid,
-		[REQUEST_OP] = request->op,
+		[REQUEST_OP] = made_op(made, request->op),
 		[REQUEST_FILE] = request->file,
 		[REQUEST_DEV] = request->dev,
 		[REQUEST_PART] = request->part ? request->part : request->dev,
@@ -371,7 +438,7 @@ MADE void made_request(struct made_trace *made, const struct made_request *reque
 	};
 	struct trace_operation_total *total = &made->operations[request->op];
 
-	made_row(made, TRACE_REQUEST, 0, values);
+	made_row(made, TRACE_REQUEST, made->lane, values);
 	total->count++;
 	total->bytes += request->bytes;
 	total->thread_time_ns += request->dur;
@@ -382,8 +449,7 @@ MADE void made_device(struct made_trace *made, const struct made_device *device)
 	const uint64_t values[DEVICE_COLUMNS] = {
 		[DEVICE_ROW_TIME] = device->time,
 		[DEVICE_DEV] = device->dev,
-		[DEVICE_NAME] =
-			trace_writer_string(made->writer, device->name, strlen(device->name)),
+		[DEVICE_NAME] = made_string(made, device->name),
 		[DEVICE_READ_REQUESTS] = device->reads,
 		[DEVICE_READ_BYTES] = device->read_bytes,
 		[DEVICE_WRITE_REQUESTS] = device->writes,
@@ -392,21 +458,26 @@ MADE void made_device(struct made_trace *made, const struct made_device *device)
 		[DEVICE_FLUSH_TIME] = device->flush_ns,
 	};
 
-	made_row(made, TRACE_DEVICE, 0, values);
+	made_row(made, TRACE_DEVICE, made->lane, values);
 }
 
 MADE void made_vfs(struct made_trace *made, const struct made_vfs *row)
 {
 	struct trace_operation_total *total = &made->operations[row->op];
 	const uint64_t values[VFS_COLUMNS] = {
-		[VFS_TIME] = row->time,	    [VFS_DUR] = row->dur,
-		[VFS_PID] = row->pid,	    [VFS_TID] = row->tid ? row->tid : row->pid,
-		[VFS_OP] = row->op,	    [VFS_FILE] = row->file,
-		[VFS_OFFSET] = row->offset, [VFS_ASKED] = row->asked,
-		[VFS_RESULT] = row->result, [VFS_FLAGS] = row->flags,
+		[VFS_TIME] = row->time,
+		[VFS_DUR] = row->dur,
+		[VFS_PID] = row->pid,
+		[VFS_TID] = row->tid ? row->tid : row->pid,
+		[VFS_OP] = made_op(made, row->op),
+		[VFS_FILE] = row->file,
+		[VFS_OFFSET] = row->offset,
+		[VFS_ASKED] = row->asked,
+		[VFS_RESULT] = row->result,
+		[VFS_FLAGS] = row->flags,
 	};
 
-	made_row(made, TRACE_VFS, 0, values);
+	made_row(made, TRACE_VFS, made->lane, values);
 	total->count++;
 	total->errors += row->result < 0;
 	total->bytes += row->result > 0 ? row->result : 0;
@@ -418,45 +489,59 @@ MADE void made_indirect(struct made_trace *made, uint64_t time, uint64_t file, u
 			uint64_t created, uint64_t op)
 {
 	const uint64_t values[PAGECACHE_COLUMNS] = {
-		[PAGECACHE_TIME] = time,     [PAGECACHE_FILE] = file,
-		[PAGECACHE_BYTES] = fetched, [PAGECACHE_CREATED] = created,
-		[PAGECACHE_CALL] = op + 1,
+		[PAGECACHE_TIME] = time,
+		[PAGECACHE_FILE] = file,
+		[PAGECACHE_BYTES] = fetched,
+		[PAGECACHE_CREATED] = created,
+		[PAGECACHE_CALL] = made_op(made, op) + 1,
 	};
 
-	made_row(made, TRACE_PAGECACHE, 0, values);
+	made_row(made, TRACE_PAGECACHE, made->lane, values);
+}
+
+MADE void made_fill(struct made_trace *made, const struct made_fill *fill)
+{
+	const uint64_t values[PAGECACHE_COLUMNS] = {
+		[PAGECACHE_TIME] = fill->time,
+		[PAGECACHE_PID] = fill->pid,
+		[PAGECACHE_TID] = fill->tid ? fill->tid : fill->pid,
+		[PAGECACHE_FILE] = fill->file,
+		[PAGECACHE_OFFSET] = fill->offset,
+		[PAGECACHE_BYTES] = fill->bytes,
+	};
+
+	made_row(made, TRACE_PAGECACHE, made->lane, values);
+	made->operations[M_PAGECACHE].count++;
+	made->operations[M_PAGECACHE].fetched_bytes += fill->bytes;
 }
 
 MADE void made_cache(struct made_trace *made, uint64_t time, uint64_t file, uint64_t bytes)
 {
-	const uint64_t values[PAGECACHE_COLUMNS] = {
-		[PAGECACHE_TIME] = time, [PAGECACHE_FILE] = file, [PAGECACHE_BYTES] = bytes
-	};
-
-	made_row(made, TRACE_PAGECACHE, 0, values);
-	made->operations[M_PAGECACHE].count++;
-	made->operations[M_PAGECACHE].fetched_bytes += bytes;
+	FILL(made, .time = time, .file = file, .bytes = bytes);
 }
 
 MADE void made_file(struct made_trace *made, const struct made_file *file)
 {
-	uint64_t values[FILE_COLUMNS] = {
-		[FILE_TIME] = file->time, [FILE_ID] = file->id,
-		[FILE_DEV] = file->dev,	  [FILE_INO] = file->ino,
-		[FILE_MODE] = 0100644,	  [FILE_GENERATION] = file->generation,
-		[FILE_SIZE] = file->size, [FILE_FLAGS] = file->flags,
+	const uint64_t values[FILE_COLUMNS] = {
+		[FILE_TIME] = file->time,
+		[FILE_ID] = file->id,
+		[FILE_DEV] = file->dev,
+		[FILE_INO] = file->ino,
+		[FILE_MODE] = file->mode ? file->mode : 0100644,
+		[FILE_GENERATION] = file->generation,
+		[FILE_SIZE] = file->size,
+		[FILE_FLAGS] = file->flags,
+		[FILE_PATH] = made_string(made, file->path),
 	};
 
-	if (file->path)
-		values[FILE_PATH] =
-			trace_writer_string(made->writer, file->path, strlen(file->path));
-	made_row(made, TRACE_FILE, 0, values);
+	made_row(made, TRACE_FILE, made->lane, values);
 }
 
 MADE void made_fork(struct made_trace *made, uint64_t time, uint64_t pid, uint64_t child)
 {
 	const uint64_t values[FORK_COLUMNS] = { time, pid, pid, child, child };
 
-	made_row(made, TRACE_FORK, 0, values);
+	made_row(made, TRACE_FORK, made->lane, values);
 }
 
 MADE void made_exec(struct made_trace *made, const struct made_exec *exec)
@@ -469,12 +554,13 @@ MADE void made_exec(struct made_trace *made, const struct made_exec *exec)
 		[EXEC_PID] = exec->pid,
 		[EXEC_TID] = exec->pid,
 		[EXEC_PPID] = exec->ppid,
-		[EXEC_COMM] = trace_writer_string(made->writer, exec->comm, strlen(exec->comm)),
-		[EXEC_COMMAND] = trace_writer_string(made->writer, exec->command, length),
+		[EXEC_UID] = exec->uid,
+		[EXEC_COMM] = made_string(made, exec->comm),
+		[EXEC_COMMAND] = made_text(made, exec->command, length),
 		[EXEC_RANK] = exec->rank,
 	};
 
-	made_row(made, TRACE_EXEC, 0, values);
+	made_row(made, TRACE_EXEC, made->lane, values);
 }
 
 MADE void made_exit(struct made_trace *made, const struct made_exit *row)
@@ -485,19 +571,17 @@ MADE void made_exit(struct made_trace *made, const struct made_exit *row)
 		[EXIT_TID] = row->tid ? row->tid : row->pid,
 		[EXIT_PROCESS] = !row->thread_only,
 		[EXIT_CODE] = row->code,
-		[EXIT_COMM] = trace_writer_string(made->writer, row->comm, strlen(row->comm)),
+		[EXIT_COMM] = made_string(made, row->comm),
+		[EXIT_MAJOR] = row->major,
+		[EXIT_MINOR] = row->minor,
 	};
 
-	made_row(made, TRACE_EXIT, 0, values);
-}
-
-MADE uint64_t made_string(struct made_trace *made, const char *text)
-{
-	return text ? trace_writer_string(made->writer, text, strlen(text)) : 0;
+	made_row(made, TRACE_EXIT, made->lane, values);
 }
 
 MADE void made_span(struct made_trace *made, const struct made_span *span)
 {
+	unsigned int lane = span->lane ? span->lane : made->lane;
 	const uint64_t begin[SPAN_BEGIN_COLUMNS] = {
 		[SPAN_BEGIN_TIME] = span->begin,
 		[SPAN_BEGIN_PID] = span->pid,
@@ -517,9 +601,9 @@ MADE void made_span(struct made_trace *made, const struct made_span *span)
 	};
 
 	if (span->begin)
-		made_row(made, TRACE_SPAN_BEGIN, span->lane, begin);
+		made_row(made, TRACE_SPAN_BEGIN, lane, begin);
 	if (span->end)
-		made_row(made, TRACE_SPAN_END, span->lane, end);
+		made_row(made, TRACE_SPAN_END, lane, end);
 }
 
 MADE void made_instant(struct made_trace *made, uint64_t time, uint64_t pid, const char *name,
@@ -533,7 +617,7 @@ MADE void made_instant(struct made_trace *made, uint64_t time, uint64_t pid, con
 		[INSTANT_CATEGORY] = made_string(made, category),
 	};
 
-	made_row(made, TRACE_INSTANT, 0, values);
+	made_row(made, TRACE_INSTANT, made->lane, values);
 }
 
 /* Opens what was written so far. */
@@ -558,8 +642,11 @@ MADE struct trace_reader *made_finish(struct made_trace *made, uint64_t start_ns
 {
 	made->totals.start_ns = start_ns;
 	made->totals.end_ns = end_ns;
-	made->totals.operations = made->operations;
-	made->totals.operation_count = M_OPERATIONS;
+	for (size_t op = 0; op < M_OPERATIONS; op++)
+		if (made->number[op] < M_OPERATIONS)
+			made->ended[made->number[op]] = made->operations[op];
+	made->totals.operations = made->ended;
+	made->totals.operation_count = made->known_count;
 	made->totals.kinds = made->kinds;
 	made->totals.kind_count = TRACE_KIND_COUNT;
 	assert_int_equal(trace_writer_finish(made->writer, &made->totals), 0);

@@ -70,20 +70,18 @@ static int walk(struct trace_reader *reader, struct cursor_options options, stru
  * than they began. */
 static void write_overlapping(void)
 {
-	struct sample sample;
+	struct made_trace sample;
 	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
 
 	assert_true(fd >= 0);
 	sample_open(&sample, fd, false);
 	for (uint64_t i = 0; i < OVERLAP_ROWS; i++) {
 		for (sample.lane = 0; sample.lane < OVERLAP_LANES; sample.lane++)
-			sample_fault(&sample,
-				     i * 0.001 * (1 + sample.lane) + i * 7919 % 13 * 0.0001, 0,
-				     sample.lane, SAMPLE_TRAIN, i, 0, 0);
+			FAULT(&sample,
+			      SAMPLE_AT(i * 0.001 * (1 + sample.lane) + i * 7919 % 13 * 0.0001, 0),
+			      .pid = sample.lane, .file = SAMPLE_TRAIN, .offset = i);
 	}
 	sample_finish(&sample, 0);
-	trace_writer_close(sample.writer);
-	close(fd);
 }
 
 static void test_order(void **state)
@@ -168,14 +166,12 @@ static void test_no_rows(void **state)
 	const struct cursor_options options = { .kinds = 1 << TRACE_FAULT };
 	struct seen seen = { 0 };
 	struct trace_reader *reader;
-	struct sample sample;
+	struct made_trace sample;
 	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
 
 	assert_true(fd >= 0);
 	sample_open(&sample, fd, false);
 	sample_finish(&sample, 0);
-	trace_writer_close(sample.writer);
-	close(fd);
 	reader = open_sample();
 	assert_int_equal(walk(reader, options, &seen), 0);
 	assert_int_equal(seen.count, 0);
