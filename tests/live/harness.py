@@ -511,6 +511,11 @@ class Recording:
         return found[0]
 
 
+def followed(report):
+    """Processes of a report without the kernel, which joins them whenever it writes back."""
+    return [row for row in report["processes"] if row["pid"]]
+
+
 def report_of(path):
     done = faultline("report", "--format", "json", path)
     if done.returncode:

@@ -226,7 +226,7 @@ class Attach(unittest.TestCase):
         self.finish(attached, job)
         row = next(row for row in attached.report["files"] if row["path"] == path)
         self.assertEqual((row["read"]["bytes"], row["processes"]), (100_000, 2))
-        names = sorted(row["comm"] for row in attached.report["processes"])
+        names = sorted(row["comm"] for row in harness.followed(attached.report))
         self.assertEqual([name for name in names if name != "sh"], ["cat", "cat", "wc"])
 
     # --- its end ---
@@ -306,7 +306,7 @@ class Attach(unittest.TestCase):
         row = next(row for row in trace.dicts("exec") if row["pid"] == sleeper.pid)
         self.assertEqual((row["flags"], row["command"]), (JOINED, b"sleep\x001000"))
         self.assertEqual(self.counted(trace, outside[1]), [])
-        self.assertEqual({row["pid"] for row in attached.report["processes"]},
+        self.assertEqual({row["pid"] for row in harness.followed(attached.report)},
                          {inside[0].pid, late[0].pid, sleeper.pid})
 
     def move(self, pid, group):

@@ -101,7 +101,7 @@ class Layers(unittest.TestCase):
         self.check_syscalls(recording, report, None, False)
         for name in ("mmap_read", "mmap_write", "anonymous_faults"):
             self.assertIsNone(report["totals"][name], name)
-        self.assertEqual([row["exit_code"] for row in report["processes"]], [0])
+        self.assertEqual([row["exit_code"] for row in harness.followed(report)], [0])
 
 
 class Vfs(unittest.TestCase):

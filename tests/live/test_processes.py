@@ -197,7 +197,7 @@ class Processes(unittest.TestCase):
             "RANK": "6",
         }
         recording = Recording(["true", *["y" * 1000] * 60], env=environment)
-        (row,) = recording.report["processes"]
+        (row,) = harness.followed(recording.report)
         self.assertEqual((row["comm"], row["rank"]), ("true", 6))
         self.assertEqual(row["command"][:3], ["true", "y" * 1000, "y" * 1000])
 

@@ -45,7 +45,8 @@ def by_file(recording, directory):
 
 def by_process(recording):
     return sorted(
-        (row["comm"] or "", sorted(counts_of(row).items())) for row in recording.report["processes"]
+        (row["comm"] or "", sorted(counts_of(row).items()))
+        for row in harness.followed(recording.report)
     )
 
 
@@ -63,20 +64,20 @@ class Profile(unittest.TestCase):
 
     def check_whole(self, recording):
         """What stands by process, and by file where there is one, are the kernel's own counts."""
-        report = recording.report
+        report, processes = recording.report, harness.followed(recording.report)
         self.assertEqual(report["trace"]["lost"]["total"], 0)
         self.assertEqual(report["trace"]["unaccounted"], 0)
         for name in ("read", "write", "metadata", "sync"):
             for part in ("count", "errors", "bytes", "thread_time_ns", "fetched_bytes"):
-                if report["totals"][name].get(part) is None or part not in report["processes"][0][name]:
+                if report["totals"][name].get(part) is None or part not in processes[0][name]:
                     continue
                 self.assertEqual(
-                    sum(row[name][part] for row in report["processes"]),
+                    sum(row[name][part] for row in processes),
                     report["totals"][name][part],
                     (name, part),
                 )
         self.assertEqual(
-            sum(row["mmap_read"]["faults"] + row["mmap_write"]["faults"] for row in report["processes"]),
+            sum(row["mmap_read"]["faults"] + row["mmap_write"]["faults"] for row in processes),
             sum(row["count"] for row in report["operations"] if row["op"] == "fault"),
         )
 

@@ -8,6 +8,7 @@ import stat
 import unittest
 
 import numpy
+import harness
 from harness import Recording, faultline, machine, report_of
 
 
@@ -67,8 +68,9 @@ class Report(unittest.TestCase):
 
     def test_processes(self):
         """A process's time is the union of its threads' times."""
-        self.assertEqual(len(self.report["processes"]), 3)
-        for process in self.report["processes"]:
+        processes = harness.followed(self.report)
+        self.assertEqual(len(processes), 3)
+        for process in processes:
             for name in ("metadata", "sync"):
                 with self.subTest(pid=process["pid"], name=name):
                     chosen = (self.families == name) & (self.rows["pid"] == process["pid"])

@@ -53,7 +53,7 @@ static uint64_t bytes_a_second(uint64_t bytes, uint64_t time_ns)
 {
 	double bandwidth = time_ns ? bytes * 1e9 / time_ns : 0;
 
-	return bandwidth < INT64_MAX ? bandwidth : INT64_MAX;
+	return bandwidth < 0x1p63 ? bandwidth : INT64_MAX;
 }
 
 /* Looks at each device, and at what it reads and writes apart. */
