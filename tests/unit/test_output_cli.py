@@ -74,6 +74,21 @@ class Reading(unittest.TestCase):
         self.refused("print", "--layer", "nonsense", SAMPLE, naming="syscall, fault, pagecache, task")
         self.refused("print", "--pid", "x", SAMPLE, naming="--pid x")
 
+    def test_bad_recording_options(self):
+        """Numbers that make no sense, or that the mode has no use for: nothing is run."""
+        for options, naming in (
+            (("--mode", "profile", "--profile-slots", "0"), "--profile-slots: between 1 and"),
+            (("--mode", "profile", "--interval", "1ms"), "--interval: between 10 ms and"),
+            (("--mode", "auto", "--auto-rate", "0"), "--auto-rate: between 1 and"),
+            (("--mode", "profile", "--auto-rate", "5"), "--auto-rate: of use with --mode auto alone"),
+            (("--auto-rate", "5"), "--auto-rate: of use with --mode auto alone"),
+            (("--profile-slots", "16"), "--profile-slots: of use with --mode profile and auto"),
+            (("--interval", "1s"), "--interval: of use with --mode profile and auto"),
+        ):
+            with self.subTest(options=options):
+                self.refused("run", *options, "--", "echo", "run", naming=naming, status=125)
+                self.refused("attach", *options, "--pid", str(os.getpid()), naming=naming)
+
     def test_same_trace_twice(self):
         link = os.path.join(self.place, "link.flt")
         os.symlink(os.path.abspath(SAMPLE), link)

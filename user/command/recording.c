@@ -22,23 +22,56 @@
 #include "units.h"
 
 #define DRAIN_NICE (-10)
+#define AUTO_RATE 20000
+#define INTERVAL_NS 1000000000ull
 #define INTERVAL_LEAST_NS 10000000ull
 #define INTERVAL_MOST_NS 3600000000000ull
 
 /* --- choosing --- */
 
-/* Options that ask for what cannot be. */
-static int check_profile(const struct recording_options *options)
+/*
+ * Numbers for the modes that sum up: in a mode that has no use for one, whoever gives it expects
+ * what will not happen.
+ */
+static int check_numbers(const struct recording_options *options, enum profile_mode mode)
 {
-	if (options->interval_ns < INTERVAL_LEAST_NS || options->interval_ns > INTERVAL_MOST_NS) {
-		log_error("--interval: between 10 ms and an hour");
-		return -EINVAL;
-	}
-	if (options->profile_slots > PROFILE_SLOTS_MOST) {
-		log_error("--profile-slots: at most %u", PROFILE_SLOTS_MOST);
+	const struct {
+		const char *name, *modes, *bounds;
+		bool used;
+		uint64_t given, least, most;
+	} numbers[] = {
+		{ "interval", "profile and auto", "between 10 ms and an hour", mode != PROFILE_OFF,
+		  options->interval_ns, INTERVAL_LEAST_NS, INTERVAL_MOST_NS },
+		{ "profile-slots", "profile and auto", NULL, mode != PROFILE_OFF,
+		  options->profile_slots, 1, PROFILE_SLOTS_MOST },
+		{ "auto-rate", "auto", NULL, mode == PROFILE_AUTO, options->auto_rate, 1,
+		  UINT32_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (numbers[i].given == RECORDING_NOT_GIVEN)
+			continue;
+		if (!numbers[i].used) {
+			log_error("--%s: of use with --mode %s alone", numbers[i].name,
+				  numbers[i].modes);
+			return -EINVAL;
+		}
+		if (numbers[i].given >= numbers[i].least && numbers[i].given <= numbers[i].most)
+			continue;
+		if (numbers[i].bounds)
+			log_error("--%s: %s", numbers[i].name, numbers[i].bounds);
+		else
+			log_error("--%s: between %llu and %llu", numbers[i].name,
+				  (unsigned long long)numbers[i].least,
+				  (unsigned long long)numbers[i].most);
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static uint64_t given_or(uint64_t given, uint64_t otherwise)
+{
+	return given == RECORDING_NOT_GIVEN ? otherwise : given;
 }
 
 int recording_choose(struct recording *recording)
@@ -51,11 +84,12 @@ int recording_choose(struct recording *recording)
 	session->mode = !strcmp(options->mode, "profile") ? PROFILE_ON
 			: !strcmp(options->mode, "auto")  ? PROFILE_AUTO
 							  : PROFILE_OFF;
-	session->profile_slots = options->profile_slots;
-	session->auto_rate = options->auto_rate;
-	err = check_profile(options);
+	err = check_numbers(options, session->mode);
 	if (err)
 		return err;
+	session->profile_slots = given_or(options->profile_slots, 0); /* by the number of CPUs */
+	session->auto_rate = given_or(options->auto_rate, AUTO_RATE);
+	recording->interval_ns = given_or(options->interval_ns, INTERVAL_NS);
 	err = selection_layers(options->layers, &session->layers);
 	if (!err)
 		err = selection_file_types(options->file_types, &session->file_classes);
@@ -201,7 +235,7 @@ int recording_start(struct recording *recording)
 	dropped = privileges_drop(session_watches_cpus(recording->session));
 	/* Its thread may need to attach to CPUs that come online; this one has no need to. */
 	err = recorder_start(&recording->recorder, recording->session, recording->writer,
-			     recording->path, recording->markers, recording->options->interval_ns);
+			     recording->path, recording->markers, recording->interval_ns);
 	if (!dropped)
 		dropped = privileges_drop(false);
 	if (dropped)

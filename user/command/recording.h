@@ -20,10 +20,14 @@ struct recording_options {
 	bool progress, force, best_effort;
 };
 
+/* A number that the user has not given: its default holds, where it is of use. */
+#define RECORDING_NOT_GIVEN UINT64_MAX
+
 #define RECORDING_DEFAULTS                                                                         \
 	{                                                                                          \
-		.output = "faultline-%h-%p.flt", .mode = "trace", .interval_ns = 1000000000,       \
-		.auto_rate = 20000                                                                 \
+		.output = "faultline-%h-%p.flt", .mode = "trace",                                  \
+		.interval_ns = RECORDING_NOT_GIVEN, .profile_slots = RECORDING_NOT_GIVEN,          \
+		.auto_rate = RECORDING_NOT_GIVEN                                                   \
 	}
 
 /* Rows of an option table, whose target has a struct recording_options at the offset `at`. */
@@ -49,14 +53,15 @@ struct recording_options {
 		  "TIME",                                                                          \
 		  OPTION_TIME,                                                                     \
 		  RECORDING_OPTION(at, interval_ns),                                               \
-		  "How often what was summed up goes into the trace (1s)." },                      \
+		  "--mode profile, auto: how often what was summed up goes into the trace "        \
+		  "(1s)." },                                                                       \
 		{ 0,                                                                               \
 		  "profile-slots",                                                                 \
 		  "N",                                                                             \
 		  OPTION_COUNT,                                                                    \
 		  RECORDING_OPTION(at, profile_slots),                                             \
-		  "Room for sums, 384 bytes each: one for each process, file, operation and CPU "  \
-		  "at a time (16384, more with many CPUs)." },                                     \
+		  "--mode profile, auto: room for sums, 384 bytes each: one for each process, "    \
+		  "file, operation and CPU at a time (16384, more with many CPUs)." },             \
 		{ 0,                                                                               \
 		  "auto-rate",                                                                     \
 		  "N",                                                                             \
@@ -114,6 +119,7 @@ struct recording {
 	struct trace_writer *writer;
 	struct markers *markers; /* NULL: the span layer is off */
 	struct recorder *recorder;
+	uint64_t interval_ns; /* how often sums are taken */
 	uint64_t start_ns, last_events, last_ns;
 };
 
