@@ -151,6 +151,26 @@ static void many_small_files(struct made_trace *made, bool sound)
 	}
 }
 
+/* Below /usr is data, too; modules that a program loads are none. */
+static void many_small_documents(struct made_trace *made, bool sound)
+{
+	static char paths[1000][64];
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t at = 100 + i * 20 * US;
+
+		snprintf(paths[i], sizeof(paths[i]),
+			 sound ? "/usr/local/lib/python3.12/m%llu.json"
+			       : "/usr/share/doc/p%llu/copyright",
+			 (unsigned long long)i);
+		add_file(made, i + 1, 20 * KIB, paths[i]);
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = i + 1,
+		     .result = 3);
+		CALL(made, .time = at + 6 * US, .dur = 5 * US, .pid = 10, .op = M_READ,
+		     .file = i + 1, .asked = 32 * KIB, .result = 20 * KIB);
+	}
+}
+
 static void opened_again(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a.h5");
@@ -463,6 +483,7 @@ static const struct {
 	{ "mmap-in-order", mmap_in_order },
 	{ "mmap-minor-faults", mmap_minor },
 	{ "many-small-files", many_small_files },
+	{ "many-small-files", many_small_documents },
 	{ "opened-again", opened_again },
 	{ "metadata-heavy", metadata_heavy },
 	{ "failed-lookups", failed_lookups },

@@ -448,6 +448,7 @@ static void test_places(void **state)
 		{ "/data/few/%u.bin", 3, NULL, 2 },
 		{ "/data/deep/c%u/x.png", 20, "/data/deep/**.png", 4 },
 		{ "/usr/lib/python3/m%u.py", 5, "programs, libraries and modules", 8 },
+		{ "/usr/share/doc/p%u/copyright", 12, "/usr/share/doc/**", 64 },
 		{ "/proc/%u/stat", 4, "/proc and /sys", 16 },
 		{ "socket:[%u]", 2, "sockets, pipes and what has no path", 32 },
 	};

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "analysis/loaded.h"
 #include "analysis/totals.h"
 
 #define NUMBER(name, unit, meaning)                                                                \
@@ -68,27 +69,14 @@ static bool begins(struct table_text path, const char *start)
 	return path.length >= strlen(start) && !memcmp(path.bytes, start, strlen(start));
 }
 
-static bool ends(struct table_text path, const char *end)
-{
-	size_t length = strlen(end);
-
-	return path.length >= length && !memcmp(path.bytes + path.length - length, end, length);
-}
-
 bool alike_is_program(const struct file_view *file)
 {
-	static const char *const starts[] = { "/proc/", "/sys/", "/dev/", "/etc/",
-					      "/usr/",	"/lib",	 "/bin/", "/sbin/" };
-	static const char *const endings[] = { ".so", ".py", ".pyc", ".pyi", ".pth" };
-	struct table_text name = finding_base_name(file->path);
+	static const char *const made_up[] = { "/proc/", "/sys/", "/dev/" };
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (begins(file->path, starts[i]))
+	for (size_t i = 0; i < sizeof(made_up) / sizeof(made_up[0]); i++)
+		if (begins(file->path, made_up[i]))
 			return true;
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (ends(name, endings[i]))
-			return true;
-	return name.length && memmem(name.bytes, name.length, ".so.", strlen(".so."));
+	return loaded_is(file->path);
 }
 
 /* Sums that the shares are of. */

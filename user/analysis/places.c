@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "analysis/files.h"
+#include "analysis/loaded.h"
 #include "analysis/map.h"
 #include "analysis/path.h"
 #include "analysis/places.h"
@@ -72,11 +73,6 @@ static bool starts(struct table_text path, const char *start)
 	return path.length >= length && !memcmp(path.bytes, start, length);
 }
 
-static bool holds(struct table_text path, const char *part)
-{
-	return memmem(path.bytes, path.length, part, strlen(part));
-}
-
 static size_t base_at(struct table_text path)
 {
 	size_t at = path.length;
@@ -98,36 +94,6 @@ static struct table_text extension_of(struct table_text path)
 	return (struct table_text) { path.bytes + at - 1, path.length - at + 1 };
 }
 
-static bool ends(struct table_text text, const char *end)
-{
-	size_t length = strlen(end);
-
-	return text.length >= length && !memcmp(text.bytes + text.length - length, end, length);
-}
-
-/* What is loaded to run, not to work on. */
-static bool is_program(struct table_text path)
-{
-	static const char *const roots[] = { "/usr/lib",       "/lib/",		"/lib64/",
-					     "/usr/bin/",      "/bin/",		"/sbin/",
-					     "/usr/sbin/",     "/usr/libexec/", "/etc/",
-					     "/opt/conda/lib/" };
-	static const char *const parts[] = { "/site-packages/", "/dist-packages/", "/lib/python",
-					     "/__pycache__/", ".so." };
-	static const char *const ends_of[] = { ".so", ".py", ".pyc" };
-
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
-		if (starts(path, roots[i]))
-			return true;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (holds(path, parts[i]))
-			return true;
-	for (size_t i = 0; i < sizeof(ends_of) / sizeof(ends_of[0]); i++)
-		if (ends(path, ends_of[i]))
-			return true;
-	return false;
-}
-
 static enum special special_of(const struct file_view *file)
 {
 	struct table_text path = file->path;
@@ -138,7 +104,7 @@ static enum special special_of(const struct file_view *file)
 		return SPECIAL_PATHLESS;
 	if (starts(path, "/proc/") || starts(path, "/sys/"))
 		return SPECIAL_KERNEL;
-	return is_program(path) ? SPECIAL_PROGRAMS : SPECIALS;
+	return loaded_is(path) ? SPECIAL_PROGRAMS : SPECIALS;
 }
 
 static struct sums sums_of(const struct file_view *file)
