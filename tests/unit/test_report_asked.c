@@ -487,6 +487,34 @@ static void test_places(void **state)
 	made_close(&made);
 }
 
+/* Files that had one path are one place, and not alike however many they are. */
+static void test_places_of_one_path(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	(void)state;
+	BEGIN(&made);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (uint64_t id = 1; id <= 14; id++) {
+		FILE_ROW(&made, .time = 10, .id = id, .dev = 1, .ino = id,
+			 .path = id > 12 ? "/data/job.db" : "/data/job.db-journal");
+		CALL(&made, .time = 100 + id * 100, .dur = 10, .pid = 10, .op = M_READ, .file = id,
+		     .result = 5);
+	}
+	made_finish(&made, 10, 100000);
+	report = made_report(&made.reader, 1);
+	assert_int_equal(report_table(report, "places")->row_count, 2);
+	row = find_row(report, "places", "path", "/data/job.db-journal");
+	CHECK(report, "places", row, "files", 12);
+	CHECK(report, "places", row, "time_ns", 12 * 10);
+	CHECK(report, "places", row, "read_bytes", 12 * 5);
+	CHECK(report, "places", find_row(report, "places", "path", "/data/job.db"), "files", 2);
+	report_free(report);
+	made_close(&made);
+}
+
 /* Where looking files up takes the most time, the screen names the calls and the directories. */
 static void test_metadata_leads(void **state)
 {
@@ -667,6 +695,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_asked_for),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_places_of_one_path),
 		cmocka_unit_test(test_metadata_leads),
 		cmocka_unit_test(test_caveats),
 		cmocka_unit_test(test_against),

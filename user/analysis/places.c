@@ -4,6 +4,7 @@
  * a directory or below one, /proc and /sys, what has no path, and the programs, libraries and
  * modules that were loaded. Knows nothing of how it is shown.
  *
+ * Files that had the same path, one after the other or on several hosts, are one row.
  * Times are sums over files of their merged times: files used at the same time count each.
  */
 #include <errno.h>
@@ -24,6 +25,7 @@
 #define LEVELS_MOST 8	 /* of directories that are folded */
 #define EXTENSION_MOST 8 /* bytes, its dot included */
 #define NO_GROUP UINT32_MAX
+#define NO_PLACE UINT64_MAX
 
 struct sums {
 	uint64_t files, time_ns, operations, read_bytes, write_bytes, fetched_bytes, created_bytes;
@@ -35,7 +37,7 @@ struct group {
 	bool deep;
 	uint32_t into;	   /* the group that it is part of, or NO_GROUP */
 	uint32_t children; /* groups that would fold into it */
-	uint64_t files;
+	uint64_t files;	   /* different paths */
 	struct sums sums;
 };
 
@@ -57,6 +59,7 @@ struct places {
 	struct group *groups;
 	size_t group_count, group_room;
 	struct map numbers; /* hash of directory, extension and depth -> group */
+	struct map paths;   /* hash and length of a path that stands alone -> place */
 	uint32_t *group_of; /* of each file, or NO_GROUP */
 	struct sums special[SPECIALS];
 	struct place *all;
@@ -175,6 +178,19 @@ static struct table_text kind_of(const struct places *places, uint32_t file, str
 	return extension_of(path);
 }
 
+/* The place of a path, which files one after the other may have had: a journal that each
+ * transaction makes anew. NULL when there is no memory. */
+static uint64_t *place_of(struct places *places, struct table_text path, bool *added)
+{
+	const uint64_t key[2] = { map_hash_bytes(&places->paths, path.bytes, path.length),
+				  path.length };
+	uint64_t *place = map_add(&places->paths, key, added);
+
+	if (place && *added)
+		*place = NO_PLACE;
+	return place;
+}
+
 static int group_files(struct places *places)
 {
 	uint32_t count = files_count(places->measured);
@@ -182,6 +198,7 @@ static int group_files(struct places *places)
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct table_text directory;
+		bool added;
 
 		places->group_of[i] = NO_GROUP;
 		if (!files_used(places->measured, i, &file) || special_of(&file) != SPECIALS)
@@ -191,9 +208,9 @@ static int group_files(struct places *places)
 					      path_directory(file.path.bytes, file.path.length) };
 		places->group_of[i] =
 			group_of(places, directory, kind_of(places, i, file.path), false);
-		if (places->group_of[i] == NO_GROUP)
+		if (places->group_of[i] == NO_GROUP || !place_of(places, file.path, &added))
 			return -ENOMEM;
-		places->groups[places->group_of[i]].files++;
+		places->groups[places->group_of[i]].files += added;
 	}
 	return 0;
 }
@@ -263,6 +280,21 @@ static int add_place(struct places *places, struct table_text path, const struct
 	return 0;
 }
 
+static int add_file(struct places *places, struct table_text path, const struct sums *sums)
+{
+	bool added;
+	uint64_t *place = place_of(places, path, &added);
+
+	if (!place)
+		return -ENOMEM;
+	if (*place != NO_PLACE) {
+		add_sums(&places->all[*place].sums, sums);
+		return 0;
+	}
+	*place = places->count;
+	return add_place(places, path, sums);
+}
+
 /* Files, alone or each in its group. */
 static int sum_files(struct places *places)
 {
@@ -287,7 +319,7 @@ static int sum_files(struct places *places)
 		if (group->deep || group->files >= ALIKE)
 			add_sums(&group->sums, &sums);
 		else
-			status = add_place(places, file.path, &sums);
+			status = add_file(places, file.path, &sums);
 	}
 	return status;
 }
@@ -384,6 +416,7 @@ static int conclude(const struct measured *measured, struct table *table)
 
 	table->recorded = measured->job->layers;
 	map_init(&places.numbers, 3, 1);
+	map_init(&places.paths, 2, 1);
 	if (!status)
 		status = make_places(&places);
 	if (places.count)
@@ -391,6 +424,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	for (size_t i = 0; i < places.count && !status; i++)
 		status = table_add(table, &places.all[i]);
 	map_free(&places.numbers);
+	map_free(&places.paths);
 	arena_free(&places.arena);
 	free(places.groups);
 	free(places.group_of);
