@@ -114,7 +114,7 @@ static void test_thresholds(void **state)
 static void test_text(void **state)
 {
 	struct numbers {
-		uint64_t bytes, time_ns, count, unknown;
+		uint64_t bytes, time_ns, count, one, unknown;
 		struct table_text path;
 		double share;
 	};
@@ -122,11 +122,12 @@ static void test_text(void **state)
 		{ "bytes", NULL, UNIT_BYTES, "", TABLE_UINT(struct numbers, bytes), 0 },
 		{ "time_ns", NULL, UNIT_NS, "", TABLE_UINT(struct numbers, time_ns), 0 },
 		{ "count", NULL, UNIT_COUNT, "", TABLE_UINT(struct numbers, count), 0 },
+		{ "one", NULL, UNIT_COUNT, "", TABLE_UINT(struct numbers, one), 0 },
 		{ "unknown", NULL, UNIT_COUNT, "", TABLE_UINT(struct numbers, unknown), 0 },
 		{ "path", NULL, UNIT_NONE, "", TABLE_TEXT(struct numbers, path), 0 },
 		{ "share", NULL, UNIT_SHARE, "", TABLE_REAL(struct numbers, share), 0 },
 	};
-	const struct numbers numbers = { 3 * MIB / 2,	       12 * MS, 1234, TABLE_NO_UINT,
+	const struct numbers numbers = { 3 * MIB / 2,	       12 * MS, 1234, 1, TABLE_NO_UINT,
 					 { "/a/{bytes}", 10 }, 0.25 };
 	const char *unknown = NULL;
 	struct arena arena = { 0 };
@@ -145,6 +146,12 @@ static void test_text(void **state)
 	assert_string_equal(finding_text(&arena, "{count}[ of {path}][, {bytes} or {unknown}].",
 					 record, &unknown),
 			    "1,234 of /a/{bytes}.");
+	assert_null(unknown);
+	assert_string_equal(finding_text(&arena,
+					 "{count:file|files}, {one:file|files}[, {one:call|calls} "
+					 "of {unknown:a|b}]",
+					 record, &unknown),
+			    "1,234 files, 1 file");
 	assert_null(unknown);
 	assert_string_equal(finding_text(&arena, "{none} {", record, &unknown), "{none} {");
 	assert_non_null(unknown);

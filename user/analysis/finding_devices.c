@@ -255,7 +255,7 @@ const struct finding_rule finding_requests_small = {
 	FINDING_THRESHOLDS(pieces_thresholds),
 	.title = "what {file} is asked for at once goes to the device in small pieces",
 	.says = "{operations} operations of {bytes_each} became {requests} requests of "
-		"{request_bytes_each}, {requests_each} each; on {files} files",
+		"{request_bytes_each}, {requests_each} each; on {files:file|files}",
 	.advice = "see max_sectors_kb in /sys/block, whether the file is in many pieces "
 		  "(filefrag), and for mappings and O_DIRECT whether memory is (huge pages)",
 	.more = "faultline report --slowest 20 TRACE",

@@ -52,7 +52,7 @@ const struct finding_rule finding_small_files = {
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_files_thresholds),
 	.title = "many small files are read, such as {file}",
-	.says = "{files} files of {size_each} on average: {opens} opens, {metadata} metadata "
+	.says = "{files:file|files} of {size_each} on average: {opens} opens, {metadata} metadata "
 		"calls, "
 		"{fetched_bytes} from storage, at {bandwidth}/s",
 	.advice = "pack the samples into few large files (tar shards, HDF5, LMDB, Parquet)",
@@ -96,7 +96,7 @@ const struct finding_rule finding_opened_again = {
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(opened_again_thresholds),
 	.title = "{file} is opened and closed again and again",
-	.says = "{opens} opens of {files} files, {metadata} metadata calls on them",
+	.says = "{opens} opens of {files:file|files}, {metadata} metadata calls on them",
 	.advice = "open it once for each process and keep it open (in a worker: at its start)",
 	.more = "faultline report --table files TRACE",
 	.rule = "A data set that opens its file in __getitem__ pays for the open, and often for a "
@@ -204,7 +204,7 @@ const struct finding_rule finding_metadata = {
 	FINDING_THRESHOLDS(metadata_thresholds),
 	.title = "looking files up takes more time than their data",
 	.says = "{count} metadata calls took {time_ns}, reads and writes {data_ns}; {call} leads "
-		"with {call_count}, {errors} calls failed; most time in {place}",
+		"with {call_count:call|calls}, {errors} calls failed; most time in {place}",
 	.advice = "list directories once, keep files open, pack small files, shorten search paths",
 	.more = "faultline report --table operations TRACE",
 	.rule = "Calls that open, stat, list or close move no data. Where they take the most time, "

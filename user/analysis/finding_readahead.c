@@ -88,7 +88,7 @@ const struct finding_rule finding_readahead_unused = {
 	.title = "what was read ahead of {file} was not used",
 	.says = "{unused_bytes} of {fetched_bytes} from storage, {share}, were neither read nor "
 		"faulted "
-		"on later (readahead up to {window_bytes}); on {files} files",
+		"on later (readahead up to {window_bytes}); on {files:file|files}",
 	.advice = "POSIX_FADV_RANDOM or MADV_RANDOM where access is random, a smaller "
 		  "read_ahead_kb, or read larger pieces in order",
 	.more = "faultline report --table readahead TRACE",

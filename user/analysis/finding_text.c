@@ -56,28 +56,47 @@ static void write_cell(FILE *out, const struct cell *cell, enum table_unit unit)
 	}
 }
 
-/* The column that "{NAME}" at `at` names, or a negative number; *length is that of the name. */
+/* The column that "{NAME}" or "{NAME:ONE|MANY}" at `at` names, or a negative number; *length is
+ * that of all between the braces. */
 static int find_name(const char *at, const struct table *record, size_t *length)
 {
+	size_t name_length = strcspn(at + 1, ":}");
 	char name[NAME_MOST];
 
 	*length = strcspn(at + 1, "}");
-	if (*length >= sizeof(name) || !at[1 + *length])
+	if (name_length >= sizeof(name) || !at[1 + *length])
 		return -1;
-	memcpy(name, at + 1, *length);
-	name[*length] = '\0';
+	memcpy(name, at + 1, name_length);
+	name[name_length] = '\0';
 	return table_find_column(record, name);
+}
+
+/* Writes the word behind a number, of "ONE|MANY" in `words`. */
+static void write_word(FILE *out, const struct cell *cell, const char *words, size_t length)
+{
+	const char *bar = memchr(words, '|', length);
+	size_t one = bar ? (size_t)(bar - words) : length;
+
+	fputc(' ', out);
+	if ((cell->type == CELL_UINT && cell->uint == 1) || !bar)
+		fwrite(words, 1, one, out);
+	else
+		fwrite(bar + 1, 1, length - one - 1, out);
 }
 
 /* Writes what stands for "{NAME}" at `at`; returns the bytes of it that were taken. */
 static size_t write_name(FILE *out, const char *at, const struct table *record,
 			 const char **unknown)
 {
-	size_t length;
+	size_t length, name_length = strcspn(at + 1, ":}");
 	int column = find_name(at, record, &length);
 
 	if (column >= 0) {
-		write_cell(out, &record->cells[column], record->columns[column].unit);
+		const struct cell *cell = &record->cells[column];
+
+		write_cell(out, cell, record->columns[column].unit);
+		if (name_length < length)
+			write_word(out, cell, at + 1 + name_length + 1, length - name_length - 1);
 		return length + 2;
 	}
 	if (unknown)

@@ -170,7 +170,7 @@ const struct finding_rule finding_short_reads = {
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SHORT_READS),
 	.title = "reads get nothing, or less than they ask for",
-	.says = "{count} reads got {bytes_each} each, on {files} files; {time_ns} in all",
+	.says = "{count} reads got {bytes_each} each, on {files:file|files}; {time_ns} in all",
 	.advice = "ask for what is there: know the sizes, read whole records, do not read on at "
 		  "the end of a file",
 	.more = "faultline print --op read --file '*/{file}' TRACE",

@@ -225,7 +225,8 @@ const struct finding_rule finding_amplified = {
 	FINDING_THRESHOLDS(amplified_thresholds),
 	.title = "stores to {file} write much more than they change",
 	.says = "{device_bytes} were written to the device for {changed_bytes} of pages that were "
-		"stored to: {times} times as much, at least {times_least} times; on {files} files",
+		"stored to: {times} times as much, at least {times_least} times; on "
+		"{files:file|files}",
 	.advice = "change neighbouring pages together, write single pages by pwrite in place of a "
 		  "mapping, or sync less often; advise MADV_RANDOM, so that folios stay small",
 	.more = "faultline report --table writeback TRACE",
