@@ -201,6 +201,20 @@ static void fsync_often(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = sound ? 2 : 100, .op = M_FSYNC, .dur = 2 * MS);
 }
 
+/* Ten that the run waits for, as of a database, and ten that take next to nothing. */
+static void fsync_waited(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = 10, .op = M_FSYNC, .dur = sound ? 3 * MS : 20 * MS);
+}
+
+/* One at the end of a file is waited for once. */
+static void fsync_once(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/checkpoint");
+	CALLS(made, 100, .count = sound ? 1 : 4, .op = M_FSYNC, .dur = 100 * MS);
+}
+
 static void sync_writes(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/log");
@@ -488,6 +502,8 @@ static const struct {
 	{ "metadata-heavy", metadata_heavy },
 	{ "failed-lookups", failed_lookups },
 	{ "fsync-often", fsync_often },
+	{ "fsync-often", fsync_waited },
+	{ "fsync-often", fsync_once },
 	{ "sync-writes", sync_writes },
 	{ "small-writes", small_writes },
 	{ "small-direct", small_direct },

@@ -69,6 +69,10 @@
 	X(FAILED_LOOKUPS, 1000, UNIT_COUNT, "look-ups that failed at least",                       \
 	  "a choice: Python's start makes some hundreds")                                          \
 	X(FSYNCS, 50, UNIT_COUNT, "syncs at least", "a choice: more than files of a checkpoint")   \
+	X(FSYNCS_WAITED, 4, UNIT_COUNT, "syncs at least where the run waits for them",             \
+	  "a choice: one or two end the writing of a file and of its directory")                   \
+	X(FSYNC_SHARE, 0.05, UNIT_SHARE, "unhidden share of the run that such take at least",      \
+	  "a choice: half of what makes a finding high")                                           \
 	X(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC at least",                             \
 	  "a choice: a log of a job has fewer")                                                    \
 	X(LOCKS, 10, UNIT_COUNT, "calls that take locks at least", "a choice: their time decides") \

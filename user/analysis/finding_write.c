@@ -26,8 +26,8 @@ static const struct table_column calls_evidence[] = {
 	  TABLE_UINT(struct calls, each_ns), 0 },
 };
 
-/* Adds the finding when there are so many calls at least. */
-static int find_calls(struct findings *findings, const struct finding_rule *rule)
+static struct calls calls_of(const struct findings *findings, const struct finding_rule *rule,
+			     struct finding_verdict *verdict)
 {
 	struct habit_view view = habits_view(findings->measured, rule->habit);
 	const struct tally *tally = view.tally;
@@ -39,37 +39,67 @@ static int find_calls(struct findings *findings, const struct finding_rule *rule
 		.bytes = tally->bytes,
 		.time_ns = tally->time.measure,
 	};
-	struct finding_verdict verdict = {
+
+	*verdict = (struct finding_verdict) {
 		.cost_ns = finding_unhidden(findings, rule->class, calls.time_ns),
 		.cost_bytes = TABLE_NO_UINT,
 		.confidence = FINDING_SURE,
 	};
+	if (calls.count) {
+		calls.bytes_each = calls.bytes / calls.count;
+		calls.each_ns = tally->thread_time_ns / calls.count;
+	}
+	return calls;
+}
+
+/* Adds the finding when there are so many calls at least. */
+static int find_calls(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict;
+	struct calls calls = calls_of(findings, rule, &verdict);
 
 	if (!calls.count || calls.count < threshold(rule->thresholds[0]))
 		return 0;
-	calls.bytes_each = calls.bytes / calls.count;
-	calls.each_ns = tally->thread_time_ns / calls.count;
 	return finding_add(findings, rule, &calls, &verdict);
 }
 
 /* --- syncs --- */
 
+/* Many, or some that the run waits for. */
+static int find_syncs(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict;
+	struct calls calls = calls_of(findings, rule, &verdict);
+	bool waits = calls.count >= threshold(THRESHOLD_FSYNCS_WAITED) &&
+		     verdict.cost_ns >= threshold(THRESHOLD_FSYNC_SHARE) * findings->duration_ns;
+
+	if (!waits && calls.count < threshold(THRESHOLD_FSYNCS))
+		return 0;
+	return finding_add(findings, rule, &calls, &verdict);
+}
+
+static const enum threshold syncs_thresholds[] = {
+	THRESHOLD_FSYNCS,
+	THRESHOLD_FSYNCS_WAITED,
+	THRESHOLD_FSYNC_SHARE,
+};
+
 const struct finding_rule finding_fsync_often = {
 	.id = "fsync-often",
 	.needs = JOB_SYSCALL,
-	.find = find_calls,
+	.find = find_syncs,
 	.habit = HABIT_FSYNC,
 	.class = IO_SYNC,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLD(THRESHOLD_FSYNCS),
-	.title = "{file} is synced to storage often",
+	FINDING_THRESHOLDS(syncs_thresholds),
+	.title = "the run waits for syncs of {file}",
 	.says = "{count} fsync calls and their like, {each_ns} each, {time_ns} in all",
 	.advice =
 		"sync once for many writes, at the end of a checkpoint, or in a thread of its own",
 	.more = "faultline print --file '*/{file}' TRACE",
 	.rule = "fsync waits until the device has all that was written, and its journal, too. "
-		"Often "
-		"means that each small write pays for a whole round to the device.",
+		"Often means that each small write pays for a whole round to the device: many "
+		"syncs, or several whose waiting is a part of the run that is felt.",
 };
 
 const struct finding_rule finding_sync_writes = {
