@@ -286,9 +286,10 @@ $(BUILD)/fuzz/fuzz_reader: $(FUZZ_SOURCES) $(wildcard user/*/*.h) Makefile
 	$(call say,FUZZ,$@)mkdir -p $(@D)
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -o $@ $(FUZZ_SOURCES) $(CORE_LIBS)
 
-$(BUILD)/fuzz/make_seeds: tests/fuzz/make_seeds.c tests/unit/trace_sample.h $(BUILD)/libcore.a
+$(BUILD)/fuzz/make_seeds: tests/fuzz/make_seeds.c tests/unit/trace_sample.h \
+		tests/unit/make_trace.h $(BUILD)/libcore.a
 	$(call say,CC,$<)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
 
 fuzz: $(BUILD)/fuzz/fuzz_reader $(BUILD)/fuzz/make_seeds
 	$(Q)mkdir -p $(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds

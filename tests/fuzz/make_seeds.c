@@ -5,8 +5,14 @@
  *
  *   make_seeds DIRECTORY
  */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <zstd.h>
+
+#include <cmocka.h>
 
 #include "../unit/trace_sample.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 #include "tests/random.h"
 
 #define MS 1000000ull

@@ -2,8 +2,8 @@
 /*
  * Traces made by hand for tests of what reads them: rows with names for their columns, through the
  * real writer, in memory or in a file of the caller's: BEGIN, rows in any order, made_finish
- * (or made_abandon), made_close. Also the reports of such traces and questions to their tables.
- * Include after cmocka.h. Knows nothing of any one analysis.
+ * (or made_abandon, made_finish_as), made_close. Include after cmocka.h. Knows nothing of what
+ * reads a trace but the reader.
  */
 #ifndef FAULTLINE_MAKE_TRACE_H
 #define FAULTLINE_MAKE_TRACE_H
@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/report.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 
@@ -103,8 +102,9 @@ struct made_options {
 	bool vfs;	  /* ... and, with all that, the one of the VFS */
 	const char *const *command;
 	unsigned int lanes;
+	const struct trace_writer_options *writer; /* in place of lanes */
 	int fd; /* where to write, the maker's from then on; 0 for memory */
-	/* The whole header, in place of all of the above but lanes and fd. */
+	/* The whole header, in place of all of the above but how it is written. */
 	const struct trace_header *header;
 	/*
 	 * The operations that the trace has, as numbers of the list above; NULL for all of them,
@@ -287,7 +287,9 @@ MADE void made_begin(struct made_trace *made, const struct made_options *options
 	}
 	made->fd = options->fd ? options->fd : memfd_create("made trace", MFD_CLOEXEC);
 	assert_true(made->fd >= 0);
-	assert_int_equal(trace_writer_open(&made->writer, made->fd, &header, &writer_options), 0);
+	assert_int_equal(trace_writer_open(&made->writer, made->fd, &header,
+					   options->writer ? options->writer : &writer_options),
+			 0);
 }
 
 /* The number of an operation in this trace. */
@@ -637,6 +639,13 @@ MADE struct trace_reader *made_open(struct made_trace *made)
 	return made->reader;
 }
 
+/* Ends a trace with totals of the caller's, whatever its rows were. */
+MADE struct trace_reader *made_finish_as(struct made_trace *made, const struct trace_totals *totals)
+{
+	assert_int_equal(trace_writer_finish(made->writer, totals), 0);
+	return made_open(made);
+}
+
 /* Ends a trace with its totals, which say that the run went from start to end. */
 MADE struct trace_reader *made_finish(struct made_trace *made, uint64_t start_ns, uint64_t end_ns)
 {
@@ -649,8 +658,7 @@ MADE struct trace_reader *made_finish(struct made_trace *made, uint64_t start_ns
 	made->totals.operation_count = made->known_count;
 	made->totals.kinds = made->kinds;
 	made->totals.kind_count = TRACE_KIND_COUNT;
-	assert_int_equal(trace_writer_finish(made->writer, &made->totals), 0);
-	return made_open(made);
+	return made_finish_as(made, &made->totals);
 }
 
 /* Leaves a trace without an end, as a tracer that was killed does. */
@@ -665,95 +673,6 @@ MADE void made_close(struct made_trace *made)
 	trace_reader_close(made->reader);
 	munmap(made->bytes, made->length);
 	close(made->fd);
-}
-
-MADE struct report *made_report(struct trace_reader *const *readers, size_t count)
-{
-	static const char *const names[] = { "a.flt", "b.flt", "c.flt" };
-	struct trace_error error = { "" };
-	struct report *report;
-
-	if (report_make(&report, readers, names, count, NULL, &error))
-		fail_msg("%s", error.text);
-	return report;
-}
-
-/* --- questions --- */
-
-MADE const struct cell *ask(const struct report *report, const char *name, size_t row,
-			    const char *column)
-{
-	const struct table *table = report_table(report, name);
-	int number;
-
-	assert_non_null(table);
-	number = table_find_column(table, column);
-	if (number < 0 || row >= table->row_count)
-		fail_msg("%s has no column %s or no row %zu", name, column, row);
-	return &table->cells[row * table->column_count + number];
-}
-
-/* The row whose text in a column is this one. */
-MADE size_t find_row(const struct report *report, const char *name, const char *column,
-		     const char *text)
-{
-	const struct table *table = report_table(report, name);
-
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct cell *cell = ask(report, name, i, column);
-
-		if (cell->type == CELL_TEXT && cell->length == strlen(text) &&
-		    !memcmp(cell->text, text, cell->length))
-			return i;
-	}
-	fail_msg("%s has no row whose %s is %s", name, column, text);
-	return 0;
-}
-
-#define CHECK(report, table, row, column, expected)                                                \
-	check_uint(report, table, row, column, expected, __FILE__, __LINE__)
-
-MADE void check_uint(const struct report *report, const char *table, size_t row, const char *column,
-		     uint64_t expected, const char *file, int line)
-{
-	const struct cell *cell = ask(report, table, row, column);
-	uint64_t value = cell->type == CELL_INT ? (uint64_t)cell->sint : cell->uint;
-
-	if ((cell->type != CELL_UINT && cell->type != CELL_INT) || value != expected) {
-		print_error("%s[%zu].%s is %s%lld, not %lld\n", table, row, column,
-			    cell->type == CELL_NULL ? "null: " : "", (long long)value,
-			    (long long)expected);
-		_fail(file, line);
-	}
-}
-
-MADE void check_text(const struct report *report, const char *table, size_t row, const char *column,
-		     const char *expected)
-{
-	const struct cell *cell = ask(report, table, row, column);
-
-	assert_int_equal(cell->type, CELL_TEXT);
-	assert_int_equal(cell->length, strlen(expected));
-	assert_memory_equal(cell->text, expected, cell->length);
-}
-
-MADE void check_null(const struct report *report, const char *table, size_t row, const char *column)
-{
-	if (ask(report, table, row, column)->type != CELL_NULL)
-		fail_msg("%s[%zu].%s is not null", table, row, column);
-}
-
-/* Ends a trace that is alone, and reports on it; frees both. */
-MADE struct report *report_of(struct made_trace *made, uint64_t end_ns)
-{
-	made_finish(made, 0, end_ns);
-	return made_report(&made->reader, 1);
-}
-
-MADE void done(struct made_trace *made, struct report *report)
-{
-	report_free(report);
-	made_close(made);
 }
 
 #endif

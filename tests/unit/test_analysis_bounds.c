@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 
 static struct report *report_within(struct made_trace *made, uint64_t memory_bytes)
 {

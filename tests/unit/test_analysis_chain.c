@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 
 struct made_part {
 	uint64_t time, dur, queue, tid, file, bytes, request;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "analysis/heat.h"
-#include "make_trace.h"
+#include "ask_report.h"
 #include "output/text.h"
 
 #define MS 1000000ull

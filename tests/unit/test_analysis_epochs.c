@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 
 #define EPOCH(digit)                                                                               \
 	"\x81\xa5"                                                                                 \

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "analysis/rollup.h"
-#include "make_trace.h"
+#include "ask_report.h"
 
 /* --- memory that runs out --- */
 

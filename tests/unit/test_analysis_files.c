@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/path.h"
-#include "make_trace.h"
+#include "ask_report.h"
 
 #define DEV(major, minor) ((uint64_t)(major) << 20 | (minor))
 

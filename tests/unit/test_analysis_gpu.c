@@ -15,7 +15,7 @@
 #include <zlib.h>
 
 #include "analysis/gpu.h"
-#include "make_trace.h"
+#include "ask_report.h"
 #include "tests/random.h"
 
 static char path[] = "/tmp/faultline-gpu-XXXXXX";

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 
 /* What was not recorded is null, and so is all that depends on it. */
 static void make_without(struct made_trace *made, const char *layer)

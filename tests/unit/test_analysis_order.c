@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "analysis/cursor.h"
-#include "make_trace.h"
+#include "ask_report.h"
 #include "tests/random.h"
 
 #define PROCESSES 3

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 #include "tests/random.h"
 
 static uint64_t rank_number(const struct report *report, size_t row, const char *column)

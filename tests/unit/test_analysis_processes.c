@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 
 /* The only process with a pid, or the one of several that started at this time. */
 static size_t find_process(const struct report *report, uint64_t pid, int64_t start)

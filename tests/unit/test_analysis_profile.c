@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 
 #define SECOND 1000000000ull
 #define PID 10

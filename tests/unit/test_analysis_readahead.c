@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/fetched_map.h"
-#include "make_trace.h"
+#include "ask_report.h"
 
 #define KIB 1024ull
 #define MIB (1024 * KIB)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 #include "tests/random.h"
 
 static void read_at(struct made_trace *made, uint64_t time, uint64_t dur, uint64_t pid,

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "analysis/cursor.h"
-#include "make_trace.h"
+#include "ask_report.h"
 #include "tests/random.h"
 
 #define ROUNDS 60000 /* of some rows each: more than a cursor reads without threads of its own */

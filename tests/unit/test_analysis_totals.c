@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 
 #define SHARED_WRITE (TRACE_FAULT_WRITE | TRACE_FAULT_SHARED)
 

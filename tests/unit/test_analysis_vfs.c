@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "make_trace.h"
+#include "ask_report.h"
 
 /* The row of a table whose columns hold these words; fails if there is none. */
 static size_t row_of(const struct report *report, const char *table, const char *column,

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/rollup.h"
-#include "make_trace.h"
+#include "ask_report.h"
 
 #define PAGE 4096ull
 #define FOLIO (64 * PAGE)

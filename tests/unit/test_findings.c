@@ -14,7 +14,7 @@
 
 #include "analysis/finding.h"
 #include "analysis/finding_text.h"
-#include "make_trace.h"
+#include "ask_report.h"
 
 #define MS 1000000ull
 #define MIB (1ull << 20)

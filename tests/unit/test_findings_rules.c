@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/finding.h"
-#include "make_trace.h"
+#include "ask_report.h"
 
 #define US 1000ull
 #define MS 1000000ull

@@ -16,7 +16,7 @@
 #include <json-c/json.h>
 
 #include "analysis/pictures.h"
-#include "make_trace.h"
+#include "ask_report.h"
 #include "output/html.h"
 #include "tests/random.h"
 

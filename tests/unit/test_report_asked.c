@@ -18,7 +18,7 @@
 #include "analysis/plan.h"
 #include "analysis/rollup.h"
 #include "analysis/select.h"
-#include "make_trace.h"
+#include "ask_report.h"
 #include "output/csv.h"
 #include "output/escape.h"
 #include "output/screen.h"

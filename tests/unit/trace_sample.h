@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Small traces for tests: every kind of row, with values at the edges of every width. Knows nothing
- * of how a trace is stored. Included by one source file per test program.
+ * of how a trace is stored. Include after cmocka.h, in one source file per test program.
  */
 #ifndef TRACE_SAMPLE_H
 #define TRACE_SAMPLE_H
@@ -10,11 +10,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "make_trace.h"
 
 #define SAMPLE_OPERATIONS 3
 #define SAMPLE_COLUMNS_MAX 32
@@ -170,44 +168,44 @@ static inline int sample_memory_file(void)
 	return fd;
 }
 
+/* Some strings, and arguments after each: {"n": round}. */
+static inline void sample_strings(struct made_trace *made, size_t round)
+{
+	static const char strings[][8] = { "/a/b", "\xff\xfe", "\xc3\xa9t\xc3\xa9", "a\0b" };
+	const char args[] = { '\x81', '\xa1', 'n', round };
+
+	if (round >= 4)
+		return;
+	assert_int_equal(made_text(made, strings[round], round == 3 ? 3 : strlen(strings[round])),
+			 2 * round + 1);
+	assert_int_equal(trace_writer_args(made->writer, args, 4), 2 * round + 2);
+}
+
 /*
  * A whole trace: strings of all sorts, arguments after each, and rows of every kind in `rounds`
- * blocks each of `rows` rows. NULL options are the writer's defaults. Aborts on any error.
+ * blocks each of `rows` rows. NULL options are the writer's defaults.
  */
 static inline struct sample_bytes sample_trace(size_t rows, size_t rounds, size_t reach,
 					       const struct trace_writer_options *options)
 {
-	static const char strings[][8] = { "/a/b", "\xff\xfe", "\xc3\xa9t\xc3\xa9", "a\0b" };
 	uint64_t values[SAMPLE_COLUMNS_MAX];
-	struct trace_writer *writer;
-	int fd = sample_memory_file();
+	struct made_trace made;
 	struct sample_bytes sample;
 
-	if (trace_writer_open(&writer, fd, &sample_header, options))
-		abort();
+	BEGIN(&made, .header = &sample_header, .writer = options);
 	for (size_t round = 0; round < rounds; round++) {
-		const char args[] = { '\x81', '\xa1', 'n', round }; /* {"n": round} */
-
-		if (round < 4 && (trace_writer_string(writer, strings[round],
-						      round == 3 ? 3 : strlen(strings[round])) !=
-					  2 * round + 1 ||
-				  trace_writer_args(writer, args, 4) != 2 * round + 2))
-			abort();
+		sample_strings(&made, round);
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 			for (size_t i = 0; i < rows; i++) {
 				sample_row(kind, round * rows + i, reach, values);
-				if (trace_writer_append(writer, kind, i % 3, values))
-					abort();
+				made_row(&made, kind, i % 3, values);
 			}
 		}
-		if (trace_writer_flush(writer))
-			abort();
+		assert_int_equal(trace_writer_flush(made.writer), 0);
 	}
-	if (trace_writer_finish(writer, &sample_totals))
-		abort();
-	trace_writer_close(writer);
-	sample = sample_read_fd(fd);
-	close(fd);
+	made_finish_as(&made, &sample_totals);
+	sample = sample_read_fd(made.fd);
+	made_close(&made);
 	return sample;
 }
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reports of made traces, and questions to their tables. Include after cmocka.h. Knows nothing of
+ * any one analysis, nor of how a trace is written.
+ */
+#ifndef FAULTLINE_ASK_REPORT_H
+#define FAULTLINE_ASK_REPORT_H
+
+#include <string.h>
+
+#include "analysis/report.h"
+#include "make_trace.h"
+
+MADE struct report *made_report(struct trace_reader *const *readers, size_t count)
+{
+	static const char *const names[] = { "a.flt", "b.flt", "c.flt" };
+	struct trace_error error = { "" };
+	struct report *report;
+
+	if (report_make(&report, readers, names, count, NULL, &error))
+		fail_msg("%s", error.text);
+	return report;
+}
+
+/* --- questions --- */
+
+MADE const struct cell *ask(const struct report *report, const char *name, size_t row,
+			    const char *column)
+{
+	const struct table *table = report_table(report, name);
+	int number;
+
+	assert_non_null(table);
+	number = table_find_column(table, column);
+	if (number < 0 || row >= table->row_count)
+		fail_msg("%s has no column %s or no row %zu", name, column, row);
+	return &table->cells[row * table->column_count + number];
+}
+
+/* The row whose text in a column is this one. */
+MADE size_t find_row(const struct report *report, const char *name, const char *column,
+		     const char *text)
+{
+	const struct table *table = report_table(report, name);
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cell = ask(report, name, i, column);
+
+		if (cell->type == CELL_TEXT && cell->length == strlen(text) &&
+		    !memcmp(cell->text, text, cell->length))
+			return i;
+	}
+	fail_msg("%s has no row whose %s is %s", name, column, text);
+	return 0;
+}
+
+#define CHECK(report, table, row, column, expected)                                                \
+	check_uint(report, table, row, column, expected, __FILE__, __LINE__)
+
+MADE void check_uint(const struct report *report, const char *table, size_t row, const char *column,
+		     uint64_t expected, const char *file, int line)
+{
+	const struct cell *cell = ask(report, table, row, column);
+	uint64_t value = cell->type == CELL_INT ? (uint64_t)cell->sint : cell->uint;
+
+	if ((cell->type != CELL_UINT && cell->type != CELL_INT) || value != expected) {
+		print_error("%s[%zu].%s is %s%lld, not %lld\n", table, row, column,
+			    cell->type == CELL_NULL ? "null: " : "", (long long)value,
+			    (long long)expected);
+		_fail(file, line);
+	}
+}
+
+MADE void check_text(const struct report *report, const char *table, size_t row, const char *column,
+		     const char *expected)
+{
+	const struct cell *cell = ask(report, table, row, column);
+
+	assert_int_equal(cell->type, CELL_TEXT);
+	assert_int_equal(cell->length, strlen(expected));
+	assert_memory_equal(cell->text, expected, cell->length);
+}
+
+MADE void check_null(const struct report *report, const char *table, size_t row, const char *column)
+{
+	if (ask(report, table, row, column)->type != CELL_NULL)
+		fail_msg("%s[%zu].%s is not null", table, row, column);
+}
+
+/* Ends a trace that is alone, and reports on it; frees both. */
+MADE struct report *report_of(struct made_trace *made, uint64_t end_ns)
+{
+	made_finish(made, 0, end_ns);
+	return made_report(&made->reader, 1);
+}
+
+MADE void done(struct made_trace *made, struct report *report)
+{
+	report_free(report);
+	made_close(made);
+}
+
+#endif
