@@ -288,6 +288,16 @@ class Job:
             self.processes(1, lambda number: work())
             self.loop(lambda number: None, 0.1)
 
+    def worker_slow(self):
+        def work(number):
+            for _ in range(5):
+                with span("batch", category="data"):
+                    time.sleep(0.1 if number == 1 and self.bad else 0.02)
+
+        with span("train"):
+            self.processes(3, work)
+            self.loop(lambda number: time.sleep(0.02), 0.01)
+
     def accelerator_idle(self):
         for _ in range(5):
             with span("forward", category="compute"):

@@ -462,6 +462,33 @@ static void loader_idle(struct made_trace *made, bool sound)
 	add_loader(made, sound, false);
 }
 
+/* Four workers that the loop waits for, each with as many spans; what lies in a span is its part.
+ */
+static void worker_slow(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 10 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 10; i++) {
+		uint64_t at = 100 + i * 100 * MS;
+
+		SPAN(made, .begin = at, .end = at + 50 * MS, .pid = 10, .id = 1, .name = "fetch",
+		     .category = "data");
+		SPAN(made, .begin = at + 50 * MS, .end = at + 99 * MS, .pid = 10, .id = 2,
+		     .name = "step", .category = "compute");
+		CALL(made, .time = at + MS, .dur = 5 * MS, .pid = 22, .op = M_READ, .file = 1,
+		     .asked = MIB, .result = MIB);
+		for (uint64_t worker = 0; worker < 4; worker++) {
+			uint64_t busy = worker == 2 && !sound ? 40 * MS : 10 * MS;
+
+			SPAN(made, .begin = at + MS, .end = at + MS + busy, .pid = 20 + worker,
+			     .id = 3, .name = "batch", .category = "data");
+			SPAN(made, .begin = at + 2 * MS, .end = at + 3 * MS, .pid = 20 + worker,
+			     .id = 4, .name = "item", .category = "data");
+		}
+	}
+	for (uint64_t worker = 0; worker < 4; worker++)
+		made_fork(made, 50, 10, 20 + worker);
+}
+
 static void accelerator_idle(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < 10; i++)
@@ -527,6 +554,7 @@ static const struct {
 	{ "loader-io", loader_io },
 	{ "loader-preprocessing", loader_preprocessing },
 	{ "loader-idle", loader_idle },
+	{ "worker-slow", worker_slow },
 	{ "accelerator-idle", accelerator_idle },
 	{ "straggler", straggler },
 };
@@ -555,6 +583,29 @@ static void test_cases(void **state)
 	}
 }
 
+/* Which worker, and by how much: exactly. */
+static void test_worker(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	BEGIN(&made, .spans = true);
+	EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	worker_slow(&made, false);
+	made_finish(&made, 10, END);
+	report = made_report(&made.reader, 1);
+	row = find_row(report, "findings", "id", "worker-slow");
+	check_text(report, "findings", row, "title",
+		   "worker 22 of the data loader is slower than the others");
+	check_text(report, "findings", row, "says",
+		   "40.0 ms for each of its 10 spans, against a median of 10.0 ms of 4 workers; "
+		   "I/O took 50.0 ms of its 400 ms");
+	check_text(report, "findings", row, "severity", "note");
+	report_free(report);
+	made_close(&made);
+}
+
 /* Every rule has a case, here or (loss, mmap-random) in test_findings.c. */
 static void test_all_have_cases(void **state)
 {
@@ -573,6 +624,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_worker),
 		cmocka_unit_test(test_all_have_cases),
 	};
 

@@ -135,6 +135,7 @@ static int follow_processes(struct activities *all)
 {
 	const struct process_table *table = &all->job->processes;
 	size_t count = table->count, room = all->process_room * 2;
+	struct activity_worker *workers;
 	uint32_t *group_of;
 	bool *speaks;
 	int status = 0;
@@ -148,11 +149,15 @@ static int follow_processes(struct activities *all)
 	speaks = reallocarray(all->speaks, room, sizeof(*speaks));
 	if (speaks)
 		all->speaks = speaks;
-	if (!group_of || !speaks)
+	workers = reallocarray(all->workers, room, sizeof(*workers));
+	if (workers)
+		all->workers = workers;
+	if (!group_of || !speaks || !workers)
 		return -ENOMEM;
 	/* A process that is added later has no rank: only forks and execs tell of one. */
 	for (size_t i = all->process_room; i < room && !status; i++) {
 		speaks[i] = false;
+		workers[i] = (struct activity_worker) { 0 };
 		group_of[i] = ACTIVITY_JOB;
 		if (i < count)
 			status = group_of_rank(all, table->processes[i].rank, &group_of[i]);
@@ -205,6 +210,7 @@ void activities_free(struct activities *all)
 	free(all->groups);
 	free(all->group_of);
 	free(all->speaks);
+	free(all->workers);
 	free(all->kinds);
 	free(all->kinds_of_labels);
 	*all = (struct activities) { 0 };
@@ -358,6 +364,20 @@ static int follow_spans(struct activities *all)
 	return GROW(all->kinds, all->span_room, all->job->spans.room) ? 0 : -ENOMEM;
 }
 
+static void begin_work(struct activity_worker *worker, uint64_t time_ns)
+{
+	if (worker->open++)
+		return;
+	worker->begun_ns = time_ns;
+	worker->count++;
+}
+
+static void end_work(struct activity_worker *worker, uint64_t time_ns)
+{
+	if (!--worker->open)
+		worker->time_ns += clock_subtract(time_ns, worker->begun_ns);
+}
+
 static int span_begun(void *state, uint32_t slot, const struct event *event)
 {
 	struct activities *all = state;
@@ -374,6 +394,8 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	kinds = kinds_of_label(all, span->label, is_worker(all, span->process));
 	all->kinds[slot] = kinds;
 	group = all->group_of[span->process];
+	if (kinds & BIT(ACTIVITY_WORKER))
+		begin_work(&all->workers[span->process], span->begin_ns);
 	for (; kinds; kinds &= kinds - 1) {
 		unsigned int i = __builtin_ctz(kinds);
 
@@ -391,6 +413,8 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	uint32_t group = all->group_of[span->process];
 
 	take_gpu(all, span->end_ns);
+	if (all->kinds[slot] & BIT(ACTIVITY_WORKER))
+		end_work(&all->workers[span->process], span->end_ns);
 	for (uint32_t kinds = all->kinds[slot]; kinds; kinds &= kinds - 1) {
 		unsigned int i = __builtin_ctz(kinds);
 

@@ -59,14 +59,23 @@ struct activity_group {
 #define ACTIVITY_JOB 0		       /* the group of the job */
 #define ACTIVITY_RANKS_MOST (1u << 14) /* further ones count for the job alone */
 
+/* What a process did as a worker, in spans of ACTIVITY_WORKER. */
+struct activity_worker {
+	uint64_t time_ns;  /* measure of the union of those that ended */
+	uint64_t begun_ns; /* when the outermost that is open began */
+	uint64_t count;	   /* outermost spans: those in others are their parts */
+	uint64_t open;
+};
+
 struct activities {
 	const struct job *job;
 	bool wanted; /* there are spans, or a GPU; else nothing is followed */
 	struct activity_group *groups;
 	size_t group_count, group_room;
-	struct map ranks;   /* rank -> group */
-	uint32_t *group_of; /* of each process; ACTIVITY_JOB for none of its own */
-	bool *speaks;	    /* of each process: it began a span */
+	struct map ranks;		 /* rank -> group */
+	uint32_t *group_of;		 /* of each process; ACTIVITY_JOB for none of its own */
+	bool *speaks;			 /* of each process: it began a span */
+	struct activity_worker *workers; /* of each process */
 	size_t process_room;
 	uint32_t *kinds; /* of each open span: what it is activity of, a mask */
 	size_t span_room;

@@ -53,6 +53,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_loader_io,
 	&finding_loader_work,
 	&finding_loader_idle,
+	&finding_worker_slow,
 	&finding_accelerator,
 	&finding_stragglers,
 };

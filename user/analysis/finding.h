@@ -166,6 +166,7 @@ extern const struct finding_rule finding_sync_checkpoint;
 extern const struct finding_rule finding_loader_io;
 extern const struct finding_rule finding_loader_work;
 extern const struct finding_rule finding_loader_idle;
+extern const struct finding_rule finding_worker_slow;
 extern const struct finding_rule finding_accelerator;
 extern const struct finding_rule finding_stragglers;
 

@@ -9,6 +9,7 @@
 #include "analysis/activity.h"
 #include "analysis/epochs.h"
 #include "analysis/finding.h"
+#include "analysis/processes.h"
 
 static const struct activity *activity_of(const struct findings *findings, enum activity_of which)
 {
@@ -328,6 +329,138 @@ const struct finding_rule finding_loader_idle = {
 	.rule = "The loop hardly ever waits, and the workers work for less than half of the run.",
 };
 
+/* --- workers --- */
+
+struct workers {
+	uint64_t workers, pid, rank, spans, each_ns, median_ns, time_ns, io_ns;
+	double beyond;
+};
+
+static const struct table_column workers_columns[] = {
+	{ "workers", "workers", UNIT_COUNT, "processes that load data for others",
+	  TABLE_UINT(struct workers, workers), 0 },
+	{ "pid", "pid", UNIT_NONE, "the one with the longest spans, on average",
+	  TABLE_UINT(struct workers, pid), 0 },
+	{ "rank", "rank", UNIT_NONE, "its rank", TABLE_UINT(struct workers, rank), 0 },
+	{ "spans", "spans", UNIT_COUNT, "its spans, without those in others",
+	  TABLE_UINT(struct workers, spans), 0 },
+	{ "each_ns", "each", UNIT_NS, "time of one, on average",
+	  TABLE_UINT(struct workers, each_ns), 0 },
+	{ "median_ns", "median", UNIT_NS, "the same of all workers; of two, of the other one",
+	  TABLE_UINT(struct workers, median_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, "time in its spans", TABLE_UINT(struct workers, time_ns), 0 },
+	{ "io_ns", "I/O", UNIT_NS, "its I/O, summed over threads",
+	  TABLE_UINT(struct workers, io_ns), 0 },
+	{ "beyond", "beyond", UNIT_SHARE, "part of its time a span that is beyond the median",
+	  TABLE_REAL(struct workers, beyond), 0 },
+};
+
+static int compare_times(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Times a span of all workers, in no order; returns how many. The slowest is told in *workers. */
+static size_t list_workers(const struct findings *findings, uint64_t *times,
+			   struct workers *workers)
+{
+	const struct job *job = findings->measured->job;
+	size_t count = 0, most = job->processes.count;
+
+	if (most > job->activities->process_room)
+		most = job->activities->process_room; /* the rest began no span */
+	for (size_t i = PROCESS_UNKNOWN + 1; i < most; i++) {
+		const struct activity_worker *worker = &job->activities->workers[i];
+		const struct process *process = &job->processes.processes[i];
+
+		if (!worker->count)
+			continue;
+		times[count++] = worker->time_ns / worker->count;
+		if (times[count - 1] <= workers->each_ns)
+			continue;
+		workers->each_ns = times[count - 1];
+		workers->pid = process->pid;
+		workers->rank = process->rank < 0 ? TABLE_NO_UINT : (uint64_t)process->rank;
+		workers->spans = worker->count;
+		workers->time_ns = worker->time_ns;
+		workers->io_ns =
+			job->layers & JOB_SYSCALL
+				? processes_tally(findings->measured, i, MEASURE_IO)->thread_time_ns
+				: TABLE_NO_UINT;
+	}
+	return count;
+}
+
+/* How many are as slow as the slowest, as far as the threshold tells them apart. */
+static size_t count_slow(const uint64_t *times, size_t count, uint64_t slowest_ns)
+{
+	size_t slow = 0;
+
+	for (size_t i = 0; i < count; i++)
+		slow += share(slowest_ns - times[i], slowest_ns) < threshold(THRESHOLD_WORKER_SLOW);
+	return slow;
+}
+
+/* What waiting for data costs is told by other findings. */
+static int find_worker_slow(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->measured->job;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
+					   FINDING_NOTE };
+	struct workers workers = { 0 };
+	struct waits waits;
+	uint64_t *times, beyond_ns;
+	size_t slow;
+
+	if (!waits_for_data(findings, &waits) || !waits.workers)
+		return 0;
+	times = calloc(job->processes.count, sizeof(*times));
+	if (!times)
+		return -ENOMEM;
+	workers.workers = list_workers(findings, times, &workers);
+	qsort(times, workers.workers, sizeof(*times), compare_times);
+	workers.median_ns = workers.workers ? times[(workers.workers - 1) / 2] : 0;
+	slow = count_slow(times, workers.workers, workers.each_ns);
+	free(times);
+	beyond_ns = workers.each_ns - workers.median_ns;
+	workers.beyond = share(beyond_ns, workers.each_ns);
+	if (workers.workers < 2 || workers.beyond < threshold(THRESHOLD_WORKER_SLOW) ||
+	    share(beyond_ns, findings->duration_ns) * workers.spans <
+		    threshold(THRESHOLD_DATA_WAIT) ||
+	    (slow > 1 && share(slow, workers.workers) > threshold(THRESHOLD_WORKERS_SLOW)))
+		return 0;
+	if (workers.workers > 2)
+		verdict.confidence = FINDING_LIKELY;
+	return finding_add(findings, rule, &workers, &verdict);
+}
+
+static const enum threshold workers_thresholds[] = {
+	THRESHOLD_DATA_WAIT,
+	THRESHOLD_WORKER_SLOW,
+	THRESHOLD_WORKERS_SLOW,
+};
+
+const struct finding_rule finding_worker_slow = {
+	.id = "worker-slow",
+	.needs = JOB_SPAN,
+	.find = find_worker_slow,
+	FINDING_EVIDENCE(struct workers, workers_columns),
+	FINDING_THRESHOLDS(workers_thresholds),
+	.title = "worker {pid} of the data loader is slower than the others",
+	.says = "{each_ns} for each of its {spans} spans, against a median of {median_ns} of "
+		"{workers} workers[; I/O took {io_ns} of its {time_ns}]",
+	.advice = "see what it reads that the others do not: larger samples, another directory or "
+		  "device; a loader that keeps the order of samples waits for its slowest worker",
+	.more = "faultline report --by process TRACE",
+	.rule = "The loop waits for data, and one worker, or few of many, took longer for each of "
+		"its "
+		"spans of data or preprocess than the others did, together by as much of the run "
+		"as a wait is told from. What that costs is part of what "
+		"waiting for data costs, which other findings tell.",
+};
+
 /* --- what computes --- */
 
 struct training {
@@ -410,13 +543,6 @@ static const struct table_column ranks_columns[] = {
 	{ "median_ns", "median", UNIT_NS, "of all ranks; of two, the other one's",
 	  TABLE_UINT(struct ranks, median_ns), 0 },
 };
-
-static int compare_times(const void *left, const void *right)
-{
-	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
 
 static int find_stragglers(struct findings *findings, const struct finding_rule *rule)
 {

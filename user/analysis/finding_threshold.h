@@ -98,6 +98,10 @@
 	  "a choice: within the spread of runs")                                                   \
 	X(WORKERS_IDLE, 0.5, UNIT_SHARE, "of the run that workers work at most, to be idle",       \
 	  "a choice: half as many would do")                                                       \
+	X(WORKER_SLOW, 0.3, UNIT_SHARE, "of the slowest worker's time a span beyond the median",   \
+	  "as of ranks: Drishti's imbalance_operations 0.3")                                       \
+	X(WORKERS_SLOW, 0.25, UNIT_SHARE, "of the workers that are as slow, or one, at most",      \
+	  "a choice: more are another kind of work, such as training beside validation")           \
 	X(ACCELERATOR_USED, 0.9, UNIT_SHARE, "of training that compute takes, not to speak of it", \
 	  "MLPerf Storage: an accelerator utilization of 90 % and more")                           \
 	X(IMBALANCE, 0.3, UNIT_SHARE, "of the slowest rank's time that is beyond the median",      \

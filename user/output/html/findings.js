@@ -14,6 +14,7 @@ const EVIDENCE = {
 	'epoch-from-storage': 'epochs', 'epoch-from-memory': 'epochs', 'straggler': 'ranks',
 	'shallow-queue': 'part async', 'async-not-traced': 'operations', 'loss': 'lost',
 	'loader-io': 'steps', 'loader-preprocessing': 'steps', 'loader-idle': 'steps',
+	'worker-slow': 'ranks',
 };
 
 /* Bars of [label, value, class]. */
