@@ -119,6 +119,25 @@ class Tables(unittest.TestCase):
                         else:
                             self.assertEqual(json.loads(text), value)
 
+    def test_of_sums(self):
+        """A table that sums cannot make is empty, not a row of nothing, and it is said which."""
+        for to in "csv", "jsonl":
+            out = self.path(to)
+            done = call("export", "--to", to, "-o", out, trace("sums.flt"))
+            self.assertEqual(done.returncode, 0, done)
+            told = [line for line in done.stderr.decode().splitlines() if "cannot be made" in line]
+            self.assertEqual(len(told), 2, done.stderr)
+            for table, line in zip(("ranks", "findings"), told):
+                self.assertIn(f"the table {table} cannot be made of this trace: ", line)
+                self.assertIn("summed up", line)
+                self.assertEqual(os.path.getsize(os.path.join(out, f"{table}.{to}")), 0)
+            self.assertGreater(os.path.getsize(os.path.join(out, f"operations.{to}")), 0)
+        done = call("export", "--to", "csv", "--table", "findings", "-o", "-", trace("sums.flt"))
+        self.assertEqual((done.returncode, done.stdout), (0, b""))
+        self.assertIn(b"the table findings cannot be made", done.stderr)
+        done = call("export", "--to", "csv", "-o", self.path("whole"), trace("whole.flt"))
+        self.assertNotIn(b"cannot be made", done.stderr)
+
     def test_totals(self):
         """Sums over the rows are the report's."""
         for name in "nest.flt", "random.flt", "whole.flt", "other.flt":

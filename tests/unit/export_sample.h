@@ -18,8 +18,8 @@
 #define START (1000 * MS)
 
 static char directory[] = "/tmp/faultline-export-XXXXXX";
-static const char *const names[] = { "nest.flt",   "other.flt", "hostile.flt",
-				     "random.flt", "cut.flt",	"whole.flt" };
+static const char *const names[] = { "nest.flt", "other.flt", "hostile.flt", "random.flt",
+				     "cut.flt",	 "whole.flt", "sums.flt" };
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
 struct bytes {
@@ -396,6 +396,24 @@ static void make_whole(void)
 }
 
 /* Runs a Python file of this directory, with TRACES set to where the traces are. */
+/* Mode profile: operations are summed up. */
+static void make_sums(void)
+{
+	const uint64_t sums[PROFILE_COLUMNS] = {
+		[PROFILE_TIME] = 2 * MS, [PROFILE_OVER] = MS,	       [PROFILE_PID] = 10,
+		[PROFILE_OP] = M_READ,	 [PROFILE_FILE] = 1,	       [PROFILE_COUNT] = 9,
+		[PROFILE_BYTES] = 4096,	 [PROFILE_THREAD_TIME] = 1000,
+	};
+	struct made_trace made;
+
+	BEGIN(&made, .lanes = 1, .mode = "profile");
+	FILE_ROW(&made, .time = 1, .id = 1, .dev = 8, .ino = 1, .path = "/data/a");
+	EXEC(&made, .time = 1, .pid = 10, .comm = "job", .command = "job", .rank = -1);
+	made_row(&made, TRACE_PROFILE, 0, sums);
+	made_finish(&made, 0, 2 * MS);
+	save(&made, "sums.flt");
+}
+
 static void run_script(const char *script)
 {
 	const char *python = getenv("PYTHON") ? getenv("PYTHON") : "/usr/bin/python3";
@@ -410,6 +428,7 @@ static void run_script(const char *script)
 	make_random();
 	make_cut();
 	make_whole();
+	make_sums();
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {

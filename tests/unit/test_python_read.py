@@ -159,6 +159,23 @@ class Reading(unittest.TestCase):
         self.assertIn("&lt;/script&gt;", text)
         self.assertNotIn("<script", text)
 
+    def test_what_the_trace_cannot_tell(self):
+        """An empty frame is told from one of a table without rows."""
+        trace = faultline.read(SAMPLE)
+        self.assertIsNone(trace.report()["devices"])
+        with self.assertWarnsRegex(_trace.TraceWarning, "the table devices cannot be made"):
+            self.assertEqual(len(trace.report("devices")), 0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            trace.report("findings")
+        # As mode profile leaves it.
+        trace.report().update(findings=None, caveats=[{"id": "summed"}])
+        with self.assertWarnsRegex(_trace.TraceWarning, "operations were summed up"):
+            trace.report("findings")
+        text = trace._repr_html_()
+        self.assertNotIn("nothing that costs time", text)
+        self.assertIn("not known", text)
+
     def test_numpy_only(self):
         """Without pandas tables are dictionaries of arrays; marking spans needs neither."""
         code = ("import sys\nsys.modules['pandas'] = None\nimport faultline\n"

@@ -63,6 +63,10 @@ struct work {
 	size_t trace_count;
 	struct progress_line progress;
 	struct trace_error error;
+	struct {
+		char name[32], why[160];
+	} absent[RELATIONS_MOST]; /* tables that cannot be made, told at the end */
+	size_t absent_count;
 };
 
 /* --- formats --- */
@@ -84,13 +88,33 @@ static int write_chrome(struct work *work)
 			    &options, &work->error);
 }
 
+static void tell_progress(void *context, double done)
+{
+	struct work *work = context;
+
+	progress_update(&work->progress, done);
+}
+
+static void keep_absent(void *context, const char *name, const char *why)
+{
+	struct work *work = context;
+	size_t number = work->absent_count;
+
+	if (number == RELATIONS_MOST)
+		return;
+	snprintf(work->absent[number].name, sizeof(work->absent[number].name), "%s", name);
+	snprintf(work->absent[number].why, sizeof(work->absent[number].why), "%s", why);
+	work->absent_count++;
+}
+
 static struct relation_options table_options(struct work *work)
 {
 	return (struct relation_options) {
 		.only = work->request->table,
 		.filter = &work->request->filter,
-		.progress = progress_update,
-		.context = &work->progress,
+		.progress = tell_progress,
+		.absent = keep_absent,
+		.context = work,
 	};
 }
 
@@ -389,6 +413,10 @@ int command_export(int argc, char **argv)
 		traces_tell_unread(work.traces[i], work.names[i]);
 		tell_summed(work.traces[i], work.names[i], format);
 	}
+	for (size_t i = 0; !status && i < work.absent_count; i++)
+		log_warning("the table %s cannot be made of %s: %s", work.absent[i].name,
+			    work.trace_count > 1 ? "these traces" : "this trace",
+			    work.absent[i].why);
 	export_target_close(&target, &status);
 	traces_close(work.traces, work.trace_count);
 	free(work.traces);

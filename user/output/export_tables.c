@@ -21,7 +21,8 @@ static void csv_head(struct sink *out, const struct relation *relation)
 			sink_char(out, ',');
 		csv_text(out, relation->columns[i].name, strlen(relation->columns[i].name));
 	}
-	sink_text(out, "\r\n");
+	if (relation->column_count) /* an empty line would be a row */
+		sink_text(out, "\r\n");
 }
 
 static void csv_row(struct sink *out, const struct relation *relation, const struct cell *cells)

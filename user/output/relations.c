@@ -380,6 +380,16 @@ static int write_report(struct relations *all)
 
 /* --- all of it --- */
 
+/* It has no columns then, which a writer alone cannot tell from one without rows. */
+static void tell_absent(const struct relations *all, const struct relation *relation)
+{
+	const struct table *table = relation->table;
+
+	if (table && table->absent && all->options->absent)
+		all->options->absent(all->options->context, relation->name,
+				     table->note ? table->note : "not recorded");
+}
+
 static int begin_all(struct relations *all)
 {
 	int status = 0;
@@ -404,8 +414,10 @@ static int begin_all(struct relations *all)
 		for (int kind = 0; kind < TRACE_KIND_COUNT && i != SPANS; kind++)
 			if (all->wanted[i] && relation->kinds >> kind & 1)
 				all->of_kind[kind] = i;
-		if (all->wanted[i])
-			status = all->writer->begin(all->to, i, relation);
+		if (!all->wanted[i])
+			continue;
+		tell_absent(all, relation);
+		status = all->writer->begin(all->to, i, relation);
 	}
 	return status;
 }

@@ -25,6 +25,9 @@ struct relation_options {
 	const struct filter *filter; /* NULL: all events */
 	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
 	void (*progress)(void *context, double done);
+	/* Called for each wanted table that cannot be made of these traces, and why; NULL for
+	 * none. The texts are valid until it returns. */
+	void (*absent)(void *context, const char *name, const char *why);
 	void *context;
 	bool no_rows; /* begin alone is called: for what can be said without a trace */
 };

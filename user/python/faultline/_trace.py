@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, List, Optional, Sequence, Union
 
@@ -204,14 +205,23 @@ class Trace:
 
     def report(self, table: Optional[str] = None) -> Any:
         """What `faultline report --format json` says; of a table as a DataFrame, a column for each
-        of its members, dots between."""
+        of its members, dots between. Of what the trace cannot tell the frame is empty, with a
+        TraceWarning."""
         if table is None:
             return self._report
         if table not in self._report:
             raise ValueError(f"no table {table!r}; there are {', '.join(self._report)}")
         rows = self._report[table]
         self._need_pandas("report(table)")
+        if rows is None:
+            warnings.warn(f"{', '.join(self.paths)}: the table {table} cannot be made of it: "
+                          f"{self._what_it_lacks()}", TraceWarning, stacklevel=2)
         return pd.json_normalize(rows if isinstance(rows, list) else [rows] if rows else [])
+
+    def _what_it_lacks(self) -> str:
+        summed = any(row["id"] == "summed" for row in self._report["caveats"] or [])
+        return "what it needs was not recorded" + (
+            ", as operations were summed up (--mode trace tells them one by one)" if summed else "")
 
     def _repr_html_(self) -> str:
         """For notebooks: the findings, and the run as a picture."""
@@ -221,9 +231,12 @@ class Trace:
             report = self._report
         except (OSError, RuntimeError) as error:
             return f"<p><code>{command}</code>: {esc(str(error))}</p>"
+        nothing = "nothing that costs time was found"
+        if report["findings"] is None:
+            nothing = f"what costs time is not known: {esc(self._what_it_lacks())}"
         findings = "".join(
             f"<li><b>{esc(row['title'])}</b><br>{esc(row['says'])}<br>&rarr; {esc(row['advice'])}</li>"
-            for row in report["findings"] or []) or "<li>nothing that costs time was found</li>"
+            for row in report["findings"] or []) or f"<li>{nothing}</li>"
         return (f"<div><p><code>{command}</code></p><ol>{findings}</ol>"
                 f"{picture(report['timeline'] or [])}</div>")
 
