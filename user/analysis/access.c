@@ -36,7 +36,7 @@ static const struct table_column columns[ACCESS_COLUMNS] = {
 			  TABLE_LITERAL(struct line, name), 0 },
 	[ACCESS_TIME] = { "time_ns", "time", UNIT_NS,
 			  "time with at least one of them under way (union over threads)",
-			  TABLE_UINT(struct line, time_ns), 0 },
+			  TABLE_UINT(struct line, time_ns), JOB_IO },
 	[ACCESS_SHARE] = { "share", "of I/O", UNIT_SHARE, "that time of the time of all I/O",
 			   TABLE_REAL(struct line, share), 0 },
 	[ACCESS_COUNT] = { "count", "operations", UNIT_COUNT, "calls or faults",

@@ -296,7 +296,7 @@ static const struct table_column columns[TIMELINE_COLUMNS] = {
 	[TIMELINE_COMPUTE] = { "compute_ns", "compute", UNIT_NS,
 			       "time in it in spans of category compute", BIN(compute_ns), 0 },
 	[TIMELINE_IO] = { "io_ns", "I/O", UNIT_NS, "time in I/O without compute",
-			  BIN(alone_ns[PART_ALL]), 0 },
+			  BIN(alone_ns[PART_ALL]), JOB_IO },
 	[TIMELINE_READ] = { "read_ns", "read", UNIT_NS, "... in read calls, O_DIRECT apart",
 			    BIN(alone_ns[PART_READ]), JOB_MOVED },
 	[TIMELINE_DIRECT] = { "direct_ns", "O_DIRECT", UNIT_NS, "... in O_DIRECT calls",
@@ -312,7 +312,7 @@ static const struct table_column columns[TIMELINE_COLUMNS] = {
 	[TIMELINE_FETCHED] = { "fetched_bytes", "from storage", UNIT_BYTES,
 			       "bytes brought in from storage", BIN(fetched_bytes), JOB_PAGECACHE },
 	[TIMELINE_OPERATIONS] = { "operations", "operations", UNIT_COUNT,
-				  "operations that began in it", BIN(operations), 0 },
+				  "operations that began in it", BIN(operations), JOB_IO },
 };
 
 static int fill(void *state, struct table *table)

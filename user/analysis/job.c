@@ -154,13 +154,13 @@ static unsigned int layers_of(const struct trace_header *header)
 	static const struct {
 		const char *name;
 		unsigned int bits;
-	} known[] = { { "syscall", JOB_SYSCALL | JOB_MOVED },
-		      { "fault", JOB_FAULT },
+	} known[] = { { "syscall", JOB_SYSCALL | JOB_MOVED | JOB_IO },
+		      { "fault", JOB_FAULT | JOB_IO },
 		      { "pagecache", JOB_PAGECACHE },
 		      { "span", JOB_SPAN },
 		      { "block", JOB_BLOCK },
-		      { "async", JOB_ASYNC },
-		      { "vfs", JOB_VFS | JOB_MOVED } };
+		      { "async", JOB_ASYNC | JOB_IO },
+		      { "vfs", JOB_VFS | JOB_MOVED | JOB_IO } };
 	unsigned int layers = 0;
 
 	for (size_t i = 0; i < header->layer_count; i++)

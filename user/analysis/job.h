@@ -26,9 +26,9 @@
 #define JOB_ASYNC (1u << 7) /* operations of io_uring and libaio */
 #define JOB_VFS (1u << 8)
 #define JOB_MOVED (1u << 9) /* reads and writes are told: by calls, or by the VFS */
-#define JOB_EVENTS                                                                                 \
-	(1u << 10) /* no layer: all operations are told, none summed up (mode profile)             \
-		    */
+/* No layer: all operations are told, none summed up (mode profile). */
+#define JOB_EVENTS (1u << 10)
+#define JOB_IO (1u << 11) /* operations of some kind are told, by one layer at least */
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 

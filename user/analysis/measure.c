@@ -105,7 +105,7 @@ static const struct {
 	[IO_MMAP_READ] = { "mmap_read", "mmap read", JOB_FAULT, PARTS(faults) },
 	[IO_MMAP_WRITE] = { "mmap_write", "mmap write", JOB_FAULT, PARTS(stores) },
 	[MEASURE_MMAP] = { "mmap", "mmap", JOB_FAULT, PARTS(stores) },
-	[MEASURE_IO] = { "io", "all I/O", 0, PARTS(times) },
+	[MEASURE_IO] = { "io", "all I/O", JOB_IO, PARTS(times) },
 };
 
 int measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,

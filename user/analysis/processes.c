@@ -169,7 +169,7 @@ static int get_command(struct table *table, struct cell *cell, const void *row,
 static const struct table_column columns[] = {
 	{ "pid", "pid", UNIT_NONE, "process id", TABLE_UINT(struct process_row, pid), 0 },
 	{ "time_ns", "time", UNIT_NS, "time with at least one operation or fault under way",
-	  TABLE_UINT(struct process_row, time_ns), 0 },
+	  TABLE_UINT(struct process_row, time_ns), JOB_IO },
 	{ "ppid", "parent", UNIT_NONE, "process id of the parent",
 	  TABLE_UINT(struct process_row, ppid), 0 },
 	{ "comm", "name", UNIT_NONE, "name of the program", TABLE_TEXT(struct process_row, comm),

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/access.h"
 #include "analysis/caveats.h"
 #include "analysis/finding.h"
 #include "analysis/trace_table.h"
@@ -23,6 +24,7 @@ struct screen {
 	struct sink *out;
 	const struct style *style;
 	const struct table *trace, *caveats, *findings;
+	bool is_io_known; /* a layer that tells of it was recorded */
 };
 
 /* --- findings --- */
@@ -131,9 +133,12 @@ static void write_findings(struct screen *screen)
 		sink_format(screen->out, "   and %zu more (--table findings)\n",
 			    count - FINDINGS_MOST);
 	if (!count)
-		grid_wrapped(screen->out,
-			     "no findings: nothing that is looked for costs 0.2% of the run",
-			     screen->style->width);
+		grid_wrapped(
+			screen->out,
+			screen->is_io_known
+				? "no findings: nothing that is looked for costs 0.2% of the run"
+				: "no findings: no layer that tells of I/O was recorded",
+			screen->style->width);
 }
 
 /* --- the screen --- */
@@ -162,6 +167,7 @@ void screen_write(struct sink *out, const struct report *report, const struct st
 	const struct table *access = report_by(report, &analysis_access);
 	const struct table *course = report_by(report, &analysis_timeline);
 
+	screen.is_io_known = access->row_count && access->cells[ACCESS_TIME].type == CELL_UINT;
 	headline_write(out, screen.trace, screen.caveats, access, style);
 	write_findings(&screen);
 	if (course->row_count)
