@@ -115,12 +115,7 @@ FORGED void pack_fork(struct pack *pack)
 
 FORGED struct trace_reader *open_forgery(struct forgery *file)
 {
-	struct trace_reader *reader;
-	struct trace_error error;
-
-	if (trace_reader_open_memory(&reader, file->bytes, file->length, &error))
-		fail_msg("%s", error.text);
-	return reader;
+	return sample_reader(file->bytes, file->length);
 }
 
 FORGED void close_forgery(struct forgery *file, struct trace_reader *reader, struct pack *pack)

@@ -168,6 +168,17 @@ static inline int sample_memory_file(void)
 	return fd;
 }
 
+/* A reader of bytes that outlive it, which opens. */
+static inline struct trace_reader *sample_reader(const void *bytes, size_t length)
+{
+	struct trace_reader *reader;
+	struct trace_error error;
+
+	if (trace_reader_open_memory(&reader, bytes, length, &error))
+		fail_msg("%s", error.text);
+	return reader;
+}
+
 /* Some strings, and arguments after each: {"n": round}. */
 static inline void sample_strings(struct made_trace *made, size_t round)
 {

@@ -21,12 +21,7 @@ WRITTEN struct trace_writer *open_writer(int fd, unsigned int lanes)
 
 WRITTEN struct trace_reader *open_reader(const struct sample_bytes *sample)
 {
-	struct trace_reader *reader;
-	struct trace_error error;
-
-	if (trace_reader_open_memory(&reader, sample->bytes, sample->length, &error))
-		fail_msg("%s", error.text);
-	return reader;
+	return sample_reader(sample->bytes, sample->length);
 }
 
 WRITTEN const uint64_t *read_column(struct trace_reader *reader, size_t block, unsigned int column)
