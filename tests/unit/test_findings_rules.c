@@ -312,32 +312,59 @@ static void readahead_unused(struct made_trace *made, bool sound)
 
 /* --- devices --- */
 
-/* Requests that read 4 KiB each, one after the other. */
-static void add_requests(struct made_trace *made, uint64_t count, uint64_t queue_ns,
-			 uint64_t service_ns)
+/* Requests that read 4 KiB each, one after the other, of each process from 10 on. */
+static void add_requests(struct made_trace *made, uint64_t processes, uint64_t count,
+			 uint64_t queue_ns, uint64_t service_ns)
 {
 	const uint64_t each = queue_ns + service_ns;
 
 	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 1; i < processes; i++)
+		made_fork(made, 20, 10, 10 + i);
 	for (uint64_t i = 0; i < count; i++) {
-		const uint64_t at = 100 + i * each;
+		const uint64_t pid = 10 + i % processes, at = 100 + i / processes * each;
 
-		BIO(made, .time = at, .dur = each, .queue = queue_ns, .pid = 10,
+		BIO(made, .time = at, .dur = each, .queue = queue_ns, .pid = pid,
 		    .op = M_REQUEST_READ, .file = 1, .offset = i * 4096, .bytes = 4096,
 		    .request = i + 1, .dev = 8 << 20);
-		REQUEST(made, .time = at, .dur = each, .queue = queue_ns, .pid = 10,
+		REQUEST(made, .time = at, .dur = each, .queue = queue_ns, .pid = pid,
 			.op = M_REQUEST_READ, .file = 1, .bytes = 4096, .dev = 8 << 20);
 	}
 }
 
 static void device_slow(struct made_trace *made, bool sound)
 {
-	add_requests(made, 60, US, sound ? 5 * MS : 12 * MS);
+	add_requests(made, 1, 60, US, sound ? 5 * MS : 12 * MS);
 }
 
 static void device_overloaded(struct made_trace *made, bool sound)
 {
-	add_requests(made, 100, sound ? US : 4 * MS, MS);
+	add_requests(made, 2, 100, sound ? US : 4 * MS, MS);
+}
+
+/* Many requests at once, of two that wait or of one operation of a single thread. */
+static void device_overloaded_by_one(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 256 * MIB, "/data/a");
+	made_fork(made, 20, 10, 11);
+	for (uint64_t i = 0; i < 100; i++)
+		BIO(made, .time = 100 + i / 10 * 6 * MS + i % 10, .dur = 5 * MS, .queue = 4 * MS,
+		    .pid = sound ? 10 : 10 + i % 2, .op = M_REQUEST_READ, .file = 1,
+		    .offset = i * 4096, .bytes = 4096, .request = i + 1, .dev = 8 << 20);
+	for (uint64_t i = 0; i < 100; i++)
+		REQUEST(made, .time = 100 + i / 10 * 6 * MS + i % 10, .dur = 5 * MS,
+			.queue = 4 * MS, .pid = 10, .op = M_REQUEST_READ, .file = 1, .bytes = 4096,
+			.dev = 8 << 20);
+}
+
+/* One thread that has ten operations under way, or one after the other. */
+static void device_overloaded_async(struct made_trace *made, bool sound)
+{
+	device_overloaded_by_one(made, true);
+	for (uint64_t i = 0; i < 100; i++)
+		CALL(made, .time = 100 + (sound ? i : i / 10) * 6 * MS, .dur = 5 * MS, .pid = 10,
+		     .op = M_URING_READ, .file = 1, .offset = i * 4096, .asked = 4096,
+		     .result = 4096, .flags = TRACE_OP_DIRECT);
 }
 
 static void requests_small(struct made_trace *made, bool sound)
@@ -544,6 +571,8 @@ static const struct {
 	{ "readahead-unused", readahead_unused },
 	{ "device-slow", device_slow },
 	{ "device-overloaded", device_overloaded },
+	{ "device-overloaded", device_overloaded_by_one },
+	{ "device-overloaded", device_overloaded_async },
 	{ "requests-small", requests_small },
 	{ "flushes", flushes },
 	{ "device-shared", device_shared },

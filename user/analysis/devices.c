@@ -10,6 +10,7 @@
 
 #include "analysis/devices.h"
 #include "analysis/histogram.h"
+#include "analysis/map.h"
 #include "grow.h"
 #include "units.h"
 
@@ -40,8 +41,12 @@ struct device {
 	struct histogram *latency[DEVICE_USES], *service[DEVICE_USES]; /* NULL: no requests */
 };
 
+#define WAITERS_MOST (1u << 16)
+
 struct devices {
 	const struct job *job;
+	/* Device and use, process, tid -> the union of the thread's parts: its measure, its end. */
+	struct map waiters;
 	struct device **all;
 	size_t count, room;
 	uint64_t beyond; /* requests of devices that there was no room for */
@@ -155,6 +160,7 @@ static int begin(const struct job *job, void **state)
 	if (!devices)
 		return -ENOMEM;
 	devices->job = job;
+	map_init(&devices->waiters, 3, 2);
 	*state = devices;
 	return 0;
 }
@@ -171,6 +177,7 @@ static void end(void *state)
 		free(devices->all[i]);
 	}
 	free(devices->all);
+	map_free(&devices->waiters);
 	free(devices);
 }
 
@@ -222,18 +229,41 @@ static bool is_waited_for(enum device_use use, uint64_t flags)
 	return use == DEVICE_READS || use == DEVICE_FLUSHES || flags & TRACE_BLOCK_SYNC;
 }
 
-static void add_wait_of_bio(struct device *device, enum device_use use, const struct event *event)
+/* Threads beyond the most that are kept are as if they had not waited. */
+static int add_waiter(struct devices *devices, struct device *device, enum device_use use,
+		      const struct event *event)
+{
+	const uint64_t key[3] = { ((uint64_t)device->host << 32 | device->dev) * DEVICE_USES + use,
+				  event->process, event->thread };
+	bool room = devices->waiters.count < WAITERS_MOST, added;
+	uint64_t *found =
+		room ? map_add(&devices->waiters, key, &added) : map_find(&devices->waiters, key);
+	struct interval_union time;
+
+	if (!found)
+		return room ? -ENOMEM : 0;
+	time = (struct interval_union) { .measure = found[0], .end = found[1] };
+	interval_add(&time, event->start, event->end);
+	device->waits[use].threads_time_ns += time.measure - found[0];
+	found[0] = time.measure;
+	found[1] = time.end;
+	return 0;
+}
+
+static int add_wait_of_bio(struct devices *devices, struct device *device, enum device_use use,
+			   const struct event *event)
 {
 	uint64_t queue_ns = event_value(event, BIO_QUEUE), time_ns = event->end - event->start;
 	struct device_waits *waits = &device->waits[use];
 
 	if (!is_waited_for(use, event_value(event, BIO_FLAGS)))
-		return;
+		return 0;
 	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
 	waits->parts++;
 	waits->part_queue_ns += queue_ns;
 	waits->part_service_ns += time_ns - queue_ns;
 	interval_add(&waits->time, event->start, event->end);
+	return add_waiter(devices, device, use, event);
 }
 
 /* Bios tell which file systems a device holds, and how long there was something to wait for. */
@@ -249,9 +279,7 @@ static int add_bio(struct devices *devices, const struct event *event)
 		return 0;
 	if (event->file != FILE_NONE && event->file != FILE_UNKNOWN)
 		add_number(&device->served, devices->job->files.files[event->file].dev);
-	if (use != DEVICE_USES)
-		add_wait_of_bio(device, use, event);
-	return 0;
+	return use == DEVICE_USES ? 0 : add_wait_of_bio(devices, device, use, event);
 }
 
 static int add_request(struct devices *devices, const struct event *event)

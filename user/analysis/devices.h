@@ -24,6 +24,7 @@ struct device_waits {
 	uint64_t part_queue_ns, part_service_ns;
 	uint64_t service_p50_ns;    /* of all requests of the kind */
 	struct interval_union time; /* with at least one part of any of them under way */
+	uint64_t threads_time_ns;   /* the same of each thread's, summed over threads */
 };
 
 struct device_view {

@@ -7,6 +7,7 @@
 #include "analysis/chain.h"
 #include "analysis/device_users.h"
 #include "analysis/devices.h"
+#include "analysis/doors.h"
 #include "analysis/finding.h"
 #include "analysis/totals.h"
 
@@ -22,7 +23,8 @@ struct waits {
 	const char *op;
 	uint64_t requests, bytes_each, time_ns, bandwidth;
 	uint64_t queue_each_ns, service_each_ns, service_p50_ns;
-	double share; /* of the queue */
+	double share;	/* of the queue */
+	double at_once; /* operations */
 };
 
 static const struct table_column waits_evidence[] = {
@@ -47,6 +49,10 @@ static const struct table_column waits_evidence[] = {
 	  TABLE_UINT(struct waits, service_p50_ns), 0 },
 	{ "share", "queue's share", UNIT_SHARE, "share of the queue in the time of parts",
 	  TABLE_REAL(struct waits, share), 0 },
+	{ "at_once", "at once", UNIT_NONE,
+	  "threads with requests under way on average while there were any, or operations of "
+	  "io_uring and libaio",
+	  TABLE_REAL(struct waits, at_once), 0 },
 };
 
 static uint64_t bytes_a_second(uint64_t bytes, uint64_t time_ns)
@@ -56,12 +62,36 @@ static uint64_t bytes_a_second(uint64_t bytes, uint64_t time_ns)
 	return bandwidth < 0x1p63 ? bandwidth : INT64_MAX;
 }
 
+/*
+ * Operations at once, on average while there were any. A thread waits for one, in however many
+ * requests, unless it is asynchronous: of such it is known how many were under way, and not where.
+ */
+static double at_once(const struct measured *measured, const struct device_waits *of,
+		      enum door_side side)
+{
+	static const enum io_door doors[] = { DOOR_URING, DOOR_LIBAIO };
+	double most = of->time.measure ? (double)of->threads_time_ns / of->time.measure : 0;
+
+	for (size_t i = 0; i < sizeof(doors) / sizeof(doors[0]); i++) {
+		const struct tally *tally = doors_tally(measured, doors[i], side);
+		double depth = tally->time.measure
+				       ? (double)tally->thread_time_ns / tally->time.measure
+				       : 0;
+
+		most = depth > most ? depth : most;
+	}
+	return most;
+}
+
 /* Looks at each device, and at what it reads and writes apart. */
 static int each_wait(struct findings *findings, const struct finding_rule *rule,
 		     bool (*is_one)(const struct waits *waits), bool queued)
 {
 	static const enum io_class classes[] = {
 		[DEVICE_READS] = IO_READ, [DEVICE_WRITES] = IO_WRITE
+	};
+	static const enum door_side sides[] = {
+		[DEVICE_READS] = SIDE_READ, [DEVICE_WRITES] = SIDE_WRITE
 	};
 	struct device_view view;
 	int status = 0;
@@ -88,6 +118,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			waits.queue_each_ns = of->part_queue_ns / of->parts;
 			waits.service_each_ns = of->part_service_ns / of->parts;
 			waits.share = (double)of->part_queue_ns / all_ns;
+			waits.at_once = at_once(findings->measured, of, sides[use]);
 			if (!is_one(&waits))
 				continue;
 			verdict.cost_ns = finding_unhidden(
@@ -136,7 +167,8 @@ const struct finding_rule finding_device_slow = {
 
 static bool is_overloaded(const struct waits *waits)
 {
-	return waits->share >= threshold(THRESHOLD_DEVICE_QUEUE) &&
+	return waits->at_once >= threshold(THRESHOLD_DEVICE_AT_ONCE) &&
+	       waits->share >= threshold(THRESHOLD_DEVICE_QUEUE) &&
 	       waits->queue_each_ns >= threshold(THRESHOLD_DEVICE_QUEUE_NS);
 }
 
@@ -149,6 +181,7 @@ static const enum threshold overloaded_thresholds[] = {
 	THRESHOLD_DEVICE_REQUESTS,
 	THRESHOLD_DEVICE_QUEUE,
 	THRESHOLD_DEVICE_QUEUE_NS,
+	THRESHOLD_DEVICE_AT_ONCE,
 };
 
 const struct finding_rule finding_device_overloaded = {
@@ -159,7 +192,8 @@ const struct finding_rule finding_device_overloaded = {
 	FINDING_THRESHOLDS(overloaded_thresholds),
 	.title = "{device} is asked to {op} more than it can",
 	.says = "parts of {requests} requests waited {queue_each_ns} for the driver, {share} of "
-		"their time, and were served in {service_each_ns}",
+		"their time, and were served in {service_each_ns}; they were of {at_once} "
+		"operations at once on average",
 	.advice =
 		"less at once: fewer threads, a shallower queue, less read ahead (read_ahead_kb); "
 		"spread files over several devices, or see who else uses it",
@@ -167,7 +201,10 @@ const struct finding_rule finding_device_overloaded = {
 	.rule = "A device takes so many requests at a time and leaves the others in the queue. "
 		"Once they wait there for longer than it serves them, more of them at once bring "
 		"nothing but longer waits. Devices with deep queues of their own take all there "
-		"is: then the wait is part of their service.",
+		"is: then the wait is part of their service. Several requests of one operation, "
+		"such "
+		"as a large window that a single thread has read ahead, are no overload: what is "
+		"wrong then is the window.",
 };
 
 /* --- pieces --- */

@@ -145,6 +145,9 @@
 	  "a choice: they wait longer than they are served")                                       \
 	X(DEVICE_QUEUE_NS, 1000000, UNIT_NS, "that time on average at least",                      \
 	  "a choice: flash serves several requests in it")                                         \
+	X(DEVICE_AT_ONCE, 1.5, UNIT_NONE,                                                          \
+	  "operations with requests under way on average, while there are any, at least",          \
+	  "a choice: most of the time there is more than one")                                     \
 	X(PIECES, 8, UNIT_NONE,                                                                    \
 	  "requests for each operation that moves 128 KiB and more, at least",                     \
 	  "a choice: readahead alone cuts reads into pieces of 128 KiB")                           \
