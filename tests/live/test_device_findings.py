@@ -73,28 +73,36 @@ class DeviceFindings(unittest.TestCase):
             if row["evidence"].get("device", "") in ("", os.path.basename(self.device))
         }
 
-    def test_slow(self):
-        """A device on a device whose requests are held back."""
-        lower = harness.run("losetup", "--find", "--show", "--direct-io=on",
+    def hold_back(self, operations):
+        """From now on the device lies on one whose requests are held back, to so many a second,
+        for whom the words that are returned stand before a shell's command: however busy the
+        machine is, who reads waits for the device."""
+        upper = harness.run("losetup", "--find", "--show", "--direct-io=on",
                             self.device).decode().strip()
-        machine().loops.append(lower)
-        upper, lower = lower, self.device
-        group = throttle(lower, 10)
+        machine().loops.append(upper)
+        group = throttle(self.device, operations)
         if not group:
             self.skipTest("no control group that throttles devices")
+        self.addCleanup(os.rmdir, group)
         self.device = upper
-        read = f"exec dd if={upper} of=/dev/null bs=4k count=22 iflag=direct status=none"
-        try:
-            found = self.found(["sh", "-c", f"echo $$ >{group}/cgroup.procs; {read}"])
-        finally:
-            os.rmdir(group)
+        return f"echo $$ >{group}/cgroup.procs; "
+
+    def read(self, count, skip=0):
+        return (f"dd if={self.device} of=/dev/null bs=4k count={count} skip={skip} iflag=direct"
+                " status=none")
+
+    def test_slow(self):
+        held_back = self.hold_back(10)
+        found = self.found(["sh", "-c", f"{held_back}exec {self.read(22)}"])
         self.assertGreaterEqual(found["device-slow"]["evidence"]["service_p50_ns"], 10_000_000)
-        self.assertNotIn("device-slow", self.found(["sh", "-c", read]))
+        self.assertNotIn("device-slow", self.found(["sh", "-c", f"exec {self.read(22)}"]))
 
     def test_overloaded(self):
         """Forty processes at a device that takes four requests at a time."""
+        held_back = self.hold_back(80)
         self.set_queue("nr_requests", 4)
-        found = self.found(reader(self.device, 40, 10))
+        forty = " & ".join(self.read(3, 3 * i) for i in range(40))
+        found = self.found(["sh", "-c", f"{held_back}{forty} & wait"])
         self.assertGreater(found["device-overloaded"]["evidence"]["share"], 0.5)
         self.assertNotIn("device-overloaded", self.found(reader(self.device, 1, 60)))
 
@@ -116,10 +124,10 @@ class DeviceFindings(unittest.TestCase):
         self.assertNotIn("flushes", self.found(command(["conv=fsync"])))
 
     def test_shared(self):
-        one = " ".join(f"'{word}'" for word in reader(self.device, 1, 300))
-        found = self.found(["sh", "-c", f"{one} & {one} & wait"])
+        held_back, one = self.hold_back(40), self.read(25)
+        found = self.found(["sh", "-c", f"{held_back}{one} & {one} & wait"])
         evidence = found["device-shared"]["evidence"]
-        self.assertEqual((evidence["first_bytes"], evidence["second_bytes"]), (300 * MIB,) * 2)
+        self.assertEqual((evidence["first_bytes"], evidence["second_bytes"]), (25 * 4096,) * 2)
         self.assertGreater(evidence["shared_ns"], 0)
         # One after the other, and workers of one.
         self.assertNotIn("device-shared", self.found(["sh", "-c", f"{one}; {one}"]))
