@@ -3,8 +3,8 @@
  * Forges the probes of provider "faultline" with pointers and lengths that no library would pass.
  * Knows the probes' names and arguments, and what of its own memory is there.
  *
- *   span_forger OUT [REPEAT]   OUT: a line of JSON {"case", "id"} for each; all of them REPEAT
- * times
+ *   span_forger OUT [REPEAT]
+ *            OUT: a line of JSON {"case", "id"} for each; all of them REPEAT times
  */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -10,8 +10,8 @@
  *
  * Types: TIME is ns on the trace's clock, stored as differences that start at t0; UINT, INT; STRING
  * is the id of a string, 0 for none. The source is where a record of bpf/event.h has it:
- *HEAD(field) of its header, FIELD(field), PAGES(field) in pages, RARE(field) and RARE_PAGES(field)
- *only of records that go through a ring, BY_HAND for what decode_kinds.c works out.
+ * HEAD(field) of its header, FIELD(field), PAGES(field) in pages, RARE(field) and RARE_PAGES(field)
+ * only of records that go through a ring, BY_HAND for what decode_kinds.c works out.
  */
 #ifndef FAULTLINE_TRACE_COLUMNS_H
 #define FAULTLINE_TRACE_COLUMNS_H

@@ -9,18 +9,19 @@
  *   string   {"block": "string", "n": N, "id": COLUMN, "text": [str or bin, ...]}
  *            with "of": "args" for those that are the arguments of spans and instants
  *   rows     {"block": KIND, "n": N, "t0": ns, NAME: COLUMN, ...}              see schema.h
- *   flush    {"block": "flush", "n": 0, "t0": ns}   about every second: all that came before this
- * time is in the file, but for what is younger than a second index    {"block": "index", "n": N,
- * "previous": OFFSET or 0, "kinds": [KIND, ...], "kind", "offset", "rows", "start", "end",
- *             "pids", "files": COLUMN}
+ *   flush    {"block": "flush", "n": 0, "t0": ns}
+ *            about every second: all that came before this time is in the file, but for what is
+ *            younger than a second
+ *   index    {"block": "index", "n": N, "previous": OFFSET or 0, "kinds": [KIND, ...],
+ *             "kind", "offset", "rows", "start", "end", "pids", "files": COLUMN}
  *   totals   {"block": "totals", "start_ns", "end_ns", "exit_code", "operations": [...],
  *             "kinds": [...], "survivors": [pid, ...]}
  *
- * and the end is a skippable frame of fixed size, struct tail below. A string stands before the
- * first row that refers to it. Arguments are about as many as spans: they stand in blocks of their
- * own, of a few thousand, so that a reader need not hold them. An index describes the string and
- * row blocks since the previous index frame, so that neither side ever holds more than a part of it
- * packed.
+ * and the end is a skippable frame of fixed size, struct format_tail below. A string stands before
+ * the first row that refers to it. Arguments are about as many as spans: they stand in blocks of
+ * their own, of a few thousand, so that a reader need not hold them. An index describes the string
+ * and row blocks since the previous index frame, so that neither side ever holds more than a part
+ * of it packed.
  *
  * COLUMN is msgpack-numpy's {b"nd": true, b"type": "<u4", b"kind": b"", b"shape": [N],
  * b"data": bin}; its keys are bin, because that is what msgpack_numpy.decode looks for.

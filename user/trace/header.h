@@ -79,11 +79,10 @@ struct trace_header {
 	uint64_t dirty_background_bytes;  /* and above this is written back; at the start */
 	const struct trace_mount *mounts; /* at the start, but for those of the kernel's own */
 	size_t mount_count;
-	const char *mode;	    /* "trace" */
+	const char *mode;	    /* "trace", "profile", "auto": as --mode says */
 	const char *start;	    /* "run": with a command; "attach": to what ran already */
 	const char *const *command; /* NULL-terminated; may be NULL */
-	const char *const
-		*targets; /* what it attached to, in words; NULL-terminated, may be NULL */
+	const char *const *targets; /* what it attached to, in words; as command */
 	const struct trace_layer *layers;
 	size_t layer_count;
 	const struct trace_operation *operations; /* `op` columns index this list */
@@ -112,10 +111,8 @@ struct trace_kind_total {
 /* What could not be seen, by name. */
 #define TRACE_NOTE_UNFOLLOWED "children_not_followed"
 #define TRACE_NOTE_UNTIMED "faults_untimed" /* neither start nor end was seen, or one of them */
-#define TRACE_NOTE_ASYNC_BEFORE "async_begun_before" /* submitted before the recording */
-#define TRACE_NOTE_SPANS_BEFORE                                                                    \
-	"spans_begun_before" /* open when it attached to their processes                           \
-			      */
+#define TRACE_NOTE_ASYNC_BEFORE "async_begun_before"	/* submitted before the recording */
+#define TRACE_NOTE_SPANS_BEFORE "spans_begun_before"	/* open when it attached to them */
 #define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen" /* whether they mark spans is not known */
 
 struct trace_note {
