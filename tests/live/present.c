@@ -3,13 +3,14 @@
  * A job that runs before anybody looks at it, and counts what it does from when it is told that
  * somebody does.
  *
- *   present storm FILE SHARED        short-lived processes and threads, one after the other, each
- *                                    of which reads
- *   present work FILE SHARED OUT     threads that read, faults on a mapping; FILE is open and
- * mapped before, OUT gets the account present wait FILE SHARED OUT     a thread stands in flock()
- * meanwhile
+ *   present storm FILE SHARED
+ *            short-lived processes and threads, one after the other, each of which reads
+ *   present work FILE SHARED OUT
+ *            threads that read, faults on a mapping; FILE is open and mapped before
+ *   present wait FILE SHARED OUT
+ *            a thread stands in flock() meanwhile
  *
- * A storm prints at its end how often it has read since.
+ * A storm prints at its end how often it has read since; OUT gets the account of the others.
  *
  * SHARED is a page of memory that the test has, too: whether it is to count, and what it counted.
  */
@@ -34,7 +35,7 @@
 static struct shared {
 	atomic_uint ready, stop, started;
 	atomic_uint pad;
-	atomic_ullong counted, generations;
+	atomic_ullong counted;
 } * shared;
 
 static int file;
@@ -76,7 +77,6 @@ static void generation(int depth)
 		require(waitpid(child, NULL, 0) == child);
 	}
 	read_one();
-	atomic_fetch_add(&shared->generations, 1);
 }
 
 static void *spawn_threads(void *unused)
@@ -128,7 +128,7 @@ static void *read_many(void *unused)
 	return unused;
 }
 
-static void work(const char *path, const char *out)
+static void work(const char *out)
 {
 	struct rusage before, after;
 	pthread_t threads[THREADS];
@@ -136,11 +136,9 @@ static void work(const char *path, const char *out)
 	volatile char *mapped;
 	off_t size;
 	FILE *account;
-	int fd = open(path, O_RDONLY);
 
-	require(fd >= 0);
-	size = lseek(fd, 0, SEEK_END);
-	mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	size = lseek(file, 0, SEEK_END);
+	mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
 	require(mapped != MAP_FAILED);
 	for (int i = 0; i < THREADS; i++)
 		require(!pthread_create(&threads[i], NULL, read_many, NULL));
@@ -205,7 +203,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "storm"))
 		storm();
 	else if (!strcmp(argv[1], "work"))
-		work(argv[2], argv[4]);
+		work(argv[4]);
 	else
 		stand(argv[2], argv[4]);
 	return 0;

@@ -25,7 +25,7 @@ class Shared:
             file.truncate(mmap.PAGESIZE)
             self.map = mmap.mmap(file.fileno(), mmap.PAGESIZE)
         self.words = (ctypes.c_uint * 4).from_buffer(self.map)
-        self.counts = (ctypes.c_ulonglong * 2).from_buffer(self.map, 16)
+        self.count = ctypes.c_ulonglong.from_buffer(self.map, 16)
 
     def ready(self):
         self.words[0] = 1
@@ -39,7 +39,7 @@ class Shared:
 
     @property
     def counted(self):
-        return self.counts[0]
+        return self.count.value
 
 
 class Attached:
