@@ -110,14 +110,15 @@ static struct sums write_vectors(void)
 	return sums;
 }
 
-static struct sums send_file(void)
+/* Moves a whole file by calls of one sort; `move` returns what one of them moved. */
+static struct sums transfer(const char *from_name, const char *to_name, ssize_t (*move)(int, int))
 {
-	int from = file_open("sent", O_RDONLY), to = file_open("sent_to", O_WRONLY | O_CREAT);
+	int from = file_open(from_name, O_RDONLY), to = file_open(to_name, O_WRONLY | O_CREAT);
 	struct sums sums = { 0 };
 	ssize_t moved;
 
 	do {
-		moved = sendfile(to, from, NULL, CHUNK);
+		moved = move(from, to);
 		require(moved >= 0);
 		sums.calls++;
 		sums.bytes += moved;
@@ -128,48 +129,31 @@ static struct sums send_file(void)
 	return sums;
 }
 
-static struct sums splice_file(void)
+static ssize_t send_chunk(int from, int to)
 {
-	int from = file_open("spliced", O_RDONLY), to = file_open("spliced_to", O_WRONLY | O_CREAT);
-	struct sums sums = { 0 };
-	ssize_t moved;
-	int ends[2];
-
-	require(!pipe(ends));
-	do {
-		moved = splice(from, NULL, ends[1], NULL, 16 * PIECE, 0);
-		require(moved >= 0);
-		sums.calls++;
-		sums.bytes += moved;
-		for (ssize_t left = moved; left;) {
-			ssize_t out = splice(ends[0], NULL, to, NULL, left, 0);
-
-			require(out > 0);
-			left -= out;
-		}
-	} while (moved);
-	require(sums.bytes == FILE_BYTES);
-	close(from);
-	close(to);
-	return sums;
+	return sendfile(to, from, NULL, CHUNK);
 }
 
-static struct sums copy_range(void)
+static ssize_t splice_chunk(int from, int to)
 {
-	int from = file_open("copied", O_RDONLY), to = file_open("copied_to", O_WRONLY | O_CREAT);
-	struct sums sums = { 0 };
+	static int ends[2];
 	ssize_t moved;
 
-	do {
-		moved = copy_file_range(from, NULL, to, NULL, CHUNK, 0);
-		require(moved >= 0);
-		sums.calls++;
-		sums.bytes += moved;
-	} while (moved);
-	require(sums.bytes == FILE_BYTES);
-	close(from);
-	close(to);
-	return sums;
+	if (!ends[1])
+		require(!pipe(ends));
+	moved = splice(from, NULL, ends[1], NULL, 16 * PIECE, 0);
+	for (ssize_t left = moved; left > 0;) {
+		ssize_t out = splice(ends[0], NULL, to, NULL, left, 0);
+
+		require(out > 0);
+		left -= out;
+	}
+	return moved;
+}
+
+static ssize_t copy_chunk(int from, int to)
+{
+	return copy_file_range(from, NULL, to, NULL, CHUNK, 0);
 }
 
 static void say(FILE *out, const char *name, struct sums sums, const char *end)
@@ -197,9 +181,9 @@ int main(int argc, char **argv)
 	say(out, "write", write_pieces("write", 0), ", ");
 	say(out, "append", write_pieces("append", O_APPEND), ", ");
 	say(out, "writev", write_vectors(), ", ");
-	say(out, "sent", send_file(), ", ");
-	say(out, "spliced", splice_file(), ", ");
-	say(out, "copied", copy_range(), "}\n");
+	say(out, "sent", transfer("sent", "sent_to", send_chunk), ", ");
+	say(out, "spliced", transfer("spliced", "spliced_to", splice_chunk), ", ");
+	say(out, "copied", transfer("copied", "copied_to", copy_chunk), "}\n");
 	require(!fclose(out));
 	return 0;
 }
