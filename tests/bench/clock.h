@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The clock that benchmark programs measure themselves with. Knows nothing of what they do.
+ * The clocks that benchmark programs measure themselves with. Know nothing of what they do.
  */
 #ifndef FAULTLINE_BENCH_CLOCK_H
 #define FAULTLINE_BENCH_CLOCK_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static inline uint64_t clock_ns(void)
@@ -14,6 +15,16 @@ static inline uint64_t clock_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* CPU time so far, as getrusage has it of RUSAGE_SELF or RUSAGE_CHILDREN. */
+static inline double cpu_seconds(int who)
+{
+	struct rusage usage;
+
+	getrusage(who, &usage);
+	return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Hot cached 4 KiB preads: what a read costs when the page cache serves it.
- * Must not know whether anybody traces it. Prints "ns-per-op ops".
+ * Must not know whether anybody traces it. Prints "cpu seconds", then "ns-per-op ops".
  * Each thread reads a file of its own: threads on one file wait for each other's cache lines, and
  * that would hide what tracing adds.
  *
@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/bench/clock.h"
@@ -71,15 +70,6 @@ static int make(const char *prefix, int number)
 	return fd;
 }
 
-static double cpu_seconds(void)
-{
-	struct rusage use;
-
-	getrusage(RUSAGE_SELF, &use);
-	return use.ru_utime.tv_sec + use.ru_stime.tv_sec +
-	       (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
-}
-
 int main(int argc, char **argv)
 {
 	struct reader readers[64] = { 0 };
@@ -117,7 +107,7 @@ int main(int argc, char **argv)
 		ops += readers[i].ops;
 		ns += readers[i].ns;
 	}
-	printf("cpu %.3f\n", cpu_seconds());
+	printf("cpu %.3f\n", cpu_seconds(RUSAGE_SELF));
 	printf("%.2f %llu\n", (double)ns / ops, (unsigned long long)ops);
 	return 0;
 }

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/bench/clock.h"
+#include "tests/bench/small_files.h"
 
 #define WORKERS 2
 #define FILE_BYTES 20480
@@ -29,42 +29,6 @@ struct result {
 };
 
 static uint8_t file_bytes[FILE_BYTES];
-
-static int make(int directory, unsigned int files)
-{
-	for (unsigned int i = 0; i < files; i++) {
-		char name[16];
-		ssize_t wrote;
-		int fd;
-
-		snprintf(name, sizeof(name), "%u", i);
-		fd = openat(directory, name, O_WRONLY | O_CREAT, 0600);
-		if (fd < 0)
-			return -1;
-		wrote = write(fd, file_bytes, sizeof(file_bytes));
-		close(fd);
-		if (wrote != sizeof(file_bytes))
-			return -1;
-	}
-	return 0;
-}
-
-static int load(int directory, unsigned int number)
-{
-	char name[16];
-	struct stat about;
-	ssize_t got = -1;
-	int fd;
-
-	snprintf(name, sizeof(name), "%u", number);
-	fd = openat(directory, name, O_RDONLY);
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &about))
-		got = read(fd, file_bytes, sizeof(file_bytes));
-	close(fd);
-	return got == FILE_BYTES ? 0 : -1;
-}
 
 /* As much work as decoding a small image takes, a third of a millisecond. */
 static int decode(void)
@@ -93,21 +57,14 @@ static int work(int directory, unsigned int files, uint64_t limit_ns, struct res
 
 	do {
 		for (unsigned int i = 0; i < 50; i++, result->images++)
-			if (load(directory, result->images % files) || decode())
+			if (small_files_load(directory, result->images % files, file_bytes,
+					     FILE_BYTES) ||
+			    decode())
 				return -1;
 		end = clock_ns();
 	} while (end - start < limit_ns);
 	result->ns = end - start;
 	return 0;
-}
-
-static double cpu_seconds(int who)
-{
-	struct rusage usage;
-
-	getrusage(who, &usage);
-	return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
-	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
 int main(int argc, char **argv)
@@ -125,7 +82,8 @@ int main(int argc, char **argv)
 	directory = open(argv[1], O_RDONLY | O_DIRECTORY);
 	results = mmap(NULL, WORKERS * sizeof(*results), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (directory < 0 || results == MAP_FAILED || make(directory, files)) {
+	if (directory < 0 || results == MAP_FAILED ||
+	    small_files_make(directory, files, file_bytes, FILE_BYTES)) {
 		perror(argv[1]);
 		return 1;
 	}

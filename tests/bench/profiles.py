@@ -5,9 +5,9 @@ Must not know how either works. Runs of both take turns; of the tracer's own CPU
 start and to stop is left out, which is the same for both.
 """
 import os
-import resource
 import statistics
-import subprocess
+
+import tracers
 
 MODES = ("trace", "profile")
 TRACED, OWN = 1.02, 0.1
@@ -15,16 +15,9 @@ TRACED, OWN = 1.02, 0.1
 
 def one(bench, mode, argv):
     """ns an operation, seconds that the tracer computed, bytes of the trace."""
-    command = [f"{bench.build}/faultline", "run", "-q", "--force", "--mode", mode,
-               "-o", bench.trace, "--", *argv]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = sum(getattr(after, field) - getattr(before, field) for field in ("ru_utime", "ru_stime"))
-    told = dict(reversed(line.split()) for line in done.stdout.splitlines() if "cpu" in line)
-    own = used - float(next(iter(told)))
-    return (float(done.stdout.splitlines()[-1].split()[0]), own, os.path.getsize(bench.trace))
+    tracer = tracers.Faultline(f"{bench.build}/faultline", "--mode", mode)
+    ns, own, _ = bench.own_cpu(tracer.wrap(None, argv, bench.trace))
+    return ns, own, os.path.getsize(bench.trace)
 
 
 def measure(bench, say):

@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tests/bench/clock.h"
 #include "tests/random.h"
 
 #define DEPTH 32
@@ -100,14 +100,6 @@ static unsigned int reap(void)
 	return taken;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
 static void read_block(uint64_t block)
 {
 	if (pread(file, buffers, BLOCK, block * BLOCK) != BLOCK)
@@ -127,8 +119,7 @@ static unsigned int turn(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t reads = 0;
-	double start, seconds;
+	uint64_t reads = 0, start, ns;
 	bool cached, single;
 
 	if (argc != 4)
@@ -144,13 +135,13 @@ int main(int argc, char **argv)
 		read_block(i);
 	for (unsigned int i = 0; i < DEPTH; i++)
 		ask(i);
-	start = now();
+	start = clock_ns();
 	do {
 		if (single)
 			read_block(next_random(&state) % blocks);
 		reads += single ? 1 : turn();
-		seconds = now() - start;
-	} while (seconds < atof(argv[3]));
-	printf("%.1f %llu\n", seconds * 1e9 / reads, (unsigned long long)reads);
+		ns = clock_ns() - start;
+	} while (ns < atof(argv[3]) * 1e9);
+	printf("%.1f %llu\n", (double)ns / reads, (unsigned long long)reads);
 	return 0;
 }

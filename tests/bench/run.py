@@ -99,16 +99,11 @@ class Bench:
     def time(self, argv):
         """Runs a program, maybe under a tracer; its own ns per operation."""
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        for line in reversed(done.stdout.splitlines()):
-            words = line.split()
-            if len(words) == 2 and words[1].isdigit():
-                return float(words[0])
-        raise Failed(f"{' '.join(argv[:6])} ... gave no time: {last_line(done.stderr)}")
+        return ns_each(argv, done)
 
-    def own_cpu(self, workload):
-        """Seconds that the tracer itself computes, its start and end included, and those of the
-        run, for a program that says what it needed itself."""
-        argv = self.faultline.wrap(workload, self.argv(workload, self.options.seconds), self.trace)
+    def own_cpu(self, argv):
+        """Of a program that says what it needed itself, under a tracer: its own ns per operation,
+        the seconds that the tracer computes, its start and end included, and those of the run."""
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         after, took = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
@@ -116,9 +111,9 @@ class Bench:
                    for field in ("ru_utime", "ru_stime"))
         own = [float(line.split()[1]) for line in done.stdout.splitlines()
                if line.startswith("cpu ")]
-        if not own:
-            raise Failed(f"{workload.program} does not say what it needed")
-        return used - own[0], took
+        if done.returncode or not own:
+            raise Failed(f"{' '.join(argv)} did not say what it needed: {last_line(done.stderr)}")
+        return ns_each(argv, done), used - own[0], took
 
     def start_and_stop(self):
         """Seconds that a command which does nothing takes longer under Faultline."""
@@ -254,7 +249,8 @@ class Bench:
         yield figure("start and stop, best", "s", min(seconds), START_SECONDS)
         yield figure("start and stop, median", "s", statistics.median(seconds), None)
         loop = next(workload for workload in WORKLOADS if workload.program == "loader")
-        cpu, took = self.own_cpu(loop)
+        argv = self.argv(loop, self.options.seconds)
+        _, cpu, took = self.own_cpu(self.faultline.wrap(loop, argv, self.trace))
         yield figure(f"{loop.name}: the tracer's own CPU time in {took:.1f} s", "s", cpu, None)
         yield figure("trace, bytes an event", "bytes", self.traced_bytes / self.traced_events,
                      BYTES_PER_EVENT)
@@ -338,6 +334,15 @@ def loop_device(path):
     except FileNotFoundError:
         return None
     return done.stdout.strip() if done.returncode == 0 else None
+
+
+def ns_each(argv, done):
+    """What a program that has run said at its end."""
+    for line in reversed(done.stdout.splitlines()):
+        words = line.split()
+        if len(words) == 2 and words[1].isdigit():
+            return float(words[0])
+    raise Failed(f"{' '.join(argv[:6])} ... gave no time: {last_line(done.stderr)}")
 
 
 def last_line(text):

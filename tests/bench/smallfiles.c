@@ -12,46 +12,11 @@
 #include <unistd.h>
 
 #include "tests/bench/clock.h"
+#include "tests/bench/small_files.h"
 
 #define FILE_BYTES 4096
 
-static char buffer[FILE_BYTES];
-
-static int make(int directory, unsigned int files)
-{
-	for (unsigned int i = 0; i < files; i++) {
-		char name[16];
-		ssize_t wrote;
-		int fd;
-
-		snprintf(name, sizeof(name), "%u", i);
-		fd = openat(directory, name, O_WRONLY | O_CREAT, 0600);
-		if (fd < 0)
-			return -1;
-		wrote = write(fd, buffer, sizeof(buffer));
-		close(fd);
-		if (wrote != sizeof(buffer))
-			return -1;
-	}
-	return 0;
-}
-
-static int load(int directory, unsigned int number)
-{
-	char name[16];
-	struct stat about;
-	ssize_t got = -1;
-	int fd;
-
-	snprintf(name, sizeof(name), "%u", number);
-	fd = openat(directory, name, O_RDONLY);
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &about))
-		got = read(fd, buffer, about.st_size);
-	close(fd);
-	return got == FILE_BYTES ? 0 : -1;
-}
+static uint8_t buffer[FILE_BYTES];
 
 int main(int argc, char **argv)
 {
@@ -66,14 +31,14 @@ int main(int argc, char **argv)
 	}
 	mkdir(argv[1], 0700);
 	directory = open(argv[1], O_RDONLY | O_DIRECTORY);
-	if (directory < 0 || make(directory, files)) {
+	if (directory < 0 || small_files_make(directory, files, buffer, FILE_BYTES)) {
 		perror(argv[1]);
 		return 1;
 	}
 	start = clock_ns();
 	do {
 		for (unsigned int i = 0; i < files; i++, loaded++) {
-			if (load(directory, i)) {
+			if (small_files_load(directory, i, buffer, FILE_BYTES)) {
 				perror(argv[1]);
 				return 1;
 			}
