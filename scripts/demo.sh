@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
 build=${BUILD:-build}
-data_mib=384
+data_mib=${DEMO_MIB:-384}
 place=
 
 say() {
@@ -52,10 +52,15 @@ choose_place() {
 	fail "no writable directory on a real file system with $((data_mib * 2)) MiB free; set TMPDIR"
 }
 
-as_root=()
+# What root does here is root's, by sudo or not: the job is to read what root has written, and the
+# trace lies where root has built.
+as_root=() reads_as=
 if [ "$(id -u)" != 0 ]; then
 	sudo -v 2>/dev/null || fail "only root may trace: run it as root"
 	as_root=(sudo)
+elif [ -n "${SUDO_UID:-}" ]; then
+	unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+	reads_as="sudo "
 fi
 
 say "Packages: what building and a Python loader need"
@@ -103,4 +108,4 @@ fincore(1)
 Events lost: {lost}.""")
 PYTHON
 	fail "the report does not show the file that the job read"
-echo "The trace is kept in $trace: try faultline print $trace, faultline report --help."
+echo "The trace is kept in $trace: try ${reads_as}$build/faultline print $trace, $build/faultline report --help."
