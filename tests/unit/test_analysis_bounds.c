@@ -79,6 +79,7 @@ static void test_little_memory(void **state)
 {
 	struct made_trace made;
 	struct report *report;
+	size_t last;
 
 	BEGIN(&made, .lanes = 1);
 	for (uint64_t i = 0; i < 3000; i++) {
@@ -89,13 +90,19 @@ static void test_little_memory(void **state)
 		made_fork(&made, i, 1, 100 + i);
 		CALL(&made, .time = 10000 + i, .dur = 1 + i, .pid = 100 + i, .op = M_READ,
 		     .file = 1 + i, .result = 10);
+		CALL(&made, .time = 10000 + i, .dur = 1, .pid = 100 + i, .op = M_AIO, .result = 2);
+		made_indirect(&made, 10000 + i, 1 + i, 4096, 0, M_READ);
 	}
 	made_finish(&made, 0, 100000);
 	report = report_within(&made, 2 << 20); /* room for two thousand files, and fewer rows */
 	CHECK(report, "totals", 0, "read.bytes", 30000);
 	assert_int_equal(sum_of(report, "files", "read.bytes"), 30000);
+	assert_int_equal(sum_of(report, "files", "indirect.fetched_bytes"), 3000 * 4096);
 	assert_int_equal(sum_of(report, "processes", "read.bytes"), 30000);
+	assert_int_equal(sum_of(report, "processes", "async_submissions"), 2 * 3000);
 	assert_true(report_table(report, "files")->row_count < 1000);
+	last = report_table(report, "files")->row_count - 1;
+	assert_int_equal(ask(report, "files", last, "host")->type, CELL_NULL);
 	assert_true(report_table(report, "processes")->row_count < 1000);
 	assert_non_null(strstr(report_table(report, "files")->note, "--memory"));
 	assert_non_null(strstr(report_table(report, "processes")->note, "--memory"));

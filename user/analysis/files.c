@@ -266,6 +266,13 @@ static struct chain_line waiting_of(const struct measured *measured, uint32_t fi
 	return file < count ? chain_line(&times[file]) : (struct chain_line) { 0 };
 }
 
+static void add_pages(struct page_sums *sums, const struct page_sums *more)
+{
+	sums->events += more->events;
+	sums->fetched_bytes += more->fetched_bytes;
+	sums->created_bytes += more->created_bytes;
+}
+
 /* A row for files that there is no room for one by one. */
 static int add_others(struct table *table, const struct measured *measured,
 		      const struct line *lines, size_t count)
@@ -292,14 +299,15 @@ static int add_others(struct table *table, const struct measured *measured,
 		for (size_t j = 0; j < ACCESSES * PATTERNS; j++)
 			others.patterns[j / PATTERNS][j % PATTERNS] +=
 				view.patterns[j / PATTERNS][j % PATTERNS];
-		others.unattributed.events += view.unattributed.events;
-		others.unattributed.fetched_bytes += view.unattributed.fetched_bytes;
-		others.unattributed.created_bytes += view.unattributed.created_bytes;
+		add_pages(&others.unattributed, &view.unattributed);
+		add_pages(&others.indirect, &view.indirect);
 	}
 	others.waiting = chain_line(&waiting);
 	snprintf(name, sizeof(name), "other (%zu files)", count);
 	others.path = (struct table_text) { name, strlen(name) };
 	others.known = false;
+	others.host = NULL;
+	others.filesystem = (struct table_text) { NULL, 0 };
 	others.ino = others.size_bytes = others.readahead_bytes = others.processes = TABLE_NO_UINT;
 	return table_add(table, &others);
 }

@@ -237,20 +237,28 @@ static void set_identity(struct process_row *view, const struct job *job,
 		view->signal = WTERMSIG(process->status);
 }
 
+/* What is known of none. */
+static const struct process_row nobody = {
+	.pid = TABLE_NO_UINT,
+	.ppid = TABLE_NO_UINT,
+	.time_ns = TABLE_NO_UINT,
+	.start_ns = TABLE_NO_UINT,
+	.end_ns = TABLE_NO_UINT,
+	.rank = TABLE_NO_INT,
+	.exit_code = TABLE_NO_INT,
+	.signal = TABLE_NO_INT,
+};
+
+static uint64_t submissions_of(const struct processes *processes, uint32_t process)
+{
+	return process < processes->room ? processes->submissions[process] : 0;
+}
+
 static int add_line(struct table *table, const struct processes *processes, uint32_t number)
 {
-	struct process_row view = {
-		.pid = TABLE_NO_UINT,
-		.ppid = TABLE_NO_UINT,
-		.start_ns = TABLE_NO_UINT,
-		.end_ns = TABLE_NO_UINT,
-		.rank = TABLE_NO_INT,
-		.exit_code = TABLE_NO_INT,
-		.signal = TABLE_NO_INT,
-	};
+	struct process_row view = nobody;
 
-	if (number < processes->room)
-		view.submissions = processes->submissions[number];
+	view.submissions = submissions_of(processes, number);
 	view.storage = process_storage_of(&processes->storages, number);
 	for (int i = 0; i < IO_CLASS_COUNT; i++)
 		view.classes[i] = *rollup_tally(&processes->rollup, number, i);
@@ -263,21 +271,14 @@ static int add_line(struct table *table, const struct processes *processes, uint
 /* A row for what no process has queued: writeback, and what the kernel reads for itself. */
 static int add_kernel(struct table *table, const struct processes *processes)
 {
-	const struct process_row kernel = {
-		.ppid = TABLE_NO_UINT,
-		.time_ns = TABLE_NO_UINT,
-		.start_ns = TABLE_NO_UINT,
-		.end_ns = TABLE_NO_UINT,
-		.rank = TABLE_NO_INT,
-		.exit_code = TABLE_NO_INT,
-		.signal = TABLE_NO_INT,
-		.comm = { "kernel", strlen("kernel") },
-		.storage = process_storage_of_kernel(&processes->storages),
-	};
-	const struct process_storage *storage = &kernel.storage;
+	const struct process_storage storage = process_storage_of_kernel(&processes->storages);
+	struct process_row kernel = nobody;
 
-	if (!storage->read_bytes && !storage->write_bytes && !storage->metadata_bytes)
+	if (!storage.read_bytes && !storage.write_bytes && !storage.metadata_bytes)
 		return 0;
+	kernel.pid = 0;
+	kernel.comm = (struct table_text) { "kernel", strlen("kernel") };
+	kernel.storage = storage;
 	return table_add(table, &kernel);
 }
 
@@ -285,22 +286,14 @@ static int add_kernel(struct table *table, const struct processes *processes)
 static int add_others(struct table *table, const struct processes *processes,
 		      const struct line *lines, size_t count)
 {
-	struct process_row others = {
-		.pid = TABLE_NO_UINT,
-		.ppid = TABLE_NO_UINT,
-		.time_ns = TABLE_NO_UINT,
-		.start_ns = TABLE_NO_UINT,
-		.end_ns = TABLE_NO_UINT,
-		.rank = TABLE_NO_INT,
-		.exit_code = TABLE_NO_INT,
-		.signal = TABLE_NO_INT,
-	};
+	struct process_row others = nobody;
 	char name[64];
 
 	for (size_t i = 0; i < count; i++) {
 		struct process_storage more =
 			process_storage_of(&processes->storages, lines[i].process);
 
+		others.submissions += submissions_of(processes, lines[i].process);
 		others.storage.read_bytes += more.read_bytes;
 		others.storage.write_bytes += more.write_bytes;
 		others.storage.metadata_bytes += more.metadata_bytes;
