@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/devices.h"
+#include "analysis/device_list.h"
 #include "grow.h"
 #include "units.h"
 
@@ -16,15 +16,15 @@
 #define GENERATIONS_MOST 4096
 
 struct used_device {
-	struct device_users_view view;
 	struct device_user users[USERS_MOST];
+	size_t count;
 	struct interval_union shared;
 };
 
 struct device_users {
 	const struct job *job;
-	struct used_device **all;
-	size_t count, room;
+	struct device_list list;
+	struct used_device *all[DEVICES_MOST]; /* as the list numbers them */
 	uint32_t *roots; /* of each process that was asked for; PROCESS_NONE: not yet */
 	size_t root_room;
 };
@@ -35,7 +35,7 @@ static int begin(const struct job *job, void **state)
 
 	if (!users)
 		return -ENOMEM;
-	users->job = job;
+	users->job = users->list.job = job;
 	*state = users;
 	return 0;
 }
@@ -44,9 +44,8 @@ static void end(void *state)
 {
 	struct device_users *users = state;
 
-	for (size_t i = 0; i < users->count; i++)
+	for (size_t i = 0; i < users->list.count; i++)
 		free(users->all[i]);
-	free(users->all);
 	free(users->roots);
 	free(users);
 }
@@ -65,7 +64,7 @@ static uint32_t find_root(const struct job *job, uint32_t process)
 		if (parent == PROCESS_NONE || parent == PROCESS_UNKNOWN)
 			break;
 		below = process;
-		process = processes[process].parent;
+		process = parent;
 	}
 	return processes[below].executed ? below : process;
 }
@@ -87,26 +86,18 @@ static int root_of(struct device_users *users, uint32_t process, uint32_t *root)
 }
 
 /* *found is NULL when there are too many. */
-static int find_device(struct device_users *users, uint32_t host, uint32_t dev,
+static int find_device(struct device_users *users, const struct event *event,
 		       struct used_device **found)
 {
+	size_t number = device_list_add(&users->list, event, REQUEST_DEV);
+
 	*found = NULL;
-	for (size_t i = 0; i < users->count; i++)
-		if (users->all[i]->view.dev == dev && users->all[i]->view.host == host) {
-			*found = users->all[i];
-			return 0;
-		}
-	if (users->count == DEVICES_MOST)
+	if (number == DEVICES_MOST)
 		return 0;
-	if (!GROW(users->all, users->room, users->count + 1))
-		return -ENOMEM;
-	*found = calloc(1, sizeof(**found));
-	if (!*found)
-		return -ENOMEM;
-	(*found)->view =
-		(struct device_users_view) { .host = host, .dev = dev, .users = (*found)->users };
-	users->all[users->count++] = *found;
-	return 0;
+	if (!users->all[number])
+		users->all[number] = calloc(1, sizeof(*users->all[number]));
+	*found = users->all[number];
+	return *found ? 0 : -ENOMEM;
 }
 
 /* --- in passing --- */
@@ -120,7 +111,7 @@ static void add_time(struct used_device *device, struct device_user *user,
 {
 	uint64_t others_end = 0;
 
-	for (size_t i = 0; i < device->view.count; i++) {
+	for (size_t i = 0; i < device->count; i++) {
 		const struct device_user *other = &device->users[i];
 
 		if (other != user && other->process != PROCESS_UNKNOWN &&
@@ -135,24 +126,23 @@ static void add_time(struct used_device *device, struct device_user *user,
 
 static int add_request(struct device_users *users, const struct event *event)
 {
-	uint32_t host = users->job->traces[event->block->trace].host, root;
 	struct used_device *device;
 	struct device_user *user;
+	uint32_t root;
 	size_t i = 0;
 
-	if (find_device(users, host, event_value(event, REQUEST_DEV), &device) ||
-	    root_of(users, event->process, &root))
+	if (find_device(users, event, &device) || root_of(users, event->process, &root))
 		return -ENOMEM;
 	if (!device)
 		return 0;
-	while (i < device->view.count && device->users[i].process != root)
+	while (i < device->count && device->users[i].process != root)
 		i++;
 	if (i == USERS_MOST)
 		i--;
 	user = &device->users[i];
-	if (i == device->view.count) {
+	if (i == device->count) {
 		user->process = root;
-		device->view.count++;
+		device->count++;
 	}
 	user->bytes += event->bytes;
 	user->requests += event->flags & EVENT_SECOND ? 0 : 1;
@@ -160,26 +150,16 @@ static int add_request(struct device_users *users, const struct event *event)
 	return 0;
 }
 
-static void add_name(struct device_users *users, const struct event *event)
-{
-	const struct job_trace *trace = &users->job->traces[event->block->trace];
-	uint32_t dev = event_value(event, DEVICE_DEV);
-
-	for (size_t i = 0; i < users->count; i++)
-		if (users->all[i]->view.dev == dev && users->all[i]->view.host == trace->host)
-			users->all[i]->view.name =
-				trace_reader_string(trace->reader, event_value(event, DEVICE_NAME));
-}
-
 static int add_events(void *state, const struct event *events, size_t count)
 {
+	struct device_users *users = state;
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count && !status; event++) {
 		if (event->flags & EVENT_REQUEST)
-			status = add_request(state, event);
+			status = add_request(users, event);
 		else if (event->flags & EVENT_DEVICE)
-			add_name(state, event);
+			device_list_name(&users->list, event);
 	}
 	return status;
 }
@@ -219,22 +199,23 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct line, shared_ns), 0 },
 };
 
-static int add_line(const struct device_users *users, struct table *table,
-		    const struct used_device *device, const struct device_user *user)
+static int add_line(const struct device_users *users, struct table *table, size_t number,
+		    const struct device_user *user)
 {
 	const struct job *job = users->job;
+	const struct listed_device *device = &users->list.devices[number];
 	const struct process *process = &job->processes.processes[user->process];
 	struct trace_string comm = { NULL, 0 };
 	struct line line = {
-		.name = { device->view.name.bytes, device->view.name.length },
+		.name = { device->name.bytes, device->name.length },
 		.pid = TABLE_NO_UINT,
 		.requests = user->requests,
 		.bytes = user->bytes,
 		.time_ns = user->time.measure,
-		.shared_ns = device->shared.measure,
+		.shared_ns = users->all[number]->shared.measure,
 	};
 
-	units_device(line.dev, device->view.dev);
+	units_device(line.dev, device->dev);
 	if (user->process != PROCESS_UNKNOWN) {
 		line.pid = process->pid;
 		comm = trace_reader_string(job->traces[process->trace].reader, process->comm);
@@ -255,9 +236,9 @@ static int fill(void *state, struct table *table)
 		return table_set_note(table, "requests to block devices were not recorded");
 	}
 	status = table_add_columns(table, TABLE_COLUMNS(columns));
-	for (size_t i = 0; i < users->count; i++)
-		for (size_t j = 0; j < users->all[i]->view.count && !status; j++)
-			status = add_line(users, table, users->all[i], &users->all[i]->users[j]);
+	for (size_t i = 0; i < users->list.count; i++)
+		for (size_t j = 0; j < users->all[i]->count && !status; j++)
+			status = add_line(users, table, i, &users->all[i]->users[j]);
 	return status;
 }
 
@@ -265,10 +246,17 @@ bool device_users_of(const struct measured *measured, size_t number, struct devi
 {
 	const struct device_users *users = measured_state(measured, &analysis_device_users);
 
-	if (number >= users->count)
+	const struct used_device *device;
+
+	if (number >= users->list.count)
 		return false;
-	*view = users->all[number]->view;
-	view->shared_ns = users->all[number]->shared.measure;
+	device = users->all[number];
+	*view = (struct device_users_view) {
+		.name = users->list.devices[number].name,
+		.users = device->users,
+		.count = device->count,
+		.shared_ns = device->shared.measure,
+	};
 	return true;
 }
 
@@ -281,7 +269,7 @@ const struct analysis analysis_device_users = {
 	.share = "of all",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing.events = add_events,
+	.passing = { .apart = true, .events = add_events },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV,
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,

@@ -20,7 +20,6 @@ struct device_user {
 };
 
 struct device_users_view {
-	uint32_t host, dev;
 	struct trace_string name;
 	const struct device_user *users;
 	size_t count;

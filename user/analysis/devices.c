@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/device_list.h"
 #include "analysis/devices.h"
 #include "analysis/histogram.h"
 #include "analysis/map.h"
-#include "grow.h"
 #include "units.h"
 
 /* Requests with bios of the run in them, or all that the device had. */
@@ -31,11 +31,10 @@ struct numbers {
 };
 
 struct device {
-	uint32_t host, dev;
+	size_t number;	       /* in the list */
 	struct numbers served; /* what stat shows of files that it holds */
 	struct numbers parts;  /* its partitions with requests */
 	struct device_waits waits[DEVICE_USES];
-	struct trace_string name;
 	struct device_sum own[DEVICE_USES], all[DEVICE_USES];
 	bool all_known;
 	struct histogram *latency[DEVICE_USES], *service[DEVICE_USES]; /* NULL: no requests */
@@ -47,9 +46,9 @@ struct devices {
 	const struct job *job;
 	/* Device and use, process, tid -> the union of the thread's parts: its measure, its end. */
 	struct map waiters;
-	struct device **all;
-	size_t count, room;
-	uint64_t beyond; /* requests of devices that there was no room for */
+	struct device_list list;
+	struct device *all[DEVICES_MOST]; /* as the list numbers them, until the table is filled */
+	uint64_t beyond;		  /* requests of devices that there was no room for */
 };
 
 /* A row of the table. */
@@ -159,7 +158,7 @@ static int begin(const struct job *job, void **state)
 
 	if (!devices)
 		return -ENOMEM;
-	devices->job = job;
+	devices->job = devices->list.job = job;
 	map_init(&devices->waiters, 3, 2);
 	*state = devices;
 	return 0;
@@ -169,37 +168,33 @@ static void end(void *state)
 {
 	struct devices *devices = state;
 
-	for (size_t i = 0; i < devices->count; i++) {
+	for (size_t i = 0; i < devices->list.count && devices->all[i]; i++) {
 		for (int use = 0; use < DEVICE_USES; use++) {
 			free(devices->all[i]->latency[use]);
 			free(devices->all[i]->service[use]);
 		}
 		free(devices->all[i]);
 	}
-	free(devices->all);
 	map_free(&devices->waiters);
 	free(devices);
 }
 
 /* Finds or makes a device. *found is NULL when there are too many. */
-static int find(struct devices *devices, uint32_t host, uint32_t dev, struct device **found)
+static int find(struct devices *devices, const struct event *event, unsigned int column,
+		struct device **found)
 {
+	size_t number = device_list_add(&devices->list, event, column);
+
 	*found = NULL;
-	for (size_t i = 0; i < devices->count; i++)
-		if (devices->all[i]->dev == dev && devices->all[i]->host == host) {
-			*found = devices->all[i];
-			return 0;
-		}
-	if (devices->count == DEVICES_MOST)
+	if (number == DEVICES_MOST)
 		return 0;
-	if (!GROW(devices->all, devices->room, devices->count + 1))
-		return -ENOMEM;
-	*found = calloc(1, sizeof(**found));
-	if (!*found)
-		return -ENOMEM;
-	(*found)->host = host;
-	(*found)->dev = dev;
-	devices->all[devices->count++] = *found;
+	if (!devices->all[number]) {
+		devices->all[number] = calloc(1, sizeof(*devices->all[number]));
+		if (!devices->all[number])
+			return -ENOMEM;
+		devices->all[number]->number = number;
+	}
+	*found = devices->all[number];
 	return 0;
 }
 
@@ -233,8 +228,8 @@ static bool is_waited_for(enum device_use use, uint64_t flags)
 static int add_waiter(struct devices *devices, struct device *device, enum device_use use,
 		      const struct event *event)
 {
-	const uint64_t key[3] = { ((uint64_t)device->host << 32 | device->dev) * DEVICE_USES + use,
-				  event->process, event->thread };
+	const uint64_t key[3] = { device->number * DEVICE_USES + use, event->process,
+				  event->thread };
 	bool room = devices->waiters.count < WAITERS_MOST, added;
 	uint64_t *found =
 		room ? map_add(&devices->waiters, key, &added) : map_find(&devices->waiters, key);
@@ -269,11 +264,10 @@ static int add_wait_of_bio(struct devices *devices, struct device *device, enum 
 /* Bios tell which file systems a device holds, and how long there was something to wait for. */
 static int add_bio(struct devices *devices, const struct event *event)
 {
-	uint32_t host = devices->job->traces[event->block->trace].host;
 	enum device_use use = device_use_of(devices->job, event);
 	struct device *device;
 
-	if (find(devices, host, event_value(event, BIO_DEV), &device))
+	if (find(devices, event, BIO_DEV, &device))
 		return -ENOMEM;
 	if (!device)
 		return 0;
@@ -284,7 +278,6 @@ static int add_bio(struct devices *devices, const struct event *event)
 
 static int add_request(struct devices *devices, const struct event *event)
 {
-	uint32_t host = devices->job->traces[event->block->trace].host;
 	uint64_t queue_ns = event_value(event, REQUEST_QUEUE);
 	uint64_t time_ns = event->end - event->start;
 	enum device_use use = device_use_of(devices->job, event);
@@ -293,13 +286,13 @@ static int add_request(struct devices *devices, const struct event *event)
 
 	if (use == DEVICE_USES)
 		return 0;
-	if (find(devices, host, event_value(event, REQUEST_DEV), &device))
+	if (find(devices, event, REQUEST_DEV, &device))
 		return -ENOMEM;
 	if (!device) {
 		devices->beyond++;
 		return 0;
 	}
-	if (event_value(event, REQUEST_PART) != device->dev)
+	if (event_value(event, REQUEST_PART) != event_value(event, REQUEST_DEV))
 		add_number(&device->parts, event_value(event, REQUEST_PART));
 	sum = &device->own[use];
 	sum->bytes += event->bytes;
@@ -343,15 +336,14 @@ static const struct {
 /* The last row of a trace holds its sums. */
 static int add_sums(struct devices *devices, const struct event *event)
 {
-	const struct job_trace *trace = &devices->job->traces[event->block->trace];
 	struct device *device;
 
-	if (find(devices, trace->host, event_value(event, DEVICE_DEV), &device))
+	if (find(devices, event, DEVICE_DEV, &device))
 		return -ENOMEM;
 	if (!device)
 		return 0;
 	device->all_known = true;
-	device->name = trace_reader_string(trace->reader, event_value(event, DEVICE_NAME));
+	device_list_name(&devices->list, event);
 	for (int use = 0; use < DEVICE_USES; use++)
 		device->all[use] = (struct device_sum) {
 			.requests = event_value(event, counts_of[use].requests),
@@ -461,21 +453,22 @@ static int fill(void *state, struct table *table)
 	/* Only mode profile leaves requests out; beside sums of some processes they are told. */
 	table->recorded = devices->job->layers | (devices->job->all_summed ? 0 : JOB_EVENTS);
 	status = add_columns(table);
-	qsort(devices->all, devices->count, sizeof(*devices->all), compare_devices);
-	for (size_t i = 0; i < devices->count && !status; i++) {
+	qsort(devices->all, devices->list.count, sizeof(*devices->all), compare_devices);
+	for (size_t i = 0; i < devices->list.count && !status; i++) {
 		const struct device *device = devices->all[i];
-		struct line line = { .name = { device->name.bytes, device->name.length },
+		const struct listed_device *listed = &devices->list.devices[device->number];
+		struct line line = { .name = { listed->name.bytes, listed->name.length },
 				     .served = &device->served,
 				     .parts = &device->parts };
 
-		units_device(line.dev, device->dev);
+		units_device(line.dev, listed->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
 			line.own[use] = line_of(device, &device->own[use], true, use);
 			line.all[use] = line_of(device, &device->all[use], device->all_known, use);
 		}
 		status = table_add(table, &line);
 	}
-	if (!status && devices->job->all_summed && devices->count)
+	if (!status && devices->job->all_summed && devices->list.count)
 		status = table_set_note(table, "all that the devices had, whoever asked: which of "
 					       "it was the run's needs requests one by one, and "
 					       "they were not recorded (--mode trace tells them)");
@@ -494,13 +487,11 @@ bool devices_view(const struct measured *measured, size_t number, struct device_
 	const struct devices *devices = measured_state(measured, &analysis_devices);
 	const struct device *device;
 
-	if (number >= devices->count)
+	if (number >= devices->list.count)
 		return false;
 	device = devices->all[number];
 	*view = (struct device_view) {
-		.name = device->name,
-		.host = device->host,
-		.dev = device->dev,
+		.name = devices->list.devices[device->number].name,
 		.all_known = device->all_known,
 		.flushes = device->all[DEVICE_FLUSHES].requests,
 		.flush_ns = device->all[DEVICE_FLUSHES].time_ns,

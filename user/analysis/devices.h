@@ -9,8 +9,6 @@
 #include "analysis/analysis.h"
 #include "analysis/interval.h"
 
-#define DEVICES_MOST 256
-
 enum device_use { DEVICE_READS, DEVICE_WRITES, DEVICE_DISCARDS, DEVICE_FLUSHES, DEVICE_USES };
 
 /* As operations call them, behind "request_". */
@@ -29,7 +27,6 @@ struct device_waits {
 
 struct device_view {
 	struct trace_string name;
-	uint32_t host, dev;
 	struct device_waits waits[DEVICE_USES];
 	/* Of all that the device did, for whomever; false: not known. */
 	bool all_known;

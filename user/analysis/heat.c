@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/device_list.h"
 #include "analysis/devices.h"
-#include "grow.h"
 #include "units.h"
 
 enum measure { BY_LATENCY, BY_SIZE, MEASURES };
@@ -31,17 +31,15 @@ struct map_of {
 };
 
 struct heated {
-	uint32_t host, dev;
-	struct trace_string name;
 	struct map_of *of[DEVICE_USES][MEASURES]; /* NULL: no requests */
 };
 
 struct heat {
 	const struct job *job;
 	uint64_t stretch_ns;
-	struct heated *devices;
-	size_t count, room;
-	uint64_t beyond; /* requests of devices that there was no room for */
+	struct device_list list;
+	struct heated devices[DEVICES_MOST]; /* as the list numbers them */
+	uint64_t beyond;		     /* requests of devices that there was no room for */
 };
 
 static int begin(const struct job *job, void **state)
@@ -50,7 +48,7 @@ static int begin(const struct job *job, void **state)
 
 	if (!heat)
 		return -ENOMEM;
-	heat->job = job;
+	heat->job = heat->list.job = job;
 	heat->stretch_ns = clock_subtract(job->end_ns, job->start_ns) / HEAT_STRETCHES + 1;
 	*state = heat;
 	return 0;
@@ -60,33 +58,14 @@ static void end(void *state)
 {
 	struct heat *heat = state;
 
-	for (size_t i = 0; i < heat->count; i++)
+	for (size_t i = 0; i < heat->list.count; i++)
 		for (int use = 0; use < DEVICE_USES; use++)
 			for (int measure = 0; measure < MEASURES; measure++)
 				free(heat->devices[i].of[use][measure]);
-	free(heat->devices);
 	free(heat);
 }
 
 /* --- in passing --- */
-
-/* *found is NULL when there are too many. */
-static int find(struct heat *heat, uint32_t host, uint32_t dev, struct heated **found)
-{
-	*found = NULL;
-	for (size_t i = 0; i < heat->count; i++)
-		if (heat->devices[i].dev == dev && heat->devices[i].host == host) {
-			*found = &heat->devices[i];
-			return 0;
-		}
-	if (heat->count == DEVICES_MOST)
-		return 0;
-	if (!GROW(heat->devices, heat->room, heat->count + 1))
-		return -ENOMEM;
-	*found = &heat->devices[heat->count++];
-	**found = (struct heated) { .host = host, .dev = dev };
-	return 0;
-}
 
 /* Classes are closed to the right, each twice as wide as the one before. */
 static unsigned int class_of(enum measure measure, uint64_t value)
@@ -118,17 +97,17 @@ static int add_request(struct heat *heat, const struct event *event)
 	enum device_use use = device_use_of(job, event);
 	size_t stretch = clock_subtract(event->start, job->start_ns) / heat->stretch_ns;
 	struct heated *heated;
+	size_t number;
 	int status;
 
 	if (use == DEVICE_USES || event->flags & EVENT_SECOND)
 		return 0;
-	if (find(heat, job->traces[event->block->trace].host, event_value(event, REQUEST_DEV),
-		 &heated))
-		return -ENOMEM;
-	if (!heated) {
+	number = device_list_add(&heat->list, event, REQUEST_DEV);
+	if (number == DEVICES_MOST) {
 		heat->beyond++;
 		return 0;
 	}
+	heated = &heat->devices[number];
 	if (stretch >= HEAT_STRETCHES)
 		stretch = HEAT_STRETCHES - 1;
 	status = add(heated, use, BY_LATENCY, event->end - event->start, stretch);
@@ -137,26 +116,16 @@ static int add_request(struct heat *heat, const struct event *event)
 	return status;
 }
 
-static void add_name(struct heat *heat, const struct event *event)
-{
-	const struct job_trace *trace = &heat->job->traces[event->block->trace];
-	uint32_t dev = event_value(event, DEVICE_DEV);
-
-	for (size_t i = 0; i < heat->count; i++)
-		if (heat->devices[i].dev == dev && heat->devices[i].host == trace->host)
-			heat->devices[i].name =
-				trace_reader_string(trace->reader, event_value(event, DEVICE_NAME));
-}
-
 static int add_events(void *state, const struct event *events, size_t count)
 {
+	struct heat *heat = state;
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count && !status; event++) {
 		if (event->flags & EVENT_REQUEST)
-			status = add_request(state, event);
+			status = add_request(heat, event);
 		else if (event->flags & EVENT_DEVICE)
-			add_name(state, event);
+			device_list_name(&heat->list, event);
 	}
 	return status;
 }
@@ -275,12 +244,13 @@ static int fill(void *state, struct table *table)
 		return table_set_note(table, "requests to block devices were not recorded");
 	}
 	status = table_add_columns(table, columns, HEAT_COLUMNS);
-	for (size_t i = 0; i < heat->count && !status; i++) {
+	for (size_t i = 0; i < heat->list.count && !status; i++) {
+		const struct listed_device *device = &heat->list.devices[i];
 		const struct heated *heated = &heat->devices[i];
-		struct line line = { .name = { heated->name.bytes, heated->name.length },
+		struct line line = { .name = { device->name.bytes, device->name.length },
 				     .stretch_ns = heat->stretch_ns };
 
-		units_device(line.dev, heated->dev);
+		units_device(line.dev, device->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
 			line.op = device_use_names[use];
 			for (int measure = 0; measure < MEASURES && !status; measure++)
