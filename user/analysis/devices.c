@@ -149,7 +149,6 @@ static const struct table_column columns[] = {
 	  0, 0 },
 };
 
-const char *const device_use_names[DEVICE_USES] = { "read", "write", "discard", "flush" };
 static const char *const use_titles[DEVICE_USES] = { "reads", "writes", "discards", "flushes" };
 
 static int begin(const struct job *job, void **state)
@@ -199,16 +198,6 @@ static int find(struct devices *devices, const struct event *event, unsigned int
 }
 
 /* --- requests of the run --- */
-
-enum device_use device_use_of(const struct job *job, const struct event *event)
-{
-	const char *name = job->operations[event->operation].name;
-
-	for (int use = 0; use < DEVICE_USES; use++)
-		if (!strncmp(name, "request_", 8) && !strcmp(name + 8, device_use_names[use]))
-			return use;
-	return DEVICE_USES;
-}
 
 static void add_number(struct numbers *numbers, uint32_t dev)
 {
@@ -264,7 +253,7 @@ static int add_wait_of_bio(struct devices *devices, struct device *device, enum 
 /* Bios tell which file systems a device holds, and how long there was something to wait for. */
 static int add_bio(struct devices *devices, const struct event *event)
 {
-	enum device_use use = device_use_of(devices->job, event);
+	enum device_use use = devices->job->operations[event->operation].use;
 	struct device *device;
 
 	if (find(devices, event, BIO_DEV, &device))
@@ -280,7 +269,7 @@ static int add_request(struct devices *devices, const struct event *event)
 {
 	uint64_t queue_ns = event_value(event, REQUEST_QUEUE);
 	uint64_t time_ns = event->end - event->start;
-	enum device_use use = device_use_of(devices->job, event);
+	enum device_use use = devices->job->operations[event->operation].use;
 	struct device *device;
 	struct device_sum *sum;
 

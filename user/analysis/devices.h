@@ -9,11 +9,6 @@
 #include "analysis/analysis.h"
 #include "analysis/interval.h"
 
-enum device_use { DEVICE_READS, DEVICE_WRITES, DEVICE_DISCARDS, DEVICE_FLUSHES, DEVICE_USES };
-
-/* As operations call them, behind "request_". */
-extern const char *const device_use_names[DEVICE_USES];
-
 /* Requests of one kind of a device that somebody waits for: all that read, and those that write or
  * flush at once. */
 struct device_waits {
@@ -37,8 +32,5 @@ struct device_view {
 
 /* False behind the last one. */
 bool devices_view(const struct measured *measured, size_t number, struct device_view *view);
-
-/* What a request or a part of one does, or DEVICE_USES. */
-enum device_use device_use_of(const struct job *job, const struct event *event);
 
 #endif

@@ -94,7 +94,7 @@ static int add(struct heated *heated, enum device_use use, enum measure measure,
 static int add_request(struct heat *heat, const struct event *event)
 {
 	const struct job *job = heat->job;
-	enum device_use use = device_use_of(job, event);
+	enum device_use use = job->operations[event->operation].use;
 	size_t stretch = clock_subtract(event->start, job->start_ns) / heat->stretch_ns;
 	struct heated *heated;
 	size_t number;

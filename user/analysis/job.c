@@ -22,6 +22,20 @@ static const char *const openers[] = { "open",	"openat",	   "openat2",
 				       NULL };
 static const char *const submitters[] = { "io_uring_enter", "io_submit", NULL };
 
+const char *const device_use_names[DEVICE_USES] = { "read", "write", "discard", "flush" };
+
+static enum device_use use_of(const char *name)
+{
+	static const char request[] = "request_";
+	int use = 0;
+
+	if (strncmp(name, request, strlen(request)))
+		return DEVICE_USES;
+	while (use < DEVICE_USES && strcmp(name + strlen(request), device_use_names[use]))
+		use++;
+	return use;
+}
+
 /* The number of an operation, added when it is new; -E2BIG when there are too many. */
 static int add_operation(struct job *job, const struct trace_operation *from, uint16_t *number)
 {
@@ -45,7 +59,7 @@ static int add_operation(struct job *job, const struct trace_operation *from, ui
 			operation->uring = !operation->libaio;
 		}
 		operation->truncates = !strcmp(from->name, "ftruncate");
-		operation->writes_out = !strcmp(from->name, "request_write");
+		operation->use = use_of(from->name);
 		job->operation_count++;
 	}
 	*number = i;

@@ -32,15 +32,22 @@
 
 #define JOB_OPERATIONS_MOST 1024 /* kinds of operations in all traces; the kernel has some 100 */
 
+/* What requests to devices do, and their parts. */
+enum device_use { DEVICE_READS, DEVICE_WRITES, DEVICE_DISCARDS, DEVICE_FLUSHES, DEVICE_USES };
+
+/* As operations call them, behind "request_". */
+extern const char *const device_use_names[DEVICE_USES];
+
 struct operation {
 	const char *layer, *name; /* both together tell operations of different traces apart */
 	enum trace_family family;
 	bool opens;	    /* open and its like: a success opens a file */
 	bool submits;	    /* its result is a number of operations handed to the kernel */
 	bool truncates;	    /* ftruncate: a success gives a file the size that was asked for */
-	bool writes_out;    /* requests that write to a device, and their parts */
 	bool polls;	    /* a success makes a ring that is submitted to without a call */
 	bool uring, libaio; /* it is an operation of one of these itself */
+	/* Of requests and their parts; DEVICE_USES: it is none. */
+	enum device_use use;
 	/*
 	 * Of the rows, and what the kernel counted beyond them: lost events, and operations that
 	 * have no rows. Nothing is known beyond the rows of an incomplete trace.

@@ -87,27 +87,21 @@ static void extend(struct picture_course *course, unsigned int of, uint64_t to_n
 	course->under_way |= 1u << of;
 }
 
-unsigned int picture_request_side(const struct job *job, const struct event *event)
-{
-	const char *name = job->operations[event->operation].name;
-
-	return !strcmp(name, "request_read") ? 0 : !strcmp(name, "request_write") ? 1 : 2;
-}
-
 static void add_event(struct picture_course *course, const struct event *event)
 {
 	const struct picture_axis *axis = &course->axis;
 	const struct picture_stretches over = { event->start, event->end, 0, 0 };
 	const size_t step = sizeof(course->stretches[0]);
 	struct picture_stretch *all = course->stretches;
-	unsigned int side;
+	enum device_use use = course->job->operations[event->operation].use;
 
 	if (event->flags & EVENT_REQUEST) {
-		side = picture_request_side(course->job, event);
-		if (side < 2)
-			picture_spread_fine(side ? &all->device_write_bytes
-						 : &all->device_read_bytes,
-					    step, axis, &over, event->bytes);
+		if (use == DEVICE_READS)
+			picture_spread_fine(&all->device_read_bytes, step, axis, &over,
+					    event->bytes);
+		else if (use == DEVICE_WRITES)
+			picture_spread_fine(&all->device_write_bytes, step, axis, &over,
+					    event->bytes);
 		return;
 	}
 	if (event->class == IO_NONE && !(event->flags & EVENT_PAGECACHE))

@@ -45,7 +45,4 @@ extern const struct walk_calls picture_course_calls;
 /* To be called once all events have passed. */
 void picture_course_finish(struct picture_course *course);
 
-/* 0: a request that reads, 1: one that writes, 2: neither. */
-unsigned int picture_request_side(const struct job *job, const struct event *event);
-
 #endif

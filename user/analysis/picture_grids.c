@@ -9,8 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/picture_course.h"
-
 #define OFFSET_BYTES_LEAST 4096
 
 static bool has_offsets(const struct file *file)
@@ -135,13 +133,13 @@ static unsigned int latency_class(uint64_t ns)
 
 static void add_event(struct picture_grids *grids, const struct event *event)
 {
-	unsigned int at = picture_fine(&grids->axis, event->start) / PICTURE_FINER, kind, side;
+	unsigned int at = picture_fine(&grids->axis, event->start) / PICTURE_FINER, kind;
+	enum device_use use = grids->job->operations[event->operation].use;
 
 	if (event->flags & EVENT_REQUEST) {
-		side = picture_request_side(grids->job, event);
-		if (side == 2 || event->flags & EVENT_SECOND)
+		if ((use != DEVICE_READS && use != DEVICE_WRITES) || event->flags & EVENT_SECOND)
 			return;
-		kind = side ? PICTURE_DEVICE_WRITE : PICTURE_DEVICE_READ;
+		kind = use == DEVICE_READS ? PICTURE_DEVICE_READ : PICTURE_DEVICE_WRITE;
 		grids->sizes[kind][at][size_class(event_value(event, REQUEST_BYTES))]++;
 	} else if (event->flags & EVENT_COUNTED) {
 		kind = picture_part_of(event);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "analysis/files.h"
-#include "analysis/picture_course.h"
 #include "analysis/processes.h"
 #include "grow.h"
 
@@ -241,13 +240,13 @@ static struct picture_series *find_series(struct picture_set *set, uint64_t numb
 static int add_request(struct picture_sums *sums, const struct event *event)
 {
 	uint64_t host = sums->job->traces[event->block->trace].host;
-	unsigned int side = picture_request_side(sums->job, event);
+	enum device_use use = sums->job->operations[event->operation].use;
 	const struct picture_stretches over =
 		picture_stretches_of(&sums->axis, event->start, event->end);
 	const struct picture_sum more = {
 		.count = event->flags & EVENT_SECOND ? 0 : 1,
-		.bytes = side == 0 ? event->bytes : 0,
-		.fetched_bytes = side == 1 ? event->bytes : 0,
+		.bytes = use == DEVICE_READS ? event->bytes : 0,
+		.fetched_bytes = use == DEVICE_WRITES ? event->bytes : 0,
 		.time_ns = event->flags & EVENT_SECOND ? 0 : event->end - event->start,
 	};
 	struct picture_series *series =
@@ -257,7 +256,7 @@ static int add_request(struct picture_sums *sums, const struct event *event)
 
 	if (!series)
 		return -ENOMEM;
-	if (side < 2)
+	if (use == DEVICE_READS || use == DEVICE_WRITES)
 		add(series, &sums->axis, &over, &more);
 	return 0;
 }

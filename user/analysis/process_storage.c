@@ -58,7 +58,7 @@ static int add_bio(struct process_storages *all, const struct event *event)
 	}
 	if (event_value(event, BIO_FLAGS) & TRACE_BLOCK_META)
 		storage->metadata_bytes += event->bytes;
-	else if (all->job->operations[event->operation].writes_out)
+	else if (all->job->operations[event->operation].use == DEVICE_WRITES)
 		storage->write_bytes += event->bytes;
 	else
 		storage->read_bytes += event->bytes;

@@ -242,7 +242,7 @@ static int add_fetched(struct readahead *readahead, const struct event *event)
 static bool is_fetched(const struct readahead *readahead, const struct event *event)
 {
 	return event->flags & EVENT_BIO && event->bytes &&
-	       !readahead->job->operations[event->operation].writes_out &&
+	       readahead->job->operations[event->operation].use != DEVICE_WRITES &&
 	       !(event_value(event, BIO_FLAGS) & (TRACE_BLOCK_DIRECT | TRACE_BLOCK_META));
 }
 

@@ -196,7 +196,7 @@ static void add_reached(struct written *written, const struct event *event)
 static bool is_write_back(const struct writeback *writeback, const struct event *event)
 {
 	return event->flags & EVENT_BIO && event->bytes && /* else a flush */
-	       writeback->job->operations[event->operation].writes_out &&
+	       writeback->job->operations[event->operation].use == DEVICE_WRITES &&
 	       !(event_value(event, BIO_FLAGS) & (TRACE_BLOCK_DIRECT | TRACE_BLOCK_META));
 }
 
