@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
+. scripts/owner.sh
 build=${BUILD:-build}
 data_mib=${DEMO_MIB:-384}
 place=
@@ -52,13 +53,12 @@ choose_place() {
 	fail "no writable directory on a real file system with $((data_mib * 2)) MiB free; set TMPDIR"
 }
 
-# What root does here is root's, by sudo or not: the job is to read what root has written, and the
-# trace lies where root has built.
 as_root=() reads_as=
 if [ "$(id -u)" != 0 ]; then
 	sudo -v 2>/dev/null || fail "only root may trace: run it as root"
 	as_root=(sudo)
-elif [ -n "${SUDO_UID:-}" ]; then
+elif [ -n "${SUDO_UID:-}" ] && [ ${#owner[@]} = 0 ]; then
+	# All is root's: the job is to read what root writes, and its trace lies where root builds.
 	unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 	reads_as="sudo "
 fi
@@ -67,11 +67,12 @@ say "Packages: what building and a Python loader need"
 scripts/setup.sh build demo || fail "packages are missing"
 
 say "Build: make"
-make -j"$(nproc)" || fail "the build failed"
+"${owner[@]}" make -j"$(nproc)" || fail "the build failed"
 "${as_root[@]}" "$build/faultline" check >/dev/null ||
 	fail "this kernel or these privileges do not allow tracing; sudo $build/faultline check says why"
 
 choose_place
+[ ${#owner[@]} = 0 ] || chown "$SUDO_UID:$SUDO_GID" "$place"
 tokens=$place/tokens.bin
 trace=$build/demo.flt
 say "Data: $data_mib MiB of 16-bit tokens in $tokens ($(stat -f -c %T "$place")), then out of memory"

@@ -4,6 +4,7 @@
 # Must not know which packages, which files or which tests there are.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
+. scripts/owner.sh
 
 fail() {
 	echo "test.sh: $*" >&2
@@ -18,7 +19,7 @@ echo "==> Packages: what building and testing need"
 scripts/setup.sh build test || fail "packages are missing"
 
 echo "==> Build: make programs"
-make -j"$(nproc)" programs || fail "the build failed"
+"${owner[@]}" make -j"$(nproc)" programs || fail "the build failed"
 
 echo "==> Tests: make test"
 make test || fail "not all tests passed"
