@@ -15,6 +15,7 @@
 
 #include "grow.h"
 #include "output/perfetto_message.h"
+#include "units.h"
 
 #define PID_STEP 10000000
 #define BIN_MOST 1000 /* bins of counters in a run */
@@ -164,7 +165,7 @@ static void tell_lane(struct perfetto_tracks *tracks, uint32_t number, size_t la
 	const struct perfetto_group *group = &tracks->groups[number];
 	uint64_t uuid = group->lanes[lane].uuid, parent = 0;
 	enum perfetto_kind kind = group->kind;
-	char name[64] = "overlapping";
+	char name[64] = "overlapping", device[UNITS_TEXT];
 
 	if (kind == PERFETTO_THREAD && !lane) {
 		tell_thread(tracks, group, uuid, perfetto_literal(""));
@@ -185,9 +186,7 @@ static void tell_lane(struct perfetto_tracks *tracks, uint32_t number, size_t la
 		parent = tracks->processes[group->process].uuid;
 	}
 	if (kind == PERFETTO_DEVICE)
-		snprintf(name, sizeof(name), "requests of %llu:%llu",
-			 (unsigned long long)group->key >> 20,
-			 (unsigned long long)group->key & 0xfffff);
+		snprintf(name, sizeof(name), "requests of %s", units_device(device, group->key));
 	perfetto_tell_track(tracks, uuid, parent, perfetto_literal(name), 0, NULL);
 }
 

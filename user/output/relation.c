@@ -126,12 +126,9 @@ static void get_path2(struct relation_row *row, const struct relation_column *co
 static void get_device(struct relation_row *row, const struct relation_column *column,
 		       struct cell *cell)
 {
-	uint64_t dev = row->resolved->values[column->number];
 	char *text = row->devices[column->number == REQUEST_PART];
 
-	snprintf(text, sizeof(row->devices[0]), "%llu:%llu", (unsigned long long)dev >> 20,
-		 (unsigned long long)dev & 0xfffff);
-	relation_literal(cell, text);
+	relation_literal(cell, units_device(text, row->resolved->values[column->number]));
 }
 
 static void get_args(struct relation_row *row, const struct relation_column *column,

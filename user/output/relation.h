@@ -10,6 +10,7 @@
 #include "analysis/report.h"
 #include "analysis/resolve.h"
 #include "output/sink.h"
+#include "units.h"
 
 #define RELATION_COLUMNS_MOST 96
 #define RELATION_NAME_BYTES 48
@@ -40,8 +41,8 @@ struct relation_row {
 	uint32_t process;		/* of the event or span; PROCESS_UNKNOWN for none */
 	uint64_t span;			/* serial of the span that it happened in; 0: in none */
 	const struct relation_span *of; /* of a span's row */
-	struct sink *made;   /* where a text lies that is made for this row: one at a time */
-	char devices[2][32]; /* likewise */
+	struct sink *made; /* where a text lies that is made for this row: one at a time */
+	char devices[2][UNITS_TEXT]; /* likewise */
 };
 
 struct relation_column;

@@ -2,7 +2,6 @@
 /*
  * The tables of what events are about: spans, files and processes. Knows nothing of the events.
  */
-#include <stdio.h>
 #include <sys/wait.h>
 
 #include "output/args.h"
@@ -195,13 +194,8 @@ static void get_file_host(struct relation_row *row, const struct relation_column
 static void get_file_dev(struct relation_row *row, const struct relation_column *column,
 			 struct cell *cell)
 {
-	uint64_t dev = file_of(row)->dev;
-
-	if (row->number == FILE_UNKNOWN)
-		return;
-	snprintf(row->devices[0], sizeof(row->devices[0]), "%llu:%llu",
-		 (unsigned long long)dev >> 20, (unsigned long long)dev & 0xfffff);
-	relation_literal(cell, row->devices[0]);
+	if (row->number != FILE_UNKNOWN)
+		relation_literal(cell, units_device(row->devices[0], file_of(row)->dev));
 }
 
 /* Members of a file, by column->number. */
