@@ -155,3 +155,16 @@ void args_json_members(struct sink *out, struct trace_string args, const char *c
 		write_value(out, &mp, 0);
 	}
 }
+
+struct trace_string args_json(struct sink *made, struct trace_string args)
+{
+	bool any = false;
+
+	made->used = 0;
+	if (args.length) {
+		sink_char(made, '{');
+		args_json_members(made, args, (const char *const[]) { NULL }, &any);
+		sink_char(made, '}');
+	}
+	return (struct trace_string) { made->buffer, made->used };
+}

@@ -21,5 +21,7 @@
  */
 void args_json_members(struct sink *out, struct trace_string args, const char *const *taken,
 		       bool *any);
+/* All of it as an object, in place of what was in the sink in memory; empty if there is nothing. */
+struct trace_string args_json(struct sink *made, struct trace_string args);
 
 #endif

@@ -224,19 +224,9 @@ static int write_fork(struct chrome_rows *rows, const struct drawn_row *row)
 /* Arguments one by one. */
 static void add_command(struct chrome_args *args, struct trace_string command)
 {
-	const char *at = command.bytes, *end = command.bytes + command.length;
-
-	sink_text(args->out, args->any ? ",\"command\":[" : "\"command\":[");
+	sink_text(args->out, args->any ? ",\"command\":" : "\"command\":");
 	args->any = true;
-	while (at < end) {
-		size_t length = strnlen(at, end - at);
-
-		if (at > command.bytes)
-			sink_char(args->out, ',');
-		json_text(args->out, at, length);
-		at += length + 1;
-	}
-	sink_char(args->out, ']');
+	json_words(args->out, command.bytes, command.length);
 }
 
 static int write_exec(struct chrome_rows *rows, const struct drawn_row *row)

@@ -169,16 +169,8 @@ static void add_args(struct perfetto *perfetto, uint32_t trace, uint64_t string,
 		     struct perfetto_event *to)
 {
 	const struct trace_reader *reader = perfetto->job.traces[trace].reader;
-	struct trace_string args = trace_reader_string(reader, string);
-	bool any = false;
 
-	if (!args.length)
-		return;
-	perfetto->made.used = 0;
-	sink_char(&perfetto->made, '{');
-	args_json_members(&perfetto->made, args, (const char *const[]) { NULL }, &any);
-	sink_char(&perfetto->made, '}');
-	to->text = (struct trace_string) { perfetto->made.buffer, perfetto->made.used };
+	to->text = args_json(&perfetto->made, trace_reader_string(reader, string));
 	to->text_arg = PERFETTO_ARG_ARGS;
 }
 

@@ -92,6 +92,22 @@ bool json_text(struct sink *out, const char *text, size_t length)
 	return escape_is_utf8(text, length);
 }
 
+void json_words(struct sink *out, const char *words, size_t length)
+{
+	const char *at = words, *end = words + length;
+
+	sink_char(out, '[');
+	while (at < end) {
+		size_t word = strnlen(at, end - at);
+
+		if (at > words)
+			sink_char(out, ',');
+		json_text(out, at, word);
+		at += word + 1;
+	}
+	sink_char(out, ']');
+}
+
 /* Takes the reference to `value`, which is NULL for JSON's null. */
 static int add_member(struct json_object *parent, const char *name, struct json_object *value)
 {

@@ -24,6 +24,8 @@ int json_tables(struct sink *out, const struct table *const *tables, size_t coun
 /* One text as a JSON string, quotes included. Returns false when it is not UTF-8 and a "_hex"
  * member should follow. */
 bool json_text(struct sink *out, const char *text, size_t length);
+/* Words, each but maybe the last with a NUL at its end, as a list of such. */
+void json_words(struct sink *out, const char *words, size_t length);
 /* A cell by itself, as a JSON value. Returns -ENOMEM or the sink's error so far. */
 int json_cell(struct sink *out, const struct cell *cell);
 /* The bytes in hexadecimal as a JSON string. */

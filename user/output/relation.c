@@ -136,15 +136,8 @@ static void get_args(struct relation_row *row, const struct relation_column *col
 {
 	struct trace_string args =
 		trace_reader_string(row->resolved->reader, row->resolved->values[column->number]);
-	bool any = false;
 
-	if (!args.length)
-		return;
-	row->made->used = 0;
-	sink_char(row->made, '{');
-	args_json_members(row->made, args, (const char *const[]) { NULL }, &any);
-	sink_char(row->made, '}');
-	relation_text(cell, (struct trace_string) { row->made->buffer, row->made->used });
+	relation_text(cell, args_json(row->made, args));
 }
 
 /* --- columns --- */

@@ -111,16 +111,7 @@ static void get_span_flags(struct relation_row *row, const struct relation_colum
 static void get_span_args(struct relation_row *row, const struct relation_column *column,
 			  struct cell *cell)
 {
-	struct trace_string args = span_string(row, row->of->args);
-	bool any = false;
-
-	if (!args.length)
-		return;
-	row->made->used = 0;
-	sink_char(row->made, '{');
-	args_json_members(row->made, args, (const char *const[]) { NULL }, &any);
-	sink_char(row->made, '}');
-	relation_text(cell, (struct trace_string) { row->made->buffer, row->made->used });
+	relation_text(cell, args_json(row->made, span_string(row, row->of->args)));
 }
 
 void relation_make_spans(struct relation *relation)
@@ -343,7 +334,6 @@ static void get_command(struct relation_row *row, const struct relation_column *
 			struct cell *cell)
 {
 	struct trace_string command;
-	const char *at, *end;
 
 	if (!known(row))
 		return;
@@ -351,17 +341,7 @@ static void get_command(struct relation_row *row, const struct relation_column *
 	if (!command.length)
 		return;
 	row->made->used = 0;
-	sink_char(row->made, '[');
-	end = command.bytes + command.length;
-	for (at = command.bytes; at < end;) {
-		size_t length = strnlen(at, end - at);
-
-		if (at > command.bytes)
-			sink_char(row->made, ',');
-		json_text(row->made, at, length);
-		at += length + 1;
-	}
-	sink_char(row->made, ']');
+	json_words(row->made, command.bytes, command.length);
 	relation_text(cell, (struct trace_string) { row->made->buffer, row->made->used });
 }
 
