@@ -69,7 +69,7 @@ static int check_names(struct filter_state *state, struct trace_error *error)
 	return 0;
 }
 
-bool filter_set_window(const struct filter *filter, struct job *job)
+static bool set_window(const struct filter *filter, struct job *job)
 {
 	uint64_t start_ns = job->start_ns;
 
@@ -102,6 +102,19 @@ int filter_open(struct filter_state **state, const struct filter *filter, const 
 		*state = NULL;
 	}
 	return status;
+}
+
+int filter_start(struct filter_state **state, const struct filter *filter, struct job *job,
+		 struct trace_error *error)
+{
+	*state = NULL;
+	if (!filter || filter_is_any(filter))
+		return 0;
+	if (!set_window(filter, job)) {
+		snprintf(error->text, sizeof(error->text), "the run is over before --from");
+		return -ENODATA;
+	}
+	return filter_open(state, filter, job, error);
 }
 
 void filter_close(struct filter_state *state)
@@ -174,14 +187,8 @@ static bool is_in_span(const struct filter_state *state, const struct event *eve
 	return false;
 }
 
-static bool is_of_process(const struct filter_state *state, const struct event *event)
+static bool is_of_process(const struct filter *filter, const struct process *process)
 {
-	const struct filter *filter = state->filter;
-	const struct process *process;
-
-	if (filter->pid == FILTER_NONE && filter->rank == FILTER_NONE)
-		return true;
-	process = &state->job->processes.processes[event->process];
 	return (filter->pid == FILTER_NONE || process->pid == filter->pid) &&
 	       (filter->rank == FILTER_NONE || process->rank == (int64_t)filter->rank);
 }
@@ -197,7 +204,7 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 	const struct filter *filter = state->filter;
 
 	if (event->end < state->from_ns || event->start > state->until_ns ||
-	    !is_of_process(state, event))
+	    !is_of_process(filter, &state->job->processes.processes[event->process]))
 		return false;
 	if (!is_of_operations(filter))
 		return true;
@@ -207,6 +214,14 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 	       (!filter->door || event->door == state->door) &&
 	       event->end - event->start >= filter->min_duration_ns &&
 	       (!filter->span || (!(event->flags & EVENT_SUMMED) && is_in_span(state, event)));
+}
+
+bool filter_wants(const struct filter *filter, const struct process *process, uint64_t start_ns,
+		  uint64_t from_ns, uint64_t until_ns)
+{
+	return !filter || (is_of_process(filter, process) &&
+			   clock_subtract(until_ns, start_ns) >= filter->from_ns &&
+			   clock_subtract(from_ns, start_ns) <= filter->until_ns);
 }
 
 /* --- what can be passed over --- */
@@ -245,6 +260,8 @@ static uint64_t keys_of_files(struct filter_state *state, size_t trace)
 
 void filter_set_cursor(struct filter_state *state, struct cursor_options *options)
 {
+	if (!state)
+		return;
 	options->kinds &= kinds_wanted(state);
 	options->from_ns = state->from_ns;
 	options->until_ns = state->until_ns == UINT64_MAX ? 0 : state->until_ns;

@@ -86,14 +86,8 @@ static int open_filter(struct pass *pass, const struct report_options *options,
 {
 	const struct filter *filter = options ? options->filter : NULL;
 
-	if (!filter || filter_is_any(filter))
-		return 0;
-	if (!filter_set_window(filter, &pass->job)) {
-		snprintf(error->text, sizeof(error->text), "the run is over before --from");
-		return -ENODATA;
-	}
-	pass->job.chosen = filter_chooses(filter);
-	return filter_open(&pass->filter, filter, &pass->job, error);
+	pass->job.chosen = filter && filter_chooses(filter);
+	return filter_start(&pass->filter, filter, &pass->job, error);
 }
 
 static int walk_all(struct pass *pass, const struct report_options *options,
@@ -113,8 +107,7 @@ static int walk_all(struct pass *pass, const struct report_options *options,
 		walk.progress = options->progress;
 		walk.context = options->context;
 	}
-	if (pass->filter)
-		filter_set_cursor(pass->filter, &walk.cursor);
+	filter_set_cursor(pass->filter, &walk.cursor);
 	for (size_t i = 0; i < ANALYSES; i++) {
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			walk.cursor.columns[kind] |= registry[i]->columns[kind];

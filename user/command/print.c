@@ -182,18 +182,10 @@ static int open_filter(struct printing *printing, struct walk *walk, struct trac
 	printing->rest = printing->request->filter;
 	printing->rest.pid = FILTER_NONE;
 	printing->rest.file = NULL;
-	if (filter_is_any(&printing->rest))
-		return 0;
-	if (!filter_set_window(&printing->rest, &printing->job)) {
-		snprintf(error->text, sizeof(error->text), "the run is over before --from");
-		return -ENODATA;
-	}
-	status = filter_open(&printing->filter, &printing->rest, &printing->job, error);
-	if (status)
-		return status;
+	status = filter_start(&printing->filter, &printing->rest, &printing->job, error);
 	filter_set_cursor(printing->filter, &walk->cursor);
 	walk->filter = printing->filter;
-	return 0;
+	return status;
 }
 
 static int print_events(struct printing *printing, const char *name, uint64_t kinds)

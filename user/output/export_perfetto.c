@@ -26,7 +26,6 @@ struct open_span {
 struct perfetto {
 	const struct perfetto_options *options;
 	struct job job;
-	struct filter_state *filter;
 	struct row_resolver *resolver;
 	struct perfetto_pack *pack;
 	struct perfetto_tracks tracks;
@@ -243,38 +242,26 @@ static void unlink_span(struct perfetto *perfetto, const struct open_span *open)
 		perfetto->spans[open->older].newer = open->newer;
 }
 
-static bool is_wanted(const struct perfetto *perfetto, const struct span *span)
-{
-	const struct filter *filter = perfetto->options->filter;
-	const struct process *process = &perfetto->job.processes.processes[span->process];
-
-	if (!filter)
-		return true;
-	return (filter->pid == FILTER_NONE || filter->pid == process->pid) &&
-	       (filter->rank == FILTER_NONE || (int64_t)filter->rank == process->rank) &&
-	       clock_subtract(span->end_ns, perfetto->run_ns) >= filter->from_ns &&
-	       clock_subtract(span->begin_ns, perfetto->run_ns) <= filter->until_ns;
-}
-
 static int span_ended(void *state, uint32_t slot, const struct event *event)
 {
 	struct perfetto *perfetto = state;
 	const struct span *span = &perfetto->job.spans.slots[slot];
 	const struct open_span *open = &perfetto->spans[slot];
-	uint32_t trace = perfetto->job.processes.processes[span->process].trace;
+	const struct process *process = &perfetto->job.processes.processes[span->process];
 	struct perfetto_event to;
 
 	unlink_span(perfetto, open);
-	if (!is_wanted(perfetto, span))
+	if (!filter_wants(perfetto->options->filter, process, perfetto->run_ns, span->begin_ns,
+			  span->end_ns))
 		return 0;
 	move_others(perfetto, open);
 	perfetto_event_begin(&to);
 	to.track = perfetto_lane(&perfetto->tracks, open->group, open->lane);
-	to.name = perfetto_name(&perfetto->tracks, trace, open->name);
-	to.category = perfetto_category(&perfetto->tracks, trace, open->category);
+	to.name = perfetto_name(&perfetto->tracks, process->trace, open->name);
+	to.category = perfetto_category(&perfetto->tracks, process->trace, open->category);
 	if (span->unfinished)
 		perfetto_arg_uint(&to, PERFETTO_ARG_UNFINISHED, 1);
-	add_args(perfetto, trace, open->args, &to);
+	add_args(perfetto, process->trace, open->args, &to);
 	perfetto_slice(&perfetto->tracks, &to, since(perfetto, span->begin_ns),
 		       since(perfetto, span->end_ns));
 	return perfetto->tracks.error;
@@ -323,25 +310,6 @@ static int take_events(void *state, const struct event *events, size_t count)
 	for (const struct event *event = events; event < events + count && !status; event++)
 		status = take_event(perfetto, event);
 	return status ? status : perfetto->tracks.error;
-}
-
-static int open_filter(struct perfetto *perfetto, struct walk *walk, struct trace_error *error)
-{
-	const struct filter *filter = perfetto->options->filter;
-	int status;
-
-	if (!filter || filter_is_any(filter))
-		return 0;
-	if (!filter_set_window(filter, &perfetto->job)) {
-		snprintf(error->text, sizeof(error->text), "the run is over before --from");
-		return -ENODATA;
-	}
-	status = filter_open(&perfetto->filter, filter, &perfetto->job, error);
-	if (status)
-		return status;
-	filter_set_cursor(perfetto->filter, &walk->cursor);
-	walk->filter = perfetto->filter;
-	return 0;
 }
 
 #define BIT(kind) (1ull << TRACE_##kind)
@@ -394,11 +362,14 @@ static int write_all(struct perfetto *perfetto, struct trace_error *error)
 	if (!status)
 		status = perfetto_tracks_begin(&perfetto->tracks, perfetto->base_ns);
 	if (!status)
-		status = open_filter(perfetto, &walk, error);
+		status = filter_start(&walk.filter, perfetto->options->filter, &perfetto->job,
+				      error);
+	filter_set_cursor(walk.filter, &walk.cursor);
 	if (!status)
 		status = row_resolver_open(&perfetto->resolver, &perfetto->job);
 	if (!status)
 		status = walk_run(&perfetto->job, &walk, error);
+	filter_close(walk.filter);
 	if (!status) {
 		perfetto_count_end(&perfetto->tracks);
 		status = perfetto->tracks.error;
@@ -423,7 +394,6 @@ int export_perfetto(struct sink *out, struct trace_reader *const *traces, const 
 		status = perfetto_pack_finish(perfetto.pack);
 	perfetto_pack_close(perfetto.pack);
 	row_resolver_close(perfetto.resolver);
-	filter_close(perfetto.filter);
 	sink_close(&perfetto.made);
 	free(perfetto.spans);
 	job_free(&perfetto.job);

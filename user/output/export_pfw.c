@@ -23,7 +23,6 @@ struct pfw {
 	const struct pfw_options *options;
 	struct sink *out;
 	struct job job;
-	struct filter_state *filter;
 	struct row_resolver *resolver;
 	struct map told; /* hashes that a line has said what they stand for */
 	bool *started;	 /* of each process: it was told of */
@@ -358,19 +357,6 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	return 0;
 }
 
-static bool is_wanted(const struct pfw *pfw, const struct process *process, uint64_t begin_ns,
-		      uint64_t end_ns)
-{
-	const struct filter *filter = pfw->options->filter;
-
-	if (!filter)
-		return true;
-	return (filter->pid == FILTER_NONE || filter->pid == process->pid) &&
-	       (filter->rank == FILTER_NONE || (int64_t)filter->rank == process->rank) &&
-	       clock_subtract(end_ns, pfw->base_ns) >= filter->from_ns &&
-	       clock_subtract(begin_ns, pfw->base_ns) <= filter->until_ns;
-}
-
 static int span_ended(void *state, uint32_t slot, const struct event *event)
 {
 	/* Readers look for these where they mean a call. */
@@ -385,7 +371,8 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	bool any = true;
 	int status;
 
-	if (!is_wanted(pfw, process, span->begin_ns, span->end_ns))
+	if (!filter_wants(pfw->options->filter, process, pfw->base_ns, span->begin_ns,
+			  span->end_ns))
 		return 0;
 	status = start_process(pfw, span->process, process->trace);
 	line.name = trace_reader_string(reader, pfw->spans[slot].name);
@@ -398,26 +385,6 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 }
 
 /* --- all of it --- */
-
-static int open_filter(struct pfw *pfw, struct walk *walk, struct trace_error *error)
-{
-	const struct filter *filter = pfw->options->filter;
-	int status;
-
-	pfw->base_ns = pfw->job.start_ns;
-	if (!filter || filter_is_any(filter))
-		return 0;
-	if (!filter_set_window(filter, &pfw->job)) {
-		snprintf(error->text, sizeof(error->text), "the run is over before --from");
-		return -ENODATA;
-	}
-	status = filter_open(&pfw->filter, filter, &pfw->job, error);
-	if (status)
-		return status;
-	filter_set_cursor(pfw->filter, &walk->cursor);
-	walk->filter = pfw->filter;
-	return 0;
-}
 
 static int write_all(struct pfw *pfw, struct trace_error *error)
 {
@@ -435,18 +402,22 @@ static int write_all(struct pfw *pfw, struct trace_error *error)
 		.progress = pfw->options->progress,
 		.context = pfw->options->context,
 	};
-	int status = open_filter(pfw, &walk, error);
+	int status;
 
+	pfw->base_ns = pfw->job.start_ns;
+	status = filter_start(&walk.filter, pfw->options->filter, &pfw->job, error);
+	filter_set_cursor(walk.filter, &walk.cursor);
 	if (!status)
 		status = row_resolver_open(&pfw->resolver, &pfw->job);
 	if (!status)
 		status = walk_run(&pfw->job, &walk, error);
+	filter_close(walk.filter);
 	/* Those that did nothing are processes, too. */
 	for (size_t i = 1; i < pfw->job.processes.count && !status; i++) {
 		const struct process *process = &pfw->job.processes.processes[i];
 
-		if (is_wanted(pfw, process, process->start_ns,
-			      process->ended ? process->end_ns : UINT64_MAX))
+		if (filter_wants(pfw->options->filter, process, pfw->base_ns, process->start_ns,
+				 process->ended ? process->end_ns : UINT64_MAX))
 			status = start_process(pfw, i, process->trace);
 	}
 	return status ? status : pfw->out->error;
@@ -462,7 +433,6 @@ int export_pfw(struct sink *out, struct trace_reader *const *traces, const char 
 	if (!status)
 		status = write_all(&pfw, error);
 	row_resolver_close(pfw.resolver);
-	filter_close(pfw.filter);
 	map_free(&pfw.told);
 	free(pfw.started);
 	free(pfw.spans);

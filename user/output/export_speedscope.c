@@ -41,8 +41,8 @@ struct part {
 
 /* The job, or a rank of it. */
 struct graph {
-	int64_t rank;				/* -1: the job */
-	uint64_t covered_ns, now_ns, computing; /* spans of compute that are open */
+	int64_t rank;			/* -1: the job */
+	uint64_t covered_ns, computing; /* spans of compute that are open */
 	bool computes;
 	struct part *parts; /* [first, count) wait, in the order of their times */
 	size_t first, count, room;
@@ -54,7 +54,6 @@ struct speedscope {
 	const struct speedscope_options *options;
 	struct sink *out;
 	struct job job;
-	struct filter_state *filter;
 	struct frame *frames;
 	size_t frame_count, frame_room;
 	struct map frame_numbers; /* kind, number -> frame */
@@ -285,25 +284,6 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	return is_compute(all, span) ? compute(all, span, span->end_ns, -1) : 0;
 }
 
-static int open_filter(struct speedscope *all, struct walk *walk, struct trace_error *error)
-{
-	const struct filter *filter = all->options->filter;
-	int status;
-
-	if (!filter || filter_is_any(filter))
-		return 0;
-	if (!filter_set_window(filter, &all->job)) {
-		snprintf(error->text, sizeof(error->text), "the run is over before --from");
-		return -ENODATA;
-	}
-	status = filter_open(&all->filter, filter, &all->job, error);
-	if (status)
-		return status;
-	filter_set_cursor(all->filter, &walk->cursor);
-	walk->filter = all->filter;
-	return 0;
-}
-
 static int read_all(struct speedscope *all, struct trace_error *error)
 {
 	static const struct walk_calls calls = { .events = take_events,
@@ -319,14 +299,17 @@ static int read_all(struct speedscope *all, struct trace_error *error)
 		.progress = all->options->progress,
 		.context = all->options->context,
 	};
-	int status = open_filter(all, &walk, error);
+	int status;
 
 	if (!GROW(all->nodes, all->node_room, 1) || !GROW(all->graphs, all->graph_room, 1))
 		return -ENOMEM;
 	all->node_count = all->graph_count = 1;
 	all->graphs[0].rank = -1;
+	status = filter_start(&walk.filter, all->options->filter, &all->job, error);
+	filter_set_cursor(walk.filter, &walk.cursor);
 	if (!status)
 		status = walk_run(&all->job, &walk, error);
+	filter_close(walk.filter);
 	for (size_t i = 0; i < all->graph_count && !status; i++) {
 		status = make_room(&all->graphs[i], all->node_count);
 		if (!status)
@@ -457,7 +440,6 @@ int export_speedscope(struct sink *out, struct trace_reader *const *traces,
 		free(all.graphs[i].weights);
 		free(all.graphs[i].all);
 	}
-	filter_close(all.filter);
 	map_free(&all.frame_numbers);
 	map_free(&all.node_numbers);
 	map_free(&all.ranks);

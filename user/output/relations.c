@@ -64,7 +64,6 @@ struct relations {
 	const struct relation_options *options;
 	struct report *report;
 	struct job job;
-	struct filter_state *filter;
 	struct row_resolver *resolver;
 	struct relation relations[COUNT];
 	bool wanted[COUNT];
@@ -241,25 +240,14 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	return status ? status : number_span(all, slot, event, COUNT_STEPS, step, &span->step);
 }
 
-static bool is_wanted_span(const struct relations *all, const struct span *span)
-{
-	const struct filter *filter = all->options->filter;
-	const struct process *process = &all->job.processes.processes[span->process];
-
-	if (!filter)
-		return true;
-	return (filter->pid == FILTER_NONE || filter->pid == process->pid) &&
-	       (filter->rank == FILTER_NONE || (int64_t)filter->rank == process->rank) &&
-	       clock_subtract(span->end_ns, all->row.base_ns) >= filter->from_ns &&
-	       clock_subtract(span->begin_ns, all->row.base_ns) <= filter->until_ns;
-}
-
 static int span_ended(void *state, uint32_t slot, const struct event *event)
 {
 	struct relations *all = state;
 	const struct span *span = &all->job.spans.slots[slot];
 
-	if (!all->wanted[SPANS] || !is_wanted_span(all, span))
+	if (!all->wanted[SPANS] ||
+	    !filter_wants(all->options->filter, &all->job.processes.processes[span->process],
+			  all->row.base_ns, span->begin_ns, span->end_ns))
 		return 0;
 	all->row.number = slot;
 	all->row.process = span->process;
@@ -276,27 +264,6 @@ static int span_refused(void *state, const struct event *event)
 }
 
 /* --- the pass --- */
-
-/* A filter's window moves the ends of the job; times are told from the start of the run. */
-static int open_filter(struct relations *all, struct walk *walk, struct trace_error *error)
-{
-	const struct filter *filter = all->options->filter;
-	int status;
-
-	all->row.base_ns = all->job.start_ns;
-	if (!filter || filter_is_any(filter))
-		return 0;
-	if (!filter_set_window(filter, &all->job)) {
-		snprintf(error->text, sizeof(error->text), "the run is over before --from");
-		return -ENODATA;
-	}
-	status = filter_open(&all->filter, filter, &all->job, error);
-	if (status)
-		return status;
-	filter_set_cursor(all->filter, &walk->cursor);
-	walk->filter = all->filter;
-	return 0;
-}
 
 static void tell_walk(void *context, double done)
 {
@@ -333,12 +300,16 @@ static int write_events(struct relations *all, struct trace_error *error)
 		any |= all->of_kind[i] >= 0;
 		walk.cursor.kinds |= all->of_kind[i] >= 0 ? 1ull << i : 0;
 	}
-	status = open_filter(all, &walk, error);
+	/* A filter's window moves the ends of the job; times are told from the start of the run. */
+	all->row.base_ns = all->job.start_ns;
+	status = filter_start(&walk.filter, all->options->filter, &all->job, error);
+	filter_set_cursor(walk.filter, &walk.cursor);
 	if (!status)
 		status = row_resolver_open(&all->resolver, &all->job);
 	/* Processes that no fork has told of turn up with their events. */
 	if (!status && (any || all->wanted[PROCESSES]))
 		status = walk_run(&all->job, &walk, error);
+	filter_close(walk.filter);
 	return status;
 }
 
@@ -465,7 +436,6 @@ int relations_write(const struct relation_writer *writer, void *to,
 		job_free(&all->job);
 	}
 	row_resolver_close(all->resolver);
-	filter_close(all->filter);
 	report_free(all->report);
 	sink_close(&all->made);
 	map_free(&all->counts);
