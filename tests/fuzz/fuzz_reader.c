@@ -140,32 +140,21 @@ static void print_events(struct trace_reader *reader)
 
 static void export(struct trace_reader *reader)
 {
-	const struct chrome_options options = { .until_ns = UINT64_MAX, .pid = CHROME_ANY_PID };
+	static export_stream *const streams[] = { chrome_write, export_pfw, export_perfetto,
+						  export_speedscope };
+	const struct export_options options = { .filter = NULL };
 	const struct relation_options all = { .only = NULL };
-	const struct pfw_options pfw = { .filter = NULL };
-	const struct perfetto_options perfetto = { .filter = NULL };
-	const struct speedscope_options speedscope = { .filter = NULL };
 	struct trace_error error = { "" };
 	struct sink out;
 
-	sink_open_memory(&out);
-	chrome_write(&out, &reader, names, 1, &options, &error);
-	sum += out.used;
-	sink_close(&out);
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+		sink_open_memory(&out);
+		streams[i](&out, &reader, names, 1, &options, &error);
+		sum += out.used;
+		sink_close(&out);
+	}
 	sink_open_memory(&out);
 	export_tables_one(&export_csv, &out, &reader, names, 1, &all, &error);
-	sum += out.used;
-	sink_close(&out);
-	sink_open_memory(&out);
-	export_pfw(&out, &reader, names, 1, &pfw, &error);
-	sum += out.used;
-	sink_close(&out);
-	sink_open_memory(&out);
-	export_perfetto(&out, &reader, names, 1, &perfetto, &error);
-	sum += out.used;
-	sink_close(&out);
-	sink_open_memory(&out);
-	export_speedscope(&out, &reader, names, 1, &speedscope, &error);
 	sum += out.used;
 	sink_close(&out);
 }

@@ -38,7 +38,7 @@ static size_t count_of(const struct sink *text, const char *part)
 static void test_many_threads(void **state)
 {
 	static const char *const name = "many.flt";
-	const struct chrome_options options = { .until_ns = UINT64_MAX, .pid = CHROME_ANY_PID };
+	const struct export_options options = { .filter = NULL };
 	struct trace_error error = { "" };
 	struct made_trace made;
 	struct sink text;
@@ -61,7 +61,7 @@ static void test_many_threads(void **state)
 static void test_requests(void **state)
 {
 	static const char *const name = "requests.flt";
-	const struct chrome_options options = { .until_ns = UINT64_MAX, .pid = CHROME_ANY_PID };
+	const struct export_options options = { .filter = NULL };
 	const uint64_t dev = 7 << 20 | 3;
 	struct trace_error error = { "" };
 	struct made_trace made;

@@ -43,7 +43,7 @@ static const struct option_row rows[] = {
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
 	{ 0, "describe", "FORMAT", OPTION_STRING, FIELD(describe),
 	  "Say what a format holds, and do nothing else: chrome, csv, jsonl, sqlite, pfw, "
-	  "perfetto." },
+	  "perfetto, speedscope." },
 	FILTER_OPTIONS(FIELD(filter)),
 };
 
@@ -55,8 +55,24 @@ static const struct option_table table = {
 	.row_count = sizeof(rows) / sizeof(rows[0]),
 };
 
+struct work;
+
+/* What writes it returns 0 or -errno; errors of the target's sink stay there, of others `error`
+ * tells. */
+struct format {
+	const char *name;
+	enum export_kind kind;
+	int (*write)(struct work *work);
+	const struct table_format *tables; /* of which --table names one, which goes to a file */
+	export_stream *stream;
+	/* What there is in it: in words of its own, or as a trace of nothing has it. */
+	void (*tell)(struct sink *out);
+	int (*describe)(struct sink *out, struct trace_reader *nothing, struct trace_error *error);
+};
+
 struct work {
 	const struct export_request *request;
+	const struct format *format;
 	struct export_target *target;
 	struct trace_reader **traces;
 	const char *const *names;
@@ -70,23 +86,6 @@ struct work {
 };
 
 /* --- formats --- */
-
-static int write_chrome(struct work *work)
-{
-	const struct filter *filter = &work->request->filter;
-	const struct chrome_options options = {
-		.from_ns = filter->from_ns,
-		.until_ns = filter->until_ns,
-		.min_duration_ns = filter->min_duration_ns,
-		.pid = filter->pid,
-		.filter = filter,
-		.progress = progress_update,
-		.context = &work->progress,
-	};
-
-	return chrome_write(&work->target->out, work->traces, work->names, work->trace_count,
-			    &options, &work->error);
-}
 
 static void tell_progress(void *context, double done)
 {
@@ -118,8 +117,9 @@ static struct relation_options table_options(struct work *work)
 	};
 }
 
-static int write_tables(struct work *work, const struct table_format *format)
+static int write_tables(struct work *work)
 {
+	const struct table_format *format = work->format->tables;
 	const struct relation_options options = table_options(work);
 
 	if (work->target->kind == EXPORT_FILE)
@@ -130,16 +130,6 @@ static int write_tables(struct work *work, const struct table_format *format)
 				       &work->error);
 }
 
-static int write_csv(struct work *work)
-{
-	return write_tables(work, &export_csv);
-}
-
-static int write_jsonl(struct work *work)
-{
-	return write_tables(work, &export_jsonl);
-}
-
 static int write_sqlite(struct work *work)
 {
 	const struct relation_options options = table_options(work);
@@ -148,78 +138,28 @@ static int write_sqlite(struct work *work)
 			     &options, &work->error);
 }
 
-static int write_pfw(struct work *work)
+static int write_stream(struct work *work)
 {
-	const struct pfw_options options = { .filter = &work->request->filter,
-					     .progress = progress_update,
-					     .context = &work->progress };
+	const struct export_options options = { .filter = &work->request->filter,
+						.progress = progress_update,
+						.context = &work->progress };
 
-	return export_pfw(&work->target->out, work->traces, work->names, work->trace_count,
-			  &options, &work->error);
+	return work->format->stream(&work->target->out, work->traces, work->names,
+				    work->trace_count, &options, &work->error);
 }
 
-static int describe_pfw(struct sink *out, struct trace_reader *nothing, struct trace_error *error)
-{
-	export_pfw_describe(out);
-	return out->error;
-}
-
-static int write_perfetto(struct work *work)
-{
-	const struct perfetto_options options = { .filter = &work->request->filter,
-						  .progress = progress_update,
-						  .context = &work->progress };
-
-	return export_perfetto(&work->target->out, work->traces, work->names, work->trace_count,
-			       &options, &work->error);
-}
-
-static int describe_perfetto(struct sink *out, struct trace_reader *nothing,
-			     struct trace_error *error)
-{
-	export_perfetto_describe(out);
-	return out->error;
-}
-
-static int write_speedscope(struct work *work)
-{
-	const struct speedscope_options options = { .filter = &work->request->filter,
-						    .progress = progress_update,
-						    .context = &work->progress };
-
-	return export_speedscope(&work->target->out, work->traces, work->names, work->trace_count,
-				 &options, &work->error);
-}
-
-static int describe_speedscope(struct sink *out, struct trace_reader *nothing,
-			       struct trace_error *error)
-{
-	export_speedscope_describe(out);
-	return out->error;
-}
-
-static int describe_chrome(struct sink *out, struct trace_reader *nothing,
-			   struct trace_error *error)
-{
-	chrome_describe(out);
-	return out->error;
-}
-
-/* `write` returns 0 or -errno; errors of the target's sink stay there, of others `error` tells. */
-static const struct format {
-	const char *name;
-	enum export_kind kind;
-	bool has_tables; /* --table names one of them, which goes to a file */
-	int (*write)(struct work *work);
-	int (*describe)(struct sink *out, struct trace_reader *nothing, struct trace_error *error);
-} formats[] = {
-	{ "chrome", EXPORT_FILE, false, write_chrome, describe_chrome },
-	{ "csv", EXPORT_DIRECTORY, true, write_csv, export_tables_describe },
-	{ "jsonl", EXPORT_DIRECTORY, true, write_jsonl, export_tables_describe },
-	{ "sqlite", EXPORT_PATH, false, write_sqlite, export_sqlite_describe },
-	{ "pfw", EXPORT_FILE, false, write_pfw, describe_pfw },
-	{ "perfetto", EXPORT_FILE, false, write_perfetto, describe_perfetto },
-	{ "speedscope", EXPORT_FILE, false, write_speedscope, describe_speedscope },
+static const struct format formats[] = {
+	{ "chrome", EXPORT_FILE, write_stream, .stream = chrome_write, .tell = chrome_describe },
+	{ "csv", EXPORT_DIRECTORY, write_tables, .tables = &export_csv,
+	  .describe = export_tables_describe },
+	{ "jsonl", EXPORT_DIRECTORY, write_tables, .tables = &export_jsonl,
+	  .describe = export_tables_describe },
+	{ "sqlite", EXPORT_PATH, write_sqlite, .describe = export_sqlite_describe },
+	{ "pfw", EXPORT_FILE, write_stream, .stream = export_pfw, .tell = export_pfw_describe },
+	{ "perfetto", EXPORT_FILE, write_stream, .stream = export_perfetto,
+	  .tell = export_perfetto_describe },
+	{ "speedscope", EXPORT_FILE, write_stream, .stream = export_speedscope,
+	  .tell = export_speedscope_describe },
 };
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
@@ -265,7 +205,7 @@ static int describe(const char *name)
 {
 	const struct format *format = format_named(name);
 	struct trace_error error = { "" };
-	struct trace_reader *nothing;
+	struct trace_reader *nothing = NULL;
 	struct sink out;
 	int status;
 
@@ -273,13 +213,15 @@ static int describe(const char *name)
 		say_known_formats("--describe ", name, ": no such format");
 		return EXIT_USAGE;
 	}
-	status = no_trace_open(&nothing);
+	status = format->describe ? no_trace_open(&nothing) : 0;
 	if (status) {
 		log_error("%s", strerror(-status));
 		return EXIT_FAILED;
 	}
 	status = sink_open(&out, STDOUT_FILENO);
-	if (!status)
+	if (!status && format->tell)
+		format->tell(&out);
+	else if (!status)
 		status = format->describe(&out, nothing, &error);
 	if (!status)
 		status = sink_flush(&out);
@@ -301,18 +243,18 @@ static void tell_summed(struct trace_reader *trace, const char *name, const stru
 		log_warning("%s: operations that were summed up (--mode profile, auto) are no "
 			    "events, and not in it%s; 'faultline report' tells them",
 			    name,
-			    format->has_tables || format->kind == EXPORT_PATH
+			    format->tables || format->kind == EXPORT_PATH
 				    ? " but for the table of operations"
 				    : "");
 }
 
-static int export_traces(struct work *work, const struct format *format)
+static int export_traces(struct work *work)
 {
 	struct export_target *target = work->target;
 	int status;
 
 	progress_start(&work->progress, "exporting");
-	status = format->write(work);
+	status = work->format->write(work);
 	if (!status)
 		status = export_target_finish(target);
 	progress_end(&work->progress);
@@ -329,13 +271,13 @@ static int check_table(const struct export_request *request, const struct format
 {
 	char list[256];
 
-	if (format->has_tables && !request->table && !strcmp(request->output, "-")) {
+	if (format->tables && !request->table && !strcmp(request->output, "-")) {
 		log_error("-o -: is one table; name it by --table, or name a directory");
 		return EXIT_USAGE;
 	}
 	if (!request->table)
 		return 0;
-	if (!format->has_tables) {
+	if (!format->tables) {
 		log_error("--table: %s is one file with all in it", format->name);
 		return EXIT_USAGE;
 	}
@@ -385,18 +327,17 @@ int command_export(int argc, char **argv)
 	struct export_request request = { .filter = FILTER_ALL };
 	struct export_target target = { .fd = -1, .directory = -1 };
 	struct work work = { .request = &request, .target = &target };
-	const struct format *format;
 	int first, status = options_parse(&table, argc, argv, &request, &first);
 
 	if (status != OPTIONS_GO)
 		return status;
 	if (request.describe)
 		return describe(request.describe);
-	status = check_request(&request, argc - first, argv + first, &format);
+	status = check_request(&request, argc - first, argv + first, &work.format);
 	if (status)
 		return status;
 	target.name = request.output;
-	target.kind = request.table ? EXPORT_FILE : format->kind;
+	target.kind = request.table ? EXPORT_FILE : work.format->kind;
 	work.names = (const char *const *)argv + first;
 	work.trace_count = argc - first;
 	work.traces = calloc(work.trace_count, sizeof(struct trace_reader *));
@@ -408,10 +349,10 @@ int command_export(int argc, char **argv)
 	if (!status)
 		status = export_target_open(&target, request.force);
 	if (!status)
-		status = export_traces(&work, format);
+		status = export_traces(&work);
 	for (size_t i = 0; !status && i < work.trace_count; i++) {
 		traces_tell_unread(work.traces[i], work.names[i]);
-		tell_summed(work.traces[i], work.names[i], format);
+		tell_summed(work.traces[i], work.names[i], work.format);
 	}
 	for (size_t i = 0; !status && i < work.absent_count; i++)
 		log_warning("the table %s cannot be made of %s: %s", work.absent[i].name,

@@ -12,11 +12,11 @@
 #include "output/json.h"
 
 struct chrome {
-	const struct chrome_options *options;
+	const struct export_options *options;
 	struct sink *out;
 	struct job job;
 	struct chrome_window window;
-	struct filter rest;
+	struct filter filter, rest; /* what is wanted; what of it the walk is to let pass */
 	struct chrome_threads threads;
 	struct chrome_spans spans;
 	struct chrome_counters counters;
@@ -29,14 +29,11 @@ struct chrome {
 /* What the timeline does not ask for by itself. */
 static int open_filter(struct chrome *chrome, struct walk *walk, struct trace_error *error)
 {
-	if (!chrome->options->filter)
-		return 0;
-	chrome->rest = *chrome->options->filter;
+	chrome->rest = chrome->filter;
 	chrome->rest.from_ns = chrome->rest.min_duration_ns = 0;
 	chrome->rest.until_ns = chrome->rest.pid = FILTER_NONE;
 	if (filter_is_any(&chrome->rest))
 		return 0;
-	walk->filter = NULL;
 	return filter_open(&walk->filter, &chrome->rest, &chrome->job, error);
 }
 
@@ -189,7 +186,7 @@ static void write_other_data(struct chrome *chrome)
 	sink_text(out, ",\"until_ns\":");
 	sink_uint(out, chrome->window.until_ns - chrome->window.base_ns);
 	sink_text(out, ",\"min_duration_ns\":");
-	sink_uint(out, chrome->options->min_duration_ns);
+	sink_uint(out, chrome->filter.min_duration_ns);
 	sink_text(out, ",\n\"traces\":[");
 	for (size_t i = 0; i < chrome->job.trace_count; i++) {
 		sink_text(out, i ? ",\n" : "");
@@ -222,8 +219,8 @@ static void find_window(struct chrome *chrome)
 	end = clock_add(end, 1); /* what happens at the end is in it */
 	chrome->window = (struct chrome_window) {
 		.base_ns = start,
-		.from_ns = clock_add(start, chrome->options->from_ns),
-		.until_ns = clock_add(start, chrome->options->until_ns),
+		.from_ns = clock_add(start, chrome->filter.from_ns),
+		.until_ns = clock_add(start, chrome->filter.until_ns),
 	};
 	if (chrome->window.until_ns > end)
 		chrome->window.until_ns = end;
@@ -238,13 +235,13 @@ static int write_all(struct chrome *chrome, struct trace_error *error)
 	find_window(chrome);
 	chrome_threads_init(&chrome->threads, &chrome->job, chrome->out);
 	chrome_spans_init(&chrome->spans, &chrome->threads, &chrome->window,
-			  chrome->options->min_duration_ns);
+			  chrome->filter.min_duration_ns);
 	chrome_counters_init(&chrome->counters, chrome->window.from_ns, chrome->window.until_ns);
 	chrome->rows = (struct chrome_rows) {
 		.job = &chrome->job,
 		.window = &chrome->window,
-		.min_duration_ns = chrome->options->min_duration_ns,
-		.pid = chrome->options->pid,
+		.min_duration_ns = chrome->filter.min_duration_ns,
+		.pid = chrome->filter.pid,
 		.threads = &chrome->threads,
 		.spans = &chrome->spans,
 		.counters = &chrome->counters,
@@ -252,7 +249,7 @@ static int write_all(struct chrome *chrome, struct trace_error *error)
 	};
 	write_other_data(chrome);
 	status = chrome_requests_init(&chrome->requests, &chrome->threads, &chrome->window,
-				      chrome->options->min_duration_ns);
+				      chrome->filter.min_duration_ns);
 	if (!status)
 		status = know_devices(chrome, error);
 	if (!status)
@@ -276,12 +273,14 @@ static int write_all(struct chrome *chrome, struct trace_error *error)
 }
 
 int chrome_write(struct sink *out, struct trace_reader *const *traces, const char *const *names,
-		 size_t trace_count, const struct chrome_options *options,
+		 size_t trace_count, const struct export_options *options,
 		 struct trace_error *error)
 {
-	struct chrome chrome = { .options = options, .out = out };
+	struct chrome chrome = { .options = options, .out = out, .filter = FILTER_ALL };
 	int status = job_load(&chrome.job, traces, names, trace_count, error);
 
+	if (options->filter)
+		chrome.filter = *options->filter;
 	if (!status)
 		status = write_all(&chrome, error);
 	job_free(&chrome.job);

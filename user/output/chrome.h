@@ -22,34 +22,18 @@
 #ifndef FAULTLINE_CHROME_H
 #define FAULTLINE_CHROME_H
 
-#include "analysis/filter.h"
-#include "output/sink.h"
+#include "output/export.h"
 
 #define CHROME_PID_STEP 10000000
-#define CHROME_ANY_PID UINT64_MAX
-
-struct chrome_options {
-	/* What overlaps this time, in ns since the start, is written, cut to it and marked so. */
-	uint64_t from_ns, until_ns; /* UINT64_MAX: to the end */
-	uint64_t min_duration_ns;   /* calls, faults and spans that took less are left out */
-	uint64_t pid;		    /* only of this process, or CHROME_ANY_PID */
-	/* Of it the rank, file, operation, door and span; NULL: any. Bytes a second are then those
-	 * of what it lets pass. */
-	const struct filter *filter;
-	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
-	void (*progress)(void *context, double done);
-	void *context;
-};
 
 /*
- * Writes traces as one timeline. Memory grows with the number of processes, threads (up to
+ * Writes traces as one timeline. What overlaps the time that is wanted is cut to it and marked so;
+ * calls, faults and spans that are too short are left out. Bytes a second are those of what the
+ * other wishes let pass. Memory grows with the number of processes, threads (up to
  * CHROME_THREADS_MOST: what further ones did stands on one of their process), files and strings,
- * and with that of the spans that are open at a time, not with that of events. Returns 0, the
- * sink's error, -ENOMEM, or -EINVAL for a damaged block, and then `error` says which and what.
+ * and with that of the spans that are open at a time, not with that of events.
  */
-int chrome_write(struct sink *out, struct trace_reader *const *traces, const char *const *names,
-		 size_t trace_count, const struct chrome_options *options,
-		 struct trace_error *error);
+export_stream chrome_write;
 
 /* What there is in it, for people. */
 void chrome_describe(struct sink *out);

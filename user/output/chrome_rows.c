@@ -334,7 +334,7 @@ static bool matters(const struct chrome_rows *rows, const struct event *event)
 	const struct row_rule *rule = &rules[event_kind(event)];
 
 	if (!rule->write ||
-	    (rows->pid != CHROME_ANY_PID && rows->pid != event_value(event, rule->pid)))
+	    (rows->pid != FILTER_NONE && rows->pid != event_value(event, rule->pid)))
 		return false;
 	return (event->start >= window->from_ns && event->start < window->until_ns) ||
 	       (event->start < window->from_ns && event->end > window->from_ns);
@@ -373,8 +373,7 @@ static int draw_events(void *state, const struct event *events, size_t count)
 
 static bool is_wanted(const struct chrome_rows *rows, uint32_t process)
 {
-	return rows->pid == CHROME_ANY_PID ||
-	       rows->pid == rows->job->processes.processes[process].pid;
+	return rows->pid == FILTER_NONE || rows->pid == rows->job->processes.processes[process].pid;
 }
 
 static int span_begun(void *state, uint32_t slot, const struct event *event)

@@ -17,7 +17,7 @@ struct chrome_rows {
 	struct row_resolver *resolver;
 	const struct chrome_window *window;
 	uint64_t min_duration_ns;
-	uint64_t pid; /* only of this process, or CHROME_ANY_PID */
+	uint64_t pid; /* only of this process, or FILTER_NONE */
 	struct chrome_threads *threads;
 	struct chrome_spans *spans;
 	struct chrome_counters *counters;

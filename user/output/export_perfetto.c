@@ -24,7 +24,7 @@ struct open_span {
 #define NO_SPAN UINT32_MAX
 
 struct perfetto {
-	const struct perfetto_options *options;
+	const struct export_options *options;
 	struct job job;
 	struct row_resolver *resolver;
 	struct perfetto_pack *pack;
@@ -379,7 +379,7 @@ static int write_all(struct perfetto *perfetto, struct trace_error *error)
 }
 
 int export_perfetto(struct sink *out, struct trace_reader *const *traces, const char *const *names,
-		    size_t trace_count, const struct perfetto_options *options,
+		    size_t trace_count, const struct export_options *options,
 		    struct trace_error *error)
 {
 	struct perfetto perfetto = { .options = options };

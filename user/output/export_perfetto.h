@@ -13,23 +13,11 @@
 #ifndef FAULTLINE_EXPORT_PERFETTO_H
 #define FAULTLINE_EXPORT_PERFETTO_H
 
-#include "analysis/filter.h"
-#include "output/sink.h"
-#include "trace/reader.h"
-
-struct perfetto_options {
-	const struct filter *filter; /* NULL: all events */
-	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
-	void (*progress)(void *context, double done);
-	void *context;
-};
+#include "output/export.h"
 
 /* Memory grows with the number of processes, threads, files and strings, and with that of the spans
- * that are open at a time. Returns 0, the sink's error, -ENOMEM, or the error of a trace or a
- * filter, and then `error` says which. */
-int export_perfetto(struct sink *out, struct trace_reader *const *traces, const char *const *names,
-		    size_t trace_count, const struct perfetto_options *options,
-		    struct trace_error *error);
+ * that are open at a time. */
+export_stream export_perfetto;
 /* What there is in it, for people. */
 void export_perfetto_describe(struct sink *out);
 

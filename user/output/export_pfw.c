@@ -20,7 +20,7 @@ struct pfw_span {
 };
 
 struct pfw {
-	const struct pfw_options *options;
+	const struct export_options *options;
 	struct sink *out;
 	struct job job;
 	struct row_resolver *resolver;
@@ -424,7 +424,7 @@ static int write_all(struct pfw *pfw, struct trace_error *error)
 }
 
 int export_pfw(struct sink *out, struct trace_reader *const *traces, const char *const *names,
-	       size_t trace_count, const struct pfw_options *options, struct trace_error *error)
+	       size_t trace_count, const struct export_options *options, struct trace_error *error)
 {
 	struct pfw pfw = { .options = options, .out = out };
 	int status = job_load(&pfw.job, traces, names, trace_count, error);

@@ -14,21 +14,10 @@
 #ifndef FAULTLINE_EXPORT_PFW_H
 #define FAULTLINE_EXPORT_PFW_H
 
-#include "analysis/filter.h"
-#include "output/sink.h"
-#include "trace/reader.h"
+#include "output/export.h"
 
-struct pfw_options {
-	const struct filter *filter; /* NULL: all events */
-	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
-	void (*progress)(void *context, double done);
-	void *context;
-};
-
-/* Memory grows with the number of processes, files, strings and open spans. Returns 0, the sink's
- * error, -ENOMEM, or the error of a trace or a filter, and then `error` says which. */
-int export_pfw(struct sink *out, struct trace_reader *const *traces, const char *const *names,
-	       size_t trace_count, const struct pfw_options *options, struct trace_error *error);
+/* Memory grows with the number of processes, files, strings and open spans. */
+export_stream export_pfw;
 /* What there is in it, for people. */
 void export_pfw_describe(struct sink *out);
 

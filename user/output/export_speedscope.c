@@ -51,7 +51,7 @@ struct graph {
 };
 
 struct speedscope {
-	const struct speedscope_options *options;
+	const struct export_options *options;
 	struct sink *out;
 	struct job job;
 	struct frame *frames;
@@ -421,7 +421,7 @@ static void write_all(const struct speedscope *all)
 
 int export_speedscope(struct sink *out, struct trace_reader *const *traces,
 		      const char *const *names, size_t trace_count,
-		      const struct speedscope_options *options, struct trace_error *error)
+		      const struct export_options *options, struct trace_error *error)
 {
 	struct speedscope all = { .options = options, .out = out };
 	int status = job_load(&all.job, traces, names, trace_count, error);

@@ -8,22 +8,10 @@
 #ifndef FAULTLINE_EXPORT_SPEEDSCOPE_H
 #define FAULTLINE_EXPORT_SPEEDSCOPE_H
 
-#include "analysis/filter.h"
-#include "output/sink.h"
-#include "trace/reader.h"
+#include "output/export.h"
 
-struct speedscope_options {
-	const struct filter *filter; /* NULL: all events */
-	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
-	void (*progress)(void *context, double done);
-	void *context;
-};
-
-/* Memory grows with the number of different stacks. Returns 0, the sink's error, -ENOMEM, or the
- * error of a trace or a filter, and then `error` says which. */
-int export_speedscope(struct sink *out, struct trace_reader *const *traces,
-		      const char *const *names, size_t trace_count,
-		      const struct speedscope_options *options, struct trace_error *error);
+/* Memory grows with the number of different stacks. */
+export_stream export_speedscope;
 /* What there is in it, for people. */
 void export_speedscope_describe(struct sink *out);
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What is wanted of an export to one stream. Knows nothing of formats.
+ */
+#ifndef FAULTLINE_EXPORT_H
+#define FAULTLINE_EXPORT_H
+
+#include "analysis/filter.h"
+#include "output/sink.h"
+#include "trace/reader.h"
+
+struct export_options {
+	const struct filter *filter; /* NULL: all events */
+	/* Called now and then with the share of the work done, 0 to 1; NULL for none. */
+	void (*progress)(void *context, double done);
+	void *context;
+};
+
+/*
+ * Writes traces, as one job, in a format that is one stream. Returns 0, the sink's error, -ENOMEM,
+ * or the error of a trace or a filter, and then `error` says which.
+ */
+typedef int export_stream(struct sink *out, struct trace_reader *const *traces,
+			  const char *const *names, size_t trace_count,
+			  const struct export_options *options, struct trace_error *error);
+
+#endif
