@@ -119,8 +119,7 @@ class Machine:
         with open(image, "wb") as file:
             file.truncate(size)
         run(f"mkfs.{kind}", *{"ext4": ["-q", "-F"], "xfs": ["-q"], "btrfs": ["-q"]}[kind], image)
-        device = run("losetup", "--find", "--show", image).decode().strip()
-        self.loops.append(device)
+        device = self.new_loop(image)
         # The default is so large that a small file comes in whole, whatever is touched.
         with open(f"/sys/block/{os.path.basename(device)}/queue/read_ahead_kb", "w") as file:
             file.write("128")
@@ -129,7 +128,11 @@ class Machine:
     def new_device(self, size):
         """A block device of random bytes that nobody has mounted."""
         image = random_file(os.path.join(self.new_dir(), "device.img"), size)
-        device = run("losetup", "--find", "--show", image).decode().strip()
+        return self.new_loop(image)
+
+    def new_loop(self, path, *options):
+        """A loop device over a file, or over another device."""
+        device = run("losetup", "--find", "--show", *options, path).decode().strip()
         self.loops.append(device)
         return device
 
@@ -213,6 +216,12 @@ def static_program(name):
         source = os.path.join(TOP, "tests/live", f"{name}.c")
         run("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-pthread", "-static", "-o", path, source)
     return path
+
+
+def device_number(path):
+    """Of a block device, as rows have it."""
+    number = os.stat(path).st_rdev
+    return os.major(number) << 20 | os.minor(number)
 
 
 # --- the page cache ------------------------------------------------------------------------------
@@ -509,6 +518,40 @@ class Recording:
         if len(found) != 1:
             raise AssertionError(f"{len(found)} rows in files for {path}")
         return found[0]
+
+
+class Attached:
+    """faultline attach, from when it says that it records."""
+
+    def __init__(self, *arguments):
+        self.path = os.path.join(machine().new_dir(), "trace.flt")
+        reader, writer = os.pipe()
+        self.process = machine().start(
+            [machine().faultline, "attach", "-o", self.path, "--ready-fd", str(writer), *arguments],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=[writer],
+        )
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            said = pipe.read()
+        if said != "recording\n":
+            raise AssertionError(f"not ready: {self.end()[1]}")
+
+    def end(self, number=None):
+        """Waits for its end, asked for by a signal if one is given: status and stderr."""
+        if number:
+            self.process.send_signal(number)
+        stderr = self.process.communicate(timeout=LIMIT)[1]
+        return self.process.returncode, stderr.decode(errors="replace")
+
+    @functools.cached_property
+    def report(self):
+        return report_of(self.path)
+
+    @functools.cached_property
+    def trace(self):
+        return Trace(self.path)
 
 
 def followed(report):

@@ -9,7 +9,7 @@ import time
 import unittest
 
 import harness
-from harness import account, machine
+from harness import Attached, account, machine
 
 COUNTED = 17  # bytes that reads ask for which a job counts
 BEFORE = 1 << 13  # flag of a call
@@ -40,41 +40,6 @@ class Shared:
     @property
     def counted(self):
         return self.count.value
-
-
-class Attached:
-    """faultline attach, from when it says that it records."""
-
-    def __init__(self, *arguments, trace=None, ready=True, **options):
-        self.path = trace or os.path.join(machine().new_dir(), "trace.flt")
-        reader, writer = os.pipe()
-        self.process = machine().start(
-            [machine().faultline, "attach", "-o", self.path, "--ready-fd", str(writer), *arguments],
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            pass_fds=[writer],
-            **options,
-        )
-        os.close(writer)
-        with os.fdopen(reader) as pipe:
-            self.said = pipe.read()
-        if ready and self.said != "recording\n":
-            raise AssertionError(f"not ready: {self.end()[1]}")
-
-    def end(self, number=None):
-        """Waits for its end, asked for by a signal if one is given: status and stderr."""
-        if number:
-            self.process.send_signal(number)
-        stderr = self.process.communicate(timeout=harness.LIMIT)[1]
-        return self.process.returncode, stderr.decode(errors="replace")
-
-    @property
-    def report(self):
-        return harness.report_of(self.path)
-
-    @property
-    def trace(self):
-        return harness.Trace(self.path)
 
 
 class Attach(unittest.TestCase):

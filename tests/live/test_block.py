@@ -74,9 +74,7 @@ def device(kind):
         "btrfs": ["-q"],
     }
     harness.run(f"mkfs.{kind}", *options[kind], image)
-    made = harness.run("losetup", "--find", "--show", image).decode().strip()
-    machine().loops.append(made)
-    return made
+    return machine().new_loop(image)
 
 
 class Work:
@@ -117,8 +115,7 @@ class Work:
         """Those of the device, with the paths of their files."""
         trace = self.recording.trace
         files = {number: os.fsdecode(row["path"] or b"") for number, row in trace.files.items()}
-        number = os.stat(self.device).st_rdev
-        number = os.major(number) << 20 | os.minor(number)
+        number = harness.device_number(self.device)
         for row in trace.dicts("bio"):
             if row["dev"] == number:
                 yield {**row, "path": files.get(row["file"])}
@@ -243,10 +240,9 @@ class Crowded(unittest.TestCase):
         before = diskstats(bare)
         run.communicate(b"\n")
         self.assertEqual(run.returncode, 0)
-        report, number = harness.report_of(trace), os.stat(bare).st_rdev
+        report, number = harness.report_of(trace), harness.device_number(bare)
         self.assertEqual(told(report, bare), difference(before, diskstats(bare)))
-        dev = os.major(number) << 20 | os.minor(number)
-        return report, [row for row in harness.Trace(trace).dicts("bio") if row["dev"] == dev]
+        return report, [row for row in harness.Trace(trace).dicts("bio") if row["dev"] == number]
 
     def test_places(self):
         """There is room elsewhere: nothing is lost."""
@@ -321,8 +317,7 @@ class Kernel(unittest.TestCase):
         work = Work.exact(kind, f"""
             dd if=/dev/zero of="$1/files/data" bs=1M count={self.SIZE // MIB} status=none
             rm -f "$1/files/none"; touch "$1/files/new"; sync""")
-        number = os.stat(work.device).st_rdev
-        number = os.major(number) << 20 | os.minor(number)
+        number = harness.device_number(work.device)
         told = [row for row in work.recording.trace.dicts("device") if row["dev"] == number][-1]
         bios = [bio for bio in work.bios() if bio["op"] == "request_write"]
         # All that the device wrote was a file's, or metadata that somebody is known for.

@@ -77,9 +77,7 @@ class DeviceFindings(unittest.TestCase):
         """From now on the device lies on one whose requests are held back, to so many a second,
         for whom the words that are returned stand before a shell's command: however busy the
         machine is, who reads waits for the device."""
-        upper = harness.run("losetup", "--find", "--show", "--direct-io=on",
-                            self.device).decode().strip()
-        machine().loops.append(upper)
+        upper = machine().new_loop(self.device, "--direct-io=on")
         group = throttle(self.device, operations)
         if not group:
             self.skipTest("no control group that throttles devices")

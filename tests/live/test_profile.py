@@ -9,7 +9,7 @@ import time
 import unittest
 
 import harness
-from harness import Recording, account, faultline, machine, static_program
+from harness import Attached, Recording, account, faultline, machine, static_program
 
 PROFILE = ("--mode", "profile")
 COUNTS = ("count", "errors", "bytes", "faults", "opens", "processes", "size_bytes")
@@ -233,22 +233,13 @@ class Profile(unittest.TestCase):
         """Of what runs already, from when it says that it records."""
         directory = machine().new_dir()
         data, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
-        path = f"{directory}/trace.flt"
         script = 'read line; exec "$0" "$@"'
         work = [static_program("hotread"), data, out, "2", "reads", "30000"]
         job = machine().start(["sh", "-c", script, *work], stdin=subprocess.PIPE)
-        reader, writer = os.pipe()
-        attach = machine().start(
-            [machine().faultline, "attach", "-q", "-o", path, *PROFILE, "-p", str(job.pid)]
-            + ["--ready-fd", str(writer)],
-            pass_fds=[writer],
-        )
-        os.close(writer)
-        with os.fdopen(reader) as pipe:
-            self.assertEqual(pipe.read(), "recording\n")
+        attached = Attached("-q", *PROFILE, "-p", str(job.pid))
         job.communicate(b"\n")
-        self.assertEqual(attach.wait(harness.LIMIT), 0)
-        report, reads = harness.report_of(path), account(out)["reads"]
+        self.assertEqual(attached.end(), (0, ""))
+        report, reads = attached.report, account(out)["reads"]
         (row,) = [row for row in report["files"] if row["path"] == data]
         self.assertEqual((row["read"]["count"], row["read"]["bytes"]), (reads, reads * 4096))
         self.assertEqual(report["trace"]["lost"]["total"], 0)
