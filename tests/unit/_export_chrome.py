@@ -9,14 +9,12 @@ import os
 import resource
 import shutil
 import signal
-import subprocess
 import tempfile
 import unittest
 from fractions import Fraction
 
-FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
-TRACES = os.environ["TRACES"]
-MS = 10**6
+from _exported import MS, call, no_constant, printed, trace, unique
+
 PID_STEP = 10**7
 
 # "Trace Event Format": what each phase must have.
@@ -32,28 +30,9 @@ METADATA = {"process_name": "name", "process_labels": "labels", "thread_name": "
             "process_sort_index": "sort_index"}
 
 
-def call(*arguments, **options):
-    return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-
-
-def trace(name):
-    return os.path.join(TRACES, name)
-
-
-def no_constants(text):
-    raise AssertionError(f"{text} is no JSON")
-
-
-def unique(pairs):
-    members = dict(pairs)
-    assert len(members) == len(pairs), pairs
-    return members
-
-
 def parse(data):
     """The document, times in ns."""
-    document = json.loads(data.decode(), parse_float=str, parse_constant=no_constants,
+    document = json.loads(data.decode(), parse_float=str, parse_constant=no_constant,
                           object_pairs_hook=unique)
     for event in document["traceEvents"]:
         assert REQUIRED[event["ph"]] <= set(event), event
@@ -70,12 +49,6 @@ def export(*names, options=()):
     done = call("export", "-q", "--to", "chrome", "-o", "-", *options, *map(trace, names))
     assert done.returncode == 0 and done.stderr == b"", done
     return parse(done.stdout)
-
-
-def printed(name):
-    done = call("print", "-q", "--format", "json", trace(name))
-    assert done.returncode == 0, done
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def only(events, phase, **members):

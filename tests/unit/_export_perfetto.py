@@ -9,33 +9,10 @@ import os
 import subprocess
 import unittest
 
-FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
+from _exported import ALL, MS, call, exported, printed, report, trace
+
 DUMP = os.path.join(os.environ.get("BUILD", "build"), "tests/unit/perfetto_dump")
-TRACES = os.environ["TRACES"]
-MS = 10**6
-ALL = "nest.flt", "other.flt", "hostile.flt", "random.flt", "cut.flt", "whole.flt"
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
-
-
-def call(*arguments, **options):
-    return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-
-
-def trace(name):
-    return os.path.join(TRACES, name)
-
-
-def report(*names, options=()):
-    done = call("report", "-q", "--format", "json", *options, *map(trace, names))
-    assert done.returncode == 0, done
-    return json.loads(done.stdout)
-
-
-def printed(name):
-    done = call("print", "-q", "--format", "json", trace(name))
-    assert done.returncode == 0, done
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 class Played:
@@ -134,11 +111,8 @@ class Perfetto(unittest.TestCase):
                     begin = row["time_ns"] - base
                     wanted[row.get("op", "fault"), begin, begin + row["dur_ns"]] += 1
             self.assertEqual(wanted - found, collections.Counter(), name)
-            spans = [json.loads(line) for line in
-                     call("export", "-q", "--to", "jsonl", "--table", "spans", "-o", "-",
-                          trace(name)).stdout.splitlines()]
             shift = report(name)["trace"]["start_unix_ns"] - played.clock["clock1"]
-            for row in spans:
+            for row in exported(name, "spans"):
                 begin = row["time_ns"] + shift
                 wanted[row["name"], begin, begin + row["dur_ns"]] += 1
             throttles = collections.Counter(key for key in (found - wanted).elements()

@@ -8,42 +8,15 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 
-FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
-TRACES = os.environ["TRACES"]
-ALL = "nest.flt", "other.flt", "hostile.flt", "random.flt", "cut.flt", "whole.flt"
+from _exported import ALL, call, no_constant, report, trace, unique
+
 # Calls that readers of 2.x class by their names; all others are neither reads nor writes to them.
 READS = {"read", "pread", "pread64", "readv", "preadv", "preadv64", "fread"}
 WRITES = {"write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev64", "fwrite"}
 HASH = re.compile("[0-9a-f]{16}")
-
-
-def call(*arguments, **options):
-    return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-
-
-def trace(name):
-    return os.path.join(TRACES, name)
-
-
-def report(*names, options=()):
-    done = call("report", "-q", "--format", "json", *options, *map(trace, names))
-    assert done.returncode == 0, done
-    return json.loads(done.stdout)
-
-
-def unique(pairs):
-    members = dict(pairs)
-    assert len(members) == len(pairs), pairs
-    return members
-
-
-def no_constant(text):
-    raise AssertionError(text)
 
 
 def parse(line):

@@ -5,38 +5,9 @@ exported tables."""
 
 import collections
 import json
-import os
-import subprocess
 import unittest
 
-FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
-TRACES = os.environ["TRACES"]
-ALL = "nest.flt", "other.flt", "hostile.flt", "random.flt", "cut.flt", "whole.flt"
-
-
-def call(*arguments, **options):
-    return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-
-
-def trace(name):
-    return os.path.join(TRACES, name)
-
-
-def report(*names, options=()):
-    done = call("report", "-q", "--format", "json", *options, *map(trace, names))
-    assert done.returncode == 0, done
-    return json.loads(done.stdout)
-
-
-def rows(name, table):
-    done = call("export", "-q", "--to", "jsonl", "--table", table, "-o", "-", trace(name))
-    assert done.returncode == 0, done
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def no_constant(text):
-    raise AssertionError(text)
+from _exported import ALL, call, exported, no_constant, report, trace
 
 
 def union(intervals):
@@ -102,11 +73,11 @@ class Speedscope(unittest.TestCase):
     def test_sweep(self):
         """The same by hand: each operation has what none before it covers, and no compute."""
         name = "whole.flt"
-        files = {row["id"]: row["path"] for row in rows(name, "files")}
-        spans = {row["id"]: row for row in rows(name, "spans")}
+        files = {row["id"]: row["path"] for row in exported(name, "files")}
+        spans = {row["id"]: row for row in exported(name, "spans")}
         computing = union((row["time_ns"], row["time_ns"] + row["dur_ns"])
                           for row in spans.values() if row["category"] == "compute")
-        operations = [row for table in ("calls", "faults") for row in rows(name, table)
+        operations = [row for table in ("calls", "faults") for row in exported(name, table)
                       if row["timed_ns"] is not None]
         operations.sort(key=lambda row: row["time_ns"])
         covered, found = 0, collections.Counter()

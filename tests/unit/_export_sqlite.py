@@ -8,28 +8,10 @@ import resource
 import shutil
 import signal
 import sqlite3
-import subprocess
 import tempfile
 import unittest
 
-FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
-TRACES = os.environ["TRACES"]
-ALL = "nest.flt", "other.flt", "hostile.flt", "random.flt", "cut.flt", "whole.flt"
-
-
-def call(*arguments, **options):
-    return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-
-
-def trace(name):
-    return os.path.join(TRACES, name)
-
-
-def report(name, *options):
-    done = call("report", "-q", "--format", "json", *options, trace(name))
-    assert done.returncode == 0, done
-    return json.loads(done.stdout)
+from _exported import ALL, call, report, trace
 
 
 class Database(unittest.TestCase):

@@ -8,45 +8,14 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 import unittest
 
-FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
-TRACES = os.environ["TRACES"]
-MS = 10**6
-START = 1000 * MS
-ALL = "nest.flt", "other.flt", "hostile.flt", "random.flt", "cut.flt", "whole.flt"
+from _exported import ALL, MS, call, printed, report, trace, unique
+
 KINDS = {"calls": ("syscall", "syscall_path", "async", "vfs"), "faults": ("fault",),
          "requests": ("request",), "bios": ("bio",), "pagecache": ("pagecache",),
          "throttles": ("throttle",), "moments": ("instant",)}
-
-
-def call(*arguments, **options):
-    return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-
-
-def trace(name):
-    return os.path.join(TRACES, name)
-
-
-def printed(name):
-    done = call("print", "-q", "--format", "json", trace(name))
-    assert done.returncode == 0, done
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def report(*names, options=()):
-    done = call("report", "-q", "--format", "json", *options, *map(trace, names))
-    assert done.returncode == 0, done
-    return json.loads(done.stdout)
-
-
-def unique(pairs):
-    members = dict(pairs)
-    assert len(members) == len(pairs), pairs
-    return members
 
 
 def total(rows, column):

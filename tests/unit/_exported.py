@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The traces of export_sample.h, and what faultline says of them. Knows nothing of any format that
+they are exported to."""
+
+import json
+import os
+import subprocess
+
+FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
+TRACES = os.environ["TRACES"]
+ALL = "nest.flt", "other.flt", "hostile.flt", "random.flt", "cut.flt", "whole.flt"
+MS = 10**6
+
+
+def call(*arguments, **options):
+    return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def trace(name):
+    return os.path.join(TRACES, name)
+
+
+def report(*names, options=()):
+    done = call("report", "-q", "--format", "json", *options, *map(trace, names))
+    assert done.returncode == 0, done
+    return json.loads(done.stdout)
+
+
+def printed(name):
+    done = call("print", "-q", "--format", "json", trace(name))
+    assert done.returncode == 0, done
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def exported(name, table):
+    """The rows of a table."""
+    done = call("export", "-q", "--to", "jsonl", "--table", table, "-o", "-", trace(name))
+    assert done.returncode == 0, done
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+# Hooks that keep Python's reader of JSON to the standard.
+
+
+def unique(pairs):
+    members = dict(pairs)
+    assert len(members) == len(pairs), pairs
+    return members
+
+
+def no_constant(text):
+    raise AssertionError(f"{text} is no JSON")
