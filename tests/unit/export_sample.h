@@ -69,13 +69,6 @@ static void mark(struct made_trace *made, uint64_t time, uint64_t pid, struct by
 	made_row(made, TRACE_INSTANT, 0, values);
 }
 
-static void cache(struct made_trace *made, uint64_t time, uint64_t pid, uint64_t bytes)
-{
-	const uint64_t values[PAGECACHE_COLUMNS] = { time, pid, pid, 1, 0, bytes };
-
-	made_row(made, TRACE_PAGECACHE, 0, values);
-}
-
 static void save(struct made_trace *made, const char *name)
 {
 	char path[128];
@@ -141,7 +134,7 @@ static void make_nest(void)
 	begin_span(&made, START + 61 * MS, 100, 102, 11, PLAIN("out of a call"));
 	end_span(&made, START + 69 * MS, 100, 102, 11);
 	mark(&made, START + 70 * MS, 100, TEXT("moment"), TEXT("\x81\xa1k\xa1v"));
-	cache(&made, START + 71 * MS, 100, 4096);
+	FILL(&made, .time = START + 71 * MS, .pid = 100, .file = 1, .bytes = 4096);
 	made_fork(&made, START + 72 * MS, 100, 200);
 	begin_span(&made, START + 73 * MS, 200, 200, 1, PLAIN("of the child"));
 	CALL(&made, .time = START + 74 * MS, .dur = 16 * MS, .pid = 200, .op = M_SENDFILE,
@@ -275,53 +268,9 @@ static void make_cut(void)
 	save(&made, "cut.flt");
 }
 
-/* A row of a request, which no maker of make_trace.h has. */
-static void request(struct made_trace *made, uint64_t time, uint64_t pid, uint64_t id,
-		    uint64_t bytes, uint64_t status)
-{
-	const uint64_t values[REQUEST_COLUMNS] = {
-		[REQUEST_TIME] = time,
-		[REQUEST_DUR] = 2 * MS,
-		[REQUEST_PID] = pid,
-		[REQUEST_TID] = pid,
-		[REQUEST_OP] = M_REQUEST_WRITE,
-		[REQUEST_FILE] = 2,
-		[REQUEST_ID] = id,
-		[REQUEST_DEV] = 8u << 20,
-		[REQUEST_PART] = 8u << 20 | 1,
-		[REQUEST_SECTOR] = 2048,
-		[REQUEST_BYTES] = bytes,
-		[REQUEST_OWN_BYTES] = bytes,
-		[REQUEST_BIOS] = 1,
-		[REQUEST_OWN_BIOS] = 1,
-		[REQUEST_QUEUE] = MS / 2,
-		[REQUEST_STATUS] = status,
-	};
-
-	made_row(made, TRACE_REQUEST, 0, values);
-	made->operations[M_REQUEST_WRITE].count++;
-	made->operations[M_REQUEST_WRITE].errors += status > 0;
-	made->operations[M_REQUEST_WRITE].bytes += bytes;
-	made->operations[M_REQUEST_WRITE].thread_time_ns += 2 * MS;
-}
-
-static void bio(struct made_trace *made, uint64_t time, uint64_t pid, uint64_t request_id,
-		uint64_t bytes)
-{
-	const uint64_t values[BIO_COLUMNS] = {
-		[BIO_TIME] = time,
-		[BIO_DUR] = MS,
-		[BIO_PID] = pid,
-		[BIO_TID] = pid,
-		[BIO_FILE] = 2,
-		[BIO_OP] = M_REQUEST_WRITE,
-		[BIO_REQUEST] = request_id,
-		[BIO_BYTES] = bytes,
-		[BIO_DEV] = 8u << 20,
-	};
-
-	made_row(made, TRACE_BIO, 0, values);
-}
+#define WRITE_OF_WHOLE                                                                             \
+	.time = START + 209 * MS, .dur = 2 * MS, .queue = MS / 2, .op = M_REQUEST_WRITE,           \
+	.file = 2, .dev = 8 << 20, .part = 8 << 20 | 1, .sector = 2048
 
 /* All layers: two epochs of steps whose numbers are told, counted or those of what is around,
  * reads, writes, faults, transfers, what fails, storage. A file's name is markup. */
@@ -385,9 +334,10 @@ static void make_whole(void)
 	VFS(&made, .time = START + 210 * MS + MS / 2, .dur = 900, .op = M_VFS_READ, .file = 1,
 	    .asked = 4096, .result = 4096, .flags = TRACE_VFS_THREAD);
 	THROTTLE(&made, .time = START + 212 * MS, .pause = MS, .pid = 100, .file = 2);
-	request(&made, START + 209 * MS, 100, 1, 8192, 0);
-	request(&made, START + 209 * MS, 0, 2, 4096, 10);
-	bio(&made, START + 209 * MS + MS / 2, 100, 2, 8192);
+	REQUEST(&made, WRITE_OF_WHOLE, .pid = 100, .id = 1, .bytes = 8192);
+	REQUEST(&made, WRITE_OF_WHOLE, .id = 2, .bytes = 4096, .status = 10);
+	BIO(&made, .time = START + 209 * MS + MS / 2, .dur = MS, .pid = 100, .file = 2,
+	    .request = 2, .bytes = 8192, .dev = 8 << 20);
 	made_cache(&made, START + 213 * MS, 1, 12288);
 	mark(&made, START + 214 * MS, 100, TEXT("saved"), TEXT("\x81\xa1k\xa1v"));
 	EXIT(&made, .time = START + 290 * MS, .pid = 100, .comm = "python3");
@@ -395,7 +345,6 @@ static void make_whole(void)
 	save(&made, "whole.flt");
 }
 
-/* Runs a Python file of this directory, with TRACES set to where the traces are. */
 /* Mode profile: operations are summed up. */
 static void make_sums(void)
 {
@@ -414,6 +363,7 @@ static void make_sums(void)
 	save(&made, "sums.flt");
 }
 
+/* Runs a Python file of this directory, with TRACES set to where the traces are. */
 static void run_script(const char *script)
 {
 	const char *python = getenv("PYTHON") ? getenv("PYTHON") : "/usr/bin/python3";

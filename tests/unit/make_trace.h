@@ -176,7 +176,7 @@ struct made_bio {
 };
 
 struct made_request {
-	uint64_t time, dur, queue, pid, op, file, bytes, dev, part;
+	uint64_t time, dur, queue, pid, op, file, id, dev, part, sector, bytes, status;
 	uint64_t bios; /* 0 for one */
 };
 
@@ -430,18 +430,22 @@ MADE void made_request(struct made_trace *made, const struct made_request *reque
 		[REQUEST_TID] = request->pid,
 		[REQUEST_OP] = made_op(made, request->op),
 		[REQUEST_FILE] = request->file,
+		[REQUEST_ID] = request->id,
 		[REQUEST_DEV] = request->dev,
 		[REQUEST_PART] = request->part ? request->part : request->dev,
+		[REQUEST_SECTOR] = request->sector,
 		[REQUEST_BYTES] = request->bytes,
 		[REQUEST_OWN_BYTES] = request->bytes,
 		[REQUEST_BIOS] = request->bios ? request->bios : 1,
 		[REQUEST_OWN_BIOS] = request->bios ? request->bios : 1,
 		[REQUEST_QUEUE] = request->queue,
+		[REQUEST_STATUS] = request->status,
 	};
 	struct trace_operation_total *total = &made->operations[request->op];
 
 	made_row(made, TRACE_REQUEST, made->lane, values);
 	total->count++;
+	total->errors += request->status > 0;
 	total->bytes += request->bytes;
 	total->thread_time_ns += request->dur;
 }
