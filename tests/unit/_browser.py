@@ -6,7 +6,6 @@
         browser.value("document.title")
         browser.problems   # what it had to say: console, exceptions, requests that it wanted to make
 """
-import base64
 import json
 import os
 import pathlib
@@ -29,7 +28,7 @@ def chromium():
 class Browser:
     def __init__(self, width=1280, height=900, dark=False, limit=60):
         self.size, self.dark, self.limit = (width, height), dark, limit
-        self.problems, self.events, self.number, self.buffer = [], [], 0, b""
+        self.problems, self.number, self.buffer = [], 0, b""
 
     def __enter__(self):
         self.profile = tempfile.mkdtemp(prefix="faultline-browser-")
@@ -96,7 +95,6 @@ class Browser:
 
     def take(self, message):
         method, params = message.get("method"), message.get("params", {})
-        self.events.append(method)
         if method in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
             self.problems.append((method, json.dumps(params)[:600]))
         elif method == "Network.requestWillBeSent":
@@ -188,8 +186,3 @@ class Browser:
                           "e.scrollIntoView({block: 'center'}); "
                           "const r = e.getBoundingClientRect(); "
                           "return [r.x, r.y, r.width, r.height]; })()" % json.dumps(selector))
-
-    def screenshot(self, path, whole=True):
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(data["data"]))

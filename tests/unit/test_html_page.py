@@ -15,7 +15,6 @@ import _browser  # noqa: E402
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
 BUILD = os.environ.get("BUILD", "build")
 SAMPLE = os.path.join("tests", "golden", "sample.flt")
-HTML = os.path.join("user", "output", "html")
 
 
 def call(*arguments, **options):
@@ -207,15 +206,8 @@ class Page(unittest.TestCase):
         self.assertEqual(self.rows("files"), len(report["files"]))
 
 
-def missing():
-    for program in ("chromium",):
-        if not _browser.shutil.which(program):
-            return f"{program} is not installed"
-    return None
-
-
 if __name__ == "__main__":
-    if missing():
-        print(missing())
+    if not _browser.chromium():
+        print("chromium is not installed")
         sys.exit(77)
     unittest.main()
