@@ -40,6 +40,11 @@ static uint64_t since(const struct perfetto *perfetto, uint64_t time_ns)
 	return clock_subtract(time_ns, perfetto->base_ns);
 }
 
+static int error_of(const struct perfetto *perfetto)
+{
+	return perfetto->tracks.error ? perfetto->tracks.error : perfetto->made.error;
+}
+
 /* --- calls and faults --- */
 
 static void count_bytes(struct perfetto *perfetto, const struct event *event)
@@ -264,7 +269,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	add_args(perfetto, process->trace, open->args, &to);
 	perfetto_slice(&perfetto->tracks, &to, since(perfetto, span->begin_ns),
 		       since(perfetto, span->end_ns));
-	return perfetto->tracks.error;
+	return error_of(perfetto);
 }
 
 /* --- the walk --- */
@@ -309,7 +314,7 @@ static int take_events(void *state, const struct event *events, size_t count)
 
 	for (const struct event *event = events; event < events + count && !status; event++)
 		status = take_event(perfetto, event);
-	return status ? status : perfetto->tracks.error;
+	return status ? status : error_of(perfetto);
 }
 
 #define BIT(kind) (1ull << TRACE_##kind)
@@ -357,10 +362,9 @@ static int write_all(struct perfetto *perfetto, struct trace_error *error)
 		if (i != TRACE_SYSCALL && i != TRACE_FAULT)
 			walk.cursor.columns[i] = (1ull << trace_schemas[i].column_count) - 1;
 	find_base(perfetto);
-	status = perfetto_tracks_init(&perfetto->tracks, &perfetto->job, perfetto->pack,
-				      clock_subtract(perfetto->job.end_ns, perfetto->base_ns));
-	if (!status)
-		status = perfetto_tracks_begin(&perfetto->tracks, perfetto->base_ns);
+	perfetto_tracks_init(&perfetto->tracks, &perfetto->job, perfetto->pack,
+			     clock_subtract(perfetto->job.end_ns, perfetto->base_ns));
+	status = perfetto_tracks_begin(&perfetto->tracks, perfetto->base_ns);
 	if (!status)
 		status = filter_start(&walk.filter, perfetto->options->filter, &perfetto->job,
 				      error);

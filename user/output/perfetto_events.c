@@ -12,6 +12,8 @@ enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 /* DebugAnnotation */
 enum { ARG_NAME_IID = 1, ARG_UINT = 3, ARG_STRING = 6, ARG_STRING_IID = 17 };
 
+#define EVENT_BYTES (128 + PERFETTO_EVENT_BYTES) /* what event_head writes, and the arguments */
+
 void perfetto_event_begin(struct perfetto_event *event)
 {
 	event->track = event->name = event->category = event->flow = event->flow_end = 0;
@@ -20,7 +22,8 @@ void perfetto_event_begin(struct perfetto_event *event)
 }
 
 /* Numbers of fields and arguments are small: their tags are a byte. */
-void perfetto_arg_uint(struct perfetto_event *event, enum perfetto_arg arg, uint64_t value)
+static void put_arg(struct perfetto_event *event, enum perfetto_arg arg, unsigned int field,
+		    uint64_t value)
 {
 	uint8_t *at = event->end, *length;
 
@@ -29,23 +32,19 @@ void perfetto_arg_uint(struct perfetto_event *event, enum perfetto_arg arg, uint
 	at = perfetto_varint(at, PERFETTO_TAG(ANNOTATION, PERFETTO_BYTES));
 	length = at++;
 	at = perfetto_uint(at, ARG_NAME_IID, arg);
-	at = perfetto_uint(at, ARG_UINT, value);
+	at = perfetto_uint(at, field, value);
 	*length = at - length - 1;
 	event->end = at;
 }
 
+void perfetto_arg_uint(struct perfetto_event *event, enum perfetto_arg arg, uint64_t value)
+{
+	put_arg(event, arg, ARG_UINT, value);
+}
+
 void perfetto_arg_interned(struct perfetto_event *event, enum perfetto_arg arg, uint64_t iid)
 {
-	uint8_t *at = event->end, *length;
-
-	if (at + 32 > event->args + sizeof(event->args))
-		return;
-	at = perfetto_varint(at, PERFETTO_TAG(ANNOTATION, PERFETTO_BYTES));
-	length = at++;
-	at = perfetto_uint(at, ARG_NAME_IID, arg);
-	at = perfetto_uint(at, ARG_STRING_IID, iid);
-	*length = at - length - 1;
-	event->end = at;
+	put_arg(event, arg, ARG_STRING_IID, iid);
 }
 
 static uint8_t *put_flow(uint8_t *at, unsigned int field, uint64_t id)
@@ -76,6 +75,17 @@ static uint8_t *event_head(uint8_t *at, const struct perfetto_event *event, unsi
 	return event->flow_end ? put_flow(at, FLOW_ENDS, event->flow_end) : at;
 }
 
+/* A packet of an event that has no texts: `body`, up to `end`. */
+static void add_short(struct perfetto_tracks *tracks, const uint8_t *body, const uint8_t *end,
+		      uint64_t time_ns, unsigned int flags)
+{
+	uint8_t packet[64 + EVENT_BYTES], *at = packet_head(packet, time_ns, flags);
+
+	at = perfetto_bytes(at, PACKET_TRACK_EVENT, body, end - body);
+	if (!tracks->error)
+		perfetto_fail(tracks, perfetto_pack_add(tracks->pack, packet, at - packet));
+}
+
 /* One that has a text of any length. */
 static void add_long(struct perfetto_tracks *tracks, const struct perfetto_event *event,
 		     unsigned int type, uint64_t time_ns)
@@ -99,7 +109,7 @@ static void add_long(struct perfetto_tracks *tracks, const struct perfetto_event
 static void add_event(struct perfetto_tracks *tracks, const struct perfetto_event *event,
 		      unsigned int type, uint64_t time_ns)
 {
-	uint8_t body[128 + PERFETTO_EVENT_BYTES], packet[64 + sizeof(body)], *at, *end;
+	uint8_t body[EVENT_BYTES], *end;
 
 	if (event->text.length) {
 		add_long(tracks, event, type, time_ns);
@@ -108,22 +118,16 @@ static void add_event(struct perfetto_tracks *tracks, const struct perfetto_even
 	end = event_head(body, event, type);
 	memcpy(end, event->args, event->end - event->args);
 	end += event->end - event->args;
-	at = packet_head(packet, time_ns, PACKET_NEEDS_STATE);
-	at = perfetto_bytes(at, PACKET_TRACK_EVENT, body, end - body);
-	if (!tracks->error)
-		perfetto_fail(tracks, perfetto_pack_add(tracks->pack, packet, at - packet));
+	add_short(tracks, body, end, time_ns, PACKET_NEEDS_STATE);
 }
 
 static void add_end(struct perfetto_tracks *tracks, uint64_t track, uint64_t time_ns)
 {
-	uint8_t body[32], packet[96], *at, *end;
+	uint8_t body[32], *end;
 
 	end = perfetto_uint(body, TYPE, TYPE_END);
 	end = perfetto_uint(end, TRACK_UUID, track);
-	at = packet_head(packet, time_ns, 0);
-	at = perfetto_bytes(at, PACKET_TRACK_EVENT, body, end - body);
-	if (!tracks->error)
-		perfetto_fail(tracks, perfetto_pack_add(tracks->pack, packet, at - packet));
+	add_short(tracks, body, end, time_ns, 0);
 }
 
 void perfetto_slice(struct perfetto_tracks *tracks, const struct perfetto_event *event,
@@ -162,15 +166,12 @@ static uint64_t counter_track(struct perfetto_tracks *tracks, struct perfetto_pr
 static void add_counter(struct perfetto_tracks *tracks, uint64_t track, uint64_t value,
 			uint64_t time_ns)
 {
-	uint8_t body[48], packet[96], *at, *end;
+	uint8_t body[48], *end;
 
 	end = perfetto_uint(body, TYPE, TYPE_COUNTER);
 	end = perfetto_uint(end, TRACK_UUID, track);
 	end = perfetto_uint(end, COUNTER_VALUE, value);
-	at = packet_head(packet, time_ns, 0);
-	at = perfetto_bytes(at, PACKET_TRACK_EVENT, body, end - body);
-	if (!tracks->error)
-		perfetto_fail(tracks, perfetto_pack_add(tracks->pack, packet, at - packet));
+	add_short(tracks, body, end, time_ns, 0);
 }
 
 /* The sum of a bin as bytes a second, and 0 behind it. */
@@ -178,15 +179,11 @@ static void flush_counter(struct perfetto_tracks *tracks, uint32_t number,
 			  enum perfetto_counter counter, uint64_t next_bin)
 {
 	struct perfetto_process *process = &tracks->processes[number];
-	uint64_t bin = process->counters[counter].bin, bytes = process->counters[counter].bytes;
+	uint64_t bin = process->counters[counter].bin;
 	uint64_t track = counter_track(tracks, process, counter);
+	double rate = (double)process->counters[counter].bytes * 1e9 / tracks->bin_ns;
 
-	process = &tracks->processes[number];
-	add_counter(tracks, track,
-		    (double)bytes * 1e9 / tracks->bin_ns < 9e18
-			    ? (double)bytes * 1e9 / tracks->bin_ns
-			    : INT64_MAX,
-		    bin * tracks->bin_ns);
+	add_counter(tracks, track, rate < 9e18 ? rate : INT64_MAX, bin * tracks->bin_ns);
 	if (next_bin > bin + 1)
 		add_counter(tracks, track, 0, (bin + 1) * tracks->bin_ns);
 	process->counters[counter].bytes = 0;

@@ -21,8 +21,8 @@
 #define BIN_MOST 1000 /* bins of counters in a run */
 #define BIN_NS_LEAST 1000000
 
-int perfetto_tracks_init(struct perfetto_tracks *tracks, struct job *job,
-			 struct perfetto_pack *pack, uint64_t length_ns)
+void perfetto_tracks_init(struct perfetto_tracks *tracks, struct job *job,
+			  struct perfetto_pack *pack, uint64_t length_ns)
 {
 	*tracks = (struct perfetto_tracks) { .job = job, .pack = pack };
 	tracks->bin_ns = length_ns / BIN_MOST;
@@ -33,7 +33,6 @@ int perfetto_tracks_init(struct perfetto_tracks *tracks, struct job *job,
 	map_init(&tracks->words, 3, 1);
 	sink_open_memory(&tracks->made);
 	tracks->iids = PERFETTO_ARG_COUNT;
-	return 0;
 }
 
 void perfetto_tracks_free(struct perfetto_tracks *tracks)
@@ -114,6 +113,7 @@ static void name_process(struct perfetto_tracks *tracks, uint32_t number,
 	if (!name.used)
 		sink_text(&name, number == PROCESS_UNKNOWN ? "(unknown)" : "process");
 	perfetto_put_text(&inner, 6, (struct trace_string) { name.buffer, name.used });
+	perfetto_fail(tracks, name.error);
 	sink_close(&name);
 	perfetto_tell_track(tracks, known->uuid, 0, perfetto_literal(""), 3, &inner);
 }

@@ -68,7 +68,6 @@ struct perfetto_tracks {
 /* Names of arguments, interned at the start by these numbers. */
 #define PERFETTO_ARGS(ARG)                                                                         \
 	ARG(FILE, "file")                                                                          \
-	ARG(FILE2, "file2")                                                                        \
 	ARG(OFFSET, "offset")                                                                      \
 	ARG(BYTES, "bytes")                                                                        \
 	ARG(FETCHED, "fetched_bytes")                                                              \
@@ -94,9 +93,8 @@ struct perfetto_event {
 	enum perfetto_arg text_arg;
 };
 
-/* Returns 0 or -ENOMEM. */
-int perfetto_tracks_init(struct perfetto_tracks *tracks, struct job *job,
-			 struct perfetto_pack *pack, uint64_t length_ns);
+void perfetto_tracks_init(struct perfetto_tracks *tracks, struct job *job,
+			  struct perfetto_pack *pack, uint64_t length_ns);
 void perfetto_tracks_free(struct perfetto_tracks *tracks);
 /* The first packets: the clocks, and names of arguments. */
 int perfetto_tracks_begin(struct perfetto_tracks *tracks, uint64_t start_unix_ns);
