@@ -226,6 +226,45 @@ static void test_sums(void **state)
 	done(&made, report);
 }
 
+#define WORST 40 /* more than are told one by one, each longer than the one before */
+
+/* Those that took the most are told one by one, not those that came first. */
+static void test_the_worst(void **state)
+{
+	static const enum picture_key keys[] = { PICTURE_BY_SPAN, PICTURE_BY_DEVICE };
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .spans = true, .block = true);
+	EXEC(&made, .time = 1, .pid = 10, .comm = "train", .command = "train");
+	for (uint64_t i = 1; i <= WORST; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%llu", (unsigned long long)i);
+		SPAN(&made, .begin = i * 20 * MS, .end = i * 20 * MS + i * MS / 10, .pid = 10,
+		     .id = i, .name = name, .category = "compute");
+		REQUEST(&made, .time = i * 20 * MS, .dur = i * MS / 10, .pid = 10,
+			.op = M_REQUEST_READ, .bytes = 4096 * i, .dev = i, .part = i);
+	}
+	made_finish(&made, 0, 1000 * MS);
+	report = picture_report(&made, NULL);
+	for (size_t k = 0; k < 2; k++) {
+		const struct picture_set *set = &report->pictures->sums.sets[keys[k]];
+		const struct picture_series *others = &set->series[set->count - 1];
+		size_t most = picture_sums_most[keys[k]];
+		uint64_t left = WORST - most;
+
+		assert_int_equal(set->count, most + 1);
+		for (size_t i = 0; i < most; i++)
+			assert_int_equal(SERIES(&set->series[i], time_ns), (WORST - i) * MS / 10);
+		assert_true(others->others);
+		assert_int_equal(others->of, left);
+		assert_int_equal(SERIES(others, count), left);
+		assert_int_equal(SERIES(others, time_ns), left * (left + 1) / 2 * MS / 10);
+	}
+	done(&made, report);
+}
+
 /* Grids count every operation once, maps where it was. */
 static void test_grids(void **state)
 {
@@ -447,10 +486,10 @@ static int leave(const char *path)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_course),	      cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_grids),	      cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_course),	  cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_the_worst), cmocka_unit_test(test_grids),
+		cmocka_unit_test(test_filter),	  cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_bounds),	  cmocka_unit_test(test_empty),
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "--make"))

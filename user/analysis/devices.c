@@ -474,13 +474,17 @@ static int fill(void *state, struct table *table)
 bool devices_view(const struct measured *measured, size_t number, struct device_view *view)
 {
 	const struct devices *devices = measured_state(measured, &analysis_devices);
+	const struct listed_device *listed;
 	const struct device *device;
 
 	if (number >= devices->list.count)
 		return false;
 	device = devices->all[number];
+	listed = &devices->list.devices[device->number];
 	*view = (struct device_view) {
-		.name = devices->list.devices[device->number].name,
+		.host = listed->host,
+		.dev = listed->dev,
+		.name = listed->name,
 		.all_known = device->all_known,
 		.flushes = device->all[DEVICE_FLUSHES].requests,
 		.flush_ns = device->all[DEVICE_FLUSHES].time_ns,

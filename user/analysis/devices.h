@@ -21,6 +21,7 @@ struct device_waits {
 };
 
 struct device_view {
+	uint32_t host, dev;
 	struct trace_string name;
 	struct device_waits waits[DEVICE_USES];
 	/* Of all that the device did, for whomever; false: not known. */

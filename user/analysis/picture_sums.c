@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/devices.h"
 #include "analysis/files.h"
 #include "analysis/processes.h"
+#include "analysis/spans.h"
 #include "grow.h"
 
 const size_t picture_sums_most[PICTURE_KEYS] = {
@@ -18,6 +20,11 @@ const size_t picture_sums_most[PICTURE_KEYS] = {
 };
 
 #define NO_SERIES UINT32_MAX
+
+static uint64_t device_number(uint32_t host, uint32_t dev)
+{
+	return (uint64_t)host << 32 | dev;
+}
 
 /* --- choosing --- */
 
@@ -56,6 +63,13 @@ static uint64_t weigh_process(const struct measured *measured, uint32_t number)
 	return processes_tally(measured, number, MEASURE_IO)->thread_time_ns;
 }
 
+static uint64_t weigh_span(const struct measured *measured, uint32_t number)
+{
+	uint64_t time_ns, count = spans_of_label(measured, number, &time_ns);
+
+	return clock_add(time_ns, count);
+}
+
 /* Numbers that are chosen by weight: how many there are, and what each weighs. */
 static size_t count_of(const struct measured *measured, enum picture_key key)
 {
@@ -66,6 +80,8 @@ static size_t count_of(const struct measured *measured, enum picture_key key)
 		return files_count(measured);
 	case PICTURE_BY_PROCESS:
 		return measured->job->processes.count;
+	case PICTURE_BY_SPAN:
+		return measured->job->labels.count;
 	default:
 		return 0;
 	}
@@ -75,6 +91,7 @@ static uint64_t (*const weighing[PICTURE_KEYS])(const struct measured *, uint32_
 	[PICTURE_BY_OPERATION] = weigh_operation,
 	[PICTURE_BY_FILE] = weigh_file,
 	[PICTURE_BY_PROCESS] = weigh_process,
+	[PICTURE_BY_SPAN] = weigh_span,
 };
 
 static int add_series(struct picture_set *set, uint64_t number)
@@ -82,6 +99,18 @@ static int add_series(struct picture_set *set, uint64_t number)
 	if (!GROW(set->series, set->room, set->count + 1))
 		return -ENOMEM;
 	set->series[set->count++] = (struct picture_series) { .number = number };
+	return 0;
+}
+
+/* The last series: all that are not told one by one, so many. */
+static int add_others(struct picture_set *set, uint64_t count)
+{
+	int status = add_series(set, 0);
+
+	if (status)
+		return status;
+	set->series[set->count - 1].others = true;
+	set->series[set->count - 1].of = count;
 	return 0;
 }
 
@@ -109,13 +138,7 @@ static int choose(struct picture_set *set, const struct measured *measured, enum
 		status = add_series(set, all[i].number);
 	}
 	free(all);
-	if (!status)
-		status = add_series(set, 0);
-	if (status)
-		return status;
-	set->series[chosen].others = true;
-	set->series[chosen].of = used - chosen;
-	return 0;
+	return status ? status : add_others(set, used - chosen);
 }
 
 static int compare_ranks(const void *left, const void *right)
@@ -156,14 +179,24 @@ static int choose_ranks(struct picture_set *set, const struct job *job)
 		if (found && (size_t)(found - ranks) < set->count)
 			set->slots[i] = found - ranks;
 	}
-	if (!status)
-		status = add_series(set, 0);
 	free(ranks);
-	if (status)
-		return status;
-	set->series[set->count - 1].others = true;
-	set->series[set->count - 1].of = kinds - (set->count - 1);
-	return 0;
+	return status ? status : add_others(set, kinds - set->count);
+}
+
+/* As the table "devices" has them: those whose requests took the most time come first. */
+static int choose_devices(struct picture_set *set, const struct measured *measured)
+{
+	struct device_view view;
+	uint64_t left = 0;
+	int status = 0;
+
+	for (size_t i = 0; !status && devices_view(measured, i, &view); i++) {
+		if (i < picture_sums_most[PICTURE_BY_DEVICE])
+			status = add_series(set, device_number(view.host, view.dev));
+		else
+			left += view.own_requests ? 1 : 0;
+	}
+	return status ? status : add_others(set, left);
 }
 
 int picture_sums_init(struct picture_sums *sums, const struct measured *measured,
@@ -178,7 +211,9 @@ int picture_sums_init(struct picture_sums *sums, const struct measured *measured
 	for (int key = 0; key < PICTURE_KEYS && !status; key++)
 		if (weighing[key])
 			status = choose(&sums->sets[key], measured, key);
-	return status ? status : choose_ranks(&sums->sets[PICTURE_BY_RANK], measured->job);
+	if (!status)
+		status = choose_ranks(&sums->sets[PICTURE_BY_RANK], measured->job);
+	return status ? status : choose_devices(&sums->sets[PICTURE_BY_DEVICE], measured);
 }
 
 void picture_sums_free(struct picture_sums *sums)
@@ -223,23 +258,18 @@ static void add_to(struct picture_sums *sums, enum picture_key key, size_t numbe
 	add(&set->series[slot == NO_SERIES ? set->count - 1 : slot], &sums->axis, over, more);
 }
 
-/* Series that are made when they are first needed; those beyond the most share the last. */
-static struct picture_series *find_series(struct picture_set *set, uint64_t number, size_t most)
+static struct picture_series *device_series(struct picture_set *set, uint64_t number)
 {
-	for (size_t i = 0; i < set->count; i++)
-		if (set->series[i].number == number && !set->series[i].others)
-			return &set->series[i];
-	if (set->count == most + 1)
-		return &set->series[most];
-	if (add_series(set, number))
-		return NULL;
-	set->series[set->count - 1].others = set->count == most + 1;
-	return &set->series[set->count - 1];
+	struct picture_series *series = set->series;
+
+	while (!series->others && series->number != number)
+		series++;
+	return series;
 }
 
-static int add_request(struct picture_sums *sums, const struct event *event)
+static void add_request(struct picture_sums *sums, const struct event *event)
 {
-	uint64_t host = sums->job->traces[event->block->trace].host;
+	uint32_t host = sums->job->traces[event->block->trace].host;
 	enum device_use use = sums->job->operations[event->operation].use;
 	const struct picture_stretches over =
 		picture_stretches_of(&sums->axis, event->start, event->end);
@@ -249,16 +279,11 @@ static int add_request(struct picture_sums *sums, const struct event *event)
 		.fetched_bytes = use == DEVICE_WRITES ? event->bytes : 0,
 		.time_ns = event->flags & EVENT_SECOND ? 0 : event->end - event->start,
 	};
-	struct picture_series *series =
-		find_series(&sums->sets[PICTURE_BY_DEVICE],
-			    host << 32 | (uint32_t)event_value(event, REQUEST_DEV),
-			    picture_sums_most[PICTURE_BY_DEVICE]);
 
-	if (!series)
-		return -ENOMEM;
 	if (use == DEVICE_READS || use == DEVICE_WRITES)
-		add(series, &sums->axis, &over, &more);
-	return 0;
+		add(device_series(&sums->sets[PICTURE_BY_DEVICE],
+				  device_number(host, event_value(event, REQUEST_DEV))),
+		    &sums->axis, &over, &more);
 }
 
 static void add_event(struct picture_sums *sums, const struct event *event)
@@ -285,32 +310,26 @@ static void add_event(struct picture_sums *sums, const struct event *event)
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct picture_sums *sums = state;
-	int status = 0;
 
-	for (const struct event *event = events; event < events + count && !status; event++) {
+	for (const struct event *event = events; event < events + count; event++) {
 		if (event->flags & EVENT_REQUEST)
-			status = add_request(sums, event);
+			add_request(sums, event);
 		else if (event->class != IO_NONE || event->flags & EVENT_PAGECACHE)
 			add_event(sums, event);
 	}
-	return status;
+	return 0;
 }
 
 static int span_ended(void *state, uint32_t slot, const struct event *event)
 {
 	struct picture_sums *sums = state;
 	const struct span *span = &sums->job->spans.slots[slot];
-	struct picture_set *set = &sums->sets[PICTURE_BY_SPAN];
 	const struct picture_stretches over =
 		picture_stretches_of(&sums->axis, span->begin_ns, span->end_ns);
 	const struct picture_sum more = { 1, 0, 0, span->end_ns - span->begin_ns };
-	struct picture_series *series =
-		find_series(set, span->label, picture_sums_most[PICTURE_BY_SPAN]);
 
 	(void)event;
-	if (!series)
-		return -ENOMEM;
-	add(series, &sums->axis, &over, &more);
+	add_to(sums, PICTURE_BY_SPAN, span->label, &over, &more);
 	return 0;
 }
 

@@ -35,7 +35,7 @@ struct picture_sum {
 struct picture_series {
 	uint64_t number; /* see enum picture_key */
 	bool others;	 /* all that are not told one by one */
-	uint64_t of;	 /* then: how many; of spans and devices 0, not known */
+	uint64_t of;	 /* then: how many */
 	struct picture_sum sums[PICTURE_COARSE];
 };
 

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
 #include "analysis/chain.h"
 #include "analysis/histogram.h"
 #include "analysis/interval.h"
+#include "analysis/spans.h"
 #include "grow.h"
 
 #define DEPTH_MOST 64 /* spans around an operation that its inclusive figures reach */
@@ -394,6 +394,15 @@ static int conclude(const struct measured *measured, struct table *table)
 		status = add_row(table, measured, lines[i].label);
 	free(lines);
 	return status ? status : set_note(table, spans);
+}
+
+uint64_t spans_of_label(const struct measured *measured, uint32_t label, uint64_t *time_ns)
+{
+	const struct spans *spans = measured_state(measured, &analysis_spans);
+	const struct span_use *use = &spans->uses[label];
+
+	*time_ns = use->time_ns;
+	return use->durations ? use->durations->count : 0;
 }
 
 const struct analysis analysis_spans = {
