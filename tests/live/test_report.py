@@ -141,6 +141,25 @@ class Report(unittest.TestCase):
         names = [column["name"] for column in tables["totals"]["columns"]]
         totals = dict(zip(names, tables["totals"]["rows"][0]))
         self.assertEqual(totals["read.bytes"], report_of(trace)["totals"]["read"]["bytes"])
+        # Made later, through sudo: theirs, too, where a link leads, and only where they may write.
+        link, real = f"{directory}/link.html", f"{directory}/real.html"
+        nobody = {**os.environ, "SUDO_UID": str(pwd.getpwnam("nobody").pw_uid)}
+        with open(real, "w", encoding="utf-8"):
+            pass
+        os.symlink("real.html", link)
+        done = faultline("report", "--html", link, trace, env=nobody)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.readlink(link), "real.html")
+        about = os.stat(real)
+        self.assertEqual((about.st_uid, stat.S_IMODE(about.st_mode)),
+                         (pwd.getpwnam("nobody").pw_uid, 0o600))
+        with open(real, encoding="utf-8") as file:
+            self.assertIn('id="data"', file.read())
+        os.chmod(directory, 0o755)
+        done = faultline("report", "--html", f"{directory}/page3.html", trace, env=nobody)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"Permission denied", done.stderr)
+        os.chmod(directory, 0o777)
         # What could not be started leaves neither.
         page, trace = f"{directory}/page2.html", f"{directory}/trace2.flt"
         done = faultline("run", "-o", trace, "--html", page, "--", f"{directory}/none")

@@ -12,11 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/child.h"
+#include "capture/privileges.h"
 #include "command/command.h"
 #include "log.h"
 #include "output/html.h"
 
-static int write_to(int fd, const struct report *report)
+int page_write_to(int fd, const struct report *report, uint64_t *bytes)
 {
 	struct sink out;
 	int status = sink_open(&out, fd);
@@ -25,56 +27,82 @@ static int write_to(int fd, const struct report *report)
 		status = html_report(&out, report);
 	if (!status)
 		status = sink_flush(&out);
+	*bytes = out.written;
 	sink_close(&out);
 	return status;
 }
 
-static int failed(const char *path, int status)
+static int write_and_close(int fd, const struct report *report)
 {
-	log_error("%s: cannot be written: %s", path, strerror(-status));
-	return EXIT_FAILED;
+	uint64_t bytes;
+	int status = page_write_to(fd, report, &bytes);
+
+	if (close(fd) && !status)
+		status = -errno;
+	return status;
 }
 
 /* What is no file (a pipe, /dev/stdout) is written as it is. */
 static int write_through(const struct report *report, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC), status;
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return failed(path, -errno);
-	status = write_to(fd, report);
-	if (close(fd) && !status)
+	return fd < 0 ? -errno : write_and_close(fd, report);
+}
+
+/* Beside the file, or what a link of that name leads to, whose place it takes. */
+static int write_file(const struct report *report, const char *path)
+{
+	char *real = realpath(path, NULL), *made = NULL;
+	int fd = -1, status = -ENOMEM;
+
+	if (asprintf(&made, "%s.XXXXXX", real ? real : path) < 0)
+		goto out;
+	fd = mkostemp(made, O_CLOEXEC); /* mode 0600 */
+	status = fd < 0 ? -errno : write_and_close(fd, report);
+	if (!status && rename(made, real ? real : path))
 		status = -errno;
-	return status ? failed(path, status) : 0;
+	if (status && fd >= 0)
+		unlink(made);
+	free(made);
+out:
+	free(real);
+	return status;
+}
+
+/* Of sudo, for good, as with a trace: what root would write where they may not is not theirs. */
+static int become_caller(void)
+{
+	struct child_user user;
+	int status = child_find_user(NULL, &user);
+
+	if (status || user.uid == geteuid())
+		return status;
+	status = privileges_become(user.uid, user.gid);
+	if (status)
+		log_error("cannot become user %u to write the page: %s", (unsigned int)user.uid,
+			  strerror(-status));
+	return status;
 }
 
 int page_write(const struct report *report, const char *path)
 {
 	struct stat there;
-	char *made = NULL;
-	int fd, status;
+	uint64_t bytes;
+	int status;
 
 	if (!strcmp(path, "-")) {
-		status = write_to(STDOUT_FILENO, report);
-		return status ? failed("standard output", status) : 0;
+		path = "standard output";
+		status = page_write_to(STDOUT_FILENO, report, &bytes);
+	} else if (!stat(path, &there) && !S_ISREG(there.st_mode)) {
+		status = write_through(report, path);
+	} else if (become_caller()) {
+		return EXIT_FAILED;
+	} else {
+		status = write_file(report, path);
 	}
-	if (!stat(path, &there) && !S_ISREG(there.st_mode))
-		return write_through(report, path);
-	if (asprintf(&made, "%s.XXXXXX", path) < 0)
-		return failed(path, -ENOMEM);
-	fd = mkostemp(made, O_CLOEXEC); /* mode 0600 */
-	if (fd < 0) {
-		status = -errno;
-		free(made);
-		return failed(path, status);
-	}
-	status = write_to(fd, report);
-	if (close(fd) && !status)
-		status = -errno;
-	if (!status && rename(made, path))
-		status = -errno;
-	if (status)
-		unlink(made);
-	free(made);
-	return status ? failed(path, status) : 0;
+	if (!status)
+		return 0;
+	log_error("%s: cannot be written: %s", path, strerror(-status));
+	return EXIT_FAILED;
 }

@@ -7,10 +7,15 @@
 
 #include "analysis/report.h"
 
+/* Writes the page of a report that was made with pictures; *bytes is what it took so far. Returns 0
+ * or -errno. */
+int page_write_to(int fd, const struct report *report, uint64_t *bytes);
+
 /*
- * Writes the page of a report that was made with pictures to a file, which appears under its name
- * when it is whole and replaces what was there; "-" is standard output. Only its owner may read it:
- * paths and command lines may hold secrets. Returns 0 or an exit status after a line on stderr.
+ * The same to a file, which appears under its name when it is whole and replaces what was there, or
+ * what a link leads to; "-" is standard output. Only its owner may read it: paths and command lines
+ * may hold secrets. Through sudo that is who called it: the process is theirs from then on. Returns
+ * 0 or an exit status after a line on stderr.
  */
 int page_write(const struct report *report, const char *path);
 

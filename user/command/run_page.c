@@ -15,9 +15,9 @@
 #include "analysis/report.h"
 #include "capture/privileges.h"
 #include "capture/tracefile.h"
+#include "command/page.h"
 #include "command/progress.h"
 #include "log.h"
-#include "output/html.h"
 #include "trace/reader.h"
 #include "units.h"
 
@@ -59,20 +59,6 @@ void run_page_remove(struct run_page *page)
 	close_both(page);
 }
 
-static int write_report(const struct run_page *page, const struct report *report, uint64_t *bytes)
-{
-	struct sink out;
-	int status = sink_open(&out, page->fd);
-
-	if (!status)
-		status = html_report(&out, report);
-	if (!status)
-		status = sink_flush(&out);
-	*bytes = out.written;
-	sink_close(&out);
-	return status;
-}
-
 static int make(const struct run_page *page, const void *trace, size_t length,
 		const char *trace_path, uint64_t *bytes, struct trace_error *error)
 {
@@ -90,7 +76,7 @@ static int make(const struct run_page *page, const void *trace, size_t length,
 	status = report_make(&report, &reader, &trace_path, 1, &options, error);
 	progress_end(&progress);
 	if (!status)
-		status = write_report(page, report, bytes);
+		status = page_write_to(page->fd, report, bytes);
 	report_free(report);
 	trace_reader_close(reader);
 	return status;
