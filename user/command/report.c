@@ -13,6 +13,7 @@
 #include "analysis/rollup.h"
 #include "analysis/select.h"
 #include "command/command.h"
+#include "command/export_target.h"
 #include "command/traces.h"
 #include "command/filters.h"
 #include "command/no_trace.h"
@@ -509,10 +510,14 @@ int command_report(int argc, char **argv)
 		log_error("no trace given; try 'faultline report --help'");
 		return EXIT_USAGE;
 	}
+	count = argc - first;
+	if (request.html && export_is_trace(request.html, argv + first, count)) {
+		log_error("--html %s: is the trace itself; name another file", request.html);
+		return EXIT_USAGE;
+	}
 	options.memory_bytes = request.memory;
 	options.slowest = request.slowest;
 	options.pictures = request.html;
-	count = argc - first;
 	traces = calloc(count, sizeof(*traces));
 	if (!traces) {
 		log_error("out of memory");
