@@ -205,6 +205,26 @@ class Page(unittest.TestCase):
         self.assertIn("2 events", self.text("#figures"))
         self.assertEqual(self.rows("files"), len(report["files"]))
 
+    def test_summed(self):
+        """Where calls were summed up nothing that needs them one by one is told as if there were none."""
+        trace, page = (os.path.join(self.place.name, f"summed.{end}") for end in ("flt", "html"))
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-summed",
+                        trace], check=True)
+        call("report", "--html", page, trace)
+        self.browser.open(page)
+        for part in ("findings", "course", "files", "latency", "sizes", "ranks"):
+            self.assertIn("Not known", self.text(f"#{part} .hint"), part)
+        self.assertEqual(self.count("#course path.state"), 0)
+        figures = self.text("#figures").replace("\u00a0", " ")
+        self.assertIn("in I/O, summed over threads300 ms", figures)
+        self.assertIn("from storage1 MiB", figures)
+        # A part of the run has no sums of its own.
+        self.browser.value("document.querySelector('#range [title*=larger]').click()")
+        self.assertNotIn("the whole run", self.text("#range-text"))
+        self.assertEqual(self.rows("operations"), len(json.loads(
+            call("report", "--format", "json", trace))["operations"]))
+        self.assertIn("cannot be narrowed", self.text("details[data-table=operations] .hint"))
+
 
 if __name__ == "__main__":
     if not _browser.chromium():

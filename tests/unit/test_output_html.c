@@ -3,7 +3,8 @@
  * What pictures are drawn from against the tables of the same report; a page that names of a
  * hostile trace do not get out of, and that no trace makes larger than it may be.
  *
- *   test_output_html [--make FILE]   also leaves the hostile trace in a file, for other tests
+ *   test_output_html --make FILE          leaves the hostile trace in a file, for other tests
+ *   test_output_html --make-summed FILE   the same of one in which calls were summed up
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -470,7 +471,29 @@ static void test_empty(void **state)
 	done(&made, report);
 }
 
-static int leave(const char *path)
+/* As mode profile leaves it: calls are known by their sums alone. */
+static void make_summed(struct made_trace *made)
+{
+	const uint64_t values[PROFILE_COLUMNS] = {
+		[PROFILE_TIME] = 900 * MS,   [PROFILE_OVER] = 900 * MS,
+		[PROFILE_PID] = 10,	     [PROFILE_OP] = M_PREAD,
+		[PROFILE_FILE] = 1,	     [PROFILE_COUNT] = 100,
+		[PROFILE_BYTES] = 409600,    [PROFILE_THREAD_TIME] = 300 * MS,
+		[PROFILE_FETCHED] = 1 << 20,
+	};
+	struct trace_operation_total *total = &made->operations[M_PREAD];
+
+	BEGIN(made, .mode = "profile");
+	EXEC(made, .time = 1, .pid = 10, .comm = "train", .command = "train", .rank = -1);
+	FILE_ROW(made, .time = 1, .id = 1, .dev = 8, .ino = 1, .size = 1 << 20, .path = "/data/a");
+	made_row(made, TRACE_PROFILE, 0, values);
+	*total = (struct trace_operation_total) {
+		.count = 100, .bytes = 409600, .thread_time_ns = 300 * MS, .fetched_bytes = 1 << 20
+	};
+	made_finish(made, 0, 1000 * MS);
+}
+
+static int leave(const char *path, void (*make)(struct made_trace *made))
 {
 	struct made_trace made;
 	FILE *file = fopen(path, "w");
@@ -478,7 +501,7 @@ static int leave(const char *path)
 
 	if (!file)
 		return 1;
-	make_hostile(&made);
+	make(&made);
 	written = fwrite(made.bytes, 1, made.length, file);
 	return fclose(file) || written != made.length;
 }
@@ -493,6 +516,8 @@ int main(int argc, char **argv)
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "--make"))
-		return leave(argv[2]);
+		return leave(argv[2], make_hostile);
+	if (argc == 3 && !strcmp(argv[1], "--make-summed"))
+		return leave(argv[2], make_summed);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

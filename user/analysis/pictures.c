@@ -202,6 +202,8 @@ int pictures_make(struct pictures **made, struct job *job, const struct measured
 	pictures->axis = picture_axis_of(job->start_ns, job->end_ns);
 	pictures->layers = job->layers;
 	pictures->lost = job->lost;
+	pictures->summed = job->summed;
+	pictures->all_summed = job->all_summed;
 	picture_course_init(&pictures->course, job, &pictures->axis);
 	picture_spans_init(&pictures->spans, job, &pictures->axis);
 	status = picture_sums_init(&pictures->sums, measured, &pictures->axis);

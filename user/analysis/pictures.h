@@ -25,8 +25,9 @@ struct picture_name {
 
 struct pictures {
 	struct picture_axis axis;
-	unsigned int layers; /* JOB_* that were recorded */
-	bool lost;	     /* events are missing */
+	unsigned int layers;	 /* JOB_* that were recorded */
+	bool lost;		 /* events are missing */
+	bool summed, all_summed; /* operations are: those of some traces, or of all (struct job) */
 	struct picture_course course;
 	struct picture_sums sums;
 	struct picture_grids grids;

@@ -344,15 +344,16 @@ static void write_labels(struct sink *out, const struct pictures *pictures)
 void html_pictures(struct sink *out, const struct pictures *pictures)
 {
 	const struct picture_axis *axis = &pictures->axis;
+	const char *summed = pictures->all_summed ? "all" : pictures->summed ? "some" : "none";
 
 	sink_format(out, "{\"fine\":%d,\"coarse\":%d,\"fine_ns\":%llu,\"duration_ns\":%llu",
 		    PICTURE_FINE, PICTURE_COARSE, (unsigned long long)axis->fine_ns,
 		    (unsigned long long)clock_subtract(axis->end_ns, axis->start_ns));
+	sink_format(out, ",\"lost\":%s,\"summed\":\"%s\"", pictures->lost ? "true" : "false",
+		    summed);
 	sink_format(out,
-		    ",\"lost\":%s,\"offsets\":%d,\"latencies\":%d,\"latency_first\":%d,"
-		    "\"size_classes\":%d",
-		    pictures->lost ? "true" : "false", PICTURE_OFFSETS, PICTURE_LATENCIES,
-		    PICTURE_LATENCY_FIRST, SIZE_CLASSES);
+		    ",\"offsets\":%d,\"latencies\":%d,\"latency_first\":%d,\"size_classes\":%d",
+		    PICTURE_OFFSETS, PICTURE_LATENCIES, PICTURE_LATENCY_FIRST, SIZE_CLASSES);
 	sink_format(out, ",\"layers\":{\"syscall\":%d,\"fault\":%d,\"pagecache\":%d,\"span\":%d,",
 		    !!(pictures->layers & JOB_SYSCALL), !!(pictures->layers & JOB_FAULT),
 		    !!(pictures->layers & JOB_PAGECACHE), !!(pictures->layers & JOB_SPAN));

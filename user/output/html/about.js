@@ -37,19 +37,21 @@ function makeHead() {
 	const trace = record('trace'), totals = record('totals'), overlap = record('overlap');
 	const command = Array.isArray(trace.command) ? listText(trace.command) : trace.command || '';
 	const started = trace.start_unix_ns ? new Date(trace.start_unix_ns / 1e6) : null;
-	const faults = totals['mmap_read.faults'] === undefined ? null
-		: totals['mmap_read.faults'] + (totals['mmap_write.faults'] || 0);
+	const total = (name) => totals[name] === undefined ? null : totals[name];
+	const faults = total('mmap_read.faults') === null ? null
+		: total('mmap_read.faults') + total('mmap_write.faults');
+	const [all] = rowsOf('access'), summed = pictures.summed !== 'none';
+	const fetched = summed ? all && all.fetched_bytes
+		: course.fetched_bytes && sum(course.fetched_bytes);
 	const facts = [
 		factEl('ran', timeText(DURATION_NS)),
-		factEl('in I/O', timeText(totals['io.time_ns'] === undefined ? null : totals['io.time_ns'])),
+		factEl(summed ? 'in I/O, summed over threads' : 'in I/O', timeText(total('io.time_ns'))),
 		course.compute_ns ? factEl('not hidden', timeText(overlap.unoverlapped_io_ns === undefined
 			? null : overlap.unoverlapped_io_ns)) : null,
-		factEl('read by calls', bytesText(totals['read.bytes'] === undefined ? null
-			: totals['read.bytes'])),
-		factEl('from storage', course.fetched_bytes ? bytesText(sum(course.fetched_bytes)) : NOTHING),
+		factEl('read by calls', bytesText(total('read.bytes'))),
+		factEl('from storage', bytesText(fetched === undefined ? null : fetched)),
 		factEl('faults on files', countText(faults)),
-		factEl('written', bytesText(totals['write.bytes'] === undefined ? null
-			: totals['write.bytes'])),
+		factEl('written', bytesText(total('write.bytes'))),
 		factEl('lost', lossText(trace)),
 	];
 
@@ -94,7 +96,9 @@ function makeAbout() {
 		el('li', null, `Offsets of a file stand in at most ${pictures.offsets} rows; ${maps.length} of `
 			+ `${pictures.maps_of} files that were drawn had room.`),
 		pictures.lost ? el('li', null, 'Events were lost: they are in no picture. Totals and tables '
-			+ 'that the kernel counted have them.') : null),
+			+ 'that the kernel counted have them.') : null,
+		pictures.summed === 'none' ? null : el('li', null, 'Operations that were summed up are in no '
+			+ 'picture, and in no part of the run: tables of the whole run have them.')),
 	el('h3', null, 'Words'), el('dl', { class: 'words' }, ...WORDS.flatMap(([word, meaning]) =>
 		[el('dt', null, word), el('dd', null, meaning)])),
 	el('p', { class: 'hint' }, `Made by faultline ${data.version}. Drawn with D3, copyright Mike `

@@ -145,32 +145,41 @@ function ratesChart(given, rows, title, format, unit) {
 	return figure;
 }
 
-function makeCourse() {
-	const body = bodyOf('course'), parts = partsWithTime();
-	const bytes = recorded(BYTES), faults = recorded(FAULTS);
+function makeShares(body) {
 	const states = statesChart(96, 'Share of time in I/O and in compute');
 
 	states.prepend(el('figcaption', null, 'share of time'),
 		legend(course.compute_ns ? STATES : STATES.slice(0, 1)));
 	body.append(states);
 	if (!course.compute_ns)
-		body.append(el('p', { class: 'hint' }, 'No span of category compute was marked, so nothing '
-			+ 'is known of what compute hides.'));
-	body.append(el('div', { class: 'part-rows' }, ...parts.map(partRow)));
+		body.append(hintEl('No span of category compute was marked, so nothing is known of what '
+			+ 'compute hides.'));
+	body.append(el('div', { class: 'part-rows' }, ...partsWithTime().map(partRow)));
 	if (course.compute_ns)
-		body.append(el('p', { class: 'hint' }, 'Above each line: time that no compute hid; below, '
-			+ 'fainter: hidden. A full row is the whole of the time.'));
-	if (bytes.length)
-		body.append(ratesChart('bytes', bytes, 'bytes a second', rateText, ''));
-	else
-		body.append(el('p', { class: 'hint' }, pictures.layers.pagecache
-			? 'No bytes were moved.' : 'What came from storage was not recorded.'));
-	if (faults.length)
-		body.append(ratesChart('fault-rates', faults, 'page faults on files a second', countText,
-			'/s'));
-	else
-		body.append(el('p', { class: 'hint' }, pictures.layers.fault
-			? 'There were no page faults on files.' : 'Page faults were not recorded.'));
+		body.append(hintEl('Above each line: time that no compute hid; below, fainter: hidden. A full '
+			+ 'row is the whole of the time.'));
+}
+
+function makeRates(body) {
+	const bytes = recorded(BYTES), faults = recorded(FAULTS);
+
+	body.append(bytes.length ? ratesChart('bytes', bytes, 'bytes a second', rateText, '')
+		: pictures.layers.pagecache ? noneEl('No bytes were moved.')
+			: hintEl('What came from storage was not recorded.'));
+	body.append(faults.length ? ratesChart('fault-rates', faults, 'page faults on files a second',
+		countText, '/s') : pictures.layers.fault ? noneEl('There were no page faults on files.')
+		: hintEl('Page faults were not recorded.'));
+}
+
+function makeCourse() {
+	const body = bodyOf('course');
+
+	if (pictures.summed === 'all') {
+		body.append(noneEl());
+	} else {
+		makeShares(body);
+		makeRates(body);
+	}
 	makeRuler(body);
 	makeLanes(body);
 }

@@ -28,6 +28,16 @@ function lastPart(path) {
 	return path === null || path === undefined ? NOTHING : path.replace(/^.*\/(?=[^/])/, '');
 }
 
+function hintEl(text) {
+	return el('p', { class: 'hint' }, text);
+}
+
+/* In place of a picture of nothing. Operations that were summed up are in no picture. */
+function noneEl(text) {
+	return hintEl(pictures.summed === 'none' ? text
+		: 'Not known: operations were summed up, and this needs them one by one (--mode trace tells them).');
+}
+
 /* --- the tip: lines of [label, value] below a heading --- */
 
 const tipBox = document.getElementById('tip');

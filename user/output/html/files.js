@@ -147,7 +147,7 @@ function makeFiles() {
 		|| storyRows(map).length);
 
 	if (!told.length) {
-		body.append(el('p', { class: 'hint' }, 'No regular file was read, written or mapped.'));
+		body.append(noneEl('No regular file was read, written or mapped.'));
 		return;
 	}
 	body.append(el('p', { class: 'hint' }, 'Offset in the file against time: the darker, the more '

@@ -201,12 +201,13 @@ function findingEl(row, place) {
 
 function makeFindings() {
 	const body = bodyOf('findings'), rows = rowsOf('findings');
-	if (!rows.length)
-		body.append(el('p', { class: 'hint' }, 'Nothing was found that costs time and could be '
-			+ 'changed.'));
+	if (tables.findings.absent)
+		body.append(hintEl(`Not known: ${tables.findings.note}.`));
+	else if (!rows.length)
+		body.append(hintEl('Nothing was found that costs time and could be changed.'));
 	else
 		body.append(el('div', { class: 'finding-grid' }, ...rows.map((row, i) =>
 			findingEl(row, i + 1))));
-	if (tables.findings && tables.findings.of > rows.length)
+	if (tables.findings.of > rows.length)
 		body.append(el('p', { class: 'hint' }, `${rows.length} of ${tables.findings.of} findings.`));
 }

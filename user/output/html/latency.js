@@ -84,7 +84,7 @@ function makeLatency() {
 		d3.range(COARSE).some((i) => latencies[kind.name][i * classes + k])));
 
 	if (!kinds.length) {
-		body.append(el('p', { class: 'hint' }, 'No operation was recorded.'));
+		body.append(noneEl('No operation was recorded.'));
 		return;
 	}
 	body.append(el('p', { class: 'hint' }, 'Each cell: operations that began then and took so long '
@@ -132,7 +132,7 @@ function makeSizes() {
 		d3.range(COARSE).some((i) => sizes[kind.name][i * classes + k]) ? k : 0));
 
 	if (!kinds.length) {
-		body.append(el('p', { class: 'hint' }, 'No operation that asks for bytes was recorded.'));
+		body.append(noneEl('No operation that asks for bytes was recorded.'));
 		return;
 	}
 	body.append(el('p', { class: 'hint' }, 'Calls by the bytes that they asked for, requests of '

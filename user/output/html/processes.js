@@ -64,7 +64,8 @@ function processTip(rows, seriesOf, ns, y) {
 
 function makeProcesses() {
 	const body = bodyOf('processes'), all = processTree(), rows = all.slice(0, PROCESSES_MOST);
-	const known = new Map(sums.processes.filter((series) => !series.others)
+	const known = new Map(sums.processes.filter((series) => !series.others
+		&& pictures.summed !== 'all')
 		.map((series) => [`${series.pid} ${series.start_ns}`, series]));
 	const seriesOf = (row) => known.get(`${row.pid} ${row.start_ns}`);
 
@@ -79,8 +80,8 @@ function makeProcesses() {
 			drawProcess(g, box, row, k * PROCESS_ROW, seriesOf(row))),
 		tip: (ns, y) => processTip(rows, seriesOf, ns, y) });
 
-	figure.prepend(el('figcaption', null, 'bars: how long each lived; filled: threads in I/O, up to '
-		+ 'one'));
+	figure.prepend(el('figcaption', null, pictures.summed === 'all' ? 'bars: how long each lived'
+		: 'bars: how long each lived; filled: threads in I/O, up to one'));
 	body.append(figure);
 	if (tables.processes && tables.processes.of > rows.length)
 		body.append(el('p', { class: 'hint' }, `${rows.length} of ${countText(tables.processes.of)} `

@@ -84,8 +84,7 @@ function makeRanks() {
 	};
 
 	if (!ranked && !groups.length) {
-		body.append(el('p', { class: 'hint' },
-			'There were no ranks, and no process had several children that did I/O.'));
+		body.append(noneEl('There were no ranks, and no process had several children that did I/O.'));
 		return;
 	}
 	body.append(el('p', { class: 'hint' }, `Marked: more than ${OUTLIER} times the median of those `

@@ -39,9 +39,10 @@ function shownColumns(table) {
 /* Columns and rows as they are now: of the whole run, or of the part that is shown. */
 function contentOf(table) {
 	const columns = shownColumns(table), by = NARROWED[table.name];
+	const summed = by && pictures.summed === 'all' && table.name !== 'spans';
 	if (rangeIsWhole())
 		return { columns, rows: table.rows };
-	if (by) {
+	if (by && !summed) {
 		const known = new Map(sums[by.key].filter((series) => !series.others)
 			.map((series) => [String(by.idOf(series)), series]));
 		const of = (row, name) => cellOf(table, row, name);
@@ -57,7 +58,7 @@ function contentOf(table) {
 				|| inRange(series, 'fetched') > 0);
 		}), narrowed: true, lacking: table.of - table.rows.filter(find).length };
 	}
-	if ('start_ns' in table.index && 'time_ns' in table.index) {
+	if (!summed && 'start_ns' in table.index && 'time_ns' in table.index) {
 		const [from, to] = rangeNs();
 		return { columns, narrowed: true, rows: table.rows.filter((row) => {
 			const start = cellOf(table, row, 'start_ns');
