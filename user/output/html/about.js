@@ -66,8 +66,7 @@ function makeHead() {
 		.filter(Boolean).join(', ');
 	document.getElementById('figures').append(...facts.filter(Boolean));
 	document.getElementById('caveats').append(...rowsOf('caveats').map((row) =>
-		el('p', { class: 'caveat' }, nameEl(Object.values(row).filter((value) =>
-			typeof value === 'string').join(': ')))));
+		el('p', { class: 'caveat' }, nameEl(`${row.weight}: ${row.text}`))));
 }
 
 function makeAbout() {

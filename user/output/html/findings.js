@@ -135,7 +135,7 @@ function ranksPicture() {
 
 function stepsPicture() {
 	const steps = rowsOf('steps').slice(0, 160);
-	if (!steps.length)
+	if (!steps.some((row) => row.wait_ns)) /* it waited between them */
 		return statesPicture();
 	const most = d3.max(steps, (row) => row.time_ns) || 1, wide = 320 / steps.length;
 	const picture = wholeChart('steps', 60, (svg, x, height) => steps.forEach((row, i) => {
