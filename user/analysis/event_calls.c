@@ -123,14 +123,8 @@ void event_decode_calls(const struct event_chunk *chunk, struct event *events, s
 		if (rule.operation->family != TRACE_TRANSFER || chunk->block->kind == TRACE_SYSCALL)
 			continue;
 		written = event_find_file(chunk, columns[SYSCALL_PATH_FILE2][i]);
-		if (written == FILE_NONE)
-			continue;
-		event_make_write_side(event, written, event + 1);
-		/* Out of a pipe or a socket there is only this side. */
-		if (event->file == FILE_NONE)
-			event[0] = event[1];
-		else
-			event++;
+		if (written != FILE_NONE)
+			event = event_split_transfer(event, written);
 	}
 	*count = event - events;
 }

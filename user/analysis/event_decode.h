@@ -67,22 +67,26 @@ static inline void event_start(const struct event_chunk *chunk, uint32_t i, stru
 	};
 }
 
-/* Takes the side of a transfer that writes from the event. Where there is one that reads, too, that
- * one has the time: it was spent once. */
-static inline void event_make_write_side(struct event *read, uint32_t file, struct event *write)
+/* Takes the side of a transfer that writes from the event, and puts it behind it. Where there is
+ * one that reads, too, that one has the time: it was spent once. Out of a pipe or a socket there is
+ * only this side. Returns the last of them. */
+static inline struct event *event_split_transfer(struct event *read, uint32_t file)
 {
+	struct event *write = read->file == FILE_NONE ? read : read + 1;
+
 	*write = *read;
 	write->class = IO_WRITE;
 	write->file = file;
 	if (!(read->flags & EVENT_SUMMED))
 		write->offset = -1;
 	write->flags &= ~(EVENT_UNLINKED | EVENT_DIRECT); /* those are of the other file */
-	if (read->file == FILE_NONE)
-		return;
+	if (write == read)
+		return write;
 	write->fetched_bytes = 0;
 	write->flags &= ~EVENT_TIMED;
 	write->flags |= EVENT_SECOND;
 	read->created_bytes = 0;
+	return write;
 }
 
 /* Adds to what stores dirtied in the trace. */

@@ -108,7 +108,7 @@ void event_decode_profile(const struct event_chunk *chunk, struct event *events,
 	const uint64_t *const *columns = chunk->columns;
 	struct event *event = events;
 
-	for (uint32_t i = 0; i < chunk->count; i++) {
+	for (uint32_t i = 0; i < chunk->count; i++, event++) {
 		const struct operation *operation;
 		uint32_t written;
 
@@ -119,15 +119,8 @@ void event_decode_profile(const struct event_chunk *chunk, struct event *events,
 		written = operation->family == TRACE_TRANSFER
 				  ? event_find_file(chunk, columns[PROFILE_FILE2][i])
 				  : FILE_NONE;
-		if (written != FILE_NONE) {
-			event_make_write_side(event, written, event + 1);
-			/* Out of a pipe or a socket there is only this side. */
-			if (event->file == FILE_NONE)
-				event[0] = event[1];
-			else
-				event++;
-		}
-		event++;
+		if (written != FILE_NONE)
+			event = event_split_transfer(event, written);
 	}
 	*count = event - events;
 }
