@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/device_list.h"
+#include "analysis/trace_text.h"
 #include "grow.h"
 #include "units.h"
 
@@ -222,7 +223,7 @@ static int add_line(const struct device_users *users, struct table *table, size_
 	} else {
 		comm = (struct trace_string) { "kernel", 6 };
 	}
-	line.comm = (struct table_text) { comm.length ? comm.bytes : NULL, comm.length };
+	line.comm = trace_text(comm);
 	return table_add(table, &line);
 }
 
@@ -245,7 +246,6 @@ static int fill(void *state, struct table *table)
 bool device_users_of(const struct measured *measured, size_t number, struct device_users_view *view)
 {
 	const struct device_users *users = measured_state(measured, &analysis_device_users);
-
 	const struct used_device *device;
 
 	if (number >= users->list.count)

@@ -10,11 +10,7 @@
 #include "analysis/doors.h"
 #include "analysis/finding.h"
 #include "analysis/totals.h"
-
-static struct table_text text_of(struct trace_string string)
-{
-	return (struct table_text) { string.length ? string.bytes : NULL, string.length };
-}
+#include "analysis/trace_text.h"
 
 /* --- slow, or overloaded --- */
 
@@ -103,7 +99,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
 							   FINDING_LIKELY, FINDING_BY_COST };
 			struct waits waits = {
-				.device = text_of(view.name),
+				.device = trace_text(view.name),
 				.op = device_use_names[use],
 				.requests = of->requests,
 				.time_ns = of->time.measure,
@@ -265,7 +261,7 @@ static int find_pieces(struct findings *findings, const struct finding_rule *rul
 		if (all[i].time_ns < worst)
 			continue;
 		worst = all[i].time_ns;
-		sum.path = text_of(file_table_name(&job->files, i));
+		sum.path = trace_text(file_table_name(&job->files, i));
 		sum.file = finding_base_name(sum.path);
 	}
 	if (!sum.files)
@@ -339,7 +335,7 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 		/* Of devices that the run has nothing on others wait for the flushes. */
 		if (!view.all_known || !view.own_requests || view.flush_ns <= flushes.flush_ns)
 			continue;
-		flushes.device = text_of(view.name);
+		flushes.device = trace_text(view.name);
 		flushes.flushes = view.flushes;
 		flushes.flush_ns = view.flush_ns;
 	}
@@ -409,7 +405,7 @@ static struct table_text name_of(const struct job *job, const struct device_user
 {
 	const struct process *process = &job->processes.processes[user->process];
 
-	return text_of(trace_reader_string(job->traces[process->trace].reader, process->comm));
+	return trace_text(trace_reader_string(job->traces[process->trace].reader, process->comm));
 }
 
 /* Ranks are one job. */
@@ -444,7 +440,7 @@ static bool find_programs(const struct job *job, const struct device_users_view 
 	    view->shared_ns < threshold(THRESHOLD_SHARED) * second->time.measure)
 		return false;
 	*shared = (struct shared) {
-		.device = text_of(view->name),
+		.device = trace_text(view->name),
 		.first = name_of(job, first),
 		.second = name_of(job, second),
 		.second_pid = job->processes.processes[second->process].pid,
@@ -465,7 +461,7 @@ static bool find_others(const struct device_view *view, struct shared *shared)
 	    view->own_bytes < threshold(THRESHOLD_SHARED) * others)
 		return false;
 	*shared = (struct shared) {
-		.device = text_of(view->name),
+		.device = trace_text(view->name),
 		.first = { "the run", 7 },
 		.second = { "others", 6 },
 		.second_pid = TABLE_NO_UINT,

@@ -4,6 +4,7 @@
  */
 #include "analysis/finding.h"
 #include "analysis/readahead.h"
+#include "analysis/trace_text.h"
 
 struct unused {
 	struct table_text path, file; /* the one with the most */
@@ -46,7 +47,6 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 		return 0;
 	for (uint32_t i = 0; i < files->count; i++) {
 		struct readahead_sums sums;
-		struct trace_string path;
 
 		if (!readahead_of(measured, i, &sums) ||
 		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_BYTES) ||
@@ -61,8 +61,7 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 		if (sums.unused_bytes <= worst)
 			continue;
 		worst = sums.unused_bytes;
-		path = file_table_name(files, i);
-		unused.path = (struct table_text) { path.length ? path.bytes : NULL, path.length };
+		unused.path = trace_text(file_table_name(files, i));
 		unused.file = finding_base_name(unused.path);
 		if (files->files[i].readahead_bytes)
 			unused.window_bytes = files->files[i].readahead_bytes;

@@ -5,6 +5,7 @@
  */
 #include "analysis/finding.h"
 #include "analysis/totals.h"
+#include "analysis/trace_text.h"
 #include "analysis/writeback.h"
 
 /* --- writers that are made to wait --- */
@@ -174,7 +175,6 @@ static int find_amplified(struct findings *findings, const struct finding_rule *
 	for (uint32_t i = 0; i < measured->job->files.count; i++) {
 		enum finding_confidence confidence;
 		struct writeback_view view;
-		struct trace_string type;
 		bool amplified;
 
 		if (!writeback_of(measured, i, &view))
@@ -195,11 +195,9 @@ static int find_amplified(struct findings *findings, const struct finding_rule *
 		if (excess_bytes <= worst_bytes)
 			continue;
 		worst_bytes = excess_bytes;
-		type = file_table_filesystem(&measured->job->files, i);
 		sum.path = view.path;
 		sum.file = finding_base_name(view.path);
-		sum.filesystem =
-			(struct table_text) { type.length ? type.bytes : NULL, type.length };
+		sum.filesystem = trace_text(file_table_filesystem(&measured->job->files, i));
 	}
 	if (!sum.files)
 		return 0;

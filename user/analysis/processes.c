@@ -12,6 +12,7 @@
 #include "analysis/process_storage.h"
 #include "analysis/processes.h"
 #include "analysis/rollup.h"
+#include "analysis/trace_text.h"
 #include "grow.h"
 
 struct processes {
@@ -209,9 +210,7 @@ static const struct table_column storage_columns[] = {
 
 static struct table_text text_of(const struct job_trace *trace, uint64_t string)
 {
-	struct trace_string text = trace_reader_string(trace->reader, string);
-
-	return (struct table_text) { text.length ? text.bytes : NULL, text.length };
+	return trace_text(trace_reader_string(trace->reader, string));
 }
 
 static void set_identity(struct process_row *view, const struct job *job,

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "analysis/fetched_map.h"
+#include "analysis/trace_text.h"
 #include "grow.h"
 #include "units.h"
 
@@ -370,14 +371,13 @@ static int fill(void *state, struct table *table)
 	for (uint32_t i = 0; i < job->files.count && !status; i++) {
 		struct line line = { .window_bytes = job->files.files[i].readahead_bytes,
 				     .used = NAN };
-		struct trace_string path = file_table_name(&job->files, i);
 
 		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
 			continue;
 		if (!most--)
 			return table_set_note(table, "further files are not told");
 		line.sums = readahead->files[i]->sums;
-		line.path = (struct table_text) { path.length ? path.bytes : NULL, path.length };
+		line.path = trace_text(file_table_name(&job->files, i));
 		if (!line.window_bytes)
 			line.window_bytes = TABLE_NO_UINT;
 		if (line.sums.ahead_bytes)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/path.h"
+#include "analysis/trace_text.h"
 #include "grow.h"
 #include "units.h"
 
@@ -221,9 +222,7 @@ static int group_of_file(struct rollup *rollup, const struct event *event, uint3
 
 static struct table_text name_of_file(struct rollup *rollup, uint32_t group)
 {
-	struct trace_string path = file_table_name(&rollup->job->files, group);
-
-	return (struct table_text) { path.length ? path.bytes : NULL, path.length };
+	return trace_text(file_table_name(&rollup->job->files, group));
 }
 
 #define NAME_LOST "(name lost)"

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/trace_text.h"
+
 #define SUM_WORDS (sizeof(struct writer_sums) / sizeof(uint64_t))
 
 void writer_sums_add(struct writer_sums *sums, const struct writer_sums *more)
@@ -128,24 +130,19 @@ static uint64_t share_of(const struct writer_list *list, const struct writer *wr
 	       list->all_bytes;
 }
 
-static struct table_text text_of(struct trace_string string)
-{
-	return (struct table_text) { string.length ? string.bytes : NULL, string.length };
-}
-
 static void name_process(const struct job *job, uint32_t who, struct line *line)
 {
 	const struct process *process = &job->processes.processes[who];
 
 	line->pid = process->pid;
 	line->name =
-		text_of(trace_reader_string(job->traces[process->trace].reader, process->comm));
+		trace_text(trace_reader_string(job->traces[process->trace].reader, process->comm));
 }
 
 static void name_span(const struct job *job, uint32_t who, struct line *line)
 {
-	line->name = text_of(job->labels.labels[who].name);
-	line->category = text_of(job->labels.labels[who].category);
+	line->name = trace_text(job->labels.labels[who].name);
+	line->category = trace_text(job->labels.labels[who].category);
 }
 
 static int get_list(struct table *table, struct cell *cell, const struct writer_list *list,

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Texts of traces as rows of tables have them. Knows nothing of what they say.
+ */
+#ifndef FAULTLINE_TRACE_TEXT_H
+#define FAULTLINE_TRACE_TEXT_H
+
+#include "analysis/table.h"
+#include "trace/reader.h"
+
+/* An empty one is none. */
+static inline struct table_text trace_text(struct trace_string string)
+{
+	return (struct table_text) { string.length ? string.bytes : NULL, string.length };
+}
+
+#endif
