@@ -76,6 +76,13 @@ struct finding {
 
 /* --- for the rules --- */
 
+uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns)
+{
+	double bandwidth = time_ns ? bytes * 1e9 / time_ns : 0;
+
+	return bandwidth < 0x1p63 ? bandwidth : INT64_MAX;
+}
+
 struct table_text finding_base_name(struct table_text path)
 {
 	size_t start = path.length;

@@ -109,6 +109,9 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
  * it is all of the class, an estimate else. All of it when nobody told of compute. */
 uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns);
 
+/* Bytes in a second, as far as a number holds them; 0 of no time. */
+uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns);
+
 /* The last part of a path. */
 struct table_text finding_base_name(struct table_text path);
 

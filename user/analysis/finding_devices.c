@@ -51,13 +51,6 @@ static const struct table_column waits_evidence[] = {
 	  TABLE_REAL(struct waits, at_once), 0 },
 };
 
-static uint64_t bytes_a_second(uint64_t bytes, uint64_t time_ns)
-{
-	double bandwidth = time_ns ? bytes * 1e9 / time_ns : 0;
-
-	return bandwidth < 0x1p63 ? bandwidth : INT64_MAX;
-}
-
 /*
  * Operations at once, on average while there were any. A thread waits for one, in however many
  * requests, unless it is asynchronous: of such it is known how many were under way, and not where.
@@ -110,7 +103,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			    !all_ns)
 				continue;
 			waits.bytes_each = of->bytes / of->requests;
-			waits.bandwidth = bytes_a_second(of->bytes, of->time.measure);
+			waits.bandwidth = finding_bandwidth(of->bytes, of->time.measure);
 			waits.queue_each_ns = of->part_queue_ns / of->parts;
 			waits.service_each_ns = of->part_service_ns / of->parts;
 			waits.share = (double)of->part_queue_ns / all_ns;

@@ -121,7 +121,6 @@ static void add_file(struct alike *alike, struct sums *sums, const struct alike_
 static void finish(struct alike *alike, const struct sums *sums, const struct alike_rule *kind)
 {
 	bool by_faults = kind->use == USE_MMAP;
-	double seconds = alike->time_ns / 1e9;
 
 	alike->file = finding_base_name(alike->path);
 	alike->minor = by_faults ? alike->count - alike->major : 0;
@@ -131,8 +130,8 @@ static void finish(struct alike *alike, const struct sums *sums, const struct al
 	alike->consecutive = alike_share(sums->consecutive, sums->accesses);
 	alike->backward = alike_share(sums->backward, sums->accesses);
 	alike->fetched_share = alike_share(alike->fetched_bytes, alike->bytes);
-	if (seconds > 0)
-		alike->bandwidth = (by_faults ? alike->fetched_bytes : alike->bytes) / seconds;
+	alike->bandwidth =
+		finding_bandwidth(by_faults ? alike->fetched_bytes : alike->bytes, alike->time_ns);
 }
 
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
