@@ -294,9 +294,9 @@ static void shallow_queue(struct made_trace *made, bool sound)
 		     .result = 4096, .flags = TRACE_OP_DIRECT);
 }
 
-static void readahead_unused(struct made_trace *made, bool sound)
+static void add_readahead(struct made_trace *made, const char *path, bool used)
 {
-	add_file(made, 1, 256 * MIB, "/data/a");
+	add_file(made, 1, 256 * MIB, path);
 	for (uint64_t i = 0; i < 10; i++) {
 		const uint64_t at = 100 + i * MS;
 
@@ -304,10 +304,21 @@ static void readahead_unused(struct made_trace *made, bool sound)
 		     .offset = i * 4 * MIB, .asked = 4096, .result = 4096, .fetched = 4 * MIB);
 		BIO(made, .time = at + 1, .dur = 90 * US, .pid = 10, .op = M_REQUEST_READ,
 		    .file = 1, .offset = i * 4 * MIB, .bytes = 4 * MIB);
-		if (sound)
+		if (used)
 			CALL(made, .time = at + 200 * US, .dur = US, .pid = 10, .op = M_PREAD,
 			     .file = 1, .offset = i * 4 * MIB, .asked = 4 * MIB, .result = 4 * MIB);
 	}
+}
+
+static void readahead_unused(struct made_trace *made, bool sound)
+{
+	add_readahead(made, "/data/a", sound);
+}
+
+/* A library's loader cannot be told how to read. */
+static void readahead_of_library(struct made_trace *made, bool sound)
+{
+	add_readahead(made, sound ? "/usr/lib/liba.so" : "/data/a.sob", false);
 }
 
 /* --- devices --- */
@@ -569,6 +580,7 @@ static const struct {
 	{ "async-not-traced", async_not_traced },
 	{ "shallow-queue", shallow_queue },
 	{ "readahead-unused", readahead_unused },
+	{ "readahead-unused", readahead_of_library },
 	{ "device-slow", device_slow },
 	{ "device-overloaded", device_overloaded },
 	{ "device-overloaded", device_overloaded_by_one },

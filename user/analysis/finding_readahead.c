@@ -3,6 +3,7 @@
  * Findings about what the kernel fetches ahead. Knows nothing of how that is measured.
  */
 #include "analysis/finding.h"
+#include "analysis/loaded.h"
 #include "analysis/readahead.h"
 #include "analysis/trace_text.h"
 
@@ -47,12 +48,16 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 		return 0;
 	for (uint32_t i = 0; i < files->count; i++) {
 		struct readahead_sums sums;
+		struct table_text path;
 
 		if (!readahead_of(measured, i, &sums) ||
 		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_BYTES) ||
 		    sums.unused_bytes <
 			    threshold(THRESHOLD_READAHEAD_UNUSED) *
 				    clock_subtract(sums.fetched_bytes, sums.unseen_bytes))
+			continue;
+		path = trace_text(file_table_name(files, i));
+		if (loaded_is(path)) /* nobody can tell the loader how to read */
 			continue;
 		unused.files++;
 		unused.fetched_bytes += sums.fetched_bytes;
@@ -61,8 +66,7 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 		if (sums.unused_bytes <= worst)
 			continue;
 		worst = sums.unused_bytes;
-		unused.path = trace_text(file_table_name(files, i));
-		unused.file = finding_base_name(unused.path);
+		unused.path = path;
 		if (files->files[i].readahead_bytes)
 			unused.window_bytes = files->files[i].readahead_bytes;
 	}
@@ -96,5 +100,6 @@ const struct finding_rule finding_readahead_unused = {
 		"nobody "
 		"uses, which others, and the program's own next access, have to wait for. What a "
 		"fault maps around its page may be used without anybody seeing it, and does not "
-		"count as unused.",
+		"count as unused. Programs, libraries and modules are left out: who loads them "
+		"cannot be told how to read.",
 };
