@@ -58,6 +58,8 @@ int fl_arm(struct bpf_iter__task *context)
 
 	if (!task)
 		return 0;
+	/* Who reads the iterator is the tracer, by the number that the kernel has for it. */
+	attach_tracer = bpf_get_current_task_btf()->tgid;
 	if (attach_to == ATTACH_PROCESSES) {
 		__u32 *mark = bpf_task_storage_get(&attach_marks, task, 0, 0);
 		__u32 process = task->tgid, one = 1;

@@ -127,14 +127,14 @@ __noinline int attach_wants(struct address *task)
 {
 	__u64 at;
 
-	if (!task || attach_phase == ATTACH_NOT_YET)
+	if (!task || !attach_tracer)
 		return 0;
 	at = task->at;
 	if (KREAD(task_struct, at, flags) & PF_KTHREAD || attach_is_tracer(at) || !attach_may(at))
 		return 0;
 	switch (attach_to) {
 	case ATTACH_PROCESSES:
-		return attach_phase == ATTACH_ARMING && attach_in_family(at);
+		return attach_arming && attach_in_family(at);
 	case ATTACH_CGROUP:
 		return attach_in_cgroup(at);
 	case ATTACH_ALL:

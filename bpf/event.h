@@ -410,13 +410,6 @@ enum attach_to {
 	ATTACH_ALL,
 };
 
-/* How far that has come. */
-enum attach_phase {
-	ATTACH_NOT_YET, /* nothing is followed */
-	ATTACH_ARMING,	/* descendants of processes are still being looked for */
-	ATTACH_ARMED,
-};
-
 #define ATTACH_ANYBODY (~0u)
 #define ATTACH_FAMILY_MOST 4096 /* processes that are named */
 

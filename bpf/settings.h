@@ -30,11 +30,12 @@ extern const volatile bool faults_preempted;
 
 /* What the recording attaches to: see attach.h. */
 extern const volatile __u32 attach_to;	      /* enum attach_to */
-extern const volatile __u32 attach_tracer;    /* our own process, which is never recorded */
 extern const volatile __u32 attach_hierarchy; /* of the cgroup; 0: of the second version */
 extern const volatile __u64 attach_cgroup;    /* its id */
 extern const volatile __u32 attach_uid;	      /* whose tasks alone; ATTACH_ANYBODY: all */
-extern volatile __u32 attach_phase;	      /* enum attach_phase */
+extern volatile bool attach_arming; /* descendants of processes are still being looked for */
+/* Our own process, which is never recorded; 0 until it looks for others: nobody is followed yet. */
+extern volatile __u32 attach_tracer;
 
 /* Set when the recording ends, for programs that are detached only later. */
 extern volatile bool recording_ended;

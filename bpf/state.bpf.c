@@ -28,13 +28,13 @@ const volatile __u32 profile_auto_rate = 0;
 const volatile __u32 uring_enter_number = 0;
 const volatile bool async_recorded = false;
 const volatile __u32 attach_to = ATTACH_NOTHING;
-const volatile __u32 attach_tracer = 0;
 const volatile __u32 attach_hierarchy = 0;
 const volatile __u64 attach_cgroup = 0;
 const volatile __u32 attach_uid = ATTACH_ANYBODY;
 
 bool async_overfull = false;
 volatile bool recording_ended = false;
-volatile __u32 attach_phase = ATTACH_NOT_YET;
+volatile bool attach_arming = false;
+volatile __u32 attach_tracer = 0;
 volatile bool layers_met = false;
 __u32 file_last_id = 0;

@@ -188,8 +188,13 @@ static int keep_processes(struct arming *arming, size_t first)
 
 /* --- what else there is to know of a process --- */
 
-static void read_texts(const struct attach_row *row, struct told_text *text)
+/* In a namespace of pids /proc may have other numbers than the kernel side tells: what is there
+ * under such a one is another process. */
+static void read_texts(const struct arming *arming, const struct attach_row *row,
+		       struct told_text *text)
 {
+	if (arming->skeleton->bss->attach_tracer != (uint32_t)getpid())
+		return;
 	text->command = proc_read(row->pid, "cmdline", EVENT_COMMAND_BYTES, &text->command_bytes);
 	text->environ = proc_read(row->pid, "environ", EVENT_ENVIRON_BYTES * EVENT_ENVIRON_RECORDS,
 				  &text->environ_bytes);
@@ -202,14 +207,14 @@ int arming_run(struct arming *arming, size_t *processes, size_t *threads)
 
 	*processes = *threads = 0;
 	arming->begun_ns = host_now_ns();
-	arming->skeleton->bss->attach_phase = ATTACH_ARMING;
+	arming->skeleton->bss->attach_arming = true;
 	for (int i = 0; i < PASSES_MOST && !err && (found || arming->unarmed || i < 2); i++) {
 		err = make_pass(arming, &found);
 		log_debug("pass %d over the tasks: %llu armed", i + 1, (unsigned long long)found);
 		*threads += found;
 	}
 	/* Who is followed hands it on; nobody looks up from a descendant any more. */
-	arming->skeleton->bss->attach_phase = ATTACH_ARMED;
+	arming->skeleton->bss->attach_arming = false;
 	if (!err)
 		err = keep_processes(arming, 0);
 	if (err)
@@ -217,7 +222,7 @@ int arming_run(struct arming *arming, size_t *processes, size_t *threads)
 	*processes = arming->present = arming->row_count;
 	arming->texts = calloc(arming->row_count + 1, sizeof(*arming->texts));
 	for (size_t i = 0; arming->texts && i < arming->row_count; i++)
-		read_texts(&arming->rows[i], &arming->texts[i]);
+		read_texts(arming, &arming->rows[i], &arming->texts[i]);
 	return arming->texts ? 0 : -ENOMEM;
 }
 
@@ -319,7 +324,7 @@ size_t arming_drain(struct arming *arming, ring_record_fn take, void *context)
 		uint32_t flags = arming->texts ? TRACE_EXEC_PRESENT : TRACE_EXEC_JOINED;
 
 		if (!arming->texts)
-			read_texts(&arming->rows[told], text);
+			read_texts(arming, &arming->rows[told], text);
 		tell(arming, &arming->rows[told], text, flags, take, context);
 		free_texts(text);
 	}

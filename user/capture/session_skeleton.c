@@ -79,7 +79,6 @@ static void settings_fill_attach(const struct session *session, struct faultline
 	skeleton->rodata->attach_cgroup = attach->cgroup_id;
 	skeleton->rodata->attach_hierarchy = attach->hierarchy;
 	skeleton->rodata->attach_uid = attach->uid;
-	skeleton->rodata->attach_tracer = getpid();
 }
 
 struct faultline *session_open_skeleton(struct session *session)
