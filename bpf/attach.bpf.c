@@ -13,25 +13,6 @@ __u64 attach_pass_ns = 0; /* when it began */
 /* Somebody has come that may have threads which are not followed. */
 volatile bool attach_again = false;
 
-static __always_inline void attach_fill(struct attach_row *row, struct task_struct *task)
-{
-	__u64 leader = (__u64)TASK_POINTER(task, group_leader), at;
-
-	row->armed_ns = bpf_ktime_get_ns();
-	row->started_ns = KREAD(task_struct, leader, start_time);
-	at = (__u64)KREAD(task_struct, leader, cgroups);
-	at = (__u64)KREAD(css_set, at, dfl_cgrp);
-	at = (__u64)KREAD(cgroup, at, kn);
-	row->cgroup_id = KREAD(kernfs_node, at, id);
-	row->pid = task->tgid;
-	row->tid = task->pid;
-	at = (__u64)KREAD(task_struct, leader, real_parent);
-	row->ppid = KREAD(task_struct, at, tgid);
-	at = (__u64)KREAD(task_struct, leader, real_cred);
-	row->uid = KREAD(cred, at, uid.val);
-	bpf_probe_read_kernel(row->comm, sizeof(row->comm), KFIELD(task_struct, leader, comm));
-}
-
 /* A thread whose process's first one is followed, and so has been told of. */
 static __always_inline bool attach_is_told(struct task_struct *task)
 {
@@ -88,7 +69,8 @@ int fl_arm(struct bpf_iter__task *context)
 	}
 	if (attach_is_told(task))
 		return 0;
-	attach_fill(&row, task);
+	attach_describe(&row, (__u64)task);
+	row.armed_ns = bpf_ktime_get_ns();
 	bpf_seq_write(context->meta->seq, &row, sizeof(row));
 	return 0;
 }

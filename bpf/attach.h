@@ -145,6 +145,25 @@ __noinline int attach_wants(struct address *task)
 
 /* --- what is told of it --- */
 
+/* A task and who its process is; when it was armed is not told here. */
+static __always_inline void attach_describe(struct attach_row *row, __u64 task)
+{
+	__u64 leader = (__u64)KREAD(task_struct, task, group_leader), at;
+
+	row->pid = KREAD(task_struct, task, tgid);
+	row->tid = KREAD(task_struct, task, pid);
+	row->started_ns = KREAD(task_struct, leader, start_time);
+	at = (__u64)KREAD(task_struct, leader, cgroups);
+	at = (__u64)KREAD(css_set, at, dfl_cgrp);
+	at = (__u64)KREAD(cgroup, at, kn);
+	row->cgroup_id = KREAD(kernfs_node, at, id);
+	at = (__u64)KREAD(task_struct, leader, real_parent);
+	row->ppid = KREAD(task_struct, at, tgid);
+	at = (__u64)KREAD(task_struct, leader, real_cred);
+	row->uid = KREAD(cred, at, uid.val);
+	bpf_probe_read_kernel(row->comm, sizeof(row->comm), KFIELD(task_struct, leader, comm));
+}
+
 /* The command line of the current process, into a record; its length. */
 static __always_inline __u32 attach_command(struct event_exec *record)
 {
@@ -169,24 +188,19 @@ static __always_inline __u32 attach_command(struct event_exec *record)
 __noinline int attach_tell(struct address *task, bool is_current)
 {
 	struct event_exec *record = scratch_get();
-	__u64 leader, at, node, bytes;
+	struct attach_row who;
+	__u64 bytes;
 
 	if (!record || !task) {
 		ring_lose(EVENT_EXEC);
 		goto out;
 	}
-	leader = (__u64)KREAD(task_struct, task->at, group_leader);
-	at = (__u64)KREAD(task_struct, leader, cgroups);
-	at = (__u64)KREAD(css_set, at, dfl_cgrp);
-	node = (__u64)KREAD(cgroup, at, kn);
-	record->cgroup_id = KREAD(kernfs_node, node, id);
-	record->started_ns = KREAD(task_struct, leader, start_time);
-	at = (__u64)KREAD(task_struct, leader, real_parent);
-	record->ppid = KREAD(task_struct, at, tgid);
-	at = (__u64)KREAD(task_struct, leader, real_cred);
-	record->uid = KREAD(cred, at, uid.val);
-	bpf_probe_read_kernel(record->comm, sizeof(record->comm),
-			      KFIELD(task_struct, leader, comm));
+	attach_describe(&who, task->at);
+	record->cgroup_id = who.cgroup_id;
+	record->started_ns = who.started_ns;
+	record->ppid = who.ppid;
+	record->uid = who.uid;
+	__builtin_memcpy(record->comm, who.comm, sizeof(record->comm));
 	record->flags = TRACE_EXEC_JOINED;
 	bytes = is_current ? attach_command(record) : 0;
 	record->command_bytes = bytes;
@@ -194,8 +208,7 @@ __noinline int attach_tell(struct address *task, bool is_current)
 	if (bytes > EVENT_COMMAND_BYTES)
 		goto out;
 	ring_output(&record->header, EVENT_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes,
-		    (struct owner) { .pid = KREAD(task_struct, task->at, tgid),
-				     .tid = KREAD(task_struct, task->at, pid) });
+		    (struct owner) { .pid = who.pid, .tid = who.tid });
 out:
 	scratch_put(record);
 	return 0;
