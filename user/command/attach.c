@@ -101,7 +101,7 @@ static int name_target(struct attach *attach, size_t number, const char *what, c
 static int take_pid(struct attach *attach, unsigned long pid)
 {
 	size_t number = attach->pid_count;
-	char command[256], what[64];
+	char command[256], what[64], rest[sizeof(command) + 4] = "";
 	bool ours;
 	int fd;
 
@@ -135,15 +135,9 @@ static int take_pid(struct attach *attach, unsigned long pid)
 	}
 	proc_command(pid, command, sizeof(command));
 	snprintf(what, sizeof(what), "process %lu", pid);
-	if (!command[0])
-		return name_target(attach, number, what, "");
-	memmove(command + 2, command, sizeof(command) - 3);
-	command[0] = ' ';
-	command[1] = '(';
-	command[sizeof(command) - 1] = 0;
-	if (strlen(command) < sizeof(command) - 1)
-		strcat(command, ")");
-	return name_target(attach, number, what, command);
+	if (command[0])
+		snprintf(rest, sizeof(rest), " (%s)", command);
+	return name_target(attach, number, what, rest);
 }
 
 static int take_pids(struct attach *attach)
