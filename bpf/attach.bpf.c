@@ -45,8 +45,10 @@ int fl_arm(struct bpf_iter__task *context)
 		__u32 *mark = bpf_task_storage_get(&attach_marks, task, 0, 0);
 		__u32 process = task->tgid, one = 1;
 
-		if (mark && *mark)
+		if (mark && *mark) {
+			*mark = ATTACH_MET;
 			bpf_map_update_elem(&attach_family, &process, &one, BPF_ANY);
+		}
 	}
 	address.at = (__u64)task;
 	if (task->flags & PF_EXITING || !attach_wants(&address))

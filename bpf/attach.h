@@ -17,8 +17,8 @@
 #define MM_DUMPABLE 3 /* mask of mm_struct's flags */
 #define MM_DUMPABLE_BY_USER 1
 
-/* Set on the processes that are named, through their descriptors: whatever namespace their numbers
- * are of. */
+/* enum attach_mark, set on the processes that are named, through their descriptors: whatever
+ * namespace their numbers are of. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -413,6 +413,13 @@ enum attach_to {
 #define ATTACH_ANYBODY (~0u)
 #define ATTACH_FAMILY_MOST 4096 /* processes that are named */
 
+/* The mark of such a process. */
+enum attach_mark {
+	ATTACH_NOT_NAMED,
+	ATTACH_NAMED,
+	ATTACH_MET, /* by the iterator over tasks */
+};
+
 /* A task that the iterator has found and that is followed from then on. */
 struct attach_row {
 	__u64 armed_ns;

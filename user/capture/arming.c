@@ -81,12 +81,20 @@ void arming_close(struct arming *arming)
 
 int arming_mark(struct arming *arming, int pidfd)
 {
-	uint32_t mark = 1;
+	uint32_t mark = ATTACH_NAMED;
 
 	if (bpf_map_update_elem(bpf_map__fd(arming->skeleton->maps.attach_marks), &pidfd, &mark,
 				BPF_ANY))
 		return -errno;
 	return 0;
+}
+
+bool arming_met(const struct arming *arming, int pidfd)
+{
+	uint32_t mark = ATTACH_NOT_NAMED;
+
+	bpf_map_lookup_elem(bpf_map__fd(arming->skeleton->maps.attach_marks), &pidfd, &mark);
+	return mark == ATTACH_MET;
 }
 
 /* --- passes --- */
@@ -217,6 +225,8 @@ int arming_run(struct arming *arming, size_t *processes, size_t *threads)
 	arming->skeleton->bss->attach_arming = false;
 	if (!err)
 		err = keep_processes(arming, 0);
+	if (!err && !*threads && arming->unarmed)
+		err = -ENOMEM;
 	if (err)
 		return err;
 	*processes = arming->present = arming->row_count;

@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_ARMING_H
 #define FAULTLINE_ARMING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,10 +24,12 @@ void arming_close(struct arming *arming); /* NULL is fine */
 /* Names a process, by a descriptor of pidfd_open; before arming_run. Returns 0 or a negative errno.
  */
 int arming_mark(struct arming *arming, int pidfd);
+/* Whether the kernel has shown that process to a pass; false, too, when nothing is left of it. */
+bool arming_met(const struct arming *arming, int pidfd);
 
 /*
  * Makes passes until one arms nothing new. *processes and *threads receive how many were. Returns 0
- * or a negative errno; tasks that could not be armed are counted, not an error.
+ * or a negative errno; that some tasks could not be armed is counted, not an error.
  */
 int arming_run(struct arming *arming, size_t *processes, size_t *threads);
 uint64_t arming_begun_ns(const struct arming *arming);

@@ -60,10 +60,13 @@ int session_arm(struct session *session, pid_t pid);
  * Follows what the options say from now on: processes that are named by their descriptors (of
  * pidfd_open) with their descendants, or a cgroup, or all; each thread once, and whatever they
  * create. Who they are is handed on by the next session_drain; *processes and *threads receive how
- * many there were. Needs the privileges to look at them. Returns 0 or a negative errno, logged.
+ * many there were. Needs the privileges to look at them. Returns 0 or a negative errno, logged;
+ * that a named process has ended is no error.
  */
 int session_attach(struct session *session, const int *pidfds, size_t count, size_t *processes,
 		   size_t *threads);
+/* Whether the kernel has shown it that process; false, too, when nothing is left of it. */
+bool session_met(const struct session *session, int pidfd);
 /* Calls for each process that session_attach found. */
 void session_each_attached(const struct session *session, void (*take)(void *context, pid_t pid),
 			   void *context);

@@ -65,13 +65,21 @@ int session_attach(struct session *session, const int *pidfds, size_t count, siz
 		return -ENOTSUP;
 	}
 	err = arming_open(&session->arming, session->skeleton);
-	for (size_t i = 0; i < count && !err; i++)
+	for (size_t i = 0; i < count && !err; i++) {
 		err = arming_mark(session->arming, pidfds[i]);
+		if (err == -ENOENT || err == -ESRCH)
+			err = 0; /* it has ended meanwhile */
+	}
 	if (!err)
 		err = arming_run(session->arming, processes, threads);
 	if (err)
 		log_error("cannot attach to what runs: %s", strerror(-err));
 	return err;
+}
+
+bool session_met(const struct session *session, int pidfd)
+{
+	return arming_met(session->arming, pidfd);
 }
 
 void session_each_attached(const struct session *session, void (*take)(void *context, pid_t pid),

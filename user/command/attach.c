@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +257,26 @@ static void look_at_markers(void *context, pid_t pid)
 	markers_look_at(context, pid);
 }
 
+/* Of the processes that are named: which are not recorded, and why. How many. */
+static size_t say_left_out(const struct attach *attach, size_t threads)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < attach->pid_count; i++) {
+		struct pollfd end = { .fd = attach->pidfds[i], .events = POLLIN };
+		bool met = session_met(attach->recording.session, attach->pidfds[i]);
+		bool ended = (!met || !threads) && poll(&end, 1, 0) > 0;
+
+		if (met && !ended)
+			continue;
+		log_line(threads ? LOG_WARNING : LOG_ERROR, "%s %s", attach->targets[i],
+			 ended ? "has ended"
+			       : "cannot be attached to: the kernel shows it to no tracer");
+		count++;
+	}
+	return count;
+}
+
 static int arm(struct attach *attach, size_t *processes, size_t *threads)
 {
 	struct recording *recording = &attach->recording;
@@ -265,12 +285,12 @@ static int arm(struct attach *attach, size_t *processes, size_t *threads)
 
 	if (err)
 		return err;
-	if (!*threads) {
-		log_error(attach->pid_count ? "%s has ended"
+	if (!say_left_out(attach, *threads) && !*threads)
+		log_error(attach->pid_count ? "%s may not be looked at, or is about to end"
 					    : "no process of %s could be attached to",
 			  attach->targets[0]);
+	if (!*threads)
 		return -ESRCH;
-	}
 	if (!recording->markers)
 		return 0;
 	session_each_attached(recording->session, look_at_markers, recording->markers);
