@@ -8,7 +8,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,32 +17,19 @@
 #include "capture/probes.h"
 #include "log.h"
 
-/* A task's state is reached through a pidfd; its first word is its mode. */
-static int task_state(struct session *session, pid_t pid, bool arm, uint32_t *mode)
+/* A task's mode is reached through a pidfd. */
+static int task_mode(struct session *session, pid_t pid, bool arm, uint32_t *mode)
 {
-	const struct bpf_map *map = session->skeleton->maps.tasks;
-	uint32_t *state = calloc(1, bpf_map__value_size(map));
-	int pidfd, err = 0;
+	int map = bpf_map__fd(session->skeleton->maps.tasks);
+	int pidfd = syscall(SYS_pidfd_open, pid, 0), err;
 
-	if (!state)
-		return -ENOMEM;
-	pidfd = syscall(SYS_pidfd_open, pid, 0);
-	if (pidfd < 0) {
+	if (pidfd < 0)
+		return -errno;
+	err = arm ? bpf_map_update_elem(map, &pidfd, mode, BPF_ANY)
+		  : bpf_map_lookup_elem(map, &pidfd, mode);
+	if (err)
 		err = -errno;
-		goto out;
-	}
-	if (arm) {
-		*state = *mode;
-		if (bpf_map_update_elem(bpf_map__fd(map), &pidfd, state, BPF_ANY))
-			err = -errno;
-	} else {
-		if (bpf_map_lookup_elem(bpf_map__fd(map), &pidfd, state))
-			err = -errno;
-		*mode = *state;
-	}
 	close(pidfd);
-out:
-	free(state);
 	return err;
 }
 
@@ -51,7 +37,7 @@ int session_arm(struct session *session, pid_t pid)
 {
 	uint32_t mode = TASK_ARMED;
 
-	return task_state(session, pid, true, &mode);
+	return task_mode(session, pid, true, &mode);
 }
 
 int session_attach(struct session *session, const int *pidfds, size_t count, size_t *processes,
@@ -97,5 +83,5 @@ bool session_follows(struct session *session, pid_t pid)
 {
 	uint32_t mode = TASK_IGNORED;
 
-	return !task_state(session, pid, false, &mode) && mode == TASK_FOLLOWED;
+	return !task_mode(session, pid, false, &mode) && mode == TASK_FOLLOWED;
 }
