@@ -415,6 +415,8 @@ static int probe_status(struct kernel *kernel, const struct probe *probe, const 
 	if (status)
 		return status;
 	if (is_listed(changed, probe->target) ||
+	    (probe->arguments &&
+	     kernel_tracepoint_arguments(kernel, probe->target) != probe->arguments) ||
 	    (probe->signature && !kernel_has_signature(kernel, probe->target, probe->signature)))
 		return -EPROTO;
 	return 0;
@@ -444,10 +446,6 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant, 
 		int status = probe_status(kernel, probe, changed);
 		const char *refusal = refusals_find(refused, probe->program);
 
-		if (!status && probe->arguments &&
-		    kernel_tracepoint_arguments(kernel, probe->target) != probe->arguments)
-			status = -EPROTO;
-
 		if (!status && !refusal)
 			continue;
 		if (status)
@@ -463,13 +461,18 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant, 
 	return true;
 }
 
-/* While one of the variant's programs is preempted, others go without it. */
-static bool variant_preempted(struct kernel *kernel, const struct variant *variant)
+bool probes_preempted(const struct kernel *kernel, const struct variant *variant)
 {
-	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++)
+	for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && variant->probes[i].program; i++)
 		if (kernel_preempts(kernel, variant->probes[i].hook))
-			return !variant->copies;
+			return true;
 	return false;
+}
+
+/* While one of the variant's programs is preempted, others go without it. */
+static bool variant_passed_over(const struct kernel *kernel, const struct variant *variant)
+{
+	return !variant->copies && probes_preempted(kernel, variant);
 }
 
 /* A part that has the forced variant takes no other; one that has not takes what comes nearest:
@@ -497,11 +500,11 @@ static const struct variant *choose_variant(struct kernel *kernel, const struct 
 
 		if (must && !variant_forced(variant, forced))
 			continue;
-		if (best && variant_preempted(kernel, variant))
+		if (best && variant_passed_over(kernel, variant))
 			continue;
 		if (!variant_works(kernel, variant, all->changed, refused, why, size))
 			continue;
-		if (must || !variant_preempted(kernel, variant))
+		if (must || !variant_passed_over(kernel, variant))
 			return variant;
 		best = variant;
 	}

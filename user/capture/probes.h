@@ -94,6 +94,9 @@ void probes_choose(struct kernel *kernel, unsigned int layers, bool attaching,
 		   const struct forced_variants *forced, const struct refusals *refused,
 		   struct choice *choice);
 
+/* Whether programs of the variant may be preempted; not those of NULL. */
+bool probes_preempted(const struct kernel *kernel, const struct variant *variant);
+
 /* The layers of the mask that are off. */
 unsigned int probes_missing(const struct choice *choice, unsigned int layers);
 

@@ -180,7 +180,7 @@ void session_detach(struct session *session)
 	session->skeleton->bss->recording_ended = true;
 	attached_free(&session->attached);
 	for (size_t p = 0; p < part_count; p++)
-		preempted |= session_preempted(session, session->choice.variants[p]);
+		preempted |= probes_preempted(session->kernel, session->choice.variants[p]);
 	quiesce(preempted);
 }
 

@@ -21,20 +21,12 @@
 
 #define RING_WAKE_PART 4 /* of a ring, filled, wakes its reader */
 
-bool session_preempted(const struct session *session, const struct variant *variant)
-{
-	for (size_t i = 0; variant && i < VARIANT_PROBES_MAX && variant->probes[i].program; i++)
-		if (kernel_preempts(session->kernel, variant->probes[i].hook))
-			return true;
-	return false;
-}
-
 /* Whether the programs that record a layer may be preempted. */
 static bool layer_preempted(const struct session *session, enum layer layer)
 {
 	for (size_t p = 0; p < part_count; p++)
 		if (parts[p].layer == layer && parts[p].required &&
-		    session_preempted(session, session->choice.variants[p]))
+		    probes_preempted(session->kernel, session->choice.variants[p]))
 			return true;
 	return false;
 }

@@ -46,8 +46,6 @@ struct session {
 	bool multi;	       /* uprobes come by links of many */
 };
 
-/* Whether programs of the variant may be preempted; not those of NULL. */
-bool session_preempted(const struct session *session, const struct variant *variant);
 /* Opens the object with all that is set before it is loaded, but for which programs. NULL, with
  * errno, when it cannot be had. */
 struct faultline *session_open_skeleton(struct session *session);
