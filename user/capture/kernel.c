@@ -279,7 +279,7 @@ bool kernel_has_member(struct kernel *kernel, const char *name, const char *memb
  * The kernel counts a task's RCU read sections only where it can be preempted in one. Tracepoints
  * were such sections without preemption until they came under SRCU's fast flavour (a46023d5616e):
  * then there are both the flavours and an SRCU of the tracepoints' own (older ones had that for
- * idle CPUs only, before there were flavours). Told once: each name is looked for among all types.
+ * idle CPUs only, before there were flavours).
  */
 static void find_preemption(struct kernel *kernel)
 {
@@ -325,7 +325,8 @@ uint32_t kernel_tick_ns(void)
 
 /* --- opening --- */
 
-/* The kernel's types; copied only where it does not let them be mapped (before 6.16). */
+/* The kernel's types: from where they are mapped, which takes less than to read them, but before
+ * 6.16 the kernel does not let them be. */
 static struct btf *load_types(void)
 {
 	struct btf *btf = NULL;

@@ -19,6 +19,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "grow.h"
+
 #define THREADS_MAX 8
 
 /* Kinds of programs. A stand-in has a type for which libbpf does not read all the kernel's types.
@@ -71,7 +73,7 @@ struct loader {
 	bool types_written;
 	bool alone;
 	struct job *jobs;
-	size_t count, size;
+	size_t count, room;
 	atomic_size_t taken;
 };
 
@@ -88,15 +90,8 @@ static int put_aside(struct loader *loader, const struct section *section,
 	size_t functions_bytes = (size_t)options->func_info_cnt * options->func_info_rec_size;
 	struct job *job;
 
-	if (loader->count == loader->size) {
-		size_t size = loader->size ? 2 * loader->size : 64;
-		struct job *jobs = realloc(loader->jobs, size * sizeof(*jobs));
-
-		if (!jobs)
-			return -ENOMEM;
-		loader->jobs = jobs;
-		loader->size = size;
-	}
+	if (!GROW(loader->jobs, loader->room, loader->count + 1))
+		return -ENOMEM;
 	job = &loader->jobs[loader->count];
 	*job = (struct job) { .program = program, .type = section->type, .options = *options };
 	job->count = bpf_program__insn_cnt(program);

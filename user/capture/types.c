@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "grow.h"
+
 /* Modules that hold types which the kernel side reads. */
 static const char *const modules[] = { "overlay", "btrfs", "iomap" };
 
@@ -39,7 +41,7 @@ struct thin {
 	uint32_t last; /* the last number given */
 	struct buffer types, strings;
 	uint32_t *pending;
-	size_t pending_count, pending_size;
+	size_t pending_count, pending_room;
 	bool failed;
 };
 
@@ -82,18 +84,10 @@ static void want(struct thin *thin, uint32_t id)
 	if (!number || *number)
 		return;
 	*number = UINT32_MAX;
-	if (thin->pending_count == thin->pending_size) {
-		size_t size = thin->pending_size ? 2 * thin->pending_size : 256;
-		uint32_t *pending = realloc(thin->pending, size * sizeof(*pending));
-
-		if (!pending) {
-			thin->failed = true;
-			return;
-		}
-		thin->pending = pending;
-		thin->pending_size = size;
-	}
-	thin->pending[thin->pending_count++] = id;
+	if (GROW(thin->pending, thin->pending_room, thin->pending_count + 1))
+		thin->pending[thin->pending_count++] = id;
+	else
+		thin->failed = true;
 }
 
 static void want_parts(struct thin *thin, const struct btf_type *type)
