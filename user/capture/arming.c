@@ -203,7 +203,7 @@ static void read_texts(const struct arming *arming, const struct attach_row *row
 {
 	if (arming->skeleton->bss->attach_tracer != (uint32_t)getpid())
 		return;
-	text->command = proc_read(row->pid, "cmdline", EVENT_COMMAND_BYTES, &text->command_bytes);
+	text->command = proc_arguments(row->pid, EVENT_COMMAND_BYTES, &text->command_bytes);
 	text->environ = proc_read(row->pid, "environ", EVENT_ENVIRON_BYTES * EVENT_ENVIRON_RECORDS,
 				  &text->environ_bytes);
 }

@@ -160,12 +160,9 @@ void decoder_settle(struct decoder *decoder, bool wait)
 static uint64_t ask_command(struct decoder *decoder, uint32_t pid)
 {
 	size_t bytes;
-	char *text = proc_read(pid, "cmdline", EVENT_COMMAND_BYTES, &bytes);
-	uint64_t string;
+	char *text = proc_arguments(pid, EVENT_COMMAND_BYTES, &bytes);
+	uint64_t string = trace_writer_string(decoder->writer, text ? text : "", bytes);
 
-	while (bytes && !text[bytes - 1])
-		bytes--;
-	string = trace_writer_string(decoder->writer, text ? text : "", bytes);
 	free(text);
 	return string;
 }

@@ -52,14 +52,24 @@ static char *read_text(uint32_t pid, const char *name, size_t most)
 	return whole;
 }
 
+char *proc_arguments(uint32_t pid, size_t most, size_t *bytes)
+{
+	char *text = proc_read(pid, "cmdline", most, bytes);
+
+	while (*bytes && !text[*bytes - 1])
+		--*bytes;
+	if (*bytes)
+		return text;
+	free(text);
+	return NULL;
+}
+
 void proc_command(uint32_t pid, char *out, size_t size)
 {
 	size_t bytes;
-	char *text = proc_read(pid, "cmdline", COMMAND_BYTES, &bytes);
+	char *text = proc_arguments(pid, COMMAND_BYTES, &bytes);
 
-	while (bytes && !text[bytes - 1])
-		bytes--;
-	if (bytes) {
+	if (text) {
 		for (size_t i = 0; i < bytes; i++)
 			if (!text[i])
 				text[i] = ' ';
@@ -67,7 +77,6 @@ void proc_command(uint32_t pid, char *out, size_t size)
 		free(text);
 		return;
 	}
-	free(text);
 	text = read_text(pid, "comm", STATUS_BYTES);
 	if (text)
 		snprintf(out, size, "[%.*s]", (int)strcspn(text, "\n"), text);

@@ -14,6 +14,9 @@
  * what is empty or cannot be read. */
 char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes);
 
+/* Its command line: arguments with a NUL between, none at the end; else as proc_read. */
+char *proc_arguments(uint32_t pid, size_t most, size_t *bytes);
+
 /* What a process is called, in a line: its command line with spaces between, or its name in
  * brackets. Cut to `size`; "" when it is gone. */
 void proc_command(uint32_t pid, char *out, size_t size);
