@@ -302,22 +302,10 @@ static int arm(struct attach *attach, size_t *processes, size_t *threads)
 static int begin(struct attach *attach, size_t *processes, size_t *threads)
 {
 	struct recording *recording = &attach->recording;
-	int err = session_open(&recording->session, &recording->session_options);
+	int err = recording_open_session(recording, NULL, environ);
 
 	if (!err)
-		err = recording_judge_layers(recording);
-	if (err)
-		return err;
-	/* It needs a process without threads. */
-	if (session_choice(recording->session)->on[LAYER_SPAN]) {
-		err = markers_start(&recording->markers, recording->session, &recording->user, NULL,
-				    environ);
-		if (err) {
-			log_error("cannot listen to spans: %s", strerror(-err));
-			return err;
-		}
-	}
-	err = recording_open_writer(recording, NULL, (const char *const *)attach->targets);
+		err = recording_open_writer(recording, NULL, (const char *const *)attach->targets);
 	if (!err)
 		err = arm(attach, processes, threads);
 	return err ? err : recording_start(recording);

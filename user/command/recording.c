@@ -159,6 +159,42 @@ static void close_trace(struct recording *recording)
 
 /* --- the beginning --- */
 
+static int judge_layers(const struct recording *recording)
+{
+	const struct trace_layer *layers = session_layers(recording->session);
+	unsigned int missing = session_missing(recording->session);
+	bool refuse = missing && !recording->options->best_effort;
+
+	for (size_t l = 0; l < LAYER_COUNT; l++)
+		if (!layers[l].on && recording->session_options.layers & (1u << l))
+			log_line(refuse && missing & (1u << l) ? LOG_ERROR : LOG_WARNING,
+				 "layer %s is off: %s", layers[l].name, layers[l].reason);
+	if (!refuse)
+		return 0;
+	log_error("not recording without %s; --best-effort records what can be had, --layers "
+		  "chooses others",
+		  missing == LAYERS_ESSENTIAL	  ? "system calls and page faults"
+		  : missing & 1u << LAYER_SYSCALL ? "system calls"
+						  : "page faults");
+	return -ENOTSUP;
+}
+
+int recording_open_session(struct recording *recording, const char *command,
+			   char *const *environment)
+{
+	int err = session_open(&recording->session, &recording->session_options);
+
+	if (!err)
+		err = judge_layers(recording);
+	if (err || !session_choice(recording->session)->on[LAYER_SPAN])
+		return err;
+	err = markers_start(&recording->markers, recording->session, &recording->user, command,
+			    environment);
+	if (err)
+		log_error("cannot listen to spans: %s", strerror(-err));
+	return err;
+}
+
 static void writer_begins(void *context)
 {
 	const struct recording *recording = context;
@@ -202,26 +238,6 @@ int recording_open_writer(struct recording *recording, const char *const *comman
 	if (err)
 		log_error("%s: cannot be written: %s", recording->path, strerror(-err));
 	return err;
-}
-
-int recording_judge_layers(const struct recording *recording)
-{
-	const struct trace_layer *layers = session_layers(recording->session);
-	unsigned int missing = session_missing(recording->session);
-	bool refuse = missing && !recording->options->best_effort;
-
-	for (size_t l = 0; l < LAYER_COUNT; l++)
-		if (!layers[l].on && recording->session_options.layers & (1u << l))
-			log_line(refuse && missing & (1u << l) ? LOG_ERROR : LOG_WARNING,
-				 "layer %s is off: %s", layers[l].name, layers[l].reason);
-	if (!refuse)
-		return 0;
-	log_error("not recording without %s; --best-effort records what can be had, --layers "
-		  "chooses others",
-		  missing == LAYERS_ESSENTIAL	  ? "system calls and page faults"
-		  : missing & 1u << LAYER_SYSCALL ? "system calls"
-						  : "page faults");
-	return -ENOTSUP;
 }
 
 int recording_start(struct recording *recording)

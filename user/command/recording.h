@@ -134,9 +134,14 @@ int recording_open_output(struct recording *recording, pid_t pid);
 /* Of a recording that did not come about; what was there before is not ours. */
 void recording_remove_output(const struct recording *recording);
 
-/* Tells of layers that are off. Without an essential one the trace would miss what it is made for:
- * then there is none (an error is returned), unless the user takes what can be had. */
-int recording_judge_layers(const struct recording *recording);
+/*
+ * Opens the session, and begins to listen to spans if they are recorded: of `command`, in its
+ * `environment`; of what runs already (NULL) in ours. Needs a process without threads. Tells of
+ * layers that are off: without an essential one the trace would miss what it is made for, so there
+ * is none, unless the user takes what can be had. Returns 0 or a negative errno, logged.
+ */
+int recording_open_session(struct recording *recording, const char *command,
+			   char *const *environment);
 
 /* Begins the trace, on `command`, or on `targets` that it attaches to; the other is NULL. Returns 0
  * or a negative errno, logged. */

@@ -121,23 +121,11 @@ static void end_recording(struct run *run, int exit_code)
 /* Everything up to the point where the command waits to be released. */
 static int begin(struct run *run)
 {
-	int err = session_open(&run->recording.session, &run->recording.session_options);
+	int err = recording_open_session(&run->recording, run->command[0], run->environment);
 
-	if (err)
-		return err;
-	err = recording_judge_layers(&run->recording);
-	if (err)
-		return err;
-	/* First: it goes on while the rest is done, and needs a process without threads. */
-	if (session_choice(run->recording.session)->on[LAYER_SPAN]) {
-		err = markers_start(&run->recording.markers, run->recording.session,
-				    &run->recording.user, run->command[0], run->environment);
-		if (err) {
-			log_error("cannot listen to spans: %s", strerror(-err));
-			return err;
-		}
-	}
-	err = recording_open_writer(&run->recording, (const char *const *)run->command, NULL);
+	if (!err)
+		err = recording_open_writer(&run->recording, (const char *const *)run->command,
+					    NULL);
 	if (err)
 		return err;
 	err = session_arm(run->recording.session, run->child.pid);
