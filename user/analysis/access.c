@@ -352,7 +352,10 @@ const struct analysis analysis_access = {
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events },
+	.passing = { .apart = true,
+		     .sums = true,
+		     .events = add_events,
+		     .matters = WALK_CLASS(IO_METADATA) },
 	.conclude = conclude,
 	.end = end,
 };

@@ -43,6 +43,14 @@ struct thread {
 	struct waiting of[LEVELS];
 	struct chain_bio before[BEFORE];
 	uint32_t before_next;
+	uint64_t before_end; /* the latest end among those that ever were there */
+};
+
+/* A thread that was looked for lately, by the low bits of both. */
+#define LATELY 256
+struct found_thread {
+	uint32_t process, thread;
+	struct thread *is; /* NULL: none was */
 };
 
 struct chain {
@@ -50,6 +58,7 @@ struct chain {
 	struct map numbers; /* process, tid -> thread */
 	struct thread **threads;
 	size_t thread_count, thread_room;
+	struct found_thread lately[LATELY];
 	uint64_t beyond; /* bios of threads that there was no room for */
 	struct chain_time *files, *labels;
 	size_t file_room, label_room;
@@ -91,7 +100,7 @@ static void end(void *state)
 }
 
 /* *thread is NULL when there are too many. */
-static int find_thread(struct chain *chain, const struct event *event, struct thread **thread)
+static int look_up_thread(struct chain *chain, const struct event *event, struct thread **thread)
 {
 	const uint64_t key[2] = { event->process, event->thread };
 	uint64_t *number;
@@ -118,6 +127,21 @@ static int find_thread(struct chain *chain, const struct event *event, struct th
 	return 0;
 }
 
+static inline int find_thread(struct chain *chain, const struct event *event,
+			      struct thread **thread)
+{
+	struct found_thread *found = &chain->lately[(event->thread ^ event->process << 5) % LATELY];
+	int status = 0;
+
+	if (found->is && found->process == event->process && found->thread == event->thread) {
+		*thread = found->is;
+		return 0;
+	}
+	status = look_up_thread(chain, event, thread);
+	*found = (struct found_thread) { event->process, event->thread, *thread };
+	return status;
+}
+
 /* --- what an operation comes to --- */
 
 static int compare_stretches(const void *left, const void *right)
@@ -132,6 +156,8 @@ static uint64_t device_time(struct waiting *waiting)
 {
 	struct interval_union device = { 0 };
 
+	if (!waiting->device_count)
+		return 0;
 	qsort(waiting->device, waiting->device_count, sizeof(*waiting->device), compare_stretches);
 	for (size_t i = 0; i < waiting->device_count; i++)
 		interval_add(&device, waiting->device[i].from, waiting->device[i].to);
@@ -240,6 +266,8 @@ static int take_bio(struct chain *chain, const struct event *event)
 		return 0;
 	}
 	thread->before[thread->before_next++ % BEFORE] = bio;
+	if (bio.end > thread->before_end)
+		thread->before_end = bio.end;
 	for (int level = 0; level < LEVELS && !status; level++) {
 		struct waiting *waiting = &thread->of[level];
 
@@ -248,6 +276,21 @@ static int take_bio(struct chain *chain, const struct event *event)
 			status = add_bio(waiting, &bio);
 	}
 	return status;
+}
+
+/* All but the bios that are kept: `time.bios` says how many of them are its own. */
+static void begin_operation(struct chain_operation *operation, const struct event *event)
+{
+	operation->time = (struct chain_time) { 0 };
+	operation->start = event->start;
+	operation->end = event->end;
+	operation->bytes = event->bytes;
+	operation->offset = event->offset;
+	operation->process = event->process;
+	operation->thread = event->thread;
+	operation->file = event->file;
+	operation->operation = event->operation;
+	operation->requests = operation->last_request = 0;
 }
 
 static int take_operation(struct chain *chain, const struct event *event)
@@ -266,17 +309,8 @@ static int take_operation(struct chain *chain, const struct event *event)
 					  event->process, event->thread);
 	waiting->flight = (struct interval_union) { 0 };
 	waiting->device_count = 0;
-	waiting->operation = (struct chain_operation) {
-		.start = event->start,
-		.end = event->end,
-		.bytes = event->bytes,
-		.offset = event->offset,
-		.process = event->process,
-		.thread = event->thread,
-		.file = event->file,
-		.operation = event->operation,
-	};
-	for (uint32_t i = 0; i < BEFORE && !status; i++) {
+	begin_operation(&waiting->operation, event);
+	for (uint32_t i = 0; i < BEFORE && thread->before_end > event->start && !status; i++) {
 		const struct chain_bio *bio = &thread->before[(thread->before_next + i) % BEFORE];
 
 		if (bio->end > event->start && bio->file == event->file && event->file != FILE_NONE)

@@ -269,7 +269,7 @@ const struct analysis analysis_device_users = {
 	.share = "of all",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events },
+	.passing = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV,
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,

@@ -515,7 +515,7 @@ const struct analysis analysis_devices = {
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.of_sums = true,
-	.passing = { .apart = true, .events = add_events },
+	.passing = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_BIO | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
 				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART |

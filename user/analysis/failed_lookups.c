@@ -287,7 +287,7 @@ const struct analysis analysis_failed_lookups = {
 	.shown = "directory,count,enoent,other,thread_time_ns",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events },
+	.passing = { .apart = true, .events = add_events, .matters = EVENT_FAILED },
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
 	.end = end,

@@ -277,7 +277,7 @@ const struct analysis analysis_device_heat = {
 	.shape = TABLE_LIST,
 	.heat = true,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events },
+	.passing = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,

@@ -46,10 +46,10 @@ static void rise(char *items, size_t place, const void *item, size_t bytes)
 	memcpy(items + place * bytes, item, bytes);
 }
 
-void longest_keep(void *items, size_t *count, size_t most, const void *item, size_t item_bytes)
+void longest_put(void *items, size_t *count, size_t most, const void *item, size_t item_bytes)
 {
 	if (*count < most)
 		rise(items, (*count)++, item, item_bytes);
-	else if (length_of(item) > length_of(items))
+	else
 		sink(items, *count, item, item_bytes);
 }

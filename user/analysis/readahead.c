@@ -40,6 +40,7 @@ struct read_file {
 	struct readahead_sums sums;
 	struct under_way *under_way;
 	size_t count, room;
+	uint64_t ahead_pages; /* in the map, and neither used nor gone; 0: no need to look there */
 };
 
 struct readahead {
@@ -114,33 +115,57 @@ static enum asks asks_of(const struct job *job, const struct event *event)
 	return family == TRACE_ADVICE ? ADVISES : family == TRACE_MAP ? MAPS : ASKS;
 }
 
-static int add_operation(struct readahead *readahead, const struct event *event)
+/* What an operation asks for: a fault its page, a call all that it names. */
+static struct page_range asked_by(const struct event *event)
 {
 	uint64_t asked = event->asked_bytes > event->bytes ? event->asked_bytes : event->bytes;
-	struct under_way operation = {
+
+	return page_range_of(event->offset, event->flags & EVENT_FAULT ? 1 : asked);
+}
+
+static void use(struct readahead *readahead, struct read_file *file, uint32_t number,
+		struct page_range pages)
+{
+	uint64_t used = fetched_map_use(&readahead->map, number, pages);
+
+	file->ahead_pages -= used;
+	file->sums.used_bytes += used * FETCHED_PAGE;
+}
+
+/* What an operation says of pages that came before it. */
+static void use_ahead(struct readahead *readahead, struct read_file *file,
+		      const struct event *event)
+{
+	enum asks asks = asks_of(readahead->job, event);
+
+	if (event->flags & EVENT_FAULT) {
+		struct page_range page = asked_by(event);
+
+		use(readahead, file, event->file, page);
+		fetched_map_around(&readahead->map, event->file, page.from);
+	} else if (asks == MAPS) {
+		fetched_map_unseen(&readahead->map, event->file, asked_by(event));
+	} else if (asks == ASKS && event->class == IO_READ) {
+		use(readahead, file, event->file, page_range_of(event->offset, event->bytes));
+	}
+}
+
+static int add_operation(struct readahead *readahead, const struct event *event)
+{
+	struct read_file *file = readahead->files[event->file];
+	struct under_way operation;
+
+	if (file && file->ahead_pages)
+		use_ahead(readahead, file, event);
+	if (!event->fetched_bytes && event->end - event->start < SERVED_NS)
+		return 0;
+	operation = (struct under_way) {
 		.end_ns = event->end,
+		.pages = asked_by(event),
 		.asks = asks_of(readahead->job, event),
 		.fault = event->flags & EVENT_FAULT,
 		.small = event->flags & EVENT_FAULT && event->major,
 	};
-	struct page_range used = page_range_of(event->offset, event->bytes);
-	struct read_file *file = readahead->files[event->file];
-
-	if (operation.fault)
-		used = page_range_of(event->offset, 1);
-	operation.pages = operation.fault ? used : page_range_of(event->offset, asked);
-	if (file && operation.fault) {
-		file->sums.used_bytes +=
-			fetched_map_use(&readahead->map, event->file, used) * FETCHED_PAGE;
-		fetched_map_around(&readahead->map, event->file, used.from);
-	} else if (file && operation.asks == MAPS) {
-		fetched_map_unseen(&readahead->map, event->file, operation.pages);
-	} else if (file && operation.asks == ASKS && event->class == IO_READ) {
-		file->sums.used_bytes +=
-			fetched_map_use(&readahead->map, event->file, used) * FETCHED_PAGE;
-	}
-	if (!event->fetched_bytes && event->end - event->start < SERVED_NS)
-		return 0;
 	file = file_of(readahead, event->file);
 	return file ? remember(file, &operation, event->start) : -ENOMEM;
 }
@@ -197,8 +222,10 @@ static uint64_t next_change(const struct read_file *file, uint64_t page, uint64_
 static int add_stretch(struct readahead *readahead, uint32_t number, struct page_range pages,
 		       const struct wanted *wanted)
 {
-	struct readahead_sums *sums = &readahead->files[number]->sums;
+	struct read_file *file = readahead->files[number];
+	struct readahead_sums *sums = &file->sums;
 	uint64_t bytes = (pages.to - pages.from) * FETCHED_PAGE, again = 0;
+	uint64_t beyond = readahead->map.beyond;
 	int status;
 
 	if (wanted->asked) {
@@ -210,6 +237,8 @@ static int add_stretch(struct readahead *readahead, uint32_t number, struct page
 		sums->advised_bytes += bytes;
 	status = fetched_map_add(&readahead->map, number, pages, wanted->large, &again);
 	sums->unused_bytes += again * FETCHED_PAGE; /* they had left the cache */
+	beyond = readahead->map.beyond - beyond;
+	file->ahead_pages += pages.to - pages.from - again - beyond;
 	if (wanted->unseen)
 		fetched_map_unseen(&readahead->map, number, pages);
 	return status;

@@ -21,6 +21,7 @@ struct walking {
 	/* What those apart are told now, and which of them is next. */
 	const struct event *events;
 	size_t count;
+	uint64_t matters; /* what is among them: see walk_calls.matters */
 	atomic_size_t apart_next;
 	atomic_int apart_status; /* of one that failed */
 };
@@ -53,9 +54,21 @@ static int tell_single(const struct walk_consumer *consumer, const struct event 
 	return status;
 }
 
+/* What is among events: see walk_calls.matters. */
+static uint64_t what_matters(const struct event *events, size_t count)
+{
+	uint64_t matters = 0;
+
+	for (const struct event *event = events; event < events + count; event++)
+		matters |= event->flags | WALK_CLASS(event->class);
+	return matters;
+}
+
 static int tell(const struct walking *walking, const struct walk_consumer *consumer,
 		const struct event *events, size_t count)
 {
+	if (consumer->calls->matters && !(consumer->calls->matters & walking->matters))
+		return 0;
 	if (walking->job->summed && !consumer->calls->sums)
 		return tell_single(consumer, events, count);
 	return consumer->calls->events(consumer->state, events, count);
@@ -251,12 +264,15 @@ static int take_batch(struct walking *walking, const struct event *events, size_
 	if (walking->beside) {
 		walking->events = events;
 		walking->count = count;
+		walking->matters = what_matters(events, count);
 		atomic_store(&walking->apart_next, 0);
 		beside_start(walking->beside);
 	}
 	for (size_t at = 0; at < count && !status; at += CURSOR_BATCH) {
 		size_t some = slice_of(count - at);
 
+		if (!walking->beside)
+			walking->matters = what_matters(events + at, some);
 		status = take_events(walking, events + at, some);
 		if (!status && !walking->beside)
 			status = tell_all(walking, events + at, some);

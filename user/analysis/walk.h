@@ -9,6 +9,9 @@
 #include "analysis/cursor.h"
 #include "analysis/filter.h"
 
+/* Events of a class, in walk_calls.matters. */
+#define WALK_CLASS(class) (1ull << (32 + (class)))
+
 /*
  * What a consumer is told. Any may be NULL. All return 0, or a value that ends the walk: a negative
  * errno, or a positive number of its own.
@@ -24,6 +27,9 @@ struct walk_calls {
 	 * the last call. */
 	int (*events)(void *state, const struct event *events, size_t count);
 	bool sums; /* it is told of EVENT_SUMMED among them, too */
+	/* EVENT_* and WALK_CLASS: an event that has none of these means nothing to it, and it is
+	 * not told of some where there are no others among them. 0: any may mean something. */
+	uint64_t matters;
 	/*
 	 * A span of the job's spans, by its place there, after it began and before it is closed:
 	 * `event` began it, ended it, or ended its program (the span is then `unfinished`), and is

@@ -222,12 +222,14 @@ static int add_event(struct writeback *writeback, const struct event *event)
 	return writers_add(&writeback->writers, event, &sums);
 }
 
+#define MATTERS (EVENT_BIO | EVENT_THROTTLED | EVENT_TRUNCATES)
+
 /* Most events are reads, and have nothing to do with any of this. */
 static bool matters(const struct event *event)
 {
 	return event->file != FILE_NONE &&
 	       (event->class == IO_WRITE || event->class == IO_MMAP_WRITE ||
-		event->flags & (EVENT_BIO | EVENT_THROTTLED | EVENT_TRUNCATES));
+		event->flags & MATTERS);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -461,6 +463,7 @@ const struct analysis analysis_writeback = {
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,
+	.passing.matters = MATTERS | WALK_CLASS(IO_WRITE) | WALK_CLASS(IO_MMAP_WRITE),
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
 	.end = end,
