@@ -253,8 +253,8 @@ enum device_class {
 struct device_counts {
 	__u64 requests; /* that ended */
 	__u64 bytes;
-	__u64 merges;	/* of bios and of requests into others */
-	__u64 requeues; /* given back by the driver, to be given to it again */
+	__u64 merges;	/* of bios and of requests into others; or DEVICE_NOT_COUNTED */
+	__u64 requeues; /* given back by the driver, to be given to it again; or ... */
 	__u64 errors;
 	__u64 time_ns; /* from when they were made to their ends, summed up */
 };
@@ -264,6 +264,7 @@ struct device_total {
 	__u64 kernel_metadata_bytes; /* that kernel threads queued to be written */
 };
 
+#define DEVICE_NOT_COUNTED (~0ull)
 #define DEVICES_MOST 512
 #define SECTOR_BYTES 512 /* whatever the device's own are */
 

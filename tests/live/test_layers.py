@@ -164,6 +164,53 @@ class Vfs(unittest.TestCase):
         self.assertIn("sys_enter has other arguments in this kernel", syscall["reason"])
 
 
+class Changed(unittest.TestCase):
+    """A tracepoint that is missing, or hands on something else than it did: it is not attached to,
+    the layer does without it or is off, and says why."""
+
+    def record(self, changed):
+        """A job that reads a file past the page cache."""
+        data = harness.random_file(f"{machine().new_dir('ext4')}/data", 1 << 20)
+        command = ["dd", f"if={data}", "of=/dev/null", "bs=4k", "iflag=direct"]
+        recording = Recording(command, "--force-changed", changed)
+        return recording, recording.report, recording.report["trace"]["layers"]["block"]
+
+    def test_blocks(self):
+        for name in ("block_bio_queue", "block_rq_issue", "block_rq_complete"):
+            with self.subTest(name):
+                recording, report, layer = self.record(name)
+                self.assertEqual(layer["state"], "off")
+                self.assertIn(f"tracepoint {name} has other arguments in this kernel",
+                              layer["reason"])
+                self.assertEqual(recording.trace.row_count("request"), 0)
+                self.assertIsNone(report["devices"])
+                self.assertIsNone(report["totals"]["storage_read"])
+                self.assertGreater(report["totals"]["read"]["bytes"], 1 << 20)
+
+    def test_merges(self):
+        _, report, layer = self.record("block_rq_merge")
+        self.assertEqual(layer["state"], "on")
+        self.assertIn("merges and requeues are not counted", layer["reason"])
+        self.assertGreaterEqual(report["totals"]["storage_read"]["requests"], 256)
+        for device in report["devices"]:
+            for kind in ("read", "write"):
+                self.assertIsNone(device["all"][kind]["merges"])
+                self.assertIsNone(device["all"][kind]["requeues"])
+
+    def test_io_uring(self):
+        """By its record, then; where that is gone, too, not at all."""
+        for changed, state in (
+            ("io_uring_complete", {"state": "on", "attach": "tp"}),
+            ("io_uring_submit_req,io_uring_submit_sqe", {"state": "on"}),
+            ("io_uring_complete,io_uring/io_uring_complete", {"state": "off"}),
+        ):
+            with self.subTest(changed):
+                done = faultline("check", "--format", "json", "--force-changed", changed)
+                told = json.loads(done.stdout)["layers"]["async"]
+                self.assertEqual({name: told[name] for name in state}, state)
+        self.assertIn("io_uring_complete has other arguments in this kernel", told["reason"])
+
+
 class Refused(unittest.TestCase):
     """The kernel takes no program of a layer: a supervisor refuses them in its place."""
 

@@ -106,6 +106,27 @@ static void test_each_row_has_a_program_for_its_hook(void **state)
 	faultline__destroy(skeleton);
 }
 
+/* A tracepoint of the block layer that comes to hand on something else is not taken for what it
+ * was.
+ */
+static void test_each_block_tracepoint_has_its_arguments(void **state)
+{
+	int tracepoints = 0;
+
+	for (size_t p = 0; p < part_count; p++)
+		for (size_t v = 0; v < PART_VARIANTS_MAX; v++)
+			for (size_t i = 0; i < VARIANT_PROBES_MAX; i++) {
+				const struct probe *probe = &parts[p].variants[v].probes[i];
+
+				if (parts[p].layer != LAYER_BLOCK || !probe->program ||
+				    probe->hook != HOOK_TP_BTF)
+					continue;
+				assert_non_null(probe->signature);
+				tracepoints++;
+			}
+	assert_true(tracepoints > 10);
+}
+
 static void test_each_layer_has_a_required_part(void **state)
 {
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {
@@ -179,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_program_has_one_part),
 		cmocka_unit_test(test_each_row_has_a_program_for_its_hook),
+		cmocka_unit_test(test_each_block_tracepoint_has_its_arguments),
 		cmocka_unit_test(test_each_layer_has_a_required_part),
 		cmocka_unit_test(test_each_kind_is_decoded),
 		cmocka_unit_test(test_calls_by_number),

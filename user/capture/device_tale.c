@@ -19,13 +19,14 @@ struct told_device {
 
 struct device_tale {
 	int devices, names, cpus;
+	bool merges;		     /* they are counted, and so are requeues */
 	struct device_total *values; /* of each CPU */
 	struct told_device told[DEVICES_MOST];
 	size_t count;
 	uint64_t records;
 };
 
-int device_tale_open(struct device_tale **out, int devices, int names, int cpus)
+int device_tale_open(struct device_tale **out, int devices, int names, int cpus, bool merges)
 {
 	struct device_tale *tale = calloc(1, sizeof(*tale));
 
@@ -39,6 +40,7 @@ int device_tale_open(struct device_tale **out, int devices, int names, int cpus)
 	tale->devices = devices;
 	tale->names = names;
 	tale->cpus = cpus;
+	tale->merges = merges;
 	*out = tale;
 	return 0;
 }
@@ -72,6 +74,8 @@ static int sum_up(struct device_tale *tale, uint32_t dev, struct device_total *t
 	for (int cpu = 0; cpu < tale->cpus; cpu++)
 		for (size_t i = 0; i < sizeof(*total) / sizeof(*sums); i++)
 			sums[i] += ((const uint64_t *)&tale->values[cpu])[i];
+	for (size_t i = 0; i < DEVICE_CLASSES && !tale->merges; i++)
+		total->of[i].merges = total->of[i].requeues = DEVICE_NOT_COUNTED;
 	return 0;
 }
 

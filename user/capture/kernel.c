@@ -203,17 +203,33 @@ int kernel_allows(struct kernel *kernel, enum hook hook, const char *target)
 	return status;
 }
 
-int kernel_tracepoint_arguments(struct kernel *kernel, const char *target)
+/* What a tracepoint hands to a program, behind an argument of its own; NULL: there is none. */
+static const struct btf_type *tracepoint_type(struct kernel *kernel, const char *target)
 {
-	const struct btf_type *type;
 	int id = kernel_attach_id(kernel, HOOK_TP_BTF, target);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel->btf, id) : NULL;
 
-	type = id > 0 ? btf__type_by_id(kernel->btf, id) : NULL;
-	if (type) /* a pointer to a function, whose first argument is the tracepoint's own */
+	if (type) /* a pointer to a function */
 		type = btf__type_by_id(kernel->btf, type->type);
 	if (type)
 		type = btf__type_by_id(kernel->btf, type->type);
-	return type && btf_is_func_proto(type) ? btf_vlen(type) - 1 : -1;
+	return type && btf_is_func_proto(type) ? type : NULL;
+}
+
+static const struct btf_type *function_type(struct kernel *kernel, const char *name)
+{
+	int id = type_names_find(kernel->names, name, BTF_KIND_FUNC);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel->btf, id) : NULL;
+
+	type = type ? btf__type_by_id(kernel->btf, type->type) : NULL;
+	return type && btf_is_func_proto(type) ? type : NULL;
+}
+
+int kernel_tracepoint_arguments(struct kernel *kernel, const char *target)
+{
+	const struct btf_type *type = tracepoint_type(kernel, target);
+
+	return type ? btf_vlen(type) - 1 : -1;
 }
 
 /* Appends what a type is called. */
@@ -235,16 +251,17 @@ static void append_type(const struct btf *btf, int id, char *text, size_t size)
 		 (int)stars, "****");
 }
 
-bool kernel_has_signature(struct kernel *kernel, const char *function, const char *arguments)
+bool kernel_has_signature(struct kernel *kernel, enum hook hook, const char *target,
+			  const char *arguments)
 {
-	int id = type_names_find(kernel->names, function, BTF_KIND_FUNC);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel->btf, id) : NULL;
+	bool tracepoint = hook == HOOK_TP_BTF;
+	const struct btf_type *type =
+		tracepoint ? tracepoint_type(kernel, target) : function_type(kernel, target);
 	char text[256] = "";
 
-	type = type ? btf__type_by_id(kernel->btf, type->type) : NULL;
-	if (!type || !btf_is_func_proto(type))
+	if (!type)
 		return false;
-	for (unsigned int i = 0; i < btf_vlen(type); i++)
+	for (unsigned int i = tracepoint; i < btf_vlen(type); i++)
 		append_type(kernel->btf, btf_params(type)[i].type, text, sizeof(text));
 	return !strcmp(text, arguments);
 }

@@ -50,11 +50,13 @@ int kernel_write_types(const struct kernel *kernel, const struct btf *object, in
 int kernel_tracepoint_arguments(struct kernel *kernel, const char *target);
 
 /*
- * Whether a function takes these arguments: names of types with a star for each pointer, separated
- * by ", ", such as "file*, loff_t*". What only qualifies a type is left out, as are the words
- * struct and enum. False, too, for one that the kernel has not.
+ * Whether a function, or a tracepoint whose program has typed arguments, hands these on: names of
+ * types with a star for each pointer, separated by ", ", such as "file*, loff_t*". What only
+ * qualifies a type is left out, as are the words struct and enum. False, too, for what the kernel
+ * has not.
  */
-bool kernel_has_signature(struct kernel *kernel, const char *function, const char *arguments);
+bool kernel_has_signature(struct kernel *kernel, enum hook hook, const char *target,
+			  const char *arguments);
 
 /*
  * Whether a program attached there may be preempted while it runs: until it has gone on, the kernel

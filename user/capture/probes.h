@@ -37,7 +37,7 @@ struct probe {
 	enum hook hook;
 	const char *target;
 	int arguments; /* that this tracepoint has where the program suits it; 0: any number */
-	const char *signature; /* of a function: see kernel_has_signature; NULL: any will do */
+	const char *signature; /* of what it is attached to: see kernel_has_signature; NULL: any */
 };
 
 #define VARIANT_PROBES_MAX 13

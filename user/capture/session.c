@@ -77,7 +77,8 @@ static int map_buffers(struct session *session)
 				   session->profile_slots);
 	if (!err && session->choice.on[LAYER_BLOCK])
 		err = device_tale_open(&session->device_tale, bpf_map__fd(skeleton->maps.devices),
-				       bpf_map__fd(skeleton->maps.device_names), session->cpus);
+				       bpf_map__fd(skeleton->maps.device_names), session->cpus,
+				       probes_chosen(&session->choice, "fl_rq_merge"));
 	return err;
 }
 

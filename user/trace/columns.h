@@ -278,10 +278,11 @@
 	       FIELD(total.of[class].requests), "that ended")                                      \
 	COLUMN(DEVICE_##ID##_BYTES, name "_bytes", UINT, BYTES, FIELD(total.of[class].bytes),      \
 	       "that they moved")                                                                  \
-	COLUMN(DEVICE_##ID##_MERGES, name "_merges", UINT, COUNT, FIELD(total.of[class].merges),   \
-	       "bios and requests that became part of another request")                            \
-	COLUMN(DEVICE_##ID##_REQUEUES, name "_requeues", UINT, COUNT,                              \
-	       FIELD(total.of[class].requeues), "times that the driver gave one back")             \
+	COLUMN(DEVICE_##ID##_MERGES, name "_merges", INT, COUNT, FIELD(total.of[class].merges),    \
+	       "bios and requests that became part of another request; -1: not counted")           \
+	COLUMN(DEVICE_##ID##_REQUEUES, name "_requeues", INT, COUNT,                               \
+	       FIELD(total.of[class].requeues),                                                    \
+	       "times that the driver gave one back; -1: not counted")                             \
 	COLUMN(DEVICE_##ID##_ERRORS, name "_errors", UINT, COUNT, FIELD(total.of[class].errors),   \
 	       "that failed")                                                                      \
 	COLUMN(DEVICE_##ID##_TIME, name "_time", UINT, NS, FIELD(total.of[class].time_ns),         \
