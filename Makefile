@@ -3,6 +3,8 @@
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
+# The C library's, where that is another: Debian has a directory for each architecture.
+LIBDIR ?= $(PREFIX)/lib
 BUILD ?= build
 
 CC ?= gcc
@@ -33,7 +35,7 @@ CORE_PACKAGES := msgpack libzstd json-c zlib sqlite3 libdeflate
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. \
-	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) $(CFLAGS) $(SANITIZE) -pthread
+	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -pthread
 CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -pthread
 CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
 
@@ -57,7 +59,7 @@ SKELETON := $(BUILD)/bpf/faultline.skel.h
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all programs test check bench soak fuzz vmtest install uninstall clean help format
+.PHONY: all programs test check bench soak fuzz vmtest install uninstall deb deb-check clean help format
 
 all: $(BUILD)/faultline
 
@@ -71,6 +73,7 @@ help:
 	@echo 'fuzz     a bounded run of the reader under libFuzzer'
 	@echo 'vmtest   the same truths on other kernels, in QEMU (scripts/setup.sh vm; VMARCH=arm64)'
 	@echo 'install  into DESTDIR and PREFIX ($(PREFIX)); uninstall removes it'
+	@echo 'deb      Debian packages (scripts/setup.sh deb); deb-check uses them in a fresh Debian'
 	@echo 'clean    remove $(BUILD)'
 
 # --- the kernel side ---------------------------------------------------------------------------
@@ -306,7 +309,8 @@ MAN = $(DESTDIR)$(PREFIX)/share/man/man1/faultline.1
 MAN_TRACE = $(DESTDIR)$(PREFIX)/share/man/man5/faultline-trace.5
 COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/faultline
 HEADER = $(DESTDIR)$(PREFIX)/include/faultline.h
-LIB = $(DESTDIR)$(PREFIX)/lib
+LIB = $(DESTDIR)$(LIBDIR)
+PYTHON_PLACE = $(DESTDIR)$(PREFIX)/lib/faultline/python
 PKGCONFIG = $(LIB)/pkgconfig/faultline.pc
 LDCONFIG ?= $(firstword $(wildcard /sbin/ldconfig) ldconfig)
 ldconfig = $(if $(DESTDIR),,$(LDCONFIG) || echo "run ldconfig as root before programs link with libfaultline")
@@ -320,20 +324,29 @@ install: all
 	install -D -m 644 $(BUILD)/libfaultline.a $(LIB)/libfaultline.a
 	install -D -m 755 $(BUILD)/libfaultline.so.0 $(LIB)/libfaultline.so.0
 	ln -sf libfaultline.so.0 $(LIB)/libfaultline.so
-	mkdir -p $(LIB)/faultline && rm -rf $(LIB)/faultline/python
-	cp -R $(BUILD)/python $(LIB)/faultline/python
-	rm $(LIB)/faultline/python/built
+	mkdir -p $(dir $(PYTHON_PLACE)) && rm -rf $(PYTHON_PLACE)
+	cp -R $(BUILD)/python $(PYTHON_PLACE)
+	rm $(PYTHON_PLACE)/built
 	mkdir -p $(dir $(PKGCONFIG))
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' user/span/faultline.pc.in >$(PKGCONFIG)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+		user/span/faultline.pc.in >$(PKGCONFIG)
 	$(ldconfig)
 
 # What install has put there, and nothing else.
 uninstall:
 	rm -f $(BINARY) $(MAN) $(MAN_TRACE) $(COMPLETION) $(HEADER) $(PKGCONFIG)
 	rm -f $(LIB)/libfaultline.a $(LIB)/libfaultline.so $(LIB)/libfaultline.so.0
-	rm -rf $(LIB)/faultline/python
-	rmdir $(LIB)/faultline 2>/dev/null || true
+	rm -rf $(PYTHON_PLACE)
+	rmdir $(dir $(PYTHON_PLACE)) 2>/dev/null || true
 	$(ldconfig)
+
+# Debian packages, in $(BUILD)/deb; deb-check looks them through and uses them in a fresh Debian (root,
+# network).
+deb:
+	$(Q)scripts/deb.sh build $(VERSION) $(BUILD)/deb
+
+deb-check: deb
+	$(Q)scripts/deb.sh check $(BUILD)/deb
 
 clean:
 	$(Q)rm -rf $(BUILD)
