@@ -41,6 +41,7 @@ CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
 
 CORE_SOURCES := user/log.c user/arena.c user/units.c user/words.c $(wildcard user/trace/*.c user/analysis/*.c user/output/*.c)
 CAPTURE_SOURCES := $(wildcard user/capture/*.c)
+MONITOR_SOURCES := $(wildcard user/monitor/*.c)
 COMMAND_SOURCES := $(wildcard user/command/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 LIVE_PROGRAMS := $(patsubst tests/live/%.c,$(BUILD)/tests/live/%,$(wildcard tests/live/*.c))
@@ -54,6 +55,7 @@ HTML_PAGE := $(BUILD)/html_page.c
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o) $(HTML_PAGE:.c=.o)
 CAPTURE_OBJECTS := $(CAPTURE_SOURCES:%.c=$(BUILD)/%.o)
+MONITOR_OBJECTS := $(MONITOR_SOURCES:%.c=$(BUILD)/%.o)
 COMMAND_OBJECTS := $(COMMAND_SOURCES:%.c=$(BUILD)/%.o)
 SKELETON := $(BUILD)/bpf/faultline.skel.h
 
@@ -125,7 +127,10 @@ $(BUILD)/libcore.a: $(CORE_OBJECTS)
 $(BUILD)/libcapture.a: $(CAPTURE_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
-LIBRARIES := $(BUILD)/libcapture.a $(BUILD)/libcore.a
+$(BUILD)/libmonitor.a: $(MONITOR_OBJECTS)
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
+LIBRARIES := $(BUILD)/libmonitor.a $(BUILD)/libcapture.a $(BUILD)/libcore.a
 
 $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS)
@@ -186,6 +191,9 @@ $(BUILD)/python/built: $(PYTHON_FILES) $(wildcard user/span/*.[ch])
 $(BUILD)/tests/unit/test_capture%.o: ALL_CFLAGS += -I$(BUILD)
 $(BUILD)/tests/unit/test_capture%.o: $(SKELETON)
 $(BUILD)/tests/unit/test_capture%: $(BUILD)/tests/unit/test_capture%.o $(LIBRARIES)
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
+
+$(BUILD)/tests/unit/test_monitor%: $(BUILD)/tests/unit/test_monitor%.o $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
 
 $(BUILD)/tests/unit/test_span: $(BUILD)/tests/unit/test_span.o $(wildcard user/span/*.c)
@@ -351,5 +359,5 @@ deb-check: deb
 clean:
 	$(Q)rm -rf $(BUILD)
 
--include $(CORE_OBJECTS:.o=.d) $(CAPTURE_OBJECTS:.o=.d) $(COMMAND_OBJECTS:.o=.d) $(BUILD)/bpf/faultline.bpf.d
+-include $(CORE_OBJECTS:.o=.d) $(CAPTURE_OBJECTS:.o=.d) $(MONITOR_OBJECTS:.o=.d) $(COMMAND_OBJECTS:.o=.d) $(BUILD)/bpf/faultline.bpf.d
 -include $(UNIT_TESTS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)

@@ -4,12 +4,14 @@
  */
 #include "capture/cgroup_names.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #define NUMBER_DIGITS 64 /* of a container's whole number */
 #define NAME_MOST 255
+#define POD_DIGITS_LEAST 32 /* of a pod's uid: static pods have no hyphens in it */
 
 /*
  * The last component: what stands before the container's number or name, and what behind. `above`
@@ -74,8 +76,10 @@ static bool is_named(const struct pattern *pattern, const char *name, size_t len
 	       digits(id) == wanted && !memcmp(name, id, wanted);
 }
 
-static bool matches(const struct pattern *pattern, const char *path, const char *last,
-		    const char *id)
+/* What stands between a pattern's texts in the last component of a path, `length` bytes of it;
+ * NULL: it does not look so. */
+static const char *name_in(const struct pattern *pattern, const char *path, const char *last,
+			   size_t *name_length)
 {
 	size_t before = strlen(pattern->before), after = strlen(pattern->after);
 	size_t length = strlen(last);
@@ -83,11 +87,21 @@ static bool matches(const struct pattern *pattern, const char *path, const char 
 
 	if (length < before + after || strncmp(last, pattern->before, before) ||
 	    strcmp(last + length - after, pattern->after))
-		return false;
+		return NULL;
 	above = pattern->above ? strstr(path, pattern->above) : path;
 	if (!above || (pattern->above && above + strlen(pattern->above) > last))
-		return false;
-	return is_named(pattern, last + before, length - before - after, id);
+		return NULL;
+	*name_length = length - before - after;
+	return last + before;
+}
+
+static bool matches(const struct pattern *pattern, const char *path, const char *last,
+		    const char *id)
+{
+	size_t length;
+	const char *name = name_in(pattern, path, last, &length);
+
+	return name && is_named(pattern, name, length, id);
 }
 
 static const char *last_component(const char *path)
@@ -106,6 +120,70 @@ bool cgroup_is_container(const char *path, const char *id)
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
 		if (matches(&patterns[i], path, last, id))
 			return true;
+	return false;
+}
+
+/* The container that a cgroup itself is, into `id`. */
+static bool container_of(const char *path, char *id, size_t size)
+{
+	const char *last = last_component(path);
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		size_t length;
+		const char *name = name_in(&patterns[i], path, last, &length);
+
+		if (!name || !length || length >= size ||
+		    (!patterns[i].named && (length != NUMBER_DIGITS || digits(name) < length)))
+			continue;
+		snprintf(id, size, "%.*s", (int)length, name);
+		return true;
+	}
+	return false;
+}
+
+bool cgroup_container(const char *path, char *id, size_t size)
+{
+	size_t length = strlen(path);
+	char above[PATH_MAX];
+
+	id[0] = 0;
+	if (length >= sizeof(above))
+		return false;
+	/* From the outermost on: those inside are the container's own business. */
+	for (size_t end = 1; end <= length; end++) {
+		if (path[end] != '/' && path[end])
+			continue;
+		memcpy(above, path, end);
+		above[end] = 0;
+		if (container_of(above, id, size))
+			return true;
+	}
+	return false;
+}
+
+/* --- Kubernetes --- */
+
+/* .../kubepods/QOS/pod<uid>/..., or .../kubepods-QOS-pod<uid>.slice/... by systemd, which has
+ * underscores in place of hyphens. */
+bool cgroup_pod(const char *path, char *uid, size_t size)
+{
+	const char *at = strstr(path, "kubepods");
+	size_t length;
+
+	uid[0] = 0;
+	while (at && (at = strstr(at, "pod"))) {
+		bool begins = at[-1] == '/' || at[-1] == '-';
+
+		at += strlen("pod");
+		length = strspn(at, "0123456789abcdef-_");
+		if (!begins || length < POD_DIGITS_LEAST || length >= size ||
+		    (at[length] && at[length] != '/' && strncmp(at + length, ".slice", 6)))
+			continue;
+		for (size_t i = 0; i < length; i++)
+			uid[i] = at[i] == '_' ? '-' : at[i];
+		uid[length] = 0;
+		return true;
+	}
 	return false;
 }
 
@@ -151,4 +229,37 @@ bool cgroup_is_slurm(const char *path, const char *id)
 		return false;
 	at = strstr(path, "slurm");
 	return at && at < path + length - wanted;
+}
+
+/* Copies the rest of a component to `out`; false when it does not fit. */
+static bool take_component(const char *text, char *out, size_t size)
+{
+	size_t length = strcspn(text, "/");
+
+	out[0] = 0;
+	if (!length || length >= size)
+		return false;
+	memcpy(out, text, length);
+	out[length] = 0;
+	return true;
+}
+
+bool cgroup_slurm(const char *path, char *job, char *step, size_t size)
+{
+	const char *at = strstr(path, "slurm");
+	char id[64];
+
+	job[0] = step[0] = 0;
+	at = at ? strstr(at, "/job_") : NULL;
+	if (!at || !take_component(at + strlen("/job_"), job, size) || !slurm_id_fits(job)) {
+		job[0] = 0;
+		return false;
+	}
+	at = strstr(at, "/step_");
+	if (at && take_component(at + strlen("/step_"), step, size)) {
+		snprintf(id, sizeof(id), "%s.%s", job, step);
+		if (!slurm_id_fits(id))
+			step[0] = 0;
+	}
+	return true;
 }

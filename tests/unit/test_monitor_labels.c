@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * What jobs are called: containers, pods and batch jobs out of paths of cgroups, also those of
+ * cgroups inside of them, and which of several hierarchies says most.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "monitor/job_labels.h"
+
+#define NUMBER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define POD "6f1e1d2c-0a1b-4c2d-8e3f-0123456789ab"
+#define POD_ "6f1e1d2c_0a1b_4c2d_8e3f_0123456789ab"
+#define STATIC_POD "0123456789abcdef0123456789abcdef"
+
+static const struct {
+	const char *path, *container, *pod, *job, *step;
+} rows[] = {
+	{ "/", "", "", "", "" },
+	{ "", "", "", "", "" },
+	{ "/system.slice/ssh.service", "", "", "", "" },
+	{ "/system.slice/docker-" NUMBER ".scope", NUMBER, "", "", "" },
+	{ "/system.slice/docker-" NUMBER ".scope/init.scope", NUMBER, "", "", "" },
+	{ "/system.slice/docker-" NUMBER ".scope/docker/" OTHER, NUMBER, "", "", "" },
+	{ "/docker/" NUMBER, NUMBER, "", "", "" },
+	{ "/kubepods/burstable/pod" POD "/" NUMBER, NUMBER, POD, "", "" },
+	{ "/kubepods/pod" POD "/" NUMBER "/system.slice", NUMBER, POD, "", "" },
+	{ "/kubepods/besteffort/pod" STATIC_POD "/" NUMBER, NUMBER, STATIC_POD, "", "" },
+	{ "/kubepods/burstable/pod" POD, "", POD, "", "" },
+	{ "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" POD_
+	  ".slice/cri-containerd-" NUMBER ".scope",
+	  NUMBER, POD, "", "" },
+	{ "/kubepods.slice/kubepods-pod" POD_ ".slice/crio-" NUMBER ".scope", NUMBER, POD, "", "" },
+	{ "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" POD_
+	  ".slice/cri-containerd-" NUMBER ".scope",
+	  NUMBER, POD, "", "" },
+	{ "/user.slice/pod" POD, "", "", "", "" },
+	{ "/kubepods/podium", "", "", "", "" },
+	{ "/kubepods/pod" POD POD POD, "", "", "", "" },
+	{ "/lxc.payload.web/system.slice/cron.service", "web", "", "", "" },
+	{ "/system.slice/slurmstepd.scope/job_123/step_0/user/task_0", "", "", "123", "0" },
+	{ "/system.slice/slurmstepd.scope/job_123/step_batch", "", "", "123", "batch" },
+	{ "/slurm/uid_1000/job_42", "", "", "42", "" },
+	{ "/slurm_node01/uid_1000/job_42/step_extern/task_0", "", "", "42", "extern" },
+	{ "/slurm/uid_1000/job_x", "", "", "", "" },
+	{ "/slurm/uid_1000/job_42/step_;drop", "", "", "42", "" },
+	{ "/slurm/uid_1000/job_12345678901234567890123456789", "", "", "", "" },
+	{ "/user.slice/job_42", "", "", "", "" },
+};
+
+static void test_names(void **state)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct job_labels labels;
+
+		job_labels_of(rows[i].path, &labels);
+		assert_string_equal(labels.cgroup, rows[i].path);
+		assert_string_equal(labels.container, rows[i].container);
+		assert_string_equal(labels.pod, rows[i].pod);
+		assert_string_equal(labels.slurm_job, rows[i].job);
+		assert_string_equal(labels.slurm_step, rows[i].step);
+	}
+}
+
+static void test_long_path(void **state)
+{
+	static char path[5000];
+	struct job_labels labels;
+
+	memset(path, 'x', sizeof(path) - 1);
+	path[0] = '/';
+	strcpy(path + sizeof(path) - 5, "tail");
+	job_labels_of(path, &labels);
+	assert_int_equal(strlen(labels.cgroup), JOB_CGROUP_BYTES - 1);
+	assert_string_equal(labels.cgroup + JOB_CGROUP_BYTES - 5, "tail");
+}
+
+static const struct {
+	const char *text, *path;
+} choices[] = {
+	{ "0::/user.slice/session-3.scope\n", "/user.slice/session-3.scope" },
+	{ "0::/\n", "/" },
+	{ "0::/user.slice", "/user.slice" },
+	{ "", NULL },
+	{ "garbage\n\n:\n1:\n2::\n", NULL },
+	{ "9:name=systemd:/system.slice/x.service\n4:memory:/m\n0::/\n",
+	  "/system.slice/x.service" },
+	{ "4:memory:/m\n9:name=systemd:/system.slice/x.service\n0::/u\n", "/u" },
+	{ "9:name=systemd:/\n8:pids:/\n4:memory:/batch/17\n0::/\n", "/batch/17" },
+	{ "9:name=systemd:/\n8:cpu,cpuacct:/a:b\n0::/\n", "/a:b" },
+	{ "9:name=systemd:/\n4:memory:/docker/" NUMBER "\n0::/unified\n", "/docker/" NUMBER },
+	{ "9:name=systemd:/\n8:pids:/\n0::/\n", "/" },
+};
+
+static void test_which_hierarchy(void **state)
+{
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		char path[JOB_CGROUP_BYTES];
+		bool any = job_labels_choose(choices[i].text, path, sizeof(path));
+
+		assert_int_equal(any, choices[i].path != NULL);
+		assert_string_equal(path, choices[i].path ? choices[i].path : "");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_long_path),
+		cmocka_unit_test(test_which_hierarchy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

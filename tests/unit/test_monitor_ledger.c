@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The ledger: on whom operations are booked when pids come again, what happens where there is no
+ * room, and how jobs go.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "monitor/ledger.h"
+
+static const struct ledger_options roomy = {
+	.max_series = 100000,
+	.cell_series = 6,
+	.latency_series = 11,
+	.retire_ns = 1000,
+};
+
+static struct ledger *open_with(struct ledger_options options)
+{
+	struct ledger *ledger;
+
+	assert_int_equal(ledger_open(&ledger, &options), 0);
+	return ledger;
+}
+
+static void begin(struct ledger *ledger, uint32_t pid, const char *cgroup, const char *program,
+		  uint64_t time_ns)
+{
+	const struct ledger_who who = {
+		.pid = pid,
+		.uid = 0,
+		.start_ns = time_ns,
+		.cgroup = cgroup,
+		.program = program,
+		.command = "program\0with arguments",
+		.command_bytes = sizeof("program\0with arguments"),
+		.rank = -1,
+	};
+
+	ledger_exec(ledger, &who, time_ns);
+}
+
+static void add_on(struct ledger *ledger, uint32_t pid, uint32_t file, uint64_t first_ns,
+		   uint64_t last_ns, uint64_t count)
+{
+	uint32_t latencies[LEDGER_LATENCIES] = { 0 };
+	const struct ledger_added added = {
+		.pid = pid,
+		.file = file,
+		.first_ns = first_ns,
+		.last_ns = last_ns,
+		.op = LEDGER_READ,
+		.door = DOOR_SYSCALL,
+		.counts = { .count = count, .bytes = 10 * count, .time_ns = 100 * count },
+		.latencies = latencies,
+	};
+
+	latencies[3] = count;
+	ledger_add(ledger, &added);
+}
+
+static void add(struct ledger *ledger, uint32_t pid, uint64_t first_ns, uint64_t last_ns,
+		uint64_t count)
+{
+	add_on(ledger, pid, 0, first_ns, last_ns, count);
+}
+
+static const struct ledger_job *job_called(const struct ledger *ledger, const char *cgroup)
+{
+	const struct ledger_job *job = ledger_jobs(ledger);
+
+	while (job && strcmp(job->labels.cgroup, cgroup))
+		job = job->next;
+	return job;
+}
+
+static uint64_t count_of(const struct ledger_sums *sums)
+{
+	const struct ledger_cell *cell = sums_find(sums, LEDGER_READ, DOOR_SYSCALL);
+
+	return cell ? cell->counts.count : 0;
+}
+
+static uint64_t job_count(const struct ledger *ledger, const char *cgroup)
+{
+	const struct ledger_job *job = job_called(ledger, cgroup);
+
+	return job ? count_of(&job->sums) : 0;
+}
+
+static uint64_t command_count(const struct ledger *ledger, const char *cgroup, const char *name)
+{
+	const struct ledger_job *job = job_called(ledger, cgroup);
+
+	for (unsigned int i = 0; job && i <= LEDGER_COMMANDS_MOST; i++)
+		if (job->commands[i].used && !strcmp(job->commands[i].name, name))
+			return count_of(&job->commands[i].sums);
+	return 0;
+}
+
+static void test_books_on_job_process_and_node(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	const struct ledger_job *job;
+	const struct ledger_cell *cell;
+
+	begin(ledger, 7, "/a", "train", 100);
+	add(ledger, 7, 110, 120, 5);
+	add(ledger, 7, 120, 130, 2);
+	job = job_called(ledger, "/a");
+	assert_non_null(job);
+	assert_string_equal(job->user, "root");
+	assert_int_equal(job->process_count, 1);
+	cell = sums_find(&job->sums, LEDGER_READ, DOOR_SYSCALL);
+	assert_int_equal(cell->counts.count, 7);
+	assert_int_equal(cell->counts.bytes, 70);
+	assert_int_equal(cell->counts.time_ns, 700);
+	assert_int_equal(cell->latencies[3], 7);
+	assert_null(sums_find(&job->sums, LEDGER_WRITE, DOOR_SYSCALL));
+	assert_int_equal(command_count(ledger, "/a", "train"), 7);
+	assert_int_equal(count_of(&job->processes->sums), 7);
+	assert_string_equal(job->processes->command, "program with arguments");
+	assert_int_equal(count_of(&ledger_node(ledger)->sums), 7);
+	ledger_close(ledger);
+}
+
+/* What a process did just before it ended is told after its pid came again. */
+static void test_pid_comes_again(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+
+	begin(ledger, 7, "/a", "x", 100);
+	ledger_exit(ledger, 7, 200);
+	begin(ledger, 7, "/b", "x", 300);
+	add(ledger, 7, 150, 180, 1);	/* the first one's */
+	add(ledger, 7, 310, 320, 10);	/* the second one's */
+	add(ledger, 7, 150, 320, 100);	/* of both, who knows how many of each */
+	add(ledger, 7, 210, 290, 1000); /* of neither */
+	assert_int_equal(job_count(ledger, "/a"), 1);
+	assert_int_equal(job_count(ledger, "/b"), 10);
+	assert_int_equal(job_count(ledger, LEDGER_UNKNOWN), 1100);
+	assert_int_equal(ledger_node(ledger)->uncertain_operations, 1100);
+	assert_int_equal(count_of(&ledger_node(ledger)->sums), 1111);
+	/* Once all is told that the first one did, it may go. */
+	ledger_settle(ledger, 250, 250);
+	add(ledger, 7, 150, 320, 1);
+	assert_int_equal(job_count(ledger, "/b"), 11);
+	ledger_close(ledger);
+}
+
+/* Two of one job that had a pid one after the other: the job is certain, the process is not. */
+static void test_pid_comes_again_in_the_job(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	const struct ledger_job *job;
+
+	begin(ledger, 7, "/a", "x", 100);
+	ledger_exit(ledger, 7, 200);
+	begin(ledger, 7, "/a", "x", 300);
+	add(ledger, 7, 150, 320, 1);
+	job = job_called(ledger, "/a");
+	assert_int_equal(count_of(&job->sums), 1);
+	assert_int_equal(count_of(&job->processes->sums), 0);
+	assert_null(job_called(ledger, LEDGER_UNKNOWN));
+	ledger_close(ledger);
+}
+
+/* That a process ended was lost; that another one begins with its pid tells as much. */
+static void test_end_was_lost(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+
+	begin(ledger, 7, "/a", "x", 100);
+	begin(ledger, 8, "/b", "x", 100);
+	ledger_fork(ledger, 8, 7, 300);
+	add(ledger, 7, 310, 320, 1);
+	add(ledger, 7, 250, 310, 10);
+	assert_int_equal(job_count(ledger, "/a"), 0);
+	assert_int_equal(job_count(ledger, "/b"), 1);
+	assert_int_equal(job_count(ledger, LEDGER_UNKNOWN), 10);
+	begin(ledger, 7, "/c", "x", 400); /* an exec of a process that began later */
+	add(ledger, 7, 410, 420, 100);
+	assert_int_equal(job_count(ledger, "/b"), 1);
+	assert_int_equal(job_count(ledger, "/c"), 100);
+	ledger_close(ledger);
+}
+
+static void test_child_is_what_its_parent_is(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+
+	begin(ledger, 7, "/a", "sh", 100);
+	ledger_fork(ledger, 7, 8, 200);
+	add(ledger, 8, 210, 220, 1);
+	assert_int_equal(command_count(ledger, "/a", "sh"), 1);
+	assert_int_equal(job_called(ledger, "/a")->process_count, 2);
+	ledger_fork(ledger, 99, 9, 200); /* whose parent nobody knows */
+	add(ledger, 9, 210, 220, 1);
+	assert_int_equal(job_count(ledger, LEDGER_UNKNOWN), 1);
+	ledger_close(ledger);
+}
+
+/* What was done before an exec is the old program's, in the old cgroup. */
+static void test_exec_changes_program_and_job(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+
+	begin(ledger, 7, "/a", "sh", 100);
+	ledger_fork(ledger, 7, 8, 200);
+	{
+		const struct ledger_who who = {
+			.pid = 8, .start_ns = 199, .cgroup = "/b", .program = "train", .rank = 3
+		};
+		ledger_exec(ledger, &who, 300);
+	}
+	add(ledger, 8, 210, 220, 1);
+	add(ledger, 8, 310, 320, 10);
+	assert_int_equal(command_count(ledger, "/a", "sh"), 1);
+	assert_int_equal(command_count(ledger, "/b", "train"), 10);
+	assert_int_equal(job_called(ledger, "/b")->processes->rank, 3);
+	assert_int_equal(job_called(ledger, "/a")->process_count, 1);
+	ledger_close(ledger);
+}
+
+static void name_file(struct ledger *ledger, uint32_t id, const char *path)
+{
+	const struct ledger_file_name name = {
+		.id = id,
+		.ino = 1000 + id,
+		.dev = 8,
+		.filesystem = "ext4",
+		.path = path,
+		.path_bytes = strlen(path),
+	};
+
+	ledger_name_file(ledger, &name);
+}
+
+/* The worst files are kept one by one, all others together; nothing is lost. */
+static void test_files_of_a_job(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	const struct ledger_job *job;
+	uint64_t sum = 0, worst = 0;
+	char path[64];
+
+	begin(ledger, 7, "/a", "x", 100);
+	for (uint32_t id = 1; id <= 1000; id++) {
+		snprintf(path, sizeof(path), "/data/%u", id);
+		name_file(ledger, id, path);
+		add_on(ledger, 7, id, 110, 120, id == 17 ? 5000 : 1);
+	}
+	add_on(ledger, 7, 4711, 110, 120, 1); /* one that was never named */
+	job = job_called(ledger, "/a");
+	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {
+		sum += count_of(&job->files[i].sums);
+		if (!strcmp(job->files[i].path, "/data/17"))
+			worst = count_of(&job->files[i].sums);
+	}
+	assert_int_equal(worst, 5000);
+	assert_int_equal(sum + count_of(&job->other_files), 999 + 5000 + 1);
+	assert_int_equal(job->other_file_count, 1000 - LEDGER_FILES_MOST);
+	assert_int_equal(ledger_node(ledger)->file_system_count, 1);
+	assert_string_equal(ledger_node(ledger)->file_systems[0].type, "ext4");
+	assert_int_equal(count_of(&ledger_node(ledger)->file_systems[0].sums), 5999);
+	ledger_close(ledger);
+}
+
+/* Numbers of files beyond all bounds: memory is bounded, and files used all along stay known. */
+static void test_file_names_are_bounded(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	const struct ledger_job *job;
+
+	begin(ledger, 7, "/a", "x", 100);
+	name_file(ledger, 1, "/data/hot");
+	add_on(ledger, 7, 1, 110, 120, 1);
+	for (uint32_t id = 2; id < 200000; id++) {
+		name_file(ledger, id, "/data/cold");
+		if (id % 1000 == 0)
+			add_on(ledger, 7, 1, 110, 120, 1);
+	}
+	job = job_called(ledger, "/a");
+	assert_string_equal(job->files[0].path, "/data/hot");
+	assert_int_equal(count_of(&job->files[0].sums), 200);
+	add_on(ledger, 7, 2, 110, 120, 1); /* long forgotten */
+	assert_int_equal(count_of(&job->other_files), 1);
+	ledger_close(ledger);
+}
+
+static void test_programs_of_a_job_are_bounded(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	char name[32];
+
+	for (uint32_t pid = 1; pid <= LEDGER_COMMANDS_MOST + 4; pid++) {
+		snprintf(name, sizeof(name), "program%u", pid);
+		begin(ledger, pid, "/a", name, 100);
+		add(ledger, pid, 110, 120, 1);
+	}
+	assert_int_equal(command_count(ledger, "/a", "program1"), 1);
+	assert_int_equal(command_count(ledger, "/a", LEDGER_OTHER), 4);
+	assert_int_equal(job_count(ledger, "/a"), LEDGER_COMMANDS_MOST + 4);
+	/* One that has ended makes room, after its time. */
+	ledger_exit(ledger, 1, 200);
+	ledger_settle(ledger, 300, 300);
+	begin(ledger, 100, "/a", "late", 400);
+	add(ledger, 100, 410, 420, 1);
+	assert_int_equal(command_count(ledger, "/a", "late"), 0);
+	ledger_settle(ledger, 2000, 2000);
+	assert_int_equal(command_count(ledger, "/a", "program1"), 0);
+	begin(ledger, 101, "/a", "later", 2100);
+	add(ledger, 101, 2110, 2120, 1);
+	assert_int_equal(command_count(ledger, "/a", "later"), 1);
+	ledger_close(ledger);
+}
+
+/* A job goes some time after its last process, and gives back what it took. */
+static void test_jobs_go(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+
+	begin(ledger, 7, "/a", "x", 100);
+	begin(ledger, 8, "/b", "x", 100);
+	add(ledger, 7, 110, 120, 1);
+	assert_int_equal(ledger_node(ledger)->series_used, 17);
+	ledger_exit(ledger, 7, 200);
+	assert_int_equal(ledger_settle(ledger, 300, 300), 0);
+	assert_non_null(job_called(ledger, "/a"));
+	assert_int_equal(ledger_settle(ledger, 1200, 1200), 0);
+	assert_int_equal(ledger_settle(ledger, 1201, 1201), 1);
+	assert_null(job_called(ledger, "/a"));
+	assert_non_null(job_called(ledger, "/b"));
+	assert_int_equal(ledger_node(ledger)->series_used, 0);
+	assert_int_equal(ledger_node(ledger)->jobs_ended, 1);
+	assert_int_equal(count_of(&ledger_node(ledger)->sums), 1);
+	begin(ledger, 9, "/c", "x", 1300); /* the list still has its end */
+	assert_non_null(job_called(ledger, "/c"));
+	ledger_close(ledger);
+}
+
+/* Series beyond the most are folded, and stay so; what is folded and what is not make the whole. */
+static void test_series_are_bounded(void **state)
+{
+	struct ledger_options options = roomy;
+	struct ledger *ledger;
+	const struct ledger_node *node;
+	uint64_t own = 0, own_latencies = 0;
+	char cgroup[32];
+
+	options.max_series = 100;
+	ledger = open_with(options);
+	node = ledger_node(ledger);
+	for (uint32_t pid = 1; pid <= 50; pid++) {
+		snprintf(cgroup, sizeof(cgroup), "/job%u", pid);
+		begin(ledger, pid, cgroup, "x", 100);
+		add(ledger, pid, 110, 120, 1);
+		add(ledger, pid, 120, 130, 2);
+	}
+	for (const struct ledger_job *job = ledger_jobs(ledger); job; job = job->next) {
+		assert_int_equal(count_of(&job->sums), 3);
+		if (!job->commands[0].sums.cells[0].folded)
+			own += count_of(&job->commands[0].sums);
+		if (!job->sums.cells[0].folded)
+			own_latencies += job->sums.cells[0].latencies[3];
+	}
+	assert_true(node->series_used <= 100);
+	assert_int_equal(node->series_used + node->series_folded, 50 * 17);
+	assert_int_equal(own_latencies, 4 * 3); /* 44 of 50 */
+	assert_true(own > 0);
+	assert_int_equal(own + count_of(&node->folded_counts), 150);
+	assert_int_equal(own_latencies + node->folded_latencies.cells[0].latencies[3], 150);
+	ledger_close(ledger);
+}
+
+static void test_jobs_are_bounded(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	const uint32_t most = LEDGER_JOBS_MOST;
+	char cgroup[32];
+
+	for (uint32_t pid = 1; pid <= most + 10; pid++) {
+		snprintf(cgroup, sizeof(cgroup), "/job%u", pid);
+		begin(ledger, pid, cgroup, "x", 100);
+		add(ledger, pid, 110, 120, 1);
+	}
+	assert_int_equal(job_count(ledger, LEDGER_OTHER), 10);
+	assert_int_equal(ledger_node(ledger)->jobs_folded, 10);
+	ledger_close(ledger);
+}
+
+/* Ten times as many short processes as there are pids: nothing is left of them. */
+static void test_short_processes(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	uint64_t now = 1000;
+
+	begin(ledger, 1, "/a", "sh", now);
+	for (unsigned int i = 0; i < 300000; i++, now += 10) {
+		uint32_t pid = 2 + i % 30000;
+
+		ledger_fork(ledger, 1, pid, now);
+		add(ledger, pid, now + 1, now + 2, 1);
+		ledger_exit(ledger, pid, now + 3);
+		if (i % 100 == 99)
+			ledger_settle(ledger, now + 5, now + 5);
+	}
+	assert_int_equal(job_count(ledger, "/a"), 300000);
+	assert_int_equal(job_called(ledger, "/a")->process_count, 1);
+	assert_null(job_called(ledger, "/a")->processes->next);
+	assert_int_equal(job_called(ledger, "/a")->ended_processes, 300000);
+	assert_null(job_called(ledger, LEDGER_UNKNOWN));
+	ledger_close(ledger);
+}
+
+static void test_moves(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+
+	begin(ledger, 7, "/a", "x", 100);
+	ledger_move(ledger, ledger_process(ledger, 7), "/b");
+	add(ledger, 7, 110, 120, 1);
+	assert_int_equal(job_count(ledger, "/b"), 1);
+	assert_int_equal(job_called(ledger, "/a")->process_count, 0);
+	assert_null(job_called(ledger, "/a")->processes);
+	ledger_close(ledger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_books_on_job_process_and_node),
+		cmocka_unit_test(test_pid_comes_again),
+		cmocka_unit_test(test_pid_comes_again_in_the_job),
+		cmocka_unit_test(test_end_was_lost),
+		cmocka_unit_test(test_child_is_what_its_parent_is),
+		cmocka_unit_test(test_exec_changes_program_and_job),
+		cmocka_unit_test(test_files_of_a_job),
+		cmocka_unit_test(test_file_names_are_bounded),
+		cmocka_unit_test(test_programs_of_a_job_are_bounded),
+		cmocka_unit_test(test_jobs_go),
+		cmocka_unit_test(test_series_are_bounded),
+		cmocka_unit_test(test_jobs_are_bounded),
+		cmocka_unit_test(test_short_processes),
+		cmocka_unit_test(test_moves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

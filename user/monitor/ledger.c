@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The ledger from its opening to its close, and the booking of what was done. Knows nothing of how
+ * processes and jobs come and go.
+ */
+#include "monitor/ledger_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FILE_NAMES_LEAST 32768
+
+int ledger_open(struct ledger **out, const struct ledger_options *options)
+{
+	struct ledger *ledger = calloc(1, sizeof(*ledger));
+
+	if (!ledger)
+		return -ENOMEM;
+	ledger->options = *options;
+	ledger->file_names = file_names_open(FILE_NAMES_LEAST);
+	if (!ledger->file_names) {
+		free(ledger);
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&ledger->lock, NULL);
+	*out = ledger;
+	return 0;
+}
+
+void ledger_close(struct ledger *ledger)
+{
+	if (!ledger)
+		return;
+	ledger_forget_ended(ledger, UINT64_MAX);
+	ledger_free_jobs(ledger);
+	sums_free(&ledger->node.sums);
+	sums_free(&ledger->node.folded_counts);
+	sums_free(&ledger->node.folded_latencies);
+	for (unsigned int i = 0; i < ledger->node.file_system_count; i++)
+		sums_free(&ledger->node.file_systems[i].sums);
+	file_names_close(ledger->file_names);
+	pthread_mutex_destroy(&ledger->lock);
+	free(ledger);
+}
+
+void ledger_lock(struct ledger *ledger)
+{
+	pthread_mutex_lock(&ledger->lock);
+}
+
+void ledger_unlock(struct ledger *ledger)
+{
+	pthread_mutex_unlock(&ledger->lock);
+}
+
+const struct ledger_job *ledger_jobs(const struct ledger *ledger)
+{
+	return ledger->jobs;
+}
+
+const struct ledger_node *ledger_node(const struct ledger *ledger)
+{
+	return &ledger->node;
+}
+
+uint64_t ledger_readings(const struct ledger *ledger, uint64_t *last_ns)
+{
+	*last_ns = ledger->read_ns;
+	return ledger->readings;
+}
+
+/* --- adding --- */
+
+static void add_latencies(struct ledger_cell *cell, const struct ledger_added *added)
+{
+	for (unsigned int i = 0; i < LEDGER_LATENCIES; i++)
+		cell->latencies[i] += added->latencies[i];
+}
+
+struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_added *added,
+			       bool latencies)
+{
+	struct ledger_cell *cell = sums_cell(sums, added->op, added->door, latencies);
+
+	if (!cell)
+		return NULL;
+	sums_add(&cell->counts, &added->counts);
+	if (cell->latencies && added->latencies)
+		add_latencies(cell, added);
+	return cell;
+}
+
+/* Whether there is room for more series; takes it. */
+static bool take_series(struct ledger *ledger, const struct ledger_job *job, uint64_t series,
+			bool latencies)
+{
+	uint64_t most = ledger->options.max_series;
+
+	if (job == ledger->other || ledger->node.series_used + series > most ||
+	    (latencies && ledger->latency_series + series > most / 2)) {
+		ledger->node.series_folded += series;
+		return false;
+	}
+	ledger->node.series_used += series;
+	if (latencies)
+		ledger->latency_series += series;
+	return true;
+}
+
+/* The counts of a program, or the latencies of a job: where they have no series of their own, they
+ * are added to what is folded, too. */
+static void add_series(struct ledger *ledger, const struct ledger_job *job,
+		       struct ledger_sums *sums, const struct ledger_added *added, bool latencies)
+{
+	unsigned int cells = sums->count;
+	struct ledger_cell *cell = ledger_put(sums, added, latencies);
+
+	if (!cell)
+		return;
+	if (sums->count > cells)
+		cell->folded = !take_series(ledger, job,
+					    latencies ? ledger->options.latency_series
+						      : ledger->options.cell_series,
+					    latencies);
+	if (cell->folded)
+		ledger_put(latencies ? &ledger->node.folded_latencies : &ledger->node.folded_counts,
+			   added, latencies);
+}
+
+static struct ledger_doer find_doer(struct ledger *ledger, const struct ledger_added *added)
+{
+	struct ledger_doer doer = { 0 };
+
+	if (added->pid)
+		doer = ledger_find_doer(ledger, added->pid, added->first_ns, added->last_ns);
+	if (!doer.job) {
+		ledger->node.uncertain_operations += added->counts.count;
+		doer.job = ledger_unknown_job(ledger, added->last_ns);
+		if (doer.job)
+			doer.command = ledger_command_of(doer.job, LEDGER_UNKNOWN, added->last_ns);
+	}
+	return doer;
+}
+
+void ledger_add(struct ledger *ledger, const struct ledger_added *added)
+{
+	struct ledger_doer doer = find_doer(ledger, added);
+
+	ledger_put(&ledger->node.sums, added, true);
+	if (!doer.job)
+		return;
+	if (doer.job->last_ns < added->last_ns)
+		doer.job->last_ns = added->last_ns;
+	if (doer.command->last_ns < added->last_ns)
+		doer.command->last_ns = added->last_ns;
+	add_series(ledger, doer.job, &doer.job->sums, added, true);
+	add_series(ledger, doer.job, &doer.command->sums, added, false);
+	if (doer.process)
+		ledger_put(&doer.process->sums, added, false);
+	ledger_add_file(ledger, doer.job, added);
+}
+
+void ledger_add_throttled(struct ledger *ledger, const struct ledger_added *added)
+{
+	struct ledger_doer doer = find_doer(ledger, added);
+
+	sums_add(&ledger->node.throttled, &added->counts);
+	if (doer.job)
+		sums_add(&doer.job->throttled, &added->counts);
+}
+
+size_t ledger_settle(struct ledger *ledger, uint64_t until_ns, uint64_t now_ns)
+{
+	ledger->readings++;
+	ledger->read_ns = now_ns;
+	ledger_forget_ended(ledger, until_ns);
+	return ledger_retire(ledger, now_ns);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Jobs and the programs that they run: how they come, and go some time after their last process.
+ * Knows nothing of what is booked on them.
+ */
+#include "monitor/ledger_state.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- coming --- */
+
+/* A user's name, or number. */
+static void name_user(uint32_t uid, char out[LEDGER_COMMAND_BYTES])
+{
+	struct passwd entry, *found = NULL;
+	char bytes[4096];
+
+	if (!getpwuid_r(uid, &entry, bytes, sizeof(bytes), &found) && found && found->pw_name[0] &&
+	    strlen(found->pw_name) < LEDGER_COMMAND_BYTES)
+		strcpy(out, found->pw_name);
+	else
+		snprintf(out, LEDGER_COMMAND_BYTES, "%u", uid);
+}
+
+static struct ledger_job *make_job(struct ledger *ledger, const struct job_labels *labels,
+				   uint32_t uid, uint64_t time_ns)
+{
+	struct ledger_job *job = calloc(1, sizeof(*job));
+	struct ledger_command *rest;
+
+	if (!job)
+		return NULL;
+	job->id = ++ledger->job_ids;
+	job->labels = *labels;
+	job->uid = uid;
+	job->start_ns = time_ns;
+	job->last_ns = time_ns;
+	rest = &job->commands[LEDGER_COMMANDS_MOST];
+	strcpy(rest->name, LEDGER_OTHER);
+	rest->used = true;
+	if (ledger->last_job)
+		ledger->last_job->next = job;
+	else
+		ledger->jobs = job;
+	ledger->last_job = job;
+	ledger->job_count++;
+	return job;
+}
+
+/* One of the two that are nobody's. */
+static struct ledger_job *special_job(struct ledger *ledger, struct ledger_job **job,
+				      const char *cgroup, uint64_t time_ns)
+{
+	struct job_labels labels = { 0 };
+
+	if (!*job) {
+		strcpy(labels.cgroup, cgroup);
+		*job = make_job(ledger, &labels, UINT32_MAX, time_ns);
+	}
+	return *job;
+}
+
+struct ledger_job *ledger_unknown_job(struct ledger *ledger, uint64_t time_ns)
+{
+	return special_job(ledger, &ledger->unknown, LEDGER_UNKNOWN, time_ns);
+}
+
+struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint32_t uid,
+				 uint64_t time_ns)
+{
+	struct job_labels labels;
+	struct ledger_job *job;
+
+	job_labels_of(cgroup, &labels);
+	for (job = ledger->jobs; job; job = job->next)
+		if (job->uid == uid && !strcmp(job->labels.cgroup, labels.cgroup))
+			return job;
+	if (ledger->job_count >= LEDGER_JOBS_MOST) {
+		ledger->node.jobs_folded++;
+		return special_job(ledger, &ledger->other, LEDGER_OTHER, time_ns);
+	}
+	job = make_job(ledger, &labels, uid, time_ns);
+	if (job)
+		name_user(uid, job->user);
+	return job;
+}
+
+struct ledger_command *ledger_command_of(struct ledger_job *job, const char *name, uint64_t time_ns)
+{
+	struct ledger_command *free_one = NULL;
+
+	for (unsigned int i = 0; i < LEDGER_COMMANDS_MOST; i++) {
+		struct ledger_command *command = &job->commands[i];
+
+		if (command->used && !strncmp(command->name, name, LEDGER_COMMAND_BYTES - 1))
+			return command;
+		if (!command->used && !free_one)
+			free_one = command;
+	}
+	if (!free_one)
+		return &job->commands[LEDGER_COMMANDS_MOST];
+	snprintf(free_one->name, sizeof(free_one->name), "%s", name);
+	free_one->used = true;
+	free_one->last_ns = time_ns;
+	return free_one;
+}
+
+/* --- going --- */
+
+static void give_back(struct ledger *ledger, const struct ledger_sums *sums, bool latencies)
+{
+	uint64_t series = latencies ? ledger->options.latency_series : ledger->options.cell_series;
+
+	for (unsigned int i = 0; i < sums->count; i++) {
+		if (sums->cells[i].folded)
+			continue;
+		ledger->node.series_used -= series;
+		if (latencies)
+			ledger->latency_series -= series;
+	}
+}
+
+static void retire_command(struct ledger *ledger, struct ledger_command *command)
+{
+	give_back(ledger, &command->sums, false);
+	sums_free(&command->sums);
+	*command = (struct ledger_command) { 0 };
+}
+
+static void free_job(struct ledger *ledger, struct ledger_job *job)
+{
+	give_back(ledger, &job->sums, true);
+	for (unsigned int i = 0; i <= LEDGER_COMMANDS_MOST; i++)
+		retire_command(ledger, &job->commands[i]);
+	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {
+		free(job->files[i].path);
+		sums_free(&job->files[i].sums);
+	}
+	sums_free(&job->other_files);
+	sums_free(&job->sums);
+	free(job);
+}
+
+void ledger_free_jobs(struct ledger *ledger)
+{
+	struct ledger_job *next;
+
+	for (struct ledger_job *job = ledger->jobs; job; job = next) {
+		next = job->next;
+		while (job->processes) {
+			struct ledger_process *process = job->processes;
+
+			job->processes = process->next;
+			sums_free(&process->sums);
+			free(process->command);
+			free(process);
+		}
+		free_job(ledger, job);
+	}
+	ledger->jobs = ledger->last_job = NULL;
+}
+
+static bool is_over(const struct ledger *ledger, uint64_t last_ns, uint64_t now_ns)
+{
+	return now_ns > last_ns && now_ns - last_ns > ledger->options.retire_ns;
+}
+
+static void retire_commands(struct ledger *ledger, struct ledger_job *job, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < LEDGER_COMMANDS_MOST; i++) {
+		struct ledger_command *command = &job->commands[i];
+
+		if (command->used && !command->processes &&
+		    is_over(ledger, command->last_ns, now_ns))
+			retire_command(ledger, command);
+	}
+}
+
+size_t ledger_retire(struct ledger *ledger, uint64_t now_ns)
+{
+	struct ledger_job **link = &ledger->jobs, *job, *before = NULL;
+	size_t retired = 0;
+
+	while ((job = *link)) {
+		/* Those that are nobody's stay. */
+		if (job == ledger->unknown || job == ledger->other || job->processes ||
+		    !is_over(ledger, job->last_ns, now_ns)) {
+			if (job != ledger->unknown)
+				retire_commands(ledger, job, now_ns);
+			before = job;
+			link = &job->next;
+			continue;
+		}
+		*link = job->next;
+		if (ledger->last_job == job)
+			ledger->last_job = before;
+		free_job(ledger, job);
+		ledger->job_count--;
+		ledger->node.jobs_ended++;
+		retired++;
+	}
+	return retired;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Processes from their beginning until all that they did has been booked, by their pids, which come
+ * again. Knows nothing of what they do.
+ */
+#include "monitor/ledger_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct ledger_process **chain_of(struct ledger *ledger, uint32_t pid)
+{
+	return &ledger->chains[(pid * 0x9e3779b1u) >> 20];
+}
+
+struct ledger_process *ledger_process(struct ledger *ledger, uint32_t pid)
+{
+	struct ledger_process *process = *chain_of(ledger, pid);
+
+	while (process && (process->pid != pid || process->end_ns))
+		process = process->chain;
+	return process;
+}
+
+/* --- of which job they are --- */
+
+static void leave_job(struct ledger_process *process)
+{
+	struct ledger_job *job = process->job;
+
+	if (process->previous)
+		process->previous->next = process->next;
+	else
+		job->processes = process->next;
+	if (process->next)
+		process->next->previous = process->previous;
+	process->next = process->previous = NULL;
+}
+
+static void join_job(struct ledger_process *process, struct ledger_job *job)
+{
+	process->job = job;
+	process->next = job->processes;
+	process->previous = NULL;
+	if (job->processes)
+		job->processes->previous = process;
+	job->processes = process;
+}
+
+/* It lives there from now on, or not any more. */
+static void count_living(struct ledger_process *process, int by, uint64_t time_ns)
+{
+	process->job->process_count += by;
+	process->program->processes += by;
+	if (process->job->last_ns < time_ns)
+		process->job->last_ns = time_ns;
+	if (process->program->last_ns < time_ns)
+		process->program->last_ns = time_ns;
+}
+
+static void change_job(struct ledger_process *process, struct ledger_job *job, const char *program,
+		       uint64_t time_ns)
+{
+	count_living(process, -1, time_ns);
+	if (job != process->job) {
+		leave_job(process);
+		join_job(process, job);
+	}
+	process->program = ledger_command_of(job, program, time_ns);
+	count_living(process, 1, time_ns);
+}
+
+/* --- beginning --- */
+
+static struct ledger_process *make(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+				   struct ledger_job *job, const char *program)
+{
+	struct ledger_process **chain = chain_of(ledger, pid);
+	struct ledger_process *process = NULL;
+
+	if (job && ledger->process_count < LEDGER_PROCESSES_MOST)
+		process = calloc(1, sizeof(*process));
+	if (!process) {
+		ledger->node.processes_untold++;
+		return NULL;
+	}
+	process->pid = pid;
+	process->start_ns = start_ns;
+	process->rank = -1;
+	process->chain = *chain;
+	*chain = process;
+	join_job(process, job);
+	process->program = ledger_command_of(job, program, start_ns);
+	count_living(process, 1, start_ns);
+	ledger->process_count++;
+	ledger->node.processes_begun++;
+	return process;
+}
+
+void ledger_fork(struct ledger *ledger, uint32_t parent_pid, uint32_t child, uint64_t time_ns)
+{
+	struct ledger_process *parent, *process = ledger_process(ledger, child);
+
+	if (process) /* that it ended was not told */
+		ledger_vanish(ledger, process, time_ns);
+	parent = ledger_process(ledger, parent_pid);
+	if (!parent)
+		return;
+	process = make(ledger, child, time_ns, parent->job, parent->program->name);
+	if (!process)
+		return;
+	process->uid = parent->uid;
+	process->rank = parent->rank;
+	process->command = parent->command ? strdup(parent->command) : NULL;
+}
+
+/* A command line as one text. */
+static char *line_of(const struct ledger_who *who)
+{
+	size_t bytes = who->command_bytes;
+	char *line;
+
+	while (bytes && !who->command[bytes - 1])
+		bytes--;
+	if (bytes >= LEDGER_COMMAND_LINE_BYTES)
+		bytes = LEDGER_COMMAND_LINE_BYTES - 1;
+	line = malloc(bytes + 1);
+	for (size_t i = 0; line && i < bytes; i++)
+		line[i] = who->command[i] ? who->command[i] : ' ';
+	if (line)
+		line[bytes] = 0;
+	return line;
+}
+
+void ledger_exec(struct ledger *ledger, const struct ledger_who *who, uint64_t time_ns)
+{
+	struct ledger_process *process = ledger_process(ledger, who->pid);
+	struct ledger_job *job = ledger_job_of(ledger, who->cgroup, who->uid, time_ns);
+
+	if (process && who->start_ns > process->start_ns) {
+		/* Another one with its pid. */
+		ledger_vanish(ledger, process, who->start_ns);
+		process = NULL;
+	}
+	if (!job)
+		return;
+	if (!process) {
+		process = make(ledger, who->pid, who->start_ns ? who->start_ns : time_ns, job,
+			       who->program);
+		if (!process)
+			return;
+	} else {
+		process->job_before = process->job;
+		process->program_before = process->program;
+		process->exec_ns = time_ns;
+		change_job(process, job, who->program, time_ns);
+	}
+	process->uid = who->uid;
+	process->looked_ns = time_ns;
+	if (who->rank >= 0)
+		process->rank = who->rank;
+	free(process->command);
+	process->command = line_of(who);
+}
+
+void ledger_move(struct ledger *ledger, struct ledger_process *process, const char *cgroup)
+{
+	char program[LEDGER_COMMAND_BYTES];
+	struct ledger_job *job = ledger_job_of(ledger, cgroup, process->uid, process->looked_ns);
+
+	if (!job || job == process->job)
+		return;
+	strcpy(program, process->program->name);
+	change_job(process, job, program, process->looked_ns);
+}
+
+/* --- ending --- */
+
+void ledger_vanish(struct ledger *ledger, struct ledger_process *process, uint64_t time_ns)
+{
+	if (process->end_ns)
+		return;
+	count_living(process, -1, time_ns);
+	process->end_ns = time_ns ? time_ns : 1;
+	process->job->ended_processes++;
+	ledger->node.processes_ended++;
+}
+
+void ledger_exit(struct ledger *ledger, uint32_t pid, uint64_t time_ns)
+{
+	struct ledger_process *process = ledger_process(ledger, pid);
+
+	if (process)
+		ledger_vanish(ledger, process, time_ns);
+}
+
+static void forget(struct ledger *ledger, struct ledger_process *process)
+{
+	leave_job(process);
+	sums_free(&process->sums);
+	free(process->command);
+	free(process);
+	ledger->process_count--;
+}
+
+void ledger_forget_ended(struct ledger *ledger, uint64_t until_ns)
+{
+	for (unsigned int i = 0; i < PROCESS_CHAINS; i++) {
+		struct ledger_process **link = &ledger->chains[i], *process;
+
+		while ((process = *link)) {
+			if (process->exec_ns < until_ns)
+				process->job_before = NULL;
+			if (process->end_ns && process->end_ns < until_ns) {
+				*link = process->chain;
+				forget(ledger, process);
+			} else {
+				link = &process->chain;
+			}
+		}
+	}
+}
+
+void ledger_each_process(struct ledger *ledger,
+			 void (*take)(void *context, struct ledger_process *process), void *context)
+{
+	for (unsigned int i = 0; i < PROCESS_CHAINS; i++)
+		for (struct ledger_process *process = ledger->chains[i]; process;
+		     process = process->chain)
+			if (!process->end_ns)
+				take(context, process);
+}
+
+/* --- who did something --- */
+
+static struct ledger_doer doer_of(struct ledger_process *process, uint64_t last_ns)
+{
+	if (process->job_before && last_ns < process->exec_ns)
+		return (struct ledger_doer) { process->job_before, process->program_before,
+					      process };
+	return (struct ledger_doer) { process->job, process->program, process };
+}
+
+struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
+				    uint64_t last_ns)
+{
+	struct ledger_doer found = { 0 }, doer;
+
+	for (struct ledger_process *process = *chain_of(ledger, pid); process;
+	     process = process->chain) {
+		if (process->pid != pid || process->start_ns > last_ns ||
+		    (process->end_ns && process->end_ns < first_ns))
+			continue;
+		doer = doer_of(process, last_ns);
+		if (!found.job) {
+			found = doer;
+		} else if (found.job == doer.job && found.command == doer.command) {
+			found.process = NULL; /* whichever it was */
+		} else {
+			return (struct ledger_doer) { 0 };
+		}
+	}
+	return found;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a ledger is made of, and what its files have of each other. For the files ledger*.c alone:
+ * whoever uses a ledger knows ledger.h and nothing of this.
+ */
+#ifndef FAULTLINE_MONITOR_LEDGER_STATE_H
+#define FAULTLINE_MONITOR_LEDGER_STATE_H
+
+#include <pthread.h>
+
+#include "monitor/file_names.h"
+#include "monitor/ledger.h"
+
+#define PROCESS_CHAINS 4096
+
+struct ledger {
+	pthread_mutex_t lock;
+	struct ledger_options options;
+	struct ledger_node node;
+	struct ledger_job *jobs, *last_job;
+	struct ledger_job *unknown, *other; /* NULL: not needed yet */
+	unsigned int job_count;
+	uint64_t job_ids;
+	struct ledger_process *chains[PROCESS_CHAINS]; /* by pid */
+	unsigned int process_count;		       /* that are remembered */
+	struct file_names *file_names;
+	uint64_t latency_series; /* of node.series_used */
+	uint64_t readings, read_ns;
+};
+
+/* ledger.c: adds to a cell, which is made if need be, with or without latencies. NULL without
+ * memory: nothing is added. */
+struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_added *added,
+			       bool latencies);
+
+/* ledger_jobs.c: the job of a cgroup and user, made if need be; LEDGER_OTHER where there is no
+ * room; NULL without memory. */
+struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint32_t uid,
+				 uint64_t time_ns);
+/* The job that stands for nobody. */
+struct ledger_job *ledger_unknown_job(struct ledger *ledger, uint64_t time_ns);
+/* The row of programs of that name; LEDGER_OTHER's where there is no room. */
+struct ledger_command *ledger_command_of(struct ledger_job *job, const char *name,
+					 uint64_t time_ns);
+size_t ledger_retire(struct ledger *ledger, uint64_t now_ns);
+void ledger_free_jobs(struct ledger *ledger);
+
+/* ledger_files.c: books what was done to a file of the job. */
+void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
+		     const struct ledger_added *added);
+
+/* ledger_processes.c: who may have done what was done between two moments. */
+struct ledger_doer {
+	struct ledger_job *job; /* NULL: nobody is known, or more than one may have */
+	struct ledger_command *command;
+	struct ledger_process *process; /* NULL: one of several */
+};
+struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
+				    uint64_t last_ns);
+void ledger_forget_ended(struct ledger *ledger, uint64_t until_ns);
+
+#endif

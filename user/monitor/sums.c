@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Cells of sums: few for each who has any, so they are looked through. Knows nothing of whose they
+ * are.
+ */
+#include "monitor/sums.h"
+
+#include <stdlib.h>
+
+const char *const ledger_op_names[LEDGER_OPS] = { "read", "write", "metadata", "sync" };
+
+static struct ledger_cell *find(const struct ledger_sums *sums, enum ledger_op op,
+				enum io_door door)
+{
+	for (unsigned int i = 0; i < sums->count; i++)
+		if (sums->cells[i].op == op && sums->cells[i].door == door)
+			return &sums->cells[i];
+	return NULL;
+}
+
+const struct ledger_cell *sums_find(const struct ledger_sums *sums, enum ledger_op op,
+				    enum io_door door)
+{
+	return find(sums, op, door);
+}
+
+struct ledger_cell *sums_cell(struct ledger_sums *sums, enum ledger_op op, enum io_door door,
+			      bool latencies)
+{
+	struct ledger_cell *cell = find(sums, op, door), *cells;
+	uint64_t *classes = NULL;
+
+	if (cell)
+		return cell;
+	if (latencies) {
+		classes = calloc(LEDGER_LATENCIES, sizeof(*classes));
+		if (!classes)
+			return NULL;
+	}
+	cells = realloc(sums->cells, (sums->count + 1) * sizeof(*cells));
+	if (!cells) {
+		free(classes);
+		return NULL;
+	}
+	sums->cells = cells;
+	cell = &cells[sums->count++];
+	*cell = (struct ledger_cell) { .op = op, .door = door, .latencies = classes };
+	return cell;
+}
+
+void sums_add(struct ledger_counts *counts, const struct ledger_counts *added)
+{
+	counts->count += added->count;
+	counts->errors += added->errors;
+	counts->bytes += added->bytes;
+	counts->fetched_bytes += added->fetched_bytes;
+	counts->created_bytes += added->created_bytes;
+	counts->time_ns += added->time_ns;
+	counts->major_faults += added->major_faults;
+}
+
+void sums_merge(struct ledger_sums *sums, const struct ledger_sums *added)
+{
+	for (unsigned int i = 0; i < added->count; i++) {
+		struct ledger_cell *cell =
+			sums_cell(sums, added->cells[i].op, added->cells[i].door, false);
+
+		if (cell)
+			sums_add(&cell->counts, &added->cells[i].counts);
+	}
+}
+
+struct ledger_counts sums_total(const struct ledger_sums *sums)
+{
+	struct ledger_counts total = { 0 };
+
+	for (unsigned int i = 0; i < sums->count; i++)
+		sums_add(&total, &sums->cells[i].counts);
+	return total;
+}
+
+void sums_free(struct ledger_sums *sums)
+{
+	for (unsigned int i = 0; i < sums->count; i++)
+		free(sums->cells[i].latencies);
+	free(sums->cells);
+	*sums = (struct ledger_sums) { 0 };
+}
