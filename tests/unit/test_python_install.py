@@ -4,17 +4,24 @@ archive, and is made without its extension where that cannot be built."""
 
 import importlib.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
-from _span_listening import environment
+from _span_listening import LISTENER, environment
 
 SOURCE = os.path.abspath(os.path.join("user", "python"))
 BACKEND = os.path.join(SOURCE, "backend.py")
 CHECK = "import faultline; print(faultline.status()['extension'], faultline.__file__)"
+
+
+def backend_version():
+    code = "import backend; print(backend.VERSION)"
+    return call(sys.executable, "-c", code, PYTHONPATH=SOURCE).stdout.strip()
 
 
 def call(*command, **more):
@@ -54,6 +61,54 @@ class Install(unittest.TestCase):
         name = call(sys.executable, "-c", code, PYTHONPATH=SOURCE).stdout.strip()
         self.pip(os.path.join(self.place, name))
         self.check(True)
+
+    @unittest.skipUnless(importlib.util.find_spec("pip"), "no pip here")
+    @unittest.skipUnless(platform.machine() == "x86_64", "probes are heard on x86 alone")
+    def test_a_venv_without_network(self):
+        """As on a node that reaches nothing: the archive, a venv, no interface but the loopback."""
+        alone = ["unshare", "--map-root-user", "--net"]
+        if subprocess.run([*alone, "true"], stderr=subprocess.DEVNULL).returncode:
+            alone = []  # an unprivileged user may not; pip still has no index
+        archive = self.source_archive()
+        venv = os.path.join(self.place, "venv")
+        call(sys.executable, "-m", "venv", "--without-pip", venv)
+        python = os.path.join(venv, "bin", "python")
+        call(*alone, sys.executable, "-m", "pip", "--python", python, "install", "--no-index",
+             "--no-cache-dir", "--disable-pip-version-check", archive)
+        code = ("import faultline, importlib.metadata as m; print(m.version('faultline'), "
+                "m.metadata('faultline')['Description-Content-Type'], faultline.__file__)")
+        done = call(python, "-c", code, PYTHONPATH="")
+        version, kind, file = done.stdout.split()
+        self.assertEqual((version, kind), (backend_version(), "text/markdown"))
+        self.assertTrue(file.startswith(venv), file)
+        # its own native core, of that archive, which a tracer hears
+        code = ("import faultline\nassert faultline.status()['extension']\n"
+                "with faultline.span('in a venv'): pass")
+        output = os.path.join(self.place, "told")
+        call(LISTENER, output, python, "-c", code, PYTHONPATH="")
+        with open(output) as file:
+            self.assertIn(b"in a venv".hex(), file.read())
+
+    def source_archive(self):
+        """By python3-build, where that is installed, or else by the hook that it calls."""
+        if importlib.util.find_spec("build"):
+            call(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir",
+                 self.place, SOURCE)
+        else:
+            code = f"import backend; backend.build_sdist({self.place!r})"
+            call(sys.executable, "-c", code, PYTHONPATH=SOURCE)
+        archives = [name for name in os.listdir(self.place) if name.endswith(".tar.gz")]
+        self.assertEqual(archives, [f"faultline-{backend_version()}.tar.gz"])
+        return os.path.join(self.place, archives[0])
+
+    def test_what_is_in_a_source_archive(self):
+        with tarfile.open(self.source_archive()) as archive:
+            members = archive.getmembers()
+        names = {member.name.partition("/")[2] for member in members}
+        self.assertLessEqual({"LICENSE", "README.md", "PKG-INFO", "pyproject.toml", "backend.py",
+                              "span/span.c", "faultline/__init__.py", "src/core.c"}, names)
+        for member in members:
+            self.assertEqual((member.uid, member.gid, member.uname), (0, 0, ""), member.name)
 
     def test_without_a_compiler(self):
         for compiler, reason in (("/nonexistent/cc", "no C compiler"), ("false", "failed")):

@@ -30,14 +30,38 @@ Name: {NAME}
 Version: {VERSION}
 Summary: Marks phases of a program, so that Faultline tells its I/O by them
 License: BSD-2-Clause OR GPL-2.0-only
+License-File: LICENSE
 Requires-Python: >=3.9
+Provides-Extra: read
+Requires-Dist: msgpack; extra == "read"
+Requires-Dist: numpy; extra == "read"
+Requires-Dist: pandas; extra == "read"
+Requires-Dist: zstandard; extra == "read"
+Provides-Extra: dask
+Requires-Dist: faultline[read]; extra == "dask"
+Requires-Dist: dask[dataframe]; extra == "dask"
+Description-Content-Type: text/markdown
 """
+
+
+def metadata():
+    """METADATA, and README.md as the description."""
+    with open(os.path.join(HERE, "README.md"), encoding="utf-8") as file:
+        return (METADATA + "\n" + file.read()).encode()
 
 
 def package_files():
     """The package's own files, as paths below HERE."""
     return sorted(os.path.join(NAME, name) for name in os.listdir(os.path.join(HERE, NAME))
                   if name.endswith((".py", ".pyi", ".typed")))
+
+
+def licence():
+    """LICENSE: at the top of the tree, or in a source archive beside this file."""
+    for place in (HERE, os.path.join(HERE, os.pardir, os.pardir)):
+        if os.path.exists(os.path.join(place, "LICENSE")):
+            return os.path.join(place, "LICENSE")
+    raise FileNotFoundError("LICENSE is not where this package's sources are")
 
 
 def span_directory():
@@ -125,7 +149,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     tag = _tag(reason is None)
     info = f"{NAME}-{VERSION}.dist-info"
     pure = "true" if reason else "false"
-    files[f"{info}/METADATA"] = METADATA.encode()
+    files[f"{info}/METADATA"] = metadata()
+    with open(licence(), "rb") as file:
+        files[f"{info}/LICENSE"] = file.read()
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: {NAME}\n"
                               f"Root-Is-Purelib: {pure}\nTag: {tag}\n").encode()
     record = "".join(_record_line(*item) for item in files.items()) + f"{info}/RECORD,,\n"
@@ -138,20 +164,29 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return wheel
 
 
+def _nobodys(member):
+    """A member of a source archive, without whose it was on this machine."""
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mode = 0o644
+    return member
+
+
 def build_sdist(sdist_directory, config_settings=None):
     root = f"{NAME}-{VERSION}"
-    names = package_files() + ["pyproject.toml", "backend.py"]
+    names = package_files() + ["pyproject.toml", "backend.py", "README.md"]
     names += [os.path.join("src", name) for name in sorted(os.listdir(os.path.join(HERE, "src")))]
     places = {name: os.path.join(HERE, name) for name in names}
+    places["LICENSE"] = licence()
     for name in ("span.c", "ask.c", "ask.h", "tracer.h", "faultline.h", "pack.h"):
         places[os.path.join("span", name)] = os.path.join(span_directory(), name)
     archive_name = f"{root}.tar.gz"
     with tarfile.open(os.path.join(sdist_directory, archive_name), "w:gz") as archive:
         for name, place in places.items():
-            archive.add(place, f"{root}/{name}")
-        metadata = tarfile.TarInfo(f"{root}/PKG-INFO")
-        metadata.size = len(METADATA)
-        archive.addfile(metadata, io.BytesIO(METADATA.encode()))
+            archive.add(place, f"{root}/{name}", filter=_nobodys)
+        information = tarfile.TarInfo(f"{root}/PKG-INFO")
+        information.size = len(metadata())
+        archive.addfile(information, io.BytesIO(metadata()))
     return archive_name
 
 
