@@ -31,6 +31,7 @@ endif
 # What needs libbpf, and what must build and test without it.
 CAPTURE_PACKAGES := libbpf libelf
 CORE_PACKAGES := msgpack libzstd json-c zlib sqlite3 libdeflate
+MONITOR_PACKAGES := libmicrohttpd
 
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
@@ -38,6 +39,7 @@ ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSIO
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -pthread
 CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -pthread
 CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
+MONITOR_LIBS = $(shell $(PKG_CONFIG) --libs $(MONITOR_PACKAGES))
 
 CORE_SOURCES := user/log.c user/arena.c user/units.c user/words.c $(wildcard user/trace/*.c user/analysis/*.c user/output/*.c)
 CAPTURE_SOURCES := $(wildcard user/capture/*.c)
@@ -133,7 +135,7 @@ $(BUILD)/libmonitor.a: $(MONITOR_OBJECTS)
 LIBRARIES := $(BUILD)/libmonitor.a $(BUILD)/libcapture.a $(BUILD)/libcore.a
 
 $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
-	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS)
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(MONITOR_LIBS) $(CAPTURE_LIBS) $(CORE_LIBS)
 
 # What a trace holds, as a page of the manual.
 all: $(BUILD)/faultline-trace.5
@@ -191,10 +193,10 @@ $(BUILD)/python/built: $(PYTHON_FILES) $(wildcard user/span/*.[ch])
 $(BUILD)/tests/unit/test_capture%.o: ALL_CFLAGS += -I$(BUILD)
 $(BUILD)/tests/unit/test_capture%.o: $(SKELETON)
 $(BUILD)/tests/unit/test_capture%: $(BUILD)/tests/unit/test_capture%.o $(LIBRARIES)
-	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(MONITOR_LIBS) $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
 
 $(BUILD)/tests/unit/test_monitor%: $(BUILD)/tests/unit/test_monitor%.o $(LIBRARIES)
-	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(MONITOR_LIBS) $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
 
 $(BUILD)/tests/unit/test_span: $(BUILD)/tests/unit/test_span.o $(wildcard user/span/*.c)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lmsgpackc -lcmocka
@@ -205,6 +207,14 @@ programs test-unit: $(BUILD)/tests/unit/span_listener
 $(BUILD)/tests/unit/span_listener: tests/unit/span_listener.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -o $@ $<
+
+# Serves pages of all kinds, for the test of the HTTP server.
+programs test-unit: $(BUILD)/tests/unit/http_pages
+
+$(BUILD)/tests/unit/http_pages: tests/unit/http_pages.c $(BUILD)/libmonitor.a $(BUILD)/libcore.a
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmonitor.a $(BUILD)/libcore.a \
+		$(MONITOR_LIBS) $(CORE_LIBS)
 
 # Decodes exports to Perfetto, with code that is generated from the messages that are used.
 programs test-unit: $(BUILD)/tests/unit/perfetto_dump

@@ -11,6 +11,7 @@ packages() {
 	case $1 in
 	build) echo gcc libc6-dev make pkg-config clang bpftool libbpf-dev libelf-dev \
 		libmsgpack-dev libzstd-dev libjson-c-dev zlib1g-dev libsqlite3-dev libdeflate-dev \
+		libmicrohttpd-dev \
 		systemtap-sdt-dev python3-dev node-d3 ;;
 	test) echo libcmocka-dev libclang-rt-dev libprotobuf-c-dev protobuf-c-compiler \
 		clang-format python3 python3-msgpack \

@@ -12,6 +12,8 @@ COMPILERS = {"arm64": "aarch64-linux-gnu-gcc"}
 PACKAGES = """libc6 libc6-dev linux-libc-dev libgcc-s1 libcrypt1 libbpf-dev libbpf1 libelf-dev libelf1
     zlib1g zlib1g-dev libzstd1 libzstd-dev libjson-c5 libjson-c-dev libmsgpackc2 libmsgpack-dev
     libsqlite3-0 libsqlite3-dev libdeflate0 libdeflate-dev
+    libmicrohttpd12 libmicrohttpd-dev libgnutls30 libp11-kit0 libidn2-0 libunistring2 libtasn1-6
+    libnettle8 libhogweed6 libgmp10 libffi8
     systemtap-sdt-dev strace libunwind8 liblzma5 busybox-static""".split()
 
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The HTTP server of the monitoring service with pages of its own: what was sent, so many bytes,
+ * what must not be asked by everybody. Prints its address, serves until its input ends.
+ *
+ * usage: http_pages LISTEN [--callers N] [--ms N] [--bytes N] [--token-file FILE]
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "monitor/http.h"
+
+static void render_echo(void *context, const struct http_request *request,
+			struct http_answer *answer)
+{
+	size_t length;
+	const char *body = http_body(request, &length);
+
+	sink_bytes(&answer->body, body, length);
+}
+
+static void render_header(void *context, const struct http_request *request,
+			  struct http_answer *answer)
+{
+	const char *name = http_argument(request, "name");
+	const char *value = name ? http_header(request, name) : NULL;
+
+	if (value)
+		sink_text(&answer->body, value);
+	else
+		http_say(answer, 404, "no such header");
+}
+
+static void render_bytes(void *context, const struct http_request *request,
+			 struct http_answer *answer)
+{
+	const char *count = http_argument(request, "count");
+
+	sink_repeat(&answer->body, 'x', count ? strtoul(count, NULL, 10) : 0);
+}
+
+static const struct http_route routes[] = {
+	{ "GET", "/bytes", "text/plain", NULL, false, render_bytes },
+	{ "GET", "/header", "text/plain", "default-src 'self'", false, render_header },
+	{ "POST", "/echo", "application/octet-stream", NULL, false, render_echo },
+	{ "POST", "/guarded", "text/plain", NULL, true, render_echo },
+};
+
+int main(int argc, char **argv)
+{
+	struct http_options options = {
+		.listen = argv[1],
+		.routes = routes,
+		.route_count = sizeof(routes) / sizeof(routes[0]),
+	};
+	struct http *server;
+	char rest[64];
+
+	for (int i = 2; i + 1 < argc; i += 2) {
+		if (!strcmp(argv[i], "--callers"))
+			options.most_callers = strtoul(argv[i + 1], NULL, 10);
+		else if (!strcmp(argv[i], "--ms"))
+			options.most_ms = strtoul(argv[i + 1], NULL, 10);
+		else if (!strcmp(argv[i], "--bytes"))
+			options.most_bytes = strtoul(argv[i + 1], NULL, 10);
+		else if (strcmp(argv[i], "--token-file") || token_read(&options.token, argv[i + 1]))
+			return 2;
+	}
+	if (argc < 2 || http_open(&server, &options))
+		return 2;
+	printf("%s\n", http_address(server));
+	fflush(stdout);
+	while (read(STDIN_FILENO, rest, sizeof(rest)) > 0)
+		;
+	http_close(server);
+	return 0;
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The server's thread: takes callers, refuses those who are too many, hangs up on who is slow. What
+ * they ask is libmicrohttpd's to read and http_request.c's to answer.
+ */
+#include "monitor/http.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "monitor/http_state.h"
+
+#define MOST_CALLERS 64
+#define MOST_MS 15000
+#define MOST_BYTES (16 << 20)
+#define CALLER_MEMORY 16384 /* of libmicrohttpd for a request's line and headers */
+#define TAKEN_AT_ONCE 256   /* callers, before those that are there are looked after again */
+#define SWEEP_MS 250
+#define REFUSED_MS 1000
+#define MAKE_ROOM_MS 2000 /* who has asked nothing for so long gives way to who comes */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* --- callers --- */
+
+static void unlink_caller(struct caller *caller)
+{
+	caller->previous->next = caller->next;
+	caller->next->previous = caller->previous;
+}
+
+static void append_caller(struct http *server, struct caller *caller)
+{
+	caller->since_ns = now_ns();
+	caller->next = &server->callers;
+	caller->previous = server->callers.previous;
+	caller->previous->next = caller;
+	server->callers.previous = caller;
+}
+
+void http_note_turn(struct http *server, struct caller *caller, bool asked)
+{
+	caller->asked = asked;
+	unlink_caller(caller);
+	append_caller(server, caller);
+}
+
+static enum http_from where_from(const struct sockaddr *address)
+{
+	const struct in6_addr *six =
+		&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+	const struct sockaddr_in *four = (const void *)address;
+
+	switch (address->sa_family) {
+	case AF_UNIX:
+		return HTTP_FROM_SOCKET;
+	case AF_INET:
+		return ntohl(four->sin_addr.s_addr) >> 24 == 127 ? HTTP_FROM_HERE
+								 : HTTP_FROM_NETWORK;
+	case AF_INET6:
+		return IN6_IS_ADDR_LOOPBACK(six) ||
+				       (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127)
+			       ? HTTP_FROM_HERE
+			       : HTTP_FROM_NETWORK;
+	default:
+		return HTTP_FROM_NETWORK;
+	}
+}
+
+/* libmicrohttpd's: a caller has come, or is gone. One without a `caller` is answered nothing. */
+static void note_caller(void *context, struct MHD_Connection *connection, void **caller_place,
+			enum MHD_ConnectionNotificationCode code)
+{
+	struct http *server = context;
+	struct caller *caller = *caller_place;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		const union MHD_ConnectionInfo *address =
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+		const union MHD_ConnectionInfo *fd =
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+		caller = address && fd ? calloc(1, sizeof(*caller)) : NULL;
+		if (!caller)
+			return;
+		caller->fd = fd->connect_fd;
+		caller->from = where_from(address->client_addr);
+		append_caller(server, caller);
+		server->caller_count++;
+		*caller_place = caller;
+	} else if (caller) {
+		unlink_caller(caller);
+		server->caller_count--;
+		free(caller);
+		*caller_place = NULL;
+	}
+}
+
+/* Hangs up on who has taken too long. libmicrohttpd sees the end of it, and says so. */
+static void hang_up_on_slow(struct http *server)
+{
+	uint64_t now = now_ns();
+	const struct caller *end = &server->callers;
+
+	for (struct caller *caller = server->callers.next;
+	     caller != end && now - caller->since_ns > server->most_ns; caller = caller->next)
+		shutdown(caller->fd, SHUT_RDWR);
+}
+
+/* Somebody is one too many: who has been here longest without a question goes. */
+static void make_room(struct http *server)
+{
+	uint64_t now = now_ns();
+	const struct caller *end = &server->callers;
+
+	for (struct caller *caller = server->callers.next;
+	     caller != end && now - caller->since_ns > MAKE_ROOM_MS * 1000000ull;
+	     caller = caller->next) {
+		if (caller->asked || caller->gone)
+			continue;
+		shutdown(caller->fd, SHUT_RDWR);
+		caller->gone = true;
+		return;
+	}
+}
+
+/* --- who is refused --- */
+
+static void drop_refused(struct http *server)
+{
+	char rest[4096];
+	int fd = server->refused[server->refused_first].fd;
+
+	/* What was sent and not read would turn the end into a reset, which eats the answer. */
+	while (recv(fd, rest, sizeof(rest), MSG_DONTWAIT) == sizeof(rest))
+		;
+	close(fd);
+	server->refused_first = (server->refused_first + 1) % HTTP_REFUSED_KEPT;
+	server->refused_count--;
+}
+
+static void drop_old_refused(struct http *server, bool all)
+{
+	uint64_t now = server->refused_count ? now_ns() : 0;
+
+	while (server->refused_count &&
+	       (all ||
+		now - server->refused[server->refused_first].since_ns > REFUSED_MS * 1000000ull))
+		drop_refused(server);
+}
+
+static void refuse(struct http *server, int fd)
+{
+	static const char answer[] =
+		"HTTP/1.1 503 Service Unavailable\r\n"
+		"Content-Type: text/plain; charset=utf-8\r\n"
+		"Content-Length: 34\r\nRetry-After: 2\r\nConnection: close\r\n\r\n"
+		"too many callers; try again later\n";
+	struct refused *place;
+	char request[4096];
+
+	if (server->refused_count == HTTP_REFUSED_KEPT)
+		drop_refused(server);
+	if (recv(fd, request, sizeof(request), MSG_DONTWAIT) < 0) {
+		/* Nothing yet: it is answered all the same. */
+	}
+	if (send(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		close(fd);
+		return;
+	}
+	shutdown(fd, SHUT_WR);
+	place = &server->refused[(server->refused_first + server->refused_count++) %
+				 HTTP_REFUSED_KEPT];
+	place->fd = fd;
+	place->since_ns = now_ns();
+}
+
+/* --- the thread --- */
+
+static int open_spare(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* No descriptors are left: the caller is hung up on with the spare one, as nothing else can be done
+ * about it, and it would be told of for ever. */
+static void take_without_descriptors(struct http *server)
+{
+	if (server->spare_fd < 0)
+		return;
+	close(server->spare_fd);
+	server->spare_fd = accept4(server->endpoint.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (server->spare_fd >= 0)
+		close(server->spare_fd);
+	server->spare_fd = open_spare();
+}
+
+static void take_callers(struct http *server)
+{
+	for (int taken = 0; taken < TAKEN_AT_ONCE; taken++) {
+		struct sockaddr_storage address = { 0 };
+		socklen_t length = sizeof(address);
+		int fd = accept4(server->endpoint.fd, (void *)&address, &length,
+				 SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0) {
+			if (errno == EMFILE || errno == ENFILE)
+				take_without_descriptors(server);
+			return;
+		}
+		if (server->caller_count >= server->most_callers) {
+			make_room(server);
+			refuse(server, fd);
+			continue;
+		}
+		if (length <
+		    sizeof(sa_family_t)) /* a caller without a name: of a socket of files */
+			address.ss_family = AF_UNIX;
+		if (MHD_add_connection(server->daemon, fd, (void *)&address, length) != MHD_YES)
+			log_debug("a caller could not be taken: %s", strerror(errno));
+	}
+}
+
+static int until_next(const struct http *server)
+{
+	MHD_UNSIGNED_LONG_LONG due;
+	int most = server->caller_count || server->refused_count ? SWEEP_MS : -1;
+
+	if (MHD_get_timeout(server->daemon, &due) == MHD_YES && (most < 0 || due < (unsigned)most))
+		most = due;
+	return most;
+}
+
+static void *serve(void *context)
+{
+	struct http *server = context;
+	const union MHD_DaemonInfo *epoll =
+		MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	struct pollfd polled[] = {
+		{ .fd = server->wake_fd, .events = POLLIN },
+		{ .fd = epoll->epoll_fd, .events = POLLIN },
+		{ .fd = server->endpoint.fd, .events = POLLIN },
+	};
+
+	while (!server->ending) {
+		if (poll(polled, 3, until_next(server)) < 0 && errno != EINTR) {
+			log_error("the HTTP server cannot wait: %s", strerror(errno));
+			break;
+		}
+		if (polled[2].revents)
+			take_callers(server);
+		MHD_run(server->daemon);
+		hang_up_on_slow(server);
+		drop_old_refused(server, false);
+	}
+	return NULL;
+}
+
+/* --- from outside --- */
+
+static void say_no_more(void *context, const char *format, va_list args)
+{
+	char line[512];
+
+	vsnprintf(line, sizeof(line), format, args);
+	line[strcspn(line, "\r\n")] = '\0';
+	log_debug("HTTP: %s", line);
+}
+
+static int start_daemon(struct http *server)
+{
+	server->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+		http_take, server, MHD_OPTION_EXTERNAL_LOGGER, say_no_more, NULL,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CALLER_MEMORY,
+		MHD_OPTION_CONNECTION_LIMIT, server->most_callers, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_NOTIFY_COMPLETED, http_forget, server, MHD_OPTION_NOTIFY_CONNECTION,
+		note_caller, server, MHD_OPTION_END);
+	if (server->daemon)
+		return 0;
+	log_error("the HTTP server could not start: %s", strerror(errno));
+	return errno ? -errno : -ENOMEM;
+}
+
+/* Signals are for the program's first thread. */
+static int start_thread(struct http *server)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&server->thread, NULL, serve, server);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (err) {
+		log_error("the HTTP server's thread could not start: %s", strerror(err));
+		return -err;
+	}
+	pthread_setname_np(server->thread, "faultline-http");
+	server->started = true;
+	return 0;
+}
+
+int http_open(struct http **result, const struct http_options *options)
+{
+	struct http *server = calloc(1, sizeof(*server));
+	int err;
+
+	*result = NULL;
+	if (!server)
+		return -ENOMEM;
+	server->routes = options->routes;
+	server->route_count = options->route_count;
+	server->context = options->context;
+	server->token = options->token;
+	server->most_callers = options->most_callers ? options->most_callers : MOST_CALLERS;
+	server->most_ns = (options->most_ms ? options->most_ms : MOST_MS) * 1000000ull;
+	server->most_bytes = options->most_bytes ? options->most_bytes : MOST_BYTES;
+	server->callers.next = server->callers.previous = &server->callers;
+	server->endpoint.fd = -1;
+	server->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	server->spare_fd = open_spare();
+	err = endpoint_open(&server->endpoint, options->listen);
+	if (!err && (server->wake_fd < 0 || server->spare_fd < 0)) {
+		log_error("the HTTP server has no descriptors left");
+		err = -EMFILE;
+	}
+	if (!err)
+		err = start_daemon(server);
+	if (!err)
+		err = start_thread(server);
+	if (err) {
+		http_close(server);
+		return err;
+	}
+	*result = server;
+	return 0;
+}
+
+void http_close(struct http *server)
+{
+	uint64_t one = 1;
+
+	if (!server)
+		return;
+	server->ending = true;
+	if (server->started) {
+		if (write(server->wake_fd, &one, sizeof(one)) < 0)
+			log_debug("the HTTP server could not be woken: %s", strerror(errno));
+		pthread_join(server->thread, NULL);
+	}
+	if (server->daemon)
+		MHD_stop_daemon(server->daemon);
+	drop_old_refused(server, true);
+	endpoint_close(&server->endpoint);
+	if (server->wake_fd >= 0)
+		close(server->wake_fd);
+	if (server->spare_fd >= 0)
+		close(server->spare_fd);
+	explicit_bzero(&server->token, sizeof(server->token));
+	free(server);
+}
+
+const char *http_address(const struct http *server)
+{
+	return server->endpoint.text;
+}

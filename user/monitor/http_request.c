@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What is asked, whether it may be, and the answer: finds the route, has it render, sends what came
+ * of it with the headers that keep a browser from harm. Knows nothing of sockets.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "monitor/http_state.h"
+
+struct http_request {
+	struct MHD_Connection *connection;
+	const struct http_route *route;
+	size_t length;
+	bool too_long;
+	char body[HTTP_MOST_BODY];
+};
+
+/* What the answer's bytes are and whose, until they are taken. */
+struct owed {
+	struct http *server;
+	size_t length;
+	char *bytes;
+};
+
+/* --- what routes ask --- */
+
+const char *http_header(const struct http_request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+const char *http_argument(const struct http_request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *http_body(const struct http_request *request, size_t *length)
+{
+	*length = request->length;
+	return request->body;
+}
+
+void http_say(struct http_answer *answer, unsigned int status, const char *line)
+{
+	answer->status = status;
+	answer->type = "text/plain; charset=utf-8";
+	answer->body.used = 0;
+	sink_text(&answer->body, line);
+	sink_char(&answer->body, '\n');
+}
+
+/* --- sending --- */
+
+static void forget_owed(void *context)
+{
+	struct owed *owed = context;
+
+	owed->server->owed_bytes -= owed->length;
+	free(owed->bytes);
+	free(owed);
+}
+
+/* The body's memory is the response's from now on, or freed. */
+static struct MHD_Response *make_response(struct http *server, struct sink *body)
+{
+	struct owed *owed = malloc(sizeof(*owed));
+	struct MHD_Response *response;
+
+	if (!owed || body->error) {
+		free(owed);
+		sink_close(body);
+		return NULL;
+	}
+	*owed = (struct owed) { server, body->used, body->buffer };
+	server->owed_bytes += owed->length;
+	response = MHD_create_response_from_buffer_with_free_callback_cls(
+		owed->length, owed->bytes ? owed->bytes : (char *)"", forget_owed, owed);
+	if (!response)
+		forget_owed(owed);
+	sink_open_memory(body);
+	return response;
+}
+
+static enum MHD_Result send_answer(struct http *server, struct MHD_Connection *connection,
+				   struct http_answer *answer, const char *policy, const char *name,
+				   const char *value)
+{
+	struct MHD_Response *response = make_response(server, &answer->body);
+	enum MHD_Result done;
+
+	if (!response)
+		return MHD_NO; /* hangs up: there is no memory to say why */
+	MHD_add_response_header(response, "Content-Type", answer->type);
+	MHD_add_response_header(response, "Content-Security-Policy",
+				policy ? policy : "default-src 'none'; frame-ancestors 'none'");
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, "X-Frame-Options", "DENY");
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+	MHD_add_response_header(response, "Cache-Control", "no-store");
+	if (name)
+		MHD_add_response_header(response, name, value);
+	done = MHD_queue_response(connection, answer->status, response);
+	MHD_destroy_response(response);
+	return done;
+}
+
+static enum MHD_Result send_line(struct http *server, struct MHD_Connection *connection,
+				 unsigned int status, const char *line, const char *name,
+				 const char *value)
+{
+	struct http_answer answer;
+
+	sink_open_memory(&answer.body);
+	http_say(&answer, status, line);
+	return send_answer(server, connection, &answer, NULL, name, value);
+}
+
+/* --- whether it may be asked --- */
+
+/*
+ * A page of somebody else can have its own name resolved to this machine, and then ask us as if we
+ * were its own server. The name it asks for gives it away.
+ */
+static bool is_own_name(const char *host)
+{
+	size_t length = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	const char *port = host + strnlen(host, length);
+
+	if (*port && (*port != ':' || strspn(port + 1, "0123456789") != strlen(port + 1)))
+		return false;
+	return (length == 9 && !strncasecmp(host, "localhost", 9)) ||
+	       (length == 5 && !strncmp(host, "[::1]", 5)) ||
+	       (!strncmp(host, "127.", 4) && strspn(host, "0123456789.") == length);
+}
+
+static const struct http_route *find_route(const struct http *server, const char *path,
+					   const char *method, const char **allowed)
+{
+	*allowed = NULL;
+	for (size_t i = 0; i < server->route_count; i++) {
+		const struct http_route *route = &server->routes[i];
+
+		if (strcmp(route->path, path))
+			continue;
+		if (!strcmp(route->method, method) ||
+		    (!strcmp(method, "HEAD") && !strcmp(route->method, "GET")))
+			return route;
+		*allowed = !strcmp(route->method, "GET") ? "GET, HEAD" : route->method;
+	}
+	return NULL;
+}
+
+/* Answers what may not be asked; MHD_YES with no answer queued (*refused false): it may. */
+static enum MHD_Result judge_guarded(struct http *server, struct MHD_Connection *connection,
+				     const struct caller *caller, bool *refused)
+{
+	*refused = caller->from != HTTP_FROM_SOCKET;
+	if (!*refused)
+		return MHD_YES;
+	if (caller->from == HTTP_FROM_NETWORK)
+		return send_line(server, connection, 403, "only from this machine itself", NULL,
+				 NULL);
+	if (!server->token.length)
+		return send_line(
+			server, connection, 403,
+			"only by a socket of the file system (--listen unix:PATH), or with "
+			"a token (--token-file FILE)",
+			NULL, NULL);
+	*refused = !token_matches(
+		&server->token,
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization"));
+	if (!*refused)
+		return MHD_YES;
+	return send_line(server, connection, 401,
+			 "not without the token: Authorization: Bearer ...", "WWW-Authenticate",
+			 "Bearer");
+}
+
+/* The headers have come. */
+static enum MHD_Result begin(struct http *server, struct MHD_Connection *connection,
+			     const char *path, const char *method, struct http_request **place)
+{
+	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
+		   *allowed;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct caller *caller = info ? info->socket_context : NULL;
+	const struct http_route *route = find_route(server, path, method, &allowed);
+	struct http_request *request;
+	enum MHD_Result done;
+	bool refused = false;
+
+	if (!caller)
+		return MHD_NO;
+	http_note_turn(server, caller, true);
+	if (caller->from != HTTP_FROM_SOCKET && server->endpoint.loopback && host &&
+	    !is_own_name(host))
+		return send_line(server, connection, 421,
+				 "this server is asked as localhost, 127.0.0.1 or [::1]", NULL,
+				 NULL);
+	if (!route && allowed)
+		return send_line(server, connection, 405, "not by this method", "Allow", allowed);
+	if (!route)
+		return send_line(server, connection, 404, "there is no such page", NULL, NULL);
+	if (route->guarded) {
+		done = judge_guarded(server, connection, caller, &refused);
+		if (refused)
+			return done;
+	}
+	if (server->owed_bytes > server->most_bytes)
+		return send_line(server, connection, 503,
+				 "too much waits to be read; try again later", "Retry-After", "2");
+	request = malloc(sizeof(*request));
+	if (!request)
+		return MHD_NO;
+	request->connection = connection;
+	request->route = route;
+	request->length = 0;
+	request->too_long = false;
+	*place = request;
+	return MHD_YES;
+}
+
+enum MHD_Result http_take(void *context, struct MHD_Connection *connection, const char *path,
+			  const char *method, const char *version, const char *data, size_t *length,
+			  void **place)
+{
+	struct http *server = context;
+	struct http_request *request = *place;
+	struct http_answer answer = { .status = 200 };
+
+	if (!request)
+		return begin(server, connection, path, method, (struct http_request **)place);
+	if (*length) {
+		size_t room = sizeof(request->body) - request->length;
+		size_t taken = *length < room ? *length : room;
+
+		memcpy(request->body + request->length, data, taken);
+		request->length += taken;
+		request->too_long |= taken < *length;
+		*length = 0;
+		return MHD_YES;
+	}
+	if (request->too_long)
+		return send_line(server, connection, 413, "too much came with the request", NULL,
+				 NULL);
+	answer.type = request->route->type;
+	sink_open_memory(&answer.body);
+	request->route->render(server->context, request, &answer);
+	if (answer.body.error) {
+		sink_close(&answer.body);
+		sink_open_memory(&answer.body);
+		http_say(&answer, 500, "there is not enough memory to answer");
+	}
+	return send_answer(server, connection, &answer, request->route->policy, NULL, NULL);
+}
+
+void http_forget(void *context, struct MHD_Connection *connection, void **place,
+		 enum MHD_RequestTerminationCode why)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	if (info && info->socket_context)
+		http_note_turn(context, info->socket_context, false);
+	free(*place);
+	*place = NULL;
+}
