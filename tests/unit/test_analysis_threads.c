@@ -84,6 +84,9 @@ static void keep(struct given *given, const struct event *event)
 	}
 	given->events[given->count] = *event;
 	given->events[given->count].block = NULL;
+	/* What lies behind the last member is nothing. */
+	memset(&given->events[given->count].flags + 1, 0,
+	       sizeof(*event) - offsetof(struct event, flags) - sizeof(event->flags));
 	given->values[given->count++] =
 		event_value(event, TRACE_COL_TIME) ^ (uint64_t)event_kind(event) << 56;
 }

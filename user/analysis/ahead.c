@@ -32,6 +32,7 @@ struct ahead {
 	const struct job *job;
 	const struct plan *plan;
 	const uint64_t *columns;
+	struct held_pool *pool;
 	struct desk desk; /* of the thread that asks */
 	pthread_mutex_t lock;
 	pthread_cond_t ready, free;
@@ -59,7 +60,7 @@ static int take_in(const struct ahead *ahead, struct desk *desk,
 					   error);
 	if (status)
 		return status;
-	status = held_block_take(block, &view, info, columns, &desk->scratch);
+	status = held_block_take(block, &view, info, columns, &desk->scratch, ahead->pool);
 	if (status == -EINVAL)
 		snprintf(error->text, sizeof(error->text),
 			 "damaged: the block at byte %" PRIu64
@@ -110,7 +111,8 @@ static void *work(void *context)
 }
 
 int ahead_open(struct ahead **result, const struct job *job, const struct plan *plan,
-	       const uint64_t columns[TRACE_KIND_COUNT], unsigned int threads)
+	       const uint64_t columns[TRACE_KIND_COUNT], unsigned int threads,
+	       struct held_pool *pool)
 {
 	struct ahead *ahead = calloc(1, sizeof(*ahead));
 
@@ -120,6 +122,7 @@ int ahead_open(struct ahead **result, const struct job *job, const struct plan *
 	ahead->job = job;
 	ahead->plan = plan;
 	ahead->columns = columns;
+	ahead->pool = pool;
 	pthread_mutex_init(&ahead->lock, NULL);
 	pthread_cond_init(&ahead->ready, NULL);
 	pthread_cond_init(&ahead->free, NULL);

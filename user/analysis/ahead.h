@@ -19,7 +19,8 @@ struct ahead;
  * threads than were asked for are no error.
  */
 int ahead_open(struct ahead **ahead, const struct job *job, const struct plan *plan,
-	       const uint64_t columns[TRACE_KIND_COUNT], unsigned int threads);
+	       const uint64_t columns[TRACE_KIND_COUNT], unsigned int threads,
+	       struct held_pool *pool);
 void ahead_close(struct ahead *ahead); /* NULL is fine */
 
 /* Gives the blocks of the plan, one after the other. Returns what ahead_again would. */

@@ -156,8 +156,6 @@ static uint64_t device_time(struct waiting *waiting)
 {
 	struct interval_union device = { 0 };
 
-	if (!waiting->device_count)
-		return 0;
 	qsort(waiting->device, waiting->device_count, sizeof(*waiting->device), compare_stretches);
 	for (size_t i = 0; i < waiting->device_count; i++)
 		interval_add(&device, waiting->device[i].from, waiting->device[i].to);
@@ -191,19 +189,12 @@ static int add_pieces(struct chain *chain, const struct chain_operation *operati
 	return 0;
 }
 
-static int settle(struct chain *chain, struct waiting *waiting)
+/* Of an operation with bios of its own. */
+static int add_operation(struct chain *chain, const struct waiting *waiting)
 {
-	struct chain_time *time = &waiting->operation.time;
+	const struct chain_time *time = &waiting->operation.time;
 	uint32_t file = waiting->operation.file;
 
-	waiting->open = false;
-	time->time_ns = waiting->operation.end - waiting->operation.start;
-	time->device_ns = device_time(waiting);
-	time->queue_ns = clock_subtract(waiting->flight.measure, time->device_ns);
-	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MOST, &waiting->operation,
-		     sizeof(waiting->operation));
-	if (!time->bios)
-		return 0;
 	if (file != FILE_NONE) {
 		if (!GROW(chain->files, chain->file_room, (size_t)file + 1))
 			return -ENOMEM;
@@ -217,6 +208,20 @@ static int settle(struct chain *chain, struct waiting *waiting)
 		return -ENOMEM;
 	add_time(&chain->labels[waiting->label], time);
 	return 0;
+}
+
+static int settle(struct chain *chain, struct waiting *waiting)
+{
+	struct chain_time *time = &waiting->operation.time;
+
+	waiting->open = false;
+	if (time->bios) {
+		time->device_ns = device_time(waiting);
+		time->queue_ns = clock_subtract(waiting->flight.measure, time->device_ns);
+	}
+	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MOST, &waiting->operation,
+		     sizeof(waiting->operation));
+	return time->bios ? add_operation(chain, waiting) : 0;
 }
 
 /* --- in passing --- */
@@ -281,7 +286,7 @@ static int take_bio(struct chain *chain, const struct event *event)
 /* All but the bios that are kept: `time.bios` says how many of them are its own. */
 static void begin_operation(struct chain_operation *operation, const struct event *event)
 {
-	operation->time = (struct chain_time) { 0 };
+	operation->time = (struct chain_time) { .time_ns = event->end - event->start };
 	operation->start = event->start;
 	operation->end = event->end;
 	operation->bytes = event->bytes;

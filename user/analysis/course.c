@@ -32,6 +32,11 @@ struct bin {
 	uint64_t fetched_bytes, operations;
 };
 
+struct stretch {
+	uint64_t start_ns, end_ns;
+	bool under_way; /* not all of it is in the bins */
+};
+
 struct timeline {
 	const struct job *job;
 	struct bin bins[TIMELINE_BINS];
@@ -41,8 +46,7 @@ struct timeline {
 	/* What lies before is in the bins, and so is compute; of parts that are under way what lies
 	 * behind is not. In between compute has neither begun nor ended. */
 	uint64_t settled_ns;
-	uint64_t starts[PARTS], ends[PARTS]; /* of the stretch that each union is in, or was */
-	unsigned int under_way; /* parts of which a stretch is not in the bins, as bits */
+	struct stretch stretches[PARTS]; /* that each union is in, or was */
 	uint64_t compute_end_ns;
 	uint64_t compute_open; /* spans */
 	size_t gpu_next;
@@ -85,10 +89,11 @@ static uint64_t hidden_until(const struct timeline *timeline)
 }
 
 /* Adds what of a part's stretch goes on until a moment. */
-static void book(struct timeline *timeline, unsigned int part, uint64_t until_ns)
+static void book(struct timeline *timeline, unsigned int part, const struct stretch *stretch,
+		 uint64_t until_ns)
 {
-	uint64_t from_ns = most(timeline->starts[part], hidden_until(timeline));
-	uint64_t to_ns = least(timeline->ends[part], until_ns);
+	uint64_t from_ns = most(stretch->start_ns, hidden_until(timeline));
+	uint64_t to_ns = least(stretch->end_ns, until_ns);
 
 	if (to_ns > from_ns)
 		timeline->bins[timeline->bin].alone_ns[part] += to_ns - from_ns;
@@ -102,12 +107,14 @@ static void settle(struct timeline *timeline, uint64_t until_ns)
 	if (until_ns <= timeline->settled_ns)
 		return;
 	timeline->bins[timeline->bin].compute_ns += computed_ns - timeline->settled_ns;
-	for (unsigned int left = timeline->under_way; left; left &= left - 1) {
-		unsigned int part = __builtin_ctz(left);
+	for (unsigned int part = 0; part < PARTS; part++) {
+		struct stretch *stretch = &timeline->stretches[part];
 
-		book(timeline, part, until_ns);
-		if (timeline->ends[part] <= until_ns)
-			timeline->under_way &= ~(1u << part);
+		if (!stretch->under_way)
+			continue;
+		book(timeline, part, stretch, until_ns);
+		if (stretch->end_ns <= until_ns)
+			stretch->under_way = false;
 	}
 	timeline->settled_ns = until_ns;
 }
@@ -159,35 +166,60 @@ static unsigned int part_of(const struct event *event)
 
 /* A stretch that goes on, or one that begins: before compute changes, or the bin, nothing else
  * needs to be looked at. */
-static void extend(struct timeline *timeline, unsigned int part, const struct event *event)
+static inline void extend(struct timeline *timeline, unsigned int part, struct stretch *stretch,
+			  const struct event *event)
 {
-	if (event->end <= timeline->ends[part])
+	if (event->end <= stretch->end_ns)
 		return;
-	if (event->start > timeline->ends[part]) {
-		if (timeline->under_way >> part & 1)
-			book(timeline, part, UINT64_MAX);
-		timeline->starts[part] = event->start;
+	if (event->start > stretch->end_ns) {
+		if (stretch->under_way)
+			book(timeline, part, stretch, UINT64_MAX);
+		stretch->start_ns = event->start;
 	}
-	timeline->ends[part] = event->end;
-	timeline->under_way |= 1u << part;
+	stretch->end_ns = event->end;
+	stretch->under_way = true;
 }
 
-static void add_event(struct timeline *timeline, const struct event *event)
+/* Adds operations at the beginning that are of one part and begin in one bin; returns how many
+ * these are. */
+static size_t add_operations(struct timeline *timeline, const struct event *events, size_t count)
 {
-	struct bin *bin;
+	struct bin *bin = &timeline->bins[timeline->bin];
+	unsigned int part = part_of(events);
+	struct stretch all = timeline->stretches[PART_ALL], own = timeline->stretches[part];
+	uint64_t until_ns = most(timeline->bin_end_ns, events->start);
+	uint64_t fetched_bytes = 0, operations = 0;
+	const struct event *event = events;
 
-	if (event->class == IO_NONE && !(event->flags & EVENT_PAGECACHE))
-		return;
-	go_to(timeline, event->start);
-	bin = &timeline->bins[timeline->bin];
-	bin->fetched_bytes += event->fetched_bytes;
-	if (event->class == IO_NONE)
-		return;
-	bin->operations += event->flags & EVENT_COUNTED ? 1 : 0;
-	if (!(event->flags & EVENT_TIMED))
-		return;
-	extend(timeline, PART_ALL, event);
-	extend(timeline, part_of(event), event);
+	do {
+		fetched_bytes += event->fetched_bytes;
+		operations += event->flags & EVENT_COUNTED ? 1 : 0;
+		if (event->flags & EVENT_TIMED) {
+			extend(timeline, PART_ALL, &all, event);
+			extend(timeline, part, &own, event);
+		}
+		event++;
+	} while (event < events + count && event->class == events->class &&
+		 event->door == events->door && event->start <= until_ns &&
+		 !(event->flags & EVENT_SUMMED));
+	bin->fetched_bytes += fetched_bytes;
+	bin->operations += operations;
+	timeline->stretches[PART_ALL] = all;
+	timeline->stretches[part] = own;
+	timeline->now_ns = most(timeline->now_ns, event[-1].start);
+	return event - events;
+}
+
+static size_t add_some(struct timeline *timeline, const struct event *events, size_t count)
+{
+	if (events->class == IO_NONE && !(events->flags & EVENT_PAGECACHE))
+		return 1;
+	go_to(timeline, events->start);
+	/* What a GPU began to do is looked at before each of them. */
+	if (events->class != IO_NONE)
+		return add_operations(timeline, events, timeline->job->activities->gpu ? 1 : count);
+	timeline->bins[timeline->bin].fetched_bytes += events->fetched_bytes;
+	return 1;
 }
 
 /* What of an amount lies before a moment, if it is spread evenly over a time. */
@@ -243,11 +275,15 @@ static void add_summed(struct timeline *timeline, const struct event *event)
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		if (events[i].flags & EVENT_SUMMED)
+	size_t some = 1;
+
+	for (size_t i = 0; i < count; i += some)
+		if (events[i].flags & EVENT_SUMMED) {
 			add_summed(state, &events[i]);
-		else
-			add_event(state, &events[i]);
+			some = 1;
+		} else {
+			some = add_some(state, &events[i], count - i);
+		}
 	return 0;
 }
 

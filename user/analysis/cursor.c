@@ -30,6 +30,7 @@ struct batch {
 struct cursor {
 	struct job *job;
 	struct merge *merge;
+	struct held_pool pool;
 	struct batch ring[RING];
 	struct batch *batch; /* that is given out in slices */
 	size_t given;	     /* of its events */
@@ -143,8 +144,8 @@ static uint64_t rows_of(const struct job *job)
 
 int cursor_open(struct cursor **result, struct job *job, const struct cursor_options *options)
 {
-	struct merge_options merge = { .cursor = *options, .batch = CURSOR_BATCH };
 	struct cursor *cursor = calloc(1, sizeof(*cursor));
+	struct merge_options merge = { .cursor = *options, .batch = CURSOR_BATCH };
 	unsigned int threads = options->threads;
 	int status;
 
@@ -152,6 +153,8 @@ int cursor_open(struct cursor **result, struct job *job, const struct cursor_opt
 	if (!cursor)
 		return -ENOMEM;
 	cursor->job = job;
+	held_pool_init(&cursor->pool);
+	merge.pool = &cursor->pool;
 	cursor->most = options->most ? options->most : CURSOR_BATCH;
 	pthread_mutex_init(&cursor->lock, NULL);
 	pthread_cond_init(&cursor->made, NULL);
@@ -201,6 +204,7 @@ void cursor_close(struct cursor *cursor)
 		free(cursor->ring[i].events);
 	}
 	pthread_cond_destroy(&cursor->free);
+	held_pool_free(&cursor->pool);
 	pthread_cond_destroy(&cursor->made);
 	pthread_mutex_destroy(&cursor->lock);
 	free(cursor);

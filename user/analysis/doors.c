@@ -87,10 +87,16 @@ static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct doors *all = state;
 	int status = 0;
+	size_t run;
 
-	for (const struct event *event = events; event < events + count && !status; event++)
-		if (event->door != DOOR_NONE && event->class != IO_NONE)
-			status = rollup_add(&all->rollup, event->door, event);
+	for (size_t i = 0; i < count && !status; i += run) {
+		for (run = 1; i + run < count && events[i + run].door == events[i].door &&
+			      events[i + run].class == events[i].class;
+		     run++)
+			;
+		if (events[i].door != DOOR_NONE && events[i].class != IO_NONE)
+			status = rollup_add_run(&all->rollup, events[i].door, &events[i], run);
+	}
 	return status ? -ENOMEM : 0;
 }
 

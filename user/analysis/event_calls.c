@@ -26,8 +26,9 @@ struct call_rule {
 	const struct operation *operation;
 	const struct family_rule *family;
 	struct trace_operation_total *seen;
-	uint32_t done, failed; /* flags of an event */
-	bool untraced;	       /* what it submits has no rows */
+	struct trace_operation_total more; /* not yet added to it */
+	uint32_t done, failed;		   /* flags of an event */
+	bool untraced;			   /* what it submits has no rows */
 };
 
 static struct call_rule rule_of(const struct event_chunk *chunk, uint64_t column)
@@ -51,6 +52,19 @@ static struct call_rule rule_of(const struct event_chunk *chunk, uint64_t column
 	};
 }
 
+static void add_seen(const struct call_rule *rule)
+{
+	struct trace_operation_total *seen = rule->seen;
+
+	seen->count += rule->more.count;
+	seen->errors += rule->more.errors;
+	seen->bytes += rule->more.bytes;
+	seen->thread_time_ns += rule->more.thread_time_ns;
+	seen->fetched_bytes += rule->more.fetched_bytes;
+	seen->created_bytes += rule->more.created_bytes;
+	seen->submissions += rule->more.submissions;
+}
+
 /* Only a map call that brought something in, or dirtied, is I/O. */
 static void set_map_call(const struct job_trace *trace, struct event *event, uint64_t major)
 {
@@ -64,17 +78,16 @@ static void set_map_call(const struct job_trace *trace, struct event *event, uin
 	}
 }
 
-static void decode_call(const struct event_chunk *chunk, uint32_t i, const struct call_rule *rule,
-			struct event *event)
+static inline void decode_call(const struct event_chunk *chunk, uint32_t i, struct call_rule *rule,
+			       struct event *event)
 {
 	const uint64_t *const *columns = chunk->columns;
 	uint64_t flags = columns[SYSCALL_FLAGS][i], result = columns[SYSCALL_RESULT][i];
 	uint64_t duration = columns[SYSCALL_DUR][i];
-	struct trace_operation_total *seen = rule->seen;
+	struct trace_operation_total *seen = &rule->more;
 	bool failed = result_is_error(result);
 
-	event_start(chunk, i, event);
-	event->end = clock_add(event->start, duration);
+	event_place(chunk, i, duration, event);
 	event->offset = (int64_t)columns[SYSCALL_OFFSET][i];
 	event->bytes = rule->family->moves && !failed ? result : 0;
 	event->fetched_bytes = columns[SYSCALL_FETCHED][i];
@@ -84,6 +97,7 @@ static void decode_call(const struct event_chunk *chunk, uint32_t i, const struc
 	event->process = event_pid(columns[SYSCALL_PID][i]);
 	event->file = event_find_file(chunk, columns[SYSCALL_FILE][i]);
 	event->thread = columns[SYSCALL_TID][i];
+	event->major = 0;
 	event->operation = rule->number;
 	event->class = rule->family->class;
 	event->door = event_door(rule->operation, rule->family, flags);
@@ -117,8 +131,10 @@ void event_decode_calls(const struct event_chunk *chunk, struct event *events, s
 	for (uint32_t i = 0; i < chunk->count; i++, event++) {
 		uint32_t written;
 
-		if (columns[SYSCALL_OP][i] != rule.column)
+		if (columns[SYSCALL_OP][i] != rule.column) {
+			add_seen(&rule);
 			rule = rule_of(chunk, columns[SYSCALL_OP][i]);
+		}
 		decode_call(chunk, i, &rule, event);
 		if (rule.operation->family != TRACE_TRANSFER || chunk->block->kind == TRACE_SYSCALL)
 			continue;
@@ -126,6 +142,7 @@ void event_decode_calls(const struct event_chunk *chunk, struct event *events, s
 		if (written != FILE_NONE)
 			event = event_split_transfer(event, written);
 	}
+	add_seen(&rule);
 	*count = event - events;
 }
 
@@ -140,9 +157,9 @@ void event_decode_faults(const struct event_chunk *chunk, struct event *events, 
 		uint64_t flags = columns[FAULT_FLAGS][i], duration = columns[FAULT_DUR][i];
 		struct event *event = &events[i];
 
-		event_start(chunk, i, event);
-		event->end = clock_add(event->start, duration);
+		event_place(chunk, i, duration, event);
 		event->offset = (int64_t)columns[FAULT_OFFSET][i];
+		event->bytes = event->created_bytes = event->asked_bytes = 0;
 		event->fetched_bytes = columns[FAULT_FETCHED][i];
 		event->dirtied_bytes = columns[FAULT_DIRTIED][i];
 		if (event->dirtied_bytes)

@@ -51,6 +51,17 @@ static inline const struct job_trace *event_trace(const struct event_chunk *chun
 	return &chunk->job->traces[chunk->block->trace];
 }
 
+/* What every operation has of its row. All else is for the caller to set: there are too many of
+ * them to be wiped first. */
+static inline void event_place(const struct event_chunk *chunk, uint32_t i, uint64_t duration,
+			       struct event *event)
+{
+	event->start = clock_shifted(chunk->clock, chunk->columns[TRACE_COL_TIME][i]);
+	event->end = clock_add(event->start, duration);
+	event->block = chunk->block;
+	event->row = chunk->row + i;
+}
+
 /* What every event has, and one that is no operation has no more. */
 static inline void event_start(const struct event_chunk *chunk, uint32_t i, struct event *event)
 {

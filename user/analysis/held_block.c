@@ -190,9 +190,75 @@ static void fill(struct held_block *block, const struct trace_view *view,
 		column_store(block->bytes + time->at, time->width, scratch->keys, 1, count);
 }
 
+/* --- memory that was used before --- */
+
+void held_pool_init(struct held_pool *pool)
+{
+	*pool = (struct held_pool) { .next = 0 };
+	pthread_mutex_init(&pool->lock, NULL);
+}
+
+void held_pool_free(struct held_pool *pool)
+{
+	for (size_t i = 0; i < HELD_SPARES; i++)
+		free(pool->spares[i].bytes);
+	pthread_mutex_destroy(&pool->lock);
+}
+
+static bool fits(const struct held_spare *spare, size_t size)
+{
+	return spare->room >= size && spare->room - size <= size / 4;
+}
+
+static struct held_spare take_spare(struct held_pool *pool, size_t size)
+{
+	struct held_spare taken = { NULL, 0 };
+
+	pthread_mutex_lock(&pool->lock);
+	for (size_t i = 0; i < HELD_SPARES && !taken.bytes; i++) {
+		if (!pool->spares[i].bytes || !fits(&pool->spares[i], size))
+			continue;
+		taken = pool->spares[i];
+		pool->spares[i].bytes = NULL;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return taken;
+}
+
+/* Where there is no place left, what is there the longest goes. */
+static void give_spare(struct held_pool *pool, struct held_spare spare)
+{
+	struct held_spare *place = NULL, before;
+
+	pthread_mutex_lock(&pool->lock);
+	for (size_t i = 0; i < HELD_SPARES && !place; i++)
+		if (!pool->spares[i].bytes)
+			place = &pool->spares[i];
+	if (!place)
+		place = &pool->spares[pool->next++ % HELD_SPARES];
+	before = *place;
+	*place = spare;
+	pthread_mutex_unlock(&pool->lock);
+	free(before.bytes);
+}
+
+static bool make_bytes(struct held_block *block, struct held_pool *pool)
+{
+	struct held_spare spare = { NULL, 0 };
+
+	if (pool)
+		spare = take_spare(pool, block->size);
+	if (!spare.bytes)
+		spare = (struct held_spare) { malloc(block->size + 1), block->size + 1 };
+	block->bytes = spare.bytes;
+	block->room = spare.room;
+	block->pool = pool;
+	return block->bytes;
+}
+
 int held_block_take(struct held_block **result, const struct trace_view *view,
 		    const struct trace_block_info *info, uint64_t columns,
-		    struct held_scratch *scratch)
+		    struct held_scratch *scratch, struct held_pool *pool)
 {
 	size_t column_count = trace_schemas[info->kind].column_count;
 	uint64_t least = UINT64_MAX, most = 0;
@@ -215,8 +281,7 @@ int held_block_take(struct held_block **result, const struct trace_view *view,
 	block->count = block->held = info->rows;
 	block->start_ns = least;
 	lay_out(block, view, columns, most - least);
-	block->bytes = malloc(block->size ? block->size : 1);
-	if (!block->bytes) {
+	if (!make_bytes(block, pool)) {
 		free(block);
 		return -ENOMEM;
 	}
@@ -229,7 +294,10 @@ void held_block_free(struct held_block *block)
 {
 	if (!block)
 		return;
-	free(block->bytes);
+	if (block->pool)
+		give_spare(block->pool, (struct held_spare) { block->bytes, block->room });
+	else
+		free(block->bytes);
 	free(block);
 }
 
@@ -254,15 +322,17 @@ int held_block_trim(struct held_block *block, uint32_t first, uint32_t held)
 	block->first = first;
 	block->held = held;
 	block->size = size;
-	bytes = realloc(block->bytes, size ? size : 1);
-	if (bytes)
-		block->bytes = bytes;
-	return bytes ? 0 : -ENOMEM;
+	bytes = realloc(block->bytes, size + 1);
+	if (!bytes)
+		return -ENOMEM;
+	block->bytes = bytes;
+	block->room = size + 1;
+	return 0;
 }
 
 size_t held_block_bytes(const struct held_block *block)
 {
-	return sizeof(*block) + block->size +
+	return sizeof(*block) + block->room +
 	       trace_schemas[block->kind].column_count * sizeof(block->columns[0]);
 }
 

@@ -6,6 +6,8 @@
 #ifndef FAULTLINE_HELD_BLOCK_H
 #define FAULTLINE_HELD_BLOCK_H
 
+#include <pthread.h>
+
 #include "trace/reader.h"
 
 struct held_column {
@@ -15,6 +17,18 @@ struct held_column {
 	bool is_signed;
 };
 
+/* Memory that blocks have left, for the next ones: new memory is wiped page by page before one gets
+ * it, which takes as long as to decode what goes there. */
+#define HELD_SPARES 8
+struct held_pool {
+	pthread_mutex_t lock;
+	struct held_spare {
+		uint8_t *bytes;
+		size_t room;
+	} spares[HELD_SPARES];
+	size_t next; /* to be replaced by one that comes */
+};
+
 struct held_block {
 	enum trace_kind kind;
 	uint32_t trace;	      /* whose it is; for the owner to set */
@@ -22,8 +36,9 @@ struct held_block {
 	uint32_t first, held; /* in memory are those from `first` up to `held` */
 	uint64_t start_ns;    /* of the earliest row, on the trace's clock */
 	uint64_t later_ns;    /* of row `held`, where that is not the end */
-	size_t size;	      /* of `bytes` */
+	size_t size, room;    /* of `bytes` */
 	uint8_t *bytes;
+	struct held_pool *pool;	      /* that takes them, or NULL */
 	struct held_column columns[]; /* of its kind; column 0 is times since `start_ns` */
 };
 
@@ -36,11 +51,15 @@ struct held_scratch {
 
 void held_scratch_free(struct held_scratch *scratch);
 
-/* Takes in the block that was viewed, the columns of the mask and the times. *block is NULL after
- * an error. Returns 0, -ENOMEM, or -EINVAL when a row is earlier than the index says. */
+void held_pool_init(struct held_pool *pool);
+void held_pool_free(struct held_pool *pool);
+
+/* Takes in the block that was viewed, the columns of the mask and the times, into memory of the
+ * pool if there is one, which then outlives it. *block is NULL after an error. Returns 0, -ENOMEM,
+ * or -EINVAL when a row is earlier than the index says. */
 int held_block_take(struct held_block **block, const struct trace_view *view,
 		    const struct trace_block_info *info, uint64_t columns,
-		    struct held_scratch *scratch);
+		    struct held_scratch *scratch, struct held_pool *pool);
 void held_block_free(struct held_block *block); /* NULL is fine */
 
 /* Forgets the rows before `first` and from `held` on. Returns 0 or -ENOMEM. */

@@ -53,6 +53,7 @@ struct merge {
 	uint64_t batches; /* the one being made among them */
 	struct file_memory memory;
 	uint64_t wide[TRACE_COLUMNS_MOST][CHUNK_ROWS];
+	bool alike[TRACE_COLUMNS_MOST]; /* all of these are the same */
 };
 
 /* --- the heap of sources --- */
@@ -325,6 +326,23 @@ static int make_event_room(struct merge *merge, struct source *source, uint32_t 
 /* What columns hold that say nothing. */
 static const uint64_t zeros[CHUNK_ROWS];
 
+/* Some values of a column; those that are all the same stay from one time to the next. */
+static const uint64_t *widen(struct merge *merge, const struct event_chunk *chunk,
+			     unsigned int column)
+{
+	const struct held_column *of = &chunk->block->columns[column];
+	uint64_t *wide = merge->wide[column];
+	bool alike = !of->width && column != TRACE_COL_TIME;
+
+	if (alike && !of->same)
+		return zeros;
+	if (alike && merge->alike[column] && wide[0] == of->same)
+		return wide;
+	merge->alike[column] = alike;
+	held_block_widen(chunk->block, column, chunk->row, alike ? CHUNK_ROWS : chunk->count, wide);
+	return wide;
+}
+
 static int decode_some(struct merge *merge, struct source *source)
 {
 	const struct held_block *block = source->block;
@@ -341,16 +359,9 @@ static int decode_some(struct merge *merge, struct source *source)
 	size_t count = 0;
 	int status = make_event_room(merge, source, chunk.count);
 
-	for (unsigned int i = 0; columns >> i && !status; i++) {
-		if (!(columns >> i & 1))
-			continue;
-		if (held_block_is_zero(block, i)) {
-			chunk.columns[i] = zeros;
-			continue;
-		}
-		held_block_widen(block, i, chunk.row, chunk.count, merge->wide[i]);
-		chunk.columns[i] = merge->wide[i];
-	}
+	for (unsigned int i = 0; columns >> i && !status; i++)
+		if (columns >> i & 1)
+			chunk.columns[i] = widen(merge, &chunk, i);
 	if (!status)
 		event_decode(&chunk, source->events, &count);
 	source->decoded += chunk.count;
@@ -401,6 +412,7 @@ static size_t take_run(struct merge *merge, struct event *events, size_t taken)
 {
 	struct source *source = merge->heap[0].source;
 	uint64_t until = UINT64_MAX;
+	size_t next, last;
 
 	if (merge->heap_count > 1)
 		until = merge->heap[1].start_ns;
@@ -412,10 +424,15 @@ static size_t take_run(struct merge *merge, struct event *events, size_t taken)
 		source->batch = merge->batches;
 		source->row = source->events[source->next].row;
 	}
-	do {
-		events[taken++] = source->events[source->next++];
-	} while (taken < merge->options.batch && source->next < source->end &&
-		 source->events[source->next].start < until);
+	last = source->next + merge->options.batch - taken;
+	if (last > source->end)
+		last = source->end;
+	for (next = source->next + 1; next < last && source->events[next].start < until; next++)
+		;
+	memcpy(events + taken, source->events + source->next,
+	       (next - source->next) * sizeof(*events));
+	taken += next - source->next;
+	source->next = next;
 	if (source->next == source->end && source->decoded == source->block->count) {
 		retire(merge, source);
 		merge->heap[0] = merge->heap[--merge->heap_count];
@@ -479,7 +496,7 @@ int merge_open(struct merge **result, struct job *job, const struct merge_option
 	status = plan_make(&merge->plan, job, &options->cursor);
 	if (!status)
 		status = ahead_open(&merge->ahead, job, &merge->plan, merge->columns,
-				    options->threads);
+				    options->threads, options->pool);
 	if (status)
 		merge_close(merge);
 	else

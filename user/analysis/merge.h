@@ -16,6 +16,7 @@ struct merge_options {
 	struct cursor_options cursor; /* with no zeros that stand for something else */
 	unsigned int threads;	      /* that take blocks in ahead; 0 for none */
 	size_t batch;		      /* events given out at a time, at the most */
+	struct held_pool *pool;	      /* of the blocks: outlives those that were given out, too */
 	/* Waits until nobody looks at the rows of batches before the one being made; NULL: nobody
 	 * does. Called before rows are moved. */
 	void (*settle)(void *context);

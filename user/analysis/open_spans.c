@@ -226,15 +226,11 @@ uint32_t open_spans_parent(const struct open_spans *spans, uint32_t slot)
 	return span->parent;
 }
 
-uint32_t open_spans_find(const struct open_spans *spans, const struct process_table *processes,
-			 uint32_t process, uint32_t thread, bool *inherited)
+uint32_t open_spans_search(const struct open_spans *spans, const struct process_table *processes,
+			   uint32_t process, uint32_t thread, bool *inherited)
 {
-	uint32_t slot;
+	uint32_t slot = find(spans, SPAN_BY_THREAD, process, thread);
 
-	*inherited = false;
-	if (!spans->open)
-		return SPAN_NONE;
-	slot = find(spans, SPAN_BY_THREAD, process, thread);
 	for (int i = 0; i < ANCESTORS_MOST && slot == SPAN_NONE; i++) {
 		slot = find(spans, SPAN_BY_PROCESS, process, 0);
 		*inherited = slot != SPAN_NONE && i > 0;
@@ -243,12 +239,4 @@ uint32_t open_spans_find(const struct open_spans *spans, const struct process_ta
 			break;
 	}
 	return slot;
-}
-uint32_t open_spans_label(const struct open_spans *spans, const struct process_table *processes,
-			  uint32_t process, uint32_t thread)
-{
-	bool inherited;
-	uint32_t slot = open_spans_find(spans, processes, process, thread, &inherited);
-
-	return slot == SPAN_NONE ? SPAN_NONE : spans->slots[slot].label;
 }

@@ -57,15 +57,33 @@ uint32_t open_spans_of_id(const struct open_spans *spans, uint32_t process, uint
 uint32_t open_spans_of_process(const struct open_spans *spans, uint32_t process);
 uint32_t open_spans_parent(const struct open_spans *spans, uint32_t slot);
 
+/* Use open_spans_find. */
+uint32_t open_spans_search(const struct open_spans *spans, const struct process_table *processes,
+			   uint32_t process, uint32_t thread, bool *inherited);
+
 /*
  * The span that an operation of a thread belongs to now: the innermost one of the thread; failing
  * that, of its process; failing that, of the nearest ancestor that has one open, and then
  * *inherited is set.
  */
-uint32_t open_spans_find(const struct open_spans *spans, const struct process_table *processes,
-			 uint32_t process, uint32_t thread, bool *inherited);
+static inline uint32_t open_spans_find(const struct open_spans *spans,
+				       const struct process_table *processes, uint32_t process,
+				       uint32_t thread, bool *inherited)
+{
+	*inherited = false;
+	return spans->open ? open_spans_search(spans, processes, process, thread, inherited)
+			   : SPAN_NONE;
+}
+
 /* The label of that span, or SPAN_NONE. */
-uint32_t open_spans_label(const struct open_spans *spans, const struct process_table *processes,
-			  uint32_t process, uint32_t thread);
+static inline uint32_t open_spans_label(const struct open_spans *spans,
+					const struct process_table *processes, uint32_t process,
+					uint32_t thread)
+{
+	bool inherited;
+	uint32_t slot = open_spans_find(spans, processes, process, thread, &inherited);
+
+	return slot == SPAN_NONE ? SPAN_NONE : spans->slots[slot].label;
+}
 
 #endif

@@ -139,29 +139,47 @@ static bool is_mapped(const struct event *event)
 	return event->class == IO_MMAP_READ || event->class == IO_MMAP_WRITE;
 }
 
-static void add_bytes(struct amounts *amounts, const struct event *event)
+/* What counts as its bytes. */
+static uint64_t bytes_of(const struct event *event)
 {
-	if (is_mapped(event))
-		amounts->mmap_fetched_bytes += event->fetched_bytes;
-	else if (event->class == IO_READ)
-		amounts->read_bytes += event->bytes;
-	else if (event->class == IO_WRITE)
-		amounts->write_bytes += event->bytes;
+	return is_mapped(event) ? event->fetched_bytes : event->bytes;
 }
 
-static void add_operation(struct span_use *use, const struct event *event)
+/* Bytes of an event, or of many of its class. */
+static void add_bytes(struct amounts *amounts, const struct event *event, uint64_t bytes)
 {
-	unsigned int side = event->class == IO_WRITE ? SIDE_WRITE : SIDE_READ;
+	if (is_mapped(event))
+		amounts->mmap_fetched_bytes += bytes;
+	else if (event->class == IO_READ)
+		amounts->read_bytes += bytes;
+	else if (event->class == IO_WRITE)
+		amounts->write_bytes += bytes;
+}
 
-	use->operations += event->flags & EVENT_COUNTED ? 1 : 0;
-	use->faults += event->flags & EVENT_FAULT ? 1 : 0;
-	use->major += event->major;
-	if (event->flags & EVENT_TIMED)
-		use->thread_ns += event->end - event->start;
-	if (event->door < DOOR_COUNT)
-		use->doors[event->door][side] +=
-			is_mapped(event) ? event->fetched_bytes : event->bytes;
-	add_bytes(&use->own, event);
+/* Adds those at the beginning that are of one class and door; returns how many these are. */
+static size_t add_operations(struct span_use *use, const struct event *events, size_t count)
+{
+	unsigned int side = events->class == IO_WRITE ? SIDE_WRITE : SIDE_READ;
+	uint64_t operations = 0, faults = 0, major = 0, thread_ns = 0, bytes = 0;
+	const struct event *event = events;
+
+	do {
+		operations += event->flags & EVENT_COUNTED ? 1 : 0;
+		faults += event->flags & EVENT_FAULT ? 1 : 0;
+		major += event->major;
+		thread_ns += event->flags & EVENT_TIMED ? event->end - event->start : 0;
+		bytes += bytes_of(event);
+		event++;
+	} while (event < events + count && event->class == events->class &&
+		 event->door == events->door);
+	use->operations += operations;
+	use->faults += faults;
+	use->major += major;
+	use->thread_ns += thread_ns;
+	if (events->door < DOOR_COUNT)
+		use->doors[events->door][side] += bytes;
+	add_bytes(&use->own, events, bytes);
+	return event - events;
 }
 
 static void add_inclusive(struct spans *spans, uint32_t slot, const struct event *event)
@@ -170,7 +188,7 @@ static void add_inclusive(struct spans *spans, uint32_t slot, const struct event
 		if (!spans->slots[slot].nested) {
 			uint32_t label = spans->job->spans.slots[slot].label;
 
-			add_bytes(&spans->uses[label].inclusive, event);
+			add_bytes(&spans->uses[label].inclusive, event, bytes_of(event));
 			if (event->flags & EVENT_TIMED)
 				interval_add(&spans->slots[slot].inclusive, event->start,
 					     event->end);
@@ -194,17 +212,24 @@ static void add_event(struct spans *spans, const struct event *event)
 			interval_add(&spans->slots[slot].own, event->start, event->end);
 		add_inclusive(spans, slot, event);
 	}
-	add_operation(use, event);
+	add_operations(use, event, 1);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct spans *spans = state;
+	bool outside = !spans->job->spans.open;
+	size_t run;
 
-	for (const struct event *event = events; event < events + count; event++) {
-		if (event->class != IO_NONE)
+	for (size_t i = 0; i < count; i += run) {
+		const struct event *event = &events[i];
+
+		run = 1;
+		if (event->class != IO_NONE && outside)
+			run = add_operations(&spans->outside, event, count - i);
+		else if (event->class != IO_NONE)
 			add_event(spans, event);
-		if (event->flags & EVENT_INSTANT)
+		else if (event->flags & EVENT_INSTANT)
 			spans->uses[event->label].instants++;
 	}
 	return 0;

@@ -159,10 +159,14 @@ static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct totals *totals = state;
 	int status = 0;
+	size_t run;
 
-	for (const struct event *event = events; event < events + count && !status; event++)
-		if (event->class != IO_NONE)
-			status = rollup_add(&totals->rollup, 0, event);
+	for (size_t i = 0; i < count && !status; i += run) {
+		for (run = 1; i + run < count && events[i + run].class == events[i].class; run++)
+			;
+		if (events[i].class != IO_NONE)
+			status = rollup_add_run(&totals->rollup, 0, &events[i], run);
+	}
 	return status ? -ENOMEM : 0;
 }
 
