@@ -14,6 +14,7 @@ import unittest
 
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
 SAMPLE = os.path.join("tests", "golden", "sample.flt")
+SPANS = os.path.join("tests", "golden", "spans.flt")
 SAMPLE_START_NS = 1767600001 * 10**9
 
 
@@ -88,6 +89,61 @@ class Reading(unittest.TestCase):
             with self.subTest(options=options):
                 self.refused("run", *options, "--", "echo", "run", naming=naming, status=125)
                 self.refused("attach", *options, "--pid", str(os.getpid()), naming=naming)
+
+    def test_fail_above_refused(self):
+        for asked, naming in (
+            ("nothing", "no such measure; known are findings, time"),
+            ("files.size_bytes", "no such measure"),
+            ("", "no such measure"),
+            ("read,,io", "no such measure"),
+            ("trace.command", "neither a time"),
+            ("time=3x", "time=3x: allow a part of what was before (10%), a time"),
+            ("time=10%+5%", "time=10%+5%"),
+            ("read=", "bytes (64M)"),
+            ("read=-1", "bytes (64M)"),
+            ("operations=1s", "a count (100)"),
+            ("findings=bad", "not one of note, low, medium, high"),
+            ("time=10%", "Name the run before by --against"),
+        ):
+            with self.subTest(asked):
+                self.refused("report", "--fail-above", asked, SAMPLE, naming=naming)
+        for more in ("--table", "files"), ("--by", "file"), ("--slowest", "3"), ("--html", "x"):
+            self.refused("report", "--fail-above", "read=1G", *more, SAMPLE, naming="--fail-above")
+
+    def test_fail_above(self):
+        """Within what is allowed: 0; worse: 3 and one line; what is not told proves nothing: 1. The
+        report is printed whatever comes of it."""
+        sample = json.loads(call("report", "--format", "json", SAMPLE).stdout)
+        read = sample["totals"]["read"]["bytes"]
+        for asked, status, state, naming in (
+            (f"read={read}", 0, "within", b""),
+            (f"time=1h,read={read - 1}", 3, "worse", b"worse than is allowed: read\n"),
+            ("totals.storage_read.requests=9", 1, "not known", b"totals.storage_read.requests\n"),
+            ("totals.storage_read.requests=9,errors", 3, "worse", b"worse than is allowed: errors\n"),
+            ("io=1h", 1, "not known", b"nothing is proved: io\n"),  # events were lost
+        ):
+            with self.subTest(asked):
+                done = call("report", "--format", "json", "--fail-above", asked, SAMPLE)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertTrue(done.stderr.endswith(naming), done.stderr)
+                self.assertEqual(done.stderr.count(b"\n"), status != 0)
+                told = json.loads(done.stdout)
+                self.assertIn(state, [row["state"] for row in told.pop("allowed")])
+                self.assertEqual(told, sample)
+        text = call("report", "--fail-above", f"read={read - 1}", SAMPLE)
+        self.assertTrue(text.stdout.startswith(b"What must not grow\n"))
+        self.assertIn(b"\nworse  read ", text.stdout)
+        self.assertTrue(text.stdout.endswith(call("report", SAMPLE).stdout))
+
+    def test_fail_above_what_was_before(self):
+        done = call("report", "--format", "json", "--against", SPANS, "--fail-above",
+                    "time=1%,read,findings", SAMPLE)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        told = json.loads(done.stdout)
+        time = told["allowed"][0]
+        self.assertEqual((time["measure"], time["unit"], time["state"]), ("time", "ns", "within"))
+        self.assertEqual(time["before"], told["compared"][0]["before"]["time_ns"])
+        self.assertEqual(time["allowed"], time["before"] + time["before"] // 100)
 
     def test_same_trace_twice(self):
         link = os.path.join(self.place, "link.flt")

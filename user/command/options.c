@@ -50,7 +50,7 @@ static void print_help(const struct option_table *table)
 		print_row(&common_rows[i]);
 }
 
-static bool parse_number(const char *text, bool units, uint64_t *out)
+bool options_number(const char *text, bool units, uint64_t *out)
 {
 	unsigned int shift = 0;
 	char *end;
@@ -161,7 +161,7 @@ static int set_value(const struct option_row *row, const char *text, void *targe
 	}
 	case OPTION_COUNT:
 	case OPTION_BYTES:
-		if (!parse_number(text, row->type == OPTION_BYTES, field)) {
+		if (!options_number(text, row->type == OPTION_BYTES, field)) {
 			log_error("--%s %s: not a number%s", row->long_name, text,
 				  row->type == OPTION_BYTES ? " of bytes (such as 4096, 512K, 8M)"
 							    : "");

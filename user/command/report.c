@@ -8,34 +8,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/against.h"
 #include "analysis/report.h"
 #include "analysis/rollup.h"
 #include "analysis/select.h"
 #include "command/command.h"
 #include "command/export_target.h"
-#include "command/traces.h"
 #include "command/filters.h"
 #include "command/no_trace.h"
 #include "command/options.h"
 #include "command/page.h"
 #include "command/progress.h"
+#include "command/report_request.h"
+#include "command/traces.h"
 #include "log.h"
 #include "output/csv.h"
 #include "output/explain.h"
 #include "output/json.h"
 #include "output/text.h"
-
-struct report_request {
-	const char *format, *spans, *explain, *colour;
-	const char *table, *columns, *sort, *by, *against, *against_spans, *html;
-	bool list_tables, list_columns;
-	uint64_t top, memory, slowest;
-	struct filter filter;
-};
-
-#define TOP_DEFAULT 20
-#define TOP_UNSET UINT64_MAX
 
 #define FIELD(name) offsetof(struct report_request, name)
 
@@ -64,6 +53,9 @@ static const struct option_row rows[] = {
 	{ 0, "against", "TRACE[,TRACE...]", OPTION_STRING, FIELD(against),
 	  "Compare with another run, that was before: what changed and by how much, findings that "
 	  "came and went." },
+	{ 0, "fail-above", "LIST", OPTION_STRING, FIELD(fail_above),
+	  "Exit 3 when a measure grew by more than is allowed, such as "
+	  "time=10%+1s,read,fetched=64M,findings=high." },
 	{ 0, "html", "FILE", OPTION_STRING, FIELD(html),
 	  "Write it as a page with pictures that any browser opens, - for standard output; nothing "
 	  "is printed." },
@@ -161,11 +153,6 @@ static int find_table(const struct report *report, const struct report_request *
 	return status ? output_failed(status) : 0;
 }
 
-static uint64_t top_of(const struct report_request *request)
-{
-	return request->top == TOP_UNSET ? TOP_DEFAULT : request->top;
-}
-
 static int write_table(struct sink *out, const struct table *of,
 		       const struct report_request *request)
 {
@@ -184,7 +171,7 @@ static int write_table(struct sink *out, const struct table *of,
 		.width = style_width(STDOUT_FILENO),
 		.colour = style_colour(request->colour, STDOUT_FILENO),
 	};
-	const struct grid_options options = { &style, whole ? 0 : top_of(request), whole };
+	const struct grid_options options = { &style, whole ? 0 : report_top(request), whole };
 	const struct table *printed = of;
 	const char *unknown;
 	struct table *made = NULL;
@@ -248,10 +235,12 @@ static int check_request(const struct report_request *request)
 		log_error("--against: makes tables of its own, in text or JSON");
 	else if (request->against_spans && !request->against)
 		log_error("--against-spans: of which run? Name its trace by --against");
-	else if (request->html &&
-		 (is_one_table(request) || request->against || strcmp(request->format, "text")))
+	else if (request->fail_above && (is_one_table(request) || request->slowest))
+		log_error("--fail-above: goes with the whole report, not with one table");
+	else if (request->html && (is_one_table(request) || request->against ||
+				   request->fail_above || strcmp(request->format, "text")))
 		log_error("--html: is the whole report of one run; it goes with no --table, --by, "
-			  "--against or --format");
+			  "--against, --fail-above or --format");
 	else if (request->slowest && (request->table || request->by))
 		log_error("--slowest: is a table of its own");
 	else if (request->table && request->by)
@@ -263,77 +252,15 @@ static int check_request(const struct report_request *request)
 	return EXIT_USAGE;
 }
 
-/* --- two runs --- */
+/* --- what parts share --- */
 
-/* Says what is wrong, and whose fault it is. */
-static int report_failed(int status, const struct trace_error *error)
+int report_failed(int status, const struct trace_error *error)
 {
 	log_error("%s", error->text[0] ? error->text : strerror(-status));
 	return status == -ERANGE || status == -ESRCH ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static void write_compared(struct sink *out, struct table *const tables[AGAINST_TABLES],
-			   const struct report_request *request)
-{
-	const struct style style = {
-		.width = style_width(STDOUT_FILENO),
-		.colour = style_colour(request->colour, STDOUT_FILENO),
-	};
-	const struct grid_options options = { .style = &style, .top = top_of(request) };
-
-	for (size_t i = 0; i < AGAINST_TABLES; i++) {
-		if (i)
-			sink_char(out, '\n');
-		text_table(out, tables[i], &options);
-	}
-}
-
-static int print_compared(const struct report *report, const struct report *before,
-			  const struct report_request *request)
-{
-	struct table *tables[AGAINST_TABLES];
-	struct sink out;
-	int status = against_make(tables, before, report), opened = sink_open(&out, STDOUT_FILENO);
-
-	if (!status)
-		status = opened;
-	if (!status && !strcmp(request->format, "text"))
-		write_compared(&out, tables, request);
-	else if (!status)
-		status = json_tables(&out, (const struct table *const *)tables, AGAINST_TABLES);
-	if (!status)
-		status = sink_flush(&out);
-	sink_close(&out);
-	for (size_t i = 0; i < AGAINST_TABLES; i++)
-		table_free(tables[i]);
-	return status ? output_failed(status) : 0;
-}
-
-/* The traces of the other run, separated by commas; one whose own name has a comma is one. Cuts the
- * text, into which *paths then point; *paths is to be freed. Returns how many, 0 for want of
- * memory.
- */
-static size_t split_paths(char *text, char ***paths)
-{
-	bool one = !access(text, F_OK);
-	size_t count = 1, most = 1;
-
-	for (const char *at = text; *at; at++)
-		most += *at == ',';
-	*paths = calloc(most, sizeof(**paths));
-	if (!*paths)
-		return 0;
-	(*paths)[0] = text;
-	for (char *at = text; *at && !one; at++) {
-		if (*at != ',')
-			continue;
-		*at = '\0';
-		(*paths)[count++] = at + 1;
-	}
-	return count;
-}
-
-static int read_gpu(struct gpu *gpu, const char *path)
+int report_read_gpu(struct gpu *gpu, const char *path)
 {
 	struct trace_error error = { "" };
 	int status = gpu_read(gpu, path, &error);
@@ -344,74 +271,48 @@ static int read_gpu(struct gpu *gpu, const char *path)
 	return status == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
 }
 
-/* Compute as a GPU's profiler tells it beside compute as the program's own spans do. */
-static void warn_one_sided(const struct report_request *request)
-{
-	if (!request->spans == !request->against_spans)
-		return;
-	log_warning("%s: compute of %s run is its GPU's, that of the other only what its own spans "
-		    "say; %s FILE gives the other's",
-		    request->spans ? "--spans" : "--against-spans",
-		    request->spans ? "this" : "the earlier",
-		    request->spans ? "--against-spans" : "--spans");
-}
-
-/* Reads the other run, with the same options, and compares. */
-static int compare_with(const struct report *report, const struct report_request *request,
-			const struct report_options *options)
-{
-	struct gpu gpu = { 0 };
-	const struct report_options same = { .filter = options->filter,
-					     .memory_bytes = options->memory_bytes,
-					     .gpu = request->against_spans ? &gpu : NULL };
-	char *text = strdup(request->against), **paths = NULL;
-	size_t count = text ? split_paths(text, &paths) : 0;
-	struct trace_reader **readers = calloc(count ? count : 1, sizeof(*readers));
-	struct trace_error error = { "" };
-	struct report *before = NULL;
-	int status;
-
-	if (!count || !readers) {
-		status = report_failed(-ENOMEM, &error);
-		goto out;
-	}
-	status = traces_open(readers, paths, count);
-	if (!status && request->against_spans)
-		status = read_gpu(&gpu, request->against_spans);
-	if (!status) {
-		warn_one_sided(request);
-		status = report_make(&before, readers, (const char *const *)paths, count, &same,
-				     &error);
-		status = status ? report_failed(status, &error)
-				: print_compared(report, before, request);
-	}
-	report_free(before);
-	gpu_free(&gpu);
-	traces_close(readers, count);
-out:
-	free(readers);
-	free(paths);
-	free(text);
-	return status;
-}
-
 /* --- the whole report --- */
 
-static int print_report(const struct report *report, const struct report_request *request)
+/* What must not grow stands first in text, and last in JSON. */
+static int write_report(struct sink *out, const struct report *report,
+			const struct report_request *request, const struct fail_above *allowed)
 {
-	const struct table *const *tables = (const struct table *const *)report->tables;
 	const struct style style = {
 		.width = style_width(STDOUT_FILENO),
 		.colour = style_colour(request->colour, STDOUT_FILENO),
 	};
-	const struct grid_options options = { .style = &style, .top = top_of(request) };
-	struct sink out;
-	int status = sink_open(&out, STDOUT_FILENO);
+	const struct grid_options options = { .style = &style, .top = report_top(request) };
+	const struct table **tables;
+	int status;
 
-	if (!status && !strcmp(request->format, "json"))
-		status = json_tables(&out, tables, report->table_count);
-	else if (!status)
-		status = text_report(&out, report, &options);
+	if (!strcmp(request->format, "text")) {
+		if (allowed->table)
+			text_table(out, allowed->table, &options);
+		if (allowed->table)
+			sink_char(out, '\n');
+		return text_report(out, report, &options);
+	}
+	tables = calloc(report->table_count + 1, sizeof(*tables));
+	if (!tables)
+		return -ENOMEM;
+	memcpy(tables, report->tables, report->table_count * sizeof(*tables));
+	tables[report->table_count] = allowed->table;
+	status = json_tables(out, tables, report->table_count + !!allowed->table);
+	free(tables);
+	return status;
+}
+
+static int print_report(const struct report *report, const struct report_request *request,
+			struct fail_above *allowed)
+{
+	struct sink out;
+	int status = allowed->count ? fail_above_judge(allowed, NULL, report) : 0;
+	int opened = sink_open(&out, STDOUT_FILENO);
+
+	if (!status)
+		status = opened;
+	if (!status)
+		status = write_report(&out, report, request, allowed);
 	if (!status)
 		status = sink_flush(&out);
 	sink_close(&out);
@@ -452,24 +353,19 @@ static int explain(const char *name)
 static int list_without_trace(const struct report_request *request,
 			      const struct report_options *options)
 {
-	const char *name = "";
-	const struct report_options all = { .key = options->key };
 	struct trace_error error = { "" };
 	struct trace_reader *reader;
 	struct report *report;
-	int status = no_trace_open(&reader);
+	int status = no_trace_report(&report, &reader, options->key);
 
-	if (status)
-		return report_failed(status, &error);
-	status = report_make(&report, &reader, &name, 1, &all, &error);
 	if (status) {
 		status = report_failed(status, &error);
 	} else {
 		for (size_t i = 0; i < report->table_count; i++)
 			report->tables[i]->absent = true; /* they have no rows, not none */
 		status = print_table(report, request);
-		report_free(report);
 	}
+	report_free(report);
 	trace_reader_close(reader);
 	return status;
 }
@@ -486,6 +382,7 @@ int command_report(int argc, char **argv)
 	struct trace_error error = { "" };
 	struct trace_reader **traces;
 	struct report *report = NULL;
+	struct fail_above allowed = { 0 };
 	struct gpu gpu = { 0 };
 	size_t count;
 	int first, status = options_parse(&table, argc, argv, &request, &first);
@@ -523,9 +420,12 @@ int command_report(int argc, char **argv)
 		log_error("out of memory");
 		return EXIT_FAILED;
 	}
-	status = traces_open(traces, argv + first, count);
+	if (request.fail_above)
+		status = fail_above_parse(&allowed, request.fail_above, request.against);
+	if (!status)
+		status = traces_open(traces, argv + first, count);
 	if (!status && request.spans) {
-		status = read_gpu(&gpu, request.spans);
+		status = report_read_gpu(&gpu, request.spans);
 		options.gpu = &gpu;
 	}
 	if (status)
@@ -541,11 +441,14 @@ int command_report(int argc, char **argv)
 	if (request.html)
 		status = page_write(report, request.html);
 	else if (request.against)
-		status = compare_with(report, &request, &options);
+		status = report_against(report, &request, &options, &allowed);
 	else
 		status = is_one_table(&request) ? print_table(report, &request)
-						: print_report(report, &request);
+						: print_report(report, &request, &allowed);
+	if (!status && request.fail_above)
+		status = fail_above_status(&allowed);
 out:
+	fail_above_free(&allowed);
 	report_free(report);
 	gpu_free(&gpu);
 	traces_close(traces, count);

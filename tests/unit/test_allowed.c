@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What must not grow: measures by name, what is allowed of them, lower bounds that prove nothing,
+ * findings that came.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/allowed.h"
+#include "ask_report.h"
+
+#define MS 1000000ull
+
+/* A run of so many reads of 100 bytes, of which so many events may be lost. */
+struct run {
+	uint64_t reads, lost, duration_ns;
+};
+
+static struct report *new_report(const struct run *run)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .spans = true);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a");
+	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .path = "/data/x.bin");
+	for (uint64_t i = 0; i < run->reads; i++)
+		CALL(&made, .time = 10 + (i + 1) * MS, .dur = MS / 10, .pid = 10, .op = M_READ,
+		     .file = 1, .result = 100);
+	made.kinds[TRACE_SYSCALL].events += run->lost;
+	made.kinds[TRACE_SYSCALL].lost += run->lost;
+	made_finish(&made, 10, 10 + run->duration_ns);
+	report = made_report(&made.reader, 1);
+	made_close(&made);
+	return report;
+}
+
+/* Judges one measure; returns its state, and in `says` the words. */
+static enum allowed_state judge(const struct allowed *allowed, const struct run *before,
+				const struct run *now, char says[256])
+{
+	struct report *reports[2] = { before ? new_report(before) : NULL, new_report(now) };
+	enum allowed_state state;
+	struct table *table;
+	const struct cell *cell;
+
+	assert_int_equal(allowed_make(&table, &state, allowed, 1, reports[0], reports[1]), 0);
+	assert_int_equal(table->row_count, 1);
+	cell = &table->cells[table_find_column(table, "says")];
+	snprintf(says, 256, "%.*s", (int)cell->length, cell->text);
+	table_free(table);
+	report_free(reports[0]);
+	report_free(reports[1]);
+	return state;
+}
+
+static struct allowed measure(const char *name)
+{
+	struct report *report = new_report(&(struct run) { 1, 0, 20 * MS });
+	struct allowed allowed;
+
+	assert_int_equal(allowed_find(&allowed, report, name), 0);
+	report_free(report);
+	return allowed;
+}
+
+/* Its columns may stand in a layer that this trace has not. */
+static void test_names(void **state)
+{
+	struct report *report = new_report(&(struct run) { 1, 0, 20 * MS });
+	struct allowed allowed;
+
+	(void)state;
+	for (const struct allowed_word *word = allowed_words; word->name; word++) {
+		assert_non_null(word->meaning);
+		if (strcmp(word->name, "unoverlapped"))
+			assert_int_equal(allowed_find(&allowed, report, word->name), 0);
+	}
+	assert_int_equal(allowed_find(&allowed, report, "totals.read.count"), 0);
+	assert_int_equal(allowed.unit, UNIT_COUNT);
+	assert_int_equal(allowed_find(&allowed, report, "trace.duration_ns"), 0);
+	assert_int_equal(allowed.unit, UNIT_NS);
+	assert_int_equal(allowed_find(&allowed, report, "trace.command"), -EINVAL);
+	assert_int_equal(allowed_find(&allowed, report, "totals.nothing"), -ENOENT);
+	assert_int_equal(allowed_find(&allowed, report, "files.size_bytes"), -ENOENT);
+	assert_int_equal(allowed_find(&allowed, report, "nothing"), -ENOENT);
+	assert_int_equal(allowed_find(&allowed, report, ""), -ENOENT);
+	report_free(report);
+}
+
+static void test_allowances(void **state)
+{
+	const struct run ten = { 10, 0, 20 * MS }, eleven = { 11, 0, 22 * MS };
+	struct allowed read = measure("read"), duration = measure("time");
+	char says[256];
+
+	(void)state;
+	assert_int_equal(judge(&read, &ten, &ten, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&read, &eleven, &ten, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
+	assert_string_equal(says, "1.1 KiB, before 1000 B; 1000 B is allowed");
+	read.more = 99;
+	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
+	read.more = 100;
+	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WITHIN);
+	/* A share and what is beside it add up. */
+	read.share = 0.05;
+	read.more = 50;
+	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WITHIN);
+	read.more = 49;
+	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WORSE);
+	read.share = 1e300; /* no more than a number holds */
+	assert_int_equal(judge(&read, &ten, &eleven, says), ALLOWED_WITHIN);
+	duration.share = 0.09;
+	assert_int_equal(judge(&duration, &ten, &eleven, says), ALLOWED_WORSE);
+	duration.share = 0.11;
+	assert_int_equal(judge(&duration, &ten, &eleven, says), ALLOWED_WITHIN);
+	/* Without a run before, what is allowed is all that may be. */
+	duration = measure("operations");
+	duration.more = 10;
+	assert_int_equal(judge(&duration, NULL, &ten, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&duration, NULL, &eleven, says), ALLOWED_WORSE);
+	assert_string_equal(says, "11; 10 is allowed");
+}
+
+/* Counts stay exact when events are lost, times do not. */
+static void test_lower_bounds(void **state)
+{
+	const struct run whole = { 10, 0, 20 * MS }, lossy = { 10, 5, 20 * MS };
+	const struct run more = { 12, 0, 20 * MS }, most = { 20, 5, 40 * MS };
+	struct allowed io = measure("io"), operations = measure("operations");
+	char says[256];
+
+	(void)state;
+	assert_int_equal(judge(&operations, &whole, &lossy, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&io, &whole, &lossy, says), ALLOWED_UNKNOWN);
+	assert_string_equal(says, "at least 1.0 ms, before 1.0 ms; 1.0 ms is allowed");
+	assert_int_equal(judge(&io, &whole, &most, says), ALLOWED_WORSE);
+	assert_int_equal(judge(&io, &lossy, &more, says), ALLOWED_UNKNOWN);
+	assert_int_equal(judge(&io, &lossy, &whole, says), ALLOWED_WITHIN);
+}
+
+/* The trace has no layer of block devices. */
+static void test_not_told(void **state)
+{
+	const struct run run = { 10, 0, 20 * MS };
+	struct allowed storage = measure("totals.read.count");
+	char says[256];
+
+	(void)state;
+	storage.columns[0] = "storage_read.requests";
+	assert_int_equal(judge(&storage, &run, &run, says), ALLOWED_UNKNOWN);
+	assert_string_equal(says, "not known, before not known");
+}
+
+static size_t severity(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(allowed_severities[i], name))
+		i++;
+	return i;
+}
+
+static void test_findings(void **state)
+{
+	const struct run whole = { 10, 0, 20 * MS }, lossy = { 10, 90, 20 * MS };
+	struct allowed findings = measure("findings");
+	char says[256];
+
+	(void)state;
+	findings.severity = severity("high");
+	assert_int_equal(judge(&findings, &whole, &whole, says), ALLOWED_WITHIN);
+	assert_string_equal(says, "none new of severity high or above");
+	assert_int_equal(judge(&findings, &whole, &lossy, says), ALLOWED_WORSE);
+	assert_string_equal(says, "new: loss");
+	assert_int_equal(judge(&findings, NULL, &lossy, says), ALLOWED_WORSE);
+	/* It was there before, or went. */
+	assert_int_equal(judge(&findings, &lossy, &lossy, says), ALLOWED_WITHIN);
+	assert_int_equal(judge(&findings, &lossy, &whole, says), ALLOWED_WITHIN);
+	findings.severity = severity("note");
+	assert_int_equal(judge(&findings, &whole, &lossy, says), ALLOWED_WORSE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),	     cmocka_unit_test(test_allowances),
+		cmocka_unit_test(test_lower_bounds), cmocka_unit_test(test_not_told),
+		cmocka_unit_test(test_findings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

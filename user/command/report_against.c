@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * report --against: another run is read as this one was, and both are printed. Knows nothing of
+ * what is compared.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/against.h"
+#include "command/command.h"
+#include "command/report_request.h"
+#include "command/traces.h"
+#include "log.h"
+#include "output/json.h"
+#include "output/text.h"
+
+static void write_compared(struct sink *out, const struct table *const *tables, size_t count,
+			   const struct report_request *request)
+{
+	const struct style style = {
+		.width = style_width(STDOUT_FILENO),
+		.colour = style_colour(request->colour, STDOUT_FILENO),
+	};
+	const struct grid_options options = { .style = &style, .top = report_top(request) };
+
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			sink_char(out, '\n');
+		text_table(out, tables[i], &options);
+	}
+}
+
+/* What must not grow stands first. */
+static int print_compared(const struct report *report, const struct report *before,
+			  const struct report_request *request, const struct fail_above *allowed)
+{
+	struct table *tables[AGAINST_TABLES];
+	const struct table *all[1 + AGAINST_TABLES];
+	struct sink out;
+	size_t count = 0;
+	int status = against_make(tables, before, report), opened = sink_open(&out, STDOUT_FILENO);
+
+	if (allowed->table)
+		all[count++] = allowed->table;
+	for (size_t i = 0; i < AGAINST_TABLES; i++)
+		all[count++] = tables[i];
+	if (!status)
+		status = opened;
+	if (!status && !strcmp(request->format, "text"))
+		write_compared(&out, all, count, request);
+	else if (!status)
+		status = json_tables(&out, all, count);
+	if (!status)
+		status = sink_flush(&out);
+	sink_close(&out);
+	for (size_t i = 0; i < AGAINST_TABLES; i++)
+		table_free(tables[i]);
+	return status ? output_failed(status) : 0;
+}
+
+/* The traces of the other run, separated by commas; one whose own name has a comma is one. Cuts the
+ * text, into which *paths then point; *paths is to be freed. Returns how many, 0 for want of
+ * memory.
+ */
+static size_t split_paths(char *text, char ***paths)
+{
+	bool one = !access(text, F_OK);
+	size_t count = 1, most = 1;
+
+	for (const char *at = text; *at; at++)
+		most += *at == ',';
+	*paths = calloc(most, sizeof(**paths));
+	if (!*paths)
+		return 0;
+	(*paths)[0] = text;
+	for (char *at = text; *at && !one; at++) {
+		if (*at != ',')
+			continue;
+		*at = '\0';
+		(*paths)[count++] = at + 1;
+	}
+	return count;
+}
+
+/* Compute as a GPU's profiler tells it beside compute as the program's own spans do. */
+static void warn_one_sided(const struct report_request *request)
+{
+	if (!request->spans == !request->against_spans)
+		return;
+	log_warning("%s: compute of %s run is its GPU's, that of the other only what its own spans "
+		    "say; %s FILE gives the other's",
+		    request->spans ? "--spans" : "--against-spans",
+		    request->spans ? "this" : "the earlier",
+		    request->spans ? "--against-spans" : "--spans");
+}
+
+int report_against(const struct report *report, const struct report_request *request,
+		   const struct report_options *options, struct fail_above *allowed)
+{
+	struct gpu gpu = { 0 };
+	const struct report_options same = { .filter = options->filter,
+					     .memory_bytes = options->memory_bytes,
+					     .gpu = request->against_spans ? &gpu : NULL };
+	char *text = strdup(request->against), **paths = NULL;
+	size_t count = text ? split_paths(text, &paths) : 0;
+	struct trace_reader **readers = calloc(count ? count : 1, sizeof(*readers));
+	struct trace_error error = { "" };
+	struct report *before = NULL;
+	int status;
+
+	if (!count || !readers) {
+		status = report_failed(-ENOMEM, &error);
+		goto out;
+	}
+	status = traces_open(readers, paths, count);
+	if (!status && request->against_spans)
+		status = report_read_gpu(&gpu, request->against_spans);
+	if (!status) {
+		warn_one_sided(request);
+		status = report_make(&before, readers, (const char *const *)paths, count, &same,
+				     &error);
+		if (!status && allowed->count)
+			status = fail_above_judge(allowed, before, report);
+		status = status ? report_failed(status, &error)
+				: print_compared(report, before, request, allowed);
+	}
+	report_free(before);
+	gpu_free(&gpu);
+	traces_close(readers, count);
+out:
+	free(readers);
+	free(paths);
+	free(text);
+	return status;
+}
