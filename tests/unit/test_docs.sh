@@ -113,6 +113,11 @@ for word in "${COMPREPLY[@]}"; do
 	"$FAULTLINE" print --layer "$word" tests/golden/spans.flt >/dev/null || complain "print --layer $word"
 done
 
+# Every metric of the service is told of, and no other.
+told=$(sed -n '/^\.SH METRICS/,/^\.SH /p' <<<"$words" | grep -oE '\bfaultline_[a-z_]+' | sort)
+metrics=$("$FAULTLINE" monitor --list-metrics | cut -f 1 | sort)
+[ "$told" = "$metrics" ] || complain "$page does not tell of the metrics: $(diff <(echo "$told") <(echo "$metrics"))"
+
 # What the words of reports mean is told by the program and by the page.
 page_terms=$(sed -n '/^\.SH TERMS/,/^\.SH COMPARED/p' "$page" | sed -nE '/^\.B /{s///p;d}; /^[^.]/s/^/    /p')
 [ "$page_terms" = "$("$FAULTLINE" help terms)" ] || complain "$page does not say what 'help terms' says"

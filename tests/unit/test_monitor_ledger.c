@@ -14,10 +14,14 @@
 
 #include "monitor/ledger.h"
 
+static unsigned int six(enum ledger_op op, enum io_door door)
+{
+	return 6;
+}
+
 static const struct ledger_options roomy = {
 	.max_series = 100000,
-	.cell_series = 6,
-	.latency_series = 11,
+	.costs = { .cell = six, .latency = 11 },
 	.retire_ns = 1000,
 };
 
@@ -175,6 +179,7 @@ static void test_pid_comes_again_in_the_job(void **state)
 static void test_end_was_lost(void **state)
 {
 	struct ledger *ledger = open_with(roomy);
+	const uint64_t later = 300 + 2 * LEDGER_START_WITHIN_NS;
 
 	begin(ledger, 7, "/a", "x", 100);
 	begin(ledger, 8, "/b", "x", 100);
@@ -184,8 +189,8 @@ static void test_end_was_lost(void **state)
 	assert_int_equal(job_count(ledger, "/a"), 0);
 	assert_int_equal(job_count(ledger, "/b"), 1);
 	assert_int_equal(job_count(ledger, LEDGER_UNKNOWN), 10);
-	begin(ledger, 7, "/c", "x", 400); /* an exec of a process that began later */
-	add(ledger, 7, 410, 420, 100);
+	begin(ledger, 7, "/c", "x", later); /* an exec of a process that began later */
+	add(ledger, 7, later + 10, later + 20, 100);
 	assert_int_equal(job_count(ledger, "/b"), 1);
 	assert_int_equal(job_count(ledger, "/c"), 100);
 	ledger_close(ledger);

@@ -9,38 +9,8 @@
 #define FAULTLINE_EVENT_MODEL_H
 
 #include "analysis/held_block.h"
+#include "analysis/io_class.h"
 #include "analysis/job.h"
-
-/* What time and bytes count as. A transfer (sendfile and its like) is two events, a read of the one
- * file and a write of the other: both have its bytes, the first alone its time. */
-enum io_class {
-	IO_READ, /* calls that read, and what readahead and fadvise brought in */
-	IO_WRITE,
-	IO_METADATA,
-	IO_SYNC,
-	IO_MMAP_READ,  /* faults that read the page, private write faults among them, and map calls
-			* that brought pages in (populate, mlock, madvise) */
-	IO_MMAP_WRITE, /* write faults on shared mappings */
-	IO_CLASS_COUNT,
-	IO_NONE = IO_CLASS_COUNT,
-};
-
-/* How bytes came or went. Each byte has one door. */
-enum io_door {
-	DOOR_SYSCALL,
-	DOOR_DIRECT,
-	DOOR_MMAP,
-	DOOR_SPLICE,
-	DOOR_URING,
-	DOOR_LIBAIO,
-	DOOR_KERNEL, /* seen by the VFS alone: read and written by the kernel on a task's behalf */
-	DOOR_COUNT,
-	DOOR_UNKNOWN = DOOR_COUNT, /* of a call whose record was lost */
-	DOOR_NONE,
-};
-
-/* What they are called, DOOR_UNKNOWN included. */
-extern const char *const door_names[DOOR_COUNT + 1];
 
 #define EVENT_COUNTED (1u << 0) /* it is an operation (or fault) of its class ... */
 #define EVENT_TIMED (1u << 1)	/* ... and its time is time of its class */
@@ -183,6 +153,14 @@ uint64_t event_columns(enum trace_kind kind);
 void event_decode(const struct event_chunk *chunk, struct event *events, size_t *count);
 /* Finds processes and labels; events must come in their order. Returns 0 or -ENOMEM. */
 int event_resolve(struct job *job, struct event *events, size_t count);
+
+/* What operations count as that were summed up under some TRACE_PROFILE_*: class and door, and
+ * EVENT_*. A transfer's other side is left to the caller. */
+struct event_summed {
+	uint8_t class, door;
+	uint32_t flags;
+};
+struct event_summed event_summed_as(const struct operation *operation, uint64_t flags);
 
 /*
  * Where the part of an operation belongs that no row tells of. A lost fault counts as one that

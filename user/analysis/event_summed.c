@@ -8,62 +8,73 @@
 #include <string.h>
 
 /* What a family is beyond its rule. */
-static void class_summed(const struct operation *operation, uint64_t flags, struct event *event)
+static void class_summed(const struct operation *operation, uint64_t flags, struct event_summed *as)
 {
 	switch (operation->family) {
 	case TRACE_FILEFAULT:
-		event->flags |= EVENT_FAULT;
+		as->flags |= EVENT_FAULT;
 		if (flags & TRACE_PROFILE_STORES)
-			event->class = IO_MMAP_WRITE;
+			as->class = IO_MMAP_WRITE;
 		break;
 	case TRACE_MAP:
-		event->flags |= EVENT_CALL;
+		as->flags |= EVENT_CALL;
 		if (flags & TRACE_PROFILE_DIRTIES) {
-			event->class = IO_MMAP_WRITE;
+			as->class = IO_MMAP_WRITE;
 		} else if (!(flags & TRACE_PROFILE_BRINGS)) {
-			event->class = IO_NONE;
-			event->door = DOOR_NONE;
+			as->class = IO_NONE;
+			as->door = DOOR_NONE;
 		}
 		break;
 	case TRACE_CACHE:
 	case TRACE_INDIRECT:
-		event->process = 0; /* whose task it was says nothing */
-		event->flags |= EVENT_PAGECACHE |
-				(operation->family == TRACE_INDIRECT ? EVENT_INDIRECT : 0);
+		as->flags |= EVENT_PAGECACHE |
+			     (operation->family == TRACE_INDIRECT ? EVENT_INDIRECT : 0);
 		break;
 	case TRACE_DELAY:
-		event->flags |= EVENT_THROTTLED;
+		as->flags |= EVENT_THROTTLED;
 		break;
 	default:
-		event->flags |= operation->uring || operation->libaio ? EVENT_ASYNC
-				: !strcmp(operation->layer, "vfs")    ? EVENT_VFS
-								      : EVENT_CALL;
+		as->flags |= operation->uring || operation->libaio ? EVENT_ASYNC
+			     : !strcmp(operation->layer, "vfs")	   ? EVENT_VFS
+								   : EVENT_CALL;
 	}
+}
+
+struct event_summed event_summed_as(const struct operation *operation, uint64_t flags)
+{
+	const struct family_rule *rule = &event_rules[operation->family];
+	struct event_summed as = {
+		.class = rule->class,
+		.door = event_door(operation, rule,
+				   flags & TRACE_PROFILE_DIRECT ? TRACE_OP_DIRECT : 0),
+		.flags = EVENT_SUMMED | rule->flags |
+			 (flags & TRACE_PROFILE_DIRECT ? EVENT_DIRECT : 0) |
+			 (flags & TRACE_PROFILE_UNLINKED ? EVENT_UNLINKED : 0),
+	};
+
+	if (flags & TRACE_PROFILE_UNTIMED)
+		as.flags &= ~EVENT_TIMED;
+	class_summed(operation, flags, &as);
+	return as;
 }
 
 /* Which operations it stands for: what both kinds of such rows have alike. */
 static void start_summed(const struct event_chunk *chunk, uint32_t i, struct event *event)
 {
 	const struct job_trace *trace = event_trace(chunk);
-	uint64_t flags = chunk->columns[PROFILE_FLAGS][i];
-	const struct operation *operation;
-	const struct family_rule *rule;
+	struct event_summed as;
 
 	event_start(chunk, i, event);
 	event->operation = trace->operations[chunk->columns[PROFILE_OP][i]];
-	operation = &chunk->job->operations[event->operation];
-	rule = &event_rules[operation->family];
+	as = event_summed_as(&chunk->job->operations[event->operation],
+			     chunk->columns[PROFILE_FLAGS][i]);
 	event->process = event_pid(chunk->columns[PROFILE_PID][i]);
+	if (as.flags & EVENT_PAGECACHE)
+		event->process = 0; /* whose task it was says nothing */
 	event->file = event_find_file(chunk, chunk->columns[PROFILE_FILE][i]);
-	event->class = rule->class;
-	event->door =
-		event_door(operation, rule, flags & TRACE_PROFILE_DIRECT ? TRACE_OP_DIRECT : 0);
-	event->flags = EVENT_SUMMED | rule->flags |
-		       (flags & TRACE_PROFILE_DIRECT ? EVENT_DIRECT : 0) |
-		       (flags & TRACE_PROFILE_UNLINKED ? EVENT_UNLINKED : 0);
-	if (flags & TRACE_PROFILE_UNTIMED)
-		event->flags &= ~EVENT_TIMED;
-	class_summed(operation, flags, event);
+	event->class = as.class;
+	event->door = as.door;
+	event->flags = as.flags;
 }
 
 #define SAME_IN_BOTH(column) EVENT_SAME(PROFILE_##column, PROFILE_CLASS_##column)

@@ -36,6 +36,22 @@ static enum device_use use_of(const char *name)
 	return use;
 }
 
+void operation_describe(struct operation *operation, const struct trace_operation *from)
+{
+	operation->layer = from->layer;
+	operation->name = from->name;
+	operation->family = from->family;
+	operation->opens = is_one_of(from->name, openers);
+	operation->submits = is_one_of(from->name, submitters);
+	operation->polls = !strcmp(from->name, "io_uring_setup_sqpoll");
+	if (!strcmp(from->layer, "async")) {
+		operation->libaio = !strncmp(from->name, "libaio_", strlen("libaio_"));
+		operation->uring = !operation->libaio;
+	}
+	operation->truncates = !strcmp(from->name, "ftruncate");
+	operation->use = use_of(from->name);
+}
+
 /* The number of an operation, added when it is new; -E2BIG when there are too many. */
 static int add_operation(struct job *job, const struct trace_operation *from, uint16_t *number)
 {
@@ -48,18 +64,7 @@ static int add_operation(struct job *job, const struct trace_operation *from, ui
 	if (i == JOB_OPERATIONS_MOST)
 		return -E2BIG;
 	if (i == job->operation_count) {
-		operation->layer = from->layer;
-		operation->name = from->name;
-		operation->family = from->family;
-		operation->opens = is_one_of(from->name, openers);
-		operation->submits = is_one_of(from->name, submitters);
-		operation->polls = !strcmp(from->name, "io_uring_setup_sqpoll");
-		if (!strcmp(from->layer, "async")) {
-			operation->libaio = !strncmp(from->name, "libaio_", strlen("libaio_"));
-			operation->uring = !operation->libaio;
-		}
-		operation->truncates = !strcmp(from->name, "ftruncate");
-		operation->use = use_of(from->name);
+		operation_describe(operation, from);
 		job->operation_count++;
 	}
 	*number = i;

@@ -55,6 +55,9 @@ struct operation {
 	struct trace_operation_total seen, unseen;
 };
 
+/* What an operation is by its name, but for what was counted; its texts stay the other's. */
+void operation_describe(struct operation *operation, const struct trace_operation *from);
+
 struct activities;
 
 struct job_trace {

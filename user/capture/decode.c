@@ -15,22 +15,31 @@
 
 #define ENVIRONMENTS_MORE 16 /* than there are rings: execs that were preempted, or lost */
 
+bool decoder_is_whole(const void *record, size_t size)
+{
+	const struct event_header *header = record;
+	const struct decode_kind *kind;
+
+	if (size < sizeof(*header) || header->kind >= EVENT_KIND_COUNT)
+		return false;
+	kind = &decode_kinds[header->kind];
+	return kind->take && size >= kind->size &&
+	       (!kind->text_bytes || kind->text_bytes(record) <= size - kind->size);
+}
+
 void decoder_take(void *context, unsigned int ring, const void *record, size_t size)
 {
 	const struct event_header *header = record;
 	struct decoder *decoder = context;
-	const struct decode_kind *kind;
 
 	if (size < sizeof(*header) || header->kind >= EVENT_KIND_COUNT || ring >= decoder->rings)
 		return;
-	kind = &decode_kinds[header->kind];
-	if (!kind->take || size < kind->size ||
-	    (kind->text_bytes && kind->text_bytes(record) > size - kind->size)) {
+	if (!decoder_is_whole(record, size)) {
 		decoder->refused[header->kind]++;
 		return;
 	}
 	decoder->taken[header->kind]++;
-	kind->take(decoder, ring, record);
+	decode_kinds[header->kind].take(decoder, ring, record);
 }
 
 uint64_t decoder_taken(const struct decoder *decoder, enum event_kind kind)

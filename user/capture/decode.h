@@ -31,6 +31,9 @@ void decoder_take_slots(void *decoder, unsigned int lane, const struct lane_slot
  * with `wait`, at the end, it waits for them. */
 void decoder_settle(struct decoder *decoder, bool wait);
 
+/* Whether a record is of a known kind, and its lengths say no more than its size. */
+bool decoder_is_whole(const void *record, size_t size);
+
 /* Takes one record from a ring; a ring_record_fn whose context is the decoder. One whose lengths
  * say more than its size is refused. */
 void decoder_take(void *decoder, unsigned int ring, const void *record, size_t size);

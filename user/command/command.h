@@ -20,6 +20,7 @@ struct command {
 
 int command_run(int argc, char **argv);
 int command_attach(int argc, char **argv);
+int command_monitor(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_print(int argc, char **argv);
 int command_export(int argc, char **argv);

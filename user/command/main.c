@@ -14,6 +14,7 @@
 static const struct command commands[] = {
 	{ "run", command_run, "Run a command and record its I/O" },
 	{ "attach", command_attach, "Record the I/O of what runs already" },
+	{ "monitor", command_monitor, "Watch the whole node and tell Prometheus what jobs do" },
 	{ "report", command_report,
 	  "Say what a trace tells: how much I/O, through which door, to what" },
 	{ "print", command_print, "Print the events of a trace" },

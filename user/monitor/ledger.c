@@ -36,8 +36,9 @@ void ledger_close(struct ledger *ledger)
 	sums_free(&ledger->node.sums);
 	sums_free(&ledger->node.folded_counts);
 	sums_free(&ledger->node.folded_latencies);
-	for (unsigned int i = 0; i < ledger->node.file_system_count; i++)
+	for (unsigned int i = 0; i < LEDGER_FILE_SYSTEMS_MOST; i++)
 		sums_free(&ledger->node.file_systems[i].sums);
+	free(ledger->node.devices);
 	file_names_close(ledger->file_names);
 	pthread_mutex_destroy(&ledger->lock);
 	free(ledger);
@@ -90,13 +91,12 @@ struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_add
 	return cell;
 }
 
-/* Whether there is room for more series; takes it. */
-static bool take_series(struct ledger *ledger, const struct ledger_job *job, uint64_t series,
+bool ledger_take_series(struct ledger *ledger, const struct ledger_job *job, uint64_t series,
 			bool latencies)
 {
 	uint64_t most = ledger->options.max_series;
 
-	if (job == ledger->other || ledger->node.series_used + series > most ||
+	if ((job && job == ledger->other) || ledger->node.series_used + series > most ||
 	    (latencies && ledger->latency_series + series > most / 2)) {
 		ledger->node.series_folded += series;
 		return false;
@@ -112,16 +112,17 @@ static bool take_series(struct ledger *ledger, const struct ledger_job *job, uin
 static void add_series(struct ledger *ledger, const struct ledger_job *job,
 		       struct ledger_sums *sums, const struct ledger_added *added, bool latencies)
 {
+	const struct ledger_costs *costs = &ledger->options.costs;
 	unsigned int cells = sums->count;
 	struct ledger_cell *cell = ledger_put(sums, added, latencies);
 
 	if (!cell)
 		return;
 	if (sums->count > cells)
-		cell->folded = !take_series(ledger, job,
-					    latencies ? ledger->options.latency_series
-						      : ledger->options.cell_series,
-					    latencies);
+		cell->folded = !ledger_take_series(ledger, job,
+						   latencies ? costs->latency
+							     : costs->cell(added->op, added->door),
+						   latencies);
 	if (cell->folded)
 		ledger_put(latencies ? &ledger->node.folded_latencies : &ledger->node.folded_counts,
 			   added, latencies);
@@ -165,8 +166,36 @@ void ledger_add_throttled(struct ledger *ledger, const struct ledger_added *adde
 	struct ledger_doer doer = find_doer(ledger, added);
 
 	sums_add(&ledger->node.throttled, &added->counts);
-	if (doer.job)
-		sums_add(&doer.job->throttled, &added->counts);
+	if (!doer.job)
+		return;
+	if (!doer.job->throttled.count)
+		doer.job->throttled_folded = !ledger_take_series(
+			ledger, doer.job, ledger->options.costs.throttled, false);
+	sums_add(&doer.job->throttled, &added->counts);
+	if (doer.job->throttled_folded)
+		sums_add(&ledger->node.folded_throttled, &added->counts);
+}
+
+void ledger_tell_device(struct ledger *ledger, const struct ledger_device *device)
+{
+	struct ledger_node *node = &ledger->node;
+	struct ledger_device *devices;
+
+	for (unsigned int i = 0; i < node->device_count; i++)
+		if (node->devices[i].dev == device->dev) {
+			node->devices[i] = *device;
+			return;
+		}
+	if (node->device_count == LEDGER_DEVICES_MOST ||
+	    !ledger_take_series(ledger, NULL, ledger->options.costs.device, false)) {
+		node->devices_folded = true;
+		return;
+	}
+	devices = realloc(node->devices, (node->device_count + 1) * sizeof(*devices));
+	if (!devices)
+		return;
+	node->devices = devices;
+	devices[node->device_count++] = *device;
 }
 
 size_t ledger_settle(struct ledger *ledger, uint64_t until_ns, uint64_t now_ns)

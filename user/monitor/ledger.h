@@ -28,6 +28,8 @@ struct ledger;
 #define LEDGER_COMMAND_BYTES 32	      /* of a program's name, its NUL included */
 #define LEDGER_COMMAND_LINE_BYTES 256 /* of a command line, its NUL included */
 #define LEDGER_PATH_BYTES 512	      /* of a file's path: its end, where it is longer */
+/* When a process began is known within this: another one with its pid begins later. */
+#define LEDGER_START_WITHIN_NS 20000000ull
 
 /* What stands for what there was no room for, and for whom nobody can be named: as cgroup of a
  * job, as name of a command. */
@@ -82,6 +84,7 @@ struct ledger_job {
 	uint64_t last_ns;		/* when a process of it lived */
 	struct ledger_sums sums;	/* with latencies */
 	struct ledger_counts throttled; /* count, and time that writers were told to sleep */
+	bool throttled_folded;		/* as of cells */
 	/* The last is LEDGER_OTHER. */
 	struct ledger_command commands[LEDGER_COMMANDS_MOST + 1];
 	struct ledger_process *processes; /* that live, the youngest first; and those that have
@@ -99,16 +102,38 @@ struct ledger_file_system {
 	struct ledger_sums sums;
 };
 
+/* What a block device did, whoever it was for, as /proc/diskstats has it. */
+enum {
+	LEDGER_DEVICE_READ,
+	LEDGER_DEVICE_WRITE,
+	LEDGER_DEVICE_DISCARD,
+	LEDGER_DEVICE_FLUSH,
+	LEDGER_DEVICE_USES
+};
+#define LEDGER_DEVICES_MOST 512
+
+struct ledger_device {
+	char name[32];
+	uint32_t dev;
+	/* `count` of requests, `time_ns` from when they were made to their ends, summed up. */
+	struct ledger_counts of[LEDGER_DEVICE_USES];
+};
+
 /* The whole node, jobs that have gone included. */
 struct ledger_node {
 	struct ledger_sums sums; /* with latencies */
 	struct ledger_counts throttled;
 	/* What of jobs is folded: counts of commands, latencies of jobs. */
 	struct ledger_sums folded_counts, folded_latencies;
+	struct ledger_counts folded_throttled;
 	uint64_t unattributed_fetched_bytes; /* brought in on nobody's account */
 	uint64_t unattributed_created_bytes;
+	/* The last, which is not counted, is of all others, if its type is LEDGER_OTHER. */
 	struct ledger_file_system file_systems[LEDGER_FILE_SYSTEMS_MOST];
 	unsigned int file_system_count;
+	struct ledger_device *devices;
+	unsigned int device_count;
+	bool devices_folded;		  /* some are not there, for there was no room */
 	uint64_t jobs_ended, jobs_folded; /* that have gone; that there was no room for */
 	uint64_t processes_begun, processes_ended;
 	uint64_t processes_untold;	     /* that there was no room for */
@@ -131,12 +156,16 @@ uint64_t ledger_readings(const struct ledger *ledger, uint64_t *last_ns);
 
 struct ledger_options {
 	/*
-	 * Series that all jobs may have together. A cell of a command costs `cell_series`, one of a
-	 * job with its latencies `latency_series`, of which latencies take half at most. What has
-	 * no room is folded, see ledger_node, until its job or program goes.
+	 * Series that there may be of all together. What has no room is folded, see ledger_node:
+	 * cells of programs and sleeps of jobs until those go; latencies of jobs, which take half
+	 * at most; file systems and devices, which stay.
 	 */
 	uint64_t max_series;
-	unsigned int cell_series, latency_series;
+	struct ledger_costs {
+		/* Of a program's cell, of a job's with its latencies. */
+		unsigned int (*cell)(enum ledger_op op, enum io_door door);
+		unsigned int latency, throttled, file_system, device;
+	} costs;
 	uint64_t retire_ns; /* after its last process ended a job goes, so much later */
 };
 
@@ -181,6 +210,12 @@ struct ledger_file_name {
 	size_t path_bytes;
 };
 void ledger_name_file(struct ledger *ledger, const struct ledger_file_name *name);
+
+/* Whether any process is known that had the pid at that time. */
+bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t time_ns);
+
+/* What a device has done so far. */
+void ledger_tell_device(struct ledger *ledger, const struct ledger_device *device);
 
 /* What was done since it was told last: of one pid, on one file. */
 struct ledger_added {

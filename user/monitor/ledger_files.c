@@ -10,7 +10,8 @@
 
 /* --- names --- */
 
-/* The number of a file system; where there is no room the last one stands for all others. */
+/* The number of a file system; where there is no room the last one, which is not counted, stands
+ * for all others. */
 static uint32_t find_file_system(struct ledger *ledger, const struct ledger_file_name *name)
 {
 	struct ledger_node *node = &ledger->node;
@@ -23,13 +24,12 @@ static uint32_t find_file_system(struct ledger *ledger, const struct ledger_file
 		    !strncmp(system->type, name->filesystem, sizeof(system->type)))
 			return i;
 	}
-	if (i == LEDGER_FILE_SYSTEMS_MOST)
-		return i - 1;
-	system = &node->file_systems[node->file_system_count++];
-	if (i == LEDGER_FILE_SYSTEMS_MOST - 1) {
-		strcpy(system->type, LEDGER_OTHER);
-		return i;
+	if (i == LEDGER_FILE_SYSTEMS_MOST - 1 ||
+	    !ledger_take_series(ledger, NULL, ledger->options.costs.file_system, false)) {
+		strcpy(node->file_systems[LEDGER_FILE_SYSTEMS_MOST - 1].type, LEDGER_OTHER);
+		return LEDGER_FILE_SYSTEMS_MOST - 1;
 	}
+	system = &node->file_systems[node->file_system_count++];
 	system->dev = name->dev;
 	memcpy(system->type, name->filesystem, strnlen(name->filesystem, sizeof(system->type)));
 	return i;

@@ -110,16 +110,20 @@ struct ledger_command *ledger_command_of(struct ledger_job *job, const char *nam
 
 /* --- going --- */
 
+/* The series of a job's cells, or of a program's. */
 static void give_back(struct ledger *ledger, const struct ledger_sums *sums, bool latencies)
 {
-	uint64_t series = latencies ? ledger->options.latency_series : ledger->options.cell_series;
+	const struct ledger_costs *costs = &ledger->options.costs;
 
 	for (unsigned int i = 0; i < sums->count; i++) {
-		if (sums->cells[i].folded)
+		const struct ledger_cell *cell = &sums->cells[i];
+
+		if (cell->folded)
 			continue;
-		ledger->node.series_used -= series;
+		ledger->node.series_used -=
+			latencies ? costs->latency : costs->cell(cell->op, cell->door);
 		if (latencies)
-			ledger->latency_series -= series;
+			ledger->latency_series -= costs->latency;
 	}
 }
 
@@ -133,6 +137,8 @@ static void retire_command(struct ledger *ledger, struct ledger_command *command
 static void free_job(struct ledger *ledger, struct ledger_job *job)
 {
 	give_back(ledger, &job->sums, true);
+	if (job->throttled.count && !job->throttled_folded)
+		ledger->node.series_used -= ledger->options.costs.throttled;
 	for (unsigned int i = 0; i <= LEDGER_COMMANDS_MOST; i++)
 		retire_command(ledger, &job->commands[i]);
 	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {

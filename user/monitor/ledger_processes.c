@@ -137,7 +137,7 @@ void ledger_exec(struct ledger *ledger, const struct ledger_who *who, uint64_t t
 	struct ledger_process *process = ledger_process(ledger, who->pid);
 	struct ledger_job *job = ledger_job_of(ledger, who->cgroup, who->uid, time_ns);
 
-	if (process && who->start_ns > process->start_ns) {
+	if (process && who->start_ns > process->start_ns + LEDGER_START_WITHIN_NS) {
 		/* Another one with its pid. */
 		ledger_vanish(ledger, process, who->start_ns);
 		process = NULL;
@@ -261,4 +261,13 @@ struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_
 		}
 	}
 	return found;
+}
+
+bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t time_ns)
+{
+	const struct ledger_process *process = *chain_of((struct ledger *)ledger, pid);
+
+	while (process && (process->pid != pid || process->start_ns > time_ns))
+		process = process->chain;
+	return process;
 }

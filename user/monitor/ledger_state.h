@@ -33,6 +33,11 @@ struct ledger {
 struct ledger_cell *ledger_put(struct ledger_sums *sums, const struct ledger_added *added,
 			       bool latencies);
 
+/* ledger.c: whether there is room for so many more series of a job (NULL: of the node); takes it.
+ */
+bool ledger_take_series(struct ledger *ledger, const struct ledger_job *job, uint64_t series,
+			bool latencies);
+
 /* ledger_jobs.c: the job of a cgroup and user, made if need be; LEDGER_OTHER where there is no
  * room; NULL without memory. */
 struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint32_t uid,

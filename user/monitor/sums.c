@@ -57,6 +57,7 @@ void sums_add(struct ledger_counts *counts, const struct ledger_counts *added)
 	counts->created_bytes += added->created_bytes;
 	counts->time_ns += added->time_ns;
 	counts->major_faults += added->major_faults;
+	counts->call_major_faults += added->call_major_faults;
 }
 
 void sums_merge(struct ledger_sums *sums, const struct ledger_sums *added)

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * faultline monitor: a service that watches the whole node and tells what jobs do. Options, order
+ * of steps, and what is said.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/host.h"
+#include "capture/selection.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "log.h"
+#include "monitor/http.h"
+#include "monitor/openmetrics.h"
+#include "monitor/routes.h"
+#include "monitor/service.h"
+#include "monitor/textfile.h"
+
+#define INTERVAL_LEAST_NS 100000000ull
+#define INTERVAL_MOST_NS 60000000000ull
+#define RETIRE_LEAST_NS 1000000000ull
+#define RETIRE_MOST_NS (24 * 3600 * 1000000000ull)
+#define TEXTFILE_EVERY_NS 15000000000ull
+#define SERIES_LEAST 1000
+#define SERIES_MOST 1000000
+#define LISTEN_NOWHERE "none"
+
+struct monitor_options {
+	const char *listen, *textfile, *layers, *file_types, *variants;
+	uint64_t interval_ns, retire_ns, max_series, profile_slots, buffer_bytes, ready_fd;
+	bool best_effort, list_metrics;
+};
+
+static const struct option_row monitor_rows[] = {
+	{ 0, "listen", "WHERE", OPTION_STRING, offsetof(struct monitor_options, listen),
+	  "Answer HTTP at ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH (" HTTP_ADDRESS
+	  "); none: not at all." },
+	{ 0, "textfile", "FILE", OPTION_STRING, offsetof(struct monitor_options, textfile),
+	  "Write metrics to this file every 15 s, for node_exporter's textfile collector; it is "
+	  "replaced as a whole, and removed at the end." },
+	{ 0, "interval", "TIME", OPTION_TIME, offsetof(struct monitor_options, interval_ns),
+	  "How often what was summed up is taken from the kernel (1s)." },
+	{ 0, "max-series", "N", OPTION_COUNT, offsetof(struct monitor_options, max_series),
+	  "How many series there may be (10000); what has no room is told together." },
+	{ 0, "retire", "TIME", OPTION_TIME, offsetof(struct monitor_options, retire_ns),
+	  "How long the series of a job are told after its last process has ended (5m)." },
+	{ 0, "layers", "LIST", OPTION_STRING, offsetof(struct monitor_options, layers),
+	  "Layers to watch, separated by commas, or all: task, syscall, fault, pagecache, block, "
+	  "async, vfs (all but vfs)." },
+	{ 0, "file-types", "LIST", OPTION_STRING, offsetof(struct monitor_options, file_types),
+	  "Kinds of files whose calls are counted: reg, dir, blk, chr, fifo, sock, anon, or all "
+	  "(reg,dir,blk)." },
+	{ 0, "profile-slots", "N", OPTION_COUNT, offsetof(struct monitor_options, profile_slots),
+	  "Room for sums in the kernel, 384 bytes each: one for each process, file, operation and "
+	  "CPU at a time (16384, more with many CPUs)." },
+	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct monitor_options, buffer_bytes),
+	  "Size of each CPU's buffer for what is told of processes and files, such as 2M (1M)." },
+	{ 0, "force-variant", "VARIANTS", OPTION_STRING, offsetof(struct monitor_options, variants),
+	  "Watch a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "
+	  "them." },
+	{ 0, "best-effort", NULL, OPTION_FLAG, offsetof(struct monitor_options, best_effort),
+	  "Watch what can be had when a layer cannot." },
+	{ 0, "list-metrics", NULL, OPTION_FLAG, offsetof(struct monitor_options, list_metrics),
+	  "Print name, type and meaning of each metric, and watch nothing." },
+	{ 0, "ready-fd", "FD", OPTION_COUNT, offsetof(struct monitor_options, ready_fd),
+	  "Write a line to this descriptor, the address among it, and close it, once all is "
+	  "watched." },
+};
+
+static const struct option_table monitor_table = {
+	.usage = "faultline monitor [OPTION...]",
+	.about = "Watches the whole machine, sums up in the kernel what processes read and write, "
+		 "and tells it by\n"
+		 "job (cgroup, container, pod, batch job) as metrics for Prometheus. Stays in the "
+		 "foreground,\n"
+		 "and ends by SIGTERM or SIGINT.",
+	.rows = monitor_rows,
+	.row_count = sizeof(monitor_rows) / sizeof(monitor_rows[0]),
+};
+
+struct monitor {
+	struct monitor_options options;
+	struct service_options service_options;
+	struct service *service;
+	struct routes_context routes;
+	struct http *http;
+	struct textfile *textfile; /* NULL: none was asked for */
+};
+
+/* --- options --- */
+
+static int check_range(const char *name, uint64_t given, uint64_t least, uint64_t most,
+		       const char *bounds)
+{
+	if (given >= least && given <= most)
+		return 0;
+	log_error("--%s: between %s", name, bounds);
+	return -EINVAL;
+}
+
+static int choose(struct monitor *monitor)
+{
+	const struct monitor_options *options = &monitor->options;
+	struct service_options *service = &monitor->service_options;
+	int err = check_range("interval", options->interval_ns, INTERVAL_LEAST_NS, INTERVAL_MOST_NS,
+			      "100 ms and a minute");
+
+	if (!err)
+		err = check_range("retire", options->retire_ns, RETIRE_LEAST_NS, RETIRE_MOST_NS,
+				  "a second and a day");
+	if (!err)
+		err = check_range("max-series", options->max_series, SERIES_LEAST, SERIES_MOST,
+				  "1000 and 1000000");
+	if (!err && options->profile_slots != 0)
+		err = check_range("profile-slots", options->profile_slots, 1, PROFILE_SLOTS_MOST,
+				  "1 and 1048576");
+	if (!err)
+		err = selection_layers(options->layers, &service->session.layers);
+	if (!err)
+		err = selection_file_types(options->file_types, &service->session.file_classes);
+	if (!err)
+		err = selection_variants(options->variants, &service->session.forced);
+	if (err)
+		return err;
+	service->session.layers &= ~(1u << LAYER_SPAN);
+	service->session.buffer_bytes = options->buffer_bytes;
+	service->session.profile_slots = options->profile_slots;
+	service->interval_ns = options->interval_ns;
+	service->ledger = (struct ledger_options) {
+		.max_series = options->max_series - METRIC_SERIES_FIXED,
+		.costs = metric_costs,
+		.retire_ns = options->retire_ns,
+	};
+	return 0;
+}
+
+/* Names as Prometheus has them, one a line. */
+static void list_metrics(void)
+{
+	for (size_t i = 0; i < metric_count; i++) {
+		char name[128];
+
+		openmetrics_name(&metrics[i], name, sizeof(name));
+		printf("%s\t%s\t%s\n", name, openmetrics_type_name(&metrics[i]), metrics[i].help);
+	}
+}
+
+/* --- the service --- */
+
+/* Those that end it, and those that must not. To be blocked before any thread is made. */
+static int prepare_signals(sigset_t *set)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, set, NULL) || sigaction(SIGPIPE, &ignore, NULL) ||
+	    sigaction(SIGXFSZ, &ignore, NULL)) {
+		log_error("cannot set up signals: %s", strerror(errno));
+		return -errno;
+	}
+	return 0;
+}
+
+static void write_textfile(struct monitor *monitor)
+{
+	struct sink text;
+
+	sink_open_memory(&text);
+	openmetrics_render(monitor->service, monitor->options.max_series, FORMAT_PROMETHEUS, &text);
+	if (!text.error)
+		textfile_write(monitor->textfile, text.buffer, text.used, host_now_ns());
+	sink_close(&text);
+}
+
+/* Until a signal ends it. */
+static void serve(struct monitor *monitor, const sigset_t *signals)
+{
+	const struct timespec every = { .tv_sec = TEXTFILE_EVERY_NS / 1000000000 };
+	int number;
+
+	for (;;) {
+		if (monitor->textfile)
+			write_textfile(monitor);
+		number = sigtimedwait(signals, NULL, monitor->textfile ? &every : NULL);
+		if (number == SIGTERM || number == SIGINT)
+			break;
+	}
+	log_info("ended by %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
+}
+
+static int listen_at(struct monitor *monitor)
+{
+	const struct http_options options = {
+		.listen = monitor->options.listen,
+		.routes = monitor_routes,
+		.route_count = monitor_route_count,
+		.context = &monitor->routes,
+	};
+
+	if (!strcmp(monitor->options.listen, LISTEN_NOWHERE))
+		return 0;
+	return http_open(&monitor->http, &options);
+}
+
+static void say_ready(const struct monitor *monitor, size_t processes, size_t threads)
+{
+	const char *address = monitor->http ? http_address(monitor->http) : LISTEN_NOWHERE;
+	int fd = monitor->options.ready_fd;
+
+	log_info("watching %zu processes, %zu threads; listening at %s", processes, threads,
+		 address);
+	if (!fd)
+		return;
+	if (dprintf(fd, "watching %s\n", address) < 0)
+		log_warning("--ready-fd %d: %s", fd, strerror(errno));
+	close(fd);
+}
+
+static int run(struct monitor *monitor, const sigset_t *signals)
+{
+	size_t processes = 0, threads = 0;
+	int err = 0;
+
+	if (monitor->options.textfile)
+		err = textfile_open(&monitor->textfile, monitor->options.textfile);
+	if (err)
+		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	err = service_open(&monitor->service, &monitor->service_options,
+			   monitor->options.best_effort);
+	if (err)
+		return EXIT_FAILED;
+	monitor->routes = (struct routes_context) {
+		.service = monitor->service,
+		.most_series = monitor->options.max_series,
+	};
+	if (service_start(monitor->service, &processes, &threads))
+		return EXIT_FAILED;
+	/* Its threads have no more rights than are left by now. */
+	err = listen_at(monitor);
+	if (err)
+		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	say_ready(monitor, processes, threads);
+	serve(monitor, signals);
+	return 0;
+}
+
+static void clean_up(struct monitor *monitor)
+{
+	http_close(monitor->http);
+	textfile_close(monitor->textfile);
+	service_close(monitor->service);
+}
+
+int command_monitor(int argc, char **argv)
+{
+	struct monitor monitor = {
+		.options = { .listen = HTTP_ADDRESS,
+			     .interval_ns = 1000000000ull,
+			     .retire_ns = 300000000000ull,
+			     .max_series = 10000,
+			     .buffer_bytes = 1u << 20 },
+	};
+	int first, status = options_parse(&monitor_table, argc, argv, &monitor.options, &first);
+	sigset_t signals;
+
+	if (status != OPTIONS_GO)
+		return status;
+	if (selection_lists_variants(monitor.options.variants))
+		return 0;
+	if (first < argc) {
+		log_error("%s: monitor takes no operands; try 'faultline monitor --help'",
+			  argv[first]);
+		return EXIT_USAGE;
+	}
+	if (monitor.options.list_metrics) {
+		list_metrics();
+		return 0;
+	}
+	if (choose(&monitor))
+		return EXIT_USAGE;
+	status = prepare_signals(&signals) ? EXIT_FAILED : run(&monitor, &signals);
+	clean_up(&monitor);
+	return status;
+}

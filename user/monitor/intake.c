@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Who did what: from records and slots to bookings. Knows nothing of what the ledger makes of them.
+ */
+#include "monitor/intake.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/calls.h"
+#include "capture/decode.h"
+#include "capture/environments.h"
+#include "capture/host.h"
+#include "capture/names.h"
+#include "capture/proc.h"
+#include "grow.h"
+#include "monitor/classes.h"
+#include "monitor/process_facts.h"
+
+#define ENVIRONMENTS_MORE 16	     /* than there are rings */
+#define LOOK_EVERY_NS 10000000000ull /* at the cgroup of a process that does something */
+#define LATE_NS 1000000000ull	     /* a pid may have come again since then */
+
+/* On a host with the second version's hierarchy alone its number tells a cgroup's path. */
+#define CGROUPS_KNOWN 1024
+
+struct known_cgroup {
+	uint64_t id; /* 0: none */
+	char *path;
+};
+
+struct intake {
+	struct ledger *ledger;
+	struct environments *environments;
+	struct classes *classes;
+	unsigned int page_bytes;
+	bool one_hierarchy;
+	struct known_cgroup cgroups[CGROUPS_KNOWN];
+	struct profile_slot *slots; /* to be booked */
+	size_t slot_count, slot_room;
+	uint64_t lost;
+};
+
+/* --- from the opening to the close --- */
+
+static bool has_one_hierarchy(void)
+{
+	size_t bytes;
+	char *text = proc_read(1, "cgroup", 16384, &bytes);
+	bool one = text && bytes > 3 && !memcmp(text, "0::", 3) && !memchr(text, '\n', bytes - 1);
+
+	free(text);
+	return one;
+}
+
+int intake_open(struct intake **out, struct ledger *ledger, unsigned int rings,
+		unsigned int page_bytes)
+{
+	struct intake *intake = calloc(1, sizeof(*intake));
+	const struct trace_operation *operations;
+	size_t count;
+
+	if (!intake)
+		return -ENOMEM;
+	operations = calls_operations(&count);
+	intake->classes = classes_open(operations, count);
+	intake->environments = environments_open(rings + ENVIRONMENTS_MORE);
+	if (!intake->classes || !intake->environments) {
+		intake_close(intake);
+		return -ENOMEM;
+	}
+	intake->ledger = ledger;
+	intake->page_bytes = page_bytes;
+	intake->one_hierarchy = has_one_hierarchy();
+	*out = intake;
+	return 0;
+}
+
+void intake_close(struct intake *intake)
+{
+	if (!intake)
+		return;
+	for (size_t i = 0; i < CGROUPS_KNOWN; i++)
+		free(intake->cgroups[i].path);
+	environments_close(intake->environments);
+	classes_close(intake->classes);
+	free(intake->slots);
+	free(intake);
+}
+
+uint64_t intake_lost(const struct intake *intake)
+{
+	return intake->lost;
+}
+
+/* --- who --- */
+
+/* Whether the process of that pid is still the one that began then. */
+static bool is_same(uint32_t pid, uint64_t start_ns)
+{
+	uint64_t now_ns = process_start_ns(pid);
+
+	return now_ns && now_ns < start_ns + LEDGER_START_WITHIN_NS &&
+	       start_ns < now_ns + LEDGER_START_WITHIN_NS;
+}
+
+/* Where a process is that has just been told of; of one that is gone where it was born. */
+static void find_cgroup(struct intake *intake, const struct event_exec *event, char *path,
+			size_t size)
+{
+	struct known_cgroup *known = &intake->cgroups[event->cgroup_id % CGROUPS_KNOWN];
+	const struct ledger_process *process;
+	bool late = host_now_ns() - event->header.time_ns > LATE_NS;
+
+	if (intake->one_hierarchy && known->id == event->cgroup_id && known->path) {
+		snprintf(path, size, "%s", known->path);
+		return;
+	}
+	if ((!late || is_same(event->header.pid, event->started_ns)) &&
+	    process_cgroup(event->header.pid, path, size)) {
+		if (intake->one_hierarchy) {
+			free(known->path);
+			known->id = event->cgroup_id;
+			known->path = strdup(path);
+		}
+		return;
+	}
+	process = ledger_process(intake->ledger, event->header.pid);
+	snprintf(path, size, "%s", process ? process->job->labels.cgroup : LEDGER_UNKNOWN);
+}
+
+static void take_exec(struct intake *intake, const struct event_exec *event)
+{
+	char cgroup[JOB_CGROUP_BYTES * 8], comm[EVENT_COMM_BYTES + 1] = { 0 };
+	char *asked = NULL;
+	size_t environ_bytes;
+	const char *environment =
+		environments_take(intake->environments, event->header.tid, &environ_bytes);
+	struct ledger_who who = {
+		.pid = event->header.pid,
+		.uid = event->uid,
+		.start_ns = event->started_ns,
+		.cgroup = cgroup,
+		.program = comm,
+		.command = event->command,
+		.command_bytes = event->command_bytes,
+		.rank = environment ? names_rank(environment, environ_bytes) : -1,
+	};
+
+	memcpy(comm, event->comm, sizeof(event->comm));
+	if (!who.command_bytes && event->flags & TRACE_EXEC_JOINED) {
+		asked = proc_read(who.pid, "cmdline", EVENT_COMMAND_BYTES, &who.command_bytes);
+		who.command = asked ? asked : "";
+	}
+	find_cgroup(intake, event, cgroup, sizeof(cgroup));
+	ledger_exec(intake->ledger, &who, event->header.time_ns);
+	free(asked);
+}
+
+/* Somebody does something whose beginning was not told. */
+static void adopt(struct intake *intake, uint32_t pid, uint64_t last_ns)
+{
+	struct process_facts facts;
+	size_t bytes = 0;
+	char *command;
+	struct ledger_who who = { .pid = pid, .rank = -1 };
+
+	if (!process_look(pid, &facts) || facts.start_ns > last_ns)
+		return;
+	command = proc_read(pid, "cmdline", EVENT_COMMAND_BYTES, &bytes);
+	who.uid = facts.uid;
+	who.start_ns = facts.start_ns;
+	who.cgroup = facts.cgroup;
+	who.program = facts.comm;
+	who.command = command ? command : "";
+	who.command_bytes = bytes;
+	ledger_exec(intake->ledger, &who, facts.start_ns);
+	free(command);
+}
+
+static void take_file(struct intake *intake, const struct event_file *event)
+{
+	char path[NAMES_PATH_BYTES];
+	const struct ledger_file_name name = {
+		.id = event->id,
+		.ino = event->ino,
+		.dev = event->dev,
+		.generation = event->generation,
+		.filesystem = event->filesystem,
+		.path = path,
+		.path_bytes = names_path(event, path),
+	};
+
+	ledger_name_file(intake->ledger, &name);
+}
+
+static void take_device(struct intake *intake, const struct event_device *event)
+{
+	struct ledger_device device = { .dev = event->dev };
+
+	memcpy(device.name, event->name.text, sizeof(device.name) - 1);
+	for (unsigned int i = 0; i < DEVICE_CLASSES; i++) {
+		const struct device_counts *of = &event->total.of[i];
+
+		device.of[i] = (struct ledger_counts) { .count = of->requests,
+							.errors = of->errors,
+							.bytes = of->bytes,
+							.time_ns = of->time_ns };
+	}
+	ledger_tell_device(intake->ledger, &device);
+}
+
+void intake_take(void *context, unsigned int ring, const void *record, size_t size)
+{
+	const struct event_header *header = record;
+	struct intake *intake = context;
+	const struct event_fork *fork = record;
+	const struct event_exit *end = record;
+
+	if (!decoder_is_whole(record, size))
+		return;
+	ledger_lock(intake->ledger);
+	switch (header->kind) {
+	case EVENT_FORK:
+		if (fork->child_pid == fork->child_tid)
+			ledger_fork(intake->ledger, header->pid, fork->child_pid, header->time_ns);
+		break;
+	case EVENT_ENVIRON:
+		environments_add(intake->environments, record);
+		break;
+	case EVENT_EXEC:
+		take_exec(intake, record);
+		break;
+	case EVENT_EXIT:
+		if (end->process_ends)
+			ledger_exit(intake->ledger, header->pid, header->time_ns);
+		break;
+	case EVENT_FILE:
+		take_file(intake, record);
+		break;
+	case EVENT_DEVICE:
+		take_device(intake, record);
+		break;
+	}
+	ledger_unlock(intake->ledger);
+}
+
+static void look_at(void *context, struct ledger_process *process)
+{
+	struct intake *intake = ((void **)context)[0];
+	const uint64_t *since_ns = ((void **)context)[1];
+
+	if (!is_same(process->pid, process->start_ns))
+		ledger_vanish(intake->ledger, process, *since_ns);
+}
+
+void intake_look_again(struct intake *intake, uint64_t since_ns)
+{
+	void *both[] = { intake, &since_ns };
+
+	ledger_lock(intake->ledger);
+	ledger_each_process(intake->ledger, look_at, both);
+	ledger_unlock(intake->ledger);
+}
+
+/* --- what --- */
+
+void intake_take_slot(void *context, const struct profile_slot *added)
+{
+	struct intake *intake = context;
+
+	if (!GROW(intake->slots, intake->slot_room, intake->slot_count + 1)) {
+		intake->lost += added->sums.count;
+		return;
+	}
+	intake->slots[intake->slot_count++] = *added;
+}
+
+/* A process that is not known yet, or has not been looked at for a while. */
+static void look_at_doer(struct intake *intake, const struct ledger_added *added, uint64_t now_ns)
+{
+	struct ledger_process *process;
+	char cgroup[JOB_CGROUP_BYTES * 8];
+
+	if (!added->pid)
+		return;
+	if (!ledger_knows(intake->ledger, added->pid, added->last_ns)) {
+		adopt(intake, added->pid, added->last_ns);
+		return;
+	}
+	process = ledger_process(intake->ledger, added->pid);
+	if (!process || now_ns < process->looked_ns + LOOK_EVERY_NS)
+		return;
+	process->looked_ns = now_ns;
+	if (process_cgroup(process->pid, cgroup, sizeof(cgroup)))
+		ledger_move(intake->ledger, process, cgroup);
+}
+
+/* What a transfer wrote: it took its time once, on the side that reads, if there is one. */
+static void book_written(struct intake *intake, const struct profile_slot *slot,
+			 const struct ledger_added *read)
+{
+	struct ledger_added written = *read;
+
+	written.op = LEDGER_WRITE;
+	written.file = slot->key.file2;
+	written.counts.fetched_bytes = 0;
+	written.counts.created_bytes = slot->sums.created_pages * (uint64_t)intake->page_bytes;
+	if (slot->key.file) {
+		written.counts.time_ns = 0;
+		written.latencies = NULL;
+	}
+	ledger_add(intake->ledger, &written);
+}
+
+static void book_io(struct intake *intake, const struct profile_slot *slot,
+		    const struct class *class, struct ledger_added *added)
+{
+	added->op = class->op;
+	added->door = class->door;
+	if (class->door == DOOR_MMAP)
+		added->counts.bytes =
+			class->op == LEDGER_READ
+				? added->counts.fetched_bytes
+				: (uint64_t)slot->sums.dirtied_pages * intake->page_bytes;
+	if (class->transfer && slot->key.file2) {
+		added->counts.created_bytes = 0;
+		book_written(intake, slot, added);
+		if (!slot->key.file)
+			return;
+	}
+	ledger_add(intake->ledger, added);
+}
+
+static void book(struct intake *intake, const struct profile_slot *slot, uint64_t now_ns)
+{
+	const struct class class = classes_of(intake->classes, slot->key.op, slot->key.flags);
+	const struct profile_sums *sums = &slot->sums;
+	const uint64_t page = intake->page_bytes;
+	struct ledger_added added = {
+		.pid = slot->key.pid,
+		.file = slot->key.file,
+		.first_ns = slot->first_ns,
+		.last_ns = slot->last_ns,
+		.counts = { .count = class.counted ? sums->count : 0,
+			    .errors = sums->errors,
+			    .bytes = sums->bytes,
+			    .fetched_bytes = sums->fetched_pages * page,
+			    .created_bytes = sums->created_pages * page,
+			    .time_ns = class.timed ? sums->time_ns : 0,
+			    .major_faults = class.counted ? sums->major_faults : 0,
+			    .call_major_faults = class.counted ? 0 : sums->major_faults },
+		/* Of what ended without a word nobody knows when. */
+		.latencies = class.counted && class.timed ? sums->latencies : NULL,
+	};
+
+	if (class.what == CLASS_NONE)
+		return;
+	if (class.what == CLASS_ASIDE) {
+		ledger_add_unattributed(intake->ledger, added.file, added.counts.fetched_bytes,
+					added.counts.created_bytes);
+		return;
+	}
+	look_at_doer(intake, &added, now_ns);
+	if (class.what == CLASS_THROTTLED)
+		ledger_add_throttled(intake->ledger, &added);
+	else
+		book_io(intake, slot, &class, &added);
+}
+
+void intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
+{
+	ledger_lock(intake->ledger);
+	for (size_t i = 0; i < intake->slot_count; i++)
+		book(intake, &intake->slots[i], now_ns);
+	intake->slot_count = 0;
+	ledger_settle(intake->ledger, until_ns, now_ns);
+	ledger_unlock(intake->ledger);
+}

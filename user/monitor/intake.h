@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * From what a session hands on to the ledger: records that say who and what numbers stand for, and
+ * sums of slots. Knows their layout (bpf/event.h), nothing of how they come, nor of who reads the
+ * ledger.
+ */
+#ifndef FAULTLINE_MONITOR_INTAKE_H
+#define FAULTLINE_MONITOR_INTAKE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/event.h"
+#include "monitor/ledger.h"
+
+struct intake;
+
+/* The ledger stays the caller's; `rings` as for decoder_open. Returns 0 or a negative errno. */
+int intake_open(struct intake **intake, struct ledger *ledger, unsigned int rings,
+		unsigned int page_bytes);
+void intake_close(struct intake *intake); /* NULL is fine */
+
+/* Takes a record; a ring_record_fn whose context is the intake. Locks the ledger. */
+void intake_take(void *intake, unsigned int ring, const void *record, size_t size);
+
+/*
+ * Keeps what was added to a slot until intake_book; a profile_take_fn whose context is the intake.
+ * Who did it may only be told of by records that come later: those are to be taken in between.
+ */
+void intake_take_slot(void *intake, const struct profile_slot *added);
+/* Books what was kept, all that was done before `until_ns`. Locks the ledger. */
+void intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns);
+/* Slots without room to keep them, whose sums are lost. */
+uint64_t intake_lost(const struct intake *intake);
+
+/* Records about processes were lost: looks which of those that are known still live, as far as
+ * anything was done after `since_ns`. Locks the ledger. */
+void intake_look_again(struct intake *intake, uint64_t since_ns);
+
+#endif

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The table of metrics, and what each is about. Knows nothing of how they are written.
+ */
+#include "monitor/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *const metric_fault_kinds[METRIC_FAULT_KINDS] = { "minor", "major", "major_in_call" };
+const char *const metric_device_uses[LEDGER_DEVICE_USES] = { "read", "write", "discard", "flush" };
+
+/* 1 us, 8 us, 66 us, 0.5 ms, 4.2 ms, 34 ms, 0.27 s, 2.1 s; classes begin with 64 ns. */
+const uint8_t metric_bucket_classes[METRIC_BUCKETS] = { 5, 8, 11, 14, 17, 20, 23, 26 };
+
+/* --- numbers --- */
+
+#define OF_CELL(name, field)                                                                       \
+	static uint64_t cell_##name(const struct metric_item *item)                                \
+	{                                                                                          \
+		return item->cell->counts.field;                                                   \
+	}
+OF_CELL(count, count)
+OF_CELL(errors, errors)
+OF_CELL(bytes, bytes)
+OF_CELL(time, time_ns)
+OF_CELL(fetched, fetched_bytes)
+OF_CELL(created, created_bytes)
+
+static bool moves(const struct metric_item *item)
+{
+	return item->cell->op == LEDGER_READ || item->cell->op == LEDGER_WRITE;
+}
+
+static bool writes(const struct metric_item *item)
+{
+	return item->cell->op == LEDGER_WRITE && item->cell->door != DOOR_MMAP;
+}
+
+static bool is_mapped(const struct metric_item *item)
+{
+	return item->cell->door == DOOR_MMAP;
+}
+
+static uint64_t fault_count(const struct metric_item *item)
+{
+	const struct ledger_counts *counts = &item->cell->counts;
+
+	return item->number == 0   ? counts->count - counts->major_faults
+	       : item->number == 1 ? counts->major_faults
+				   : counts->call_major_faults;
+}
+
+static uint64_t throttled_count(const struct metric_item *item)
+{
+	return item->throttled->count;
+}
+
+static uint64_t throttled_time(const struct metric_item *item)
+{
+	return item->throttled->time_ns;
+}
+
+/* Of a file system over all paths of access. */
+static struct ledger_counts file_system_counts(const struct metric_item *item)
+{
+	const struct ledger_sums *sums = &item->file_system->sums;
+	struct ledger_counts counts = { 0 };
+
+	for (unsigned int i = 0; i < sums->count; i++)
+		if (sums->cells[i].op == item->op)
+			sums_add(&counts, &sums->cells[i].counts);
+	return counts;
+}
+
+#define OF_FILE_SYSTEM(field)                                                                      \
+	static uint64_t file_system_##field(const struct metric_item *item)                        \
+	{                                                                                          \
+		return file_system_counts(item).field;                                             \
+	}
+OF_FILE_SYSTEM(count)
+OF_FILE_SYSTEM(bytes)
+OF_FILE_SYSTEM(time_ns)
+
+static bool file_system_moves(const struct metric_item *item)
+{
+	return item->op == LEDGER_READ || item->op == LEDGER_WRITE;
+}
+
+#define OF_DEVICE(field)                                                                           \
+	static uint64_t device_##field(const struct metric_item *item)                             \
+	{                                                                                          \
+		return item->device->of[item->number].field;                                       \
+	}
+OF_DEVICE(count)
+OF_DEVICE(bytes)
+OF_DEVICE(time_ns)
+OF_DEVICE(errors)
+
+static bool device_moves(const struct metric_item *item)
+{
+	return item->number != LEDGER_DEVICE_FLUSH;
+}
+
+static uint64_t layer_on(const struct metric_item *item)
+{
+	return item->source->facts.layers[item->number].on;
+}
+
+static uint64_t loss_count(const struct metric_item *item)
+{
+	return item->source->facts.losses[item->number].count;
+}
+
+static uint64_t one(const struct metric_item *item)
+{
+	return 1;
+}
+
+#define OF_SOURCE(name, expression)                                                                \
+	static uint64_t name(const struct metric_item *item)                                       \
+	{                                                                                          \
+		return item->source->expression;                                                   \
+	}
+OF_SOURCE(anonymous_faults, facts.anonymous_faults)
+OF_SOURCE(shmem_faults, facts.shmem_faults)
+OF_SOURCE(unattributed_fetched, node->unattributed_fetched_bytes)
+OF_SOURCE(unattributed_created, node->unattributed_created_bytes)
+OF_SOURCE(uncertain, node->uncertain_operations)
+OF_SOURCE(jobs, job_count)
+OF_SOURCE(jobs_ended, node->jobs_ended)
+OF_SOURCE(processes, process_count)
+OF_SOURCE(processes_begun, node->processes_begun)
+OF_SOURCE(processes_untold, node->processes_untold + item->source->facts.not_followed)
+OF_SOURCE(series, node->series_used)
+OF_SOURCE(series_most, most_series)
+OF_SOURCE(series_folded, node->series_folded)
+OF_SOURCE(slots, facts.slots)
+OF_SOURCE(slots_used, facts.use.most_used)
+OF_SOURCE(slots_given_back, facts.use.given_back)
+OF_SOURCE(slots_without, facts.use.other)
+OF_SOURCE(readings, facts.readings)
+OF_SOURCE(own_cpu, cpu_ns)
+OF_SOURCE(own_memory, resident_bytes)
+OF_SOURCE(own_start, facts.start_unix_ns)
+
+/* --- the table --- */
+
+#define WITH_PAGECACHE (1u << LAYER_PAGECACHE)
+#define WITH_FAULT (1u << LAYER_FAULT)
+#define WITH_BLOCK (1u << LAYER_BLOCK)
+
+/* `number` is a getter, and which have it behind that, unless all have. */
+#define ROW(type, name, unit, of, layers, help, number, has, ...)                                  \
+	{                                                                                          \
+		"faultline_" name, METRIC_##type, METRIC_##unit, METRIC_OF_##of, layers, help,     \
+			number, has                                                                \
+	}
+#define COUNTER(name, unit, of, layers, help, ...)                                                 \
+	ROW(COUNTER, name, unit, of, layers, help, __VA_ARGS__, NULL, NULL)
+#define GAUGE(name, unit, of, layers, help, ...)                                                   \
+	ROW(GAUGE, name, unit, of, layers, help, __VA_ARGS__, NULL, NULL)
+
+const struct metric metrics[] = {
+	COUNTER("io_operations", NUMBER, CELL, 0,
+		"Operations that ended; through a mapping (door mmap) page faults on its file.",
+		cell_count),
+	COUNTER("io_bytes", BYTES, CELL, 0,
+		"Bytes read or written; through a mapping those brought in, or dirtied by stores.",
+		cell_bytes, moves),
+	COUNTER("io_seconds", SECONDS, CELL, 0, "Time in operations, summed over threads.",
+		cell_time),
+	COUNTER("io_errors", NUMBER, CELL, 0, "Operations that failed.", cell_errors),
+	COUNTER("io_fetched_bytes", BYTES, CELL, WITH_PAGECACHE,
+		"Bytes brought into the page cache to be read: what it did not have.", cell_fetched,
+		moves),
+	COUNTER("io_created_bytes", BYTES, CELL, WITH_PAGECACHE,
+		"Bytes newly cached by writing, to be written to storage later.", cell_created,
+		writes),
+	{ "faultline_io_latency_seconds", METRIC_HISTOGRAM, METRIC_SECONDS, METRIC_OF_LATENCY, 0,
+	  "How long operations took.", cell_count, NULL },
+	COUNTER("page_faults", NUMBER, FAULT, WITH_FAULT,
+		"Page faults on mapped files: minor, major (had to wait for storage), and major "
+		"inside of a call that brings pages in, as mlock.",
+		fault_count),
+	COUNTER("mmap_fetched_bytes", BYTES, CELL, WITH_FAULT | WITH_PAGECACHE,
+		"Bytes brought into the page cache because a program touched mapped memory.",
+		cell_fetched, is_mapped),
+	COUNTER("writers_throttled", NUMBER, JOB, WITH_PAGECACHE,
+		"Times that a writer was told to sleep, for too much waits to be written back.",
+		throttled_count),
+	COUNTER("writers_throttled_seconds", SECONDS, JOB, WITH_PAGECACHE,
+		"Time for which writers were told to sleep.", throttled_time),
+	COUNTER("filesystem_operations", NUMBER, FILE_SYSTEM, 0,
+		"Operations on files of a file system.", file_system_count),
+	COUNTER("filesystem_bytes", BYTES, FILE_SYSTEM, 0,
+		"Bytes read from or written to files of a file system.", file_system_bytes,
+		file_system_moves),
+	COUNTER("filesystem_seconds", SECONDS, FILE_SYSTEM, 0,
+		"Time in operations on files of a file system, summed over threads.",
+		file_system_time_ns),
+	COUNTER("storage_requests", NUMBER, DEVICE, WITH_BLOCK,
+		"Requests to a block device that ended.", device_count),
+	COUNTER("storage_bytes", BYTES, DEVICE, WITH_BLOCK, "Bytes of requests to a block device.",
+		device_bytes, device_moves),
+	COUNTER("storage_request_seconds", SECONDS, DEVICE, WITH_BLOCK,
+		"Time of requests to a block device, from when they were made to their ends.",
+		device_time_ns),
+	COUNTER("storage_errors", NUMBER, DEVICE, WITH_BLOCK,
+		"Requests that a block device failed.", device_errors),
+	COUNTER("anonymous_page_faults", NUMBER, SERVICE, WITH_FAULT,
+		"Page faults on memory that no file stands behind, of the whole node.",
+		anonymous_faults),
+	COUNTER("shmem_page_faults", NUMBER, SERVICE, WITH_FAULT,
+		"Page faults on shared memory, of the whole node.", shmem_faults),
+	COUNTER("unattributed_fetched_bytes", BYTES, SERVICE, WITH_PAGECACHE,
+		"Bytes brought into the page cache on the account of no operation.",
+		unattributed_fetched),
+	COUNTER("unattributed_created_bytes", BYTES, SERVICE, WITH_PAGECACHE,
+		"Bytes newly cached by writing on the account of no operation.",
+		unattributed_created),
+	COUNTER("uncertain_operations", NUMBER, SERVICE, 0,
+		"Operations of which it is not certain whose they were, told as of (unknown).",
+		uncertain),
+	COUNTER("events_lost", NUMBER, LOSS, 0,
+		"Records that found no room. Operations are summed up without records: none of "
+		"them is lost, but the names of who did them may be.",
+		loss_count),
+	GAUGE("layer_enabled", NUMBER, LAYER, 0, "Whether a layer of the kernel is watched.",
+	      layer_on),
+	GAUGE("jobs", NUMBER, SERVICE, 0, "Jobs that are told, those that have just ended too.",
+	      jobs),
+	COUNTER("jobs_ended", NUMBER, SERVICE, 0, "Jobs whose series have gone.", jobs_ended),
+	GAUGE("processes", NUMBER, SERVICE, 0, "Processes that are watched.", processes),
+	COUNTER("processes_begun", NUMBER, SERVICE, 0, "Processes that were ever watched.",
+		processes_begun),
+	COUNTER("processes_unwatched", NUMBER, SERVICE, 0,
+		"Processes and threads for which there was no room or no memory.",
+		processes_untold),
+	GAUGE("series", NUMBER, SERVICE, 0, "Series of jobs, file systems and devices.", series),
+	GAUGE("series_limit", NUMBER, SERVICE, 0, "How many series there may be: --max-series.",
+	      series_most),
+	COUNTER("series_folded", NUMBER, SERVICE, 0,
+		"Series that found no room, and are part of those of (other).", series_folded),
+	GAUGE("slots", NUMBER, SERVICE, 0, "Room for sums in the kernel: --profile-slots.", slots),
+	GAUGE("slots_used_peak", NUMBER, SERVICE, 0, "The most of it that was in use.", slots_used),
+	COUNTER("slots_given_back", NUMBER, SERVICE, 0,
+		"Slots that were taken from who used them "
+		"least.",
+		slots_given_back),
+	COUNTER("slots_missed_operations", NUMBER, SERVICE, 0,
+		"Operations whose file was not told, for there was no slot for it.", slots_without),
+	COUNTER("readings", NUMBER, SERVICE, 0, "Times that sums were taken from the kernel.",
+		readings),
+	{ "faultline_build", METRIC_INFO, METRIC_NUMBER, METRIC_OF_SERVICE, 0, "What this is.", one,
+	  NULL },
+	{ "faultline_process_cpu_seconds", METRIC_COUNTER, METRIC_SECONDS, METRIC_OF_SERVICE, 0,
+	  "CPU time that the service itself has used.", own_cpu, NULL },
+	{ "faultline_process_resident_memory_bytes", METRIC_GAUGE, METRIC_BYTES, METRIC_OF_SERVICE,
+	  0, "Memory that the service itself has, the kernel's slots that it maps too.", own_memory,
+	  NULL },
+	{ "faultline_process_start_time_seconds", METRIC_GAUGE, METRIC_SECONDS, METRIC_OF_SERVICE,
+	  0, "Unix time at which the service began to watch.", own_start, NULL },
+};
+const size_t metric_count = sizeof(metrics) / sizeof(metrics[0]);
+
+/* --- what series cost --- */
+
+static unsigned int cell_cost(enum ledger_op op, enum io_door door)
+{
+	const struct ledger_cell cell = { .op = op, .door = door };
+	const struct metric_item item = { .cell = &cell };
+	unsigned int series = 0;
+
+	for (size_t i = 0; i < metric_count; i++) {
+		const struct metric *metric = &metrics[i];
+
+		if (metric->of == METRIC_OF_CELL)
+			series += !metric->has || metric->has(&item);
+		if (metric->of == METRIC_OF_FAULT && door == DOOR_MMAP)
+			series += METRIC_FAULT_KINDS;
+	}
+	return series;
+}
+
+const struct ledger_costs metric_costs = {
+	.cell = cell_cost,
+	.latency = METRIC_BUCKETS + 3, /* the last bucket, count and sum */
+	.throttled = 2,
+	.file_system = 3 * LEDGER_OPS,
+	.device = 4 * LEDGER_DEVICE_USES,
+};
+
+/* --- walks --- */
+
+struct walk {
+	const struct metric *metric;
+	struct metric_item item;
+	void (*take)(void *context, const struct metric_item *item);
+	void *context;
+};
+
+static void take(struct walk *walk)
+{
+	if (!walk->metric->has || walk->metric->has(&walk->item))
+		walk->take(walk->context, &walk->item);
+}
+
+/* Those of `sums` that are told; `folded`: all of them. */
+static void walk_cells(struct walk *walk, const struct ledger_sums *sums, bool folded)
+{
+	for (unsigned int i = 0; i < sums->count; i++) {
+		walk->item.cell = &sums->cells[i];
+		if (walk->item.cell->folded && !folded)
+			continue;
+		if (walk->metric->of != METRIC_OF_FAULT) {
+			take(walk);
+			continue;
+		}
+		for (unsigned int kind = 0; kind < METRIC_FAULT_KINDS && is_mapped(&walk->item);
+		     kind++) {
+			walk->item.number = kind;
+			take(walk);
+		}
+	}
+}
+
+static void walk_commands(struct walk *walk)
+{
+	const struct metric_source *source = walk->item.source;
+
+	for (const struct ledger_job *job = source->jobs; job; job = job->next)
+		for (unsigned int i = 0; i <= LEDGER_COMMANDS_MOST; i++) {
+			walk->item.job = job;
+			walk->item.command = &job->commands[i];
+			walk_cells(walk, &job->commands[i].sums, false);
+		}
+	walk->item.job = NULL;
+	walk->item.command = NULL;
+	walk_cells(walk, &source->node->folded_counts, true);
+}
+
+static void walk_latencies(struct walk *walk)
+{
+	const struct metric_source *source = walk->item.source;
+
+	for (const struct ledger_job *job = source->jobs; job; job = job->next) {
+		walk->item.job = job;
+		walk_cells(walk, &job->sums, false);
+	}
+	walk->item.job = NULL;
+	walk_cells(walk, &source->node->folded_latencies, true);
+}
+
+static void walk_jobs(struct walk *walk)
+{
+	const struct metric_source *source = walk->item.source;
+
+	for (const struct ledger_job *job = source->jobs; job; job = job->next) {
+		if (!job->throttled.count || job->throttled_folded)
+			continue;
+		walk->item.job = job;
+		walk->item.throttled = &job->throttled;
+		take(walk);
+	}
+	walk->item.job = NULL;
+	walk->item.throttled = &source->node->folded_throttled;
+	if (walk->item.throttled->count)
+		take(walk);
+}
+
+static void walk_file_system(struct walk *walk, const struct ledger_file_system *system)
+{
+	walk->item.file_system = system;
+	for (unsigned int op = 0; op < LEDGER_OPS; op++) {
+		walk->item.op = op;
+		if (file_system_counts(&walk->item).count)
+			take(walk);
+	}
+}
+
+static void walk_file_systems(struct walk *walk)
+{
+	const struct ledger_node *node = walk->item.source->node;
+
+	for (unsigned int i = 0; i < node->file_system_count; i++)
+		walk_file_system(walk, &node->file_systems[i]);
+	if (node->file_system_count < LEDGER_FILE_SYSTEMS_MOST)
+		walk_file_system(walk, &node->file_systems[LEDGER_FILE_SYSTEMS_MOST - 1]);
+}
+
+static void walk_devices(struct walk *walk)
+{
+	const struct ledger_node *node = walk->item.source->node;
+
+	for (unsigned int i = 0; i < node->device_count; i++)
+		for (unsigned int use = 0; use < LEDGER_DEVICE_USES; use++) {
+			walk->item.device = &node->devices[i];
+			walk->item.number = use;
+			take(walk);
+		}
+}
+
+static void walk_numbers(struct walk *walk, unsigned int count)
+{
+	for (walk->item.number = 0; walk->item.number < count; walk->item.number++)
+		take(walk);
+}
+
+static bool is_measured(const struct metric *metric, const struct metric_source *source)
+{
+	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++)
+		if (metric->layers & 1u << layer && !source->facts.layers[layer].on)
+			return false;
+	return true;
+}
+
+void metrics_each(const struct metric *metric, const struct metric_source *source,
+		  void (*take_item)(void *context, const struct metric_item *item), void *context)
+{
+	struct walk walk = {
+		.metric = metric,
+		.item = { .source = source },
+		.take = take_item,
+		.context = context,
+	};
+
+	if (!is_measured(metric, source))
+		return;
+	switch (metric->of) {
+	case METRIC_OF_SERVICE:
+		take(&walk);
+		break;
+	case METRIC_OF_LAYER:
+		walk_numbers(&walk, LAYER_COUNT);
+		break;
+	case METRIC_OF_LOSS:
+		walk_numbers(&walk, source->facts.loss_count);
+		break;
+	case METRIC_OF_CELL:
+	case METRIC_OF_FAULT:
+		walk_commands(&walk);
+		break;
+	case METRIC_OF_LATENCY:
+		walk_latencies(&walk);
+		break;
+	case METRIC_OF_JOB:
+		walk_jobs(&walk);
+		break;
+	case METRIC_OF_FILE_SYSTEM:
+		walk_file_systems(&walk);
+		break;
+	case METRIC_OF_DEVICE:
+		walk_devices(&walk);
+		break;
+	}
+}
+
+/* --- the source --- */
+
+static uint64_t resident_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (file && fscanf(file, "%*u %llu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+void metrics_look(struct metric_source *source, struct service *service, uint64_t most_series)
+{
+	struct ledger *ledger = service_ledger(service);
+	struct timespec cpu;
+
+	memset(source, 0, sizeof(*source));
+	service_look(service, &source->facts);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	source->cpu_ns = cpu.tv_sec * 1000000000ull + cpu.tv_nsec;
+	source->resident_bytes = resident_bytes();
+	source->most_series = most_series;
+	source->node = ledger_node(ledger);
+	source->jobs = ledger_jobs(ledger);
+	for (const struct ledger_job *job = source->jobs; job; job = job->next) {
+		source->job_count++;
+		source->process_count += job->process_count;
+	}
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reading /proc for whom it is about. Knows nothing of what is made of it.
+ */
+#include "monitor/process_facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/proc.h"
+
+#define TEXT_BYTES 16384
+#define STAT_BEFORE_START 19 /* fields between the state, which follows the name, and the start */
+
+/* A file of /proc/PID as a text; to be freed, NULL when it is gone. */
+static char *read_text(uint32_t pid, const char *name)
+{
+	size_t bytes;
+	char *text = proc_read(pid, name, TEXT_BYTES, &bytes);
+
+	if (text)
+		text[bytes < TEXT_BYTES ? bytes : bytes - 1] = 0;
+	return text;
+}
+
+bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')'), *at;
+	size_t length;
+	char *end;
+
+	if (!open || !close || close < open)
+		return false;
+	length = close - open - 1;
+	if (length > 15)
+		length = 15;
+	memcpy(comm, open + 1, length);
+	comm[length] = 0;
+	at = close + 1;
+	for (int i = 0; i <= STAT_BEFORE_START; i++) {
+		at = strchr(at, ' ');
+		if (!at)
+			return false;
+		at++;
+	}
+	*start_ticks = strtoull(at, &end, 10);
+	return end != at;
+}
+
+/* Ticks since the boot, sleep included, on the clock that has none of it. */
+static uint64_t start_ns(uint64_t ticks)
+{
+	struct timespec boot, monotonic;
+	int64_t asleep;
+	uint64_t ns = ticks * (1000000000ull / sysconf(_SC_CLK_TCK));
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	asleep = (boot.tv_sec - monotonic.tv_sec) * 1000000000ll + boot.tv_nsec - monotonic.tv_nsec;
+	/* The clocks are read one after the other: less than a tick is none. */
+	if (asleep < 10000000)
+		asleep = 0;
+	ns -= asleep;
+	return ns ? ns : 1;
+}
+
+static bool read_stat(uint32_t pid, char comm[16], uint64_t *start)
+{
+	char *text = read_text(pid, "stat");
+	uint64_t ticks;
+	bool ok = text && process_parse_stat(text, comm, &ticks);
+
+	if (ok)
+		*start = start_ns(ticks);
+	free(text);
+	return ok;
+}
+
+uint64_t process_start_ns(uint32_t pid)
+{
+	char comm[16];
+	uint64_t start;
+
+	return read_stat(pid, comm, &start) ? start : 0;
+}
+
+bool process_cgroup(uint32_t pid, char *path, size_t size)
+{
+	char *text = read_text(pid, "cgroup");
+	bool ok = text && job_labels_choose(text, path, size);
+
+	free(text);
+	return ok;
+}
+
+bool process_look(uint32_t pid, struct process_facts *facts)
+{
+	struct stat status;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	if (stat(path, &status) || proc_is_kernel(pid))
+		return false;
+	facts->uid = status.st_uid;
+	return read_stat(pid, facts->comm, &facts->start_ns) &&
+	       process_cgroup(pid, facts->cgroup, sizeof(facts->cgroup));
+}

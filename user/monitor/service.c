@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The loop between a session and the ledger. Knows nothing of records, nor of what the ledger
+ * holds.
+ */
+#include "monitor/service.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/calls.h"
+#include "capture/decode.h"
+#include "capture/host.h"
+#include "capture/privileges.h"
+#include "log.h"
+#include "monitor/intake.h"
+
+#define DRAIN_EVERY_MS 100
+#define DRAIN_NICE (-10)
+#define READ_MOST_NS 500000000	/* that anybody waits for a reading */
+#define QUIET_NS 60000000000ull /* between two lines on losses */
+
+struct service {
+	struct service_options options;
+	struct session *session;
+	struct ledger *ledger;
+	struct intake *intake;
+	pthread_t thread;
+	bool started;
+	atomic_bool stop;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t read;
+	bool asked; /* for a reading now */
+	struct service_facts facts;
+	/* The thread's own. */
+	uint64_t read_ns; /* when the last reading began */
+	uint64_t told_losses, told_ns;
+	uint64_t identities_lost;
+};
+
+/* --- reading --- */
+
+struct counters {
+	struct op_total operations[OP_TABLE_SIZE];
+	struct kind_total kinds[EVENT_KIND_COUNT];
+	uint64_t notes[NOTE_COUNT];
+};
+
+static void add_loss(struct service_facts *facts, const char *kind, const char *layer,
+		     uint64_t count)
+{
+	if (facts->loss_count < SERVICE_LOSSES_MOST)
+		facts->losses[facts->loss_count++] = (struct service_loss) { kind, layer, count };
+}
+
+static void fill_facts(struct service *service, const struct counters *counters,
+		       struct service_facts *facts)
+{
+	facts->loss_count = 0;
+	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++)
+		add_loss(facts, decoder_kind_name(kind), decoder_kind_layer(kind),
+			 counters->kinds[kind].lost);
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		add_loss(facts, "missed", layer_names[layer],
+			 session_missed(service->session, layer));
+	add_loss(facts, "sums", "profile", intake_lost(service->intake));
+	facts->not_followed = counters->notes[NOTE_UNFOLLOWED];
+	facts->use = session_profile_use(service->session);
+	facts->anonymous_faults = counters->operations[OP_ANONYMOUS_FAULT].count;
+	facts->shmem_faults = counters->operations[OP_SHMEM_FAULT].count;
+}
+
+static uint64_t sum_losses(const struct service_facts *facts)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < facts->loss_count; i++)
+		sum += facts->losses[i].count;
+	return sum;
+}
+
+/* A line on what is lost: at once for the first, then at most one a minute. */
+static void tell_losses(struct service *service, uint64_t losses, uint64_t now_ns)
+{
+	if (losses <= service->told_losses ||
+	    (service->told_ns && now_ns - service->told_ns < QUIET_NS))
+		return;
+	log_warning("%llu more records were lost: what is booked by process may be incomplete, "
+		    "sums are not",
+		    (unsigned long long)(losses - service->told_losses));
+	service->told_losses = losses;
+	service->told_ns = now_ns;
+}
+
+/* Reads the kernel's counters; where records about processes were lost since the last time, looks
+ * who is left. */
+static void read_counters(struct service *service, uint64_t now_ns)
+{
+	struct counters *counters = calloc(1, sizeof(*counters));
+	struct service_facts facts = service->facts;
+	uint64_t identities;
+
+	if (!counters || session_totals(service->session, counters->operations, counters->kinds,
+					counters->notes)) {
+		free(counters);
+		return;
+	}
+	fill_facts(service, counters, &facts);
+	identities = counters->kinds[EVENT_FORK].lost + counters->kinds[EVENT_EXEC].lost +
+		     counters->kinds[EVENT_EXIT].lost;
+	free(counters);
+	if (identities != service->identities_lost)
+		intake_look_again(service->intake, service->read_ns);
+	service->identities_lost = identities;
+	tell_losses(service, sum_losses(&facts), now_ns);
+	pthread_mutex_lock(&service->lock);
+	facts.readings = service->facts.readings;
+	facts.read_ns = service->facts.read_ns;
+	service->facts = facts;
+	pthread_mutex_unlock(&service->lock);
+}
+
+/* Operations come as sums. */
+static void ignore_slots(void *context, unsigned int lane, const struct lane_slot *slots,
+			 size_t count)
+{
+}
+
+static size_t drain(struct service *service)
+{
+	size_t records = 0, more;
+
+	/* Each goes up to what there is when it begins. */
+	while ((more = session_drain(service->session, intake_take, ignore_slots, service->intake)))
+		records += more;
+	return records;
+}
+
+/*
+ * One reading: slots first, then whatever is told up to then of processes and files, which has all
+ * that the slots are about; then both are booked.
+ */
+static void read_all(struct service *service, bool last)
+{
+	uint64_t begin_ns = host_now_ns();
+
+	session_read_profile(service->session, begin_ns, last, intake_take_slot, service->intake);
+	drain(service);
+	session_tell_devices(service->session, intake_take, service->intake);
+	read_counters(service, begin_ns);
+	intake_book(service->intake, begin_ns, host_now_ns());
+	service->read_ns = begin_ns;
+	pthread_mutex_lock(&service->lock);
+	service->facts.readings++;
+	service->facts.read_ns = begin_ns;
+	service->asked = false;
+	pthread_cond_broadcast(&service->read);
+	pthread_mutex_unlock(&service->lock);
+}
+
+static bool is_asked(struct service *service)
+{
+	bool asked;
+
+	pthread_mutex_lock(&service->lock);
+	asked = service->asked;
+	pthread_mutex_unlock(&service->lock);
+	return asked;
+}
+
+static void *work(void *context)
+{
+	struct service *service = context;
+
+	while (!atomic_load(&service->stop)) {
+		uint64_t now_ns = host_now_ns();
+
+		session_look_at_cpus(service->session, now_ns);
+		if (now_ns - service->read_ns >= service->options.interval_ns || is_asked(service))
+			read_all(service, false);
+		else
+			drain(service);
+		session_wait(service->session, DRAIN_EVERY_MS);
+	}
+	return NULL;
+}
+
+void service_read_now(struct service *service)
+{
+	struct timespec most;
+	uint64_t readings;
+
+	clock_gettime(CLOCK_REALTIME, &most);
+	most.tv_nsec += READ_MOST_NS;
+	if (most.tv_nsec >= 1000000000) {
+		most.tv_sec++;
+		most.tv_nsec -= 1000000000;
+	}
+
+	pthread_mutex_lock(&service->lock);
+	readings = service->facts.readings;
+	service->asked = true;
+	session_wake(service->session);
+	while (service->started && !atomic_load(&service->stop) &&
+	       service->facts.readings == readings)
+		if (pthread_cond_timedwait(&service->read, &service->lock, &most))
+			break;
+	pthread_mutex_unlock(&service->lock);
+}
+
+void service_look(struct service *service, struct service_facts *facts)
+{
+	pthread_mutex_lock(&service->lock);
+	*facts = service->facts;
+	pthread_mutex_unlock(&service->lock);
+}
+
+struct ledger *service_ledger(struct service *service)
+{
+	return service->ledger;
+}
+
+struct session *service_session(struct service *service)
+{
+	return service->session;
+}
+
+/* --- life --- */
+
+static int judge_layers(struct service *service, bool best_effort)
+{
+	const struct trace_layer *layers = session_layers(service->session);
+	unsigned int missing = session_missing(service->session);
+	bool refuse = missing && !best_effort;
+
+	for (size_t l = 0; l < LAYER_COUNT; l++)
+		if (!layers[l].on && service->options.session.layers & (1u << l))
+			log_line(refuse && missing & (1u << l) ? LOG_ERROR : LOG_WARNING,
+				 "layer %s is off: %s", layers[l].name, layers[l].reason);
+	if (!refuse)
+		return 0;
+	log_error("not monitoring without what is essential; --best-effort takes what can be had");
+	return -ENOTSUP;
+}
+
+static uint64_t unix_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+int service_open(struct service **out, const struct service_options *options, bool best_effort)
+{
+	struct service *service = calloc(1, sizeof(*service));
+	struct session_options *session;
+	int err;
+
+	if (!service)
+		return -ENOMEM;
+	service->options = *options;
+	session = &service->options.session;
+	session->mode = PROFILE_ON;
+	session->attach = (struct session_attach) { .to = ATTACH_ALL, .uid = ATTACH_ANYBODY };
+	session->follow_privileged = true;
+	pthread_mutex_init(&service->lock, NULL);
+	pthread_cond_init(&service->read, NULL);
+	err = session_open(&service->session, session);
+	if (!err)
+		err = judge_layers(service, best_effort);
+	if (err)
+		goto fail;
+	err = ledger_open(&service->ledger, &service->options.ledger);
+	if (!err)
+		err = intake_open(&service->intake, service->ledger,
+				  session_lane_count(service->session), sysconf(_SC_PAGESIZE));
+	if (err) {
+		log_error("cannot monitor: %s", strerror(-err));
+		goto fail;
+	}
+	memcpy(service->facts.layers, session_layers(service->session),
+	       sizeof(service->facts.layers));
+	*out = service;
+	return 0;
+fail:
+	service_close(service);
+	return err;
+}
+
+int service_start(struct service *service, size_t *processes, size_t *threads)
+{
+	int dropped, err = session_attach(service->session, NULL, 0, processes, threads);
+
+	if (err)
+		return err;
+	service->facts.start_unix_ns = unix_now_ns();
+	service->read_ns = host_now_ns();
+	/* The thread inherits both: on a busy machine the buffers must not run full. */
+	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))
+		log_debug("cannot raise the priority: %s", strerror(errno));
+	dropped = privileges_drop(session_watches_cpus(service->session));
+	err = -pthread_create(&service->thread, NULL, work, service);
+	setpriority(PRIO_PROCESS, 0, 0); /* whoever is asked has time */
+	if (!dropped)
+		dropped = privileges_drop(false);
+	if (dropped)
+		log_warning("cannot give up privileges: %s", strerror(-dropped));
+	if (err) {
+		log_error("cannot monitor: %s", strerror(-err));
+		return err;
+	}
+	service->started = true;
+	/* Who was there is known, and what is asked for now has something to tell. */
+	service_read_now(service);
+	return 0;
+}
+
+void service_close(struct service *service)
+{
+	if (!service)
+		return;
+	atomic_store(&service->stop, true);
+	if (service->started) {
+		session_wake(service->session);
+		pthread_join(service->thread, NULL);
+	}
+	session_close(service->session);
+	intake_close(service->intake);
+	ledger_close(service->ledger);
+	pthread_cond_destroy(&service->read);
+	pthread_mutex_destroy(&service->lock);
+	free(service);
+}
