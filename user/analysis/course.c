@@ -180,46 +180,45 @@ static inline void extend(struct timeline *timeline, unsigned int part, struct s
 	stretch->under_way = true;
 }
 
-/* Adds operations at the beginning that are of one part and begin in one bin; returns how many
- * these are. */
-static size_t add_operations(struct timeline *timeline, const struct event *events, size_t count)
+/* Adds one, or some that are alike and begin in the bin that has been reached. */
+static void add_operations(struct timeline *timeline, const struct event *events, size_t count)
 {
 	struct bin *bin = &timeline->bins[timeline->bin];
 	unsigned int part = part_of(events);
 	struct stretch all = timeline->stretches[PART_ALL], own = timeline->stretches[part];
-	uint64_t until_ns = most(timeline->bin_end_ns, events->start);
 	uint64_t fetched_bytes = 0, operations = 0;
-	const struct event *event = events;
 
-	do {
+	for (const struct event *event = events; event < events + count; event++) {
 		fetched_bytes += event->fetched_bytes;
 		operations += event->flags & EVENT_COUNTED ? 1 : 0;
 		if (event->flags & EVENT_TIMED) {
 			extend(timeline, PART_ALL, &all, event);
 			extend(timeline, part, &own, event);
 		}
-		event++;
-	} while (event < events + count && event->class == events->class &&
-		 event->door == events->door && event->start <= until_ns &&
-		 !(event->flags & EVENT_SUMMED));
+	}
 	bin->fetched_bytes += fetched_bytes;
 	bin->operations += operations;
 	timeline->stretches[PART_ALL] = all;
 	timeline->stretches[part] = own;
-	timeline->now_ns = most(timeline->now_ns, event[-1].start);
-	return event - events;
+	timeline->now_ns = most(timeline->now_ns, events[count - 1].start);
 }
 
-static size_t add_some(struct timeline *timeline, const struct event *events, size_t count)
+static void add_event(struct timeline *timeline, const struct event *event)
 {
-	if (events->class == IO_NONE && !(events->flags & EVENT_PAGECACHE))
-		return 1;
-	go_to(timeline, events->start);
-	/* What a GPU began to do is looked at before each of them. */
-	if (events->class != IO_NONE)
-		return add_operations(timeline, events, timeline->job->activities->gpu ? 1 : count);
-	timeline->bins[timeline->bin].fetched_bytes += events->fetched_bytes;
-	return 1;
+	if (event->class == IO_NONE && !(event->flags & EVENT_PAGECACHE))
+		return;
+	go_to(timeline, event->start);
+	if (event->class == IO_NONE)
+		timeline->bins[timeline->bin].fetched_bytes += event->fetched_bytes;
+	else
+		add_operations(timeline, event, 1);
+}
+
+/* Whether they can be added at once: nothing else begins meanwhile that is measured. */
+static bool at_once(const struct timeline *timeline, const struct event *events, size_t count)
+{
+	return events->class != IO_NONE && events[count - 1].start <= timeline->bin_end_ns &&
+	       !timeline->job->activities->gpu && events_alike(events, count, false);
 }
 
 /* What of an amount lies before a moment, if it is spread evenly over a time. */
@@ -275,15 +274,18 @@ static void add_summed(struct timeline *timeline, const struct event *event)
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
-	size_t some = 1;
-
-	for (size_t i = 0; i < count; i += some)
-		if (events[i].flags & EVENT_SUMMED) {
-			add_summed(state, &events[i]);
-			some = 1;
-		} else {
-			some = add_some(state, &events[i], count - i);
+	for (size_t some; count; events += some, count -= some) {
+		some = events_some(count);
+		if (at_once(state, events, some)) {
+			add_operations(state, events, some);
+			continue;
 		}
+		for (size_t i = 0; i < some; i++)
+			if (events[i].flags & EVENT_SUMMED)
+				add_summed(state, &events[i]);
+			else
+				add_event(state, &events[i]);
+	}
 	return 0;
 }
 

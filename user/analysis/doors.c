@@ -87,15 +87,16 @@ static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct doors *all = state;
 	int status = 0;
-	size_t run;
 
-	for (size_t i = 0; i < count && !status; i += run) {
-		for (run = 1; i + run < count && events[i + run].door == events[i].door &&
-			      events[i + run].class == events[i].class;
-		     run++)
-			;
-		if (events[i].door != DOOR_NONE && events[i].class != IO_NONE)
-			status = rollup_add_run(&all->rollup, events[i].door, &events[i], run);
+	for (size_t some; count && !status; events += some, count -= some) {
+		some = events_some(count);
+		if (events->door != DOOR_NONE && events_alike(events, some, false)) {
+			status = rollup_add_alike(&all->rollup, events->door, events, some);
+			continue;
+		}
+		for (size_t i = 0; i < some && !status; i++)
+			if (events[i].door != DOOR_NONE && events[i].class != IO_NONE)
+				status = rollup_add(&all->rollup, events[i].door, &events[i]);
 	}
 	return status ? -ENOMEM : 0;
 }

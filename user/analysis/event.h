@@ -119,6 +119,33 @@ static inline uint64_t event_time_ns(const struct event *event)
 	return event->flags & EVENT_SUMMED ? event->summed_ns : event->end - event->start;
 }
 
+/*
+ * Sums over events that are alike need not be written down after each of them. So many are looked
+ * at together: they nearly always are alike or nearly never, and a processor guesses that right, as
+ * it cannot where a run of unknown length ends.
+ */
+#define EVENTS_ALIKE 16
+
+/* How many to look at together. */
+static inline size_t events_some(size_t left)
+{
+	return left < EVENTS_ALIKE ? left : EVENTS_ALIKE;
+}
+
+/* Whether all are of one class and door (and process), and none of them stands for many. */
+static inline bool events_alike(const struct event *events, size_t count, bool of_process)
+{
+	uint32_t differ = events->flags & EVENT_SUMMED;
+
+	for (size_t i = 1; i < count; i++) {
+		differ |= (events[i].class ^ events->class) | (events[i].door ^ events->door);
+		differ |= events[i].flags & EVENT_SUMMED;
+		if (of_process)
+			differ |= events[i].process ^ events->process;
+	}
+	return !differ;
+}
+
 /* Ids come again and again: the files found lately, by the low bits of their ids. */
 #define FILE_MEMORY_SLOTS 1024
 

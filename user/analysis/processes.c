@@ -78,17 +78,19 @@ static int add_sums(struct processes *processes, const struct event *event)
 	return 0;
 }
 
-/* How many of them can be added at once: operations of a class, of a process. */
-static size_t run_of(const struct event *events, size_t count)
+static int add_event(struct processes *processes, const struct event *event)
 {
-	size_t run = 1;
+	int status = event->flags & EVENT_SUMMED ? add_sums(processes, event) : 0;
 
-	if (events->class == IO_NONE || events->flags & EVENT_SUMMED)
-		return 1;
-	while (run < count && events[run].class == events->class &&
-	       events[run].process == events->process && !(events[run].flags & EVENT_SUMMED))
-		run++;
-	return run;
+	if (status)
+		return status;
+	if (event->class != IO_NONE)
+		return rollup_add(&processes->rollup, event->process, event);
+	if (event->flags & EVENT_SUBMITS)
+		return add_submissions(processes, event);
+	if (event->flags & (EVENT_BIO | EVENT_DEVICE))
+		return process_storages_add(&processes->storages, event);
+	return 0;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -97,17 +99,15 @@ static int add_events(void *state, const struct event *events, size_t count)
 	/* The job's table grows when a pid turns up that no fork or exec has told of. */
 	int status = rollup_make_room(&processes->rollup, processes->job->processes.count);
 
-	for (size_t i = 0, run; i < count && !status; i += run) {
-		run = run_of(events + i, count - i);
-		if (events[i].flags & EVENT_SUMMED)
-			status = add_sums(processes, &events[i]);
-		if (!status && events[i].class != IO_NONE)
-			status = rollup_add_run(&processes->rollup, events[i].process, &events[i],
-						run);
-		else if (events[i].flags & EVENT_SUBMITS)
-			status = add_submissions(processes, &events[i]);
-		else if (events[i].flags & (EVENT_BIO | EVENT_DEVICE))
-			status = process_storages_add(&processes->storages, &events[i]);
+	for (size_t some; count && !status; events += some, count -= some) {
+		some = events_some(count);
+		if (events->class != IO_NONE && events_alike(events, some, true)) {
+			status =
+				rollup_add_alike(&processes->rollup, events->process, events, some);
+			continue;
+		}
+		for (size_t i = 0; i < some && !status; i++)
+			status = add_event(processes, &events[i]);
 	}
 	return status ? -ENOMEM : 0;
 }

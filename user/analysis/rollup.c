@@ -84,15 +84,16 @@ int rollup_events(struct rollup *rollup, const struct event *events, size_t coun
 	return 0;
 }
 
-int rollup_add_run(struct rollup *rollup, uint32_t group, const struct event *events, size_t count)
+int rollup_add_alike(struct rollup *rollup, uint32_t group, const struct event *events,
+		     size_t count)
 {
 	const struct rollup_group *to = &rollup->groups[group];
 	bool all = rollup->options & ROLLUP_ALL;
 	unsigned int measure = events->class;
 	struct tally sum, io = { 0 };
 
-	if (count == 1)
-		return rollup_add(rollup, group, events);
+	if (measure == IO_NONE)
+		return 0;
 	if (rollup->options & ROLLUP_FAULTS && measure >= IO_MMAP_READ)
 		measure = MEASURE_MMAP;
 	if ((!to->place[measure] && !rollup_make_tally(rollup, group, measure)) ||

@@ -114,8 +114,9 @@ static inline int rollup_add(struct rollup *rollup, uint32_t group, const struct
 	return 0;
 }
 
-/* The same for some, of one class all of them: sums stay in registers meanwhile. */
-int rollup_add_run(struct rollup *rollup, uint32_t group, const struct event *events, size_t count);
+/* The same for some that are alike (events_alike); of no class they are passed over. */
+int rollup_add_alike(struct rollup *rollup, uint32_t group, const struct event *events,
+		     size_t count);
 
 /* Whether anything was added to a group. */
 bool rollup_used(const struct rollup *rollup, uint32_t group);

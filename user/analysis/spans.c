@@ -156,22 +156,19 @@ static void add_bytes(struct amounts *amounts, const struct event *event, uint64
 		amounts->write_bytes += bytes;
 }
 
-/* Adds those at the beginning that are of one class and door; returns how many these are. */
-static size_t add_operations(struct span_use *use, const struct event *events, size_t count)
+/* Adds one, or some that are alike. */
+static void add_operations(struct span_use *use, const struct event *events, size_t count)
 {
 	unsigned int side = events->class == IO_WRITE ? SIDE_WRITE : SIDE_READ;
 	uint64_t operations = 0, faults = 0, major = 0, thread_ns = 0, bytes = 0;
-	const struct event *event = events;
 
-	do {
+	for (const struct event *event = events; event < events + count; event++) {
 		operations += event->flags & EVENT_COUNTED ? 1 : 0;
 		faults += event->flags & EVENT_FAULT ? 1 : 0;
 		major += event->major;
 		thread_ns += event->flags & EVENT_TIMED ? event->end - event->start : 0;
 		bytes += bytes_of(event);
-		event++;
-	} while (event < events + count && event->class == events->class &&
-		 event->door == events->door);
+	}
 	use->operations += operations;
 	use->faults += faults;
 	use->major += major;
@@ -179,7 +176,6 @@ static size_t add_operations(struct span_use *use, const struct event *events, s
 	if (events->door < DOOR_COUNT)
 		use->doors[events->door][side] += bytes;
 	add_bytes(&use->own, events, bytes);
-	return event - events;
 }
 
 static void add_inclusive(struct spans *spans, uint32_t slot, const struct event *event)
@@ -218,19 +214,20 @@ static void add_event(struct spans *spans, const struct event *event)
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct spans *spans = state;
-	bool outside = !spans->job->spans.open;
-	size_t run;
+	bool outside = !spans->job->spans.open; /* all of them */
 
-	for (size_t i = 0; i < count; i += run) {
-		const struct event *event = &events[i];
-
-		run = 1;
-		if (event->class != IO_NONE && outside)
-			run = add_operations(&spans->outside, event, count - i);
-		else if (event->class != IO_NONE)
-			add_event(spans, event);
-		else if (event->flags & EVENT_INSTANT)
-			spans->uses[event->label].instants++;
+	for (size_t some; count; events += some, count -= some) {
+		some = events_some(count);
+		if (outside && events->class != IO_NONE && events_alike(events, some, false)) {
+			add_operations(&spans->outside, events, some);
+			continue;
+		}
+		for (size_t i = 0; i < some; i++) {
+			if (events[i].class != IO_NONE)
+				add_event(spans, &events[i]);
+			if (events[i].flags & EVENT_INSTANT)
+				spans->uses[events[i].label].instants++;
+		}
 	}
 	return 0;
 }

@@ -159,13 +159,16 @@ static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct totals *totals = state;
 	int status = 0;
-	size_t run;
 
-	for (size_t i = 0; i < count && !status; i += run) {
-		for (run = 1; i + run < count && events[i + run].class == events[i].class; run++)
-			;
-		if (events[i].class != IO_NONE)
-			status = rollup_add_run(&totals->rollup, 0, &events[i], run);
+	for (size_t some; count && !status; events += some, count -= some) {
+		some = events_some(count);
+		if (events_alike(events, some, false)) {
+			status = rollup_add_alike(&totals->rollup, 0, events, some);
+			continue;
+		}
+		for (size_t i = 0; i < some && !status; i++)
+			if (events[i].class != IO_NONE)
+				status = rollup_add(&totals->rollup, 0, &events[i]);
 	}
 	return status ? -ENOMEM : 0;
 }
