@@ -52,6 +52,7 @@ enum {
 	M_SPLICE_WRITE,
 	M_APART,
 	M_RENAME,
+	M_UNLINK,
 	M_OPERATIONS
 };
 
@@ -88,6 +89,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_SPLICE_WRITE] = { "vfs", "splice_write", TRACE_SPLICE_WRITE },
 	[M_APART] = { "vfs", "vfs_iter_read_apart", TRACE_APART },
 	[M_RENAME] = { "syscall", "rename", TRACE_METADATA },
+	[M_UNLINK] = { "syscall", "unlink", TRACE_METADATA },
 };
 
 /* What differs between made traces; zeros give the usual. */

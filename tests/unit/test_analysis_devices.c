@@ -143,6 +143,35 @@ static void test_numbers(void **state)
 	done(&made, report);
 }
 
+/* Where requests begin, and how large they are as a whole, each kind for itself. */
+static void test_places_and_sizes(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	BEGIN(&made, .block = true);
+	REQUEST(&made, .time = 10, .dur = 1, .op = M_REQUEST_READ, .dev = LOOP, .sector = 800,
+		.bytes = 4096);
+	REQUEST(&made, .time = 11, .dur = 9, .op = M_REQUEST_READ, .dev = LOOP, .sector = 808,
+		.bytes = 8192);
+	REQUEST(&made, .time = 12, .dur = 1, .op = M_REQUEST_WRITE, .dev = LOOP, .sector = 0,
+		.bytes = 4097);
+	REQUEST(&made, .time = 13, .dur = 1, .op = M_REQUEST_READ, .dev = LOOP, .sector = 824,
+		.bytes = 4096);
+	REQUEST(&made, .time = 14, .dur = 1, .op = M_REQUEST_READ, .dev = LOOP, .sector = 824,
+		.bytes = 4096);
+	report = report_of(&made, 60 * MS);
+	CHECK(report, "devices", 0, "read.sequential", 2);
+	CHECK(report, "devices", 0, "read.random", 1);
+	CHECK(report, "devices", 0, "write.sequential", 0);
+	CHECK(report, "devices", 0, "write.random", 0); /* the first is neither */
+	CHECK(report, "device_users", 0, "sizes.<=4KiB", 3);
+	CHECK(report, "device_users", 0, "sizes.<=16KiB", 2);
+	CHECK(report, "device_users", 0, "sizes.<=64KiB", 0);
+	done(&made, report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +179,7 @@ int main(void)
 		cmocka_unit_test(test_heat),
 		cmocka_unit_test(test_drawn),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_places_and_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@ import fnmatch
 import gzip
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -399,6 +400,19 @@ class Reading(unittest.TestCase):
                         preexec_fn=lambda: signal.signal(signal.SIGPIPE, action))
             os.close(writing)
             self.assertEqual(done.returncode, status)
+
+    def test_print_programs(self):
+        """The program's name stands where it was asked for, and nothing else changes."""
+        plain, named = call("print", SAMPLE), call("print", "--programs", SAMPLE)
+        self.assertEqual(named.returncode, 0)
+        text = named.stdout.decode()
+        self.assertRegex(text, r"\n +\d+\.\d{9} 100/100 \(python3\) pread64 ")
+        unnamed = re.sub(r"^( *-?\d+\.\d{9} [^ ]+) \([^)]*\) ", r"\1 ", text, flags=re.M)
+        self.assertEqual(unnamed, plain.stdout.decode())
+        comms = {row["pid"]: row["comm"] for row in events() if row["kind"] == "exec"}
+        told = {row["pid"]: row["program"] for row in events("--programs") if "program" in row}
+        for pid, comm in comms.items():
+            self.assertEqual(told[pid], comm)
 
     def test_print_filters(self):
         every = events()

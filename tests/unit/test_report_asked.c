@@ -205,6 +205,10 @@ static void test_filters(void **state)
 	FILTERED(5, 1, filter.file = "*.bin");
 	FILTERED(13, 0, filter.op = "pread64");
 	FILTERED(0, 1, filter.op = "fault");
+	FILTERED(13, 1, filter.op = "pread64,fault");
+	FILTERED(31, 0, filter.op = "*read*");
+	FILTERED(13, 0, filter.op = "p*");
+	FILTERED(18, 1, filter.op = "fault,?ead");
 	FILTERED(16, 0, filter.door = "direct");
 	FILTERED(0, 1, filter.door = "mmap");
 	FILTERED(8, 0, filter.span = "step");
@@ -383,6 +387,12 @@ static void test_nothing_asked_for(void **state)
 	filter.from_ns = 0;
 	filter.op = "preadd";
 	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
+	filter.op = "pread64,preadd"; /* each must mean something */
+	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
+	filter.op = "pread64,";
+	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
+	filter.op = "x*";
+	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
 	filter.op = NULL;
 	filter.door = "window";
 	assert_int_equal(ask_filtered(&filter, &report), -ESRCH);
@@ -431,6 +441,55 @@ static void test_groups(void **state)
 		report_free(report);
 		made_close(&made);
 	}
+}
+
+/* Of what calls read through the page cache; what is read by O_DIRECT is nothing to it. */
+static void test_from_memory(void **state)
+{
+	static const char *const traces[] = { "a.flt" };
+	const struct report_options options = { .key = rollup_find_key("process") };
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+	const struct table *groups;
+	int column;
+
+	(void)state;
+	BEGIN(&made, .spans = true);
+	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .path = "/data/x.bin");
+	for (uint64_t pid = 1; pid <= 4; pid++)
+		EXEC(&made, .time = 10, .pid = 10 * pid, .comm = "a", .command = "a");
+	CALL(&made, .time = 1 * MS, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .result = 4096,
+	     .fetched = 4096);
+	CALL(&made, .time = 2 * MS, .dur = 10, .pid = 10, .op = M_READ, .file = 1,
+	     .result = 3 * 4096);
+	/* Read ahead: more comes than is read. */
+	CALL(&made, .time = 3 * MS, .dur = 10, .pid = 20, .op = M_READ, .file = 1, .result = 4096,
+	     .fetched = 65536);
+	CALL(&made, .time = 4 * MS, .dur = 10, .pid = 30, .op = M_READ, .file = 1, .result = 4096,
+	     .flags = TRACE_OP_DIRECT);
+	CALL(&made, .time = 5 * MS, .dur = 10, .pid = 40, .op = M_WRITE, .file = 1, .result = 4096);
+	made_finish(&made, 0, 10 * MS);
+	assert_int_equal(report_make(&report, &made.reader, traces, 1, &options, &error), 0);
+	groups = report->groups;
+	column = table_find_column(groups, "from_memory");
+	assert_int_equal(groups->row_count, 4);
+	for (size_t row = 0; row < 4; row++) {
+		const struct cell *cells = &groups->cells[row * groups->column_count];
+
+		switch (cells[0].text[0]) {
+		case '1':
+			assert_true(cells[column].real == 0.75);
+			break;
+		case '2':
+			assert_true(cells[column].real == 0);
+			break;
+		default:
+			assert_int_equal(cells[column].type, CELL_NULL);
+		}
+	}
+	report_free(report);
+	made_close(&made);
 }
 
 /* --- places, and what to know before --- */
@@ -694,6 +753,7 @@ int main(void)
 		cmocka_unit_test(test_kinds_read),
 		cmocka_unit_test(test_nothing_asked_for),
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_from_memory),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_places_of_one_path),
 		cmocka_unit_test(test_metadata_leads),

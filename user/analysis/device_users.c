@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/device_list.h"
 #include "analysis/trace_text.h"
@@ -146,7 +147,10 @@ static int add_request(struct device_users *users, const struct event *event)
 		device->count++;
 	}
 	user->bytes += event->bytes;
-	user->requests += event->flags & EVENT_SECOND ? 0 : 1;
+	if (!(event->flags & EVENT_SECOND)) {
+		user->requests++;
+		user->sizes[size_class(event_value(event, REQUEST_BYTES))]++;
+	}
 	add_time(device, user, event);
 	return 0;
 }
@@ -170,7 +174,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 struct line {
 	struct table_text name, comm;
 	char dev[UNITS_TEXT];
-	uint64_t pid, requests, bytes, time_ns, shared_ns;
+	uint64_t pid, requests, bytes, time_ns, shared_ns, sizes[SIZE_CLASSES];
 };
 
 static int get_dev(struct table *table, struct cell *cell, const void *row,
@@ -216,6 +220,7 @@ static int add_line(const struct device_users *users, struct table *table, size_
 		.shared_ns = users->all[number]->shared.measure,
 	};
 
+	memcpy(line.sizes, user->sizes, sizeof(line.sizes));
 	units_device(line.dev, device->dev);
 	if (user->process != PROCESS_UNKNOWN) {
 		line.pid = process->pid;
@@ -237,6 +242,9 @@ static int fill(void *state, struct table *table)
 		return table_set_note(table, "requests to block devices were not recorded");
 	}
 	status = table_add_columns(table, TABLE_COLUMNS(columns));
+	if (!status)
+		status = size_class_add_columns(table, "of these requests, those of such a size",
+						offsetof(struct line, sizes));
 	for (size_t i = 0; i < users->list.count; i++)
 		for (size_t j = 0; j < users->all[i]->count && !status; j++)
 			status = add_line(users, table, i, &users->all[i]->users[j]);
@@ -271,7 +279,7 @@ const struct analysis analysis_device_users = {
 	.begin = begin,
 	.passing = { .apart = true, .events = add_events, .matters = EVENT_REQUEST | EVENT_DEVICE },
 	.columns = {
-		[TRACE_REQUEST] = 1ull << REQUEST_DEV,
+		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_BYTES,
 		[TRACE_DEVICE] = 1ull << DEVICE_DEV | 1ull << DEVICE_NAME,
 	},
 	.fill = fill,

@@ -8,6 +8,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/interval.h"
+#include "analysis/size_class.h"
 
 /*
  * A user is a program that the run's command started, with all that this started in turn, or the
@@ -16,7 +17,8 @@
 struct device_user {
 	uint32_t process; /* number of the first one; PROCESS_UNKNOWN: the kernel */
 	uint64_t requests, bytes;
-	struct interval_union time; /* with at least one of its requests under way */
+	uint64_t sizes[SIZE_CLASSES]; /* requests by size, as a whole */
+	struct interval_union time;   /* with at least one of its requests under way */
 };
 
 struct device_users_view {

@@ -19,7 +19,10 @@ struct device_sum {
 	uint64_t requests, bytes, merges, requeues, errors;
 	uint64_t time_ns; /* summed up over requests, from when they were made to their ends */
 	uint64_t queue_ns,
-		service_ns; /* of it, before the driver had them and after; of the run's */
+		service_ns;  /* of it, before the driver had them and after; of the run's */
+	uint64_t end_sector; /* of the run's one that was made before, and where those after began:
+			      */
+	uint64_t sequential, random;
 };
 
 #define DEVICE_NUMBERS_MOST 16
@@ -54,7 +57,7 @@ struct devices {
 /* A row of the table. */
 struct sum_line {
 	uint64_t requests, bytes, merges, requeues, errors, time_ns, queue_ns, service_ns;
-	uint64_t p50_ns, p99_ns, max_ns, service_p50_ns, service_p99_ns;
+	uint64_t p50_ns, p99_ns, max_ns, service_p50_ns, service_p99_ns, sequential, random;
 };
 
 struct line {
@@ -119,6 +122,11 @@ static const struct table_column own_columns[] = {
 	  TABLE_UINT(struct sum_line, merges), 0 },
 	{ "errors", NULL, UNIT_COUNT, "of these requests, those that failed",
 	  TABLE_UINT(struct sum_line, errors), 0 },
+	{ "sequential", NULL, UNIT_COUNT,
+	  "of them, those that begin where the one made before ends; the first is neither",
+	  TABLE_UINT(struct sum_line, sequential), 0 },
+	{ "random", NULL, UNIT_COUNT, "of them, those that begin elsewhere",
+	  TABLE_UINT(struct sum_line, random), 0 },
 };
 
 static const struct table_column all_columns[] = {
@@ -265,6 +273,20 @@ static int add_bio(struct devices *devices, const struct event *event)
 	return use == DEVICE_USES ? 0 : add_wait_of_bio(devices, device, use, event);
 }
 
+#define SECTOR_BYTES 512
+
+/* Requests come in the order in which they were made. */
+static void add_place(struct device_sum *sum, const struct event *event)
+{
+	uint64_t sector = event_value(event, REQUEST_SECTOR);
+
+	if (sum->requests > 1 && sector == sum->end_sector)
+		sum->sequential++;
+	else if (sum->requests > 1)
+		sum->random++;
+	sum->end_sector = sector + event_value(event, REQUEST_BYTES) / SECTOR_BYTES;
+}
+
 static int add_request(struct devices *devices, const struct event *event)
 {
 	uint64_t queue_ns = event_value(event, REQUEST_QUEUE);
@@ -293,6 +315,7 @@ static int add_request(struct devices *devices, const struct event *event)
 	}
 	if (!device->latency[use] || !device->service[use])
 		return -ENOMEM;
+	add_place(sum, event);
 	queue_ns = queue_ns < time_ns ? queue_ns : time_ns;
 	sum->time_ns += time_ns;
 	sum->queue_ns += queue_ns;
@@ -380,6 +403,8 @@ static struct sum_line line_of(const struct device *device, const struct device_
 		.time_ns = sum->time_ns,
 		.queue_ns = sum->queue_ns,
 		.service_ns = sum->service_ns,
+		.sequential = sum->sequential,
+		.random = sum->random,
 		.p50_ns = TABLE_NO_UINT,
 		.p99_ns = TABLE_NO_UINT,
 		.max_ns = TABLE_NO_UINT,
@@ -519,7 +544,8 @@ const struct analysis analysis_devices = {
 	.columns = {
 		[TRACE_REQUEST] = 1ull << REQUEST_DEV | 1ull << REQUEST_QUEUE |
 				  1ull << REQUEST_BIOS | 1ull << REQUEST_PART |
-				  1ull << REQUEST_FLAGS,
+				  1ull << REQUEST_FLAGS | 1ull << REQUEST_SECTOR |
+				  1ull << REQUEST_BYTES,
 		[TRACE_BIO] = 1ull << BIO_DEV | 1ull << BIO_QUEUE | 1ull << BIO_FLAGS,
 		[TRACE_DEVICE] = (1ull << DEVICE_COLUMNS) - 1,
 	},

@@ -19,7 +19,8 @@ struct filter_state {
 	const struct filter *filter;
 	uint64_t from_ns, until_ns; /* on the job's clock */
 	uint8_t door;
-	uint8_t *files; /* of each file: enum verdict */
+	uint8_t *files;	     /* of each file: enum verdict */
+	uint8_t *operations; /* of each: whether its name is asked for */
 	struct trace_operation_total *counts;
 	struct cursor_keys *keys; /* of each trace */
 	uint64_t passed;
@@ -50,15 +51,38 @@ static int refuse(struct trace_error *error, const char *option, const char *nam
 	return -ESRCH;
 }
 
+/* Names and patterns, separated by commas; each must be of some operation. Cuts the text. */
+static int choose_operations(struct filter_state *state, char *names, struct trace_error *error)
+{
+	for (char *name = names, *next; name; name = next) {
+		bool known = false;
+
+		next = strchr(name, ',');
+		if (next)
+			*next++ = '\0';
+		for (size_t i = 0; i < state->job->operation_count; i++) {
+			if (fnmatch(name, state->job->operations[i].name, FNM_NOESCAPE))
+				continue;
+			known = true;
+			state->operations[i] = true;
+		}
+		if (!known)
+			return refuse(error, "op", name, "no trace has such an operation");
+	}
+	return 0;
+}
+
 static int check_names(struct filter_state *state, struct trace_error *error)
 {
 	const struct filter *filter = state->filter;
-	bool known = !filter->op;
+	char *names = filter->op ? strdup(filter->op) : NULL;
+	int status = filter->op && !names ? -ENOMEM : 0;
 
-	for (size_t i = 0; i < state->job->operation_count && !known; i++)
-		known = !strcmp(state->job->operations[i].name, filter->op);
-	if (!known)
-		return refuse(error, "op", filter->op, "no trace has such an operation");
+	if (names)
+		status = choose_operations(state, names, error);
+	free(names);
+	if (status)
+		return status;
 	state->door = DOOR_NONE;
 	for (unsigned int i = 0; i < DOOR_COUNT && filter->door; i++)
 		if (!strcmp(door_names[i], filter->door))
@@ -93,9 +117,10 @@ int filter_open(struct filter_state **state, const struct filter *filter, const 
 	made->from_ns = filter->from_ns ? job->start_ns : 0;
 	made->until_ns = filter->until_ns == FILTER_NONE ? UINT64_MAX : job->end_ns;
 	made->files = calloc(job->files.count + 1, sizeof(*made->files));
+	made->operations = calloc(job->operation_count + 1, sizeof(*made->operations));
 	made->counts = calloc(job->operation_count + 1, sizeof(*made->counts));
 	made->keys = calloc(job->trace_count, sizeof(*made->keys));
-	if (made->files && made->counts && made->keys)
+	if (made->files && made->operations && made->counts && made->keys)
 		status = check_names(made, error);
 	if (status) {
 		filter_close(made);
@@ -122,6 +147,7 @@ void filter_close(struct filter_state *state)
 	if (!state)
 		return;
 	free(state->files);
+	free(state->operations);
 	free(state->counts);
 	free(state->keys);
 	free(state);
@@ -144,7 +170,7 @@ static uint64_t kinds_wanted(const struct filter_state *state)
 		filter->op ? 1ull << TRACE_PROFILE | 1ull << TRACE_PROFILE_CLASS : UINT64_MAX;
 
 	for (size_t i = 0; i < state->job->operation_count && filter->op; i++)
-		if (!strcmp(state->job->operations[i].name, filter->op))
+		if (state->operations[i])
 			kinds |= kinds_of_layer(state->job->operations[i].layer);
 	for (int kind = 0; kind < TRACE_KIND_COUNT && filter->min_duration_ns; kind++)
 		if (trace_schemas[kind].duration < 0)
@@ -209,8 +235,7 @@ static bool is_wanted(struct filter_state *state, const struct event *event)
 	if (!is_of_operations(filter))
 		return true;
 	return is_operation(event) && (!filter->file || is_file(state, event->file)) &&
-	       (!filter->op ||
-		!strcmp(state->job->operations[event->operation].name, filter->op)) &&
+	       (!filter->op || state->operations[event->operation]) &&
 	       (!filter->door || event->door == state->door) &&
 	       event->end - event->start >= filter->min_duration_ns &&
 	       (!filter->span || (!(event->flags & EVENT_SUMMED) && is_in_span(state, event)));

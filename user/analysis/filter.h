@@ -16,7 +16,7 @@ struct filter {
 	uint64_t pid, rank;
 	uint64_t min_duration_ns; /* 0: any */
 	const char *file;	  /* a pattern that the path matches; * matches / as well */
-	const char *op;		  /* the name of an operation */
+	const char *op;		  /* names of operations, or patterns, separated by commas */
 	const char *door;
 	const char *span; /* the name of a span that it happened in, or in one within */
 };

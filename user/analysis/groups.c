@@ -5,6 +5,7 @@
 #include "analysis/groups.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +16,20 @@ struct groups {
 	struct rollup rollup;
 	uint64_t *pauses_ns; /* by group */
 	size_t pauses_room;
+	struct through_cache *cached; /* by group */
+	size_t cached_room;
+};
+
+/* What calls read that the page cache could have had, and what of it came from storage. */
+struct through_cache {
+	uint64_t read_bytes, fetched_bytes;
 };
 
 /* What the columns see of a group. */
 struct line {
 	struct table_text name;
 	uint64_t time_ns, thread_time_ns, operations, fetched_bytes, created_bytes, pause_ns;
+	double from_memory;
 	struct tally tallies[MEASURES];
 };
 
@@ -40,6 +49,9 @@ static const struct table_column columns[] = {
 	  JOB_PAGECACHE },
 	{ "created_bytes", "created by writes", UNIT_BYTES, "bytes newly cached by writing",
 	  TABLE_UINT(struct line, created_bytes), JOB_PAGECACHE },
+	{ "from_memory", "from memory", UNIT_SHARE,
+	  "share of the bytes read by calls, but for O_DIRECT, that the page cache had",
+	  TABLE_REAL(struct line, from_memory), JOB_PAGECACHE },
 	{ "pause_ns", "throttled", UNIT_NS,
 	  "for how long threads that write were told to sleep, summed over threads",
 	  TABLE_UINT(struct line, pause_ns), JOB_THROTTLED },
@@ -61,6 +73,7 @@ void groups_free(struct groups *groups)
 		return;
 	rollup_free(&groups->rollup);
 	free(groups->pauses_ns);
+	free(groups->cached);
 	free(groups);
 }
 
@@ -78,18 +91,48 @@ static int add_pause(struct groups *groups, const struct event *event)
 	return 0;
 }
 
+static int add_cached(struct groups *groups, const struct event *event)
+{
+	uint32_t group;
+	int status = groups->rollup.key->group_of(&groups->rollup, event, &group);
+
+	if (status || group == ROLLUP_NONE)
+		return status;
+	if (!GROW(groups->cached, groups->cached_room, (size_t)group + 1))
+		return -ENOMEM;
+	groups->cached[group].read_bytes += event->bytes;
+	groups->cached[group].fetched_bytes += event->fetched_bytes;
+	return 0;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct groups *groups = state;
 	int status = rollup_events(&groups->rollup, events, count);
 
-	for (size_t i = 0; i < count && !status; i++)
+	for (size_t i = 0; i < count && !status; i++) {
 		if (events[i].flags & EVENT_THROTTLED)
 			status = add_pause(groups, &events[i]);
+		else if (events[i].class == IO_READ && !(events[i].flags & EVENT_DIRECT))
+			status = add_cached(groups, &events[i]);
+	}
 	return status;
 }
 
 const struct walk_calls groups_calls = { .events = add_events, .sums = true };
+
+/* Of a part of a file that is read ahead, storage may bring more than is read; NAN: none is read.
+ */
+static double share_from_memory(const struct groups *groups, uint32_t group)
+{
+	const struct through_cache *cached;
+
+	if (group >= groups->cached_room || !groups->cached[group].read_bytes)
+		return NAN;
+	cached = &groups->cached[group];
+	return (double)clock_subtract(cached->read_bytes, cached->fetched_bytes) /
+	       cached->read_bytes;
+}
 
 static struct line line_of(struct groups *groups, uint32_t group)
 {
@@ -99,6 +142,7 @@ static struct line line_of(struct groups *groups, uint32_t group)
 		.time_ns = all->time.measure,
 		.thread_time_ns = all->thread_time_ns,
 		.pause_ns = group < groups->pauses_room ? groups->pauses_ns[group] : 0,
+		.from_memory = share_from_memory(groups, group),
 	};
 
 	for (size_t i = 0; i < SHOWN; i++) {

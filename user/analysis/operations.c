@@ -155,32 +155,6 @@ static const struct table_column columns[] = {
 	  0 },
 };
 
-/* Right-closed: 4096 bytes belong to "<=4KiB". Each is four times the one before. */
-static const char *const size_names[SIZES] = {
-	"sizes.<=4KiB",	  "sizes.<=16KiB", "sizes.<=64KiB", "sizes.<=256KiB",
-	"sizes.<=1MiB",	  "sizes.<=4MiB",  "sizes.<=16MiB", "sizes.<=64MiB",
-	"sizes.<=256MiB", "sizes.<=1GiB",  "sizes.<=4GiB",  "sizes.>4GiB",
-};
-
-static int add_size_columns(struct table *table)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < SIZES && !status; i++) {
-		const struct table_column column = {
-			.name = size_names[i],
-			.title = size_names[i] + strlen("sizes."),
-			.unit = UNIT_COUNT,
-			.meaning = "operations that asked for so many bytes",
-			.get = table_get_uint,
-			.key = offsetof(struct operation_row, sizes) + i * sizeof(uint64_t),
-		};
-
-		status = table_add_column(table, &column);
-	}
-	return status;
-}
-
 static int compare_lines(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
@@ -292,7 +266,8 @@ static int fill(void *state, struct table *table)
 
 	table->recorded = operations->job->layers;
 	if (!status)
-		status = add_size_columns(table);
+		status = size_class_add_columns(table, "operations that asked for so many bytes",
+						offsetof(struct operation_row, sizes));
 	if (status)
 		return status;
 	lines = calloc(JOB_OPERATIONS_MOST, sizeof(*lines));

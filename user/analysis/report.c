@@ -28,6 +28,7 @@ static const struct analysis *const registry[] = {
 	&analysis_operations,
 	&analysis_files,
 	&analysis_failed_lookups,
+	&analysis_lifetimes,
 	&analysis_habits,
 	&analysis_programs,
 	&analysis_processes,

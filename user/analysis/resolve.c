@@ -92,5 +92,6 @@ void row_resolve(struct row_resolver *resolver, const struct event *event, struc
 	if (op != NO_COLUMN && values[op] < header->operation_count)
 		row->name = header->operations[values[op]].name;
 	row->path = resolve_path(job, trace, &resolver->first[kind], values, resolver->joined[0]);
+	row->program = (struct trace_string) { NULL, 0 };
 	row->path2 = resolve_path(job, trace, &resolver->second[kind], values, resolver->joined[1]);
 }

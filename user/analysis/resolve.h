@@ -15,6 +15,7 @@ struct resolved_row {
 	const char *name;	  /* of the operation; for rows without one, of their kind */
 	struct trace_string path; /* absolute where known; of length 0 for none */
 	struct trace_string path2;
+	struct trace_string program; /* of its process, if that is asked for; or of length 0 */
 };
 
 struct row_resolver;

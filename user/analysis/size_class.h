@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "analysis/table.h"
+
 #define SIZE_CLASSES 12
 
 static inline unsigned int size_class(uint64_t bytes)
@@ -20,5 +22,9 @@ static inline unsigned int size_class(uint64_t bytes)
 	class = (bits - 11) / 2;
 	return class < SIZE_CLASSES - 1 ? class : SIZE_CLASSES - 1;
 }
+
+/* Columns "sizes.<=4KiB" and so on, of a uint64_t[SIZE_CLASSES] at `key` in the row. Returns 0 or
+ * -ENOMEM. */
+int size_class_add_columns(struct table *table, const char *meaning, size_t key);
 
 #endif

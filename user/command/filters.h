@@ -38,10 +38,11 @@
 		  "Only operations on files whose path matches; * matches / as well." },             \
 		{ 0,                                                                                 \
 		  "op",                                                                              \
-		  "NAME",                                                                            \
+		  "LIST",                                                                            \
 		  OPTION_STRING,                                                                     \
 		  FILTER_OPTION(at, op),                                                             \
-		  "Only operations of this name, such as pread64 or fault." },                       \
+		  "Only operations of these names or patterns, such as 'pread64,fault' or "          \
+		  "'*sync*'." },                                                                     \
 		{ 0,                                                                                 \
 		  "door",                                                                            \
 		  "DOOR",                                                                            \

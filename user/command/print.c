@@ -22,7 +22,7 @@
 struct print_request {
 	const char *format, *layer;
 	struct filter filter;
-	bool list_columns;
+	bool programs, list_columns;
 };
 
 #define FIELD(name) offsetof(struct print_request, name)
@@ -33,6 +33,8 @@ static const struct option_row rows[] = {
 	{ 0, "layer", "LAYER", OPTION_STRING, FIELD(layer),
 	  "Only events of this layer, or of this kind: task, syscall, fault, pagecache, throttle, "
 	  "block, request, bio, device, span, async, vfs, file, fork, exec, exit." },
+	{ 0, "programs", NULL, OPTION_FLAG, FIELD(programs),
+	  "Name the program of each event's process." },
 	FILTER_OPTIONS(FIELD(filter)),
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
 	  "Say what a trace holds, kind by kind and column by column, and do nothing else." },
@@ -153,6 +155,16 @@ static bool is_wanted(const struct print_request *request, const struct resolved
 	       (row->path2.length && !fnmatch(file, row->path2.bytes, FNM_NOESCAPE));
 }
 
+/* As the process was called in the end: by its last exec. */
+static struct trace_string program_of(const struct job *job, const struct event *event)
+{
+	const struct process *process = &job->processes.processes[event->process];
+
+	if (event->process == PROCESS_UNKNOWN)
+		return (struct trace_string) { NULL, 0 };
+	return trace_reader_string(job->traces[process->trace].reader, process->comm);
+}
+
 static int print_some(void *state, const struct event *events, size_t count)
 {
 	struct printing *printing = state;
@@ -165,6 +177,8 @@ static int print_some(void *state, const struct event *events, size_t count)
 		row_resolve(printing->resolver, event, &row);
 		if (!is_wanted(printing->request, &row))
 			continue;
+		if (printing->request->programs)
+			row.program = program_of(&printing->job, event);
 		if (printing->json)
 			row_json(&printing->out, &row);
 		else

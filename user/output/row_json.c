@@ -100,6 +100,8 @@ void row_json(struct sink *out, const struct resolved_row *row)
 	sink_char(out, '"');
 	for (unsigned int i = 0; i < schema->column_count; i++)
 		write_column(out, row, i);
+	if (row->program.length)
+		write_text(out, "", "program", row->program);
 	if (row->path.length && row->kind != TRACE_FILE)
 		write_text(out, "", "path", row->path);
 	if (row->path2.length)

@@ -269,6 +269,11 @@ void row_text(struct sink *out, uint64_t start_ns, const struct resolved_row *ro
 	if (!pid && !tid)
 		sink_char(out, '-');
 	sink_char(out, ' ');
+	if (row->program.length) {
+		sink_char(out, '(');
+		escape_text(out, row->program.bytes, row->program.length);
+		sink_text(out, ") ");
+	}
 	escape_text(out, row->name, strlen(row->name));
 	if (row->path.length)
 		show_quoted(out, row->path);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Files that are made and removed in a run: by whom, how long they lived, renamed ones and those
+ * that are written over; names that mean another file.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ask_report.h"
+
+#define MS 1000000ull
+#define CREATES (TRACE_OP_CREATE | TRACE_OP_WRITABLE)
+
+static void begin(struct made_trace *made)
+{
+	BEGIN(made, .spans = true);
+	EXEC(made, .time = 10, .pid = 10, .comm = "maker", .command = "maker");
+	EXEC(made, .time = 11, .pid = 20, .comm = "remover", .command = "remover");
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .path = "/data");
+}
+
+static void make_file(struct made_trace *made, uint64_t time, uint64_t id, const char *path)
+{
+	FILE_ROW(made, .time = time, .id = id, .dev = 1, .ino = id, .path = path);
+	CALL(made, .time = time, .dur = 10, .pid = 10, .op = M_OPENAT, .file = id, .result = 3,
+	     .flags = CREATES);
+}
+
+static size_t rows(const struct report *report)
+{
+	return report_table(report, "lifetimes")->row_count;
+}
+
+static void test_removed(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	begin(&made);
+	make_file(&made, 10 + 10 * MS, 2, "/data/long");
+	CALL(&made, .time = 10 + 11 * MS, .dur = 10, .pid = 10, .op = M_WRITE, .file = 2,
+	     .result = 500);
+	make_file(&made, 10 + 20 * MS, 3, "/data/short");
+	make_file(&made, 10 + 21 * MS, 4, "/data/kept");
+	/* That failed, and of one that was there before. */
+	CALL(&made, .time = 10 + 22 * MS, .dur = 10, .pid = 20, .op = M_UNLINK, .dir = 1,
+	     .path = "long", .result = -EACCES);
+	CALL(&made, .time = 10 + 23 * MS, .dur = 10, .pid = 20, .op = M_UNLINK, .dir = 1,
+	     .path = "before", .result = 0);
+	CALL(&made, .time = 10 + 25 * MS, .dur = 10, .pid = 10, .op = M_UNLINK,
+	     .path = "/data/short", .result = 0);
+	CALL(&made, .time = 10 + 40 * MS, .dur = 10, .pid = 20, .op = M_UNLINK, .dir = 1,
+	     .path = "long", .result = 0);
+	report = report_of(&made, 10 + 100 * MS);
+	assert_int_equal(rows(report), 2);
+	assert_int_equal(find_row(report, "lifetimes", "path", "/data/short"), 0);
+	assert_int_equal(find_row(report, "lifetimes", "path", "/data/long"), 1);
+	CHECK(report, "lifetimes", 0, "lived_ns", 5 * MS + 10);
+	CHECK(report, "lifetimes", 0, "remover.pid", 10);
+	CHECK(report, "lifetimes", 1, "lived_ns", 30 * MS + 10);
+	CHECK(report, "lifetimes", 1, "made_ns", 10 + 10 * MS);
+	CHECK(report, "lifetimes", 1, "written_bytes", 500);
+	CHECK(report, "lifetimes", 1, "maker.pid", 10);
+	CHECK(report, "lifetimes", 1, "remover.pid", 20);
+	assert_int_equal(find_row(report, "lifetimes", "maker.comm", "maker"), 0);
+	assert_int_equal(find_row(report, "lifetimes", "remover.comm", "remover"), 1);
+	done(&made, report);
+}
+
+/* A new file that takes the place of one that was made removes it, and lives on by that name. */
+static void test_renamed(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	begin(&made);
+	make_file(&made, 10 + 10 * MS, 2, "/data/old");
+	make_file(&made, 10 + 20 * MS, 3, "/data/new.tmp");
+	CALL(&made, .time = 10 + 30 * MS, .dur = 10, .pid = 10, .op = M_RENAME, .dir = 1,
+	     .path = "new.tmp", .path2 = "/data/old", .result = 0);
+	/* The name is free again. */
+	CALL(&made, .time = 10 + 31 * MS, .dur = 10, .pid = 10, .op = M_UNLINK, .dir = 1,
+	     .path = "new.tmp", .result = 0);
+	/* Opened once more: not made anew. */
+	CALL(&made, .time = 10 + 40 * MS, .dur = 10, .pid = 10, .op = M_OPENAT, .file = 3,
+	     .result = 3, .flags = CREATES);
+	report = report_of(&made, 10 + 100 * MS);
+	assert_int_equal(rows(report), 1);
+	assert_int_equal(find_row(report, "lifetimes", "path", "/data/old"), 0);
+	CHECK(report, "lifetimes", 0, "lived_ns", 20 * MS + 10);
+	done(&made, report);
+
+	begin(&made);
+	make_file(&made, 10 + 10 * MS, 2, "/data/a");
+	CALL(&made, .time = 10 + 20 * MS, .dur = 10, .pid = 10, .op = M_RENAME, .path = "/data/a",
+	     .path2 = "/data/b", .result = 0);
+	CALL(&made, .time = 10 + 50 * MS, .dur = 10, .pid = 10, .op = M_UNLINK, .path = "/data/b",
+	     .result = 0);
+	report = report_of(&made, 10 + 100 * MS);
+	assert_int_equal(rows(report), 1);
+	CHECK(report, "lifetimes", 0, "lived_ns", 40 * MS + 10);
+	done(&made, report);
+}
+
+/* The same name, made and removed again and again. */
+static void test_again(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	begin(&made);
+	for (uint64_t i = 0; i < 5; i++) {
+		make_file(&made, 10 + (10 * i + 1) * MS, 2 + i, "/data/lock");
+		CALL(&made, .time = 10 + (10 * i + 2 + i) * MS, .dur = 10, .pid = 10,
+		     .op = M_UNLINK, .path = "/data/lock", .result = 0);
+	}
+	report = report_of(&made, 10 + 100 * MS);
+	assert_int_equal(rows(report), 5);
+	for (uint64_t i = 0; i < 5; i++)
+		CHECK(report, "lifetimes", i, "lived_ns", (1 + i) * MS + 10);
+	done(&made, report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_removed),
+		cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
