@@ -14,21 +14,22 @@ struct call_end {
 	__u64 asked;
 };
 
-static __always_inline bool has_position(struct task_state *state)
+static __always_inline bool has_position(struct task_state *state, const bool quick)
 {
-	struct inode *inode = KREAD(file, state->call.file, f_inode);
-	__u32 type = KREAD(inode, inode, i_mode) & S_IFMT;
+	struct inode *inode = KREAD_BY(quick, file, state->call.file, f_inode);
+	__u32 type = KREAD_BY(quick, inode, inode, i_mode) & S_IFMT;
 
 	return type == S_IFREG || type == S_IFBLK;
 }
 
 /* The file position before the call, where it has moved that, or -1. It is read at the exit, less
  * what was moved: at the entry it may be another thread's turn with the same descriptor. */
-static __always_inline __s64 file_offset(struct task_state *state, __u32 traits, __s64 result)
+static __always_inline __s64 file_offset(struct task_state *state, __u32 traits, __s64 result,
+					 const bool quick)
 {
-	if (!(traits & CALL_FPOS) || !state->call.file || !has_position(state))
+	if (!(traits & CALL_FPOS) || !state->call.file || !has_position(state, quick))
 		return -1;
-	return KREAD(file, state->call.file, f_pos) - (result > 0 ? result : 0);
+	return KREAD_BY(quick, file, state->call.file, f_pos) - (result > 0 ? result : 0);
 }
 
 /* Where the call read or wrote. */
@@ -61,7 +62,7 @@ __noinline int exit_offset(struct task_state *state, const struct call_row *row,
 		if (state->call.account.offset != -1 || !(traits & CALL_FPOS))
 			return 0;
 	}
-	state->call.account.offset = file_offset(state, traits, result);
+	state->call.account.offset = file_offset(state, traits, result, false);
 	return 0;
 }
 
@@ -114,17 +115,17 @@ __noinline int exit_flags(struct task_state *state, const struct call_row *row,
 }
 
 static __always_inline void call_count(const struct task_state *state, const struct call_end *end,
-				       __u32 traits)
+				       __u32 traits, const bool quick)
 {
 	account_done(&state->call.account, end->duration_ns, end->result, traits & CALL_BYTES,
-		     calls_preempted);
+		     !quick && calls_preempted);
 }
 
 /* In a frame of its own: the deepest chain of calls is below the end of those that name a path. */
 __noinline int call_count_any(struct task_state *state, struct call_end *end, __u32 traits)
 {
 	if (state && end)
-		call_count(state, end, traits);
+		call_count(state, end, traits, false);
 	return 0;
 }
 
@@ -193,8 +194,8 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 	call->offset = account->offset;
 	call->asked_bytes = end->asked;
 	call->result = end->result;
-	call->pid = task->tgid;
-	call->tid = task->pid;
+	call->pid = state->pid;
+	call->tid = state->tid;
 	call->file = account->file;
 	call->duration_ns = end->duration_ns;
 	call->op = account->op;
@@ -236,9 +237,9 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 
 /* The call is done: what is booked on it goes into the totals, and its record is sent. */
 static __always_inline void call_done(struct task_state *state, struct task_struct *task,
-				      struct call_end *end, __u32 traits)
+				      struct call_end *end, __u32 traits, const bool quick)
 {
-	call_count(state, end, traits);
+	call_count(state, end, traits, quick);
 	if (profile_takes(task, state->call.account.start_ns))
 		profile_call(state, end, traits);
 	else
@@ -249,7 +250,7 @@ static __always_inline void call_done(struct task_state *state, struct task_stru
 __noinline int call_done_any(struct task_state *state, struct call_end *end, __u32 traits)
 {
 	if (state && end)
-		call_done(state, bpf_get_current_task_btf(), end, traits);
+		call_done(state, bpf_get_current_task_btf(), end, traits, false);
 	return 0;
 }
 

@@ -23,10 +23,10 @@ static __always_inline __u32 opening_flags(__u32 flags)
 /* Takes `file` as the file of the call in flight; false when its kind is not recorded. `refresh`
  * looks whether its name or size has changed. */
 static __always_inline bool call_take_file(struct task_state *state, struct file *file,
-					   bool refresh)
+					   bool refresh, const bool quick)
 {
-	struct inode *inode = KREAD(file, file, f_inode);
-	struct known_file *known = refresh ? NULL : file_known(state, (__u64)file, inode);
+	struct inode *inode = KREAD_BY(quick, file, file, f_inode);
+	struct known_file *known = refresh ? NULL : file_known_by(state, (__u64)file, inode, quick);
 
 	if (known) {
 		if (!(known->class & file_classes))
@@ -42,8 +42,8 @@ static __always_inline bool call_take_file(struct task_state *state, struct file
 		state->call.account.mapping = file_mapping(file, inode);
 	}
 	state->call.file = (__u64)file;
-	state->call.account.flags |= open_flags(KREAD(file, file, f_flags));
-	if (!KREAD(inode, inode, i_nlink))
+	state->call.account.flags |= open_flags(KREAD_BY(quick, file, file, f_flags));
+	if (!KREAD_BY(quick, inode, inode, i_nlink))
 		state->call.account.flags |= TRACE_OP_UNLINKED;
 	return true;
 }
@@ -58,13 +58,14 @@ static __always_inline bool call_take_fd(struct task_state *state, struct task_s
 		state->call.account.flags |= TRACE_OP_NO_FILE;
 		return true;
 	}
-	return call_take_file(state, file, refresh);
+	return call_take_file(state, file, refresh, false);
 }
 
 /* The same for what any call needs. */
 __noinline int call_take_any_file(struct task_state *state, struct address *address)
 {
-	return state && address ? call_take_file(state, (struct file *)address->at, false) : 0;
+	return state && address ? call_take_file(state, (struct file *)address->at, false, false)
+				: 0;
 }
 
 __noinline int call_take_any_fd(struct task_state *state, __u32 fd, bool refresh)
@@ -75,16 +76,17 @@ __noinline int call_take_any_fd(struct task_state *state, __u32 fd, bool refresh
 /* The file of a plain call. A close is the last look at a file that was written: what its size has
  * come to. */
 static __always_inline bool enter_plain(struct task_state *state, struct task_struct *task,
-					__u32 traits, __u32 fd)
+					__u32 traits, __u32 fd, const bool quick)
 {
-	struct file *file = file_of_fd(task, fd);
+	struct file *file = file_of_fd_by(task, fd, quick);
 
 	if (!file) {
 		state->call.account.flags = TRACE_OP_NO_FILE;
 		return true;
 	}
-	return call_take_file(state, file,
-			      traits & CALL_CLOSES && KREAD(file, file, f_mode) & FMODE_WRITE);
+	return call_take_file(
+		state, file,
+		traits & CALL_CLOSES && KREAD_BY(quick, file, file, f_mode) & FMODE_WRITE, quick);
 }
 
 /* The files of any call. Returns its operation, 0 when it or their kind is not recorded. */

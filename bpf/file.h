@@ -99,9 +99,11 @@ static __always_inline bool inode_in_memory(struct inode *inode)
 
 /* --- from a descriptor to the file --- */
 
-static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 fd)
+/* `quick`: see caller_find; the same of what follows. */
+static __always_inline struct file *file_of_fd_by(struct task_struct *task, __u32 fd,
+						  const bool quick)
 {
-	struct files_struct *open_files = TASK_POINTER(task, files);
+	struct files_struct *open_files = quick ? task->files : TASK_POINTER(task, files);
 	struct fdtable *table;
 
 	if (!open_files)
@@ -110,7 +112,12 @@ static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 f
 	if (fd >= table->max_fds)
 		return NULL;
 	/* A slot of the table, read as a struct that begins with a pointer. */
-	return (struct file *)KREAD(hlist_head, table->fd + fd, first);
+	return (struct file *)KREAD_BY(quick, hlist_head, table->fd + fd, first);
+}
+
+static __always_inline struct file *file_of_fd(struct task_struct *task, __u32 fd)
+{
+	return file_of_fd_by(task, fd, false);
 }
 
 /*
@@ -373,8 +380,8 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 }
 
 /* What the task remembers of the file reached through `address`, whose inode is `inode`. */
-static __always_inline struct known_file *file_known(struct task_state *state, __u64 address,
-						     struct inode *inode)
+static __always_inline struct known_file *file_known_by(struct task_state *state, __u64 address,
+							struct inode *inode, const bool quick)
 {
 	struct address at = { (__u64)inode };
 
@@ -383,12 +390,19 @@ static __always_inline struct known_file *file_known(struct task_state *state, _
 		struct known_file *known = &state->known[i];
 
 		if (known->address == address && known->inode == (__u64)inode &&
-		    known->ino == KREAD(inode, inode, i_ino) &&
-		    known->generation == (known->overlay ? overlay_generation(&at)
-							 : KREAD(inode, inode, i_generation)))
+		    known->ino == KREAD_BY(quick, inode, inode, i_ino) &&
+		    known->generation == (known->overlay
+						  ? overlay_generation(&at)
+						  : KREAD_BY(quick, inode, inode, i_generation)))
 			return known;
 	}
 	return NULL;
+}
+
+static __always_inline struct known_file *file_known(struct task_state *state, __u64 address,
+						     struct inode *inode)
+{
+	return file_known_by(state, address, inode, false);
 }
 
 static __always_inline void file_remember(struct task_state *state, __u64 address,

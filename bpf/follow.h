@@ -23,23 +23,63 @@ static __always_inline struct task_slot *slot_take(struct task_struct *task, __u
 	if (__sync_val_compare_and_swap(&slot->owner, owner, (__u64)task) != owner)
 		return NULL;
 	slot->left_ns = 0;
+	slot->regs = 0;
 	slot->tid = task->pid;
 	return slot;
+}
+
+/* Has the place of the task's registers tell its slot, or tell nothing: `slot` is NULL. */
+static __always_inline void call_place_take(struct task_struct *task, struct task_slot *slot)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct call_place *place = call_place(regs);
+	__u64 owner;
+
+	if (!place)
+		return;
+	owner = place->regs;
+	if (slot && owner != (__u64)regs) {
+		struct task_slot *other = task_slot(place->slot);
+
+		/* It is taken from whom has ended. */
+		if (owner && other && other->regs == owner && !other->left_ns)
+			slot = NULL;
+		else if (__sync_val_compare_and_swap(&place->regs, owner, (__u64)regs) != owner)
+			slot = NULL;
+	}
+	if (!slot) {
+		place->crowded = 1;
+		if (owner == (__u64)regs)
+			place->regs = 0; /* what it tells is of a task that had the stack before */
+		return;
+	}
+	slot->regs = (__u64)regs;
+	place->slot = slot->tid;
 }
 
 /* A fresh state for a task that begins to be followed; NULL when there is no memory for it. */
 static __always_inline struct task_state *state_take(struct task_struct *task, __u64 now_ns)
 {
 	struct task_slot *slot = slot_take(task, now_ns);
+	struct task_state *state;
 
-	if (slot) {
-		__builtin_memset(&slot->state, 0, sizeof(slot->state));
-		return &slot->state;
-	}
-	slot = task_slot(task->pid);
 	if (slot)
-		slot->crowded = 1;
-	return bpf_task_storage_get(&crowded_states, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		__builtin_memset(&slot->state, 0, sizeof(slot->state));
+	call_place_take(task, slot);
+	if (slot) {
+		state = &slot->state;
+	} else {
+		slot = task_slot(task->pid);
+		if (slot)
+			slot->crowded = 1;
+		state = bpf_task_storage_get(&crowded_states, task, 0,
+					     BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (!state)
+			return NULL;
+	}
+	state->pid = task->tgid;
+	state->tid = task->pid;
+	return state;
 }
 
 static __always_inline void mode_set(struct task_struct *task, struct task_state *state, __u32 mode)

@@ -19,11 +19,14 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 extern const volatile bool have_rdonly_cast;
 
 /* Field `f` (dots allowed) of the kernel's `struct s` at address `p`. */
-#define KREAD(s, p, f)                                                                             \
+#define KREAD(s, p, f) KREAD_BY(false, s, p, f)
+
+/* The same where that is known beforehand: a constant `quick` leaves no code for the other way. */
+#define KREAD_BY(quick, s, p, f)                                                                   \
 	({                                                                                         \
 		const void *__at = (const void *)(p);                                              \
 		typeof(((struct s *)0)->f) __value;                                                \
-		if (have_rdonly_cast)                                                              \
+		if ((quick) || have_rdonly_cast)                                                   \
 			__value = ((struct s *)bpf_rdonly_cast(__at,                               \
 							       bpf_core_type_id_kernel(struct s))) \
 					  ->f;                                                     \
@@ -44,6 +47,11 @@ extern const volatile bool have_rdonly_cast;
 						 bpf_core_type_id_kernel(struct task_struct));     \
 		__task->f;                                                                         \
 	})
+
+/* A task by its address alone. */
+#define KTASK(address)                                                                             \
+	((struct task_struct *)bpf_rdonly_cast((const void *)(address),                            \
+					       bpf_core_type_id_kernel(struct task_struct)))
 
 /* Address of field `f` inside the kernel's `struct s` at `p`, without reading anything. */
 #define KFIELD(s, p, f) ((void *)(p) + bpf_core_field_offset(struct s, f))

@@ -26,6 +26,7 @@ extern const volatile bool lane_shared;
 /* The kernel may preempt the programs that count system calls, or faults: another one then counts
  * on the same CPU meanwhile. */
 extern const volatile bool calls_preempted;
+extern const volatile bool calls_quick; /* see caller_find */
 extern const volatile bool faults_preempted;
 
 /* What the recording attaches to: see attach.h. */

@@ -19,6 +19,7 @@ const volatile __u32 lane_slot_count = 1;
 const volatile __u32 ring_wake_bytes = 0;
 const volatile bool lane_shared = true;
 const volatile bool calls_preempted = true;
+const volatile bool calls_quick = false;
 const volatile bool faults_preempted = true;
 const volatile struct async_row uring_rows[URING_TABLE_SIZE] = {};
 const volatile struct async_row aio_rows[AIO_TABLE_SIZE] = {};

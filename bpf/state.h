@@ -70,6 +70,7 @@ struct aside_state {
 struct task_state {
 	__u32 mode;	      /* enum task_mode */
 	__u32 call_suspended; /* `suspended` holds a call */
+	__u32 pid, tid;	      /* the task's */
 
 	struct call_state call;
 	__u32 known_next; /* the one that goes next, of the two */
@@ -115,6 +116,7 @@ struct {
 struct task_slot {
 	__u64 owner;   /* address of the task, compared only; 0: nobody's */
 	__u64 left_ns; /* when the owner ended; 0: it has not */
+	__u64 regs;    /* where its registers stand in a call: see call_places */
 	__u32 tid;     /* the owner's */
 	__u32 crowded;
 	struct task_state state;
@@ -133,6 +135,37 @@ struct {
 	__type(key, int);
 	__type(value, struct task_state);
 } crowded_states SEC(".maps");
+
+/*
+ * To ask who runs takes a call of the kernel's, at each entry and exit of a call of any process,
+ * and calls are dear where returns are guarded. But each program is told where the registers of the
+ * call stand: on top of the task's stack, where no other living task's are. So that tells the slot.
+ */
+#define CALL_PLACES 8192    /* a power of two */
+#define CALL_PLACE_SHIFT 14 /* stacks are as large, or larger */
+
+struct call_place {
+	__u64 regs; /* compared only; 0: nobody's */
+	__u32 slot;
+	__u32 crowded; /* tasks that it does not tell of may be followed, too */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CALL_PLACES);
+	__type(key, __u32);
+	__type(value, struct call_place);
+} call_places SEC(".maps");
+
+static __always_inline struct call_place *call_place(struct pt_regs *regs)
+{
+	__u32 key;
+
+	/* The lower half of a pointer is a number, with which anything may be done. */
+	asm volatile("%0 = %1" : "=w"(key) : "w"((__u32)(__u64)regs));
+	key = key >> CALL_PLACE_SHIFT & (CALL_PLACES - 1);
+	return bpf_map_lookup_elem(&call_places, &key);
+}
 
 static __always_inline struct task_slot *task_slot(__u32 tid)
 {
@@ -172,6 +205,48 @@ static __always_inline struct task_state *task_followed(struct task_struct *task
 	if (!state || state->mode != TASK_FOLLOWED)
 		return NULL;
 	return state;
+}
+
+/* Who makes a call. */
+struct caller {
+	struct task_struct *task;
+	struct task_state *state; /* of a task that is followed now, or NULL */
+};
+
+/*
+ * By the registers of the call; `quick` where the kernel preempts no program that counts calls, so
+ * that no end of a task is missed, and takes an address for a task. A stack of a task that has
+ * ended may be another one's already, but then the slot's owner has left.
+ */
+static __always_inline void caller_find(struct caller *caller, struct pt_regs *regs,
+					const bool quick)
+{
+	struct task_struct *task;
+
+	caller->state = NULL;
+	if (quick) {
+		struct call_place *place = call_place(regs);
+
+		if (!place)
+			return;
+		if (place->regs == (__u64)regs) {
+			struct task_slot *slot = task_slot(place->slot);
+
+			if (slot && slot->regs == (__u64)regs) {
+				if (slot->state.mode != TASK_FOLLOWED ||
+				    (attach_to && recording_ended))
+					return;
+				caller->task = KTASK(slot->owner);
+				caller->state = &slot->state;
+				return;
+			}
+		} else if (!place->crowded) {
+			return;
+		}
+	}
+	task = bpf_get_current_task_btf();
+	caller->task = quick ? KTASK(task) : task;
+	caller->state = task_followed(task);
 }
 
 /*

@@ -18,22 +18,28 @@
 
 /* --- entry --- */
 
-static __always_inline void count_undecoded(struct task_struct *task)
+static __always_inline void count_undecoded(void)
 {
 	struct op_total *total = op_total(OP_UNDECODED);
 
-	if (total && task_followed(task))
+	if (total)
 		count_add(&total->count, 1, calls_preempted);
 }
 
-static __always_inline int entered(struct pt_regs *regs, long number)
+static __always_inline int entered(struct pt_regs *regs, long number, const bool quick)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task;
 	struct task_state *state;
+	struct caller caller;
 	struct call_row row;
 
+	caller_find(&caller, regs, quick);
+	state = caller.state;
+	if (!state)
+		return 0;
+	task = caller.task;
 	if (in_compat_call(task)) {
-		count_undecoded(task);
+		count_undecoded();
 		return 0;
 	}
 	if ((unsigned long)number >= CALL_TABLE_SIZE)
@@ -41,15 +47,13 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 	row = call_row(number);
 	if (!row.op)
 		return 0;
-	state = task_followed(task);
-	if (!state)
-		return 0;
 	if (state->call.account.op)
 		call_left(state);
 	if (attach_to)
 		state->before &= ~BEFORE_CALL;
 
 	account_open(&state->call.account);
+	state->call.number = number;
 	state->call.file = 0;
 	state->call.file2 = 0;
 	state->call.fault_fetched_pages = 0;
@@ -58,13 +62,13 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 	if (state->fault.account.op)
 		fault_settle(state, 0, false);
 	if (row.traits & CALL_PLAIN) {
-		if (!enter_plain(state, task, row.traits, SYSCALL_ARG0(regs)))
+		if (!enter_plain(state, task, row.traits, SYSCALL_ARG0(regs), quick))
 			return 0;
 	} else if (row.fd && !row.path) {
 		struct call_args args;
 
 		call_args_read(&args, regs);
-		row.op = enter_any(state, &args, number);
+		row.op = enter_any(state, &args, state->call.number);
 		if (!row.op)
 			return 0;
 	} else if (row.traits & CALL_AIO_SUBMIT && async_recorded) {
@@ -73,7 +77,6 @@ static __always_inline int entered(struct pt_regs *regs, long number)
 		call_args_read(&args, regs);
 		aio_submit(state, &args);
 	}
-	state->call.number = number;
 	account_begin(&state->call.account, row.op, bpf_ktime_get_ns());
 	if (state->call_suspended)
 		call_continue(state, REGS_IP(regs), REGS_SP(regs));
@@ -152,25 +155,29 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, struct
 /* The exit of a plain call: its length is the third argument, its offset the fourth. */
 static __always_inline void exit_plain(struct task_state *state, struct task_struct *task,
 				       struct pt_regs *regs, struct call_row row,
-				       struct call_end *end)
+				       struct call_end *end, const bool quick)
 {
 	end->asked = row.length ? SYSCALL_ARG2(regs) : 0;
 	if (row.offset)
 		state->call.account.offset = SYSCALL_ARG3(regs);
 	else
-		state->call.account.offset = file_offset(state, row.traits, end->result);
-	call_done(state, task, end, row.traits);
+		state->call.account.offset = file_offset(state, row.traits, end->result, quick);
+	call_done(state, task, end, row.traits, quick);
 }
 
-static __always_inline int left(struct pt_regs *regs, long result)
+static __always_inline int left(struct pt_regs *regs, long result, const bool quick)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = task_followed(task);
 	struct call_end end = { .result = result };
+	struct task_struct *task;
+	struct task_state *state;
+	struct caller caller;
 	struct call_row row;
 
+	caller_find(&caller, regs, quick);
+	state = caller.state;
 	if (!state)
 		return 0;
+	task = caller.task;
 	if (attach_to && state->before & BEFORE_CALL) {
 		struct call_args args;
 
@@ -199,7 +206,7 @@ static __always_inline int left(struct pt_regs *regs, long result)
 		fault_settle(state, 0, false);
 	row = call_row(state->call.number);
 	if (row.traits & CALL_PLAIN) {
-		exit_plain(state, task, regs, row, &end);
+		exit_plain(state, task, regs, row, &end, quick);
 	} else {
 		struct call_args args;
 
@@ -259,13 +266,13 @@ int BPF_PROG(fl_call_cut, struct task_struct *task)
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
 {
-	return entered(regs, number);
+	return calls_quick ? entered(regs, number, true) : entered(regs, number, false);
 }
 
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(fl_sys_exit, struct pt_regs *regs, long result)
 {
-	return left(regs, result);
+	return calls_quick ? left(regs, result, true) : left(regs, result, false);
 }
 
 SEC("?tp_btf/sys_exit")
@@ -284,13 +291,13 @@ static __always_inline struct pt_regs *current_regs(void)
 SEC("?tp/raw_syscalls/sys_enter")
 int fl_enter_tp(struct trace_raw_syscall *call)
 {
-	return entered(current_regs(), call->number);
+	return entered(current_regs(), call->number, false);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
 int fl_exit_tp(struct trace_raw_syscall *call)
 {
-	return left(current_regs(), call->value);
+	return left(current_regs(), call->value, false);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")

@@ -185,6 +185,7 @@ static __always_inline int executed(struct task_struct *task, int old_tid,
 
 	if (!state || !copy_is_first(state, (__u64)mm, copy))
 		return 0;
+	state->tid = task->pid;
 	if (state->mode == TASK_FOLLOWED && old_tid != task->pid)
 		send_id_end(task, old_tid);
 	if (!follow_privileged && gains_rights(bprm)) {

@@ -83,6 +83,28 @@ class Processes(unittest.TestCase):
         self.assertEqual(last, [(born["pid"], born["pid"])])
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
 
+    def test_strangers_beside_it(self):
+        """The kernel gives the stack of a process that has ended to the next that begins, whosesoever
+        it is."""
+        directory = self.files(["own", "strange"])
+        readers = 300
+        loop = "while [ $n -gt 0 ]; do n=$((n - 1)); cat %s/%s > /dev/null; done"
+        stranger = subprocess.Popen(["sh", "-c", f"n=100000; {loop % (directory, 'strange')}"])
+        try:
+            recording = Recording(["sh", "-c", f"n={readers}; {loop % (directory, 'own')}"])
+        finally:
+            stranger.kill()
+            stranger.wait()
+        self.assertEqual(list(recording.trace.calls(f"{directory}/strange")), [])
+        own = [
+            row["pid"]
+            for row in recording.trace.calls(f"{directory}/own")
+            if row["op"] == "read" and row["result"] > 0
+        ]
+        self.assertEqual(len(own), readers)
+        self.assertEqual(len(set(own)), readers)
+        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+
     def test_every_way_to_start_one(self):
         directory = self.files(
             [

@@ -60,6 +60,8 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->tick_ns = kernel_tick_ns();
 	skeleton->rodata->follow_privileged = session->options.follow_privileged;
 	skeleton->rodata->have_rdonly_cast = kernel_has_kfunc(session->kernel, "bpf_rdonly_cast");
+	skeleton->rodata->calls_quick =
+		skeleton->rodata->have_rdonly_cast && !skeleton->rodata->calls_preempted;
 	skeleton->rodata->have_filemap_fault = probes_chosen_like(&session->choice, "fl_filemap");
 }
 
