@@ -117,6 +117,17 @@ __noinline int bio_mark_issue(struct address *at, __u64 now_ns)
 	return mark != NULL;
 }
 
+/* Returns whether it is marked. */
+__noinline int bio_mark_look(struct address *at, struct bio_mark *mark)
+{
+	struct bio_mark *found = at ? bio_mark_find(at->at) : NULL;
+
+	if (!found || !mark)
+		return 0;
+	*mark = *found;
+	return 1;
+}
+
 /* Takes the mark off. Returns 1 to one of those who do so at a time, 0 to all others. */
 __noinline int bio_mark_take(struct address *at, struct bio_mark *mark)
 {

@@ -11,7 +11,9 @@
  */
 #include "block.h"
 
+const volatile __u32 flush_sequence; /* RQF_FLUSH_SEQ, of this kernel */
 __u64 direct_end_io, btrfs_end_io, btrfs_mirrored_end_io;
+bool direct_size_lags;
 volatile __u64 bio_marks_count;
 __u64 block_last_request; /* number of the last one that was recorded */
 
@@ -140,6 +142,20 @@ static __always_inline void count_metadata(struct gendisk *disk, __u32 bytes)
 		__sync_fetch_and_add(&total->kernel_metadata_bytes, bytes);
 }
 
+/* One to a device that has no requests. A flush is none of its writes, although the kernel counts
+ * it with those of some such devices. */
+static __always_inline void count_bio(struct gendisk *disk, __u32 opf, __u32 bytes, __u64 bio,
+				      __u32 copy)
+{
+	bool flush = !bytes && opf & 1u << bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH);
+	struct device_counts *counts = device_counts(disk, flush ? REQ_OP_FLUSH : opf);
+
+	if (!counts || !done_is_first(bio, copy))
+		return;
+	__sync_fetch_and_add(&counts->requests, 1);
+	__sync_fetch_and_add(&counts->bytes, bytes);
+}
+
 static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -147,21 +163,24 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 	struct gendisk *disk = KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk);
 	struct address at = { (__u64)bio };
 	struct bio_mark mark = {};
-	bool followed = state;
+	bool followed = state, hands_on;
 
 	mark.bytes = bio->bi_iter.bi_size;
-	if (!KREAD(request_queue, KREAD(gendisk, disk, queue), mq_ops)) {
-		/* Nothing but bios: it hands them on to other devices, or is memory. */
-		struct device_counts *counts = device_counts(disk, bio->bi_opf);
-
-		if (counts && done_is_first(at.at, copy)) {
-			__sync_fetch_and_add(&counts->requests, 1);
-			__sync_fetch_and_add(&counts->bytes, mark.bytes);
-		}
-		return 0;
+	/* Nothing but bios: it hands them on to other devices, or is memory. */
+	hands_on = !KREAD(request_queue, KREAD(gendisk, disk, queue), mq_ops);
+	above_begin(state, task);
+	if (hands_on) {
+		count_bio(disk, bio->bi_opf, mark.bytes, at.at, copy);
+		if (!state || !bio_end_tells((__u64)bio->bi_end_io))
+			return 0;
 	}
 	mark.flags = block_flags(bio->bi_opf);
 	mark_file(&mark, &at, state, followed);
+	if (hands_on) {
+		if (state)
+			above_keep(state, &at, &mark);
+		return 0;
+	}
 	if (!followed && !mark.file) {
 		if (mark.flags & TRACE_BLOCK_META && task->flags & PF_KTHREAD && bio->bi_opf & 1 &&
 		    done_is_first(at.at, copy))
@@ -357,18 +376,22 @@ static long done_step(__u32 i, struct done_loop *loop)
 	struct address key = walk->bio;
 	__u64 sector;
 	__u32 bytes;
+	bool ends;
 
 	if (!key.at)
 		return 1;
 	bytes = KREAD(bio, key.at, bi_iter.bi_size);
 	sector = KREAD(bio, key.at, bi_iter.bi_sector);
-	if (!walk->whole && bytes > walk->left_bytes)
+	ends = walk->whole || bytes <= walk->left_bytes;
+	if (!ends)
+		bytes = walk->left_bytes; /* the rest of it is to come, and keeps its mark */
+	if (!ends && !bytes)
 		return 1;
 	walk->left_bytes -= bytes;
-	walk->bio.at = (__u64)KREAD(bio, key.at, bi_next);
+	walk->bio.at = ends ? (__u64)KREAD(bio, key.at, bi_next) : 0;
 	walk->bios++;
 	/* Copies of this program come to it one after the other. */
-	if (!bio_mark_take(&key, &copy))
+	if (!(ends ? bio_mark_take(&key, &copy) : bio_mark_look(&key, &copy)))
 		return 0;
 	if (walk->flush) {
 		bytes = copy.bytes;
@@ -490,13 +513,6 @@ __noinline int send_request(struct done_walk *walk, struct address *request, __u
 	return 0;
 }
 
-static __always_inline __u32 flush_sequence(void)
-{
-	return bpf_core_enum_value_exists(enum rqf_flags, __RQF_FLUSH_SEQ)
-		       ? 1u << bpf_core_enum_value(enum rqf_flags, __RQF_FLUSH_SEQ)
-		       : RQF_FLUSH_SEQ_MACRO;
-}
-
 static __always_inline int request_done(struct request *rq, int error, unsigned int bytes,
 					__u32 copy)
 {
@@ -504,7 +520,7 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	struct done_walk walk = { .bio.at = (__u64)KREAD(request, rq, bio), .left_bytes = bytes };
 	struct address request = { (__u64)rq };
 	__u32 class = device_class(rq->cmd_flags);
-	bool sequence = rq->rq_flags & flush_sequence();
+	bool sequence = rq->rq_flags & flush_sequence;
 	struct device_counts *counts;
 
 	if (!done_is_first((__u64)rq, copy))

@@ -6,9 +6,8 @@
 #ifndef FAULTLINE_BPF_BLOCK_H
 #define FAULTLINE_BPF_BLOCK_H
 
-#include "bio_mark.h"
+#include "above.h"
 #include "file.h"
-#include "vmlinux/block.h"
 
 #define PAGE_MAPPING_FLAGS 3ul /* of folio.mapping: it is of anonymous memory, or of no file */
 #define BTRFS_BTREE_INODE 1    /* its page cache holds the trees */
@@ -16,6 +15,9 @@
 /* What the kernel calls when a bio ends, by name: it tells what stands behind the bio. 0: the
  * kernel has no such function, or does not tell where. */
 extern __u64 direct_end_io, btrfs_end_io, btrfs_mirrored_end_io;
+/* What a direct call has submitted is counted with each bio after that is queued, not before (since
+ * 7.0): then it is 0 at the first bio of each call, and never otherwise. */
+extern bool direct_size_lags;
 
 /* Global: the verifier looks at each combination once, and not at what follows each. */
 __noinline __u32 block_flags(__u32 opf)
@@ -89,17 +91,6 @@ static __always_inline void mark_inode(struct bio_mark *mark, struct inode *inod
 		mark->file = file_id_of_mapping(&address);
 }
 
-/* How far into the stretch of memory that is next the bio is already; -1: not known. */
-static __always_inline __s64 bio_into_page(__u64 bio)
-{
-	if (bpf_core_field_exists(struct bio, bi_iter.bi_bvec_done))
-		return KREAD(bio, bio, bi_iter.bi_bvec_done);
-	if (bpf_core_field_exists(struct bio___offset, bi_iter.bi_offset) &&
-	    !KREAD(bio___offset, bio, bi_iter.bi_offset))
-		return 0;
-	return -1;
-}
-
 /* The stretch of memory that its bytes begin in. */
 static __always_inline struct bio_vec *bio_vector(__u64 bio)
 {
@@ -170,7 +161,9 @@ __noinline int mark_by_direct(struct bio_mark *mark, struct address *dio, bool f
 		return 0;
 	file_facts_of(file, &facts);
 	mark->flags |= TRACE_BLOCK_DIRECT;
-	mark->offset = KREAD(kiocb, iocb, ki_pos) + size - mark->bytes;
+	if (!size)
+		direct_size_lags = true;
+	mark->offset = KREAD(kiocb, iocb, ki_pos) + size - (direct_size_lags ? 0 : mark->bytes);
 	mark->file = file_met(facts.inode);
 	if (followed && !mark->file)
 		mark->file = file_id(&facts, false) & ~FILE_UNTOLD;
@@ -202,6 +195,13 @@ __noinline int mark_by_btrfs(struct bio_mark *mark, struct address *bio, bool fo
 	return 1;
 }
 
+/* What the kernel calls at the end of a bio says of which file it is. */
+static __always_inline bool bio_end_tells(__u64 end_io)
+{
+	return end_io && (end_io == direct_end_io || end_io == btrfs_end_io ||
+			  end_io == btrfs_mirrored_end_io);
+}
+
 /* Fills in file, offset and what flags the pages tell. `state`: of the task that queues it, if that
  * is followed. */
 static __always_inline void mark_file(struct bio_mark *mark, struct address *bio,
@@ -223,9 +223,15 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 		mark_by_direct(mark, &dio, followed);
 		return;
 	}
-	if (!end_io || (end_io != btrfs_end_io && end_io != btrfs_mirrored_end_io) ||
-	    !mark_by_btrfs(mark, bio, followed)) {
+	if (above_is_of(state, bio)) {
+		mark_by_above(mark, bio, state);
+		return;
+	}
+	if (!bio_end_tells(end_io) || !mark_by_btrfs(mark, bio, followed)) {
 		mark_by_page(mark, bio, followed);
+		/* A file system may go by the page cache all the same. */
+		if (direct && mark->file == state->call.account.file)
+			return;
 		/* It may be the program's own memory, which may be of another file. */
 		if (direct && !(mark->flags & TRACE_BLOCK_META)) {
 			mark->file = state->call.account.file;

@@ -61,6 +61,17 @@ struct aside_state {
 	__u32 pad;
 };
 
+/* The last bio that the task has handed to a device which lies on others, as far as its end tells
+ * its file: see above.h. */
+struct bio_above {
+	__u64 vector; /* its list of memory: compared only; 0: there is none */
+	__s64 offset; /* in the file; -1: not known */
+	__u32 index;  /* where it began in the list, */
+	__s32 into;   /* and in that stretch */
+	__u32 file;
+	__u32 flags; /* TRACE_BLOCK_* */
+};
+
 #define KNOWN_VMAS 4 /* a power of two */
 
 /* What a task may have begun before it was followed, until it begins another one. */
@@ -89,6 +100,7 @@ struct task_state {
 
 	struct aside_state aside;
 	struct suspended_call suspended;
+	struct bio_above above;
 
 	/* Of one that ran already: BEFORE_*, and its counts of faults then. */
 	__u32 before;

@@ -22,10 +22,10 @@ packages() {
 	demo) echo python3 python3-numpy ;;
 	bench) echo python3 strace linux-perf bpftrace ;;
 	deb) echo "$(packages build)" build-essential dpkg-dev debhelper dh-python lintian mmdebstrap ;;
-	vm) echo qemu-system-x86 busybox-static cpio xz-utils lz4 zstd binutils e2fsprogs strace \
-		python3 libgcc-s1 ;;
+	vm) echo qemu-system-x86 busybox-static cpio xz-utils lz4 zstd binutils e2fsprogs xfsprogs \
+		dmsetup strace python3 libgcc-s1 ;;
 	vm-arm64) echo qemu-system-arm gcc-aarch64-linux-gnu cpio xz-utils zstd binutils e2fsprogs \
-		python3 ;;
+		xfsprogs python3 ;;
 	*) return 1 ;;
 	esac
 }

@@ -90,13 +90,6 @@ enum req_flag_bits {
 	__REQ_SWAP = 24,
 };
 
-/* A part of a sequence of flush, data and flush. An enum since 6.11 (5f89154e8e9e), where it moved;
- * before that a macro. */
-enum rqf_flags {
-	__RQF_FLUSH_SEQ = 1,
-};
-#define RQF_FLUSH_SEQ_MACRO (1u << 4)
-
 /* What a bio does, in the low byte of bi_opf: numbers that have stayed the same. */
 #define REQ_OP_MASK 0xff
 #define REQ_OP_READ 0

@@ -62,6 +62,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	const struct cred *real_cred;
 	struct css_set *cgroups;
+	void *bio_list; /* while it hands bios to a driver: what is queued meanwhile; else NULL */
 } CORE_STRUCT;
 
 /* What a program of iter/task is given, for each task and once more at the end. */

@@ -2,9 +2,10 @@
 /*
  * Reads a file through io_uring, with and without a thread of the kernel that polls the ring, and
  * through the kernel's asynchronous I/O: by system calls alone, so that it counts itself what it
- * submits. Says in OUT how much. Exits with 77 where the kernel has no io_uring.
+ * submits; out of the page cache, or past it. Says in OUT how much. Exits with 77 where the kernel
+ * has no io_uring.
  *
- *   uring FILE OUT
+ *   uring FILE OUT [direct]
  */
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -18,7 +19,7 @@
 #define ROUNDS 5
 #define BLOCK 4096
 
-static char buffers[ENTRIES][BLOCK];
+static char buffers[ENTRIES][BLOCK] __attribute__((aligned(BLOCK)));
 
 struct ring {
 	int fd;
@@ -160,8 +161,8 @@ int main(int argc, char **argv)
 	FILE *out;
 	int file;
 
-	require(argc == 3);
-	file = open(argv[1], O_RDONLY);
+	require(argc == 3 || (argc == 4 && !strcmp(argv[3], "direct")));
+	file = open(argv[1], O_RDONLY | (argc == 4 ? O_DIRECT : 0));
 	require(file >= 0);
 	uring = use_ring(file);
 	use_polled_ring(file);

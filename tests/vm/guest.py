@@ -10,8 +10,9 @@ import subprocess
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LOADABLE = ("null_blk", "loop", "overlay")  # modules that a job can ask for: load NAME [OPTION...]
-SCRATCH_MIB, OUT_MIB, MEMORY_MIB, CPUS = 512, 256, 1536, 2
+# Modules that a job can ask for: load NAME [OPTION...]
+LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug")
+SCRATCH_MIB, OUT_MIB, XFS_MIB, MEMORY_MIB, CPUS = 512, 256, 300, 1536, 2
 
 
 class Architecture:
@@ -181,10 +182,11 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     for name in LOADABLE:
         root.add_modules(kernel, name, name)
     root.pack(f"{work}/initramfs")
-    for name, size in (("scratch", SCRATCH_MIB), ("out.tar", OUT_MIB)):
+    for name, size in (("scratch", SCRATCH_MIB), ("out.tar", OUT_MIB), ("xfs", XFS_MIB)):
         with open(f"{work}/{name}", "wb") as file:
             file.truncate(size << 20)
     subprocess.run([tool("mkfs.ext4"), "-qF", f"{work}/scratch"], check=True)
+    subprocess.run([tool("mkfs.xfs"), "-q", f"{work}/xfs"], check=True)
     command = [tool(arch.qemu), "-machine", arch.machine, "-cpu", cpu, "-m", str(MEMORY_MIB)]
     # One thread for all CPUs: with several, attaching probes has made emulated kernels panic.
     command += ["-accel", "tcg,thread=single", "-smp", str(CPUS), "-nodefaults", "-no-user-config"]
@@ -196,6 +198,8 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     for name in ("scratch", "out.tar"):
         command += ["-drive", f"file={work}/{name},format=raw,if=none,id={name[0]},cache=unsafe"]
         command += ["-device", f"virtio-blk-pci,drive={name[0]}"]
+    command += ["-drive", f"file={work}/xfs,format=raw,if=none,id=x,cache=unsafe"]
+    command += ["-device", "nvme,serial=1,drive=x"]
     reason = None
     try:
         done = subprocess.run(
@@ -214,6 +218,6 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     if not reason and "vm: done" not in console:
         reason = "the guest died"
     subprocess.run(["tar", "-xf", f"{work}/out.tar", "-C", work], stderr=subprocess.DEVNULL)
-    for name in ("scratch", "out.tar", "initramfs"):
+    for name in ("scratch", "out.tar", "xfs", "initramfs"):
         os.remove(f"{work}/{name}")
     return Outcome(work, console, reason)

@@ -36,7 +36,6 @@ OPTIONAL = {
     "io_fixed_file": "a node since 6.13",
     "mm_struct.mm_lock_seq.sequence": "a plain number at first, in 6.4",
     "vm_area_struct.vm_refcnt.refs.counter": "since 6.15",
-    "rqf_flags": "macros before 6.11",
     "rw_semaphore.owner": "not on PREEMPT_RT",
     "inode.i_rwsem.owner": "not on PREEMPT_RT",
     # File systems that are modules have types of their own, which come when they are loaded.

@@ -35,6 +35,7 @@ import jobs
 import kernels
 import programs
 import relocations
+import storage
 import vfs
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -111,6 +112,9 @@ def make_root(architecture, build, places, workloads):
     busybox, strace = root.find("busybox"), root.find("strace")
     root.put(busybox, "/bin/busybox")
     root.add_program(strace)
+    for name in ("/sbin/dmsetup", "/sbin/mke2fs"):
+        if root.find(name):
+            root.add_program(root.find(name))
     # By its path, for the shell can do it by itself.
     root.put(busybox, "/usr/bin/true")
     return root
@@ -172,7 +176,7 @@ def run_kernel(version, packages, options, table):
         run_guest(kernel, version, jobs.for_old_kernel(), options, table)
         return
     table.judge_types(kernel, version, options)
-    todo = [job for made in (jobs, attach, vfs) for job in made.for_kernel(options.quick)]
+    todo = [job for made in (jobs, storage, attach, vfs) for job in made.for_kernel(options.quick)]
     run_guest(kernel, version, todo, options, table)
     if not options.quick:
         run_guest(kernel, f"{version} preempted", jobs.for_crowd(), options, table, "preempt=full")

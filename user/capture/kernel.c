@@ -292,6 +292,23 @@ bool kernel_has_member(struct kernel *kernel, const char *name, const char *memb
 	return id > 0 && type_has(kernel->btf, id, member);
 }
 
+int kernel_enum_value(struct kernel *kernel, const char *name)
+{
+	uint32_t end = btf__type_cnt(kernel->btf);
+
+	for (uint32_t id = 1; id < end; id++) {
+		const struct btf_type *type = btf__type_by_id(kernel->btf, id);
+
+		for (unsigned int i = 0; btf_is_enum(type) && i < btf_vlen(type); i++) {
+			const struct btf_enum *value = &btf_enum(type)[i];
+
+			if (!strcmp(btf__name_by_offset(kernel->btf, value->name_off), name))
+				return value->val;
+		}
+	}
+	return -1;
+}
+
 /*
  * The kernel counts a task's RCU read sections only where it can be preempted in one. Tracepoints
  * were such sections without preemption until they came under SRCU's fast flavour (a46023d5616e):

@@ -67,6 +67,10 @@ bool kernel_preempts(const struct kernel *kernel, enum hook hook);
 /* Whether a struct of the kernel has that member. */
 bool kernel_has_member(struct kernel *kernel, const char *name, const char *member);
 
+/* The value that the kernel's enums give that name, which it must have but once; -1: none does. An
+ * enum without a name of its own cannot be asked for where programs are loaded. */
+int kernel_enum_value(struct kernel *kernel, const char *name);
+
 /* Whether the kernel offers that function to BPF programs. */
 bool kernel_has_kfunc(struct kernel *kernel, const char *name);
 

@@ -31,6 +31,15 @@ static bool layer_preempted(const struct session *session, enum layer layer)
 	return false;
 }
 
+/* The flag of a request that is part of a sequence with flushes: a macro before 6.11, and
+ * until 6.17 of an enum without a name (5f89154e8e9e). */
+static uint32_t flush_sequence(struct kernel *kernel)
+{
+	int bit = kernel_enum_value(kernel, "__RQF_FLUSH_SEQ");
+
+	return 1u << (bit < 0 ? 4 : bit & 31);
+}
+
 static void settings_fill(struct session *session, struct faultline *skeleton)
 {
 	/* The skeleton's copies of the tables are const to the kernel side only. */
@@ -58,6 +67,8 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->mmap_number = SYS_mmap;
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
 	skeleton->rodata->tick_ns = kernel_tick_ns();
+	if (session->choice.on[LAYER_BLOCK])
+		skeleton->rodata->flush_sequence = flush_sequence(session->kernel);
 	skeleton->rodata->follow_privileged = session->options.follow_privileged;
 	skeleton->rodata->have_rdonly_cast = kernel_has_kfunc(session->kernel, "bpf_rdonly_cast");
 	skeleton->rodata->calls_quick =

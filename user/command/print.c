@@ -172,7 +172,8 @@ static int print_some(void *state, const struct event *events, size_t count)
 	for (const struct event *event = events; event < events + count; event++) {
 		struct resolved_row row;
 
-		if (event->flags & EVENT_SECOND)
+		/* A part of a request has a row of its own. */
+		if (event->flags & EVENT_SECOND && !(event->flags & EVENT_REQUEST))
 			continue;
 		row_resolve(printing->resolver, event, &row);
 		if (!is_wanted(printing->request, &row))

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Jobs of guests on block devices that come in mid-run, lie on others, or fail: what is told of them
+against the kernel's own counts, device by device. Knows nothing of virtual machines."""
+import collections
+
+from jobs import SECTOR_BYTES, STAT, Absent, Job, check, equal, told_losses
+
+BLOCK_BYTES, DIRECT_BYTES = 4096, 4 << 20
+PART = 1 << 8  # as the manual page of traces has it
+READ_ROUNDS = 11  # the workload `uring` reads each of its blocks so often: 5 rounds by each, 1 polled
+
+
+def difference(results, device):
+    """{column: what the kernel counted in the meantime}; `device` may name a partition, too."""
+    before, after = (results.text(f"{when}-{device.replace('/', '-')}") for when in
+                     ("before", "after"))
+    check(before is not None and after, f"no counts of {device}: {results.said()}")
+    before = before.split() or ["0"] * 17  # it was not there
+    return {
+        column: (int(after.split()[field]) - int(before[field]))
+        * (SECTOR_BYTES if column.endswith("_bytes") else 1)
+        for field, column in STAT.items()
+    }
+
+
+def check_counts(results, names, lost):
+    """Each device's row has its name and its counts; {name: row}."""
+    rows = {row["name"]: row for row in results.printed("block") if row["kind"] == "device"}
+    for name in names:
+        check(name in rows, f"nothing of {name}, but of {sorted(rows)}")
+        theirs = difference(results, name)
+        ours = {column: rows[name][column] for column in theirs}
+        if name.startswith("dm-"):  # there the kernel counts a flush as a write
+            ours["write_requests"] += ours.pop("flush_requests")
+            theirs.pop("flush_requests")
+        elif name.startswith("md"):  # there it does not, but each piece that it cuts off a bio
+            theirs["flush_requests"] = ours["flush_requests"]
+            for column in ("read_requests", "write_requests"):
+                theirs[column] = min(theirs[column], ours[column])
+        wrong = {column: (ours[column], theirs[column]) for column in theirs
+                 if (ours[column] > theirs[column] if lost else ours[column] != theirs[column])}
+        check(not wrong, f"{name}: (told, counted by the kernel): {wrong}")
+    return {name: rows[name] for name in names}
+
+
+def judge_late(results):
+    """Drivers and file systems that are loaded when the recording has begun long ago."""
+    lost = told_losses(results, results.report())
+    check_counts(results, ("nvme0n1", "nullb0"), lost)
+    wanted = {f"/mnt/x/f{i}": 8192 for i in range(1, 101)}
+    wanted["/mnt/x/direct"] = 20 * 65536
+    written, read = collections.Counter(), collections.Counter()
+    for row in results.printed("block"):
+        if row["kind"] != "bio" or row["flags"] & 1:
+            continue
+        sums = {"request_write": written, "request_read": read}.get(row["op"])
+        if sums is not None:
+            sums[row.get("path", "")] += row["bytes"]
+    wrong = {path: (written[path], size) for path, size in wanted.items()
+             if (written[path] > size if lost else written[path] != size)}
+    check(not wrong, f"(told, written): {wrong}")
+    # Which file of an overlay's layer is read ahead for which of the overlay's own is not known
+    # where that came later: then it has its own name.
+    for name, size in (("direct", 20 * 65536), ("f1", 8192)):
+        told = read[f"/mnt/merged/{name}"] + read[f"/mnt/x/{name}"]
+        check(told == size or (lost and told <= size), f"{told} bytes read of {name}, not {size}")
+    return f"nvme0n1 and nullb0 as by their own counts, {len(wanted)} files on xfs"
+
+
+def judge_stacked(results):
+    """Devices that lie on others, and partitions: named as in /sys/block, each with its counts."""
+    lost = told_losses(results, results.report())
+    devices = ("nullb0", "nullb1", "nullb2", "md_job", "dm-0")
+    check_counts(results, devices, lost)
+    requests = [row for row in results.printed("block") if row["kind"] == "request"]
+    for number in (1, 2):
+        part = [row for row in requests if row["part"] == int(results.text(f"number-{number}"))]
+        theirs = difference(results, f"nullb2/nullb2p{number}")
+        for side in ("read", "write"):
+            # An empty write that flushes is told as what it does; the kernel counts it as a write.
+            names = ("request_write", "request_flush") if side == "write" else ("request_read",)
+            own = [row for row in part if row["op"] in names]
+            ours = {f"{side}_requests": len(own),
+                    f"{side}_bytes": sum(row["bytes"] for row in own)}
+            for column, value in ours.items():
+                check(value == theirs[column] or (lost and value < theirs[column]),
+                      f"partition {number}: {column} {value}, by the kernel {theirs[column]}")
+    check_direct(results, lost)
+    return f"{', '.join(devices)} as by their own counts, and each direct bio at its place"
+
+
+def check_direct(results, lost):
+    """What goes past the page cache to a file on a device that lies on others is the file's, and at
+    its place, whoever has cut it up: written by calls, read by io_uring and libaio."""
+    truth, places = results.account(), collections.defaultdict(collections.Counter)
+    for row in results.printed("block"):
+        # Where none is told, a file system writes zeros ahead of the data.
+        if (row["kind"] == "bio" and row.get("path") == "/mnt/stacked/data"
+                and row["offset"] >= 0):
+            for at in range(row["offset"], row["offset"] + row["bytes"], BLOCK_BYTES):
+                places[row["op"]][at] += 1
+    reads = truth["io_uring"] + truth["libaio"] + truth["polled"]
+    blocks = reads // READ_ROUNDS
+    wanted = {
+        "request_write": {at: 1 for at in range(0, DIRECT_BYTES, BLOCK_BYTES)},
+        "request_read": {at * BLOCK_BYTES: READ_ROUNDS for at in range(blocks)},
+    }
+    for name, counts in wanted.items():
+        told = places[name]
+        wrong = {at: (told[at], counts.get(at, 0)) for at in {*told, *counts}
+                 if told[at] > counts.get(at, 0) or (told[at] < counts.get(at, 0) and not lost)}
+        check(not wrong, f"{name}: {len(wrong)} of {len(counts)} places (told, done): "
+              f"{dict(sorted(wrong.items())[:8])}")
+
+
+def judge_failing(results):
+    """Requests that the driver gives back, that end in parts, or fail, as the kernel's own tracer
+    and the disk's driver count them."""
+    lost = told_losses(results, results.report())
+    row = check_counts(results, ("sda",), lost)["sda"]
+    requests = [request for request in results.printed("block")
+                if request["kind"] == "request" and request["dev"] == row["dev"]]
+    traced = (results.text("traced") or "").count(" block_rq_requeue: ")
+    check(traced > 10, f"{traced} requests were given back: this tests nothing")
+    check(row["read_requeues"] == traced or (lost and row["read_requeues"] < traced),
+          f"{row['read_requeues']} requeues, by the kernel's tracer {traced}")
+    failed = (results.text("stderr") or "").count("dd: /dev/sda: ")
+    check(failed == 1 and (row["read_errors"] == failed or lost), f"{row['read_errors']} failed")
+    check(lost or [request["status"] > 0 for request in requests].count(True) == failed,
+          "requests that tell that they failed")
+    parts = [request for request in requests if request["flags"] & PART]
+    check(parts or lost, "no request ended in parts: this tests nothing")
+    check(lost or sum(request["bytes"] for request in requests) == row["read_bytes"],
+          "bytes of all requests and their parts")
+    return (f"{row['read_requests']} requests as by the kernel's counts, {traced} times given back, "
+            f"{len(parts)} parts, {failed} failed")
+
+
+LATE = """[ -d /sys/block/nvme0n1 ] || exit 77
+rmmod null_blk 2>/dev/null; : >before-nullb0; cat /sys/block/nvme0n1/stat >before-nvme0n1
+mkdir -p /mnt/x /mnt/merged
+$RUN -- sh -c 'load null_blk nr_devices=1 gb=1
+dd if=/dev/nullb0 of=/dev/null bs=64k count=50 iflag=direct
+load xfs; mount -t xfs /dev/nvme0n1 /mnt/x || exit
+for i in $(seq 100); do dd if=/dev/zero of=/mnt/x/f$i bs=5000 count=1; done
+dd if=/dev/zero of=/mnt/x/direct bs=64k count=20 oflag=direct
+sync; echo 3 >/proc/sys/vm/drop_caches
+load overlay; mkdir /mnt/x/upper /mnt/x/work
+mount -t overlay o -o lowerdir=/mnt/x,upperdir=/mnt/x/upper,workdir=/mnt/x/work /mnt/merged ||
+mount -t overlay o -o lowerdir=/mnt/x:/mnt/x/upper /mnt/merged || exit
+dd if=/mnt/merged/direct of=/dev/null bs=64k iflag=direct; cat /mnt/merged/f1
+umount /mnt/merged; umount /mnt/x'; s=$?
+for name in nvme0n1 nullb0; do cat /sys/block/$name/stat >after-$name; done; exit $s"""
+
+# Two partitions, of which the first begins at 1 MiB and the second at 33 MiB, of 32 MiB each.
+STACKED = """rmmod null_blk 2>/dev/null; load null_blk nr_devices=3 gb=1 memory_backed=1 cache_size=64 || exit 77
+load raid0 && load dm_mod || exit 77
+printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\000\\000\\000\\000\\001\\000' >table
+printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\001\\000\\000\\000\\001\\000' >>table
+dd if=table of=/dev/nullb2 bs=1 seek=446; printf '\\125\\252' | dd of=/dev/nullb2 bs=1 seek=510
+blockdev --rereadpt /dev/nullb2; sleep 1
+echo md_job >/sys/module/md_mod/parameters/new_array; cd /sys/block/md_job/md || exit
+echo none >metadata_version; echo raid0 >level; echo 2 >raid_disks; echo 65536 >chunk_size
+for n in 0 1; do cat /sys/block/nullb$n/dev >new_dev; echo 1048576 >dev-nullb$n/size; echo $n >dev-nullb$n/slot; done
+echo active >array_state || echo clean >array_state; cd $OUT
+DM_DISABLE_UDEV=1 dmsetup create line --table "0 65536 linear /dev/nullb2p1 0" || exit 77
+counts() { for name in nullb0 nullb1 nullb2 md_job dm-0 nullb2/nullb2p1 nullb2/nullb2p2; do
+cat /sys/block/$name/stat >$1-$(echo $name | tr / -); done; }
+for n in 1 2; do IFS=: read major minor </sys/block/nullb2/nullb2p$n/dev
+echo $((major << 20 | minor)) >number-$n; done
+mkdir -p /mnt/stacked; counts before
+$RUN -- sh -c 'for name in md_job mapper/line; do
+dd if=/dev/zero of=/dev/$name bs=64k count=50 oflag=direct
+dd if=/dev/$name of=/dev/null bs=64k count=50 iflag=direct
+dd if=/dev/zero of=/dev/$name bs=1M count=8 seek=16 conv=fsync,notrunc; done
+dd if=/dev/nullb2p2 of=/dev/null bs=16k count=40 iflag=direct
+mke2fs -q /dev/md_job || exit 77; mount -t ext4 /dev/md_job /mnt/stacked || exit
+dd if=/dev/zero of=/mnt/stacked/data bs=1M count=4 oflag=direct
+uring /mnt/stacked/data account direct; s=$?; umount /mnt/stacked; exit $s'; s=$?
+counts after
+DM_DISABLE_UDEV=1 dmsetup remove line; echo clear >/sys/block/md_job/md/array_state
+exit $s"""
+
+# A disk of 64 MiB that fails at sector 4660, gives each seventh request back for some of them, and
+# moves less than each fifth is to move for others. The kernel's tracer says how often.
+FAILING = """load sd_mod; load scsi_debug dev_size_mb=64 delay=0 || exit 77
+until [ -b /dev/sda ]; do sleep 0.1; done; sleep 1
+debug=/sys/bus/pseudo/drivers/scsi_debug; cd /sys/kernel; mount -t tracefs none tracing; cd tracing
+echo 'dev == 8388608' >events/block/block_rq_requeue/filter || exit 77
+echo 1 >events/block/block_rq_requeue/enable; cd $OUT
+cat /sys/block/sda/stat >before-sda
+$RUN -- sh -c "echo 2 >$debug/opts
+dd if=/dev/sda of=/dev/null bs=64k count=64 iflag=direct conv=noerror
+echo 32768 >$debug/opts; echo 7 >$debug/every_nth
+dd if=/dev/sda of=/dev/null bs=16k count=100 skip=1024 iflag=direct
+echo 256 >$debug/opts; echo 5 >$debug/every_nth
+dd if=/dev/sda of=/dev/null bs=16k count=100 skip=2048 iflag=direct
+echo 0 >$debug/opts; echo 0 >$debug/every_nth"; s=$?
+cat /sys/block/sda/stat >after-sda;
+cat /sys/kernel/tracing/trace >traced; umount /sys/kernel/tracing
+rmmod scsi_debug; exit $s"""
+
+
+def for_kernel(quick):
+    """The jobs of a kernel that is supported."""
+    return [Job("block", "chosen", "late", LATE, judge_late),
+            Job("block", "chosen", "stacked", STACKED, judge_stacked),
+            Job("block", "chosen", "failing", FAILING, judge_failing)]
