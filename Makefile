@@ -53,11 +53,18 @@ BENCH_PROGRAMS := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(wildcard t
 D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
 HTML := user/output/html
 HTML_PROGRAMS := $(sort $(filter-out %/main.js,$(wildcard $(HTML)/*.js))) $(HTML)/main.js
+HTML_STYLES := $(HTML)/palette.css $(HTML)/style.css
 HTML_PAGE := $(BUILD)/html_page.c
+# That of faultline monitor, which shares some of them.
+MONITOR := user/monitor/page
+MONITOR_PROGRAMS := $(HTML)/format.js $(HTML)/element.js \
+	$(sort $(filter-out %/main.js,$(wildcard $(MONITOR)/*.js))) $(MONITOR)/main.js
+MONITOR_STYLES := $(HTML)/palette.css $(MONITOR)/style.css
+MONITOR_PAGE := $(BUILD)/monitor_page.c
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o) $(HTML_PAGE:.c=.o)
 CAPTURE_OBJECTS := $(CAPTURE_SOURCES:%.c=$(BUILD)/%.o)
-MONITOR_OBJECTS := $(MONITOR_SOURCES:%.c=$(BUILD)/%.o)
+MONITOR_OBJECTS := $(MONITOR_SOURCES:%.c=$(BUILD)/%.o) $(MONITOR_PAGE:.c=.o)
 COMMAND_OBJECTS := $(COMMAND_SOURCES:%.c=$(BUILD)/%.o)
 SKELETON := $(BUILD)/bpf/faultline.skel.h
 
@@ -113,11 +120,15 @@ $(BUILD)/%.o: %.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(HTML_PAGE): $(HTML)/make_page.py $(HTML)/page.html $(HTML)/style.css $(HTML_PROGRAMS) $(D3) Makefile
+$(HTML_PAGE): $(HTML)/make_page.py $(HTML)/page.html $(HTML_STYLES) $(HTML_PROGRAMS) $(D3) Makefile
 	$(call say,PAGE,$@)mkdir -p $(@D)
-	$(Q)$(PYTHON3) $(HTML)/make_page.py $@ $(D3) $(HTML)/page.html $(HTML)/style.css $(HTML_PROGRAMS)
+	$(Q)$(PYTHON3) $< $@ html_page $(HTML)/page.html $(HTML_STYLES) $(D3) $(HTML_PROGRAMS)
 
-$(HTML_PAGE:.c=.o): $(HTML_PAGE)
+$(MONITOR_PAGE): $(HTML)/make_page.py $(MONITOR)/page.html $(MONITOR_STYLES) $(MONITOR_PROGRAMS) Makefile
+	$(call say,PAGE,$@)mkdir -p $(@D)
+	$(Q)$(PYTHON3) $< $@ monitor_page $(MONITOR)/page.html $(MONITOR_STYLES) $(MONITOR_PROGRAMS)
+
+$(HTML_PAGE:.c=.o) $(MONITOR_PAGE:.c=.o): %.o: %.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 $(D3):
@@ -208,13 +219,13 @@ $(BUILD)/tests/unit/span_listener: tests/unit/span_listener.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -o $@ $<
 
-# Serves pages of all kinds, for the test of the HTTP server.
-programs test-unit: $(BUILD)/tests/unit/http_pages
+# Servers, for tests of what they serve.
+SERVING_PROGRAMS := $(BUILD)/tests/unit/http_pages $(BUILD)/tests/unit/jobs_served
+programs test-unit: $(SERVING_PROGRAMS)
 
-$(BUILD)/tests/unit/http_pages: tests/unit/http_pages.c $(BUILD)/libmonitor.a $(BUILD)/libcore.a
+$(SERVING_PROGRAMS): $(BUILD)/%: %.c $(LIBRARIES)
 	$(call say,CC,$<)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmonitor.a $(BUILD)/libcore.a \
-		$(MONITOR_LIBS) $(CORE_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIBRARIES) $(MONITOR_LIBS) $(CAPTURE_LIBS) $(CORE_LIBS)
 
 # Decodes exports to Perfetto, with code that is generated from the messages that are used.
 programs test-unit: $(BUILD)/tests/unit/perfetto_dump
@@ -370,4 +381,4 @@ clean:
 	$(Q)rm -rf $(BUILD)
 
 -include $(CORE_OBJECTS:.o=.d) $(CAPTURE_OBJECTS:.o=.d) $(MONITOR_OBJECTS:.o=.d) $(COMMAND_OBJECTS:.o=.d) $(BUILD)/bpf/faultline.bpf.d
--include $(UNIT_TESTS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)
+-include $(UNIT_TESTS:=.d) $(SERVING_PROGRAMS:=.d) $(LIVE_PROGRAMS:=.d) $(BENCH_PROGRAMS:=.d)

@@ -26,8 +26,10 @@ def chromium():
 
 
 class Browser:
-    def __init__(self, width=1280, height=900, dark=False, limit=60):
+    def __init__(self, width=1280, height=900, dark=False, limit=60, server="file:"):
+        """What a page asks of `server`, of which it is, is no problem."""
         self.size, self.dark, self.limit = (width, height), dark, limit
+        self.own = (server, "data:", "about:")
         self.problems, self.number, self.buffer = [], 0, b""
 
     def __enter__(self):
@@ -99,7 +101,7 @@ class Browser:
             self.problems.append((method, json.dumps(params)[:600]))
         elif method == "Network.requestWillBeSent":
             url = params["request"]["url"]
-            if not url.startswith(("file:", "data:", "about:")):
+            if not url.startswith(self.own):
                 self.problems.append((method, url))
 
     def call(self, method, root=False, **params):
@@ -129,7 +131,8 @@ class Browser:
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def open(self, path, drawn="document.documentElement?.dataset.drawn === 'all'"):
-        self.call("Page.navigate", url=pathlib.Path(path).absolute().as_uri())
+        self.call("Page.navigate", url=path if str(path).startswith("http:")
+                  else pathlib.Path(path).absolute().as_uri())
         self.wait(drawn)
 
     def value(self, expression):

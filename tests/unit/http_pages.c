@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 		else if (strcmp(argv[i], "--token-file") || token_read(&options.token, argv[i + 1]))
 			return 2;
 	}
-	if (argc < 2 || http_open(&server, &options))
+	if (argc < 2 || http_open(&server, &options) || http_start(server))
 		return 2;
 	printf("%s\n", http_address(server));
 	fflush(stdout);

@@ -17,9 +17,8 @@
 #include "command/command.h"
 #include "command/options.h"
 #include "log.h"
-#include "monitor/http.h"
 #include "monitor/openmetrics.h"
-#include "monitor/routes.h"
+#include "monitor/pages.h"
 #include "monitor/service.h"
 #include "monitor/textfile.h"
 
@@ -33,7 +32,7 @@
 #define LISTEN_NOWHERE "none"
 
 struct monitor_options {
-	const char *listen, *textfile, *layers, *file_types, *variants;
+	const char *listen, *token_file, *textfile, *layers, *file_types, *variants;
 	uint64_t interval_ns, retire_ns, max_series, profile_slots, buffer_bytes, ready_fd;
 	bool best_effort, list_metrics;
 };
@@ -42,6 +41,10 @@ static const struct option_row monitor_rows[] = {
 	{ 0, "listen", "WHERE", OPTION_STRING, offsetof(struct monitor_options, listen),
 	  "Answer HTTP at ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH (" HTTP_ADDRESS
 	  "); none: not at all." },
+	{ 0, "token-file", "FILE", OPTION_STRING, offsetof(struct monitor_options, token_file),
+	  "What may have something done over the network, from this machine, sends the line in "
+	  "this "
+	  "file, which nobody else may read (nobody may; by unix:PATH who may open it)." },
 	{ 0, "textfile", "FILE", OPTION_STRING, offsetof(struct monitor_options, textfile),
 	  "Write metrics to this file every 15 s, for node_exporter's textfile collector; it is "
 	  "replaced as a whole, and removed at the end." },
@@ -88,9 +91,9 @@ static const struct option_table monitor_table = {
 struct monitor {
 	struct monitor_options options;
 	struct service_options service_options;
+	struct token token; /* of --token-file; empty without one */
 	struct service *service;
-	struct routes_context routes;
-	struct http *http;
+	struct pages *pages;	   /* NULL: none were asked for */
 	struct textfile *textfile; /* NULL: none was asked for */
 };
 
@@ -198,23 +201,51 @@ static void serve(struct monitor *monitor, const sigset_t *signals)
 	log_info("ended by %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 
-static int listen_at(struct monitor *monitor)
+static void read_now(void *context)
 {
-	const struct http_options options = {
-		.listen = monitor->options.listen,
-		.routes = monitor_routes,
-		.route_count = monitor_route_count,
-		.context = &monitor->routes,
+	const struct monitor *monitor = context;
+
+	service_read_now(monitor->service);
+}
+
+static const char *render_metrics(void *context, const char *accept, struct sink *out)
+{
+	const struct monitor *monitor = context;
+	enum openmetrics_format format = openmetrics_choose(accept);
+
+	openmetrics_render(monitor->service, monitor->options.max_series, format, out);
+	return openmetrics_type(format);
+}
+
+static int start_pages(struct monitor *monitor)
+{
+	const struct pages_options options = {
+		.ledger = service_ledger(monitor->service),
+		.interval_ns = monitor->options.interval_ns,
+		.context = monitor,
+		.refresh = read_now,
+		.metrics = render_metrics,
 	};
 
-	if (!strcmp(monitor->options.listen, LISTEN_NOWHERE))
-		return 0;
-	return http_open(&monitor->http, &options);
+	return monitor->pages ? pages_start(monitor->pages, &options) : 0;
+}
+
+/* What may turn out to be bad input, before anything is loaded into the kernel. */
+static int open_places(struct monitor *monitor)
+{
+	const struct monitor_options *options = &monitor->options;
+	int err = 0;
+
+	if (options->textfile)
+		err = textfile_open(&monitor->textfile, options->textfile);
+	if (!err && strcmp(options->listen, LISTEN_NOWHERE))
+		err = pages_open(&monitor->pages, options->listen, &monitor->token);
+	return err;
 }
 
 static void say_ready(const struct monitor *monitor, size_t processes, size_t threads)
 {
-	const char *address = monitor->http ? http_address(monitor->http) : LISTEN_NOWHERE;
+	const char *address = monitor->pages ? pages_address(monitor->pages) : LISTEN_NOWHERE;
 	int fd = monitor->options.ready_fd;
 
 	log_info("watching %zu processes, %zu threads; listening at %s", processes, threads,
@@ -229,26 +260,14 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 static int run(struct monitor *monitor, const sigset_t *signals)
 {
 	size_t processes = 0, threads = 0;
-	int err = 0;
 
-	if (monitor->options.textfile)
-		err = textfile_open(&monitor->textfile, monitor->options.textfile);
-	if (err)
-		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	err = service_open(&monitor->service, &monitor->service_options,
-			   monitor->options.best_effort);
-	if (err)
+	if (open_places(monitor))
+		return EXIT_USAGE;
+	/* The threads of the pages have no more rights than are left when all is watched. */
+	if (service_open(&monitor->service, &monitor->service_options,
+			 monitor->options.best_effort) ||
+	    service_start(monitor->service, &processes, &threads) || start_pages(monitor))
 		return EXIT_FAILED;
-	monitor->routes = (struct routes_context) {
-		.service = monitor->service,
-		.most_series = monitor->options.max_series,
-	};
-	if (service_start(monitor->service, &processes, &threads))
-		return EXIT_FAILED;
-	/* Its threads have no more rights than are left by now. */
-	err = listen_at(monitor);
-	if (err)
-		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	say_ready(monitor, processes, threads);
 	serve(monitor, signals);
 	return 0;
@@ -256,7 +275,7 @@ static int run(struct monitor *monitor, const sigset_t *signals)
 
 static void clean_up(struct monitor *monitor)
 {
-	http_close(monitor->http);
+	pages_close(monitor->pages);
 	textfile_close(monitor->textfile);
 	service_close(monitor->service);
 }
@@ -286,7 +305,8 @@ int command_monitor(int argc, char **argv)
 		list_metrics();
 		return 0;
 	}
-	if (choose(&monitor))
+	if (choose(&monitor) ||
+	    (monitor.options.token_file && token_read(&monitor.token, monitor.options.token_file)))
 		return EXIT_USAGE;
 	status = prepare_signals(&signals) ? EXIT_FAILED : run(&monitor, &signals);
 	clean_up(&monitor);

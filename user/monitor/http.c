@@ -242,9 +242,25 @@ static int until_next(const struct http *server)
 	MHD_UNSIGNED_LONG_LONG due;
 	int most = server->caller_count || server->refused_count ? SWEEP_MS : -1;
 
+	if (server->tick) {
+		uint64_t past = now_ns() - server->ticked_ns;
+		int left = past < server->tick_ns ? (server->tick_ns - past) / 1000000 + 1 : 0;
+
+		most = most < 0 || left < most ? left : most;
+	}
 	if (MHD_get_timeout(server->daemon, &due) == MHD_YES && (most < 0 || due < (unsigned)most))
 		most = due;
 	return most;
+}
+
+static void tick(struct http *server)
+{
+	uint64_t now = server->tick ? now_ns() : 0;
+
+	if (!server->tick || now - server->ticked_ns < server->tick_ns)
+		return;
+	server->ticked_ns = now;
+	server->tick(server->context);
 }
 
 static void *serve(void *context)
@@ -268,6 +284,7 @@ static void *serve(void *context)
 		MHD_run(server->daemon);
 		hang_up_on_slow(server);
 		drop_old_refused(server, false);
+		tick(server);
 	}
 	return NULL;
 }
@@ -329,6 +346,8 @@ int http_open(struct http **result, const struct http_options *options)
 	server->route_count = options->route_count;
 	server->context = options->context;
 	server->token = options->token;
+	server->tick = options->tick;
+	server->tick_ns = options->tick_ms * 1000000ull;
 	server->most_callers = options->most_callers ? options->most_callers : MOST_CALLERS;
 	server->most_ns = (options->most_ms ? options->most_ms : MOST_MS) * 1000000ull;
 	server->most_bytes = options->most_bytes ? options->most_bytes : MOST_BYTES;
@@ -341,16 +360,20 @@ int http_open(struct http **result, const struct http_options *options)
 		log_error("the HTTP server has no descriptors left");
 		err = -EMFILE;
 	}
-	if (!err)
-		err = start_daemon(server);
-	if (!err)
-		err = start_thread(server);
 	if (err) {
 		http_close(server);
 		return err;
 	}
 	*result = server;
 	return 0;
+}
+
+int http_start(struct http *server)
+{
+	int err = start_daemon(server);
+
+	server->ticked_ns = now_ns();
+	return err ? err : start_thread(server);
 }
 
 void http_close(struct http *server)

@@ -44,15 +44,20 @@ struct http_options {
 	size_t route_count;
 	void *context;	    /* of the routes */
 	struct token token; /* for guarded routes; empty: they need a socket of the file system */
+	/* Called in the server's thread, about so often; NULL: never. */
+	void (*tick)(void *context);
+	unsigned int tick_ms;
 	/* 0: as it is good for a service; other numbers are for tests. */
 	unsigned int most_callers; /* at once */
 	unsigned int most_ms; /* until a request has come whole, and until its answer is taken */
 	size_t most_bytes;    /* of answers that were not taken yet */
 };
 
-/* Listens and serves until http_close. Returns 0 or a negative errno, logged; -EINVAL: what the
- * options say is nonsense. */
+/* Listens: who calls waits until http_start. Returns 0 or a negative errno, logged. */
 int http_open(struct http **server, const struct http_options *options);
+/* Serves until http_close, in a thread of its own, with the rights of the one that calls this.
+ * Returns 0 or a negative errno, logged. */
+int http_start(struct http *server);
 /* Hangs up on everybody. NULL is fine. */
 void http_close(struct http *server);
 /* "http://127.0.0.1:9918/" or "unix:PATH". */

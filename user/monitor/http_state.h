@@ -40,6 +40,8 @@ struct http {
 	const struct http_route *routes;
 	size_t route_count;
 	void *context;
+	void (*tick)(void *context);
+	uint64_t tick_ns, ticked_ns;
 	struct token token;
 	struct caller callers; /* of the list: its head */
 	unsigned int caller_count, most_callers;

@@ -1,31 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Elements and the one tip of the page. Texts are text nodes, always. */
-
-/* el('p', {class: 'x'}, 'text', child...) */
-function el(tag, attributes, ...children) {
-	const element = document.createElement(tag);
-	for (const name of Object.keys(attributes || {})) {
-		const value = attributes[name];
-		if (name.startsWith('on'))
-			element.addEventListener(name.slice(2), value);
-		else if (value !== null && value !== undefined && value !== false)
-			element.setAttribute(name, value === true ? '' : value);
-	}
-	element.append(...children.filter((child) => child !== null && child !== undefined));
-	return element;
-}
-
-/* A name from the trace: whatever its direction, it changes nothing around it. */
-function nameEl(text, attributes) {
-	return el('bdi', Object.assign({ class: 'name' }, attributes), text);
-}
+/* Parts of the report's page, and its one tip. */
 
 function bodyOf(id) {
 	return document.querySelector(`#${id} .body`);
-}
-
-function lastPart(path) {
-	return path === null || path === undefined ? NOTHING : path.replace(/^.*\/(?=[^/])/, '');
 }
 
 function hintEl(text) {

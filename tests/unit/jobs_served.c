@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the monitoring service tells over HTTP, of a ledger that its input writes: a command a line,
+ * each answered by "ok". Texts are in hexadecimal. Prints its address first; its input's end is its
+ * own.
+ *
+ *   exec PID UID RANK CGROUP PROGRAM COMMAND     exit PID
+ *   file ID DEV INO PATH                         read        (a reading: all that was added counts)
+ *   add PID FILE OP DOOR COUNT ERRORS BYTES FETCHED CREATED TIME_NS MAJOR CLASS
+ *
+ * usage: jobs_served LISTEN [--interval MS] [--token-file FILE] [--flight STATUS]
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "monitor/metrics.h"
+#include "monitor/pages.h"
+
+static struct ledger *ledger;
+static uint64_t readings_asked;
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* The next word of the line, as bytes; NUL-terminated. */
+static size_t take_hex(char **line, char *out, size_t size)
+{
+	const char *word = strsep(line, " ");
+	size_t length = 0;
+	unsigned int byte;
+
+	for (; word && length + 1 < size && sscanf(word, "%2x", &byte) == 1; word += 2)
+		out[length++] = byte;
+	out[length] = '\0';
+	return length;
+}
+
+static long long take_number(char **line)
+{
+	const char *word = strsep(line, " ");
+
+	return word ? strtoll(word, NULL, 10) : 0;
+}
+
+static void do_exec(char *line)
+{
+	char cgroup[1024], program[64], command[1024];
+	struct ledger_who who = { .start_ns = now_ns() };
+
+	who.pid = take_number(&line);
+	who.uid = take_number(&line);
+	who.rank = take_number(&line);
+	take_hex(&line, cgroup, sizeof(cgroup));
+	take_hex(&line, program, sizeof(program));
+	who.command_bytes = take_hex(&line, command, sizeof(command)) + 1;
+	who.cgroup = cgroup;
+	who.program = program;
+	who.command = command;
+	ledger_exec(ledger, &who, now_ns());
+}
+
+static void do_file(char *line)
+{
+	struct ledger_file_name name = { .filesystem = "ext4" };
+	char path[1024];
+
+	name.id = take_number(&line);
+	name.dev = take_number(&line);
+	name.ino = take_number(&line);
+	name.path_bytes = take_hex(&line, path, sizeof(path));
+	name.path = path;
+	ledger_name_file(ledger, &name);
+}
+
+static void do_add(char *line)
+{
+	uint32_t latencies[LEDGER_LATENCIES] = { 0 };
+	struct ledger_added added = { .first_ns = now_ns(), .latencies = latencies };
+
+	added.last_ns = added.first_ns;
+	added.pid = take_number(&line);
+	added.file = take_number(&line);
+	added.op = take_number(&line);
+	added.door = take_number(&line);
+	added.counts.count = take_number(&line);
+	added.counts.errors = take_number(&line);
+	added.counts.bytes = take_number(&line);
+	added.counts.fetched_bytes = take_number(&line);
+	added.counts.created_bytes = take_number(&line);
+	added.counts.time_ns = take_number(&line);
+	added.counts.major_faults = take_number(&line);
+	latencies[take_number(&line) % LEDGER_LATENCIES] = added.counts.count;
+	ledger_add(ledger, &added);
+}
+
+static void do_line(char *line)
+{
+	const char *what = strsep(&line, " ");
+
+	ledger_lock(ledger);
+	if (!strcmp(what, "exec"))
+		do_exec(line);
+	else if (!strcmp(what, "exit"))
+		ledger_exit(ledger, take_number(&line), now_ns());
+	else if (!strcmp(what, "file"))
+		do_file(line);
+	else if (!strcmp(what, "add"))
+		do_add(line);
+	else if (!strcmp(what, "read"))
+		ledger_settle(ledger, now_ns(), now_ns());
+	ledger_unlock(ledger);
+}
+
+static void refresh(void *context)
+{
+	readings_asked++;
+}
+
+static const char *render_metrics(void *context, const char *accept, struct sink *out)
+{
+	sink_format(out, "readings_asked_total %llu\n", (unsigned long long)readings_asked);
+	return accept && strstr(accept, "openmetrics") ? "application/openmetrics-text"
+						       : "text/plain; version=0.0.4";
+}
+
+static int flight_status;
+
+static int flight(void *context, char *said, size_t size)
+{
+	snprintf(said, size, flight_status ? "not now" : "writing to /somewhere");
+	return flight_status;
+}
+
+int main(int argc, char **argv)
+{
+	const struct ledger_options how = { .max_series = 10000,
+					    .costs = metric_costs,
+					    .retire_ns = 1 };
+	struct pages_options options = {
+		.interval_ns = 1000000000,
+		.refresh = refresh,
+		.metrics = render_metrics,
+	};
+	struct token token = { 0 };
+	struct pages *pages;
+	char line[8192];
+
+	for (int i = 2; i + 1 < argc; i += 2) {
+		if (!strcmp(argv[i], "--interval"))
+			options.interval_ns = strtoull(argv[i + 1], NULL, 10) * 1000000;
+		else if (!strcmp(argv[i], "--flight"))
+			options.flight = flight, flight_status = atoi(argv[i + 1]);
+		else if (token_read(&token, argv[i + 1]))
+			return 2;
+	}
+	if (argc < 2 || ledger_open(&ledger, &how))
+		return 2;
+	options.ledger = ledger;
+	if (pages_open(&pages, argv[1], &token) || pages_start(pages, &options))
+		return 2;
+	printf("%s\n", pages_address(pages));
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = '\0';
+		do_line(line);
+		puts("ok");
+		fflush(stdout);
+	}
+	pages_close(pages);
+	ledger_close(ledger);
+	return 0;
+}

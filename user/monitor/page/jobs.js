@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The table of jobs, by what they do now, and what is behind each: paths of access, files,
+ * processes. */
+
+/* Columns of jobs; those with `always` false are there while any job has something in them. */
+const JOB_COLUMNS = [
+	{ title: 'waiting', value: (job) => waitingOf(job.doors), text: threadsText, always: true },
+	{ title: 'from storage', value: (job) => sumOf(job.doors, 'fetched_bytes', true), text: bytesRate,
+		always: true },
+	{ title: 'read calls', value: (job) => sumOf(job.doors, 'bytes', true, reads('syscall')), text: bytesRate,
+		always: true },
+	{ title: 'mmap', value: (job) => sumOf(job.doors, 'fetched_bytes', true, reads('mmap')), text: bytesRate,
+		always: true },
+	...['direct', 'io_uring', 'libaio', 'splice', 'kernel'].map((door) => ({
+		title: doorTitle(door), text: bytesRate,
+		value: (job) => sumOf(job.doors, 'bytes', true, reads(door)),
+		ever: (job) => sumOf(job.doors, 'bytes', false, reads(door)) > 0 })),
+	{ title: 'written', value: (job) => sumOf(job.doors, 'bytes', true, writes), text: bytesRate,
+		always: true },
+	{ title: 'major faults', value: (job) => sumOf(job.doors, 'major_faults', true), text: countRate,
+		always: true },
+	{ title: 'processes', value: (job) => job.living, text: countText, always: true },
+];
+
+const DOOR_COLUMNS = [
+	{ title: 'path of access', name: true, get: (cell) => `${cell.op}, ${doorTitle(cell.door)}` },
+	{ title: 'operations', get: (cell) => countRate(cell.rate ? cell.rate.count : null) },
+	{ title: 'bytes', get: (cell) => bytesRate(cell.rate ? cell.rate.bytes : null) },
+	{ title: 'from storage', get: (cell) => bytesRate(cell.rate ? cell.rate.fetched_bytes : null) },
+	{ title: 'waiting', get: (cell) => threadsText(cell.rate ? cell.rate.time_ns / 1e9 : null) },
+	{ title: 'p99', get: (cell) => timeText(cell.rate ? cell.rate.p99_ns : null) },
+	{ title: 'errors', get: (cell) => countText(cell.errors) },
+	{ title: 'bytes in all', get: (cell) => bytesText(cell.bytes) },
+	{ title: 'from storage in all', get: (cell) => bytesText(cell.fetched_bytes) },
+];
+
+const FILE_COLUMNS = [
+	{ title: 'worst files', name: true, get: (file) => file.path, hint: (file) => file.path },
+	{ title: 'from storage', get: (file) => bytesRate(file.fetchedRate) },
+	{ title: 'read', get: (file) => bytesRate(file.bytesRate) },
+	{ title: 'from storage in all', get: (file) => bytesText(sumOf(file.doors, 'fetched_bytes')) },
+	{ title: 'major faults', get: (file) => countText(sumOf(file.doors, 'major_faults')) },
+	{ title: 'written', get: (file) => bytesText(sumOf(file.doors, 'bytes', false, writes)) },
+	{ title: 'waited', get: (file) => timeText(sumOf(file.doors, 'time_ns')) },
+];
+
+const PROCESS_COLUMNS = [
+	{ title: 'process', name: true, get: (process) => process.command || process.program,
+		hint: (process) => process.command },
+	{ title: 'pid', get: (process) => String(process.pid) },
+	{ title: 'rank', get: (process) => process.rank === null ? null : String(process.rank) },
+	{ title: 'from storage', get: (process) => bytesText(sumOf(process.doors, 'fetched_bytes')) },
+	{ title: 'written', get: (process) => bytesText(sumOf(process.doors, 'bytes', false, writes)) },
+	{ title: 'waited', get: (process) => timeText(sumOf(process.doors, 'time_ns')) },
+	{ title: 'age', get: (process) => timeText(process.age_ns) },
+];
+
+const fileKey = (file) => `${file.dev}:${file.ino}:${file.path}`;
+
+const jobList = { table: document.getElementById('job-table'), columns: [], reverse: false,
+	opened: new Map(), now: null, before: null, sortTitle: null };
+
+/* --- what is behind a job --- */
+
+function makeDetail() {
+	const doors = listTable(DOOR_COLUMNS, (cell) => `${cell.op} ${cell.door}`, 'nothing was done yet');
+	const files = listTable(FILE_COLUMNS, fileKey, 'no files are known');
+	const processes = listTable(PROCESS_COLUMNS, (process) => process.pid, 'no process lives');
+	const cgroup = nameEl('');
+	return {
+		doors, files, processes, cgroup,
+		row: el('tr', { class: 'inside' }, el('td', null,
+			el('p', { class: 'hint' }, 'cgroup ', cgroup),
+			el('div', { class: 'detail' }, el('div', null, doors.table), el('div', null, files.table),
+				el('div', null, processes.table)))),
+	};
+}
+
+function fillDetail(detail, job) {
+	const before = jobList.before && jobList.before.jobs.find((other) => other.id === job.id);
+	const seconds = before ? (jobList.now.time_unix_ns - jobList.before.time_unix_ns) / 1e9 : 0;
+	const known = new Map(before ? before.files.map((file) => [fileKey(file), file]) : []);
+	setText(detail.cgroup, job.cgroup === null ? NOTHING : job.cgroup);
+	detail.doors.fill(job.doors.slice().sort((a, b) => b.time_ns - a.time_ns));
+	detail.files.fill(job.files.map((file) => Object.assign({
+		fetchedRate: fileRate(file, known.get(fileKey(file)), seconds, 'fetched_bytes'),
+		bytesRate: fileRate(file, known.get(fileKey(file)), seconds, 'bytes') }, file)));
+	detail.processes.fill(job.processes);
+	detail.row.firstChild.colSpan = jobList.columns.length + 1;
+}
+
+/* --- the rows --- */
+
+function makeJob(job) {
+	const name = nameEl(''), about = el('small');
+	const button = el('button', { type: 'button', class: 'open-job', 'aria-expanded': 'false',
+		onclick: () => toggleJob(job.id, body) }, name, about);
+	const body = el('tbody', { class: 'job' }, el('tr', null, el('td', null, button)));
+	return body;
+}
+
+function toggleJob(id, body) {
+	const opened = jobList.opened.get(id);
+	if (opened) {
+		opened.row.remove();
+		jobList.opened.delete(id);
+	} else {
+		const detail = makeDetail();
+		jobList.opened.set(id, detail);
+		body.append(detail.row);
+	}
+	body.querySelector('.open-job').setAttribute('aria-expanded', opened ? 'false' : 'true');
+	drawJobs();
+}
+
+function updateJob(body, job) {
+	const row = body.firstElementChild, button = row.firstElementChild.firstElementChild;
+	const program = mainProgram(job);
+	setText(button.children[0], jobName(job));
+	setText(button.children[1], [job.user, program, job.age_ns === null ? null : timeText(job.age_ns)]
+		.filter((text) => text).join(' \u00b7 '));
+	while (row.children.length > jobList.columns.length + 1)
+		row.lastElementChild.remove();
+	jobList.columns.forEach((column, i) => {
+		const cell = row.children[i + 1] || row.appendChild(el('td', { class: 'number' }));
+		cell.dataset.title = column.title;
+		setText(cell, column.text(column.value(job)));
+	});
+	body.classList.toggle('idle', !waitingOf(job.doors));
+	const detail = jobList.opened.get(job.id);
+	if (detail)
+		fillDetail(detail, job);
+}
+
+/* --- the head --- */
+
+function sortBy(title) {
+	const at = jobList.columns.findIndex((column) => column.title === title);
+	jobList.reverse = jobList.sortTitle === title && !jobList.reverse;
+	jobList.sortTitle = at < 0 ? null : title;
+	drawJobs();
+}
+
+function headEl(title, number) {
+	return el('th', { class: number ? 'number' : null, scope: 'col' },
+		el('button', { type: 'button', onclick: () => sortBy(title) }, title));
+}
+
+function drawHead() {
+	const head = jobList.table.createTHead().rows[0] || jobList.table.tHead.insertRow();
+	const titles = ['job', ...jobList.columns.map((column) => column.title)];
+	if ([...head.children].map((th) => th.textContent).join() !== titles.join())
+		head.replaceChildren(...titles.map((title, i) => headEl(title, i > 0)));
+	const sorted = jobList.sortTitle || 'waiting';
+	[...head.children].forEach((th) => {
+		if (th.textContent === sorted)
+			th.setAttribute('aria-sort', jobList.reverse ? 'ascending' : 'descending');
+		else
+			th.removeAttribute('aria-sort');
+	});
+}
+
+function sortedJobs(jobs) {
+	const column = jobList.columns.find((item) => item.title === jobList.sortTitle);
+	if (!column)
+		return jobList.reverse ? jobs.slice().reverse() : jobs; /* as the service ranks them */
+	const sorted = jobs.slice().sort((a, b) => (column.value(b) || 0) - (column.value(a) || 0));
+	return jobList.reverse ? sorted.reverse() : sorted;
+}
+
+function drawJobs() {
+	const now = jobList.now, wanted = document.getElementById('filter').value.trim().toLowerCase();
+	if (!now)
+		return;
+	jobList.columns = JOB_COLUMNS.filter((column) => column.always || now.jobs.some(column.ever));
+	drawHead();
+	const jobs = now.jobs.filter((job) => !wanted || jobWords(job).includes(wanted));
+	for (const id of jobList.opened.keys())
+		if (!now.jobs.some((job) => job.id === id))
+			jobList.opened.delete(id);
+	syncChildren(jobList.table, sortedJobs(jobs), (job) => job.id, makeJob, updateJob);
+	const hidden = now.jobs.length - jobs.length;
+	setText(document.getElementById('left-out'), [
+		now.jobs.length === 0 ? 'No job has done anything yet.' : '',
+		hidden ? `${hidden} more are not called so.` : '',
+		now.jobs_left_out ? `${now.jobs_left_out} more do less than these.` : '',
+	].filter((text) => text).join(' '));
+}
+
+function takeJobs(now) {
+	jobList.before = jobList.now;
+	jobList.now = now;
+	drawJobs();
+}

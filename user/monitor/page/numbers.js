@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What is told of a job, a file or the node, out of what the service sends. Must not know the page. */
+
+function doorTitle(door) {
+	return { syscall: 'calls', direct: 'O_DIRECT' }[door] || door;
+}
+
+/* The sum of one number over those `doors` that are chosen; of what is added lately if `lately`, and
+ * null when that is not known. */
+function sumOf(doors, name, lately, chosen) {
+	let sum = 0;
+	for (const door of doors) {
+		if (chosen && !chosen(door))
+			continue;
+		const counts = lately ? door.rate : door;
+		if (!counts)
+			return null;
+		sum += counts[name];
+	}
+	return sum;
+}
+
+function reads(door) {
+	return (cell) => cell.op === 'read' && cell.door === door;
+}
+
+function writes(cell) {
+	return cell.op === 'write';
+}
+
+/* How many threads were inside of an operation, on average. */
+function waitingOf(doors, chosen) {
+	const time = sumOf(doors, 'time_ns', true, chosen);
+	return time === null ? null : time / 1e9;
+}
+
+function threadsText(value) {
+	return value === null ? NOTHING : value === 0 ? '0' : value < 0.005 ? '<0.01' : value.toFixed(2);
+}
+
+function perSecond(value, text) {
+	return value === null ? NOTHING : value === 0 ? '0' : text(value) + '/s';
+}
+
+function bytesRate(value) {
+	return perSecond(value, bytesText);
+}
+
+function countRate(value) {
+	return perSecond(value, countText);
+}
+
+/* What differs of two tellings of a file, by the second; null for what was not told twice. */
+function fileRate(file, before, seconds, name) {
+	if (!before || !(seconds > 0))
+		return null;
+	return Math.max(0, sumOf(file.doors, name) - sumOf(before.doors, name)) / seconds;
+}
+
+/* --- names --- */
+
+function shortId(text) {
+	return /^[0-9a-f]{16,}$/.test(text) ? text.slice(0, 12) : text;
+}
+
+function mainProgram(job) {
+	const living = job.programs.filter((program) => program.processes > 0);
+	const busiest = (living.length ? living : job.programs).slice()
+		.sort((a, b) => sumOf(b.doors, 'time_ns') - sumOf(a.doors, 'time_ns'))[0];
+	return busiest ? busiest.name : null;
+}
+
+function jobName(job) {
+	if (job.slurm_job)
+		return `Slurm job ${job.slurm_job}` + (job.slurm_step ? `.${job.slurm_step}` : '');
+	if (job.pod)
+		return `pod ${job.pod}` + (job.container ? `, ${shortId(job.container)}` : '');
+	if (job.container)
+		return `container ${shortId(job.container)}`;
+	return job.cgroup === null ? '(no cgroup)' : lastPart(job.cgroup) || job.cgroup;
+}
+
+/* All that a filter may look for. */
+function jobWords(job) {
+	return [jobName(job), job.cgroup, job.container, job.pod, job.user,
+		...job.programs.map((program) => program.name),
+		...job.processes.map((process) => process.command)].join('\n').toLowerCase();
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Tables that stay while their numbers change: rows are known by a key, and only texts that differ
+ * are touched, so that what is selected, focused or scrolled to stays so. */
+
+function setText(node, text) {
+	if (node.textContent !== text)
+		node.textContent = text;
+}
+
+function cellEl(column) {
+	return el('td', { class: column.name ? null : 'number', 'data-title': column.title },
+		column.name ? nameEl('') : null);
+}
+
+function fillCell(cell, column, row) {
+	const text = column.get(row);
+	setText(column.name ? cell.firstChild : cell, text === null || text === undefined ? NOTHING : text);
+	const title = column.hint ? column.hint(row) : null;
+	if (title && cell.title !== title)
+		cell.title = title;
+}
+
+/* Makes the children of `parent` those that `make` makes of `items`, in their order. */
+function syncChildren(parent, items, keyOf, make, update) {
+	const before = new Map();
+	for (const child of parent.children)
+		if (child.dataset.key !== undefined)
+			before.set(child.dataset.key, child);
+	let last = null;
+	for (const item of items) {
+		const key = String(keyOf(item));
+		let child = before.get(key);
+		before.delete(key);
+		if (!child) {
+			child = make(item);
+			child.dataset.key = key;
+		}
+		update(child, item);
+		const place = last ? last.nextElementSibling : parent.querySelector(':scope > [data-key]');
+		if (place !== child)
+			parent.insertBefore(child, last ? last.nextSibling : place);
+		last = child;
+	}
+	for (const child of before.values())
+		child.remove();
+}
+
+/* A table of columns {title, get, name, hint}; fill(rows) shows those. */
+function listTable(columns, keyOf, nothing) {
+	const body = el('tbody');
+	const table = el('table', null, el('thead', null, el('tr', null, ...columns.map((column) =>
+		el('th', { class: column.name ? null : 'number' }, column.title)))), body);
+	return {
+		table,
+		fill(rows) {
+			syncChildren(body, rows.length ? rows : [null], (row) => row ? keyOf(row) : 'nothing',
+				(row) => row ? el('tr', null, ...columns.map(cellEl))
+					: el('tr', null, el('td', { class: 'nothing', colspan: columns.length }, nothing)),
+				(tr, row) => row && columns.forEach(
+					(column, i) => fillCell(tr.children[i], column, row)));
+		},
+	};
+}

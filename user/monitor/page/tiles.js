@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The whole node: a number each, and its course while the page has been open. */
+
+const COURSE_LENGTH = 150; /* values */
+
+const TILES = [
+	{ title: 'from storage', get: (doors) => sumOf(doors, 'fetched_bytes', true), text: bytesRate },
+	{ title: 'by read calls', get: (doors) => sumOf(doors, 'bytes', true, reads('syscall')), text: bytesRate },
+	{ title: 'by mmap', get: (doors) => sumOf(doors, 'fetched_bytes', true, reads('mmap')), text: bytesRate },
+	{ title: 'by other reads', text: bytesRate, get: (doors) => sumOf(doors, 'bytes', true,
+		(cell) => cell.op === 'read' && !['syscall', 'mmap'].includes(cell.door)) },
+	{ title: 'written', get: (doors) => sumOf(doors, 'bytes', true, writes), text: bytesRate },
+	{ title: 'major faults', get: (doors) => sumOf(doors, 'major_faults', true), text: countRate },
+	{ title: 'operations', get: (doors) => sumOf(doors, 'count', true), text: countRate },
+	{ title: 'threads waiting', get: (doors) => waitingOf(doors), text: threadsText },
+];
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function tileEl(tile) {
+	const svg = document.createElementNS(SVG, 'svg'), path = document.createElementNS(SVG, 'path');
+	svg.setAttribute('class', 'course');
+	svg.setAttribute('viewBox', `0 0 ${COURSE_LENGTH - 1} 26`);
+	svg.setAttribute('preserveAspectRatio', 'none');
+	svg.setAttribute('aria-hidden', 'true');
+	svg.append(path);
+	tile.values = [];
+	tile.path = path;
+	tile.number = el('dd', null, NOTHING);
+	return el('div', { class: 'tile' }, el('dt', null, tile.title), tile.number, svg);
+}
+
+/* The newest value is at the right; gaps are what was not known. */
+function coursePath(values) {
+	const top = Math.max(...values.filter((value) => value !== null), 1e-9);
+	let drawn = '', pen = 'M';
+	values.forEach((value, i) => {
+		if (value === null) {
+			pen = 'M';
+			return;
+		}
+		const x = COURSE_LENGTH - values.length + i, y = 24.5 - value / top * 23;
+		drawn += `${pen}${x} ${y.toFixed(1)}`;
+		pen = 'L';
+	});
+	return drawn;
+}
+
+function drawTiles(node) {
+	const list = document.getElementById('tiles');
+	if (!list.children.length)
+		list.append(...TILES.map(tileEl));
+	for (const tile of TILES) {
+		const value = tile.get(node.doors);
+		tile.values.push(value);
+		if (tile.values.length > COURSE_LENGTH)
+			tile.values.shift();
+		setText(tile.number, tile.text(value));
+		tile.path.setAttribute('d', coursePath(tile.values));
+	}
+}

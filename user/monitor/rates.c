@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Differences of sums. Jobs are remembered by their ids, in the order of which a ledger has them.
+ */
+#include "monitor/rates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cell {
+	uint8_t op, door;
+	struct ledger_counts last, added;
+	uint64_t last_latencies[LEDGER_LATENCIES], latencies[LEDGER_LATENCIES];
+};
+
+struct entry {
+	uint64_t id;
+	struct cell *cells;
+	unsigned int count;
+};
+
+struct rates {
+	struct entry *entries; /* by id, the node's first */
+	size_t count;
+	uint64_t readings, read_ns, interval_ns;
+};
+
+struct rates *rates_open(void)
+{
+	return calloc(1, sizeof(struct rates));
+}
+
+static void free_entries(struct entry *entries, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(entries[i].cells);
+	free(entries);
+}
+
+void rates_close(struct rates *rates)
+{
+	if (!rates)
+		return;
+	free_entries(rates->entries, rates->count);
+	free(rates);
+}
+
+static int by_id(const void *key, const void *entry)
+{
+	uint64_t a = *(const uint64_t *)key, b = ((const struct entry *)entry)->id;
+
+	return a < b ? -1 : a > b;
+}
+
+static const struct entry *find_entry(const struct rates *rates, uint64_t id)
+{
+	return rates->count
+		       ? bsearch(&id, rates->entries, rates->count, sizeof(struct entry), by_id)
+		       : NULL;
+}
+
+static const struct cell *find_cell(const struct entry *entry, enum ledger_op op, enum io_door door)
+{
+	for (unsigned int i = 0; entry && i < entry->count; i++)
+		if (entry->cells[i].op == op && entry->cells[i].door == door)
+			return &entry->cells[i];
+	return NULL;
+}
+
+static void subtract(struct ledger_counts *counts, const struct ledger_counts *last)
+{
+	counts->count -= last->count;
+	counts->errors -= last->errors;
+	counts->bytes -= last->bytes;
+	counts->fetched_bytes -= last->fetched_bytes;
+	counts->created_bytes -= last->created_bytes;
+	counts->time_ns -= last->time_ns;
+	counts->major_faults -= last->major_faults;
+}
+
+static void fill_cell(struct cell *cell, const struct ledger_cell *now, const struct cell *before)
+{
+	cell->op = now->op;
+	cell->door = now->door;
+	cell->last = cell->added = now->counts;
+	if (now->latencies) {
+		memcpy(cell->last_latencies, now->latencies, sizeof(cell->last_latencies));
+		memcpy(cell->latencies, now->latencies, sizeof(cell->latencies));
+	}
+	if (!before)
+		return;
+	subtract(&cell->added, &before->last);
+	for (int i = 0; i < LEDGER_LATENCIES; i++)
+		cell->latencies[i] -= before->last_latencies[i];
+}
+
+/* Returns 0, or -1 without memory. */
+static int fill_entry(struct entry *entry, uint64_t id, const struct ledger_sums *sums,
+		      const struct rates *rates)
+{
+	const struct entry *before = find_entry(rates, id);
+
+	entry->id = id;
+	if (!sums->count)
+		return 0;
+	entry->cells = calloc(sums->count, sizeof(*entry->cells));
+	if (!entry->cells)
+		return -1;
+	entry->count = sums->count;
+	for (unsigned int i = 0; i < sums->count; i++)
+		fill_cell(&entry->cells[i], &sums->cells[i],
+			  find_cell(before, sums->cells[i].op, sums->cells[i].door));
+	return 0;
+}
+
+void rates_note(struct rates *rates, const struct ledger *ledger, uint64_t least_ns)
+{
+	uint64_t read_ns, readings = ledger_readings(ledger, &read_ns);
+	struct entry *entries;
+	size_t count = 1, at = 0;
+	int err;
+
+	if (readings == rates->readings || (rates->readings && read_ns - rates->read_ns < least_ns))
+		return;
+	for (const struct ledger_job *job = ledger_jobs(ledger); job; job = job->next)
+		count++;
+	entries = calloc(count, sizeof(*entries));
+	if (!entries)
+		return;
+	err = fill_entry(&entries[at++], RATES_NODE, &ledger_node(ledger)->sums, rates);
+	for (const struct ledger_job *job = ledger_jobs(ledger); job && !err; job = job->next)
+		err = fill_entry(&entries[at++], job->id, &job->sums, rates);
+	if (err) {
+		free_entries(entries, count);
+		return;
+	}
+	rates->interval_ns = rates->readings ? read_ns - rates->read_ns : 0;
+	rates->readings = readings;
+	rates->read_ns = read_ns;
+	free_entries(rates->entries, rates->count);
+	rates->entries = entries;
+	rates->count = count;
+}
+
+uint64_t rates_interval_ns(const struct rates *rates)
+{
+	return rates->interval_ns;
+}
+
+struct ledger_counts rates_added(const struct rates *rates, uint64_t job, enum ledger_op op,
+				 enum io_door door, uint64_t *latencies)
+{
+	const struct cell *cell = find_cell(find_entry(rates, job), op, door);
+
+	if (latencies)
+		memset(latencies, 0, LEDGER_LATENCIES * sizeof(*latencies));
+	if (!cell)
+		return (struct ledger_counts) { 0 };
+	if (latencies)
+		memcpy(latencies, cell->latencies, sizeof(cell->latencies));
+	return cell->added;
+}
+
+struct ledger_counts rates_total(const struct rates *rates, uint64_t job)
+{
+	const struct entry *entry = find_entry(rates, job);
+	struct ledger_counts total = { 0 };
+
+	for (unsigned int i = 0; entry && i < entry->count; i++)
+		sums_add(&total, &entry->cells[i].added);
+	return total;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Cells of the report's tables as texts. Must not know what they measure. */
+
+function shareText(value) {
+	if (value === null)
+		return NOTHING;
+	return value > 0 && value < 0.0005 ? '<0.1%' : (value * 100).toFixed(1) + '%';
+}
+
+function rateText(value) {
+	return bytesText(value) + '/s';
+}
+
+/* By the unit of a column, or by the end of its name. */
+function unitOf(name) {
+	if (/_ns$/.test(name))
+		return 'ns';
+	if (/bytes$/.test(name))
+		return 'bytes';
+	return /share|of_run|utilization/.test(name) ? 'share' : 'none';
+}
+
+const byUnit = { ns: timeText, bytes: bytesText, count: countText, share: shareText };
+
+function listText(cell) {
+	return cell.map(String).join(' ');
+}
+
+function cellText(cell, unit) {
+	const value = plain(cell);
+	if (value === null || value === undefined)
+		return NOTHING;
+	if (typeof value === 'boolean')
+		return value ? 'yes' : 'no';
+	if (Array.isArray(value))
+		return listText(value);
+	if (typeof value === 'object')
+		return value.rows.length === 1 ? '1 row' : `${value.rows.length} rows`;
+	if (typeof value === 'string')
+		return value;
+	const text = byUnit[unit] ? byUnit[unit](value)
+		: Number.isInteger(value) ? String(value) : value.toPrecision(4);
+	return cell !== value ? '\u2265\u00a0' + text : text;
+}
