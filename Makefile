@@ -336,6 +336,7 @@ fuzz: $(BUILD)/fuzz/fuzz_reader $(BUILD)/fuzz/make_seeds
 BINARY = $(DESTDIR)$(PREFIX)/bin/faultline
 MAN = $(DESTDIR)$(PREFIX)/share/man/man1/faultline.1
 MAN_TRACE = $(DESTDIR)$(PREFIX)/share/man/man5/faultline-trace.5
+MAN_RECIPES = $(DESTDIR)$(PREFIX)/share/man/man7/faultline-recipes.7
 COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/faultline
 HEADER = $(DESTDIR)$(PREFIX)/include/faultline.h
 LIB = $(DESTDIR)$(LIBDIR)
@@ -348,6 +349,7 @@ install: all
 	install -D -m 755 $(BUILD)/faultline $(BINARY)
 	install -D -m 644 user/command/faultline.1 $(MAN)
 	install -D -m 644 $(BUILD)/faultline-trace.5 $(MAN_TRACE)
+	install -D -m 644 user/command/faultline-recipes.7 $(MAN_RECIPES)
 	install -D -m 644 user/command/faultline.bash $(COMPLETION)
 	install -D -m 644 user/span/faultline.h $(HEADER)
 	install -D -m 644 $(BUILD)/libfaultline.a $(LIB)/libfaultline.a
@@ -363,7 +365,7 @@ install: all
 
 # What install has put there, and nothing else.
 uninstall:
-	rm -f $(BINARY) $(MAN) $(MAN_TRACE) $(COMPLETION) $(HEADER) $(PKGCONFIG)
+	rm -f $(BINARY) $(MAN) $(MAN_TRACE) $(MAN_RECIPES) $(COMPLETION) $(HEADER) $(PKGCONFIG)
 	rm -f $(LIB)/libfaultline.a $(LIB)/libfaultline.so $(LIB)/libfaultline.so.0
 	rm -rf $(PYTHON_PLACE)
 	rmdir $(dir $(PYTHON_PLACE)) 2>/dev/null || true

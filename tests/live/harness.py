@@ -39,7 +39,7 @@ RECORDED = """
     read pread64 readv preadv preadv2 write pwrite64 writev pwritev pwritev2
     open openat openat2 creat close stat fstat lstat newfstatat statx access faccessat faccessat2
     readlink readlinkat getdents getdents64 lseek ftruncate truncate fallocate
-    fsync fdatasync msync sync_file_range syncfs mmap munmap mremap madvise mlock mlock2
+    fsync fdatasync msync sync_file_range syncfs sync mmap munmap mremap madvise mlock mlock2
     sendfile splice copy_file_range fadvise64 readahead
     rename renameat renameat2 unlink unlinkat mkdir mkdirat rmdir link symlink
     execve statfs fstatfs flock fcntl_getlk fcntl_setlk fcntl_setlkw

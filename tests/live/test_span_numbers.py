@@ -14,7 +14,7 @@ from intervals import measure, minus, union
 APP_IO = ("io", "data", "checkpoint")
 READ_FAMILY = ("read", "pread64", "readv", "preadv", "preadv2")
 WRITE_FAMILY = ("write", "pwrite64", "writev", "pwritev", "pwritev2")
-SYNC_FAMILY = ("fsync", "fdatasync", "sync_file_range", "syncfs", "msync")
+SYNC_FAMILY = ("fsync", "fdatasync", "sync_file_range", "syncfs", "sync", "msync")
 MAP_FAMILY = ("mmap", "munmap", "mremap", "madvise", "mlock", "mlock2")
 TOLERANCE_NS, TOLERANCE = 2_000_000, 0.01
 

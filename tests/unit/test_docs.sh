@@ -152,7 +152,9 @@ for key in $keys; do
 done
 
 if command -v groff >/dev/null; then
-	remarks=$(groff -man -Tutf8 -ww "$page" 2>&1 >/dev/null)
-	[ -z "$remarks" ] || complain "$remarks"
+	for one in user/*/*.[1-9]; do
+		remarks=$(groff -man -Tutf8 -ww "$one" 2>&1 >/dev/null)
+		[ -z "$remarks" ] || complain "$one: $remarks"
+	done
 fi
 exit $failed

@@ -130,6 +130,7 @@ static const struct call call_table[] = {
 	CALL(msync, TRACE_SYNC, .fd = 1, .length = 2, .traits = CALL_MAP),
 	CALL(sync_file_range, TRACE_SYNC, .fd = 1, .offset = 2, .length = 3),
 	CALL(syncfs, TRACE_SYNC, .fd = 1),
+	CALL(sync, TRACE_SYNC, ), /* of all file systems: on no file */
 
 	/* mapping them */
 	CALL(mmap, TRACE_MAP, .fd = 5, .offset = 6, .length = 2, .traits = CALL_MMAP),
