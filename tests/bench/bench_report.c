@@ -40,7 +40,7 @@ static const struct trace_operation operations[OPS] = {
 static const struct trace_layer layers[] = {
 	{ "task", true, "tp_btf", NULL }, { "syscall", true, "tp_btf", NULL },
 	{ "fault", true, "perf", NULL },  { "pagecache", true, "tp_btf", NULL },
-	{ "span", true, "uprobe", NULL },
+	{ "span", true, "uprobe", NULL }, { "block", true, "tp_btf", NULL },
 };
 
 static bool with_spans;

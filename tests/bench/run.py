@@ -12,6 +12,7 @@ import dataclasses
 import json
 import os
 import platform
+import re
 import resource
 import shutil
 import signal
@@ -69,7 +70,8 @@ BIG_FILE_BYTES = 256 * MIB
 
 BYTES_PER_EVENT = 8
 RUN_MEMORY_BYTES = 64 * MIB
-REPORT_EVENTS_PER_S = 5_000_000
+REPORT_EVENTS_PER_S = 20_000_000
+REPORT_TWO_CPUS = 1.7  # as fast as on one
 EXPORT_EVENTS_PER_S = 500_000
 START_SECONDS = 0.12  # to start and to stop, above the command's own time
 READER_GROWTH = 1.25  # what "does not grow" allows for four times the events
@@ -267,17 +269,47 @@ class Bench:
             yield figure(f"run, peak memory less {rings / MIB:.0f} MiB of rings, {events:,} events",
                          "bytes", peak - rings, RUN_MEMORY_BYTES)
             count = self.report()["events"]
+            if events == self.options.events and len(os.sched_getaffinity(0)) > 1:
+                yield figure(f"report, as fast on two CPUs as on one, {count:,} events", "ratio",
+                             self.two_cpus(self.report_argv()), REPORT_TWO_CPUS, at_least=True)
             for name, argv, least in (("report", self.report_argv(), REPORT_EVENTS_PER_S),
                                       ("export", self.export_argv(), EXPORT_EVENTS_PER_S)):
                 peak, seconds = self.reader_memory(argv)
                 peaks[name].append(peak)
                 yield figure(f"{name}, events a second and core, {count:,} events", "events/s",
                              count / seconds, least, at_least=True)
+        yield from self.many_kinds()
         for name, (small, large) in peaks.items():
             memory = f"{name}, peak memory"
             yield figure(f"{memory}, {self.options.events // 4:,} events", "bytes", small, None)
             yield figure(f"{memory}, {self.options.events:,} events", "bytes", large,
                          small * READER_GROWTH)
+
+    def two_cpus(self, argv):
+        """How many times as fast a command is on two CPUs: the best of pairs, one after another."""
+        cpus = sorted(os.sched_getaffinity(0))[:2]
+        times = {1: [], 2: []}
+        for _ in range(self.options.pairs):
+            for count, taken in times.items():
+                began = time.monotonic()
+                subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               check=True,
+                               preexec_fn=lambda: os.sched_setaffinity(0, cpus[:count]))
+                taken.append(time.monotonic() - began)
+        return min(times[1]) / min(times[2])
+
+    def many_kinds(self):
+        """Reports of made-up traces: calls, faults and failed opens of many processes in turn, and
+        the same with spans."""
+        say("reports of traces of many kinds")
+        argv = [f"{self.build}/tests/bench/bench_report", str(self.options.events), self.scratch]
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        speeds = re.findall(r"([0-9.]+) M events/s", done.stdout)
+        if done.returncode or len(speeds) != 4:
+            raise Failed(f"bench_report: {last_line(done.stderr)}")
+        for name, speed in (("many kinds", speeds[1]), ("half of them spans", speeds[3])):
+            yield figure(f"report, events a second and core, {name}", "events/s",
+                         float(speed) * 1e6, REPORT_EVENTS_PER_S, at_least=True)
 
     def spans(self):
         say("spans: untraced")

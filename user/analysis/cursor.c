@@ -13,7 +13,8 @@
 
 #include "analysis/merge.h"
 
-#define RING 4			      /* batches */
+#define RING 8			      /* batches */
+#define RING_MANY (RING / 2)	      /* who had to wait sleeps on until there are so many to do */
 #define RING_EVENTS CURSOR_BATCH_MOST /* of each: handing one over costs what some hundred do */
 #define ROWS_ALONE (1u << 17)	      /* so few are read sooner than threads begin */
 #define LOADERS_MOST 2		      /* one keeps up with the merge, or nearly so */
@@ -42,6 +43,7 @@ struct cursor {
 	pthread_cond_t made, free;
 	size_t produced, consumed; /* batches */
 	bool stops;
+	bool ended, settles; /* no more comes, or not until these were taken */
 };
 
 static unsigned int cpus(void)
@@ -63,13 +65,29 @@ static int fill(struct cursor *cursor, struct batch *batch)
 
 /* --- the thread of the merge --- */
 
+/* Two that wake each other up for every batch do little else. */
+static bool many_free(const struct cursor *cursor)
+{
+	return cursor->produced - cursor->consumed <= RING - RING_MANY;
+}
+
+static bool enough_made(const struct cursor *cursor)
+{
+	size_t count = cursor->produced - cursor->consumed;
+
+	return count >= RING_MANY || (count && (cursor->ended || cursor->settles));
+}
+
 static void settle(void *context)
 {
 	struct cursor *cursor = context;
 
 	pthread_mutex_lock(&cursor->lock);
+	cursor->settles = true;
+	pthread_cond_signal(&cursor->made);
 	while (cursor->consumed < cursor->produced && !cursor->stops)
 		pthread_cond_wait(&cursor->free, &cursor->lock);
+	cursor->settles = false;
 	pthread_mutex_unlock(&cursor->lock);
 }
 
@@ -83,14 +101,17 @@ static void *work(void *context)
 		struct batch *batch = &cursor->ring[cursor->produced % RING];
 
 		if (cursor->produced == cursor->consumed + RING) {
-			pthread_cond_wait(&cursor->free, &cursor->lock);
+			while (!cursor->stops && !many_free(cursor))
+				pthread_cond_wait(&cursor->free, &cursor->lock);
 			continue;
 		}
 		pthread_mutex_unlock(&cursor->lock);
 		ends = fill(cursor, batch);
 		pthread_mutex_lock(&cursor->lock);
 		cursor->produced++;
-		pthread_cond_signal(&cursor->made);
+		cursor->ended = ends;
+		if (enough_made(cursor))
+			pthread_cond_signal(&cursor->made);
 	}
 	pthread_mutex_unlock(&cursor->lock);
 	return NULL;
@@ -102,10 +123,12 @@ static void take_batch(struct cursor *cursor)
 	pthread_mutex_lock(&cursor->lock);
 	if (cursor->batch) {
 		cursor->consumed++;
-		pthread_cond_signal(&cursor->free);
+		if (many_free(cursor))
+			pthread_cond_signal(&cursor->free);
 	}
-	while (cursor->produced == cursor->consumed)
-		pthread_cond_wait(&cursor->made, &cursor->lock);
+	if (cursor->produced == cursor->consumed)
+		while (!enough_made(cursor))
+			pthread_cond_wait(&cursor->made, &cursor->lock);
 	cursor->batch = &cursor->ring[cursor->consumed % RING];
 	pthread_mutex_unlock(&cursor->lock);
 }
