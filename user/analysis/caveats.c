@@ -250,6 +250,19 @@ static void say_faults(struct words *text, const struct measured *measured)
 			  untimed ? "; " : "", units_count(count, unknown));
 }
 
+/* What came before is gone, and why it was written at that moment. */
+static void say_flight(struct words *text, const struct job *job)
+{
+	const struct trace_flight *flight = &job->traces[0].header->flight;
+	char time[UNITS_TEXT], count[UNITS_TEXT];
+
+	words_add(text, "the last %s that a flight recorder had, written for: %s",
+		  units_ns(time, clock_subtract(job->end_ns, job->start_ns)), flight->reason);
+	if (flight->overwritten)
+		words_add(text, "; %s records of before were overwritten",
+			  units_count(count, flight->overwritten));
+}
+
 /* What ran already has a past that nobody saw. */
 static void say_attached(struct words *text, const struct measured *measured)
 {
@@ -263,6 +276,10 @@ static void say_attached(struct words *text, const struct measured *measured)
 		attached += !strcmp(job->traces[i].header->start, "attach");
 	if (!attached)
 		return;
+	if (job->trace_count == 1 && job->traces[0].header->flight.reason) {
+		say_flight(text, job);
+		return;
+	}
 	words_add(text, "attached to what ran already: what it did before is not in these numbers");
 	if (async)
 		words_add(text, "; neither are %s operations of io_uring that were under way",

@@ -33,6 +33,7 @@ struct about {
 	uint64_t rows; /* of incomplete traces: those that are there are all that is known of */
 	int64_t exit_code;
 	uint64_t start_ns, duration_ns, events, survivors, lost, unaccounted, processes, ranks;
+	uint64_t overwritten; /* by flight recorders */
 	uint64_t cpus, memory_bytes, cgroup_memory_bytes, dirty_bytes;
 	bool complete, lower_bounds;
 };
@@ -171,6 +172,11 @@ static const char *start_of(const struct job_trace *trace)
 	return trace->header->start;
 }
 
+static const char *flight_of(const struct job_trace *trace)
+{
+	return trace->header->flight.reason;
+}
+
 static const char *name_of(const struct job_trace *trace)
 {
 	return trace->name;
@@ -201,10 +207,11 @@ static int collect(const struct job *job, const char *(*of)(const struct job_tra
 }
 
 /* Where a column's texts come from. */
-enum { NAME, HOST, KERNEL, MODE, START, INCOMPLETE };
+enum { NAME, HOST, KERNEL, MODE, START, INCOMPLETE, FLIGHT };
 static const char *(*const sources[])(const struct job_trace *) = {
-	[NAME] = name_of, [HOST] = host_of,   [KERNEL] = kernel_of,
-	[MODE] = mode_of, [START] = start_of, [INCOMPLETE] = incomplete_of,
+	[NAME] = name_of,     [HOST] = host_of,	  [KERNEL] = kernel_of,
+	[MODE] = mode_of,     [START] = start_of, [INCOMPLETE] = incomplete_of,
+	[FLIGHT] = flight_of,
 };
 
 static int get_list(struct table *table, struct cell *cell, const void *row,
@@ -375,6 +382,20 @@ static int count_processes(struct about *about)
 	return status;
 }
 
+static uint64_t count_overwritten(const struct job *job)
+{
+	uint64_t overwritten = TABLE_NO_UINT;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_flight *flight = &job->traces[i].header->flight;
+
+		if (flight->reason)
+			overwritten = clock_add(overwritten == TABLE_NO_UINT ? 0 : overwritten,
+						flight->overwritten);
+	}
+	return overwritten;
+}
+
 static uint64_t count_survivors(const struct job *job)
 {
 	uint64_t survivors = 0;
@@ -490,6 +511,14 @@ static const struct table_column columns[] = {
 			     START, 0 },
 	[ABOUT_TARGETS] = { "targets", "attached to", UNIT_NONE, "what the recording attached to",
 			    get_targets, 0, 0 },
+	{ "flight.reason", "written by a flight recorder", UNIT_NONE,
+	  "why a flight recorder wrote what it had; null of any other trace", get_joined, FLIGHT,
+	  0 },
+	{ "flight.overwritten", "overwritten before", UNIT_COUNT,
+	  "records of before its start that a flight recorder had no room for any more; null of "
+	  "any "
+	  "other trace",
+	  TABLE_UINT(struct about, overwritten), 0 },
 	{ "cpus", NULL, UNIT_COUNT, "processors of the host; of several, the fewest",
 	  TABLE_UINT(struct about, cpus), 0 },
 	{ "memory_bytes", NULL, UNIT_BYTES, "memory of the host; of several, the least",
@@ -609,6 +638,7 @@ static int fill(void *state, struct table *table)
 	about->duration_ns = clock_subtract(job->end_ns, job->start_ns);
 	about->complete = job->complete && !is_damaged(job);
 	about->events = count_events(about);
+	about->overwritten = count_overwritten(job);
 	about->survivors = job->complete ? count_survivors(job) : TABLE_NO_UINT;
 	about->lost = job->complete ? job->lost : TABLE_NO_UINT;
 	about->unaccounted = job->complete ? trace_unaccounted(job) : TABLE_NO_UINT;

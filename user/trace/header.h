@@ -66,6 +66,13 @@ struct trace_mount {
 	uint64_t readahead_bytes; /* of the device's window; 0: not known */
 };
 
+/* What a flight recorder has kept, and why it was written. */
+struct trace_flight {
+	const char *reason;	   /* NULL: the trace is none of a flight recorder */
+	uint64_t complete_from_ns; /* from when on it has everything, of all CPUs */
+	uint64_t overwritten;	   /* records of before that, which are not there */
+};
+
 struct trace_header {
 	uint32_t version; /* TRACE_VERSION */
 	const char *tool; /* version of the program that wrote it */
@@ -83,6 +90,7 @@ struct trace_header {
 	const char *start;	    /* "run": with a command; "attach": to what ran already */
 	const char *const *command; /* NULL-terminated; may be NULL */
 	const char *const *targets; /* what it attached to, in words; as command */
+	struct trace_flight flight;
 	const struct trace_layer *layers;
 	size_t layer_count;
 	const struct trace_operation *operations; /* `op` columns index this list */

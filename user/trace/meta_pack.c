@@ -83,7 +83,20 @@ static void pack_mounts(struct pack *pack, const struct trace_header *header)
 	}
 }
 
-#define HEADER_PAIRS 18
+static void pack_flight(struct pack *pack, const struct trace_flight *flight)
+{
+	pack_cstring(pack, "flight");
+	pack_map(pack, 3);
+	pack_pair(pack, "reason", flight->reason);
+	pack_number(pack, "complete_from_ns", flight->complete_from_ns);
+	pack_number(pack, "overwritten", flight->overwritten);
+}
+
+/* Of what every header has, and what only those of a flight recorder have. */
+static size_t header_pairs(const struct trace_header *header)
+{
+	return 18 + (header->flight.reason != NULL);
+}
 
 static void pack_header_pairs(struct pack *pack, const struct trace_header *header)
 {
@@ -108,17 +121,19 @@ static void pack_header_pairs(struct pack *pack, const struct trace_header *head
 	pack_texts(pack, "targets", header->targets);
 	pack_layers(pack, header->layers, header->layer_count);
 	pack_operations(pack, header);
+	if (header->flight.reason)
+		pack_flight(pack, &header->flight);
 }
 
 void header_pack(struct pack *pack, const struct trace_header *header)
 {
-	pack_map(pack, HEADER_PAIRS);
+	pack_map(pack, header_pairs(header));
 	pack_header_pairs(pack, header);
 }
 
 void header_pack_copy(struct pack *pack, const struct trace_header *header)
 {
-	pack_map(pack, 2 + HEADER_PAIRS);
+	pack_map(pack, 2 + header_pairs(header));
 	pack_pair(pack, "block", FORMAT_HEADER);
 	pack_number(pack, "n", 0);
 	pack_header_pairs(pack, header);

@@ -305,6 +305,12 @@ int header_parse(struct trace_header *header, struct mp object, struct arena *ar
 		{ "dirty_background_bytes", FIELD_U64,
 		  offsetof(struct trace_header, dirty_background_bytes) },
 	};
+	static const struct field flight_fields[] = {
+		{ "reason", FIELD_TEXT, offsetof(struct trace_header, flight.reason) },
+		{ "complete_from_ns", FIELD_U64,
+		  offsetof(struct trace_header, flight.complete_from_ns) },
+		{ "overwritten", FIELD_U64, offsetof(struct trace_header, flight.overwritten) },
+	};
 	struct mp mp = object;
 	int found, err;
 
@@ -322,6 +328,10 @@ int header_parse(struct trace_header *header, struct mp object, struct arena *ar
 	if (!err) {
 		found = mp_find(object, "limits", &mp);
 		err = found == 1 ? PARSE(limit_fields, &mp, arena, header) : found;
+	}
+	if (!err) {
+		found = mp_find(object, "flight", &mp);
+		err = found == 1 ? PARSE(flight_fields, &mp, arena, header) : found;
 	}
 	if (!err)
 		err = parse_mounts(header, object, arena);
