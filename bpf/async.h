@@ -199,9 +199,12 @@ __noinline int async_tell(struct async_key *key, struct async_operation *done, _
 	duration_ns = account_duration_ns(&done->account, now_ns);
 	account_done(&done->account, duration_ns, result, done->row.traits & ASYNC_BYTES, true);
 	if (profile_takes_all()) {
-		if (done->row.shape >= ASYNC_OPEN)
-			bpf_map_delete_elem(&async_names, &at);
-		return async_profile(done, result, duration_ns);
+		async_profile(done, result, duration_ns);
+		if (!profile_tells()) {
+			if (done->row.shape >= ASYNC_OPEN)
+				bpf_map_delete_elem(&async_names, &at);
+			return 0;
+		}
 	}
 	if (done->row.shape >= ASYNC_OPEN)
 		names = bpf_map_lookup_elem(&async_names, &at);

@@ -223,6 +223,7 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 	done.fault_fetched_pages = state->call.fault_fetched_pages;
 	done.asked = end->asked;
 	done.sized = traits & CALL_BYTES ? 1 : 0;
+	done.waits = traits & (CALL_SUBMITS | CALL_AIO_REAP) ? 1 : 0;
 	done.shared = calls_preempted;
 	if (traits & (CALL_MAP | CALL_MMAP | CALL_MADVISE)) {
 		done.major_faults =
@@ -240,10 +241,12 @@ static __always_inline void call_done(struct task_state *state, struct task_stru
 				      struct call_end *end, __u32 traits, const bool quick)
 {
 	call_count(state, end, traits, quick);
-	if (profile_takes(task, state->call.account.start_ns))
+	if (profile_takes(task, state->call.account.start_ns)) {
 		profile_call(state, end, traits);
-	else
-		send_call(state, task, end);
+		if (!profile_tells())
+			return;
+	}
+	send_call(state, task, end);
 }
 
 /* The same for any call, in a frame of its own: the deepest chain of calls is below its exit. */

@@ -560,6 +560,34 @@ struct lane_control {
 	__u64 pad2[7];
 };
 
+/*
+ * Flight recorder: the slots of all lanes are one memory that wraps. Numbers are taken from it in
+ * chunks; a chunk is one lane's. `given` of a lane's control is then the next number of its chunk,
+ * `taken` counts its records; one more control has the next chunk's number in `given`. `ready` of a
+ * slot is its number plus one, with its lane; or says that it is being written.
+ *
+ * A lane leaves a chunk when the others have come a part of the memory farther: so what was written
+ * since all but that part was given is there still.
+ */
+#define FLIGHT_CHUNK 64
+#define FLIGHT_STALE_PART 16
+#define FLIGHT_BUSY (1ull << 63)
+#define FLIGHT_LANE_SHIFT 48
+#define FLIGHT_SLOTS_LEAST(lanes) ((__u64)(lanes)*FLIGHT_CHUNK * FLIGHT_STALE_PART * 2)
+
+/* An operation that took long: the first since the reader has looked. */
+enum flight_slow_state { FLIGHT_SLOW_NONE, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD };
+
+struct flight_slow {
+	__u64 state; /* enum flight_slow_state; the reader sets it back */
+	__u64 start_ns;
+	__u64 duration_ns;
+	__u32 pid;
+	__u32 file;
+	__u32 op;
+	__u32 pad;
+};
+
 /* Kept per CPU and operation; counts everything, whether its record was written or lost. */
 struct op_total {
 	__u64 count;
@@ -698,6 +726,7 @@ EVENT_SIZE(lane_call, 56);
 EVENT_SIZE(lane_fault, 56);
 EVENT_SIZE(lane_slot, 64);
 EVENT_SIZE(lane_control, 128);
+EVENT_SIZE(flight_slow, 40);
 EVENT_SIZE(profile_key, 24);
 EVENT_SIZE(profile_slot, 384);
 EVENT_SIZE(profile_rate, 24);

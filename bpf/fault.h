@@ -48,7 +48,8 @@ static __always_inline void fault_send(struct account *account, __u64 end_ns)
 
 	if (profile_takes(task, account->start_ns)) {
 		profile_fault(account, end_ns);
-		return;
+		if (!profile_tells())
+			return;
 	}
 	if (!lane_take(&place, EVENT_FAULT))
 		return;

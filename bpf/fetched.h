@@ -45,8 +45,10 @@ __noinline int aside_send(struct task_state *state)
 	account_done(account, 0, 0, false, true);
 	if (profile_takes(task, bpf_ktime_get_ns())) {
 		profile_aside(account);
-		account_close(account);
-		return 0;
+		if (!profile_tells()) {
+			account_close(account);
+			return 0;
+		}
 	}
 	event = ring_reserve(EVENT_PAGECACHE, sizeof(*event), owner_of(task));
 	if (event) {

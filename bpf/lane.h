@@ -9,10 +9,13 @@
  * middle holds up the reader, nobody else.
  *
  * What was given is not counted once more: the lanes' next numbers are the count (session_totals).
+ *
+ * Where a flight recorder runs, the same slots are its memory: see flight.h.
  */
 #ifndef FAULTLINE_BPF_LANE_H
 #define FAULTLINE_BPF_LANE_H
 
+#include "flight.h"
 #include "ring.h"
 
 struct {
@@ -84,7 +87,12 @@ static __always_inline bool lane_take(struct lane_place *place, __u32 kind)
 	struct lane_control *control = bpf_map_lookup_elem(&lane_controls, &lane);
 
 	/* A CPU that came online later has no lane of its own. */
-	if (control && (lane_shared || cpu == lane) && lane_claim(control, &place->number)) {
+	if (flight_on && control && (lane_shared || cpu == lane)) {
+		place->slot =
+			flight_take(control, lane, &lane_controls, &lane_slots, &place->number);
+		if (place->slot)
+			return true;
+	} else if (control && (lane_shared || cpu == lane) && lane_claim(control, &place->number)) {
 		index = lane * lane_slot_count + (place->number & (lane_slot_count - 1));
 		place->slot = bpf_map_lookup_elem(&lane_slots, &index);
 		if (place->slot)

@@ -9,7 +9,7 @@
 #ifndef FAULTLINE_BPF_PROFILE_H
 #define FAULTLINE_BPF_PROFILE_H
 
-#include "state.h"
+#include "flight.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -187,7 +187,15 @@ struct profile_done {
 	__u32 failed;
 	__u32 sized;  /* `asked` means something */
 	__u32 shared; /* others may add to the same slot meanwhile: see count_add */
+	__u32 waits;  /* for other operations, which are told by themselves */
+	__u32 pad;
 };
+
+/* Whether an operation that was summed up is told all the same: to the flight recorder. */
+static __always_inline bool profile_tells(void)
+{
+	return flight_on;
+}
 
 /* The number of bits of a number. */
 static __always_inline __u32 bits_of(__u64 value)
@@ -255,6 +263,24 @@ static __always_inline void profile_put(struct profile_slot *slot, const struct 
 			  done->asked ? done->asked - 1 : 0, shared);
 }
 
+/* Tells of an operation that took long, unless the last one has not been looked at yet. The reader
+ * comes by itself, soon enough. */
+static __always_inline void profile_tell_slow(const struct profile_done *done)
+{
+	struct flight_slow *told = &flight_slow;
+
+	if (done->waits || done->key.flags & TRACE_PROFILE_UNTIMED ||
+	    __sync_val_compare_and_swap(&told->state, FLIGHT_SLOW_NONE, FLIGHT_SLOW_TELLING) !=
+		    FLIGHT_SLOW_NONE)
+		return;
+	told->start_ns = done->start_ns;
+	told->duration_ns = done->duration_ns;
+	told->pid = done->key.pid;
+	told->file = done->key.file;
+	told->op = done->key.op;
+	__sync_val_compare_and_swap(&told->state, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD);
+}
+
 /* Adds an operation that is done. */
 static __always_inline int profile_add(const struct profile_done *done)
 {
@@ -263,6 +289,8 @@ static __always_inline int profile_add(const struct profile_done *done)
 	struct profile_slot *slot;
 	__u32 index;
 
+	if (flight_slower_ns && done->duration_ns >= flight_slower_ns)
+		profile_tell_slow(done);
 	key.cpu = bpf_get_smp_processor_id();
 	index = profile_hash(&key) & (profile_slot_count - 1);
 	slot = bpf_map_lookup_elem(&profile_slots, &index);

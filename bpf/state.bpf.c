@@ -26,6 +26,8 @@ const volatile struct async_row aio_rows[AIO_TABLE_SIZE] = {};
 const volatile __u32 profile_mode = PROFILE_OFF;
 const volatile __u32 profile_slot_count = 1;
 const volatile __u32 profile_auto_rate = 0;
+const volatile bool flight_on = false;
+const volatile __u64 flight_slower_ns = 0;
 const volatile __u32 uring_enter_number = 0;
 const volatile bool async_recorded = false;
 const volatile __u32 attach_to = ATTACH_NOTHING;
@@ -33,6 +35,7 @@ const volatile __u32 attach_hierarchy = 0;
 const volatile __u64 attach_cgroup = 0;
 const volatile __u32 attach_uid = ATTACH_ANYBODY;
 
+struct flight_slow flight_slow = {};
 bool async_overfull = false;
 volatile bool recording_ended = false;
 volatile bool attach_arming = false;

@@ -146,10 +146,12 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, struct
 	if (!(row.traits & CALL_TRANSFER) &&
 	    (!row.path || state->call.file || state->call.account.flags & TRACE_OP_NO_FILE))
 		return call_done_any(state, end, row.traits);
-	if (!profile_takes(bpf_get_current_task_btf(), state->call.account.start_ns))
-		return call_done_path(state, &row, end, args);
-	call_count_any(state, end, row.traits);
-	return profile_call(state, end, row.traits);
+	if (profile_takes(bpf_get_current_task_btf(), state->call.account.start_ns)) {
+		profile_call(state, end, row.traits);
+		if (!profile_tells())
+			return call_count_any(state, end, row.traits);
+	}
+	return call_done_path(state, &row, end, args);
 }
 
 /* The exit of a plain call: its length is the third argument, its offset the fourth. */

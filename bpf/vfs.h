@@ -188,7 +188,8 @@ static __always_inline void vfs_tell(const struct vfs_frame *frame, struct owner
 
 	if (profile_takes_all()) {
 		vfs_profile(frame, owner.pid, duration_ns, result);
-		return;
+		if (!profile_tells())
+			return;
 	}
 	event = ring_reserve(EVENT_VFS, sizeof(*event), owner);
 	if (!event)

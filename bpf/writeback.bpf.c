@@ -56,8 +56,11 @@ static __always_inline int throttled(__s64 pauses, __u64 unit_ns)
 	during = throttled_op(state, &pause.file);
 	account_begin(&pause, OP_THROTTLED, bpf_ktime_get_ns());
 	account_done(&pause, pause_ns, 0, false, true);
-	if (profile_takes(task, pause.start_ns))
-		return profile_pause(&pause, pause_ns);
+	if (profile_takes(task, pause.start_ns)) {
+		profile_pause(&pause, pause_ns);
+		if (!profile_tells())
+			return 0;
+	}
 	event = ring_reserve(EVENT_THROTTLE, sizeof(*event), owner_of(task));
 	if (!event)
 		return 0;

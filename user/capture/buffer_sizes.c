@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 #include "capture/buffer_sizes.h"
 
+#include <errno.h>
+
 #include "bpf/event.h"
 
 #define BUFFER_BYTES_MAX (8u << 20)    /* of one lane by default, */
@@ -42,4 +44,22 @@ struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus)
 	sizes.identities_bytes = power_of_two_within(
 		bytes < IDENTITIES_BYTES_MAX ? bytes : IDENTITIES_BYTES_MAX, IDENTITIES_BYTES_MIN);
 	return sizes;
+}
+
+#define FLIGHT_LOG_LEAST (512u << 10)
+
+uint64_t flight_least_bytes(const struct buffer_sizes *sizes)
+{
+	uint64_t slots = FLIGHT_SLOTS_LEAST(sizes->lane_count) * sizeof(struct lane_slot);
+
+	return slots + (slots / 3 > FLIGHT_LOG_LEAST ? slots / 3 : FLIGHT_LOG_LEAST);
+}
+
+int buffer_sizes_of_flight(struct buffer_sizes *sizes, uint64_t bytes)
+{
+	if (bytes < flight_least_bytes(sizes))
+		return -ENOSPC;
+	sizes->slot_count = power_of_two_within(bytes / 4 * 3 / sizeof(struct lane_slot),
+						FLIGHT_SLOTS_LEAST(sizes->lane_count));
+	return 0;
 }

@@ -18,4 +18,11 @@ struct buffer_sizes {
 /* `bytes` of a lane, or 0: by the number of CPUs. */
 struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus);
 
+/*
+ * Of a flight recorder with so many bytes: slot_count is that of all lanes together, at most three
+ * quarters of them. -ENOSPC when they are fewer than flight_least_bytes.
+ */
+int buffer_sizes_of_flight(struct buffer_sizes *sizes, uint64_t bytes);
+uint64_t flight_least_bytes(const struct buffer_sizes *sizes);
+
 #endif

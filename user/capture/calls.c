@@ -209,6 +209,12 @@ unsigned int calls_first_async(void)
 	return OP_FIRST_ASYNC;
 }
 
+bool calls_submits(unsigned int number)
+{
+	return number >= OP_FIRST_CALL && number < OP_FIRST_ASYNC &&
+	       call_table[number - OP_FIRST_CALL].row.traits & CALL_SUBMITS;
+}
+
 void calls_leave_out(unsigned int number)
 {
 	operations[number] = operations[OP_NONE];

@@ -5,11 +5,16 @@
 #ifndef FAULTLINE_CALLS_H
 #define FAULTLINE_CALLS_H
 
+#include <stdbool.h>
+
 #include "bpf/event.h"
 #include "trace/header.h"
 
 /* The operations of a trace, in the order of their numbers: `*count` rows, statically allocated. */
 const struct trace_operation *calls_operations(size_t *count);
+
+/* Whether a positive result of the operation is a number of operations that begin. */
+bool calls_submits(unsigned int number);
 
 /* Number of the first of async_calls.h: they come behind the calls. */
 unsigned int calls_first_async(void);

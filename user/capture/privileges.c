@@ -50,6 +50,11 @@ int privileges_drop_all(void)
 /* Nobody's: file systems keep blocks for root, or for whom they are told to (resuid=65534, say). */
 #define NO_USER 0xfffffffeu
 
+int privileges_keep_writing(uid_t uid, gid_t gid)
+{
+	return uid == geteuid() ? keep_only(1ull << CAP_DAC_OVERRIDE) : privileges_become(uid, gid);
+}
+
 int privileges_become(uid_t uid, gid_t gid)
 {
 	/* The system calls, not the C library's functions, which would change all threads. */

@@ -29,4 +29,7 @@ int privileges_drop_all(void);
  */
 int privileges_become(uid_t uid, gid_t gid);
 
+/* The same for a thread that creates files: root's may write wherever root may. */
+int privileges_keep_writing(uid_t uid, gid_t gid);
+
 #endif

@@ -17,6 +17,7 @@
 #include "capture/attach.h"
 #include "capture/buffer_sizes.h"
 #include "capture/device_tale.h"
+#include "capture/flight_memory.h"
 #include "capture/lane.h"
 #include "capture/load.h"
 #include "capture/online.h"
@@ -68,7 +69,12 @@ static int map_buffers(struct session *session)
 	int err = rings_open_one(&session->identities, bpf_map__fd(skeleton->maps.identities),
 				 session->sizes.identities_bytes);
 
-	if (!err)
+	if (!err && session->options.flight_bytes)
+		err = flight_memory_open(&session->flight,
+					 bpf_map__fd(skeleton->maps.lane_controls),
+					 bpf_map__fd(skeleton->maps.lane_slots),
+					 session->sizes.lane_count, session->sizes.slot_count);
+	else if (!err)
 		err = lanes_open(&session->lanes, bpf_map__fd(skeleton->maps.lane_controls),
 				 bpf_map__fd(skeleton->maps.lane_slots), session->sizes.lane_count,
 				 session->sizes.slot_count);
@@ -113,6 +119,15 @@ int session_open(struct session **out, const struct session_options *options)
 					 ? profile_round_slots(options->profile_slots)
 					 : profile_default_slots(online_end(session->cpus));
 	session->sizes = buffer_sizes(session->options.buffer_bytes, online_end(session->cpus));
+	if (options->flight_bytes) {
+		err = buffer_sizes_of_flight(&session->sizes, options->flight_bytes);
+		if (err) {
+			log_error("--flight: too little for %u CPUs; at least %llu KiB",
+				  session->sizes.lane_cpus,
+				  (unsigned long long)flight_least_bytes(&session->sizes) / 1024);
+			goto fail;
+		}
+	}
 	err = rings_open(&session->rings, session->sizes.lane_count, session->sizes.ring_bytes);
 	if (err) {
 		session_say_no_buffers(session, err);
@@ -195,6 +210,7 @@ void session_close(struct session *session)
 	rings_close(session->rings);
 	rings_close(session->identities);
 	lanes_close(session->lanes);
+	flight_memory_close(session->flight);
 	device_tale_close(session->device_tale);
 	profile_close(session->profile);
 	faultline__destroy(session->skeleton);

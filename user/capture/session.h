@@ -11,6 +11,8 @@
 #include <sys/types.h>
 
 #include "capture/features.h"
+#include "capture/flight_memory.h"
+#include "capture/flight_names.h"
 #include "capture/lane.h"
 #include "capture/probes.h"
 #include "capture/profile.h"
@@ -34,9 +36,11 @@ struct session_options {
 	uint64_t buffer_bytes;	   /* of each CPU; 0: by the number of CPUs */
 	struct forced_variants forced;
 	struct session_attach attach;
-	enum profile_mode mode; /* whether operations are summed up rather than told */
-	uint64_t profile_slots; /* to sum them up in; 0: by the number of CPUs */
-	uint64_t auto_rate;	/* PROFILE_AUTO: operations of a process a second, above which */
+	enum profile_mode mode;	   /* whether operations are summed up rather than told */
+	uint64_t profile_slots;	   /* to sum them up in; 0: by the number of CPUs */
+	uint64_t auto_rate;	   /* PROFILE_AUTO: operations of a process a second, above which */
+	uint64_t flight_bytes;	   /* events go into memory that wraps, so much; 0: to the reader */
+	uint64_t flight_slower_ns; /* then, operations that take so long are told; 0: none */
 	bool follow_privileged; /* also programs that gain rights at their exec: set-user-ID ones */
 };
 
@@ -114,6 +118,15 @@ int session_tell_devices(struct session *session, ring_record_fn take, void *con
 void session_read_profile(struct session *session, uint64_t now_ns, bool last, profile_take_fn take,
 			  void *context);
 struct profile_use session_profile_use(const struct session *session);
+
+/* Where events go with flight_bytes; NULL without. Owned by the session. */
+const struct flight_memory *session_flight(const struct session *session);
+/* What is left of flight_bytes beside that memory, for what comes through the rings. */
+uint64_t session_flight_left(const struct session *session);
+/* The first operation since the last time that took flight_slower_ns; false: there was none. */
+bool session_take_slow(struct session *session, struct flight_slow *slow);
+/* Adds the numbers that the kernel side has for files. Returns 0 or a negative errno. */
+int session_file_ids(const struct session *session, struct flight_ids *ids);
 
 /* How often the kernel passed over a program of the layer because it was running on that CPU
  * already: what it would have recorded is counted nowhere else. */

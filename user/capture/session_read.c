@@ -64,12 +64,14 @@ size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn
 	if (session->arming)
 		records = arming_drain(session->arming, take, context);
 	/* What numbers stand for goes ahead of what came after it. */
-	lanes_mark(session->lanes);
+	if (session->lanes)
+		lanes_mark(session->lanes);
 	rings_mark(session->rings);
 	rings_mark(session->identities);
 	records += rings_drain(session->identities, take, context);
 	records += rings_drain(session->rings, take, context);
-	return records + lanes_drain(session->lanes, take_slots, context);
+	return session->lanes ? records + lanes_drain(session->lanes, take_slots, context)
+			      : records;
 }
 
 /* Sums a per-CPU array whose values are `words` 64-bit words. */
@@ -97,6 +99,8 @@ static void count_lanes(const struct session *session, struct kind_total *kinds)
 {
 	uint64_t faults = kinds[EVENT_FAULT].events - kinds[EVENT_FAULT].lost;
 
+	if (!session->lanes)
+		return; /* nobody reads them as they come */
 	kinds[EVENT_SYSCALL].events += lanes_given(session->lanes) - faults;
 	kinds[EVENT_SYSCALL].lost += lanes_overrun(session->lanes);
 }
@@ -143,4 +147,63 @@ struct profile_use session_profile_use(const struct session *session)
 uint64_t session_missed(const struct session *session, enum layer layer)
 {
 	return missed_by_layer(session->skeleton->obj, &session->choice, layer);
+}
+
+/* --- a flight recorder's --- */
+
+const struct flight_memory *session_flight(const struct session *session)
+{
+	return session->flight;
+}
+
+uint64_t session_flight_left(const struct session *session)
+{
+	return session->options.flight_bytes - session->sizes.slot_count * sizeof(struct lane_slot);
+}
+
+bool session_take_slow(struct session *session, struct flight_slow *slow)
+{
+	struct flight_slow *told = &session->skeleton->bss->flight_slow;
+
+	if (__atomic_load_n(&told->state, __ATOMIC_ACQUIRE) != FLIGHT_SLOW_TOLD)
+		return false;
+	*slow = *told;
+	__atomic_store_n(&told->state, FLIGHT_SLOW_NONE, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* What the kernel side's table of files holds under a key. */
+struct file_entry {
+	uint32_t id, name_hash;
+	int64_t size_bytes;
+	uint32_t untold, pad;
+};
+
+#define BATCH_FILES 4096
+
+int session_file_ids(const struct session *session, struct flight_ids *ids)
+{
+	const struct bpf_map *map = session->skeleton->maps.files;
+	struct file_entry *entries = calloc(BATCH_FILES, sizeof(*entries));
+	void *keys = calloc(BATCH_FILES, bpf_map__key_size(map));
+	uint32_t at = 0, *next = NULL, count;
+	int err = entries && keys && bpf_map__value_size(map) == sizeof(*entries) ? 0 : -ENOMEM;
+
+	while (!err) {
+		bool more;
+
+		count = BATCH_FILES;
+		more = !bpf_map_lookup_batch(bpf_map__fd(map), next, &at, keys, entries, &count,
+					     NULL);
+		if (!more && errno != ENOENT)
+			err = -errno;
+		for (uint32_t i = 0; i < count && !err; i++)
+			err = flight_ids_add(ids, entries[i].id);
+		if (!more)
+			break;
+		next = &at;
+	}
+	free(entries);
+	free(keys);
+	return err;
 }

@@ -64,6 +64,8 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 	skeleton->rodata->profile_slot_count = session->profile_slots;
 	skeleton->rodata->profile_auto_rate =
 		session->options.auto_rate < UINT32_MAX ? session->options.auto_rate : UINT32_MAX;
+	skeleton->rodata->flight_on = session->options.flight_bytes;
+	skeleton->rodata->flight_slower_ns = session->options.flight_slower_ns;
 	skeleton->rodata->mmap_number = SYS_mmap;
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
 	skeleton->rodata->tick_ns = kernel_tick_ns();
@@ -84,6 +86,16 @@ static void settings_fill_attach(const struct session *session, struct faultline
 	skeleton->rodata->attach_cgroup = attach->cgroup_id;
 	skeleton->rodata->attach_hierarchy = attach->hierarchy;
 	skeleton->rodata->attach_uid = attach->uid;
+}
+
+/* Those of a flight recorder share their slots; one more control has the next chunk's number. */
+static void set_lanes(const struct session *session, struct faultline *skeleton)
+{
+	unsigned int lanes = session->sizes.lane_count, flight = session->options.flight_bytes != 0;
+
+	bpf_map__set_max_entries(skeleton->maps.lane_controls, lanes + flight);
+	bpf_map__set_max_entries(skeleton->maps.lane_slots,
+				 (flight ? 1 : lanes) * session->sizes.slot_count);
 }
 
 struct faultline *session_open_skeleton(struct session *session)
@@ -116,9 +128,7 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.async_names, 1);
 		bpf_map__set_max_entries(skeleton->maps.async_users, 1);
 	}
-	bpf_map__set_max_entries(skeleton->maps.lane_controls, session->sizes.lane_count);
-	bpf_map__set_max_entries(skeleton->maps.lane_slots,
-				 session->sizes.lane_count * session->sizes.slot_count);
+	set_lanes(session, skeleton);
 	if (bpf_map__reuse_fd(skeleton->maps.rings, rings_outer_fd(session->rings))) {
 		faultline__destroy(skeleton);
 		return NULL;

@@ -33,7 +33,8 @@ struct session {
 	struct trace_layer layers[LAYER_COUNT];
 	struct faultline *skeleton;
 	struct rings *rings, *identities;
-	struct lanes *lanes;
+	struct lanes *lanes; /* or, of a flight recorder: */
+	struct flight_memory *flight;
 	int cpus; /* possible ones: per-CPU maps have a value for each */
 	struct buffer_sizes sizes;
 	struct device_tale *device_tale; /* NULL: the block layer is off */

@@ -121,7 +121,9 @@ int supervise(const struct supervision *supervision, int *status)
 				err = 1;
 				goto out;
 			}
-			if (is_ours_to_hand_on(&info) && !command_ended)
+			if (number == SIGUSR2 && supervision->asked)
+				supervision->asked(supervision->context);
+			else if (is_ours_to_hand_on(&info) && !command_ended)
 				kill(supervision->pid, number);
 		}
 		now = time(NULL);

@@ -21,19 +21,21 @@
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
-static void ending_signals(sigset_t *set)
+static void handled_signals(sigset_t *set, bool asked)
 {
 	sigemptyset(set);
+	if (asked)
+		sigaddset(set, SIGUSR2);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
 		sigaddset(set, ending[i]);
 }
 
-int watch_prepare(void)
+int watch_prepare(bool asked)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
 
-	ending_signals(&set);
+	handled_signals(&set, asked);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) || sigaction(SIGPIPE, &ignore, NULL) ||
 	    sigaction(SIGXFSZ, &ignore, NULL))
 		return -errno;
@@ -60,6 +62,21 @@ static int wait_ms(const struct watch *watch, uint64_t now_ns, uint64_t end_ns, 
 	return next > 1000 ? 1000 : next;
 }
 
+/* Whether one says that it is to end. */
+static bool take_signals(const struct watch *watch, int fd)
+{
+	struct signalfd_siginfo info;
+	bool ends = false;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR2)
+			watch->asked(watch->context);
+		else
+			ends = true;
+	}
+	return ends;
+}
+
 int watch_wait(const struct watch *watch)
 {
 	struct pollfd *fds = calloc(1 + watch->count, sizeof(*fds));
@@ -71,7 +88,7 @@ int watch_wait(const struct watch *watch)
 
 	if (!fds)
 		return -ENOMEM;
-	ending_signals(&set);
+	handled_signals(&set, watch->asked);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0) {
 		status = -errno;
@@ -94,7 +111,7 @@ int watch_wait(const struct watch *watch)
 				fds[i].fd = -1; /* it tells no more */
 				alive--;
 			}
-		if (ready > 0 && fds[0].revents)
+		if (ready > 0 && fds[0].revents && take_signals(watch, fd))
 			status = WATCH_SIGNAL;
 		else if (watch->count && !alive)
 			status = WATCH_ENDED;

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What comes, and what is asked for. Knows nothing of how a trace is made of it.
+ *
+ * Calls and faults stand in memory that the kernel side wraps by itself. What is longer, or stands
+ * for something, comes through the rings: names are kept aside, everything else in a log that
+ * wraps, too, and what falls out of it makes the past.
+ */
+#include "capture/flight_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/calls.h"
+#include "capture/environments.h"
+#include "capture/host.h"
+#include "capture/names.h"
+#include "capture/privileges.h"
+#include "capture/proc.h"
+#include "log.h"
+#include "units.h"
+
+#define LOOK_EVERY_NS 1000000000ull
+#define ENVIRONMENTS 256 /* of execs under way */
+#define WHO_ALL UINT64_MAX
+
+/* --- what is asked for --- */
+
+/* One that a trigger asks for again and again is passed over in silence: the next trace tells how
+ * many. */
+enum flight_answer flight_ask(struct flight *flight, const char *reason)
+{
+	enum flight_answer answer = FLIGHT_WILL;
+	uint64_t now_ns = host_now_ns();
+
+	pthread_mutex_lock(&flight->lock);
+	if (flight->asked)
+		answer = FLIGHT_WAITS;
+	else if (flight->asked_ns && now_ns - flight->asked_ns < flight->options.every_ns)
+		answer = FLIGHT_TOO_SOON;
+	if (answer == FLIGHT_WILL) {
+		flight->asked = true;
+		flight->asked_ns = now_ns;
+		snprintf(flight->reason, sizeof(flight->reason), "%s", reason);
+		pthread_cond_broadcast(&flight->changed);
+	} else {
+		flight->status.passed_over++;
+	}
+	pthread_mutex_unlock(&flight->lock);
+	return answer;
+}
+
+void flight_status(struct flight *flight, struct flight_status *status)
+{
+	pthread_mutex_lock(&flight->lock);
+	*status = flight->status;
+	status->names = flight->names.files.count;
+	pthread_mutex_unlock(&flight->lock);
+}
+
+static void *write_thread(void *context)
+{
+	struct flight *flight = context;
+	int err = privileges_keep_writing(flight->options.uid, flight->options.gid);
+
+	if (err)
+		log_warning("the thread that writes cannot give up privileges: %s", strerror(-err));
+	pthread_mutex_lock(&flight->lock);
+	while (flight->asked || !flight->stop) {
+		char reason[FLIGHT_REASON_BYTES];
+
+		if (!flight->asked) {
+			pthread_cond_wait(&flight->changed, &flight->lock);
+			continue;
+		}
+		strcpy(reason, flight->reason);
+		flight->asked = false;
+		pthread_mutex_unlock(&flight->lock);
+		flight_write(flight, reason);
+		pthread_mutex_lock(&flight->lock);
+	}
+	pthread_mutex_unlock(&flight->lock);
+	return NULL;
+}
+
+/* --- what comes --- */
+
+static void log_record(struct flight *flight, unsigned int ring, const void *record, size_t size)
+{
+	const struct event_header *header = record;
+
+	if (flight_log_add(flight->log, ring, record, size))
+		flight->refused++;
+	else
+		flight->given += flight_record_is_event(header);
+}
+
+/* Names that nobody uses any more go. Seldom: when there are twice as many as were left. */
+static void sweep_names(struct flight *flight)
+{
+	struct flight_records records = { 0 };
+	struct flight_slots slots = { 0 };
+	struct flight_ids used = { 0 };
+	int err = session_file_ids(flight->session, &used);
+
+	if (!err)
+		err = flight_memory_copy(session_flight(flight->session), host_now_ns(), &slots);
+	if (!err)
+		err = flight_ids_of_slots(&used, &slots);
+	if (!err)
+		err = flight_log_copy(flight->log, &records);
+	if (!err)
+		err = flight_ids_of_records(&used, &records);
+	if (!err)
+		flight_names_sweep(&flight->names, &used);
+	else
+		flight->names.sweep_at = 2 * flight->names.files.count;
+	flight_slots_free(&slots);
+	free(records.memory);
+	flight_ids_free(&used);
+}
+
+/* A name that is sent while a trace is being made waits, with the thread that drains. */
+static void take_file(struct flight *flight, const struct event_file *file)
+{
+	if (flight_names_add(&flight->names, file))
+		flight->refused++;
+	if (flight_names_crowded(&flight->names))
+		sweep_names(flight);
+}
+
+/* Of an environment all that is told is the rank. */
+static void take_exec(struct flight *flight, unsigned int ring, const struct event_exec *exec,
+		      size_t size)
+{
+	_Alignas(8) char memory[FLIGHT_RANK_BYTES];
+	size_t bytes;
+	const char *text = environments_take(flight->environments, exec->header.tid, &bytes);
+	int64_t rank = text ? names_rank(text, bytes) : -1;
+
+	if (rank >= 0) {
+		const struct event_environ *part = flight_rank_record(memory, &exec->header, rank);
+
+		log_record(flight, ring, part, part->header.size);
+	}
+	log_record(flight, ring, exec, size);
+}
+
+static void tell_code(struct flight *flight, const struct event_header *header)
+{
+	const struct event_code *code = (const void *)header;
+
+	if (!flight->tell_code)
+		return;
+	if (header->kind == EVENT_CODE)
+		flight->tell_code(flight->tell_context, header->pid, code->address, code->bytes,
+				  header->time_ns);
+	else if (!(((const struct event_exec *)header)->flags &
+		   (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
+		flight->tell_code(flight->tell_context, header->pid, 0, 0, header->time_ns);
+}
+
+void flight_take(void *context, unsigned int ring, const void *record, size_t size)
+{
+	const struct event_header *header = record;
+	struct flight *flight = context;
+
+	if (size < sizeof(*header) || header->size > size)
+		return;
+	if (header->kind == EVENT_EXEC || header->kind == EVENT_CODE)
+		tell_code(flight, header);
+	pthread_mutex_lock(&flight->lock);
+	switch (header->kind) {
+	case EVENT_FILE:
+		take_file(flight, record);
+		break;
+	case EVENT_ENVIRON:
+		environments_add(flight->environments, record);
+		break;
+	case EVENT_EXEC:
+		take_exec(flight, ring, record, size);
+		break;
+	case EVENT_CODE:
+		break;
+	default:
+		log_record(flight, ring, record, size);
+	}
+	pthread_mutex_unlock(&flight->lock);
+}
+
+void flight_tell_code(struct flight *flight, decoder_code_fn tell, void *context)
+{
+	flight->tell_code = tell;
+	flight->tell_context = context;
+}
+
+/* --- what was lost --- */
+
+static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost, uint64_t now_ns)
+{
+	struct flight_loss loss = {
+		.header = { .time_ns = now_ns, .kind = EVENT_NONE, .size = sizeof(loss) },
+		.kind = kind,
+		.count = lost - flight->told_lost[kind],
+	};
+
+	if (lost <= flight->told_lost[kind])
+		return;
+	flight->told_lost[kind] = lost;
+	log_record(flight, 0, &loss, sizeof(loss));
+}
+
+static void look_at_losses(struct flight *flight, uint64_t now_ns)
+{
+	struct op_total *operations = calloc(OP_TABLE_SIZE, sizeof(*operations));
+	struct kind_total kinds[EVENT_KIND_COUNT];
+	uint64_t notes[NOTE_COUNT];
+
+	if (!operations || session_totals(flight->session, operations, kinds, notes))
+		goto out;
+	pthread_mutex_lock(&flight->lock);
+	kinds[EVENT_NONE].lost = 0;
+	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++)
+		note_loss(flight, kind, kinds[kind].lost, now_ns);
+	for (int layer = 0; layer < LAYER_COUNT; layer++)
+		note_loss(flight, EVENT_KIND_COUNT + layer, session_missed(flight->session, layer),
+			  now_ns);
+	flight->unfollowed = notes[NOTE_UNFOLLOWED];
+	pthread_mutex_unlock(&flight->lock);
+out:
+	free(operations);
+}
+
+/* --- triggers --- */
+
+static void name_process(uint32_t pid, char *out, size_t size)
+{
+	char command[64];
+
+	proc_command(pid, command, sizeof(command));
+	snprintf(out, size, "process %" PRIu32 "%s%s%s", pid, command[0] ? " (" : "", command,
+		 command[0] ? ")" : "");
+}
+
+static void look_at_slow(struct flight *flight)
+{
+	char reason[FLIGHT_REASON_BYTES], who[128], time[UNITS_TEXT];
+	const struct trace_operation *operations;
+	struct flight_slow slow;
+	size_t count;
+
+	if (!session_take_slow(flight->session, &slow))
+		return;
+	operations = calls_operations(&count);
+	name_process(slow.pid, who, sizeof(who));
+	snprintf(reason, sizeof(reason), "%s of %s took %s",
+		 slow.op < count ? operations[slow.op].name : "an operation", who,
+		 units_ns(time, slow.duration_ns));
+	flight_ask(flight, reason);
+}
+
+void flight_look(struct flight *flight, uint64_t now_ns)
+{
+	look_at_slow(flight);
+	if (now_ns >= flight->next_look_ns) {
+		look_at_losses(flight, now_ns);
+		flight->next_look_ns = now_ns + LOOK_EVERY_NS;
+	}
+	pthread_mutex_lock(&flight->lock);
+	flight->drains++;
+	pthread_cond_broadcast(&flight->changed);
+	pthread_mutex_unlock(&flight->lock);
+}
+
+/* Whether a thread waits while it is done. */
+static bool stalls(const struct profile_key *key)
+{
+	const struct trace_operation *operations;
+	size_t count;
+
+	operations = calls_operations(&count);
+	if (key->op >= count || key->flags & TRACE_PROFILE_UNTIMED)
+		return false;
+	switch (operations[key->op].family) {
+	case TRACE_READ:
+	case TRACE_WRITE:
+	case TRACE_METADATA:
+	case TRACE_SYNC:
+	case TRACE_MAP:
+	case TRACE_TRANSFER:
+	case TRACE_ADVICE:
+	case TRACE_FILEFAULT:
+		return strcmp(operations[key->op].layer, "async") != 0;
+	default:
+		return false;
+	}
+}
+
+void flight_take_sums(void *context, const struct profile_slot *added)
+{
+	struct flight *flight = context;
+	uint64_t stall_ns = stalls(&added->key) ? added->sums.time_ns : 0;
+
+	flight_triggers_add(flight->triggers, added->key.pid, added->sums.major_faults, stall_ns);
+	flight_triggers_add(flight->triggers, WHO_ALL, added->sums.major_faults, stall_ns);
+}
+
+void flight_end_sums(struct flight *flight, uint64_t now_ns)
+{
+	char reason[2 * FLIGHT_REASON_BYTES], why[FLIGHT_REASON_BYTES], who[128] = "all together";
+	uint64_t pid;
+
+	if (!flight_triggers_end(flight->triggers, now_ns, &pid, why))
+		return;
+	if (pid != WHO_ALL)
+		name_process(pid, who, sizeof(who));
+	snprintf(reason, sizeof(reason), "%s: %s", who, why);
+	flight_ask(flight, reason);
+}
+
+/* --- life --- */
+
+int flight_open(struct flight **out, struct session *session, const struct flight_options *options)
+{
+	struct flight *flight = calloc(1, sizeof(*flight));
+	int err = -ENOMEM;
+
+	if (!flight)
+		goto fail;
+	flight->session = session;
+	flight->options = *options;
+	flight->files = (struct flight_files) { .pattern = options->pattern,
+						.pid = options->pid,
+						.keep = options->keep };
+	flight->start_ns = host_now_ns();
+	pthread_mutex_init(&flight->lock, NULL);
+	pthread_cond_init(&flight->changed, NULL);
+	flight->environments = environments_open(ENVIRONMENTS);
+	flight->triggers = flight_triggers_open(options->triggers, options->trigger_count);
+	if (!flight->environments || !flight->triggers)
+		goto fail;
+	err = flight_log_open(&flight->log, session_flight_left(session), flight_past_take,
+			      &flight->past);
+	if (!err)
+		err = -pthread_create(&flight->thread, NULL, write_thread, flight);
+	if (err)
+		goto fail;
+	flight->started = true;
+	*out = flight;
+	return 0;
+fail:
+	log_error("cannot start the flight recorder: %s", strerror(-err));
+	flight_close(flight);
+	return err;
+}
+
+void flight_end(struct flight *flight)
+{
+	if (!flight || !flight->started)
+		return;
+	pthread_mutex_lock(&flight->lock);
+	flight->stop = true;
+	pthread_cond_broadcast(&flight->changed);
+	pthread_mutex_unlock(&flight->lock);
+	pthread_join(flight->thread, NULL);
+	flight->started = false;
+}
+
+void flight_close(struct flight *flight)
+{
+	if (!flight)
+		return;
+	flight_end(flight);
+	environments_close(flight->environments);
+	flight_triggers_close(flight->triggers);
+	flight_log_close(flight->log);
+	flight_past_free(&flight->past);
+	flight_names_free(&flight->names);
+	flight_files_free(&flight->files);
+	pthread_cond_destroy(&flight->changed);
+	pthread_mutex_destroy(&flight->lock);
+	free(flight);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Names first, then what stood, then what happened. Totals are those of what is written: the
+ * kernel's own count from the start of the recording on.
+ */
+#include "capture/flight_dump.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/calls.h"
+#include "capture/decode.h"
+#include "capture/probes.h"
+#include "trace/writer.h"
+
+#define WRITER_LANES 8
+
+struct dump {
+	const struct flight_snapshot *snapshot;
+	struct decoder *decoder;
+	struct trace_writer *writer;
+	struct trace_operation operations[OP_TABLE_SIZE];
+	struct trace_operation_total totals[OP_TABLE_SIZE];
+	struct flight_past past; /* the counts of devices */
+	uint64_t lost[EVENT_KIND_COUNT + LAYER_COUNT];
+	struct trace_kind_total kinds[EVENT_KIND_COUNT + LAYER_COUNT];
+	unsigned int page_bytes;
+};
+
+void flight_snapshot_free(struct flight_snapshot *snapshot)
+{
+	flight_slots_free(&snapshot->slots);
+	free(snapshot->names.memory);
+	free(snapshot->past.memory);
+	free(snapshot->records.memory);
+	memset(snapshot, 0, sizeof(*snapshot));
+}
+
+/* --- totals --- */
+
+/* What only the kernel side's own counts tell, none of which are of these seconds. */
+static void leave_out_counts(struct dump *dump, struct trace_header *header)
+{
+	static const unsigned int counted[] = { OP_UNDECODED, OP_ANONYMOUS_FAULT, OP_SHMEM_FAULT,
+						OP_UNKNOWN_FAULT, OP_DIRTIED };
+
+	memcpy(dump->operations, header->operations,
+	       header->operation_count * sizeof(*header->operations));
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+		dump->operations[counted[i]] = dump->operations[OP_NONE];
+	header->operations = dump->operations;
+}
+
+static bool moves_bytes(const struct dump *dump, uint32_t op)
+{
+	switch (dump->operations[op].family) {
+	case TRACE_READ:
+	case TRACE_WRITE:
+	case TRACE_TRANSFER:
+	case TRACE_KERNEL_READ:
+	case TRACE_KERNEL_WRITE:
+	case TRACE_SPLICE_READ:
+	case TRACE_SPLICE_WRITE:
+		return true;
+	case TRACE_APART:
+		return op != OP_VFS_APART + VFS_FSYNC_RANGE;
+	default:
+		return false;
+	}
+}
+
+static struct trace_operation_total *total_of(struct dump *dump, uint32_t op)
+{
+	return &dump->totals[op < OP_TABLE_SIZE ? op : OP_NONE];
+}
+
+static void count_result(struct dump *dump, uint32_t op, int64_t result, uint64_t duration_ns)
+{
+	struct trace_operation_total *total = total_of(dump, op);
+
+	total->count++;
+	total->thread_time_ns += duration_ns;
+	if (result < 0 && result >= -4095)
+		total->errors++;
+	else if (result > 0 && moves_bytes(dump, op))
+		total->bytes += result;
+	else if (result > 0 && calls_submits(op))
+		total->submissions += result;
+}
+
+static void count_pages(struct dump *dump, uint32_t op, uint64_t fetched, uint64_t created)
+{
+	struct trace_operation_total *total = total_of(dump, op);
+
+	total->fetched_bytes += fetched * dump->page_bytes;
+	total->created_bytes += created * dump->page_bytes;
+}
+
+static void count_call(struct dump *dump, const struct event_syscall *call)
+{
+	count_result(dump, call->op, call->result, call->duration_ns);
+	count_pages(dump, call->op, call->fetched_pages, call->created_pages);
+}
+
+static void count_request(struct dump *dump, const struct event_request *request)
+{
+	struct trace_operation_total *total = total_of(dump, request->op);
+	bool whole = !(request->flags & TRACE_BLOCK_PART);
+
+	total->count += whole;
+	total->errors += whole && request->status;
+	total->bytes += request->own_bytes;
+	total->thread_time_ns += request->duration_ns;
+}
+
+static void count_record(struct dump *dump, const struct event_header *record)
+{
+	const struct event_pagecache *pages = (const void *)record;
+	const struct event_vfs *vfs = (const void *)record;
+
+	switch (record->kind) {
+	case EVENT_SYSCALL:
+	case EVENT_SYSCALL_PATH:
+	case EVENT_ASYNC:
+		count_call(dump, (const struct event_syscall *)record);
+		break;
+	case EVENT_VFS:
+		count_result(dump, vfs->op, vfs->result, vfs->duration_ns);
+		break;
+	case EVENT_PAGECACHE:
+		count_result(dump, pages->op ? OP_INDIRECT : OP_PAGECACHE, 0, 0);
+		count_pages(dump, pages->op ? OP_INDIRECT : OP_PAGECACHE, pages->fetched_pages,
+			    pages->created_pages);
+		break;
+	case EVENT_THROTTLE:
+		count_result(dump, OP_THROTTLED, 0,
+			     ((const struct event_throttle *)record)->pause_ns);
+		break;
+	case EVENT_REQUEST:
+		count_request(dump, (const struct event_request *)record);
+		break;
+	default:
+		break;
+	}
+}
+
+static void count_slot(struct dump *dump, const struct lane_slot *slot)
+{
+	if (slot->call.op == OP_FAULT) {
+		count_result(dump, OP_FAULT, 0, slot->fault.duration_ns);
+		count_pages(dump, OP_FAULT, slot->fault.fetched_pages, 0);
+	} else {
+		count_result(dump, slot->call.op, slot->call.result, slot->call.duration_ns);
+		count_pages(dump, slot->call.op, slot->call.fetched_pages,
+			    slot->call.created_pages);
+	}
+}
+
+/* Events by kind: what is written, and what is missing of these seconds. */
+static size_t fill_kinds(struct dump *dump, struct flight_written *written)
+{
+	size_t n = 0;
+
+	dump->lost[EVENT_SYSCALL] += dump->snapshot->slots.lost;
+	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++) {
+		enum trace_kind rows = decoder_kind(kind);
+		struct trace_kind_total *total = &dump->kinds[n++];
+
+		total->kind = decoder_kind_name(kind);
+		total->layer = decoder_kind_layer(kind);
+		total->written = decoder_taken(dump->decoder, kind);
+		total->lost = dump->lost[kind] + decoder_refused(dump->decoder, kind);
+		if (rows != TRACE_KIND_COUNT) {
+			total->written = trace_writer_rows(dump->writer, rows);
+			total->lost += trace_writer_discarded(dump->writer, rows);
+		}
+		total->events = total->written + total->lost;
+	}
+	for (int layer = 0; layer < LAYER_COUNT; layer++) {
+		uint64_t missed = dump->lost[EVENT_KIND_COUNT + layer];
+
+		if (missed)
+			dump->kinds[n++] = (struct trace_kind_total) { "missed", layer_names[layer],
+								       missed, 0, missed };
+	}
+	for (size_t i = 0; i < n; i++) {
+		written->events += dump->kinds[i].events;
+		written->lost += dump->kinds[i].lost;
+	}
+	return n;
+}
+
+/* --- records --- */
+
+static void take_any(void *context, unsigned int lane, const struct event_header *record)
+{
+	struct dump *dump = context;
+
+	decoder_take(dump->decoder, lane, record, record->size);
+}
+
+static void take_past(void *context, unsigned int lane, const struct event_header *record)
+{
+	struct dump *dump = context;
+
+	if (record->kind == EVENT_DEVICE)
+		flight_past_take(&dump->past, lane, record);
+	else
+		take_any(dump, lane, record);
+}
+
+/* Counts go up from the start of the recording on. */
+static void take_device(struct dump *dump, unsigned int lane, const struct event_header *record)
+{
+	struct event_device device = *(const struct event_device *)record;
+
+	flight_past_subtract(&dump->past, &device);
+	decoder_take(dump->decoder, lane, &device, sizeof(device));
+}
+
+static void take_record(void *context, unsigned int lane, const struct event_header *record)
+{
+	const struct flight_loss *loss = (const void *)record;
+	struct dump *dump = context;
+	uint64_t end_ns = flight_record_end_ns(record);
+
+	if (!flight_record_is_identity(record) &&
+	    (end_ns < dump->snapshot->from_ns || end_ns > dump->snapshot->to_ns))
+		return;
+	if (record->kind == EVENT_NONE) {
+		dump->lost[loss->kind] += loss->count;
+		return;
+	}
+	if (record->kind == EVENT_DEVICE) {
+		take_device(dump, lane, record);
+		return;
+	}
+	count_record(dump, record);
+	decoder_take(dump->decoder, lane, record, record->size);
+}
+
+/* Runs of slots of a lane that follow each other. */
+static void take_slots(struct dump *dump)
+{
+	const struct flight_slots *slots = &dump->snapshot->slots;
+	size_t first = 0, after = 0;
+
+	for (; first < slots->count; first = after) {
+		unsigned int lane = flight_slot_lane(&slots->slots[first]);
+
+		for (; after < slots->count && flight_slot_lane(&slots->slots[after]) == lane;
+		     after++)
+			count_slot(dump, &slots->slots[after]);
+		decoder_take_slots(dump->decoder, lane, &slots->slots[first], after - first);
+	}
+}
+
+static void take_all(struct dump *dump)
+{
+	flight_records_walk(&dump->snapshot->names, take_any, dump);
+	flight_records_walk(&dump->snapshot->past, take_past, dump);
+	flight_records_walk(&dump->snapshot->records, take_record, dump);
+	take_slots(dump);
+	decoder_settle(dump->decoder, true);
+}
+
+/* --- the trace --- */
+
+static int end_trace(struct dump *dump, struct trace_header *header, struct flight_written *written)
+{
+	const struct flight_snapshot *snapshot = dump->snapshot;
+	struct trace_note note = { TRACE_NOTE_UNFOLLOWED, snapshot->unfollowed };
+	struct trace_totals totals = {
+		.start_ns = snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns,
+		.end_ns = snapshot->to_ns,
+		.exit_code = -1,
+		.operations = dump->totals,
+		.operation_count = header->operation_count,
+		.kinds = dump->kinds,
+		.notes = &note,
+		.note_count = snapshot->unfollowed ? 1 : 0,
+	};
+	int err;
+
+	written->error = trace_writer_flush(dump->writer);
+	totals.kind_count = fill_kinds(dump, written);
+	err = trace_writer_finish(dump->writer, &totals);
+	written->bytes = trace_writer_bytes(dump->writer);
+	return err;
+}
+
+int flight_dump(const struct flight_snapshot *snapshot, const struct trace_header *header,
+		const char *reason, int fd, struct flight_written *written)
+{
+	struct trace_writer_options options = { .lanes = WRITER_LANES };
+	struct trace_header own = *header;
+	struct dump *dump = calloc(1, sizeof(*dump));
+	int err;
+
+	memset(written, 0, sizeof(*written));
+	if (!dump)
+		return -ENOMEM;
+	dump->snapshot = snapshot;
+	dump->page_bytes = sysconf(_SC_PAGESIZE);
+	own.flight.reason = reason;
+	own.flight.complete_from_ns = snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns;
+	own.flight.overwritten = snapshot->before;
+	leave_out_counts(dump, &own);
+	err = trace_writer_open(&dump->writer, fd, &own, &options);
+	if (!err)
+		err = decoder_open(&dump->decoder, dump->writer, snapshot->lanes, dump->page_bytes);
+	if (!err) {
+		take_all(dump);
+		err = end_trace(dump, &own, written);
+	}
+	decoder_close(dump->decoder);
+	trace_writer_close(dump->writer);
+	flight_past_free(&dump->past);
+	free(dump);
+	return err;
+}

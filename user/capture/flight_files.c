@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Names with numbers; nothing is ever replaced. */
+#include "capture/flight_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/tracefile.h"
+#include "grow.h"
+#include "log.h"
+
+#define ENDING ".flt"
+#define TRIES 10000 /* names that are taken */
+
+int flight_keep_parse(const char *option, const char *text, struct flight_keep *keep)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	char *end;
+	uint64_t value;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	*keep = (struct flight_keep) { UINT64_MAX, UINT64_MAX };
+	if (end == text || *text < '0' || *text > '9' || errno || !value)
+		goto bad;
+	if (!*end) {
+		keep->files = value;
+		return 0;
+	}
+	unit = strchr(units, *end);
+	if (!unit || value > UINT64_MAX >> (10 * (unit - units + 1)))
+		goto bad;
+	if (end[1] && strcmp(end + 1, "B") && strcmp(end + 1, "iB"))
+		goto bad;
+	keep->bytes = value << (10 * (unit - units + 1));
+	return 0;
+bad:
+	log_error("%s %s: a number of files, such as 5, or a size, such as 2G; at least one",
+		  option, text);
+	return -EINVAL;
+}
+
+/* The path with a number before its ending. */
+static int numbered(const char *path, unsigned int number, char out[PATH_MAX])
+{
+	size_t length = strlen(path), ending = strlen(ENDING);
+	const char *behind = "";
+	int written;
+
+	if (length > ending && !strcmp(path + length - ending, ENDING)) {
+		length -= ending;
+		behind = ENDING;
+	}
+	written = snprintf(out, PATH_MAX, "%.*s-%u%s", (int)length, path, number, behind);
+	return written < 0 || written >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+int flight_files_create(struct flight_files *files, char path[PATH_MAX])
+{
+	char plain[PATH_MAX];
+	int fd = tracefile_name(files->pattern, files->pid, plain);
+
+	if (fd)
+		return fd;
+	for (unsigned int i = 1; i <= TRIES; i++) {
+		fd = numbered(plain, files->last + i, path);
+		if (fd)
+			break;
+		if (!access(path, F_OK))
+			continue;
+		fd = tracefile_create(path, false, geteuid(), getegid());
+		if (fd >= 0)
+			files->last += i;
+		return fd;
+	}
+	log_error("%s: %s", path, fd ? strerror(-fd) : "so are all others of that name there");
+	return fd ? fd : -EEXIST;
+}
+
+static uint64_t sum(const struct flight_files *files)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < files->count; i++)
+		bytes += files->made[i].bytes;
+	return bytes;
+}
+
+static void drop_oldest(struct flight_files *files)
+{
+	char *path = files->made[0].path;
+
+	if (unlink(path) && errno != ENOENT)
+		log_warning("%s: an old one cannot be removed: %s", path, strerror(errno));
+	else
+		log_debug("%s: removed, to keep no more than --flight-keep says", path);
+	free(path);
+	files->count--;
+	memmove(files->made, files->made + 1, files->count * sizeof(*files->made));
+}
+
+void flight_files_made(struct flight_files *files, const char *path, uint64_t bytes)
+{
+	char *copy = strdup(path);
+
+	if (!copy || !GROW(files->made, files->room, files->count + 1)) {
+		free(copy);
+		log_warning("%s: no memory to remember it: it will not be removed", path);
+		return;
+	}
+	files->made[files->count++] = (struct flight_file) { copy, bytes };
+	while (files->count > 1 &&
+	       (files->count > files->keep.files || sum(files) > files->keep.bytes))
+		drop_oldest(files);
+}
+
+void flight_files_free(struct flight_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		free(files->made[i].path);
+	free(files->made);
+	files->made = NULL;
+	files->count = files->room = 0;
+}

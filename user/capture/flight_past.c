@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Records, one after the other, make what stands: a fork a process, an exec what it runs. */
+#include "capture/flight_past.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/names.h"
+
+#define SPANS_MOST 65536 /* open at a time */
+#define RECORD_BYTES (sizeof(struct event_exec) + EVENT_COMMAND_BYTES)
+
+struct past_process {
+	int64_t rank; /* -1: none of its own */
+	struct event_exec exec;
+	/* exec.command_bytes follow */
+};
+
+static char *command_of(struct past_process *process)
+{
+	return (char *)(process + 1);
+}
+
+void flight_past_free(struct flight_past *past)
+{
+	flight_table_free(&past->processes);
+	flight_table_free(&past->spans);
+	flight_table_free(&past->devices);
+}
+
+/* --- processes --- */
+
+static void keep(struct flight_past *past, uint32_t pid, const struct event_exec *exec,
+		 const char *command, int64_t rank)
+{
+	struct past_process *process = malloc(sizeof(*process) + exec->command_bytes);
+
+	if (!process) {
+		past->refused++;
+		return;
+	}
+	process->rank = rank;
+	process->exec = *exec;
+	memcpy(command_of(process), command, exec->command_bytes);
+	past->refused += flight_table_put(&past->processes, pid, 0, process) != 0;
+}
+
+static void take_environ(struct flight_past *past, const struct event_environ *part)
+{
+	past->rank_tid = part->header.tid;
+	past->rank = names_rank(part->text, part->bytes);
+}
+
+static void take_exec(struct flight_past *past, const struct event_exec *exec)
+{
+	int64_t rank = past->rank_tid == exec->header.tid ? past->rank : -1;
+
+	past->rank_tid = 0;
+	keep(past, exec->header.pid, exec, exec->command, rank);
+}
+
+/* What a process begins as is what its parent is. */
+static void take_fork(struct flight_past *past, const struct event_fork *fork)
+{
+	struct past_process *parent = flight_table_find(&past->processes, fork->header.pid, 0);
+	struct event_exec exec = { .ppid = fork->header.pid };
+
+	if (fork->child_pid != fork->child_tid)
+		return;
+	if (parent)
+		exec = parent->exec;
+	exec.ppid = fork->header.pid;
+	exec.started_ns = fork->header.time_ns;
+	keep(past, fork->child_pid, &exec, parent ? command_of(parent) : "",
+	     parent ? parent->rank : -1);
+}
+
+static void drop_spans(struct flight_past *past, uint32_t pid)
+{
+	const struct flight_item *item;
+	size_t at = 0;
+
+	while ((item = flight_table_next(&past->spans, &at))) {
+		if (item->key != pid)
+			continue;
+		flight_table_remove(&past->spans, item->key, item->key2);
+		at = 0; /* others have moved */
+	}
+}
+
+static void take_exit(struct flight_past *past, const struct event_exit *exit)
+{
+	if (!exit->process_ends)
+		return;
+	flight_table_remove(&past->processes, exit->header.pid, 0);
+	drop_spans(past, exit->header.pid);
+}
+
+/* --- the others --- */
+
+static void keep_record(struct flight_past *past, struct flight_table *table, uint64_t key,
+			uint64_t key2, const struct event_header *record)
+{
+	void *copy = malloc(record->size);
+
+	if (copy)
+		memcpy(copy, record, record->size);
+	past->refused += !copy || flight_table_put(table, key, key2, copy);
+}
+
+void flight_past_take(void *context, unsigned int lane, const struct event_header *record)
+{
+	struct flight_past *past = context;
+
+	switch (record->kind) {
+	case EVENT_ENVIRON:
+		take_environ(past, (const struct event_environ *)record);
+		break;
+	case EVENT_EXEC:
+		take_exec(past, (const struct event_exec *)record);
+		break;
+	case EVENT_FORK:
+		take_fork(past, (const struct event_fork *)record);
+		break;
+	case EVENT_EXIT:
+		take_exit(past, (const struct event_exit *)record);
+		break;
+	case EVENT_SPAN_BEGIN:
+		if (past->spans.count < SPANS_MOST)
+			keep_record(past, &past->spans, record->pid,
+				    ((const struct event_span *)record)->id, record);
+		else
+			past->refused++;
+		break;
+	case EVENT_SPAN_END:
+		flight_table_remove(&past->spans, record->pid,
+				    ((const struct event_span_end *)record)->id);
+		break;
+	case EVENT_DEVICE:
+		keep_record(past, &past->devices, ((const struct event_device *)record)->dev, 0,
+			    record);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- telling --- */
+
+const struct event_environ *flight_rank_record(void *memory, const struct event_header *of,
+					       int64_t rank)
+{
+	struct event_environ *part = memory;
+	int length;
+
+	memset(part, 0, FLIGHT_RANK_BYTES);
+	length = sprintf(part->text, "RANK=%" PRId64, rank);
+	part->header = *of;
+	part->header.kind = EVENT_ENVIRON;
+	part->header.size = sizeof(*part) + length + 1;
+	part->bytes = length + 1;
+	return part;
+}
+
+static void tell_process(const struct flight_item *item, uint64_t from_ns, ring_record_fn take,
+			 void *context)
+{
+	_Alignas(8) char memory[RECORD_BYTES], rank[FLIGHT_RANK_BYTES];
+	struct past_process *process = item->value;
+	struct event_exec *exec = (struct event_exec *)memory;
+
+	*exec = process->exec;
+	exec->header.kind = EVENT_EXEC;
+	exec->header.time_ns = from_ns;
+	exec->header.pid = exec->header.tid = item->key;
+	exec->header.size = sizeof(*exec) + exec->command_bytes;
+	if (!(exec->flags & TRACE_EXEC_NOT_FOLLOWED))
+		exec->flags = TRACE_EXEC_PRESENT;
+	memcpy(exec->command, command_of(process), exec->command_bytes);
+	if (process->rank >= 0) {
+		const struct event_environ *part =
+			flight_rank_record(rank, &exec->header, process->rank);
+
+		take(context, 0, part, part->header.size);
+	}
+	take(context, 0, exec, exec->header.size);
+}
+
+void flight_past_tell(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
+		      void *context)
+{
+	const struct flight_item *item;
+	size_t at = 0;
+
+	while ((item = flight_table_next(&past->processes, &at)))
+		tell_process(item, from_ns, take, context);
+	at = 0;
+	while ((item = flight_table_next(&past->spans, &at))) {
+		struct event_header *begin = item->value;
+		uint64_t time_ns = begin->time_ns;
+
+		begin->time_ns = from_ns;
+		take(context, 0, begin, begin->size);
+		begin->time_ns = time_ns;
+	}
+	at = 0;
+	while ((item = flight_table_next(&past->devices, &at)))
+		take(context, 0, item->value, ((struct event_header *)item->value)->size);
+}
+
+void flight_past_subtract(const struct flight_past *past, struct event_device *device)
+{
+	const struct event_device *before = flight_table_find(&past->devices, device->dev, 0);
+	const uint64_t *from = before ? (const uint64_t *)&before->total : NULL;
+	uint64_t *counts = (uint64_t *)&device->total;
+
+	for (size_t i = 0; from && i < sizeof(device->total) / sizeof(*counts); i++)
+		counts[i] -= from[i];
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What stood when the last records begin: the processes that ran, the spans that were open, the
+ * counts of devices. It is made of the records that came before, which are kept no more.
+ */
+#ifndef FAULTLINE_FLIGHT_PAST_H
+#define FAULTLINE_FLIGHT_PAST_H
+
+#include <stdint.h>
+
+#include "bpf/event.h"
+#include "capture/flight_table.h"
+#include "capture/ring.h"
+
+/* All zeroes is nothing. */
+struct flight_past {
+	struct flight_table processes, spans, devices;
+	uint32_t rank_tid; /* of the rank that came last, for the exec behind it */
+	int64_t rank;
+	uint64_t refused; /* what there was no memory for, or no room */
+};
+
+void flight_past_free(struct flight_past *past);
+
+/* Takes a record that is kept no more; a flight_log_fn whose context is the past. */
+void flight_past_take(void *past, unsigned int lane, const struct event_header *record);
+
+/*
+ * Tells it as records: processes as present from `from_ns` on, each behind its rank; spans as begun
+ * then; the last counts of devices.
+ */
+void flight_past_tell(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
+		      void *context);
+
+/* Makes the counts of a device those since then. */
+void flight_past_subtract(const struct flight_past *past, struct event_device *device);
+
+/* A rank as a record of an environment, for a decoder to find: at most FLIGHT_RANK_BYTES. */
+#define FLIGHT_RANK_BYTES (sizeof(struct event_environ) + 32)
+const struct event_environ *flight_rank_record(void *memory, const struct event_header *of,
+					       int64_t rank);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A hash table from two numbers to memory that is the table's: what is removed, or replaced, is
+ * freed. Knows nothing of what is in it.
+ */
+#ifndef FAULTLINE_FLIGHT_TABLE_H
+#define FAULTLINE_FLIGHT_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct flight_item {
+	uint64_t key, key2;
+	void *value; /* NULL: free */
+};
+
+struct flight_table {
+	struct flight_item *items;
+	size_t slots, count;
+	uint64_t seed;
+};
+
+void flight_table_free(struct flight_table *table); /* all zeroes is empty */
+void *flight_table_find(const struct flight_table *table, uint64_t key, uint64_t key2);
+/* Takes `value`, which malloc gave, also when it fails: it is freed then. 0 or -ENOMEM. */
+int flight_table_put(struct flight_table *table, uint64_t key, uint64_t key2, void *value);
+void flight_table_remove(struct flight_table *table, uint64_t key, uint64_t key2);
+/* Goes through the items, in no order: *at starts at 0. NULL behind the last one. */
+const struct flight_item *flight_table_next(const struct flight_table *table, size_t *at);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A trace of what a flight recorder has now: copied first, as fast as memory is, then written. What
+ * comes meanwhile goes on as ever.
+ */
+#include "capture/flight_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/host.h"
+#include "log.h"
+#include "units.h"
+
+#define DRAINS_WAIT_NS 2000000000ull
+#define LOOK_AGAIN_NS 5000000ll
+
+/* Waits, with the lock held, until a drain has begun and ended: what was sent before is in the log
+ * then. */
+static void await_drain(struct flight *flight)
+{
+	uint64_t until = flight->drains + 2, end_ns = host_now_ns() + DRAINS_WAIT_NS;
+
+	while (flight->drains < until && host_now_ns() < end_ns) {
+		struct timespec time;
+
+		session_wake(flight->session);
+		clock_gettime(CLOCK_REALTIME, &time);
+		time.tv_nsec += LOOK_AGAIN_NS;
+		if (time.tv_nsec >= 1000000000) {
+			time.tv_sec++;
+			time.tv_nsec -= 1000000000;
+		}
+		pthread_cond_timedwait(&flight->changed, &flight->lock, &time);
+	}
+}
+
+/* Slots that ended before the rest is complete are of no use. */
+static void trim_slots(struct flight_slots *slots, uint64_t from_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < slots->count; i++)
+		if (flight_slot_end_ns(&slots->slots[i]) >= from_ns)
+			slots->slots[kept++] = slots->slots[i];
+	slots->count = kept;
+}
+
+struct counting {
+	const struct flight_snapshot *snapshot;
+	uint64_t kept;
+};
+
+static void count_kept(void *context, unsigned int lane, const struct event_header *record)
+{
+	struct counting *counting = context;
+	uint64_t end_ns = flight_record_end_ns(record);
+
+	counting->kept += flight_record_is_event(record) && end_ns >= counting->snapshot->from_ns;
+}
+
+/* With the lock held. */
+static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
+{
+	uint64_t log_ns = flight_log_from_ns(flight->log);
+	struct flight_ids ids = { 0 };
+	struct counting counting = { .snapshot = snapshot };
+	size_t unnamed = 0;
+	int err;
+
+	snapshot->from_ns = snapshot->slots.from_ns > log_ns ? snapshot->slots.from_ns : log_ns;
+	flight_log_trim(flight->log, snapshot->from_ns); /* makes the past of it */
+	trim_slots(&snapshot->slots, snapshot->from_ns);
+	err = flight_log_copy(flight->log, &snapshot->records);
+	if (!err)
+		err = flight_ids_of_slots(&ids, &snapshot->slots);
+	if (!err)
+		err = flight_ids_of_records(&ids, &snapshot->records);
+	if (!err) {
+		unnamed = flight_names_tell(&flight->names, &ids, &snapshot->names);
+		flight_past_tell(&flight->past,
+				 snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns,
+				 flight_records_add, &snapshot->past);
+		if (snapshot->names.incomplete || snapshot->past.incomplete)
+			err = -ENOMEM;
+	}
+	if (unnamed)
+		log_debug("%zu files have no name", unnamed);
+	flight_ids_free(&ids);
+	flight_records_walk(&snapshot->records, count_kept, &counting);
+	snapshot->before = flight->given - counting.kept;
+	snapshot->unfollowed = flight->unfollowed;
+	return err;
+}
+
+static int take_snapshot(struct flight *flight, struct flight_snapshot *snapshot)
+{
+	uint64_t given, there;
+	int err;
+
+	memset(snapshot, 0, sizeof(*snapshot));
+	snapshot->to_ns = host_now_ns();
+	snapshot->start_ns = session_attached_ns(flight->session);
+	if (!snapshot->start_ns)
+		snapshot->start_ns = flight->start_ns;
+	snapshot->lanes = session_lane_count(flight->session);
+	err = flight_memory_copy(session_flight(flight->session), snapshot->to_ns,
+				 &snapshot->slots);
+	if (err)
+		return err;
+	pthread_mutex_lock(&flight->lock);
+	await_drain(flight);
+	err = copy_records(flight, snapshot);
+	pthread_mutex_unlock(&flight->lock);
+	given = snapshot->slots.given;
+	there = snapshot->slots.count + snapshot->slots.lost;
+	snapshot->before += given > there ? given - there : 0;
+	return err;
+}
+
+static void count_trace(struct flight *flight, const char *path, int err)
+{
+	pthread_mutex_lock(&flight->lock);
+	if (err) {
+		flight->status.failed++;
+	} else {
+		flight->status.written++;
+		strcpy(flight->status.path, path);
+	}
+	pthread_mutex_unlock(&flight->lock);
+}
+
+static void say_written(const struct flight_snapshot *snapshot,
+			const struct flight_written *written, const char *path, const char *reason)
+{
+	char time[UNITS_TEXT], events[UNITS_TEXT], lost[UNITS_TEXT], size[UNITS_TEXT];
+	uint64_t from_ns = snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns;
+
+	log_line(written->lost ? LOG_WARNING : LOG_INFO,
+		 "flight recorder (%s): the last %s, %s events, %s lost; %s in %s", reason,
+		 units_ns(time, snapshot->to_ns > from_ns ? snapshot->to_ns - from_ns : 0),
+		 units_count(events, written->events),
+		 written->lost ? units_count(lost, written->lost) : "none",
+		 units_bytes(size, written->bytes), path);
+}
+
+/* On the disk before it is called written. */
+static int sync_file(int fd)
+{
+	return fdatasync(fd) && errno != EINVAL && errno != EROFS && errno != ENOTSUP ? -errno : 0;
+}
+
+void flight_write(struct flight *flight, const char *reason)
+{
+	struct trace_header header = flight->options.header;
+	struct flight_snapshot snapshot;
+	struct flight_written written = { 0 };
+	char path[PATH_MAX] = "";
+	int err = take_snapshot(flight, &snapshot), fd = -1;
+
+	if (err) {
+		log_error("flight recorder (%s): no copy of what it has: %s", reason,
+			  strerror(-err));
+		goto out;
+	}
+	fd = flight_files_create(&flight->files, path);
+	if (fd < 0) {
+		err = fd;
+		log_error("flight recorder (%s): nothing written; it goes on", reason);
+		goto out;
+	}
+	host_describe(&header); /* clocks drift apart */
+	err = flight_dump(&snapshot, &header, reason, fd, &written);
+	if (err)
+		unlink(path); /* it has no end: nothing could be told of what is missing */
+	else
+		flight_files_made(&flight->files, path, written.bytes);
+	if (!err)
+		err = written.error ? written.error : sync_file(fd);
+	if (close(fd) && !err)
+		err = -errno;
+	if (err)
+		log_error("flight recorder (%s): %s could not be written whole: %s; it goes on",
+			  reason, path, strerror(-err));
+	else
+		say_written(&snapshot, &written, path, reason);
+out:
+	count_trace(flight, path, err);
+	flight_snapshot_free(&snapshot);
+}
