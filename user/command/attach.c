@@ -332,8 +332,7 @@ static void end_recording(struct attach *attach, int why)
 	uint64_t end_ns = host_now_ns();
 	struct recorder_status status;
 
-	session_detach(recording->session);
-	recorder_finish(recording->recorder, end_ns, -1, NULL, 0, &status);
+	recording_finish(recording, end_ns, -1, NULL, 0, &status);
 	if (why == WATCH_ENDED)
 		log_info("%s%s", attach->targets[0],
 			 attach->pid_count > 1 ? " and the others have ended"
@@ -350,6 +349,7 @@ static int record(struct attach *attach)
 		.count = attach->pid_count,
 		.cgroup = attach->cgroup.fd >= 0 ? &attach->cgroup : NULL,
 		.most_ns = attach->options.duration_ns,
+		.asked = recording_has_flight(recording) ? recording_ask : NULL,
 		.context = recording,
 	};
 	size_t processes = 0, threads = 0;
@@ -432,7 +432,7 @@ int command_attach(int argc, char **argv)
 	}
 	/* Programs that gained rights are nobody's to look into but root's. */
 	attach.recording.session_options.follow_privileged = !geteuid();
-	if (watch_prepare()) {
+	if (watch_prepare(recording_has_flight(&attach.recording))) {
 		log_error("cannot set up signals: %s", strerror(errno));
 		status = EXIT_FAILED;
 	} else {

@@ -74,6 +74,36 @@ static uint64_t given_or(uint64_t given, uint64_t otherwise)
 	return given == RECORDING_NOT_GIVEN ? otherwise : given;
 }
 
+bool recording_has_flight(const struct recording *recording)
+{
+	return recording->session_options.flight_bytes;
+}
+
+/* A flight recorder sums up, and keeps events as mode trace has them. */
+static int choose_flight(struct recording *recording)
+{
+	const struct recording_options *options = recording->options;
+	const char *against = NULL;
+	int err = recording_flight_choose(&options->flight, recording->interval_ns,
+					  &recording->session_options, &recording->flight_options);
+
+	if (err || !recording_has_flight(recording))
+		return err;
+	if (!strcmp(options->mode, "auto"))
+		against = "--mode auto";
+	else if (!strcmp(options->output, "-"))
+		against = "-o -";
+	else if (options->force)
+		against = "--force";
+	if (against) {
+		log_error("%s: not with --flight, which writes a file whenever it is asked to, and "
+			  "replaces none",
+			  against);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int recording_choose(struct recording *recording)
 {
 	const struct recording_options *options = recording->options;
@@ -84,13 +114,17 @@ int recording_choose(struct recording *recording)
 	session->mode = !strcmp(options->mode, "profile") ? PROFILE_ON
 			: !strcmp(options->mode, "auto")  ? PROFILE_AUTO
 							  : PROFILE_OFF;
+	if (options->flight.bytes != RECORDING_NOT_GIVEN && session->mode == PROFILE_OFF)
+		session->mode = PROFILE_ON; /* so it has an interval */
 	err = check_numbers(options, session->mode);
 	if (err)
 		return err;
 	session->profile_slots = given_or(options->profile_slots, 0); /* by the number of CPUs */
 	session->auto_rate = given_or(options->auto_rate, AUTO_RATE);
 	recording->interval_ns = given_or(options->interval_ns, INTERVAL_NS);
-	err = selection_layers(options->layers, &session->layers);
+	err = choose_flight(recording);
+	if (!err)
+		err = selection_layers(options->layers, &session->layers);
 	if (!err)
 		err = selection_file_types(options->file_types, &session->file_classes);
 	if (!err)
@@ -130,6 +164,9 @@ int recording_open_output(struct recording *recording, pid_t pid)
 	err = tracefile_name(options->output, pid, recording->path);
 	if (err)
 		return err;
+	recording->flight_options.pid = pid;
+	if (recording_has_flight(recording))
+		return 0; /* a file is made when there is something to write */
 	recording->fd = tracefile_create(recording->path, options->force, recording->user.uid,
 					 recording->user.gid);
 	return recording->fd < 0 ? recording->fd : 0;
@@ -204,6 +241,47 @@ static void writer_begins(void *context)
 		log_warning("the thread that writes cannot give up privileges: %s", strerror(-err));
 }
 
+/* What the trace says of the recording. `limits` are to be closed when it is not needed any more.
+ */
+static int fill_header(struct recording *recording, const char *const *command,
+		       const char *const *targets, struct trace_header *header)
+{
+	int err = limits_open(&recording->limits);
+
+	if (err)
+		return err;
+	host_describe(header);
+	limits_describe(recording->limits, header);
+	header->mode = recording->options->mode;
+	header->start = targets ? "attach" : "run";
+	header->targets = targets;
+	header->command = command;
+	header->layers = session_layers(recording->session);
+	header->layer_count = LAYER_COUNT;
+	if (!probes_chosen(session_choice(recording->session), "fl_dirtied"))
+		calls_leave_out(OP_DIRTIED);
+	if (!probes_chosen_like(session_choice(recording->session), "fl_throttled"))
+		calls_leave_out(OP_THROTTLED);
+	for (unsigned int op = OP_VFS; op < OP_FIRST_CALL && !header->layers[LAYER_VFS].on; op++)
+		calls_leave_out(op);
+	header->operations = calls_operations(&header->operation_count);
+	return 0;
+}
+
+/* What it writes begins with what runs already, whoever started that. */
+static int open_flight(struct recording *recording, struct trace_header *header)
+{
+	struct flight_options *options = &recording->flight_options;
+
+	header->mode = "trace";
+	header->start = "attach";
+	options->pattern = recording->options->output;
+	options->uid = recording->user.uid;
+	options->gid = recording->user.gid;
+	options->header = *header;
+	return flight_open(&recording->flight, recording->session, options);
+}
+
 int recording_open_writer(struct recording *recording, const char *const *command,
 			  const char *const *targets)
 {
@@ -213,28 +291,13 @@ int recording_open_writer(struct recording *recording, const char *const *comman
 		.context = recording,
 	};
 	struct trace_header header = { 0 };
-	struct limits *limits;
-	int err = limits_open(&limits);
+	int err = fill_header(recording, command, targets, &header);
 
 	if (err)
 		return err;
-	host_describe(&header);
-	limits_describe(limits, &header);
-	header.mode = recording->options->mode;
-	header.start = targets ? "attach" : "run";
-	header.targets = targets;
-	header.command = command;
-	header.layers = session_layers(recording->session);
-	header.layer_count = LAYER_COUNT;
-	if (!probes_chosen(session_choice(recording->session), "fl_dirtied"))
-		calls_leave_out(OP_DIRTIED);
-	if (!probes_chosen_like(session_choice(recording->session), "fl_throttled"))
-		calls_leave_out(OP_THROTTLED);
-	for (unsigned int op = OP_VFS; op < OP_FIRST_CALL && !header.layers[LAYER_VFS].on; op++)
-		calls_leave_out(op);
-	header.operations = calls_operations(&header.operation_count);
+	if (recording_has_flight(recording))
+		return open_flight(recording, &header);
 	err = trace_writer_open(&recording->writer, recording->fd, &header, &options);
-	limits_close(limits);
 	if (err)
 		log_error("%s: cannot be written: %s", recording->path, strerror(-err));
 	return err;
@@ -250,13 +313,90 @@ int recording_start(struct recording *recording)
 		log_debug("cannot raise the priority: %s", strerror(errno));
 	dropped = privileges_drop(session_watches_cpus(recording->session));
 	/* Its thread may need to attach to CPUs that come online; this one has no need to. */
-	err = recorder_start(&recording->recorder, recording->session, recording->writer,
-			     recording->path, recording->markers, recording->interval_ns);
+	if (recording->flight)
+		err = flight_recorder_start(&recording->flight_recorder, recording->session,
+					    recording->flight, recording->markers,
+					    recording->interval_ns);
+	else
+		err = recorder_start(&recording->recorder, recording->session, recording->writer,
+				     recording->path, recording->markers, recording->interval_ns);
 	if (!dropped)
 		dropped = privileges_drop(false);
 	if (dropped)
 		log_warning("cannot give up privileges: %s", strerror(-dropped));
 	return err;
+}
+
+/* --- the flight recorder --- */
+
+void recording_ask(void *context)
+{
+	struct recording *recording = context;
+	char every[UNITS_TEXT];
+
+	if (!recording->flight)
+		return;
+	switch (flight_ask(recording->flight, "SIGUSR2")) {
+	case FLIGHT_WILL:
+		break;
+	case FLIGHT_WAITS:
+		break; /* for the one before it */
+	case FLIGHT_TOO_SOON:
+		log_warning("SIGUSR2: too soon after the last trace: one in %s at most, "
+			    "--flight-every says otherwise",
+			    units_ns(every, recording->flight_options.every_ns));
+		break;
+	}
+}
+
+static void read_sums(void *context, const struct profile_slot *added)
+{
+	(void)context;
+	(void)added;
+}
+
+/* What is known at the end of one: how many operations there were. */
+static void finish_flight(struct recording *recording, uint64_t end_ns,
+			  struct recorder_status *status)
+{
+	flight_recorder_stop(recording->flight_recorder);
+	recording->flight_recorder = NULL;
+	session_detach(recording->session);
+	session_read_profile(recording->session, end_ns, true, read_sums, NULL);
+	memset(status, 0, sizeof(*status));
+	status->duration_ns = end_ns - recording->start_ns;
+	status->summed = session_profile_use(recording->session).operations;
+}
+
+void recording_finish(struct recording *recording, uint64_t end_ns, int exit_code,
+		      const uint64_t *survivors, size_t survivor_count,
+		      struct recorder_status *status)
+{
+	if (recording->flight) {
+		finish_flight(recording, end_ns, status);
+		return;
+	}
+	session_detach(recording->session);
+	recorder_finish(recording->recorder, end_ns, exit_code, survivors, survivor_count, status);
+}
+
+static void say_flight_summary(const struct recording *recording,
+			       const struct recorder_status *status)
+{
+	char elapsed[UNITS_TEXT], summed[UNITS_TEXT], failed[UNITS_TEXT], over[UNITS_TEXT];
+	struct flight_status flight;
+
+	flight_status(recording->flight, &flight);
+	units_count(failed, flight.failed);
+	units_count(over, flight.passed_over);
+	log_line(flight.failed ? LOG_WARNING : LOG_INFO,
+		 "%s, %s operations; flight recorder: %llu %s written%s%s%s%s%s%s",
+		 units_ns(elapsed, status->duration_ns), units_count(summed, status->summed),
+		 (unsigned long long)flight.written, flight.written == 1 ? "trace" : "traces",
+		 flight.path[0] ? ", the last one " : "", flight.path,
+		 flight.failed ? "; could not be written: " : "", flight.failed ? failed : "",
+		 flight.passed_over ? "; asked for too soon after one: " : "",
+		 flight.passed_over ? over : "");
 }
 
 /* --- the live line --- */
@@ -268,7 +408,12 @@ void recording_live_line(void *context)
 	struct recording *recording = context;
 	uint64_t now = host_now_ns();
 
-	recorder_status(recording->recorder, &status);
+	if (recording->flight) {
+		memset(&status, 0, sizeof(status));
+		status.summed = session_profile_use(recording->session).operations;
+	} else {
+		recorder_status(recording->recorder, &status);
+	}
 	fprintf(stderr, "\r\033[K%s  %s events/s  lost %s  trace %s",
 		units_ns(elapsed, now - recording->start_ns),
 		units_count(rate, (status.events + status.summed - recording->last_events) *
@@ -294,6 +439,10 @@ void recording_say_summary(const struct recording *recording, const struct recor
 	char summed[UNITS_TEXT];
 	enum log_level level = status->lost || !status->ended ? LOG_WARNING : LOG_INFO;
 
+	if (recording->flight) {
+		say_flight_summary(recording, status);
+		return;
+	}
 	units_count(events, status->events);
 	units_count(lost, status->lost);
 	log_line(level, "%s, %s events, %s%s%s lost; %s in %s%s%s%s%s",
@@ -311,9 +460,12 @@ void recording_say_summary(const struct recording *recording, const struct recor
 
 void recording_close(struct recording *recording)
 {
+	flight_recorder_stop(recording->flight_recorder);
+	flight_close(recording->flight);
 	recorder_close(recording->recorder);
 	markers_close(recording->markers);
 	trace_writer_close(recording->writer);
 	session_close(recording->session);
+	limits_close(recording->limits);
 	close_trace(recording);
 }

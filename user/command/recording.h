@@ -9,14 +9,17 @@
 #include <limits.h>
 
 #include "capture/child.h"
+#include "capture/flight_recorder.h"
 #include "capture/markers.h"
 #include "capture/recorder.h"
 #include "capture/session.h"
 #include "command/options.h"
+#include "command/recording_flight.h"
 
 struct recording_options {
 	const char *output, *mode, *layers, *file_types, *variants, *changed;
 	uint64_t buffer_bytes, interval_ns, profile_slots, auto_rate;
+	struct flight_given flight;
 	bool progress, force, best_effort;
 };
 
@@ -27,7 +30,7 @@ struct recording_options {
 	{                                                                                          \
 		.output = "faultline-%h-%p.flt", .mode = "trace",                                  \
 		.interval_ns = RECORDING_NOT_GIVEN, .profile_slots = RECORDING_NOT_GIVEN,          \
-		.auto_rate = RECORDING_NOT_GIVEN                                                   \
+		.auto_rate = RECORDING_NOT_GIVEN, .flight = FLIGHT_GIVEN_DEFAULTS                  \
 	}
 
 /* Rows of an option table, whose target has a struct recording_options at the offset `at`. */
@@ -102,6 +105,7 @@ struct recording_options {
 		  RECORDING_OPTION(at, variants),                                                  \
 		  "Record a layer by this variant and no other, such as fault=kprobe+perf; "       \
 		  "\"list\" names them." },                                                        \
+		FLIGHT_OPTIONS(RECORDING_OPTION(at, flight)),                                      \
 	{                                                                                          \
 		0, "force-changed", "FUNCTION,...", OPTION_STRING, RECORDING_OPTION(at, changed),  \
 			NULL                                                                       \
@@ -119,7 +123,12 @@ struct recording {
 	struct trace_writer *writer;
 	struct markers *markers; /* NULL: the span layer is off */
 	struct recorder *recorder;
-	uint64_t interval_ns; /* how often sums are taken */
+	/* Or, instead of writer and recorder: */
+	struct flight_options flight_options;
+	struct flight *flight;
+	struct flight_recorder *flight_recorder;
+	struct limits *limits; /* that its header tells of */
+	uint64_t interval_ns;  /* how often sums are taken */
 	uint64_t start_ns, last_events, last_ns;
 };
 
@@ -143,14 +152,26 @@ void recording_remove_output(const struct recording *recording);
 int recording_open_session(struct recording *recording, const char *command,
 			   char *const *environment);
 
-/* Begins the trace, on `command`, or on `targets` that it attaches to; the other is NULL. Returns 0
- * or a negative errno, logged. */
+/* Begins the trace, or the flight recorder, on `command`, or on `targets` that it attaches to; the
+ * other is NULL. Returns 0 or a negative errno, logged. */
 int recording_open_writer(struct recording *recording, const char *const *command,
 			  const char *const *targets);
 
 /* Once nothing of what was prepared has to be undone any more: gives up privileges, and drains.
  * Returns 0 or a negative errno, logged. */
 int recording_start(struct recording *recording);
+
+/*
+ * Detaches, and ends the trace: see recorder_finish. A flight recorder writes what it was asked
+ * for.
+ */
+void recording_finish(struct recording *recording, uint64_t end_ns, int exit_code,
+		      const uint64_t *survivors, size_t survivor_count,
+		      struct recorder_status *status);
+
+/* Whether there is a flight recorder; it is asked for a trace, by a signal. */
+bool recording_has_flight(const struct recording *recording);
+void recording_ask(void *recording);
 
 /* Whether how it goes is shown, about once a second, by the function below: not among what a
  * command prints, unless that is asked for. */

@@ -103,8 +103,7 @@ static void end_recording(struct run *run, int exit_code)
 	size_t count = survivors_find(run->recording.session, survivors, SURVIVORS_MAX);
 	struct recorder_status status;
 
-	session_detach(run->recording.session);
-	recorder_finish(run->recording.recorder, end_ns, exit_code, survivors, count, &status);
+	recording_finish(&run->recording, end_ns, exit_code, survivors, count, &status);
 	say_survivors(survivors, count);
 	if (status.not_followed)
 		log_warning(
@@ -163,7 +162,8 @@ static int exec_failed(struct run *run, int err)
 
 static int run_command(struct run *run)
 {
-	struct supervision supervision = { .wait_children = run->options.wait_children };
+	struct supervision supervision = { .wait_children = run->options.wait_children,
+					   .context = &run->recording };
 	bool tracing;
 	int status, err;
 
@@ -189,10 +189,10 @@ static int run_command(struct run *run)
 		session_detach(run->recording.session);
 	}
 	supervision.pid = run->child.pid;
-	if (tracing && recording_wants_live_line(&run->recording)) {
+	if (tracing && recording_wants_live_line(&run->recording))
 		supervision.tick = recording_live_line;
-		supervision.context = &run->recording;
-	}
+	if (tracing && recording_has_flight(&run->recording))
+		supervision.asked = recording_ask;
 	err = supervise(&supervision, &status);
 	if (supervision.tick)
 		fprintf(stderr, "\r\033[K");
@@ -227,6 +227,11 @@ int command_run(int argc, char **argv)
 	if (run.options.html &&
 	    (!strcmp(run.options.recording.output, "-") || !strcmp(run.options.html, "-"))) {
 		log_error("--html: the page and the trace go to files, not to standard output");
+		return EXIT_NO_TRACING;
+	}
+	if (run.options.html && run.options.recording.flight.bytes != RECORDING_NOT_GIVEN) {
+		log_error("--html: a flight recorder has no trace of the whole run; 'faultline "
+			  "report --html' makes a page of what it writes");
 		return EXIT_NO_TRACING;
 	}
 	run.page.pattern = run.options.html;

@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The flight recorder: what it writes is the end of what programs did, by their own account."""
+import glob
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+from harness import Trace, faultline, machine, static_program
+from test_device_findings import throttle
+
+MIB = 1 << 20
+
+# Reads byte after byte: the offset of each read says how many were before it. A line on standard
+# input begins it, one on standard output says that it is done, another line ends it.
+COUNTING = """
+import os, sys
+path, count = sys.argv[1], int(sys.argv[2])
+f = os.open(path, os.O_RDONLY)
+sys.stdin.readline()
+for i in range(count):
+    os.pread(f, 1, i)
+os.write(1, b"done\\n")
+sys.stdin.readline()
+"""
+
+# Brings pages of a file in by touching them, again and again, until it is killed.
+FAULTING = """
+import mmap, os, sys
+f = os.open(sys.argv[1], os.O_RDONLY)
+size = os.fstat(f).st_size
+while True:
+    os.posix_fadvise(f, 0, 0, os.POSIX_FADV_DONTNEED)
+    memory = mmap.mmap(f, size, prot=mmap.PROT_READ)
+    memory.madvise(mmap.MADV_RANDOM)
+    for at in range(0, size, 4096):
+        memory[at]
+    memory.close()
+"""
+
+
+def python(script, *arguments):
+    return [harness.PYTHON, "-S", "-c", script, *map(str, arguments)]
+
+
+class Job:
+    """A program that waits for a line before it begins, and for another one before it ends."""
+
+    def __init__(self, *command, **options):
+        self.process = machine().start(
+            [*command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options
+        )
+        self.pid = self.process.pid
+
+    def go(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def work(self):
+        self.go()
+        assert self.process.stdout.readline() == b"done\n"
+
+    def faults(self):
+        with open(f"/proc/{self.pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return int(fields[7]) + int(fields[9])
+
+    def end(self):
+        self.process.communicate(b"\n", timeout=harness.LIMIT)
+        return self.process.returncode
+
+
+def whole(path):
+    """A trace that has its end; None as long as it is being written."""
+    try:
+        trace = Trace(path)
+    except (FileNotFoundError, StopIteration):
+        return None
+    return trace if trace.totals else None
+
+
+class Recorder:
+    """faultline attach --flight, from when it says that it records."""
+
+    def __init__(self, *arguments, output="flight.flt", command="attach", directory=None, **options):
+        self.directory = directory or machine().new_dir()
+        reader, writer = os.pipe()
+        self.process = machine().start(
+            [machine().faultline, command, "-o", f"{self.directory}/{output}", "--ready-fd",
+             str(writer), *arguments],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=[writer],
+            **options,
+        )
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            said = pipe.read()
+        if said != "recording\n":
+            raise AssertionError(f"not ready: {self.end()}")
+
+    def ask(self):
+        self.process.send_signal(signal.SIGUSR2)
+
+    def traces(self):
+        return sorted(glob.glob(f"{self.directory}/*.flt"), key=os.path.getmtime)
+
+    def ask_and_wait(self, count=1, again=False):
+        """Until there are so many traces, each with its end; the last one. `again`: what was asked
+        for before may not be done with."""
+        self.ask()
+
+        def is_there():
+            if len(self.whole()) >= count:
+                return True
+            if again:
+                time.sleep(0.2)
+                self.ask()
+            return False
+
+        assert harness.wait_until(is_there), self.directory
+        return self.whole()[-1]
+
+    def whole(self):
+        return [trace for trace in map(whole, self.traces()) if trace]
+
+    def end(self):
+        """Of the recording: status and what was said."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        said = self.process.communicate(timeout=harness.LIMIT)[1]
+        return self.process.returncode, said.decode(errors="replace")
+
+
+def lost(trace):
+    return sum(kind["lost"] for kind in trace.totals["kinds"])
+
+
+def counted_bytes(directory, name="data", size=4 * MIB):
+    """A file that costs no disk, whose bytes can be counted by reading them."""
+    path = f"{directory}/{name}"
+    with open(path, "w") as file:
+        file.truncate(size)
+    return path
+
+
+class Flight(unittest.TestCase):
+    def check_end(self, offsets, count):
+        """The last reads, without a gap."""
+        first = min(offsets)
+        self.assertEqual(sorted(offsets), list(range(first, count)))
+        return first
+
+    def test_end(self):
+        """What wrapped is counted, what is there is the end of it, and has its names."""
+        count = 100_000
+        path = counted_bytes(machine().new_dir())
+        job = Job(*python(COUNTING, path, count), env={**os.environ, "RANK": "3"})
+        recorder = Recorder("--flight", "4M", "-p", str(job.pid))
+        faults = job.faults()
+        job.work()
+        trace = recorder.ask_and_wait()
+        faults = job.faults() - faults
+        job.end()
+        self.assertEqual(recorder.end()[0], 0)
+        reads = trace.calls(path, op="pread64")
+        first = self.check_end([row["offset"] for row in reads], count)
+        self.assertGreater(first, 0)
+        self.assertEqual(lost(trace), 0)
+        flight = trace.header["flight"]
+        self.assertEqual(flight["reason"], "SIGUSR2")
+        # It made no other call on a file, but may have taken faults on its program.
+        self.assertGreaterEqual(flight["overwritten"], first)
+        self.assertLessEqual(flight["overwritten"], first + faults)
+        ends = [row["time"] + row["dur"] for row in reads]
+        self.assertEqual(flight["complete_from_ns"], min(ends))
+        self.assertEqual(trace.totals["start_ns"], flight["complete_from_ns"])
+        report = harness.report_of(recorder.traces()[0])
+        self.assertEqual(report["trace"]["flight"]["overwritten"], flight["overwritten"])
+        self.assertEqual(report["trace"]["unaccounted"], 0)
+        (process,) = harness.followed(report)
+        self.assertEqual((process["pid"], process["rank"]), (job.pid, 3))
+        self.assertIn(path, process["command"])
+        (row,) = [row for row in report["operations"] if row["op"] == "pread64"]
+        self.assertEqual((row["count"], row["bytes"]), (count - first, count - first))
+        text = faultline("report", recorder.traces()[0]).stdout.decode()
+        self.assertIn("flight recorder", text)
+        self.assertIn("SIGUSR2", text)
+
+    def test_all(self):
+        """What did not wrap is there, call by call: as strace counts the same program."""
+        job = Job("sh", "-c", 'read line; "$0" "$1"; echo done; read line', machine().program("calls"), machine().new_dir())
+        recorder = Recorder("--flight", "16M", "-p", str(job.pid))
+        job.work()
+        trace = recorder.ask_and_wait()
+        job.end()
+        recorder.end()
+        self.assertEqual((trace.header["flight"]["overwritten"], lost(trace)), (0, 0))
+        found = {}
+        for row in trace.calls():
+            if row["pid"] == job.pid:
+                continue
+            number, errors = found.get(row["op"], (0, 0))
+            found[row["op"]] = (number + 1, errors + (-4096 < row["result"] < 0))
+        number, errors = found["execve"]
+        found["execve"] = (number - 1, errors)  # by the shell: strace begins after that
+        expected = harness.expected_counts(machine().program("calls"))
+        for call, counts in found.items():
+            self.assertEqual(counts, expected.get(call), call)
+        self.assertGreater(len(found), 40)
+        totals = {
+            operation["name"]: total["count"]
+            for operation, total in zip(trace.header["operations"], trace.totals["operations"])
+            if operation["layer"] == "syscall" and total["count"]
+        }
+        self.assertGreaterEqual(totals["pread64"], found["pread64"][0])
+        report = harness.report_of(recorder.traces()[0])
+        self.assertEqual(report["trace"]["unaccounted"], 0)
+        self.assertFalse([row for row in report["files"] if not row["path"]])
+
+    def test_while_they_write(self):
+        """Traces made while all CPUs write have no gap, nor anything torn."""
+        count = 1_000_000
+        directory = machine().new_dir()
+        paths = [counted_bytes(directory, f"data{number}") for number in range(3)]
+        jobs = [Job(*python(COUNTING, path, count)) for path in paths]
+        recorder = Recorder("--flight", "4M", "--flight-every", "0", "-p",
+                            ",".join(str(job.pid) for job in jobs))
+        for job in jobs:
+            job.go()
+        for number in range(1, 5):
+            recorder.ask_and_wait(number)
+        for job in jobs:
+            job.process.kill()
+        self.assertEqual(recorder.end()[0], 0)
+        seen = 0
+        for trace in recorder.whole():
+            self.assertEqual(lost(trace), 0)
+            for path, job in zip(paths, jobs):
+                offsets = [row["offset"] for row in trace.calls(path, op="pread64")]
+                seen += len(offsets)
+                self.assertEqual(offsets, list(range(min(offsets, default=0),
+                                                     min(offsets, default=0) + len(offsets))))
+        self.assertGreater(seen, 0)
+
+    def test_past(self):
+        """A process, a file and a span that were there long before the trace begins are named."""
+        count = 60_000
+        directory = machine().new_dir()
+        path = counted_bytes(directory)
+        job = Job("sh", "-c", 'read line; exec "$0" "$@"', *python(COUNTING, path, count))
+        recorder = Recorder("--flight", "4M", "-p", str(job.pid))
+        job.go()  # which becomes Python
+        job.work()
+        trace = recorder.ask_and_wait()
+        job.end()
+        recorder.end()
+        self.check_end([row["offset"] for row in trace.calls(path, op="pread64")], count)
+        (process,) = [row for row in trace.dicts("exec") if row["pid"] == job.pid]
+        self.assertIn(path.encode(), process["command"])
+        report = harness.report_of(recorder.traces()[0])
+        self.assertEqual([row["path"] for row in report["files"]], [path])
+
+    def test_twice(self):
+        """One a minute: who asks again is told, and gets nothing."""
+        job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 10))
+        recorder = Recorder("--flight", "4M", "-p", str(job.pid))
+        job.work()
+        recorder.ask_and_wait()
+        recorder.ask()
+        job.end()
+        status, said = recorder.end()
+        self.assertEqual(status, 0)
+        self.assertEqual(len(recorder.traces()), 1)
+        self.assertIn("too soon", said)
+
+    def test_keep(self):
+        """The last two stay, others of the directory too."""
+        job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 10))
+        directory = machine().new_dir()
+        with open(f"{directory}/flight-1.flt", "w") as file:
+            file.write("somebody's")
+        recorder = Recorder("--flight", "4M", "--flight-every", "0", "--flight-keep", "2", "-p",
+                            str(job.pid), directory=directory)
+        job.work()
+        for number in range(2, 6):
+            recorder.ask()
+            self.assertTrue(harness.wait_until(
+                lambda: whole(f"{directory}/flight-{number}.flt")))
+        job.end()
+        recorder.end()
+        self.assertEqual(
+            sorted(os.listdir(directory)), ["flight-1.flt", "flight-4.flt", "flight-5.flt"]
+        )
+        with open(f"{directory}/flight-1.flt") as file:
+            self.assertEqual(file.read(), "somebody's")
+
+    def test_run(self):
+        """Of a command: the signal is ours, its own are handed on, and its status is told."""
+        directory = machine().new_dir()
+        run = machine().start(
+            [machine().faultline, "run", "--flight", "4M", "-o", f"{directory}/f.flt", "--", "sh",
+             "-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.05; done"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        run.stdout.readline()
+        run.send_signal(signal.SIGUSR2)
+        self.assertTrue(harness.wait_until(lambda: whole(f"{directory}/f-1.flt")))
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=harness.LIMIT)
+        self.assertEqual(run.returncode, 7)
+
+    def test_owner(self):
+        """A command of another user: the traces are that user's."""
+        directory = machine().new_dir()
+        os.chown(directory, harness.NOBODY, harness.NOBODY)
+        run = machine().start(
+            [machine().faultline, "run", "-u", "nobody", "--flight", "4M", "-o",
+             f"{directory}/f.flt", "--", "sh", "-c", "echo ready; read line"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        run.stdout.readline()
+        run.send_signal(signal.SIGUSR2)
+        self.assertTrue(harness.wait_until(lambda: glob.glob(f"{directory}/f-1.flt")))
+        run.communicate(b"\n", timeout=harness.LIMIT)
+        found = os.stat(f"{directory}/f-1.flt")
+        self.assertEqual((found.st_uid, found.st_mode & 0o777), (harness.NOBODY, 0o600))
+
+    def test_full_disk(self):
+        """It is said, nobody is harmed, and the next one is whole when there is room."""
+        place = machine().mount("-t", "tmpfs", "-o", "size=64k", "none")
+        with open(f"{place}/filler", "wb") as file:
+            file.write(bytes(40 << 10))
+        job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 50_000))
+        recorder = Recorder("--flight", "4M", "--flight-every", "0", "-p", str(job.pid),
+                            directory=place)
+        job.work()
+        recorder.ask()
+        self.assertEqual(recorder.process.stderr.readline()[:10], b"faultline:")
+        said = recorder.process.stderr.readline()
+        self.assertIn(b"No space left", said)
+        harness.run("mount", "-o", "remount,size=8m", place)
+        trace = recorder.ask_and_wait(1 + len(recorder.whole()), again=True)
+        self.assertEqual(lost(trace), 0)
+        job.end()
+        self.assertEqual(recorder.end()[0], 0)
+
+    def test_no_directory(self):
+        """It is said, and the recorder lives on."""
+        place = machine().new_dir()
+        job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 10))
+        recorder = Recorder("--flight", "4M", "--flight-every", "0", "-p", str(job.pid),
+                            directory=f"{place}/later")
+        job.work()
+        recorder.ask()
+        recorder.process.stderr.readline()  # that it records
+        self.assertIn(b"directory does not exist", recorder.process.stderr.readline())
+        self.assertIn(b"goes on", recorder.process.stderr.readline())
+        os.mkdir(f"{place}/later")
+        self.assertEqual(lost(recorder.ask_and_wait(again=True)), 0)
+        job.end()
+        self.assertEqual(recorder.end()[0], 0)
+
+    def test_bad_options(self):
+        for options in (
+            ("--flight", "0"),
+            ("--flight", "64K"),
+            ("--flight", "much"),
+            ("--flight", "4M", "--flight-slower", "0"),
+            ("--flight", "4M", "--flight-when", "load=3:1"),
+            ("--flight", "4M", "--flight-when", "stall=0:1"),
+            ("--flight", "4M", "--flight-when", "stall=50%:100ms"),
+            ("--flight", "4M", "--flight-when", "major-faults=x:5"),
+            ("--flight", "4M", "--flight-keep", "0"),
+            ("--flight", "4M", "--flight-keep", "2X"),
+            ("--flight", "4M", "--mode", "auto"),
+            ("--flight", "4M", "--force"),
+            ("--flight", "4M", "-o", "-"),
+            ("--flight-slower", "1"),
+            ("--flight-when", "stall=50%:5"),
+        ):
+            done = faultline("attach", *options, "-p", str(os.getpid()))
+            self.assertEqual(done.returncode, 1 if "64K" in options else 2, options)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+class Triggers(unittest.TestCase):
+    def watch(self, pid, *arguments):
+        return Recorder("--flight", "4M", "-p", str(pid), *arguments)
+
+    def test_slow(self):
+        """A read that waits long for its device; one that does not asks for nothing."""
+        device = machine().new_device(64 * MIB)
+        group = throttle(device, 1)
+        if not group:
+            self.skipTest("no control group that throttles devices")
+        self.addCleanup(os.rmdir, group)
+        cached = harness.random_file(f"{machine().new_dir()}/data", MIB)
+        read = 'read line; for i in 1 2 3 4; do dd if="$0" of=/dev/null bs=4k count=1 %s '
+        read += "status=none & done; wait; echo done; read line"
+        sound = Job("sh", "-c", read % "", cached)
+        slow = Job("sh", "-c", f"echo $$ >{group}/cgroup.procs; " + read % "iflag=direct", device)
+        recorders = [self.watch(job.pid, "--flight-slower", "1.5s") for job in (sound, slow)]
+        for job in sound, slow:
+            job.work()
+        self.assertTrue(harness.wait_until(recorders[1].whole))
+        for job in sound, slow:
+            job.end()
+        for recorder in recorders:
+            self.assertEqual(recorder.end()[0], 0)
+        self.assertEqual(recorders[0].traces(), [])
+        (trace,) = recorders[1].whole()
+        self.assertRegex(trace.header["flight"]["reason"], "^read of process .* took ")
+        self.assertGreater(
+            max(row["dur"] for row in trace.calls(device, op="read")), 1_500_000_000)
+
+    def test_major_faults(self):
+        """Who takes them all the time, not who takes none."""
+        data = harness.random_file(f"{machine().new_dir('ext4')}/data", 2 * MIB)
+        harness.cool(data)
+        faulting = machine().start(python(FAULTING, data))
+        quiet = Job(*python(COUNTING, data, 10))
+        trigger = ("--interval", "500ms", "--flight-when", "major-faults=1:1s")
+        recorders = [self.watch(pid, *trigger) for pid in (quiet.pid, faulting.pid)]
+        quiet.work()
+        self.assertTrue(harness.wait_until(recorders[1].whole))
+        faulting.kill()
+        quiet.end()
+        for recorder in recorders:
+            recorder.end()
+        self.assertEqual(recorders[0].traces(), [])
+        trace = recorders[1].whole()[0]
+        self.assertRegex(trace.header["flight"]["reason"], "major-faults a second for 1.0 s")
+        faults = trace.rows("fault")
+        self.assertGreater(int((faults.flags & 1).sum()), 0)
+
+    def test_stall(self):
+        """Who does nothing but read, not who waits for a line."""
+        data = harness.random_file(f"{machine().new_dir()}/data", MIB)
+        out = f"{machine().new_dir()}/out.json"
+        busy = machine().start([static_program("hotread"), data, out, "2", "seconds", "60"])
+        quiet = Job(*python(COUNTING, data, 10))
+        trigger = ("--interval", "500ms", "--flight-when", "stall=0.1%:1s")
+        recorders = [self.watch(pid, *trigger) for pid in (quiet.pid, busy.pid)]
+        quiet.work()
+        self.assertTrue(harness.wait_until(recorders[1].whole))
+        busy.kill()
+        quiet.end()
+        for recorder in recorders:
+            recorder.end()
+        self.assertEqual(recorders[0].traces(), [])
+        self.assertRegex(recorders[1].whole()[0].header["flight"]["reason"], "^.*: stall of ")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What the options of a flight recorder say, and whether that makes sense. */
+#include "command/recording_flight.h"
+
+#include <errno.h>
+
+#include "log.h"
+
+#define NOT_GIVEN UINT64_MAX
+#define EVERY_NS (60 * 1000000000ull)
+
+/* One that is given without the recorder expects what will not happen. */
+static int check_without(const struct flight_given *given)
+{
+	const char *option = given->slower_ns != NOT_GIVEN  ? "--flight-slower"
+			     : given->every_ns != NOT_GIVEN ? "--flight-every"
+			     : given->keep		    ? "--flight-keep"
+			     : given->when.count	    ? "--flight-when"
+							    : NULL;
+
+	if (!option)
+		return 0;
+	log_error("%s: of use with --flight SIZE alone", option);
+	return -EINVAL;
+}
+
+int recording_flight_choose(const struct flight_given *given, uint64_t interval_ns,
+			    struct session_options *session, struct flight_options *options)
+{
+	int err = 0;
+
+	if (given->bytes == NOT_GIVEN)
+		return check_without(given);
+	if (!given->bytes) {
+		log_error("--flight 0: there is no memory to keep events in");
+		return -EINVAL;
+	}
+	if (!given->slower_ns) {
+		log_error("--flight-slower 0: everything is as slow as that");
+		return -EINVAL;
+	}
+	session->flight_bytes = given->bytes;
+	session->flight_slower_ns = given->slower_ns == NOT_GIVEN ? 0 : given->slower_ns;
+	options->every_ns = given->every_ns == NOT_GIVEN ? EVERY_NS : given->every_ns;
+	options->keep = (struct flight_keep) { UINT64_MAX, UINT64_MAX };
+	if (given->keep)
+		err = flight_keep_parse("--flight-keep", given->keep, &options->keep);
+	options->trigger_count = given->when.count;
+	for (size_t i = 0; i < given->when.count && !err; i++)
+		err = flight_trigger_parse("--flight-when", given->when.items[i], interval_ns,
+					   &options->triggers[i]);
+	return err;
+}
