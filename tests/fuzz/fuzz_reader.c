@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The reader of traces, and all that is made of them, under libFuzzer: the report as text and as
- * JSON, the events one by one, the timeline. Knows nothing of the format.
+ * The reader of traces, and all that is made of them, under libFuzzer: the report as text, as JSON
+ * and as a page, the events one by one, the exports. Knows nothing of the format.
  *
  * An input is a trace file, or, since a fuzzer cannot guess checksums, its first byte is an escape
  * and the rest a list of what the frames of a file shall hold, which are then made here:
@@ -21,6 +21,7 @@
 #include "output/export_pfw.h"
 #include "output/export_speedscope.h"
 #include "output/export_tables.h"
+#include "output/html.h"
 #include "output/json.h"
 #include "output/row.h"
 #include "output/text.h"
@@ -80,7 +81,7 @@ static const char *const names[] = { "a.flt" };
 
 static void write_report(struct trace_reader *reader)
 {
-	const struct report_options options = { .memory_bytes = MEMORY_BYTES };
+	const struct report_options options = { .memory_bytes = MEMORY_BYTES, .pictures = true };
 	const struct style style = { .width = 80, .colour = true };
 	const struct grid_options grid = { .style = &style, .top = 20 };
 	struct trace_error error = { "" };
@@ -92,6 +93,7 @@ static void write_report(struct trace_reader *reader)
 	sink_open_memory(&out);
 	json_tables(&out, (const struct table *const *)report->tables, report->table_count);
 	text_report(&out, report, &grid);
+	html_report(&out, report);
 	sum += out.used;
 	sink_close(&out);
 	report_free(report);

@@ -91,6 +91,17 @@ class Reading(unittest.TestCase):
                 self.refused("run", *options, "--", "echo", "run", naming=naming, status=125)
                 self.refused("attach", *options, "--pid", str(os.getpid()), naming=naming)
 
+    def test_explain(self):
+        listed = call("report", "--explain", "list")
+        self.assertEqual((listed.returncode, listed.stderr), (0, b""))
+        names = [line.split(None, 1)[0] for line in listed.stdout.decode().splitlines()]
+        self.assertGreater(len(names), 20)
+        for name in names:
+            told = call("report", "--explain", name)
+            self.assertEqual((told.returncode, told.stderr), (0, b""))
+            self.assertTrue(told.stdout.startswith(name.encode() + b": "), told.stdout)
+        self.refused("report", "--explain", "none-such", naming="none-such")
+
     def test_fail_above_refused(self):
         for asked, naming in (
             ("nothing", "no such measure; known are findings, time"),

@@ -44,6 +44,8 @@ _faultline_complete_value() {
 	LIST) _faultline_list "$(_faultline_listed "$2")" ;;
 	VARIANTS) _faultline_list "$("$_faultline_program" "$_faultline_command" "$2" list 2>/dev/null)" ;;
 	LAYER | FORMAT) _faultline_words "$(_faultline_listed "$2")" ;;
+	FINDING) _faultline_words "$("$_faultline_program" "$_faultline_command" "$2" list 2>/dev/null |
+		cut -d ' ' -f 1)" ;;
 	USER) mapfile -t COMPREPLY < <(compgen -u -- "$current") ;;
 	FILE | PATH | DIR | TRACE*) _faultline_files ;;
 	*) COMPREPLY=() ;; # a number, or a text of one's own

@@ -66,8 +66,9 @@ static const struct option_row rows[] = {
 	  "When a GPU computed, from PyTorch's profiler (Chrome trace, .json or .json.gz)." },
 	{ 0, "against-spans", "FILE", OPTION_STRING, FIELD(against_spans),
 	  "The same of the run of --against." },
-	{ 0, "explain", "NAME", OPTION_STRING, FIELD(explain),
-	  "Say what a finding means: its rule, thresholds and their sources; no trace is read." },
+	{ 0, "explain", "FINDING", OPTION_STRING, FIELD(explain),
+	  "Say what a finding means: its rule, thresholds and their sources; list: which there "
+	  "are. No trace is read." },
 };
 
 static const struct option_table table = {
@@ -319,32 +320,23 @@ static int print_report(const struct report *report, const struct report_request
 	return status ? output_failed(status) : 0;
 }
 
-static void say_known_findings(const char *name)
-{
-	char list[1024] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < finding_rule_count && used < sizeof(list); i++)
-		used += snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
-				 finding_rules[i]->id);
-	log_error("--explain %s: no such finding; known are %s", name, list);
-}
-
 static int explain(const char *name)
 {
 	const struct finding_rule *rule = finding_rule_named(name);
 	struct sink out;
 	int status;
 
-	if (!rule) {
-		say_known_findings(name);
+	if (!rule && strcmp(name, "list")) {
+		log_error("--explain %s: no such finding; '--explain list' tells them all", name);
 		return EXIT_USAGE;
 	}
 	status = sink_open(&out, STDOUT_FILENO);
-	if (!status) {
+	if (!status && rule)
 		explain_finding(&out, rule, style_width(STDOUT_FILENO));
+	else if (!status)
+		explain_list(&out);
+	if (!status)
 		status = sink_flush(&out);
-	}
 	sink_close(&out);
 	return status ? output_failed(status) : 0;
 }

@@ -5,6 +5,7 @@
 #include "output/explain.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "output/grid.h"
 #include "units.h"
@@ -33,6 +34,18 @@ static void write_threshold(struct sink *out, const struct finding_threshold *th
 	sink_format(out, "  %s: ", threshold->meaning);
 	write_value(out, threshold);
 	sink_format(out, "\n    source: %s\n", threshold->source);
+}
+
+void explain_list(struct sink *out)
+{
+	int width = 0;
+
+	for (size_t i = 0; i < finding_rule_count; i++)
+		if ((int)strlen(finding_rules[i]->id) > width)
+			width = strlen(finding_rules[i]->id);
+	for (size_t i = 0; i < finding_rule_count; i++)
+		sink_format(out, "%-*s  %s\n", width, finding_rules[i]->id,
+			    finding_rules[i]->title);
 }
 
 void explain_finding(struct sink *out, const struct finding_rule *rule, size_t width)

@@ -8,6 +8,8 @@
 #include "analysis/finding.h"
 #include "output/sink.h"
 
+/* A line for each that there is: what it is called, and what it says. */
+void explain_list(struct sink *out);
 void explain_finding(struct sink *out, const struct finding_rule *rule, size_t width);
 
 #endif
