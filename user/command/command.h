@@ -24,6 +24,7 @@ int command_monitor(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_print(int argc, char **argv);
 int command_export(int argc, char **argv);
+int command_top(int argc, char **argv);
 int command_check(int argc, char **argv);
 
 #endif

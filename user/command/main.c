@@ -20,6 +20,7 @@ static const struct command commands[] = {
 	{ "print", command_print, "Print the events of a trace" },
 	{ "export", command_export,
 	  "Write traces as timelines, tables or databases for other programs" },
+	{ "top", command_top, "Show what jobs, processes and files of this node do just now" },
 	{ "check", command_check, "Say what this kernel and these privileges allow" },
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

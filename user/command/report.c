@@ -172,7 +172,9 @@ static int write_table(struct sink *out, const struct table *of,
 		.width = style_width(STDOUT_FILENO),
 		.colour = style_colour(request->colour, STDOUT_FILENO),
 	};
-	const struct grid_options options = { &style, whole ? 0 : report_top(request), whole };
+	const struct grid_options options = { .style = &style,
+					      .top = whole ? 0 : report_top(request),
+					      .whole = whole };
 	const struct table *printed = of;
 	const char *unknown;
 	struct table *made = NULL;

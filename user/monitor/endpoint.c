@@ -70,25 +70,49 @@ static bool split_address(const char *where, char host[64], char port[8])
 	return true;
 }
 
-static int complain_of_address(const char *where)
+/* What `where` means; the caller frees it. `option` is for the line that says that it is nonsense.
+ */
+static int find_address(const char *option, const char *where, struct addrinfo **found)
 {
-	log_error("--listen %s: is no address with a port, such as 127.0.0.1:9918, [::1]:9918 or "
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV };
+	char host[64], port[8];
+
+	if (split_address(where, host, port) && strtoul(port, NULL, 10) <= 65535 &&
+	    !getaddrinfo(strcmp(host, "localhost") ? host : "127.0.0.1", port, &hints, found))
+		return 0;
+	log_error("%s %s: is no address with a port, such as 127.0.0.1:9918, [::1]:9918 or "
 		  "0.0.0.0:9918, nor unix:PATH",
-		  where);
+		  option, where);
 	return -EINVAL;
+}
+
+static int find_file(const char *option, const char *where, struct sockaddr_un *address)
+{
+	const char *path = where + strlen(UNIX_PREFIX);
+
+	*address = (struct sockaddr_un) { .sun_family = AF_UNIX };
+	if (!*path || strlen(path) >= sizeof(address->sun_path)) {
+		log_error("%s %s: %s", option, where,
+			  *path ? "a socket's path has 107 bytes at most" : "names no path");
+		return -EINVAL;
+	}
+	strcpy(address->sun_path, path);
+	return 0;
+}
+
+static bool is_file(const char *where)
+{
+	return !strncmp(where, UNIX_PREFIX, strlen(UNIX_PREFIX));
 }
 
 static int open_address(struct endpoint *endpoint, const char *where)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV };
 	struct addrinfo *found;
-	char host[64], port[8];
-	int on = 1, err = 0;
+	int on = 1, err = find_address("--listen", where, &found);
 
-	if (!split_address(where, host, port) || strtoul(port, NULL, 10) > 65535 ||
-	    getaddrinfo(strcmp(host, "localhost") ? host : "127.0.0.1", port, &hints, &found))
-		return complain_of_address(where);
+	if (err)
+		return err;
 	endpoint->fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (endpoint->fd < 0 ||
 	    setsockopt(endpoint->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
@@ -160,17 +184,11 @@ static int settle_file(struct endpoint *endpoint, const char *path)
 
 static int open_unix(struct endpoint *endpoint, const char *where)
 {
-	const char *path = where + strlen(UNIX_PREFIX);
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int err = 0;
+	struct sockaddr_un address;
+	int err = find_file("--listen", where, &address);
 
-	if (!*path || strlen(path) >= sizeof(address.sun_path)) {
-		log_error("--listen %s: %s", where,
-			  *path ? "a socket's path has 107 bytes at most" : "names no path");
-		return -EINVAL;
-	}
-	strcpy(address.sun_path, path);
-	err = clear_place(where, &address);
+	if (!err)
+		err = clear_place(where, &address);
 	if (err)
 		return err;
 	endpoint->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -179,7 +197,7 @@ static int open_unix(struct endpoint *endpoint, const char *where)
 	    bind(endpoint->fd, (void *)&address, sizeof(address)))
 		err = -errno;
 	if (!err)
-		err = settle_file(endpoint, path);
+		err = settle_file(endpoint, address.sun_path);
 	if (!err && listen(endpoint->fd, BACKLOG))
 		err = -errno;
 	if (err) {
@@ -197,10 +215,7 @@ int endpoint_open(struct endpoint *endpoint, const char *where)
 
 	memset(endpoint, 0, sizeof(*endpoint));
 	endpoint->fd = -1;
-	if (!strncmp(where, UNIX_PREFIX, strlen(UNIX_PREFIX)))
-		err = open_unix(endpoint, where);
-	else
-		err = open_address(endpoint, where);
+	err = is_file(where) ? open_unix(endpoint, where) : open_address(endpoint, where);
 	if (err)
 		endpoint_close(endpoint);
 	return err;
@@ -218,4 +233,45 @@ void endpoint_close(struct endpoint *endpoint)
 	if (S_ISSOCK(endpoint->file.st_mode) && *endpoint->text && !lstat(path, &now) &&
 	    now.st_dev == endpoint->file.st_dev && now.st_ino == endpoint->file.st_ino)
 		unlink(path);
+}
+
+static int connect_to(int family, const struct sockaddr *address, socklen_t length)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return -errno;
+	if (!connect(fd, address, length))
+		return fd;
+	err = errno;
+	close(fd);
+	return -err;
+}
+
+bool endpoint_fits(const char *option, const char *where)
+{
+	struct sockaddr_un file;
+	struct addrinfo *found;
+
+	if (is_file(where))
+		return !find_file(option, where, &file);
+	if (find_address(option, where, &found))
+		return false;
+	freeaddrinfo(found);
+	return true;
+}
+
+int endpoint_connect(const char *where)
+{
+	struct sockaddr_un file;
+	struct addrinfo *found;
+	int fd = is_file(where) ? find_file("", where, &file) : find_address("", where, &found);
+
+	if (fd)
+		return fd;
+	if (is_file(where))
+		return connect_to(AF_UNIX, (const void *)&file, sizeof(file));
+	fd = connect_to(found->ai_family, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return fd;
 }

@@ -29,4 +29,9 @@ int endpoint_open(struct endpoint *endpoint, const char *where);
 /* Removes the socket, if it is still the one that was made. May be called twice. */
 void endpoint_close(struct endpoint *endpoint);
 
+/* Whether it is a place of that kind; if not that is logged, with the option's name. */
+bool endpoint_fits(const char *option, const char *where);
+/* Connects to one. Returns a descriptor, or a negative errno. */
+int endpoint_connect(const char *where);
+
 #endif

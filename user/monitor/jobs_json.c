@@ -144,6 +144,21 @@ static void open_sums(struct sink *out, const struct ledger_cell *cell)
 	sink_format(out, "\"%s\"", ledger_door_name(cell->door));
 }
 
+/* How many there were of each class. */
+static void put_latencies(struct sink *out, const uint64_t *latencies)
+{
+	if (!latencies) {
+		put_null(out, "latencies");
+		return;
+	}
+	open_list(out, "latencies");
+	for (unsigned int i = 0; i < LEDGER_LATENCIES; i++) {
+		separate(out);
+		sink_uint(out, latencies[i]);
+	}
+	sink_char(out, ']');
+}
+
 /* By operation and path of access: all, and lately. */
 static void put_doors(struct sink *out, const struct ledger_sums *sums, const struct rates *rates,
 		      uint64_t job)
@@ -157,6 +172,7 @@ static void put_doors(struct sink *out, const struct ledger_sums *sums, const st
 
 		open_sums(out, cell);
 		put_counts(out, &cell->counts, cell->latencies);
+		put_latencies(out, cell->latencies);
 		put_rate(out, rates_interval_ns(rates), added, cell->latencies ? latencies : NULL);
 		sink_char(out, '}');
 	}
@@ -215,6 +231,7 @@ static void put_process(struct sink *out, const struct ledger_process *process, 
 {
 	open_object(out);
 	put_uint(out, "pid", process->pid);
+	put_uint(out, "start_ns", process->start_ns);
 	put_uint(out, "uid", process->uid);
 	put_text(out, "program", process->program ? process->program->name : NULL);
 	put_text(out, "command", process->command);

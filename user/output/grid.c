@@ -296,7 +296,8 @@ static void add_column(struct grid *grid, size_t index)
 static void choose_columns(struct grid *grid)
 {
 	const struct table *table = grid->table;
-	size_t most = grid->options->whole ? TABLE_SHOWN_MOST : GRID_COLUMNS_MOST;
+	size_t steady = grid->options->steady;
+	size_t most = grid->options->whole ? TABLE_SHOWN_MOST : steady ? steady : GRID_COLUMNS_MOST;
 	size_t wanted = table->view.shown_count ? table->view.shown_count : table->column_count;
 
 	for (size_t i = 0; i < wanted && grid->count < most; i++) {
@@ -307,12 +308,12 @@ static void choose_columns(struct grid *grid)
 		add_column(grid, index);
 		grid->shown = grid->row_count; /* the column is empty only if all rows are */
 		measure(grid, &grid->columns[grid->count - 1]);
-		if (grid->columns[grid->count - 1].empty && !grid->options->whole) {
+		if (grid->columns[grid->count - 1].empty && !grid->options->whole && !steady) {
 			grid->count--;
 			continue;
 		}
 		if (index == table->view.by && grid->count < most && grid->sum > 0 &&
-		    !grid->options->whole)
+		    !grid->options->whole && !steady)
 			add_column(grid, SHARE);
 	}
 }

@@ -15,6 +15,9 @@ struct grid_options {
 	const struct style *style;
 	uint64_t top; /* rows at most, what is left is one row "other"; 0 for all */
 	bool whole;   /* all columns of the table's view, all rows: somebody asked for them */
+	/* So many columns at most, whether or not they are empty, without a share: of tables that
+	 * are shown again and again, whose columns must not come and go. 0: as said below. */
+	size_t steady;
 };
 
 /*

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""faultline top without a monitor and beside one: what it shows of a program is what that did."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import harness
+from harness import machine
+
+READS, BYTES = 1500, 8192
+PROGRAM = f"""
+import os, sys
+file = os.open(sys.argv[1], os.O_RDONLY)
+print("ready", flush=True)
+for line in sys.stdin:
+    for i in range({READS}):
+        os.pread(file, {BYTES}, 0)
+    print("done", flush=True)
+"""
+
+
+class Frames:
+    """What top prints, frame by frame."""
+
+    def __init__(self, *arguments):
+        self.process = machine().start(
+            [machine().faultline, "top", "--batch", "--interval", "0.25", "--format", "json",
+             *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.decoder = json.JSONDecoder()
+        self.text = ""
+
+    def next(self):
+        while True:
+            try:
+                frame, end = self.decoder.raw_decode(self.text.lstrip())
+            except ValueError:
+                line = self.process.stdout.readline()
+                if not line:
+                    raise AssertionError(f"ended: {self.process.wait(harness.LIMIT)}")
+                self.text += line
+                continue
+            self.text = self.text.lstrip()[end:]
+            return frame
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(harness.LIMIT)
+        self.process.stdout.close()
+
+
+def amount(frame, row, column):
+    """What was done between two frames, from a rate that is rounded."""
+    return row[column] * frame["node"]["interval_ns"] / 1e9
+
+
+class Top(unittest.TestCase):
+    def setUp(self):
+        self.path = f"{machine().new_dir()}/data"
+        harness.random_file(self.path, BYTES)
+        self.program = machine().start([sys.executable, "-c", PROGRAM, self.path],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(self.program.stdout.readline(), "ready\n")
+
+    def tearDown(self):
+        self.program.stdin.close()
+        self.program.wait(harness.LIMIT)
+        self.program.stdout.close()
+
+    def work(self):
+        self.program.stdin.write("go\n")
+        self.program.stdin.flush()
+        self.assertEqual(self.program.stdout.readline(), "done\n")
+
+    def check(self, *arguments):
+        """The program's reads come in frames, none twice and none missing."""
+        for subject, is_it in (("processes", lambda row: row["pid"] == self.program.pid),
+                               ("files", lambda row: row["path"] == self.path)):
+            frames = Frames("--show", subject, *arguments)
+            try:
+                first = frames.next()
+                self.work()
+                read = calls = error = 0
+                while read < READS * BYTES - error:
+                    frame = frames.next()
+                    for row in filter(is_it, frame[subject]):
+                        read += amount(frame, row, "read_bytes")
+                        calls += amount(frame, row, "operations")
+                        error += frame["node"]["interval_ns"] / 1e9
+                self.assertAlmostEqual(read, READS * BYTES, delta=1 + error)
+                self.assertAlmostEqual(calls, READS, delta=1 + error)
+                self.assertFalse([row for row in first[subject] if is_it(row)])
+            finally:
+                frames.end()
+
+    def test_by_itself(self):
+        self.check("--connect", "none")
+
+    def test_asks_a_monitor(self):
+        socket = f"{machine().new_dir()}/socket"
+        reader, writer = os.pipe()
+        monitor = machine().start([machine().faultline, "monitor", "-q", "--listen", f"unix:{socket}",
+                                   "--ready-fd", str(writer), "--interval", "0.1"],
+                                  stdin=subprocess.DEVNULL, pass_fds=[writer])
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            self.assertIn("watching", pipe.read())
+        try:
+            self.check("--connect", f"unix:{socket}")
+        finally:
+            monitor.terminate()
+            self.assertEqual(monitor.wait(harness.LIMIT), 0)
+
+    def test_without_privileges(self):
+        done = subprocess.run(harness.as_user(65534, machine().faultline, "top", "--batch", "-n", "1",
+                                              "--connect", "none"),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=harness.LIMIT)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("root", done.stderr)

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * faultline top without a terminal: from the service's JSON to samples, rates, lines and keys.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/escape.h"
+#include "top/screen.h"
+#include "top/terminal.h"
+
+#define SECOND 1000000000ull
+
+/* --- samples --- */
+
+/* What the service tells when everything has been done so many times over. */
+static char *json_of(unsigned int readings, unsigned int times, const char *command)
+{
+	static const char doors[] =
+		"[{\"op\":\"read\",\"door\":\"syscall\",\"count\":%u,\"errors\":%u,\"bytes\":%u,"
+		"\"fetched_bytes\":%u,\"major_faults\":0,\"time_ns\":%u,"
+		"\"latencies\":[0,0,%u,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,%u,0,0,0,0,0,0,0,0,0,0,0]}"
+		","
+		"{\"op\":\"read\",\"door\":\"mmap\",\"count\":%u,\"bytes\":%u,\"fetched_bytes\":%u,"
+		"\"major_faults\":%u,\"time_ns\":%u},"
+		"{\"op\":\"write\",\"door\":\"io_uring\",\"count\":%u,\"bytes\":%u,\"time_ns\":0},"
+		"{\"op\":\"sync\",\"door\":\"syscall\",\"count\":%u,\"time_ns\":0},"
+		"{\"op\":\"of a later version\",\"door\":\"syscall\",\"count\":7}]";
+	unsigned int t = times;
+	char sums[2048], *text;
+
+	snprintf(sums, sizeof(sums), doors, 1000 * t, 2 * t, 4096000 * t, 409600 * t, 100000000 * t,
+		 995 * t, 5 * t, 30 * t, 120000 * t, 300000 * t, 20 * t, 90000000 * t, 10 * t,
+		 40960 * t, 4 * t);
+	assert_true(
+		asprintf(&text,
+			 "{\"schema\":1,\"time_unix_ns\":%llu,\"read_ns_ago\":500000000,"
+			 "\"readings\":%u,\"node\":{\"doors\":%s},\"jobs_left_out\":3,\"jobs\":["
+			 "{\"id\":7,\"cgroup\":\"/system.slice/train.service\",\"living\":4,"
+			 "\"doors\":%s,\"processes\":[{\"pid\":42,\"start_ns\":5,\"program\":\"p\","
+			 "\"command\":\"%s\",\"doors\":%s}],\"files\":[{\"path\":\"/data/"
+			 "tokens.bin\""
+			 ",\"dev\":1,\"ino\":2,\"doors\":%s}],\"other_files\":{\"folded\":11}},"
+			 "{\"id\":3,\"cgroup\":\"/x\",\"slurm_job\":\"123\",\"slurm_step\":\"0\","
+			 "\"doors\":[],\"processes\":[],\"files\":[]}]}",
+			 (100 + 2 * (unsigned long long)readings) * SECOND, readings, sums, sums,
+			 command, sums, sums) > 0);
+	return text;
+}
+
+static struct top_sample sample_of(unsigned int readings, unsigned int times, const char *command)
+{
+	char *text = json_of(readings, times, command);
+	struct top_sample sample;
+
+	assert_int_equal(top_sample_parse(&sample, text, strlen(text)), 0);
+	free(text);
+	return sample;
+}
+
+static const struct cell *cell(const struct table *table, size_t row, const char *column)
+{
+	int at = table_find_column(table, column);
+
+	assert_true(at >= 0);
+	assert_true(row < table->row_count);
+	return &table->cells[row * table->column_count + at];
+}
+
+static uint64_t number(const struct table *table, const char *column)
+{
+	assert_int_equal(cell(table, 0, column)->type, CELL_UINT);
+	return cell(table, 0, column)->uint;
+}
+
+static struct table *frame_of(const struct top_sample *before, const struct top_sample *after,
+			      enum top_subject subject, const char *filter)
+{
+	const struct top_view view = { subject, "busy", filter };
+	struct table *table;
+
+	assert_int_equal(top_frame(&table, before, after, &view), 0);
+	return table;
+}
+
+/* --- rates --- */
+
+static void test_rates(void **state)
+{
+	/* Five times as much within two seconds. */
+	struct top_sample before = sample_of(1, 1, "train"), after = sample_of(2, 6, "train");
+
+	for (int subject = 0; subject < TOP_SUBJECTS; subject++) {
+		struct table *table = frame_of(&before, &after, subject, "");
+
+		assert_int_equal(table->row_count, 1); /* the other job did nothing */
+		assert_int_equal(number(table, "operations"), (1000 + 30 + 10 + 4) * 5 / 2);
+		assert_int_equal(number(table, "errors"), 5);
+		assert_int_equal(number(table, "read_bytes"), 4096000 * 5 / 2);
+		assert_int_equal(number(table, "written_bytes"), 40960 * 5 / 2);
+		assert_int_equal(number(table, "uring_bytes"), 40960 * 5 / 2);
+		assert_int_equal(number(table, "direct_bytes"), 0);
+		assert_int_equal(number(table, "faults"), 75);
+		assert_int_equal(number(table, "major"), 50);
+		assert_int_equal(number(table, "mmap_bytes"), 750000);
+		assert_int_equal(number(table, "fetched_bytes"), 1024000 + 750000);
+		assert_int_equal(number(table, "syncs"), 10);
+		assert_int_equal(number(table, "mean_ns"), 190000000 / 1044);
+		assert_true(cell(table, 0, "busy")->real > 0.4749);
+		assert_true(cell(table, 0, "busy")->real < 0.4751);
+		assert_true(cell(table, 0, "fetched_by_asked")->real > 0.0999);
+		assert_true(cell(table, 0, "fetched_by_asked")->real < 0.1001);
+		/* 995 of 1,000 took less than 2^8 ns. */
+		assert_int_equal(number(table, "p99_ns"), 256);
+		table_free(table);
+	}
+	top_sample_free(&before);
+	top_sample_free(&after);
+}
+
+/* What is new counts from nothing on, and so does what has begun anew. */
+static void test_new_and_anew(void **state)
+{
+	struct top_sample nothing = { .time_ns = 102 * SECOND };
+	struct top_sample before = sample_of(1, 9, "train"), after = sample_of(2, 2, "train");
+	struct table *table = frame_of(&nothing, &after, TOP_PROCESSES, "");
+
+	assert_int_equal(number(table, "pid"), 42);
+	assert_int_equal(number(table, "syncs") > 0, 1);
+	table_free(table);
+	table = frame_of(&before, &after, TOP_FILES, "");
+	assert_int_equal(number(table, "syncs"), 4);
+	table_free(table);
+	top_sample_free(&before);
+	top_sample_free(&after);
+}
+
+static void test_nothing_done(void **state)
+{
+	struct top_sample before = sample_of(1, 2, "train"), after = sample_of(2, 2, "train");
+	struct table *table = frame_of(&before, &after, TOP_JOBS, "");
+
+	assert_int_equal(table->row_count, 0);
+	table_free(table);
+	assert_int_equal(top_frame_node(&table, &before, &after), 0);
+	assert_int_equal(number(table, "operations"), 0);
+	assert_int_equal(cell(table, 0, "mean_ns")->type, CELL_NULL);
+	assert_int_equal(cell(table, 0, "p99_ns")->type, CELL_NULL);
+	assert_int_equal(cell(table, 0, "fetched_by_asked")->type, CELL_NULL);
+	table_free(table);
+	top_sample_free(&before);
+	top_sample_free(&after);
+}
+
+static void test_filter(void **state)
+{
+	struct top_sample before = sample_of(1, 1, "Train --fast"),
+			  after = sample_of(2, 2, "Train --fast");
+	static const struct {
+		enum top_subject subject;
+		const char *filter;
+		size_t rows;
+	} cases[] = {
+		{ TOP_PROCESSES, "train", 1 }, { TOP_PROCESSES, "FAST", 1 },
+		{ TOP_PROCESSES, "slow", 0 },  { TOP_PROCESSES, "system.slice", 1 },
+		{ TOP_FILES, "tokens", 1 },    { TOP_JOBS, "tokens", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct table *table = frame_of(&before, &after, cases[i].subject, cases[i].filter);
+
+		assert_int_equal(table->row_count, cases[i].rows);
+		table_free(table);
+	}
+	top_sample_free(&before);
+	top_sample_free(&after);
+}
+
+static void test_names(void **state)
+{
+	struct top_sample sample = sample_of(1, 1, "train");
+
+	assert_int_equal(sample.of[TOP_JOBS].count, 2);
+	assert_string_equal(sample.of[TOP_JOBS].all[0].name, "slurm 123.0");
+	assert_string_equal(sample.of[TOP_JOBS].all[1].name, "/system.slice/train.service");
+	assert_string_equal(sample.of[TOP_FILES].all[0].job, "/system.slice/train.service");
+	assert_int_equal(sample.untold[TOP_JOBS], 3);
+	assert_int_equal(sample.untold[TOP_PROCESSES], 3);
+	assert_int_equal(sample.untold[TOP_FILES], 11);
+	top_sample_free(&sample);
+}
+
+/* What answers may be anybody. */
+static void test_hostile_json(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"{",
+		"[]",
+		"{}",
+		"null",
+		"7",
+		"\"jobs\"",
+		"{\"time_unix_ns\":5,\"jobs\":{}}",
+		"{\"time_unix_ns\":\"x\",\"jobs\":[]}",
+		"{\"time_unix_ns\":5,\"read_ns_ago\":5,\"jobs\":[]}",
+		"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+	};
+	static const char *const odd[] = {
+		"{\"time_unix_ns\":5,\"jobs\":[7,null,[],{},{\"processes\":7},{\"files\":[null]}]}",
+		"{\"time_unix_ns\":5,\"jobs\":[{\"doors\":[{\"op\":1,\"door\":[]},{}]}]}",
+		"{\"time_unix_ns\":5,\"jobs\":[{\"doors\":[{\"op\":\"read\",\"door\":\"none\","
+		"\"count\":-5,\"latencies\":[1]}]}],\"node\":7}",
+	};
+	struct top_sample sample;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		assert_int_equal(top_sample_parse(&sample, texts[i], strlen(texts[i])), -EINVAL);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		assert_int_equal(top_sample_parse(&sample, odd[i], strlen(odd[i])), 0);
+		top_sample_free(&sample);
+	}
+}
+
+/* --- lines --- */
+
+struct shown {
+	struct sink text;
+	size_t lines;
+};
+
+static struct shown show(size_t width, size_t lines, const struct controls *controls,
+			 const char *command)
+{
+	struct top_sample before = sample_of(1, 1, command), after = sample_of(2, 2, command);
+	const struct style style = { .width = width };
+	const struct screen screen = { &style, lines, "unix:/run/faultline.sock", "12:34:56",
+				       NULL };
+	struct top_view view = controls_view(controls);
+	struct table *node, *table;
+	struct shown shown = { 0 };
+
+	assert_int_equal(top_frame_node(&node, &before, &after), 0);
+	assert_int_equal(top_frame(&table, &before, &after, &view), 0);
+	sink_open_memory(&shown.text);
+	screen_write(&shown.text, &screen, controls, &after, node, table);
+	sink_char(&shown.text, 0);
+	assert_int_equal(shown.text.error, 0);
+	table_free(node);
+	table_free(table);
+	top_sample_free(&before);
+	top_sample_free(&after);
+	for (char *at = shown.text.buffer; *at; shown.lines++) {
+		size_t length = strcspn(at, "\n");
+
+		assert_true(escape_columns(at, length) <= width);
+		for (size_t i = 0; i < length; i++)
+			assert_true((unsigned char)at[i] >= ' ' && at[i] != 127);
+		at += length + (at[length] == '\n');
+	}
+	return shown;
+}
+
+static void test_screen(void **state)
+{
+	static const char expected[] =
+		"faultline top  12:34:56  unix:/run/faultline.sock\n"
+		"all: 9.5% in I/O, 522 ops/s, 2.0 MiB read/s, 20.0 KiB written/s\n"
+		"3 further jobs are not told one by one\n"
+		"                               in                       by\n"
+		"job                           I/O  ops/s   read/s   mmap/s  written/s  faults/s\n"
+		"/system.slice/train.service  9.5%    522  2.0 MiB  146 KiB   20.0 KiB        15\n"
+		"\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
+		"j jobs  p processes  f files  <> by: in I/O  / filter  h help  q quit\n";
+	struct controls controls;
+	struct shown shown;
+
+	assert_true(controls_init(&controls, TOP_JOBS, NULL, NULL));
+	shown = show(80, 24, &controls, "train");
+	assert_string_equal(shown.text.buffer, expected);
+	sink_close(&shown.text);
+}
+
+/* Whatever the size and the subject, nothing is wider or longer than the terminal. */
+static void test_sizes(void **state)
+{
+	static const size_t sizes[][2] = { { 80, 24 }, { 200, 60 }, { 60, 12 }, { 500, 10 } };
+	struct controls controls;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (int subject = 0; subject < TOP_SUBJECTS; subject++)
+			for (int help = 0; help < 2; help++) {
+				struct shown shown;
+
+				assert_true(controls_init(&controls, subject, NULL, NULL));
+				controls.help = help;
+				shown = show(sizes[i][0], sizes[i][1], &controls, "train");
+				assert_int_equal(shown.lines, sizes[i][1]);
+				sink_close(&shown.text);
+			}
+}
+
+/* The column that rows are sorted by has room even where few have. */
+static void test_sorted_is_seen(void **state)
+{
+	for (size_t i = 0; top_sort_column(i); i++) {
+		const char *title = top_sort_column(i)->title;
+		struct controls controls;
+		struct shown shown;
+		char *word;
+
+		assert_true(controls_init(&controls, TOP_FILES, top_sort_column(i)->name, NULL));
+		shown = show(80, 24, &controls, "train");
+		word = strrchr(title, ' '); /* of a heading in two lines the second */
+		assert_non_null(strstr(shown.text.buffer, word ? word + 1 : title));
+		sink_close(&shown.text);
+	}
+}
+
+static void test_hostile_names(void **state)
+{
+	struct controls controls;
+	struct shown shown;
+
+	assert_true(controls_init(&controls, TOP_PROCESSES, NULL, "\033[2J\xff"));
+	shown = show(120, 24, &controls, "\\u001b[2Jpython\\u009b\\u202e\\nroot");
+	assert_int_equal(shown.lines, 24);
+	sink_close(&shown.text);
+	controls.filter[0] = 0;
+	shown = show(200, 24, &controls, "\\u001b[2Jpython\\u009b\\u202e\\nroot");
+	assert_non_null(strstr(shown.text.buffer, "\\x1b[2Jpython"));
+	sink_close(&shown.text);
+}
+
+/* --- keys --- */
+
+static void keys(struct controls *controls, const char *all)
+{
+	for (; *all; all++)
+		controls_key(controls, (unsigned char)*all);
+}
+
+static void test_keys(void **state)
+{
+	struct controls controls;
+
+	assert_false(controls_init(&controls, TOP_JOBS, "no such column", NULL));
+	assert_true(controls_init(&controls, TOP_JOBS, "busy", NULL));
+	keys(&controls, "p");
+	assert_int_equal(controls.subject, TOP_PROCESSES);
+	keys(&controls, "f");
+	assert_int_equal(controls.subject, TOP_FILES);
+	keys(&controls, "j<");
+	assert_int_equal(controls.subject, TOP_JOBS);
+	assert_int_equal(controls.sort, 0);
+	keys(&controls, ">");
+	controls_key(&controls, TERMINAL_RIGHT);
+	assert_string_equal(controls_view(&controls).sort, "read_bytes");
+	for (int i = 0; i < 100; i++)
+		keys(&controls, ">");
+	assert_non_null(top_sort_column(controls.sort));
+	assert_null(top_sort_column(controls.sort + 1));
+	keys(&controls, " h");
+	assert_true(controls.paused && controls.help);
+	keys(&controls, " h");
+	assert_false(controls.paused || controls.help);
+	assert_false(controls_key(&controls, 'x'));
+	assert_false(controls_key(&controls, TERMINAL_NOTHING));
+	keys(&controls, "q");
+	assert_true(controls.quit);
+}
+
+static void test_typing(void **state)
+{
+	struct controls controls;
+
+	assert_true(controls_init(&controls, TOP_JOBS, NULL, "before"));
+	keys(&controls, "/quj\xc3\xbc\x7f\x7f"); /* backspace takes whole characters */
+	assert_string_equal(controls.typed, "qu");
+	assert_string_equal(controls_view(&controls).filter, "before");
+	assert_false(controls.quit);
+	keys(&controls, "\r");
+	assert_string_equal(controls_view(&controls).filter, "qu");
+	keys(&controls, "/other\033");
+	assert_string_equal(controls_view(&controls).filter, "qu");
+	keys(&controls, "\033");
+	assert_string_equal(controls_view(&controls).filter, "");
+	keys(&controls, "/");
+	for (int i = 0; i < 1000; i++)
+		keys(&controls, "a");
+	assert_int_equal(strlen(controls.typed), CONTROLS_FILTER_BYTES - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rates),	       cmocka_unit_test(test_new_and_anew),
+		cmocka_unit_test(test_nothing_done),   cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_names),	       cmocka_unit_test(test_hostile_json),
+		cmocka_unit_test(test_screen),	       cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_sorted_is_seen), cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_keys),	       cmocka_unit_test(test_typing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""faultline top as somebody uses it: on a terminal, beside a monitor that answers, stops answering or
+is none at all. The monitor is played here; what it tells is known, so that what is shown is, too."""
+import fcntl
+import http.server
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import tempfile
+import termios
+import threading
+import time
+import unittest
+
+FAULTLINE = os.environ["FAULTLINE"]
+SECOND = 10 ** 9
+WAIT = 30  # seconds that nothing here takes
+
+
+def doors(times):
+    return [{"op": "read", "door": "syscall", "count": 1000 * times, "errors": 0,
+             "bytes": 4096000 * times, "fetched_bytes": 0, "created_bytes": 0,
+             "major_faults": 0, "time_ns": 1000000 * times}]
+
+
+def jobs(reading):
+    """A node of two jobs; of the later one twice as much is done, in each two seconds anew."""
+    return {
+        "schema": 1, "time_unix_ns": 10 ** 18 + 2 * SECOND * reading, "read_ns_ago": 0,
+        "readings": reading, "node": {"doors": doors(3 * reading)}, "jobs_left_out": 0,
+        "jobs": [{"id": number, "cgroup": f"/jobs/number{number}", "living": 1,
+                  "doors": doors(number * reading),
+                  "processes": [{"pid": 100 + number, "start_ns": 1, "program": "python3",
+                                 "command": f"python3 train{number}.py",
+                                 "doors": doors(number * reading)}],
+                  "files": [{"path": f"/data/shard-{number}.bin", "dev": 1, "ino": number,
+                             "doors": doors(number * reading)}]} for number in (1, 2)]}
+
+
+class Monitor(http.server.ThreadingHTTPServer):
+    """Answers each question with the next reading, or with what a test wants instead."""
+
+    def __init__(self, answer=None):
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                outer.asked += 1
+                status, body = answer(outer.asked) if answer else \
+                    (200, json.dumps(jobs(outer.asked)))
+                body = body.encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked = 0
+        self.where = f"127.0.0.1:{self.server_address[1]}"
+        self.thread = threading.Thread(target=self.serve_forever)
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.shutdown()
+        self.thread.join()
+        self.server_close()
+
+
+def top(*arguments, **more):
+    return subprocess.run([FAULTLINE, "top", *arguments], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=WAIT, **more)
+
+
+class Batch(unittest.TestCase):
+    def batch(self, monitor, *arguments):
+        done = top("--batch", "--interval", "0.1", "--connect", monitor.where, *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_json(self):
+        with Monitor() as monitor:
+            frame = json.loads(self.batch(monitor, "-n", "1", "--format", "json"))
+        self.assertEqual(frame["schema"], 1)
+        self.assertEqual(frame["node"]["operations"], 1500)
+        self.assertEqual({job["job"]: job["read_bytes"] for job in frame["jobs"]},
+                         {"/jobs/number1": 2048000, "/jobs/number2": 4096000})
+
+    def test_subjects(self):
+        with Monitor() as monitor:
+            for subject, member, value in (("processes", "pid", 102),
+                                           ("files", "path", "/data/shard-2.bin")):
+                frame = json.loads(self.batch(monitor, "-n", "1", "--format", "json", "--show",
+                                              subject, "--filter", "NUMBER2"))
+                self.assertEqual([row[member] for row in frame[subject]], [value])
+
+    def test_text_frames(self):
+        with Monitor() as monitor:
+            printed = self.batch(monitor, "-n", "3")
+        frames = printed.split("\n\n")
+        self.assertEqual(len(frames), 3, printed)
+        for frame in frames:
+            rows = re.findall(r"^/jobs/number(\d) .*", frame, re.M)
+            self.assertEqual(rows, ["2", "1"], frame)
+
+    def test_the_monitor_starts_again(self):
+        """Its counts begin anew: nothing is told of the time before, and nothing is negative."""
+        with Monitor(lambda asked: (200, json.dumps(jobs(asked if asked < 4 else asked - 3)))) \
+                as monitor:
+            printed = self.batch(monitor, "-n", "4", "--format", "json")
+        frames = [json.loads(frame) for frame in printed.replace("}\n{", "}\0{").split("\0")]
+        self.assertEqual([frame["node"]["operations"] for frame in frames], [1500] * 4)
+
+    def test_whoever_answers(self):
+        for answer, said in (
+                ((200, "<html>"), "makes no sense"), ((200, ""), "makes no sense"),
+                ((200, "{}"), "makes no sense"), ((503, "busy"), "503"), ((404, "no"), "404")):
+            with Monitor(lambda asked, answer=answer: answer) as monitor:
+                done = top("--batch", "-n", "1", "--connect", monitor.where)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_nobody_answers(self):
+        with tempfile.TemporaryDirectory() as place:
+            done = top("--batch", "--connect", f"unix:{place}/none")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("No such file", done.stderr)
+
+    def test_bad_input(self):
+        for arguments, said in ((["--connect", "nonsense"], "--connect nonsense"),
+                                (["--connect", "unix:"], "names no path"),
+                                (["--sort", "nothing"], "--sort nothing"),
+                                (["--interval", "1us"], "--interval"),
+                                (["--show", "all"], "--show"), (["operand"], "operand")):
+            done = top("--batch", "-n", "1", *arguments)
+            self.assertEqual(done.returncode, 2, (arguments, done))
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for arguments, said in (([], "--batch"), (["--format", "json"], "--batch")):
+            done = top(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(said, done.stderr)
+
+
+class Terminal:
+    """A terminal of 80 columns and 24 lines with faultline top in it."""
+
+    def __init__(self, where, *arguments):
+        self.master, slave = pty.openpty()
+        self.before = termios.tcgetattr(slave)
+        self.size(80, 24)
+        self.slave = slave
+        self.process = subprocess.Popen(
+            [FAULTLINE, "top", "--interval", "0.1", "--connect", where, *arguments],
+            stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            env={**os.environ, "TERM": "xterm"})
+        self.sent = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+        os.close(self.slave)
+
+    def size(self, columns, lines):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def read(self):
+        while select.select([self.master], [], [], 0.05)[0]:
+            self.sent += os.read(self.master, 65536)
+
+    def screen(self):
+        """The lines of the last screen that was drawn whole."""
+        drawn = self.sent.decode().split("\033[H")
+        whole = [one for one in drawn[1:] if "\033[J" in one]
+        text = whole[-1].split("\033[J")[0] if whole else ""
+        return re.sub(r"\033\[[0-9;]*[mK]|\r", "", text).split("\n")
+
+    def until(self, is_so):
+        end = time.monotonic() + WAIT
+        while time.monotonic() < end:
+            self.read()
+            if is_so("\n".join(self.screen())):
+                return self.screen()
+        raise AssertionError("not seen:\n" + "\n".join(self.screen()))
+
+    def press(self, keys):
+        os.write(self.master, keys.encode())
+
+    def end(self):
+        """Its exit status, when it has ended by itself."""
+        end = time.monotonic() + WAIT
+        while self.process.poll() is None and time.monotonic() < end:
+            self.read()
+        self.read()
+        return self.process.poll()
+
+
+class Live(unittest.TestCase):
+    def given_back(self, terminal):
+        self.assertEqual(termios.tcgetattr(terminal.slave), terminal.before)
+        self.assertTrue(terminal.sent.endswith(b"\033[?7h\033[?25h\033[?1049l"),
+                        terminal.sent[-60:])
+
+    def test_keys(self):
+        with Monitor() as monitor, Terminal(monitor.where) as terminal:
+            lines = terminal.until(lambda text: "/jobs/number2" in text)
+            self.assertEqual(len(lines), 24)
+            self.assertTrue(all(len(line) <= 80 for line in lines), lines)
+            terminal.press("p")
+            terminal.until(lambda text: "python3 train2.py" in text)
+            terminal.press("f")
+            terminal.until(lambda text: "/data/shard-2.bin" in text)
+            terminal.press("/shard-1\r")
+            terminal.until(lambda text: "shard-1" in text and "shard-2" not in text)
+            terminal.press("\033")
+            terminal.until(lambda text: "shard-2" in text)
+            terminal.press(">\033[C")
+            terminal.until(lambda text: "by: read/s" in text)
+            terminal.press("<")
+            terminal.until(lambda text: "by: ops/s" in text)
+            terminal.press("h")
+            terminal.until(lambda text: "stand still" in text)
+            terminal.press("h")
+            terminal.until(lambda text: "shard-2" in text)
+            terminal.press(" ")
+            terminal.until(lambda text: "stands still" in text)
+            asked = monitor.asked
+            time.sleep(0.5)
+            self.assertLessEqual(monitor.asked, asked + 1)
+            terminal.press(" ")
+            terminal.until(lambda text: "stands still" not in text)
+            terminal.press("q")
+            self.assertEqual(terminal.end(), 0)
+            self.given_back(terminal)
+
+    def test_size_changes(self):
+        with Monitor() as monitor, Terminal(monitor.where) as terminal:
+            terminal.until(lambda text: "/jobs/number2" in text)
+            terminal.size(160, 40)
+            lines = terminal.until(lambda text: text.count("\n") == 39)
+            self.assertIn("io_uring/s", "\n".join(lines))
+            terminal.press("q")
+            self.assertEqual(terminal.end(), 0)
+
+    def test_stopped_and_continued(self):
+        with Monitor() as monitor, Terminal(monitor.where) as terminal:
+            terminal.until(lambda text: "/jobs/number2" in text)
+            os.kill(terminal.process.pid, signal.SIGTSTP)
+            os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED)
+            terminal.read()
+            self.given_back(terminal)
+            terminal.sent = b""
+            os.kill(terminal.process.pid, signal.SIGCONT)
+            terminal.until(lambda text: "/jobs/number2" in text)
+            self.assertNotEqual(termios.tcgetattr(terminal.slave), terminal.before)
+            terminal.press("q")
+            self.assertEqual(terminal.end(), 0)
+            self.given_back(terminal)
+
+    def test_signals_end_it(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with Monitor() as monitor, Terminal(monitor.where) as terminal:
+                terminal.until(lambda text: "/jobs/number2" in text)
+                terminal.process.send_signal(number)
+                self.assertEqual(terminal.end(), 0)
+                self.given_back(terminal)
+
+    def test_the_monitor_goes_away(self):
+        """What was seen last stays, with a line that says so; it may come back."""
+        with Monitor() as monitor:
+            terminal = Terminal(monitor.where)
+            terminal.until(lambda text: "/jobs/number2" in text)
+        with terminal:
+            terminal.until(lambda text: "Connection refused" in text and "/jobs/number2" in text)
+            terminal.press("q")
+            self.assertEqual(terminal.end(), 0)
+            self.given_back(terminal)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * faultline top: what this node's jobs, processes and files do just now. Options, and where the
+ * numbers come from.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/selection.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "log.h"
+#include "monitor/endpoint.h"
+#include "monitor/http.h"
+#include "monitor/metrics.h"
+#include "top/client.h"
+#include "top/live.h"
+#include "top/own.h"
+
+#define JOBS_PATH "/jobs?jobs=1000&processes=64&files=48"
+#define NOBODY "none"
+#define INTERVAL_LEAST_NS 100000000ull
+#define BUFFER_BYTES (1u << 20) /* of each CPU, as the monitor has it */
+
+struct top_options {
+	const char *connect, *subject, *sort, *filter, *format, *colour;
+	uint64_t interval_ns, count;
+	bool batch;
+};
+
+static const struct option_row top_rows[] = {
+	{ 'c', "connect", "WHERE", OPTION_STRING, offsetof(struct top_options, connect),
+	  "Ask the monitor at ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH, and nobody else "
+	  "(" HTTP_ADDRESS ", if one answers there); none: watch the machine itself." },
+	{ 'i', "interval", "TIME", OPTION_TIME, offsetof(struct top_options, interval_ns),
+	  "Between two frames (2s)." },
+	{ 's', "show", "jobs|processes|files", OPTION_CHOICE, offsetof(struct top_options, subject),
+	  "What is seen at first (jobs)." },
+	{ 0, "sort", "COLUMN", OPTION_STRING, offsetof(struct top_options, sort),
+	  "Sort rows by this column, as --format json calls it (busy)." },
+	{ 0, "filter", "TEXT", OPTION_STRING, offsetof(struct top_options, filter),
+	  "Show only what has this text in its name or in that of its job, in whatever case." },
+	{ 'b', "batch", NULL, OPTION_FLAG, offsetof(struct top_options, batch),
+	  "Print one frame after the other, without a terminal." },
+	{ 'n', "count", "N", OPTION_COUNT, offsetof(struct top_options, count),
+	  "End after so many frames." },
+	{ 0, "format", "text|json", OPTION_CHOICE, offsetof(struct top_options, format),
+	  "With --batch: as text, or one JSON object a frame (text)." },
+	{ 0, "color", "auto|always|never", OPTION_CHOICE, offsetof(struct top_options, colour),
+	  "Colour; auto: on a terminal, unless NO_COLOR is set (auto)." },
+};
+
+static const struct option_table top_table = {
+	.usage = "faultline top [OPTION...]",
+	.about =
+		"Shows what the jobs, processes and files of this machine read, write and wait for "
+		"just now.\n"
+		"Asks faultline monitor if one runs; else it watches all processes itself, which "
+		"needs root.\n"
+		"Keys: j, p, f: jobs, processes, files; <, >: sort by another column; /: filter; "
+		"Space: stand\n"
+		"still; h: more of them, and what the columns mean; q: quit.",
+	.rows = top_rows,
+	.row_count = sizeof(top_rows) / sizeof(top_rows[0]),
+};
+
+static int ask_monitor(void *context, struct sink *json, char *trouble, size_t size)
+{
+	return client_get(context, JOBS_PATH, json, trouble, size);
+}
+
+static enum top_subject find_subject(const char *name)
+{
+	int subject = 0;
+
+	while (subject < TOP_FILES && strcmp(top_subject_names[subject], name) != 0)
+		subject++;
+	return subject;
+}
+
+static bool watches_itself(const struct top_options *options)
+{
+	return options->connect && !strcmp(options->connect, NOBODY);
+}
+
+static int check_options(const struct top_options *options)
+{
+	if (options->connect && !watches_itself(options) &&
+	    !endpoint_fits("--connect", options->connect))
+		return -EINVAL;
+	if (options->interval_ns < INTERVAL_LEAST_NS) {
+		log_error("--interval: 100 ms at least");
+		return -EINVAL;
+	}
+	if (!options->batch && !strcmp(options->format, "json")) {
+		log_error("--format json needs --batch");
+		return -EINVAL;
+	}
+	if (!options->batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
+		log_error("there is no terminal here; --batch prints frames without one");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Somebody is there and is not refused: whatever else is wrong is said later. */
+static bool monitor_answers(const char *where)
+{
+	int fd = endpoint_connect(where);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || (fd != -ECONNREFUSED && fd != -ENOENT);
+}
+
+/* Watches all processes as the monitor does by default. */
+static int watch_node(struct own **own)
+{
+	struct service_options service = { .interval_ns = 1000000000 };
+	int err = selection_layers(NULL, &service.session.layers);
+
+	if (!err)
+		err = selection_file_types(NULL, &service.session.file_classes);
+	if (err)
+		return err;
+	service.session.layers &= ~(1u << LAYER_SPAN);
+	service.session.buffer_bytes = BUFFER_BYTES;
+	service.ledger = (struct ledger_options) { .costs = metric_costs };
+	return own_open(own, &service);
+}
+
+static int run(const struct top_options *options, struct live *live)
+{
+	const char *where = options->connect ? options->connect : HTTP_ADDRESS;
+	struct own *own = NULL;
+	int status;
+
+	live->source = (struct live_source) { ask_monitor, (char *)where, where };
+	if (watches_itself(options) || (!options->connect && !monitor_answers(where))) {
+		if (watch_node(&own))
+			return EXIT_FAILED;
+		live->source = (struct live_source) { own_take, own, "watched by this command" };
+	}
+	status = live_run(live);
+	own_close(own);
+	return status ? EXIT_FAILED : 0;
+}
+
+int command_top(int argc, char **argv)
+{
+	struct top_options options = {
+		.interval_ns = 2000000000,
+		.subject = "jobs",
+		.format = "text",
+		.colour = "auto",
+	};
+	struct live live = { 0 };
+	int first, status = options_parse(&top_table, argc, argv, &options, &first);
+
+	if (status != OPTIONS_GO)
+		return status;
+	if (first < argc) {
+		log_error("%s: top takes no operands; try 'faultline top --help'", argv[first]);
+		return EXIT_USAGE;
+	}
+	if (check_options(&options))
+		return EXIT_USAGE;
+	if (!controls_init(&live.controls, find_subject(options.subject), options.sort,
+			   options.filter)) {
+		log_error("--sort %s: is no column with numbers; --batch --format json shows them",
+			  options.sort);
+		return EXIT_USAGE;
+	}
+	live.interval_ns = options.interval_ns;
+	live.frames = options.count;
+	live.batch = options.batch;
+	live.json = !strcmp(options.format, "json");
+	live.colour = options.colour;
+	return run(&options, &live);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * As little of HTTP/1.0 as it takes to ask our own service: it closes the connection behind its
+ * answer, whose length is then known. A library for all of HTTP would be loaded by every command.
+ */
+#include "top/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "monitor/endpoint.h"
+
+#define WAIT_S 2
+#define PIECE_BYTES 65536
+
+static int ask(int fd, const char *path)
+{
+	char request[256];
+	int length =
+		snprintf(request, sizeof(request),
+			 "GET %s HTTP/1.0\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+
+	if (length >= (int)sizeof(request))
+		return -ENAMETOOLONG;
+	return send(fd, request, length, MSG_NOSIGNAL) == length ? 0 : -EPROTO;
+}
+
+/* Everything until the other side closes. */
+static int hear(int fd, struct sink *answer)
+{
+	ssize_t got;
+
+	do {
+		if (answer->used > CLIENT_ANSWER_MOST)
+			return -EFBIG;
+		if (!sink_reserve(answer, PIECE_BYTES))
+			return -ENOMEM;
+		got = recv(fd, answer->buffer + answer->used, PIECE_BYTES, 0);
+		if (got < 0 && errno != EINTR)
+			return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		answer->used += got > 0 ? got : 0;
+	} while (got);
+	return 0;
+}
+
+/* Leaves the body alone in the sink. */
+static int take_body(struct sink *answer, char *trouble, size_t size)
+{
+	const char *end = memmem(answer->buffer, answer->used, "\r\n\r\n", 4);
+	const char *line = memchr(answer->buffer, '\r', answer->used);
+	size_t head;
+
+	if (!end || answer->used < 12 || memcmp(answer->buffer, "HTTP/1.", 7)) {
+		snprintf(trouble, size, "what answers there is no monitor of faultline");
+		return -EPROTO;
+	}
+	if (memcmp(answer->buffer + 8, " 200", 4)) {
+		snprintf(trouble, size, "the monitor answers: %.*s",
+			 (int)(line - answer->buffer - 9), answer->buffer + 9);
+		return -EPROTO;
+	}
+	head = end + 4 - answer->buffer;
+	memmove(answer->buffer, answer->buffer + head, answer->used - head);
+	answer->used -= head;
+	return 0;
+}
+
+int client_get(const char *where, const char *path, struct sink *body, char *trouble, size_t size)
+{
+	struct timeval wait = { .tv_sec = WAIT_S };
+	int fd = endpoint_connect(where), err;
+
+	body->used = 0;
+	if (fd < 0) {
+		snprintf(trouble, size, "%s: %s", where, strerror(-fd));
+		return fd;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	err = ask(fd, path);
+	if (!err)
+		err = hear(fd, body);
+	close(fd);
+	if (err)
+		snprintf(trouble, size, "%s: %s", where,
+			 err == -EPROTO ? "has hung up" : strerror(-err));
+	return err ? err : take_body(body, trouble, size);
+}

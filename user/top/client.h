@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Asks the monitoring service one question. Knows nothing of what it answers.
+ */
+#ifndef FAULTLINE_TOP_CLIENT_H
+#define FAULTLINE_TOP_CLIENT_H
+
+#include "output/sink.h"
+
+#define CLIENT_ANSWER_MOST (64 << 20)
+
+/*
+ * GET of a path at a place as --listen has it. `body` is a memory sink, which receives the answer,
+ * and `trouble`, of `size` bytes, what is wrong, if anything is. Returns 0 or a negative errno:
+ * -EPROTO for an answer that is none or not a good one, -ETIMEDOUT when it takes longer than two
+ * seconds.
+ */
+int client_get(const char *where, const char *path, struct sink *body, char *trouble, size_t size);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Differences of sums, divided by the time between them. Knows nothing of where samples come from.
+ */
+#include "top/frame.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct row {
+	struct table_text name, job;
+	uint64_t pid;
+	double busy, fetched_by_asked;
+	uint64_t operations, errors, read_bytes, written_bytes, fetched_bytes;
+	uint64_t faults, major, mmap_bytes, direct_bytes, uring_bytes, libaio_bytes, splice_bytes;
+	uint64_t metadata, syncs;
+	uint64_t mean_ns, p99_ns;
+	uint64_t interval_ns;
+};
+
+#define PER_SECOND(member) TABLE_UINT(struct row, member)
+
+static const struct table_column rate_columns[] = {
+	{ "busy", "in I/O", UNIT_SHARE,
+	  "of the time, with an operation or a fault on a file under way, summed over threads: "
+	  "three "
+	  "threads that wait all the time are 300 %",
+	  TABLE_REAL(struct row, busy), 0 },
+	{ "operations", "ops/s", UNIT_COUNT, "operations, and page faults on files, a second",
+	  PER_SECOND(operations), 0 },
+	{ "read_bytes", "read/s", UNIT_BYTES,
+	  "bytes that calls and asynchronous operations read, a second", PER_SECOND(read_bytes),
+	  0 },
+	{ "written_bytes", "written/s", UNIT_BYTES, "bytes that they wrote, a second",
+	  PER_SECOND(written_bytes), 0 },
+	{ "faults", "faults/s", UNIT_COUNT, "page faults on files, a second", PER_SECOND(faults),
+	  0 },
+	{ "mmap_bytes", "by mmap/s", UNIT_BYTES,
+	  "bytes that page faults brought into the page cache, a second", PER_SECOND(mmap_bytes),
+	  0 },
+	{ "fetched_bytes", "fetched/s", UNIT_BYTES,
+	  "bytes that reads and faults brought into the page cache, a second",
+	  PER_SECOND(fetched_bytes), 0 },
+	{ "fetched_by_asked", "of asked", UNIT_SHARE,
+	  "bytes that reads by the page cache brought in, of those that they read: more than 100 % "
+	  "is readahead that was not asked for yet",
+	  TABLE_REAL(struct row, fetched_by_asked), 0 },
+	{ "mean_ns", "mean", UNIT_NS, "time that an operation took, on average",
+	  PER_SECOND(mean_ns), 0 },
+	{ "p99_ns", "p99", UNIT_NS,
+	  "time that 99 of 100 operations took at most, to a power of two; of jobs alone",
+	  PER_SECOND(p99_ns), 0 },
+	{ "major", "major/s", UNIT_COUNT, "of the faults: those that waited for storage, a second",
+	  PER_SECOND(major), 0 },
+	{ "direct_bytes", "direct/s", UNIT_BYTES, "bytes moved by O_DIRECT calls, a second",
+	  PER_SECOND(direct_bytes), 0 },
+	{ "uring_bytes", "io_uring/s", UNIT_BYTES, "bytes moved by io_uring, a second",
+	  PER_SECOND(uring_bytes), 0 },
+	{ "libaio_bytes", "libaio/s", UNIT_BYTES, "bytes moved by libaio, a second",
+	  PER_SECOND(libaio_bytes), 0 },
+	{ "splice_bytes", "splice/s", UNIT_BYTES,
+	  "bytes moved by sendfile, splice and copy_file_range, a second", PER_SECOND(splice_bytes),
+	  0 },
+	{ "metadata", "meta/s", UNIT_COUNT, "operations on metadata, a second",
+	  PER_SECOND(metadata), 0 },
+	{ "syncs", "syncs/s", UNIT_COUNT, "syncs to storage, a second", PER_SECOND(syncs), 0 },
+	{ "errors", "failed/s", UNIT_COUNT, "operations that failed, a second", PER_SECOND(errors),
+	  0 },
+};
+#define RATE_COLUMNS (sizeof(rate_columns) / sizeof(rate_columns[0]))
+
+static const struct table_column name_columns[TOP_SUBJECTS][3] = {
+	[TOP_JOBS] = { { "job", "job", UNIT_NONE, "Slurm job, container, or control group",
+			 TABLE_TEXT(struct row, name), 0 } },
+	[TOP_PROCESSES] = { { "pid", "pid", UNIT_NONE, "process", TABLE_UINT(struct row, pid), 0 },
+			    { "command", "command", UNIT_NONE,
+			      "its command line, from its begin on", TABLE_TEXT(struct row, name),
+			      0 },
+			    { "job", "job", UNIT_NONE, "the job that it belongs to",
+			      TABLE_TEXT(struct row, job), 0 } },
+	[TOP_FILES] = { { "path", "path", UNIT_PATH, "of the file", TABLE_TEXT(struct row, name),
+			  0 },
+			{ "job", "job", UNIT_NONE, "the job that uses it",
+			  TABLE_TEXT(struct row, job), 0 } },
+};
+
+/* What is shown, what matters most first: who, then what rows are sorted by, then these. */
+static const struct {
+	const char *who, *what;
+} shown[TOP_SUBJECTS] = {
+	[TOP_JOBS] = { "job",
+		       "busy,operations,read_bytes,mmap_bytes,written_bytes,faults,"
+		       "fetched_bytes,p99_ns,fetched_by_asked,major,direct_bytes,uring_bytes,"
+		       "libaio_bytes,splice_bytes,metadata,syncs,errors" },
+	[TOP_PROCESSES] = { "pid,command",
+			    "busy,operations,read_bytes,mmap_bytes,written_bytes,"
+			    "faults,mean_ns,fetched_bytes,fetched_by_asked,major,"
+			    "direct_bytes,uring_bytes,libaio_bytes,metadata,syncs,job" },
+	[TOP_FILES] = { "path",
+			"busy,operations,read_bytes,mmap_bytes,written_bytes,faults,mean_ns,"
+			"fetched_by_asked,major,direct_bytes,uring_bytes,libaio_bytes,"
+			"metadata,syncs,job" },
+};
+
+const struct table_column *top_sort_column(size_t number)
+{
+	return number < RATE_COLUMNS ? &rate_columns[number] : NULL;
+}
+
+/* --- differences --- */
+
+/* Numbers only grow; where one has not, its thing has been given up and begun anew. */
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+	return after >= before ? after - before : after;
+}
+
+static struct ledger_counts difference(const struct ledger_cell *before,
+				       const struct ledger_counts *after)
+{
+	static const struct ledger_counts nothing;
+	const struct ledger_counts *from = before ? &before->counts : &nothing;
+
+	return (struct ledger_counts) {
+		.count = grown(from->count, after->count),
+		.errors = grown(from->errors, after->errors),
+		.bytes = grown(from->bytes, after->bytes),
+		.fetched_bytes = grown(from->fetched_bytes, after->fetched_bytes),
+		.created_bytes = grown(from->created_bytes, after->created_bytes),
+		.time_ns = grown(from->time_ns, after->time_ns),
+		.major_faults = grown(from->major_faults, after->major_faults),
+		.call_major_faults = grown(from->call_major_faults, after->call_major_faults),
+	};
+}
+
+static void add_latencies(uint64_t *latencies, const struct ledger_cell *before,
+			  const struct ledger_cell *after)
+{
+	for (int i = 0; after->latencies && i < LEDGER_LATENCIES; i++)
+		latencies[i] += grown(before && before->latencies ? before->latencies[i] : 0,
+				      after->latencies[i]);
+}
+
+/* The upper bound of the class that the 99th of a hundred is in. */
+static uint64_t percentile(const uint64_t *latencies)
+{
+	uint64_t count = 0, seen = 0;
+
+	for (int i = 0; i < LEDGER_LATENCIES; i++)
+		count += latencies[i];
+	for (int i = 0; i < LEDGER_LATENCIES; i++) {
+		seen += latencies[i];
+		if (count && seen >= count - count / 100)
+			return 1ull << (LEDGER_LATENCY_SHIFT + i);
+	}
+	return TABLE_NO_UINT;
+}
+
+/* --- rows --- */
+
+/* Where a path of access adds what it moved; the others have no column of their own. */
+static const size_t moved_by[DOOR_NONE + 1] = {
+	[DOOR_DIRECT] = offsetof(struct row, direct_bytes),
+	[DOOR_URING] = offsetof(struct row, uring_bytes),
+	[DOOR_LIBAIO] = offsetof(struct row, libaio_bytes),
+	[DOOR_SPLICE] = offsetof(struct row, splice_bytes),
+};
+
+static uint64_t *number_at(struct row *row, size_t offset)
+{
+	return (uint64_t *)((char *)row + offset);
+}
+
+/* Adds what was done in one cell to the sums of a row, which are divided by the time at the end. */
+static void add_cell(struct row *row, const struct ledger_cell *cell,
+		     const struct ledger_counts *done, uint64_t *asked_bytes)
+{
+	row->operations += done->count;
+	row->errors += done->errors;
+	row->fetched_bytes += done->fetched_bytes;
+	row->major += done->call_major_faults;
+	if (cell->op == LEDGER_METADATA)
+		row->metadata += done->count;
+	if (cell->op == LEDGER_SYNC)
+		row->syncs += done->count;
+	if (cell->door == DOOR_MMAP) {
+		row->faults += done->count;
+		row->major += done->major_faults;
+		row->mmap_bytes += done->fetched_bytes;
+		return;
+	}
+	if (moved_by[cell->door])
+		*number_at(row, moved_by[cell->door]) += done->bytes;
+	if (cell->op == LEDGER_READ)
+		row->read_bytes += done->bytes;
+	if (cell->op == LEDGER_WRITE)
+		row->written_bytes += done->bytes;
+	if (cell->op == LEDGER_READ && cell->door != DOOR_DIRECT)
+		*asked_bytes += done->bytes;
+}
+
+static const size_t rates[] = {
+	offsetof(struct row, operations),    offsetof(struct row, errors),
+	offsetof(struct row, read_bytes),    offsetof(struct row, written_bytes),
+	offsetof(struct row, fetched_bytes), offsetof(struct row, faults),
+	offsetof(struct row, major),	     offsetof(struct row, mmap_bytes),
+	offsetof(struct row, direct_bytes),  offsetof(struct row, uring_bytes),
+	offsetof(struct row, libaio_bytes),  offsetof(struct row, splice_bytes),
+	offsetof(struct row, metadata),	     offsetof(struct row, syncs),
+};
+
+static uint64_t a_second(uint64_t sum, uint64_t interval_ns)
+{
+	return llround((double)sum * 1e9 / interval_ns);
+}
+
+/* Fills the rates of a row; returns how many operations there were. */
+static uint64_t fill_row(struct row *row, const struct ledger_sums *before,
+			 const struct ledger_sums *after, uint64_t interval_ns)
+{
+	uint64_t latencies[LEDGER_LATENCIES] = { 0 }, asked_bytes = 0, time_ns = 0, count;
+
+	for (unsigned int i = 0; i < after->count; i++) {
+		const struct ledger_cell *cell = &after->cells[i];
+		const struct ledger_cell *from =
+			before ? sums_find(before, cell->op, cell->door) : NULL;
+		struct ledger_counts done = difference(from, &cell->counts);
+
+		add_cell(row, cell, &done, &asked_bytes);
+		add_latencies(latencies, from, cell);
+		time_ns += done.time_ns;
+	}
+	count = row->operations;
+	row->busy = (double)time_ns / interval_ns;
+	row->mean_ns = count ? time_ns / count : TABLE_NO_UINT;
+	row->p99_ns = percentile(latencies);
+	row->fetched_by_asked =
+		asked_bytes ? (double)(row->fetched_bytes - row->mmap_bytes) / asked_bytes : NAN;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		*number_at(row, rates[i]) = a_second(*number_at(row, rates[i]), interval_ns);
+	return count;
+}
+
+static bool is_wanted(const struct top_thing *thing, const char *filter)
+{
+	return !filter[0] || strcasestr(thing->name, filter) ||
+	       (thing->job && strcasestr(thing->job, filter));
+}
+
+static struct table_text text_of(const char *text)
+{
+	return (struct table_text) { text, text ? strlen(text) : 0 };
+}
+
+static uint64_t interval_of(const struct top_sample *before, const struct top_sample *after)
+{
+	return after->time_ns > before->time_ns ? after->time_ns - before->time_ns : 1;
+}
+
+static int add_rows(struct table *table, const struct top_sample *before,
+		    const struct top_sample *after, const struct top_view *view)
+{
+	const struct top_things *things = &after->of[view->subject];
+	uint64_t interval_ns = interval_of(before, after);
+	int status = 0;
+
+	for (size_t i = 0; i < things->count && !status; i++) {
+		const struct top_thing *thing = &things->all[i];
+		const struct top_thing *was = top_sample_find(before, view->subject, thing->key);
+		struct row row = { .name = text_of(thing->name),
+				   .job = text_of(thing->job),
+				   .pid = thing->pid ? thing->pid : TABLE_NO_UINT };
+
+		if (is_wanted(thing, view->filter) &&
+		    fill_row(&row, was ? &was->sums : NULL, &thing->sums, interval_ns))
+			status = table_add(table, &row);
+	}
+	return status;
+}
+
+/* Sets what is shown: a column that rows are sorted by is never the one that has no room. */
+static int show_columns(struct table *table, const struct top_view *view)
+{
+	const char *what = shown[view->subject].what;
+	size_t length = strlen(view->sort);
+	char list[512];
+	int used = snprintf(list, sizeof(list), "%s,%s", shown[view->subject].who, view->sort);
+
+	while (*what) {
+		size_t name = strcspn(what, ",");
+
+		if (name != length || strncmp(what, view->sort, length) != 0)
+			used += snprintf(list + used, sizeof(list) - used, ",%.*s", (int)name,
+					 what);
+		what += name + (what[name] == ',');
+	}
+	return table_show(table, list, view->sort, NULL, NULL);
+}
+
+int top_frame(struct table **table, const struct top_sample *before, const struct top_sample *after,
+	      const struct top_view *view)
+{
+	int status = table_new(table, top_subject_names[view->subject], NULL, TABLE_LIST);
+
+	for (int i = 0; !status && i < 3 && name_columns[view->subject][i].name; i++)
+		status = table_add_column(*table, &name_columns[view->subject][i]);
+	if (!status)
+		status = table_add_columns(*table, rate_columns, RATE_COLUMNS);
+	if (!status)
+		status = add_rows(*table, before, after, view);
+	if (!status)
+		status = show_columns(*table, view);
+	if (status) {
+		table_free(*table);
+		*table = NULL;
+	}
+	return status;
+}
+
+static const struct table_column node_columns[] = {
+	{ "interval_ns", NULL, UNIT_NS, "between the two samples",
+	  TABLE_UINT(struct row, interval_ns), 0 },
+};
+
+int top_frame_node(struct table **table, const struct top_sample *before,
+		   const struct top_sample *after)
+{
+	struct row row = { .interval_ns = interval_of(before, after) };
+	int status = table_new(table, "node", NULL, TABLE_RECORD);
+
+	fill_row(&row, &before->node, &after->node, row.interval_ns);
+	if (!status)
+		status = table_add_columns(*table, node_columns, 1);
+	if (!status)
+		status = table_add_columns(*table, rate_columns, RATE_COLUMNS);
+	if (!status)
+		status = table_add(*table, &row);
+	if (status) {
+		table_free(*table);
+		*table = NULL;
+	}
+	return status;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The service, and its jobs as JSON. Knows nothing of what is shown.
+ */
+#include "top/own.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/host.h"
+#include "monitor/jobs_json.h"
+
+struct own {
+	struct service *service;
+	struct rates *rates;
+};
+
+int own_open(struct own **own, const struct service_options *options)
+{
+	size_t processes, threads;
+	int err;
+
+	*own = calloc(1, sizeof(**own));
+	if (!*own)
+		return -ENOMEM;
+	(*own)->rates = rates_open();
+	err = (*own)->rates ? service_open(&(*own)->service, options, false) : -ENOMEM;
+	if (!err)
+		err = service_start((*own)->service, &processes, &threads);
+	if (err) {
+		own_close(*own);
+		*own = NULL;
+	}
+	return err;
+}
+
+void own_close(struct own *own)
+{
+	if (!own)
+		return;
+	service_close(own->service);
+	rates_close(own->rates);
+	free(own);
+}
+
+int own_take(void *context, struct sink *json, char *trouble, size_t size)
+{
+	static const struct jobs_asked everything = { .jobs = LEDGER_JOBS_MOST + 2,
+						      .processes = 64,
+						      .files = LEDGER_FILES_MOST };
+	struct own *own = context;
+	struct jobs_about about = { .host = "" };
+	struct timespec now;
+
+	service_read_now(own->service);
+	clock_gettime(CLOCK_REALTIME, &now);
+	about.now_unix_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
+	about.now_ns = host_now_ns();
+	jobs_json(json, service_ledger(own->service), own->rates, &about, &everything);
+	if (json->error)
+		snprintf(trouble, size, "%s", strerror(-json->error));
+	return json->error;
+}

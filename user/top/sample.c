@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Things of a sample, found by their keys. Knows nothing of how a sample is written down.
+ */
+#include "top/sample.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const top_subject_names[TOP_SUBJECTS] = { "jobs", "processes", "files" };
+
+static int compare_keys(const void *key, const void *thing)
+{
+	const uint64_t *left = key, *right = ((const struct top_thing *)thing)->key;
+
+	for (int i = 0; i < 3; i++)
+		if (left[i] != right[i])
+			return left[i] < right[i] ? -1 : 1;
+	return 0;
+}
+
+const struct top_thing *top_sample_find(const struct top_sample *sample, enum top_subject subject,
+					const uint64_t key[3])
+{
+	const struct top_things *things = &sample->of[subject];
+
+	return things->count ? bsearch(key, things->all, things->count, sizeof(*things->all),
+				       compare_keys)
+			     : NULL;
+}
+
+void top_sample_free(struct top_sample *sample)
+{
+	for (int subject = 0; subject < TOP_SUBJECTS; subject++) {
+		struct top_things *things = &sample->of[subject];
+
+		for (size_t i = 0; i < things->count; i++)
+			sums_free(&things->all[i].sums);
+		free(things->all);
+	}
+	sums_free(&sample->node);
+	json_object_put(sample->document);
+	*sample = (struct top_sample) { 0 };
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reads the service's JSON, by json-c. A member that is missing or of another type counts as
+ * nothing. Knows nothing of what is done with the numbers.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "top/sample.h"
+
+#define DEPTH_MOST 12
+#define NAME_BYTES 1024
+
+/* --- members --- */
+
+static struct json_object *member(const struct json_object *object, const char *name)
+{
+	struct json_object *found;
+
+	return json_object_is_type(object, json_type_object) &&
+			       json_object_object_get_ex(object, name, &found)
+		       ? found
+		       : NULL;
+}
+
+static uint64_t number(const struct json_object *object, const char *name)
+{
+	struct json_object *found = member(object, name);
+
+	return json_object_is_type(found, json_type_int) ? json_object_get_uint64(found) : 0;
+}
+
+/* NULL when there is none. */
+static const char *text(const struct json_object *object, const char *name)
+{
+	struct json_object *found = member(object, name);
+
+	return json_object_is_type(found, json_type_string) ? json_object_get_string(found) : NULL;
+}
+
+static size_t list_length(const struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+}
+
+/* --- sums --- */
+
+/* The number of a word in a list of so many; -1: it is none. */
+static int find_word(const char *word, const char *(*name)(int number), int count)
+{
+	for (int i = 0; word && i < count; i++)
+		if (!strcmp(word, name(i)))
+			return i;
+	return -1;
+}
+
+static const char *op_name(int op)
+{
+	return ledger_op_names[op];
+}
+
+static const char *door_name(int door)
+{
+	return ledger_door_name(door);
+}
+
+static struct ledger_counts counts_of(const struct json_object *object)
+{
+	return (struct ledger_counts) {
+		.count = number(object, "count"),
+		.errors = number(object, "errors"),
+		.bytes = number(object, "bytes"),
+		.fetched_bytes = number(object, "fetched_bytes"),
+		.created_bytes = number(object, "created_bytes"),
+		.time_ns = number(object, "time_ns"),
+		.major_faults = number(object, "major_faults"),
+		.call_major_faults = number(object, "call_major_faults"),
+	};
+}
+
+static int take_sums(struct ledger_sums *sums, const struct json_object *object)
+{
+	struct json_object *doors = member(object, "doors");
+
+	for (size_t i = 0; i < list_length(doors); i++) {
+		struct json_object *door = json_object_array_get_idx(doors, i);
+		struct json_object *classes = member(door, "latencies");
+		struct ledger_counts counts = counts_of(door);
+		int op = find_word(text(door, "op"), op_name, LEDGER_OPS);
+		int which = find_word(text(door, "door"), door_name, DOOR_NONE + 1);
+		struct ledger_cell *cell;
+
+		if (op < 0 || which < 0)
+			continue; /* of a later version */
+		cell = sums_cell(sums, op, which, list_length(classes) == LEDGER_LATENCIES);
+		if (!cell)
+			return -ENOMEM;
+		sums_add(&cell->counts, &counts);
+		for (size_t c = 0; cell->latencies && c < list_length(classes); c++)
+			cell->latencies[c] +=
+				json_object_get_uint64(json_object_array_get_idx(classes, c));
+	}
+	return 0;
+}
+
+/* --- things --- */
+
+static int add_thing(struct top_sample *sample, enum top_subject subject,
+		     const struct json_object *object, const struct top_thing *thing)
+{
+	struct top_things *things = &sample->of[subject];
+	struct top_thing *added;
+
+	if (!GROW(things->all, things->room, things->count + 1))
+		return -ENOMEM;
+	added = &things->all[things->count++];
+	*added = *thing;
+	if (!added->name)
+		added->name = "";
+	return take_sums(&added->sums, object);
+}
+
+/* What people call a job; the text becomes a member of it, which owns it. */
+static const char *name_job(struct json_object *job)
+{
+	const char *slurm_job = text(job, "slurm_job"), *step = text(job, "slurm_step");
+	const char *pod = text(job, "pod"), *container = text(job, "container");
+	char name[NAME_BYTES];
+	struct json_object *own;
+
+	if (slurm_job)
+		snprintf(name, sizeof(name), "slurm %s%s%s", slurm_job, step ? "." : "",
+			 step ? step : "");
+	else if (container)
+		snprintf(name, sizeof(name), "%s%s%scontainer %.12s", pod ? "pod " : "",
+			 pod ? pod : "", pod ? " " : "", container);
+	else
+		return text(job, "cgroup");
+	own = json_object_new_string(name);
+	if (!own || json_object_object_add(job, "name", own)) {
+		json_object_put(own);
+		return text(job, "cgroup");
+	}
+	return text(job, "name");
+}
+
+static int take_processes(struct top_sample *sample, const struct json_object *job,
+			  const char *job_name)
+{
+	struct json_object *list = member(job, "processes");
+	int status = 0;
+
+	for (size_t i = 0; i < list_length(list) && !status; i++) {
+		struct json_object *process = json_object_array_get_idx(list, i);
+		const char *command = text(process, "command");
+		struct top_thing thing = {
+			.key = { number(process, "pid"), number(process, "start_ns") },
+			.name = command ? command : text(process, "program"),
+			.job = job_name,
+			.pid = number(process, "pid"),
+		};
+
+		status = add_thing(sample, TOP_PROCESSES, process, &thing);
+	}
+	return status;
+}
+
+static int take_files(struct top_sample *sample, const struct json_object *job,
+		      const char *job_name)
+{
+	struct json_object *list = member(job, "files");
+	int status = 0;
+
+	for (size_t i = 0; i < list_length(list) && !status; i++) {
+		struct json_object *file = json_object_array_get_idx(list, i);
+		struct top_thing thing = {
+			.key = { number(job, "id"), number(file, "dev"), number(file, "ino") },
+			.name = text(file, "path"),
+			.job = job_name,
+		};
+
+		status = add_thing(sample, TOP_FILES, file, &thing);
+	}
+	sample->untold[TOP_FILES] += number(member(job, "other_files"), "folded");
+	return status;
+}
+
+static int take_job(struct top_sample *sample, struct json_object *job)
+{
+	struct top_thing thing = { .key = { number(job, "id") }, .name = name_job(job) };
+	size_t told = list_length(member(job, "processes"));
+	uint64_t living = number(job, "living");
+	int status = add_thing(sample, TOP_JOBS, job, &thing);
+
+	if (!status)
+		status = take_processes(sample, job, thing.name);
+	if (!status)
+		status = take_files(sample, job, thing.name);
+	sample->untold[TOP_PROCESSES] += living > told ? living - told : 0;
+	return status;
+}
+
+static int compare_things(const void *left, const void *right)
+{
+	const struct top_thing *a = left, *b = right;
+
+	for (int i = 0; i < 3; i++)
+		if (a->key[i] != b->key[i])
+			return a->key[i] < b->key[i] ? -1 : 1;
+	return 0;
+}
+
+static int take_document(struct top_sample *sample)
+{
+	struct json_object *jobs = member(sample->document, "jobs");
+	uint64_t now_ns = number(sample->document, "time_unix_ns");
+	uint64_t ago_ns = number(sample->document, "read_ns_ago");
+	int status = 0;
+
+	if (!json_object_is_type(jobs, json_type_array) || !now_ns || ago_ns >= now_ns)
+		return -EINVAL;
+	sample->time_ns = now_ns - ago_ns;
+	sample->readings = number(sample->document, "readings");
+	sample->untold[TOP_JOBS] = number(sample->document, "jobs_left_out");
+	status = take_sums(&sample->node, member(sample->document, "node"));
+	for (size_t i = 0; i < list_length(jobs) && !status; i++)
+		status = take_job(sample, json_object_array_get_idx(jobs, i));
+	for (int subject = 0; subject < TOP_SUBJECTS; subject++) {
+		struct top_things *things = &sample->of[subject];
+
+		if (things->count)
+			qsort(things->all, things->count, sizeof(*things->all), compare_things);
+	}
+	return status;
+}
+
+int top_sample_parse(struct top_sample *sample, const char *json, size_t length)
+{
+	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MOST);
+	int status;
+
+	*sample = (struct top_sample) { 0 };
+	if (!tokener)
+		return -ENOMEM;
+	if (length <= INT32_MAX)
+		sample->document = json_tokener_parse_ex(tokener, json ? json : "", length);
+	json_tokener_free(tokener);
+	status = sample->document ? take_document(sample) : -EINVAL;
+	if (status)
+		top_sample_free(sample);
+	return status;
+}

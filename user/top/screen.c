@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A head of three lines, rows as the grid of reports lays them out, the keys below. Knows nothing
+ * of where the numbers come from.
+ */
+#include "top/screen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "output/cells.h"
+#include "output/escape.h"
+#include "output/grid.h"
+#include "units.h"
+
+#define HEAD_LINES 3
+#define FOOT_LINES 1
+#define HEADING_LINES 2 /* of the table, at most but in a very narrow one */
+#define ROWS_LEAST 3
+#define COLUMNS_MOST 16
+
+static void write_cut(struct sink *out, const struct screen *screen, const struct sink *line)
+{
+	if (line->used)
+		escape_shortened(out, line->buffer, line->used, screen->style->width);
+	sink_char(out, '\n');
+}
+
+static void write_title(struct sink *out, const struct screen *screen,
+			const struct controls *controls)
+{
+	struct sink line;
+
+	sink_open_memory(&line);
+	sink_format(&line, "faultline top  %s  %s%s", screen->clock, screen->where,
+		    controls->paused ? "  (stands still)" : "");
+	style_mark(out, screen->style, STYLE_TITLE);
+	write_cut(out, screen, &line);
+	style_mark(out, screen->style, STYLE_PLAIN);
+	sink_close(&line);
+}
+
+/* The rates of the node that say most, with their headings, as many as fit. */
+static void write_node(struct sink *out, const struct screen *screen, const struct table *node)
+{
+	static const char *const names[] = { "busy",	      "operations",    "read_bytes",
+					     "written_bytes", "fetched_bytes", "faults" };
+	struct sink line, scratch;
+
+	sink_open_memory(&line);
+	sink_open_memory(&scratch);
+	sink_text(&line, node ? "all: " : "waiting for numbers ...");
+	for (size_t i = 0; node && i < sizeof(names) / sizeof(names[0]); i++) {
+		int at = table_find_column(node, names[i]);
+		const struct table_column *column = &node->columns[at];
+		struct cell text = cell_as_text(&scratch, &node->cells[at], column->unit);
+		size_t used = line.used;
+
+		sink_text(&line, i ? ", " : "");
+		sink_bytes(&line, text.text, text.length);
+		sink_format(&line, " %s", column->title);
+		if (line.used > screen->style->width) {
+			line.used = used;
+			break;
+		}
+	}
+	write_cut(out, screen, &line);
+	sink_close(&line);
+	sink_close(&scratch);
+}
+
+/* What is wrong, or what is left out, or nothing. */
+static void write_state(struct sink *out, const struct screen *screen,
+			const struct controls *controls, const struct top_sample *sample)
+{
+	char count[UNITS_TEXT];
+	struct sink line;
+	enum style_mark mark = STYLE_QUIET;
+
+	sink_open_memory(&line);
+	if (screen->trouble) {
+		mark = STYLE_BAD;
+		sink_text(&line, screen->trouble);
+	} else if (sample->untold[controls->subject]) {
+		sink_format(&line, "%s further %s are not told one by one",
+			    units_count(count, sample->untold[controls->subject]),
+			    top_subject_names[controls->subject]);
+	}
+	if (controls->filter[0])
+		sink_format(&line, "%sonly those with \"%s\" in them", line.used ? "; " : "",
+			    controls->filter);
+	if (line.used || screen->lines) { /* on a terminal the table does not move */
+		style_mark(out, screen->style, mark);
+		write_cut(out, screen, &line);
+		style_mark(out, screen->style, STYLE_PLAIN);
+	}
+	sink_close(&line);
+}
+
+static void write_keys(struct sink *out, const struct screen *screen,
+		       const struct controls *controls)
+{
+	struct sink line;
+
+	sink_open_memory(&line);
+	if (controls->typing)
+		sink_format(&line, "only those with in them: %s_", controls->typed);
+	else
+		sink_format(&line,
+			    "j jobs  p processes  f files  <> by: %s  / filter  h help  q quit",
+			    top_sort_column(controls->sort)->title);
+	style_mark(out, screen->style, STYLE_QUIET);
+	write_cut(out, screen, &line);
+	style_mark(out, screen->style, STYLE_PLAIN);
+	sink_close(&line);
+}
+
+static void write_help(struct sink *out, const struct screen *screen, const struct table *table)
+{
+	for (size_t i = 0; controls_help(i); i++) {
+		escape_shortened(out, controls_help(i), strlen(controls_help(i)),
+				 screen->style->width);
+		sink_char(out, '\n');
+	}
+	sink_char(out, '\n');
+	for (size_t i = 0; table && i < table->column_count; i++) {
+		struct sink line;
+
+		sink_open_memory(&line);
+		sink_format(&line, "%-10s", table->columns[i].title);
+		sink_text(&line, table->columns[i].meaning);
+		grid_indented(out, line.buffer ? line.buffer : "", screen->style->width, 10);
+		sink_close(&line);
+	}
+}
+
+/* Makes what was written from there on exactly so many lines. */
+static void fit_lines(struct sink *out, size_t from, size_t lines)
+{
+	for (size_t i = from; i < out->used; i++) {
+		if (out->buffer[i] != '\n' || --lines)
+			continue;
+		out->used = i + 1;
+		return;
+	}
+	sink_repeat(out, '\n', lines);
+}
+
+/* As many rows as have room; what is left is one row "other". */
+static void write_table(struct sink *out, const struct screen *screen, const struct table *table)
+{
+	size_t used = HEAD_LINES + FOOT_LINES + HEADING_LINES;
+	size_t rows = screen->lines > used + ROWS_LEAST ? screen->lines - used : ROWS_LEAST;
+	struct grid_options options = { .style = screen->style,
+					.top = screen->lines ? rows - 1 : 0,
+					.steady = COLUMNS_MOST };
+
+	if (table && table->row_count)
+		grid_write(out, table, &options);
+	else
+		sink_text(out, table ? "(nothing was done)\n" : "");
+}
+
+void screen_write(struct sink *out, const struct screen *screen, const struct controls *controls,
+		  const struct top_sample *sample, const struct table *node,
+		  const struct table *table)
+{
+	size_t from = out->used;
+
+	write_title(out, screen, controls);
+	write_node(out, screen, node);
+	write_state(out, screen, controls, sample);
+	if (controls->help)
+		write_help(out, screen, table);
+	else
+		write_table(out, screen, table);
+	if (screen->lines <= FOOT_LINES)
+		return;
+	fit_lines(out, from, screen->lines - 1);
+	write_keys(out, screen, controls);
+}
