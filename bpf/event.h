@@ -14,6 +14,10 @@
 
 #include "user/trace/flags.h"
 
+/* Stands for the kernel's function bpf_rdonly_cast until a program is loaded: no helper's number.
+ */
+#define RDONLY_CAST_CALL 0x7ffffff0
+
 enum event_kind {
 	EVENT_NONE,
 	EVENT_SYSCALL,

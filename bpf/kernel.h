@@ -10,12 +10,15 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#include "event.h"
+
 /*
  * bpf_rdonly_cast (since 6.2) turns any address into a typed pointer whose fields are read by plain
  * loads that fault to zero: a tenth of the price of a probe read. The user side sets
- * have_rdonly_cast before loading; the verifier then drops the branch not taken.
+ * have_rdonly_cast before loading; the verifier then drops the branch not taken. It also makes the
+ * call that of the kernel's function: libbpf would read all the kernel's types to find that.
  */
-extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
+static void *(*const bpf_rdonly_cast)(const void *obj, __u32 btf_id) = (void *)RDONLY_CAST_CALL;
 extern const volatile bool have_rdonly_cast;
 
 /* Field `f` (dots allowed) of the kernel's `struct s` at address `p`. */

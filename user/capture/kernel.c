@@ -344,9 +344,14 @@ int kernel_write_types(const struct kernel *kernel, const struct btf *object, in
 	return types_write(fd, kernel->btf, kernel->names, object);
 }
 
+int kernel_function_id(const struct kernel *kernel, const char *name)
+{
+	return type_names_find(kernel->names, name, BTF_KIND_FUNC);
+}
+
 bool kernel_has_kfunc(struct kernel *kernel, const char *name)
 {
-	return type_names_find(kernel->names, name, BTF_KIND_FUNC) > 0;
+	return kernel_function_id(kernel, name) > 0;
 }
 
 uint32_t kernel_tick_ns(void)

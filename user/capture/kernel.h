@@ -71,7 +71,9 @@ bool kernel_has_member(struct kernel *kernel, const char *name, const char *memb
  * enum without a name of its own cannot be asked for where programs are loaded. */
 int kernel_enum_value(struct kernel *kernel, const char *name);
 
-/* Whether the kernel offers that function to BPF programs. */
+/* What the kernel calls a function of its own that it offers to BPF programs; not positive: it does
+ * not offer it. */
+int kernel_function_id(const struct kernel *kernel, const char *name);
 bool kernel_has_kfunc(struct kernel *kernel, const char *name);
 
 /* How long one of its ticks is, in ns. */

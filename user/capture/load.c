@@ -19,6 +19,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bpf/event.h"
+
 #include "grow.h"
 
 #define THREADS_MAX 8
@@ -79,6 +81,35 @@ struct loader {
 
 /* --- what libbpf would load --- */
 
+/* Makes calls that stand for the kernel's function those of it, where it has that; elsewhere none
+ * is reached. */
+static void name_functions(struct kernel *kernel, struct bpf_insn *insns, size_t count)
+{
+	int id = kernel_function_id(kernel, "bpf_rdonly_cast");
+
+	for (size_t i = 0; i < count && id > 0; i++) {
+		struct bpf_insn *insn = &insns[i];
+
+		if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg ||
+		    insn->imm != RDONLY_CAST_CALL)
+			continue;
+		insn->src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insn->imm = id;
+	}
+}
+
+static struct bpf_insn *copy_insns(struct kernel *kernel, const struct bpf_program *program)
+{
+	size_t count = bpf_program__insn_cnt(program);
+	struct bpf_insn *insns = malloc(count * sizeof(*insns));
+
+	if (!insns)
+		return NULL;
+	memcpy(insns, bpf_program__insns(program), count * sizeof(*insns));
+	name_functions(kernel, insns, count);
+	return insns;
+}
+
 static const struct bpf_insn nothing[] = {
 	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 	{ .code = BPF_JMP | BPF_EXIT },
@@ -95,7 +126,7 @@ static int put_aside(struct loader *loader, const struct section *section,
 	job = &loader->jobs[loader->count];
 	*job = (struct job) { .program = program, .type = section->type, .options = *options };
 	job->count = bpf_program__insn_cnt(program);
-	job->insns = malloc(job->count * sizeof(*job->insns));
+	job->insns = copy_insns(loader->kernel, program);
 	job->functions = malloc(functions_bytes + 1);
 	if (!job->insns || !job->functions) {
 		free(job->insns);
@@ -103,7 +134,6 @@ static int put_aside(struct loader *loader, const struct section *section,
 		return -ENOMEM;
 	}
 	loader->count++;
-	memcpy(job->insns, bpf_program__insns(program), job->count * sizeof(*job->insns));
 	if (functions_bytes)
 		memcpy(job->functions, options->func_info, functions_bytes);
 	job->options.func_info = job->functions;
@@ -115,6 +145,19 @@ static int put_aside(struct loader *loader, const struct section *section,
 	options->attach_btf_id = 0;
 	return bpf_program__set_insns(program, (struct bpf_insn *)nothing,
 				      sizeof(nothing) / sizeof(nothing[0]));
+}
+
+/* Leaves it with libbpf. */
+static int leave(struct loader *loader, const struct section *section, struct bpf_program *program)
+{
+	struct bpf_insn *insns = copy_insns(loader->kernel, program);
+	int err = insns ? bpf_program__set_insns(program, insns, bpf_program__insn_cnt(program))
+			: -ENOMEM;
+
+	free(insns);
+	if (!err && section->type != section->stand_in)
+		err = bpf_program__set_type(program, section->type);
+	return err;
 }
 
 /* libbpf calls it for each program when it is ready to be loaded. */
@@ -136,8 +179,7 @@ static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *optio
 	}
 	if (!handler->loader->alone)
 		return put_aside(handler->loader, section, program, options);
-	return section->type == section->stand_in ? 0
-						  : bpf_program__set_type(program, section->type);
+	return leave(handler->loader, section, program);
 }
 
 /* --- loading --- */
