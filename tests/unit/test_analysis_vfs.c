@@ -149,7 +149,22 @@ static void test_without_calls(void **state)
 	made_close(&made);
 }
 
-int main(void)
+/* For those who read traces in Python. */
+static int leave(const char *path)
+{
+	struct made_trace made;
+	FILE *file = fopen(path, "w");
+	size_t written;
+
+	if (!file)
+		return 1;
+	make_with_calls(&made);
+	made_finish(&made, 0, 1000);
+	written = fwrite(made.bytes, 1, made.length, file);
+	return fclose(file) || written != made.length;
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_with_calls),
@@ -157,5 +172,7 @@ int main(void)
 		cmocka_unit_test(test_without_calls),
 	};
 
+	if (argc == 3 && !strcmp(argv[1], "--make"))
+		return leave(argv[2]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,20 @@ class Reading(unittest.TestCase):
         self.assertGreater(trace.calls["offset"].isna().sum(), 0)
         self.assertIn("/data/train.bin", trace.calls["file"].cat.categories)
 
+    def test_vfs(self):
+        """What the kernel did itself, by a call or not; the same by Dask."""
+        path = os.path.join(self.place.name, "vfs.flt")
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "test_analysis_vfs"), "--make", path],
+                       check=True)
+        trace = faultline.read(path)
+        theirs = [(row["dur_ns"], row["pid"], row["op"], row["path"], row["result"])
+                  for row in printed(path) if row["layer"] == "vfs"]
+        ours = trace.vfs[["dur_ns", "pid", "op", "file", "result"]].to_numpy().tolist()
+        self.assertEqual(len(ours), 4)
+        self.assertEqual([tuple(row) for row in ours], theirs)
+        self.assertEqual(faultline.read_dask(path, "vfs").dur_ns.sum().compute(), 200)
+        self.assertEqual(len(faultline.read(SAMPLE).vfs), 0)
+
     def test_sums_of_report(self):
         trace = faultline.read(self.made)
         report = trace.report()

@@ -118,6 +118,11 @@ TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
         ("write", lambda trace, rows: rows["flags"] & FAULT_WRITE != 0),
         ("fetched_bytes", plain("fetched_bytes")), ("dirtied_bytes", plain("dirtied_bytes")),
         ("flags", plain("flags"))]),
+    "vfs": (("vfs",), [
+        *HEAD, ("op", lambda trace, rows: operation_of(trace, rows["op"])),
+        ("file", lambda trace, rows: path_of(trace, rows["file"])), ("file_id", plain("file")),
+        ("offset", offset), ("asked_bytes", plain("asked")), ("result", plain("result")),
+        ("flags", plain("flags"))]),
     "requests": (("request",), [
         *HEAD, ("op", lambda trace, rows: operation_of(trace, rows["op"])),
         ("device", lambda trace, rows: device_of(trace, rows["dev"])),
@@ -141,6 +146,14 @@ TABLES: Dict[str, Tuple[Tuple[str, ...], List[Tuple[str, Maker]]]] = {
     "exits": (("exit",), [("end_ns", plain("time")), ("pid", plain("pid")),
                           ("process", plain("process")), ("code", plain("code"))]),
 }
+
+# Those that may be larger than memory, and are asked for in parts.
+LARGE = ("calls", "faults", "requests", "vfs")
+
+
+def check_table(name: str) -> None:
+    if name not in LARGE:
+        raise ValueError(f"no table {name!r} to choose from; there are {', '.join(LARGE)}")
 
 
 def check_columns(table: str, columns: Optional[Sequence[str]]) -> List[str]:

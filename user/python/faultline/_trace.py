@@ -60,10 +60,9 @@ class Trace:
     def table(self, name: str, columns: Optional[Sequence[str]] = None,
               from_ns: Optional[int] = None, until_ns: Optional[int] = None,
               pid: Optional[int] = None) -> Any:
-        """calls, faults, requests: some columns only, or only what overlaps a time (ns since 1970,
+        """calls, faults, requests, vfs: some columns only, or only what overlaps a time (ns since 1970,
         both ends included), or of a process. What cannot hold such rows is not read."""
-        if name not in ("calls", "faults", "requests"):
-            raise ValueError(f"no table {name!r} to choose from; there are calls, faults, requests")
+        _frames.check_table(name)
         return self._table(name, Choice(None if columns is None else tuple(columns), from_ns,
                                         until_ns, pid))
 
@@ -93,6 +92,11 @@ class Trace:
     def requests(self) -> Any:
         """Requests to block devices."""
         return self._table("requests")
+
+    @functools.cached_property
+    def vfs(self) -> Any:
+        """What the kernel read, wrote and synced itself (--layers vfs), by a call or not."""
+        return self._table("vfs")
 
     @functools.cached_property
     def spans(self) -> Any:
