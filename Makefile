@@ -342,6 +342,10 @@ HEADER = $(DESTDIR)$(PREFIX)/include/faultline.h
 LIB = $(DESTDIR)$(LIBDIR)
 PYTHON_PLACE = $(DESTDIR)$(PREFIX)/lib/faultline/python
 PKGCONFIG = $(LIB)/pkgconfig/faultline.pc
+# The monitoring service: its unit, and what a cluster's other programs take of it.
+SYSTEMD_UNITS ?= $(PREFIX)/lib/systemd/system
+UNIT = $(DESTDIR)$(SYSTEMD_UNITS)/faultline-monitor.service
+MONITOR_FILES = $(DESTDIR)$(PREFIX)/share/faultline/monitor
 LDCONFIG ?= $(firstword $(wildcard /sbin/ldconfig) ldconfig)
 ldconfig = $(if $(DESTDIR),,$(LDCONFIG) || echo "run ldconfig as root before programs link with libfaultline")
 
@@ -361,13 +365,19 @@ install: all
 	mkdir -p $(dir $(PKGCONFIG))
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 		user/span/faultline.pc.in >$(PKGCONFIG)
+	mkdir -p $(dir $(UNIT)) $(MONITOR_FILES)
+	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/monitor/faultline-monitor.service >$(UNIT)
+	install -m 644 $(wildcard scripts/monitor/*.y*ml scripts/monitor/*.json) $(MONITOR_FILES)
+	install -m 755 $(wildcard scripts/monitor/*.sh) $(MONITOR_FILES)
 	$(ldconfig)
 
 # What install has put there, and nothing else.
 uninstall:
 	rm -f $(BINARY) $(MAN) $(MAN_TRACE) $(MAN_RECIPES) $(COMPLETION) $(HEADER) $(PKGCONFIG)
 	rm -f $(LIB)/libfaultline.a $(LIB)/libfaultline.so $(LIB)/libfaultline.so.0
-	rm -rf $(PYTHON_PLACE)
+	rm -f $(UNIT)
+	rm -rf $(PYTHON_PLACE) $(MONITOR_FILES)
+	rmdir $(dir $(MONITOR_FILES)) 2>/dev/null || true
 	rmdir $(dir $(PYTHON_PLACE)) 2>/dev/null || true
 	$(ldconfig)
 

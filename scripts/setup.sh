@@ -18,7 +18,8 @@ packages() {
 		python3-msgpack-numpy python3-numpy python3-torch python3-pip python3-pandas \
 		python3-dask python3-distributed python3-zstandard \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
-		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy ;;
+		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy systemd prometheus curl \
+		python3-yaml ;;
 	demo) echo python3 python3-numpy ;;
 	bench) echo python3 strace linux-perf bpftrace ;;
 	deb) echo "$(packages build)" build-essential dpkg-dev debhelper dh-python lintian mmdebstrap ;;

@@ -28,7 +28,11 @@ try() {
 
 wanted="bin/faultline share/man/man1/faultline.1 share/man/man5/faultline-trace.5 share/man/man7/faultline-recipes.7 share/bash-completion/completions/faultline
 	include/faultline.h lib/libfaultline.a lib/libfaultline.so lib/libfaultline.so.0
-	lib/pkgconfig/faultline.pc lib/faultline/python/faultline/__init__.py lib/faultline/python/hook"
+	lib/pkgconfig/faultline.pc lib/faultline/python/faultline/__init__.py lib/faultline/python/hook
+	lib/systemd/system/faultline-monitor.service share/faultline/monitor/alerts.yml
+	share/faultline/monitor/grafana.json share/faultline/monitor/kubernetes.yaml
+	share/faultline/monitor/prometheus.yml share/faultline/monitor/slurm-epilog.sh
+	share/faultline/monitor/slurm-prolog.sh"
 
 try install PREFIX="$place/usr"
 [ -s "$place/told" ] || complain "the loader's cache was not renewed"
@@ -37,6 +41,9 @@ for file in $wanted; do
 done
 "$place/usr/bin/faultline" --version >/dev/null || complain "what was installed does not run"
 grep -q "^prefix=$place/usr" "$place/usr/lib/pkgconfig/faultline.pc" || complain "faultline.pc names another prefix"
+
+grep -q "^ExecStart=$place/usr/bin/faultline " "$place/usr/lib/systemd/system/faultline-monitor.service" ||
+	complain "the unit starts another program"
 
 touch "$place/usr/lib/of-another"
 rm "$place/told"

@@ -121,6 +121,12 @@ class Jobs(unittest.TestCase):
             self.assertEqual([job["id"] for job in served.jobs(f"?job={one}")["jobs"]], [one])
             self.assertEqual(served.jobs("?job=99999")["jobs"], [])
             self.assertEqual(len(served.jobs("?jobs=9999999999999999999")["jobs"]), 60)
+            self.assertEqual(served.jobs("?slurm_job=42")["jobs"], [])
+            served.exec(500, "/slurm/uid_0/job_42/step_batch")
+            served.exec(501, "/slurm/uid_0/job_42/step_0")
+            served.exec(502, "/slurm/uid_0/job_421/step_0")
+            self.assertEqual(sorted(job["slurm_step"] for job in served.jobs("?slurm_job=42")["jobs"]),
+                             ["0", "batch"])
             for wrong in "x", "-1", "", "1x", "99999999999999999999", "0x10", "%00":
                 self.assertEqual(served.ask("/jobs?jobs=" + wrong)[0], 400, wrong)
 
@@ -233,10 +239,11 @@ class Other(unittest.TestCase):
             _, body, headers = served.ask("/metrics", Accept="application/openmetrics-text;version=1.0.0")
             self.assertEqual(headers["Content-Type"], "application/openmetrics-text")
             self.assertEqual(body, b"readings_asked_total 2\n")
-            served.read()  # it is as of now
             _, body, headers = served.ask("/metrics", Accept="*/*")
             self.assertEqual(headers["Content-Type"], "text/plain; version=0.0.4")
-            self.assertEqual(body, b"readings_asked_total 2\n")
+            self.assertEqual(body, b"readings_asked_total 3\n")
+            served.jobs()
+            self.assertEqual(served.ask("/metrics")[1], b"readings_asked_total 5\n")
 
     def test_the_page(self):
         with Served() as served:

@@ -17,6 +17,7 @@
 #include "command/command.h"
 #include "command/options.h"
 #include "log.h"
+#include "monitor/notify.h"
 #include "monitor/openmetrics.h"
 #include "monitor/pages.h"
 #include "monitor/service.h"
@@ -95,6 +96,8 @@ struct monitor {
 	struct service *service;
 	struct pages *pages;	   /* NULL: none were asked for */
 	struct textfile *textfile; /* NULL: none was asked for */
+	struct notify notify;
+	uint64_t textfile_due_ns, sign_due_ns;
 };
 
 /* --- options --- */
@@ -185,19 +188,51 @@ static void write_textfile(struct monitor *monitor)
 	sink_close(&text);
 }
 
+/* Not if it reads nothing any more, although it lives: then it is to be started anew. */
+static void give_sign_of_life(struct monitor *monitor)
+{
+	struct service_facts facts;
+
+	service_look(monitor->service, &facts);
+	if (host_now_ns() - facts.read_ns < monitor->notify.watchdog_ns)
+		notify_say(&monitor->notify, "WATCHDOG=1\n");
+}
+
+/* Does what is due; returns when the next is, on host_now_ns's clock; UINT64_MAX: never. */
+static uint64_t do_chores(struct monitor *monitor)
+{
+	uint64_t now = host_now_ns(), next = UINT64_MAX;
+
+	if (monitor->textfile) {
+		if (now >= monitor->textfile_due_ns) {
+			write_textfile(monitor);
+			monitor->textfile_due_ns = now + TEXTFILE_EVERY_NS;
+		}
+		next = monitor->textfile_due_ns;
+	}
+	if (monitor->notify.watchdog_ns) {
+		if (now >= monitor->sign_due_ns) {
+			give_sign_of_life(monitor);
+			monitor->sign_due_ns = now + monitor->notify.watchdog_ns / 3;
+		}
+		next = next < monitor->sign_due_ns ? next : monitor->sign_due_ns;
+	}
+	return next;
+}
+
 /* Until a signal ends it. */
 static void serve(struct monitor *monitor, const sigset_t *signals)
 {
-	const struct timespec every = { .tv_sec = TEXTFILE_EVERY_NS / 1000000000 };
 	int number;
 
-	for (;;) {
-		if (monitor->textfile)
-			write_textfile(monitor);
-		number = sigtimedwait(signals, NULL, monitor->textfile ? &every : NULL);
-		if (number == SIGTERM || number == SIGINT)
-			break;
-	}
+	do {
+		uint64_t next = do_chores(monitor), now = host_now_ns();
+		uint64_t wait = next > now ? next - now : 0;
+		const struct timespec most = { wait / 1000000000, wait % 1000000000 };
+
+		number = sigtimedwait(signals, NULL, next == UINT64_MAX ? NULL : &most);
+	} while (number != SIGTERM && number != SIGINT);
+	notify_say(&monitor->notify, "STOPPING=1\n");
 	log_info("ended by %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 
@@ -248,6 +283,7 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 	const char *address = monitor->pages ? pages_address(monitor->pages) : LISTEN_NOWHERE;
 	int fd = monitor->options.ready_fd;
 
+	notify_say(&monitor->notify, "READY=1\nSTATUS=watching; listening at %s\n", address);
 	log_info("watching %zu processes, %zu threads; listening at %s", processes, threads,
 		 address);
 	if (!fd)
@@ -261,6 +297,7 @@ static int run(struct monitor *monitor, const sigset_t *signals)
 {
 	size_t processes = 0, threads = 0;
 
+	notify_open(&monitor->notify);
 	if (open_places(monitor))
 		return EXIT_USAGE;
 	/* The threads of the pages have no more rights than are left when all is watched. */
@@ -275,6 +312,7 @@ static int run(struct monitor *monitor, const sigset_t *signals)
 
 static void clean_up(struct monitor *monitor)
 {
+	notify_close(&monitor->notify);
 	pages_close(monitor->pages);
 	textfile_close(monitor->textfile);
 	service_close(monitor->service);
@@ -283,6 +321,7 @@ static void clean_up(struct monitor *monitor)
 int command_monitor(int argc, char **argv)
 {
 	struct monitor monitor = {
+		.notify = { .fd = -1 },
 		.options = { .listen = HTTP_ADDRESS,
 			     .interval_ns = 1000000000ull,
 			     .retire_ns = 300000000000ull,

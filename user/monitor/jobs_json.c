@@ -357,6 +357,12 @@ static void put_node(struct sink *out, const struct ledger_node *node, const str
 	sink_char(out, '}');
 }
 
+static bool is_asked(const struct ledger_job *job, const struct jobs_asked *asked)
+{
+	return (!asked->job || job->id == asked->job) &&
+	       (!asked->slurm_job || !strcmp(job->labels.slurm_job, asked->slurm_job));
+}
+
 static void put_jobs(struct sink *out, const struct ledger *ledger, const struct rates *rates,
 		     const struct jobs_about *about, const struct jobs_asked *asked)
 {
@@ -369,7 +375,7 @@ static void put_jobs(struct sink *out, const struct ledger *ledger, const struct
 		return;
 	}
 	for (const struct ledger_job *job = ledger_jobs(ledger); job; job = job->next) {
-		if (asked->job && job->id != asked->job)
+		if (!is_asked(job, asked))
 			continue;
 		all++;
 		rank(ranked, &count, most,

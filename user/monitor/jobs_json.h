@@ -15,6 +15,7 @@
 
 struct jobs_asked {
 	uint64_t job;			     /* this one alone; 0: all */
+	const char *slurm_job;		     /* those of this Slurm job alone; NULL: all */
 	unsigned int jobs, processes, files; /* how many, of the last two for each job */
 };
 #define JOBS_ASKED_DEFAULTS                                                                        \

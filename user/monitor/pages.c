@@ -14,7 +14,6 @@
 #include "monitor/jobs_json.h"
 #include "monitor/rates.h"
 
-#define FRESH_NS 500000000ull /* what was read so lately needs no reading again */
 #define READY_NS 10000000000ull
 #define RATE_NS 1000000000ull /* rates are those of at least so long */
 #define TICK_MS 1000
@@ -51,7 +50,7 @@ static uint64_t read_ago(const struct pages *pages)
 
 static void refresh(const struct pages *pages)
 {
-	if (pages->options.refresh && read_ago(pages) > FRESH_NS)
+	if (pages->options.refresh)
 		pages->options.refresh(pages->options.context);
 }
 
@@ -135,6 +134,7 @@ static void render_jobs(void *context, const struct http_request *request,
 		http_say(answer, 400, "job, jobs, processes and files are numbers");
 		return;
 	}
+	asked.slurm_job = http_argument(request, "slurm_job");
 	asked.jobs = jobs;
 	asked.processes = processes;
 	asked.files = files;
