@@ -73,20 +73,34 @@ struct async_cut {
 	__u32 pid;
 };
 
-static long async_cut_step(struct bpf_map *map, struct async_key *key,
-			   struct async_operation *operation, struct async_cut *cut)
+static __noinline int async_cut_one(struct async_key *key, struct async_operation *operation,
+				    struct async_cut *cut)
 {
 	struct async_key at = *key;
 
-	if (operation->owner.pid != cut->pid)
-		return 0;
 	if (operation->account.flags & TRACE_OP_SILENT || !operation->account.op) {
 		async_end_unseen(&at, operation);
 		return 0;
 	}
 	operation->account.flags |= TRACE_OP_UNFINISHED;
 	async_tell(&at, operation, -EINTR, cut->now_ns);
-	bpf_map_delete_elem(&async_flight, &at);
+	async_take_out(&at);
+	return 0;
+}
+
+static long async_cut_step(struct bpf_map *map, struct async_key *key,
+			   struct async_operation *operation, struct async_cut *cut)
+{
+	if (operation->owner.pid == cut->pid)
+		async_cut_one(key, operation, cut);
+	return 0;
+}
+
+static long async_cut_place(struct bpf_map *map, __u32 *number, struct async_place *place,
+			    struct async_cut *cut)
+{
+	if (place->key.address && place->operation.owner.pid == cut->pid)
+		async_cut_one(&place->key, &place->operation, cut);
 	return 0;
 }
 
@@ -99,7 +113,9 @@ static __always_inline int async_cut(struct task_struct *task)
 		return 0;
 	bpf_map_delete_elem(&async_users, &cut.pid);
 	cut.now_ns = bpf_ktime_get_ns();
-	bpf_for_each_map_elem(&async_flight, async_cut_step, &cut, 0);
+	bpf_for_each_map_elem(&async_places, async_cut_place, &cut, 0);
+	if (async_flight_count)
+		bpf_for_each_map_elem(&async_flight, async_cut_step, &cut, 0);
 	return 0;
 }
 

@@ -63,7 +63,7 @@ static __noinline int aio_begin(struct async_key *key, struct aio_walk *walk)
 		begun.asked_bytes = vector_bytes(iocb.buffer, iocb.bytes);
 	else if (begun.row.shape == ASYNC_RW)
 		begun.asked_bytes = iocb.bytes;
-	return bpf_map_update_elem(&async_flight, key, &begun, BPF_ANY);
+	return async_put(key, &begun);
 }
 
 static long aio_submit_step(__u32 i, struct aio_walk *walk)
@@ -75,12 +75,12 @@ static long aio_submit_step(__u32 i, struct aio_walk *walk)
 	if (bpf_probe_read_user(&key.address, sizeof(key.address),
 				(void *)walk->array + i * sizeof(key.address)))
 		return 1;
-	operation = bpf_map_lookup_elem(&async_flight, &key);
+	operation = async_find(&key);
 	if (operation)
 		async_end_unseen(&key, operation);
 	if (aio_begin(&key, walk))
 		return 0;
-	operation = bpf_map_lookup_elem(&async_flight, &key);
+	operation = async_find(&key);
 	if (!operation)
 		return 0;
 	file.at = (__u64)file_of_fd(bpf_get_current_task_btf(), operation->fd);
@@ -95,7 +95,6 @@ static long aio_submit_step(__u32 i, struct aio_walk *walk)
 __noinline int aio_submit(struct task_state *state, struct call_args *args)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct async_task *submitter;
 	struct aio_walk walk = { .state = state, .now_ns = bpf_ktime_get_ns() };
 	__u64 count;
 
@@ -105,8 +104,7 @@ __noinline int aio_submit(struct task_state *state, struct call_args *args)
 	walk.mm = (__u64)TASK_POINTER(task, mm);
 	walk.context = call_arg(args, 1);
 	walk.array = call_arg(args, 3);
-	submitter = bpf_task_storage_get(&async_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	async_mark(submitter, task->tgid);
+	async_mark(&state->async, task->tgid);
 	bpf_loop(count > AIO_MOST ? AIO_MOST : count, aio_submit_step, &walk, 0);
 	return 0;
 }
@@ -118,7 +116,7 @@ static long aio_refused_step(__u32 i, struct aio_walk *walk)
 	if (bpf_probe_read_user(&key.address, sizeof(key.address),
 				(void *)walk->array + i * sizeof(key.address)))
 		return 1;
-	bpf_map_delete_elem(&async_flight, &key);
+	async_take_out(&key);
 	return 0;
 }
 
@@ -162,14 +160,14 @@ static long aio_reap_step(__u32 i, struct aio_walk *walk)
 	if (bpf_probe_read_user(&event, sizeof(event), (void *)walk->array + i * sizeof(event)))
 		return 1;
 	key.address = event.iocb;
-	done = bpf_map_lookup_elem(&async_flight, &key);
+	done = async_find(&key);
 	if (!done || done->context != walk->context) {
 		aio_unknown(&event);
 		return 0;
 	}
 	if (done->account.op)
 		async_tell(&key, done, event.result, walk->now_ns);
-	bpf_map_delete_elem(&async_flight, &key);
+	async_take_out(&key);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_BPF_ASYNC_H
 #define FAULTLINE_BPF_ASYNC_H
 
+#include "async_flight.h"
 #include "call_path.h"
 #include "vmlinux/uring.h"
 
@@ -15,72 +16,6 @@ extern const volatile __u32 uring_enter_number; /* of the system call */
 extern const volatile bool async_recorded;
 
 extern bool async_overfull; /* there was no room for an operation in flight */
-
-/* --- what is in flight --- */
-
-/* A request of io_uring by its address; an iocb by its address in the program's memory. */
-struct async_key {
-	__u64 mm; /* of an iocb */
-	__u64 address;
-};
-
-/* `context` and `user_data` tell it from one that had the same address before. */
-struct async_operation {
-	struct account account;
-	__u64 context; /* the ring; of an iocb the context, as the program knows it */
-	__u64 user_data;
-	__u64 asked_bytes;
-	struct owner owner;
-	__u32 file2; /* id, as that of the account; 0: none, or not known yet */
-	__u32 fd;
-	__u32 slot; /* of a registered file that it opens or closes, counted from 1 */
-	struct async_row row;
-};
-
-/* Bounded: what has no room is counted at its completion, and lost. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, ASYNC_FLIGHT_MOST);
-	__type(key, struct async_key);
-	__type(value, struct async_operation);
-} async_flight SEC(".maps");
-
-/* The paths that an operation in flight names, one behind the other. One that is not there, for its
- * like were too many, was cut. */
-struct async_names {
-	__u32 dir, dir2;
-	__u16 bytes, bytes2;
-	char text[2 * EVENT_ASYNC_PATH_BYTES];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, ASYNC_NAMES_MOST);
-	__type(key, struct async_key);
-	__type(value, struct async_names);
-} async_names SEC(".maps");
-
-/* Processes that may have operations in flight when they end. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, ASYNC_USERS_MOST);
-	__type(key, __u32);
-	__type(value, __u32);
-} async_users SEC(".maps");
-
-/* What is kept of a task that submits. */
-struct async_task {
-	__u64 request; /* its last, which it begins to carry out as soon as it has submitted it */
-	__u32 user;    /* the process that is known to have operations in flight */
-	__u32 linked;  /* the last one begins or continues a chain */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct async_task);
-} async_tasks SEC(".maps");
 
 /* --- telling --- */
 
@@ -237,18 +172,17 @@ static __noinline int async_end_unseen(struct async_key *key, struct async_opera
 		async_tell(key, done, async_silent_result(done), 0);
 	else
 		async_lose(done->account.op, 0, false);
-	bpf_map_delete_elem(&async_flight, key);
+	async_take_out(key);
 	return 0;
 }
 
 /* The process may have operations in flight when it ends. */
 static __always_inline void async_mark(struct async_task *task, __u32 pid)
 {
-	if (task && task->user == pid)
+	if (task->user == pid)
 		return;
 	bpf_map_update_elem(&async_users, &pid, &pid, BPF_ANY);
-	if (task)
-		task->user = pid;
+	task->user = pid;
 }
 
 /* Takes `file` as that of an operation; false when its kind is not recorded. `state` is that of the

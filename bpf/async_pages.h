@@ -14,7 +14,7 @@
 static __always_inline __u64 async_request_of(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct async_task *submitter;
+	struct task_state *state;
 	struct io_wq_work *work;
 	void *worker;
 
@@ -26,8 +26,8 @@ static __always_inline __u64 async_request_of(struct task_struct *task)
 	} else if (SYSCALL_NUMBER(regs) != uring_enter_number) {
 		return 0;
 	}
-	submitter = bpf_task_storage_get(&async_tasks, task, 0, 0);
-	return submitter ? submitter->request : 0;
+	state = task_state(task);
+	return state ? state->async.request : 0;
 }
 
 /* Books pages on the operation that brings them in; false when there is none, or they are of
@@ -42,7 +42,7 @@ __noinline int async_takes_page(struct page_add *add)
 	key.address = async_request_of(bpf_get_current_task_btf());
 	if (!add || !key.address)
 		return 0;
-	operation = bpf_map_lookup_elem(&async_flight, &key);
+	operation = async_find(&key);
 	if (!operation)
 		return 0;
 	file = KREAD(io_kiocb, key.address, file);

@@ -37,6 +37,7 @@ const volatile __u32 attach_uid = ATTACH_ANYBODY;
 
 struct flight_slow flight_slow = {};
 bool async_overfull = false;
+volatile __u64 async_flight_count = 0;
 volatile bool recording_ended = false;
 volatile bool attach_arming = false;
 volatile __u32 attach_tracer = 0;

@@ -72,6 +72,13 @@ struct bio_above {
 	__u32 flags; /* TRACE_BLOCK_* */
 };
 
+/* What is kept of a task that submits to io_uring, or to libaio. */
+struct async_task {
+	__u64 request; /* its last, which it begins to carry out as soon as it has submitted it */
+	__u32 user;    /* the process that is known to have operations in flight */
+	__u32 linked;  /* the last one begins or continues a chain */
+};
+
 #define KNOWN_VMAS 4 /* a power of two */
 
 /* What a task may have begun before it was followed, until it begins another one. */
@@ -101,6 +108,7 @@ struct task_state {
 	struct aside_state aside;
 	struct suspended_call suspended;
 	struct bio_above above;
+	struct async_task async;
 
 	/* Of one that ran already: BEFORE_*, and its counts of faults then. */
 	__u32 before;

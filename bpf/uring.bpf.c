@@ -104,12 +104,10 @@ static __always_inline void uring_take_range(struct async_operation *begun, void
 static __always_inline bool uring_link(struct async_task *submitter, void *request)
 {
 	bool links = KREAD(io_kiocb, request, flags) & (REQ_LINK | REQ_HARDLINK);
-	bool linked = links || (submitter && submitter->linked);
+	bool linked = links || submitter->linked;
 
-	if (submitter) {
-		submitter->linked = links;
-		submitter->request = (__u64)request;
-	}
+	submitter->linked = links;
+	submitter->request = (__u64)request;
 	return linked;
 }
 
@@ -124,7 +122,7 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 	void *request, *ring;
 	__u32 flags;
 
-	if (!key || !row)
+	if (!key || !row || !submitter)
 		return 0;
 	at = *key;
 	request = (void *)at.address;
@@ -150,7 +148,7 @@ __noinline int uring_begin(struct async_key *key, struct async_row *row,
 	if (uring_link(submitter, request))
 		begun.account.flags |= TRACE_OP_LINKED;
 	async_mark(submitter, begun.owner.pid);
-	return bpf_map_update_elem(&async_flight, &at, &begun, BPF_ANY);
+	return async_put(&at, &begun);
 }
 
 /* --- paths --- */
@@ -289,7 +287,7 @@ static __noinline int uring_take_open(struct async_operation *begun, void *reque
 /* What its shape needs beyond what all have. */
 static __noinline int uring_settle(struct async_key *key, struct task_state *state)
 {
-	struct async_operation *begun = bpf_map_lookup_elem(&async_flight, key);
+	struct async_operation *begun = async_find(key);
 	__u32 shape;
 
 	if (!begun)
@@ -341,16 +339,17 @@ static __always_inline int uring_submitted(void *request)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct async_key key = { 0, (__u64)request };
 	struct async_operation *before;
+	struct task_state *state = task_followed(task);
 	struct async_task *submitter;
 	struct async_row row;
 
-	if (!task_followed(task))
+	if (!state)
 		return 0;
-	before = bpf_map_lookup_elem(&async_flight, &key);
+	before = async_find(&key);
 	if (before)
 		async_end_unseen(&key, before);
 	row = uring_row(request);
-	submitter = bpf_task_storage_get(&async_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	submitter = &state->async;
 	if (row.shape == ASYNC_COUNTED) {
 		async_count(row.op);
 		uring_link(submitter, request);
@@ -363,7 +362,7 @@ static __always_inline int uring_submitted(void *request)
 	if (row.traits & ASYNC_MULTISHOT)
 		uring_expect_many(&key);
 	if (row.shape >= ASYNC_SPLICE || KREAD(io_kiocb, request, flags) & REQ_CQE_SKIP)
-		uring_settle(&key, task_followed(task));
+		uring_settle(&key, state);
 	return 0;
 }
 
@@ -432,7 +431,7 @@ static __noinline int uring_end(struct async_key *key, struct async_operation *d
 	if (done->account.op && uring_take_file(done, key->address, end->result))
 		async_tell(key, done, end->result, now_ns);
 	if (!more) {
-		bpf_map_delete_elem(&async_flight, key);
+		async_take_out(key);
 		return 0;
 	}
 	done->account.fetched_pages = 0;
@@ -454,7 +453,7 @@ static __always_inline int uring_completed(void *request, struct uring_end *end)
 			return 0;
 		key = *known;
 	}
-	done = bpf_map_lookup_elem(&async_flight, &key);
+	done = async_find(&key);
 	if (done && (done->context != end->ring || done->user_data != end->user_data)) {
 		async_end_unseen(&key, done);
 		done = NULL;

@@ -303,6 +303,44 @@ def random_file(path, size):
     return path
 
 
+# --- maps of the program under test --------------------------------------------------------------
+
+libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
+
+
+def maps_of(pid):
+    """{name: descriptor} of the maps that a process holds."""
+    found = {}
+    for descriptor in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{descriptor}") as info:
+                number = re.search(r"^map_id:\s*(\d+)$", info.read(), re.M)
+        except FileNotFoundError:
+            continue
+        if number:
+            fd = libbpf.bpf_map_get_fd_by_id(int(number[1]))
+            info, size = ctypes.create_string_buffer(80), ctypes.c_uint32(80)
+            if fd < 0 or libbpf.bpf_obj_get_info_by_fd(fd, info, ctypes.byref(size)):
+                raise Broken(f"map {number[1]} cannot be looked at")
+            found[info.raw[24:40].split(b"\0")[0].decode()] = fd
+    return found
+
+
+def fill_maps(pid, *names):
+    """Fills maps of a process: an array's places are taken then, a hash takes no more. Yields how
+    many entries each took."""
+    maps = maps_of(pid)
+    value = ctypes.create_string_buffer(b"\1" * 256)
+    for name in names:
+        # Keys of an array are its indices, those of the hash no addresses.
+        key = (ctypes.c_uint64 * 2)()
+        while not libbpf.bpf_map_update_elem(maps[name], ctypes.byref(key), value, 0):
+            key[0] += 1
+        yield key[0]
+    for fd in maps.values():
+        os.close(fd)
+
+
 # --- strace --------------------------------------------------------------------------------------
 
 

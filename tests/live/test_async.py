@@ -4,6 +4,7 @@ report says how much of it there was."""
 import collections
 import json
 import os
+import subprocess
 import unittest
 
 import harness
@@ -94,6 +95,47 @@ class Forms(unittest.TestCase):
             self.assertGreaterEqual(row["time"], totals["start_ns"])
             self.assertLessEqual(row["time"] + row["dur"], totals["end_ns"])
             self.assertEqual(row["dur"] == 0, bool(row["flags"] & SILENT))
+
+
+class Crowded(unittest.TestCase):
+    """What is remembered of operations in flight is limited: others have been put there before."""
+
+    def record(self, *full):
+        """A run in which these maps are full, by name: what its workload says, and the report."""
+        directory = machine().new_dir()
+        data, out = harness.random_file(f"{directory}/data", 64 << 10), f"{directory}/out.json"
+        trace = f"{directory}/trace.flt"
+        script = 'echo; read line; exec "$0" "$1" "$2"'
+        run = machine().start(
+            [machine().faultline, "run", "-q", "-o", trace, "--", "/bin/sh", "-c", script,
+             machine().program("uring"), data, out],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        run.stdout.readline()
+        for count in harness.fill_maps(run.pid, *full):
+            self.assertGreater(count, 1000)
+        run.communicate(b"\n")
+        if run.returncode == 77:
+            self.skipTest("this kernel has no io_uring, or does not let us")
+        self.assertEqual(run.returncode, 0)
+        truth, report = account(out), harness.report_of(trace)
+        wanted = {"io_uring": truth["io_uring"] + truth["polled"], "libaio": truth["libaio"]}
+        for row in report["doors"]:
+            if row["door"] in wanted and row["op"] == "read":
+                self.assertEqual((row["count"], row["bytes"]),
+                                 (wanted[row["door"]], wanted[row["door"]] * truth["block_bytes"]))
+        return sum(wanted.values()), harness.Trace(trace).row_count("async"), report
+
+    def test_places(self):
+        """There is room elsewhere: nothing is lost."""
+        count, told, report = self.record("async_places")
+        self.assertEqual(told, count)
+        self.assertEqual(report["trace"]["lost"]["total"], 0)
+
+    def test_full(self):
+        """There is none: what is lost is counted, and so are its bytes."""
+        count, told, report = self.record("async_places", "async_flight")
+        self.assertEqual(told, 0)
+        self.assertEqual(report["trace"]["lost"]["by_layer"]["async"], count)
 
 
 if __name__ == "__main__":

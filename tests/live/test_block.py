@@ -2,11 +2,9 @@
 """Requests to block devices, held against /proc/diskstats on loop devices that nobody else uses, and
 each bio's file and place against what was read and written."""
 import collections
-import ctypes
 import functools
 import os
 import random
-import re
 import subprocess
 import unittest
 
@@ -192,27 +190,6 @@ class Totals(unittest.TestCase):
         self.check_bare(script, bare, image)
 
 
-libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
-
-
-def maps_of(pid):
-    """{name: descriptor} of the maps that a process holds."""
-    found = {}
-    for descriptor in os.listdir(f"/proc/{pid}/fdinfo"):
-        try:
-            with open(f"/proc/{pid}/fdinfo/{descriptor}") as info:
-                number = re.search(r"^map_id:\s*(\d+)$", info.read(), re.M)
-        except FileNotFoundError:
-            continue
-        if number:
-            fd = libbpf.bpf_map_get_fd_by_id(int(number[1]))
-            info, size = ctypes.create_string_buffer(80), ctypes.c_uint32(80)
-            if fd < 0 or libbpf.bpf_obj_get_info_by_fd(fd, info, ctypes.byref(size)):
-                raise harness.Broken(f"map {number[1]} cannot be looked at")
-            found[info.raw[24:40].split(b"\0")[0].decode()] = fd
-    return found
-
-
 class Crowded(unittest.TestCase):
     """What is remembered of bios on their way is limited: others have been put there before."""
 
@@ -227,16 +204,8 @@ class Crowded(unittest.TestCase):
             [machine().faultline, "run", "-q", "-o", trace, "--", *shell(script, bare)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         run.stdout.readline()
-        value = ctypes.create_string_buffer(b"\1", 256)
-        maps = maps_of(run.pid)
-        for name in full:
-            # Keys of an array are its indices, those of the hash no addresses; the value is "taken".
-            key = ctypes.c_uint64(0)
-            while not libbpf.bpf_map_update_elem(maps[name], ctypes.byref(key), value, 0):
-                key.value += 1
-            self.assertGreater(key.value, 1000)
-        for fd in maps.values():
-            os.close(fd)
+        for count in harness.fill_maps(run.pid, *full):
+            self.assertGreater(count, 1000)
         before = diskstats(bare)
         run.communicate(b"\n")
         self.assertEqual(run.returncode, 0)

@@ -124,6 +124,7 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
 	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
 	if (!session->choice.on[LAYER_ASYNC]) {
+		bpf_map__set_max_entries(skeleton->maps.async_places, 1);
 		bpf_map__set_max_entries(skeleton->maps.async_flight, 1);
 		bpf_map__set_max_entries(skeleton->maps.async_names, 1);
 		bpf_map__set_max_entries(skeleton->maps.async_users, 1);

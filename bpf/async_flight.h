@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Operations that are in flight after whoever submitted them has gone on: where they are kept until
+ * they end. Knows nothing of what is told of them.
+ *
+ * As with bios (bio_mark.h), one has a place by its address in an array, which costs a fraction of
+ * what a hash does; where another has that place it goes to a hash, in which nobody looks while
+ * that is empty.
+ */
+#ifndef FAULTLINE_BPF_ASYNC_FLIGHT_H
+#define FAULTLINE_BPF_ASYNC_FLIGHT_H
+
+#include "ring.h"
+#include "state.h"
+
+/* A request of io_uring by its address; an iocb by its address in the program's memory. */
+struct async_key {
+	__u64 mm; /* of an iocb */
+	__u64 address;
+};
+
+/* `context` and `user_data` tell it from one that had the same address before. */
+struct async_operation {
+	struct account account;
+	__u64 context; /* the ring; of an iocb the context, as the program knows it */
+	__u64 user_data;
+	__u64 asked_bytes;
+	struct owner owner;
+	__u32 file2; /* id, as that of the account; 0: none, or not known yet */
+	__u32 fd;
+	__u32 slot; /* of a registered file that it opens or closes, counted from 1 */
+	struct async_row row;
+};
+
+#define ASYNC_PLACES_LOG 12
+
+struct async_place {
+	struct async_key key; /* address 0: free */
+	struct async_operation operation;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << ASYNC_PLACES_LOG);
+	__type(key, __u32);
+	__type(value, struct async_place);
+} async_places SEC(".maps");
+
+/* Bounded: what has no room is counted at its completion, and lost. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ASYNC_FLIGHT_MOST);
+	__type(key, struct async_key);
+	__type(value, struct async_operation);
+} async_flight SEC(".maps");
+
+extern volatile __u64 async_flight_count; /* in the hash */
+
+/* These are global: the verifier looks at each once, and a key that is read from memory is a number
+ * to it, not a pointer. */
+__noinline __u32 async_place_number(const struct async_key *key)
+{
+	__u64 number = key ? key->address ^ key->mm : 0;
+
+	return number * 0x9e3779b97f4a7c15 >> (64 - ASYNC_PLACES_LOG); /* 2^64 / golden ratio */
+}
+
+static __always_inline struct async_place *async_place(const struct async_key *key)
+{
+	__u32 at = async_place_number(key);
+
+	return bpf_map_lookup_elem(&async_places, &at);
+}
+
+static __always_inline bool async_place_is_of(const struct async_place *place,
+					      const struct async_key *key)
+{
+	return place->key.address == key->address && place->key.mm == key->mm;
+}
+
+/* The operation of that key, which lies on the stack, or NULL. */
+static __always_inline struct async_operation *async_find(struct async_key *key)
+{
+	struct async_place *place = async_place(key);
+
+	if (place && async_place_is_of(place, key))
+		return &place->operation;
+	return async_flight_count ? bpf_map_lookup_elem(&async_flight, key) : NULL;
+}
+
+/* Puts into the hash what has no place. Returns 0, or that there is no room. */
+__noinline int async_put_crowded(struct async_key *key, struct async_operation *operation)
+{
+	struct async_operation *copy; /* up to 6.1 a map takes nothing that was handed on */
+	struct async_key at;
+	long status;
+
+	if (!key || !operation)
+		return -1;
+	copy = scratch_get();
+	if (!copy)
+		return -1;
+	at = *key;
+	*copy = *operation;
+	status = bpf_map_update_elem(&async_flight, &at, copy, BPF_NOEXIST);
+	if (!status)
+		__sync_fetch_and_add(&async_flight_count, 1);
+	else
+		status = bpf_map_update_elem(&async_flight, &at, copy, BPF_ANY);
+	scratch_put(copy);
+	return status;
+}
+
+/* Puts an operation in, in place of one that has its key. Returns 0, or that there is no room. */
+__noinline int async_put(struct async_key *key, struct async_operation *operation)
+{
+	struct async_place *place;
+
+	if (!key || !operation)
+		return -1;
+	place = async_place(key);
+	if (!place || !(async_place_is_of(place, key) ||
+			!__sync_val_compare_and_swap(&place->key.address, 0, key->address)))
+		return async_put_crowded(key, operation);
+	place->operation = *operation;
+	place->key.mm = key->mm;
+	return 0;
+}
+
+#define ASYNC_NO_MM (~0ull)
+
+/* Takes it out. */
+__noinline int async_take_out(struct async_key *key)
+{
+	struct async_place *place;
+	struct async_key at;
+
+	if (!key)
+		return 0;
+	at = *key;
+	place = async_place(&at);
+	if (place && async_place_is_of(place, &at)) {
+		/* Whoever gets the place is nobody until all of it is there. */
+		place->operation.owner.pid = 0;
+		place->key.mm = ASYNC_NO_MM;
+		*(volatile __u64 *)&place->key.address = 0;
+		return 0;
+	}
+	if (async_flight_count && !bpf_map_delete_elem(&async_flight, &at))
+		__sync_fetch_and_add(&async_flight_count, -1);
+	return 0;
+}
+
+/* The paths that an operation in flight names, one behind the other. One that is not there, for its
+ * like were too many, was cut. */
+struct async_names {
+	__u32 dir, dir2;
+	__u16 bytes, bytes2;
+	char text[2 * EVENT_ASYNC_PATH_BYTES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ASYNC_NAMES_MOST);
+	__type(key, struct async_key);
+	__type(value, struct async_names);
+} async_names SEC(".maps");
+
+/* Processes that may have operations in flight when they end. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ASYNC_USERS_MOST);
+	__type(key, __u32);
+	__type(value, __u32);
+} async_users SEC(".maps");
+
+#endif
