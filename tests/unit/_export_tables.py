@@ -280,7 +280,8 @@ class Tables(unittest.TestCase):
         os.mkdir(out)
         with open(os.path.join(out, "files.csv"), "w", encoding="ascii") as file:
             file.write("mine")
-        self.refused("--to", "csv", "-o", out, nest, naming="files.csv", status=1)
+        self.refused("--to", "csv", "-o", out, nest, naming=f"{out}: files.csv exists")
+        self.refused("--to", "csv", "-o", out, nest, naming="--force")
         self.assertEqual(os.listdir(out), ["files.csv"])
         done = call("export", "--to", "csv", "--force", "-o", out, nest)
         self.assertEqual((done.returncode, len(os.listdir(out)) > 10), (0, True))

@@ -260,11 +260,14 @@ static int export_traces(struct work *work)
 	progress_end(&work->progress);
 	if (!status)
 		return 0;
-	if (target->out.error || !work->error.text[0])
+	if (status == -EEXIST && work->error.text[0])
+		log_error("%s: %s; name another directory with -o, or replace it with --force",
+			  target->name, work->error.text);
+	else if (target->out.error || !work->error.text[0])
 		log_error("%s: cannot be written: %s", target->name, strerror(-status));
 	else
 		log_error("%s", work->error.text);
-	return status == -ESRCH ? EXIT_USAGE : EXIT_FAILED;
+	return status == -ESRCH || status == -EEXIST ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int check_table(const struct export_request *request, const struct format *format)

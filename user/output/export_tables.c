@@ -116,7 +116,9 @@ static int make_file(struct tables *tables, struct table_file *file)
 			  0600);
 	status = file->fd < 0 ? -errno : 0;
 	file->made = !status;
-	if (status)
+	if (status == -EEXIST)
+		snprintf(tables->error->text, sizeof(tables->error->text), "%s exists", file->name);
+	else if (status)
 		snprintf(tables->error->text, sizeof(tables->error->text),
 			 "%s: cannot be written: %s", file->name, strerror(-status));
 	file->out = &file->own;
