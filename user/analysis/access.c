@@ -344,6 +344,37 @@ static int conclude(const struct measured *measured, struct table *table)
 	return status ? status : add_pages(table, measured);
 }
 
+/* --- of several reports --- */
+
+/* The first row is all of them, and the last ones have no time. */
+static int compare_times(const struct table *table, size_t a, size_t b, const void *context)
+{
+	const struct cell *first = &table->cells[a * table->column_count + ACCESS_TIME];
+	const struct cell *second = &table->cells[b * table->column_count + ACCESS_TIME];
+
+	if (!a || !b || first->type != second->type || first->type != CELL_UINT)
+		return !a ? -1 : !b ? 1 : first->type == second->type ? 0 : first->type ? -1 : 1;
+	return first->uint > second->uint ? -1 : first->uint < second->uint;
+}
+
+static int remake(const struct report *report, struct table *table)
+{
+	struct cell *all = table->row_count ? &table->cells[ACCESS_TIME] : NULL;
+
+	(void)report;
+	for (size_t row = 0; row < table->row_count; row++) {
+		struct cell *cells = &table->cells[row * table->column_count];
+		const struct cell *time = &cells[ACCESS_TIME];
+
+		cells[ACCESS_SHARE] = (struct cell) { .type = CELL_NULL };
+		if (time->type != CELL_UINT || all->type != CELL_UINT || !all->uint)
+			continue;
+		cell_real(&cells[ACCESS_SHARE], (double)time->uint / all->uint);
+		cells[ACCESS_SHARE].summed = time->summed || all->summed;
+	}
+	return table_sort(table, compare_times, NULL);
+}
+
 const struct analysis analysis_access = {
 	.name = "access",
 	.meaning = "where time and bytes went, by path of access and class",
@@ -358,4 +389,6 @@ const struct analysis analysis_access = {
 		     .matters = WALK_CLASS(IO_METADATA) },
 	.conclude = conclude,
 	.end = end,
+	.merging = { .keys = "name", .fixed = columns, .fixed_count = ACCESS_COLUMNS },
+	.remake = remake,
 };

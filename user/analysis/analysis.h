@@ -6,10 +6,12 @@
 #ifndef FAULTLINE_ANALYSIS_H
 #define FAULTLINE_ANALYSIS_H
 
+#include "analysis/merging.h"
 #include "analysis/table.h"
 #include "analysis/walk.h"
 
 struct analysis;
+struct report;
 
 /*
  * What all analyses have measured, for those that draw conclusions from others. Whoever lets others
@@ -49,6 +51,10 @@ struct analysis {
 	int (*fill)(void *state, struct table *table);
 	int (*conclude)(const struct measured *measured, struct table *table);
 	void (*end)(void *state);
+	/* How tables of several reports become one, and what is made anew once they are: columns
+	 * that follow from others, the order of rows. NULL for nothing. */
+	struct merging merging;
+	int (*remake)(const struct report *report, struct table *table);
 };
 
 extern const struct analysis analysis_trace;

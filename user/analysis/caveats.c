@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/processes.h"
+#include "analysis/report.h"
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
 #include "units.h"
@@ -372,10 +373,78 @@ static int conclude(const struct measured *measured, struct table *table)
 	return status;
 }
 
+/* --- of several reports --- */
+
+static size_t weight_of(const struct cell *id)
+{
+	size_t i = 0;
+
+	while (i < sizeof(caveats) / sizeof(caveats[0]) &&
+	       (id->type != CELL_TEXT || strcmp(id->text, caveats[i].id)))
+		i++;
+	return i;
+}
+
+static int compare_caveats(const struct table *table, size_t a, size_t b, const void *context)
+{
+	size_t first = weight_of(&table->cells[a * CAVEAT_COLUMNS + CAVEAT_ID]);
+	size_t second = weight_of(&table->cells[b * CAVEAT_COLUMNS + CAVEAT_ID]);
+
+	return first < second ? -1 : first > second;
+}
+
+/* The first of its kind tells of how many others there are; of lost events the trace knows. */
+static int tell_alike(const struct report *report, struct table *table, struct cell *row,
+		      size_t alike)
+{
+	const struct cell *lost = &report_by(report, &analysis_trace)->cells[ABOUT_LOST];
+	struct words text = { .used = 0 };
+	char count[UNITS_TEXT];
+
+	if (!strcmp(row[CAVEAT_ID].text, "lost") && lost->type == CELL_UINT)
+		words_add(&text,
+			  "%s events were lost in all: times, and shares of the run, are at least "
+			  "(≥) what is told; counts and bytes of the totals are exact",
+			  units_count(count, lost->uint));
+	else if (alike)
+		words_add(&text, "%.400s; and %zu more such", row[CAVEAT_TEXT].text, alike);
+	return text.used ? table_set_literal(table, &row[CAVEAT_TEXT], text.bytes) : 0;
+}
+
+static int remake(const struct report *report, struct table *table)
+{
+	size_t kept = 0, next;
+	int status = 0;
+
+	if (table->column_count != CAVEAT_COLUMNS)
+		return 0;
+	status = table_sort(table, compare_caveats, NULL);
+	for (size_t row = 0; row < table->row_count && !status; row = next) {
+		struct cell *cells = &table->cells[row * CAVEAT_COLUMNS];
+
+		for (next = row + 1; next < table->row_count; next++)
+			if (compare_caveats(table, row, next, NULL))
+				break;
+		if (cells[CAVEAT_ID].type != CELL_TEXT || cells[CAVEAT_TEXT].type != CELL_TEXT)
+			continue;
+		status = tell_alike(report, table, cells, next - row - 1);
+		memmove(&table->cells[kept++ * CAVEAT_COLUMNS], cells,
+			CAVEAT_COLUMNS * sizeof(*cells));
+	}
+	table->row_count = kept;
+	return status;
+}
+
 const struct analysis analysis_caveats = {
 	.name = "caveats",
 	.meaning = "what a reader must know before believing the rest",
 	.of_sums = true,
 	.shape = TABLE_LIST,
 	.conclude = conclude,
+	.merging = { .keys = "id,text",
+		     .same = "weight",
+		     .many = "caveats",
+		     .fixed = columns,
+		     .fixed_count = CAVEAT_COLUMNS },
+	.remake = remake,
 };

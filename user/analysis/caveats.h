@@ -8,6 +8,9 @@
 
 #include "analysis/analysis.h"
 
+/* Of a report that is put together from summaries. */
+#define SUM_CAVEAT "summaries"
+
 enum caveat_column { CAVEAT_ID, CAVEAT_WEIGHT, CAVEAT_TEXT, CAVEAT_COLUMNS };
 
 #endif

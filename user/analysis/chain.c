@@ -391,6 +391,7 @@ struct chain_line chain_line(const struct chain_time *time)
 struct line {
 	struct chain_line chain;
 	struct table_text path;
+	const char *host; /* NULL: of no file */
 };
 
 static const struct table_column first_columns[] = {
@@ -406,9 +407,15 @@ static const struct table_column last_columns[] = {
 	  TABLE_UINT(struct line, chain.time.bios), 0 },
 	{ "bytes", "bytes", UNIT_BYTES, "that they moved",
 	  TABLE_UINT(struct line, chain.time.bytes), 0 },
+	{ "host", NULL, UNIT_NONE, "host that it is on", TABLE_LITERAL(struct line, host), 0 },
 	{ "path", "file", UNIT_PATH, "path of the file; none for what had no file",
 	  TABLE_TEXT(struct line, path), 0 },
 };
+
+static const char *host_of(const struct job *job, uint32_t file)
+{
+	return job->traces[job->files.files[file].trace].header->host;
+}
 
 static int settle_all(struct chain *chain)
 {
@@ -459,6 +466,8 @@ static int fill(void *state, struct table *table)
 			return table_set_note(table, "further files are not told");
 		path = file_table_name(&chain->job->files, file);
 		line.path = (struct table_text) { path.bytes, path.length };
+		if (file != FILE_UNKNOWN)
+			line.host = host_of(chain->job, file);
 		status = table_add(table, &line);
 	}
 	if (!status && chain->beyond) {
@@ -515,4 +524,8 @@ const struct analysis analysis_chain = {
 	.columns = { [TRACE_BIO] = 1ull << BIO_QUEUE | 1ull << BIO_REQUEST | 1ull << BIO_DEV },
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "path,host",
+		     .added = "time_ns,device_ns,queue_ns,other_ns",
+		     .sorted = "-time_ns",
+		     .many = "files" },
 };

@@ -390,4 +390,5 @@ const struct analysis analysis_timeline = {
 		     .span_ended = span_ended },
 	.fill = fill,
 	.end = free,
+	.merging = { .alone = true, .fixed = columns, .fixed_count = TIMELINE_COLUMNS },
 };

@@ -37,3 +37,8 @@ void device_list_name(struct device_list *list, const struct event *event)
 			trace_reader_string(list->job->traces[event->block->trace].reader,
 					    event_value(event, DEVICE_NAME));
 }
+
+const char *device_list_host(const struct device_list *list, const struct listed_device *device)
+{
+	return list->job->traces[device->host].header->host;
+}

@@ -22,6 +22,8 @@ struct device_list {
 /* The number of the device that a column of an event tells, added when it is new; DEVICES_MOST when
  * there are too many. */
 size_t device_list_add(struct device_list *list, const struct event *event, unsigned int column);
+/* The name of the host that a device is of. */
+const char *device_list_host(const struct device_list *list, const struct listed_device *device);
 /* Takes the name that an EVENT_DEVICE tells of a device, if that is there. */
 void device_list_name(struct device_list *list, const struct event *event);
 

@@ -172,6 +172,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 /* --- the table --- */
 
 struct line {
+	const char *host;
 	struct table_text name, comm;
 	char dev[UNITS_TEXT];
 	uint64_t pid, requests, bytes, time_ns, shared_ns, sizes[SIZE_CLASSES];
@@ -187,6 +188,7 @@ static int get_dev(struct table *table, struct cell *cell, const void *row,
 static const struct table_column columns[] = {
 	{ "name", "device", UNIT_NONE, "as /sys/block has it", TABLE_TEXT(struct line, name), 0 },
 	{ "dev", NULL, UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
+	{ "host", NULL, UNIT_NONE, "host that it is of", TABLE_LITERAL(struct line, host), 0 },
 	{ "pid", "pid", UNIT_NONE,
 	  "the program that the run's command started, or the command; null: the kernel",
 	  TABLE_UINT(struct line, pid), 0 },
@@ -212,6 +214,7 @@ static int add_line(const struct device_users *users, struct table *table, size_
 	const struct process *process = &job->processes.processes[user->process];
 	struct trace_string comm = { NULL, 0 };
 	struct line line = {
+		.host = device_list_host(&users->list, device),
 		.name = { device->name.bytes, device->name.length },
 		.pid = TABLE_NO_UINT,
 		.requests = user->requests,
@@ -284,4 +287,5 @@ const struct analysis analysis_device_users = {
 	},
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "name,host,dev,pid,comm", .lost = "shared_ns", .many = "users" },
 };

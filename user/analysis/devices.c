@@ -39,6 +39,9 @@ struct device {
 	struct numbers parts;  /* its partitions with requests */
 	struct device_waits waits[DEVICE_USES];
 	struct device_sum own[DEVICE_USES], all[DEVICE_USES];
+	/* Of `all`: in traces that ended before `trace`, and what others told. */
+	struct device_sum before[DEVICE_USES], least[DEVICE_USES];
+	uint32_t trace; /* that the latest sums are of */
 	bool all_known;
 	struct histogram *latency[DEVICE_USES], *service[DEVICE_USES]; /* NULL: no requests */
 };
@@ -57,12 +60,14 @@ struct devices {
 /* A row of the table. */
 struct sum_line {
 	uint64_t requests, bytes, merges, requeues, errors, time_ns, queue_ns, service_ns;
-	uint64_t p50_ns, p99_ns, max_ns, service_p50_ns, service_p99_ns, sequential, random;
+	uint64_t max_ns, sequential, random;
+	const struct histogram *latency, *service; /* NULL: no requests, or not known */
 };
 
 struct line {
 	char dev[UNITS_TEXT];
 	const struct numbers *served, *parts;
+	const char *host;
 	struct table_text name;
 	struct sum_line own[DEVICE_USES], all[DEVICE_USES];
 };
@@ -110,14 +115,14 @@ static const struct table_column own_columns[] = {
 	{ "service_ns", "service", UNIT_NS, "time from then to their ends, summed up",
 	  TABLE_UINT(struct sum_line, service_ns), 0 },
 	{ "p50_ns", NULL, UNIT_NS, "half of them took at most so long, queue and service",
-	  TABLE_UINT(struct sum_line, p50_ns), 0 },
+	  TABLE_P50(struct sum_line, latency), 0 },
 	{ "p99_ns", NULL, UNIT_NS, "99 of 100 took at most so long",
-	  TABLE_UINT(struct sum_line, p99_ns), 0 },
+	  TABLE_P99(struct sum_line, latency), 0 },
 	{ "max_ns", NULL, UNIT_NS, "the longest", TABLE_UINT(struct sum_line, max_ns), 0 },
 	{ "service_p50_ns", NULL, UNIT_NS, "half of them were with the device at most so long",
-	  TABLE_UINT(struct sum_line, service_p50_ns), 0 },
+	  TABLE_P50(struct sum_line, service), 0 },
 	{ "service_p99_ns", NULL, UNIT_NS, "99 of 100 were with the device at most so long",
-	  TABLE_UINT(struct sum_line, service_p99_ns), 0 },
+	  TABLE_P99(struct sum_line, service), 0 },
 	{ "merges", NULL, UNIT_COUNT, "bios that went with others into one of these requests",
 	  TABLE_UINT(struct sum_line, merges), 0 },
 	{ "errors", NULL, UNIT_COUNT, "of these requests, those that failed",
@@ -149,6 +154,7 @@ static const struct table_column all_columns[] = {
 static const struct table_column columns[] = {
 	{ "name", "device", UNIT_NONE, "as /sys/block has it", TABLE_TEXT(struct line, name), 0 },
 	{ "dev", "number", UNIT_NONE, "major:minor of the whole device", get_dev, 0, 0 },
+	{ "host", NULL, UNIT_NONE, "host that it is of", TABLE_LITERAL(struct line, host), 0 },
 	{ "st_devs", NULL, UNIT_NONE,
 	  "what stat shows as the device of files whose bytes it moved: of overlay and btrfs "
 	  "another number than its own",
@@ -346,6 +352,29 @@ static const struct {
 } counts_of[DEVICE_USES] = { COUNTS(READ), COUNTS(WRITE), COUNTS(DISCARD), COUNTS(FLUSH) };
 
 /* The last row of a trace holds its sums. */
+/* What comes from a trace that began once the one before had ended is more of it; those that
+ * overlap tell the same in part: at least as much as the one that tells most. */
+static void change_trace(const struct devices *devices, struct device *device, uint32_t trace)
+{
+	const struct job_trace *traces = devices->job->traces;
+
+	if (!device->all_known || device->trace == trace) {
+		device->trace = trace;
+		return;
+	}
+	if (traces[trace].start_ns >= traces[device->trace].end_ns)
+		memcpy(device->before, device->all, sizeof(device->before));
+	memcpy(device->least, device->all, sizeof(device->least));
+	device->trace = trace;
+}
+
+static uint64_t more_of(uint64_t before, uint64_t now, uint64_t least)
+{
+	uint64_t sum = clock_add(before, now);
+
+	return sum > least ? sum : least;
+}
+
 static int add_sums(struct devices *devices, const struct event *event)
 {
 	struct device *device;
@@ -354,17 +383,21 @@ static int add_sums(struct devices *devices, const struct event *event)
 		return -ENOMEM;
 	if (!device)
 		return 0;
+	change_trace(devices, device, event->block->trace);
 	device->all_known = true;
 	device_list_name(&devices->list, event);
-	for (int use = 0; use < DEVICE_USES; use++)
+	for (int use = 0; use < DEVICE_USES; use++) {
+		const struct device_sum *before = &device->before[use];
+		const struct device_sum *least = &device->least[use];
+
+#define MORE(member, column)                                                                       \
+	.member = more_of(before->member, event_value(event, counts_of[use].column), least->member)
 		device->all[use] = (struct device_sum) {
-			.requests = event_value(event, counts_of[use].requests),
-			.bytes = event_value(event, counts_of[use].bytes),
-			.merges = event_value(event, counts_of[use].merges),
-			.requeues = event_value(event, counts_of[use].requeues),
-			.errors = event_value(event, counts_of[use].errors),
-			.time_ns = event_value(event, counts_of[use].time),
+			MORE(requests, requests), MORE(bytes, bytes),	MORE(merges, merges),
+			MORE(requeues, requeues), MORE(errors, errors), MORE(time_ns, time),
 		};
+#undef MORE
+	}
 	return 0;
 }
 
@@ -392,6 +425,7 @@ static struct sum_line line_of(const struct device *device, const struct device_
 
 	if (!known) {
 		memset(&line, 0xff, sizeof(line)); /* TABLE_NO_UINT everywhere */
+		line.latency = line.service = NULL;
 		return line;
 	}
 	line = (struct sum_line) {
@@ -405,19 +439,10 @@ static struct sum_line line_of(const struct device *device, const struct device_
 		.service_ns = sum->service_ns,
 		.sequential = sum->sequential,
 		.random = sum->random,
-		.p50_ns = TABLE_NO_UINT,
-		.p99_ns = TABLE_NO_UINT,
-		.max_ns = TABLE_NO_UINT,
-		.service_p50_ns = TABLE_NO_UINT,
-		.service_p99_ns = TABLE_NO_UINT,
+		.max_ns = device->latency[use] ? device->latency[use]->max : TABLE_NO_UINT,
+		.latency = device->latency[use],
+		.service = device->service[use],
 	};
-	if (!device->latency[use])
-		return line;
-	line.p50_ns = histogram_percentile(device->latency[use], 50);
-	line.p99_ns = histogram_percentile(device->latency[use], 99);
-	line.max_ns = device->latency[use]->max;
-	line.service_p50_ns = histogram_percentile(device->service[use], 50);
-	line.service_p99_ns = histogram_percentile(device->service[use], 99);
 	return line;
 }
 
@@ -473,7 +498,8 @@ static int fill(void *state, struct table *table)
 		const struct listed_device *listed = &devices->list.devices[device->number];
 		struct line line = { .name = { listed->name.bytes, listed->name.length },
 				     .served = &device->served,
-				     .parts = &device->parts };
+				     .parts = &device->parts,
+				     .host = device_list_host(&devices->list, listed) };
 
 		units_device(line.dev, listed->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
@@ -551,4 +577,10 @@ const struct analysis analysis_devices = {
 	},
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "name,host,dev",
+		     .added = "*.queue_ns,*.service_ns",
+		     .unions = "all.*",
+		     .unknown = "*.sequential,*.random", /* one run follows the other there */
+		     .listed = "st_devs,partitions",
+		     .many = "devices" },
 };

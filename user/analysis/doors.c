@@ -186,4 +186,5 @@ const struct analysis analysis_doors = {
 	.passing = { .apart = true, .sums = true, .events = add_events },
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "door,op" },
 };

@@ -425,4 +425,10 @@ const struct analysis analysis_epochs = {
 	.columns[TRACE_SPAN_BEGIN] = 1ull << SPAN_BEGIN_ARGS,
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "epoch,rank",
+		     .named = "rank",
+		     .own = true,
+		     .moments = "start_ns",
+		     .sorted = "start_ns",
+		     .many = "epochs" },
 };

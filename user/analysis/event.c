@@ -79,6 +79,11 @@ static const uint64_t columns_of[TRACE_KIND_COUNT] = {
 	[TRACE_DEVICE] = 1ull << DEVICE_ROW_TIME,
 	[TRACE_PROFILE] = (1ull << PROFILE_COLUMNS) - 1,
 	[TRACE_PROFILE_CLASS] = (1ull << PROFILE_CLASS_COLUMNS) - 1,
+	/* No events, wherever they stand: of a forged trace. */
+	[TRACE_SUMMARY_TABLE] = 1ull << SUMMARY_TABLE_TIME,
+	[TRACE_SUMMARY_COLUMN] = 1ull << SUMMARY_COLUMN_TIME,
+	[TRACE_SUMMARY_CELL] = 1ull << SUMMARY_CELL_TIME,
+	[TRACE_SUMMARY_CLASS] = 1ull << SUMMARY_CLASS_TIME,
 	[TRACE_VFS] = 1ull << VFS_TIME | 1ull << VFS_DUR | 1ull << VFS_PID | 1ull << VFS_TID |
 		      1ull << VFS_OP | 1ull << VFS_FILE | 1ull << VFS_OFFSET | 1ull << VFS_ASKED |
 		      1ull << VFS_RESULT | 1ull << VFS_FLAGS,
@@ -112,6 +117,10 @@ void event_decode(const struct event_chunk *chunk, struct event *events, size_t 
 		[TRACE_PROFILE] = event_decode_profile,
 		[TRACE_PROFILE_CLASS] = event_decode_classes,
 		[TRACE_VFS] = event_decode_vfs,
+		[TRACE_SUMMARY_TABLE] = event_decode_names,
+		[TRACE_SUMMARY_COLUMN] = event_decode_names,
+		[TRACE_SUMMARY_CELL] = event_decode_names,
+		[TRACE_SUMMARY_CLASS] = event_decode_names,
 	};
 
 	decoders[chunk->block->kind](chunk, events, count);

@@ -291,4 +291,8 @@ const struct analysis analysis_failed_lookups = {
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "directory",
+		     .first = "example",
+		     .sorted = "-count",
+		     .many = "directories" },
 };

@@ -388,4 +388,10 @@ const struct analysis analysis_files = {
 	.passing = { .apart = true, .sums = true, .events = add_events },
 	.conclude = conclude,
 	.end = end,
+	.merging = { .keys = "path,host,dev,ino",
+		     .added = "waiting.*",
+		     .any = "deleted",
+		     .same = "size_bytes,readahead_bytes",
+		     .sorted = "-time_ns",
+		     .many = "files" },
 };

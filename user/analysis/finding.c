@@ -72,6 +72,8 @@ struct finding {
 	const void *evidence;
 	struct finding_verdict verdict;
 	const char *title, *says, *advice, *more;
+	const char *host; /* NULL: of several */
+	uint64_t runs;	  /* 1 */
 };
 
 /* --- for the rules --- */
@@ -169,6 +171,7 @@ static int write_texts(struct findings *findings, struct finding *finding)
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict)
 {
+	const struct job *job = findings->measured->job;
 	struct finding *finding;
 	void *copy;
 
@@ -181,7 +184,13 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 		return -ENOMEM;
 	memcpy(copy, evidence, rule->evidence_bytes);
 	finding = &findings->all[findings->count++];
-	*finding = (struct finding) { .rule = rule, .evidence = copy, .verdict = *verdict };
+	*finding = (struct finding) {
+		.rule = rule,
+		.evidence = copy,
+		.verdict = *verdict,
+		.host = job->many_hosts ? NULL : job->traces[0].header->host,
+		.runs = 1,
+	};
 	finding->verdict.severity = severity_of(findings, verdict);
 	return write_texts(findings, finding);
 }
@@ -217,19 +226,20 @@ static int get_id(struct table *table, struct cell *cell, const void *row,
 	return table_set_literal(table, cell, finding->rule->id);
 }
 
+static const char *const severities[] = {
+	[FINDING_NOTE] = "note",
+	[FINDING_LOW] = "low",
+	[FINDING_MEDIUM] = "medium",
+	[FINDING_HIGH] = "high",
+};
+
 static int get_severity(struct table *table, struct cell *cell, const void *row,
 			const struct table_column *column)
 {
-	static const char *const names[] = {
-		[FINDING_NOTE] = "note",
-		[FINDING_LOW] = "low",
-		[FINDING_MEDIUM] = "medium",
-		[FINDING_HIGH] = "high",
-	};
 	const struct finding *finding = row;
 
 	(void)column;
-	return table_set_literal(table, cell, names[finding->verdict.severity]);
+	return table_set_literal(table, cell, severities[finding->verdict.severity]);
 }
 
 static int get_confidence(struct table *table, struct cell *cell, const void *row,
@@ -282,6 +292,12 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 			     TABLE_LITERAL(struct finding, advice), 0 },
 	[FINDING_MORE] = { "more", NULL, UNIT_NONE, "a command that shows more",
 			   TABLE_LITERAL(struct finding, more), 0 },
+	[FINDING_HOST] = { "host", NULL, UNIT_NONE,
+			   "where it was; of several summaries, where it cost most",
+			   TABLE_LITERAL(struct finding, host), 0 },
+	[FINDING_RUNS] = { "runs", NULL, UNIT_COUNT,
+			   "1; of several summaries, how many of them tell it",
+			   TABLE_UINT(struct finding, runs), 0 },
 };
 
 static int ask_all(struct findings *findings)
@@ -317,6 +333,47 @@ static int conclude(const struct measured *measured, struct table *table)
 	return status;
 }
 
+/* --- of several reports --- */
+
+static enum finding_severity severity_at(const struct table *table, size_t row)
+{
+	const struct cell *cell = &table->cells[row * table->column_count + FINDING_SEVERITY];
+
+	for (int i = FINDING_NOTE; i <= FINDING_HIGH; i++)
+		if (cell->type == CELL_TEXT && !strcmp(cell->text, severities[i]))
+			return i;
+	return FINDING_BY_COST;
+}
+
+static uint64_t cost_at(const struct table *table, size_t row, enum finding_column column)
+{
+	const struct cell *cell = &table->cells[row * table->column_count + column];
+
+	return cell->type == CELL_UINT ? cell->uint : 0;
+}
+
+static int compare_rows(const struct table *table, size_t a, size_t b, const void *context)
+{
+	static const enum finding_column costs[] = { FINDING_COST_NS, FINDING_COST_BYTES };
+	enum finding_severity first = severity_at(table, a), second = severity_at(table, b);
+
+	if (first != second)
+		return first > second ? -1 : 1;
+	for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++) {
+		uint64_t cost = cost_at(table, a, costs[i]), other = cost_at(table, b, costs[i]);
+
+		if (cost != other)
+			return cost > other ? -1 : 1;
+	}
+	return 0;
+}
+
+static int remake(const struct report *report, struct table *table)
+{
+	(void)report;
+	return table_sort(table, compare_rows, NULL);
+}
+
 const struct analysis analysis_findings = {
 	.name = "findings",
 	.meaning = "what costs time, by which evidence, and what to do about it",
@@ -324,4 +381,10 @@ const struct analysis analysis_findings = {
 	.shown = "cost_ns,cost_bytes,severity,confidence,id,title",
 	.shape = TABLE_LIST,
 	.conclude = conclude,
+	.merging = { .keys = "id",
+		     .dearest = "cost_ns,cost_bytes",
+		     .added = "runs",
+		     .fixed = columns,
+		     .fixed_count = FINDING_COLUMNS },
+	.remake = remake,
 };

@@ -252,4 +252,5 @@ const struct analysis analysis_habits = {
 	.columns[TRACE_SYSCALL_PATH] = FLAGS,
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "habit", .unknown = "files" },
 };

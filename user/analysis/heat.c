@@ -284,4 +284,5 @@ const struct analysis analysis_device_heat = {
 	},
 	.fill = fill,
 	.end = end,
+	.merging = { .alone = true },
 };

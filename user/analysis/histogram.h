@@ -8,6 +8,7 @@
 #ifndef FAULTLINE_HISTOGRAM_H
 #define FAULTLINE_HISTOGRAM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define HISTOGRAM_STEP_BITS 6 /* 64 classes to a power of two */
@@ -48,5 +49,27 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
  * rank), as the largest value of its class, at most the maximum. 0 for an empty histogram.
  */
 uint64_t histogram_percentile(const struct histogram *histogram, unsigned int percent);
+
+/*
+ * The same without the classes that are empty: what is kept of one that is done, and merged with
+ * others. All zeros is empty; the classes are in order.
+ */
+struct sparse_class {
+	uint32_t number;
+	uint64_t count;
+};
+
+struct sparse_histogram {
+	struct sparse_class *classes;
+	size_t class_count, room;
+	uint64_t max;
+};
+
+/* Return 0 or -ENOMEM. */
+int sparse_histogram_of(struct sparse_histogram *sparse, const struct histogram *histogram);
+int sparse_histogram_merge(struct sparse_histogram *into, const struct sparse_histogram *from);
+void sparse_histogram_free(struct sparse_histogram *sparse);
+/* As histogram_percentile. */
+uint64_t sparse_histogram_percentile(const struct sparse_histogram *sparse, unsigned int percent);
 
 #endif

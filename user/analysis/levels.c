@@ -123,4 +123,5 @@ const struct analysis analysis_levels = {
 	.begin = begin,
 	.fill = fill,
 	.end = free,
+	.merging = { .keys = "level,name", .apart = "unoverlapped_ns", .whole = true },
 };

@@ -297,4 +297,6 @@ const struct analysis analysis_lifetimes = {
 	},
 	.conclude = conclude,
 	.end = end,
+	/* What another run removed is not known to the one that made it. */
+	.merging = { .moments = "made_ns", .sorted = "lived_ns", .many = "files" },
 };

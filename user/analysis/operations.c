@@ -125,8 +125,22 @@ struct operation_row {
 	const char *layer, *name, *family;
 	uint64_t count, errors, bytes, fetched_bytes, created_bytes, thread_time_ns;
 	uint64_t p50_ns, p99_ns, max_ns;
+	const struct histogram *latency; /* what the percentiles are of; NULL: they are bounds */
 	uint64_t sizes[SIZES];
 };
+
+static int get_percentile(struct table *table, struct cell *cell, const void *row,
+			  const struct table_column *column)
+{
+	const struct histogram *latency = ((const struct operation_row *)row)->latency;
+	int status = table_get_uint(table, cell, row, column);
+
+	if (status || cell->type == CELL_NULL || !latency)
+		return status;
+	return table_note_percentile(table, cell, latency,
+				     column->key == offsetof(struct operation_row, p50_ns) ? 50
+											   : 99);
+}
 
 static const struct table_column columns[] = {
 	{ "layer", NULL, UNIT_NONE, "layer that recorded it",
@@ -147,10 +161,10 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct operation_row, created_bytes), JOB_PAGECACHE },
 	{ "thread_time_ns", "thread time", UNIT_NS, "time summed over threads",
 	  TABLE_UINT(struct operation_row, thread_time_ns), 0 },
-	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_UINT(struct operation_row, p50_ns),
-	  0 },
-	{ "p99_ns", "p99", UNIT_NS, "duration that 99 of 100 do not exceed",
-	  TABLE_UINT(struct operation_row, p99_ns), 0 },
+	{ "p50_ns", "p50", UNIT_NS, "median duration", get_percentile,
+	  offsetof(struct operation_row, p50_ns), 0 },
+	{ "p99_ns", "p99", UNIT_NS, "duration that 99 of 100 do not exceed", get_percentile,
+	  offsetof(struct operation_row, p99_ns), 0 },
 	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct operation_row, max_ns),
 	  0 },
 };
@@ -232,6 +246,7 @@ static int add_line(struct table *table, const struct operations *operations,
 		.thread_time_ns = means & HAS_TIME ? line->total.thread_time_ns : TABLE_NO_UINT,
 		.p50_ns = detail ? percentile(line, detail, means & HAS_TIME, 50) : TABLE_NO_UINT,
 		.p99_ns = detail ? percentile(line, detail, means & HAS_TIME, 99) : TABLE_NO_UINT,
+		.latency = detail && !detail->summed ? &detail->latency : NULL,
 		.max_ns = detail && !detail->summed ? detail->latency.max : TABLE_NO_UINT,
 	};
 
@@ -295,4 +310,8 @@ const struct analysis analysis_operations = {
 	.passing = { .apart = true, .sums = true, .events = add_events },
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "layer,op",
+		     .sorted = "-thread_time_ns",
+		     .many = "operations",
+		     .label = "op" },
 };

@@ -5,11 +5,13 @@
  * nothing of how intervals are measured.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/activity.h"
 #include "analysis/analysis.h"
+#include "analysis/report.h"
 
 static int begin(const struct job *job, void **state)
 {
@@ -336,6 +338,93 @@ static int fill_ranks(void *state, struct table *table)
 	return status;
 }
 
+/* --- of several reports --- */
+
+/* A number of a row, 0 where it is not known. */
+static uint64_t number_at(const struct table *table, size_t row, const char *name)
+{
+	int column = table_find_column(table, name);
+	const struct cell *cell = &table->cells[row * table->column_count + column];
+
+	return column >= 0 && cell->type == CELL_UINT ? cell->uint : 0;
+}
+
+static bool is_known(const struct table *table, const char *name)
+{
+	int column = table_find_column(table, name);
+
+	for (size_t row = 0; column >= 0 && row < table->row_count; row++) {
+		const struct cell *cell = &table->cells[row * table->column_count + column];
+
+		if (cell->type != CELL_UINT || cell->summed)
+			return false;
+	}
+	return column >= 0 && table->row_count && !table->cut;
+}
+
+/* Ranks stand in a table of their own: what is told of all of them follows from it. */
+static int remake_spreads(const struct table *ranks, struct table *table)
+{
+	static const size_t parts[] = { offsetof(struct spread, min),
+					offsetof(struct spread, median),
+					offsetof(struct spread, max) };
+	uint64_t *sorted = reallocarray(NULL, ranks->row_count + 1, sizeof(*sorted));
+	size_t last = ranks->row_count - 1;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < SPREADS; i++) {
+		const char *name = spread[i].name + strlen("spread.");
+		struct spread found;
+
+		if (!is_known(ranks, name))
+			continue;
+		for (size_t row = 0; row < ranks->row_count; row++)
+			sorted[row] = number_at(ranks, row, name);
+		qsort(sorted, ranks->row_count, sizeof(*sorted), compare_numbers);
+		found = (struct spread) { sorted[0], sorted[last / 2], sorted[last] };
+		for (size_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++) {
+			char column[64];
+			int number;
+
+			snprintf(column, sizeof(column), "%s.%s", spread[i].name,
+				 spread_columns[j].name);
+			number = table_find_column(table, column);
+			if (number >= 0)
+				cell_uint(&table->cells[number],
+					  *(const uint64_t *)((const char *)&found + parts[j]));
+			if (number >= 0)
+				table->cells[number].summed = false;
+		}
+	}
+	free(sorted);
+	return 0;
+}
+
+static int remake(const struct report *report, struct table *table)
+{
+	const struct table *ranks = report_by(report, &analysis_ranks);
+	int slowest = table_find_column(table, slowest_column.name);
+	int all = table_find_column(table, ranks_column.name);
+	const struct cell within = { .type = CELL_TABLE, .table = ranks };
+	uint64_t most = 0;
+
+	if (!table->row_count || ranks->absent)
+		return 0;
+	for (size_t row = 0; row < ranks->row_count && slowest >= 0; row++) {
+		uint64_t time_ns = number_at(ranks, row, measures[2].name);
+		const struct cell *rank = &ranks->cells[row * ranks->column_count];
+
+		if ((row && time_ns <= most) || !is_known(ranks, measures[2].name))
+			continue;
+		most = time_ns;
+		table->cells[slowest] = *rank;
+	}
+	if (all >= 0 && table_copy_cell(table, &table->cells[all], &within))
+		return -ENOMEM;
+	return remake_spreads(ranks, table);
+}
+
 const struct analysis analysis_ranks = {
 	.name = "ranks",
 	.meaning = "the same, rank by rank",
@@ -348,6 +437,12 @@ const struct analysis analysis_ranks = {
 	.begin = begin,
 	.fill = fill_ranks,
 	.end = free,
+	.merging = { .keys = "rank",
+		     .apart = "unoverlapped*",
+		     .named = "rank",
+		     .own = true,
+		     .sorted = "rank",
+		     .many = "ranks" },
 };
 
 const struct analysis analysis_overlap = {
@@ -357,4 +452,8 @@ const struct analysis analysis_overlap = {
 	.begin = begin,
 	.fill = fill,
 	.end = free,
+	.merging = { .whole = true,
+		     .apart = "*unoverlapped_ns,unoverlapped*",
+		     .unknown = "slowest_rank,spread.*,by_rank" },
+	.remake = remake,
 };

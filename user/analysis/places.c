@@ -441,4 +441,11 @@ const struct analysis analysis_places = {
 	.of_sums = true,
 	.shape = TABLE_LIST,
 	.conclude = conclude,
+	.merging = { .keys = "path",
+
+		     .unknown = "files",
+		     .sorted = "-time_ns",
+		     .many = "places",
+		     .fixed = columns,
+		     .fixed_count = PLACE_COLUMNS },
 };

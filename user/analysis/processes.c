@@ -446,4 +446,10 @@ const struct analysis analysis_processes = {
 	},
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "pid,comm",
+		     .single = "host",
+		     .moments = "start_ns,end_ns",
+		     .sorted = "start_ns",
+		     .many = "processes",
+		     .label = "comm" },
 };

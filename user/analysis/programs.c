@@ -118,4 +118,5 @@ const struct analysis analysis_programs = {
 	.by = "time_ns",
 	.text_only = true,
 	.conclude = conclude,
+	.merging = { .alone = true },
 };

@@ -439,4 +439,9 @@ const struct analysis analysis_readahead = {
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "path",
+		     .single = "path", /* what another run did to it is not in it */
+		     .same = "window_bytes",
+		     .sorted = "-fetched_bytes",
+		     .many = "files" },
 };

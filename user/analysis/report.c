@@ -15,6 +15,7 @@
 #include "analysis/groups.h"
 #include "analysis/lower_bounds.h"
 #include "analysis/pictures.h"
+#include "analysis/report_parts.h"
 #include "analysis/summed.h"
 #include "analysis/walk.h"
 
@@ -139,22 +140,38 @@ void *measured_state(const struct measured *measured, const struct analysis *ana
 	return NULL;
 }
 
-static int new_tables(struct report *report, const struct job *job)
+int report_new(struct report **report)
 {
 	int status = 0;
 
-	report->tables = calloc(ANALYSES, sizeof(*report->tables));
-	if (!report->tables)
+	*report = calloc(1, sizeof(**report));
+	if (!*report)
+		return -ENOMEM;
+	(*report)->tables = calloc(ANALYSES, sizeof(struct table *));
+	if (!(*report)->tables)
 		return -ENOMEM;
 	for (size_t i = 0; i < ANALYSES && !status; i++) {
 		const struct analysis *analysis = registry[i];
-		struct table **table = &report->tables[i];
+		struct table **table = &(*report)->tables[i];
 
 		status = table_new(table, analysis->name, analysis->title, analysis->shape);
 		if (status)
 			break;
 		(*table)->meaning = analysis->meaning;
-		report->table_count++;
+		(*report)->table_count++;
+	}
+	return status;
+}
+
+/* Analyses that cannot be made of these traces say so. */
+static int set_absent(struct report *report, const struct job *job)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < ANALYSES && !status; i++) {
+		const struct analysis *analysis = registry[i];
+		struct table **table = &report->tables[i];
+
 		if (analysis->absent || !is_made(job, analysis)) {
 			(*table)->absent = true;
 			status = table_set_note(*table,
@@ -165,11 +182,11 @@ static int new_tables(struct report *report, const struct job *job)
 }
 
 /* A column that is misspelt in a list of this house is an error, not a column without numbers. */
-static int show(const struct analysis *analysis, const struct job *job, struct table *table,
+int report_show(const struct analysis *analysis, bool all_summed, struct table *table,
 		struct trace_error *error)
 {
-	const char *shown = job->all_summed && analysis->shown_of_sums ? analysis->shown_of_sums
-								       : analysis->shown;
+	const char *shown =
+		all_summed && analysis->shown_of_sums ? analysis->shown_of_sums : analysis->shown;
 	const char *unknown = "";
 	int status = 0;
 
@@ -198,7 +215,7 @@ static struct measured measured_by(const struct pass *pass)
 static int fill_all(struct pass *pass, struct report *report, struct trace_error *error)
 {
 	const struct measured measured = measured_by(pass);
-	int status = new_tables(report, &pass->job);
+	int status = set_absent(report, &pass->job);
 
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		if (registry[i]->fill && is_made(&pass->job, registry[i]))
@@ -209,7 +226,7 @@ static int fill_all(struct pass *pass, struct report *report, struct trace_error
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		lower_bounds_mark(report->tables[i], &pass->job);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
-		status = show(registry[i], &pass->job, report->tables[i], error);
+		status = report_show(registry[i], pass->job.all_summed, report->tables[i], error);
 	for (size_t i = 0; i < ANALYSES && !status; i++)
 		status = summed_mark(report->tables[i], &pass->job);
 	return status;
@@ -240,19 +257,38 @@ static int check_gpu(const struct job *job, const struct gpu *gpu, struct trace_
 	return -ERANGE;
 }
 
-int report_make(struct report **report, struct trace_reader *const *traces,
-		const char *const *names, size_t trace_count, const struct report_options *options,
-		struct trace_error *error)
+/* An operation may be told that lasted longer than the recording. */
+static void set_facts(struct report *report, const struct job *job)
+{
+	report->all_summed = job->all_summed;
+	report->first_ns = job->start_ns;
+	report->last_ns = job->end_ns;
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct job_trace *trace = &job->traces[i];
+		size_t blocks = trace_reader_block_count(trace->reader);
+
+		for (size_t j = 0; j < blocks; j++) {
+			const struct trace_block_info *info =
+				trace_reader_block_info(trace->reader, j);
+			uint64_t start_ns = clock_shifted(trace->clock, info->start);
+			uint64_t end_ns = clock_shifted(trace->clock, info->end);
+
+			if (start_ns < report->first_ns)
+				report->first_ns = start_ns;
+			if (end_ns > report->last_ns)
+				report->last_ns = end_ns;
+		}
+	}
+}
+
+int report_of_events(struct report **report, struct trace_reader *const *traces,
+		     const char *const *names, size_t trace_count,
+		     const struct report_options *options, struct trace_error *error)
 {
 	struct pass pass = { 0 };
 	int status;
 
 	*report = NULL;
-	error->text[0] = '\0';
-	if (!trace_count) {
-		snprintf(error->text, sizeof(error->text), "no trace was given");
-		return -EINVAL;
-	}
 	status = job_load_within(
 		&pass.job, traces, names, trace_count,
 		options && options->memory_bytes ? options->memory_bytes : JOB_MEMORY_BYTES, error);
@@ -276,8 +312,11 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 	job_count_unseen(&pass.job);
 	if (pass.filter)
 		filter_set_operations(pass.filter, &pass.job);
-	*report = calloc(1, sizeof(**report));
-	status = *report ? fill_all(&pass, *report, error) : -ENOMEM;
+	status = report_new(report);
+	if (!status)
+		status = fill_all(&pass, *report, error);
+	if (!status)
+		set_facts(*report, &pass.job);
 	if (!status && pass.groups)
 		status = groups_fill(pass.groups, &(*report)->groups);
 	if (!status && pass.groups)
@@ -295,10 +334,19 @@ out:
 	if (status) {
 		report_free(*report);
 		*report = NULL;
-		if (status == -ENOMEM)
-			snprintf(error->text, sizeof(error->text), "out of memory");
 	}
 	return status;
+}
+
+int report_fold(struct report *report, size_t number, size_t rows)
+{
+	return merging_fold(&registry[number]->merging, &report->tables[number], rows);
+}
+
+const struct analysis *const *report_analyses(size_t *count)
+{
+	*count = ANALYSES;
+	return registry;
 }
 
 void report_free(struct report *report)

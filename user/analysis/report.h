@@ -17,8 +17,11 @@ struct pictures;
 struct report {
 	struct table **tables;
 	size_t table_count;
-	struct table *groups;	   /* by the key that was asked for; NULL for none */
-	struct pictures *pictures; /* NULL: not asked for */
+	struct table *groups;	    /* by the key that was asked for; NULL for none */
+	struct pictures *pictures;  /* NULL: not asked for */
+	uint64_t first_ns, last_ns; /* on the report's clock: nothing was earlier, nothing later */
+	const struct trace_header *header; /* of the first trace, as long as that is open */
+	bool all_summed; /* operations were summed up in all traces, from begin to end */
 };
 
 struct report_options {
@@ -36,13 +39,16 @@ struct report_options {
 /*
  * Analyses traces as one job. Returns 0, -ENOMEM, -EINVAL for a damaged block, or -ERANGE when the
  * GPU was busy at no time of the job, -ESRCH when a filter names what no trace has, -ENODATA when
- * no event passes it; `error` says which trace and what. Memory does not depend on the number of
- * events, only on the number of files, processes and names.
+ * no event passes it, -ENOTSUP for what cannot be asked of a summary; `error` says which trace and
+ * what. Memory does not depend on the number of events, only on the number of files, processes and
+ * names. Summaries (summary.h) may be among the traces.
  */
 int report_make(struct report **report, struct trace_reader *const *traces,
 		const char *const *names, size_t trace_count, const struct report_options *options,
 		struct trace_error *error);
 void report_free(struct report *report); /* NULL is fine */
+/* Leaves a table no more than so many rows and one for the rest. Returns 0 or -ENOMEM. */
+int report_fold(struct report *report, size_t number, size_t rows);
 /* The table of an analysis of the registry. */
 const struct table *report_by(const struct report *report, const struct analysis *analysis);
 /* The table of that name, or NULL. */

@@ -143,6 +143,10 @@ const struct analysis analysis_slowest = {
 	.shown = "op,time_ns,path,device_ns,queue_ns,other_ns,start_ns,pid,bytes,bios",
 	.shape = TABLE_LIST,
 	.conclude = conclude,
+	.merging = { .moments = "start_ns",
+		     .sorted = "-time_ns",
+		     .top = true,
+		     .many = "operations" },
 };
 
 /* --- by span --- */
@@ -206,4 +210,8 @@ const struct analysis analysis_chain_spans = {
 	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.conclude = conclude_spans,
+	.merging = { .keys = "name,category",
+		     .added = "time_ns,device_ns,queue_ns,other_ns",
+		     .sorted = "-time_ns",
+		     .many = "spans" },
 };

@@ -237,7 +237,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 /* What the columns see of a label's spans. */
 struct span_row {
 	struct table_text name, category;
-	uint64_t count, p50_ns, p99_ns, max_ns;
+	uint64_t count, max_ns;
+	const struct histogram *durations; /* NULL: there were none */
 	struct span_use use;
 	struct chain_line waiting;
 };
@@ -300,9 +301,9 @@ static const struct table_column columns[] = {
 	NUMBER("doors.mmap.fetched_bytes", NULL, BYTES, "bytes brought in by this path of access",
 	       doors[DOOR_MMAP][SIDE_READ], JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
 #undef NUMBER
-	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_UINT(struct span_row, p50_ns), 0 },
+	{ "p50_ns", "p50", UNIT_NS, "median duration", TABLE_P50(struct span_row, durations), 0 },
 	{ "p99_ns", "p99", UNIT_NS, "duration that 99 of 100 do not exceed",
-	  TABLE_UINT(struct span_row, p99_ns), 0 },
+	  TABLE_P99(struct span_row, durations), 0 },
 	{ "max_ns", "max", UNIT_NS, "longest duration", TABLE_UINT(struct span_row, max_ns), 0 },
 };
 
@@ -318,8 +319,7 @@ static int add_row(struct table *table, const struct measured *measured, uint32_
 		.category = { label->category.bytes, label->category.length },
 		.count = durations ? durations->count : 0,
 		.use = spans->uses[number],
-		.p50_ns = durations ? histogram_percentile(durations, 50) : TABLE_NO_UINT,
-		.p99_ns = durations ? histogram_percentile(durations, 99) : TABLE_NO_UINT,
+		.durations = durations,
 		.max_ns = durations ? histogram_percentile(durations, 100) : TABLE_NO_UINT,
 	};
 
@@ -441,4 +441,9 @@ const struct analysis analysis_spans = {
 	.passing.span_ended = span_ended,
 	.conclude = conclude,
 	.end = end,
+	.merging = { .keys = "name,category",
+		     .added = "time_ns,io_time_ns,inclusive.io_time_ns,waiting.*",
+		     .sorted = "-time_ns",
+		     .many = "names of spans",
+		     .label = "name" },
 };

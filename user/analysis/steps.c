@@ -467,4 +467,5 @@ const struct analysis analysis_steps = {
 	.passing.span_ended = span_ended,
 	.fill = fill,
 	.end = end,
+	.merging = { .moments = "start_ns", .sorted = "start_ns", .many = "steps" },
 };

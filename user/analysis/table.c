@@ -71,6 +71,9 @@ void table_free(struct table *table)
 		store->within = within->next;
 		table_free(within);
 	}
+	for (size_t i = 0; i < table->percentile_count; i++)
+		sparse_histogram_free(&table->percentiles[i].of);
+	free(table->percentiles);
 	free(table->columns);
 	free(table->cells);
 	arena_free(&store->arena);
@@ -226,6 +229,29 @@ int table_get_text(struct table *table, struct cell *cell, const void *row,
 	return text->bytes ? table_set_text(table, cell, text->bytes, text->length) : 0;
 }
 
+static int get_percentile(struct table *table, struct cell *cell, const void *row,
+			  const struct table_column *column, unsigned int percent)
+{
+	const struct histogram *const *histogram = member_of(row, column);
+
+	if (!*histogram)
+		return 0;
+	cell_uint(cell, histogram_percentile(*histogram, percent));
+	return table_note_percentile(table, cell, *histogram, percent);
+}
+
+int table_get_p50(struct table *table, struct cell *cell, const void *row,
+		  const struct table_column *column)
+{
+	return get_percentile(table, cell, row, column, 50);
+}
+
+int table_get_p99(struct table *table, struct cell *cell, const void *row,
+		  const struct table_column *column)
+{
+	return get_percentile(table, cell, row, column, 99);
+}
+
 /* --- texts, and tables within --- */
 
 int table_set_literal(struct table *table, struct cell *cell, const char *text)
@@ -246,6 +272,16 @@ int table_set_text(struct table *table, struct cell *cell, const char *bytes, si
 	return 0;
 }
 
+/* Texts of a list have room for a power of two, so that adding one seldom moves them. */
+static size_t room_of(size_t count)
+{
+	size_t room = 1;
+
+	while (room < count)
+		room *= 2;
+	return room;
+}
+
 int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count)
 {
 	struct cell *copies;
@@ -253,7 +289,7 @@ int table_set_texts(struct table *table, struct cell *cell, const struct cell *t
 
 	if (count > UINT32_MAX)
 		return -ENOMEM;
-	copies = arena_alloc(&store_of(table)->arena, count * sizeof(*copies));
+	copies = arena_alloc(&store_of(table)->arena, room_of(count) * sizeof(*copies));
 	if (!copies)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && !status; i++)
@@ -261,6 +297,22 @@ int table_set_texts(struct table *table, struct cell *cell, const struct cell *t
 	if (!status)
 		*cell = (struct cell) { .type = CELL_TEXTS, .length = count, .texts = copies };
 	return status;
+}
+
+int table_append_text(struct table *table, struct cell *cell, const struct cell *text)
+{
+	struct cell *texts = (struct cell *)cell->texts;
+
+	if (cell->length == room_of(cell->length)) {
+		texts = arena_alloc(&store_of(table)->arena,
+				    room_of(cell->length + 1) * sizeof(*texts));
+		if (!texts)
+			return -ENOMEM;
+		memcpy(texts, cell->texts, cell->length * sizeof(*texts));
+		cell->texts = texts;
+	}
+	cell->length++;
+	return table_set_text(table, &texts[cell->length - 1], text->text, text->length);
 }
 
 int table_set_table(struct table *table, struct cell *cell, enum table_shape shape,
@@ -275,6 +327,76 @@ int table_set_table(struct table *table, struct cell *cell, enum table_shape sha
 	store->within = *within;
 	*cell = (struct cell) { .type = CELL_TABLE, .table = *within };
 	return 0;
+}
+
+static int copy_within(struct table *table, struct cell *cell, const struct table *from)
+{
+	struct table *copy;
+	struct cell *cells;
+	int status = table_set_table(table, cell, from->shape, &copy);
+
+	if (!status)
+		status = table_add_columns(copy, from->columns, from->column_count);
+	for (size_t row = 0; row < from->row_count && !status; row++) {
+		status = table_add_row(copy, &cells);
+		for (size_t i = 0; i < from->column_count && !status; i++)
+			status = table_copy_cell(copy, &cells[i],
+						 &from->cells[row * from->column_count + i]);
+	}
+	return status;
+}
+
+int table_copy_cell(struct table *table, struct cell *cell, const struct cell *from)
+{
+	const bool at_least = from->at_least, summed = from->summed;
+	int status = 0;
+
+	if (from->type == CELL_TEXT)
+		status = table_set_text(table, cell, from->text, from->length);
+	else if (from->type == CELL_TEXTS)
+		status = table_set_texts(table, cell, from->texts, from->length);
+	else if (from->type == CELL_TABLE)
+		status = copy_within(table, cell, from->table);
+	else
+		*cell = *from;
+	cell->at_least = at_least;
+	cell->summed = summed;
+	return status;
+}
+
+/* --- what percentiles are of --- */
+
+int table_note_percentile(struct table *table, const struct cell *cell,
+			  const struct histogram *histogram, unsigned int percent)
+{
+	size_t place = cell - table->cells;
+	struct table_percentile *noted;
+
+	if (!GROW(table->percentiles, table->percentile_room, table->percentile_count + 1))
+		return -ENOMEM;
+	noted = &table->percentiles[table->percentile_count++];
+	*noted = (struct table_percentile) { .row = place / table->column_count,
+					     .column = place % table->column_count,
+					     .percent = percent };
+	return sparse_histogram_of(&noted->of, histogram);
+}
+
+static int compare_percentiles(const void *key, const void *item)
+{
+	const struct table_percentile *a = key, *b = item;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	return a->column < b->column ? -1 : a->column > b->column;
+}
+
+struct table_percentile *table_find_percentile(const struct table *table, size_t row, size_t column)
+{
+	const struct table_percentile key = { .row = row, .column = column };
+
+	return table->percentile_count ? bsearch(&key, table->percentiles, table->percentile_count,
+						 sizeof(*table->percentiles), compare_percentiles)
+				       : NULL;
 }
 
 int table_set_note(struct table *table, const char *note)
@@ -293,6 +415,67 @@ int table_find_column(const struct table *table, const char *name)
 		if (!strcmp(table->columns[i].name, name))
 			return i;
 	return -1;
+}
+
+/* --- the order of rows --- */
+
+struct sorting {
+	const struct table *table;
+	int (*compare)(const struct table *table, size_t a, size_t b, const void *context);
+	const void *context;
+};
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+	const struct sorting *sorting = context;
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	int order = sorting->compare(sorting->table, a, b, sorting->context);
+
+	return order ? order : a < b ? -1 : a > b;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	return compare_percentiles(left, right);
+}
+
+/* Puts the rows in an order, given by their numbers until now. */
+static void move_rows(struct table *table, struct cell *cells, const size_t *order, size_t *places)
+{
+	size_t width = table->column_count;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		memcpy(&cells[i * width], &table->cells[order[i] * width], width * sizeof(*cells));
+		places[order[i]] = i;
+	}
+	memcpy(table->cells, cells, table->row_count * width * sizeof(*cells));
+	for (size_t i = 0; i < table->percentile_count; i++)
+		table->percentiles[i].row = places[table->percentiles[i].row];
+	if (table->percentile_count)
+		qsort(table->percentiles, table->percentile_count, sizeof(*table->percentiles),
+		      compare_places);
+}
+
+int table_sort(struct table *table,
+	       int (*compare)(const struct table *table, size_t a, size_t b, const void *context),
+	       const void *context)
+{
+	struct sorting sorting = { table, compare, context };
+	size_t count = table->row_count;
+	size_t *order = calloc(2 * count + 1, sizeof(*order));
+	struct cell *cells = reallocarray(NULL, count * table->column_count + 1, sizeof(*cells));
+	int status;
+
+	if (order && cells) {
+		for (size_t i = 0; i < count; i++)
+			order[i] = i;
+		qsort_r(order, count, sizeof(*order), compare_rows, &sorting);
+		move_rows(table, cells, order, order + count);
+	}
+	status = order && cells ? 0 : -ENOMEM;
+	free(cells);
+	free(order);
+	return status;
 }
 
 /* --- views --- */

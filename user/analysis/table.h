@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/histogram.h"
+
 enum cell_type {
 	CELL_NULL, /* not measured, or no meaning here; never printed as 0 */
 	CELL_UINT,
@@ -104,6 +106,8 @@ struct table_group {
 #define TABLE_BOOL(type, member) table_get_bool, offsetof(type, member)
 #define TABLE_LITERAL(type, member) table_get_literal, offsetof(type, member)
 #define TABLE_TEXT(type, member) table_get_text, offsetof(type, member)
+#define TABLE_P50(type, member) table_get_p50, offsetof(type, member)
+#define TABLE_P99(type, member) table_get_p99, offsetof(type, member)
 
 /* Numbers of a row that mean: not known, CELL_NULL. */
 #define TABLE_NO_UINT UINT64_MAX
@@ -123,6 +127,13 @@ struct table_view {
 	bool heat; /* its rows are those of heat maps (heat.h), and drawn so unless asked for */
 };
 
+/* What a percentile in a cell is of: with it several tables' can be told of together. */
+struct table_percentile {
+	size_t row, column;
+	unsigned int percent;
+	struct sparse_histogram of;
+};
+
 struct table {
 	const char *name;    /* key in the JSON report */
 	const char *title;   /* heading in the text report; NULL: only in JSON */
@@ -136,6 +147,10 @@ struct table {
 	size_t column_count;
 	struct cell *cells; /* row_count x column_count, row by row, in the order to print */
 	size_t row_count;
+	struct table_percentile *percentiles; /* by row and column */
+	size_t percentile_count, percentile_room;
+	uint64_t folded;    /* rows that the last one is the sum of; 0: it stands for itself */
+	uint64_t cut;	    /* rows that had no room, and that nothing stands for */
 	struct table *next; /* of the tables within the same one */
 	void *arena;	    /* owner of everything above */
 };
@@ -157,6 +172,8 @@ table_getter table_get_real;	/* a double; what is not finite is CELL_NULL */
 table_getter table_get_bool;	/* a bool */
 table_getter table_get_literal; /* a const char *; NULL is CELL_NULL */
 table_getter table_get_text;	/* a struct table_text; CELL_NULL without bytes */
+table_getter table_get_p50;	/* of a const struct histogram *; NULL is CELL_NULL */
+table_getter table_get_p99;
 
 /* Adds a row of CELL_NULL; *row is valid until the next row is added. */
 int table_add_row(struct table *table, struct cell **row);
@@ -164,6 +181,16 @@ int table_set_text(struct table *table, struct cell *cell, const char *bytes, si
 /* The same for a NUL-terminated text; NULL is CELL_NULL. */
 int table_set_literal(struct table *table, struct cell *cell, const char *text);
 int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count);
+/* Adds a copy of a text to a list. */
+int table_append_text(struct table *table, struct cell *cell, const struct cell *text);
+/* A copy of another table's cell, with all that it points to. */
+int table_copy_cell(struct table *table, struct cell *cell, const struct cell *from);
+/* Says what the percentile in a cell of the last row is of, which is copied. */
+int table_note_percentile(struct table *table, const struct cell *cell,
+			  const struct histogram *histogram, unsigned int percent);
+/* What one is of, or NULL. */
+struct table_percentile *table_find_percentile(const struct table *table, size_t row,
+					       size_t column);
 /* Makes a table within this one, which frees it. */
 int table_set_table(struct table *table, struct cell *cell, enum table_shape shape,
 		    struct table **within);
@@ -178,6 +205,10 @@ int table_show(struct table *table, const char *shown, const char *by, const cha
 int table_set_note(struct table *table, const char *note);
 /* Gives a column another heading; the text is copied. */
 int table_set_title(struct table *table, size_t column, const char *title);
+/* Sorts the rows; those that compare as equal stay as they are. Returns 0 or -ENOMEM. */
+int table_sort(struct table *table,
+	       int (*compare)(const struct table *table, size_t a, size_t b, const void *context),
+	       const void *context);
 /* Index of the column of that name, or -1. */
 int table_find_column(const struct table *table, const char *name);
 

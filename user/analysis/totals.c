@@ -403,4 +403,6 @@ const struct analysis analysis_totals = {
 	.fill = fill,
 	.conclude = conclude,
 	.end = end,
+	.merging = { .added = "throttled.pause_ns,anonymous_faults.time_ns,shmem_faults.time_ns,"
+			      "unknown_faults.time_ns" },
 };

@@ -10,6 +10,7 @@
 
 #include "analysis/trace_table.h"
 #include "analysis/map.h"
+#include "analysis/report.h"
 
 #define LAYERS_MOST 64
 #define NOTES_MOST 32
@@ -646,6 +647,61 @@ static int fill(void *state, struct table *table)
 	return status ? status : table_add(table, about);
 }
 
+/* --- of several reports --- */
+
+static bool starts(const char *name, const char *start)
+{
+	return !strncmp(name, start, strlen(start));
+}
+
+/* What is not known of one trace without its end is not known of all. */
+static void forget_ends(struct table *table)
+{
+	const struct cell *complete = &table->cells[ABOUT_COMPLETE];
+
+	if (complete->type != CELL_BOOL || complete->flag)
+		return;
+	for (size_t i = 0; i < table->column_count; i++) {
+		const char *name = table->columns[i].name;
+
+		if (starts(name, "lost.") || starts(name, "notes.") || !strcmp(name, "survivors") ||
+		    !strcmp(name, "unaccounted"))
+			table->cells[i] = (struct cell) { .type = CELL_NULL };
+	}
+}
+
+/* Ranks of several runs may be the same: processes tell. */
+static int count_ranks(const struct report *report, struct cell *ranks)
+{
+	const struct table *processes = report_by(report, &analysis_processes);
+	int column = table_find_column(processes, "rank"), status = 0;
+	struct map known;
+
+	if (column < 0)
+		return 0;
+	map_init(&known, 1, 0);
+	for (size_t row = 0; row < processes->row_count && !status; row++) {
+		const struct cell *rank = &processes->cells[row * processes->column_count + column];
+		bool added;
+
+		if (rank->type == CELL_INT && !map_add(&known, &rank->uint, &added))
+			status = -ENOMEM;
+	}
+	cell_uint(ranks, known.count);
+	ranks->summed = false;
+	ranks->at_least = processes->folded;
+	map_free(&known);
+	return status;
+}
+
+static int remake(const struct report *report, struct table *table)
+{
+	if (!table->row_count)
+		return 0;
+	forget_ends(table);
+	return count_ranks(report, &table->cells[ABOUT_RANKS]);
+}
+
 const struct analysis analysis_trace = {
 	.name = "trace",
 	.meaning = "what ran where, how long, what was recorded of it and what was lost",
@@ -655,4 +711,16 @@ const struct analysis analysis_trace = {
 	.begin = begin,
 	.fill = fill,
 	.end = free,
+	.merging = { .listed = "files,hosts,not_followed",
+		     .joined = "kernel,mode,start,incomplete_reason,flight.reason",
+		     .first = "command,targets,*.attach,*.reason",
+		     .most = "*.state", /* "on" comes after "off" */
+		     .least = "start_unix_ns,cpus,memory_bytes,cgroup_memory_bytes,dirty_bytes",
+		     .status = "exit_code",
+		     .any = "times_are_lower_bounds",
+		     .all = "complete",
+		     .unknown = "ranks",
+		     .fixed = columns,
+		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },
+	.remake = remake,
 };

@@ -467,4 +467,12 @@ const struct analysis analysis_writeback = {
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
 	.end = end,
+	.merging = { .keys = "path",
+		     .single = "path", /* what another run did to it is not in it */
+		     .added = "pause_ns",
+		     .most = "longest_delay_ns",
+		     .unknown = "delay_ns,after_ns",
+		     .moments = "first_dirtied_ns,last_dirtied_ns,first_reached_ns,last_reached_ns",
+		     .sorted = "-device_bytes",
+		     .many = "files" },
 };

@@ -25,6 +25,7 @@ int command_report(int argc, char **argv);
 int command_print(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_top(int argc, char **argv);
+int command_summarize(int argc, char **argv);
 int command_check(int argc, char **argv);
 
 #endif

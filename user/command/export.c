@@ -349,6 +349,9 @@ int command_export(int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	status = traces_open(work.traces, argv + first, work.trace_count);
+	if (!status &&
+	    traces_refuse_summaries(work.traces, argv + first, work.trace_count, "export"))
+		status = EXIT_USAGE;
 	if (!status)
 		status = export_target_open(&target, request.force);
 	if (!status)

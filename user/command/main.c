@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	{ "monitor", command_monitor, "Watch the whole node and tell Prometheus what jobs do" },
 	{ "report", command_report,
 	  "Say what a trace tells: how much I/O, through which door, to what" },
+	{ "summarize", command_summarize, "Reduce traces to what their report says" },
 	{ "print", command_print, "Print the events of a trace" },
 	{ "export", command_export,
 	  "Write traces as timelines, tables or databases for other programs" },
@@ -32,7 +33,7 @@ static void print_help(void)
 	       "it.\n\n"
 	       "Commands:\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		printf("  %-8s %s\n", commands[i].name, commands[i].summary);
+		printf("  %-9s %s\n", commands[i].name, commands[i].summary);
 	printf("\n'faultline help COMMAND' says more of one, 'faultline help terms' what the words "
 	       "of "
 	       "reports mean; 'faultline --version' prints the "

@@ -269,6 +269,10 @@ int command_print(int argc, char **argv)
 	status = traces_open_one(&printing.reader, argv[first]);
 	if (status)
 		return status;
+	if (traces_refuse_summaries(&printing.reader, &argv[first], 1, "print")) {
+		trace_reader_close(printing.reader);
+		return EXIT_USAGE;
+	}
 	status = EXIT_FAILED;
 	if (sink_open(&printing.out, STDOUT_FILENO)) {
 		log_error("out of memory");

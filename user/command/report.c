@@ -260,7 +260,8 @@ static int check_request(const struct report_request *request)
 int report_failed(int status, const struct trace_error *error)
 {
 	log_error("%s", error->text[0] ? error->text : strerror(-status));
-	return status == -ERANGE || status == -ESRCH ? EXIT_USAGE : EXIT_FAILED;
+	return status == -ERANGE || status == -ESRCH || status == -ENOTSUP ? EXIT_USAGE
+									   : EXIT_FAILED;
 }
 
 int report_read_gpu(struct gpu *gpu, const char *path)

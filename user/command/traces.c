@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/summary.h"
 #include "command/command.h"
 #include "log.h"
 
@@ -205,6 +206,20 @@ void traces_close(struct trace_reader **readers, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (readers[i])
 			trace_reader_close(readers[i]);
+}
+
+bool traces_refuse_summaries(struct trace_reader *const *readers, char *const *paths, size_t count,
+			     const char *what)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!summary_is(readers[i]))
+			continue;
+		log_error("%s: is a summary, which has no events to %s; 'faultline report' tells "
+			  "what it holds",
+			  paths[i], what);
+		return true;
+	}
+	return false;
 }
 
 void traces_tell_unread(struct trace_reader *reader, const char *path)

@@ -5,6 +5,8 @@
 #ifndef FAULTLINE_TRACES_H
 #define FAULTLINE_TRACES_H
 
+#include <stdbool.h>
+
 #include "trace/reader.h"
 
 /* Opens a trace; a line on stderr says why it cannot be read, or that it is incomplete. Returns 0
@@ -15,6 +17,11 @@ int traces_open_one(struct trace_reader **reader, const char *path);
  * were opened are closed by traces_close whatever this returned. */
 int traces_open(struct trace_reader **readers, char *const *paths, size_t count);
 void traces_close(struct trace_reader **readers, size_t count);
+
+/* Whether one of them is a summary, which has no events: a line on stderr says which, and what it
+ * is for. */
+bool traces_refuse_summaries(struct trace_reader *const *readers, char *const *paths, size_t count,
+			     const char *what);
 
 /* Says on stderr if arguments of spans were asked for and could not be read: they are shown as if
  * there were none. */

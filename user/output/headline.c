@@ -113,9 +113,21 @@ static void write_job(struct sink *out, const struct cell *about, const struct s
 	sink_close(&place);
 }
 
+/* Of summaries: what is summed is so over runs, too. */
+static bool is_put_together(const struct table *caveats)
+{
+	for (size_t i = 0; i < caveats->row_count; i++) {
+		const struct cell *id = &caveats->cells[i * caveats->column_count + CAVEAT_ID];
+
+		if (id->type == CELL_TEXT && !strcmp(id->text, SUM_CAVEAT))
+			return true;
+	}
+	return false;
+}
+
 /* "ran 8.0 s, exit 0, 4 processes, 2 ranks; in I/O 1.2 s of it (15.0%); nothing lost" */
-static void write_run(struct sink *out, const struct cell *about, const struct table *access,
-		      const struct style *style)
+static void write_run(struct sink *out, const struct cell *about, const struct table *caveats,
+		      const struct table *access, const struct style *style)
 {
 	const struct cell *duration = &about[ABOUT_DURATION], *code = &about[ABOUT_EXIT];
 	const struct cell *io = &access->cells[ACCESS_TIME], *lost = &about[ABOUT_LOST];
@@ -137,7 +149,8 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 
 		sink_format(&line, "; in I/O %s%s", bound, units_ns(text, io->uint));
 		if (io->summed)
-			sink_text(&line, ", summed over threads");
+			sink_format(&line, ", summed over %s",
+				    is_put_together(caveats) ? "threads and runs" : "threads");
 		else
 			sink_format(&line, " of it (%s%s)", bound,
 				    units_share(text, (double)io->uint / duration->uint));
@@ -158,6 +171,8 @@ static void write_caveat(struct sink *out, const struct cell *caveat, const stru
 	bool warning = weight->length == strlen("warning");
 	struct sink line;
 
+	if (text->type != CELL_TEXT)
+		return;
 	sink_open_memory(&line);
 	sink_text(&line, warning ? "!  " : "   ");
 	sink_bytes(&line, text->text, text->length);
@@ -175,7 +190,7 @@ void headline_write(struct sink *out, const struct table *trace, const struct ta
 		    const struct table *access, const struct style *style)
 {
 	write_job(out, trace->cells, style);
-	write_run(out, trace->cells, access, style);
+	write_run(out, trace->cells, caveats, access, style);
 	for (size_t i = 0; i < caveats->row_count; i++)
 		write_caveat(out, &caveats->cells[i * caveats->column_count], style);
 }

@@ -59,22 +59,20 @@ static void add_cost(struct sink *line, const struct screen *screen, const struc
 	}
 }
 
+static bool is_text(const struct cell *cell, const char *text)
+{
+	return cell->type == CELL_TEXT && cell->length == strlen(text) &&
+	       !memcmp(cell->text, text, cell->length);
+}
+
 static enum style_mark mark_of(const struct cell *severity)
 {
-	return severity->length == strlen("high") && !memcmp(severity->text, "high", 4)
-		       ? STYLE_BAD
-		       : STYLE_TITLE;
+	return is_text(severity, "high") ? STYLE_BAD : STYLE_TITLE;
 }
 
 static const struct cell *finding_at(const struct screen *screen, size_t number)
 {
 	return &screen->findings->cells[number * screen->findings->column_count];
-}
-
-static bool is_text(const struct cell *cell, const char *text)
-{
-	return cell->type == CELL_TEXT && cell->length == strlen(text) &&
-	       !memcmp(cell->text, text, cell->length);
 }
 
 /* Whether it stands above already, as a caveat. */
@@ -92,6 +90,27 @@ static bool is_told(const struct screen *screen, const struct cell *finding)
 	return false;
 }
 
+/* Of a summary any cell may be anything. */
+static void add_text(struct sink *line, const struct cell *cell)
+{
+	if (cell->type == CELL_TEXT)
+		sink_bytes(line, cell->text, cell->length);
+}
+
+/* "; in 12 of the runs, most on node7" */
+static void add_runs(struct sink *line, const struct cell *finding)
+{
+	const struct cell *runs = &finding[FINDING_RUNS], *host = &finding[FINDING_HOST];
+	char count[UNITS_TEXT];
+
+	if (runs->type != CELL_UINT || runs->uint < 2)
+		return;
+	sink_format(line, "; in %s of the runs", units_count(count, runs->uint));
+	if (host->type == CELL_TEXT)
+		sink_text(line, ", most on ");
+	add_text(line, host);
+}
+
 static void write_finding(struct screen *screen, const struct cell *finding, size_t number)
 {
 	const struct cell *id = &finding[FINDING_ID];
@@ -100,15 +119,18 @@ static void write_finding(struct screen *screen, const struct cell *finding, siz
 	sink_open_memory(&line);
 	sink_format(&line, "%-*zu", INDENT, number);
 	add_cost(&line, screen, finding);
-	sink_bytes(&line, finding[FINDING_TITLE].text, finding[FINDING_TITLE].length);
+	add_text(&line, &finding[FINDING_TITLE]);
 	write_text(screen, &line, mark_of(&finding[FINDING_SEVERITY]));
 	sink_repeat(&line, ' ', INDENT);
-	sink_bytes(&line, finding[FINDING_SAYS].text, finding[FINDING_SAYS].length);
+	add_text(&line, &finding[FINDING_SAYS]);
+	add_runs(&line, finding);
 	write_text(screen, &line, STYLE_PLAIN);
 	sink_repeat(&line, ' ', INDENT);
 	sink_text(&line, "-> ");
-	sink_bytes(&line, finding[FINDING_ADVICE].text, finding[FINDING_ADVICE].length);
-	sink_format(&line, " (--explain %.*s)", (int)id->length, id->text);
+	add_text(&line, &finding[FINDING_ADVICE]);
+	sink_text(&line, " (--explain ");
+	add_text(&line, id);
+	sink_char(&line, ')');
 	write_text(screen, &line, STYLE_PLAIN);
 	sink_close(&line);
 }

@@ -56,7 +56,15 @@
 	KIND(PROFILE, profile, "profile", -1, false,                                               \
 	     "operations of one process on one file, summed up: what mode profile records")        \
 	KIND(PROFILE_CLASS, profile_class, "profile", -1, false,                                   \
-	     "how many of such operations were of a class of durations or sizes")
+	     "how many of such operations were of a class of durations or sizes")                  \
+	KIND(SUMMARY_TABLE, summary_table, "summary", -1, true,                                    \
+	     "a table of a summary (faultline summarize), or one that stands in a cell")           \
+	KIND(SUMMARY_COLUMN, summary_column, "summary", -1, true,                                  \
+	     "a column of such a table; they are numbered from 0 in their order")                  \
+	KIND(SUMMARY_CELL, summary_cell, "summary", -1, false,                                     \
+	     "what stands in a row and a column; what is not told is not known")                   \
+	KIND(SUMMARY_CLASS, summary_class, "summary", -1, false,                                   \
+	     "how many of the values that a percentile is of are of a class of histogram.h")
 
 #define TRACE_COLUMNS_SYSCALL(COLUMN)                                                              \
 	COLUMN(SYSCALL_TIME, "dts", TIME, NS, HEAD(time_ns), "start")                              \
@@ -353,6 +361,56 @@
 	       "the class: durations below, sizes up to 2 to the power of it, and above half of "  \
 	       "that; 64: all above the other classes")                                            \
 	COLUMN(PROFILE_CLASS_COUNT, "count", UINT, COUNT, BY_HAND, "operations")
+
+#define TRACE_COLUMNS_SUMMARY_TABLE(COLUMN)                                                        \
+	COLUMN(SUMMARY_TABLE_TIME, "dts", TIME, NS, BY_HAND, "end of what is summed up")           \
+	COLUMN(SUMMARY_TABLE_NUMBER, "table", UINT, NONE, BY_HAND,                                 \
+	       "its number; one in a cell has a lower one than the table of that cell")            \
+	COLUMN(SUMMARY_TABLE_NAME, "name", STRING, NONE, BY_HAND,                                  \
+	       "as the report calls it; none of one in a cell")                                    \
+	COLUMN(SUMMARY_TABLE_SHAPE, "shape", UINT, NONE, BY_HAND, "0: one row, 1: a list")         \
+	COLUMN(SUMMARY_TABLE_ABSENT, "absent", UINT, NONE, BY_HAND,                                \
+	       "1: what it needs was not recorded, which is not the same as no rows")              \
+	COLUMN(SUMMARY_TABLE_NOTE, "note", STRING, NONE, BY_HAND, "what is to be said of it")      \
+	COLUMN(SUMMARY_TABLE_ROWS, "rows", UINT, COUNT, BY_HAND, "rows that it has")               \
+	COLUMN(SUMMARY_TABLE_FOLDED, "folded", UINT, COUNT, BY_HAND,                               \
+	       "rows that the last one is the sum of; 0: it stands for itself")                    \
+	COLUMN(SUMMARY_TABLE_CUT, "cut", UINT, COUNT, BY_HAND,                                     \
+	       "rows that had no room and that nothing stands for")
+
+#define TRACE_COLUMNS_SUMMARY_COLUMN(COLUMN)                                                       \
+	COLUMN(SUMMARY_COLUMN_TIME, "dts", TIME, NS, BY_HAND, "end of what is summed up")          \
+	COLUMN(SUMMARY_COLUMN_TABLE, "table", UINT, NONE, BY_HAND, "number of the table")          \
+	COLUMN(SUMMARY_COLUMN_NAME, "name", STRING, NONE, BY_HAND, "as the report calls it")       \
+	COLUMN(SUMMARY_COLUMN_TITLE, "title", STRING, NONE, BY_HAND, "its heading; may be none")   \
+	COLUMN(SUMMARY_COLUMN_UNIT, "unit", UINT, NONE, BY_HAND,                                   \
+	       "0: none, 1: count, 2: bytes, 3: ns, 4: share of 1, 5: none, of a path")            \
+	COLUMN(SUMMARY_COLUMN_MEANING, "meaning", STRING, NONE, BY_HAND, "a line of words")
+
+#define TRACE_COLUMNS_SUMMARY_CELL(COLUMN)                                                         \
+	COLUMN(SUMMARY_CELL_TIME, "dts", TIME, NS, BY_HAND, "end of what is summed up")            \
+	COLUMN(SUMMARY_CELL_TABLE, "table", UINT, NONE, BY_HAND, "number of the table")            \
+	COLUMN(SUMMARY_CELL_ROW, "row", UINT, NONE, BY_HAND, "from 0")                             \
+	COLUMN(SUMMARY_CELL_COLUMN, "column", UINT, NONE, BY_HAND, "from 0")                       \
+	COLUMN(SUMMARY_CELL_TYPE, "type", UINT, NONE, BY_HAND,                                     \
+	       "0: nothing, 1: unsigned, 2: signed, 3: real, 4: truth, 5: text, 6: list of texts, " \
+	       "7: table, 8: the next text of the list before")                                    \
+	COLUMN(SUMMARY_CELL_FLAGS, "flags", UINT, NONE, BY_HAND,                                   \
+	       "1: the number is a lower bound, 2: it stands for one that is not known")           \
+	COLUMN(SUMMARY_CELL_VALUE, "value", UINT, NONE, BY_HAND,                                   \
+	       "of numbers; the bits of a real; how many texts; number of a table")                \
+	COLUMN(SUMMARY_CELL_TEXT, "text", STRING, NONE, BY_HAND, "of texts")
+
+#define TRACE_COLUMNS_SUMMARY_CLASS(COLUMN)                                                        \
+	COLUMN(SUMMARY_CLASS_TIME, "dts", TIME, NS, BY_HAND, "end of what is summed up")           \
+	COLUMN(SUMMARY_CLASS_TABLE, "table", UINT, NONE, BY_HAND, "number of the table")           \
+	COLUMN(SUMMARY_CLASS_ROW, "row", UINT, NONE, BY_HAND, "from 0")                            \
+	COLUMN(SUMMARY_CLASS_COLUMN, "column", UINT, NONE, BY_HAND, "from 0")                      \
+	COLUMN(SUMMARY_CLASS_PERCENT, "percent", UINT, NONE, BY_HAND, "which percentile it is")    \
+	COLUMN(SUMMARY_CLASS_MOST, "most", UINT, NONE, BY_HAND, "the largest value of all")        \
+	COLUMN(SUMMARY_CLASS_NUMBER, "class", UINT, NONE, BY_HAND,                                 \
+	       "values below 128 are their own class; above, 64 to a power of two, all as wide")   \
+	COLUMN(SUMMARY_CLASS_COUNT, "count", UINT, COUNT, BY_HAND, "values in it")
 /* clang-format on */
 
 #endif

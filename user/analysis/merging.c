@@ -1,0 +1,887 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Tables merged row by row and cell by cell. Knows nothing of what a column means.
+ */
+#include "analysis/merging.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/clock.h"
+#include "grow.h"
+
+#define JOINED_MOST 1024 /* bytes of texts with commas between */
+#define MANY_MOST 64
+
+static struct cell *row_of(const struct table *table, size_t row)
+{
+	return &table->cells[row * table->column_count];
+}
+
+static bool is_number(const struct cell *cell)
+{
+	return cell->type == CELL_UINT || cell->type == CELL_INT || cell->type == CELL_REAL;
+}
+
+static bool same_text(const struct cell *a, const struct cell *b)
+{
+	return a->length == b->length && !memcmp(a->text, b->text, a->length);
+}
+
+static bool same_texts(const struct cell *a, const struct cell *b)
+{
+	for (uint32_t i = 0; i < a->length && a->length == b->length; i++)
+		if (!same_text(&a->texts[i], &b->texts[i]))
+			return false;
+	return a->length == b->length;
+}
+
+static bool is_same(const struct cell *a, const struct cell *b)
+{
+	if (a->type != b->type)
+		return false;
+	switch (a->type) {
+	case CELL_NULL:
+		return true;
+	case CELL_BOOL:
+		return a->flag == b->flag;
+	case CELL_TEXT:
+		return same_text(a, b);
+	case CELL_TEXTS:
+		return same_texts(a, b);
+	case CELL_TABLE:
+		return false;
+	default:
+		return a->uint == b->uint;
+	}
+}
+
+/* Less than 0 where a is less than b; what is not known is less than all else. */
+static int compare_cells(const struct cell *a, const struct cell *b)
+{
+	uint32_t least = a->length < b->length ? a->length : b->length;
+	int order;
+
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	switch (a->type) {
+	case CELL_UINT:
+		return a->uint < b->uint ? -1 : a->uint > b->uint;
+	case CELL_INT:
+		return a->sint < b->sint ? -1 : a->sint > b->sint;
+	case CELL_REAL:
+		return a->real < b->real ? -1 : a->real > b->real;
+	case CELL_TEXT:
+		order = memcmp(a->text, b->text, least);
+		return order ? order : a->length < b->length ? -1 : a->length > b->length;
+	default:
+		return 0;
+	}
+}
+
+/* --- cells, by their rules --- */
+
+/* Not known, whatever comes: null, as what stands for something else is. */
+static void forget(struct cell *cell)
+{
+	*cell = (struct cell) { .type = CELL_NULL, .summed = true };
+}
+
+static bool is_forgotten(const struct cell *cell)
+{
+	return cell->type == CELL_NULL && cell->summed;
+}
+
+static void add_number(struct cell *into, const struct cell *from)
+{
+	if (into->type == CELL_UINT && from->type == CELL_UINT)
+		into->uint = clock_add(into->uint, from->uint);
+	else
+		forget(into);
+}
+
+/* Unions of times that do not overlap, or of which one is empty, add up. */
+static void add_union(struct cell *into, const struct cell *from, bool apart)
+{
+	bool alone =
+		into->type == CELL_UINT && from->type == CELL_UINT && (!into->uint || !from->uint);
+
+	add_number(into, from);
+	if (!apart && !alone && into->type == CELL_UINT)
+		into->summed = true;
+}
+
+static bool is_joined(const struct cell *list, const char *item, size_t length)
+{
+	for (size_t at = 0; at + length <= list->length; at++)
+		if ((!at || list->text[at - 1] == ' ') && !memcmp(list->text + at, item, length) &&
+		    (at + length == list->length || list->text[at + length] == ','))
+			return true;
+	return false;
+}
+
+/* "6.1.0" and "6.1.0, 6.18.0" become "6.1.0, 6.18.0". */
+static int join(struct table *table, struct cell *into, const struct cell *from)
+{
+	char text[JOINED_MOST];
+	size_t used = into->length < sizeof(text) ? into->length : sizeof(text) - 1;
+
+	memcpy(text, into->text, used);
+	for (size_t at = 0; at < from->length;) {
+		const char *item = from->text + at, *end = memmem(item, from->length - at, ", ", 2);
+		size_t length = end ? (size_t)(end - item) : from->length - at;
+
+		at += length + (end ? 2 : 0);
+		if (is_joined(into, item, length) || used + length + 3 > sizeof(text))
+			continue;
+		used += snprintf(text + used, sizeof(text) - used, ", %.*s", (int)length, item);
+	}
+	return used == into->length ? 0 : table_set_text(table, into, text, used);
+}
+
+static bool is_listed(const struct cell *list, const struct cell *text)
+{
+	for (uint32_t i = 0; i < list->length; i++)
+		if (same_text(&list->texts[i], text))
+			return true;
+	return false;
+}
+
+static int list(struct table *table, struct cell *into, const struct cell *from)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < from->length && !status; i++)
+		if (!is_listed(into, &from->texts[i]))
+			status = table_append_text(table, into, &from->texts[i]);
+	return status;
+}
+
+/* Of two cells that are both known. */
+static int merge_known(struct table *table, struct cell *into, const struct cell *from,
+		       enum merge_rule rule, bool apart)
+{
+	if (into->type != from->type) { /* of no trace that was recorded */
+		forget(into);
+		return 0;
+	}
+	switch (rule) {
+	case MERGE_ADD:
+		add_number(into, from);
+		return 0;
+	case MERGE_UNION:
+		add_union(into, from, apart);
+		return 0;
+	case MERGE_APART:
+		add_number(into, from);
+		into->summed |= !apart;
+		return 0;
+	case MERGE_MOST:
+		return compare_cells(from, into) > 0 ? table_copy_cell(table, into, from) : 0;
+	case MERGE_LEAST:
+	case MERGE_MOMENT:
+		return compare_cells(from, into) < 0 ? table_copy_cell(table, into, from) : 0;
+	case MERGE_JOIN:
+		return into->type == CELL_TEXT ? join(table, into, from) : 0;
+	case MERGE_LIST:
+		return into->type == CELL_TEXTS ? list(table, into, from) : 0;
+	case MERGE_ANY:
+		if (into->type == CELL_BOOL)
+			into->flag |= from->flag;
+		return 0;
+	case MERGE_ALL:
+		if (into->type == CELL_BOOL)
+			into->flag &= from->flag;
+		return 0;
+	case MERGE_STATUS:
+		return is_number(into) && !into->uint ? table_copy_cell(table, into, from) : 0;
+	case MERGE_SAME:
+		if (!is_same(into, from))
+			forget(into);
+		return 0;
+	case MERGE_UNKNOWN:
+	case MERGE_PERCENTILE:
+		forget(into);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int merge_cell(struct table *table, struct cell *into, const struct cell *from,
+		      enum merge_rule rule, bool apart)
+{
+	const bool at_least = into->at_least || from->at_least;
+	const bool summed = into->summed || from->summed;
+	int status = 0;
+
+	if (is_forgotten(into))
+		return 0;
+	if ((rule == MERGE_STATUS || rule == MERGE_APART) && into->type != from->type)
+		forget(into);
+	else if (is_forgotten(from) && rule != MERGE_FIRST)
+		forget(into);
+	else if (from->type == CELL_NULL)
+		return 0;
+	else if (into->type == CELL_NULL)
+		status = table_copy_cell(table, into, from);
+	else
+		status = merge_known(table, into, from, rule, apart);
+	into->at_least |= at_least && is_number(into);
+	into->summed |= summed && is_number(into);
+	return status;
+}
+
+/* --- percentiles --- */
+
+static int copy_percentile(struct table *table, size_t row, size_t column,
+			   const struct table_percentile *from)
+{
+	struct table_percentile *added;
+
+	if (!GROW(table->percentiles, table->percentile_room, table->percentile_count + 1))
+		return -ENOMEM;
+	/* Rows grow, but a cell that had none may get one: they stay in their order. */
+	added = &table->percentiles[table->percentile_count++];
+	while (added > table->percentiles &&
+	       (added[-1].row > row || (added[-1].row == row && added[-1].column > column))) {
+		added[0] = added[-1];
+		added--;
+	}
+	*added = (struct table_percentile) { .row = row,
+					     .column = column,
+					     .percent = from->percent };
+	return sparse_histogram_merge(&added->of, &from->of);
+}
+
+/* With what both are of: as if all values had been in one histogram. */
+static int merge_percentile(struct table *table, size_t row, size_t column, const struct cell *from,
+			    const struct table_percentile *more)
+{
+	struct cell *into = &row_of(table, row)[column];
+	struct table_percentile *of = table_find_percentile(table, row, column);
+	int status;
+
+	if (!more && from->type == CELL_NULL && !from->summed)
+		return 0;
+	if (!of && into->type == CELL_NULL && !into->summed) {
+		status = table_copy_cell(table, into, from);
+		return status || !more ? status : copy_percentile(table, row, column, more);
+	}
+	if (!of || !more || of->percent != more->percent) {
+		forget(into);
+		return 0;
+	}
+	status = sparse_histogram_merge(&of->of, &more->of);
+	if (!is_forgotten(into))
+		cell_uint(into, sparse_histogram_percentile(&of->of, of->percent));
+	return status;
+}
+
+/* --- rows --- */
+
+struct key {
+	char *bytes;
+	size_t length, room;
+};
+
+static int add_to_key(struct key *key, const void *bytes, size_t length)
+{
+	if (!GROW(key->bytes, key->room, key->length + length + 1))
+		return -ENOMEM;
+	memcpy(key->bytes + key->length, bytes, length);
+	key->length += length;
+	return 0;
+}
+
+static int key_of(const struct merged *merged, const struct table *from, size_t row,
+		  struct key *key)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < from->column_count && !status; i++) {
+		const struct cell *cell = &row_of(from, row)[i];
+		const uint64_t head[2] = { cell->type, cell->type == CELL_TEXT ? cell->length
+						       : is_number(cell)       ? cell->uint
+									       : 0 };
+
+		if (merged->rules[i] != MERGE_KEY)
+			continue;
+		status = add_to_key(key, head, sizeof(head));
+		if (!status && cell->type == CELL_TEXT)
+			status = add_to_key(key, cell->text, cell->length);
+	}
+	return status;
+}
+
+static int add_row(struct merged *merged, const struct table *from, size_t row,
+		   const struct merge_source *source)
+{
+	struct table *table = merged->table;
+	struct cell *cells;
+	int status = table_add_row(table, &cells);
+
+	if (!status && !GROW(merged->tellers, merged->teller_room, table->row_count))
+		status = -ENOMEM;
+	for (size_t i = 0; i < from->column_count && !status; i++) {
+		const struct table_percentile *of = table_find_percentile(from, row, i);
+
+		status = table_copy_cell(table, &cells[i], &row_of(from, row)[i]);
+		if (merged->rules[i] == MERGE_MOMENT && cells[i].type == CELL_UINT)
+			cells[i].uint = clock_add(cells[i].uint, source->shift);
+		if (!status && of)
+			status = copy_percentile(table, table->row_count - 1, i, of);
+	}
+	return status;
+}
+
+static bool is_dearer(const struct merged *merged, const struct cell *from, const struct cell *into)
+{
+	const char *at = merged->merging->dearest;
+
+	while (at && *at) {
+		size_t length = strcspn(at, ",");
+
+		for (size_t i = 0; i < merged->table->column_count; i++) {
+			const char *name = merged->table->columns[i].name;
+			int order;
+
+			if (strlen(name) != length || memcmp(name, at, length))
+				continue;
+			order = compare_cells(&from[i], &into[i]);
+			if (order)
+				return order > 0;
+		}
+		at += length + (at[length] == ',');
+	}
+	return false;
+}
+
+static int merge_row(struct merged *merged, size_t into, const struct table *from, size_t row,
+		     const struct merge_source *source)
+{
+	struct table *table = merged->table;
+	const struct cell *cells = row_of(from, row);
+	bool dearer = is_dearer(merged, cells, row_of(table, into));
+	int status = 0;
+
+	for (size_t i = 0; i < from->column_count && !status; i++) {
+		struct cell *cell = &row_of(table, into)[i], moved = cells[i];
+
+		if (merged->rules[i] == MERGE_MOMENT && moved.type == CELL_UINT)
+			moved.uint = clock_add(moved.uint, source->shift);
+		if (merged->rules[i] == MERGE_PERCENTILE)
+			status = merge_percentile(table, into, i, &moved,
+						  table_find_percentile(from, row, i));
+		else if (merged->rules[i] == MERGE_DEAREST && dearer)
+			status = table_copy_cell(table, cell, &moved);
+		else if (merged->rules[i] != MERGE_DEAREST && merged->rules[i] != MERGE_KEY)
+			status = merge_cell(table, cell, &moved, merged->rules[i], source->apart);
+	}
+	return status;
+}
+
+/* Whether a row is like no other, whatever its keys are. */
+static bool stands_alone(const struct merged *merged, const struct table *from, size_t row)
+{
+	const struct merging *merging = merged->merging;
+
+	for (size_t i = 0; i < from->column_count; i++) {
+		const char *name = from->columns[i].name;
+		bool known = row_of(from, row)[i].type != CELL_NULL;
+
+		if ((merging->single && known && !strcmp(name, merging->single)) ||
+		    (merging->named && !known && !strcmp(name, merging->named)))
+			return true;
+	}
+	return !merging->keys;
+}
+
+/* Finds the row of a key that another table brought; a row of the same one stands for itself. */
+static int find_row(struct merged *merged, const struct table *from, size_t row, size_t before,
+		    size_t *found)
+{
+	struct key key = { 0 };
+	uint64_t hash, *place;
+	bool added = false;
+	int status = key_of(merged, from, row, &key);
+
+	*found = SIZE_MAX;
+	if (!status) {
+		hash = map_hash_bytes(&merged->rows, key.bytes, key.length);
+		place = map_add(&merged->rows, &hash, &added);
+		status = place ? 0 : -ENOMEM;
+	}
+	free(key.bytes);
+	if (status)
+		return status;
+	if (added)
+		*place = merged->table->row_count;
+	else if (*place < before)
+		*found = *place;
+	return 0;
+}
+
+/* The row that stands for all that have no room: of what they were, nothing is told. */
+static int fold_row(struct merged *merged, const struct table *from, size_t row,
+		    const struct merge_source *source)
+{
+	const struct merge_source beside = { source->shift, false };
+	struct cell *cells;
+	int status;
+
+	if (merged->other)
+		return merge_row(merged, merged->other - 1, from, row, &beside);
+	status = add_row(merged, from, row, source);
+	if (status)
+		return status;
+	merged->other = merged->table->row_count;
+	cells = row_of(merged->table, merged->other - 1);
+	for (size_t i = 0; i < merged->table->column_count; i++) {
+		enum merge_rule rule = merged->rules[i];
+
+		if (rule == MERGE_KEY || rule == MERGE_MOMENT || rule == MERGE_SAME ||
+		    (cells[i].type != CELL_NULL && !is_number(&cells[i])))
+			forget(&cells[i]);
+	}
+	return 0;
+}
+
+/* --- tables --- */
+
+/* "read" stands for all of "read.*" where that was not recorded. */
+static bool is_missing(const struct table *table, const struct table_column *column)
+{
+	size_t length = strlen(column->name);
+
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!strncmp(table->columns[i].name, column->name, length) &&
+		    table->columns[i].name[length] == '.')
+			return true;
+	return false;
+}
+
+static bool has_columns(const struct table *table, const struct table *from)
+{
+	bool same = table->column_count == from->column_count;
+
+	for (size_t i = 0; i < from->column_count && same; i++)
+		same = !strcmp(table->columns[i].name, from->columns[i].name);
+	return same;
+}
+
+/* The columns of both: each that the first lacks stands behind the one that it stands behind in the
+ * second. */
+static int add_all_columns(struct table *all, const struct table *a, const struct table *b,
+			   size_t fixed)
+{
+	size_t next = 0; /* of b, to be added */
+	int status = 0;
+
+	for (size_t i = 0; i < a->column_count && !status; i++) {
+		int place = i < fixed ? -1 : table_find_column(b, a->columns[i].name);
+
+		for (; place >= 0 && next <= (size_t)place && !status; next++)
+			if (table_find_column(a, b->columns[next].name) < 0 &&
+			    !is_missing(a, &b->columns[next]))
+				status = table_add_column(all, &b->columns[next]);
+		if (!status && (i < fixed || !is_missing(b, &a->columns[i])))
+			status = table_add_column(all, &a->columns[i]);
+	}
+	for (; next < b->column_count && !status; next++)
+		if (table_find_column(a, b->columns[next].name) < 0 &&
+		    !is_missing(a, &b->columns[next]))
+			status = table_add_column(all, &b->columns[next]);
+	return status;
+}
+
+static int copy_percentiles(struct table *all, const struct table *from, const size_t *places)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < from->percentile_count && !status; i++) {
+		const struct table_percentile *of = &from->percentiles[i];
+
+		if (places[of->column] != SIZE_MAX)
+			status = copy_percentile(all, of->row, places[of->column], of);
+	}
+	return status;
+}
+
+/* A copy with all columns of another one, in the order of both. */
+static int widen(const struct table *from, const struct table *other, bool first, size_t fixed,
+		 struct table **result)
+{
+	size_t *places = calloc(from->column_count + 1, sizeof(*places));
+	struct table *all;
+	struct cell *cells;
+	int status = table_new(&all, from->name, from->title, from->shape);
+
+	*result = NULL;
+	if (!status && !places)
+		status = -ENOMEM;
+	if (!status)
+		status = first ? add_all_columns(all, from, other, fixed)
+			       : add_all_columns(all, other, from, fixed);
+	for (size_t i = 0; i < from->column_count && !status; i++) {
+		int place = table_find_column(all, from->columns[i].name);
+
+		places[i] = place < 0 ? SIZE_MAX : (size_t)place;
+	}
+	for (size_t row = 0; row < from->row_count && !status; row++) {
+		status = table_add_row(all, &cells);
+		for (size_t i = 0; i < from->column_count && !status; i++)
+			if (places[i] != SIZE_MAX)
+				status = table_copy_cell(all, &cells[places[i]],
+							 &row_of(from, row)[i]);
+	}
+	if (!status)
+		status = copy_percentiles(all, from, places);
+	if (!status && from->note)
+		status = table_set_note(all, from->note);
+	free(places);
+	if (status) {
+		table_free(all);
+		return status;
+	}
+	all->meaning = from->meaning;
+	all->folded = from->folded;
+	all->cut = from->cut;
+	*result = all;
+	return 0;
+}
+
+static int set_rules(struct merged *merged)
+{
+	enum merge_rule *rules = calloc(merged->table->column_count + 1, sizeof(*rules));
+
+	if (!rules)
+		return -ENOMEM;
+	free(merged->rules);
+	merged->rules = rules;
+	for (size_t i = 0; i < merged->table->column_count; i++)
+		rules[i] = merge_rule_of(merged->merging, &merged->table->columns[i]);
+	return 0;
+}
+
+static int take_rows(struct merged *merged, const struct table *from,
+		     const struct merge_source *source)
+{
+	size_t before = merged->table->row_count;
+	bool lacks = from->folded || from->cut;
+	int status = 0;
+
+	for (size_t row = 0; row < from->row_count && !status; row++) {
+		size_t found = SIZE_MAX;
+
+		if (from->folded && row + 1 == from->row_count) {
+			status = fold_row(merged, from, row, source);
+			break;
+		}
+		if (from->shape == TABLE_RECORD && before)
+			found = 0;
+		else if (!stands_alone(merged, from, row))
+			status = find_row(merged, from, row, before, &found);
+		if (status)
+			break;
+		if (found == SIZE_MAX) {
+			found = merged->table->row_count;
+			status = add_row(merged, from, row, source);
+		} else {
+			status = merge_row(merged, found, from, row, source);
+		}
+		if (!status) {
+			merged->tellers[found].tables++;
+			merged->tellers[found].foldeds += lacks;
+		}
+	}
+	merged->tables++;
+	if (from->row_count > merged->longest)
+		merged->longest = from->row_count;
+	merged->foldeds += lacks;
+	merged->folded = clock_add(merged->folded, from->folded);
+	merged->cut = clock_add(merged->cut, from->cut);
+	return status;
+}
+
+int merged_begin(struct merged *merged, const struct merging *merging, const struct table *like)
+{
+	int status;
+
+	*merged = (struct merged) { .merging = merging };
+	map_init(&merged->rows, 1, 1);
+	status = table_new(&merged->table, like->name, like->title, like->shape);
+	if (!status && merging->fixed)
+		status = table_add_columns(merged->table, merging->fixed, merging->fixed_count);
+	else if (!status)
+		status = table_add_columns(merged->table, like->columns, like->column_count);
+	if (!status && like->note)
+		status = table_set_note(merged->table, like->note);
+	if (status)
+		return status;
+	merged->table->meaning = like->meaning;
+	return set_rules(merged);
+}
+
+int merged_add(struct merged *merged, const struct table *from, const struct merge_source *source)
+{
+	size_t fixed = merged->merging->fixed_count;
+	struct table *wide = NULL, *table;
+	int status = 0;
+
+	if (!has_columns(merged->table, from)) {
+		status = widen(from, merged->table, false, fixed, &wide);
+		if (!status)
+			status = widen(merged->table, from, true, fixed, &table);
+		if (!status) {
+			table_free(merged->table);
+			merged->table = table;
+			status = set_rules(merged);
+		}
+	}
+	if (!status)
+		status = take_rows(merged, wide ? wide : from, source);
+	table_free(wide);
+	return status;
+}
+
+void merged_shift(struct merged *merged, uint64_t shift)
+{
+	const struct table *table = merged->table;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (merged->rules[i] != MERGE_MOMENT)
+			continue;
+		for (size_t row = 0; row < table->row_count; row++) {
+			struct cell *cell = &row_of(table, row)[i];
+
+			if (cell->type == CELL_UINT)
+				cell->uint = clock_add(cell->uint, shift);
+		}
+	}
+}
+
+/* --- the end --- */
+
+/* What a table that lacks rows may have more of. */
+static void mark_bounds(struct merged *merged)
+{
+	if (!merged->merging->keys || merged->merging->own || !merged->foldeds)
+		return;
+	for (size_t row = 0; row < merged->table->row_count; row++) {
+		if (merged->tellers[row].foldeds == merged->foldeds || row + 1 == merged->other)
+			continue;
+		for (size_t i = 0; i < merged->table->column_count; i++) {
+			struct cell *cell = &row_of(merged->table, row)[i];
+			enum merge_rule rule = merged->rules[i];
+
+			if (is_number(cell) &&
+			    (rule == MERGE_ADD || rule == MERGE_UNION || rule == MERGE_MOST))
+				cell->at_least = true;
+		}
+	}
+}
+
+struct order {
+	size_t column, last;
+	bool largest;
+};
+
+static int compare_sorted(const struct table *table, size_t a, size_t b, const void *context)
+{
+	const struct order *order = context;
+	int sign = order->largest ? -1 : 1;
+
+	if (a == order->last || b == order->last)
+		return a == order->last ? 1 : -1;
+	if (order->column == SIZE_MAX)
+		return 0;
+	if (!row_of(table, a)[order->column].type || !row_of(table, b)[order->column].type)
+		return !row_of(table, a)[order->column].type -
+		       !row_of(table, b)[order->column].type;
+	return sign *
+	       compare_cells(&row_of(table, a)[order->column], &row_of(table, b)[order->column]);
+}
+
+static int sort_rows(struct merged *merged)
+{
+	const char *by = merged->merging->sorted;
+	struct order order = { .column = SIZE_MAX, .last = merged->other - 1 };
+	int column;
+
+	if (by) {
+		order.largest = by[0] == '-';
+		column = table_find_column(merged->table, by + order.largest);
+		order.column = column < 0 ? SIZE_MAX : (size_t)column;
+	}
+	if (order.column == SIZE_MAX && !merged->other)
+		return 0;
+	return table_sort(merged->table, compare_sorted, &order);
+}
+
+/* The column of that name, or else the first text that rows are told apart by. */
+static size_t label_column(const struct merged *merged)
+{
+	const struct table *table = merged->table;
+	const char *label = merged->merging->label;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (label && !strcmp(table->columns[i].name, label))
+			return i;
+		for (size_t row = 0; row + 1 < table->row_count && !label; row++)
+			if (merged->rules[i] == MERGE_KEY &&
+			    row_of(table, row)[i].type == CELL_TEXT)
+				return i;
+	}
+	return SIZE_MAX;
+}
+
+/* "other (12 files)" */
+static int name_other(struct merged *merged)
+{
+	struct table *table = merged->table;
+	size_t column = label_column(merged);
+	char name[MANY_MOST];
+	int length =
+		snprintf(name, sizeof(name), "other (%llu %s)", (unsigned long long)merged->folded,
+			 merged->merging->many ? merged->merging->many : "rows");
+
+	if (column == SIZE_MAX)
+		return 0;
+	return table_set_text(table, &row_of(table, table->row_count - 1)[column], name, length);
+}
+
+static void forget_lost(struct merged *merged)
+{
+	for (size_t i = 0; i < merged->table->column_count && merged->tables > 1; i++)
+		for (size_t row = 0; row < merged->table->row_count; row++)
+			if (merged->rules[i] == MERGE_LOST)
+				forget(&row_of(merged->table, row)[i]);
+}
+
+int merged_finish(struct merged *merged)
+{
+	int status;
+
+	mark_bounds(merged);
+	forget_lost(merged);
+	status = merged->tables == 1 ? 0 : sort_rows(merged); /* else they are in their order */
+	if (merged->merging->top && merged->table->row_count > merged->longest)
+		merged->table->row_count = merged->longest;
+	if (!status && merged->other)
+		status = name_other(merged);
+	merged->table->folded = merged->other ? merged->folded : 0;
+	merged->table->cut = merged->cut;
+	return status;
+}
+
+struct table *merged_take(struct merged *merged)
+{
+	struct table *table = merged->table;
+
+	merged->table = NULL;
+	return table;
+}
+
+void merged_free(struct merged *merged)
+{
+	map_free(&merged->rows);
+	free(merged->rules);
+	free(merged->tellers);
+	table_free(merged->table);
+	*merged = (struct merged) { 0 };
+}
+
+/* --- a table with fewer rows --- */
+
+struct worth {
+	const struct table *table;
+	size_t column;
+};
+
+static int compare_worth(const void *left, const void *right, void *context)
+{
+	const struct worth *worth = context;
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	int order = 0;
+
+	if (worth->column != TABLE_NO_COLUMN)
+		order = -compare_cells(&row_of(worth->table, a)[worth->column],
+				       &row_of(worth->table, b)[worth->column]);
+	return order ? order : a < b ? -1 : a > b;
+}
+
+/* Rows by what they are worth: the last one stays the last if it stands for others. */
+static size_t *order_rows(const struct table *table)
+{
+	struct worth worth = { table, table->view.by };
+	size_t *rows = calloc(table->row_count + 1, sizeof(*rows));
+
+	for (size_t i = 0; rows && i < table->row_count; i++)
+		rows[i] = i;
+	if (rows)
+		qsort_r(rows, table->row_count - (table->folded ? 1 : 0), sizeof(*rows),
+			compare_worth, &worth);
+	return rows;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static int fold_rows(struct merged *merged, const struct table *from, size_t *rows, size_t most)
+{
+	const struct merge_source source = { 0 };
+	int status = 0;
+
+	qsort(rows, most, sizeof(*rows), compare_numbers);
+	for (size_t i = 0; i < most && !status; i++)
+		status = add_row(merged, from, rows[i], &source);
+	if (!merged->merging->keys || merged->merging->own) {
+		merged->cut = clock_add(from->cut, from->row_count - most);
+		return status;
+	}
+	for (size_t i = most; i < from->row_count && !status; i++)
+		status = fold_row(merged, from, rows[i], &source);
+	merged->folded = from->row_count - most;
+	if (from->folded)
+		merged->folded = clock_add(merged->folded - 1, from->folded);
+	merged->cut = from->cut;
+	return status;
+}
+
+int merging_fold(const struct merging *merging, struct table **table, size_t most)
+{
+	const struct table *from = *table;
+	struct merged merged = { 0 };
+	struct table *folded;
+	size_t *rows;
+	int status;
+
+	if (from->absent || from->shape == TABLE_RECORD || from->row_count <= most + 1)
+		return 0;
+	rows = order_rows(from);
+	status = rows ? merged_begin(&merged, merging, from) : -ENOMEM;
+	if (!status)
+		status = fold_rows(&merged, from, rows, most);
+	free(rows);
+	if (!status && merged.other)
+		status = name_other(&merged);
+	if (status) {
+		merged_free(&merged);
+		return status;
+	}
+	merged.table->folded = merged.folded;
+	merged.table->cut = merged.cut;
+	folded = merged_take(&merged);
+	folded->view = from->view;
+	merged_free(&merged);
+	table_free(*table);
+	*table = folded;
+	return 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * faultline summarize: traces in, a trace of what their report says out. Knows nothing of what that
+ * is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analysis/report.h"
+#include "analysis/summary.h"
+#include "command/command.h"
+#include "command/export_target.h"
+#include "command/options.h"
+#include "command/progress.h"
+#include "command/traces.h"
+#include "log.h"
+
+struct summarize_request {
+	const char *output;
+	uint64_t rows, memory;
+	bool force;
+};
+
+#define FIELD(name) offsetof(struct summarize_request, name)
+
+static const struct option_row rows[] = {
+	{ 'o', "output", "FILE", OPTION_STRING, FIELD(output),
+	  "Where the summary goes, - for standard output." },
+	{ 0, "rows", "N", OPTION_COUNT, FIELD(rows),
+	  "Rows of each table at most; the rest, those with the least time, become one. Default "
+	  "512." },
+	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
+	  "Memory meant for reading the traces, as of report. Default 1G." },
+	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
+};
+
+static const struct option_table table = {
+	.usage = "faultline summarize -o FILE [OPTION...] TRACE...",
+	.about = "Reduces traces to a small one that holds what 'faultline report' says of them, "
+		 "not their\nevents. report and summarize take summaries and traces together, so "
+		 "that every node reduces\nits own and one report tells of all.",
+	.rows = rows,
+	.row_count = sizeof(rows) / sizeof(rows[0]),
+};
+
+#define ROWS_MOST 65536
+
+/* Returns 0 or an exit status. */
+static int check_request(const struct summarize_request *request, char *const *traces, size_t count)
+{
+	if (!request->output)
+		log_error("no output given; name a file with -o, or - for the standard output");
+	else if (!count)
+		log_error("no trace given; try 'faultline summarize --help'");
+	else if (!request->rows || request->rows > ROWS_MOST)
+		log_error("--rows %llu: from 1 to %d", (unsigned long long)request->rows,
+			  ROWS_MOST);
+	else if (export_is_trace(request->output, traces, count))
+		log_error("-o %s: is the trace itself; name another file", request->output);
+	else
+		return 0;
+	return EXIT_USAGE;
+}
+
+static int fail(int status, const char *what)
+{
+	if (status == -EINVAL || status == -ENOTSUP) {
+		log_error("%s", what);
+		return EXIT_USAGE;
+	}
+	log_error("cannot summarize: %s", what[0] ? what : strerror(-status));
+	return EXIT_FAILED;
+}
+
+/* It is small: made in memory, so that it may go into a pipe. Returns 0 or -errno. */
+static int copy(int fd, struct sink *out)
+{
+	char bytes[16384];
+	off_t at = 0;
+	ssize_t count;
+
+	while ((count = pread(fd, bytes, sizeof(bytes), at)) > 0) {
+		sink_bytes(out, bytes, count);
+		at += count;
+	}
+	return count < 0 ? -errno : out->error;
+}
+
+static int write_summary(struct report *report, const struct summarize_request *request)
+{
+	struct export_target target = { .name = request->output, .fd = -1, .directory = -1 };
+	int fd = memfd_create("summary", MFD_CLOEXEC);
+	int err = fd < 0 ? -errno : summary_write(fd, report, request->rows), status;
+
+	if (err) {
+		status = fail(err, strerror(-err));
+		goto out;
+	}
+	status = export_target_open(&target, request->force);
+	if (!status) {
+		err = copy(fd, &target.out);
+		if (!err)
+			err = export_target_finish(&target);
+		if (err) {
+			log_error("%s: cannot be written: %s", request->output, strerror(-err));
+			status = EXIT_FAILED;
+		}
+	}
+	export_target_close(&target, &status);
+out:
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+int command_summarize(int argc, char **argv)
+{
+	struct summarize_request request = { .rows = SUMMARY_ROWS_MOST };
+	struct progress_line progress;
+	struct report_options options = { .progress = progress_update, .context = &progress };
+	struct trace_error error = { "" };
+	struct trace_reader **traces;
+	struct report *report = NULL;
+	size_t count;
+	int first, status = options_parse(&table, argc, argv, &request, &first);
+
+	if (status != OPTIONS_GO)
+		return status;
+	count = argc - first;
+	status = check_request(&request, argv + first, count);
+	if (status)
+		return status;
+	options.memory_bytes = request.memory;
+	traces = calloc(count, sizeof(*traces));
+	if (!traces) {
+		log_error("out of memory");
+		return EXIT_FAILED;
+	}
+	status = traces_open(traces, argv + first, count);
+	if (status)
+		goto out;
+	progress_start(&progress, "reading");
+	status = report_make(&report, traces, (const char *const *)argv + first, count, &options,
+			     &error);
+	progress_end(&progress);
+	status = status ? fail(status, error.text) : write_summary(report, &request);
+out:
+	report_free(report);
+	traces_close(traces, count);
+	free(traces);
+	return status;
+}
