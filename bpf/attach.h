@@ -154,6 +154,7 @@ static __always_inline void attach_describe(struct attach_row *row, __u64 task)
 	row->tid = KREAD(task_struct, task, pid);
 	row->started_ns = KREAD(task_struct, leader, start_time);
 	at = (__u64)KREAD(task_struct, leader, cgroups);
+	row->cgroup_set = at;
 	at = (__u64)KREAD(css_set, at, dfl_cgrp);
 	at = (__u64)KREAD(cgroup, at, kn);
 	row->cgroup_id = KREAD(kernfs_node, at, id);
@@ -197,6 +198,7 @@ __noinline int attach_tell(struct address *task, bool is_current)
 	}
 	attach_describe(&who, task->at);
 	record->cgroup_id = who.cgroup_id;
+	record->cgroup_set = who.cgroup_set;
 	record->started_ns = who.started_ns;
 	record->ppid = who.ppid;
 	record->uid = who.uid;

@@ -141,6 +141,8 @@ struct event_exec {
 	struct event_header header;
 	__u64 started_ns; /* the process; CLOCK_MONOTONIC */
 	__u64 cgroup_id;
+	__u64 cgroup_set; /* one for all that are in the same cgroups of all hierarchies; an
+			   * address, compared only */
 	__u32 ppid;
 	__u32 uid;
 	char comm[EVENT_COMM_BYTES];
@@ -430,6 +432,7 @@ struct attach_row {
 	__u64 armed_ns;
 	__u64 started_ns; /* the process; CLOCK_MONOTONIC */
 	__u64 cgroup_id;  /* of the second version's hierarchy */
+	__u64 cgroup_set; /* as event_exec has it */
 	__u32 pid;
 	__u32 tid;
 	__u32 ppid;
@@ -713,7 +716,7 @@ EVENT_SIZE(event_vfs, 64);
 EVENT_SIZE(event_pagecache, 48);
 EVENT_SIZE(event_throttle, 40);
 EVENT_SIZE(event_fork, 32);
-EVENT_SIZE(event_exec, 72);
+EVENT_SIZE(event_exec, 80);
 EVENT_SIZE(event_environ, 32);
 EVENT_SIZE(event_exit, 64);
 EVENT_SIZE(event_file, 96);
@@ -723,7 +726,7 @@ EVENT_SIZE(event_code, 40);
 EVENT_SIZE(event_request, 96);
 EVENT_SIZE(event_bio, 88);
 EVENT_SIZE(event_device, 264);
-EVENT_SIZE(attach_row, 56);
+EVENT_SIZE(attach_row, 64);
 EVENT_SIZE(marker_arg, 16);
 EVENT_SIZE(marker_spec, 120);
 EVENT_SIZE(lane_call, 56);

@@ -18,7 +18,10 @@ static __always_inline struct task_slot *slot_take(struct task_struct *task, __u
 	if (!slot)
 		return NULL;
 	owner = slot->owner;
-	if (owner && !(slot->left_ns && now_ns - slot->left_ns > SLOT_REST_NS))
+	/* One that ended and has this one's address and number left it what it looks like: nobody
+	 * looks at that any more. */
+	if (owner && !(slot->left_ns && (now_ns - slot->left_ns > SLOT_REST_NS ||
+					 slot_is_of(slot, task, task->pid))))
 		return NULL;
 	if (__sync_val_compare_and_swap(&slot->owner, owner, (__u64)task) != owner)
 		return NULL;

@@ -97,6 +97,7 @@ static __always_inline void send_exec(struct task_struct *task, struct mm_struct
 		goto out;
 	}
 	record->cgroup_id = bpf_get_current_cgroup_id();
+	record->cgroup_set = (__u64)TASK_POINTER(task, cgroups);
 	record->started_ns = TASK_POINTER(task, group_leader)->start_time;
 	record->ppid = TASK_POINTER(task, real_parent)->tgid;
 	record->uid = bpf_get_current_uid_gid();

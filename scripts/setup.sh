@@ -17,6 +17,7 @@ packages() {
 		clang-format python3 python3-msgpack \
 		python3-msgpack-numpy python3-numpy python3-torch python3-pip python3-pandas \
 		python3-dask python3-distributed python3-zstandard \
+		python3-prometheus-client prometheus \
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
 		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy systemd prometheus curl \
 		python3-yaml ;;

@@ -559,6 +559,40 @@ class Recording:
         return found[0]
 
 
+def new_cgroup(test, hierarchy="", name=""):
+    """A new cgroup in the hierarchy of this controller ("" is the second version's), which goes with
+    the test; skips it where there is no such hierarchy."""
+    with open("/proc/self/mountinfo") as file:
+        for line in file:
+            place, system = line.split(" - ")
+            kind, _, options = system.split()[:3]
+            if (kind == "cgroup2" if not hierarchy else
+                    kind == "cgroup" and hierarchy in options.split(",")):
+                path = f"{place.split()[4]}/faultline-{os.getpid()}-{time.monotonic_ns()}{name}"
+                os.makedirs(path)
+                test.addCleanup(remove_cgroup, path)
+                return path
+    test.skipTest(f"no cgroup hierarchy of {hierarchy or 'the second version'} here")
+
+
+def remove_cgroup(path):
+    while "/faultline-" in path:
+        if os.path.isdir(path):
+            wait_until(lambda: not open(f"{path}/cgroup.procs").read(), 10)
+            os.rmdir(path)
+        path = os.path.dirname(path)
+
+
+def in_cgroup(group, *command):
+    """A command line that goes there and on with an exec, as engines start containers."""
+    return ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', group, *command]
+
+
+def below_root(group):
+    """The path of a cgroup below the root of its hierarchy."""
+    return group[group.index("/faultline-"):]
+
+
 class Attached:
     """faultline attach, from when it says that it records."""
 

@@ -227,25 +227,7 @@ class Attach(unittest.TestCase):
     # --- cgroups ---
 
     def cgroup(self, hierarchy, name=""):
-        """A new cgroup in the hierarchy of this controller ("" is the second version's)."""
-        with open("/proc/self/mountinfo") as file:
-            for line in file:
-                place, system = line.split(" - ")
-                kind, _, options = system.split()[:3]
-                if (kind == "cgroup2" if not hierarchy else
-                        kind == "cgroup" and hierarchy in options.split(",")):
-                    path = f"{place.split()[4]}/faultline-{os.getpid()}-{time.monotonic_ns()}{name}"
-                    os.makedirs(path)
-                    self.addCleanup(self.remove_cgroup, path)
-                    return path
-        self.skipTest(f"no cgroup hierarchy of {hierarchy or 'the second version'} here")
-
-    def remove_cgroup(self, path):
-        while "/faultline-" in path:
-            if os.path.isdir(path):
-                harness.wait_until(lambda: not open(f"{path}/cgroup.procs").read(), 10)
-                os.rmdir(path)
-            path = os.path.dirname(path)
+        return harness.new_cgroup(self, hierarchy, name)
 
     def check_cgroup(self, hierarchy):
         """Who is in it, who joins it, and not who is beside it."""

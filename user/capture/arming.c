@@ -290,6 +290,7 @@ static void tell(struct arming *arming, const struct attach_row *row, const stru
 	fill_header(&record->header, row, EVENT_EXEC, sizeof(*record) + text->command_bytes);
 	record->started_ns = row->started_ns;
 	record->cgroup_id = row->cgroup_id;
+	record->cgroup_set = row->cgroup_set;
 	record->ppid = row->ppid;
 	record->uid = row->uid;
 	memcpy(record->comm, row->comm, sizeof(record->comm));

@@ -43,8 +43,10 @@ struct profile {
 	unsigned int slot_count, entries;
 	size_t bytes;
 	struct base *bases;
-	struct idle *idle; /* room for those in use */
-	uint64_t read_ns;  /* the last time */
+	struct idle *idle;	 /* room for those in use */
+	uint64_t read_ns;	 /* the last time */
+	profile_over_fn is_over; /* NULL: not known */
+	void *over_context;
 	struct profile_use use;
 };
 
@@ -195,6 +197,11 @@ static int compare_idle(const void *left, const void *right)
 	return a->last_ns < b->last_ns ? -1 : a->last_ns > b->last_ns;
 }
 
+static void retire(struct profile *profile, unsigned int number)
+{
+	__atomic_store_n(&profile->slots[number].state, PROFILE_RETIRED, __ATOMIC_RELEASE);
+}
+
 /* Of `count` slots from `first` on, `used` of which are in use. */
 static void make_room(struct profile *profile, unsigned int first, unsigned int count,
 		      unsigned int used)
@@ -210,10 +217,26 @@ static void make_room(struct profile *profile, unsigned int first, unsigned int 
 						i };
 	qsort(profile->idle, candidates, sizeof(*profile->idle), compare_idle);
 	for (size_t i = 0; i < candidates && used > ROOMY(count); i++, used--) {
-		__atomic_store_n(&profile->slots[profile->idle[i].slot].state, PROFILE_RETIRED,
-				 __ATOMIC_RELEASE);
+		retire(profile, profile->idle[i].slot);
 		profile->use.given_back++;
 	}
+}
+
+void profile_ask_over(struct profile *profile, profile_over_fn is_over, void *context)
+{
+	profile->is_over = is_over;
+	profile->over_context = context;
+}
+
+/* Slots of processes that have ended are of use to nobody; the last resort is nobody's. */
+static bool retire_ended(struct profile *profile, unsigned int number)
+{
+	uint32_t pid = profile->slots[number].key.pid;
+
+	if (!profile->is_over || !pid || !profile->is_over(profile->over_context, pid))
+		return false;
+	retire(profile, number);
+	return true;
 }
 
 static void give_back(struct profile *profile, unsigned int number)
@@ -224,12 +247,14 @@ static void give_back(struct profile *profile, unsigned int number)
 size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile_take_fn take,
 		    void *context)
 {
-	unsigned int used = 0, others_used = 0;
+	const unsigned int rests = profile->entries - PROFILE_RESTS;
+	unsigned int used[2] = { 0 }, ended[2] = { 0 }; /* of the first, of those for others */
 	bool waited = last;
 	size_t told = 0;
 
 	for (unsigned int i = 0; i < profile->entries; i++) {
 		uint64_t state = __atomic_load_n(&profile->slots[i].state, __ATOMIC_ACQUIRE);
+		bool others = i >= profile->slot_count;
 
 		if (state != PROFILE_USED && state != PROFILE_RETIRED)
 			continue;
@@ -239,19 +264,22 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 			waited = true;
 		}
 		told += tell(profile, i, take, context);
-		if (state == PROFILE_RETIRED)
+		if (i >= rests)
+			continue;
+		if (state == PROFILE_RETIRED) {
 			give_back(profile, i);
-		else if (i < profile->slot_count)
-			used++;
-		else if (i < profile->slot_count + PROFILE_OTHERS)
-			others_used++;
+			continue;
+		}
+		used[others]++;
+		if (!last)
+			ended[others] += retire_ended(profile, i);
 	}
 	profile->read_ns = now_ns;
-	if (used > profile->use.most_used)
-		profile->use.most_used = used;
+	if (used[0] > profile->use.most_used)
+		profile->use.most_used = used[0];
 	if (!last) {
-		make_room(profile, 0, profile->slot_count, used);
-		make_room(profile, profile->slot_count, PROFILE_OTHERS, others_used);
+		make_room(profile, 0, profile->slot_count, used[0] - ended[0]);
+		make_room(profile, profile->slot_count, PROFILE_OTHERS, used[1] - ended[1]);
 	}
 	return told;
 }

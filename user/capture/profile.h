@@ -42,6 +42,11 @@ typedef void (*profile_take_fn)(void *context, const struct profile_slot *added)
 size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile_take_fn take,
 		    void *context);
 
+/* Whether a process has ended: its slots are given back as soon as they have been told. NULL: it is
+ * not known. */
+typedef bool (*profile_over_fn)(void *context, uint32_t pid);
+void profile_ask_over(struct profile *profile, profile_over_fn is_over, void *context);
+
 struct profile_use {
 	uint64_t operations; /* read so far */
 	uint64_t other;	     /* of them, on files that there was no slot for */

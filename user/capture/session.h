@@ -117,6 +117,10 @@ int session_tell_devices(struct session *session, ring_record_fn take, void *con
 /* Hands on what was added to the slots of mode profile: see profile_read. Nothing in mode trace. */
 void session_read_profile(struct session *session, uint64_t now_ns, bool last, profile_take_fn take,
 			  void *context);
+/* See profile_ask_over. */
+void session_ask_over(struct session *session, profile_over_fn is_over, void *context);
+/* How many slots any key may take; 0 in mode trace. */
+unsigned int session_profile_slots(const struct session *session);
 struct profile_use session_profile_use(const struct session *session);
 
 /* Where events go with flight_bytes; NULL without. Owned by the session. */

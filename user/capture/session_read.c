@@ -139,6 +139,17 @@ void session_read_profile(struct session *session, uint64_t now_ns, bool last, p
 		profile_read(session->profile, now_ns, last, take, context);
 }
 
+void session_ask_over(struct session *session, profile_over_fn is_over, void *context)
+{
+	if (session->profile)
+		profile_ask_over(session->profile, is_over, context);
+}
+
+unsigned int session_profile_slots(const struct session *session)
+{
+	return session->profile ? session->profile_slots : 0;
+}
+
 struct profile_use session_profile_use(const struct session *session)
 {
 	return profile_use(session->profile);

@@ -63,7 +63,7 @@ static const struct option_row monitor_rows[] = {
 	  "(reg,dir,blk)." },
 	{ 0, "profile-slots", "N", OPTION_COUNT, offsetof(struct monitor_options, profile_slots),
 	  "Room for sums in the kernel, 384 bytes each: one for each process, file, operation and "
-	  "CPU at a time (16384, more with many CPUs)." },
+	  "CPU at a time (32768, more with many CPUs)." },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct monitor_options, buffer_bytes),
 	  "Size of each CPU's buffer for what is told of processes and files, such as 2M (1M)." },
 	{ 0, "force-variant", "VARIANTS", OPTION_STRING, offsetof(struct monitor_options, variants),

@@ -5,11 +5,13 @@
 #include "monitor/intake.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture/calls.h"
+#include "capture/cgroups.h"
 #include "capture/decode.h"
 #include "capture/environments.h"
 #include "capture/host.h"
@@ -23,24 +25,17 @@
 #define LOOK_EVERY_NS 10000000000ull /* at the cgroup of a process that does something */
 #define LATE_NS 1000000000ull	     /* a pid may have come again since then */
 
-/* On a host with the second version's hierarchy alone its number tells a cgroup's path. */
-#define CGROUPS_KNOWN 1024
-
-struct known_cgroup {
-	uint64_t id; /* 0: none */
-	char *path;
-};
-
 struct intake {
 	struct ledger *ledger;
 	struct environments *environments;
 	struct classes *classes;
 	unsigned int page_bytes;
-	bool one_hierarchy;
-	struct known_cgroup cgroups[CGROUPS_KNOWN];
+	bool one_hierarchy; /* of cgroups: the second version's alone */
+	struct cgroups *cgroups;
 	struct profile_slot *slots; /* to be booked */
 	size_t slot_count, slot_room;
 	uint64_t lost;
+	unsigned int ended; /* processes, since the last booking */
 };
 
 /* --- from the opening to the close --- */
@@ -67,7 +62,7 @@ int intake_open(struct intake **out, struct ledger *ledger, unsigned int rings,
 	operations = calls_operations(&count);
 	intake->classes = classes_open(operations, count);
 	intake->environments = environments_open(rings + ENVIRONMENTS_MORE);
-	if (!intake->classes || !intake->environments) {
+	if (!intake->classes || !intake->environments || cgroups_open(&intake->cgroups, NULL)) {
 		intake_close(intake);
 		return -ENOMEM;
 	}
@@ -82,8 +77,7 @@ void intake_close(struct intake *intake)
 {
 	if (!intake)
 		return;
-	for (size_t i = 0; i < CGROUPS_KNOWN; i++)
-		free(intake->cgroups[i].path);
+	cgroups_close(intake->cgroups);
 	environments_close(intake->environments);
 	classes_close(intake->classes);
 	free(intake->slots);
@@ -106,34 +100,32 @@ static bool is_same(uint32_t pid, uint64_t start_ns)
 	       start_ns < now_ns + LEDGER_START_WITHIN_NS;
 }
 
-/* Where a process is that has just been told of; of one that is gone where it was born. */
+/*
+ * Where a process is that has just been told of. Most are where their parents were, which were
+ * looked at. One that has moved and is gone already is where the second version's hierarchy has it,
+ * if it is not everybody's there; else nobody knows.
+ */
 static void find_cgroup(struct intake *intake, const struct event_exec *event, char *path,
 			size_t size)
 {
-	struct known_cgroup *known = &intake->cgroups[event->cgroup_id % CGROUPS_KNOWN];
-	const struct ledger_process *process;
+	const struct ledger_process *process = ledger_process(intake->ledger, event->header.pid);
 	bool late = host_now_ns() - event->header.time_ns > LATE_NS;
 
-	if (intake->one_hierarchy && known->id == event->cgroup_id && known->path) {
-		snprintf(path, size, "%s", known->path);
+	if (process && process->cgroup_set && process->cgroup_set == event->cgroup_set) {
+		snprintf(path, size, "%s", process->job->labels.cgroup);
 		return;
 	}
 	if ((!late || is_same(event->header.pid, event->started_ns)) &&
-	    process_cgroup(event->header.pid, path, size)) {
-		if (intake->one_hierarchy) {
-			free(known->path);
-			known->id = event->cgroup_id;
-			known->path = strdup(path);
-		}
+	    process_cgroup(event->header.pid, path, size))
 		return;
-	}
-	process = ledger_process(intake->ledger, event->header.pid);
-	snprintf(path, size, "%s", process ? process->job->labels.cgroup : LEDGER_UNKNOWN);
+	if (!cgroups_path(intake->cgroups, event->cgroup_id, true, path) || !path[0] ||
+	    (!strcmp(path, "/") && !intake->one_hierarchy))
+		snprintf(path, size, "%s", LEDGER_UNKNOWN);
 }
 
 static void take_exec(struct intake *intake, const struct event_exec *event)
 {
-	char cgroup[JOB_CGROUP_BYTES * 8], comm[EVENT_COMM_BYTES + 1] = { 0 };
+	char cgroup[PATH_MAX], comm[EVENT_COMM_BYTES + 1] = { 0 };
 	char *asked = NULL;
 	size_t environ_bytes;
 	const char *environment =
@@ -143,6 +135,7 @@ static void take_exec(struct intake *intake, const struct event_exec *event)
 		.uid = event->uid,
 		.start_ns = event->started_ns,
 		.cgroup = cgroup,
+		.cgroup_set = event->cgroup_set,
 		.program = comm,
 		.command = event->command,
 		.command_bytes = event->command_bytes,
@@ -234,8 +227,10 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 		take_exec(intake, record);
 		break;
 	case EVENT_EXIT:
-		if (end->process_ends)
+		if (end->process_ends) {
 			ledger_exit(intake->ledger, header->pid, header->time_ns);
+			intake->ended++;
+		}
 		break;
 	case EVENT_FILE:
 		take_file(intake, record);
@@ -245,6 +240,18 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 		break;
 	}
 	ledger_unlock(intake->ledger);
+}
+
+bool intake_is_over(void *context, uint32_t pid)
+{
+	struct intake *intake = context;
+
+	return !ledger_process(intake->ledger, pid);
+}
+
+unsigned int intake_ended(const struct intake *intake)
+{
+	return intake->ended;
 }
 
 static void look_at(void *context, struct ledger_process *process)
@@ -345,7 +352,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 		.first_ns = slot->first_ns,
 		.last_ns = slot->last_ns,
 		.counts = { .count = class.counted ? sums->count : 0,
-			    .errors = sums->errors,
+			    .errors = class.counted ? sums->errors : 0,
 			    .bytes = sums->bytes,
 			    .fetched_bytes = sums->fetched_pages * page,
 			    .created_bytes = sums->created_pages * page,
@@ -376,6 +383,7 @@ void intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 	for (size_t i = 0; i < intake->slot_count; i++)
 		book(intake, &intake->slots[i], now_ns);
 	intake->slot_count = 0;
+	intake->ended = 0;
 	ledger_settle(intake->ledger, until_ns, now_ns);
 	ledger_unlock(intake->ledger);
 }

@@ -7,6 +7,7 @@
 #ifndef FAULTLINE_MONITOR_INTAKE_H
 #define FAULTLINE_MONITOR_INTAKE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,11 @@ void intake_take(void *intake, unsigned int ring, const void *record, size_t siz
 void intake_take_slot(void *intake, const struct profile_slot *added);
 /* Books what was kept, all that was done before `until_ns`. Locks the ledger. */
 void intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns);
+/* Whether nobody is known to live under that pid; a profile_over_fn whose context is the intake.
+ * For the thread that takes. */
+bool intake_is_over(void *intake, uint32_t pid);
+/* Processes that have ended since the last booking. */
+unsigned int intake_ended(const struct intake *intake);
 /* Slots without room to keep them, whose sums are lost. */
 uint64_t intake_lost(const struct intake *intake);
 

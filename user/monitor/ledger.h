@@ -52,6 +52,7 @@ struct ledger_process {
 	char *command;		   /* line, arguments separated by blanks; hostile bytes and all */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end 0: it lives */
 	uint64_t looked_ns;	   /* when its cgroup was looked at last */
+	uint64_t cgroup_set;	   /* see ledger_who */
 	struct ledger_sums sums;
 	int64_t rank; /* -1: none */
 	uint32_t pid, uid;
@@ -177,6 +178,7 @@ struct ledger_who {
 	uint32_t pid, uid;
 	uint64_t start_ns;   /* when it began, 0: at `time_ns`, or not known */
 	const char *cgroup;  /* path below its hierarchy's root */
+	uint64_t cgroup_set; /* the same for all that are in the same cgroups; 0: not known */
 	const char *program; /* name of what it runs */
 	const char *command; /* line, `command_bytes` of it, with a NUL between arguments */
 	size_t command_bytes;

@@ -110,6 +110,8 @@ void ledger_fork(struct ledger *ledger, uint32_t parent_pid, uint32_t child, uin
 	if (!process)
 		return;
 	process->uid = parent->uid;
+	process->cgroup_set = parent->cgroup_set;
+	process->looked_ns = parent->looked_ns;
 	process->rank = parent->rank;
 	process->command = parent->command ? strdup(parent->command) : NULL;
 }
@@ -157,6 +159,7 @@ void ledger_exec(struct ledger *ledger, const struct ledger_who *who, uint64_t t
 	}
 	process->uid = who->uid;
 	process->looked_ns = time_ns;
+	process->cgroup_set = who->cgroup_set;
 	if (who->rank >= 0)
 		process->rank = who->rank;
 	free(process->command);

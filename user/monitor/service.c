@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,8 +23,12 @@
 #include "monitor/intake.h"
 
 #define DRAIN_EVERY_MS 100
+#define DRAIN_SOON_MS 20 /* while processes come and go */
 #define DRAIN_NICE (-10)
-#define READ_MOST_NS 500000000	/* that anybody waits for a reading */
+#define READ_MOST_NS 500000000 /* that anybody waits for a reading */
+/* That one may leave behind, several times over: in a table that is half full keys find no place.
+ */
+#define SLOTS_OF_PROCESS 512
 #define QUIET_NS 60000000000ull /* between two lines on losses */
 
 struct service {
@@ -36,12 +41,13 @@ struct service {
 	atomic_bool stop;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t read;
-	bool asked; /* for a reading now */
+	uint64_t asked, served; /* readings that were asked for, and those that began since */
 	struct service_facts facts;
 	/* The thread's own. */
 	uint64_t read_ns; /* when the last reading began */
 	uint64_t told_losses, told_ns;
 	uint64_t identities_lost;
+	unsigned int slots;
 };
 
 /* --- reading --- */
@@ -148,8 +154,11 @@ static size_t drain(struct service *service)
  */
 static void read_all(struct service *service, bool last)
 {
-	uint64_t begin_ns = host_now_ns();
+	uint64_t begin_ns = host_now_ns(), serves;
 
+	pthread_mutex_lock(&service->lock);
+	serves = service->asked;
+	pthread_mutex_unlock(&service->lock);
 	session_read_profile(service->session, begin_ns, last, intake_take_slot, service->intake);
 	drain(service);
 	session_tell_devices(service->session, intake_take, service->intake);
@@ -159,7 +168,7 @@ static void read_all(struct service *service, bool last)
 	pthread_mutex_lock(&service->lock);
 	service->facts.readings++;
 	service->facts.read_ns = begin_ns;
-	service->asked = false;
+	service->served = serves;
 	pthread_cond_broadcast(&service->read);
 	pthread_mutex_unlock(&service->lock);
 }
@@ -169,9 +178,17 @@ static bool is_asked(struct service *service)
 	bool asked;
 
 	pthread_mutex_lock(&service->lock);
-	asked = service->asked;
+	asked = service->asked > service->served;
 	pthread_mutex_unlock(&service->lock);
 	return asked;
+}
+
+/* Sums are due, or asked for, or processes that have ended have left slots behind that others want.
+ */
+static bool is_due(struct service *service, uint64_t now_ns)
+{
+	return now_ns - service->read_ns >= service->options.interval_ns || is_asked(service) ||
+	       intake_ended(service->intake) >= service->slots / SLOTS_OF_PROCESS;
 }
 
 static void *work(void *context)
@@ -182,11 +199,12 @@ static void *work(void *context)
 		uint64_t now_ns = host_now_ns();
 
 		session_look_at_cpus(service->session, now_ns);
-		if (now_ns - service->read_ns >= service->options.interval_ns || is_asked(service))
+		if (is_due(service, now_ns))
 			read_all(service, false);
 		else
 			drain(service);
-		session_wait(service->session, DRAIN_EVERY_MS);
+		session_wait(service->session,
+			     intake_ended(service->intake) ? DRAIN_SOON_MS : DRAIN_EVERY_MS);
 	}
 	return NULL;
 }
@@ -194,7 +212,7 @@ static void *work(void *context)
 void service_read_now(struct service *service)
 {
 	struct timespec most;
-	uint64_t readings;
+	uint64_t mine; /* one that has begun by now will not do */
 
 	clock_gettime(CLOCK_REALTIME, &most);
 	most.tv_nsec += READ_MOST_NS;
@@ -204,11 +222,9 @@ void service_read_now(struct service *service)
 	}
 
 	pthread_mutex_lock(&service->lock);
-	readings = service->facts.readings;
-	service->asked = true;
+	mine = ++service->asked;
 	session_wake(service->session);
-	while (service->started && !atomic_load(&service->stop) &&
-	       service->facts.readings == readings)
+	while (service->started && !atomic_load(&service->stop) && service->served < mine)
 		if (pthread_cond_timedwait(&service->read, &service->lock, &most))
 			break;
 	pthread_mutex_unlock(&service->lock);
@@ -270,6 +286,9 @@ int service_open(struct service **out, const struct service_options *options, bo
 	session->mode = PROFILE_ON;
 	session->attach = (struct session_attach) { .to = ATTACH_ALL, .uid = ATTACH_ANYBODY };
 	session->follow_privileged = true;
+	/* What all processes do leaves more behind than one job. */
+	if (!session->profile_slots)
+		session->profile_slots = 2ull * profile_default_slots(get_nprocs());
 	pthread_mutex_init(&service->lock, NULL);
 	pthread_cond_init(&service->read, NULL);
 	err = session_open(&service->session, session);
@@ -285,6 +304,9 @@ int service_open(struct service **out, const struct service_options *options, bo
 		log_error("cannot monitor: %s", strerror(-err));
 		goto fail;
 	}
+	service->slots = session_profile_slots(service->session);
+	service->facts.slots = service->slots;
+	session_ask_over(service->session, intake_is_over, service->intake);
 	memcpy(service->facts.layers, session_layers(service->session),
 	       sizeof(service->facts.layers));
 	*out = service;

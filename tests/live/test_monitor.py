@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The monitoring service: what it tells of jobs is what they did by their own account, and strace's."""
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+import urllib.parse
+import urllib.request
+
+import harness
+from harness import account, below_root, in_cgroup, machine, static_program
+from watched import OPEN, Samples, Watched
+
+READS = ("read", "pread64", "readv", "preadv", "preadv2")
+WRITES = ("write", "pwrite64", "writev", "pwritev", "pwritev2")
+SYNCS = ("fsync", "fdatasync", "msync", "sync_file_range", "syncfs")
+ROOM = ("--max-series", "1000000", "--profile-slots", "131072")  # whatever else runs here
+
+
+@unittest.skipUnless(importlib.util.find_spec("prometheus_client"), "no python3-prometheus-client")
+class Monitor(unittest.TestCase):
+    maxDiff = None
+
+    def watch(self, *arguments, **options):
+        watched = Watched(*ROOM, *arguments, **options)
+        self.addCleanup(self.stop, watched)
+        return watched
+
+    def stop(self, watched):
+        if watched.process.poll() is None:
+            watched.process.send_signal(signal.SIGCONT)
+            watched.process.kill()
+            watched.process.wait()
+
+    def run_in(self, group, *command):
+        subprocess.run(in_cgroup(group, *command), check=True, stdin=subprocess.DEVNULL,
+                       timeout=harness.LIMIT)
+
+    def hotread(self, reads, data=None):
+        """A program that reads so often: its command line."""
+        directory = machine().new_dir()
+        data = data or harness.random_file(f"{directory}/data", 1 << 20)
+        return [static_program("hotread"), data, f"{directory}/out.json", "1", "reads", str(reads)]
+
+    def reads_of(self, samples, group, **labels):
+        return samples.sum("faultline_io_operations_total", cgroup=below_root(group),
+                           command="hotread-static", op="read", door="syscall", **labels)
+
+    # --- what it tells ---
+
+    def test_calls_as_strace(self):
+        """Operations and their errors by kind, of processes and threads."""
+        watched, group = self.watch(), harness.new_cgroup(self)
+        # Without a loader, whose calls on one file the shell makes under the same pid, too.
+        expected = harness.expected_counts(static_program("calls"))
+        self.run_in(group, static_program("calls"), machine().new_dir())
+        samples = watched.scrape()
+        for op, calls in ("read", READS), ("write", WRITES), ("sync", SYNCS):
+            counts = [expected[call] for call in calls if call in expected]
+            for number, name in (0, "operations"), (1, "errors"):
+                found = sum(samples.sum(f"faultline_io_{name}_total", cgroup=below_root(group),
+                                        command=command, op=op, door=door)
+                            for command in ("calls-static", "exe") for door in ("syscall", "direct"))
+                self.assertEqual(found, sum(count[number] for count in counts), (op, name))
+        self.assertEqual(watched.end(), 0)
+
+    def test_bytes_as_accounted(self):
+        """Bytes by path of access are what the program's calls returned, O_DIRECT and sendfile too;
+        the histogram has every operation."""
+        watched, group = self.watch(), harness.new_cgroup(self)
+        directory, out = machine().new_dir("ext4"), f"{machine().new_dir()}/out.json"
+        self.run_in(group, static_program("sums"), directory, out)
+        samples, truth = watched.scrape(), account(out)
+        job = {"cgroup": below_root(group)}
+        for op in ("read", "write"):
+            mine = {**job, "op": op, "command": "sums-static"}
+            direct = truth[f"direct_{op}"]
+            self.assertEqual(samples.sum("faultline_io_operations_total", door="direct", **mine),
+                             direct["count"])
+            self.assertEqual(samples.sum("faultline_io_bytes_total", door="direct", **mine),
+                             direct["bytes"])
+            self.assertEqual(samples.sum("faultline_io_bytes_total", door="splice", **mine),
+                             truth["transfer"]["bytes"])
+            self.assertEqual(
+                samples.sum("faultline_io_latency_seconds_count", door="direct", op=op, **job),
+                direct["count"])
+            self.assertEqual(
+                samples.sum("faultline_io_latency_seconds_bucket", door="direct", op=op, le="+Inf",
+                            **job), direct["count"])
+        written = samples.sum("faultline_io_bytes_total", door="syscall", op="write",
+                              command="sums-static", **job)
+        read = samples.sum("faultline_io_bytes_total", door="syscall", op="read", command="sums-static",
+                           **job)
+        # And what /proc/self/io says is read, and its account written.
+        for seen, op in (read, "read"), (written, "write"):
+            self.assertGreaterEqual(seen, truth[op]["bytes"])
+            self.assertLess(seen, truth[op]["bytes"] + 4096)
+        (labels,) = {value for key in samples.find("faultline_io_bytes_total", **job)
+                     for name, value in key if name == "user"},
+        self.assertEqual(labels, {"root"})
+
+    def test_faults(self):
+        """Major faults are getrusage's; what they brought in is what mincore finds."""
+        watched, directory = self.watch(), machine().new_dir("ext4")
+        data = harness.random_file(f"{directory}/data", 8 << 20)
+        out = f"{directory}/out.json"
+
+        def touch():
+            group = harness.new_cgroup(self)
+            harness.cool(data)
+            self.run_in(group, machine().program("mapper"), "random", data, out,
+                        f"{directory}/other")
+            return {"cgroup": below_root(group), "command": "mapper"}, account(out)
+
+        mine, truth = harness.undisturbed(touch, lambda seen: seen[1]["resident_before"] == 0)
+        samples = watched.scrape()
+        self.assertGreaterEqual(
+            samples.sum("faultline_page_faults_total", kind="major", **mine), truth["major"])
+        fetched = samples.sum("faultline_mmap_fetched_bytes_total", **mine)
+        self.assertGreaterEqual(fetched, truth["resident"] * truth["page_bytes"])
+        self.assertGreater(truth["major"], 0)
+
+    def test_devices_as_diskstats(self):
+        """Bytes by device, of one that nobody else uses."""
+        watched, device = self.watch(), machine().new_device(4 << 20)
+        name = os.path.basename(device)
+
+        def diskstats():
+            with open(f"/sys/block/{name}/stat") as file:
+                fields = [int(field) for field in file.read().split()]
+            return {"read": fields[2] * 512, "write": fields[6] * 512}
+
+        before, told = diskstats(), watched.scrape()
+        first = {op: told.sum("faultline_storage_bytes_total", device=name, op=op) for op in before}
+        subprocess.run(["dd", f"if={device}", "of=/dev/null", "bs=256k", "iflag=direct"],
+                       check=True, stderr=subprocess.DEVNULL)
+        after, told = diskstats(), watched.scrape()
+        self.assertGreaterEqual(after["read"] - before["read"], 4 << 20)
+        for op in before:
+            self.assertEqual(told.sum("faultline_storage_bytes_total", device=name, op=op) - first[op],
+                             after[op] - before[op], op)
+
+    # --- of whom ---
+
+    def test_labels(self):
+        """Containers, pods and batch jobs, in hierarchies of the first version and the second."""
+        watched, number = self.watch(), "0123456789abcdef" * 4
+        uid = "6f1e1d2c-0a1b-4c2d-8e3f-0123456789ab"
+        groups = {
+            harness.new_cgroup(self, "", f"/docker-{number}.scope"): {"container": number},
+            harness.new_cgroup(self, "", f"/kubepods/pod{uid}/{number}"):
+                {"container": number, "pod": uid},
+            harness.new_cgroup(self, "", "/slurmstepd.scope/job_42/step_batch"):
+                {"slurm_job": "42", "slurm_step": "batch"},
+            harness.new_cgroup(self, ""): {},
+        }
+        for hierarchy in ("pids", "name=systemd"):
+            if self.has_hierarchy(hierarchy):
+                groups[harness.new_cgroup(self, hierarchy)] = {}
+                groups[harness.new_cgroup(self, hierarchy, "/slurm/uid_0/job_7")] = {"slurm_job": "7"}
+        jobs = []
+        for count, group in enumerate(groups, 100):
+            # Of the first version's cgroups nobody knows once all are gone that were in them.
+            jobs.append(machine().start(in_cgroup(group, "sh", "-c", '"$0" "$@"; echo; read line',
+                                                  *self.hotread(count)),
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        for job in jobs:
+            self.assertEqual(job.stdout.readline(), b"\n")
+        samples = watched.scrape()
+        for job in jobs:
+            job.communicate()
+        for count, (group, wanted) in enumerate(groups.items(), 100):
+            self.assertEqual(self.reads_of(samples, group), count, group)
+            self.assertEqual(self.reads_of(samples, group, **wanted), count, group)
+            for labels in samples.find("faultline_io_operations_total", cgroup=below_root(group)):
+                have = {name for name, _ in labels} - {"cgroup", "user", "command", "door", "op"}
+                self.assertEqual(have, set(wanted), group)
+
+    def has_hierarchy(self, name):
+        with open("/proc/self/mountinfo") as file:
+            return any(" - cgroup cgroup " in line and name in line.split()[-1].split(",")
+                       for line in file)
+
+    def test_moved(self):
+        """Who ran already, and is moved while it runs, counts where it is."""
+        group = harness.new_cgroup(self)
+        directory = machine().new_dir()
+        gate = 'read line; exec "$0" "$@"'
+        job = machine().start(["sh", "-c", gate, *self.hotread(300)], stdin=subprocess.PIPE)
+        watched = self.watch()
+        with open(f"{group}/cgroup.procs", "w") as file:
+            file.write(str(job.pid))
+        job.communicate(b"\n")
+        self.assertEqual(self.reads_of(watched.scrape(), group), 300)
+
+    def start_as(self, pid, group, command):
+        """Starts a command under that pid; None when somebody else got it."""
+        with open("/proc/sys/kernel/ns_last_pid", "w") as file:
+            file.write(str(pid - 1))
+        job = machine().start(["sh", "-c", 'read line; echo $$ >"$0/cgroup.procs" && exec "$@"',
+                               group, "taskset", "-c", "0", *command], stdin=subprocess.PIPE)
+        if job.pid == pid:
+            return job
+        job.kill()
+        job.wait()
+        return None
+
+    def reuse_pid(self, watched, between):
+        """Two programs of two jobs under one pid, on one file and CPU: what is booked on each."""
+        first, second = harness.new_cgroup(self), harness.new_cgroup(self)
+        data = harness.random_file(f"{machine().new_dir()}/data", 1 << 20)
+        job = machine().start(in_cgroup(first, "taskset", "-c", "0", *self.hotread(1000, data)))
+        pid = job.pid
+        self.assertEqual(job.wait(harness.LIMIT), 0)
+        before = between()
+        for _ in range(200):
+            job = self.start_as(pid, second, self.hotread(2000, data))
+            if job:
+                break
+        else:
+            self.skipTest("the pid was never free")
+        job.communicate(b"\n")
+        self.assertEqual(job.returncode, 0)
+        samples = watched.scrape()
+        return (before, samples, self.reads_of(samples, first), self.reads_of(samples, second))
+
+    def test_pid_comes_again(self):
+        watched = self.watch()
+        *_, first, second = self.reuse_pid(watched, watched.scrape)
+        self.assertEqual((first, second), (1000, 2000))
+
+    def test_pid_comes_again_between_readings(self):
+        """What cannot be told apart is nobody's; never the other one's."""
+        watched = self.watch("--interval", "60s")
+        unknown = {"cgroup": "(unknown)", "op": "read", "door": "syscall"}
+        before = watched.scrape().sum("faultline_io_operations_total", **unknown)
+        _, samples, first, second = self.reuse_pid(watched, lambda: None)
+        self.assertIn(first, (0, 1000))
+        self.assertIn(second, (0, 2000))
+        nobodys = samples.sum("faultline_io_operations_total", **unknown) - before
+        self.assertGreaterEqual(nobodys, 3000 - first - second)
+        self.assertGreaterEqual(samples.sum("faultline_uncertain_operations_total"), nobodys)
+
+    def test_short_processes(self):
+        """Hundreds that are gone before anybody looks, in two jobs at once: each has its own."""
+        watched = self.watch()
+        groups = {harness.new_cgroup(self): 300, harness.new_cgroup(self): 200}
+        data = harness.random_file(f"{machine().new_dir()}/data", 1 << 20)
+        script = 'i=0; while [ $i -lt "$0" ]; do "$@"; i=$((i + 1)); done'
+        jobs = [machine().start(in_cgroup(group, "sh", "-c", script, str(count),
+                                          *self.hotread(7, data)))
+                for group, count in groups.items()]
+        for job in jobs:
+            self.assertEqual(job.wait(harness.LIMIT), 0)
+        samples = watched.scrape()
+        for group, count in groups.items():
+            self.assertEqual(self.reads_of(samples, group), 7 * count)
+
+    # --- how it lasts ---
+
+    def test_only_grows(self):
+        watched, group = self.watch(), harness.new_cgroup(self)
+        job = machine().start(in_cgroup(group, static_program("hotread"), *self.hotread(1)[1:3], "2",
+                                        "seconds", "2"))
+        before, readings = watched.scrape().counters(), 0
+        while job.poll() is None:
+            now = watched.scrape().counters()
+            for key, value in before.items():
+                self.assertGreaterEqual(now.get(key, value), value, key)
+            before, readings = now, readings + 1
+        self.assertGreater(readings, 3)
+
+    def test_stopped(self):
+        """While it is stopped sums go on: none is lost, and each is whose it was."""
+        watched = self.watch()
+        groups = [harness.new_cgroup(self) for _ in range(2)]
+        watched.scrape()
+        watched.process.send_signal(signal.SIGSTOP)
+        for count, group in enumerate(groups, 5000):
+            self.run_in(group, *self.hotread(count))
+        time.sleep(1)
+        watched.process.send_signal(signal.SIGCONT)
+        samples = watched.scrape()
+        for count, group in enumerate(groups, 5000):
+            self.assertEqual(self.reads_of(samples, group), count)
+
+    def test_killed_and_started_again(self):
+        """Nothing stays behind; what is counted begins anew."""
+        group, work = harness.new_cgroup(self), self.hotread(100)
+        first = self.watch()
+        self.run_in(group, *work)
+        self.assertEqual(self.reads_of(first.scrape(), group), 100)
+        pinned = sorted(os.listdir("/sys/fs/bpf")) if os.path.isdir("/sys/fs/bpf") else []
+        self.assertEqual(first.end(signal.SIGKILL), -9)
+        self.assertEqual(
+            sorted(os.listdir("/sys/fs/bpf")) if os.path.isdir("/sys/fs/bpf") else [], pinned)
+        second = self.watch(listen=first.address)  # the socket is still there
+        samples = second.scrape()
+        self.assertEqual(self.reads_of(samples, group), 0)
+        self.run_in(group, *work)
+        self.assertEqual(self.reads_of(second.scrape(), group), 100)
+        self.assertEqual(second.end(), 0)
+
+    def test_hangup_is_survived(self):
+        watched = self.watch()
+        watched.process.send_signal(signal.SIGHUP)
+        self.assertEqual(watched.get("/metrics")[0], 200)
+        self.assertEqual(watched.end(signal.SIGINT), 0)
+        self.assertIn("ended by SIGINT", watched.said())
+
+    def test_jobs_go(self):
+        """Some time after its last process a job is told no more; meanwhile it is."""
+        watched, group = self.watch("--retire", "2s"), harness.new_cgroup(self)
+        self.run_in(group, *self.hotread(50))
+        self.assertEqual(self.reads_of(watched.scrape(), group), 50)
+        self.assertTrue(harness.wait_until(
+            lambda: not watched.scrape().find("faultline_io_operations_total",
+                                              cgroup=below_root(group))))
+        self.assertGreater(watched.scrape().sum("faultline_jobs_ended_total"), 0)
+
+    def test_series_are_bounded(self):
+        """However many jobs there are: what has no room is told together."""
+        watched = Watched("--max-series", "1000", "--profile-slots", "131072")
+        self.addCleanup(self.stop, watched)
+        parent, data = harness.new_cgroup(self), harness.random_file(
+            f"{machine().new_dir()}/data", 1 << 20)
+        for number in range(60):
+            group = f"{parent}/{number}"
+            os.mkdir(group)
+            self.addCleanup(os.rmdir, group)
+            self.run_in(group, *self.hotread(10, data))
+        samples = watched.scrape()
+        self.assertLessEqual(len(samples.all), 1000)
+        own = sum(self.reads_of(samples, f"{parent}/{number}") for number in range(60))
+        self.assertLess(own, 600)
+        others = samples.sum("faultline_io_operations_total", cgroup="(other)", op="read",
+                             door="syscall")
+        self.assertGreaterEqual(own + others, 600)
+        self.assertGreater(samples.sum("faultline_series_folded_total"), 0)
+
+    # --- how it is told ---
+
+    def test_formats(self):
+        """Both pass the parsers and the linter of Prometheus; OpenMetrics has units and an end."""
+        from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+        watched = self.watch()
+        hostile = harness.new_cgroup(self, "", '/a"b\\c {le="1"}\xff')
+        self.run_in(hostile, *self.hotread(10))
+        status, kind, text = watched.get("/metrics")
+        self.assertEqual((status, kind), (200, "text/plain; version=0.0.4; charset=utf-8"))
+        samples = Samples(text)
+        self.assertEqual(self.reads_of(samples, hostile), 10)
+        status, kind, text = watched.get("/metrics", Accept=OPEN)
+        self.assertEqual((status, kind),
+                         (200, "application/openmetrics-text; version=1.0.0; charset=utf-8"))
+        families = {family.name: family for family in text_string_to_metric_families(text)}
+        self.assertEqual(families["faultline_io_bytes"].unit, "bytes")
+        self.assertEqual(families["faultline_io_latency_seconds"].type, "histogram")
+        names = {line.split("\t")[0] for line in
+                 harness.faultline("monitor", "--list-metrics").stdout.decode().splitlines()}
+        told = {line.split()[2] for line in samples.text.splitlines() if line.startswith("# TYPE")}
+        self.assertEqual(told, names)
+
+    @unittest.skipUnless(shutil.which("promtool"), "no promtool: package prometheus")
+    def test_promtool(self):
+        watched = self.watch()
+        text = watched.get("/metrics")[2]
+        done = subprocess.run(["promtool", "check", "metrics"], input=text.encode(),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual((done.returncode, done.stdout.decode()), (0, ""))
+
+    @unittest.skipUnless(shutil.which("prometheus"), "no prometheus")
+    def test_prometheus(self):
+        """A real one scrapes it, and has what the program has done."""
+        watched, group = self.watch(listen="127.0.0.1:0"), harness.new_cgroup(self)
+        directory = machine().new_dir()
+        with open(f"{directory}/prometheus.yml", "w") as file:
+            file.write("global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: faultline\n"
+                       f"  static_configs: [{{targets: ['{watched.address.split('/')[2]}']}}]\n")
+        port = self.free_port()
+        with open(f"{directory}/log", "wb") as log:
+            machine().start(["prometheus", f"--config.file={directory}/prometheus.yml",
+                             f"--storage.tsdb.path={directory}/data",
+                             f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+
+        def ask(query):
+            url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query})
+            try:
+                with urllib.request.urlopen(url, timeout=harness.LIMIT) as answer:
+                    result = json.load(answer)["data"]["result"]
+            except OSError:
+                return None
+            return float(result[0]["value"][1]) if result else None
+
+        self.assertTrue(harness.wait_until(lambda: ask("up") == 1), watched.said())
+        self.run_in(group, *self.hotread(4321))
+        reads = ('sum(faultline_io_operations_total{command="hotread-static",op="read",'
+                 f'door="syscall",cgroup="{below_root(group)}"}})')
+        self.assertTrue(harness.wait_until(lambda: ask(reads) == 4321), ask(reads))
+
+    def free_port(self):
+        import socket
+
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            return one.getsockname()[1]
+
+    def test_textfile(self):
+        """Whole at any moment, and gone at the end."""
+        path = f"{machine().new_dir()}/faultline.prom"
+        watched = self.watch("--textfile", path, listen="none")
+        self.assertTrue(harness.wait_until(lambda: os.path.exists(path)))
+        with open(path) as file:
+            samples = Samples(file.read())
+        self.assertEqual(samples.sum("faultline_build_info"), 1)
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
+        self.assertEqual(os.listdir(os.path.dirname(path)), ["faultline.prom"])
+        self.assertEqual(watched.end(), 0)
+        self.assertEqual(os.listdir(os.path.dirname(path)), [])
+
+    def test_textfile_in_a_full_directory(self):
+        """Said once, and watched on; nothing is left of what did not fit."""
+        where = machine().mount("-t", "tmpfs", "-o", "size=4k", "none")
+        watched = self.watch("--textfile", f"{where}/faultline.prom")
+        self.assertTrue(harness.wait_until(lambda: "No space left" in watched.said()))
+        self.assertEqual(watched.get("/metrics")[0], 200)
+        self.assertEqual(os.listdir(where), [])
+        self.assertEqual(watched.said().count("cannot be written"), 1)
+        self.assertEqual(watched.end(), 0)
+
+    # --- bad input ---
+
+    def test_bad_options(self):
+        directory = machine().new_dir()
+        for options in (
+            ("--interval", "1ms"),
+            ("--interval", "2h"),
+            ("--max-series", "10"),
+            ("--max-series", "x"),
+            ("--retire", "0"),
+            ("--layers", "disk"),
+            ("--textfile", f"{directory}/"),
+            ("--textfile", "/dev/null"),
+            ("--listen", "nowhere at all"),
+            ("an operand",),
+        ):
+            done = harness.faultline("monitor", *options)
+            self.assertEqual(done.returncode, 2, options)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)

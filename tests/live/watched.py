@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""faultline monitor at work, and what it tells: read by Prometheus' own parsers."""
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import harness
+from harness import machine
+
+OPEN = "application/openmetrics-text; version=1.0.0"
+
+
+class OverSocket(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=harness.LIMIT)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class Watched:
+    """The service, from when it watches. `listen`: where, if not at a socket of its own."""
+
+    def __init__(self, *arguments, listen=None):
+        self.directory = machine().new_dir()
+        self.log = f"{self.directory}/log"
+        reader, writer = os.pipe()
+        with open(self.log, "wb") as log:
+            self.process = machine().start(
+                [machine().faultline, "monitor", "--listen", listen or f"unix:{self.directory}/socket",
+                 "--ready-fd", str(writer), *arguments],
+                stdin=subprocess.DEVNULL,
+                stderr=log,
+                pass_fds=[writer],
+            )
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            said = pipe.read().split()
+        if said[:1] != ["watching"]:
+            self.process.wait(harness.LIMIT)
+            raise AssertionError(f"not ready: {self.said()}")
+        self.address = said[1]
+
+    def said(self):
+        with open(self.log, errors="replace") as file:
+            return file.read()
+
+    def get(self, path, **headers):
+        """Status, type and body."""
+        if self.address.startswith("unix:"):
+            connection = OverSocket(self.address[5:])
+        else:
+            connection = http.client.HTTPConnection(self.address.split("/")[2], timeout=harness.LIMIT)
+        try:
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.getheader("Content-Type"), answer.read().decode()
+        finally:
+            connection.close()
+
+    def scrape(self):
+        time.sleep(0.05)  # what was read just now is not read again
+        return Samples(self.get("/metrics")[2])
+
+    def end(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        return self.process.wait(harness.LIMIT)
+
+
+class Samples:
+    """What one scrape tells: {(name, labels): value}."""
+
+    def __init__(self, text):
+        from prometheus_client.parser import text_string_to_metric_families
+
+        self.text, self.all, self.types = text, {}, {}
+        for family in text_string_to_metric_families(text):
+            self.types[family.name] = family.type
+            for sample in family.samples:
+                key = sample.name, frozenset(sample.labels.items())
+                if key in self.all:
+                    raise AssertionError(f"twice: {key}")
+                self.all[key] = sample.value
+
+    def find(self, name, **labels):
+        """Values of samples that have these labels, by all of theirs."""
+        wanted = set(labels.items())
+        return {dict_of: value for (found, dict_of), value in self.all.items()
+                if found == name and wanted <= dict_of}
+
+    def sum(self, name, **labels):
+        return sum(self.find(name, **labels).values())
+
+    def counters(self):
+        return {key: value for key, value in self.all.items()
+                if key[0].endswith(("_total", "_bucket", "_count", "_sum"))}
