@@ -145,8 +145,10 @@ $(BUILD)/libmonitor.a: $(MONITOR_OBJECTS)
 
 LIBRARIES := $(BUILD)/libmonitor.a $(BUILD)/libcapture.a $(BUILD)/libcore.a
 
+# All objects: of two functions with one name a library would give the first it has, in silence.
 $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
-	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(MONITOR_LIBS) $(CAPTURE_LIBS) $(CORE_LIBS)
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) \
+		-Wl,--whole-archive $(LIBRARIES) -Wl,--no-whole-archive $(MONITOR_LIBS) $(CAPTURE_LIBS) $(CORE_LIBS)
 
 # What a trace holds, as a page of the manual.
 all: $(BUILD)/faultline-trace.5

@@ -242,8 +242,8 @@ static struct shown show(size_t width, size_t lines, const struct controls *cont
 {
 	struct top_sample before = sample_of(1, 1, command), after = sample_of(2, 2, command);
 	const struct style style = { .width = width };
-	const struct screen screen = { &style, lines, "unix:/run/faultline.sock", "12:34:56",
-				       NULL };
+	const struct top_screen screen = { &style, lines, "unix:/run/faultline.sock", "12:34:56",
+					   NULL };
 	struct top_view view = controls_view(controls);
 	struct table *node, *table;
 	struct shown shown = { 0 };
@@ -251,7 +251,7 @@ static struct shown show(size_t width, size_t lines, const struct controls *cont
 	assert_int_equal(top_frame_node(&node, &before, &after), 0);
 	assert_int_equal(top_frame(&table, &before, &after, &view), 0);
 	sink_open_memory(&shown.text);
-	screen_write(&shown.text, &screen, controls, &after, node, table);
+	top_screen_write(&shown.text, &screen, controls, &after, node, table);
 	sink_char(&shown.text, 0);
 	assert_int_equal(shown.text.error, 0);
 	table_free(node);

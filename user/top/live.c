@@ -87,7 +87,7 @@ static void write_text(const struct show *show, struct sink *out, const struct t
 {
 	struct style style = { .width = style_width(STDOUT_FILENO),
 			       .colour = style_colour(show->live->colour, STDOUT_FILENO) };
-	struct screen screen = { .style = &style, .where = show->live->source.where };
+	struct top_screen screen = { .style = &style, .where = show->live->source.where };
 	time_t now = time(NULL);
 	struct tm local;
 	char clock[16];
@@ -100,7 +100,7 @@ static void write_text(const struct show *show, struct sink *out, const struct t
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&now, &local));
 	screen.clock = clock;
 	screen.trouble = show->trouble[0] ? show->trouble : NULL;
-	screen_write(out, &screen, &show->controls, &show->after, node, table);
+	top_screen_write(out, &screen, &show->controls, &show->after, node, table);
 }
 
 static int write_frame(const struct show *show, struct sink *out)

@@ -19,14 +19,14 @@
 #define ROWS_LEAST 3
 #define COLUMNS_MOST 16
 
-static void write_cut(struct sink *out, const struct screen *screen, const struct sink *line)
+static void write_cut(struct sink *out, const struct top_screen *screen, const struct sink *line)
 {
 	if (line->used)
 		escape_shortened(out, line->buffer, line->used, screen->style->width);
 	sink_char(out, '\n');
 }
 
-static void write_title(struct sink *out, const struct screen *screen,
+static void write_title(struct sink *out, const struct top_screen *screen,
 			const struct controls *controls)
 {
 	struct sink line;
@@ -41,7 +41,7 @@ static void write_title(struct sink *out, const struct screen *screen,
 }
 
 /* The rates of the node that say most, with their headings, as many as fit. */
-static void write_node(struct sink *out, const struct screen *screen, const struct table *node)
+static void write_node(struct sink *out, const struct top_screen *screen, const struct table *node)
 {
 	static const char *const names[] = { "busy",	      "operations",    "read_bytes",
 					     "written_bytes", "fetched_bytes", "faults" };
@@ -70,7 +70,7 @@ static void write_node(struct sink *out, const struct screen *screen, const stru
 }
 
 /* What is wrong, or what is left out, or nothing. */
-static void write_state(struct sink *out, const struct screen *screen,
+static void write_state(struct sink *out, const struct top_screen *screen,
 			const struct controls *controls, const struct top_sample *sample)
 {
 	char count[UNITS_TEXT];
@@ -97,7 +97,7 @@ static void write_state(struct sink *out, const struct screen *screen,
 	sink_close(&line);
 }
 
-static void write_keys(struct sink *out, const struct screen *screen,
+static void write_keys(struct sink *out, const struct top_screen *screen,
 		       const struct controls *controls)
 {
 	struct sink line;
@@ -115,7 +115,7 @@ static void write_keys(struct sink *out, const struct screen *screen,
 	sink_close(&line);
 }
 
-static void write_help(struct sink *out, const struct screen *screen, const struct table *table)
+static void write_help(struct sink *out, const struct top_screen *screen, const struct table *table)
 {
 	for (size_t i = 0; controls_help(i); i++) {
 		escape_shortened(out, controls_help(i), strlen(controls_help(i)),
@@ -147,7 +147,8 @@ static void fit_lines(struct sink *out, size_t from, size_t lines)
 }
 
 /* As many rows as have room; what is left is one row "other". */
-static void write_table(struct sink *out, const struct screen *screen, const struct table *table)
+static void write_table(struct sink *out, const struct top_screen *screen,
+			const struct table *table)
 {
 	size_t used = HEAD_LINES + FOOT_LINES + HEADING_LINES;
 	size_t rows = screen->lines > used + ROWS_LEAST ? screen->lines - used : ROWS_LEAST;
@@ -161,9 +162,9 @@ static void write_table(struct sink *out, const struct screen *screen, const str
 		sink_text(out, table ? "(nothing was done)\n" : "");
 }
 
-void screen_write(struct sink *out, const struct screen *screen, const struct controls *controls,
-		  const struct top_sample *sample, const struct table *node,
-		  const struct table *table)
+void top_screen_write(struct sink *out, const struct top_screen *screen,
+		      const struct controls *controls, const struct top_sample *sample,
+		      const struct table *node, const struct table *table)
 {
 	size_t from = out->used;
 

@@ -10,7 +10,7 @@
 #include "output/style.h"
 #include "top/controls.h"
 
-struct screen {
+struct top_screen {
 	const struct style *style;
 	size_t lines;	     /* of the terminal; 0: as many as there is to say */
 	const char *where;   /* whose samples they are */
@@ -20,8 +20,8 @@ struct screen {
 
 /* `node` and `table` are of top_frame; NULL: there are no two samples yet. Errors are the sink's.
  */
-void screen_write(struct sink *out, const struct screen *screen, const struct controls *controls,
-		  const struct top_sample *sample, const struct table *node,
-		  const struct table *table);
+void top_screen_write(struct sink *out, const struct top_screen *screen,
+		      const struct controls *controls, const struct top_sample *sample,
+		      const struct table *node, const struct table *table);
 
 #endif
