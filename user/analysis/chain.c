@@ -156,7 +156,9 @@ static uint64_t device_time(struct waiting *waiting)
 {
 	struct interval_union device = { 0 };
 
-	qsort(waiting->device, waiting->device_count, sizeof(*waiting->device), compare_stretches);
+	if (waiting->device_count)
+		qsort(waiting->device, waiting->device_count, sizeof(*waiting->device),
+		      compare_stretches);
 	for (size_t i = 0; i < waiting->device_count; i++)
 		interval_add(&device, waiting->device[i].from, waiting->device[i].to);
 	return device.measure;

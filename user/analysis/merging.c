@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Tables merged row by row and cell by cell. Knows nothing of what a column means.
+ * Tables merged row by row. Knows nothing of what a column means.
  */
-#include "analysis/merging.h"
+#include "analysis/merging_cells.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,273 +12,7 @@
 #include "analysis/clock.h"
 #include "grow.h"
 
-#define JOINED_MOST 1024 /* bytes of texts with commas between */
 #define MANY_MOST 64
-
-static struct cell *row_of(const struct table *table, size_t row)
-{
-	return &table->cells[row * table->column_count];
-}
-
-static bool is_number(const struct cell *cell)
-{
-	return cell->type == CELL_UINT || cell->type == CELL_INT || cell->type == CELL_REAL;
-}
-
-static bool same_text(const struct cell *a, const struct cell *b)
-{
-	return a->length == b->length && !memcmp(a->text, b->text, a->length);
-}
-
-static bool same_texts(const struct cell *a, const struct cell *b)
-{
-	for (uint32_t i = 0; i < a->length && a->length == b->length; i++)
-		if (!same_text(&a->texts[i], &b->texts[i]))
-			return false;
-	return a->length == b->length;
-}
-
-static bool is_same(const struct cell *a, const struct cell *b)
-{
-	if (a->type != b->type)
-		return false;
-	switch (a->type) {
-	case CELL_NULL:
-		return true;
-	case CELL_BOOL:
-		return a->flag == b->flag;
-	case CELL_TEXT:
-		return same_text(a, b);
-	case CELL_TEXTS:
-		return same_texts(a, b);
-	case CELL_TABLE:
-		return false;
-	default:
-		return a->uint == b->uint;
-	}
-}
-
-/* Less than 0 where a is less than b; what is not known is less than all else. */
-static int compare_cells(const struct cell *a, const struct cell *b)
-{
-	uint32_t least = a->length < b->length ? a->length : b->length;
-	int order;
-
-	if (a->type != b->type)
-		return a->type < b->type ? -1 : 1;
-	switch (a->type) {
-	case CELL_UINT:
-		return a->uint < b->uint ? -1 : a->uint > b->uint;
-	case CELL_INT:
-		return a->sint < b->sint ? -1 : a->sint > b->sint;
-	case CELL_REAL:
-		return a->real < b->real ? -1 : a->real > b->real;
-	case CELL_TEXT:
-		order = memcmp(a->text, b->text, least);
-		return order ? order : a->length < b->length ? -1 : a->length > b->length;
-	default:
-		return 0;
-	}
-}
-
-/* --- cells, by their rules --- */
-
-/* Not known, whatever comes: null, as what stands for something else is. */
-static void forget(struct cell *cell)
-{
-	*cell = (struct cell) { .type = CELL_NULL, .summed = true };
-}
-
-static bool is_forgotten(const struct cell *cell)
-{
-	return cell->type == CELL_NULL && cell->summed;
-}
-
-static void add_number(struct cell *into, const struct cell *from)
-{
-	if (into->type == CELL_UINT && from->type == CELL_UINT)
-		into->uint = clock_add(into->uint, from->uint);
-	else
-		forget(into);
-}
-
-/* Unions of times that do not overlap, or of which one is empty, add up. */
-static void add_union(struct cell *into, const struct cell *from, bool apart)
-{
-	bool alone =
-		into->type == CELL_UINT && from->type == CELL_UINT && (!into->uint || !from->uint);
-
-	add_number(into, from);
-	if (!apart && !alone && into->type == CELL_UINT)
-		into->summed = true;
-}
-
-static bool is_joined(const struct cell *list, const char *item, size_t length)
-{
-	for (size_t at = 0; at + length <= list->length; at++)
-		if ((!at || list->text[at - 1] == ' ') && !memcmp(list->text + at, item, length) &&
-		    (at + length == list->length || list->text[at + length] == ','))
-			return true;
-	return false;
-}
-
-/* "6.1.0" and "6.1.0, 6.18.0" become "6.1.0, 6.18.0". */
-static int join(struct table *table, struct cell *into, const struct cell *from)
-{
-	char text[JOINED_MOST];
-	size_t used = into->length < sizeof(text) ? into->length : sizeof(text) - 1;
-
-	memcpy(text, into->text, used);
-	for (size_t at = 0; at < from->length;) {
-		const char *item = from->text + at, *end = memmem(item, from->length - at, ", ", 2);
-		size_t length = end ? (size_t)(end - item) : from->length - at;
-
-		at += length + (end ? 2 : 0);
-		if (is_joined(into, item, length) || used + length + 3 > sizeof(text))
-			continue;
-		used += snprintf(text + used, sizeof(text) - used, ", %.*s", (int)length, item);
-	}
-	return used == into->length ? 0 : table_set_text(table, into, text, used);
-}
-
-static bool is_listed(const struct cell *list, const struct cell *text)
-{
-	for (uint32_t i = 0; i < list->length; i++)
-		if (same_text(&list->texts[i], text))
-			return true;
-	return false;
-}
-
-static int list(struct table *table, struct cell *into, const struct cell *from)
-{
-	int status = 0;
-
-	for (uint32_t i = 0; i < from->length && !status; i++)
-		if (!is_listed(into, &from->texts[i]))
-			status = table_append_text(table, into, &from->texts[i]);
-	return status;
-}
-
-/* Of two cells that are both known. */
-static int merge_known(struct table *table, struct cell *into, const struct cell *from,
-		       enum merge_rule rule, bool apart)
-{
-	if (into->type != from->type) { /* of no trace that was recorded */
-		forget(into);
-		return 0;
-	}
-	switch (rule) {
-	case MERGE_ADD:
-		add_number(into, from);
-		return 0;
-	case MERGE_UNION:
-		add_union(into, from, apart);
-		return 0;
-	case MERGE_APART:
-		add_number(into, from);
-		into->summed |= !apart;
-		return 0;
-	case MERGE_MOST:
-		return compare_cells(from, into) > 0 ? table_copy_cell(table, into, from) : 0;
-	case MERGE_LEAST:
-	case MERGE_MOMENT:
-		return compare_cells(from, into) < 0 ? table_copy_cell(table, into, from) : 0;
-	case MERGE_JOIN:
-		return into->type == CELL_TEXT ? join(table, into, from) : 0;
-	case MERGE_LIST:
-		return into->type == CELL_TEXTS ? list(table, into, from) : 0;
-	case MERGE_ANY:
-		if (into->type == CELL_BOOL)
-			into->flag |= from->flag;
-		return 0;
-	case MERGE_ALL:
-		if (into->type == CELL_BOOL)
-			into->flag &= from->flag;
-		return 0;
-	case MERGE_STATUS:
-		return is_number(into) && !into->uint ? table_copy_cell(table, into, from) : 0;
-	case MERGE_SAME:
-		if (!is_same(into, from))
-			forget(into);
-		return 0;
-	case MERGE_UNKNOWN:
-	case MERGE_PERCENTILE:
-		forget(into);
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-static int merge_cell(struct table *table, struct cell *into, const struct cell *from,
-		      enum merge_rule rule, bool apart)
-{
-	const bool at_least = into->at_least || from->at_least;
-	const bool summed = into->summed || from->summed;
-	int status = 0;
-
-	if (is_forgotten(into))
-		return 0;
-	if ((rule == MERGE_STATUS || rule == MERGE_APART) && into->type != from->type)
-		forget(into);
-	else if (is_forgotten(from) && rule != MERGE_FIRST)
-		forget(into);
-	else if (from->type == CELL_NULL)
-		return 0;
-	else if (into->type == CELL_NULL)
-		status = table_copy_cell(table, into, from);
-	else
-		status = merge_known(table, into, from, rule, apart);
-	into->at_least |= at_least && is_number(into);
-	into->summed |= summed && is_number(into);
-	return status;
-}
-
-/* --- percentiles --- */
-
-static int copy_percentile(struct table *table, size_t row, size_t column,
-			   const struct table_percentile *from)
-{
-	struct table_percentile *added;
-
-	if (!GROW(table->percentiles, table->percentile_room, table->percentile_count + 1))
-		return -ENOMEM;
-	/* Rows grow, but a cell that had none may get one: they stay in their order. */
-	added = &table->percentiles[table->percentile_count++];
-	while (added > table->percentiles &&
-	       (added[-1].row > row || (added[-1].row == row && added[-1].column > column))) {
-		added[0] = added[-1];
-		added--;
-	}
-	*added = (struct table_percentile) { .row = row,
-					     .column = column,
-					     .percent = from->percent };
-	return sparse_histogram_merge(&added->of, &from->of);
-}
-
-/* With what both are of: as if all values had been in one histogram. */
-static int merge_percentile(struct table *table, size_t row, size_t column, const struct cell *from,
-			    const struct table_percentile *more)
-{
-	struct cell *into = &row_of(table, row)[column];
-	struct table_percentile *of = table_find_percentile(table, row, column);
-	int status;
-
-	if (!more && from->type == CELL_NULL && !from->summed)
-		return 0;
-	if (!of && into->type == CELL_NULL && !into->summed) {
-		status = table_copy_cell(table, into, from);
-		return status || !more ? status : copy_percentile(table, row, column, more);
-	}
-	if (!of || !more || of->percent != more->percent) {
-		forget(into);
-		return 0;
-	}
-	status = sparse_histogram_merge(&of->of, &more->of);
-	if (!is_forgotten(into))
-		cell_uint(into, sparse_histogram_percentile(&of->of, of->percent));
-	return status;
-}
 
 /* --- rows --- */
 
@@ -302,9 +36,9 @@ static int key_of(const struct merged *merged, const struct table *from, size_t 
 	int status = 0;
 
 	for (size_t i = 0; i < from->column_count && !status; i++) {
-		const struct cell *cell = &row_of(from, row)[i];
+		const struct cell *cell = &merge_row(from, row)[i];
 		const uint64_t head[2] = { cell->type, cell->type == CELL_TEXT ? cell->length
-						       : is_number(cell)       ? cell->uint
+						       : merge_is_number(cell) ? cell->uint
 									       : 0 };
 
 		if (merged->rules[i] != MERGE_KEY)
@@ -328,11 +62,11 @@ static int add_row(struct merged *merged, const struct table *from, size_t row,
 	for (size_t i = 0; i < from->column_count && !status; i++) {
 		const struct table_percentile *of = table_find_percentile(from, row, i);
 
-		status = table_copy_cell(table, &cells[i], &row_of(from, row)[i]);
+		status = table_copy_cell(table, &cells[i], &merge_row(from, row)[i]);
 		if (merged->rules[i] == MERGE_MOMENT && cells[i].type == CELL_UINT)
 			cells[i].uint = clock_add(cells[i].uint, source->shift);
 		if (!status && of)
-			status = copy_percentile(table, table->row_count - 1, i, of);
+			status = merge_copy_percentile(table, table->row_count - 1, i, of);
 	}
 	return status;
 }
@@ -350,7 +84,7 @@ static bool is_dearer(const struct merged *merged, const struct cell *from, cons
 
 			if (strlen(name) != length || memcmp(name, at, length))
 				continue;
-			order = compare_cells(&from[i], &into[i]);
+			order = merge_compare(&from[i], &into[i]);
 			if (order)
 				return order > 0;
 		}
@@ -359,16 +93,16 @@ static bool is_dearer(const struct merged *merged, const struct cell *from, cons
 	return false;
 }
 
-static int merge_row(struct merged *merged, size_t into, const struct table *from, size_t row,
-		     const struct merge_source *source)
+static int merge_into(struct merged *merged, size_t into, const struct table *from, size_t row,
+		      const struct merge_source *source)
 {
 	struct table *table = merged->table;
-	const struct cell *cells = row_of(from, row);
-	bool dearer = is_dearer(merged, cells, row_of(table, into));
+	const struct cell *cells = merge_row(from, row);
+	bool dearer = is_dearer(merged, cells, merge_row(table, into));
 	int status = 0;
 
 	for (size_t i = 0; i < from->column_count && !status; i++) {
-		struct cell *cell = &row_of(table, into)[i], moved = cells[i];
+		struct cell *cell = &merge_row(table, into)[i], moved = cells[i];
 
 		if (merged->rules[i] == MERGE_MOMENT && moved.type == CELL_UINT)
 			moved.uint = clock_add(moved.uint, source->shift);
@@ -390,7 +124,7 @@ static bool stands_alone(const struct merged *merged, const struct table *from, 
 
 	for (size_t i = 0; i < from->column_count; i++) {
 		const char *name = from->columns[i].name;
-		bool known = row_of(from, row)[i].type != CELL_NULL;
+		bool known = merge_row(from, row)[i].type != CELL_NULL;
 
 		if ((merging->single && known && !strcmp(name, merging->single)) ||
 		    (merging->named && !known && !strcmp(name, merging->named)))
@@ -433,18 +167,18 @@ static int fold_row(struct merged *merged, const struct table *from, size_t row,
 	int status;
 
 	if (merged->other)
-		return merge_row(merged, merged->other - 1, from, row, &beside);
+		return merge_into(merged, merged->other - 1, from, row, &beside);
 	status = add_row(merged, from, row, source);
 	if (status)
 		return status;
 	merged->other = merged->table->row_count;
-	cells = row_of(merged->table, merged->other - 1);
+	cells = merge_row(merged->table, merged->other - 1);
 	for (size_t i = 0; i < merged->table->column_count; i++) {
 		enum merge_rule rule = merged->rules[i];
 
 		if (rule == MERGE_KEY || rule == MERGE_MOMENT || rule == MERGE_SAME ||
-		    (cells[i].type != CELL_NULL && !is_number(&cells[i])))
-			forget(&cells[i]);
+		    (cells[i].type != CELL_NULL && !merge_is_number(&cells[i])))
+			merge_forget(&cells[i]);
 	}
 	return 0;
 }
@@ -505,7 +239,7 @@ static int copy_percentiles(struct table *all, const struct table *from, const s
 		const struct table_percentile *of = &from->percentiles[i];
 
 		if (places[of->column] != SIZE_MAX)
-			status = copy_percentile(all, of->row, places[of->column], of);
+			status = merge_copy_percentile(all, of->row, places[of->column], of);
 	}
 	return status;
 }
@@ -535,7 +269,7 @@ static int widen(const struct table *from, const struct table *other, bool first
 		for (size_t i = 0; i < from->column_count && !status; i++)
 			if (places[i] != SIZE_MAX)
 				status = table_copy_cell(all, &cells[places[i]],
-							 &row_of(from, row)[i]);
+							 &merge_row(from, row)[i]);
 	}
 	if (!status)
 		status = copy_percentiles(all, from, places);
@@ -590,7 +324,7 @@ static int take_rows(struct merged *merged, const struct table *from,
 			found = merged->table->row_count;
 			status = add_row(merged, from, row, source);
 		} else {
-			status = merge_row(merged, found, from, row, source);
+			status = merge_into(merged, found, from, row, source);
 		}
 		if (!status) {
 			merged->tellers[found].tables++;
@@ -655,7 +389,7 @@ void merged_shift(struct merged *merged, uint64_t shift)
 		if (merged->rules[i] != MERGE_MOMENT)
 			continue;
 		for (size_t row = 0; row < table->row_count; row++) {
-			struct cell *cell = &row_of(table, row)[i];
+			struct cell *cell = &merge_row(table, row)[i];
 
 			if (cell->type == CELL_UINT)
 				cell->uint = clock_add(cell->uint, shift);
@@ -674,10 +408,10 @@ static void mark_bounds(struct merged *merged)
 		if (merged->tellers[row].foldeds == merged->foldeds || row + 1 == merged->other)
 			continue;
 		for (size_t i = 0; i < merged->table->column_count; i++) {
-			struct cell *cell = &row_of(merged->table, row)[i];
+			struct cell *cell = &merge_row(merged->table, row)[i];
 			enum merge_rule rule = merged->rules[i];
 
-			if (is_number(cell) &&
+			if (merge_is_number(cell) &&
 			    (rule == MERGE_ADD || rule == MERGE_UNION || rule == MERGE_MOST))
 				cell->at_least = true;
 		}
@@ -698,11 +432,11 @@ static int compare_sorted(const struct table *table, size_t a, size_t b, const v
 		return a == order->last ? 1 : -1;
 	if (order->column == SIZE_MAX)
 		return 0;
-	if (!row_of(table, a)[order->column].type || !row_of(table, b)[order->column].type)
-		return !row_of(table, a)[order->column].type -
-		       !row_of(table, b)[order->column].type;
-	return sign *
-	       compare_cells(&row_of(table, a)[order->column], &row_of(table, b)[order->column]);
+	if (!merge_row(table, a)[order->column].type || !merge_row(table, b)[order->column].type)
+		return !merge_row(table, a)[order->column].type -
+		       !merge_row(table, b)[order->column].type;
+	return sign * merge_compare(&merge_row(table, a)[order->column],
+				    &merge_row(table, b)[order->column]);
 }
 
 static int sort_rows(struct merged *merged)
@@ -732,7 +466,7 @@ static size_t label_column(const struct merged *merged)
 			return i;
 		for (size_t row = 0; row + 1 < table->row_count && !label; row++)
 			if (merged->rules[i] == MERGE_KEY &&
-			    row_of(table, row)[i].type == CELL_TEXT)
+			    merge_row(table, row)[i].type == CELL_TEXT)
 				return i;
 	}
 	return SIZE_MAX;
@@ -750,7 +484,7 @@ static int name_other(struct merged *merged)
 
 	if (column == SIZE_MAX)
 		return 0;
-	return table_set_text(table, &row_of(table, table->row_count - 1)[column], name, length);
+	return table_set_text(table, &merge_row(table, table->row_count - 1)[column], name, length);
 }
 
 static void forget_lost(struct merged *merged)
@@ -758,7 +492,7 @@ static void forget_lost(struct merged *merged)
 	for (size_t i = 0; i < merged->table->column_count && merged->tables > 1; i++)
 		for (size_t row = 0; row < merged->table->row_count; row++)
 			if (merged->rules[i] == MERGE_LOST)
-				forget(&row_of(merged->table, row)[i]);
+				merge_forget(&merge_row(merged->table, row)[i]);
 }
 
 int merged_finish(struct merged *merged)
@@ -808,8 +542,8 @@ static int compare_worth(const void *left, const void *right, void *context)
 	int order = 0;
 
 	if (worth->column != TABLE_NO_COLUMN)
-		order = -compare_cells(&row_of(worth->table, a)[worth->column],
-				       &row_of(worth->table, b)[worth->column]);
+		order = -merge_compare(&merge_row(worth->table, a)[worth->column],
+				       &merge_row(worth->table, b)[worth->column]);
 	return order ? order : a < b ? -1 : a > b;
 }
 

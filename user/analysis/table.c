@@ -448,7 +448,8 @@ static void move_rows(struct table *table, struct cell *cells, const size_t *ord
 		memcpy(&cells[i * width], &table->cells[order[i] * width], width * sizeof(*cells));
 		places[order[i]] = i;
 	}
-	memcpy(table->cells, cells, table->row_count * width * sizeof(*cells));
+	if (table->row_count)
+		memcpy(table->cells, cells, table->row_count * width * sizeof(*cells));
 	for (size_t i = 0; i < table->percentile_count; i++)
 		table->percentiles[i].row = places[table->percentiles[i].row];
 	if (table->percentile_count)
