@@ -67,6 +67,7 @@ BLOCK_WORKLOADS = [
              ("{dir}/big", "direct", "{s}"), target=1.05),
 ]
 BIG_FILE_BYTES = 256 * MIB
+NEIGHBOUR, STARTING = "hot pread, untraced neighbour", "start and stop"
 
 BYTES_PER_EVENT = 8
 RUN_MEMORY_BYTES = 64 * MIB
@@ -178,10 +179,16 @@ class Bench:
         os.sync()
         self.device = loop_device(f"{self.scratch}/big")
         for workload in WORKLOADS:  # makes the files, and finds out what does not work here
-            self.time(self.argv(workload, 0.1))
+            if self.wants(workload.name):
+                self.time(self.argv(workload, 0.1))
+
+    def wants(self, row):
+        return not self.options.only or any(text in row for text in self.options.only)
 
     def costs(self):
         for workload in WORKLOADS:
+            if not self.wants(workload.name):
+                continue
             say(f"{workload.name}: faultline")
             lost = self.lost
             pairs = self.pairs(workload, self.faultline, self.options.seconds, self.options.pairs,
@@ -191,8 +198,11 @@ class Bench:
                 say(f"{workload.name}: {floor.kind} programs")
                 row[floor.kind] = self.floor(workload, floor)
             yield row
-        yield self.neighbour()
+        if self.wants(NEIGHBOUR):
+            yield self.neighbour()
         for workload in BLOCK_WORKLOADS:
+            if not self.wants(workload.name):
+                continue
             if "{device}" in workload.arguments and not self.device:
                 say(f"{workload.name}: no loop device can be had")
                 continue
@@ -230,7 +240,7 @@ class Bench:
                 beside = self.time(plain)
                 other.send_signal(signal.SIGTERM)
             pairs.append((alone, beside))
-        row = cost_row("hot pread, untraced neighbour", pairs, None, 0)
+        row = cost_row(NEIGHBOUR, pairs, None, 0)
         return {**row, "empty": self.floor(workload, self.floors[0]), "clock": None}
 
     def rivals(self):
@@ -246,10 +256,13 @@ class Bench:
                         reason = str(failure)
                 yield {**row, "skipped": reason} if reason else {**row, **ratios(pairs)}
 
+    def starting(self):
+        if self.wants(STARTING):
+            seconds = self.start_and_stop()
+            yield figure(f"{STARTING}, best", "s", min(seconds), START_SECONDS)
+            yield figure(f"{STARTING}, median", "s", statistics.median(seconds), None)
+
     def figures(self):
-        seconds = self.start_and_stop()
-        yield figure("start and stop, best", "s", min(seconds), START_SECONDS)
-        yield figure("start and stop, median", "s", statistics.median(seconds), None)
         loop = next(workload for workload in WORKLOADS if workload.program == "loader")
         argv = self.argv(loop, self.options.seconds)
         _, cpu, took = self.own_cpu(self.faultline.wrap(loop, argv, self.trace))
@@ -513,6 +526,8 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=0.5, help="of each run (%(default)s)")
     parser.add_argument("--events", type=int, help="in the longest trace (8 million)")
     parser.add_argument("--full", action="store_true", help="15 pairs of 1 s, 50 million events")
+    parser.add_argument("--only", action="append", metavar="TEXT", help="of what faultline costs "
+                        "those rows alone whose names hold it; may be given again")
     parser.add_argument("--no-rivals", action="store_true", help="leave the other tracers out")
     options = parser.parse_args()
     if options.full:
@@ -536,18 +551,24 @@ def main():
     try:
         bench.prepare()
         costs = list(bench.costs())
-        rivals = [] if options.no_rivals else list(bench.rivals())
-        figures = [*bench.spans(), *bench.profile(), *bench.figures()]
+        rivals = [] if options.no_rivals or options.only else list(bench.rivals())
+        figures = list(bench.starting())
+        if not options.only:
+            figures = [*bench.spans(), *bench.profile(), *figures, *bench.figures()]
     except Failed as failure:
         sys.exit(f"bench: {failure}")
     finally:
         bench.close()
         shutil.rmtree(scratch)
 
-    print_costs(costs)
+    if costs:
+        print_costs(costs)
     if rivals:
         print_rivals(rivals, costs)
-    print_figures(figures)
+    if figures:
+        print_figures(figures)
+    if options.only:
+        return
     result = f"{options.build}/bench.json"
     with open(result, "w") as file:
         json.dump({"kernel": platform.release(), "machine": platform.machine(),
