@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Metrics as text: what a ledger holds becomes samples, hostile names stay inside of their quotes,
+ * histograms add up, what was not measured is not told; files that are always whole.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "monitor/openmetrics.h"
+#include "monitor/process_facts.h"
+#include "monitor/textfile.h"
+
+static void begin(struct ledger *ledger, uint32_t pid, const char *cgroup, const char *program)
+{
+	const struct ledger_who who = { .pid = pid,
+					.start_ns = 100,
+					.cgroup = cgroup,
+					.program = program,
+					.command = "",
+					.rank = -1 };
+
+	ledger_exec(ledger, &who, 100);
+}
+
+static void add(struct ledger *ledger, uint32_t pid, enum ledger_op op, enum io_door door,
+		unsigned int class, uint64_t count)
+{
+	uint32_t latencies[LEDGER_LATENCIES] = { 0 };
+	const struct ledger_added added = {
+		.pid = pid,
+		.first_ns = 110,
+		.last_ns = 120,
+		.op = op,
+		.door = door,
+		.counts = { .count = count,
+			    .bytes = 4096 * count,
+			    .time_ns = 1500000000 * count,
+			    .major_faults = door == DOOR_MMAP ? 1 : 0 },
+		.latencies = latencies,
+	};
+
+	latencies[class] = count;
+	ledger_add(ledger, &added);
+}
+
+/* To be freed. */
+static char *render(struct ledger *ledger, enum openmetrics_format format, unsigned int layers)
+{
+	struct metric_source source = { .node = ledger_node(ledger), .jobs = ledger_jobs(ledger) };
+	struct sink out;
+
+	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++)
+		source.facts.layers[layer].on = layers & 1u << layer;
+	sink_open_memory(&out);
+	openmetrics_write(&source, format, &out);
+	sink_char(&out, 0);
+	assert_int_equal(out.error, 0);
+	return out.buffer;
+}
+
+static struct ledger *open_ledger(uint64_t series)
+{
+	const struct ledger_options options = { .max_series = series,
+						.costs = metric_costs,
+						.retire_ns = 1000000000 };
+	struct ledger *ledger;
+
+	assert_int_equal(ledger_open(&ledger, &options), 0);
+	return ledger;
+}
+
+#define HAS(text, line) assert_non_null(strstr(text, line))
+#define HAS_NOT(text, line) assert_null(strstr(text, line))
+
+static void test_samples(void **state)
+{
+	struct ledger *ledger = open_ledger(10000);
+	char *text;
+
+	begin(ledger, 7, "/slurm/uid_0/job_42/step_3", "train");
+	add(ledger, 7, LEDGER_READ, DOOR_DIRECT, 6, 2);
+	add(ledger, 7, LEDGER_METADATA, DOOR_SYSCALL, 0, 3);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
+	HAS(text, "# TYPE faultline_io_operations_total counter\n");
+	HAS(text, "faultline_io_operations_total{cgroup=\"/slurm/uid_0/job_42/step_3\","
+		  "slurm_job=\"42\",slurm_step=\"3\",user=\"root\",command=\"train\","
+		  "door=\"direct\",op=\"read\"} 2\n");
+	HAS(text, "command=\"train\",door=\"direct\",op=\"read\"} 8192\n");
+	HAS(text, "command=\"train\",door=\"direct\",op=\"read\"} 3.000000000\n");
+	HAS_NOT(text, "faultline_io_bytes_total{cgroup=\"/slurm/uid_0/job_42/step_3\",slurm_job="
+		      "\"42\",slurm_step=\"3\",user=\"root\",command=\"train\",door=\"syscall\"");
+	HAS_NOT(text, "# EOF");
+	HAS_NOT(text, "# UNIT");
+	free(text);
+	text = render(ledger, FORMAT_OPENMETRICS, LAYERS_ALL);
+	HAS(text, "# TYPE faultline_io_bytes counter\n# UNIT faultline_io_bytes bytes\n");
+	HAS(text, "# TYPE faultline_build info\nfaultline_build_info{version=\"");
+	assert_string_equal(text + strlen(text) - 6, "# EOF\n");
+	free(text);
+	ledger_close(ledger);
+}
+
+/* Cumulative buckets, whose bounds are part of them; 100 ns stand in the class below 128 ns. */
+static void test_histogram(void **state)
+{
+	struct ledger *ledger = open_ledger(10000);
+	char *text;
+
+	begin(ledger, 7, "/a", "x");
+	add(ledger, 7, LEDGER_READ, DOOR_SYSCALL, 1, 5);
+	add(ledger, 7, LEDGER_READ, DOOR_SYSCALL, 5, 7); /* 1024 to 2047 ns */
+	add(ledger, 7, LEDGER_READ, DOOR_SYSCALL, LEDGER_LATENCIES - 1, 1);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
+#define OF_JOB "{cgroup=\"/a\",user=\"root\",door=\"syscall\",op=\"read\""
+	HAS(text, "faultline_io_latency_seconds_bucket" OF_JOB ",le=\"1.023e-06\"} 5\n");
+	HAS(text, "faultline_io_latency_seconds_bucket" OF_JOB ",le=\"8.191e-06\"} 12\n");
+	HAS(text, "faultline_io_latency_seconds_bucket" OF_JOB ",le=\"2.147483647\"} 12\n");
+	HAS(text, "faultline_io_latency_seconds_bucket" OF_JOB ",le=\"+Inf\"} 13\n");
+	HAS(text, "faultline_io_latency_seconds_sum" OF_JOB "} 19.500000000\n");
+	HAS(text, "faultline_io_latency_seconds_count" OF_JOB "} 13\n");
+	free(text);
+	ledger_close(ledger);
+}
+
+static void test_hostile_names(void **state)
+{
+	struct ledger *ledger = open_ledger(10000);
+	char *text;
+
+	begin(ledger, 7, "/a\"} 1\n# EOF\\\xff", "x\"\n");
+	add(ledger, 7, LEDGER_READ, DOOR_SYSCALL, 1, 5);
+	text = render(ledger, FORMAT_OPENMETRICS, LAYERS_ALL);
+	HAS(text, "{cgroup=\"/a\\\"} 1\\n# EOF\\\\\\\\xff\",user=\"root\",command=\"x\\\"\\n\",");
+	assert_ptr_equal(strstr(text, "\n# EOF"), text + strlen(text) - 7);
+	free(text);
+	ledger_close(ledger);
+}
+
+/* A layer that is off was not measured: that is no zero. */
+static void test_layers_that_are_off(void **state)
+{
+	struct ledger *ledger = open_ledger(10000);
+	char *text;
+
+	begin(ledger, 7, "/a", "x");
+	add(ledger, 7, LEDGER_READ, DOOR_MMAP, 1, 5);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
+	HAS(text, "faultline_page_faults_total{cgroup=\"/a\",user=\"root\",command=\"x\","
+		  "kind=\"minor\",op=\"read\"} 4\n");
+	HAS(text, "kind=\"major\",op=\"read\"} 1\n");
+	HAS(text, "\nfaultline_mmap_fetched_bytes_total{");
+	free(text);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL & ~(1u << LAYER_PAGECACHE));
+	HAS_NOT(text, "\nfaultline_mmap_fetched_bytes_total{");
+	HAS_NOT(text, "\nfaultline_io_fetched_bytes_total{");
+	HAS(text, "\nfaultline_page_faults_total{");
+	HAS(text, "faultline_layer_enabled{layer=\"pagecache\"} 0\n");
+	free(text);
+	ledger_close(ledger);
+}
+
+static unsigned int count_lines(const char *text, const char *with)
+{
+	unsigned int count = 0;
+
+	for (; *text; text += strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n'))
+		if (*text != '#' && memmem(text, strcspn(text, "\n"), with, strlen(with)))
+			count++;
+	return count;
+}
+
+/* Never more series than there may be, and none is counted that is not told. */
+static void test_series_cost_what_they_are(void **state)
+{
+	const uint64_t most = 500;
+	struct ledger *ledger = open_ledger(most);
+	char *text, cgroup[32];
+
+	begin(ledger, 1, "/first", "x");
+	for (unsigned int door = 0; door < DOOR_COUNT; door++)
+		for (unsigned int op = 0; op < LEDGER_OPS; op++)
+			if (op < LEDGER_METADATA || door == DOOR_SYSCALL)
+				add(ledger, 1, op, door, 1, 1);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
+	assert_int_equal(count_lines(text, "cgroup=\"/first\""), ledger_node(ledger)->series_used);
+	free(text);
+	for (uint32_t pid = 2; pid < 100; pid++) {
+		snprintf(cgroup, sizeof(cgroup), "/job%u", pid);
+		begin(ledger, pid, cgroup, "x");
+		add(ledger, pid, LEDGER_READ, DOOR_SYSCALL, 1, 1);
+	}
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL);
+	assert_int_equal(count_lines(text, "cgroup=\"/"), ledger_node(ledger)->series_used);
+	assert_true(ledger_node(ledger)->series_used <= most);
+	assert_true(count_lines(text, "cgroup=\"(other)\"") > 0);
+	assert_true(count_lines(text, "") <= most + METRIC_SERIES_FIXED);
+	free(text);
+	ledger_close(ledger);
+}
+
+static void test_which_format(void **state)
+{
+	static const struct {
+		const char *accept;
+		enum openmetrics_format format;
+	} rows[] = {
+		{ NULL, FORMAT_PROMETHEUS },
+		{ "", FORMAT_PROMETHEUS },
+		{ "*/*", FORMAT_PROMETHEUS },
+		{ "text/plain", FORMAT_PROMETHEUS },
+		{ "application/openmetrics-text", FORMAT_OPENMETRICS },
+		{ "application/openmetrics-text;version=1.0.0,application/openmetrics-text;"
+		  "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+		  FORMAT_OPENMETRICS },
+		{ "text/plain;q=0.9,application/openmetrics-text;q=0.5", FORMAT_PROMETHEUS },
+		{ "application/openmetrics-text;q=0", FORMAT_PROMETHEUS },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(openmetrics_choose(rows[i].accept), rows[i].format);
+}
+
+static void test_textfile(void **state)
+{
+	char directory[] = "/tmp/test_textfile_XXXXXX", path[64], beside[64], read_back[16];
+	struct textfile *file;
+	FILE *back;
+
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/a.prom", directory);
+	snprintf(beside, sizeof(beside), "%s/.a.prom.tmp", directory);
+	assert_int_equal(textfile_open(&file, path), 0);
+	assert_int_equal(textfile_write(file, "first\n", 6, 1), 0);
+	assert_int_equal(textfile_write(file, "second\n", 7, 2), 0);
+	back = fopen(path, "r");
+	assert_non_null(fgets(read_back, sizeof(read_back), back));
+	fclose(back);
+	assert_string_equal(read_back, "second\n");
+	assert_int_equal(access(beside, F_OK), -1);
+	/* What cannot be written leaves what is there. */
+	assert_int_equal(mkdir(beside, 0755), 0);
+	assert_true(textfile_write(file, "third\n", 6, 3) < 0);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(rmdir(beside), 0);
+	assert_int_equal(textfile_write(file, "fourth\n", 7, 4), 0);
+	textfile_close(file);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(rmdir(directory), 0);
+	assert_int_equal(textfile_open(&file, "/dev/null"), -EINVAL);
+	assert_int_equal(textfile_open(&file, "/tmp/"), -EINVAL);
+}
+
+/* A program may be called by what looks like the rest of the line. */
+static void test_stat_of_a_process(void **state)
+{
+	char comm[16];
+	uint64_t start;
+
+	assert_true(process_parse_stat("17 (a) S 1) S 1 17 17 0 -1 4194560 100 0 0 0 1 2 3 4 20 0 "
+				       "1 0 4711 9000000 100 18446744073709551615",
+				       comm, &start));
+	assert_string_equal(comm, "a) S 1");
+	assert_int_equal(start, 4711);
+	assert_false(process_parse_stat("17 (a", comm, &start));
+	assert_false(process_parse_stat("", comm, &start));
+	assert_false(process_parse_stat("17 (a) S 1 17", comm, &start));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_layers_that_are_off),
+		cmocka_unit_test(test_series_cost_what_they_are),
+		cmocka_unit_test(test_which_format),
+		cmocka_unit_test(test_textfile),
+		cmocka_unit_test(test_stat_of_a_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
