@@ -309,6 +309,30 @@ def judge_sums(results):
     return f"{count} summed up, {lost} lost of {reads}"
 
 
+def judge_flight(results):
+    """What a flight recorder kept of several processes that read byte after byte: their ends, in
+    which nothing is missing that is not told."""
+    report = results.report()
+    trace = report["trace"]
+    equal(trace["flight"]["reason"], "SIGUSR2", "why it was written")
+    equal(trace["unaccounted"], 0, "unaccounted")
+    check(trace["flight"]["overwritten"] > 0, "nothing was overwritten")
+    lost, missing, ends = trace["lost"]["total"], 0, set()
+    by_process = collections.defaultdict(list)
+    for row in results.printed("syscall"):
+        if row.get("path") == COUNTED and row["op"] == "read" and row["result"] == 1:
+            by_process[row["pid"]].append(row["offset"])
+    for offsets in by_process.values():
+        missing += max(offsets) - min(offsets) + 1 - len(set(offsets))
+        equal(len(set(offsets)), len(offsets), "reads that are told twice")
+        ends.add(max(offsets))
+    check(missing <= lost, f"{missing} reads are missing, {lost} told as lost")
+    check(lost or ends == {COUNTED_BYTES - 1}, f"ends {ends}")
+    count = sum(map(len, by_process.values()))
+    check(count > 1000, f"{count} reads")
+    return f"the last {count} reads, {missing} of them missing, lost {lost}"
+
+
 def judge_fault_crowd(results):
     """Several processes that fault at once: each file's pages are its own."""
     report = results.report()
@@ -459,6 +483,11 @@ CROWD = """head -c 1048576 /dev/urandom >/mnt/hot
 $RUN -- hotread /mnt/hot account 12 reads 2500"""
 SUMS = """head -c 1048576 /dev/urandom >/mnt/hot; mkdir -p /mnt/sums
 $RUN --mode profile --interval 100ms --layers syscall,fault,pagecache -- sh -c 'calls /mnt/sums; hotread /mnt/hot account 12 reads 2500'"""
+COUNTED, COUNTED_BYTES = "/mnt/counted", 6000
+FLIGHT = """head -c %d /dev/urandom >%s
+$RUN --flight 1M -- sh -c 'for i in 1 2 3 4 5 6; do dd if=%s of=/dev/null bs=1 & done; wait
+kill -USR2 $PPID; until [ -s trace-1.flt ]; do sleep 0.1; done; sleep 1'
+status=$?; mv trace-1.flt trace.flt; exit $status""" % (COUNTED_BYTES, COUNTED, COUNTED)
 FAULT_CROWD = """for i in 0 1 2 3; do fresh /mnt/data$i %(mib)d; done
 $RUN -- sh -c 'for i in 0 1 2 3; do mapper threads /mnt/data$i account$i & done; wait'""" % {
     "mib": DATA_MIB
@@ -509,6 +538,7 @@ def for_kernel(quick):
     jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
     jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
     jobs.append(Job("syscall", "chosen", "sums", SUMS, judge_sums))
+    jobs.append(Job("syscall", "chosen", "flight", FLIGHT, judge_flight))
     jobs += [Job("block", v, "devices", BLOCK, judge_devices) for v in VARIANTS["block"]]
     jobs += [Job("async", v, "reads", ASYNC, judge_async) for v in VARIANTS["async"]]
     jobs.append(Job("pagecache", "chosen", "throttled", THROTTLE, judge_throttled))
@@ -522,6 +552,7 @@ def for_crowd():
     """The jobs of a kernel that preempts whatever it can."""
     jobs = [Job("syscall", v, "crowd", CROWD, judge_crowd)
             for v in ("chosen", *VARIANTS["syscall"])]
+    jobs += [Job("syscall", v, "flight", FLIGHT, judge_flight) for v in VARIANTS["syscall"]]
     jobs += [Job("fault", v, "crowd", FAULT_CROWD, judge_fault_crowd)
              for v in ("chosen", *VARIANTS["fault"])]
     jobs.append(Job("task", "chosen", "processes", READERS, judge_processes))
