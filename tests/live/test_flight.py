@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The flight recorder: what it writes is the end of what programs did, by their own account."""
 import glob
+import http.client
 import os
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -84,7 +86,8 @@ def whole(path):
 class Recorder:
     """faultline attach --flight, from when it says that it records."""
 
-    def __init__(self, *arguments, output="flight.flt", command="attach", directory=None, **options):
+    def __init__(self, *arguments, output="flight.flt", command="attach", directory=None, said="recording",
+                 **options):
         self.directory = directory or machine().new_dir()
         reader, writer = os.pipe()
         self.process = machine().start(
@@ -97,8 +100,8 @@ class Recorder:
         )
         os.close(writer)
         with os.fdopen(reader) as pipe:
-            said = pipe.read()
-        if said != "recording\n":
+            line = pipe.read()
+        if not line.startswith(said):
             raise AssertionError(f"not ready: {self.end()}")
 
     def ask(self):
@@ -381,6 +384,82 @@ class Flight(unittest.TestCase):
         ):
             done = faultline("attach", *options, "-p", str(os.getpid()))
             self.assertEqual(done.returncode, 1 if "64K" in options else 2, options)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+class Monitor(unittest.TestCase):
+    """The same of the whole machine, where others do things, too."""
+
+    def setUp(self):
+        self.directory = machine().new_dir()
+        self.socket = f"{self.directory}/socket"
+
+    def recorder(self, *arguments):
+        return Recorder("--listen", f"unix:{self.socket}", "--flight", "32M", *arguments,
+                        output="f.flt", command="monitor", directory=self.directory, said="watching ")
+
+    def post(self):
+        connection = http.client.HTTPConnection("localhost")
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(self.socket)
+        connection.request("POST", "/flight")
+        answer = connection.getresponse()
+        said = answer.read()
+        connection.close()
+        return answer.status, said
+
+    def test_end(self):
+        """By a request and by a signal, of a program that was there before and of one that was not;
+        counters go on."""
+        count = 5000
+        paths = [counted_bytes(self.directory, name) for name in ("one", "two")]
+        jobs = [Job(*python(COUNTING, paths[0], count))]
+        recorder = self.recorder("--flight-every", "0")
+        jobs.append(Job(*python(COUNTING, paths[1], count)))
+        for job in jobs:
+            job.work()
+        self.assertEqual(self.post()[0], 202)
+        self.assertTrue(harness.wait_until(recorder.whole))
+        recorder.ask_and_wait(2)
+        for job in jobs:
+            job.end()
+        self.assertEqual(recorder.end()[0], 0)
+        first, second = recorder.whole()
+        self.assertEqual(first.header["flight"]["reason"], "POST /flight")
+        self.assertEqual(second.header["flight"]["reason"], "SIGUSR2")
+        self.assertEqual(first.header["targets"], ["all processes"])
+        for path, job in zip(paths, jobs):
+            offsets = [row["offset"] for row in first.calls(path, op="pread64")]
+            if not offsets:  # others have done that much
+                self.assertGreater(first.header["flight"]["overwritten"], 0)
+                continue
+            self.assertEqual(max(offsets), count - 1)
+            self.assertLessEqual(count - min(offsets) - len(offsets), lost(first))
+            (process,) = [row for row in first.dicts("exec") if row["pid"] == job.pid][-1:]
+            self.assertIn(path.encode(), process["command"])
+
+    def test_too_soon(self):
+        recorder = self.recorder()
+        self.assertEqual(self.post()[0], 202)
+        self.assertTrue(harness.wait_until(recorder.whole))
+        status, said = self.post()
+        self.assertEqual(status, 429)
+        self.assertIn(b"too soon", said)
+        self.assertEqual(recorder.end()[0], 0)
+        self.assertEqual(len(recorder.traces()), 1)
+
+    def test_none(self):
+        """Without a recorder nobody is promised a trace."""
+        recorder = Recorder("--listen", f"unix:{self.socket}", command="monitor", said="watching ",
+                            directory=self.directory)
+        self.assertEqual(self.post()[0], 404)
+        self.assertEqual(recorder.end()[0], 0)
+
+    def test_bad_options(self):
+        for options in (("--flight-slower", "1"), ("--flight", "0"),
+                        ("--flight", "4M", "--flight-when", "stall=1%:100ms")):
+            done = faultline("monitor", "--listen", "none", *options)
+            self.assertEqual(done.returncode, 2, options)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
 

@@ -26,6 +26,7 @@
 #define LOOK_EVERY_NS 1000000000ull
 #define ENVIRONMENTS 256 /* of execs under way */
 #define WHO_ALL UINT64_MAX
+#define WHO_CGROUP (1ull << 63) /* with its id; else a pid */
 
 /* --- what is asked for --- */
 
@@ -92,6 +93,8 @@ static void log_record(struct flight *flight, unsigned int ring, const void *rec
 {
 	const struct event_header *header = record;
 
+	if (flight_record_is_identity(header))
+		flight_past_take(&flight->present, ring, header);
 	if (flight_log_add(flight->log, ring, record, size))
 		flight->refused++;
 	else
@@ -303,21 +306,34 @@ void flight_take_sums(void *context, const struct profile_slot *added)
 {
 	struct flight *flight = context;
 	uint64_t stall_ns = stalls(&added->key) ? added->sums.time_ns : 0;
+	uint64_t cgroup = flight_past_cgroup(&flight->present, added->key.pid);
 
+	if (!flight->options.trigger_count)
+		return;
+	if (cgroup)
+		flight_triggers_add(flight->triggers, WHO_CGROUP | cgroup, added->sums.major_faults,
+				    stall_ns);
 	flight_triggers_add(flight->triggers, added->key.pid, added->sums.major_faults, stall_ns);
 	flight_triggers_add(flight->triggers, WHO_ALL, added->sums.major_faults, stall_ns);
 }
 
 void flight_end_sums(struct flight *flight, uint64_t now_ns)
 {
-	char reason[2 * FLIGHT_REASON_BYTES], why[FLIGHT_REASON_BYTES], who[128] = "all together";
-	uint64_t pid;
+	char reason[2 * FLIGHT_REASON_BYTES], why[FLIGHT_REASON_BYTES], name[128] = "";
+	const char *together = "";
+	uint64_t who;
 
-	if (!flight_triggers_end(flight->triggers, now_ns, &pid, why))
+	if (!flight_triggers_end(flight->triggers, now_ns, &who, why))
 		return;
-	if (pid != WHO_ALL)
-		name_process(pid, who, sizeof(who));
-	snprintf(reason, sizeof(reason), "%s: %s", who, why);
+	if (who == WHO_ALL) {
+		together = "all together";
+	} else if (who & WHO_CGROUP) {
+		together = "the cgroup of ";
+		who = flight_past_member(&flight->present, who & ~WHO_CGROUP);
+	}
+	if (who != WHO_ALL)
+		name_process(who, name, sizeof(name));
+	snprintf(reason, sizeof(reason), "%s%s: %s", together, name, why);
 	flight_ask(flight, reason);
 }
 
@@ -378,6 +394,7 @@ void flight_close(struct flight *flight)
 	flight_triggers_close(flight->triggers);
 	flight_log_close(flight->log);
 	flight_past_free(&flight->past);
+	flight_past_free(&flight->present);
 	flight_names_free(&flight->names);
 	flight_files_free(&flight->files);
 	pthread_cond_destroy(&flight->changed);

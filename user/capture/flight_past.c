@@ -98,6 +98,24 @@ static void take_exit(struct flight_past *past, const struct event_exit *exit)
 	drop_spans(past, exit->header.pid);
 }
 
+uint64_t flight_past_cgroup(const struct flight_past *past, uint32_t pid)
+{
+	const struct past_process *process = flight_table_find(&past->processes, pid, 0);
+
+	return process ? process->exec.cgroup_id : 0;
+}
+
+uint32_t flight_past_member(const struct flight_past *past, uint64_t cgroup)
+{
+	const struct flight_item *item;
+	size_t at = 0;
+
+	while ((item = flight_table_next(&past->processes, &at)))
+		if (((const struct past_process *)item->value)->exec.cgroup_id == cgroup)
+			return item->key;
+	return 0;
+}
+
 /* --- the others --- */
 
 static void keep_record(struct flight_past *past, struct flight_table *table, uint64_t key,

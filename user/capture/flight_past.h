@@ -32,6 +32,10 @@ void flight_past_take(void *past, unsigned int lane, const struct event_header *
 void flight_past_tell(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
 		      void *context);
 
+/* The cgroup of a process, 0: not known; and one of the processes in a cgroup, 0: none. */
+uint64_t flight_past_cgroup(const struct flight_past *past, uint32_t pid);
+uint32_t flight_past_member(const struct flight_past *past, uint64_t cgroup);
+
 /* Makes the counts of a device those since then. */
 void flight_past_subtract(const struct flight_past *past, struct event_device *device);
 

@@ -29,7 +29,8 @@ struct flight {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct flight_log *log;
-	struct flight_past past;
+	struct flight_past past;    /* before the log */
+	struct flight_past present; /* processes, after it */
 	struct flight_names names;
 	uint64_t given;	     /* events that came into the log */
 	uint64_t refused;    /* ... and that found no memory */

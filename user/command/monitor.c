@@ -13,15 +13,18 @@
 #include <unistd.h>
 
 #include "capture/host.h"
+#include "capture/recorded_header.h"
 #include "capture/selection.h"
 #include "command/command.h"
 #include "command/options.h"
+#include "command/recording_flight.h"
 #include "log.h"
 #include "monitor/notify.h"
 #include "monitor/openmetrics.h"
 #include "monitor/pages.h"
 #include "monitor/service.h"
 #include "monitor/textfile.h"
+#include "units.h"
 
 #define INTERVAL_LEAST_NS 100000000ull
 #define INTERVAL_MOST_NS 60000000000ull
@@ -35,6 +38,8 @@
 struct monitor_options {
 	const char *listen, *token_file, *textfile, *layers, *file_types, *variants;
 	uint64_t interval_ns, retire_ns, max_series, profile_slots, buffer_bytes, ready_fd;
+	const char *output; /* of the flight recorder */
+	struct flight_given flight;
 	bool best_effort, list_metrics;
 };
 
@@ -71,6 +76,10 @@ static const struct option_row monitor_rows[] = {
 	  "them." },
 	{ 0, "best-effort", NULL, OPTION_FLAG, offsetof(struct monitor_options, best_effort),
 	  "Watch what can be had when a layer cannot." },
+	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct monitor_options, output),
+	  "--flight: where traces go; %h is the host, %p the pid of faultline, %t the unix time "
+	  "(faultline-%h-%p.flt)." },
+	FLIGHT_OPTIONS(offsetof(struct monitor_options, flight)),
 	{ 0, "list-metrics", NULL, OPTION_FLAG, offsetof(struct monitor_options, list_metrics),
 	  "Print name, type and meaning of each metric, and watch nothing." },
 	{ 0, "ready-fd", "FD", OPTION_COUNT, offsetof(struct monitor_options, ready_fd),
@@ -93,6 +102,9 @@ struct monitor {
 	struct monitor_options options;
 	struct service_options service_options;
 	struct token token; /* of --token-file; empty without one */
+	struct flight_options flight_options;
+	struct recorded_header header; /* of its traces */
+	struct flight *flight;	       /* the service's; NULL: there is none */
 	struct service *service;
 	struct pages *pages;	   /* NULL: none were asked for */
 	struct textfile *textfile; /* NULL: none was asked for */
@@ -133,6 +145,9 @@ static int choose(struct monitor *monitor)
 		err = selection_file_types(options->file_types, &service->session.file_classes);
 	if (!err)
 		err = selection_variants(options->variants, &service->session.forced);
+	if (!err)
+		err = recording_flight_choose(&options->flight, options->interval_ns,
+					      &service->session, &monitor->flight_options);
 	if (err)
 		return err;
 	service->session.layers &= ~(1u << LAYER_SPAN);
@@ -161,7 +176,7 @@ static void list_metrics(void)
 /* --- the service --- */
 
 /* Those that end it, and those that must not. To be blocked before any thread is made. */
-static int prepare_signals(sigset_t *set)
+static int prepare_signals(sigset_t *set, bool has_flight)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 
@@ -169,6 +184,8 @@ static int prepare_signals(sigset_t *set)
 	sigaddset(set, SIGTERM);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGHUP);
+	if (has_flight)
+		sigaddset(set, SIGUSR2);
 	if (sigprocmask(SIG_BLOCK, set, NULL) || sigaction(SIGPIPE, &ignore, NULL) ||
 	    sigaction(SIGXFSZ, &ignore, NULL)) {
 		log_error("cannot set up signals: %s", strerror(errno));
@@ -220,6 +237,61 @@ static uint64_t do_chores(struct monitor *monitor)
 	return next;
 }
 
+/* --- the flight recorder --- */
+
+static const char *const everything[] = { "all processes", NULL };
+
+/* What it writes belongs to whoever the service is. */
+static int open_flight(struct monitor *monitor)
+{
+	struct flight_options *options = &monitor->flight_options;
+	struct session *session = service_session(monitor->service);
+	int err;
+
+	if (!monitor->service_options.session.flight_bytes)
+		return 0;
+	err = recorded_header_open(&monitor->header, session, "trace", NULL, everything);
+	if (err)
+		return err;
+	options->pattern = monitor->options.output;
+	options->pid = getpid();
+	options->uid = geteuid();
+	options->gid = getegid();
+	options->header = monitor->header.header;
+	err = flight_open(&monitor->flight, session, options);
+	if (!err)
+		service_take_flight(monitor->service, monitor->flight);
+	return err;
+}
+
+static int ask(struct monitor *monitor, const char *reason, char *said, size_t size)
+{
+	char every[UNITS_TEXT];
+
+	if (flight_ask(monitor->flight, reason) != FLIGHT_TOO_SOON) {
+		snprintf(said, size, "being written");
+		return 0;
+	}
+	snprintf(said, size, "too soon after the last one: one in %s at most",
+		 units_ns(every, monitor->flight_options.every_ns));
+	return -EAGAIN;
+}
+
+static int ask_by_page(void *context, char *said, size_t size)
+{
+	return ask(context, "POST /flight", said, size);
+}
+
+static void ask_by_signal(struct monitor *monitor)
+{
+	char said[128];
+
+	if (ask(monitor, "SIGUSR2", said, sizeof(said)))
+		log_warning("SIGUSR2: %s", said);
+}
+
+/* --- serving --- */
+
 /* Until a signal ends it. */
 static void serve(struct monitor *monitor, const sigset_t *signals)
 {
@@ -231,6 +303,8 @@ static void serve(struct monitor *monitor, const sigset_t *signals)
 		const struct timespec most = { wait / 1000000000, wait % 1000000000 };
 
 		number = sigtimedwait(signals, NULL, next == UINT64_MAX ? NULL : &most);
+		if (number == SIGUSR2)
+			ask_by_signal(monitor);
 	} while (number != SIGTERM && number != SIGINT);
 	notify_say(&monitor->notify, "STOPPING=1\n");
 	log_info("ended by %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
@@ -260,6 +334,7 @@ static int start_pages(struct monitor *monitor)
 		.context = monitor,
 		.refresh = read_now,
 		.metrics = render_metrics,
+		.flight = monitor->flight ? ask_by_page : NULL,
 	};
 
 	return monitor->pages ? pages_start(monitor->pages, &options) : 0;
@@ -303,7 +378,8 @@ static int run(struct monitor *monitor, const sigset_t *signals)
 	/* The threads of the pages have no more rights than are left when all is watched. */
 	if (service_open(&monitor->service, &monitor->service_options,
 			 monitor->options.best_effort) ||
-	    service_start(monitor->service, &processes, &threads) || start_pages(monitor))
+	    open_flight(monitor) || service_start(monitor->service, &processes, &threads) ||
+	    start_pages(monitor))
 		return EXIT_FAILED;
 	say_ready(monitor, processes, threads);
 	serve(monitor, signals);
@@ -316,6 +392,7 @@ static void clean_up(struct monitor *monitor)
 	pages_close(monitor->pages);
 	textfile_close(monitor->textfile);
 	service_close(monitor->service);
+	recorded_header_close(&monitor->header);
 }
 
 int command_monitor(int argc, char **argv)
@@ -326,7 +403,9 @@ int command_monitor(int argc, char **argv)
 			     .interval_ns = 1000000000ull,
 			     .retire_ns = 300000000000ull,
 			     .max_series = 10000,
-			     .buffer_bytes = 1u << 20 },
+			     .buffer_bytes = 1u << 20,
+			     .output = "faultline-%h-%p.flt",
+			     .flight = FLIGHT_GIVEN_DEFAULTS },
 	};
 	int first, status = options_parse(&monitor_table, argc, argv, &monitor.options, &first);
 	sigset_t signals;
@@ -347,7 +426,9 @@ int command_monitor(int argc, char **argv)
 	if (choose(&monitor) ||
 	    (monitor.options.token_file && token_read(&monitor.token, monitor.options.token_file)))
 		return EXIT_USAGE;
-	status = prepare_signals(&signals) ? EXIT_FAILED : run(&monitor, &signals);
+	status = prepare_signals(&signals, monitor.service_options.session.flight_bytes)
+			 ? EXIT_FAILED
+			 : run(&monitor, &signals);
 	clean_up(&monitor);
 	return status;
 }

@@ -241,44 +241,17 @@ static void writer_begins(void *context)
 		log_warning("the thread that writes cannot give up privileges: %s", strerror(-err));
 }
 
-/* What the trace says of the recording. `limits` are to be closed when it is not needed any more.
- */
-static int fill_header(struct recording *recording, const char *const *command,
-		       const char *const *targets, struct trace_header *header)
-{
-	int err = limits_open(&recording->limits);
-
-	if (err)
-		return err;
-	host_describe(header);
-	limits_describe(recording->limits, header);
-	header->mode = recording->options->mode;
-	header->start = targets ? "attach" : "run";
-	header->targets = targets;
-	header->command = command;
-	header->layers = session_layers(recording->session);
-	header->layer_count = LAYER_COUNT;
-	if (!probes_chosen(session_choice(recording->session), "fl_dirtied"))
-		calls_leave_out(OP_DIRTIED);
-	if (!probes_chosen_like(session_choice(recording->session), "fl_throttled"))
-		calls_leave_out(OP_THROTTLED);
-	for (unsigned int op = OP_VFS; op < OP_FIRST_CALL && !header->layers[LAYER_VFS].on; op++)
-		calls_leave_out(op);
-	header->operations = calls_operations(&header->operation_count);
-	return 0;
-}
-
 /* What it writes begins with what runs already, whoever started that. */
-static int open_flight(struct recording *recording, struct trace_header *header)
+static int open_flight(struct recording *recording)
 {
 	struct flight_options *options = &recording->flight_options;
 
-	header->mode = "trace";
-	header->start = "attach";
 	options->pattern = recording->options->output;
 	options->uid = recording->user.uid;
 	options->gid = recording->user.gid;
-	options->header = *header;
+	options->header = recording->header.header;
+	options->header.mode = "trace";
+	options->header.start = "attach";
 	return flight_open(&recording->flight, recording->session, options);
 }
 
@@ -290,14 +263,15 @@ int recording_open_writer(struct recording *recording, const char *const *comman
 		.thread_begins = writer_begins,
 		.context = recording,
 	};
-	struct trace_header header = { 0 };
-	int err = fill_header(recording, command, targets, &header);
+	int err = recorded_header_open(&recording->header, recording->session,
+				       recording->options->mode, command, targets);
 
 	if (err)
 		return err;
 	if (recording_has_flight(recording))
-		return open_flight(recording, &header);
-	err = trace_writer_open(&recording->writer, recording->fd, &header, &options);
+		return open_flight(recording);
+	err = trace_writer_open(&recording->writer, recording->fd, &recording->header.header,
+				&options);
 	if (err)
 		log_error("%s: cannot be written: %s", recording->path, strerror(-err));
 	return err;
@@ -466,6 +440,6 @@ void recording_close(struct recording *recording)
 	markers_close(recording->markers);
 	trace_writer_close(recording->writer);
 	session_close(recording->session);
-	limits_close(recording->limits);
+	recorded_header_close(&recording->header);
 	close_trace(recording);
 }

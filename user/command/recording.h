@@ -11,6 +11,7 @@
 #include "capture/child.h"
 #include "capture/flight_recorder.h"
 #include "capture/markers.h"
+#include "capture/recorded_header.h"
 #include "capture/recorder.h"
 #include "capture/session.h"
 #include "command/options.h"
@@ -120,6 +121,7 @@ struct recording {
 	int fd;
 	bool piped; /* the trace goes to standard output */
 	struct session *session;
+	struct recorded_header header;
 	struct trace_writer *writer;
 	struct markers *markers; /* NULL: the span layer is off */
 	struct recorder *recorder;
@@ -127,8 +129,7 @@ struct recording {
 	struct flight_options flight_options;
 	struct flight *flight;
 	struct flight_recorder *flight_recorder;
-	struct limits *limits; /* that its header tells of */
-	uint64_t interval_ns;  /* how often sums are taken */
+	uint64_t interval_ns; /* how often sums are taken */
 	uint64_t start_ns, last_events, last_ns;
 };
 

@@ -42,7 +42,8 @@ struct flight_given {
 		  "WHAT=LIMIT:TIME",                                                               \
 		  OPTION_TEXTS,                                                                    \
 		  FLIGHT_OPTION(at, when),                                                         \
-		  "--flight: when a process, or all together, has been above a limit for TIME: "   \
+		  "--flight: when a process, a cgroup, or all together, has been above a limit "   \
+		  "for TIME: "                                                                     \
 		  "major-faults=1000:5s (a second), stall=80%:10s (of the time, summed over "      \
 		  "threads)." },                                                                   \
 		{ 0,                                                                               \

@@ -17,6 +17,7 @@
 
 #include "capture/calls.h"
 #include "capture/decode.h"
+#include "capture/flight.h"
 #include "capture/host.h"
 #include "capture/privileges.h"
 #include "log.h"
@@ -36,6 +37,7 @@ struct service {
 	struct session *session;
 	struct ledger *ledger;
 	struct intake *intake;
+	struct flight *flight; /* NULL: nothing is recorded in flight */
 	pthread_t thread;
 	bool started;
 	atomic_bool stop;
@@ -138,13 +140,33 @@ static void ignore_slots(void *context, unsigned int lane, const struct lane_slo
 {
 }
 
+static void take_record(void *context, unsigned int ring, const void *record, size_t size)
+{
+	struct service *service = context;
+
+	intake_take(service->intake, ring, record, size);
+	if (service->flight)
+		flight_take(service->flight, ring, record, size);
+}
+
+static void take_slot(void *context, const struct profile_slot *added)
+{
+	struct service *service = context;
+
+	intake_take_slot(service->intake, added);
+	if (service->flight)
+		flight_take_sums(service->flight, added);
+}
+
 static size_t drain(struct service *service)
 {
 	size_t records = 0, more;
 
 	/* Each goes up to what there is when it begins. */
-	while ((more = session_drain(service->session, intake_take, ignore_slots, service->intake)))
+	while ((more = session_drain(service->session, take_record, ignore_slots, service)))
 		records += more;
+	if (service->flight)
+		flight_look(service->flight, host_now_ns());
 	return records;
 }
 
@@ -159,9 +181,11 @@ static void read_all(struct service *service, bool last)
 	pthread_mutex_lock(&service->lock);
 	serves = service->asked;
 	pthread_mutex_unlock(&service->lock);
-	session_read_profile(service->session, begin_ns, last, intake_take_slot, service->intake);
+	session_read_profile(service->session, begin_ns, last, take_slot, service);
+	if (service->flight)
+		flight_end_sums(service->flight, begin_ns);
 	drain(service);
-	session_tell_devices(service->session, intake_take, service->intake);
+	session_tell_devices(service->session, take_record, service);
 	read_counters(service, begin_ns);
 	intake_book(service->intake, begin_ns, host_now_ns());
 	service->read_ns = begin_ns;
@@ -316,6 +340,11 @@ fail:
 	return err;
 }
 
+void service_take_flight(struct service *service, struct flight *flight)
+{
+	service->flight = flight;
+}
+
 int service_start(struct service *service, size_t *processes, size_t *threads)
 {
 	int dropped, err = session_attach(service->session, NULL, 0, processes, threads);
@@ -348,11 +377,13 @@ void service_close(struct service *service)
 {
 	if (!service)
 		return;
+	flight_end(service->flight); /* while what it needs still comes */
 	atomic_store(&service->stop, true);
 	if (service->started) {
 		session_wake(service->session);
 		pthread_join(service->thread, NULL);
 	}
+	flight_close(service->flight);
 	session_close(service->session);
 	intake_close(service->intake);
 	ledger_close(service->ledger);

@@ -12,6 +12,7 @@
 #include "capture/session.h"
 #include "monitor/ledger.h"
 
+struct flight;
 struct service;
 
 struct service_options {
@@ -43,6 +44,9 @@ struct service_facts {
 /* Opens the session; a layer that cannot work is off. What is missing and essential is an error
  * unless `best_effort`. Returns 0 or a negative errno, logged. */
 int service_open(struct service **service, const struct service_options *options, bool best_effort);
+/* Hands on what comes to a flight recorder, too, which is the service's from then on; before it is
+ * started. The session has flight_bytes. */
+void service_take_flight(struct service *service, struct flight *flight);
 /* Follows all processes, and begins to read. *processes and *threads receive how many there were.
  * Returns 0 or a negative errno, logged. */
 int service_start(struct service *service, size_t *processes, size_t *threads);
