@@ -76,7 +76,8 @@ class Jobs(unittest.TestCase):
             self.assertIsNone(told["jobs"][0]["doors"][0]["rate"])
             begun = time.monotonic()
             time.sleep(1.1)
-            served.add(7, 0, count=10, bytes=4000, fetched=3000, time_ns=2000, latency=12)
+            served.file(1, "/data/a")
+            served.add(7, 1, count=10, bytes=4000, fetched=3000, time_ns=2000, latency=12)
             served.exec(8, "/b")
             served.add(8, 0, "write", count=3, bytes=300)
             served.read()
@@ -88,6 +89,8 @@ class Jobs(unittest.TestCase):
                                       (jobs["/a"], "fetched_bytes", 3000), (jobs["/a"], "time_ns", 2000),
                                       (jobs["/b"], "bytes", 300), (told["node"]["doors"][0], "count", 10)):
                 self.assertEqual(rate["rate"][name], int(added / seconds), name)
+            [file] = [file for job in told["jobs"] for file in job["files"]]
+            self.assertEqual(file["rate"]["fetched_bytes"], int(3000 / seconds))
             # of the last interval, and of all
             self.assertEqual((jobs["/a"]["rate"]["p99_ns"], jobs["/a"]["p50_ns"]), (64 << 12, 64 << 1))
             # what is read at once again is no interval

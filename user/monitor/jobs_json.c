@@ -270,7 +270,8 @@ static void put_processes(struct sink *out, const struct ledger_job *job, unsign
 	free(ranked);
 }
 
-static void put_files(struct sink *out, const struct ledger_job *job, unsigned int most)
+static void put_files(struct sink *out, const struct ledger_job *job, const struct rates *rates,
+		      unsigned int most)
 {
 	struct ranked ranked[LEDGER_FILES_MOST + 1];
 	unsigned int count = 0;
@@ -288,6 +289,7 @@ static void put_files(struct sink *out, const struct ledger_job *job, unsigned i
 		put_uint(out, "dev", file->dev);
 		put_uint(out, "ino", file->ino);
 		put_sums(out, &file->sums);
+		put_rate(out, rates_interval_ns(rates), rates_file(rates, job->id, file), NULL);
 		sink_char(out, '}');
 	}
 	sink_char(out, ']');
@@ -337,7 +339,7 @@ static void put_job(struct sink *out, const struct ledger_job *job, const struct
 	put_doors(out, &job->sums, rates, job->id);
 	put_programs(out, job);
 	put_processes(out, job, asked->processes, about->now_ns);
-	put_files(out, job, asked->files);
+	put_files(out, job, rates, asked->files);
 	sink_char(out, '}');
 }
 

@@ -13,10 +13,17 @@ struct cell {
 	uint64_t last_latencies[LEDGER_LATENCIES], latencies[LEDGER_LATENCIES];
 };
 
+struct file {
+	uint64_t ino;
+	uint32_t dev, generation;
+	struct ledger_counts last, added;
+};
+
 struct entry {
 	uint64_t id;
 	struct cell *cells;
-	unsigned int count;
+	struct file *files;
+	unsigned int count, file_count;
 };
 
 struct rates {
@@ -32,8 +39,10 @@ struct rates *rates_open(void)
 
 static void free_entries(struct entry *entries, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		free(entries[i].cells);
+		free(entries[i].files);
+	}
 	free(entries);
 }
 
@@ -94,6 +103,43 @@ static void fill_cell(struct cell *cell, const struct ledger_cell *now, const st
 		cell->latencies[i] -= before->last_latencies[i];
 }
 
+static const struct file *find_file(const struct entry *entry, const struct ledger_file *file)
+{
+	for (unsigned int i = 0; entry && i < entry->file_count; i++)
+		if (entry->files[i].ino == file->ino && entry->files[i].dev == file->dev &&
+		    entry->files[i].generation == file->generation)
+			return &entry->files[i];
+	return NULL;
+}
+
+/* Returns 0, or -1 without memory. */
+static int fill_files(struct entry *entry, const struct ledger_job *job, const struct rates *rates)
+{
+	const struct entry *before = find_entry(rates, job->id);
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++)
+		count += job->files[i].path != NULL;
+	entry->files = count ? calloc(count, sizeof(*entry->files)) : NULL;
+	if (count && !entry->files)
+		return -1;
+	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {
+		const struct ledger_file *now = &job->files[i];
+		const struct file *then = now->path ? find_file(before, now) : NULL;
+		struct ledger_counts all = sums_total(&now->sums);
+		struct file *file = &entry->files[entry->file_count];
+
+		if (!now->path)
+			continue;
+		*file = (struct file) { now->ino, now->dev, now->generation, all, all };
+		/* One that was folded meanwhile, and came again, has begun anew. */
+		if (then && then->last.time_ns <= all.time_ns && then->last.count <= all.count)
+			subtract(&file->added, &then->last);
+		entry->file_count++;
+	}
+	return 0;
+}
+
 /* Returns 0, or -1 without memory. */
 static int fill_entry(struct entry *entry, uint64_t id, const struct ledger_sums *sums,
 		      const struct rates *rates)
@@ -128,8 +174,11 @@ void rates_note(struct rates *rates, const struct ledger *ledger, uint64_t least
 	if (!entries)
 		return;
 	err = fill_entry(&entries[at++], RATES_NODE, &ledger_node(ledger)->sums, rates);
-	for (const struct ledger_job *job = ledger_jobs(ledger); job && !err; job = job->next)
-		err = fill_entry(&entries[at++], job->id, &job->sums, rates);
+	for (const struct ledger_job *job = ledger_jobs(ledger); job && !err; job = job->next) {
+		err = fill_entry(&entries[at], job->id, &job->sums, rates);
+		if (!err)
+			err = fill_files(&entries[at++], job, rates);
+	}
 	if (err) {
 		free_entries(entries, count);
 		return;
@@ -169,4 +218,12 @@ struct ledger_counts rates_total(const struct rates *rates, uint64_t job)
 	for (unsigned int i = 0; entry && i < entry->count; i++)
 		sums_add(&total, &entry->cells[i].added);
 	return total;
+}
+
+struct ledger_counts rates_file(const struct rates *rates, uint64_t job,
+				const struct ledger_file *file)
+{
+	const struct file *found = find_file(find_entry(rates, job), file);
+
+	return found ? found->added : (struct ledger_counts) { 0 };
 }

@@ -28,7 +28,9 @@ uint64_t rates_interval_ns(const struct rates *rates);
  * `latencies` LEDGER_LATENCIES, or NULL. */
 struct ledger_counts rates_added(const struct rates *rates, uint64_t job, enum ledger_op op,
 				 enum io_door door, uint64_t *latencies);
-/* The same over all operations and paths. */
+/* The same over all operations and paths; and of one of the job's files. */
 struct ledger_counts rates_total(const struct rates *rates, uint64_t job);
+struct ledger_counts rates_file(const struct rates *rates, uint64_t job,
+				const struct ledger_file *file);
 
 #endif

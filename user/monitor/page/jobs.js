@@ -36,8 +36,8 @@ const DOOR_COLUMNS = [
 
 const FILE_COLUMNS = [
 	{ title: 'worst files', name: true, get: (file) => file.path, hint: (file) => file.path },
-	{ title: 'from storage', get: (file) => bytesRate(file.fetchedRate) },
-	{ title: 'read', get: (file) => bytesRate(file.bytesRate) },
+	{ title: 'from storage', get: (file) => bytesRate(file.rate ? file.rate.fetched_bytes : null) },
+	{ title: 'read or written', get: (file) => bytesRate(file.rate ? file.rate.bytes : null) },
 	{ title: 'from storage in all', get: (file) => bytesText(sumOf(file.doors, 'fetched_bytes')) },
 	{ title: 'major faults', get: (file) => countText(sumOf(file.doors, 'major_faults')) },
 	{ title: 'written', get: (file) => bytesText(sumOf(file.doors, 'bytes', false, writes)) },
@@ -57,8 +57,8 @@ const PROCESS_COLUMNS = [
 
 const fileKey = (file) => `${file.dev}:${file.ino}:${file.path}`;
 
-const jobList = { table: document.getElementById('job-table'), columns: [], reverse: false,
-	opened: new Map(), now: null, before: null, sortTitle: null };
+const jobList = { table: document.getElementById('job-table'), columns: [], reverse: false, opened: new Map(),
+	now: null, sortTitle: null };
 
 /* --- what is behind a job --- */
 
@@ -77,14 +77,9 @@ function makeDetail() {
 }
 
 function fillDetail(detail, job) {
-	const before = jobList.before && jobList.before.jobs.find((other) => other.id === job.id);
-	const seconds = before ? (jobList.now.time_unix_ns - jobList.before.time_unix_ns) / 1e9 : 0;
-	const known = new Map(before ? before.files.map((file) => [fileKey(file), file]) : []);
 	setText(detail.cgroup, job.cgroup === null ? NOTHING : job.cgroup);
 	detail.doors.fill(job.doors.slice().sort((a, b) => b.time_ns - a.time_ns));
-	detail.files.fill(job.files.map((file) => Object.assign({
-		fetchedRate: fileRate(file, known.get(fileKey(file)), seconds, 'fetched_bytes'),
-		bytesRate: fileRate(file, known.get(fileKey(file)), seconds, 'bytes') }, file)));
+	detail.files.fill(job.files);
 	detail.processes.fill(job.processes);
 	detail.row.firstChild.colSpan = jobList.columns.length + 1;
 }
@@ -188,7 +183,6 @@ function drawJobs() {
 }
 
 function takeJobs(now) {
-	jobList.before = jobList.now;
 	jobList.now = now;
 	drawJobs();
 }

@@ -50,13 +50,6 @@ function countRate(value) {
 	return perSecond(value, countText);
 }
 
-/* What differs of two tellings of a file, by the second; null for what was not told twice. */
-function fileRate(file, before, seconds, name) {
-	if (!before || !(seconds > 0))
-		return null;
-	return Math.max(0, sumOf(file.doors, name) - sumOf(before.doors, name)) / seconds;
-}
-
 /* --- names --- */
 
 function shortId(text) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The whole node: a number each, and its course while the page has been open. */
 
-const COURSE_LENGTH = 150; /* values */
+const COURSE_LENGTH = 60; /* values */
 
 const TILES = [
 	{ title: 'from storage', get: (doors) => sumOf(doors, 'fetched_bytes', true), text: bytesRate },
