@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The first piece and the largest: each is twice as large as the one before, for many arenas hold
+ * next to nothing. */
+#define FIRST_BYTES 1024
 #define PIECE_BYTES 65536
 
 struct arena_piece {
@@ -22,8 +25,12 @@ static void *take(struct arena *arena, size_t bytes, size_t align)
 	size_t start = piece ? (piece->used + align - 1) & ~(align - 1) : 0;
 
 	if (!piece || start > piece->size || piece->size - start < bytes) {
-		size_t size = bytes > PIECE_BYTES / 4 ? bytes : PIECE_BYTES;
+		size_t next = piece ? 2 * piece->size : FIRST_BYTES, size;
 
+		while (next < PIECE_BYTES && bytes > next / 4)
+			next *= 2;
+		next = next < PIECE_BYTES ? next : PIECE_BYTES;
+		size = bytes > next / 4 ? bytes : next;
 		if (size > SIZE_MAX - sizeof(*piece))
 			return NULL;
 		piece = calloc(1, sizeof(*piece) + size);
@@ -32,7 +39,7 @@ static void *take(struct arena *arena, size_t bytes, size_t align)
 		piece->used = 0;
 		piece->size = size;
 		start = 0;
-		if (size == PIECE_BYTES || !arena->piece) {
+		if (size == next || !arena->piece) {
 			piece->next = arena->piece;
 			arena->piece = piece;
 		} else { /* full from the start: keep filling the one before */
