@@ -68,7 +68,7 @@ listed=$(sed -nE 's/^ (.*)@Base .*/\1/p' "$debian/libfaultline0.symbols" | sort)
 # --- each file is in one package ---
 
 make -s BUILD="$BUILD" install DESTDIR="$place/root" PREFIX=/usr LIBDIR=/usr/lib/of-this-machine \
-	>"$place/log" 2>&1 || complain "$(cat "$place/log")"
+	SYSTEMD_UNITS=/lib/systemd/system >"$place/log" 2>&1 || complain "$(cat "$place/log")"
 # As debian/rules has it: the Python package where Debian's Python looks, with its wheel's metadata.
 site=$place/root/usr/lib/python3/dist-packages
 mkdir -p "$site/faultline-$version.dist-info"
