@@ -26,7 +26,8 @@ class Python(unittest.TestCase):
 
     def check_rows(self, recording, log):
         """Each span of the log is a begin and an end in the trace, there and then, and no more."""
-        self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+        lost = recording.report["trace"]["lost"]
+        self.assertEqual(lost["total"], 0, lost)
         begins = list(recording.trace.dicts("span_begin"))
         ends = {(row["pid"], row["id"]): row for row in recording.trace.dicts("span_end")}
         self.assertEqual(len(begins), len(log["spans"]))
