@@ -8,13 +8,16 @@
 
 #include "call_args.h"
 
-/* Counts a call whose end was not seen: of its result and its time nothing is known. */
+/* Counts a call whose end was not seen: of its result and its time nothing is known. At the end of
+ * the recording it is not one: what sees ends goes while what sees beginnings is still there. */
 __noinline int call_left(struct task_state *state)
 {
 	if (!state)
 		return 0;
-	account_done(&state->call.account, 0, 0, false, calls_preempted);
-	ring_lose(EVENT_SYSCALL);
+	if (!recording_ended) {
+		account_done(&state->call.account, 0, 0, false, calls_preempted);
+		ring_lose(EVENT_SYSCALL);
+	}
 	account_close(&state->call.account);
 	return 0;
 }

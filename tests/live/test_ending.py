@@ -412,6 +412,26 @@ class Ending(unittest.TestCase):
         seen.remove(variable)
         self.assertEqual(seen, alone.stdout.decode().splitlines())
 
+    def test_calls_beyond_the_end(self):
+        """What outlives the command makes calls while programs are detached one after the other:
+        none of those is lost."""
+        program = (
+            "import os, time\n"
+            "file = os.open('/dev/null', os.O_RDONLY)\n"
+            "if not os.fork():\n"
+            "    end = time.monotonic() + 0.6\n"
+            "    while time.monotonic() < end:\n"
+            "        for _ in range(20):\n"
+            "            os.fstat(file)\n"
+            "        time.sleep(0.0002)\n"
+            "    os._exit(0)\n"
+            "time.sleep(0.05)\n"
+        )
+        for _ in range(4):
+            recording = Recording([harness.PYTHON, "-c", program], "--file-types", "all")
+            self.assertEqual(recording.report["trace"]["lost"]["by_layer"]["syscall"], 0)
+            time.sleep(0.6)
+
     def test_children_that_outlive(self):
         """The run ends with the command; the summary names who goes on."""
         directory = machine().new_dir()
