@@ -110,6 +110,32 @@ static void test_renamed(void **state)
 	done(&made, report);
 }
 
+/* Written under another name first: its rows tell of both, and it is not removed until it is. */
+static void test_renamed_and_used(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	for (int removed = 0; removed < 2; removed++) {
+		begin(&made);
+		make_file(&made, 10 + 10 * MS, 2, "/data/a.tmp");
+		CALL(&made, .time = 10 + 20 * MS, .dur = 10, .pid = 10, .op = M_RENAME, .dir = 1,
+		     .path = "a.tmp", .path2 = "/data/a", .result = 0);
+		make_file(&made, 10 + 30 * MS, 2, "/data/a");
+		if (removed)
+			CALL(&made, .time = 10 + 50 * MS, .dur = 10, .pid = 10, .op = M_UNLINK,
+			     .path = "/data/a", .result = 0);
+		report = report_of(&made, 10 + 100 * MS);
+		assert_int_equal(rows(report), removed);
+		if (removed) {
+			check_text(report, "lifetimes", 0, "path", "/data/a");
+			CHECK(report, "lifetimes", 0, "lived_ns", 40 * MS + 10);
+		}
+		done(&made, report);
+	}
+}
+
 /* The same name, made and removed again and again. */
 static void test_again(void **state)
 {
@@ -135,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_removed),
 		cmocka_unit_test(test_renamed),
+		cmocka_unit_test(test_renamed_and_used),
 		cmocka_unit_test(test_again),
 	};
 

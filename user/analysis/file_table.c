@@ -101,6 +101,7 @@ int file_table_init(struct file_table *table, struct trace_reader *const *traces
 
 	*table = (struct file_table) { .traces = traces, .trace_count = trace_count };
 	number_index_init(&table->identities, hash_of_file);
+	map_init(&table->first_paths, 1, 2);
 	table->ids = calloc(trace_count, sizeof(*table->ids));
 	if (!table->ids)
 		return -ENOMEM;
@@ -128,11 +129,44 @@ void file_table_free(struct file_table *table)
 		free(table->ids[i].ids);
 	}
 	number_index_free(&table->identities);
+	map_free(&table->first_paths);
 	free(table->ids);
 	free(table->files);
 	free(table->lost_names);
 	arena_free(&table->lost_texts);
 	*table = (struct file_table) { 0 };
+}
+
+static bool same_path(const struct file_table *table, const struct file *a, const struct file *b)
+{
+	struct trace_string first, second;
+
+	if (a->trace == b->trace && a->path == b->path)
+		return true;
+	first = trace_reader_string(table->traces[a->trace], a->path);
+	second = trace_reader_string(table->traces[b->trace], b->path);
+	return first.length == second.length && !memcmp(first.bytes, second.bytes, first.length);
+}
+
+/* Rows of one file come in the order of its traces, not of their times. */
+static int keep_first(struct file_table *table, uint32_t number, const struct file *row)
+{
+	const struct file *file = &table->files[number];
+	const struct file *first = row->time < file->time ? row : file;
+	const uint64_t key = number;
+	uint64_t *kept;
+	bool added;
+
+	if (!row->path || !file->path || same_path(table, row, file))
+		return 0;
+	kept = map_add(&table->first_paths, &key, &added);
+	if (!kept)
+		return -ENOMEM;
+	if (added || first->time < kept[0]) {
+		kept[0] = first->time;
+		kept[1] = (uint64_t)first->trace << 32 | first->path;
+	}
+	return 0;
 }
 
 /* A later row of the same file says where it is now (rename) and how large. */
@@ -179,6 +213,8 @@ static int load_row(struct file_table *table, uint64_t id, const struct file *ro
 	uint32_t number = find_identity(table, row);
 
 	if (number != FILE_NONE) {
+		if (keep_first(table, number, row))
+			return -ENOMEM;
 		update(&table->files[number], row);
 	} else if (table->most && table->count >= table->most) {
 		table->beyond++;
@@ -261,6 +297,15 @@ struct trace_string file_table_path(const struct file_table *table, uint32_t fil
 		return none;
 	return trace_reader_string(table->traces[table->files[file].trace],
 				   table->files[file].path);
+}
+
+struct trace_string file_table_first_path(const struct file_table *table, uint32_t file)
+{
+	const uint64_t key = file;
+	const uint64_t *kept = map_find(&table->first_paths, &key);
+
+	return kept ? trace_reader_string(table->traces[kept[1] >> 32], kept[1] & UINT32_MAX)
+		    : file_table_path(table, file);
 }
 
 struct trace_string file_table_filesystem(const struct file_table *table, uint32_t file)

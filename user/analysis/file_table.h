@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_FILE_TABLE_H
 #define FAULTLINE_FILE_TABLE_H
 
+#include "analysis/map.h"
 #include "analysis/number_index.h"
 #include "arena.h"
 #include "trace/reader.h"
@@ -56,8 +57,10 @@ struct file_table {
 	size_t trace_count;
 	struct file_ids *ids;		/* of each trace */
 	struct number_index identities; /* by host, dev, ino, generation */
-	uint64_t lost_rows;		/* of damaged blocks: their files are among FILE_UNKNOWN */
-	struct lost_name *lost_names;	/* by number of the file */
+	struct map first_paths; /* file -> time of its first row, trace and string id of the path
+				   there: of those that have another path now */
+	uint64_t lost_rows;	/* of damaged blocks: their files are among FILE_UNKNOWN */
+	struct lost_name *lost_names; /* by number of the file */
 	size_t lost_count, lost_room;
 	struct arena lost_texts;
 };
@@ -82,6 +85,8 @@ int file_table_find_lost(struct file_table *table);
 uint32_t file_table_find(const struct file_table *table, uint32_t trace, uint64_t id);
 /* Its path, and the type of its file system; empty when it has none or is unknown. */
 struct trace_string file_table_path(const struct file_table *table, uint32_t file);
+/* The path that it had when it was first told of: before it was renamed. */
+struct trace_string file_table_first_path(const struct file_table *table, uint32_t file);
 struct trace_string file_table_filesystem(const struct file_table *table, uint32_t file);
 /* The path for people: where the trace lost it, "(name lost, dev 8:1 inode 123)" or FILES_LOST. */
 struct trace_string file_table_name(const struct file_table *table, uint32_t file);

@@ -28,6 +28,7 @@ struct lifetimes {
 	uint8_t *does; /* of each operation */
 	struct made_file *files;
 	size_t count, room;
+	bool *is_there;	  /* of each file: it was made, and is not removed yet */
 	struct map names; /* host, hash of a path -> number of the file of that name, plus 1; 0:
 			     none */
 };
@@ -51,7 +52,8 @@ static int begin(const struct job *job, void **state)
 	lifetimes->job = job;
 	map_init(&lifetimes->names, 2, 1);
 	lifetimes->does = calloc(job->operation_count + 1, sizeof(*lifetimes->does));
-	if (!lifetimes->does)
+	lifetimes->is_there = calloc(job->files.count + 1, sizeof(*lifetimes->is_there));
+	if (!lifetimes->does || !lifetimes->is_there)
 		return -ENOMEM;
 	for (size_t i = 0; i < job->operation_count; i++)
 		lifetimes->does[i] = what_does(job->operations[i].name);
@@ -65,6 +67,7 @@ static void end(void *state)
 	map_free(&lifetimes->names);
 	free(lifetimes->files);
 	free(lifetimes->does);
+	free(lifetimes->is_there);
 	free(lifetimes);
 }
 
@@ -78,6 +81,7 @@ struct name {
 	size_t length;
 };
 
+/* NULL: of no file that was made. */
 static uint64_t *place_of(const struct lifetimes *lifetimes, const struct name *name)
 {
 	const uint64_t key[2] = { name->host,
@@ -99,7 +103,8 @@ static int set_place(struct lifetimes *lifetimes, const struct name *name, uint6
 	return 0;
 }
 
-/* The name that a call was given by two columns of its row; `path` is room for it. */
+/* The name that a call was given by two columns of its row, empty if that was lost; `path` is room
+ * for it. */
 static struct name name_of(const struct lifetimes *lifetimes, const struct event *event,
 			   unsigned int dir, unsigned int column, char path[PATH_JOIN_BYTES])
 {
@@ -110,15 +115,16 @@ static struct name name_of(const struct lifetimes *lifetimes, const struct event
 	return (struct name) { lifetimes->job->traces[trace].host, path, length };
 }
 
-/* Opened with O_CREAT when no file that was made has that name: made now, as far as is known. */
+/* Opened with O_CREAT when no file that was made has that name: made now, as far as is known, by
+ * the name that it was first told of by. Later ones are what it is renamed to. */
 static int add_made(struct lifetimes *lifetimes, const struct event *event)
 {
-	const struct trace_string path = file_table_path(&lifetimes->job->files, event->file);
+	const struct trace_string path = file_table_first_path(&lifetimes->job->files, event->file);
 	const struct name name = { lifetimes->job->traces[event->block->trace].host, path.bytes,
 				   path.length };
 	const uint64_t *place = path.length ? place_of(lifetimes, &name) : NULL;
 
-	if (!path.length || (place && *place))
+	if (!path.length || (place && *place) || lifetimes->is_there[event->file])
 		return 0;
 	if (!GROW(lifetimes->files, lifetimes->room, lifetimes->count + 1))
 		return -ENOMEM;
@@ -127,6 +133,7 @@ static int add_made(struct lifetimes *lifetimes, const struct event *event)
 		.maker = event->process,
 		.made_ns = event->start,
 	};
+	lifetimes->is_there[event->file] = true;
 	return set_place(lifetimes, &name, lifetimes->count);
 }
 
@@ -139,6 +146,7 @@ static void remove_file(struct lifetimes *lifetimes, uint64_t *place, const stru
 	file = &lifetimes->files[*place - 1];
 	file->removed_ns = event->end;
 	file->remover = event->process;
+	lifetimes->is_there[file->file] = false;
 	*place = 0;
 }
 
@@ -163,7 +171,7 @@ static int add_moved(struct lifetimes *lifetimes, const struct event *event)
 		*place = 0;
 	name = name_of(lifetimes, event, SYSCALL_PATH_DIR2, SYSCALL_PATH_PATH2, path);
 	remove_file(lifetimes, place_of(lifetimes, &name), event);
-	return number ? set_place(lifetimes, &name, number) : 0;
+	return number && name.length ? set_place(lifetimes, &name, number) : 0;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
