@@ -211,11 +211,10 @@ static int add_line(const struct device_users *users, struct table *table, size_
 {
 	const struct job *job = users->job;
 	const struct listed_device *device = &users->list.devices[number];
-	const struct process *process = &job->processes.processes[user->process];
-	struct trace_string comm = { NULL, 0 };
 	struct line line = {
 		.host = device_list_host(&users->list, device),
 		.name = { device->name.bytes, device->name.length },
+		.comm = { "kernel", 6 },
 		.pid = TABLE_NO_UINT,
 		.requests = user->requests,
 		.bytes = user->bytes,
@@ -226,12 +225,9 @@ static int add_line(const struct device_users *users, struct table *table, size_
 	memcpy(line.sizes, user->sizes, sizeof(line.sizes));
 	units_device(line.dev, device->dev);
 	if (user->process != PROCESS_UNKNOWN) {
-		line.pid = process->pid;
-		comm = trace_reader_string(job->traces[process->trace].reader, process->comm);
-	} else {
-		comm = (struct trace_string) { "kernel", 6 };
+		line.pid = job->processes.processes[user->process].pid;
+		line.comm = trace_text(job_comm(job, user->process));
 	}
-	line.comm = trace_text(comm);
 	return table_add(table, &line);
 }
 

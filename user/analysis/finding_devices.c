@@ -394,13 +394,6 @@ static const struct table_column shared_evidence[] = {
 	  TABLE_UINT(struct shared, shared_ns), 0 },
 };
 
-static struct table_text name_of(const struct job *job, const struct device_user *user)
-{
-	const struct process *process = &job->processes.processes[user->process];
-
-	return trace_text(trace_reader_string(job->traces[process->trace].reader, process->comm));
-}
-
 /* Ranks are one job. */
 static bool are_two_jobs(const struct job *job, const struct device_user *a,
 			 const struct device_user *b)
@@ -434,8 +427,8 @@ static bool find_programs(const struct job *job, const struct device_users_view 
 		return false;
 	*shared = (struct shared) {
 		.device = trace_text(view->name),
-		.first = name_of(job, first),
-		.second = name_of(job, second),
+		.first = trace_text(job_comm(job, first->process)),
+		.second = trace_text(job_comm(job, second->process)),
 		.second_pid = job->processes.processes[second->process].pid,
 		.first_bytes = first->bytes,
 		.second_bytes = second->bytes,

@@ -317,6 +317,13 @@ void job_free(struct job *job)
 
 #define CELL_BYTES 24 /* of a table, about */
 
+struct trace_string job_comm(const struct job *job, uint32_t process)
+{
+	const struct process *named = &job->processes.processes[process];
+
+	return trace_reader_string(job->traces[named->trace].reader, named->comm);
+}
+
 size_t job_rows_most(const struct job *job, size_t columns)
 {
 	return job->memory_bytes / 8 / CELL_BYTES / (columns ? columns : 1) + 1;

@@ -127,6 +127,9 @@ void job_count_unseen(struct job *job);
 /* Sum of a note (header.h) of all traces; those without an end have none. */
 uint64_t job_count_notes(const struct job *job, const char *name);
 
+/* Name of a process, that of its last exec; empty where it is not known. */
+struct trace_string job_comm(const struct job *job, uint32_t process);
+
 /* Puts the name of a trace in front of what an error says. */
 void job_error(const struct job *job, uint32_t trace, struct trace_error *error);
 

@@ -221,15 +221,6 @@ static const struct table_column columns[] = {
 	  0 },
 };
 
-static struct table_text comm_of(const struct job *job, uint32_t number)
-{
-	const struct process *process = &job->processes.processes[number];
-
-	if (number == PROCESS_UNKNOWN)
-		return (struct table_text) { NULL, 0 };
-	return trace_text(trace_reader_string(job->traces[process->trace].reader, process->comm));
-}
-
 static uint64_t pid_of(const struct job *job, uint32_t number)
 {
 	return number == PROCESS_UNKNOWN ? TABLE_NO_UINT : job->processes.processes[number].pid;
@@ -248,9 +239,9 @@ static int add_line(const struct measured *measured, struct table *table,
 					 ? view.tallies[USE_WRITE].bytes
 					 : TABLE_NO_UINT,
 		.maker_pid = pid_of(job, file->maker),
-		.maker = comm_of(job, file->maker),
+		.maker = trace_text(job_comm(job, file->maker)),
 		.remover_pid = pid_of(job, file->remover),
-		.remover = comm_of(job, file->remover),
+		.remover = trace_text(job_comm(job, file->remover)),
 	};
 
 	return table_add(table, &line);

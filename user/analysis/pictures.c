@@ -63,8 +63,7 @@ static int name_process(struct pictures *pictures, struct picture_name *name,
 	name->pid = process->pid;
 	name->rank = process->rank;
 	name->start_ns = clock_subtract(process->start_ns, job->start_ns);
-	return set_string(pictures, &name->text,
-			  trace_reader_string(job->traces[process->trace].reader, process->comm));
+	return set_string(pictures, &name->text, job_comm(job, number));
 }
 
 static int name_rank(struct pictures *pictures, struct picture_name *name,

@@ -47,8 +47,7 @@ static struct program *program_of(struct programs *programs, struct table_text n
 static int add_process(struct programs *programs, const struct measured *measured, uint32_t number)
 {
 	const struct process *process = &measured->job->processes.processes[number];
-	struct trace_reader *reader = measured->job->traces[process->trace].reader;
-	struct trace_string comm = trace_reader_string(reader, process->comm);
+	struct trace_string comm = job_comm(measured->job, number);
 	struct program *program = program_of(
 		programs, (struct table_text) { comm.bytes, comm.length }, process->rank);
 

@@ -288,9 +288,7 @@ static int find_filesystem(struct rollup *rollup, uint32_t number, uint32_t *gro
 
 static int find_program(struct rollup *rollup, uint32_t number, uint32_t *group)
 {
-	const struct process *process = &rollup->job->processes.processes[number];
-	struct trace_string comm =
-		trace_reader_string(rollup->job->traces[process->trace].reader, process->comm);
+	struct trace_string comm = job_comm(rollup->job, number);
 
 	return find_text_group(rollup, comm.bytes, comm.length, group);
 }

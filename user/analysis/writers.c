@@ -132,11 +132,8 @@ static uint64_t share_of(const struct writer_list *list, const struct writer *wr
 
 static void name_process(const struct job *job, uint32_t who, struct line *line)
 {
-	const struct process *process = &job->processes.processes[who];
-
-	line->pid = process->pid;
-	line->name =
-		trace_text(trace_reader_string(job->traces[process->trace].reader, process->comm));
+	line->pid = job->processes.processes[who].pid;
+	line->name = trace_text(job_comm(job, who));
 }
 
 static void name_span(const struct job *job, uint32_t who, struct line *line)

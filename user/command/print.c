@@ -155,16 +155,6 @@ static bool is_wanted(const struct print_request *request, const struct resolved
 	       (row->path2.length && !fnmatch(file, row->path2.bytes, FNM_NOESCAPE));
 }
 
-/* As the process was called in the end: by its last exec. */
-static struct trace_string program_of(const struct job *job, const struct event *event)
-{
-	const struct process *process = &job->processes.processes[event->process];
-
-	if (event->process == PROCESS_UNKNOWN)
-		return (struct trace_string) { NULL, 0 };
-	return trace_reader_string(job->traces[process->trace].reader, process->comm);
-}
-
 static int print_some(void *state, const struct event *events, size_t count)
 {
 	struct printing *printing = state;
@@ -179,7 +169,7 @@ static int print_some(void *state, const struct event *events, size_t count)
 		if (!is_wanted(printing->request, &row))
 			continue;
 		if (printing->request->programs)
-			row.program = program_of(&printing->job, event);
+			row.program = job_comm(&printing->job, event->process);
 		if (printing->json)
 			row_json(&printing->out, &row);
 		else
