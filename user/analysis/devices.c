@@ -18,10 +18,10 @@
 struct device_sum {
 	uint64_t requests, bytes, merges, requeues, errors;
 	uint64_t time_ns; /* summed up over requests, from when they were made to their ends */
-	uint64_t queue_ns,
-		service_ns;  /* of it, before the driver had them and after; of the run's */
-	uint64_t end_sector; /* of the run's one that was made before, and where those after began:
-			      */
+	/* The run's: of that time before the driver had them and after, where the latest one that
+	 * was made ends, and how many began where the one before ended, or elsewhere. */
+	uint64_t queue_ns, service_ns;
+	uint64_t end_sector;
 	uint64_t sequential, random;
 };
 
@@ -351,7 +351,6 @@ static const struct {
 	unsigned int requests, bytes, merges, requeues, errors, time;
 } counts_of[DEVICE_USES] = { COUNTS(READ), COUNTS(WRITE), COUNTS(DISCARD), COUNTS(FLUSH) };
 
-/* The last row of a trace holds its sums. */
 /* What comes from a trace that began once the one before had ended is more of it; those that
  * overlap tell the same in part: at least as much as the one that tells most. */
 static void change_trace(const struct devices *devices, struct device *device, uint32_t trace)
@@ -375,6 +374,7 @@ static uint64_t more_of(uint64_t before, uint64_t now, uint64_t least)
 	return sum > least ? sum : least;
 }
 
+/* The last row of a trace holds its sums. */
 static int add_sums(struct devices *devices, const struct event *event)
 {
 	struct device *device;
