@@ -160,15 +160,6 @@ static void test_not_told(void **state)
 	assert_string_equal(says, "not known, before not known");
 }
 
-static size_t severity(const char *name)
-{
-	size_t i = 0;
-
-	while (strcmp(allowed_severities[i], name))
-		i++;
-	return i;
-}
-
 static void test_findings(void **state)
 {
 	const struct run whole = { 10, 0, 20 * MS }, lossy = { 10, 90, 20 * MS };
@@ -176,7 +167,7 @@ static void test_findings(void **state)
 	char says[256];
 
 	(void)state;
-	findings.severity = severity("high");
+	findings.severity = FINDING_HIGH;
 	assert_int_equal(judge(&findings, &whole, &whole, says), ALLOWED_WITHIN);
 	assert_string_equal(says, "none new of severity high or above");
 	assert_int_equal(judge(&findings, &whole, &lossy, says), ALLOWED_WORSE);
@@ -185,7 +176,7 @@ static void test_findings(void **state)
 	/* It was there before, or went. */
 	assert_int_equal(judge(&findings, &lossy, &lossy, says), ALLOWED_WITHIN);
 	assert_int_equal(judge(&findings, &lossy, &whole, says), ALLOWED_WITHIN);
-	findings.severity = severity("note");
+	findings.severity = FINDING_NOTE;
 	assert_int_equal(judge(&findings, &whole, &lossy, says), ALLOWED_WORSE);
 }
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/finding.h"
 #include "analysis/trace_table.h"
 #include "units.h"
 
@@ -60,8 +59,6 @@ const struct allowed_word allowed_words[] = {
 	{ NULL, NULL, { NULL }, NULL, NULL, NULL },
 };
 
-const char *const allowed_severities[] = { "note", "low", "medium", "high", NULL };
-
 static bool is_word(const char *word, struct table_text text)
 {
 	return strlen(word) == text.length && !memcmp(word, text.bytes, text.length);
@@ -110,7 +107,9 @@ int allowed_find(struct allowed *allowed, const struct report *report, const cha
 	const struct table *table;
 	int status = 0, column;
 
-	*allowed = (struct allowed) { .measure = measure, .unit = UNIT_COUNT };
+	*allowed = (struct allowed) { .measure = measure,
+				      .unit = UNIT_COUNT,
+				      .severity = FINDING_NOTE };
 	if (!strcmp(measure, "findings"))
 		return 0;
 	while (word->name && strcmp(word->name, measure))
@@ -178,18 +177,16 @@ static uint64_t most_of(uint64_t before, const struct allowed *allowed)
 
 /* --- findings --- */
 
-static size_t severity_of(const struct cell *cell)
+/* What this version has no name for may be anything. */
+static bool is_severe(const struct cell *finding, enum finding_severity least)
 {
-	size_t severity = 0;
+	enum finding_severity severity = finding_severity_in(&finding[FINDING_SEVERITY]);
 
-	while (allowed_severities[severity] && cell->type == CELL_TEXT &&
-	       !is_word(allowed_severities[severity],
-			(struct table_text) { cell->text, cell->length }))
-		severity++;
-	return severity;
+	return severity >= least || severity == FINDING_BY_COST;
 }
 
-static bool has_finding(const struct report *report, const struct cell *id, size_t severity)
+static bool has_finding(const struct report *report, const struct cell *id,
+			enum finding_severity least)
 {
 	const struct table *table = report_by(report, &analysis_findings);
 
@@ -197,8 +194,7 @@ static bool has_finding(const struct report *report, const struct cell *id, size
 		const struct cell *row = &table->cells[i * table->column_count];
 
 		if (row[FINDING_ID].length == id->length &&
-		    !memcmp(row[FINDING_ID].text, id->text, id->length) &&
-		    severity_of(&row[FINDING_SEVERITY]) >= severity)
+		    !memcmp(row[FINDING_ID].text, id->text, id->length) && is_severe(row, least))
 			return true;
 	}
 	return false;
@@ -274,24 +270,20 @@ static enum allowed_state judge(struct line *line, const struct allowed *allowed
 	return is.at_least ? ALLOWED_UNKNOWN : ALLOWED_WITHIN;
 }
 
-static uint64_t count_findings(const struct report *report, size_t severity)
+static uint64_t count_findings(const struct report *report, enum finding_severity least)
 {
 	const struct table *table = report_by(report, &analysis_findings);
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < table->row_count; i++)
-		count += severity_of(&table->cells[i * table->column_count + FINDING_SEVERITY]) >=
-			 severity;
+		count += is_severe(&table->cells[i * table->column_count], least);
 	return count;
 }
 
 /* Rules go by single operations. */
 static bool tells_findings(const struct report *report)
 {
-	const struct cell *mode = &report_by(report, &analysis_trace)->cells[ABOUT_MODE];
-
-	return mode->type == CELL_TEXT &&
-	       is_word("trace", (struct table_text) { mode->text, mode->length });
+	return cell_is(&report_by(report, &analysis_trace)->cells[ABOUT_MODE], "trace");
 }
 
 /* A finding that was there before, of that severity, is no news. */
@@ -308,7 +300,7 @@ static enum allowed_state judge_findings(struct line *line, const struct allowed
 		const struct cell *row = &table->cells[i * table->column_count];
 		const struct cell *id = &row[FINDING_ID];
 
-		if (severity_of(&row[FINDING_SEVERITY]) < allowed->severity ||
+		if (!is_severe(row, allowed->severity) ||
 		    (before && has_finding(before, id, allowed->severity)))
 			continue;
 		if (used < sizeof(line->says))
@@ -324,7 +316,7 @@ static enum allowed_state judge_findings(struct line *line, const struct allowed
 		return ALLOWED_UNKNOWN;
 	}
 	snprintf(line->says, sizeof(line->says), "none new of severity %s or above",
-		 allowed_severities[allowed->severity]);
+		 finding_severities[allowed->severity]);
 	return ALLOWED_WITHIN;
 }
 

@@ -5,6 +5,7 @@
 #ifndef FAULTLINE_ALLOWED_H
 #define FAULTLINE_ALLOWED_H
 
+#include "analysis/finding.h"
 #include "analysis/report.h"
 
 #define ALLOWED_COLUMNS_MOST 8
@@ -22,10 +23,8 @@ struct allowed {
 	/* What is allowed: so much of what was before beyond it, and so much beside that. */
 	double share;
 	uint64_t more;
-	size_t severity; /* allowed_severities[]: of findings, the least that matters */
+	enum finding_severity severity; /* of findings, the least that matters */
 };
-
-extern const char *const allowed_severities[]; /* the least first; ends with NULL */
 
 /* Words for measures and what they are; ends with a NULL name. */
 struct allowed_word {

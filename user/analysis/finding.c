@@ -226,7 +226,7 @@ static int get_id(struct table *table, struct cell *cell, const void *row,
 	return table_set_literal(table, cell, finding->rule->id);
 }
 
-static const char *const severities[] = {
+const char *const finding_severities[FINDING_HIGH + 1] = {
 	[FINDING_NOTE] = "note",
 	[FINDING_LOW] = "low",
 	[FINDING_MEDIUM] = "medium",
@@ -239,7 +239,7 @@ static int get_severity(struct table *table, struct cell *cell, const void *row,
 	const struct finding *finding = row;
 
 	(void)column;
-	return table_set_literal(table, cell, severities[finding->verdict.severity]);
+	return table_set_literal(table, cell, finding_severities[finding->verdict.severity]);
 }
 
 static int get_confidence(struct table *table, struct cell *cell, const void *row,
@@ -335,14 +335,17 @@ static int conclude(const struct measured *measured, struct table *table)
 
 /* --- of several reports --- */
 
-static enum finding_severity severity_at(const struct table *table, size_t row)
+enum finding_severity finding_severity_in(const struct cell *cell)
 {
-	const struct cell *cell = &table->cells[row * table->column_count + FINDING_SEVERITY];
-
 	for (int i = FINDING_NOTE; i <= FINDING_HIGH; i++)
-		if (cell->type == CELL_TEXT && !strcmp(cell->text, severities[i]))
+		if (cell_is(cell, finding_severities[i]))
 			return i;
 	return FINDING_BY_COST;
+}
+
+static enum finding_severity severity_at(const struct table *table, size_t row)
+{
+	return finding_severity_in(&table->cells[row * table->column_count + FINDING_SEVERITY]);
 }
 
 static uint64_t cost_at(const struct table *table, size_t row, enum finding_column column)

@@ -40,6 +40,9 @@ enum finding_severity {
 	FINDING_HIGH,
 };
 
+/* What they are called; FINDING_BY_COST has no name. */
+extern const char *const finding_severities[FINDING_HIGH + 1];
+
 struct finding_verdict {
 	uint64_t cost_ns;    /* that no compute hid; TABLE_NO_UINT: not known */
 	uint64_t cost_bytes; /* moved or fetched in vain, or by the slow way; or TABLE_NO_UINT */
@@ -113,6 +116,9 @@ uint64_t finding_unhidden(const struct findings *findings, enum io_class class, 
 
 /* Bytes in a second, as far as a number holds them; 0 of no time. */
 uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns);
+
+/* What a cell of FINDING_SEVERITY says, of a summary anything: FINDING_BY_COST for what is none. */
+enum finding_severity finding_severity_in(const struct cell *cell);
 
 /* The last part of a path. */
 struct table_text finding_base_name(struct table_text path);

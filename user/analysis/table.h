@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "analysis/histogram.h"
 
@@ -234,6 +235,13 @@ static inline void cell_bool(struct cell *cell, bool value)
 {
 	cell->type = CELL_BOOL;
 	cell->flag = value;
+}
+
+/* Whether it is this text. */
+static inline bool cell_is(const struct cell *cell, const char *text)
+{
+	return cell->type == CELL_TEXT && cell->length == strlen(text) &&
+	       !memcmp(cell->text, text, cell->length);
 }
 
 #endif

@@ -61,8 +61,8 @@ static bool parse_growth(struct allowed *allowed, char *text)
 
 static bool parse_severity(struct allowed *allowed, const char *text)
 {
-	for (size_t i = 0; allowed_severities[i]; i++) {
-		if (strcmp(allowed_severities[i], text))
+	for (int i = FINDING_NOTE; i <= FINDING_HIGH; i++) {
+		if (strcmp(finding_severities[i], text))
 			continue;
 		allowed->severity = i;
 		return true;
@@ -189,8 +189,7 @@ static void name_measures(const struct table *table, const char *state, char lis
 	for (size_t i = 0; i < table->row_count && used < NAMES_MOST; i++) {
 		const struct cell *row = &table->cells[i * table->column_count];
 
-		if (row[column].length == strlen(state) &&
-		    !memcmp(row[column].text, state, row[column].length))
+		if (cell_is(&row[column], state))
 			used += snprintf(list + used, NAMES_MOST - used, "%s%.*s", used ? ", " : "",
 					 (int)row[name].length, row[name].text);
 	}

@@ -117,9 +117,7 @@ static void write_job(struct sink *out, const struct cell *about, const struct s
 static bool is_put_together(const struct table *caveats)
 {
 	for (size_t i = 0; i < caveats->row_count; i++) {
-		const struct cell *id = &caveats->cells[i * caveats->column_count + CAVEAT_ID];
-
-		if (id->type == CELL_TEXT && !strcmp(id->text, SUM_CAVEAT))
+		if (cell_is(&caveats->cells[i * caveats->column_count + CAVEAT_ID], SUM_CAVEAT))
 			return true;
 	}
 	return false;

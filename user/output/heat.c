@@ -126,9 +126,7 @@ static void write_title(struct sink *out, const struct table *heat, const struct
 {
 	const struct cell *name = cell_at(heat, map->first, HEAT_NAME);
 	const struct cell *op = cell_at(heat, map->first, HEAT_OP);
-	const struct cell *measure = cell_at(heat, map->first, HEAT_MEASURE);
-	bool size = measure->length == strlen(HEAT_SIZE) &&
-		    !memcmp(measure->text, HEAT_SIZE, measure->length);
+	bool size = cell_is(cell_at(heat, map->first, HEAT_MEASURE), HEAT_SIZE);
 	char text[UNITS_TEXT];
 
 	if (name->type != CELL_TEXT)

@@ -59,15 +59,9 @@ static void add_cost(struct sink *line, const struct screen *screen, const struc
 	}
 }
 
-static bool is_text(const struct cell *cell, const char *text)
-{
-	return cell->type == CELL_TEXT && cell->length == strlen(text) &&
-	       !memcmp(cell->text, text, cell->length);
-}
-
 static enum style_mark mark_of(const struct cell *severity)
 {
-	return is_text(severity, "high") ? STYLE_BAD : STYLE_TITLE;
+	return cell_is(severity, "high") ? STYLE_BAD : STYLE_TITLE;
 }
 
 static const struct cell *finding_at(const struct screen *screen, size_t number)
@@ -82,10 +76,10 @@ static bool is_told(const struct screen *screen, const struct cell *finding)
 	const char *caveat = NULL;
 
 	for (size_t i = 0; i < finding_rule_count; i++)
-		if (is_text(&finding[FINDING_ID], finding_rules[i]->id))
+		if (cell_is(&finding[FINDING_ID], finding_rules[i]->id))
 			caveat = finding_rules[i]->caveat;
 	for (size_t i = 0; caveat && i < caveats->row_count; i++)
-		if (is_text(&caveats->cells[i * caveats->column_count + CAVEAT_ID], caveat))
+		if (cell_is(&caveats->cells[i * caveats->column_count + CAVEAT_ID], caveat))
 			return true;
 	return false;
 }
