@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """faultline top without a monitor and beside one: what it shows of a program is what that did."""
+import fcntl
 import json
 import os
+import pty
+import select
+import signal
+import struct
 import subprocess
 import sys
+import termios
 import unittest
 
 import harness
@@ -111,6 +117,25 @@ class Top(unittest.TestCase):
         finally:
             monitor.terminate()
             self.assertEqual(monitor.wait(harness.LIMIT), 0)
+
+    def test_gives_the_terminal_back(self):
+        """Threads that watch the machine do not take the signals that end it."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        before, drawn = termios.tcgetattr(slave), b""
+        try:
+            watching = machine().start([machine().faultline, "top", "--connect", "none", "--interval",
+                                        "0.25"], stdin=slave, stdout=slave, stderr=slave)
+            while b" in I/O" not in drawn:  # of two samples
+                self.assertTrue(select.select([master], [], [], harness.LIMIT)[0])
+                drawn += os.read(master, 65536)
+            self.assertNotEqual(termios.tcgetattr(slave), before)
+            watching.send_signal(signal.SIGINT)
+            self.assertEqual(watching.wait(harness.LIMIT), 0)
+            self.assertEqual(termios.tcgetattr(slave), before)
+        finally:
+            os.close(master)
+            os.close(slave)
 
     def test_without_privileges(self):
         done = subprocess.run(harness.as_user(65534, machine().faultline, "top", "--batch", "-n", "1",

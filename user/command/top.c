@@ -18,6 +18,7 @@
 #include "top/client.h"
 #include "top/live.h"
 #include "top/own.h"
+#include "top/terminal.h"
 
 #define JOBS_PATH "/jobs?jobs=1000&processes=64&files=48"
 #define NOBODY "none"
@@ -135,8 +136,12 @@ static int run(const struct top_options *options, struct live *live)
 {
 	const char *where = options->connect ? options->connect : HTTP_ADDRESS;
 	struct own *own = NULL;
-	int status;
+	int status = live->batch ? 0 : terminal_prepare();
 
+	if (status) {
+		log_error("cannot set up signals: %s", strerror(-status));
+		return EXIT_FAILED;
+	}
 	live->source = (struct live_source) { ask_monitor, (char *)where, where };
 	if (watches_itself(options) || (!options->connect && !monitor_answers(where))) {
 		if (watch_node(&own))

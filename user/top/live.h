@@ -27,7 +27,7 @@ struct live {
 	const char *colour; /* see style_colour */
 };
 
-/* Returns 0, or a negative errno, logged. */
+/* Without `batch` terminal_prepare comes first. Returns 0, or a negative errno, logged. */
 int live_run(const struct live *live);
 
 #endif

@@ -55,18 +55,30 @@ static void give(struct terminal *terminal)
 	terminal->taken = false;
 }
 
-int terminal_open(struct terminal *terminal, int in, int out)
+static sigset_t wanted_signals(void)
 {
 	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH };
 	sigset_t set;
 
-	*terminal = (struct terminal) { .in = in, .out = out, .signals = -1 };
-	if (tcgetattr(in, &terminal->before))
-		return -errno;
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		sigaddset(&set, wanted[i]);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
+	return set;
+}
+
+int terminal_prepare(void)
+{
+	const sigset_t set = wanted_signals();
+
+	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
+}
+
+int terminal_open(struct terminal *terminal, int in, int out)
+{
+	const sigset_t set = wanted_signals();
+
+	*terminal = (struct terminal) { .in = in, .out = out, .signals = -1 };
+	if (tcgetattr(in, &terminal->before))
 		return -errno;
 	terminal->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (terminal->signals < 0)

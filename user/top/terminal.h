@@ -19,9 +19,14 @@ struct terminal {
 };
 
 /*
- * Takes the terminal: keys come at once and are not shown, the screen is a second one, and the
- * signals that end, stop and resize are taken from signalfd. To be called before any thread is
- * made. Returns 0 or a negative errno; -ENOTTY: it is none.
+ * Blocks the signals that end, stop and resize, for terminal_open to take. To be called before any
+ * thread is made: one that lets them through would end without giving the terminal back. Returns 0
+ * or a negative errno.
+ */
+int terminal_prepare(void);
+/*
+ * Takes the terminal: keys come at once and are not shown, the screen is a second one, and those
+ * signals are taken from signalfd. Returns 0 or a negative errno; -ENOTTY: it is none.
  */
 int terminal_open(struct terminal *terminal, int in, int out);
 /* Gives it back as it was. May be called twice. */
