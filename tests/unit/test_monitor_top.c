@@ -198,6 +198,8 @@ static void test_names(void **state)
 	top_sample_free(&sample);
 }
 
+#define ZEROS_16 "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
+
 /* What answers may be anybody. */
 static void test_hostile_json(void **state)
 {
@@ -219,6 +221,11 @@ static void test_hostile_json(void **state)
 		"{\"time_unix_ns\":5,\"jobs\":[{\"doors\":[{\"op\":1,\"door\":[]},{}]}]}",
 		"{\"time_unix_ns\":5,\"jobs\":[{\"doors\":[{\"op\":\"read\",\"door\":\"none\","
 		"\"count\":-5,\"latencies\":[1]}]}],\"node\":7}",
+		/* told of twice, the second time with more classes than there are */
+		"{\"time_unix_ns\":5,\"jobs\":[],\"node\":{\"doors\":[{\"op\":\"read\","
+		"\"door\":\"mmap\",\"latencies\":[" ZEROS_16 "," ZEROS_16 "]},"
+		"{\"op\":\"read\",\"door\":\"mmap\",\"latencies\":[" ZEROS_16 "," ZEROS_16
+		"," ZEROS_16 "," ZEROS_16 "," ZEROS_16 "," ZEROS_16 "]}]}}",
 	};
 	struct top_sample sample;
 

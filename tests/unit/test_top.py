@@ -10,6 +10,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import struct
 import subprocess
 import tempfile
@@ -128,6 +129,30 @@ class Batch(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn(said, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_what_is_no_http(self):
+        for answer in b"", b"HTTP/1.", b"HTTP/1.\r\n\r\n" + b"x" * 300000, b"220 mail\r\n\r\n":
+            with socket.create_server(("127.0.0.1", 0)) as server:
+                process = subprocess.Popen(
+                    [FAULTLINE, "top", "--batch", "-n", "1", "--connect",
+                     f"127.0.0.1:{server.getsockname()[1]}"], stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                with server.accept()[0] as caller:
+                    caller.recv(4096)
+                    caller.sendall(answer)
+                said = process.communicate(timeout=WAIT)
+            self.assertEqual((process.returncode, said),
+                             (1, ("", "faultline: what answers there is no monitor of faultline\n")))
+
+    def test_nobody_takes_the_call(self):
+        with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as server:
+            server.bind(f"{place}/s")
+            server.listen(0)
+            with socket.socket(socket.AF_UNIX) as first:
+                first.connect(f"{place}/s")  # as many as wait there
+                done = top("--batch", "--connect", f"unix:{place}/s")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("timed out", done.stderr)
 
     def test_nobody_answers(self):
         with tempfile.TemporaryDirectory() as place:

@@ -109,7 +109,7 @@ static int check_options(const struct top_options *options)
 /* Somebody is there and is not refused: whatever else is wrong is said later. */
 static bool monitor_answers(const char *where)
 {
-	int fd = endpoint_connect(where);
+	int fd = endpoint_connect(where, CLIENT_WAIT_S);
 
 	if (fd >= 0)
 		close(fd);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -235,15 +236,19 @@ void endpoint_close(struct endpoint *endpoint)
 		unlink(path);
 }
 
-static int connect_to(int family, const struct sockaddr *address, socklen_t length)
+static int connect_to(const struct sockaddr *address, socklen_t length, unsigned int wait_s)
 {
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+	const struct timeval wait = { .tv_sec = wait_s };
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
 
 	if (fd < 0)
 		return -errno;
-	if (!connect(fd, address, length))
+	if (!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) &&
+	    !setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) &&
+	    !connect(fd, address, length))
 		return fd;
-	err = errno;
+	/* How the kernel says that it took too long: of an address, and of a socket of files. */
+	err = errno == EINPROGRESS || errno == EAGAIN ? ETIMEDOUT : errno;
 	close(fd);
 	return -err;
 }
@@ -261,7 +266,7 @@ bool endpoint_fits(const char *option, const char *where)
 	return true;
 }
 
-int endpoint_connect(const char *where)
+int endpoint_connect(const char *where, unsigned int wait_s)
 {
 	struct sockaddr_un file;
 	struct addrinfo *found;
@@ -270,8 +275,8 @@ int endpoint_connect(const char *where)
 	if (fd)
 		return fd;
 	if (is_file(where))
-		return connect_to(AF_UNIX, (const void *)&file, sizeof(file));
-	fd = connect_to(found->ai_family, found->ai_addr, found->ai_addrlen);
+		return connect_to((const void *)&file, sizeof(file), wait_s);
+	fd = connect_to(found->ai_addr, found->ai_addrlen, wait_s);
 	freeaddrinfo(found);
 	return fd;
 }

@@ -31,7 +31,8 @@ void endpoint_close(struct endpoint *endpoint);
 
 /* Whether it is a place of that kind; if not that is logged, with the option's name. */
 bool endpoint_fits(const char *option, const char *where);
-/* Connects to one. Returns a descriptor, or a negative errno. */
-int endpoint_connect(const char *where);
+/* Connects to one; waits so many seconds for that, and later in each call that sends or receives.
+ * Returns a descriptor, or a negative errno. */
+int endpoint_connect(const char *where, unsigned int wait_s);
 
 #endif

@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "monitor/endpoint.h"
 
-#define WAIT_S 2
 #define PIECE_BYTES 65536
 
 static int ask(int fd, const char *path)
@@ -54,7 +52,8 @@ static int take_body(struct sink *answer, char *trouble, size_t size)
 	const char *line = memchr(answer->buffer, '\r', answer->used);
 	size_t head;
 
-	if (!end || answer->used < 12 || memcmp(answer->buffer, "HTTP/1.", 7)) {
+	/* "HTTP/1.x NNN" at least, before the line's end */
+	if (!end || line - answer->buffer < 12 || memcmp(answer->buffer, "HTTP/1.", 7)) {
 		snprintf(trouble, size, "what answers there is no monitor of faultline");
 		return -EPROTO;
 	}
@@ -71,16 +70,13 @@ static int take_body(struct sink *answer, char *trouble, size_t size)
 
 int client_get(const char *where, const char *path, struct sink *body, char *trouble, size_t size)
 {
-	struct timeval wait = { .tv_sec = WAIT_S };
-	int fd = endpoint_connect(where), err;
+	int fd = endpoint_connect(where, CLIENT_WAIT_S), err;
 
 	body->used = 0;
 	if (fd < 0) {
 		snprintf(trouble, size, "%s: %s", where, strerror(-fd));
 		return fd;
 	}
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
 	err = ask(fd, path);
 	if (!err)
 		err = hear(fd, body);

@@ -8,12 +8,13 @@
 #include "output/sink.h"
 
 #define CLIENT_ANSWER_MOST (64 << 20)
+#define CLIENT_WAIT_S 2
 
 /*
  * GET of a path at a place as --listen has it. `body` is a memory sink, which receives the answer,
  * and `trouble`, of `size` bytes, what is wrong, if anything is. Returns 0 or a negative errno:
- * -EPROTO for an answer that is none or not a good one, -ETIMEDOUT when it takes longer than two
- * seconds.
+ * -EPROTO for an answer that is none or not a good one, -ETIMEDOUT when for CLIENT_WAIT_S
+ * nobody takes the call, or nothing comes.
  */
 int client_get(const char *where, const char *path, struct sink *body, char *trouble, size_t size);
 

@@ -89,6 +89,7 @@ static int take_sums(struct ledger_sums *sums, const struct json_object *object)
 	for (size_t i = 0; i < list_length(doors); i++) {
 		struct json_object *door = json_object_array_get_idx(doors, i);
 		struct json_object *classes = member(door, "latencies");
+		bool has_classes = list_length(classes) == LEDGER_LATENCIES;
 		struct ledger_counts counts = counts_of(door);
 		int op = find_word(text(door, "op"), op_name, LEDGER_OPS);
 		int which = find_word(text(door, "door"), door_name, DOOR_NONE + 1);
@@ -96,11 +97,11 @@ static int take_sums(struct ledger_sums *sums, const struct json_object *object)
 
 		if (op < 0 || which < 0)
 			continue; /* of a later version */
-		cell = sums_cell(sums, op, which, list_length(classes) == LEDGER_LATENCIES);
+		cell = sums_cell(sums, op, which, has_classes);
 		if (!cell)
 			return -ENOMEM;
 		sums_add(&cell->counts, &counts);
-		for (size_t c = 0; cell->latencies && c < list_length(classes); c++)
+		for (size_t c = 0; has_classes && cell->latencies && c < LEDGER_LATENCIES; c++)
 			cell->latencies[c] +=
 				json_object_get_uint64(json_object_array_get_idx(classes, c));
 	}
