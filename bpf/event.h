@@ -580,6 +580,7 @@ struct lane_control {
 #define FLIGHT_STALE_PART 16
 #define FLIGHT_BUSY (1ull << 63)
 #define FLIGHT_LANE_SHIFT 48
+#define FLIGHT_NUMBER_MASK ((1ull << FLIGHT_LANE_SHIFT) - 1)
 #define FLIGHT_SLOTS_LEAST(lanes) ((__u64)(lanes)*FLIGHT_CHUNK * FLIGHT_STALE_PART * 2)
 
 /* An operation that took long: the first since the reader has looked. */

@@ -47,8 +47,8 @@ static __always_inline bool flight_claim(struct lane_control *lane, struct lane_
 }
 
 /* Marks a slot as being written; false while somebody else still does, who was preempted there for
- * a whole turn. */
-static __always_inline bool flight_open(struct lane_slot *slot)
+ * a whole turn, or when we were, and a later record stands there already. */
+static __always_inline bool flight_open(struct lane_slot *slot, __u64 number)
 {
 	__u64 held = *(volatile __u64 *)&slot->ready;
 
@@ -60,7 +60,7 @@ static __always_inline bool flight_open(struct lane_slot *slot)
 		return true;
 	}
 #endif
-	return !(held & FLIGHT_BUSY) &&
+	return !(held & FLIGHT_BUSY) && (held & FLIGHT_NUMBER_MASK) <= number &&
 	       __sync_val_compare_and_swap(&slot->ready, held, FLIGHT_BUSY) == held;
 }
 
@@ -77,7 +77,7 @@ static __always_inline struct lane_slot *flight_take(struct lane_control *lane,
 		return NULL;
 	index = *number & (lane_slot_count - 1);
 	slot = bpf_map_lookup_elem(slots, &index);
-	if (!slot || !flight_open(slot))
+	if (!slot || !flight_open(slot, *number))
 		return NULL;
 	if (lane_shared)
 		__sync_fetch_and_add(&lane->taken, 1);

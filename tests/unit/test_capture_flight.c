@@ -92,7 +92,7 @@ static void write_record(struct shared *shared, unsigned int lane, uint64_t n)
 		own->given = at + 1;
 		slot = &shared->slots[at % SLOTS];
 		held = __atomic_load_n(&slot->ready, __ATOMIC_SEQ_CST);
-	} while (held & FLIGHT_BUSY || (held & ((1ull << FLIGHT_LANE_SHIFT) - 1)) > at ||
+	} while (held & FLIGHT_BUSY || (held & FLIGHT_NUMBER_MASK) > at ||
 		 !__atomic_compare_exchange_n(&slot->ready, &held, FLIGHT_BUSY, false,
 					      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 	__atomic_fetch_add(&own->taken, 1, __ATOMIC_SEQ_CST);

@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define NUMBER_MASK ((1ull << FLIGHT_LANE_SHIFT) - 1)
 #define LANE_BITS 0xff
 #define BUSY_LOOKS 100 /* at a slot that is being written */
 
@@ -86,7 +85,7 @@ uint64_t flight_slot_end_ns(const struct lane_slot *slot)
 
 static uint64_t number_of(const struct lane_slot *slot)
 {
-	return (slot->ready & NUMBER_MASK) - 1;
+	return (slot->ready & FLIGHT_NUMBER_MASK) - 1;
 }
 
 enum copied { COPIED_WHOLE, COPIED_NOT_THERE, COPIED_BUSY };
@@ -102,7 +101,7 @@ static enum copied copy_slot(const struct lane_slot *from, uint64_t number, stru
 	}
 	if (ready & FLIGHT_BUSY)
 		return COPIED_BUSY;
-	if ((ready & NUMBER_MASK) != number + 1)
+	if ((ready & FLIGHT_NUMBER_MASK) != number + 1)
 		return COPIED_NOT_THERE; /* the rest of a chunk that was left, or overwritten */
 	memcpy(to, from, sizeof(*to));
 	to->ready = ready;
