@@ -393,6 +393,46 @@ static void test_past(void **state)
 	flight_past_free(&past);
 }
 
+/* Rings are drained one after the other, that of processes first. */
+static void test_past_disordered(void **state)
+{
+	struct event_span_end end = {
+		.header = { .time_ns = 8, .kind = EVENT_SPAN_END, .size = sizeof(end), .pid = 10 },
+		.id = 1
+	};
+	struct event_exit exit = {
+		.header = { .kind = EVENT_EXIT, .size = sizeof(exit), .pid = 10 }, .process_ends = 1
+	};
+	struct flight_past past = { 0 };
+	struct told told = { "" };
+
+	take_exec(&past, 10, "python", -1);
+	take(&past, &end);
+	begin_span(&past, 10, 1);
+	flight_past_tell(&past, 100, tell, &told);
+	assert_string_equal(told.text, "10<0:python:python@100+ ");
+	/* What was begun later has not ended; taken once more, all is as it was. */
+	end.header.time_ns = 6;
+	for (int i = 0; i < 2; i++) {
+		told.text[0] = 0;
+		take(&past, &end);
+		begin_span(&past, 10, 1);
+		flight_past_tell(&past, 100, tell, &told);
+		assert_string_equal(told.text, "10<0:python:python@100+ span 1@100 ");
+	}
+	for (uint64_t id = 1; id <= 60000; id++)
+		begin_span(&past, 10, id);
+	assert_int_equal(past.spans.count, 60000);
+	take(&past, &exit);
+	assert_int_equal(past.spans.count, 0);
+	begin_span(&past, 10, 1);
+	told.text[0] = 0;
+	flight_past_tell(&past, 100, tell, &told);
+	assert_string_equal(told.text, "");
+	assert_int_equal(past.refused, 0);
+	flight_past_free(&past);
+}
+
 static void test_table(void **state)
 {
 	struct flight_table table = { 0 };
@@ -579,6 +619,7 @@ int main(void)
 		cmocka_unit_test(test_copy_while_written),
 		cmocka_unit_test(test_log),
 		cmocka_unit_test(test_past),
+		cmocka_unit_test(test_past_disordered),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_trigger_words),

@@ -3,6 +3,7 @@
 #include "capture/flight_past.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "capture/names.h"
 
 #define SPANS_MOST 65536 /* open at a time */
+#define ENDS_MOST 65536	 /* without a begin; then they are forgotten */
 #define RECORD_BYTES (sizeof(struct event_exec) + EVENT_COMMAND_BYTES)
 
 struct past_process {
@@ -27,6 +29,7 @@ void flight_past_free(struct flight_past *past)
 {
 	flight_table_free(&past->processes);
 	flight_table_free(&past->spans);
+	flight_table_free(&past->ends);
 	flight_table_free(&past->devices);
 }
 
@@ -86,7 +89,7 @@ static void drop_spans(struct flight_past *past, uint32_t pid)
 		if (item->key != pid)
 			continue;
 		flight_table_remove(&past->spans, item->key, item->key2);
-		at = 0; /* others have moved */
+		at--; /* what stood behind it may have moved up */
 	}
 }
 
@@ -128,6 +131,34 @@ static void keep_record(struct flight_past *past, struct flight_table *table, ui
 	past->refused += !copy || flight_table_put(table, key, key2, copy);
 }
 
+static void take_begin(struct flight_past *past, const struct event_span *span)
+{
+	const struct event_header *end = flight_table_find(&past->ends, span->header.pid, span->id);
+	bool has_ended = end && end->time_ns >= span->header.time_ns;
+
+	flight_table_remove(&past->ends, span->header.pid, span->id);
+	/* Nor does the end of the process come after it: processes are told ahead of the rest. */
+	if (has_ended || !flight_table_find(&past->processes, span->header.pid, 0))
+		return;
+	if (past->spans.count < SPANS_MOST)
+		keep_record(past, &past->spans, span->header.pid, span->id, &span->header);
+	else
+		past->refused++;
+}
+
+/* Rings are drained one after the other: an end may come a moment before its begin. Most that have
+ * none began before the recording. */
+static void take_end(struct flight_past *past, const struct event_span_end *end)
+{
+	if (flight_table_find(&past->spans, end->header.pid, end->id)) {
+		flight_table_remove(&past->spans, end->header.pid, end->id);
+		return;
+	}
+	if (past->ends.count == ENDS_MOST)
+		flight_table_free(&past->ends);
+	keep_record(past, &past->ends, end->header.pid, end->id, &end->header);
+}
+
 void flight_past_take(void *context, unsigned int lane, const struct event_header *record)
 {
 	struct flight_past *past = context;
@@ -146,15 +177,10 @@ void flight_past_take(void *context, unsigned int lane, const struct event_heade
 		take_exit(past, (const struct event_exit *)record);
 		break;
 	case EVENT_SPAN_BEGIN:
-		if (past->spans.count < SPANS_MOST)
-			keep_record(past, &past->spans, record->pid,
-				    ((const struct event_span *)record)->id, record);
-		else
-			past->refused++;
+		take_begin(past, (const struct event_span *)record);
 		break;
 	case EVENT_SPAN_END:
-		flight_table_remove(&past->spans, record->pid,
-				    ((const struct event_span_end *)record)->id);
+		take_end(past, (const struct event_span_end *)record);
 		break;
 	case EVENT_DEVICE:
 		keep_record(past, &past->devices, ((const struct event_device *)record)->dev, 0,

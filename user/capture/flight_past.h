@@ -15,7 +15,8 @@
 /* All zeroes is nothing. */
 struct flight_past {
 	struct flight_table processes, spans, devices;
-	uint32_t rank_tid; /* of the rank that came last, for the exec behind it */
+	struct flight_table ends; /* of spans that have not begun yet */
+	uint32_t rank_tid;	  /* of the rank that came last, for the exec behind it */
 	int64_t rank;
 	uint64_t refused; /* what there was no memory for, or no room */
 };

@@ -49,17 +49,22 @@ static void trim_slots(struct flight_slots *slots, uint64_t from_ns)
 	slots->count = kept;
 }
 
-struct counting {
-	const struct flight_snapshot *snapshot;
-	uint64_t kept;
+struct sorting {
+	struct flight_past *past;
+	uint64_t from_ns;
+	uint64_t kept; /* events */
 };
 
-static void count_kept(void *context, unsigned int lane, const struct event_header *record)
+/* What is older may stand behind what is kept, for its ring was drained later: it is of the past,
+ * too. That takes it once more when it falls out, which changes nothing. */
+static void sort_record(void *context, unsigned int lane, const struct event_header *record)
 {
-	struct counting *counting = context;
-	uint64_t end_ns = flight_record_end_ns(record);
+	struct sorting *sorting = context;
 
-	counting->kept += flight_record_is_event(record) && end_ns >= counting->snapshot->from_ns;
+	if (flight_record_end_ns(record) >= sorting->from_ns)
+		sorting->kept += flight_record_is_event(record);
+	else if (!flight_record_is_identity(record))
+		flight_past_take(sorting->past, lane, record);
 }
 
 /* With the lock held. */
@@ -67,7 +72,7 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 {
 	uint64_t log_ns = flight_log_from_ns(flight->log);
 	struct flight_ids ids = { 0 };
-	struct counting counting = { .snapshot = snapshot };
+	struct sorting sorting = { .past = &flight->past };
 	size_t unnamed = 0;
 	int err;
 
@@ -75,6 +80,8 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 	flight_log_trim(flight->log, snapshot->from_ns); /* makes the past of it */
 	trim_slots(&snapshot->slots, snapshot->from_ns);
 	err = flight_log_copy(flight->log, &snapshot->records);
+	sorting.from_ns = snapshot->from_ns;
+	flight_records_walk(&snapshot->records, sort_record, &sorting);
 	if (!err)
 		err = flight_ids_of_slots(&ids, &snapshot->slots);
 	if (!err)
@@ -90,8 +97,7 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 	if (unnamed)
 		log_debug("%zu files have no name", unnamed);
 	flight_ids_free(&ids);
-	flight_records_walk(&snapshot->records, count_kept, &counting);
-	snapshot->before = flight->given - counting.kept;
+	snapshot->before = flight->given - sorting.kept;
 	snapshot->unfollowed = flight->unfollowed;
 	return err;
 }
