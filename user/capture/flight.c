@@ -89,16 +89,26 @@ static void *write_thread(void *context)
 
 /* --- what comes --- */
 
-static void log_record(struct flight *flight, unsigned int ring, const void *record, size_t size)
+/* A loss is a record among the others: it is told by the traces of its time. */
+static void log_loss(struct flight *flight, uint32_t kind, uint64_t count, uint64_t time_ns)
 {
-	const struct event_header *header = record;
+	const struct flight_loss loss = {
+		.header = { .time_ns = time_ns, .kind = EVENT_NONE, .size = sizeof(loss) },
+		.kind = kind,
+		.count = count,
+	};
 
-	if (flight_record_is_identity(header))
-		flight_past_take(&flight->present, ring, header);
-	if (flight_log_add(flight->log, ring, record, size))
-		flight->refused++;
+	flight_log_add(flight->log, 0, &loss, sizeof(loss));
+}
+
+static void log_record(struct flight *flight, unsigned int ring, const struct event_header *record)
+{
+	if (flight_record_is_identity(record))
+		flight_past_take(&flight->present, ring, record);
+	if (flight_log_add(flight->log, ring, record, record->size))
+		log_loss(flight, record->kind, 1, record->time_ns);
 	else
-		flight->given += flight_record_is_event(header);
+		flight->given += flight_record_is_event(record);
 }
 
 /* Names that nobody uses any more go. Seldom: when there are twice as many as were left. */
@@ -130,14 +140,13 @@ static void sweep_names(struct flight *flight)
 static void take_file(struct flight *flight, const struct event_file *file)
 {
 	if (flight_names_add(&flight->names, file))
-		flight->refused++;
+		log_loss(flight, EVENT_FILE, 1, file->header.time_ns);
 	if (flight_names_crowded(&flight->names))
 		sweep_names(flight);
 }
 
 /* Of an environment all that is told is the rank. */
-static void take_exec(struct flight *flight, unsigned int ring, const struct event_exec *exec,
-		      size_t size)
+static void take_exec(struct flight *flight, unsigned int ring, const struct event_exec *exec)
 {
 	_Alignas(8) char memory[FLIGHT_RANK_BYTES];
 	size_t bytes;
@@ -147,9 +156,9 @@ static void take_exec(struct flight *flight, unsigned int ring, const struct eve
 	if (rank >= 0) {
 		const struct event_environ *part = flight_rank_record(memory, &exec->header, rank);
 
-		log_record(flight, ring, part, part->header.size);
+		log_record(flight, ring, &part->header);
 	}
-	log_record(flight, ring, exec, size);
+	log_record(flight, ring, &exec->header);
 }
 
 static void tell_code(struct flight *flight, const struct event_header *header)
@@ -166,31 +175,41 @@ static void tell_code(struct flight *flight, const struct event_header *header)
 		flight->tell_code(flight->tell_context, header->pid, 0, 0, header->time_ns);
 }
 
-void flight_take(void *context, unsigned int ring, const void *record, size_t size)
+static void keep(struct flight *flight, unsigned int ring, const struct event_header *record)
 {
-	const struct event_header *header = record;
-	struct flight *flight = context;
-
-	if (size < sizeof(*header) || header->size > size)
-		return;
-	if (header->kind == EVENT_EXEC || header->kind == EVENT_CODE)
-		tell_code(flight, header);
-	pthread_mutex_lock(&flight->lock);
-	switch (header->kind) {
+	switch (record->kind) {
 	case EVENT_FILE:
-		take_file(flight, record);
+		take_file(flight, (const struct event_file *)record);
 		break;
 	case EVENT_ENVIRON:
-		environments_add(flight->environments, record);
+		environments_add(flight->environments, (const struct event_environ *)record);
 		break;
 	case EVENT_EXEC:
-		take_exec(flight, ring, record, size);
+		take_exec(flight, ring, (const struct event_exec *)record);
 		break;
 	case EVENT_CODE:
 		break;
 	default:
-		log_record(flight, ring, record, size);
+		log_record(flight, ring, record);
 	}
+}
+
+void flight_take(void *context, unsigned int ring, const void *record, size_t size)
+{
+	const struct event_header *header = record;
+	struct flight *flight = context;
+	bool whole;
+
+	if (size < sizeof(*header) || header->kind >= EVENT_KIND_COUNT)
+		return;
+	whole = header->size <= size && decoder_is_whole(record, header->size);
+	if (whole && (header->kind == EVENT_EXEC || header->kind == EVENT_CODE))
+		tell_code(flight, header);
+	pthread_mutex_lock(&flight->lock);
+	if (whole)
+		keep(flight, ring, header);
+	else
+		log_loss(flight, header->kind, 1, header->time_ns);
 	pthread_mutex_unlock(&flight->lock);
 }
 
@@ -204,28 +223,20 @@ void flight_tell_code(struct flight *flight, decoder_code_fn tell, void *context
 
 static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost, uint64_t now_ns)
 {
-	struct flight_loss loss = {
-		.header = { .time_ns = now_ns, .kind = EVENT_NONE, .size = sizeof(loss) },
-		.kind = kind,
-		.count = lost - flight->told_lost[kind],
-	};
-
-	if (lost <= flight->told_lost[kind])
-		return;
-	flight->told_lost[kind] = lost;
-	log_record(flight, 0, &loss, sizeof(loss));
+	if (lost > flight->told_lost[kind]) {
+		log_loss(flight, kind, lost - flight->told_lost[kind], now_ns);
+		flight->told_lost[kind] = lost;
+	}
 }
 
 static void look_at_losses(struct flight *flight, uint64_t now_ns)
 {
-	struct op_total *operations = calloc(OP_TABLE_SIZE, sizeof(*operations));
 	struct kind_total kinds[EVENT_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
 
-	if (!operations || session_totals(flight->session, operations, kinds, notes))
-		goto out;
+	if (session_totals(flight->session, NULL, kinds, notes))
+		return;
 	pthread_mutex_lock(&flight->lock);
-	kinds[EVENT_NONE].lost = 0;
 	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++)
 		note_loss(flight, kind, kinds[kind].lost, now_ns);
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
@@ -233,8 +244,6 @@ static void look_at_losses(struct flight *flight, uint64_t now_ns)
 			  now_ns);
 	flight->unfollowed = notes[NOTE_UNFOLLOWED];
 	pthread_mutex_unlock(&flight->lock);
-out:
-	free(operations);
 }
 
 /* --- triggers --- */
@@ -305,11 +314,12 @@ static bool stalls(const struct profile_key *key)
 void flight_take_sums(void *context, const struct profile_slot *added)
 {
 	struct flight *flight = context;
-	uint64_t stall_ns = stalls(&added->key) ? added->sums.time_ns : 0;
-	uint64_t cgroup = flight_past_cgroup(&flight->present, added->key.pid);
+	uint64_t stall_ns, cgroup;
 
 	if (!flight->options.trigger_count)
 		return;
+	stall_ns = stalls(&added->key) ? added->sums.time_ns : 0;
+	cgroup = flight_past_cgroup(&flight->present, added->key.pid);
 	if (cgroup)
 		flight_triggers_add(flight->triggers, WHO_CGROUP | cgroup, added->sums.major_faults,
 				    stall_ns);

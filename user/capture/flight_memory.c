@@ -155,7 +155,7 @@ static void trim(struct flight_slots *copy, uint64_t oldest)
 }
 
 static void take_all(const struct flight_memory *memory, uint64_t first, uint64_t next,
-		     struct flight_slots *copy, uint64_t *first_busy)
+		     struct flight_slots *copy, uint64_t *last_busy)
 {
 	uint64_t mask = memory->slot_count - 1;
 
@@ -166,7 +166,7 @@ static void take_all(const struct flight_memory *memory, uint64_t first, uint64_
 		copy->count += copied == COPIED_WHOLE;
 		if (copied == COPIED_BUSY) {
 			copy->lost++;
-			*first_busy = number;
+			*last_busy = number;
 		}
 	}
 }

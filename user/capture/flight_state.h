@@ -33,7 +33,6 @@ struct flight {
 	struct flight_past present; /* processes, after it */
 	struct flight_names names;
 	uint64_t given;	     /* events that came into the log */
-	uint64_t refused;    /* ... and that found no memory */
 	uint64_t unfollowed; /* children that could not be */
 	uint64_t drains;
 	struct environments *environments;

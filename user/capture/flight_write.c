@@ -96,6 +96,10 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 	}
 	if (unnamed)
 		log_debug("%zu files have no name", unnamed);
+	if (flight->past.refused)
+		log_warning("flight recorder: %llu processes, spans or devices of before were too "
+			    "many to remember: they may be missing",
+			    (unsigned long long)flight->past.refused);
 	flight_ids_free(&ids);
 	snapshot->before = flight->given - sorting.kept;
 	snapshot->unfollowed = flight->unfollowed;

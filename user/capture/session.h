@@ -106,7 +106,7 @@ void session_wait(struct session *session, unsigned int most_ms);
 void session_wake(struct session *session);
 
 /* Reads the kernel's counters, summed over CPUs. Arrays have OP_TABLE_SIZE, EVENT_KIND_COUNT and
- * NOTE_COUNT entries. Returns 0 or a negative errno. */
+ * NOTE_COUNT entries; those of operations, the most, may be NULL. Returns 0 or a negative errno. */
 int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
 		   uint64_t *notes);
 

@@ -109,10 +109,11 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 		   uint64_t *notes)
 {
 	struct faultline *skeleton = session->skeleton;
-	int err;
+	int err = 0;
 
-	err = sum_map(skeleton->maps.op_totals, OP_TABLE_SIZE, sizeof(*operations) / 8,
-		      session->cpus, (uint64_t *)operations);
+	if (operations)
+		err = sum_map(skeleton->maps.op_totals, OP_TABLE_SIZE, sizeof(*operations) / 8,
+			      session->cpus, (uint64_t *)operations);
 	if (!err)
 		err = sum_map(skeleton->maps.kind_totals, EVENT_KIND_COUNT, sizeof(*kinds) / 8,
 			      session->cpus, (uint64_t *)kinds);
