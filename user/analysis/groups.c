@@ -78,26 +78,16 @@ void groups_free(struct groups *groups)
 }
 
 /* A part of the time of operations that are in the group anyway. */
-static int add_pause(struct groups *groups, const struct event *event)
+static int add_pause(struct groups *groups, uint32_t group, const struct event *event)
 {
-	uint32_t group;
-	int status = groups->rollup.key->group_of(&groups->rollup, event, &group);
-
-	if (status || group == ROLLUP_NONE)
-		return status;
 	if (!GROW(groups->pauses_ns, groups->pauses_room, (size_t)group + 1))
 		return -ENOMEM;
 	groups->pauses_ns[group] += event_time_ns(event);
 	return 0;
 }
 
-static int add_cached(struct groups *groups, const struct event *event)
+static int add_cached(struct groups *groups, uint32_t group, const struct event *event)
 {
-	uint32_t group;
-	int status = groups->rollup.key->group_of(&groups->rollup, event, &group);
-
-	if (status || group == ROLLUP_NONE)
-		return status;
 	if (!GROW(groups->cached, groups->cached_room, (size_t)group + 1))
 		return -ENOMEM;
 	groups->cached[group].read_bytes += event->bytes;
@@ -105,16 +95,31 @@ static int add_cached(struct groups *groups, const struct event *event)
 	return 0;
 }
 
+static int add_event(struct groups *groups, uint32_t group, const struct event *event)
+{
+	if (event->class != IO_NONE && (rollup_make_room(&groups->rollup, (size_t)group + 1) ||
+					rollup_add(&groups->rollup, group, event)))
+		return -ENOMEM;
+	if (event->flags & EVENT_THROTTLED)
+		return add_pause(groups, group, event);
+	return event->class == IO_READ && !(event->flags & EVENT_DIRECT)
+		       ? add_cached(groups, group, event)
+		       : 0;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct groups *groups = state;
-	int status = rollup_events(&groups->rollup, events, count);
+	int status = 0;
 
-	for (size_t i = 0; i < count && !status; i++) {
-		if (events[i].flags & EVENT_THROTTLED)
-			status = add_pause(groups, &events[i]);
-		else if (events[i].class == IO_READ && !(events[i].flags & EVENT_DIRECT))
-			status = add_cached(groups, &events[i]);
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		uint32_t group;
+
+		if (event->class == IO_NONE && !(event->flags & EVENT_THROTTLED))
+			continue;
+		status = groups->rollup.key->group_of(&groups->rollup, event, &group);
+		if (!status && group != ROLLUP_NONE)
+			status = add_event(groups, group, event);
 	}
 	return status;
 }
