@@ -315,14 +315,14 @@ void job_free(struct job *job)
 	*job = (struct job) { 0 };
 }
 
-#define CELL_BYTES 24 /* of a table, about */
-
 struct trace_string job_comm(const struct job *job, uint32_t process)
 {
 	const struct process *named = &job->processes.processes[process];
 
 	return trace_reader_string(job->traces[named->trace].reader, named->comm);
 }
+
+#define CELL_BYTES 24 /* of a table, about */
 
 size_t job_rows_most(const struct job *job, size_t columns)
 {
