@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What a report tells by itself: places, what to know before, what changed between two runs, and
+ * the first screen.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "analysis/against.h"
+#include "ask_report.h"
+#include "output/escape.h"
+#include "output/screen.h"
+#include "ranks_sample.h"
+
+/* --- places, and what to know before --- */
+
+/* Files that are alike are one place; what a program is made of, too; others stand alone. */
+static void test_places(void **state)
+{
+	static const struct {
+		const char *format;
+		unsigned int files;
+		const char *place;
+		uint64_t bytes; /* of each */
+	} kinds[] = {
+		{ "/data/img/%u.jpg", 10, "/data/img/*.jpg", 1 },
+		{ "/data/few/%u.bin", 3, NULL, 2 },
+		{ "/data/deep/c%u/x.png", 20, "/data/deep/**.png", 4 },
+		{ "/usr/lib/python3/m%u.py", 5, "programs, libraries and modules", 8 },
+		{ "/usr/share/doc/p%u/copyright", 12, "/usr/share/doc/**", 64 },
+		{ "/proc/%u/stat", 4, "/proc and /sys", 16 },
+		{ "socket:[%u]", 2, "sockets, pipes and what has no path", 32 },
+	};
+	struct made_trace made;
+	struct report *report;
+	uint64_t id = 0, places = 0;
+	char path[64];
+
+	(void)state;
+	BEGIN(&made);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (unsigned int j = 0; j < kinds[i].files; j++) {
+			snprintf(path, sizeof(path), kinds[i].format, j);
+			id++;
+			FILE_ROW(&made, .time = 10, .id = id, .dev = 1, .ino = id, .path = path);
+			CALL(&made, .time = 100 + id * 100, .dur = 10, .pid = 10, .op = M_READ,
+			     .file = id, .result = kinds[i].bytes);
+		}
+	made_finish(&made, 10, 100000);
+	report = made_report(&made.reader, 1);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t row;
+
+		places += kinds[i].place ? 1 : kinds[i].files;
+		if (!kinds[i].place)
+			continue;
+		row = find_row(report, "places", "path", kinds[i].place);
+		CHECK(report, "places", row, "files", kinds[i].files);
+		CHECK(report, "places", row, "time_ns", kinds[i].files * 10);
+		CHECK(report, "places", row, "read_bytes", kinds[i].files * kinds[i].bytes);
+	}
+	CHECK(report, "places", find_row(report, "places", "path", "/data/few/2.bin"), "files", 1);
+	assert_int_equal(report_table(report, "places")->row_count, places);
+	report_free(report);
+	made_close(&made);
+}
+
+/* Files that had one path are one place, and not alike however many they are. */
+static void test_places_of_one_path(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	(void)state;
+	BEGIN(&made);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (uint64_t id = 1; id <= 14; id++) {
+		FILE_ROW(&made, .time = 10, .id = id, .dev = 1, .ino = id,
+			 .path = id > 12 ? "/data/job.db" : "/data/job.db-journal");
+		CALL(&made, .time = 100 + id * 100, .dur = 10, .pid = 10, .op = M_READ, .file = id,
+		     .result = 5);
+	}
+	made_finish(&made, 10, 100000);
+	report = made_report(&made.reader, 1);
+	assert_int_equal(report_table(report, "places")->row_count, 2);
+	row = find_row(report, "places", "path", "/data/job.db-journal");
+	CHECK(report, "places", row, "files", 12);
+	CHECK(report, "places", row, "time_ns", 12 * 10);
+	CHECK(report, "places", row, "read_bytes", 12 * 5);
+	CHECK(report, "places", find_row(report, "places", "path", "/data/job.db"), "files", 2);
+	report_free(report);
+	made_close(&made);
+}
+
+/* Where looking files up takes the most time, the screen names the calls and the directories. */
+static void test_metadata_leads(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	const char *note;
+
+	(void)state;
+	BEGIN(&made, .lanes = 1);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	for (uint64_t i = 0; i < 100; i++)
+		CALL(&made, .time = 100 + 20000 * i, .dur = 10000, .pid = 10, .op = M_FSTAT,
+		     .path = i % 4 ? "/data/images/x.jpg" : "/data/labels/x.txt");
+	CALL(&made, .time = 3 * MS, .dur = 1000, .pid = 10, .op = M_OPENAT, .result = -2,
+	     .path = "/none/x");
+	made_finish(&made, 10, 10 + 10 * MS);
+	report = made_report(&made.reader, 1);
+	note = report_by(report, &analysis_access)->note;
+	assert_non_null(note);
+	assert_non_null(strstr(note, "newfstatat 1.0 ms of 100 calls"));
+	assert_non_null(strstr(note, "in the directories /data/images 750 us of 75 calls, "
+				     "/data/labels 250 us of 25 calls"));
+	assert_null(strstr(note, "/none"));
+	report_free(report);
+	made_close(&made);
+}
+
+static void test_caveats(void **state)
+{
+	const uint64_t survivors[] = { 11, 12 };
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	make_run(&made);
+	made_finish(&made, 10, 10 + 10 * MS);
+	report = made_report(&made.reader, 1);
+	assert_int_equal(report_table(report, "caveats")->row_count, 0);
+	report_free(report);
+	made_close(&made);
+
+	make_run(&made);
+	made.kinds[TRACE_SYSCALL].lost = 3;
+	made.kinds[TRACE_SYSCALL].events += 3;
+	made.totals.survivors = survivors;
+	made.totals.survivor_count = 2;
+	made_finish(&made, 10, 10 + 10 * MS);
+	report = made_report(&made.reader, 1);
+	check_text(report, "caveats", find_row(report, "caveats", "id", "lost"), "weight",
+		   "warning");
+	check_text(report, "caveats", find_row(report, "caveats", "id", "survivors"), "text",
+		   "2 processes outlived the run, untraced from then on");
+	report_free(report);
+	made_close(&made);
+
+	make_run(&made);
+	made_abandon(&made);
+	report = made_report(&made.reader, 1);
+	check_text(report, "caveats", find_row(report, "caveats", "id", "incomplete"), "weight",
+		   "warning");
+	report_free(report);
+	made_close(&made);
+}
+
+/* --- two runs --- */
+
+/* The change of a row's time, by its name. */
+static int64_t change(const struct table *table, const char *name)
+{
+	int key = table_find_column(table, "name"), column = table_find_column(table, "change_ns");
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cells = &table->cells[i * table->column_count];
+
+		if (cells[key].length == strlen(name) &&
+		    !memcmp(cells[key].text, name, cells[key].length))
+			return cells[column].type == CELL_INT ? cells[column].sint : -1;
+	}
+	fail_msg("no row %s", name);
+	return 0;
+}
+
+static void test_against(void **state)
+{
+	struct table *tables[AGAINST_TABLES];
+	struct made_trace made[2];
+	struct report *reports[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		make_run(&made[i]);
+		if (i)
+			CALL(&made[i], .time = 10 + 8 * MS, .dur = 1000, .pid = 10, .op = M_READ,
+			     .file = 2, .result = 1);
+		/* A loss that one run has is a finding that came. */
+		made[i].kinds[TRACE_SYSCALL].events += i * 90;
+		made[i].kinds[TRACE_SYSCALL].lost += i * 90;
+		made_finish(&made[i], 10, 10 + (10 + 5 * i) * MS);
+		reports[i] = made_report(&made[i].reader, 1);
+	}
+	assert_int_equal(against_make(tables, reports[0], reports[1]), 0);
+	assert_int_equal(change(tables[0], "the run"), 5 * MS);
+	assert_int_equal(change(tables[0], "read"), 1000);
+	assert_int_equal(change(tables[0], "faults on mapped files"), 0);
+	assert_int_equal(change(tables[2], "/data/y.txt"), 1000);
+	assert_int_equal(change(tables[2], "/data/x.bin"), 0);
+	assert_memory_equal(tables[1]->cells[0].text, "came", 4);
+	assert_memory_equal(tables[1]->cells[1].text, "loss", 4);
+	for (size_t i = 0; i < AGAINST_TABLES; i++)
+		table_free(tables[i]);
+	/* The other way round. */
+	assert_int_equal(against_make(tables, reports[1], reports[0]), 0);
+	assert_int_equal(change(tables[0], "the run"), -5 * (int64_t)MS);
+	assert_memory_equal(tables[1]->cells[0].text, "went", 4);
+	for (size_t i = 0; i < AGAINST_TABLES; i++)
+		table_free(tables[i]);
+	for (int i = 0; i < 2; i++) {
+		report_free(reports[i]);
+		made_close(&made[i]);
+	}
+}
+
+/* --- the first screen --- */
+
+/* Whatever the width: no line is wider; colour is what was asked for and comes to its end. */
+static void test_screen(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	make_run(&made);
+	made_finish(&made, 10, 10 + 10 * MS);
+	report = made_report(&made.reader, 1);
+	for (size_t width = 60; width <= 200; width += 20) {
+		const struct style plain = { .width = width };
+		const struct style colour = { .width = width, .colour = true };
+		struct sink out;
+		size_t lines = 0;
+
+		sink_open_memory(&out);
+		screen_write(&out, report, &plain);
+		sink_bytes(&out, "", 1);
+		assert_int_equal(out.error, 0);
+		for (const char *at = out.buffer; *at; lines++) {
+			size_t length = strcspn(at, "\n");
+
+			assert_true(escape_columns(at, length) <= width);
+			at += length + 1;
+		}
+		assert_true(lines <= 40);
+		assert_null(strchr(out.buffer, '\033'));
+		assert_non_null(strstr(out.buffer, "ran 10.0 ms, exit 0, 2 processes, 2 ranks"));
+		assert_non_null(strstr(out.buffer, "faults on mapped files"));
+		assert_non_null(strstr(out.buffer, "/data/x.bin"));
+		out.used = 0;
+		screen_write(&out, report, &colour);
+		sink_bytes(&out, "", 1);
+		assert_non_null(strstr(out.buffer, "\033[1m"));
+		assert_string_equal(strrchr(out.buffer, '\033') + 1,
+				    strstr(strrchr(out.buffer, '\033'), "[0m"));
+		sink_close(&out);
+	}
+	report_free(report);
+	made_close(&made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_places),	       cmocka_unit_test(test_places_of_one_path),
+		cmocka_unit_test(test_metadata_leads), cmocka_unit_test(test_caveats),
+		cmocka_unit_test(test_against),	       cmocka_unit_test(test_screen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
