@@ -350,6 +350,30 @@ static void test_jobs_go(void **state)
 	ledger_close(ledger);
 }
 
+/* A reading that took longer than jobs are told: whom it is still to be booked on is there. */
+static void test_jobs_stay_until_all_is_booked(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	const struct ledger_who moved = {
+		.pid = 7, .start_ns = 100, .cgroup = "/b", .program = "x", .rank = -1
+	};
+
+	begin(ledger, 7, "/a", "sh", 100);
+	ledger_exec(ledger, &moved, 5000);
+	begin(ledger, 8, "/c", "short", 100);
+	begin(ledger, 9, "/c", "long", 100);
+	ledger_exit(ledger, 8, 5000);
+	assert_int_equal(ledger_settle(ledger, 2000, 10000), 0);
+	add(ledger, 7, 2100, 2200, 1);
+	add(ledger, 8, 2100, 2200, 1);
+	assert_int_equal(command_count(ledger, "/a", "sh"), 1);
+	assert_int_equal(command_count(ledger, "/c", "short"), 1);
+	assert_int_equal(ledger_settle(ledger, 10000, 10000), 1);
+	assert_null(job_called(ledger, "/a"));
+	assert_int_equal(command_count(ledger, "/c", "short"), 0);
+	ledger_close(ledger);
+}
+
 /* Series beyond the most are folded, and stay so; what is folded and what is not make the whole. */
 static void test_series_are_bounded(void **state)
 {
@@ -450,6 +474,7 @@ int main(void)
 		cmocka_unit_test(test_file_names_are_bounded),
 		cmocka_unit_test(test_programs_of_a_job_are_bounded),
 		cmocka_unit_test(test_jobs_go),
+		cmocka_unit_test(test_jobs_stay_until_all_is_booked),
 		cmocka_unit_test(test_series_are_bounded),
 		cmocka_unit_test(test_jobs_are_bounded),
 		cmocka_unit_test(test_short_processes),

@@ -203,5 +203,5 @@ size_t ledger_settle(struct ledger *ledger, uint64_t until_ns, uint64_t now_ns)
 	ledger->readings++;
 	ledger->read_ns = now_ns;
 	ledger_forget_ended(ledger, until_ns);
-	return ledger_retire(ledger, now_ns);
+	return ledger_retire(ledger, until_ns);
 }

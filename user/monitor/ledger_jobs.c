@@ -169,23 +169,23 @@ void ledger_free_jobs(struct ledger *ledger)
 	ledger->jobs = ledger->last_job = NULL;
 }
 
-static bool is_over(const struct ledger *ledger, uint64_t last_ns, uint64_t now_ns)
+static bool is_over(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns)
 {
-	return now_ns > last_ns && now_ns - last_ns > ledger->options.retire_ns;
+	return until_ns > last_ns && until_ns - last_ns > ledger->options.retire_ns;
 }
 
-static void retire_commands(struct ledger *ledger, struct ledger_job *job, uint64_t now_ns)
+static void retire_commands(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns)
 {
 	for (unsigned int i = 0; i < LEDGER_COMMANDS_MOST; i++) {
 		struct ledger_command *command = &job->commands[i];
 
 		if (command->used && !command->processes &&
-		    is_over(ledger, command->last_ns, now_ns))
+		    is_over(ledger, command->last_ns, until_ns))
 			retire_command(ledger, command);
 	}
 }
 
-size_t ledger_retire(struct ledger *ledger, uint64_t now_ns)
+size_t ledger_retire(struct ledger *ledger, uint64_t until_ns)
 {
 	struct ledger_job **link = &ledger->jobs, *job, *before = NULL;
 	size_t retired = 0;
@@ -193,9 +193,9 @@ size_t ledger_retire(struct ledger *ledger, uint64_t now_ns)
 	while ((job = *link)) {
 		/* Those that are nobody's stay. */
 		if (job == ledger->unknown || job == ledger->other || job->processes ||
-		    !is_over(ledger, job->last_ns, now_ns)) {
+		    !is_over(ledger, job->last_ns, until_ns)) {
 			if (job != ledger->unknown)
-				retire_commands(ledger, job, now_ns);
+				retire_commands(ledger, job, until_ns);
 			before = job;
 			link = &job->next;
 			continue;

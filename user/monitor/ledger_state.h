@@ -47,7 +47,9 @@ struct ledger_job *ledger_unknown_job(struct ledger *ledger, uint64_t time_ns);
 /* The row of programs of that name; LEDGER_OTHER's where there is no room. */
 struct ledger_command *ledger_command_of(struct ledger_job *job, const char *name,
 					 uint64_t time_ns);
-size_t ledger_retire(struct ledger *ledger, uint64_t now_ns);
+/* Those that were over, for so long, when what has been booked was done: none that a process still
+ * to be booked on, or its exec, leads to. */
+size_t ledger_retire(struct ledger *ledger, uint64_t until_ns);
 void ledger_free_jobs(struct ledger *ledger);
 
 /* ledger_files.c: books what was done to a file of the job. */
