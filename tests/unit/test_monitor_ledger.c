@@ -374,6 +374,24 @@ static void test_jobs_stay_until_all_is_booked(void **state)
 	ledger_close(ledger);
 }
 
+/* Sleeps of nobody's are no operations. */
+static void test_throttled_by_nobody(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	const struct ledger_added slept = {
+		.pid = 7,
+		.first_ns = 110,
+		.last_ns = 120,
+		.counts = { .count = 5, .time_ns = 50 },
+	};
+
+	ledger_add_throttled(ledger, &slept);
+	assert_int_equal(job_called(ledger, LEDGER_UNKNOWN)->throttled.count, 5);
+	assert_int_equal(ledger_node(ledger)->throttled.time_ns, 50);
+	assert_int_equal(ledger_node(ledger)->uncertain_operations, 0);
+	ledger_close(ledger);
+}
+
 /* Series beyond the most are folded, and stay so; what is folded and what is not make the whole. */
 static void test_series_are_bounded(void **state)
 {
@@ -475,6 +493,7 @@ int main(void)
 		cmocka_unit_test(test_programs_of_a_job_are_bounded),
 		cmocka_unit_test(test_jobs_go),
 		cmocka_unit_test(test_jobs_stay_until_all_is_booked),
+		cmocka_unit_test(test_throttled_by_nobody),
 		cmocka_unit_test(test_series_are_bounded),
 		cmocka_unit_test(test_jobs_are_bounded),
 		cmocka_unit_test(test_short_processes),

@@ -135,7 +135,6 @@ static struct ledger_doer find_doer(struct ledger *ledger, const struct ledger_a
 	if (added->pid)
 		doer = ledger_find_doer(ledger, added->pid, added->first_ns, added->last_ns);
 	if (!doer.job) {
-		ledger->node.uncertain_operations += added->counts.count;
 		doer.job = ledger_unknown_job(ledger, added->last_ns);
 		if (doer.job)
 			doer.command = ledger_command_of(doer.job, LEDGER_UNKNOWN, added->last_ns);
@@ -148,6 +147,8 @@ void ledger_add(struct ledger *ledger, const struct ledger_added *added)
 	struct ledger_doer doer = find_doer(ledger, added);
 
 	ledger_put(&ledger->node.sums, added, true);
+	if (doer.job == ledger->unknown)
+		ledger->node.uncertain_operations += added->counts.count;
 	if (!doer.job)
 		return;
 	if (doer.job->last_ns < added->last_ns)
