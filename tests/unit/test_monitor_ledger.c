@@ -471,7 +471,9 @@ static void test_moves(void **state)
 	struct ledger *ledger = open_with(roomy);
 
 	begin(ledger, 7, "/a", "x", 100);
+	ledger_process(ledger, 7)->cgroup_set = 42;
 	ledger_move(ledger, ledger_process(ledger, 7), "/b");
+	assert_int_equal(ledger_process(ledger, 7)->cgroup_set, 0);
 	add(ledger, 7, 110, 120, 1);
 	assert_int_equal(job_count(ledger, "/b"), 1);
 	assert_int_equal(job_called(ledger, "/a")->process_count, 0);

@@ -175,6 +175,7 @@ void ledger_move(struct ledger *ledger, struct ledger_process *process, const ch
 		return;
 	strcpy(program, process->program->name);
 	change_job(process, job, program, process->looked_ns);
+	process->cgroup_set = 0; /* that of where it was */
 }
 
 /* --- ending --- */
