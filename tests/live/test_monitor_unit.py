@@ -165,6 +165,12 @@ class MonitorUnit(unittest.TestCase):
             service.process.send_signal(signal.SIGCONT)
             self.assertEqual(service.heard(), {"WATCHDOG": "1"})
             self.assertEqual(service.stop()[0], 0)
+        with Service("--listen", "none", "--interval", "5s", watchdog_usec=600000) as service:
+            service.ready()
+            service.words.settimeout(1)
+            for _ in range(6):  # readings need not be as frequent
+                self.assertEqual(service.heard(), {"WATCHDOG": "1"})
+            self.assertEqual(service.stop()[0], 0)
         with Service("--listen", "none", watchdog_usec=600000, watchdog_pid="1") as service:
             service.ready()  # the signs are wanted of another process
             service.words.settimeout(2)

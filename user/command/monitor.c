@@ -208,10 +208,11 @@ static void write_textfile(struct monitor *monitor)
 /* Not if it reads nothing any more, although it lives: then it is to be started anew. */
 static void give_sign_of_life(struct monitor *monitor)
 {
+	uint64_t most_ns = monitor->options.interval_ns + monitor->notify.watchdog_ns;
 	struct service_facts facts;
 
 	service_look(monitor->service, &facts);
-	if (host_now_ns() - facts.read_ns < monitor->notify.watchdog_ns)
+	if (host_now_ns() - facts.read_ns < most_ns)
 		notify_say(&monitor->notify, "WATCHDOG=1\n");
 }
 
