@@ -224,6 +224,7 @@ static void test_which_format(void **state)
 		  FORMAT_OPENMETRICS },
 		{ "text/plain;q=0.9,application/openmetrics-text;q=0.5", FORMAT_PROMETHEUS },
 		{ "application/openmetrics-text;q=0", FORMAT_PROMETHEUS },
+		{ "application/openmetrics-text;q=0.2,text/plain;q=1e300", FORMAT_PROMETHEUS },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -22,8 +22,8 @@ struct writing {
 
 /* --- which format --- */
 
-/* The weight of a media type in an Accept header, in thousandths; -1: it is not named. */
-static int weight_of(const char *accept, const char *type)
+/* The weight of a media type in an Accept header; -1: it is not named. */
+static double weight_of(const char *accept, const char *type)
 {
 	const char *at = accept ? strcasestr(accept, type) : NULL, *q;
 	size_t length;
@@ -32,12 +32,12 @@ static int weight_of(const char *accept, const char *type)
 		return -1;
 	length = strcspn(at, ",");
 	q = memmem(at, length, "q=", 2);
-	return q ? (int)(strtod(q + 2, NULL) * 1000) : 1000;
+	return q ? strtod(q + 2, NULL) : 1;
 }
 
 enum openmetrics_format openmetrics_choose(const char *accept)
 {
-	int open = weight_of(accept, "application/openmetrics-text");
+	double open = weight_of(accept, "application/openmetrics-text");
 
 	return open > 0 && open >= weight_of(accept, "text/plain") ? FORMAT_OPENMETRICS
 								   : FORMAT_PROMETHEUS;
