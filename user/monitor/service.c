@@ -212,7 +212,7 @@ static bool is_asked(struct service *service)
 static bool is_due(struct service *service, uint64_t now_ns)
 {
 	return now_ns - service->read_ns >= service->options.interval_ns || is_asked(service) ||
-	       intake_ended(service->intake) >= service->slots / SLOTS_OF_PROCESS;
+	       intake_ended(service->intake) > service->slots / SLOTS_OF_PROCESS;
 }
 
 static void *work(void *context)
