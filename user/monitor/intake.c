@@ -254,21 +254,25 @@ unsigned int intake_ended(const struct intake *intake)
 	return intake->ended;
 }
 
+struct look {
+	struct ledger *ledger;
+	uint64_t since_ns;
+};
+
 static void look_at(void *context, struct ledger_process *process)
 {
-	struct intake *intake = ((void **)context)[0];
-	const uint64_t *since_ns = ((void **)context)[1];
+	const struct look *look = context;
 
 	if (!is_same(process->pid, process->start_ns))
-		ledger_vanish(intake->ledger, process, *since_ns);
+		ledger_vanish(look->ledger, process, look->since_ns);
 }
 
 void intake_look_again(struct intake *intake, uint64_t since_ns)
 {
-	void *both[] = { intake, &since_ns };
+	struct look look = { intake->ledger, since_ns };
 
 	ledger_lock(intake->ledger);
-	ledger_each_process(intake->ledger, look_at, both);
+	ledger_each_process(intake->ledger, look_at, &look);
 	ledger_unlock(intake->ledger);
 }
 

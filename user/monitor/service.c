@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/calls.h"
 #include "capture/decode.h"
 #include "capture/flight.h"
 #include "capture/host.h"
@@ -128,8 +127,6 @@ static void read_counters(struct service *service, uint64_t now_ns)
 	service->identities_lost = identities;
 	tell_losses(service, sum_losses(&facts), now_ns);
 	pthread_mutex_lock(&service->lock);
-	facts.readings = service->facts.readings;
-	facts.read_ns = service->facts.read_ns;
 	service->facts = facts;
 	pthread_mutex_unlock(&service->lock);
 }
