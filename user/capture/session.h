@@ -92,6 +92,9 @@ const struct choice *session_choice(const struct session *session);
 const struct feature *session_lacks(const struct session *session, size_t *at);
 /* The essential layers that were asked for and cannot be had, as a mask. */
 unsigned int session_missing(const struct session *session);
+/* Says which of the layers that were asked for are off, and why: as errors what session_missing
+ * tells, unless `best_effort` does without. Returns those, as a mask. */
+unsigned int session_judge_layers(const struct session *session, bool best_effort);
 /* The layers as a trace's header tells them; LAYER_COUNT rows, owned by the session. */
 const struct trace_layer *session_layers(const struct session *session);
 /* Records come by lanes: one for each CPU, or each few where there are many. */

@@ -20,6 +20,7 @@
 #include "capture/probes.h"
 #include "capture/profile.h"
 #include "capture/ring.h"
+#include "log.h"
 
 const struct choice *session_choice(const struct session *session)
 {
@@ -34,6 +35,18 @@ const struct feature *session_lacks(const struct session *session, size_t *at)
 unsigned int session_missing(const struct session *session)
 {
 	return probes_missing(&session->choice, session->options.layers & LAYERS_ESSENTIAL);
+}
+
+unsigned int session_judge_layers(const struct session *session, bool best_effort)
+{
+	unsigned int missing = best_effort ? 0 : session_missing(session);
+	const struct trace_layer *layers = session->layers;
+
+	for (size_t l = 0; l < LAYER_COUNT; l++)
+		if (!layers[l].on && session->options.layers & (1u << l))
+			log_line(missing & (1u << l) ? LOG_ERROR : LOG_WARNING,
+				 "layer %s is off: %s", layers[l].name, layers[l].reason);
+	return missing;
 }
 
 const struct trace_layer *session_layers(const struct session *session)

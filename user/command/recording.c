@@ -198,15 +198,10 @@ static void close_trace(struct recording *recording)
 
 static int judge_layers(const struct recording *recording)
 {
-	const struct trace_layer *layers = session_layers(recording->session);
-	unsigned int missing = session_missing(recording->session);
-	bool refuse = missing && !recording->options->best_effort;
+	unsigned int missing =
+		session_judge_layers(recording->session, recording->options->best_effort);
 
-	for (size_t l = 0; l < LAYER_COUNT; l++)
-		if (!layers[l].on && recording->session_options.layers & (1u << l))
-			log_line(refuse && missing & (1u << l) ? LOG_ERROR : LOG_WARNING,
-				 "layer %s is off: %s", layers[l].name, layers[l].reason);
-	if (!refuse)
+	if (!missing)
 		return 0;
 	log_error("not recording without %s; --best-effort records what can be had, --layers "
 		  "chooses others",

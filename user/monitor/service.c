@@ -272,15 +272,7 @@ struct session *service_session(struct service *service)
 
 static int judge_layers(struct service *service, bool best_effort)
 {
-	const struct trace_layer *layers = session_layers(service->session);
-	unsigned int missing = session_missing(service->session);
-	bool refuse = missing && !best_effort;
-
-	for (size_t l = 0; l < LAYER_COUNT; l++)
-		if (!layers[l].on && service->options.session.layers & (1u << l))
-			log_line(refuse && missing & (1u << l) ? LOG_ERROR : LOG_WARNING,
-				 "layer %s is off: %s", layers[l].name, layers[l].reason);
-	if (!refuse)
+	if (!session_judge_layers(service->session, best_effort))
 		return 0;
 	log_error("not monitoring without what is essential; --best-effort takes what can be had");
 	return -ENOTSUP;
