@@ -35,8 +35,7 @@ char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes)
 	return NULL;
 }
 
-/* The same as a text that ends; to be freed. */
-static char *read_text(uint32_t pid, const char *name, size_t most)
+char *proc_text(uint32_t pid, const char *name, size_t most)
 {
 	size_t bytes;
 	char *text = proc_read(pid, name, most - 1, &bytes), *whole;
@@ -77,7 +76,7 @@ void proc_command(uint32_t pid, char *out, size_t size)
 		free(text);
 		return;
 	}
-	text = read_text(pid, "comm", STATUS_BYTES);
+	text = proc_text(pid, "comm", STATUS_BYTES);
 	if (text)
 		snprintf(out, size, "[%.*s]", (int)strcspn(text, "\n"), text);
 	else
@@ -87,7 +86,7 @@ void proc_command(uint32_t pid, char *out, size_t size)
 
 bool proc_owner(uint32_t pid, uid_t uid, bool *ours)
 {
-	char *text = read_text(pid, "status", STATUS_BYTES), *line;
+	char *text = proc_text(pid, "status", STATUS_BYTES), *line;
 	unsigned int real = 0, effective = 0, saved = 0, fs = 0;
 	bool found;
 
@@ -100,7 +99,7 @@ bool proc_owner(uint32_t pid, uid_t uid, bool *ours)
 
 bool proc_is_kernel(uint32_t pid)
 {
-	char *text = read_text(pid, "stat", STATUS_BYTES), *after;
+	char *text = proc_text(pid, "stat", STATUS_BYTES), *after;
 	unsigned int flags = 0;
 
 	/* The name may hold anything, the fields behind it may not. */

@@ -14,6 +14,9 @@
  * what is empty or cannot be read. */
 char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes);
 
+/* The same as a text that ends, less than `most` bytes of it. */
+char *proc_text(uint32_t pid, const char *name, size_t most);
+
 /* Its command line: arguments with a NUL between, none at the end; else as proc_read. */
 char *proc_arguments(uint32_t pid, size_t most, size_t *bytes);
 

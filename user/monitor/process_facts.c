@@ -16,17 +16,6 @@
 #define TEXT_BYTES 16384
 #define STAT_BEFORE_START 19 /* fields between the state, which follows the name, and the start */
 
-/* A file of /proc/PID as a text; to be freed, NULL when it is gone. */
-static char *read_text(uint32_t pid, const char *name)
-{
-	size_t bytes;
-	char *text = proc_read(pid, name, TEXT_BYTES, &bytes);
-
-	if (text)
-		text[bytes < TEXT_BYTES ? bytes : bytes - 1] = 0;
-	return text;
-}
-
 bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')'), *at;
@@ -70,7 +59,7 @@ static uint64_t start_ns(uint64_t ticks)
 
 static bool read_stat(uint32_t pid, char comm[16], uint64_t *start)
 {
-	char *text = read_text(pid, "stat");
+	char *text = proc_text(pid, "stat", TEXT_BYTES);
 	uint64_t ticks;
 	bool ok = text && process_parse_stat(text, comm, &ticks);
 
@@ -90,7 +79,7 @@ uint64_t process_start_ns(uint32_t pid)
 
 bool process_cgroup(uint32_t pid, char *path, size_t size)
 {
-	char *text = read_text(pid, "cgroup");
+	char *text = proc_text(pid, "cgroup", TEXT_BYTES);
 	bool ok = text && job_labels_choose(text, path, size);
 
 	free(text);
