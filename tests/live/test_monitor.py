@@ -448,6 +448,8 @@ class Monitor(unittest.TestCase):
             ("--textfile", f"{directory}/"),
             ("--textfile", "/dev/null"),
             ("--listen", "nowhere at all"),
+            ("--ready-fd", "1000"),
+            ("--ready-fd", "4294967297"),
             ("an operand",),
         ):
             done = harness.faultline("monitor", *options)

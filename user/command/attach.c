@@ -3,7 +3,6 @@
  * faultline attach: records what runs already. Options, order of steps, and what is said.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include "capture/watch.h"
 #include "command/command.h"
 #include "command/options.h"
+#include "command/ready_fd.h"
 #include "command/recording.h"
 #include "log.h"
 #include "units.h"
@@ -313,17 +313,11 @@ static int begin(struct attach *attach, size_t *processes, size_t *threads)
 
 static void say_ready(const struct attach *attach, size_t processes, size_t threads)
 {
-	int fd = attach->options.ready_fd;
-
 	log_info("recording %s%s: %zu %s, %zu %s", attach->targets[0],
 		 attach->targets[1] ? " and others" : "", processes,
 		 processes == 1 ? "process" : "processes", threads,
 		 threads == 1 ? "thread" : "threads");
-	if (!fd)
-		return;
-	if (write(fd, "recording\n", 10) != 10)
-		log_warning("--ready-fd %d: %s", fd, strerror(errno));
-	close(fd);
+	ready_fd_say(attach->options.ready_fd, "recording\n");
 }
 
 static void end_recording(struct attach *attach, int why)
@@ -395,12 +389,7 @@ static int check_options(const struct attach_options *options)
 		log_error("-d 0: there is no time to record");
 		return -EINVAL;
 	}
-	if (options->ready_fd > INT32_MAX ||
-	    (options->ready_fd && fcntl(options->ready_fd, F_GETFD) < 0)) {
-		log_error("--ready-fd %llu: is not open", (unsigned long long)options->ready_fd);
-		return -EBADF;
-	}
-	return 0;
+	return ready_fd_check(options->ready_fd);
 }
 
 int command_attach(int argc, char **argv)

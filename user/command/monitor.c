@@ -14,6 +14,7 @@
 #include "capture/selection.h"
 #include "command/command.h"
 #include "command/options.h"
+#include "command/ready_fd.h"
 #include "command/recording_flight.h"
 #include "log.h"
 #include "monitor/notify.h"
@@ -142,6 +143,8 @@ static int choose(struct monitor *monitor)
 		err = selection_file_types(options->file_types, &service->session.file_classes);
 	if (!err)
 		err = selection_variants(options->variants, &service->session.forced);
+	if (!err)
+		err = ready_fd_check(options->ready_fd);
 	if (!err)
 		err = recording_flight_choose(&options->flight, options->interval_ns,
 					      &service->session, &monitor->flight_options);
@@ -354,16 +357,11 @@ static int open_places(struct monitor *monitor)
 static void say_ready(const struct monitor *monitor, size_t processes, size_t threads)
 {
 	const char *address = monitor->pages ? pages_address(monitor->pages) : LISTEN_NOWHERE;
-	int fd = monitor->options.ready_fd;
 
 	notify_say(&monitor->notify, "READY=1\nSTATUS=watching; listening at %s\n", address);
 	log_info("watching %zu processes, %zu threads; listening at %s", processes, threads,
 		 address);
-	if (!fd)
-		return;
-	if (dprintf(fd, "watching %s\n", address) < 0)
-		log_warning("--ready-fd %d: %s", fd, strerror(errno));
-	close(fd);
+	ready_fd_say(monitor->options.ready_fd, "watching %s\n", address);
 }
 
 static int run(struct monitor *monitor, const sigset_t *signals)
