@@ -23,6 +23,11 @@ uint64_t host_now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t host_unix_now_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
 static const char *boot_id(void)
 {
 	static char text[64];

@@ -14,5 +14,7 @@ void host_describe(struct trace_header *header);
 
 /* Now, on the trace's clock (CLOCK_MONOTONIC). */
 uint64_t host_now_ns(void);
+/* The same in unix time. */
+uint64_t host_unix_now_ns(void);
 
 #endif

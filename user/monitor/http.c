@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "capture/host.h"
 #include "log.h"
 #include "monitor/http_state.h"
 
@@ -29,14 +29,6 @@
 #define REFUSED_MS 1000
 #define MAKE_ROOM_MS 2000 /* who has asked nothing for so long gives way to who comes */
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 /* --- callers --- */
 
 static void unlink_caller(struct caller *caller)
@@ -47,7 +39,7 @@ static void unlink_caller(struct caller *caller)
 
 static void append_caller(struct http *server, struct caller *caller)
 {
-	caller->since_ns = now_ns();
+	caller->since_ns = host_now_ns();
 	caller->next = &server->callers;
 	caller->previous = server->callers.previous;
 	caller->previous->next = caller;
@@ -115,7 +107,7 @@ static void note_caller(void *context, struct MHD_Connection *connection, void *
 /* Hangs up on who has taken too long. libmicrohttpd sees the end of it, and says so. */
 static void hang_up_on_slow(struct http *server)
 {
-	uint64_t now = now_ns();
+	uint64_t now = host_now_ns();
 	const struct caller *end = &server->callers;
 
 	for (struct caller *caller = server->callers.next;
@@ -126,7 +118,7 @@ static void hang_up_on_slow(struct http *server)
 /* Somebody is one too many: who has been here longest without a question goes. */
 static void make_room(struct http *server)
 {
-	uint64_t now = now_ns();
+	uint64_t now = host_now_ns();
 	const struct caller *end = &server->callers;
 
 	for (struct caller *caller = server->callers.next;
@@ -157,7 +149,7 @@ static void drop_refused(struct http *server)
 
 static void drop_old_refused(struct http *server, bool all)
 {
-	uint64_t now = server->refused_count ? now_ns() : 0;
+	uint64_t now = server->refused_count ? host_now_ns() : 0;
 
 	while (server->refused_count &&
 	       (all ||
@@ -188,7 +180,7 @@ static void refuse(struct http *server, int fd)
 	place = &server->refused[(server->refused_first + server->refused_count++) %
 				 HTTP_REFUSED_KEPT];
 	place->fd = fd;
-	place->since_ns = now_ns();
+	place->since_ns = host_now_ns();
 }
 
 /* --- the thread --- */
@@ -243,7 +235,7 @@ static int until_next(const struct http *server)
 	int most = server->caller_count || server->refused_count ? SWEEP_MS : -1;
 
 	if (server->tick) {
-		uint64_t past = now_ns() - server->ticked_ns;
+		uint64_t past = host_now_ns() - server->ticked_ns;
 		int left = past < server->tick_ns ? (server->tick_ns - past) / 1000000 + 1 : 0;
 
 		most = most < 0 || left < most ? left : most;
@@ -255,7 +247,7 @@ static int until_next(const struct http *server)
 
 static void tick(struct http *server)
 {
-	uint64_t now = server->tick ? now_ns() : 0;
+	uint64_t now = server->tick ? host_now_ns() : 0;
 
 	if (!server->tick || now - server->ticked_ns < server->tick_ns)
 		return;
@@ -372,7 +364,7 @@ int http_start(struct http *server)
 {
 	int err = start_daemon(server);
 
-	server->ticked_ns = now_ns();
+	server->ticked_ns = host_now_ns();
 	return err ? err : start_thread(server);
 }
 

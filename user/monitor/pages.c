@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "capture/host.h"
 #include "monitor/jobs_json.h"
 #include "monitor/rates.h"
 
@@ -28,14 +28,6 @@ struct pages {
 	char host[256];
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 /* How long ago the ledger was written to; UINT64_MAX: never. */
 static uint64_t read_ago(const struct pages *pages)
 {
@@ -44,7 +36,7 @@ static uint64_t read_ago(const struct pages *pages)
 	ledger_lock(pages->options.ledger);
 	readings = ledger_readings(pages->options.ledger, &read_ns);
 	ledger_unlock(pages->options.ledger);
-	now = clock_ns(CLOCK_MONOTONIC);
+	now = host_now_ns();
 	return !readings ? UINT64_MAX : now > read_ns ? now - read_ns : 0;
 }
 
@@ -140,8 +132,8 @@ static void render_jobs(void *context, const struct http_request *request,
 	asked.files = files;
 	refresh(pages);
 	note_rates(context);
-	about.now_ns = clock_ns(CLOCK_MONOTONIC);
-	about.now_unix_ns = clock_ns(CLOCK_REALTIME);
+	about.now_ns = host_now_ns();
+	about.now_unix_ns = host_unix_now_ns();
 	jobs_json(&answer->body, pages->options.ledger, pages->rates, &about, &asked);
 }
 

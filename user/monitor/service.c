@@ -278,14 +278,6 @@ static int judge_layers(struct service *service, bool best_effort)
 	return -ENOTSUP;
 }
 
-static uint64_t unix_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 int service_open(struct service **out, const struct service_options *options, bool best_effort)
 {
 	struct service *service = calloc(1, sizeof(*service));
@@ -340,7 +332,7 @@ int service_start(struct service *service, size_t *processes, size_t *threads)
 
 	if (err)
 		return err;
-	service->facts.start_unix_ns = unix_now_ns();
+	service->facts.start_unix_ns = host_unix_now_ns();
 	service->read_ns = host_now_ns();
 	/* The thread inherits both: on a busy machine the buffers must not run full. */
 	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "capture/host.h"
 #include "monitor/jobs_json.h"
@@ -53,11 +52,9 @@ int own_take(void *context, struct sink *json, char *trouble, size_t size)
 						      .files = LEDGER_FILES_MOST };
 	struct own *own = context;
 	struct jobs_about about = { .host = "" };
-	struct timespec now;
 
 	service_read_now(own->service);
-	clock_gettime(CLOCK_REALTIME, &now);
-	about.now_unix_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
+	about.now_unix_ns = host_unix_now_ns();
 	about.now_ns = host_now_ns();
 	jobs_json(json, service_ledger(own->service), own->rates, &about, &everything);
 	if (json->error)
