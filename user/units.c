@@ -4,10 +4,12 @@
  */
 #include "units.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct unit {
@@ -107,4 +109,67 @@ char *units_device(char out[UNITS_TEXT], uint64_t dev)
 {
 	snprintf(out, UNITS_TEXT, "%" PRIu64 ":%" PRIu64, dev >> 20, dev & 0xfffff);
 	return out;
+}
+
+/* --- what people write --- */
+
+bool units_read_number(const char *text, bool bytes, uint64_t *out)
+{
+	static const char letters[] = "KMGT";
+	unsigned int shift = 0;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	if (bytes && *end) {
+		size_t unit = strcspn(letters, (char[]) { *end & ~0x20, 0 });
+
+		if (!letters[unit])
+			return false;
+		shift = 10 * (unit + 1);
+		end++;
+		if (*end == 'i')
+			end++;
+		if (*end == 'B')
+			end++;
+	}
+	if (*end || (shift && *out >> (64 - shift)))
+		return false;
+	*out <<= shift;
+	return true;
+}
+
+bool units_read_time(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "", 1000000000 },    { "s", 1000000000 }, { "ns", 1 },
+		      { "us", 1000 },	     { "ms", 1000000 },	  { "m", 60000000000 },
+		      { "h", 3600000000000 } };
+	uint64_t whole, part = 0, digit = 1000000000, unit = 0;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	whole = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	if (*end == '.')
+		for (end++; *end >= '0' && *end <= '9'; end++) {
+			digit /= 10;
+			part += digit * (*end - '0');
+		}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(end, units[i].name))
+			unit = units[i].ns;
+	/* `part` is in billionths of the unit, which no unit makes more than 64 bits. */
+	part = (unsigned __int128)part * unit / 1000000000;
+	return unit && !__builtin_mul_overflow(whole, unit, ns) &&
+	       !__builtin_add_overflow(*ns, part, ns);
 }

@@ -503,6 +503,7 @@ static void test_trigger_words(void **state)
 		{ "stall=80%:5x", -1, 0, 0 },
 		{ "stall=80%:10ms", -1, 0, 0 },
 		{ "stall=80%:1e30h", -1, 0, 0 },
+		{ "stall=80%:25h", -1, 0, 0 },
 		{ "stall=-1%:5", -1, 0, 0 },
 		{ "stall=nan:5", -1, 0, 0 },
 		{ "stall=inf:5", -1, 0, 0 },
@@ -564,9 +565,17 @@ static void test_triggers(void **state)
 static void test_keep_words(void **state)
 {
 	struct flight_keep keep;
-	static const char *const bad[] = {
-		"", "0", "-1", "x", "1X", "K", "1Kx", "99999999999999999999", "99999999999999999T"
-	};
+	static const char *const bad[] = { "",
+					   "0",
+					   "-1",
+					   "x",
+					   "1X",
+					   "K",
+					   "1Kx",
+					   "1 ",
+					   "1K ",
+					   "99999999999999999999",
+					   "99999999999999999T" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_not_equal(flight_keep_parse("--flight-keep", bad[i], &keep), 0);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Numbers for people: units, rounding at their edges, and the largest values.
+ * Numbers for people and by them: units, rounding at their edges, and the largest values.
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -99,12 +100,90 @@ static void test_device(void **state)
 	assert_string_equal(units_device(text, UINT64_MAX), "17592186044415:1048575");
 }
 
+/* --- what people write --- */
+
+struct written {
+	const char *text;
+	bool read; /* it is one */
+	uint64_t value;
+};
+
+static void test_written_numbers(void **state)
+{
+	static const struct written sizes[] = {
+		{ "0", true, 0 },
+		{ "4096", true, 4096 },
+		{ "64K", true, 64 << 10 },
+		{ "64kB", true, 64 << 10 },
+		{ "2GiB", true, 2ull << 30 },
+		{ "3t", true, 3ull << 40 },
+		{ "18446744073709551615", true, UINT64_MAX },
+		{ "18446744073709551616", false, 0 },
+		{ "16777215T", true, 16777215ull << 40 },
+		{ "16777216T", false, 0 },
+		{ "", false, 0 },
+		{ "-1", false, 0 },
+		{ " 1", false, 0 },
+		{ "1 ", false, 0 },
+		{ "K", false, 0 },
+		{ "1Ki", true, 1024 },
+		{ "1KK", false, 0 },
+		{ "1B", false, 0 },
+		{ "1P", false, 0 },
+		{ "1K\n", false, 0 },
+	};
+	uint64_t value;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		assert_int_equal(units_read_number(sizes[i].text, true, &value), sizes[i].read);
+		if (sizes[i].read)
+			assert_int_equal(value, sizes[i].value);
+	}
+	assert_true(units_read_number("12", false, &value));
+	assert_false(units_read_number("12K", false, &value));
+}
+
+static void test_written_times(void **state)
+{
+	static const struct written times[] = {
+		{ "0", true, 0 },
+		{ "1.5", true, 1500000000 },
+		{ "1.5h", true, 5400000000000 },
+		{ "250ms", true, 250000000 },
+		{ "10us", true, 10000 },
+		{ "7ns", true, 7 },
+		{ "0.5ns", true, 0 },
+		{ "18446744073.709551615", true, UINT64_MAX },
+		{ "18446744073.709551616", false, 0 },
+		{ "5124096h", false, 0 },
+		{ "", false, 0 },
+		{ ".5", false, 0 },
+		{ "-1", false, 0 },
+		{ "1e3", false, 0 },
+		{ "nan", false, 0 },
+		{ "inf", false, 0 },
+		{ "1 s", false, 0 },
+		{ "1d", false, 0 },
+	};
+	uint64_t ns;
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		assert_int_equal(units_read_time(times[i].text, &ns), times[i].read);
+		if (times[i].read)
+			assert_int_equal(ns, times[i].value);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_device), cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_ns),     cmocka_unit_test(test_count),
+		cmocka_unit_test(test_device),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_ns),
+		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_written_numbers),
+		cmocka_unit_test(test_written_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,34 +11,19 @@
 #include "capture/tracefile.h"
 #include "grow.h"
 #include "log.h"
+#include "units.h"
 
 #define ENDING ".flt"
 #define TRIES 10000 /* names that are taken */
 
 int flight_keep_parse(const char *option, const char *text, struct flight_keep *keep)
 {
-	static const char units[] = "KMGT";
-	const char *unit;
-	char *end;
-	uint64_t value;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
 	*keep = (struct flight_keep) { UINT64_MAX, UINT64_MAX };
-	if (end == text || *text < '0' || *text > '9' || errno || !value)
-		goto bad;
-	if (!*end) {
-		keep->files = value;
+	if (units_read_number(text, false, &keep->files) && keep->files)
 		return 0;
-	}
-	unit = strchr(units, *end);
-	if (!unit || value > UINT64_MAX >> (10 * (unit - units + 1)))
-		goto bad;
-	if (end[1] && strcmp(end + 1, "B") && strcmp(end + 1, "iB"))
-		goto bad;
-	keep->bytes = value << (10 * (unit - units + 1));
-	return 0;
-bad:
+	keep->files = UINT64_MAX;
+	if (units_read_number(text, true, &keep->bytes) && keep->bytes)
+		return 0;
 	log_error("%s %s: a number of files, such as 5, or a size, such as 2G; at least one",
 		  option, text);
 	return -EINVAL;

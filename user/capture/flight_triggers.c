@@ -38,29 +38,6 @@ struct flight_triggers {
 
 /* --- words --- */
 
-/* A time as options have it: seconds, or a number with ms, s, m or h. */
-static bool parse_time(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "m", 60e9 }, { "h", 3600e9 } };
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || !(value > 0))
-		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].unit))
-			continue;
-		if (value * units[i].ns > FOR_MOST_NS)
-			return false;
-		*ns = value * units[i].ns;
-		return true;
-	}
-	return false;
-}
-
 static int measure_of(const char *text, size_t length)
 {
 	for (int i = 0; i < FLIGHT_MEASURES; i++)
@@ -93,7 +70,8 @@ int flight_trigger_parse(const char *option, const char *text, uint64_t least_ns
 		limit /= 100;
 		end += *end == '%';
 	}
-	if (*end != ':' || !parse_time(end + 1, &trigger->for_ns)) {
+	if (*end != ':' || !units_read_time(end + 1, &trigger->for_ns) || !trigger->for_ns ||
+	    trigger->for_ns > FOR_MOST_NS) {
 		log_error("%s %s: behind the limit stands for how long, such as :5 for 5 seconds, "
 			  "at most a day",
 			  option, text);

@@ -22,6 +22,7 @@
 #include "output/export_speedscope.h"
 #include "output/export_sqlite.h"
 #include "output/export_tables.h"
+#include "units.h"
 
 struct export_request {
 	struct option_texts to; /* the format; a time is taken for the filter's end */
@@ -189,7 +190,7 @@ static const struct format *find_format(struct export_request *request)
 
 	/* "--to chrome --from 10 --to 20": no format is called like a number. */
 	for (size_t i = 0; i < request->to.count; i++)
-		if (!options_time(request->to.items[i], &request->filter.until_ns))
+		if (!units_read_time(request->to.items[i], &request->filter.until_ns))
 			name = request->to.items[i];
 	format = format_named(name);
 	if (!format && name)

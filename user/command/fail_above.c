@@ -14,6 +14,7 @@
 #include "command/no_trace.h"
 #include "command/options.h"
 #include "log.h"
+#include "units.h"
 
 #define NAMES_MOST 512
 
@@ -36,8 +37,8 @@ static bool parse_share(const char *text, double *share)
 
 static bool parse_number(const char *text, enum table_unit unit, uint64_t *number)
 {
-	return unit == UNIT_NS ? options_time(text, number)
-			       : options_number(text, unit == UNIT_BYTES, number);
+	return unit == UNIT_NS ? units_read_time(text, number)
+			       : units_read_number(text, unit == UNIT_BYTES, number);
 }
 
 /* "10%", "64M", "10%+1s": each part once. Cuts the text. */

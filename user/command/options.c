@@ -4,7 +4,6 @@
  */
 #include "command/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +13,7 @@
 
 #include "command/command.h"
 #include "log.h"
+#include "units.h"
 
 #define MAX_OPTIONS 48
 #define FIRST_LONG 256 /* getopt_long's value of row i is FIRST_LONG + i */
@@ -50,66 +50,6 @@ static void print_help(const struct option_table *table)
 		print_row(&common_rows[i]);
 }
 
-bool options_number(const char *text, bool units, uint64_t *out)
-{
-	unsigned int shift = 0;
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	if (errno)
-		return false;
-	if (units && *end) {
-		const char *unit = strchr("KMG", *end & ~0x20);
-
-		if (!unit)
-			return false;
-		shift = 10 * (unit - "KMG" + 1);
-		end++;
-		if (*end == 'i')
-			end++;
-		if (*end == 'B')
-			end++;
-	}
-	if (*end || (shift && *out >> (64 - shift)))
-		return false;
-	*out <<= shift;
-	return true;
-}
-
-bool options_time(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = { { "", 1000000000 },    { "s", 1000000000 }, { "ns", 1 },
-		      { "us", 1000 },	     { "ms", 1000000 },	  { "m", 60000000000 },
-		      { "h", 3600000000000 } };
-	uint64_t whole, part = 0, digit = 1000000000, unit = 0;
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	whole = strtoull(text, &end, 10);
-	if (errno)
-		return false;
-	if (*end == '.')
-		for (end++; *end >= '0' && *end <= '9'; end++) {
-			digit /= 10;
-			part += digit * (*end - '0');
-		}
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(end, units[i].name))
-			unit = units[i].ns;
-	/* `part` is in billionths of the unit, which no unit makes more than 64 bits. */
-	part = (unsigned __int128)part * unit / 1000000000;
-	return unit && !__builtin_mul_overflow(whole, unit, ns) &&
-	       !__builtin_add_overflow(*ns, part, ns);
-}
-
 static bool is_choice(const char *words, const char *text)
 {
 	size_t length = strlen(text);
@@ -142,7 +82,7 @@ static int set_value(const struct option_row *row, const char *text, void *targe
 		*(const char **)field = text;
 		return OPTIONS_GO;
 	case OPTION_TIME:
-		if (!options_time(text, field)) {
+		if (!units_read_time(text, field)) {
 			log_error("--%s %s: not a time (such as 1.5 for seconds, 250ms, 10us)",
 				  row->long_name, text);
 			return EXIT_USAGE;
@@ -161,7 +101,7 @@ static int set_value(const struct option_row *row, const char *text, void *targe
 	}
 	case OPTION_COUNT:
 	case OPTION_BYTES:
-		if (!options_number(text, row->type == OPTION_BYTES, field)) {
+		if (!units_read_number(text, row->type == OPTION_BYTES, field)) {
 			log_error("--%s %s: not a number%s", row->long_name, text,
 				  row->type == OPTION_BYTES ? " of bytes (such as 4096, 512K, 8M)"
 							    : "");

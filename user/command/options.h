@@ -43,12 +43,6 @@ struct option_table {
 	bool command_follows; /* options end at the first operand: what follows is not ours */
 };
 
-/* Reads a time as OPTION_TIME does, such as 1.5, 250ms, 10us; false for what is none. */
-bool options_time(const char *text, uint64_t *ns);
-
-/* Reads a plain number as OPTION_COUNT does, or with `units` bytes as OPTION_BYTES does. */
-bool options_number(const char *text, bool units, uint64_t *out);
-
 #define OPTIONS_GO (-1) /* parsed: go on */
 
 /*
