@@ -122,12 +122,122 @@ static void test_hostile(void **state)
 	assert_true(refused > 250);
 }
 
+/* --- summaries made row by row --- */
+
+static void put_table(struct made_trace *made, uint64_t number, const char *name, bool list,
+		      uint64_t rows)
+{
+	const uint64_t values[SUMMARY_TABLE_COLUMNS] = {
+		[SUMMARY_TABLE_NUMBER] = number,
+		[SUMMARY_TABLE_NAME] = made_string(made, name),
+		[SUMMARY_TABLE_SHAPE] = list,
+		[SUMMARY_TABLE_ROWS] = rows,
+	};
+
+	made_row(made, TRACE_SUMMARY_TABLE, 0, values);
+}
+
+static void put_column(struct made_trace *made, uint64_t table, const char *name)
+{
+	const uint64_t values[SUMMARY_COLUMN_COLUMNS] = {
+		[SUMMARY_COLUMN_TABLE] = table,
+		[SUMMARY_COLUMN_NAME] = made_string(made, name),
+	};
+
+	made_row(made, TRACE_SUMMARY_COLUMN, 0, values);
+}
+
+struct put_cell {
+	uint64_t table, row, column, type, value;
+	const char *text;
+};
+
+static void put_cell(struct made_trace *made, const struct put_cell *cell)
+{
+	const uint64_t values[SUMMARY_CELL_COLUMNS] = {
+		[SUMMARY_CELL_TABLE] = cell->table,
+		[SUMMARY_CELL_ROW] = cell->row,
+		[SUMMARY_CELL_COLUMN] = cell->column,
+		[SUMMARY_CELL_TYPE] = cell->type,
+		[SUMMARY_CELL_VALUE] = cell->value,
+		[SUMMARY_CELL_TEXT] = made_string(made, cell->text),
+	};
+
+	made_row(made, TRACE_SUMMARY_CELL, 0, values);
+}
+
+#define CELL(made, ...) put_cell(made, &(struct put_cell) { __VA_ARGS__ })
+
+/* What every summary has: when the run was. Its table is number 0. */
+static void begin_summary(struct made_trace *made)
+{
+	BEGIN(made, .mode = SUMMARY_MODE);
+	put_table(made, 0, "trace", false, 1);
+	put_column(made, 0, "start_unix_ns");
+	put_column(made, 0, "duration_ns");
+	CELL(made, .type = CELL_UINT, .value = 1000);
+	CELL(made, .column = 1, .type = CELL_UINT, .value = 50);
+}
+
+/* A summary of another version may have columns that this one does not know. */
+static void test_more_columns(void **state)
+{
+	static const char *const names[] = { "a" };
+	struct made_trace made;
+	struct trace_reader *again;
+	struct report *report;
+	char name[16];
+	int fd;
+
+	begin_summary(&made);
+	put_table(&made, 1, "access", true, 90);
+	put_column(&made, 1, "name");
+	for (int i = 1; i < 60; i++) {
+		snprintf(name, sizeof(name), "new%d", i);
+		put_column(&made, 1, name);
+	}
+	for (int row = 0; row < 90; row++) {
+		snprintf(name, sizeof(name), "row %d", row);
+		CELL(&made, .table = 1, .row = row, .type = CELL_TEXT, .text = name);
+		for (int i = 1; i < 60; i++)
+			CELL(&made, .table = 1, .row = row, .column = i, .type = CELL_UINT,
+			     .value = row);
+	}
+	made_finish(&made, 0, 9);
+	again = summarized(report_on(&made.reader, names, 1), 80, &fd);
+	report = report_on(&again, names, 1);
+	assert_int_equal(report_table(report, "access")->row_count, 81);
+	assert_int_equal(ask(report, "access", 79, "new59")->uint, 79);
+	report_free(report);
+	trace_reader_close(again);
+	close(fd);
+	made_close(&made);
+}
+
+/* Tables that stand in each other's cells, so many that a stack would not hold them. */
+static void test_deep_tables(void **state)
+{
+	struct made_trace made;
+	const uint64_t deep = 60000;
+
+	begin_summary(&made);
+	for (uint64_t i = 1; i <= deep; i++) {
+		put_table(&made, i, i < deep ? "" : "slowest", true, 1);
+		put_column(&made, i, "within");
+	}
+	for (uint64_t i = 2; i <= deep; i++)
+		CELL(&made, .table = i, .type = CELL_TABLE, .value = i - 1);
+	made_finish(&made, 0, 9);
+	check_refused(made.reader, NULL, -EINVAL, "contradict");
+	made_close(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_needs_events),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_needs_events), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_hostile),	     cmocka_unit_test(test_more_columns),
+		cmocka_unit_test(test_deep_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

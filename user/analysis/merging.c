@@ -340,23 +340,29 @@ static int take_rows(struct merged *merged, const struct table *from,
 	return status;
 }
 
-int merged_begin(struct merged *merged, const struct merging *merging, const struct table *like)
+static int begin(struct merged *merged, const struct merging *merging, const struct table *like,
+		 const struct table_column *columns, size_t count)
 {
 	int status;
 
 	*merged = (struct merged) { .merging = merging };
 	map_init(&merged->rows, 1, 1);
 	status = table_new(&merged->table, like->name, like->title, like->shape);
-	if (!status && merging->fixed)
-		status = table_add_columns(merged->table, merging->fixed, merging->fixed_count);
-	else if (!status)
-		status = table_add_columns(merged->table, like->columns, like->column_count);
+	if (!status)
+		status = table_add_columns(merged->table, columns, count);
 	if (!status && like->note)
 		status = table_set_note(merged->table, like->note);
 	if (status)
 		return status;
 	merged->table->meaning = like->meaning;
 	return set_rules(merged);
+}
+
+int merged_begin(struct merged *merged, const struct merging *merging, const struct table *like)
+{
+	if (merging->fixed)
+		return begin(merged, merging, like, merging->fixed, merging->fixed_count);
+	return begin(merged, merging, like, like->columns, like->column_count);
 }
 
 int merged_add(struct merged *merged, const struct table *from, const struct merge_source *source)
@@ -600,7 +606,7 @@ int merging_fold(const struct merging *merging, struct table **table, size_t mos
 	if (from->absent || from->shape == TABLE_RECORD || from->row_count <= most + 1)
 		return 0;
 	rows = order_rows(from);
-	status = rows ? merged_begin(&merged, merging, from) : -ENOMEM;
+	status = rows ? begin(&merged, merging, from, from->columns, from->column_count) : -ENOMEM;
 	if (!status)
 		status = fold_rows(&merged, from, rows, most);
 	free(rows);

@@ -16,11 +16,13 @@
 #define COLUMNS_MOST 1024	/* of a table */
 #define CELLS_MOST (1u << 21)	/* of all tables */
 #define CLASSES_MOST (1u << 22) /* of all histograms */
+#define DEPTH_MOST 4		/* of tables that stand in each other's cells */
 
 struct part {
 	struct table *table;
 	uint64_t rows;
-	bool placed; /* it stands in a cell */
+	bool placed;	    /* it stands in a cell */
+	unsigned int depth; /* of the tables that stand in it */
 };
 
 struct summary_reader {
@@ -123,15 +125,19 @@ static struct cell *cell_of(const struct part *part, uint64_t row, uint64_t colu
 	return &part->table->cells[row * part->table->column_count + column];
 }
 
-/* One that stands in a cell already cannot stand in another: nothing grows by being repeated. */
+/* One that stands in a cell already cannot stand in another: nothing grows by being repeated. Each
+ * is copied as often as it is deep. */
 static int place_table(struct summary_reader *summary, struct part *in, struct cell *cell,
 		       uint64_t number)
 {
 	struct part *within = part_of(summary, number);
 
-	if (!within || within >= in || within->placed || within->table->name[0])
+	if (!within || within >= in || within->placed || within->table->name[0] ||
+	    within->depth == DEPTH_MOST)
 		return -EINVAL;
 	within->placed = true;
+	if (in->depth <= within->depth)
+		in->depth = within->depth + 1;
 	return table_copy_cell(in->table, cell,
 			       &(struct cell) { .type = CELL_TABLE, .table = within->table });
 }
