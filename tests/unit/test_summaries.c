@@ -213,8 +213,12 @@ static void compare_tables(struct comparing *comparing)
 	if (whole->column_count != parts->column_count)
 		fail_msg("%s: %zu columns of the traces, %zu of the parts", whole->name,
 			 whole->column_count, parts->column_count);
-	for (size_t i = 0; i < whole->column_count; i++)
+	for (size_t i = 0; i < whole->column_count; i++) {
+		const char *title = parts->columns[i].title;
+
 		assert_string_equal(whole->columns[i].name, parts->columns[i].name);
+		assert_true(!title || !strstr(title, "summed, summed"));
+	}
 	if (whole->row_count != parts->row_count)
 		fail_msg("%s: %zu rows of the traces, %zu of the parts", whole->name,
 			 whole->row_count, parts->row_count);

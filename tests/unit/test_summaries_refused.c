@@ -214,6 +214,37 @@ static void test_more_columns(void **state)
 	made_close(&made);
 }
 
+/* Caveats of two runs by a newer version: those that this one does not know stay apart. */
+static void test_more_caveats(void **state)
+{
+	static const char *const names[] = { "a", "b" },
+				 *const columns[] = { "id", "weight", "text" },
+				 *const rows[][3] = { { "new one", "warning", "a" },
+						      { "new two", "warning", "b" } };
+	struct made_trace made[2];
+	struct trace_reader *readers[2];
+	struct report *report;
+
+	for (int i = 0; i < 2; i++) {
+		begin_summary(&made[i]);
+		put_table(&made[i], 1, "caveats", true, 2);
+		for (int column = 0; column < 3; column++)
+			put_column(&made[i], 1, columns[column]);
+		for (int row = 0; row < 2; row++)
+			for (int column = 0; column < 3; column++)
+				CELL(&made[i], .table = 1, .row = row, .column = column,
+				     .type = CELL_TEXT, .text = rows[row][column]);
+		made_finish(&made[i], 0, 9);
+		readers[i] = made[i].reader;
+	}
+	report = report_on(readers, names, 2);
+	check_text(report, "caveats", find_row(report, "caveats", "id", "new one"), "text", "a");
+	check_text(report, "caveats", find_row(report, "caveats", "id", "new two"), "text", "b");
+	report_free(report);
+	made_close(&made[0]);
+	made_close(&made[1]);
+}
+
 /* Tables that stand in each other's cells, so many that a stack would not hold them. */
 static void test_deep_tables(void **state)
 {
@@ -237,7 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_needs_events), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_hostile),	     cmocka_unit_test(test_more_columns),
-		cmocka_unit_test(test_deep_tables),
+		cmocka_unit_test(test_more_caveats), cmocka_unit_test(test_deep_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

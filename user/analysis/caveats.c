@@ -387,9 +387,13 @@ static size_t weight_of(const struct cell *id)
 
 static int compare_caveats(const struct table *table, size_t a, size_t b, const void *context)
 {
-	size_t first = weight_of(&table->cells[a * CAVEAT_COLUMNS + CAVEAT_ID]);
-	size_t second = weight_of(&table->cells[b * CAVEAT_COLUMNS + CAVEAT_ID]);
+	const struct cell *id = &table->cells[a * CAVEAT_COLUMNS + CAVEAT_ID];
+	const struct cell *other = &table->cells[b * CAVEAT_COLUMNS + CAVEAT_ID];
+	size_t first = weight_of(id), second = weight_of(other);
 
+	/* Those of a newer version are last, by name. */
+	if (first == second && id->type == CELL_TEXT && other->type == CELL_TEXT)
+		return strcmp(id->text, other->text);
 	return first < second ? -1 : first > second;
 }
 

@@ -350,7 +350,7 @@ static int mark_sums(struct table *table)
 
 			summed = cell->summed && cell->type != CELL_NULL;
 		}
-		if (!summed || !title || strstr(title, "thread time"))
+		if (!summed || !title || strstr(title, "thread time") || strstr(title, ", summed"))
 			continue;
 		snprintf(text, sizeof(text), "%.120s, summed", title);
 		status = table_set_title(table, i, text);
