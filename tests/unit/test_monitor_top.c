@@ -126,6 +126,17 @@ static void test_rates(void **state)
 	top_sample_free(&after);
 }
 
+static void test_percentiles(void **state)
+{
+	uint64_t latencies[LEDGER_LATENCIES] = { [3] = 50, [9] = 49, [LEDGER_LATENCIES - 1] = 1 };
+
+	assert_int_equal(sums_percentile(latencies, 50), 64 << 3);
+	assert_int_equal(sums_percentile(latencies, 99), 64 << 9);
+	latencies[LEDGER_LATENCIES - 1]++; /* nothing is known of them but that they took longer */
+	assert_true(sums_percentile(latencies, 99) == UINT64_MAX);
+	assert_true(sums_percentile(NULL, 99) == UINT64_MAX);
+}
+
 /* What is new counts from nothing on, and so does what has begun anew. */
 static void test_new_and_anew(void **state)
 {
@@ -409,12 +420,13 @@ static void test_typing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rates),	       cmocka_unit_test(test_new_and_anew),
-		cmocka_unit_test(test_nothing_done),   cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_names),	       cmocka_unit_test(test_hostile_json),
-		cmocka_unit_test(test_screen),	       cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_sorted_is_seen), cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_keys),	       cmocka_unit_test(test_typing),
+		cmocka_unit_test(test_rates),	      cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_new_and_anew),  cmocka_unit_test(test_nothing_done),
+		cmocka_unit_test(test_filter),	      cmocka_unit_test(test_names),
+		cmocka_unit_test(test_hostile_json),  cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_sizes),	      cmocka_unit_test(test_sorted_is_seen),
+		cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_typing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,6 @@
 
 #include "output/json.h"
 
-#define CELLS_MOST (LEDGER_OPS * DOOR_NONE)
-
 /* --- members --- */
 
 /* Every member but the first of its object or list begins with a comma. */
@@ -42,6 +40,14 @@ static void put_null(struct sink *out, const char *name)
 {
 	key(out, name);
 	sink_text(out, "null");
+}
+
+static void put_known(struct sink *out, const char *name, bool known, uint64_t value)
+{
+	if (known)
+		put_uint(out, name, value);
+	else
+		put_null(out, name);
 }
 
 /* A text of whatever bytes; "" and NULL are null. */
@@ -88,30 +94,23 @@ static const struct {
 	{ "time_ns", offsetof(struct ledger_counts, time_ns) },
 };
 
-/* The smallest bound of a class that so many of a hundred stay below. */
-static void put_percentile(struct sink *out, const char *name, const uint64_t *latencies,
-			   unsigned int percent)
-{
-	uint64_t all = 0, seen = 0;
-
-	for (unsigned int i = 0; latencies && i < LEDGER_LATENCIES; i++)
-		all += latencies[i];
-	for (unsigned int i = 0; all && i < LEDGER_LATENCIES - 1; i++) {
-		seen += latencies[i];
-		if (seen * 100 >= all * percent) {
-			put_uint(out, name, 1ull << (LEDGER_LATENCY_SHIFT + i));
-			return;
-		}
-	}
-	put_null(out, name); /* none, not kept, or beyond all bounds */
-}
-
-static void put_counts(struct sink *out, const struct ledger_counts *counts,
-		       const uint64_t *latencies)
+static void put_counts(struct sink *out, const struct ledger_counts *counts)
 {
 	for (size_t i = 0; i < sizeof(count_members) / sizeof(count_members[0]); i++)
 		put_uint(out, count_members[i].name,
 			 *(const uint64_t *)((const char *)counts + count_members[i].offset));
+}
+
+static void put_percentile(struct sink *out, const char *name, const uint64_t *latencies,
+			   unsigned int percent)
+{
+	uint64_t bound_ns = sums_percentile(latencies, percent);
+
+	put_known(out, name, bound_ns != UINT64_MAX, bound_ns);
+}
+
+static void put_percentiles(struct sink *out, const uint64_t *latencies)
+{
 	put_percentile(out, "p50_ns", latencies, 50);
 	put_percentile(out, "p99_ns", latencies, 99);
 }
@@ -131,7 +130,8 @@ static void put_rate(struct sink *out, uint64_t interval_ns, struct ledger_count
 	}
 	key(out, "rate");
 	sink_char(out, '{');
-	put_counts(out, &added, latencies);
+	put_counts(out, &added);
+	put_percentiles(out, latencies);
 	sink_char(out, '}');
 }
 
@@ -171,7 +171,8 @@ static void put_doors(struct sink *out, const struct ledger_sums *sums, const st
 			rates_added(rates, job, cell->op, cell->door, latencies);
 
 		open_sums(out, cell);
-		put_counts(out, &cell->counts, cell->latencies);
+		put_counts(out, &cell->counts);
+		put_percentiles(out, cell->latencies);
 		put_latencies(out, cell->latencies);
 		put_rate(out, rates_interval_ns(rates), added, cell->latencies ? latencies : NULL);
 		sink_char(out, '}');
@@ -185,10 +186,7 @@ static void put_sums(struct sink *out, const struct ledger_sums *sums)
 	open_list(out, "doors");
 	for (unsigned int i = 0; i < sums->count; i++) {
 		open_sums(out, &sums->cells[i]);
-		for (size_t m = 0; m < sizeof(count_members) / sizeof(count_members[0]); m++)
-			put_uint(out, count_members[m].name,
-				 *(const uint64_t *)((const char *)&sums->cells[i].counts +
-						     count_members[m].offset));
+		put_counts(out, &sums->cells[i].counts);
 		sink_char(out, '}');
 	}
 	sink_char(out, ']');
@@ -227,6 +225,11 @@ static void rank(struct ranked *ranked, unsigned int *count, unsigned int most, 
 	ranked[at] = one;
 }
 
+static void put_age(struct sink *out, uint64_t start_ns, uint64_t now_ns)
+{
+	put_known(out, "age_ns", start_ns && start_ns <= now_ns, now_ns - start_ns);
+}
+
 static void put_process(struct sink *out, const struct ledger_process *process, uint64_t now_ns)
 {
 	open_object(out);
@@ -235,14 +238,8 @@ static void put_process(struct sink *out, const struct ledger_process *process, 
 	put_uint(out, "uid", process->uid);
 	put_text(out, "program", process->program ? process->program->name : NULL);
 	put_text(out, "command", process->command);
-	if (process->rank >= 0)
-		put_uint(out, "rank", process->rank);
-	else
-		put_null(out, "rank");
-	if (process->start_ns && process->start_ns <= now_ns)
-		put_uint(out, "age_ns", now_ns - process->start_ns);
-	else
-		put_null(out, "age_ns");
+	put_known(out, "rank", process->rank >= 0, process->rank);
+	put_age(out, process->start_ns, now_ns);
 	put_sums(out, &process->sums);
 	sink_char(out, '}');
 }
@@ -329,10 +326,7 @@ static void put_job(struct sink *out, const struct ledger_job *job, const struct
 	put_text(out, "slurm_step", job->labels.slurm_step);
 	put_text(out, "user", job->user);
 	put_uint(out, "uid", job->uid);
-	if (job->start_ns && job->start_ns <= about->now_ns)
-		put_uint(out, "age_ns", about->now_ns - job->start_ns);
-	else
-		put_null(out, "age_ns");
+	put_age(out, job->start_ns, about->now_ns);
 	put_uint(out, "living", job->process_count);
 	put_uint(out, "ended", job->ended_processes);
 	put_throttled(out, &job->throttled);
@@ -405,14 +399,9 @@ void jobs_json(struct sink *out, struct ledger *ledger, const struct rates *rate
 	ledger_lock(ledger);
 	readings = ledger_readings(ledger, &read_ns);
 	put_uint(out, "readings", readings);
-	if (readings && read_ns <= about->now_ns)
-		put_uint(out, "read_ns_ago", about->now_ns - read_ns);
-	else
-		put_null(out, "read_ns_ago");
-	if (rates_interval_ns(rates))
-		put_uint(out, "interval_ns", rates_interval_ns(rates));
-	else
-		put_null(out, "interval_ns");
+	put_known(out, "read_ns_ago", readings && read_ns <= about->now_ns,
+		  about->now_ns - read_ns);
+	put_known(out, "interval_ns", rates_interval_ns(rates), rates_interval_ns(rates));
 	put_node(out, ledger_node(ledger), rates);
 	put_jobs(out, ledger, rates, about, asked);
 	ledger_unlock(ledger);

@@ -76,30 +76,17 @@ static const struct cell *find_cell(const struct entry *entry, enum ledger_op op
 	return NULL;
 }
 
-static void subtract(struct ledger_counts *counts, const struct ledger_counts *last)
-{
-	counts->count -= last->count;
-	counts->errors -= last->errors;
-	counts->bytes -= last->bytes;
-	counts->fetched_bytes -= last->fetched_bytes;
-	counts->created_bytes -= last->created_bytes;
-	counts->time_ns -= last->time_ns;
-	counts->major_faults -= last->major_faults;
-}
-
 static void fill_cell(struct cell *cell, const struct ledger_cell *now, const struct cell *before)
 {
 	cell->op = now->op;
 	cell->door = now->door;
-	cell->last = cell->added = now->counts;
+	cell->last = now->counts;
+	cell->added = sums_since(before ? &before->last : NULL, &now->counts);
 	if (now->latencies) {
 		memcpy(cell->last_latencies, now->latencies, sizeof(cell->last_latencies));
 		memcpy(cell->latencies, now->latencies, sizeof(cell->latencies));
 	}
-	if (!before)
-		return;
-	subtract(&cell->added, &before->last);
-	for (int i = 0; i < LEDGER_LATENCIES; i++)
+	for (int i = 0; before && i < LEDGER_LATENCIES; i++)
 		cell->latencies[i] -= before->last_latencies[i];
 }
 
@@ -110,6 +97,17 @@ static const struct file *find_file(const struct entry *entry, const struct ledg
 		    entry->files[i].generation == file->generation)
 			return &entry->files[i];
 	return NULL;
+}
+
+static void fill_file(struct file *file, const struct ledger_file *now, const struct file *before)
+{
+	struct ledger_counts all = sums_total(&now->sums);
+
+	/* One that was folded meanwhile, and came again, has begun anew. */
+	if (before && (before->last.time_ns > all.time_ns || before->last.count > all.count))
+		before = NULL;
+	*file = (struct file) { now->ino, now->dev, now->generation, all,
+				sums_since(before ? &before->last : NULL, &all) };
 }
 
 /* Returns 0, or -1 without memory. */
@@ -125,17 +123,9 @@ static int fill_files(struct entry *entry, const struct ledger_job *job, const s
 		return -1;
 	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {
 		const struct ledger_file *now = &job->files[i];
-		const struct file *then = now->path ? find_file(before, now) : NULL;
-		struct ledger_counts all = sums_total(&now->sums);
-		struct file *file = &entry->files[entry->file_count];
 
-		if (!now->path)
-			continue;
-		*file = (struct file) { now->ino, now->dev, now->generation, all, all };
-		/* One that was folded meanwhile, and came again, has begun anew. */
-		if (then && then->last.time_ns <= all.time_ns && then->last.count <= all.count)
-			subtract(&file->added, &then->last);
-		entry->file_count++;
+		if (now->path)
+			fill_file(&entry->files[entry->file_count++], now, find_file(before, now));
 	}
 	return 0;
 }

@@ -60,6 +60,23 @@ void sums_add(struct ledger_counts *counts, const struct ledger_counts *added)
 	counts->call_major_faults += added->call_major_faults;
 }
 
+struct ledger_counts sums_since(const struct ledger_counts *before, const struct ledger_counts *now)
+{
+	static const struct ledger_counts nothing;
+	const struct ledger_counts *from = before ? before : &nothing;
+
+	return (struct ledger_counts) {
+		.count = sums_grown(from->count, now->count),
+		.errors = sums_grown(from->errors, now->errors),
+		.bytes = sums_grown(from->bytes, now->bytes),
+		.fetched_bytes = sums_grown(from->fetched_bytes, now->fetched_bytes),
+		.created_bytes = sums_grown(from->created_bytes, now->created_bytes),
+		.time_ns = sums_grown(from->time_ns, now->time_ns),
+		.major_faults = sums_grown(from->major_faults, now->major_faults),
+		.call_major_faults = sums_grown(from->call_major_faults, now->call_major_faults),
+	};
+}
+
 void sums_merge(struct ledger_sums *sums, const struct ledger_sums *added)
 {
 	for (unsigned int i = 0; i < added->count; i++) {
@@ -78,6 +95,20 @@ struct ledger_counts sums_total(const struct ledger_sums *sums)
 	for (unsigned int i = 0; i < sums->count; i++)
 		sums_add(&total, &sums->cells[i].counts);
 	return total;
+}
+
+uint64_t sums_percentile(const uint64_t *latencies, unsigned int percent)
+{
+	uint64_t all = 0, seen = 0;
+
+	for (unsigned int i = 0; latencies && i < LEDGER_LATENCIES; i++)
+		all += latencies[i];
+	for (unsigned int i = 0; all && i < LEDGER_LATENCIES - 1; i++) {
+		seen += latencies[i];
+		if (seen * 100 >= all * percent)
+			return 1ull << (LEDGER_LATENCY_SHIFT + i);
+	}
+	return UINT64_MAX;
 }
 
 void sums_free(struct ledger_sums *sums)

@@ -67,10 +67,22 @@ const struct ledger_cell *sums_find(const struct ledger_sums *sums, enum ledger_
 struct ledger_cell *sums_cell(struct ledger_sums *sums, enum ledger_op op, enum io_door door,
 			      bool latencies);
 void sums_add(struct ledger_counts *counts, const struct ledger_counts *added);
+/* Numbers only grow; where one has not, its thing has been given up and begun anew. */
+static inline uint64_t sums_grown(uint64_t before, uint64_t now)
+{
+	return now >= before ? now - before : now;
+}
+
+/* What was added since `before`; NULL: since nothing was done. */
+struct ledger_counts sums_since(const struct ledger_counts *before,
+				const struct ledger_counts *now);
 /* Adds all of another's, without latencies. */
 void sums_merge(struct ledger_sums *sums, const struct ledger_sums *added);
 /* Over all cells. */
 struct ledger_counts sums_total(const struct ledger_sums *sums);
+/* The smallest bound of a class, in ns, that so many of a hundred stay below; UINT64_MAX: there are
+ * none (`latencies` may be NULL), or they are beyond all bounds. */
+uint64_t sums_percentile(const uint64_t *latencies, unsigned int percent);
 void sums_free(struct ledger_sums *sums);
 
 #endif

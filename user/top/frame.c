@@ -108,56 +108,15 @@ const struct table_column *top_sort_column(size_t number)
 	return number < RATE_COLUMNS ? &rate_columns[number] : NULL;
 }
 
-/* --- differences --- */
-
-/* Numbers only grow; where one has not, its thing has been given up and begun anew. */
-static uint64_t grown(uint64_t before, uint64_t after)
-{
-	return after >= before ? after - before : after;
-}
-
-static struct ledger_counts difference(const struct ledger_cell *before,
-				       const struct ledger_counts *after)
-{
-	static const struct ledger_counts nothing;
-	const struct ledger_counts *from = before ? &before->counts : &nothing;
-
-	return (struct ledger_counts) {
-		.count = grown(from->count, after->count),
-		.errors = grown(from->errors, after->errors),
-		.bytes = grown(from->bytes, after->bytes),
-		.fetched_bytes = grown(from->fetched_bytes, after->fetched_bytes),
-		.created_bytes = grown(from->created_bytes, after->created_bytes),
-		.time_ns = grown(from->time_ns, after->time_ns),
-		.major_faults = grown(from->major_faults, after->major_faults),
-		.call_major_faults = grown(from->call_major_faults, after->call_major_faults),
-	};
-}
+/* --- rows --- */
 
 static void add_latencies(uint64_t *latencies, const struct ledger_cell *before,
 			  const struct ledger_cell *after)
 {
 	for (int i = 0; after->latencies && i < LEDGER_LATENCIES; i++)
-		latencies[i] += grown(before && before->latencies ? before->latencies[i] : 0,
-				      after->latencies[i]);
+		latencies[i] += sums_grown(before && before->latencies ? before->latencies[i] : 0,
+					   after->latencies[i]);
 }
-
-/* The upper bound of the class that the 99th of a hundred is in. */
-static uint64_t percentile(const uint64_t *latencies)
-{
-	uint64_t count = 0, seen = 0;
-
-	for (int i = 0; i < LEDGER_LATENCIES; i++)
-		count += latencies[i];
-	for (int i = 0; i < LEDGER_LATENCIES; i++) {
-		seen += latencies[i];
-		if (count && seen >= count - count / 100)
-			return 1ull << (LEDGER_LATENCY_SHIFT + i);
-	}
-	return TABLE_NO_UINT;
-}
-
-/* --- rows --- */
 
 /* Where a path of access adds what it moved; the others have no column of their own. */
 static const size_t moved_by[DOOR_NONE + 1] = {
@@ -179,7 +138,6 @@ static void add_cell(struct row *row, const struct ledger_cell *cell,
 	row->operations += done->count;
 	row->errors += done->errors;
 	row->fetched_bytes += done->fetched_bytes;
-	row->major += done->call_major_faults;
 	if (cell->op == LEDGER_METADATA)
 		row->metadata += done->count;
 	if (cell->op == LEDGER_SYNC)
@@ -225,7 +183,7 @@ static uint64_t fill_row(struct row *row, const struct ledger_sums *before,
 		const struct ledger_cell *cell = &after->cells[i];
 		const struct ledger_cell *from =
 			before ? sums_find(before, cell->op, cell->door) : NULL;
-		struct ledger_counts done = difference(from, &cell->counts);
+		struct ledger_counts done = sums_since(from ? &from->counts : NULL, &cell->counts);
 
 		add_cell(row, cell, &done, &asked_bytes);
 		add_latencies(latencies, from, cell);
@@ -234,7 +192,7 @@ static uint64_t fill_row(struct row *row, const struct ledger_sums *before,
 	count = row->operations;
 	row->busy = (double)time_ns / interval_ns;
 	row->mean_ns = count ? time_ns / count : TABLE_NO_UINT;
-	row->p99_ns = percentile(latencies);
+	row->p99_ns = sums_percentile(latencies, 99);
 	row->fetched_by_asked =
 		asked_bytes ? (double)(row->fetched_bytes - row->mmap_bytes) / asked_bytes : NAN;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)

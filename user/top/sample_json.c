@@ -78,7 +78,6 @@ static struct ledger_counts counts_of(const struct json_object *object)
 		.created_bytes = number(object, "created_bytes"),
 		.time_ns = number(object, "time_ns"),
 		.major_faults = number(object, "major_faults"),
-		.call_major_faults = number(object, "call_major_faults"),
 	};
 }
 
