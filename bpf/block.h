@@ -142,8 +142,18 @@ __noinline int mark_by_page(struct bio_mark *mark, struct address *bio, bool fol
 	return 0;
 }
 
+/* Zeros of the kernel's own, before and behind what a direct call writes to a part of a new block:
+ * they are none of what the call has submitted, of which there may be nothing yet. */
+static __always_inline bool bio_fills_block(const struct bio_mark *mark, __u64 bio,
+					    struct file *file)
+{
+	__u8 bits = KREAD(inode, KREAD(file, file, f_inode), i_blkbits);
+
+	return mark->bytes < 1u << (bits & 31) && bio_is_nobodys(bio);
+}
+
 /* By the call's own block for direct I/O, which stands behind a bio of ext4, xfs and their like. */
-__noinline int mark_by_direct(struct bio_mark *mark, struct address *dio, bool followed)
+__noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, bool followed)
 {
 	struct file_facts facts = {};
 	struct kiocb *iocb = NULL;
@@ -151,9 +161,9 @@ __noinline int mark_by_direct(struct bio_mark *mark, struct address *dio, bool f
 	long long size = 0;
 	void *block;
 
-	if (!mark || !dio || !bpf_core_type_exists(struct iomap_dio))
+	if (!mark || !bio || !bpf_core_type_exists(struct iomap_dio))
 		return 0;
-	block = (void *)dio->at;
+	block = KREAD(bio, bio->at, bi_private);
 	bpf_core_read(&iocb, sizeof(iocb), &((struct iomap_dio *)block)->iocb);
 	bpf_core_read(&size, sizeof(size), &((struct iomap_dio *)block)->size);
 	file = KREAD(kiocb, iocb, ki_filp);
@@ -161,12 +171,14 @@ __noinline int mark_by_direct(struct bio_mark *mark, struct address *dio, bool f
 		return 0;
 	file_facts_of(file, &facts);
 	mark->flags |= TRACE_BLOCK_DIRECT;
-	if (!size)
-		direct_size_lags = true;
-	mark->offset = KREAD(kiocb, iocb, ki_pos) + size - (direct_size_lags ? 0 : mark->bytes);
 	mark->file = file_met(facts.inode);
 	if (followed && !mark->file)
 		mark->file = file_id(&facts, false) & ~FILE_UNTOLD;
+	if (bio_fills_block(mark, bio->at, file))
+		return 0;
+	if (!size)
+		direct_size_lags = true;
+	mark->offset = KREAD(kiocb, iocb, ki_pos) + size - (direct_size_lags ? 0 : mark->bytes);
 	return 0;
 }
 
@@ -218,9 +230,7 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 		return;
 	}
 	if (end_io && end_io == direct_end_io) {
-		struct address dio = { (__u64)KREAD(bio, bio->at, bi_private) };
-
-		mark_by_direct(mark, &dio, followed);
+		mark_by_direct(mark, bio, followed);
 		return;
 	}
 	if (above_is_of(state, bio)) {

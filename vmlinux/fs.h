@@ -44,6 +44,7 @@ struct inode {
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	unsigned int i_nlink;
+	__u8 i_blkbits;
 	__u32 i_rdev;
 	long long i_size;
 	__u32 i_generation;

@@ -276,6 +276,21 @@ for at in {places}:
         self.assertEqual(seen, [(f"{work.work}/data", at, 4096) for at in places])
         self.assertEqual(told(work.recording.report, work.device), work.seen)
 
+    def check_part(self, kind):
+        """What is written to a part of a block has its place, and so has what comes after; the zeros
+        that the file system writes around it have none."""
+        work = Work.exact(kind, """
+            cd "$1/files"
+            dd if=/dev/zero of=part bs=512 count=1 seek=3 oflag=direct status=none
+            dd if=/dev/zero of=whole bs=64k count=4 oflag=direct status=none
+            cd /""")
+        seen = collections.defaultdict(list)
+        for bio in work.bios():
+            if bio["op"] == "request_write" and bio["flags"] & 32:
+                seen[os.path.basename(bio["path"])].append((bio["offset"], bio["bytes"]))
+        self.assertEqual(seen["part"], [(-1, 3 * 512), (3 * 512, 512), (-1, 4 * 512)])
+        self.assertEqual(seen["whole"], [(at << 16, 1 << 16) for at in range(4)])
+
 
 class Kernel(unittest.TestCase):
     """What no process has queued: files that are written back, and metadata by journals."""
@@ -306,6 +321,9 @@ for kind in ("ext4", "xfs", "btrfs", "overlay"):
     setattr(Kernel, f"test_{kind}", lambda self, kind=kind: self.check(kind))
     setattr(Files, f"test_small_{kind}", lambda self, kind=kind: self.check(kind))
     setattr(Files, f"test_direct_{kind}", lambda self, kind=kind: self.check_direct(kind))
+
+for kind in ("ext4", "xfs", "overlay"):
+    setattr(Files, f"test_part_{kind}", lambda self, kind=kind: self.check_part(kind))
 
 
 if __name__ == "__main__":

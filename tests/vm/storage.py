@@ -175,6 +175,7 @@ dd if=/dev/$name of=/dev/null bs=64k count=50 iflag=direct
 dd if=/dev/zero of=/dev/$name bs=1M count=8 seek=16 conv=fsync,notrunc; done
 dd if=/dev/nullb2p2 of=/dev/null bs=16k count=40 iflag=direct
 mke2fs -q /dev/md_job || exit 77; mount -t ext4 /dev/md_job /mnt/stacked || exit
+dd if=/dev/zero of=/mnt/stacked/part bs=512 count=1 seek=3 oflag=direct
 dd if=/dev/zero of=/mnt/stacked/data bs=1M count=4 oflag=direct
 uring /mnt/stacked/data account direct; s=$?; umount /mnt/stacked; exit $s'; s=$?
 counts after
