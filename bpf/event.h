@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * What crosses from the kernel side to the user side: records in the rings, and the tables that
- * both read. Fixed width, no padding that is not spelled out; kinds are append only.
+ * both read. Fixed width, no padding that is not spelled out; kinds are append only. How calls are
+ * decoded, how markers are read, and the memory that both sides have mapped have headers of their
+ * own.
  */
 #ifndef FAULTLINE_EVENT_H
 #define FAULTLINE_EVENT_H
 
-#ifndef __bpf__
-#include <assert.h>
-#include <stddef.h>
-#include <linux/types.h>
-#endif
-
+#include "event_base.h"
+#include "event_call.h"
+#include "event_lane.h"
+#include "event_marker.h"
+#include "event_profile.h"
 #include "user/trace/flags.h"
 
 /* Stands for the kernel's function bpf_rdonly_cast until a program is loaded: no helper's number.
@@ -296,94 +297,6 @@ struct event_device {
 #define FILE_CLASS_SOCK (1u << 5)
 #define FILE_CLASS_ANON (1u << 6)
 
-/*
- * How the kernel side decodes a system call: one row per number, filled from the table of calls on
- * the user side. Argument numbers count from 1; 0 means that the call has no such argument.
- */
-#define CALL_TABLE_SIZE 512
-#define CALL_FPOS (1u << 0)	  /* moves the file position: offset = position at exit - result */
-#define CALL_VECTOR (1u << 1)	  /* the length argument is an iovec and its count follows */
-#define CALL_OPENS (1u << 2)	  /* the result is a descriptor of the file it is about */
-#define CALL_MAP (1u << 3)	  /* its file is the one mapped at its first argument (`fd` is 1) */
-#define CALL_MMAP (1u << 4)	  /* protection and flags are arguments 3 and 4 */
-#define CALL_TRANSFER (1u << 5)	  /* moves bytes from `fd` to `fd2` */
-#define CALL_OFFSET_PTR (1u << 6) /* the offset argument points to it; NULL: the file position */
-#define CALL_SEEK (1u << 7)	  /* the result is the offset */
-#define CALL_BYTES (1u << 8)	  /* a positive result is a number of bytes */
-#define CALL_MADVISE (1u << 9)
-#define CALL_OPEN_HOW (1u << 10)   /* open flags are in a struct open_how */
-#define CALL_OPEN_FLAGS (1u << 11) /* `length` names the open flags instead */
-#define CALL_CLOSES (1u << 12)
-#define CALL_PLAIN (1u << 13)	/* the short way will do: set by shape when the table is filled */
-#define CALL_WRITES (1u << 14)	/* pages that it brings into its file's cache are its own making */
-#define CALL_REQUEST (1u << 15) /* which call it is, its argument `request` says: see below */
-#define CALL_RING                                                                                  \
-	(1u << 16)	      /* `request` points to a struct io_uring_params, whose SQPOLL it is  \
-			       */
-#define CALL_EXECS (1u << 17) /* once done, its file is the program that runs then */
-#define CALL_SUBMITS (1u << 18)	   /* a positive result is a number of operations that begin */
-#define CALL_AIO_SUBMIT (1u << 19) /* io_submit */
-#define CALL_AIO_REAP (1u << 20)   /* a positive result is a number of events, at its argument 4 */
-
-struct call_row {
-	__u32 traits;
-	__u16 op; /* 0: not recorded; else number in the table of operations */
-	__u8 fd, fd2;
-	__u8 offset;
-	__u8 length;
-	__u8 path, path_dir; /* path_dir 0: relative to the working directory */
-	__u8 path2, path2_dir;
-	__u8 request;
-	__u8 pad;
-};
-
-/* A call that is many: its row in the table of calls has CALL_REQUEST, and what is recorded of it
- * stands here. `number` 0: no row (that is read, or io_setup). */
-#define CALL_REQUESTS 16
-struct call_request {
-	__u32 number;
-	__u32 request;
-	struct call_row row;
-};
-
-/*
- * How the kernel side decodes operations of io_uring and libaio: one row per opcode, filled from
- * the table on the user side.
- */
-#define URING_TABLE_SIZE 128
-#define AIO_TABLE_SIZE 16
-#define ASYNC_FLIGHT_MOST 32768 /* operations in flight */
-#define ASYNC_NAMES_MOST 1024	/* ... that name paths */
-#define ASYNC_USERS_MOST 16384	/* processes that have any */
-#define ASYNC_MULTISHOT_MOST 1024
-#define ASYNC_BYTES (1u << 0)	  /* a positive result is a number of bytes */
-#define ASYNC_WRITES (1u << 1)	  /* pages that it brings in are its own making */
-#define ASYNC_VECTOR (1u << 2)	  /* from or to an iovec */
-#define ASYNC_BUFFER (1u << 3)	  /* from or to a registered buffer */
-#define ASYNC_MULTISHOT (1u << 4) /* completes many times */
-#define ASYNC_OPENS (1u << 5)	  /* the result is a descriptor, or a slot, of its file */
-
-/* Where its arguments stand; of io_uring which struct its command is. */
-enum async_shape {
-	ASYNC_COUNTED, /* not about a file: it is counted, no more */
-	ASYNC_FILE,    /* about its descriptor, no more */
-	ASYNC_RW,
-	ASYNC_SYNC, /* a range */
-	ASYNC_SPLICE,
-	ASYNC_CLOSE,
-	ASYNC_OPEN,
-	ASYNC_STATX,
-	ASYNC_UNLINK,
-	ASYNC_MKDIR,
-	ASYNC_RENAME,
-};
-
-struct async_row {
-	__u16 op; /* number in the table of operations */
-	__u8 shape;
-	__u8 traits;
-};
-
 /* The first word of a task's state; the user side arms the command. */
 enum task_mode {
 	TASK_IGNORED,
@@ -469,133 +382,6 @@ struct event_code {
 	__u64 bytes;
 };
 
-/*
- * Markers: the USDT probes of provider "faultline". Where the arguments of one stand is told by the
- * note that describes it, and read from there by the kernel side: one row per marker attached to.
- */
-enum marker_kind {
-	MARKER_SPAN_BEGIN,
-	MARKER_SPAN_END,
-	MARKER_SPAN_RECORD,
-	MARKER_INSTANT,
-	MARKER_KIND_COUNT,
-};
-
-#define MARKER_ARGS_MAX 7
-#define MARKER_SPECS_MAX 1024
-
-/* Registers are told by their offset in struct pt_regs, as a uprobe sees it. */
-#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
-#define MARKER_REGISTERS_BYTES 272
-#else
-#define MARKER_REGISTERS_BYTES 168
-#endif
-
-enum marker_source {
-	MARKER_CONSTANT, /* `value` */
-	MARKER_REGISTER, /* what `base` holds */
-	MARKER_MEMORY,	 /* at `value` + what `base` holds + `scale` times what `index` holds */
-};
-
-struct marker_arg {
-	__s64 value;
-	__u16 base, index;
-	__u8 source; /* enum marker_source */
-	__u8 scale;  /* 0: no index */
-	__u8 bytes;
-	__u8 is_signed;
-};
-
-struct marker_spec {
-	__u32 kind;
-	__u32 pad;
-	struct marker_arg args[MARKER_ARGS_MAX]; /* one that the marker has not is a constant 0 */
-};
-
-/*
- * Lanes: slots of one size for the records that come by the million. `ready` of a slot is its
- * number plus one once it holds the record of that number; the numbers of a lane count up from 0,
- * and number n stands in slot n modulo the number of slots.
- *
- * A slot is a cache line: it travels from the CPU that writes it to the one that reads it. `op`
- * says what stands in it. What has no room there (a long call, one that faulted) goes through the
- * ring as event_syscall.
- */
-struct lane_call {
-	__u64 time_ns;
-	__s64 offset;
-	__u64 asked_bytes;
-	__s64 result;
-	__u32 pid;
-	__u32 tid;
-	__u32 file;
-	__u32 duration_ns;
-	__u16 op;
-	__u16 flags; /* TRACE_OP_* */
-	__u16 fetched_pages;
-	__u16 created_pages;
-};
-
-struct lane_fault {
-	__u64 time_ns;
-	__u64 offset;
-	__u64 duration_ns;
-	__u32 dirtied_pages;
-	__u32 pad;
-	__u32 pid;
-	__u32 tid;
-	__u32 file;
-	__u32 flags; /* TRACE_FAULT_* */
-	__u16 op;    /* OP_FAULT */
-	__u16 pad2;
-	__u32 fetched_pages;
-};
-
-struct lane_slot {
-	__u64 ready;
-	union {
-		struct lane_call call;
-		struct lane_fault fault;
-	};
-};
-
-/* One cache line for each side to write. */
-struct lane_control {
-	__u64 given; /* by the kernel side: the next number */
-	__u64 pad[7];
-	__u64 taken; /* by the user side: the first number not taken yet */
-	__u64 pad2[7];
-};
-
-/*
- * Flight recorder: the slots of all lanes are one memory that wraps. Numbers are taken from it in
- * chunks; a chunk is one lane's. `given` of a lane's control is then the next number of its chunk,
- * `taken` counts its records; one more control has the next chunk's number in `given`. `ready` of a
- * slot is its number plus one, with its lane; or says that it is being written.
- *
- * A lane leaves a chunk when the others have come a part of the memory farther: so what was written
- * since all but that part was given is there still.
- */
-#define FLIGHT_CHUNK 64
-#define FLIGHT_STALE_PART 16
-#define FLIGHT_BUSY (1ull << 63)
-#define FLIGHT_LANE_SHIFT 48
-#define FLIGHT_NUMBER_MASK ((1ull << FLIGHT_LANE_SHIFT) - 1)
-#define FLIGHT_SLOTS_LEAST(lanes) ((__u64)(lanes)*FLIGHT_CHUNK * FLIGHT_STALE_PART * 2)
-
-/* An operation that took long: the first since the reader has looked. */
-enum flight_slow_state { FLIGHT_SLOW_NONE, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD };
-
-struct flight_slow {
-	__u64 state; /* enum flight_slow_state; the reader sets it back */
-	__u64 start_ns;
-	__u64 duration_ns;
-	__u32 pid;
-	__u32 file;
-	__u32 op;
-	__u32 pad;
-};
-
 /* Kept per CPU and operation; counts everything, whether its record was written or lost. */
 struct op_total {
 	__u64 count;
@@ -605,85 +391,6 @@ struct op_total {
 	__u64 fetched_pages;
 	__u64 created_pages;
 	__u64 submissions;
-};
-
-/*
- * Mode profile: operations are summed up by process, file and operation in slots of memory that
- * both sides have mapped. Slots count up and are never set back: the reader takes differences. Each
- * is of one CPU, so that nobody else writes to its cache lines; the reader adds up what is alike.
- */
-enum profile_mode {
-	PROFILE_OFF,  /* a record for each operation */
-	PROFILE_ON,   /* none */
-	PROFILE_AUTO, /* none of processes that do more than so many a second */
-};
-
-struct profile_key {
-	__u32 pid;
-	__u32 file;
-	__u32 file2; /* that a transfer writes */
-	__u16 op;
-	__u16 cpu;
-	__u32 flags; /* TRACE_PROFILE_* */
-	__u32 pad;
-};
-
-enum profile_state {
-	PROFILE_FREE,
-	PROFILE_TAKING, /* its key is being written */
-	PROFILE_USED,
-	PROFILE_RETIRED, /* set by the reader, which gives it back once nobody adds to it any more
-			  */
-};
-
-/* Classes of durations: below 64 ns, below 128, and so on by powers of two; the last is open. Those
- * of sizes: up to 1 KiB, 2 KiB, ... 4 GiB, above. */
-#define PROFILE_LATENCIES 32
-#define PROFILE_LATENCY_SHIFT 6
-#define PROFILE_SIZES 24
-#define PROFILE_SIZE_SHIFT 10
-
-/* Everything that counts up. */
-struct profile_sums {
-	__u64 count;
-	__u64 errors;
-	__u64 bytes;
-	__u64 time_ns;
-	__u64 fetched_pages;
-	__u64 fault_fetched_pages;
-	__u64 created_pages;
-	__u64 dirtied_pages;
-	__u64 major_faults;
-	__u32 latencies[PROFILE_LATENCIES];
-	__u32 sizes[PROFILE_SIZES]; /* of what was asked for */
-};
-
-struct profile_slot {
-	__u64 state; /* enum profile_state */
-	struct profile_key key;
-	__u64 first_ns; /* start of the first operation under this key */
-	__u64 last_ns;	/* ... of the last one */
-	struct profile_sums sums;
-	__u64 pad[5];
-};
-
-/*
- * The slots: first those that any key may take, then those for keys of TRACE_FILE_OTHER, last one
- * for each operation and variant of it, for what found no slot among either: of nobody's process.
- * How many of the first there are is a setting, a power of two.
- */
-#define PROFILE_OTHERS 1024 /* for TRACE_FILE_OTHER, a power of two */
-#define PROFILE_VARIANTS 4
-#define PROFILE_RESTS (OP_TABLE_SIZE * PROFILE_VARIANTS)
-#define PROFILE_PROBES 8 /* places next to each other that a key may be at */
-
-/* Processes that are watched for how much they do (PROFILE_AUTO), by the low bits of their ids. */
-#define PROFILE_RATES 4096
-struct profile_rate {
-	__u64 leader; /* address of the process's first task, compared only */
-	__u64 since_ns;
-	__u32 count; /* since then */
-	__u32 summed;
 };
 
 /* Kept per CPU and record kind. */
@@ -701,14 +408,6 @@ enum {
 	NOTE_COUNT,
 };
 
-_Static_assert(__builtin_offsetof(struct lane_call, op) ==
-		       __builtin_offsetof(struct lane_fault, op),
-	       "op tells them apart");
-#ifdef __bpf__
-#define EVENT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
-#else
-#define EVENT_SIZE(type, bytes) static_assert(sizeof(struct type) == (bytes), #type)
-#endif
 EVENT_SIZE(event_header, 24);
 EVENT_SIZE(event_syscall, 88);
 EVENT_SIZE(event_syscall_path, 104);
@@ -728,16 +427,5 @@ EVENT_SIZE(event_request, 96);
 EVENT_SIZE(event_bio, 88);
 EVENT_SIZE(event_device, 264);
 EVENT_SIZE(attach_row, 64);
-EVENT_SIZE(marker_arg, 16);
-EVENT_SIZE(marker_spec, 120);
-EVENT_SIZE(lane_call, 56);
-EVENT_SIZE(lane_fault, 56);
-EVENT_SIZE(lane_slot, 64);
-EVENT_SIZE(lane_control, 128);
-EVENT_SIZE(flight_slow, 40);
-EVENT_SIZE(profile_key, 24);
-EVENT_SIZE(profile_slot, 384);
-EVENT_SIZE(profile_rate, 24);
-#undef EVENT_SIZE
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The flight recorder's memory, which the kernel side writes and wraps: copies of what stands in
- * it. Knows how slots are numbered (bpf/event.h), nothing of what becomes of them.
+ * it. Knows how slots are numbered (bpf/event_lane.h), nothing of what becomes of them.
  */
 #ifndef FAULTLINE_FLIGHT_MEMORY_H
 #define FAULTLINE_FLIGHT_MEMORY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The lanes, drained by runs of slots. Knows how slots are handed over (bpf/event.h), nothing of
- * the records in them.
+ * The lanes, drained by runs of slots. Knows how slots are handed over (bpf/event_lane.h), nothing
+ * of the records in them.
  */
 #ifndef FAULTLINE_LANE_H
 #define FAULTLINE_LANE_H

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the headers of what crosses from the kernel side to the user side have in common: types of
+ * fixed width, and the sizes that structs keep.
+ */
+#ifndef FAULTLINE_EVENT_BASE_H
+#define FAULTLINE_EVENT_BASE_H
+
+#ifndef __bpf__
+#include <assert.h>
+#include <stddef.h>
+#include <linux/types.h>
+#endif
+
+#ifdef __bpf__
+#define EVENT_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type)
+#else
+#define EVENT_SIZE(type, bytes) static_assert(sizeof(struct type) == (bytes), #type)
+#endif
+
+#endif
