@@ -4,13 +4,12 @@
 A live test runs a workload under Faultline on this kernel and holds what Faultline says against
 what others say about the same run: strace, getrusage, mincore, /proc/self/io, the workload's own
 account. Nothing here asserts anything; nothing here knows how Faultline works inside. Traces are
-decoded here from their documented form (zstd, msgpack, msgpack-numpy) and not by Faultline.
+decoded from their documented form (decoded.py) and not by Faultline.
 
 A number that readahead, scheduling or another program may change is never compared with a
 constant, only with an oracle of the same run.
 """
 import atexit
-import collections
 import ctypes
 import functools
 import json
@@ -24,9 +23,7 @@ import sys
 import tempfile
 import time
 
-import msgpack
-import msgpack_numpy
-import numpy
+from decoded import Trace
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(TOP, os.environ.get("BUILD", "build"))
@@ -164,6 +161,15 @@ class Machine:
         job = subprocess.Popen(command, **options)
         self.jobs.append(job)
         return job
+
+    def start_ready(self, command, *arguments, **options):
+        """Faultline, from when it has told that it is ready: its process, and what it told."""
+        reader, writer = os.pipe()
+        job = self.start([self.faultline, command, "--ready-fd", str(writer), *arguments],
+                         stdin=subprocess.DEVNULL, pass_fds=[writer], **options)
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            return job, pipe.read()
 
     def remove(self):
         for job in self.jobs:
@@ -404,109 +410,6 @@ def expected_counts(program, *arguments):
     return {**counts, "execve": (count - 1, errors)}
 
 
-# --- a trace, decoded from its documented form ---------------------------------------------------
-
-
-class Trace:
-    """A trace as any msgpack library sees it. Columns of a kind of row: rows("syscall").pid etc."""
-
-    STRINGS = ("path", "path2", "comm", "command", "cgroup", "name", "category", "args",
-               "filesystem")
-
-    def __init__(self, path):
-        unzip = subprocess.run(
-            ["zstd", "-dcq", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        unpacker = msgpack.Unpacker(
-            object_hook=msgpack_numpy.decode,
-            raw=False,
-            strict_map_key=False,
-            unicode_errors="surrogateescape",
-            max_buffer_size=0,
-        )
-        unpacker.feed(unzip.stdout)
-        self.header, self.totals, self.flushed = next(unpacker), None, 0
-        self.strings, self.blocks = {0: b""}, collections.defaultdict(list)
-        for block in unpacker:
-            kind = block["block"]
-            if kind == "string":
-                for number, text in zip(block["id"].tolist(), block["text"]):
-                    self.strings[number] = text if isinstance(text, bytes) else os.fsencode(text)
-            elif kind == "totals":
-                self.totals = block
-            elif kind == "flush":
-                self.flushed = block["t0"]
-            elif kind not in ("index", "header"):  # a copy of the first object
-                self.blocks[kind].append(block)
-
-    @functools.lru_cache(maxsize=None)
-    def rows(self, kind):
-        """Columns by name, as arrays; `time` from t0 and dts. Rows in order of their time."""
-        columns = {}
-        blocks = self.blocks.get(kind, [])
-        for name in blocks[0] if blocks else []:
-            if name in ("block", "n", "t0"):
-                continue
-            parts = [block[name] for block in blocks]
-            if name == "dts":
-                name = "time"
-                parts = [block["t0"] + numpy.cumsum(block["dts"].astype("<i8")) for block in blocks]
-            columns[name] = numpy.concatenate(parts)
-        if not columns:
-            return None
-        order = numpy.argsort(columns["time"], kind="stable")
-        return collections.namedtuple("Rows", columns)(
-            *(column[order] for column in columns.values())
-        )
-
-    def row_count(self, kind):
-        return sum(block["n"] for block in self.blocks.get(kind, []))
-
-    def dicts(self, kind):
-        """The rows of a kind one by one, with names for numbers; for kinds with few rows."""
-        rows = self.rows(kind)
-        if rows is None:
-            return
-        operations = self.header["operations"]
-        for values in zip(*(column.tolist() for column in rows)):
-            row = dict(zip(rows._fields, values))
-            if "op" in row:
-                row["op"] = operations[row["op"]]["name"]
-            for name in self.STRINGS:
-                if name in row:
-                    row[name] = self.strings.get(row[name])
-            yield row
-
-    @functools.cached_property
-    def files(self):
-        """{file id: its last row}."""
-        return {row["id"]: row for row in self.dicts("file")}
-
-    def file_ids(self, path):
-        """Ids of the files that ever had this path."""
-        return {row["id"] for row in self.dicts("file") if row["path"] == os.fsencode(path)}
-
-    def calls(self, path=None, **wanted):
-        """System calls, of both kinds of rows, in order of time; of one file if a path is given."""
-        ids = self.file_ids(path) if path is not None else None
-        found = [
-            row
-            for kind in ("syscall", "syscall_path")
-            for row in self.dicts(kind)
-            if (ids is None or row["file"] in ids) and all(row[k] == v for k, v in wanted.items())
-        ]
-        return sorted(found, key=lambda row: row["time"])
-
-    def look_ups(self, ops):
-        """Absolute paths named by calls of these names, with their results."""
-        for row in self.dicts("syscall_path"):
-            if row["op"] in ops:
-                path = row["path"]
-                if not path.startswith(b"/"):
-                    path = os.path.join(self.files[row["dir"]]["path"], path)
-                yield path, row["result"]
-
-
 # --- the program under test ----------------------------------------------------------------------
 
 
@@ -522,7 +425,19 @@ def faultline(*arguments, **options):
     return subprocess.run([machine().faultline, *arguments], **options)
 
 
-class Recording:
+class Traced:
+    """Something that leaves a trace at `path`."""
+
+    @functools.cached_property
+    def report(self):
+        return report_of(self.path)
+
+    @functools.cached_property
+    def trace(self):
+        return Trace(self.path)
+
+
+class Recording(Traced):
     """One run of a command under `faultline run`, and what Faultline says about it."""
 
     def __init__(self, command, *arguments, trace=None, status=0, **options):
@@ -534,14 +449,6 @@ class Recording:
                 f"exit status {self.done.returncode} in place of {status} from "
                 f"{' '.join(command)}: {self.stderr.strip()}"
             )
-
-    @functools.cached_property
-    def report(self):
-        return report_of(self.path)
-
-    @functools.cached_property
-    def trace(self):
-        return Trace(self.path)
 
     def operations(self):
         """{call: (count, errors)} as the report has them."""
@@ -593,21 +500,14 @@ def below_root(group):
     return group[group.index("/faultline-"):]
 
 
-class Attached:
+class Attached(Traced):
     """faultline attach, from when it says that it records."""
 
     def __init__(self, *arguments):
         self.path = os.path.join(machine().new_dir(), "trace.flt")
-        reader, writer = os.pipe()
-        self.process = machine().start(
-            [machine().faultline, "attach", "-o", self.path, "--ready-fd", str(writer), *arguments],
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            pass_fds=[writer],
+        self.process, said = machine().start_ready(
+            "attach", "-o", self.path, *arguments, stderr=subprocess.PIPE
         )
-        os.close(writer)
-        with os.fdopen(reader) as pipe:
-            said = pipe.read()
         if said != "recording\n":
             raise AssertionError(f"not ready: {self.end()[1]}")
 
@@ -617,14 +517,6 @@ class Attached:
             self.process.send_signal(number)
         stderr = self.process.communicate(timeout=LIMIT)[1]
         return self.process.returncode, stderr.decode(errors="replace")
-
-    @functools.cached_property
-    def report(self):
-        return report_of(self.path)
-
-    @functools.cached_property
-    def trace(self):
-        return Trace(self.path)
 
 
 def followed(report):

@@ -89,18 +89,10 @@ class Recorder:
     def __init__(self, *arguments, output="flight.flt", command="attach", directory=None, said="recording",
                  **options):
         self.directory = directory or machine().new_dir()
-        reader, writer = os.pipe()
-        self.process = machine().start(
-            [machine().faultline, command, "-o", f"{self.directory}/{output}", "--ready-fd",
-             str(writer), *arguments],
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            pass_fds=[writer],
-            **options,
+        self.process, line = machine().start_ready(
+            command, "-o", f"{self.directory}/{output}", *arguments,
+            stderr=subprocess.PIPE, **options,
         )
-        os.close(writer)
-        with os.fdopen(reader) as pipe:
-            line = pipe.read()
         if not line.startswith(said):
             raise AssertionError(f"not ready: {self.end()}")
 

@@ -105,13 +105,9 @@ class Top(unittest.TestCase):
 
     def test_asks_a_monitor(self):
         socket = f"{machine().new_dir()}/socket"
-        reader, writer = os.pipe()
-        monitor = machine().start([machine().faultline, "monitor", "-q", "--listen", f"unix:{socket}",
-                                   "--ready-fd", str(writer), "--interval", "0.1"],
-                                  stdin=subprocess.DEVNULL, pass_fds=[writer])
-        os.close(writer)
-        with os.fdopen(reader) as pipe:
-            self.assertIn("watching", pipe.read())
+        monitor, said = machine().start_ready("monitor", "-q", "--listen", f"unix:{socket}",
+                                              "--interval", "0.1")
+        self.assertIn("watching", said)
         try:
             self.check("--connect", f"unix:{socket}")
         finally:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """faultline monitor at work, and what it tells: read by Prometheus' own parsers."""
 import http.client
-import os
 import signal
 import socket
-import subprocess
 import time
 
 import harness
@@ -30,18 +28,12 @@ class Watched:
     def __init__(self, *arguments, listen=None):
         self.directory = machine().new_dir()
         self.log = f"{self.directory}/log"
-        reader, writer = os.pipe()
         with open(self.log, "wb") as log:
-            self.process = machine().start(
-                [machine().faultline, "monitor", "--listen", listen or f"unix:{self.directory}/socket",
-                 "--ready-fd", str(writer), *arguments],
-                stdin=subprocess.DEVNULL,
+            self.process, line = machine().start_ready(
+                "monitor", "--listen", listen or f"unix:{self.directory}/socket", *arguments,
                 stderr=log,
-                pass_fds=[writer],
             )
-        os.close(writer)
-        with os.fdopen(reader) as pipe:
-            said = pipe.read().split()
+        said = line.split()
         if said[:1] != ["watching"]:
             self.process.wait(harness.LIMIT)
             raise AssertionError(f"not ready: {self.said()}")
