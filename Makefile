@@ -31,15 +31,13 @@ endif
 # What needs libbpf, and what must build and test without it.
 CAPTURE_PACKAGES := libbpf libelf
 CORE_PACKAGES := msgpack libzstd json-c zlib sqlite3 libdeflate
-MONITOR_PACKAGES := libmicrohttpd
 
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. \
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -pthread
-CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -pthread
+CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -ldl -pthread
 CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
-MONITOR_LIBS = $(shell $(PKG_CONFIG) --libs $(MONITOR_PACKAGES))
 
 CORE_SOURCES := user/log.c user/arena.c user/units.c user/words.c $(wildcard user/trace/*.c user/analysis/*.c user/output/*.c)
 CAPTURE_SOURCES := $(wildcard user/capture/*.c)
@@ -148,7 +146,7 @@ LIBRARIES := $(BUILD)/libmonitor.a $(BUILD)/libcapture.a $(BUILD)/libcore.a
 # All objects: of two functions with one name a library would give the first it has, in silence.
 $(BUILD)/faultline: $(COMMAND_OBJECTS) $(LIBRARIES)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) \
-		-Wl,--whole-archive $(LIBRARIES) -Wl,--no-whole-archive $(MONITOR_LIBS) $(CAPTURE_LIBS) $(CORE_LIBS)
+		-Wl,--whole-archive $(LIBRARIES) -Wl,--no-whole-archive $(CAPTURE_LIBS) $(CORE_LIBS)
 
 # What a trace holds, as a page of the manual.
 all: $(BUILD)/faultline-trace.5
@@ -206,10 +204,10 @@ $(BUILD)/python/built: $(PYTHON_FILES) $(wildcard user/span/*.[ch])
 $(BUILD)/tests/unit/test_capture%.o: ALL_CFLAGS += -I$(BUILD)
 $(BUILD)/tests/unit/test_capture%.o: $(SKELETON)
 $(BUILD)/tests/unit/test_capture%: $(BUILD)/tests/unit/test_capture%.o $(LIBRARIES)
-	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(MONITOR_LIBS) $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
 
 $(BUILD)/tests/unit/test_monitor%: $(BUILD)/tests/unit/test_monitor%.o $(LIBRARIES)
-	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(MONITOR_LIBS) $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
 
 $(BUILD)/tests/unit/test_span: $(BUILD)/tests/unit/test_span.o $(wildcard user/span/*.c)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lmsgpackc -lcmocka
@@ -227,7 +225,7 @@ programs test-unit: $(SERVING_PROGRAMS)
 
 $(SERVING_PROGRAMS): $(BUILD)/%: %.c $(LIBRARIES)
 	$(call say,CC,$<)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIBRARIES) $(MONITOR_LIBS) $(CAPTURE_LIBS) $(CORE_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIBRARIES) $(CAPTURE_LIBS) $(CORE_LIBS)
 
 # Decodes exports to Perfetto, with code that is generated from the messages that are used.
 programs test-unit: $(BUILD)/tests/unit/perfetto_dump

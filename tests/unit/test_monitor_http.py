@@ -436,5 +436,27 @@ class Places(Base):
         other.close()
 
 
+class Library(unittest.TestCase):
+    """Only who serves loads the library that serving takes."""
+
+    def test_others_do_without(self):
+        needed = subprocess.run(["ldd", f"{BUILD}/faultline"], capture_output=True, text=True,
+                                check=True).stdout
+        self.assertIn("libzstd", needed)
+        self.assertNotIn("libmicrohttpd", needed)
+
+    def test_one_that_is_none_is_told(self):
+        with tempfile.TemporaryDirectory() as place:
+            with open(f"{place}/libmicrohttpd.so.12", "wb"):
+                pass
+            done = subprocess.run([f"{BUILD}/tests/unit/http_pages", "127.0.0.1:0"],
+                                  env={**os.environ, "LD_LIBRARY_PATH": place},
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=20)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"\A[^\n]*HTTP cannot be served: [^\n]*libmicrohttpd[^\n]*\n\Z")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -84,9 +84,9 @@ static void note_caller(void *context, struct MHD_Connection *connection, void *
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
 		const union MHD_ConnectionInfo *address =
-			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+			mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 		const union MHD_ConnectionInfo *fd =
-			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+			mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 		caller = address && fd ? calloc(1, sizeof(*caller)) : NULL;
 		if (!caller)
@@ -224,7 +224,7 @@ static void take_callers(struct http *server)
 		if (length <
 		    sizeof(sa_family_t)) /* a caller without a name: of a socket of files */
 			address.ss_family = AF_UNIX;
-		if (MHD_add_connection(server->daemon, fd, (void *)&address, length) != MHD_YES)
+		if (mhd.add_connection(server->daemon, fd, (void *)&address, length) != MHD_YES)
 			log_debug("a caller could not be taken: %s", strerror(errno));
 	}
 }
@@ -240,7 +240,7 @@ static int until_next(const struct http *server)
 
 		most = most < 0 || left < most ? left : most;
 	}
-	if (MHD_get_timeout(server->daemon, &due) == MHD_YES && (most < 0 || due < (unsigned)most))
+	if (mhd.get_timeout(server->daemon, &due) == MHD_YES && (most < 0 || due < (unsigned)most))
 		most = due;
 	return most;
 }
@@ -259,7 +259,7 @@ static void *serve(void *context)
 {
 	struct http *server = context;
 	const union MHD_DaemonInfo *epoll =
-		MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+		mhd.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	struct pollfd polled[] = {
 		{ .fd = server->wake_fd, .events = POLLIN },
 		{ .fd = epoll->epoll_fd, .events = POLLIN },
@@ -273,7 +273,7 @@ static void *serve(void *context)
 		}
 		if (polled[2].revents)
 			take_callers(server);
-		MHD_run(server->daemon);
+		mhd.run(server->daemon);
 		hang_up_on_slow(server);
 		drop_old_refused(server, false);
 		tick(server);
@@ -294,7 +294,7 @@ static void say_no_more(void *context, const char *format, va_list args)
 
 static int start_daemon(struct http *server)
 {
-	server->daemon = MHD_start_daemon(
+	server->daemon = mhd.start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL, NULL,
 		http_take, server, MHD_OPTION_EXTERNAL_LOGGER, say_no_more, NULL,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CALLER_MEMORY,
@@ -347,7 +347,8 @@ int http_open(struct http **result, const struct http_options *options)
 	server->endpoint.fd = -1;
 	server->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	server->spare_fd = open_spare();
-	err = endpoint_open(&server->endpoint, options->listen);
+	err = http_library_load();
+	err = err ? err : endpoint_open(&server->endpoint, options->listen);
 	if (!err && (server->wake_fd < 0 || server->spare_fd < 0)) {
 		log_error("the HTTP server has no descriptors left");
 		err = -EMFILE;
@@ -381,7 +382,7 @@ void http_close(struct http *server)
 		pthread_join(server->thread, NULL);
 	}
 	if (server->daemon)
-		MHD_stop_daemon(server->daemon);
+		mhd.stop_daemon(server->daemon);
 	drop_old_refused(server, true);
 	endpoint_close(&server->endpoint);
 	if (server->wake_fd >= 0)

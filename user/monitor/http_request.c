@@ -29,12 +29,12 @@ struct owed {
 
 const char *http_header(const struct http_request *request, const char *name)
 {
-	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+	return mhd.lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
 const char *http_argument(const struct http_request *request, const char *name)
 {
-	return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+	return mhd.lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
 const char *http_body(const struct http_request *request, size_t *length)
@@ -76,7 +76,7 @@ static struct MHD_Response *make_response(struct http *server, struct sink *body
 	}
 	*owed = (struct owed) { server, body->used, body->buffer };
 	server->owed_bytes += owed->length;
-	response = MHD_create_response_from_buffer_with_free_callback_cls(
+	response = mhd.create_response_from_buffer_with_free_callback_cls(
 		owed->length, owed->bytes ? owed->bytes : (char *)"", forget_owed, owed);
 	if (!response)
 		forget_owed(owed);
@@ -93,18 +93,18 @@ static enum MHD_Result send_answer(struct http *server, struct MHD_Connection *c
 
 	if (!response)
 		return MHD_NO; /* hangs up: there is no memory to say why */
-	MHD_add_response_header(response, "Content-Type", answer->type);
-	MHD_add_response_header(response, "Content-Security-Policy",
+	mhd.add_response_header(response, "Content-Type", answer->type);
+	mhd.add_response_header(response, "Content-Security-Policy",
 				policy ? policy : "default-src 'none'; frame-ancestors 'none'");
-	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(response, "X-Frame-Options", "DENY");
-	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-	MHD_add_response_header(response, "Cache-Control", "no-store");
+	mhd.add_response_header(response, "X-Content-Type-Options", "nosniff");
+	mhd.add_response_header(response, "X-Frame-Options", "DENY");
+	mhd.add_response_header(response, "Referrer-Policy", "no-referrer");
+	mhd.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+	mhd.add_response_header(response, "Cache-Control", "no-store");
 	if (name)
-		MHD_add_response_header(response, name, value);
-	done = MHD_queue_response(connection, answer->status, response);
-	MHD_destroy_response(response);
+		mhd.add_response_header(response, name, value);
+	done = mhd.queue_response(connection, answer->status, response);
+	mhd.destroy_response(response);
 	return done;
 }
 
@@ -172,7 +172,7 @@ static enum MHD_Result judge_guarded(struct http *server, struct MHD_Connection 
 			NULL, NULL);
 	*refused = !token_matches(
 		&server->token,
-		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization"));
+		mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization"));
 	if (!*refused)
 		return MHD_YES;
 	return send_line(server, connection, 401,
@@ -184,10 +184,10 @@ static enum MHD_Result judge_guarded(struct http *server, struct MHD_Connection 
 static enum MHD_Result begin(struct http *server, struct MHD_Connection *connection,
 			     const char *path, const char *method, struct http_request **place)
 {
-	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
+	const char *host = mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
 		   *allowed;
 	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+		mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	struct caller *caller = info ? info->socket_context : NULL;
 	const struct http_route *route = find_route(server, path, method, &allowed);
 	struct http_request *request;
@@ -263,7 +263,7 @@ void http_forget(void *context, struct MHD_Connection *connection, void **place,
 		 enum MHD_RequestTerminationCode why)
 {
 	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+		mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	if (info && info->socket_context)
 		http_note_turn(context, info->socket_context, false);

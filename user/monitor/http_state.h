@@ -5,12 +5,12 @@
 #ifndef FAULTLINE_HTTP_STATE_H
 #define FAULTLINE_HTTP_STATE_H
 
-#include <microhttpd.h>
 #include <pthread.h>
 #include <stdint.h>
 
 #include "monitor/endpoint.h"
 #include "monitor/http.h"
+#include "monitor/http_library.h"
 
 #define HTTP_MOST_BODY 16384 /* bytes that may follow the headers of a request */
 
