@@ -77,7 +77,8 @@ static void add_request(struct made_trace *made, uint64_t number, uint64_t pid, 
 }
 
 /* Steps of a process, one after the other, with loading and computing within. */
-static void add_spans(struct made_trace *made, uint64_t pid, uint64_t from, uint64_t length)
+static void add_spans(struct made_trace *made, uint64_t pid, uint64_t from, uint64_t length,
+		      bool computes)
 {
 	uint64_t time = from, id = 2;
 
@@ -99,7 +100,7 @@ static void add_spans(struct made_trace *made, uint64_t pid, uint64_t from, uint
 
 /* The program of a trace of some host, from a moment of its monotonic clock. */
 static void add_run(struct made_trace *made, size_t number, size_t host, uint64_t from,
-		    uint64_t length, bool ranked)
+		    uint64_t length, bool ranked, bool computes)
 {
 	char path[32], command[32];
 	uint64_t first = 100 + 10 * number;
@@ -113,7 +114,7 @@ static void add_run(struct made_trace *made, size_t number, size_t host, uint64_
 		snprintf(command, sizeof(command), "python3 %llu", (unsigned long long)pid);
 		EXEC(made, .time = from, .pid = pid, .ppid = 1, .comm = "python3",
 		     .command = command, .rank = ranked ? (int64_t)(2 * number + pid - first) : -1);
-		add_spans(made, pid, from, length);
+		add_spans(made, pid, from, length, computes);
 		EXIT(made, .time = from + length, .pid = pid, .comm = "python3");
 	}
 	for (size_t i = 0; i < 60; i++)
@@ -138,7 +139,7 @@ MADE void make_job(struct random_job *job, bool apart)
 {
 	static const char *const names[TRACES_MOST] = { "a", "b", "c", "d", "e", "f" };
 	static const char *const hosts[HOSTS] = { "node1", "node2", "node3" };
-	bool ranked = random_below(4), one_host = !random_below(3);
+	bool ranked = random_below(4), one_host = !random_below(3), computes = random_below(4);
 	uint64_t at = 1000 * MS;
 
 	job->count = 2 + random_below(TRACES_MOST - 1);
@@ -153,7 +154,7 @@ MADE void make_job(struct random_job *job, bool apart)
 		      .async = true, .block = true, .monotonic_ns = from + boot,
 		      .realtime_ns = 1700000000000000000ull + from + host * 17 +
 				     (one_host ? random_below(100) : 0));
-		add_run(&job->made[i], i, host, from + boot, length, ranked);
+		add_run(&job->made[i], i, host, from + boot, length, ranked, computes);
 		if (!random_below(5))
 			lose_some(&job->made[i]);
 		job->traces[i] = made_finish(&job->made[i], from + boot, from + boot + length);

@@ -163,6 +163,22 @@ class Reading(unittest.TestCase):
         self.refused("report", SAMPLE, SAMPLE, naming="the same trace")
         self.refused("report", SAMPLE, link, naming=link)
 
+    def test_newer_among_many(self):
+        """One of a hundred traces that this version cannot read is named, and nothing is told of
+        the others as if they were all."""
+        with open(SAMPLE, "rb") as file:
+            sample = file.read()
+        plain = subprocess.run(["zstd", "-dc"], input=sample, check=True, stdout=subprocess.PIPE).stdout
+        key = b"\xa7version"
+        self.assertIn(key + b"\x01", plain)
+        newer = subprocess.run(["zstd", "-c"], input=plain.replace(key + b"\x01", key + b"\x02"),
+                               check=True, stdout=subprocess.PIPE).stdout
+        paths = [self.file(f"{i:02}.flt", newer if i == 57 else sample) for i in range(100)]
+        summary = os.path.join(self.place, "all.flt")
+        for command in ("report",), ("summarize", "-o", summary):
+            self.refused(*command, *paths, naming=f"{paths[57]}: was written by a newer Faultline")
+        self.assertFalse(os.path.exists(summary))
+
     def test_incomplete(self):
         with open(SAMPLE, "rb") as file:
             sample = file.read()

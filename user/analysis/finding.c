@@ -10,7 +10,9 @@
 
 #include "analysis/activity.h"
 #include "analysis/finding_text.h"
+#include "analysis/report.h"
 #include "analysis/totals.h"
+#include "analysis/trace_table.h"
 #include "arena.h"
 #include "grow.h"
 
@@ -130,7 +132,7 @@ static enum finding_severity severity_of(const struct findings *findings,
 		       : share >= threshold(THRESHOLD_SEVERITY_MEDIUM) ? FINDING_MEDIUM
 								       : FINDING_LOW;
 	}
-	if (verdict->cost_bytes == TABLE_NO_UINT)
+	if (verdict->cost_bytes == TABLE_NO_UINT || !findings->measured)
 		return FINDING_NOTE;
 	return verdict->cost_bytes >= threshold(THRESHOLD_BYTES_MEDIUM) *
 					      all_fetched_bytes(findings->measured)
@@ -171,7 +173,7 @@ static int write_texts(struct findings *findings, struct finding *finding)
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict)
 {
-	const struct job *job = findings->measured->job;
+	const struct job *job = findings->measured ? findings->measured->job : NULL;
 	struct finding *finding;
 	void *copy;
 
@@ -188,7 +190,7 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 		.rule = rule,
 		.evidence = copy,
 		.verdict = *verdict,
-		.host = job->many_hosts ? NULL : job->traces[0].header->host,
+		.host = !job || job->many_hosts ? NULL : job->traces[0].header->host,
 		.runs = 1,
 	};
 	finding->verdict.severity = severity_of(findings, verdict);
@@ -296,7 +298,8 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 			   "where it was; of several summaries, where it cost most",
 			   TABLE_LITERAL(struct finding, host), 0 },
 	[FINDING_RUNS] = { "runs", NULL, UNIT_COUNT,
-			   "1; of several summaries, how many of them tell it",
+			   "1; of several summaries, how many of them tell it, if not all together "
+			   "do",
 			   TABLE_UINT(struct finding, runs), 0 },
 };
 
@@ -371,10 +374,55 @@ static int compare_rows(const struct table *table, size_t a, size_t b, const voi
 	return 0;
 }
 
+/* What a rule found in single runs, where it has looked at all of them together. */
+static void forget(struct table *table, const struct finding_rule *rule)
+{
+	const size_t width = table->column_count;
+	size_t kept = 0;
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		struct cell *cells = &table->cells[row * width];
+
+		if (!cell_is(&cells[FINDING_ID], rule->id))
+			memmove(&table->cells[kept++ * width], cells, width * sizeof(*cells));
+	}
+	table->row_count = kept;
+}
+
+static int find_of_all(const struct report *report, struct table *table)
+{
+	const struct cell *duration = &report_by(report, &analysis_trace)->cells[ABOUT_DURATION];
+	struct arena arena = { 0 };
+	struct findings findings = {
+		.report = report,
+		.duration_ns = duration->type == CELL_UINT ? duration->uint : 0,
+		.arena = &arena,
+	};
+	int status = 0;
+
+	for (size_t i = 0; i < finding_rule_count && !status; i++) {
+		const struct finding_rule *rule = finding_rules[i];
+
+		if (!rule->find_of_sums)
+			continue;
+		status = rule->find_of_sums(&findings, rule);
+		if (!status)
+			forget(table, rule);
+		else if (status > 0)
+			status = 0;
+	}
+	for (size_t i = 0; i < findings.count && !status; i++)
+		status = table_add(table, &findings.all[i]);
+	free(findings.all);
+	arena_free(&arena);
+	return status;
+}
+
 static int remake(const struct report *report, struct table *table)
 {
-	(void)report;
-	return table_sort(table, compare_rows, NULL);
+	int status = find_of_all(report, table);
+
+	return status ? status : table_sort(table, compare_rows, NULL);
 }
 
 const struct analysis analysis_findings = {

@@ -58,6 +58,9 @@ struct finding_rule {
 	unsigned int needs; /* JOB_*: not asked without these layers */
 	/* Returns 0 or -ENOMEM. */
 	int (*find)(struct findings *findings, const struct finding_rule *rule);
+	/* The same of several reports that were made one, by its tables; 1 where these do not tell.
+	 * What was found in each of them stands then, and where this is NULL. */
+	int (*find_of_sums)(struct findings *findings, const struct finding_rule *rule);
 	const struct alike_rule *alike; /* for finding_add_alike: see finding_files.h */
 	enum habit habit;		/* for finding_write.c: what it goes by, */
 	enum io_class class;		/* and the class that its time is of */
@@ -99,7 +102,8 @@ enum finding_column {
 
 /* What the rules see. */
 struct findings {
-	const struct measured *measured;
+	const struct measured *measured; /* NULL, and for find_of_sums alone: */
+	const struct report *report;
 	uint64_t duration_ns; /* of the run */
 	struct finding *all;
 	size_t count, room;

@@ -10,6 +10,7 @@
 #include "analysis/epochs.h"
 #include "analysis/finding.h"
 #include "analysis/processes.h"
+#include "analysis/report.h"
 
 static const struct activity *activity_of(const struct findings *findings, enum activity_of which)
 {
@@ -544,35 +545,87 @@ static const struct table_column ranks_columns[] = {
 	  TABLE_UINT(struct ranks, median_ns), 0 },
 };
 
-static int find_stragglers(struct findings *findings, const struct finding_rule *rule)
+struct rank_wait {
+	int64_t rank;
+	uint64_t time_ns; /* of I/O that no compute hid */
+};
+
+/* The longest last; of several as long as that, the one with the lowest number. */
+static int compare_waits(const void *left, const void *right)
 {
-	const struct activities *all = findings->measured->job->activities;
-	struct ranks ranks = { .ranks = all->group_count - 1 };
+	const struct rank_wait *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->rank > b->rank ? -1 : a->rank < b->rank;
+}
+
+static int add_straggler(struct findings *findings, const struct finding_rule *rule,
+			 struct rank_wait *waits, size_t count)
+{
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
-	uint64_t *times;
+	struct ranks ranks = { .ranks = count };
 
-	if (ranks.ranks < 2)
+	if (count < 2)
 		return 0;
-	times = calloc(ranks.ranks, sizeof(*times));
-	if (!times)
-		return -ENOMEM;
-	for (size_t i = 0; i < ranks.ranks; i++) {
-		const struct activity_group *group = &all->groups[i + 1];
-
-		times[i] = activity_unhidden_ns(&group->of[ACTIVITY_IO]);
-		if (!i || times[i] > ranks.slowest_ns) {
-			ranks.slowest = group->rank;
-			ranks.slowest_ns = times[i];
-		}
-	}
-	qsort(times, ranks.ranks, sizeof(*times), compare_times);
-	ranks.median_ns = times[(ranks.ranks - 1) / 2];
-	free(times);
+	qsort(waits, count, sizeof(*waits), compare_waits);
+	ranks.slowest = waits[count - 1].rank;
+	ranks.slowest_ns = waits[count - 1].time_ns;
+	ranks.median_ns = waits[(count - 1) / 2].time_ns;
 	verdict.cost_ns = ranks.slowest_ns - ranks.median_ns;
 	if (share(verdict.cost_ns, ranks.slowest_ns) < threshold(THRESHOLD_IMBALANCE))
 		return 0;
 	return finding_add(findings, rule, &ranks, &verdict);
+}
+
+static int find_stragglers(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct activities *all = findings->measured->job->activities;
+	size_t count = all->group_count - 1;
+	struct rank_wait *waits = calloc(count + 1, sizeof(*waits));
+	int status;
+
+	if (!waits)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct activity_group *group = &all->groups[i + 1];
+
+		waits[i] = (struct rank_wait) { group->rank,
+						activity_unhidden_ns(&group->of[ACTIVITY_IO]) };
+	}
+	status = add_straggler(findings, rule, waits, count);
+	free(waits);
+	return status;
+}
+
+/* Of ranks of several runs, as far as the table of them knows their times. */
+static int find_stragglers_of_sums(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct table *ranks = report_by(findings->report, &analysis_ranks);
+	int rank = table_find_column(ranks, "rank"), all = table_find_column(ranks, "io_ns");
+	int unhidden = table_find_column(ranks, "unoverlapped_io_ns");
+	struct rank_wait *waits = calloc(ranks->row_count + 1, sizeof(*waits));
+	size_t count = 0;
+	int status = 1;
+
+	if (!waits)
+		return -ENOMEM;
+	for (size_t row = 0; row < ranks->row_count && rank >= 0 && all >= 0 && unhidden >= 0;
+	     row++) {
+		const struct cell *cells = &ranks->cells[row * ranks->column_count];
+		const struct cell *time = &cells[unhidden];
+
+		if (time->type == CELL_NULL && !time->summed)
+			time = &cells[all]; /* nobody told of compute */
+		if (cells[rank].type == CELL_INT && time->type == CELL_UINT && !time->summed)
+			waits[count++] = (struct rank_wait) { cells[rank].sint, time->uint };
+	}
+	/* The rank whose time is not known may be the one. */
+	if (count && count == ranks->row_count && !ranks->cut)
+		status = add_straggler(findings, rule, waits, count);
+	free(waits);
+	return status;
 }
 
 static const enum threshold ranks_thresholds[] = { THRESHOLD_IMBALANCE };
@@ -581,6 +634,7 @@ const struct finding_rule finding_stragglers = {
 	.id = "straggler",
 	.needs = 0,
 	.find = find_stragglers,
+	.find_of_sums = find_stragglers_of_sums,
 	FINDING_EVIDENCE(struct ranks, ranks_columns),
 	FINDING_THRESHOLDS(ranks_thresholds),
 	.title = "rank {slowest} waits for I/O longer than the others, who wait for it",

@@ -325,15 +325,19 @@ static int fill_ranks(void *state, struct table *table)
 {
 	const struct job *job = *(const struct job **)state;
 	const struct activities *all = job->activities;
+	bool computes = all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count;
 	int status = table_add_column(table, &rank_column);
 
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(measures));
 	for (size_t i = 1; i < all->group_count && !status; i++) {
-		const struct line line = line_of(&all->groups[i]);
+		struct line line = line_of(&all->groups[i]);
 
-		if (all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count)
-			status = table_add(table, &line);
+		if (!computes)
+			line.compute_ns = line.unoverlapped_io_ns = line.unoverlapped_compute_ns =
+				line.unoverlapped_app_io_ns = line.unoverlapped_app_compute_ns =
+					TABLE_NO_UINT;
+		status = table_add(table, &line);
 	}
 	return status;
 }

@@ -425,7 +425,7 @@ static int say_summaries(struct report_sum *sum, struct report *report)
 		words_add(&text,
 			  ": a time that several of them have a part in at once is their sum, for "
 			  "how much of it they shared is not known; findings are those of single "
-			  "runs");
+			  "runs, but for a straggler among all ranks");
 	status = add_caveat(caveats, SUM_CAVEAT, "note", text.bytes);
 	if (!status && sum->unknown.used) {
 		text = (struct words) { .used = 0 };
