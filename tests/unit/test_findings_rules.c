@@ -34,6 +34,23 @@ static bool has(const struct report *report, const char *id)
 	return false;
 }
 
+/* Evidence that a text names is there: an unknown one would be a dash. */
+static void check_texts(const struct report *report, const char *id)
+{
+	const struct table *table = report_table(report, "findings");
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		for (int says = 0; says < 2; says++) {
+			const struct cell *cell =
+				ask(report, "findings", i, says ? "says" : "title");
+
+			if (memmem(cell->text, cell->length, " - ", 3) ||
+			    !memcmp(cell->text, "- ", 2))
+				fail_msg("%s: \"%.*s\"", id, (int)cell->length, cell->text);
+		}
+	}
+}
+
 static void add_file(struct made_trace *made, uint64_t id, uint64_t size, const char *path)
 {
 	FILE_ROW(made, .time = 10, .id = id, .dev = 1, .ino = id, .size = size, .path = path);
@@ -186,6 +203,15 @@ static void metadata_heavy(struct made_trace *made, bool sound)
 	      .dur = sound ? 8 * MS : 100 * US);
 }
 
+/* What is read through a mapping is data, too; a program that is loaded is none. */
+static void metadata_beside_faults(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, sound ? "/data/a" : "/usr/lib/liba.so");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 20 * US);
+	FAULT(made, .time = 200 * MS, .dur = 100 * MS, .pid = 10, .file = 1,
+	      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
+}
+
 static void failed_lookups(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < 2000; i++)
@@ -239,6 +265,13 @@ static void lock_wait(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/lock");
 	CALLS(made, 100, .count = 50, .op = M_FLOCK, .dur = sound ? US : 5 * MS);
+}
+
+/* Nobody waits for a lock that is free, however often it is taken. */
+static void lock_free(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/s.db");
+	CALLS(made, 100, .count = 20000, .op = M_FLOCK, .dur = sound ? US : 20 * US);
 }
 
 static void failed_calls(struct made_trace *made, bool sound)
@@ -313,6 +346,24 @@ static void add_readahead(struct made_trace *made, const char *path, bool used)
 static void readahead_unused(struct made_trace *made, bool sound)
 {
 	add_readahead(made, "/data/a", sound);
+}
+
+/* Most of what came was mapped around faults, and perhaps used. */
+static void readahead_mapped(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 16; i++) {
+		const uint64_t at = 100 + i * 10 * MS;
+
+		FAULT(made, .time = at, .dur = 100 * US, .pid = 10, .file = 1,
+		      .offset = i * 4 * MIB, .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP,
+		      .fetched = 4 * MIB);
+		BIO(made, .time = at + 1, .dur = 90 * US, .pid = 10, .op = M_REQUEST_READ,
+		    .file = 1, .offset = i * 4 * MIB, .bytes = 4 * MIB);
+		for (uint64_t j = 1; j < 64 && (i < 6 || sound) && i < 13; j++)
+			FAULT(made, .time = at + MS + j * 10 * US, .dur = 2 * US, .pid = 10,
+			      .file = 1, .offset = i * 4 * MIB + j * 64 * KIB);
+	}
 }
 
 /* A library's loader cannot be told how to read. */
@@ -565,6 +616,7 @@ static const struct {
 	{ "many-small-files", many_small_documents },
 	{ "opened-again", opened_again },
 	{ "metadata-heavy", metadata_heavy },
+	{ "metadata-heavy", metadata_beside_faults },
 	{ "failed-lookups", failed_lookups },
 	{ "fsync-often", fsync_often },
 	{ "fsync-often", fsync_waited },
@@ -573,6 +625,7 @@ static const struct {
 	{ "small-writes", small_writes },
 	{ "small-direct", small_direct },
 	{ "lock-wait", lock_wait },
+	{ "lock-wait", lock_free },
 	{ "failed-calls", failed_calls },
 	{ "short-reads", short_reads },
 	{ "writers-throttled", writers_throttled },
@@ -581,6 +634,7 @@ static const struct {
 	{ "shallow-queue", shallow_queue },
 	{ "readahead-unused", readahead_unused },
 	{ "readahead-unused", readahead_of_library },
+	{ "readahead-unused", readahead_mapped },
 	{ "device-slow", device_slow },
 	{ "device-overloaded", device_overloaded },
 	{ "device-overloaded", device_overloaded_by_one },
@@ -615,6 +669,7 @@ static void test_cases(void **state)
 			cases[i].make(&made, sound);
 			made_finish(&made, 10, END);
 			report = made_report(&made.reader, 1);
+			check_texts(report, cases[i].id);
 			if (has(report, cases[i].id) == sound)
 				fail_msg("%s: %s", cases[i].id,
 					 sound ? "told of a sound trace" : "not told");

@@ -260,6 +260,7 @@ bool device_users_of(const struct measured *measured, size_t number, struct devi
 	device = users->all[number];
 	*view = (struct device_users_view) {
 		.name = users->list.devices[number].name,
+		.dev = users->list.devices[number].dev,
 		.users = device->users,
 		.count = device->count,
 		.shared_ns = device->shared.measure,

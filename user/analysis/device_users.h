@@ -23,6 +23,7 @@ struct device_user {
 
 struct device_users_view {
 	struct trace_string name;
+	uint64_t dev;
 	const struct device_user *users;
 	size_t count;
 	uint64_t shared_ns; /* with requests of two programs at least under way */

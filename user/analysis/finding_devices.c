@@ -4,6 +4,8 @@
  * asked for too little at once, for flushes, or by several programs. Knows nothing of how requests
  * are measured.
  */
+#include <string.h>
+
 #include "analysis/chain.h"
 #include "analysis/device_users.h"
 #include "analysis/devices.h"
@@ -11,6 +13,23 @@
 #include "analysis/finding.h"
 #include "analysis/totals.h"
 #include "analysis/trace_text.h"
+#include "arena.h"
+#include "units.h"
+
+/* A trace that was cut off has numbers of devices, and no names. */
+static struct table_text device_name(struct findings *findings, struct trace_string name,
+				     uint64_t dev)
+{
+	char number[UNITS_TEXT];
+	struct table_text text = trace_text(name);
+
+	if (!text.bytes) {
+		units_device(number, dev);
+		text.length = strlen(number);
+		text.bytes = arena_text(findings->arena, number, text.length);
+	}
+	return text;
+}
 
 /* --- slow, or overloaded --- */
 
@@ -92,7 +111,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
 							   FINDING_LIKELY, FINDING_BY_COST };
 			struct waits waits = {
-				.device = trace_text(view.name),
+				.device = device_name(findings, view.name, view.dev),
 				.op = device_use_names[use],
 				.requests = of->requests,
 				.time_ns = of->time.measure,
@@ -328,7 +347,7 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 		/* Of devices that the run has nothing on others wait for the flushes. */
 		if (!view.all_known || !view.own_requests || view.flush_ns <= flushes.flush_ns)
 			continue;
-		flushes.device = trace_text(view.name);
+		flushes.device = device_name(findings, view.name, view.dev);
 		flushes.flushes = view.flushes;
 		flushes.flush_ns = view.flush_ns;
 	}
@@ -404,9 +423,10 @@ static bool are_two_jobs(const struct job *job, const struct device_user *a,
 }
 
 /* Two programs of the run. False when there are none. */
-static bool find_programs(const struct job *job, const struct device_users_view *view,
+static bool find_programs(struct findings *findings, const struct device_users_view *view,
 			  struct shared *shared)
 {
+	const struct job *job = findings->measured->job;
 	const struct device_user *first = NULL, *second = NULL;
 
 	for (size_t i = 0; i < view->count; i++) {
@@ -426,7 +446,7 @@ static bool find_programs(const struct job *job, const struct device_users_view 
 	    view->shared_ns < threshold(THRESHOLD_SHARED) * second->time.measure)
 		return false;
 	*shared = (struct shared) {
-		.device = trace_text(view->name),
+		.device = device_name(findings, view->name, view->dev),
 		.first = trace_text(job_comm(job, first->process)),
 		.second = trace_text(job_comm(job, second->process)),
 		.second_pid = job->processes.processes[second->process].pid,
@@ -438,7 +458,8 @@ static bool find_programs(const struct job *job, const struct device_users_view 
 }
 
 /* Others, who are not of the run. */
-static bool find_others(const struct device_view *view, struct shared *shared)
+static bool find_others(struct findings *findings, const struct device_view *view,
+			struct shared *shared)
 {
 	uint64_t others = clock_subtract(view->all_bytes, view->own_bytes);
 
@@ -447,7 +468,7 @@ static bool find_others(const struct device_view *view, struct shared *shared)
 	    view->own_bytes < threshold(THRESHOLD_SHARED) * others)
 		return false;
 	*shared = (struct shared) {
-		.device = trace_text(view->name),
+		.device = device_name(findings, view->name, view->dev),
 		.first = { "the run", 7 },
 		.second = { "others", 6 },
 		.second_pid = TABLE_NO_UINT,
@@ -471,14 +492,14 @@ static int find_shared(struct findings *findings, const struct finding_rule *rul
 	if (job->chosen) /* whom the filter leaves out is no other */
 		return 0;
 	for (size_t i = 0; !status && device_users_of(findings->measured, i, &users); i++) {
-		if (!find_programs(job, &users, &shared))
+		if (!find_programs(findings, &users, &shared))
 			continue;
 		verdict.cost_ns = shared.shared_ns;
 		status = finding_add(findings, rule, &shared, &verdict);
 	}
 	verdict = (struct finding_verdict) { TABLE_NO_UINT, 0, FINDING_GUESS, FINDING_BY_COST };
 	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++) {
-		if (!find_others(&view, &shared))
+		if (!find_others(findings, &view, &shared))
 			continue;
 		verdict.cost_bytes = shared.second_bytes;
 		status = finding_add(findings, rule, &shared, &verdict);

@@ -10,7 +10,8 @@ static bool takes_random(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	return faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) &&
+	/* A library's loader cannot be told how to map it. */
+	return !alike_is_program(file) && faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) &&
 	       alike_backward(file, BY_FAULTS) >= threshold(THRESHOLD_MMAP_RANDOM_SHARE) &&
 	       alike_share(faults->fetched_bytes, faults->major) >=
 		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);

@@ -116,7 +116,8 @@ struct metadata {
 static const struct table_column metadata_evidence[] = {
 	{ "time_ns", "time", UNIT_NS, "time in metadata calls",
 	  TABLE_UINT(struct metadata, time_ns), 0 },
-	{ "data_ns", "data", UNIT_NS, "time in calls that read or write",
+	{ "data_ns", "data", UNIT_NS,
+	  "time in calls that read or write, and in faults on files that are no programs",
 	  TABLE_UINT(struct metadata, data_ns), 0 },
 	{ "count", "count", UNIT_COUNT, "metadata calls", TABLE_UINT(struct metadata, count), 0 },
 	{ "errors", "errors", UNIT_COUNT, "of them failed", TABLE_UINT(struct metadata, errors),
@@ -131,7 +132,7 @@ static const struct table_column metadata_evidence[] = {
 	  TABLE_TEXT(struct metadata, directory), 0 },
 	{ "failed", "failed", UNIT_COUNT, "how many failed there",
 	  TABLE_UINT(struct metadata, failed), 0 },
-	{ "share", "share", UNIT_SHARE, "of the time in all calls",
+	{ "share", "share", UNIT_SHARE, "of that time and the data's",
 	  TABLE_REAL(struct metadata, share), 0 },
 };
 
@@ -150,6 +151,18 @@ static const struct operation *leading_call(const struct job *job, enum trace_fa
 	return leading;
 }
 
+/* Of what is read or written through mappings. */
+static uint64_t faulted_ns(const struct measured *measured)
+{
+	struct file_view file;
+	uint64_t time_ns = 0;
+
+	for (uint32_t i = 0; i < files_count(measured); i++)
+		if (files_used(measured, i, &file) && !alike_is_program(&file))
+			time_ns += file.tallies[USE_MMAP].time.measure;
+	return time_ns;
+}
+
 static struct metadata metadata_of(const struct measured *measured)
 {
 	const struct tally *metadata = totals_class(measured, IO_METADATA);
@@ -158,7 +171,7 @@ static struct metadata metadata_of(const struct measured *measured)
 	struct metadata found = {
 		.time_ns = metadata->time.measure,
 		.data_ns = totals_class(measured, IO_READ)->time.measure +
-			   totals_class(measured, IO_WRITE)->time.measure,
+			   totals_class(measured, IO_WRITE)->time.measure + faulted_ns(measured),
 		.count = metadata->count,
 		.errors = metadata->errors,
 		.place = access_metadata_place(measured),
@@ -202,12 +215,15 @@ const struct finding_rule finding_metadata = {
 	.find = find_metadata,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	FINDING_THRESHOLDS(metadata_thresholds),
-	.title = "looking files up takes more time than their data",
-	.says = "{count} metadata calls took {time_ns}, reads and writes {data_ns}; {call} leads "
+	.title = "opening, naming and removing files takes more time than their data",
+	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
+		"leads "
 		"with {call_count:call|calls}, {errors} calls failed; most time in {place}",
-	.advice = "list directories once, keep files open, pack small files, shorten search paths",
+	.advice = "keep files open, make and remove fewer, pack small ones, list directories once, "
+		  "shorten search paths",
 	.more = "faultline report --table operations TRACE",
-	.rule = "Calls that open, stat, list or close move no data. Where they take the most time, "
+	.rule = "Calls that open, stat, list, remove or lock move no data. Where they take the "
+		"most time, "
 		"the layout of the data or the way it is looked up costs more than reading it.",
 };
 
@@ -264,8 +280,8 @@ const struct finding_rule finding_failed_lookups = {
 	FINDING_THRESHOLDS(failed_thresholds),
 	.title = "files are looked for where they are not",
 	.says = "{count} look-ups failed, {there} of them in {directory}, such as {example}",
-	.advice = "shorten search paths (PYTHONPATH, LD_LIBRARY_PATH, sys.path), or put local disk "
-		  "first",
+	.advice = "remember what is not there, shorten search paths (PYTHONPATH, LD_LIBRARY_PATH, "
+		  "sys.path), or put local disk first",
 	.more = "faultline report --table failed_lookups TRACE",
 	.rule = "Searching a list of directories asks for the file in each until it is found. On a "
 		"shared file system each look-up that fails is a round trip, for every process of "

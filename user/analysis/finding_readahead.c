@@ -54,7 +54,8 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_BYTES) ||
 		    sums.unused_bytes <
 			    threshold(THRESHOLD_READAHEAD_UNUSED) *
-				    clock_subtract(sums.fetched_bytes, sums.unseen_bytes))
+				    clock_subtract(sums.fetched_bytes, sums.unseen_bytes) ||
+		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_OF_ALL) * sums.fetched_bytes)
 			continue;
 		path = trace_text(file_table_name(files, i));
 		if (loaded_is(path)) /* nobody can tell the loader how to read */
@@ -67,6 +68,7 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 			continue;
 		worst = sums.unused_bytes;
 		unused.path = path;
+		unused.file = finding_base_name(path);
 		if (files->files[i].readahead_bytes)
 			unused.window_bytes = files->files[i].readahead_bytes;
 	}
@@ -79,6 +81,7 @@ static int find_unused(struct findings *findings, const struct finding_rule *rul
 
 static const enum threshold unused_thresholds[] = {
 	THRESHOLD_READAHEAD_UNUSED,
+	THRESHOLD_READAHEAD_OF_ALL,
 	THRESHOLD_READAHEAD_BYTES,
 };
 

@@ -75,7 +75,8 @@
 	  "a choice: half of what makes a finding high")                                           \
 	X(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC at least",                             \
 	  "a choice: a log of a job has fewer")                                                    \
-	X(LOCKS, 10, UNIT_COUNT, "calls that take locks at least", "a choice: their time decides") \
+	X(LOCKS, 10, UNIT_COUNT, "calls that wait for locks at least",                             \
+	  "a choice: their time decides")                                                          \
 	X(FAILED_CALLS, 100, UNIT_COUNT, "calls that failed at least",                             \
 	  "a choice: their time decides")                                                          \
 	X(SHORT_READS, 1000, UNIT_COUNT, "short reads at least",                                   \
@@ -130,6 +131,9 @@
 	X(READAHEAD_UNUSED, 0.5, UNIT_SHARE,                                                       \
 	  "share of what was fetched, but for what nobody sees, that was not used, at least",      \
 	  "a choice: most of it")                                                                  \
+	X(READAHEAD_OF_ALL, 0.25, UNIT_SHARE,                                                      \
+	  "share of all that was fetched that was not used, at least",                             \
+	  "a choice: what was used by nine tenths was well worth fetching")                        \
 	X(READAHEAD_BYTES, 4194304, UNIT_BYTES, "bytes fetched ahead and not used at least",       \
 	  "a choice: many windows of the kernel's default of 128 KiB")                             \
 	X(DEVICE_REQUESTS, 20, UNIT_COUNT, "requests to a device that are waited for, at least",   \

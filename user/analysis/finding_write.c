@@ -164,12 +164,13 @@ const struct finding_rule finding_locks = {
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_LOCKS),
 	.title = "waiting for locks of {file}",
-	.says = "{count} calls of flock and fcntl, {each_ns} each, {time_ns} in all",
+	.says = "{count} calls of flock and fcntl waited, {each_ns} each, {time_ns} in all",
 	.advice =
 		"one writer for each file, a file for each rank, or locks held for a shorter time",
 	.more = "faultline print --file '*/{file}' TRACE",
 	.rule = "A lock of a file makes whoever comes second wait for the first. On shared file "
-		"systems even a free lock is a round trip to a server.",
+		"systems even a free lock is a round trip to a server. Calls that took less than "
+		"10 us found the lock free, and do not count.",
 };
 
 const struct finding_rule finding_failed_calls = {

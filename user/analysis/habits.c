@@ -126,14 +126,13 @@ static bool is_short(const struct habits *habits, const struct event *event)
 static unsigned int habits_of(const struct habits *habits, const struct event *event)
 {
 	bool moves = event->class == IO_READ || event->class == IO_WRITE;
-	unsigned int found = 0;
+	bool waits =
+		habits->locks[event->operation] && event->end - event->start >= HABIT_LOCK_WAIT_NS;
+	unsigned int found = waits << HABIT_LOCK;
 
 	/* Look-ups that fail have a table of their own. */
 	if (event->flags & EVENT_FAILED)
-		return (event_kind(event) != TRACE_SYSCALL_PATH) << HABIT_FAILED |
-		       habits->locks[event->operation] << HABIT_LOCK;
-	if (habits->locks[event->operation])
-		found |= 1u << HABIT_LOCK;
+		return found | (event_kind(event) != TRACE_SYSCALL_PATH) << HABIT_FAILED;
 	if (event->class == IO_SYNC)
 		found |= 1u << HABIT_FSYNC;
 	if (event->class == IO_WRITE && event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC)

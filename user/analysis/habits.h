@@ -15,12 +15,14 @@ enum habit {
 	HABIT_SMALL_WRITE,  /* buffered writes of at most 4 KiB */
 	HABIT_SHORT_READ,   /* reads that got nothing, or less than they asked for in mid-file */
 	HABIT_FAILED,	    /* calls that failed, but for those that name a path */
-	HABIT_LOCK,	    /* calls that take locks of files */
+	HABIT_LOCK,	    /* calls that wait for locks of files */
 	HABITS,
 };
 
 #define HABIT_SMALL_DIRECT_BYTES 65536
 #define HABIT_SMALL_WRITE_BYTES 4096
+/* A free lock takes about 1 us: who takes one for longer waits, for its holder or for a server. */
+#define HABIT_LOCK_WAIT_NS 10000
 
 struct habit_view {
 	const struct tally *tally;
