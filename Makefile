@@ -111,6 +111,9 @@ $(SKELETON): $(BUILD)/bpf/faultline.bpf.o
 $(BUILD)/user/capture/%.o: ALL_CFLAGS += -I$(BUILD)
 $(CAPTURE_OBJECTS): | $(SKELETON)
 
+# Rows of options end where nothing more is to be said.
+$(COMMAND_OBJECTS): ALL_CFLAGS += -Wno-missing-field-initializers
+
 # Loops over columns, which -O2 does not vectorise.
 $(BUILD)/user/trace/column.o $(BUILD)/user/trace/rows.o: ALL_CFLAGS += -O3
 

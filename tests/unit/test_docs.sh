@@ -19,7 +19,7 @@ complain() {
 words=$(sed -e 's/\\f[A-Z]//g' -e 's/\\-/-/g' -e 's/\\[&e]//g' "$page")
 
 options_of() {
-	"$FAULTLINE" "$1" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '-[a-zA-Z]\b|--[a-z-]+'
+	"$FAULTLINE" "$1" --help | grep -oE '^ {2,6}(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '-[a-zA-Z]\b|--[a-z-]+'
 }
 
 mapfile -t commands < <("$FAULTLINE" --help | sed -nE '/^Commands:/,/^$/s/^  ([a-z]+) .*/\1/p')

@@ -51,7 +51,7 @@ def metrics():
 
 def options():
     told = subprocess.check_output([FAULTLINE, "monitor", "--help"], text=True)
-    return set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", told, re.M))
+    return set(re.findall(r"^ {2,6}(?:-\w, )?(--[a-z-]+)", told, re.M))
 
 
 def alert_rules():

@@ -19,9 +19,9 @@ SPANS = os.path.join("tests", "golden", "spans.flt")
 SAMPLE_START_NS = 1767600001 * 10**9
 
 
-def call(*arguments, **options):
+def call(*arguments, columns=100, **options):
     options.setdefault("stdout", subprocess.PIPE)
-    environment = {**os.environ, "TZ": "UTC", "COLUMNS": "100"}
+    environment = {**os.environ, "TZ": "UTC", "COLUMNS": str(columns)}
     return subprocess.run([FAULTLINE, *arguments], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           env=environment, **options)
 
@@ -80,7 +80,7 @@ class Reading(unittest.TestCase):
         """Numbers that make no sense, or that the mode has no use for: nothing is run."""
         for options, naming in (
             (("--mode", "profile", "--profile-slots", "0"), "--profile-slots: between 1 and"),
-            (("--mode", "profile", "--interval", "1ms"), "--interval: between 10 ms and"),
+            (("--mode", "profile", "--interval", "1ms"), "--interval: between 10.0 ms and 1h 00m"),
             (("--mode", "auto", "--auto-rate", "0"), "--auto-rate: between 1 and"),
             (("--mode", "profile", "--auto-rate", "5"), "--auto-rate: of use with --mode auto alone"),
             (("--auto-rate", "5"), "--auto-rate: of use with --mode auto alone"),
@@ -90,6 +90,34 @@ class Reading(unittest.TestCase):
             with self.subTest(options=options):
                 self.refused("run", *options, "--", "echo", "run", naming=naming, status=125)
                 self.refused("attach", *options, "--pid", str(os.getpid()), naming=naming)
+
+    def test_numbers_out_of_bounds(self):
+        for command, *options, naming in (
+            ("monitor", "--interval", "5ms", "--interval: between 100 ms and 1m 00s"),
+            ("monitor", "--retire", "2d", "--retire 2d: not a time"),
+            ("monitor", "--retire", "25h", "--retire: between 1.0 s and 1d 00h"),
+            ("monitor", "--max-series", "999", "--max-series: between 1,000 and 1,000,000"),
+            ("monitor", "--profile-slots", "0", "--profile-slots: between 1 and 1,048,576"),
+            ("top", "--interval", "99ms", "--interval: 100 ms at least"),
+            ("summarize", "--rows", "65537", SAMPLE, "--rows: between 1 and 65,536"),
+        ):
+            with self.subTest(command=command, options=options):
+                self.refused(command, *options, naming=naming)
+
+    def test_no_operands(self):
+        for command in "attach", "monitor", "top", "check":
+            self.refused(command, "it", naming=f"it: {command} takes no operands")
+
+    def test_help(self):
+        """No line is wider than what it is printed on, and no option is cut."""
+        for command in "run", "attach", "monitor", "report", "print", "export", "top", "summarize", "check":
+            told = {}
+            for width in 80, 500:
+                done = call(command, "--help", columns=width)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+                told[width] = done.stdout.decode().partition("\nOptions:\n")[2]
+                self.assertLessEqual(max(map(len, told[width].split("\n"))), width, command)
+            self.assertEqual(told[80].split(), told[500].split())
 
     def test_explain(self):
         listed = call("report", "--explain", "list")
@@ -411,9 +439,9 @@ class Reading(unittest.TestCase):
                 self.refused("report", "--spans", path, SAMPLE, naming=path)
 
     def test_output_fails(self):
-        for command in "report", "print":
+        for command in ("report", SAMPLE), ("print", SAMPLE), ("run", "--help"):
             with self.subTest(command=command), open("/dev/full", "wb") as full:
-                done = call(command, SAMPLE, stdout=full)
+                done = call(*command, stdout=full)
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(b"No space left on device", done.stderr)
 

@@ -46,16 +46,14 @@ static const struct option_row attach_rows[] = {
 	  "Record all processes of this machine but Faultline's own." },
 	{ 'd', "duration", "SECONDS", OPTION_TIME, offsetof(struct attach_options, duration_ns),
 	  "Go on for so long (until it has ended, or Ctrl-C)." },
-	{ 'o', "output", "FILE", OPTION_STRING,
-	  RECORDING_OPTION(offsetof(struct attach_options, recording), output),
+	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct attach_options, recording.output),
 	  "Where the trace goes; %h is the host, %p the pid of the first process (of faultline, "
 	  "without one), %t the unix time (faultline-%h-%p.flt); - is standard output." },
 	{ 0, "best-effort", NULL, OPTION_FLAG,
-	  RECORDING_OPTION(offsetof(struct attach_options, recording), best_effort),
+	  offsetof(struct attach_options, recording.best_effort),
 	  "Record what can be had when a layer cannot." },
 	{ 0, "ready-fd", "FD", OPTION_COUNT, offsetof(struct attach_options, ready_fd),
 	  "Write a line to this descriptor, and close it, once all is recorded that happens." },
-	RECORDING_OPTIONS(offsetof(struct attach_options, recording)),
 };
 
 static const struct option_table attach_table = {
@@ -68,8 +66,9 @@ static const struct option_table attach_table = {
 		 "ended, or nobody is in the group any more, after the time of --duration, or by "
 		 "Ctrl-C.\n"
 		 "Root may record anyone's processes, others only their own.",
-	.rows = attach_rows,
-	.row_count = sizeof(attach_rows) / sizeof(attach_rows[0]),
+	.own = OPTION_ROWS(attach_rows),
+	.shared = { { &recording_rows, offsetof(struct attach_options, recording) },
+		    { &flight_rows, offsetof(struct attach_options, recording.flight) } },
 };
 
 struct attach {
@@ -399,17 +398,12 @@ int command_attach(int argc, char **argv)
 		.recording = { .options = &attach.options.recording, .fd = -1 },
 		.cgroup = { .fd = -1 },
 	};
-	int first, status = options_parse(&attach_table, argc, argv, &attach.options, &first);
+	int status = options_parse(&attach_table, argc, argv, &attach.options, NULL);
 
 	if (status != OPTIONS_GO)
 		return status;
 	if (selection_lists_variants(attach.options.recording.variants))
 		return 0;
-	if (first < argc) {
-		log_error("%s: attach takes no operands; try 'faultline attach --help'",
-			  argv[first]);
-		return EXIT_USAGE;
-	}
 	if (check_options(&attach.options))
 		return EXIT_USAGE;
 	if (attach.options.duration_ns == UINT64_MAX)

@@ -36,8 +36,7 @@ static const struct option_table check_table = {
 		 "that\n"
 		 "costs. Loads the programs, records nothing.\n"
 		 "Exits 0 if 'faultline run' can work, else 1.",
-	.rows = check_rows,
-	.row_count = sizeof(check_rows) / sizeof(check_rows[0]),
+	.own = OPTION_ROWS(check_rows),
 };
 
 static void print_text(const struct utsname *name, const struct session *session, bool works)
@@ -110,16 +109,11 @@ int command_check(int argc, char **argv)
 	struct session_options wanted = { .layers = LAYERS_ALL };
 	struct session *session = NULL;
 	struct utsname name;
-	int first, status = options_parse(&check_table, argc, argv, &options, &first);
+	int status = options_parse(&check_table, argc, argv, &options, NULL);
 	bool works;
 
 	if (status != OPTIONS_GO)
 		return status;
-	if (first < argc) {
-		log_error("%s: check takes no arguments; try 'faultline check --help'",
-			  argv[first]);
-		return EXIT_USAGE;
-	}
 	if (selection_lists_variants(options.variants))
 		return 0;
 	if (selection_variants(options.variants, &wanted.forced))

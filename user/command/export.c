@@ -45,15 +45,14 @@ static const struct option_row rows[] = {
 	{ 0, "describe", "FORMAT", OPTION_STRING, FIELD(describe),
 	  "Say what a format holds, and do nothing else: chrome, csv, jsonl, sqlite, pfw, "
 	  "perfetto, speedscope." },
-	FILTER_OPTIONS(FIELD(filter)),
 };
 
 static const struct option_table table = {
 	.usage = "faultline export --to FORMAT -o FILE [OPTION...] TRACE...",
 	.about = "Writes traces in another format, for other programs to show.\n"
 		 "Several traces, of other hosts or other ranks, make one file.",
-	.rows = rows,
-	.row_count = sizeof(rows) / sizeof(rows[0]),
+	.own = OPTION_ROWS(rows),
+	.shared = { { &filter_rows, FIELD(filter) } },
 };
 
 struct work;
@@ -311,10 +310,9 @@ static int check_request(struct export_request *request, int count, char *const 
 		log_error("no trace given; try 'faultline export --help'");
 		return EXIT_USAGE;
 	}
-	if (request->filter.until_ns <= request->filter.from_ns) {
-		log_error("--from is not earlier than the end of the time that is wanted");
-		return EXIT_USAGE;
-	}
+	status = filters_check(&request->filter);
+	if (status)
+		return status;
 	if ((*format)->kind == EXPORT_PATH && !strcmp(request->output, "-")) {
 		log_error("-o -: %s is no stream; name a file", (*format)->name);
 		return EXIT_USAGE;

@@ -2,9 +2,9 @@
 # Completion of faultline for bash. Commands, options and the words an option takes come from the
 # program's own --help; nothing here must name one of them.
 
-# Prints the lines of --help of a command (of faultline itself, without one).
+# Prints the lines of --help of a command (of faultline itself, without one), an option in one line.
 _faultline_help() {
-	"$_faultline_program" ${1:+"$1"} --help 2>/dev/null
+	COLUMNS=500 "$_faultline_program" ${1:+"$1"} --help 2>/dev/null
 }
 
 # _faultline_value OPTION: how --help of the command names the value of an option.

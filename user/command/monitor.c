@@ -53,11 +53,14 @@ static const struct option_row monitor_rows[] = {
 	  "Write metrics to this file every 15 s, for node_exporter's textfile collector; it is "
 	  "replaced as a whole, and removed at the end." },
 	{ 0, "interval", "TIME", OPTION_TIME, offsetof(struct monitor_options, interval_ns),
-	  "How often what was summed up is taken from the kernel (1s)." },
+	  "How often what was summed up is taken from the kernel (1s).", INTERVAL_LEAST_NS,
+	  INTERVAL_MOST_NS },
 	{ 0, "max-series", "N", OPTION_COUNT, offsetof(struct monitor_options, max_series),
-	  "How many series there may be (10000); what has no room is told together." },
+	  "How many series there may be (10000); what has no room is told together.", SERIES_LEAST,
+	  SERIES_MOST },
 	{ 0, "retire", "TIME", OPTION_TIME, offsetof(struct monitor_options, retire_ns),
-	  "How long the series of a job are told after its last process has ended (5m)." },
+	  "How long the series of a job are told after its last process has ended (5m).",
+	  RETIRE_LEAST_NS, RETIRE_MOST_NS },
 	{ 0, "layers", "LIST", OPTION_STRING, offsetof(struct monitor_options, layers),
 	  "Layers to watch, separated by commas, or all: task, syscall, fault, pagecache, block, "
 	  "async, vfs (all but vfs)." },
@@ -66,7 +69,8 @@ static const struct option_row monitor_rows[] = {
 	  "(reg,dir,blk)." },
 	{ 0, "profile-slots", "N", OPTION_COUNT, offsetof(struct monitor_options, profile_slots),
 	  "Room for sums in the kernel, 384 bytes each: one for each process, file, operation and "
-	  "CPU at a time (32768, more with many CPUs)." },
+	  "CPU at a time (32768, more with many CPUs).",
+	  1, PROFILE_SLOTS_MOST },
 	{ 0, "buffer", "SIZE", OPTION_BYTES, offsetof(struct monitor_options, buffer_bytes),
 	  "Size of each CPU's buffer for what is told of processes and files, such as 2M (1M)." },
 	{ 0, "force-variant", "VARIANTS", OPTION_STRING, offsetof(struct monitor_options, variants),
@@ -77,7 +81,6 @@ static const struct option_row monitor_rows[] = {
 	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct monitor_options, output),
 	  "--flight: where traces go; %h is the host, %p the pid of faultline, %t the unix time "
 	  "(faultline-%h-%p.flt)." },
-	FLIGHT_OPTIONS(offsetof(struct monitor_options, flight)),
 	{ 0, "list-metrics", NULL, OPTION_FLAG, offsetof(struct monitor_options, list_metrics),
 	  "Print name, type and meaning of each metric, and watch nothing." },
 	{ 0, "ready-fd", "FD", OPTION_COUNT, offsetof(struct monitor_options, ready_fd),
@@ -92,8 +95,8 @@ static const struct option_table monitor_table = {
 		 "job (cgroup, container, pod, batch job) as metrics for Prometheus. Stays in the "
 		 "foreground,\n"
 		 "and ends by SIGTERM or SIGINT.",
-	.rows = monitor_rows,
-	.row_count = sizeof(monitor_rows) / sizeof(monitor_rows[0]),
+	.own = OPTION_ROWS(monitor_rows),
+	.shared = { { &flight_rows, offsetof(struct monitor_options, flight) } },
 };
 
 struct monitor {
@@ -112,33 +115,12 @@ struct monitor {
 
 /* --- options --- */
 
-static int check_range(const char *name, uint64_t given, uint64_t least, uint64_t most,
-		       const char *bounds)
-{
-	if (given >= least && given <= most)
-		return 0;
-	log_error("--%s: between %s", name, bounds);
-	return -EINVAL;
-}
-
 static int choose(struct monitor *monitor)
 {
 	const struct monitor_options *options = &monitor->options;
 	struct service_options *service = &monitor->service_options;
-	int err = check_range("interval", options->interval_ns, INTERVAL_LEAST_NS, INTERVAL_MOST_NS,
-			      "100 ms and a minute");
+	int err = selection_layers(options->layers, &service->session.layers);
 
-	if (!err)
-		err = check_range("retire", options->retire_ns, RETIRE_LEAST_NS, RETIRE_MOST_NS,
-				  "a second and a day");
-	if (!err)
-		err = check_range("max-series", options->max_series, SERIES_LEAST, SERIES_MOST,
-				  "1000 and 1000000");
-	if (!err && options->profile_slots != 0)
-		err = check_range("profile-slots", options->profile_slots, 1, PROFILE_SLOTS_MOST,
-				  "1 and 1048576");
-	if (!err)
-		err = selection_layers(options->layers, &service->session.layers);
 	if (!err)
 		err = selection_file_types(options->file_types, &service->session.file_classes);
 	if (!err)
@@ -403,18 +385,13 @@ int command_monitor(int argc, char **argv)
 			     .output = "faultline-%h-%p.flt",
 			     .flight = FLIGHT_GIVEN_DEFAULTS },
 	};
-	int first, status = options_parse(&monitor_table, argc, argv, &monitor.options, &first);
+	int status = options_parse(&monitor_table, argc, argv, &monitor.options, NULL);
 	sigset_t signals;
 
 	if (status != OPTIONS_GO)
 		return status;
 	if (selection_lists_variants(monitor.options.variants))
 		return 0;
-	if (first < argc) {
-		log_error("%s: monitor takes no operands; try 'faultline monitor --help'",
-			  argv[first]);
-		return EXIT_USAGE;
-	}
 	if (monitor.options.list_metrics) {
 		list_metrics();
 		return 0;

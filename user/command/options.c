@@ -7,47 +7,87 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/command.h"
+#include "command/traces.h"
 #include "log.h"
+#include "output/grid.h"
+#include "output/style.h"
 #include "units.h"
+#include "words.h"
 
 #define MAX_OPTIONS 48
+#define HELP_COLUMN 31 /* where what an option does begins */
 #define FIRST_LONG 256 /* getopt_long's value of row i is FIRST_LONG + i */
 
-static const struct option_row common_rows[] = {
+static const struct option_row everywhere[] = {
 	{ 'q', "quiet", NULL, OPTION_FLAG, 0, "Say nothing but errors on stderr." },
 	{ 'v', "verbose", NULL, OPTION_FLAG, 0, "Say more on stderr." },
 	{ 'h', "help", NULL, OPTION_FLAG, 0, "Print this help." },
 };
-#define COMMON_COUNT (sizeof(common_rows) / sizeof(common_rows[0]))
+static const struct option_rows common_rows = OPTION_ROWS(everywhere);
 
-static void print_row(const struct option_row *row)
+static void print_row(struct sink *out, const struct option_row *row, size_t width)
 {
-	char left[96];
-	int n = snprintf(left, sizeof(left), row->short_name ? "  -%c, " : "      ",
-			 row->short_name);
+	struct words line = { .used = 0 };
 
-	n += snprintf(left + n, sizeof(left) - n, "--%s", row->long_name);
-	if (row->value)
-		snprintf(left + n, sizeof(left) - n, " %s", row->value);
-	if (strlen(left) > 29)
-		printf("%s\n%-31s%s\n", left, "", row->help);
-	else
-		printf("%-30s %s\n", left, row->help);
+	words_add(&line, row->short_name ? "  -%c, " : "      ", row->short_name);
+	words_add(&line, row->value ? "--%s %s" : "--%s", row->long_name, row->value);
+	if (line.used > HELP_COLUMN - 2) {
+		sink_format(out, "%s\n", line.bytes);
+		line.used = 0;
+	}
+	words_add(&line, "%*s%s", HELP_COLUMN - (int)line.used, "", row->help);
+	grid_indented(out, line.bytes, width, HELP_COLUMN);
 }
 
-static void print_help(const struct option_table *table)
+/* An option of a command, and where its value goes. */
+struct option_at {
+	const struct option_row *row;
+	void *field;
+};
+
+struct option_list {
+	struct option_at items[MAX_OPTIONS];
+	size_t count;
+};
+
+static void list_rows(struct option_list *list, const struct option_rows *rows, char *target)
 {
-	printf("Usage: %s\n\n%s\n\nOptions:\n", table->usage, table->about);
-	for (size_t i = 0; i < table->row_count; i++)
-		if (table->rows[i].help)
-			print_row(&table->rows[i]);
-	for (size_t i = 0; i < COMMON_COUNT; i++)
-		print_row(&common_rows[i]);
+	for (size_t i = 0; i < rows->count && list->count < MAX_OPTIONS; i++)
+		list->items[list->count++] =
+			(struct option_at) { &rows->rows[i], target + rows->rows[i].offset };
+}
+
+/* Those of its own, then what it shares with others. */
+static void list_options(struct option_list *list, const struct option_table *table, char *target)
+{
+	const struct option_shared *shared = table->shared;
+
+	list_rows(list, &table->own, target);
+	for (size_t i = 0; i < OPTION_SHARED_MOST && shared[i].rows; i++)
+		list_rows(list, shared[i].rows, target + shared[i].offset);
+	list_rows(list, &common_rows, target);
+}
+
+/* Returns the exit status. */
+static int print_help(const struct option_table *table, const struct option_list *list)
+{
+	size_t width = style_width(STDOUT_FILENO);
+	struct sink out;
+	int err = sink_open(&out, STDOUT_FILENO);
+
+	if (err)
+		return output_failed(err);
+	sink_format(&out, "Usage: %s\n\n%s\n\nOptions:\n", table->usage, table->about);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].row->help)
+			print_row(&out, list->items[i].row, width);
+	err = sink_flush(&out);
+	sink_close(&out);
+	return err ? output_failed(err) : 0;
 }
 
 static bool is_choice(const char *words, const char *text)
@@ -63,34 +103,46 @@ static bool is_choice(const char *words, const char *text)
 	return false;
 }
 
-static int set_value(const struct option_row *row, const char *text, void *target)
+static char *number_text(char text[UNITS_TEXT], enum option_type type, uint64_t number)
 {
-	void *field = (char *)target + row->offset;
+	return type == OPTION_TIME    ? units_ns(text, number)
+	       : type == OPTION_BYTES ? units_bytes(text, number)
+				      : units_count(text, number);
+}
+
+static int check_range(const struct option_row *row, uint64_t given)
+{
+	char least[UNITS_TEXT], most[UNITS_TEXT];
+
+	if (!row->most || (given >= row->least && given <= row->most))
+		return OPTIONS_GO;
+	number_text(least, row->type, row->least);
+	number_text(most, row->type, row->most);
+	if (row->most == UINT64_MAX)
+		log_error("--%s: %s at least", row->long_name, least);
+	else
+		log_error("--%s: between %s and %s", row->long_name, least, most);
+	return EXIT_USAGE;
+}
+
+static int set_value(const struct option_row *row, const char *text, void *field)
+{
+	struct option_texts *texts = field;
 
 	switch (row->type) {
 	case OPTION_FLAG:
 		*(bool *)field = true;
-		return OPTIONS_GO;
-	case OPTION_STRING:
-		*(const char **)field = text;
 		return OPTIONS_GO;
 	case OPTION_CHOICE:
 		if (!is_choice(row->value, text)) {
 			log_error("--%s %s: not one of %s", row->long_name, text, row->value);
 			return EXIT_USAGE;
 		}
+		/* fall through */
+	case OPTION_STRING:
 		*(const char **)field = text;
 		return OPTIONS_GO;
-	case OPTION_TIME:
-		if (!units_read_time(text, field)) {
-			log_error("--%s %s: not a time (such as 1.5 for seconds, 250ms, 10us)",
-				  row->long_name, text);
-			return EXIT_USAGE;
-		}
-		return OPTIONS_GO;
-	case OPTION_TEXTS: {
-		struct option_texts *texts = field;
-
+	case OPTION_TEXTS:
 		if (texts->count == OPTION_TEXTS_MOST) {
 			log_error("--%s %s: given more than %d times", row->long_name, text,
 				  OPTION_TEXTS_MOST);
@@ -98,16 +150,19 @@ static int set_value(const struct option_row *row, const char *text, void *targe
 		}
 		texts->items[texts->count++] = text;
 		return OPTIONS_GO;
-	}
+	case OPTION_TIME:
+		if (units_read_time(text, field))
+			return check_range(row, *(uint64_t *)field);
+		log_error("--%s %s: not a time (such as 1.5 for seconds, 250ms, 10us)",
+			  row->long_name, text);
+		return EXIT_USAGE;
 	case OPTION_COUNT:
 	case OPTION_BYTES:
-		if (!units_read_number(text, row->type == OPTION_BYTES, field)) {
-			log_error("--%s %s: not a number%s", row->long_name, text,
-				  row->type == OPTION_BYTES ? " of bytes (such as 4096, 512K, 8M)"
-							    : "");
-			return EXIT_USAGE;
-		}
-		return OPTIONS_GO;
+		if (units_read_number(text, row->type == OPTION_BYTES, field))
+			return check_range(row, *(uint64_t *)field);
+		log_error("--%s %s: not a number%s", row->long_name, text,
+			  row->type == OPTION_BYTES ? " of bytes (such as 4096, 512K, 8M)" : "");
+		return EXIT_USAGE;
 	}
 	return EXIT_USAGE;
 }
@@ -116,22 +171,20 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 {
 	struct option longs[MAX_OPTIONS + 1] = { 0 };
 	char shorts[2 * MAX_OPTIONS + 4] = "";
-	const struct option_row *rows[MAX_OPTIONS];
-	size_t count = 0;
+	struct option_list list = { .count = 0 };
+	size_t n;
 	int c, status;
 
 	/* '+' stops at the first operand, ':' tells a missing value from an unknown option. */
 	strcpy(shorts, table->command_follows ? "+:" : ":");
-	for (size_t i = 0; i < table->row_count + COMMON_COUNT && count < MAX_OPTIONS;
-	     i++, count++) {
-		const struct option_row *row =
-			i < table->row_count ? &table->rows[i] : &common_rows[i - table->row_count];
-		size_t n = strlen(shorts);
+	n = strlen(shorts);
+	list_options(&list, table, target);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct option_row *row = list.items[i].row;
 
-		rows[count] = row;
-		longs[count] = (struct option) { row->long_name,
-						 row->value ? required_argument : no_argument, NULL,
-						 FIRST_LONG + (int)count };
+		longs[i] = (struct option) { row->long_name,
+					     row->value ? required_argument : no_argument, NULL,
+					     FIRST_LONG + (int)i };
 		if (row->short_name) {
 			shorts[n++] = row->short_name;
 			if (row->value)
@@ -141,22 +194,21 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 	optind = 0;
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		const struct option_row *row = NULL;
+		const struct option_at *option = NULL;
 
 		if (c == '?' || c == ':') {
 			log_error("%s: %s; try 'faultline %s --help'", argv[optind - 1],
 				  c == ':' ? "needs a value" : "unknown option", argv[0]);
 			return EXIT_USAGE;
 		}
-		for (size_t i = 0; i < count && !row; i++)
-			if (c == FIRST_LONG + (int)i || c == rows[i]->short_name)
-				row = rows[i];
-		if (row == NULL)
+		for (size_t i = 0; i < list.count && !option; i++)
+			if (c == FIRST_LONG + (int)i || c == list.items[i].row->short_name)
+				option = &list.items[i];
+		if (option == NULL)
 			return EXIT_USAGE;
-		switch (row->short_name) {
+		switch (option->row->short_name) {
 		case 'h':
-			print_help(table);
-			return 0;
+			return print_help(table, &list);
 		case 'q':
 			log_set_level(LOG_ERROR);
 			continue;
@@ -164,10 +216,16 @@ int options_parse(const struct option_table *table, int argc, char **argv, void 
 			log_set_level(LOG_DEBUG);
 			continue;
 		}
-		status = set_value(row, optarg, target);
+		status = set_value(option->row, optarg, option->field);
 		if (status != OPTIONS_GO)
 			return status;
 	}
-	*first = optind;
+	if (first) {
+		*first = optind;
+	} else if (optind < argc) {
+		log_error("%s: %s takes no operands; try 'faultline %s --help'", argv[optind],
+			  argv[0], argv[0]);
+		return EXIT_USAGE;
+	}
 	return OPTIONS_GO;
 }

@@ -31,15 +31,31 @@ struct option_row {
 	const char *long_name;
 	const char *value; /* how --help names the value; for OPTION_CHOICE the words */
 	enum option_type type;
-	size_t offset;	  /* of the field in the caller's struct */
-	const char *help; /* NULL: the option is not told of */
+	size_t offset;	      /* of the field in the caller's struct */
+	const char *help;     /* NULL: the option is not told of */
+	uint64_t least, most; /* of a number that is given; most 0: it may be any */
 };
+
+struct option_rows {
+	const struct option_row *rows;
+	size_t count;
+};
+
+#define OPTION_ROWS(array)                                                                         \
+	{                                                                                          \
+		array, sizeof(array) / sizeof((array)[0])                                          \
+	}
+#define OPTION_SHARED_MOST 2
 
 struct option_table {
 	const char *usage; /* "faultline report [OPTION...] TRACE..." */
 	const char *about; /* a sentence or two for --help; more lines are fine */
-	const struct option_row *rows;
-	size_t row_count;
+	struct option_rows own;
+	/* What several commands have; `offset` is that of their struct in the caller's. */
+	struct option_shared {
+		const struct option_rows *rows;
+		size_t offset;
+	} shared[OPTION_SHARED_MOST];
 	bool command_follows; /* options end at the first operand: what follows is not ours */
 };
 
@@ -47,10 +63,9 @@ struct option_table {
 
 /*
  * Parses argv[1..] into `target`; parsing stops at "--". Operands may come between options, and are
- * moved behind them, unless a command follows. -h/--help, -q/
- * --quiet and -v/--verbose are understood everywhere. `first` receives the index of the first
- * operand. Returns OPTIONS_GO, or an exit status: 0 after --help, EXIT_USAGE after a line on
- * stderr.
+ * moved behind them, unless a command follows. -h/--help, -q/--quiet and -v/--verbose are
+ * understood everywhere. `first` receives the index of the first operand; NULL: there are to be
+ * none. Returns OPTIONS_GO, or an exit status: 0 after --help, EXIT_USAGE after a line on stderr.
  */
 int options_parse(const struct option_table *table, int argc, char **argv, void *target,
 		  int *first);

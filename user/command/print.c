@@ -35,7 +35,6 @@ static const struct option_row rows[] = {
 	  "block, request, bio, device, span, async, vfs, file, fork, exec, exit." },
 	{ 0, "programs", NULL, OPTION_FLAG, FIELD(programs),
 	  "Name the program of each event's process." },
-	FILTER_OPTIONS(FIELD(filter)),
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
 	  "Say what a trace holds, kind by kind and column by column, and do nothing else." },
 };
@@ -43,8 +42,8 @@ static const struct option_row rows[] = {
 static const struct option_table table = {
 	.usage = "faultline print [OPTION...] TRACE",
 	.about = "Prints the events of a trace in the order of their start, one line each.",
-	.rows = rows,
-	.row_count = sizeof(rows) / sizeof(rows[0]),
+	.own = OPTION_ROWS(rows),
+	.shared = { { &filter_rows, FIELD(filter) } },
 };
 
 struct printing {

@@ -29,44 +29,57 @@
 
 /* --- choosing --- */
 
-/*
- * Numbers for the modes that sum up: in a mode that has no use for one, whoever gives it expects
- * what will not happen.
- */
+#define FIELD(name) offsetof(struct recording_options, name)
+
+static const struct option_row rows[] = {
+	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
+	{ 0, "mode", "trace|profile|auto", OPTION_CHOICE, FIELD(mode),
+	  "Record every event (trace, the default), sum up in the kernel by process, file and "
+	  "operation (profile), or sum up processes that do much (auto)." },
+	{ 0, "interval", "TIME", OPTION_TIME, FIELD(interval_ns),
+	  "--mode profile, auto: how often what was summed up goes into the trace (1s).",
+	  INTERVAL_LEAST_NS, INTERVAL_MOST_NS },
+	{ 0, "profile-slots", "N", OPTION_COUNT, FIELD(profile_slots),
+	  "--mode profile, auto: room for sums, 384 bytes each: one for each process, file, "
+	  "operation and CPU at a time (16384, more with many CPUs).",
+	  1, PROFILE_SLOTS_MOST },
+	{ 0, "auto-rate", "N", OPTION_COUNT, FIELD(auto_rate),
+	  "--mode auto: calls and faults a second above which a process is summed up from then on "
+	  "(20000).",
+	  1, UINT32_MAX },
+	{ 0, "layers", "LIST", OPTION_STRING, FIELD(layers),
+	  "Layers to record, separated by commas, or all: task, syscall, fault, pagecache, span, "
+	  "block, async, vfs (all but vfs)." },
+	{ 0, "file-types", "LIST", OPTION_STRING, FIELD(file_types),
+	  "Kinds of files whose calls are recorded: reg, dir, blk, chr, fifo, sock, anon, or all "
+	  "(reg,dir,blk)." },
+	{ 0, "progress", NULL, OPTION_FLAG, FIELD(progress),
+	  "Show how it goes in a line on the terminal, even where the command prints." },
+	{ 0, "buffer", "SIZE", OPTION_BYTES, FIELD(buffer_bytes),
+	  "Size of each CPU's buffer, such as 8M (by the number of CPUs, 8M at most)." },
+	{ 0, "force-variant", "VARIANTS", OPTION_STRING, FIELD(variants),
+	  "Record a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "
+	  "them." },
+	{ 0, "force-changed", "FUNCTION,...", OPTION_STRING, FIELD(changed), NULL },
+};
+
+const struct option_rows recording_rows = OPTION_ROWS(rows);
+
+/* In a mode that has no use for a number, whoever gives it expects what will not happen. */
 static int check_numbers(const struct recording_options *options, enum profile_mode mode)
 {
-	const struct {
-		const char *name, *modes, *bounds;
-		bool used;
-		uint64_t given, least, most;
-	} numbers[] = {
-		{ "interval", "profile and auto", "between 10 ms and an hour", mode != PROFILE_OFF,
-		  options->interval_ns, INTERVAL_LEAST_NS, INTERVAL_MOST_NS },
-		{ "profile-slots", "profile and auto", NULL, mode != PROFILE_OFF,
-		  options->profile_slots, 1, PROFILE_SLOTS_MOST },
-		{ "auto-rate", "auto", NULL, mode == PROFILE_AUTO, options->auto_rate, 1,
-		  UINT32_MAX },
-	};
+	const char *wrong = NULL, *modes = "profile and auto";
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (numbers[i].given == RECORDING_NOT_GIVEN)
-			continue;
-		if (!numbers[i].used) {
-			log_error("--%s: of use with --mode %s alone", numbers[i].name,
-				  numbers[i].modes);
-			return -EINVAL;
-		}
-		if (numbers[i].given >= numbers[i].least && numbers[i].given <= numbers[i].most)
-			continue;
-		if (numbers[i].bounds)
-			log_error("--%s: %s", numbers[i].name, numbers[i].bounds);
-		else
-			log_error("--%s: between %llu and %llu", numbers[i].name,
-				  (unsigned long long)numbers[i].least,
-				  (unsigned long long)numbers[i].most);
-		return -EINVAL;
-	}
-	return 0;
+	if (mode == PROFILE_OFF && options->interval_ns != RECORDING_NOT_GIVEN)
+		wrong = "interval";
+	else if (mode == PROFILE_OFF && options->profile_slots != RECORDING_NOT_GIVEN)
+		wrong = "profile-slots";
+	else if (mode != PROFILE_AUTO && options->auto_rate != RECORDING_NOT_GIVEN)
+		wrong = "auto-rate", modes = "auto";
+	if (!wrong)
+		return 0;
+	log_error("--%s: of use with --mode %s alone", wrong, modes);
+	return -EINVAL;
 }
 
 static uint64_t given_or(uint64_t given, uint64_t otherwise)

@@ -34,83 +34,8 @@ struct recording_options {
 		.auto_rate = RECORDING_NOT_GIVEN, .flight = FLIGHT_GIVEN_DEFAULTS                  \
 	}
 
-/* Rows of an option table, whose target has a struct recording_options at the offset `at`. */
-#define RECORDING_OPTION(at, member) (at) + offsetof(struct recording_options, member)
-#define RECORDING_OPTIONS(at)                                                                      \
-	{                                                                                          \
-		0,                                                                                 \
-		"force",                                                                           \
-		NULL,                                                                              \
-		OPTION_FLAG,                                                                       \
-		RECORDING_OPTION(at, force),                                                       \
-		"Replace FILE if it exists."                                                       \
-	},                                                                                         \
-		{ 0,                                                                               \
-		  "mode",                                                                          \
-		  "trace|profile|auto",                                                            \
-		  OPTION_CHOICE,                                                                   \
-		  RECORDING_OPTION(at, mode),                                                      \
-		  "Record every event (trace, the default), sum up in the kernel by process, "     \
-		  "file and operation (profile), or sum up processes that do much (auto)." },      \
-		{ 0,                                                                               \
-		  "interval",                                                                      \
-		  "TIME",                                                                          \
-		  OPTION_TIME,                                                                     \
-		  RECORDING_OPTION(at, interval_ns),                                               \
-		  "--mode profile, auto: how often what was summed up goes into the trace "        \
-		  "(1s)." },                                                                       \
-		{ 0,                                                                               \
-		  "profile-slots",                                                                 \
-		  "N",                                                                             \
-		  OPTION_COUNT,                                                                    \
-		  RECORDING_OPTION(at, profile_slots),                                             \
-		  "--mode profile, auto: room for sums, 384 bytes each: one for each process, "    \
-		  "file, operation and CPU at a time (16384, more with many CPUs)." },             \
-		{ 0,                                                                               \
-		  "auto-rate",                                                                     \
-		  "N",                                                                             \
-		  OPTION_COUNT,                                                                    \
-		  RECORDING_OPTION(at, auto_rate),                                                 \
-		  "--mode auto: calls and faults a second above which a process is summed up "     \
-		  "from then on (20000)." },                                                       \
-		{ 0,                                                                               \
-		  "layers",                                                                        \
-		  "LIST",                                                                          \
-		  OPTION_STRING,                                                                   \
-		  RECORDING_OPTION(at, layers),                                                    \
-		  "Layers to record, separated by commas, or all: task, syscall, fault, "          \
-		  "pagecache, span, block, async, vfs (all but vfs)." },                           \
-		{ 0,                                                                               \
-		  "file-types",                                                                    \
-		  "LIST",                                                                          \
-		  OPTION_STRING,                                                                   \
-		  RECORDING_OPTION(at, file_types),                                                \
-		  "Kinds of files whose calls are recorded: reg, dir, blk, chr, fifo, sock, "      \
-		  "anon, or all (reg,dir,blk)." },                                                 \
-		{ 0,                                                                               \
-		  "progress",                                                                      \
-		  NULL,                                                                            \
-		  OPTION_FLAG,                                                                     \
-		  RECORDING_OPTION(at, progress),                                                  \
-		  "Show how it goes in a line on the terminal, even where the command prints." },  \
-		{ 0,                                                                               \
-		  "buffer",                                                                        \
-		  "SIZE",                                                                          \
-		  OPTION_BYTES,                                                                    \
-		  RECORDING_OPTION(at, buffer_bytes),                                              \
-		  "Size of each CPU's buffer, such as 8M (by the number of CPUs, 8M at most)." },  \
-		{ 0,                                                                               \
-		  "force-variant",                                                                 \
-		  "VARIANTS",                                                                      \
-		  OPTION_STRING,                                                                   \
-		  RECORDING_OPTION(at, variants),                                                  \
-		  "Record a layer by this variant and no other, such as fault=kprobe+perf; "       \
-		  "\"list\" names them." },                                                        \
-		FLIGHT_OPTIONS(RECORDING_OPTION(at, flight)),                                      \
-	{                                                                                          \
-		0, "force-changed", "FUNCTION,...", OPTION_STRING, RECORDING_OPTION(at, changed),  \
-			NULL                                                                       \
-	}
+/* Of a struct recording_options, but for those of the flight recorder. */
+extern const struct option_rows recording_rows;
 
 /* One recording, from its parts to its end. */
 struct recording {

@@ -9,6 +9,26 @@
 #define NOT_GIVEN UINT64_MAX
 #define EVERY_NS (60 * 1000000000ull)
 
+#define FIELD(name) offsetof(struct flight_given, name)
+
+static const struct option_row rows[] = {
+	{ 0, "flight", "SIZE", OPTION_BYTES, FIELD(bytes),
+	  "Keep the last seconds of events in so much memory, such as 256M, and write them as a "
+	  "trace on SIGUSR2, or when one of the following says so." },
+	{ 0, "flight-slower", "TIME", OPTION_TIME, FIELD(slower_ns),
+	  "--flight: when a call or a page fault has taken so long, such as 500ms." },
+	{ 0, "flight-when", "WHAT=LIMIT:TIME", OPTION_TEXTS, FIELD(when),
+	  "--flight: when a process, a cgroup, or all together, has been above a limit for TIME: "
+	  "major-faults=1000:5s (a second), stall=80%:10s (of the time, summed over threads)." },
+	{ 0, "flight-every", "TIME", OPTION_TIME, FIELD(every_ns),
+	  "--flight: at most one trace in that time, whoever asks (1m)." },
+	{ 0, "flight-keep", "N|SIZE", OPTION_STRING, FIELD(keep),
+	  "--flight: keep the last N traces, or as many as fit into SIZE; older ones of this run "
+	  "are removed (all)." },
+};
+
+const struct option_rows flight_rows = OPTION_ROWS(rows);
+
 /* One that is given without the recorder expects what will not happen. */
 static int check_without(const struct flight_given *given)
 {

@@ -59,7 +59,6 @@ static const struct option_row rows[] = {
 	{ 0, "html", "FILE", OPTION_STRING, FIELD(html),
 	  "Write it as a page with pictures that any browser opens, - for standard output; nothing "
 	  "is printed." },
-	FILTER_OPTIONS(FIELD(filter)),
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, FIELD(colour),
 	  "Colour in text: auto (default) is on a terminal, unless NO_COLOR is set." },
 	{ 0, "spans", "FILE", OPTION_STRING, FIELD(spans),
@@ -77,8 +76,8 @@ static const struct option_table table = {
 		 "there "
 		 "was,\nby which path of access, to which files.\n"
 		 "Several traces, of other hosts or other ranks, make one report.",
-	.rows = rows,
-	.row_count = sizeof(rows) / sizeof(rows[0]),
+	.own = OPTION_ROWS(rows),
+	.shared = { { &filter_rows, FIELD(filter) } },
 };
 
 /* --- one table --- */

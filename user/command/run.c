@@ -31,8 +31,7 @@ struct run_options {
 };
 
 static const struct option_row run_rows[] = {
-	{ 'o', "output", "FILE", OPTION_STRING,
-	  RECORDING_OPTION(offsetof(struct run_options, recording), output),
+	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct run_options, recording.output),
 	  "Where the trace goes; %h is the host, %p the command's pid, %t the unix time "
 	  "(faultline-%h-%p.flt); - is standard output." },
 	{ 0, "html", "FILE", OPTION_STRING, offsetof(struct run_options, html),
@@ -44,12 +43,10 @@ static const struct option_row run_rows[] = {
 	  "Give the command the environment of who called sudo, not sudo's (yes)." },
 	{ 0, "python-spans", "LIST", OPTION_STRING, offsetof(struct run_options, python_spans),
 	  "Mark spans in Python programs without a change to them: torch, dftracer." },
-	{ 0, "best-effort", NULL, OPTION_FLAG,
-	  RECORDING_OPTION(offsetof(struct run_options, recording), best_effort),
+	{ 0, "best-effort", NULL, OPTION_FLAG, offsetof(struct run_options, recording.best_effort),
 	  "Run the command even if tracing cannot start; record what can be had." },
 	{ 0, "wait-children", NULL, OPTION_FLAG, offsetof(struct run_options, wait_children),
 	  "Go on until all children of the command have ended, too." },
-	RECORDING_OPTIONS(offsetof(struct run_options, recording)),
 };
 
 static const struct option_table run_table = {
@@ -61,8 +58,9 @@ static const struct option_table run_table = {
 		 "125 if it was not started (bad options, no room for the trace, no way to trace), "
 		 "126 "
 		 "or 127\nif it could not be run.",
-	.rows = run_rows,
-	.row_count = sizeof(run_rows) / sizeof(run_rows[0]),
+	.own = OPTION_ROWS(run_rows),
+	.shared = { { &recording_rows, offsetof(struct run_options, recording) },
+		    { &flight_rows, offsetof(struct run_options, recording.flight) } },
 	.command_follows = true,
 };
 

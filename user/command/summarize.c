@@ -24,6 +24,7 @@ struct summarize_request {
 	bool force;
 };
 
+#define ROWS_MOST 65536
 #define FIELD(name) offsetof(struct summarize_request, name)
 
 static const struct option_row rows[] = {
@@ -31,7 +32,8 @@ static const struct option_row rows[] = {
 	  "Where the summary goes, - for standard output." },
 	{ 0, "rows", "N", OPTION_COUNT, FIELD(rows),
 	  "Rows of each table at most; the rest, those with the least time, become one. Default "
-	  "512." },
+	  "512.",
+	  1, ROWS_MOST },
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
 	  "Memory meant for reading the traces, as of report. Default 1G." },
 	{ 0, "force", NULL, OPTION_FLAG, FIELD(force), "Replace FILE if it exists." },
@@ -42,11 +44,8 @@ static const struct option_table table = {
 	.about = "Reduces traces to a small one that holds what 'faultline report' says of them, "
 		 "not their\nevents. report and summarize take summaries and traces together, so "
 		 "that every node reduces\nits own and one report tells of all.",
-	.rows = rows,
-	.row_count = sizeof(rows) / sizeof(rows[0]),
+	.own = OPTION_ROWS(rows),
 };
-
-#define ROWS_MOST 65536
 
 /* Returns 0 or an exit status. */
 static int check_request(const struct summarize_request *request, char *const *traces, size_t count)
@@ -55,9 +54,6 @@ static int check_request(const struct summarize_request *request, char *const *t
 		log_error("no output given; name a file with -o, or - for the standard output");
 	else if (!count)
 		log_error("no trace given; try 'faultline summarize --help'");
-	else if (!request->rows || request->rows > ROWS_MOST)
-		log_error("--rows %llu: from 1 to %d", (unsigned long long)request->rows,
-			  ROWS_MOST);
 	else if (export_is_trace(request->output, traces, count))
 		log_error("-o %s: is the trace itself; name another file", request->output);
 	else

@@ -36,7 +36,7 @@ static const struct option_row top_rows[] = {
 	  "Ask the monitor at ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH, and nobody else "
 	  "(" HTTP_ADDRESS ", if one answers there); none: watch the machine itself." },
 	{ 'i', "interval", "TIME", OPTION_TIME, offsetof(struct top_options, interval_ns),
-	  "Between two frames (2s)." },
+	  "Between two frames (2s).", INTERVAL_LEAST_NS, UINT64_MAX },
 	{ 's', "show", "jobs|processes|files", OPTION_CHOICE, offsetof(struct top_options, subject),
 	  "What is seen at first (jobs)." },
 	{ 0, "sort", "COLUMN", OPTION_STRING, offsetof(struct top_options, sort),
@@ -63,8 +63,7 @@ static const struct option_table top_table = {
 		"Keys: j, p, f: jobs, processes, files; <, >: sort by another column; /: filter; "
 		"Space: stand\n"
 		"still; h: more of them, and what the columns mean; q: quit.",
-	.rows = top_rows,
-	.row_count = sizeof(top_rows) / sizeof(top_rows[0]),
+	.own = OPTION_ROWS(top_rows),
 };
 
 static int ask_monitor(void *context, struct sink *json, char *trouble, size_t size)
@@ -91,10 +90,6 @@ static int check_options(const struct top_options *options)
 	if (options->connect && !watches_itself(options) &&
 	    !endpoint_fits("--connect", options->connect))
 		return -EINVAL;
-	if (options->interval_ns < INTERVAL_LEAST_NS) {
-		log_error("--interval: 100 ms at least");
-		return -EINVAL;
-	}
 	if (!options->batch && !strcmp(options->format, "json")) {
 		log_error("--format json needs --batch");
 		return -EINVAL;
@@ -162,14 +157,10 @@ int command_top(int argc, char **argv)
 		.colour = "auto",
 	};
 	struct live live = { 0 };
-	int first, status = options_parse(&top_table, argc, argv, &options, &first);
+	int status = options_parse(&top_table, argc, argv, &options, NULL);
 
 	if (status != OPTIONS_GO)
 		return status;
-	if (first < argc) {
-		log_error("%s: top takes no operands; try 'faultline top --help'", argv[first]);
-		return EXIT_USAGE;
-	}
 	if (check_options(&options))
 		return EXIT_USAGE;
 	if (!controls_init(&live.controls, find_subject(options.subject), options.sort,
