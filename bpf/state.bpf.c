@@ -9,6 +9,7 @@ const volatile struct call_row calls[CALL_TABLE_SIZE] = {};
 const volatile struct call_request requests[CALL_REQUESTS] = {};
 const volatile __u32 file_classes = 0;
 const volatile __u32 mmap_number = 0;
+const volatile bool code_told = false;
 const volatile __u32 page_bytes = 4096;
 const volatile __u32 tick_ns = 1000000;
 const volatile bool follow_privileged = false;

@@ -141,7 +141,8 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, struct
 	exit_flags(state, &row, args);
 	if (row.traits & CALL_SUBMITS && result > 0)
 		count_submissions(row.op, result);
-	if (state->call.account.flags & TRACE_OP_EXECUTABLE && state->call.file && result > 0)
+	if (code_told && state->call.account.flags & TRACE_OP_EXECUTABLE && state->call.file &&
+	    result > 0)
 		code_send(result, call_arg(args, 2));
 	if (!(row.traits & CALL_TRANSFER) &&
 	    (!row.path || state->call.file || state->call.account.flags & TRACE_OP_NO_FILE))

@@ -63,6 +63,13 @@ class Layers(unittest.TestCase):
             self.assertEqual({part["fetched_bytes"] for part in parts}, {None})
             self.assertIsNone(row["unattributed"]["fetched_bytes"])
 
+    def test_code_is_told_for_markers(self):
+        """... alone: each mapping of a library would wake the reader for nothing."""
+        for layers, told in ("task,syscall,span", True), ("task,syscall,fault", False):
+            recording = Recording([harness.PYTHON, "-c", "pass"], "--layers", layers)
+            code, = [kind for kind in recording.trace.totals["kinds"] if kind["kind"] == "code"]
+            self.assertEqual(code["events"] > 0, told, layers)
+
     def test_all(self):
         seen = self.record(None)
         self.check_syscalls(*seen, True)

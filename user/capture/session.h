@@ -112,6 +112,8 @@ void session_wake(struct session *session);
  * NOTE_COUNT entries; those of operations, the most, may be NULL. Returns 0 or a negative errno. */
 int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
 		   uint64_t *notes);
+/* ... that of one operation alone. */
+int session_op_total(struct session *session, unsigned int op, struct op_total *total);
 
 /* Hands on a record for each block device that has done something since the last time. Returns 0 or
  * a negative errno. */

@@ -87,8 +87,9 @@ size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn
 			      : records;
 }
 
-/* Sums a per-CPU array whose values are `words` 64-bit words. */
-static int sum_map(struct bpf_map *map, uint32_t entries, size_t words, int cpus, uint64_t *out)
+/* Sums entries of a per-CPU array, from `first` on, whose values are `words` 64-bit words. */
+static int sum_map(struct bpf_map *map, uint32_t first, uint32_t entries, size_t words, int cpus,
+		   uint64_t *out)
 {
 	uint64_t *values = calloc(cpus, words * sizeof(*values));
 	int err = 0;
@@ -96,11 +97,13 @@ static int sum_map(struct bpf_map *map, uint32_t entries, size_t words, int cpus
 	if (!values)
 		return -ENOMEM;
 	memset(out, 0, entries * words * sizeof(*out));
-	for (uint32_t key = 0; key < entries && !err; key++) {
+	for (uint32_t i = 0; i < entries && !err; i++) {
+		uint32_t key = first + i;
+
 		if (bpf_map_lookup_elem(bpf_map__fd(map), &key, values))
 			err = -errno;
-		for (size_t i = 0; !err && i < cpus * words; i++)
-			out[key * words + i % words] += values[i];
+		for (size_t word = 0; !err && word < cpus * words; word++)
+			out[i * words + word % words] += values[word];
 	}
 	free(values);
 	return err;
@@ -125,13 +128,13 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 	int err = 0;
 
 	if (operations)
-		err = sum_map(skeleton->maps.op_totals, OP_TABLE_SIZE, sizeof(*operations) / 8,
+		err = sum_map(skeleton->maps.op_totals, 0, OP_TABLE_SIZE, sizeof(*operations) / 8,
 			      session->cpus, (uint64_t *)operations);
 	if (!err)
-		err = sum_map(skeleton->maps.kind_totals, EVENT_KIND_COUNT, sizeof(*kinds) / 8,
+		err = sum_map(skeleton->maps.kind_totals, 0, EVENT_KIND_COUNT, sizeof(*kinds) / 8,
 			      session->cpus, (uint64_t *)kinds);
 	if (!err)
-		err = sum_map(skeleton->maps.notes, NOTE_COUNT, 1, session->cpus, notes);
+		err = sum_map(skeleton->maps.notes, 0, NOTE_COUNT, 1, session->cpus, notes);
 	if (err)
 		return err;
 	count_lanes(session, kinds);
@@ -139,6 +142,12 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 		arming_count(session->arming, kinds, notes);
 	kinds[EVENT_DEVICE].events += device_tale_told(session->device_tale);
 	return 0;
+}
+
+int session_op_total(struct session *session, unsigned int op, struct op_total *total)
+{
+	return sum_map(session->skeleton->maps.op_totals, op, 1, sizeof(*total) / 8, session->cpus,
+		       (uint64_t *)total);
 }
 
 int session_tell_devices(struct session *session, ring_record_fn take, void *context)

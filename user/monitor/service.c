@@ -54,7 +54,7 @@ struct service {
 /* --- reading --- */
 
 struct counters {
-	struct op_total operations[OP_TABLE_SIZE];
+	struct op_total anonymous_faults, shmem_faults;
 	struct kind_total kinds[EVENT_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
 };
@@ -79,8 +79,8 @@ static void fill_facts(struct service *service, const struct counters *counters,
 	add_loss(facts, "sums", "profile", intake_lost(service->intake));
 	facts->not_followed = counters->notes[NOTE_UNFOLLOWED];
 	facts->use = session_profile_use(service->session);
-	facts->anonymous_faults = counters->operations[OP_ANONYMOUS_FAULT].count;
-	facts->shmem_faults = counters->operations[OP_SHMEM_FAULT].count;
+	facts->anonymous_faults = counters->anonymous_faults.count;
+	facts->shmem_faults = counters->shmem_faults.count;
 }
 
 static uint64_t sum_losses(const struct service_facts *facts)
@@ -109,19 +109,18 @@ static void tell_losses(struct service *service, uint64_t losses, uint64_t now_n
  * who is left. */
 static void read_counters(struct service *service, uint64_t now_ns)
 {
-	struct counters *counters = calloc(1, sizeof(*counters));
+	struct session *session = service->session;
 	struct service_facts facts = service->facts;
+	struct counters counters;
 	uint64_t identities;
 
-	if (!counters || session_totals(service->session, counters->operations, counters->kinds,
-					counters->notes)) {
-		free(counters);
+	if (session_totals(session, NULL, counters.kinds, counters.notes) ||
+	    session_op_total(session, OP_ANONYMOUS_FAULT, &counters.anonymous_faults) ||
+	    session_op_total(session, OP_SHMEM_FAULT, &counters.shmem_faults))
 		return;
-	}
-	fill_facts(service, counters, &facts);
-	identities = counters->kinds[EVENT_FORK].lost + counters->kinds[EVENT_EXEC].lost +
-		     counters->kinds[EVENT_EXIT].lost;
-	free(counters);
+	fill_facts(service, &counters, &facts);
+	identities = counters.kinds[EVENT_FORK].lost + counters.kinds[EVENT_EXEC].lost +
+		     counters.kinds[EVENT_EXIT].lost;
 	if (identities != service->identities_lost)
 		intake_look_again(service->intake, service->read_ns);
 	service->identities_lost = identities;
@@ -173,11 +172,13 @@ static size_t drain(struct service *service)
  */
 static void read_all(struct service *service, bool last)
 {
-	uint64_t begin_ns = host_now_ns(), serves;
+	uint64_t begin_ns, serves;
 
+	/* Whoever asks from here on wants another one: what was done before is in this one. */
 	pthread_mutex_lock(&service->lock);
 	serves = service->asked;
 	pthread_mutex_unlock(&service->lock);
+	begin_ns = host_now_ns();
 	session_read_profile(service->session, begin_ns, last, take_slot, service);
 	if (service->flight)
 		flight_end_sums(service->flight, begin_ns);
