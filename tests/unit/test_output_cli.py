@@ -439,7 +439,7 @@ class Reading(unittest.TestCase):
                 self.refused("report", "--spans", path, SAMPLE, naming=path)
 
     def test_output_fails(self):
-        for command in ("report", SAMPLE), ("print", SAMPLE), ("run", "--help"):
+        for command in ("report", SAMPLE), ("print", SAMPLE), ("top", "--help"):
             with self.subTest(command=command), open("/dev/full", "wb") as full:
                 done = call(*command, stdout=full)
                 self.assertEqual(done.returncode, 1)
