@@ -27,7 +27,7 @@ except ImportError:
 
 MIB = 1 << 20
 LARGE, SMALL = 64 * MIB, MIB
-COLD = {"mmap-random", "readahead-unused", "mmap-in-order", "small-reads-storage", "random-reads",
+COLD = {"mmap-random", "mmap-single", "readahead-unused", "mmap-in-order", "small-reads-storage", "random-reads",
         "loader-io", "fetched-again", "epoch-from-storage", "epoch-from-memory"}
 
 
@@ -66,6 +66,13 @@ class Job:
             memory.madvise(mmap.MADV_RANDOM)
         numbers = random.Random(1)
         for _ in range(300):
+            memory[numbers.randrange(LARGE)]
+
+    def mmap_single(self):
+        memory = self.map()
+        memory.madvise(mmap.MADV_RANDOM if self.bad else mmap.MADV_WILLNEED)
+        numbers = random.Random(1)
+        for _ in range(600):
             memory[numbers.randrange(LARGE)]
 
     def readahead_unused(self):

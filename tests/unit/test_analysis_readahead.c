@@ -196,6 +196,7 @@ static void test_faults(void **state)
 	BEGIN(&made, .block = true);
 	FILE_ROW(&made, .id = 1, .ino = 1, .path = "/major");
 	FILE_ROW(&made, .id = 2, .ino = 2, .path = "/read");
+	FILE_ROW(&made, .id = 3, .ino = 3, .path = "/threads");
 	/* A fault maps 64 KiB of what it brings in. */
 	FAULT(&made, .time = 1000, .dur = 500, .pid = 100, .file = 1, .offset = 260 * KIB,
 	      .flags = TRACE_FAULT_MAJOR, .fetched = 512 * KIB);
@@ -206,6 +207,11 @@ static void test_faults(void **state)
 	     .asked = 4 * KIB, .result = 4 * KIB, .fetched = 512 * KIB);
 	fetch(&made, 3100, 2, 0, 512 * KIB, 0);
 	FAULT(&made, .time = 4000, .dur = 1, .pid = 100, .file = 2, .offset = 128 * KIB);
+	/* Nor is what one thread reads ahead small because another waits for a page. */
+	FAULT(&made, .time = 5000, .dur = 500, .pid = 100, .tid = 101, .file = 3,
+	      .offset = 900 * KIB, .flags = TRACE_FAULT_MAJOR, .fetched = 4 * KIB);
+	fetch(&made, 5100, 3, 0, 512 * KIB, 0);
+	FAULT(&made, .time = 6000, .dur = 1, .pid = 100, .file = 3, .offset = 128 * KIB);
 	report = report_of(&made, 10000);
 	CHECK(report, "readahead", 0, "asked_bytes", 4 * KIB);
 	CHECK(report, "readahead", 0, "used_bytes", 4 * KIB);
@@ -214,6 +220,8 @@ static void test_faults(void **state)
 	CHECK(report, "readahead", 1, "used_bytes", 4 * KIB);
 	CHECK(report, "readahead", 1, "unseen_bytes", 504 * KIB);
 	CHECK(report, "readahead", 1, "unused_bytes", 0);
+	CHECK(report, "readahead", 2, "unseen_bytes", 508 * KIB);
+	CHECK(report, "readahead", 2, "unused_bytes", 0);
 	done(&made, report);
 }
 

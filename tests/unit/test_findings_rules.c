@@ -142,6 +142,61 @@ static void mmap_in_order(struct made_trace *made, bool sound)
 		      .fetched = 4 * MIB);
 }
 
+/* Readahead that keeps up lets nobody wait. */
+static void mmap_in_order_fast(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
+	for (uint64_t i = 0; i < 16; i++)
+		FAULT(made, .time = 100 + i * 10 * MS, .dur = sound ? 200 * US : 2 * MS, .pid = 10,
+		      .file = 1, .offset = i * 4 * MIB, .fetched = 4 * MIB);
+}
+
+/* A copy of each tensor begins at its end; loaded by one thread, or by several. */
+static void mmap_in_order_copied(struct made_trace *made, bool sound)
+{
+	static const uint64_t order[] = { 3, 0, 1, 2 };
+
+	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
+	for (uint64_t i = 0; i < 16; i++)
+		for (uint64_t j = 0; j < 4; j++)
+			FAULT(made, .time = 100 + (i * 4 + j) * 2 * MS, .dur = MS, .pid = 10,
+			      .tid = sound ? 10 + i % 4 : 10, .file = 1,
+			      .offset = ((sound ? i % 4 * 4 + i / 4 : i) * 4 + order[j]) * MIB,
+			      .flags = TRACE_FAULT_MAJOR, .fetched = MIB);
+}
+
+/* Several threads read through a mapping: anywhere, or each a part of its own in order. */
+static void mmap_random_threads(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 256 * MIB, "/data/tokens.bin");
+	for (uint64_t i = 0; i < 120; i++)
+		FAULT(made, .time = 100 + i * 2 * MS, .dur = MS, .pid = 10, .tid = 10 + i % 4,
+		      .file = 1,
+		      .offset = sound ? (i % 4 * 64 + i / 4) * MIB : i * 40503 % 256 * MIB,
+		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
+}
+
+static void random_reads_threads(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 300; i++)
+		CALL(made, .time = 100 + i * 50 * US, .dur = 40 * US, .pid = 10, .tid = 10 + i % 4,
+		     .op = M_PREAD, .file = 1,
+		     .offset = sound ? i % 4 * 16 * MIB + i / 4 * 64 * KIB
+				     : i * i * 7919 % 1000 * 64 * KIB,
+		     .asked = 64 * KIB, .result = 64 * KIB, .fetched = 64 * KIB);
+}
+
+static void mmap_single(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/data.mdb");
+	for (uint64_t i = 0; i < 1000; i++)
+		FAULT(made, .time = 100 + i * 200 * US, .dur = 100 * US, .pid = 10, .file = 1,
+		      .offset = i * 40503 % 16384 * 4096,
+		      .flags = sound ? 0 : TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP,
+		      .fetched = sound ? 0 : 8 * KIB);
+}
+
 static void mmap_minor(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -611,6 +666,11 @@ static const struct {
 	{ "read-by-several", read_by_several },
 	{ "fetched-again", fetched_again },
 	{ "mmap-in-order", mmap_in_order },
+	{ "mmap-in-order", mmap_in_order_fast },
+	{ "mmap-in-order", mmap_in_order_copied },
+	{ "mmap-random", mmap_random_threads },
+	{ "random-reads", random_reads_threads },
+	{ "mmap-single", mmap_single },
 	{ "mmap-minor-faults", mmap_minor },
 	{ "many-small-files", many_small_files },
 	{ "many-small-files", many_small_documents },

@@ -97,6 +97,52 @@ static void add_pattern(uint64_t patterns[PATTERNS], uint64_t expected, uint64_t
 	patterns[RANDOM] += offset < expected;
 }
 
+static struct stream *stream_of(struct file_uses *uses, struct order *order, uint32_t thread)
+{
+	struct stream *stream;
+
+	if (!order->first.next)
+		order->first.thread = thread;
+	if (order->first.thread == thread)
+		return &order->first;
+	if (!order->others)
+		order->others = arena_alloc(&uses->arena, STREAMS * sizeof(*order->others));
+	if (!order->others)
+		return NULL;
+	order->jumps.several = true;
+	stream = &order->others[thread % STREAMS];
+	if (stream->thread != thread)
+		*stream = (struct stream) { .thread = thread };
+	return stream;
+}
+
+/* A fault is back when it is by more than NEAR: a copy faults on the end of what it copies first,
+ * and then on its start, where the one before ended. */
+#define NEAR (1ull << 20)
+
+static int add_order(struct file_uses *uses, struct order *order, const struct event *event,
+		     uint64_t bytes)
+{
+	const uint64_t near = event->flags & EVENT_FAULT ? NEAR : 0, at = event->offset;
+	struct stream *stream = stream_of(uses, order, event->thread);
+
+	if (!stream)
+		return -ENOMEM;
+	if (stream->next) {
+		order->jumps.known++;
+		if (at + near < stream->next - 1) {
+			bool resumes = near && stream->resume && at + near >= stream->resume - 1 &&
+				       at < stream->resume - 1 + 4 * near;
+
+			order->jumps.back += !resumes;
+		} else if (at > stream->next - 1 + near) {
+			stream->resume = stream->next;
+		}
+	}
+	stream->next = clock_add(at + 1, bytes);
+	return 0;
+}
+
 /* What came before the file was last looked at says nothing of its size. */
 static bool is_later(const struct file_uses *uses, const struct event *event)
 {
@@ -126,6 +172,8 @@ static int add_access(struct file_uses *uses, struct file_use *use, struct posit
 		bytes = uses->job->traces[trace].header->page_bytes;
 		furthest = &use->more->furthest_fault;
 	}
+	if (use->more && add_order(uses, &use->more->order[which], event, bytes))
+		return -ENOMEM;
 	*next = clock_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
 	if (*next - 1 > *furthest && is_later(uses, event))
 		*furthest = *next - 1;

@@ -21,10 +21,27 @@ struct position {
 	uint64_t next[ACCESSES];
 };
 
+/* Where a thread's next access would follow, plus 1; 0 before the first. */
+struct stream {
+	uint32_t thread;
+	uint64_t next;
+	uint64_t resume; /* ... and where it would have, before it jumped ahead */
+};
+
+#define STREAMS 16
+
+/* Threads each in an order of their own make none together. */
+struct order {
+	struct stream first;
+	struct stream *others; /* STREAMS, by thread; the last one with a slot has it */
+	struct jump_sums jumps;
+};
+
 /* Of files that are mapped, synced, truncated, accessed again, read past the page cache, or brought
  * in by others. */
 struct file_use_more {
 	uint64_t patterns[ACCESSES][PATTERNS];
+	struct order order[ACCESSES];
 	struct still_sum sync;
 	struct page_sums still; /* what metadata and sync calls brought in */
 	struct page_sums unattributed, indirect;

@@ -223,6 +223,8 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 	};
 
 	memcpy(view.patterns, more->patterns, sizeof(view.patterns));
+	for (size_t i = 0; i < ACCESSES; i++)
+		view.jumps[i] = more->order[i].jumps;
 	for (size_t i = 0; i < USES; i++) {
 		file_uses_tally(files, number, i, &view.tallies[i]);
 		view.time_ns += view.tallies[i].time.measure;

@@ -16,6 +16,12 @@ enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };
 enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
 enum { BY_CALLS, BY_FAULTS, ACCESSES };
 
+/* Accesses that followed another of the same thread, and those of them that jumped back. */
+struct jump_sums {
+	uint64_t known, back;
+	bool several; /* threads */
+};
+
 /* What came into the page cache. */
 struct page_sums {
 	uint64_t events, fetched_bytes, created_bytes;
@@ -33,6 +39,7 @@ struct file_view {
 	uint64_t direct_bytes;	   /* read with O_DIRECT: memory held none of it */
 	bool known, deleted, lost; /* the trace lost its name: path says so */
 	uint64_t patterns[ACCESSES][PATTERNS];
+	struct jump_sums jumps[ACCESSES];
 	struct tally tallies[USES];
 	struct chain_line waiting; /* in the table alone: zeros for others */
 };

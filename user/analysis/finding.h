@@ -140,6 +140,7 @@ extern const struct finding_rule finding_tracer_cost;
 /* finding_mmap.c: files that are read through a mapping. */
 extern const struct finding_rule finding_mmap_random;
 extern const struct finding_rule finding_mmap_in_order;
+extern const struct finding_rule finding_mmap_single;
 extern const struct finding_rule finding_mmap_minor;
 /* finding_read.c: files that are read by calls. */
 extern const struct finding_rule finding_small_reads_storage;

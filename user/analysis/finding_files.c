@@ -38,7 +38,8 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	NUMBER(bandwidth, BYTES, "bytes in a second of that time"),
 	{ "consecutive", "consecutive", UNIT_SHARE, "accesses that begin where the last one ended",
 	  TABLE_REAL(struct alike, consecutive), 0 },
-	{ "backward", "backward", UNIT_SHARE, "accesses that lie before the last one",
+	{ "backward", "backward", UNIT_SHARE,
+	  "accesses that lie before the last one of their thread, faults by 1 MiB and more",
 	  TABLE_REAL(struct alike, backward), 0 },
 	{ "fetched_share", "from storage", UNIT_SHARE, "share of the bytes that came from storage",
 	  TABLE_REAL(struct alike, fetched_share), 0 },
@@ -61,7 +62,7 @@ double alike_consecutive(const struct file_view *file, unsigned int by)
 
 double alike_backward(const struct file_view *file, unsigned int by)
 {
-	return alike_share(file->patterns[by][RANDOM], accesses(file, by));
+	return alike_share(file->jumps[by].back, file->jumps[by].known);
 }
 
 static bool begins(struct table_text path, const char *start)
@@ -81,14 +82,14 @@ bool alike_is_program(const struct file_view *file)
 
 /* Sums that the shares are of. */
 struct sums {
-	uint64_t most_ns, accesses, consecutive, backward;
+	uint64_t most_ns, accesses, consecutive, jumps, backward;
 };
 
 static void add_file(struct alike *alike, struct sums *sums, const struct alike_rule *kind,
 		     const struct file_view *file)
 {
 	const struct tally *tally = &file->tallies[kind->use];
-	const uint64_t *patterns = file->patterns[kind->use == USE_MMAP ? BY_FAULTS : BY_CALLS];
+	unsigned int by = kind->use == USE_MMAP ? BY_FAULTS : BY_CALLS;
 	const struct tally *metadata = &file->tallies[USE_METADATA];
 	uint64_t time_ns = tally->time.measure;
 	uint64_t size = file->size_bytes == TABLE_NO_UINT ? 0 : file->size_bytes;
@@ -113,9 +114,10 @@ static void add_file(struct alike *alike, struct sums *sums, const struct alike_
 	alike->time_ns += time_ns;
 	if (tally->bytes > size)
 		alike->again_bytes += tally->bytes - size;
-	sums->accesses += patterns[RANDOM] + patterns[SEQUENTIAL];
-	sums->consecutive += patterns[CONSECUTIVE];
-	sums->backward += patterns[RANDOM];
+	sums->accesses += accesses(file, by);
+	sums->consecutive += file->patterns[by][CONSECUTIVE];
+	sums->jumps += file->jumps[by].known;
+	sums->backward += file->jumps[by].back;
 }
 
 static void finish(struct alike *alike, const struct sums *sums, const struct alike_rule *kind)
@@ -128,7 +130,7 @@ static void finish(struct alike *alike, const struct sums *sums, const struct al
 	alike->bytes_each = alike->count ? alike->bytes / alike->count : 0;
 	alike->fetched_each = alike->major ? alike->fetched_bytes / alike->major : 0;
 	alike->consecutive = alike_share(sums->consecutive, sums->accesses);
-	alike->backward = alike_share(sums->backward, sums->accesses);
+	alike->backward = alike_share(sums->backward, sums->jumps);
 	alike->fetched_share = alike_share(alike->fetched_bytes, alike->bytes);
 	alike->bandwidth =
 		finding_bandwidth(by_faults ? alike->fetched_bytes : alike->bytes, alike->time_ns);

@@ -11,7 +11,9 @@ static bool takes_random(const struct file_view *file)
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
 	/* A library's loader cannot be told how to map it. */
-	return !alike_is_program(file) && faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) &&
+	return !alike_is_program(file) &&
+	       (faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) ||
+		faults->fetched_bytes >= threshold(THRESHOLD_MMAP_RANDOM_BYTES)) &&
 	       alike_backward(file, BY_FAULTS) >= threshold(THRESHOLD_MMAP_RANDOM_SHARE) &&
 	       alike_share(faults->fetched_bytes, faults->major) >=
 		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
@@ -34,6 +36,7 @@ static const struct alike_rule random_files = {
 static const enum threshold random_thresholds[] = {
 	THRESHOLD_MMAP_RANDOM_SHARE,
 	THRESHOLD_MMAP_RANDOM_MAJOR,
+	THRESHOLD_MMAP_RANDOM_BYTES,
 	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
 };
 
@@ -61,16 +64,25 @@ const struct finding_rule finding_mmap_random = {
 
 static bool takes_in_order(const struct file_view *file)
 {
+	/* Several threads do not fault one after the other. */
+	if (file->jumps[BY_FAULTS].several && file->processes == 1)
+		return false;
 	return !alike_is_program(file) && file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) &&
 	       alike_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
 	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes;
 }
 
+static bool is_felt(const struct alike *alike)
+{
+	return alike->bandwidth <= threshold(THRESHOLD_MMAP_ORDER_BANDWIDTH);
+}
+
 static const struct alike_rule in_order_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_in_order,
+	.speaks = is_felt,
 	.cost_bytes = cost_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
@@ -80,6 +92,7 @@ static const enum threshold in_order_thresholds[] = {
 	THRESHOLD_LARGE_FILE,
 	THRESHOLD_MMAP_ORDER_BACKWARD,
 	THRESHOLD_MMAP_WHOLE,
+	THRESHOLD_MMAP_ORDER_BANDWIDTH,
 };
 
 const struct finding_rule finding_mmap_in_order = {
@@ -98,6 +111,52 @@ const struct finding_rule finding_mmap_in_order = {
 		"with "
 		"mmap) comes in windows of readahead, and at the edge of each the program stands "
 		"still. Told ahead, or read by several threads, the device is kept busy.",
+};
+
+/* --- a page at a time, as after MADV_RANDOM --- */
+
+static bool takes_single(const struct file_view *file)
+{
+	const struct tally *faults = &file->tallies[USE_MMAP];
+
+	return !alike_is_program(file) && faults->major >= threshold(THRESHOLD_RANDOM_READS) &&
+	       alike_share(faults->fetched_bytes, faults->major) <
+		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
+}
+
+static const struct alike_rule single_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_single,
+	.cost_bytes = cost_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold single_thresholds[] = {
+	THRESHOLD_RANDOM_READS,
+	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
+};
+
+const struct finding_rule finding_mmap_single = {
+	.id = "mmap-single",
+	.needs = JOB_FAULT | JOB_PAGECACHE,
+	.find = finding_add_alike,
+	.alike = &single_files,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(single_thresholds),
+	.title = "page faults on {file}, each of which waits for a page or a few",
+	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each, "
+		"at "
+		"{bandwidth}/s of waiting",
+	.advice = "MADV_WILLNEED on what comes next, several threads or processes at once, or an "
+		  "order that follows the file",
+	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.rule = "Without readahead (MADV_RANDOM, or a window of next to nothing) a fault brings "
+		"what "
+		"is needed and no more, and waits a whole round to the device for it, one after "
+		"the "
+		"other. Told ahead, or asked for by several at once, the device works on many.",
 };
 
 /* --- minor faults on what is cached --- */

@@ -21,10 +21,12 @@
 	X(LOSS_HIGH, 0.10, UNIT_SHARE, "share of lost events from which a loss is high",           \
 	  "a choice: beyond it the tables mislead")                                                \
 	X(MMAP_RANDOM_SHARE, 0.20, UNIT_SHARE,                                                     \
-	  "share of faults that lie before the one before, for a random reader",                   \
+	  "share of faults that lie 1 MiB and more before the thread's last, for random",          \
 	  "Drishti: random_operations 0.2; uniform access has one half")                           \
 	X(MMAP_RANDOM_MAJOR, 16, UNIT_COUNT, "major faults of a file at least",                    \
 	  "a choice: fewer are the start of a program")                                            \
+	X(MMAP_RANDOM_BYTES, 16777216, UNIT_BYTES, "or bytes that they brought in at least",       \
+	  "a choice: two windows of readahead of 8 MiB")                                           \
 	X(MMAP_RANDOM_BYTES_EACH, 65536, UNIT_BYTES,                                               \
 	  "bytes brought in for each major fault at least",                                        \
 	  "16 pages: what a fault maps at once if they are cached (fault_around_bytes)")           \
@@ -32,6 +34,9 @@
 	  "a choice: readahead and several threads make some")                                     \
 	X(MMAP_WHOLE, 0.5, UNIT_SHARE, "part of the file that came through the mapping at least",  \
 	  "a choice: half of a file is most of a load")                                            \
+	X(MMAP_ORDER_BANDWIDTH, 8589934592, UNIT_BYTES,                                            \
+	  "bytes a second of waiting at most, for the waiting to be felt",                         \
+	  "about what one processor copies in memory: readahead kept up")                          \
 	X(MMAP_MINOR_FAULTS, 10000, UNIT_COUNT, "minor faults on data at least",                   \
 	  "measured: 0.9 to 1.4 us each, 10 ms and more in all")                                   \
 	X(LARGE_FILE, 16777216, UNIT_BYTES, "size from which a file is large",                     \

@@ -32,6 +32,7 @@ enum asks { ASKS, ADVISES, MAPS };
 struct under_way {
 	uint64_t end_ns;
 	struct page_range pages; /* that it asks for; of advice none */
+	uint32_t thread;
 	uint8_t asks;
 	bool fault, small; /* small: what it fetches comes in folios of a page each */
 };
@@ -162,6 +163,7 @@ static int add_operation(struct readahead *readahead, const struct event *event)
 	operation = (struct under_way) {
 		.end_ns = event->end,
 		.pages = asked_by(event),
+		.thread = event->thread,
 		.asks = asks_of(readahead->job, event),
 		.fault = event->flags & EVENT_FAULT,
 		.small = event->flags & EVENT_FAULT && event->major,
@@ -178,7 +180,8 @@ struct wanted {
 	bool large;
 };
 
-static struct wanted wanted_of(const struct read_file *file, uint64_t now_ns, uint64_t page)
+static struct wanted wanted_of(const struct read_file *file, const struct event *event,
+			       uint64_t page)
 {
 	struct wanted wanted = { .large = true };
 
@@ -186,7 +189,7 @@ static struct wanted wanted_of(const struct read_file *file, uint64_t now_ns, ui
 		const struct under_way *operation = &file->under_way[i];
 		bool inside = page >= operation->pages.from && page < operation->pages.to;
 
-		if (operation->end_ns < now_ns)
+		if (operation->end_ns < event->start)
 			continue;
 		if (operation->asks == ASKS)
 			wanted.asked |= inside;
@@ -196,7 +199,7 @@ static struct wanted wanted_of(const struct read_file *file, uint64_t now_ns, ui
 		if (operation->fault)
 			wanted.unseen |= page / FETCHED_AROUND_PAGES ==
 					 operation->pages.from / FETCHED_AROUND_PAGES;
-		if (operation->small)
+		if (operation->small && operation->thread == event->thread)
 			wanted.large = false;
 	}
 	return wanted;
@@ -260,7 +263,7 @@ static int add_fetched(struct readahead *readahead, const struct event *event)
 	forget_ended(file, event->start);
 	while (pages.from < pages.to && !status) {
 		uint64_t to = next_change(file, pages.from, pages.to);
-		struct wanted wanted = wanted_of(file, event->start, pages.from);
+		struct wanted wanted = wanted_of(file, event, pages.from);
 
 		status = add_stretch(readahead, event->file, (struct page_range) { pages.from, to },
 				     &wanted);
