@@ -79,10 +79,10 @@ struct glyph escape_glyph(const char *text, size_t length)
 	unsigned int n = decode((const unsigned char *)text, length, &c);
 
 	if (n == 0)
-		return (struct glyph) { 1, ESCAPED_COLUMNS, true, false };
+		return (struct glyph) { 1, ESCAPED_COLUMNS, true };
 	if (is_harmful(c))
-		return (struct glyph) { n, n * ESCAPED_COLUMNS, true, true };
-	return (struct glyph) { n, columns_of(c), false, true };
+		return (struct glyph) { n, n * ESCAPED_COLUMNS, true };
+	return (struct glyph) { n, columns_of(c), false };
 }
 
 /* Most text is printable ASCII: the length of such a run at the start. */
@@ -165,13 +165,20 @@ void escape_text(struct sink *out, const char *text, size_t length)
 void escape_to_utf8(struct sink *out, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length;) {
-		struct glyph glyph = escape_glyph(text + i, length - i);
+		size_t run = plain_run(text + i, length - i);
+		uint32_t c;
+		unsigned int n;
 
-		if (glyph.valid)
-			sink_bytes(out, text + i, glyph.bytes);
+		sink_bytes(out, text + i, run);
+		i += run;
+		if (i == length)
+			break;
+		n = decode((const unsigned char *)text + i, length - i, &c);
+		if (n)
+			sink_bytes(out, text + i, n);
 		else
-			write_escaped(out, text + i, glyph.bytes);
-		i += glyph.bytes;
+			write_escaped(out, text + i, 1);
+		i += n ? n : 1;
 	}
 }
 

@@ -17,7 +17,6 @@ struct glyph {
 	unsigned int columns; /* that it takes on a terminal, escaped where it must be */
 	bool escaped;	      /* control characters (C0, C1, DEL), line separators, characters that
 			       * change direction, bytes that are not UTF-8 */
-	bool valid;	      /* UTF-8: shortest form, no surrogates, at most U+10FFFF */
 };
 
 /* The first character of a text of one byte or more. */

@@ -12,7 +12,8 @@ enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 /* DebugAnnotation */
 enum { ARG_NAME_IID = 1, ARG_UINT = 3, ARG_STRING = 6, ARG_STRING_IID = 17 };
 
-#define EVENT_BYTES (128 + PERFETTO_EVENT_BYTES) /* what event_head writes, and the arguments */
+#define HEAD_BYTES                                                                                 \
+	128 /* more than a packet has in front of its event, or an event of its arguments */
 
 void perfetto_event_begin(struct perfetto_event *event)
 {
@@ -75,22 +76,30 @@ static uint8_t *event_head(uint8_t *at, const struct perfetto_event *event, unsi
 	return event->flow_end ? put_flow(at, FLOW_ENDS, event->flow_end) : at;
 }
 
-/* A packet of an event that has no texts: `body`, up to `end`. */
-static void add_short(struct perfetto_tracks *tracks, const uint8_t *body, const uint8_t *end,
-		      uint64_t time_ns, unsigned int flags)
+/* A packet of an event that has no texts: what is between `event` and `end`, then `args`. */
+static void add_short(struct perfetto_tracks *tracks, const uint8_t *event, const uint8_t *end,
+		      const uint8_t *args, size_t args_length, uint64_t time_ns, unsigned int flags)
 {
-	uint8_t packet[64 + EVENT_BYTES], *at = packet_head(packet, time_ns, flags);
+	size_t length = end - event;
+	uint8_t head[HEAD_BYTES], *at, *to;
 
-	at = perfetto_bytes(at, PACKET_TRACK_EVENT, body, end - body);
+	at = packet_head(head, time_ns, flags);
+	at = perfetto_head(at, PACKET_TRACK_EVENT, length + args_length);
 	if (!tracks->error)
-		perfetto_fail(tracks, perfetto_pack_add(tracks->pack, packet, at - packet));
+		perfetto_fail(tracks, perfetto_pack_add(tracks->pack,
+							at - head + length + args_length, &to));
+	if (tracks->error)
+		return;
+	memcpy(to, head, at - head);
+	memcpy(to + (at - head), event, length);
+	memcpy(to + (at - head) + length, args, args_length);
 }
 
 /* One that has a text of any length. */
 static void add_long(struct perfetto_tracks *tracks, const struct perfetto_event *event,
 		     unsigned int type, uint64_t time_ns)
 {
-	uint8_t head[128];
+	uint8_t head[HEAD_BYTES];
 	struct sink *made = &tracks->made, inner, arg;
 
 	sink_open_memory(&inner);
@@ -109,16 +118,13 @@ static void add_long(struct perfetto_tracks *tracks, const struct perfetto_event
 static void add_event(struct perfetto_tracks *tracks, const struct perfetto_event *event,
 		      unsigned int type, uint64_t time_ns)
 {
-	uint8_t body[EVENT_BYTES], *end;
+	uint8_t head[HEAD_BYTES];
 
-	if (event->text.length) {
+	if (event->text.length)
 		add_long(tracks, event, type, time_ns);
-		return;
-	}
-	end = event_head(body, event, type);
-	memcpy(end, event->args, event->end - event->args);
-	end += event->end - event->args;
-	add_short(tracks, body, end, time_ns, PACKET_NEEDS_STATE);
+	else
+		add_short(tracks, head, event_head(head, event, type), event->args,
+			  event->end - event->args, time_ns, PACKET_NEEDS_STATE);
 }
 
 static void add_end(struct perfetto_tracks *tracks, uint64_t track, uint64_t time_ns)
@@ -127,7 +133,7 @@ static void add_end(struct perfetto_tracks *tracks, uint64_t track, uint64_t tim
 
 	end = perfetto_uint(body, TYPE, TYPE_END);
 	end = perfetto_uint(end, TRACK_UUID, track);
-	add_short(tracks, body, end, time_ns, 0);
+	add_short(tracks, body, end, end, 0, time_ns, 0);
 }
 
 void perfetto_slice(struct perfetto_tracks *tracks, const struct perfetto_event *event,
@@ -171,7 +177,7 @@ static void add_counter(struct perfetto_tracks *tracks, uint64_t track, uint64_t
 	end = perfetto_uint(body, TYPE, TYPE_COUNTER);
 	end = perfetto_uint(end, TRACK_UUID, track);
 	end = perfetto_uint(end, COUNTER_VALUE, value);
-	add_short(tracks, body, end, time_ns, 0);
+	add_short(tracks, body, end, end, 0, time_ns, 0);
 }
 
 /* The sum of a bin as bytes a second, and 0 behind it. */

@@ -22,9 +22,9 @@ void perfetto_put_uint(struct sink *out, unsigned int field, uint64_t value)
 
 static void put_bytes(struct sink *out, unsigned int field, const void *bytes, size_t length)
 {
-	uint8_t head[24], *at = perfetto_varint(head, PERFETTO_TAG(field, PERFETTO_BYTES));
+	uint8_t head[24];
 
-	sink_bytes(out, head, perfetto_varint(at, length) - head);
+	sink_bytes(out, head, perfetto_head(head, field, length) - head);
 	sink_bytes(out, bytes, length);
 }
 
@@ -51,11 +51,13 @@ void perfetto_put_message(struct sink *out, unsigned int field, struct sink *inn
 void perfetto_add_made(struct perfetto_tracks *tracks)
 {
 	struct sink *made = &tracks->made;
+	uint8_t *at;
 
 	perfetto_fail(tracks, made->error);
 	if (!tracks->error)
-		perfetto_fail(tracks,
-			      perfetto_pack_add(tracks->pack, (uint8_t *)made->buffer, made->used));
+		perfetto_fail(tracks, perfetto_pack_add(tracks->pack, made->used, &at));
+	if (!tracks->error)
+		memcpy(at, made->buffer, made->used);
 }
 
 void perfetto_add_packet(struct perfetto_tracks *tracks, unsigned int field, struct sink *inner,

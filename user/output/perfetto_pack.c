@@ -13,7 +13,8 @@
 #define CHUNK_BYTES (256u << 10)
 #define CHUNKS 4
 #define WORKERS 2
-#define LEVEL 1 /* the others cost more than they save */
+#define LEVEL 1		    /* the others cost more than they save */
+#define PACKET_HEAD_MOST 16 /* bytes in front of a packet */
 
 /* Numbers of TracePacket. */
 #define COMPRESSED_PACKETS 50
@@ -116,7 +117,7 @@ int perfetto_pack_open(struct perfetto_pack **out, struct sink *to)
 /* Waits for a chunk that was handed on, and writes it. */
 static int write_chunk(struct perfetto_pack *pack, struct chunk *chunk)
 {
-	uint8_t head[32], *at = head;
+	uint8_t head[32], *at;
 	uint8_t inner[16], *end;
 
 	pthread_mutex_lock(&pack->lock);
@@ -127,10 +128,8 @@ static int write_chunk(struct perfetto_pack *pack, struct chunk *chunk)
 		return 0;
 	if (chunk->failed)
 		return -ENOMEM;
-	end = perfetto_varint(inner, PERFETTO_TAG(COMPRESSED_PACKETS, PERFETTO_BYTES));
-	end = perfetto_varint(end, chunk->length);
-	at = perfetto_varint(at, PERFETTO_TAG(1, PERFETTO_BYTES));
-	at = perfetto_varint(at, end - inner + chunk->length);
+	end = perfetto_head(inner, COMPRESSED_PACKETS, chunk->length);
+	at = perfetto_head(head, 1, end - inner + chunk->length);
 	sink_bytes(pack->out, head, at - head);
 	sink_bytes(pack->out, inner, end - inner);
 	sink_bytes(pack->out, chunk->packed, chunk->length);
@@ -150,18 +149,24 @@ static int next_chunk(struct perfetto_pack *pack)
 	return write_chunk(pack, &pack->chunks[pack->filling % CHUNKS]);
 }
 
-int perfetto_pack_add(struct perfetto_pack *pack, const uint8_t *packet, size_t length)
+int perfetto_pack_add(struct perfetto_pack *pack, size_t length, uint8_t **at)
 {
-	struct chunk *chunk = &pack->chunks[pack->filling % CHUNKS];
-	uint8_t head[16], *at = head;
+	struct sink *raw = &pack->chunks[pack->filling % CHUNKS].raw;
+	uint8_t *packet;
 
-	at = perfetto_varint(at, PERFETTO_TAG(1, PERFETTO_BYTES));
-	at = perfetto_varint(at, length);
-	sink_bytes(&chunk->raw, head, at - head);
-	sink_bytes(&chunk->raw, packet, length);
-	if (chunk->raw.error)
-		return chunk->raw.error;
-	return chunk->raw.used < CHUNK_BYTES ? 0 : next_chunk(pack);
+	if (raw->used >= CHUNK_BYTES) {
+		int status = next_chunk(pack);
+
+		if (status)
+			return status;
+		raw = &pack->chunks[pack->filling % CHUNKS].raw;
+	}
+	if (!sink_reserve(raw, length + PACKET_HEAD_MOST))
+		return raw->error;
+	packet = perfetto_head((uint8_t *)raw->buffer + raw->used, 1, length);
+	raw->used = packet + length - (uint8_t *)raw->buffer;
+	*at = packet;
+	return 0;
 }
 
 int perfetto_pack_finish(struct perfetto_pack *pack)

@@ -30,21 +30,20 @@ static inline uint8_t *perfetto_uint(uint8_t *at, unsigned int field, uint64_t v
 	return perfetto_varint(at, value);
 }
 
-static inline uint8_t *perfetto_bytes(uint8_t *at, unsigned int field, const void *bytes,
-				      size_t length)
+/* What stands in front of a message or bytes. */
+static inline uint8_t *perfetto_head(uint8_t *at, unsigned int field, size_t length)
 {
 	at = perfetto_varint(at, PERFETTO_TAG(field, PERFETTO_BYTES));
-	at = perfetto_varint(at, length);
-	memcpy(at, bytes, length);
-	return at + length;
+	return perfetto_varint(at, length);
 }
 
 struct perfetto_pack;
 
 /* Returns 0 or -ENOMEM. The sink is written to by the caller's thread alone. */
 int perfetto_pack_open(struct perfetto_pack **pack, struct sink *out);
-/* One packet. Returns 0, -ENOMEM, or the sink's error. */
-int perfetto_pack_add(struct perfetto_pack *pack, const uint8_t *packet, size_t length);
+/* One packet: `length` bytes of it are to be put at *at before the next one. Returns 0, -ENOMEM, or
+ * the sink's error. */
+int perfetto_pack_add(struct perfetto_pack *pack, size_t length, uint8_t **at);
 /* Writes out what is left. Returns 0 or an error, as before. */
 int perfetto_pack_finish(struct perfetto_pack *pack);
 void perfetto_pack_close(struct perfetto_pack *pack); /* NULL is fine */

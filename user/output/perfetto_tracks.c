@@ -44,6 +44,8 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks)
 	map_free(&tracks->numbers);
 	map_free(&tracks->pids);
 	map_free(&tracks->words);
+	for (size_t i = 0; i < PERFETTO_NUMBERED; i++)
+		free(tracks->numbered[i].iids);
 	sink_close(&tracks->made);
 }
 

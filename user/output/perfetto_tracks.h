@@ -48,6 +48,9 @@ struct perfetto_process {
 	} counters[PERFETTO_COUNTERS];
 };
 
+/* What has a number, and a name that is interned. */
+enum { NUMBERED_OPERATION, NUMBERED_FAMILY, NUMBERED_FILE, PERFETTO_NUMBERED };
+
 struct perfetto_tracks {
 	struct job *job;
 	struct perfetto_pack *pack;
@@ -61,6 +64,10 @@ struct perfetto_tracks {
 	struct map numbers; /* kind, process, key -> group + 1 */
 	struct map pids;    /* pid -> how many had it */
 	struct map words;   /* what, trace, string id -> iid */
+	struct {
+		uint64_t *iids; /* 0: not told of yet */
+		size_t room;
+	} numbered[PERFETTO_NUMBERED]; /* by the number that the job has for it */
 	uint64_t iids;
 	int error;
 };

@@ -7,11 +7,13 @@
 
 #include <errno.h>
 
+#include "grow.h"
+
 /* InternedData */
 enum { CATEGORIES = 1, NAMES, ANNOTATION_NAMES, ANNOTATION_STRINGS = 29 };
 
-/* What words are. */
-enum { WORD_OPERATION, WORD_FAMILY, WORD_NAME, WORD_CATEGORY, WORD_FILE };
+/* What words are that are strings of a trace. */
+enum { WORD_NAME, WORD_CATEGORY };
 
 static void put_word(struct sink *interned, unsigned int field, uint64_t iid,
 		     struct trace_string text)
@@ -37,22 +39,6 @@ void perfetto_intern_args(struct perfetto_tracks *tracks)
 			    PACKET_STATE_CLEARED | PACKET_NEEDS_STATE);
 }
 
-static uint64_t find_word(struct perfetto_tracks *tracks, uint64_t what, uint64_t trace,
-			  uint64_t id, bool *added)
-{
-	const uint64_t key[] = { what, trace, id };
-	uint64_t *iid = map_add(&tracks->words, key, added);
-
-	if (!iid) {
-		perfetto_fail(tracks, -ENOMEM);
-		*added = false;
-		return 0;
-	}
-	if (*added)
-		*iid = tracks->iids++;
-	return *iid;
-}
-
 static void tell_word(struct perfetto_tracks *tracks, unsigned int field, uint64_t iid,
 		      struct trace_string text)
 {
@@ -63,10 +49,28 @@ static void tell_word(struct perfetto_tracks *tracks, unsigned int field, uint64
 	perfetto_add_packet(tracks, PACKET_INTERNED, &interned, PACKET_NEEDS_STATE);
 }
 
+/* --- what the job has numbers for --- */
+
+/* Its name's number, given to it now when *added. */
+static uint64_t find_numbered(struct perfetto_tracks *tracks, unsigned int what, uint32_t number,
+			      bool *added)
+{
+	*added = false;
+	if (number >= tracks->numbered[what].room &&
+	    !GROW(tracks->numbered[what].iids, tracks->numbered[what].room, (size_t)number + 1)) {
+		perfetto_fail(tracks, -ENOMEM);
+		return 0;
+	}
+	*added = !tracks->numbered[what].iids[number];
+	if (*added)
+		tracks->numbered[what].iids[number] = tracks->iids++;
+	return tracks->numbered[what].iids[number];
+}
+
 uint64_t perfetto_operation(struct perfetto_tracks *tracks, uint16_t operation)
 {
 	bool added;
-	uint64_t iid = find_word(tracks, WORD_OPERATION, 0, operation, &added);
+	uint64_t iid = find_numbered(tracks, NUMBERED_OPERATION, operation, &added);
 
 	if (added)
 		tell_word(tracks, NAMES, iid,
@@ -77,25 +81,47 @@ uint64_t perfetto_operation(struct perfetto_tracks *tracks, uint16_t operation)
 uint64_t perfetto_family(struct perfetto_tracks *tracks, enum trace_family family)
 {
 	bool added;
-	uint64_t iid = find_word(tracks, WORD_FAMILY, 0, family, &added);
+	uint64_t iid = find_numbered(tracks, NUMBERED_FAMILY, family, &added);
 
 	if (added)
 		tell_word(tracks, CATEGORIES, iid, perfetto_literal(trace_family_names[family]));
 	return iid;
 }
 
-static uint64_t string_word(struct perfetto_tracks *tracks, uint64_t what, unsigned int field,
-			    uint32_t trace, uint64_t string, const char *none)
+uint64_t perfetto_file(struct perfetto_tracks *tracks, uint32_t file)
 {
-	struct trace_string text;
 	bool added;
-	uint64_t iid = find_word(tracks, what, trace, string, &added);
+	uint64_t iid = find_numbered(tracks, NUMBERED_FILE, file, &added);
+	struct trace_string path;
 
 	if (!added)
 		return iid;
-	text = trace_reader_string(tracks->job->traces[trace].reader, string);
-	tell_word(tracks, field, iid, text.length ? text : perfetto_literal(none));
+	path = file_table_name(&tracks->job->files, file);
+	tell_word(tracks, ANNOTATION_STRINGS, iid,
+		  path.length ? path : perfetto_literal("(no path)"));
 	return iid;
+}
+
+/* --- strings of traces --- */
+
+static uint64_t string_word(struct perfetto_tracks *tracks, uint64_t what, unsigned int field,
+			    uint32_t trace, uint64_t string, const char *none)
+{
+	const uint64_t key[] = { what, trace, string };
+	struct trace_string text;
+	bool added;
+	uint64_t *iid = map_add(&tracks->words, key, &added);
+
+	if (!iid) {
+		perfetto_fail(tracks, -ENOMEM);
+		return 0;
+	}
+	if (!added)
+		return *iid;
+	*iid = tracks->iids++;
+	text = trace_reader_string(tracks->job->traces[trace].reader, string);
+	tell_word(tracks, field, *iid, text.length ? text : perfetto_literal(none));
+	return *iid;
 }
 
 uint64_t perfetto_name(struct perfetto_tracks *tracks, uint32_t trace, uint64_t string)
@@ -106,18 +132,4 @@ uint64_t perfetto_name(struct perfetto_tracks *tracks, uint32_t trace, uint64_t 
 uint64_t perfetto_category(struct perfetto_tracks *tracks, uint32_t trace, uint64_t string)
 {
 	return string_word(tracks, WORD_CATEGORY, CATEGORIES, trace, string, "span");
-}
-
-uint64_t perfetto_file(struct perfetto_tracks *tracks, uint32_t file)
-{
-	bool added;
-	uint64_t iid = find_word(tracks, WORD_FILE, 0, file, &added);
-	struct trace_string path;
-
-	if (!added)
-		return iid;
-	path = file_table_name(&tracks->job->files, file);
-	tell_word(tracks, ANNOTATION_STRINGS, iid,
-		  path.length ? path : perfetto_literal("(no path)"));
-	return iid;
 }
