@@ -261,6 +261,36 @@ class Monitor(unittest.TestCase):
         for group, count in groups.items():
             self.assertEqual(self.reads_of(samples, group), 7 * count)
 
+    def test_many_cgroups(self):
+        """A thousand, with thousands of short processes by turns: the service goes on reading
+        meanwhile, and each has its own reads. What is not certain is nobody's."""
+        watched, parent = self.watch(), harness.new_cgroup(self)
+        for number in range(1000):
+            os.mkdir(f"{parent}/{number}")
+            self.addCleanup(os.rmdir, f"{parent}/{number}")
+        directory = machine().new_dir()
+        swarm = machine().start([static_program("swarm"),
+                                 harness.random_file(f"{directory}/data", 4096),
+                                 f"{directory}/out", parent, "1000", "4000", "0"])
+        first = json.loads(watched.get("/jobs?jobs=0")[2])["readings"]
+        while swarm.poll() is None:
+            readings = json.loads(watched.get("/jobs?jobs=0")[2])["readings"]
+        self.assertEqual(swarm.returncode, 0)
+        self.assertGreater(readings, first + 1)
+        time.sleep(0.05)
+        told = json.loads(watched.get("/jobs?jobs=4096&processes=0&files=0")[2])
+        own = {job["cgroup"]: sum(row["count"] for row in job["doors"]
+                                  if (row["op"], row["door"]) == ("read", "syscall"))
+               for job in told["jobs"]}
+        expected = account(f"{directory}/out")
+        uncertain = 0
+        for number, reads in enumerate(expected):
+            has = own.get(below_root(f"{parent}/{number}"), 0)
+            self.assertLessEqual(has, reads, number)
+            uncertain += reads - has
+        self.assertLessEqual(uncertain, told["node"]["uncertain_operations"])
+        self.assertLess(uncertain, sum(expected) / 10)
+
     # --- how it lasts ---
 
     def test_only_grows(self):

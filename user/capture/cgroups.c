@@ -6,11 +6,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include "capture/privileges.h"
 
@@ -24,6 +28,7 @@ struct known {
 
 struct cgroups {
 	char root[PATH_MAX]; /* "": there is no such hierarchy */
+	bool has_handles;    /* it is one, and not what a test takes for one */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t asked, found;
@@ -75,14 +80,53 @@ static bool search(char path[PATH_MAX], uint64_t id, int depth)
 	return found;
 }
 
+/* --- without a walk --- */
+
+#define KERNFS_HANDLE 0xfe /* FILEID_KERNFS: its 64 bits are the id */
+
+/* The kernel leads there by the id. Returns 0; -ESTALE when it is gone; -EPERM and the like when
+ * this is not allowed (CAP_DAC_READ_SEARCH). `path` begins as the root's. */
+static int open_by_id(char path[PATH_MAX], uint64_t id)
+{
+	union {
+		struct file_handle handle;
+		char room[sizeof(struct file_handle) + sizeof(id)];
+	} of = { .handle = { .handle_bytes = sizeof(id), .handle_type = KERNFS_HANDLE } };
+	int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, err;
+	struct stat status;
+	char link[64];
+	ssize_t length;
+
+	if (root < 0)
+		return -errno;
+	memcpy(of.handle.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(root, &of.handle, O_PATH | O_CLOEXEC);
+	err = -errno;
+	close(root);
+	if (fd < 0)
+		return err;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, PATH_MAX - 1);
+	close(fd);
+	path[length > 0 ? length : 0] = 0;
+	return !stat(path, &status) && status.st_ino == id ? 0 : -ESTALE;
+}
+
 /* The path below the root, or "". Never NULL but without memory. */
 static char *look_up(const struct cgroups *cgroups, uint64_t id)
 {
 	char path[PATH_MAX];
 	const char *below;
+	int err = -ENOTSUP;
 
 	strcpy(path, cgroups->root);
-	if (!path[0] || !search(path, id, 0))
+	if (cgroups->has_handles)
+		err = open_by_id(path, id);
+	if (err && err != -ESTALE) {
+		strcpy(path, cgroups->root);
+		err = path[0] && search(path, id, 0) ? 0 : -ESTALE;
+	}
+	if (err || strncmp(path, cgroups->root, strlen(cgroups->root)) != 0)
 		return strdup("");
 	below = path + strlen(cgroups->root);
 	return strdup(*below ? below : "/");
@@ -102,7 +146,7 @@ static void *work(void *context)
 {
 	struct cgroups *cgroups = context;
 
-	privileges_drop(false);
+	privileges_keep_looking();
 	pthread_mutex_lock(&cgroups->lock);
 	while (!cgroups->stop) {
 		struct known *unknown = find_unknown(cgroups);
@@ -179,6 +223,7 @@ bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PAT
 int cgroups_open(struct cgroups **out, const char *root)
 {
 	struct cgroups *cgroups = calloc(1, sizeof(*cgroups));
+	struct statfs system;
 	int err;
 
 	if (!cgroups)
@@ -187,6 +232,8 @@ int cgroups_open(struct cgroups **out, const char *root)
 		snprintf(cgroups->root, sizeof(cgroups->root), "%s", root);
 	else
 		find_root(cgroups->root);
+	cgroups->has_handles =
+		!statfs(cgroups->root, &system) && system.f_type == CGROUP2_SUPER_MAGIC;
 	pthread_mutex_init(&cgroups->lock, NULL);
 	pthread_cond_init(&cgroups->asked, NULL);
 	pthread_cond_init(&cgroups->found, NULL);

@@ -42,6 +42,11 @@ int privileges_keep_attaching(void)
 			 1ull << CAP_SETGID | 1ull << CAP_KILL);
 }
 
+int privileges_keep_looking(void)
+{
+	return keep_only(1ull << CAP_DAC_READ_SEARCH);
+}
+
 int privileges_drop_all(void)
 {
 	return keep_only(0);

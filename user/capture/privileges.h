@@ -19,6 +19,8 @@ int privileges_drop(bool keep_perf_events);
  * kernel makes no uprobe for all processes, and CAP_SETUID, CAP_SETGID and CAP_KILL, to have what
  * is hostile read by somebody else. */
 int privileges_keep_attaching(void);
+/* Keeps CAP_DAC_READ_SEARCH, to open what is told by its number. */
+int privileges_keep_looking(void);
 /* Keeps none. */
 int privileges_drop_all(void);
 
