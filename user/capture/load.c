@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "bpf/event.h"
-
+#include "capture/prune.h"
 #include "grow.h"
 
 #define THREADS_MAX 8
@@ -74,6 +74,7 @@ struct loader {
 	int types_fd;
 	bool types_written;
 	bool alone;
+	struct prune_settings settings;
 	struct job *jobs;
 	size_t count, room;
 	atomic_size_t taken;
@@ -184,8 +185,11 @@ static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *optio
 
 /* --- loading --- */
 
-static void load_job(struct job *job)
+static void load_job(struct job *job, const struct prune_settings *settings)
 {
+	if (settings->bytes && job->options.func_info_rec_size == sizeof(struct bpf_func_info))
+		job->count = prune(job->insns, job->count, job->functions,
+				   &job->options.func_info_cnt, settings);
 	job->fd = bpf_prog_load(job->type, bpf_program__name(job->program), "Dual BSD/GPL",
 				job->insns, job->count, &job->options);
 	if (job->fd < 0)
@@ -201,7 +205,7 @@ static void *work(void *context)
 
 		if (next >= loader->count)
 			return NULL;
-		load_job(&loader->jobs[next]);
+		load_job(&loader->jobs[next], &loader->settings);
 	}
 }
 
@@ -218,6 +222,19 @@ static unsigned int cpus_allowed(void)
 	cpu_set_t set;
 
 	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+}
+
+/* Where programs find their settings, once maps are made. */
+static struct prune_settings find_settings(const struct bpf_object *object)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata");
+	struct prune_settings settings = { .map_fd = -1 };
+
+	if (map) {
+		settings.map_fd = bpf_map__fd(map);
+		settings.bytes = bpf_map__initial_value((struct bpf_map *)map, &settings.length);
+	}
+	return settings;
 }
 
 static int load_together(struct loader *loader)
@@ -269,6 +286,7 @@ int loader_load(struct loader *loader, struct bpf_object_skeleton *skeleton, boo
 	loader->types_written = true;
 	loader->alone = alone;
 	err = bpf_object__load_skeleton(skeleton);
+	loader->settings = find_settings(*skeleton->obj);
 	if (!err && !alone)
 		err = load_together(loader);
 	drop_jobs(loader);
