@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Mode profile by mode trace: what each costs the traced program, the tracer itself, and the disk.
+"""Mode profile by mode trace, and the flight recorder by both: what each costs the traced program,
+the tracer itself, and the disk.
 
-Must not know how either works. Runs of both take turns; of the tracer's own CPU time what it takes to
-start and to stop is left out, which is the same for both.
+Must not know how any of them works. Runs take turns; of the tracer's own CPU time what it takes to
+start and to stop is left out, which is the same for all.
 """
 import os
+import resource
 import statistics
+import subprocess
 
 import tracers
 
@@ -39,3 +42,55 @@ def measure(bench, say):
         yield f"{name}: the tracer's own CPU", max(own["profile"], 0) / own["trace"], "ratio", OWN
         yield (f"{name}: bytes of the trace",
                statistics.median(sums[2] / events[2] for events, sums in rows), "ratio", OWN)
+
+
+# --- the flight recorder, which is attached: so are the others here ---
+
+ATTACHED = {"events": (), "sums": ("--mode", "profile"),
+            "flight": ("--flight", "64M", "--flight-when", "stall=100%:1h")}
+
+
+def attached(bench, options, argv):
+    """Of a program that goes on once somebody is attached: ns an operation, and seconds that who is
+    attached computed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with subprocess.Popen(["sh", "-c", 'read go; exec "$@"', "sh", *argv], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as program:
+        ready, told = os.pipe()
+        watching = subprocess.Popen(
+            [f"{bench.build}/faultline", "attach", "-q", "-o", bench.trace, *options,
+             "--ready-fd", str(told), "-p", str(program.pid)],
+            stdin=subprocess.DEVNULL, pass_fds=(told,))
+        os.close(told)
+        with os.fdopen(ready) as line:
+            line.readline()
+        said, _ = program.communicate("go\n")
+        if watching.wait():
+            raise RuntimeError(f"faultline attach {' '.join(options)}: it failed")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if os.path.exists(bench.trace):
+        os.remove(bench.trace)
+    used = sum(getattr(after, field) - getattr(before, field)
+               for field in ("ru_utime", "ru_stime"))
+    own = float(next(line.split()[1] for line in said.splitlines() if line.startswith("cpu ")))
+    return float(said.splitlines()[-1].split()[0]), used - own
+
+
+def measure_flight(bench, say):
+    """Yields as measure does."""
+    say("hot 4 KiB pread, attached: events, sums, the flight recorder")
+    program = [f"{bench.build}/tests/bench/hotread", f"{bench.scratch}/hot", "1"]
+    rows = [{name: attached(bench, options, [*program, "2"]) for name, options in ATTACHED.items()}
+            for _ in range(bench.options.pairs // 2 + 1)]
+    idle = {name: min(attached(bench, options, [*program, "0.001"])[1] for _ in range(3))
+            for name, options in ATTACHED.items()}
+    own = {name: max(statistics.median(row[name][1] for row in rows) - idle[name], 0)
+           for name in ATTACHED}
+    for other in "sums", "events":
+        name = f"hot 4 KiB pread, flight recorder by {other}"
+        yield (f"{name}: traced time, median",
+               statistics.median(row["flight"][0] / row[other][0] for row in rows), "ratio", None)
+        yield (f"{name}: traced time, best", min(row["flight"][0] for row in rows)
+               / min(row[other][0] for row in rows), "ratio", None)
+    yield ("hot 4 KiB pread, flight recorder by events: the tracer's own CPU",
+           own["flight"] / own["events"], "ratio", OWN)

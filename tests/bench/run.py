@@ -24,6 +24,7 @@ import time
 
 import profiles
 import spans
+import summaries
 import tracers
 
 MIB = 2**20
@@ -335,9 +336,11 @@ class Bench:
                      self.traced_bytes / self.traced_events, BYTES_PER_EVENT)
         self.traced_events, self.traced_bytes, self.lost = events, size, lost
 
-    def profile(self):
-        for name, value, unit, target in profiles.measure(self, say):
-            yield figure(name, value=value, unit=unit, target=target)
+    def beside(self):
+        """What is measured side by side, in files of its own."""
+        for measure in profiles.measure, profiles.measure_flight, summaries.measure:
+            for name, value, unit, target in measure(self, say):
+                yield figure(name, value=value, unit=unit, target=target)
 
     def run_memory(self, events):
         """Peak resident memory of `faultline run`, and how much of it are rings, in bytes."""
@@ -554,7 +557,7 @@ def main():
         rivals = [] if options.no_rivals or options.only else list(bench.rivals())
         figures = list(bench.starting())
         if not options.only:
-            figures = [*bench.spans(), *bench.profile(), *figures, *bench.figures()]
+            figures = [*bench.spans(), *bench.beside(), *figures, *bench.figures()]
     except Failed as failure:
         sys.exit(f"bench: {failure}")
     finally:

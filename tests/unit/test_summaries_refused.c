@@ -142,6 +142,7 @@ static void put_column(struct made_trace *made, uint64_t table, const char *name
 	const uint64_t values[SUMMARY_COLUMN_COLUMNS] = {
 		[SUMMARY_COLUMN_TABLE] = table,
 		[SUMMARY_COLUMN_NAME] = made_string(made, name),
+		[SUMMARY_COLUMN_UNIT] = strstr(name, "_bytes") ? UNIT_BYTES : UNIT_NONE,
 	};
 
 	made_row(made, TRACE_SUMMARY_COLUMN, 0, values);
@@ -245,6 +246,45 @@ static void test_more_caveats(void **state)
 	made_close(&made[1]);
 }
 
+/* Rows that are merged with no others do not become more without end: what has no room is summed.
+ */
+static void test_single_rows(void **state)
+{
+	enum { SUMMARIES = 300, ROWS = 512, MOST = 1 << 17 };
+	static const char *names[SUMMARIES];
+	struct trace_reader *readers[SUMMARIES];
+	const struct table *table;
+	struct made_trace made;
+	struct report *report;
+	uint64_t bytes = 0;
+	char path[16];
+
+	begin_summary(&made);
+	put_table(&made, 1, "writeback", true, ROWS);
+	put_column(&made, 1, "path");
+	put_column(&made, 1, "device_bytes");
+	for (int row = 0; row < ROWS; row++) {
+		snprintf(path, sizeof(path), "/f%d", row);
+		CELL(&made, .table = 1, .row = row, .type = CELL_TEXT, .text = path);
+		CELL(&made, .table = 1, .row = row, .column = 1, .type = CELL_UINT, .value = row);
+	}
+	made_finish(&made, 0, 9);
+	for (int i = 0; i < SUMMARIES; i++) {
+		names[i] = "some.flt";
+		readers[i] = made.reader;
+	}
+	report = report_on(readers, names, SUMMARIES);
+	table = report_table(report, "writeback");
+	assert_true(table->row_count > MOST / 2 && table->row_count <= MOST + 1);
+	check_text(report, "writeback", 0, "path", "/f511");
+	for (size_t row = 0; row < table->row_count; row++)
+		bytes += ask(report, "writeback", row, "device_bytes")->uint;
+	assert_int_equal(bytes, SUMMARIES * ROWS * (ROWS - 1) / 2);
+	assert_int_equal(table->folded + table->row_count - 1, SUMMARIES * ROWS);
+	report_free(report);
+	made_close(&made);
+}
+
 /* Tables that stand in each other's cells, so many that a stack would not hold them. */
 static void test_deep_tables(void **state)
 {
@@ -269,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_needs_events), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_hostile),	     cmocka_unit_test(test_more_columns),
 		cmocka_unit_test(test_more_caveats), cmocka_unit_test(test_deep_tables),
+		cmocka_unit_test(test_single_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

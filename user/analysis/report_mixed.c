@@ -65,8 +65,10 @@ static int add_summary(struct report_sum *sum, struct trace_reader *reader, cons
 	if (!status) {
 		run.first_ns = clock_shifted(clock, trace_reader_totals(reader)->start_ns);
 		run.last_ns = clock_shifted(clock, trace_reader_totals(reader)->end_ns);
-		status = report_sum_add(sum, tables, count, &run, error);
+		status = report_sum_bound(sum, tables, count);
 	}
+	if (!status)
+		status = report_sum_add(sum, tables, count, &run, error);
 	for (size_t i = 0; i < count; i++)
 		table_free(tables[i]);
 	free(tables);

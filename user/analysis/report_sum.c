@@ -17,6 +17,9 @@
 #include "words.h"
 
 #define NOTE_MOST 1024
+/* Rows that are of one run alone, of all summaries together: each has its part of them, so that
+ * what a thousand take has a bound. */
+#define SINGLE_ROWS_MOST (1u << 17)
 
 /* What became of the table of an analysis. */
 struct summand {
@@ -259,6 +262,27 @@ static int add_table(struct report_sum *sum, size_t number, const struct table *
 		status = merged_begin(&summand->merged, &analysis->merging, &like);
 	}
 	return status ? status : merged_add(&summand->merged, table, source);
+}
+
+int report_sum_bound(struct report_sum *sum, struct table **tables, size_t count)
+{
+	size_t most = SINGLE_ROWS_MOST / (sum->summaries ? sum->summaries : 1);
+	int status = 0;
+
+	for (size_t i = 0; i < sum->count && !status; i++) {
+		const struct analysis *analysis = sum->analyses[i];
+
+		for (size_t j = 0; analysis->merging.single && j < count && !status; j++) {
+			int by = table_find_column(tables[j], analysis->by);
+
+			if (strcmp(tables[j]->name, analysis->name) ||
+			    tables[j]->shape != TABLE_LIST)
+				continue;
+			tables[j]->view.by = by < 0 ? TABLE_NO_COLUMN : (size_t)by;
+			status = merging_fold(&analysis->merging, &tables[j], most ? most : 1);
+		}
+	}
+	return status;
 }
 
 int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t count,

@@ -22,6 +22,9 @@ struct report_run {
 	uint64_t first_ns, last_ns;	   /* as in struct report, on that trace's wall clock */
 };
 
+/* Folds rows of a summary's tables that no other run's will be merged with, where all summaries
+ * together may have too many of them. Returns 0 or -ENOMEM. */
+int report_sum_bound(struct report_sum *sum, struct table **tables, size_t count);
 /* Adds the tables of a report. -EINVAL for tables that no report has; `error` says why. */
 int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t count,
 		   const struct report_run *run, struct trace_error *error);

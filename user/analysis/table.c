@@ -13,17 +13,29 @@
 #include "arena.h"
 #include "grow.h"
 
-/* What owns a table: the lists that grow are blocks of their own, all else lies in the arena. */
+/* What owns a table: the lists that grow are blocks of their own, all else lies in the arena of the
+ * outermost table. */
 struct store {
-	struct arena arena;
+	struct arena own;
+	struct store *outer; /* NULL for the outermost */
 	struct table table;
 	struct table *within;
 	size_t column_room, row_room;
+	bool copied; /* the lists do not grow, and lie in the arena, too */
 };
 
 static struct store *store_of(const struct table *table)
 {
 	return table->arena;
+}
+
+static struct arena *arena_of(const struct table *table)
+{
+	struct store *store = store_of(table);
+
+	while (store->outer)
+		store = store->outer;
+	return &store->own;
 }
 
 /* A NUL-terminated copy, or NULL for NULL. */
@@ -32,11 +44,12 @@ static int copy_text(struct table *table, const char *text, const char **copy)
 	*copy = NULL;
 	if (!text)
 		return 0;
-	*copy = arena_text(&store_of(table)->arena, text, strlen(text));
+	*copy = arena_text(arena_of(table), text, strlen(text));
 	return *copy ? 0 : -ENOMEM;
 }
 
-int table_new(struct table **table, const char *name, const char *title, enum table_shape shape)
+static int new_within(struct store *outer, struct table **table, const char *name,
+		      const char *title, enum table_shape shape)
 {
 	struct store *store = calloc(1, sizeof(*store));
 	int status;
@@ -44,6 +57,7 @@ int table_new(struct table **table, const char *name, const char *title, enum ta
 	*table = NULL;
 	if (!store)
 		return -ENOMEM;
+	store->outer = outer;
 	store->table.arena = store;
 	store->table.shape = shape;
 	store->table.view.by = TABLE_NO_COLUMN;
@@ -56,6 +70,11 @@ int table_new(struct table **table, const char *name, const char *title, enum ta
 	else
 		*table = &store->table;
 	return status;
+}
+
+int table_new(struct table **table, const char *name, const char *title, enum table_shape shape)
+{
+	return new_within(NULL, table, name, title, shape);
 }
 
 void table_free(struct table *table)
@@ -74,9 +93,11 @@ void table_free(struct table *table)
 	for (size_t i = 0; i < table->percentile_count; i++)
 		sparse_histogram_free(&table->percentiles[i].of);
 	free(table->percentiles);
-	free(table->columns);
-	free(table->cells);
-	arena_free(&store->arena);
+	if (!store->copied) {
+		free(table->columns);
+		free(table->cells);
+	}
+	arena_free(&store->own);
 	free(store);
 }
 
@@ -84,6 +105,8 @@ int table_add_column(struct table *table, const struct table_column *column)
 {
 	struct table_column copy = *column;
 
+	if (store_of(table)->copied)
+		return -EINVAL;
 	if (!GROW(table->columns, store_of(table)->column_room, table->column_count + 1) ||
 	    copy_text(table, column->name, &copy.name) ||
 	    copy_text(table, column->title, &copy.title) ||
@@ -132,6 +155,8 @@ int table_add_row(struct table *table, struct cell **row)
 {
 	struct store *store = store_of(table);
 
+	if (store->copied)
+		return -EINVAL;
 	if (table->row_count == store->row_room) {
 		size_t room = store->row_room ? store->row_room * 2 : 8;
 		size_t width = table->column_count * sizeof(*table->cells);
@@ -265,7 +290,7 @@ int table_set_text(struct table *table, struct cell *cell, const char *bytes, si
 
 	if (length > UINT32_MAX - 1)
 		return -ENOMEM;
-	copy = arena_text(&store_of(table)->arena, bytes, length);
+	copy = arena_text(arena_of(table), bytes, length);
 	if (!copy)
 		return -ENOMEM;
 	*cell = (struct cell) { .type = CELL_TEXT, .length = length, .text = copy };
@@ -289,7 +314,7 @@ int table_set_texts(struct table *table, struct cell *cell, const struct cell *t
 
 	if (count > UINT32_MAX)
 		return -ENOMEM;
-	copies = arena_alloc(&store_of(table)->arena, room_of(count) * sizeof(*copies));
+	copies = arena_alloc(arena_of(table), room_of(count) * sizeof(*copies));
 	if (!copies)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && !status; i++)
@@ -304,8 +329,7 @@ int table_append_text(struct table *table, struct cell *cell, const struct cell 
 	struct cell *texts = (struct cell *)cell->texts;
 
 	if (cell->length == room_of(cell->length)) {
-		texts = arena_alloc(&store_of(table)->arena,
-				    room_of(cell->length + 1) * sizeof(*texts));
+		texts = arena_alloc(arena_of(table), room_of(cell->length + 1) * sizeof(*texts));
 		if (!texts)
 			return -ENOMEM;
 		memcpy(texts, cell->texts, cell->length * sizeof(*texts));
@@ -319,7 +343,7 @@ int table_set_table(struct table *table, struct cell *cell, enum table_shape sha
 		    struct table **within)
 {
 	struct store *store = store_of(table);
-	int status = table_new(within, "", NULL, shape);
+	int status = new_within(store, within, "", NULL, shape);
 
 	if (status)
 		return status;
@@ -329,20 +353,70 @@ int table_set_table(struct table *table, struct cell *cell, enum table_shape sha
 	return 0;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_columns(const struct table *a, const struct table *b)
+{
+	bool same = a->column_count == b->column_count;
+
+	for (size_t i = 0; i < a->column_count && same; i++) {
+		const struct table_column *left = &a->columns[i], *right = &b->columns[i];
+
+		same = left->unit == right->unit && same_text(left->name, right->name) &&
+		       same_text(left->title, right->title) &&
+		       same_text(left->meaning, right->meaning);
+	}
+	return same;
+}
+
+/* There is such a table in each row, and they are alike: columns are kept once. */
+static int copy_columns(struct table *copy, const struct table *from)
+{
+	size_t far = 0;
+
+	for (const struct table *other = copy->next; other && far < 4; other = other->next, far++)
+		if (store_of(other)->copied && same_columns(other, from)) {
+			copy->columns = other->columns;
+			copy->column_count = other->column_count;
+			return 0;
+		}
+	copy->columns = arena_alloc(arena_of(copy), from->column_count * sizeof(*copy->columns));
+	if (!copy->columns)
+		return -ENOMEM;
+	for (size_t i = 0; i < from->column_count; i++) {
+		struct table_column *column = &copy->columns[copy->column_count];
+
+		*column = from->columns[i];
+		if (copy_text(copy, from->columns[i].name, &column->name) ||
+		    copy_text(copy, from->columns[i].title, &column->title) ||
+		    copy_text(copy, from->columns[i].meaning, &column->meaning))
+			return -ENOMEM;
+		copy->column_count++;
+	}
+	return 0;
+}
+
 static int copy_within(struct table *table, struct cell *cell, const struct table *from)
 {
+	size_t cells = from->row_count * from->column_count;
 	struct table *copy;
-	struct cell *cells;
 	int status = table_set_table(table, cell, from->shape, &copy);
 
-	if (!status)
-		status = table_add_columns(copy, from->columns, from->column_count);
-	for (size_t row = 0; row < from->row_count && !status; row++) {
-		status = table_add_row(copy, &cells);
-		for (size_t i = 0; i < from->column_count && !status; i++)
-			status = table_copy_cell(copy, &cells[i],
-						 &from->cells[row * from->column_count + i]);
-	}
+	if (status)
+		return status;
+	store_of(copy)->copied = true;
+	status = copy_columns(copy, from);
+	if (status)
+		return status;
+	copy->cells = arena_alloc(arena_of(copy), cells * sizeof(*copy->cells));
+	if (!copy->cells)
+		return -ENOMEM;
+	copy->row_count = from->row_count;
+	for (size_t i = 0; i < cells && !status; i++)
+		status = table_copy_cell(copy, &copy->cells[i], &from->cells[i]);
 	return status;
 }
 
