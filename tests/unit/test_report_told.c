@@ -72,6 +72,45 @@ static void test_places(void **state)
 	made_close(&made);
 }
 
+/* What names a path and ends without a file belongs to the directory that it looked in. */
+static void test_places_of_names(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	(void)state;
+	BEGIN(&made);
+	EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .mode = S_IFDIR, .path = "/data");
+	CALL(&made, .time = 100, .dur = 7, .pid = 10, .op = M_OPENAT, .file = 1, .result = 3);
+	for (uint64_t i = 0; i < 5; i++) {
+		CALL(&made, .time = 200 + i * 100, .dur = 10, .pid = 10, .op = M_UNLINK,
+		     .path = "/data/old.ckpt");
+		CALL(&made, .time = 800 + i * 100, .dur = 3, .pid = 10, .op = M_FSTAT,
+		     .path = "/usr/lib/python3/none.so", .result = -2);
+	}
+	CALL(&made, .time = 2000, .dur = 2, .pid = 10, .op = M_UNLINK, .path = "nowhere");
+	CALL(&made, .time = 3000, .dur = 1, .pid = 10, .op = M_FSTAT, .path = "/proc/1/none",
+	     .result = -2);
+	made_finish(&made, 10, 100000);
+	report = made_report(&made.reader, 1);
+	assert_int_equal(report_table(report, "places")->row_count, 4);
+	row = find_row(report, "places", "path", "/data");
+	CHECK(report, "places", row, "time_ns", 57);
+	CHECK(report, "places", row, "operations", 6);
+	CHECK(report, "places", row, "files", 1);
+	row = find_row(report, "places", "path", "programs, libraries and modules");
+	CHECK(report, "places", row, "time_ns", 15);
+	CHECK(report, "places", row, "files", 0);
+	row = find_row(report, "places", "path", "sockets, pipes and what has no path");
+	CHECK(report, "places", row, "time_ns", 2);
+	row = find_row(report, "places", "path", "/proc and /sys");
+	CHECK(report, "places", row, "time_ns", 1);
+	report_free(report);
+	made_close(&made);
+}
+
 /* Files that had one path are one place, and not alike however many they are. */
 static void test_places_of_one_path(void **state)
 {
@@ -270,9 +309,10 @@ static void test_screen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),	       cmocka_unit_test(test_places_of_one_path),
-		cmocka_unit_test(test_metadata_leads), cmocka_unit_test(test_caveats),
-		cmocka_unit_test(test_against),	       cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_places),		cmocka_unit_test(test_places_of_one_path),
+		cmocka_unit_test(test_places_of_names), cmocka_unit_test(test_metadata_leads),
+		cmocka_unit_test(test_caveats),		cmocka_unit_test(test_against),
+		cmocka_unit_test(test_screen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

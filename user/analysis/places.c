@@ -2,7 +2,8 @@
 /*
  * The table "places": where I/O went, with what is alike taken together: files of one extension in
  * a directory or below one, /proc and /sys, what has no path, and the programs, libraries and
- * modules that were loaded. Knows nothing of how it is shown.
+ * modules that were loaded. Calls that name a path and end without a file (stat, unlink, what is
+ * not there) go to the directory that they look in. Knows nothing of how it is shown.
  *
  * Files that had the same path, one after the other or on several hosts, are one row.
  * Times are sums over files of their merged times: files used at the same time count each.
@@ -17,6 +18,8 @@
 #include "analysis/map.h"
 #include "analysis/path.h"
 #include "analysis/places.h"
+#include "analysis/rollup.h"
+#include "analysis/walk.h"
 #include "arena.h"
 #include "grow.h"
 
@@ -54,8 +57,18 @@ static const char *const special_names[SPECIALS] = {
 	[SPECIAL_PROGRAMS] = "programs, libraries and modules",
 };
 
+/* A directory in which calls looked names up. */
+struct looked {
+	struct table_text path;
+	struct sums sums;
+	enum special special;
+	uint32_t group;
+};
+
 struct places {
 	const struct measured *measured;
+	struct looked *looked;
+	size_t looked_count;
 	struct group *groups;
 	size_t group_count, group_room;
 	struct map numbers; /* hash of directory, extension and depth -> group */
@@ -97,17 +110,18 @@ static struct table_text extension_of(struct table_text path)
 	return (struct table_text) { path.bytes + at - 1, path.length - at + 1 };
 }
 
-static enum special special_of(const struct file_view *file)
+static enum special special_of(struct table_text path)
 {
-	struct table_text path = file->path;
-
-	if (file->lost)
-		return SPECIAL_LOST;
 	if (!path.bytes || path.bytes[0] != '/')
 		return SPECIAL_PATHLESS;
 	if (starts(path, "/proc/") || starts(path, "/sys/"))
 		return SPECIAL_KERNEL;
 	return loaded_is(path) ? SPECIAL_PROGRAMS : SPECIALS;
+}
+
+static enum special special_of_file(const struct file_view *file)
+{
+	return file->lost ? SPECIAL_LOST : special_of(file->path);
 }
 
 static struct sums sums_of(const struct file_view *file)
@@ -191,28 +205,39 @@ static uint64_t *place_of(struct places *places, struct table_text path, bool *a
 	return place;
 }
 
+/* The group of what lies in a directory of its own path; further files of one path count once. */
+static int group_path(struct places *places, struct table_text path, struct table_text kind,
+		      uint32_t *group)
+{
+	struct table_text directory = { path.bytes, path_directory(path.bytes, path.length) };
+	bool added;
+
+	*group = group_of(places, directory, kind, false);
+	if (*group == NO_GROUP || !place_of(places, path, &added))
+		return -ENOMEM;
+	places->groups[*group].files += added;
+	return 0;
+}
+
 static int group_files(struct places *places)
 {
 	uint32_t count = files_count(places->measured);
 	struct file_view file;
+	int status = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		struct table_text directory;
-		bool added;
-
+	for (uint32_t i = 0; i < count && !status; i++) {
 		places->group_of[i] = NO_GROUP;
-		if (!files_used(places->measured, i, &file) || special_of(&file) != SPECIALS)
+		if (!files_used(places->measured, i, &file) || special_of_file(&file) != SPECIALS)
 			continue;
-		directory =
-			(struct table_text) { file.path.bytes,
-					      path_directory(file.path.bytes, file.path.length) };
-		places->group_of[i] =
-			group_of(places, directory, kind_of(places, i, file.path), false);
-		if (places->group_of[i] == NO_GROUP || !place_of(places, file.path, &added))
-			return -ENOMEM;
-		places->groups[places->group_of[i]].files += added;
+		status = group_path(places, file.path, kind_of(places, i, file.path),
+				    &places->group_of[i]);
 	}
-	return 0;
+	for (size_t i = 0; i < places->looked_count && !status; i++)
+		if (places->looked[i].special == SPECIALS)
+			status = group_path(places, places->looked[i].path,
+					    (struct table_text) { "/", 1 },
+					    &places->looked[i].group);
+	return status;
 }
 
 /* Folds groups of sister directories into one of what lies below their parent. */
@@ -295,7 +320,23 @@ static int add_file(struct places *places, struct table_text path, const struct 
 	return add_place(places, path, sums);
 }
 
-/* Files, alone or each in its group. */
+/* To a kind of files, or to a path, alone or in its group. */
+static int add_sums_of(struct places *places, enum special special, uint32_t number,
+		       struct table_text path, const struct sums *sums)
+{
+	struct group *group;
+
+	if (special != SPECIALS) {
+		add_sums(&places->special[special], sums);
+		return 0;
+	}
+	group = &places->groups[root_of(places, number)];
+	if (!group->deep && group->files < ALIKE)
+		return add_file(places, path, sums);
+	add_sums(&group->sums, sums);
+	return 0;
+}
+
 static int sum_files(struct places *places)
 {
 	uint32_t count = files_count(places->measured);
@@ -303,23 +344,19 @@ static int sum_files(struct places *places)
 	int status = 0;
 
 	for (uint32_t i = 0; i < count && !status; i++) {
-		enum special special;
-		struct group *group;
 		struct sums sums;
 
 		if (!files_used(places->measured, i, &file))
 			continue;
 		sums = sums_of(&file);
-		special = special_of(&file);
-		if (special != SPECIALS) {
-			add_sums(&places->special[special], &sums);
-			continue;
-		}
-		group = &places->groups[root_of(places, places->group_of[i])];
-		if (group->deep || group->files >= ALIKE)
-			add_sums(&group->sums, &sums);
-		else
-			status = add_file(places, file.path, &sums);
+		status = add_sums_of(places, special_of_file(&file), places->group_of[i], file.path,
+				     &sums);
+	}
+	for (size_t i = 0; i < places->looked_count && !status; i++) {
+		const struct looked *looked = &places->looked[i];
+
+		status = add_sums_of(places, looked->special, looked->group, looked->path,
+				     &looked->sums);
 	}
 	return status;
 }
@@ -334,7 +371,7 @@ static int add_groups(struct places *places)
 		size_t length = group->directory.length + strlen(stars) + group->extension.length;
 		char *path;
 
-		if (!group->sums.files)
+		if (!group->sums.operations && !group->sums.files)
 			continue;
 		path = arena_alloc(&places->arena, length + 1);
 		if (!path)
@@ -348,18 +385,54 @@ static int add_groups(struct places *places)
 	for (size_t i = 0; i < SPECIALS && !status; i++) {
 		const char *name = special_names[i];
 
-		if (places->special[i].files)
+		if (places->special[i].operations || places->special[i].files)
 			status = add_place(places, (struct table_text) { name, strlen(name) },
 					   &places->special[i]);
 	}
 	return status;
 }
 
+/* Of a directory "/a/b" what is in it decides of which kind it is. */
+static int list_looked(struct places *places, struct rollup *directories)
+{
+	places->looked = calloc(directories->count + 1, sizeof(*places->looked));
+	if (!places->looked)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < directories->count; i++) {
+		struct looked *looked = &places->looked[places->looked_count];
+		struct table_text name = rollup_name(directories, i);
+		char *path;
+
+		if (!rollup_used(directories, i))
+			continue;
+		path = arena_alloc(&places->arena, name.length + 1);
+		if (!path)
+			return -ENOMEM;
+		if (name.length)
+			memcpy(path, name.bytes, name.length);
+		path[name.length] = '/';
+		looked->special = special_of((struct table_text) { path, name.length + 1 });
+		looked->path = (struct table_text) { path, name.length > 1 ? name.length : 1 };
+		for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++) {
+			const struct tally *tally = rollup_tally(directories, i, class);
+
+			looked->sums.time_ns += tally->time.measure;
+			looked->sums.operations += tally->count;
+		}
+		if (!name.length)
+			looked->special = SPECIAL_PATHLESS;
+		places->looked_count++;
+	}
+	return 0;
+}
+
 static int make_places(struct places *places)
 {
 	bool folded = true;
-	int status;
+	int status = list_looked(places, measured_state(places->measured, &analysis_places));
 
+	if (status)
+		return status;
 	places->group_of = calloc(files_count(places->measured) + 1, sizeof(*places->group_of));
 	status = places->group_of ? group_files(places) : -ENOMEM;
 	for (size_t level = 0; level < LEVELS_MOST && folded && !status; level++) {
@@ -369,6 +442,35 @@ static int make_places(struct places *places)
 	if (!status)
 		status = sum_files(places);
 	return status ? status : add_groups(places);
+}
+
+/* --- in passing --- */
+
+static int begin(const struct job *job, void **state)
+{
+	struct rollup *directories = calloc(1, sizeof(*directories));
+
+	if (!directories)
+		return -ENOMEM;
+	rollup_init(directories, job, rollup_find_key("directory"), 0);
+	*state = directories;
+	return 0;
+}
+
+static void end(void *state)
+{
+	rollup_free(state);
+	free(state);
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++)
+		if (event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH)
+			status = rollup_events(state, event, 1);
+	return status;
 }
 
 /* --- the table --- */
@@ -393,7 +495,9 @@ static const struct table_column columns[PLACE_COLUMNS] = {
 	[PLACE_FILES] = { "files", "files", UNIT_COUNT, "files that are taken together",
 			  TABLE_UINT(struct place, sums.files), 0 },
 	[PLACE_PATH] = { "path", "where", UNIT_PATH,
-			 "a file, a pattern of files that are alike, or a kind of files",
+			 "a file, a pattern of files that are alike, or a kind of files; of a "
+			 "directory "
+			 "the calls, too, that looked for what is in it",
 			 TABLE_TEXT(struct place, path), 0 },
 };
 
@@ -426,6 +530,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	map_free(&places.numbers);
 	map_free(&places.paths);
 	arena_free(&places.arena);
+	free(places.looked);
 	free(places.groups);
 	free(places.group_of);
 	free(places.all);
@@ -440,7 +545,11 @@ const struct analysis analysis_places = {
 	.by = "time_ns",
 	.of_sums = true,
 	.shape = TABLE_LIST,
+	.begin = begin,
+	.passing = { .apart = true, .events = add_events, .matters = WALK_CLASS(IO_METADATA) },
+	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.conclude = conclude,
+	.end = end,
 	.merging = { .keys = "path",
 
 		     .unknown = "files",

@@ -194,6 +194,7 @@ static void add_to_other(struct grid *grid, size_t row)
 	for (size_t i = 0; i < grid->table->column_count; i++) {
 		const struct cell *cell = cell_at(grid, row, i);
 		enum table_unit unit = grid->table->columns[i].unit;
+		bool at_least = cell->at_least || grid->other[i].at_least;
 
 		if (cell->type != CELL_UINT ||
 		    (unit != UNIT_COUNT && unit != UNIT_BYTES && i != grid->table->view.by))
@@ -201,6 +202,7 @@ static void add_to_other(struct grid *grid, size_t row)
 		cell_uint(&grid->other[i],
 			  cell->uint +
 				  (grid->other[i].type == CELL_UINT ? grid->other[i].uint : 0));
+		grid->other[i].at_least = at_least;
 	}
 }
 
