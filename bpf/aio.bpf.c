@@ -53,15 +53,15 @@ int BPF_PROG(fl_aio_exit, struct pt_regs *regs, long result)
 }
 
 SEC("?tp/raw_syscalls/sys_enter")
-int fl_aio_enter_tp(struct trace_raw_syscall *call)
+int fl_aio_enter_tp(struct trace_event_raw_sys_enter *call)
 {
-	return aio_entered(current_regs(), call->number);
+	return aio_entered(current_regs(), call->id);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
-int fl_aio_exit_tp(struct trace_raw_syscall *call)
+int fl_aio_exit_tp(struct trace_event_raw_sys_exit *call)
 {
-	return aio_exited(current_regs(), call->value);
+	return aio_exited(current_regs(), call->ret);
 }
 
 /* --- a process ends --- */

@@ -118,9 +118,13 @@ int fl_fault_end(struct bpf_perf_event_data *event)
 
 /* The start from classic tracepoints, which are never preempted. */
 SEC("?tp")
-int fl_fault_tp(struct trace_page_fault *fault)
+int fl_fault_tp(struct trace_event_raw_exceptions *fault)
 {
-	return exception(fault->address, fault->error);
+	struct trace_event_raw_x86_exceptions *older = (void *)fault;
+
+	if (bpf_core_type_exists(struct trace_event_raw_exceptions))
+		return exception(fault->address, fault->error_code);
+	return exception(older->address, older->error_code);
 }
 
 /* --- variant: entry and exit of handle_mm_fault --- */
@@ -214,12 +218,14 @@ int BPF_PROG(fl_fault_signal, int signal, struct kernel_siginfo *info, struct ta
 }
 
 SEC("?tp/signal/signal_generate")
-int fl_fault_sig_tp(struct trace_signal_generate *event)
+int fl_fault_sig_tp(struct trace_event_raw_signal_generate *event)
 {
-	if ((event->signal != SIGBUS && event->signal != SIGSEGV) ||
-	    event->tid != bpf_get_current_task_btf()->pid)
+	int signal = event->sig;
+
+	if ((signal != SIGBUS && signal != SIGSEGV) ||
+	    event->pid != bpf_get_current_task_btf()->pid)
 		return 0;
-	return signalled(event->signal);
+	return signalled(signal);
 }
 
 /* The thread ends in the middle of a fault: it was killed while it waited. That of a call's may

@@ -292,19 +292,19 @@ static __always_inline struct pt_regs *current_regs(void)
 }
 
 SEC("?tp/raw_syscalls/sys_enter")
-int fl_enter_tp(struct trace_raw_syscall *call)
+int fl_enter_tp(struct trace_event_raw_sys_enter *call)
 {
-	return entered(current_regs(), call->number, false);
+	return entered(current_regs(), call->id, false);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
-int fl_exit_tp(struct trace_raw_syscall *call)
+int fl_exit_tp(struct trace_event_raw_sys_exit *call)
 {
-	return left(current_regs(), call->value, false);
+	return left(current_regs(), call->ret, false);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
-int fl_code_tp(struct trace_raw_syscall *call)
+int fl_code_tp(struct trace_event_raw_sys_exit *call)
 {
-	return code_mapped(current_regs(), call->value);
+	return code_mapped(current_regs(), call->ret);
 }

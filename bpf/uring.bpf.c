@@ -504,22 +504,21 @@ int BPF_PROG(fl_uring_end6, void *ring, void *request, __u64 user_data, int resu
 /* --- variant: classic tracepoints, which cost a little more and are never preempted --- */
 
 SEC("?tp/io_uring/io_uring_submit_req")
-int fl_uring_b_tp(struct trace_uring_request *event)
+int fl_uring_b_tp(struct trace_event_raw_io_uring_submit_req *event)
 {
-	return uring_submitted(event->request);
+	return uring_submitted(event->req);
 }
 
 SEC("?tp/io_uring/io_uring_submit_sqe")
-int fl_uring_b6_tp(struct trace_uring_request *event)
+int fl_uring_b6_tp(struct trace_event_raw_io_uring_submit_sqe *event)
 {
-	return uring_submitted(event->request);
+	return uring_submitted(event->req);
 }
 
 SEC("?tp/io_uring/io_uring_complete")
-int fl_uring_e_tp(struct trace_uring_complete *event)
+int fl_uring_e_tp(struct trace_event_raw_io_uring_complete *event)
 {
-	struct uring_end end = { (__u64)event->ring, event->user_data, event->result,
-				 event->flags };
+	struct uring_end end = { (__u64)event->ctx, event->user_data, event->res, event->cflags };
 
-	return uring_completed(event->request, &end);
+	return uring_completed(event->req, &end);
 }

@@ -1,61 +1,60 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Records of classic tracepoints, as their `format` files in tracefs lay them out: the layout is
- * what user space relies on, so it is not relocated, but where it differs between kernels.
+ * Records of classic tracepoints, as far as they are used. What stands before the fields is longer
+ * where PREEMPT_RT was a set of patches: it has a count of lazy preemption, too.
  */
 #ifndef VMLINUX_TRACE_H
 #define VMLINUX_TRACE_H
 
 #include "types.h"
 
-/* raw_syscalls:sys_enter (the first argument) and sys_exit (the result). */
-struct trace_raw_syscall {
-	__u64 common;
-	long number;
-	long value;
-};
+struct trace_event_raw_sys_enter {
+	long id;
+} CORE_STRUCT;
 
-/* signal:signal_generate, as far as it is used. */
-struct trace_signal_generate {
-	__u64 common;
-	int signal;
-	int error;
-	int code;
-	char comm[16];
-	int tid;
-};
+struct trace_event_raw_sys_exit {
+	long ret;
+} CORE_STRUCT;
+
+struct trace_event_raw_signal_generate {
+	int sig;
+	int pid; /* of the thread that gets it */
+} CORE_STRUCT;
 
 /* What a raw tracepoint hands over: its arguments as numbers. */
 struct bpf_raw_tracepoint_args {
 	__u64 args[0];
 };
 
-/* io_uring:io_uring_submit_req (submit_sqe before 6.4), as far as it is used. */
-struct trace_uring_request {
-	__u64 common;
-	void *ring;
-	void *request;
-};
+struct trace_event_raw_io_uring_submit_req {
+	void *req;
+} CORE_STRUCT;
 
-/* io_uring:io_uring_complete, likewise. */
-struct trace_uring_complete {
-	__u64 common;
-	void *ring;
-	void *request; /* NULL: one of many completions of a request */
+/* The same before 6.4. */
+struct trace_event_raw_io_uring_submit_sqe {
+	void *req;
+} CORE_STRUCT;
+
+struct trace_event_raw_io_uring_complete {
+	void *ctx;
+	void *req; /* NULL: one of many completions of a request */
 	__u64 user_data;
-	int result;
-	__u32 flags;
-};
+	int res;
+	__u32 cflags;
+} CORE_STRUCT;
 
-/* exceptions:page_fault_user and page_fault_kernel, x86 only. */
-struct trace_page_fault {
-	__u64 common;
+/* page_fault_user and page_fault_kernel, x86 only. */
+struct trace_event_raw_exceptions {
 	unsigned long address;
-	unsigned long instruction;
-	unsigned long error;
-};
+	unsigned long error_code;
+} CORE_STRUCT;
 
-/* writeback:balance_dirty_pages, as far as it is used: the length of what stands before differs. */
+/* The same in older kernels. */
+struct trace_event_raw_x86_exceptions {
+	unsigned long address;
+	unsigned long error_code;
+} CORE_STRUCT;
+
 struct trace_event_raw_balance_dirty_pages {
 	long pause; /* ms; not above 0: none */
 } CORE_STRUCT;

@@ -37,6 +37,19 @@ class Relocations(unittest.TestCase):
                 self.assertEqual(left, [])
                 self.assertGreater(there, 50)
 
+    def test_records_of_tracepoints(self):
+        """Where the fields of a classic tracepoint's record stand differs between kernels."""
+        btf, found = relocations.relocations(OBJECT)
+        relocated, programs = {text for text, _ in found}, set()
+        for function in (one for one in btf.types if one.kind == "func"):
+            for _, target in btf.types[function.target].members[:1]:
+                record = btf.types[btf.types[btf.plain(target)].target]
+                if btf.types[btf.plain(target)].kind == "ptr" and record.name.startswith("trace_"):
+                    fields = {f"{record.name}.{name}" for name, _ in record.members}
+                    self.assertLessEqual(fields, relocated, function.name)
+                    programs.add(function.name)
+        self.assertIn("fl_enter_tp", programs)
+
     def test_what_is_missing_is_told(self):
         """In a kernel whose structs have other names for some members."""
         with open(at_hand()[0], "rb") as file:

@@ -19,6 +19,8 @@ ALTERNATIVES = [
     {"bio.bi_iter.bi_bvec_done", "bio.bi_iter.bi_offset"},  # before and since 7.3
     {"page.compound_head", "page.compound_info"},  # renamed in 7.2
     {"mm_struct.flags", "mm_struct.flags.__mm_flags"},  # a struct since 6.18
+    # Records of classic tracepoints, since and before 6.4.
+    {"trace_event_raw_io_uring_submit_req.req", "trace_event_raw_io_uring_submit_sqe.req"},
     # Files that are registered with a ring, since and before 6.13.
     *({there, before}
       for there in ("io_ring_ctx.file_table.data.nr", "io_ring_ctx.file_table.data.nodes")
@@ -38,6 +40,9 @@ OPTIONAL = {
     "vm_area_struct.vm_refcnt.refs.counter": "since 6.15",
     "rw_semaphore.owner": "not on PREEMPT_RT",
     "inode.i_rwsem.owner": "not on PREEMPT_RT",
+    # Records of classic tracepoints of page faults, by two names.
+    "trace_event_raw_exceptions": "x86 only",
+    "trace_event_raw_x86_exceptions": "x86 only",
     # File systems that are modules have types of their own, which come when they are loaded.
     "btrfs_bio": "a module's",
     "btrfs_inode": "a module's",
@@ -88,7 +93,7 @@ class Btf:
         for _ in range(count if kind in words else 0):
             entry = struct.unpack_from(f"<{words[kind]}I", data, at)
             at += 4 * words[kind]
-            if kind in ("struct", "union", "enum", "enum64"):
+            if kind in ("struct", "union", "enum", "enum64", "func_proto"):
                 members.append((self.text(entry[0]), entry[1]))
         target = size
         if kind == "array":
