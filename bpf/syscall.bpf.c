@@ -240,8 +240,7 @@ static __always_inline int code_mapped(struct pt_regs *regs, long result)
  * The end of a thread whose call did not end: a signal interrupted that, and killed the thread.
  * Where its end is told before, it is not followed any more.
  */
-SEC("?tp_btf/sched_process_exit")
-int BPF_PROG(fl_call_cut, struct task_struct *task)
+static __always_inline int call_cut(struct task_struct *task)
 {
 	struct task_state *state = task_state(task);
 	struct call_end end = { .result = -EINTR };
@@ -266,6 +265,12 @@ int BPF_PROG(fl_call_cut, struct task_struct *task)
 
 /* --- variant: tracepoints with typed arguments --- */
 
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(fl_call_cut, struct task_struct *task)
+{
+	return call_cut(task);
+}
+
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(fl_sys_enter, struct pt_regs *regs, long number)
 {
@@ -289,6 +294,12 @@ int BPF_PROG(fl_code, struct pt_regs *regs, long result)
 static __always_inline struct pt_regs *current_regs(void)
 {
 	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+}
+
+SEC("?tp/sched/sched_process_exit")
+int fl_call_cut_tp(void *event)
+{
+	return call_cut(bpf_get_current_task_btf());
 }
 
 SEC("?tp/raw_syscalls/sys_enter")

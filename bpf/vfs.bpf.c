@@ -127,3 +127,9 @@ int BPF_PROG(fl_vfs_cut, struct task_struct *task)
 {
 	return vfs_end_task();
 }
+
+SEC("?tp/sched/sched_process_exit")
+int fl_vfs_cut_tp(void *event)
+{
+	return vfs_end_task();
+}

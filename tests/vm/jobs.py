@@ -6,6 +6,7 @@ guest leaves. Knows nothing of virtual machines.
 No number is compared that readahead or scheduling may change, but with an account of the same run.
 """
 import collections
+import glob
 import json
 import os
 import subprocess
@@ -67,6 +68,10 @@ class Results:
 
     def text(self, name):
         return self.outcome.read(self.job, name)
+
+    def names(self, pattern):
+        """Of the job's files, those of such names."""
+        return [os.path.basename(path) for path in glob.glob(self.outcome.path(self.job, pattern))]
 
     def said(self):
         """What the job said on stderr, without the names of the programs that were attached."""
@@ -283,7 +288,8 @@ def judge_tiny(results):
 
 def judge_crowd(results):
     """Many threads on few CPUs: what the kernel passed over is told, and nothing else is missing."""
-    report, reads = results.report(), results.account()["reads"]
+    report = results.report()
+    reads = sum(results.account(name)["reads"] for name in results.names("account*"))
     lost = report["trace"]["lost"]["by_layer"].get("syscall") or 0
     count = file_row(report, "/mnt/hot")["read"]["count"]
     check(count <= reads <= count + lost, f"{count} counted and {lost} lost of {reads} reads")
@@ -481,6 +487,9 @@ for reads in 10000 40000 160000; do $RUN --force --buffer 4K -- hotread /mnt/hot
 faultline report --format json trace.flt | grep -q '"total":[1-9]' && break; done; true"""
 CROWD = """head -c 1048576 /dev/urandom >/mnt/hot
 $RUN -- hotread /mnt/hot account 12 reads 2500"""
+# Many threads that end at the same time.
+ENDS = """head -c 1048576 /dev/urandom >/mnt/hot
+$RUN -- sh -c 'for i in $(seq 40); do hotread /mnt/hot account$i 16 reads 20; done'"""
 SUMS = """head -c 1048576 /dev/urandom >/mnt/hot; mkdir -p /mnt/sums
 $RUN --mode profile --interval 100ms --layers syscall,fault,pagecache -- sh -c 'calls /mnt/sums; hotread /mnt/hot account 12 reads 2500'"""
 COUNTED, COUNTED_BYTES = "/mnt/counted", 6000
@@ -552,6 +561,7 @@ def for_crowd():
     """The jobs of a kernel that preempts whatever it can."""
     jobs = [Job("syscall", v, "crowd", CROWD, judge_crowd)
             for v in ("chosen", *VARIANTS["syscall"])]
+    jobs += [Job("syscall", v, "ends", ENDS, judge_crowd) for v in VARIANTS["syscall"]]
     jobs += [Job("syscall", v, "flight", FLIGHT, judge_flight) for v in VARIANTS["syscall"]]
     jobs += [Job("fault", v, "crowd", FAULT_CROWD, judge_fault_crowd)
              for v in ("chosen", *VARIANTS["fault"])]

@@ -110,7 +110,9 @@ const struct part parts[] = {
 		.layer = LAYER_SYSCALL,
 		.without = "calls that end with their thread are not recorded",
 		.variants = { { "tp_btf", .probes = { { "fl_call_cut", HOOK_TP_BTF,
-							"sched_process_exit" } } } },
+							"sched_process_exit" } } },
+			      { "tp", .probes = { { "fl_call_cut_tp", HOOK_TP,
+						    "sched/sched_process_exit" } } } },
 	},
 	{
 		.layer = LAYER_FAULT,
@@ -372,8 +374,10 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_VFS,
 		.without = "an operation whose end was not seen may be missing in what is lost",
-		.variants = { { "tp_btf", .probes = { { "fl_vfs_cut", HOOK_TP_BTF,
-							"sched_process_exit" } } } },
+		.variants = { { "tp_btf",
+				.probes = { { "fl_vfs_cut", HOOK_TP_BTF, "sched_process_exit" } } },
+			      { "tp", .probes = { { "fl_vfs_cut_tp", HOOK_TP,
+						    "sched/sched_process_exit" } } } },
 	},
 };
 const size_t part_count = sizeof(parts) / sizeof(parts[0]);
