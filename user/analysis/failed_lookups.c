@@ -16,20 +16,12 @@
 
 /* A hostile trace could name a directory in each row; beyond this they share a line. */
 #define DIRECTORIES_MOST 65536
-#define TEXTS_SHARE 16	   /* ... and beyond this share of the memory for their paths */
-#define MEMORY_SLOTS 16384 /* a power of two */
+#define TEXTS_SHARE 16 /* ... and beyond this share of the memory for their paths */
 
 struct directory {
 	const char *path, *example;
 	size_t length, example_length;
 	uint64_t count, enoent, thread_time_ns;
-};
-
-/* The same few names are tried again and again: where they led the last time. */
-struct memory_slot {
-	uint64_t dir, path;
-	uint32_t trace;
-	uint32_t directory; /* plus 1; 0: free */
 };
 
 struct lookups {
@@ -38,7 +30,7 @@ struct lookups {
 	size_t count, room;
 	size_t text_bytes, text_bytes_most; /* of paths and examples */
 	struct map numbers;		    /* hash of the path -> number */
-	struct memory_slot *memory;
+	struct path_memory memory;
 	struct arena arena;
 };
 
@@ -55,8 +47,7 @@ static int begin(const struct job *job, void **state)
 	lookups->room = 64;
 	lookups->count = 1;
 	lookups->directories = calloc(lookups->room, sizeof(*lookups->directories));
-	lookups->memory = calloc(MEMORY_SLOTS, sizeof(*lookups->memory));
-	return lookups->directories && lookups->memory ? 0 : -ENOMEM;
+	return lookups->directories ? 0 : -ENOMEM;
 }
 
 static void end(void *state)
@@ -66,7 +57,7 @@ static void end(void *state)
 	map_free(&lookups->numbers);
 	arena_free(&lookups->arena);
 	free(lookups->directories);
-	free(lookups->memory);
+	path_memory_free(&lookups->memory);
 	free(lookups);
 }
 
@@ -85,18 +76,11 @@ static int add_directory(struct lookups *lookups, const char *path, size_t lengt
 	return directory->path && directory->example ? 0 : -ENOMEM;
 }
 
-/* Where a call looked, by the string ids of its row. */
-struct lookup {
-	uint32_t trace;
-	uint64_t dir, path;
-};
-
 /* Two paths with one 64-bit hash under a seed of this run are one path. */
-static int find_directory(struct lookups *lookups, const struct lookup *lookup, uint32_t *number)
+static int find_directory(struct lookups *lookups, const struct path_asked *asked, uint32_t *number)
 {
 	char path[PATH_JOIN_BYTES];
-	size_t whole =
-		path_join(&lookups->job->files, lookup->trace, lookup->dir, lookup->path, path);
+	size_t whole = path_join(&lookups->job->files, asked->trace, asked->dir, asked->path, path);
 	size_t length = path_directory(path, whole);
 	uint64_t key = map_hash_bytes(&lookups->numbers, path, length), *found;
 	bool added;
@@ -119,26 +103,22 @@ static int find_directory(struct lookups *lookups, const struct lookup *lookup, 
 	return add_directory(lookups, path, length, whole);
 }
 
-static int add_failure(struct lookups *lookups, const struct lookup *lookup,
+static int add_failure(struct lookups *lookups, const struct path_asked *asked,
 		       const struct event *event, uint64_t result)
 {
-	struct memory_slot *slot =
-		&lookups->memory[(lookup->path * 31 + lookup->dir) & (MEMORY_SLOTS - 1)];
+	uint32_t *known = path_memory_of(&lookups->memory, asked), number;
 	struct directory *directory;
-	uint32_t number;
 
-	if (slot->directory && slot->path == lookup->path && slot->dir == lookup->dir &&
-	    slot->trace == lookup->trace) {
-		number = slot->directory - 1;
-	} else {
-		int status = find_directory(lookups, lookup, &number);
+	if (!known)
+		return -ENOMEM;
+	if (!*known) {
+		int status = find_directory(lookups, asked, &number);
 
 		if (status)
 			return status;
-		*slot = (struct memory_slot) { lookup->dir, lookup->path, lookup->trace,
-					       number + 1 };
+		*known = number + 1;
 	}
-	directory = &lookups->directories[number];
+	directory = &lookups->directories[*known - 1];
 	directory->count++;
 	directory->enoent += result == (uint64_t)-ENOENT;
 	directory->thread_time_ns += event->end - event->start;
@@ -162,18 +142,18 @@ static int add_events(void *state, const struct event *events, size_t count)
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count && !status; event++) {
-		struct lookup lookup;
+		struct path_asked asked;
 		uint64_t result;
 
 		if (event->class != IO_METADATA || !(event->flags & EVENT_FAILED) ||
 		    event_kind(event) != TRACE_SYSCALL_PATH)
 			continue;
 		result = event_value(event, SYSCALL_RESULT);
-		lookup = (struct lookup) { .trace = event->block->trace,
-					   .dir = event_value(event, SYSCALL_PATH_DIR),
-					   .path = event_value(event, SYSCALL_PATH_PATH) };
-		if (lookup.path && is_failed_lookup(result))
-			status = add_failure(state, &lookup, event, result);
+		asked = (struct path_asked) { .trace = event->block->trace,
+					      .dir = event_value(event, SYSCALL_PATH_DIR),
+					      .path = event_value(event, SYSCALL_PATH_PATH) };
+		if (asked.path && is_failed_lookup(result))
+			status = add_failure(state, &asked, event, result);
 	}
 	return status;
 }

@@ -4,7 +4,10 @@
  */
 #include "analysis/path.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define SLOTS 16384 /* a power of two */
 
 static size_t append(char *out, size_t used, const char *bytes, size_t length)
 {
@@ -42,4 +45,25 @@ size_t path_directory(const char *path, size_t length)
 	if (!slash)
 		return 0;
 	return slash == path ? 1 : (size_t)(slash - path);
+}
+
+uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked)
+{
+	struct path_slot *slot;
+
+	if (!memory->slots)
+		memory->slots = calloc(SLOTS, sizeof(*memory->slots));
+	if (!memory->slots)
+		return NULL;
+	slot = &memory->slots[(asked->path * 31 + asked->dir) & (SLOTS - 1)];
+	if (slot->asked.path != asked->path || slot->asked.dir != asked->dir ||
+	    slot->asked.trace != asked->trace)
+		*slot = (struct path_slot) { .asked = *asked };
+	return &slot->led_to;
+}
+
+void path_memory_free(struct path_memory *memory)
+{
+	free(memory->slots);
+	*memory = (struct path_memory) { 0 };
 }

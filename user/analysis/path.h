@@ -19,6 +19,26 @@
 size_t path_join(const struct file_table *files, uint32_t trace, uint64_t dir, uint64_t path,
 		 char out[PATH_JOIN_BYTES]);
 
+/* What a call asked for that named a path, by the ids in its row. */
+struct path_asked {
+	uint64_t dir, path;
+	uint32_t trace;
+};
+
+/* The same names are asked for again and again: what some of them led to lately. All zeros at the
+ * start. */
+struct path_memory {
+	struct path_slot {
+		struct path_asked asked;
+		uint32_t led_to; /* plus 1; 0: free */
+	} * slots;
+};
+
+/* Where what a path led to stands, plus 1: 0, to be set, if it is not known. NULL when memory is
+ * out. */
+uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked);
+void path_memory_free(struct path_memory *memory);
+
 /* Length of the directory part of a path: "/a" for "/a/b", "/" for "/b", 0 for "b". */
 size_t path_directory(const char *path, size_t length);
 

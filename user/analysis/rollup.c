@@ -31,7 +31,7 @@ void rollup_free(struct rollup *rollup)
 	free(rollup->groups);
 	free(rollup->names);
 	free(rollup->known);
-	free(rollup->paths);
+	path_memory_free(&rollup->paths);
 	arena_free(&rollup->texts);
 	map_free(&rollup->numbers);
 	*rollup = (struct rollup) { 0 };
@@ -352,31 +352,25 @@ GROUP_OF_PROCESSES(host)
  * again. */
 static int group_of_path(struct rollup *rollup, const struct event *event, uint32_t *group)
 {
-	const struct rollup_path asked = {
+	const struct path_asked asked = {
 		.trace = event->block->trace,
 		.dir = event_value(event, SYSCALL_PATH_DIR),
 		.path = event_value(event, SYSCALL_PATH_PATH),
 	};
+	uint32_t *known = path_memory_of(&rollup->paths, &asked);
 	char path[PATH_JOIN_BYTES];
-	struct rollup_path *slot;
-	size_t length;
-	int status;
+	int status = 0;
 
-	if (!rollup->paths)
-		rollup->paths = calloc(ROLLUP_PATHS, sizeof(*rollup->paths));
-	if (!rollup->paths)
+	if (!known)
 		return -ENOMEM;
-	slot = &rollup->paths[(asked.path * 31 + asked.dir) % ROLLUP_PATHS];
-	if (slot->is_known && slot->path == asked.path && slot->dir == asked.dir &&
-	    slot->trace == asked.trace) {
-		*group = slot->group;
-		return 0;
+	if (!*known) {
+		size_t length =
+			path_join(&rollup->job->files, asked.trace, asked.dir, asked.path, path);
+
+		status = find_text_group(rollup, path, path_directory(path, length), group);
+		*known = *group + 1;
 	}
-	length = path_join(&rollup->job->files, asked.trace, asked.dir, asked.path, path);
-	status = find_text_group(rollup, path, path_directory(path, length), group);
-	*slot = asked;
-	slot->group = *group;
-	slot->is_known = !status;
+	*group = *known - 1;
 	return status;
 }
 

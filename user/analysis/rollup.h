@@ -19,6 +19,7 @@
 #define FAULTLINE_ROLLUP_H
 
 #include "analysis/measure.h"
+#include "analysis/path.h"
 #include "arena.h"
 
 #define ROLLUP_NONE UINT32_MAX /* an event of no group */
@@ -36,13 +37,6 @@ struct rollup_key {
 	int (*group_of)(struct rollup *rollup, const struct event *event, uint32_t *group);
 	/* What a group is called; no bytes where it has no name. Valid until the next call. */
 	struct table_text (*name_of)(struct rollup *rollup, uint32_t group);
-};
-
-#define ROLLUP_PATHS 4096
-struct rollup_path {
-	uint64_t dir, path;
-	uint32_t trace, group;
-	bool is_known;
 };
 
 /* Most groups see one or two measures. */
@@ -68,8 +62,8 @@ struct rollup {
 	struct arena texts;
 	uint32_t *known; /* of each file or process: its group + 1, 0 for not yet known */
 	size_t known_count;
-	struct rollup_path *paths; /* ROLLUP_PATHS that were asked for lately; NULL: none was */
-	uint64_t others; /* groups beyond the most there may be: they share the last one */
+	struct path_memory paths; /* ... and of paths */
+	uint64_t others;	  /* groups beyond the most there may be: they share the last one */
 	char text[64];
 };
 
