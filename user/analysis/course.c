@@ -165,41 +165,45 @@ static unsigned int part_of(const struct event *event)
 }
 
 /* A stretch that goes on, or one that begins: before compute changes, or the bin, nothing else
- * needs to be looked at. */
-static inline void extend(struct timeline *timeline, unsigned int part, struct stretch *stretch,
-			  const struct event *event)
+ * needs to be looked at. Which of both no processor can guess: nothing here branches. Returns what
+ * is to be booked of the one before. */
+static inline uint64_t extend(struct stretch *stretch, const struct event *event,
+			      uint64_t hidden_until_ns)
 {
-	if (event->end <= stretch->end_ns)
-		return;
-	if (event->start > stretch->end_ns) {
-		if (stretch->under_way)
-			book(timeline, part, stretch, UINT64_MAX);
-		stretch->start_ns = event->start;
-	}
-	stretch->end_ns = event->end;
-	stretch->under_way = true;
+	bool goes_on = event->end > stretch->end_ns;
+	bool begins = goes_on & (event->start > stretch->end_ns);
+	uint64_t from_ns = most(stretch->start_ns, hidden_until_ns);
+	bool ends = begins & stretch->under_way & (stretch->end_ns > from_ns);
+	uint64_t ended_ns = (stretch->end_ns - from_ns) & -(uint64_t)ends;
+
+	stretch->start_ns += (event->start - stretch->start_ns) & -(uint64_t)begins;
+	stretch->end_ns = most(stretch->end_ns, event->end);
+	stretch->under_way |= goes_on;
+	return ended_ns;
 }
 
-/* Adds one, or some that are alike and begin in the bin that has been reached. */
+/* Adds operations that begin in the bin that has been reached, and what came into the cache. */
 static void add_operations(struct timeline *timeline, const struct event *events, size_t count)
 {
 	struct bin *bin = &timeline->bins[timeline->bin];
-	unsigned int part = part_of(events);
-	struct stretch all = timeline->stretches[PART_ALL], own = timeline->stretches[part];
-	uint64_t fetched_bytes = 0, operations = 0;
+	uint64_t hidden_ns = hidden_until(timeline);
 
 	for (const struct event *event = events; event < events + count; event++) {
-		fetched_bytes += event->fetched_bytes;
-		operations += event->flags & EVENT_COUNTED ? 1 : 0;
-		if (event->flags & EVENT_TIMED) {
-			extend(timeline, PART_ALL, &all, event);
-			extend(timeline, part, &own, event);
+		unsigned int part;
+
+		if (event->class == IO_NONE) {
+			if (event->flags & EVENT_PAGECACHE)
+				bin->fetched_bytes += event->fetched_bytes;
+			continue;
 		}
+		bin->fetched_bytes += event->fetched_bytes;
+		bin->operations += event->flags & EVENT_COUNTED ? 1 : 0;
+		if (!(event->flags & EVENT_TIMED))
+			continue;
+		part = part_of(event);
+		bin->alone_ns[PART_ALL] += extend(&timeline->stretches[PART_ALL], event, hidden_ns);
+		bin->alone_ns[part] += extend(&timeline->stretches[part], event, hidden_ns);
 	}
-	bin->fetched_bytes += fetched_bytes;
-	bin->operations += operations;
-	timeline->stretches[PART_ALL] = all;
-	timeline->stretches[part] = own;
 	timeline->now_ns = most(timeline->now_ns, events[count - 1].start);
 }
 
@@ -208,17 +212,14 @@ static void add_event(struct timeline *timeline, const struct event *event)
 	if (event->class == IO_NONE && !(event->flags & EVENT_PAGECACHE))
 		return;
 	go_to(timeline, event->start);
-	if (event->class == IO_NONE)
-		timeline->bins[timeline->bin].fetched_bytes += event->fetched_bytes;
-	else
-		add_operations(timeline, event, 1);
+	add_operations(timeline, event, 1);
 }
 
-/* Whether they can be added at once: nothing else begins meanwhile that is measured. */
+/* Whether all can be added at once: nothing else begins meanwhile that is measured. */
 static bool at_once(const struct timeline *timeline, const struct event *events, size_t count)
 {
-	return events->class != IO_NONE && events[count - 1].start <= timeline->bin_end_ns &&
-	       !timeline->job->activities->gpu && events_alike(events, count, false);
+	return count && events[count - 1].start <= timeline->bin_end_ns &&
+	       !timeline->job->activities->gpu && !timeline->job->summed;
 }
 
 /* What of an amount lies before a moment, if it is spread evenly over a time. */
@@ -274,18 +275,15 @@ static void add_summed(struct timeline *timeline, const struct event *event)
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
-	for (size_t some; count; events += some, count -= some) {
-		some = events_some(count);
-		if (at_once(state, events, some)) {
-			add_operations(state, events, some);
-			continue;
-		}
-		for (size_t i = 0; i < some; i++)
-			if (events[i].flags & EVENT_SUMMED)
-				add_summed(state, &events[i]);
-			else
-				add_event(state, &events[i]);
+	if (at_once(state, events, count)) {
+		add_operations(state, events, count);
+		return 0;
 	}
+	for (const struct event *event = events; event < events + count; event++)
+		if (event->flags & EVENT_SUMMED)
+			add_summed(state, event);
+		else
+			add_event(state, event);
 	return 0;
 }
 

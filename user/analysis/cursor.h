@@ -19,7 +19,7 @@
 #include "analysis/event.h"
 
 #define CURSOR_BATCH 256
-#define CURSOR_BATCH_MOST 4096
+#define CURSOR_BATCH_MOST 8192
 #define CURSOR_BYTES_MOST (512u << 20)
 
 /* Kinds that change which spans are open. */

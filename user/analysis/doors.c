@@ -90,7 +90,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 	for (size_t some; count && !status; events += some, count -= some) {
 		some = events_some(count);
-		if (events->door != DOOR_NONE && events_alike(events, some, false)) {
+		if (events->door != DOOR_NONE && events_alike(events, some)) {
 			status = rollup_add_alike(&all->rollup, events->door, events, some);
 			continue;
 		}

@@ -88,6 +88,9 @@ struct event {
 	uint8_t class;	    /* enum io_class */
 	uint8_t door;	    /* enum io_door */
 	uint32_t flags;	    /* EVENT_* */
+	/* How many, from this one on, are of one class and door (and process), among those that are
+	 * given out with it; 0 if it stands for many. */
+	uint16_t alike, process_alike;
 };
 
 /* A value of the row that an event comes from: a column that was asked for, as in the trace. */
@@ -132,18 +135,16 @@ static inline size_t events_some(size_t left)
 	return left < EVENTS_ALIKE ? left : EVENTS_ALIKE;
 }
 
-/* Whether all are of one class and door (and process), and none of them stands for many. */
-static inline bool events_alike(const struct event *events, size_t count, bool of_process)
+/* Whether all are of one class and door, and none of them stands for many. */
+static inline bool events_alike(const struct event *events, size_t count)
 {
-	uint32_t differ = events->flags & EVENT_SUMMED;
+	return events->alike >= count;
+}
 
-	for (size_t i = 1; i < count; i++) {
-		differ |= (events[i].class ^ events->class) | (events[i].door ^ events->door);
-		differ |= events[i].flags & EVENT_SUMMED;
-		if (of_process)
-			differ |= events[i].process ^ events->process;
-	}
-	return !differ;
+/* ... and of one process. */
+static inline bool events_of_process_alike(const struct event *events, size_t count)
+{
+	return events->process_alike >= count;
 }
 
 /* Ids come again and again: the files found lately, by the low bits of their ids. */

@@ -29,9 +29,11 @@ static inline void interval_add(struct interval_union *whole, uint64_t start, ui
 {
 	uint64_t from = start > whole->end ? start : whole->end;
 
+	uint64_t longer = -(uint64_t)(end > from); /* all bits or none */
+
 	/* Whether they overlap no processor can guess: nothing here branches. */
-	whole->measure += end > from ? end - from : 0;
-	whole->end = end > from ? end : whole->end;
+	whole->measure += (end - from) & longer;
+	whole->end += (end - whole->end) & longer;
 }
 
 #endif

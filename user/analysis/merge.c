@@ -27,6 +27,7 @@ struct source {
 
 struct head {
 	uint64_t start_ns; /* of the source's next event, in memory or not */
+	uint64_t order;	   /* of its block in the plan */
 	struct source *source;
 };
 
@@ -58,11 +59,11 @@ struct merge {
 
 /* --- the heap of sources --- */
 
-static bool head_before(const struct head *a, const struct head *b)
+/* Without a branch: which one it is no processor can guess. */
+static inline bool head_before(const struct head *a, const struct head *b)
 {
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns;
-	return a->source->planned->order < b->source->planned->order;
+	return ((unsigned __int128)a->start_ns << 64 | a->order) <
+	       ((unsigned __int128)b->start_ns << 64 | b->order);
 }
 
 static void heap_sink(struct merge *merge)
@@ -75,8 +76,8 @@ static void heap_sink(struct merge *merge)
 
 		if (child >= merge->heap_count)
 			break;
-		if (child + 1 < merge->heap_count && head_before(&heap[child + 1], &heap[child]))
-			child++;
+		if (child + 1 < merge->heap_count)
+			child += head_before(&heap[child + 1], &heap[child]);
 		if (!head_before(&heap[child], &moving))
 			break;
 		heap[place] = heap[child];
@@ -280,6 +281,7 @@ static int open_source(struct merge *merge, const struct planned_block *planned,
 	if (status)
 		return status == -ENODATA ? 0 : status;
 	head.start_ns = next_start(merge, head.source);
+	head.order = planned->order;
 	status = heap_push(merge, &head);
 	if (status)
 		free_source(head.source);
@@ -411,8 +413,8 @@ static int make_due(struct merge *merge, struct trace_error *error)
 static size_t take_run(struct merge *merge, struct event *events, size_t taken)
 {
 	struct source *source = merge->heap[0].source;
+	const struct event *next = source->events + source->next, *last;
 	uint64_t until = UINT64_MAX;
-	size_t next, last;
 
 	if (merge->heap_count > 1)
 		until = merge->heap[1].start_ns;
@@ -422,17 +424,15 @@ static size_t take_run(struct merge *merge, struct event *events, size_t taken)
 		until = merge->plan.blocks[merge->opened].start_ns;
 	if (source->batch != merge->batches) {
 		source->batch = merge->batches;
-		source->row = source->events[source->next].row;
+		source->row = next->row;
 	}
-	last = source->next + merge->options.batch - taken;
-	if (last > source->end)
-		last = source->end;
-	for (next = source->next + 1; next < last && source->events[next].start < until; next++)
-		;
-	memcpy(events + taken, source->events + source->next,
-	       (next - source->next) * sizeof(*events));
-	taken += next - source->next;
-	source->next = next;
+	last = next + (merge->options.batch - taken);
+	if (last > source->events + source->end)
+		last = source->events + source->end;
+	do
+		events[taken++] = *next++;
+	while (next < last && next->start < until);
+	source->next = next - source->events;
 	if (source->next == source->end && source->decoded == source->block->count) {
 		retire(merge, source);
 		merge->heap[0] = merge->heap[--merge->heap_count];

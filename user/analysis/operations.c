@@ -107,8 +107,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 			continue;
 		}
 		histogram_add(&detail->latency, event->end - event->start);
-		if (!(event->flags & EVENT_FAULT))
-			detail->sizes[size_class(event->asked_bytes)]++;
+		detail->sizes[size_class(event->asked_bytes)] += !(event->flags & EVENT_FAULT);
 	}
 	return 0;
 }

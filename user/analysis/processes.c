@@ -101,7 +101,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 	for (size_t some; count && !status; events += some, count -= some) {
 		some = events_some(count);
-		if (events->class != IO_NONE && events_alike(events, some, true)) {
+		if (events->class != IO_NONE && events_of_process_alike(events, some)) {
 			status =
 				rollup_add_alike(&processes->rollup, events->process, events, some);
 			continue;

@@ -22,11 +22,12 @@
 #define DEPTH_MOST 64 /* spans around an operation that its inclusive figures reach */
 
 enum { SIDE_READ, SIDE_WRITE, SIDES };
+enum moved { MOVED_READ, MOVED_WRITE, MOVED_MAPPED, MOVED_NONE, MOVED_KINDS };
 
 /* Bytes as they are told of spans. */
 struct amounts {
 	uint64_t io_ns; /* sum of unions, one for each span */
-	uint64_t read_bytes, write_bytes, mmap_fetched_bytes;
+	uint64_t bytes[MOVED_KINDS];
 };
 
 struct span_use {
@@ -134,48 +135,34 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	return 0;
 }
 
-static bool is_mapped(const struct event *event)
-{
-	return event->class == IO_MMAP_READ || event->class == IO_MMAP_WRITE;
-}
+/* What the bytes of each class count as. */
+static const uint8_t moved_as[] = {
+	[IO_READ] = MOVED_READ, [IO_WRITE] = MOVED_WRITE,      [IO_METADATA] = MOVED_NONE,
+	[IO_SYNC] = MOVED_NONE, [IO_MMAP_READ] = MOVED_MAPPED, [IO_MMAP_WRITE] = MOVED_MAPPED,
+};
+_Static_assert(sizeof(moved_as) == IO_CLASS_COUNT, "each class counts as something");
 
 /* What counts as its bytes. */
-static uint64_t bytes_of(const struct event *event)
+static inline uint64_t bytes_of(const struct event *event)
 {
-	return is_mapped(event) ? event->fetched_bytes : event->bytes;
+	uint64_t mapped =
+		-(uint64_t)(moved_as[event->class] == MOVED_MAPPED); /* all bits or none */
+
+	return event->bytes ^ ((event->bytes ^ event->fetched_bytes) & mapped);
 }
 
-/* Bytes of an event, or of many of its class. */
-static void add_bytes(struct amounts *amounts, const struct event *event, uint64_t bytes)
+/* What kind of operation comes next no processor can guess: hardly anything here branches. */
+static inline void add_operation(struct span_use *use, const struct event *event)
 {
-	if (is_mapped(event))
-		amounts->mmap_fetched_bytes += bytes;
-	else if (event->class == IO_READ)
-		amounts->read_bytes += bytes;
-	else if (event->class == IO_WRITE)
-		amounts->write_bytes += bytes;
-}
+	uint64_t timed = -(uint64_t) !!(event->flags & EVENT_TIMED), bytes = bytes_of(event);
 
-/* Adds one, or some that are alike. */
-static void add_operations(struct span_use *use, const struct event *events, size_t count)
-{
-	unsigned int side = events->class == IO_WRITE ? SIDE_WRITE : SIDE_READ;
-	uint64_t operations = 0, faults = 0, major = 0, thread_ns = 0, bytes = 0;
-
-	for (const struct event *event = events; event < events + count; event++) {
-		operations += event->flags & EVENT_COUNTED ? 1 : 0;
-		faults += event->flags & EVENT_FAULT ? 1 : 0;
-		major += event->major;
-		thread_ns += event->flags & EVENT_TIMED ? event->end - event->start : 0;
-		bytes += bytes_of(event);
-	}
-	use->operations += operations;
-	use->faults += faults;
-	use->major += major;
-	use->thread_ns += thread_ns;
-	if (events->door < DOOR_COUNT)
-		use->doors[events->door][side] += bytes;
-	add_bytes(&use->own, events, bytes);
+	use->operations += !!(event->flags & EVENT_COUNTED);
+	use->faults += !!(event->flags & EVENT_FAULT);
+	use->major += event->major;
+	use->thread_ns += (event->end - event->start) & timed;
+	if (event->door < DOOR_COUNT)
+		use->doors[event->door][event->class == IO_WRITE] += bytes;
+	use->own.bytes[moved_as[event->class]] += bytes;
 }
 
 static void add_inclusive(struct spans *spans, uint32_t slot, const struct event *event)
@@ -184,7 +171,8 @@ static void add_inclusive(struct spans *spans, uint32_t slot, const struct event
 		if (!spans->slots[slot].nested) {
 			uint32_t label = spans->job->spans.slots[slot].label;
 
-			add_bytes(&spans->uses[label].inclusive, event, bytes_of(event));
+			spans->uses[label].inclusive.bytes[moved_as[event->class]] +=
+				bytes_of(event);
 			if (event->flags & EVENT_TIMED)
 				interval_add(&spans->slots[slot].inclusive, event->start,
 					     event->end);
@@ -208,7 +196,7 @@ static void add_event(struct spans *spans, const struct event *event)
 			interval_add(&spans->slots[slot].own, event->start, event->end);
 		add_inclusive(spans, slot, event);
 	}
-	add_operations(use, event, 1);
+	add_operation(use, event);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -216,17 +204,14 @@ static int add_events(void *state, const struct event *events, size_t count)
 	struct spans *spans = state;
 	bool outside = !spans->job->spans.open; /* all of them */
 
-	for (size_t some; count; events += some, count -= some) {
-		some = events_some(count);
-		if (outside && events->class != IO_NONE && events_alike(events, some, false)) {
-			add_operations(&spans->outside, events, some);
-			continue;
-		}
-		for (size_t i = 0; i < some; i++) {
-			if (events[i].class != IO_NONE)
-				add_event(spans, &events[i]);
-			if (events[i].flags & EVENT_INSTANT)
-				spans->uses[events[i].label].instants++;
+	for (const struct event *event = events; event < events + count; event++) {
+		if (event->class == IO_NONE) {
+			if (event->flags & EVENT_INSTANT)
+				spans->uses[event->label].instants++;
+		} else if (outside) {
+			add_operation(&spans->outside, event);
+		} else {
+			add_event(spans, event);
 		}
 	}
 	return 0;
@@ -261,12 +246,12 @@ static const struct table_column columns[] = {
 	NUMBER("io_thread_time_ns", NULL, NS, "the same summed over threads", thread_ns,
 	       JOB_EVENTS),
 	NUMBER("operations", NULL, COUNT, "operations innermost in them", operations, JOB_EVENTS),
-	NUMBER("read_bytes", "read", BYTES, "bytes read by calls", own.read_bytes,
+	NUMBER("read_bytes", "read", BYTES, "bytes read by calls", own.bytes[MOVED_READ],
 	       JOB_MOVED | JOB_EVENTS),
-	NUMBER("write_bytes", "written", BYTES, "bytes written by calls", own.write_bytes,
+	NUMBER("write_bytes", "written", BYTES, "bytes written by calls", own.bytes[MOVED_WRITE],
 	       JOB_MOVED | JOB_EVENTS),
 	NUMBER("mmap_fetched_bytes", "mmap from storage", BYTES,
-	       "bytes that faults brought into the page cache", own.mmap_fetched_bytes,
+	       "bytes that faults brought into the page cache", own.bytes[MOVED_MAPPED],
 	       JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
 	NUMBER("faults", "faults", COUNT, "page faults on files", faults, JOB_FAULT | JOB_EVENTS),
 	NUMBER("major", "major", COUNT, "faults that read from storage", major,
@@ -276,11 +261,12 @@ static const struct table_column columns[] = {
 	NUMBER("inclusive.io_time_ns", "in I/O, inclusive", NS,
 	       "time in I/O, spans within included", inclusive.io_ns, JOB_EVENTS),
 	NUMBER("inclusive.read_bytes", "read, inclusive", BYTES,
-	       "bytes read, spans within included", inclusive.read_bytes, JOB_MOVED | JOB_EVENTS),
+	       "bytes read, spans within included", inclusive.bytes[MOVED_READ],
+	       JOB_MOVED | JOB_EVENTS),
 	NUMBER("inclusive.write_bytes", NULL, BYTES, "bytes written, spans within included",
-	       inclusive.write_bytes, JOB_MOVED | JOB_EVENTS),
+	       inclusive.bytes[MOVED_WRITE], JOB_MOVED | JOB_EVENTS),
 	NUMBER("inclusive.mmap_fetched_bytes", "mmap from storage, inclusive", BYTES,
-	       "bytes that faults brought in, spans within included", inclusive.mmap_fetched_bytes,
+	       "bytes that faults brought in, spans within included", inclusive.bytes[MOVED_MAPPED],
 	       JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS),
 	NUMBER("doors.syscall.read_bytes", NULL, BYTES, "bytes read by this path of access",
 	       doors[DOOR_SYSCALL][SIDE_READ], JOB_MOVED | JOB_EVENTS),
@@ -370,9 +356,9 @@ static int set_note(struct table *table, const struct spans *spans)
 			   "in no span: %llu operations, %llu bytes read, %llu written, %llu "
 			   "brought in by faults",
 			   (unsigned long long)outside->operations,
-			   (unsigned long long)outside->own.read_bytes,
-			   (unsigned long long)outside->own.write_bytes,
-			   (unsigned long long)outside->own.mmap_fetched_bytes);
+			   (unsigned long long)outside->own.bytes[MOVED_READ],
+			   (unsigned long long)outside->own.bytes[MOVED_WRITE],
+			   (unsigned long long)outside->own.bytes[MOVED_MAPPED]);
 	if (job->spans.unmatched_ends)
 		add_remark(note, sizeof(note), "%llu ends of spans that were not open",
 			   (unsigned long long)job->spans.unmatched_ends);

@@ -162,7 +162,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 
 	for (size_t some; count && !status; events += some, count -= some) {
 		some = events_some(count);
-		if (events_alike(events, some, false)) {
+		if (events_alike(events, some)) {
 			status = rollup_add_alike(&totals->rollup, 0, events, some);
 			continue;
 		}
