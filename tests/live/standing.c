@@ -43,7 +43,8 @@ static size_t place_of(const struct bpf_map_info *info, const char *const *path)
 	return bits / 8 / sizeof(uint32_t);
 }
 
-/* Several tracers may be at work: ours is the one that follows this process. */
+/* Several tracers may be at work, and some follow every process: of those that follow this one ours
+ * has begun last. */
 static void find_tracer(void)
 {
 	static const char *const mode[] = { "state", "mode", NULL }, *const tid[] = { "tid", NULL },
@@ -51,7 +52,7 @@ static void find_tracer(void)
 	struct bpf_map_info info;
 	uint32_t id = 0, size;
 
-	while (map < 0 && !bpf_map_get_next_id(id, &id)) {
+	while (!bpf_map_get_next_id(id, &id)) {
 		int fd = bpf_map_get_fd_by_id(id);
 
 		memset(&info, 0, size = sizeof(info));
@@ -60,14 +61,17 @@ static void find_tracer(void)
 			key = getpid() & (info.max_entries - 1);
 			if (!bpf_map_lookup_elem(fd, &key, slot) &&
 			    slot[place_of(&info, tid)] == (uint32_t)getpid() &&
-			    slot[place_of(&info, mode)] == FOLLOWED)
+			    slot[place_of(&info, mode)] == FOLLOWED) {
+				if (map >= 0)
+					close(map);
 				map = fd;
+				op_at = place_of(&info, op);
+			}
 		}
 		if (fd >= 0 && fd != map)
 			close(fd);
 	}
 	require(map >= 0);
-	op_at = place_of(&info, op);
 }
 
 int main(int argc, char **argv)
