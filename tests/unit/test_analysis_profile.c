@@ -17,6 +17,7 @@
 
 struct sums {
 	uint64_t time, over, op, file, file2, flags, count, errors, bytes, thread_time, fetched;
+	uint64_t major;
 };
 
 #define SUMS(made, ...) add_sums(made, &(struct sums) { __VA_ARGS__ })
@@ -36,6 +37,7 @@ static void add_sums(struct made_trace *made, const struct sums *sums)
 		[PROFILE_BYTES] = sums->bytes,
 		[PROFILE_THREAD_TIME] = sums->thread_time,
 		[PROFILE_FETCHED] = sums->fetched,
+		[PROFILE_MAJOR] = sums->major,
 	};
 	struct trace_operation_total *total = &made->operations[sums->op];
 
@@ -173,7 +175,7 @@ static void test_tables(void **state)
 	}
 	assert_int_equal(operations, 1000 + 10 + 3 + 2 + 2 + 4 + 5);
 	assert_true(report_table(report, "slowest")->absent);
-	assert_true(report_table(report, "findings")->absent);
+	assert_false(report_table(report, "findings")->absent);
 	report_free(report);
 	made_close(&made);
 }
@@ -297,6 +299,158 @@ static void test_beside_events(void **state)
 	made_close(&made);
 }
 
+/* --- findings --- */
+
+static int row_of_finding(const struct report *report, const char *id)
+{
+	const struct table *table = report_table(report, "findings");
+
+	for (size_t i = 0; i < table->row_count; i++)
+		if (cell_is(ask(report, "findings", i, "id"), id))
+			return i;
+	return -1;
+}
+
+/* Of a file of 1 GiB: reads of some size that bring so much from storage, and faults, opens, syncs.
+ */
+static struct report *report_on_use(struct made_trace *made, const struct sums *of, size_t count)
+{
+	BEGIN(made, .lanes = 1, .mode = "profile");
+	FILE_ROW(made, .time = 1, .id = 1, .dev = 8, .ino = 1, .size = 1 << 30, .path = "/data/a");
+	FILE_ROW(made, .time = 1, .id = TRACE_FILE_OTHER, .path = TRACE_OTHER_FILES);
+	EXEC(made, .time = 1, .pid = PID, .comm = "job", .command = "job", .rank = -1);
+	for (size_t i = 0; i < count; i++) {
+		struct sums sums = of[i];
+
+		sums.time = SECOND;
+		sums.over = SECOND / 2;
+		sums.file = sums.file ? sums.file : 1;
+		sums.thread_time = sums.thread_time ? sums.thread_time : SECOND / 4;
+		add_sums(made, &sums);
+	}
+	return report_on(made);
+}
+
+#define FETCHED (64u << 20)
+
+/* Those whose evidence are sums; each with what makes it sound, and no other beside it. */
+static void test_findings(void **state)
+{
+	static const struct {
+		const char *id;
+		struct sums of, sound;
+	} cases[] = {
+		{ "small-reads-storage",
+		  { .op = M_READ, .count = 9000, .bytes = FETCHED, .fetched = FETCHED },
+		  { .op = M_READ, .count = 90, .bytes = FETCHED, .fetched = FETCHED } },
+		{ "small-reads-cached",
+		  { .op = M_READ, .count = 90000, .bytes = FETCHED },
+		  { .op = M_READ, .count = 90, .bytes = FETCHED } },
+		{ "read-again",
+		  { .op = M_READ, .count = 900, .bytes = 3ull << 30 },
+		  { .op = M_READ, .count = 900, .bytes = 1ull << 30 } },
+		{ "fetched-again",
+		  { .op = M_READ, .count = 900, .bytes = 1ull << 30, .fetched = 2ull << 30 },
+		  { .op = M_READ, .count = 900, .bytes = 1ull << 30, .fetched = 1ull << 30 } },
+		{ "mmap-faults",
+		  { .op = M_FAULT, .count = 500, .major = 400, .fetched = FETCHED },
+		  { .op = M_FAULT, .count = 500, .major = 4, .fetched = 1 << 20 } },
+		{ "mmap-single",
+		  { .op = M_FAULT, .count = 9000, .major = 9000, .fetched = 9000 << 12 },
+		  { .op = M_FAULT, .count = 9000, .major = 9, .fetched = 9 << 12 } },
+		{ "opened-again",
+		  { .op = M_OPENAT, .count = 20000 },
+		  { .op = M_OPENAT, .count = 20 } },
+		{ "opened-again",
+		  { .op = M_OPENAT, .count = 20000 },
+		  { .op = M_OPENAT, .count = 20000, .file = TRACE_FILE_OTHER } },
+		{ "metadata-heavy",
+		  { .op = M_FSTAT, .count = 20000 },
+		  { .op = M_FSTAT, .count = 20 } },
+		{ "fsync-often", { .op = M_FSYNC, .count = 500 }, { .op = M_FSYNC, .count = 1 } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *unknown[] = { "backward", "consecutive", "bandwidth", "time_ns" };
+		struct made_trace made;
+		struct report *report = report_on_use(&made, &cases[i].sound, 1);
+		const struct table *table = report_table(report, "findings"), *record;
+		int row = row_of_finding(report, cases[i].id);
+
+		assert_false(table->absent);
+		assert_non_null(strstr(table->note, "need operations one by one"));
+		if (row >= 0)
+			fail_msg("%s, which is sound", cases[i].id);
+		report_free(report);
+		made_close(&made);
+
+		report = report_on_use(&made, &cases[i].of, 1);
+		row = row_of_finding(report, cases[i].id);
+		if (row < 0)
+			fail_msg("no %s", cases[i].id);
+		assert_true(ask(report, "findings", row, "cost_ns")->summed);
+		assert_int_equal(ask(report, "findings", row, "cost_ns")->uint, SECOND / 4);
+		record = ask(report, "findings", row, "evidence")->table;
+		for (size_t j = 0; j < sizeof(unknown) / sizeof(unknown[0]); j++) {
+			int column = table_find_column(record, unknown[j]);
+
+			assert_true(column < 0 || record->cells[column].type == CELL_NULL ||
+				    record->cells[column].summed);
+		}
+		assert_null(memmem(ask(report, "findings", row, "says")->text,
+				   ask(report, "findings", row, "says")->length, " - ", 3));
+		report_free(report);
+		made_close(&made);
+	}
+}
+
+/* Threads wait side by side: a cost is no longer than the run. */
+static void test_cost_is_bounded(void **state)
+{
+	const struct sums of = {
+		.op = M_READ, .count = 90000, .bytes = 90000, .thread_time = 64 * SECOND
+	};
+	struct made_trace made;
+	struct report *report = report_on_use(&made, &of, 1);
+	int row = row_of_finding(report, "small-reads-cached");
+
+	assert_int_not_equal(row, -1);
+	assert_int_equal(ask(report, "findings", row, "cost_ns")->uint,
+			 ask(report, "trace", 0, "duration_ns")->uint);
+	report_free(report);
+	made_close(&made);
+}
+
+/* Spans are events in each mode: what is found of them alone is exact. */
+static void test_findings_of_spans(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+	int row;
+
+	begin(&made);
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t at = i * SECOND / 4;
+
+		SPAN(&made, .begin = at + 1, .end = at + SECOND / 8, .pid = PID, .id = 1,
+		     .name = "step", .category = "compute");
+		SPAN(&made, .begin = at + SECOND / 8, .end = at + SECOND / 5, .pid = PID, .id = 2,
+		     .name = "save", .category = "checkpoint");
+	}
+	SUMS(&made, .time = SECOND, .over = SECOND, .op = M_WRITE, .file = 1, .count = 10,
+	     .bytes = 99, .thread_time = 77);
+	report = report_on(&made);
+	row = row_of_finding(report, "sync-checkpoint");
+	assert_int_not_equal(row, -1);
+	assert_false(ask(report, "findings", row, "cost_ns")->summed);
+	assert_int_equal(ask(report, "findings", row, "cost_ns")->uint,
+			 4 * (SECOND / 5 - SECOND / 8));
+	assert_int_not_equal(row_of_finding(report, "accelerator-idle"), -1);
+	assert_int_equal(row_of_finding(report, "loader-preprocessing"), -1);
+	report_free(report);
+	made_close(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +460,9 @@ int main(void)
 		cmocka_unit_test(test_titles),
 		cmocka_unit_test(test_without_operations),
 		cmocka_unit_test(test_beside_events),
+		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_cost_is_bounded),
+		cmocka_unit_test(test_findings_of_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

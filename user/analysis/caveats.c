@@ -311,7 +311,8 @@ static void say_summed(struct words *text, const struct measured *measured)
 			  units_count(count, sums.operations), (unsigned long long)sums.processes);
 	words_add(text,
 		  "; times are sums over threads, and overlap with compute, I/O of spans, access "
-		  "patterns and the slowest operations are not known");
+		  "patterns and the slowest operations are not known, and findings that need "
+		  "them are not looked for");
 	if (sums.other)
 		words_add(text,
 			  "; there was no room for the files of %s of %s one by one (a larger "

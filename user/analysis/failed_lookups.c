@@ -244,7 +244,7 @@ struct lookups_view failed_lookups_worst(const struct measured *measured)
 	const struct lookups *lookups = measured_state(measured, &analysis_failed_lookups);
 	struct lookups_view view = { 0 };
 
-	for (size_t i = 0; i < lookups->count; i++) {
+	for (size_t i = 0; lookups && i < lookups->count; i++) {
 		const struct directory *directory = &lookups->directories[i];
 
 		view.all_count += directory->count;

@@ -5,6 +5,7 @@
 #include "analysis/finding.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,20 +18,49 @@
 #include "grow.h"
 
 const struct finding_rule *const finding_rules[] = {
-	&finding_loss,		&finding_untraced_async,      &finding_tracer_cost,
-	&finding_mmap_random,	&finding_mmap_in_order,	      &finding_mmap_single,
-	&finding_mmap_minor,	&finding_small_reads_storage, &finding_small_reads_cached,
-	&finding_random_reads,	&finding_read_again,	      &finding_read_by_several,
-	&finding_fetched_again, &finding_small_files,	      &finding_opened_again,
-	&finding_metadata,	&finding_failed_lookups,      &finding_fsync_often,
-	&finding_sync_writes,	&finding_small_writes,	      &finding_small_direct,
-	&finding_locks,		&finding_failed_calls,	      &finding_short_reads,
-	&finding_throttled,	&finding_amplified,	      &finding_readahead_unused,
-	&finding_device_slow,	&finding_device_overloaded,   &finding_requests_small,
-	&finding_flushes,	&finding_device_shared,	      &finding_shallow_queue,
-	&finding_epoch_storage, &finding_epoch_memory,	      &finding_sync_checkpoint,
-	&finding_loader_io,	&finding_loader_work,	      &finding_loader_idle,
-	&finding_worker_slow,	&finding_accelerator,	      &finding_stragglers,
+	&finding_loss,
+	&finding_untraced_async,
+	&finding_tracer_cost,
+	&finding_mmap_random,
+	&finding_mmap_in_order,
+	&finding_mmap_single,
+	&finding_mmap_minor,
+	&finding_mmap_summed,
+	&finding_small_reads_storage,
+	&finding_small_reads_cached,
+	&finding_random_reads,
+	&finding_read_again,
+	&finding_read_by_several,
+	&finding_fetched_again,
+	&finding_small_files,
+	&finding_opened_again,
+	&finding_metadata,
+	&finding_failed_lookups,
+	&finding_fsync_often,
+	&finding_sync_writes,
+	&finding_small_writes,
+	&finding_small_direct,
+	&finding_locks,
+	&finding_failed_calls,
+	&finding_short_reads,
+	&finding_throttled,
+	&finding_amplified,
+	&finding_readahead_unused,
+	&finding_device_slow,
+	&finding_device_overloaded,
+	&finding_requests_small,
+	&finding_flushes,
+	&finding_device_shared,
+	&finding_shallow_queue,
+	&finding_epoch_storage,
+	&finding_epoch_memory,
+	&finding_sync_checkpoint,
+	&finding_loader_io,
+	&finding_loader_work,
+	&finding_loader_idle,
+	&finding_worker_slow,
+	&finding_accelerator,
+	&finding_stragglers,
 };
 const size_t finding_rule_count = sizeof(finding_rules) / sizeof(finding_rules[0]);
 
@@ -49,6 +79,7 @@ struct finding {
 	const char *title, *says, *advice, *more;
 	const char *host; /* NULL: of several */
 	uint64_t runs;	  /* 1 */
+	bool summed;	  /* times are sums over threads */
 };
 
 /* --- for the rules --- */
@@ -165,8 +196,13 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 		.verdict = *verdict,
 		.host = !job || job->many_hosts ? NULL : job->traces[0].header->host,
 		.runs = 1,
+		.summed = job && job->summed && rule->sums == FINDING_OF_SUMS,
 	};
-	finding->verdict.severity = severity_of(findings, verdict);
+	/* What threads did side by side counts as often. */
+	if (finding->summed && verdict->cost_ns != TABLE_NO_UINT &&
+	    verdict->cost_ns > findings->duration_ns)
+		finding->verdict.cost_ns = findings->duration_ns;
+	finding->verdict.severity = severity_of(findings, &finding->verdict);
 	return write_texts(findings, finding);
 }
 
@@ -231,6 +267,30 @@ static int get_confidence(struct table *table, struct cell *cell, const void *ro
 	return table_set_literal(table, cell, names[finding->verdict.confidence]);
 }
 
+/* Of sums, the most that it may be. */
+static int get_cost(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
+{
+	const struct finding *finding = row;
+
+	(void)table;
+	(void)column;
+	if (finding->verdict.cost_ns == TABLE_NO_UINT)
+		return 0;
+	cell_uint(cell, finding->verdict.cost_ns);
+	cell->summed = finding->summed;
+	return 0;
+}
+
+/* Times in evidence are those of a union, but for what is told of one operation. */
+static void mark_times(struct table *record)
+{
+	for (size_t i = 0; i < record->column_count; i++)
+		if (!strcmp(record->columns[i].name, "time_ns") ||
+		    !strcmp(record->columns[i].name, "data_ns"))
+			record->cells[i].summed = true;
+}
+
 static int get_evidence(struct table *table, struct cell *cell, const void *row,
 			const struct table_column *column)
 {
@@ -242,7 +302,11 @@ static int get_evidence(struct table *table, struct cell *cell, const void *row,
 	if (!status)
 		status = table_add_columns(record, finding->rule->evidence,
 					   finding->rule->evidence_count);
-	return status ? status : table_add(record, finding->evidence);
+	if (!status)
+		status = table_add(record, finding->evidence);
+	if (!status && finding->summed)
+		mark_times(record);
+	return status;
 }
 
 static const struct table_column columns[FINDING_COLUMNS] = {
@@ -253,8 +317,7 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 	[FINDING_TITLE] = { "title", "what", UNIT_NONE, "what it is",
 			    TABLE_LITERAL(struct finding, title), 0 },
 	[FINDING_COST_NS] = { "cost_ns", "cost", UNIT_NS,
-			      "time that it took and that no compute hid",
-			      TABLE_UINT(struct finding, verdict.cost_ns), 0 },
+			      "time that it took and that no compute hid", get_cost, 0, 0 },
 	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, "bytes that it moved",
 				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
 	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE,
@@ -278,13 +341,31 @@ static const struct table_column columns[FINDING_COLUMNS] = {
 
 static int ask_all(struct findings *findings)
 {
-	unsigned int layers = findings->measured->job->layers;
+	const struct job *job = findings->measured->job;
 	int status = 0;
 
-	for (size_t i = 0; i < finding_rule_count && !status; i++)
-		if ((layers & finding_rules[i]->needs) == finding_rules[i]->needs)
-			status = finding_rules[i]->find(findings, finding_rules[i]);
+	for (size_t i = 0; i < finding_rule_count && !status; i++) {
+		const struct finding_rule *rule = finding_rules[i];
+
+		if ((job->layers & rule->needs) == rule->needs &&
+		    (!job->summed || rule->sums != FINDING_OF_EVENTS))
+			status = rule->find(findings, rule);
+	}
 	return status;
+}
+
+static int tell_unasked(struct table *table)
+{
+	size_t unasked = 0;
+	char note[160];
+
+	for (size_t i = 0; i < finding_rule_count; i++)
+		unasked += finding_rules[i]->sums == FINDING_OF_EVENTS;
+	snprintf(note, sizeof(note),
+		 "%zu of %zu kinds of findings need operations one by one (--mode trace) and were "
+		 "not looked for; costs are at most what is told",
+		 unasked, finding_rule_count);
+	return table_set_note(table, note);
 }
 
 static int conclude(const struct measured *measured, struct table *table)
@@ -298,6 +379,8 @@ static int conclude(const struct measured *measured, struct table *table)
 	};
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
+	if (!status && job->summed)
+		status = tell_unasked(table);
 	if (!status)
 		status = ask_all(&findings);
 	if (findings.count)
@@ -376,9 +459,9 @@ static int find_of_all(const struct report *report, struct table *table)
 	for (size_t i = 0; i < finding_rule_count && !status; i++) {
 		const struct finding_rule *rule = finding_rules[i];
 
-		if (!rule->find_of_sums)
+		if (!rule->find_of_runs)
 			continue;
-		status = rule->find_of_sums(&findings, rule);
+		status = rule->find_of_runs(&findings, rule);
 		if (!status)
 			forget(table, rule);
 		else if (status > 0)
@@ -404,6 +487,7 @@ const struct analysis analysis_findings = {
 	.title = "Findings",
 	.shown = "cost_ns,cost_bytes,severity,confidence,id,title",
 	.shape = TABLE_LIST,
+	.of_sums = true,
 	.conclude = conclude,
 	.merging = { .keys = "id",
 		     .dearest = "cost_ns,cost_bytes",

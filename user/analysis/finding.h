@@ -53,14 +53,22 @@ struct finding_verdict {
 struct alike_rule;
 struct findings;
 
+/* What a rule has where operations were summed up (mode profile). */
+enum finding_sums {
+	FINDING_OF_EVENTS, /* nothing: it is not asked */
+	FINDING_OF_SUMS,   /* all but times: those are sums over threads */
+	FINDING_OF_SPANS,  /* all: spans and totals are as in mode trace */
+};
+
 struct finding_rule {
 	const char *id;	    /* "mmap-random", for --explain and JSON */
 	unsigned int needs; /* JOB_*: not asked without these layers */
+	enum finding_sums sums;
 	/* Returns 0 or -ENOMEM. */
 	int (*find)(struct findings *findings, const struct finding_rule *rule);
 	/* The same of several reports that were made one, by its tables; 1 where these do not tell.
 	 * What was found in each of them stands then, and where this is NULL. */
-	int (*find_of_sums)(struct findings *findings, const struct finding_rule *rule);
+	int (*find_of_runs)(struct findings *findings, const struct finding_rule *rule);
 	const struct alike_rule *alike; /* for finding_add_alike: see finding_files.h */
 	enum habit habit;		/* for finding_write.c: what it goes by, */
 	enum io_class class;		/* and the class that its time is of */
@@ -102,7 +110,7 @@ enum finding_column {
 
 /* What the rules see. */
 struct findings {
-	const struct measured *measured; /* NULL, and for find_of_sums alone: */
+	const struct measured *measured; /* NULL, and for find_of_runs alone: */
 	const struct report *report;
 	uint64_t duration_ns; /* of the run */
 	struct finding *all;
@@ -142,6 +150,7 @@ extern const struct finding_rule finding_mmap_random;
 extern const struct finding_rule finding_mmap_in_order;
 extern const struct finding_rule finding_mmap_single;
 extern const struct finding_rule finding_mmap_minor;
+extern const struct finding_rule finding_mmap_summed;
 /* finding_read.c: files that are read by calls. */
 extern const struct finding_rule finding_small_reads_storage;
 extern const struct finding_rule finding_small_reads_cached;

@@ -4,10 +4,12 @@
  */
 #include "analysis/finding_files.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analysis/loaded.h"
 #include "analysis/totals.h"
+#include "trace/flags.h"
 
 #define NUMBER(name, unit, meaning)                                                                \
 	{                                                                                          \
@@ -120,6 +122,13 @@ static void add_file(struct alike *alike, struct sums *sums, const struct alike_
 	sums->backward += file->jumps[by].back;
 }
 
+/* Of operations that were summed up, order and merged time are not known. */
+static void forget_events(struct alike *alike)
+{
+	alike->consecutive = alike->backward = NAN;
+	alike->bandwidth = TABLE_NO_UINT;
+}
+
 static void finish(struct alike *alike, const struct sums *sums, const struct alike_rule *kind)
 {
 	bool by_faults = kind->use == USE_MMAP;
@@ -150,7 +159,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 
 	for (uint32_t i = 0; i < files_count(findings->measured); i++)
 		if (i != FILE_UNKNOWN && files_used(findings->measured, i, &file) &&
-		    kind->takes(&file))
+		    !begins(file.path, TRACE_OTHER_FILES) && kind->takes(&file))
 			add_file(&alike, &sums, kind, &file);
 	if (!alike.files)
 		return 0;
@@ -162,6 +171,8 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	finish(&alike, &sums, kind);
 	if (kind->speaks && !kind->speaks(&alike))
 		return 0;
+	if (findings->measured->job->summed)
+		forget_events(&alike);
 	if (kind->costs_time)
 		verdict.cost_ns = finding_unhidden(findings, kind->class, alike.time_ns);
 	if (kind->cost_bytes)

@@ -143,12 +143,12 @@ const struct finding_rule finding_mmap_single = {
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &single_files,
+	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(single_thresholds),
 	.title = "page faults on {file}, each of which waits for a page or a few",
-	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each, "
-		"at "
-		"{bandwidth}/s of waiting",
+	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} "
+		"each[, at {bandwidth}/s of waiting]",
 	.advice = "MADV_WILLNEED on what comes next, several threads or processes at once, or an "
 		  "order that follows the file",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
@@ -189,6 +189,7 @@ const struct finding_rule finding_mmap_minor = {
 	.needs = JOB_FAULT,
 	.find = finding_add_alike,
 	.alike = &minor_files,
+	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(minor_thresholds),
 	.title = "a storm of minor faults on {file}, which is cached",
@@ -202,4 +203,58 @@ const struct finding_rule finding_mmap_minor = {
 		"pages, anew for each worker. A mapping that is populated once, or that lives as "
 		"long "
 		"as the worker, does so once.",
+};
+
+/* --- what is not told apart where faults were summed up --- */
+
+static bool takes_summed(const struct file_view *file)
+{
+	const struct tally *faults = &file->tallies[USE_MMAP];
+
+	return !alike_is_program(file) &&
+	       (faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) ||
+		faults->fetched_bytes >= threshold(THRESHOLD_MMAP_RANDOM_BYTES)) &&
+	       alike_share(faults->fetched_bytes, faults->major) >=
+		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
+}
+
+static const struct alike_rule summed_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_summed,
+	.cost_bytes = cost_fetched,
+	.costs_time = true,
+	.confidence = FINDING_LIKELY,
+};
+
+/* Events tell more: whether it is mmap-random or mmap-in-order. */
+static int find_summed(struct findings *findings, const struct finding_rule *rule)
+{
+	return findings->measured->job->summed ? finding_add_alike(findings, rule) : 0;
+}
+
+static const enum threshold summed_thresholds[] = {
+	THRESHOLD_MMAP_RANDOM_MAJOR,
+	THRESHOLD_MMAP_RANDOM_BYTES,
+	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
+};
+
+const struct finding_rule finding_mmap_summed = {
+	.id = "mmap-faults",
+	.needs = JOB_FAULT | JOB_PAGECACHE,
+	.sums = FINDING_OF_SUMS,
+	.find = find_summed,
+	.alike = &summed_files,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(summed_thresholds),
+	.title = "page faults on {file}, which is read from storage through a mapping",
+	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each; "
+		"in what order was not recorded",
+	.advice = "record a part of the run with --mode trace, which tells: at random, MADV_RANDOM "
+		  "or larger samples; in order, MADV_WILLNEED ahead, or MADV_POPULATE_READ",
+	.more = "faultline report --table files TRACE",
+	.rule = "Told of mode profile alone, which sums up faults and does not keep their order. A "
+		"fault that waits for storage brings a window of the file around it. A program "
+		"that jumps uses little of it; one that goes through the file stands still at "
+		"each edge.",
 };

@@ -49,12 +49,13 @@ const struct finding_rule finding_small_files = {
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &small_files,
+	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_files_thresholds),
 	.title = "many small files are read, such as {file}",
 	.says = "{files:file|files} of {size_each} on average: {opens} opens, {metadata} metadata "
 		"calls, "
-		"{fetched_bytes} from storage, at {bandwidth}/s",
+		"{fetched_bytes} from storage[, at {bandwidth}/s]",
 	.advice = "pack the samples into few large files (tar shards, HDF5, LMDB, Parquet)",
 	.more = "faultline report --by pattern TRACE",
 	.rule = "Each file costs an open, a look at its size, a close, and on a cold cache a read "
@@ -93,6 +94,7 @@ const struct finding_rule finding_opened_again = {
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &opened_again_files,
+	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(opened_again_thresholds),
 	.title = "{file} is opened and closed again and again",
@@ -213,6 +215,7 @@ const struct finding_rule finding_metadata = {
 	.id = "metadata-heavy",
 	.needs = JOB_SYSCALL,
 	.find = find_metadata,
+	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	FINDING_THRESHOLDS(metadata_thresholds),
 	.title = "opening, naming and removing files takes more time than their data",

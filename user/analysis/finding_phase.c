@@ -211,6 +211,7 @@ const struct finding_rule finding_sync_checkpoint = {
 	.id = "sync-checkpoint",
 	.needs = JOB_SPAN,
 	.find = find_checkpoint,
+	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct waits, waits_columns),
 	FINDING_THRESHOLDS(checkpoint_thresholds),
 	.title = "the job waits for its checkpoints",
@@ -321,6 +322,7 @@ const struct finding_rule finding_loader_idle = {
 	.id = "loader-idle",
 	.needs = JOB_SPAN,
 	.find = find_loader_idle,
+	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct waits, waits_columns),
 	FINDING_THRESHOLDS(idle_thresholds),
 	.title = "the loader's workers are idle for most of the run",
@@ -447,6 +449,7 @@ const struct finding_rule finding_worker_slow = {
 	.id = "worker-slow",
 	.needs = JOB_SPAN,
 	.find = find_worker_slow,
+	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct workers, workers_columns),
 	FINDING_THRESHOLDS(workers_thresholds),
 	.title = "worker {pid} of the data loader is slower than the others",
@@ -519,6 +522,7 @@ const struct finding_rule finding_accelerator = {
 	.id = "accelerator-idle",
 	.needs = JOB_SPAN,
 	.find = find_accelerator,
+	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct training, training_columns),
 	FINDING_THRESHOLD(THRESHOLD_ACCELERATOR_USED),
 	.title = "what computes is in use for {used} of training",
@@ -600,7 +604,7 @@ static int find_stragglers(struct findings *findings, const struct finding_rule 
 }
 
 /* Of ranks of several runs, as far as the table of them knows their times. */
-static int find_stragglers_of_sums(struct findings *findings, const struct finding_rule *rule)
+static int find_stragglers_of_runs(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct table *ranks = report_by(findings->report, &analysis_ranks);
 	int rank = table_find_column(ranks, "rank"), all = table_find_column(ranks, "io_ns");
@@ -634,7 +638,7 @@ const struct finding_rule finding_stragglers = {
 	.id = "straggler",
 	.needs = 0,
 	.find = find_stragglers,
-	.find_of_sums = find_stragglers_of_sums,
+	.find_of_runs = find_stragglers_of_runs,
 	FINDING_EVIDENCE(struct ranks, ranks_columns),
 	FINDING_THRESHOLDS(ranks_thresholds),
 	.title = "rank {slowest} waits for I/O longer than the others, who wait for it",

@@ -82,11 +82,13 @@ const struct finding_rule finding_small_reads_storage = {
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &small_storage_files,
+	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_storage_thresholds),
 	.title = "small reads of {file}, from storage",
-	.says = "{count} reads of {bytes_each} on average brought {fetched_bytes} from storage, at "
-		"{bandwidth}/s; {consecutive} followed the one before",
+	.says = "{count} reads of {bytes_each} on average brought {fetched_bytes} from storage[, "
+		"at "
+		"{bandwidth}/s; {consecutive} followed the one before]",
 	.advice = "read 1 MiB and more at a time, or posix_fadvise(WILLNEED) ahead; buffer in the "
 		  "program",
 	.more = "faultline report --table operations TRACE",
@@ -131,6 +133,7 @@ const struct finding_rule finding_small_reads_cached = {
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &small_cached_files,
+	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_cached_thresholds),
 	.title = "small reads of {file}, from memory: what they cost is the calls",
@@ -247,6 +250,7 @@ const struct finding_rule finding_read_again = {
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &again_files,
+	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} is read again and again",
@@ -263,6 +267,7 @@ const struct finding_rule finding_read_by_several = {
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &by_several_files,
+	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} is read as a whole by each of {processes} processes",
@@ -278,6 +283,7 @@ const struct finding_rule finding_fetched_again = {
 	.needs = JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &fetched_again_files,
+	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} came from storage more than once: memory did not hold it",

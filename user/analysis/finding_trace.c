@@ -48,6 +48,7 @@ static const enum threshold loss_thresholds[] = { THRESHOLD_LOSS_HIGH };
 const struct finding_rule finding_loss = {
 	.id = "loss",
 	.find = find_loss,
+	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct loss, loss_evidence),
 	FINDING_THRESHOLDS(loss_thresholds),
 	.title = "events were lost: tables of files, processes and spans lack them",
@@ -94,6 +95,7 @@ const struct finding_rule finding_untraced_async = {
 	.id = "async-not-traced",
 	.needs = JOB_SYSCALL,
 	.find = find_async,
+	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct untraced, untraced_evidence),
 	.title = "I/O goes by io_uring or libaio, whose operations are not recorded",
 	.says = "{count} operations were handed over, and {polled_rings} rings are polled: "

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define OTHER_NAME "(other files)"
-
 #define TAKE_FIELD(field) added->field
 #define TAKE_PAGES(field) (uint64_t) added->field * rows->page_bytes
 #define TAKE_BY_HAND 0
@@ -18,7 +16,8 @@ static void name_other(struct profile_rows *rows, uint64_t time_ns)
 	row[FILE_TIME] = time_ns;
 	row[FILE_ID] = TRACE_FILE_OTHER;
 	row[FILE_FLAGS] = TRACE_FILE_NAMELESS;
-	row[FILE_PATH] = trace_writer_string(rows->writer, OTHER_NAME, strlen(OTHER_NAME));
+	row[FILE_PATH] =
+		trace_writer_string(rows->writer, TRACE_OTHER_FILES, strlen(TRACE_OTHER_FILES));
 	trace_writer_append(rows->writer, TRACE_FILE, 0, row);
 	rows->other_named = true;
 }

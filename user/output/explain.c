@@ -59,5 +59,9 @@ void explain_finding(struct sink *out, const struct finding_rule *rule, size_t w
 	sink_text(out, "\nEvidence:\n");
 	for (size_t i = 0; i < rule->evidence_count; i++)
 		sink_format(out, "  %-16s %s\n", rule->evidence[i].name, rule->evidence[i].meaning);
+	sink_format(out, "\nWhere operations were summed up (--mode profile): %s\n",
+		    rule->sums == FINDING_OF_EVENTS ? "not looked for"
+		    : rule->sums == FINDING_OF_SUMS ? "told, with the most that it may cost"
+						    : "told as of events");
 	sink_format(out, "\nAdvice: %s\nMore:   %s\n", rule->advice, rule->more);
 }

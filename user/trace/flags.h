@@ -99,6 +99,7 @@
 
 /* The file of profile rows for all files that there was no slot for, one by one. */
 #define TRACE_FILE_OTHER 0xffffffffu
+#define TRACE_OTHER_FILES "(other files)" /* its path */
 /* `what` of profile_class rows. */
 #define TRACE_CLASS_DURATION 0
 #define TRACE_CLASS_SIZE 1

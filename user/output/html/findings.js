@@ -3,7 +3,7 @@
 
 /* Which picture, by the name of a finding; others get the share of time. */
 const EVIDENCE = {
-	'mmap-random': 'map', 'mmap-in-order': 'map', 'mmap-single': 'map',
+	'mmap-random': 'map', 'mmap-in-order': 'map', 'mmap-single': 'map', 'mmap-faults': 'story',
 	'mmap-minor-faults': 'faults',
 	'random-reads': 'map', 'small-reads-storage': 'sizes read', 'small-reads-cached': 'sizes read',
 	'small-writes': 'sizes write', 'sync-writes': 'part sync', 'small-direct': 'sizes direct',
