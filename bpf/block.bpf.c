@@ -12,7 +12,8 @@
 #include "block.h"
 
 const volatile __u32 flush_sequence; /* RQF_FLUSH_SEQ, of this kernel */
-__u64 direct_end_io, btrfs_end_io, btrfs_mirrored_end_io;
+__u64 direct_end_io, direct_simple_end_io, btrfs_end_io, btrfs_mirrored_end_io;
+__u64 device_end_io, device_async_end_io;
 bool direct_size_lags;
 volatile __u64 bio_marks_count;
 __u64 block_last_request; /* number of the last one that was recorded */
@@ -583,6 +584,10 @@ int fl_block_names(void *context)
 {
 	long status = FIND("iomap_dio_bio_end_io", &direct_end_io);
 
+	if (bpf_core_type_exists(struct iomap_dio_simple))
+		FIND("iomap_dio_simple_end_io", &direct_simple_end_io);
+	FIND("blkdev_bio_end_io", &device_end_io);
+	FIND("blkdev_bio_end_io_async", &device_async_end_io);
 	FIND("btrfs_simple_end_io", &btrfs_end_io);
 	FIND("btrfs_orig_write_end_io", &btrfs_mirrored_end_io);
 	return status == -1 /* EPERM */ ? status : 0;

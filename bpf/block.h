@@ -14,7 +14,8 @@
 
 /* What the kernel calls when a bio ends, by name: it tells what stands behind the bio. 0: the
  * kernel has no such function, or does not tell where. */
-extern __u64 direct_end_io, btrfs_end_io, btrfs_mirrored_end_io;
+extern __u64 direct_end_io, direct_simple_end_io, btrfs_end_io, btrfs_mirrored_end_io;
+extern __u64 device_end_io, device_async_end_io;
 /* What a direct call has submitted is counted with each bio after that is queued, not before (since
  * 7.0): then it is 0 at the first bio of each call, and never otherwise. */
 extern bool direct_size_lags;
@@ -152,12 +153,28 @@ static __always_inline bool bio_fills_block(const struct bio_mark *mark, __u64 b
 	return mark->bytes < 1u << (bits & 31) && bio_is_nobodys(bio);
 }
 
+/* The file of direct I/O, by its iocb; NULL where there is none. */
+static __always_inline struct file *mark_by_iocb(struct bio_mark *mark, struct kiocb *iocb,
+						 bool followed)
+{
+	struct file *file = KREAD(kiocb, iocb, ki_filp);
+	struct file_facts facts = {};
+
+	if (!file)
+		return NULL;
+	file_facts_of(file, &facts);
+	mark->flags |= TRACE_BLOCK_DIRECT;
+	mark->file = file_met(facts.inode);
+	if (followed && !mark->file)
+		mark->file = file_id(&facts, false) & ~FILE_UNTOLD;
+	return file;
+}
+
 /* By the call's own block for direct I/O, which stands behind a bio of ext4, xfs and their like. */
 __noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, bool followed)
 {
-	struct file_facts facts = {};
 	struct kiocb *iocb = NULL;
-	struct file *file = NULL;
+	struct file *file;
 	long long size = 0;
 	void *block;
 
@@ -166,20 +183,52 @@ __noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, bool f
 	block = KREAD(bio, bio->at, bi_private);
 	bpf_core_read(&iocb, sizeof(iocb), &((struct iomap_dio *)block)->iocb);
 	bpf_core_read(&size, sizeof(size), &((struct iomap_dio *)block)->size);
-	file = KREAD(kiocb, iocb, ki_filp);
-	if (!file)
-		return 0;
-	file_facts_of(file, &facts);
-	mark->flags |= TRACE_BLOCK_DIRECT;
-	mark->file = file_met(facts.inode);
-	if (followed && !mark->file)
-		mark->file = file_id(&facts, false) & ~FILE_UNTOLD;
-	if (bio_fills_block(mark, bio->at, file))
+	file = mark_by_iocb(mark, iocb, followed);
+	if (!file || bio_fills_block(mark, bio->at, file))
 		return 0;
 	if (!size)
 		direct_size_lags = true;
 	mark->offset = KREAD(kiocb, iocb, ki_pos) + size - (direct_size_lags ? 0 : mark->bytes);
 	return 0;
+}
+
+/* The same where the call has one bio, which is part of its block. */
+__noinline int mark_by_simple(struct bio_mark *mark, struct address *bio, bool followed)
+{
+	struct kiocb *iocb = NULL;
+	void *block;
+
+	if (!mark || !bio || !bpf_core_type_exists(struct iomap_dio_simple))
+		return 0;
+	block = (void *)bio->at - bpf_core_field_offset(struct iomap_dio_simple, bio);
+	bpf_core_read(&iocb, sizeof(iocb), &((struct iomap_dio_simple *)block)->iocb);
+	if (mark_by_iocb(mark, iocb, followed))
+		mark->offset = KREAD(kiocb, iocb, ki_pos);
+	return 0;
+}
+
+/* The same of a block device itself, whose bytes stand where they are. `first`: the bio is part of
+ * its call's block. Says whether it told: where the call waits, its own file does. */
+__noinline int mark_by_device(struct bio_mark *mark, struct address *bio, bool first, bool followed)
+{
+	struct kiocb *iocb = NULL;
+	unsigned int flags = 0;
+	__u64 start;
+	void *block;
+
+	if (!mark || !bio || !bpf_core_type_exists(struct blkdev_dio))
+		return 0;
+	if (first)
+		block = (void *)bio->at - bpf_core_field_offset(struct blkdev_dio, bio);
+	else
+		block = KREAD(bio, bio->at, bi_private);
+	bpf_core_read(&iocb, sizeof(iocb), &((struct blkdev_dio *)block)->iocb);
+	bpf_core_read(&flags, sizeof(flags), &((struct blkdev_dio *)block)->flags);
+	if (flags & BLKDEV_DIO_IS_SYNC || !mark_by_iocb(mark, iocb, followed))
+		return 0;
+	start = KREAD(block_device, KREAD(bio, bio->at, bi_bdev), bd_start_sect);
+	mark->offset = (KREAD(bio, bio->at, bi_iter.bi_sector) - start) * SECTOR_BYTES;
+	return 1;
 }
 
 /* By the struct of btrfs around it. Says whether it told. */
@@ -210,8 +259,9 @@ __noinline int mark_by_btrfs(struct bio_mark *mark, struct address *bio, bool fo
 /* What the kernel calls at the end of a bio says of which file it is. */
 static __always_inline bool bio_end_tells(__u64 end_io)
 {
-	return end_io && (end_io == direct_end_io || end_io == btrfs_end_io ||
-			  end_io == btrfs_mirrored_end_io);
+	return end_io && (end_io == direct_end_io || end_io == direct_simple_end_io ||
+			  end_io == device_end_io || end_io == device_async_end_io ||
+			  end_io == btrfs_end_io || end_io == btrfs_mirrored_end_io);
 }
 
 /* Fills in file, offset and what flags the pages tell. `state`: of the task that queues it, if that
@@ -233,6 +283,13 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 		mark_by_direct(mark, bio, followed);
 		return;
 	}
+	if (end_io && end_io == direct_simple_end_io) {
+		mark_by_simple(mark, bio, followed);
+		return;
+	}
+	if (end_io && (end_io == device_end_io || end_io == device_async_end_io) &&
+	    mark_by_device(mark, bio, end_io == device_async_end_io, followed))
+		return;
 	if (above_is_of(state, bio)) {
 		mark_by_above(mark, bio, state);
 		return;

@@ -15,6 +15,7 @@ struct gendisk;
 struct block_device {
 	struct gendisk *bd_disk;
 	__u32 bd_dev;
+	__u64 bd_start_sect; /* of a partition */
 } CORE_STRUCT;
 
 struct request_queue {
@@ -104,6 +105,20 @@ enum req_flag_bits {
 struct iomap_dio {
 	struct kiocb *iocb;
 	long long size; /* submitted so far */
+} CORE_STRUCT;
+
+/* Of a read that takes no more than one bio, since 7.3. */
+struct iomap_dio_simple {
+	struct kiocb *iocb;
+	struct bio bio;
+} CORE_STRUCT;
+
+/* Of a block device itself. */
+#define BLKDEV_DIO_IS_SYNC 2
+struct blkdev_dio {
+	struct kiocb *iocb; /* or the task that waits */
+	unsigned int flags;
+	struct bio bio; /* the first */
 } CORE_STRUCT;
 
 struct btrfs_bio {

@@ -5,6 +5,7 @@ import collections
 import functools
 import os
 import random
+import shutil
 import subprocess
 import unittest
 
@@ -290,6 +291,43 @@ for at in {places}:
                 seen[os.path.basename(bio["path"])].append((bio["offset"], bio["bytes"]))
         self.assertEqual(seen["part"], [(-1, 3 * 512), (3 * 512, 512), (-1, 4 * 512)])
         self.assertEqual(seen["whole"], [(at << 16, 1 << 16) for at in range(4)])
+
+
+class Device(unittest.TestCase):
+    """A block device is a file, too: each bio of direct I/O to it has its place, also of what is
+    carried out when the call that asked for it is over."""
+
+    BLOCKS, ROUNDS = 8, 11  # of the workload: with io_uring, a polled ring and libaio
+
+    def bios(self, *command):
+        """Offset and size of each, by offset; an empty word of the command is the device."""
+        device = machine().new_device(32 * MIB)
+        recording = Recording([word or device for word in command], status=None)
+        if recording.done.returncode == 77:
+            self.skipTest("this kernel has no io_uring, or does not let us")
+        self.assertEqual(recording.done.returncode, 0, recording.stderr)
+        number = harness.device_number(device)
+        rows = [row for row in recording.trace.dicts("bio")
+                if row["dev"] == number and row["flags"] & 32]
+        self.assertEqual({recording.trace.files[row["file"]]["path"].decode() for row in rows},
+                         {device})
+        return sorted((row["offset"], row["bytes"]) for row in rows)
+
+    def test_blocks(self):
+        out = f"{machine().new_dir()}/account"
+        bios = self.bios(machine().program("uring"), "", out, "direct")
+        wanted = [(4096 * at, 4096) for at in range(self.BLOCKS) for _ in range(self.ROUNDS)]
+        self.assertEqual(bios, wanted)
+
+    @unittest.skipUnless(shutil.which("fio"), "fio is not installed (scripts/setup.sh test)")
+    def test_many_bios(self):
+        """Reads that one bio cannot hold."""
+        bios = self.bios("fio", "--name=job", "--filename", "", "--ioengine=libaio", "--direct=1",
+                         "--rw=read", "--bs=4m", "--iodepth=4", "--size=32m", "--output=/dev/null")
+        ends = [offset + count for offset, count in bios]
+        self.assertEqual([offset for offset, _ in bios], [0, *ends[:-1]])
+        self.assertEqual(ends[-1], 32 * MIB)
+        self.assertGreater(len(bios), 8)
 
 
 class Kernel(unittest.TestCase):

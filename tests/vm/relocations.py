@@ -40,6 +40,7 @@ OPTIONAL = {
     "vm_area_struct.vm_refcnt.refs.counter": "since 6.15",
     "rw_semaphore.owner": "not on PREEMPT_RT",
     "inode.i_rwsem.owner": "not on PREEMPT_RT",
+    "iomap_dio_simple": "since 7.3",
     # Records of classic tracepoints of page faults, by two names.
     "trace_event_raw_exceptions": "x86 only",
     "trace_event_raw_x86_exceptions": "x86 only",

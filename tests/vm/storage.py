@@ -6,8 +6,12 @@ import collections
 from jobs import SECTOR_BYTES, STAT, Absent, Job, check, equal, told_losses
 
 BLOCK_BYTES, DIRECT_BYTES = 4096, 4 << 20
-PART = 1 << 8  # as the manual page of traces has it
+PART, DIRECT = 1 << 8, 1 << 5  # as the manual page of traces has them
 READ_ROUNDS = 11  # the workload `uring` reads each of its blocks so often: 5 rounds by each, 1 polled
+STACKED_FILE = "/mnt/stacked/data"
+# What `uring` reads past the page cache, and its account of that.
+READ_DIRECTLY = {STACKED_FILE: "account", "/dev/nullb2p2": "account-part",
+                 "/dev/md_job": "account-md"}
 
 
 def difference(results, device):
@@ -89,28 +93,33 @@ def judge_stacked(results):
     return f"{', '.join(devices)} as by their own counts, and each direct bio at its place"
 
 
-def check_direct(results, lost):
-    """What goes past the page cache to a file on a device that lies on others is the file's, and at
-    its place, whoever has cut it up: written by calls, read by io_uring and libaio."""
-    truth, places = results.account(), collections.defaultdict(collections.Counter)
+def direct_places(results, path):
+    """{operation: {place in the file: how often}}, by blocks, of what went past the page cache."""
+    places = collections.defaultdict(collections.Counter)
     for row in results.printed("block"):
-        # Where none is told, a file system writes zeros ahead of the data.
-        if (row["kind"] == "bio" and row.get("path") == "/mnt/stacked/data"
+        # Where none is told, a file system writes zeros ahead of the data, or a call waits for it.
+        if (row["kind"] == "bio" and row.get("path") == path and row["flags"] & DIRECT
                 and row["offset"] >= 0):
             for at in range(row["offset"], row["offset"] + row["bytes"], BLOCK_BYTES):
                 places[row["op"]][at] += 1
-    reads = truth["io_uring"] + truth["libaio"] + truth["polled"]
-    blocks = reads // READ_ROUNDS
-    wanted = {
-        "request_write": {at: 1 for at in range(0, DIRECT_BYTES, BLOCK_BYTES)},
-        "request_read": {at * BLOCK_BYTES: READ_ROUNDS for at in range(blocks)},
-    }
-    for name, counts in wanted.items():
-        told = places[name]
-        wrong = {at: (told[at], counts.get(at, 0)) for at in {*told, *counts}
-                 if told[at] > counts.get(at, 0) or (told[at] < counts.get(at, 0) and not lost)}
-        check(not wrong, f"{name}: {len(wrong)} of {len(counts)} places (told, done): "
-              f"{dict(sorted(wrong.items())[:8])}")
+    return places
+
+
+def check_direct(results, lost):
+    """What goes past the page cache to a file, or a device, that lies on others is the file's, and
+    at its place, whoever has cut it up: written by calls, read by io_uring and libaio."""
+    for path, account in READ_DIRECTLY.items():
+        truth, places = results.account(account), direct_places(results, path)
+        blocks = (truth["io_uring"] + truth["libaio"] + truth["polled"]) // READ_ROUNDS
+        wanted = {"request_read": {at * BLOCK_BYTES: READ_ROUNDS for at in range(blocks)}}
+        if path == STACKED_FILE:
+            wanted["request_write"] = {at: 1 for at in range(0, DIRECT_BYTES, BLOCK_BYTES)}
+        for name, counts in wanted.items():
+            told = places[name]
+            wrong = {at: (told[at], counts.get(at, 0)) for at in {*told, *counts}
+                     if told[at] != counts.get(at, 0)}
+            check(all(ours < theirs for ours, theirs in wrong.values()) if lost else not wrong,
+                  f"{path}: {name}: (told, done) at {dict(list(wrong.items())[:5])}")
 
 
 def judge_failing(results):
@@ -174,6 +183,7 @@ dd if=/dev/zero of=/dev/$name bs=64k count=50 oflag=direct
 dd if=/dev/$name of=/dev/null bs=64k count=50 iflag=direct
 dd if=/dev/zero of=/dev/$name bs=1M count=8 seek=16 conv=fsync,notrunc; done
 dd if=/dev/nullb2p2 of=/dev/null bs=16k count=40 iflag=direct
+uring /dev/nullb2p2 account-part direct && uring /dev/md_job account-md direct || exit
 mke2fs -q /dev/md_job || exit 77; mount -t ext4 /dev/md_job /mnt/stacked || exit
 dd if=/dev/zero of=/mnt/stacked/part bs=512 count=1 seek=3 oflag=direct
 dd if=/dev/zero of=/mnt/stacked/data bs=1M count=4 oflag=direct
