@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -182,13 +185,58 @@ static void test_failed_lookups(void **state)
 	made_close(&made);
 }
 
+static uint64_t most_resident(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss * 1024ull;
+}
+
+/* What a report takes for each of many files that were read from storage once, its rows with 384
+ * bytes of cells included. */
+static void test_many_files(void **state)
+{
+	enum { FILES = 50000, MOST = 1000 };
+	struct made_trace made;
+	int status;
+	pid_t pid;
+
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* it keeps what was freed */
+#endif
+	BEGIN(&made, .lanes = 1, .block = true);
+	for (uint64_t i = 0; i < FILES; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/data/%d/image-%d.jpg", (int)(i / 1000), (int)i);
+		FILE_ROW(&made, .id = 1 + i, .ino = 1 + i, .path = path);
+		CALL(&made, .time = 1000 * i, .dur = 900, .pid = 100, .op = M_PREAD, .file = 1 + i,
+		     .asked = 4096, .result = 4096, .fetched = 4096);
+	}
+	made_finish(&made, 0, 1000 * FILES);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) { /* in a process of its own: its memory is its own */
+		uint64_t before = most_resident();
+		struct report *report = report_within(&made, 0);
+		uint64_t each = (most_resident() - before) / FILES;
+
+		if (report_table(report, "files")->row_count != FILES || each > MOST)
+			fprintf(stderr, "%llu bytes a file\n", (unsigned long long)each);
+		_exit(report_table(report, "files")->row_count != FILES || each > MOST);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	made_close(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reused_pid),
-		cmocka_unit_test(test_little_memory),
-		cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_failed_lookups),
+		cmocka_unit_test(test_reused_pid), cmocka_unit_test(test_little_memory),
+		cmocka_unit_test(test_pairs),	   cmocka_unit_test(test_failed_lookups),
+		cmocka_unit_test(test_many_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

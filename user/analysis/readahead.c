@@ -25,6 +25,7 @@
 #define MAP_SHARE 16	   /* the part of the memory for a job that is for the map of pages */
 #define UNDER_WAY_MOST 256 /* operations on one file at once that are remembered */
 #define SERVED_NS 20000	   /* one that was faster and fetched nothing waited for nothing */
+#define BUSY_FIRST 1024	   /* files with operations under way, before those that ended are let go */
 
 enum asks { ASKS, ADVISES, MAPS };
 
@@ -46,7 +47,11 @@ struct read_file {
 
 struct readahead {
 	const struct job *job;
-	struct read_file **files; /* by number of the file; NULL: nothing of it was read */
+	struct read_file **files; /* by number of the file; NULL: nothing of it was fetched */
+	/* Files with operations that may be under way, and how many of them were when last looked.
+	 */
+	uint32_t *busy;
+	size_t busy_count, busy_room, busy_left;
 	struct fetched_map map;
 };
 
@@ -73,6 +78,7 @@ static void end(void *state)
 		free(readahead->files[i]);
 	}
 	free(readahead->files);
+	free(readahead->busy);
 	fetched_map_free(&readahead->map);
 	free(readahead);
 }
@@ -96,8 +102,46 @@ static void forget_ended(struct read_file *file, uint64_t now_ns)
 	file->count = left;
 }
 
-static int remember(struct read_file *file, const struct under_way *operation, uint64_t now_ns)
+/* Lets go of files whose operations have all ended: there may be a million, each read once. */
+static void forget_idle(struct readahead *readahead, uint64_t now_ns)
 {
+	size_t left = 0;
+
+	for (size_t i = 0; i < readahead->busy_count; i++) {
+		uint32_t number = readahead->busy[i];
+		struct read_file *file = readahead->files[number];
+
+		forget_ended(file, now_ns);
+		if (file->count) {
+			readahead->busy[left++] = number;
+			continue;
+		}
+		free(file->under_way);
+		file->under_way = NULL;
+		file->room = 0;
+		if (!file->sums.fetched_bytes) {
+			free(file);
+			readahead->files[number] = NULL;
+		}
+	}
+	readahead->busy_count = readahead->busy_left = left;
+}
+
+static int remember(struct readahead *readahead, uint32_t number, const struct under_way *operation,
+		    uint64_t now_ns)
+{
+	struct read_file *file;
+
+	if (readahead->busy_count >= 2 * readahead->busy_left + BUSY_FIRST)
+		forget_idle(readahead, now_ns);
+	file = file_of(readahead, number);
+	if (!file)
+		return -ENOMEM;
+	if (!file->room) {
+		if (!GROW(readahead->busy, readahead->busy_room, readahead->busy_count + 1))
+			return -ENOMEM;
+		readahead->busy[readahead->busy_count++] = number;
+	}
 	if (file->count == file->room)
 		forget_ended(file, now_ns);
 	if (file->count == UNDER_WAY_MOST)
@@ -168,8 +212,7 @@ static int add_operation(struct readahead *readahead, const struct event *event)
 		.fault = event->flags & EVENT_FAULT,
 		.small = event->flags & EVENT_FAULT && event->major,
 	};
-	file = file_of(readahead, event->file);
-	return file ? remember(file, &operation, event->start) : -ENOMEM;
+	return remember(readahead, event->file, &operation, event->start);
 }
 
 /* --- what is fetched --- */
