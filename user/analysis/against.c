@@ -32,7 +32,7 @@ struct line {
 };
 
 /* What is joined, by column. */
-struct source {
+struct compared_columns {
 	size_t name, title, numbers[NUMBERS];
 };
 
@@ -73,8 +73,8 @@ static struct line *line_of(struct join *join, struct table_text name)
 	return &join->lines[*place];
 }
 
-static int add_side(struct join *join, const struct table *table, const struct source *source,
-		    int side)
+static int add_side(struct join *join, const struct table *table,
+		    const struct compared_columns *source, int side)
 {
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct cell *cells = &table->cells[i * table->column_count];
@@ -222,7 +222,7 @@ static int fill(struct table **table, struct join *join, const char *name, const
 }
 
 static int join_tables(struct join *join, const struct report *const reports[SIDES],
-		       const struct analysis *analysis, const struct source *source)
+		       const struct analysis *analysis, const struct compared_columns *source)
 {
 	int status = 0;
 
@@ -234,17 +234,17 @@ static int join_tables(struct join *join, const struct report *const reports[SID
 int against_make(struct table *tables[AGAINST_TABLES], const struct report *before,
 		 const struct report *now)
 {
-	static const struct source access = { ACCESS_NAME,
-					      ACCESS_NAME,
-					      { ACCESS_TIME, ACCESS_FETCHED, ACCESS_COUNT } };
-	static const struct source finding = {
+	static const struct compared_columns access = {
+		ACCESS_NAME, ACCESS_NAME, { ACCESS_TIME, ACCESS_FETCHED, ACCESS_COUNT }
+	};
+	static const struct compared_columns finding = {
 		FINDING_ID,
 		FINDING_TITLE,
 		{ FINDING_COST_NS, FINDING_COST_BYTES, FINDING_COST_BYTES },
 	};
-	static const struct source place = { PLACE_PATH,
-					     PLACE_PATH,
-					     { PLACE_TIME, PLACE_FETCHED, PLACE_OPERATIONS } };
+	static const struct compared_columns place = {
+		PLACE_PATH, PLACE_PATH, { PLACE_TIME, PLACE_FETCHED, PLACE_OPERATIONS }
+	};
 	const struct report *const reports[SIDES] = { [BEFORE] = before, [NOW] = now };
 	struct join whole = { 0 }, findings = { 0 }, places = { 0 };
 	int status = 0, filled;

@@ -21,7 +21,7 @@ struct desk {
 	struct held_scratch scratch;
 };
 
-struct place {
+struct taken_in {
 	bool ready;
 	struct held_block *block;
 	int status;
@@ -37,7 +37,7 @@ struct ahead {
 	pthread_mutex_t lock;
 	pthread_cond_t ready, free;
 	size_t claimed, given; /* numbers in the plan */
-	struct place places[PLACES];
+	struct taken_in places[PLACES];
 	bool stops;
 	pthread_t threads[AHEAD_THREADS_MOST];
 	unsigned int thread_count;
@@ -89,7 +89,7 @@ static void *work(void *context)
 
 	pthread_mutex_lock(&ahead->lock);
 	while (!ahead->stops && ahead->claimed < ahead->plan->count) {
-		struct place *place;
+		struct taken_in *place;
 		size_t number;
 
 		if (!may_claim(ahead)) {
@@ -154,7 +154,7 @@ void ahead_close(struct ahead *ahead)
 int ahead_next(struct ahead *ahead, struct held_block **block, struct trace_error *error)
 {
 	size_t number = ahead->given;
-	struct place *place = &ahead->places[number % PLACES];
+	struct taken_in *place = &ahead->places[number % PLACES];
 	int status;
 
 	pthread_mutex_lock(&ahead->lock);

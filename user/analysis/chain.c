@@ -23,7 +23,7 @@
 #define BEFORE 32 /* bios of a thread that were queued last */
 #define THREADS_MOST (1u << 16)
 
-struct stretch {
+struct service_time {
 	uint64_t from, to;
 };
 
@@ -33,7 +33,7 @@ struct waiting {
 	struct chain_operation operation;
 	uint32_t label;		      /* of the span it is in, or SPAN_NONE */
 	struct interval_union flight; /* of its bios, from their queueing to their ends */
-	struct stretch *device;
+	struct service_time *device;
 	size_t device_count, device_room;
 };
 
@@ -146,8 +146,8 @@ static inline int find_thread(struct chain *chain, const struct event *event,
 
 static int compare_stretches(const void *left, const void *right)
 {
-	uint64_t a = ((const struct stretch *)left)->from,
-		 b = ((const struct stretch *)right)->from;
+	uint64_t a = ((const struct service_time *)left)->from,
+		 b = ((const struct service_time *)right)->from;
 
 	return a > b ? 1 : a < b ? -1 : 0;
 }
@@ -247,7 +247,7 @@ static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
 		return 0;
 	if (!GROW(waiting->device, waiting->device_room, waiting->device_count + 1))
 		return -ENOMEM;
-	waiting->device[waiting->device_count++] = (struct stretch) { issued, to };
+	waiting->device[waiting->device_count++] = (struct service_time) { issued, to };
 	return 0;
 }
 

@@ -9,9 +9,9 @@
 #define WORDS (FETCHED_CHUNK_PAGES / 64)
 #define BYTES_MOST (1ull << 32)
 /* Of an entry: two words of the key, three of bits a page; twice when the map has just grown. */
-#define CHUNK_BYTES (2 * (2 + sizeof(struct chunk) / 8) * 8)
+#define CHUNK_BYTES (2 * (2 + sizeof(struct page_chunk) / 8) * 8)
 
-struct chunk {
+struct page_chunk {
 	uint64_t ahead[WORDS];	/* fetched, and not used yet */
 	uint64_t large[WORDS];	/* of these, those that may be in a folio of many pages */
 	uint64_t unseen[WORDS]; /* of these, those that are mapped: used or not */
@@ -31,7 +31,7 @@ struct page_range page_range_of(int64_t offset, uint64_t bytes)
 void fetched_map_init(struct fetched_map *map, size_t memory_bytes)
 {
 	*map = (struct fetched_map) { .most = memory_bytes / CHUNK_BYTES + 1 };
-	map_init(&map->chunks, 2, sizeof(struct chunk) / sizeof(uint64_t));
+	map_init(&map->chunks, 2, sizeof(struct page_chunk) / sizeof(uint64_t));
 }
 
 void fetched_map_free(struct fetched_map *map)
@@ -39,22 +39,22 @@ void fetched_map_free(struct fetched_map *map)
 	map_free(&map->chunks);
 }
 
-static struct chunk *find_chunk(const struct fetched_map *map, uint32_t file, uint64_t number)
+static struct page_chunk *find_chunk(const struct fetched_map *map, uint32_t file, uint64_t number)
 {
 	const uint64_t key[2] = { file, number };
 
-	return (struct chunk *)map_find(&map->chunks, key);
+	return (struct page_chunk *)map_find(&map->chunks, key);
 }
 
 /* The part of a range that is in one chunk, by its words. */
-struct part {
+struct chunk_part {
 	uint64_t chunk, end; /* end: page behind it */
 	uint64_t mask[WORDS];
 };
 
-static struct part part_of(uint64_t from, uint64_t to)
+static struct chunk_part part_of(uint64_t from, uint64_t to)
 {
-	struct part part = { .chunk = from / FETCHED_CHUNK_PAGES };
+	struct chunk_part part = { .chunk = from / FETCHED_CHUNK_PAGES };
 	uint64_t base = part.chunk * FETCHED_CHUNK_PAGES;
 
 	part.end = to - base > FETCHED_CHUNK_PAGES ? base + FETCHED_CHUNK_PAGES : to;
@@ -73,8 +73,8 @@ int fetched_map_add(struct fetched_map *map, uint32_t file, struct page_range pa
 		    uint64_t *again)
 {
 	while (pages.from < pages.to) {
-		struct part part = part_of(pages.from, pages.to);
-		struct chunk *chunk = find_chunk(map, file, part.chunk);
+		struct chunk_part part = part_of(pages.from, pages.to);
+		struct page_chunk *chunk = find_chunk(map, file, part.chunk);
 		bool added;
 
 		if (!chunk && map->chunks.count >= map->most) {
@@ -82,7 +82,7 @@ int fetched_map_add(struct fetched_map *map, uint32_t file, struct page_range pa
 		} else if (!chunk) {
 			const uint64_t key[2] = { file, part.chunk };
 
-			chunk = (struct chunk *)map_add(&map->chunks, key, &added);
+			chunk = (struct page_chunk *)map_add(&map->chunks, key, &added);
 			if (!chunk)
 				return -ENOMEM;
 		}
@@ -103,8 +103,8 @@ uint64_t fetched_map_use(struct fetched_map *map, uint32_t file, struct page_ran
 	uint64_t used = 0;
 
 	while (pages.from < pages.to) {
-		struct part part = part_of(pages.from, pages.to);
-		struct chunk *chunk = find_chunk(map, file, part.chunk);
+		struct chunk_part part = part_of(pages.from, pages.to);
+		struct page_chunk *chunk = find_chunk(map, file, part.chunk);
 
 		for (unsigned int i = 0; chunk && i < WORDS; i++) {
 			used += __builtin_popcountll(chunk->ahead[i] & part.mask[i]);
@@ -118,8 +118,8 @@ uint64_t fetched_map_use(struct fetched_map *map, uint32_t file, struct page_ran
 void fetched_map_around(struct fetched_map *map, uint32_t file, uint64_t page)
 {
 	uint64_t from = page & ~(FETCHED_AROUND_PAGES - 1ull);
-	struct part part = part_of(from, from + FETCHED_AROUND_PAGES);
-	struct chunk *chunk = find_chunk(map, file, part.chunk);
+	struct chunk_part part = part_of(from, from + FETCHED_AROUND_PAGES);
+	struct page_chunk *chunk = find_chunk(map, file, part.chunk);
 
 	for (unsigned int i = 0; chunk && i < WORDS; i++)
 		chunk->unseen[i] |= chunk->ahead[i] & (part.mask[i] | chunk->large[i]);
@@ -128,8 +128,8 @@ void fetched_map_around(struct fetched_map *map, uint32_t file, uint64_t page)
 void fetched_map_unseen(struct fetched_map *map, uint32_t file, struct page_range pages)
 {
 	while (pages.from < pages.to) {
-		struct part part = part_of(pages.from, pages.to);
-		struct chunk *chunk = find_chunk(map, file, part.chunk);
+		struct chunk_part part = part_of(pages.from, pages.to);
+		struct page_chunk *chunk = find_chunk(map, file, part.chunk);
 
 		for (unsigned int i = 0; chunk && i < WORDS; i++)
 			chunk->unseen[i] |= chunk->ahead[i] & part.mask[i];
@@ -141,11 +141,11 @@ bool fetched_map_next(const struct fetched_map *map, size_t *at, struct fetched_
 {
 	const uint64_t *key;
 	uint64_t *value;
-	const struct chunk *chunk;
+	const struct page_chunk *chunk;
 
 	if (!map_next(&map->chunks, at, &key, &value))
 		return false;
-	chunk = (const struct chunk *)value;
+	chunk = (const struct page_chunk *)value;
 	*rest = (struct fetched_rest) { .file = key[0] };
 	for (unsigned int i = 0; i < WORDS; i++) {
 		rest->unused += __builtin_popcountll(chunk->ahead[i] & ~chunk->unseen[i]);

@@ -33,7 +33,7 @@ static struct table_text device_name(struct findings *findings, struct trace_str
 
 /* --- slow, or overloaded --- */
 
-struct waits {
+struct queue_waits {
 	struct table_text device;
 	const char *op;
 	uint64_t requests, bytes_each, time_ns, bandwidth;
@@ -43,31 +43,31 @@ struct waits {
 };
 
 static const struct table_column waits_evidence[] = {
-	{ "device", "device", UNIT_NONE, "its name in /sys/block", TABLE_TEXT(struct waits, device),
-	  0 },
-	{ "op", "op", UNIT_NONE, "read or write", TABLE_LITERAL(struct waits, op), 0 },
+	{ "device", "device", UNIT_NONE, "its name in /sys/block",
+	  TABLE_TEXT(struct queue_waits, device), 0 },
+	{ "op", "op", UNIT_NONE, "read or write", TABLE_LITERAL(struct queue_waits, op), 0 },
 	{ "requests", "requests", UNIT_COUNT,
 	  "of the run, that read, or that somebody waits for who writes",
-	  TABLE_UINT(struct waits, requests), 0 },
+	  TABLE_UINT(struct queue_waits, requests), 0 },
 	{ "bytes_each", "each", UNIT_BYTES, "bytes of one on average",
-	  TABLE_UINT(struct waits, bytes_each), 0 },
+	  TABLE_UINT(struct queue_waits, bytes_each), 0 },
 	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
-	  TABLE_UINT(struct waits, time_ns), 0 },
+	  TABLE_UINT(struct queue_waits, time_ns), 0 },
 	{ "bandwidth", "bandwidth", UNIT_BYTES, "bytes in a second of that time",
-	  TABLE_UINT(struct waits, bandwidth), 0 },
+	  TABLE_UINT(struct queue_waits, bandwidth), 0 },
 	{ "queue_each_ns", "queue", UNIT_NS,
 	  "time of a part of one before the driver had it, on average",
-	  TABLE_UINT(struct waits, queue_each_ns), 0 },
+	  TABLE_UINT(struct queue_waits, queue_each_ns), 0 },
 	{ "service_each_ns", "service", UNIT_NS, "time from then to its end, on average",
-	  TABLE_UINT(struct waits, service_each_ns), 0 },
+	  TABLE_UINT(struct queue_waits, service_each_ns), 0 },
 	{ "service_p50_ns", NULL, UNIT_NS, "half of the requests were with the device for less",
-	  TABLE_UINT(struct waits, service_p50_ns), 0 },
+	  TABLE_UINT(struct queue_waits, service_p50_ns), 0 },
 	{ "share", "queue's share", UNIT_SHARE, "share of the queue in the time of parts",
-	  TABLE_REAL(struct waits, share), 0 },
+	  TABLE_REAL(struct queue_waits, share), 0 },
 	{ "at_once", "at once", UNIT_NONE,
 	  "threads with requests under way on average while there were any, or operations of "
 	  "io_uring and libaio",
-	  TABLE_REAL(struct waits, at_once), 0 },
+	  TABLE_REAL(struct queue_waits, at_once), 0 },
 };
 
 /*
@@ -93,7 +93,7 @@ static double at_once(const struct measured *measured, const struct device_waits
 
 /* Looks at each device, and at what it reads and writes apart. */
 static int each_wait(struct findings *findings, const struct finding_rule *rule,
-		     bool (*is_one)(const struct waits *waits), bool queued)
+		     bool (*is_one)(const struct queue_waits *waits), bool queued)
 {
 	static const enum io_class classes[] = {
 		[DEVICE_READS] = IO_READ, [DEVICE_WRITES] = IO_WRITE
@@ -110,7 +110,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			uint64_t all_ns = of->part_queue_ns + of->part_service_ns;
 			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
 							   FINDING_LIKELY, FINDING_BY_COST };
-			struct waits waits = {
+			struct queue_waits waits = {
 				.device = device_name(findings, view.name, view.dev),
 				.op = device_use_names[use],
 				.requests = of->requests,
@@ -137,7 +137,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 	return status;
 }
 
-static bool is_slow(const struct waits *waits)
+static bool is_slow(const struct queue_waits *waits)
 {
 	return waits->service_p50_ns >= threshold(THRESHOLD_DEVICE_SLOW_NS) &&
 	       waits->bandwidth <= threshold(THRESHOLD_DEVICE_SLOW_BANDWIDTH);
@@ -158,7 +158,7 @@ const struct finding_rule finding_device_slow = {
 	.id = "device-slow",
 	.needs = JOB_BLOCK,
 	.find = find_slow,
-	FINDING_EVIDENCE(struct waits, waits_evidence),
+	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
 	FINDING_THRESHOLDS(slow_thresholds),
 	.title = "{device} is slow to {op}",
 	.says = "half of {requests} requests of {bytes_each} were with the device for "
@@ -173,7 +173,7 @@ const struct finding_rule finding_device_slow = {
 		"programs, counts as its service.",
 };
 
-static bool is_overloaded(const struct waits *waits)
+static bool is_overloaded(const struct queue_waits *waits)
 {
 	return waits->at_once >= threshold(THRESHOLD_DEVICE_AT_ONCE) &&
 	       waits->share >= threshold(THRESHOLD_DEVICE_QUEUE) &&
@@ -196,7 +196,7 @@ const struct finding_rule finding_device_overloaded = {
 	.id = "device-overloaded",
 	.needs = JOB_BLOCK,
 	.find = find_overloaded,
-	FINDING_EVIDENCE(struct waits, waits_evidence),
+	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
 	FINDING_THRESHOLDS(overloaded_thresholds),
 	.title = "{device} is asked to {op} more than it can",
 	.says = "parts of {requests} requests waited {queue_each_ns} for the driver, {share} of "

@@ -83,11 +83,11 @@ bool alike_is_program(const struct file_view *file)
 }
 
 /* Sums that the shares are of. */
-struct sums {
+struct alike_sums {
 	uint64_t most_ns, accesses, consecutive, jumps, backward;
 };
 
-static void add_file(struct alike *alike, struct sums *sums, const struct alike_rule *kind,
+static void add_file(struct alike *alike, struct alike_sums *sums, const struct alike_rule *kind,
 		     const struct file_view *file)
 {
 	const struct tally *tally = &file->tallies[kind->use];
@@ -129,7 +129,8 @@ static void forget_events(struct alike *alike)
 	alike->bandwidth = TABLE_NO_UINT;
 }
 
-static void finish(struct alike *alike, const struct sums *sums, const struct alike_rule *kind)
+static void finish(struct alike *alike, const struct alike_sums *sums,
+		   const struct alike_rule *kind)
 {
 	bool by_faults = kind->use == USE_MMAP;
 
@@ -154,7 +155,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, kind->confidence,
 					   FINDING_BY_COST };
 	struct alike alike = { .readahead_bytes = TABLE_NO_UINT };
-	struct sums sums = { 0 };
+	struct alike_sums sums = { 0 };
 	struct file_view file;
 
 	for (uint32_t i = 0; i < files_count(findings->measured); i++)

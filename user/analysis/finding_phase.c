@@ -155,31 +155,31 @@ const struct finding_rule finding_epoch_memory = {
 
 /* --- checkpoints --- */
 
-struct waits {
+struct data_waits {
 	uint64_t count, time_ns, unhidden_ns, io_ns, workers;
 	double of_run, io_share;
 };
 
 static const struct table_column waits_columns[] = {
-	{ "count", "count", UNIT_COUNT, "spans", TABLE_UINT(struct waits, count), 0 },
-	{ "time_ns", "time", UNIT_NS, "time in them", TABLE_UINT(struct waits, time_ns), 0 },
+	{ "count", "count", UNIT_COUNT, "spans", TABLE_UINT(struct data_waits, count), 0 },
+	{ "time_ns", "time", UNIT_NS, "time in them", TABLE_UINT(struct data_waits, time_ns), 0 },
 	{ "unhidden_ns", "unoverlapped", UNIT_NS, "the part of it without compute",
-	  TABLE_UINT(struct waits, unhidden_ns), 0 },
+	  TABLE_UINT(struct data_waits, unhidden_ns), 0 },
 	{ "io_ns", "I/O", UNIT_NS, "unoverlapped I/O of the run, as far as it lasted no longer",
-	  TABLE_UINT(struct waits, io_ns), 0 },
+	  TABLE_UINT(struct data_waits, io_ns), 0 },
 	{ "workers", "workers", UNIT_COUNT, "spans of processes that load data for others",
-	  TABLE_UINT(struct waits, workers), 0 },
+	  TABLE_UINT(struct data_waits, workers), 0 },
 	{ "of_run", "of the run", UNIT_SHARE, "unoverlapped part of the run",
-	  TABLE_REAL(struct waits, of_run), 0 },
+	  TABLE_REAL(struct data_waits, of_run), 0 },
 	{ "io_share", "I/O", UNIT_SHARE, "I/O of the unoverlapped part",
-	  TABLE_REAL(struct waits, io_share), 0 },
+	  TABLE_REAL(struct data_waits, io_share), 0 },
 };
 
-static struct waits waits_of(const struct findings *findings, enum activity_of which)
+static struct data_waits waits_of(const struct findings *findings, enum activity_of which)
 {
 	const struct activity *activity = activity_of(findings, which);
 	uint64_t io_ns = activity_unhidden_ns(activity_of(findings, ACTIVITY_IO));
-	struct waits waits = {
+	struct data_waits waits = {
 		.count = activity->count,
 		.time_ns = activity->time_ns,
 		.unhidden_ns = activity_unhidden_ns(activity),
@@ -194,7 +194,7 @@ static struct waits waits_of(const struct findings *findings, enum activity_of w
 
 static int find_checkpoint(struct findings *findings, const struct finding_rule *rule)
 {
-	struct waits waits = waits_of(findings, ACTIVITY_CHECKPOINT);
+	struct data_waits waits = waits_of(findings, ACTIVITY_CHECKPOINT);
 	struct finding_verdict verdict = { waits.unhidden_ns, TABLE_NO_UINT, FINDING_SURE,
 					   FINDING_BY_COST };
 
@@ -212,7 +212,7 @@ const struct finding_rule finding_sync_checkpoint = {
 	.needs = JOB_SPAN,
 	.find = find_checkpoint,
 	.sums = FINDING_OF_SPANS,
-	FINDING_EVIDENCE(struct waits, waits_columns),
+	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(checkpoint_thresholds),
 	.title = "the job waits for its checkpoints",
 	.says = "{time_ns} in spans of checkpoints ({count}); compute stood still for "
@@ -226,7 +226,7 @@ const struct finding_rule finding_sync_checkpoint = {
 
 /* --- loaders --- */
 
-static bool waits_for_data(const struct findings *findings, struct waits *waits)
+static bool waits_for_data(const struct findings *findings, struct data_waits *waits)
 {
 	*waits = waits_of(findings, ACTIVITY_DATA);
 	return waits->count && activity_of(findings, ACTIVITY_COMPUTE)->count &&
@@ -235,7 +235,7 @@ static bool waits_for_data(const struct findings *findings, struct waits *waits)
 
 static int find_loader_io(struct findings *findings, const struct finding_rule *rule)
 {
-	struct waits waits;
+	struct data_waits waits;
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
 
@@ -247,7 +247,7 @@ static int find_loader_io(struct findings *findings, const struct finding_rule *
 
 static int find_loader_work(struct findings *findings, const struct finding_rule *rule)
 {
-	struct waits waits;
+	struct data_waits waits;
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
 
@@ -261,7 +261,7 @@ static int find_loader_work(struct findings *findings, const struct finding_rule
 static int find_loader_idle(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct activity *workers = activity_of(findings, ACTIVITY_WORKER);
-	struct waits waits = waits_of(findings, ACTIVITY_DATA);
+	struct data_waits waits = waits_of(findings, ACTIVITY_DATA);
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
 					   FINDING_NOTE };
 
@@ -285,7 +285,7 @@ const struct finding_rule finding_loader_io = {
 	.id = "loader-io",
 	.needs = JOB_SPAN,
 	.find = find_loader_io,
-	FINDING_EVIDENCE(struct waits, waits_columns),
+	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),
 	.title = "the loop waits for data, and the loader for I/O",
 	.says = "{unhidden_ns} ({of_run} of the run) in {count} waits without compute; I/O took "
@@ -303,7 +303,7 @@ const struct finding_rule finding_loader_work = {
 	.id = "loader-preprocessing",
 	.needs = JOB_SPAN,
 	.find = find_loader_work,
-	FINDING_EVIDENCE(struct waits, waits_columns),
+	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),
 	.title = "the loop waits for data that is being prepared: not for I/O",
 	.says = "{unhidden_ns} ({of_run} of the run) in {count} waits without compute; I/O took "
@@ -323,7 +323,7 @@ const struct finding_rule finding_loader_idle = {
 	.needs = JOB_SPAN,
 	.find = find_loader_idle,
 	.sums = FINDING_OF_SPANS,
-	FINDING_EVIDENCE(struct waits, waits_columns),
+	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(idle_thresholds),
 	.title = "the loader's workers are idle for most of the run",
 	.says = "the loop waited for data for {of_run} of the run; {workers} spans of workers",
@@ -413,7 +413,7 @@ static int find_worker_slow(struct findings *findings, const struct finding_rule
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
 					   FINDING_NOTE };
 	struct workers workers = { 0 };
-	struct waits waits;
+	struct data_waits waits;
 	uint64_t *times, beyond_ns;
 	size_t slow;
 

@@ -12,14 +12,14 @@
 #define FILES_MOST 65536 /* pairs of a habit and a file; of further ones no file is told */
 
 /* Calls on one file, one after the other, on their way into the map. */
-struct stretch {
+struct habit_run {
 	uint32_t file;
 	uint64_t time_ns;
 };
 
 struct habits {
 	const struct job *job;
-	struct stretch runs[HABITS];
+	struct habit_run runs[HABITS];
 	bool locks[JOB_OPERATIONS_MOST]; /* of each operation: it takes a lock */
 	struct tally tallies[HABITS];
 	struct map times; /* habit, file -> time in it, summed over threads */
@@ -76,7 +76,7 @@ static void end(void *state)
 /* Books the run of a habit. */
 static int book(struct habits *habits, enum habit habit)
 {
-	struct stretch run = habits->runs[habit];
+	struct habit_run run = habits->runs[habit];
 	const uint64_t key[] = { habit, run.file };
 	uint64_t *time_ns;
 	bool added = false;
@@ -99,7 +99,7 @@ static int book(struct habits *habits, enum habit habit)
 
 static int add(struct habits *habits, enum habit habit, const struct event *event)
 {
-	struct stretch *run = &habits->runs[habit];
+	struct habit_run *run = &habits->runs[habit];
 	int status = 0;
 
 	tally_add(&habits->tallies[habit], event);

@@ -7,7 +7,7 @@
 #define SUM(member) TABLE_UINT(struct tally, member)
 #define NEVER ~0u /* what no trace has recorded: null */
 
-struct part {
+struct measure_part {
 	unsigned int bit; /* MEASURE_* */
 	struct table_column column;
 };
@@ -46,7 +46,7 @@ struct part {
 	}
 
 /* Calls that move bytes. */
-static const struct part moving[] = {
+static const struct measure_part moving[] = {
 	{ MEASURE_COUNT, { "count", "count", UNIT_COUNT, "operations", SUM(count), 0 } },
 	ERRORS,
 	{ MEASURE_BYTES,
@@ -57,7 +57,7 @@ static const struct part moving[] = {
 };
 
 /* Calls that do not. */
-static const struct part still[] = {
+static const struct measure_part still[] = {
 	{ MEASURE_COUNT, { "count", "calls", UNIT_COUNT, "operations", SUM(count), 0 } },
 	ERRORS,
 	{ MEASURE_BYTES,
@@ -67,7 +67,7 @@ static const struct part still[] = {
 	CACHED,
 };
 
-static const struct part faults[] = {
+static const struct measure_part faults[] = {
 	{ MEASURE_COUNT, { "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 } },
 	{ MEASURE_MAJOR,
 	  { "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 } },
@@ -76,7 +76,7 @@ static const struct part faults[] = {
 };
 
 /* Whole folios: at least what was stored to, and what will be written back. */
-static const struct part stores[] = {
+static const struct measure_part stores[] = {
 	{ MEASURE_COUNT, { "faults", "faults", UNIT_COUNT, "page faults", SUM(count), 0 } },
 	{ MEASURE_MAJOR,
 	  { "major", "major", UNIT_COUNT, "faults that read from storage", SUM(major), 0 } },
@@ -88,14 +88,14 @@ static const struct part stores[] = {
 	TIMES,
 };
 
-static const struct part times[] = { TIMES };
+static const struct measure_part times[] = { TIMES };
 
 #define PARTS(list) (list), sizeof(list) / sizeof((list)[0])
 
 static const struct {
 	const char *name, *title;
 	unsigned int needs; /* JOB_* */
-	const struct part *parts;
+	const struct measure_part *parts;
 	size_t count;
 } measures[MEASURES] = {
 	[IO_READ] = { "read", "read", JOB_MOVED, PARTS(moving) },
@@ -120,7 +120,7 @@ int measure_add_columns(struct table *table, unsigned int measure, unsigned int 
 	};
 
 	for (size_t i = 0; i < measures[measure].count; i++) {
-		const struct part *part = &measures[measure].parts[i];
+		const struct measure_part *part = &measures[measure].parts[i];
 
 		if (!(part->bit & columns))
 			continue;

@@ -424,14 +424,14 @@ static void mark_bounds(struct merged *merged)
 	}
 }
 
-struct order {
+struct row_order {
 	size_t column, last;
 	bool largest;
 };
 
 static int compare_sorted(const struct table *table, size_t a, size_t b, const void *context)
 {
-	const struct order *order = context;
+	const struct row_order *order = context;
 	int sign = order->largest ? -1 : 1;
 
 	if (a == order->last || b == order->last)
@@ -448,7 +448,7 @@ static int compare_sorted(const struct table *table, size_t a, size_t b, const v
 static int sort_rows(struct merged *merged)
 {
 	const char *by = merged->merging->sorted;
-	struct order order = { .column = SIZE_MAX, .last = merged->other - 1 };
+	struct row_order order = { .column = SIZE_MAX, .last = merged->other - 1 };
 	int column;
 
 	if (by) {

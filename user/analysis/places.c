@@ -30,7 +30,7 @@
 #define NO_GROUP UINT32_MAX
 #define NO_PLACE UINT64_MAX
 
-struct sums {
+struct place_sums {
 	uint64_t files, time_ns, operations, read_bytes, write_bytes, fetched_bytes, created_bytes;
 };
 
@@ -41,12 +41,12 @@ struct group {
 	uint32_t into;	   /* the group that it is part of, or NO_GROUP */
 	uint32_t children; /* groups that would fold into it */
 	uint64_t files;	   /* different paths */
-	struct sums sums;
+	struct place_sums sums;
 };
 
 struct place {
 	struct table_text path;
-	struct sums sums;
+	struct place_sums sums;
 };
 
 enum special { SPECIAL_KERNEL, SPECIAL_PATHLESS, SPECIAL_LOST, SPECIAL_PROGRAMS, SPECIALS };
@@ -60,7 +60,7 @@ static const char *const special_names[SPECIALS] = {
 /* A directory in which calls looked names up. */
 struct looked {
 	struct table_text path;
-	struct sums sums;
+	struct place_sums sums;
 	enum special special;
 	uint32_t group;
 };
@@ -74,7 +74,7 @@ struct places {
 	struct map numbers; /* hash of directory, extension and depth -> group */
 	struct map paths;   /* hash and length of a path that stands alone -> place */
 	uint32_t *group_of; /* of each file, or NO_GROUP */
-	struct sums special[SPECIALS];
+	struct place_sums special[SPECIALS];
 	struct place *all;
 	size_t count, room;
 	struct arena arena;
@@ -124,10 +124,10 @@ static enum special special_of_file(const struct file_view *file)
 	return file->lost ? SPECIAL_LOST : special_of(file->path);
 }
 
-static struct sums sums_of(const struct file_view *file)
+static struct place_sums sums_of(const struct file_view *file)
 {
 	const struct tally *tallies = file->tallies;
-	struct sums sums = {
+	struct place_sums sums = {
 		.files = 1,
 		.read_bytes = tallies[USE_READ].bytes,
 		.write_bytes = tallies[USE_WRITE].bytes + tallies[USE_MMAP].dirtied_bytes,
@@ -144,7 +144,7 @@ static struct sums sums_of(const struct file_view *file)
 	return sums;
 }
 
-static void add_sums(struct sums *to, const struct sums *from)
+static void add_sums(struct place_sums *to, const struct place_sums *from)
 {
 	to->files += from->files;
 	to->time_ns += from->time_ns;
@@ -297,7 +297,7 @@ static uint32_t root_of(const struct places *places, uint32_t number)
 
 /* --- places --- */
 
-static int add_place(struct places *places, struct table_text path, const struct sums *sums)
+static int add_place(struct places *places, struct table_text path, const struct place_sums *sums)
 {
 	if (!GROW(places->all, places->room, places->count + 1))
 		return -ENOMEM;
@@ -305,7 +305,7 @@ static int add_place(struct places *places, struct table_text path, const struct
 	return 0;
 }
 
-static int add_file(struct places *places, struct table_text path, const struct sums *sums)
+static int add_file(struct places *places, struct table_text path, const struct place_sums *sums)
 {
 	bool added;
 	uint64_t *place = place_of(places, path, &added);
@@ -322,7 +322,7 @@ static int add_file(struct places *places, struct table_text path, const struct 
 
 /* To a kind of files, or to a path, alone or in its group. */
 static int add_sums_of(struct places *places, enum special special, uint32_t number,
-		       struct table_text path, const struct sums *sums)
+		       struct table_text path, const struct place_sums *sums)
 {
 	struct group *group;
 
@@ -344,7 +344,7 @@ static int sum_files(struct places *places)
 	int status = 0;
 
 	for (uint32_t i = 0; i < count && !status; i++) {
-		struct sums sums;
+		struct place_sums sums;
 
 		if (!files_used(places->measured, i, &file))
 			continue;

@@ -13,19 +13,20 @@
 
 #define PROCESSES_LEAST 12 /* fewer are as easily read one by one */
 
-struct program {
+struct program_row {
 	struct table_text name;
 	int64_t rank; /* TABLE_NO_INT: none */
 	uint64_t processes, time_ns, read_bytes, write_bytes, fetched_bytes, metadata_calls;
 };
 
 struct programs {
-	struct program *all;
+	struct program_row *all;
 	size_t count, room;
 	struct map numbers; /* hash of the name, and rank -> number */
 };
 
-static struct program *program_of(struct programs *programs, struct table_text name, int64_t rank)
+static struct program_row *program_of(struct programs *programs, struct table_text name,
+				      int64_t rank)
 {
 	uint64_t key[2] = { map_hash_bytes(&programs->numbers, name.bytes, name.length), rank };
 	uint64_t *number;
@@ -39,7 +40,8 @@ static struct program *program_of(struct programs *programs, struct table_text n
 	if (added) {
 		*number = programs->count++;
 		programs->all[*number] =
-			(struct program) { .name = name, .rank = rank >= 0 ? rank : TABLE_NO_INT };
+			(struct program_row) { .name = name,
+					       .rank = rank >= 0 ? rank : TABLE_NO_INT };
 	}
 	return &programs->all[*number];
 }
@@ -48,7 +50,7 @@ static int add_process(struct programs *programs, const struct measured *measure
 {
 	const struct process *process = &measured->job->processes.processes[number];
 	struct trace_string comm = job_comm(measured->job, number);
-	struct program *program = program_of(
+	struct program_row *program = program_of(
 		programs, (struct table_text) { comm.bytes, comm.length }, process->rank);
 
 	if (!program)
@@ -64,27 +66,28 @@ static int add_process(struct programs *programs, const struct measured *measure
 }
 
 static const struct table_column columns[] = {
-	{ "name", "program", UNIT_NONE, "name of the program", TABLE_TEXT(struct program, name),
+	{ "name", "program", UNIT_NONE, "name of the program", TABLE_TEXT(struct program_row, name),
 	  0 },
-	{ "rank", "rank", UNIT_NONE, "rank of its processes", TABLE_INT(struct program, rank), 0 },
+	{ "rank", "rank", UNIT_NONE, "rank of its processes", TABLE_INT(struct program_row, rank),
+	  0 },
 	{ "processes", "processes", UNIT_COUNT, "processes of that name and rank",
-	  TABLE_UINT(struct program, processes), 0 },
+	  TABLE_UINT(struct program_row, processes), 0 },
 	{ "time_ns", "time", UNIT_NS, "time in I/O, summed over processes",
-	  TABLE_UINT(struct program, time_ns), 0 },
+	  TABLE_UINT(struct program_row, time_ns), 0 },
 	{ "read_bytes", "read", UNIT_BYTES, "bytes read by calls",
-	  TABLE_UINT(struct program, read_bytes), JOB_MOVED },
+	  TABLE_UINT(struct program_row, read_bytes), JOB_MOVED },
 	{ "write_bytes", "written", UNIT_BYTES, "bytes written by calls",
-	  TABLE_UINT(struct program, write_bytes), JOB_MOVED },
+	  TABLE_UINT(struct program_row, write_bytes), JOB_MOVED },
 	{ "fetched_bytes", "from storage", UNIT_BYTES,
-	  "bytes brought into the page cache to be read", TABLE_UINT(struct program, fetched_bytes),
-	  JOB_PAGECACHE },
+	  "bytes brought into the page cache to be read",
+	  TABLE_UINT(struct program_row, fetched_bytes), JOB_PAGECACHE },
 	{ "metadata_calls", "metadata calls", UNIT_COUNT, "metadata calls",
-	  TABLE_UINT(struct program, metadata_calls), JOB_SYSCALL },
+	  TABLE_UINT(struct program_row, metadata_calls), JOB_SYSCALL },
 };
 
 static int compare_programs(const void *left, const void *right)
 {
-	const struct program *a = left, *b = right;
+	const struct program_row *a = left, *b = right;
 
 	return a->time_ns > b->time_ns ? -1 : a->time_ns < b->time_ns;
 }

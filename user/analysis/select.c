@@ -54,7 +54,7 @@ static int choose(const struct table *table, const struct selection *selection, 
 
 /* --- rows --- */
 
-struct row {
+struct selected_row {
 	const struct cell *cell; /* that it is sorted by */
 	size_t number;
 };
@@ -90,7 +90,7 @@ static int compare_cells(const struct cell *a, const struct cell *b)
 
 static int compare_rows(const void *left, const void *right)
 {
-	const struct row *a = left, *b = right;
+	const struct selected_row *a = left, *b = right;
 	int order = a->cell ? compare_cells(a->cell, b->cell) : 0;
 
 	return order ? order : (int)(a->number > b->number) - (int)(a->number < b->number);
@@ -99,7 +99,7 @@ static int compare_rows(const void *left, const void *right)
 static int add_rows(struct table *made, const struct table *table, const size_t *columns,
 		    const struct selection *selection, size_t sort)
 {
-	struct row *rows = calloc(table->row_count + 1, sizeof(*rows));
+	struct selected_row *rows = calloc(table->row_count + 1, sizeof(*rows));
 	size_t count = table->row_count;
 	int status = 0;
 

@@ -18,7 +18,7 @@
 #define CLASSES_MOST (1u << 22) /* of all histograms */
 #define DEPTH_MOST 4		/* of tables that stand in each other's cells */
 
-struct part {
+struct partial_table {
 	struct table *table;
 	uint64_t rows;
 	bool placed;	    /* it stands in a cell */
@@ -27,7 +27,7 @@ struct part {
 
 struct summary_reader {
 	struct trace_reader *reader;
-	struct part *parts;
+	struct partial_table *parts;
 	size_t count, room;
 	uint64_t cells, classes;
 	const uint64_t *columns[TRACE_COLUMNS_MOST];
@@ -46,7 +46,7 @@ static struct trace_string string_of(const struct summary_reader *summary, unsig
 	return trace_reader_string(summary->reader, summary->columns[column][row]);
 }
 
-static struct part *part_of(struct summary_reader *summary, uint64_t number)
+static struct partial_table *part_of(struct summary_reader *summary, uint64_t number)
 {
 	return number < summary->count ? &summary->parts[number] : NULL;
 }
@@ -60,7 +60,7 @@ static int take_table(struct summary_reader *summary, uint32_t row)
 	struct trace_string note = string_of(summary, SUMMARY_TABLE_NOTE, row);
 	uint64_t rows = columns[SUMMARY_TABLE_ROWS][row];
 	bool list = columns[SUMMARY_TABLE_SHAPE][row];
-	struct part *part;
+	struct partial_table *part;
 	int status;
 
 	if (columns[SUMMARY_TABLE_NUMBER][row] != summary->count || summary->count == TABLES_MOST ||
@@ -82,7 +82,7 @@ static int take_table(struct summary_reader *summary, uint32_t row)
 
 static int take_column(struct summary_reader *summary, uint32_t row)
 {
-	struct part *part = part_of(summary, summary->columns[SUMMARY_COLUMN_TABLE][row]);
+	struct partial_table *part = part_of(summary, summary->columns[SUMMARY_COLUMN_TABLE][row]);
 	struct trace_string name = string_of(summary, SUMMARY_COLUMN_NAME, row);
 	struct trace_string title = string_of(summary, SUMMARY_COLUMN_TITLE, row);
 	struct trace_string meaning = string_of(summary, SUMMARY_COLUMN_MEANING, row);
@@ -107,7 +107,7 @@ static int add_rows(struct summary_reader *summary)
 	int status = 0;
 
 	for (size_t i = 0; i < summary->count; i++) {
-		struct part *part = &summary->parts[i];
+		struct partial_table *part = &summary->parts[i];
 		struct cell *cells;
 
 		if (!part->table->column_count && part->rows)
@@ -118,7 +118,7 @@ static int add_rows(struct summary_reader *summary)
 	return status;
 }
 
-static struct cell *cell_of(const struct part *part, uint64_t row, uint64_t column)
+static struct cell *cell_of(const struct partial_table *part, uint64_t row, uint64_t column)
 {
 	if (!part || row >= part->table->row_count || column >= part->table->column_count)
 		return NULL;
@@ -127,10 +127,10 @@ static struct cell *cell_of(const struct part *part, uint64_t row, uint64_t colu
 
 /* One that stands in a cell already cannot stand in another: nothing grows by being repeated. Each
  * is copied as often as it is deep. */
-static int place_table(struct summary_reader *summary, struct part *in, struct cell *cell,
+static int place_table(struct summary_reader *summary, struct partial_table *in, struct cell *cell,
 		       uint64_t number)
 {
-	struct part *within = part_of(summary, number);
+	struct partial_table *within = part_of(summary, number);
 
 	if (!within || within >= in || within->placed || within->table->name[0] ||
 	    within->depth == DEPTH_MOST)
@@ -142,7 +142,7 @@ static int place_table(struct summary_reader *summary, struct part *in, struct c
 			       &(struct cell) { .type = CELL_TABLE, .table = within->table });
 }
 
-static int take_text(struct summary_reader *summary, struct part *part, struct cell *cell,
+static int take_text(struct summary_reader *summary, struct partial_table *part, struct cell *cell,
 		     uint32_t row)
 {
 	struct trace_string text = string_of(summary, SUMMARY_CELL_TEXT, row);
@@ -160,7 +160,7 @@ static int take_text(struct summary_reader *summary, struct part *part, struct c
 static int take_cell(struct summary_reader *summary, uint32_t row)
 {
 	const uint64_t *const *columns = summary->columns;
-	struct part *part = part_of(summary, columns[SUMMARY_CELL_TABLE][row]);
+	struct partial_table *part = part_of(summary, columns[SUMMARY_CELL_TABLE][row]);
 	struct cell *cell =
 		cell_of(part, columns[SUMMARY_CELL_ROW][row], columns[SUMMARY_CELL_COLUMN][row]);
 	uint64_t type = columns[SUMMARY_CELL_TYPE][row], value = columns[SUMMARY_CELL_VALUE][row];
@@ -204,7 +204,7 @@ static int take_cell(struct summary_reader *summary, uint32_t row)
 static int take_class(struct summary_reader *summary, uint32_t i)
 {
 	const uint64_t *const *columns = summary->columns;
-	struct part *part = part_of(summary, columns[SUMMARY_CLASS_TABLE][i]);
+	struct partial_table *part = part_of(summary, columns[SUMMARY_CLASS_TABLE][i]);
 	uint64_t row = columns[SUMMARY_CLASS_ROW][i], column = columns[SUMMARY_CLASS_COLUMN][i];
 	uint64_t class = columns[SUMMARY_CLASS_NUMBER][i];
 	struct table_percentile *last = NULL;
@@ -278,7 +278,7 @@ static int give_tables(struct summary_reader *summary, struct table ***tables, s
 	if (!*tables)
 		return -ENOMEM;
 	for (size_t i = 0; i < summary->count; i++) {
-		struct part *part = &summary->parts[i];
+		struct partial_table *part = &summary->parts[i];
 
 		if (!part->table->name[0] || part->placed)
 			continue;

@@ -493,7 +493,7 @@ int table_find_column(const struct table *table, const char *name)
 
 /* --- the order of rows --- */
 
-struct sorting {
+struct sorted_by {
 	const struct table *table;
 	int (*compare)(const struct table *table, size_t a, size_t b, const void *context);
 	const void *context;
@@ -501,7 +501,7 @@ struct sorting {
 
 static int compare_rows(const void *left, const void *right, void *context)
 {
-	const struct sorting *sorting = context;
+	const struct sorted_by *sorting = context;
 	size_t a = *(const size_t *)left, b = *(const size_t *)right;
 	int order = sorting->compare(sorting->table, a, b, sorting->context);
 
@@ -535,7 +535,7 @@ int table_sort(struct table *table,
 	       int (*compare)(const struct table *table, size_t a, size_t b, const void *context),
 	       const void *context)
 {
-	struct sorting sorting = { table, compare, context };
+	struct sorted_by sorting = { table, compare, context };
 	size_t count = table->row_count;
 	size_t *order = calloc(2 * count + 1, sizeof(*order));
 	struct cell *cells = reallocarray(NULL, count * table->column_count + 1, sizeof(*cells));

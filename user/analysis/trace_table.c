@@ -17,7 +17,7 @@
 #define NAME_MOST 32 /* bytes of a name that becomes one of a column */
 
 /* A layer of any of the traces. Numbers of lost events are those of complete traces. */
-struct layer {
+struct layer_row {
 	const char *name, *attach, *reason;
 	const char *state; /* in words */
 	bool listed; /* in a header: a layer that could be switched, unlike identities of files */
@@ -27,7 +27,7 @@ struct layer {
 
 struct about {
 	const struct job *job;
-	struct layer layers[LAYERS_MOST];
+	struct layer_row layers[LAYERS_MOST];
 	size_t layer_count;
 	struct trace_note notes[NOTES_MOST]; /* counts of complete traces */
 	size_t note_count;
@@ -50,7 +50,7 @@ static bool name_fits(const char *name)
 	return length && length <= NAME_MOST && !name[length];
 }
 
-static struct layer *layer_of(struct about *about, const char *name)
+static struct layer_row *layer_of(struct about *about, const char *name)
 {
 	if (!name_fits(name))
 		return NULL;
@@ -68,7 +68,7 @@ static void take_layers(struct about *about, const struct job_trace *trace)
 {
 	for (size_t i = 0; i < trace->header->layer_count; i++) {
 		const struct trace_layer *from = &trace->header->layers[i];
-		struct layer *layer = layer_of(about, from->name);
+		struct layer_row *layer = layer_of(about, from->name);
 
 		if (!layer)
 			continue;
@@ -81,7 +81,7 @@ static void take_layers(struct about *about, const struct job_trace *trace)
 	}
 	for (size_t i = 0; trace->totals && i < trace->totals->kind_count; i++) {
 		const struct trace_kind_total *kind = &trace->totals->kinds[i];
-		struct layer *layer = kind->events ? layer_of(about, kind->layer) : NULL;
+		struct layer_row *layer = kind->events ? layer_of(about, kind->layer) : NULL;
 
 		if (layer)
 			layer->lost = clock_add(layer->lost, kind->lost);
@@ -539,11 +539,11 @@ static const struct table_column columns[] = {
 };
 
 static const struct table_column layer_columns[] = {
-	{ "state", "state", UNIT_NONE, "on or off", TABLE_LITERAL(struct layer, state), 0 },
+	{ "state", "state", UNIT_NONE, "on or off", TABLE_LITERAL(struct layer_row, state), 0 },
 	{ "attach", "attached by", UNIT_NONE, "how it was recorded",
-	  TABLE_LITERAL(struct layer, attach), 0 },
+	  TABLE_LITERAL(struct layer_row, attach), 0 },
 	{ "reason", "note", UNIT_NONE, "why it is off, or what it lacks",
-	  TABLE_LITERAL(struct layer, reason), 0 },
+	  TABLE_LITERAL(struct layer_row, reason), 0 },
 };
 
 /* Of a layer, in blocks that could not be read. */
@@ -569,7 +569,7 @@ static bool is_damaged(const struct job *job)
 /* Lost events of every layer; how it was recorded, of those that a header lists. */
 static int add_layer_columns(struct table *table, struct about *about, size_t number)
 {
-	struct layer *layer = &about->layers[number];
+	struct layer_row *layer = &about->layers[number];
 	size_t base = offsetof(struct about, layers) + number * sizeof(*layer);
 	char name[96], title[96];
 	const struct table_column lost = {
@@ -578,7 +578,7 @@ static int add_layer_columns(struct table *table, struct about *about, size_t nu
 		UNIT_COUNT,
 		"events of the layer lost",
 		table_get_uint,
-		base + offsetof(struct layer, lost),
+		base + offsetof(struct layer_row, lost),
 		0,
 	};
 	const struct table_group group = { name, title, 0, TABLE_COLUMNS(layer_columns) };

@@ -21,7 +21,7 @@
 #define DEPTH_MAX 24
 #define REMEMBERED 256 /* the oldest is forgotten */
 
-struct known {
+struct known_cgroup {
 	uint64_t id; /* 0: none */
 	char *path;  /* NULL: being looked up */
 };
@@ -33,7 +33,7 @@ struct cgroups {
 	pthread_mutex_t lock;
 	pthread_cond_t asked, found;
 	bool stop;
-	struct known known[REMEMBERED];
+	struct known_cgroup known[REMEMBERED];
 	size_t next;
 };
 
@@ -134,7 +134,7 @@ static char *look_up(const struct cgroups *cgroups, uint64_t id)
 
 /* --- the thread --- */
 
-static struct known *find_unknown(struct cgroups *cgroups)
+static struct known_cgroup *find_unknown(struct cgroups *cgroups)
 {
 	for (size_t i = 0; i < REMEMBERED; i++)
 		if (cgroups->known[i].id && !cgroups->known[i].path)
@@ -149,7 +149,7 @@ static void *work(void *context)
 	privileges_keep_looking();
 	pthread_mutex_lock(&cgroups->lock);
 	while (!cgroups->stop) {
-		struct known *unknown = find_unknown(cgroups);
+		struct known_cgroup *unknown = find_unknown(cgroups);
 		uint64_t id = unknown ? unknown->id : 0;
 		char *path;
 
@@ -174,7 +174,7 @@ static void *work(void *context)
 
 /* --- asking --- */
 
-static struct known *find(struct cgroups *cgroups, uint64_t id)
+static struct known_cgroup *find(struct cgroups *cgroups, uint64_t id)
 {
 	for (size_t i = 0; i < REMEMBERED; i++)
 		if (cgroups->known[i].id == id)
@@ -186,12 +186,12 @@ static struct known *find(struct cgroups *cgroups, uint64_t id)
 static void ask(struct cgroups *cgroups, uint64_t id)
 {
 	for (size_t i = 0; i < REMEMBERED; i++) {
-		struct known *known = &cgroups->known[cgroups->next++ % REMEMBERED];
+		struct known_cgroup *known = &cgroups->known[cgroups->next++ % REMEMBERED];
 
 		if (known->id && !known->path)
 			continue;
 		free(known->path);
-		*known = (struct known) { .id = id };
+		*known = (struct known_cgroup) { .id = id };
 		pthread_cond_signal(&cgroups->asked);
 		return;
 	}
@@ -199,7 +199,7 @@ static void ask(struct cgroups *cgroups, uint64_t id)
 
 bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PATH_MAX])
 {
-	struct known *known;
+	struct known_cgroup *known;
 	bool found;
 
 	path[0] = 0;

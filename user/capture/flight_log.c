@@ -12,7 +12,7 @@
 
 #include "grow.h"
 
-struct entry {
+struct log_entry {
 	uint32_t bytes; /* to the next entry */
 	uint32_t lane;	/* SKIP: nothing stands here */
 };
@@ -21,7 +21,7 @@ struct entry {
 
 static size_t entry_bytes(size_t size)
 {
-	return (sizeof(struct entry) + size + 7) & ~(size_t)7;
+	return (sizeof(struct log_entry) + size + 7) & ~(size_t)7;
 }
 
 struct flight_log {
@@ -93,7 +93,7 @@ bool flight_record_is_event(const struct event_header *record)
 	       !flight_record_is_identity(record);
 }
 
-static const struct event_header *oldest(const struct flight_log *log, struct entry *entry)
+static const struct event_header *oldest(const struct flight_log *log, struct log_entry *entry)
 {
 	const char *at = log->memory + log->tail % log->bytes;
 
@@ -103,7 +103,7 @@ static const struct event_header *oldest(const struct flight_log *log, struct en
 
 static void fall(struct flight_log *log)
 {
-	struct entry entry;
+	struct log_entry entry;
 	const struct event_header *record = oldest(log, &entry);
 
 	if (record) {
@@ -118,7 +118,7 @@ static void fall(struct flight_log *log)
 
 static void put(struct flight_log *log, uint32_t bytes, uint32_t lane)
 {
-	const struct entry entry = { bytes, lane };
+	const struct log_entry entry = { bytes, lane };
 
 	memcpy(log->memory + log->head % log->bytes, &entry, sizeof(entry));
 	log->head += bytes;
@@ -135,7 +135,7 @@ int flight_log_add(struct flight_log *log, unsigned int lane, const void *record
 		fall(log);
 	if (left < bytes)
 		put(log, left, SKIP);
-	memcpy(log->memory + log->head % log->bytes + sizeof(struct entry), record, size);
+	memcpy(log->memory + log->head % log->bytes + sizeof(struct log_entry), record, size);
 	put(log, bytes, lane);
 	return 0;
 }
@@ -143,7 +143,7 @@ int flight_log_add(struct flight_log *log, unsigned int lane, const void *record
 void flight_log_trim(struct flight_log *log, uint64_t before_ns)
 {
 	while (log->tail < log->head) {
-		struct entry entry;
+		struct log_entry entry;
 		const struct event_header *record = oldest(log, &entry);
 
 		if (record && flight_record_end_ns(record) >= before_ns)
@@ -178,7 +178,7 @@ void flight_records_add(void *context, unsigned int lane, const void *record, si
 {
 	size_t bytes = entry_bytes(size);
 	struct flight_records *records = context;
-	const struct entry entry = { bytes, lane };
+	const struct log_entry entry = { bytes, lane };
 
 	if (!GROW(records->memory, records->room, records->bytes + bytes)) {
 		records->incomplete = true;
@@ -194,7 +194,7 @@ void flight_records_walk(const struct flight_records *records, flight_log_fn tak
 	const char *at = records->memory, *end = at + records->bytes;
 
 	while (at < end) {
-		struct entry entry;
+		struct log_entry entry;
 
 		memcpy(&entry, at, sizeof(entry));
 		if (entry.lane != SKIP)

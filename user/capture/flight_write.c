@@ -49,7 +49,7 @@ static void trim_slots(struct flight_slots *slots, uint64_t from_ns)
 	slots->count = kept;
 }
 
-struct sorting {
+struct past_order {
 	struct flight_past *past;
 	uint64_t from_ns;
 	uint64_t kept; /* events */
@@ -59,7 +59,7 @@ struct sorting {
  * too. That takes it once more when it falls out, which changes nothing. */
 static void sort_record(void *context, unsigned int lane, const struct event_header *record)
 {
-	struct sorting *sorting = context;
+	struct past_order *sorting = context;
 
 	if (flight_record_end_ns(record) >= sorting->from_ns)
 		sorting->kept += flight_record_is_event(record);
@@ -72,7 +72,7 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 {
 	uint64_t log_ns = flight_log_from_ns(flight->log);
 	struct flight_ids ids = { 0 };
-	struct sorting sorting = { .past = &flight->past };
+	struct past_order sorting = { .past = &flight->past };
 	size_t unnamed = 0;
 	int err;
 

@@ -127,7 +127,7 @@ static uint64_t vmstat_bytes(const char *name)
 /* --- the cgroup --- */
 
 /* Where the hierarchy that limits memory is mounted, and which directory of it that is. */
-struct hierarchy {
+struct limit_hierarchy {
 	char mount[PATH_MAX], root[PATH_MAX];
 	bool is_first_version;
 };
@@ -147,7 +147,7 @@ static bool has_option(const char *options, const char *option)
 /* On machines that have both, memory is limited by the first version where that has it. */
 static int take_hierarchy(void *context, struct line *line)
 {
-	struct hierarchy *hierarchy = context;
+	struct limit_hierarchy *hierarchy = context;
 	bool is_first = !strcmp(line->type, "cgroup") && has_option(line->super_options, "memory");
 
 	if (!is_first && strcmp(line->type, "cgroup2"))
@@ -159,7 +159,7 @@ static int take_hierarchy(void *context, struct line *line)
 }
 
 /* This process's cgroup in the hierarchy: "N:CONTROLLERS:PATH", of the second version "0::PATH". */
-static bool find_cgroup(const struct hierarchy *hierarchy, char cgroup[PATH_MAX])
+static bool find_cgroup(const struct limit_hierarchy *hierarchy, char cgroup[PATH_MAX])
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
 	char line[PATH_MAX + 256];
@@ -185,7 +185,7 @@ static bool find_cgroup(const struct hierarchy *hierarchy, char cgroup[PATH_MAX]
 /* The least limit of a cgroup and those around it; 0 for none. */
 static uint64_t cgroup_memory(void)
 {
-	struct hierarchy hierarchy = { 0 };
+	struct limit_hierarchy hierarchy = { 0 };
 	char cgroup[PATH_MAX], *below = cgroup;
 	uint64_t least = UINT64_MAX;
 

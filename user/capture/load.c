@@ -51,7 +51,7 @@ static const struct section {
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
 /* A program that is put aside, as libbpf would have loaded it. */
-struct job {
+struct loading {
 	struct bpf_program *program;
 	enum bpf_prog_type type;
 	struct bpf_insn *insns;
@@ -75,7 +75,7 @@ struct loader {
 	bool types_written;
 	bool alone;
 	struct prune_settings settings;
-	struct job *jobs;
+	struct loading *jobs;
 	size_t count, room;
 	atomic_size_t taken;
 };
@@ -120,12 +120,12 @@ static int put_aside(struct loader *loader, const struct section *section,
 		     struct bpf_program *program, struct bpf_prog_load_opts *options)
 {
 	size_t functions_bytes = (size_t)options->func_info_cnt * options->func_info_rec_size;
-	struct job *job;
+	struct loading *job;
 
 	if (!GROW(loader->jobs, loader->room, loader->count + 1))
 		return -ENOMEM;
 	job = &loader->jobs[loader->count];
-	*job = (struct job) { .program = program, .type = section->type, .options = *options };
+	*job = (struct loading) { .program = program, .type = section->type, .options = *options };
 	job->count = bpf_program__insn_cnt(program);
 	job->insns = copy_insns(loader->kernel, program);
 	job->functions = malloc(functions_bytes + 1);
@@ -185,7 +185,7 @@ static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *optio
 
 /* --- loading --- */
 
-static void load_job(struct job *job, const struct prune_settings *settings)
+static void load_job(struct loading *job, const struct prune_settings *settings)
 {
 	if (settings->bytes && job->options.func_info_rec_size == sizeof(struct bpf_func_info))
 		job->count = prune(job->insns, job->count, job->functions,
@@ -212,7 +212,7 @@ static void *work(void *context)
 /* The longest first, so that all CPUs end at about the same time. */
 static int compare_jobs(const void *left, const void *right)
 {
-	const struct job *one = left, *other = right;
+	const struct loading *one = left, *other = right;
 
 	return one->count < other->count ? 1 : one->count > other->count ? -1 : 0;
 }
@@ -252,7 +252,7 @@ static int load_together(struct loader *loader)
 	while (count)
 		pthread_join(threads[--count], NULL);
 	for (size_t i = 0; i < loader->count; i++) {
-		struct job *job = &loader->jobs[i];
+		struct loading *job = &loader->jobs[i];
 
 		if (job->fd < 0) {
 			err = job->fd;

@@ -148,14 +148,14 @@ static void find_confined(void *context, void *out)
 	read_notes(*(const int *)context, out);
 }
 
-struct batch {
+struct waited_fds {
 	const int *fds;
 	size_t count;
 };
 
 static void suspect_confined(void *context, void *out)
 {
-	const struct batch *batch = context;
+	const struct waited_fds *batch = context;
 	unsigned char *suspected = out;
 	static struct markers_found found;
 
@@ -212,7 +212,7 @@ void notes_find(int fd, struct markers_found *found)
 
 void notes_suspect(const int *fds, size_t count, bool *suspected)
 {
-	struct batch batch = { fds, count };
+	struct waited_fds batch = { fds, count };
 	unsigned char out[NOTES_BATCH_MAX] = { 0 };
 	int err = confined_run(suspect_confined, &batch, out, sizeof(out));
 

@@ -18,7 +18,7 @@
 #define REACHED 2u
 #define LEFT_OUT 4u /* reached, but does nothing */
 
-struct program {
+struct pruned_program {
 	struct bpf_insn *insns;
 	size_t count;
 	const struct prune_settings *settings;
@@ -27,7 +27,7 @@ struct program {
 };
 
 /* What is known of a register. */
-struct known {
+struct known_value {
 	enum { ANYTHING, ADDRESS, NUMBER } kind;
 	uint64_t value; /* of an address: how far into the settings */
 };
@@ -85,10 +85,10 @@ static bool is_taken(__u8 op, uint64_t left, uint64_t right)
 }
 
 /* Makes a jump that always goes the same way one that does not ask. */
-static void settle_jump(struct bpf_insn *insn, const struct known *registers)
+static void settle_jump(struct bpf_insn *insn, const struct known_value *registers)
 {
-	struct known left = registers[insn->dst_reg];
-	struct known right = { NUMBER, (int64_t)insn->imm };
+	struct known_value left = registers[insn->dst_reg];
+	struct known_value right = { NUMBER, (int64_t)insn->imm };
 
 	if (is_goto(insn))
 		return;
@@ -107,18 +107,18 @@ static void settle_jump(struct bpf_insn *insn, const struct known *registers)
 }
 
 /* Makes a load of a setting what it finds. */
-static struct known settle_load(struct bpf_insn *insn, struct known from,
-				const struct prune_settings *settings)
+static struct known_value settle_load(struct bpf_insn *insn, struct known_value from,
+				      const struct prune_settings *settings)
 {
 	static const size_t sizes[] = {
 		[BPF_W >> 3] = 4, [BPF_H >> 3] = 2, [BPF_B >> 3] = 1, [BPF_DW >> 3] = 8
 	};
 	size_t size = sizes[BPF_SIZE(insn->code) >> 3], at = from.value + insn->off;
-	struct known found = { NUMBER, 0 };
+	struct known_value found = { NUMBER, 0 };
 
 	if (from.kind != ADDRESS || BPF_MODE(insn->code) != BPF_MEM || at > settings->length ||
 	    size > settings->length - at)
-		return (struct known) { ANYTHING };
+		return (struct known_value) { ANYTHING };
 	memcpy(&found.value, (const char *)settings->bytes + at, size);
 	if (found.value <= UINT32_MAX)
 		*insn = (struct bpf_insn) { .code = BPF_ALU | BPF_MOV | BPF_K,
@@ -127,37 +127,38 @@ static struct known settle_load(struct bpf_insn *insn, struct known from,
 	return found;
 }
 
-static struct known moved(const struct bpf_insn *insn, const struct known *registers)
+static struct known_value moved(const struct bpf_insn *insn, const struct known_value *registers)
 {
-	struct known value = { NUMBER, (int64_t)insn->imm };
+	struct known_value value = { NUMBER, (int64_t)insn->imm };
 
 	if (BPF_OP(insn->code) != BPF_MOV || insn->off)
-		return (struct known) { ANYTHING };
+		return (struct known_value) { ANYTHING };
 	if (BPF_SRC(insn->code) == BPF_X)
 		value = registers[insn->src_reg];
 	if (BPF_CLASS(insn->code) == BPF_ALU64)
 		return value;
 	value.value = (uint32_t)value.value;
-	return value.kind == NUMBER ? value : (struct known) { ANYTHING };
+	return value.kind == NUMBER ? value : (struct known_value) { ANYTHING };
 }
 
-static struct known loaded_long(const struct bpf_insn *insn, const struct prune_settings *settings)
+static struct known_value loaded_long(const struct bpf_insn *insn,
+				      const struct prune_settings *settings)
 {
 	if (insn->src_reg == BPF_PSEUDO_MAP_VALUE && insn->imm == settings->map_fd)
-		return (struct known) { ADDRESS, (uint32_t)insn[1].imm };
-	return (struct known) { ANYTHING };
+		return (struct known_value) { ADDRESS, (uint32_t)insn[1].imm };
+	return (struct known_value) { ANYTHING };
 }
 
 /* Follows an instruction that does not jump; true if it was a load of a setting, and is none. */
-static bool follow(struct bpf_insn *insn, struct known *registers,
+static bool follow(struct bpf_insn *insn, struct known_value *registers,
 		   const struct prune_settings *settings)
 {
 	__u8 class = BPF_CLASS(insn->code);
 
 	switch (class) {
 	case BPF_LD:
-		registers[insn->dst_reg] =
-			IS_LONG(insn) ? loaded_long(insn, settings) : (struct known) { ANYTHING };
+		registers[insn->dst_reg] = IS_LONG(insn) ? loaded_long(insn, settings)
+							 : (struct known_value) { ANYTHING };
 		break;
 	case BPF_LDX:
 		registers[insn->dst_reg] = settle_load(insn, registers[insn->src_reg], settings);
@@ -180,7 +181,7 @@ static bool follow(struct bpf_insn *insn, struct known *registers,
 }
 
 /* Leaves out what loads the address of a setting, where the setting has taken its register. */
-static void leave_address_out(struct program *program, size_t load)
+static void leave_address_out(struct pruned_program *program, size_t load)
 {
 	const struct bpf_insn *before = program->insns + load - (load < 2 ? load : 2);
 
@@ -191,9 +192,9 @@ static void leave_address_out(struct program *program, size_t load)
 	program->marks[load - 1] |= LEFT_OUT;
 }
 
-static void settle(struct program *program)
+static void settle(struct pruned_program *program)
 {
-	struct known registers[16];
+	struct known_value registers[16];
 
 	for (size_t i = 0; i < program->count; i++) {
 		struct bpf_insn *insn = &program->insns[i];
@@ -211,7 +212,7 @@ static void settle(struct program *program)
 /* --- what is left --- */
 
 /* Marks a place that is gone on from; false: it lies outside. */
-static bool reach(struct program *program, size_t place, size_t *waiting)
+static bool reach(struct pruned_program *program, size_t place, size_t *waiting)
 {
 	if (place >= program->count)
 		return false;
@@ -223,7 +224,7 @@ static bool reach(struct program *program, size_t place, size_t *waiting)
 }
 
 /* Marks everything that a way leads to. Each place waits once at most. */
-static bool reach_all(struct program *program)
+static bool reach_all(struct pruned_program *program)
 {
 	size_t waiting = 0;
 	bool inside = reach(program, 0, &waiting);
@@ -245,14 +246,14 @@ static bool reach_all(struct program *program)
 	return inside;
 }
 
-static bool stays(const struct program *program, size_t place)
+static bool stays(const struct pruned_program *program, size_t place)
 {
 	return (program->marks[place] & (REACHED | LEFT_OUT)) == REACHED;
 }
 
 /* Leaves out what goes on where it would go on anyway, and tells where what stays comes to stand:
  * what goes away stands where the next one that stays does. */
-static size_t place_all(struct program *program)
+static size_t place_all(struct pruned_program *program)
 {
 	size_t next = program->count, left = 0;
 
@@ -274,7 +275,7 @@ static size_t place_all(struct program *program)
 	return left;
 }
 
-static void move_all(struct program *program)
+static void move_all(struct pruned_program *program)
 {
 	for (size_t i = 0; i < program->count; i++) {
 		struct bpf_insn *insn = &program->insns[i];
@@ -293,7 +294,7 @@ static void move_all(struct program *program)
 	}
 }
 
-static void move_functions(const struct program *program, struct bpf_func_info *functions,
+static void move_functions(const struct pruned_program *program, struct bpf_func_info *functions,
 			   __u32 *count)
 {
 	__u32 left = 0;
@@ -310,7 +311,7 @@ static void move_functions(const struct program *program, struct bpf_func_info *
 }
 
 /* Marks where jumps and functions go, and the beginning. */
-static void mark_targets(struct program *program)
+static void mark_targets(struct pruned_program *program)
 {
 	program->marks[0] |= JUMPED_TO;
 	for (size_t i = 0; i < program->count; i++) {
@@ -326,7 +327,7 @@ static void mark_targets(struct program *program)
 size_t prune(struct bpf_insn *insns, size_t count, struct bpf_func_info *functions,
 	     __u32 *function_count, const struct prune_settings *settings)
 {
-	struct program program = { .insns = insns, .count = count, .settings = settings };
+	struct pruned_program program = { .insns = insns, .count = count, .settings = settings };
 	size_t left = count;
 
 	program.marks = calloc(count, sizeof(*program.marks));

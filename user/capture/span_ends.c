@@ -19,7 +19,7 @@
 #define ANCESTORS_MOST 64
 #define OUR_IDS (1ull << 53) /* above are none that the library gives (see span.c) */
 
-struct chunk {
+struct end_chunk {
 	uint32_t pid; /* 0: free */
 	uint32_t pad;
 	uint64_t first, begun;
@@ -39,7 +39,7 @@ struct span_ends {
 	uint64_t seed;	 /* ids are the program's choice: it must not know where they fall */
 	size_t chunk_count, end_count, fork_count, present_count, present_room;
 	uint64_t before;
-	struct chunk *chunks;
+	struct end_chunk *chunks;
 	struct end *ends;
 	struct fork *forks;
 	uint32_t *present; /* pids */
@@ -75,14 +75,14 @@ void span_ends_free(struct span_ends *ends)
 }
 
 /* The chunk of an id, or the free slot where it would be. */
-static struct chunk *find(const struct span_ends *ends, uint32_t pid, uint64_t id)
+static struct end_chunk *find(const struct span_ends *ends, uint32_t pid, uint64_t id)
 {
 	uint64_t first = id & ~63ull;
 	uint64_t hash = (first / 64 ^ (uint64_t)pid << 32 ^ ends->seed) * 0x9e3779b97f4a7c15ull;
 
 	hash = (hash ^ hash >> 31 ^ ends->seed) * 0xbf58476d1ce4e5b9ull;
 	for (uint32_t slot = hash >> 40;; slot++) {
-		struct chunk *chunk = &ends->chunks[slot % SLOTS];
+		struct end_chunk *chunk = &ends->chunks[slot % SLOTS];
 
 		if (!chunk->pid || (chunk->pid == pid && chunk->first == first))
 			return chunk;
@@ -91,7 +91,7 @@ static struct chunk *find(const struct span_ends *ends, uint32_t pid, uint64_t i
 
 static bool has_begun(const struct span_ends *ends, uint32_t pid, uint64_t id)
 {
-	const struct chunk *chunk = find(ends, pid, id);
+	const struct end_chunk *chunk = find(ends, pid, id);
 
 	return chunk->pid && chunk->begun >> (id & 63) & 1;
 }
@@ -106,7 +106,7 @@ void span_ends_fork(struct span_ends *ends, uint32_t parent, uint32_t child)
 
 void span_ends_begin(struct span_ends *ends, uint32_t pid, uint64_t id)
 {
-	struct chunk *chunk;
+	struct end_chunk *chunk;
 
 	if (ends->lost_count || id >= OUR_IDS)
 		return;
@@ -116,7 +116,7 @@ void span_ends_begin(struct span_ends *ends, uint32_t pid, uint64_t id)
 			ends->lost_count = true;
 			return;
 		}
-		*chunk = (struct chunk) { .pid = pid, .first = id & ~63ull };
+		*chunk = (struct end_chunk) { .pid = pid, .first = id & ~63ull };
 	}
 	chunk->begun |= 1ull << (id & 63);
 }

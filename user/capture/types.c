@@ -27,7 +27,7 @@ struct buffer {
 };
 
 /* One BTF: the kernel's, or a module's, whose types have the numbers behind the kernel's. */
-struct layer {
+struct type_layer {
 	const struct btf *btf;
 	const struct type_names *names;
 	uint32_t first, end;
@@ -37,7 +37,7 @@ struct layer {
 struct thin {
 	const struct btf *object;
 	bool *found; /* by types of the object: the kernel has such types */
-	struct layer kernel, layer;
+	struct type_layer kernel, layer;
 	uint32_t last; /* the last number given */
 	struct buffer types, strings;
 	uint32_t *pending;
@@ -71,7 +71,7 @@ static bool can_be_asked_for(const struct btf_type *type)
 
 static uint32_t *number_of(struct thin *thin, uint32_t id)
 {
-	struct layer *layer = id < thin->kernel.end ? &thin->kernel : &thin->layer;
+	struct type_layer *layer = id < thin->kernel.end ? &thin->kernel : &thin->layer;
 
 	return id < layer->end ? &layer->numbers[id - layer->first] : NULL;
 }
@@ -113,7 +113,7 @@ static void want_parts(struct thin *thin, const struct btf_type *type)
 }
 
 /* What a layer has of those types that the layers before it have not. */
-static void choose(struct thin *thin, const struct layer *layer, bool keep)
+static void choose(struct thin *thin, const struct type_layer *layer, bool keep)
 {
 	uint32_t count = btf__type_cnt(thin->object);
 
@@ -156,7 +156,7 @@ static void *append(struct buffer *buffer, const void *data, size_t bytes)
 	return buffer->data + buffer->used - bytes;
 }
 
-static uint32_t add_string(struct thin *thin, const struct layer *layer, uint32_t offset)
+static uint32_t add_string(struct thin *thin, const struct type_layer *layer, uint32_t offset)
 {
 	const char *text = offset ? btf__name_by_offset(layer->btf, offset) : NULL;
 	uint32_t at = thin->strings.used;
@@ -192,7 +192,7 @@ static size_t rest_bytes(const struct btf_type *type)
 
 /* A module may have types of its own that are called like some of the kernel's. They are there for
  * what holds them: whoever asks for that name means the kernel's. */
-static bool is_second(const struct thin *thin, const struct layer *layer,
+static bool is_second(const struct thin *thin, const struct type_layer *layer,
 		      const struct btf_type *type)
 {
 	const char *name = btf__name_by_offset(layer->btf, type->name_off);
@@ -202,7 +202,7 @@ static bool is_second(const struct thin *thin, const struct layer *layer,
 	       type_names_next(thin->kernel.names, name, strlen(name), &place);
 }
 
-static void add_type(struct thin *thin, const struct layer *layer, uint32_t id)
+static void add_type(struct thin *thin, const struct type_layer *layer, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(layer->btf, id);
 	struct btf_type *copy = append(&thin->types, type, sizeof(*type) + rest_bytes(type));
@@ -249,7 +249,7 @@ static void add_type(struct thin *thin, const struct layer *layer, uint32_t id)
 static void add_kernel(struct thin *thin)
 {
 	static const struct btf_type unwanted = { .info = UNWANTED };
-	struct layer *layer = &thin->kernel;
+	struct type_layer *layer = &thin->kernel;
 
 	for (uint32_t id = layer->first; id < layer->end; id++)
 		if (layer->numbers[id - layer->first]) {
@@ -266,7 +266,7 @@ static void add_kernel(struct thin *thin)
 
 static void add_module(struct thin *thin)
 {
-	struct layer *layer = &thin->layer;
+	struct type_layer *layer = &thin->layer;
 
 	for (uint32_t id = layer->first; id < layer->end; id++)
 		if (layer->numbers[id - layer->first])
@@ -276,10 +276,10 @@ static void add_module(struct thin *thin)
 			add_type(thin, layer, id);
 }
 
-static int open_layer(struct layer *layer, const struct btf *btf, const struct type_names *names,
-		      uint32_t first)
+static int open_layer(struct type_layer *layer, const struct btf *btf,
+		      const struct type_names *names, uint32_t first)
 {
-	*layer = (struct layer) { btf, names, first, btf__type_cnt(btf), NULL };
+	*layer = (struct type_layer) { btf, names, first, btf__type_cnt(btf), NULL };
 	layer->numbers = calloc(layer->end - first + 1, sizeof(*layer->numbers));
 	return layer->numbers ? 0 : -ENOMEM;
 }
@@ -301,7 +301,7 @@ static void take_module(struct thin *thin, const struct btf *btf, void (*take)(s
 	if (take && !thin->failed)
 		take(thin);
 	free(thin->layer.numbers);
-	thin->layer = (struct layer) { 0 };
+	thin->layer = (struct type_layer) { 0 };
 	type_names_close(names);
 }
 

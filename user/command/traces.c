@@ -113,7 +113,7 @@ static int take_all(struct openings *all, struct trace_reader **readers)
 }
 
 /* A trace by what tells files apart, and its place among the arguments. */
-struct given {
+struct given_trace {
 	dev_t dev;
 	ino_t ino;
 	size_t place;
@@ -121,7 +121,7 @@ struct given {
 
 static int compare_given(const void *left, const void *right)
 {
-	const struct given *a = left, *b = right;
+	const struct given_trace *a = left, *b = right;
 
 	if (a->dev != b->dev)
 		return a->dev < b->dev ? -1 : 1;
@@ -133,7 +133,7 @@ static int compare_given(const void *left, const void *right)
 /* Each may be given once, standard input too. What is not there shows when it is opened. */
 static int check_twice(char *const *paths, size_t count)
 {
-	struct given *given = calloc(count, sizeof(*given));
+	struct given_trace *given = calloc(count, sizeof(*given));
 	size_t known = 0;
 	int status = 0;
 
@@ -145,7 +145,7 @@ static int check_twice(char *const *paths, size_t count)
 		struct stat found;
 
 		if (strcmp(paths[i], "-") ? !stat(paths[i], &found) : !fstat(STDIN_FILENO, &found))
-			given[known++] = (struct given) { found.st_dev, found.st_ino, i };
+			given[known++] = (struct given_trace) { found.st_dev, found.st_ino, i };
 	}
 	qsort(given, known, sizeof(*given), compare_given);
 	for (size_t i = 1; i < known && !status; i++) {

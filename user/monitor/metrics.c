@@ -295,21 +295,21 @@ const struct ledger_costs metric_costs = {
 
 /* --- walks --- */
 
-struct walk {
+struct item_walk {
 	const struct metric *metric;
 	struct metric_item item;
 	void (*take)(void *context, const struct metric_item *item);
 	void *context;
 };
 
-static void take(struct walk *walk)
+static void take(struct item_walk *walk)
 {
 	if (!walk->metric->has || walk->metric->has(&walk->item))
 		walk->take(walk->context, &walk->item);
 }
 
 /* Those of `sums` that are told; `folded`: all of them. */
-static void walk_cells(struct walk *walk, const struct ledger_sums *sums, bool folded)
+static void walk_cells(struct item_walk *walk, const struct ledger_sums *sums, bool folded)
 {
 	for (unsigned int i = 0; i < sums->count; i++) {
 		walk->item.cell = &sums->cells[i];
@@ -327,7 +327,7 @@ static void walk_cells(struct walk *walk, const struct ledger_sums *sums, bool f
 	}
 }
 
-static void walk_commands(struct walk *walk)
+static void walk_commands(struct item_walk *walk)
 {
 	const struct metric_source *source = walk->item.source;
 
@@ -342,7 +342,7 @@ static void walk_commands(struct walk *walk)
 	walk_cells(walk, &source->node->folded_counts, true);
 }
 
-static void walk_latencies(struct walk *walk)
+static void walk_latencies(struct item_walk *walk)
 {
 	const struct metric_source *source = walk->item.source;
 
@@ -354,7 +354,7 @@ static void walk_latencies(struct walk *walk)
 	walk_cells(walk, &source->node->folded_latencies, true);
 }
 
-static void walk_jobs(struct walk *walk)
+static void walk_jobs(struct item_walk *walk)
 {
 	const struct metric_source *source = walk->item.source;
 
@@ -371,7 +371,7 @@ static void walk_jobs(struct walk *walk)
 		take(walk);
 }
 
-static void walk_file_system(struct walk *walk, const struct ledger_file_system *system)
+static void walk_file_system(struct item_walk *walk, const struct ledger_file_system *system)
 {
 	walk->item.file_system = system;
 	for (unsigned int op = 0; op < LEDGER_OPS; op++) {
@@ -381,7 +381,7 @@ static void walk_file_system(struct walk *walk, const struct ledger_file_system 
 	}
 }
 
-static void walk_file_systems(struct walk *walk)
+static void walk_file_systems(struct item_walk *walk)
 {
 	const struct ledger_node *node = walk->item.source->node;
 
@@ -391,7 +391,7 @@ static void walk_file_systems(struct walk *walk)
 		walk_file_system(walk, &node->file_systems[LEDGER_FILE_SYSTEMS_MOST - 1]);
 }
 
-static void walk_devices(struct walk *walk)
+static void walk_devices(struct item_walk *walk)
 {
 	const struct ledger_node *node = walk->item.source->node;
 
@@ -403,7 +403,7 @@ static void walk_devices(struct walk *walk)
 		}
 }
 
-static void walk_numbers(struct walk *walk, unsigned int count)
+static void walk_numbers(struct item_walk *walk, unsigned int count)
 {
 	for (walk->item.number = 0; walk->item.number < count; walk->item.number++)
 		take(walk);
@@ -420,7 +420,7 @@ static bool is_measured(const struct metric *metric, const struct metric_source 
 void metrics_each(const struct metric *metric, const struct metric_source *source,
 		  void (*take_item)(void *context, const struct metric_item *item), void *context)
 {
-	struct walk walk = {
+	struct item_walk walk = {
 		.metric = metric,
 		.item = { .source = source },
 		.take = take_item,

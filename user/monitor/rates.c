@@ -7,27 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cell {
+struct rated_cell {
 	uint8_t op, door;
 	struct ledger_counts last, added;
 	uint64_t last_latencies[LEDGER_LATENCIES], latencies[LEDGER_LATENCIES];
 };
 
-struct file {
+struct rated_file {
 	uint64_t ino;
 	uint32_t dev, generation;
 	struct ledger_counts last, added;
 };
 
-struct entry {
+struct rated_job {
 	uint64_t id;
-	struct cell *cells;
-	struct file *files;
+	struct rated_cell *cells;
+	struct rated_file *files;
 	unsigned int count, file_count;
 };
 
 struct rates {
-	struct entry *entries; /* by id, the node's first */
+	struct rated_job *entries; /* by id, the node's first */
 	size_t count;
 	uint64_t readings, read_ns, interval_ns;
 };
@@ -37,7 +37,7 @@ struct rates *rates_open(void)
 	return calloc(1, sizeof(struct rates));
 }
 
-static void free_entries(struct entry *entries, size_t count)
+static void free_entries(struct rated_job *entries, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		free(entries[i].cells);
@@ -56,19 +56,20 @@ void rates_close(struct rates *rates)
 
 static int by_id(const void *key, const void *entry)
 {
-	uint64_t a = *(const uint64_t *)key, b = ((const struct entry *)entry)->id;
+	uint64_t a = *(const uint64_t *)key, b = ((const struct rated_job *)entry)->id;
 
 	return a < b ? -1 : a > b;
 }
 
-static const struct entry *find_entry(const struct rates *rates, uint64_t id)
+static const struct rated_job *find_entry(const struct rates *rates, uint64_t id)
 {
 	return rates->count
-		       ? bsearch(&id, rates->entries, rates->count, sizeof(struct entry), by_id)
+		       ? bsearch(&id, rates->entries, rates->count, sizeof(struct rated_job), by_id)
 		       : NULL;
 }
 
-static const struct cell *find_cell(const struct entry *entry, enum ledger_op op, enum io_door door)
+static const struct rated_cell *find_cell(const struct rated_job *entry, enum ledger_op op,
+					  enum io_door door)
 {
 	for (unsigned int i = 0; entry && i < entry->count; i++)
 		if (entry->cells[i].op == op && entry->cells[i].door == door)
@@ -76,7 +77,8 @@ static const struct cell *find_cell(const struct entry *entry, enum ledger_op op
 	return NULL;
 }
 
-static void fill_cell(struct cell *cell, const struct ledger_cell *now, const struct cell *before)
+static void fill_cell(struct rated_cell *cell, const struct ledger_cell *now,
+		      const struct rated_cell *before)
 {
 	cell->op = now->op;
 	cell->door = now->door;
@@ -90,7 +92,8 @@ static void fill_cell(struct cell *cell, const struct ledger_cell *now, const st
 		cell->latencies[i] -= before->last_latencies[i];
 }
 
-static const struct file *find_file(const struct entry *entry, const struct ledger_file *file)
+static const struct rated_file *find_file(const struct rated_job *entry,
+					  const struct ledger_file *file)
 {
 	for (unsigned int i = 0; entry && i < entry->file_count; i++)
 		if (entry->files[i].ino == file->ino && entry->files[i].dev == file->dev &&
@@ -99,21 +102,23 @@ static const struct file *find_file(const struct entry *entry, const struct ledg
 	return NULL;
 }
 
-static void fill_file(struct file *file, const struct ledger_file *now, const struct file *before)
+static void fill_file(struct rated_file *file, const struct ledger_file *now,
+		      const struct rated_file *before)
 {
 	struct ledger_counts all = sums_total(&now->sums);
 
 	/* One that was folded meanwhile, and came again, has begun anew. */
 	if (before && (before->last.time_ns > all.time_ns || before->last.count > all.count))
 		before = NULL;
-	*file = (struct file) { now->ino, now->dev, now->generation, all,
-				sums_since(before ? &before->last : NULL, &all) };
+	*file = (struct rated_file) { now->ino, now->dev, now->generation, all,
+				      sums_since(before ? &before->last : NULL, &all) };
 }
 
 /* Returns 0, or -1 without memory. */
-static int fill_files(struct entry *entry, const struct ledger_job *job, const struct rates *rates)
+static int fill_files(struct rated_job *entry, const struct ledger_job *job,
+		      const struct rates *rates)
 {
-	const struct entry *before = find_entry(rates, job->id);
+	const struct rated_job *before = find_entry(rates, job->id);
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++)
@@ -131,10 +136,10 @@ static int fill_files(struct entry *entry, const struct ledger_job *job, const s
 }
 
 /* Returns 0, or -1 without memory. */
-static int fill_entry(struct entry *entry, uint64_t id, const struct ledger_sums *sums,
+static int fill_entry(struct rated_job *entry, uint64_t id, const struct ledger_sums *sums,
 		      const struct rates *rates)
 {
-	const struct entry *before = find_entry(rates, id);
+	const struct rated_job *before = find_entry(rates, id);
 
 	entry->id = id;
 	if (!sums->count)
@@ -152,7 +157,7 @@ static int fill_entry(struct entry *entry, uint64_t id, const struct ledger_sums
 void rates_note(struct rates *rates, const struct ledger *ledger, uint64_t least_ns)
 {
 	uint64_t read_ns, readings = ledger_readings(ledger, &read_ns);
-	struct entry *entries;
+	struct rated_job *entries;
 	size_t count = 1, at = 0;
 	int err;
 
@@ -189,7 +194,7 @@ uint64_t rates_interval_ns(const struct rates *rates)
 struct ledger_counts rates_added(const struct rates *rates, uint64_t job, enum ledger_op op,
 				 enum io_door door, uint64_t *latencies)
 {
-	const struct cell *cell = find_cell(find_entry(rates, job), op, door);
+	const struct rated_cell *cell = find_cell(find_entry(rates, job), op, door);
 
 	if (latencies)
 		memset(latencies, 0, LEDGER_LATENCIES * sizeof(*latencies));
@@ -202,7 +207,7 @@ struct ledger_counts rates_added(const struct rates *rates, uint64_t job, enum l
 
 struct ledger_counts rates_total(const struct rates *rates, uint64_t job)
 {
-	const struct entry *entry = find_entry(rates, job);
+	const struct rated_job *entry = find_entry(rates, job);
 	struct ledger_counts total = { 0 };
 
 	for (unsigned int i = 0; entry && i < entry->count; i++)
@@ -213,7 +218,7 @@ struct ledger_counts rates_total(const struct rates *rates, uint64_t job)
 struct ledger_counts rates_file(const struct rates *rates, uint64_t job,
 				const struct ledger_file *file)
 {
-	const struct file *found = find_file(find_entry(rates, job), file);
+	const struct rated_file *found = find_file(find_entry(rates, job), file);
 
 	return found ? found->added : (struct ledger_counts) { 0 };
 }

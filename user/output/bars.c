@@ -20,7 +20,7 @@
 
 enum kind { TIME, BYTES, COUNT };
 
-struct row {
+struct bar_row {
 	enum timeline_column column;
 	const char *label;
 	enum kind kind;
@@ -65,7 +65,7 @@ static size_t bin_of(const struct bars *bars, size_t place)
 }
 
 /* Of a place: a share of its time, or a rate in units a second. */
-static double value_of(const struct bars *bars, const struct row *row, size_t place)
+static double value_of(const struct bars *bars, const struct bar_row *row, size_t place)
 {
 	size_t from = bin_of(bars, place), to = bin_of(bars, place + 1);
 	uint64_t length = sum_of(bars, TIMELINE_LENGTH, from, to);
@@ -76,7 +76,7 @@ static double value_of(const struct bars *bars, const struct row *row, size_t pl
 	return row->kind == TIME ? sum / length : sum / length * 1e9;
 }
 
-static double peak_of(const struct bars *bars, const struct row *row)
+static double peak_of(const struct bars *bars, const struct bar_row *row)
 {
 	double peak = 0;
 
@@ -98,7 +98,7 @@ static int level_of(double value, double peak)
 	return value < peak / 8 ? 1 : (int)(value / peak * 8 + 0.5);
 }
 
-static void write_row(const struct bars *bars, const struct row *row)
+static void write_row(const struct bars *bars, const struct bar_row *row)
 {
 	static const char *const levels[] = { "\u00b7", "\u2581", "\u2582", "\u2583", "\u2584",
 					      "\u2585", "\u2586", "\u2587", "\u2588" };
@@ -117,7 +117,7 @@ static void write_row(const struct bars *bars, const struct row *row)
 }
 
 /* What stands to the right; a peak depends on the bar's width, but not on more than its digits. */
-static void set_right(const struct bars *bars, struct row *row)
+static void set_right(const struct bars *bars, struct bar_row *row)
 {
 	char sum[UNITS_TEXT], other[UNITS_TEXT];
 	double peak;
@@ -147,10 +147,10 @@ static void set_right(const struct bars *bars, struct row *row)
 	}
 }
 
-static void add_row(const struct bars *bars, struct row *rows, size_t *count,
+static void add_row(const struct bars *bars, struct bar_row *rows, size_t *count,
 		    enum timeline_column column, const char *label, enum kind kind)
 {
-	struct row row = { .column = column, .label = label, .kind = kind };
+	struct bar_row row = { .column = column, .label = label, .kind = kind };
 
 	if (!is_known(bars, column))
 		return;
@@ -161,7 +161,7 @@ static void add_row(const struct bars *bars, struct row *rows, size_t *count,
 }
 
 /* Parts of I/O that are worth a bar, the largest first. */
-static void add_parts(const struct bars *bars, struct row *rows, size_t *count, uint64_t io_ns)
+static void add_parts(const struct bars *bars, struct bar_row *rows, size_t *count, uint64_t io_ns)
 {
 	static const struct {
 		enum timeline_column column;
@@ -175,7 +175,7 @@ static void add_parts(const struct bars *bars, struct row *rows, size_t *count, 
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		size_t place = *count;
-		struct row row;
+		struct bar_row row;
 
 		add_row(bars, rows, count, parts[i].column, parts[i].label, TIME);
 		if (*count == place)
@@ -194,7 +194,7 @@ static void add_parts(const struct bars *bars, struct row *rows, size_t *count, 
 }
 
 /* The right side is set twice: its width decides that of the bars, which decides the peaks. */
-static void set_width(struct bars *bars, struct row *rows, size_t count)
+static void set_width(struct bars *bars, struct bar_row *rows, size_t count)
 {
 	size_t width = bars->style->width < WIDTH_MOST ? bars->style->width : WIDTH_MOST;
 
@@ -220,7 +220,7 @@ static void set_width(struct bars *bars, struct row *rows, size_t count)
 void bars_write(struct sink *out, const struct table *course, const struct style *style)
 {
 	struct bars bars = { .course = course, .style = style, .out = out };
-	struct row rows[TIMELINE_COLUMNS];
+	struct bar_row rows[TIMELINE_COLUMNS];
 	size_t count = 0;
 
 	if (!course->row_count)

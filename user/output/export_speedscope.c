@@ -34,7 +34,7 @@ struct node {
 };
 
 /* A part of the union of I/O that the pass has not reached the end of. */
-struct part {
+struct stack_part {
 	uint64_t from_ns, until_ns;
 	uint32_t node;
 };
@@ -44,7 +44,7 @@ struct graph {
 	int64_t rank;			/* -1: the job */
 	uint64_t covered_ns, computing; /* spans of compute that are open */
 	bool computes;
-	struct part *parts; /* [first, count) wait, in the order of their times */
+	struct stack_part *parts; /* [first, count) wait, in the order of their times */
 	size_t first, count, room;
 	uint64_t *weights, *all; /* of nodes: without compute, and whatever computed */
 	size_t node_room;
@@ -137,7 +137,7 @@ static int find_graph(struct speedscope *all, uint32_t process, size_t *number)
 static void advance(struct graph *graph, uint64_t time_ns)
 {
 	for (; graph->first < graph->count; graph->first++) {
-		struct part *part = &graph->parts[graph->first];
+		struct stack_part *part = &graph->parts[graph->first];
 		uint64_t until_ns = part->until_ns < time_ns ? part->until_ns : time_ns;
 
 		if (until_ns > part->from_ns) {
@@ -181,7 +181,7 @@ static int add_part(struct speedscope *all, size_t number, const struct event *e
 	}
 	if (!GROW(graph->parts, graph->room, graph->count + 1))
 		return -ENOMEM;
-	graph->parts[graph->count++] = (struct part) { from_ns, event->end, node };
+	graph->parts[graph->count++] = (struct stack_part) { from_ns, event->end, node };
 	graph->covered_ns = event->end;
 	return 0;
 }

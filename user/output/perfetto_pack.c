@@ -21,7 +21,7 @@
 
 enum chunk_state { CHUNK_EMPTY, CHUNK_FULL, CHUNK_TAKEN, CHUNK_DONE };
 
-struct chunk {
+struct packed_chunk {
 	enum chunk_state state;
 	struct sink raw;
 	uint8_t *packed;
@@ -31,7 +31,7 @@ struct chunk {
 
 struct perfetto_pack {
 	struct sink *out;
-	struct chunk chunks[CHUNKS];
+	struct packed_chunk chunks[CHUNKS];
 	size_t filling; /* the chunk that packets go to, counted without end */
 	pthread_t workers[WORKERS];
 	size_t worker_count;
@@ -40,7 +40,7 @@ struct perfetto_pack {
 	bool over;
 };
 
-static void compress_chunk(struct libdeflate_compressor *with, struct chunk *chunk)
+static void compress_chunk(struct libdeflate_compressor *with, struct packed_chunk *chunk)
 {
 	size_t most = libdeflate_zlib_compress_bound(with, chunk->raw.used);
 	uint8_t *grown;
@@ -59,7 +59,7 @@ static void compress_chunk(struct libdeflate_compressor *with, struct chunk *chu
 	chunk->failed = !chunk->length;
 }
 
-static struct chunk *find_full(struct perfetto_pack *pack)
+static struct packed_chunk *find_full(struct perfetto_pack *pack)
 {
 	for (size_t i = 0; i < CHUNKS; i++)
 		if (pack->chunks[i].state == CHUNK_FULL)
@@ -71,7 +71,7 @@ static void *work(void *state)
 {
 	struct perfetto_pack *pack = state;
 	struct libdeflate_compressor *with = libdeflate_alloc_compressor(LEVEL);
-	struct chunk *chunk;
+	struct packed_chunk *chunk;
 
 	pthread_mutex_lock(&pack->lock);
 	for (;;) {
@@ -115,7 +115,7 @@ int perfetto_pack_open(struct perfetto_pack **out, struct sink *to)
 }
 
 /* Waits for a chunk that was handed on, and writes it. */
-static int write_chunk(struct perfetto_pack *pack, struct chunk *chunk)
+static int write_chunk(struct perfetto_pack *pack, struct packed_chunk *chunk)
 {
 	uint8_t head[32], *at;
 	uint8_t inner[16], *end;

@@ -15,20 +15,20 @@
 #define COLUMNS_MOST 64	     /* of a kind: as many as a mask of columns can name */
 #define LEAST_RESULT (-4095) /* below it a negative result is no error */
 
-struct shown {
+struct shown_text {
 	const struct trace_reader *reader;
 	enum trace_kind kind;
 	const struct trace_column *column;
 	uint64_t value;
 };
 
-typedef void show_function(struct sink *out, const struct shown *shown);
+typedef void show_function(struct sink *out, const struct shown_text *shown);
 
-static void show_nothing(struct sink *out, const struct shown *shown)
+static void show_nothing(struct sink *out, const struct shown_text *shown)
 {
 }
 
-static void show_result(struct sink *out, const struct shown *shown)
+static void show_result(struct sink *out, const struct shown_text *shown)
 {
 	int64_t result = shown->value;
 	const char *name = result < 0 && result >= LEAST_RESULT ? strerrorname_np(-result) : NULL;
@@ -42,7 +42,7 @@ static void show_result(struct sink *out, const struct shown *shown)
 	}
 }
 
-static void show_flags(struct sink *out, const struct shown *shown)
+static void show_flags(struct sink *out, const struct shown_text *shown)
 {
 	const char *between = " [", *name;
 
@@ -61,7 +61,7 @@ static void show_flags(struct sink *out, const struct shown *shown)
 		sink_char(out, ']');
 }
 
-static void show_bytes(struct sink *out, const struct shown *shown)
+static void show_bytes(struct sink *out, const struct shown_text *shown)
 {
 	char text[UNITS_TEXT];
 	size_t length = strlen(shown->column->name);
@@ -77,7 +77,7 @@ static void show_bytes(struct sink *out, const struct shown *shown)
 	sink_text(out, units_bytes(text, shown->value));
 }
 
-static void show_offset(struct sink *out, const struct shown *shown)
+static void show_offset(struct sink *out, const struct shown_text *shown)
 {
 	if (shown->column->type == TRACE_INT && (int64_t)shown->value < 0)
 		return;
@@ -85,27 +85,27 @@ static void show_offset(struct sink *out, const struct shown *shown)
 	sink_uint(out, shown->value);
 }
 
-static void show_device(struct sink *out, const struct shown *shown)
+static void show_device(struct sink *out, const struct shown_text *shown)
 {
 	char device[UNITS_TEXT];
 
 	sink_format(out, " dev %s", units_device(device, shown->value));
 }
 
-static void show_partition(struct sink *out, const struct shown *shown)
+static void show_partition(struct sink *out, const struct shown_text *shown)
 {
 	char device[UNITS_TEXT];
 
 	sink_format(out, " part %s", units_device(device, shown->value));
 }
 
-static void show_mode(struct sink *out, const struct shown *shown)
+static void show_mode(struct sink *out, const struct shown_text *shown)
 {
 	sink_format(out, " mode %" PRIo64, shown->value);
 }
 
 /* The status that wait() would give. */
-static void show_status(struct sink *out, const struct shown *shown)
+static void show_status(struct sink *out, const struct shown_text *shown)
 {
 	int status = shown->value;
 
@@ -123,7 +123,7 @@ static void show_quoted(struct sink *out, struct trace_string text)
 }
 
 /* Arguments one by one, each in quotes. */
-static void show_command(struct sink *out, const struct shown *shown)
+static void show_command(struct sink *out, const struct shown_text *shown)
 {
 	struct trace_string text = trace_reader_string(shown->reader, shown->value);
 	const char *at = text.bytes, *end = text.bytes + text.length;
@@ -137,7 +137,7 @@ static void show_command(struct sink *out, const struct shown *shown)
 }
 
 /* "name value", if there is anything to say. */
-static void show_named(struct sink *out, const struct shown *shown)
+static void show_named(struct sink *out, const struct shown_text *shown)
 {
 	if (shown->value == 0 || (shown->column->type == TRACE_INT && shown->value == UINT64_MAX))
 		return;
@@ -155,7 +155,7 @@ static void show_named(struct sink *out, const struct shown *shown)
 }
 
 /* Times within the event. */
-static void show_duration(struct sink *out, const struct shown *shown)
+static void show_duration(struct sink *out, const struct shown_text *shown)
 {
 	char text[UNITS_TEXT];
 
@@ -280,8 +280,8 @@ void row_text(struct sink *out, uint64_t start_ns, const struct resolved_row *ro
 	if (row->path2.length)
 		show_quoted(out, row->path2);
 	for (unsigned int i = 0; i < schema->column_count; i++) {
-		const struct shown shown = { row->reader, row->kind, &schema->columns[i],
-					     row->values[i] };
+		const struct shown_text shown = { row->reader, row->kind, &schema->columns[i],
+						  row->values[i] };
 
 		function_of(row->kind, i)(out, &shown);
 	}

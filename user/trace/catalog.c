@@ -14,7 +14,7 @@
 #define INDEX_KINDS_MAX 1024
 #define WRONG_INDEX "the index is not what it should be"
 
-int catalog_add(struct catalog *catalog, const struct place *place)
+int catalog_add(struct catalog *catalog, const struct catalog_place *place)
 {
 	if (!GROW(catalog->places, catalog->capacity, catalog->count + 1))
 		return -ENOMEM;
@@ -173,7 +173,8 @@ static int use_entry(struct catalog *catalog, const struct input *input,
 
 		if (rows > TRACE_BLOCK_ROWS_MAX)
 			return trace_damaged(error, offset, WRONG_INDEX);
-		err = catalog_add(catalog, &(struct place) { .info = info, .length = length });
+		err = catalog_add(catalog,
+				  &(struct catalog_place) { .info = info, .length = length });
 	}
 	return err ? trace_no_memory(error) : 0;
 }

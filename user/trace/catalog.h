@@ -13,14 +13,14 @@
 #include "texts.h"
 
 /* A block of rows and how many bytes to read for it. */
-struct place {
+struct catalog_place {
 	struct trace_block_info info;
 	uint64_t length;
 	bool passed_over; /* it could not be read */
 };
 
 struct catalog {
-	struct place *places;
+	struct catalog_place *places;
 	size_t count, capacity;
 	struct texts texts;
 	struct trace_error damage; /* of the first strings that could not be read */
@@ -30,7 +30,7 @@ struct catalog {
 
 /* Functions return 0; -EINVAL for what is damaged; -ENOMEM; -errno of a read. */
 
-int catalog_add(struct catalog *catalog, const struct place *place);
+int catalog_add(struct catalog *catalog, const struct catalog_place *place);
 /* Forgets blocks and strings. */
 void catalog_clear(struct catalog *catalog);
 void catalog_free(struct catalog *catalog);

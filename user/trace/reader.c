@@ -114,7 +114,7 @@ static void note_damage(struct trace_reader *reader, const struct trace_error *e
 uint32_t trace_reader_pass_over(struct trace_reader *reader, size_t number,
 				const struct trace_error *error)
 {
-	struct place *place = &reader->catalog.places[number];
+	struct catalog_place *place = &reader->catalog.places[number];
 
 	if (place->passed_over)
 		return 0;
@@ -161,7 +161,8 @@ bool trace_reader_header_is_copy(const struct trace_reader *reader)
 /* --- the way over all frames --- */
 
 /* What an index would have said of a block of rows; checks all its columns. */
-static int survey_rows(struct trace_reader *reader, const struct block *block, struct place *place)
+static int survey_rows(struct trace_reader *reader, const struct block *block,
+		       struct catalog_place *place)
 {
 	const struct trace_schema *schema = &trace_schemas[block->kind];
 	const uint64_t *times, *durations = NULL;
@@ -190,7 +191,7 @@ static int survey_rows(struct trace_reader *reader, const struct block *block, s
 }
 
 static int survey_args(struct trace_reader *reader, const struct block *block,
-		       const struct place *place)
+		       const struct catalog_place *place)
 {
 	struct args_place found = { .offset = place->info.offset, .length = place->length };
 	int err = args_blocks_survey(block, &found);
@@ -199,7 +200,7 @@ static int survey_args(struct trace_reader *reader, const struct block *block,
 }
 
 /* Takes in one frame. 0, -EINVAL, -ENOMEM. */
-static int survey_frame(struct trace_reader *reader, struct mp content, struct place *place)
+static int survey_frame(struct trace_reader *reader, struct mp content, struct catalog_place *place)
 {
 	struct block block;
 	int err;
@@ -224,7 +225,7 @@ static int survey_frame(struct trace_reader *reader, struct mp content, struct p
 static int walk_frame(struct trace_reader *reader, uint64_t offset, uint64_t *next,
 		      struct trace_error *found)
 {
-	struct place place = { .info = { .offset = offset } };
+	struct catalog_place place = { .info = { .offset = offset } };
 	struct mp content;
 	int err = input_frame(&reader->input, &reader->buffers, offset, 0, &content, next, found);
 
@@ -544,7 +545,8 @@ const struct trace_block_info *trace_reader_block_info(const struct trace_reader
 }
 
 static int open_rows(const struct trace_reader *reader, struct trace_buffers *buffers,
-		     const struct place *place, struct block *block, struct trace_error *error)
+		     const struct catalog_place *place, struct block *block,
+		     struct trace_error *error)
 {
 	int err = catalog_open_block(&reader->input, buffers, place->info.offset, place->length,
 				     BLOCK_ROWS, block, error);
@@ -557,7 +559,7 @@ static int open_rows(const struct trace_reader *reader, struct trace_buffers *bu
 	return 0;
 }
 
-static int say_damage(const struct place *place, int err, struct trace_error *error)
+static int say_damage(const struct catalog_place *place, int err, struct trace_error *error)
 {
 	if (err == -ENOMEM)
 		return trace_no_memory(error);
@@ -565,7 +567,7 @@ static int say_damage(const struct place *place, int err, struct trace_error *er
 		   : 0;
 }
 
-static uint64_t known_columns(const struct place *place, uint64_t columns)
+static uint64_t known_columns(const struct catalog_place *place, uint64_t columns)
 {
 	return columns & ((1ull << trace_schemas[place->info.kind].column_count) - 1);
 }
@@ -573,7 +575,7 @@ static uint64_t known_columns(const struct place *place, uint64_t columns)
 int trace_reader_read(struct trace_reader *reader, size_t number, uint64_t columns,
 		      struct trace_error *error)
 {
-	const struct place *place = &reader->catalog.places[number];
+	const struct catalog_place *place = &reader->catalog.places[number];
 	struct block block;
 	int err = open_rows(reader, &reader->buffers, place, &block, error);
 
@@ -601,7 +603,7 @@ int trace_reader_view(const struct trace_reader *reader, struct trace_buffers *b
 		      size_t number, uint64_t columns, struct trace_view *view,
 		      struct trace_error *error)
 {
-	const struct place *place = &reader->catalog.places[number];
+	const struct catalog_place *place = &reader->catalog.places[number];
 	struct block block;
 	int err = open_rows(reader, buffers, place, &block, error);
 
