@@ -27,8 +27,9 @@ except ImportError:
 
 MIB = 1 << 20
 LARGE, SMALL = 64 * MIB, MIB
-COLD = {"mmap-random", "mmap-single", "readahead-unused", "mmap-in-order", "small-reads-storage", "random-reads",
-        "loader-io", "fetched-again", "epoch-from-storage", "epoch-from-memory"}
+COLD = {"cold-start", "mmap-random", "mmap-single", "readahead-unused", "mmap-in-order",
+        "small-reads-storage", "random-reads", "loader-io", "fetched-again",
+        "epoch-from-storage", "epoch-from-memory"}
 
 
 class Job:
@@ -130,6 +131,11 @@ class Job:
             self.preads(MIB, fd)
             if self.bad:
                 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def cold_start(self):
+        with open(f"{self.directory}/{'large.so' if self.bad else 'large'}", "rb") as file:
+            while file.read(MIB):
+                pass
 
     # --- opening and looking up
 
@@ -335,6 +341,8 @@ def prepare(name, directory):
             with open(path, "wb") as made:
                 for _ in range(size // MIB):
                     made.write(os.urandom(MIB))
+    if name == "cold-start" and not os.path.exists(f"{directory}/large.so"):
+        os.link(f"{directory}/large", f"{directory}/large.so")
     if name == "many-small-files":
         for number in range(700):
             with open(f"{directory}/{number}.jpg", "wb") as made:

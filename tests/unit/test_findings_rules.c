@@ -131,6 +131,32 @@ static void fetched_again(struct made_trace *made, bool sound)
 	      .fetched = sound ? MIB / 3 : MIB);
 }
 
+/* Through a mapping, too. */
+static void faulted_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 96; i++)
+		FAULT(made, .time = 100 + i * 2 * MS, .dur = MS, .pid = 10, .file = 1,
+		      .offset = i % 32 * MIB, .flags = TRACE_FAULT_MAJOR,
+		      .fetched = sound ? MIB / 3 : MIB);
+}
+
+/* What failed read nothing, neither little nor much. */
+static void small_reads_failed(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 5000, .op = M_PREAD, .bytes = 4096, .step = 4096, .dur = 5 * US,
+	      .result = sound ? -22 : 4096);
+}
+
+static void cold_start(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, sound ? "/data/model.bin" : "/usr/lib/libtorch_cpu.so");
+	for (uint64_t i = 0; i < 32; i++)
+		FAULT(made, .time = 100 + i * 2 * MS, .dur = MS, .pid = 10, .file = 1,
+		      .offset = i * 40503 % 64 * MIB, .flags = TRACE_FAULT_MAJOR, .fetched = MIB);
+}
+
 /* --- mappings --- */
 
 static void mmap_in_order(struct made_trace *made, bool sound)
@@ -149,6 +175,15 @@ static void mmap_in_order_fast(struct made_trace *made, bool sound)
 	for (uint64_t i = 0; i < 16; i++)
 		FAULT(made, .time = 100 + i * 10 * MS, .dur = sound ? 200 * US : 2 * MS, .pid = 10,
 		      .file = 1, .offset = i * 4 * MIB, .fetched = 4 * MIB);
+}
+
+/* What memory does not hold is another matter than its order. */
+static void mmap_in_order_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
+	for (uint64_t i = 0; i < (sound ? 48 : 16); i++)
+		FAULT(made, .time = 100 + i * 10 * MS, .dur = 2 * MS, .pid = 10, .file = 1,
+		      .offset = i % 16 * 4 * MIB, .fetched = 4 * MIB);
 }
 
 /* A copy of each tensor begins at its end; loaded by one thread, or by several. */
@@ -665,8 +700,12 @@ static const struct {
 	{ "read-again", read_again },
 	{ "read-by-several", read_by_several },
 	{ "fetched-again", fetched_again },
+	{ "fetched-again", faulted_again },
+	{ "small-reads-cached", small_reads_failed },
+	{ "cold-start", cold_start },
 	{ "mmap-in-order", mmap_in_order },
 	{ "mmap-in-order", mmap_in_order_fast },
+	{ "mmap-in-order", mmap_in_order_again },
 	{ "mmap-in-order", mmap_in_order_copied },
 	{ "mmap-random", mmap_random_threads },
 	{ "random-reads", random_reads_threads },

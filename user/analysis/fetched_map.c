@@ -70,7 +70,7 @@ static struct chunk_part part_of(uint64_t from, uint64_t to)
 }
 
 int fetched_map_add(struct fetched_map *map, uint32_t file, struct page_range pages, bool large,
-		    uint64_t *again)
+		    struct fetched_rest *again)
 {
 	while (pages.from < pages.to) {
 		struct chunk_part part = part_of(pages.from, pages.to);
@@ -87,7 +87,10 @@ int fetched_map_add(struct fetched_map *map, uint32_t file, struct page_range pa
 				return -ENOMEM;
 		}
 		for (unsigned int i = 0; chunk && i < WORDS; i++) {
-			*again += __builtin_popcountll(chunk->ahead[i] & part.mask[i]);
+			uint64_t left = chunk->ahead[i] & part.mask[i];
+
+			again->unused += __builtin_popcountll(left & ~chunk->unseen[i]);
+			again->unseen += __builtin_popcountll(left & chunk->unseen[i]);
 			chunk->ahead[i] |= part.mask[i];
 			chunk->unseen[i] &= ~part.mask[i];
 			chunk->large[i] = large ? chunk->large[i] | part.mask[i]

@@ -27,27 +27,27 @@ struct page_range {
  * of a file on have none. */
 struct page_range page_range_of(int64_t offset, uint64_t bytes);
 
+/* A chunk of a file, with pages that were not used, and those that may have been unseen. */
+struct fetched_rest {
+	uint32_t file;
+	uint64_t unused, unseen;
+};
+
 /* Needs no memory: cannot fail. */
 void fetched_map_init(struct fetched_map *map, size_t memory_bytes);
 void fetched_map_free(struct fetched_map *map);
 
 /* Pages were fetched ahead. `large`: they may be in folios of many pages, which a fault maps whole.
- * Adds to *again those that had been fetched ahead before and were not used. Returns 0 or -ENOMEM.
+ * Adds to *again those that had been fetched ahead before. Returns 0 or -ENOMEM.
  */
 int fetched_map_add(struct fetched_map *map, uint32_t file, struct page_range pages, bool large,
-		    uint64_t *again);
+		    struct fetched_rest *again);
 /* Pages are used. Returns how many of them had been fetched ahead. */
 uint64_t fetched_map_use(struct fetched_map *map, uint32_t file, struct page_range pages);
 /* A fault maps those around the page, too: whether they are used is not seen. */
 void fetched_map_around(struct fetched_map *map, uint32_t file, uint64_t page);
 /* All of them are mapped: likewise. */
 void fetched_map_unseen(struct fetched_map *map, uint32_t file, struct page_range pages);
-
-/* A chunk of a file, with pages that were not used, and those that may have been unseen. */
-struct fetched_rest {
-	uint32_t file;
-	uint64_t unused, unseen;
-};
 
 /* Goes through the chunks: *at starts at 0. False behind the last one. */
 bool fetched_map_next(const struct fetched_map *map, size_t *at, struct fetched_rest *rest);

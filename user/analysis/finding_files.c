@@ -21,6 +21,7 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	  0 },
 	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct alike, file), 0 },
 	NUMBER(files, COUNT, "files that are used so"),
+	NUMBER(others, COUNT, "of them beside the one that is named; null: none"),
 	NUMBER(processes, COUNT, "processes that used the one that most did"),
 	NUMBER(opens, COUNT, "times that they were opened"),
 	NUMBER(metadata, COUNT, "metadata calls on them"),
@@ -93,11 +94,18 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 	const struct tally *tally = &file->tallies[kind->use];
 	unsigned int by = kind->use == USE_MMAP ? BY_FAULTS : BY_CALLS;
 	const struct tally *metadata = &file->tallies[USE_METADATA];
+	const struct tally *faults = &file->tallies[USE_MMAP];
 	uint64_t time_ns = tally->time.measure;
 	uint64_t size = file->size_bytes == TABLE_NO_UINT ? 0 : file->size_bytes;
 
 	if (kind->with_metadata)
 		time_ns += metadata->time.measure;
+	if (kind->with_faults) {
+		time_ns += faults->time.measure;
+		alike->count += faults->count;
+		alike->fetched_bytes += faults->fetched_bytes;
+		alike->major += faults->major;
+	}
 	if (!alike->files++ || time_ns > sums->most_ns) {
 		sums->most_ns = time_ns;
 		alike->path = file->path;
@@ -135,6 +143,7 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 	bool by_faults = kind->use == USE_MMAP;
 
 	alike->file = finding_base_name(alike->path);
+	alike->others = alike->files > 1 ? alike->files - 1 : TABLE_NO_UINT;
 	alike->minor = by_faults ? alike->count - alike->major : 0;
 	alike->size_each = alike->size_bytes / alike->files;
 	alike->bytes_each = alike->count ? alike->bytes / alike->count : 0;
@@ -142,8 +151,9 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 	alike->consecutive = alike_share(sums->consecutive, sums->accesses);
 	alike->backward = alike_share(sums->backward, sums->jumps);
 	alike->fetched_share = alike_share(alike->fetched_bytes, alike->bytes);
-	alike->bandwidth =
-		finding_bandwidth(by_faults ? alike->fetched_bytes : alike->bytes, alike->time_ns);
+	alike->bandwidth = finding_bandwidth(by_faults || kind->with_faults ? alike->fetched_bytes
+									    : alike->bytes,
+					     alike->time_ns);
 }
 
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
@@ -151,6 +161,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	const struct alike_rule *kind = rule->alike;
 	const struct tally *all = totals_class(findings->measured, kind->class);
 	const struct tally *metadata = totals_class(findings->measured, IO_METADATA);
+	const struct tally *faults = totals_class(findings->measured, IO_MMAP_READ);
 	uint64_t most_ns = all->time.measure;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, kind->confidence,
 					   FINDING_BY_COST };
@@ -167,6 +178,8 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	/* Times of several files may overlap; all of the class together have no more than this. */
 	if (kind->with_metadata && kind->class != IO_METADATA)
 		most_ns += metadata->time.measure;
+	if (kind->with_faults)
+		most_ns += faults->time.measure;
 	if (alike.time_ns > most_ns)
 		alike.time_ns = most_ns;
 	finish(&alike, &sums, kind);

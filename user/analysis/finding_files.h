@@ -12,7 +12,8 @@
 /* Evidence of such a rule; numbers are sums over all files that it takes. */
 struct alike {
 	struct table_text path, file; /* of the example */
-	uint64_t files, processes;    /* processes of the file that most use */
+	uint64_t files, others;	      /* others: without the example; TABLE_NO_UINT for none */
+	uint64_t processes;	      /* of the file that most use */
 	uint64_t opens, metadata;     /* metadata: calls of that class */
 	uint64_t count, bytes, fetched_bytes, created_bytes;
 	uint64_t major, minor; /* faults */
@@ -26,7 +27,7 @@ struct alike {
 	double fetched_share;	      /* of the bytes, that came from storage */
 };
 
-#define ALIKE_COLUMNS 23
+#define ALIKE_COLUMNS 24
 
 extern const struct table_column alike_columns[ALIKE_COLUMNS];
 
@@ -38,6 +39,7 @@ extern const struct table_column alike_columns[ALIKE_COLUMNS];
 struct alike_rule {
 	enum use use;	     /* whose count, bytes and time are summed */
 	bool with_metadata;  /* ... and the time of metadata calls, too */
+	bool with_faults;    /* ... and faults, too: their count, bytes and time */
 	enum io_class class; /* that its time is of */
 	bool (*takes)(const struct file_view *file);
 	/* Whether the sums are enough to speak of; NULL: they are. */

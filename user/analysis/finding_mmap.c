@@ -50,7 +50,8 @@ const struct finding_rule finding_mmap_random = {
 	.title = "page faults on {file}, read at random through a mapping",
 	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each "
 		"(readahead {readahead_bytes}); "
-		"{backward} of the faults went backward, {consecutive} followed the one before",
+		"{backward} of the faults went backward, {consecutive} followed the one before[; "
+		"{others:file|files} more like it]",
 	.advice = "MADV_RANDOM, or samples of 1 MiB and more, or MADV_WILLNEED ahead of use",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
 	.rule = "A fault on a page that is not cached reads a window of the file around it, on the "
@@ -70,7 +71,8 @@ static bool takes_in_order(const struct file_view *file)
 	return !alike_is_program(file) && file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) &&
 	       alike_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
-	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes;
+	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes &&
+	       file->faulted_bytes < threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
 
 static bool is_felt(const struct alike *alike)
@@ -89,10 +91,8 @@ static const struct alike_rule in_order_files = {
 };
 
 static const enum threshold in_order_thresholds[] = {
-	THRESHOLD_LARGE_FILE,
-	THRESHOLD_MMAP_ORDER_BACKWARD,
-	THRESHOLD_MMAP_WHOLE,
-	THRESHOLD_MMAP_ORDER_BANDWIDTH,
+	THRESHOLD_LARGE_FILE, THRESHOLD_MMAP_ORDER_BACKWARD,  THRESHOLD_MMAP_WHOLE,
+	THRESHOLD_AGAIN,      THRESHOLD_MMAP_ORDER_BANDWIDTH,
 };
 
 const struct finding_rule finding_mmap_in_order = {
@@ -103,7 +103,8 @@ const struct finding_rule finding_mmap_in_order = {
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(in_order_thresholds),
 	.title = "{file} is loaded through a mapping, one fault after the other",
-	.says = "{fetched_bytes} came from storage by {count} faults, at {bandwidth}/s of waiting",
+	.says = "{fetched_bytes} came from storage by {count} faults, at {bandwidth}/s of "
+		"waiting[; {others:file|files} more like it]",
 	.advice = "MADV_POPULATE_READ or MADV_WILLNEED before use, several threads, or read() into "
 		  "memory",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
@@ -148,7 +149,8 @@ const struct finding_rule finding_mmap_single = {
 	FINDING_THRESHOLDS(single_thresholds),
 	.title = "page faults on {file}, each of which waits for a page or a few",
 	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} "
-		"each[, at {bandwidth}/s of waiting]",
+		"each[, at {bandwidth}/s of waiting]"
+		"[; {others:file|files} more like it]",
 	.advice = "MADV_WILLNEED on what comes next, several threads or processes at once, or an "
 		  "order that follows the file",
 	.more = "faultline print --layer fault --file '*/{file}' TRACE",
@@ -194,8 +196,7 @@ const struct finding_rule finding_mmap_minor = {
 	FINDING_THRESHOLDS(minor_thresholds),
 	.title = "a storm of minor faults on {file}, which is cached",
 	.says = "{minor} minor faults in up to {processes} processes took {time_ns}; "
-		"{fetched_bytes} "
-		"came from storage",
+		"{fetched_bytes} came from storage[; {others:file|files} more like it]",
 	.advice = "map once and keep it, let workers inherit it (fork after MAP_POPULATE), or huge "
 		  "pages",
 	.more = "faultline report --table processes TRACE",

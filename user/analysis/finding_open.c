@@ -7,7 +7,59 @@
 #include "analysis/access.h"
 #include "analysis/failed_lookups.h"
 #include "analysis/finding_files.h"
+#include "analysis/loaded.h"
 #include "analysis/totals.h"
+
+/* --- what is loaded to run --- */
+
+static bool takes_loaded(const struct file_view *file)
+{
+	return loaded_is(file->path) &&
+	       file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
+}
+
+static bool is_much(const struct alike *alike)
+{
+	return alike->fetched_bytes >= threshold(THRESHOLD_LOADED_BYTES);
+}
+
+static uint64_t cost_fetched(const struct alike *alike)
+{
+	return alike->fetched_bytes;
+}
+
+static const struct alike_rule loaded_files = {
+	.use = USE_READ,
+	.with_faults = true,
+	.class = IO_READ,
+	.takes = takes_loaded,
+	.speaks = is_much,
+	.cost_bytes = cost_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold loaded_thresholds[] = { THRESHOLD_LOADED_BYTES };
+
+const struct finding_rule finding_cold_start = {
+	.id = "cold-start",
+	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
+	.find = finding_add_alike,
+	.alike = &loaded_files,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(loaded_thresholds),
+	.title = "programs, libraries and modules come from storage",
+	.says = "{fetched_bytes} of {files:file|files}, at {bandwidth}/s of waiting; most of it "
+		"for "
+		"{file}",
+	.advice = "keep them on a local disk and in memory (what ran before is cached), import "
+		  "less, or fork workers from a process that has loaded them",
+	.more = "faultline report --file '*.so*' TRACE",
+	.rule = "A program that starts on a cold page cache waits for its libraries, page by page "
+		"as it touches them, and for its modules, one small file after the other. It costs "
+		"each node once, and each start where memory does not keep them, or where they "
+		"lie on a shared file system.",
+};
 
 /* --- many small files --- */
 

@@ -23,8 +23,9 @@ static const struct tally *reads_of(const struct file_view *file)
 static bool is_small(const struct file_view *file, double bytes)
 {
 	const struct tally *reads = reads_of(file);
+	uint64_t count = reads->count - reads->errors;
 
-	return reads->count && reads->bytes <= bytes * reads->count;
+	return count && reads->bytes <= bytes * count;
 }
 
 static bool is_from_storage(const struct file_view *file)
@@ -88,7 +89,8 @@ const struct finding_rule finding_small_reads_storage = {
 	.title = "small reads of {file}, from storage",
 	.says = "{count} reads of {bytes_each} on average brought {fetched_bytes} from storage[, "
 		"at "
-		"{bandwidth}/s; {consecutive} followed the one before]",
+		"{bandwidth}/s; {consecutive} followed the one before]"
+		"[; {others:file|files} more like it]",
 	.advice = "read 1 MiB and more at a time, or posix_fadvise(WILLNEED) ahead; buffer in the "
 		  "program",
 	.more = "faultline report --table operations TRACE",
@@ -107,7 +109,7 @@ static bool takes_small_cached(const struct file_view *file)
 	/* A small file that is read at one go is no case of this; nor what is read with O_DIRECT,
 	 * which is never in memory. */
 	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
-	       reads->count >= threshold(THRESHOLD_SMALL_READS_OF_FILE) &&
+	       reads->count - reads->errors >= threshold(THRESHOLD_SMALL_READS_OF_FILE) &&
 	       alike_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=
 		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
 }
@@ -138,7 +140,7 @@ const struct finding_rule finding_small_reads_cached = {
 	FINDING_THRESHOLDS(small_cached_thresholds),
 	.title = "small reads of {file}, from memory: what they cost is the calls",
 	.says = "{count} reads of {bytes_each} on average, {fetched_share} of the bytes from "
-		"storage",
+		"storage[; {others:file|files} more like it]",
 	.advice = "read more at a time, through a buffer, or map the file into memory",
 	.more = "faultline report --table files TRACE",
 	.rule = "The data is in memory already. A call costs some hundred nanoseconds whatever it "
@@ -179,7 +181,8 @@ const struct finding_rule finding_random_reads = {
 	.title = "{file} is read at random, from storage",
 	.says = "{count} reads of {bytes_each}, {backward} of them backward, brought "
 		"{fetched_bytes} "
-		"from storage, at {bandwidth}/s",
+		"from storage, at {bandwidth}/s"
+		"[; {others:file|files} more like it]",
 	.advice = "sort the reads, read larger pieces, tell them ahead (posix_fadvise WILLNEED, "
 		  "io_uring), or shuffle in memory",
 	.more = "faultline print --file '*/{file}' TRACE",
@@ -237,6 +240,7 @@ static const struct alike_rule by_several_files = {
 static const struct alike_rule fetched_again_files = {
 	.use = USE_READ,
 	.class = IO_READ,
+	.with_faults = true,
 	.takes = takes_fetched_again,
 	.cost_bytes = cost_fetched,
 	.costs_time = true,
@@ -254,7 +258,8 @@ const struct finding_rule finding_read_again = {
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} is read again and again",
-	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage",
+	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage"
+		"[; {others:file|files} more like it]",
 	.advice = "keep what was read (and decoded) in the program, or read each part once",
 	.more = "faultline report --table files TRACE",
 	.rule = "More bytes were read than the file has. What comes from memory costs calls and "
@@ -271,7 +276,8 @@ const struct finding_rule finding_read_by_several = {
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} is read as a whole by each of {processes} processes",
-	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage",
+	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage"
+		"[; {others:file|files} more like it]",
 	.advice = "let each rank or worker read its own part (shard), or share one copy in memory",
 	.more = "faultline report --table processes TRACE",
 	.rule = "About as many times the file's size was read as it has readers. On one host the "
@@ -287,7 +293,8 @@ const struct finding_rule finding_fetched_again = {
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} came from storage more than once: memory did not hold it",
-	.says = "{fetched_bytes} came from storage of {size_bytes}",
+	.says = "{fetched_bytes} came from storage of {size_bytes}[; {others:file|files} more like "
+		"it]",
 	.advice = "give the job more memory (limit of its cgroup), read less at random, or evict "
 		  "what is done with (POSIX_FADV_DONTNEED)",
 	.more = "faultline report --table files TRACE",

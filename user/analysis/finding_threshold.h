@@ -59,6 +59,8 @@
 	  "Drishti: small_requests_absolute 1000")                                                 \
 	X(AGAIN, 1.5, UNIT_NONE, "times the file's size from which it came again",                 \
 	  "a choice: one and a half, so that headers read twice do not count")                     \
+	X(LOADED_BYTES, 16777216, UNIT_BYTES, "bytes of programs from storage at least",           \
+	  "a choice: as for a large file; the C library and a shell have a few MiB")               \
 	X(SMALL_FILE, 262144, UNIT_BYTES, "size of a small file at most",                          \
 	  "a choice: two of the kernel's default readahead windows")                               \
 	X(SMALL_FILES, 500, UNIT_COUNT, "small files at least", "a choice: fewer are no data set") \

@@ -206,7 +206,7 @@ const struct finding_rule finding_failed_calls = {
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_FAILED_CALLS),
 	.title = "calls that fail take time",
-	.says = "{count} calls failed, {each_ns} each, {time_ns} in all",
+	.says = "{count} calls failed, {each_ns} each, {time_ns} in all[, most of it on {path}]",
 	.advice =
 		"see which ones and why: names that do not exist, rights, full file systems, locks "
 		"that are taken",

@@ -270,7 +270,8 @@ static int add_stretch(struct readahead *readahead, uint32_t number, struct page
 {
 	struct read_file *file = readahead->files[number];
 	struct readahead_sums *sums = &file->sums;
-	uint64_t bytes = (pages.to - pages.from) * FETCHED_PAGE, again = 0;
+	uint64_t bytes = (pages.to - pages.from) * FETCHED_PAGE;
+	struct fetched_rest again = { 0 };
 	uint64_t beyond = readahead->map.beyond;
 	int status;
 
@@ -282,9 +283,11 @@ static int add_stretch(struct readahead *readahead, uint32_t number, struct page
 	if (wanted->advised)
 		sums->advised_bytes += bytes;
 	status = fetched_map_add(&readahead->map, number, pages, wanted->large, &again);
-	sums->unused_bytes += again * FETCHED_PAGE; /* they had left the cache */
+	/* These had left the cache. */
+	sums->unused_bytes += again.unused * FETCHED_PAGE;
+	sums->unseen_bytes += again.unseen * FETCHED_PAGE;
 	beyond = readahead->map.beyond - beyond;
-	file->ahead_pages += pages.to - pages.from - again - beyond;
+	file->ahead_pages += pages.to - pages.from - again.unused - again.unseen - beyond;
 	if (wanted->unseen)
 		fetched_map_unseen(&readahead->map, number, pages);
 	return status;

@@ -8,7 +8,7 @@ const EVIDENCE = {
 	'random-reads': 'map', 'small-reads-storage': 'sizes read', 'small-reads-cached': 'sizes read',
 	'small-writes': 'sizes write', 'sync-writes': 'part sync', 'small-direct': 'sizes direct',
 	'read-again': 'story', 'read-by-several': 'story', 'fetched-again': 'story',
-	'many-small-files': 'part metadata', 'opened-again': 'part metadata',
+	'cold-start': 'story', 'many-small-files': 'part metadata', 'opened-again': 'part metadata',
 	'metadata-heavy': 'part metadata', 'failed-lookups': 'part metadata',
 	'lock-wait': 'part metadata', 'failed-calls': 'operations', 'short-reads': 'sizes read',
 	'fsync-often': 'part sync', 'writers-throttled': 'part write', 'stores-amplified': 'story',
