@@ -30,35 +30,52 @@ static uint32_t name_hash(const char *name, size_t bytes)
 	return (hash ^ word) * 0x9e3779b97f4a7c15 >> 32;
 }
 
+/* Enters types in their order, each from where its name says on. */
+static void enter(struct type_names *names, const uint32_t *ids, const size_t *places, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t place = places[i];
+
+		while (names->ids[place])
+			place = (place + 1) & names->mask;
+		names->ids[place] = ids[i];
+	}
+}
+
+#define AHEAD 32 /* names whose places are on their way from memory */
+
 int type_names_open(struct type_names **out, const struct btf *btf, uint32_t first)
 {
 	struct type_names *names = calloc(1, sizeof(*names));
-	uint32_t end = btf__type_cnt(btf);
-	size_t places = 64;
+	uint32_t end = btf__type_cnt(btf), ids[AHEAD];
+	size_t room = 64, places[AHEAD], count = 0;
 
-	while (places < 2 * (size_t)(end - first))
-		places *= 2;
+	while (room < 2 * (size_t)(end - first))
+		room *= 2;
 	if (names)
-		names->ids = calloc(places, sizeof(*names->ids));
+		names->ids = calloc(room, sizeof(*names->ids));
 	if (!names || !names->ids) {
 		type_names_close(names);
 		return -ENOMEM;
 	}
 	names->btf = btf;
-	names->mask = places - 1;
+	names->mask = room - 1;
 	for (uint32_t id = first; id < end; id++) {
 		const struct btf_type *type = btf__type_by_id(btf, id);
 		const char *name;
-		size_t place;
 
 		if (!type->name_off)
 			continue;
 		name = btf__name_by_offset(btf, type->name_off);
-		place = name_hash(name, strlen(name)) & names->mask;
-		while (names->ids[place])
-			place = (place + 1) & names->mask;
-		names->ids[place] = id;
+		ids[count] = id;
+		places[count] = name_hash(name, strlen(name)) & names->mask;
+		__builtin_prefetch(&names->ids[places[count]], 1);
+		if (++count == AHEAD) {
+			enter(names, ids, places, count);
+			count = 0;
+		}
 	}
+	enter(names, ids, places, count);
 	*out = names;
 	return 0;
 }
