@@ -19,12 +19,12 @@
 #include "capture/profile_rows.h"
 #include "log.h"
 
-/* How long to sleep between drains: until about so many records have come, so that what waits stays
- * small in the cache and the job is not disturbed for a few. When more come than did before, the
- * kernel side wakes us. */
+/* How long to sleep between drains: until about so many records have come. Each drain takes a CPU
+ * from the job for a while, and slots that have left the cache of the CPU that fills them are had
+ * without disturbing it. When more come than did before, the kernel side wakes us. */
 #define SLEEP_MIN_MS 2
 #define SLEEP_MAX_MS 100
-#define BATCH_RECORDS 2048
+#define BATCH_RECORDS 32768
 
 /* How often the sums of devices are told, so that they tell a course, too. */
 #define DEVICES_EVERY_NS 1000000000ull
