@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 
+import monitor
 import profiles
 import spans
 import summaries
@@ -69,6 +70,7 @@ BLOCK_WORKLOADS = [
 ]
 BIG_FILE_BYTES = 256 * MIB
 NEIGHBOUR, STARTING = "hot pread, untraced neighbour", "start and stop"
+MONITOR = "monitor"
 
 BYTES_PER_EVENT = 8
 RUN_MEMORY_BYTES = 64 * MIB
@@ -342,6 +344,11 @@ class Bench:
             for name, value, unit, target in measure(self, say):
                 yield figure(name, value=value, unit=unit, target=target)
 
+    def monitor(self):
+        if self.wants(MONITOR):
+            for name, value, unit, target in monitor.measure(self, say, mapped_rss):
+                yield figure(name, value=value, unit=unit, target=target)
+
     def run_memory(self, events):
         """Peak resident memory of `faultline run`, and how much of it are rings, in bytes."""
         argv = [f"{self.build}/tests/bench/hotread", f"{self.scratch}/hot", "2", "0",
@@ -471,6 +478,8 @@ def quantity(value, unit):
         return f"{value:,.1f} ns"
     if unit == "s":
         return f"{value:.3f} s"
+    if unit == "share":
+        return f"{value:.2%}"
     if unit == "ratio":
         return f"x{value:.2f}"
     return f"{value / 1e6:,.2f} M/s" if unit == "events/s" else f"{value:,.0f}"
@@ -555,7 +564,7 @@ def main():
         bench.prepare()
         costs = list(bench.costs())
         rivals = [] if options.no_rivals or options.only else list(bench.rivals())
-        figures = list(bench.starting())
+        figures = [*bench.starting(), *bench.monitor()]
         if not options.only:
             figures = [*bench.spans(), *bench.beside(), *figures, *bench.figures()]
     except Failed as failure:

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The monitoring service: what it takes itself, and what it costs who is watched, and who is not.
+
+Must not know how it works. A node is never quite idle: how many processes were started meanwhile
+stands beside what the service took. Ratios are of pairs of one run, as everywhere.
+"""
+import http.client
+import os
+import re
+import socket
+import statistics
+import subprocess
+import time
+
+IDLE_SHARE, IDLE_BYTES = 0.005, 64 * 2**20
+COMPUTES, AS_EVENTS, OWN = 1.05, 1.02, 0.1
+IDLE_SECONDS, SCRAPES = 10, 20
+
+
+class OverSocket(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=60)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+
+class Monitor:
+    """The service, from when it watches."""
+
+    def __init__(self, bench):
+        self.socket = f"{bench.scratch}/monitor"
+        reader, writer = os.pipe()
+        self.process = subprocess.Popen(
+            [f"{bench.build}/faultline", "monitor", "-q", "--listen", f"unix:{self.socket}",
+             "--ready-fd", str(writer)], stdin=subprocess.DEVNULL, pass_fds=[writer])
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            if not pipe.read().startswith("watching"):
+                raise RuntimeError("faultline monitor does not watch")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+    def cpu(self):
+        """Seconds of the processor that it has taken."""
+        total = 0
+        tasks = f"/proc/{self.process.pid}/task"
+        for task in os.listdir(tasks):
+            with open(f"{tasks}/{task}/schedstat") as file:
+                total += int(file.read().split()[0])
+        return total / 1e9
+
+    def resident(self):
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) * 1024
+
+    def scrape(self):
+        """Seconds, and the text."""
+        began, connection = time.monotonic(), OverSocket(self.socket)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        connection.close()
+        return time.monotonic() - began, text
+
+    def lost(self):
+        """Records and sums of which it is not known whose they are."""
+        return sum(float(line.rsplit(" ", 1)[1]) for line in self.scrape()[1].splitlines()
+                   if re.match(r"faultline_(events_lost|slots_missed_operations)_total", line))
+
+
+def forks():
+    with open("/proc/stat") as file:
+        return int(re.search(r"^processes (\d+)", file.read(), re.M).group(1))
+
+
+def idle(bench, say, mapped):
+    say(f"monitor: {IDLE_SECONDS} s beside nothing of ours")
+    with Monitor(bench) as monitor:
+        time.sleep(2)
+        before, began, started = monitor.cpu(), time.monotonic(), forks()
+        time.sleep(IDLE_SECONDS)
+        took = time.monotonic() - began
+        rate = (forks() - started) / took
+        yield (f"monitor: share of a processor, {rate:.0f} processes a second started meanwhile",
+               (monitor.cpu() - before) / took, "share", IDLE_SHARE)
+        maps = mapped(monitor.process.pid, "bpf-map", "bpf_map")
+        yield ("monitor: memory beside its maps", monitor.resident() - maps, "bytes", IDLE_BYTES)
+        scrapes = [monitor.scrape() for _ in range(SCRAPES)]
+        yield (f"monitor: a scrape of {len(scrapes[-1][1].splitlines()):,} lines, median",
+               statistics.median(seconds for seconds, _ in scrapes), "s", None)
+
+
+def neighbours(bench, say):
+    program, seconds = f"{bench.build}/tests/bench/neighbour", str(bench.options.seconds)
+    rows = (("computes", "a neighbour that computes", COMPUTES),
+            ("asks", "a neighbour whose calls do no I/O (getppid)", None))
+    for what, name, target in rows:
+        say(f"monitor: {name}")
+        pairs = []
+        for _ in range(bench.options.pairs):
+            alone = bench.time([program, what, seconds])
+            with Monitor(bench):
+                pairs.append((alone, bench.time([program, what, seconds])))
+        yield (f"monitor: {name}, of pairs", statistics.median(b / a for a, b in pairs), "ratio",
+               target)
+        yield (f"monitor: {name}, of bests", min(b for _, b in pairs) / min(a for a, _ in pairs),
+               "ratio", None)
+
+
+def watched(bench, say):
+    """Hot preads of two threads: events of a run, and sums of the monitor, in turn."""
+    say("monitor: hot 4 KiB pread, 2 threads, and as events")
+    program = f"{bench.build}/tests/bench/hotread"
+    argv, short = ([program, f"{bench.scratch}/hot", "2", seconds] for seconds in ("2", "0.001"))
+    begins = min(bench.own_cpu(bench.faultline.wrap(None, short, bench.trace))[1]
+                 for _ in range(3))
+    ratios, own, lost = [], [], 0
+    for _ in range(bench.options.pairs // 2 + 1):
+        events, events_cpu, _ = bench.own_cpu(bench.faultline.wrap(None, argv, bench.trace))
+        with Monitor(bench) as monitor:
+            before = monitor.cpu()
+            ratios.append(bench.time(argv) / events)
+            own.append((monitor.cpu() - before) / (events_cpu - begins))
+            lost += monitor.lost()
+    yield ("monitor: hot 4 KiB pread, 2 threads, by events of a run", statistics.median(ratios),
+           "ratio", AS_EVENTS)
+    yield ("monitor: its own CPU time beside them, by that of a run", statistics.median(own),
+           "ratio", OWN)
+    yield "monitor: records and sums lost beside them", lost, "events", 0
+
+
+def measure(bench, say, mapped):
+    """Yields (name, value, unit, target or None). `mapped` tells the resident bytes of mappings of
+    a process by their names."""
+    yield from idle(bench, say, mapped)
+    yield from neighbours(bench, say)
+    yield from watched(bench, say)
