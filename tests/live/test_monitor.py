@@ -19,6 +19,29 @@ from watched import OPEN, Samples, Watched
 READS = ("read", "pread64", "readv", "preadv", "preadv2")
 WRITES = ("write", "pwrite64", "writev", "pwritev", "pwritev2")
 SYNCS = ("fsync", "fdatasync", "msync", "sync_file_range", "syncfs")
+SPANS = """
+import json, os, sys, time
+import faultline
+clock = time.monotonic_ns
+within = around = 0
+# Whoever marks spans is listened to once its library has been seen.
+deadline = clock() + 100 * 10 ** 9
+while not faultline.enabled() and clock() < deadline:
+    time.sleep(0.01)
+for i in range(20):
+    begin = clock()
+    with faultline.span("fetch", category="data"):
+        inner = clock()
+        time.sleep(0.001)
+        within += clock() - inner
+    around += clock() - begin
+faultline.span("epoch", category="epoch").__enter__()
+with open(sys.argv[1], "w") as file:
+    json.dump({"count": 20, "within_ns": within, "around_ns": around}, file)
+print("marked", flush=True)
+sys.stdin.readline()
+os._exit(0)
+"""
 ROOM = ("--max-series", "1000000", "--profile-slots", "131072")  # whatever else runs here
 
 
@@ -124,6 +147,29 @@ class Monitor(unittest.TestCase):
         fetched = samples.sum("faultline_mmap_fetched_bytes_total", **mine)
         self.assertGreaterEqual(fetched, truth["resident"] * truth["page_bytes"])
         self.assertGreater(truth["major"], 0)
+
+    def test_spans(self):
+        """Those that a program marks, as long as its own clock says; one that goes on, too."""
+        watched = self.watch("--layers", "task,syscall,fault,pagecache,span")
+        group, out = harness.new_cgroup(self), f"{machine().new_dir()}/out"
+        job = machine().start(
+            in_cgroup(group, harness.PYTHON, "-c", SPANS, out), env=harness.python_path(),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(job.stdout.readline(), b"marked\n")
+        job_labels = {"cgroup": below_root(group), "name": "fetch", "category": "data"}
+        samples, truth = watched.scrape(), account(out)
+        self.assertEqual(samples.sum("faultline_spans_total", **job_labels), truth["count"])
+        seconds = samples.sum("faultline_span_seconds_total", **job_labels)
+        self.assertGreaterEqual(seconds, truth["within_ns"] / 1e9)
+        self.assertLessEqual(seconds, truth["around_ns"] / 1e9)
+        # the one that is open
+        job_labels = {**job_labels, "name": "epoch", "category": "epoch"}
+        first = samples.sum("faultline_span_seconds_total", **job_labels)
+        self.assertGreater(watched.scrape().sum("faultline_span_seconds_total", **job_labels), first)
+        self.assertEqual(samples.sum("faultline_spans_total", **job_labels), 0)
+        job.communicate()  # it ends within
+        self.assertEqual(watched.scrape().sum("faultline_spans_total", **job_labels), 1)
+        self.assertEqual(watched.end(), 0)
 
     def test_devices_as_diskstats(self):
         """Bytes by device, of one that nobody else uses."""

@@ -178,6 +178,16 @@ class MonitorUnit(unittest.TestCase):
                 service.heard()
             self.assertEqual(service.stop()[0], 0)
 
+    def test_spans_take_more(self):
+        """They are off, with the reason, and all else is watched."""
+        with Service("--listen", "127.0.0.1:0", "--layers", "task,syscall,fault,span") as service:
+            address = service.ready()
+            metrics = ask(address, "/metrics")[1]
+            self.assertIn('faultline_layer_enabled{layer="span"} 0', metrics)
+            self.assertIn('faultline_layer_enabled{layer="syscall"} 1', metrics)
+            self.assertNotIn("faultline_span_seconds_total{", metrics)
+            self.assertIn("layer span is off: ", service.stop()[1])
+
     def test_no_system_call_that_the_unit_forbids(self):
         if not shutil.which("systemd-analyze"):
             self.skipTest("systemd is not installed")

@@ -80,13 +80,13 @@ class Samples:
                     raise AssertionError(f"twice: {key}")
                 self.all[key] = sample.value
 
-    def find(self, name, **labels):
+    def find(self, name, /, **labels):
         """Values of samples that have these labels, by all of theirs."""
         wanted = set(labels.items())
         return {dict_of: value for (found, dict_of), value in self.all.items()
                 if found == name and wanted <= dict_of}
 
-    def sum(self, name, **labels):
+    def sum(self, name, /, **labels):
         return sum(self.find(name, **labels).values())
 
     def counters(self):

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "analysis/event.h"
-
 #define BUCKETS_LEAST 64
 #define ANCESTORS_MOST 64 /* generations that are asked */
 
@@ -158,7 +156,7 @@ static uint32_t take_slot(struct open_spans *spans)
 	return slot;
 }
 
-int open_spans_begin(struct open_spans *spans, const struct event *event,
+int open_spans_begin(struct open_spans *spans, const struct span *begun,
 		     const struct process_table *processes, uint32_t *slot)
 {
 	struct span *span;
@@ -167,7 +165,7 @@ int open_spans_begin(struct open_spans *spans, const struct event *event,
 	int status;
 
 	*slot = SPAN_NONE;
-	if (!event->id)
+	if (!begun->id)
 		return 0;
 	if (spans->open == OPEN_SPANS_MOST) {
 		spans->refused++;
@@ -176,16 +174,16 @@ int open_spans_begin(struct open_spans *spans, const struct event *event,
 	status = make_room(spans);
 	if (status)
 		return status;
-	parent = open_spans_find(spans, processes, event->process, event->thread, &inherited);
+	parent = open_spans_find(spans, processes, begun->process, begun->thread, &inherited);
 	*slot = take_slot(spans);
 	span = &spans->slots[*slot];
 	*span = (struct span) {
 		.serial = ++spans->serial,
-		.id = event->id,
-		.begin_ns = event->start,
-		.process = event->process,
-		.thread = event->thread,
-		.label = event->label,
+		.id = begun->id,
+		.begin_ns = begun->begin_ns,
+		.process = begun->process,
+		.thread = begun->thread,
+		.label = begun->label,
 		.parent = parent,
 		.parent_serial = parent == SPAN_NONE ? 0 : spans->slots[parent].serial,
 	};
@@ -234,6 +232,8 @@ uint32_t open_spans_search(const struct open_spans *spans, const struct process_
 	for (int i = 0; i < ANCESTORS_MOST && slot == SPAN_NONE; i++) {
 		slot = find(spans, SPAN_BY_PROCESS, process, 0);
 		*inherited = slot != SPAN_NONE && i > 0;
+		if (!processes)
+			break;
 		process = processes->processes[process].parent;
 		if (process == PROCESS_NONE)
 			break;

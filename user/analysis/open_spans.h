@@ -8,8 +8,6 @@
 
 #include "analysis/process_table.h"
 
-struct event;
-
 #define OPEN_SPANS_MOST (1u << 18) /* more are refused: nobody nests or leaks that many */
 #define SPAN_NONE UINT32_MAX
 
@@ -45,9 +43,10 @@ struct open_spans {
 void open_spans_init(struct open_spans *spans);
 void open_spans_free(struct open_spans *spans);
 
-/* Opens the span that an event begins. *slot is its place until it is closed; SPAN_NONE where it
- * has no id or there is no room. Returns 0 or -ENOMEM. */
-int open_spans_begin(struct open_spans *spans, const struct event *event,
+/* Opens a span: its id, begin, process, thread and label are given. *slot is its place until it is
+ * closed; SPAN_NONE where it has no id or there is no room. `processes` may be NULL: numbers of
+ * processes are the caller's own, and none has ancestors. Returns 0 or -ENOMEM. */
+int open_spans_begin(struct open_spans *spans, const struct span *begun,
 		     const struct process_table *processes, uint32_t *slot);
 /* Closes a span that is open. */
 void open_spans_close(struct open_spans *spans, uint32_t slot);

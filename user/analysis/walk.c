@@ -103,8 +103,15 @@ static int tell_events(struct walking *walking, const struct event *events, size
 static int begin_span(struct walking *walking, const struct event *event)
 {
 	struct job *job = walking->job;
+	const struct span begun = {
+		.id = event->id,
+		.begin_ns = event->start,
+		.process = event->process,
+		.thread = event->thread,
+		.label = event->label,
+	};
 	uint32_t slot;
-	int status = open_spans_begin(&job->spans, event, &job->processes, &slot);
+	int status = open_spans_begin(&job->spans, &begun, &job->processes, &slot);
 
 	if (!status && slot == SPAN_NONE)
 		TELL(walking, status, span_refused, event);

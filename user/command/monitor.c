@@ -62,8 +62,8 @@ static const struct option_row monitor_rows[] = {
 	  "How long the series of a job are told after its last process has ended (5m).",
 	  RETIRE_LEAST_NS, RETIRE_MOST_NS },
 	{ 0, "layers", "LIST", OPTION_STRING, offsetof(struct monitor_options, layers),
-	  "Layers to watch, separated by commas, or all: task, syscall, fault, pagecache, block, "
-	  "async, vfs (all but vfs)." },
+	  "Layers to watch, separated by commas, or all: task, syscall, fault, pagecache, span, "
+	  "block, async, vfs (all but span, which takes CAP_SYS_ADMIN, and vfs)." },
 	{ 0, "file-types", "LIST", OPTION_STRING, offsetof(struct monitor_options, file_types),
 	  "Kinds of files whose calls are counted: reg, dir, blk, chr, fifo, sock, anon, or all "
 	  "(reg,dir,blk)." },
@@ -132,7 +132,8 @@ static int choose(struct monitor *monitor)
 					      &service->session, &monitor->flight_options);
 	if (err)
 		return err;
-	service->session.layers &= ~(1u << LAYER_SPAN);
+	if (!options->layers) /* it takes CAP_SYS_ADMIN, and looks at whatever is mapped */
+		service->session.layers &= ~(1u << LAYER_SPAN);
 	service->session.buffer_bytes = options->buffer_bytes;
 	service->session.profile_slots = options->profile_slots;
 	service->interval_ns = options->interval_ns;

@@ -20,6 +20,7 @@
 #include "grow.h"
 #include "monitor/classes.h"
 #include "monitor/process_facts.h"
+#include "monitor/span_times.h"
 
 #define ENVIRONMENTS_MORE 16	     /* than there are rings */
 #define LOOK_EVERY_NS 10000000000ull /* at the cgroup of a process that does something */
@@ -36,6 +37,9 @@ struct intake {
 	size_t slot_count, slot_room;
 	uint64_t lost;
 	unsigned int ended; /* processes, since the last booking */
+	struct span_times *spans;
+	decoder_code_fn tell_code; /* NULL: nobody looks for markers */
+	void *code_context;
 };
 
 /* --- from the opening to the close --- */
@@ -62,7 +66,8 @@ int intake_open(struct intake **out, struct ledger *ledger, unsigned int rings,
 	operations = calls_operations(&count);
 	intake->classes = classes_open(operations, count);
 	intake->environments = environments_open(rings + ENVIRONMENTS_MORE);
-	if (!intake->classes || !intake->environments || cgroups_open(&intake->cgroups, NULL)) {
+	if (!intake->classes || !intake->environments || span_times_open(&intake->spans) ||
+	    cgroups_open(&intake->cgroups, NULL)) {
 		intake_close(intake);
 		return -ENOMEM;
 	}
@@ -80,6 +85,7 @@ void intake_close(struct intake *intake)
 	cgroups_close(intake->cgroups);
 	environments_close(intake->environments);
 	classes_close(intake->classes);
+	span_times_close(intake->spans);
 	free(intake->slots);
 	free(intake);
 }
@@ -87,6 +93,22 @@ void intake_close(struct intake *intake)
 uint64_t intake_lost(const struct intake *intake)
 {
 	return intake->lost;
+}
+
+uint64_t intake_lost_spans(const struct intake *intake)
+{
+	return span_times_lost(intake->spans);
+}
+
+void intake_forget_spans(struct intake *intake)
+{
+	span_times_forget(intake->spans);
+}
+
+void intake_tell_code(struct intake *intake, decoder_code_fn tell, void *context)
+{
+	intake->tell_code = tell;
+	intake->code_context = context;
 }
 
 /* --- who --- */
@@ -205,15 +227,26 @@ static void take_device(struct intake *intake, const struct event_device *event)
 	ledger_tell_device(intake->ledger, &device);
 }
 
+static void tell_code(const struct intake *intake, const struct event_header *header,
+		      uint64_t address, uint64_t bytes)
+{
+	if (intake->tell_code)
+		intake->tell_code(intake->code_context, header->pid, address, bytes,
+				  header->time_ns);
+}
+
 void intake_take(void *context, unsigned int ring, const void *record, size_t size)
 {
 	const struct event_header *header = record;
 	struct intake *intake = context;
 	const struct event_fork *fork = record;
 	const struct event_exit *end = record;
+	const struct event_exec *exec = record;
+	const struct event_code *code = record;
 
 	if (!decoder_is_whole(record, size))
 		return;
+	span_times_take(intake->spans, record);
 	ledger_lock(intake->ledger);
 	switch (header->kind) {
 	case EVENT_FORK:
@@ -225,6 +258,11 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 		break;
 	case EVENT_EXEC:
 		take_exec(intake, record);
+		if (!(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
+			tell_code(intake, header, 0, 0);
+		break;
+	case EVENT_CODE:
+		tell_code(intake, header, code->address, code->bytes);
 		break;
 	case EVENT_EXIT:
 		if (end->process_ends) {
@@ -386,8 +424,16 @@ void intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 	ledger_lock(intake->ledger);
 	for (size_t i = 0; i < intake->slot_count; i++)
 		book(intake, &intake->slots[i], now_ns);
+	span_times_settle(intake->spans, intake->ledger, until_ns, true);
 	intake->slot_count = 0;
 	intake->ended = 0;
 	ledger_settle(intake->ledger, until_ns, now_ns);
+	ledger_unlock(intake->ledger);
+}
+
+void intake_settle(struct intake *intake, uint64_t until_ns)
+{
+	ledger_lock(intake->ledger);
+	span_times_settle(intake->spans, intake->ledger, until_ns, false);
 	ledger_unlock(intake->ledger);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "bpf/event.h"
+#include "capture/decode.h"
 #include "monitor/ledger.h"
 
 struct intake;
@@ -20,6 +21,9 @@ struct intake;
 int intake_open(struct intake **intake, struct ledger *ledger, unsigned int rings,
 		unsigned int page_bytes);
 void intake_close(struct intake *intake); /* NULL is fine */
+
+/* Has it told what code processes map; a decoder_code_fn. Spans are not looked for without it. */
+void intake_tell_code(struct intake *intake, decoder_code_fn tell, void *context);
 
 /* Takes a record; a ring_record_fn whose context is the intake. Locks the ledger. */
 void intake_take(void *intake, unsigned int ring, const void *record, size_t size);
@@ -31,13 +35,18 @@ void intake_take(void *intake, unsigned int ring, const void *record, size_t siz
 void intake_take_slot(void *intake, const struct profile_slot *added);
 /* Books what was kept, all that was done before `until_ns`. Locks the ledger. */
 void intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns);
+/* All records of what was before `until_ns` have been taken. Locks the ledger. */
+void intake_settle(struct intake *intake, uint64_t until_ns);
 /* Whether nobody is known to live under that pid; a profile_over_fn whose context is the intake.
  * For the thread that takes. */
 bool intake_is_over(void *intake, uint32_t pid);
 /* Processes that have ended since the last booking. */
 unsigned int intake_ended(const struct intake *intake);
-/* Slots without room to keep them, whose sums are lost. */
+/* Slots without room to keep them, whose sums are lost; records of spans without. */
 uint64_t intake_lost(const struct intake *intake);
+uint64_t intake_lost_spans(const struct intake *intake);
+/* Records of spans were lost: what is open is not told of any more. */
+void intake_forget_spans(struct intake *intake);
 
 /* Records about processes were lost: looks which of those that are known still live, as far as
  * anything was done after `since_ns`. Locks the ledger. */

@@ -24,6 +24,7 @@ struct ledger;
 #define LEDGER_PROCESSES_MOST 65536 /* what those beyond do is LEDGER_UNKNOWN's */
 #define LEDGER_FILES_MOST 48	    /* of a job: those with the most time */
 #define LEDGER_COMMANDS_MOST 16	    /* of a job: those that came first, of those that live */
+#define LEDGER_SPANS_MOST 32	    /* names of a job's: as of commands */
 #define LEDGER_FILE_SYSTEMS_MOST 256
 #define LEDGER_COMMAND_BYTES 32	      /* of a program's name, its NUL included */
 #define LEDGER_COMMAND_LINE_BYTES 256 /* of a command line, its NUL included */
@@ -67,6 +68,19 @@ struct ledger_command {
 	bool used;
 };
 
+/* What programs call a span; the beginning, where it is longer. Hostile bytes and all. */
+struct ledger_span_name {
+	char name[64], category[32];
+};
+
+/* Spans of that name, those that are open too, summed over threads. */
+struct ledger_span {
+	struct ledger_span_name name;
+	uint64_t count, time_ns; /* that have ended; of all */
+	uint64_t last_ns;	 /* when one was open; 0: the row is free */
+	bool folded;		 /* as of cells */
+};
+
 struct ledger_file {
 	uint64_t ino;
 	uint32_t dev, generation;
@@ -86,6 +100,7 @@ struct ledger_job {
 	struct ledger_sums sums;	/* with latencies */
 	struct ledger_counts throttled; /* count, and time that writers were told to sleep */
 	bool throttled_folded;		/* as of cells */
+	struct ledger_span *spans;	/* LEDGER_SPANS_MOST, and LEDGER_OTHER's; NULL: none yet */
 	/* The last is LEDGER_OTHER. */
 	struct ledger_command commands[LEDGER_COMMANDS_MOST + 1];
 	struct ledger_process *processes; /* that live, the youngest first; and those that have
@@ -127,6 +142,7 @@ struct ledger_node {
 	/* What of jobs is folded: counts of commands, latencies of jobs. */
 	struct ledger_sums folded_counts, folded_latencies;
 	struct ledger_counts folded_throttled;
+	struct ledger_counts folded_spans;   /* count and time alone */
 	uint64_t unattributed_fetched_bytes; /* brought in on nobody's account */
 	uint64_t unattributed_created_bytes;
 	/* The last, which is not counted, is of all others, if its type is LEDGER_OTHER. */
@@ -158,14 +174,14 @@ uint64_t ledger_readings(const struct ledger *ledger, uint64_t *last_ns);
 struct ledger_options {
 	/*
 	 * Series that there may be of all together. What has no room is folded, see ledger_node:
-	 * cells of programs and sleeps of jobs until those go; latencies of jobs, which take half
-	 * at most; file systems and devices, which stay.
+	 * cells of programs, sleeps and spans of jobs until those go; latencies of jobs, which take
+	 * half at most; file systems and devices, which stay.
 	 */
 	uint64_t max_series;
 	struct ledger_costs {
 		/* Of a program's cell, of a job's with its latencies. */
 		unsigned int (*cell)(enum ledger_op op, enum io_door door);
-		unsigned int latency, throttled, file_system, device;
+		unsigned int latency, throttled, span, file_system, device;
 	} costs;
 	uint64_t retire_ns; /* after its last process ended a job goes, so much later */
 };
@@ -238,6 +254,10 @@ struct ledger_added {
 void ledger_add(struct ledger *ledger, const struct ledger_added *added);
 /* Sleeps that writers were told to make. */
 void ledger_add_throttled(struct ledger *ledger, const struct ledger_added *added);
+/* Spans of that name, in the process that had the pid then: so many have ended, and they have
+ * lasted so long since it was told last. */
+void ledger_add_span(struct ledger *ledger, uint32_t pid, uint64_t time_ns,
+		     const struct ledger_span_name *name, uint64_t count, uint64_t lasted_ns);
 /* Bytes that came into the page cache on nobody's account. */
 void ledger_add_unattributed(struct ledger *ledger, uint32_t file, uint64_t fetched_bytes,
 			     uint64_t created_bytes);

@@ -139,6 +139,7 @@ static void free_job(struct ledger *ledger, struct ledger_job *job)
 	give_back(ledger, &job->sums, true);
 	if (job->throttled.count && !job->throttled_folded)
 		ledger->node.series_used -= ledger->options.costs.throttled;
+	ledger_free_spans(ledger, job);
 	for (unsigned int i = 0; i <= LEDGER_COMMANDS_MOST; i++)
 		retire_command(ledger, &job->commands[i]);
 	for (unsigned int i = 0; i < LEDGER_FILES_MOST; i++) {
@@ -169,7 +170,7 @@ void ledger_free_jobs(struct ledger *ledger)
 	ledger->jobs = ledger->last_job = NULL;
 }
 
-static bool is_over(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns)
+bool ledger_is_over(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns)
 {
 	return until_ns > last_ns && until_ns - last_ns > ledger->options.retire_ns;
 }
@@ -180,7 +181,7 @@ static void retire_commands(struct ledger *ledger, struct ledger_job *job, uint6
 		struct ledger_command *command = &job->commands[i];
 
 		if (command->used && !command->processes &&
-		    is_over(ledger, command->last_ns, until_ns))
+		    ledger_is_over(ledger, command->last_ns, until_ns))
 			retire_command(ledger, command);
 	}
 }
@@ -193,9 +194,10 @@ size_t ledger_retire(struct ledger *ledger, uint64_t until_ns)
 	while ((job = *link)) {
 		/* Those that are nobody's stay. */
 		if (job == ledger->unknown || job == ledger->other || job->processes ||
-		    !is_over(ledger, job->last_ns, until_ns)) {
+		    !ledger_is_over(ledger, job->last_ns, until_ns)) {
 			if (job != ledger->unknown)
 				retire_commands(ledger, job, until_ns);
+			ledger_retire_spans(ledger, job, until_ns);
 			before = job;
 			link = &job->next;
 			continue;

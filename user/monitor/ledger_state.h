@@ -52,6 +52,13 @@ struct ledger_command *ledger_command_of(struct ledger_job *job, const char *nam
 size_t ledger_retire(struct ledger *ledger, uint64_t until_ns);
 void ledger_free_jobs(struct ledger *ledger);
 
+/* ledger_jobs.c: whether what was there last then goes. */
+bool ledger_is_over(const struct ledger *ledger, uint64_t last_ns, uint64_t until_ns);
+
+/* ledger_spans.c: those go that have not been for so long; all go. */
+void ledger_retire_spans(struct ledger *ledger, struct ledger_job *job, uint64_t until_ns);
+void ledger_free_spans(struct ledger *ledger, struct ledger_job *job);
+
 /* ledger_files.c: books what was done to a file of the job. */
 void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
 		     const struct ledger_added *added);

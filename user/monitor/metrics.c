@@ -63,6 +63,16 @@ static uint64_t throttled_time(const struct metric_item *item)
 	return item->throttled->time_ns;
 }
 
+static uint64_t span_count(const struct metric_item *item)
+{
+	return item->span ? item->span->count : item->source->node->folded_spans.count;
+}
+
+static uint64_t span_time(const struct metric_item *item)
+{
+	return item->span ? item->span->time_ns : item->source->node->folded_spans.time_ns;
+}
+
 /* Of a file system over all paths of access. */
 static struct ledger_counts file_system_counts(const struct metric_item *item)
 {
@@ -151,6 +161,7 @@ OF_SOURCE(own_start, facts.start_unix_ns)
 #define WITH_PAGECACHE (1u << LAYER_PAGECACHE)
 #define WITH_FAULT (1u << LAYER_FAULT)
 #define WITH_BLOCK (1u << LAYER_BLOCK)
+#define WITH_SPAN (1u << LAYER_SPAN)
 
 /* `number` is a getter, and which have it behind that, unless all have. */
 #define ROW(type, name, unit, of, layers, help, number, has, ...)                                  \
@@ -193,6 +204,11 @@ const struct metric metrics[] = {
 		throttled_count),
 	COUNTER("writers_throttled_seconds", SECONDS, JOB, WITH_PAGECACHE,
 		"Time for which writers were told to sleep.", throttled_time),
+	COUNTER("spans", NUMBER, SPAN, WITH_SPAN,
+		"Spans that programs have marked and ended, by what they call them.", span_count),
+	COUNTER("span_seconds", SECONDS, SPAN, WITH_SPAN,
+		"Time in spans that programs mark, those that are open too, summed over threads.",
+		span_time),
 	COUNTER("filesystem_operations", NUMBER, FILE_SYSTEM, 0,
 		"Operations on files of a file system.", file_system_count),
 	COUNTER("filesystem_bytes", BYTES, FILE_SYSTEM, 0,
@@ -289,6 +305,7 @@ const struct ledger_costs metric_costs = {
 	.cell = cell_cost,
 	.latency = METRIC_BUCKETS + 3, /* the last bucket, count and sum */
 	.throttled = 2,
+	.span = 2,
 	.file_system = 3 * LEDGER_OPS,
 	.device = 4 * LEDGER_DEVICE_USES,
 };
@@ -371,6 +388,23 @@ static void walk_jobs(struct item_walk *walk)
 		take(walk);
 }
 
+static void walk_spans(struct item_walk *walk)
+{
+	const struct metric_source *source = walk->item.source;
+
+	for (const struct ledger_job *job = source->jobs; job; job = job->next)
+		for (unsigned int i = 0; job->spans && i <= LEDGER_SPANS_MOST; i++) {
+			walk->item.job = job;
+			walk->item.span = &job->spans[i];
+			if (walk->item.span->last_ns && !walk->item.span->folded)
+				take(walk);
+		}
+	walk->item.job = NULL;
+	walk->item.span = NULL;
+	if (source->node->folded_spans.time_ns)
+		take(walk);
+}
+
 static void walk_file_system(struct item_walk *walk, const struct ledger_file_system *system)
 {
 	walk->item.file_system = system;
@@ -448,6 +482,9 @@ void metrics_each(const struct metric *metric, const struct metric_source *sourc
 		break;
 	case METRIC_OF_JOB:
 		walk_jobs(&walk);
+		break;
+	case METRIC_OF_SPAN:
+		walk_spans(&walk);
 		break;
 	case METRIC_OF_FILE_SYSTEM:
 		walk_file_systems(&walk);

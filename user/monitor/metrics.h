@@ -29,6 +29,7 @@ enum metric_of {
 	METRIC_OF_LATENCY,     /* job, operation and path of access */
 	METRIC_OF_FAULT,       /* job, program and kind of page fault */
 	METRIC_OF_JOB,	       /* whose writers were told to sleep */
+	METRIC_OF_SPAN,	       /* job, and what its programs call spans */
 	METRIC_OF_FILE_SYSTEM, /* and operation */
 	METRIC_OF_DEVICE,      /* and what was asked of it */
 };
@@ -50,6 +51,7 @@ struct metric_item {
 	const struct ledger_command *command; /* NULL: what is folded */
 	const struct ledger_cell *cell;	      /* of a command; of a job with its latencies */
 	const struct ledger_counts *throttled;
+	const struct ledger_span *span; /* NULL: what is folded */
 	const struct ledger_file_system *file_system;
 	const struct ledger_device *device;
 	enum ledger_op op;   /* of a file system */

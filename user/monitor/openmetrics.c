@@ -150,6 +150,12 @@ static void write_labels(struct writing *writing, const struct metric_item *item
 	case METRIC_OF_JOB:
 		write_job(writing, item, false);
 		break;
+	case METRIC_OF_SPAN:
+		write_job(writing, item, false);
+		write_label(writing, "name", item->span ? item->span->name.name : LEDGER_OTHER);
+		write_label(writing, "category",
+			    item->span ? item->span->name.category : LEDGER_OTHER);
+		break;
 	case METRIC_OF_FILE_SYSTEM: {
 		char type[sizeof(item->file_system->type) + 1] = { 0 };
 

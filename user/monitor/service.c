@@ -17,7 +17,9 @@
 
 #include "capture/decode.h"
 #include "capture/flight.h"
+#include "capture/child.h"
 #include "capture/host.h"
+#include "capture/markers.h"
 #include "capture/privileges.h"
 #include "log.h"
 #include "monitor/intake.h"
@@ -36,7 +38,8 @@ struct service {
 	struct session *session;
 	struct ledger *ledger;
 	struct intake *intake;
-	struct flight *flight; /* NULL: nothing is recorded in flight */
+	struct markers *markers; /* NULL: no spans are listened to */
+	struct flight *flight;	 /* NULL: nothing is recorded in flight */
 	pthread_t thread;
 	bool started;
 	atomic_bool stop;
@@ -47,7 +50,7 @@ struct service {
 	/* The thread's own. */
 	uint64_t read_ns; /* when the last reading began */
 	uint64_t told_losses, told_ns;
-	uint64_t identities_lost;
+	uint64_t identities_lost, spans_lost;
 	unsigned int slots;
 };
 
@@ -77,6 +80,8 @@ static void fill_facts(struct service *service, const struct counters *counters,
 		add_loss(facts, "missed", layer_names[layer],
 			 session_missed(service->session, layer));
 	add_loss(facts, "sums", "profile", intake_lost(service->intake));
+	add_loss(facts, "refused", "span", intake_lost_spans(service->intake));
+	add_loss(facts, "unheard", "span", markers_unheard(service->markers));
 	facts->not_followed = counters->notes[NOTE_UNFOLLOWED];
 	facts->use = session_profile_use(service->session);
 	facts->anonymous_faults = counters->anonymous_faults.count;
@@ -112,7 +117,7 @@ static void read_counters(struct service *service, uint64_t now_ns)
 	struct session *session = service->session;
 	struct service_facts facts = service->facts;
 	struct counters counters;
-	uint64_t identities;
+	uint64_t identities, spans;
 
 	if (session_totals(session, NULL, counters.kinds, counters.notes) ||
 	    session_op_total(session, OP_ANONYMOUS_FAULT, &counters.anonymous_faults) ||
@@ -121,9 +126,14 @@ static void read_counters(struct service *service, uint64_t now_ns)
 	fill_facts(service, &counters, &facts);
 	identities = counters.kinds[EVENT_FORK].lost + counters.kinds[EVENT_EXEC].lost +
 		     counters.kinds[EVENT_EXIT].lost;
+	spans = counters.kinds[EVENT_SPAN_END].lost + counters.kinds[EVENT_EXIT].lost +
+		intake_lost_spans(service->intake);
 	if (identities != service->identities_lost)
 		intake_look_again(service->intake, service->read_ns);
+	if (spans != service->spans_lost)
+		intake_forget_spans(service->intake);
 	service->identities_lost = identities;
+	service->spans_lost = spans;
 	tell_losses(service, sum_losses(&facts), now_ns);
 	pthread_mutex_lock(&service->lock);
 	service->facts = facts;
@@ -157,7 +167,11 @@ static void take_slot(void *context, const struct profile_slot *added)
 /* Goes up to what there is when it begins, and no further: it might never end. */
 static void drain(struct service *service)
 {
+	uint64_t begin_ns = host_now_ns();
+
 	session_drain(service->session, take_record, ignore_slots, service);
+	if (service->markers)
+		intake_settle(service->intake, begin_ns);
 	if (service->flight)
 		flight_look(service->flight, host_now_ns());
 }
@@ -275,6 +289,20 @@ static int judge_layers(struct service *service, bool best_effort)
 	return -ENOTSUP;
 }
 
+/* For all that runs: what their libraries are is seen as they map them. */
+static int listen_to_spans(struct service *service)
+{
+	const struct child_user self = { .uid = geteuid(), .gid = getegid() };
+	int err;
+
+	if (!session_choice(service->session)->on[LAYER_SPAN])
+		return 0;
+	err = markers_start(&service->markers, service->session, &self, NULL, environ);
+	if (err)
+		log_error("cannot listen to spans: %s", strerror(-err));
+	return err;
+}
+
 int service_open(struct service **out, const struct service_options *options, bool best_effort)
 {
 	struct service *service = calloc(1, sizeof(*service));
@@ -296,6 +324,8 @@ int service_open(struct service **out, const struct service_options *options, bo
 	err = session_open(&service->session, session);
 	if (!err)
 		err = judge_layers(service, best_effort);
+	if (!err)
+		err = listen_to_spans(service);
 	if (err)
 		goto fail;
 	err = ledger_open(&service->ledger, &service->options.ledger);
@@ -306,6 +336,8 @@ int service_open(struct service **out, const struct service_options *options, bo
 		log_error("cannot monitor: %s", strerror(-err));
 		goto fail;
 	}
+	if (service->markers)
+		intake_tell_code(service->intake, markers_look, service->markers);
 	service->slots = session_profile_slots(service->session);
 	service->facts.slots = service->slots;
 	session_ask_over(service->session, intake_is_over, service->intake);
@@ -323,12 +355,22 @@ void service_take_flight(struct service *service, struct flight *flight)
 	service->flight = flight;
 }
 
+static void look_at_markers(void *context, pid_t pid)
+{
+	markers_look_at(context, pid);
+}
+
 int service_start(struct service *service, size_t *processes, size_t *threads)
 {
 	int dropped, err = session_attach(service->session, NULL, 0, processes, threads);
 
 	if (err)
 		return err;
+	if (service->markers) {
+		session_each_attached(service->session, look_at_markers, service->markers);
+		markers_await(service->markers);
+		markers_await_looks(service->markers);
+	}
 	service->facts.start_unix_ns = host_unix_now_ns();
 	service->read_ns = host_now_ns();
 	/* The thread inherits both: on a busy machine the buffers must not run full. */
@@ -361,8 +403,10 @@ void service_close(struct service *service)
 		session_wake(service->session);
 		pthread_join(service->thread, NULL);
 	}
+	markers_stop(service->markers);
 	flight_close(service->flight);
 	session_close(service->session);
+	markers_close(service->markers);
 	intake_close(service->intake);
 	ledger_close(service->ledger);
 	pthread_cond_destroy(&service->read);
