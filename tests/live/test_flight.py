@@ -391,10 +391,19 @@ class Monitor(unittest.TestCase):
                         output="f.flt", command="monitor", directory=self.directory, said="watching ")
 
     def post(self):
+        return self.request("POST", "/flight")
+
+    def metrics(self):
+        """Numbers of the flight recorder."""
+        lines = self.request("GET", "/metrics")[1].decode().splitlines()
+        return {name.removeprefix("faultline_flight_"): float(number) for name, number in
+                (line.rsplit(" ", 1) for line in lines if line.startswith("faultline_flight_"))}
+
+    def request(self, *what):
         connection = http.client.HTTPConnection("localhost")
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.connect(self.socket)
-        connection.request("POST", "/flight")
+        connection.request(*what)
         answer = connection.getresponse()
         said = answer.read()
         connection.close()
@@ -446,6 +455,35 @@ class Monitor(unittest.TestCase):
                             directory=self.directory)
         self.assertEqual(self.post()[0], 404)
         self.assertEqual(recorder.end()[0], 0)
+
+    def test_restart(self):
+        """A service that has begun again keeps as many as it says, those of before too, and none of
+        somebody else; what was asked for and what became of it are metrics."""
+        with open(f"{self.directory}/f-1.flt", "w") as file:
+            file.write("somebody's")
+        started = time.time()
+        recorder = self.recorder("--flight-every", "0", "--flight-keep", "2")
+        for number in 2, 3:
+            self.assertEqual(self.post()[0], 202)
+            self.assertTrue(harness.wait_until(
+                lambda: self.metrics()["traces_total"] == number - 1))
+        told = self.metrics()
+        self.assertEqual(told['requests_total{cause="request"}'], 2)
+        self.assertEqual(told['requests_total{cause="when"}'], 0)
+        self.assertEqual((told["requests_refused_total"], told["traces_failed_total"]), (0, 0))
+        self.assertTrue(started - 1 <= told["last_trace_time_seconds"] <= time.time() + 1, told)
+        self.assertEqual(recorder.end()[0], 0)
+        recorder = self.recorder("--flight-every", "1h", "--flight-keep", "2")
+        self.assertEqual(self.metrics()["last_trace_time_seconds"], 0)
+        self.assertEqual([self.post()[0] for _ in range(2)], [202, 429])
+        self.assertTrue(harness.wait_until(lambda: self.metrics()["traces_total"] == 1))
+        told = self.metrics()
+        self.assertEqual(
+            (told['requests_total{cause="request"}'], told["requests_refused_total"]), (2, 1)
+        )
+        self.assertEqual(recorder.end()[0], 0)
+        self.assertEqual(sorted(name for name in os.listdir(self.directory) if ".flt" in name),
+                         ["f-1.flt", "f-3.flt", "f-4.flt"])
 
     def test_bad_options(self):
         for options in (("--flight-slower", "1"), ("--flight", "0"),

@@ -131,12 +131,12 @@ static const char *render_metrics(void *context, const char *accept, struct sink
 						       : "text/plain; version=0.0.4";
 }
 
-static int flight_status;
+static int flight_answer_status;
 
 static int flight(void *context, char *said, size_t size)
 {
-	snprintf(said, size, flight_status ? "not now" : "writing to /somewhere");
-	return flight_status;
+	snprintf(said, size, flight_answer_status ? "not now" : "writing to /somewhere");
+	return flight_answer_status;
 }
 
 int main(int argc, char **argv)
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "--interval"))
 			options.interval_ns = strtoull(argv[i + 1], NULL, 10) * 1000000;
 		else if (!strcmp(argv[i], "--flight"))
-			options.flight = flight, flight_status = atoi(argv[i + 1]);
+			options.flight = flight, flight_answer_status = atoi(argv[i + 1]);
 		else if (token_read(&token, argv[i + 1]))
 			return 2;
 	}

@@ -16,6 +16,7 @@
 
 #include "capture/calls.h"
 #include "capture/environments.h"
+#include "capture/flight_kept.h"
 #include "capture/host.h"
 #include "capture/names.h"
 #include "capture/privileges.h"
@@ -30,14 +31,21 @@
 
 /* --- what is asked for --- */
 
+const char *const flight_causes[FLIGHT_CAUSES] = {
+	[FLIGHT_REQUEST] = "request",
+	[FLIGHT_SLOWER] = "slower",
+	[FLIGHT_WHEN] = "when",
+};
+
 /* One that a trigger asks for again and again is passed over in silence: the next trace tells how
  * many. */
-enum flight_answer flight_ask(struct flight *flight, const char *reason)
+enum flight_answer flight_ask(struct flight *flight, enum flight_cause cause, const char *reason)
 {
 	enum flight_answer answer = FLIGHT_WILL;
 	uint64_t now_ns = host_now_ns();
 
 	pthread_mutex_lock(&flight->lock);
+	flight->status.asked[cause]++;
 	if (flight->asked)
 		answer = FLIGHT_WAITS;
 	else if (flight->asked_ns && now_ns - flight->asked_ns < flight->options.every_ns)
@@ -69,6 +77,7 @@ static void *write_thread(void *context)
 
 	if (err)
 		log_warning("the thread that writes cannot give up privileges: %s", strerror(-err));
+	flight_kept_find(&flight->files, &flight->options.header);
 	pthread_mutex_lock(&flight->lock);
 	while (flight->asked || !flight->stop) {
 		char reason[FLIGHT_REASON_BYTES];
@@ -271,7 +280,7 @@ static void look_at_slow(struct flight *flight)
 	snprintf(reason, sizeof(reason), "%s of %s took %s",
 		 slow.op < count ? operations[slow.op].name : "an operation", who,
 		 units_ns(time, slow.duration_ns));
-	flight_ask(flight, reason);
+	flight_ask(flight, FLIGHT_SLOWER, reason);
 }
 
 void flight_look(struct flight *flight, uint64_t now_ns)
@@ -344,7 +353,7 @@ void flight_end_sums(struct flight *flight, uint64_t now_ns)
 	if (who != WHO_ALL)
 		name_process(who, name, sizeof(name));
 	snprintf(reason, sizeof(reason), "%s%s: %s", together, name, why);
-	flight_ask(flight, reason);
+	flight_ask(flight, FLIGHT_WHEN, reason);
 }
 
 /* --- life --- */

@@ -63,14 +63,20 @@ enum flight_answer {
 	FLIGHT_TOO_SOON, /* after the last one */
 };
 
+/* Who asks: somebody, --flight-slower, --flight-when. */
+enum flight_cause { FLIGHT_REQUEST, FLIGHT_SLOWER, FLIGHT_WHEN, FLIGHT_CAUSES };
+extern const char *const flight_causes[FLIGHT_CAUSES];
+
 /* Asks for a trace; `reason` is what its header says. Returns at once. */
-enum flight_answer flight_ask(struct flight *flight, const char *reason);
+enum flight_answer flight_ask(struct flight *flight, enum flight_cause cause, const char *reason);
 
 struct flight_status {
-	uint64_t written, failed; /* traces */
-	uint64_t passed_over;	  /* asked for, or triggered, too soon after one */
-	uint64_t names;		  /* files that are known */
-	char path[PATH_MAX];	  /* of the last one; "": none */
+	uint64_t written, failed;      /* traces */
+	uint64_t asked[FLIGHT_CAUSES]; /* as often, those that were passed over too */
+	uint64_t last_unix_ns;	       /* when the last one was written; 0: none */
+	uint64_t passed_over;	       /* asked for, or triggered, too soon after one */
+	uint64_t names;		       /* files that are known */
+	char path[PATH_MAX];	       /* of the last one; "": none */
 };
 void flight_status(struct flight *flight, struct flight_status *status);
 

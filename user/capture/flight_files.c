@@ -13,7 +13,6 @@
 #include "log.h"
 #include "units.h"
 
-#define ENDING ".flt"
 #define TRIES 10000 /* names that are taken */
 
 int flight_keep_parse(const char *option, const char *text, struct flight_keep *keep)
@@ -32,13 +31,13 @@ int flight_keep_parse(const char *option, const char *text, struct flight_keep *
 /* The path with a number before its ending. */
 static int numbered(const char *path, unsigned int number, char out[PATH_MAX])
 {
-	size_t length = strlen(path), ending = strlen(ENDING);
+	size_t length = strlen(path), ending = strlen(FLIGHT_ENDING);
 	const char *behind = "";
 	int written;
 
-	if (length > ending && !strcmp(path + length - ending, ENDING)) {
+	if (length > ending && !strcmp(path + length - ending, FLIGHT_ENDING)) {
 		length -= ending;
-		behind = ENDING;
+		behind = FLIGHT_ENDING;
 	}
 	written = snprintf(out, PATH_MAX, "%.*s-%u%s", (int)length, path, number, behind);
 	return written < 0 || written >= PATH_MAX ? -ENAMETOOLONG : 0;

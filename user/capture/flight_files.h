@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define FLIGHT_ENDING ".flt" /* of a name, as far as it has one */
+
 /* How much is kept: so many of them, and so many bytes. UINT64_MAX: any. */
 struct flight_keep {
 	uint64_t files, bytes;

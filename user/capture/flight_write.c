@@ -138,6 +138,7 @@ static void count_trace(struct flight *flight, const char *path, int err)
 		flight->status.failed++;
 	} else {
 		flight->status.written++;
+		flight->status.last_unix_ns = host_unix_now_ns();
 		strcpy(flight->status.path, path);
 	}
 	pthread_mutex_unlock(&flight->lock);

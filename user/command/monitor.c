@@ -252,7 +252,7 @@ static int ask(struct monitor *monitor, const char *reason, char *said, size_t s
 {
 	char every[UNITS_TEXT];
 
-	if (flight_ask(monitor->flight, reason) != FLIGHT_TOO_SOON) {
+	if (flight_ask(monitor->flight, FLIGHT_REQUEST, reason) != FLIGHT_TOO_SOON) {
 		snprintf(said, size, "being written");
 		return 0;
 	}

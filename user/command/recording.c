@@ -318,7 +318,7 @@ void recording_ask(void *context)
 
 	if (!recording->flight)
 		return;
-	switch (flight_ask(recording->flight, "SIGUSR2")) {
+	switch (flight_ask(recording->flight, FLIGHT_REQUEST, "SIGUSR2")) {
 	case FLIGHT_WILL:
 		break;
 	case FLIGHT_WAITS:

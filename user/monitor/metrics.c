@@ -152,6 +152,11 @@ OF_SOURCE(slots_used, facts.use.most_used)
 OF_SOURCE(slots_given_back, facts.use.given_back)
 OF_SOURCE(slots_without, facts.use.other)
 OF_SOURCE(readings, facts.readings)
+OF_SOURCE(flight_asked, facts.flight.asked[item->number])
+OF_SOURCE(flight_written, facts.flight.written)
+OF_SOURCE(flight_failed, facts.flight.failed)
+OF_SOURCE(flight_passed_over, facts.flight.passed_over)
+OF_SOURCE(flight_last, facts.flight.last_unix_ns)
 OF_SOURCE(own_cpu, cpu_ns)
 OF_SOURCE(own_memory, resident_bytes)
 OF_SOURCE(own_start, facts.start_unix_ns)
@@ -270,6 +275,20 @@ const struct metric metrics[] = {
 		"Operations whose file was not told, for there was no slot for it.", slots_without),
 	COUNTER("readings", NUMBER, SERVICE, 0, "Times that sums were taken from the kernel.",
 		readings),
+	COUNTER("flight_requests", NUMBER, CAUSE, 0,
+		"Times that a trace of the flight recorder was asked for: by somebody (request), "
+		"--flight-slower or --flight-when.",
+		flight_asked),
+	COUNTER("flight_requests_refused", NUMBER, FLIGHT, 0,
+		"Of these, those that came too soon after one: --flight-every.",
+		flight_passed_over),
+	COUNTER("flight_traces", NUMBER, FLIGHT, 0, "Traces that the flight recorder has written.",
+		flight_written),
+	COUNTER("flight_traces_failed", NUMBER, FLIGHT, 0,
+		"Traces of the flight recorder that could not be written.", flight_failed),
+	GAUGE("flight_last_trace_time_seconds", SECONDS, FLIGHT, 0,
+	      "Unix time at which the flight recorder wrote its last trace; 0: none yet.",
+	      flight_last),
 	{ "faultline_build", METRIC_INFO, METRIC_NUMBER, METRIC_OF_SERVICE, 0, "What this is.", one,
 	  NULL },
 	{ "faultline_process_cpu_seconds", METRIC_COUNTER, METRIC_SECONDS, METRIC_OF_SERVICE, 0,
@@ -491,6 +510,13 @@ void metrics_each(const struct metric *metric, const struct metric_source *sourc
 		break;
 	case METRIC_OF_DEVICE:
 		walk_devices(&walk);
+		break;
+	case METRIC_OF_FLIGHT:
+		if (source->facts.in_flight)
+			take(&walk);
+		break;
+	case METRIC_OF_CAUSE:
+		walk_numbers(&walk, source->facts.in_flight ? FLIGHT_CAUSES : 0);
 		break;
 	}
 }

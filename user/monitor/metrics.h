@@ -32,6 +32,8 @@ enum metric_of {
 	METRIC_OF_SPAN,	       /* job, and what its programs call spans */
 	METRIC_OF_FILE_SYSTEM, /* and operation */
 	METRIC_OF_DEVICE,      /* and what was asked of it */
+	METRIC_OF_FLIGHT,      /* the flight recorder, where there is one */
+	METRIC_OF_CAUSE,       /* ... and who asked for a trace */
 };
 
 /* What the numbers come from. */
@@ -54,8 +56,9 @@ struct metric_item {
 	const struct ledger_span *span; /* NULL: what is folded */
 	const struct ledger_file_system *file_system;
 	const struct ledger_device *device;
-	enum ledger_op op;   /* of a file system */
-	unsigned int number; /* of a device what was asked; of a layer, loss or kind of fault */
+	enum ledger_op op; /* of a file system */
+	unsigned int
+		number; /* of a device what was asked; of a layer, loss, cause or kind of fault */
 };
 
 struct metric {

@@ -130,6 +130,11 @@ static void write_labels(struct writing *writing, const struct metric_item *item
 	case METRIC_OF_LAYER:
 		write_label(writing, "layer", layer_names[item->number]);
 		break;
+	case METRIC_OF_FLIGHT:
+		break;
+	case METRIC_OF_CAUSE:
+		write_label(writing, "cause", flight_causes[item->number]);
+		break;
 	case METRIC_OF_LOSS:
 		write_label(writing, "kind", facts->losses[item->number].kind);
 		write_label(writing, "layer", facts->losses[item->number].layer);

@@ -267,6 +267,9 @@ void service_look(struct service *service, struct service_facts *facts)
 	pthread_mutex_lock(&service->lock);
 	*facts = service->facts;
 	pthread_mutex_unlock(&service->lock);
+	facts->in_flight = service->flight;
+	if (service->flight)
+		flight_status(service->flight, &facts->flight);
 }
 
 struct ledger *service_ledger(struct service *service)

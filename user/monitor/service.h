@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/flight.h"
 #include "capture/session.h"
 #include "monitor/ledger.h"
 
-struct flight;
 struct service;
 
 struct service_options {
@@ -39,6 +39,8 @@ struct service_facts {
 	unsigned int slots;
 	uint64_t anonymous_faults, shmem_faults; /* of the whole node */
 	uint64_t not_followed;			 /* tasks for which there was no memory */
+	bool in_flight;				 /* there is a flight recorder, ... */
+	struct flight_status flight;		 /* ... and this is how it is */
 };
 
 /* Opens the session; a layer that cannot work is off. What is missing and essential is an error
