@@ -344,6 +344,14 @@ static void small_writes(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 2000, .op = M_WRITE, .bytes = sound ? 8192 : 100, .dur = 5 * US);
 }
 
+/* Of writes that wait for storage it is that which costs, not that they are small. */
+static void small_writes_sync(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = 2000, .op = M_WRITE, .bytes = 100, .dur = 50 * US,
+	      .flags = sound ? TRACE_OP_SYNC : 0);
+}
+
 static void small_direct(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -722,6 +730,7 @@ static const struct {
 	{ "fsync-often", fsync_once },
 	{ "sync-writes", sync_writes },
 	{ "small-writes", small_writes },
+	{ "small-writes", small_writes_sync },
 	{ "small-direct", small_direct },
 	{ "lock-wait", lock_wait },
 	{ "lock-wait", lock_free },

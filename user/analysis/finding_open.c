@@ -44,14 +44,14 @@ static const enum threshold loaded_thresholds[] = { THRESHOLD_LOADED_BYTES };
 const struct finding_rule finding_cold_start = {
 	.id = "cold-start",
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
+	.sums = FINDING_OF_SUMS,
 	.find = finding_add_alike,
 	.alike = &loaded_files,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(loaded_thresholds),
 	.title = "programs, libraries and modules come from storage",
-	.says = "{fetched_bytes} of {files:file|files}, at {bandwidth}/s of waiting; most of it "
-		"for "
-		"{file}",
+	.says = "{fetched_bytes} of {files:file|files}[, at {bandwidth}/s of waiting]; most of it "
+		"for {file}",
 	.advice = "keep them on a local disk and in memory (what ran before is cached), import "
 		  "less, or fork workers from a process that has loaded them",
 	.more = "faultline report --file '*.so*' TRACE",

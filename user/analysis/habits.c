@@ -128,6 +128,7 @@ static unsigned int habits_of(const struct habits *habits, const struct event *e
 	bool moves = event->class == IO_READ || event->class == IO_WRITE;
 	bool waits =
 		habits->locks[event->operation] && event->end - event->start >= HABIT_LOCK_WAIT_NS;
+	bool syncs = event->class == IO_WRITE && event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC;
 	unsigned int found = waits << HABIT_LOCK;
 
 	/* Look-ups that fail have a table of their own. */
@@ -135,11 +136,11 @@ static unsigned int habits_of(const struct habits *habits, const struct event *e
 		return found | (event_kind(event) != TRACE_SYSCALL_PATH) << HABIT_FAILED;
 	if (event->class == IO_SYNC)
 		found |= 1u << HABIT_FSYNC;
-	if (event->class == IO_WRITE && event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC)
+	if (syncs)
 		found |= 1u << HABIT_SYNC_WRITE;
 	if (moves && event->door == DOOR_DIRECT && event->bytes < HABIT_SMALL_DIRECT_BYTES)
 		found |= 1u << HABIT_SMALL_DIRECT;
-	if (event->class == IO_WRITE && event->door == DOOR_SYSCALL &&
+	if (event->class == IO_WRITE && !syncs && event->door == DOOR_SYSCALL &&
 	    event->bytes <= HABIT_SMALL_WRITE_BYTES)
 		found |= 1u << HABIT_SMALL_WRITE;
 	if (event->class == IO_READ && is_short(habits, event))

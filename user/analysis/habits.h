@@ -12,7 +12,7 @@ enum habit {
 	HABIT_SYNC_WRITE,   /* writes to files that are open with O_SYNC or O_DSYNC */
 	HABIT_FSYNC,	    /* fsync and its like */
 	HABIT_SMALL_DIRECT, /* direct reads and writes of less than 64 KiB */
-	HABIT_SMALL_WRITE,  /* buffered writes of at most 4 KiB */
+	HABIT_SMALL_WRITE,  /* buffered writes of at most 4 KiB, but for writes as the first */
 	HABIT_SHORT_READ,   /* reads that got nothing, or less than they asked for in mid-file */
 	HABIT_FAILED,	    /* calls that failed, but for those that name a path */
 	HABIT_LOCK,	    /* calls that wait for locks of files */
