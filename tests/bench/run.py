@@ -77,6 +77,8 @@ RUN_MEMORY_BYTES = 64 * MIB
 REPORT_EVENTS_PER_S = 20_000_000
 REPORT_TWO_CPUS = 1.7  # as fast as on one
 EXPORT_EVENTS_PER_S = 500_000
+# Of exports that use several CPUs: events a second as the clock has it, bytes of the file an event.
+EXPORTS = [("perfetto", 3_000_000, 25), ("sqlite", 500_000, None)]
 START_SECONDS = 0.12  # to start and to stop, above the command's own time
 READER_GROWTH = 1.25  # what "does not grow" allows for four times the events
 
@@ -294,6 +296,7 @@ class Bench:
                 peaks[name].append(peak)
                 yield figure(f"{name}, events a second and core, {count:,} events", "events/s",
                              count / seconds, least, at_least=True)
+        yield from self.exports(count)
         yield from self.many_kinds()
         for name, (small, large) in peaks.items():
             memory = f"{name}, peak memory"
@@ -313,6 +316,24 @@ class Bench:
                                preexec_fn=lambda: os.sched_setaffinity(0, cpus[:count]))
                 taken.append(time.monotonic() - began)
         return min(times[1]) / min(times[2])
+
+    def exports(self, count):
+        """How fast the last trace of so many events is written in other formats, and how large."""
+        out = f"{self.scratch}/exported"
+        for to, least, most_bytes in EXPORTS:
+            say(f"export to {to}")
+            argv = [f"{self.build}/faultline", "export", "-q", "--force", "--to", to, "-o", out,
+                    self.trace]
+            taken = []
+            for _ in range(min(3, self.options.pairs)):
+                began = time.monotonic()
+                subprocess.run(argv, stdin=subprocess.DEVNULL, check=True)
+                taken.append(time.monotonic() - began)
+            yield figure(f"export to {to}, events a second, {count:,} events", "events/s",
+                         count / min(taken), least, at_least=True)
+            yield figure(f"export to {to}, bytes an event", "bytes", os.path.getsize(out) / count,
+                         most_bytes)
+            remove(out)
 
     def many_kinds(self):
         """Reports of made-up traces: calls, faults and failed opens of many processes in turn, and
