@@ -26,6 +26,19 @@ def call(*arguments, columns=100, **options):
                           env=environment, **options)
 
 
+# What --list-columns calls a column, and what JSON has there.
+TYPES = {"integer": (int,), "real": (float, int), "bool": (bool,), "text": (str, list, dict)}
+
+
+def cells(table, column):
+    """What is known of a column of the report, by its name with dots."""
+    for row in table if isinstance(table, list) else [table]:
+        for name in column.split("."):
+            row = row.get(name) if isinstance(row, dict) else None
+        if row is not None:
+            yield row
+
+
 def events(*arguments):
     done = call("print", "--format", "json", *arguments, SAMPLE)
     assert done.returncode == 0 and done.stderr == b"", done
@@ -271,6 +284,8 @@ class Reading(unittest.TestCase):
                            "json", SAMPLE)
             for column in json.loads(columns.stdout)["columns"]:
                 self.assertTrue(column["meaning"], (row["table"], column))
+                for cell in cells(self.report().get(row["table"], []), column["column"]):
+                    self.assertIn(type(cell), TYPES[column["type"]], (row["table"], column))
         named = json.loads(call("report", "--list-tables", "--format", "json").stdout)["tables"]
         self.assertEqual([row["table"] for row in named],
                          [row["table"] for row in json.loads(tables.stdout)["tables"]])

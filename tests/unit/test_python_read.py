@@ -36,7 +36,7 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
 import faultline  # noqa: E402
-from faultline import _blocks, _trace  # noqa: E402
+from faultline import _blocks, _frames, _trace  # noqa: E402
 
 
 def printed(path):
@@ -189,6 +189,31 @@ class Reading(unittest.TestCase):
         text = trace._repr_html_()
         self.assertNotIn("nothing that costs time", text)
         self.assertIn("not known", text)
+
+    def test_columns_of_the_report(self):
+        """The same columns with the same types, be there rows or none."""
+        dtypes = {"integer": "Int64", "bool": "boolean", "real": "float64", "text": "object"}
+        some, other = faultline.read(self.made), faultline.read(SPANS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", _trace.TraceWarning)
+            for table in some.report():
+                if table == "schema":
+                    continue
+                listed = subprocess.run([FAULTLINE, "report", "--table", table, "--list-columns",
+                                         "--format", "json"], check=True, capture_output=True)
+                types = {row["column"]: dtypes[row["type"]]
+                         for row in json.loads(listed.stdout)["columns"]}
+                for frame in (some.report(table), other.report(table)):
+                    shown = {name: str(dtype) for name, dtype in frame.dtypes.items()}
+                    self.assertEqual({name: shown.get(name) for name in types}, types, table)
+            self.assertEqual(len(some.report("devices")), 0)
+        files = some.report("files")
+        self.assertEqual(files["read.bytes"].sum(),
+                         sum(row["read"]["bytes"] for row in some.report()["files"]))
+        self.assertEqual(_frames.report_frame([{"ino": 1 << 63}], {"ino": "integer"})["ino"][0],
+                         1 << 63)
+        with self.assertRaisesRegex(ValueError, "no table 'schema'"):
+            some.report("schema")
 
     def test_numpy_only(self):
         """Without pandas tables are dictionaries of arrays; marking spans needs neither."""

@@ -104,9 +104,10 @@ static void test_lists(void **state)
 	(void)state;
 	assert_int_equal(select_list_columns(&list, table), 0);
 	assert_int_equal(list->row_count, 3);
-	assert_memory_equal(list->cells[3].text, "bytes", 5);
 	assert_memory_equal(list->cells[4].text, "bytes", 5);
-	assert_memory_equal(list->cells[5].text, "its size", 8);
+	assert_memory_equal(list->cells[5].text, "bytes", 5);
+	assert_memory_equal(list->cells[6].text, "integer", 7);
+	assert_memory_equal(list->cells[7].text, "its size", 8);
 	table_free(list);
 	assert_int_equal(select_list_tables(&list, &table, 1), 0);
 	assert_memory_equal(list->cells[0].text, "things", 6);

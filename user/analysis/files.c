@@ -61,17 +61,6 @@ static int get_dev(struct table *table, struct cell *cell, const void *row,
 	return view->known ? table_set_literal(table, cell, view->dev) : 0;
 }
 
-static int get_deleted(struct table *table, struct cell *cell, const void *row,
-		       const struct table_column *column)
-{
-	const struct file_view *view = row;
-
-	(void)table, (void)column;
-	if (view->known)
-		cell_bool(cell, view->deleted);
-	return 0;
-}
-
 static const struct table_column first_columns[] = {
 	{ "path", "file", UNIT_PATH, "path of the file", TABLE_TEXT(struct file_view, path), 0 },
 	{ "time_ns", "time", UNIT_NS, "time in I/O on it, the sum of its kinds",
@@ -86,7 +75,8 @@ static const struct table_column first_columns[] = {
 	{ "ino", NULL, UNIT_NONE, "inode", TABLE_UINT(struct file_view, ino), 0 },
 	{ "size_bytes", "size", UNIT_BYTES, "size when last looked at, or as far as it was used",
 	  TABLE_UINT(struct file_view, size_bytes), 0 },
-	{ "deleted", "deleted", UNIT_NONE, "it had no name left", get_deleted, 0, 0 },
+	{ "deleted", "deleted", UNIT_NONE, "it had no name left",
+	  TABLE_MAYBE(struct file_view, deleted), 0 },
 	{ "filesystem", NULL, UNIT_NONE, "type of the file system that it is on",
 	  TABLE_TEXT(struct file_view, filesystem), 0 },
 	{ "readahead_bytes", NULL, UNIT_BYTES, "most that an open file may read ahead at first",
@@ -194,7 +184,7 @@ static void set_identity(struct file_view *view, const struct file_uses *files, 
 	view->ino = file->ino;
 	view->size_bytes =
 		size_of(file, use, file_uses_more(files, number), trace->header->page_bytes);
-	view->deleted = use->unlinked || file->flags & TRACE_FILE_DELETED;
+	view->deleted = use->unlinked || (file->flags & TRACE_FILE_DELETED);
 	view->host = trace->header->host;
 	if (type.length)
 		view->filesystem = (struct table_text) { type.bytes, type.length };
@@ -218,6 +208,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.unattributed = more->unattributed,
 		.indirect = more->indirect,
 		.written_pages = TABLE_NO_UINT,
+		.deleted = -1,
 		.faulted_bytes = more->faulted_bytes,
 		.direct_bytes = more->direct_bytes,
 	};
@@ -308,6 +299,7 @@ static int add_others(struct table *table, const struct measured *measured,
 	snprintf(name, sizeof(name), "other (%zu files)", count);
 	others.path = (struct table_text) { name, strlen(name) };
 	others.known = false;
+	others.deleted = -1;
 	others.host = NULL;
 	others.filesystem = (struct table_text) { NULL, 0 };
 	others.ino = others.size_bytes = others.readahead_bytes = others.processes = TABLE_NO_UINT;

@@ -35,9 +35,10 @@ struct file_view {
 	uint64_t time_ns, fetched_bytes, created_bytes; /* of all uses */
 	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
 	struct page_sums unattributed, indirect;
-	uint64_t faulted_bytes;	   /* brought in by faults, not by map calls */
-	uint64_t direct_bytes;	   /* read with O_DIRECT: memory held none of it */
-	bool known, deleted, lost; /* the trace lost its name: path says so */
+	uint64_t faulted_bytes; /* brought in by faults, not by map calls */
+	uint64_t direct_bytes;	/* read with O_DIRECT: memory held none of it */
+	bool known, lost;	/* the trace lost its name: path says so */
+	int8_t deleted;		/* it had no name left; less than 0: not known */
 	uint64_t patterns[ACCESSES][PATTERNS];
 	struct jump_sums jumps[ACCESSES];
 	struct tally tallies[USES];

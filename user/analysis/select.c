@@ -172,7 +172,7 @@ int select_make(struct table **made, const struct table *table, const struct sel
 /* --- lists --- */
 
 struct line {
-	const char *name, *what, *unit;
+	const char *name, *what, *unit, *type;
 	uint64_t rows;
 };
 
@@ -187,6 +187,8 @@ static const struct table_column column_columns[] = {
 	{ "column", "column", UNIT_NONE, "name of the column", TABLE_LITERAL(struct line, name),
 	  0 },
 	{ "unit", "unit", UNIT_NONE, "its unit", TABLE_LITERAL(struct line, unit), 0 },
+	{ "type", "type", UNIT_NONE, "integer, real, bool or text; lists count as text",
+	  TABLE_LITERAL(struct line, type), 0 },
 	{ "meaning", "meaning", UNIT_NONE, "what it means", TABLE_LITERAL(struct line, what), 0 },
 };
 
@@ -214,6 +216,10 @@ int select_list_columns(struct table **list, const struct table *table)
 		[UNIT_NONE] = "-", [UNIT_COUNT] = "count",  [UNIT_BYTES] = "bytes",
 		[UNIT_NS] = "ns",  [UNIT_SHARE] = "0 to 1", [UNIT_PATH] = "path",
 	};
+	static const char *const types[] = {
+		[CELL_UINT] = "integer", [CELL_INT] = "integer", [CELL_REAL] = "real",
+		[CELL_BOOL] = "bool",	 [CELL_TEXT] = "text",
+	};
 	int status = table_new(list, "columns", NULL, TABLE_LIST);
 
 	if (!status)
@@ -222,6 +228,7 @@ int select_list_columns(struct table **list, const struct table *table)
 		const struct line line = {
 			.name = table->columns[i].name,
 			.unit = units[table->columns[i].unit],
+			.type = types[table_column_type(&table->columns[i])],
 			.what = table->columns[i].meaning ? table->columns[i].meaning
 							  : "its layer was not recorded",
 		};

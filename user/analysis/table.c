@@ -238,6 +238,17 @@ int table_get_bool(struct table *table, struct cell *cell, const void *row,
 	return 0;
 }
 
+int table_get_maybe(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
+{
+	const int8_t *value = member_of(row, column);
+
+	(void)table;
+	if (*value >= 0)
+		cell_bool(cell, *value);
+	return 0;
+}
+
 int table_get_literal(struct table *table, struct cell *cell, const void *row,
 		      const struct table_column *column)
 {
@@ -481,6 +492,26 @@ int table_set_note(struct table *table, const char *note)
 int table_set_title(struct table *table, size_t column, const char *title)
 {
 	return copy_text(table, title, &table->columns[column].title);
+}
+
+enum cell_type table_column_type(const struct table_column *column)
+{
+	static const struct {
+		table_getter *get;
+		enum cell_type type;
+	} known[] = {
+		{ table_get_uint, CELL_UINT },	{ table_get_int, CELL_INT },
+		{ table_get_real, CELL_REAL },	{ table_get_bool, CELL_BOOL },
+		{ table_get_maybe, CELL_BOOL }, { table_get_literal, CELL_TEXT },
+		{ table_get_text, CELL_TEXT },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (column->get == known[i].get)
+			return known[i].type;
+	if (column->unit == UNIT_SHARE)
+		return CELL_REAL;
+	return column->unit == UNIT_NONE || column->unit == UNIT_PATH ? CELL_TEXT : CELL_UINT;
 }
 
 int table_find_column(const struct table *table, const char *name)

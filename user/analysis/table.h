@@ -105,6 +105,7 @@ struct table_group {
 #define TABLE_INT(type, member) table_get_int, offsetof(type, member)
 #define TABLE_REAL(type, member) table_get_real, offsetof(type, member)
 #define TABLE_BOOL(type, member) table_get_bool, offsetof(type, member)
+#define TABLE_MAYBE(type, member) table_get_maybe, offsetof(type, member)
 #define TABLE_LITERAL(type, member) table_get_literal, offsetof(type, member)
 #define TABLE_TEXT(type, member) table_get_text, offsetof(type, member)
 #define TABLE_P50(type, member) table_get_p50, offsetof(type, member)
@@ -171,6 +172,7 @@ table_getter table_get_uint;	/* a uint64_t, or TABLE_NO_UINT */
 table_getter table_get_int;	/* an int64_t, or TABLE_NO_INT */
 table_getter table_get_real;	/* a double; what is not finite is CELL_NULL */
 table_getter table_get_bool;	/* a bool */
+table_getter table_get_maybe;	/* an int8_t: 0, 1, or less where that is not known */
 table_getter table_get_literal; /* a const char *; NULL is CELL_NULL */
 table_getter table_get_text;	/* a struct table_text; CELL_NULL without bytes */
 table_getter table_get_p50;	/* of a const struct histogram *; NULL is CELL_NULL */
@@ -210,6 +212,9 @@ int table_set_title(struct table *table, size_t column, const char *title);
 int table_sort(struct table *table,
 	       int (*compare)(const struct table *table, size_t a, size_t b, const void *context),
 	       const void *context);
+/* What cells of a column are that are not CELL_NULL: CELL_UINT, _INT, _REAL, _BOOL, or CELL_TEXT,
+ * which also stands for lists and tables. */
+enum cell_type table_column_type(const struct table_column *column);
 /* Index of the column of that name, or -1. */
 int table_find_column(const struct table *table, const char *name);
 

@@ -46,7 +46,7 @@ static const struct option_row rows[] = {
 	{ 0, "list-tables", NULL, OPTION_FLAG, FIELD(list_tables),
 	  "Name the tables; needs no trace." },
 	{ 0, "list-columns", NULL, OPTION_FLAG, FIELD(list_columns),
-	  "Name the columns of --table, with units and meaning; needs no trace." },
+	  "Name the columns of --table, with units, types and meaning; needs no trace." },
 	{ 0, "by", "KEY", OPTION_STRING, FIELD(by),
 	  "I/O by directory, pattern, file, process, program, rank, epoch, step, span, device, "
 	  "filesystem, door, host or second." },

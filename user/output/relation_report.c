@@ -12,24 +12,13 @@
 
 static enum relation_type type_of(const struct table_column *column)
 {
-	static const struct {
-		table_getter *get;
-		enum relation_type type;
-	} known[] = {
-		{ table_get_uint, RELATION_UINT },    { table_get_int, RELATION_INT },
-		{ table_get_real, RELATION_REAL },    { table_get_bool, RELATION_BOOL },
-		{ table_get_literal, RELATION_TEXT }, { table_get_text, RELATION_TEXT },
+	static const enum relation_type types[] = {
+		[CELL_UINT] = RELATION_UINT, [CELL_INT] = RELATION_INT,
+		[CELL_REAL] = RELATION_REAL, [CELL_BOOL] = RELATION_BOOL,
+		[CELL_TEXT] = RELATION_TEXT,
 	};
 
-	if (!strcmp(column->name, "evidence"))
-		return RELATION_JSON;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (column->get == known[i].get)
-			return known[i].type;
-	if (column->unit == UNIT_SHARE)
-		return RELATION_REAL;
-	return column->unit == UNIT_NONE || column->unit == UNIT_PATH ? RELATION_TEXT
-								      : RELATION_UINT;
+	return strcmp(column->name, "evidence") ? types[table_column_type(column)] : RELATION_JSON;
 }
 
 /* Classes of sizes are a table in the table, which the events tell better. */

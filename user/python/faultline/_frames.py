@@ -232,3 +232,34 @@ def join(parts: List[Columns], table: str, columns: Optional[Sequence[str]]) -> 
             out[name] = pd.concat([pd.Series(value) for value in values], ignore_index=True) \
                 if len(values) > 1 else values[0]
     return pd.DataFrame(out)
+
+
+def _flat(row: Dict[str, Any], types: Dict[str, str], before: str = "") -> Dict[str, Any]:
+    """Members of members by names with dots, down to those that are columns."""
+    out: Dict[str, Any] = {}
+    for member, value in row.items():
+        name = before + member
+        if isinstance(value, dict) and name not in types:
+            out.update(_flat(value, types, f"{name}."))
+        elif value is not None or name in types:
+            out[name] = value
+    return out
+
+
+def report_frame(rows: List[Dict[str, Any]], types: Dict[str, str]) -> Any:
+    """A table of the report; `types` of its columns as --list-columns names them."""
+    flat = [_flat(row, types) for row in rows]
+    more = {name: "text" for row in flat for name in row if name not in types}
+    out = {}
+    for name, kind in {**types, **more}.items():
+        values = [row.get(name) for row in flat]
+        if kind == "integer":  # of 64 bits: an inode may not fit into those with a sign
+            large = any(value is not None and value >= 1 << 63 for value in values)
+            out[name] = pd.array(values, dtype="UInt64" if large else "Int64")
+        elif kind == "bool":
+            out[name] = pd.array(values, dtype="boolean")
+        elif kind == "real":
+            out[name] = np.array([np.nan if value is None else value for value in values], float)
+        else:
+            out[name] = pd.Series(values, dtype=object)
+    return pd.DataFrame(out)

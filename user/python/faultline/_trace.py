@@ -196,31 +196,26 @@ class Trace:
 
     @functools.cached_property
     def _report(self) -> Dict[str, Any]:
-        program = os.environ.get("FAULTLINE") or shutil.which("faultline")
-        if not program:
-            raise FileNotFoundError("the program faultline is not in PATH; the environment variable "
-                                    "FAULTLINE may name it")
-        done = subprocess.run([program, "report", "--format", "json", *self.paths],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-        if done.returncode:
-            raise RuntimeError(done.stderr.decode(errors="replace").strip())
-        report: Dict[str, Any] = json.loads(done.stdout)
-        return report
+        return told(*self.paths)
 
     def report(self, table: Optional[str] = None) -> Any:
-        """What `faultline report --format json` says; of a table as a DataFrame, a column for each
-        of its members, dots between. Of what the trace cannot tell the frame is empty, with a
+        """What `faultline report --format json` says; of a table as a DataFrame with the columns and
+        types that `--list-columns` names, whether it has rows or not, and such members as stand in
+        no column behind them. Of what the trace cannot tell the frame is empty, with a
         TraceWarning."""
         if table is None:
             return self._report
-        if table not in self._report:
-            raise ValueError(f"no table {table!r}; there are {', '.join(self._report)}")
+        tables = [name for name, rows in self._report.items() if not isinstance(rows, int)]
+        if table not in tables:
+            raise ValueError(f"no table {table!r}; there are {', '.join(tables)}")
         rows = self._report[table]
         self._need_pandas("report(table)")
         if rows is None:
             warnings.warn(f"{', '.join(self.paths)}: the table {table} cannot be made of it: "
                           f"{self._what_it_lacks()}", TraceWarning, stacklevel=2)
-        return pd.json_normalize(rows if isinstance(rows, list) else [rows] if rows else [])
+        columns = told("--table", table, "--list-columns")["columns"]
+        return _frames.report_frame(rows if isinstance(rows, list) else [rows] if rows else [],
+                                    {column["column"]: column["type"] for column in columns})
 
     def _what_it_lacks(self) -> str:
         summed = any(row["id"] == "summed" for row in self._report["caveats"] or [])
@@ -243,6 +238,20 @@ class Trace:
             for row in report["findings"] or []) or f"<li>{nothing}</li>"
         return (f"<div><p><code>{command}</code></p><ol>{findings}</ol>"
                 f"{picture(report['timeline'] or [])}</div>")
+
+
+def told(*arguments: str) -> Dict[str, Any]:
+    """What `faultline report --format json` says."""
+    program = os.environ.get("FAULTLINE") or shutil.which("faultline")
+    if not program:
+        raise FileNotFoundError("the program faultline is not in PATH; the environment variable "
+                                "FAULTLINE may name it")
+    done = subprocess.run([program, "report", "--format", "json", *arguments],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode(errors="replace").strip())
+    report: Dict[str, Any] = json.loads(done.stdout)
+    return report
 
 
 def picture(timeline: List[Dict[str, Any]]) -> str:
