@@ -193,16 +193,14 @@ static bool jumps(__u8 op, uint64_t left, uint64_t right, bool narrow)
 				: one <= other;
 }
 
+/* Outside of the settings there is 0. */
 static uint64_t load(uint64_t address, __u8 size)
 {
-	uint64_t value = 0;
+	size_t length = size == BPF_B ? 1 : size == BPF_H ? 2 : size == BPF_W ? 4 : 8;
+	uint64_t value = 0, at = address - SETTINGS_AT;
 
-	if (INSIDE(address))
-		memcpy(&value, bytes + (address - SETTINGS_AT),
-		       size == BPF_B   ? 1
-		       : size == BPF_H ? 2
-		       : size == BPF_W ? 4
-				       : 8);
+	if (at <= sizeof(bytes) - length)
+		memcpy(&value, bytes + at, length);
 	return value;
 }
 
