@@ -271,7 +271,9 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct line, samples), 0 },
 	{ "samples_per_second", NULL, UNIT_NONE, "samples by time", KNOWN(samples_per_second), 0 },
 	{ "utilization", "utilization", UNIT_SHARE,
-	  "accelerator utilization as DLIO defines it: compute by time", KNOWN(utilization), 0 },
+	  "accelerator utilization: compute by time (DLIO's leaves out the first step of each "
+	  "epoch, unless told otherwise)",
+	  KNOWN(utilization), 0 },
 	{ "compute_share", NULL, UNIT_SHARE, "compute by compute and waiting for data",
 	  KNOWN(compute_share), 0 },
 };

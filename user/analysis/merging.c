@@ -185,18 +185,6 @@ static int fold_row(struct merged *merged, const struct table *from, size_t row,
 
 /* --- tables --- */
 
-/* "read" stands for all of "read.*" where that was not recorded. */
-static bool is_missing(const struct table *table, const struct table_column *column)
-{
-	size_t length = strlen(column->name);
-
-	for (size_t i = 0; i < table->column_count; i++)
-		if (!strncmp(table->columns[i].name, column->name, length) &&
-		    table->columns[i].name[length] == '.')
-			return true;
-	return false;
-}
-
 static bool has_columns(const struct table *table, const struct table *from)
 {
 	bool same = table->column_count == from->column_count;
@@ -204,87 +192,6 @@ static bool has_columns(const struct table *table, const struct table *from)
 	for (size_t i = 0; i < from->column_count && same; i++)
 		same = !strcmp(table->columns[i].name, from->columns[i].name);
 	return same;
-}
-
-/* The columns of both: each that the first lacks stands behind the one that it stands behind in the
- * second. */
-static int add_all_columns(struct table *all, const struct table *a, const struct table *b,
-			   size_t fixed)
-{
-	size_t next = 0; /* of b, to be added */
-	int status = 0;
-
-	for (size_t i = 0; i < a->column_count && !status; i++) {
-		int place = i < fixed ? -1 : table_find_column(b, a->columns[i].name);
-
-		for (; place >= 0 && next <= (size_t)place && !status; next++)
-			if (table_find_column(a, b->columns[next].name) < 0 &&
-			    !is_missing(a, &b->columns[next]))
-				status = table_add_column(all, &b->columns[next]);
-		if (!status && (i < fixed || !is_missing(b, &a->columns[i])))
-			status = table_add_column(all, &a->columns[i]);
-	}
-	for (; next < b->column_count && !status; next++)
-		if (table_find_column(a, b->columns[next].name) < 0 &&
-		    !is_missing(a, &b->columns[next]))
-			status = table_add_column(all, &b->columns[next]);
-	return status;
-}
-
-static int copy_percentiles(struct table *all, const struct table *from, const size_t *places)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < from->percentile_count && !status; i++) {
-		const struct table_percentile *of = &from->percentiles[i];
-
-		if (places[of->column] != SIZE_MAX)
-			status = merge_copy_percentile(all, of->row, places[of->column], of);
-	}
-	return status;
-}
-
-/* A copy with all columns of another one, in the order of both. */
-static int widen(const struct table *from, const struct table *other, bool first, size_t fixed,
-		 struct table **result)
-{
-	size_t *places = calloc(from->column_count + 1, sizeof(*places));
-	struct table *all;
-	struct cell *cells;
-	int status = table_new(&all, from->name, from->title, from->shape);
-
-	*result = NULL;
-	if (!status && !places)
-		status = -ENOMEM;
-	if (!status)
-		status = first ? add_all_columns(all, from, other, fixed)
-			       : add_all_columns(all, other, from, fixed);
-	for (size_t i = 0; i < from->column_count && !status; i++) {
-		int place = table_find_column(all, from->columns[i].name);
-
-		places[i] = place < 0 ? SIZE_MAX : (size_t)place;
-	}
-	for (size_t row = 0; row < from->row_count && !status; row++) {
-		status = table_add_row(all, &cells);
-		for (size_t i = 0; i < from->column_count && !status; i++)
-			if (places[i] != SIZE_MAX)
-				status = table_copy_cell(all, &cells[places[i]],
-							 &merge_row(from, row)[i]);
-	}
-	if (!status)
-		status = copy_percentiles(all, from, places);
-	if (!status && from->note)
-		status = table_set_note(all, from->note);
-	free(places);
-	if (status) {
-		table_free(all);
-		return status;
-	}
-	all->meaning = from->meaning;
-	all->folded = from->folded;
-	all->cut = from->cut;
-	*result = all;
-	return 0;
 }
 
 static int set_rules(struct merged *merged)
@@ -372,9 +279,9 @@ int merged_add(struct merged *merged, const struct table *from, const struct mer
 	int status = 0;
 
 	if (!has_columns(merged->table, from)) {
-		status = widen(from, merged->table, false, fixed, &wide);
+		status = merge_widen(from, merged->table, false, fixed, &wide);
 		if (!status)
-			status = widen(merged->table, from, true, fixed, &table);
+			status = merge_widen(merged->table, from, true, fixed, &table);
 		if (!status) {
 			table_free(merged->table);
 			merged->table = table;

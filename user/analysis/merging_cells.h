@@ -29,4 +29,9 @@ int merge_copy_percentile(struct table *table, size_t row, size_t column,
 int merge_percentile(struct table *table, size_t row, size_t column, const struct cell *from,
 		     const struct table_percentile *more);
 
+/* A copy of a table with all columns of another one, in the order of both: `first` says that its
+ * own lead; the first `fixed` of the leading one stay together. */
+int merge_widen(const struct table *from, const struct table *other, bool first, size_t fixed,
+		struct table **result);
+
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/trace_table.h"
+#include "analysis/header_texts.h"
 #include "analysis/map.h"
 #include "analysis/report.h"
 
@@ -26,7 +27,7 @@ struct layer_row {
 };
 
 struct about {
-	const struct job *job;
+	struct header_texts texts; /* first: it is what their getters see */
 	struct layer_row layers[LAYERS_MOST];
 	size_t layer_count;
 	struct trace_note notes[NOTES_MOST]; /* counts of complete traces */
@@ -107,7 +108,7 @@ static void take_notes(struct about *about)
 	static const char *const known[] = { TRACE_NOTE_UNFOLLOWED, TRACE_NOTE_UNTIMED,
 					     TRACE_NOTE_ENDED_UNSEEN, TRACE_NOTE_ASYNC_BEFORE,
 					     TRACE_NOTE_SPANS_BEFORE };
-	const struct job *job = about->job;
+	const struct job *job = about->texts.job;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		name_note(about, known[i]);
@@ -138,199 +139,6 @@ static int add_note_column(struct table *table, const struct about *about, size_
 	return table_add_column(table, &column);
 }
 
-/* --- texts --- */
-
-static struct cell text_cell(const char *text)
-{
-	return (struct cell) { .type = CELL_TEXT, .length = strlen(text), .text = text };
-}
-
-static bool is_listed(const struct cell *texts, size_t count, const char *text)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(texts[i].text, text))
-			return true;
-	return false;
-}
-
-static const char *host_of(const struct job_trace *trace)
-{
-	return trace->header->host;
-}
-
-static const char *kernel_of(const struct job_trace *trace)
-{
-	return trace->header->kernel;
-}
-
-static const char *mode_of(const struct job_trace *trace)
-{
-	return trace->header->mode;
-}
-
-static const char *start_of(const struct job_trace *trace)
-{
-	return trace->header->start;
-}
-
-static const char *flight_of(const struct job_trace *trace)
-{
-	return trace->header->flight.reason;
-}
-
-static const char *name_of(const struct job_trace *trace)
-{
-	return trace->name;
-}
-
-static const char *incomplete_of(const struct job_trace *trace)
-{
-	const char *reason = trace_reader_incomplete(trace->reader);
-
-	return reason ? reason : trace_reader_damage(trace->reader);
-}
-
-/* What the traces say, each text once; *texts is to be freed. */
-static int collect(const struct job *job, const char *(*of)(const struct job_trace *),
-		   struct cell **texts, size_t *count)
-{
-	*count = 0;
-	*texts = calloc(job->trace_count, sizeof(**texts));
-	if (!*texts)
-		return -ENOMEM;
-	for (size_t i = 0; i < job->trace_count; i++) {
-		const char *text = of(&job->traces[i]);
-
-		if (text && !is_listed(*texts, *count, text))
-			(*texts)[(*count)++] = text_cell(text);
-	}
-	return 0;
-}
-
-/* Where a column's texts come from. */
-enum { NAME, HOST, KERNEL, MODE, START, INCOMPLETE, FLIGHT };
-static const char *(*const sources[])(const struct job_trace *) = {
-	[NAME] = name_of,     [HOST] = host_of,	  [KERNEL] = kernel_of,
-	[MODE] = mode_of,     [START] = start_of, [INCOMPLETE] = incomplete_of,
-	[FLIGHT] = flight_of,
-};
-
-static int get_list(struct table *table, struct cell *cell, const void *row,
-		    const struct table_column *column)
-{
-	const struct about *about = row;
-	struct cell *texts;
-	size_t count;
-	int status = collect(about->job, sources[column->key], &texts, &count);
-
-	if (!status)
-		status = table_set_texts(table, cell, texts, count);
-	free(texts);
-	return status;
-}
-
-/* With commas between. */
-static int get_joined(struct table *table, struct cell *cell, const void *row,
-		      const struct table_column *column)
-{
-	const struct about *about = row;
-	struct cell *texts;
-	char *joined = NULL;
-	size_t count, length = 0, at = 0;
-	int status = collect(about->job, sources[column->key], &texts, &count);
-
-	for (size_t i = 0; i < count; i++)
-		length += texts[i].length + 2;
-	if (!status) {
-		joined = malloc(length + 1);
-		status = joined ? 0 : -ENOMEM;
-	}
-	for (size_t i = 0; i < count && !status; i++)
-		at += sprintf(joined + at, "%s%s", i ? ", " : "", texts[i].text);
-	if (!status && count)
-		status = table_set_text(table, cell, joined, at);
-	free(joined);
-	free(texts);
-	return status;
-}
-
-/* Of the first trace: ranks of one job run one command. */
-static int get_words(struct table *table, struct cell *cell, const char *const *command)
-{
-	struct cell *texts;
-	size_t count = 0;
-	int status;
-
-	if (!command)
-		return 0;
-	while (command[count])
-		count++;
-	texts = calloc(count ? count : 1, sizeof(*texts));
-	if (!texts)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		texts[i] = text_cell(command[i]);
-	status = table_set_texts(table, cell, texts, count);
-	free(texts);
-	return status;
-}
-
-static int get_command(struct table *table, struct cell *cell, const void *row,
-		       const struct table_column *column)
-{
-	const struct about *about = row;
-
-	(void)column;
-	return get_words(table, cell, about->job->traces[0].header->command);
-}
-
-static int get_targets(struct table *table, struct cell *cell, const void *row,
-		       const struct table_column *column)
-{
-	const struct about *about = row;
-
-	(void)column;
-	return get_words(table, cell, about->job->traces[0].header->targets);
-}
-
-#define NOT_FOLLOWED_MOST 64 /* programs that are named */
-
-/* "su (1234)" for each program that was not followed into. */
-static int get_not_followed(struct table *table, struct cell *cell, const void *row,
-			    const struct table_column *column)
-{
-	const struct job *job = ((const struct about *)row)->job;
-	struct cell texts[NOT_FOLLOWED_MOST] = { 0 };
-	char *names[NOT_FOLLOWED_MOST];
-	size_t count = 0;
-	int status = 0;
-
-	(void)column;
-	for (size_t i = 0; i < job->processes.count && count < NOT_FOLLOWED_MOST && !status; i++) {
-		const struct process *process = &job->processes.processes[i];
-		struct trace_string comm;
-		int length;
-
-		if (!process->not_followed)
-			continue;
-		comm = trace_reader_string(job->traces[process->trace].reader, process->comm);
-		length = asprintf(&names[count], "%.*s (%u)", (int)comm.length, comm.bytes,
-				  process->pid);
-		if (length < 0) {
-			status = -ENOMEM;
-			break;
-		}
-		texts[count] =
-			(struct cell) { .type = CELL_TEXT, .length = length, .text = names[count] };
-		count++;
-	}
-	if (!status)
-		status = table_set_texts(table, cell, texts, count);
-	while (count)
-		free(names[--count]);
-	return status;
-}
-
 /* --- numbers --- */
 
 /* 0 only if all commands ended so; else the first other status. Null when one is not known. */
@@ -353,8 +161,8 @@ static uint64_t count_events(const struct about *about)
 {
 	uint64_t events = about->rows;
 
-	for (size_t i = 0; i < about->job->trace_count; i++) {
-		const struct trace_totals *totals = about->job->traces[i].totals;
+	for (size_t i = 0; i < about->texts.job->trace_count; i++) {
+		const struct trace_totals *totals = about->texts.job->traces[i].totals;
 
 		for (size_t j = 0; totals && j < totals->kind_count; j++)
 			events = clock_add(events, totals->kinds[j].events);
@@ -365,7 +173,7 @@ static uint64_t count_events(const struct about *about)
 /* Processes without the one that stands for what is not known, and their ranks. */
 static int count_processes(struct about *about)
 {
-	const struct process_table *table = &about->job->processes;
+	const struct process_table *table = &about->texts.job->processes;
 	struct map ranks;
 	int status = 0;
 
@@ -459,7 +267,7 @@ static int begin(const struct job *job, void **state)
 
 	if (!about)
 		return -ENOMEM;
-	about->job = job;
+	about->texts.job = job;
 	*state = about;
 	for (size_t i = 0; i < job->trace_count; i++) {
 		const struct job_trace *trace = &job->traces[i];
@@ -475,11 +283,13 @@ static int begin(const struct job *job, void **state)
 /* --- the table --- */
 
 static const struct table_column columns[] = {
-	[ABOUT_FILES] = { "files", "files", UNIT_NONE, "traces", get_list, NAME, 0 },
-	[ABOUT_HOSTS] = { "hosts", "hosts", UNIT_NONE, "hosts that they were recorded on", get_list,
-			  HOST, 0 },
-	[ABOUT_KERNEL] = { "kernel", "kernel", UNIT_NONE, "their kernels", get_joined, KERNEL, 0 },
-	[ABOUT_COMMAND] = { "command", "command", UNIT_NONE, "what was run", get_command, 0, 0 },
+	[ABOUT_FILES] = { "files", "files", UNIT_NONE, "traces", header_get_list, HEADER_NAME, 0 },
+	[ABOUT_HOSTS] = { "hosts", "hosts", UNIT_NONE, "hosts that they were recorded on",
+			  header_get_list, HEADER_HOST, 0 },
+	[ABOUT_KERNEL] = { "kernel", "kernel", UNIT_NONE, "their kernels", header_get_joined,
+			   HEADER_KERNEL, 0 },
+	[ABOUT_COMMAND] = { "command", "command", UNIT_NONE, "what was run", header_get_command, 0,
+			    0 },
 	[ABOUT_EXIT] = { "exit_code", "exit status", UNIT_NONE,
 			 "how it ended; the first that is not 0",
 			 TABLE_INT(struct about, exit_code), 0 },
@@ -487,11 +297,12 @@ static const struct table_column columns[] = {
 			  TABLE_UINT(struct about, start_ns), 0 },
 	[ABOUT_DURATION] = { "duration_ns", "duration", UNIT_NS, "how long it took",
 			     TABLE_UINT(struct about, duration_ns), 0 },
-	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE, "mode of recording", get_joined, MODE, 0 },
+	[ABOUT_MODE] = { "mode", "mode", UNIT_NONE, "mode of recording", header_get_joined,
+			 HEADER_MODE, 0 },
 	[ABOUT_COMPLETE] = { "complete", "complete", UNIT_NONE, "all traces have their ends",
 			     TABLE_BOOL(struct about, complete), 0 },
 	[ABOUT_INCOMPLETE] = { "incomplete_reason", "why incomplete", UNIT_NONE, "why one has not",
-			       get_joined, INCOMPLETE, 0 },
+			       header_get_joined, HEADER_INCOMPLETE, 0 },
 	[ABOUT_EVENTS] = { "events", "events", UNIT_COUNT, "events, lost ones included",
 			   TABLE_UINT(struct about, events), 0 },
 	/* How much is missing of an incomplete trace is not known: null, not 0. */
@@ -500,7 +311,7 @@ static const struct table_column columns[] = {
 			      TABLE_UINT(struct about, survivors), 0 },
 	[ABOUT_NOT_FOLLOWED] = { "not_followed", "programs not followed", UNIT_NONE,
 				 "programs that gained rights at their exec and were not followed",
-				 get_not_followed, 0, 0 },
+				 header_get_not_followed, 0, 0 },
 	[ABOUT_PROCESSES] = { "processes", "processes", UNIT_COUNT, "processes that ran",
 			      TABLE_UINT(struct about, processes), 0 },
 	[ABOUT_RANKS] = { "ranks", "ranks", UNIT_COUNT, "ranks that they had",
@@ -508,13 +319,13 @@ static const struct table_column columns[] = {
 	[ABOUT_LOST] = { "lost.total", "lost events", UNIT_COUNT, "events that were lost",
 			 TABLE_UINT(struct about, lost), 0 },
 	[ABOUT_BEGUN_BY] = { "start", "begun by", UNIT_NONE,
-			     "run: with its command; attach: with what ran already", get_joined,
-			     START, 0 },
+			     "run: with its command; attach: with what ran already",
+			     header_get_joined, HEADER_START, 0 },
 	[ABOUT_TARGETS] = { "targets", "attached to", UNIT_NONE, "what the recording attached to",
-			    get_targets, 0, 0 },
+			    header_get_targets, 0, 0 },
 	{ "flight.reason", "written by a flight recorder", UNIT_NONE,
-	  "why a flight recorder wrote what it had; null of any other trace", get_joined, FLIGHT,
-	  0 },
+	  "why a flight recorder wrote what it had; null of any other trace", header_get_joined,
+	  HEADER_FLIGHT, 0 },
 	{ "flight.overwritten", "overwritten before", UNIT_COUNT,
 	  "records of before its start that a flight recorder had no room for any more; null of "
 	  "any "
@@ -586,10 +397,10 @@ static int add_layer_columns(struct table *table, struct about *about, size_t nu
 
 	snprintf(name, sizeof(name), "lost.by_layer.%s", layer->name);
 	snprintf(title, sizeof(title), "lost events of %s", layer->name);
-	if ((!layer->on && layer->listed) || !about->job->complete)
+	if ((!layer->on && layer->listed) || !about->texts.job->complete)
 		layer->lost = TABLE_NO_UINT;
 	else
-		layer->lost += damaged_rows(about->job, layer->name);
+		layer->lost += damaged_rows(about->texts.job, layer->name);
 	status = table_add_column(table, &lost);
 	if (status || !layer->listed)
 		return status;
@@ -610,8 +421,8 @@ static void tell_limits(struct about *about)
 {
 	about->cpus = about->memory_bytes = TABLE_NO_UINT;
 	about->cgroup_memory_bytes = about->dirty_bytes = TABLE_NO_UINT;
-	for (size_t i = 0; i < about->job->trace_count; i++) {
-		const struct trace_header *header = about->job->traces[i].header;
+	for (size_t i = 0; i < about->texts.job->trace_count; i++) {
+		const struct trace_header *header = about->texts.job->traces[i].header;
 
 		take_least(&about->cpus, header->cpus);
 		take_least(&about->memory_bytes, header->memory_bytes);
@@ -623,7 +434,7 @@ static void tell_limits(struct about *about)
 static int fill(void *state, struct table *table)
 {
 	struct about *about = state;
-	const struct job *job = about->job;
+	const struct job *job = about->texts.job;
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	for (size_t i = 0; i < about->layer_count && !status; i++)

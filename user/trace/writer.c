@@ -19,6 +19,7 @@
 
 #include "format.h"
 #include "meta.h"
+#include "records.h"
 #include "string_block.h"
 #include "strings.h"
 #include "worker.h"
@@ -29,7 +30,6 @@
 #define TIGHT_BLOCK_ROWS 4096
 #define BLOCK_AGE_NS 1000000000u
 #define SMALL_BLOCK_ROWS 2048
-#define LINE_VALUES (64 / sizeof(uint64_t)) /* of a cache line */
 
 /* Strings of which a reader holds all, and those that it looks for one by one: it decodes a block
  * of these to find one. */
@@ -283,68 +283,6 @@ int trace_writer_append(struct trace_writer *writer, enum trace_kind kind, unsig
 
 /* --- many rows at once --- */
 
-/* Of a width that is known at each load: a copy of so many bytes takes four times as long. */
-static uint64_t field_value(const char *record, const struct trace_field *field)
-{
-	const void *at = record + field->offset;
-
-	switch (field->bytes) {
-	case 2:
-		return (uint64_t) * (const uint16_t *)at << field->shift;
-	case 4:
-		return (uint64_t) * (const uint32_t *)at << field->shift;
-	case 8:
-		return *(const uint64_t *)at << field->shift;
-	default:
-		return 0;
-	}
-}
-
-/* How many of the records belong into the block. */
-static size_t tight_records(const struct open_block *block, const char *record, size_t stride,
-			    size_t count, const struct trace_field *time,
-			    const struct trace_field *duration)
-{
-	uint64_t last_ns = block->last_ns;
-	size_t n = 0;
-
-	for (; n < count; n++, record += stride) {
-		uint64_t time_ns = field_value(record, time);
-
-		if (time_ns - last_ns > TIGHT_NS || field_value(record, duration) > TIGHT_NS)
-			break;
-		last_ns = time_ns;
-	}
-	return n;
-}
-
-/* One loop for each width, so that each is a plain copy. */
-static void copy_field(uint64_t *out, const char *record, size_t stride, size_t count,
-		       const struct trace_field *field)
-{
-	const char *from = record + field->offset;
-
-	for (size_t i = 0; i < count; i += LINE_VALUES) /* as fetch_ahead: for the next run */
-		__builtin_prefetch(out + count + i, 1);
-#define COPY(type)                                                                                 \
-	for (size_t i = 0; i < count; i++)                                                         \
-	out[i] = (uint64_t) * (const type *)(from + i * stride) << field->shift
-	switch (field->bytes) {
-	case 2:
-		COPY(uint16_t);
-		break;
-	case 4:
-		COPY(uint32_t);
-		break;
-	case 8:
-		COPY(uint64_t);
-		break;
-	default:
-		memset(out, 0, count * sizeof(*out));
-	}
-#undef COPY
-}
-
 size_t trace_writer_append_run(struct trace_writer *writer, enum trace_kind kind, unsigned int lane,
 			       const void *records, size_t stride, size_t count,
 			       const struct trace_field *fields)
@@ -358,19 +296,20 @@ size_t trace_writer_append_run(struct trace_writer *writer, enum trace_kind kind
 	block = &writer->blocks[kind][lane % writer->lanes];
 	if (!block->rows.count || (!block->room && grow_block(writer, kind, block)))
 		return 0;
-	count = tight_records(block, records, stride, count < block->room ? count : block->room,
-			      &fields[TRACE_COL_TIME], &fields[schema->duration]);
+	count = records_tight(block->last_ns, TIGHT_NS, records, stride,
+			      count < block->room ? count : block->room, &fields[TRACE_COL_TIME],
+			      &fields[schema->duration]);
 	if (!count)
 		return 0;
 	out = block->at;
 	for (size_t c = 0; c < schema->column_count; c++, out += block->stride)
-		copy_field(out, records, stride, count, &fields[c]);
+		records_copy(out, records, stride, count, &fields[c]);
 	block->at += count;
 	block->room -= count;
 	block->rows.last->count += count;
 	block->rows.count += count;
-	block->last_ns =
-		field_value((const char *)records + (count - 1) * stride, &fields[TRACE_COL_TIME]);
+	block->last_ns = records_value((const char *)records + (count - 1) * stride,
+				       &fields[TRACE_COL_TIME]);
 	writer->appended[kind] += count;
 	if (block->rows.count == TRACE_BLOCK_ROWS)
 		queue_rows(writer, kind, take_rows(block));
