@@ -61,6 +61,15 @@ static struct content read_content(struct trace_reader *reader)
 	return content;
 }
 
+static struct content read_whole(const struct sample_bytes *sample)
+{
+	struct trace_reader *reader = sample_reader(sample->bytes, sample->length);
+	struct content whole = read_content(reader);
+
+	trace_reader_close(reader);
+	return whole;
+}
+
 static void assert_prefix(const struct content *part, const struct content *whole)
 {
 	assert_true(part->count <= whole->count);
@@ -79,21 +88,34 @@ static int open_copy(struct trace_reader **reader, const uint8_t *bytes, size_t 
 
 /* --- cut, damaged --- */
 
-static void test_cut_at_every_byte(void **state)
+/* What is done with every byte of a trace is done with one of a few kinds at a time: all of a trace
+ * is read as often as it has bytes. */
+#define KINDS_AT_ONCE 4
+
+static void of_few_kinds(size_t rounds, void (*check)(struct sample_bytes *sample))
 {
-	struct sample_bytes sample = sample_trace(7, 2, SAMPLE_EDGES, NULL);
-	size_t header = ZSTD_findFrameCompressedSize(sample.bytes, sample.length), seen = 0;
+	for (int first = 0; first < TRACE_KIND_COUNT; first += KINDS_AT_ONCE) {
+		int end = first + KINDS_AT_ONCE;
+		struct sample_bytes sample =
+			sample_trace_of(first, end < TRACE_KIND_COUNT ? end : TRACE_KIND_COUNT, 7,
+					rounds, SAMPLE_EDGES, NULL);
+
+		check(&sample);
+		free(sample.bytes);
+	}
+}
+
+static void check_cuts(struct sample_bytes *sample)
+{
+	size_t header = ZSTD_findFrameCompressedSize(sample->bytes, sample->length), seen = 0;
+	struct content whole = read_whole(sample);
 	struct trace_reader *reader;
 	struct trace_error error;
-	struct content whole;
 
-	assert_int_equal(trace_reader_open_memory(&reader, sample.bytes, sample.length, &error), 0);
-	whole = read_content(reader);
-	trace_reader_close(reader);
-	for (size_t cut = 0; cut <= sample.length; cut++) {
+	for (size_t cut = 0; cut <= sample->length; cut++) {
 		struct content part;
 		uint8_t *copy;
-		int err = open_copy(&reader, sample.bytes, cut, &copy, &error);
+		int err = open_copy(&reader, sample->bytes, cut, &copy, &error);
 
 		if (cut < header) {
 			assert_int_equal(err, -EINVAL);
@@ -111,7 +133,7 @@ static void test_cut_at_every_byte(void **state)
 		assert_prefix(&part, &whole);
 		assert_true(part.count >= seen); /* never less for more bytes */
 		seen = part.count;
-		if (cut < sample.length) {
+		if (cut < sample->length) {
 			assert_non_null(strstr(trace_reader_incomplete(reader), "has no end"));
 			assert_null(trace_reader_totals(reader));
 		} else {
@@ -124,26 +146,26 @@ static void test_cut_at_every_byte(void **state)
 		free(copy);
 	}
 	free(whole.numbers);
-	free(sample.bytes);
+}
+
+static void test_cut_at_every_byte(void **state)
+{
+	of_few_kinds(2, check_cuts);
 }
 
 /* Whatever byte is wrong: an error, or rows as they were written. */
-static void test_flip_at_every_byte(void **state)
+static void check_any_flip(struct sample_bytes *sample)
 {
 	static const uint8_t flips[] = { 0x01, 0x02, 0x10, 0x80, 0xff };
-	struct sample_bytes sample = sample_trace(7, 1, SAMPLE_EDGES, NULL);
+	struct content whole = read_whole(sample);
 	struct trace_reader *reader;
 	struct trace_error error;
-	struct content whole;
 
-	assert_int_equal(trace_reader_open_memory(&reader, sample.bytes, sample.length, &error), 0);
-	whole = read_content(reader);
-	trace_reader_close(reader);
-	for (size_t at = 0; at < sample.length * sizeof(flips); at++) {
-		uint8_t *byte = &sample.bytes[at / sizeof(flips)], before = *byte;
+	for (size_t at = 0; at < sample->length * sizeof(flips); at++) {
+		uint8_t *byte = &sample->bytes[at / sizeof(flips)], before = *byte;
 
 		*byte ^= flips[at % sizeof(flips)];
-		if (!trace_reader_open_memory(&reader, sample.bytes, sample.length, &error)) {
+		if (!trace_reader_open_memory(&reader, sample->bytes, sample->length, &error)) {
 			struct content part = read_content(reader);
 
 			assert_prefix(&part, &whole);
@@ -157,7 +179,11 @@ static void test_flip_at_every_byte(void **state)
 		*byte = before;
 	}
 	free(whole.numbers);
-	free(sample.bytes);
+}
+
+static void test_flip_at_every_byte(void **state)
+{
+	of_few_kinds(1, check_any_flip);
 }
 
 /* Rows in all blocks but those that are passed over because they are damaged. */
@@ -243,17 +269,20 @@ static void check_flips(struct sample_bytes *sample, const struct layout *layout
 	}
 }
 
+static void check_damage(struct sample_bytes *sample)
+{
+	size_t header = ZSTD_findFrameCompressedSize(sample->bytes, sample->length);
+	struct layout layout = lay_out(sample);
+
+	assert_true(layout.count > 1);
+	check_flips(sample, &layout, header, sample->length);
+	check_flips(sample, &layout, header, layout.end); /* as after a kill */
+	free(layout.blocks);
+}
+
 static void test_damage_costs_a_block(void **state)
 {
-	struct sample_bytes sample = sample_trace(7, 2, SAMPLE_EDGES, NULL);
-	size_t header = ZSTD_findFrameCompressedSize(sample.bytes, sample.length);
-	struct layout layout = lay_out(&sample);
-
-	assert_true(layout.count > 4);
-	check_flips(&sample, &layout, header, sample.length);
-	check_flips(&sample, &layout, header, layout.end); /* as after a kill */
-	free(layout.blocks);
-	free(sample.bytes);
+	of_few_kinds(2, check_damage);
 }
 
 /* A header that cannot be read is taken from its copy, and nothing else is missing. */

@@ -193,11 +193,12 @@ static inline void sample_strings(struct made_trace *made, size_t round)
 }
 
 /*
- * A whole trace: strings of all sorts, arguments after each, and rows of every kind in `rounds`
- * blocks each of `rows` rows. NULL options are the writer's defaults.
+ * A whole trace: strings of all sorts, arguments after each, and rows of kinds from `first` up to
+ * `end` in `rounds` blocks each of `rows` rows. NULL options are the writer's defaults.
  */
-static inline struct sample_bytes sample_trace(size_t rows, size_t rounds, size_t reach,
-					       const struct trace_writer_options *options)
+static inline struct sample_bytes sample_trace_of(int first, int end, size_t rows, size_t rounds,
+						  size_t reach,
+						  const struct trace_writer_options *options)
 {
 	uint64_t values[SAMPLE_COLUMNS_MAX];
 	struct made_trace made;
@@ -206,7 +207,7 @@ static inline struct sample_bytes sample_trace(size_t rows, size_t rounds, size_
 	BEGIN(&made, .header = &sample_header, .writer = options);
 	for (size_t round = 0; round < rounds; round++) {
 		sample_strings(&made, round);
-		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
+		for (int kind = first; kind < end; kind++) {
 			for (size_t i = 0; i < rows; i++) {
 				sample_row(kind, round * rows + i, reach, values);
 				made_row(&made, kind, i % 3, values);
@@ -218,6 +219,13 @@ static inline struct sample_bytes sample_trace(size_t rows, size_t rounds, size_
 	sample = sample_read_fd(made.fd);
 	made_close(&made);
 	return sample;
+}
+
+/* The same of every kind. */
+static inline struct sample_bytes sample_trace(size_t rows, size_t rounds, size_t reach,
+					       const struct trace_writer_options *options)
+{
+	return sample_trace_of(0, TRACE_KIND_COUNT, rows, rounds, reach, options);
 }
 
 #endif
