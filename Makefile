@@ -312,14 +312,24 @@ bench: all $(BENCH_PROGRAMS)
 # for so many inputs.
 FUZZ_SECONDS ?= 20
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
-FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES) $(HTML_PAGE)
+FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES) $(HTML_PAGE:$(BUILD)/%=%)
+FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(BUILD)/fuzz/%.o)
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. -O1 -g \
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=all
 
-$(BUILD)/fuzz/fuzz_reader: $(FUZZ_SOURCES) $(wildcard user/*/*.h) Makefile
-	$(call say,FUZZ,$@)mkdir -p $(@D)
-	$(Q)$(CLANG) $(FUZZ_CFLAGS) -o $@ $(FUZZ_SOURCES) $(CORE_LIBS)
+$(BUILD)/fuzz/%.o: %.c Makefile
+	$(call say,FUZZ,$<)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/fuzz/%.o: $(BUILD)/%.c Makefile
+	$(call say,FUZZ,$<)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -c $< -o $@
+
+$(BUILD)/fuzz/fuzz_reader: $(FUZZ_OBJECTS)
+	$(call say,LINK,$@)$(CLANG) $(FUZZ_CFLAGS) -o $@ $^ $(CORE_LIBS)
+
+-include $(FUZZ_OBJECTS:.o=.d)
 
 $(BUILD)/fuzz/make_seeds: tests/fuzz/make_seeds.c tests/unit/trace_sample.h \
 		tests/unit/make_trace.h $(BUILD)/libcore.a

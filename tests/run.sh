@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Runs test programs one after the other: a line for each, the output of those that fail, a sum.
+# Runs test programs: a line for each, the output of those that fail, a sum. Unit tests run beside each
+# other, live tests one after the other.
 # Knows where tests lie and what an exit status means; must not know what any of them tests.
 #
-# usage: BUILD=DIR tests/run.sh [unit] [live]   (make test and make check call it)
+# usage: BUILD=DIR [JOBS=N] tests/run.sh [unit] [live]   (make test and make check call it)
 #   unit  $BUILD/tests/unit/test_* for each tests/unit/test_*.c, tests/unit/*.py, tests/unit/*.sh
 #   live  tests/live/run.py or run.sh; needs root
 # A test is called in the top directory, with BUILD, FAULTLINE (the program) and PYTHON set to
@@ -17,13 +18,16 @@ FAULTLINE=$BUILD/faultline
 # Debian's own Python: the one that Debian's python3-msgpack and python3-numpy belong to.
 PYTHON=${PYTHON:-$(command -v /usr/bin/python3 || command -v python3)}
 export BUILD FAULTLINE PYTHON PYTHONDONTWRITEBYTECODE=1
-# Tests run as whom they run as: faultline would give its commands back to who called sudo.
-not_by_sudo=(env -u SUDO_UID -u SUDO_GID -u SUDO_USER -u SUDO_COMMAND)
+# Tests run as whom they run as: faultline would give its commands back to who called sudo. And with
+# the signals that a shell takes away from what it runs in the background.
+not_by_sudo=(env -u SUDO_UID -u SUDO_GID -u SUDO_USER -u SUDO_COMMAND "--default-signal=INT,QUIT")
+jobs=${JOBS:-$(nproc)}
 unit_limit=300 live_limit=900 # seconds; only to end a test that hangs
 
 passed=0 failed=0 skipped=0
-output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+place=$(mktemp -d) # outputs; of tests that have ended number, status and seconds
+output=$place/output
+trap 'rm -rf "$place"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -46,25 +50,51 @@ with_interpreter() {
 	esac
 }
 
+# run_unit NUMBER TEST: leaves what came of it in files.
+run_unit() {
+	local call started=$SECONDS status
+	with_interpreter "$2"
+	timeout --foreground -k 10 $unit_limit \
+		"${not_by_sudo[@]}" "${call[@]}" </dev/null >"$place/$1.output" 2>&1
+	status=$?
+	echo "$1" $status $((SECONDS - started)) >"$place/$1.new"
+	mv "$place/$1.new" "$place/$1.ended"
+}
+
+# Prints the lines of those that have ended.
+show_units() {
+	local ended number status seconds output
+	for ended in "$place"/*.ended; do
+		read -r number status seconds <"$ended"
+		rm "$ended"
+		output=$place/$number.output
+		judge "${tests[number]#"$BUILD/"}" "$status" "$seconds"
+		[ "$status" = 0 ] || [ "$status" = 77 ] || sed 's/^/      /' "$output"
+	done
+}
+
 unit() {
-	local source tests=() test started status
+	local source tests number running=0
 	shopt -s nullglob
+	# Those that take longest first: the others fill the places that are left.
+	tests=(tests/unit/[!_]*.sh tests/unit/[!_]*.py)
 	for source in tests/unit/test_*.c; do
 		tests+=("$BUILD/${source%.c}")
 	done
-	tests+=(tests/unit/[!_]*.py tests/unit/[!_]*.sh)
 	if [ ${#tests[@]} = 0 ]; then
 		judge "tests/unit (has no tests)" 1 0
 	fi
-	for test in "${tests[@]}"; do
-		with_interpreter "$test"
-		started=$SECONDS
-		timeout --foreground -k 10 $unit_limit \
-			"${not_by_sudo[@]}" "${call[@]}" </dev/null >"$output" 2>&1
-		status=$?
-		judge "${test#"$BUILD/"}" $status $((SECONDS - started))
-		[ $status = 0 ] || [ $status = 77 ] || sed 's/^/      /' "$output"
+	for number in "${!tests[@]}"; do
+		if [ $running -ge "$jobs" ]; then
+			wait -n
+			running=$((running - 1))
+			show_units
+		fi
+		run_unit "$number" "${tests[number]}" &
+		running=$((running + 1))
 	done
+	wait
+	show_units
 }
 
 # The live tests take minutes: their output is shown as it comes.

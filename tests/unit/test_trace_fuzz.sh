@@ -5,7 +5,7 @@
 set -euo pipefail
 
 fuzz=$BUILD/fuzz
-make -s BUILD="$BUILD" "$fuzz/fuzz_reader" "$fuzz/make_seeds"
+make -s -j"$(nproc)" BUILD="$BUILD" "$fuzz/fuzz_reader" "$fuzz/make_seeds"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/seeds"
