@@ -16,10 +16,10 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "capture/cgroups.h"
 #include "log.h"
 
 #define HIERARCHIES_MOST 32
-#define DEPTH_MOST 24
 #define LINE_BYTES 8192
 
 /* --- hierarchies --- */
@@ -199,27 +199,14 @@ struct search {
 };
 
 /* Those below one that is found are part of it. */
-static void search_in(struct search *search, char path[PATH_MAX], int depth)
+static enum cgroups_seen look(void *context, const char *path)
 {
-	size_t length = strlen(path);
-	struct dirent *entry;
-	DIR *dir;
+	struct search *search = context;
 
-	if (search->is(path + search->root_bytes, search->id)) {
-		strcpy(search->found[0] ? search->other : search->found, path);
-		return;
-	}
-	dir = depth < DEPTH_MOST ? opendir(path) : NULL;
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
-		    length + strlen(entry->d_name) + 2 > PATH_MAX)
-			continue;
-		sprintf(path + length, "/%s", entry->d_name);
-		search_in(search, path, depth + 1);
-		path[length] = 0;
-	}
-	if (dir)
-		closedir(dir);
+	if (!search->is(path + search->root_bytes, search->id))
+		return CGROUPS_GO_ON;
+	strcpy(search->found[0] ? search->other : search->found, path);
+	return CGROUPS_NOT_BELOW;
 }
 
 int cgroup_target_by_name(struct cgroup_target *target,
@@ -242,7 +229,7 @@ int cgroup_target_by_name(struct cgroup_target *target,
 	for (size_t i = 0; i < all.count && !search->found[0]; i++) {
 		strcpy(path, all.each[i].root);
 		search->root_bytes = strlen(path);
-		search_in(search, path, 0);
+		cgroups_walk(path, 0, look, search);
 	}
 	if (!search->found[0]) {
 		log_error("no cgroup of %s %s is on this node", what, id);
@@ -284,7 +271,7 @@ static bool has_processes(int dir, int depth)
 	int copy;
 
 	found = reads(dir, "cgroup.procs", text, sizeof(text)) > 0;
-	copy = found || depth == DEPTH_MOST ? -1 : openat(dir, ".", O_RDONLY | O_CLOEXEC);
+	copy = found || depth == CGROUPS_DEPTH_MOST ? -1 : openat(dir, ".", O_RDONLY | O_CLOEXEC);
 	list = copy >= 0 ? fdopendir(copy) : NULL;
 	if (!list && copy >= 0)
 		close(copy);

@@ -18,7 +18,6 @@
 
 #include "capture/privileges.h"
 
-#define DEPTH_MAX 24
 #define REMEMBERED 256 /* the oldest is forgotten */
 
 struct known_cgroup {
@@ -52,32 +51,38 @@ static void find_root(char root[PATH_MAX])
 		fclose(file);
 }
 
-/* A cgroup's id is the inode number of its directory. `path` becomes that of the one found. */
-static bool search(char path[PATH_MAX], uint64_t id, int depth)
+bool cgroups_walk(char path[PATH_MAX], int depth, cgroups_look *look, void *context)
 {
+	enum cgroups_seen seen = look(context, path);
 	size_t length = strlen(path);
 	struct dirent *entry;
 	bool found = false;
-	struct stat status;
 	DIR *dir;
 
-	if (!stat(path, &status) && status.st_ino == id)
-		return true;
-	if (depth == DEPTH_MAX)
-		return false;
+	if (seen != CGROUPS_GO_ON || depth == CGROUPS_DEPTH_MOST)
+		return seen == CGROUPS_FOUND;
 	dir = opendir(path);
 	while (dir && !found && (entry = readdir(dir))) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
 		    length + strlen(entry->d_name) + 2 > PATH_MAX)
 			continue;
 		sprintf(path + length, "/%s", entry->d_name);
-		found = search(path, id, depth + 1);
+		found = cgroups_walk(path, depth + 1, look, context);
 		if (!found)
 			path[length] = 0;
 	}
 	if (dir)
 		closedir(dir);
 	return found;
+}
+
+/* A cgroup's id is the inode number of its directory. */
+static enum cgroups_seen has_id(void *context, const char *path)
+{
+	const uint64_t *id = context;
+	struct stat status;
+
+	return !stat(path, &status) && status.st_ino == *id ? CGROUPS_FOUND : CGROUPS_GO_ON;
 }
 
 /* --- without a walk --- */
@@ -124,7 +129,7 @@ static char *look_up(const struct cgroups *cgroups, uint64_t id)
 		err = open_by_id(path, id);
 	if (err && err != -ESTALE) {
 		strcpy(path, cgroups->root);
-		err = path[0] && search(path, id, 0) ? 0 : -ESTALE;
+		err = path[0] && cgroups_walk(path, 0, has_id, &id) ? 0 : -ESTALE;
 	}
 	if (err || strncmp(path, cgroups->root, strlen(cgroups->root)) != 0)
 		return strdup("");

@@ -13,6 +13,15 @@
 
 struct cgroups;
 
+#define CGROUPS_DEPTH_MOST 24
+
+enum cgroups_seen { CGROUPS_GO_ON, CGROUPS_NOT_BELOW, CGROUPS_FOUND };
+typedef enum cgroups_seen cgroups_look(void *context, const char *path);
+
+/* Looks at a cgroup's directory and at those below it, `depth` of them above, until one is found,
+ * whose path `path` becomes; else it is as it was. Returns whether one was. */
+bool cgroups_walk(char path[PATH_MAX], int depth, cgroups_look *look, void *context);
+
 /* `root` is where the hierarchy is mounted; NULL finds it. Returns 0 or a negative errno. */
 int cgroups_open(struct cgroups **cgroups, const char *root);
 void cgroups_close(struct cgroups *cgroups); /* NULL is fine */
