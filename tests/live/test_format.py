@@ -5,7 +5,6 @@ import os
 import subprocess
 import unittest
 
-import harness
 from harness import Recording, faultline, machine
 
 # Columns whose names differ between the file and `print --format json`.

@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -235,7 +234,6 @@ class Monitor(unittest.TestCase):
     def test_moved(self):
         """Who ran already, and is moved while it runs, counts where it is."""
         group = harness.new_cgroup(self)
-        directory = machine().new_dir()
         gate = 'read line; exec "$0" "$@"'
         job = machine().start(["sh", "-c", gate, *self.hotread(300)], stdin=subprocess.PIPE)
         watched = self.watch()

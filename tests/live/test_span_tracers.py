@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """No span is missed, whoever else listens and however busy the machine is; and what programs do to
 the tracer that looks for their markers is bounded."""
-import json
 import os
 import shutil
 import signal

@@ -9,11 +9,11 @@ import os
 import resource
 import shutil
 import signal
-import tempfile
 import unittest
 from fractions import Fraction
 
 from _exported import MS, call, no_constant, printed, trace, unique
+from _place import InPlace
 
 PID_STEP = 10**7
 
@@ -131,14 +131,7 @@ def found_slices(events):
                                for name, first, last, args in slices(events))
 
 
-class Chrome(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-export-")
-        self.addCleanup(shutil.rmtree, self.place)
-
-    def path(self, name):
-        return os.path.join(self.place, name)
-
+class Chrome(InPlace):
     def test_document(self):
         document = export("nest.flt")
         self.assertEqual(document["displayTimeUnit"], "ns")

@@ -8,20 +8,13 @@ import resource
 import shutil
 import signal
 import sqlite3
-import tempfile
 import unittest
 
 from _exported import ALL, call, report, trace
+from _place import InPlace
 
 
-class Database(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-export-")
-        self.addCleanup(shutil.rmtree, self.place)
-
-    def path(self, name):
-        return os.path.join(self.place, name)
-
+class Database(InPlace):
     def export(self, *names, options=()):
         done = call("export", "-q", "--to", "sqlite", "--force", "-o", self.path("x.db"),
                     *options, *map(trace, names))

@@ -8,10 +8,10 @@ import io
 import json
 import os
 import shutil
-import tempfile
 import unittest
 
 from _exported import ALL, MS, call, printed, report, trace, unique
+from _place import InPlace
 
 KINDS = {"calls": ("syscall", "syscall_path", "async", "vfs"), "faults": ("fault",),
          "requests": ("request",), "bios": ("bio",), "pagecache": ("pagecache",),
@@ -22,14 +22,7 @@ def total(rows, column):
     return sum(row[column] for row in rows if row[column] is not None)
 
 
-class Tables(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-export-")
-        self.addCleanup(shutil.rmtree, self.place)
-
-    def path(self, name):
-        return os.path.join(self.place, name)
-
+class Tables(InPlace):
     def export(self, *names, to="jsonl", options=()):
         """Every table, as rows."""
         out = self.path("out")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The program jobs_served: a ledger that a test writes, served as the monitoring service does."""
+"""Programs that serve what a test asks for; jobs_served of them a ledger that the test writes, as the
+monitoring service does."""
 import http.client
 import json
 import os
@@ -14,10 +15,12 @@ def hexed(text):
     return (text if isinstance(text, bytes) else text.encode()).hex() or "00"
 
 
-class Served:
-    def __init__(self, *options, listen="127.0.0.1:0"):
+class Program:
+    """Serves until its standard input ends, and says in its first line where."""
+
+    def __init__(self, name, *arguments):
         self.process = subprocess.Popen(
-            [os.environ.get("BUILD", "build") + "/tests/unit/jobs_served", listen, *options],
+            [os.path.join(os.environ.get("BUILD", "build"), "tests/unit", name), *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip()
 
@@ -32,6 +35,11 @@ class Served:
         self.process.stderr.close()
         if status or remarks:
             raise AssertionError(f"exit {status}: {remarks}")
+
+
+class Served(Program):
+    def __init__(self, *options, listen="127.0.0.1:0"):
+        super().__init__("jobs_served", listen, *options)
 
     def say(self, *words):
         self.process.stdin.write(" ".join(map(str, words)) + "\n")

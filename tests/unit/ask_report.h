@@ -37,21 +37,32 @@ MADE const struct cell *ask(const struct report *report, const char *name, size_
 	return &table->cells[row * table->column_count + number];
 }
 
-/* The row whose text in a column is this one. */
-MADE size_t find_row(const struct report *report, const char *name, const char *column,
-		     const char *text)
+/* The row whose text in a column is this one, or -1. */
+MADE int row_with(const struct report *report, const char *name, const char *column,
+		  const char *text)
 {
 	const struct table *table = report_table(report, name);
 
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct cell *cell = ask(report, name, i, column);
-
-		if (cell->type == CELL_TEXT && cell->length == strlen(text) &&
-		    !memcmp(cell->text, text, cell->length))
+	for (size_t i = 0; i < table->row_count; i++)
+		if (cell_is(ask(report, name, i, column), text))
 			return i;
-	}
-	fail_msg("%s has no row whose %s is %s", name, column, text);
-	return 0;
+	return -1;
+}
+
+/* The same, which is there. */
+MADE size_t find_row(const struct report *report, const char *name, const char *column,
+		     const char *text)
+{
+	int row = row_with(report, name, column, text);
+
+	if (row < 0)
+		fail_msg("%s has no row whose %s is %s", name, column, text);
+	return row;
+}
+
+MADE int row_of_finding(const struct report *report, const char *id)
+{
+	return row_with(report, "findings", "id", id);
 }
 
 #define CHECK(report, table, row, column, expected)                                                \

@@ -301,16 +301,6 @@ static void test_beside_events(void **state)
 
 /* --- findings --- */
 
-static int row_of_finding(const struct report *report, const char *id)
-{
-	const struct table *table = report_table(report, "findings");
-
-	for (size_t i = 0; i < table->row_count; i++)
-		if (cell_is(ask(report, "findings", i, "id"), id))
-			return i;
-	return -1;
-}
-
 /* Of a file of 1 GiB: reads of some size that bring so much from storage, and faults, opens, syncs.
  */
 static struct report *report_on_use(struct made_trace *made, const struct sums *of, size_t count)

@@ -19,20 +19,6 @@
 #define MS 1000000ull
 #define MIB (1ull << 20)
 
-/* The row of a finding, or -1. */
-static int find(const struct report *report, const char *id)
-{
-	const struct table *table = report_table(report, "findings");
-
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct cell *cell = ask(report, "findings", i, "id");
-
-		if (cell->length == strlen(id) && !memcmp(cell->text, id, cell->length))
-			return i;
-	}
-	return -1;
-}
-
 static const struct cell *evidence(const struct report *report, size_t row, const char *name)
 {
 	const struct table *record = ask(report, "findings", row, "evidence")->table;
@@ -171,7 +157,7 @@ static void test_loss(void **state)
 	make_start(&made);
 	CALL(&made, .time = 100, .dur = 10, .pid = 10, .op = M_READ, .file = 1, .result = 1);
 	report = finish(&made, 1000);
-	assert_int_equal(find(report, "loss"), -1);
+	assert_int_equal(row_of_finding(report, "loss"), -1);
 	free_all(&made, report);
 
 	make_start(&made);
@@ -181,7 +167,7 @@ static void test_loss(void **state)
 	made.kinds[TRACE_SYSCALL].events += 2;
 	made.kinds[TRACE_SYSCALL].lost += 2;
 	report = finish(&made, 1000);
-	row = find(report, "loss");
+	row = row_of_finding(report, "loss");
 	assert_int_not_equal(row, -1);
 	check_text(report, "findings", row, "severity", "note");
 	check_null(report, "findings", row, "cost_ns");
@@ -193,7 +179,7 @@ static void test_loss(void **state)
 	made.kinds[TRACE_SYSCALL].events += 50;
 	made.kinds[TRACE_SYSCALL].lost += 50;
 	report = finish(&made, 1000);
-	check_text(report, "findings", find(report, "loss"), "severity", "high");
+	check_text(report, "findings", row_of_finding(report, "loss"), "severity", "high");
 	free_all(&made, report);
 }
 
@@ -229,17 +215,17 @@ static void test_mmap_random(void **state)
 	(void)state;
 	make_faults(&made, 100, in_order);
 	report = finish(&made, 400 * MS);
-	assert_int_equal(find(report, "mmap-random"), -1);
+	assert_int_equal(row_of_finding(report, "mmap-random"), -1);
 	free_all(&made, report);
 
 	make_faults(&made, 15, at_random);
 	report = finish(&made, 400 * MS);
-	assert_int_equal(find(report, "mmap-random"), -1);
+	assert_int_equal(row_of_finding(report, "mmap-random"), -1);
 	free_all(&made, report);
 
 	make_faults(&made, 100, at_random);
 	report = finish(&made, 400 * MS);
-	row = find(report, "mmap-random");
+	row = row_of_finding(report, "mmap-random");
 	assert_int_equal(row, 0);
 	check_text(report, "findings", row, "severity", "high");
 	CHECK(report, "findings", row, "cost_ns", 100 * MS);
@@ -255,7 +241,7 @@ static void test_mmap_random(void **state)
 	/* The same in a run so long that nobody would notice. */
 	make_faults(&made, 100, at_random);
 	report = finish(&made, 100000 * MS);
-	assert_int_equal(find(report, "mmap-random"), -1);
+	assert_int_equal(row_of_finding(report, "mmap-random"), -1);
 	free_all(&made, report);
 }
 
@@ -271,7 +257,7 @@ static void test_hidden_by_compute(void **state)
 	SPAN(&made, .begin = 100 + 100 * MS, .end = 100 + 200 * MS, .pid = 10, .tid = 11, .id = 1,
 	     .name = "forward", .category = "compute");
 	report = finish(&made, 400 * MS);
-	row = find(report, "mmap-random");
+	row = row_of_finding(report, "mmap-random");
 	assert_int_not_equal(row, -1);
 	CHECK(report, "findings", row, "cost_ns", 50 * MS);
 	free_all(&made, report);

@@ -21,19 +21,6 @@
 #define MIB (1ull << 20)
 #define END (1000 * MS) /* of each run */
 
-static bool has(const struct report *report, const char *id)
-{
-	const struct table *table = report_table(report, "findings");
-
-	for (size_t i = 0; i < table->row_count; i++) {
-		const struct cell *cell = ask(report, "findings", i, "id");
-
-		if (cell->length == strlen(id) && !memcmp(cell->text, id, cell->length))
-			return true;
-	}
-	return false;
-}
-
 /* Evidence that a text names is there: an unknown one would be a dash. */
 static void check_texts(const struct report *report, const char *id)
 {
@@ -778,7 +765,7 @@ static void test_cases(void **state)
 			made_finish(&made, 10, END);
 			report = made_report(&made.reader, 1);
 			check_texts(report, cases[i].id);
-			if (has(report, cases[i].id) == sound)
+			if ((row_of_finding(report, cases[i].id) >= 0) == sound)
 				fail_msg("%s: %s", cases[i].id,
 					 sound ? "told of a sound trace" : "not told");
 			report_free(report);

@@ -11,13 +11,13 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import yaml
 
 sys.path.insert(0, os.path.dirname(__file__))
 from _jobs_served import Served  # noqa: E402
+from _place import InPlace
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILES = os.path.join(TOP, "scripts/monitor")
@@ -113,13 +113,9 @@ class Queries(unittest.TestCase):
 
 
 @unittest.skipUnless(shutil.which("promtool"), "promtool (of the package prometheus) is not installed")
-class Promtool(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-files-")
-        self.addCleanup(shutil.rmtree, self.place)
-
+class Promtool(InPlace):
     def put(self, name, text):
-        path = os.path.join(self.place, name)
+        path = self.path(name)
         with open(path, "w") as file:
             file.write(text)
         return path
@@ -153,11 +149,10 @@ class Promtool(unittest.TestCase):
 
 
 @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd is not installed")
-class Unit(unittest.TestCase):
+class Unit(InPlace):
     def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-files-")
-        self.addCleanup(shutil.rmtree, self.place)
-        self.unit = os.path.join(self.place, "faultline-monitor.service")
+        super().setUp()
+        self.unit = self.path("faultline-monitor.service")
         text = read("faultline-monitor.service")
         self.assertEqual(text.count("@PREFIX@/bin/faultline monitor"), 1)
         with open(self.unit, "w") as file:
@@ -210,15 +205,11 @@ class Kubernetes(unittest.TestCase):
 
 
 @unittest.skipUnless(shutil.which("curl"), "curl is not installed")
-class Slurm(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-files-")
-        self.addCleanup(shutil.rmtree, self.place)
-
+class Slurm(InPlace):
     def script(self, name, url, **more):
         # neither the machine's log nor its services are the test's to touch
         for tool in "logger", "systemctl":
-            path = os.path.join(self.place, tool)
+            path = self.path(tool)
             with open(path, "w") as file:
                 file.write(f'#!/bin/sh\necho "{tool} $*" >>{self.place}/called\n')
             os.chmod(path, 0o755)
@@ -228,7 +219,7 @@ class Slurm(unittest.TestCase):
 
     def called(self):
         try:
-            with open(os.path.join(self.place, "called")) as file:
+            with open(self.path("called")) as file:
                 return file.read()
         except FileNotFoundError:
             return ""

@@ -6,7 +6,6 @@ import http.client
 import os
 import random
 import resource
-import shutil
 import signal
 import socket
 import stat
@@ -15,30 +14,18 @@ import tempfile
 import time
 import unittest
 
+from _jobs_served import Program
+from _place import InPlace
+
 BUILD = os.environ["BUILD"]
 TOKEN = "0123456789abcdef-secret"
 
 
-class Server:
+class Server(Program):
     def __init__(self, listen="127.0.0.1:0", *options):
-        self.process = subprocess.Popen(
-            [f"{BUILD}/tests/unit/http_pages", listen, *options],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.address = self.process.stdout.readline().strip()
+        super().__init__("http_pages", listen, *options)
         self.port = int(self.address.rsplit(":", 1)[1].rstrip("/")) \
             if self.address.startswith("http") else None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        status = self.process.wait(20)
-        remarks = self.process.stderr.read()
-        self.process.stdout.close()
-        self.process.stderr.close()
-        if status or remarks:
-            raise AssertionError(f"exit {status}: {remarks}")
 
     def connect(self):
         if self.port is None:
@@ -96,14 +83,7 @@ def refusal(*arguments):
     return done.returncode, done.stderr
 
 
-class Base(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-http-")
-        self.addCleanup(shutil.rmtree, self.place)
-
-    def path(self, name):
-        return os.path.join(self.place, name)
-
+class Base(InPlace):
     def token_file(self, text=TOKEN + "\n", mode=0o600):
         path = self.path("token")
         with open(path, "w") as file:

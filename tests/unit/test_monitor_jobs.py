@@ -5,14 +5,13 @@ rates, their order and bounds; whether it is ready; who may ask for a record of 
 import json
 import os
 import re
-import shutil
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
 from _jobs_served import Served  # noqa: E402
+from _place import InPlace
 
 COUNTS = "count", "errors", "bytes", "fetched_bytes", "created_bytes", "major_faults", "time_ns"
 
@@ -217,13 +216,9 @@ class Manual(unittest.TestCase):
         self.assertIn("command_hex", keys)
 
 
-class Other(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-jobs-")
-        self.addCleanup(shutil.rmtree, self.place)
-
+class Other(InPlace):
     def token(self):
-        path = os.path.join(self.place, "token")
+        path = self.path("token")
         with open(path, "w") as file:
             file.write("a-token-of-sixteen-or-more\n")
         os.chmod(path, 0o600)

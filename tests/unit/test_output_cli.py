@@ -7,11 +7,11 @@ import gzip
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
-import tempfile
 import unittest
+
+from _place import InPlace
 
 FAULTLINE = os.environ.get("FAULTLINE", "build/faultline")
 SAMPLE = os.path.join("tests", "golden", "sample.flt")
@@ -45,13 +45,9 @@ def events(*arguments):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-class Reading(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-cli-")
-        self.addCleanup(shutil.rmtree, self.place)
-
+class Reading(InPlace):
     def file(self, name, data):
-        path = os.path.join(self.place, name)
+        path = self.path(name)
         with open(path, "wb") as file:
             file.write(data)
         return path
@@ -69,7 +65,7 @@ class Reading(unittest.TestCase):
             sample = file.read()
         bad = [
             self.place,
-            os.path.join(self.place, "missing.flt"),
+            self.path("missing.flt"),
             self.file("empty.flt", b""),
             self.file("text.flt", b"not a trace\n" * 100),
             self.file("header.flt", sample[:40]),
@@ -199,7 +195,7 @@ class Reading(unittest.TestCase):
         self.assertEqual(time["allowed"], time["before"] + time["before"] // 100)
 
     def test_same_trace_twice(self):
-        link = os.path.join(self.place, "link.flt")
+        link = self.path("link.flt")
         os.symlink(os.path.abspath(SAMPLE), link)
         self.refused("report", SAMPLE, SAMPLE, naming="the same trace")
         self.refused("report", SAMPLE, link, naming=link)
@@ -215,7 +211,7 @@ class Reading(unittest.TestCase):
         newer = subprocess.run(["zstd", "-c"], input=plain.replace(key + b"\x01", key + b"\x02"),
                                check=True, stdout=subprocess.PIPE).stdout
         paths = [self.file(f"{i:02}.flt", newer if i == 57 else sample) for i in range(100)]
-        summary = os.path.join(self.place, "all.flt")
+        summary = self.path("all.flt")
         for command in ("report",), ("summarize", "-o", summary):
             self.refused(*command, *paths, naming=f"{paths[57]}: was written by a newer Faultline")
         self.assertFalse(os.path.exists(summary))
@@ -333,7 +329,7 @@ class Reading(unittest.TestCase):
         self.assertEqual({row["change_ns"] for row in data["compared_places"]}, {0})
         self.refused("report", SAMPLE, "--against", f"{SAMPLE},no-such.flt", naming="no-such.flt")
         self.refused("report", SAMPLE, "--against", f"{SAMPLE},{SAMPLE}", naming="the same trace")
-        comma = os.path.join(self.place, "a,b.flt")
+        comma = self.path("a,b.flt")
         os.symlink(os.path.abspath(SAMPLE), comma)
         self.assertEqual(call("report", SAMPLE, "--against", comma).returncode, 0)
         self.refused("report", SAMPLE, "--against", SAMPLE, "--table", "files",
@@ -445,7 +441,7 @@ class Reading(unittest.TestCase):
         _, data = self.profile("gpu.json", SAMPLE_START_NS)
         bad = [
             self.place,
-            os.path.join(self.place, "missing.json"),
+            self.path("missing.json"),
             self.file("cut.json", data[:-30]),
             self.file("cut.json.gz", gzip.compress(data)[:-20]),
             self.file("empty.json", b""),

@@ -3,20 +3,15 @@
 was, and says what it cannot mark. PyTorch is played by small packages."""
 
 import os
-import shutil
-import tempfile
 import unittest
 
+from _place import InPlace
 from _span_listening import HOOK, PACKAGE, listen, run, told
 
 
-class Place(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-hook-")
-        self.addCleanup(shutil.rmtree, self.place)
-
+class Place(InPlace):
     def write(self, name, text=""):
-        path = os.path.join(self.place, name)
+        path = self.path(name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             file.write(text)
@@ -40,7 +35,7 @@ class StartUp(Place):
             import sys, sitecustomize
             print(sys.flag, sitecustomize.here, sitecustomize.__file__ == sys.flag[1])
         """)
-        path = os.path.join(self.place, "sitecustomize.py")
+        path = self.path("sitecustomize.py")
         self.assertEqual(done.stdout, f"{('sitecustomize', path)} 3 True\n")
 
     def test_another_sitecustomize_that_fails_is_told_as_ever(self):

@@ -5,13 +5,12 @@ archive, and is made without its extension where that cannot be built."""
 import importlib.util
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import unittest
 
+from _place import InPlace
 from _span_listening import LISTENER, environment
 
 SOURCE = os.path.abspath(os.path.join("user", "python"))
@@ -31,11 +30,10 @@ def call(*command, **more):
     return done
 
 
-class Install(unittest.TestCase):
+class Install(InPlace):
     def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-install-")
-        self.addCleanup(shutil.rmtree, self.place)
-        self.target = os.path.join(self.place, "target")
+        super().setUp()
+        self.target = self.path("target")
 
     def pip(self, what):
         # --no-index: a build that asked for anything would fail
@@ -59,7 +57,7 @@ class Install(unittest.TestCase):
     def test_from_a_source_archive(self):
         code = f"import backend; print(backend.build_sdist({self.place!r}))"
         name = call(sys.executable, "-c", code, PYTHONPATH=SOURCE).stdout.strip()
-        self.pip(os.path.join(self.place, name))
+        self.pip(self.path(name))
         self.check(True)
 
     @unittest.skipUnless(importlib.util.find_spec("pip"), "no pip here")
@@ -70,7 +68,7 @@ class Install(unittest.TestCase):
         if subprocess.run([*alone, "true"], stderr=subprocess.DEVNULL).returncode:
             alone = []  # an unprivileged user may not; pip still has no index
         archive = self.source_archive()
-        venv = os.path.join(self.place, "venv")
+        venv = self.path("venv")
         call(sys.executable, "-m", "venv", "--without-pip", venv)
         python = os.path.join(venv, "bin", "python")
         call(*alone, sys.executable, "-m", "pip", "--python", python, "install", "--no-index",
@@ -84,7 +82,7 @@ class Install(unittest.TestCase):
         # its own native core, of that archive, which a tracer hears
         code = ("import faultline\nassert faultline.status()['extension']\n"
                 "with faultline.span('in a venv'): pass")
-        output = os.path.join(self.place, "told")
+        output = self.path("told")
         call(LISTENER, output, python, "-c", code, PYTHONPATH="")
         with open(output) as file:
             self.assertIn(b"in a venv".hex(), file.read())
@@ -118,7 +116,7 @@ class Install(unittest.TestCase):
             self.check(False)
 
     def test_without_headers(self):
-        compiler = os.path.join(self.place, "cc")
+        compiler = self.path("cc")
         with open(compiler, "w") as file:
             file.write("#!/bin/sh\necho 'fatal error: Python.h: No such file'\nexit 1\n")
         os.chmod(compiler, 0o755)

@@ -7,9 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
+from _place import InPlace
 from _span_listening import BUILD, Event, LISTENER, PLACE, environment, told
 
 for library in ("libfaultline.so.0", "libfaultline.a"):
@@ -84,14 +84,7 @@ int main(int count, char **files)
 """
 
 
-class Programs(unittest.TestCase):
-    def setUp(self):
-        self.place = tempfile.mkdtemp(prefix="faultline-span-")
-        self.addCleanup(shutil.rmtree, self.place)
-
-    def path(self, name):
-        return os.path.join(self.place, name)
-
+class Programs(InPlace):
     def call(self, *command, status=0, **more):
         done = subprocess.run(command, env=environment(**more), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -3,7 +3,7 @@
 against the kernel's own counts, device by device. Knows nothing of virtual machines."""
 import collections
 
-from jobs import SECTOR_BYTES, STAT, Absent, Job, check, equal, told_losses
+from jobs import SECTOR_BYTES, STAT, Job, check, told_losses
 
 BLOCK_BYTES, DIRECT_BYTES = 4096, 4 << 20
 PART, DIRECT = 1 << 8, 1 << 5  # as the manual page of traces has them
