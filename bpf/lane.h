@@ -86,7 +86,7 @@ static __always_inline bool lane_take(struct lane_place *place, __u32 kind)
 	__u32 cpu = bpf_get_smp_processor_id(), lane = cpu & lane_mask, index;
 	struct lane_control *control = bpf_map_lookup_elem(&lane_controls, &lane);
 
-	/* A CPU that came online later has no lane of its own. */
+	/* A CPU that was plugged in later has no lane of its own. */
 	if (flight_on && control && (lane_shared || cpu == lane)) {
 		place->slot =
 			flight_take(control, lane, &lane_controls, &lane_slots, &place->number);

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Jobs of guests on attaching to what runs already: a storm of short processes that counts what it
-reads from when it is told that it is recorded. Knows nothing of virtual machines."""
-from jobs import Job, check, equal, told_losses
+reads from when it is told that it is recorded; and to CPUs that come in mid-run. Knows nothing of
+virtual machines."""
+from jobs import VARIANTS, Job, check, equal, fetched, file_row, told_losses
 
+UNTIMED = 1 << 8  # of faults, as the manual page of traces has it
 COUNTED = 17  # bytes that reads ask for which the workload counts
 
 STORM = """head -c 65536 /dev/urandom >/mnt/present; head -c 4096 /dev/zero >/mnt/shared; echo 0 >ready
@@ -22,6 +24,13 @@ GROUP = """mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null; mkdir -p /sys/fs/cg
     "to": "--cgroup /sys/fs/cgroup/job",
     "end": "",
 }
+# A CPU that comes after the start, and one that goes and comes back at once; what runs there alone.
+CPUS = """cpu=/sys/devices/system/cpu/cpu1/online; [ -f $cpu ] || exit 77
+head -c 1048576 /dev/urandom >/mnt/hot; for n in 1 2; do fresh /mnt/late$n 4; done; fresh /mnt/other 4
+echo 2 >/proc/sys/kernel/perf_event_paranoid; echo 0 >$cpu; export cpu; $RUN -- sh -c 'for n in 1 2; do echo 1 >$cpu; sleep 0.5
+taskset 2 mapper random /mnt/late$n account-late$n /mnt/other || exit
+hotread /mnt/hot account-hot$n 4 reads 500; echo 0 >$cpu; done; echo 1 >$cpu'; status=$?
+echo 1 >$cpu 2>/dev/null; exit $status"""
 
 
 def judge_present(results):
@@ -37,8 +46,28 @@ def judge_present(results):
     return f"{len(reads)} of {counted} reads by {len(processes)} processes{told}"
 
 
+def judge_cpus(results):
+    """What is done on a CPU that has just come is recorded as elsewhere, but that the times of its
+    faults may be unknown until that was noticed: then it is said."""
+    report = results.report()
+    lost = told_losses(results, report)
+    for name in ("late1", "late2"):
+        truth, row = results.account(f"account-{name}"), file_row(report, f"/mnt/{name}")
+        told = fetched(row), row["mmap"]["major"]
+        done = truth["resident"] * truth["page_bytes"], truth["major"]
+        check(told == done or (lost and told < done), f"(bytes, major faults) {told}, done {done}")
+    reads = sum(results.account(f"account-hot{n}")["reads"] for n in (1, 2))
+    count = file_row(report, "/mnt/hot")["read"]["count"]
+    check(count == reads or (lost and count < reads <= count + lost), f"{count} of {reads} reads")
+    untimed = sum(row["flags"] & UNTIMED > 0 for row in results.printed("fault"))
+    check(not untimed or "faults" in [row["id"] for row in report["caveats"]],
+          f"{untimed} faults have no time, and nothing is said of it")
+    return f"{count} reads and all faults, {untimed} of them without their time, lost {lost}"
+
+
 def for_kernel(quick):
     """The jobs of a kernel that is supported."""
-    return [Job("task", "chosen", name, script, judge_present)
+    jobs = [Job("task", "chosen", name, script, judge_present)
             for name, script in (("attach-pid", PROCESS), ("attach-cgroup", GROUP),
                                  ("attach-all", MACHINE))]
+    return jobs + [Job("fault", v, "cpus", CPUS, judge_cpus) for v in VARIANTS["fault"]]

@@ -23,8 +23,8 @@ static uint64_t power_of_two_within(uint64_t most, uint64_t least)
 	return power;
 }
 
-/* A lane for each CPU that is there; three quarters of a lane's buffer are slots, the rest its
- * ring. */
+/* A lane for each CPU that is there, for it may come online; three quarters of a lane's buffer are
+ * slots, the rest its ring. */
 struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus)
 {
 	struct buffer_sizes sizes = { .lane_cpus = cpus, .lane_count = 1 };

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIST "/sys/devices/system/cpu/online"
+#define ONLINE "/sys/devices/system/cpu/online"
+#define PRESENT "/sys/devices/system/cpu/present"
 #define LIST_BYTES 4096
 #define LOOK_NS 100000000u /* a CPU is off for longer than this before it is back */
 
@@ -54,20 +55,25 @@ static bool read_list(const struct online *online, bool *set)
 	return online_parse(text, set, online->cpus);
 }
 
-struct online *online_open(int cpus)
+static struct online *list_open(const char *path, int cpus)
 {
 	struct online *online = calloc(1, sizeof(*online));
 
 	if (!online)
 		return NULL;
 	online->cpus = cpus;
-	online->fd = open(LIST, O_RDONLY | O_CLOEXEC);
+	online->fd = open(path, O_RDONLY | O_CLOEXEC);
 	online->now = calloc(cpus, sizeof(bool));
 	online->before = calloc(cpus, sizeof(bool));
 	if (online->fd >= 0 && online->now && online->before && read_list(online, online->before))
 		return online;
 	online_close(online);
 	return NULL;
+}
+
+struct online *online_open(int cpus)
+{
+	return list_open(ONLINE, cpus);
 }
 
 void online_close(struct online *online)
@@ -81,15 +87,15 @@ void online_close(struct online *online)
 	free(online);
 }
 
-unsigned int online_end(int cpus)
+unsigned int present_end(int cpus)
 {
-	struct online *online = online_open(cpus);
+	struct online *present = list_open(PRESENT, cpus);
 	unsigned int end = 0;
 
-	for (int cpu = 0; online && cpu < cpus; cpu++)
-		if (online->before[cpu])
+	for (int cpu = 0; present && cpu < cpus; cpu++)
+		if (present->before[cpu])
 			end = cpu + 1;
-	online_close(online);
+	online_close(present);
 	return end ? end : (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 

@@ -20,8 +20,8 @@ typedef void (*online_fn)(void *context, int cpu);
  * however often it is called. NULL is fine. */
 void online_look(struct online *online, uint64_t now_ns, online_fn tell, void *context);
 
-/* The highest number of a CPU that is online now, and one. */
-unsigned int online_end(int cpus);
+/* The highest number of a CPU that is there, be it online or not, and one. */
+unsigned int present_end(int cpus);
 
 /* The CPUs below `cpus` in a list such as "0-2,5"; false if it is none. */
 bool online_parse(const char *text, bool *set, int cpus);

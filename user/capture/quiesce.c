@@ -20,7 +20,7 @@
  */
 static bool visit_all(void)
 {
-	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF), end = online_end(cpus);
+	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF), end = present_end(cpus);
 	cpu_set_t allowed, one;
 	bool all = true;
 

@@ -117,8 +117,8 @@ int session_open(struct session **out, const struct session_options *options)
 	}
 	session->profile_slots = options->profile_slots
 					 ? profile_round_slots(options->profile_slots)
-					 : profile_default_slots(online_end(session->cpus));
-	session->sizes = buffer_sizes(session->options.buffer_bytes, online_end(session->cpus));
+					 : profile_default_slots(present_end(session->cpus));
+	session->sizes = buffer_sizes(session->options.buffer_bytes, present_end(session->cpus));
 	if (options->flight_bytes) {
 		err = buffer_sizes_of_flight(&session->sizes, options->flight_bytes);
 		if (err) {
@@ -176,8 +176,9 @@ static void attach_arrived(void *context, int cpu)
 
 	if (err)
 		log_warning("CPU %d came online, and the ends of page faults there cannot be "
-			    "recorded: %s",
-			    cpu, strerror(-err));
+			    "recorded: %s%s",
+			    cpu, strerror(-err),
+			    err == -EACCES ? " (kernel.perf_event_paranoid is above 2)" : "");
 	else
 		log_debug("CPU %d came online", cpu);
 }
