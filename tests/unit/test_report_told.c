@@ -72,6 +72,40 @@ static void test_places(void **state)
 	made_close(&made);
 }
 
+/* However many directories there are, whatever lists must grow for them. */
+static void test_places_of_many(void **state)
+{
+	char paths[40 * 3][32];
+
+	(void)state;
+	for (uint64_t count = 4; count < 40; count++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made);
+		EXEC(&made, .time = 10, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+		for (uint64_t i = 0; i < count * 3; i++) {
+			snprintf(paths[i], sizeof(paths[i]), "/data/%d/%d.bin", (int)(i / 3),
+				 (int)i);
+			FILE_ROW(&made, .time = 10, .id = i + 1, .dev = 1, .ino = i + 1,
+				 .path = paths[i]);
+			CALL(&made, .time = 100 + i * 100, .dur = 10, .pid = 10, .op = M_READ,
+			     .file = i + 1, .result = 5);
+		}
+		FILE_ROW(&made, .time = 10, .id = 200, .dev = 1, .ino = 200,
+			 .path = "/other/a/1.bin");
+		CALL(&made, .time = 50000, .dur = 5, .pid = 10, .op = M_READ, .file = 200,
+		     .result = 5);
+		made_finish(&made, 10, 100000);
+		report = made_report(&made.reader, 1);
+		assert_int_equal(report_table(report, "places")->row_count, 2);
+		check_text(report, "places", 0, "path", "/data/**.bin");
+		CHECK(report, "places", 0, "files", count * 3);
+		report_free(report);
+		made_close(&made);
+	}
+}
+
 /* What names a path and ends without a file belongs to the directory that it looked in. */
 static void test_places_of_names(void **state)
 {
@@ -310,9 +344,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),		cmocka_unit_test(test_places_of_one_path),
-		cmocka_unit_test(test_places_of_names), cmocka_unit_test(test_metadata_leads),
-		cmocka_unit_test(test_caveats),		cmocka_unit_test(test_against),
-		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_places_of_names), cmocka_unit_test(test_places_of_many),
+		cmocka_unit_test(test_metadata_leads),	cmocka_unit_test(test_caveats),
+		cmocka_unit_test(test_against),		cmocka_unit_test(test_screen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

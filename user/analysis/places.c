@@ -265,11 +265,16 @@ static int fold_level(struct places *places, bool *folded)
 	for (size_t i = 0; i < count; i++) {
 		struct group *group = &places->groups[i], *into;
 		struct table_text parent = group->directory;
+		uint32_t number;
 
 		parent.length = path_directory(parent.bytes, parent.length);
 		if (group->into != NO_GROUP || parent.length <= 1)
 			continue;
-		into = &places->groups[group_of(places, parent, group->extension, true)];
+		number = group_of(places, parent, group->extension, true);
+		if (number == NO_GROUP)
+			return -ENOMEM;
+		group = &places->groups[i];
+		into = &places->groups[number];
 		if (into == group || into->into != NO_GROUP || into->children < ALIKE_BELOW ||
 		    into->files < ALIKE)
 			continue;
