@@ -47,83 +47,72 @@ const struct family_rule event_rules[TRACE_FAMILY_COUNT] = {
 	 1ull << SYSCALL_FETCHED | 1ull << SYSCALL_CREATED | 1ull << SYSCALL_DIRTIED |             \
 	 1ull << SYSCALL_MAJOR)
 
-static const uint64_t columns_of[TRACE_KIND_COUNT] = {
-	[TRACE_SYSCALL] = CALL_COLUMNS,
-	[TRACE_SYSCALL_PATH] = CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2,
-	[TRACE_ASYNC] = CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2,
-	[TRACE_FAULT] = 1ull << FAULT_TIME | 1ull << FAULT_DUR | 1ull << FAULT_PID |
-			1ull << FAULT_TID | 1ull << FAULT_FILE | 1ull << FAULT_OFFSET |
-			1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED | 1ull << FAULT_DIRTIED,
-	[TRACE_PAGECACHE] = 1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE |
-			    1ull << PAGECACHE_BYTES | 1ull << PAGECACHE_CREATED |
-			    1ull << PAGECACHE_CALL,
-	[TRACE_FORK] = 1ull << FORK_TIME,
-	[TRACE_FILE] = 1ull << FILE_TIME,
-	[TRACE_EXEC] = 1ull << EXEC_TIME | 1ull << EXEC_PID,
-	[TRACE_EXIT] = 1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_PROCESS,
-	[TRACE_SPAN_BEGIN] = 1ull << SPAN_BEGIN_TIME | 1ull << SPAN_BEGIN_PID |
-			     1ull << SPAN_BEGIN_TID | 1ull << SPAN_BEGIN_ID |
-			     1ull << SPAN_BEGIN_NAME | 1ull << SPAN_BEGIN_CATEGORY,
-	[TRACE_SPAN_END] = 1ull << SPAN_END_TIME | 1ull << SPAN_END_PID | 1ull << SPAN_END_TID |
-			   1ull << SPAN_END_ID,
-	[TRACE_INSTANT] = 1ull << INSTANT_TIME | 1ull << INSTANT_PID | 1ull << INSTANT_TID |
-			  1ull << INSTANT_NAME | 1ull << INSTANT_CATEGORY,
-	[TRACE_THROTTLE] = 1ull << THROTTLE_TIME | 1ull << THROTTLE_PAUSE | 1ull << THROTTLE_PID |
-			   1ull << THROTTLE_TID | 1ull << THROTTLE_FILE,
-	[TRACE_REQUEST] = 1ull << REQUEST_TIME | 1ull << REQUEST_DUR | 1ull << REQUEST_PID |
-			  1ull << REQUEST_TID | 1ull << REQUEST_OP | 1ull << REQUEST_FILE |
-			  1ull << REQUEST_OWN_BYTES | 1ull << REQUEST_STATUS |
-			  1ull << REQUEST_FLAGS,
-	[TRACE_BIO] = 1ull << BIO_TIME | 1ull << BIO_DUR | 1ull << BIO_PID | 1ull << BIO_TID |
-		      1ull << BIO_OP | 1ull << BIO_FILE | 1ull << BIO_OFFSET | 1ull << BIO_BYTES,
-	[TRACE_DEVICE] = 1ull << DEVICE_ROW_TIME,
-	[TRACE_PROFILE] = (1ull << PROFILE_COLUMNS) - 1,
-	[TRACE_PROFILE_CLASS] = (1ull << PROFILE_CLASS_COLUMNS) - 1,
+/* Each kind of rows: the columns that events are made of, and by what. */
+static const struct {
+	void (*decode)(const struct event_chunk *chunk, struct event *events, size_t *count);
+	uint64_t columns;
+} kinds[TRACE_KIND_COUNT] = {
+	[TRACE_SYSCALL] = { event_decode_calls, CALL_COLUMNS },
+	[TRACE_SYSCALL_PATH] = { event_decode_calls, CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 },
+	[TRACE_ASYNC] = { event_decode_calls, CALL_COLUMNS | 1ull << SYSCALL_PATH_FILE2 },
+	[TRACE_FAULT] = { event_decode_faults, 1ull << FAULT_TIME | 1ull << FAULT_DUR |
+						       1ull << FAULT_PID | 1ull << FAULT_TID |
+						       1ull << FAULT_FILE | 1ull << FAULT_OFFSET |
+						       1ull << FAULT_FLAGS | 1ull << FAULT_FETCHED |
+						       1ull << FAULT_DIRTIED },
+	[TRACE_PAGECACHE] = { event_decode_pagecache,
+			      1ull << PAGECACHE_TIME | 1ull << PAGECACHE_FILE |
+				      1ull << PAGECACHE_BYTES | 1ull << PAGECACHE_CREATED |
+				      1ull << PAGECACHE_CALL },
+	[TRACE_FORK] = { event_decode_names, 1ull << FORK_TIME },
+	[TRACE_FILE] = { event_decode_names, 1ull << FILE_TIME },
+	[TRACE_EXEC] = { event_decode_execs, 1ull << EXEC_TIME | 1ull << EXEC_PID },
+	[TRACE_EXIT] = { event_decode_exits,
+			 1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_PROCESS },
+	[TRACE_SPAN_BEGIN] = { event_decode_span_begins,
+			       1ull << SPAN_BEGIN_TIME | 1ull << SPAN_BEGIN_PID |
+				       1ull << SPAN_BEGIN_TID | 1ull << SPAN_BEGIN_ID |
+				       1ull << SPAN_BEGIN_NAME | 1ull << SPAN_BEGIN_CATEGORY },
+	[TRACE_SPAN_END] = { event_decode_span_ends, 1ull << SPAN_END_TIME | 1ull << SPAN_END_PID |
+							     1ull << SPAN_END_TID |
+							     1ull << SPAN_END_ID },
+	[TRACE_INSTANT] = { event_decode_instants,
+			    1ull << INSTANT_TIME | 1ull << INSTANT_PID | 1ull << INSTANT_TID |
+				    1ull << INSTANT_NAME | 1ull << INSTANT_CATEGORY },
+	[TRACE_THROTTLE] = { event_decode_throttles,
+			     1ull << THROTTLE_TIME | 1ull << THROTTLE_PAUSE | 1ull << THROTTLE_PID |
+				     1ull << THROTTLE_TID | 1ull << THROTTLE_FILE },
+	[TRACE_REQUEST] = { event_decode_requests,
+			    1ull << REQUEST_TIME | 1ull << REQUEST_DUR | 1ull << REQUEST_PID |
+				    1ull << REQUEST_TID | 1ull << REQUEST_OP |
+				    1ull << REQUEST_FILE | 1ull << REQUEST_OWN_BYTES |
+				    1ull << REQUEST_STATUS | 1ull << REQUEST_FLAGS },
+	[TRACE_BIO] = { event_decode_bios, 1ull << BIO_TIME | 1ull << BIO_DUR | 1ull << BIO_PID |
+						   1ull << BIO_TID | 1ull << BIO_OP |
+						   1ull << BIO_FILE | 1ull << BIO_OFFSET |
+						   1ull << BIO_BYTES },
+	[TRACE_DEVICE] = { event_decode_devices, 1ull << DEVICE_ROW_TIME },
+	[TRACE_PROFILE] = { event_decode_profile, (1ull << PROFILE_COLUMNS) - 1 },
+	[TRACE_PROFILE_CLASS] = { event_decode_classes, (1ull << PROFILE_CLASS_COLUMNS) - 1 },
 	/* No events, wherever they stand: of a forged trace. */
-	[TRACE_SUMMARY_TABLE] = 1ull << SUMMARY_TABLE_TIME,
-	[TRACE_SUMMARY_COLUMN] = 1ull << SUMMARY_COLUMN_TIME,
-	[TRACE_SUMMARY_CELL] = 1ull << SUMMARY_CELL_TIME,
-	[TRACE_SUMMARY_CLASS] = 1ull << SUMMARY_CLASS_TIME,
-	[TRACE_VFS] = 1ull << VFS_TIME | 1ull << VFS_DUR | 1ull << VFS_PID | 1ull << VFS_TID |
-		      1ull << VFS_OP | 1ull << VFS_FILE | 1ull << VFS_OFFSET | 1ull << VFS_ASKED |
-		      1ull << VFS_RESULT | 1ull << VFS_FLAGS,
+	[TRACE_SUMMARY_TABLE] = { event_decode_names, 1ull << SUMMARY_TABLE_TIME },
+	[TRACE_SUMMARY_COLUMN] = { event_decode_names, 1ull << SUMMARY_COLUMN_TIME },
+	[TRACE_SUMMARY_CELL] = { event_decode_names, 1ull << SUMMARY_CELL_TIME },
+	[TRACE_SUMMARY_CLASS] = { event_decode_names, 1ull << SUMMARY_CLASS_TIME },
+	[TRACE_VFS] = { event_decode_vfs,
+			1ull << VFS_TIME | 1ull << VFS_DUR | 1ull << VFS_PID | 1ull << VFS_TID |
+				1ull << VFS_OP | 1ull << VFS_FILE | 1ull << VFS_OFFSET |
+				1ull << VFS_ASKED | 1ull << VFS_RESULT | 1ull << VFS_FLAGS },
 };
 
 uint64_t event_columns(enum trace_kind kind)
 {
-	return columns_of[kind];
+	return kinds[kind].columns;
 }
 
 void event_decode(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
-	static void (*const decoders[TRACE_KIND_COUNT])(const struct event_chunk *, struct event *,
-							size_t *) = {
-		[TRACE_SYSCALL] = event_decode_calls,
-		[TRACE_SYSCALL_PATH] = event_decode_calls,
-		[TRACE_ASYNC] = event_decode_calls,
-		[TRACE_FAULT] = event_decode_faults,
-		[TRACE_PAGECACHE] = event_decode_pagecache,
-		[TRACE_FORK] = event_decode_names,
-		[TRACE_EXEC] = event_decode_execs,
-		[TRACE_EXIT] = event_decode_exits,
-		[TRACE_FILE] = event_decode_names,
-		[TRACE_SPAN_BEGIN] = event_decode_span_begins,
-		[TRACE_SPAN_END] = event_decode_span_ends,
-		[TRACE_INSTANT] = event_decode_instants,
-		[TRACE_THROTTLE] = event_decode_throttles,
-		[TRACE_REQUEST] = event_decode_requests,
-		[TRACE_BIO] = event_decode_bios,
-		[TRACE_DEVICE] = event_decode_devices,
-		[TRACE_PROFILE] = event_decode_profile,
-		[TRACE_PROFILE_CLASS] = event_decode_classes,
-		[TRACE_VFS] = event_decode_vfs,
-		[TRACE_SUMMARY_TABLE] = event_decode_names,
-		[TRACE_SUMMARY_COLUMN] = event_decode_names,
-		[TRACE_SUMMARY_CELL] = event_decode_names,
-		[TRACE_SUMMARY_CLASS] = event_decode_names,
-	};
-
-	decoders[chunk->block->kind](chunk, events, count);
+	kinds[chunk->block->kind].decode(chunk, events, count);
 }
 
 /* The label of a span or moment takes the place of what tells it. */
