@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Finds the header and the blocks of a trace. Knows nothing of what rows mean.
+ *
+ * Two ways lead to the list of blocks: the index, found from the file's end, or, when there is no
+ * end or it is not to be trusted, a walk over all frames. The index is only believed as to where
+ * blocks may be: each is checked when it is read.
+ */
+#include "reader_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "error.h"
+#include "meta.h"
+
+#define HEADER_REACH_BYTES (64u << 20) /* from the start: the header's copy is not farther */
+#define DAMAGES_MAX 64		       /* places where a walk looks for the next whole frame */
+
+/* --- the way over all frames --- */
+
+/* What an index would have said of a block of rows; checks all its columns. */
+static int survey_rows(struct trace_reader *reader, const struct block *block,
+		       struct catalog_place *place)
+{
+	const struct trace_schema *schema = &trace_schemas[block->kind];
+	const uint64_t *times, *durations = NULL;
+	int err = reader_load_rows(reader, block, (1ull << schema->column_count) - 1);
+
+	if (err)
+		return err;
+	times = reader->columns[TRACE_COL_TIME];
+	if (schema->duration >= 0)
+		durations = reader->columns[schema->duration];
+	place->info.kind = block->kind;
+	place->info.rows = block->rows;
+	place->info.start = block->rows ? UINT64_MAX : block->t0;
+	place->info.end = block->rows ? 0 : block->t0;
+	for (size_t i = 0; i < block->rows; i++) {
+		uint64_t end = times[i] + (durations ? durations[i] : 0);
+
+		if (end < times[i])
+			end = UINT64_MAX;
+		if (times[i] < place->info.start)
+			place->info.start = times[i];
+		if (end > place->info.end)
+			place->info.end = end;
+	}
+	return 0;
+}
+
+static int survey_args(struct trace_reader *reader, const struct block *block,
+		       const struct catalog_place *place)
+{
+	struct args_place found = { .offset = place->info.offset, .length = place->length };
+	int err = args_blocks_survey(block, &found);
+
+	return err ? err : args_blocks_add(reader->catalog.args, &found);
+}
+
+/* Takes in one frame. 0, -EINVAL, -ENOMEM. */
+static int survey_frame(struct trace_reader *reader, struct mp content, struct catalog_place *place)
+{
+	struct block block;
+	int err;
+
+	if (!content.at) /* skippable */
+		return 0;
+	err = block_parse(&block, content);
+	if (!err && block.type == BLOCK_STRINGS)
+		return texts_add(&reader->catalog.texts, &block);
+	if (!err && block.type == BLOCK_ARGS)
+		return survey_args(reader, &block, place);
+	if (!err && block.type == BLOCK_FLUSH && block.t0 > reader->flushed_ns)
+		reader->flushed_ns = block.t0;
+	if (err || block.type != BLOCK_ROWS)
+		return err;
+	err = survey_rows(reader, &block, place);
+	return err ? err : catalog_add(&reader->catalog, place);
+}
+
+/* Reads the frame at `offset` and takes it in. 0, -EINVAL, -ENODATA, -ENOMEM, -errno of a read;
+ * -EPROTO for a whole frame that holds no block as it should be. */
+static int walk_frame(struct trace_reader *reader, uint64_t offset, uint64_t *next,
+		      struct trace_error *found)
+{
+	struct catalog_place place = { .info = { .offset = offset } };
+	struct mp content;
+	int err = input_frame(&reader->input, &reader->buffers, offset, 0, &content, next, found);
+
+	if (err)
+		return err;
+	place.length = *next - offset;
+	err = survey_frame(reader, content, &place);
+	if (err != -EINVAL)
+		return err;
+	trace_damaged(found, offset, "the block is not what it should be");
+	return -EPROTO;
+}
+
+/* Finds the next frame behind a damaged one that can be read, and takes it in. -ENODATA if there is
+ * none up to the end. */
+static int walk_on(struct trace_reader *reader, uint64_t offset, uint64_t *next)
+{
+	struct trace_error found;
+	int err = -EINVAL;
+
+	while (err == -EINVAL || err == -ENODATA) {
+		err = input_find_frame(&reader->input, &reader->buffers, offset + 1, &offset,
+				       &found);
+		if (err)
+			return err;
+		err = walk_frame(reader, offset, next, &found);
+	}
+	return err;
+}
+
+/*
+ * Reads frame by frame up to the end. A frame that is not whole is passed over where a whole one
+ * follows; a whole one that holds something else was not written by us, nor is what follows. Sets
+ * `incomplete`: who calls this found no end that could be used. Fails only if memory or the disk
+ * does.
+ */
+static int walk(struct trace_reader *reader, uint64_t offset, const char *why,
+		struct trace_error *error)
+{
+	struct trace_error *incomplete = &reader->incomplete, found;
+	uint64_t next = offset;
+	int err = 0;
+
+	catalog_clear(&reader->catalog);
+	for (; offset < reader->input.size; offset = next) {
+		err = walk_frame(reader, offset, &next, &found);
+		if ((err == -EINVAL || err == -ENODATA) && reader->damaged_blocks < DAMAGES_MAX) {
+			int further = walk_on(reader, offset, &next);
+
+			if (!further) {
+				if (err == -ENODATA)
+					trace_damaged(&found, offset, "not a whole block");
+				reader_note_damage(reader, &found);
+			}
+			err = further == -ENODATA ? err : further;
+		}
+		if (err)
+			break;
+	}
+	if (err == -ENOMEM)
+		return trace_no_memory(error);
+	if (err && err != -EINVAL && err != -ENODATA && err != -EPROTO)
+		return trace_fail(error, err, "%s", found.text);
+	if (err == -EINVAL || err == -EPROTO)
+		trace_fail(incomplete, 0, "the trace %s; what follows was not read", found.text);
+	else if (why)
+		trace_fail(incomplete, 0, "%s", why);
+	else if (err == -ENODATA)
+		trace_fail(incomplete, 0,
+			   "the trace has no end: the tracer was killed or could not write (cut "
+			   "inside the block at byte %llu)",
+			   (unsigned long long)offset);
+	else
+		trace_fail(incomplete, 0,
+			   "the trace has no end: the tracer was killed or could not write (the "
+			   "last whole block ends at byte %llu)",
+			   (unsigned long long)offset);
+	return 0;
+}
+
+/* --- the way through the index --- */
+
+/* Whether the file ends as a complete trace does. 1, 0 or -errno. */
+static int find_tail(struct trace_reader *reader, uint64_t start, struct format_tail *tail,
+		     struct trace_error *error)
+{
+	const struct input *input = &reader->input;
+	const uint8_t *bytes;
+	int err;
+
+	if (input->size < start + sizeof(*tail))
+		return 0;
+	err = input_bytes(input, &reader->buffers, input->size - sizeof(*tail), sizeof(*tail),
+			  &bytes, error);
+	if (err)
+		return err;
+	memcpy(tail, bytes, sizeof(*tail));
+	return tail->skippable == FORMAT_TAIL_SKIPPABLE && tail->bytes == FORMAT_TAIL_BYTES &&
+	       tail->magic == FORMAT_TAIL_MAGIC && tail->size == input->size &&
+	       tail->index >= start && tail->index < tail->totals &&
+	       tail->totals < input->size - sizeof(*tail);
+}
+
+/* Totals and blocks as the end of the file tells. */
+static int use_tail(struct trace_reader *reader, uint64_t start, const struct format_tail *tail,
+		    struct trace_error *error)
+{
+	uint64_t end = reader->input.size - sizeof(*tail);
+	struct block block;
+	int err;
+
+	err = catalog_open_block(&reader->input, &reader->buffers, tail->totals, end - tail->totals,
+				 BLOCK_TOTALS, &block, error);
+	if (!err)
+		err = totals_parse(&reader->totals, block.object, &reader->header, &reader->arena,
+				   error);
+	if (!err)
+		err = catalog_read_index(&reader->catalog, &reader->input, &reader->buffers, start,
+					 tail->index, error);
+	return err;
+}
+
+int reader_find_blocks(struct trace_reader *reader, uint64_t start, struct trace_error *error)
+{
+	struct trace_error found;
+	struct format_tail tail = { 0 };
+	char why[300];
+	int err = find_tail(reader, start, &tail, error);
+
+	if (err < 0)
+		return err;
+	if (!err)
+		return walk(reader, start, NULL, error);
+	err = use_tail(reader, start, &tail, &found);
+	if (!err && reader->catalog.damage.text[0])
+		reader_note_damage(reader, &reader->catalog.damage);
+	if (err != -EINVAL && err != -ENODATA)
+		return err ? trace_fail(error, err, "%s", found.text) : 0;
+	snprintf(why, sizeof(why), "the trace %s", found.text);
+	return walk(reader, start, why, error);
+}
+
+/* --- the header --- */
+
+/* Looks for the header's copy among the whole frames behind the header. `start` receives where the
+ * first of them is. */
+static int find_header_copy(struct trace_reader *reader, uint64_t *start, struct trace_error *error)
+{
+	const struct input *input = &reader->input;
+	uint64_t offset = 0, next, first = 0;
+	struct block block;
+	struct mp content;
+	int err = 0;
+
+	for (; !err && offset < HEADER_REACH_BYTES; offset = next - 1) {
+		err = input_find_frame(input, &reader->buffers, offset + 1, &offset, error);
+		if (err)
+			break;
+		err = input_frame(input, &reader->buffers, offset, 0, &content, &next, error);
+		if (err == -EINVAL || err == -ENODATA) { /* not a frame, or not a whole one */
+			next = offset + 1;
+			err = 0;
+			continue;
+		}
+		first = first ? first : offset;
+		if (!err && content.at && !block_parse(&block, content) &&
+		    block.type == BLOCK_HEADER) {
+			*start = first;
+			return header_parse(&reader->header, content, &reader->arena, error);
+		}
+	}
+	return err ? err : -ENODATA;
+}
+
+static int read_first_header(struct trace_reader *reader, uint64_t *next, struct trace_error *error)
+{
+	struct mp content, rest;
+	int err;
+
+	if (!reader->input.size)
+		return trace_fail(error, -EINVAL,
+				  "is empty: whatever recorded it was ended before it could write");
+	err = input_frame(&reader->input, &reader->buffers, 0, 0, &content, next, error);
+	if (err == -ENODATA)
+		return trace_fail(error, -EINVAL,
+				  "is cut inside its header, or is not a Faultline "
+				  "trace");
+	if (err && err != -EINVAL)
+		return err;
+	rest = content;
+	if (err || !content.at || mp_skip(&rest))
+		return trace_fail(error, -EINVAL, "is not a Faultline trace");
+	return header_parse(&reader->header, content, &reader->arena, error);
+}
+
+int reader_find_header(struct trace_reader *reader, uint64_t *next, struct trace_error *error)
+{
+	struct trace_error found;
+	int err = read_first_header(reader, next, error);
+
+	if (err != -EINVAL || !reader->input.size || find_header_copy(reader, next, &found))
+		return err;
+	reader->header_is_copy = true;
+	return 0;
+}
