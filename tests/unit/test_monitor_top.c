@@ -44,7 +44,8 @@ static char *json_of(unsigned int readings, unsigned int times, const char *comm
 		asprintf(&text,
 			 "{\"schema\":1,\"time_unix_ns\":%llu,\"read_ns_ago\":500000000,"
 			 "\"readings\":%u,\"node\":{\"doors\":%s},\"jobs_left_out\":3,\"jobs\":["
-			 "{\"id\":7,\"cgroup\":\"/system.slice/train.service\",\"living\":4,"
+			 "{\"id\":7,\"cgroup\":\"/system.slice/"
+			 "train.service\",\"living\":4,\"user\":\"ann\","
 			 "\"doors\":%s,\"processes\":[{\"pid\":42,\"start_ns\":5,\"program\":\"p\","
 			 "\"command\":\"%s\",\"doors\":%s}],\"files\":[{\"path\":\"/data/"
 			 "tokens.bin\""
@@ -103,6 +104,8 @@ static void test_rates(void **state)
 
 		assert_int_equal(table->row_count, 1); /* the other job did nothing */
 		assert_int_equal(number(table, "operations"), (1000 + 30 + 10 + 4) * 5 / 2);
+		assert_int_equal(cell(table, 0, "user")->length, 3);
+		assert_memory_equal(cell(table, 0, "user")->text, "ann", 3);
 		assert_int_equal(number(table, "errors"), 5);
 		assert_int_equal(number(table, "read_bytes"), 4096000 * 5 / 2);
 		assert_int_equal(number(table, "written_bytes"), 40960 * 5 / 2);
@@ -169,6 +172,47 @@ static void test_nothing_done(void **state)
 	table_free(table);
 	top_sample_free(&before);
 	top_sample_free(&after);
+}
+
+static bool is_shown(const struct table *table, const char *name)
+{
+	int column = table_find_column(table, name);
+
+	for (size_t i = 0; i < table->view.shown_count; i++)
+		if (table->view.shown[i] == (size_t)column)
+			return true;
+	return false;
+}
+
+/* Two jobs of one cgroup are told apart; where there is one user only, that is not said. */
+static void test_users(void **state)
+{
+	static const char jobs[] =
+		"{\"time_unix_ns\":%u,\"read_ns_ago\":0,\"readings\":1,\"jobs\":["
+		"{\"id\":1,\"cgroup\":\"/x\",\"user\":\"ann\",\"doors\":[{\"op\":\"sync\","
+		"\"door\":\"syscall\",\"count\":%u}]},"
+		"{\"id\":2,\"cgroup\":\"/x\",\"user\":\"%s\",\"doors\":[{\"op\":\"sync\","
+		"\"door\":\"syscall\",\"count\":%u}]}]}";
+
+	for (int several = 0; several < 2; several++) {
+		struct top_sample samples[2];
+		struct table *table;
+		char text[1024];
+
+		for (int i = 0; i < 2; i++) {
+			snprintf(text, sizeof(text), jobs, i + 1, i, several ? "bob" : "ann", i);
+			assert_int_equal(top_sample_parse(&samples[i], text, strlen(text)), 0);
+		}
+		table = frame_of(&samples[0], &samples[1], TOP_JOBS, "");
+		assert_int_equal(table->row_count, 2);
+		assert_int_equal(is_shown(table, "user"), several);
+		table_free(table);
+		table = frame_of(&samples[0], &samples[1], TOP_JOBS, "BOB");
+		assert_int_equal(table->row_count, several);
+		table_free(table);
+		top_sample_free(&samples[0]);
+		top_sample_free(&samples[1]);
+	}
 }
 
 static void test_filter(void **state)
@@ -422,6 +466,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rates),	      cmocka_unit_test(test_percentiles),
 		cmocka_unit_test(test_new_and_anew),  cmocka_unit_test(test_nothing_done),
+		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_filter),	      cmocka_unit_test(test_names),
 		cmocka_unit_test(test_hostile_json),  cmocka_unit_test(test_screen),
 		cmocka_unit_test(test_sizes),	      cmocka_unit_test(test_sorted_is_seen),

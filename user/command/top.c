@@ -42,7 +42,8 @@ static const struct option_row top_rows[] = {
 	{ 0, "sort", "COLUMN", OPTION_STRING, offsetof(struct top_options, sort),
 	  "Sort rows by this column, as --format json calls it (busy)." },
 	{ 0, "filter", "TEXT", OPTION_STRING, offsetof(struct top_options, filter),
-	  "Show only what has this text in its name or in that of its job, in whatever case." },
+	  "Show only what has this text in its name or in that of its job or user, in whatever "
+	  "case." },
 	{ 'b', "batch", NULL, OPTION_FLAG, offsetof(struct top_options, batch),
 	  "Print one frame after the other, without a terminal." },
 	{ 'n', "count", "N", OPTION_COUNT, offsetof(struct top_options, count),

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct row {
-	struct table_text name, job;
+	struct table_text name, job, user;
 	uint64_t pid;
 	double busy, fetched_by_asked;
 	uint64_t operations, errors, read_bytes, written_bytes, fetched_bytes;
@@ -70,19 +70,29 @@ static const struct table_column rate_columns[] = {
 };
 #define RATE_COLUMNS (sizeof(rate_columns) / sizeof(rate_columns[0]))
 
-static const struct table_column name_columns[TOP_SUBJECTS][3] = {
+#define NAME_COLUMNS 4
+#define USER_COLUMN                                                                                \
+	{                                                                                          \
+		"user", "user", UNIT_NONE, "whose processes they are",                             \
+			TABLE_TEXT(struct row, user), 0                                            \
+	}
+
+static const struct table_column name_columns[TOP_SUBJECTS][NAME_COLUMNS] = {
 	[TOP_JOBS] = { { "job", "job", UNIT_NONE, "Slurm job, container, or control group",
-			 TABLE_TEXT(struct row, name), 0 } },
+			 TABLE_TEXT(struct row, name), 0 },
+		       USER_COLUMN },
 	[TOP_PROCESSES] = { { "pid", "pid", UNIT_NONE, "process", TABLE_UINT(struct row, pid), 0 },
 			    { "command", "command", UNIT_NONE,
 			      "its command line, from its begin on", TABLE_TEXT(struct row, name),
 			      0 },
 			    { "job", "job", UNIT_NONE, "the job that it belongs to",
-			      TABLE_TEXT(struct row, job), 0 } },
+			      TABLE_TEXT(struct row, job), 0 },
+			    USER_COLUMN },
 	[TOP_FILES] = { { "path", "path", UNIT_PATH, "of the file", TABLE_TEXT(struct row, name),
 			  0 },
 			{ "job", "job", UNIT_NONE, "the job that uses it",
-			  TABLE_TEXT(struct row, job), 0 } },
+			  TABLE_TEXT(struct row, job), 0 },
+			USER_COLUMN },
 };
 
 /* What is shown, what matters most first: who, then what rows are sorted by, then these. */
@@ -96,11 +106,11 @@ static const struct {
 	[TOP_PROCESSES] = { "pid,command",
 			    "busy,operations,read_bytes,mmap_bytes,written_bytes,"
 			    "faults,mean_ns,fetched_bytes,fetched_by_asked,major,"
-			    "direct_bytes,uring_bytes,libaio_bytes,metadata,syncs,job" },
+			    "direct_bytes,uring_bytes,libaio_bytes,metadata,syncs,user,job" },
 	[TOP_FILES] = { "path",
 			"busy,operations,read_bytes,mmap_bytes,written_bytes,faults,mean_ns,"
 			"fetched_by_asked,major,direct_bytes,uring_bytes,libaio_bytes,"
-			"metadata,syncs,job" },
+			"metadata,syncs,user,job" },
 };
 
 const struct table_column *top_sort_column(size_t number)
@@ -203,7 +213,8 @@ static uint64_t fill_row(struct row *row, const struct ledger_sums *before,
 static bool is_wanted(const struct top_thing *thing, const char *filter)
 {
 	return !filter[0] || strcasestr(thing->name, filter) ||
-	       (thing->job && strcasestr(thing->job, filter));
+	       (thing->job && strcasestr(thing->job, filter)) ||
+	       (thing->user && strcasestr(thing->user, filter));
 }
 
 static struct table_text text_of(const char *text)
@@ -228,6 +239,7 @@ static int add_rows(struct table *table, const struct top_sample *before,
 		const struct top_thing *was = top_sample_find(before, view->subject, thing->key);
 		struct row row = { .name = text_of(thing->name),
 				   .job = text_of(thing->job),
+				   .user = text_of(thing->user),
 				   .pid = thing->pid ? thing->pid : TABLE_NO_UINT };
 
 		if (is_wanted(thing, view->filter) &&
@@ -237,13 +249,28 @@ static int add_rows(struct table *table, const struct top_sample *before,
 	return status;
 }
 
-/* Sets what is shown: a column that rows are sorted by is never the one that has no room. */
-static int show_columns(struct table *table, const struct top_view *view)
+/* Then a name alone does not tell jobs apart. */
+static bool has_several_users(const struct top_things *jobs)
 {
+	for (size_t i = 1; i < jobs->count; i++) {
+		const char *one = jobs->all[i - 1].user, *other = jobs->all[i].user;
+
+		if (one && other && strcmp(one, other) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Sets what is shown: a column that rows are sorted by is never the one that has no room. */
+static int show_columns(struct table *table, const struct top_sample *sample,
+			const struct top_view *view)
+{
+	bool user = view->subject == TOP_JOBS && has_several_users(&sample->of[TOP_JOBS]);
 	const char *what = shown[view->subject].what;
 	size_t length = strlen(view->sort);
 	char list[512];
-	int used = snprintf(list, sizeof(list), "%s,%s", shown[view->subject].who, view->sort);
+	int used = snprintf(list, sizeof(list), "%s%s,%s", shown[view->subject].who,
+			    user ? ",user" : "", view->sort);
 
 	while (*what) {
 		size_t name = strcspn(what, ",");
@@ -261,14 +288,14 @@ int top_frame(struct table **table, const struct top_sample *before, const struc
 {
 	int status = table_new(table, top_subject_names[view->subject], NULL, TABLE_LIST);
 
-	for (int i = 0; !status && i < 3 && name_columns[view->subject][i].name; i++)
+	for (int i = 0; !status && i < NAME_COLUMNS && name_columns[view->subject][i].name; i++)
 		status = table_add_column(*table, &name_columns[view->subject][i]);
 	if (!status)
 		status = table_add_columns(*table, rate_columns, RATE_COLUMNS);
 	if (!status)
 		status = add_rows(*table, before, after, view);
 	if (!status)
-		status = show_columns(*table, view);
+		status = show_columns(*table, after, view);
 	if (status) {
 		table_free(*table);
 		*table = NULL;

@@ -23,6 +23,7 @@ struct top_thing {
 	uint64_t key[3];  /* the same in each sample of one source, and nobody else's */
 	const char *name; /* hostile bytes and all */
 	const char *job;  /* whose it is; NULL: it is a job */
+	const char *user; /* whose that is: several may have one control group; NULL: nobody's */
 	uint32_t pid;	  /* 0: no process */
 	struct ledger_sums sums;
 };

@@ -161,6 +161,7 @@ static int take_processes(struct top_sample *sample, const struct json_object *j
 			.key = { number(process, "pid"), number(process, "start_ns") },
 			.name = command ? command : text(process, "program"),
 			.job = job_name,
+			.user = text(job, "user"),
 			.pid = number(process, "pid"),
 		};
 
@@ -181,6 +182,7 @@ static int take_files(struct top_sample *sample, const struct json_object *job,
 			.key = { number(job, "id"), number(file, "dev"), number(file, "ino") },
 			.name = text(file, "path"),
 			.job = job_name,
+			.user = text(job, "user"),
 		};
 
 		status = add_thing(sample, TOP_FILES, file, &thing);
@@ -191,7 +193,9 @@ static int take_files(struct top_sample *sample, const struct json_object *job,
 
 static int take_job(struct top_sample *sample, struct json_object *job)
 {
-	struct top_thing thing = { .key = { number(job, "id") }, .name = name_job(job) };
+	struct top_thing thing = { .key = { number(job, "id") },
+				   .name = name_job(job),
+				   .user = text(job, "user") };
 	size_t told = list_length(member(job, "processes"));
 	uint64_t living = number(job, "living");
 	int status = add_thing(sample, TOP_JOBS, job, &thing);
