@@ -296,7 +296,7 @@ format:
 # VMFLAGS for options of tests/vm/run.py.
 VMARCH ?= $(shell dpkg --print-architecture)
 VM_PROGRAMS := $(addprefix $(BUILD)/tests/live/,calls mapper spawner span_marks hotread uring \
-	uring_forms moves present)
+	uring_forms moves present) $(BUILD)/tests/bench/neighbour
 
 vmtest: $(BUILD)/faultline $(VM_PROGRAMS)
 	$(Q)BUILD=$(BUILD) $(PYTHON3) tests/vm/run.py --arch $(VMARCH) $(VMFLAGS) $(VM)

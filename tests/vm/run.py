@@ -33,6 +33,7 @@ import cross
 import guest
 import jobs
 import kernels
+import monitor
 import programs
 import relocations
 import storage
@@ -107,8 +108,11 @@ def make_root(architecture, build, places, workloads):
     root.add_program(os.path.join(build, "faultline"))
     for name in workloads:
         root.add_program(os.path.join(build, "tests/live", name))
+    root.add_program(os.path.join(build, "tests/bench/neighbour"))
     # The C library opens it when a thread ends by itself.
     root.add_library("libgcc_s.so.1")
+    # ... and the program itself, for the service.
+    root.add_library("libmicrohttpd.so.12")
     busybox, strace = root.find("busybox"), root.find("strace")
     root.put(busybox, "/bin/busybox")
     root.add_program(strace)
@@ -176,7 +180,7 @@ def run_kernel(version, packages, options, table):
         run_guest(kernel, version, jobs.for_old_kernel(), options, table)
         return
     table.judge_types(kernel, version, options)
-    todo = [job for made in (jobs, storage, attach, vfs) for job in made.for_kernel(options.quick)]
+    todo = [job for made in (jobs, storage, attach, vfs, monitor) for job in made.for_kernel(options.quick)]
     run_guest(kernel, version, todo, options, table)
     if not options.quick:
         run_guest(kernel, f"{version} preempted", jobs.for_crowd(), options, table, "preempt=full")
