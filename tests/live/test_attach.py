@@ -256,6 +256,22 @@ class Attach(unittest.TestCase):
         self.assertEqual({row["pid"] for row in harness.followed(attached.report)},
                          {inside[0].pid, late[0].pid, sleeper.pid})
 
+    def test_cgroup_vanishes(self):
+        """When the last has left it: the recording ends, and is whole."""
+        for hierarchy in "", "pids":
+            group = self.cgroup(hierarchy)
+            sleeper = machine().start(["sleep", "1000"])
+            self.move(sleeper.pid, group)
+            attached = Attached("--cgroup", group)
+            sleeper.kill()
+            sleeper.wait()
+            os.rmdir(group)
+            status, stderr = attached.end()
+            self.assertEqual(status, 0, stderr)
+            self.assertTrue(attached.report["trace"]["complete"])
+            self.assertEqual([row["pid"] for row in harness.followed(attached.report)],
+                             [sleeper.pid])
+
     def move(self, pid, group):
         with open(f"{group}/cgroup.procs", "w") as file:
             file.write(str(pid))

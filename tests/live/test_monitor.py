@@ -363,6 +363,23 @@ class Monitor(unittest.TestCase):
         for count, group in enumerate(groups, 5000):
             self.assertEqual(self.reads_of(samples, group), count)
 
+    def test_cgroup_vanishes(self):
+        """Before anybody has looked where it was: what was done there is nobody else's."""
+        watched, parent = self.watch(), harness.new_cgroup(self)
+        group, work = f"{parent}/gone", self.hotread(321)
+        os.mkdir(group)
+        watched.process.send_signal(signal.SIGSTOP)
+        self.run_in(group, *work)
+        harness.wait_until(lambda: not open(f"{group}/cgroup.procs").read())
+        os.rmdir(group)
+        watched.process.send_signal(signal.SIGCONT)
+        samples = watched.scrape()
+        self.assertEqual(self.reads_of(samples, group), 0)
+        self.assertEqual(self.reads_of(samples, os.path.dirname(group)), 0)
+        unknown = {"cgroup": "(unknown)", "command": "hotread-static", "op": "read", "door": "syscall"}
+        self.assertGreaterEqual(samples.sum("faultline_io_operations_total", **unknown), 321)
+        self.assertEqual(watched.end(), 0)
+
     def test_killed_and_started_again(self):
         """Nothing stays behind; what is counted begins anew."""
         group, work = harness.new_cgroup(self), self.hotread(100)

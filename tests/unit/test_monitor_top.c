@@ -464,14 +464,13 @@ static void test_typing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rates),	      cmocka_unit_test(test_percentiles),
-		cmocka_unit_test(test_new_and_anew),  cmocka_unit_test(test_nothing_done),
-		cmocka_unit_test(test_users),
-		cmocka_unit_test(test_filter),	      cmocka_unit_test(test_names),
-		cmocka_unit_test(test_hostile_json),  cmocka_unit_test(test_screen),
-		cmocka_unit_test(test_sizes),	      cmocka_unit_test(test_sorted_is_seen),
-		cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_typing),
+		cmocka_unit_test(test_rates),	       cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_new_and_anew),   cmocka_unit_test(test_nothing_done),
+		cmocka_unit_test(test_users),	       cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_names),	       cmocka_unit_test(test_hostile_json),
+		cmocka_unit_test(test_screen),	       cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_sorted_is_seen), cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_keys),	       cmocka_unit_test(test_typing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
