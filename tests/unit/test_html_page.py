@@ -140,7 +140,7 @@ class Page(unittest.TestCase):
         self.browser.value("document.querySelector('.sliders input').focus()")
         for _ in range(3):
             self.browser.key("ArrowRight")
-        self.assertIn("50.0 ms to", self.text("#range-text").replace("\u00a0", " "))
+        self.assertIn("37.5 ms to", self.text("#range-text").replace("\u00a0", " "))
         self.browser.value("document.querySelector('#latency figure').focus()")
         self.browser.key("ArrowRight")
         self.browser.key("ArrowUp")
@@ -212,7 +212,7 @@ class Page(unittest.TestCase):
                         trace], check=True)
         call("report", "--html", page, trace)
         self.browser.open(page)
-        self.assertIn("Nothing was found", self.text("#findings .hint"))  # those that go by sums
+        self.assertIn("only one by one is not known", self.text("#findings .hint"))
         for part in ("course", "files", "latency", "sizes", "ranks"):
             self.assertIn("Not known", self.text(f"#{part} .hint"), part)
         self.assertEqual(self.count("#course path.state"), 0)

@@ -13,8 +13,8 @@
 
 #include "analysis/clock.h"
 
-#define PICTURE_COARSE 120
-#define PICTURE_FINER 4
+#define PICTURE_COARSE 160
+#define PICTURE_FINER 3
 #define PICTURE_FINE (PICTURE_COARSE * PICTURE_FINER)
 
 struct picture_axis {

@@ -205,7 +205,9 @@ function makeFindings() {
 	if (tables.findings.absent)
 		body.append(hintEl(`Not known: ${tables.findings.note}.`));
 	else if (!rows.length)
-		body.append(hintEl('Nothing was found that costs time and could be changed.'));
+		body.append(hintEl('Nothing was found that costs time and could be changed.'
+			+ (pictures.summed === 'none' ? '' : ' What operations tell only one by one '
+				+ 'is not known: they were summed up.')));
 	else
 		body.append(el('div', { class: 'finding-grid' }, ...rows.map((row, i) =>
 			findingEl(row, i + 1))));
