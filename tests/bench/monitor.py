@@ -70,9 +70,9 @@ class Monitor:
         return time.monotonic() - began, text
 
     def lost(self):
-        """Records and sums of which it is not known whose they are."""
+        """Records and sums that found no room."""
         return sum(float(line.rsplit(" ", 1)[1]) for line in self.scrape()[1].splitlines()
-                   if re.match(r"faultline_(events_lost|slots_missed_operations)_total", line))
+                   if line.startswith("faultline_events_lost_total{"))
 
 
 def forks():
