@@ -148,10 +148,17 @@ class Reading(unittest.TestCase):
         self.assertFalse(trace.complete)
         self.assertLessEqual(len(trace.calls), 200)
         hole = os.path.join(self.place.name, "hole.flt")
-        block = next(item for item in _blocks.TraceFile(self.made).blocks if item.kind == "syscall")
-        with open(hole, "wb") as file:
-            file.write(data[:block.offset + 12] + bytes(8) + data[block.offset + 20:])
-        trace = faultline.read(hole)
+
+        def cut_hole(kind):
+            block = next(item for item in _blocks.TraceFile(self.made).blocks if item.kind == kind)
+            with open(hole, "wb") as file:
+                file.write(data[:block.offset + 12] + bytes(8) + data[block.offset + 20:])
+            return block, faultline.read(hole)
+
+        block, trace = cut_hole("string")
+        with self.assertWarnsRegex(_trace.TraceWarning, f"{block.rows} rows of string"):
+            self.assertEqual(len(trace.calls), 200)
+        block, trace = cut_hole("syscall")
         with self.assertWarnsRegex(_trace.TraceWarning, f"{block.rows} rows of syscall"):
             left = len(trace.calls)
         self.assertEqual(left, 200 - block.rows)

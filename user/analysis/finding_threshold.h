@@ -43,7 +43,7 @@
 	  "a choice: beyond the readahead windows of 128 KiB to 8 MiB that are common")            \
 	X(RANDOM_SHARE, 0.20, UNIT_SHARE, "share of backward accesses from which they are random", \
 	  "Drishti: random_operations 0.2; uniform access has one half")                           \
-	X(RANDOM_READS, 100, UNIT_COUNT, "reads of a file at least",                               \
+	X(RANDOM_READS, 100, UNIT_COUNT, "reads, or major faults, of a file at least",             \
 	  "a choice: fewer are looking at headers")                                                \
 	X(FROM_STORAGE_SHARE, 0.5, UNIT_SHARE, "share of the bytes that storage brought at least", \
 	  "a choice: below it the page cache served most")                                         \

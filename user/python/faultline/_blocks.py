@@ -22,6 +22,7 @@ FRAME_MOST = 256 << 20  # bytes of a frame, decompressed: none that Faultline wr
 FEED = 1 << 16
 TYPES = {sign + width for sign in ("<u", "<i", "|u", "|i") for width in "1248"}
 VERSION = 1
+DAMAGED = (ValueError, KeyError, zstandard.ZstdError, msgpack.UnpackException)
 
 
 class TraceWarning(UserWarning):
@@ -119,7 +120,7 @@ class TraceFile:
                     raise ValueError("indexes in a circle")
                 index = int(part["previous"])
                 parts.append(part)
-        except (ValueError, KeyError, zstandard.ZstdError, msgpack.UnpackException) as error:
+        except DAMAGED as error:
             warnings.warn(f"{self.path}: its index is damaged ({error}); it is read from one end to "
                           "the other", TraceWarning, stacklevel=4)
             self.totals = None
@@ -169,11 +170,14 @@ class TraceFile:
             if any(len(column) != value["n"] for column in columns.values()):
                 raise ValueError("columns of different lengths")
             columns["time"] = self._times(value) + self.shift
-        except (ValueError, KeyError, zstandard.ZstdError, msgpack.UnpackException) as error:
-            warnings.warn(f"{self.path}: {block.rows} rows of {block.kind} cannot be read ({error})",
-                          TraceWarning, stacklevel=3)
+        except DAMAGED as error:
+            self._warn_of(block, error)
             return None
         return columns
+
+    def _warn_of(self, block: Block, error: Exception) -> None:
+        warnings.warn(f"{self.path}: {block.rows} rows of {block.kind} cannot be read ({error})",
+                      TraceWarning, stacklevel=4)
 
     @functools.cached_property
     def strings(self) -> Dict[int, str]:
@@ -182,10 +186,13 @@ class TraceFile:
         for block in self.blocks:
             if block.kind != "string":
                 continue
-            value = self.frame(block.offset)[0]
-            for number, text in zip(value["id"].tolist(), value["text"]):
-                found[number] = text if isinstance(text, str) \
-                    else text.decode("utf-8", "backslashreplace")
+            try:
+                value = self.frame(block.offset)[0]
+                for number, text in zip(value["id"].tolist(), value["text"]):
+                    found[number] = text if isinstance(text, str) \
+                        else text.decode("utf-8", "backslashreplace")
+            except (AttributeError, TypeError, *DAMAGED) as error:
+                self._warn_of(block, error)
         return found
 
     @functools.cached_property
