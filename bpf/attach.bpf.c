@@ -23,6 +23,25 @@ static __always_inline bool attach_is_told(struct task_struct *task)
 	       slot->state.mode == TASK_FOLLOWED;
 }
 
+/* The number that a process has for who reads the iterator, who sees none but those of the own
+ * namespace and of those within. */
+static __always_inline __u32 attach_local_pid(__u64 task)
+{
+	__u64 reader = (__u64)bpf_get_current_task_btf();
+	__u64 own = (__u64)KREAD(task_struct, reader, thread_pid);
+	__u64 leader = (__u64)KREAD(task_struct, task, group_leader);
+	__u64 numbers = (__u64)KREAD(task_struct, leader, thread_pid);
+	__u32 level = own ? KREAD(pid, own, level) : 0, number = 0;
+
+	if (!numbers || level > KREAD(pid, numbers, level))
+		return 0;
+	numbers += bpf_core_field_offset(struct pid, numbers) +
+		   (__u64)level * bpf_core_type_size(struct upid) +
+		   bpf_core_field_offset(struct upid, nr);
+	bpf_probe_read_kernel(&number, sizeof(number), (void *)numbers);
+	return number;
+}
+
 /*
  * A row that finds no room makes the kernel show the same task again, when there is some: what was
  * armed in this pass is told as often as it is asked for.
@@ -72,6 +91,7 @@ int fl_arm(struct bpf_iter__task *context)
 	if (attach_is_told(task))
 		return 0;
 	attach_describe(&row, (__u64)task);
+	row.local_pid = attach_local_pid((__u64)task);
 	row.armed_ns = bpf_ktime_get_ns();
 	bpf_seq_write(context->meta->seq, &row, sizeof(row));
 	return 0;

@@ -351,6 +351,8 @@ struct attach_row {
 	__u32 ppid;
 	__u32 uid;
 	char comm[EVENT_COMM_BYTES]; /* of the process */
+	__u32 local_pid;	     /* in the namespace of who reads the iterator */
+	__u32 pad;
 };
 
 /* Operations that are no system calls come first in the table of operations. */
@@ -426,6 +428,6 @@ EVENT_SIZE(event_code, 40);
 EVENT_SIZE(event_request, 96);
 EVENT_SIZE(event_bio, 88);
 EVENT_SIZE(event_device, 264);
-EVENT_SIZE(attach_row, 64);
+EVENT_SIZE(attach_row, 72);
 
 #endif

@@ -44,6 +44,16 @@ struct linux_binprm {
 #define PF_EXITING 0x4u
 #define PF_KTHREAD 0x200000u
 
+/* A number in one of the namespaces that a process is in. */
+struct upid {
+	int nr;
+} CORE_STRUCT;
+
+struct pid {
+	unsigned int level; /* of the innermost namespace */
+	struct upid numbers[1];
+} CORE_STRUCT;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
@@ -52,6 +62,7 @@ struct task_struct {
 	int tgid;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	void *worker_private; /* of an io worker: struct io_worker */
 	__u64 start_time;     /* CLOCK_MONOTONIC */
 	unsigned long min_flt, maj_flt;

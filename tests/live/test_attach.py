@@ -95,6 +95,31 @@ class Attach(unittest.TestCase):
         self.assertEqual((about["start"], about["exit_code"]), ("attach", None))
         self.assertIn(f"process {job.pid} (", about["targets"][0])
 
+    def test_in_a_namespace_of_pids(self):
+        """As in a container: the number is the caller's, and what is told is of that process."""
+        unshare = ["unshare", "--pid", "--fork", "--mount-proc"]
+        if subprocess.run([*unshare, "true"], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("this machine lets nobody make a namespace")
+        directory = machine().new_dir()
+        path = harness.random_file(f"{directory}/data", 1 << 20)
+        shared, out = Shared(f"{directory}/shared"), f"{directory}/namespace.flt"
+        script = ('RANK=5 "$1" work "$2" "$3" "$4" >&2 & '
+                  '"$0" attach -o "$5" -p $! --ready-fd 3 3>&1 1>&2; exit $?')
+        tracer = machine().start(
+            [*unshare, "sh", "-c", script, machine().faultline, machine().program("present"), path,
+             shared.path, f"{directory}/out.json", out],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertIn(b"recording", tracer.stdout.readline())
+        shared.ready()
+        said = tracer.communicate(timeout=harness.LIMIT)[1].decode()
+        self.assertEqual(tracer.returncode, 0, said)
+        self.assertIn("recording process 2 (", said)
+        reads = self.counted(harness.Trace(out), path)
+        self.assertEqual(len(reads), shared.counted)
+        (row,) = harness.report_of(out)["processes"]
+        self.assertEqual((row["command"][1:3], row["rank"]), (["work", path], 5))
+        self.assertEqual({read["pid"] for read in reads}, {row["pid"]})
+
     def test_summed_up(self):
         job, path, shared, _ = self.job("work")
         attached = Attached("-p", str(job.pid), "--mode", "profile")

@@ -196,15 +196,14 @@ static int keep_processes(struct arming *arming, size_t first)
 
 /* --- what else there is to know of a process --- */
 
-/* In a namespace of pids /proc may have other numbers than the kernel side tells: what is there
- * under such a one is another process. */
-static void read_texts(const struct arming *arming, const struct attach_row *row,
-		       struct told_text *text)
+static void read_texts(const struct attach_row *row, struct told_text *text)
 {
-	if (arming->skeleton->bss->attach_tracer != (uint32_t)getpid())
+	uint32_t pid = proc_is_of_kernel_side() ? row->pid : row->local_pid;
+
+	if (!pid)
 		return;
-	text->command = proc_arguments(row->pid, EVENT_COMMAND_BYTES, &text->command_bytes);
-	text->environ = proc_read(row->pid, "environ", EVENT_ENVIRON_BYTES * EVENT_ENVIRON_RECORDS,
+	text->command = proc_arguments(pid, EVENT_COMMAND_BYTES, &text->command_bytes);
+	text->environ = proc_read(pid, "environ", EVENT_ENVIRON_BYTES * EVENT_ENVIRON_RECORDS,
 				  &text->environ_bytes);
 }
 
@@ -232,7 +231,7 @@ int arming_run(struct arming *arming, size_t *processes, size_t *threads)
 	*processes = arming->present = arming->row_count;
 	arming->texts = calloc(arming->row_count + 1, sizeof(*arming->texts));
 	for (size_t i = 0; arming->texts && i < arming->row_count; i++)
-		read_texts(arming, &arming->rows[i], &arming->texts[i]);
+		read_texts(&arming->rows[i], &arming->texts[i]);
 	return arming->texts ? 0 : -ENOMEM;
 }
 
@@ -335,7 +334,7 @@ size_t arming_drain(struct arming *arming, ring_record_fn take, void *context)
 		uint32_t flags = arming->texts ? TRACE_EXEC_PRESENT : TRACE_EXEC_JOINED;
 
 		if (!arming->texts)
-			read_texts(arming, &arming->rows[told], text);
+			read_texts(&arming->rows[told], text);
 		tell(arming, &arming->rows[told], text, flags, take, context);
 		free_texts(text);
 	}

@@ -259,9 +259,10 @@ static void look_at_losses(struct flight *flight, uint64_t now_ns)
 
 static void name_process(uint32_t pid, char *out, size_t size)
 {
-	char command[64];
+	char command[64] = "";
 
-	proc_command(pid, command, sizeof(command));
+	if (proc_is_of_kernel_side())
+		proc_command(pid, command, sizeof(command));
 	snprintf(out, size, "process %" PRIu32 "%s%s%s", pid, command[0] ? " (" : "", command,
 		 command[0] ? ")" : "");
 }

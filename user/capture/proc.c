@@ -9,11 +9,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STATUS_BYTES 8192
 #define COMMAND_BYTES 4096
 #define KERNEL_THREAD 0x200000u /* PF_KTHREAD */
+
+#define FIRST_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO of include/linux/proc_ns.h */
+
+bool proc_is_of_kernel_side(void)
+{
+	static int known; /* 1: it is, -1: it is not */
+	struct stat status;
+
+	if (!known)
+		known = (stat("/proc/1/ns/pid", &status) && stat("/proc/self/ns/pid", &status)) ||
+					status.st_ino == FIRST_NAMESPACE
+				? 1
+				: -1;
+	return known > 0;
+}
 
 char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes)
 {

@@ -10,6 +10,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Whether /proc has the numbers that the kernel side tells: not in a namespace of pids with a /proc
+ * of its own, where another process may be called so. */
+bool proc_is_of_kernel_side(void);
+
 /* Reads a file of /proc/PID as far as `most` bytes, which *bytes tells; to be freed. NULL and 0 for
  * what is empty or cannot be read. */
 char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes);

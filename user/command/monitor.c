@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/host.h"
+#include "capture/proc.h"
 #include "capture/recorded_header.h"
 #include "capture/selection.h"
 #include "command/command.h"
@@ -342,6 +343,10 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 	const char *address = monitor->pages ? pages_address(monitor->pages) : LISTEN_NOWHERE;
 
 	notify_say(&monitor->notify, "READY=1\nSTATUS=watching; listening at %s\n", address);
+	if (!proc_is_of_kernel_side())
+		log_warning("this is a namespace of pids of its own (hostPID of a pod, --pid=host "
+			    "of a container share the machine's): of what runs outside of it "
+			    "only what begins from now on is told by name");
 	log_info("watching %zu processes, %zu threads; listening at %s", processes, threads,
 		 address);
 	ready_fd_say(monitor->options.ready_fd, "watching %s\n", address);

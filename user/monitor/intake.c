@@ -165,7 +165,7 @@ static void take_exec(struct intake *intake, const struct event_exec *event)
 	};
 
 	memcpy(comm, event->comm, sizeof(event->comm));
-	if (!who.command_bytes && event->flags & TRACE_EXEC_JOINED) {
+	if (!who.command_bytes && event->flags & TRACE_EXEC_JOINED && proc_is_of_kernel_side()) {
 		asked = proc_read(who.pid, "cmdline", EVENT_COMMAND_BYTES, &who.command_bytes);
 		who.command = asked ? asked : "";
 	}
@@ -309,6 +309,8 @@ void intake_look_again(struct intake *intake, uint64_t since_ns)
 {
 	struct look look = { intake->ledger, since_ns };
 
+	if (!proc_is_of_kernel_side())
+		return;
 	ledger_lock(intake->ledger);
 	ledger_each_process(intake->ledger, look_at, &look);
 	ledger_unlock(intake->ledger);

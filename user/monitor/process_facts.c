@@ -74,12 +74,12 @@ uint64_t process_start_ns(uint32_t pid)
 	char comm[16];
 	uint64_t start;
 
-	return read_stat(pid, comm, &start) ? start : 0;
+	return proc_is_of_kernel_side() && read_stat(pid, comm, &start) ? start : 0;
 }
 
 bool process_cgroup(uint32_t pid, char *path, size_t size)
 {
-	char *text = proc_text(pid, "cgroup", TEXT_BYTES);
+	char *text = proc_is_of_kernel_side() ? proc_text(pid, "cgroup", TEXT_BYTES) : NULL;
 	bool ok = text && job_labels_choose(text, path, size);
 
 	free(text);
@@ -92,7 +92,7 @@ bool process_look(uint32_t pid, struct process_facts *facts)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%u", pid);
-	if (stat(path, &status) || proc_is_kernel(pid))
+	if (!proc_is_of_kernel_side() || stat(path, &status) || proc_is_kernel(pid))
 		return false;
 	facts->uid = status.st_uid;
 	return read_stat(pid, facts->comm, &facts->start_ns) &&
