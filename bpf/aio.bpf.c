@@ -73,6 +73,22 @@ struct async_cut {
 	__u32 pid;
 };
 
+/* The file of a request of io_uring that is not complete, if the run has met that: to look further
+ * would be too deep here. False when its kind is not recorded. */
+static __always_inline bool uring_cut_file(struct async_operation *operation, void *request)
+{
+	struct file *file = KREAD(io_kiocb, request, file);
+	struct file_facts facts = {};
+
+	if (!file || operation->row.shape >= ASYNC_SPLICE)
+		return true;
+	if (!(file_class(KREAD(file, file, f_inode)) & file_classes))
+		return false;
+	file_facts_of(file, &facts);
+	operation->account.file = file_met(facts.inode);
+	return true;
+}
+
 static __noinline int async_cut_one(struct async_key *key, struct async_operation *operation,
 				    struct async_cut *cut)
 {
@@ -83,7 +99,8 @@ static __noinline int async_cut_one(struct async_key *key, struct async_operatio
 		return 0;
 	}
 	operation->account.flags |= TRACE_OP_UNFINISHED;
-	async_tell(&at, operation, -EINTR, cut->now_ns);
+	if (at.mm || uring_cut_file(operation, (void *)at.address))
+		async_tell(&at, operation, -EINTR, cut->now_ns);
 	async_take_out(&at);
 	return 0;
 }

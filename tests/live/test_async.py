@@ -11,7 +11,7 @@ import harness
 from harness import Recording, account, faultline, machine
 
 
-SILENT = 1 << 21  # as the manual page of traces has it
+UNFINISHED, SILENT = 1 << 12, 1 << 21  # as the manual page of traces has them
 ONLY_COUNTED = ("io_uring_nop", "io_uring_provide_buffers")  # they are about no file
 WITHOUT = "--layers=task,syscall,fault,pagecache,span"
 
@@ -46,12 +46,12 @@ class NotRecorded(unittest.TestCase):
 
 
 class Forms(unittest.TestCase):
-    def recording(self):
+    def recording(self, types="all"):
         """Of the workload that uses all forms, with what it says of itself, a row each."""
         directory = machine().new_dir()
         out = f"{directory}/out"
         recording = Recording([machine().program("uring_forms"), directory, out],
-                              "--file-types=all", status=None)
+                              f"--file-types={types}", status=None)
         if recording.done.returncode == 77:
             self.skipTest("this kernel has no io_uring, or does not let us")
         self.assertEqual(recording.done.returncode, 0, recording.stderr)
@@ -86,6 +86,15 @@ class Forms(unittest.TestCase):
                 if row["layer"] == "async"}
         self.assertEqual(told, dict(counted))
         self.assertEqual(recording.report["trace"]["lost"]["total"], 0)
+
+    def test_unfinished_files(self):
+        """What waits for something else than files when its process ends is told with them alone."""
+        for types, count in (("reg", 0), ("reg,fifo", 1)):
+            recording, _ = self.recording(types)
+            files = recording.trace.files
+            rows = [row for row in recording.trace.dicts("async") if row["flags"] & UNFINISHED
+                    and files.get(row["file"], {"mode": 0})["mode"] >> 12 != 0o10]
+            self.assertEqual([row["asked"] for row in rows], [4096] * count)
 
     def test_times(self):
         """Each lies within the run; one that is silent has no duration."""

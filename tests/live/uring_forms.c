@@ -337,6 +337,25 @@ static void again(int data, int made)
 	}
 }
 
+/* A read that nothing comes for, until its process ends. */
+static void waiting(void)
+{
+	const struct asked what = { "io_uring_read", NULL, .flags = UNFINISHED, .offset = -1,
+				    .bytes = BLOCK };
+	int ends[2];
+
+	open_ring();
+	require(!pipe(ends));
+	ask(what, (struct io_uring_sqe) { .opcode = IORING_OP_READ,
+					  .fd = ends[0],
+					  .addr = (uint64_t)buffer,
+					  .len = BLOCK,
+					  .off = -1 });
+	require(syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0) == 1);
+	tell(&what, -EINTR);
+	asked_count = 0;
+}
+
 /* A process ends with operations that nobody has reaped, of both kinds. */
 static void unfinished(int data)
 {
@@ -352,6 +371,7 @@ static void unfinished(int data)
 		require(waitpid(child, &status, 0) == child && !status);
 		return;
 	}
+	waiting();
 	require(!syscall(SYS_io_setup, 3, &context));
 	for (int i = 0; i < 3; i++) {
 		const struct asked what = { "libaio_pread", "data", .flags = UNFINISHED,
