@@ -15,6 +15,16 @@ PROFILE = ("--mode", "profile")
 COUNTS = ("count", "errors", "bytes", "faults", "opens", "processes", "size_bytes")
 
 
+SMALL_READS = """
+import os, sys
+path = os.path.join(sys.argv[1], "small")
+fd = os.open(path, os.O_RDWR | os.O_CREAT)
+os.write(fd, bytes(1 << 20))
+for i in range(30000):
+    os.pread(fd, 16, i * 16)
+"""
+
+
 def counts_of(row):
     """What of a row of a table no clock and no cache changes."""
     found = {}
@@ -153,8 +163,10 @@ class Profile(unittest.TestCase):
         self.assertIn("summed over threads", first)
 
     def test_exported(self):
-        """A database has the sums of operations; that it has no event of theirs is said."""
-        recording, _ = self.record_calls(*PROFILE)
+        """A database has the sums of operations, and findings with what is known of their cost; that
+        it has no event of theirs is said."""
+        recording = Recording(["/usr/bin/python3", "-c", SMALL_READS, machine().new_dir()], *PROFILE)
+        self.assertTrue(recording.report["findings"])
         path = os.path.join(machine().new_dir(), "a.db")
         told = faultline("export", "--to", "sqlite", "-o", path, recording.path)
         self.assertEqual(told.returncode, 0, told.stderr)
@@ -166,6 +178,9 @@ class Profile(unittest.TestCase):
         self.assertEqual(
             counts, {row["op"]: row["count"] for row in recording.report["operations"]
                      if row["layer"] == "syscall"})
+        found = database.execute("SELECT id, cost_ns, cost_bytes FROM findings").fetchall()
+        self.assertEqual(found, [(row["id"], row["cost_ns"], row["cost_bytes"])
+                                 for row in recording.report["findings"]])
         for view in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
             database.execute(f"SELECT * FROM {view[0]}").fetchall()
 

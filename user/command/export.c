@@ -244,7 +244,7 @@ static void tell_summed(struct trace_reader *trace, const char *name, const stru
 			    "events, and not in it%s; 'faultline report' tells them",
 			    name,
 			    format->tables || format->kind == EXPORT_PATH
-				    ? " but for the table of operations"
+				    ? " but for what operations and findings tell"
 				    : "");
 }
 
