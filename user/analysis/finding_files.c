@@ -58,7 +58,8 @@ static uint64_t accesses(const struct file_view *file, unsigned int by)
 	return file->patterns[by][RANDOM] + file->patterns[by][SEQUENTIAL];
 }
 
-double alike_consecutive(const struct file_view *file, unsigned int by)
+/* The share of a file's accesses by calls or by faults; 0 of none. */
+static double alike_consecutive(const struct file_view *file, unsigned int by)
 {
 	return alike_share(file->patterns[by][CONSECUTIVE], accesses(file, by));
 }

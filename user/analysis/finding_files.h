@@ -53,9 +53,6 @@ struct alike_rule {
 /* The `find` of rules with an `alike`: looks at all files, and adds the finding when there are
  * such. Returns 0 or -ENOMEM. */
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule);
-
-/* Shares of a file's accesses by calls or by faults; 0 of none. */
-double alike_consecutive(const struct file_view *file, unsigned int by);
 /* Backward: of the same thread, faults by 1 MiB and more. */
 double alike_backward(const struct file_view *file, unsigned int by);
 double alike_share(uint64_t part, uint64_t whole);

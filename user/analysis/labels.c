@@ -58,7 +58,8 @@ bool label_has(const struct label *label, const char *part)
 	return memmem(label->name.bytes, label->name.length, part, strlen(part));
 }
 
-bool label_ends(const struct label *label, const char *end, size_t *length)
+/* Whether it ends so, and where. */
+static bool label_ends(const struct label *label, const char *end, size_t *length)
 {
 	size_t bytes = strlen(end);
 

@@ -34,10 +34,9 @@ struct label {
 	size_t loop_length;   /* ... whose own name is so long */
 };
 
-/* Whether a name is this one; whether it has it within; whether it ends with it, and where. */
+/* Whether a name is this one; whether it has it within. */
 bool label_is(const struct label *label, const char *name);
 bool label_has(const struct label *label, const char *part);
-bool label_ends(const struct label *label, const char *end, size_t *length);
 /*
  * DFTracer's two spans of a loop, "fetch.iter" for the wait for each item and "fetch.block" (or
  * "loop.yield") for what is done with it: `length` becomes that of the loop's own name.

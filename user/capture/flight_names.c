@@ -35,7 +35,7 @@ int flight_ids_add(struct flight_ids *ids, uint32_t id)
 	return 0;
 }
 
-bool flight_ids_have(const struct flight_ids *ids, uint32_t id)
+static bool flight_ids_have(const struct flight_ids *ids, uint32_t id)
 {
 	return id / 64 < ids->words && ids->bits[id / 64] >> id % 64 & 1;
 }

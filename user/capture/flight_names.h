@@ -23,7 +23,6 @@ struct flight_ids {
 
 void flight_ids_free(struct flight_ids *ids);
 int flight_ids_add(struct flight_ids *ids, uint32_t id);
-bool flight_ids_have(const struct flight_ids *ids, uint32_t id);
 /* Those that records use. Returns 0 or -ENOMEM. */
 int flight_ids_of_slots(struct flight_ids *ids, const struct flight_slots *slots);
 int flight_ids_of_records(struct flight_ids *ids, const struct flight_records *records);
