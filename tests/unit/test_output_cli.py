@@ -108,7 +108,12 @@ class Reading(InPlace):
             ("monitor", "--max-series", "999", "--max-series: between 1,000 and 1,000,000"),
             ("monitor", "--profile-slots", "0", "--profile-slots: between 1 and 1,048,576"),
             ("top", "--interval", "99ms", "--interval: 100 ms at least"),
+            ("top", "-n", "0", "--count: 1 at least"),
+            ("report", "--slowest", "0", SAMPLE, "--slowest: between 1 and 1,000"),
+            ("report", "--slowest", "1001", SAMPLE, "--slowest: between 1 and 1,000"),
+            ("report", "--memory", "0", SAMPLE, "--memory: 1 B at least"),
             ("summarize", "--rows", "65537", SAMPLE, "--rows: between 1 and 65,536"),
+            ("summarize", "--memory", "0", SAMPLE, "--memory: 1 B at least"),
         ):
             with self.subTest(command=command, options=options):
                 self.refused(command, *options, naming=naming)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/chain.h"
 #include "analysis/report.h"
 #include "analysis/rollup.h"
 #include "analysis/select.h"
@@ -34,10 +35,12 @@ static const struct option_row rows[] = {
 	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
 	  "Rows of each table at most; 0 for all. Default 20 in text, else all." },
 	{ 0, "slowest", "N", OPTION_COUNT, FIELD(slowest),
-	  "Only the N slowest operations, 1000 at most, and where their requests were meanwhile." },
+	  "Only the N slowest operations, 1000 at most, and where their requests were meanwhile.",
+	  1, CHAIN_SLOWEST_MOST },
 	{ 0, "memory", "SIZE", OPTION_BYTES, FIELD(memory),
 	  "Memory meant for the report, such as 4G; beyond it files and processes share a row, "
-	  "and it says so. Default 1G." },
+	  "and it says so. Default 1G.",
+	  1, UINT64_MAX },
 	{ 0, "table", "NAME", OPTION_STRING, FIELD(table), "Only this table." },
 	{ 0, "columns", "LIST", OPTION_STRING, FIELD(columns),
 	  "Columns of that table, separated by commas, such as path,read.bytes." },

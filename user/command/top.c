@@ -47,7 +47,7 @@ static const struct option_row top_rows[] = {
 	{ 'b', "batch", NULL, OPTION_FLAG, offsetof(struct top_options, batch),
 	  "Print one frame after the other, without a terminal." },
 	{ 'n', "count", "N", OPTION_COUNT, offsetof(struct top_options, count),
-	  "End after so many frames." },
+	  "End after so many frames.", 1, UINT64_MAX },
 	{ 0, "format", "text|json", OPTION_CHOICE, offsetof(struct top_options, format),
 	  "With --batch: as text, or one JSON object a frame (text)." },
 	{ 0, "color", "auto|always|never", OPTION_CHOICE, offsetof(struct top_options, colour),
