@@ -41,7 +41,7 @@ static struct trace_header own_header(void)
 
 static char *path_of(const char *name)
 {
-	static char path[128];
+	static char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	return path;

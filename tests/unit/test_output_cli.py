@@ -239,6 +239,17 @@ class Reading(InPlace):
         handed = json.loads(data.stdout)["totals"]["async"]
         self.assertEqual(set(handed.values()), {None})
 
+    def test_nothing_but_a_header(self):
+        """Of a recorder that was killed at once: how long it took is not known, nor what is wrong."""
+        with open(SAMPLE, "rb") as file:
+            sample = file.read()
+        path = self.file("begun.flt", sample[: sample.index(b"\x28\xb5\x2f\xfd", 4)])
+        text, data = call("report", path), call("report", "-q", "--format", "json", path)
+        self.assertEqual((text.returncode, data.returncode), (0, 0), text.stderr)
+        self.assertIsNone(json.loads(data.stdout)["trace"]["duration_ns"])
+        self.assertIn(b"\nran for an unknown time, exit unknown", text.stdout)
+        self.assertIn(b"\nno findings: nothing of the run was written\n", text.stdout)
+
     def test_damaged_header(self):
         with open(SAMPLE, "rb") as file:
             sample = bytearray(file.read())

@@ -129,15 +129,15 @@ static int add_order(struct file_uses *uses, struct order *order, const struct e
 	if (!stream)
 		return -ENOMEM;
 	if (stream->next) {
-		order->jumps.known++;
-		if (at + near < stream->next - 1) {
-			bool resumes = near && stream->resume && at + near >= stream->resume - 1 &&
-				       at < stream->resume - 1 + 4 * near;
+		/* Where random accesses go no processor can guess: no branches. */
+		uint64_t next = stream->next - 1, resume = stream->resume - 1;
+		bool back = at + near < next;
+		bool ahead = at > next + near;
+		bool resumes = (at + near >= resume) & (at < resume + 4 * near);
 
-			order->jumps.back += !resumes;
-		} else if (at > stream->next - 1 + near) {
-			stream->resume = stream->next;
-		}
+		order->jumps.known++;
+		order->jumps.back += back & !resumes;
+		stream->resume = ahead ? stream->next : stream->resume;
 	}
 	stream->next = clock_add(at + 1, bytes);
 	return 0;

@@ -58,12 +58,6 @@ static uint64_t accesses(const struct file_view *file, unsigned int by)
 	return file->patterns[by][RANDOM] + file->patterns[by][SEQUENTIAL];
 }
 
-/* The share of a file's accesses by calls or by faults; 0 of none. */
-static double alike_consecutive(const struct file_view *file, unsigned int by)
-{
-	return alike_share(file->patterns[by][CONSECUTIVE], accesses(file, by));
-}
-
 double alike_backward(const struct file_view *file, unsigned int by)
 {
 	return alike_share(file->jumps[by].back, file->jumps[by].known);

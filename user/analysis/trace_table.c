@@ -447,7 +447,10 @@ static int fill(void *state, struct table *table)
 		status = count_processes(about);
 	about->exit_code = exit_code_of(job);
 	about->start_ns = job->start_ns;
-	about->duration_ns = clock_subtract(job->end_ns, job->start_ns);
+	/* Of a trace that nothing was written of but its header only the start is known. */
+	about->duration_ns = job->complete || job->end_ns > job->start_ns
+				     ? clock_subtract(job->end_ns, job->start_ns)
+				     : TABLE_NO_UINT;
 	about->complete = job->complete && !is_damaged(job);
 	about->events = count_events(about);
 	about->overwritten = count_overwritten(job);

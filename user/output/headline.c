@@ -133,8 +133,12 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 	struct sink line;
 
 	sink_open_memory(&line);
-	sink_format(&line, "%s %s", is_attached(about) ? "recorded for" : "ran",
-		    duration->type == CELL_UINT ? units_ns(text, duration->uint) : "-");
+	sink_text(&line, is_attached(about) ? "recorded " : "ran ");
+	if (duration->type != CELL_UINT)
+		sink_text(&line, "for an unknown time");
+	else
+		sink_format(&line, "%s%s", is_attached(about) ? "for " : "",
+			    units_ns(text, duration->uint));
 	if (code->type == CELL_INT)
 		sink_format(&line, ", exit %lld", (long long)code->sint);
 	else if (!is_attached(about))

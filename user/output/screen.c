@@ -129,6 +129,14 @@ static void write_finding(struct screen *screen, const struct cell *finding, siz
 	sink_close(&line);
 }
 
+static const char *why_no_findings(const struct screen *screen)
+{
+	if (screen->trace->cells[ABOUT_DURATION].type != CELL_UINT)
+		return "no findings: nothing of the run was written";
+	return screen->is_io_known ? "no findings: nothing that is looked for costs 0.2% of the run"
+				   : "no findings: no layer that tells of I/O was recorded";
+}
+
 static void write_findings(struct screen *screen)
 {
 	size_t count = 0;
@@ -149,12 +157,7 @@ static void write_findings(struct screen *screen)
 		sink_format(screen->out, "   and %zu more (--table findings)\n",
 			    count - FINDINGS_MOST);
 	if (!count)
-		grid_wrapped(
-			screen->out,
-			screen->is_io_known
-				? "no findings: nothing that is looked for costs 0.2% of the run"
-				: "no findings: no layer that tells of I/O was recorded",
-			screen->style->width);
+		grid_wrapped(screen->out, why_no_findings(screen), screen->style->width);
 }
 
 /* --- the screen --- */
