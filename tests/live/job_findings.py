@@ -27,8 +27,8 @@ except ImportError:
 
 MIB = 1 << 20
 LARGE, SMALL = 64 * MIB, MIB
-COLD = {"cold-start", "mmap-random", "mmap-single", "readahead-unused", "mmap-in-order",
-        "small-reads-storage", "random-reads", "loader-io", "fetched-again",
+COLD = {"cold-start", "mmap-random", "mmap-faults", "mmap-single", "readahead-unused",
+        "mmap-in-order", "small-reads-storage", "random-reads", "loader-io", "fetched-again",
         "epoch-from-storage", "epoch-from-memory"}
 
 
@@ -68,6 +68,10 @@ class Job:
         numbers = random.Random(1)
         for _ in range(300):
             memory[numbers.randrange(LARGE)]
+
+    def mmap_faults(self):
+        """As where faults are summed up, out of their order."""
+        self.mmap_random()
 
     def mmap_single(self):
         memory = self.map()

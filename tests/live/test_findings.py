@@ -14,7 +14,8 @@ ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "de
              "requests-small", "flushes", "device-shared"}
 
 # What a finding is about may be that something was not asked for.
-OPTIONS = {"async-not-traced": ["--layers=task,syscall,fault,pagecache,span"]}
+OPTIONS = {"async-not-traced": ["--layers=task,syscall,fault,pagecache,span"],
+           "mmap-faults": ["--mode=profile"]}
 
 
 class Findings(unittest.TestCase):
