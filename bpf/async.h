@@ -25,7 +25,7 @@ __noinline int async_lose(__u32 op, __s64 result, bool moves)
 	struct account account = { .op = op };
 
 	account_done(&account, 0, result, moves, true);
-	ring_lose(EVENT_ASYNC);
+	ring_lose(RECORD_ASYNC);
 	return 0;
 }
 
@@ -68,7 +68,7 @@ __noinline int async_send_names(struct async_operation *done, struct async_names
 	bytes2 = names->bytes2;
 	event = scratch_get();
 	if (!event) {
-		ring_lose(EVENT_ASYNC);
+		ring_lose(RECORD_ASYNC);
 		return 0;
 	}
 	async_fill(event, done, result, duration_ns);
@@ -81,7 +81,7 @@ __noinline int async_send_names(struct async_operation *done, struct async_names
 	if (bytes > sizeof(names->text))
 		bytes = sizeof(names->text);
 	bpf_probe_read_kernel(event->text, bytes, names->text);
-	ring_output(&event->call.header, EVENT_ASYNC, done->account.start_ns,
+	ring_output(&event->call.header, RECORD_ASYNC, done->account.start_ns,
 		    sizeof(*event) + bytes, done->owner);
 	scratch_put(event);
 	return 0;
@@ -93,7 +93,7 @@ __noinline int async_send(struct async_operation *done, __s64 result, __u64 dura
 
 	if (!done)
 		return 0;
-	event = ring_reserve(EVENT_ASYNC, sizeof(*event), done->owner);
+	event = ring_reserve(RECORD_ASYNC, sizeof(*event), done->owner);
 	if (!event)
 		return 0;
 	event->call.header.time_ns = done->account.start_ns;

@@ -193,7 +193,7 @@ __noinline int attach_tell(struct address *task, bool is_current)
 	__u64 bytes;
 
 	if (!record || !task) {
-		ring_lose(EVENT_EXEC);
+		ring_lose(RECORD_EXEC);
 		goto out;
 	}
 	attach_describe(&who, task->at);
@@ -209,7 +209,7 @@ __noinline int attach_tell(struct address *task, bool is_current)
 	BARRIER_VAR(bytes);
 	if (bytes > EVENT_COMMAND_BYTES)
 		goto out;
-	ring_output(&record->header, EVENT_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes,
+	ring_output(&record->header, RECORD_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes,
 		    (struct owner) { .pid = who.pid, .tid = who.tid });
 out:
 	scratch_put(record);
@@ -235,7 +235,7 @@ static __always_inline int attach_forked(struct task_struct *parent, struct task
 		note(NOTE_UNFOLLOWED);
 	if (begun != FOLLOW_BEGUN)
 		return 0;
-	event = ring_reserve(EVENT_FORK, sizeof(*event), owner_of(parent));
+	event = ring_reserve(RECORD_FORK, sizeof(*event), owner_of(parent));
 	if (event) {
 		event->header.time_ns = now_ns;
 		event->child_pid = child->tgid;

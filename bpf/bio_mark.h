@@ -70,7 +70,7 @@ static __always_inline void bio_mark_crowded(__u64 bio, const struct bio_mark *m
 	if (!bpf_map_update_elem(&bio_marks, &bio, &copy, BPF_NOEXIST))
 		__sync_fetch_and_add(&bio_marks_count, 1);
 	else if (bpf_map_update_elem(&bio_marks, &bio, &copy, BPF_ANY))
-		ring_lose(EVENT_BIO);
+		ring_lose(RECORD_BIO);
 }
 
 /*

@@ -69,7 +69,7 @@ static __always_inline struct device_total *device_total(struct gendisk *disk, _
 	device_enter(&address, dev);
 	total = bpf_map_lookup_elem(&devices, &dev);
 	if (!total)
-		ring_lose(EVENT_DEVICE);
+		ring_lose(RECORD_DEVICE);
 	return total;
 }
 
@@ -357,7 +357,7 @@ __noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 byt
 
 	if (!walk || !mark || (profile_takes_all() && !profile_tells()))
 		return 0;
-	event = ring_reserve(EVENT_BIO, sizeof(*event), (struct owner) { mark->pid, mark->tid });
+	event = ring_reserve(RECORD_BIO, sizeof(*event), (struct owner) { mark->pid, mark->tid });
 	if (!event)
 		return 0;
 	fill_bio(event, walk, mark, bytes, sector);
@@ -457,8 +457,8 @@ static __always_inline void fill_request(struct event_request *event, const stru
 static __always_inline void send_single(const struct done_walk *walk, struct owner owner,
 					__u64 start_ns, __u32 part, __u32 error, __u32 bytes)
 {
-	struct kind_total *bios = ring_count(EVENT_BIO);
-	struct event_request_single *event = ring_reserve(EVENT_REQUEST, sizeof(*event), owner);
+	struct kind_total *bios = ring_count(RECORD_BIO);
+	struct event_request_single *event = ring_reserve(RECORD_REQUEST, sizeof(*event), owner);
 
 	if (!event) {
 		ring_count_lost(bios);
@@ -466,7 +466,7 @@ static __always_inline void send_single(const struct done_walk *walk, struct own
 	}
 	fill_request(&event->request, walk, start_ns, part, error, bytes);
 	event->bio.header = event->request.header;
-	event->bio.header.kind = EVENT_BIO;
+	event->bio.header.kind = RECORD_BIO;
 	event->bio.header.size = sizeof(event->bio);
 	fill_bio(&event->bio, walk, &walk->first, walk->own_bytes, walk->first_sector);
 	ring_submit(event);
@@ -506,7 +506,7 @@ __noinline int send_request(struct done_walk *walk, struct address *request, __u
 		send_single(walk, owner, start_ns, part, error, bytes);
 		return 0;
 	}
-	event = ring_reserve(EVENT_REQUEST, sizeof(*event), owner);
+	event = ring_reserve(RECORD_REQUEST, sizeof(*event), owner);
 	if (!event)
 		return 0;
 	fill_request(event, walk, start_ns, part, error, bytes);

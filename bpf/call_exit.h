@@ -166,7 +166,7 @@ __noinline int send_wide_call(struct task_state *state, struct call_end *end)
 
 	if (!state || !end)
 		return 0;
-	event = ring_reserve(EVENT_SYSCALL, sizeof(*event), owner_of(task));
+	event = ring_reserve(RECORD_SYSCALL, sizeof(*event), owner_of(task));
 	if (!event)
 		return 0;
 	fill_call(event, &state->call, task, end);
@@ -187,7 +187,7 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 		send_wide_call(state, end);
 		return;
 	}
-	if (!lane_take(&place, EVENT_SYSCALL))
+	if (!lane_take(&place, RECORD_SYSCALL))
 		return;
 	call = &place.slot->call;
 	call->time_ns = account->start_ns;

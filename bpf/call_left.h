@@ -16,7 +16,7 @@ __noinline int call_left(struct task_state *state)
 		return 0;
 	if (!recording_ended) {
 		account_done(&state->call.account, 0, 0, false, calls_preempted);
-		ring_lose(EVENT_SYSCALL);
+		ring_lose(RECORD_SYSCALL);
 	}
 	account_close(&state->call.account);
 	return 0;

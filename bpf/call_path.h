@@ -66,7 +66,7 @@ __noinline int call_done_path(struct task_state *state, const struct call_row *r
 	call_count_any(state, end, row->traits);
 	event = scratch_get();
 	if (!event) {
-		ring_lose(EVENT_SYSCALL_PATH);
+		ring_lose(RECORD_SYSCALL_PATH);
 		return 0;
 	}
 	fill_call(&event->call, &state->call, task, end);
@@ -90,7 +90,7 @@ __noinline int call_done_path(struct task_state *state, const struct call_row *r
 	BARRIER_VAR(bytes);
 	if (bytes > 2 * EVENT_PATH_BYTES)
 		bytes = 2 * EVENT_PATH_BYTES;
-	ring_output(&event->call.header, EVENT_SYSCALL_PATH, state->call.account.start_ns,
+	ring_output(&event->call.header, RECORD_SYSCALL_PATH, state->call.account.start_ns,
 		    sizeof(*event) + bytes, owner_of(task));
 	scratch_put(event);
 	return 0;

@@ -11,7 +11,7 @@
 __noinline int code_send(__u64 address, __u64 bytes)
 {
 	struct event_code *event =
-		ring_reserve(EVENT_CODE, sizeof(*event), owner_of(bpf_get_current_task_btf()));
+		ring_reserve(RECORD_CODE, sizeof(*event), owner_of(bpf_get_current_task_btf()));
 
 	if (!event)
 		return 0;

@@ -51,9 +51,9 @@ static __always_inline void fault_send(struct account *account, __u64 end_ns)
 		if (!profile_tells())
 			return;
 	}
-	if (!lane_take(&place, EVENT_FAULT))
+	if (!lane_take(&place, RECORD_FAULT))
 		return;
-	lane_count(EVENT_FAULT, faults_preempted);
+	lane_count(RECORD_FAULT, faults_preempted);
 	fault = &place.slot->fault;
 	fault->time_ns = account->start_ns;
 	fault->offset = account->offset;

@@ -50,7 +50,7 @@ __noinline int aside_send(struct task_state *state)
 			return 0;
 		}
 	}
-	event = ring_reserve(EVENT_PAGECACHE, sizeof(*event), owner_of(task));
+	event = ring_reserve(RECORD_PAGECACHE, sizeof(*event), owner_of(task));
 	if (event) {
 		event->header.time_ns = bpf_ktime_get_ns();
 		event->offset = account->offset;

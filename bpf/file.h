@@ -280,7 +280,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	long length;
 
 	if (!making)
-		return ring_lose(EVENT_FILE) - 1;
+		return ring_lose(RECORD_FILE) - 1;
 	record = (struct event_file *)making->record;
 	walk = &making->walk;
 	/* What is at hand first: whatever is kept over a call takes of the stack (file_describe).
@@ -320,7 +320,7 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 	if (bytes > EVENT_PATH_BYTES + NAME_SPACE)
 		bytes = EVENT_PATH_BYTES + NAME_SPACE;
 	record->names_bytes = bytes;
-	length = ring_output(&record->header, EVENT_FILE, bpf_ktime_get_ns(),
+	length = ring_output(&record->header, RECORD_FILE, bpf_ktime_get_ns(),
 			     sizeof(*record) + bytes, owner_of(bpf_get_current_task_btf()));
 	scratch_put(making);
 	return length;

@@ -35,8 +35,8 @@ extern const volatile __u32 identities_bytes;
 
 static __always_inline bool is_identity(__u32 kind)
 {
-	return kind == EVENT_FORK || kind == EVENT_EXEC || kind == EVENT_ENVIRON ||
-	       kind == EVENT_EXIT || kind == EVENT_FILE;
+	return kind == RECORD_FORK || kind == RECORD_EXEC || kind == RECORD_ENVIRON ||
+	       kind == RECORD_EXIT || kind == RECORD_FILE;
 }
 
 /* The ring for a kind of record; NULL when there is no room for it. */
@@ -46,7 +46,7 @@ static __always_inline void *ring_of(__u32 kind, __u32 cpu)
 
 	if (!is_identity(kind))
 		return bpf_map_lookup_elem(&rings, &lane);
-	if (kind == EVENT_ENVIRON &&
+	if (kind == RECORD_ENVIRON &&
 	    bpf_ringbuf_query(&identities, BPF_RB_AVAIL_DATA) > identities_bytes / 2)
 		return NULL;
 	return &identities;

@@ -93,7 +93,7 @@ __noinline int send_span(struct span_making *making)
 static __noinline int send_span_end(__u64 id, __u64 time_ns)
 {
 	struct event_span_end *event =
-		ring_reserve(EVENT_SPAN_END, sizeof(*event), owner_of(bpf_get_current_task_btf()));
+		ring_reserve(RECORD_SPAN_END, sizeof(*event), owner_of(bpf_get_current_task_btf()));
 
 	if (!event)
 		return 0;
@@ -164,7 +164,7 @@ static __always_inline void make_span(struct span_making *making, const struct m
 {
 	for (int i = 0; i < MARKER_ARGS_MAX; i++)
 		making->values[i] = marker_value(regs, &spec->args[i]);
-	making->kind = spec->kind == MARKER_INSTANT ? EVENT_INSTANT : EVENT_SPAN_BEGIN;
+	making->kind = spec->kind == MARKER_INSTANT ? RECORD_INSTANT : RECORD_SPAN_BEGIN;
 	making->first = spec->kind == MARKER_INSTANT ? 0 : 1;
 	making->id = making->first ? making->values[0] : 0;
 	making->flags = 0;
@@ -191,7 +191,7 @@ int fl_marker(void *context)
 		return send_span_end(marker_value(&regs, &spec->args[0]), time_ns);
 	making = scratch_get();
 	if (!making)
-		return ring_lose(spec->kind == MARKER_INSTANT ? EVENT_INSTANT : EVENT_SPAN_BEGIN);
+		return ring_lose(spec->kind == MARKER_INSTANT ? RECORD_INSTANT : RECORD_SPAN_BEGIN);
 	making->time_ns = time_ns;
 	make_span(making, spec, &regs);
 	scratch_put(making);

@@ -30,7 +30,7 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 		}
 		mode_set(child, state, TASK_FOLLOWED);
 	}
-	event = ring_reserve(EVENT_FORK, sizeof(*event), owner_of(parent));
+	event = ring_reserve(RECORD_FORK, sizeof(*event), owner_of(parent));
 	if (!event)
 		return 0;
 	event->header.time_ns = now_ns;
@@ -72,7 +72,7 @@ static long environ_step(__u32 i, struct environ_walk *walk)
 		return 1;
 	record->offset = i * EVENT_ENVIRON_BYTES;
 	record->bytes = bytes;
-	ring_output(&record->header, EVENT_ENVIRON, 0, sizeof(*record) + bytes,
+	ring_output(&record->header, RECORD_ENVIRON, 0, sizeof(*record) + bytes,
 		    owner_of(bpf_get_current_task_btf()));
 	return 0;
 }
@@ -93,7 +93,7 @@ static __always_inline void send_exec(struct task_struct *task, struct mm_struct
 	__u64 bytes = mm->arg_end - mm->arg_start;
 
 	if (!record) {
-		ring_lose(EVENT_EXEC);
+		ring_lose(RECORD_EXEC);
 		goto out;
 	}
 	record->cgroup_id = bpf_get_current_cgroup_id();
@@ -111,7 +111,7 @@ static __always_inline void send_exec(struct task_struct *task, struct mm_struct
 	if (bpf_probe_read_user(record->command, bytes, (void *)mm->arg_start))
 		bytes = 0;
 	record->command_bytes = bytes;
-	ring_output(&record->header, EVENT_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes,
+	ring_output(&record->header, RECORD_EXEC, bpf_ktime_get_ns(), sizeof(*record) + bytes,
 		    owner_of(task));
 out:
 	scratch_put(record);
@@ -134,7 +134,7 @@ static __always_inline bool gains_rights(struct linux_binprm *bprm)
  */
 static __always_inline void send_id_end(struct task_struct *task, int tid)
 {
-	struct event_exit *event = ring_reserve(EVENT_EXIT, sizeof(*event), owner_of(task));
+	struct event_exit *event = ring_reserve(RECORD_EXIT, sizeof(*event), owner_of(task));
 
 	if (!event)
 		return;
@@ -227,7 +227,7 @@ static __always_inline int exited(struct task_struct *task)
 
 	if (!state || !slot)
 		return 0;
-	event = ring_reserve(EVENT_EXIT, sizeof(*event), owner_of(task));
+	event = ring_reserve(RECORD_EXIT, sizeof(*event), owner_of(task));
 	if (event) {
 		event->header.time_ns = now_ns;
 		event->major_faults = task->maj_flt - state->major_before;

@@ -17,7 +17,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, EVENT_KIND_COUNT);
+	__uint(max_entries, RECORD_KIND_COUNT);
 	__type(key, __u32);
 	__type(value, struct kind_total);
 } kind_totals SEC(".maps");

@@ -63,7 +63,7 @@ static __always_inline void vfs_drop(struct vfs_task *all, __u64 at)
 		if (top >= VFS_DEPTH || all->frames[top].at >= at)
 			return;
 		all->depth = top;
-		ring_lose(EVENT_VFS);
+		ring_lose(RECORD_VFS);
 	}
 }
 
@@ -95,13 +95,13 @@ __noinline int vfs_enter(struct vfs_frame *begin)
 		return 0;
 	all = bpf_task_storage_get(&vfs_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!all)
-		return ring_lose(EVENT_VFS);
+		return ring_lose(RECORD_VFS);
 	if (vfs_is_same(all, begin))
 		return 0;
 	vfs_drop(all, begin->at + 1);
 	depth = all->depth;
 	if (depth >= VFS_DEPTH)
-		return ring_lose(EVENT_VFS);
+		return ring_lose(RECORD_VFS);
 	frame = &all->frames[depth];
 	*frame = *begin;
 	if (begin->position &&
@@ -191,7 +191,7 @@ static __always_inline void vfs_tell(const struct vfs_frame *frame, struct owner
 		if (!profile_tells())
 			return;
 	}
-	event = ring_reserve(EVENT_VFS, sizeof(*event), owner);
+	event = ring_reserve(RECORD_VFS, sizeof(*event), owner);
 	if (!event)
 		return;
 	event->header.time_ns = frame->account.start_ns;

@@ -61,7 +61,7 @@ static __always_inline int throttled(__s64 pauses, __u64 unit_ns)
 		if (!profile_tells())
 			return 0;
 	}
-	event = ring_reserve(EVENT_THROTTLE, sizeof(*event), owner_of(task));
+	event = ring_reserve(RECORD_THROTTLE, sizeof(*event), owner_of(task));
 	if (!event)
 		return 0;
 	event->header.time_ns = pause.start_ns;

@@ -45,7 +45,7 @@ static void tear_down(struct fixture *fixture)
 }
 
 /* A record in memory of exactly its size, so that a byte too far is seen by the sanitizers. */
-static void take(struct fixture *fixture, enum event_kind kind, const void *record, size_t size)
+static void take(struct fixture *fixture, enum record_kind kind, const void *record, size_t size)
 {
 	struct event_header *copy = malloc(size);
 
@@ -57,7 +57,7 @@ static void take(struct fixture *fixture, enum event_kind kind, const void *reco
 	free(copy);
 }
 
-static void check(struct fixture *fixture, enum event_kind kind, uint64_t taken, uint64_t refused)
+static void check(struct fixture *fixture, enum record_kind kind, uint64_t taken, uint64_t refused)
 {
 	assert_int_equal(decoder_taken(fixture->decoder, kind), taken);
 	assert_int_equal(decoder_refused(fixture->decoder, kind), refused);
@@ -68,7 +68,7 @@ static void check(struct fixture *fixture, enum event_kind kind, uint64_t taken,
 /* Names, categories and arguments: each for itself, and all together. */
 static void test_spans(void **state)
 {
-	static const enum event_kind kinds[] = { EVENT_SPAN_BEGIN, EVENT_INSTANT };
+	static const enum record_kind kinds[] = { RECORD_SPAN_BEGIN, RECORD_INSTANT };
 	struct {
 		struct event_span span;
 		char text[TEXT_BYTES];
@@ -104,19 +104,19 @@ static void test_spans(void **state)
 static void test_requests(void **state)
 {
 	struct event_request_single record = {
-		.bio.header = { .kind = EVENT_BIO, .size = sizeof(record.bio) },
+		.bio.header = { .kind = RECORD_BIO, .size = sizeof(record.bio) },
 	};
 	struct fixture fixture;
 
 	set_up(&fixture);
-	take(&fixture, EVENT_REQUEST, &record, sizeof(record));
-	check(&fixture, EVENT_REQUEST, 1, 0);
-	check(&fixture, EVENT_BIO, 1, 0);
-	take(&fixture, EVENT_REQUEST, &record, sizeof(record) - 1);
-	take(&fixture, EVENT_REQUEST, &record, sizeof(record.request));
-	take(&fixture, EVENT_REQUEST, &record, sizeof(record.request) - 1);
-	check(&fixture, EVENT_REQUEST, 3, 1);
-	check(&fixture, EVENT_BIO, 1, 0);
+	take(&fixture, RECORD_REQUEST, &record, sizeof(record));
+	check(&fixture, RECORD_REQUEST, 1, 0);
+	check(&fixture, RECORD_BIO, 1, 0);
+	take(&fixture, RECORD_REQUEST, &record, sizeof(record) - 1);
+	take(&fixture, RECORD_REQUEST, &record, sizeof(record.request));
+	take(&fixture, RECORD_REQUEST, &record, sizeof(record.request) - 1);
+	check(&fixture, RECORD_REQUEST, 3, 1);
+	check(&fixture, RECORD_BIO, 1, 0);
 	tear_down(&fixture);
 }
 
@@ -132,13 +132,13 @@ static void test_paths(void **state)
 	set_up(&fixture);
 	record.call.path_bytes = 4;
 	record.call.path2_bytes = 4;
-	take(&fixture, EVENT_SYSCALL_PATH, &record, size);
+	take(&fixture, RECORD_SYSCALL_PATH, &record, size);
 	record.call.path2_bytes = 5;
-	take(&fixture, EVENT_SYSCALL_PATH, &record, size);
+	take(&fixture, RECORD_SYSCALL_PATH, &record, size);
 	record.call.path_bytes = UINT16_MAX;
 	record.call.path2_bytes = UINT16_MAX;
-	take(&fixture, EVENT_SYSCALL_PATH, &record, size);
-	check(&fixture, EVENT_SYSCALL_PATH, 1, 2);
+	take(&fixture, RECORD_SYSCALL_PATH, &record, size);
+	check(&fixture, RECORD_SYSCALL_PATH, 1, 2);
 	tear_down(&fixture);
 }
 
@@ -159,12 +159,12 @@ static void test_identities(void **state)
 	struct fixture fixture;
 
 	set_up(&fixture);
-	take(&fixture, EVENT_FILE, &file, sizeof(file.file) + TEXT_BYTES);
-	take(&fixture, EVENT_EXEC, &exec, sizeof(exec.exec) + TEXT_BYTES);
-	take(&fixture, EVENT_ENVIRON, &environ, sizeof(environ.environ) + TEXT_BYTES);
-	check(&fixture, EVENT_FILE, 0, 1);
-	check(&fixture, EVENT_EXEC, 0, 1);
-	check(&fixture, EVENT_ENVIRON, 0, 1);
+	take(&fixture, RECORD_FILE, &file, sizeof(file.file) + TEXT_BYTES);
+	take(&fixture, RECORD_EXEC, &exec, sizeof(exec.exec) + TEXT_BYTES);
+	take(&fixture, RECORD_ENVIRON, &environ, sizeof(environ.environ) + TEXT_BYTES);
+	check(&fixture, RECORD_FILE, 0, 1);
+	check(&fixture, RECORD_EXEC, 0, 1);
+	check(&fixture, RECORD_ENVIRON, 0, 1);
 	tear_down(&fixture);
 }
 
@@ -175,10 +175,10 @@ static void test_every_kind_has_a_decoder(void **state)
 	struct fixture fixture;
 
 	set_up(&fixture);
-	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++) {
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		assert_non_null(decoder_kind_name(kind));
 		assert_non_null(decoder_kind_layer(kind));
-		if (kind == EVENT_FAULT) { /* comes through lanes alone */
+		if (kind == RECORD_FAULT) { /* comes through lanes alone */
 			decoder_take_slots(fixture.decoder, 0, &fault, 1);
 			check(&fixture, kind, 1, 0);
 			continue;

@@ -267,7 +267,7 @@ static void test_log(void **state)
 
 		memset(memory, (char)i, sizeof(memory));
 		*record = (struct event_header) { .time_ns = i,
-						  .kind = EVENT_FORK,
+						  .kind = RECORD_FORK,
 						  .size = sizeof(*record) + i * 37 % 400 };
 		assert_int_equal(flight_log_add(log, i % 7, record, record->size), 0);
 		if (i % 50)
@@ -300,7 +300,7 @@ static void take_exec(struct flight_past *past, uint32_t pid, const char *comm, 
 	struct event_exec *exec = (struct event_exec *)memory;
 
 	exec->header =
-		(struct event_header) { .time_ns = 5, .kind = EVENT_EXEC, .pid = pid, .tid = pid };
+		(struct event_header) { .time_ns = 5, .kind = RECORD_EXEC, .pid = pid, .tid = pid };
 	exec->command_bytes = strlen(comm) + 1;
 	exec->header.size = sizeof(*exec) + exec->command_bytes;
 	strcpy(exec->comm, comm);
@@ -321,18 +321,18 @@ static void tell(void *context, unsigned int lane, const void *record, size_t si
 	char *at = told->text + strlen(told->text);
 	const struct event_exec *exec = record;
 
-	if (header->kind == EVENT_ENVIRON)
+	if (header->kind == RECORD_ENVIRON)
 		sprintf(at, "[%s]", ((const struct event_environ *)record)->text);
-	else if (header->kind == EVENT_EXEC)
+	else if (header->kind == RECORD_EXEC)
 		sprintf(at, "%u<%u:%s:%.*s@%llu%s ", header->pid, exec->ppid, exec->comm,
 			(int)exec->command_bytes, exec->command,
 			(unsigned long long)header->time_ns,
 			exec->flags & TRACE_EXEC_PRESENT ? "+" : "-");
-	else if (header->kind == EVENT_SPAN_BEGIN)
+	else if (header->kind == RECORD_SPAN_BEGIN)
 		sprintf(at, "span %llu@%llu ",
 			(unsigned long long)((const struct event_span *)record)->id,
 			(unsigned long long)header->time_ns);
-	else if (header->kind == EVENT_DEVICE)
+	else if (header->kind == RECORD_DEVICE)
 		sprintf(at, "device %llu ",
 			(unsigned long long)((const struct event_device *)record)
 				->total.of[0]
@@ -342,7 +342,7 @@ static void tell(void *context, unsigned int lane, const void *record, size_t si
 static void begin_span(struct flight_past *past, uint32_t pid, uint64_t id)
 {
 	struct event_span span = { .header = { .time_ns = 7,
-					       .kind = EVENT_SPAN_BEGIN,
+					       .kind = RECORD_SPAN_BEGIN,
 					       .size = sizeof(span),
 					       .pid = pid },
 				   .id = id };
@@ -353,17 +353,18 @@ static void begin_span(struct flight_past *past, uint32_t pid, uint64_t id)
 static void test_past(void **state)
 {
 	struct event_fork fork = {
-		.header = { .time_ns = 6, .kind = EVENT_FORK, .size = sizeof(fork), .pid = 10 },
+		.header = { .time_ns = 6, .kind = RECORD_FORK, .size = sizeof(fork), .pid = 10 },
 		.child_pid = 11,
 		.child_tid = 11
 	};
 	struct event_exit exit = {
-		.header = { .kind = EVENT_EXIT, .size = sizeof(exit), .pid = 10 }, .process_ends = 1
+		.header = { .kind = RECORD_EXIT, .size = sizeof(exit), .pid = 10 },
+		.process_ends = 1
 	};
 	struct event_span_end end = {
-		.header = { .kind = EVENT_SPAN_END, .size = sizeof(end), .pid = 11 }, .id = 1
+		.header = { .kind = RECORD_SPAN_END, .size = sizeof(end), .pid = 11 }, .id = 1
 	};
-	struct event_device device = { .header = { .kind = EVENT_DEVICE, .size = sizeof(device) },
+	struct event_device device = { .header = { .kind = RECORD_DEVICE, .size = sizeof(device) },
 				       .dev = 3 };
 	struct flight_past past = { 0 };
 	struct told told = { "" };
@@ -397,11 +398,12 @@ static void test_past(void **state)
 static void test_past_disordered(void **state)
 {
 	struct event_span_end end = {
-		.header = { .time_ns = 8, .kind = EVENT_SPAN_END, .size = sizeof(end), .pid = 10 },
+		.header = { .time_ns = 8, .kind = RECORD_SPAN_END, .size = sizeof(end), .pid = 10 },
 		.id = 1
 	};
 	struct event_exit exit = {
-		.header = { .kind = EVENT_EXIT, .size = sizeof(exit), .pid = 10 }, .process_ends = 1
+		.header = { .kind = RECORD_EXIT, .size = sizeof(exit), .pid = 10 },
+		.process_ends = 1
 	};
 	struct flight_past past = { 0 };
 	struct told told = { "" };
@@ -456,7 +458,7 @@ static void test_table(void **state)
 
 static void test_names(void **state)
 {
-	struct event_file file = { .header = { .kind = EVENT_FILE, .size = sizeof(file) } };
+	struct event_file file = { .header = { .kind = RECORD_FILE, .size = sizeof(file) } };
 	struct flight_records told = { 0 };
 	struct flight_names names = { 0 };
 	struct flight_ids used = { 0 };

@@ -141,16 +141,16 @@ static void test_each_layer_has_a_required_part(void **state)
 
 static void test_each_kind_is_decoded(void **state)
 {
-	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++) {
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		assert_non_null(decoder_kind_name(kind));
 		assert_non_null(decoder_kind_layer(kind));
-		if (kind != EVENT_ENVIRON && kind != EVENT_CODE) /* no rows of their own */
+		if (kind != RECORD_ENVIRON && kind != RECORD_CODE) /* no rows of their own */
 			assert_true(decoder_kind(kind) < TRACE_KIND_COUNT);
 	}
 	for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
 		int records = 0;
 
-		for (int event = EVENT_NONE + 1; event < EVENT_KIND_COUNT; event++)
+		for (int event = RECORD_NONE + 1; event < RECORD_KIND_COUNT; event++)
 			records += decoder_kind(event) == (enum trace_kind)kind;
 		/* What is read out of memory, or made of other traces, has no records. */
 		if (kind == TRACE_PROFILE || kind == TRACE_PROFILE_CLASS ||

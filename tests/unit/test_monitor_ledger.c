@@ -491,7 +491,7 @@ static void span_begins(struct span_times *times, uint32_t pid, uint64_t id, con
 	struct event_span *event = (struct event_span *)room;
 
 	event->header = (struct event_header) {
-		.time_ns = time_ns, .kind = EVENT_SPAN_BEGIN, .pid = pid, .tid = pid
+		.time_ns = time_ns, .kind = RECORD_SPAN_BEGIN, .pid = pid, .tid = pid
 	};
 	event->id = id;
 	event->name_bytes = strlen(name);
@@ -503,7 +503,7 @@ static void span_begins(struct span_times *times, uint32_t pid, uint64_t id, con
 static void span_ends(struct span_times *times, uint32_t pid, uint64_t id, uint64_t time_ns)
 {
 	const struct event_span_end event = {
-		.header = { .time_ns = time_ns, .kind = EVENT_SPAN_END, .pid = pid, .tid = pid },
+		.header = { .time_ns = time_ns, .kind = RECORD_SPAN_END, .pid = pid, .tid = pid },
 		.id = id,
 	};
 
@@ -513,7 +513,7 @@ static void span_ends(struct span_times *times, uint32_t pid, uint64_t id, uint6
 static void process_ends(struct span_times *times, uint32_t pid, uint64_t time_ns)
 {
 	const struct event_exit event = {
-		.header = { .time_ns = time_ns, .kind = EVENT_EXIT, .pid = pid, .tid = pid },
+		.header = { .time_ns = time_ns, .kind = RECORD_EXIT, .pid = pid, .tid = pid },
 		.process_ends = 1,
 	};
 

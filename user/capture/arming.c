@@ -37,8 +37,8 @@ struct arming {
 	struct told *told;
 	size_t told_count, told_room;
 	size_t present;	  /* the first rows are of what arming_run has found */
-	uint64_t records; /* handed on of EVENT_EXEC ... */
-	uint64_t parts;	  /* ... and of EVENT_ENVIRON */
+	uint64_t records; /* handed on of RECORD_EXEC ... */
+	uint64_t parts;	  /* ... and of RECORD_ENVIRON */
 	struct told_text *texts;
 };
 
@@ -271,7 +271,7 @@ static void tell_environ(struct arming *arming, const struct attach_row *row,
 		part->bytes = text->environ_bytes - at < EVENT_ENVIRON_BYTES
 				      ? text->environ_bytes - at
 				      : EVENT_ENVIRON_BYTES;
-		fill_header(&part->header, row, EVENT_ENVIRON, sizeof(*part) + part->bytes);
+		fill_header(&part->header, row, RECORD_ENVIRON, sizeof(*part) + part->bytes);
 		memcpy(part->text, text->environ + at, part->bytes);
 		take(context, 0, part, part->header.size);
 		arming->parts++;
@@ -286,7 +286,7 @@ static void tell(struct arming *arming, const struct attach_row *row, const stru
 
 	tell_environ(arming, row, text, take, context);
 	memset(record, 0, sizeof(*record));
-	fill_header(&record->header, row, EVENT_EXEC, sizeof(*record) + text->command_bytes);
+	fill_header(&record->header, row, RECORD_EXEC, sizeof(*record) + text->command_bytes);
 	record->started_ns = row->started_ns;
 	record->cgroup_id = row->cgroup_id;
 	record->cgroup_set = row->cgroup_set;
@@ -346,7 +346,7 @@ size_t arming_drain(struct arming *arming, ring_record_fn take, void *context)
 
 void arming_count(const struct arming *arming, struct kind_total *kinds, uint64_t *notes)
 {
-	kinds[EVENT_EXEC].events += arming->records;
-	kinds[EVENT_ENVIRON].events += arming->parts;
+	kinds[RECORD_EXEC].events += arming->records;
+	kinds[RECORD_ENVIRON].events += arming->parts;
 	notes[NOTE_UNFOLLOWED] += arming->unarmed;
 }

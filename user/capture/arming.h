@@ -36,8 +36,8 @@ uint64_t arming_begun_ns(const struct arming *arming);
 void arming_each(const struct arming *arming, void (*take)(void *context, pid_t pid),
 		 void *context);
 
-/* Hands on the records on what was found, of kinds EVENT_ENVIRON and EVENT_EXEC; makes another pass
- * where somebody came with threads that were not met. Returns how many. */
+/* Hands on the records on what was found, of kinds RECORD_ENVIRON and RECORD_EXEC; makes another
+ * pass where somebody came with threads that were not met. Returns how many. */
 size_t arming_drain(struct arming *arming, ring_record_fn take, void *context);
 
 /* Adds the records that were handed on to the events, and what could not be armed to the notes. */

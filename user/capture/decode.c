@@ -20,7 +20,7 @@ bool decoder_is_whole(const void *record, size_t size)
 	const struct event_header *header = record;
 	const struct decode_kind *kind;
 
-	if (size < sizeof(*header) || header->kind >= EVENT_KIND_COUNT)
+	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT)
 		return false;
 	kind = &decode_kinds[header->kind];
 	return kind->take && size >= kind->size &&
@@ -32,7 +32,7 @@ void decoder_take(void *context, unsigned int ring, const void *record, size_t s
 	const struct event_header *header = record;
 	struct decoder *decoder = context;
 
-	if (size < sizeof(*header) || header->kind >= EVENT_KIND_COUNT || ring >= decoder->rings)
+	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT || ring >= decoder->rings)
 		return;
 	if (!decoder_is_whole(record, size)) {
 		decoder->refused[header->kind]++;
@@ -42,12 +42,12 @@ void decoder_take(void *context, unsigned int ring, const void *record, size_t s
 	decode_kinds[header->kind].take(decoder, ring, record);
 }
 
-uint64_t decoder_taken(const struct decoder *decoder, enum event_kind kind)
+uint64_t decoder_taken(const struct decoder *decoder, enum record_kind kind)
 {
 	return decoder->taken[kind];
 }
 
-uint64_t decoder_refused(const struct decoder *decoder, enum event_kind kind)
+uint64_t decoder_refused(const struct decoder *decoder, enum record_kind kind)
 {
 	return decoder->refused[kind];
 }
@@ -62,17 +62,17 @@ uint64_t decoder_begun_before(const struct decoder *decoder)
 	return span_ends_before(decoder->span_ends);
 }
 
-enum trace_kind decoder_kind(enum event_kind kind)
+enum trace_kind decoder_kind(enum record_kind kind)
 {
 	return decode_kinds[kind].kind;
 }
 
-const char *decoder_kind_name(enum event_kind kind)
+const char *decoder_kind_name(enum record_kind kind)
 {
 	return decode_kinds[kind].name;
 }
 
-const char *decoder_kind_layer(enum event_kind kind)
+const char *decoder_kind_layer(enum record_kind kind)
 {
 	return decode_kinds[kind].layer;
 }

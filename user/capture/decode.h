@@ -37,8 +37,8 @@ bool decoder_is_whole(const void *record, size_t size);
 /* Takes one record from a ring; a ring_record_fn whose context is the decoder. One whose lengths
  * say more than its size is refused. */
 void decoder_take(void *decoder, unsigned int ring, const void *record, size_t size);
-uint64_t decoder_taken(const struct decoder *decoder, enum event_kind kind);
-uint64_t decoder_refused(const struct decoder *decoder, enum event_kind kind);
+uint64_t decoder_taken(const struct decoder *decoder, enum record_kind kind);
+uint64_t decoder_refused(const struct decoder *decoder, enum record_kind kind);
 
 /* The time of the earliest exec, 0 before any has come. */
 uint64_t decoder_start_ns(const struct decoder *decoder);
@@ -49,10 +49,10 @@ uint64_t decoder_unbegun(const struct decoder *decoder);
 uint64_t decoder_begun_before(const struct decoder *decoder);
 
 /* The kind of rows that a kind of record becomes, TRACE_KIND_COUNT for none of its own. */
-enum trace_kind decoder_kind(enum event_kind kind);
+enum trace_kind decoder_kind(enum record_kind kind);
 /* What a kind of record is called where losses are told. */
-const char *decoder_kind_name(enum event_kind kind);
+const char *decoder_kind_name(enum record_kind kind);
 /* The layer that it belongs to. */
-const char *decoder_kind_layer(enum event_kind kind);
+const char *decoder_kind_layer(enum record_kind kind);
 
 #endif

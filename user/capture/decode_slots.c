@@ -23,7 +23,7 @@ static void take_lane_fault(struct decoder *decoder, unsigned int lane,
 	uint64_t row[FAULT_COLUMNS];
 
 	TRACE_COLUMNS_FAULT(COPY_SLOT)
-	decoder->taken[EVENT_FAULT]++;
+	decoder->taken[RECORD_FAULT]++;
 	trace_writer_append(decoder->writer, TRACE_FAULT, lane, row);
 }
 
@@ -33,7 +33,7 @@ static void take_lane_call(struct decoder *decoder, unsigned int lane,
 	uint64_t row[SYSCALL_COLUMNS];
 
 	TRACE_COLUMNS_SYSCALL(COPY_SLOT)
-	decoder->taken[EVENT_SYSCALL]++;
+	decoder->taken[RECORD_SYSCALL]++;
 	trace_writer_append(decoder->writer, TRACE_SYSCALL, lane, row);
 }
 
@@ -51,7 +51,7 @@ static size_t take_lane_calls(struct decoder *decoder, unsigned int lane,
 		return 0;
 	taken = trace_writer_append_run(decoder->writer, TRACE_SYSCALL, lane, slots, sizeof(*slots),
 					calls, decoder->call_fields);
-	decoder->taken[EVENT_SYSCALL] += taken;
+	decoder->taken[RECORD_SYSCALL] += taken;
 	return taken;
 }
 

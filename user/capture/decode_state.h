@@ -34,7 +34,7 @@ struct decoder {
 	unsigned int page_bytes, rings;
 	struct trace_field call_fields[SYSCALL_COLUMNS];
 	uint64_t start_ns;
-	uint64_t taken[EVENT_KIND_COUNT], refused[EVENT_KIND_COUNT];
+	uint64_t taken[RECORD_KIND_COUNT], refused[RECORD_KIND_COUNT];
 	decoder_code_fn tell_code;
 	void *tell_context;
 	struct environments *environments;
@@ -49,7 +49,7 @@ struct decode_kind {
 	void (*take)(struct decoder *decoder, unsigned int ring, const void *record);
 	size_t (*text_bytes)(const void *record); /* of what follows them; NULL: nothing */
 };
-extern const struct decode_kind decode_kinds[EVENT_KIND_COUNT];
+extern const struct decode_kind decode_kinds[RECORD_KIND_COUNT];
 
 /* Where the columns of a system call stand in a slot of a lane; SYSCALL_COLUMNS of them. */
 void decoder_fill_call_fields(struct trace_field *fields, unsigned int page_bytes);

@@ -90,7 +90,7 @@ int device_tale_go_on(struct device_tale *tale, ring_record_fn take, void *conte
 		struct told_device *told = find_told(tale, dev);
 		struct event_device record = {
 			.header = { .time_ns = host_now_ns(),
-				    .kind = EVENT_DEVICE,
+				    .kind = RECORD_DEVICE,
 				    .size = sizeof(record) },
 			.dev = dev,
 		};

@@ -102,7 +102,7 @@ static void *write_thread(void *context)
 static void log_loss(struct flight *flight, uint32_t kind, uint64_t count, uint64_t time_ns)
 {
 	const struct flight_loss loss = {
-		.header = { .time_ns = time_ns, .kind = EVENT_NONE, .size = sizeof(loss) },
+		.header = { .time_ns = time_ns, .kind = RECORD_NONE, .size = sizeof(loss) },
 		.kind = kind,
 		.count = count,
 	};
@@ -149,7 +149,7 @@ static void sweep_names(struct flight *flight)
 static void take_file(struct flight *flight, const struct event_file *file)
 {
 	if (flight_names_add(&flight->names, file))
-		log_loss(flight, EVENT_FILE, 1, file->header.time_ns);
+		log_loss(flight, RECORD_FILE, 1, file->header.time_ns);
 	if (flight_names_crowded(&flight->names))
 		sweep_names(flight);
 }
@@ -176,7 +176,7 @@ static void tell_code(struct flight *flight, const struct event_header *header)
 
 	if (!flight->tell_code)
 		return;
-	if (header->kind == EVENT_CODE)
+	if (header->kind == RECORD_CODE)
 		flight->tell_code(flight->tell_context, header->pid, code->address, code->bytes,
 				  header->time_ns);
 	else if (!(((const struct event_exec *)header)->flags &
@@ -187,16 +187,16 @@ static void tell_code(struct flight *flight, const struct event_header *header)
 static void keep(struct flight *flight, unsigned int ring, const struct event_header *record)
 {
 	switch (record->kind) {
-	case EVENT_FILE:
+	case RECORD_FILE:
 		take_file(flight, (const struct event_file *)record);
 		break;
-	case EVENT_ENVIRON:
+	case RECORD_ENVIRON:
 		environments_add(flight->environments, (const struct event_environ *)record);
 		break;
-	case EVENT_EXEC:
+	case RECORD_EXEC:
 		take_exec(flight, ring, (const struct event_exec *)record);
 		break;
-	case EVENT_CODE:
+	case RECORD_CODE:
 		break;
 	default:
 		log_record(flight, ring, record);
@@ -209,10 +209,10 @@ void flight_take(void *context, unsigned int ring, const void *record, size_t si
 	struct flight *flight = context;
 	bool whole;
 
-	if (size < sizeof(*header) || header->kind >= EVENT_KIND_COUNT)
+	if (size < sizeof(*header) || header->kind >= RECORD_KIND_COUNT)
 		return;
 	whole = header->size <= size && decoder_is_whole(record, header->size);
-	if (whole && (header->kind == EVENT_EXEC || header->kind == EVENT_CODE))
+	if (whole && (header->kind == RECORD_EXEC || header->kind == RECORD_CODE))
 		tell_code(flight, header);
 	pthread_mutex_lock(&flight->lock);
 	if (whole)
@@ -240,16 +240,16 @@ static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost, uint6
 
 static void look_at_losses(struct flight *flight, uint64_t now_ns)
 {
-	struct kind_total kinds[EVENT_KIND_COUNT];
+	struct kind_total kinds[RECORD_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
 
 	if (session_totals(flight->session, NULL, kinds, notes))
 		return;
 	pthread_mutex_lock(&flight->lock);
-	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++)
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
 		note_loss(flight, kind, kinds[kind].lost, now_ns);
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
-		note_loss(flight, EVENT_KIND_COUNT + layer, session_missed(flight->session, layer),
+		note_loss(flight, RECORD_KIND_COUNT + layer, session_missed(flight->session, layer),
 			  now_ns);
 	flight->unfollowed = notes[NOTE_UNFOLLOWED];
 	pthread_mutex_unlock(&flight->lock);

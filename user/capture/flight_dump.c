@@ -24,8 +24,8 @@ struct dump {
 	struct trace_operation operations[OP_TABLE_SIZE];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct flight_past past; /* the counts of devices */
-	uint64_t lost[EVENT_KIND_COUNT + LAYER_COUNT];
-	struct trace_kind_total kinds[EVENT_KIND_COUNT + LAYER_COUNT];
+	uint64_t lost[RECORD_KIND_COUNT + LAYER_COUNT];
+	struct trace_kind_total kinds[RECORD_KIND_COUNT + LAYER_COUNT];
 	unsigned int page_bytes;
 };
 
@@ -121,24 +121,24 @@ static void count_record(struct dump *dump, const struct event_header *record)
 	const struct event_vfs *vfs = (const void *)record;
 
 	switch (record->kind) {
-	case EVENT_SYSCALL:
-	case EVENT_SYSCALL_PATH:
-	case EVENT_ASYNC:
+	case RECORD_SYSCALL:
+	case RECORD_SYSCALL_PATH:
+	case RECORD_ASYNC:
 		count_call(dump, (const struct event_syscall *)record);
 		break;
-	case EVENT_VFS:
+	case RECORD_VFS:
 		count_result(dump, vfs->op, vfs->result, vfs->duration_ns);
 		break;
-	case EVENT_PAGECACHE:
+	case RECORD_PAGECACHE:
 		count_result(dump, pages->op ? OP_INDIRECT : OP_PAGECACHE, 0, 0);
 		count_pages(dump, pages->op ? OP_INDIRECT : OP_PAGECACHE, pages->fetched_pages,
 			    pages->created_pages);
 		break;
-	case EVENT_THROTTLE:
+	case RECORD_THROTTLE:
 		count_result(dump, OP_THROTTLED, 0,
 			     ((const struct event_throttle *)record)->pause_ns);
 		break;
-	case EVENT_REQUEST:
+	case RECORD_REQUEST:
 		count_request(dump, (const struct event_request *)record);
 		break;
 	default:
@@ -163,8 +163,8 @@ static size_t fill_kinds(struct dump *dump, struct flight_written *written)
 {
 	size_t n = 0;
 
-	dump->lost[EVENT_SYSCALL] += dump->snapshot->slots.lost;
-	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++) {
+	dump->lost[RECORD_SYSCALL] += dump->snapshot->slots.lost;
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		enum trace_kind rows = decoder_kind(kind);
 		struct trace_kind_total *total = &dump->kinds[n++];
 
@@ -179,7 +179,7 @@ static size_t fill_kinds(struct dump *dump, struct flight_written *written)
 		total->events = total->written + total->lost;
 	}
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {
-		uint64_t missed = dump->lost[EVENT_KIND_COUNT + layer];
+		uint64_t missed = dump->lost[RECORD_KIND_COUNT + layer];
 
 		if (missed)
 			dump->kinds[n++] = (struct trace_kind_total) { "missed", layer_names[layer],
@@ -205,7 +205,7 @@ static void take_past(void *context, unsigned int lane, const struct event_heade
 {
 	struct dump *dump = context;
 
-	if (record->kind == EVENT_DEVICE)
+	if (record->kind == RECORD_DEVICE)
 		flight_past_take(&dump->past, lane, record);
 	else
 		take_any(dump, lane, record);
@@ -229,11 +229,11 @@ static void take_record(void *context, unsigned int lane, const struct event_hea
 	if (!flight_record_is_identity(record) &&
 	    (end_ns < dump->snapshot->from_ns || end_ns > dump->snapshot->to_ns))
 		return;
-	if (record->kind == EVENT_NONE) {
+	if (record->kind == RECORD_NONE) {
 		dump->lost[loss->kind] += loss->count;
 		return;
 	}
-	if (record->kind == EVENT_DEVICE) {
+	if (record->kind == RECORD_DEVICE) {
 		take_device(dump, lane, record);
 		return;
 	}

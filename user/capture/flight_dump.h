@@ -13,11 +13,11 @@
 #include "capture/flight_past.h"
 #include "trace/header.h"
 
-/* What was lost, as a record among the others: of kind EVENT_NONE, from the moment on that its
+/* What was lost, as a record among the others: of kind RECORD_NONE, from the moment on that its
  * header tells. */
 struct flight_loss {
 	struct event_header header;
-	uint32_t kind; /* enum event_kind; from EVENT_KIND_COUNT on a layer that was passed over */
+	uint32_t kind; /* enum record_kind; from RECORD_KIND_COUNT on a layer that was passed over */
 	uint32_t pad;
 	uint64_t count;
 };

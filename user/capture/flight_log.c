@@ -66,15 +66,15 @@ void flight_log_close(struct flight_log *log)
 uint64_t flight_record_end_ns(const struct event_header *record)
 {
 	switch (record->kind) {
-	case EVENT_SYSCALL:
-	case EVENT_SYSCALL_PATH:
-	case EVENT_ASYNC:
+	case RECORD_SYSCALL:
+	case RECORD_SYSCALL_PATH:
+	case RECORD_ASYNC:
 		return record->time_ns + ((const struct event_syscall *)record)->duration_ns;
-	case EVENT_VFS:
+	case RECORD_VFS:
 		return record->time_ns + ((const struct event_vfs *)record)->duration_ns;
-	case EVENT_REQUEST:
+	case RECORD_REQUEST:
 		return record->time_ns + ((const struct event_request *)record)->duration_ns;
-	case EVENT_BIO:
+	case RECORD_BIO:
 		return record->time_ns + ((const struct event_bio *)record)->duration_ns;
 	default:
 		return record->time_ns;
@@ -83,13 +83,13 @@ uint64_t flight_record_end_ns(const struct event_header *record)
 
 bool flight_record_is_identity(const struct event_header *record)
 {
-	return record->kind == EVENT_FORK || record->kind == EVENT_EXEC ||
-	       record->kind == EVENT_ENVIRON || record->kind == EVENT_EXIT;
+	return record->kind == RECORD_FORK || record->kind == RECORD_EXEC ||
+	       record->kind == RECORD_ENVIRON || record->kind == RECORD_EXIT;
 }
 
 bool flight_record_is_event(const struct event_header *record)
 {
-	return record->kind != EVENT_NONE && record->kind != EVENT_DEVICE &&
+	return record->kind != RECORD_NONE && record->kind != RECORD_DEVICE &&
 	       !flight_record_is_identity(record);
 }
 

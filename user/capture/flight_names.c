@@ -71,35 +71,35 @@ static void collect(void *context, unsigned int lane, const struct event_header 
 	const struct event_request_single *single = (const void *)record;
 
 	switch (record->kind) {
-	case EVENT_ASYNC:
+	case RECORD_ASYNC:
 		add(context, async->file2);
 		add(context, async->dir);
 		add(context, async->dir2);
 		add(context, async->call.file);
 		break;
-	case EVENT_SYSCALL_PATH:
+	case RECORD_SYSCALL_PATH:
 		add(context, path->file2);
 		add(context, path->dir);
 		add(context, path->dir2);
 		/* fall through */
-	case EVENT_SYSCALL:
+	case RECORD_SYSCALL:
 		add(context, path->call.file);
 		break;
-	case EVENT_VFS:
+	case RECORD_VFS:
 		add(context, ((const struct event_vfs *)record)->file);
 		break;
-	case EVENT_PAGECACHE:
+	case RECORD_PAGECACHE:
 		add(context, ((const struct event_pagecache *)record)->file);
 		break;
-	case EVENT_THROTTLE:
+	case RECORD_THROTTLE:
 		add(context, ((const struct event_throttle *)record)->file);
 		break;
-	case EVENT_REQUEST:
+	case RECORD_REQUEST:
 		add(context, single->request.file);
 		if (record->size == sizeof(*single))
 			add(context, single->bio.file);
 		break;
-	case EVENT_BIO:
+	case RECORD_BIO:
 		add(context, ((const struct event_bio *)record)->file);
 		break;
 	default:

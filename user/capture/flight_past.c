@@ -164,25 +164,25 @@ void flight_past_take(void *context, unsigned int lane, const struct event_heade
 	struct flight_past *past = context;
 
 	switch (record->kind) {
-	case EVENT_ENVIRON:
+	case RECORD_ENVIRON:
 		take_environ(past, (const struct event_environ *)record);
 		break;
-	case EVENT_EXEC:
+	case RECORD_EXEC:
 		take_exec(past, (const struct event_exec *)record);
 		break;
-	case EVENT_FORK:
+	case RECORD_FORK:
 		take_fork(past, (const struct event_fork *)record);
 		break;
-	case EVENT_EXIT:
+	case RECORD_EXIT:
 		take_exit(past, (const struct event_exit *)record);
 		break;
-	case EVENT_SPAN_BEGIN:
+	case RECORD_SPAN_BEGIN:
 		take_begin(past, (const struct event_span *)record);
 		break;
-	case EVENT_SPAN_END:
+	case RECORD_SPAN_END:
 		take_end(past, (const struct event_span_end *)record);
 		break;
-	case EVENT_DEVICE:
+	case RECORD_DEVICE:
 		keep_record(past, &past->devices, ((const struct event_device *)record)->dev, 0,
 			    record);
 		break;
@@ -202,7 +202,7 @@ const struct event_environ *flight_rank_record(void *memory, const struct event_
 	memset(part, 0, FLIGHT_RANK_BYTES);
 	length = sprintf(part->text, "RANK=%" PRId64, rank);
 	part->header = *of;
-	part->header.kind = EVENT_ENVIRON;
+	part->header.kind = RECORD_ENVIRON;
 	part->header.size = sizeof(*part) + length + 1;
 	part->bytes = length + 1;
 	return part;
@@ -216,7 +216,7 @@ static void tell_process(const struct flight_item *item, uint64_t from_ns, ring_
 	struct event_exec *exec = (struct event_exec *)memory;
 
 	*exec = process->exec;
-	exec->header.kind = EVENT_EXEC;
+	exec->header.kind = RECORD_EXEC;
 	exec->header.time_ns = from_ns;
 	exec->header.pid = exec->header.tid = item->key;
 	exec->header.size = sizeof(*exec) + exec->command_bytes;

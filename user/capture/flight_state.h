@@ -37,7 +37,7 @@ struct flight {
 	uint64_t drains;
 	struct environments *environments;
 	struct flight_triggers *triggers;
-	uint64_t told_lost[EVENT_KIND_COUNT + LAYER_COUNT], next_look_ns;
+	uint64_t told_lost[RECORD_KIND_COUNT + LAYER_COUNT], next_look_ns;
 	decoder_code_fn tell_code;
 	void *tell_context;
 

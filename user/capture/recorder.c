@@ -150,18 +150,18 @@ fail:
 
 struct counts {
 	struct op_total operations[OP_TABLE_SIZE];
-	struct kind_total kinds[EVENT_KIND_COUNT];
+	struct kind_total kinds[RECORD_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
 	struct trace_note trace_notes[NOTE_COUNT + 2];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
-	struct trace_kind_total kind_totals[EVENT_KIND_COUNT + LAYER_COUNT + 1 + 2];
+	struct trace_kind_total kind_totals[RECORD_KIND_COUNT + LAYER_COUNT + 1 + 2];
 };
 
 static void sum_status(struct recorder *recorder, const struct counts *counts,
 		       struct recorder_status *status)
 {
 	memset(status, 0, sizeof(*status));
-	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++) {
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		status->events += counts->kinds[kind].events;
 		status->lost += counts->kinds[kind].lost;
 	}
@@ -262,11 +262,11 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 		};
 	}
 	totals->operations = counts->totals;
-	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++) {
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++) {
 		enum trace_kind rows = decoder_kind(kind);
 		uint64_t written = decoder_taken(recorder->decoder, kind);
 		uint64_t lost = counts->kinds[kind].lost + decoder_refused(recorder->decoder, kind);
-		uint64_t unbegun = kind == EVENT_SPAN_BEGIN ? unbegun_spans(recorder, lost) : 0;
+		uint64_t unbegun = kind == RECORD_SPAN_BEGIN ? unbegun_spans(recorder, lost) : 0;
 
 		if (rows != TRACE_KIND_COUNT) {
 			written = trace_writer_rows(recorder->writer, rows);
@@ -276,7 +276,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 			.kind = decoder_kind_name(kind),
 			.layer = decoder_kind_layer(kind),
 			.events = counts->kinds[kind].events + unbegun +
-				  (kind == EVENT_FILE && recorder->profile_rows.other_named),
+				  (kind == RECORD_FILE && recorder->profile_rows.other_named),
 			.written = written,
 			.lost = lost + unbegun,
 		};
@@ -310,7 +310,7 @@ static void fill_totals(struct recorder *recorder, struct counts *counts,
 /* Everything that the kernel counted and did not lose has come. */
 static bool all_taken(const struct recorder *recorder, const struct counts *counts)
 {
-	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++)
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
 		if (counts->kinds[kind].events != counts->kinds[kind].lost +
 							  decoder_taken(recorder->decoder, kind) +
 							  decoder_refused(recorder->decoder, kind))

@@ -108,7 +108,7 @@ size_t session_drain(struct session *session, ring_record_fn take, lane_slots_fn
 void session_wait(struct session *session, unsigned int most_ms);
 void session_wake(struct session *session);
 
-/* Reads the kernel's counters, summed over CPUs. Arrays have OP_TABLE_SIZE, EVENT_KIND_COUNT and
+/* Reads the kernel's counters, summed over CPUs. Arrays have OP_TABLE_SIZE, RECORD_KIND_COUNT and
  * NOTE_COUNT entries; those of operations, the most, may be NULL. Returns 0 or a negative errno. */
 int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
 		   uint64_t *notes);

@@ -113,12 +113,12 @@ static int sum_map(struct bpf_map *map, uint32_t first, uint32_t entries, size_t
  * slot that was overrun does not tell what it held. */
 static void count_lanes(const struct session *session, struct kind_total *kinds)
 {
-	uint64_t faults = kinds[EVENT_FAULT].events - kinds[EVENT_FAULT].lost;
+	uint64_t faults = kinds[RECORD_FAULT].events - kinds[RECORD_FAULT].lost;
 
 	if (!session->lanes)
 		return; /* nobody reads them as they come */
-	kinds[EVENT_SYSCALL].events += lanes_given(session->lanes) - faults;
-	kinds[EVENT_SYSCALL].lost += lanes_overrun(session->lanes);
+	kinds[RECORD_SYSCALL].events += lanes_given(session->lanes) - faults;
+	kinds[RECORD_SYSCALL].lost += lanes_overrun(session->lanes);
 }
 
 int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
@@ -131,7 +131,7 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 		err = sum_map(skeleton->maps.op_totals, 0, OP_TABLE_SIZE, sizeof(*operations) / 8,
 			      session->cpus, (uint64_t *)operations);
 	if (!err)
-		err = sum_map(skeleton->maps.kind_totals, 0, EVENT_KIND_COUNT, sizeof(*kinds) / 8,
+		err = sum_map(skeleton->maps.kind_totals, 0, RECORD_KIND_COUNT, sizeof(*kinds) / 8,
 			      session->cpus, (uint64_t *)kinds);
 	if (!err)
 		err = sum_map(skeleton->maps.notes, 0, NOTE_COUNT, 1, session->cpus, notes);
@@ -140,7 +140,7 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 	count_lanes(session, kinds);
 	if (session->arming)
 		arming_count(session->arming, kinds, notes);
-	kinds[EVENT_DEVICE].events += device_tale_told(session->device_tale);
+	kinds[RECORD_DEVICE].events += device_tale_told(session->device_tale);
 	return 0;
 }
 

@@ -249,31 +249,31 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 	span_times_take(intake->spans, record);
 	ledger_lock(intake->ledger);
 	switch (header->kind) {
-	case EVENT_FORK:
+	case RECORD_FORK:
 		if (fork->child_pid == fork->child_tid)
 			ledger_fork(intake->ledger, header->pid, fork->child_pid, header->time_ns);
 		break;
-	case EVENT_ENVIRON:
+	case RECORD_ENVIRON:
 		environments_add(intake->environments, record);
 		break;
-	case EVENT_EXEC:
+	case RECORD_EXEC:
 		take_exec(intake, record);
 		if (!(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
 			tell_code(intake, header, 0, 0);
 		break;
-	case EVENT_CODE:
+	case RECORD_CODE:
 		tell_code(intake, header, code->address, code->bytes);
 		break;
-	case EVENT_EXIT:
+	case RECORD_EXIT:
 		if (end->process_ends) {
 			ledger_exit(intake->ledger, header->pid, header->time_ns);
 			intake->ended++;
 		}
 		break;
-	case EVENT_FILE:
+	case RECORD_FILE:
 		take_file(intake, record);
 		break;
-	case EVENT_DEVICE:
+	case RECORD_DEVICE:
 		take_device(intake, record);
 		break;
 	}

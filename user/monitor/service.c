@@ -58,7 +58,7 @@ struct service {
 
 struct counters {
 	struct op_total anonymous_faults, shmem_faults;
-	struct kind_total kinds[EVENT_KIND_COUNT];
+	struct kind_total kinds[RECORD_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
 };
 
@@ -73,7 +73,7 @@ static void fill_facts(struct service *service, const struct counters *counters,
 		       struct service_facts *facts)
 {
 	facts->loss_count = 0;
-	for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT; kind++)
+	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
 		add_loss(facts, decoder_kind_name(kind), decoder_kind_layer(kind),
 			 counters->kinds[kind].lost);
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
@@ -124,9 +124,9 @@ static void read_counters(struct service *service, uint64_t now_ns)
 	    session_op_total(session, OP_SHMEM_FAULT, &counters.shmem_faults))
 		return;
 	fill_facts(service, &counters, &facts);
-	identities = counters.kinds[EVENT_FORK].lost + counters.kinds[EVENT_EXEC].lost +
-		     counters.kinds[EVENT_EXIT].lost;
-	spans = counters.kinds[EVENT_SPAN_END].lost + counters.kinds[EVENT_EXIT].lost +
+	identities = counters.kinds[RECORD_FORK].lost + counters.kinds[RECORD_EXEC].lost +
+		     counters.kinds[RECORD_EXIT].lost;
+	spans = counters.kinds[RECORD_SPAN_END].lost + counters.kinds[RECORD_EXIT].lost +
 		intake_lost_spans(service->intake);
 	if (identities != service->identities_lost)
 		intake_look_again(service->intake, service->read_ns);

@@ -26,7 +26,7 @@ struct service_loss {
 	const char *kind, *layer;
 	uint64_t count;
 };
-#define SERVICE_LOSSES_MOST (EVENT_KIND_COUNT + LAYER_COUNT + 4)
+#define SERVICE_LOSSES_MOST (RECORD_KIND_COUNT + LAYER_COUNT + 4)
 
 /* What there is to tell of the service itself; as of the last reading. */
 struct service_facts {

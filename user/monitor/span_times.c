@@ -81,11 +81,11 @@ void span_times_take(struct span_times *times, const struct event_header *record
 	const struct event_exit *exit = (const struct event_exit *)record;
 	struct span_turn *waiting;
 
-	if (record->kind != EVENT_SPAN_BEGIN && record->kind != EVENT_SPAN_END &&
-	    (record->kind != EVENT_EXIT || !exit->process_ends))
+	if (record->kind != RECORD_SPAN_BEGIN && record->kind != RECORD_SPAN_END &&
+	    (record->kind != RECORD_EXIT || !exit->process_ends))
 		return;
 	/* Ends of processes are many, and of interest where they leave spans open. */
-	if (record->kind == EVENT_EXIT && !times->waiting_count && !times->open.open)
+	if (record->kind == RECORD_EXIT && !times->waiting_count && !times->open.open)
 		return;
 	if (times->waiting_count == WAITING_MOST ||
 	    !GROW(times->waiting, times->waiting_room, times->waiting_count + 1)) {
@@ -99,10 +99,10 @@ void span_times_take(struct span_times *times, const struct event_header *record
 	waiting->kind = record->kind;
 	waiting->pid = record->pid;
 	waiting->tid = record->tid;
-	if (record->kind == EVENT_SPAN_BEGIN) {
+	if (record->kind == RECORD_SPAN_BEGIN) {
 		waiting->id = begin->id;
 		name_it(&waiting->name, begin);
-	} else if (record->kind == EVENT_SPAN_END) {
+	} else if (record->kind == RECORD_SPAN_END) {
 		waiting->id = end->id;
 	}
 }
@@ -165,15 +165,15 @@ static void settle(struct span_times *times, struct ledger *ledger, const struct
 	uint32_t slot;
 
 	switch (waiting->kind) {
-	case EVENT_SPAN_BEGIN:
+	case RECORD_SPAN_BEGIN:
 		begin(times, waiting);
 		break;
-	case EVENT_SPAN_END:
+	case RECORD_SPAN_END:
 		slot = open_spans_of_id(&times->open, waiting->pid, waiting->id);
 		if (slot != SPAN_NONE) /* else it began before, or in a parent */
 			end(times, ledger, slot, waiting->time_ns);
 		break;
-	case EVENT_EXIT:
+	case RECORD_EXIT:
 		while ((slot = open_spans_of_process(&times->open, waiting->pid)) != SPAN_NONE)
 			end(times, ledger, slot, waiting->time_ns);
 		break;
