@@ -53,6 +53,11 @@ double alike_share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / whole : 0;
 }
 
+uint64_t alike_fetched(const struct alike *alike)
+{
+	return alike->fetched_bytes;
+}
+
 static uint64_t accesses(const struct file_view *file, unsigned int by)
 {
 	return file->patterns[by][RANDOM] + file->patterns[by][SEQUENTIAL];

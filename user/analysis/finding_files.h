@@ -56,6 +56,8 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 /* Backward: of the same thread, faults by 1 MiB and more. */
 double alike_backward(const struct file_view *file, unsigned int by);
 double alike_share(uint64_t part, uint64_t whole);
+/* A `cost_bytes`: what storage brought. */
+uint64_t alike_fetched(const struct alike *alike);
 
 /* Programs, libraries, modules, and what the kernel makes up (/proc, /sys): no data of the job. */
 bool alike_is_program(const struct file_view *file);

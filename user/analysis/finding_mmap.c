@@ -6,7 +6,8 @@
 
 /* --- read at random, with readahead around each fault --- */
 
-static bool takes_random(const struct file_view *file)
+/* Faults that wait for windows of readahead, in whatever order. */
+static bool takes_windows(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
@@ -14,21 +15,21 @@ static bool takes_random(const struct file_view *file)
 	return !alike_is_program(file) &&
 	       (faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) ||
 		faults->fetched_bytes >= threshold(THRESHOLD_MMAP_RANDOM_BYTES)) &&
-	       alike_backward(file, BY_FAULTS) >= threshold(THRESHOLD_MMAP_RANDOM_SHARE) &&
 	       alike_share(faults->fetched_bytes, faults->major) >=
 		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
 }
 
-static uint64_t cost_fetched(const struct alike *alike)
+static bool takes_random(const struct file_view *file)
 {
-	return alike->fetched_bytes;
+	return takes_windows(file) &&
+	       alike_backward(file, BY_FAULTS) >= threshold(THRESHOLD_MMAP_RANDOM_SHARE);
 }
 
 static const struct alike_rule random_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_random,
-	.cost_bytes = cost_fetched,
+	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
@@ -85,7 +86,7 @@ static const struct alike_rule in_order_files = {
 	.class = IO_MMAP_READ,
 	.takes = takes_in_order,
 	.speaks = is_felt,
-	.cost_bytes = cost_fetched,
+	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
@@ -129,7 +130,7 @@ static const struct alike_rule single_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
 	.takes = takes_single,
-	.cost_bytes = cost_fetched,
+	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
@@ -208,22 +209,11 @@ const struct finding_rule finding_mmap_minor = {
 
 /* --- what is not told apart where faults were summed up --- */
 
-static bool takes_summed(const struct file_view *file)
-{
-	const struct tally *faults = &file->tallies[USE_MMAP];
-
-	return !alike_is_program(file) &&
-	       (faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) ||
-		faults->fetched_bytes >= threshold(THRESHOLD_MMAP_RANDOM_BYTES)) &&
-	       alike_share(faults->fetched_bytes, faults->major) >=
-		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
-}
-
 static const struct alike_rule summed_files = {
 	.use = USE_MMAP,
 	.class = IO_MMAP_READ,
-	.takes = takes_summed,
-	.cost_bytes = cost_fetched,
+	.takes = takes_windows,
+	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
 };

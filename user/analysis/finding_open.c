@@ -23,18 +23,13 @@ static bool is_much(const struct alike *alike)
 	return alike->fetched_bytes >= threshold(THRESHOLD_LOADED_BYTES);
 }
 
-static uint64_t cost_fetched(const struct alike *alike)
-{
-	return alike->fetched_bytes;
-}
-
 static const struct alike_rule loaded_files = {
 	.use = USE_READ,
 	.with_faults = true,
 	.class = IO_READ,
 	.takes = takes_loaded,
 	.speaks = is_much,
-	.cost_bytes = cost_fetched,
+	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };

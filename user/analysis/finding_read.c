@@ -4,11 +4,6 @@
  */
 #include "analysis/finding_files.h"
 
-static uint64_t cost_fetched(const struct alike *alike)
-{
-	return alike->fetched_bytes;
-}
-
 static uint64_t cost_again(const struct alike *alike)
 {
 	return alike->again_bytes;
@@ -66,7 +61,7 @@ static const struct alike_rule small_storage_files = {
 	.class = IO_READ,
 	.takes = takes_small_storage,
 	.speaks = are_many,
-	.cost_bytes = cost_fetched,
+	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
 };
@@ -159,7 +154,7 @@ static const struct alike_rule random_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.takes = takes_random,
-	.cost_bytes = cost_fetched,
+	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
@@ -242,7 +237,7 @@ static const struct alike_rule fetched_again_files = {
 	.class = IO_READ,
 	.with_faults = true,
 	.takes = takes_fetched_again,
-	.cost_bytes = cost_fetched,
+	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
