@@ -184,14 +184,16 @@ static bool is_shown(const struct table *table, const char *name)
 	return false;
 }
 
-/* Two jobs of one cgroup are told apart; where there is one user only, that is not said. */
+/* Two jobs of one cgroup are told apart, whoever is between; where there is one user only, that is
+ * not said. */
 static void test_users(void **state)
 {
 	static const char jobs[] =
 		"{\"time_unix_ns\":%u,\"read_ns_ago\":0,\"readings\":1,\"jobs\":["
 		"{\"id\":1,\"cgroup\":\"/x\",\"user\":\"ann\",\"doors\":[{\"op\":\"sync\","
 		"\"door\":\"syscall\",\"count\":%u}]},"
-		"{\"id\":2,\"cgroup\":\"/x\",\"user\":\"%s\",\"doors\":[{\"op\":\"sync\","
+		"{\"id\":2,\"cgroup\":\"(unknown)\",\"user\":null,\"doors\":[]},"
+		"{\"id\":3,\"cgroup\":\"/x\",\"user\":\"%s\",\"doors\":[{\"op\":\"sync\","
 		"\"door\":\"syscall\",\"count\":%u}]}]}";
 
 	for (int several = 0; several < 2; several++) {

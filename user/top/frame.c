@@ -252,11 +252,14 @@ static int add_rows(struct table *table, const struct top_sample *before,
 /* Then a name alone does not tell jobs apart. */
 static bool has_several_users(const struct top_things *jobs)
 {
-	for (size_t i = 1; i < jobs->count; i++) {
-		const char *one = jobs->all[i - 1].user, *other = jobs->all[i].user;
+	const char *first = NULL;
 
-		if (one && other && strcmp(one, other) != 0)
+	for (size_t i = 0; i < jobs->count; i++) {
+		const char *user = jobs->all[i].user;
+
+		if (user && first && strcmp(user, first) != 0)
 			return true;
+		first = first ? first : user;
 	}
 	return false;
 }
