@@ -190,8 +190,8 @@ static void close_pair(const int ends[2])
 			close(ends[i]);
 }
 
-int markers_start(struct markers **out, struct session *session, const struct child_user *user,
-		  const char *command, char *const *environment)
+static int start(struct markers **out, struct session *session, const struct child_user *user,
+		 const char *command, char *const *environment)
 {
 	int looks[2] = { -1, -1 }, ready[2] = { -1, -1 }, err = 0;
 	struct markers *markers = calloc(1, sizeof(*markers));
@@ -243,11 +243,27 @@ out:
 	return err;
 }
 
+int markers_start(struct markers **out, struct session *session, const struct child_user *user,
+		  const char *command, char *const *environment)
+{
+	int err;
+
+	if (!session_choice(session)->on[LAYER_SPAN])
+		return 0;
+	err = start(out, session, user, command, environment);
+	if (err)
+		log_error("cannot listen to spans: %s", strerror(-err));
+	return err;
+}
+
 void markers_await(struct markers *markers)
 {
-	struct pollfd wait = { .fd = markers->ready };
+	struct pollfd wait;
 	int status;
 
+	if (!markers)
+		return;
+	wait = (struct pollfd) { .fd = markers->ready };
 	do
 		status = poll(&wait, 1, READY_MS);
 	while (status < 0 && errno == EINTR);
@@ -299,8 +315,9 @@ static bool is_mapped_new(struct markers *markers, const struct mapped *file)
 	return true;
 }
 
-void markers_look_at(struct markers *markers, pid_t pid)
+static void look_at(void *context, pid_t pid)
 {
+	struct markers *markers = context;
 	unsigned long long start, end;
 	char path[64], rights[8];
 	char *line = NULL;
@@ -329,10 +346,14 @@ static uint64_t waiting(const struct markers *markers)
 	return markers->told - atomic_load(&markers->news->taken);
 }
 
-void markers_await_looks(const struct markers *markers)
+void markers_look_at_attached(struct markers *markers, const struct session *session)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
+	if (!markers)
+		return;
+	session_each_attached(session, look_at, markers);
+	markers_await(markers);
 	for (int ms = 0; ms < READY_MS && waiting(markers); ms++)
 		nanosleep(&pause, NULL);
 	if (waiting(markers))

@@ -14,23 +14,23 @@ struct child_user;
 struct markers;
 
 /*
- * Starts listening: to our own library and Python package, to those on PYTHONPATH, and to the
- * program that `command` (or NULL) names in that environment, before any of them runs. To be called
- * while there are no threads, with all privileges. Returns 0 or a negative errno.
+ * Starts listening, if the layer is on: to our own library and Python package, to those on
+ * PYTHONPATH, and to the program that `command` (or NULL) names in that environment, before any of
+ * them runs. To be called while there are no threads, with all privileges. Returns 0 or a negative
+ * errno, logged.
  */
 int markers_start(struct markers **markers, struct session *session, const struct child_user *user,
 		  const char *command, char *const *environment);
 
-/*
- * For processes that run already: looks at what a process has mapped, each file once, and
- * markers_await_looks waits until it is listened to, a bounded time; logs if it is not. What they
- * mark from then on is heard; before they were not recorded. Needs the privileges to look at them.
- */
-void markers_look_at(struct markers *markers, pid_t pid);
-void markers_await_looks(const struct markers *markers);
-
-/* Waits until those are listened to, a bounded time; logs if they are not. */
+/* Waits until those are listened to, a bounded time; logs if they are not. NULL is fine. */
 void markers_await(struct markers *markers);
+
+/*
+ * For processes that run already, those that session_attach found: looks at what they have mapped,
+ * each file once, and waits until that is listened to, too. What they mark from then on is heard;
+ * before they were not recorded. Needs the privileges to look at them. NULL is fine.
+ */
+void markers_look_at_attached(struct markers *markers, const struct session *session);
 
 /* How programs reach us, as tracer.h has it; for their environment. */
 const char *markers_address(const struct markers *markers);

@@ -251,11 +251,6 @@ static int take_targets(struct attach *attach)
 
 /* --- the recording --- */
 
-static void look_at_markers(void *context, pid_t pid)
-{
-	markers_look_at(context, pid);
-}
-
 /* Of the processes that are named: which are not recorded, and why. How many. */
 static size_t say_left_out(const struct attach *attach, size_t threads)
 {
@@ -290,11 +285,7 @@ static int arm(struct attach *attach, size_t *processes, size_t *threads)
 			  attach->targets[0]);
 	if (!*threads)
 		return -ESRCH;
-	if (!recording->markers)
-		return 0;
-	session_each_attached(recording->session, look_at_markers, recording->markers);
-	markers_await(recording->markers);
-	markers_await_looks(recording->markers);
+	markers_look_at_attached(recording->markers, recording->session);
 	return 0;
 }
 

@@ -231,12 +231,9 @@ int recording_open_session(struct recording *recording, const char *command,
 
 	if (!err)
 		err = judge_layers(recording);
-	if (err || !session_choice(recording->session)->on[LAYER_SPAN])
-		return err;
-	err = markers_start(&recording->markers, recording->session, &recording->user, command,
-			    environment);
-	if (err)
-		log_error("cannot listen to spans: %s", strerror(-err));
+	if (!err)
+		err = markers_start(&recording->markers, recording->session, &recording->user,
+				    command, environment);
 	return err;
 }
 

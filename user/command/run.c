@@ -130,8 +130,7 @@ static int begin(struct run *run)
 		log_error("cannot follow the command: %s", strerror(-err));
 		return err;
 	}
-	if (run->recording.markers)
-		markers_await(run->recording.markers);
+	markers_await(run->recording.markers);
 	return 0;
 }
 

@@ -292,22 +292,9 @@ static int judge_layers(struct service *service, bool best_effort)
 	return -ENOTSUP;
 }
 
-/* For all that runs: what their libraries are is seen as they map them. */
-static int listen_to_spans(struct service *service)
-{
-	const struct child_user self = { .uid = geteuid(), .gid = getegid() };
-	int err;
-
-	if (!session_choice(service->session)->on[LAYER_SPAN])
-		return 0;
-	err = markers_start(&service->markers, service->session, &self, NULL, environ);
-	if (err)
-		log_error("cannot listen to spans: %s", strerror(-err));
-	return err;
-}
-
 int service_open(struct service **out, const struct service_options *options, bool best_effort)
 {
+	const struct child_user self = { .uid = geteuid(), .gid = getegid() };
 	struct service *service = calloc(1, sizeof(*service));
 	struct session_options *session;
 	int err;
@@ -327,8 +314,8 @@ int service_open(struct service **out, const struct service_options *options, bo
 	err = session_open(&service->session, session);
 	if (!err)
 		err = judge_layers(service, best_effort);
-	if (!err)
-		err = listen_to_spans(service);
+	if (!err) /* for all that runs: what their libraries are is seen as they map them */
+		err = markers_start(&service->markers, service->session, &self, NULL, environ);
 	if (err)
 		goto fail;
 	err = ledger_open(&service->ledger, &service->options.ledger);
@@ -358,22 +345,13 @@ void service_take_flight(struct service *service, struct flight *flight)
 	service->flight = flight;
 }
 
-static void look_at_markers(void *context, pid_t pid)
-{
-	markers_look_at(context, pid);
-}
-
 int service_start(struct service *service, size_t *processes, size_t *threads)
 {
 	int dropped, err = session_attach(service->session, NULL, 0, processes, threads);
 
 	if (err)
 		return err;
-	if (service->markers) {
-		session_each_attached(service->session, look_at_markers, service->markers);
-		markers_await(service->markers);
-		markers_await_looks(service->markers);
-	}
+	markers_look_at_attached(service->markers, service->session);
 	service->facts.start_unix_ns = host_unix_now_ns();
 	service->read_ns = host_now_ns();
 	/* The thread inherits both: on a busy machine the buffers must not run full. */
