@@ -39,8 +39,13 @@ def cells(table, column):
             yield row
 
 
-def events(*arguments):
-    done = call("print", "--format", "json", *arguments, SAMPLE)
+def sample_bytes():
+    with open(SAMPLE, "rb") as file:
+        return file.read()
+
+
+def events(*arguments, trace=SAMPLE):
+    done = call("print", "--format", "json", *arguments, trace)
     assert done.returncode == 0 and done.stderr == b"", done
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -61,8 +66,7 @@ class Reading(InPlace):
         self.assertIn(naming.encode(), done.stderr)
 
     def test_bad_files(self):
-        with open(SAMPLE, "rb") as file:
-            sample = file.read()
+        sample = sample_bytes()
         bad = [
             self.place,
             self.path("missing.flt"),
@@ -208,8 +212,7 @@ class Reading(InPlace):
     def test_newer_among_many(self):
         """One of a hundred traces that this version cannot read is named, and nothing is told of
         the others as if they were all."""
-        with open(SAMPLE, "rb") as file:
-            sample = file.read()
+        sample = sample_bytes()
         plain = subprocess.run(["zstd", "-dc"], input=sample, check=True, stdout=subprocess.PIPE).stdout
         key = b"\xa7version"
         self.assertIn(key + b"\x01", plain)
@@ -222,8 +225,7 @@ class Reading(InPlace):
         self.assertFalse(os.path.exists(summary))
 
     def test_incomplete(self):
-        with open(SAMPLE, "rb") as file:
-            sample = file.read()
+        sample = sample_bytes()
         path = self.file("cut.flt", sample[: len(sample) * 2 // 3])
         text, data = call("report", path), call("report", "-q", "--format", "json", path)
         self.assertEqual((text.returncode, data.returncode, data.stderr), (0, 0, b""))
@@ -241,8 +243,7 @@ class Reading(InPlace):
 
     def test_nothing_but_a_header(self):
         """Of a recorder that was killed at once: how long it took is not known, nor what is wrong."""
-        with open(SAMPLE, "rb") as file:
-            sample = file.read()
+        sample = sample_bytes()
         path = self.file("begun.flt", sample[: sample.index(b"\x28\xb5\x2f\xfd", 4)])
         text, data = call("report", path), call("report", "-q", "--format", "json", path)
         self.assertEqual((text.returncode, data.returncode), (0, 0), text.stderr)
@@ -251,8 +252,7 @@ class Reading(InPlace):
         self.assertIn(b"\nno findings: nothing of the run was written\n", text.stdout)
 
     def test_damaged_header(self):
-        with open(SAMPLE, "rb") as file:
-            sample = bytearray(file.read())
+        sample = bytearray(sample_bytes())
         sample[30] ^= 0x10
         path = self.file("flipped.flt", sample)
         whole, text = call("report", "--format", "json", SAMPLE), call("report", path)
@@ -307,7 +307,7 @@ class Reading(InPlace):
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             if row["table"] in ("files", "spans", "overlap"):
                 with_trace = call("report", "--list-columns", "--table", row["table"],
-                                  "--format", "json", "tests/golden/spans.flt")
+                                  "--format", "json", SPANS)
                 recorded = json.loads(with_trace.stdout)["columns"]
                 absent = [column["column"] for column in recorded
                           if column["meaning"] == "its layer was not recorded"]
@@ -330,7 +330,7 @@ class Reading(InPlace):
         self.refused("report", "--op", "raed", SAMPLE, naming="raed")
 
     def test_against(self):
-        done = call("report", "tests/golden/spans.flt", "--against", SAMPLE)
+        done = call("report", SPANS, "--against", SAMPLE)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertIn(b"the run", done.stdout)
         done = call("report", "--format", "json", SAMPLE, "--against", SAMPLE)
@@ -339,7 +339,7 @@ class Reading(InPlace):
         self.assertLessEqual({row["state"] for row in data["compared_findings"]}, {"stayed"})
         self.refused("report", SAMPLE, "--against", "no-such.flt", naming="no-such.flt")
         # A run of several traces on each side; a comma in a name of its own is no separator.
-        both = [SAMPLE, "tests/golden/spans.flt"]
+        both = [SAMPLE, SPANS]
         done = call("report", "--format", "json", *both, "--against", ",".join(both))
         data = json.loads(done.stdout)
         self.assertEqual({row["change_ns"] for row in data["compared_places"]}, {0})
@@ -380,7 +380,7 @@ class Reading(InPlace):
 
     def test_course_adds_up(self):
         """Exact measures: the stretches of the run have all that the whole has."""
-        done = call("report", "--format", "json", "tests/golden/spans.flt")
+        done = call("report", "--format", "json", SPANS)
         report = json.loads(done.stdout)
         for column, whole in (
             ("compute_ns", report["overlap"]["compute_ns"]),
@@ -396,8 +396,7 @@ class Reading(InPlace):
         for column in "bytes", "fetched_bytes":
             self.assertEqual(every[column], sum(r[column] or 0 for r in report["access"][1:]
                              if r["name"] not in ("unattributed", "other files, by calls")))
-        events = call("print", "--format", "json", "tests/golden/spans.flt").stdout.splitlines()
-        named = [row for row in map(json.loads, events)
+        named = [row for row in events(trace=SPANS)
                  if row["kind"] == "syscall_path" and not row["file"]]
         self.assertGreater(len(named), 0)  # these are of no file, and in no row of "files"
         for column, more in (("fetched_bytes", 0),
