@@ -122,7 +122,7 @@ static void say_not_followed(struct words *text, const struct measured *measured
 
 		if (!process->not_followed || count++ >= 3)
 			continue;
-		comm = trace_reader_string(job->traces[process->trace].reader, process->comm);
+		comm = job_comm(job, i);
 		words_add(text, "%s%.*s (%u)",
 			  count == 1 ? "not followed, for it gained rights: " : ", ",
 			  (int)comm.length, comm.bytes, process->pid);

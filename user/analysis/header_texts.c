@@ -179,7 +179,7 @@ int header_get_not_followed(struct table *table, struct cell *cell, const void *
 
 		if (!process->not_followed)
 			continue;
-		comm = trace_reader_string(job->traces[process->trace].reader, process->comm);
+		comm = job_comm(job, i);
 		length = asprintf(&names[count], "%.*s (%u)", (int)comm.length, comm.bytes,
 				  process->pid);
 		if (length < 0) {

@@ -403,7 +403,6 @@ static int finish_table(struct report_sum *sum, size_t number, struct report *re
 static void set_run(struct report_sum *sum, struct report *report)
 {
 	const struct table *trace = report_by(report, &analysis_trace);
-	const struct cell *mode;
 
 	if (!trace->row_count)
 		return;
@@ -413,9 +412,7 @@ static void set_run(struct report_sum *sum, struct report *report)
 				.uint = clock_subtract(sum->end_ns, sum->start_ns) };
 	report->first_ns = sum->first_ns;
 	report->last_ns = sum->last_ns;
-	mode = &trace->cells[ABOUT_MODE];
-	report->all_summed = mode->type == CELL_TEXT && mode->length == strlen("profile") &&
-			     !memcmp(mode->text, "profile", mode->length);
+	report->all_summed = cell_is(&trace->cells[ABOUT_MODE], "profile");
 }
 
 static int add_caveat(struct table *caveats, const char *id, const char *weight, const char *text)
