@@ -6,7 +6,6 @@
  */
 #include "analysis/access.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,23 +211,6 @@ static int compare_operations(const void *left, const void *right)
 
 /* --- when metadata leads: the calls and the directories that lead it --- */
 
-static int begin(const struct job *job, void **state)
-{
-	struct rollup *directories = calloc(1, sizeof(*directories));
-
-	if (!directories)
-		return -ENOMEM;
-	rollup_init(directories, job, rollup_find_key("directory"), 0);
-	*state = directories;
-	return 0;
-}
-
-static void end(void *state)
-{
-	rollup_free(state);
-	free(state);
-}
-
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	int status = 0;
@@ -381,14 +363,14 @@ const struct analysis analysis_access = {
 	.title = "By path of access",
 	.shown = "name,time_ns,share,count,bytes,fetched_bytes,created_bytes,thread_time_ns",
 	.shape = TABLE_LIST,
-	.begin = begin,
+	.begin = rollup_begin_directories,
 	.of_sums = true,
 	.passing = { .apart = true,
 		     .sums = true,
 		     .events = add_events,
 		     .matters = WALK_CLASS(IO_METADATA) },
 	.conclude = conclude,
-	.end = end,
+	.end = rollup_end,
 	.merging = { .keys = "name", .fixed = columns, .fixed_count = ACCESS_COLUMNS },
 	.remake = remake,
 };

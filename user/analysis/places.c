@@ -451,23 +451,6 @@ static int make_places(struct places *places)
 
 /* --- in passing --- */
 
-static int begin(const struct job *job, void **state)
-{
-	struct rollup *directories = calloc(1, sizeof(*directories));
-
-	if (!directories)
-		return -ENOMEM;
-	rollup_init(directories, job, rollup_find_key("directory"), 0);
-	*state = directories;
-	return 0;
-}
-
-static void end(void *state)
-{
-	rollup_free(state);
-	free(state);
-}
-
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	int status = 0;
@@ -550,11 +533,11 @@ const struct analysis analysis_places = {
 	.by = "time_ns",
 	.of_sums = true,
 	.shape = TABLE_LIST,
-	.begin = begin,
+	.begin = rollup_begin_directories,
 	.passing = { .apart = true, .events = add_events, .matters = WALK_CLASS(IO_METADATA) },
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.conclude = conclude,
-	.end = end,
+	.end = rollup_end,
 	.merging = { .keys = "path",
 
 		     .unknown = "files",

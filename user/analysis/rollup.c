@@ -37,6 +37,23 @@ void rollup_free(struct rollup *rollup)
 	*rollup = (struct rollup) { 0 };
 }
 
+int rollup_begin_directories(const struct job *job, void **state)
+{
+	struct rollup *directories = calloc(1, sizeof(*directories));
+
+	if (!directories)
+		return -ENOMEM;
+	rollup_init(directories, job, rollup_find_key("directory"), 0);
+	*state = directories;
+	return 0;
+}
+
+void rollup_end(void *state)
+{
+	rollup_free(state);
+	free(state);
+}
+
 int rollup_make_room(struct rollup *rollup, size_t count)
 {
 	if (!GROW(rollup->groups, rollup->room, count))

@@ -78,6 +78,9 @@ extern const struct rollup_key rollup_keys[];
 void rollup_init(struct rollup *rollup, const struct job *job, const struct rollup_key *key,
 		 unsigned int options);
 void rollup_free(struct rollup *rollup);
+/* `begin` and `end` of an analysis whose state is a rollup by directories. */
+int rollup_begin_directories(const struct job *job, void **state);
+void rollup_end(void *state);
 
 /* Functions return 0 or -ENOMEM. */
 
