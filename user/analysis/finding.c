@@ -92,6 +92,11 @@ uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns)
 	return bandwidth < 0x1p63 ? bandwidth : INT64_MAX;
 }
 
+double finding_share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / whole : 0;
+}
+
 struct table_text finding_base_name(struct table_text path)
 {
 	size_t start = path.length;

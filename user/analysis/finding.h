@@ -129,6 +129,9 @@ uint64_t finding_unhidden(const struct findings *findings, enum io_class class, 
 /* Bytes in a second, as far as a number holds them; 0 of no time. */
 uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns);
 
+/* A part of a whole; 0 of none. */
+double finding_share(uint64_t part, uint64_t whole);
+
 /* What a cell of FINDING_SEVERITY says, of a summary anything: FINDING_BY_COST for what is none. */
 enum finding_severity finding_severity_in(const struct cell *cell);
 
@@ -185,9 +188,10 @@ extern const struct finding_rule finding_flushes;
 extern const struct finding_rule finding_device_shared;
 /* finding_async.c: io_uring and libaio. */
 extern const struct finding_rule finding_shallow_queue;
-/* finding_phase.c: epochs, checkpoints, loaders, ranks. */
+/* finding_epochs.c: what an epoch brings in again. */
 extern const struct finding_rule finding_epoch_storage;
 extern const struct finding_rule finding_epoch_memory;
+/* finding_phase.c: checkpoints, loaders, ranks. */
 extern const struct finding_rule finding_sync_checkpoint;
 extern const struct finding_rule finding_loader_io;
 extern const struct finding_rule finding_loader_work;

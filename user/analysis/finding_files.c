@@ -48,11 +48,6 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	  TABLE_REAL(struct alike, fetched_share), 0 },
 };
 
-double alike_share(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / whole : 0;
-}
-
 uint64_t alike_fetched(const struct alike *alike)
 {
 	return alike->fetched_bytes;
@@ -65,7 +60,7 @@ static uint64_t accesses(const struct file_view *file, unsigned int by)
 
 double alike_backward(const struct file_view *file, unsigned int by)
 {
-	return alike_share(file->jumps[by].back, file->jumps[by].known);
+	return finding_share(file->jumps[by].back, file->jumps[by].known);
 }
 
 static bool begins(struct table_text path, const char *start)
@@ -148,9 +143,9 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 	alike->size_each = alike->size_bytes / alike->files;
 	alike->bytes_each = alike->count ? alike->bytes / alike->count : 0;
 	alike->fetched_each = alike->major ? alike->fetched_bytes / alike->major : 0;
-	alike->consecutive = alike_share(sums->consecutive, sums->accesses);
-	alike->backward = alike_share(sums->backward, sums->jumps);
-	alike->fetched_share = alike_share(alike->fetched_bytes, alike->bytes);
+	alike->consecutive = finding_share(sums->consecutive, sums->accesses);
+	alike->backward = finding_share(sums->backward, sums->jumps);
+	alike->fetched_share = finding_share(alike->fetched_bytes, alike->bytes);
 	alike->bandwidth = finding_bandwidth(by_faults || kind->with_faults ? alike->fetched_bytes
 									    : alike->bytes,
 					     alike->time_ns);

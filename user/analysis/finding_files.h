@@ -55,7 +55,6 @@ struct alike_rule {
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule);
 /* Backward: of the same thread, faults by 1 MiB and more. */
 double alike_backward(const struct file_view *file, unsigned int by);
-double alike_share(uint64_t part, uint64_t whole);
 /* A `cost_bytes`: what storage brought. */
 uint64_t alike_fetched(const struct alike *alike);
 

@@ -15,7 +15,7 @@ static bool takes_windows(const struct file_view *file)
 	return !alike_is_program(file) &&
 	       (faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) ||
 		faults->fetched_bytes >= threshold(THRESHOLD_MMAP_RANDOM_BYTES)) &&
-	       alike_share(faults->fetched_bytes, faults->major) >=
+	       finding_share(faults->fetched_bytes, faults->major) >=
 		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
 }
 
@@ -122,7 +122,7 @@ static bool takes_single(const struct file_view *file)
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
 	return !alike_is_program(file) && faults->major >= threshold(THRESHOLD_RANDOM_READS) &&
-	       alike_share(faults->fetched_bytes, faults->major) <
+	       finding_share(faults->fetched_bytes, faults->major) <
 		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
 }
 

@@ -232,7 +232,7 @@ static struct metadata metadata_of(const struct measured *measured)
 		found.call = (struct table_text) { leading->name, strlen(leading->name) };
 		found.call_count = leading->seen.count + leading->unseen.count;
 	}
-	found.share = alike_share(found.time_ns, found.time_ns + found.data_ns);
+	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
 	return found;
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Findings about the phases of a training job, as its spans tell them: epochs, checkpoints, loaders
- * and ranks. Knows nothing of single files.
+ * Findings about the phases of a training job, as its spans tell them: checkpoints, loaders and
+ * ranks. Knows nothing of single files.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/activity.h"
-#include "analysis/epochs.h"
 #include "analysis/finding.h"
 #include "analysis/processes.h"
 #include "analysis/report.h"
@@ -16,142 +15,6 @@ static const struct activity *activity_of(const struct findings *findings, enum 
 {
 	return &findings->measured->job->activities->groups[ACTIVITY_JOB].of[which];
 }
-
-static double share(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / whole : 0;
-}
-
-/* --- epochs --- */
-
-struct epochs_evidence {
-	uint64_t epochs, first_bytes, last_bytes, later_bytes, last_read_bytes, memory_bytes;
-	double of_first;
-};
-
-static const struct table_column epochs_columns[] = {
-	{ "epochs", "epochs", UNIT_COUNT, "epochs", TABLE_UINT(struct epochs_evidence, epochs), 0 },
-	{ "first_bytes", "first", UNIT_BYTES, "from storage in the first epoch",
-	  TABLE_UINT(struct epochs_evidence, first_bytes), 0 },
-	{ "last_bytes", "last", UNIT_BYTES, "from storage in the last one",
-	  TABLE_UINT(struct epochs_evidence, last_bytes), 0 },
-	{ "later_bytes", "later", UNIT_BYTES, "from storage in all but the first",
-	  TABLE_UINT(struct epochs_evidence, later_bytes), 0 },
-	{ "last_read_bytes", "read", UNIT_BYTES, "read by calls in the last one",
-	  TABLE_UINT(struct epochs_evidence, last_read_bytes), 0 },
-	{ "memory_bytes", "memory", UNIT_BYTES, "memory of the host, or the limit of the cgroup",
-	  TABLE_UINT(struct epochs_evidence, memory_bytes), 0 },
-	{ "of_first", "of the first", UNIT_SHARE, "last of first",
-	  TABLE_REAL(struct epochs_evidence, of_first), 0 },
-};
-
-/* What a host has for the job, at least; TABLE_NO_UINT when no trace tells. */
-static uint64_t memory_bytes(const struct job *job)
-{
-	uint64_t least = TABLE_NO_UINT;
-
-	for (size_t i = 0; i < job->trace_count; i++) {
-		const struct trace_header *header = job->traces[i].header;
-		uint64_t bytes = header->memory_bytes;
-
-		if (header->cgroup_memory_bytes && header->cgroup_memory_bytes < bytes)
-			bytes = header->cgroup_memory_bytes;
-		if (bytes && bytes < least)
-			least = bytes;
-	}
-	return least;
-}
-
-/* False when there is no second epoch, or too little to tell of. */
-static bool epochs_evidence(const struct findings *findings, struct epochs_evidence *evidence)
-{
-	struct epochs_view view = epochs_view(findings->measured);
-
-	*evidence = (struct epochs_evidence) {
-		.epochs = view.epochs,
-		.first_bytes = view.first_fetched_bytes,
-		.last_bytes = view.last_fetched_bytes,
-		.later_bytes = view.later_fetched_bytes,
-		.last_read_bytes = view.last_read_bytes,
-		.memory_bytes = memory_bytes(findings->measured->job),
-		.of_first = share(view.last_fetched_bytes, view.first_fetched_bytes),
-	};
-	return view.epochs > 1 && view.first_fetched_bytes >= threshold(THRESHOLD_EPOCH_BYTES);
-}
-
-static int find_epoch_storage(struct findings *findings, const struct finding_rule *rule)
-{
-	struct finding_verdict verdict = { .cost_ns = TABLE_NO_UINT, .confidence = FINDING_LIKELY };
-	struct epochs_evidence evidence;
-
-	if (!epochs_evidence(findings, &evidence) ||
-	    evidence.of_first < threshold(THRESHOLD_EPOCH_AGAIN) ||
-	    evidence.memory_bytes == TABLE_NO_UINT ||
-	    evidence.first_bytes > threshold(THRESHOLD_EPOCH_FITS) * evidence.memory_bytes)
-		return 0;
-	verdict.cost_bytes = evidence.later_bytes;
-	return finding_add(findings, rule, &evidence, &verdict);
-}
-
-static const enum threshold epoch_storage_thresholds[] = {
-	THRESHOLD_EPOCH_AGAIN,
-	THRESHOLD_EPOCH_FITS,
-	THRESHOLD_EPOCH_BYTES,
-};
-
-const struct finding_rule finding_epoch_storage = {
-	.id = "epoch-from-storage",
-	.needs = JOB_PAGECACHE | JOB_SPAN,
-	.find = find_epoch_storage,
-	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
-	FINDING_THRESHOLDS(epoch_storage_thresholds),
-	.title = "each epoch comes from storage again, although the data would fit into memory",
-	.says = "{first_bytes} came from storage in the first epoch, {last_bytes} in the last of "
-		"{epochs}; there are {memory_bytes} of memory",
-	.advice =
-		"do not drop what was read (O_DIRECT, POSIX_FADV_DONTNEED); copy the data to local "
-		"disk or /dev/shm first; see who else needs the memory",
-	.more = "faultline report --table epochs TRACE",
-	.rule = "What the first epoch read would fit into memory, and yet later ones read it from "
-		"storage again: it is read past the page cache, dropped on purpose, or pushed out "
-		"by "
-		"others.",
-};
-
-static int find_epoch_memory(struct findings *findings, const struct finding_rule *rule)
-{
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
-					   FINDING_NOTE };
-	struct epochs_evidence evidence;
-
-	if (!epochs_evidence(findings, &evidence) ||
-	    evidence.of_first > threshold(THRESHOLD_EPOCH_MEMORY))
-		return 0;
-	return finding_add(findings, rule, &evidence, &verdict);
-}
-
-static const enum threshold epoch_memory_thresholds[] = {
-	THRESHOLD_EPOCH_MEMORY,
-	THRESHOLD_EPOCH_BYTES,
-};
-
-const struct finding_rule finding_epoch_memory = {
-	.id = "epoch-from-memory",
-	.needs = JOB_PAGECACHE | JOB_SPAN,
-	.find = find_epoch_memory,
-	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
-	FINDING_THRESHOLDS(epoch_memory_thresholds),
-	.title = "from the second epoch on the data comes from memory, not from storage",
-	.says = "{first_bytes} came from storage in the first epoch, {last_bytes} in the last, "
-		"which "
-		"read {last_read_bytes}",
-	.advice =
-		"judge storage by the first epoch; to measure storage, use data larger than memory "
-		"or drop caches between epochs",
-	.more = "faultline report --table epochs TRACE",
-	.rule = "The page cache holds the data after the first epoch. That is as it should be for "
-		"training, and misleads a benchmark of storage.",
-};
 
 /* --- checkpoints --- */
 
@@ -187,8 +50,8 @@ static struct data_waits waits_of(const struct findings *findings, enum activity
 	};
 
 	waits.io_ns = io_ns < waits.unhidden_ns ? io_ns : waits.unhidden_ns;
-	waits.of_run = share(waits.unhidden_ns, findings->duration_ns);
-	waits.io_share = share(waits.io_ns, waits.unhidden_ns);
+	waits.of_run = finding_share(waits.unhidden_ns, findings->duration_ns);
+	waits.io_share = finding_share(waits.io_ns, waits.unhidden_ns);
 	return waits;
 }
 
@@ -200,7 +63,7 @@ static int find_checkpoint(struct findings *findings, const struct finding_rule 
 
 	/* Without compute nothing shows whether anybody waited. */
 	if (!waits.count || !activity_of(findings, ACTIVITY_COMPUTE)->count ||
-	    share(waits.unhidden_ns, waits.time_ns) < threshold(THRESHOLD_CHECKPOINT_WAITS))
+	    finding_share(waits.unhidden_ns, waits.time_ns) < threshold(THRESHOLD_CHECKPOINT_WAITS))
 		return 0;
 	return finding_add(findings, rule, &waits, &verdict);
 }
@@ -267,7 +130,8 @@ static int find_loader_idle(struct findings *findings, const struct finding_rule
 
 	if (!waits.workers || !waits.count || !activity_of(findings, ACTIVITY_COMPUTE)->count ||
 	    waits.of_run >= threshold(THRESHOLD_DATA_WAIT_NONE) ||
-	    share(workers->time_ns, findings->duration_ns) >= threshold(THRESHOLD_WORKERS_IDLE))
+	    finding_share(workers->time_ns, findings->duration_ns) >=
+		    threshold(THRESHOLD_WORKERS_IDLE))
 		return 0;
 	return finding_add(findings, rule, &waits, &verdict);
 }
@@ -402,7 +266,8 @@ static size_t count_slow(const uint64_t *times, size_t count, uint64_t slowest_n
 	size_t slow = 0;
 
 	for (size_t i = 0; i < count; i++)
-		slow += share(slowest_ns - times[i], slowest_ns) < threshold(THRESHOLD_WORKER_SLOW);
+		slow += finding_share(slowest_ns - times[i], slowest_ns) <
+			threshold(THRESHOLD_WORKER_SLOW);
 	return slow;
 }
 
@@ -428,11 +293,11 @@ static int find_worker_slow(struct findings *findings, const struct finding_rule
 	slow = count_slow(times, workers.workers, workers.each_ns);
 	free(times);
 	beyond_ns = workers.each_ns - workers.median_ns;
-	workers.beyond = share(beyond_ns, workers.each_ns);
+	workers.beyond = finding_share(beyond_ns, workers.each_ns);
 	if (workers.workers < 2 || workers.beyond < threshold(THRESHOLD_WORKER_SLOW) ||
-	    share(beyond_ns, findings->duration_ns) * workers.spans <
+	    finding_share(beyond_ns, findings->duration_ns) * workers.spans <
 		    threshold(THRESHOLD_DATA_WAIT) ||
-	    (slow > 1 && share(slow, workers.workers) > threshold(THRESHOLD_WORKERS_SLOW)))
+	    (slow > 1 && finding_share(slow, workers.workers) > threshold(THRESHOLD_WORKERS_SLOW)))
 		return 0;
 	if (workers.workers > 2)
 		verdict.confidence = FINDING_LIKELY;
@@ -502,7 +367,7 @@ static struct training training_of(const struct activities *all)
 	training.window_ns /= computing;
 	training.compute_ns /= computing;
 	training.idle_ns = clock_subtract(training.window_ns, training.compute_ns);
-	training.used = share(training.compute_ns, training.window_ns);
+	training.used = finding_share(training.compute_ns, training.window_ns);
 	return training;
 }
 
@@ -578,7 +443,7 @@ static int add_straggler(struct findings *findings, const struct finding_rule *r
 	ranks.slowest_ns = waits[count - 1].time_ns;
 	ranks.median_ns = waits[(count - 1) / 2].time_ns;
 	verdict.cost_ns = ranks.slowest_ns - ranks.median_ns;
-	if (share(verdict.cost_ns, ranks.slowest_ns) < threshold(THRESHOLD_IMBALANCE))
+	if (finding_share(verdict.cost_ns, ranks.slowest_ns) < threshold(THRESHOLD_IMBALANCE))
 		return 0;
 	return finding_add(findings, rule, &ranks, &verdict);
 }

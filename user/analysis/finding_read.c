@@ -27,7 +27,7 @@ static bool is_from_storage(const struct file_view *file)
 {
 	const struct tally *reads = reads_of(file);
 
-	return alike_share(reads->fetched_bytes, reads->bytes) >=
+	return finding_share(reads->fetched_bytes, reads->bytes) >=
 	       threshold(THRESHOLD_FROM_STORAGE_SHARE);
 }
 
@@ -105,7 +105,7 @@ static bool takes_small_cached(const struct file_view *file)
 	 * which is never in memory. */
 	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
 	       reads->count - reads->errors >= threshold(THRESHOLD_SMALL_READS_OF_FILE) &&
-	       alike_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=
+	       finding_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=
 		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
 }
 

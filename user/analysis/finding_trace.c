@@ -37,7 +37,7 @@ static int find_loss(struct findings *findings, const struct finding_rule *rule)
 		for (size_t j = 0; totals && j < totals->kind_count; j++)
 			loss.events += totals->kinds[j].events;
 	}
-	loss.share = loss.events ? (double)loss.lost / loss.events : 0;
+	loss.share = finding_share(loss.lost, loss.events);
 	if (loss.share >= threshold(THRESHOLD_LOSS_HIGH))
 		verdict.severity = FINDING_HIGH;
 	return finding_add(findings, rule, &loss, &verdict);

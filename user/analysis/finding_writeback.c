@@ -203,7 +203,7 @@ static int find_amplified(struct findings *findings, const struct finding_rule *
 		return 0;
 	sum.times = (double)sum.device_bytes / sum.changed_bytes;
 	sum.times_least = (double)sum.device_bytes / (sum.changed_bytes + unseen_bytes);
-	sum.inside = large ? (double)inside / large : 0;
+	sum.inside = finding_share(inside, large);
 	verdict.cost_bytes = sum.excess_bytes;
 	return finding_add(findings, rule, &sum, &verdict);
 }
