@@ -21,7 +21,6 @@
 #include "command/ready_fd.h"
 #include "command/recording.h"
 #include "log.h"
-#include "units.h"
 
 #define TARGET_BYTES 512 /* of a target in words */
 

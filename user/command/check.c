@@ -12,7 +12,6 @@
 #include "capture/session.h"
 #include "command/command.h"
 #include "command/options.h"
-#include "log.h"
 
 struct check_options {
 	const char *format, *variants, *changed;

@@ -12,7 +12,6 @@
 
 #include "command/command.h"
 #include "command/no_trace.h"
-#include "command/options.h"
 #include "log.h"
 #include "units.h"
 

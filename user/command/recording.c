@@ -12,9 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "capture/calls.h"
 #include "capture/host.h"
-#include "capture/limits.h"
 #include "capture/privileges.h"
 #include "capture/selection.h"
 #include "capture/tracefile.h"

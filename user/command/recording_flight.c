@@ -24,8 +24,7 @@ static const struct option_row rows[] = {
 	  "--flight: at most one trace in that time, whoever asks (1m)." },
 	{ 0, "flight-keep", "N|SIZE", OPTION_STRING, FIELD(keep),
 	  "--flight: keep the last N traces, or as many as fit into SIZE; older ones, of earlier "
-	  "runs "
-	  "too, are removed (all)." },
+	  "runs too, are removed (all)." },
 };
 
 const struct option_rows flight_rows = OPTION_ROWS(rows);

@@ -9,7 +9,6 @@
 
 #include "analysis/event.h"
 #include "output/args.h"
-#include "output/chrome.h"
 #include "output/json.h"
 
 /* A row on its way. */

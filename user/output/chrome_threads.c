@@ -12,7 +12,6 @@
 #include "grow.h"
 #include "output/chrome.h"
 #include "output/escape.h"
-#include "output/json.h"
 
 #define NAME_BYTES 160 /* longer command lines are cut: viewers show them on one line */
 #define ELLIPSIS "\u2026"

@@ -4,7 +4,6 @@
  */
 #include "output/explain.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "output/grid.h"

@@ -4,7 +4,6 @@
  * shown as "name value".
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/wait.h>
 
 #include "output/escape.h"

@@ -4,7 +4,6 @@
  */
 #include "output/screen.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/access.h"
@@ -12,7 +11,6 @@
 #include "analysis/finding.h"
 #include "analysis/trace_table.h"
 #include "output/bars.h"
-#include "output/escape.h"
 #include "output/grid.h"
 #include "output/headline.h"
 #include "units.h"
