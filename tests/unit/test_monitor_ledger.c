@@ -12,44 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "monitor/ledger.h"
-#include "monitor/span_times.h"
-
-static unsigned int six(enum ledger_op op, enum io_door door)
-{
-	return 6;
-}
-
-static const struct ledger_options roomy = {
-	.max_series = 100000,
-	.costs = { .cell = six, .latency = 11, .span = 2 },
-	.retire_ns = 1000,
-};
-
-static struct ledger *open_with(struct ledger_options options)
-{
-	struct ledger *ledger;
-
-	assert_int_equal(ledger_open(&ledger, &options), 0);
-	return ledger;
-}
-
-static void begin(struct ledger *ledger, uint32_t pid, const char *cgroup, const char *program,
-		  uint64_t time_ns)
-{
-	const struct ledger_who who = {
-		.pid = pid,
-		.uid = 0,
-		.start_ns = time_ns,
-		.cgroup = cgroup,
-		.program = program,
-		.command = "program\0with arguments",
-		.command_bytes = sizeof("program\0with arguments"),
-		.rank = -1,
-	};
-
-	ledger_exec(ledger, &who, time_ns);
-}
+#include "made_ledger.h"
 
 static void add_on(struct ledger *ledger, uint32_t pid, uint32_t file, uint64_t first_ns,
 		   uint64_t last_ns, uint64_t count)
@@ -74,15 +37,6 @@ static void add(struct ledger *ledger, uint32_t pid, uint64_t first_ns, uint64_t
 		uint64_t count)
 {
 	add_on(ledger, pid, 0, first_ns, last_ns, count);
-}
-
-static const struct ledger_job *job_called(const struct ledger *ledger, const char *cgroup)
-{
-	const struct ledger_job *job = ledger_jobs(ledger);
-
-	while (job && strcmp(job->labels.cgroup, cgroup))
-		job = job->next;
-	return job;
 }
 
 static uint64_t count_of(const struct ledger_sums *sums)
@@ -482,126 +436,6 @@ static void test_moves(void **state)
 	ledger_close(ledger);
 }
 
-/* --- spans --- */
-
-static void span_begins(struct span_times *times, uint32_t pid, uint64_t id, const char *name,
-			uint64_t time_ns)
-{
-	char room[sizeof(struct event_span) + 128] = { 0 };
-	struct event_span *event = (struct event_span *)room;
-
-	event->header = (struct event_header) {
-		.time_ns = time_ns, .kind = RECORD_SPAN_BEGIN, .pid = pid, .tid = pid
-	};
-	event->id = id;
-	event->name_bytes = strlen(name);
-	event->category_bytes = 4;
-	sprintf(event->text, "%sdata", name);
-	span_times_take(times, &event->header);
-}
-
-static void span_ends(struct span_times *times, uint32_t pid, uint64_t id, uint64_t time_ns)
-{
-	const struct event_span_end event = {
-		.header = { .time_ns = time_ns, .kind = RECORD_SPAN_END, .pid = pid, .tid = pid },
-		.id = id,
-	};
-
-	span_times_take(times, &event.header);
-}
-
-static void process_ends(struct span_times *times, uint32_t pid, uint64_t time_ns)
-{
-	const struct event_exit event = {
-		.header = { .time_ns = time_ns, .kind = RECORD_EXIT, .pid = pid, .tid = pid },
-		.process_ends = 1,
-	};
-
-	span_times_take(times, &event.header);
-}
-
-static void assert_span(struct ledger *ledger, const char *cgroup, const char *name, uint64_t count,
-			uint64_t time_ns)
-{
-	const struct ledger_span *spans = job_called(ledger, cgroup)->spans;
-
-	for (int i = 0; spans && i <= LEDGER_SPANS_MOST; i++)
-		if (spans[i].last_ns && !strcmp(spans[i].name.name, name)) {
-			assert_int_equal(spans[i].count, count);
-			assert_int_equal(spans[i].time_ns, time_ns);
-			return;
-		}
-	assert_int_equal(count + time_ns, 0);
-}
-
-static void test_spans(void **state)
-{
-	struct ledger *ledger = open_with(roomy);
-	struct span_times *times;
-
-	assert_int_equal(span_times_open(&times), 0);
-	begin(ledger, 7, "/a", "x", 100);
-	begin(ledger, 8, "/b", "x", 100);
-	/* Each CPU hands on its own: an end may come before its begin. */
-	span_ends(times, 7, 1, 150);
-	span_begins(times, 7, 1, "fetch", 120);
-	span_begins(times, 8, 1, "fetch", 130); /* another process's */
-	span_begins(times, 7, 2, "epoch", 110);
-	span_ends(times, 7, 9, 160); /* began before */
-	span_times_settle(times, ledger, 145, false);
-	assert_span(ledger, "/a", "fetch", 0, 0);
-	span_times_settle(times, ledger, 200, true);
-	assert_span(ledger, "/a", "fetch", 1, 30);
-	assert_span(ledger, "/a", "epoch", 0, 90);
-	assert_span(ledger, "/b", "fetch", 0, 70);
-	/* What goes on is told as it goes; what its process leaves open ends with it. */
-	process_ends(times, 8, 230);
-	span_times_settle(times, ledger, 300, true);
-	span_ends(times, 7, 2, 310);
-	span_times_settle(times, ledger, 400, true);
-	assert_span(ledger, "/b", "fetch", 1, 100);
-	assert_span(ledger, "/a", "epoch", 1, 200);
-	/* What may have ended without a word is told no more. */
-	span_begins(times, 7, 3, "fetch", 410);
-	span_times_settle(times, ledger, 420, true);
-	span_times_forget(times);
-	span_ends(times, 7, 3, 430);
-	span_times_settle(times, ledger, 500, true);
-	assert_span(ledger, "/a", "fetch", 1, 40);
-	assert_int_equal(span_times_lost(times), 0);
-	span_times_close(times);
-	ledger_close(ledger);
-}
-
-/* However many names a program makes up, and however long they are. */
-static void test_names_of_spans_are_bounded(void **state)
-{
-	struct ledger *ledger = open_with(roomy);
-	struct span_times *times;
-	char name[101] = "";
-
-	assert_int_equal(span_times_open(&times), 0);
-	begin(ledger, 7, "/a", "x", 100);
-	for (int i = 0; i < LEDGER_SPANS_MOST + 10; i++) {
-		snprintf(name, sizeof(name), "step %d", i);
-		span_begins(times, 7, i + 1, name, 200);
-		span_ends(times, 7, i + 1, 202);
-	}
-	memset(name, 'x', 100);
-	span_begins(times, 7, 1000, name, 300);
-	span_ends(times, 7, 1000, 310);
-	span_times_settle(times, ledger, 400, true);
-	assert_span(ledger, "/a", "step 0", 1, 2);
-	assert_span(ledger, "/a", LEDGER_OTHER, 11, 30);
-	assert_true(ledger_node(ledger)->series_used > 0);
-	/* They go when they are old, and give their room back. */
-	ledger_exit(ledger, 7, 400);
-	ledger_settle(ledger, UINT64_MAX / 2, UINT64_MAX / 2);
-	assert_int_equal(ledger_node(ledger)->series_used, 0);
-	span_times_close(times);
-	ledger_close(ledger);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -621,8 +455,6 @@ int main(void)
 		cmocka_unit_test(test_jobs_are_bounded),
 		cmocka_unit_test(test_short_processes),
 		cmocka_unit_test(test_moves),
-		cmocka_unit_test(test_spans),
-		cmocka_unit_test(test_names_of_spans_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
