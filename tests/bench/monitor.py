@@ -9,22 +9,13 @@ import os
 import re
 import socket
 import statistics
-import subprocess
 import time
+
+from running import Failed, mapped_rss, start_ready
 
 IDLE_SHARE, IDLE_BYTES = 0.005, 64 * 2**20
 COMPUTES, AS_EVENTS, OWN = 1.05, 1.02, 0.1
 IDLE_SECONDS, SCRAPES = 10, 20
-
-
-class OverSocket(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=60)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(self.path)
 
 
 class Monitor:
@@ -32,14 +23,10 @@ class Monitor:
 
     def __init__(self, bench):
         self.socket = f"{bench.scratch}/monitor"
-        reader, writer = os.pipe()
-        self.process = subprocess.Popen(
-            [f"{bench.build}/faultline", "monitor", "-q", "--listen", f"unix:{self.socket}",
-             "--ready-fd", str(writer)], stdin=subprocess.DEVNULL, pass_fds=[writer])
-        os.close(writer)
-        with os.fdopen(reader) as pipe:
-            if not pipe.read().startswith("watching"):
-                raise RuntimeError("faultline monitor does not watch")
+        self.process, told = start_ready(f"{bench.build}/faultline", "monitor", "-q",
+                                         "--listen", f"unix:{self.socket}")
+        if not told.startswith("watching"):
+            raise Failed("faultline monitor does not watch")
 
     def __enter__(self):
         return self
@@ -63,7 +50,9 @@ class Monitor:
 
     def scrape(self):
         """Seconds, and the text."""
-        began, connection = time.monotonic(), OverSocket(self.socket)
+        began, connection = time.monotonic(), http.client.HTTPConnection("localhost")
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(self.socket)
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()
         connection.close()
@@ -80,7 +69,7 @@ def forks():
         return int(re.search(r"^processes (\d+)", file.read(), re.M).group(1))
 
 
-def idle(bench, say, mapped):
+def idle(bench, say):
     say(f"monitor: {IDLE_SECONDS} s beside nothing of ours")
     with Monitor(bench) as monitor:
         time.sleep(2)
@@ -90,7 +79,7 @@ def idle(bench, say, mapped):
         rate = (forks() - started) / took
         yield (f"monitor: share of a processor, {rate:.0f} processes a second started meanwhile",
                (monitor.cpu() - before) / took, "share", IDLE_SHARE)
-        maps = mapped(monitor.process.pid, "bpf-map", "bpf_map")
+        maps = mapped_rss(monitor.process.pid, "bpf-map", "bpf_map")
         yield ("monitor: memory beside its maps", monitor.resident() - maps, "bytes", IDLE_BYTES)
         scrapes = [monitor.scrape() for _ in range(SCRAPES)]
         yield (f"monitor: a scrape of {len(scrapes[-1][1].splitlines()):,} lines, median",
@@ -142,9 +131,8 @@ def watched(bench, say):
     yield "monitor: records and sums lost beside them", lost, "events", 0
 
 
-def measure(bench, say, mapped):
-    """Yields (name, value, unit, target or None). `mapped` tells the resident bytes of mappings of
-    a process by their names."""
-    yield from idle(bench, say, mapped)
+def measure(bench, say):
+    """Yields (name, value, unit, target or None)."""
+    yield from idle(bench, say)
     yield from neighbours(bench, say)
     yield from watched(bench, say)

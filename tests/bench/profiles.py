@@ -6,11 +6,11 @@ Must not know how any of them works. Runs take turns; of the tracer's own CPU ti
 start and to stop is left out, which is the same for all.
 """
 import os
-import resource
 import statistics
 import subprocess
 
 import tracers
+from running import Failed, computed, ns_each, remove, said_cpu, start_ready
 
 MODES = ("trace", "profile")
 TRACED, OWN = 1.02, 0.1
@@ -53,27 +53,18 @@ ATTACHED = {"events": (), "sums": ("--mode", "profile"),
 def attached(bench, options, argv):
     """Of a program that goes on once somebody is attached: ns an operation, and seconds that who is
     attached computed."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = computed()
     with subprocess.Popen(["sh", "-c", 'read go; exec "$@"', "sh", *argv], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as program:
-        ready, told = os.pipe()
-        watching = subprocess.Popen(
-            [f"{bench.build}/faultline", "attach", "-q", "-o", bench.trace, *options,
-             "--ready-fd", str(told), "-p", str(program.pid)],
-            stdin=subprocess.DEVNULL, pass_fds=(told,))
-        os.close(told)
-        with os.fdopen(ready) as line:
-            line.readline()
+        watching, _ = start_ready(f"{bench.build}/faultline", "attach", "-q", "-o", bench.trace,
+                                  *options, "-p", str(program.pid))
         said, _ = program.communicate("go\n")
         if watching.wait():
-            raise RuntimeError(f"faultline attach {' '.join(options)}: it failed")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if os.path.exists(bench.trace):
-        os.remove(bench.trace)
-    used = sum(getattr(after, field) - getattr(before, field)
-               for field in ("ru_utime", "ru_stime"))
-    own = float(next(line.split()[1] for line in said.splitlines() if line.startswith("cpu ")))
-    return float(said.splitlines()[-1].split()[0]), used - own
+            raise Failed(f"faultline attach {' '.join(options)}: it failed")
+    used = computed() - before
+    remove(bench.trace)
+    done = subprocess.CompletedProcess(argv, program.returncode, said, "")
+    return ns_each(argv, done), used - said_cpu(argv, done)
 
 
 def measure_flight(bench, say):

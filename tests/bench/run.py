@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import re
-import resource
 import shutil
 import signal
 import statistics
@@ -27,8 +26,10 @@ import profiles
 import spans
 import summaries
 import tracers
-
-MIB = 2**20
+from running import (Failed, computed, last_line, mapped_rss, ns_each, peak_rss, remove, said_cpu,
+                     wall)
+from tables import (MIB, cost_row, figure, figures, print_costs, print_figures, print_rivals,
+                    ratios)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,24 +113,13 @@ class Bench:
     def own_cpu(self, argv):
         """Of a program that says what it needed itself, under a tracer: its own ns per operation,
         the seconds that the tracer computes, its start and end included, and those of the run."""
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        before, began = computed(), time.monotonic()
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        after, took = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
-        used = sum(getattr(after, field) - getattr(before, field)
-                   for field in ("ru_utime", "ru_stime"))
-        own = [float(line.split()[1]) for line in done.stdout.splitlines()
-               if line.startswith("cpu ")]
-        if done.returncode or not own:
-            raise Failed(f"{' '.join(argv)} did not say what it needed: {last_line(done.stderr)}")
-        return ns_each(argv, done), used - own[0], took
+        used, took = computed() - before, time.monotonic() - began
+        return ns_each(argv, done), used - said_cpu(argv, done), took
 
     def start_and_stop(self):
         """Seconds that a command which does nothing takes longer under Faultline."""
-        def wall(argv):
-            began = time.monotonic()
-            subprocess.run(argv, stdin=subprocess.DEVNULL, check=True)
-            return time.monotonic() - began
-
         say("starting and stopping")
         pairs = [(wall(["true"]), wall(self.faultline.wrap(None, ["true"], self.trace)))
                  for _ in range(self.options.pairs)]
@@ -310,11 +300,8 @@ class Bench:
         times = {1: [], 2: []}
         for _ in range(self.options.pairs):
             for count, taken in times.items():
-                began = time.monotonic()
-                subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               check=True,
-                               preexec_fn=lambda: os.sched_setaffinity(0, cpus[:count]))
-                taken.append(time.monotonic() - began)
+                taken.append(wall(argv, stdout=subprocess.DEVNULL,
+                                  preexec_fn=lambda: os.sched_setaffinity(0, cpus[:count])))
         return min(times[1]) / min(times[2])
 
     def exports(self, count):
@@ -324,11 +311,7 @@ class Bench:
             say(f"export to {to}")
             argv = [f"{self.build}/faultline", "export", "-q", "--force", "--to", to, "-o", out,
                     self.trace]
-            taken = []
-            for _ in range(min(3, self.options.pairs)):
-                began = time.monotonic()
-                subprocess.run(argv, stdin=subprocess.DEVNULL, check=True)
-                taken.append(time.monotonic() - began)
+            taken = [wall(argv) for _ in range(min(3, self.options.pairs))]
             yield figure(f"export to {to}, events a second, {count:,} events", "events/s",
                          count / min(taken), least, at_least=True)
             yield figure(f"export to {to}, bytes an event", "bytes", os.path.getsize(out) / count,
@@ -352,8 +335,7 @@ class Bench:
         say("spans: untraced")
         events, size, lost = self.traced_events, self.traced_bytes, self.lost
         self.traced_events = self.traced_bytes = self.lost = 0
-        for name, value, unit, target in spans.measure(self, say):
-            yield figure(name, unit, value, target)
+        yield from figures(spans.measure(self, say))
         yield figure("events lost, of spans", "events", self.lost, 0)
         yield figure("trace, bytes an event, of spans", "bytes",
                      self.traced_bytes / self.traced_events, BYTES_PER_EVENT)
@@ -362,13 +344,11 @@ class Bench:
     def beside(self):
         """What is measured side by side, in files of its own."""
         for measure in profiles.measure, profiles.measure_flight, summaries.measure:
-            for name, value, unit, target in measure(self, say):
-                yield figure(name, value=value, unit=unit, target=target)
+            yield from figures(measure(self, say))
 
     def monitor(self):
         if self.wants(MONITOR):
-            for name, value, unit, target in monitor.measure(self, say, mapped_rss):
-                yield figure(name, value=value, unit=unit, target=target)
+            yield from figures(monitor.measure(self, say))
 
     def run_memory(self, events):
         """Peak resident memory of `faultline run`, and how much of it are rings, in bytes."""
@@ -398,10 +378,6 @@ class Bench:
         return peak, usage.ru_utime + usage.ru_stime
 
 
-class Failed(Exception):
-    pass
-
-
 def loop_device(path):
     """One over a file; None where there are none to be had."""
     try:
@@ -412,142 +388,8 @@ def loop_device(path):
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def ns_each(argv, done):
-    """What a program that has run said at its end."""
-    for line in reversed(done.stdout.splitlines()):
-        words = line.split()
-        if len(words) == 2 and words[1].isdigit():
-            return float(words[0])
-    raise Failed(f"{' '.join(argv[:6])} ... gave no time: {last_line(done.stderr)}")
-
-
-def last_line(text):
-    return (text.strip().splitlines() or ["it said nothing"])[-1]
-
-
-def remove(path):
-    if os.path.exists(path):
-        os.remove(path)
-
-
 def say(text):
     print(f"  {text}", file=sys.stderr, flush=True)
-
-
-def peak_rss(pid):
-    try:
-        with open(f"/proc/{pid}/status") as status:
-            return next((int(line.split()[1]) * 1024 for line in status
-                         if line.startswith("VmHWM")), 0)
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-
-
-def mapped_rss(pid, *names):
-    """Resident bytes of the mappings in whose names one of `names` occurs."""
-    total, counted = 0, False
-    try:
-        with open(f"/proc/{pid}/smaps") as maps:
-            for line in maps:
-                if line.startswith("Rss:"):
-                    total += int(line.split()[1]) * 1024 * counted
-                elif "-" in line.split()[0]:
-                    counted = any(name in line for name in names)
-    except (FileNotFoundError, ProcessLookupError):
-        pass
-    return total
-
-
-# --- rows ---
-
-def ratios(pairs):
-    each = [traced / plain for plain, traced in pairs]
-    return {"untraced_ns": statistics.median(plain for plain, _ in pairs),
-            "traced_ns": statistics.median(traced for _, traced in pairs),
-            "ratio": statistics.median(each), "ratios": each,
-            "best_ratio": min(traced for _, traced in pairs) / min(plain for plain, _ in pairs)}
-
-
-def verdict(value, target, at_least=False):
-    if target is None:
-        return "-"
-    return "ok" if (value >= target if at_least else value <= target) else "MISSED"
-
-
-def cost_row(name, pairs, target, lost):
-    row = {"name": name, **ratios(pairs), "target": target, "lost": lost}
-    return {**row, "verdict": verdict(round(row["ratio"], 2), target)}
-
-
-def figure(name, unit, value, target, at_least=False):
-    return {"name": name, "unit": unit, "value": value, "target": target,
-            "verdict": verdict(value, target, at_least)}
-
-
-# --- tables ---
-
-def nanoseconds(value):
-    return f"{value:,.0f} ns" if value < 10_000 else f"{value / 1000:,.1f} us"
-
-
-def quantity(value, unit):
-    if value is None:
-        return "-"
-    if unit == "bytes":
-        return f"{value / MIB:,.1f} MiB" if value >= MIB else f"{value:.2f}"
-    if unit == "ns":
-        return f"{value:,.1f} ns"
-    if unit == "s":
-        return f"{value:.3f} s"
-    if unit == "share":
-        return f"{value:.2%}"
-    if unit == "ratio":
-        return f"x{value:.2f}"
-    return f"{value / 1e6:,.2f} M/s" if unit == "events/s" else f"{value:,.0f}"
-
-
-def print_table(title, headings, rows):
-    widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
-    print(f"\n{title}\n")
-    for row in [headings, *rows]:
-        cells = [cell.ljust(width) if i == 0 else cell.rjust(width)
-                 for i, (cell, width) in enumerate(zip(row, widths))]
-        print("  " + "   ".join(cells).rstrip())
-
-
-def print_costs(rows):
-    print_table("What faultline costs the traced, per operation",
-                ["", "untraced", "traced", "ratio", "of pairs", "of bests", "empty programs",
-                 "with a clock", "lost", "target", ""],
-                [[row["name"], nanoseconds(row["untraced_ns"]), nanoseconds(row["traced_ns"]),
-                  f"x{row['ratio']:.2f}", f"{min(row['ratios']):.2f}-{max(row['ratios']):.2f}",
-                  f"x{row['best_ratio']:.2f}",
-                  *(f"x{row[kind]:.2f}" if row[kind] else "-" for kind in ("empty", "clock")),
-                  f"{row['lost']:,}",
-                  f"x{row['target']:.2f}" if row["target"] else "-", row["verdict"]]
-                 for row in rows])
-
-
-def print_rivals(rows, costs):
-    tools = dict.fromkeys(row["tool"] for row in rows)
-    names = list(dict.fromkeys(row["workload"] for row in rows))
-    found = {(row["tool"], row["workload"]): row for row in rows}
-    lines = [["faultline", *(f"x{row['ratio']:.2f}" for name in names for row in costs
-                             if row["name"] == name)]]
-    for tool in tools:
-        cells = [found[tool, name] for name in names]
-        lines.append([tool, *("-" if "skipped" in row else f"x{row['ratio']:.2f}"
-                              for row in cells)])
-    print_table("Beside it, the same pairs under", ["", *names], lines)
-    for row in rows:
-        if "skipped" in row:
-            print(f"  - {row['tool']}, {row['workload']}: {row['skipped']}")
-
-
-def print_figures(rows):
-    print_table("Size and speed", ["", "value", "target", ""],
-                [[row["name"], quantity(row["value"], row["unit"]),
-                  quantity(row["target"], row["unit"]), row["verdict"]] for row in rows])
 
 
 def arguments():
@@ -585,9 +427,9 @@ def main():
         bench.prepare()
         costs = list(bench.costs())
         rivals = [] if options.no_rivals or options.only else list(bench.rivals())
-        figures = [*bench.starting(), *bench.monitor()]
+        sizes = [*bench.starting(), *bench.monitor()]
         if not options.only:
-            figures = [*bench.spans(), *bench.beside(), *figures, *bench.figures()]
+            sizes = [*bench.spans(), *bench.beside(), *sizes, *bench.figures()]
     except Failed as failure:
         sys.exit(f"bench: {failure}")
     finally:
@@ -598,8 +440,8 @@ def main():
         print_costs(costs)
     if rivals:
         print_rivals(rivals, costs)
-    if figures:
-        print_figures(figures)
+    if sizes:
+        print_figures(sizes)
     if options.only:
         return
     result = f"{options.build}/bench.json"
@@ -607,7 +449,7 @@ def main():
         json.dump({"kernel": platform.release(), "machine": platform.machine(),
                    "cpus": os.cpu_count(), "load": load,
                    "pairs": options.pairs, "seconds": options.seconds, "costs": costs,
-                   "rivals": rivals, "figures": figures}, file, indent=1)
+                   "rivals": rivals, "figures": sizes}, file, indent=1)
     print(f"\nThe same as JSON: {result}")
 
 
