@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Getters of columns whose cells stand in the row itself, and what they make. Knows nothing of what
+ * owns a table.
+ */
+#include <math.h>
+
+#include "analysis/table.h"
+
+static const void *member_of(const void *row, const struct table_column *column)
+{
+	return (const char *)row + column->key;
+}
+
+int table_get_uint(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const uint64_t *value = member_of(row, column);
+
+	(void)table;
+	if (*value != TABLE_NO_UINT)
+		cell_uint(cell, *value);
+	return 0;
+}
+
+int table_get_int(struct table *table, struct cell *cell, const void *row,
+		  const struct table_column *column)
+{
+	const int64_t *value = member_of(row, column);
+
+	(void)table;
+	if (*value != TABLE_NO_INT)
+		cell_int(cell, *value);
+	return 0;
+}
+
+int table_get_real(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const double *value = member_of(row, column);
+
+	(void)table;
+	if (isfinite(*value))
+		cell_real(cell, *value);
+	return 0;
+}
+
+int table_get_bool(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const bool *value = member_of(row, column);
+
+	(void)table;
+	cell_bool(cell, *value);
+	return 0;
+}
+
+int table_get_maybe(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
+{
+	const int8_t *value = member_of(row, column);
+
+	(void)table;
+	if (*value >= 0)
+		cell_bool(cell, *value);
+	return 0;
+}
+
+int table_get_literal(struct table *table, struct cell *cell, const void *row,
+		      const struct table_column *column)
+{
+	const char *const *text = member_of(row, column);
+
+	return table_set_literal(table, cell, *text);
+}
+
+int table_get_text(struct table *table, struct cell *cell, const void *row,
+		   const struct table_column *column)
+{
+	const struct table_text *text = member_of(row, column);
+
+	return text->bytes ? table_set_text(table, cell, text->bytes, text->length) : 0;
+}
+
+static int get_percentile(struct table *table, struct cell *cell, const void *row,
+			  const struct table_column *column, unsigned int percent)
+{
+	const struct histogram *const *histogram = member_of(row, column);
+
+	if (!*histogram)
+		return 0;
+	cell_uint(cell, histogram_percentile(*histogram, percent));
+	return table_note_percentile(table, cell, *histogram, percent);
+}
+
+int table_get_p50(struct table *table, struct cell *cell, const void *row,
+		  const struct table_column *column)
+{
+	return get_percentile(table, cell, row, column, 50);
+}
+
+int table_get_p99(struct table *table, struct cell *cell, const void *row,
+		  const struct table_column *column)
+{
+	return get_percentile(table, cell, row, column, 99);
+}
+
+enum cell_type table_column_type(const struct table_column *column)
+{
+	static const struct {
+		table_getter *get;
+		enum cell_type type;
+	} known[] = {
+		{ table_get_uint, CELL_UINT },	{ table_get_int, CELL_INT },
+		{ table_get_real, CELL_REAL },	{ table_get_bool, CELL_BOOL },
+		{ table_get_maybe, CELL_BOOL }, { table_get_literal, CELL_TEXT },
+		{ table_get_text, CELL_TEXT },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (column->get == known[i].get)
+			return known[i].type;
+	if (column->unit == UNIT_SHARE)
+		return CELL_REAL;
+	return column->unit == UNIT_NONE || column->unit == UNIT_PATH ? CELL_TEXT : CELL_UINT;
+}
