@@ -7,13 +7,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "capture/privileges.h"
@@ -27,7 +25,7 @@ struct known_cgroup {
 
 struct cgroups {
 	char root[PATH_MAX]; /* "": there is no such hierarchy */
-	bool has_handles;    /* it is one, and not what a test takes for one */
+	bool has_handles;    /* its thread may open what is there by an id */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t asked, found;
@@ -89,32 +87,40 @@ static enum cgroups_seen has_id(void *context, const char *path)
 
 #define KERNFS_HANDLE 0xfe /* FILEID_KERNFS: its 64 bits are the id */
 
-/* The kernel leads there by the id. Returns 0; -ESTALE when it is gone; -EPERM and the like when
- * this is not allowed (CAP_DAC_READ_SEARCH). `path` begins as the root's. */
-static int open_by_id(char path[PATH_MAX], uint64_t id)
+/* The kernel leads there by the id, if it lets us (CAP_DAC_READ_SEARCH). `path` begins as the
+ * root's, and becomes that of the one found. */
+static bool find_by_handle(char path[PATH_MAX], uint64_t id)
 {
 	union {
 		struct file_handle handle;
 		char room[sizeof(struct file_handle) + sizeof(id)];
 	} of = { .handle = { .handle_bytes = sizeof(id), .handle_type = KERNFS_HANDLE } };
-	int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, err;
-	struct stat status;
+	int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
 	char link[64];
 	ssize_t length;
 
 	if (root < 0)
-		return -errno;
+		return false;
 	memcpy(of.handle.f_handle, &id, sizeof(id));
 	fd = open_by_handle_at(root, &of.handle, O_PATH | O_CLOEXEC);
-	err = -errno;
 	close(root);
 	if (fd < 0)
-		return err;
+		return false;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	length = readlink(link, path, PATH_MAX - 1);
 	close(fd);
 	path[length > 0 ? length : 0] = 0;
-	return !stat(path, &status) && status.st_ino == id ? 0 : -ESTALE;
+	return has_id(&id, path) == CGROUPS_FOUND;
+}
+
+/* Asked once, of the root itself: who may not, or has no such hierarchy, walks each time. */
+static bool has_handles(const char *root)
+{
+	char path[PATH_MAX];
+	struct stat status;
+
+	strcpy(path, root);
+	return !stat(root, &status) && find_by_handle(path, status.st_ino);
 }
 
 /* The path below the root, or "". Never NULL but without memory. */
@@ -122,16 +128,12 @@ static char *look_up(const struct cgroups *cgroups, uint64_t id)
 {
 	char path[PATH_MAX];
 	const char *below;
-	int err = -ENOTSUP;
+	bool found;
 
 	strcpy(path, cgroups->root);
-	if (cgroups->has_handles)
-		err = open_by_id(path, id);
-	if (err && err != -ESTALE) {
-		strcpy(path, cgroups->root);
-		err = path[0] && cgroups_walk(path, 0, has_id, &id) ? 0 : -ESTALE;
-	}
-	if (err || strncmp(path, cgroups->root, strlen(cgroups->root)) != 0)
+	found = cgroups->has_handles ? find_by_handle(path, id)
+				     : path[0] && cgroups_walk(path, 0, has_id, &id);
+	if (!found || strncmp(path, cgroups->root, strlen(cgroups->root)) != 0)
 		return strdup("");
 	below = path + strlen(cgroups->root);
 	return strdup(*below ? below : "/");
@@ -152,6 +154,7 @@ static void *work(void *context)
 	struct cgroups *cgroups = context;
 
 	privileges_keep_looking();
+	cgroups->has_handles = has_handles(cgroups->root);
 	pthread_mutex_lock(&cgroups->lock);
 	while (!cgroups->stop) {
 		struct known_cgroup *unknown = find_unknown(cgroups);
@@ -228,7 +231,6 @@ bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PAT
 int cgroups_open(struct cgroups **out, const char *root)
 {
 	struct cgroups *cgroups = calloc(1, sizeof(*cgroups));
-	struct statfs system;
 	int err;
 
 	if (!cgroups)
@@ -237,8 +239,6 @@ int cgroups_open(struct cgroups **out, const char *root)
 		snprintf(cgroups->root, sizeof(cgroups->root), "%s", root);
 	else
 		find_root(cgroups->root);
-	cgroups->has_handles =
-		!statfs(cgroups->root, &system) && system.f_type == CGROUP2_SUPER_MAGIC;
 	pthread_mutex_init(&cgroups->lock, NULL);
 	pthread_cond_init(&cgroups->asked, NULL);
 	pthread_cond_init(&cgroups->found, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Paths of cgroups of the second version's hierarchy, looked up by a thread of its own: without
- * CAP_DAC_READ_SEARCH, which the thread keeps if it is there, a look-up walks the tree, and that
- * takes longer on a large node than whoever drains the buffers may wait.
+ * CAP_DAC_READ_SEARCH, which the monitor's keeps and a recording has given up before, a look-up
+ * walks the tree, and that takes longer on a large node than whoever drains the buffers may wait.
  */
 #ifndef FAULTLINE_CGROUPS_H
 #define FAULTLINE_CGROUPS_H
