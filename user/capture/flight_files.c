@@ -13,6 +13,7 @@
 #include "log.h"
 #include "units.h"
 
+#define ENDING ".flt"
 #define TRIES 10000 /* names that are taken */
 
 int flight_keep_parse(const char *option, const char *text, struct flight_keep *keep)
@@ -28,18 +29,21 @@ int flight_keep_parse(const char *option, const char *text, struct flight_keep *
 	return -EINVAL;
 }
 
+const char *flight_files_ending(const char *name)
+{
+	size_t length = strlen(name), bytes = strlen(ENDING);
+
+	return length > bytes && !strcmp(name + length - bytes, ENDING) ? name + length - bytes
+									: name + length;
+}
+
 /* The path with a number before its ending. */
 static int numbered(const char *path, unsigned int number, char out[PATH_MAX])
 {
-	size_t length = strlen(path), ending = strlen(FLIGHT_ENDING);
-	const char *behind = "";
-	int written;
+	const char *ending = flight_files_ending(path);
+	int written =
+		snprintf(out, PATH_MAX, "%.*s-%u%s", (int)(ending - path), path, number, ending);
 
-	if (length > ending && !strcmp(path + length - ending, FLIGHT_ENDING)) {
-		length -= ending;
-		behind = FLIGHT_ENDING;
-	}
-	written = snprintf(out, PATH_MAX, "%.*s-%u%s", (int)length, path, number, behind);
 	return written < 0 || written >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 

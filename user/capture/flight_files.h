@@ -12,8 +12,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define FLIGHT_ENDING ".flt" /* of a name, as far as it has one */
-
 /* How much is kept: so many of them, and so many bytes. UINT64_MAX: any. */
 struct flight_keep {
 	uint64_t files, bytes;
@@ -36,6 +34,10 @@ struct flight_files {
 	size_t count, room;
 	unsigned int last; /* number */
 };
+
+/* Where the ending of a name, or of a pattern of names, begins: a file's number goes before it. Of
+ * one that has none, its end. */
+const char *flight_files_ending(const char *name);
 
 /* Makes the next file: the first number whose file is not there. Returns a descriptor, or a
  * negative errno after a line. The caller is who it will belong to. */

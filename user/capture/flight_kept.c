@@ -59,15 +59,13 @@ static const char *match(const char *pattern, const char *end, const char *host,
 /* Whether it is called as this recorder calls its files: a number stands before the ending. */
 static bool is_name(const char *pattern, const char *host, const char *name)
 {
-	size_t length = strlen(pattern), ending = strlen(FLIGHT_ENDING);
-	bool ends = length > ending && !strcmp(pattern + length - ending, FLIGHT_ENDING);
-	const char *end = pattern + length - (ends ? ending : 0);
+	const char *ending = flight_files_ending(pattern);
 
-	name = match(pattern, end, host, name);
+	name = match(pattern, ending, host, name);
 	if (!name || *name != '-')
 		return false;
 	name = skip_digits(name + 1);
-	return name && !strcmp(name, ends ? FLIGHT_ENDING : "");
+	return name && !strcmp(name, ending);
 }
 
 /* --- what they say of themselves --- */
