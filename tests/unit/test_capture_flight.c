@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The parts of the flight recorder, without a kernel: memory that is copied while it is written,
- * the log, what becomes of what falls out of it, triggers, and which files are kept.
+ * the log, what becomes of what falls out of it, and triggers.
  */
-#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,13 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "bpf/event.h"
-#include "capture/flight_files.h"
 #include "capture/flight_log.h"
 #include "capture/flight_memory.h"
 #include "capture/flight_names.h"
@@ -562,66 +559,6 @@ static void test_triggers(void **state)
 	flight_triggers_close(triggers);
 }
 
-/* --- files --- */
-
-static void test_keep_words(void **state)
-{
-	struct flight_keep keep;
-	static const char *const bad[] = { "",
-					   "0",
-					   "-1",
-					   "x",
-					   "1X",
-					   "K",
-					   "1Kx",
-					   "1 ",
-					   "1K ",
-					   "99999999999999999999",
-					   "99999999999999999T" };
-
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_not_equal(flight_keep_parse("--flight-keep", bad[i], &keep), 0);
-	assert_int_equal(flight_keep_parse("--flight-keep", "5", &keep), 0);
-	assert_true(keep.files == 5 && keep.bytes == UINT64_MAX);
-	assert_int_equal(flight_keep_parse("--flight-keep", "2GiB", &keep), 0);
-	assert_true(keep.files == UINT64_MAX && keep.bytes == 2ull << 30);
-}
-
-static void make_file(struct flight_files *files, uint64_t bytes, char path[PATH_MAX])
-{
-	int fd = flight_files_create(files, path);
-
-	assert_true(fd >= 0);
-	close(fd);
-	flight_files_made(files, path, bytes);
-}
-
-static void test_files(void **state)
-{
-	char directory[] = "/tmp/flight-XXXXXX", pattern[PATH_MAX], path[PATH_MAX], all[64] = "";
-	struct flight_files files = { .pid = 42, .pattern = pattern };
-
-	assert_non_null(mkdtemp(directory));
-	sprintf(pattern, "%s/f-%%p.flt", directory);
-	files.keep = (struct flight_keep) { UINT64_MAX, 1000 };
-	for (int i = 0; i < 5; i++) {
-		make_file(&files, 400, path);
-		assert_string_equal(strrchr(path, '-'),
-				    ((char[]) { '-', '1' + i, '.', 'f', 'l', 't', 0 }));
-	}
-	assert_int_equal(files.count, 2);
-	make_file(&files, 5000, path); /* larger than all that may be kept */
-	assert_int_equal(files.count, 1);
-	for (int i = 1; i < 8; i++) {
-		sprintf(path, "%s/f-42-%d.flt", directory, i);
-		strcat(all, access(path, F_OK) ? "." : "x");
-		unlink(path);
-	}
-	assert_string_equal(all, ".....x.");
-	assert_int_equal(rmdir(directory), 0);
-	flight_files_free(&files);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -635,8 +572,6 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_trigger_words),
 		cmocka_unit_test(test_triggers),
-		cmocka_unit_test(test_keep_words),
-		cmocka_unit_test(test_files),
 	};
 
 	log_set_level((enum log_level) - 1); /* what is refused is told */
