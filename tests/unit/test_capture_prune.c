@@ -12,6 +12,7 @@
 // clang-format on
 #include <linux/bpf.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/prune.h"
@@ -159,6 +160,43 @@ static void test_what_is_handed_on_stays(void **state)
 	assert_int_equal(code.functions[1].insn_off, 8);
 	expect(&code, 1, BPF_LD | BPF_IMM | BPF_DW, 0, 6);
 	expect(&code, 5, BPF_LDX | BPF_MEM | BPF_H, 0, 0);
+}
+
+/* Ways that lead outside: the kernel is to refuse it, as it is. Each follows one that is settled.
+ */
+static void test_no_program_stays(void **state)
+{
+	static const struct bpf_insn last[] = {
+		{ BPF_LD | BPF_IMM | BPF_DW, 1, BPF_PSEUDO_MAP_VALUE, 0, MAP }, /* half of it */
+		{ BPF_LD | BPF_IMM | BPF_DW, 1, BPF_PSEUDO_FUNC, 0, INT32_MAX },
+		{ BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, INT32_MAX },
+		{ BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, INT32_MIN },
+		{ BPF_JMP | BPF_JA, 0, 0, 0, 0 },
+		{ BPF_JMP | BPF_JA, 0, 0, INT16_MIN, 0 },
+		{ BPF_JMP | BPF_JEQ | BPF_K, 2, 0, INT16_MAX, 0 },
+		{ BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
+		struct code code = { 0 };
+		struct bpf_insn *exact;
+		size_t size;
+
+		begin_function(&code);
+		add_setting(&code, 1, BPF_B, 0);
+		add(&code, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0, 0);
+		code.insns[code.count++] = last[i];
+		size = code.count * sizeof(*exact);
+		exact = malloc(size); /* nothing stands behind it */
+		assert_non_null(exact);
+		memcpy(exact, code.insns, size);
+		assert_int_equal(
+			prune(exact, code.count, code.functions, &code.function_count, &settings),
+			code.count);
+		assert_int_equal(code.function_count, 1);
+		assert_memory_equal(&exact[code.count - 1], &last[i], sizeof(last[i]));
+		free(exact);
+	}
 }
 
 /* --- at random --- */
@@ -342,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_a_way_that_is_off),
 		cmocka_unit_test(test_what_is_not_known_stays),
 		cmocka_unit_test(test_what_is_handed_on_stays),
+		cmocka_unit_test(test_no_program_stays),
 		cmocka_unit_test(test_programs_do_the_same),
 	};
 

@@ -45,12 +45,12 @@ static bool is_goto(const struct bpf_insn *insn)
 }
 
 /* Where a function that the instruction calls, or hands on, begins relative to it; 0: none. */
-static int32_t function_ahead(const struct bpf_insn *insn)
+static int64_t function_ahead(const struct bpf_insn *insn)
 {
 	if (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL)
-		return insn->imm + 1;
+		return (int64_t)insn->imm + 1;
 	if (IS_LONG(insn) && insn->src_reg == BPF_PSEUDO_FUNC)
-		return insn->imm + 1;
+		return (int64_t)insn->imm + 1;
 	return 0;
 }
 
@@ -183,20 +183,21 @@ static bool follow(struct bpf_insn *insn, struct known_value *registers,
 /* Leaves out what loads the address of a setting, where the setting has taken its register. */
 static void leave_address_out(struct pruned_program *program, size_t load)
 {
-	const struct bpf_insn *before = program->insns + load - (load < 2 ? load : 2);
+	const struct bpf_insn *insn = &program->insns[load];
 
-	if (program->marks[load] & JUMPED_TO || !IS_LONG(before) ||
-	    before->dst_reg != program->insns[load].dst_reg)
+	if (load < 2 || program->marks[load] & JUMPED_TO || !IS_LONG(insn - 2) ||
+	    insn[-2].dst_reg != insn->dst_reg)
 		return;
 	program->marks[load - 2] |= LEFT_OUT;
 	program->marks[load - 1] |= LEFT_OUT;
 }
 
+/* The last instruction ends a function, or goes back: there is nothing to settle. */
 static void settle(struct pruned_program *program)
 {
 	struct known_value registers[16];
 
-	for (size_t i = 0; i < program->count; i++) {
+	for (size_t i = 0; i + 1 < program->count; i++) {
 		struct bpf_insn *insn = &program->insns[i];
 
 		if (program->marks[i] & JUMPED_TO)
@@ -232,7 +233,7 @@ static bool reach_all(struct pruned_program *program)
 	while (inside && waiting) {
 		size_t i = program->places[--waiting];
 		const struct bpf_insn *insn = &program->insns[i];
-		int32_t ahead = function_ahead(insn);
+		int64_t ahead = function_ahead(insn);
 
 		if (ahead)
 			inside = reach(program, i + ahead, &waiting);
@@ -280,7 +281,7 @@ static void move_all(struct pruned_program *program)
 	for (size_t i = 0; i < program->count; i++) {
 		struct bpf_insn *insn = &program->insns[i];
 		uint32_t place = program->places[i];
-		int32_t ahead = function_ahead(insn);
+		int64_t ahead = function_ahead(insn);
 
 		if (!stays(program, i))
 			continue;
@@ -316,7 +317,7 @@ static void mark_targets(struct pruned_program *program)
 	program->marks[0] |= JUMPED_TO;
 	for (size_t i = 0; i < program->count; i++) {
 		const struct bpf_insn *insn = &program->insns[i];
-		int32_t ahead = is_jump(insn) ? insn->off + 1 : function_ahead(insn);
+		int64_t ahead = is_jump(insn) ? insn->off + 1 : function_ahead(insn);
 
 		if (ahead && i + ahead < program->count)
 			program->marks[i + ahead] |= JUMPED_TO;

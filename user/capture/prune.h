@@ -21,7 +21,8 @@ struct prune_settings {
 /*
  * Takes out of a program what no way leads to, loads of settings replaced by what they find; the
  * functions that go are taken out of `functions`, the places of the others follow. Returns how many
- * instructions are left: all, as they were, when there is no memory to do it.
+ * instructions are left: all, where they were, when there is no memory to do it or a way leads
+ * outside.
  */
 size_t prune(struct bpf_insn *insns, size_t count, struct bpf_func_info *functions,
 	     __u32 *function_count, const struct prune_settings *settings);
