@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The flight recorder: what it writes is the end of what programs did, by their own account."""
 import glob
-import http.client
 import os
 import signal
-import socket
 import subprocess
 import time
 import unittest
@@ -12,6 +10,7 @@ import unittest
 import harness
 from harness import Trace, faultline, machine, static_program
 from test_device_findings import throttle
+from watched import OverSocket
 
 MIB = 1 << 20
 
@@ -400,9 +399,7 @@ class Monitor(unittest.TestCase):
                 (line.rsplit(" ", 1) for line in lines if line.startswith("faultline_flight_"))}
 
     def request(self, *what):
-        connection = http.client.HTTPConnection("localhost")
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.connect(self.socket)
+        connection = OverSocket(self.socket)
         connection.request(*what)
         answer = connection.getresponse()
         said = answer.read()
