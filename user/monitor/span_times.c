@@ -180,17 +180,24 @@ static void settle(struct span_times *times, struct ledger *ledger, const struct
 	}
 }
 
-void span_times_settle(struct span_times *times, struct ledger *ledger, uint64_t until_ns,
-		       bool open)
+static void settle_waiting(struct span_times *times, struct ledger *ledger, uint64_t until_ns)
 {
 	size_t settled = 0;
 
+	if (!times->waiting_count)
+		return;
 	qsort(times->waiting, times->waiting_count, sizeof(*times->waiting), compare);
 	while (settled < times->waiting_count && times->waiting[settled].time_ns < until_ns)
 		settle(times, ledger, &times->waiting[settled++]);
 	times->waiting_count -= settled;
 	memmove(times->waiting, times->waiting + settled,
 		times->waiting_count * sizeof(*times->waiting));
+}
+
+void span_times_settle(struct span_times *times, struct ledger *ledger, uint64_t until_ns,
+		       bool open)
+{
+	settle_waiting(times, ledger, until_ns);
 	for (size_t slot = 0; open && slot < times->open.used; slot++)
 		if (times->open.slots[slot].serial)
 			book(times, ledger, slot, until_ns, false);
