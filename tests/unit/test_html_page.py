@@ -205,6 +205,16 @@ class Page(unittest.TestCase):
         self.assertIn("2 events", self.text("#figures"))
         self.assertEqual(self.rows("files"), len(report["files"]))
 
+    def test_nothing_but_a_header(self):
+        """Of a recorder that was killed at once nobody knows what was wrong."""
+        trace, page = (os.path.join(self.place.name, f"begun.{end}") for end in ("flt", "html"))
+        with open(SAMPLE, "rb") as sample, open(trace, "wb") as file:
+            whole = sample.read()
+            file.write(whole[: whole.index(b"\x28\xb5\x2f\xfd", 4)])
+        call("report", "--html", page, trace)
+        self.browser.open(page)
+        self.assertEqual(self.text("#findings .hint"), "Nothing of the run was written.")
+
     def test_summed(self):
         """Where calls were summed up nothing that needs them one by one is told as if there were none."""
         trace, page = (os.path.join(self.place.name, f"summed.{end}") for end in ("flt", "html"))

@@ -189,13 +189,30 @@ class Reading(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             trace.report("findings")
-        # As mode profile leaves it.
+        # As of a table that sums cannot make.
         trace.report().update(findings=None, caveats=[{"id": "summed"}])
         with self.assertWarnsRegex(_trace.TraceWarning, "operations were summed up"):
             trace.report("findings")
         text = trace._repr_html_()
         self.assertNotIn("nothing that costs time", text)
         self.assertIn("not known", text)
+
+    def test_no_findings(self):
+        """Why there are none is told; a picture of what is not known is none."""
+        nothing = "nothing that costs time was found"
+        known = [{"time_ns": 5}]
+        for report, says in (
+            ({"trace": {"duration_ns": None}, "access": known}, "nothing of the run was written"),
+            ({"access": [{"time_ns": None}]}, "no layer that tells of I/O was recorded"),
+            ({"access": [{"time_ns": None}], "caveats": [{"id": "summed"}]},
+             f"{nothing}; what operations tell only one by one is not known: they were summed up"),
+            ({"access": known}, nothing),
+        ):
+            trace = faultline.read(SAMPLE)
+            trace.report().update({"findings": [], "caveats": [], **report})
+            self.assertIn(f"<li>{says}</li>", trace._repr_html_())
+        trace.report()["timeline"] = []
+        self.assertNotIn("<svg", trace._repr_html_())
 
     def test_columns_of_the_report(self):
         """The same columns with the same types, be there rows or none."""

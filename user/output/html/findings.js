@@ -200,14 +200,22 @@ function findingEl(row, place) {
 		evidenceEl(evidence));
 }
 
+function whyNone() {
+	const nothing = 'Nothing was found that costs time and could be changed.';
+	if (record('trace').duration_ns === null)
+		return 'Nothing of the run was written.';
+	if (pictures.summed !== 'none')
+		return `${nothing} What operations tell only one by one is not known: they were summed up.`;
+	return rowsOf('access').every((row) => row.time_ns === null)
+		? 'No layer that tells of I/O was recorded.' : nothing;
+}
+
 function makeFindings() {
 	const body = bodyOf('findings'), rows = rowsOf('findings');
 	if (tables.findings.absent)
 		body.append(hintEl(`Not known: ${tables.findings.note}.`));
 	else if (!rows.length)
-		body.append(hintEl('Nothing was found that costs time and could be changed.'
-			+ (pictures.summed === 'none' ? '' : ' What operations tell only one by one '
-				+ 'is not known: they were summed up.')));
+		body.append(hintEl(whyNone()));
 	else
 		body.append(el('div', { class: 'finding-grid' }, ...rows.map((row, i) =>
 			findingEl(row, i + 1))));

@@ -217,10 +217,26 @@ class Trace:
         return _frames.report_frame(rows if isinstance(rows, list) else [rows] if rows else [],
                                     {column["column"]: column["type"] for column in columns})
 
+    def _is_summed(self) -> bool:
+        return any(row["id"] == "summed" for row in self._report["caveats"] or [])
+
     def _what_it_lacks(self) -> str:
-        summed = any(row["id"] == "summed" for row in self._report["caveats"] or [])
         return "what it needs was not recorded" + (
-            ", as operations were summed up (--mode trace tells them one by one)" if summed else "")
+            ", as operations were summed up (--mode trace tells them one by one)"
+            if self._is_summed() else "")
+
+    def _why_no_findings(self) -> str:
+        report = self._report
+        if report["findings"] is None:
+            return f"what costs time is not known: {self._what_it_lacks()}"
+        if report["trace"]["duration_ns"] is None:
+            return "nothing of the run was written"
+        if self._is_summed():
+            return ("nothing that costs time was found; what operations tell only one by one is not "
+                    "known: they were summed up")
+        if all(row["time_ns"] is None for row in report["access"] or []):
+            return "no layer that tells of I/O was recorded"
+        return "nothing that costs time was found"
 
     def _repr_html_(self) -> str:
         """For notebooks: the findings, and the run as a picture."""
@@ -230,12 +246,10 @@ class Trace:
             report = self._report
         except (OSError, RuntimeError) as error:
             return f"<p><code>{command}</code>: {esc(str(error))}</p>"
-        nothing = "nothing that costs time was found"
-        if report["findings"] is None:
-            nothing = f"what costs time is not known: {esc(self._what_it_lacks())}"
         findings = "".join(
             f"<li><b>{esc(row['title'])}</b><br>{esc(row['says'])}<br>&rarr; {esc(row['advice'])}</li>"
-            for row in report["findings"] or []) or f"<li>{nothing}</li>"
+            for row in report["findings"] or []) \
+            or f"<li>{esc(self._why_no_findings())}</li>"
         return (f"<div><p><code>{command}</code></p><ol>{findings}</ol>"
                 f"{picture(report['timeline'] or [])}</div>")
 
@@ -256,6 +270,8 @@ def told(*arguments: str) -> Dict[str, Any]:
 
 def picture(timeline: List[Dict[str, Any]]) -> str:
     """The run as bars: I/O that no compute hid, and compute above it."""
+    if all(row["io_ns"] is None for row in timeline):
+        return "<p><small>when there was I/O that no compute hid is not known</small></p>"
     width, height, bars = 720, 60, []
     end = sum(row["length_ns"] for row in timeline) or 1
     for row in timeline:
