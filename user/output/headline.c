@@ -170,7 +170,7 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 static void write_caveat(struct sink *out, const struct cell *caveat, const struct style *style)
 {
 	const struct cell *weight = &caveat[CAVEAT_WEIGHT], *text = &caveat[CAVEAT_TEXT];
-	bool warning = weight->length == strlen("warning");
+	bool warning = cell_is(weight, "warning");
 	struct sink line;
 
 	if (text->type != CELL_TEXT)
