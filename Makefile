@@ -332,7 +332,7 @@ $(BUILD)/fuzz/fuzz_reader: $(FUZZ_OBJECTS)
 -include $(FUZZ_OBJECTS:.o=.d)
 
 $(BUILD)/fuzz/make_seeds: tests/fuzz/make_seeds.c tests/unit/trace_sample.h \
-		tests/unit/make_trace.h $(BUILD)/libcore.a
+		tests/unit/make_trace.h tests/unit/made_trace.h $(BUILD)/libcore.a
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
 

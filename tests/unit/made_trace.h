@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A trace made by hand, through the real writer, in memory or in a file of the caller's: BEGIN,
+ * rows as they stand in it, made_finish (or made_abandon, made_finish_as), made_close. Include
+ * after cmocka.h. Knows nothing of what a row means, nor of what reads a trace but the reader.
+ */
+#ifndef FAULTLINE_MADE_TRACE_H
+#define FAULTLINE_MADE_TRACE_H
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+#define MADE __attribute__((unused)) static
+
+/* Operations that every made trace has, in the order of its header. */
+enum {
+	M_READ,
+	M_PREAD,
+	M_WRITE,
+	M_OPENAT,
+	M_FSTAT,
+	M_CLOSE,
+	M_FSYNC,
+	M_MMAP,
+	M_SENDFILE,
+	M_READAHEAD,
+	M_FAULT,
+	M_ANONYMOUS,
+	M_SHMEM,
+	M_PAGECACHE,
+	M_DIRTIED,
+	M_UNKNOWN,
+	M_COMPAT,
+	M_FLOCK,
+	M_URING,
+	M_AIO,
+	M_SQPOLL,
+	M_THROTTLED,
+	M_REQUEST_WRITE,
+	M_URING_READ,
+	M_REQUEST_READ,
+	M_REQUEST_FLUSH,
+	M_VFS_READ,
+	M_KERNEL_READ,
+	M_SPLICE_READ,
+	M_SPLICE_WRITE,
+	M_APART,
+	M_RENAME,
+	M_UNLINK,
+	M_OPERATIONS
+};
+
+static const struct trace_operation made_operations[M_OPERATIONS] = {
+	[M_READ] = { "syscall", "read", TRACE_READ },
+	[M_PREAD] = { "syscall", "pread64", TRACE_READ },
+	[M_WRITE] = { "syscall", "write", TRACE_WRITE },
+	[M_OPENAT] = { "syscall", "openat", TRACE_METADATA },
+	[M_FSTAT] = { "syscall", "newfstatat", TRACE_METADATA },
+	[M_CLOSE] = { "syscall", "close", TRACE_METADATA },
+	[M_FSYNC] = { "syscall", "fsync", TRACE_SYNC },
+	[M_MMAP] = { "syscall", "mmap", TRACE_MAP },
+	[M_SENDFILE] = { "syscall", "sendfile", TRACE_TRANSFER },
+	[M_READAHEAD] = { "syscall", "readahead", TRACE_ADVICE },
+	[M_FAULT] = { "fault", "fault", TRACE_FILEFAULT },
+	[M_ANONYMOUS] = { "fault", "anonymous_fault", TRACE_ANONFAULT },
+	[M_SHMEM] = { "fault", "shmem_fault", TRACE_ANONFAULT },
+	[M_PAGECACHE] = { "pagecache", "pagecache", TRACE_CACHE },
+	[M_DIRTIED] = { "fault", "dirtied", TRACE_STORES },
+	[M_UNKNOWN] = { "fault", "unknown_fault", TRACE_ANONFAULT },
+	[M_COMPAT] = { "syscall", "compat", TRACE_UNDECODED },
+	[M_FLOCK] = { "syscall", "flock", TRACE_METADATA },
+	[M_URING] = { "syscall", "io_uring_enter", TRACE_SUBMITS },
+	[M_AIO] = { "syscall", "io_submit", TRACE_SUBMITS },
+	[M_SQPOLL] = { "syscall", "io_uring_setup_sqpoll", TRACE_SUBMITS },
+	[M_THROTTLED] = { "pagecache", "balance_dirty_pages", TRACE_DELAY },
+	[M_REQUEST_WRITE] = { "block", "request_write", TRACE_STORAGE },
+	[M_URING_READ] = { "async", "io_uring_read", TRACE_READ },
+	[M_REQUEST_READ] = { "block", "request_read", TRACE_STORAGE },
+	[M_REQUEST_FLUSH] = { "block", "request_flush", TRACE_STORAGE },
+	[M_VFS_READ] = { "vfs", "vfs_read", TRACE_READ },
+	[M_KERNEL_READ] = { "vfs", "kernel_read", TRACE_KERNEL_READ },
+	[M_SPLICE_READ] = { "vfs", "splice_read", TRACE_SPLICE_READ },
+	[M_SPLICE_WRITE] = { "vfs", "splice_write", TRACE_SPLICE_WRITE },
+	[M_APART] = { "vfs", "vfs_iter_read_apart", TRACE_APART },
+	[M_RENAME] = { "syscall", "rename", TRACE_METADATA },
+	[M_UNLINK] = { "syscall", "unlink", TRACE_METADATA },
+};
+
+/* What differs between made traces; zeros give the usual. */
+struct made_options {
+	const char *host, *boot_id, *kernel;
+	uint64_t monotonic_ns, realtime_ns, memory_bytes;
+	const char *off;  /* a layer that is off */
+	const char *mode; /* NULL: trace */
+	bool spans;	  /* the layer of spans is on */
+	bool block;	  /* ... and that of block devices */
+	bool async;	  /* ... and, with that, that of io_uring and libaio */
+	bool vfs;	  /* ... and, with all that, the one of the VFS */
+	const char *const *command;
+	unsigned int lanes;
+	const struct trace_writer_options *writer; /* in place of lanes */
+	int fd; /* where to write, the maker's from then on; 0 for memory */
+	/* The whole header, in place of all of the above but how it is written. */
+	const struct trace_header *header;
+	/*
+	 * The operations that the trace has, as numbers of the list above; NULL for all of them,
+	 * or, with a header, for the header's own, of which no maker but made_row knows.
+	 */
+	const uint8_t *operations;
+	size_t operation_count;
+};
+
+struct made_trace {
+	int fd;
+	unsigned int lane; /* of rows to come that name none */
+	struct trace_writer *writer;
+	struct trace_layer layers[8];
+	struct trace_operation known[M_OPERATIONS]; /* in the order of the trace's header */
+	size_t known_count;
+	uint8_t number[M_OPERATIONS]; /* where an operation stands in it; M_OPERATIONS: nowhere */
+	/*
+	 * As the kernel would count, by the enum above: add to them what is to be lost. What ends
+	 * the trace has those of the header, in its order.
+	 */
+	struct trace_operation_total operations[M_OPERATIONS];
+	struct trace_kind_total kinds[TRACE_KIND_COUNT];
+	struct trace_totals totals;
+	struct trace_operation_total ended[M_OPERATIONS];
+	const uint64_t *survivors;
+	void *bytes;
+	size_t length;
+	struct trace_reader *reader;
+};
+
+#define BEGIN(made, ...) made_begin(made, &(struct made_options) { __VA_ARGS__ })
+
+/* Which operations the trace has, and under which numbers. */
+MADE void made_know(struct made_trace *made, const struct made_options *options)
+{
+	made->known_count = options->operations ? options->operation_count : M_OPERATIONS;
+	memset(made->number, M_OPERATIONS, sizeof(made->number));
+	for (size_t i = 0; i < made->known_count; i++) {
+		unsigned int op = options->operations ? options->operations[i] : i;
+
+		made->known[i] = made_operations[op];
+		made->number[op] = i;
+	}
+}
+
+MADE void made_begin(struct made_trace *made, const struct made_options *options)
+{
+	static const char *const layers[] = { "task", "syscall", "fault", "pagecache",
+					      "span", "block",	 "async", "vfs" };
+	const struct trace_writer_options writer_options = { .lanes = options->lanes };
+	struct trace_header header = {
+		.version = TRACE_VERSION,
+		.tool = "test",
+		.host = options->host ? options->host : "node1",
+		.boot_id = options->boot_id ? options->boot_id : "boot1",
+		.kernel = options->kernel ? options->kernel : "6.1.0",
+		.machine = "x86_64",
+		.page_bytes = 4096,
+		.cpus = 2,
+		.memory_bytes = options->memory_bytes,
+		.clock_monotonic_ns = options->monotonic_ns,
+		.clock_realtime_ns =
+			options->realtime_ns ? options->realtime_ns : options->monotonic_ns,
+		.mode = options->mode ? options->mode : "trace",
+		.command = options->command,
+		.layers = made->layers,
+		.layer_count = options->vfs	? 8
+			       : options->async ? 7
+			       : options->block ? 6
+			       : options->spans ? 5
+						: 4,
+	};
+
+	memset(made, 0, sizeof(*made));
+	made_know(made, options);
+	for (size_t i = 0; i < header.layer_count; i++) {
+		bool off = (options->off && !strcmp(options->off, layers[i])) ||
+			   (!options->spans && !strcmp(layers[i], "span"));
+
+		made->layers[i] = (struct trace_layer) { layers[i], !off, off ? NULL : "tp_btf",
+							 off ? "not asked for" : NULL };
+	}
+	for (size_t i = 0; i < TRACE_KIND_COUNT; i++)
+		made->kinds[i] = (struct trace_kind_total) { .kind = trace_schemas[i].kind,
+							     .layer = trace_schemas[i].layer };
+	if (options->header)
+		header = *options->header;
+	if (!options->header || options->operations) {
+		header.operations = made->known;
+		header.operation_count = made->known_count;
+	}
+	made->fd = options->fd ? options->fd : memfd_create("made trace", MFD_CLOEXEC);
+	assert_true(made->fd >= 0);
+	assert_int_equal(trace_writer_open(&made->writer, made->fd, &header,
+					   options->writer ? options->writer : &writer_options),
+			 0);
+}
+
+/* The number of an operation in this trace. */
+MADE uint64_t made_op(const struct made_trace *made, uint64_t op)
+{
+	assert_true(op < M_OPERATIONS && made->number[op] < M_OPERATIONS);
+	return made->number[op];
+}
+
+/* A text of some length as a row holds it: NULL is none, and any other that is not empty has an id.
+ */
+MADE uint64_t made_text(struct made_trace *made, const char *text, size_t length)
+{
+	uint64_t id = text ? trace_writer_string(made->writer, text, length) : 0;
+
+	assert_true(id || !text || !length);
+	return id;
+}
+
+MADE uint64_t made_string(struct made_trace *made, const char *text)
+{
+	return made_text(made, text, text ? strlen(text) : 0);
+}
+
+/* A row as it stands in the trace. What its operation's total gains is the caller's to add. */
+MADE void made_row(struct made_trace *made, enum trace_kind kind, unsigned int lane,
+		   const uint64_t *values)
+{
+	assert_int_equal(trace_writer_append(made->writer, kind, lane, values), 0);
+	made->kinds[kind].events++;
+	made->kinds[kind].written++;
+}
+
+/* Opens what was written so far. */
+MADE struct trace_reader *made_open(struct made_trace *made)
+{
+	struct trace_error error = { "" };
+	struct stat stat;
+
+	trace_writer_close(made->writer);
+	made->writer = NULL;
+	assert_int_equal(fstat(made->fd, &stat), 0);
+	made->length = stat.st_size;
+	made->bytes = mmap(NULL, made->length, PROT_READ, MAP_PRIVATE, made->fd, 0);
+	assert_true(made->bytes != MAP_FAILED);
+	if (trace_reader_open_memory(&made->reader, made->bytes, made->length, &error))
+		fail_msg("%s", error.text);
+	return made->reader;
+}
+
+/* Ends a trace with totals of the caller's, whatever its rows were. */
+MADE struct trace_reader *made_finish_as(struct made_trace *made, const struct trace_totals *totals)
+{
+	assert_int_equal(trace_writer_finish(made->writer, totals), 0);
+	return made_open(made);
+}
+
+/* Ends a trace with its totals, which say that the run went from start to end. */
+MADE struct trace_reader *made_finish(struct made_trace *made, uint64_t start_ns, uint64_t end_ns)
+{
+	made->totals.start_ns = start_ns;
+	made->totals.end_ns = end_ns;
+	for (size_t op = 0; op < M_OPERATIONS; op++)
+		if (made->number[op] < M_OPERATIONS)
+			made->ended[made->number[op]] = made->operations[op];
+	made->totals.operations = made->ended;
+	made->totals.operation_count = made->known_count;
+	made->totals.kinds = made->kinds;
+	made->totals.kind_count = TRACE_KIND_COUNT;
+	return made_finish_as(made, &made->totals);
+}
+
+/* Leaves a trace without an end, as a tracer that was killed does. */
+MADE struct trace_reader *made_abandon(struct made_trace *made)
+{
+	assert_int_equal(trace_writer_flush(made->writer), 0);
+	return made_open(made);
+}
+
+MADE void made_close(struct made_trace *made)
+{
+	trace_reader_close(made->reader);
+	munmap(made->bytes, made->length);
+	close(made->fd);
+}
+
+#endif
