@@ -183,20 +183,25 @@ MADE struct report *report_on(struct trace_reader *const *readers, const char *c
 	return report;
 }
 
-/* Frees the report. */
-MADE struct trace_reader *summarized(struct report *report, size_t rows, int *fd)
+MADE struct trace_reader *opened(int fd)
 {
 	struct trace_error error = { "" };
 	struct trace_reader *reader;
 	char path[64];
 
-	*fd = memfd_create("summary", MFD_CLOEXEC);
-	assert_int_equal(summary_write(*fd, report, rows), 0);
-	report_free(report);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (trace_reader_open(&reader, path, &error))
 		fail_msg("%s", error.text);
 	return reader;
+}
+
+/* Frees the report. */
+MADE struct trace_reader *summarized(struct report *report, size_t rows, int *fd)
+{
+	*fd = memfd_create("summary", MFD_CLOEXEC);
+	assert_int_equal(summary_write(*fd, report, rows), 0);
+	report_free(report);
+	return opened(*fd);
 }
 
 /* A random parting of a job: some traces remain, the others become one summary each or together,

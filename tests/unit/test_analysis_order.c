@@ -383,12 +383,6 @@ static uint64_t number(const struct report *report, const char *table, size_t ro
 	return cell->type == CELL_UINT ? cell->uint : TABLE_NO_UINT;
 }
 
-static bool is_text(const struct cell *cell, const char *text)
-{
-	return cell->type == CELL_TEXT && cell->length == strlen(text) &&
-	       !memcmp(cell->text, text, cell->length);
-}
-
 /* A column of the doors, or of all but the mapped ones, on one side. Sums may wrap around. */
 static uint64_t sum_of_doors(const struct report *report, const char *op, bool mapped,
 			     const char *column)
@@ -397,8 +391,8 @@ static uint64_t sum_of_doors(const struct report *report, const char *op, bool m
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (is_text(ask(report, "doors", i, "op"), op) &&
-		    is_text(ask(report, "doors", i, "door"), "mmap") == mapped)
+		if (cell_is(ask(report, "doors", i, "op"), op) &&
+		    cell_is(ask(report, "doors", i, "door"), "mmap") == mapped)
 			sum += number(report, "doors", i, column);
 	return sum;
 }

@@ -64,14 +64,7 @@ static void add_class(struct made_trace *made, uint64_t op, uint64_t what, uint6
 
 static struct report *report_on(struct made_trace *made)
 {
-	static const char *const names[] = { "a.flt" };
-	struct trace_error error = { "" };
-	struct report *report;
-
-	made_finish(made, 0, 2 * SECOND);
-	if (report_make(&report, &made->reader, names, 1, NULL, &error))
-		fail_msg("%s", error.text);
-	return report;
+	return report_of(made, 2 * SECOND);
 }
 
 static uint64_t number(const struct report *report, const char *table, size_t row,
@@ -81,20 +74,6 @@ static uint64_t number(const struct report *report, const char *table, size_t ro
 
 	assert_int_equal(cell->type, CELL_UINT);
 	return cell->uint;
-}
-
-static size_t row_of(const struct report *report, const char *table, const char *column,
-		     const char *text)
-{
-	for (size_t i = 0; i < report_table(report, table)->row_count; i++) {
-		const struct cell *cell = ask(report, table, i, column);
-
-		if (cell->type == CELL_TEXT && cell->length == strlen(text) &&
-		    !memcmp(cell->text, text, cell->length))
-			return i;
-	}
-	fail_msg("%s has no row %s", table, text);
-	return 0;
 }
 
 static void begin(struct made_trace *made)
@@ -145,20 +124,20 @@ static void test_tables(void **state)
 	assert_true(ask(report, "totals", 0, "read.time_ns")->summed);
 	assert_false(ask(report, "totals", 0, "read.thread_time_ns")->summed);
 
-	row = row_of(report, "doors", "door", "direct");
+	row = find_row(report, "doors", "door", "direct");
 	assert_int_equal(number(report, "doors", row, "bytes"), 40960);
 	assert_int_equal(
-		number(report, "files", row_of(report, "files", "path", "/data/a"), "read.count"),
+		number(report, "files", find_row(report, "files", "path", "/data/a"), "read.count"),
 		1012);
-	row = row_of(report, "files", "path", "/data/b");
+	row = find_row(report, "files", "path", "/data/b");
 	assert_int_equal(number(report, "files", row, "write.bytes"), 500);
 	assert_int_equal(number(report, "files", row, "opens"), 3);
 	assert_int_equal(ask(report, "files", row, "pattern.random")->type, CELL_NULL);
-	row = row_of(report, "files", "path", "(other files)");
+	row = find_row(report, "files", "path", "(other files)");
 	assert_int_equal(number(report, "files", row, "read.bytes"), 30);
 	assert_int_equal(number(report, "processes", 0, "read.count"), 1015);
 
-	row = row_of(report, "operations", "op", "read");
+	row = find_row(report, "operations", "op", "read");
 	assert_int_equal(number(report, "operations", row, "count"), 1013);
 	assert_int_equal(number(report, "operations", row, "p50_ns"), 1023);
 	assert_int_equal(number(report, "operations", row, "p99_ns"), 1048575);
@@ -216,14 +195,14 @@ static void test_percentiles_are_possible(void **state)
 	add_class(&made, M_READ, TRACE_CLASS_DURATION, 7, 3);
 	SUMS(&made, .time = SECOND, .op = M_OPENAT, .file = 1, .count = 2, .thread_time = 90);
 	report = report_on(&made);
-	row = row_of(report, "operations", "op", "fsync");
+	row = find_row(report, "operations", "op", "fsync");
 	assert_int_equal(number(report, "operations", row, "p50_ns"), 13300000);
 	assert_int_equal(number(report, "operations", row, "p99_ns"), 13300000);
-	row = row_of(report, "operations", "op", "read");
+	row = find_row(report, "operations", "op", "read");
 	assert_int_equal(number(report, "operations", row, "p50_ns"), 100);
 	assert_int_equal(number(report, "operations", row, "p99_ns"), 127);
 	/* Without classes nothing is known, and that is not 0. */
-	row = row_of(report, "operations", "op", "openat");
+	row = find_row(report, "operations", "op", "openat");
 	assert_int_equal(ask(report, "operations", row, "p50_ns")->type, CELL_NULL);
 	report_free(report);
 	made_close(&made);
@@ -293,7 +272,7 @@ static void test_beside_events(void **state)
 	assert_int_equal(number(report, "totals", 0, "read.thread_time_ns"), 102);
 	assert_true(ask(report, "totals", 0, "read.time_ns")->summed);
 	assert_int_equal(
-		number(report, "files", row_of(report, "files", "path", "/data/a"), "processes"),
+		number(report, "files", find_row(report, "files", "path", "/data/a"), "processes"),
 		2);
 	report_free(report);
 	made_close(&made);

@@ -13,20 +13,16 @@
 
 #include "ask_report.h"
 
-/* The row of a table whose columns hold these words; fails if there is none. */
+/* The row of a table whose columns hold these words; behind the last one if there is none. */
 static size_t row_of(const struct report *report, const char *table, const char *column,
 		     const char *word, const char *other_column, const char *other)
 {
 	size_t count = report_table(report, table)->row_count;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct cell *first = ask(report, table, i, column);
-		const struct cell *second = ask(report, table, i, other_column);
-
-		if (first->length == strlen(word) && !memcmp(first->text, word, first->length) &&
-		    second->length == strlen(other) && !memcmp(second->text, other, second->length))
+	for (size_t i = 0; i < count; i++)
+		if (cell_is(ask(report, table, i, column), word) &&
+		    cell_is(ask(report, table, i, other_column), other))
 			return i;
-	}
 	return count;
 }
 

@@ -247,8 +247,7 @@ static int64_t change(const struct table *table, const char *name)
 	for (size_t i = 0; i < table->row_count; i++) {
 		const struct cell *cells = &table->cells[i * table->column_count];
 
-		if (cells[key].length == strlen(name) &&
-		    !memcmp(cells[key].text, name, cells[key].length))
+		if (cell_is(&cells[key], name))
 			return cells[column].type == CELL_INT ? cells[column].sint : -1;
 	}
 	fail_msg("no row %s", name);

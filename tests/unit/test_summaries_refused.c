@@ -53,8 +53,6 @@ static void test_cut(void **state)
 {
 	struct random_job job;
 	struct parted parted = { .count = 0 };
-	struct trace_error error;
-	struct trace_reader *cut;
 	struct stat stat;
 
 	make_job(&job, true);
@@ -62,14 +60,8 @@ static void test_cut(void **state)
 	assert_int_equal(fstat(parted.fds[0], &stat), 0);
 	assert_int_equal(ftruncate(parted.fds[0], stat.st_size - 60), 0);
 	trace_reader_close(parted.opened[0]);
-	{
-		char path[64];
-
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", parted.fds[0]);
-		assert_int_equal(trace_reader_open(&cut, path, &error), 0);
-	}
-	parted.opened[0] = cut;
-	check_refused(cut, NULL, -EINVAL, "not whole");
+	parted.opened[0] = opened(parted.fds[0]);
+	check_refused(parted.opened[0], NULL, -EINVAL, "not whole");
 	free_parted(&parted);
 	free_job(&job);
 }
