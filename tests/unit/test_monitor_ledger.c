@@ -281,6 +281,23 @@ static void test_programs_of_a_job_are_bounded(void **state)
 	ledger_close(ledger);
 }
 
+/* No two rows of a job have one name: they would be told as one series twice. */
+static void test_program_called_as_all_others(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	const struct ledger_command *commands;
+
+	begin(ledger, 7, "/a", LEDGER_OTHER, 100);
+	add(ledger, 7, 110, 120, 3);
+	commands = job_called(ledger, "/a")->commands;
+	assert_int_equal(count_of(&commands[LEDGER_COMMANDS_MOST].sums), 3);
+	assert_false(commands[0].used);
+	ledger_exit(ledger, 7, 200);
+	assert_int_equal(ledger_settle(ledger, 2000, 2000), 1);
+	assert_int_equal(ledger_node(ledger)->series_used, 0);
+	ledger_close(ledger);
+}
+
 /* A job goes some time after its last process, and gives back what it took. */
 static void test_jobs_go(void **state)
 {
@@ -448,6 +465,7 @@ int main(void)
 		cmocka_unit_test(test_files_of_a_job),
 		cmocka_unit_test(test_file_names_are_bounded),
 		cmocka_unit_test(test_programs_of_a_job_are_bounded),
+		cmocka_unit_test(test_program_called_as_all_others),
 		cmocka_unit_test(test_jobs_go),
 		cmocka_unit_test(test_jobs_stay_until_all_is_booked),
 		cmocka_unit_test(test_throttled_by_nobody),

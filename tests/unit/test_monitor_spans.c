@@ -133,11 +133,30 @@ static void test_names_of_spans_are_bounded(void **state)
 	ledger_close(ledger);
 }
 
+/* No two rows of a job have one name: they would be told as one series twice. */
+static void test_span_called_as_all_others(void **state)
+{
+	const struct ledger_span_name others = { LEDGER_OTHER, LEDGER_OTHER },
+				      almost = { LEDGER_OTHER, "data" };
+	struct ledger *ledger = open_with(roomy);
+	const struct ledger_span *spans;
+
+	begin(ledger, 7, "/a", "x", 100);
+	ledger_add_span(ledger, 7, 200, &others, 1, 50);
+	ledger_add_span(ledger, 7, 200, &almost, 2, 60);
+	spans = job_called(ledger, "/a")->spans;
+	assert_int_equal(spans[LEDGER_SPANS_MOST].count, 1);
+	assert_int_equal(spans[0].count, 2);
+	assert_int_equal(spans[1].last_ns, 0);
+	ledger_close(ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_spans),
 		cmocka_unit_test(test_names_of_spans_are_bounded),
+		cmocka_unit_test(test_span_called_as_all_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ struct ledger_command *ledger_command_of(struct ledger_job *job, const char *nam
 {
 	struct ledger_command *free_one = NULL;
 
-	for (unsigned int i = 0; i < LEDGER_COMMANDS_MOST; i++) {
+	for (unsigned int i = 0; i < LEDGER_COMMANDS_MOST && strcmp(name, LEDGER_OTHER) != 0; i++) {
 		struct ledger_command *command = &job->commands[i];
 
 		if (command->used && !strncmp(command->name, name, LEDGER_COMMAND_BYTES - 1))

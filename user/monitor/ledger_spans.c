@@ -16,13 +16,18 @@ static bool is_named(const struct ledger_span *span, const struct ledger_span_na
 	       !strcmp(span->name.category, name->category);
 }
 
-/* Its row, which is taken if there is none; the last is of all others. */
+static bool is_others(const struct ledger_span_name *name)
+{
+	return !strcmp(name->name, others.name) && !strcmp(name->category, others.category);
+}
+
+/* Its row, which is taken if there is none; the last is of all others, and of who is called so. */
 static struct ledger_span *find(struct ledger *ledger, struct ledger_job *job,
 				const struct ledger_span_name *name)
 {
 	struct ledger_span *free_one = NULL;
 
-	for (unsigned int i = 0; i < LEDGER_SPANS_MOST; i++) {
+	for (unsigned int i = 0; i < LEDGER_SPANS_MOST && !is_others(name); i++) {
 		struct ledger_span *span = &job->spans[i];
 
 		if (is_named(span, name))

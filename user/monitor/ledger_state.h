@@ -44,7 +44,8 @@ struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint
 				 uint64_t time_ns);
 /* The job that stands for nobody. */
 struct ledger_job *ledger_unknown_job(struct ledger *ledger, uint64_t time_ns);
-/* The row of programs of that name; LEDGER_OTHER's where there is no room. */
+/* The row of programs of that name; LEDGER_OTHER's where there is no room, and of who is called so:
+ * no two rows have one name. */
 struct ledger_command *ledger_command_of(struct ledger_job *job, const char *name,
 					 uint64_t time_ns);
 /* Those that were over, for so long, when what has been booked was done: none that a process still
