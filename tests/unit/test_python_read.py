@@ -32,8 +32,10 @@ if missing():
     print(missing())
     sys.exit(77)
 
+import msgpack  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
+import zstandard  # noqa: E402
 
 import faultline  # noqa: E402
 from faultline import _blocks, _frames, _trace  # noqa: E402
@@ -168,6 +170,28 @@ class Reading(unittest.TestCase):
                 file.write(content)
             with self.assertRaises(ValueError):
                 faultline.read(path)
+
+    def test_whole_frames_of_somebody_else(self):
+        """What is in them is no reason to end but for a warning."""
+        column = {b"nd": True, b"type": "<u8", b"kind": b"", b"shape": [1], b"data": bytes(8)}
+        with open(self.made, "rb") as file:
+            data = file.read()
+        header = data[:_blocks.TraceFile(self.made).frame(0)[1]]
+        path = os.path.join(self.place.name, "forged.flt")
+        for block in (
+            {"block": "syscall"},
+            {"block": "syscall", "n": "many"},
+            {"block": "syscall", "n": 1, "t0": 0, "dts": 5},
+            {"block": "syscall", "n": 0, "t0": 0, "dts": {**column, b"shape": [0], b"data": b""}},
+            {"block": "syscall", "n": 1, "t0": 0, "dts": {b"nd": True}},
+            {"block": "syscall", "n": 1, "t0": 0, "dts": {**column, b"type": []}},
+            {"block": "syscall", "n": 1, "t0": 0, "dts": {**column, b"shape": 1}},
+            {"block": "syscall", "n": 1, "t0": 0, "dts": {**column, b"data": 8}},
+        ):
+            with open(path, "wb") as file:
+                file.write(header + zstandard.compress(msgpack.packb(block)))
+            with self.subTest(block=block), self.assertWarnsRegex(_trace.TraceWarning, "incomplete"):
+                self.assertEqual(len(faultline.read(path).calls), 0)
 
     def test_several(self):
         calls = faultline.read([self.made, SAMPLE]).calls

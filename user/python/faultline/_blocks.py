@@ -22,7 +22,9 @@ FRAME_MOST = 256 << 20  # bytes of a frame, decompressed: none that Faultline wr
 FEED = 1 << 16
 TYPES = {sign + width for sign in ("<u", "<i", "|u", "|i") for width in "1248"}
 VERSION = 1
-DAMAGED = (ValueError, KeyError, zstandard.ZstdError, msgpack.UnpackException)
+# What comes of reading a frame that is damaged, or is whole and was made by somebody else.
+DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, zstandard.ZstdError,
+           msgpack.UnpackException)
 
 
 class TraceWarning(UserWarning):
@@ -69,7 +71,7 @@ class TraceFile:
             raise ValueError(f"{path}: is empty")
         try:
             self.header: Dict[str, Any] = self.frame(0)[0]
-        except (ValueError, zstandard.ZstdError, msgpack.UnpackException) as error:
+        except DAMAGED as error:
             raise ValueError(f"{path}: is no trace of Faultline: {error}") from None
         if self.header.get("format") != "faultline":
             raise ValueError(f"{path}: is no trace of Faultline")
@@ -120,16 +122,18 @@ class TraceFile:
                     raise ValueError("indexes in a circle")
                 index = int(part["previous"])
                 parts.append(part)
+            blocks: List[Block] = []
+            for part in reversed(parts):
+                every = np.full(int(part["n"]), (1 << 64) - 1, dtype=np.uint64)
+                columns = [part[name].tolist() for name in ("kind", "offset", "rows", "start", "end")]
+                columns.append(part.get("pids", every).tolist())
+                blocks += [Block(part["kinds"][row[0]], *row[1:]) for row in zip(*columns)]
         except DAMAGED as error:
             warnings.warn(f"{self.path}: its index is damaged ({error}); it is read from one end to "
                           "the other", TraceWarning, stacklevel=4)
             self.totals = None
             return False
-        for part in reversed(parts):
-            every = np.full(int(part["n"]), (1 << 64) - 1, dtype=np.uint64)
-            columns = [part[name].tolist() for name in ("kind", "offset", "rows", "start", "end")]
-            columns.append(part.get("pids", every).tolist())
-            self.blocks += [Block(part["kinds"][row[0]], *row[1:]) for row in zip(*columns)]
+        self.blocks = blocks
         return True
 
     def _scan(self) -> None:
@@ -142,17 +146,17 @@ class TraceFile:
                 continue
             try:
                 value, after = self.frame(offset)
-            except (ValueError, zstandard.ZstdError, msgpack.UnpackException) as error:
+                kind = value.get("of", value.get("block"))
+                if kind == "totals":
+                    self.totals = value
+                elif kind not in (None, "header", "index", "flush"):
+                    times = self._times(value) if "dts" in value else np.zeros(1, np.int64)
+                    ends = times + value["dur"].astype(np.int64) if "dur" in value else times
+                    self.blocks.append(Block(kind, offset, int(value["n"]), int(times.min()),
+                                             int(ends.max()), (1 << 64) - 1))
+            except DAMAGED as error:
                 why = f"it can be read up to byte {offset} ({error})"
                 break
-            kind = value.get("of", value.get("block"))
-            if kind == "totals":
-                self.totals = value
-            elif kind not in (None, "header", "index", "flush"):
-                times = self._times(value) if "dts" in value else np.zeros(1, np.int64)
-                ends = times + value["dur"].astype(np.int64) if "dur" in value else times
-                self.blocks.append(Block(kind, offset, int(value["n"]), int(times.min()),
-                                         int(ends.max()), (1 << 64) - 1))
             offset = after
         warnings.warn(f"{self.path}: incomplete: {why}", TraceWarning, stacklevel=5)
 
@@ -191,7 +195,7 @@ class TraceFile:
                 for number, text in zip(value["id"].tolist(), value["text"]):
                     found[number] = text if isinstance(text, str) \
                         else text.decode("utf-8", "backslashreplace")
-            except (AttributeError, TypeError, *DAMAGED) as error:
+            except DAMAGED as error:
                 self._warn_of(block, error)
         return found
 
