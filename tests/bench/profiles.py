@@ -54,6 +54,7 @@ def attached(bench, options, argv):
     """Of a program that goes on once somebody is attached: ns an operation, and seconds that who is
     attached computed."""
     before = computed()
+    remove(bench.trace)
     with subprocess.Popen(["sh", "-c", 'read go; exec "$@"', "sh", *argv], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as program:
         watching, _ = start_ready(f"{bench.build}/faultline", "attach", "-q", "-o", bench.trace,

@@ -71,7 +71,6 @@ BLOCK_WORKLOADS = [
 ]
 BIG_FILE_BYTES = 256 * MIB
 NEIGHBOUR, STARTING = "hot pread, untraced neighbour", "start and stop"
-MONITOR = "monitor"
 
 BYTES_PER_EVENT = 8
 RUN_MEMORY_BYTES = 64 * MIB
@@ -252,22 +251,21 @@ class Bench:
                 yield {**row, "skipped": reason} if reason else {**row, **ratios(pairs)}
 
     def starting(self):
-        if self.wants(STARTING):
-            seconds = self.start_and_stop()
-            yield figure(f"{STARTING}, best", "s", min(seconds), START_SECONDS)
-            yield figure(f"{STARTING}, median", "s", statistics.median(seconds), None)
+        seconds = self.start_and_stop()
+        yield figure(f"{STARTING}, best", "s", min(seconds), START_SECONDS)
+        yield figure(f"{STARTING}, median", "s", statistics.median(seconds), None)
 
     def figures(self):
         loop = next(workload for workload in WORKLOADS if workload.program == "loader")
         argv = self.argv(loop, self.options.seconds)
         _, cpu, took = self.own_cpu(self.faultline.wrap(loop, argv, self.trace))
         yield figure(f"{loop.name}: the tracer's own CPU time in {took:.1f} s", "s", cpu, None)
-        yield figure("trace, bytes an event", "bytes", self.traced_bytes / self.traced_events,
-                     BYTES_PER_EVENT)
         hot = WORKLOADS[1]
         say(f"{hot.name}, {self.options.long_seconds} s: nothing lost?")
         self.time(self.faultline.wrap(hot, self.argv(hot, self.options.long_seconds), self.trace))
         self.note_trace()
+        yield figure("trace, bytes an event", "bytes", self.traced_bytes / self.traced_events,
+                     BYTES_PER_EVENT)
         yield figure("events lost, of all above", "events", self.lost, 0)
 
         peaks = {"report": [], "export": []}
@@ -341,14 +339,15 @@ class Bench:
                      self.traced_bytes / self.traced_events, BYTES_PER_EVENT)
         self.traced_events, self.traced_bytes, self.lost = events, size, lost
 
-    def beside(self):
-        """What is measured side by side, in files of its own."""
-        for measure in profiles.measure, profiles.measure_flight, summaries.measure:
-            yield from figures(measure(self, say))
-
-    def monitor(self):
-        if self.wants(MONITOR):
-            yield from figures(monitor.measure(self, say))
+    def sizes(self):
+        """What is no ratio of one program's time: its parts, each of which can be had alone."""
+        parts = [("spans", self.spans)]
+        for name, measure in (("modes trace and profile", profiles.measure),
+                              ("flight recorder", profiles.measure_flight),
+                              ("summaries", summaries.measure), ("monitor", monitor.measure)):
+            parts.append((name, lambda measure=measure: figures(measure(self, say))))
+        parts += [(STARTING, self.starting), ("reports and exports", self.figures)]
+        return [part for name, part in parts if self.wants(name)]
 
     def run_memory(self, events):
         """Peak resident memory of `faultline run`, and how much of it are rings, in bytes."""
@@ -388,6 +387,18 @@ def loop_device(path):
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def measured(part, failures):
+    """The rows of a part; one that fails takes neither them nor the other parts along."""
+    rows = []
+    try:
+        for row in part():
+            rows.append(row)
+    except (Failed, subprocess.CalledProcessError) as failure:
+        say(f"{failure}")
+        failures.append(failure)
+    return rows
+
+
 def say(text):
     print(f"  {text}", file=sys.stderr, flush=True)
 
@@ -401,8 +412,9 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=0.5, help="of each run (%(default)s)")
     parser.add_argument("--events", type=int, help="in the longest trace (8 million)")
     parser.add_argument("--full", action="store_true", help="15 pairs of 1 s, 50 million events")
-    parser.add_argument("--only", action="append", metavar="TEXT", help="of what faultline costs "
-                        "those rows alone whose names hold it; may be given again")
+    parser.add_argument("--only", action="append", metavar="TEXT", help="those rows of what "
+                        "faultline costs, and those parts of the rest, whose names hold it; may be "
+                        "given again")
     parser.add_argument("--no-rivals", action="store_true", help="leave the other tracers out")
     options = parser.parse_args()
     if options.full:
@@ -423,13 +435,12 @@ def main():
         say(f"load average {load:.1f}: others are at work on this machine; ratios will be noisy")
     scratch = tempfile.mkdtemp(prefix="bench.", dir=options.dir or options.build)
     bench = Bench(options, scratch)
+    failures = []
     try:
         bench.prepare()
-        costs = list(bench.costs())
-        rivals = [] if options.no_rivals or options.only else list(bench.rivals())
-        sizes = [*bench.starting(), *bench.monitor()]
-        if not options.only:
-            sizes = [*bench.spans(), *bench.beside(), *sizes, *bench.figures()]
+        costs = measured(bench.costs, failures)
+        rivals = [] if options.no_rivals or options.only else measured(bench.rivals, failures)
+        sizes = [row for part in bench.sizes() for row in measured(part, failures)]
     except Failed as failure:
         sys.exit(f"bench: {failure}")
     finally:
@@ -442,6 +453,8 @@ def main():
         print_rivals(rivals, costs)
     if sizes:
         print_figures(sizes)
+    if failures:
+        sys.exit("\n".join(["", *(f"bench: {failure}" for failure in failures)]))
     if options.only:
         return
     result = f"{options.build}/bench.json"
