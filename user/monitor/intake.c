@@ -25,9 +25,20 @@
 #define ENVIRONMENTS_MORE 16	     /* than there are rings */
 #define LOOK_EVERY_NS 10000000000ull /* at the cgroup of a process that does something */
 #define LATE_NS 1000000000ull	     /* a pid may have come again since then */
+/* Words of records that are kept while the ledger is read; with more it is waited for. Of them
+ * those that are never given back. */
+#define KEPT_MOST (2u << 20)
+#define KEPT_ALWAYS (32u << 10)
+#define BOOK_WITHIN_NS 10000000ull
 
 struct intake {
 	struct ledger *ledger;
+	/* Records that came while somebody read the ledger, in their order: words, of which the
+	 * first says how many there are of a record with it. */
+	uint64_t *kept;
+	size_t kept_words, kept_room;
+	bool look_again;
+	uint64_t look_since_ns;
 	struct environments *environments;
 	struct classes *classes;
 	unsigned int page_bytes;
@@ -87,6 +98,7 @@ void intake_close(struct intake *intake)
 	classes_close(intake->classes);
 	span_times_close(intake->spans);
 	free(intake->slots);
+	free(intake->kept);
 	free(intake);
 }
 
@@ -235,19 +247,13 @@ static void tell_code(const struct intake *intake, const struct event_header *he
 				  header->time_ns);
 }
 
-void intake_take(void *context, unsigned int ring, const void *record, size_t size)
+/* What the ledger is told, which is locked. */
+static void tell_ledger(struct intake *intake, const void *record)
 {
 	const struct event_header *header = record;
-	struct intake *intake = context;
 	const struct event_fork *fork = record;
 	const struct event_exit *end = record;
-	const struct event_exec *exec = record;
-	const struct event_code *code = record;
 
-	if (!decoder_is_whole(record, size))
-		return;
-	span_times_take(intake->spans, record);
-	ledger_lock(intake->ledger);
 	switch (header->kind) {
 	case RECORD_FORK:
 		if (fork->child_pid == fork->child_tid)
@@ -258,17 +264,10 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 		break;
 	case RECORD_EXEC:
 		take_exec(intake, record);
-		if (!(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
-			tell_code(intake, header, 0, 0);
-		break;
-	case RECORD_CODE:
-		tell_code(intake, header, code->address, code->bytes);
 		break;
 	case RECORD_EXIT:
-		if (end->process_ends) {
+		if (end->process_ends)
 			ledger_exit(intake->ledger, header->pid, header->time_ns);
-			intake->ended++;
-		}
 		break;
 	case RECORD_FILE:
 		take_file(intake, record);
@@ -277,6 +276,66 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 		take_device(intake, record);
 		break;
 	}
+}
+
+/* The ledger is locked. */
+static void catch_up(struct intake *intake)
+{
+	for (size_t at = 0; at < intake->kept_words; at += intake->kept[at])
+		tell_ledger(intake, &intake->kept[at + 1]);
+	intake->kept_words = 0;
+	if (intake->kept_room > KEPT_ALWAYS) {
+		free(intake->kept);
+		intake->kept = NULL;
+		intake->kept_room = 0;
+	}
+}
+
+/* False: there is no room for it. */
+static bool keep(struct intake *intake, const void *record, size_t size)
+{
+	size_t words = 1 + (size + sizeof(*intake->kept) - 1) / sizeof(*intake->kept);
+
+	if (intake->kept_words + words > KEPT_MOST ||
+	    !GROW(intake->kept, intake->kept_room, intake->kept_words + words))
+		return false;
+	intake->kept[intake->kept_words] = words;
+	memcpy(&intake->kept[intake->kept_words + 1], record, size);
+	intake->kept_words += words;
+	return true;
+}
+
+/* What does not wait for who reads the ledger. */
+static void take_at_once(struct intake *intake, const struct event_header *header)
+{
+	const struct event_exec *exec = (const struct event_exec *)header;
+	const struct event_code *code = (const struct event_code *)header;
+	const struct event_exit *end = (const struct event_exit *)header;
+
+	span_times_take(intake->spans, header);
+	if (header->kind == RECORD_EXEC &&
+	    !(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
+		tell_code(intake, header, 0, 0);
+	else if (header->kind == RECORD_CODE)
+		tell_code(intake, header, code->address, code->bytes);
+	else if (header->kind == RECORD_EXIT)
+		intake->ended += end->process_ends;
+}
+
+void intake_take(void *context, unsigned int ring, const void *record, size_t size)
+{
+	struct intake *intake = context;
+
+	if (!decoder_is_whole(record, size))
+		return;
+	take_at_once(intake, record);
+	if (!ledger_lock_within(intake->ledger, 0)) {
+		if (keep(intake, record, size))
+			return;
+		ledger_lock(intake->ledger);
+	}
+	catch_up(intake);
+	tell_ledger(intake, record);
 	ledger_unlock(intake->ledger);
 }
 
@@ -307,13 +366,19 @@ static void look_at(void *context, struct ledger_process *process)
 
 void intake_look_again(struct intake *intake, uint64_t since_ns)
 {
-	struct look look = { intake->ledger, since_ns };
+	if (!intake->look_again)
+		intake->look_since_ns = since_ns;
+	intake->look_again = true;
+}
 
-	if (!proc_is_of_kernel_side())
-		return;
-	ledger_lock(intake->ledger);
-	ledger_each_process(intake->ledger, look_at, &look);
-	ledger_unlock(intake->ledger);
+/* The ledger is locked. */
+static void look_again(struct intake *intake)
+{
+	struct look look = { intake->ledger, intake->look_since_ns };
+
+	if (intake->look_again && proc_is_of_kernel_side())
+		ledger_each_process(intake->ledger, look_at, &look);
+	intake->look_again = false;
 }
 
 /* --- what --- */
@@ -421,9 +486,12 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 		book_io(intake, slot, &class, &added);
 }
 
-void intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
+bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 {
-	ledger_lock(intake->ledger);
+	if (!ledger_lock_within(intake->ledger, BOOK_WITHIN_NS))
+		return false;
+	catch_up(intake);
+	look_again(intake);
 	for (size_t i = 0; i < intake->slot_count; i++)
 		book(intake, &intake->slots[i], now_ns);
 	span_times_settle(intake->spans, intake->ledger, until_ns, true);
@@ -431,11 +499,14 @@ void intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 	intake->ended = 0;
 	ledger_settle(intake->ledger, until_ns, now_ns);
 	ledger_unlock(intake->ledger);
+	return true;
 }
 
 void intake_settle(struct intake *intake, uint64_t until_ns)
 {
-	ledger_lock(intake->ledger);
+	if (!ledger_lock_within(intake->ledger, 0))
+		return;
+	catch_up(intake);
 	span_times_settle(intake->spans, intake->ledger, until_ns, false);
 	ledger_unlock(intake->ledger);
 }

@@ -25,7 +25,8 @@ void intake_close(struct intake *intake); /* NULL is fine */
 /* Has it told what code processes map; a decoder_code_fn. Spans are not looked for without it. */
 void intake_tell_code(struct intake *intake, decoder_code_fn tell, void *context);
 
-/* Takes a record; a ring_record_fn whose context is the intake. Locks the ledger. */
+/* Takes a record; a ring_record_fn whose context is the intake. Whoever reads the ledger is not
+ * waited for, unless that takes very long: records are kept until it is free, in their order. */
 void intake_take(void *intake, unsigned int ring, const void *record, size_t size);
 
 /*
@@ -33,9 +34,11 @@ void intake_take(void *intake, unsigned int ring, const void *record, size_t siz
  * Who did it may only be told of by records that come later: those are to be taken in between.
  */
 void intake_take_slot(void *intake, const struct profile_slot *added);
-/* Books what was kept, all that was done before `until_ns`. Locks the ledger. */
-void intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns);
-/* All records of what was before `until_ns` have been taken. Locks the ledger. */
+/* Books what was kept, all that was done before `until_ns`. False: the ledger is being read, and
+ * nothing is booked; there is time to take what has come meanwhile, and to try again. */
+bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns);
+/* All records of what was before `until_ns` have been taken. Not while the ledger is read: then the
+ * next will do. */
 void intake_settle(struct intake *intake, uint64_t until_ns);
 /* Whether nobody is known to live under that pid; a profile_over_fn whose context is the intake.
  * For the thread that takes. */
@@ -49,7 +52,7 @@ uint64_t intake_lost_spans(const struct intake *intake);
 void intake_forget_spans(struct intake *intake);
 
 /* Records about processes were lost: looks which of those that are known still live, as far as
- * anything was done after `since_ns`. Locks the ledger. */
+ * anything was done after `since_ns`. Done with the next booking. */
 void intake_look_again(struct intake *intake, uint64_t since_ns);
 
 #endif

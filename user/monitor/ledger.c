@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define FILE_NAMES_LEAST 32768
 
@@ -47,6 +48,21 @@ void ledger_close(struct ledger *ledger)
 void ledger_lock(struct ledger *ledger)
 {
 	pthread_mutex_lock(&ledger->lock);
+}
+
+bool ledger_lock_within(struct ledger *ledger, uint64_t most_ns)
+{
+	struct timespec until;
+
+	if (!pthread_mutex_trylock(&ledger->lock))
+		return true;
+	if (!most_ns)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += most_ns;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	return !pthread_mutex_clocklock(&ledger->lock, CLOCK_MONOTONIC, &until);
 }
 
 void ledger_unlock(struct ledger *ledger)

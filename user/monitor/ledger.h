@@ -91,7 +91,8 @@ struct ledger_file {
 
 struct ledger_job {
 	struct ledger_job *next;
-	uint64_t id; /* counts up from 1, in the order of their coming */
+	struct ledger_job *chain; /* of those with its cgroup's and user's hash */
+	uint64_t id;		  /* counts up from 1, in the order of their coming */
 	struct job_labels labels;
 	char user[LEDGER_COMMAND_BYTES]; /* name, or number */
 	uint32_t uid;
@@ -159,6 +160,8 @@ struct ledger_node {
 };
 
 void ledger_lock(struct ledger *ledger);
+/* As ledger_lock, but false when it takes longer than that. */
+bool ledger_lock_within(struct ledger *ledger, uint64_t most_ns);
 void ledger_unlock(struct ledger *ledger);
 
 /* Locked. The first job, which leads to the others by `next`; NULL: there is none yet. Those called

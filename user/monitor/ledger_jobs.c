@@ -68,14 +68,24 @@ struct ledger_job *ledger_unknown_job(struct ledger *ledger, uint64_t time_ns)
 	return special_job(ledger, &ledger->unknown, LEDGER_UNKNOWN, time_ns);
 }
 
+static struct ledger_job **chain_of(struct ledger *ledger, const char *cgroup, uint32_t uid)
+{
+	uint32_t hash = uid;
+
+	for (; *cgroup; cgroup++) /* FNV-1a */
+		hash = (hash ^ (unsigned char)*cgroup) * 0x01000193u;
+	return &ledger->job_chains[(hash * 0x9e3779b1u) % JOB_CHAINS];
+}
+
 struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint32_t uid,
 				 uint64_t time_ns)
 {
+	struct ledger_job **chain, *job;
 	struct job_labels labels;
-	struct ledger_job *job;
 
 	job_labels_of(cgroup, &labels);
-	for (job = ledger->jobs; job; job = job->next)
+	chain = chain_of(ledger, labels.cgroup, uid);
+	for (job = *chain; job; job = job->chain)
 		if (job->uid == uid && !strcmp(job->labels.cgroup, labels.cgroup))
 			return job;
 	if (ledger->job_count >= LEDGER_JOBS_MOST) {
@@ -83,8 +93,11 @@ struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint
 		return special_job(ledger, &ledger->other, LEDGER_OTHER, time_ns);
 	}
 	job = make_job(ledger, &labels, uid, time_ns);
-	if (job)
-		name_user(uid, job->user);
+	if (!job)
+		return NULL;
+	name_user(uid, job->user);
+	job->chain = *chain;
+	*chain = job;
 	return job;
 }
 
@@ -186,6 +199,16 @@ static void retire_commands(struct ledger *ledger, struct ledger_job *job, uint6
 	}
 }
 
+/* Those that are found by name. */
+static void leave_chain(struct ledger *ledger, const struct ledger_job *job)
+{
+	struct ledger_job **link = chain_of(ledger, job->labels.cgroup, job->uid);
+
+	while (*link != job)
+		link = &(*link)->chain;
+	*link = job->chain;
+}
+
 size_t ledger_retire(struct ledger *ledger, uint64_t until_ns)
 {
 	struct ledger_job **link = &ledger->jobs, *job, *before = NULL;
@@ -203,6 +226,7 @@ size_t ledger_retire(struct ledger *ledger, uint64_t until_ns)
 			continue;
 		}
 		*link = job->next;
+		leave_chain(ledger, job);
 		if (ledger->last_job == job)
 			ledger->last_job = before;
 		free_job(ledger, job);

@@ -12,13 +12,15 @@
 #include "monitor/ledger.h"
 
 #define PROCESS_CHAINS 4096
+#define JOB_CHAINS 1024
 
 struct ledger {
 	pthread_mutex_t lock;
 	struct ledger_options options;
 	struct ledger_node node;
 	struct ledger_job *jobs, *last_job;
-	struct ledger_job *unknown, *other; /* NULL: not needed yet */
+	struct ledger_job *unknown, *other;	   /* NULL: not needed yet */
+	struct ledger_job *job_chains[JOB_CHAINS]; /* by cgroup and user; not those two */
 	unsigned int job_count;
 	uint64_t job_ids;
 	struct ledger_process *chains[PROCESS_CHAINS]; /* by pid */

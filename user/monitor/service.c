@@ -195,7 +195,8 @@ static void read_all(struct service *service, bool last)
 	drain(service);
 	session_tell_devices(service->session, take_record, service);
 	read_counters(service, begin_ns);
-	intake_book(service->intake, begin_ns, host_now_ns());
+	while (!intake_book(service->intake, begin_ns, host_now_ns()))
+		drain(service);
 	service->read_ns = begin_ns;
 	pthread_mutex_lock(&service->lock);
 	service->facts.readings++;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * What comes while somebody reads the ledger: whoever takes records does not wait for that, and all
+ * of them are told afterwards, in their order.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "made_ledger.h"
+#include "monitor/intake.h"
+
+#define PARENT 4194400u /* of no pid that lives: there are fewer */
+#define LIMIT_S 60	/* who waits for its own lock does so for ever */
+
+static void forks(struct intake *intake, uint32_t child, uint64_t time_ns)
+{
+	const struct event_fork event = {
+		.header = { .time_ns = time_ns,
+			    .kind = RECORD_FORK,
+			    .size = sizeof(event),
+			    .pid = PARENT,
+			    .tid = PARENT },
+		.child_pid = child,
+		.child_tid = child,
+	};
+
+	intake_take(intake, 0, &event, sizeof(event));
+}
+
+static void ends(struct intake *intake, uint32_t pid, uint64_t time_ns)
+{
+	const struct event_exit event = {
+		.header = { .time_ns = time_ns,
+			    .kind = RECORD_EXIT,
+			    .size = sizeof(event),
+			    .pid = pid,
+			    .tid = pid },
+		.process_ends = 1,
+	};
+
+	intake_take(intake, 0, &event, sizeof(event));
+}
+
+static struct intake *open_intake(struct ledger *ledger)
+{
+	struct intake *intake;
+
+	assert_int_equal(intake_open(&intake, ledger, 2, 4096), 0);
+	begin(ledger, PARENT, "/a", "x", 100);
+	alarm(LIMIT_S);
+	return intake;
+}
+
+static void close_all(struct intake *intake, struct ledger *ledger)
+{
+	alarm(0);
+	intake_close(intake);
+	ledger_close(ledger);
+}
+
+static void test_while_it_is_read(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	struct intake *intake = open_intake(ledger);
+
+	ledger_lock(ledger);
+	forks(intake, PARENT + 1, 110);
+	forks(intake, PARENT + 2, 120);
+	ends(intake, PARENT + 1, 130);
+	forks(intake, PARENT + 1, 140); /* the pid comes again */
+	intake_settle(intake, 150);
+	assert_false(intake_book(intake, 150, 150));
+	assert_int_equal(ledger_node(ledger)->processes_begun, 1);
+	assert_int_equal(intake_ended(intake), 1);
+	ledger_unlock(ledger);
+
+	ends(intake, PARENT + 2, 160); /* what was kept goes before */
+	assert_int_equal(ledger_node(ledger)->processes_begun, 4);
+	assert_int_equal(ledger_node(ledger)->processes_ended, 2);
+	assert_non_null(ledger_process(ledger, PARENT + 1));
+	assert_null(ledger_process(ledger, PARENT + 2));
+	assert_true(intake_book(intake, 170, 170));
+	assert_int_equal(intake_ended(intake), 0);
+	close_all(intake, ledger);
+}
+
+/* More than is worth keeping at hand, several times over. */
+static void test_many(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	struct intake *intake = open_intake(ledger);
+	const uint32_t each = 20000;
+
+	for (uint32_t round = 0; round < 3; round++) {
+		ledger_lock(ledger);
+		for (uint32_t i = 1; i <= each; i++)
+			forks(intake, PARENT + i, 200 + round * 1000);
+		for (uint32_t i = 1; i <= each; i++)
+			ends(intake, PARENT + i, 300 + round * 1000);
+		assert_false(intake_book(intake, 400 + round * 1000, 400));
+		ledger_unlock(ledger);
+		assert_true(intake_book(intake, 400 + round * 1000, 400));
+		assert_int_equal(ledger_node(ledger)->processes_begun, 1 + (round + 1) * each);
+		assert_int_equal(ledger_node(ledger)->processes_ended, (round + 1) * each);
+	}
+	assert_int_equal(ledger_node(ledger)->processes_untold, 0);
+	close_all(intake, ledger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_while_it_is_read),
+		cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
