@@ -62,7 +62,7 @@ struct made_device {
 struct made_file {
 	uint64_t time, id, dev, ino, generation, size, flags;
 	uint64_t mode; /* 0 for a regular file's */
-	const char *path;
+	const char *path, *filesystem;
 };
 
 struct made_exec {
@@ -313,6 +313,7 @@ MADE void made_file(struct made_trace *made, const struct made_file *file)
 		[FILE_SIZE] = file->size,
 		[FILE_FLAGS] = file->flags,
 		[FILE_PATH] = made_string(made, file->path),
+		[FILE_FILESYSTEM] = made_string(made, file->filesystem),
 	};
 
 	made_row(made, TRACE_FILE, made->lane, values);

@@ -272,6 +272,27 @@ static void test_filter(void **state)
 	done(&made, report);
 }
 
+/* What is in memory alone is never written back, so nothing of it waits to be. */
+static void test_in_memory(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	start(&made);
+	FILE_ROW(&made, .time = 12, .id = 3, .dev = 2, .ino = 1, .path = "/dev/shm/sem.a",
+		 .filesystem = "tmpfs");
+	FILE_ROW(&made, .time = 12, .id = 4, .dev = 3, .ino = 1, .path = "/data/c",
+		 .filesystem = "ext4");
+	for (uint64_t file = 3; file <= 4; file++)
+		CALL(&made, .time = 1000, .dur = 10, .pid = 10, .op = M_WRITE, .file = file,
+		     .offset = 0, .asked = PAGE, .result = PAGE);
+	report = report_of(&made, 10000);
+	assert_int_equal(report_table(report, "writeback")->row_count, 1);
+	check_text(report, "writeback", 0, "path", "/data/c");
+	CHECK_OF(0, "unwritten_bytes", PAGE);
+	done(&made, report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_stores),	   cmocka_unit_test(test_elsewhere),
 		cmocka_unit_test(test_compressed), cmocka_unit_test(test_layers),
 		cmocka_unit_test(test_filter),	   cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_in_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

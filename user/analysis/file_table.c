@@ -316,6 +316,17 @@ struct trace_string file_table_filesystem(const struct file_table *table, uint32
 				   table->files[file].filesystem);
 }
 
+bool file_table_in_memory(const struct file_table *table, uint32_t file)
+{
+	static const char *const types[] = { "tmpfs", "devtmpfs", "ramfs", "hugetlbfs" };
+	struct trace_string type = file_table_filesystem(table, file);
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (type.length == strlen(types[i]) && !memcmp(type.bytes, types[i], type.length))
+			return true;
+	return false;
+}
+
 /* --- names that are lost --- */
 
 static int add_lost(struct file_table *table, uint32_t number)

@@ -379,7 +379,7 @@ static int add_lines(const struct writeback *writeback, struct table *table,
 	for (uint32_t i = 0; i < writeback->job->files.count && !status && most; i++) {
 		struct writeback_view view;
 
-		if (!writeback->files[i])
+		if (!writeback->files[i] || file_table_in_memory(&writeback->job->files, i))
 			continue;
 		most--;
 		view = view_of(writeback, i);
