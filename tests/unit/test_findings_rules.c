@@ -144,6 +144,14 @@ static void cold_start(struct made_trace *made, bool sound)
 		      .offset = i * 40503 % 64 * MIB, .flags = TRACE_FAULT_MAJOR, .fetched = MIB);
 }
 
+/* Little is loaded, and felt: of a slow disk, a module at a time. */
+static void cold_start_slow(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/usr/lib/python3/a.pyc");
+	CALLS(made, 100, .count = 20, .op = M_READ, .bytes = 4096, .step = 4096,
+	      .dur = sound ? US : 10 * MS, .fetched = 4096);
+}
+
 /* --- mappings --- */
 
 static void mmap_in_order(struct made_trace *made, bool sound)
@@ -287,6 +295,30 @@ static void metadata_beside_faults(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 20 * US);
 	FAULT(made, .time = 200 * MS, .dur = 100 * MS, .pid = 10, .file = 1,
 	      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
+}
+
+/* Half of the time is data; of the other half calls wait for the device, or for nothing. */
+static void metadata_cold(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	for (uint64_t i = 0; i < 50; i++) {
+		const uint64_t at = 100 + i * 4 * MS;
+
+		CALL(made, .time = at, .dur = 2 * MS, .pid = 10, .op = M_OPENAT, .path = "/data/b",
+		     .result = 3);
+		BIO(made, .time = at + US, .dur = sound ? US : MS, .pid = 10, .op = M_REQUEST_READ,
+		    .offset = -1, .bytes = 4096, .request = i + 1, .dev = 8 << 20,
+		    .flags = TRACE_BLOCK_META);
+	}
+	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
+}
+
+/* What takes most of the time is told once. */
+static void metadata_cold_alone(struct made_trace *made, bool sound)
+{
+	metadata_cold(made, false);
+	if (sound)
+		CALLS(made, 600 * MS, .count = 2000, .op = M_FSTAT, .dur = 150 * US);
 }
 
 static void failed_lookups(struct made_trace *made, bool sound)
@@ -698,6 +730,7 @@ static const struct {
 	{ "fetched-again", faulted_again },
 	{ "small-reads-cached", small_reads_failed },
 	{ "cold-start", cold_start },
+	{ "cold-start", cold_start_slow },
 	{ "mmap-in-order", mmap_in_order },
 	{ "mmap-in-order", mmap_in_order_fast },
 	{ "mmap-in-order", mmap_in_order_again },
@@ -711,6 +744,8 @@ static const struct {
 	{ "opened-again", opened_again },
 	{ "metadata-heavy", metadata_heavy },
 	{ "metadata-heavy", metadata_beside_faults },
+	{ "metadata-cold", metadata_cold },
+	{ "metadata-cold", metadata_cold_alone },
 	{ "failed-lookups", failed_lookups },
 	{ "fsync-often", fsync_often },
 	{ "fsync-often", fsync_waited },

@@ -60,7 +60,7 @@ struct chain {
 	size_t thread_count, thread_room;
 	struct found_thread lately[LATELY];
 	uint64_t beyond; /* bios of threads that there was no room for */
-	struct chain_time *files, *labels;
+	struct chain_time *files, *labels, names;
 	size_t file_room, label_room;
 	struct chain_pieces *pieces; /* by file */
 	size_t piece_room;
@@ -197,6 +197,8 @@ static int add_operation(struct chain *chain, const struct waiting *waiting)
 	const struct chain_time *time = &waiting->operation.time;
 	uint32_t file = waiting->operation.file;
 
+	if (chain->job->operations[waiting->operation.operation].family == TRACE_METADATA)
+		add_time(&chain->names, time);
 	if (file != FILE_NONE) {
 		if (!GROW(chain->files, chain->file_room, (size_t)file + 1))
 			return -ENOMEM;
@@ -504,6 +506,13 @@ const struct chain_time *chain_of_files(const struct measured *measured, size_t 
 
 	*count = chain ? chain->file_room : 0;
 	return chain ? chain->files : NULL;
+}
+
+const struct chain_time *chain_of_names(const struct measured *measured)
+{
+	const struct chain *chain = measured_state(measured, &analysis_chain);
+
+	return &chain->names;
 }
 
 const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count)

@@ -65,6 +65,8 @@ const struct chain_operation *chain_slowest(const struct measured *measured, siz
 const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count);
 /* Sums by number of the file, `*count` of them. */
 const struct chain_time *chain_of_files(const struct measured *measured, size_t *count);
+/* The sum of metadata calls. */
+const struct chain_time *chain_of_names(const struct measured *measured);
 /* Sums by span's label. */
 const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count);
 

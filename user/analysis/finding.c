@@ -36,6 +36,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_small_files,
 	&finding_opened_again,
 	&finding_metadata,
+	&finding_cold_names,
 	&finding_failed_lookups,
 	&finding_fsync_often,
 	&finding_sync_writes,

@@ -166,6 +166,7 @@ extern const struct finding_rule finding_cold_start;
 extern const struct finding_rule finding_small_files;
 extern const struct finding_rule finding_opened_again;
 extern const struct finding_rule finding_metadata;
+extern const struct finding_rule finding_cold_names;
 extern const struct finding_rule finding_failed_lookups;
 /* finding_write.c: writing, and calls that cost without moving much. */
 extern const struct finding_rule finding_fsync_often;

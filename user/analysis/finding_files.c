@@ -178,6 +178,8 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	if (alike.time_ns > most_ns)
 		alike.time_ns = most_ns;
 	finish(&alike, &sums, kind);
+	alike.of_run = finding_share(finding_unhidden(findings, kind->class, alike.time_ns),
+				     findings->duration_ns);
 	if (kind->speaks && !kind->speaks(&alike))
 		return 0;
 	if (findings->measured->job->summed)

@@ -25,6 +25,7 @@ struct alike {
 	uint64_t time_ns, bandwidth;  /* bandwidth: bytes (of faults: fetched) in a second */
 	double consecutive, backward; /* shares of the accesses */
 	double fetched_share;	      /* of the bytes, that came from storage */
+	double of_run;		      /* of the run, its time that no compute hid */
 };
 
 #define ALIKE_COLUMNS 24

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/access.h"
+#include "analysis/chain.h"
 #include "analysis/failed_lookups.h"
 #include "analysis/finding_files.h"
 #include "analysis/loaded.h"
@@ -20,7 +21,9 @@ static bool takes_loaded(const struct file_view *file)
 
 static bool is_much(const struct alike *alike)
 {
-	return alike->fetched_bytes >= threshold(THRESHOLD_LOADED_BYTES);
+	return alike->fetched_bytes >= threshold(THRESHOLD_LOADED_BYTES) ||
+	       (alike->time_ns >= threshold(THRESHOLD_LOADED_NS) &&
+		alike->of_run >= threshold(THRESHOLD_LOADED_OF_RUN));
 }
 
 static const struct alike_rule loaded_files = {
@@ -34,7 +37,11 @@ static const struct alike_rule loaded_files = {
 	.confidence = FINDING_SURE,
 };
 
-static const enum threshold loaded_thresholds[] = { THRESHOLD_LOADED_BYTES };
+static const enum threshold loaded_thresholds[] = {
+	THRESHOLD_LOADED_BYTES,
+	THRESHOLD_LOADED_NS,
+	THRESHOLD_LOADED_OF_RUN,
+};
 
 const struct finding_rule finding_cold_start = {
 	.id = "cold-start",
@@ -236,18 +243,30 @@ static struct metadata metadata_of(const struct measured *measured)
 	return found;
 }
 
+/* So much of the run, as far as compute does not hide it. */
+static bool is_felt(const struct findings *findings, uint64_t unhidden_ns)
+{
+	return unhidden_ns >= threshold(THRESHOLD_METADATA_OF_RUN) * findings->duration_ns;
+}
+
+static bool is_heavy(const struct findings *findings, const struct metadata *found,
+		     uint64_t *unhidden_ns)
+{
+	*unhidden_ns = finding_unhidden(findings, IO_METADATA, found->time_ns);
+	return found->share >= threshold(THRESHOLD_METADATA_SHARE) &&
+	       found->count >= threshold(THRESHOLD_METADATA_CALLS) &&
+	       is_felt(findings, *unhidden_ns);
+}
+
 static int find_metadata(struct findings *findings, const struct finding_rule *rule)
 {
 	struct metadata found = metadata_of(findings->measured);
 	struct finding_verdict verdict = {
-		.cost_ns = finding_unhidden(findings, IO_METADATA, found.time_ns),
 		.cost_bytes = TABLE_NO_UINT,
 		.confidence = FINDING_SURE,
 	};
 
-	if (found.share < threshold(THRESHOLD_METADATA_SHARE) ||
-	    found.count < threshold(THRESHOLD_METADATA_CALLS) ||
-	    verdict.cost_ns < threshold(THRESHOLD_METADATA_OF_RUN) * findings->duration_ns)
+	if (!is_heavy(findings, &found, &verdict.cost_ns))
 		return 0;
 	return finding_add(findings, rule, &found, &verdict);
 }
@@ -275,6 +294,77 @@ const struct finding_rule finding_metadata = {
 	.rule = "Calls that open, stat, list, remove or lock move no data. Where they take the "
 		"most time, "
 		"the layout of the data or the way it is looked up costs more than reading it.",
+};
+
+/* --- metadata that is not in memory --- */
+
+struct cold_names {
+	uint64_t count, requests, time_ns, each_ns;
+	struct table_text place;
+};
+
+static const struct table_column cold_names_evidence[] = {
+	{ "count", "count", UNIT_COUNT, "metadata calls that waited for requests of their own",
+	  TABLE_UINT(struct cold_names, count), 0 },
+	{ "requests", "requests", UNIT_COUNT, "parts of requests that they waited for",
+	  TABLE_UINT(struct cold_names, requests), 0 },
+	{ "time_ns", "time", UNIT_NS, "time of these in the queue or at the device",
+	  TABLE_UINT(struct cold_names, time_ns), 0 },
+	{ "each_ns", "each", UNIT_NS, "the same of a call, on average",
+	  TABLE_UINT(struct cold_names, each_ns), 0 },
+	{ "place", "place", UNIT_PATH, "the directory with the most time in metadata calls",
+	  TABLE_TEXT(struct cold_names, place), 0 },
+};
+
+/* Where metadata takes more time than data that is told instead. */
+static int find_cold_names(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct chain_time *waited = chain_of_names(findings->measured);
+	const struct tally *all = totals_class(findings->measured, IO_METADATA);
+	struct metadata metadata = metadata_of(findings->measured);
+	struct cold_names found = {
+		.count = waited->count,
+		.requests = waited->bios,
+		.time_ns = waited->queue_ns + waited->device_ns,
+		.place = metadata.place,
+	};
+	struct finding_verdict verdict = {
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_SURE,
+	};
+
+	if (found.count < threshold(THRESHOLD_COLD_NAMES) ||
+	    is_heavy(findings, &metadata, &verdict.cost_ns))
+		return 0;
+	found.each_ns = found.time_ns / found.count;
+	/* Threads may have waited at the same time. */
+	verdict.cost_ns = found.time_ns < all->time.measure ? found.time_ns : all->time.measure;
+	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
+	return is_felt(findings, verdict.cost_ns) ? finding_add(findings, rule, &found, &verdict)
+						  : 0;
+}
+
+static const enum threshold cold_names_thresholds[] = {
+	THRESHOLD_COLD_NAMES,
+	THRESHOLD_METADATA_OF_RUN,
+};
+
+const struct finding_rule finding_cold_names = {
+	.id = "metadata-cold",
+	.needs = JOB_SYSCALL | JOB_BLOCK,
+	.find = find_cold_names,
+	FINDING_EVIDENCE(struct cold_names, cold_names_evidence),
+	FINDING_THRESHOLDS(cold_names_thresholds),
+	.title = "names, directories and inodes come from storage",
+	.says = "{count:call|calls} that open, list or look up waited for the device, {each_ns} "
+		"each[; most time in {place}]",
+	.advice = "list a directory once and keep the list, pack small files into few large ones, "
+		  "or look names up ahead, in several threads",
+	.more = "faultline report --slowest 50 TRACE",
+	.rule = "What names and describes files lies on the device as they do. A call that needs a "
+		"directory or an inode that memory does not hold waits a whole round for it, one "
+		"after the other, and nothing is read ahead as it is of data. It costs each node "
+		"once, and again where memory does not keep it.",
 };
 
 /* --- look-ups that fail --- */

@@ -61,6 +61,10 @@
 	  "a choice: one and a half, so that headers read twice do not count")                     \
 	X(LOADED_BYTES, 16777216, UNIT_BYTES, "bytes of programs from storage at least",           \
 	  "a choice: as for a large file; the C library and a shell have a few MiB")               \
+	X(LOADED_NS, 100000000, UNIT_NS, "or time that it takes at least,",                        \
+	  "a choice: a tenth of a second is noticed")                                              \
+	X(LOADED_OF_RUN, 0.05, UNIT_SHARE, "if that is a part of the run, at least",               \
+	  "a choice: half of what makes a finding high")                                           \
 	X(SMALL_FILE, 262144, UNIT_BYTES, "size of a small file at most",                          \
 	  "a choice: two of the kernel's default readahead windows")                               \
 	X(SMALL_FILES, 500, UNIT_COUNT, "small files at least", "a choice: fewer are no data set") \
@@ -73,6 +77,8 @@
 	  "a choice: a program's start makes some hundreds")                                       \
 	X(METADATA_OF_RUN, 0.02, UNIT_SHARE, "share of the run that they take at least",           \
 	  "a choice: importing Python's modules takes about a hundredth")                          \
+	X(COLD_NAMES, 10, UNIT_COUNT, "metadata calls that wait for requests at least",            \
+	  "a choice: their time decides")                                                          \
 	X(FAILED_LOOKUPS, 1000, UNIT_COUNT, "look-ups that failed at least",                       \
 	  "a choice: Python's start makes some hundreds")                                          \
 	X(FSYNCS, 50, UNIT_COUNT, "syncs at least", "a choice: more than files of a checkpoint")   \

@@ -9,7 +9,7 @@ const EVIDENCE = {
 	'small-writes': 'sizes write', 'sync-writes': 'part sync', 'small-direct': 'sizes direct',
 	'read-again': 'story', 'read-by-several': 'story', 'fetched-again': 'story',
 	'cold-start': 'story', 'many-small-files': 'part metadata', 'opened-again': 'part metadata',
-	'metadata-heavy': 'part metadata', 'failed-lookups': 'part metadata',
+	'metadata-heavy': 'part metadata', 'metadata-cold': 'part metadata', 'failed-lookups': 'part metadata',
 	'lock-wait': 'part metadata', 'failed-calls': 'operations', 'short-reads': 'sizes read',
 	'fsync-often': 'part sync', 'writers-throttled': 'part write', 'stores-amplified': 'story',
 	'epoch-from-storage': 'epochs', 'epoch-from-memory': 'epochs', 'straggler': 'ranks',
