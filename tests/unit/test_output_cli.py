@@ -4,6 +4,8 @@ outputs that cannot be written. Needs no root."""
 
 import fnmatch
 import gzip
+import csv
+import io
 import json
 import os
 import re
@@ -287,6 +289,13 @@ class Reading(InPlace):
         self.assertIn(b"and 2 more (--top 0 shows all)", done.stdout)
         done = call("report", "--table", "timeline", "--format", "csv", SAMPLE)
         self.assertEqual(done.stdout.count(b"\r\n"), 1 + len(self.report()["timeline"]))
+        done = call("report", "--table", "findings", "--columns", "id,evidence", "--format", "csv", SAMPLE)
+        lines = list(csv.reader(io.StringIO(done.stdout.decode(), newline="")))[1:]
+        self.assertEqual(len(lines), len(self.report()["findings"]))
+        for (name, evidence), row in zip(lines, self.report()["findings"]):
+            self.assertEqual(name, row["id"])
+            texts = {key: "" if value is None else str(value) for key, value in row["evidence"].items()}
+            self.assertEqual(dict(pair.split("=", 1) for pair in evidence.split("; ")), texts)
         tables = call("report", "--list-tables", "--format", "json", SAMPLE)
         for row in json.loads(tables.stdout)["tables"]:
             self.assertTrue(row["meaning"], row)

@@ -52,23 +52,30 @@ void csv_text(struct sink *out, const char *text, size_t length)
 	sink_close(&clean);
 }
 
-static void write_texts(struct sink *out, const struct cell *cell)
+static void join_texts(struct sink *out, const struct cell *cell)
 {
-	struct sink joined;
-
-	sink_open_memory(&joined);
 	for (uint32_t i = 0; i < cell->length; i++) {
 		if (i)
-			sink_char(&joined, ' ');
-		sink_bytes(&joined, cell->texts[i].text, cell->texts[i].length);
+			sink_char(out, ' ');
+		sink_bytes(out, cell->texts[i].text, cell->texts[i].length);
 	}
-	csv_text(out, joined.buffer, joined.used);
-	if (joined.error)
-		out->error = out->error ? out->error : joined.error;
-	sink_close(&joined);
 }
 
-void csv_cell(struct sink *out, const struct cell *cell)
+static void write_value(struct sink *out, const struct cell *cell);
+
+/* "name=value; name=value", rows apart by " | ". */
+static void join_table(struct sink *out, const struct table *table)
+{
+	for (size_t i = 0; i < table->row_count * table->column_count; i++) {
+		if (i)
+			sink_text(out, i % table->column_count ? "; " : " | ");
+		sink_format(out, "%s=", table->columns[i % table->column_count].name);
+		write_value(out, &table->cells[i]);
+	}
+}
+
+/* In one value: not yet as a line of the file has it. */
+static void write_value(struct sink *out, const struct cell *cell)
 {
 	if (cell->summed)
 		return;
@@ -89,15 +96,35 @@ void csv_cell(struct sink *out, const struct cell *cell)
 		sink_text(out, cell->flag ? "true" : "false");
 		break;
 	case CELL_TEXT:
-		csv_text(out, cell->text, cell->length);
+		sink_bytes(out, cell->text, cell->length);
 		break;
 	case CELL_TEXTS:
-		write_texts(out, cell);
+		join_texts(out, cell);
 		break;
-	case CELL_TABLE: /* has no place in a line */
-		sink_uint(out, cell->table->row_count);
+	case CELL_TABLE:
+		join_table(out, cell->table);
 		break;
 	}
+}
+
+void csv_cell(struct sink *out, const struct cell *cell)
+{
+	struct sink value;
+
+	if (cell->type == CELL_TEXT && !cell->summed) {
+		csv_text(out, cell->text, cell->length);
+		return;
+	}
+	if (cell->type != CELL_TEXTS && cell->type != CELL_TABLE) {
+		write_value(out, cell);
+		return;
+	}
+	sink_open_memory(&value);
+	write_value(&value, cell);
+	csv_text(out, value.buffer, value.used);
+	if (value.error)
+		out->error = out->error ? out->error : value.error;
+	sink_close(&value);
 }
 
 void csv_table(struct sink *out, const struct table *table)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * A table as comma-separated values (RFC 4180): a line of the columns' names, then its rows; raw
- * integers, nothing where nothing was measured, bytes that are not UTF-8 as \xHH.
+ * integers, nothing where nothing was measured, bytes that are not UTF-8 as \xHH. A table within is
+ * one value, "name=value; name=value", its rows apart by " | ".
  */
 #ifndef FAULTLINE_CSV_H
 #define FAULTLINE_CSV_H
