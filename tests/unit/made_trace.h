@@ -7,6 +7,7 @@
 #ifndef FAULTLINE_MADE_TRACE_H
 #define FAULTLINE_MADE_TRACE_H
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -287,6 +288,18 @@ MADE void made_close(struct made_trace *made)
 	trace_reader_close(made->reader);
 	munmap(made->bytes, made->length);
 	close(made->fd);
+}
+
+/* Writes what is finished to a file of its own. Returns 0, or 1. */
+MADE int made_leave(const struct made_trace *made, const char *path)
+{
+	FILE *file = fopen(path, "w");
+	size_t written;
+
+	if (!file)
+		return 1;
+	written = fwrite(made->bytes, 1, made->length, file);
+	return fclose(file) || written != made->length;
 }
 
 #endif

@@ -2,6 +2,8 @@
 /*
  * Each rule of the registry on a trace that has what it looks for, and on a sound sibling, which
  * differs in what the rule is about and in nothing else.
+ *
+ *   test_findings_rules --make DIRECTORY   leaves the former there, ID.NUMBER.flt, for other tests
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -785,6 +787,15 @@ static const struct {
 };
 #define CASES (sizeof(cases) / sizeof(cases[0]))
 
+static void make_case(struct made_trace *made, size_t i, bool sound)
+{
+	BEGIN(made, .spans = true, .block = true, .async = cases[i].make != async_not_traced,
+	      .memory_bytes = 1ull << 30);
+	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	cases[i].make(made, sound);
+	made_finish(made, 10, END);
+}
+
 static void test_cases(void **state)
 {
 	for (size_t i = 0; i < CASES; i++) {
@@ -792,12 +803,7 @@ static void test_cases(void **state)
 			struct made_trace made;
 			struct report *report;
 
-			BEGIN(&made, .spans = true, .block = true,
-			      .async = cases[i].make != async_not_traced,
-			      .memory_bytes = 1ull << 30);
-			EXEC(&made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
-			cases[i].make(&made, sound);
-			made_finish(&made, 10, END);
+			make_case(&made, i, sound);
 			report = made_report(&made.reader, 1);
 			check_texts(report, cases[i].id);
 			if ((row_of_finding(report, cases[i].id) >= 0) == sound)
@@ -848,7 +854,23 @@ static void test_all_have_cases(void **state)
 	}
 }
 
-int main(void)
+static int leave_all(const char *directory)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < CASES && !status; i++) {
+		struct made_trace made;
+		char path[4096];
+
+		make_case(&made, i, false);
+		snprintf(path, sizeof(path), "%s/%s.%zu.flt", directory, cases[i].id, i);
+		status = made_leave(&made, path);
+		made_close(&made);
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
@@ -856,5 +878,7 @@ int main(void)
 		cmocka_unit_test(test_all_have_cases),
 	};
 
+	if (argc == 3 && !strcmp(argv[1], "--make"))
+		return leave_all(argv[2]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -496,14 +496,9 @@ static void make_summed(struct made_trace *made)
 static int leave(const char *path, void (*make)(struct made_trace *made))
 {
 	struct made_trace made;
-	FILE *file = fopen(path, "w");
-	size_t written;
 
-	if (!file)
-		return 1;
 	make(&made);
-	written = fwrite(made.bytes, 1, made.length, file);
-	return fclose(file) || written != made.length;
+	return made_leave(&made, path);
 }
 
 int main(int argc, char **argv)

@@ -185,7 +185,11 @@ function stretchTitle(i, length) {
 	return `${timeText(i * length)} to ${timeText(Math.min((i + 1) * length, DURATION_NS))}`;
 }
 
-/* Length of a fine stretch that lies within the run. */
+/* Lengths of stretches, as far as they lie within the run. */
 function fineLength(i) {
 	return Math.max(1, Math.min(FINE_NS, DURATION_NS - i * FINE_NS));
+}
+
+function coarseLength(i) {
+	return Math.max(1, Math.min(COARSE_NS, DURATION_NS - i * COARSE_NS));
 }

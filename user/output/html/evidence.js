@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Pictures of what findings go by: which ones is a table, by the name of the finding. Each is made
+ * of what the page has already, and is null where that has nothing of it. They are of the whole run:
+ * a range that is chosen leaves them as they are. Must not judge: the report has.
+ */
+
+const WIDE = 320; /* units of a drawing, which is as wide as there is room */
+
+/* What it shows, for all readers, above it. */
+function picture(kind, says, ...parts) {
+	return el('figure', { class: `evidence ${kind}`, 'data-kind': kind },
+		el('figcaption', null, says), ...parts);
+}
+
+/* A drawing over the time of the run; its caption says what is in it. */
+function drawing(height, draw) {
+	const svg = d3.create('svg').attr('viewBox', `0 0 ${WIDE} ${height}`)
+		.attr('preserveAspectRatio', 'none').attr('aria-hidden', 'true');
+	draw(svg, d3.scaleLinear([0, Math.max(DURATION_NS, 1)], [0, WIDE]));
+	return svg.node();
+}
+
+function timeFoot(says) {
+	return el('div', { class: 'foot' }, el('span', null, '0'), el('span', null, says),
+		el('span', null, timeText(DURATION_NS)));
+}
+
+/* An area over stretches of one length; y0 and y1 are functions of the stretch. */
+function areaPath(x, count, length, y0, y1) {
+	const last = Math.min(count, Math.max(1, Math.ceil(DURATION_NS / length)));
+	return d3.area().curve(d3.curveStepAfter).x((i) => x(Math.min(i * length, DURATION_NS)))
+		.y0((i) => y0(Math.min(i, last - 1))).y1((i) => y1(Math.min(i, last - 1)))(
+			d3.range(last + 1));
+}
+
+/* --- bars: [label, [value, colour]...]; what is not known or nothing is left out --- */
+
+function bars(kind, says, format, items, keys) {
+	const rows = items.map(([label, ...parts]) => ({ label,
+		parts: parts.filter(([value]) => value > 0), all: d3.sum(parts, ([value]) => value) }))
+		.filter((row) => row.parts.length);
+	const most = d3.max(rows, (row) => row.all);
+	if (!rows.length)
+		return null;
+	return picture(kind, says, ...rows.map(({ label, parts, all }) => el('div', { class: 'bar-row' },
+		nameEl(label), el('span', { class: 'size-bar' }, ...parts.map(([value, colour]) => {
+			const bar = el('span', { class: `bar ${colour}` });
+			bar.style.width = `${value / most * 100}%`;
+			return bar;
+		})), el('span', { class: 'number' }, format(all)))), keys ? legend(keys) : null);
+}
+
+/* Numbers of the evidence beside each other: [its name, label, colour]... */
+function compared(kind, says, format, names) {
+	return (evidence) => bars(kind, says, format, names.map(([name, label, colour]) =>
+		[label, [evidence[name], colour]]));
+}
+
+const ROWS_MOST = 8;
+
+/* The largest rows of a table by a column. */
+function ranking(kind, says, table, label, column, format, colour, only) {
+	return (evidence) => {
+		const rows = rowsOf(table).filter((row) => row[column] > 0 && (!only || only(row, evidence)))
+			.sort((a, b) => b[column] - a[column]);
+		return bars(kind, says + (rows.length > ROWS_MOST ? `; the first ${ROWS_MOST} of ${rows.length}`
+			: ''), format, rows.slice(0, ROWS_MOST).map((row) =>
+			[typeof label === 'function' ? label(row) : row[label] || 'no name', [row[column], colour]]));
+	};
+}
+
+/* --- over time --- */
+
+/* One below the other: [label, colour, share of a stretch, length of one, time in all]. */
+function strips(kind, says, rows) {
+	const known = rows.filter((row) => row[4] > 0);
+	return known.length ? picture(kind, says, ...known.map(([label, colour, share, length, all]) =>
+		el('div', { class: 'bar-row' }, nameEl(label), drawing(20, (svg, x) => svg.append('path')
+			.attr('class', colour).attr('d', areaPath(x, Math.round(FINE * FINE_NS / length), length,
+				() => 20, (i) => 20 * (1 - Math.min(1, share(i)))))),
+		el('span', { class: 'number' }, timeText(all)))),
+	el('div', { class: 'bar-row' }, el('span'), timeFoot(''), el('span'))) : null;
+}
+
+function courseStrip(label, colour, list) {
+	return [label, colour, (i) => list[i] / fineLength(i), FINE_NS, sum(list)];
+}
+
+/* Spans of some categories, of all threads. */
+function spanStrip(label, categories) {
+	const all = new Float64Array(COARSE);
+	for (const series of sums.spans)
+		if (categories.includes(series.more))
+			series.time.forEach((ns, i) => {
+				all[i] += ns;
+			});
+	return [label, categoryColour(categories[0]), (i) => all[i] / coarseLength(i), COARSE_NS, sum(all)];
+}
+
+function computeStrip() {
+	return course.compute_ns ? courseStrip('compute', 'c-compute', course.compute_ns)
+		: ['compute', 'c-compute', null, FINE_NS, 0];
+}
+
+function partsOf(...names) {
+	return () => strips('parts', 'share of time in it, over the run', names.flatMap((name) => {
+		const { title } = PARTS.find((part) => part.name === name);
+		return [courseStrip(title, `c-${name}`, course[name].alone),
+			courseStrip('hidden by compute', `faint c-${name}`, course[name].hidden)];
+	}));
+}
+
+function phases(...rows) {
+	return () => strips('phases', 'share of time, over the run', rows.map(([label, ...categories]) =>
+		spanStrip(label, categories)).concat([computeStrip(),
+		courseStrip('I/O that nothing hides', 'c-alone', course.all.alone)]));
+}
+
+function statesPicture() {
+	const known = course.compute_ns ? STATES : STATES.slice(0, 1);
+	if (!(sum(course.all.alone) + sum(course.all.hidden) + sum(course.compute_ns || []) > 0))
+		return null;
+	return picture('states', 'share of time in compute and in I/O, over the run', drawing(60,
+		(svg, x) => known.forEach(([colour], k) => svg.append('path').attr('class', colour).attr('d',
+			areaPath(x, FINE, FINE_NS, (i) => 60 * (1 - sum(statesOf(i), 0, k)),
+				(i) => 60 * (1 - sum(statesOf(i), 0, k + 1)))))), timeFoot(''), legend(known));
+}
+
+/* Areas of so much a second: [name in the course, label, colour]; the first is filled. */
+function rates(says, format, ...wanted) {
+	return () => {
+		const rows = recorded(wanted);
+		if (!rows.length)
+			return null;
+		const all = d3.range(Math.ceil(DURATION_NS / FINE_NS));
+		const most = d3.max(rows, ([name]) => d3.max(all, (i) => rateOf(name, i)));
+		const y = d3.scaleLinear([0, most], [60, 1]);
+		return picture('rates', `${says}, over the run`, drawing(60, (svg, x) =>
+			rows.forEach(([name, , colour], k) => svg.append('path')
+				.attr('class', k ? `faint ${colour}` : colour).attr('d',
+					areaPath(x, FINE, FINE_NS, () => 60, (i) => y(rateOf(name, i)))))),
+		timeFoot(`most: ${format(most)}`), legend(rows.map(([, label, colour]) => [colour, label])));
+	};
+}
+
+/* How many of some operations were under way at once: their time by that which passed. */
+function underWay(what, colour, takes) {
+	return () => {
+		const at = new Float64Array(COARSE);
+		for (const series of takes())
+			series.time.forEach((ns, i) => {
+				at[i] += ns / coarseLength(i);
+			});
+		const most = d3.max(at);
+		if (!most)
+			return null;
+		return picture('depth', `${what} under way at once, on average, over the run`,
+			drawing(60, (svg, x) => svg.append('path').attr('class', colour).attr('d',
+				areaPath(x, COARSE, COARSE_NS, () => 60, (i) => 60 - 59 * at[i] / most))),
+			timeFoot(`most: ${digits(most)}`));
+	};
+}
+
+/* How long each took: densities, slower ones higher. */
+function took(...wanted) {
+	return (evidence) => {
+		const names = (wanted.length ? wanted : [`device_${evidence.op || 'write'}`])
+			.filter((name) => sum(latencies[name]) > 0);
+		const classes = pictures.latencies, cells = names.map(() => []);
+		const used = d3.range(classes).filter((k) => names.some((name) =>
+			d3.range(COARSE).some((i) => latencies[name][i * classes + k])));
+		if (!used.length)
+			return null;
+		const first = used[0], last = used[used.length - 1] + 1;
+		const y = d3.scaleLinear([first, last], [72, 0]);
+		names.forEach((name, which) => latencies[name].forEach((count, at) => {
+			const k = at % classes;
+			if (count)
+				cells[which].push({ count, i: Math.floor(at / classes), y: y(k + 1),
+					height: y(k) - y(k + 1) });
+		}));
+		return picture('took', `how long each took, ${timeText(latencyEdge(first))} to `
+			+ `${timeText(latencyEdge(last))} (upward, logarithmic), over the run`,
+		drawing(72, (svg, x) => names.forEach((name, which) => drawCells(svg,
+			cells[which].map((cell) => Object.assign(cell, { x: x(cell.i * COARSE_NS),
+				width: Math.max(1, x(COARSE_NS)) })),
+			d3.max(cells[which], (cell) => cell.count) || 1, `c-${name}`))),
+		timeFoot('the darker, the more'), legend(KINDS.filter(({ name }) => names.includes(name))
+			.map(({ name, title }) => [`c-${name}`, title])));
+	};
+}
+
+/* --- of the file that the finding names --- */
+
+function mapOf(evidence) {
+	return maps.find((map) => evidence.path && map.name === evidence.path)
+		|| maps.find((map) => evidence.file && lastPart(map.name) === evidence.file);
+}
+
+function where(evidence) {
+	const map = mapOf(evidence), kinds = map ? TOUCHES.filter(([name]) => map[`${name}_all`]) : [];
+	if (!kinds.length)
+		return null;
+	const rows = pictures.offsets, y = d3.scaleLinear([0, map.extent], [96, 0]);
+	return picture('map', `where in ${lastPart(map.name)} (upward, 0 to ${bytesText(map.extent)}), `
+		+ 'over the run', drawing(96, (svg, x) => kinds.forEach(([name, colour]) => {
+		const cells = [];
+		map[name].forEach((count, at) => {
+			const row = at % rows, top = y(Math.min(map.extent, (row + 1) * map.row_bytes));
+			if (count)
+				cells.push({ x: x(Math.floor(at / rows) * COARSE_NS), count, y: top,
+					width: Math.max(1, x(COARSE_NS)),
+					height: Math.max(1, y(row * map.row_bytes) - top) });
+		});
+		drawCells(svg, cells, d3.max(cells, (cell) => cell.count), colour);
+	})), timeFoot(''), legend(kinds.map(([, colour, label]) => [colour, label])));
+}
+
+function story(evidence) {
+	const map = mapOf(evidence);
+	return map && STORY.some(([name]) => storyTotal(map, name) > 0)
+		? bars('story', `bytes of ${lastPart(map.name)}`, bytesText, [['size of the file',
+			[map.size, 'c-size']]].concat(STORY.map(([name, label, colour]) =>
+			[label, [storyTotal(map, name), colour]]))) : null;
+}
+
+/* The same of all such files, where there are more or nothing else is known of the one. */
+function storyOfAll(evidence) {
+	return evidence.files === 1 && story(evidence) ? null : compared('story', 'bytes, of all such files',
+		bytesText, [['size_bytes', 'size of the files', 'c-size'], ['bytes', 'moved by calls', 'c-read'],
+			['fetched_bytes', 'from storage', 'c-fetched'],
+			['again_bytes', 'beyond their size', 'c-alone']])(evidence);
+}
+
+/* --- sizes --- */
+
+/* Of what was summed up the table of operations has them by family. */
+function sizesOf(says, family, ...names) {
+	return () => {
+		const count = pictures.size_classes, summed = names.every((name) => !sum(sizes[name]));
+		const listed = summed && family ? rowsOf('operations').filter((row) => row.family === family) : [];
+		const counts = names.map((name) => countsOf(sizes[name], count, 0, COARSE));
+		const columns = tables.operations.columns.map((column) => column.name)
+			.filter((name) => name.startsWith('sizes.'));
+		for (const row of listed)
+			columns.forEach((name, k) => {
+				counts[0][k] += row[name] || 0;
+			});
+		const used = d3.range(count).filter((k) => counts.some((list) => list[k]));
+		const shown = d3.range(used[0] || 0, (used[used.length - 1] || 0) + 1);
+		return bars('sizes', says, countText, shown.map((k) =>
+			[sizeLabel(k), ...names.map((name, n) => [counts[n][k], `c-${name}`])]),
+		names.length > 1 && KINDS.filter(({ name }) => sum(counts[names.indexOf(name)] || []) > 0)
+			.map(({ name, title }) => [`c-${name}`, title]));
+	};
+}
+
+function filesBySize() {
+	const files = rowsOf('files').filter((row) => row.opens > 0 && row.size_bytes !== null);
+	const counts = d3.rollup(files, (rows) => rows.length, (row) => d3.bisectLeft(
+		d3.range(pictures.size_classes - 1).map((k) => 4096 * Math.pow(4, k)), row.size_bytes));
+	return bars('sizes', `files that were opened, by their size${tables.files.of > tables.files.rows.length
+		? ` (the first ${countText(tables.files.rows.length)} of ${countText(tables.files.of)} files)` : ''}`,
+	countText, Array.from(counts.keys()).sort((a, b) => a - b).map((k) =>
+		[sizeLabel(k), [counts.get(k), 'c-metadata']]));
+}
+
+/* --- ranks, workers, epochs, steps --- */
+
+function ranksPicture(evidence) {
+	/* All of it where nobody told of compute. */
+	const stall = (row) => row.unoverlapped_io_ns === null ? row.io_ns : row.unoverlapped_io_ns;
+	const rows = rowsOf('ranks'), most = 2 * ROWS_MOST;
+	const worst = rows.sort((a, b) => stall(b) - stall(a)).slice(0, most)
+		.sort((a, b) => a.rank - b.rank);
+	return bars('ranks', `I/O that no compute hid, by rank${rows.length > most
+		? `; those ${most} of ${rows.length} that have the most` : ''}`, timeText,
+	worst.map((row) => [`rank ${row.rank}`, [stall(row), row.rank === evidence.slowest ? 'c-alone'
+		: 'c-hidden']]).concat([['median of all', [evidence.median_ns, 'c-size']]]));
+}
+
+function workersPicture(evidence) {
+	return bars('workers', 'time of a span, on average', timeText, [
+		[`worker ${evidence.pid}`, [evidence.each_ns, 'c-alone']],
+		['median of all workers', [evidence.median_ns, 'c-data']]]);
+}
+
+function workersIo(evidence) {
+	const group = workerGroups().find((items) => items.some((item) => item.row.pid === evidence.pid));
+	return group ? bars('workers', 'I/O of each worker, summed over threads', timeText, group.map((item) =>
+		[`worker ${item.row.pid}`, [sum(item.series.time), item.row.pid === evidence.pid ? 'c-alone'
+			: 'c-data']])) : null;
+}
+
+function epochsPicture() {
+	const rows = rowsOf('epochs'), seen = rows.slice(0, 16);
+	return bars('epochs', `bytes of each epoch${rows.length > 16 ? `, the first 16 of ${rows.length}` : ''}`,
+		bytesText, seen.map((row) => [`epoch ${row.epoch}` + (row.rank === null ? '' : `, rank ${row.rank}`),
+			[row.fetched_bytes, 'c-fetched'], [(row.from_memory || 0) * (row.read_bytes || 0), 'c-memory']]),
+		[['c-fetched', 'from storage'], ['c-memory', 'read by calls, from memory']]);
+}
+
+function stepsPicture() {
+	const steps = rowsOf('steps').slice(0, 160);
+	if (!steps.some((row) => row.wait_ns)) /* it waited between them */
+		return null;
+	const most = d3.max(steps, (row) => row.time_ns) || 1, wide = WIDE / steps.length;
+	return picture('steps', `each step: the longest took ${timeText(most)}`, drawing(60, (svg) =>
+		steps.forEach((row, i) => {
+			const bar = (value, base, colour) => svg.append('rect').attr('class', colour)
+				.attr('x', i * wide).attr('width', Math.max(0.5, wide - 0.6))
+				.attr('y', 60 - (base + value) / most * 60).attr('height', value / most * 60);
+			bar(row.wait_ns || 0, 0, 'c-data');
+			bar(row.compute_ns || 0, row.wait_ns || 0, 'c-compute');
+		})), el('div', { class: 'foot' }, el('span', null, 'first step'), el('span', null, 'last')),
+	legend([['c-data', 'waiting for data'], ['c-compute', 'compute']]));
+}
+
+/* --- the table --- */
+
+function lostPicture() {
+	const lost = record('trace');
+	return bars('lost', 'events that were lost, by layer', countText, Object.keys(lost)
+		.filter((name) => name.startsWith('lost.by_layer.'))
+		.map((name) => [name.replace('lost.by_layer.', ''), [lost[name], 'c-alone']]));
+}
+
+function readAheadPicture(evidence) {
+	return bars('story', 'bytes from storage, of all such files', bytesText, [
+		['used', [evidence.fetched_bytes - evidence.unused_bytes - evidence.unseen_bytes, 'c-fetched']],
+		['not known', [evidence.unseen_bytes, 'c-size']], ['not used', [evidence.unused_bytes, 'c-alone']]]);
+}
+
+function usersPicture(evidence) {
+	const of = (name, pid) => name + (pid ? ` ${pid}` : '');
+	return bars('users', `bytes that ${evidence.device || 'the device'} moved, for whom`, bytesText, [
+		[of(evidence.first, null), [evidence.first_bytes, 'c-device_read']],
+		[of(evidence.second, evidence.second_pid), [evidence.second_bytes, 'c-alone']]]);
+}
+
+const LOCKS = ['flock', 'fcntl_setlk', 'fcntl_setlkw', 'fcntl_ofd_setlk', 'fcntl_ofd_setlkw'];
+const inFamily = (...families) => (row) => families.includes(row.family);
+const calls = ranking('calls', 'metadata calls, by their time, summed over threads', 'operations', 'op',
+	'thread_time_ns', timeText, 'c-metadata', inFamily('metadata'));
+const faultRates = rates('page faults on files a second', (value) => `${countText(value)}/s`, ...FAULTS);
+const brought = rates('brought from storage', rateText, BYTES[0]);
+const queueAndService = compared('device', 'where a part of a request is, on average', timeText, [
+	['queue_each_ns', 'in the queue', 'c-alone'], ['service_each_ns', 'at the device', 'c-device_read']]);
+const synced = [took('sync'), partsOf('sync'), ranking('calls', 'syncs, by their time', 'operations', 'op',
+	'thread_time_ns', timeText, 'c-sync', inFamily('sync'))];
+const waited = [phases(['waits for data', 'data', 'dataloader', 'reader'], ['preparing data', 'preprocess']),
+	stepsPicture];
+
+/* By the name of a finding; the first two that there are, and of none of them what is known of all. */
+const EVIDENCE = {
+	'loss': [lostPicture],
+	'async-not-traced': [compared('calls', 'handed over, but not traced', countText, [
+		['count', 'operations', 'c-alone'], ['polled_rings', 'polled rings', 'c-async']])],
+	'tracer-cost': [rates('events a second', (value) => `${countText(value)}/s`,
+		['operations', 'calls and faults', 'c-alone'])],
+	'mmap-random': [where, faultRates],
+	'mmap-in-order': [where, faultRates],
+	'mmap-single': [where, faultRates],
+	'mmap-minor-faults': [faultRates, where],
+	'mmap-faults': [compared('faults', 'page faults', countText, [['major', 'major', 'c-major'],
+		['minor', 'minor', 'c-minor']]), storyOfAll],
+	'random-reads': [where, partsOf('read')],
+	'small-reads-storage': [sizesOf('reads, by the bytes that they asked for', 'read', 'read', 'direct')],
+	'small-reads-cached': [sizesOf('reads, by the bytes that they asked for', 'read', 'read')],
+	'read-again': [story, storyOfAll],
+	'read-by-several': [story, storyOfAll],
+	'fetched-again': [story, storyOfAll],
+	'cold-start': [brought, ranking('places', 'brought from storage, by place', 'places', 'path',
+		'fetched_bytes', bytesText, 'c-fetched')],
+	'many-small-files': [filesBySize, calls],
+	'opened-again': [ranking('files', 'times opened, by file', 'files', (row) => lastPart(row.path), 'opens',
+		countText, 'c-metadata', (row) => row.opens > 1), calls],
+	'metadata-heavy': [calls, ranking('places', 'operations, by place', 'places', 'path', 'operations',
+		countText, 'c-metadata')],
+	'metadata-cold': [took('metadata'), calls],
+	'failed-lookups': [ranking('lookups', 'look-ups that failed, by directory', 'failed_lookups', 'directory',
+		'count', countText, 'c-metadata')],
+	'fsync-often': synced,
+	'sync-writes': [took('write', 'direct'), partsOf('write', 'direct'),
+		sizesOf('writes, by their bytes', 'write', 'write')],
+	'small-writes': [sizesOf('writes, by their bytes', 'write', 'write')],
+	'small-direct': [sizesOf('reads and writes past the cache, by their bytes', null, 'direct', 'async')],
+	'lock-wait': [underWay('calls that take locks', 'c-metadata', () => sums.operations.filter((series) =>
+		LOCKS.includes(series.name))), calls],
+	'failed-calls': [ranking('calls', 'calls that failed, by name', 'operations', 'op', 'errors', countText,
+		'c-alone')],
+	'short-reads': [sizesOf('reads, by the bytes that they asked for', 'read', 'read')],
+	'writers-throttled': [rates('written', rateText, BYTES[2], BYTES[4]), ranking('writers',
+		'throttled, summed over threads, by file', 'writeback', (row) => lastPart(row.path), 'pause_ns',
+		timeText, 'c-write')],
+	'stores-amplified': [compared('story', 'bytes, of all such files', bytesText, [
+		['changed_bytes', 'changed', 'c-write'], ['device_bytes', 'written to the device', 'c-device_write'],
+		['excess_bytes', 'in excess', 'c-alone']])],
+	'readahead-unused': [readAheadPicture, where],
+	'device-slow': [took(), queueAndService],
+	'device-overloaded': [queueAndService, took()],
+	'requests-small': [compared('device', 'bytes, on average', bytesText, [
+		['bytes_each', 'of an operation', 'c-read'], ['request_bytes_each', 'of a request', 'c-device_read']]),
+	sizesOf('requests of devices, by their bytes', null, 'device_read', 'device_write')],
+	'flushes': [compared('device', 'time', timeText, [['sync_ns', 'in syncs of the run', 'c-sync'],
+		['flush_ns', 'in flushes of the device', 'c-alone']]), took('sync')],
+	'device-shared': [usersPicture],
+	'shallow-queue': [underWay('operations of io_uring and libaio', 'c-async', () => sums.parts.filter((series) =>
+		series.name === 'async'))],
+	'epoch-from-storage': [epochsPicture],
+	'epoch-from-memory': [epochsPicture],
+	'sync-checkpoint': [phases(['checkpoints', 'checkpoint'])],
+	'loader-io': waited,
+	'loader-preprocessing': waited,
+	'loader-idle': waited,
+	'worker-slow': [workersPicture, workersIo],
+	'accelerator-idle': [statesPicture],
+	'straggler': [ranksPicture],
+};
+
+const PICTURES_MOST = 2;
+
+/* What any finding has: times and bytes that it goes by. */
+function numbersPicture(evidence) {
+	const ending = (end, format) => bars('measures', 'the numbers it goes by', format, Object.keys(evidence)
+		.filter((name) => name.endsWith(end) && typeof evidence[name] === 'number')
+		.map((name) => [name.slice(0, -end.length).replace(/_/g, ' '), [evidence[name], 'c-alone']]));
+	return ending('_ns', timeText) || ending('_bytes', bytesText);
+}
+
+function picturesOf(id, evidence) {
+	const found = [];
+	for (const make of EVIDENCE[id] || []) {
+		const made = found.length < PICTURES_MOST && make(evidence);
+		if (made)
+			found.push(made);
+	}
+	return found.length ? found : [statesPicture() || numbersPicture(evidence)].filter(Boolean);
+}
