@@ -19,8 +19,6 @@
 #define ROWS_ALONE (1u << 17)	      /* so few are read sooner than threads begin */
 #define LOADERS_MOST 2		      /* one keeps up with the merge, or nearly so */
 
-_Static_assert(CURSOR_BATCH_MOST <= UINT16_MAX, "an event counts those that are like it");
-
 struct batch {
 	struct event *events;
 	size_t count; /* 0: the end */

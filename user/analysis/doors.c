@@ -2,24 +2,17 @@
 /*
  * The table "doors": how bytes came and went. Each byte has one door, and doors add up to the
  * totals: of read and mmap_read for the reading side, of write and mmap_write for the other.
- * Knows nothing of files or processes.
+ * Measures nothing of its own.
  *
  * The kernel counts by operation, which tells everything but whether a file was open with O_DIRECT:
  * what was lost of read and write calls has a row of its own, the door "unknown".
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/doors.h"
-#include "analysis/rollup.h"
+#include "analysis/totals.h"
 
 static const char *const side_names[SIDES] = { "read", "write" };
-
-struct doors {
-	const struct job *job;
-	struct rollup rollup; /* by door */
-};
 
 static const struct {
 	unsigned int needs; /* JOB_*: no row without it */
@@ -63,70 +56,18 @@ static unsigned int class_of(unsigned int door, unsigned int side)
 	return side == SIDE_READ ? IO_READ : IO_WRITE;
 }
 
-static int begin(const struct job *job, void **state)
+const struct tally *doors_tally(const struct measured *measured, enum io_door door,
+				enum door_side side)
 {
-	struct doors *all = calloc(1, sizeof(*all));
-
-	if (!all)
-		return -ENOMEM;
-	all->job = job;
-	*state = all;
-	rollup_init(&all->rollup, job, rollup_find_key("door"), 0);
-	return rollup_make_room(&all->rollup, DOORS);
+	return totals_path(measured, class_of(door, side), door);
 }
 
-static void end(void *state)
-{
-	struct doors *all = state;
-
-	rollup_free(&all->rollup);
-	free(all);
-}
-
-static int add_events(void *state, const struct event *events, size_t count)
-{
-	struct doors *all = state;
-	int status = 0;
-
-	for (size_t some; count && !status; events += some, count -= some) {
-		some = events_some(count);
-		if (events->door != DOOR_NONE && events_alike(events, some)) {
-			status = rollup_add_alike(&all->rollup, events->door, events, some);
-			continue;
-		}
-		for (size_t i = 0; i < some && !status; i++)
-			if (events[i].door != DOOR_NONE && events[i].class != IO_NONE)
-				status = rollup_add(&all->rollup, events[i].door, &events[i]);
-	}
-	return status ? -ENOMEM : 0;
-}
-
-static int add_unseen(struct doors *all)
-{
-	for (size_t i = 0; i < all->job->operation_count; i++) {
-		const struct operation *operation = &all->job->operations[i];
-		struct event_unseen places[2];
-		size_t count = event_unseen(operation, places);
-
-		for (size_t j = 0; j < count; j++) {
-			struct tally *tally;
-
-			if (places[j].door == DOOR_NONE)
-				continue;
-			tally = rollup_make_tally(&all->rollup, places[j].door, places[j].class);
-			if (!tally)
-				return -ENOMEM;
-			tally_add_unseen(tally, &operation->unseen, &places[j]);
-		}
-	}
-	return 0;
-}
-
-static int add_row(struct table *table, const struct doors *all, unsigned int door,
+static int add_row(struct table *table, const struct measured *measured, unsigned int door,
 		   unsigned int side)
 {
 	static const struct tally empty;
-	const struct tally *tally = rollup_tally(&all->rollup, door, class_of(door, side));
+	const unsigned int layers = measured->job->layers;
+	const struct tally *tally = doors_tally(measured, door, side);
 	struct line line = {
 		.door = door_names[door],
 		.side = side_names[side],
@@ -140,7 +81,7 @@ static int add_row(struct table *table, const struct doors *all, unsigned int do
 
 	/* Rows of a layer that says it was off stand in the totals all the same. */
 	if (!memcmp(tally, &empty, sizeof(empty)) &&
-	    (doors[door].lost || (all->job->layers & doors[door].needs) != doors[door].needs))
+	    (doors[door].lost || (layers & doors[door].needs) != doors[door].needs))
 		return 0;
 	/* What was read by touching memory is only known as far as it had to be fetched, and what
 	 * was stored to it by what is to be written back. */
@@ -148,32 +89,21 @@ static int add_row(struct table *table, const struct doors *all, unsigned int do
 		unsigned int needs = side == SIDE_READ ? JOB_PAGECACHE : JOB_DIRTIED;
 
 		line.bytes = side == SIDE_READ ? tally->fetched_bytes : tally->dirtied_bytes;
-		if (!(all->job->layers & needs))
+		if (!(layers & needs))
 			line.bytes = TABLE_NO_UINT;
 	}
 	return table_add(table, &line);
 }
 
-static int fill(void *state, struct table *table)
+static int conclude(const struct measured *measured, struct table *table)
 {
-	struct doors *all = state;
-	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
-	if (!status)
-		status = add_unseen(all);
-	table->recorded = all->job->layers;
+	table->recorded = measured->job->layers;
 	for (unsigned int door = 0; door < DOORS && !status; door++)
 		for (unsigned int side = 0; side < SIDES && !status; side++)
-			status = add_row(table, all, door, side);
+			status = add_row(table, measured, door, side);
 	return status;
-}
-
-const struct tally *doors_tally(const struct measured *measured, enum io_door door,
-				enum door_side side)
-{
-	const struct doors *all = measured_state(measured, &analysis_doors);
-
-	return rollup_tally(&all->rollup, door, class_of(door, side));
 }
 
 const struct analysis analysis_doors = {
@@ -181,10 +111,7 @@ const struct analysis analysis_doors = {
 	.meaning = "how bytes came and went: calls, O_DIRECT, mmap, splice, io_uring, libaio, the "
 		   "kernel itself",
 	.shape = TABLE_LIST,
-	.begin = begin,
 	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events },
-	.fill = fill,
-	.end = end,
+	.conclude = conclude,
 	.merging = { .keys = "door,op" },
 };

@@ -124,27 +124,6 @@ static int resolve_label(struct job *job, struct event *event)
 	return labels_find(&job->labels, event->block->trace, name, category, &event->label);
 }
 
-/* Every consumer would ask it of each of them. */
-static void count_alike(struct event *events, size_t count)
-{
-	const struct event *end = events + count;
-	uint32_t alike = 0, process_alike = 0;
-
-	for (size_t i = count; i--;) {
-		struct event *event = &events[i], *next = event + 1 < end ? event + 1 : event;
-		uint32_t single = -(uint32_t) !(event->flags & EVENT_SUMMED); /* all bits or none */
-		uint32_t is =
-			-(uint32_t)(!(event->class ^ next->class) & !(event->door ^ next->door));
-
-		alike = ((alike & is) + 1) & single;
-		process_alike =
-			((process_alike & is & -(uint32_t)(event->process == next->process)) + 1) &
-			single;
-		event->alike = alike;
-		event->process_alike = process_alike;
-	}
-}
-
 int event_resolve(struct job *job, struct event *events, size_t count)
 {
 	int status = 0;
@@ -155,7 +134,6 @@ int event_resolve(struct job *job, struct event *events, size_t count)
 		if (!status && event->flags & (EVENT_SPAN_BEGIN | EVENT_INSTANT))
 			status = resolve_label(job, event);
 	}
-	count_alike(events, count);
 	return status;
 }
 

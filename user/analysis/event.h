@@ -88,9 +88,6 @@ struct event {
 	uint8_t class;	    /* enum io_class */
 	uint8_t door;	    /* enum io_door */
 	uint32_t flags;	    /* EVENT_* */
-	/* How many, from this one on, are of one class and door (and process), among those that are
-	 * given out with it; 0 if it stands for many. */
-	uint16_t alike, process_alike;
 };
 
 /* A value of the row that an event comes from: a column that was asked for, as in the trace. */
@@ -120,31 +117,6 @@ static inline uint64_t event_errors(const struct event *event)
 static inline uint64_t event_time_ns(const struct event *event)
 {
 	return event->flags & EVENT_SUMMED ? event->summed_ns : event->end - event->start;
-}
-
-/*
- * Sums over events that are alike need not be written down after each of them. So many are looked
- * at together: they nearly always are alike or nearly never, and a processor guesses that right, as
- * it cannot where a run of unknown length ends.
- */
-#define EVENTS_ALIKE 16
-
-/* How many to look at together. */
-static inline size_t events_some(size_t left)
-{
-	return left < EVENTS_ALIKE ? left : EVENTS_ALIKE;
-}
-
-/* Whether all are of one class and door, and none of them stands for many. */
-static inline bool events_alike(const struct event *events, size_t count)
-{
-	return events->alike >= count;
-}
-
-/* ... and of one process. */
-static inline bool events_of_process_alike(const struct event *events, size_t count)
-{
-	return events->process_alike >= count;
 }
 
 /* Ids come again and again: the files found lately, by the low bits of their ids. */

@@ -99,16 +99,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 	/* The job's table grows when a pid turns up that no fork or exec has told of. */
 	int status = rollup_make_room(&processes->rollup, processes->job->processes.count);
 
-	for (size_t some; count && !status; events += some, count -= some) {
-		some = events_some(count);
-		if (events->class != IO_NONE && events_of_process_alike(events, some)) {
-			status =
-				rollup_add_alike(&processes->rollup, events->process, events, some);
-			continue;
-		}
-		for (size_t i = 0; i < some && !status; i++)
-			status = add_event(processes, &events[i]);
-	}
+	for (const struct event *event = events; event < events + count && !status; event++)
+		status = add_event(processes, event);
 	return status ? -ENOMEM : 0;
 }
 

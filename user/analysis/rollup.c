@@ -101,35 +101,6 @@ int rollup_events(struct rollup *rollup, const struct event *events, size_t coun
 	return 0;
 }
 
-int rollup_add_alike(struct rollup *rollup, uint32_t group, const struct event *events,
-		     size_t count)
-{
-	const struct rollup_group *to = &rollup->groups[group];
-	bool all = rollup->options & ROLLUP_ALL;
-	unsigned int measure = events->class;
-	struct tally sum, io = { 0 };
-
-	if (measure == IO_NONE)
-		return 0;
-	if (rollup->options & ROLLUP_FAULTS && measure >= IO_MMAP_READ)
-		measure = MEASURE_MMAP;
-	if ((!to->place[measure] && !rollup_make_tally(rollup, group, measure)) ||
-	    (all && !to->place[MEASURE_IO] && !rollup_make_tally(rollup, group, MEASURE_IO)))
-		return -1;
-	sum = to->tallies[to->place[measure] - 1];
-	if (all)
-		io = to->tallies[to->place[MEASURE_IO] - 1];
-	for (const struct event *event = events; event < events + count; event++) {
-		tally_add(&sum, event);
-		if (event->flags & EVENT_TIMED)
-			tally_add_time(&io, event);
-	}
-	to->tallies[to->place[measure] - 1] = sum;
-	if (all)
-		to->tallies[to->place[MEASURE_IO] - 1] = io;
-	return 0;
-}
-
 bool rollup_used(const struct rollup *rollup, uint32_t group)
 {
 	return group < rollup->count && rollup->groups[group].tallies;

@@ -111,10 +111,6 @@ static inline int rollup_add(struct rollup *rollup, uint32_t group, const struct
 	return 0;
 }
 
-/* The same for some that are alike (events_alike); of no class they are passed over. */
-int rollup_add_alike(struct rollup *rollup, uint32_t group, const struct event *events,
-		     size_t count);
-
 /* Whether anything was added to a group. */
 bool rollup_used(const struct rollup *rollup, uint32_t group);
 /* What was added; an empty one if nothing was, or there is no such group. */

@@ -17,15 +17,20 @@ struct tally {
 	struct interval_union time; /* its measure is the merged time */
 };
 
-/* Adds the time of an event. For those that are summed up the time over all threads stands for that
- * with at least one of them under way, which is not known: see summed.h. */
+/* Merges the time of an event into that of others. For those that are summed up the time over all
+ * threads stands for that with at least one of them under way, which is not known: see summed.h. */
+static inline void tally_merge_time(struct interval_union *time, const struct event *event)
+{
+	if (event->flags & EVENT_SUMMED)
+		time->measure += event->summed_ns;
+	else
+		interval_add(time, event->start, event->end);
+}
+
 static inline void tally_add_time(struct tally *tally, const struct event *event)
 {
 	tally->thread_time_ns += event_time_ns(event);
-	if (event->flags & EVENT_SUMMED)
-		tally->time.measure += event->summed_ns;
-	else
-		interval_add(&tally->time, event->start, event->end);
+	tally_merge_time(&tally->time, event);
 }
 
 /* Events must come in the order of their starts. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "totals": the job's I/O by class. Knows nothing of files, processes or doors.
+ * The table "totals": the job's I/O by class; and of each class what went by each door, of which
+ * the class is the sum but for merged time. Knows nothing of files or processes.
  *
  * Counts, errors, bytes and summed thread time are exact even where events were lost: to what the
  * rows say is added what the kernel counted beyond them (for a complete trace both together are the
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/rollup.h"
+#include "analysis/measure.h"
 #include "analysis/totals.h"
 #include "analysis/writeback.h"
 
@@ -24,9 +25,10 @@ enum { STORAGE_READ, STORAGE_WRITE, STORAGE_SIDES };
 struct totals {
 	const struct job *job;
 	struct submissions submissions;
-	struct submissions told;	/* the same, where it is not known: null */
-	struct rollup rollup;		/* the job's */
-	struct tally tallies[MEASURES]; /* at the end, lost events included */
+	struct submissions told; /* the same, where it is not known: null */
+	struct tally paths[IO_CLASS_COUNT][DOOR_NONE + 1];
+	struct interval_union classes[IO_CLASS_COUNT], all; /* merged over doors */
+	struct tally tallies[MEASURES];			    /* at the end, of all doors */
 	struct trace_operation_total memory[MEMORY_FAULTS];
 	struct trace_operation_total pages[TOTALS_PAGES];
 	struct trace_operation_total storage[STORAGE_SIDES];
@@ -143,52 +145,53 @@ static int begin(const struct job *job, void **state)
 		return -ENOMEM;
 	totals->job = job;
 	*state = totals;
-	rollup_init(&totals->rollup, job, rollup_find_key("job"), ROLLUP_ALL);
-	return rollup_make_room(&totals->rollup, 1);
-}
-
-static void end(void *state)
-{
-	struct totals *totals = state;
-
-	rollup_free(&totals->rollup);
-	free(totals);
+	return 0;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct totals *totals = state;
-	int status = 0;
 
-	for (size_t some; count && !status; events += some, count -= some) {
-		some = events_some(count);
-		if (events_alike(events, some)) {
-			status = rollup_add_alike(&totals->rollup, 0, events, some);
+	for (const struct event *event = events; event < events + count; event++) {
+		if (event->class == IO_NONE)
 			continue;
-		}
-		for (size_t i = 0; i < some && !status; i++)
-			if (events[i].class != IO_NONE)
-				status = rollup_add(&totals->rollup, 0, &events[i]);
+		tally_add(&totals->paths[event->class][event->door], event);
+		if (!(event->flags & EVENT_TIMED))
+			continue;
+		tally_merge_time(&totals->classes[event->class], event);
+		tally_merge_time(&totals->all, event);
 	}
-	return status ? -ENOMEM : 0;
+	return 0;
 }
 
-static void sum_up(struct totals *totals)
+/* What was lost has a class and a door, too. */
+static void add_unseen(struct totals *totals)
 {
-	for (int i = 0; i < MEASURES; i++)
-		totals->tallies[i] = *rollup_tally(&totals->rollup, 0, i);
 	for (size_t i = 0; i < totals->job->operation_count; i++) {
 		const struct operation *operation = &totals->job->operations[i];
 		struct event_unseen places[2];
 		size_t count = event_unseen(operation, places);
 
 		for (size_t j = 0; j < count; j++)
-			tally_add_unseen(&totals->tallies[places[j].class], &operation->unseen,
-					 &places[j]);
+			tally_add_unseen(&totals->paths[places[j].class][places[j].door],
+					 &operation->unseen, &places[j]);
 	}
-	totals->tallies[MEASURE_IO].thread_time_ns = 0;
-	for (size_t i = 0; i < IO_CLASS_COUNT; i++)
-		totals->tallies[MEASURE_IO].thread_time_ns += totals->tallies[i].thread_time_ns;
+}
+
+static void sum_up(struct totals *totals)
+{
+	struct tally *all = &totals->tallies[MEASURE_IO];
+
+	add_unseen(totals);
+	for (size_t i = 0; i < IO_CLASS_COUNT; i++) {
+		struct tally *class = &totals->tallies[i];
+
+		for (size_t door = 0; door <= DOOR_NONE; door++)
+			tally_fold(class, &totals->paths[i][door]);
+		class->time = totals->classes[i];
+		all->thread_time_ns += class->thread_time_ns;
+	}
+	all->time = totals->all;
 }
 
 static void add_submissions(struct totals *totals)
@@ -371,6 +374,14 @@ const struct tally *totals_class(const struct measured *measured, enum io_class 
 	return &totals->tallies[class];
 }
 
+const struct tally *totals_path(const struct measured *measured, enum io_class class,
+				enum io_door door)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->paths[class][door];
+}
+
 const struct tally *totals_all(const struct measured *measured)
 {
 	const struct totals *totals = measured_state(measured, &analysis_totals);
@@ -402,7 +413,7 @@ const struct analysis analysis_totals = {
 	.passing = { .apart = true, .sums = true, .events = add_events },
 	.fill = fill,
 	.conclude = conclude,
-	.end = end,
+	.end = free,
 	.merging = { .added = "throttled.pause_ns,anonymous_faults.time_ns,shmem_faults.time_ns,"
 			      "unknown_faults.time_ns" },
 };

@@ -11,6 +11,10 @@
 /* Lost events included, but for merged time. */
 const struct tally *totals_class(const struct measured *measured, enum io_class class);
 
+/* What of a class went by a door, DOOR_UNKNOWN and DOOR_NONE included. */
+const struct tally *totals_path(const struct measured *measured, enum io_class class,
+				enum io_door door);
+
 /* All classes together: only its times mean something. */
 const struct tally *totals_all(const struct measured *measured);
 
