@@ -186,11 +186,17 @@ static void test_cgroups(void **state)
 	assert_int_equal(rmdir(name), 0);
 	assert_true(cgroups_path(cgroups, inner, false, path));
 	assert_string_equal(path, "/a/b");
-	/* More than are remembered. */
-	for (uint64_t id = 1; id < 2000; id++) {
+	/* A node with a thousand stays known; of more than are remembered the oldest does not. */
+	for (int i = 0; i < 2; i++)
+		for (uint64_t id = 1; id <= 1000; id++) {
+			assert_true(cgroups_path(cgroups, outer + id * 1000000007, i == 0, path));
+			assert_string_equal(path, "");
+		}
+	for (uint64_t id = 1001; id < 10000; id++)
 		assert_true(cgroups_path(cgroups, outer + id * 1000000007, true, path));
-		assert_string_equal(path, "");
-	}
+	assert_false(cgroups_path(cgroups, inner, false, path));
+	assert_true(cgroups_path(cgroups, inner, true, path));
+	assert_string_equal(path, "");
 	cgroups_close(cgroups);
 	snprintf(name, sizeof(name), "%s/a", root);
 	rmdir(name);

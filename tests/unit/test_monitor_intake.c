@@ -82,12 +82,41 @@ static void test_while_it_is_read(void **state)
 	ledger_unlock(ledger);
 
 	ends(intake, PARENT + 2, 160); /* what was kept goes before */
+	intake_settle(intake, 165);
 	assert_int_equal(ledger_node(ledger)->processes_begun, 4);
 	assert_int_equal(ledger_node(ledger)->processes_ended, 2);
 	assert_non_null(ledger_process(ledger, PARENT + 1));
 	assert_null(ledger_process(ledger, PARENT + 2));
 	assert_true(intake_book(intake, 170, 170));
 	assert_int_equal(intake_ended(intake), 0);
+	close_all(intake, ledger);
+}
+
+/* A cgroup is looked up by another thread: who comes after whom it is asked for waits with it. */
+static void test_while_a_cgroup_is_looked_up(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	struct intake *intake = open_intake(ledger);
+	const struct event_exec event = {
+		.header = { .time_ns = 120,
+			    .kind = RECORD_EXEC,
+			    .size = sizeof(event),
+			    .pid = PARENT + 1,
+			    .tid = PARENT + 1 },
+		.cgroup_id = 0x7fffffffffffull, /* of none */
+		.cgroup_set = 1,
+		.comm = "new",
+	};
+
+	forks(intake, PARENT + 1, 110);
+	intake_take(intake, 0, &event, sizeof(event));
+	forks(intake, PARENT + 2, 130);
+	ends(intake, PARENT + 1, 140);
+	while (!intake_book(intake, 135, 135))
+		usleep(1000);
+	assert_int_equal(ledger_node(ledger)->processes_begun, 3);
+	assert_int_equal(ledger_node(ledger)->processes_ended, 1);
+	assert_int_equal(job_called(ledger, LEDGER_UNKNOWN)->ended_processes, 1);
 	close_all(intake, ledger);
 }
 
@@ -118,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_while_it_is_read),
+		cmocka_unit_test(test_while_a_cgroup_is_looked_up),
 		cmocka_unit_test(test_many),
 	};
 

@@ -46,6 +46,17 @@ struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus)
 	return sizes;
 }
 
+void buffer_sizes_of_sums(struct buffer_sizes *sizes)
+{
+	uint64_t unused = sizes->slot_count * sizeof(struct lane_slot) * sizes->lane_count;
+
+	if (unused > IDENTITIES_BYTES_MAX)
+		unused = IDENTITIES_BYTES_MAX;
+	if (unused > sizes->identities_bytes)
+		sizes->identities_bytes = power_of_two_within(unused, sizes->identities_bytes);
+	sizes->slot_count = SLOTS_MIN;
+}
+
 #define FLIGHT_LOG_LEAST (512u << 10)
 
 uint64_t flight_least_bytes(const struct buffer_sizes *sizes)

@@ -18,6 +18,10 @@ struct buffer_sizes {
 /* `bytes` of a lane, or 0: by the number of CPUs. */
 struct buffer_sizes buffer_sizes(uint64_t bytes, unsigned int cpus);
 
+/* Where operations are summed up nothing comes by slots: what is told of processes has their room.
+ */
+void buffer_sizes_of_sums(struct buffer_sizes *sizes);
+
 /*
  * Of a flight recorder with so many bytes: slot_count is that of all lanes together, at most three
  * quarters of them. -ENOSPC when they are fewer than flight_least_bytes.

@@ -16,11 +16,13 @@
 
 #include "capture/privileges.h"
 
-#define REMEMBERED 256 /* the oldest is forgotten */
+#define REMEMBERED 4096 /* powers of two; the oldest is forgotten */
+#define CHAINS 4096
 
 struct known_cgroup {
-	uint64_t id; /* 0: none */
-	char *path;  /* NULL: being looked up */
+	uint64_t id;		    /* 0: none */
+	char *path;		    /* NULL: being looked up */
+	struct known_cgroup *chain; /* of those with its id's hash */
 };
 
 struct cgroups {
@@ -30,8 +32,9 @@ struct cgroups {
 	pthread_mutex_t lock;
 	pthread_cond_t asked, found;
 	bool stop;
-	struct known_cgroup known[REMEMBERED];
-	size_t next;
+	/* Numbered as they were asked for, and looked up in that order. */
+	struct known_cgroup known[REMEMBERED], *chains[CHAINS];
+	size_t next, looked_up;
 };
 
 /* --- the walk --- */
@@ -139,15 +142,35 @@ static char *look_up(const struct cgroups *cgroups, uint64_t id)
 	return strdup(*below ? below : "/");
 }
 
-/* --- the thread --- */
+/* --- what is known --- */
 
-static struct known_cgroup *find_unknown(struct cgroups *cgroups)
+static struct known_cgroup **chain_of(struct cgroups *cgroups, uint64_t id)
 {
-	for (size_t i = 0; i < REMEMBERED; i++)
-		if (cgroups->known[i].id && !cgroups->known[i].path)
-			return &cgroups->known[i];
-	return NULL;
+	return &cgroups->chains[(id * 0x9e3779b97f4a7c15ull >> 32) % CHAINS];
 }
+
+static struct known_cgroup *find(struct cgroups *cgroups, uint64_t id)
+{
+	struct known_cgroup *known = *chain_of(cgroups, id);
+
+	while (known && known->id != id)
+		known = known->chain;
+	return known;
+}
+
+static void forget(struct cgroups *cgroups, struct known_cgroup *known)
+{
+	struct known_cgroup **link = chain_of(cgroups, known->id);
+
+	while (*link && *link != known)
+		link = &(*link)->chain;
+	if (*link)
+		*link = known->chain;
+	free(known->path);
+	*known = (struct known_cgroup) { 0 };
+}
+
+/* --- the thread --- */
 
 static void *work(void *context)
 {
@@ -157,23 +180,20 @@ static void *work(void *context)
 	cgroups->has_handles = has_handles(cgroups->root);
 	pthread_mutex_lock(&cgroups->lock);
 	while (!cgroups->stop) {
-		struct known_cgroup *unknown = find_unknown(cgroups);
-		uint64_t id = unknown ? unknown->id : 0;
+		struct known_cgroup *known = &cgroups->known[cgroups->looked_up % REMEMBERED];
 		char *path;
 
-		if (!unknown) {
+		if (cgroups->looked_up == cgroups->next) {
 			pthread_cond_wait(&cgroups->asked, &cgroups->lock);
 			continue;
 		}
 		pthread_mutex_unlock(&cgroups->lock);
-		path = look_up(cgroups, id);
+		path = look_up(cgroups, known->id); /* it stays until it has its path */
 		pthread_mutex_lock(&cgroups->lock);
-		if (unknown->id == id && !unknown->path && path)
-			unknown->path = path;
-		else
-			free(path);
+		known->path = path;
 		if (!path)
-			unknown->id = 0;
+			forget(cgroups, known);
+		cgroups->looked_up++;
 		pthread_cond_broadcast(&cgroups->found);
 	}
 	pthread_mutex_unlock(&cgroups->lock);
@@ -182,27 +202,19 @@ static void *work(void *context)
 
 /* --- asking --- */
 
-static struct known_cgroup *find(struct cgroups *cgroups, uint64_t id)
-{
-	for (size_t i = 0; i < REMEMBERED; i++)
-		if (cgroups->known[i].id == id)
-			return &cgroups->known[i];
-	return NULL;
-}
-
-/* Has it looked up, in the place of the oldest that is not being looked up. */
+/* Has it looked up, in the place of the oldest; not while all are still being looked up. */
 static void ask(struct cgroups *cgroups, uint64_t id)
 {
-	for (size_t i = 0; i < REMEMBERED; i++) {
-		struct known_cgroup *known = &cgroups->known[cgroups->next++ % REMEMBERED];
+	struct known_cgroup *known = &cgroups->known[cgroups->next % REMEMBERED];
+	struct known_cgroup **chain = chain_of(cgroups, id);
 
-		if (known->id && !known->path)
-			continue;
-		free(known->path);
-		*known = (struct known_cgroup) { .id = id };
-		pthread_cond_signal(&cgroups->asked);
+	if (cgroups->next - cgroups->looked_up == REMEMBERED)
 		return;
-	}
+	forget(cgroups, known);
+	*known = (struct known_cgroup) { .id = id, .chain = *chain };
+	*chain = known;
+	cgroups->next++;
+	pthread_cond_signal(&cgroups->asked);
 }
 
 bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PATH_MAX])

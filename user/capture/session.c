@@ -119,6 +119,8 @@ int session_open(struct session **out, const struct session_options *options)
 					 ? profile_round_slots(options->profile_slots)
 					 : profile_default_slots(present_end(session->cpus));
 	session->sizes = buffer_sizes(session->options.buffer_bytes, present_end(session->cpus));
+	if (session->options.mode == PROFILE_ON)
+		buffer_sizes_of_sums(&session->sizes);
 	if (options->flight_bytes) {
 		err = buffer_sizes_of_flight(&session->sizes, options->flight_bytes);
 		if (err) {

@@ -33,8 +33,8 @@
 
 struct intake {
 	struct ledger *ledger;
-	/* Records that came while somebody read the ledger, in their order: words, of which the
-	 * first says how many there are of a record with it. */
+	/* Records that came while somebody read the ledger, or the cgroup of one was looked up, in
+	 * their order: words, of which the first says how many there are of a record with it. */
 	uint64_t *kept;
 	size_t kept_words, kept_room;
 	bool look_again;
@@ -137,29 +137,32 @@ static bool is_same(uint32_t pid, uint64_t start_ns)
 /*
  * Where a process is that has just been told of. Most are where their parents were, which were
  * looked at. One that has moved and is gone already is where the second version's hierarchy has it,
- * if it is not everybody's there; else nobody knows.
+ * if it is not everybody's there; else nobody knows. False while that is being looked up, unless it
+ * is to wait.
  */
-static void find_cgroup(struct intake *intake, const struct event_exec *event, char *path,
-			size_t size)
+static bool find_cgroup(struct intake *intake, const struct event_exec *event, bool wait,
+			char path[PATH_MAX])
 {
 	const struct ledger_process *process = ledger_process(intake->ledger, event->header.pid);
 	bool late = host_now_ns() - event->header.time_ns > LATE_NS;
 
 	if (process && process->cgroup_set && process->cgroup_set == event->cgroup_set) {
-		snprintf(path, size, "%s", process->job->labels.cgroup);
-		return;
+		snprintf(path, PATH_MAX, "%s", process->job->labels.cgroup);
+		return true;
 	}
 	if ((!late || is_same(event->header.pid, event->started_ns)) &&
-	    process_cgroup(event->header.pid, path, size))
-		return;
-	if (!cgroups_path(intake->cgroups, event->cgroup_id, true, path) || !path[0] ||
-	    (!strcmp(path, "/") && !intake->one_hierarchy))
-		snprintf(path, size, "%s", LEDGER_UNKNOWN);
+	    process_cgroup(event->header.pid, path, PATH_MAX))
+		return true;
+	if (!cgroups_path(intake->cgroups, event->cgroup_id, wait, path))
+		return false;
+	if (!path[0] || (!strcmp(path, "/") && !intake->one_hierarchy))
+		strcpy(path, LEDGER_UNKNOWN);
+	return true;
 }
 
-static void take_exec(struct intake *intake, const struct event_exec *event)
+static void tell_exec(struct intake *intake, const struct event_exec *event, const char *cgroup)
 {
-	char cgroup[PATH_MAX], comm[EVENT_COMM_BYTES + 1] = { 0 };
+	char comm[EVENT_COMM_BYTES + 1] = { 0 };
 	char *asked = NULL;
 	size_t environ_bytes;
 	const char *environment =
@@ -181,9 +184,18 @@ static void take_exec(struct intake *intake, const struct event_exec *event)
 		asked = proc_read(who.pid, "cmdline", EVENT_COMMAND_BYTES, &who.command_bytes);
 		who.command = asked ? asked : "";
 	}
-	find_cgroup(intake, event, cgroup, sizeof(cgroup));
 	ledger_exec(intake->ledger, &who, event->header.time_ns);
 	free(asked);
+}
+
+static bool take_exec(struct intake *intake, const struct event_exec *event, bool wait)
+{
+	char cgroup[PATH_MAX];
+
+	if (!find_cgroup(intake, event, wait, cgroup))
+		return false;
+	tell_exec(intake, event, cgroup);
+	return true;
 }
 
 /* Somebody does something whose beginning was not told. */
@@ -247,8 +259,8 @@ static void tell_code(const struct intake *intake, const struct event_header *he
 				  header->time_ns);
 }
 
-/* What the ledger is told, which is locked. */
-static void tell_ledger(struct intake *intake, const void *record)
+/* Tells the ledger, which is locked. False: it is not known yet what; never with `wait`. */
+static bool tell_ledger(struct intake *intake, const void *record, bool wait)
 {
 	const struct event_header *header = record;
 	const struct event_fork *fork = record;
@@ -263,8 +275,7 @@ static void tell_ledger(struct intake *intake, const void *record)
 		environments_add(intake->environments, record);
 		break;
 	case RECORD_EXEC:
-		take_exec(intake, record);
-		break;
+		return take_exec(intake, record, wait);
 	case RECORD_EXIT:
 		if (end->process_ends)
 			ledger_exit(intake->ledger, header->pid, header->time_ns);
@@ -276,19 +287,26 @@ static void tell_ledger(struct intake *intake, const void *record)
 		take_device(intake, record);
 		break;
 	}
+	return true;
 }
 
-/* The ledger is locked. */
-static void catch_up(struct intake *intake)
+/* Of the records that are kept tells those that can be told, whether all: the ledger is locked. */
+static bool catch_up(struct intake *intake, bool wait)
 {
-	for (size_t at = 0; at < intake->kept_words; at += intake->kept[at])
-		tell_ledger(intake, &intake->kept[at + 1]);
-	intake->kept_words = 0;
-	if (intake->kept_room > KEPT_ALWAYS) {
+	size_t at = 0;
+
+	while (at < intake->kept_words && tell_ledger(intake, &intake->kept[at + 1], wait))
+		at += intake->kept[at];
+	intake->kept_words -= at;
+	if (intake->kept_words) {
+		memmove(intake->kept, intake->kept + at,
+			intake->kept_words * sizeof(*intake->kept));
+	} else if (intake->kept_room > KEPT_ALWAYS) {
 		free(intake->kept);
 		intake->kept = NULL;
 		intake->kept_room = 0;
 	}
+	return !intake->kept_words;
 }
 
 /* False: there is no room for it. */
@@ -311,15 +329,29 @@ static void take_at_once(struct intake *intake, const struct event_header *heade
 	const struct event_exec *exec = (const struct event_exec *)header;
 	const struct event_code *code = (const struct event_code *)header;
 	const struct event_exit *end = (const struct event_exit *)header;
+	char path[PATH_MAX];
 
 	span_times_take(intake->spans, header);
-	if (header->kind == RECORD_EXEC &&
-	    !(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
-		tell_code(intake, header, 0, 0);
-	else if (header->kind == RECORD_CODE)
+	if (header->kind == RECORD_EXEC) {
+		cgroups_path(intake->cgroups, exec->cgroup_id, false, path); /* ahead of its turn */
+		if (!(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
+			tell_code(intake, header, 0, 0);
+	} else if (header->kind == RECORD_CODE)
 		tell_code(intake, header, code->address, code->bytes);
 	else if (header->kind == RECORD_EXIT)
 		intake->ended += end->process_ends;
+}
+
+/* False: somebody reads the ledger, or what came before is not told yet. */
+static bool tell_at_once(struct intake *intake, const void *record)
+{
+	bool told;
+
+	if (intake->kept_words || !ledger_lock_within(intake->ledger, 0))
+		return false;
+	told = tell_ledger(intake, record, false);
+	ledger_unlock(intake->ledger);
+	return told;
 }
 
 void intake_take(void *context, unsigned int ring, const void *record, size_t size)
@@ -329,13 +361,11 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 	if (!decoder_is_whole(record, size))
 		return;
 	take_at_once(intake, record);
-	if (!ledger_lock_within(intake->ledger, 0)) {
-		if (keep(intake, record, size))
-			return;
-		ledger_lock(intake->ledger);
-	}
-	catch_up(intake);
-	tell_ledger(intake, record);
+	if (tell_at_once(intake, record) || keep(intake, record, size))
+		return;
+	ledger_lock(intake->ledger);
+	catch_up(intake, true);
+	tell_ledger(intake, record, true);
 	ledger_unlock(intake->ledger);
 }
 
@@ -490,7 +520,10 @@ bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 {
 	if (!ledger_lock_within(intake->ledger, BOOK_WITHIN_NS))
 		return false;
-	catch_up(intake);
+	if (!catch_up(intake, false)) {
+		ledger_unlock(intake->ledger);
+		return false;
+	}
 	look_again(intake);
 	for (size_t i = 0; i < intake->slot_count; i++)
 		book(intake, &intake->slots[i], now_ns);
@@ -506,7 +539,7 @@ void intake_settle(struct intake *intake, uint64_t until_ns)
 {
 	if (!ledger_lock_within(intake->ledger, 0))
 		return;
-	catch_up(intake);
-	span_times_settle(intake->spans, intake->ledger, until_ns, false);
+	if (catch_up(intake, false))
+		span_times_settle(intake->spans, intake->ledger, until_ns, false);
 	ledger_unlock(intake->ledger);
 }

@@ -25,8 +25,8 @@ void intake_close(struct intake *intake); /* NULL is fine */
 /* Has it told what code processes map; a decoder_code_fn. Spans are not looked for without it. */
 void intake_tell_code(struct intake *intake, decoder_code_fn tell, void *context);
 
-/* Takes a record; a ring_record_fn whose context is the intake. Whoever reads the ledger is not
- * waited for, unless that takes very long: records are kept until it is free, in their order. */
+/* Takes a record; a ring_record_fn whose context is the intake. Nobody is waited for who reads the
+ * ledger or looks up a cgroup, unless that takes very long: records are kept meanwhile. */
 void intake_take(void *intake, unsigned int ring, const void *record, size_t size);
 
 /*
@@ -34,11 +34,12 @@ void intake_take(void *intake, unsigned int ring, const void *record, size_t siz
  * Who did it may only be told of by records that come later: those are to be taken in between.
  */
 void intake_take_slot(void *intake, const struct profile_slot *added);
-/* Books what was kept, all that was done before `until_ns`. False: the ledger is being read, and
- * nothing is booked; there is time to take what has come meanwhile, and to try again. */
+/* Books what was kept, all that was done before `until_ns`. False: the ledger is being read, or a
+ * cgroup looked up, and nothing is booked; what comes meanwhile is to be taken, and then to try
+ * again. */
 bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns);
-/* All records of what was before `until_ns` have been taken. Not while the ledger is read: then the
- * next will do. */
+/* All records of what was before `until_ns` have been taken; those that are kept are told, unless
+ * they still have to wait. To be called often. */
 void intake_settle(struct intake *intake, uint64_t until_ns);
 /* Whether nobody is known to live under that pid; a profile_over_fn whose context is the intake.
  * For the thread that takes. */

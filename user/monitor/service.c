@@ -27,6 +27,7 @@
 #define DRAIN_EVERY_MS 100
 #define DRAIN_SOON_MS 20 /* while processes come and go */
 #define DRAIN_NICE (-10)
+#define BOOK_AGAIN_MS 5
 #define READ_MOST_NS 500000000 /* that anybody waits for a reading */
 /* That one may leave behind, several times over: in a table that is half full keys find no place.
  */
@@ -170,8 +171,7 @@ static void drain(struct service *service)
 	uint64_t begin_ns = host_now_ns();
 
 	session_drain(service->session, take_record, ignore_slots, service);
-	if (service->markers)
-		intake_settle(service->intake, begin_ns);
+	intake_settle(service->intake, begin_ns);
 	if (service->flight)
 		flight_look(service->flight, host_now_ns());
 }
@@ -195,8 +195,10 @@ static void read_all(struct service *service, bool last)
 	drain(service);
 	session_tell_devices(service->session, take_record, service);
 	read_counters(service, begin_ns);
-	while (!intake_book(service->intake, begin_ns, host_now_ns()))
+	while (!intake_book(service->intake, begin_ns, host_now_ns())) {
+		session_wait(service->session, BOOK_AGAIN_MS);
 		drain(service);
+	}
 	service->read_ns = begin_ns;
 	pthread_mutex_lock(&service->lock);
 	service->facts.readings++;
@@ -293,6 +295,13 @@ static int judge_layers(struct service *service, bool best_effort)
 	return -ENOTSUP;
 }
 
+/* What threads inherit that begin now. */
+static void set_nice(int nice)
+{
+	if (setpriority(PRIO_PROCESS, 0, nice))
+		log_debug("cannot change the priority: %s", strerror(errno));
+}
+
 int service_open(struct service **out, const struct service_options *options, bool best_effort)
 {
 	const struct child_user self = { .uid = geteuid(), .gid = getegid() };
@@ -320,9 +329,11 @@ int service_open(struct service **out, const struct service_options *options, bo
 	if (err)
 		goto fail;
 	err = ledger_open(&service->ledger, &service->options.ledger);
+	set_nice(DRAIN_NICE); /* of who looks up what is drained, too */
 	if (!err)
 		err = intake_open(&service->intake, service->ledger,
 				  session_lane_count(service->session), sysconf(_SC_PAGESIZE));
+	set_nice(0);
 	if (err) {
 		log_error("cannot monitor: %s", strerror(-err));
 		goto fail;
@@ -356,11 +367,10 @@ int service_start(struct service *service, size_t *processes, size_t *threads)
 	service->facts.start_unix_ns = host_unix_now_ns();
 	service->read_ns = host_now_ns();
 	/* The thread inherits both: on a busy machine the buffers must not run full. */
-	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))
-		log_debug("cannot raise the priority: %s", strerror(errno));
+	set_nice(DRAIN_NICE);
 	dropped = privileges_drop(session_watches_cpus(service->session));
 	err = -pthread_create(&service->thread, NULL, work, service);
-	setpriority(PRIO_PROCESS, 0, 0); /* whoever is asked has time */
+	set_nice(0); /* whoever is asked has time */
 	if (!dropped)
 		dropped = privileges_drop(false);
 	if (dropped)
