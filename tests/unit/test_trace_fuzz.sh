@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# A bounded run of the reader of traces, the report and the exports under libFuzzer: always the same inputs, from fresh seeds.
-# `make fuzz` goes on from what earlier runs found; this knows nothing of that.
+# A bounded run of the reader of traces, the report and the exports under libFuzzer: always the same
+# inputs, from fresh seeds. `make fuzz` goes on from what earlier runs found; this knows nothing of that.
 set -euo pipefail
 
 fuzz=$BUILD/fuzz
 make -s -j"$(nproc)" BUILD="$BUILD" "$fuzz/fuzz_reader" "$fuzz/make_seeds"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/seeds"
-"$fuzz/make_seeds" "$work/seeds"
-"$fuzz/fuzz_reader" -seed=1 -runs=2000 -max_len=16384 -rss_limit_mb=2048 -timeout=60 \
-	-dict=tests/fuzz/reader.dict -artifact_prefix="$fuzz/" "$work/seeds"
+# This becomes the fuzzer, so that who ends the test ends that, too: nothing is left to clean up.
+seeds=$fuzz/test_seeds
+rm -rf "$seeds" && mkdir "$seeds"
+"$fuzz/make_seeds" "$seeds"
+exec "$fuzz/fuzz_reader" -seed=1 -runs=600 -max_len=16384 -rss_limit_mb=2048 -timeout=60 \
+	-dict=tests/fuzz/reader.dict -artifact_prefix="$fuzz/" "$seeds"
