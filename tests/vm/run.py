@@ -50,8 +50,8 @@ HERE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
 CPUS = {("amd64", "6.12"): "max,-cx16"}
 # Authenticated pointers as arm64 has them take most of the emulation's time.
 CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
-WORKLOADS = ("calls", "mapper", "spawner", "span_marks", "hotread", "uring", "uring_forms", "present",
-             "moves")
+WORKLOADS = ("live/calls", "live/mapper", "live/spawner", "live/span_marks", "live/hotread",
+             "live/uring", "live/uring_forms", "live/present", "live/moves", "bench/neighbour")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
 WITHIN_REST = 15  # seconds of --within for judging and ending
@@ -107,8 +107,7 @@ def make_root(architecture, build, places, workloads):
     root = guest.Root(guest.ARCHITECTURES[architecture], places)
     root.add_program(os.path.join(build, "faultline"))
     for name in workloads:
-        root.add_program(os.path.join(build, "tests/live", name))
-    root.add_program(os.path.join(build, "tests/bench/neighbour"))
+        root.add_program(os.path.join(build, "tests", name))
     # The C library opens it when a thread ends by itself.
     root.add_library("libgcc_s.so.1")
     # ... and the program itself, for the service.
@@ -215,7 +214,7 @@ def main():
     table = Table()
     if options.arch != HERE:
         options.build = os.path.join(packages.top, "build")
-        wanted = ["faultline", *(f"tests/live/{name}" for name in WORKLOADS)]
+        wanted = ["faultline", *(f"tests/{name}" for name in WORKLOADS)]
         options.places = [cross.build(packages, TOP, options.build, wanted)]
     try:
         packages.all_names()
