@@ -189,6 +189,7 @@ class Changed(unittest.TestCase):
                 self.assertEqual(layer["state"], "off")
                 self.assertIn(f"tracepoint {name} has other arguments in this kernel",
                               layer["reason"])
+                self.assertIn("records name no request", layer["reason"])
                 self.assertEqual(recording.trace.row_count("request"), 0)
                 self.assertIsNone(report["devices"])
                 self.assertIsNone(report["totals"]["storage_read"])

@@ -214,6 +214,7 @@ const struct part parts[] = {
 	{
 		.layer = LAYER_BLOCK,
 		.required = true,
+		.without = "classic tracepoints cannot stand in: their records name no request",
 		.variants = { { "tp_btf",
 				.probes = { BIO_QUEUE(""), BIO_SPLIT(""), BIO_DONE, RQ_ISSUE(""),
 					    RQ_DONE(""), RQ_DONE("_2"), RQ_DONE("_3") } },

@@ -173,10 +173,11 @@ void probes_choose(struct kernel *kernel, unsigned int layers, bool attaching,
 		if (part->required) {
 			choice->on[part->layer] = false;
 			attach[0] = 0;
-			snprintf(reason, size, "%s", why);
-		} else {
-			snprintf(reason, size, "%s (%s)", part->without, why);
 		}
+		if (part->without)
+			snprintf(reason, size, "%s (%s)", part->without, why);
+		else
+			snprintf(reason, size, "%s", why);
 	}
 	for (size_t p = 0; p < part_count; p++)
 		if (!choice->on[parts[p].layer])

@@ -58,8 +58,8 @@ struct variant {
  */
 struct part {
 	enum layer layer;
-	bool required; /* without it the layer is off; else `without` says what is lost */
-	const char *without;
+	bool required;	     /* without it the layer is off */
+	const char *without; /* what is lost, or why there is no other way; NULL: nothing to say */
 	bool attaching;	     /* it has work only where what runs already is recorded */
 	unsigned int unless; /* mask of layers; where one of them is on, this part has no work */
 	struct variant variants[PART_VARIANTS_MAX]; /* best first */
