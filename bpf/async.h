@@ -135,7 +135,7 @@ __noinline int async_tell(struct async_key *key, struct async_operation *done, _
 	account_done(&done->account, duration_ns, result, done->row.traits & ASYNC_BYTES, true);
 	if (profile_takes_all()) {
 		async_profile(done, result, duration_ns);
-		if (!profile_tells()) {
+		if (!profile_tells(done->owner.pid)) {
 			if (done->row.shape >= ASYNC_OPEN)
 				bpf_map_delete_elem(&async_names, &at);
 			return 0;

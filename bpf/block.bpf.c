@@ -355,7 +355,7 @@ __noinline int send_bio(struct done_walk *walk, struct bio_mark *mark, __u32 byt
 {
 	struct event_bio *event;
 
-	if (!walk || !mark || (profile_takes_all() && !profile_tells()))
+	if (!walk || !mark || (profile_takes_all() && !profile_tells(mark->pid)))
 		return 0;
 	event = ring_reserve(RECORD_BIO, sizeof(*event), (struct owner) { mark->pid, mark->tid });
 	if (!event)
@@ -500,7 +500,7 @@ __noinline int send_request(struct done_walk *walk, struct address *request, __u
 		count_add(&total->bytes, walk->own_bytes, true);
 		count_add(&total->time_ns, walk->end_ns - start_ns, true);
 	}
-	if (profile_takes_all() && !profile_tells())
+	if (profile_takes_all() && !profile_tells(owner.pid))
 		return 0;
 	if (walk->own_bios == 1) {
 		send_single(walk, owner, start_ns, part, error, bytes);

@@ -243,7 +243,7 @@ static __always_inline void call_done(struct task_state *state, struct task_stru
 	call_count(state, end, traits, quick);
 	if (profile_takes(task, state->call.account.start_ns)) {
 		profile_call(state, end, traits);
-		if (!profile_tells())
+		if (!profile_tells(state->pid))
 			return;
 	}
 	send_call(state, task, end);

@@ -74,6 +74,7 @@ struct lane_control {
  */
 #define FLIGHT_CHUNK 64
 #define FLIGHT_STALE_PART 16
+#define FLIGHT_CHOSEN_MOST 65536 /* processes, where not all are kept */
 #define FLIGHT_BUSY (1ull << 63)
 #define FLIGHT_LANE_SHIFT 48
 #define FLIGHT_NUMBER_MASK ((1ull << FLIGHT_LANE_SHIFT) - 1)

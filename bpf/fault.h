@@ -48,7 +48,7 @@ static __always_inline void fault_send(struct account *account, __u64 end_ns)
 
 	if (profile_takes(task, account->start_ns)) {
 		profile_fault(account, end_ns);
-		if (!profile_tells())
+		if (!profile_tells(owner.pid))
 			return;
 	}
 	if (!lane_take(&place, RECORD_FAULT))

@@ -45,7 +45,7 @@ __noinline int aside_send(struct task_state *state)
 	account_done(account, 0, 0, false, true);
 	if (profile_takes(task, bpf_ktime_get_ns())) {
 		profile_aside(account);
-		if (!profile_tells()) {
+		if (!profile_tells(task->tgid)) {
 			account_close(account);
 			return 0;
 		}

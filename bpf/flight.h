@@ -17,6 +17,43 @@ extern const volatile __u64
 	flight_slower_ns; /* tells of operations that take so long; 0: of none */
 extern struct flight_slow flight_slow;
 
+/* Of these processes alone, where flight_chooses: the user side names them, and they hand it down.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1); /* set by the user side */
+	__type(key, __u32);
+	__type(value, __u32);
+} flight_chosen SEC(".maps");
+
+extern const volatile bool flight_chooses;
+
+/* Whether what the process does is kept. */
+static __always_inline bool flight_takes(__u32 pid)
+{
+	return flight_on && (!flight_chooses || bpf_map_lookup_elem(&flight_chosen, &pid));
+}
+
+/* A process has been made: a number that was another one's says nothing of it. */
+static __always_inline void flight_inherit(__u32 parent, __u32 child)
+{
+	__u32 one = 1;
+
+	if (!flight_chooses)
+		return;
+	if (bpf_map_lookup_elem(&flight_chosen, &parent))
+		bpf_map_update_elem(&flight_chosen, &child, &one, BPF_ANY);
+	else
+		bpf_map_delete_elem(&flight_chosen, &child);
+}
+
+static __always_inline void flight_leave(__u32 pid)
+{
+	if (flight_chooses)
+		bpf_map_delete_elem(&flight_chosen, &pid);
+}
+
 #define FLIGHT_TRIES 16
 
 /* Whether a lane goes on in its chunk, from number `at` on. */

@@ -191,10 +191,11 @@ struct profile_done {
 	__u32 pad;
 };
 
-/* Whether an operation that was summed up is told all the same: to the flight recorder. */
-static __always_inline bool profile_tells(void)
+/* Whether an operation of the process that was summed up is told all the same: to the flight
+ * recorder. */
+static __always_inline bool profile_tells(__u32 pid)
 {
-	return flight_on;
+	return flight_takes(pid);
 }
 
 /* The number of bits of a number. */
@@ -289,7 +290,7 @@ static __always_inline int profile_add(const struct profile_done *done)
 	struct profile_slot *slot;
 	__u32 index;
 
-	if (flight_slower_ns && done->duration_ns >= flight_slower_ns)
+	if (flight_slower_ns && done->duration_ns >= flight_slower_ns && flight_takes(key.pid))
 		profile_tell_slow(done);
 	key.cpu = bpf_get_smp_processor_id();
 	index = profile_hash(&key) & (profile_slot_count - 1);

@@ -28,6 +28,7 @@ const volatile __u32 profile_mode = PROFILE_OFF;
 const volatile __u32 profile_slot_count = 1;
 const volatile __u32 profile_auto_rate = 0;
 const volatile bool flight_on = false;
+const volatile bool flight_chooses = false;
 const volatile __u64 flight_slower_ns = 0;
 const volatile __u32 uring_enter_number = 0;
 const volatile bool async_recorded = false;

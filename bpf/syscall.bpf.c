@@ -149,7 +149,7 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, struct
 		return call_done_any(state, end, row.traits);
 	if (profile_takes(bpf_get_current_task_btf(), state->call.account.start_ns)) {
 		profile_call(state, end, row.traits);
-		if (!profile_tells())
+		if (!profile_tells(state->pid))
 			return call_count_any(state, end, row.traits);
 	}
 	return call_done_path(state, &row, end, args);

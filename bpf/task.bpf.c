@@ -4,6 +4,7 @@
  * Tells their names, their environment (for the rank) and their end. Knows nothing of I/O.
  */
 #include "attach.h"
+#include "flight.h"
 
 /* --- who is followed --- */
 
@@ -13,6 +14,8 @@ static __always_inline int forked(struct task_struct *parent, struct task_struct
 	__u64 now_ns = bpf_ktime_get_ns();
 	struct event_fork *event;
 
+	if (child->tgid == child->pid)
+		flight_inherit(parent->tgid, child->tgid);
 	if (attach_to && !state)
 		return attach_forked(parent, child, now_ns);
 	if (!state || !copy_is_first(state, (__u64)child, copy))
@@ -240,6 +243,8 @@ static __always_inline int exited(struct task_struct *task)
 		event->code = process_code(task);
 		ring_submit(event);
 	}
+	if (!TASK_POINTER(task, signal)->live.counter)
+		flight_leave(task->tgid);
 	mode_set(task, state, TASK_IGNORED);
 	if (slot_is_of(slot, task, task->pid))
 		slot->left_ns = now_ns;

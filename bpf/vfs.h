@@ -188,7 +188,7 @@ static __always_inline void vfs_tell(const struct vfs_frame *frame, struct owner
 
 	if (profile_takes_all()) {
 		vfs_profile(frame, owner.pid, duration_ns, result);
-		if (!profile_tells())
+		if (!profile_tells(owner.pid))
 			return;
 	}
 	event = ring_reserve(RECORD_VFS, sizeof(*event), owner);

@@ -58,7 +58,7 @@ static __always_inline int throttled(__s64 pauses, __u64 unit_ns)
 	account_done(&pause, pause_ns, 0, false, true);
 	if (profile_takes(task, pause.start_ns)) {
 		profile_pause(&pause, pause_ns);
-		if (!profile_tells())
+		if (!profile_tells(task->tgid))
 			return 0;
 	}
 	event = ring_reserve(RECORD_THROTTLE, sizeof(*event), owner_of(task));

@@ -436,6 +436,36 @@ class Monitor(unittest.TestCase):
             (process,) = [row for row in first.dicts("exec") if row["pid"] == job.pid][-1:]
             self.assertIn(path.encode(), process["command"])
 
+    def test_of_chosen_jobs(self):
+        """What they do alone, by who was in one before, who comes into one, and what they start; the
+        memory is theirs, whatever others do."""
+        chosen, other = [harness.new_cgroup(self) for _ in range(2)]
+        count = 2000
+        names = ("before", "late", "child", "others")
+        paths = {name: counted_bytes(self.directory, name) for name in names}
+
+        def job(group, name, *front):
+            return Job(*harness.in_cgroup(group, *front, *python(COUNTING, paths[name], count)))
+
+        jobs = [job(chosen, "before")]
+        recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(chosen)}*")
+        jobs += [job(chosen, "late"), job(other, "others"), job(chosen, "child", "sh", "-c", '"$@"; :', "sh")]
+        self.metrics()  # a reading has been made since
+        for each in jobs:
+            each.work()
+        self.assertEqual(self.post()[0], 202)
+        self.assertTrue(harness.wait_until(recorder.whole))
+        for each in jobs:
+            each.end()
+        self.assertEqual(recorder.end()[0], 0)
+        (trace,) = recorder.whole()
+        self.assertEqual(trace.header["targets"], [f"cgroup={harness.below_root(chosen)}*"])
+        self.assertEqual((trace.header["flight"]["overwritten"], lost(trace)), (0, 0))
+        for name in "before", "late", "child":
+            offsets = [row["offset"] for row in trace.calls(paths[name], op="pread64")]
+            self.assertEqual(sorted(offsets), list(range(count)), name)
+        self.assertEqual(trace.calls(paths["others"]), [])
+
     def test_too_soon(self):
         recorder = self.recorder()
         self.assertEqual(self.post()[0], 202)
@@ -486,6 +516,9 @@ class Monitor(unittest.TestCase):
 
     def test_bad_options(self):
         for options in (("--flight-slower", "1"), ("--flight", "0"),
+                        ("--flight-of", "user=root"), ("--flight", "4M", "--flight-of", "root"),
+                        ("--flight", "4M", "--flight-of", "user="),
+                        ("--flight", "4M", "--flight-of", "command=x"),
                         ("--flight", "4M", "--flight-when", "stall=1%:100ms")):
             done = faultline("monitor", "--listen", "none", *options)
             self.assertEqual(done.returncode, 2, options)

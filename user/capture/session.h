@@ -41,6 +41,7 @@ struct session_options {
 	uint64_t auto_rate;	   /* PROFILE_AUTO: operations of a process a second, above which */
 	uint64_t flight_bytes;	   /* events go into memory that wraps, so much; 0: to the reader */
 	uint64_t flight_slower_ns; /* then, operations that take so long are told; 0: none */
+	bool flight_chooses;	   /* of those alone that session_choose_for_flight names */
 	bool follow_privileged; /* also programs that gain rights at their exec: set-user-ID ones */
 };
 
@@ -134,6 +135,9 @@ const struct flight_memory *session_flight(const struct session *session);
 uint64_t session_flight_left(const struct session *session);
 /* The first operation since the last time that took flight_slower_ns; false: there was none. */
 bool session_take_slow(struct session *session, struct flight_slow *slow);
+/* With flight_chooses: whether the process is one of those, and what it creates from now on.
+ * Returns 0 or a negative errno. */
+int session_choose_for_flight(struct session *session, uint32_t pid, bool chosen);
 /* Adds the numbers that the kernel side has for files. Returns 0 or a negative errno. */
 int session_file_ids(const struct session *session, struct flight_ids *ids);
 

@@ -190,6 +190,15 @@ const struct flight_memory *session_flight(const struct session *session)
 	return session->flight;
 }
 
+int session_choose_for_flight(struct session *session, uint32_t pid, bool chosen)
+{
+	int fd = bpf_map__fd(session->skeleton->maps.flight_chosen), err;
+	uint32_t one = 1;
+
+	err = chosen ? bpf_map_update_elem(fd, &pid, &one, BPF_ANY) : bpf_map_delete_elem(fd, &pid);
+	return !err || (!chosen && errno == ENOENT) ? 0 : -errno;
+}
+
 uint64_t session_flight_left(const struct session *session)
 {
 	return session->options.flight_bytes - session->sizes.slot_count * sizeof(struct lane_slot);

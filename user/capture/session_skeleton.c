@@ -66,6 +66,7 @@ static void settings_fill(struct session *session, struct faultline *skeleton)
 		session->options.auto_rate < UINT32_MAX ? session->options.auto_rate : UINT32_MAX;
 	skeleton->rodata->flight_on = session->options.flight_bytes;
 	skeleton->rodata->flight_slower_ns = session->options.flight_slower_ns;
+	skeleton->rodata->flight_chooses = session->options.flight_chooses;
 	skeleton->rodata->mmap_number = SYS_mmap;
 	skeleton->rodata->code_told = session->choice.on[LAYER_SPAN];
 	skeleton->rodata->page_bytes = sysconf(_SC_PAGESIZE);
@@ -123,6 +124,8 @@ struct faultline *session_open_skeleton(struct session *session)
 					 profile_map_entries(session->profile_slots));
 	if (session->options.mode == PROFILE_AUTO)
 		bpf_map__set_max_entries(skeleton->maps.profile_rates, PROFILE_RATES);
+	if (session->options.flight_chooses)
+		bpf_map__set_max_entries(skeleton->maps.flight_chosen, FLIGHT_CHOSEN_MOST);
 	bpf_map__set_max_entries(skeleton->maps.identities, session->sizes.identities_bytes);
 	if (!session->choice.on[LAYER_ASYNC]) {
 		bpf_map__set_max_entries(skeleton->maps.async_places, 1);

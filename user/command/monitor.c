@@ -39,6 +39,7 @@ struct monitor_options {
 	uint64_t interval_ns, retire_ns, max_series, profile_slots, buffer_bytes, ready_fd;
 	const char *output; /* of the flight recorder */
 	struct flight_given flight;
+	struct option_texts flight_of;
 	bool best_effort, list_metrics;
 };
 
@@ -82,6 +83,10 @@ static const struct option_row monitor_rows[] = {
 	{ 'o', "output", "FILE", OPTION_STRING, offsetof(struct monitor_options, output),
 	  "--flight: where traces go; %h is the host, %p the pid of faultline, %t the unix time "
 	  "(faultline-%h-%p.flt)." },
+	{ 0, "flight-of", "LABEL=PATTERN", OPTION_TEXTS,
+	  offsetof(struct monitor_options, flight_of),
+	  "--flight: of these jobs alone, by the labels that metrics have, such as slurm_job=42, "
+	  "cgroup=/kubepods* or user=alice (of all)." },
 	{ 0, "list-metrics", NULL, OPTION_FLAG, offsetof(struct monitor_options, list_metrics),
 	  "Print name, type and meaning of each metric, and watch nothing." },
 	{ 0, "ready-fd", "FD", OPTION_COUNT, offsetof(struct monitor_options, ready_fd),
@@ -105,6 +110,7 @@ struct monitor {
 	struct service_options service_options;
 	struct token token; /* of --token-file; empty without one */
 	struct flight_options flight_options;
+	const char *flight_targets[OPTION_TEXTS_MOST + 1];
 	struct recorded_header header; /* of its traces */
 	struct flight *flight;	       /* the service's; NULL: there is none */
 	struct service *service;
@@ -128,9 +134,16 @@ static int choose(struct monitor *monitor)
 		err = selection_variants(options->variants, &service->session.forced);
 	if (!err)
 		err = ready_fd_check(options->ready_fd);
+	for (size_t i = 0; i < options->flight_of.count && !err; i++)
+		err = job_choice_add("--flight-of", options->flight_of.items[i],
+				     &service->flight_of);
 	if (!err)
 		err = recording_flight_choose(&options->flight, options->interval_ns,
 					      &service->session, &monitor->flight_options);
+	if (!err && service->flight_of.count && !service->session.flight_bytes) {
+		log_error("--flight-of: of use with --flight SIZE alone");
+		err = -EINVAL;
+	}
 	if (err)
 		return err;
 	if (!options->layers) /* it takes CAP_SYS_ADMIN, and looks at whatever is mapped */
@@ -224,18 +237,20 @@ static uint64_t do_chores(struct monitor *monitor)
 
 /* --- the flight recorder --- */
 
-static const char *const everything[] = { "all processes", NULL };
-
 /* What it writes belongs to whoever the service is. */
 static int open_flight(struct monitor *monitor)
 {
+	const struct option_texts *of = &monitor->options.flight_of;
 	struct flight_options *options = &monitor->flight_options;
 	struct session *session = service_session(monitor->service);
 	int err;
 
 	if (!monitor->service_options.session.flight_bytes)
 		return 0;
-	err = recorded_header_open(&monitor->header, session, "trace", NULL, everything);
+	monitor->flight_targets[0] = "all processes";
+	memcpy(monitor->flight_targets, of->items, of->count * sizeof(of->items[0]));
+	err = recorded_header_open(&monitor->header, session, "trace", NULL,
+				   monitor->flight_targets);
 	if (err)
 		return err;
 	options->pattern = monitor->options.output;

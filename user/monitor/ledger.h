@@ -113,6 +113,14 @@ struct ledger_job {
 	uint64_t other_file_count;	/* and how often one became one of them */
 };
 
+/* What tells jobs apart, by the names that metrics have for it; "": it has none of the kind. */
+struct ledger_label {
+	const char *name;
+	const char *(*get)(const struct ledger_job *job);
+};
+extern const struct ledger_label ledger_labels[];
+extern const size_t ledger_label_count;
+
 struct ledger_file_system {
 	char type[16];
 	uint32_t dev;
@@ -203,6 +211,12 @@ struct ledger_who {
 	size_t command_bytes;
 	int64_t rank;
 };
+
+/* Calls when a process is of another job than before, or begins (`before` is NULL then), or has
+ * ended: in the thread that writes, where the ledger is locked. */
+typedef void ledger_joined_fn(void *context, const struct ledger_process *process,
+			      const struct ledger_job *before);
+void ledger_tell_joins(struct ledger *ledger, ledger_joined_fn *tell, void *context);
 
 /* All locked. A process forks; the child is what its parent is. Of an unknown parent's child
  * nothing is known until it is told of. */

@@ -10,6 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- what they are called by --- */
+
+#define LABEL(name, of)                                                                            \
+	static const char *get_##name(const struct ledger_job *job)                                \
+	{                                                                                          \
+		return job->of;                                                                    \
+	}
+LABEL(cgroup, labels.cgroup)
+LABEL(container, labels.container)
+LABEL(pod, labels.pod)
+LABEL(slurm_job, labels.slurm_job)
+LABEL(slurm_step, labels.slurm_step)
+LABEL(user, user)
+
+const struct ledger_label ledger_labels[] = {
+	{ "cgroup", get_cgroup },	{ "container", get_container },	  { "pod", get_pod },
+	{ "slurm_job", get_slurm_job }, { "slurm_step", get_slurm_step }, { "user", get_user },
+};
+const size_t ledger_label_count = sizeof(ledger_labels) / sizeof(ledger_labels[0]);
+
 /* --- coming --- */
 
 /* A user's name, or number. */

@@ -58,13 +58,29 @@ static void count_living(struct ledger_process *process, int by, uint64_t time_n
 		process->program->last_ns = time_ns;
 }
 
-static void change_job(struct ledger_process *process, struct ledger_job *job, const char *program,
-		       uint64_t time_ns)
+void ledger_tell_joins(struct ledger *ledger, ledger_joined_fn *tell, void *context)
 {
+	ledger->joined = tell;
+	ledger->joined_context = context;
+}
+
+static void tell_joined(const struct ledger *ledger, const struct ledger_process *process,
+			const struct ledger_job *before)
+{
+	if (ledger->joined)
+		ledger->joined(ledger->joined_context, process, before);
+}
+
+static void change_job(struct ledger *ledger, struct ledger_process *process,
+		       struct ledger_job *job, const char *program, uint64_t time_ns)
+{
+	struct ledger_job *before = process->job;
+
 	count_living(process, -1, time_ns);
-	if (job != process->job) {
+	if (job != before) {
 		leave_job(process);
 		join_job(process, job);
+		tell_joined(ledger, process, before);
 	}
 	process->program = ledger_command_of(job, program, time_ns);
 	count_living(process, 1, time_ns);
@@ -94,6 +110,7 @@ static struct ledger_process *make(struct ledger *ledger, uint32_t pid, uint64_t
 	count_living(process, 1, start_ns);
 	ledger->process_count++;
 	ledger->node.processes_begun++;
+	tell_joined(ledger, process, NULL);
 	return process;
 }
 
@@ -155,7 +172,7 @@ void ledger_exec(struct ledger *ledger, const struct ledger_who *who, uint64_t t
 		process->job_before = process->job;
 		process->program_before = process->program;
 		process->exec_ns = time_ns;
-		change_job(process, job, who->program, time_ns);
+		change_job(ledger, process, job, who->program, time_ns);
 	}
 	process->uid = who->uid;
 	process->looked_ns = time_ns;
@@ -174,7 +191,7 @@ void ledger_move(struct ledger *ledger, struct ledger_process *process, const ch
 	if (!job || job == process->job)
 		return;
 	strcpy(program, process->program->name);
-	change_job(process, job, program, process->looked_ns);
+	change_job(ledger, process, job, program, process->looked_ns);
 	process->cgroup_set = 0; /* that of where it was */
 }
 
@@ -188,6 +205,7 @@ void ledger_vanish(struct ledger *ledger, struct ledger_process *process, uint64
 	process->end_ns = time_ns ? time_ns : 1;
 	process->job->ended_processes++;
 	ledger->node.processes_ended++;
+	tell_joined(ledger, process, process->job);
 }
 
 void ledger_exit(struct ledger *ledger, uint32_t pid, uint64_t time_ns)

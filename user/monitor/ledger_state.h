@@ -26,6 +26,8 @@ struct ledger {
 	struct ledger_process *chains[PROCESS_CHAINS]; /* by pid */
 	unsigned int process_count;		       /* that are remembered */
 	struct file_names *file_names;
+	ledger_joined_fn *joined; /* NULL: nobody wants to know */
+	void *joined_context;
 	uint64_t latency_series; /* of node.series_used */
 	uint64_t readings, read_ns;
 };

@@ -95,12 +95,8 @@ static void write_job(struct writing *writing, const struct metric_item *item, b
 		write_label(writing, "cgroup", LEDGER_OTHER);
 		return;
 	}
-	write_label(writing, "cgroup", job->labels.cgroup);
-	write_label(writing, "container", job->labels.container);
-	write_label(writing, "pod", job->labels.pod);
-	write_label(writing, "slurm_job", job->labels.slurm_job);
-	write_label(writing, "slurm_step", job->labels.slurm_step);
-	write_label(writing, "user", job->user);
+	for (size_t i = 0; i < ledger_label_count; i++)
+		write_label(writing, ledger_labels[i].name, ledger_labels[i].get(job));
 	if (command)
 		write_label(writing, "command", item->command->name);
 }

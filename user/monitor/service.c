@@ -147,12 +147,47 @@ static void ignore_slots(void *context, unsigned int lane, const struct lane_slo
 {
 }
 
+/* Whether the flight recorder is to know what a process does. */
+static bool is_chosen(const struct service *service, uint32_t pid)
+{
+	const struct job_choice *choice = &service->options.flight_of;
+	const struct ledger_process *process;
+
+	if (!choice->count)
+		return true;
+	process = ledger_process(service->ledger, pid);
+	return process && job_choice_has(choice, process->job);
+}
+
+/* What the kernel side sends whoever's it is. Who processes are is told of all. */
+static bool is_for_flight(const struct service *service, const struct event_header *record)
+{
+	return (record->kind != RECORD_SPAN_BEGIN && record->kind != RECORD_SPAN_END) ||
+	       is_chosen(service, record->pid);
+}
+
+/* A process has come to another job, or begins, or has ended. */
+static void choose_for_flight(void *context, const struct ledger_process *process,
+			      const struct ledger_job *before)
+{
+	struct service *service = context;
+	const struct job_choice *choice = &service->options.flight_of;
+	bool chosen = !process->end_ns && job_choice_has(choice, process->job);
+	int err;
+
+	if (!chosen && !(before && job_choice_has(choice, before)))
+		return;
+	err = session_choose_for_flight(service->session, process->pid, chosen);
+	if (err)
+		log_debug("process %u cannot be chosen: %s", process->pid, strerror(-err));
+}
+
 static void take_record(void *context, unsigned int ring, const void *record, size_t size)
 {
 	struct service *service = context;
 
 	intake_take(service->intake, ring, record, size);
-	if (service->flight)
+	if (service->flight && is_for_flight(service, record))
 		flight_take(service->flight, ring, record, size);
 }
 
@@ -161,7 +196,7 @@ static void take_slot(void *context, const struct profile_slot *added)
 	struct service *service = context;
 
 	intake_take_slot(service->intake, added);
-	if (service->flight)
+	if (service->flight && is_chosen(service, added->key.pid))
 		flight_take_sums(service->flight, added);
 }
 
@@ -316,6 +351,7 @@ int service_open(struct service **out, const struct service_options *options, bo
 	session->mode = PROFILE_ON;
 	session->attach = (struct session_attach) { .to = ATTACH_ALL, .uid = ATTACH_ANYBODY };
 	session->follow_privileged = true;
+	session->flight_chooses = options->flight_of.count;
 	/* What all processes do leaves more behind than one job. */
 	if (!session->profile_slots)
 		session->profile_slots = 2ull * profile_default_slots(get_nprocs());
@@ -329,6 +365,8 @@ int service_open(struct service **out, const struct service_options *options, bo
 	if (err)
 		goto fail;
 	err = ledger_open(&service->ledger, &service->options.ledger);
+	if (!err && options->flight_of.count)
+		ledger_tell_joins(service->ledger, choose_for_flight, service);
 	set_nice(DRAIN_NICE); /* of who looks up what is drained, too */
 	if (!err)
 		err = intake_open(&service->intake, service->ledger,

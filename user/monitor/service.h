@@ -11,6 +11,7 @@
 
 #include "capture/flight.h"
 #include "capture/session.h"
+#include "monitor/job_choice.h"
 #include "monitor/ledger.h"
 
 struct service;
@@ -19,6 +20,8 @@ struct service_options {
 	struct session_options session; /* its `attach` and `mode` are set here */
 	struct ledger_options ledger;
 	uint64_t interval_ns; /* how often sums are taken */
+	/* Whose events a flight recorder keeps, and who makes it write; none: all. */
+	struct job_choice flight_of;
 };
 
 /* Losses, counted by the kernel and here: of what kind of record, or what else. */
