@@ -163,8 +163,8 @@ const struct finding_rule finding_device_slow = {
 	.title = "{device} is slow to {op}",
 	.says = "half of {requests} requests of {bytes_each} were with the device for "
 		"{service_p50_ns} and more; some were under way for {time_ns}, at {bandwidth}/s",
-	.advice = "keep the data on a faster device or in memory, or ask for it earlier: in larger "
-		  "pieces, more of them at once",
+	.advice = "keep the data on a faster device or in memory, or let nobody wait for it: read "
+		  "ahead, in larger pieces, more of them at once; write beside other work",
 	.more = "faultline report --table device_heat TRACE",
 	.rule = "Service time is what passes between the driver's taking a request and its end: "
 		"the device, and what it lies on, a network or another file. A program that waits "
@@ -199,16 +199,17 @@ const struct finding_rule finding_device_overloaded = {
 	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
 	FINDING_THRESHOLDS(overloaded_thresholds),
 	.title = "{device} is asked to {op} more than it can",
-	.says = "parts of {requests} requests waited {queue_each_ns} for the driver, {share} of "
-		"their time, and were served in {service_each_ns}; they were of {at_once} "
-		"operations at once on average",
-	.advice =
-		"less at once: fewer threads, a shallower queue, less read ahead (read_ahead_kb); "
-		"spread files over several devices, or see who else uses it",
+	.says = "{requests} requests of {bytes_each}, of {at_once} operations at once on average: "
+		"{bandwidth}/s; their parts waited {queue_each_ns} for the driver and were served "
+		"in {service_each_ns}",
+	.advice = "the device is the limit, and more at once bring nothing: ask it for less (once, "
+		  "packed, kept in memory), spread files over several devices or a faster one, or "
+		  "see who else uses it",
 	.more = "faultline report --table device_users TRACE",
 	.rule = "A device takes so many requests at a time and leaves the others in the queue. "
 		"Once they wait there for longer than it serves them, more of them at once bring "
-		"nothing but longer waits. Devices with deep queues of their own take all there "
+		"nothing but longer waits, and fewer bring as much in less. Devices with deep "
+		"queues of their own take all there "
 		"is: then the wait is part of their service. Several requests of one operation, "
 		"such "
 		"as a large window that a single thread has read ahead, are no overload: what is "
