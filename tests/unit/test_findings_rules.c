@@ -352,6 +352,59 @@ static void fsync_once(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = sound ? 1 : 4, .op = M_FSYNC, .dur = 100 * MS);
 }
 
+/* A checkpoint: much at one go, by the first thread or beside it. */
+static void save_waits(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	for (uint64_t i = 0; i < 64; i++)
+		CALL(made, .time = 100 + i * 5 * MS, .dur = 4 * MS, .pid = 10,
+		     .tid = sound ? 11 : 10, .op = M_WRITE, .file = 1, .offset = i * MIB,
+		     .asked = MIB, .result = MIB);
+	CALL(made, .time = 330 * MS, .dur = 100 * MS, .pid = 10, .tid = sound ? 11 : 10,
+	     .op = M_FSYNC, .file = 1);
+}
+
+/* What does nothing but I/O has nothing to go on with. */
+static void save_alone(struct made_trace *made, bool sound)
+{
+	save_waits(made, false);
+	if (sound)
+		CALL(made, .time = 500 * MS, .dur = 400 * MS, .pid = 10, .op = M_READ, .file = 1,
+		     .asked = MIB, .result = MIB);
+}
+
+/* A process that is forked to write runs beside its parent, a program of its own in its place. */
+static void save_forked(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	made_fork(made, 20, 10, 11);
+	if (!sound)
+		EXEC(made, .time = 30, .pid = 11, .ppid = 10, .comm = "b", .command = "b",
+		     .rank = -1);
+	CALL(made, .time = 100, .dur = 100 * MS, .pid = 11, .op = M_WRITE, .file = 1,
+	     .asked = 64 * MIB, .result = 64 * MIB);
+}
+
+/* What lies in memory costs the copy alone. */
+static void save_in_memory(struct made_trace *made, bool sound)
+{
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 64 * MIB, .path = "/x/a",
+		 .filesystem = sound ? "tmpfs" : "xfs");
+	CALLS(made, 100, .count = 1, .op = M_WRITE, .bytes = 64 * MIB, .dur = 100 * MS);
+}
+
+/* Each sync ends much: not the syncs are what is wrong. */
+static void fsync_of_saves(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	for (uint64_t i = 0; i < 4; i++) {
+		CALL(made, .time = 100 + i * 100 * MS, .dur = 10 * MS, .pid = 10, .op = M_WRITE,
+		     .file = 1, .asked = 64 * MIB, .result = sound ? 64 * MIB : MIB);
+		CALL(made, .time = 20 * MS + i * 100 * MS, .dur = 50 * MS, .pid = 10, .op = M_FSYNC,
+		     .file = 1);
+	}
+}
+
 static void sync_writes(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/log");
@@ -752,6 +805,11 @@ static const struct {
 	{ "fsync-often", fsync_often },
 	{ "fsync-often", fsync_waited },
 	{ "fsync-often", fsync_once },
+	{ "fsync-often", fsync_of_saves },
+	{ "save-waits", save_waits },
+	{ "save-waits", save_alone },
+	{ "save-waits", save_forked },
+	{ "save-waits", save_in_memory },
 	{ "sync-writes", sync_writes },
 	{ "small-writes", small_writes },
 	{ "small-writes", small_writes_sync },

@@ -38,6 +38,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_metadata,
 	&finding_cold_names,
 	&finding_failed_lookups,
+	&finding_save_waits,
 	&finding_fsync_often,
 	&finding_sync_writes,
 	&finding_small_writes,

@@ -169,6 +169,7 @@ extern const struct finding_rule finding_metadata;
 extern const struct finding_rule finding_cold_names;
 extern const struct finding_rule finding_failed_lookups;
 /* finding_write.c: writing, and calls that cost without moving much. */
+extern const struct finding_rule finding_save_waits;
 extern const struct finding_rule finding_fsync_often;
 extern const struct finding_rule finding_sync_writes;
 extern const struct finding_rule finding_small_writes;

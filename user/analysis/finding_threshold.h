@@ -86,6 +86,10 @@
 	  "a choice: one or two end the writing of a file and of its directory")                   \
 	X(FSYNC_SHARE, 0.05, UNIT_SHARE, "unhidden share of the run that such take at least",      \
 	  "a choice: half of what makes a finding high")                                           \
+	X(SAVE_BYTES, 16777216, UNIT_BYTES, "bytes that are written at one go, at least",          \
+	  "a choice: as for a large file")                                                         \
+	X(SAVE_SHARE, 0.05, UNIT_SHARE, "unhidden share of the run that writing takes at least",   \
+	  "a choice: as of syncs that are waited for")                                             \
 	X(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC at least",                             \
 	  "a choice: a log of a job has fewer")                                                    \
 	X(LOCKS, 10, UNIT_COUNT, "calls that wait for locks at least",                             \

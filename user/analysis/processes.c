@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "analysis/process_saves.h"
 #include "analysis/process_storage.h"
 #include "analysis/processes.h"
 #include "analysis/rollup.h"
@@ -24,6 +25,7 @@ struct processes {
 	size_t summed_room;
 	struct processes_sums sums;
 	struct process_storages storages;
+	struct process_saves saves;
 };
 
 static int begin(const struct job *job, void **state)
@@ -35,6 +37,7 @@ static int begin(const struct job *job, void **state)
 	processes->job = job;
 	rollup_init(&processes->rollup, job, rollup_find_key("process"), ROLLUP_ALL);
 	process_storages_init(&processes->storages, job);
+	process_saves_init(&processes->saves, job);
 	*state = processes;
 	return 0;
 }
@@ -45,6 +48,7 @@ static void end(void *state)
 
 	rollup_free(&processes->rollup);
 	process_storages_free(&processes->storages);
+	process_saves_free(&processes->saves);
 	free(processes->submissions);
 	free(processes->summed);
 	free(processes);
@@ -82,6 +86,8 @@ static int add_event(struct processes *processes, const struct event *event)
 {
 	int status = event->flags & EVENT_SUMMED ? add_sums(processes, event) : 0;
 
+	if (!status && (event->class == IO_WRITE || event->class == IO_SYNC))
+		status = process_saves_add(&processes->saves, event);
 	if (status)
 		return status;
 	if (event->class != IO_NONE)
@@ -420,6 +426,13 @@ struct processes_sums processes_sums(const struct measured *measured)
 	return processes->sums;
 }
 
+bool processes_save(const struct measured *measured, size_t number, struct process_save *save)
+{
+	const struct processes *processes = measured_state(measured, &analysis_processes);
+
+	return process_saves_view(&processes->saves, number, save);
+}
+
 const struct analysis analysis_processes = {
 	.name = "processes",
 	.meaning = "who they were, how they ended, what I/O each did",
@@ -433,6 +446,7 @@ const struct analysis analysis_processes = {
 	.of_sums = true,
 	.passing = { .apart = true, .sums = true, .events = add_events },
 	.columns = {
+		[TRACE_SYSCALL] = 1ull << SYSCALL_FLAGS,
 		[TRACE_BIO] = PROCESS_STORAGE_BIO,
 		[TRACE_DEVICE] = PROCESS_STORAGE_DEVICE,
 	},

@@ -7,6 +7,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/measure.h"
+#include "analysis/process_saves.h"
 
 /* By number in the job's table; `measure` is an enum io_class or MEASURE_IO. */
 const struct tally *processes_tally(const struct measured *measured, uint32_t process,
@@ -20,5 +21,8 @@ struct processes_sums {
 	uint64_t other;	     /* of them, on files that there was no room for one by one */
 };
 struct processes_sums processes_sums(const struct measured *measured);
+
+/* What programs write in their first threads, in no order; false behind the last one. */
+bool processes_save(const struct measured *measured, size_t number, struct process_save *save);
 
 #endif

@@ -381,6 +381,7 @@ const EVIDENCE = {
 	'metadata-cold': [took('metadata'), calls],
 	'failed-lookups': [ranking('lookups', 'look-ups that failed, by directory', 'failed_lookups', 'directory',
 		'count', countText, 'c-metadata')],
+	'save-waits': [took('write', 'sync'), partsOf('write', 'sync')],
 	'fsync-often': synced,
 	'sync-writes': [took('write', 'direct'), partsOf('write', 'direct'),
 		sizesOf('writes, by their bytes', 'write', 'write')],
