@@ -152,10 +152,10 @@ class Ending(unittest.TestCase):
         for pid in job:
             os.kill(pid, signal.SIGKILL)
         report = report_of(path)
-        last = Trace(path).flushed
-        start = min(row["time"] for row in Trace(path).dicts("exec"))
+        trace = Trace(path)
+        start = min(int(trace.rows(kind).time[0]) for kind in trace.blocks)
         self.assertIs(report["trace"]["complete"], False)
-        self.assertEqual(report["trace"]["duration_ns"], last - start)
+        self.assertEqual(report["trace"]["duration_ns"], trace.flushed - start)
 
     def programs_of(self, pid):
         """Numbers of the BPF programs that a process holds."""
@@ -411,6 +411,16 @@ class Ending(unittest.TestCase):
         (variable,) = [line for line in seen if line.startswith("FAULTLINE_RUN=")]
         seen.remove(variable)
         self.assertEqual(seen, alone.stdout.decode().splitlines())
+
+    def test_ignored_children(self):
+        """Who called ignores that children end: Faultline is told all the same, and its command
+        finds it as without it."""
+        command = ["grep", "SigIgn", "/proc/self/status"]
+        options = {"stdout": subprocess.PIPE, "timeout": harness.LIMIT,
+                   "preexec_fn": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)}
+        alone = subprocess.run(command, **options).stdout
+        self.assertNotEqual(int(alone.split()[1], 16) & 1 << signal.SIGCHLD - 1, 0)
+        self.assertEqual(Recording(command, **options).done.stdout, alone)
 
     def test_calls_beyond_the_end(self):
         """What outlives the command makes calls while programs are detached one after the other:

@@ -52,6 +52,20 @@ class Input(unittest.TestCase):
         small = lambda: resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, 256 << 10))
         Recording(["true"], "-u", "nobody", trace=f"{directory}/trace.flt", preexec_fn=small)
 
+    def limited(self, what, soft, hard):
+        """The options of a command that is limited so."""
+        return {"preexec_fn": lambda: resource.setrlimit(what, (soft, hard))}
+
+    def test_limits(self):
+        """What is too little is told as that; up to where it may go a limit is raised, for Faultline alone."""
+        few = self.limited(resource.RLIMIT_NOFILE, 20, 20)
+        self.not_run(self.run_for(**few), NO_TRACING, "ulimit -n", "20")
+        short = self.limited(resource.RLIMIT_FSIZE, 100 << 10, 100 << 10)
+        self.not_run(self.run_for(**short), NO_TRACING, "ulimit -f", str(100 << 10))
+        raised = self.limited(resource.RLIMIT_NOFILE, 20, 1000)
+        done = Recording(["sh", "-c", "ulimit -S -n"], stdout=subprocess.PIPE, **raised).done
+        self.assertEqual(done.stdout, b"20\n")
+
     def test_not_found(self):
         directory = machine().new_dir()
         for name in ("no-such-command", "/no/such/command", ""):

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +27,20 @@ uint64_t host_now_ns(void)
 uint64_t host_unix_now_ns(void)
 {
 	return clock_ns(CLOCK_REALTIME);
+}
+
+uint64_t host_raise_open_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return UINT64_MAX;
+	if (limit.rlim_cur != limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		getrlimit(RLIMIT_NOFILE, &limit);
+	}
+	return limit.rlim_cur;
 }
 
 static const char *boot_id(void)

@@ -303,17 +303,11 @@ void listener_run(const struct listener *listener)
 		markers.specs,	markers.tasks,	 bpf_program__fd(markers.program),
 	};
 	struct state *state = calloc(1, sizeof(*state));
-	struct rlimit files;
 
 	prctl(PR_SET_NAME, "faultline-spans");
 	close_others(kept, sizeof(kept) / sizeof(kept[0]));
 	if (!state)
 		_exit(1);
-	/* Without links of many uprobes a file takes eight descriptors. */
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
 	if (setpriority(PRIO_PROCESS, 0, PRIORITY))
 		errno = 0; /* then programs wait a little longer */
 	privileges_keep_attaching();

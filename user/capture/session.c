@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "bpf/faultline.skel.h"
 #include "capture/arming.h"
@@ -18,6 +19,7 @@
 #include "capture/buffer_sizes.h"
 #include "capture/device_tale.h"
 #include "capture/flight_memory.h"
+#include "capture/host.h"
 #include "capture/lane.h"
 #include "capture/load.h"
 #include "capture/online.h"
@@ -88,6 +90,31 @@ static int map_buffers(struct session *session)
 	return err;
 }
 
+/* Programs, maps, links and, for each CPU, two more: below this not even processes are followed. */
+#define OPEN_FILES_LEAST 48
+/* The kernel's types are handed to libbpf as a file of some 400 KiB. */
+#define FILE_BYTES_LEAST (512ull << 10)
+
+static int limits_allow(void)
+{
+	const uint64_t files = host_raise_open_files();
+	struct rlimit size;
+
+	if (files < OPEN_FILES_LEAST) {
+		log_error(
+			"open files are limited to %llu (ulimit -n): to record takes 120 and more",
+			(unsigned long long)files);
+		return -EMFILE;
+	}
+	if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur < FILE_BYTES_LEAST) {
+		log_error("files are limited to %llu bytes (ulimit -f): to record takes %llu and "
+			  "more",
+			  (unsigned long long)size.rlim_cur, FILE_BYTES_LEAST);
+		return -EFBIG;
+	}
+	return 0;
+}
+
 int session_open(struct session **out, const struct session_options *options)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -99,6 +126,9 @@ int session_open(struct session **out, const struct session_options *options)
 	session->options = *options;
 	session->options.layers |= 1u << LAYER_TASK;
 	libbpf_set_print(libbpf_says);
+	err = limits_allow();
+	if (err)
+		goto fail;
 	err = kernel_open(&session->kernel, reason, sizeof(reason));
 	if (err) {
 		log_error("%s", reason);

@@ -26,27 +26,33 @@ static void handled_signals(sigset_t *set)
 		sigaddset(set, handed_on[i]);
 }
 
-/* A write that fails must not kill us: the command would go on without its wrapper. */
-static const int ignored[] = { SIGPIPE, SIGXFSZ };
-#define IGNORED_COUNT (sizeof(ignored) / sizeof(ignored[0]))
+/* A write that fails must not kill us: the command would go on without its wrapper. And whoever has
+ * called us with SIGCHLD ignored, nobody would tell us that the command has ended. */
+static const struct {
+	int number;
+	void (*handler)(int);
+} changed[] = { { SIGPIPE, SIG_IGN }, { SIGXFSZ, SIG_IGN }, { SIGCHLD, SIG_DFL } };
+#define CHANGED_COUNT (sizeof(changed) / sizeof(changed[0]))
 
 /* What we found, for the command to find again. */
 static struct {
 	sigset_t mask;
-	struct sigaction actions[IGNORED_COUNT];
+	struct sigaction actions[CHANGED_COUNT];
 } inherited;
 
 int supervise_prepare(bool adopt)
 {
-	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t set;
 
 	handled_signals(&set);
 	if (sigprocmask(SIG_BLOCK, &set, &inherited.mask))
 		return -errno;
-	for (size_t i = 0; i < IGNORED_COUNT; i++)
-		if (sigaction(ignored[i], &ignore, &inherited.actions[i]))
+	for (size_t i = 0; i < CHANGED_COUNT; i++) {
+		const struct sigaction action = { .sa_handler = changed[i].handler };
+
+		if (sigaction(changed[i].number, &action, &inherited.actions[i]))
 			return -errno;
+	}
 	if (adopt && prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return -errno;
 	return 0;
@@ -54,8 +60,8 @@ int supervise_prepare(bool adopt)
 
 void supervise_undo(void)
 {
-	for (size_t i = 0; i < IGNORED_COUNT; i++)
-		sigaction(ignored[i], &inherited.actions[i], NULL);
+	for (size_t i = 0; i < CHANGED_COUNT; i++)
+		sigaction(changed[i].number, &inherited.actions[i], NULL);
 	sigprocmask(SIG_SETMASK, &inherited.mask, NULL);
 }
 

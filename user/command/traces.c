@@ -10,11 +10,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/summary.h"
+#include "capture/host.h"
 #include "command/command.h"
 #include "log.h"
 
@@ -159,17 +159,6 @@ static int check_twice(char *const *paths, size_t count)
 	return status;
 }
 
-/* As many descriptors as there are traces, if the system lets us; else opening one will tell. */
-static void raise_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /*
  * Columns of blocks come and go by the thousand, made by one thread and freed by another. As
  * mappings of their own their memory goes back at once; by default what the allocator takes for
@@ -183,7 +172,7 @@ int traces_open(struct trace_reader **readers, char *const *paths, size_t count)
 	int status;
 
 	memset(readers, 0, count * sizeof(*readers));
-	raise_descriptors();
+	host_raise_open_files(); /* one each; if that is not enough, opening one will tell */
 	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	status = check_twice(paths, count);
 	if (status)
