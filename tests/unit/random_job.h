@@ -38,7 +38,8 @@ static void add_operation(struct made_trace *made, uint64_t pid, uint64_t from, 
 					      M_FSTAT, M_CLOSE, M_FSYNC };
 	uint64_t time = from + random_below(length), dur = 1 + random_below(3 * MS);
 	uint64_t file = 1 + random_below(FILES), tid = pid + random_below(2);
-	uint64_t bytes = random_below(100000), fetched = random_below(3) ? 0 : bytes & ~4095ull;
+	uint64_t bytes = random_below(file == 1 ? 4 << 20 : 100000),
+		 fetched = random_below(3) ? 0 : bytes & ~4095ull;
 	unsigned int op = calls[random_below(sizeof(calls) / sizeof(calls[0]))];
 	bool moves = op == M_READ || op == M_PREAD || op == M_WRITE;
 
@@ -108,7 +109,7 @@ static void add_run(struct made_trace *made, size_t number, size_t host, uint64_
 	for (uint64_t i = 1; i <= FILES; i++) {
 		snprintf(path, sizeof(path), "/data/%zu/f%llu", host, (unsigned long long)i);
 		FILE_ROW(made, .time = from, .id = i, .dev = 8 << 20, .ino = 40 + i,
-			 .size = 1 << 20, .path = path);
+			 .size = i == 1 ? 16 << 20 : 1 << 20, .path = path);
 	}
 	for (uint64_t pid = first; pid < first + 2; pid++) {
 		snprintf(command, sizeof(command), "python3 %llu", (unsigned long long)pid);
@@ -117,6 +118,10 @@ static void add_run(struct made_trace *made, size_t number, size_t host, uint64_
 		add_spans(made, pid, from, length, computes);
 		EXIT(made, .time = from + length, .pid = pid, .comm = "python3");
 	}
+	for (uint64_t i = 0; i < 300; i++)
+		CALL(made, .time = from + i * (length / 300), .dur = 1 + random_below(20000),
+		     .pid = first, .tid = first, .op = M_OPENAT, .path = "/no/module",
+		     .result = -2);
 	for (size_t i = 0; i < 60; i++)
 		add_operation(made, first + random_below(2), from, length);
 	for (size_t i = 1; i < 10; i++)

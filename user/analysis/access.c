@@ -125,11 +125,11 @@ static size_t make_lines(const struct measured *measured, struct line *lines)
 		count++;
 	}
 	for (size_t i = 0; i < CLASSES && layers & JOB_MOVED; i++) {
-		const struct tally *tally = totals_class(measured, classes[i].class);
+		const struct tally tally = totals_class(measured, classes[i].class);
 
-		if (!tally->count)
+		if (!tally.count)
 			continue;
-		lines[count] = line_of(classes[i].name, tally);
+		lines[count] = line_of(classes[i].name, &tally);
 		lines[count++].bytes = TABLE_NO_UINT;
 	}
 	return count;
@@ -249,6 +249,8 @@ struct table_text access_metadata_place(const struct measured *measured)
 {
 	const struct tally *tally;
 
+	if (!measured->job)
+		return (struct table_text) { NULL, 0 };
 	return leading_place(measured_state(measured, &analysis_access), UINT64_MAX, &tally);
 }
 
@@ -299,7 +301,7 @@ static int set_note(struct table *table, const struct measured *measured)
 	words_add(&note, "metadata leads:");
 	add_calls(&note, measured->job);
 	add_places(&note, measured_state(measured, &analysis_access),
-		   totals_class(measured, IO_METADATA)->time.measure);
+		   totals_class(measured, IO_METADATA).time.measure);
 	return table_set_note(table, note.bytes);
 }
 

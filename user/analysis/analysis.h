@@ -18,7 +18,9 @@ struct report;
  * look at its state says how in a header of its own (files.h, totals.h).
  */
 struct measured {
-	const struct job *job;
+	const struct job
+		*job; /* NULL where reports were made one: then the tables are all there is */
+	const struct report *report; /* tables, as far as they are filled */
 	const struct analysis *const *analyses;
 	void *const *states; /* of each analysis */
 	size_t count;

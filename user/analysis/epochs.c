@@ -16,6 +16,7 @@
 
 #include "analysis/epochs.h"
 #include "analysis/progress.h"
+#include "analysis/report.h"
 #include "analysis/span_args.h"
 #include "grow.h"
 
@@ -385,34 +386,35 @@ static int fill(void *state, struct table *table)
 }
 
 /* Ranks take an epoch of the same number together. */
-struct epochs_view epochs_view(const struct measured *measured)
+struct epochs_view epochs_view(const struct report *report)
 {
-	const struct epochs *all = measured_state(measured, &analysis_epochs);
-	enum claim claim = claim_that_decides(all);
-	const struct epoch *of = all->of[claim];
+	const struct table *table = report_by(report, &analysis_epochs);
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	struct epochs_view view = { 0 };
 
-	for (size_t i = 0; i < all->count[claim]; i++) {
-		first = of[i].number < first ? of[i].number : first;
-		last = of[i].number > last ? of[i].number : last;
-	}
-	for (size_t i = 0; i < all->count[claim]; i++) {
-		const struct progress *done = &of[i].done;
-		uint64_t fetched = done->read_fetched_bytes + done->mmap_fetched_bytes;
+	for (size_t row = 0; row < table->row_count; row++) {
+		struct line line = { .epoch = 0 };
 
-		if (of[i].number == first) {
-			view.first_read_bytes += done->read_bytes;
-			view.first_fetched_bytes += fetched;
+		table_read_row(table, row, &line);
+		first = line.epoch < first ? line.epoch : first;
+		last = line.epoch > last ? line.epoch : last;
+	}
+	for (size_t row = 0; row < table->row_count; row++) {
+		struct line line = { .epoch = 0 };
+
+		table_read_row(table, row, &line);
+		if (line.epoch == first) {
+			view.first_read_bytes += line.read_bytes;
+			view.first_fetched_bytes += line.fetched_bytes;
 		} else {
-			view.later_fetched_bytes += fetched;
+			view.later_fetched_bytes += line.fetched_bytes;
 		}
-		if (of[i].number == last) {
-			view.last_read_bytes += done->read_bytes;
-			view.last_fetched_bytes += fetched;
+		if (line.epoch == last) {
+			view.last_read_bytes += line.read_bytes;
+			view.last_fetched_bytes += line.fetched_bytes;
 		}
 	}
-	view.epochs = all->count[claim] ? (uint64_t)last - (uint64_t)first + 1 : 0;
+	view.epochs = table->row_count ? (uint64_t)last - (uint64_t)first + 1 : 0;
 	return view;
 }
 
@@ -432,5 +434,7 @@ const struct analysis analysis_epochs = {
 		     .own = true,
 		     .moments = "start_ns",
 		     .sorted = "start_ns",
-		     .many = "epochs" },
+		     .many = "epochs",
+		     .fixed = columns,
+		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },
 };

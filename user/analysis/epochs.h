@@ -15,7 +15,7 @@ struct epochs_view {
 	uint64_t later_fetched_bytes; /* of all but the first */
 };
 
-/* To be asked in conclude(). */
-struct epochs_view epochs_view(const struct measured *measured);
+/* Of the table, once it is filled. */
+struct epochs_view epochs_view(const struct report *report);
 
 #endif

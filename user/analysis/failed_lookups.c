@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/failed_lookups.h"
+#include "analysis/report.h"
 #include "arena.h"
 #include "grow.h"
 #include "analysis/path.h"
@@ -239,23 +240,34 @@ static int fill(void *state, struct table *table)
 	return status;
 }
 
-struct lookups_view failed_lookups_worst(const struct measured *measured)
+/* Negative where the first of two texts stands before the other; none stands before all. */
+static int compare_texts(struct table_text a, struct table_text b)
 {
-	const struct lookups *lookups = measured_state(measured, &analysis_failed_lookups);
+	size_t least = a.length < b.length ? a.length : b.length;
+	int order = least ? memcmp(a.bytes, b.bytes, least) : 0;
+
+	return order ? order : a.length < b.length ? -1 : a.length > b.length;
+}
+
+struct lookups_view failed_lookups_worst(const struct report *report)
+{
+	const struct table *table = report_by(report, &analysis_failed_lookups);
 	struct lookups_view view = { 0 };
 
-	for (size_t i = 0; lookups && i < lookups->count; i++) {
-		const struct directory *directory = &lookups->directories[i];
+	for (size_t row = 0; row < table->row_count; row++) {
+		bool many = table->folded && row + 1 == table->row_count;
+		struct line line = { .count = 0 };
 
-		view.all_count += directory->count;
-		view.all_thread_time_ns += directory->thread_time_ns;
-		if (directory->count <= view.count)
+		table_read_row(table, row, &line);
+		view.all_count += line.count;
+		view.all_thread_time_ns += line.thread_time_ns;
+		if (many || line.count < view.count ||
+		    (line.count == view.count &&
+		     compare_texts(line.directory, view.directory) >= 0))
 			continue;
-		view.count = directory->count;
-		view.directory = (struct table_text) { directory->length ? directory->path : NULL,
-						       directory->length };
-		view.example =
-			(struct table_text) { directory->example, directory->example_length };
+		view.count = line.count;
+		view.directory = line.directory;
+		view.example = line.example;
 	}
 	return view;
 }
@@ -274,5 +286,7 @@ const struct analysis analysis_failed_lookups = {
 	.merging = { .keys = "directory",
 		     .first = "example",
 		     .sorted = "-count",
-		     .many = "directories" },
+		     .many = "directories",
+		     .fixed = columns,
+		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },
 };

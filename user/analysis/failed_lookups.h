@@ -14,7 +14,7 @@ struct lookups_view {
 	uint64_t all_count, all_thread_time_ns;
 };
 
-/* To be asked in conclude(). */
-struct lookups_view failed_lookups_worst(const struct measured *measured);
+/* Of the table, once it is filled. */
+struct lookups_view failed_lookups_worst(const struct report *report);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/file_use.h"
+#include "analysis/report.h"
 
 /* What of the roll-up each use is, what the table has of it, and what the text report shows. */
 #define CALL_COLUMNS                                                                               \
@@ -88,6 +89,7 @@ static const struct table_column first_columns[] = {
 };
 
 #define PATTERN(which, member) TABLE_UINT(struct file_view, patterns[which][member])
+#define JUMPS(which, member) TABLE_UINT(struct file_view, jumps[which].member)
 
 /* Behind the groups. */
 static const struct table_column last_columns[] = {
@@ -121,6 +123,21 @@ static const struct table_column last_columns[] = {
 	{ "mmap.pattern.random", "mmap random", UNIT_COUNT,
 	  "faults before the end of the page before", PATTERN(BY_FAULTS, RANDOM),
 	  JOB_FAULT | JOB_EVENTS },
+	{ "pattern.followed", NULL, UNIT_COUNT, "calls that followed another of the same thread",
+	  JUMPS(BY_CALLS, known), JOB_SYSCALL | JOB_EVENTS },
+	{ "pattern.backward", NULL, UNIT_COUNT, "... and lie before it", JUMPS(BY_CALLS, back),
+	  JOB_SYSCALL | JOB_EVENTS },
+	{ "mmap.pattern.followed", NULL, UNIT_COUNT,
+	  "faults that followed another of the same thread", JUMPS(BY_FAULTS, known),
+	  JOB_FAULT | JOB_EVENTS },
+	{ "mmap.pattern.backward", NULL, UNIT_COUNT, "... and lie 1 MiB and more before it",
+	  JUMPS(BY_FAULTS, back), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.pattern.several", NULL, UNIT_NONE, "several threads took faults on it",
+	  TABLE_BOOL(struct file_view, jumps[BY_FAULTS].several), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.faulted_bytes", NULL, UNIT_BYTES, "bytes brought in by faults, not by map calls",
+	  TABLE_UINT(struct file_view, faulted_bytes), JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
+	{ "direct_bytes", NULL, UNIT_BYTES, "bytes read with O_DIRECT",
+	  TABLE_UINT(struct file_view, direct_bytes), JOB_MOVED },
 };
 
 /* A file of the table, and what it is sorted by. */
@@ -238,13 +255,33 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 
 uint32_t files_count(const struct measured *measured)
 {
-	return measured->job->files.count;
+	return measured->job ? measured->job->files.count
+			     : report_by(measured->report, &analysis_files)->row_count;
+}
+
+/* Of what a report says that was made of several. */
+static struct file_view view_of_row(const struct table *table, size_t row)
+{
+	struct file_view view = {
+		.ino = TABLE_NO_UINT,
+		.size_bytes = TABLE_NO_UINT,
+		.readahead_bytes = TABLE_NO_UINT,
+		.deleted = -1,
+	};
+
+	table_read_row(table, row, &view);
+	view.known = view.ino != TABLE_NO_UINT;
+	return view;
 }
 
 bool files_used(const struct measured *measured, uint32_t file, struct file_view *view)
 {
 	const struct file_uses *files = measured_state(measured, &analysis_files);
 
+	if (!measured->job) {
+		*view = view_of_row(report_by(measured->report, &analysis_files), file);
+		return true;
+	}
 	if (!file_uses_any(files, file))
 		return false;
 	*view = view_of(files, file);
@@ -292,6 +329,13 @@ static int add_others(struct table *table, const struct measured *measured,
 		for (size_t j = 0; j < ACCESSES * PATTERNS; j++)
 			others.patterns[j / PATTERNS][j % PATTERNS] +=
 				view.patterns[j / PATTERNS][j % PATTERNS];
+		for (size_t j = 0; j < ACCESSES; j++) {
+			others.jumps[j].known += view.jumps[j].known;
+			others.jumps[j].back += view.jumps[j].back;
+			others.jumps[j].several |= view.jumps[j].several;
+		}
+		others.faulted_bytes += view.faulted_bytes;
+		others.direct_bytes += view.direct_bytes;
 		add_pages(&others.unattributed, &view.unattributed);
 		add_pages(&others.indirect, &view.indirect);
 	}
@@ -331,23 +375,28 @@ static int set_note(struct table *table, const struct file_uses *files)
 	return used ? table_set_note(table, note) : 0;
 }
 
-/* Once it is known what operations waited for. */
-static int conclude(const struct measured *measured, struct table *table)
+static int add_columns(struct table *table, unsigned int recorded)
 {
-	const struct file_uses *files = measured_state(measured, &analysis_files);
-	struct line *lines;
-	size_t count, most;
 	int status = table_add_columns(table, TABLE_COLUMNS(first_columns));
 
-	table->recorded = files->job->layers;
+	table->recorded = recorded;
 	for (size_t i = 0; i < USES && !status; i++)
 		status = measure_add_columns(
 			table, uses[i].measure, uses[i].columns, uses[i].titled,
 			offsetof(struct file_view, tallies) + i * sizeof(struct tally));
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
-	if (!status)
-		status = chain_add_group(table, offsetof(struct file_view, waiting));
+	return status ? status : chain_add_group(table, offsetof(struct file_view, waiting));
+}
+
+/* Once it is known what operations waited for. */
+static int conclude(const struct measured *measured, struct table *table)
+{
+	const struct file_uses *files = measured_state(measured, &analysis_files);
+	struct line *lines;
+	size_t count, most;
+	int status = add_columns(table, files->job->layers);
+
 	if (!status)
 		status = set_note(table, files);
 	if (status)
@@ -369,6 +418,21 @@ static int conclude(const struct measured *measured, struct table *table)
 	return status;
 }
 
+/* For files_used(). */
+static int remake(const struct report *report, struct table *table)
+{
+	struct table *like;
+	int status = table_new(&like, table->name, NULL, table->shape);
+
+	(void)report;
+	if (!status)
+		status = add_columns(like, ~0u);
+	if (!status)
+		table_adopt(table, like);
+	table_free(like);
+	return status;
+}
+
 const struct analysis analysis_files = {
 	.name = "files",
 	.meaning = "what was done to each file, and in what pattern",
@@ -386,6 +450,8 @@ const struct analysis analysis_files = {
 		     .added = "waiting.*",
 		     .any = "deleted",
 		     .same = "size_bytes,readahead_bytes",
+		     .unknown = "mmap.pattern.several",
 		     .sorted = "-time_ns",
 		     .many = "files" },
+	.remake = remake,
 };

@@ -19,7 +19,7 @@ enum { BY_CALLS, BY_FAULTS, ACCESSES };
 /* Accesses that followed another of the same thread, and those of them that jumped back. */
 struct jump_sums {
 	uint64_t known, back;
-	bool several; /* threads */
+	bool several; /* threads; of several runs not known */
 };
 
 /* What came into the page cache. */
@@ -45,7 +45,8 @@ struct file_view {
 	struct chain_line waiting; /* in the table alone: zeros for others */
 };
 
-/* Files are numbered from 0 to files_count; number FILE_UNKNOWN is all that are not known. */
+/* Files are numbered from 0 to files_count; one of them is all that are not known. Of a report that
+ * was made of several they are rows of the table, one of which may stand for others. */
 uint32_t files_count(const struct measured *measured);
 /* False when nothing was done to it. */
 bool files_used(const struct measured *measured, uint32_t file, struct file_view *view);

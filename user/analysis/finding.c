@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/activity.h"
 #include "analysis/finding_text.h"
+#include "analysis/overlap.h"
 #include "analysis/report.h"
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
@@ -83,6 +83,7 @@ struct finding {
 	const char *host; /* NULL: of several */
 	uint64_t runs;	  /* 1 */
 	bool summed;	  /* times are sums over threads */
+	bool at_least;	  /* times are sums over runs, and the cost is what one took */
 };
 
 /* --- for the rules --- */
@@ -112,12 +113,11 @@ struct table_text finding_base_name(struct table_text path)
 
 uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns)
 {
-	const struct activity *of = findings->measured->job->activities->groups[ACTIVITY_JOB].of;
-	const struct activity *activity = &of[ACTIVITY_CLASS + class];
+	struct overlap_view view;
 
-	if (!of[ACTIVITY_COMPUTE].count || !activity->time_ns)
-		return time_ns;
-	return (unsigned __int128)time_ns * activity_unhidden_ns(activity) / activity->time_ns;
+	if (overlap_of(findings->report, class, &view))
+		time_ns = (unsigned __int128)time_ns * view.unoverlapped_ns / view.time_ns;
+	return time_ns / findings->runs;
 }
 
 /* What storage and writes brought into the page cache, in all. */
@@ -126,7 +126,7 @@ static uint64_t all_fetched_bytes(const struct measured *measured)
 	uint64_t bytes = 0;
 
 	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
-		bytes += totals_class(measured, i)->fetched_bytes;
+		bytes += totals_class(measured, i).fetched_bytes;
 	return bytes;
 }
 
@@ -144,7 +144,7 @@ static enum finding_severity severity_of(const struct findings *findings,
 		       : share >= threshold(THRESHOLD_SEVERITY_MEDIUM) ? FINDING_MEDIUM
 								       : FINDING_LOW;
 	}
-	if (verdict->cost_bytes == TABLE_NO_UINT || !findings->measured)
+	if (verdict->cost_bytes == TABLE_NO_UINT)
 		return FINDING_NOTE;
 	return verdict->cost_bytes >= threshold(THRESHOLD_BYTES_MEDIUM) *
 					      all_fetched_bytes(findings->measured)
@@ -182,14 +182,32 @@ static int write_texts(struct findings *findings, struct finding *finding)
 	return status;
 }
 
+/* Runs that went on at once took together no less than that of them which took longest. */
+static uint64_t raised_cost(const struct findings *findings, const struct finding_rule *rule,
+			    uint64_t cost_ns)
+{
+	const struct table *told = findings->told;
+
+	for (size_t row = 0; told && findings->runs > 1 && row < told->row_count; row++) {
+		const struct cell *cells = &told->cells[row * told->column_count];
+		const struct cell *cost = &cells[FINDING_COST_NS];
+
+		if (cell_is(&cells[FINDING_ID], rule->id) && cost->type == CELL_UINT &&
+		    cost_ns != TABLE_NO_UINT && cost->uint > cost_ns)
+			cost_ns = cost->uint;
+	}
+	return cost_ns;
+}
+
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict)
 {
-	const struct job *job = findings->measured ? findings->measured->job : NULL;
 	struct finding *finding;
+	struct finding_verdict known = *verdict;
 	void *copy;
 
-	if (!is_worth_it(findings, verdict))
+	known.cost_ns = raised_cost(findings, rule, verdict->cost_ns);
+	if (!is_worth_it(findings, &known))
 		return 0;
 	if (!GROW(findings->all, findings->room, findings->count + 1))
 		return -ENOMEM;
@@ -201,14 +219,15 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 	*finding = (struct finding) {
 		.rule = rule,
 		.evidence = copy,
-		.verdict = *verdict,
-		.host = !job || job->many_hosts ? NULL : job->traces[0].header->host,
+		.verdict = known,
+		.host = findings->host,
 		.runs = 1,
-		.summed = job && job->summed && rule->sums == FINDING_OF_SUMS,
+		.summed = findings->summed && rule->sums == FINDING_OF_SUMS,
+		.at_least = findings->runs > 1,
 	};
 	/* What threads did side by side counts as often. */
-	if (finding->summed && verdict->cost_ns != TABLE_NO_UINT &&
-	    verdict->cost_ns > findings->duration_ns)
+	if (finding->summed && known.cost_ns != TABLE_NO_UINT &&
+	    known.cost_ns > findings->duration_ns)
 		finding->verdict.cost_ns = findings->duration_ns;
 	finding->verdict.severity = severity_of(findings, &finding->verdict);
 	return write_texts(findings, finding);
@@ -275,7 +294,7 @@ static int get_confidence(struct table *table, struct cell *cell, const void *ro
 	return table_set_literal(table, cell, names[finding->verdict.confidence]);
 }
 
-/* Of sums, the most that it may be. */
+/* Of sums over threads, the most that it may be; of runs that went on at once, the least. */
 static int get_cost(struct table *table, struct cell *cell, const void *row,
 		    const struct table_column *column)
 {
@@ -287,16 +306,19 @@ static int get_cost(struct table *table, struct cell *cell, const void *row,
 		return 0;
 	cell_uint(cell, finding->verdict.cost_ns);
 	cell->summed = finding->summed;
+	cell->at_least = finding->at_least && !finding->summed;
 	return 0;
 }
 
 /* Times in evidence are those of a union, but for what is told of one operation. */
 static void mark_times(struct table *record)
 {
+	static const char *const of_unions[] = { "time_ns", "data_ns", "bandwidth" };
+
 	for (size_t i = 0; i < record->column_count; i++)
-		if (!strcmp(record->columns[i].name, "time_ns") ||
-		    !strcmp(record->columns[i].name, "data_ns"))
-			record->cells[i].summed = true;
+		for (size_t j = 0; j < sizeof(of_unions) / sizeof(of_unions[0]); j++)
+			if (!strcmp(record->columns[i].name, of_unions[j]))
+				record->cells[i].summed = true;
 }
 
 static int get_evidence(struct table *table, struct cell *cell, const void *row,
@@ -312,7 +334,7 @@ static int get_evidence(struct table *table, struct cell *cell, const void *row,
 					   finding->rule->evidence_count);
 	if (!status)
 		status = table_add(record, finding->evidence);
-	if (!status && finding->summed)
+	if (!status && (finding->summed || finding->at_least))
 		mark_times(record);
 	return status;
 }
@@ -352,14 +374,14 @@ static int ask_all(struct findings *findings)
 	const struct job *job = findings->measured->job;
 	int status = 0;
 
-	for (size_t i = 0; i < finding_rule_count && !status; i++) {
+	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
 		const struct finding_rule *rule = finding_rules[i];
 
 		if ((job->layers & rule->needs) == rule->needs &&
 		    (!job->summed || rule->sums != FINDING_OF_EVENTS))
 			status = rule->find(findings, rule);
 	}
-	return status;
+	return status < 0 ? status : 0;
 }
 
 static int tell_unasked(struct table *table)
@@ -382,7 +404,11 @@ static int conclude(const struct measured *measured, struct table *table)
 	struct arena arena = { 0 };
 	struct findings findings = {
 		.measured = measured,
+		.report = measured->report,
 		.duration_ns = clock_subtract(job->end_ns, job->start_ns),
+		.summed = job->summed,
+		.host = job->many_hosts ? NULL : job->traces[0].header->host,
+		.runs = 1,
 		.arena = &arena,
 	};
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
@@ -438,43 +464,14 @@ static int compare_rows(const struct table *table, size_t a, size_t b, const voi
 	return 0;
 }
 
-/* What a rule found in single runs, where it has looked at all of them together. */
-static void forget(struct table *table, const struct finding_rule *rule)
-{
-	const size_t width = table->column_count;
-	size_t kept = 0;
-
-	for (size_t row = 0; row < table->row_count; row++) {
-		struct cell *cells = &table->cells[row * width];
-
-		if (!cell_is(&cells[FINDING_ID], rule->id))
-			memmove(&table->cells[kept++ * width], cells, width * sizeof(*cells));
-	}
-	table->row_count = kept;
-}
-
+/* What all runs together show, in place of what each does. */
 static int find_of_all(const struct report *report, struct table *table)
 {
-	const struct cell *duration = &report_by(report, &analysis_trace)->cells[ABOUT_DURATION];
+	const struct measured measured = { .report = report };
 	struct arena arena = { 0 };
-	struct findings findings = {
-		.report = report,
-		.duration_ns = duration->type == CELL_UINT ? duration->uint : 0,
-		.arena = &arena,
-	};
-	int status = 0;
+	struct findings findings = { .measured = &measured, .report = report, .arena = &arena };
+	int status = findings_of_runs(&findings, table);
 
-	for (size_t i = 0; i < finding_rule_count && !status; i++) {
-		const struct finding_rule *rule = finding_rules[i];
-
-		if (!rule->find_of_runs)
-			continue;
-		status = rule->find_of_runs(&findings, rule);
-		if (!status)
-			forget(table, rule);
-		else if (status > 0)
-			status = 0;
-	}
 	for (size_t i = 0; i < findings.count && !status; i++)
 		status = table_add(table, &findings.all[i]);
 	free(findings.all);

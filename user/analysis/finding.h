@@ -64,11 +64,12 @@ struct finding_rule {
 	const char *id;	    /* "mmap-random", for --explain and JSON */
 	unsigned int needs; /* JOB_*: not asked without these layers */
 	enum finding_sums sums;
-	/* Returns 0 or -ENOMEM. */
+	/* Returns 0, -ENOMEM, or 1 where what there is does not tell. */
 	int (*find)(struct findings *findings, const struct finding_rule *rule);
-	/* The same of several reports that were made one, by its tables; 1 where these do not tell.
-	 * What was found in each of them stands then, and where this is NULL. */
-	int (*find_of_runs)(struct findings *findings, const struct finding_rule *rule);
+	/* It looks at nothing but tables, and what reads from them where reports were made one
+	 * (files.h, totals.h, failed_lookups.h, epochs.h, overlap.h): it is asked of all of them
+	 * together, too. Of others, what was found in each of them stands. */
+	bool of_runs;
 	const struct alike_rule *alike; /* for finding_add_alike: see finding_files.h */
 	enum habit habit;		/* for finding_write.c: what it goes by, */
 	enum io_class class;		/* and the class that its time is of */
@@ -110,9 +111,15 @@ enum finding_column {
 
 /* What the rules see. */
 struct findings {
-	const struct measured *measured; /* NULL, and for find_of_runs alone: */
+	const struct measured *measured; /* its job is NULL for rules that are of_runs */
 	const struct report *report;
 	uint64_t duration_ns; /* of the run */
+	bool summed;	      /* operations of some of the traces were (mode profile) */
+	const char *host;     /* NULL: several */
+	/* Of several runs that went on at once: times are sums over so many of them, and what they
+	 * took together is that of one on average at least. 1: times are what they say. */
+	size_t runs;
+	const struct table *told; /* with what was found in single runs; NULL: nothing */
 	struct finding *all;
 	size_t count, room;
 	struct arena *arena; /* for what evidence points to; lives as long as the findings */
@@ -123,7 +130,8 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 		const struct finding_verdict *verdict);
 
 /* The part of a time of a class that no compute hid, taken as of the class as a whole: exact when
- * it is all of the class, an estimate else. All of it when nobody told of compute. */
+ * it is all of the class, an estimate else. All of it when nobody told of compute. Of runs that
+ * went on at once, that of one on average. */
 uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns);
 
 /* Bytes in a second, as far as a number holds them; 0 of no time. */
@@ -134,6 +142,11 @@ double finding_share(uint64_t part, uint64_t whole);
 
 /* What a cell of FINDING_SEVERITY says, of a summary anything: FINDING_BY_COST for what is none. */
 enum finding_severity finding_severity_in(const struct cell *cell);
+
+/* Asks the rules that are of_runs of a report that was made of several; `told` is its table of what
+ * was found in each, and loses what is found, or not found, in all of them. Returns 0 or -ENOMEM.
+ */
+int findings_of_runs(struct findings *findings, struct table *told);
 
 /* The last part of a path. */
 struct table_text finding_base_name(struct table_text path);

@@ -334,13 +334,13 @@ static const struct table_column flushes_evidence[] = {
 
 static int find_flushes(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct tally *sync = totals_class(findings->measured, IO_SYNC);
-	const struct tally *written = habits_view(findings->measured, HABIT_SYNC_WRITE).tally;
+	const struct tally sync = totals_class(findings->measured, IO_SYNC);
+	const struct tally written = habits_view(findings->measured, HABIT_SYNC_WRITE).tally;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
 					   FINDING_BY_COST };
 	struct flushes flushes = {
-		.syncs = sync->count + written->count,
-		.sync_ns = sync->time.measure + written->time.measure,
+		.syncs = sync.count + written.count,
+		.sync_ns = sync.time.measure + written.time.measure,
 	};
 	struct device_view view;
 

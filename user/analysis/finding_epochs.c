@@ -4,6 +4,7 @@
  */
 #include "analysis/epochs.h"
 #include "analysis/finding.h"
+#include "analysis/report.h"
 
 struct epochs_evidence {
 	uint64_t epochs, first_bytes, last_bytes, later_bytes, last_read_bytes, memory_bytes;
@@ -27,18 +28,18 @@ static const struct table_column epochs_columns[] = {
 };
 
 /* What a host has for the job, at least; TABLE_NO_UINT when no trace tells. */
-static uint64_t memory_bytes(const struct job *job)
+static uint64_t memory_bytes(const struct report *report)
 {
+	static const char *const limits[] = { "memory_bytes", "cgroup_memory_bytes" };
+	const struct table *trace = report_by(report, &analysis_trace);
 	uint64_t least = TABLE_NO_UINT;
 
-	for (size_t i = 0; i < job->trace_count; i++) {
-		const struct trace_header *header = job->traces[i].header;
-		uint64_t bytes = header->memory_bytes;
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		int column = table_find_column(trace, limits[i]);
 
-		if (header->cgroup_memory_bytes && header->cgroup_memory_bytes < bytes)
-			bytes = header->cgroup_memory_bytes;
-		if (bytes && bytes < least)
-			least = bytes;
+		if (column >= 0 && trace->cells[column].type == CELL_UINT &&
+		    trace->cells[column].uint < least)
+			least = trace->cells[column].uint;
 	}
 	return least;
 }
@@ -46,7 +47,7 @@ static uint64_t memory_bytes(const struct job *job)
 /* False when there is no second epoch, or too little to tell of. */
 static bool epochs_evidence(const struct findings *findings, struct epochs_evidence *evidence)
 {
-	struct epochs_view view = epochs_view(findings->measured);
+	struct epochs_view view = epochs_view(findings->report);
 
 	*evidence = (struct epochs_evidence) {
 		.epochs = view.epochs,
@@ -54,7 +55,7 @@ static bool epochs_evidence(const struct findings *findings, struct epochs_evide
 		.last_bytes = view.last_fetched_bytes,
 		.later_bytes = view.later_fetched_bytes,
 		.last_read_bytes = view.last_read_bytes,
-		.memory_bytes = memory_bytes(findings->measured->job),
+		.memory_bytes = memory_bytes(findings->report),
 		.of_first = finding_share(view.last_fetched_bytes, view.first_fetched_bytes),
 	};
 	return view.epochs > 1 && view.first_fetched_bytes >= threshold(THRESHOLD_EPOCH_BYTES);
@@ -84,6 +85,7 @@ const struct finding_rule finding_epoch_storage = {
 	.id = "epoch-from-storage",
 	.needs = JOB_PAGECACHE | JOB_SPAN,
 	.find = find_epoch_storage,
+	.of_runs = true,
 	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
 	FINDING_THRESHOLDS(epoch_storage_thresholds),
 	.title = "each epoch comes from storage again, although the data would fit into memory",
@@ -120,6 +122,7 @@ const struct finding_rule finding_epoch_memory = {
 	.id = "epoch-from-memory",
 	.needs = JOB_PAGECACHE | JOB_SPAN,
 	.find = find_epoch_memory,
+	.of_runs = true,
 	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
 	FINDING_THRESHOLDS(epoch_memory_thresholds),
 	.title = "from the second epoch on the data comes from memory, not from storage",

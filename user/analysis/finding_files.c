@@ -154,10 +154,10 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct alike_rule *kind = rule->alike;
-	const struct tally *all = totals_class(findings->measured, kind->class);
-	const struct tally *metadata = totals_class(findings->measured, IO_METADATA);
-	const struct tally *faults = totals_class(findings->measured, IO_MMAP_READ);
-	uint64_t most_ns = all->time.measure;
+	const struct tally all = totals_class(findings->measured, kind->class);
+	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
+	const struct tally faults = totals_class(findings->measured, IO_MMAP_READ);
+	uint64_t most_ns = all.time.measure;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, kind->confidence,
 					   FINDING_BY_COST };
 	struct alike alike = { .readahead_bytes = TABLE_NO_UINT };
@@ -165,16 +165,16 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	struct file_view file;
 
 	for (uint32_t i = 0; i < files_count(findings->measured); i++)
-		if (i != FILE_UNKNOWN && files_used(findings->measured, i, &file) &&
+		if (files_used(findings->measured, i, &file) && file.known &&
 		    !begins(file.path, TRACE_OTHER_FILES) && kind->takes(&file))
 			add_file(&alike, &sums, kind, &file);
 	if (!alike.files)
 		return 0;
 	/* Times of several files may overlap; all of the class together have no more than this. */
 	if (kind->with_metadata && kind->class != IO_METADATA)
-		most_ns += metadata->time.measure;
+		most_ns += metadata.time.measure;
 	if (kind->with_faults)
-		most_ns += faults->time.measure;
+		most_ns += faults.time.measure;
 	if (alike.time_ns > most_ns)
 		alike.time_ns = most_ns;
 	finish(&alike, &sums, kind);
@@ -182,7 +182,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 				     findings->duration_ns);
 	if (kind->speaks && !kind->speaks(&alike))
 		return 0;
-	if (findings->measured->job->summed)
+	if (findings->summed)
 		forget_events(&alike);
 	if (kind->costs_time)
 		verdict.cost_ns = finding_unhidden(findings, kind->class, alike.time_ns);

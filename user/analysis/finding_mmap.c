@@ -46,6 +46,7 @@ const struct finding_rule finding_mmap_random = {
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &random_files,
+	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
 	.title = "page faults on {file}, read at random through a mapping",
@@ -101,6 +102,7 @@ const struct finding_rule finding_mmap_in_order = {
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &in_order_files,
+	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(in_order_thresholds),
 	.title = "{file} is loaded through a mapping, one fault after the other",
@@ -145,6 +147,7 @@ const struct finding_rule finding_mmap_single = {
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &single_files,
+	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(single_thresholds),
@@ -192,6 +195,7 @@ const struct finding_rule finding_mmap_minor = {
 	.needs = JOB_FAULT,
 	.find = finding_add_alike,
 	.alike = &minor_files,
+	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(minor_thresholds),
@@ -221,7 +225,7 @@ static const struct alike_rule summed_files = {
 /* Events tell more: whether it is mmap-random or mmap-in-order. */
 static int find_summed(struct findings *findings, const struct finding_rule *rule)
 {
-	return findings->measured->job->summed ? finding_add_alike(findings, rule) : 0;
+	return findings->summed ? finding_add_alike(findings, rule) : 0;
 }
 
 static const enum threshold summed_thresholds[] = {
@@ -236,6 +240,7 @@ const struct finding_rule finding_mmap_summed = {
 	.sums = FINDING_OF_SUMS,
 	.find = find_summed,
 	.alike = &summed_files,
+	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(summed_thresholds),
 	.title = "page faults on {file}, which is read from storage through a mapping",

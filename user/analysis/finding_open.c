@@ -9,6 +9,7 @@
 #include "analysis/failed_lookups.h"
 #include "analysis/finding_files.h"
 #include "analysis/loaded.h"
+#include "analysis/report.h"
 #include "analysis/totals.h"
 
 /* --- what is loaded to run --- */
@@ -49,6 +50,7 @@ const struct finding_rule finding_cold_start = {
 	.sums = FINDING_OF_SUMS,
 	.find = finding_add_alike,
 	.alike = &loaded_files,
+	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(loaded_thresholds),
 	.title = "programs, libraries and modules come from storage",
@@ -103,6 +105,7 @@ const struct finding_rule finding_small_files = {
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &small_files,
+	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(small_files_thresholds),
@@ -148,6 +151,7 @@ const struct finding_rule finding_opened_again = {
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &opened_again_files,
+	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(opened_again_thresholds),
@@ -182,7 +186,8 @@ static const struct table_column metadata_evidence[] = {
 	  TABLE_TEXT(struct metadata, call), 0 },
 	{ "call_count", "calls", UNIT_COUNT, "how often it was made",
 	  TABLE_UINT(struct metadata, call_count), 0 },
-	{ "place", "place", UNIT_PATH, "the directory with the most time",
+	{ "place", "place", UNIT_PATH,
+	  "the directory with the most time; of several summaries not known",
 	  TABLE_TEXT(struct metadata, place), 0 },
 	{ "directory", "directory", UNIT_NONE, "where most look-ups failed; null: none did",
 	  TABLE_TEXT(struct metadata, directory), 0 },
@@ -192,19 +197,28 @@ static const struct table_column metadata_evidence[] = {
 	  TABLE_REAL(struct metadata, share), 0 },
 };
 
-/* The call of that family with the most time. */
-static const struct operation *leading_call(const struct job *job, enum trace_family family)
+/* The call with the most time. */
+static void set_leading_call(const struct report *report, struct metadata *found)
 {
-	const struct operation *leading = NULL;
+	const struct table *table = report_by(report, &analysis_operations);
+	int family = table_find_column(table, "family"), op = table_find_column(table, "op");
+	int count = table_find_column(table, "count");
+	int time = table_find_column(table, "thread_time_ns");
+	uint64_t most_ns = 0;
 
-	for (size_t i = 0; i < job->operation_count; i++) {
-		const struct operation *operation = &job->operations[i];
+	if (family < 0 || op < 0 || count < 0 || time < 0)
+		return;
+	for (size_t row = 0; row < table->row_count; row++) {
+		const struct cell *cells = &table->cells[row * table->column_count];
 
-		if (operation->family == family &&
-		    (!leading || operation->seen.thread_time_ns > leading->seen.thread_time_ns))
-			leading = operation;
+		if (!cell_is(&cells[family], "metadata") || cells[op].type != CELL_TEXT ||
+		    cells[count].type != CELL_UINT || cells[time].type != CELL_UINT ||
+		    (found->call.bytes && cells[time].uint <= most_ns))
+			continue;
+		most_ns = cells[time].uint;
+		found->call = (struct table_text) { cells[op].text, cells[op].length };
+		found->call_count = cells[count].uint;
 	}
-	return leading;
 }
 
 /* Of what is read or written through mappings. */
@@ -221,24 +235,20 @@ static uint64_t faulted_ns(const struct measured *measured)
 
 static struct metadata metadata_of(const struct measured *measured)
 {
-	const struct tally *metadata = totals_class(measured, IO_METADATA);
-	const struct operation *leading = leading_call(measured->job, TRACE_METADATA);
-	struct lookups_view lookups = failed_lookups_worst(measured);
+	const struct tally metadata = totals_class(measured, IO_METADATA);
+	struct lookups_view lookups = failed_lookups_worst(measured->report);
 	struct metadata found = {
-		.time_ns = metadata->time.measure,
-		.data_ns = totals_class(measured, IO_READ)->time.measure +
-			   totals_class(measured, IO_WRITE)->time.measure + faulted_ns(measured),
-		.count = metadata->count,
-		.errors = metadata->errors,
+		.time_ns = metadata.time.measure,
+		.data_ns = totals_class(measured, IO_READ).time.measure +
+			   totals_class(measured, IO_WRITE).time.measure + faulted_ns(measured),
+		.count = metadata.count,
+		.errors = metadata.errors,
 		.place = access_metadata_place(measured),
 		.directory = lookups.directory,
 		.failed = lookups.count,
 	};
 
-	if (leading) {
-		found.call = (struct table_text) { leading->name, strlen(leading->name) };
-		found.call_count = leading->seen.count + leading->unseen.count;
-	}
+	set_leading_call(measured->report, &found);
 	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
 	return found;
 }
@@ -281,13 +291,14 @@ const struct finding_rule finding_metadata = {
 	.id = "metadata-heavy",
 	.needs = JOB_SYSCALL,
 	.find = find_metadata,
+	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	FINDING_THRESHOLDS(metadata_thresholds),
 	.title = "opening, naming and removing files takes more time than their data",
 	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
 		"leads "
-		"with {call_count:call|calls}, {errors} calls failed; most time in {place}",
+		"with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
 	.advice = "keep files open, make and remove fewer, pack small ones, list directories once, "
 		  "shorten search paths",
 	.more = "faultline report --table operations TRACE",
@@ -320,7 +331,7 @@ static const struct table_column cold_names_evidence[] = {
 static int find_cold_names(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct chain_time *waited = chain_of_names(findings->measured);
-	const struct tally *all = totals_class(findings->measured, IO_METADATA);
+	const struct tally all = totals_class(findings->measured, IO_METADATA);
 	struct metadata metadata = metadata_of(findings->measured);
 	struct cold_names found = {
 		.count = waited->count,
@@ -338,7 +349,7 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 		return 0;
 	found.each_ns = found.time_ns / found.count;
 	/* Threads may have waited at the same time. */
-	verdict.cost_ns = found.time_ns < all->time.measure ? found.time_ns : all->time.measure;
+	verdict.cost_ns = found.time_ns < all.time.measure ? found.time_ns : all.time.measure;
 	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
 	return is_felt(findings, verdict.cost_ns) ? finding_add(findings, rule, &found, &verdict)
 						  : 0;
@@ -388,8 +399,8 @@ static const struct table_column failed_evidence[] = {
 
 static int find_failed(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct tally *metadata = totals_class(findings->measured, IO_METADATA);
-	struct lookups_view worst = failed_lookups_worst(findings->measured);
+	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
+	struct lookups_view worst = failed_lookups_worst(findings->report);
 	struct failed failed = {
 		.directory = worst.directory,
 		.example = worst.example,
@@ -405,7 +416,7 @@ static int find_failed(struct findings *findings, const struct finding_rule *rul
 	if (failed.count < threshold(THRESHOLD_FAILED_LOOKUPS))
 		return 0;
 	verdict.cost_ns =
-		failed.time_ns < metadata->time.measure ? failed.time_ns : metadata->time.measure;
+		failed.time_ns < metadata.time.measure ? failed.time_ns : metadata.time.measure;
 	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
 	return finding_add(findings, rule, &failed, &verdict);
 }
@@ -416,6 +427,7 @@ const struct finding_rule finding_failed_lookups = {
 	.id = "failed-lookups",
 	.needs = JOB_SYSCALL,
 	.find = find_failed,
+	.of_runs = true,
 	FINDING_EVIDENCE(struct failed, failed_evidence),
 	FINDING_THRESHOLDS(failed_thresholds),
 	.title = "files are looked for where they are not",

@@ -448,28 +448,8 @@ static int add_straggler(struct findings *findings, const struct finding_rule *r
 	return finding_add(findings, rule, &ranks, &verdict);
 }
 
+/* As far as the table of ranks knows their times. */
 static int find_stragglers(struct findings *findings, const struct finding_rule *rule)
-{
-	const struct activities *all = findings->measured->job->activities;
-	size_t count = all->group_count - 1;
-	struct rank_wait *waits = calloc(count + 1, sizeof(*waits));
-	int status;
-
-	if (!waits)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		const struct activity_group *group = &all->groups[i + 1];
-
-		waits[i] = (struct rank_wait) { group->rank,
-						activity_unhidden_ns(&group->of[ACTIVITY_IO]) };
-	}
-	status = add_straggler(findings, rule, waits, count);
-	free(waits);
-	return status;
-}
-
-/* Of ranks of several runs, as far as the table of them knows their times. */
-static int find_stragglers_of_runs(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct table *ranks = report_by(findings->report, &analysis_ranks);
 	int rank = table_find_column(ranks, "rank"), all = table_find_column(ranks, "io_ns");
@@ -503,7 +483,7 @@ const struct finding_rule finding_stragglers = {
 	.id = "straggler",
 	.needs = 0,
 	.find = find_stragglers,
-	.find_of_runs = find_stragglers_of_runs,
+	.of_runs = true,
 	FINDING_EVIDENCE(struct ranks, ranks_columns),
 	FINDING_THRESHOLDS(ranks_thresholds),
 	.title = "rank {slowest} waits for I/O longer than the others, who wait for it",

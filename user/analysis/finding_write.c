@@ -53,10 +53,9 @@ static struct habit_view summed_syncs(const struct measured *measured)
 static struct calls calls_of(const struct findings *findings, const struct finding_rule *rule,
 			     struct finding_verdict *verdict)
 {
-	struct habit_view view = findings->measured->job->summed
-					 ? summed_syncs(findings->measured)
-					 : habits_view(findings->measured, rule->habit);
-	const struct tally *tally = view.tally;
+	struct habit_view view = findings->summed ? summed_syncs(findings->measured)
+						  : habits_view(findings->measured, rule->habit);
+	const struct tally *tally = &view.tally;
 	struct calls calls = {
 		.path = view.path,
 		.file = finding_base_name(view.path),

@@ -54,8 +54,8 @@ static int find_throttled(struct findings *findings, const struct finding_rule *
 {
 	const struct measured *measured = findings->measured;
 	const struct trace_operation_total *all = totals_throttled(measured);
-	uint64_t writing_ns = totals_class(measured, IO_WRITE)->thread_time_ns +
-			      totals_class(measured, IO_MMAP_WRITE)->thread_time_ns;
+	uint64_t writing_ns = totals_class(measured, IO_WRITE).thread_time_ns +
+			      totals_class(measured, IO_MMAP_WRITE).thread_time_ns;
 	struct throttled throttled = {
 		.pauses = all->count,
 		.pause_ns = all->thread_time_ns,
@@ -80,8 +80,8 @@ static int find_throttled(struct findings *findings, const struct finding_rule *
 	if (!throttled.pauses || throttled.share < threshold(THRESHOLD_THROTTLED_SHARE))
 		return 0;
 	/* Several threads may have waited at the same time. */
-	verdict.cost_ns = totals_class(measured, IO_WRITE)->time.measure +
-			  totals_class(measured, IO_MMAP_WRITE)->time.measure;
+	verdict.cost_ns = totals_class(measured, IO_WRITE).time.measure +
+			  totals_class(measured, IO_MMAP_WRITE).time.measure;
 	if (verdict.cost_ns > throttled.pause_ns)
 		verdict.cost_ns = throttled.pause_ns;
 	verdict.cost_ns = finding_unhidden(findings, IO_WRITE, verdict.cost_ns);

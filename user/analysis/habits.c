@@ -171,8 +171,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 struct habit_view habits_view(const struct measured *measured, enum habit habit)
 {
 	const struct habits *habits = measured_state(measured, &analysis_habits);
-	struct habit_view view = { .tally = &habits->tallies[habit],
-				   .files = habits->files[habit] };
+	struct habit_view view = { .tally = habits->tallies[habit], .files = habits->files[habit] };
 	struct trace_string path;
 
 	if (habits->worst[habit] == FILE_NONE)

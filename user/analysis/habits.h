@@ -25,7 +25,7 @@ enum habit {
 #define HABIT_LOCK_WAIT_NS 10000
 
 struct habit_view {
-	const struct tally *tally;
+	struct tally tally;
 	struct table_text path; /* of the file with the most time in it; NULL: none is known */
 	uint64_t files;
 };

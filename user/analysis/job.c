@@ -168,7 +168,7 @@ static void find_span(struct job_trace *trace)
 	trace->end_ns = clock_shifted(trace->clock, end);
 }
 
-static unsigned int layers_of(const struct trace_header *header)
+unsigned int job_layer(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -180,12 +180,20 @@ static unsigned int layers_of(const struct trace_header *header)
 		      { "block", JOB_BLOCK },
 		      { "async", JOB_ASYNC | JOB_IO },
 		      { "vfs", JOB_VFS | JOB_MOVED | JOB_IO } };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(name, known[i].name))
+			return known[i].bits;
+	return 0;
+}
+
+static unsigned int layers_of(const struct trace_header *header)
+{
 	unsigned int layers = 0;
 
 	for (size_t i = 0; i < header->layer_count; i++)
-		for (size_t j = 0; j < sizeof(known) / sizeof(known[0]); j++)
-			if (header->layers[i].on && !strcmp(header->layers[i].name, known[j].name))
-				layers |= known[j].bits;
+		if (header->layers[i].on)
+			layers |= job_layer(header->layers[i].name);
 	for (size_t i = 0; i < header->operation_count; i++) {
 		if (header->operations[i].family == TRACE_STORES && layers & JOB_FAULT)
 			layers |= JOB_DIRTIED;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/activity.h"
-#include "analysis/analysis.h"
+#include "analysis/overlap.h"
 #include "analysis/report.h"
 
 static int begin(const struct job *job, void **state)
@@ -342,7 +342,7 @@ static int fill_ranks(void *state, struct table *table)
 	return status;
 }
 
-/* --- of several reports --- */
+/* --- read back --- */
 
 /* A number of a row, 0 where it is not known. */
 static uint64_t number_at(const struct table *table, size_t row, const char *name)
@@ -365,6 +365,23 @@ static bool is_known(const struct table *table, const char *name)
 	}
 	return column >= 0 && table->row_count && !table->cut;
 }
+
+bool overlap_of(const struct report *report, enum io_class class, struct overlap_view *view)
+{
+	const struct table *table = report_by(report, &analysis_overlap);
+	char time[64], unoverlapped[64];
+
+	snprintf(time, sizeof(time), "%s.time_ns", classes[class].name);
+	snprintf(unoverlapped, sizeof(unoverlapped), "%s.unoverlapped_ns", classes[class].name);
+	if (!table->row_count || table_find_column(table, time) < 0 ||
+	    table_find_column(table, unoverlapped) < 0)
+		return false;
+	*view = (struct overlap_view) { number_at(table, 0, time),
+					number_at(table, 0, unoverlapped) };
+	return view->time_ns;
+}
+
+/* --- of several reports --- */
 
 /* Ranks stand in a table of their own: what is told of all of them follows from it. */
 static int remake_spreads(const struct table *ranks, struct table *table)

@@ -201,10 +201,11 @@ int report_show(const struct analysis *analysis, bool all_summed, struct table *
 	return status;
 }
 
-static struct measured measured_by(const struct pass *pass)
+static struct measured measured_by(const struct pass *pass, const struct report *report)
 {
 	return (struct measured) {
 		.job = &pass->job,
+		.report = report,
 		.analyses = registry,
 		.states = pass->states,
 		.count = ANALYSES,
@@ -214,7 +215,7 @@ static struct measured measured_by(const struct pass *pass)
 /* Conclusions come last: they see what all others have measured. */
 static int fill_all(struct pass *pass, struct report *report, struct trace_error *error)
 {
-	const struct measured measured = measured_by(pass);
+	const struct measured measured = measured_by(pass, report);
 	int status = set_absent(report, &pass->job);
 
 	for (size_t i = 0; i < ANALYSES && !status; i++)
@@ -235,7 +236,7 @@ static int fill_all(struct pass *pass, struct report *report, struct trace_error
 static int make_pictures(struct pass *pass, struct report *report,
 			 const struct report_options *options, struct trace_error *error)
 {
-	const struct measured measured = measured_by(pass);
+	const struct measured measured = measured_by(pass, report);
 	const struct pictures_options wanted = { options->filter, options->progress,
 						 options->context };
 

@@ -22,6 +22,7 @@ struct report {
 	uint64_t first_ns, last_ns; /* on the report's clock: nothing was earlier, nothing later */
 	const struct trace_header *header; /* of the first trace, as long as that is open */
 	bool all_summed; /* operations were summed up in all traces, from begin to end */
+	size_t runs;	 /* reports that were made one; 0: it is of traces */
 };
 
 struct report_options {

@@ -445,8 +445,8 @@ static int say_summaries(struct report_sum *sum, struct report *report)
 	if (sum->runs > 1)
 		words_add(&text,
 			  ": a time that several of them have a part in at once is their sum, for "
-			  "how much of it they shared is not known; findings are those of single "
-			  "runs, but for a straggler among all ranks");
+			  "how much of it they shared is not known; findings on files, look-ups, "
+			  "epochs and ranks are of all runs together, others of single ones");
 	status = add_caveat(caveats, SUM_CAVEAT, "note", text.bytes);
 	if (!status && sum->unknown.used) {
 		text = (struct words) { .used = 0 };
@@ -478,8 +478,10 @@ int report_sum_finish(struct report_sum *sum, struct report **report, struct tra
 
 	for (size_t i = 0; i < sum->count && !status; i++)
 		status = finish_table(sum, i, *report);
-	if (!status)
+	if (!status) {
 		set_run(sum, *report);
+		(*report)->runs = sum->runs;
+	}
 	for (size_t i = 0; i < sum->count && !status && sum->runs > 1; i++)
 		if (sum->analyses[i]->remake && !(*report)->tables[i]->absent)
 			status = sum->analyses[i]->remake(*report, (*report)->tables[i]);

@@ -178,6 +178,13 @@ table_getter table_get_text;	/* a struct table_text; CELL_NULL without bytes */
 table_getter table_get_p50;	/* of a const struct histogram *; NULL is CELL_NULL */
 table_getter table_get_p99;
 
+/* Columns get the getters and keys of those of the same names, others have none any more: a row is
+ * what those of `like` are made of, for table_read_row. */
+void table_adopt(struct table *table, const struct table *like);
+/* The inverse of table_add, of what stands in the row itself: what is CELL_NULL, or of another type
+ * than its getter makes, leaves what is there. Texts belong to the table. */
+void table_read_row(const struct table *table, size_t row, void *into);
+
 /* Adds a row of CELL_NULL; *row is valid until the next row is added. */
 int table_add_row(struct table *table, struct cell **row);
 int table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length);

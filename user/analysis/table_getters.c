@@ -105,6 +105,38 @@ int table_get_p99(struct table *table, struct cell *cell, const void *row,
 	return get_percentile(table, cell, row, column, 99);
 }
 
+void table_adopt(struct table *table, const struct table *like)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		int same = table_find_column(like, table->columns[i].name);
+
+		table->columns[i].get = same < 0 ? NULL : like->columns[same].get;
+		table->columns[i].key = same < 0 ? 0 : like->columns[same].key;
+	}
+}
+
+static void read_cell(const struct table_column *column, const struct cell *cell, void *member)
+{
+	if (column->get == table_get_uint && cell->type == CELL_UINT)
+		*(uint64_t *)member = cell->uint;
+	else if (column->get == table_get_int && cell->type == CELL_INT)
+		*(int64_t *)member = cell->sint;
+	else if (column->get == table_get_bool && cell->type == CELL_BOOL)
+		*(bool *)member = cell->flag;
+	else if (column->get == table_get_text && cell->type == CELL_TEXT)
+		*(struct table_text *)member = (struct table_text) { cell->text, cell->length };
+}
+
+void table_read_row(const struct table *table, size_t row, void *into)
+{
+	const struct cell *cells = &table->cells[row * table->column_count];
+
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].get)
+			read_cell(&table->columns[i], &cells[i],
+				  (char *)into + table->columns[i].key);
+}
+
 enum cell_type table_column_type(const struct table_column *column)
 {
 	static const struct {

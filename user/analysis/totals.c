@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/measure.h"
+#include "analysis/report.h"
 #include "analysis/totals.h"
 #include "analysis/writeback.h"
 
@@ -328,18 +329,25 @@ static const struct table_column stores_column = {
 	JOB_DIRTIED | JOB_BLOCK,
 };
 
+/* Of tallies by measure that stand at `base` in what a row is made of. */
+static int add_measures(struct table *table, unsigned int recorded, size_t base)
+{
+	int status = 0;
+
+	table->recorded = recorded;
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) && !status; i++)
+		status = measure_add_columns(table, shown[i].measure, ALL_COLUMNS, shown[i].titled,
+					     base + shown[i].measure * sizeof(struct tally));
+	return status;
+}
+
 /* What other tables have measured comes in here, too. */
 static int conclude(const struct measured *measured, struct table *table)
 {
 	struct totals *totals = measured_state(measured, &analysis_totals);
-	int status = 0;
+	int status = add_measures(table, totals->job->layers, offsetof(struct totals, tallies));
 
 	totals->stores_bytes = writeback_of_stores(measured);
-	table->recorded = totals->job->layers;
-	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) && !status; i++)
-		status = measure_add_columns(table, shown[i].measure, ALL_COLUMNS, shown[i].titled,
-					     offsetof(struct totals, tallies) +
-						     shown[i].measure * sizeof(struct tally));
 	if (!status && totals->job->layers & JOB_FAULT)
 		status = table_add_column(table, &stores_column);
 	for (size_t i = 0; i < TOTALS_PAGES && !status; i++)
@@ -367,11 +375,18 @@ const struct submissions *totals_submissions(const struct measured *measured)
 	return &totals->submissions;
 }
 
-const struct tally *totals_class(const struct measured *measured, enum io_class class)
+struct tally totals_class(const struct measured *measured, enum io_class class)
 {
 	const struct totals *totals = measured_state(measured, &analysis_totals);
+	struct tally told[MEASURES] = { 0 };
+	const struct table *table;
 
-	return &totals->tallies[class];
+	if (measured->job)
+		return totals->tallies[class];
+	table = report_by(measured->report, &analysis_totals);
+	if (table->row_count)
+		table_read_row(table, 0, told);
+	return told[class];
 }
 
 const struct tally *totals_path(const struct measured *measured, enum io_class class,
@@ -404,6 +419,21 @@ const struct trace_operation_total *totals_throttled(const struct measured *meas
 	return &totals->throttled;
 }
 
+/* For totals_class(). */
+static int remake(const struct report *report, struct table *table)
+{
+	struct table *like;
+	int status = table_new(&like, table->name, NULL, table->shape);
+
+	(void)report;
+	if (!status)
+		status = add_measures(like, ~0u, 0);
+	if (!status)
+		table_adopt(table, like);
+	table_free(like);
+	return status;
+}
+
 const struct analysis analysis_totals = {
 	.name = "totals",
 	.meaning = "the job's I/O by class; exact even where events were lost",
@@ -416,4 +446,5 @@ const struct analysis analysis_totals = {
 	.end = free,
 	.merging = { .added = "throttled.pause_ns,anonymous_faults.time_ns,shmem_faults.time_ns,"
 			      "unknown_faults.time_ns" },
+	.remake = remake,
 };

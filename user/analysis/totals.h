@@ -9,7 +9,7 @@
 #include "analysis/tally.h"
 
 /* Lost events included, but for merged time. */
-const struct tally *totals_class(const struct measured *measured, enum io_class class);
+struct tally totals_class(const struct measured *measured, enum io_class class);
 
 /* What of a class went by a door, DOOR_UNKNOWN and DOOR_NONE included. */
 const struct tally *totals_path(const struct measured *measured, enum io_class class,

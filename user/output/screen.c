@@ -47,7 +47,11 @@ static void add_cost(struct sink *line, const struct screen *screen, const struc
 	char text[UNITS_TEXT];
 
 	if (ns->type == CELL_UINT) {
-		sink_format(line, "%s%s", ns->summed ? "at most " : "", units_ns(text, ns->uint));
+		sink_format(line, "%s%s",
+			    ns->summed	   ? "at most "
+			    : ns->at_least ? "at least "
+					   : "",
+			    units_ns(text, ns->uint));
 		if (duration->type == CELL_UINT && duration->uint)
 			sink_format(line, ", %s of the run",
 				    units_share(text, (double)ns->uint / duration->uint));
