@@ -114,6 +114,17 @@ class Input(unittest.TestCase):
         self.refused(done, NO_TRACING, "CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "root")
         self.assertEqual(os.listdir(directory), [], "neither the command's mark nor an empty trace")
 
+    def test_root_of_a_namespace(self):
+        """Who is root in a user namespace alone has all capabilities, by name."""
+        inside = ["unshare", "--user", "--map-root-user"]
+        if subprocess.run([*inside, "true"], capture_output=True).returncode:
+            self.skipTest("no user namespaces can be made here")
+        output = f"{machine().new_dir()}/trace.flt"
+        for status, *command in (NO_TRACING, "run", "-o", output, "--", "true"), (1, "check"):
+            done = subprocess.run([*inside, machine().faultline, *command], capture_output=True)
+            self.assertEqual(done.returncode, status)
+            self.assertIn(b"user namespace", done.stdout + done.stderr)
+
     def test_not_root_best_effort(self):
         """Better no trace than no job."""
         directory = machine().new_dir()

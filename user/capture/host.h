@@ -12,8 +12,7 @@
 /* Fills the fields about this host, its kernel and its clocks; the texts are static. */
 void host_describe(struct trace_header *header);
 
-/* Raises this process's limit of open files as far as the system lets it. Returns what it is then.
- */
+/* Raises this process's limit of open files as far as may be. Returns what it is then. */
 uint64_t host_raise_open_files(void);
 
 /* Now, on the trace's clock (CLOCK_MONOTONIC). */

@@ -55,6 +55,16 @@ static bool has_capability(unsigned int capability)
 	return data[capability / 32].effective & (1u << (capability % 32));
 }
 
+/* The user namespace that the kernel begins with: PROC_USER_INIT_INO. */
+#define FIRST_USER_NAMESPACE 0xeffffffdu
+
+static bool has_namespace_of_its_own(void)
+{
+	struct stat status;
+
+	return !stat("/proc/self/ns/user", &status) && status.st_ino != FIRST_USER_NAMESPACE;
+}
+
 static int check_privileges(char *reason, size_t size)
 {
 	static const struct {
@@ -67,6 +77,12 @@ static int check_privileges(char *reason, size_t size)
 	};
 	char missing[96] = "";
 
+	if (has_namespace_of_its_own()) {
+		snprintf(reason, size,
+			 "not enough privileges: those of a user namespace (a rootless container, "
+			 "unshare) do not reach the kernel; run it as root outside of that");
+		return -EPERM;
+	}
 	if (has_capability(CAP_SYS_ADMIN))
 		return 0;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
