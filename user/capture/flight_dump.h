@@ -17,7 +17,7 @@
  * header tells. */
 struct flight_loss {
 	struct event_header header;
-	uint32_t kind; /* enum record_kind; from RECORD_KIND_COUNT on a layer that was passed over */
+	uint32_t kind; /* enum record_kind; from RECORD_KIND_COUNT on a layer passed over */
 	uint32_t pad;
 	uint64_t count;
 };

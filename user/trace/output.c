@@ -189,8 +189,8 @@ int output_object(struct output *output, const struct pack *object, enum output_
 		return output->error = -ENOMEM;
 	length = ZSTD_compress2(output->context, output->frame, output->frame_capacity,
 				object->bytes, object->length);
-	if (ZSTD_isError(length))
-		return output->error = -EIO;
+	if (ZSTD_isError(length)) /* the frame is large enough: its own memory is not to be had */
+		return output->error = -ENOMEM;
 	return append(output, output->frame, length, room);
 }
 
