@@ -24,15 +24,13 @@ int file_uses_init(struct file_uses *uses, const struct job *job)
 	uses->job = job;
 	uses->pairs_most = job->memory_bytes / PAIRS_SHARE / PAIR_BYTES + 1;
 	map_init(&uses->positions, 1, ACCESSES);
-	rollup_init(&uses->rollup, job, rollup_find_key("file"), ROLLUP_FAULTS);
 	uses->uses = calloc(job->files.count, sizeof(*uses->uses));
-	return uses->uses ? rollup_make_room(&uses->rollup, job->files.count) : -ENOMEM;
+	return uses->uses ? 0 : -ENOMEM;
 }
 
 void file_uses_free(struct file_uses *uses)
 {
 	map_free(&uses->positions);
-	rollup_free(&uses->rollup);
 	arena_free(&uses->arena);
 	free(uses->uses);
 }
@@ -109,7 +107,6 @@ static struct stream *stream_of(struct file_uses *uses, struct order *order, uin
 		order->others = arena_alloc(&uses->arena, STREAMS * sizeof(*order->others));
 	if (!order->others)
 		return NULL;
-	order->jumps.several = true;
 	stream = &order->others[thread % STREAMS];
 	if (stream->thread != thread)
 		*stream = (struct stream) { .thread = thread };
@@ -135,8 +132,8 @@ static int add_order(struct file_uses *uses, struct order *order, const struct e
 		bool ahead = at > next + near;
 		bool resumes = (at + near >= resume) & (at < resume + 4 * near);
 
-		order->jumps.known++;
-		order->jumps.back += back & !resumes;
+		order->known++;
+		order->back += back & !resumes;
 		stream->resume = ahead ? stream->next : stream->resume;
 	}
 	stream->next = clock_add(at + 1, bytes);
@@ -151,28 +148,38 @@ static bool is_later(const struct file_uses *uses, const struct event *event)
 	return event->end >= clock_shifted(uses->job->traces[file->trace].clock, file->time);
 }
 
+/* Of accesses by calls, from the second one on, and of all by faults. NULL when memory is out. */
+static struct order *order_of(struct file_uses *uses, struct order **order)
+{
+	if (!*order)
+		*order = arena_alloc(&uses->arena, sizeof(**order));
+	return *order;
+}
+
 static int add_access(struct file_uses *uses, struct file_use *use, struct position *position,
 		      const struct event *event)
 {
+	bool fault = event->flags & EVENT_FAULT;
 	bool call = event->class == IO_READ || event->class == IO_WRITE;
-	unsigned int which = event->flags & EVENT_FAULT ? BY_FAULTS : BY_CALLS;
-	uint64_t *next = &position->next[which], *furthest = &use->furthest;
+	uint64_t *next = &position->next[fault ? BY_FAULTS : BY_CALLS], *furthest = &use->furthest;
+	struct order **order = &use->calls;
 	uint64_t bytes = event->bytes;
 
 	if (event->file == FILE_UNKNOWN || event->offset < 0 || !(event->flags & EVENT_COUNTED) ||
-	    event->flags & EVENT_FAILED || (which == BY_CALLS && !call))
+	    event->flags & EVENT_FAILED || (!fault && !call))
 		return 0;
-	if ((which == BY_FAULTS || *next) && !more_of(uses, use))
-		return -ENOMEM;
-	if (*next)
-		add_pattern(use->more->patterns[which], *next - 1, event->offset);
-	if (which == BY_FAULTS) {
+	if (fault) {
 		uint32_t trace = uses->job->files.files[event->file].trace;
 
 		bytes = uses->job->traces[trace].header->page_bytes;
-		furthest = &use->more->furthest_fault;
+		furthest = &use->more->furthest;
+		order = &use->more->faults;
 	}
-	if (use->more && add_order(uses, &use->more->order[which], event, bytes))
+	if ((fault || *next) && !order_of(uses, order))
+		return -ENOMEM;
+	if (*next)
+		add_pattern((*order)->patterns, *next - 1, event->offset);
+	if (*order && add_order(uses, *order, event, bytes))
 		return -ENOMEM;
 	*next = clock_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
 	if (*next - 1 > *furthest && is_later(uses, event))
@@ -191,7 +198,7 @@ static int truncate_file(struct file_uses *uses, struct file_use *use, const str
 		return -ENOMEM;
 	more->truncated = true;
 	more->size_bytes = event->asked_bytes;
-	use->furthest = more->furthest_fault = 0;
+	use->furthest = more->furthest = 0;
 	return 0;
 }
 
@@ -206,10 +213,8 @@ static int add_still(struct file_uses *uses, struct file_use *use, const struct 
 		sum = &use->more->sync;
 	if (event->flags & EVENT_COUNTED)
 		sum->count += event_count(event);
-	if (event->flags & EVENT_TIMED && event->flags & EVENT_SUMMED)
-		sum->time.measure += event->summed_ns;
-	else if (event->flags & EVENT_TIMED)
-		interval_add(&sum->time, event->start, event->end);
+	if (event->flags & EVENT_TIMED)
+		tally_merge_time(&sum->time, event);
 	if (brings) {
 		use->more->still.fetched_bytes += event->fetched_bytes;
 		use->more->still.created_bytes += event->created_bytes;
@@ -217,20 +222,62 @@ static int add_still(struct file_uses *uses, struct file_use *use, const struct 
 	return 0;
 }
 
+static void add_moved(struct moved_sum *sum, const struct event *event)
+{
+	if (event->flags & EVENT_COUNTED)
+		sum->count += event_count(event);
+	sum->bytes += event->bytes;
+	sum->fetched_bytes += event->fetched_bytes;
+	sum->created_bytes += event->created_bytes;
+	if (event->flags & EVENT_TIMED)
+		tally_merge_time(&sum->time, event);
+}
+
+/* Faults and map calls. */
+static int add_mapped(struct file_uses *uses, struct file_use *use, const struct event *event)
+{
+	struct file_use_more *more = more_of(uses, use);
+
+	if (!more)
+		return -ENOMEM;
+	add_moved(&more->mapped, event);
+	more->major += event->major;
+	more->dirtied_bytes += event->dirtied_bytes;
+	if (event->flags & EVENT_FAULT)
+		more->faulted_bytes += event->fetched_bytes;
+	return 0;
+}
+
+/* Of what nothing was added to it is not said yet whether it is read or written. */
+static struct moved_sum *moved_of(struct file_uses *uses, struct file_use *use, bool writes)
+{
+	static const struct moved_sum none;
+
+	if (use->writes == writes)
+		return &use->moved;
+	if (!memcmp(&use->moved, &none, sizeof(none))) {
+		use->writes = writes;
+		return &use->moved;
+	}
+	return more_of(uses, use) ? &use->more->other : NULL;
+}
+
 static int add_moving(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
-	bool direct = event->class == IO_READ && event->flags & EVENT_DIRECT;
+	bool writes = event->class == IO_WRITE;
+	struct moved_sum *moved = moved_of(uses, use, writes);
 
-	if (rollup_add(&uses->rollup, event->file, event))
+	if (!moved)
 		return -ENOMEM;
-	if (!direct && !(event->flags & EVENT_FAULT))
+	add_moved(moved, event);
+	if (!(event->flags & EVENT_DIRECT) && !event_errors(event))
 		return 0;
 	if (!more_of(uses, use))
 		return -ENOMEM;
-	if (direct)
+	if (event->flags & EVENT_COUNTED)
+		use->more->errors[writes] += event_errors(event);
+	if (event->flags & EVENT_DIRECT && !writes)
 		use->more->direct_bytes += event->bytes;
-	else
-		use->more->faulted_bytes += event->fetched_bytes;
 	return 0;
 }
 
@@ -252,7 +299,8 @@ static int add_event(struct file_uses *uses, const struct event *event)
 		return 0;
 	if (event->class == IO_METADATA || event->class == IO_SYNC)
 		return add_still(uses, use, event);
-	status = add_moving(uses, use, event);
+	status = event->class == IO_READ || event->class == IO_WRITE ? add_moving(uses, use, event)
+								     : add_mapped(uses, use, event);
 	return status || event->flags & EVENT_SUMMED ? status
 						     : add_access(uses, use, position, event);
 }
@@ -297,6 +345,16 @@ const struct file_use_more *file_uses_more(const struct file_uses *uses, uint32_
 	return uses->uses[file].more ? uses->uses[file].more : &none;
 }
 
+const struct order *file_uses_order(const struct file_uses *uses, uint32_t file,
+				    unsigned int access)
+{
+	static const struct order none;
+	const struct order *order =
+		access == BY_CALLS ? uses->uses[file].calls : file_uses_more(uses, file)->faults;
+
+	return order ? order : &none;
+}
+
 bool file_uses_any(const struct file_uses *uses, uint32_t file)
 {
 	const struct file_use_more *more = file_uses_more(uses, file);
@@ -304,21 +362,45 @@ bool file_uses_any(const struct file_uses *uses, uint32_t file)
 	return uses->uses[file].processes || more->unattributed.events || more->indirect.events;
 }
 
+static struct tally tally_of_still(const struct still_sum *sum)
+{
+	return (struct tally) { .count = sum->count, .time = sum->time };
+}
+
+static struct tally tally_of_moved(const struct moved_sum *sum)
+{
+	return (struct tally) {
+		.count = sum->count,
+		.bytes = sum->bytes,
+		.fetched_bytes = sum->fetched_bytes,
+		.created_bytes = sum->created_bytes,
+		.time = sum->time,
+	};
+}
+
 void file_uses_tally(const struct file_uses *uses, uint32_t file, enum use use, struct tally *tally)
 {
-	static const unsigned int measures[] = {
-		[USE_READ] = IO_READ, [USE_WRITE] = IO_WRITE, [USE_MMAP] = MEASURE_MMAP
-	};
+	const struct file_use *of = &uses->uses[file];
 	const struct file_use_more *more = file_uses_more(uses, file);
-	const struct still_sum *still = use == USE_SYNC ? &more->sync : &uses->uses[file].metadata;
 
-	if (use != USE_METADATA && use != USE_SYNC) {
-		*tally = *rollup_tally(&uses->rollup, file, measures[use]);
-		return;
-	}
-	*tally = (struct tally) { .count = still->count, .time = still->time };
-	if (use == USE_METADATA) {
+	switch (use) {
+	case USE_READ:
+	case USE_WRITE:
+		*tally = tally_of_moved(of->writes == (use == USE_WRITE) ? &of->moved
+									 : &more->other);
+		tally->errors = more->errors[use == USE_WRITE];
+		break;
+	case USE_MMAP:
+		*tally = tally_of_moved(&more->mapped);
+		tally->major = more->major;
+		tally->dirtied_bytes = more->dirtied_bytes;
+		break;
+	case USE_METADATA:
+		*tally = tally_of_still(&of->metadata);
 		tally->fetched_bytes = more->still.fetched_bytes;
 		tally->created_bytes = more->still.created_bytes;
+		break;
+	default:
+		*tally = tally_of_still(&more->sync);
 	}
 }

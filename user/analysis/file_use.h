@@ -8,11 +8,18 @@
 #define FAULTLINE_FILE_USE_H
 
 #include "analysis/files.h"
-#include "analysis/rollup.h"
+#include "analysis/map.h"
+#include "arena.h"
 
 /* Calls that move no bytes. */
 struct still_sum {
 	uint64_t count;
+	struct interval_union time;
+};
+
+/* Calls that read, or that write; or faults. */
+struct moved_sum {
+	uint64_t count, bytes, fetched_bytes, created_bytes;
 	struct interval_union time;
 };
 
@@ -32,35 +39,43 @@ struct stream {
 
 /* Threads each in an order of their own make none together. */
 struct order {
+	uint64_t patterns[PATTERNS];
 	struct stream first;
 	struct stream *others; /* STREAMS, by thread; the last one with a slot has it */
-	struct jump_sums jumps;
+	uint64_t known, back;  /* see struct jump_sums */
 };
 
-/* Of files that are mapped, synced, truncated, accessed again, read past the page cache, or brought
- * in by others. */
+/* Of files that are mapped, synced, truncated, both read and written, read past the page cache, or
+ * brought in by others. */
 struct file_use_more {
-	uint64_t patterns[ACCESSES][PATTERNS];
-	struct order order[ACCESSES];
+	struct moved_sum other, mapped;	  /* other: see file_use.moved */
+	uint64_t errors[2];		  /* of calls that read, and that write */
+	uint64_t major, dirtied_bytes;	  /* of what is mapped */
+	struct order *faults;		  /* NULL: none */
+	uint64_t faulted_bytes, furthest; /* by faults alone */
+	uint64_t direct_bytes;		  /* read with O_DIRECT */
 	struct still_sum sync;
 	struct page_sums still; /* what metadata and sync calls brought in */
 	struct page_sums unattributed, indirect;
-	uint64_t faulted_bytes, furthest_fault;
-	uint64_t direct_bytes; /* read with O_DIRECT */
 	bool truncated;
 	uint64_t size_bytes; /* as it was truncated to, after it was last looked at */
 };
 
 struct file_use {
 	struct still_sum metadata;
+	struct moved_sum moved; /* calls that read, or those that write: which came first */
 	uint64_t opens;
 	uint64_t furthest;	  /* where the furthest access by calls ended */
 	struct position position; /* of the first process */
+	struct order *calls;	  /* NULL: at most one access by calls */
 	struct file_use_more *more;
-	uint32_t process;   /* the first one, where there is any */
-	uint32_t processes; /* that used it */
-	bool unlinked;
+	uint32_t process;	 /* the first one, where there is any */
+	uint32_t processes : 30; /* that used it */
+	bool writes : 1;	 /* what was moved was written */
+	bool unlinked : 1;
 };
+
+_Static_assert(sizeof(struct file_use) == 128, "of a million files two lines of cache each");
 
 /* Other pairs of a process and a file come again and again. */
 #define PAIR_SLOTS 1024
@@ -80,7 +95,6 @@ struct file_uses {
 	uint64_t beyond;       /* ... and so many */
 	struct position none;
 	struct pair_slot pairs[PAIR_SLOTS]; /* found lately, by the low bits of both */
-	struct rollup rollup;		    /* by file: reads, writes and faults */
 };
 
 /* Return 0 or -ENOMEM; to be freed after an error, too. The job must outlive it. */
@@ -93,6 +107,8 @@ int file_uses_add(struct file_uses *uses, const struct event *events, size_t cou
 bool file_uses_any(const struct file_uses *uses, uint32_t file);
 /* What stands apart, or nothing of it. */
 const struct file_use_more *file_uses_more(const struct file_uses *uses, uint32_t file);
+const struct order *file_uses_order(const struct file_uses *uses, uint32_t file,
+				    unsigned int access);
 /* Sums of a use: those of calls that move no bytes have no more than count, time, and what came in.
  */
 void file_uses_tally(const struct file_uses *uses, uint32_t file, enum use use,

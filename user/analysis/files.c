@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/file_use.h"
+#include "analysis/measure.h"
 #include "analysis/report.h"
 
 /* What of the roll-up each use is, what the table has of it, and what the text report shows. */
@@ -182,7 +183,7 @@ static size_t make_lines(const struct file_uses *files, struct line *lines)
 static uint64_t size_of(const struct file *file, const struct file_use *use,
 			const struct file_use_more *more, uint64_t page_bytes)
 {
-	uint64_t called = use->furthest, faulted = more->furthest_fault;
+	uint64_t called = use->furthest, faulted = more->furthest;
 	uint64_t size = more->truncated ? more->size_bytes : file->size_bytes;
 
 	if (called > size)
@@ -230,9 +231,12 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.direct_bytes = more->direct_bytes,
 	};
 
-	memcpy(view.patterns, more->patterns, sizeof(view.patterns));
-	for (size_t i = 0; i < ACCESSES; i++)
-		view.jumps[i] = more->order[i].jumps;
+	for (size_t i = 0; i < ACCESSES; i++) {
+		const struct order *order = file_uses_order(files, number, i);
+
+		memcpy(view.patterns[i], order->patterns, sizeof(order->patterns));
+		view.jumps[i] = (struct jump_sums) { order->known, order->back, order->others };
+	}
 	for (size_t i = 0; i < USES; i++) {
 		file_uses_tally(files, number, i, &view.tallies[i]);
 		view.time_ns += view.tallies[i].time.measure;

@@ -56,9 +56,9 @@ uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *as
 	if (!memory->slots)
 		return NULL;
 	slot = &memory->slots[(asked->path * 31 + asked->dir) & (SLOTS - 1)];
-	if (slot->asked.path != asked->path || slot->asked.dir != asked->dir ||
-	    slot->asked.trace != asked->trace)
-		*slot = (struct path_slot) { .asked = *asked };
+	if (slot->path != asked->path || slot->dir != asked->dir || slot->trace != asked->trace ||
+	    asked->path > UINT32_MAX || asked->dir > UINT32_MAX) /* of a hostile trace: not kept */
+		*slot = (struct path_slot) { asked->path, asked->dir, asked->trace, 0 };
 	return &slot->led_to;
 }
 

@@ -29,8 +29,8 @@ struct path_asked {
  * start. */
 struct path_memory {
 	struct path_slot {
-		struct path_asked asked;
-		uint32_t led_to; /* plus 1; 0: free */
+		uint32_t path, dir, trace; /* narrow: what calls ask for is looked up each time */
+		uint32_t led_to;	   /* plus 1; 0: free */
 	} * slots;
 };
 
