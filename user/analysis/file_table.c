@@ -53,12 +53,17 @@ static uint32_t find_identity(const struct file_table *table, const struct file 
 	return FILE_NONE;
 }
 
+/* Ids count up, and most are told in their order: where one stands then. */
+static uint64_t guess_of(const struct file_ids *ids, uint64_t id)
+{
+	return ids->count ? id - ids->ids[0].id : 0;
+}
+
 static struct file_id *find_id(const struct file_ids *ids, uint64_t id)
 {
-	uint64_t guess = ids->count ? id - ids->ids[0].id : 0, at;
+	uint64_t guess = guess_of(ids, id), at;
 	uint32_t number;
 
-	/* Ids count up, and most are told in their order. */
 	if (guess < ids->count && ids->ids[guess].id == id)
 		return &ids->ids[guess];
 	at = number_index_hash(ids->index.seed, &id, 1);
@@ -198,7 +203,8 @@ static int set_id(struct file_ids *ids, uint64_t id, uint32_t file, uint64_t tim
 		if (!GROW(ids->ids, ids->room, ids->count + 1))
 			return -ENOMEM;
 		ids->ids[ids->count] = (struct file_id) { id, time, file };
-		if (!number_index_add(&ids->index, ids->ids, ids->count))
+		if (guess_of(ids, id) != ids->count &&
+		    !number_index_add(&ids->index, ids->ids, ids->count))
 			return -ENOMEM;
 		ids->count++;
 	} else if (time >= known->time) {

@@ -39,7 +39,7 @@ struct file_id {
 struct file_ids {
 	struct file_id *ids;
 	size_t count, room;
-	struct number_index index; /* by id */
+	struct number_index index; /* by id: of those that are not where they would be in order */
 };
 
 /* What stands for a name that the trace lost. */

@@ -70,9 +70,10 @@ struct file_use {
 	struct order *calls;	  /* NULL: at most one access by calls */
 	struct file_use_more *more;
 	uint32_t process;	 /* the first one, where there is any */
-	uint32_t processes : 30; /* that used it */
+	uint32_t processes : 28; /* that used it */
 	bool writes : 1;	 /* what was moved was written */
 	bool unlinked : 1;
+	bool loaded : 1, known : 1; /* see loaded_is; known: it was asked */
 };
 
 _Static_assert(sizeof(struct file_use) == 128, "of a million files two lines of cache each");

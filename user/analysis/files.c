@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/file_use.h"
+#include "analysis/loaded.h"
 #include "analysis/measure.h"
 #include "analysis/report.h"
 
@@ -58,9 +59,10 @@ static int get_dev(struct table *table, struct cell *cell, const void *row,
 		   const struct table_column *column)
 {
 	const struct file_view *view = row;
+	char text[UNITS_TEXT];
 
 	(void)column;
-	return view->known ? table_set_literal(table, cell, view->dev) : 0;
+	return view->known ? table_set_literal(table, cell, units_device(text, view->dev)) : 0;
 }
 
 static const struct table_column first_columns[] = {
@@ -208,14 +210,23 @@ static void set_identity(struct file_view *view, const struct file_uses *files, 
 		view->filesystem = (struct table_text) { type.bytes, type.length };
 	if (file->readahead_bytes)
 		view->readahead_bytes = file->readahead_bytes;
-	units_device(view->dev, file->dev);
+	view->dev = file->dev;
+}
+
+/* There may be a million, and many want to know. */
+static bool is_loaded(struct file_use *use, struct table_text path)
+{
+	if (!use->known)
+		use->loaded = loaded_is(path);
+	use->known = true;
+	return use->loaded;
 }
 
 static struct file_view view_of(const struct file_uses *files, uint32_t number)
 {
 	uint64_t page_bytes;
 	struct trace_string path;
-	const struct file_use *use = &files->uses[number];
+	struct file_use *use = &files->uses[number];
 	const struct file_use_more *more = file_uses_more(files, number);
 	struct file_view view = {
 		.ino = TABLE_NO_UINT,
@@ -248,6 +259,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 	path = file_table_name(&files->job->files, number);
 	if (path.length)
 		view.path = (struct table_text) { path.bytes, path.length };
+	view.loaded = is_loaded(use, view.path);
 	view.lost = file_table_is_lost(&files->job->files, number);
 	if (number != FILE_UNKNOWN)
 		set_identity(&view, files, number);
@@ -275,6 +287,7 @@ static struct file_view view_of_row(const struct table *table, size_t row)
 
 	table_read_row(table, row, &view);
 	view.known = view.ino != TABLE_NO_UINT;
+	view.loaded = loaded_is(view.path);
 	return view;
 }
 

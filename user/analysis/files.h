@@ -31,14 +31,15 @@ struct page_sums {
 struct file_view {
 	struct table_text path, filesystem;
 	const char *host;
-	char dev[UNITS_TEXT];
 	uint64_t time_ns, fetched_bytes, created_bytes; /* of all uses */
 	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
 	struct page_sums unattributed, indirect;
 	uint64_t faulted_bytes; /* brought in by faults, not by map calls */
 	uint64_t direct_bytes;	/* read with O_DIRECT: memory held none of it */
-	bool known, lost;	/* the trace lost its name: path says so */
-	int8_t deleted;		/* it had no name left; less than 0: not known */
+	uint32_t dev;
+	bool known, lost; /* the trace lost its name: path says so */
+	bool loaded;	  /* see loaded_is */
+	int8_t deleted;	  /* it had no name left; less than 0: not known */
 	uint64_t patterns[ACCESSES][PATTERNS];
 	struct jump_sums jumps[ACCESSES];
 	struct tally tallies[USES];

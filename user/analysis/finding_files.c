@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/loaded.h"
 #include "analysis/totals.h"
 #include "trace/flags.h"
 
@@ -75,7 +74,7 @@ bool alike_is_program(const struct file_view *file)
 	for (size_t i = 0; i < sizeof(made_up) / sizeof(made_up[0]); i++)
 		if (begins(file->path, made_up[i]))
 			return true;
-	return loaded_is(file->path);
+	return file->loaded;
 }
 
 /* Sums that the shares are of. */

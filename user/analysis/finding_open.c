@@ -8,7 +8,6 @@
 #include "analysis/chain.h"
 #include "analysis/failed_lookups.h"
 #include "analysis/finding_files.h"
-#include "analysis/loaded.h"
 #include "analysis/report.h"
 #include "analysis/totals.h"
 
@@ -16,7 +15,7 @@
 
 static bool takes_loaded(const struct file_view *file)
 {
-	return loaded_is(file->path) &&
+	return file->loaded &&
 	       file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
 }
 

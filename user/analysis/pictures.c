@@ -49,7 +49,8 @@ static int name_file(struct pictures *pictures, struct picture_name *name,
 
 	if (!files_used(measured, number, &view))
 		return 0;
-	memcpy(name->dev, view.dev, sizeof(name->dev));
+	if (view.known)
+		units_device(name->dev, view.dev);
 	name->ino = view.ino == TABLE_NO_UINT ? 0 : view.ino;
 	return set_text(pictures, &name->text, view.path.bytes, view.path.length);
 }

@@ -72,7 +72,7 @@ struct places {
 	struct group *groups;
 	size_t group_count, group_room;
 	struct map numbers; /* hash of directory, extension and depth -> group */
-	struct map paths;   /* hash and length of a path that stands alone -> place */
+	struct map paths;   /* hash of a path that stands alone -> place */
 	uint32_t *group_of; /* of each file, or NO_GROUP */
 	struct place_sums special[SPECIALS];
 	struct place *all;
@@ -110,18 +110,18 @@ static struct table_text extension_of(struct table_text path)
 	return (struct table_text) { path.bytes + at - 1, path.length - at + 1 };
 }
 
-static enum special special_of(struct table_text path)
+static enum special special_of(struct table_text path, bool loaded)
 {
 	if (!path.bytes || path.bytes[0] != '/')
 		return SPECIAL_PATHLESS;
 	if (starts(path, "/proc/") || starts(path, "/sys/"))
 		return SPECIAL_KERNEL;
-	return loaded_is(path) ? SPECIAL_PROGRAMS : SPECIALS;
+	return loaded ? SPECIAL_PROGRAMS : SPECIALS;
 }
 
 static enum special special_of_file(const struct file_view *file)
 {
-	return file->lost ? SPECIAL_LOST : special_of(file->path);
+	return file->lost ? SPECIAL_LOST : special_of(file->path, file->loaded);
 }
 
 static struct place_sums sums_of(const struct file_view *file)
@@ -196,9 +196,8 @@ static struct table_text kind_of(const struct places *places, uint32_t file, str
  * transaction makes anew. NULL when there is no memory. */
 static uint64_t *place_of(struct places *places, struct table_text path, bool *added)
 {
-	const uint64_t key[2] = { map_hash_bytes(&places->paths, path.bytes, path.length),
-				  path.length };
-	uint64_t *place = map_add(&places->paths, key, added);
+	const uint64_t key = map_hash_bytes(&places->paths, path.bytes, path.length);
+	uint64_t *place = map_add(&places->paths, &key, added);
 
 	if (place && *added)
 		*place = NO_PLACE;
@@ -405,7 +404,7 @@ static int list_looked(struct places *places, struct rollup *directories)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < directories->count; i++) {
 		struct looked *looked = &places->looked[places->looked_count];
-		struct table_text name = rollup_name(directories, i);
+		struct table_text name = rollup_name(directories, i), inside;
 		char *path;
 
 		if (!rollup_used(directories, i))
@@ -416,7 +415,8 @@ static int list_looked(struct places *places, struct rollup *directories)
 		if (name.length)
 			memcpy(path, name.bytes, name.length);
 		path[name.length] = '/';
-		looked->special = special_of((struct table_text) { path, name.length + 1 });
+		inside = (struct table_text) { path, name.length + 1 };
+		looked->special = special_of(inside, loaded_is(inside));
 		looked->path = (struct table_text) { path, name.length > 1 ? name.length : 1 };
 		for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++) {
 			const struct tally *tally = rollup_tally(directories, i, class);
@@ -508,7 +508,7 @@ static int conclude(const struct measured *measured, struct table *table)
 
 	table->recorded = measured->job->layers;
 	map_init(&places.numbers, 3, 1);
-	map_init(&places.paths, 2, 1);
+	map_init(&places.paths, 1, 1);
 	if (!status)
 		status = make_places(&places);
 	if (places.count)
