@@ -9,6 +9,8 @@
  *            threads that read, faults on a mapping; FILE is open and mapped before
  *   present wait FILE SHARED OUT
  *            a thread stands in flock() meanwhile
+ *   present touch FILE SHARED OUT
+ *            faults on a mapping, the first of them meanwhile
  *
  * A storm prints at its end how often it has read since; OUT gets the account of the others.
  *
@@ -190,6 +192,30 @@ static void stand(char *path, const char *out)
 	require(!fclose(account));
 }
 
+/* --- touch --- */
+
+static void touch(const char *out)
+{
+	off_t size = lseek(file, 0, SEEK_END);
+	volatile char *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+	struct rusage before, after;
+	uint64_t sum = 0;
+	FILE *account;
+
+	require(mapped != MAP_FAILED && !madvise((void *)mapped, size, MADV_RANDOM));
+	atomic_store(&shared->started, 1);
+	sum += mapped[0];
+	getrusage(RUSAGE_THREAD, &before);
+	for (off_t at = STRIDE; at < size; at += STRIDE)
+		sum += mapped[at];
+	getrusage(RUSAGE_THREAD, &after);
+	account = fopen(out, "w");
+	require(account);
+	fprintf(account, "{\"pid\": %d, \"major\": %ld, \"sum\": %llu}\n", getpid(),
+		after.ru_majflt - before.ru_majflt, (unsigned long long)sum);
+	require(!fclose(account));
+}
+
 int main(int argc, char **argv)
 {
 	int fd;
@@ -204,6 +230,8 @@ int main(int argc, char **argv)
 		storm();
 	else if (!strcmp(argv[1], "work"))
 		work(argv[4]);
+	else if (!strcmp(argv[1], "touch"))
+		touch(argv[4]);
 	else
 		stand(argv[2], argv[4]);
 	return 0;

@@ -10,9 +10,11 @@ import unittest
 
 import harness
 from harness import Attached, account, machine
+from test_device_findings import throttle
 
 COUNTED = 17  # bytes that reads ask for which a job counts
 BEFORE = 1 << 13  # flag of a call
+FAULT_BEFORE = 1 << 11
 PRESENT, JOINED = 2, 4  # flags of an exec
 
 
@@ -191,9 +193,73 @@ class Attach(unittest.TestCase):
         printed = harness.faultline("print", "--op", "flock", attached.path).stdout.decode()
         self.assertIn("before", printed)
 
+    def hold(self, where):
+        """A control group whose reads of a device, or of what a file lies on, wait, and what lets them
+        go on."""
+        group = throttle(where, 1, "bps")
+        if not group:
+            self.skipTest("no control group that throttles devices")
+        self.addCleanup(os.rmdir, group)
+        number = os.stat(where).st_rdev or os.stat(where).st_dev
+
+        def go_on():
+            with open(f"{group}/blkio.throttle.read_bps_device", "w") as file:
+                file.write(f"{os.major(number)}:{os.minor(number)} 0")
+
+        return group, go_on
+
+    def test_fault_that_began_before(self):
+        """One that waits for its page since before: told as such, with no time, and once."""
+        directory = machine().new_dir("ext4")
+        path, out = harness.random_file(f"{directory}/data", 1 << 20), f"{directory}/out.json"
+        shared = Shared(f"{machine().new_dir()}/shared")
+        harness.cool(path)
+        group, go_on = self.hold(path)
+        job = machine().start(harness.in_cgroup(group, machine().program("present"), "touch", path,
+                                                shared.path, out))
+
+        def waits():
+            with open(f"/proc/{job.pid}/stat") as file:
+                return shared.started and file.read().rpartition(")")[2].split()[0] == "D"
+
+        self.assertTrue(harness.wait_until(waits))
+        attached = Attached("-p", str(job.pid))
+        go_on()
+        self.finish(attached, job)
+        ids = attached.trace.file_ids(path)
+        faults = [row for row in attached.trace.dicts("fault") if row["file"] in ids]
+        before = [row for row in faults if row["flags"] & FAULT_BEFORE]
+        self.assertEqual([(row["dur"], row["offset"]) for row in before], [(0, 0)])
+        self.assertEqual(sum(row["flags"] & 1 for row in faults if row not in before),
+                         account(out)["major"])
+
+    def test_operations_that_were_in_flight(self):
+        """Those of io_uring that were submitted before are counted as such; all others are told."""
+        device, out = machine().new_device(4 << 20), f"{machine().new_dir()}/out.json"
+        group, go_on = self.hold(device)
+        job = machine().start(harness.in_cgroup(group, machine().program("uring"), device, out, "direct"))
+        self.assertTrue(harness.wait_until(
+            lambda: job.poll() is not None or self.stands_in(job.pid, "io_uring_enter")))
+        if job.poll() == 77:
+            self.skipTest("this kernel has no io_uring, or does not let us")
+        attached = Attached("-p", str(job.pid))
+        go_on()
+        self.finish(attached, job)
+        truth, report = account(out), attached.report
+        in_flight = report["trace"]["notes"]["async_begun_before"]
+        self.assertEqual(in_flight, truth["io_uring"] / truth["rounds"])
+        wanted = {"io_uring": truth["io_uring"] + truth["polled"] - in_flight,
+                  "libaio": truth["libaio"]}
+        for door, count in wanted.items():
+            (row,) = [row for row in report["doors"] if (row["door"], row["op"]) == (door, "read")]
+            self.assertEqual((row["count"], row["bytes"]), (count, count * truth["block_bytes"]))
+        enters = [row for row in attached.trace.calls(op="io_uring_enter") if row["flags"] & BEFORE]
+        self.assertEqual([row["dur"] for row in enters], [0])
+
     def stands_in(self, pid, call):
-        """Whether a thread of the process stands in the call (number 73 is flock)."""
-        number = {"flock": "73" if os.uname().machine == "x86_64" else "32"}[call]
+        """Whether a thread of the process stands in the call."""
+        number = {"flock": "73" if os.uname().machine == "x86_64" else "32",
+                  "io_uring_enter": "426"}[call]
         for tid in os.listdir(f"/proc/{pid}/task"):
             try:
                 with open(f"/proc/{pid}/task/{tid}/syscall") as file:

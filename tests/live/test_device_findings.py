@@ -33,15 +33,16 @@ def reader(device, processes, count):
     return [harness.PYTHON, "-S", "-c", READER, device, str(processes), str(count)]
 
 
-def throttle(device, operations):
-    """A control group whose reads of a device are limited to so many a second, or None."""
-    number = os.stat(device).st_rdev
+def throttle(device, most, what="iops"):
+    """A control group whose reads of a device, or of what a file lies on, are limited to so many a
+    second (what="bps": bytes), or None."""
+    number = os.stat(device).st_rdev or os.stat(device).st_dev
     number = f"{os.major(number)}:{os.minor(number)}"
     group = f"/sys/fs/cgroup/blkio/faultline-test-{os.getpid()}"
     try:
         os.mkdir(group)
-        with open(f"{group}/blkio.throttle.read_iops_device", "w") as file:
-            file.write(f"{number} {operations}")
+        with open(f"{group}/blkio.throttle.read_{what}_device", "w") as file:
+            file.write(f"{number} {most}")
     except OSError:
         if os.path.isdir(group):
             os.rmdir(group)

@@ -171,8 +171,8 @@ int main(int argc, char **argv)
 	require(out);
 	fprintf(out,
 		"{\"pid\": %d, \"io_uring\": %ld, \"libaio\": %ld, \"polled_rings\": 1, "
-		"\"polled\": %d, \"block_bytes\": %d}\n",
-		(int)getpid(), uring, aio, ENTRIES, BLOCK);
+		"\"polled\": %d, \"rounds\": %d, \"block_bytes\": %d}\n",
+		(int)getpid(), uring, aio, ENTRIES, ROUNDS, BLOCK);
 	require(!fclose(out));
 	return 0;
 }
