@@ -4,6 +4,7 @@
  * of steps, and what is said.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -367,10 +368,22 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 	ready_fd_say(monitor->options.ready_fd, "watching %s\n", address);
 }
 
+/* What is large, and of one reading or answer, is given back as soon as it is freed: it never
+ * becomes part of heaps, of which each thread's would keep the most that it ever needed. */
+#define LARGE_BYTES (256 << 10)
+#define HEAPS 2
+
+static void bound_heaps(void)
+{
+	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	mallopt(M_ARENA_MAX, HEAPS);
+}
+
 static int run(struct monitor *monitor, const sigset_t *signals)
 {
 	size_t processes = 0, threads = 0;
 
+	bound_heaps();
 	notify_open(&monitor->notify);
 	if (open_places(monitor))
 		return EXIT_USAGE;

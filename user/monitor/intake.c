@@ -29,6 +29,7 @@
  * those that are never given back. */
 #define KEPT_MOST (2u << 20)
 #define KEPT_ALWAYS (32u << 10)
+#define SLOTS_ALWAYS 2048 /* the same of slots, whose room a busy second needs once */
 #define BOOK_WITHIN_NS 10000000ull
 
 struct intake {
@@ -529,6 +530,11 @@ bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 		book(intake, &intake->slots[i], now_ns);
 	span_times_settle(intake->spans, intake->ledger, until_ns, true);
 	intake->slot_count = 0;
+	if (intake->slot_room > SLOTS_ALWAYS) {
+		free(intake->slots);
+		intake->slots = NULL;
+		intake->slot_room = 0;
+	}
 	intake->ended = 0;
 	ledger_settle(intake->ledger, until_ns, now_ns);
 	ledger_unlock(intake->ledger);
