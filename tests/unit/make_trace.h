@@ -56,6 +56,7 @@ struct made_request {
 /* What a device did in all. */
 struct made_device {
 	uint64_t time, dev, reads, read_bytes, writes, write_bytes, flushes, flush_ns;
+	uint64_t kernel_metadata;
 	const char *name;
 };
 
@@ -237,6 +238,7 @@ MADE void made_device(struct made_trace *made, const struct made_device *device)
 		[DEVICE_WRITE_BYTES] = device->write_bytes,
 		[DEVICE_FLUSH_REQUESTS] = device->flushes,
 		[DEVICE_FLUSH_TIME] = device->flush_ns,
+		[DEVICE_KERNEL_METADATA] = device->kernel_metadata,
 	};
 
 	made_row(made, TRACE_DEVICE, made->lane, values);

@@ -237,6 +237,16 @@ static void mmap_minor(struct made_trace *made, bool sound)
 		      .offset = i % 16384 * 4096);
 }
 
+/* Each page is faulted on: from storage, one after the other, it is no storm. */
+static void mmap_minor_read(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 16384; i++)
+		FAULT(made, .time = 100 + i * 3 * US, .dur = 2 * US, .pid = 10, .file = 1,
+		      .offset = i * 4096, .fetched = sound && i % 256 == 0 ? MIB : 0,
+		      .flags = sound && i % 256 == 0 ? TRACE_FAULT_MAJOR : 0);
+}
+
 /* --- opening and looking up --- */
 
 static void many_small_files(struct made_trace *made, bool sound)
@@ -649,6 +659,16 @@ static void device_shared(struct made_trace *made, bool sound)
 	       .read_bytes = 20 * MIB);
 }
 
+/* What is not the run's is somebody's, or the journal that its own syncs commit. */
+static void device_shared_journal(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 20; i++)
+		REQUEST(made, .time = 100 + i * 10 * MS, .dur = 9 * MS, .pid = 10,
+			.op = M_REQUEST_WRITE, .bytes = MIB, .dev = 8 << 20);
+	DEVICE(made, .time = END - 1, .dev = 8 << 20, .name = "sda", .writes = 40,
+	       .write_bytes = 60 * MIB, .kernel_metadata = sound ? 40 * MIB : 0);
+}
+
 static void tracer_cost(struct made_trace *made, bool sound)
 {
 	made->operations[M_ANONYMOUS].count = sound ? 1000 : 2000000; /* 300 ms by 2 CPUs */
@@ -794,6 +814,7 @@ static const struct {
 	{ "random-reads", random_reads_threads },
 	{ "mmap-single", mmap_single },
 	{ "mmap-minor-faults", mmap_minor },
+	{ "mmap-minor-faults", mmap_minor_read },
 	{ "many-small-files", many_small_files },
 	{ "many-small-files", many_small_documents },
 	{ "opened-again", opened_again },
@@ -832,6 +853,7 @@ static const struct {
 	{ "requests-small", requests_small },
 	{ "flushes", flushes },
 	{ "device-shared", device_shared },
+	{ "device-shared", device_shared_journal },
 	{ "tracer-cost", tracer_cost },
 	{ "epoch-from-storage", epoch_from_storage },
 	{ "epoch-from-memory", epoch_from_memory },

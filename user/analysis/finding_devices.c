@@ -11,6 +11,7 @@
 #include "analysis/devices.h"
 #include "analysis/doors.h"
 #include "analysis/finding.h"
+#include "analysis/processes.h"
 #include "analysis/totals.h"
 #include "analysis/trace_text.h"
 #include "arena.h"
@@ -458,11 +459,13 @@ static bool find_programs(struct findings *findings, const struct device_users_v
 	return true;
 }
 
-/* Others, who are not of the run. */
+/* Others, who are not of the run. The journal is written by the kernel, and may be all the run's.
+ */
 static bool find_others(struct findings *findings, const struct device_view *view,
 			struct shared *shared)
 {
-	uint64_t others = clock_subtract(view->all_bytes, view->own_bytes);
+	uint64_t journal = processes_kernel_metadata(findings->measured, view->dev);
+	uint64_t others = clock_subtract(view->all_bytes, view->own_bytes + journal);
 
 	if (!view->all_known || others < threshold(THRESHOLD_SHARED_BYTES) ||
 	    others < threshold(THRESHOLD_SHARED) * view->own_bytes ||
@@ -530,5 +533,6 @@ const struct finding_rule finding_device_shared = {
 		"the other's reading in order into seeking. Programs are told apart by what the "
 		"run's command has started: its own workers are one program, ranks of one job are, "
 		"and the kernel, which writes back later, is none. Of what others did, who are not "
-		"of the run, the device tells how much and not when.",
+		"of the run, the device tells how much and not when; what the kernel writes of "
+		"file systems' own metadata is left out.",
 };

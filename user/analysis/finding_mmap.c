@@ -171,7 +171,9 @@ static bool takes_minor(const struct file_view *file)
 {
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
-	return !alike_is_program(file) && faults->count > 2 * faults->major;
+	/* What waits for storage is told of as such. */
+	return !alike_is_program(file) && faults->count > 2 * faults->major &&
+	       !takes_in_order(file) && !takes_random(file) && !takes_single(file);
 }
 
 static bool are_many_minor(const struct alike *alike)
@@ -199,7 +201,7 @@ const struct finding_rule finding_mmap_minor = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(minor_thresholds),
-	.title = "a storm of minor faults on {file}, which is cached",
+	.title = "a storm of minor faults on {file}, for what is in memory",
 	.says = "{minor} minor faults in up to {processes} processes took {time_ns}; "
 		"{fetched_bytes} came from storage[; {others:file|files} more like it]",
 	.advice = "map once and keep it, let workers inherit it (fork after MAP_POPULATE), or huge "

@@ -299,7 +299,7 @@ const struct finding_rule finding_metadata = {
 		"leads "
 		"with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
 	.advice = "keep files open, make and remove fewer, pack small ones, list directories once, "
-		  "shorten search paths",
+		  "start fewer programs (execve), shorten search paths",
 	.more = "faultline report --table operations TRACE",
 	.rule = "Calls that open, stat, list, remove or lock move no data. Where they take the "
 		"most time, "

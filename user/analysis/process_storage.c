@@ -83,6 +83,16 @@ struct process_storage process_storage_of(const struct process_storages *all, ui
 	return process < all->room ? all->of[process] : (struct process_storage) { 0 };
 }
 
+uint64_t process_storage_kernel_metadata(const struct process_storages *all, uint32_t dev)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < all->metadata_count; i++)
+		if (all->metadata[i].dev == dev)
+			bytes += all->metadata[i].bytes;
+	return bytes;
+}
+
 struct process_storage process_storage_of_kernel(const struct process_storages *all)
 {
 	struct process_storage storage = all->kernel;

@@ -40,6 +40,8 @@ void process_storages_free(struct process_storages *all);
 int process_storages_add(struct process_storages *all, const struct event *event);
 /* Zeros for a process that queued nothing. */
 struct process_storage process_storage_of(const struct process_storages *all, uint32_t process);
+/* Metadata that the kernel's threads wrote to a device, for whomever. */
+uint64_t process_storage_kernel_metadata(const struct process_storages *all, uint32_t dev);
 /* The kernel's, with the metadata that its threads wrote. */
 struct process_storage process_storage_of_kernel(const struct process_storages *all);
 

@@ -426,6 +426,13 @@ struct processes_sums processes_sums(const struct measured *measured)
 	return processes->sums;
 }
 
+uint64_t processes_kernel_metadata(const struct measured *measured, uint32_t dev)
+{
+	const struct processes *processes = measured_state(measured, &analysis_processes);
+
+	return process_storage_kernel_metadata(&processes->storages, dev);
+}
+
 bool processes_save(const struct measured *measured, size_t number, struct process_save *save)
 {
 	const struct processes *processes = measured_state(measured, &analysis_processes);

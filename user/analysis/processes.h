@@ -22,6 +22,9 @@ struct processes_sums {
 };
 struct processes_sums processes_sums(const struct measured *measured);
 
+/* Bytes of metadata, journals among them, that the kernel wrote to a device, for whomever. */
+uint64_t processes_kernel_metadata(const struct measured *measured, uint32_t dev);
+
 /* What programs write in their first threads, in no order; false behind the last one. */
 bool processes_save(const struct measured *measured, size_t number, struct process_save *save);
 
