@@ -79,13 +79,15 @@ static __always_inline bool uring_cut_file(struct async_operation *operation, vo
 {
 	struct file *file = KREAD(io_kiocb, request, file);
 	struct file_facts facts = {};
+	struct address inode;
 
 	if (!file || operation->row.shape >= ASYNC_SPLICE)
 		return true;
 	if (!(file_class(KREAD(file, file, f_inode)) & file_classes))
 		return false;
 	file_facts_of(file, &facts);
-	operation->account.file = file_met(facts.inode);
+	inode.at = (__u64)facts.inode;
+	operation->account.file = file_met(&inode);
 	return true;
 }
 

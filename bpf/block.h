@@ -54,19 +54,22 @@ static __always_inline __u64 page_head(__u64 page)
 	return head >> 32 == 0xffffffff ? page & head : head - 1; /* no page lies up there */
 }
 
-/* The id of a file that the run has met, as what it was opened as; 0: it has not. */
-static __always_inline __u32 file_met(struct inode *inode)
+/* The id of a file that the run has met, as what it was opened as; 0: it has not. Global: the
+ * verifier looks at it once, not at each way that leads to it. */
+__noinline __u32 file_met(struct address *inode)
 {
-	struct address layer = { (__u64)inode };
-	__u32 id = layer_serves(&layer);
 	struct file_key key = {};
 	struct file_entry *entry;
+	__u32 id;
 
+	if (!inode || !inode->at)
+		return 0;
+	id = layer_serves(inode);
 	if (id)
 		return id;
-	file_key_of(&key, inode);
-	entry = bpf_map_lookup_elem(&files, &key);
-	return entry ? entry->id : 0;
+	file_key_of(&key, (struct inode *)inode->at);
+	entry = file_find(&key);
+	return entry ? entry->id & ~FILE_UNTOLD : 0;
 }
 
 /* File systems keep their own blocks in the page cache of an inode that is no file. */
@@ -82,12 +85,12 @@ static __always_inline bool holds_metadata(struct inode *inode)
 static __always_inline void mark_inode(struct bio_mark *mark, struct inode *inode, __u64 mapping,
 				       bool followed)
 {
-	struct address address = { mapping };
+	struct address address = { mapping }, host = { (__u64)inode };
 
 	if (holds_metadata(inode))
 		mark->flags |= TRACE_BLOCK_META;
 	else
-		mark->file = file_met(inode);
+		mark->file = file_met(&host);
 	if (followed && !mark->file && !(mark->flags & TRACE_BLOCK_META))
 		mark->file = file_id_of_mapping(&address);
 }
@@ -159,12 +162,14 @@ static __always_inline struct file *mark_by_iocb(struct bio_mark *mark, struct k
 {
 	struct file *file = KREAD(kiocb, iocb, ki_filp);
 	struct file_facts facts = {};
+	struct address inode;
 
 	if (!file)
 		return NULL;
 	file_facts_of(file, &facts);
+	inode.at = (__u64)facts.inode;
 	mark->flags |= TRACE_BLOCK_DIRECT;
-	mark->file = file_met(facts.inode);
+	mark->file = file_met(&inode);
 	if (followed && !mark->file)
 		mark->file = file_id(&facts, false) & ~FILE_UNTOLD;
 	return file;

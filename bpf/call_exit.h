@@ -41,7 +41,6 @@ __noinline int exit_offset(struct task_state *state, const struct call_row *row,
 	if (!state || !row || !args)
 		return 0;
 	traits = row->traits;
-	state->call.account.offset = -1;
 	if (traits & CALL_SEEK) {
 		if (result >= 0)
 			state->call.account.offset = result;

@@ -187,6 +187,16 @@ struct event_file {
 	char names[]; /* path components from the leaf to the root, each with its NUL */
 };
 
+/* What the kernel side's tables hold of a file, where they tell it by its identity. */
+struct file_entry {
+	__u32 id;	 /* 0: none; maybe with FILE_UNTOLD */
+	__u32 name_hash; /* of the path that was told: a rename changes it; 0: none was */
+	__s64 size_bytes;
+};
+
+/* With an id: what it stands for could not be told, so that it must not be remembered. */
+#define FILE_UNTOLD (1u << 31)
+
 /* Of RECORD_SPAN_BEGIN, and with id 0 of RECORD_INSTANT. */
 struct event_span {
 	struct event_header header;

@@ -35,27 +35,54 @@
 #define FMODE_BACKING (1u << 24)     /* since 6.14 */
 #define FMODE_BACKING_OLD (1u << 25) /* from 6.5 on */
 
-struct file_entry {
-	__u32 id;
-	__u32 name_hash; /* of the path that was told: a rename changes it; 0: none was */
-	__s64 size_bytes;
-	__u32 untold; /* the record that told it last was lost */
-	__u32 pad;
+/*
+ * What is known of a file. It has a place by its identity in an array, which costs a fraction of
+ * what a hash does, and keeps it; where another has that place it goes to a hash, in which nobody
+ * looks while that is empty. That is bounded: a file that fell out gets a new id when it comes
+ * back, and the reader joins the two by what the ids stand for.
+ */
+#define FILE_PLACES_LOG 16
+
+struct file_place {
+	struct file_entry entry; /* id 0: free */
+	struct file_key key;
 };
 
-/* With an id: what it stands for could not be told, so that it must not be remembered. */
-#define FILE_UNTOLD (1u << 31)
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << FILE_PLACES_LOG);
+	__type(key, __u32);
+	__type(value, struct file_place);
+} file_places SEC(".maps");
 
-/* Bounded: a file that fell out gets a new id when it comes back, and the reader joins the two by
- * what the ids stand for. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, 32768);
 	__type(key, struct file_key);
 	__type(value, struct file_entry);
 } files SEC(".maps");
 
 extern __u32 file_last_id;
+extern volatile bool files_crowded; /* the hash is not empty */
+
+static __always_inline struct file_place *file_place(const struct file_key *key)
+{
+	__u64 number = key->ino ^ (__u64)key->generation << 32 ^ (__u64)key->dev << 20;
+	__u32 at = number * 0x9e3779b97f4a7c15 >> (64 - FILE_PLACES_LOG); /* 2^64 / golden ratio */
+
+	return bpf_map_lookup_elem(&file_places, &at);
+}
+
+/* What is known of the file of that key, which lies on the stack, or NULL. */
+static __always_inline struct file_entry *file_find(struct file_key *key)
+{
+	struct file_place *place = file_place(key);
+
+	if (place && place->entry.id && place->key.ino == key->ino &&
+	    *(__u64 *)&place->key.dev == *(const __u64 *)&key->dev)
+		return &place->entry;
+	return files_crowded ? bpf_map_lookup_elem(&files, key) : NULL;
+}
 
 /* --- what kind of file --- */
 
@@ -328,54 +355,100 @@ static __noinline int file_announce(struct file_facts *facts, struct file_key *k
 
 /* --- ids --- */
 
-/* Remembers a file that is met for the first time, under a new id; false when it could not. In a
- * frame of its own: the deepest chain of calls has to stay within the kernel's 512 bytes. */
-static __noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
+/*
+ * These are global, and in frames of their own: the verifier looks at each once, and the deepest
+ * chain of calls has to stay within the kernel's 512 bytes.
+ *
+ * The id of a file, 0: it is met for the first time. With FILE_UNTOLD it is to be told again:
+ * its name or, when it is to be looked at anew, its size has changed.
+ */
+__noinline __u32 file_look(struct file_key *key, __u32 name_hash, __s64 size, bool refresh)
+{
+	struct file_entry *entry;
+	struct file_key at; /* on the stack: up to 6.1 a map takes no other */
+	__u32 id;
+
+	if (!key)
+		return 0;
+	at = *key;
+	entry = file_find(&at);
+	if (!entry)
+		return 0;
+	id = entry->id;
+	/* A file that was first met through its page cache gets its path from the first opener. */
+	if (!(id & FILE_UNTOLD) &&
+	    (refresh ? entry->name_hash == name_hash && entry->size_bytes == size
+		     : entry->name_hash || !name_hash))
+		return id;
+	entry->id = id & ~FILE_UNTOLD;
+	entry->name_hash = name_hash;
+	entry->size_bytes = size;
+	return id | FILE_UNTOLD;
+}
+
+/* Remembers one that is met for the first time, under a new id. */
+__noinline int file_enter(struct file_key *key, __u32 id, __u32 name_hash, __s64 size)
 {
 	struct file_entry fresh = { .id = id, .name_hash = name_hash, .size_bytes = size };
+	struct file_place *place;
+	struct file_key at;
 
-	return !bpf_map_update_elem(&files, key, &fresh, BPF_NOEXIST);
+	if (!key)
+		return 0;
+	at = *key;
+	place = file_place(&at);
+	/* Who meets the file before all of it is there finds another's place and gives it one more
+	 * id, or finds another name and size, and tells them. */
+	if (place && !__sync_val_compare_and_swap(&place->entry.id, 0, id)) {
+		place->entry.name_hash = name_hash;
+		place->entry.size_bytes = size;
+		place->key = at;
+		return 0;
+	}
+	files_crowded = true;
+	return bpf_map_update_elem(&files, &at, &fresh, BPF_ANY);
+}
+
+/* The record of one was lost: whoever meets it next tries to tell it again. */
+__noinline int file_tell_again(struct file_key *key)
+{
+	struct file_entry *entry;
+	struct file_key at;
+
+	if (!key)
+		return 0;
+	at = *key;
+	entry = file_find(&at);
+	if (entry)
+		entry->id |= FILE_UNTOLD;
+	return 0;
 }
 
 /* The id of a file, maybe with FILE_UNTOLD: whoever meets it next tries to tell it again. `refresh`
  * looks whether it was renamed or has changed its size. */
 __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 {
-	struct file_key key = {}; /* on the stack: up to 6.1 a map takes no other */
-	struct file_entry *entry;
+	struct file_key key = {};
 	__u32 id, name_hash = 0;
 	__s64 size;
 
 	if (!facts)
 		return 0;
 	file_key_of(&key, facts->inode);
-	entry = bpf_map_lookup_elem(&files, &key);
-	/* A file that was first met through its page cache gets its path from the first opener. */
-	if (entry && !entry->untold && !refresh && (entry->name_hash || !facts->mnt))
-		return entry->id;
 	size = KREAD(inode, facts->inode, i_size);
 	if (facts->mnt)
 		name_hash = KREAD(dentry, facts->dentry, d_name.hash) | 1;
-	if (entry) {
-		if (!entry->untold && entry->name_hash == name_hash && entry->size_bytes == size)
-			return entry->id;
-		entry->untold = 0;
-		entry->name_hash = name_hash;
-		entry->size_bytes = size;
-		id = entry->id;
-	} else {
+	id = file_look(&key, name_hash, size, refresh);
+	if (id && !(id & FILE_UNTOLD))
+		return id;
+	id &= ~FILE_UNTOLD;
+	if (!id) {
 		id = __sync_fetch_and_add(&file_last_id, 1) + 1;
-		if (!file_enter(&key, id, name_hash, size)) {
-			entry = bpf_map_lookup_elem(&files, &key);
-			if (entry) /* another CPU was first */
-				return entry->id;
-		}
+		file_enter(&key, id, name_hash, size);
 	}
 	if (!file_announce(facts, &key, id, size))
 		return id;
-	entry = bpf_map_lookup_elem(&files, &key);
-	if (entry)
-		entry->untold = 1;
+	file_tell_again(&key);
 	return id | FILE_UNTOLD;
 }
 
@@ -459,8 +532,10 @@ __noinline __u32 file_meet(struct task_state *state, struct address *address, __
 	id = file_id(&facts, refresh);
 	if (!(id & FILE_UNTOLD)) {
 		file_remember(state, address->at, inode, file_mapping(file, inode), id);
-		met.at = (__u64)facts.inode;
-		layer_link(&met, id);
+		if (inode_magic(facts.inode) == OVERLAYFS_MAGIC) {
+			met.at = (__u64)facts.inode;
+			layer_link(&met, id);
+		}
 	}
 	return id & ~FILE_UNTOLD;
 }

@@ -30,7 +30,7 @@ __noinline int layer_link(struct address *overlay, __u32 id)
 	if (!overlay)
 		return 0;
 	inode = (struct inode *)overlay->at;
-	if (inode_magic(inode) != OVERLAYFS_MAGIC || !inode_is_regular(inode))
+	if (!inode_is_regular(inode))
 		return 0;
 	real = overlay_real(inode);
 	if (!real)

@@ -44,4 +44,5 @@ volatile bool recording_ended = false;
 volatile bool attach_arming = false;
 volatile __u32 attach_tracer = 0;
 volatile bool layers_met = false;
+volatile bool files_crowded = false;
 __u32 file_last_id = 0;

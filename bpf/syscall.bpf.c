@@ -101,21 +101,28 @@ static __always_inline bool take_program(struct task_state *state)
 static __always_inline bool path_call_file(struct task_state *state, const struct call_row *row,
 					   struct call_args *args, __s64 result)
 {
+	bool opens = row->traits & CALL_OPENS;
+	__u32 fd = result;
 	char first = 1;
 
 	if (row->traits & CALL_EXECS && result >= 0)
 		return take_program(state);
-	if (row->traits & CALL_OPENS)
-		return result < 0 || call_take_any_fd(state, result, true);
-	if (!row->path_dir || row->path2)
-		return true;
-	if (!call_arg(args, row->path))
-		first = 0; /* since 6.11 NULL stands for the empty path */
-	else
-		bpf_probe_read_user(&first, sizeof(first), (void *)call_arg(args, row->path));
-	if (first)
-		return true;
-	return call_take_any_fd(state, call_arg(args, row->path_dir), false);
+	if (opens) {
+		if (result < 0)
+			return true;
+	} else {
+		if (!row->path_dir || row->path2)
+			return true;
+		if (!call_arg(args, row->path))
+			first = 0; /* since 6.11 NULL stands for the empty path */
+		else
+			bpf_probe_read_user(&first, sizeof(first),
+					    (void *)call_arg(args, row->path));
+		if (first)
+			return true;
+		fd = call_arg(args, row->path_dir);
+	}
+	return call_take_fd(state, bpf_get_current_task_btf(), fd, opens);
 }
 
 /* The exit of any call. */
@@ -136,9 +143,12 @@ __noinline int exit_any(struct task_state *state, struct call_args *args, struct
 	if (row.path && !path_call_file(state, &row, args, result))
 		return 0;
 	state->call.account.op = row.op;
-	exit_offset(state, &row, args, result);
+	state->call.account.offset = -1;
+	if (row.offset || row.traits & (CALL_SEEK | CALL_FPOS))
+		exit_offset(state, &row, args, result);
 	end->asked = exit_asked(&row, args);
-	exit_flags(state, &row, args);
+	if (row.traits & (CALL_OPEN_FLAGS | CALL_OPEN_HOW | CALL_MMAP | CALL_MADVISE))
+		exit_flags(state, &row, args);
 	if (row.traits & CALL_SUBMITS && result > 0)
 		count_submissions(row.op, result);
 	if (code_told && state->call.account.flags & TRACE_OP_EXECUTABLE && state->call.file &&

@@ -90,6 +90,33 @@ os.kill(os.getpid(), 9)
                 self.assertEqual(recording.file(path)["size_bytes"], os.path.getsize(path))
 
 
+class Many(unittest.TestCase):
+    def test_each_has_its_own(self):
+        """More files than can have places of their own where they are looked up: read twice, by
+        descriptors of their own, each has its bytes and nobody else's, and is one file."""
+        top = machine().new_dir()
+        job = (
+            "import os, sys\n"
+            "for round in range(2):\n"
+            "    for i in range(4000):\n"
+            "        fd = os.open(f'{sys.argv[1]}/{i}', os.O_RDWR | os.O_CREAT)\n"
+            "        if not round: os.pwrite(fd, b'x' * (i + 1), 0)\n"
+            "        os.pread(fd, 5000, 0)\n"
+            "        os.close(fd)\n"
+        )
+        recording = Recording(["/usr/bin/python3", "-c", job, top])
+        here = [row for row in recording.report["files"] if row["path"].startswith(top + "/")]
+        self.assertEqual(
+            sorted((int(os.path.basename(row["path"])), row["read"]["count"], row["read"]["bytes"],
+                    row["write"]["bytes"]) for row in here),
+            [(i, 2, 2 * (i + 1), i + 1) for i in range(4000)],
+        )  # fmt: skip
+        self.assertEqual([row["opens"] for row in here], [2] * 4000)
+        ids = [row for row in recording.trace.files.values()
+               if os.fsdecode(row["path"]).startswith(top + "/")]  # fmt: skip
+        self.assertEqual(len({(row["dev"], row["ino"], row["generation"]) for row in ids}), 4000)
+
+
 class Names(unittest.TestCase):
     """One run of job_names.py, looked at from many sides."""
 

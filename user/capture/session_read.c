@@ -215,38 +215,44 @@ bool session_take_slow(struct session *session, struct flight_slow *slow)
 	return true;
 }
 
-/* What the kernel side's table of files holds under a key. */
-struct file_entry {
-	uint32_t id, name_hash;
-	int64_t size_bytes;
-	uint32_t untold, pad;
-};
-
 #define BATCH_FILES 4096
 
-int session_file_ids(const struct session *session, struct flight_ids *ids)
+/* Adds the ids of a table whose values begin with what is held of a file. */
+static int table_ids(const struct bpf_map *map, struct flight_ids *ids)
 {
-	const struct bpf_map *map = session->skeleton->maps.files;
-	struct file_entry *entries = calloc(BATCH_FILES, sizeof(*entries));
+	size_t value_bytes = bpf_map__value_size(map);
+	uint8_t *values = calloc(BATCH_FILES, value_bytes);
 	void *keys = calloc(BATCH_FILES, bpf_map__key_size(map));
 	uint32_t at = 0, *next = NULL, count;
-	int err = entries && keys && bpf_map__value_size(map) == sizeof(*entries) ? 0 : -ENOMEM;
+	int err = values && keys ? 0 : -ENOMEM;
 
 	while (!err) {
 		bool more;
 
 		count = BATCH_FILES;
-		more = !bpf_map_lookup_batch(bpf_map__fd(map), next, &at, keys, entries, &count,
+		more = !bpf_map_lookup_batch(bpf_map__fd(map), next, &at, keys, values, &count,
 					     NULL);
 		if (!more && errno != ENOENT)
 			err = -errno;
-		for (uint32_t i = 0; i < count && !err; i++)
-			err = flight_ids_add(ids, entries[i].id);
+		for (uint32_t i = 0; i < count && !err; i++) {
+			struct file_entry *entry = (void *)(values + i * value_bytes);
+
+			if (entry->id)
+				err = flight_ids_add(ids, entry->id & ~FILE_UNTOLD);
+		}
 		if (!more)
 			break;
 		next = &at;
 	}
-	free(entries);
+	free(values);
 	free(keys);
 	return err;
+}
+
+int session_file_ids(const struct session *session, struct flight_ids *ids)
+{
+	const struct faultline *skeleton = session->skeleton;
+	int err = table_ids(skeleton->maps.file_places, ids);
+
+	return err ? err : table_ids(skeleton->maps.files, ids);
 }
