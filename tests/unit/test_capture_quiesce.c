@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Waiting for programs that still run: which CPUs are visited, and when the kernel is asked
+ * instead. What the machine has and answers is made up: the source is read here with functions in
+ * place of the C library's.
+ */
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* Masks of CPUs: those that are online, those that this thread may run on, and those that cannot be
+ * gone to. */
+static uint64_t online, may_run, refusing;
+static unsigned int present;
+static uint64_t visited[80];
+static size_t visits, barriers;
+
+static uint64_t mask_of(const cpu_set_t *set)
+{
+	uint64_t mask = 0;
+
+	for (int cpu = 0; cpu < 64; cpu++)
+		mask |= CPU_ISSET(cpu, set) ? UINT64_C(1) << cpu : 0;
+	return mask;
+}
+
+static unsigned int made_up_present_end(int cpus)
+{
+	return present;
+}
+
+static long made_up_sysconf(int name)
+{
+	if (name == _SC_NPROCESSORS_ONLN)
+		return __builtin_popcountll(online);
+	return name == _SC_NPROCESSORS_CONF ? 64 : -1;
+}
+
+static int made_up_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+	CPU_ZERO(set);
+	for (int cpu = 0; cpu < 64; cpu++)
+		if (may_run >> cpu & 1)
+			CPU_SET(cpu, set);
+	return 0;
+}
+
+static int made_up_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
+{
+	uint64_t mask = mask_of(set);
+
+	assert_int_equal(pid, 0);
+	if (!(mask & online & ~refusing)) {
+		errno = EINVAL;
+		return -1;
+	}
+	visited[visits++] = mask;
+	return 0;
+}
+
+static long made_up_syscall(long number, ...)
+{
+	va_list rest;
+
+	assert_int_equal(number, SYS_membarrier);
+	va_start(rest, number);
+	assert_int_equal(va_arg(rest, int), MEMBARRIER_CMD_GLOBAL);
+	va_end(rest);
+	barriers++;
+	return 0;
+}
+
+#define present_end made_up_present_end
+#define sysconf made_up_sysconf
+#define sched_getaffinity made_up_sched_getaffinity
+#define sched_setaffinity made_up_sched_setaffinity
+#define syscall made_up_syscall
+#include "capture/quiesce.c"
+
+static void machine(uint64_t are_online, uint64_t may, unsigned int are_present)
+{
+	online = are_online;
+	may_run = may;
+	present = are_present;
+	refusing = visits = barriers = 0;
+}
+
+/* Each CPU by itself, in turn, and then all that were allowed again. */
+static void assert_visited(uint64_t cpus)
+{
+	size_t at = 0;
+
+	for (int cpu = 0; cpu < 64; cpu++)
+		if (cpus >> cpu & 1)
+			assert_int_equal(visited[at++], UINT64_C(1) << cpu);
+	assert_int_equal(visited[at++], may_run);
+	assert_int_equal(visits, at);
+	assert_int_equal(barriers, 0);
+}
+
+static void test_every_cpu(void **state)
+{
+	machine(1, 1, 1);
+	quiesce(false);
+	assert_visited(1);
+	machine(0xffff, 0xffff, 16);
+	quiesce(false);
+	assert_visited(0xffff);
+}
+
+static void test_offline(void **state)
+{
+	machine(0xd, 0xd, 4);
+	quiesce(false);
+	assert_visited(0xd);
+	/* The last one is. */
+	machine(0x7, 0x7, 4);
+	quiesce(false);
+	assert_visited(0x7);
+}
+
+/* Who is preempted may run on afterwards: only the kernel knows. */
+static void test_preempted(void **state)
+{
+	machine(0x3, 0x3, 2);
+	quiesce(true);
+	assert_int_equal(visits, 0);
+	assert_int_equal(barriers, 1);
+}
+
+static void test_not_everywhere(void **state)
+{
+	machine(0xf, 0x3, 4);
+	quiesce(false);
+	assert_int_equal(visits, 0);
+	assert_int_equal(barriers, 1);
+}
+
+static void test_many(void **state)
+{
+	machine(0x1ffff, 0x1ffff, 17);
+	quiesce(false);
+	assert_int_equal(visits, 0);
+	assert_int_equal(barriers, 1);
+}
+
+/* One goes off meanwhile: the kernel is asked, and this thread runs where it ran. */
+static void test_refused(void **state)
+{
+	machine(0xf, 0xf, 4);
+	refusing = 0x4;
+	quiesce(false);
+	assert_int_equal(visits, 3);
+	assert_int_equal(visited[2], 0xf);
+	assert_int_equal(barriers, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_cpu), cmocka_unit_test(test_offline),
+		cmocka_unit_test(test_preempted), cmocka_unit_test(test_not_everywhere),
+		cmocka_unit_test(test_many),	  cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
