@@ -18,17 +18,9 @@ KINDS = ("read", "write", "discard", "flush")
 FIELDS = {"read": (0, 1, 2), "write": (4, 5, 6), "discard": (11, 12, 13), "flush": (15, None, None)}
 
 
-def diskstats(device):
-    with open("/proc/diskstats") as file:
-        for line in file:
-            words = line.split()
-            if words[2] == os.path.basename(device):
-                return [int(word) for word in words[3:]]
-    raise harness.Broken(f"no {device} in /proc/diskstats")
-
-
 def difference(before, after):
-    """{kind: (requests, merges, sectors)}."""
+    """{kind: (requests, merges, sectors)}, of two lines of /proc/diskstats."""
+    before, after = ([int(word) for word in line.split()[3:]] for line in (before, after))
     return {
         kind: tuple(0 if at is None else after[at] - before[at] for at in FIELDS[kind])
         for kind in KINDS
@@ -47,18 +39,38 @@ def told(report, device):
     return None
 
 
-def exactly(action):
-    """What `action` returns, (seen by the kernel, told) and more. A look that somebody else takes at
-    the device before the recording begins (udev, blkid) makes a difference: then it is done again."""
-    for _ in range(3):
-        result = action()
-        if result[0] == result[1]:
-            break
-    return result
+class Counted:
+    """A job that notes what the kernel has counted of a device at its beginning and at its end, when
+    the recording has begun and goes on: nobody else's look at the device is then in one count
+    alone. A request's end is counted after whoever waited for it has gone on: two looks must agree,
+    with nothing in progress. udev, where it runs, looks at what was changed."""
 
+    SCRIPT = """
+look() {
+	until now=$(grep " $name " /proc/diskstats); sleep 0.02
+		[ "$now" = "$(grep " $name " /proc/diskstats)" ] &&
+			[ "$(echo $now | cut -d " " -f 12)" = 0 ]; do :; done
+	echo "$now" >"$looks/$1"
+}
+looks=$1 name=$2
+shift 2
+look before
+%s
+if command -v udevadm >/dev/null; then udevadm settle; fi
+look after
+"""
 
-def shell(script, *arguments):
-    return ["/bin/sh", "-ec", script, "sh", *arguments]
+    def __init__(self, device, script, *arguments):
+        self.looks = machine().new_dir()
+        self.command = ["/bin/sh", "-ec", self.SCRIPT % script, "sh", self.looks,
+                        os.path.basename(device), *arguments]
+
+    def seen(self):
+        lines = []
+        for name in ("before", "after"):
+            with open(f"{self.looks}/{name}") as file:
+                lines.append(file.read())
+        return difference(*lines)
 
 
 @functools.lru_cache(maxsize=None)
@@ -94,21 +106,11 @@ class Work:
                 f'mount -t overlay -o {layers} none "$1/files"; cd /',
                 'umount "$1/files"; umount "$1/base"',
             )
-        before = diskstats(self.device)
-        self.recording = Recording(
-            shell("\n".join((around[0], script, around[1])), self.top, self.device, *arguments)
-        )
-        self.seen = difference(before, diskstats(self.device))
-
-    @classmethod
-    def exact(cls, *arguments):
-        """The first of a few whose device did just what was told of it, or the last."""
-
-        def work():
-            made = cls(*arguments)
-            return made.seen, told(made.recording.report, made.device), made
-
-        return exactly(work)[2]
+        job = Counted(self.device, "\n".join((around[0], script, around[1])), self.top, self.device,
+                      *arguments)
+        # Mounts of its own: whoever copied ours meanwhile would put off the end of the last commit.
+        self.recording = Recording(["unshare", "--mount", *job.command])
+        self.seen = job.seen()
 
     def bios(self):
         """Those of the device, with the paths of their files."""
@@ -141,7 +143,7 @@ class Totals(unittest.TestCase):
     """All that a device did, exactly as the kernel counts it. One test per file system, below."""
 
     def check(self, kind):
-        work = Work.exact(kind, MIXED)
+        work = Work(kind, MIXED)
         self.assertGreater(work.seen["read"][0], 500)
         self.assertGreater(work.seen["write"][0], 100)
         self.assertGreater(work.seen["flush"][0], 0)
@@ -157,14 +159,9 @@ class Totals(unittest.TestCase):
             'dd if="$1" of=/dev/null bs=64k skip=300 count=40 status=none', bare)
 
     def check_bare(self, script, bare, *arguments):
-        def record():
-            before = diskstats(bare)
-            recording = Recording(shell(script, bare, *arguments), stderr=subprocess.DEVNULL)
-            seen = difference(before, diskstats(bare))
-            return seen, told(recording.report, bare), recording
-
-        seen, report, recording = exactly(record)
-        self.assertEqual(report, seen)
+        job = Counted(bare, script, bare, *arguments)
+        recording = Recording(job.command, stderr=subprocess.DEVNULL)
+        self.assertEqual(told(recording.report, bare), job.seen())
         return recording
 
     def test_failed(self):
@@ -201,17 +198,17 @@ class Crowded(unittest.TestCase):
         bare = machine().new_device(4 * MIB)
         trace = f"{machine().new_dir()}/trace.flt"
         script = f'echo; read line; dd if="$1" of=/dev/null bs=4k count={self.READS} iflag=direct'
+        job = Counted(bare, script, bare)
         run = machine().start(
-            [machine().faultline, "run", "-q", "-o", trace, "--", *shell(script, bare)],
+            [machine().faultline, "run", "-q", "-o", trace, "--", *job.command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         run.stdout.readline()
         for count in harness.fill_maps(run.pid, *full):
             self.assertGreater(count, 1000)
-        before = diskstats(bare)
         run.communicate(b"\n")
         self.assertEqual(run.returncode, 0)
         report, number = harness.report_of(trace), harness.device_number(bare)
-        self.assertEqual(told(report, bare), difference(before, diskstats(bare)))
+        self.assertEqual(told(report, bare), job.seen())
         return report, [row for row in harness.Trace(trace).dicts("bio") if row["dev"] == number]
 
     def test_places(self):
@@ -233,7 +230,7 @@ class Files(unittest.TestCase):
     COUNT, BYTES = 2000, 5000  # of which the second page is not whole
 
     def check(self, kind):
-        work = Work.exact(kind, f"""
+        work = Work(kind, f"""
             cd "$1/files"
             {harness.PYTHON} -S -c '
 import os
@@ -266,7 +263,7 @@ f = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
 for at in {places}:
     os.preadv(f, [memoryview(memory)[8192:12288]], at)
 """
-        work = Work.exact(kind, f"""
+        work = Work(kind, f"""
             dd if=/dev/urandom of="$1/files/data" bs=1M count=16 conv=fsync status=none
             {harness.PYTHON} -S -c '{job}' "$1/files/data" "$1/files/other" """)
         seen = [
@@ -280,7 +277,7 @@ for at in {places}:
     def check_part(self, kind):
         """What is written to a part of a block has its place, and so has what comes after; the zeros
         that the file system writes around it have none."""
-        work = Work.exact(kind, """
+        work = Work(kind, """
             cd "$1/files"
             dd if=/dev/zero of=part bs=512 count=1 seek=3 oflag=direct status=none
             dd if=/dev/zero of=whole bs=64k count=4 oflag=direct status=none
@@ -336,7 +333,7 @@ class Kernel(unittest.TestCase):
     SIZE = 8 * MIB
 
     def check(self, kind):
-        work = Work.exact(kind, f"""
+        work = Work(kind, f"""
             dd if=/dev/zero of="$1/files/data" bs=1M count={self.SIZE // MIB} status=none
             rm -f "$1/files/none"; touch "$1/files/new"; sync""")
         number = harness.device_number(work.device)
