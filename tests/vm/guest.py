@@ -11,7 +11,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Modules that a job can ask for: load NAME [OPTION...]
-LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug")
+LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug",
+            "nfsd", "nfsv4")
 SCRATCH_MIB, OUT_MIB, XFS_MIB, MEMORY_MIB, CPUS = 512, 256, 300, 1536, 2
 
 

@@ -2,10 +2,11 @@
 """Jobs for the VFS layer, which cannot be had wherever kernels lack kprobes and BPF trampolines:
 what was moved to and from files against the workload's own account, and that no byte of it is told
 twice. Knows nothing of virtual machines."""
+import json
 import re
 
 from jobs import VARIANTS as ALL_VARIANTS
-from jobs import Absent, Job, check, equal, file_row, told_losses
+from jobs import Absent, Job, check, equal, file_row, judge_forms, told_losses
 
 VARIANTS = ALL_VARIANTS["vfs"]
 FILE_BYTES = 1 << 20
@@ -148,6 +149,49 @@ def judge_loop(results):
     return f"{len(rows)} reads by threads of the kernel"
 
 
+def judge_workers(results):
+    """What io workers sync and splice are the requests of io_uring, and stands apart; where those
+    are not recorded it is told, once."""
+    judge_forms(results)
+    lines = [json.loads(line) for line in results.text("account").splitlines()]
+    syncs = sum(row["op"] == "io_uring_fsync" for row in lines)
+    halves = [row for row in lines if row["op"] == "io_uring_splice"]
+    moved = tuple(sum(row["result"] for row in halves if row[side]) for side in ("path", "path2"))
+    check(syncs and all(moved), f"{syncs} times synced, {moved} bytes spliced: this tests nothing")
+    below = apart(results.report())
+    equal(below["vfs_fsync_range_apart"]["count"], syncs, "fsync apart")
+    equal(tuple(below[f"splice_{side}_apart"]["bytes"] for side in ("read", "write")), moved,
+          "bytes spliced apart")
+    for name in ("trace.flt", "alone.flt"):
+        doors_add_up(results.report(name))
+    alone = results.report("alone.flt")
+    by_door = doors(alone)
+    equal(alone["totals"]["sync"]["count"], syncs, "fsync by the VFS alone")
+    equal(tuple(by_door["splice", side]["bytes"] for side in ("read", "write")), moved,
+          "bytes spliced by the VFS alone")
+    return f"{syncs} fsync and {sum(moved)} bytes spliced by workers, apart or once"
+
+
+def judge_nfsd(results):
+    """What a server in the kernel reads and writes for the job is the kernel's, as it counts it."""
+    report = results.report()
+    equal(told_losses(results, report), 0, "events lost")
+    before, after = (results.text(name).split()[1:3] for name in ("before", "after"))
+    theirs = [int(late) - int(early) for early, late in zip(before, after)]
+    equal(theirs, [FILE_BYTES, FILE_BYTES], "what nfsd counts, read and written")
+    rows = results.printed("vfs")
+    for name, count in zip(("data", "made"), theirs):
+        path = f"/mnt/export/{name}"
+        mine = [row for row in rows if row.get("path") == path and "fsync" not in row["op"]]
+        equal(sum(row["result"] for row in mine), count, f"bytes of {path}")
+        equal({row["pid"] for row in mine}, {0}, f"owners of what is done with {path}")
+        check(path not in [row["path"] for row in report["files"]], f"{path} among the job's files")
+    for name, side in (("data", "read"), ("made", "write")):
+        equal(file_row(report, f"/mnt/n/{name}")[side]["bytes"], FILE_BYTES, f"the job's {name}")
+    doors_add_up(report)
+    return f"{theirs} bytes read and written by nfsd's threads, apart"
+
+
 MAKE = "rm -rf /mnt/m /mnt/lower /mnt/upper /mnt/work; mkdir /mnt/m; moves make /mnt/m || exit"
 ALONE = f"{MAKE}; $RUN --layers vfs -- moves /mnt/m account"
 WITH_CALLS = f"""{MAKE}; faultline run -q -o without.flt --layers syscall -- sh -c 'moves /mnt/m other; exit $?'
@@ -163,6 +207,24 @@ load loop; losetup -f >device; losetup $(cat device) /mnt/image || exit; echo 3 
 $RUN --layers syscall,vfs -- dd if=$(cat device) of=/dev/null bs=64k; s=$?
 losetup -d $(cat device); exit $s"""
 
+WORKERS = """mkdir -p /mnt/forms
+$RUN --file-types all --layers syscall,async,vfs -- uring_forms /mnt/forms account || exit
+faultline run -q -o alone.flt --layers vfs -- uring_forms /mnt/forms other"""
+# A server of NFS 4 on this machine, told by hand what the daemons of user space would tell it.
+NFSD = f"""load nfsd; load nfsv4; [ -d /proc/fs/nfsd ] && grep -q nfs4 /proc/filesystems || exit 77
+mkdir -p /mnt/export /mnt/n; dd if=/dev/urandom of=/mnt/export/data bs={FILE_BYTES} count=1
+mount -t nfsd nfsd /proc/fs/nfsd; cd /proc/fs/nfsd; echo "-3 +4" >versions; echo "tcp 2049" >portlist
+cd /proc/net/rpc; echo "nfsd 127.0.0.1 2147483647 job" >auth.unix.ip/channel
+echo "job /mnt/export 2147483647 9218 65534 65534 0" >nfsd.export/channel
+printf "%s\\n" "job 1 \\x00000000 2147483647 /mnt/export" >nfsd.fh/channel
+echo 2 >/proc/fs/nfsd/threads; echo Y >/proc/fs/nfsd/v4_end_grace; cd $OUT
+mount -t nfs4 -o vers=4.2,addr=127.0.0.1,clientaddr=127.0.0.1 127.0.0.1:/ /mnt/n || exit
+grep ^io /proc/net/rpc/nfsd >before
+$RUN --layers syscall,vfs -- sh -c "dd if=/mnt/n/data of=/dev/null bs=64k
+dd if=/dev/zero of=/mnt/n/made bs=64k count={FILE_BYTES >> 16} conv=fsync"; s=$?
+grep ^io /proc/net/rpc/nfsd >after
+umount /mnt/n; echo 0 >/proc/fs/nfsd/threads; umount /proc/fs/nfsd; exit $s"""
+
 
 def for_kernel(quick):
     if quick:
@@ -177,5 +239,7 @@ def for_kernel(quick):
             script = OVERLAY.format(make=MAKE, layers=layers)
             jobs.append(Job("vfs", v, name, script, judge_overlay))
     jobs.append(Job("vfs", "chosen", "changed", CHANGED, judge_changed))
-    jobs += [Job("vfs", v, "loop", LOOP, judge_loop) for v in VARIANTS]
+    for name, script, judge in (("loop", LOOP, judge_loop), ("workers", WORKERS, judge_workers),
+                                ("nfsd", NFSD, judge_nfsd)):
+        jobs += [Job("vfs", v, name, script, judge) for v in VARIANTS]
     return jobs
