@@ -2,9 +2,9 @@
 """report and print as a user calls them: exit statuses, one clear line for bad input, filters,
 outputs that cannot be written. Needs no root."""
 
+import csv
 import fnmatch
 import gzip
-import csv
 import io
 import json
 import os

@@ -57,13 +57,15 @@ function compared(kind, says, format, names) {
 		[label, [evidence[name], colour]]));
 }
 
-const ROWS_MOST = 8;
+const ROWS_MOST = 6;
+const ROW_LEAST = 0.002; /* of the largest: shorter bars would not be seen */
 
 /* The largest rows of a table by a column. */
 function ranking(kind, says, table, label, column, format, colour, only) {
 	return (evidence) => {
 		const rows = rowsOf(table).filter((row) => row[column] > 0 && (!only || only(row, evidence)))
-			.sort((a, b) => b[column] - a[column]);
+			.sort((a, b) => b[column] - a[column])
+			.filter((row, i, all) => row[column] >= all[0][column] * ROW_LEAST);
 		return bars(kind, says + (rows.length > ROWS_MOST ? `; the first ${ROWS_MOST} of ${rows.length}`
 			: ''), format, rows.slice(0, ROWS_MOST).map((row) =>
 			[typeof label === 'function' ? label(row) : row[label] || 'no name', [row[column], colour]]));
@@ -271,7 +273,7 @@ function filesBySize() {
 function ranksPicture(evidence) {
 	/* All of it where nobody told of compute. */
 	const stall = (row) => row.unoverlapped_io_ns === null ? row.io_ns : row.unoverlapped_io_ns;
-	const rows = rowsOf('ranks'), most = 2 * ROWS_MOST;
+	const rows = rowsOf('ranks'), most = 16;
 	const worst = rows.sort((a, b) => stall(b) - stall(a)).slice(0, most)
 		.sort((a, b) => a.rank - b.rank);
 	return bars('ranks', `I/O that no compute hid, by rank${rows.length > most
@@ -343,7 +345,9 @@ const LOCKS = ['flock', 'fcntl_setlk', 'fcntl_setlkw', 'fcntl_ofd_setlk', 'fcntl
 const inFamily = (...families) => (row) => families.includes(row.family);
 const calls = ranking('calls', 'metadata calls, by their time, summed over threads', 'operations', 'op',
 	'thread_time_ns', timeText, 'c-metadata', inFamily('metadata'));
-const faultRates = rates('page faults on files a second', (value) => `${countText(value)}/s`, ...FAULTS);
+const aSecond = (value) => `${countText(value)}/s`;
+const faultRates = rates('page faults on files a second', aSecond, ...FAULTS);
+const majorRates = rates('major faults on files a second', aSecond, FAULTS[0]);
 const brought = rates('brought from storage', rateText, BYTES[0]);
 const queueAndService = compared('device', 'where a part of a request is, on average', timeText, [
 	['queue_each_ns', 'in the queue', 'c-alone'], ['service_each_ns', 'at the device', 'c-device_read']]);
@@ -357,11 +361,11 @@ const EVIDENCE = {
 	'loss': [lostPicture],
 	'async-not-traced': [compared('calls', 'handed over, but not traced', countText, [
 		['count', 'operations', 'c-alone'], ['polled_rings', 'polled rings', 'c-async']])],
-	'tracer-cost': [rates('events a second', (value) => `${countText(value)}/s`,
+	'tracer-cost': [rates('events a second', aSecond,
 		['operations', 'calls and faults', 'c-alone'])],
-	'mmap-random': [where, faultRates],
-	'mmap-in-order': [where, faultRates],
-	'mmap-single': [where, faultRates],
+	'mmap-random': [where, majorRates],
+	'mmap-in-order': [where, majorRates],
+	'mmap-single': [where, majorRates],
 	'mmap-minor-faults': [faultRates, where],
 	'mmap-faults': [compared('faults', 'page faults', countText, [['major', 'major', 'c-major'],
 		['minor', 'minor', 'c-minor']]), storyOfAll],
