@@ -20,7 +20,8 @@ try:
     from ._core import Span, enabled, instant, record, span
     _missing = None
 except ImportError as _error:
-    from ._fallback import Span, enabled, instant, record, span
+    from ._fallback import (  # type: ignore[assignment]
+        Span, enabled, instant, record, span)
     _missing = str(_error)
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def trace_iter(iterable: Iterable[T], name: str, category: str = "data",
         length = len(iterable)  # type: ignore[arg-type]
     except Exception:  # a DataLoader over an iterable dataset raises TypeError
         length = -1
-    end = object()
+    end: Any = object()
     iterator = None
     taken = 0
     while True:

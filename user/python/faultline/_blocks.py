@@ -9,7 +9,7 @@ import mmap
 import os
 import struct
 import warnings
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 import msgpack
 import numpy as np
@@ -66,7 +66,8 @@ class TraceFile:
         self.path = path
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+            self._bytes: Union[bytes, mmap.mmap] = \
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
         if not size:
             raise ValueError(f"{path}: is empty")
         try:
@@ -163,7 +164,8 @@ class TraceFile:
     @staticmethod
     def _times(block: Dict[str, Any]) -> "np.ndarray[Any, Any]":
         """On the trace's clock."""
-        return (np.cumsum(block["dts"].astype(np.uint64)) + np.uint64(block["t0"])).astype(np.int64)
+        times: "np.ndarray[Any, Any]" = np.cumsum(block["dts"].astype(np.uint64))
+        return (times + np.uint64(block["t0"])).astype(np.int64)
 
     def rows(self, block: Block) -> Optional[Dict[str, "np.ndarray[Any, Any]"]]:
         """The columns of a block, `time` on the clock of 1970; None, and a warning, if it is damaged."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, Callable
+from typing import Any, Callable, Tuple
 
 
 def decorate(span: Any, function: Any) -> Any:
@@ -81,7 +81,7 @@ def _async_generator(function: Callable[..., Any], again: Callable[[], Any]) -> 
     return wrapper
 
 
-_KINDS = (
+_KINDS: Tuple[Tuple[Callable[[Any], bool], Callable[..., Callable[..., Any]]], ...] = (
     (inspect.isasyncgenfunction, _async_generator),
     (inspect.iscoroutinefunction, _coroutine),
     (inspect.isgeneratorfunction, _generator),

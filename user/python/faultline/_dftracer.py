@@ -57,7 +57,7 @@ def _tell(given: Dict[str, Any]) -> None:
 
 
 def _listen(module: Any) -> None:
-    logger = getattr(module, "dftracer", None)
+    logger: Any = getattr(module, "dftracer", None)
     log_event = getattr(logger, "log_event", None)
     if getattr(logger, "_faultline", False) or getattr(log_event, "_faultline", False):
         return

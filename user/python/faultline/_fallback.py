@@ -5,10 +5,10 @@ Must take and refuse the same parameters, so that a program behaves the same wit
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Dict, Tuple
 
 
-def _check(positional: tuple, keywords: dict) -> tuple:
+def _check(positional: Tuple[Any, ...], keywords: Dict[str, Any]) -> Tuple[str, str]:
     if len(positional) > 2:
         raise TypeError("after name and category, arguments have keywords")
     given = dict(zip(("name", "category"), positional))

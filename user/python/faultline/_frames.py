@@ -11,9 +11,10 @@ import numpy as np
 from ._blocks import Block, TraceFile, key
 
 try:
-    import pandas as pd
+    import pandas
+    pd: Any = pandas
 except ImportError:  # numpy alone is enough for numbers
-    pd = None  # type: ignore[assignment]
+    pd = None
 
 Columns = Dict[str, Any]
 FAULT_MAJOR, FAULT_WRITE = 1, 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from typing import Any, Callable, Dict, Iterator
+from typing import Any, Callable, Dict, Iterator, Optional
 
 from . import span
 from ._hooks import mark, marked, note
@@ -44,9 +44,10 @@ class _Pass:
 
 
 def _dataloader(module: Any) -> None:
-    loader = getattr(module, "DataLoader", None)
-    iterator = getattr(module, "_BaseDataLoaderIter", None)
-    iterate, original = getattr(loader, "__iter__", None), getattr(iterator, "__next__", None)
+    loader: Any = getattr(module, "DataLoader", None)
+    iterator: Any = getattr(module, "_BaseDataLoaderIter", None)
+    iterate: Any = getattr(loader, "__iter__", None)
+    original: Any = getattr(iterator, "__next__", None)
     if iterate is None or original is None:
         return _missing(module, "DataLoader.__iter__ or _BaseDataLoaderIter.__next__",
                         "pass and fetch")
@@ -79,7 +80,7 @@ def _dataloader(module: Any) -> None:
 def _batches(iterator: Any) -> int:
     """How many batches come, or -1. Asks PyTorch's own samplers alone, and once: what len() of
     another one does is not known."""
-    count = iterator.__dict__.get("_faultline_batches")
+    count: Optional[int] = iterator.__dict__.get("_faultline_batches")
     if count is None:
         count = -1
         try:
