@@ -55,32 +55,23 @@ static size_t take_lane_calls(struct decoder *decoder, unsigned int lane,
 	return taken;
 }
 
+/* Where a slot has what COPY_SLOT copies, for a run of slots; nowhere is zeros. */
+#define PLACE(member, by)                                                                          \
+	((struct trace_field) { offsetof(struct lane_slot, call.member),                           \
+				sizeof(((struct lane_slot *)0)->call.member), by })
+#define PLACE_HEAD(field) PLACE(field, 0)
+#define PLACE_FIELD(field) PLACE(field, 0)
+#define PLACE_PAGES(field) PLACE(field, shift)
+#define PLACE_RARE(field) ((struct trace_field) { 0 })
+#define PLACE_RARE_PAGES(field) ((struct trace_field) { 0 })
+#define PLACE_SLOT(id, name, type, unit, source, meaning) [id] = PLACE_##source,
+
 void decoder_fill_call_fields(struct trace_field *fields, unsigned int page_bytes)
 {
-#define FIELD(member)                                                                              \
-	{                                                                                          \
-		offsetof(struct lane_slot, call.member),                                           \
-			sizeof(((struct lane_slot *)0)->call.member), 0                            \
-	}
-	const struct trace_field all[SYSCALL_COLUMNS] = {
-		[SYSCALL_TIME] = FIELD(time_ns),
-		[SYSCALL_DUR] = FIELD(duration_ns),
-		[SYSCALL_PID] = FIELD(pid),
-		[SYSCALL_TID] = FIELD(tid),
-		[SYSCALL_OP] = FIELD(op),
-		[SYSCALL_FILE] = FIELD(file),
-		[SYSCALL_OFFSET] = FIELD(offset),
-		[SYSCALL_ASKED] = FIELD(asked_bytes),
-		[SYSCALL_RESULT] = FIELD(result),
-		[SYSCALL_FLAGS] = FIELD(flags),
-		[SYSCALL_FETCHED] = FIELD(fetched_pages),
-		[SYSCALL_CREATED] = FIELD(created_pages),
-	};
-#undef FIELD
+	const unsigned int shift = __builtin_ctz(page_bytes);
+	const struct trace_field all[SYSCALL_COLUMNS] = { TRACE_COLUMNS_SYSCALL(PLACE_SLOT) };
 
 	memcpy(fields, all, sizeof(all));
-	fields[SYSCALL_FETCHED].shift = __builtin_ctz(page_bytes);
-	fields[SYSCALL_CREATED].shift = __builtin_ctz(page_bytes);
 }
 
 void decoder_take_slots(void *context, unsigned int lane, const struct lane_slot *slots,
