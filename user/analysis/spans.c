@@ -51,7 +51,8 @@ struct spans {
 	struct span_use *uses; /* by label */
 	struct use_of_slot *slots;
 	size_t slot_room;
-	struct span_use outside; /* of operations in no span */
+	/* Of operations in no span. */
+	uint64_t outside_operations, outside_bytes[MOVED_KINDS];
 };
 
 /* --- in passing --- */
@@ -181,21 +182,29 @@ static void add_inclusive(struct spans *spans, uint32_t slot, const struct event
 	}
 }
 
+static void add_outside(struct spans *spans, const struct event *event)
+{
+	spans->outside_operations += !!(event->flags & EVENT_COUNTED);
+	spans->outside_bytes[moved_as[event->class]] += bytes_of(event);
+}
+
 static void add_event(struct spans *spans, const struct event *event)
 {
 	const struct open_spans *open = &spans->job->spans;
-	struct span_use *use = &spans->outside;
+	struct span_use *use;
 	bool inherited;
 	uint32_t slot = open_spans_find(open, &spans->job->processes, event->process, event->thread,
 					&inherited);
 
-	if (slot != SPAN_NONE) {
-		use = &spans->uses[open->slots[slot].label];
-		use->inherited += inherited && event->flags & EVENT_COUNTED;
-		if (event->flags & EVENT_TIMED)
-			interval_add(&spans->slots[slot].own, event->start, event->end);
-		add_inclusive(spans, slot, event);
+	if (slot == SPAN_NONE) {
+		add_outside(spans, event);
+		return;
 	}
+	use = &spans->uses[open->slots[slot].label];
+	use->inherited += inherited && event->flags & EVENT_COUNTED;
+	if (event->flags & EVENT_TIMED)
+		interval_add(&spans->slots[slot].own, event->start, event->end);
+	add_inclusive(spans, slot, event);
 	add_operation(use, event);
 }
 
@@ -209,7 +218,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 			if (event->flags & EVENT_INSTANT)
 				spans->uses[event->label].instants++;
 		} else if (outside) {
-			add_operation(&spans->outside, event);
+			add_outside(spans, event);
 		} else {
 			add_event(spans, event);
 		}
@@ -348,17 +357,16 @@ static void add_remark(char *note, size_t size, const char *format, ...)
 static int set_note(struct table *table, const struct spans *spans)
 {
 	const struct job *job = spans->job;
-	const struct span_use *outside = &spans->outside;
 	char note[512] = "";
 
-	if (outside->operations && !job->summed)
+	if (spans->outside_operations && !job->summed)
 		add_remark(note, sizeof(note),
 			   "in no span: %llu operations, %llu bytes read, %llu written, %llu "
 			   "brought in by faults",
-			   (unsigned long long)outside->operations,
-			   (unsigned long long)outside->own.bytes[MOVED_READ],
-			   (unsigned long long)outside->own.bytes[MOVED_WRITE],
-			   (unsigned long long)outside->own.bytes[MOVED_MAPPED]);
+			   (unsigned long long)spans->outside_operations,
+			   (unsigned long long)spans->outside_bytes[MOVED_READ],
+			   (unsigned long long)spans->outside_bytes[MOVED_WRITE],
+			   (unsigned long long)spans->outside_bytes[MOVED_MAPPED]);
 	if (job->spans.unmatched_ends)
 		add_remark(note, sizeof(note), "%llu ends of spans that were not open",
 			   (unsigned long long)job->spans.unmatched_ends);
