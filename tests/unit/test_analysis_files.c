@@ -179,6 +179,30 @@ static void test_uses(void **state)
 	made_close(&made);
 }
 
+/* What comes first has another place than what comes then. */
+static void test_written_first(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	make_start(&made);
+	FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .path = "/f");
+	CALL(&made, .time = 100, .dur = 10, .pid = 10, .op = M_WRITE, .file = 1, .result = 60);
+	CALL(&made, .time = 200, .dur = 20, .pid = 10, .op = M_READ, .file = 1, .result = 5);
+	CALL(&made, .time = 300, .dur = 30, .pid = 10, .op = M_READ, .file = 1, .result = -EIO);
+	CALL(&made, .time = 400, .dur = 40, .pid = 10, .op = M_WRITE, .file = 1, .result = 7);
+	made_finish(&made, 10, 1000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "files", 0, "write.count", 2);
+	CHECK(report, "files", 0, "write.bytes", 67);
+	CHECK(report, "files", 0, "write.time_ns", 50);
+	CHECK(report, "files", 0, "read.count", 2);
+	CHECK(report, "files", 0, "read.bytes", 5);
+	CHECK(report, "files", 0, "read.time_ns", 50);
+	report_free(report);
+	made_close(&made);
+}
+
 static void test_both_ends_of_a_transfer(void **state)
 {
 	struct made_trace made;
@@ -427,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_deleted),
 		cmocka_unit_test(test_uses),
+		cmocka_unit_test(test_written_first),
 		cmocka_unit_test(test_both_ends_of_a_transfer),
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_size_of_a_mapped_file),

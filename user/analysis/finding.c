@@ -398,6 +398,13 @@ static int tell_unasked(struct table *table)
 	return table_set_note(table, note);
 }
 
+static void free_findings(struct findings *findings)
+{
+	free(findings->alike);
+	free(findings->all);
+	arena_free(findings->arena);
+}
+
 static int conclude(const struct measured *measured, struct table *table)
 {
 	const struct job *job = measured->job;
@@ -421,8 +428,7 @@ static int conclude(const struct measured *measured, struct table *table)
 		qsort(findings.all, findings.count, sizeof(*findings.all), compare_findings);
 	for (size_t i = 0; i < findings.count && !status; i++)
 		status = table_add(table, &findings.all[i]);
-	free(findings.all);
-	arena_free(&arena);
+	free_findings(&findings);
 	return status;
 }
 
@@ -474,8 +480,7 @@ static int find_of_all(const struct report *report, struct table *table)
 
 	for (size_t i = 0; i < findings.count && !status; i++)
 		status = table_add(table, &findings.all[i]);
-	free(findings.all);
-	arena_free(&arena);
+	free_findings(&findings);
 	return status;
 }
 

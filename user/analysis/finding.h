@@ -122,7 +122,8 @@ struct findings {
 	const struct table *told; /* with what was found in single runs; NULL: nothing */
 	struct finding *all;
 	size_t count, room;
-	struct arena *arena; /* for what evidence points to; lives as long as the findings */
+	struct arena *arena;	   /* for what evidence points to; lives as long as the findings */
+	struct alike_found *alike; /* of each rule, once one has asked: see finding_files.h */
 };
 
 /* `evidence` is copied, but not what it points to. Returns 0 or -ENOMEM. */

@@ -4,7 +4,9 @@
  */
 #include "analysis/finding_files.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/totals.h"
@@ -150,6 +152,44 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 					     alike->time_ns);
 }
 
+/* What a rule took. */
+struct alike_found {
+	struct alike alike;
+	struct alike_sums sums;
+};
+
+static int look_at_files(struct findings *findings)
+{
+	struct file_view file;
+
+	findings->alike = calloc(finding_rule_count, sizeof(*findings->alike));
+	if (!findings->alike)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < files_count(findings->measured); i++) {
+		if (!files_used(findings->measured, i, &file) || !file.known ||
+		    begins(file.path, TRACE_OTHER_FILES))
+			continue;
+		for (size_t j = 0; j < finding_rule_count; j++) {
+			const struct alike_rule *kind = finding_rules[j]->alike;
+			struct alike_found *found = &findings->alike[j];
+
+			if (kind && kind->takes(&file))
+				add_file(&found->alike, &found->sums, kind, &file);
+		}
+	}
+	return 0;
+}
+
+static const struct alike_found *found_by(const struct findings *findings,
+					  const struct finding_rule *rule)
+{
+	size_t number = 0;
+
+	while (finding_rules[number] != rule)
+		number++;
+	return &findings->alike[number];
+}
+
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct alike_rule *kind = rule->alike;
@@ -159,14 +199,13 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 	uint64_t most_ns = all.time.measure;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, kind->confidence,
 					   FINDING_BY_COST };
-	struct alike alike = { .readahead_bytes = TABLE_NO_UINT };
-	struct alike_sums sums = { 0 };
-	struct file_view file;
+	const struct alike_found *found;
+	struct alike alike;
 
-	for (uint32_t i = 0; i < files_count(findings->measured); i++)
-		if (files_used(findings->measured, i, &file) && file.known &&
-		    !begins(file.path, TRACE_OTHER_FILES) && kind->takes(&file))
-			add_file(&alike, &sums, kind, &file);
+	if (!findings->alike && look_at_files(findings))
+		return -ENOMEM;
+	found = found_by(findings, rule);
+	alike = found->alike;
 	if (!alike.files)
 		return 0;
 	/* Times of several files may overlap; all of the class together have no more than this. */
@@ -176,7 +215,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 		most_ns += faults.time.measure;
 	if (alike.time_ns > most_ns)
 		alike.time_ns = most_ns;
-	finish(&alike, &sums, kind);
+	finish(&alike, &found->sums, kind);
 	alike.of_run = finding_share(finding_unhidden(findings, kind->class, alike.time_ns),
 				     findings->duration_ns);
 	if (kind->speaks && !kind->speaks(&alike))

@@ -51,8 +51,8 @@ struct alike_rule {
 	enum finding_confidence confidence;
 };
 
-/* The `find` of rules with an `alike`: looks at all files, and adds the finding when there are
- * such. Returns 0 or -ENOMEM. */
+/* The `find` of rules with an `alike`: adds the finding when there are such files. The first one
+ * looks at all files for all of them: there may be a million. Returns 0 or -ENOMEM. */
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule);
 /* Backward: of the same thread, faults by 1 MiB and more. */
 double alike_backward(const struct file_view *file, unsigned int by);
