@@ -19,7 +19,7 @@ static const struct {
 	  "at most. Compute is what spans of category compute say, or a GPU's "
 	  "profile." },
 	{ "from storage", "Bytes that were brought into the page cache to be read, readahead "
-			  "included." },
+			  "included; holes of sparse files, too, for which no device is asked." },
 	{ "created by writes",
 	  "Bytes that were newly cached because the program wrote them; storage "
 	  "had no part in it." },
