@@ -353,7 +353,7 @@ const queueAndService = compared('device', 'where a part of a request is, on ave
 	['queue_each_ns', 'in the queue', 'c-alone'], ['service_each_ns', 'at the device', 'c-device_read']]);
 const synced = [took('sync'), partsOf('sync'), ranking('calls', 'syncs, by their time', 'operations', 'op',
 	'thread_time_ns', timeText, 'c-sync', inFamily('sync'))];
-const waited = [phases(['waits for data', 'data', 'dataloader', 'reader'], ['preparing data', 'preprocess']),
+const waited = [phases(['loading data', 'data', 'dataloader', 'reader'], ['preparing data', 'preprocess']),
 	stepsPicture];
 
 /* By the name of a finding; the first two that there are, and of none of them what is known of all. */
