@@ -198,7 +198,12 @@ class Profile(unittest.TestCase):
         for row in sums.report["spans"]:
             self.assertGreater(row["time_ns"], 0)
             self.assertIsNone(row["io_time_ns"])
-        self.assertIsNone(sums.report["overlap"])
+        # The same of spans; of I/O meanwhile nothing, and no 0.
+        for table in "overlap", "epochs", "steps":
+            self.assertEqual(sums.report[table] is None, events.report[table] is None, table)
+        for row in (sums.report["steps"] or []) + (sums.report["epochs"] or []):
+            self.assertIsNone(row["io_ns"])
+            self.assertIsNone(row["read_bytes"])
 
     def test_few_slots(self):
         """What has no slot of its own is among the others; together they are all."""

@@ -164,18 +164,35 @@ static void test_spans(void **state)
 {
 	struct made_trace made;
 	struct report *report;
+	size_t row;
 
 	begin(&made);
+	SPAN(&made, .begin = 50, .end = 850, .pid = PID, .tid = PID, .id = 2, .name = "epoch");
 	SPAN(&made, .begin = 100, .end = 600, .pid = PID, .tid = PID, .id = 1, .name = "step",
 	     .category = "compute");
 	SUMS(&made, .time = 500, .over = 400, .op = M_READ, .file = 1, .count = 10, .bytes = 99,
 	     .thread_time = 77);
 	report = report_on(&made);
-	assert_int_equal(number(report, "spans", 0, "count"), 1);
-	assert_int_equal(number(report, "spans", 0, "time_ns"), 500);
-	assert_int_equal(ask(report, "spans", 0, "io_time_ns")->type, CELL_NULL);
-	assert_int_equal(ask(report, "spans", 0, "read_bytes")->type, CELL_NULL);
-	assert_true(report_table(report, "overlap")->absent);
+	row = find_row(report, "spans", "name", "step");
+	assert_int_equal(number(report, "spans", row, "count"), 1);
+	assert_int_equal(number(report, "spans", row, "time_ns"), 500);
+	assert_int_equal(ask(report, "spans", row, "io_time_ns")->type, CELL_NULL);
+	assert_int_equal(ask(report, "spans", row, "read_bytes")->type, CELL_NULL);
+	assert_int_equal(number(report, "overlap", 0, "compute_ns"), 500);
+	assert_int_equal(ask(report, "overlap", 0, "io_ns")->type, CELL_NULL);
+	assert_int_equal(ask(report, "overlap", 0, "unoverlapped_compute_ns")->type, CELL_NULL);
+	assert_int_equal(ask(report, "overlap", 0, "read.time_ns")->type, CELL_NULL);
+	assert_int_equal(number(report, "epochs", 0, "time_ns"), 800);
+	assert_int_equal(number(report, "epochs", 0, "compute_ns"), 500);
+	assert_int_equal(ask(report, "epochs", 0, "read_bytes")->type, CELL_NULL);
+	assert_int_equal(ask(report, "epochs", 0, "io_ns")->type, CELL_NULL);
+	assert_int_equal(number(report, "steps", 0, "time_ns"), 500);
+	assert_int_equal(ask(report, "steps", 0, "io_ns")->type, CELL_NULL);
+	row = find_row(report, "levels", "name", "compute");
+	assert_int_equal(number(report, "levels", row, "time_ns"), 500);
+	row = find_row(report, "levels", "name", "<= 4 KiB");
+	assert_int_equal(ask(report, "levels", row, "time_ns")->type, CELL_NULL);
+	assert_non_null(strstr(report_table(report, "epochs")->note, "I/O meanwhile needs"));
 	report_free(report);
 	made_close(&made);
 }

@@ -22,10 +22,10 @@ static const struct {
 	{ "data loader", "workers", ACTIVITY_WORKER, 0 },
 	{ "data loader", "preprocess", ACTIVITY_PREPROCESS, 0 },
 	{ "data loader", "item", ACTIVITY_ITEM, 0 },
-	{ "system call", "> 4 KiB", ACTIVITY_LARGE, JOB_SYSCALL },
-	{ "system call", "<= 4 KiB", ACTIVITY_SMALL, JOB_SYSCALL },
-	{ "system call", "others", ACTIVITY_OTHER, JOB_SYSCALL },
-	{ "page fault", "file mappings", ACTIVITY_FAULT, JOB_FAULT },
+	{ "system call", "> 4 KiB", ACTIVITY_LARGE, JOB_SYSCALL | JOB_EVENTS },
+	{ "system call", "<= 4 KiB", ACTIVITY_SMALL, JOB_SYSCALL | JOB_EVENTS },
+	{ "system call", "others", ACTIVITY_OTHER, JOB_SYSCALL | JOB_EVENTS },
+	{ "page fault", "file mappings", ACTIVITY_FAULT, JOB_FAULT | JOB_EVENTS },
 };
 
 /* A row of the table. */
@@ -79,7 +79,7 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 	line.time_ns = activity->time_ns;
 	if (group->of[ACTIVITY_COMPUTE].count && levels[number].activity != ACTIVITY_COMPUTE)
 		line.unoverlapped_ns = activity_unhidden_ns(activity);
-	if (needs && (needs != JOB_FAULT || job->layers & JOB_PAGECACHE))
+	if (needs && (!(needs & JOB_FAULT) || job->layers & JOB_PAGECACHE))
 		line.bytes = activity->bytes;
 	return table_add(table, &line);
 }
@@ -120,6 +120,7 @@ const struct analysis analysis_levels = {
 	.meaning = "time on each level between the application and the page",
 	.title = "Levels",
 	.shape = TABLE_LIST,
+	.of_sums = true,
 	.begin = begin,
 	.fill = fill,
 	.end = free,

@@ -56,11 +56,11 @@ static const struct table_column measures[] = {
 	{ "compute_ns", "compute", UNIT_NS, "time in spans of category compute",
 	  TABLE_UINT(struct line, compute_ns), 0 },
 	{ "io_ns", "I/O", UNIT_NS, "time with at least one operation or fault under way",
-	  TABLE_UINT(struct line, io_ns), 0 },
+	  TABLE_UINT(struct line, io_ns), JOB_EVENTS },
 	{ "unoverlapped_io_ns", "unoverlapped I/O", UNIT_NS, "the part of it without compute",
-	  TABLE_UINT(struct line, unoverlapped_io_ns), 0 },
+	  TABLE_UINT(struct line, unoverlapped_io_ns), JOB_EVENTS },
 	{ "unoverlapped_compute_ns", "compute without I/O", UNIT_NS, "compute without I/O",
-	  TABLE_UINT(struct line, unoverlapped_compute_ns), 0 },
+	  TABLE_UINT(struct line, unoverlapped_compute_ns), JOB_EVENTS },
 	{ "app_io_ns", "app I/O", UNIT_NS, "time in the application's own spans of I/O",
 	  TABLE_UINT(struct line, app_io_ns), 0 },
 	{ "unoverlapped_app_io_ns", "unoverlapped app I/O", UNIT_NS,
@@ -105,13 +105,14 @@ static const struct {
 };
 
 static const struct table_column class_columns[] = {
-	{ "count", NULL, UNIT_COUNT, "operations", TABLE_UINT(struct class_line, count), 0 },
+	{ "count", NULL, UNIT_COUNT, "operations", TABLE_UINT(struct class_line, count),
+	  JOB_EVENTS },
 	{ "bytes", NULL, UNIT_BYTES, "bytes moved; of faults, those they brought in",
-	  TABLE_UINT(struct class_line, bytes), 0 },
+	  TABLE_UINT(struct class_line, bytes), JOB_EVENTS },
 	{ "time_ns", NULL, UNIT_NS, "time with at least one of them under way",
-	  TABLE_UINT(struct class_line, time_ns), 0 },
+	  TABLE_UINT(struct class_line, time_ns), JOB_EVENTS },
 	{ "unoverlapped_ns", NULL, UNIT_NS, "the part of it without compute",
-	  TABLE_UINT(struct class_line, unoverlapped_ns), 0 },
+	  TABLE_UINT(struct class_line, unoverlapped_ns), JOB_EVENTS },
 };
 
 static int add_class_columns(struct table *table, unsigned int class)
@@ -166,6 +167,8 @@ static int get_ranks(struct table *table, struct cell *cell, const void *row,
 
 	(void)column;
 	if (!status)
+		list->recorded = table->recorded;
+	if (!status)
 		status = table_add_column(list, &rank_column);
 	if (!status)
 		status = table_add_columns(list, TABLE_COLUMNS(measures));
@@ -199,7 +202,8 @@ static int add_spread_columns(struct table *table)
 	int status = 0;
 
 	for (size_t i = 0; i < SPREADS && !status; i++) {
-		const struct table_group group = { spread[i].name, NULL, 0,
+		unsigned int needs = i == SPREAD_COMPUTE ? 0 : JOB_EVENTS;
+		const struct table_group group = { spread[i].name, NULL, needs,
 						   TABLE_COLUMNS(spread_columns) };
 
 		status = table_add_group(
@@ -261,7 +265,7 @@ static const struct table_column slowest_column = { "slowest_rank",
 						    UNIT_NONE,
 						    "rank with the most unoverlapped I/O",
 						    TABLE_INT(struct line, slowest_rank),
-						    0 };
+						    JOB_EVENTS };
 static const struct table_column ranks_column = {
 	"by_rank", NULL, UNIT_NONE, "the same of each rank", get_ranks, 0, 0
 };
@@ -313,6 +317,7 @@ static int fill(void *state, struct table *table)
 						"unknown"
 					      : "spans of the application were not recorded");
 	}
+	table->recorded = job->layers;
 	status = add_columns(table);
 	if (!status && job->lost)
 		status = table_set_note(table, "lost events are missing here");
@@ -328,6 +333,7 @@ static int fill_ranks(void *state, struct table *table)
 	bool computes = all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count;
 	int status = table_add_column(table, &rank_column);
 
+	table->recorded = job->layers;
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(measures));
 	for (size_t i = 1; i < all->group_count && !status; i++) {
@@ -455,6 +461,7 @@ const struct analysis analysis_ranks = {
 		 "unoverlapped_app_io_ns",
 	.by = "unoverlapped_io_ns",
 	.text_only = true,
+	.of_sums = true,
 	.begin = begin,
 	.fill = fill_ranks,
 	.end = free,
@@ -470,6 +477,7 @@ const struct analysis analysis_overlap = {
 	.name = "overlap",
 	.meaning = "I/O while the job computed, and I/O that no compute hid",
 	.shape = TABLE_RECORD,
+	.of_sums = true,
 	.begin = begin,
 	.fill = fill,
 	.end = free,

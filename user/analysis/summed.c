@@ -25,9 +25,11 @@ static bool is_of(const char *name, const char *const *list, size_t count)
 #define IS_OF(name, list) is_of(name, list, sizeof(list) / sizeof((list)[0]))
 
 /* Tables whose times are what they say: of devices, of spans, of the run. */
-static const char *const exact_tables[] = { "trace",  "operations", "devices", "device_heat",
-					    "spans",  "overlap",    "ranks",   "levels",
-					    "epochs", "steps" };
+static const char *const exact_tables[] = { "trace", "operations", "devices", "device_heat",
+					    "spans" };
+
+/* Tables that go by spans, and tell of I/O meanwhile. */
+static const char *const of_spans[] = { "overlap", "ranks", "levels", "epochs", "steps" };
 
 /* Columns that are sums over threads by their nature, or times of something else. */
 static const char *const exact_columns[] = { "anonymous_faults.time_ns", "shmem_faults.time_ns",
@@ -76,11 +78,25 @@ static void show_once(struct table *table)
 	view->shown_count = kept;
 }
 
+static int say_no_io(struct table *table)
+{
+	char note[1024];
+
+	snprintf(note, sizeof(note),
+		 "%.800s%sI/O meanwhile needs operations one by one (--mode trace)",
+		 table->note ? table->note : "", table->note ? "; " : "");
+	return table_set_note(table, note);
+}
+
 int summed_mark(struct table *table, const struct job *job)
 {
 	int status = 0;
 
-	if (!job->summed || table->absent || IS_OF(table->name, exact_tables))
+	if (!job->summed || table->absent)
+		return 0;
+	if (IS_OF(table->name, of_spans))
+		return table->row_count ? say_no_io(table) : 0;
+	if (IS_OF(table->name, exact_tables))
 		return 0;
 	for (size_t i = 0; i < table->column_count && !status; i++) {
 		if (!is_union(table, &table->columns[i]))
