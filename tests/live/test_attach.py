@@ -315,6 +315,19 @@ class Attach(unittest.TestCase):
         row = next(row for row in attached.report["processes"] if row["pid"] == job.pid)
         self.assertEqual((row["exit_code"], row["signal"]), (128 + 9, 9))
 
+    def test_target_ends_meanwhile(self):
+        """Whenever it ends: either it was there in time, or one line says that it was not."""
+        for tenths in range(6):
+            job = machine().start(["sleep", str(tenths / 10)])
+            path = f"{machine().new_dir()}/trace.flt"
+            done = harness.faultline("attach", "-o", path, "-p", str(job.pid))
+            self.assertEqual(job.wait(timeout=harness.LIMIT), 0)
+            if done.returncode == 0:
+                self.assertTrue(harness.report_of(path)["trace"]["complete"])
+                continue
+            self.assertIn(done.returncode, (1, 2), done.stderr)
+            self.assertRegex(done.stderr.decode(), r"\A[^\n]*(has ended|no such process)[^\n]*\n\Z")
+
     # --- cgroups ---
 
     def cgroup(self, hierarchy, name=""):

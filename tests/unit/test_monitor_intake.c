@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 #include "monitor/intake.h"
 
 #define PARENT 4194400u /* of no pid that lives: there are fewer */
-#define LIMIT_S 60	/* who waits for its own lock does so for ever */
+#define LIMIT_S 600	/* who waits for its own lock does so for ever */
 
 static void forks(struct intake *intake, uint32_t child, uint64_t time_ns)
 {
@@ -143,12 +144,93 @@ static void test_many(void **state)
 	close_all(intake, ledger);
 }
 
+/* --- how it lasts --- */
+
+#define PIDS 30000u
+#define CGROUPS 500u
+#define ROUND 40000u /* processes, each with a file of its own */
+
+static void names_file(struct intake *intake, uint32_t id)
+{
+	char room[sizeof(struct event_file) + 64] = { 0 };
+	struct event_file *event = (struct event_file *)room;
+
+	event->header = (struct event_header) { .kind = RECORD_FILE, .size = sizeof(room) };
+	event->id = id;
+	event->ino = id;
+	event->dev = 1;
+	intake_take(intake, 0, room, sizeof(room));
+}
+
+static void reads(struct intake *intake, uint32_t pid, uint32_t file, uint64_t time_ns)
+{
+	const struct profile_slot slot = {
+		.key = { .pid = pid, .file = file, .op = OP_FAULT },
+		.first_ns = time_ns,
+		.last_ns = time_ns,
+		.sums = { .count = 1, .time_ns = 1 },
+	};
+
+	intake_take_slot(intake, &slot);
+}
+
+/* Processes and files that come and go, in cgroups that stay; what memory is used then. */
+static size_t live_through(struct ledger *ledger, struct intake *intake, uint64_t *time_ns)
+{
+	static uint32_t number;
+	struct mallinfo2 used;
+
+	for (uint32_t i = 0; i < ROUND; i++) {
+		uint32_t pid = PARENT + 1 + ++number % PIDS;
+		char cgroup[64];
+
+		snprintf(cgroup, sizeof(cgroup), "/job/%u", number % CGROUPS);
+		forks(intake, pid, ++*time_ns);
+		begin(ledger, pid, cgroup, "x", ++*time_ns);
+		names_file(intake, number);
+		reads(intake, pid, number, *time_ns);
+		ends(intake, pid, ++*time_ns);
+		if (i % 100 == 0)
+			assert_true(intake_book(intake, *time_ns, *time_ns));
+	}
+	++*time_ns;
+	assert_true(intake_book(intake, *time_ns, *time_ns));
+	used = mallinfo2();
+	return used.uordblks + used.hblkhd;
+}
+
+/* Once there is one of each that there may be, no more memory is used, whatever comes. */
+static void test_stays_as_large(void **state)
+{
+	struct ledger_options options = roomy;
+	struct ledger *ledger;
+	struct intake *intake;
+	uint64_t time_ns = 200;
+	size_t before, after;
+
+	options.retire_ns = UINT64_MAX / 2;
+	ledger = open_with(options);
+	intake = open_intake(ledger);
+	for (int i = 0; i < 3; i++)
+		live_through(ledger, intake, &time_ns);
+	before = live_through(ledger, intake, &time_ns);
+	for (int i = 0; i < 3; i++)
+		live_through(ledger, intake, &time_ns);
+	after = live_through(ledger, intake, &time_ns);
+	assert_true(after <= before + before / 20); /* where malloc counts: both 0 elsewhere */
+	assert_int_equal(ledger_node(ledger)->processes_begun, 1 + 8 * ROUND);
+	assert_int_equal(sums_total(&ledger_node(ledger)->sums).count, 8 * ROUND);
+	assert_int_equal(ledger_node(ledger)->processes_untold, 0);
+	close_all(intake, ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_while_it_is_read),
 		cmocka_unit_test(test_while_a_cgroup_is_looked_up),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_stays_as_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
