@@ -74,6 +74,24 @@ static void test_removed(void **state)
 	done(&made, report);
 }
 
+/* By a name that a file has that was made, none is made as long as that one is not removed. */
+static void test_taken_name(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	begin(&made);
+	make_file(&made, 10 + 10 * MS, 2, "/data/a");
+	make_file(&made, 10 + 20 * MS, 3, "/data/a");
+	CALL(&made, .time = 10 + 30 * MS, .dur = 10, .pid = 10, .op = M_UNLINK, .path = "/data/a",
+	     .result = 0);
+	report = report_of(&made, 10 + 100 * MS);
+	assert_int_equal(rows(report), 1);
+	CHECK(report, "lifetimes", 0, "lived_ns", 20 * MS + 10);
+	done(&made, report);
+}
+
 /* A new file that takes the place of one that was made removes it, and lives on by that name. */
 static void test_renamed(void **state)
 {
@@ -159,9 +177,8 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_removed),
-		cmocka_unit_test(test_renamed),
-		cmocka_unit_test(test_renamed_and_used),
+		cmocka_unit_test(test_removed), cmocka_unit_test(test_taken_name),
+		cmocka_unit_test(test_renamed), cmocka_unit_test(test_renamed_and_used),
 		cmocka_unit_test(test_again),
 	};
 
