@@ -166,7 +166,8 @@ static int compare_told(const void *left, const void *right)
 
 static bool was_told(const struct arming *arming, const struct told *one)
 {
-	return bsearch(one, arming->told, arming->told_count, sizeof(*one), compare_told);
+	return arming->told_count &&
+	       bsearch(one, arming->told, arming->told_count, sizeof(*one), compare_told);
 }
 
 /* Of the rows from `first` on keeps one for each process that was not told of, and tells it. */
@@ -174,6 +175,8 @@ static int keep_processes(struct arming *arming, size_t first)
 {
 	size_t kept = first, known = arming->told_count;
 
+	if (arming->row_count == first)
+		return 0;
 	qsort(arming->rows + first, arming->row_count - first, sizeof(*arming->rows), compare_rows);
 	for (size_t i = first; i < arming->row_count; i++) {
 		const struct attach_row *row = &arming->rows[i];

@@ -163,7 +163,7 @@ static bool was_present(const struct span_ends *ends, uint32_t pid)
  * `before` is set where one of them ran before the recording. */
 static bool may_have_begun(const struct span_ends *ends, uint32_t pid, uint64_t id, bool *before)
 {
-	const struct fork *forks = ends->forks, *last = forks + ends->fork_count - 1, *fork;
+	const struct fork *forks = ends->forks, *end = forks + ends->fork_count, *fork;
 
 	for (int i = 0; i < ANCESTORS_MOST; i++) {
 		const struct fork wanted = { .child = pid };
@@ -171,11 +171,13 @@ static bool may_have_begun(const struct span_ends *ends, uint32_t pid, uint64_t 
 		if (has_begun(ends, pid, id))
 			return true;
 		*before |= was_present(ends, pid);
-		fork = bsearch(&wanted, forks, ends->fork_count, sizeof(*fork), compare_children);
+		fork = forks ? bsearch(&wanted, forks, ends->fork_count, sizeof(*fork),
+				       compare_children)
+			     : NULL;
 		if (!fork)
 			return false;
 		if ((fork > forks && fork[-1].child == pid) ||
-		    (fork < last && fork[1].child == pid))
+		    (fork + 1 < end && fork[1].child == pid))
 			return true;
 		pid = fork->parent;
 	}
@@ -186,7 +188,8 @@ uint64_t span_ends_unbegun(struct span_ends *ends)
 {
 	uint64_t count = 0;
 
-	qsort(ends->forks, ends->fork_count, sizeof(*ends->forks), compare_children);
+	if (ends->fork_count)
+		qsort(ends->forks, ends->fork_count, sizeof(*ends->forks), compare_children);
 	if (ends->present_count)
 		qsort(ends->present, ends->present_count, sizeof(*ends->present), compare_pids);
 	ends->before = 0;
