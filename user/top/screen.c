@@ -129,7 +129,9 @@ static void write_help(struct sink *out, const struct top_screen *screen, const 
 		sink_open_memory(&line);
 		sink_format(&line, "%-10s", table->columns[i].title);
 		sink_text(&line, table->columns[i].meaning);
-		grid_indented(out, line.buffer ? line.buffer : "", screen->style->width, 10);
+		sink_char(&line, '\0');
+		if (!sink_flush(&line))
+			grid_indented(out, line.buffer, screen->style->width, 10);
 		sink_close(&line);
 	}
 }
