@@ -337,6 +337,31 @@ static void again(int data, int made)
 	}
 }
 
+/* The same of libaio: one iocb, at one address. */
+static void again_by_libaio(int data, int made)
+{
+	struct iocb block, *list = &block;
+	aio_context_t context = 0;
+	struct io_event event;
+
+	require(!syscall(SYS_io_setup, 1, &context));
+	for (int i = 0; i < 200; i++) {
+		bool odd = i & 1;
+		struct asked what = { "libaio_pread", odd ? "made" : "data",
+				      .offset = odd ? 0 : i % BLOCKS * BLOCK, .bytes = 1 + i };
+
+		block = (struct iocb) { .aio_lio_opcode = IOCB_CMD_PREAD,
+					.aio_fildes = odd ? made : data,
+					.aio_buf = (uint64_t)buffer[0],
+					.aio_nbytes = what.bytes,
+					.aio_offset = what.offset };
+		require(syscall(SYS_io_submit, context, 1, &list) == 1);
+		require(syscall(SYS_io_getevents, context, 1, 1, &event, NULL) == 1);
+		tell(&what, event.res);
+	}
+	require(!syscall(SYS_io_destroy, context));
+}
+
 /* A read that nothing comes for, until its process ends. */
 static void waiting(void)
 {
@@ -462,6 +487,7 @@ int main(int argc, char **argv)
 	splices(data, made);
 	shared(data);
 	again(data, made);
+	again_by_libaio(data, made);
 	unfinished(data);
 	multishot();
 	require(!fclose(out));
