@@ -34,7 +34,9 @@ static uint64_t hash_of_file(const void *files, uint32_t number, uint64_t seed)
 
 static uint64_t hash_of_id(const void *ids, uint32_t number, uint64_t seed)
 {
-	return number_index_hash(seed, &((const struct file_id *)ids)[number].id, 1);
+	const uint64_t id = ((const struct file_id *)ids)[number].id;
+
+	return number_index_hash(seed, &id, 1);
 }
 
 /* The number of the file of a row, or FILE_NONE. */
@@ -202,7 +204,7 @@ static int set_id(struct file_ids *ids, uint64_t id, uint32_t file, uint64_t tim
 	if (!known) {
 		if (!GROW(ids->ids, ids->room, ids->count + 1))
 			return -ENOMEM;
-		ids->ids[ids->count] = (struct file_id) { id, time, file };
+		ids->ids[ids->count] = (struct file_id) { time, id, file };
 		if (guess_of(ids, id) != ids->count &&
 		    !number_index_add(&ids->index, ids->ids, ids->count))
 			return -ENOMEM;
@@ -266,7 +268,7 @@ static int load_block(struct file_table *table, uint32_t trace, uint32_t host, s
 			.flags = columns[FILE_FLAGS][i] & UINT16_MAX,
 		};
 
-		if (columns[FILE_ID][i])
+		if (columns[FILE_ID][i] && columns[FILE_ID][i] <= UINT32_MAX)
 			status = load_row(table, columns[FILE_ID][i], &row);
 	}
 	return status;

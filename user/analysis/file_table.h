@@ -32,7 +32,8 @@ struct file {
 
 /* What an id of a trace stands for. */
 struct file_id {
-	uint64_t id, time; /* of the row that said so */
+	uint64_t time; /* of the row that said so */
+	uint32_t id;   /* the kernel side counts no further; wider ones explain nothing */
 	uint32_t file;
 };
 

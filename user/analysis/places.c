@@ -28,7 +28,6 @@
 #define LEVELS_MOST 8	 /* of directories that are folded */
 #define EXTENSION_MOST 8 /* bytes, its dot included */
 #define NO_GROUP UINT32_MAX
-#define NO_PLACE UINT64_MAX
 
 struct place_sums {
 	uint64_t files, time_ns, operations, read_bytes, write_bytes, fetched_bytes, created_bytes;
@@ -72,6 +71,7 @@ struct places {
 	struct group *groups;
 	size_t group_count, group_room;
 	struct map numbers; /* hash of directory, extension and depth -> group */
+	struct map seen;    /* hashes of paths that are counted */
 	struct map paths;   /* hash of a path that stands alone -> place */
 	uint32_t *group_of; /* of each file, or NO_GROUP */
 	struct place_sums special[SPECIALS];
@@ -192,27 +192,16 @@ static struct table_text kind_of(const struct places *places, uint32_t file, str
 	return extension_of(path);
 }
 
-/* The place of a path, which files one after the other may have had: a journal that each
- * transaction makes anew. NULL when there is no memory. */
-static uint64_t *place_of(struct places *places, struct table_text path, bool *added)
-{
-	const uint64_t key = map_hash_bytes(&places->paths, path.bytes, path.length);
-	uint64_t *place = map_add(&places->paths, &key, added);
-
-	if (place && *added)
-		*place = NO_PLACE;
-	return place;
-}
-
 /* The group of what lies in a directory of its own path; further files of one path count once. */
 static int group_path(struct places *places, struct table_text path, struct table_text kind,
 		      uint32_t *group)
 {
 	struct table_text directory = { path.bytes, path_directory(path.bytes, path.length) };
+	const uint64_t key = map_hash_bytes(&places->seen, path.bytes, path.length);
 	bool added;
 
 	*group = group_of(places, directory, kind, false);
-	if (*group == NO_GROUP || !place_of(places, path, &added))
+	if (*group == NO_GROUP || !map_add(&places->seen, &key, &added))
 		return -ENOMEM;
 	places->groups[*group].files += added;
 	return 0;
@@ -309,14 +298,16 @@ static int add_place(struct places *places, struct table_text path, const struct
 	return 0;
 }
 
+/* Files one after the other may have had a path: a journal that each transaction makes anew. */
 static int add_file(struct places *places, struct table_text path, const struct place_sums *sums)
 {
+	const uint64_t key = map_hash_bytes(&places->paths, path.bytes, path.length);
 	bool added;
-	uint64_t *place = place_of(places, path, &added);
+	uint64_t *place = map_add(&places->paths, &key, &added);
 
 	if (!place)
 		return -ENOMEM;
-	if (*place != NO_PLACE) {
+	if (!added) {
 		add_sums(&places->all[*place].sums, sums);
 		return 0;
 	}
@@ -508,6 +499,7 @@ static int conclude(const struct measured *measured, struct table *table)
 
 	table->recorded = measured->job->layers;
 	map_init(&places.numbers, 3, 1);
+	map_init(&places.seen, 1, 0);
 	map_init(&places.paths, 1, 1);
 	if (!status)
 		status = make_places(&places);
@@ -516,6 +508,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	for (size_t i = 0; i < places.count && !status; i++)
 		status = table_add(table, &places.all[i]);
 	map_free(&places.numbers);
+	map_free(&places.seen);
 	map_free(&places.paths);
 	arena_free(&places.arena);
 	free(places.looked);
