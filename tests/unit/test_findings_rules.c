@@ -80,6 +80,16 @@ static void small_reads_cached(struct made_trace *made, bool sound)
 	      .dur = 5 * US);
 }
 
+/* A small file that is read at one go, again and again. */
+static void small_reads_opens(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 100, "/data/a");
+	for (uint64_t i = 0; i < (sound ? 2500 : 1); i++)
+		CALL(made, .time = 50 + i, .dur = 1, .pid = 10, .op = M_OPENAT, .file = 1,
+		     .result = 3);
+	CALLS(made, 10 * US, .count = 5000, .op = M_PREAD, .bytes = 100, .dur = 5 * US);
+}
+
 /* Past the page cache: not from memory, however little came into the cache. */
 static void small_reads_direct(struct made_trace *made, bool sound)
 {
@@ -245,6 +255,18 @@ static void mmap_minor_read(struct made_trace *made, bool sound)
 		FAULT(made, .time = 100 + i * 3 * US, .dur = 2 * US, .pid = 10, .file = 1,
 		      .offset = i * 4096, .fetched = sound && i % 256 == 0 ? MIB : 0,
 		      .flags = sound && i % 256 == 0 ? TRACE_FAULT_MAJOR : 0);
+}
+
+/* Major faults that no file explains, or that one does. */
+static void swapped(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 5000 && sound; i++)
+		FAULT(made, .time = 100 + i * 3 * US, .dur = 2 * US, .pid = 10, .file = 1,
+		      .offset = i * 4096, .flags = TRACE_FAULT_MAJOR, .fetched = 4096);
+	made->operations[M_ANONYMOUS].count = 20000;
+	made->operations[M_ANONYMOUS].thread_time_ns = 300 * MS;
+	EXIT(made, .time = END - 2, .pid = 10, .major = 5000, .comm = "a");
 }
 
 /* --- opening and looking up --- */
@@ -797,6 +819,7 @@ static const struct {
 } cases[] = {
 	{ "small-reads-storage", small_reads_storage },
 	{ "small-reads-cached", small_reads_cached },
+	{ "small-reads-cached", small_reads_opens },
 	{ "small-reads-cached", small_reads_direct },
 	{ "random-reads", random_reads },
 	{ "read-again", read_again },
@@ -815,6 +838,7 @@ static const struct {
 	{ "mmap-single", mmap_single },
 	{ "mmap-minor-faults", mmap_minor },
 	{ "mmap-minor-faults", mmap_minor_read },
+	{ "swapped", swapped },
 	{ "many-small-files", many_small_files },
 	{ "many-small-files", many_small_documents },
 	{ "opened-again", opened_again },

@@ -39,7 +39,7 @@ PICTURES = {
     "fetched-again": "story", "cold-start": "rates places", "many-small-files": "sizes calls",
     "opened-again": "files calls", "metadata-heavy": "calls places", "failed-lookups": "lookups",
     "metadata-cold": "took calls",
-    "save-waits": "took parts", "fsync-often": "took parts", "sync-writes": "took parts",
+    "swapped": "memory", "save-waits": "took parts", "fsync-often": "took parts", "sync-writes": "took parts",
     "small-writes": "sizes",
     "small-direct": "sizes", "lock-wait": "depth calls", "failed-calls": "calls",
     "short-reads": "sizes", "writers-throttled": "rates writers", "stores-amplified": "story",

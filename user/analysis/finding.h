@@ -168,6 +168,8 @@ extern const struct finding_rule finding_mmap_in_order;
 extern const struct finding_rule finding_mmap_single;
 extern const struct finding_rule finding_mmap_minor;
 extern const struct finding_rule finding_mmap_summed;
+/* finding_memory.c: memory that is no file's. */
+extern const struct finding_rule finding_swapped;
 /* finding_read.c: files that are read by calls. */
 extern const struct finding_rule finding_small_reads_storage;
 extern const struct finding_rule finding_small_reads_cached;

@@ -105,7 +105,8 @@ static bool takes_small_cached(const struct file_view *file)
 	/* A small file that is read at one go is no case of this; nor what is read with O_DIRECT,
 	 * which is never in memory. */
 	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
-	       reads->count - reads->errors >= threshold(THRESHOLD_SMALL_READS_OF_FILE) &&
+	       reads->count - reads->errors >=
+		       threshold(THRESHOLD_SMALL_READS_OF_FILE) * (file->opens ? file->opens : 1) &&
 	       finding_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=
 		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
 }

@@ -39,6 +39,10 @@
 	  "about what one processor copies in memory: readahead kept up")                          \
 	X(MMAP_MINOR_FAULTS, 10000, UNIT_COUNT, "minor faults on data at least",                   \
 	  "measured: 0.9 to 1.4 us each, 10 ms and more in all")                                   \
+	X(SWAPPED_FAULTS, 1000, UNIT_COUNT, "major faults on memory without a file at least",      \
+	  "a choice: fewer are what had not been used for long")                                   \
+	X(SWAPPED_SHARE, 0.01, UNIT_SHARE, "share of them in all faults on such memory at least",  \
+	  "measured: one of ten of a job in half of the memory that it needs")                     \
 	X(LARGE_FILE, 16777216, UNIT_BYTES, "size from which a file is large",                     \
 	  "a choice: beyond the readahead windows of 128 KiB to 8 MiB that are common")            \
 	X(RANDOM_SHARE, 0.20, UNIT_SHARE, "share of backward accesses from which they are random", \
@@ -53,7 +57,8 @@
 	  "a choice: half of the kernel's default readahead of 128 KiB")                           \
 	X(SMALL_CACHED_READ, 16384, UNIT_BYTES, "bytes of a read on average at most, from memory", \
 	  "measured: a call costs about what copying 4 KiB does, a fifth of it at 16 KiB")         \
-	X(SMALL_READS_OF_FILE, 10, UNIT_COUNT, "small reads of a file at least, from memory",      \
+	X(SMALL_READS_OF_FILE, 10, UNIT_COUNT,                                                     \
+	  "small reads of an opened file at least, from memory",                                   \
 	  "a choice: fewer are a small file that is read at one go")                               \
 	X(SMALL_REQUESTS, 1000, UNIT_COUNT, "small requests at least",                             \
 	  "Drishti: small_requests_absolute 1000")                                                 \

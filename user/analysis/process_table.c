@@ -159,6 +159,7 @@ struct lives {
 	size_t count, room;
 	size_t most; /* rows that are taken; 0 for any number */
 	uint64_t beyond;
+	uint64_t major_faults; /* of all threads that ended */
 	uint32_t trace;
 	struct trace_reader *reader;
 	struct clock_shift clock;
@@ -214,7 +215,7 @@ static const struct life_source sources[] = {
 	  take_exec },
 	{ TRACE_EXIT,
 	  1ull << EXIT_TIME | 1ull << EXIT_PID | 1ull << EXIT_TID | 1ull << EXIT_PROCESS |
-		  1ull << EXIT_CODE | 1ull << EXIT_COMM,
+		  1ull << EXIT_CODE | 1ull << EXIT_COMM | 1ull << EXIT_MAJOR,
 	  take_exit },
 };
 
@@ -253,6 +254,8 @@ static int load_block(struct lives *lives, size_t block, const struct life_sourc
 
 		if (source->take(&life, columns, i))
 			status = keep(lives, &life);
+		if (source->kind == TRACE_EXIT)
+			lives->major_faults += columns[EXIT_MAJOR][i];
 	}
 	return status;
 }
@@ -383,6 +386,7 @@ int process_table_load(struct process_table *table, uint32_t trace, struct trace
 	for (size_t i = 0; i < lives.count && !status; i++)
 		status = replays[lives.rows[i].kind](table, trace, &lives.rows[i]);
 	table->beyond += lives.beyond;
+	table->major_faults += lives.major_faults;
 	free(lives.rows);
 	return status;
 }

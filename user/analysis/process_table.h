@@ -43,10 +43,11 @@ struct process_found {
 struct process_table {
 	struct process *processes; /* number 0 is PROCESS_UNKNOWN */
 	size_t count, room;
-	size_t most;	     /* processes there may be; 0 for any number ... */
-	uint64_t beyond;     /* ... and how many beyond it share PROCESS_UNKNOWN */
-	struct process none; /* takes what is said of those */
-	struct map *pids;    /* of each trace: pid -> the latest process that had it */
+	size_t most;	       /* processes there may be; 0 for any number ... */
+	uint64_t beyond;       /* ... and how many beyond it share PROCESS_UNKNOWN */
+	uint64_t major_faults; /* of all threads that ended, by the kernel's own count */
+	struct process none;   /* takes what is said of those */
+	struct map *pids;      /* of each trace: pid -> the latest process that had it */
 	size_t trace_count;
 	struct process_found found[PROCESS_FOUND]; /* lately: see process_slot */
 };

@@ -19,7 +19,6 @@
 #include "analysis/writeback.h"
 
 /* Faults that only the kernel's totals tell of. */
-enum { ANONYMOUS, SHMEM, UNKNOWN, MEMORY_FAULTS };
 
 enum { STORAGE_READ, STORAGE_WRITE, STORAGE_SIDES };
 
@@ -30,7 +29,7 @@ struct totals {
 	struct tally paths[IO_CLASS_COUNT][DOOR_NONE + 1];
 	struct interval_union classes[IO_CLASS_COUNT], all; /* merged over doors */
 	struct tally tallies[MEASURES];			    /* at the end, of all doors */
-	struct trace_operation_total memory[MEMORY_FAULTS];
+	struct trace_operation_total memory[TOTALS_MEMORY_FAULTS];
 	struct trace_operation_total pages[TOTALS_PAGES];
 	struct trace_operation_total storage[STORAGE_SIDES];
 	struct trace_operation_total throttled;
@@ -63,15 +62,16 @@ static const struct table_column memory_fields[] = {
 static const struct {
 	const char *operation;
 	struct table_group group;
-} memory_faults[MEMORY_FAULTS] = {
-	[ANONYMOUS] = { "anonymous_fault",
-			{ "anonymous_faults", "anonymous faults", 0,
-			  TABLE_COLUMNS(memory_fields) } },
-	[SHMEM] = { "shmem_fault",
-		    { "shmem_faults", "shared memory faults", 0, TABLE_COLUMNS(memory_fields) } },
-	[UNKNOWN] = { "unknown_fault",
-		      { "unknown_faults", "faults of unknown mappings", 0,
-			TABLE_COLUMNS(memory_fields) } },
+} memory_faults[TOTALS_MEMORY_FAULTS] = {
+	[TOTALS_ANONYMOUS] = { "anonymous_fault",
+			       { "anonymous_faults", "anonymous faults", 0,
+				 TABLE_COLUMNS(memory_fields) } },
+	[TOTALS_SHMEM] = { "shmem_fault",
+			   { "shmem_faults", "shared memory faults", 0,
+			     TABLE_COLUMNS(memory_fields) } },
+	[TOTALS_UNKNOWN] = { "unknown_fault",
+			     { "unknown_faults", "faults of unknown mappings", 0,
+			       TABLE_COLUMNS(memory_fields) } },
 };
 
 /* What came into the cache of files that were no operation's own. */
@@ -357,7 +357,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	if (!status)
 		status = table_add_group(table, &throttled_group,
 					 offsetof(struct totals, throttled));
-	for (size_t i = 0; i < MEMORY_FAULTS && !status; i++)
+	for (size_t i = 0; i < TOTALS_MEMORY_FAULTS && !status; i++)
 		status = add_memory_fault_columns(table, totals, i);
 	if (!status)
 		status = table_add_group(table, &async_group, offsetof(struct totals, told));
@@ -410,6 +410,14 @@ const struct trace_operation_total *totals_pages(const struct measured *measured
 	const struct totals *totals = measured_state(measured, &analysis_totals);
 
 	return &totals->pages[which];
+}
+
+const struct trace_operation_total *totals_memory(const struct measured *measured,
+						  enum totals_memory which)
+{
+	const struct totals *totals = measured_state(measured, &analysis_totals);
+
+	return &totals->memory[which];
 }
 
 const struct trace_operation_total *totals_throttled(const struct measured *measured)

@@ -369,6 +369,8 @@ const EVIDENCE = {
 	'mmap-minor-faults': [faultRates, where],
 	'mmap-faults': [compared('faults', 'page faults', countText, [['major', 'major', 'c-major'],
 		['minor', 'minor', 'c-minor']]), storyOfAll],
+	'swapped': [compared('memory', 'faults on memory without a file', countText, [['major', 'major', 'c-major'],
+		['count', 'all', 'c-minor']])],
 	'random-reads': [where, partsOf('read')],
 	'small-reads-storage': [sizesOf('reads, by the bytes that they asked for', 'read', 'read', 'direct')],
 	'small-reads-cached': [sizesOf('reads, by the bytes that they asked for', 'read', 'read')],
