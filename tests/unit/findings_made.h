@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What traces that have a finding, and their sound siblings, are made of. Include after cmocka.h.
+ */
+#ifndef FAULTLINE_FINDINGS_MADE_H
+#define FAULTLINE_FINDINGS_MADE_H
+
+#include "ask_report.h"
+
+#define US 1000ull
+#define MS 1000000ull
+#define KIB 1024ull
+#define MIB (1ull << 20)
+#define END (1000 * MS) /* of each run */
+
+static void add_file(struct made_trace *made, uint64_t id, uint64_t size, const char *path)
+{
+	FILE_ROW(made, .time = 10, .id = id, .dev = 1, .ino = id, .size = size, .path = path);
+}
+
+/* `count` calls on file 1 in a row, each of `bytes`, `step` bytes after the one before. */
+struct series {
+	uint64_t count, op, bytes, asked, step, dur, fetched, flags;
+	int64_t result; /* in place of `bytes` */
+};
+
+static void add_calls(struct made_trace *made, uint64_t start, const struct series *series)
+{
+	for (uint64_t i = 0; i < series->count; i++)
+		CALL(made, .time = start + i * (series->dur + 1), .dur = series->dur, .pid = 10,
+		     .op = series->op, .file = 1,
+		     .offset = series->step ? (int64_t)(i * series->step % (64 * MIB)) : 0,
+		     .asked = series->asked ? series->asked : series->bytes,
+		     .result = series->result ? series->result : (int64_t)series->bytes,
+		     .fetched = series->fetched, .flags = series->flags);
+}
+
+#define CALLS(made, start, ...) add_calls(made, start, &(struct series) { __VA_ARGS__ })
+
+#endif

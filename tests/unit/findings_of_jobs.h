@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Traces of devices, phases and of what a trace itself lacks, each with what it has a finding for
+ * or, if `sound`, without.
+ */
+#ifndef FAULTLINE_FINDINGS_OF_JOBS_H
+#define FAULTLINE_FINDINGS_OF_JOBS_H
+
+#include "findings_made.h"
+
+/* --- the trace itself --- */
+
+static void async_not_traced(struct made_trace *made, bool sound)
+{
+	made->operations[M_URING].count = sound ? 0 : 3;
+	made->operations[M_URING].submissions = sound ? 0 : 500;
+}
+
+/* The same operations, one after the other or eight at once. */
+static void shallow_queue(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 100 + (sound ? i / 8 : i) * 101 * US, .dur = 100 * US, .pid = 10,
+		     .op = M_URING_READ, .file = 1, .offset = i * 4096, .asked = 4096,
+		     .result = 4096, .flags = TRACE_OP_DIRECT);
+}
+
+static void add_readahead(struct made_trace *made, const char *path, bool used)
+{
+	add_file(made, 1, 256 * MIB, path);
+	for (uint64_t i = 0; i < 10; i++) {
+		const uint64_t at = 100 + i * MS;
+
+		CALL(made, .time = at, .dur = 100 * US, .pid = 10, .op = M_PREAD, .file = 1,
+		     .offset = i * 4 * MIB, .asked = 4096, .result = 4096, .fetched = 4 * MIB);
+		BIO(made, .time = at + 1, .dur = 90 * US, .pid = 10, .op = M_REQUEST_READ,
+		    .file = 1, .offset = i * 4 * MIB, .bytes = 4 * MIB);
+		if (used)
+			CALL(made, .time = at + 200 * US, .dur = US, .pid = 10, .op = M_PREAD,
+			     .file = 1, .offset = i * 4 * MIB, .asked = 4 * MIB, .result = 4 * MIB);
+	}
+}
+
+static void readahead_unused(struct made_trace *made, bool sound)
+{
+	add_readahead(made, "/data/a", sound);
+}
+
+/* Most of what came was mapped around faults, and perhaps used. */
+static void readahead_mapped(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 16; i++) {
+		const uint64_t at = 100 + i * 10 * MS;
+
+		FAULT(made, .time = at, .dur = 100 * US, .pid = 10, .file = 1,
+		      .offset = i * 4 * MIB, .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP,
+		      .fetched = 4 * MIB);
+		BIO(made, .time = at + 1, .dur = 90 * US, .pid = 10, .op = M_REQUEST_READ,
+		    .file = 1, .offset = i * 4 * MIB, .bytes = 4 * MIB);
+		for (uint64_t j = 1; j < 64 && (i < 6 || sound) && i < 13; j++)
+			FAULT(made, .time = at + MS + j * 10 * US, .dur = 2 * US, .pid = 10,
+			      .file = 1, .offset = i * 4 * MIB + j * 64 * KIB);
+	}
+}
+
+/* A library's loader cannot be told how to read. */
+static void readahead_of_library(struct made_trace *made, bool sound)
+{
+	add_readahead(made, sound ? "/usr/lib/liba.so" : "/data/a.sob", false);
+}
+
+/* --- devices --- */
+
+/* Requests that read 4 KiB each, one after the other, of each process from 10 on. */
+static void add_requests(struct made_trace *made, uint64_t processes, uint64_t count,
+			 uint64_t queue_ns, uint64_t service_ns)
+{
+	const uint64_t each = queue_ns + service_ns;
+
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 1; i < processes; i++)
+		made_fork(made, 20, 10, 10 + i);
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t pid = 10 + i % processes, at = 100 + i / processes * each;
+
+		BIO(made, .time = at, .dur = each, .queue = queue_ns, .pid = pid,
+		    .op = M_REQUEST_READ, .file = 1, .offset = i * 4096, .bytes = 4096,
+		    .request = i + 1, .dev = 8 << 20);
+		REQUEST(made, .time = at, .dur = each, .queue = queue_ns, .pid = pid,
+			.op = M_REQUEST_READ, .file = 1, .bytes = 4096, .dev = 8 << 20);
+	}
+}
+
+static void device_slow(struct made_trace *made, bool sound)
+{
+	add_requests(made, 1, 60, US, sound ? 5 * MS : 12 * MS);
+}
+
+static void device_overloaded(struct made_trace *made, bool sound)
+{
+	add_requests(made, 2, 100, sound ? US : 4 * MS, MS);
+}
+
+/* Many requests at once, of two that wait or of one operation of a single thread. */
+static void device_overloaded_by_one(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 256 * MIB, "/data/a");
+	made_fork(made, 20, 10, 11);
+	for (uint64_t i = 0; i < 100; i++)
+		BIO(made, .time = 100 + i / 10 * 6 * MS + i % 10, .dur = 5 * MS, .queue = 4 * MS,
+		    .pid = sound ? 10 : 10 + i % 2, .op = M_REQUEST_READ, .file = 1,
+		    .offset = i * 4096, .bytes = 4096, .request = i + 1, .dev = 8 << 20);
+	for (uint64_t i = 0; i < 100; i++)
+		REQUEST(made, .time = 100 + i / 10 * 6 * MS + i % 10, .dur = 5 * MS,
+			.queue = 4 * MS, .pid = 10, .op = M_REQUEST_READ, .file = 1, .bytes = 4096,
+			.dev = 8 << 20);
+}
+
+/* One thread that has ten operations under way, or one after the other. */
+static void device_overloaded_async(struct made_trace *made, bool sound)
+{
+	device_overloaded_by_one(made, true);
+	for (uint64_t i = 0; i < 100; i++)
+		CALL(made, .time = 100 + (sound ? i : i / 10) * 6 * MS, .dur = 5 * MS, .pid = 10,
+		     .op = M_URING_READ, .file = 1, .offset = i * 4096, .asked = 4096,
+		     .result = 4096, .flags = TRACE_OP_DIRECT);
+}
+
+static void requests_small(struct made_trace *made, bool sound)
+{
+	const uint64_t bytes = sound ? 256 * 1024 : 16 * 1024;
+
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 20; i++) {
+		const uint64_t at = 100 + i * 10 * MS;
+
+		CALL(made, .time = at, .dur = 9 * MS, .pid = 10, .op = M_PREAD, .file = 1,
+		     .offset = i * MIB, .asked = MIB, .result = MIB, .flags = TRACE_OP_DIRECT);
+		for (uint64_t j = 0; j < MIB / bytes; j++)
+			BIO(made, .time = at + 1 + j, .dur = 8 * MS, .pid = 10,
+			    .op = M_REQUEST_READ, .file = 1, .offset = i * MIB + j * bytes,
+			    .bytes = bytes, .request = i * 1000 + j, .dev = 8 << 20,
+			    .flags = TRACE_BLOCK_DIRECT);
+	}
+}
+
+static void flushes(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 256 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 60; i++)
+		CALL(made, .time = 100 + i * 5 * MS, .dur = 4 * MS, .pid = 10, .op = M_FSYNC,
+		     .file = 1);
+	REQUEST(made, .time = 100, .dur = MS, .pid = 10, .op = M_REQUEST_READ, .bytes = 4096,
+		.dev = 8 << 20);
+	DEVICE(made, .time = END - 1, .dev = 8 << 20, .name = "sda", .reads = 1, .read_bytes = 4096,
+	       .flushes = 60, .flush_ns = sound ? MS : 200 * MS);
+}
+
+/* Two programs that a shell starts, at the same time or one after the other. */
+static void device_shared(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 2; i++) {
+		const uint64_t pid = 20 + i, at = 100 + (sound ? i * 200 * MS : i);
+
+		made_fork(made, 20, 10, pid);
+		EXEC(made, .time = 30, .pid = pid, .ppid = 10, .comm = "dd", .command = "dd",
+		     .rank = -1);
+		made_fork(made, 40, pid, pid + 10);
+		for (uint64_t j = 0; j < 10; j++)
+			REQUEST(made, .time = at + j * 10 * MS, .dur = 9 * MS, .pid = pid + 10,
+				.op = M_REQUEST_READ, .bytes = MIB, .dev = 8 << 20);
+	}
+	DEVICE(made, .time = END - 1, .dev = 8 << 20, .name = "sda", .reads = 20,
+	       .read_bytes = 20 * MIB);
+}
+
+/* What is not the run's is somebody's, or the journal that its own syncs commit. */
+static void device_shared_journal(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 20; i++)
+		REQUEST(made, .time = 100 + i * 10 * MS, .dur = 9 * MS, .pid = 10,
+			.op = M_REQUEST_WRITE, .bytes = MIB, .dev = 8 << 20);
+	DEVICE(made, .time = END - 1, .dev = 8 << 20, .name = "sda", .writes = 40,
+	       .write_bytes = 60 * MIB, .kernel_metadata = sound ? 40 * MIB : 0);
+}
+
+static void tracer_cost(struct made_trace *made, bool sound)
+{
+	made->operations[M_ANONYMOUS].count = sound ? 1000 : 2000000; /* 300 ms by 2 CPUs */
+}
+
+/* --- phases --- */
+
+/* Two epochs that read 10 MiB each; between them and within is compute. */
+static void add_epochs(struct made_trace *made, uint64_t later_fetched)
+{
+	add_file(made, 1, 10 * MIB, "/data/a");
+	for (uint64_t epoch = 0; epoch < 2; epoch++) {
+		uint64_t at = 100 + epoch * 100 * MS;
+
+		SPAN(made, .begin = at, .end = at + 90 * MS, .pid = 10, .id = 1, .name = "epoch");
+		CALL(made, .time = at + MS, .dur = 10 * MS, .pid = 10, .op = M_READ, .file = 1,
+		     .asked = 10 * MIB, .result = 10 * MIB,
+		     .fetched = epoch ? later_fetched : 10 * MIB);
+	}
+}
+
+static void epoch_from_storage(struct made_trace *made, bool sound)
+{
+	add_epochs(made, sound ? 2 * MIB : 10 * MIB);
+}
+
+static void epoch_from_memory(struct made_trace *made, bool sound)
+{
+	add_epochs(made, sound ? 2 * MIB : 0);
+}
+
+static void sync_checkpoint(struct made_trace *made, bool sound)
+{
+	SPAN(made, .begin = 100, .end = 100 * MS, .pid = 10, .id = 1, .name = "save",
+	     .category = "checkpoint");
+	SPAN(made, .begin = sound ? 200 : 100 * MS, .end = 200 * MS, .pid = 10, .tid = 11, .id = 2,
+	     .name = "step", .category = "compute");
+}
+
+/* Half of the run waiting for data, with I/O for all or nothing of it, or no waiting. */
+static void add_loader(struct made_trace *made, bool waits, bool reads)
+{
+	add_file(made, 1, 10 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 10; i++) {
+		uint64_t at = 100 + i * 100 * MS;
+
+		SPAN(made, .begin = at, .end = at + (waits ? 50 * MS : US), .pid = 10, .id = 1,
+		     .name = "fetch", .category = "data");
+		SPAN(made, .begin = at + 50 * MS, .end = at + 99 * MS, .pid = 10, .id = 2,
+		     .name = "step", .category = "compute");
+		SPAN(made, .begin = at + MS, .end = at + 2 * MS, .pid = 20, .id = 3, .name = "item",
+		     .category = "data");
+		if (reads)
+			CALL(made, .time = at, .dur = 50 * MS, .pid = 20, .op = M_READ, .file = 1,
+			     .asked = MIB, .result = MIB);
+	}
+	made_fork(made, 50, 10, 20);
+}
+
+static void loader_io(struct made_trace *made, bool sound)
+{
+	add_loader(made, true, !sound);
+}
+
+static void loader_preprocessing(struct made_trace *made, bool sound)
+{
+	add_loader(made, true, sound);
+}
+
+static void loader_idle(struct made_trace *made, bool sound)
+{
+	add_loader(made, sound, false);
+}
+
+/* Four workers that the loop waits for, each with as many spans; what lies in a span is its part.
+ */
+static void worker_slow(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 10 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 10; i++) {
+		uint64_t at = 100 + i * 100 * MS;
+
+		SPAN(made, .begin = at, .end = at + 50 * MS, .pid = 10, .id = 1, .name = "fetch",
+		     .category = "data");
+		SPAN(made, .begin = at + 50 * MS, .end = at + 99 * MS, .pid = 10, .id = 2,
+		     .name = "step", .category = "compute");
+		CALL(made, .time = at + MS, .dur = 5 * MS, .pid = 22, .op = M_READ, .file = 1,
+		     .asked = MIB, .result = MIB);
+		for (uint64_t worker = 0; worker < 4; worker++) {
+			uint64_t busy = worker == 2 && !sound ? 40 * MS : 10 * MS;
+
+			SPAN(made, .begin = at + MS, .end = at + MS + busy, .pid = 20 + worker,
+			     .id = 3, .name = "batch", .category = "data");
+			SPAN(made, .begin = at + 2 * MS, .end = at + 3 * MS, .pid = 20 + worker,
+			     .id = 4, .name = "item", .category = "data");
+		}
+	}
+	for (uint64_t worker = 0; worker < 4; worker++)
+		made_fork(made, 50, 10, 20 + worker);
+}
+
+static void accelerator_idle(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 10; i++)
+		SPAN(made, .begin = 100 + i * 100 * MS,
+		     .end = 100 + (i * 100 + (sound ? 95 : 60)) * MS, .pid = 10, .id = 1,
+		     .name = "step", .category = "compute");
+}
+
+static void straggler(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 10 * MIB, "/data/a");
+	for (uint64_t rank = 0; rank < 3; rank++) {
+		EXEC(made, .time = 20, .pid = 30 + rank, .comm = "r", .command = "r", .rank = rank);
+		SPAN(made, .begin = 100, .end = 200, .pid = 30 + rank, .id = 1, .name = "step");
+		CALL(made, .time = 300, .dur = rank == 1 && !sound ? 100 * MS : 10 * MS,
+		     .pid = 30 + rank, .op = M_READ, .file = 1, .asked = MIB, .result = MIB);
+	}
+}
+
+#endif

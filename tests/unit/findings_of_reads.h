@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Traces of files that are read, mapped, opened and looked up, each with what it has a finding for
+ * or, if `sound`, without.
+ */
+#ifndef FAULTLINE_FINDINGS_OF_READS_H
+#define FAULTLINE_FINDINGS_OF_READS_H
+
+#include <stdio.h>
+
+#include "findings_made.h"
+
+/* --- files that are read --- */
+
+static void small_reads_storage(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = sound ? 128 * KIB : 8 * KIB,
+	      .step = 16 * KIB, .dur = 50 * US, .fetched = sound ? 128 * KIB : 8 * KIB);
+}
+
+static void small_reads_cached(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = sound ? 900 : 5000, .op = M_PREAD, .bytes = 4096, .step = 4096,
+	      .dur = 5 * US);
+}
+
+/* A small file that is read at one go, again and again. */
+static void small_reads_opens(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 100, "/data/a");
+	for (uint64_t i = 0; i < (sound ? 2500 : 1); i++)
+		CALL(made, .time = 50 + i, .dur = 1, .pid = 10, .op = M_OPENAT, .file = 1,
+		     .result = 3);
+	CALLS(made, 10 * US, .count = 5000, .op = M_PREAD, .bytes = 100, .dur = 5 * US);
+}
+
+/* Past the page cache: not from memory, however little came into the cache. */
+static void small_reads_direct(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 5000, .op = M_PREAD, .bytes = 4096, .step = 4096, .dur = 5 * US,
+	      .flags = sound ? TRACE_OP_DIRECT : 0);
+}
+
+static void random_reads(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 300, .op = M_PREAD, .bytes = 64 * KIB,
+	      .step = sound ? 64 * KIB : 40503 * KIB, .dur = 50 * US, .fetched = 64 * KIB);
+}
+
+static void read_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	CALLS(made, 100, .count = sound ? 32 : 96, .op = M_PREAD, .bytes = MIB, .step = MIB,
+	      .dur = MS);
+}
+
+static void read_by_several(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 32; i++)
+		for (uint64_t pid = 10; pid < 14; pid++)
+			if (!sound || i % 4 == pid - 10)
+				CALL(made, .time = 100 + i * MS, .dur = MS, .pid = pid,
+				     .op = M_PREAD, .file = 1, .offset = i * MIB, .asked = MIB,
+				     .result = MIB);
+}
+
+static void fetched_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	CALLS(made, 100, .count = 96, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = MS,
+	      .fetched = sound ? MIB / 3 : MIB);
+}
+
+/* Through a mapping, too. */
+static void faulted_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 96; i++)
+		FAULT(made, .time = 100 + i * 2 * MS, .dur = MS, .pid = 10, .file = 1,
+		      .offset = i % 32 * MIB, .flags = TRACE_FAULT_MAJOR,
+		      .fetched = sound ? MIB / 3 : MIB);
+}
+
+/* What failed read nothing, neither little nor much. */
+static void small_reads_failed(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 5000, .op = M_PREAD, .bytes = 4096, .step = 4096, .dur = 5 * US,
+	      .result = sound ? -22 : 4096);
+}
+
+static void cold_start(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, sound ? "/data/model.bin" : "/usr/lib/libtorch_cpu.so");
+	for (uint64_t i = 0; i < 32; i++)
+		FAULT(made, .time = 100 + i * 2 * MS, .dur = MS, .pid = 10, .file = 1,
+		      .offset = i * 40503 % 64 * MIB, .flags = TRACE_FAULT_MAJOR, .fetched = MIB);
+}
+
+/* Little is loaded, and felt: of a slow disk, a module at a time. */
+static void cold_start_slow(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/usr/lib/python3/a.pyc");
+	CALLS(made, 100, .count = 20, .op = M_READ, .bytes = 4096, .step = 4096,
+	      .dur = sound ? US : 10 * MS, .fetched = 4096);
+}
+
+/* --- mappings --- */
+
+static void mmap_in_order(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, sound ? "/usr/lib/libbig.so" : "/data/model.safetensors");
+	for (uint64_t i = 0; i < 16; i++)
+		FAULT(made, .time = 100 + i * 2 * MS, .dur = MS, .pid = 10, .file = 1,
+		      .offset = i * 4 * MIB, .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP,
+		      .fetched = 4 * MIB);
+}
+
+/* Readahead that keeps up lets nobody wait. */
+static void mmap_in_order_fast(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
+	for (uint64_t i = 0; i < 16; i++)
+		FAULT(made, .time = 100 + i * 10 * MS, .dur = sound ? 200 * US : 2 * MS, .pid = 10,
+		      .file = 1, .offset = i * 4 * MIB, .fetched = 4 * MIB);
+}
+
+/* What memory does not hold is another matter than its order. */
+static void mmap_in_order_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
+	for (uint64_t i = 0; i < (sound ? 48 : 16); i++)
+		FAULT(made, .time = 100 + i * 10 * MS, .dur = 2 * MS, .pid = 10, .file = 1,
+		      .offset = i % 16 * 4 * MIB, .fetched = 4 * MIB);
+}
+
+/* A copy of each tensor begins at its end; loaded by one thread, or by several. */
+static void mmap_in_order_copied(struct made_trace *made, bool sound)
+{
+	static const uint64_t order[] = { 3, 0, 1, 2 };
+
+	add_file(made, 1, 64 * MIB, "/data/model.safetensors");
+	for (uint64_t i = 0; i < 16; i++)
+		for (uint64_t j = 0; j < 4; j++)
+			FAULT(made, .time = 100 + (i * 4 + j) * 2 * MS, .dur = MS, .pid = 10,
+			      .tid = sound ? 10 + i % 4 : 10, .file = 1,
+			      .offset = ((sound ? i % 4 * 4 + i / 4 : i) * 4 + order[j]) * MIB,
+			      .flags = TRACE_FAULT_MAJOR, .fetched = MIB);
+}
+
+/* Several threads read through a mapping: anywhere, or each a part of its own in order. */
+static void mmap_random_threads(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 256 * MIB, "/data/tokens.bin");
+	for (uint64_t i = 0; i < 120; i++)
+		FAULT(made, .time = 100 + i * 2 * MS, .dur = MS, .pid = 10, .tid = 10 + i % 4,
+		      .file = 1,
+		      .offset = sound ? (i % 4 * 64 + i / 4) * MIB : i * 40503 % 256 * MIB,
+		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
+}
+
+static void random_reads_threads(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 300; i++)
+		CALL(made, .time = 100 + i * 50 * US, .dur = 40 * US, .pid = 10, .tid = 10 + i % 4,
+		     .op = M_PREAD, .file = 1,
+		     .offset = sound ? i % 4 * 16 * MIB + i / 4 * 64 * KIB
+				     : i * i * 7919 % 1000 * 64 * KIB,
+		     .asked = 64 * KIB, .result = 64 * KIB, .fetched = 64 * KIB);
+}
+
+static void mmap_single(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/data.mdb");
+	for (uint64_t i = 0; i < 1000; i++)
+		FAULT(made, .time = 100 + i * 200 * US, .dur = 100 * US, .pid = 10, .file = 1,
+		      .offset = i * 40503 % 16384 * 4096,
+		      .flags = sound ? 0 : TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP,
+		      .fetched = sound ? 0 : 8 * KIB);
+}
+
+static void mmap_minor(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < (sound ? 2000 : 20000); i++)
+		FAULT(made, .time = 100 + i * 3 * US, .dur = 2 * US, .pid = 10, .file = 1,
+		      .offset = i % 16384 * 4096);
+}
+
+/* Each page is faulted on: from storage, one after the other, it is no storm. */
+static void mmap_minor_read(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 16384; i++)
+		FAULT(made, .time = 100 + i * 3 * US, .dur = 2 * US, .pid = 10, .file = 1,
+		      .offset = i * 4096, .fetched = sound && i % 256 == 0 ? MIB : 0,
+		      .flags = sound && i % 256 == 0 ? TRACE_FAULT_MAJOR : 0);
+}
+
+/* Major faults that no file explains, or that one does. */
+static void swapped(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 5000 && sound; i++)
+		FAULT(made, .time = 100 + i * 3 * US, .dur = 2 * US, .pid = 10, .file = 1,
+		      .offset = i * 4096, .flags = TRACE_FAULT_MAJOR, .fetched = 4096);
+	made->operations[M_ANONYMOUS].count = 20000;
+	made->operations[M_ANONYMOUS].thread_time_ns = 300 * MS;
+	EXIT(made, .time = END - 2, .pid = 10, .major = 5000, .comm = "a");
+}
+
+/* --- opening and looking up --- */
+
+static void many_small_files(struct made_trace *made, bool sound)
+{
+	static char paths[1000][32];
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t at = 100 + i * 20 * US;
+
+		snprintf(paths[i], sizeof(paths[i]), "/data/%llu.jpg", (unsigned long long)i);
+		add_file(made, i + 1, sound ? MIB : 20 * KIB, paths[i]);
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = i + 1,
+		     .result = 3);
+		CALL(made, .time = at + 6 * US, .dur = 5 * US, .pid = 10, .op = M_READ,
+		     .file = i + 1, .asked = 32 * KIB, .result = 20 * KIB);
+	}
+}
+
+/* Below /usr is data, too; modules that a program loads are none. */
+static void many_small_documents(struct made_trace *made, bool sound)
+{
+	static char paths[1000][64];
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t at = 100 + i * 20 * US;
+
+		snprintf(paths[i], sizeof(paths[i]),
+			 sound ? "/usr/local/lib/python3.12/m%llu.json"
+			       : "/usr/share/doc/p%llu/copyright",
+			 (unsigned long long)i);
+		add_file(made, i + 1, 20 * KIB, paths[i]);
+		CALL(made, .time = at, .dur = 5 * US, .pid = 10, .op = M_OPENAT, .file = i + 1,
+		     .result = 3);
+		CALL(made, .time = at + 6 * US, .dur = 5 * US, .pid = 10, .op = M_READ,
+		     .file = i + 1, .asked = 32 * KIB, .result = 20 * KIB);
+	}
+}
+
+static void opened_again(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a.h5");
+	CALLS(made, 100, .count = sound ? 8 : 1000, .op = M_OPENAT, .result = 3, .dur = 5 * US);
+	CALLS(made, 100 * MS, .count = 1000, .op = M_FSTAT, .dur = 5 * US);
+}
+
+static void metadata_heavy(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 20 * US);
+	CALLS(made, 100 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB,
+	      .dur = sound ? 8 * MS : 100 * US);
+}
+
+/* What is read through a mapping is data, too; a program that is loaded is none. */
+static void metadata_beside_faults(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, sound ? "/data/a" : "/usr/lib/liba.so");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 20 * US);
+	FAULT(made, .time = 200 * MS, .dur = 100 * MS, .pid = 10, .file = 1,
+	      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
+}
+
+/* Half of the time is data; of the other half calls wait for the device, or for nothing. */
+static void metadata_cold(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	for (uint64_t i = 0; i < 50; i++) {
+		const uint64_t at = 100 + i * 4 * MS;
+
+		CALL(made, .time = at, .dur = 2 * MS, .pid = 10, .op = M_OPENAT, .path = "/data/b",
+		     .result = 3);
+		BIO(made, .time = at + US, .dur = sound ? US : MS, .pid = 10, .op = M_REQUEST_READ,
+		    .offset = -1, .bytes = 4096, .request = i + 1, .dev = 8 << 20,
+		    .flags = TRACE_BLOCK_META);
+	}
+	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
+}
+
+/* What takes most of the time is told once. */
+static void metadata_cold_alone(struct made_trace *made, bool sound)
+{
+	metadata_cold(made, false);
+	if (sound)
+		CALLS(made, 600 * MS, .count = 2000, .op = M_FSTAT, .dur = 150 * US);
+}
+
+static void failed_lookups(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 100 + i * 10 * US, .dur = 5 * US, .pid = 10, .op = M_OPENAT,
+		     .path = "/usr/none/module.py", .result = sound ? 3 : -2);
+}
+
+#endif

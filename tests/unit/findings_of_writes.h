@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Traces of what is written, and of calls that cost without moving much, each with what it has a
+ * finding for or, if `sound`, without.
+ */
+#ifndef FAULTLINE_FINDINGS_OF_WRITES_H
+#define FAULTLINE_FINDINGS_OF_WRITES_H
+
+#include "findings_made.h"
+
+/* --- writing, and calls that cost without moving much --- */
+
+static void fsync_often(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = sound ? 2 : 100, .op = M_FSYNC, .dur = 2 * MS);
+}
+
+/* Ten that the run waits for, as of a database, and ten that take next to nothing. */
+static void fsync_waited(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = 10, .op = M_FSYNC, .dur = sound ? 3 * MS : 20 * MS);
+}
+
+/* One at the end of a file is waited for once. */
+static void fsync_once(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/checkpoint");
+	CALLS(made, 100, .count = sound ? 1 : 4, .op = M_FSYNC, .dur = 100 * MS);
+}
+
+/* A checkpoint: much at one go, by the first thread or beside it. */
+static void save_waits(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	for (uint64_t i = 0; i < 64; i++)
+		CALL(made, .time = 100 + i * 5 * MS, .dur = 4 * MS, .pid = 10,
+		     .tid = sound ? 11 : 10, .op = M_WRITE, .file = 1, .offset = i * MIB,
+		     .asked = MIB, .result = MIB);
+	CALL(made, .time = 330 * MS, .dur = 100 * MS, .pid = 10, .tid = sound ? 11 : 10,
+	     .op = M_FSYNC, .file = 1);
+}
+
+/* What does nothing but I/O has nothing to go on with. */
+static void save_alone(struct made_trace *made, bool sound)
+{
+	save_waits(made, false);
+	if (sound)
+		CALL(made, .time = 500 * MS, .dur = 400 * MS, .pid = 10, .op = M_READ, .file = 1,
+		     .asked = MIB, .result = MIB);
+}
+
+/* A process that is forked to write runs beside its parent, a program of its own in its place. */
+static void save_forked(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	made_fork(made, 20, 10, 11);
+	if (!sound)
+		EXEC(made, .time = 30, .pid = 11, .ppid = 10, .comm = "b", .command = "b",
+		     .rank = -1);
+	CALL(made, .time = 100, .dur = 100 * MS, .pid = 11, .op = M_WRITE, .file = 1,
+	     .asked = 64 * MIB, .result = 64 * MIB);
+}
+
+/* What lies in memory costs the copy alone. */
+static void save_in_memory(struct made_trace *made, bool sound)
+{
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = 64 * MIB, .path = "/x/a",
+		 .filesystem = sound ? "tmpfs" : "xfs");
+	CALLS(made, 100, .count = 1, .op = M_WRITE, .bytes = 64 * MIB, .dur = 100 * MS);
+}
+
+/* Each sync ends much: not the syncs are what is wrong. */
+static void fsync_of_saves(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	for (uint64_t i = 0; i < 4; i++) {
+		CALL(made, .time = 100 + i * 100 * MS, .dur = 10 * MS, .pid = 10, .op = M_WRITE,
+		     .file = 1, .asked = 64 * MIB, .result = sound ? 64 * MIB : MIB);
+		CALL(made, .time = 20 * MS + i * 100 * MS, .dur = 50 * MS, .pid = 10, .op = M_FSYNC,
+		     .file = 1);
+	}
+}
+
+static void sync_writes(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = 200, .op = M_WRITE, .bytes = 64 * KIB, .dur = MS,
+	      .flags = sound ? 0 : TRACE_OP_SYNC);
+}
+
+static void small_writes(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = 2000, .op = M_WRITE, .bytes = sound ? 8192 : 100, .dur = 5 * US);
+}
+
+/* Of writes that wait for storage it is that which costs, not that they are small. */
+static void small_writes_sync(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	CALLS(made, 100, .count = 2000, .op = M_WRITE, .bytes = 100, .dur = 50 * US,
+	      .flags = sound ? TRACE_OP_SYNC : 0);
+}
+
+static void small_direct(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = sound ? MIB : 4096, .step = 4096,
+	      .dur = 50 * US, .flags = TRACE_OP_DIRECT);
+}
+
+static void lock_wait(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/lock");
+	CALLS(made, 100, .count = 50, .op = M_FLOCK, .dur = sound ? US : 5 * MS);
+}
+
+/* Nobody waits for a lock that is free, however often it is taken. */
+static void lock_free(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/s.db");
+	CALLS(made, 100, .count = 20000, .op = M_FLOCK, .dur = sound ? US : 20 * US);
+}
+
+static void failed_calls(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	CALLS(made, 100, .count = 200, .op = M_PREAD, .asked = 4096, .result = sound ? 4096 : -5,
+	      .dur = 100 * US);
+}
+
+static void short_reads(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, sound ? 1000 : MIB, "/data/a"); /* all of it, or a part */
+	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = 1000, .asked = 4096, .dur = 5 * US);
+}
+
+/* --- what the kernel writes back --- */
+
+static void writers_throttled(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	CALLS(made, 100, .count = 64, .op = M_WRITE, .bytes = MIB, .step = MIB, .dur = 5 * MS);
+	for (uint64_t i = 0; i < 64; i++)
+		THROTTLE(made, .time = 200 + i * (5 * MS + 1), .pause = sound ? 40 * US : 4 * MS,
+			 .pid = 10, .file = 1);
+}
+
+/* A store to each large folio: to any page of it, or one after the other. */
+static void stores_amplified(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/table.mdb");
+	for (uint64_t i = 0; i < 64; i++)
+		FAULT(made, .time = 100 + i * MS, .dur = 10 * US, .pid = 10, .file = 1,
+		      .offset = i * MIB + (sound ? 0 : i % 8 * 4096),
+		      .flags = TRACE_FAULT_WRITE | TRACE_FAULT_SHARED, .dirtied = MIB);
+	BIO(made, .time = 500 * MS, .dur = MS, .file = 1, .offset = 0, .bytes = 64 * MIB);
+}
+
+#endif
