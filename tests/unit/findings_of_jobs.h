@@ -93,6 +93,12 @@ static void add_requests(struct made_trace *made, uint64_t processes, uint64_t c
 	}
 }
 
+static void device_errors(struct made_trace *made, bool sound)
+{
+	REQUEST(made, .time = 100, .dur = MS, .pid = 10, .op = M_REQUEST_WRITE, .bytes = MIB,
+		.dev = 8 << 20, .status = sound ? 0 : 10);
+}
+
 static void device_slow(struct made_trace *made, bool sound)
 {
 	add_requests(made, 1, 60, US, sound ? 5 * MS : 12 * MS);

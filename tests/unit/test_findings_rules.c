@@ -95,6 +95,7 @@ static const struct {
 	{ "readahead-unused", readahead_unused },
 	{ "readahead-unused", readahead_of_library },
 	{ "readahead-unused", readahead_mapped },
+	{ "device-errors", device_errors },
 	{ "device-slow", device_slow },
 	{ "device-overloaded", device_overloaded },
 	{ "device-overloaded", device_overloaded_by_one },

@@ -545,6 +545,7 @@ bool devices_view(const struct measured *measured, size_t number, struct device_
 		view->own_bytes += device->own[use].bytes;
 		view->all_requests += device->all[use].requests;
 		view->own_requests += device->own[use].requests;
+		view->failed[use] = device->own[use].errors;
 	}
 	for (int use = 0; use < DEVICE_USES; use++) {
 		view->waits[use] = device->waits[use];

@@ -28,6 +28,7 @@ struct device_view {
 	bool all_known;
 	uint64_t all_bytes, own_bytes; /* read and written; own: those of the run */
 	uint64_t all_requests, own_requests;
+	uint64_t failed[DEVICE_WRITES + 1]; /* of the run's that read and that write */
 	uint64_t flushes, flush_ns;
 };
 

@@ -50,6 +50,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_throttled,
 	&finding_amplified,
 	&finding_readahead_unused,
+	&finding_device_errors,
 	&finding_device_slow,
 	&finding_device_overloaded,
 	&finding_requests_small,

@@ -199,6 +199,7 @@ extern const struct finding_rule finding_amplified;
 /* finding_readahead.c: what the kernel fetches ahead. */
 extern const struct finding_rule finding_readahead_unused;
 /* finding_devices.c: devices, and what they are asked for. */
+extern const struct finding_rule finding_device_errors;
 extern const struct finding_rule finding_device_slow;
 extern const struct finding_rule finding_device_overloaded;
 extern const struct finding_rule finding_requests_small;

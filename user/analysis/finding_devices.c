@@ -32,6 +32,63 @@ static struct table_text device_name(struct findings *findings, struct trace_str
 	return text;
 }
 
+/* --- requests that fail --- */
+
+struct device_errors {
+	struct table_text device;
+	uint64_t reads, writes, requests;
+};
+
+static const struct table_column errors_evidence[] = {
+	{ "device", "device", UNIT_NONE, "its name in /sys/block",
+	  TABLE_TEXT(struct device_errors, device), 0 },
+	{ "reads", "reads", UNIT_COUNT, "requests of the run that read and failed",
+	  TABLE_UINT(struct device_errors, reads), 0 },
+	{ "writes", "writes", UNIT_COUNT, "those that write",
+	  TABLE_UINT(struct device_errors, writes), 0 },
+	{ "requests", "requests", UNIT_COUNT, "that the run had there, failed or not",
+	  TABLE_UINT(struct device_errors, requests), 0 },
+};
+
+/* What is not there, or not kept, is dearer than any time. */
+static int find_errors(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+						 FINDING_HIGH };
+	struct device_view view;
+	int status = 0;
+
+	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++) {
+		const struct device_errors errors = {
+			.device = device_name(findings, view.name, view.dev),
+			.reads = view.failed[DEVICE_READS],
+			.writes = view.failed[DEVICE_WRITES],
+			.requests = view.own_requests,
+		};
+
+		if (errors.reads || errors.writes)
+			status = finding_add(findings, rule, &errors, &verdict);
+	}
+	return status;
+}
+
+const struct finding_rule finding_device_errors = {
+	.id = "device-errors",
+	.needs = JOB_BLOCK,
+	.find = find_errors,
+	FINDING_EVIDENCE(struct device_errors, errors_evidence),
+	.title = "{device} fails: requests of the run ended in errors",
+	.says = "{reads} that read and {writes} that write failed, of {requests} requests",
+	.advice =
+		"see the kernel's log (dmesg) for which and why, and check the device and what was "
+		"written there before its data is trusted",
+	.more = "faultline report --table devices TRACE",
+	.rule = "A request that fails is a read that brings nothing, which ends in EIO or, through "
+		"a "
+		"mapping, in SIGBUS, or data that was written and is not kept, of which a program "
+		"learns at its next fsync, if it calls any.",
+};
+
 /* --- slow, or overloaded --- */
 
 struct queue_waits {

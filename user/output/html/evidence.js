@@ -405,6 +405,8 @@ const EVIDENCE = {
 		['changed_bytes', 'changed', 'c-write'], ['device_bytes', 'written to the device', 'c-device_write'],
 		['excess_bytes', 'in excess', 'c-alone']])],
 	'readahead-unused': [readAheadPicture, where],
+	'device-errors': [compared('device', 'requests of the run', countText, [['reads', 'reads that failed', 'c-alone'],
+		['writes', 'writes that failed', 'c-alone'], ['requests', 'all', 'c-device_read']])],
 	'device-slow': [took(), queueAndService],
 	'device-overloaded': [queueAndService, took()],
 	'requests-small': [compared('device', 'bytes, on average', bytesText, [
