@@ -173,6 +173,28 @@ class Job:
             os.write(fd, b"x" * 5000)
             os.fsync(fd)
 
+    def save_waits(self):
+        """As long as it computes, here by waiting, or beside that."""
+
+        fd, state = self.open("saved", os.O_WRONLY | os.O_CREAT), bytes(32 * MIB)
+
+        def save():
+            began = time.monotonic()
+            while time.monotonic() < began + 0.5:
+                os.pwrite(fd, state, 0)
+                os.fsync(fd)
+            return time.monotonic() - began
+
+        saver = threading.Thread(target=save)
+        if self.bad:
+            took = save()
+        else:
+            took = 0.5
+            saver.start()
+        time.sleep(1.2 * took)
+        if not self.bad:
+            saver.join()
+
     def sync_writes(self):
         fd = self.open("log", os.O_WRONLY | os.O_CREAT | (os.O_DSYNC if self.bad else 0))
         for _ in range(150):

@@ -96,6 +96,22 @@ class DeviceFindings(unittest.TestCase):
         self.assertGreaterEqual(found["device-slow"]["evidence"]["service_p50_ns"], 10_000_000)
         self.assertNotIn("device-slow", self.found(["sh", "-c", f"exec {self.read(22)}"]))
 
+    def test_metadata_cold(self):
+        """Directories that nobody has looked at since the file system was made, and once more."""
+        tree = machine().new_dir()
+        for number in range(40):
+            os.mkdir(f"{tree}/{number}")
+            open(f"{tree}/{number}/file", "w").close()
+        held_back = self.hold_back(80)
+        self.set_queue("read_ahead_kb", 0)
+        harness.run("mkfs.ext4", "-q", "-F", "-d", tree, self.device)
+        place = machine().mount("-o", "ro", self.device)
+        command = ["sh", "-c", f"{held_back}exec find {place} -type f"]
+        found = self.found(command)
+        self.assertGreaterEqual(found["metadata-cold"]["evidence"]["count"], 40)
+        again = harness.undisturbed(lambda: self.found(command), lambda rows: "metadata-cold" not in rows)
+        self.assertNotIn("metadata-cold", again)
+
     def test_overloaded(self):
         """Forty processes at a device that takes four requests at a time."""
         held_back = self.hold_back(80)
