@@ -445,6 +445,10 @@ class Monitor(unittest.TestCase):
         jobs = [job(chosen, "before")]
         recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(chosen)}*")
         jobs += [job(chosen, "late"), job(other, "others"), job(chosen, "child", "sh", "-c", '"$@"; :', "sh")]
+        for each, group in zip(jobs, (chosen, chosen, other, chosen)):
+            with open(f"{group}/cgroup.procs") as procs:
+                self.assertTrue(harness.wait_until(
+                    lambda: procs.seek(0) or str(each.pid) in procs.read().split()))
         self.metrics()  # a reading has been made since
         for each in jobs:
             each.work()
