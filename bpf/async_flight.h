@@ -56,18 +56,10 @@ struct {
 
 extern volatile __u64 async_flight_count; /* in the hash */
 
-/* These are global: the verifier looks at each once, and a key that is read from memory is a number
- * to it, not a pointer. */
-__noinline __u32 async_place_number(const struct async_key *key)
-{
-	__u64 number = key ? key->address ^ key->mm : 0;
-
-	return number * 0x9e3779b97f4a7c15 >> (64 - ASYNC_PLACES_LOG); /* 2^64 / golden ratio */
-}
-
 static __always_inline struct async_place *async_place(const struct async_key *key)
 {
-	__u32 at = async_place_number(key);
+	__u32 number = lower_half(key->address) ^ lower_half(key->mm);
+	__u32 at = number * 0x9e3779b1 >> (32 - ASYNC_PLACES_LOG); /* 2^32 / golden ratio */
 
 	return bpf_map_lookup_elem(&async_places, &at);
 }
@@ -88,7 +80,8 @@ static __always_inline struct async_operation *async_find(struct async_key *key)
 	return async_flight_count ? bpf_map_lookup_elem(&async_flight, key) : NULL;
 }
 
-/* Puts into the hash what has no place. Returns 0, or that there is no room. */
+/* These are global: the verifier looks at each once. Puts into the hash what has no place. Returns
+ * 0, or that there is no room. */
 __noinline int async_put_crowded(struct async_key *key, struct async_operation *operation)
 {
 	struct async_operation *copy; /* up to 6.1 a map takes nothing that was handed on */

@@ -87,9 +87,8 @@ __noinline __u32 device_class(__u32 opf)
 	return op & 1 ? DEVICE_WRITE : DEVICE_READ;
 }
 
-static __always_inline struct device_counts *device_counts(struct gendisk *disk, __u32 opf)
+static __always_inline struct device_counts *device_counts(struct gendisk *disk, __u32 class)
 {
-	__u32 class = device_class(opf);
 	struct device_total *total;
 
 	if (!disk || class >= DEVICE_CLASSES)
@@ -149,7 +148,8 @@ static __always_inline void count_bio(struct gendisk *disk, __u32 opf, __u32 byt
 				      __u32 copy)
 {
 	bool flush = !bytes && opf & 1u << bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH);
-	struct device_counts *counts = device_counts(disk, flush ? REQ_OP_FLUSH : opf);
+	struct device_counts *counts =
+		device_counts(disk, flush ? DEVICE_FLUSH : device_class(opf));
 
 	if (!counts || !done_is_first(bio, copy))
 		return;
@@ -241,7 +241,7 @@ int BPF_PROG(fl_bio_done, struct request_queue *queue, struct bio *bio)
 
 static __always_inline int merged(struct gendisk *disk, __u32 opf)
 {
-	struct device_counts *counts = device_counts(disk, opf);
+	struct device_counts *counts = device_counts(disk, device_class(opf));
 
 	if (counts)
 		__sync_fetch_and_add(&counts->merges, 1);
@@ -307,8 +307,8 @@ REQUEST_ISSUED_PROGRAM(_3)
 SEC("?tp_btf/block_rq_requeue")
 int BPF_PROG(fl_rq_requeue, struct request *rq)
 {
-	struct device_counts *counts =
-		device_counts(KREAD(request_queue, KREAD(request, rq, q), disk), rq->cmd_flags);
+	struct device_counts *counts = device_counts(
+		KREAD(request_queue, KREAD(request, rq, q), disk), device_class(rq->cmd_flags));
 
 	if (counts)
 		__sync_fetch_and_add(&counts->requeues, 1);
@@ -517,18 +517,21 @@ __noinline int send_request(struct done_walk *walk, struct address *request, __u
 static __always_inline int request_done(struct request *rq, int error, unsigned int bytes,
 					__u32 copy)
 {
-	struct gendisk *disk = KREAD(request_queue, KREAD(request, rq, q), disk);
-	struct done_walk walk = { .bio.at = (__u64)KREAD(request, rq, bio), .left_bytes = bytes };
+	struct done_walk walk = { .left_bytes = bytes };
 	struct address request = { (__u64)rq };
-	__u32 class = device_class(rq->cmd_flags);
 	bool sequence = rq->rq_flags & flush_sequence;
 	struct device_counts *counts;
+	struct gendisk *disk;
+	__u32 class;
 
 	if (!done_is_first((__u64)rq, copy))
 		return 0;
-	counts = device_counts(disk, rq->cmd_flags);
+	disk = KREAD(request_queue, KREAD(request, rq, q), disk);
+	class = device_class(rq->cmd_flags);
+	counts = device_counts(disk, class);
 	if (!counts)
 		return 0;
+	walk.bio.at = (__u64)KREAD(request, rq, bio);
 	walk.end_ns = bpf_ktime_get_ns();
 	walk.whole = bytes >= rq->__data_len;
 	__sync_fetch_and_add(&counts->bytes, bytes);

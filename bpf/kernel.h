@@ -74,6 +74,15 @@ __noinline __u64 address_number(const struct address *address)
 	return address ? address->at : 0;
 }
 
+/* The lower half of a pointer is a number. */
+static __always_inline __u32 lower_half(__u64 pointer)
+{
+	__u32 half;
+
+	asm volatile("%0 = %1" : "=w"(half) : "w"((__u32)pointer));
+	return half;
+}
+
 /* Pointer `f` of the kernel's `struct s` at `p`, as a number. */
 #define KNUMBER(s, p, f)                                                                           \
 	({                                                                                         \

@@ -179,11 +179,8 @@ struct {
 
 static __always_inline struct call_place *call_place(struct pt_regs *regs)
 {
-	__u32 key;
+	__u32 key = lower_half((__u64)regs) >> CALL_PLACE_SHIFT & (CALL_PLACES - 1);
 
-	/* The lower half of a pointer is a number, with which anything may be done. */
-	asm volatile("%0 = %1" : "=w"(key) : "w"((__u32)(__u64)regs));
-	key = key >> CALL_PLACE_SHIFT & (CALL_PLACES - 1);
 	return bpf_map_lookup_elem(&call_places, &key);
 }
 
