@@ -542,6 +542,31 @@ static void test_found_in_all(void **state)
 	check_ranks(false);
 }
 
+/* In whatever order they are given, but for the list of them. */
+static void test_any_order(void **state)
+{
+	struct trace_reader *forward[TRACES_MOST], *backward[TRACES_MOST];
+	struct parted parted = { .count = 0 };
+	struct random_job job;
+	struct report *a, *b;
+
+	make_ranks(&job, false);
+	for (size_t i = 0; i < job.count; i++) {
+		forward[i] = summarize(&parted, job.traces + i, job.names + i, 1, 3);
+		backward[job.count - 1 - i] = forward[i];
+	}
+	a = report_on(forward, job.names, job.count);
+	b = report_on(backward, job.names, job.count);
+	for (size_t i = 0; i < a->table_count; i++)
+		if (strcmp(a->tables[i]->name, "trace") != 0 &&
+		    !same_tables(a->tables[i], b->tables[i]))
+			fail_msg("%s differs", a->tables[i]->name);
+	report_free(a);
+	report_free(b);
+	free_parted(&parted);
+	free_job(&job);
+}
+
 /* Two hosts whose clocks are an hour apart: the run is as long as their clocks say. */
 static void test_clocks_apart(void **state)
 {
@@ -578,7 +603,7 @@ int main(void)
 		cmocka_unit_test(test_rules),	     cmocka_unit_test(test_one_trace),
 		cmocka_unit_test(test_runs_apart),   cmocka_unit_test(test_runs_that_overlap),
 		cmocka_unit_test(test_folded_rows),  cmocka_unit_test(test_clocks_apart),
-		cmocka_unit_test(test_found_in_all),
+		cmocka_unit_test(test_found_in_all), cmocka_unit_test(test_any_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,5 +284,8 @@ const struct analysis analysis_device_users = {
 	},
 	.fill = fill,
 	.end = end,
-	.merging = { .keys = "name,host,dev,pid,comm", .lost = "shared_ns", .many = "users" },
+	.merging = { .keys = "name,host,dev,pid,comm",
+		     .lost = "shared_ns",
+		     .sorted = "name",
+		     .many = "users" },
 };

@@ -583,5 +583,6 @@ const struct analysis analysis_devices = {
 		     .unions = "all.*",
 		     .unknown = "*.sequential,*.random", /* one run follows the other there */
 		     .listed = "st_devs,partitions",
+		     .sorted = "name",
 		     .many = "devices" },
 };

@@ -251,5 +251,5 @@ const struct analysis analysis_habits = {
 	.columns[TRACE_SYSCALL_PATH] = FLAGS,
 	.fill = fill,
 	.end = end,
-	.merging = { .keys = "habit", .unknown = "files" },
+	.merging = { .keys = "habit", .unknown = "files", .sorted = "habit" },
 };

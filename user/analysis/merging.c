@@ -336,20 +336,32 @@ struct row_order {
 	bool largest;
 };
 
+/* Whatever order tables came in, rows that are equal in what they are sorted by have one. */
+static int compare_cells(const struct table *table, size_t a, size_t b)
+{
+	int order = 0;
+
+	for (size_t i = 0; i < table->column_count && !order; i++)
+		order = merge_compare(&merge_row(table, a)[i], &merge_row(table, b)[i]);
+	return order;
+}
+
 static int compare_sorted(const struct table *table, size_t a, size_t b, const void *context)
 {
 	const struct row_order *order = context;
-	int sign = order->largest ? -1 : 1;
+	int sign = order->largest ? -1 : 1, found;
 
 	if (a == order->last || b == order->last)
 		return a == order->last ? 1 : -1;
 	if (order->column == SIZE_MAX)
 		return 0;
 	if (!merge_row(table, a)[order->column].type || !merge_row(table, b)[order->column].type)
-		return !merge_row(table, a)[order->column].type -
-		       !merge_row(table, b)[order->column].type;
-	return sign * merge_compare(&merge_row(table, a)[order->column],
-				    &merge_row(table, b)[order->column]);
+		found = !merge_row(table, a)[order->column].type -
+			!merge_row(table, b)[order->column].type;
+	else
+		found = sign * merge_compare(&merge_row(table, a)[order->column],
+					     &merge_row(table, b)[order->column]);
+	return found ? found : compare_cells(table, a, b);
 }
 
 static int sort_rows(struct merged *merged)
