@@ -131,6 +131,14 @@ static void failed_calls(struct made_trace *made, bool sound)
 	      .dur = 100 * US);
 }
 
+/* RWF_NOWAIT asks not to wait: that there is nothing yet is an answer. */
+static void failed_nowait(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/a");
+	CALLS(made, 100, .count = 200, .op = M_PREAD, .asked = 4096, .result = sound ? -11 : -5,
+	      .dur = 100 * US);
+}
+
 static void short_reads(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, sound ? 1000 : MIB, "/data/a"); /* all of it, or a part */

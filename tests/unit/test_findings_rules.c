@@ -87,6 +87,7 @@ static const struct {
 	{ "lock-wait", lock_wait },
 	{ "lock-wait", lock_free },
 	{ "failed-calls", failed_calls },
+	{ "failed-calls", failed_nowait },
 	{ "short-reads", short_reads },
 	{ "writers-throttled", writers_throttled },
 	{ "stores-amplified", stores_amplified },

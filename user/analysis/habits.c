@@ -131,9 +131,13 @@ static unsigned int habits_of(const struct habits *habits, const struct event *e
 	bool syncs = event->class == IO_WRITE && event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC;
 	unsigned int found = waits << HABIT_LOCK;
 
-	/* Look-ups that fail have a table of their own. */
-	if (event->flags & EVENT_FAILED)
-		return found | (event_kind(event) != TRACE_SYSCALL_PATH) << HABIT_FAILED;
+	/* Look-ups that fail have a table of their own, and who asks not to wait is told so. */
+	if (event->flags & EVENT_FAILED) {
+		if (event_kind(event) != TRACE_SYSCALL_PATH &&
+		    !(moves && event_value(event, SYSCALL_RESULT) == (uint64_t)-EAGAIN))
+			found |= 1u << HABIT_FAILED;
+		return found;
+	}
 	if (event->class == IO_SYNC)
 		found |= 1u << HABIT_FSYNC;
 	if (syncs)
@@ -247,7 +251,7 @@ const struct analysis analysis_habits = {
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing = { .apart = true, .events = add_events },
-	.columns[TRACE_SYSCALL] = FLAGS,
+	.columns[TRACE_SYSCALL] = FLAGS | 1ull << SYSCALL_RESULT,
 	.columns[TRACE_SYSCALL_PATH] = FLAGS,
 	.fill = fill,
 	.end = end,
