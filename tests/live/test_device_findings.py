@@ -112,6 +112,17 @@ class DeviceFindings(unittest.TestCase):
         again = harness.undisturbed(lambda: self.found(command), lambda rows: "metadata-cold" not in rows)
         self.assertNotIn("metadata-cold", again)
 
+    def test_errors(self):
+        """Reads of a device over a file that was cut off under it."""
+        image = f"{machine().new_dir()}/image"
+        with open(image, "wb") as file:
+            file.truncate(64 * MIB)
+        self.device = machine().new_loop(image)
+        self.assertNotIn("device-errors", self.found(["sh", "-c", self.read(4, 10000)]))
+        os.truncate(image, 32 * MIB)
+        found = self.found(["sh", "-c", f"{self.read(4, 10000)} 2>/dev/null || :"])
+        self.assertGreaterEqual(found["device-errors"]["evidence"]["reads"], 1)
+
     def test_overloaded(self):
         """Forty processes at a device that takes four requests at a time."""
         held_back = self.hold_back(80)

@@ -2,6 +2,7 @@
 """Each finding is told of a real program that does what it is about, and not of its sound sibling."""
 import os
 import shutil
+import subprocess
 import unittest
 
 import harness
@@ -11,7 +12,7 @@ from harness import Recording, faultline, machine, python_path
 JOB = os.path.join(harness.TOP, "tests/live/job_findings.py")
 # test_loss, test_writeback, test_device_findings
 ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "device-overloaded",
-             "requests-small", "flushes", "device-shared", "metadata-cold"}
+             "requests-small", "flushes", "device-shared", "metadata-cold", "device-errors"}
 
 # What a finding is about may be that something was not asked for.
 OPTIONS = {"async-not-traced": ["--layers=task,syscall,fault,pagecache,span"],
@@ -59,6 +60,23 @@ class Findings(unittest.TestCase):
         sleeper = f"for i in range(2000): open({file!r}, 'rb').read(4096)\ntime.sleep(1)"
         recording = Recording([harness.PYTHON, "-c", f"import time\n{sleeper}"])
         self.assertNotIn("tracer-cost", [row["id"] for row in recording.report["findings"]])
+
+    def test_swapped(self):
+        """A program with half of the memory that it needs, and with all of it."""
+        swap, group = f"{self.directory}/swap", harness.new_cgroup(self, "memory")
+        with open(swap, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            os.posix_fallocate(file.fileno(), 0, 128 << 20)
+        harness.run("mkswap", "-q", swap)
+        if subprocess.run(["swapon", swap], capture_output=True).returncode:
+            self.skipTest("no file may be swapped to here")
+        self.addCleanup(harness.run, "swapoff", swap)
+        with open(f"{group}/memory.limit_in_bytes", "w") as file:
+            file.write(str(48 << 20))
+        script = "m = bytearray(96 << 20)\nfor at in 2 * list(range(0, len(m), 4096)): m[at] += 1"
+        job = [harness.PYTHON, "-S", "-c", script]
+        found = [row["id"] for row in Recording(harness.in_cgroup(group, *job)).report["findings"]]
+        self.assertIn("swapped", found)
+        self.assertNotIn("swapped", [row["id"] for row in Recording(job).report["findings"]])
 
     def test_all_have_cases(self):
         """Of those that --explain knows."""
