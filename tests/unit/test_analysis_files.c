@@ -271,10 +271,36 @@ static void test_patterns(void **state)
 	CHECK(report, "files", 0, "pattern.consecutive", 5);
 	CHECK(report, "files", 0, "pattern.sequential", 6);
 	CHECK(report, "files", 0, "pattern.random", 2);
+	CHECK(report, "files", 0, "pattern.followed", 8);
+	CHECK(report, "files", 0, "pattern.backward", 2);
 	CHECK(report, "files", 0, "mmap.pattern.consecutive", 1);
 	CHECK(report, "files", 0, "mmap.pattern.sequential", 2);
 	CHECK(report, "files", 0, "mmap.pattern.random", 1);
 	CHECK(report, "files", 0, "size_bytes", 65536 + 4096); /* the file reaches at least here */
+	report_free(report);
+	made_close(&made);
+}
+
+/* Of each thread every access but its first follows one, whoever came between or used the file
+ * first. */
+static void test_threads_in_turn(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .lanes = 3);
+	FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .path = "/f");
+	CALL(&made, .time = 90, .pid = 30, .op = M_FSTAT, .file = 1);
+	read_at(&made, 100, 10, 0, 100);
+	read_at(&made, 101, 20, 0, 100);
+	read_at(&made, 102, 10, 100, 100);
+	read_at(&made, 103, 20, 50, 100); /* back */
+	made_finish(&made, 10, 1000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "files", 0, "pattern.followed", 2);
+	CHECK(report, "files", 0, "pattern.backward", 1);
+	CHECK(report, "files", 0, "pattern.sequential", 1);
+	CHECK(report, "files", 0, "pattern.random", 1);
 	report_free(report);
 	made_close(&made);
 }
@@ -454,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_written_first),
 		cmocka_unit_test(test_both_ends_of_a_transfer),
 		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_threads_in_turn),
 		cmocka_unit_test(test_size_of_a_mapped_file),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_long_paths),

@@ -148,12 +148,45 @@ static bool is_later(const struct file_uses *uses, const struct event *event)
 	return event->end >= clock_shifted(uses->job->traces[file->trace].clock, file->time);
 }
 
-/* Of accesses by calls, from the second one on, and of all by faults. NULL when memory is out. */
-static struct order *order_of(struct file_uses *uses, struct order **order)
+static const struct position *position_before(const struct file_uses *uses,
+					      const struct file_use *use, uint32_t file)
 {
+	uint64_t key = (uint64_t)use->once.process << 32 | file;
+
+	return use->once.process == use->process
+		       ? &use->position
+		       : (const struct position *)map_find(&uses->positions, &key);
+}
+
+/* Most files are accessed once, which makes no order: that access is added with the second. */
+static int find_order(struct file_uses *uses, struct file_use *use, const struct event *event,
+		      struct order **order)
+{
+	bool fault = event->flags & EVENT_FAULT;
+	const struct position *before;
+
+	*order = fault ? use->more->faults : use->ordered ? use->calls : NULL;
+	if (*order)
+		return 0;
+	if (!fault && !use->accessed) {
+		use->accessed = true;
+		use->once.process = event->process;
+		use->once.thread = event->thread;
+		return 0;
+	}
+	*order = arena_alloc(&uses->arena, sizeof(**order));
 	if (!*order)
-		*order = arena_alloc(&uses->arena, sizeof(**order));
-	return *order;
+		return -ENOMEM;
+	if (fault) {
+		use->more->faults = *order;
+		return 0;
+	}
+	before = position_before(uses, use, event->file);
+	(*order)->first.thread = use->once.thread;
+	(*order)->first.next = before ? before->next[BY_CALLS] : 0;
+	use->calls = *order;
+	use->ordered = true;
+	return 0;
 }
 
 static int add_access(struct file_uses *uses, struct file_use *use, struct position *position,
@@ -162,8 +195,8 @@ static int add_access(struct file_uses *uses, struct file_use *use, struct posit
 	bool fault = event->flags & EVENT_FAULT;
 	bool call = event->class == IO_READ || event->class == IO_WRITE;
 	uint64_t *next = &position->next[fault ? BY_FAULTS : BY_CALLS], *furthest = &use->furthest;
-	struct order **order = &use->calls;
 	uint64_t bytes = event->bytes;
+	struct order *order;
 
 	if (event->file == FILE_UNKNOWN || event->offset < 0 || !(event->flags & EVENT_COUNTED) ||
 	    event->flags & EVENT_FAILED || (!fault && !call))
@@ -173,13 +206,12 @@ static int add_access(struct file_uses *uses, struct file_use *use, struct posit
 
 		bytes = uses->job->traces[trace].header->page_bytes;
 		furthest = &use->more->furthest;
-		order = &use->more->faults;
 	}
-	if ((fault || *next) && !order_of(uses, order))
+	if (find_order(uses, use, event, &order))
 		return -ENOMEM;
-	if (*next)
-		add_pattern((*order)->patterns, *next - 1, event->offset);
-	if (*order && add_order(uses, *order, event, bytes))
+	if (order && *next)
+		add_pattern(order->patterns, *next - 1, event->offset);
+	if (order && add_order(uses, order, event, bytes))
 		return -ENOMEM;
 	*next = clock_add((uint64_t)event->offset + 1, bytes); /* offsets are 63 bits wide */
 	if (*next - 1 > *furthest && is_later(uses, event))
@@ -349,8 +381,10 @@ const struct order *file_uses_order(const struct file_uses *uses, uint32_t file,
 				    unsigned int access)
 {
 	static const struct order none;
-	const struct order *order =
-		access == BY_CALLS ? uses->uses[file].calls : file_uses_more(uses, file)->faults;
+	const struct file_use *use = &uses->uses[file];
+	const struct order *order = access == BY_FAULTS ? file_uses_more(uses, file)->faults
+				    : use->ordered	? use->calls
+							: NULL;
 
 	return order ? order : &none;
 }

@@ -67,11 +67,17 @@ struct file_use {
 	uint64_t opens;
 	uint64_t furthest;	  /* where the furthest access by calls ended */
 	struct position position; /* of the first process */
-	struct order *calls;	  /* NULL: at most one access by calls */
+	union {
+		struct order *calls; /* ordered: there were two accesses by calls, or more */
+		struct {
+			uint32_t process, thread;
+		} once; /* accessed: whose the only one was */
+	};
 	struct file_use_more *more;
 	uint32_t process;	 /* the first one, where there is any */
-	uint32_t processes : 28; /* that used it */
-	bool writes : 1;	 /* what was moved was written */
+	uint32_t processes : 26; /* that used it */
+	bool accessed : 1, ordered : 1;
+	bool writes : 1; /* what was moved was written */
 	bool unlinked : 1;
 	bool loaded : 1, known : 1; /* see loaded_is; known: it was asked */
 };
