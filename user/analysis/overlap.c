@@ -331,9 +331,14 @@ static int fill_ranks(void *state, struct table *table)
 	const struct job *job = *(const struct job **)state;
 	const struct activities *all = job->activities;
 	bool computes = all->groups[ACTIVITY_JOB].of[ACTIVITY_COMPUTE].count;
-	int status = table_add_column(table, &rank_column);
+	int status;
 
+	if (job->summed && all->group_count <= 1) {
+		table->absent = true;
+		return table_set_note(table, "operations were summed up, and no rank marked spans");
+	}
 	table->recorded = job->layers;
+	status = table_add_column(table, &rank_column);
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(measures));
 	for (size_t i = 1; i < all->group_count && !status; i++) {
