@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Whether a report of parts says, number by number, what a report of the whole says. Knows nothing
+ * of how it was parted.
+ */
+#ifndef FAULTLINE_TEST_COMPARE_REPORTS_H
+#define FAULTLINE_TEST_COMPARE_REPORTS_H
+
+#include "analysis/finding.h"
+#include "analysis/report_parts.h"
+#include "random_job.h"
+
+/* --- tables --- */
+
+/*
+ * Whatever stands nowhere here must be the same. Of single runs: what is concluded from one run's
+ * numbers is not what is concluded from all runs' together. By events: it cannot be told of several
+ * runs without them.
+ */
+static const struct exception {
+	const char *table, *column; /* NULL: all columns, and which rows there are */
+	const char *why;
+} exceptions[] = {
+	{ "findings", NULL, "some rules look at single runs; others: compare_findings()" },
+	{ "caveats", NULL, "words, and one that says what they are put together from" },
+	{ "places", NULL, "which files are alike is decided in single runs" },
+	{ "readahead", NULL, "what another run read of a file is not known to a run" },
+	{ "writeback", NULL, "what another run wrote to a file is not known to a run" },
+	{ "lifetimes", NULL, "what another run removed is not known to the one that made it" },
+	{ "timeline", NULL, "by events" },
+	{ "device_heat", NULL, "by events" },
+	{ "files", "pattern.followed", "threads share slots where they are looked for" },
+	{ "files", "pattern.backward", "threads share slots where they are looked for" },
+	{ "files", "mmap.pattern.followed", "threads share slots where they are looked for" },
+	{ "files", "mmap.pattern.backward", "threads share slots where they are looked for" },
+	{ "programs", NULL, "which are many is decided in single runs" },
+	{ "steps", "outlier", "what stands out does so among the steps of its run" },
+	{ "failed_lookups", "example", "the first of some run" },
+};
+
+static bool is_excepted(const char *table, const char *column)
+{
+	for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++)
+		if (!strcmp(exceptions[i].table, table) &&
+		    (!exceptions[i].column || (column && !strcmp(exceptions[i].column, column))))
+			return true;
+	return false;
+}
+
+/* Columns that rows are known by. */
+static bool is_identity(const char *table, const char *column, enum merge_rule rule)
+{
+	static const char *const of[][2] = {
+		{ "slowest", "op" },	  { "slowest", "start_ns" }, { "slowest", "tid" },
+		{ "steps", "rank" },	  { "steps", "start_ns" },   { "processes", "host" },
+		{ "epochs", "start_ns" },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		if (!strcmp(of[i][0], table) && !strcmp(of[i][1], column))
+			return true;
+	/* Those of processes without a rank are counted together, over all runs. */
+	if (!strcmp(table, "epochs") && !strcmp(column, "epoch"))
+		return false;
+	return rule == MERGE_KEY;
+}
+
+static bool is_known(const struct cell *cell)
+{
+	return cell->type != CELL_NULL && !cell->summed;
+}
+
+static bool is_same(const struct cell *a, const struct cell *b);
+
+static bool has_text(const struct cell *list, const struct cell *text)
+{
+	for (uint32_t i = 0; i < list->length; i++)
+		if (is_same(&list->texts[i], text))
+			return true;
+	return false;
+}
+
+static bool same_tables(const struct table *a, const struct table *b)
+{
+	bool same = a->row_count == b->row_count && a->column_count == b->column_count;
+
+	for (size_t i = 0; same && i < a->row_count * a->column_count; i++)
+		same = is_same(&a->cells[i], &b->cells[i]);
+	return same;
+}
+
+static bool is_same(const struct cell *a, const struct cell *b)
+{
+	if (is_known(a) != is_known(b))
+		return false;
+	if (!is_known(a))
+		return true;
+	if (a->type != b->type)
+		return false;
+	switch (a->type) {
+	case CELL_BOOL:
+		return a->flag == b->flag;
+	case CELL_TEXT:
+		return a->length == b->length && !memcmp(a->text, b->text, a->length);
+	case CELL_TEXTS: /* in the order of runs */
+		for (uint32_t i = 0; i < a->length; i++)
+			if (!has_text(b, &a->texts[i]))
+				return false;
+		return a->length == b->length;
+	case CELL_TABLE:
+		return same_tables(a->table, b->table);
+	case CELL_REAL: /* made of the same numbers, in another way */
+		return a->real - b->real < 1e-9 && b->real - a->real < 1e-9;
+	default:
+		return a->uint == b->uint;
+	}
+}
+
+static const struct cell *at(const struct table *table, size_t row, size_t column)
+{
+	return &table->cells[row * table->column_count + column];
+}
+
+struct comparing {
+	const struct analysis *analysis;
+	const struct table *whole, *parts;
+	bool *taken; /* of the parts' rows */
+	bool apart;
+	size_t told, untold;
+};
+
+static size_t same_row(const struct comparing *comparing, size_t row)
+{
+	const struct table *whole = comparing->whole, *parts = comparing->parts;
+
+	for (size_t other = 0; other < parts->row_count; other++) {
+		bool same = !comparing->taken[other];
+
+		for (size_t i = 0; i < whole->column_count && same; i++)
+			if (is_identity(whole->name, whole->columns[i].name,
+					merge_rule_of(&comparing->analysis->merging,
+						      &whole->columns[i])))
+				same = is_same(at(whole, row, i), at(parts, other, i));
+		if (same)
+			return other;
+	}
+	fail_msg("%s: row %zu of the report of the traces is missing", whole->name, row);
+	return 0;
+}
+
+/* A step or an epoch of a process without a rank is measured by what the whole job did meanwhile.
+ */
+static bool is_unranked(const struct table *table, size_t row)
+{
+	int rank = table_find_column(table, "rank");
+
+	return (!strcmp(table->name, "steps") || !strcmp(table->name, "epochs")) && rank >= 0 &&
+	       !is_known(at(table, row, rank));
+}
+
+/* What a report of parts may leave open. */
+static bool may_be_open(const struct comparing *comparing, const struct table_column *column)
+{
+	enum merge_rule rule = merge_rule_of(&comparing->analysis->merging, column);
+
+	if (rule == MERGE_UNION || rule == MERGE_APART)
+		return !comparing->apart && !comparing->analysis->merging.own &&
+		       strcmp(comparing->whole->name, "processes");
+	return rule == MERGE_UNKNOWN || rule == MERGE_SAME || rule == MERGE_LOST ||
+	       column->unit == UNIT_SHARE || !strcmp(column->name, "by_rank") ||
+	       !strncmp(column->name, "spread.", 7);
+}
+
+static void compare_row(struct comparing *comparing, size_t row, size_t other)
+{
+	const struct table *whole = comparing->whole, *parts = comparing->parts;
+
+	for (size_t i = 0; i < whole->column_count; i++) {
+		const struct table_column *column = &whole->columns[i];
+
+		if (is_excepted(whole->name, column->name) || is_unranked(whole, row))
+			continue;
+		if (is_same(at(whole, row, i), at(parts, other, i))) {
+			comparing->told++;
+			continue;
+		}
+		if (is_known(at(parts, other, i)) || !may_be_open(comparing, column))
+			fail_msg("%s.%s of row %zu: %s%lld of the traces, %s%lld of the parts",
+				 whole->name, column->name, row,
+				 is_known(at(whole, row, i)) ? "" : "null ",
+				 (long long)at(whole, row, i)->uint,
+				 is_known(at(parts, other, i)) ? "" : "null ",
+				 (long long)at(parts, other, i)->uint);
+		comparing->untold++;
+	}
+}
+
+static void compare_tables(struct comparing *comparing)
+{
+	const struct table *whole = comparing->whole, *parts = comparing->parts;
+
+	if (is_excepted(whole->name, NULL))
+		return;
+	if (whole->absent && parts->absent)
+		return;
+	if (comparing->analysis->merging.whole && parts->absent) {
+		comparing->untold++;
+		return;
+	}
+	assert_int_equal(whole->absent, parts->absent);
+	if (whole->column_count != parts->column_count)
+		fail_msg("%s: %zu columns of the traces, %zu of the parts", whole->name,
+			 whole->column_count, parts->column_count);
+	for (size_t i = 0; i < whole->column_count; i++) {
+		const char *title = parts->columns[i].title;
+
+		assert_string_equal(whole->columns[i].name, parts->columns[i].name);
+		assert_true(!title || !strstr(title, "summed, summed"));
+	}
+	if (whole->row_count != parts->row_count)
+		fail_msg("%s: %zu rows of the traces, %zu of the parts", whole->name,
+			 whole->row_count, parts->row_count);
+	comparing->taken = calloc(parts->row_count + 1, sizeof(*comparing->taken));
+	assert_non_null(comparing->taken);
+	for (size_t row = 0; row < whole->row_count; row++) {
+		size_t other = same_row(comparing, row);
+
+		comparing->taken[other] = true;
+		compare_row(comparing, row, other);
+	}
+	free(comparing->taken);
+}
+
+static void compare(const struct report *whole, const struct report *parts, bool apart,
+		    size_t *told, size_t *untold)
+{
+	size_t count;
+	const struct analysis *const *analyses = report_analyses(&count);
+
+	assert_int_equal(whole->table_count, parts->table_count);
+	for (size_t i = 0; i < count; i++) {
+		struct comparing comparing = { .analysis = analyses[i],
+					       .whole = whole->tables[i],
+					       .parts = parts->tables[i],
+					       .apart = apart };
+
+		compare_tables(&comparing);
+		*told += comparing.told;
+		*untold += comparing.untold;
+	}
+}
+
+/* --- findings --- */
+
+/* What their evidence has that all runs together tell in another way, or not at all. */
+static bool is_of_single_runs(const char *column)
+{
+	static const char *const names[] = { "place", "example", "consecutive",	   "backward",
+					     "path",  "file",	 "readahead_bytes" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(column, names[i]))
+			return true;
+	return false;
+}
+
+static const struct cell *find_finding(const struct report *report, const char *id)
+{
+	const struct table *findings = report_table(report, "findings");
+	const struct cell *found = NULL;
+
+	for (size_t row = 0; row < findings->row_count; row++)
+		if (cell_is(at(findings, row, FINDING_ID), id)) {
+			assert_null(found);
+			found = at(findings, row, 0);
+		}
+	return found;
+}
+
+static void compare_evidence(const char *id, const struct table *whole, const struct table *parts)
+{
+	assert_int_equal(whole->column_count, parts->column_count);
+	for (size_t i = 0; i < whole->column_count; i++)
+		if (!is_of_single_runs(whole->columns[i].name) && !parts->cells[i].summed &&
+		    !is_same(&whole->cells[i], &parts->cells[i]))
+			fail_msg("%s: %s is %lld of the traces, %lld of the parts", id,
+				 whole->columns[i].name, (long long)whole->cells[i].uint,
+				 (long long)parts->cells[i].uint);
+}
+
+static size_t found; /* findings that were compared */
+
+/* Of runs that overlap a cost is that of one of them at least, and may be too little to speak of.
+ */
+static void compare_finding(const struct report *whole, const struct report *parts, const char *id,
+			    bool apart)
+{
+	const struct cell *a = find_finding(whole, id), *b = find_finding(parts, id);
+	uint64_t duration_ns = ask(whole, "trace", 0, "duration_ns")->uint;
+
+	if (a && !b && !apart && a[FINDING_COST_NS].type == CELL_UINT &&
+	    a[FINDING_COST_NS].uint < TRACES_MOST * 0.002 * duration_ns)
+		return;
+	/* Of times that overlap shares are those of their sums. */
+	if (!apart && !strcmp(id, "metadata-heavy") && !a != !b)
+		return;
+	if (!a != !b)
+		fail_msg("%s is told of the %s alone", id, a ? "traces" : "parts");
+	if (!a)
+		return;
+	found++;
+	compare_evidence(id, a[FINDING_EVIDENCE_COLUMN].table, b[FINDING_EVIDENCE_COLUMN].table);
+	for (int i = 0; i < FINDING_COLUMNS; i++)
+		if ((i == FINDING_COST_BYTES || i == FINDING_CONFIDENCE ||
+		     (apart && (i == FINDING_COST_NS || i == FINDING_SEVERITY))) &&
+		    !is_same(&a[i], &b[i]))
+			fail_msg("%s: %s differs", id,
+				 report_table(whole, "findings")->columns[i].name);
+}
+
+/* What only all runs together show is found without their events, too. */
+static void compare_findings(const struct report *whole, const struct report *parts, bool apart)
+{
+	for (size_t i = 0; i < finding_rule_count; i++)
+		if (finding_rules[i]->of_runs)
+			compare_finding(whole, parts, finding_rules[i]->id, apart);
+}
+
+#endif
