@@ -435,19 +435,16 @@ static int conclude(const struct measured *measured, struct table *table)
 	return status;
 }
 
+static int add_all_columns(struct table *like)
+{
+	return add_columns(like, ~0u);
+}
+
 /* For files_used(). */
 static int remake(const struct report *report, struct table *table)
 {
-	struct table *like;
-	int status = table_new(&like, table->name, NULL, table->shape);
-
 	(void)report;
-	if (!status)
-		status = add_columns(like, ~0u);
-	if (!status)
-		table_adopt(table, like);
-	table_free(like);
-	return status;
+	return table_adopt(table, add_all_columns);
 }
 
 const struct analysis analysis_files = {

@@ -100,13 +100,13 @@ struct job {
 
 /* Memory that is meant for what is made of a job by default. */
 #define JOB_MEMORY_BYTES (1ull << 30)
-/* JOB_* that the layer of that name stands for; 0 for none. */
-unsigned int job_layer(const char *name);
-
 /* What a process or a file takes of it, with all that is summed up for it: a file, its path
  * included, some 500 bytes where there are many (measured: each opened and read once). */
 #define JOB_PROCESS_BYTES 1024
 #define JOB_FILE_BYTES 512
+
+/* JOB_* that the layer of that name stands for; 0 for none. */
+unsigned int job_layer(const char *name);
 
 /* Takes in all of the traces but their events: of files those that have room in half of the memory,
  * of processes in a third; the others are counted as beyond. Returns 0 or -errno; `error` says

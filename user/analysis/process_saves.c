@@ -63,19 +63,23 @@ static int find_saving(struct process_saves *saves, uint32_t process,
 	return 0;
 }
 
+/* A sync, or a write that is neither small nor a sync itself. */
+static bool is_heavy(const struct event *event)
+{
+	return event->class == IO_SYNC ||
+	       (event->class == IO_WRITE && event->bytes > HABIT_SMALL_WRITE_BYTES &&
+		!(event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC));
+}
+
 static bool is_save(const struct process_saves *saves, const struct event *event)
 {
 	const struct process *process = &saves->job->processes.processes[event->process];
 
-	if (!(event->flags & EVENT_CALL) ||
-	    event->flags & (EVENT_SECOND | EVENT_FAILED | EVENT_SUMMED) ||
-	    event->process == PROCESS_UNKNOWN || event->thread != process->pid ||
-	    (!process->executed && process->parent != PROCESS_NONE) ||
-	    file_table_in_memory(&saves->job->files, event->file))
-		return false;
-	return event->class == IO_SYNC ||
-	       (event->class == IO_WRITE && event->bytes > HABIT_SMALL_WRITE_BYTES &&
-		!(event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC));
+	return event->flags & EVENT_CALL &&
+	       !(event->flags & (EVENT_SECOND | EVENT_FAILED | EVENT_SUMMED)) && is_heavy(event) &&
+	       event->process != PROCESS_UNKNOWN && event->thread == process->pid &&
+	       (process->executed || process->parent == PROCESS_NONE) &&
+	       !file_table_in_memory(&saves->job->files, event->file);
 }
 
 int process_saves_add(struct process_saves *saves, const struct event *event)

@@ -178,9 +178,10 @@ table_getter table_get_text;	/* a struct table_text; CELL_NULL without bytes */
 table_getter table_get_p50;	/* of a const struct histogram *; NULL is CELL_NULL */
 table_getter table_get_p99;
 
-/* Columns get the getters and keys of those of the same names, others have none any more: a row is
- * what those of `like` are made of, for table_read_row. */
-void table_adopt(struct table *table, const struct table *like);
+/* Columns get the getters and keys of those of the same names that `add_columns` adds to a table,
+ * others have none any more: a row is what those are made of, for table_read_row. Returns 0 or a
+ * negative errno. */
+int table_adopt(struct table *table, int (*add_columns)(struct table *like));
 /* The inverse of table_add, of what stands in the row itself: what is CELL_NULL, or of another type
  * than its getter makes, leaves what is there. Texts belong to the table. */
 void table_read_row(const struct table *table, size_t row, void *into);

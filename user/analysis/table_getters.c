@@ -105,14 +105,21 @@ int table_get_p99(struct table *table, struct cell *cell, const void *row,
 	return get_percentile(table, cell, row, column, 99);
 }
 
-void table_adopt(struct table *table, const struct table *like)
+int table_adopt(struct table *table, int (*add_columns)(struct table *like))
 {
-	for (size_t i = 0; i < table->column_count; i++) {
+	struct table *like;
+	int status = table_new(&like, table->name, NULL, table->shape);
+
+	if (!status)
+		status = add_columns(like);
+	for (size_t i = 0; i < table->column_count && !status; i++) {
 		int same = table_find_column(like, table->columns[i].name);
 
 		table->columns[i].get = same < 0 ? NULL : like->columns[same].get;
 		table->columns[i].key = same < 0 ? 0 : like->columns[same].key;
 	}
+	table_free(like);
+	return status;
 }
 
 static void read_cell(const struct table_column *column, const struct cell *cell, void *member)

@@ -18,8 +18,6 @@
 #include "analysis/totals.h"
 #include "analysis/writeback.h"
 
-/* Faults that only the kernel's totals tell of. */
-
 enum { STORAGE_READ, STORAGE_WRITE, STORAGE_SIDES };
 
 struct totals {
@@ -427,19 +425,16 @@ const struct trace_operation_total *totals_throttled(const struct measured *meas
 	return &totals->throttled;
 }
 
+static int add_all_measures(struct table *like)
+{
+	return add_measures(like, ~0u, 0);
+}
+
 /* For totals_class(). */
 static int remake(const struct report *report, struct table *table)
 {
-	struct table *like;
-	int status = table_new(&like, table->name, NULL, table->shape);
-
 	(void)report;
-	if (!status)
-		status = add_measures(like, ~0u, 0);
-	if (!status)
-		table_adopt(table, like);
-	table_free(like);
-	return status;
+	return table_adopt(table, add_all_measures);
 }
 
 const struct analysis analysis_totals = {

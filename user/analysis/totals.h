@@ -23,7 +23,8 @@ enum totals_pages { TOTALS_UNATTRIBUTED, TOTALS_INDIRECT, TOTALS_PAGES };
 const struct trace_operation_total *totals_pages(const struct measured *measured,
 						 enum totals_pages which);
 
-/* Faults on memory without a file, or of tmpfs and its like; zeros where they are not known. */
+/* Faults that only the kernel's totals tell of, on memory without a file, or of tmpfs and its like,
+ * or where it is not known; zeros where they are not known. */
 enum totals_memory { TOTALS_ANONYMOUS, TOTALS_SHMEM, TOTALS_UNKNOWN, TOTALS_MEMORY_FAULTS };
 const struct trace_operation_total *totals_memory(const struct measured *measured,
 						  enum totals_memory which);
