@@ -163,14 +163,17 @@ function valueAxis(g, y, format, ticks) {
 		.join('line').attr('x1', 0).attr('x2', y.wide || 0).attr('y1', y).attr('y2', y);
 }
 
-/* An area of steps over fine stretches: y0 and y1 are functions of the stretch. */
-function stepArea(box, y0, y1) {
-	const [from, to] = rangeNs();
-	const first = Math.floor(from / FINE_NS), last = Math.min(FINE, Math.ceil(to / FINE_NS));
-	const stretches = d3.range(first, last + 1);
+/* An area of steps over stretches of one length: y0 and y1 are functions of the stretch. */
+function areaOver(x, [from, to], length, y0, y1) {
+	const first = Math.floor(from / length), last = Math.max(first + 1, Math.ceil(to / length));
 	const at = (i) => Math.min(i, last - 1);
-	return d3.area().curve(d3.curveStepAfter).x((i) => box.x(Math.min(i * FINE_NS, to)))
-		.y0((i) => y0(at(i))).y1((i) => y1(at(i)))(stretches);
+	return d3.area().curve(d3.curveStepAfter).x((i) => x(Math.min(i * length, to)))
+		.y0((i) => y0(at(i))).y1((i) => y1(at(i)))(d3.range(first, last + 1));
+}
+
+/* The same over the fine stretches that are shown. */
+function stepArea(box, y0, y1) {
+	return areaOver(box.x, rangeNs(), FINE_NS, y0, y1);
 }
 
 function fineOf(ns) {
@@ -185,11 +188,11 @@ function stretchTitle(i, length) {
 	return `${timeText(i * length)} to ${timeText(Math.min((i + 1) * length, DURATION_NS))}`;
 }
 
-/* Lengths of stretches, as far as they lie within the run. */
-function fineLength(i) {
-	return Math.max(1, Math.min(FINE_NS, DURATION_NS - i * FINE_NS));
+/* How much of a stretch of that length lies within the run. */
+function lengthWithin(i, length) {
+	return Math.max(1, Math.min(length, DURATION_NS - i * length));
 }
 
-function coarseLength(i) {
-	return Math.max(1, Math.min(COARSE_NS, DURATION_NS - i * COARSE_NS));
+function fineLength(i) {
+	return lengthWithin(i, FINE_NS);
 }

@@ -26,12 +26,21 @@ function timeFoot(says) {
 		el('span', null, timeText(DURATION_NS)));
 }
 
-/* An area over stretches of one length; y0 and y1 are functions of the stretch. */
-function areaPath(x, count, length, y0, y1) {
-	const last = Math.min(count, Math.max(1, Math.ceil(DURATION_NS / length)));
-	return d3.area().curve(d3.curveStepAfter).x((i) => x(Math.min(i * length, DURATION_NS)))
-		.y0((i) => y0(Math.min(i, last - 1))).y1((i) => y1(Math.min(i, last - 1)))(
-			d3.range(last + 1));
+/* An area over the whole of it. */
+function areaPath(x, length, y0, y1) {
+	return areaOver(x, [0, DURATION_NS], length, y0, y1);
+}
+
+/* Densities: of a list that has so many rows of each coarse stretch; `y` is where a row begins. */
+function drawDensity(svg, x, list, rows, y, colour) {
+	const cells = [];
+	list.forEach((count, at) => {
+		const row = at % rows, top = y(row + 1);
+		if (count)
+			cells.push({ x: x(Math.floor(at / rows) * COARSE_NS), y: top, count,
+				width: Math.max(1, x(COARSE_NS)), height: Math.max(1, y(row) - top) });
+	});
+	drawCells(svg, cells, d3.max(cells, (cell) => cell.count), colour);
 }
 
 /* --- bars: [label, [value, colour]...]; what is not known or nothing is left out --- */
@@ -62,8 +71,8 @@ const ROW_LEAST = 0.002; /* of the largest: shorter bars would not be seen */
 
 /* The largest rows of a table by a column. */
 function ranking(kind, says, table, label, column, format, colour, only) {
-	return (evidence) => {
-		const rows = rowsOf(table).filter((row) => row[column] > 0 && (!only || only(row, evidence)))
+	return () => {
+		const rows = rowsOf(table).filter((row) => row[column] > 0 && (!only || only(row)))
 			.sort((a, b) => b[column] - a[column])
 			.filter((row, i, all) => row[column] >= all[0][column] * ROW_LEAST);
 		return bars(kind, says + (rows.length > ROWS_MOST ? `; the first ${ROWS_MOST} of ${rows.length}`
@@ -74,19 +83,15 @@ function ranking(kind, says, table, label, column, format, colour, only) {
 
 /* --- over time --- */
 
-/* One below the other: [label, colour, share of a stretch, length of one, time in all]. */
+/* One below the other: [label, colour, times in stretches, length of one]. */
 function strips(kind, says, rows) {
-	const known = rows.filter((row) => row[4] > 0);
-	return known.length ? picture(kind, says, ...known.map(([label, colour, share, length, all]) =>
+	const known = rows.filter((row) => sum(row[2]) > 0);
+	return known.length ? picture(kind, says, ...known.map(([label, colour, times, length]) =>
 		el('div', { class: 'bar-row' }, nameEl(label), drawing(20, (svg, x) => svg.append('path')
-			.attr('class', colour).attr('d', areaPath(x, Math.round(FINE * FINE_NS / length), length,
-				() => 20, (i) => 20 * (1 - Math.min(1, share(i)))))),
-		el('span', { class: 'number' }, timeText(all)))),
+			.attr('class', colour).attr('d', areaPath(x, length, () => 20,
+				(i) => 20 * (1 - Math.min(1, times[i] / lengthWithin(i, length)))))),
+		el('span', { class: 'number' }, timeText(sum(times))))),
 	el('div', { class: 'bar-row' }, el('span'), timeFoot(''), el('span'))) : null;
-}
-
-function courseStrip(label, colour, list) {
-	return [label, colour, (i) => list[i] / fineLength(i), FINE_NS, sum(list)];
 }
 
 /* Spans of some categories, of all threads. */
@@ -97,26 +102,22 @@ function spanStrip(label, categories) {
 			series.time.forEach((ns, i) => {
 				all[i] += ns;
 			});
-	return [label, categoryColour(categories[0]), (i) => all[i] / coarseLength(i), COARSE_NS, sum(all)];
-}
-
-function computeStrip() {
-	return course.compute_ns ? courseStrip('compute', 'c-compute', course.compute_ns)
-		: ['compute', 'c-compute', null, FINE_NS, 0];
+	return [label, categoryColour(categories[0]), all, COARSE_NS];
 }
 
 function partsOf(...names) {
 	return () => strips('parts', 'share of time in it, over the run', names.flatMap((name) => {
 		const { title } = PARTS.find((part) => part.name === name);
-		return [courseStrip(title, `c-${name}`, course[name].alone),
-			courseStrip('hidden by compute', `faint c-${name}`, course[name].hidden)];
+		return [[title, `c-${name}`, course[name].alone, FINE_NS],
+			['hidden by compute', `faint c-${name}`, course[name].hidden, FINE_NS]];
 	}));
 }
 
 function phases(...rows) {
 	return () => strips('phases', 'share of time, over the run', rows.map(([label, ...categories]) =>
-		spanStrip(label, categories)).concat([computeStrip(),
-		courseStrip('I/O that nothing hides', 'c-alone', course.all.alone)]));
+		spanStrip(label, categories)).concat([
+		['compute', 'c-compute', course.compute_ns || [], FINE_NS],
+		['I/O that nothing hides', 'c-alone', course.all.alone, FINE_NS]]));
 }
 
 function statesPicture() {
@@ -125,7 +126,7 @@ function statesPicture() {
 		return null;
 	return picture('states', 'share of time in compute and in I/O, over the run', drawing(60,
 		(svg, x) => known.forEach(([colour], k) => svg.append('path').attr('class', colour).attr('d',
-			areaPath(x, FINE, FINE_NS, (i) => 60 * (1 - sum(statesOf(i), 0, k)),
+			areaPath(x, FINE_NS, (i) => 60 * (1 - sum(statesOf(i), 0, k)),
 				(i) => 60 * (1 - sum(statesOf(i), 0, k + 1)))))), timeFoot(''), legend(known));
 }
 
@@ -141,7 +142,7 @@ function rates(says, format, ...wanted) {
 		return picture('rates', `${says}, over the run`, drawing(60, (svg, x) =>
 			rows.forEach(([name, , colour], k) => svg.append('path')
 				.attr('class', k ? `faint ${colour}` : colour).attr('d',
-					areaPath(x, FINE, FINE_NS, () => 60, (i) => y(rateOf(name, i)))))),
+					areaPath(x, FINE_NS, () => 60, (i) => y(rateOf(name, i)))))),
 		timeFoot(`most: ${format(most)}`), legend(rows.map(([, label, colour]) => [colour, label])));
 	};
 }
@@ -152,14 +153,14 @@ function underWay(what, colour, takes) {
 		const at = new Float64Array(COARSE);
 		for (const series of takes())
 			series.time.forEach((ns, i) => {
-				at[i] += ns / coarseLength(i);
+				at[i] += ns / lengthWithin(i, COARSE_NS);
 			});
 		const most = d3.max(at);
 		if (!most)
 			return null;
 		return picture('depth', `${what} under way at once, on average, over the run`,
 			drawing(60, (svg, x) => svg.append('path').attr('class', colour).attr('d',
-				areaPath(x, COARSE, COARSE_NS, () => 60, (i) => 60 - 59 * at[i] / most))),
+				areaPath(x, COARSE_NS, () => 60, (i) => 60 - 59 * at[i] / most))),
 			timeFoot(`most: ${digits(most)}`));
 	};
 }
@@ -169,25 +170,14 @@ function took(...wanted) {
 	return (evidence) => {
 		const names = (wanted.length ? wanted : [`device_${evidence.op || 'write'}`])
 			.filter((name) => sum(latencies[name]) > 0);
-		const classes = pictures.latencies, cells = names.map(() => []);
-		const used = d3.range(classes).filter((k) => names.some((name) =>
-			d3.range(COARSE).some((i) => latencies[name][i * classes + k])));
-		if (!used.length)
+		const bounds = latencyBounds(names);
+		if (!bounds)
 			return null;
-		const first = used[0], last = used[used.length - 1] + 1;
-		const y = d3.scaleLinear([first, last], [72, 0]);
-		names.forEach((name, which) => latencies[name].forEach((count, at) => {
-			const k = at % classes;
-			if (count)
-				cells[which].push({ count, i: Math.floor(at / classes), y: y(k + 1),
-					height: y(k) - y(k + 1) });
-		}));
+		const [first, last] = bounds, y = d3.scaleLinear(bounds, [72, 0]);
 		return picture('took', `how long each took, ${timeText(latencyEdge(first))} to `
 			+ `${timeText(latencyEdge(last))} (upward, logarithmic), over the run`,
-		drawing(72, (svg, x) => names.forEach((name, which) => drawCells(svg,
-			cells[which].map((cell) => Object.assign(cell, { x: x(cell.i * COARSE_NS),
-				width: Math.max(1, x(COARSE_NS)) })),
-			d3.max(cells[which], (cell) => cell.count) || 1, `c-${name}`))),
+		drawing(72, (svg, x) => names.forEach((name) =>
+			drawDensity(svg, x, latencies[name], pictures.latencies, y, `c-${name}`))),
 		timeFoot('the darker, the more'), legend(KINDS.filter(({ name }) => names.includes(name))
 			.map(({ name, title }) => [`c-${name}`, title])));
 	};
@@ -204,19 +194,12 @@ function where(evidence) {
 	const map = mapOf(evidence), kinds = map ? TOUCHES.filter(([name]) => map[`${name}_all`]) : [];
 	if (!kinds.length)
 		return null;
-	const rows = pictures.offsets, y = d3.scaleLinear([0, map.extent], [96, 0]);
+	const y = d3.scaleLinear([0, map.extent], [96, 0]);
+	const rowAt = (row) => y(Math.min(map.extent, row * map.row_bytes));
 	return picture('map', `where in ${lastPart(map.name)} (upward, 0 to ${bytesText(map.extent)}), `
-		+ 'over the run', drawing(96, (svg, x) => kinds.forEach(([name, colour]) => {
-		const cells = [];
-		map[name].forEach((count, at) => {
-			const row = at % rows, top = y(Math.min(map.extent, (row + 1) * map.row_bytes));
-			if (count)
-				cells.push({ x: x(Math.floor(at / rows) * COARSE_NS), count, y: top,
-					width: Math.max(1, x(COARSE_NS)),
-					height: Math.max(1, y(row * map.row_bytes) - top) });
-		});
-		drawCells(svg, cells, d3.max(cells, (cell) => cell.count), colour);
-	})), timeFoot(''), legend(kinds.map(([, colour, label]) => [colour, label])));
+		+ 'over the run', drawing(96, (svg, x) => kinds.forEach(([name, colour]) =>
+		drawDensity(svg, x, map[name], pictures.offsets, rowAt, colour))), timeFoot(''),
+	legend(kinds.map(([, colour, label]) => [colour, label])));
 }
 
 function story(evidence) {

@@ -32,6 +32,14 @@ function quantile(counts, share) {
 	return -1;
 }
 
+/* The first class that any of these kinds has, and the one after the last; null where none has any. */
+function latencyBounds(names) {
+	const classes = pictures.latencies;
+	const used = d3.range(classes).filter((k) => names.some((name) =>
+		d3.range(COARSE).some((i) => latencies[name][i * classes + k])));
+	return used.length ? [used[0], used[used.length - 1] + 1] : null;
+}
+
 function latencyChart(kind, first, last) {
 	const list = latencies[kind.name], classes = pictures.latencies;
 	const says = el('span', { class: 'amount' });
@@ -78,19 +86,17 @@ function latencyChart(kind, first, last) {
 }
 
 function makeLatency() {
-	const body = bodyOf('latency'), classes = pictures.latencies;
+	const body = bodyOf('latency');
 	const kinds = KINDS.filter((kind) => sum(latencies[kind.name]) > 0);
-	const used = d3.range(classes).filter((k) => kinds.some((kind) =>
-		d3.range(COARSE).some((i) => latencies[kind.name][i * classes + k])));
+	const bounds = latencyBounds(kinds.map((kind) => kind.name));
 
-	if (!kinds.length) {
+	if (!bounds) {
 		body.append(noneEl('No operation was recorded.'));
 		return;
 	}
 	body.append(el('p', { class: 'hint' }, 'Each cell: operations that began then and took so long '
 		+ '(logarithmic, the same scale for all); the darker, the more.'),
-	el('div', { class: 'grid-2' }, ...kinds.map((kind) =>
-		latencyChart(kind, used[0], used[used.length - 1] + 1))));
+	el('div', { class: 'grid-2' }, ...kinds.map((kind) => latencyChart(kind, ...bounds))));
 	if (!pictures.layers.block)
 		body.append(el('p', { class: 'hint' }, 'Requests of devices were not recorded.'));
 }
