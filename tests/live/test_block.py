@@ -117,10 +117,13 @@ class Work:
                 f'mount -t overlay -o {layers} none "$1/files"; cd /',
                 'umount "$1/files"; umount "$1/base"',
             )
-        job = Counted(self.device, "\n".join((around[0], script, around[1])), self.top, self.device,
-                      *arguments)
         # Mounts of its own: whoever copied ours meanwhile would put off the end of the last commit.
-        self.recording = Recording(["unshare", "--mount", *job.command])
+        # In a chroot, whose root is no mount, they are shared as that one's is.
+        own = "mount --make-rprivate / 2>/dev/null || true"
+        job = Counted(self.device, "\n".join((own, around[0], script, around[1])), self.top,
+                      self.device, *arguments)
+        self.recording = Recording(["unshare", "--mount", "--propagation", "unchanged",
+                                    *job.command])
         self.seen = job.seen()
 
     @classmethod
