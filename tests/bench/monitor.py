@@ -52,6 +52,7 @@ class Monitor:
         """Seconds, and the text."""
         began, connection = time.monotonic(), http.client.HTTPConnection("localhost")
         connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.settimeout(60)
         connection.sock.connect(self.socket)
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()

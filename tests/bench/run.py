@@ -331,13 +331,15 @@ class Bench:
 
     def spans(self):
         say("spans: untraced")
-        events, size, lost = self.traced_events, self.traced_bytes, self.lost
+        of_all = self.traced_events, self.traced_bytes, self.lost
         self.traced_events = self.traced_bytes = self.lost = 0
-        yield from figures(spans.measure(self, say))
-        yield figure("events lost, of spans", "events", self.lost, 0)
-        yield figure("trace, bytes an event, of spans", "bytes",
-                     self.traced_bytes / self.traced_events, BYTES_PER_EVENT)
-        self.traced_events, self.traced_bytes, self.lost = events, size, lost
+        try:
+            yield from figures(spans.measure(self, say))
+            yield figure("events lost, of spans", "events", self.lost, 0)
+            yield figure("trace, bytes an event, of spans", "bytes",
+                         self.traced_bytes / self.traced_events, BYTES_PER_EVENT)
+        finally:
+            self.traced_events, self.traced_bytes, self.lost = of_all
 
     def sizes(self):
         """What is no ratio of one program's time: its parts, each of which can be had alone."""

@@ -85,8 +85,8 @@ def print_rivals(rows, costs):
     tools = dict.fromkeys(row["tool"] for row in rows)
     names = list(dict.fromkeys(row["workload"] for row in rows))
     found = {(row["tool"], row["workload"]): row for row in rows}
-    lines = [["faultline", *(f"x{row['ratio']:.2f}" for name in names for row in costs
-                             if row["name"] == name)]]
+    ours = {row["name"]: f"x{row['ratio']:.2f}" for row in costs}
+    lines = [["faultline", *(ours.get(name, "-") for name in names)]]
     for tool in tools:
         cells = [found[tool, name] for name in names]
         lines.append([tool, *("-" if "skipped" in row else f"x{row['ratio']:.2f}"
