@@ -346,17 +346,23 @@ static uint64_t waiting(const struct markers *markers)
 	return markers->told - atomic_load(&markers->news->taken);
 }
 
-void markers_look_at_attached(struct markers *markers, const struct session *session)
+/* Waits until it has come to all, a bounded time; whether it has. */
+static bool await_looks(const struct markers *markers, int most_ms)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
+	for (int ms = 0; ms < most_ms && waiting(markers) && !markers->died; ms++)
+		nanosleep(&pause, NULL);
+	return !waiting(markers);
+}
+
+void markers_look_at_attached(struct markers *markers, const struct session *session)
+{
 	if (!markers)
 		return;
 	session_each_attached(session, look_at, markers);
 	markers_await(markers);
-	for (int ms = 0; ms < READY_MS && waiting(markers); ms++)
-		nanosleep(&pause, NULL);
-	if (waiting(markers))
+	if (!await_looks(markers, READY_MS))
 		log_warning("listening to spans takes long to begin; some may be missed");
 }
 
@@ -380,14 +386,6 @@ static void say_troubles(const struct markers *markers)
 			    (unsigned long long)markers_unheard(markers));
 }
 
-static void await_last_looks(const struct markers *markers)
-{
-	const struct timespec pause = { .tv_nsec = 1000000 };
-
-	for (int ms = 0; ms < LAST_LOOKS_MS && waiting(markers) && !markers->died; ms++)
-		nanosleep(&pause, NULL);
-}
-
 void markers_stop(struct markers *markers)
 {
 	if (!markers || markers->stopped || markers->pid <= 0)
@@ -396,7 +394,7 @@ void markers_stop(struct markers *markers)
 	markers->stopped = true;
 	close(markers->looks);
 	markers->looks = -1;
-	await_last_looks(markers);
+	await_looks(markers, LAST_LOOKS_MS);
 	say_troubles(markers);
 }
 
