@@ -10,7 +10,7 @@ import unittest
 
 import harness
 from harness import Attached, account, machine
-from test_device_findings import throttle
+from test_device_findings import limit_reads, throttle
 
 COUNTED = 17  # bytes that reads ask for which a job counts
 BEFORE = 1 << 13  # flag of a call
@@ -196,17 +196,8 @@ class Attach(unittest.TestCase):
     def hold(self, where):
         """A control group whose reads of a device, or of what a file lies on, wait, and what lets them
         go on."""
-        group = throttle(where, 1, "bps")
-        if not group:
-            self.skipTest("no control group that throttles devices")
-        self.addCleanup(os.rmdir, group)
-        number = os.stat(where).st_rdev or os.stat(where).st_dev
-
-        def go_on():
-            with open(f"{group}/blkio.throttle.read_bps_device", "w") as file:
-                file.write(f"{os.major(number)}:{os.minor(number)} 0")
-
-        return group, go_on
+        group = throttle(self, where, 1, "bps")
+        return group, lambda: limit_reads(group, where, 0, "bps")
 
     def test_fault_that_began_before(self):
         """One that waits for its page since before: told as such, with no time, and once."""

@@ -33,20 +33,21 @@ def reader(device, processes, count):
     return [harness.PYTHON, "-S", "-c", READER, device, str(processes), str(count)]
 
 
-def throttle(device, most, what="iops"):
-    """A control group whose reads of a device, or of what a file lies on, are limited to so many a
-    second (what="bps": bytes), or None."""
-    number = os.stat(device).st_rdev or os.stat(device).st_dev
-    number = f"{os.major(number)}:{os.minor(number)}"
-    group = f"/sys/fs/cgroup/blkio/faultline-test-{os.getpid()}"
+def limit_reads(group, place, most, what="iops"):
+    """Reads by a control group of a device, or of what a file lies on: so many a second (what="bps":
+    bytes), 0: any."""
+    number = os.stat(place).st_rdev or os.stat(place).st_dev
+    with open(f"{group}/blkio.throttle.read_{what}_device", "w") as file:
+        file.write(f"{os.major(number)}:{os.minor(number)} {most}")
+
+
+def throttle(test, place, most, what="iops"):
+    """A new control group whose reads are limited so; skips the test where none can be."""
     try:
-        os.mkdir(group)
-        with open(f"{group}/blkio.throttle.read_{what}_device", "w") as file:
-            file.write(f"{number} {most}")
+        group = harness.new_cgroup(test, "blkio")
+        limit_reads(group, place, most, what)
     except OSError:
-        if os.path.isdir(group):
-            os.rmdir(group)
-        return None
+        test.skipTest("no control group that throttles devices")
     return group
 
 
@@ -79,10 +80,7 @@ class DeviceFindings(unittest.TestCase):
         for whom the words that are returned stand before a shell's command: however busy the
         machine is, who reads waits for the device."""
         upper = machine().new_loop(self.device, "--direct-io=on")
-        group = throttle(self.device, operations)
-        if not group:
-            self.skipTest("no control group that throttles devices")
-        self.addCleanup(os.rmdir, group)
+        group = throttle(self, self.device, operations)
         self.device = upper
         return f"echo $$ >{group}/cgroup.procs; "
 

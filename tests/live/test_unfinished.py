@@ -6,6 +6,7 @@ import unittest
 
 import harness
 from harness import Recording, fetched, machine
+from test_device_findings import throttle
 
 MIB = 1 << 20
 UNFINISHED, UNTIMED = 1 << 7, 1 << 8  # flags of faults
@@ -61,27 +62,17 @@ class CutOff(unittest.TestCase):
 
     def test_killed_while_it_waits(self):
         """The time of a fault that a slow disk keeps waiting until the job is killed."""
-        group = "/sys/fs/cgroup/blkio/faultline-live"
-        if not os.path.exists("/sys/fs/cgroup/blkio/blkio.throttle.read_bps_device"):
-            self.skipTest("no cgroup here slows a disk down")
         data = harness.random_file(f"{machine().new_dir('ext4')}/data", 16 * MIB)
         began = f"{machine().new_dir()}/began"
-        number = os.stat(data).st_dev
-        os.makedirs(group, exist_ok=True)
-        try:
-            with open(f"{group}/blkio.throttle.read_bps_device", "w") as file:
-                file.write(f"{os.major(number)}:{os.minor(number)} 65536")
-            harness.cool(data)
-            script = (
-                f"echo $$ >{group}/cgroup.procs\n"
-                '"$0" touch "$1" "$2" & child=$!\n'
-                'while [ ! -s "$2" ]; do sleep 0.05; done; sleep 1.5\n'
-                "kill -9 $child; wait $child; true\n"
-            )
-            command = ["sh", "-c", script, machine().program("cutshort"), data, began]
-            recording = Recording(command)
-        finally:
-            harness.wait_until(lambda: not self.remove(group))
+        group = throttle(self, data, 65536, "bps")
+        harness.cool(data)
+        script = (
+            f"echo $$ >{group}/cgroup.procs\n"
+            '"$0" touch "$1" "$2" & child=$!\n'
+            'while [ ! -s "$2" ]; do sleep 0.05; done; sleep 1.5\n'
+            "kill -9 $child; wait $child; true\n"
+        )
+        recording = Recording(["sh", "-c", script, machine().program("cutshort"), data, began])
         with open(began) as file:
             began_ns = int(file.read())
         rows = self.rows_of(recording, data)
@@ -92,14 +83,6 @@ class CutOff(unittest.TestCase):
         time_ns = recording.file(data)["mmap"]["time_ns"]
         self.assertLessEqual(time_ns, wall_ns)
         self.assertGreater(time_ns, wall_ns / 2, "all it did was to wait")
-
-    def remove(self, group):
-        """True as long as the group is there."""
-        try:
-            os.rmdir(group)
-        except OSError:
-            return True
-        return False
 
 
 class Mappings(unittest.TestCase):
