@@ -331,10 +331,11 @@ $(BUILD)/fuzz/fuzz_reader: $(FUZZ_OBJECTS)
 
 -include $(FUZZ_OBJECTS:.o=.d)
 
-$(BUILD)/fuzz/make_seeds: tests/fuzz/make_seeds.c tests/unit/trace_sample.h \
-		tests/unit/make_trace.h tests/unit/made_trace.h $(BUILD)/libcore.a
+$(BUILD)/fuzz/make_seeds: tests/fuzz/make_seeds.c $(BUILD)/libcore.a
 	$(call say,CC,$<)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libcore.a $(CORE_LIBS) -lcmocka
+
+-include $(BUILD)/fuzz/make_seeds.d
 
 fuzz: $(BUILD)/fuzz/fuzz_reader $(BUILD)/fuzz/make_seeds
 	$(Q)mkdir -p $(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
