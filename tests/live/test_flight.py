@@ -468,6 +468,19 @@ class Monitor(unittest.TestCase):
             self.assertEqual(sorted(offsets), list(range(count)), name)
         self.assertEqual(trace.calls(paths["others"]), [])
 
+    def test_limits_of_chosen_jobs(self):
+        """Of programs, too, that have ended when sums are read."""
+        chosen = harness.new_cgroup(self)
+        data = harness.random_file(f"{self.directory}/data", 8 * MIB)
+        recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(chosen)}*", "--interval",
+                                 "500ms", "--flight-when", "stall=5%:1s")
+        job = machine().start(harness.in_cgroup(
+            chosen, "sh", "-c", 'while :; do dd if="$0" of=/dev/null bs=64k status=none; done', data))
+        self.assertTrue(harness.wait_until(recorder.whole))
+        job.kill()
+        self.assertEqual(recorder.end()[0], 0)
+        self.assertRegex(recorder.whole()[0].header["flight"]["reason"], "stall of ")
+
     def test_too_soon(self):
         recorder = self.recorder()
         self.assertEqual(self.post()[0], 202)

@@ -246,6 +246,16 @@ struct ledger_file_name {
 };
 void ledger_name_file(struct ledger *ledger, const struct ledger_file_name *name);
 
+/* Who had that pid, and may have done what was done between two moments; those that have ended are
+ * known until that is settled. */
+struct ledger_doer {
+	struct ledger_job *job; /* NULL: nobody is known, or more than one may have */
+	struct ledger_command *command;
+	struct ledger_process *process; /* NULL: one of several */
+};
+struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
+				    uint64_t last_ns);
+
 /* Whether any process is known that had the pid at that time. */
 bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t time_ns);
 

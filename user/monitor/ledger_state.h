@@ -68,14 +68,7 @@ void ledger_free_spans(struct ledger *ledger, struct ledger_job *job);
 void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
 		     const struct ledger_added *added);
 
-/* ledger_processes.c: who may have done what was done between two moments. */
-struct ledger_doer {
-	struct ledger_job *job; /* NULL: nobody is known, or more than one may have */
-	struct ledger_command *command;
-	struct ledger_process *process; /* NULL: one of several */
-};
-struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
-				    uint64_t last_ns);
+/* ledger_processes.c: those go that ended before, when all that they did has been booked. */
 void ledger_forget_ended(struct ledger *ledger, uint64_t until_ns);
 
 #endif

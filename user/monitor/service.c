@@ -147,23 +147,24 @@ static void ignore_slots(void *context, unsigned int lane, const struct lane_slo
 {
 }
 
-/* Whether the flight recorder is to know what a process does. */
-static bool is_chosen(const struct service *service, uint32_t pid)
+/* Whether the flight recorder is to know what a process did, which may have ended since. */
+static bool is_chosen(const struct service *service, uint32_t pid, uint64_t first_ns,
+		      uint64_t last_ns)
 {
 	const struct job_choice *choice = &service->options.flight_of;
-	const struct ledger_process *process;
+	const struct ledger_job *job;
 
 	if (!choice->count)
 		return true;
-	process = ledger_process(service->ledger, pid);
-	return process && job_choice_has(choice, process->job);
+	job = ledger_find_doer(service->ledger, pid, first_ns, last_ns).job;
+	return job && job_choice_has(choice, job);
 }
 
 /* What the kernel side sends whoever's it is. Who processes are is told of all. */
 static bool is_for_flight(const struct service *service, const struct event_header *record)
 {
 	return (record->kind != RECORD_SPAN_BEGIN && record->kind != RECORD_SPAN_END) ||
-	       is_chosen(service, record->pid);
+	       is_chosen(service, record->pid, record->time_ns, record->time_ns);
 }
 
 /* A process has come to another job, or begins, or has ended. */
@@ -196,7 +197,7 @@ static void take_slot(void *context, const struct profile_slot *added)
 	struct service *service = context;
 
 	intake_take_slot(service->intake, added);
-	if (service->flight && is_chosen(service, added->key.pid))
+	if (service->flight && is_chosen(service, added->key.pid, added->first_ns, added->last_ns))
 		flight_take_sums(service->flight, added);
 }
 
