@@ -94,7 +94,7 @@ static struct ledger_job **chain_of(struct ledger *ledger, const char *cgroup, u
 
 	for (; *cgroup; cgroup++) /* FNV-1a */
 		hash = (hash ^ (unsigned char)*cgroup) * 0x01000193u;
-	return &ledger->job_chains[(hash * 0x9e3779b1u) % JOB_CHAINS];
+	return &ledger->job_chains[(hash * 0x9e3779b1u) >> 22];
 }
 
 struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint32_t uid,
