@@ -6,9 +6,23 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "log.h"
+
+static void say_known_labels(const char *option, const char *text)
+{
+	char list[128] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < ledger_label_count && used < sizeof(list); i++)
+		used += snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
+				 ledger_labels[i].name);
+	log_error("%s %s: is no label of jobs with a pattern, such as slurm_job=42, "
+		  "cgroup=/kubepods* or user=alice; labels are %s",
+		  option, text, list);
+}
 
 int job_choice_add(const char *option, const char *text, struct job_choice *choice)
 {
@@ -23,10 +37,7 @@ int job_choice_add(const char *option, const char *text, struct job_choice *choi
 		choice->each[choice->count++] = (struct job_chosen) { label, text + length + 1 };
 		return 0;
 	}
-	log_error("%s %s: is no label of jobs with a pattern, such as slurm_job=42, "
-		  "cgroup=/kubepods* or user=alice; labels are cgroup, container, pod, slurm_job, "
-		  "slurm_step and user",
-		  option, text);
+	say_known_labels(option, text);
 	return -EINVAL;
 }
 

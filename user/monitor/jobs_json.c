@@ -319,12 +319,8 @@ static void put_job(struct sink *out, const struct ledger_job *job, const struct
 {
 	open_object(out);
 	put_uint(out, "id", job->id);
-	put_text(out, "cgroup", job->labels.cgroup);
-	put_text(out, "container", job->labels.container);
-	put_text(out, "pod", job->labels.pod);
-	put_text(out, "slurm_job", job->labels.slurm_job);
-	put_text(out, "slurm_step", job->labels.slurm_step);
-	put_text(out, "user", job->user);
+	for (size_t i = 0; i < ledger_label_count; i++)
+		put_text(out, ledger_labels[i].name, ledger_labels[i].get(job));
 	put_uint(out, "uid", job->uid);
 	put_age(out, job->start_ns, about->now_ns);
 	put_uint(out, "living", job->process_count);
