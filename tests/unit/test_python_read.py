@@ -193,6 +193,30 @@ class Reading(unittest.TestCase):
             with self.subTest(block=block), self.assertWarnsRegex(_trace.TraceWarning, "incomplete"):
                 self.assertEqual(len(faultline.read(path).calls), 0)
 
+    def test_whole_ends_of_somebody_else(self):
+        """An index takes the memory of what is in it, not of what it says; a header tells the time."""
+        none = {b"nd": True, b"type": "<u8", b"kind": b"", b"shape": [0], b"data": b""}
+        part = {"n": 1 << 44, "previous": 0, "kinds": [],
+                **{name: none for name in ("kind", "offset", "rows", "start", "end")}}
+        with open(self.made, "rb") as file:
+            header = file.read()[:_blocks.TraceFile(self.made).frame(0)[1]]
+        path = os.path.join(self.place.name, "ends.flt")
+        index, totals = (zstandard.compress(msgpack.packb(value)) for value in (part, {}))
+        size = len(header) + len(index) + len(totals) + _blocks.TAIL.size
+        with open(path, "wb") as file:
+            file.write(header + index + totals + _blocks.TAIL.pack(
+                _blocks.TAIL_SKIPPABLE, _blocks.TAIL.size - 8, _blocks.TAIL_MAGIC, len(header),
+                len(header) + len(index), size))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(_blocks.TraceFile(path).blocks, [])
+        for clock in ({}, {"clock": 5}, {"clock": {"realtime_ns": []}}):
+            header = {"format": "faultline", "version": _blocks.VERSION, **clock}
+            with open(path, "wb") as file:
+                file.write(zstandard.compress(msgpack.packb(header)))
+            with self.subTest(clock=clock), self.assertRaisesRegex(ValueError, "header is damaged"):
+                faultline.read(path)
+
     def test_several(self):
         calls = faultline.read([self.made, SAMPLE]).calls
         self.assertEqual(len(calls), len(faultline.read(self.made).calls)

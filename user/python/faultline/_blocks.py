@@ -22,6 +22,7 @@ FRAME_MOST = 256 << 20  # bytes of a frame, decompressed: none that Faultline wr
 FEED = 1 << 16
 TYPES = {sign + width for sign in ("<u", "<i", "|u", "|i") for width in "1248"}
 VERSION = 1
+ANY_PID = (1 << 64) - 1  # as of key(): whose rows a block has is not known
 # What comes of reading a frame that is damaged, or is whole and was made by somebody else.
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, zstandard.ZstdError,
            msgpack.UnpackException)
@@ -79,8 +80,11 @@ class TraceFile:
         if self.header.get("version") != VERSION:
             raise ValueError(f"{path}: is of version {self.header.get('version')}, which this "
                              f"package does not know; it reads version {VERSION}")
-        clock = self.header["clock"]
-        self.shift = int(clock["realtime_ns"]) - int(clock["monotonic_ns"])
+        try:
+            clock = self.header["clock"]
+            self.shift = int(clock["realtime_ns"]) - int(clock["monotonic_ns"])
+        except DAMAGED as error:
+            raise ValueError(f"{path}: its header is damaged: {error!r}") from None
         self.totals: Optional[Dict[str, Any]] = None
         self.blocks: List[Block] = []
         if not self._read_index():
@@ -125,9 +129,8 @@ class TraceFile:
                 parts.append(part)
             blocks: List[Block] = []
             for part in reversed(parts):
-                every = np.full(int(part["n"]), (1 << 64) - 1, dtype=np.uint64)
                 columns = [part[name].tolist() for name in ("kind", "offset", "rows", "start", "end")]
-                columns.append(part.get("pids", every).tolist())
+                columns.append(part["pids"].tolist() if "pids" in part else [ANY_PID] * len(columns[0]))
                 blocks += [Block(part["kinds"][row[0]], *row[1:]) for row in zip(*columns)]
         except DAMAGED as error:
             warnings.warn(f"{self.path}: its index is damaged ({error}); it is read from one end to "
@@ -154,7 +157,7 @@ class TraceFile:
                     times = self._times(value) if "dts" in value else np.zeros(1, np.int64)
                     ends = times + value["dur"].astype(np.int64) if "dur" in value else times
                     self.blocks.append(Block(kind, offset, int(value["n"]), int(times.min()),
-                                             int(ends.max()), (1 << 64) - 1))
+                                             int(ends.max()), ANY_PID))
             except DAMAGED as error:
                 why = f"it can be read up to byte {offset} ({error})"
                 break
