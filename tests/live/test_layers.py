@@ -2,6 +2,7 @@
 """Layers that are off give null and never 0, and the others work without them."""
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -171,39 +172,136 @@ class Vfs(unittest.TestCase):
         self.assertIn("sys_enter has other arguments in this kernel", syscall["reason"])
 
 
-class Changed(unittest.TestCase):
+class Missing(unittest.TestCase):
     """A tracepoint that is missing, or hands on something else than it did: it is not attached to,
-    the layer does without it or is off, and says why."""
+    the layer does without it or is off, and says why; what does not need it goes on as before."""
 
-    def record(self, changed):
+    # By what stands in for each other: the layers that are off without it, those that are on and say
+    # what they lack, and what then stands nowhere in the report.
+    NEEDED = {
+        "task_newtask": ("", "task: workers of io_uring", ""),
+        "sys_enter": ("syscall async", "", ""),
+        "sys_exit": ("syscall async", "span: libraries that are loaded", ""),
+        "page_fault_user,handle_mm_fault": ("fault", "", ""),
+        "page_fault_kernel,handle_mm_fault": ("fault", "", ""),
+        "mm_filemap_fault,filemap_fault": ("", "fault: whether filemap_fault was reached", ""),
+        "writeback_dirty_folio": ("", "fault: stores through mappings", "mmap_write dirtied_bytes"),
+        "signal_generate": ("", "fault: that SIGBUS", ""),
+        "mm_filemap_add_to_page_cache": ("pagecache", "", "read fetched_bytes"),
+        "balance_dirty_pages": ("", "pagecache: wait for writeback", "throttled"),
+        "block_bio_queue": ("block", "", ""),
+        "block_split": ("block", "", ""),
+        "block_bio_complete": ("block", "", ""),
+        "block_rq_issue": ("block", "", ""),
+        "block_rq_complete": ("block", "", ""),
+        "block_bio_backmerge": ("", "block: merges and requeues", "merges"),
+        "block_bio_frontmerge": ("", "block: merges and requeues", "merges"),
+        "block_rq_merge": ("", "block: merges and requeues", "merges"),
+        "block_rq_requeue": ("", "block: merges and requeues", "merges"),
+        "io_uring_submit_req,io_uring_submit_sqe": ("async", "", ""),
+        "io_uring_complete": ("async", "", ""),
+    }
+    # Without these there is nothing that could be recorded, or attached to.
+    FOLLOWED = ("sched_process_fork", "sched_process_exec", "sched_process_exit")
+    ATTACHED = ("cgroup_attach_task",)
+    # Where the report has what a layer measures of any job.
+    MEASURED = {"syscall": "read", "fault": "anonymous_faults", "pagecache": "unattributed",
+                "block": "storage_read"}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.data = harness.random_file(f"{machine().new_dir('ext4')}/data", 1 << 20)
+        cls.whole = cls.record()
+
+    @classmethod
+    def record(cls, *arguments):
         """A job that reads a file past the page cache."""
-        data = harness.random_file(f"{machine().new_dir('ext4')}/data", 1 << 20)
-        command = ["dd", f"if={data}", "of=/dev/null", "bs=4k", "iflag=direct"]
-        recording = Recording(command, "--force-changed", changed)
-        return recording, recording.report, recording.report["trace"]["layers"]["block"]
+        command = ["dd", f"if={cls.data}", "of=/dev/null", "bs=4k", "iflag=direct"]
+        return Recording(command, "--best-effort", *arguments)
 
-    def test_blocks(self):
-        for name in ("block_bio_queue", "block_rq_issue", "block_rq_complete"):
+    def check_layers(self, recording, off, lacking, why):
+        """States, reasons, and what is not known; returns the report."""
+        report = recording.report
+        whole, layers = (one.report["trace"]["layers"] for one in (self.whole, recording))
+        lacks = dict([lacking.split(": ")]) if lacking else {}
+        for name, layer in layers.items():
             with self.subTest(name):
-                recording, report, layer = self.record(name)
-                self.assertEqual(layer["state"], "off")
-                self.assertIn(f"tracepoint {name} has other arguments in this kernel",
-                              layer["reason"])
-                self.assertIn("records name no request", layer["reason"])
-                self.assertEqual(recording.trace.row_count("request"), 0)
-                self.assertIsNone(report["devices"])
-                self.assertIsNone(report["totals"]["storage_read"])
-                self.assertGreater(report["totals"]["read"]["bytes"], 1 << 20)
+                state = "off" if name in off.split() else whole[name]["state"]
+                self.assertEqual(layer["state"], state)
+                if name in off.split() or name in lacks:
+                    self.assertIn(why, layer["reason"])
+                    self.assertIn(lacks.get(name, ""), layer["reason"])
+                else:
+                    self.assertEqual(layer, whole[name])
+                if name in self.MEASURED:
+                    known = report["totals"][self.MEASURED[name]] is not None
+                    self.assertEqual(known, state == "on")
+        if layers["syscall"]["state"] == "on":
+            self.assertEqual(recording.file(self.data)["read"]["bytes"], 1 << 20)
+        if layers["fault"]["state"] == "on":
+            self.assertGreater(report["totals"]["anonymous_faults"]["count"], 0)
+        if layers["block"]["state"] == "on":
+            self.assertGreater(report["totals"]["storage_read"]["requests"], 0)
+        else:
+            self.assertIsNone(report["devices"])
+        return report
 
-    def test_merges(self):
-        _, report, layer = self.record("block_rq_merge")
-        self.assertEqual(layer["state"], "on")
-        self.assertIn("merges and requeues are not counted", layer["reason"])
-        self.assertGreaterEqual(report["totals"]["storage_read"]["requests"], 256)
-        for device in report["devices"]:
-            for kind in ("read", "write"):
-                self.assertIsNone(device["all"][kind]["merges"])
-                self.assertIsNone(device["all"][kind]["requeues"])
+    def test_every_tracepoint_is_here(self):
+        """... to which a program is attached, by its section."""
+        sections = harness.run("readelf", "-SW", f"{harness.BUILD}/bpf/faultline.bpf.o").decode()
+        found = set(re.findall(r"\?(?:tp_btf|tp|raw_tp)/(?:\w+/)?(\w+)", sections))
+        known = {name for names in self.NEEDED for name in names.split(",")}
+        self.assertGreater(len(found), 20)
+        self.assertLessEqual(found, {*known, *self.FOLLOWED, *self.ATTACHED})
+
+    def test_absent(self):
+        for names, (off, lacking, unknown) in self.NEEDED.items():
+            with self.subTest(names):
+                recording = self.record("--force-absent", names)
+                report = self.check_layers(recording, off, lacking, "not exist in this kernel")
+                if unknown == "merges":
+                    for device in report["devices"]:
+                        for kind in ("read", "write"):
+                            self.assertIsNone(device["all"][kind]["merges"])
+                            self.assertIsNone(device["all"][kind]["requeues"])
+                elif unknown:
+                    of, _, part = unknown.partition(" ")
+                    told = report["totals"][of]
+                    self.assertIsNone(told[part] if part else told)
+
+    def test_nobody_can_be_followed(self):
+        for name in self.FOLLOWED:
+            with self.subTest(name):
+                mark = f"{machine().new_dir()}/was-run"
+                done = faultline("run", "-o", f"{mark}.flt", "--force-absent", name, "--",
+                                 "touch", mark)
+                self.assertEqual(done.returncode, 125, done.stderr)
+                self.assertIn(f"tracepoint {name} does not exist in this kernel".encode(),
+                              done.stderr)
+                self.assertEqual(os.listdir(os.path.dirname(mark)), [])
+
+    def test_attaching(self):
+        """What runs can be attached to, but who moves is not noticed; or it cannot."""
+        job, trace = machine().start(["sleep", "60"]), f"{machine().new_dir()}/trace.flt"
+        attach = ["attach", "-o", trace, "-d", "0.1s", "-p", str(job.pid), "--force-absent"]
+        done = faultline(*attach, "task")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"no iterator over tasks", done.stderr)
+        self.assertFalse(os.path.exists(trace))
+        done = faultline(*attach, *self.ATTACHED)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        task = harness.report_of(trace)["trace"]["layers"]["task"]
+        self.assertEqual(task["state"], "on")
+        self.assertIn("who moves into a cgroup is not noticed", task["reason"])
+
+    def test_changed(self):
+        for name, off, lacking in (
+            ("block_rq_issue", "block", ""),
+            ("block_rq_merge", "", "block: merges and requeues"),
+        ):
+            with self.subTest(name):
+                self.check_layers(self.record("--force-changed", name), off, lacking,
+                                  f"tracepoint {name} has other arguments in this kernel")
 
     def test_io_uring(self):
         """By its record, then; where that is gone, too, not at all."""

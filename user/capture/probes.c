@@ -19,7 +19,7 @@ static const char *status_text(int status)
 	return strerror(-status);
 }
 
-/* `target` stands in a list of words. */
+/* `target` stands in a list of words; NULL is an empty one. */
 static bool is_listed(const char *list, const char *target)
 {
 	size_t length = strlen(target);
@@ -30,13 +30,25 @@ static bool is_listed(const char *list, const char *target)
 	return false;
 }
 
-static int probe_status(struct kernel *kernel, const struct probe *probe, const char *changed)
+/* What the kernel has under that name, however it is reached: the tracepoint "sys_enter" is there
+ * as "raw_syscalls/sys_enter", too. */
+static bool is_taken_for_absent(const struct forced_variants *forced, const char *target)
 {
-	int status = kernel_allows(kernel, probe->hook, probe->target);
+	const char *slash = strchr(target, '/');
+
+	return is_listed(forced->absent, slash ? slash + 1 : target);
+}
+
+static int probe_status(struct kernel *kernel, const struct probe *probe,
+			const struct forced_variants *forced)
+{
+	int status = is_taken_for_absent(forced, probe->target)
+			     ? -ENOENT
+			     : kernel_allows(kernel, probe->hook, probe->target);
 
 	if (status)
 		return status;
-	if (is_listed(changed, probe->target) ||
+	if (is_listed(forced->changed, probe->target) ||
 	    (probe->arguments &&
 	     kernel_tracepoint_arguments(kernel, probe->target) != probe->arguments) ||
 	    (probe->signature &&
@@ -45,8 +57,9 @@ static int probe_status(struct kernel *kernel, const struct probe *probe, const 
 	return 0;
 }
 
-static bool variant_works(struct kernel *kernel, const struct variant *variant, const char *changed,
-			  const struct refusals *refused, char *why, size_t size)
+static bool variant_works(struct kernel *kernel, const struct variant *variant,
+			  const struct forced_variants *forced, const struct refusals *refused,
+			  char *why, size_t size)
 {
 	static const char *const kinds[] = {
 		[HOOK_TP_BTF] = "tracepoint",  [HOOK_TP] = "tracepoint",
@@ -66,7 +79,7 @@ static bool variant_works(struct kernel *kernel, const struct variant *variant, 
 	for (size_t i = 0; i < VARIANT_PROBES_MAX && variant->probes[i].program; i++) {
 		const struct probe *probe = &variant->probes[i];
 		size_t used = strlen(why);
-		int status = probe_status(kernel, probe, changed);
+		int status = probe_status(kernel, probe, forced);
 		const char *refusal = refusals_find(refused, probe->program);
 
 		if (!status && !refusal)
@@ -125,7 +138,7 @@ static const struct variant *choose_variant(struct kernel *kernel, const struct 
 			continue;
 		if (best && variant_passed_over(kernel, variant))
 			continue;
-		if (!variant_works(kernel, variant, all->changed, refused, why, size))
+		if (!variant_works(kernel, variant, all, refused, why, size))
 			continue;
 		if (must || !variant_passed_over(kernel, variant))
 			return variant;

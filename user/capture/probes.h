@@ -78,11 +78,12 @@ struct choice {
 	char reason[LAYER_COUNT][REASON_BYTES];
 };
 
-/* For tests: a variant for each layer that takes no other (an empty name leaves the choice), and a
- * list of targets that are taken for changed (may be NULL). */
+/* For tests: a variant for each layer that takes no other (an empty name leaves the choice), and
+ * lists (or NULL) of targets that are taken for changed, and of tracepoints and functions, by their
+ * names alone, that are taken for absent. */
 struct forced_variants {
 	char names[LAYER_COUNT][16];
-	const char *changed;
+	const char *changed, *absent;
 };
 
 /*

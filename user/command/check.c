@@ -14,7 +14,7 @@
 #include "command/options.h"
 
 struct check_options {
-	const char *format, *variants, *changed;
+	const char *format, *variants, *changed, *absent;
 };
 
 static const struct option_row check_rows[] = {
@@ -25,6 +25,8 @@ static const struct option_row check_rows[] = {
 	  "them." },
 	{ 0, "force-changed", "FUNCTION,...", OPTION_STRING,
 	  offsetof(struct check_options, changed), NULL },
+	{ 0, "force-absent", "NAME,...", OPTION_STRING, offsetof(struct check_options, absent),
+	  NULL },
 };
 
 static const struct option_table check_table = {
@@ -118,6 +120,7 @@ int command_check(int argc, char **argv)
 	if (selection_variants(options.variants, &wanted.forced))
 		return EXIT_USAGE;
 	wanted.forced.changed = options.changed;
+	wanted.forced.absent = options.absent;
 	uname(&name);
 	selection_file_types(NULL, &wanted.file_classes);
 	works = !session_open(&session, &wanted) && !session_missing(session);

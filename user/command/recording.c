@@ -59,6 +59,7 @@ static const struct option_row rows[] = {
 	  "Record a layer by this variant and no other, such as fault=kprobe+perf; \"list\" names "
 	  "them." },
 	{ 0, "force-changed", "FUNCTION,...", OPTION_STRING, FIELD(changed), NULL },
+	{ 0, "force-absent", "NAME,...", OPTION_STRING, FIELD(absent), NULL },
 };
 
 const struct option_rows recording_rows = OPTION_ROWS(rows);
@@ -141,6 +142,7 @@ int recording_choose(struct recording *recording)
 	if (!err)
 		err = selection_variants(options->variants, &session->forced);
 	session->forced.changed = options->changed;
+	session->forced.absent = options->absent;
 	return err;
 }
 

@@ -18,7 +18,7 @@
 #include "command/recording_flight.h"
 
 struct recording_options {
-	const char *output, *mode, *layers, *file_types, *variants, *changed;
+	const char *output, *mode, *layers, *file_types, *variants, *changed, *absent;
 	uint64_t buffer_bytes, interval_ns, profile_slots, auto_rate;
 	struct flight_given flight;
 	bool progress, force, best_effort;
