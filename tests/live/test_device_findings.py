@@ -94,6 +94,19 @@ class DeviceFindings(unittest.TestCase):
         self.assertGreaterEqual(found["device-slow"]["evidence"]["service_p50_ns"], 10_000_000)
         self.assertNotIn("device-slow", self.found(["sh", "-c", f"exec {self.read(22)}"]))
 
+    def test_held_back(self):
+        """A cold file that a program may not read as fast as the device, which no limit of its own
+        makes late, and one that it may."""
+        file = harness.random_file(f"{machine().new_dir('ext4')}/file", 8 * MIB)
+        group = throttle(self, file, 8 * MIB, "bps")
+        for held_back in (True, False):
+            harness.cool(file)
+            if not held_back:
+                limit_reads(group, file, 0, "bps")
+            reader = ["dd", f"if={file}", "of=/dev/null", "bs=64k", "status=none"]
+            found = Recording(harness.in_cgroup(group, *reader)).report["findings"]
+            self.assertEqual("held-back" in [row["id"] for row in found], held_back)
+
     def test_metadata_cold(self):
         """Directories that nobody has looked at since the file system was made, and in memory."""
         tree = machine().mount("-t", "tmpfs", "tmpfs")

@@ -12,7 +12,8 @@ from harness import Recording, faultline, machine, python_path
 JOB = os.path.join(harness.TOP, "tests/live/job_findings.py")
 # test_loss, test_writeback, test_device_findings
 ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "device-overloaded",
-             "requests-small", "flushes", "device-shared", "metadata-cold", "device-errors"}
+             "requests-small", "flushes", "device-shared", "metadata-cold", "device-errors",
+             "held-back"}
 
 # What a finding is about may be that something was not asked for.
 OPTIONS = {"async-not-traced": ["--layers=task,syscall,fault,pagecache,span"],

@@ -19,6 +19,44 @@ static void small_reads_storage(struct made_trace *made, bool sound)
 	      .step = 16 * KIB, .dur = 50 * US, .fetched = sound ? 128 * KIB : 8 * KIB);
 }
 
+/* Of what a limit keeps waiting, the kernel lets the requests go later; or the run's own thread
+ * queues them, of a device that is as slow. */
+static void held_back(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 16; i++) {
+		const uint64_t at = 100 + i * 20 * MS;
+
+		CALL(made, .time = at, .dur = 19 * MS, .pid = 10, .op = M_PREAD, .file = 1,
+		     .offset = i * MIB, .asked = MIB, .result = MIB, .fetched = MIB);
+		BIO(made, .time = at + (sound ? US : 17 * MS), .dur = sound ? 18 * MS : MS,
+		    .pid = sound ? 10 : 0, .op = M_REQUEST_READ, .file = 1, .offset = i * MIB,
+		    .bytes = MIB, .request = i + 1, .dev = 8 << 20);
+	}
+}
+
+/* What others read of it meanwhile keeps nobody waiting. */
+static void held_back_others(struct made_trace *made, bool sound)
+{
+	if (!sound)
+		held_back(made, false);
+	for (uint64_t i = 0; i < 16 && sound; i++) {
+		const uint64_t at = 100 + i * 20 * MS;
+
+		if (!i)
+			add_file(made, 1, 64 * MIB, "/data/a");
+		BIO(made, .time = at, .dur = MS, .op = M_REQUEST_READ, .file = 1, .offset = i * MIB,
+		    .bytes = MIB, .request = 2 * i + 1, .dev = 8 << 20);
+		CALL(made, .time = at + 2 * MS, .dur = 17 * MS, .pid = 10, .op = M_PREAD, .file = 1,
+		     .offset = i * MIB, .asked = MIB, .result = MIB, .fetched = MIB);
+		BIO(made, .time = at + 2 * MS + US, .dur = 16 * MS, .pid = 10, .op = M_REQUEST_READ,
+		    .file = 1, .offset = i * MIB, .bytes = MIB, .request = 2 * i + 2,
+		    .dev = 8 << 20);
+		BIO(made, .time = at + 3 * MS, .dur = MS, .op = M_REQUEST_READ, .file = 1,
+		    .offset = i * MIB, .bytes = MIB, .request = 2 * i + 3, .dev = 8 << 20);
+	}
+}
+
 static void small_reads_cached(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -231,6 +269,17 @@ static void many_small_files(struct made_trace *made, bool sound)
 		CALL(made, .time = at + 6 * US, .dur = 5 * US, .pid = 10, .op = M_READ,
 		     .file = i + 1, .asked = 32 * KIB, .result = 20 * KIB);
 	}
+}
+
+/* A script that is read, too, as often as there are workers. */
+static void many_small_files_by(struct made_trace *made, const char *script)
+{
+	many_small_files(made, false);
+	add_file(made, 2000, 20 * KIB, script);
+	CALL(made, .time = 500 * MS, .dur = 50 * MS, .pid = 10, .op = M_OPENAT, .file = 2000,
+	     .result = 3);
+	CALL(made, .time = 600 * MS, .dur = 5 * MS, .pid = 10, .op = M_READ, .file = 2000,
+	     .asked = 32 * KIB, .result = 20 * KIB);
 }
 
 /* Below /usr is data, too; modules that a program loads are none. */

@@ -43,6 +43,8 @@ static const struct {
 	void (*make)(struct made_trace *made, bool sound);
 } cases[] = {
 	{ "small-reads-storage", small_reads_storage },
+	{ "held-back", held_back },
+	{ "held-back", held_back_others },
 	{ "small-reads-cached", small_reads_cached },
 	{ "small-reads-cached", small_reads_opens },
 	{ "small-reads-cached", small_reads_direct },
@@ -146,6 +148,63 @@ static void test_cases(void **state)
 	}
 }
 
+static struct report *made_of(struct made_trace *made, void (*make)(struct made_trace *made))
+{
+	BEGIN(made, .block = true);
+	EXEC(made, .time = 11, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	make(made);
+	made_finish(made, 10, END);
+	return made_report(&made->reader, 1);
+}
+
+static void make_script(struct made_trace *made)
+{
+	many_small_files_by(made, "/home/me/train.sh");
+}
+
+/* The example is one of the many, not what takes most of the time. */
+static void test_example(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_script);
+	size_t row = find_row(report, "findings", "id", "many-small-files");
+
+	check_text(report, "findings", row, "title", "many small files are read, such as 0.jpg");
+	report_free(report);
+	made_close(&made);
+}
+
+/* Small reads in order, one of 256 of which waits; what it waits for is late. */
+static void make_held_back(struct made_trace *made)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 16; i++) {
+		const uint64_t at = 100 + i * 20 * MS;
+
+		for (uint64_t j = 0; j < 256; j++)
+			CALL(made, .time = at + (j ? 18 * MS + j * US : 0), .dur = j ? US : 18 * MS,
+			     .pid = 10, .op = M_PREAD, .file = 1, .offset = i * MIB + j * 4096,
+			     .asked = 4096, .result = 4096, .fetched = j ? 0 : MIB);
+		BIO(made, .time = at + 17 * MS, .dur = MS, .op = M_REQUEST_READ, .file = 1,
+		    .offset = i * MIB, .bytes = MIB, .request = i + 1, .dev = 8 << 20);
+	}
+}
+
+/* Larger reads would be held back as long. */
+static void test_held_back(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_held_back);
+	size_t row = find_row(report, "findings", "id", "held-back");
+
+	check_text(report, "findings", row, "says",
+		   "16.0 MiB of 1 file at 54.8 MiB/s; 255 ms of 292 ms had passed when the device "
+		   "was asked: 15 requests came to it late");
+	assert_int_equal(row_of_finding(report, "small-reads-storage"), -1);
+	report_free(report);
+	made_close(&made);
+}
+
 /* Which worker, and by how much: exactly. */
 static void test_worker(void **state)
 {
@@ -204,8 +263,8 @@ static int leave_all(const char *directory)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_worker),
+		cmocka_unit_test(test_cases),	       cmocka_unit_test(test_example),
+		cmocka_unit_test(test_held_back),      cmocka_unit_test(test_worker),
 		cmocka_unit_test(test_all_have_cases),
 	};
 

@@ -32,7 +32,8 @@ FINDINGS = """JSON.stringify([...document.querySelectorAll('article.finding')].m
         }).length })) })))"""
 # What they are of its own evidence; of mmap-faults there is no trace that is made of events.
 PICTURES = {
-    "loss": "lost", "async-not-traced": "calls", "tracer-cost": "measures", "mmap-random": "map rates",
+    "loss": "lost", "async-not-traced": "calls", "tracer-cost": "measures",
+    "held-back": "device", "mmap-random": "map rates",
     "mmap-in-order": "map rates", "mmap-single": "map rates", "mmap-minor-faults": "rates map",
     "random-reads": "map parts", "small-reads-storage": "sizes",
     "small-reads-cached": "sizes", "read-again": "story", "read-by-several": "story",

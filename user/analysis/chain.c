@@ -64,6 +64,8 @@ struct chain {
 	size_t file_room, label_room;
 	struct chain_pieces *pieces; /* by file */
 	size_t piece_room;
+	struct chain_late *late; /* by file */
+	size_t late_room;
 	struct chain_operation *slowest; /* a heap: the least slow one first */
 	size_t slowest_count;
 };
@@ -95,6 +97,7 @@ static void end(void *state)
 	free(chain->files);
 	free(chain->labels);
 	free(chain->pieces);
+	free(chain->late);
 	free(chain->slowest);
 	free(chain);
 }
@@ -253,6 +256,36 @@ static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
 	return 0;
 }
 
+/* NULL where nobody else has read it so far. */
+static inline struct chain_late *late_of(struct chain *chain, uint32_t file)
+{
+	return file < chain->late_room && chain->late[file].done ? &chain->late[file] : NULL;
+}
+
+/* Of one that the kernel queued, or a program that is not of the run: whoever waited for it did so
+ * since the operation began, or since the last one was done. */
+static int take_late(struct chain *chain, const struct event *event)
+{
+	struct chain_late *late;
+	uint64_t since;
+
+	if (chain->job->operations[event->operation].use != DEVICE_READS ||
+	    event->file == FILE_NONE)
+		return 0;
+	if (!GROW(chain->late, chain->late_room, (size_t)event->file + 1))
+		return -ENOMEM;
+	late = &chain->late[event->file];
+	since = late->start > late->done ? late->start : late->done;
+	if (late->end > event->start && event->start > late->start) {
+		late->parts++;
+		late->bytes += event->bytes;
+		interval_add(&late->time, since, event->start);
+	}
+	if (event->end > late->done)
+		late->done = event->end;
+	return 0;
+}
+
 static int take_bio(struct chain *chain, const struct event *event)
 {
 	const struct chain_bio bio = {
@@ -265,9 +298,16 @@ static int take_bio(struct chain *chain, const struct event *event)
 		.file = event->file,
 		.operation = event->operation,
 	};
+	struct chain_late *late;
 	struct thread *thread;
-	int status = find_thread(chain, event, &thread);
+	int status;
 
+	if (!event_value(event, BIO_PID))
+		return take_late(chain, event);
+	late = late_of(chain, event->file);
+	if (late && event->end > late->done)
+		late->done = event->end;
+	status = find_thread(chain, event, &thread);
 	if (status)
 		return status;
 	if (!thread) {
@@ -304,10 +344,15 @@ static void begin_operation(struct chain_operation *operation, const struct even
 
 static int take_operation(struct chain *chain, const struct event *event)
 {
+	struct chain_late *late = late_of(chain, event->file);
 	struct waiting *waiting;
 	struct thread *thread;
 	int status = find_thread(chain, event, &thread);
 
+	if (late && event->end > late->end) {
+		late->start = event->start;
+		late->end = event->end;
+	}
 	if (status || !thread)
 		return status;
 	waiting = &thread->of[event->flags & EVENT_FAULT ? IN_FAULT : IN_CALL];
@@ -500,6 +545,14 @@ const struct chain_pieces *chain_pieces_of_files(const struct measured *measured
 	return chain->pieces;
 }
 
+const struct chain_late *chain_late_of_files(const struct measured *measured, size_t *count)
+{
+	const struct chain *chain = measured_state(measured, &analysis_chain);
+
+	*count = chain->late_room;
+	return chain->late;
+}
+
 const struct chain_time *chain_of_files(const struct measured *measured, size_t *count)
 {
 	const struct chain *chain = measured_state(measured, &analysis_chain);
@@ -532,7 +585,8 @@ const struct analysis analysis_chain = {
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.passing.events = add_events,
-	.columns = { [TRACE_BIO] = 1ull << BIO_QUEUE | 1ull << BIO_REQUEST | 1ull << BIO_DEV },
+	.columns = { [TRACE_BIO] = 1ull << BIO_QUEUE | 1ull << BIO_REQUEST | 1ull << BIO_DEV |
+				   1ull << BIO_PID },
 	.fill = fill,
 	.end = end,
 	.merging = { .keys = "path,host",

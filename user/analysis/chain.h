@@ -34,6 +34,15 @@ struct chain_pieces {
 	uint64_t requests, request_bytes;
 };
 
+/* Parts of requests that read a file, which an operation of the run waited for before somebody who
+ * is not of the run queued them. From the file's second on. */
+struct chain_late {
+	uint64_t parts, bytes;
+	struct interval_union time; /* with none of the file's under way, up to the queueing */
+	uint64_t start, end;	    /* of the operation on it that lasts longest */
+	uint64_t done;		    /* the last end of those that were queued so far, by anybody */
+};
+
 #define CHAIN_MUCH_BYTES 131072 /* the kernel's default readahead */
 
 struct chain_operation {
@@ -63,6 +72,8 @@ int chain_add_group(struct table *table, size_t base);
 const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count);
 /* By number of the file, `*count` of them. */
 const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count);
+/* By number of the file, `*count` of them. */
+const struct chain_late *chain_late_of_files(const struct measured *measured, size_t *count);
 /* Sums by number of the file, `*count` of them. */
 const struct chain_time *chain_of_files(const struct measured *measured, size_t *count);
 /* The sum of metadata calls. */

@@ -21,6 +21,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_loss,
 	&finding_untraced_async,
 	&finding_tracer_cost,
+	&finding_held_back,
 	&finding_mmap_random,
 	&finding_mmap_in_order,
 	&finding_mmap_single,
@@ -161,6 +162,50 @@ static bool is_worth_it(const struct findings *findings, const struct finding_ve
 	       verdict->cost_ns >= threshold(THRESHOLD_COST_LEAST) * findings->duration_ns;
 }
 
+static uint64_t known(uint64_t number)
+{
+	return number == TABLE_NO_UINT ? 0 : number;
+}
+
+static uint64_t cost_at(const struct table *table, size_t row, enum finding_column column)
+{
+	const struct cell *cell = &table->cells[row * table->column_count + column];
+
+	return cell->type == CELL_UINT ? cell->uint : 0;
+}
+
+/* In a run, or of several in one of them. */
+static uint64_t cost_of(const struct findings *findings, const struct finding_rule *rule)
+{
+	const struct table *told = findings->told;
+	uint64_t most_ns = 0;
+
+	for (size_t i = 0; i < findings->count; i++) {
+		uint64_t cost_ns = known(findings->all[i].verdict.cost_ns);
+
+		if (findings->all[i].rule == rule && cost_ns > most_ns)
+			most_ns = cost_ns;
+	}
+	for (size_t row = 0; told && row < told->row_count; row++) {
+		uint64_t cost_ns = cost_at(told, row, FINDING_COST_NS);
+
+		if (cell_is(&told->cells[row * told->column_count + FINDING_ID], rule->id) &&
+		    cost_ns > most_ns)
+			most_ns = cost_ns;
+	}
+	return most_ns;
+}
+
+bool finding_is_told(const struct findings *findings, const struct finding_rule *const *rules,
+		     uint64_t cost_ns)
+{
+	bool told = false;
+
+	for (; *rules && !told && cost_ns; rules++)
+		told = cost_of(findings, *rules) >= threshold(THRESHOLD_SAME_WAIT) * cost_ns;
+	return told;
+}
+
 /* The texts, with the evidence put in. */
 static int write_texts(struct findings *findings, struct finding *finding)
 {
@@ -236,11 +281,6 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 }
 
 /* --- the table --- */
-
-static uint64_t known(uint64_t number)
-{
-	return number == TABLE_NO_UINT ? 0 : number;
-}
 
 static int compare_findings(const void *left, const void *right)
 {
@@ -447,13 +487,6 @@ enum finding_severity finding_severity_in(const struct cell *cell)
 static enum finding_severity severity_at(const struct table *table, size_t row)
 {
 	return finding_severity_in(&table->cells[row * table->column_count + FINDING_SEVERITY]);
-}
-
-static uint64_t cost_at(const struct table *table, size_t row, enum finding_column column)
-{
-	const struct cell *cell = &table->cells[row * table->column_count + column];
-
-	return cell->type == CELL_UINT ? cell->uint : 0;
 }
 
 static int compare_rows(const struct table *table, size_t a, size_t b, const void *context)

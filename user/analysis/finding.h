@@ -130,6 +130,11 @@ struct findings {
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict);
 
+/* Whether one of the rules, NULL at their end, has found so much already: what is waited for at the
+ * same time is told once, with the rules that come first in the registry. */
+bool finding_is_told(const struct findings *findings, const struct finding_rule *const *rules,
+		     uint64_t cost_ns);
+
 /* The part of a time of a class that no compute hid, taken as of the class as a whole: exact when
  * it is all of the class, an estimate else. All of it when nobody told of compute. Of runs that
  * went on at once, that of one on average. */
@@ -171,6 +176,7 @@ extern const struct finding_rule finding_mmap_summed;
 /* finding_memory.c: memory that is no file's. */
 extern const struct finding_rule finding_swapped;
 /* finding_read.c: files that are read by calls. */
+extern const struct finding_rule finding_held_back;
 extern const struct finding_rule finding_small_reads_storage;
 extern const struct finding_rule finding_small_reads_cached;
 extern const struct finding_rule finding_random_reads;

@@ -18,8 +18,9 @@
 	}
 
 const struct table_column alike_columns[ALIKE_COLUMNS] = {
-	{ "path", "path", UNIT_NONE, "the file with the most time", TABLE_TEXT(struct alike, path),
-	  0 },
+	{ "path", "path", UNIT_NONE,
+	  "the file with the most time; of many small files one whose name ends as most do",
+	  TABLE_TEXT(struct alike, path), 0 },
 	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct alike, file), 0 },
 	NUMBER(files, COUNT, "files that are used so"),
 	NUMBER(others, COUNT, "of them beside the one that is named; null: none"),
@@ -79,10 +80,45 @@ bool alike_is_program(const struct file_view *file)
 	return file->loaded;
 }
 
+/* Files whose names end alike, as far as so few tell them apart: ".jpg". */
+#define ENDINGS 16
+struct alike_ending {
+	uint64_t files, most_ns;
+	struct table_text path; /* of the one with the most time */
+	uint64_t readahead_bytes;
+};
+
 /* Sums that the shares are of. */
 struct alike_sums {
-	uint64_t most_ns, accesses, consecutive, jumps, backward;
+	uint64_t accesses, consecutive, jumps, backward;
+	struct alike_ending endings[ENDINGS];
 };
+
+static struct alike_ending *ending_of(struct alike_sums *sums, const struct alike_rule *kind,
+				      struct table_text path)
+{
+	struct table_text name = finding_base_name(path);
+	unsigned int hash = 0;
+
+	for (size_t i = name.length; kind->common && i; i--) {
+		hash = hash * 31 + (unsigned char)name.bytes[i - 1];
+		if (name.bytes[i - 1] == '.')
+			return &sums->endings[hash % ENDINGS];
+	}
+	return &sums->endings[0];
+}
+
+/* Most common; of as common ones that with the most time. */
+static const struct alike_ending *common_ending(const struct alike_sums *sums)
+{
+	const struct alike_ending *best = sums->endings;
+
+	for (const struct alike_ending *at = best; at < sums->endings + ENDINGS; at++)
+		if (at->files > best->files ||
+		    (at->files == best->files && at->most_ns > best->most_ns))
+			best = at;
+	return best;
+}
 
 static void add_file(struct alike *alike, struct alike_sums *sums, const struct alike_rule *kind,
 		     const struct file_view *file)
@@ -91,6 +127,7 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 	unsigned int by = kind->use == USE_MMAP ? BY_FAULTS : BY_CALLS;
 	const struct tally *metadata = &file->tallies[USE_METADATA];
 	const struct tally *faults = &file->tallies[USE_MMAP];
+	struct alike_ending *ending = ending_of(sums, kind, file->path);
 	uint64_t time_ns = tally->time.measure;
 	uint64_t size = file->size_bytes == TABLE_NO_UINT ? 0 : file->size_bytes;
 
@@ -102,10 +139,11 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 		alike->fetched_bytes += faults->fetched_bytes;
 		alike->major += faults->major;
 	}
-	if (!alike->files++ || time_ns > sums->most_ns) {
-		sums->most_ns = time_ns;
-		alike->path = file->path;
-		alike->readahead_bytes = file->readahead_bytes;
+	alike->files++;
+	if (!ending->files++ || time_ns > ending->most_ns) {
+		ending->most_ns = time_ns;
+		ending->path = file->path;
+		ending->readahead_bytes = file->readahead_bytes;
 	}
 	if (file->processes > alike->processes)
 		alike->processes = file->processes;
@@ -136,8 +174,11 @@ static void forget_events(struct alike *alike)
 static void finish(struct alike *alike, const struct alike_sums *sums,
 		   const struct alike_rule *kind)
 {
+	const struct alike_ending *example = common_ending(sums);
 	bool by_faults = kind->use == USE_MMAP;
 
+	alike->path = example->path;
+	alike->readahead_bytes = example->readahead_bytes;
 	alike->file = finding_base_name(alike->path);
 	alike->others = alike->files > 1 ? alike->files - 1 : TABLE_NO_UINT;
 	alike->minor = by_faults ? alike->count - alike->major : 0;
@@ -226,5 +267,7 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 		verdict.cost_ns = finding_unhidden(findings, kind->class, alike.time_ns);
 	if (kind->cost_bytes)
 		verdict.cost_bytes = kind->cost_bytes(&alike);
+	if (kind->told_by && finding_is_told(findings, kind->told_by, verdict.cost_ns))
+		return 0;
 	return finding_add(findings, rule, &alike, &verdict);
 }

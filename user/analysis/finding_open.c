@@ -91,6 +91,7 @@ static const struct alike_rule small_files = {
 	.speaks = are_many_files,
 	.cost_bytes = cost_moved,
 	.costs_time = true,
+	.common = true,
 	.confidence = FINDING_LIKELY,
 };
 

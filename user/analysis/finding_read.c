@@ -3,6 +3,7 @@
  * Findings about files that are read by calls. Knows nothing of mappings.
  */
 #include "analysis/finding_files.h"
+#include "analysis/totals.h"
 
 static uint64_t cost_again(const struct alike *alike)
 {
@@ -48,7 +49,104 @@ static bool are_many(const struct alike *alike)
 	return alike->count >= threshold(THRESHOLD_SMALL_REQUESTS);
 }
 
+/* --- reads that something holds back --- */
+
+struct held_back {
+	struct table_text path, file;
+	uint64_t files, requests, bytes, time_ns, held_ns, fetched_bytes, bandwidth;
+};
+
+static const struct table_column held_evidence[] = {
+	{ "path", "path", UNIT_NONE, "the file that is held back longest",
+	  TABLE_TEXT(struct held_back, path), 0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct held_back, file), 0 },
+	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct held_back, files), 0 },
+	{ "time_ns", "time", UNIT_NS, "time in reads of the files and in faults on them",
+	  TABLE_UINT(struct held_back, time_ns), 0 },
+	{ "held_ns", "held back", UNIT_NS,
+	  "of it, with none of the files' requests under way, up to those that came late",
+	  TABLE_UINT(struct held_back, held_ns), 0 },
+	{ "requests", "requests", UNIT_COUNT, "parts of requests that came late",
+	  TABLE_UINT(struct held_back, requests), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of these", TABLE_UINT(struct held_back, bytes), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES, "bytes that came from storage, late or not",
+	  TABLE_UINT(struct held_back, fetched_bytes), 0 },
+	{ "bandwidth", "bandwidth", UNIT_BYTES, "the same in a second of that time",
+	  TABLE_UINT(struct held_back, bandwidth), 0 },
+};
+
+static void add_held(struct held_back *sum, uint64_t *longest_ns, const struct file_view *file,
+		     const struct chain_late *late)
+{
+	const struct tally *reads = &file->tallies[USE_READ], *faults = &file->tallies[USE_MMAP];
+	uint64_t time_ns = reads->time.measure + faults->time.measure;
+
+	if (late->time.measure < threshold(THRESHOLD_HELD_BACK) * time_ns)
+		return;
+	sum->files++;
+	sum->requests += late->parts;
+	sum->bytes += late->bytes;
+	sum->time_ns += time_ns;
+	sum->held_ns += late->time.measure;
+	sum->fetched_bytes += reads->fetched_bytes + faults->fetched_bytes + file->direct_bytes;
+	if (late->time.measure < *longest_ns)
+		return;
+	*longest_ns = late->time.measure;
+	sum->path = file->path;
+}
+
+static int find_held_back(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
+					   FINDING_BY_COST };
+	const uint64_t most_ns = totals_class(findings->measured, IO_READ).time.measure +
+				 totals_class(findings->measured, IO_MMAP_READ).time.measure;
+	struct held_back sum = { 0 };
+	uint64_t longest_ns = 0;
+	struct file_view file;
+	size_t count;
+	const struct chain_late *all = chain_late_of_files(findings->measured, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (all[i].parts && files_used(findings->measured, i, &file) && file.known)
+			add_held(&sum, &longest_ns, &file, &all[i]);
+	if (!sum.files)
+		return 0;
+	sum.file = finding_base_name(sum.path);
+	/* Times of several files may overlap. */
+	sum.time_ns = sum.time_ns < most_ns ? sum.time_ns : most_ns;
+	sum.held_ns = sum.held_ns < sum.time_ns ? sum.held_ns : sum.time_ns;
+	sum.bandwidth = finding_bandwidth(sum.fetched_bytes, sum.time_ns);
+	verdict.cost_ns = finding_unhidden(findings, IO_READ, sum.held_ns);
+	return finding_add(findings, rule, &sum, &verdict);
+}
+
+const struct finding_rule finding_held_back = {
+	.id = "held-back",
+	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE | JOB_BLOCK,
+	.find = find_held_back,
+	FINDING_EVIDENCE(struct held_back, held_evidence),
+	FINDING_THRESHOLD(THRESHOLD_HELD_BACK),
+	.title = "reads of {file} are held back before they reach the device",
+	.says = "{fetched_bytes} of {files:file|files} at {bandwidth}/s; {held_ns} of {time_ns} "
+		"had passed when the device was asked: {requests} requests came to it late",
+	.advice = "see the limits on I/O of its cgroup (io.max, blkio.throttle.*), which a "
+		  "container, a batch system or systemd sets; raise them, or read less: once, "
+		  "packed, kept in memory",
+	.more = "faultline report --table devices TRACE",
+	.rule = "Requests for what the run read were queued by others than its threads, while "
+		"these "
+		"waited and the device had nothing to do for them, and most of the reads' time "
+		"passed so. A control group's limit on bytes or requests a second works like that; "
+		"a device that hands requests on to another after a while looks alike. Neither the "
+		"device nor the size of reads is the reason then; but of a limit on requests "
+		"larger "
+		"ones need fewer.",
+};
+
 /* --- small reads that wait for storage --- */
+
+static const struct finding_rule *const held_back[] = { &finding_held_back, NULL };
 
 static bool takes_small_storage(const struct file_view *file)
 {
@@ -64,6 +162,7 @@ static const struct alike_rule small_storage_files = {
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
+	.told_by = held_back,
 };
 
 static const enum threshold small_storage_thresholds[] = {

@@ -15,6 +15,9 @@
 	  "a choice: less is within the spread of most runs")                                      \
 	X(COST_LEAST, 0.002, UNIT_SHARE, "share of the run below which no finding is told",        \
 	  "a choice: two thousandths of a run are no reason to change a program")                  \
+	X(SAME_WAIT, 0.5, UNIT_SHARE,                                                              \
+	  "part of a finding's time that another tells already, for that to be the same wait",     \
+	  "a choice: most of it")                                                                  \
 	X(BYTES_MEDIUM, 0.5, UNIT_SHARE,                                                           \
 	  "share of what was brought in from which a finding without a time is medium",            \
 	  "a choice: half of the traffic")                                                         \
@@ -64,6 +67,9 @@
 	  "Drishti: small_requests_absolute 1000")                                                 \
 	X(AGAIN, 1.5, UNIT_NONE, "times the file's size from which it came again",                 \
 	  "a choice: one and a half, so that headers read twice do not count")                     \
+	X(HELD_BACK, 0.5, UNIT_SHARE,                                                              \
+	  "share of the time of a file's reads that passes before the device is asked, at least",  \
+	  "a choice: most of it")                                                                  \
 	X(LOADED_BYTES, 16777216, UNIT_BYTES, "bytes of programs from storage at least",           \
 	  "a choice: as for a large file; the C library and a shell have a few MiB")               \
 	X(LOADED_NS, 100000000, UNIT_NS, "or time that it takes at least,",                        \

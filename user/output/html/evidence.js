@@ -346,6 +346,9 @@ const EVIDENCE = {
 		['count', 'operations', 'c-alone'], ['polled_rings', 'polled rings', 'c-async']])],
 	'tracer-cost': [rates('events a second', aSecond,
 		['operations', 'calls and faults', 'c-alone'])],
+	'held-back': [compared('device', 'where the time of reads went, of all such files', timeText, [
+		['held_ns', 'before the device was asked', 'c-alone'],
+		['time_ns', 'in all', 'c-read']]), storyOfAll],
 	'mmap-random': [where, majorRates],
 	'mmap-in-order': [where, majorRates],
 	'mmap-single': [where, majorRates],
