@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import unittest
@@ -477,6 +478,19 @@ class Reading(InPlace):
         for path in bad:
             with self.subTest(path=path):
                 self.refused("report", "--spans", path, SAMPLE, naming=path)
+
+    def test_small_stack(self):
+        """A limit that leaves little to the stack leaves enough to whatever reads traces."""
+        small = lambda: resource.setrlimit(resource.RLIMIT_STACK, (80 << 10, 80 << 10))
+        whole = {"env": {"PATH": os.environ["PATH"]}, "preexec_fn": small, "capture_output": True}
+        commands = [["report"], ["print"], ["report", "--html", self.path("page")]]
+        commands += [["summarize", "-o", self.path("sums")]]
+        commands += [["export", "--to", format, "-o", self.path(format)]
+                     for format in ("perfetto", "sqlite", "csv", "jsonl", "pfw", "speedscope")]
+        for command in commands:
+            with self.subTest(command):
+                done = subprocess.run([FAULTLINE, *command, SPANS], **whole)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_output_fails(self):
         for command in ("report", SAMPLE), ("print", SAMPLE), ("top", "--help"):

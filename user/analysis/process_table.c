@@ -82,7 +82,8 @@ int process_table_init(struct process_table *table, size_t trace_count)
 
 	*table = (struct process_table) { .trace_count = trace_count };
 	table->pids = calloc(trace_count, sizeof(*table->pids));
-	if (!table->pids)
+	table->found = calloc(PROCESS_FOUND, sizeof(*table->found));
+	if (!table->pids || !table->found)
 		return -ENOMEM;
 	for (size_t i = 0; i < trace_count; i++)
 		map_init(&table->pids[i], 1, 1);
@@ -97,6 +98,7 @@ void process_table_free(struct process_table *table)
 	for (size_t i = 0; table->pids && i < table->trace_count; i++)
 		map_free(&table->pids[i]);
 	free(table->pids);
+	free(table->found);
 	free(table->processes);
 	*table = (struct process_table) { 0 };
 }

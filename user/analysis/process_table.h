@@ -49,7 +49,7 @@ struct process_table {
 	struct process none;   /* takes what is said of those */
 	struct map *pids;      /* of each trace: pid -> the latest process that had it */
 	size_t trace_count;
-	struct process_found found[PROCESS_FOUND]; /* lately: see process_slot */
+	struct process_found *found; /* lately, PROCESS_FOUND of them: see process_slot */
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -3,6 +3,7 @@
  * Finds the subcommand and calls it. Knows nothing of what they do.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,8 @@ static const struct command commands[] = {
 	{ "check", command_check, "Say what this kernel and these privileges allow" },
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+#define THREAD_STACK_BYTES (1u << 20)
 
 static void print_help(void)
 {
@@ -56,6 +59,21 @@ static int take_streams(void)
 	return 0;
 }
 
+/* Threads get what a limit leaves to the stack of a program, which may be next to nothing: theirs
+ * is ours to choose. */
+static void choose_stacks(void)
+{
+	pthread_attr_t attributes;
+	size_t bytes;
+
+	if (pthread_getattr_default_np(&attributes))
+		return;
+	if (!pthread_attr_getstacksize(&attributes, &bytes) && bytes < THREAD_STACK_BYTES &&
+	    !pthread_attr_setstacksize(&attributes, THREAD_STACK_BYTES))
+		pthread_setattr_default_np(&attributes);
+	pthread_attr_destroy(&attributes);
+}
+
 /* NULL after a line on stderr. */
 static const struct command *find(const char *name)
 {
@@ -80,6 +98,7 @@ int main(int argc, char **argv)
 
 	if (take_streams())
 		return EXIT_NO_TRACING;
+	choose_stacks();
 	if (argc < 2) {
 		log_error("no command given; try 'faultline --help'");
 		return EXIT_USAGE;
