@@ -12,9 +12,20 @@ import unittest
 import harness
 from harness import NOBODY, machine, wait_until
 
-# What `run` needs, as numbers of <linux/capability.h>: DAC_READ_SEARCH, SYS_PTRACE, SYS_ADMIN,
-# PERFMON, BPF.
-CAPABILITIES = (2, 19, 21, 38, 39)
+# What `run` needs, as numbers of <linux/capability.h>: DAC_READ_SEARCH, SYS_PTRACE, PERFMON, BPF; and
+# SYS_ADMIN for spans, which the kernel lets have as many threads as it wants.
+CAPABILITIES = (2, 19, 38, 39)
+SYS_ADMIN = 21
+
+
+def capable(directory, numbers=CAPABILITIES + (SYS_ADMIN,)):
+    """A copy of the program that has file capabilities."""
+    program = f"{directory}/faultline"
+    shutil.copy(machine().faultline, program)
+    low = sum(1 << number for number in numbers if number < 32)
+    high = sum(1 << number - 32 for number in numbers if number >= 32)
+    os.setxattr(program, "security.capability", struct.pack("<5I", 0x02000001, low, 0, high, 0))
+    return program
 
 
 class Environment(unittest.TestCase):
@@ -138,11 +149,7 @@ class Environment(unittest.TestCase):
     def test_file_capabilities(self):
         """The loader takes LD_LIBRARY_PATH and its like away from a program with capabilities; the
         job has none, and gets them."""
-        program = f"{self.directory}/faultline"
-        shutil.copy(machine().faultline, program)
-        low = sum(1 << number for number in CAPABILITIES if number < 32)
-        high = sum(1 << number - 32 for number in CAPABILITIES if number >= 32)
-        os.setxattr(program, "security.capability", struct.pack("<5I", 0x02000001, low, 0, high, 0))
+        program = capable(self.directory)
         command = [program, "run", "--force", "-o", f"{self.directory}/trace.flt", "--", "ls"]
         done = self.as_nobody(command)
         self.assertEqual(self.seen(done), self.environment)
@@ -150,6 +157,39 @@ class Environment(unittest.TestCase):
         for line in capabilities.stdout.decode().splitlines():
             if not line.startswith("CapBnd"):
                 self.assertEqual(int(line.split()[1], 16), 0, line)
+
+
+class Threads(unittest.TestCase):
+    # Nobody else's: how many threads a user has is counted for all that runs as that user.
+    USER = 48131
+
+    def test_too_few(self):
+        """However few threads a user may have: the command is not run, and 125 and a line say so, or it
+        is, and is recorded. Nothing is left of a refused one."""
+        directory = machine().new_dir()
+        program = capable(directory, CAPABILITIES)
+        os.chown(directory, self.USER, self.USER)
+        mark, trace = f"{directory}/was-run", f"{directory}/trace.flt"
+        refused = 0
+        for most in range(1, 8):
+            with self.subTest(most):
+                done = subprocess.run(
+                    ["setpriv", f"--reuid={self.USER}", f"--regid={self.USER}", "--clear-groups"]
+                    + ["prlimit", f"--nproc={most}"]
+                    + [program, "run", "--force", "-o", trace, "--", "touch", mark],
+                    capture_output=True, stdin=subprocess.DEVNULL, timeout=harness.LIMIT,
+                )
+                if done.returncode == 125:
+                    refused += 1
+                    self.assertIn(b"Resource temporarily unavailable", done.stderr)
+                    self.assertEqual(sorted(os.listdir(directory)), ["faultline"])
+                    continue
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(os.path.exists(mark))
+                self.assertIs(harness.report_of(trace)["trace"]["complete"], True)
+                os.unlink(mark)
+                os.unlink(trace)
+        self.assertTrue(0 < refused < 7, refused)
 
 
 class Terminal(unittest.TestCase):

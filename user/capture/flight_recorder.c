@@ -38,6 +38,7 @@ static void *drain(void *context)
 	struct session *session = recorder->session;
 	uint64_t sums_ns = host_now_ns() + recorder->interval_ns, devices_ns = 0;
 
+	session_drains_here(session);
 	while (!atomic_load(&recorder->stop)) {
 		uint64_t now_ns;
 

@@ -87,6 +87,7 @@ static void *drain(void *context)
 	struct recorder *recorder = context;
 	uint64_t last_ns = host_now_ns(), devices_ns = last_ns, profile_ns = last_ns;
 
+	session_drains_here(recorder->session);
 	while (!atomic_load(&recorder->stop)) {
 		size_t records = session_drain(recorder->session, decoder_take, decoder_take_slots,
 					       recorder->decoder);

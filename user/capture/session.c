@@ -23,6 +23,7 @@
 #include "capture/lane.h"
 #include "capture/load.h"
 #include "capture/online.h"
+#include "capture/privileges.h"
 #include "capture/quiesce.h"
 #include "capture/session_state.h"
 #include "capture/uprobes.h"
@@ -196,9 +197,13 @@ struct session_markers session_markers(const struct session *session)
 	};
 }
 
-bool session_watches_cpus(const struct session *session)
+void session_drains_here(const struct session *session)
 {
-	return session->online;
+	int err = privileges_drop(session->online);
+
+	if (err)
+		log_warning("the thread that records cannot give up privileges: %s",
+			    strerror(-err));
 }
 
 static void attach_arrived(void *context, int cpu)

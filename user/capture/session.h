@@ -79,9 +79,10 @@ void session_each_attached(const struct session *session, void (*take)(void *con
 uint64_t session_attached_ns(const struct session *session);
 /* Whether the process of that pid is alive and followed. */
 bool session_follows(struct session *session, pid_t pid);
-/* Whether what is recorded depends on session_look_at_cpus, which takes CAP_PERFMON. */
-bool session_watches_cpus(const struct session *session);
-/* Attaches to CPUs that came online; to be called often, from one thread. */
+/* Leaves the calling thread, the one that drains, no more privileges than that takes: CAP_PERFMON
+ * is among them if what is recorded depends on session_look_at_cpus. */
+void session_drains_here(const struct session *session);
+/* Attaches to CPUs that came online; to be called often, from the thread that drains. */
 void session_look_at_cpus(struct session *session, uint64_t now_ns);
 /* Detaches, and waits for programs that run; what is in the buffers stays there. May be called
  * twice; NULL is fine. */

@@ -346,6 +346,7 @@ static int record(struct attach *attach)
 		recording_remove_output(recording);
 		return EXIT_FAILED;
 	}
+	recording_give_up_privileges();
 	say_ready(attach, processes, threads);
 	if (recording_wants_live_line(recording))
 		watch.tick = recording_live_line;

@@ -284,26 +284,24 @@ int recording_open_writer(struct recording *recording, const char *const *comman
 
 int recording_start(struct recording *recording)
 {
-	int dropped, err;
-
 	recording->start_ns = recording->last_ns = host_now_ns();
 	/* The thread that drains inherits it: on a busy machine the buffers must not run full. */
 	if (setpriority(PRIO_PROCESS, 0, DRAIN_NICE))
 		log_debug("cannot raise the priority: %s", strerror(errno));
-	dropped = privileges_drop(session_watches_cpus(recording->session));
-	/* Its thread may need to attach to CPUs that come online; this one has no need to. */
 	if (recording->flight)
-		err = flight_recorder_start(&recording->flight_recorder, recording->session,
-					    recording->flight, recording->markers,
-					    recording->interval_ns);
-	else
-		err = recorder_start(&recording->recorder, recording->session, recording->writer,
-				     recording->path, recording->markers, recording->interval_ns);
-	if (!dropped)
-		dropped = privileges_drop(false);
-	if (dropped)
-		log_warning("cannot give up privileges: %s", strerror(-dropped));
-	return err;
+		return flight_recorder_start(&recording->flight_recorder, recording->session,
+					     recording->flight, recording->markers,
+					     recording->interval_ns);
+	return recorder_start(&recording->recorder, recording->session, recording->writer,
+			      recording->path, recording->markers, recording->interval_ns);
+}
+
+void recording_give_up_privileges(void)
+{
+	int err = privileges_drop(false);
+
+	if (err)
+		log_warning("cannot give up privileges: %s", strerror(-err));
 }
 
 /* --- the flight recorder --- */

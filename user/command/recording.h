@@ -83,9 +83,11 @@ int recording_open_session(struct recording *recording, const char *command,
 int recording_open_writer(struct recording *recording, const char *const *command,
 			  const char *const *targets);
 
-/* Once nothing of what was prepared has to be undone any more: gives up privileges, and drains.
- * Returns 0 or a negative errno, logged. */
+/* Drains from now on, on a thread of its own. Returns 0 or a negative errno, logged. */
 int recording_start(struct recording *recording);
+
+/* Those of the calling thread, once nothing of what was prepared has to be undone any more. */
+void recording_give_up_privileges(void);
 
 /*
  * Detaches, and ends the trace: see recorder_finish. A flight recorder writes what it was asked

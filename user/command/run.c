@@ -168,7 +168,7 @@ static int run_command(struct run *run)
 		return EXIT_NO_TRACING;
 	if (child_start(&run->child, run->command, &run->recording.user, run->environment))
 		return EXIT_NO_TRACING;
-	tracing = !open_outputs(run) && !begin(run);
+	tracing = !open_outputs(run) && !begin(run) && !recording_start(&run->recording);
 	if (!tracing && !run->options.recording.best_effort) {
 		child_cancel(&run->child);
 		remove_output(run);
@@ -179,8 +179,9 @@ static int run_command(struct run *run)
 						 : NULL);
 	if (err)
 		return exec_failed(run, err);
-	tracing = tracing && !recording_start(&run->recording);
-	if (!tracing) {
+	if (tracing) {
+		recording_give_up_privileges();
+	} else {
 		log_warning("running the command without tracing it");
 		markers_stop(run->recording.markers);
 		session_detach(run->recording.session);

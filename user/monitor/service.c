@@ -266,6 +266,7 @@ static void *work(void *context)
 {
 	struct service *service = context;
 
+	session_drains_here(service->session);
 	while (!atomic_load(&service->stop)) {
 		uint64_t now_ns = host_now_ns();
 
@@ -405,13 +406,11 @@ int service_start(struct service *service, size_t *processes, size_t *threads)
 	markers_look_at_attached(service->markers, service->session);
 	service->facts.start_unix_ns = host_unix_now_ns();
 	service->read_ns = host_now_ns();
-	/* The thread inherits both: on a busy machine the buffers must not run full. */
+	/* The thread inherits it: on a busy machine the buffers must not run full. */
 	set_nice(DRAIN_NICE);
-	dropped = privileges_drop(session_watches_cpus(service->session));
 	err = -pthread_create(&service->thread, NULL, work, service);
 	set_nice(0); /* whoever is asked has time */
-	if (!dropped)
-		dropped = privileges_drop(false);
+	dropped = privileges_drop(false);
 	if (dropped)
 		log_warning("cannot give up privileges: %s", strerror(-dropped));
 	if (err) {
