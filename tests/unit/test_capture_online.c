@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Lists of CPUs as the kernel writes them, and none.
+ * Lists of CPUs as the kernel writes them, and none; who came since one last looked.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -8,9 +8,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "capture/online.h"
 
 #define CPUS 8
+#define GONE(cpu) "offline@/devices/system/cpu/cpu" cpu "\0ACTION=offline"
 
 static void check(const char *text, unsigned int expected)
 {
@@ -58,12 +64,77 @@ static void test_this_machine(void **state)
 	online_close(online);
 }
 
+static void write_list(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) > 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void count(void *context, int cpu)
+{
+	*(int *)context += cpu ? 10 : 1;
+}
+
+/* Once each time, whether it was missing at a look or gone and back between two of them. */
+static void test_coming_and_going(void **state)
+{
+	static const struct {
+		const char *list, *event;
+		size_t bytes;
+		int came; /* 1 for each time that CPU 0 has, 10 for another */
+	} rows[] = {
+		{ "0-1\n", NULL, 0, 0 },
+		{ "0\n", NULL, 0, 0 },
+		{ "0\n", GONE("1"), sizeof(GONE("1")), 0 },
+		{ "0-1\n", NULL, 0, 10 },
+		{ "0-1\n", NULL, 0, 0 },
+		{ "0-1\n", GONE("1"), sizeof(GONE("1")), 10 },
+		{ "0-1\n", NULL, 0, 0 },
+		{ "0\n", GONE("1"), sizeof(GONE("1")), 0 },
+		{ "0-1\n", NULL, 0, 10 },
+		{ "0-1\n", GONE("99"), sizeof(GONE("99")), 0 },
+		{ "0-1\n", GONE(""), sizeof(GONE("")), 0 },
+		{ "0-1\n", GONE("1x"), sizeof(GONE("1x")), 0 },
+		{ "0-1\n", GONE("1/cache"), sizeof(GONE("1/cache")), 0 },
+		{ "0-1\n", "offline@/devices/system/memory/memory1", 39, 0 },
+		{ "0-1\n", "o", 1, 0 },
+	};
+	char path[] = "/tmp/faultline-online-XXXXXX";
+	struct online *online;
+	int events[2], file = mkstemp(path);
+
+	assert_true(file >= 0);
+	close(file);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, events), 0);
+	write_list(path, "0-1\n");
+	online = online_open_from(path, events[0], CPUS);
+	assert_non_null(online);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int came = 0;
+
+		write_list(path, rows[i].list);
+		if (rows[i].event)
+			assert_int_equal(write(events[1], rows[i].event, rows[i].bytes),
+					 rows[i].bytes);
+		online_look(online, (i + 1) * 1000000000ull, count, &came);
+		if (came != rows[i].came)
+			fail_msg("row %zu: %d, not %d", i, came, rows[i].came);
+	}
+	online_close(online);
+	close(events[1]);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_no_lists),
 		cmocka_unit_test(test_this_machine),
+		cmocka_unit_test(test_coming_and_going),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

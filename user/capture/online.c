@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Reads the kernel's list again and again: it costs a microsecond, and takes no privileges. Knows
- * nothing of what is done with CPUs.
+ * Reads the kernel's list again and again: it costs a microsecond, and takes no privileges. What
+ * was off between two looks is in no list: the kernel's events say that. Knows nothing of what is
+ * done with CPUs.
  */
 #include "capture/online.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define ONLINE "/sys/devices/system/cpu/online"
 #define PRESENT "/sys/devices/system/cpu/present"
 #define LIST_BYTES 4096
-#define LOOK_NS 100000000u /* a CPU is off for longer than this before it is back */
+#define LOOK_NS 10000000u
+#define GONE "offline@/devices/system/cpu/cpu"
+#define EVENTS_OF_KERNEL 1 /* a group of NETLINK_KOBJECT_UEVENT; the other is udev's */
 
 struct online {
-	int fd, cpus;
+	int fd, events, cpus;
 	uint64_t next_ns;
 	bool *now, *before;
 };
@@ -55,13 +61,60 @@ static bool read_list(const struct online *online, bool *set)
 	return online_parse(text, set, online->cpus);
 }
 
-static struct online *list_open(const char *path, int cpus)
+/* The kernel's events of devices that go offline, and of no others; -1: they cannot be had. */
+static int events_open(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x6f66666c, 0, 1), /* "offl" */
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
+	const struct sockaddr_nl address = { .nl_family = AF_NETLINK,
+					     .nl_groups = EVENTS_OF_KERNEL };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
+
+	if (fd >= 0 && (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) ||
+			bind(fd, (const struct sockaddr *)&address, sizeof(address)))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* A CPU that went is not online, whatever the list says by now: that it went is told before it can
+ * come again, and so it is told to have come once. */
+static void take_events(struct online *online)
+{
+	struct sockaddr_nl from = { 0 };
+	socklen_t size = sizeof(from);
+	char text[sizeof(GONE) + 16], *end;
+	ssize_t got;
+
+	while (online->events >= 0 &&
+	       (got = recvfrom(online->events, text, sizeof(text) - 1, MSG_DONTWAIT,
+			       (struct sockaddr *)&from, &size)) > 0) {
+		unsigned long cpu;
+
+		text[got] = '\0';
+		size = sizeof(from);
+		if (from.nl_pid || strncmp(text, GONE, strlen(GONE)))
+			continue;
+		cpu = strtoul(text + strlen(GONE), &end, 10);
+		if (end != text + strlen(GONE) && !*end && cpu < (unsigned long)online->cpus)
+			online->before[cpu] = false;
+	}
+}
+
+struct online *online_open_from(const char *path, int events, int cpus)
 {
 	struct online *online = calloc(1, sizeof(*online));
 
 	if (!online)
 		return NULL;
 	online->cpus = cpus;
+	online->events = events;
 	online->fd = open(path, O_RDONLY | O_CLOEXEC);
 	online->now = calloc(cpus, sizeof(bool));
 	online->before = calloc(cpus, sizeof(bool));
@@ -73,7 +126,7 @@ static struct online *list_open(const char *path, int cpus)
 
 struct online *online_open(int cpus)
 {
-	return list_open(ONLINE, cpus);
+	return online_open_from(ONLINE, events_open(), cpus);
 }
 
 void online_close(struct online *online)
@@ -82,6 +135,8 @@ void online_close(struct online *online)
 		return;
 	if (online->fd >= 0)
 		close(online->fd);
+	if (online->events >= 0)
+		close(online->events);
 	free(online->now);
 	free(online->before);
 	free(online);
@@ -89,7 +144,7 @@ void online_close(struct online *online)
 
 unsigned int present_end(int cpus)
 {
-	struct online *present = list_open(PRESENT, cpus);
+	struct online *present = online_open_from(PRESENT, -1, cpus);
 	unsigned int end = 0;
 
 	for (int cpu = 0; present && cpu < cpus; cpu++)
@@ -106,6 +161,7 @@ void online_look(struct online *online, uint64_t now_ns, online_fn tell, void *c
 	if (!online || now_ns < online->next_ns)
 		return;
 	online->next_ns = now_ns + LOOK_NS;
+	take_events(online);
 	if (!read_list(online, online->now))
 		return;
 	before = online->before;
