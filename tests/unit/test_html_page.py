@@ -63,6 +63,11 @@ class Page(unittest.TestCase):
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make",
                         cls.trace], check=True)
         call("report", "--html", cls.page, cls.trace)
+        made = os.path.join(cls.place.name, "findings")
+        os.mkdir(made)
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "test_findings_rules"), "--make", made],
+                       check=True)
+        cls.made = {name.split(".")[0]: os.path.join(made, name) for name in sorted(os.listdir(made))}
         cls.report = json.loads(call("report", "--format", "json", cls.trace))
         cls.browser = _browser.Browser()
         cls.browser.__enter__()
@@ -132,13 +137,8 @@ class Page(unittest.TestCase):
 
     def test_pictures_of_findings(self):
         """Each finding there is shows what it goes by: of each a trace that has it."""
-        made = os.path.join(self.place.name, "findings")
-        os.mkdir(made)
-        subprocess.run([os.path.join(BUILD, "tests", "unit", "test_findings_rules"), "--make", made],
-                       check=True)
-        traces = {name.split(".")[0]: os.path.join(made, name) for name in sorted(os.listdir(made))}
         page = os.path.join(self.place.name, "finding.html")
-        for wanted, trace in [*traces.items(), ("loss", SAMPLE)]:
+        for wanted, trace in [*self.made.items(), ("loss", SAMPLE)]:
             call("report", "--html", page, trace)
             self.browser.open(page, "document.querySelectorAll('article.finding').length > 0")
             shown = json.loads(self.browser.value(FINDINGS))
@@ -151,7 +151,7 @@ class Page(unittest.TestCase):
             self.assertEqual(kinds, [PICTURES[wanted]], wanted)
         listed = call("report", "--explain", "list").decode().splitlines()
         self.assertEqual({line.split()[0] for line in listed}, {*PICTURES, "mmap-faults"})
-        self.assertLessEqual(set(PICTURES), {*traces, "mmap-random", "loss"})
+        self.assertLessEqual(set(PICTURES), {*self.made, "mmap-random", "loss"})
 
     def test_names_stay_names(self):
         paths = {self.cell("files", row, "path") for row in range(self.rows("files"))}
@@ -173,6 +173,11 @@ class Page(unittest.TestCase):
         self.assertEqual(self.rows("files"), 1)
         self.assertEqual(self.cell("files", 0, "path"), "/data/</script><img src=x onerror=alert(1)>")
         self.assertEqual(self.cell("files", 0, "count"), "40")
+        self.assertEqual(self.rows("access"), 2)
+        for row, name in enumerate(("all I/O", "read calls")):
+            self.assertEqual([self.cell("access", row, column).replace("\u00a0", " ") for column in
+                              ("", "time", "operations", "bytes_by_calls", "from_storage")],
+                             [name, "40.0 ms", "40", "160 KiB", "160 KiB"])
         self.assertTrue(self.text("#latency .amount").startswith("40;"))
         self.assertEqual(self.text("#sizes .amount"), "40")
         self.assertIn("nothing in this part", self.text("article.file .amount"))
@@ -181,6 +186,62 @@ class Page(unittest.TestCase):
         self.browser.click(x + width / 2, y + height / 2)
         self.assertIn("the whole run", self.text("#range-text"))
         self.assertTrue(self.text("#latency .amount").startswith("200;"))
+
+    def test_range_narrows_tables(self):
+        """Rows with a time of their own, and those about what was used, stay if the range has them;
+        a table that cannot follow says so."""
+        seen = set()
+        page = os.path.join(self.place.name, "range.html")
+        for name in "device-slow", "readahead-unused", "loader-io", "save-waits":
+            call("report", "--html", page, self.made[name])
+            report = json.loads(call("report", "--format", "json", self.made[name]))
+            self.browser.open(page)
+            end = self.browser.value(
+                "(() => { const end = document.querySelectorAll('.sliders input')[1]; "
+                "end.value = Math.ceil(end.max / 3); end.dispatchEvent(new Event('input')); "
+                "const { fine, coarse, fine_ns } = JSON.parse(document.getElementById('data')"
+                ".textContent).pictures; return end.value * fine_ns * fine / coarse; })()")
+            # of each table what of it stays: seen from its rows alone
+            staying = {
+                "slowest": lambda row: row["start_ns"] < end, "steps": lambda row: row["start_ns"] < end,
+                "epochs": lambda row: row["start_ns"] < end,
+                "writeback": lambda row: (row["first_dirtied_ns"] or end) < end,
+                "device_heat": lambda row: any(cell["start_ns"] < end for cell in row["over_time"])}
+            for table, stays in staying.items():
+                rows = report[table] or []
+                left = sum(map(stays, rows))
+                if rows:
+                    self.assertEqual(self.rows(table), left, (name, table))
+                if left < len(rows):
+                    seen.add(table)
+            said = json.loads(self.browser.value(
+                "JSON.stringify([...document.querySelectorAll('details.table')].filter((table) =>"
+                " !table.querySelector('.amount').textContent.match(/^(0|not recorded)$/)).map((table) =>"
+                " [table.dataset.table, [...table.querySelectorAll('.hint')].map((hint) =>"
+                " hint.hidden ? '' : hint.textContent).join(' ')]))"))
+            for table, says in said:
+                self.assertRegex(says, "part of the run that is shown|cannot be narrowed", table)
+        self.assertLessEqual({"slowest", "steps"}, seen)
+
+    def test_several_traces(self):
+        page = os.path.join(self.place.name, "several.html")
+        call("report", "--html", page, self.trace, self.made["lock-wait"])
+        self.browser.open(page)
+        self.assertTrue(self.text("#circumstances").startswith("the first of 2 traces"))
+
+    def test_words(self):
+        """Headings are headings, and what is not known is not told."""
+        titles = json.loads(self.browser.value("JSON.stringify([...document.querySelectorAll("
+                                               "'details.table .title')].map((t) => t.textContent))"))
+        self.assertEqual([title for title in titles if not title[0].isupper()], [])
+        ticks = self.browser.value("[...document.querySelectorAll('#latency .axis.value text')]"
+                                   ".map((tick) => tick.textContent).join(' ')")
+        self.assertRegex(ticks.replace("\u00a0", ""), r"^(10{0,2}(ns|us|ms|s) ?)+$")
+        self.assertIn("I/O that nothing hides", self.text("#course .legend"))
+        page = os.path.join(self.place.name, "alone.html")
+        call("report", "--html", page, self.made["lock-wait"])
+        self.browser.open(page)  # nothing is known of compute
+        self.assertEqual(self.text("#course .legend"), "I/O")
 
     def test_drag_over_a_picture(self):
         x, y, width, height = self.browser.place("#course figure.states svg")
@@ -289,7 +350,7 @@ class Page(unittest.TestCase):
         self.assertNotIn("the whole run", self.text("#range-text"))
         self.assertEqual(self.rows("operations"), len(json.loads(
             call("report", "--format", "json", trace))["operations"]))
-        self.assertIn("cannot be narrowed", self.text("details[data-table=operations] .hint"))
+        self.assertIn("cannot be narrowed", self.text("details[data-table=operations] .tools + .hint"))
 
 
 if __name__ == "__main__":

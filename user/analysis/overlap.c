@@ -459,7 +459,7 @@ static int remake(const struct report *report, struct table *table)
 
 const struct analysis analysis_ranks = {
 	.name = "ranks",
-	.meaning = "the same, rank by rank",
+	.meaning = "I/O while each rank computed, and I/O that its compute did not hide",
 	.title = "Ranks, the one with the most unoverlapped I/O first",
 	.shape = TABLE_LIST,
 	.shown = "rank,unoverlapped_io_ns,io_ns,compute_ns,unoverlapped_compute_ns,app_io_ns,"

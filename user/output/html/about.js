@@ -57,7 +57,8 @@ function makeHead() {
 
 	document.title = `Faultline: ${command.slice(0, 80)}`;
 	document.getElementById('command').textContent = command;
-	document.getElementById('circumstances').textContent = [(trace.hosts || []).join(' '),
+	document.getElementById('circumstances').textContent = [(trace.files || []).length > 1
+		? `the first of ${countText(trace.files.length)} traces` : null, (trace.hosts || []).join(' '),
 		trace.kernel ? `Linux ${trace.kernel}` : null,
 		started ? started.toISOString().slice(0, 19).replace('T', ' ') + ' UTC' : null,
 		trace.exit_code === null || trace.exit_code === undefined ? null

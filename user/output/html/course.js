@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The run on one time axis: time with and without compute, by part; bytes; faults. */
 
-const STATES = [
-	['c-alone', 'I/O that nothing hides'],
-	['c-hidden', 'I/O beside compute'],
-	['c-compute', 'compute alone'],
-];
-
 /* Shares of a fine stretch that add up: I/O alone, I/O and compute, compute alone. */
 function statesOf(i) {
 	const length = fineLength(i), hidden = course.all.hidden[i];
@@ -18,8 +12,6 @@ function drawStates(g, box) {
 	const y = d3.scaleLinear([0, 1], [box.height, 0]);
 	y.wide = box.width;
 	for (let k = 0; k < STATES.length; k++) {
-		if (!course.compute_ns && k > 0)
-			break;
 		const base = (i) => sum(statesOf(i), 0, k);
 		g.append('path').attr('class', `state ${STATES[k][0]}`).attr('d',
 			stepArea(box, (i) => y(base(i)), (i) => y(base(i) + statesOf(i)[k])));
@@ -30,8 +22,7 @@ function drawStates(g, box) {
 function statesTip(ns) {
 	const i = fineOf(ns), states = statesOf(i);
 	return { title: stretchTitle(i, FINE_NS),
-		rows: STATES.filter((row, k) => k === 0 || course.compute_ns)
-			.map(([colour, label], k) => [label, shareText(states[k]), colour]) };
+		rows: STATES.map(([colour, label], k) => [label, shareText(states[k]), colour]) };
 }
 
 function statesChart(height, label, given) {
@@ -73,13 +64,14 @@ function partRow(part) {
 	};
 	const figure = timeChart({ class: 'part-row in-margin', height: 30, axis: false,
 		left: wideLeft,
-		label: `Time in ${part.title}, with and without compute`,
+		label: `Time in ${part.title}${course.compute_ns ? ', with and without compute' : ''}`,
 		draw: (g, box) => drawPart(part, g, box),
 		tip: (ns) => {
 			const i = fineOf(ns);
-			return { title: `${part.title}, ${stretchTitle(i, FINE_NS)}`, rows: [
-				['without compute', shareText(list.alone[i] / fineLength(i))],
-				['hidden by compute', shareText(list.hidden[i] / fineLength(i))]] };
+			const share = (of) => shareText(of[i] / fineLength(i));
+			return { title: `${part.title}, ${stretchTitle(i, FINE_NS)}`, rows: course.compute_ns
+				? [['without compute', share(list.alone)], ['hidden by compute', share(list.hidden)]]
+				: [['under way', share(list.alone)]] };
 		} });
 	onRange(update);
 	update();
@@ -146,10 +138,11 @@ function ratesChart(given, rows, title, format, unit) {
 }
 
 function makeShares(body) {
-	const states = statesChart(96, 'Share of time in I/O and in compute');
+	const states = statesChart(96, course.compute_ns ? 'Share of time in I/O and in compute'
+		: 'Share of time in I/O');
 
 	states.prepend(el('figcaption', null, 'share of time'),
-		legend(course.compute_ns ? STATES : STATES.slice(0, 1)));
+		legend(STATES));
 	body.append(states);
 	if (!course.compute_ns)
 		body.append(hintEl('No span of category compute was marked, so nothing is known of what '

@@ -59,6 +59,13 @@ for (const name of Object.keys(pictures.course)) {
 		: unpack(list, FINE);
 }
 
+/* What a moment is spent on. Where no compute is known, nothing is known of what it hides. */
+const STATES = course.compute_ns ? [
+	['c-alone', 'I/O that nothing hides'],
+	['c-hidden', 'I/O beside compute'],
+	['c-compute', 'compute alone'],
+] : [['c-alone', 'I/O']];
+
 const sums = {};
 for (const key of Object.keys(pictures.sums))
 	sums[key] = pictures.sums[key].map((series) => Object.assign({}, series, {

@@ -117,17 +117,16 @@ function phases(...rows) {
 	return () => strips('phases', 'share of time, over the run', rows.map(([label, ...categories]) =>
 		spanStrip(label, categories)).concat([
 		['compute', 'c-compute', course.compute_ns || [], FINE_NS],
-		['I/O that nothing hides', 'c-alone', course.all.alone, FINE_NS]]));
+		[STATES[0][1], 'c-alone', course.all.alone, FINE_NS]]));
 }
 
 function statesPicture() {
-	const known = course.compute_ns ? STATES : STATES.slice(0, 1);
 	if (!(sum(course.all.alone) + sum(course.all.hidden) + sum(course.compute_ns || []) > 0))
 		return null;
 	return picture('states', 'share of time in compute and in I/O, over the run', drawing(60,
-		(svg, x) => known.forEach(([colour], k) => svg.append('path').attr('class', colour).attr('d',
+		(svg, x) => STATES.forEach(([colour], k) => svg.append('path').attr('class', colour).attr('d',
 			areaPath(x, FINE_NS, (i) => 60 * (1 - sum(statesOf(i), 0, k)),
-				(i) => 60 * (1 - sum(statesOf(i), 0, k + 1)))))), timeFoot(''), legend(known));
+				(i) => 60 * (1 - sum(statesOf(i), 0, k + 1)))))), timeFoot(''), legend(STATES));
 }
 
 /* Areas of so much a second: [name in the course, label, colour]; the first is filled. */

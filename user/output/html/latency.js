@@ -13,6 +13,20 @@ function latencyEdge(i) {
 	return i % 2 ? 1.5 * Math.pow(2, bits) : Math.pow(2, bits);
 }
 
+/* Where a latency stands among the classes, which are halves of an octave. */
+function latencyPlace(ns) {
+	const bits = Math.floor(Math.log2(ns) + 1e-9);
+	return 2 * (bits - pictures.latency_first) + 2 * (ns / Math.pow(2, bits) - 1);
+}
+
+/* Round times between two classes: powers of ten, or of two where that leaves fewer than two. */
+function latencyTicks(first, last) {
+	const decades = d3.range(0, 13).map((n) => Math.pow(10, n)).filter((ns) =>
+		latencyPlace(ns) >= first && latencyPlace(ns) <= last);
+	return decades.length > 1 ? decades
+		: d3.range(first, last + 1).filter((k) => k % 2 === 0).map(latencyEdge);
+}
+
 function countsOf(list, classes, from, to) {
 	const out = new Float64Array(classes);
 	for (let i = from; i < to; i++)
@@ -42,6 +56,7 @@ function latencyBounds(names) {
 
 function latencyChart(kind, first, last) {
 	const list = latencies[kind.name], classes = pictures.latencies;
+	const ticks = latencyTicks(first, last);
 	const says = el('span', { class: 'amount' });
 	const update = () => {
 		const counts = countsOf(list, classes, range.from, range.to), all = sum(counts);
@@ -65,10 +80,9 @@ function latencyChart(kind, first, last) {
 					height: y(k) - y(k + 1), count });
 				}
 			drawCells(g, cells, most, `c-${kind.name}`);
-			const ticks = d3.range(first, last + 1).filter((k) => k % 2 === 0
-				&& (k / 2) % Math.max(1, Math.round((last - first) / 10)) === 0);
-			g.append('g').attr('class', 'axis value').call(d3.axisLeft(y).tickValues(ticks)
-				.tickFormat((k) => shortly(timeText)(latencyEdge(k))).tickSize(3).tickSizeOuter(0));
+			g.append('g').attr('class', 'axis value').call(d3.axisLeft(y)
+				.tickValues(ticks.map(latencyPlace))
+				.tickFormat((k, i) => shortly(timeText)(ticks[i])).tickSize(3).tickSizeOuter(0));
 		},
 		tip: (ns, y, box) => {
 			const i = coarseOf(ns), k = y === null ? first : Math.max(first, Math.min(last - 1,

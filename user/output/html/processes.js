@@ -83,7 +83,7 @@ function makeProcesses() {
 	figure.prepend(el('figcaption', null, pictures.summed === 'all' ? 'bars: how long each lived'
 		: 'bars: how long each lived; filled: threads in I/O, up to one'));
 	body.append(figure);
-	if (tables.processes && tables.processes.of > rows.length)
-		body.append(el('p', { class: 'hint' }, `${rows.length} of ${countText(tables.processes.of)} `
-			+ 'processes.'));
+	const most = tables.processes.of - rowsOf('processes').filter((row) => row.pid === 0).length;
+	if (most > rows.length) /* what the kernel did is no process */
+		body.append(hintEl(`${countText(rows.length)} of ${countText(most)} processes.`));
 }

@@ -23,8 +23,8 @@ function sideBySide(items, heads, mark) {
 		: items.length === 2 && item.values[mark] > OUTLIER
 			* Math.min(...items.map((other) => other.values[mark]));
 
-	return el('table', { class: 'side' }, el('thead', null, el('tr', null, el('th', null, ''),
-		...heads.map(([label]) => el('th', { scope: 'col' }, label)), el('th', null, ''))),
+	return el('table', { class: 'side' }, el('thead', null, el('tr', null, el('td'),
+		...heads.map(([label]) => el('th', { scope: 'col' }, label)), el('td'))),
 	el('tbody', null, ...items.map((item) => {
 		const straggles = middle > 0 && stands(item);
 		return el('tr', { class: straggles ? 'straggler' : null },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Tables that sort, filter, copy as CSV, and follow the range: rows of what was summed up by
- * stretch show what happened in it, rows with a time of their own stay if they overlap it.
+ * stretch show what happened in it, rows with a time of their own stay if they overlap it, rows about
+ * what was used in it stay, too.
  */
 
 const ROWS_AT_FIRST = 12;
@@ -28,6 +29,88 @@ const MEASURES = { files: USUAL, processes: USUAL, operations: USUAL, ranks: USU
 	devices: [['count', 'requests', 'count'], ['time', 'summed over requests', 'ns'],
 		['bytes', 'read', 'bytes'], ['fetched', 'written', 'bytes']] };
 
+/* When a row was: of which columns its beginning is known, and how from them its end. */
+const WHEN = [
+	['start_ns', 'time_ns', (start, time) => start + time],
+	['made_ns', 'lived_ns', (made, lived) => made + lived],
+	['first_dirtied_ns', 'last_reached_ns', (dirtied, reached) => reached || dirtied],
+];
+
+/* Tables about files, processes or spans that have sums by stretch: which, and what names them. */
+const ABOUT = {
+	readahead: { key: 'files', id: 'path', idOf: (series) => series.name },
+	chain: { key: 'files', id: 'path', idOf: (series) => series.name },
+	chain_spans: { key: 'spans', id: 'name', idOf: (series) => series.name },
+	device_users: { key: 'processes', id: 'pid', idOf: (series) => series.pid },
+};
+
+/* Tables that are made of what is known stretch by stretch. */
+const TOLD = { access: accessInRange, overlap: overlapInRange, device_heat: heatInRange };
+const NO_BYTES = ['faults', 'metadata', 'sync']; /* calls that ask for none, and page faults */
+
+function told(names, units, rows) {
+	return { columns: names.map((title, i) => ({ get: (row) => row[i],
+		column: { name: title.replace(/ /g, '_'), title, unit: units[i],
+			meaning: 'in the part of the run that is shown' } })), rows, narrowed: NOW };
+}
+
+function accessInRange() {
+	const all = course.all, time = (list) => inFineRange(list.alone) + inFineRange(list.hidden);
+	const rows = sums.parts.filter((series) => !series.others && course[series.name])
+		.map((series) => [PARTS.find((part) => part.name === series.name).title,
+			time(course[series.name]), ...['count', 'bytes', 'fetched', 'time'].map((name) =>
+				name === 'bytes' && NO_BYTES.includes(series.name) ? null : inRange(series, name))])
+		.filter((row) => row[1] > 0 || row[2] > 0);
+	const total = (i) => d3.sum(rows, (row) => row[i]);
+	return told(['', 'time', 'operations', 'bytes by calls', 'from storage', 'summed over threads'],
+		['none', 'ns', 'count', 'bytes', 'bytes', 'ns'],
+		[['all I/O', time(all), ...[2, 3, 4, 5].map(total)], ...rows]);
+}
+
+function overlapInRange() {
+	const alone = inFineRange(course.all.alone), hidden = inFineRange(course.all.hidden);
+	const compute = inFineRange(course.compute_ns || []);
+	return told(['compute', 'I/O', 'unoverlapped I/O', 'compute without I/O'],
+		['ns', 'ns', 'ns', 'ns'], [[compute, alone + hidden, alone, Math.max(0, compute - hidden)]]);
+}
+
+function heatInRange(table) {
+	const [from, to] = rangeNs(), at = table.index.requests;
+	const within = (row) => d3.sum(cellOf(table, row, 'over_time').rows, ([start, requests]) =>
+		start < to && start + cellOf(table, row, 'stretch_ns') > from ? requests : 0);
+	return { columns: shownColumns(table), narrowed: NOW, rows: table.rows.map((row) =>
+		row.map((cell, i) => i === at ? within(row) : cell)).filter((row) => row[at] > 0) };
+}
+
+/* What is said of rows of a part of the run. */
+const NOW = 'In the part of the run that is shown.';
+const STAYS = 'Rows that reach into the part of the run that is shown, each as a whole.';
+const USED = 'Of what was used in the part of the run that is shown; numbers are of the whole run.';
+
+function rowsWithin(table, [start, end, until]) {
+	const [from, to] = rangeNs();
+	return table.rows.filter((row) => {
+		const begun = cellOf(table, row, start);
+		return begun !== null && begun < to && until(begun, cellOf(table, row, end) || 0) >= from;
+	});
+}
+
+function isActive(series) {
+	return ['count', 'time', 'fetched'].some((name) => inRange(series, name) > 0);
+}
+
+function rowsAbout(table, by) {
+	const known = new Set(), active = new Set();
+	for (const series of sums[by.key].filter((one) => !one.others)) {
+		known.add(by.idOf(series));
+		if (isActive(series))
+			active.add(by.idOf(series));
+	}
+	const id = (row) => cellOf(table, row, by.id);
+	return { rows: table.rows.filter((row) => active.has(id(row))),
+		lacking: table.of - table.rows.filter((row) => known.has(id(row))).length };
+}
+
 function shownColumns(table) {
 	if (table.shown.length)
 		return table.shown.map((i) => ({ column: table.columns[i], get: (row) => row[i] }));
@@ -39,10 +122,15 @@ function shownColumns(table) {
 /* Columns and rows as they are now: of the whole run, or of the part that is shown. */
 function contentOf(table) {
 	const columns = shownColumns(table), by = NARROWED[table.name];
-	const summed = by && pictures.summed === 'all' && table.name !== 'spans';
+	const summed = pictures.summed === 'all' && table.name !== 'spans';
+	const when = WHEN.find(([start, end]) => start in table.index && end in table.index);
 	if (rangeIsWhole())
 		return { columns, rows: table.rows };
-	if (by && !summed) {
+	if (summed)
+		return { columns, rows: table.rows, whole: true };
+	if (TOLD[table.name])
+		return TOLD[table.name](table);
+	if (by) {
 		const known = new Map(sums[by.key].filter((series) => !series.others)
 			.map((series) => [String(by.idOf(series)), series]));
 		const of = (row, name) => cellOf(table, row, name);
@@ -54,18 +142,14 @@ function contentOf(table) {
 			get: (row) => inRange(find(row), name),
 		})).concat(names), rows: table.rows.filter((row) => {
 			const series = find(row);
-			return series && (inRange(series, 'count') > 0 || inRange(series, 'time') > 0
-				|| inRange(series, 'fetched') > 0);
-		}), narrowed: true, lacking: table.of - table.rows.filter(find).length };
+			return series && isActive(series);
+		}), narrowed: NOW, lacking: table.of - table.rows.filter(find).length };
 	}
-	if (!summed && 'start_ns' in table.index && 'time_ns' in table.index) {
-		const [from, to] = rangeNs();
-		return { columns, narrowed: true, rows: table.rows.filter((row) => {
-			const start = cellOf(table, row, 'start_ns');
-			return start !== null && start < to && start + (cellOf(table, row, 'time_ns') || 0) >= from;
-		}) };
-	}
-	return { columns, rows: table.rows, whole: table.shape !== 'record' };
+	if (when)
+		return { columns, rows: rowsWithin(table, when), narrowed: STAYS };
+	if (ABOUT[table.name])
+		return Object.assign({ columns, narrowed: USED }, rowsAbout(table, ABOUT[table.name]));
+	return { columns, rows: table.rows, whole: true };
 }
 
 function headingOf(column) {
@@ -119,10 +203,23 @@ function cellEl(column, value) {
 	return el('td', { class: number ? 'number' : column.unit === 'path' ? 'path' : null }, content);
 }
 
-function recordEl(table) {
-	return el('dl', { class: 'record' }, ...shownColumns(table).flatMap(({ column, get }) =>
-		table.rows.length ? [el('dt', { title: column.meaning }, headingOf(column)),
-			el('dd', null, nameEl(cellText(get(table.rows[0]), column.unit)))] : []));
+function recordEl(table, now) {
+	const { columns, rows } = now || { columns: shownColumns(table), rows: table.rows };
+	return el('dl', { class: 'record' }, ...columns.flatMap(({ column, get }) =>
+		rows.length ? [el('dt', { title: column.meaning }, headingOf(column)),
+			el('dd', null, nameEl(cellText(get(rows[0]), column.unit)))] : []));
+}
+
+/* The same, following the range. */
+function followingEl(table) {
+	const place = el('div');
+	const draw = () => {
+		const now = contentOf(table), says = noteOf(table, now);
+		place.replaceChildren(...says ? [hintEl(says)] : [], recordEl(table, now));
+	};
+	onRange(draw);
+	draw();
+	return place;
 }
 
 /* A table of rows, with its buttons. */
@@ -192,10 +289,11 @@ function noteOf(table, now) {
 	if (table.rows.length < table.of)
 		says.push(`The first ${countText(table.rows.length)} of ${countText(table.of)} rows; `
 			+ `faultline report --table ${table.name} has all of them.`);
-	if (now.narrowed && now.lacking > 0)
-		says.push(`Only the worst are known by part of the run: ${countText(now.lacking)} are not.`);
-	if (now.narrowed && NARROWED[table.name])
-		says.push('In the part of the run that is shown.');
+	if (now.lacking > 0)
+		says.push('Only the worst are known by part of the run: '
+			+ `${countText(now.lacking)} ${now.lacking === 1 ? 'is' : 'are'} not.`);
+	if (now.narrowed)
+		says.push(now.narrowed);
 	if (now.whole)
 		says.push('Of the whole run: it cannot be narrowed.');
 	if (table.note)
@@ -206,19 +304,24 @@ function noteOf(table, now) {
 /* Tables that stand elsewhere on the page, in another form. */
 const ELSEWHERE = new Set(['findings', 'caveats', 'trace']);
 
+/* Headings of those that the text report has not. */
+const HEADINGS = { totals: 'Totals', doors: 'Reads and writes by path of access',
+	lifetimes: 'Files made and removed', habits: 'Habits', overlap: 'I/O and compute' };
+
 function makeTables() {
 	const body = bodyOf('tables');
 	const told = data.tables.filter((table) => !ELSEWHERE.has(table.name));
 
 	for (const table of told) {
-		const title = table.title || table.meaning || table.name;
+		const title = table.title || HEADINGS[table.name] || table.name;
 		const content = table.absent || !table.rows.length
 			? el('p', { class: 'hint' }, table.absent ? `not recorded${table.note ? `: ${table.note}` : ''}`
-				: 'none') : table.shape === 'record' ? recordEl(table) : listEl(table);
+				: 'none') : table.shape === 'record' ? followingEl(table) : listEl(table);
 		const details = el('details', { class: 'table', 'data-table': table.name },
 			el('summary', null, el('span', { class: 'title' }, title), ' ',
 				el('span', { class: 'amount' }, table.absent ? 'not recorded'
-					: table.shape === 'record' ? '' : countText(table.of))), content);
+					: table.shape === 'record' ? '' : countText(table.of))),
+			table.meaning ? el('p', { class: 'hint' }, `${table.meaning}.`) : null, content);
 		details.open = ['access', 'files', 'operations', 'spans'].includes(table.name)
 			&& table.rows.length > 0;
 		body.append(details);
