@@ -17,16 +17,20 @@
 
 #include "ask_report.h"
 
-static struct report *report_within(struct made_trace *made, uint64_t memory_bytes)
+static struct report *report_as(struct made_trace *made, const struct report_options *options)
 {
 	static const char *const names[] = { "a.flt" };
-	const struct report_options options = { .memory_bytes = memory_bytes };
 	struct trace_error error = { "" };
 	struct report *report;
 
-	if (report_make(&report, &made->reader, names, 1, &options, &error))
+	if (report_make(&report, &made->reader, names, 1, options, &error))
 		fail_msg("%s", error.text);
 	return report;
+}
+
+static struct report *report_within(struct made_trace *made, uint64_t memory_bytes)
+{
+	return report_as(made, &(struct report_options) { .memory_bytes = memory_bytes });
 }
 
 static uint64_t sum_of(const struct report *report, const char *name, const char *column)
@@ -116,6 +120,69 @@ static void test_little_memory(void **state)
 	assert_null(report_table(report, "files")->note);
 	report_free(report);
 	made_close(&made);
+}
+
+/* The same, but for what is not known of many together. */
+static void check_sums(const struct report *report, const struct report *all)
+{
+	const struct table *table = report_table(report, "files");
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		const char *column = table->columns[i].name;
+
+		if (ask(all, "files", 0, column)->type == CELL_UINT &&
+		    ask(report, "files", table->row_count - 1, column)->type == CELL_UINT)
+			assert_int_equal(sum_of(report, "files", column),
+					 sum_of(all, "files", column));
+	}
+}
+
+/* As many rows as were asked for, of those files that took longest. */
+static void test_few_rows(void **state)
+{
+	enum { FILES = 9, LONGEST = 2 };
+	struct made_trace made;
+	struct report *all, *report;
+
+	BEGIN(&made, .lanes = 1, .block = true);
+	for (uint64_t i = 0; i < FILES; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/data/%d", (int)i);
+		FILE_ROW(&made, .time = i, .id = 1 + i, .ino = 1 + i, .path = path, .size = i);
+		CALL(&made, .time = 1000 * i, .dur = 10, .pid = 100, .op = M_OPENAT, .file = 1 + i,
+		     .offset = -1, .result = 3);
+		CALL(&made, .time = 1000 * i + 100, .dur = 10, .pid = 100,
+		     .op = i % 2 ? M_WRITE : M_READ, .file = 1 + i, .asked = 10, .result = 10,
+		     .fetched = 4096);
+		FAULT(&made, .time = 1000 * i + 200, .dur = 10, .pid = 101, .file = 1 + i,
+		      .offset = 8192, .fetched = 4096);
+		/* Two take longest by a call that neither reads nor writes. */
+		CALL(&made, .time = 1000 * i + 300, .dur = i % 5 == 3 ? 100 : 10, .pid = 100,
+		     .op = M_FSYNC, .file = 1 + i, .offset = -1);
+	}
+	made_finish(&made, 0, 1000 * FILES);
+	all = report_within(&made, 0);
+	for (size_t rows = 1; rows <= FILES; rows++) {
+		const struct table *table;
+
+		report = report_as(&made, &(struct report_options) { .file_rows = rows });
+		table = report_table(report, "files");
+		/* A single one is not worth being another. */
+		assert_int_equal(table->row_count, rows + 1 < FILES ? rows + 1 : FILES);
+		assert_int_equal(table->folded, rows + 1 < FILES ? FILES - rows : 0);
+		for (size_t i = 0; i + !!table->folded < table->row_count; i++)
+			assert_true(cell_is(ask(report, "files", i, "path"),
+					    ask(all, "files", i, "path")->text));
+		check_sums(report, all);
+		if (table->folded)
+			check_null(report, "files", rows, "processes");
+		report_free(report);
+	}
+	check_text(all, "files", 0, "path", "/data/3");
+	check_text(all, "files", 1, "path", "/data/8");
+	check_text(all, "files", LONGEST, "path", "/data/0");
+	done(&made, all);
 }
 
 #define EVERYBODY 200 /* processes, each of which reads as many files, twice in a row */
@@ -236,7 +303,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reused_pid), cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_pairs),	   cmocka_unit_test(test_failed_lookups),
-		cmocka_unit_test(test_many_files),
+		cmocka_unit_test(test_many_files), cmocka_unit_test(test_few_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,6 +142,20 @@ static void test_other(void **state)
 	assert_int_equal(count_lines(render(table, 100, 6)), 2 + 2 + 1);
 	assert_int_equal(count_lines(render(table, 100, 1)), 2 + 1 + 1);
 	assert_int_equal(count_lines(render(table, 100, 0)), 2 + COUNT(times));
+	/* A row that stands for many is part of it, whatever its sum is. */
+	row = add_row(table, "other (8 files)");
+	cell_uint(&row[1], 8700 * 1000);
+	cell_uint(&row[2], 12);
+	table->folded = 8;
+	assert_string_equal(render(table, 100, 20), "Files\n"
+						    "  time  of I/O  calls  longest  file\n"
+						    " 1.0 s   76.4%      4   1.0 ms  /data/x.bin\n"
+						    "300 ms   22.9%      5   300 us  /data/x.bin\n"
+						    "9.7 ms    0.7%     31        -  other (13)\n");
+	assert_int_equal(count_lines(render(table, 100, 7)), 2 + 2 + 1);
+	assert_int_equal(count_lines(render(table, 100, 0)), 2 + COUNT(times) + 1);
+	row[2] = (struct cell) { .type = CELL_NULL }; /* then it is not known of them all */
+	assert_non_null(strstr(render(table, 100, 20), "9.7 ms    0.7%      -        -  other"));
 	table_free(table);
 }
 

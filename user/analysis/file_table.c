@@ -124,7 +124,7 @@ int file_table_init(struct file_table *table, struct trace_reader *const *traces
 	}
 	table->room = table->room < RESERVED_MOST ? table->room + 1 : RESERVED_MOST;
 	table->files = calloc(table->room, sizeof(*table->files));
-	if (!table->files)
+	if (!table->files || !number_index_reserve(&table->identities, table->files, table->room))
 		return -ENOMEM;
 	return add_file(table, &unknown);
 }

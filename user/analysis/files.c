@@ -10,6 +10,7 @@
 
 #include "analysis/file_use.h"
 #include "analysis/loaded.h"
+#include "analysis/longest.h"
 #include "analysis/measure.h"
 #include "analysis/report.h"
 
@@ -158,26 +159,49 @@ static int compare_lines(const void *left, const void *right)
 	return a->file < b->file ? -1 : 1;
 }
 
-static size_t make_lines(const struct file_uses *files, struct line *lines)
+static uint64_t time_of(const struct file_uses *files, uint32_t file)
 {
-	static const enum use timed[] = { USE_READ, USE_WRITE, USE_MMAP };
-	size_t count = 0;
+	struct tally tally;
+	uint64_t time_ns = 0;
 
-	for (uint32_t i = 0; i < files->job->files.count; i++) {
-		uint64_t time_ns = 0;
+	for (size_t i = 0; i < USES; i++) {
+		file_uses_tally(files, file, i, &tally);
+		time_ns += tally.time.measure;
+	}
+	return time_ns;
+}
+
+/* Which files get a row: those of more time than this, and so many that have just that. */
+struct choice {
+	uint64_t time_ns;
+	size_t equals, count;
+};
+
+/* The `most` files of the most time; all, where a single one would be left. */
+static int choose(const struct file_uses *files, size_t most, struct choice *choice)
+{
+	uint32_t count = files->job->files.count;
+	uint64_t *longest = calloc(most < count ? most : count, sizeof(*longest));
+	size_t used = 0, kept = 0;
+
+	if (!longest)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t time_ns = time_of(files, i);
 
 		if (!file_uses_any(files, i))
 			continue;
-		for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++) {
-			struct tally tally;
-
-			file_uses_tally(files, i, timed[j], &tally);
-			time_ns += tally.time.measure;
-		}
-		lines[count++] = (struct line) { time_ns, i };
+		longest_keep(longest, &kept, most, &time_ns, sizeof(time_ns));
+		used++;
 	}
-	qsort(lines, count, sizeof(*lines), compare_lines);
-	return count;
+	*choice = (struct choice) { .equals = used, .count = used };
+	if (used > most + 1) {
+		*choice = (struct choice) { .time_ns = longest[0], .count = most };
+		for (size_t i = 0; i < most; i++)
+			choice->equals += longest[i] == longest[0];
+	}
+	free(longest);
+	return 0;
 }
 
 /* As reported last, or the end of the furthest access: a file that grew after it was last looked
@@ -320,51 +344,54 @@ static void add_pages(struct page_sums *sums, const struct page_sums *more)
 	sums->created_bytes += more->created_bytes;
 }
 
-/* A row for files that there is no room for one by one. */
-static int add_others(struct table *table, const struct measured *measured,
-		      const struct line *lines, size_t count)
+/* Files that are not told one by one. */
+struct others {
+	struct file_view view;
+	struct chain_time waiting;
+	size_t count;
+};
+
+static void add_to_others(struct others *others, const struct file_view *view,
+			  const struct chain_time *waiting)
 {
-	const struct file_uses *files = measured_state(measured, &analysis_files);
-	struct file_view others = view_of(files, lines[0].file);
-	struct chain_time waiting = waiting_of(measured, lines[0].file).time;
-	char name[64];
+	struct file_view *sum = &others->view;
 
-	for (size_t i = 1; i < count; i++) {
-		const struct chain_time more = waiting_of(measured, lines[i].file).time;
-		const struct file_view view = view_of(files, lines[i].file);
-
-		waiting.time_ns += more.time_ns;
-		waiting.device_ns += more.device_ns;
-		waiting.queue_ns += more.queue_ns;
-		others.time_ns += view.time_ns;
-		others.fetched_bytes += view.fetched_bytes;
-		others.created_bytes += view.created_bytes;
-		others.opens += view.opens;
-		others.written_pages += view.written_pages;
-		for (size_t j = 0; j < USES; j++)
-			tally_fold(&others.tallies[j], &view.tallies[j]);
-		for (size_t j = 0; j < ACCESSES * PATTERNS; j++)
-			others.patterns[j / PATTERNS][j % PATTERNS] +=
-				view.patterns[j / PATTERNS][j % PATTERNS];
-		for (size_t j = 0; j < ACCESSES; j++) {
-			others.jumps[j].known += view.jumps[j].known;
-			others.jumps[j].back += view.jumps[j].back;
-			others.jumps[j].several |= view.jumps[j].several;
-		}
-		others.faulted_bytes += view.faulted_bytes;
-		others.direct_bytes += view.direct_bytes;
-		add_pages(&others.unattributed, &view.unattributed);
-		add_pages(&others.indirect, &view.indirect);
+	others->count++;
+	others->waiting.time_ns += waiting->time_ns;
+	others->waiting.device_ns += waiting->device_ns;
+	others->waiting.queue_ns += waiting->queue_ns;
+	sum->time_ns += view->time_ns;
+	sum->fetched_bytes += view->fetched_bytes;
+	sum->created_bytes += view->created_bytes;
+	sum->opens += view->opens;
+	sum->size_bytes += view->known ? view->size_bytes : 0;
+	sum->written_pages += view->written_pages;
+	for (size_t i = 0; i < USES; i++)
+		tally_fold(&sum->tallies[i], &view->tallies[i]);
+	for (size_t i = 0; i < ACCESSES; i++) {
+		for (size_t j = 0; j < PATTERNS; j++)
+			sum->patterns[i][j] += view->patterns[i][j];
+		sum->jumps[i].known += view->jumps[i].known;
+		sum->jumps[i].back += view->jumps[i].back;
+		sum->jumps[i].several |= view->jumps[i].several;
 	}
-	others.waiting = chain_line(&waiting);
-	snprintf(name, sizeof(name), "other (%zu files)", count);
-	others.path = (struct table_text) { name, strlen(name) };
-	others.known = false;
-	others.deleted = -1;
-	others.host = NULL;
-	others.filesystem = (struct table_text) { NULL, 0 };
-	others.ino = others.size_bytes = others.readahead_bytes = others.processes = TABLE_NO_UINT;
-	return table_add(table, &others);
+	sum->faulted_bytes += view->faulted_bytes;
+	sum->direct_bytes += view->direct_bytes;
+	add_pages(&sum->unattributed, &view->unattributed);
+	add_pages(&sum->indirect, &view->indirect);
+}
+
+static int add_others(struct table *table, struct others *others)
+{
+	char name[64];
+	int length = snprintf(name, sizeof(name), "other (%zu files)", others->count);
+
+	others->view.path = (struct table_text) { name, length };
+	others->view.waiting = chain_line(&others->waiting);
+	others->view.ino = others->view.readahead_bytes = others->view.processes = TABLE_NO_UINT;
+	others->view.deleted = -1;
+	table->folded = others->count;
+	return table_add(table, &others->view);
 }
 
 static int set_note(struct table *table, const struct file_uses *files)
@@ -406,31 +433,68 @@ static int add_columns(struct table *table, unsigned int recorded)
 	return status ? status : chain_add_group(table, offsetof(struct file_view, waiting));
 }
 
+/* Sums up what has no row; returns how many lines there are of what has one. */
+static size_t make_lines(const struct measured *measured, struct choice choice, struct line *lines,
+			 struct others *others)
+{
+	const struct file_uses *files = measured_state(measured, &analysis_files);
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < files->job->files.count; i++) {
+		uint64_t time_ns = time_of(files, i);
+		struct chain_line waiting;
+		struct file_view view;
+
+		if (!file_uses_any(files, i))
+			continue;
+		if (time_ns > choice.time_ns ||
+		    (time_ns == choice.time_ns && choice.equals && choice.equals--)) {
+			lines[count++] = (struct line) { time_ns, i };
+			continue;
+		}
+		waiting = waiting_of(measured, i);
+		view = view_of(files, i);
+		add_to_others(others, &view, &waiting.time);
+	}
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	return count;
+}
+
+static size_t rows_most(const struct job *job, const struct table *table)
+{
+	size_t most = job_rows_most(job, table->column_count);
+
+	return job->file_rows && job->file_rows < most ? job->file_rows : most;
+}
+
 /* Once it is known what operations waited for. */
 static int conclude(const struct measured *measured, struct table *table)
 {
 	const struct file_uses *files = measured_state(measured, &analysis_files);
+	struct others others = { .count = 0 };
+	struct choice choice = { 0 };
 	struct line *lines;
-	size_t count, most;
+	size_t count;
 	int status = add_columns(table, files->job->layers);
 
 	if (!status)
 		status = set_note(table, files);
+	if (!status)
+		status = choose(files, rows_most(files->job, table), &choice);
 	if (status)
 		return status;
-	lines = reallocarray(NULL, files->job->files.count, sizeof(*lines));
+	lines = calloc(choice.count + 1, sizeof(*lines));
 	if (!lines)
 		return -ENOMEM;
-	count = make_lines(files, lines);
-	most = job_rows_most(files->job, table->column_count);
-	for (size_t i = 0; i < count && i < most && !status; i++) {
+	count = make_lines(measured, choice, lines, &others);
+	for (size_t i = 0; i < count && !status; i++) {
 		struct file_view view = view_of(files, lines[i].file);
 
 		view.waiting = waiting_of(measured, lines[i].file);
 		status = table_add(table, &view);
 	}
-	if (count > most && !status)
-		status = add_others(table, measured, lines + most, count - most);
+	if (others.count && !status)
+		status = add_others(table, &others);
 	free(lines);
 	return status;
 }

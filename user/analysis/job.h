@@ -95,13 +95,15 @@ struct job {
 	bool all_summed; /* or of all of them, from beginning to end */
 	bool chosen; /* a filter leaves out events by who or what they are, the kernel's own, too */
 	uint64_t memory_bytes;
-	uint64_t slowest; /* operations to tell one by one; 0: a few */
+	uint64_t slowest;   /* operations to tell one by one; 0: a few */
+	uint64_t file_rows; /* files to tell one by one; 0: as many as there is memory for */
 };
 
 /* Memory that is meant for what is made of a job by default. */
 #define JOB_MEMORY_BYTES (1ull << 30)
 /* What a process or a file takes of it, with all that is summed up for it: a file, its path
- * included, some 500 bytes where there are many (measured: each opened and read once). */
+ * included, some 300 bytes where there are many (measured: each opened and read once), more of them
+ * where requests are known, too. */
 #define JOB_PROCESS_BYTES 1024
 #define JOB_FILE_BYTES 512
 

@@ -63,11 +63,16 @@ static void put(uint32_t *slots, size_t room, uint64_t hash, uint32_t number)
 	slots[slot] = number + 1;
 }
 
-static bool grow(struct number_index *index, const void *items)
+bool number_index_reserve(struct number_index *index, const void *items, size_t count)
 {
-	size_t room = index->room ? 2 * index->room : SLOTS_LEAST;
-	uint32_t *slots = calloc(room, sizeof(*slots));
+	size_t room = index->room ? index->room : SLOTS_LEAST;
+	uint32_t *slots;
 
+	while (count > room - room / 4) /* at most three quarters full */
+		room *= 2;
+	if (room == index->room)
+		return true;
+	slots = calloc(room, sizeof(*slots));
 	if (!slots)
 		return false;
 	for (size_t i = 0; i < index->room; i++)
@@ -82,8 +87,7 @@ static bool grow(struct number_index *index, const void *items)
 
 bool number_index_add(struct number_index *index, const void *items, uint32_t number)
 {
-	/* At most three quarters full. */
-	if (index->count >= index->room - index->room / 4 && !grow(index, items))
+	if (!number_index_reserve(index, items, index->count + 1))
 		return false;
 	put(index->slots, index->room, index->hash_of(items, number, index->seed), number);
 	index->count++;

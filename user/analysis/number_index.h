@@ -32,6 +32,8 @@ uint64_t number_index_hash(uint64_t seed, const uint64_t *words, size_t count);
  * last. *at is the hash at first. */
 uint32_t number_index_next(const struct number_index *index, uint64_t *at);
 
+/* Sees that there is room for so many items. False when memory is out. */
+bool number_index_reserve(struct number_index *index, const void *items, size_t count);
 /* Adds an item of an array that it is in. False when memory is out. */
 bool number_index_add(struct number_index *index, const void *items, uint32_t number);
 

@@ -16,9 +16,11 @@
 #include "analysis/files.h"
 #include "analysis/loaded.h"
 #include "analysis/map.h"
+#include "analysis/number_index.h"
 #include "analysis/path.h"
 #include "analysis/places.h"
 #include "analysis/rollup.h"
+#include "analysis/trace_text.h"
 #include "analysis/walk.h"
 #include "arena.h"
 #include "grow.h"
@@ -70,10 +72,10 @@ struct places {
 	size_t looked_count;
 	struct group *groups;
 	size_t group_count, group_room;
-	struct map numbers; /* hash of directory, extension and depth -> group */
-	struct map seen;    /* hashes of paths that are counted */
-	struct map paths;   /* hash of a path that stands alone -> place */
-	uint32_t *group_of; /* of each file, or NO_GROUP */
+	struct map numbers;	  /* hash of directory, extension and depth -> group */
+	struct number_index seen; /* files, and behind them what is looked in, by their paths */
+	struct map paths;	  /* hash of a path that stands alone -> place */
+	uint32_t *group_of;	  /* of each file, or NO_GROUP */
 	struct place_sums special[SPECIALS];
 	struct place *all;
 	size_t count, room;
@@ -192,19 +194,51 @@ static struct table_text kind_of(const struct places *places, uint32_t file, str
 	return extension_of(path);
 }
 
+static struct table_text path_of(const struct places *places, uint32_t number)
+{
+	const struct file_table *files = &places->measured->job->files;
+
+	return number < files->count ? trace_text(file_table_name(files, number))
+				     : places->looked[number - files->count].path;
+}
+
+static uint64_t hash_of_path(const void *items, uint32_t number, uint64_t seed)
+{
+	const struct places *places = items;
+	struct table_text path = path_of(places, number);
+
+	(void)seed; /* the map's */
+	return map_hash_bytes(&places->numbers, path.bytes, path.length);
+}
+
+static bool is_seen(const struct places *places, struct table_text path)
+{
+	uint64_t at = map_hash_bytes(&places->numbers, path.bytes, path.length);
+	uint32_t number;
+
+	while ((number = number_index_next(&places->seen, &at)) != UINT32_MAX) {
+		struct table_text seen = path_of(places, number);
+
+		if (seen.length == path.length && !memcmp(seen.bytes, path.bytes, path.length))
+			return true;
+	}
+	return false;
+}
+
 /* The group of what lies in a directory of its own path; further files of one path count once. */
-static int group_path(struct places *places, struct table_text path, struct table_text kind,
+static int group_path(struct places *places, uint32_t number, struct table_text kind,
 		      uint32_t *group)
 {
+	struct table_text path = path_of(places, number);
 	struct table_text directory = { path.bytes, path_directory(path.bytes, path.length) };
-	const uint64_t key = map_hash_bytes(&places->seen, path.bytes, path.length);
-	bool added;
 
 	*group = group_of(places, directory, kind, false);
-	if (*group == NO_GROUP || !map_add(&places->seen, &key, &added))
+	if (*group == NO_GROUP)
 		return -ENOMEM;
-	places->groups[*group].files += added;
-	return 0;
+	if (is_seen(places, path))
+		return 0;
+	places->groups[*group].files++;
+	return number_index_add(&places->seen, places, number) ? 0 : -ENOMEM;
 }
 
 static int group_files(struct places *places)
@@ -217,13 +251,11 @@ static int group_files(struct places *places)
 		places->group_of[i] = NO_GROUP;
 		if (!files_used(places->measured, i, &file) || special_of_file(&file) != SPECIALS)
 			continue;
-		status = group_path(places, file.path, kind_of(places, i, file.path),
-				    &places->group_of[i]);
+		status = group_path(places, i, kind_of(places, i, file.path), &places->group_of[i]);
 	}
 	for (size_t i = 0; i < places->looked_count && !status; i++)
 		if (places->looked[i].special == SPECIALS)
-			status = group_path(places, places->looked[i].path,
-					    (struct table_text) { "/", 1 },
+			status = group_path(places, count + i, (struct table_text) { "/", 1 },
 					    &places->looked[i].group);
 	return status;
 }
@@ -430,7 +462,10 @@ static int make_places(struct places *places)
 	if (status)
 		return status;
 	places->group_of = calloc(files_count(places->measured) + 1, sizeof(*places->group_of));
-	status = places->group_of ? group_files(places) : -ENOMEM;
+	status = places->group_of && number_index_reserve(&places->seen, places,
+							  files_count(places->measured))
+			 ? group_files(places)
+			 : -ENOMEM;
 	for (size_t level = 0; level < LEVELS_MOST && folded && !status; level++) {
 		folded = false;
 		status = fold_level(places, &folded);
@@ -499,7 +534,7 @@ static int conclude(const struct measured *measured, struct table *table)
 
 	table->recorded = measured->job->layers;
 	map_init(&places.numbers, 3, 1);
-	map_init(&places.seen, 1, 0);
+	number_index_init(&places.seen, hash_of_path);
 	map_init(&places.paths, 1, 1);
 	if (!status)
 		status = make_places(&places);
@@ -508,7 +543,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	for (size_t i = 0; i < places.count && !status; i++)
 		status = table_add(table, &places.all[i]);
 	map_free(&places.numbers);
-	map_free(&places.seen);
+	number_index_free(&places.seen);
 	map_free(&places.paths);
 	arena_free(&places.arena);
 	free(places.looked);

@@ -315,6 +315,7 @@ static int add_others(struct table *table, const struct processes *processes,
 	}
 	snprintf(name, sizeof(name), "other (%zu processes)", count);
 	others.comm = (struct table_text) { name, strlen(name) };
+	table->folded = count;
 	return table_add(table, &others);
 }
 
@@ -403,10 +404,10 @@ static int fill(void *state, struct table *table)
 	qsort(lines, most, sizeof(*lines), compare_lines);
 	for (size_t i = 0; i < most && !status; i++)
 		status = add_line(table, processes, lines[i].process);
-	if (count > most && !status)
-		status = add_others(table, processes, lines + most, count - most);
 	if (!status)
 		status = add_kernel(table, processes);
+	if (count > most && !status)
+		status = add_others(table, processes, lines + most, count - most);
 	free(lines);
 	return status;
 }

@@ -298,6 +298,7 @@ int report_of_events(struct report **report, struct trace_reader *const *traces,
 			activities_init(&pass.activities, &pass.job, options ? options->gpu : NULL);
 	pass.job.activities = &pass.activities;
 	pass.job.slowest = options ? options->slowest : 0;
+	pass.job.file_rows = options ? options->file_rows : 0;
 	if (!status && options && options->gpu)
 		status = check_gpu(&pass.job, options->gpu, error);
 	if (!status)

@@ -34,7 +34,8 @@ struct report_options {
 	const struct filter *filter;  /* NULL: all events */
 	uint64_t memory_bytes;	      /* meant for the report; 0 for JOB_MEMORY_BYTES */
 	uint64_t slowest;	      /* operations to tell one by one; 0: a few */
-	bool pictures;		      /* what a page is drawn from, by a second pass */
+	uint64_t file_rows; /* files to tell one by one; 0: as many as there is memory for */
+	bool pictures;	    /* what a page is drawn from, by a second pass */
 };
 
 /*

@@ -85,17 +85,19 @@ static int make_of_summaries(struct report **report, struct trace_reader *const 
 			     size_t trace_count, size_t with_events,
 			     const struct report_options *options, struct trace_error *error)
 {
+	struct report_options whole = options ? *options : (struct report_options) { 0 };
 	struct report_run run;
 	struct report *own = NULL;
 	struct report_sum *sum;
 	int status = report_sum_new(&sum, trace_count - with_events, with_events);
 
+	whole.file_rows = 0; /* what is told of all is not what is told of these */
 	for (size_t i = 0; i < trace_count && !status; i++)
 		status = report_sum_expect(sum, trace_reader_header(given[i]));
 	for (size_t i = with_events; i < trace_count && !status; i++)
 		status = refuse_summary(names[i], options, error);
 	if (!status && with_events)
-		status = report_of_events(&own, traces, names, with_events, options, error);
+		status = report_of_events(&own, traces, names, with_events, &whole, error);
 	if (!status && with_events) {
 		run = (struct report_run) { trace_reader_header(traces[0]), own->first_ns,
 					    own->last_ns };

@@ -156,12 +156,19 @@ static int find_table(const struct report *report, const struct report_request *
 	return status ? output_failed(status) : 0;
 }
 
+/* Whether all rows of a table may be wanted, not those alone that people are shown. */
+static bool is_whole(const struct report_request *request)
+{
+	return strcmp(request->format, "text") || request->columns || request->sort ||
+	       request->list_tables || request->list_columns;
+}
+
 static int write_table(struct sink *out, const struct table *of,
 		       const struct report_request *request)
 {
 	const bool text = !strcmp(request->format, "text");
 	const bool list = request->list_tables || request->list_columns;
-	const bool whole = !text || request->columns || request->sort || list;
+	const bool whole = is_whole(request);
 	const struct selection selection = {
 		.columns = request->columns,
 		.sort = request->sort,
@@ -411,6 +418,7 @@ int command_report(int argc, char **argv)
 	}
 	options.memory_bytes = request.memory;
 	options.slowest = request.slowest;
+	options.file_rows = is_whole(&request) || request.html ? 0 : report_top(&request);
 	options.pictures = request.html;
 	traces = calloc(count, sizeof(*traces));
 	if (!traces) {

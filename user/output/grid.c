@@ -124,15 +124,24 @@ static double key_of(const struct grid *grid, size_t row)
 	return by == TABLE_NO_COLUMN ? 0 : number_of(cell_at(grid, row, by));
 }
 
+/* Whether a row is the one that stands for all that the table does not tell one by one. */
+static bool is_rest(const struct grid *grid, size_t row)
+{
+	return grid->table->folded && row + 1 == grid->table->row_count;
+}
+
 struct sorted {
 	double key;
 	size_t row;
+	bool rest;
 };
 
 static int compare_rows(const void *left, const void *right)
 {
 	const struct sorted *a = left, *b = right;
 
+	if (a->rest != b->rest)
+		return a->rest ? 1 : -1;
 	if (a->key != b->key)
 		return a->key > b->key ? -1 : 1;
 	return a->row < b->row ? -1 : 1;
@@ -161,7 +170,8 @@ static int sort_rows(struct grid *grid)
 	for (size_t row = 0; row < grid->table->row_count; row++) {
 		if (!is_chosen(grid, row))
 			continue;
-		sorted[grid->row_count++] = (struct sorted) { key_of(grid, row), row };
+		sorted[grid->row_count++] =
+			(struct sorted) { key_of(grid, row), row, is_rest(grid, row) };
 		grid->sum += key_of(grid, row);
 	}
 	qsort(sorted, grid->row_count, sizeof(*sorted), compare_rows);
@@ -171,24 +181,27 @@ static int sort_rows(struct grid *grid)
 	return 0;
 }
 
-/* How many rows get a line; a single row is not worth being another. */
+/* How many rows get a line; a single row is not worth being another, unless it is one already. */
 static void cut_rows(struct grid *grid)
 {
 	uint64_t top = grid->options->top;
+	bool rest = grid->row_count && is_rest(grid, grid->rows[grid->row_count - 1]);
 
 	grid->shown = grid->row_count;
 	if (grid->options->whole && !top)
 		return;
+	grid->shown -= rest;
 	if (top && top < grid->shown)
 		grid->shown = top;
 	while (grid->sum > 0 && grid->shown > 1 && !grid->options->whole && top &&
 	       key_of(grid, grid->rows[grid->shown - 1]) < SHARE_LEAST * grid->sum)
 		grid->shown--;
-	if (grid->shown + 1 == grid->row_count)
+	if (grid->shown + 1 == grid->row_count && !rest)
 		grid->shown = grid->row_count;
 }
 
-/* Sums of what can be added up; of times only those that rows are sorted by. */
+/* Sums of what can be added up; of times only those that rows are sorted by. What the table does
+ * not know of those that it does not tell is not known of all. */
 static void add_to_other(struct grid *grid, size_t row)
 {
 	for (size_t i = 0; i < grid->table->column_count; i++) {
@@ -196,6 +209,8 @@ static void add_to_other(struct grid *grid, size_t row)
 		enum table_unit unit = grid->table->columns[i].unit;
 		bool at_least = cell->at_least || grid->other[i].at_least;
 
+		if (cell->type == CELL_NULL && is_rest(grid, row))
+			grid->other[i] = *cell;
 		if (cell->type != CELL_UINT ||
 		    (unit != UNIT_COUNT && unit != UNIT_BYTES && i != grid->table->view.by))
 			continue;
@@ -208,6 +223,7 @@ static void add_to_other(struct grid *grid, size_t row)
 
 static int make_other(struct grid *grid)
 {
+	uint64_t others = grid->row_count - grid->shown;
 	char count[UNITS_TEXT];
 	int length;
 
@@ -218,8 +234,10 @@ static int make_other(struct grid *grid)
 		return -ENOMEM;
 	for (size_t i = grid->shown; i < grid->row_count; i++)
 		add_to_other(grid, grid->rows[i]);
+	if (is_rest(grid, grid->rows[grid->row_count - 1]))
+		others += grid->table->folded - 1;
 	length = snprintf(grid->other_name, sizeof(grid->other_name), "other (%s)",
-			  units_count(count, grid->row_count - grid->shown));
+			  units_count(count, others));
 	for (size_t i = 0; i < grid->count; i++) {
 		struct grid_column *column = &grid->columns[i];
 
