@@ -114,6 +114,44 @@ static void fetched_again(struct made_trace *made, bool sound)
 	      .fetched = sound ? MIB / 3 : MIB);
 }
 
+static void add_load(struct made_trace *made, uint64_t tid, uint64_t start, uint64_t fetched)
+{
+	add_file(made, 1, 256 * MIB, "/data/model.pt");
+	for (uint64_t i = 0; i < 64; i++)
+		CALL(made, .time = start + i * 5 * MS, .dur = 5 * MS, .pid = 10, .tid = tid,
+		     .op = M_READ, .file = 1, .offset = i * 4 * MIB, .asked = 4 * MIB,
+		     .result = 4 * MIB, .fetched = fetched);
+}
+
+/* A model that the first thread reads, or one beside it. */
+static void load_waits(struct made_trace *made, bool sound)
+{
+	add_load(made, sound ? 11 : 10, 100, 4 * MIB);
+}
+
+static void load_from_memory(struct made_trace *made, bool sound)
+{
+	add_load(made, 10, 100, sound ? 0 : 4 * MIB);
+}
+
+/* What does nothing but I/O waits for nothing else. */
+static void load_alone(struct made_trace *made, bool sound)
+{
+	add_load(made, 10, 100, 4 * MIB);
+	if (sound)
+		CALL(made, .time = 330 * MS, .dur = 660 * MS, .pid = 10, .op = M_WRITE, .file = 1,
+		     .asked = MIB, .result = MIB);
+}
+
+/* Where the program says that it loads data, that says more. */
+static void load_told(struct made_trace *made, bool sound)
+{
+	add_load(made, 10, 100, 4 * MIB);
+	if (sound)
+		SPAN(made, .begin = 50, .end = 330 * MS, .pid = 10, .id = 1, .name = "load",
+		     .category = "data");
+}
+
 /* Through a mapping, too. */
 static void faulted_again(struct made_trace *made, bool sound)
 {

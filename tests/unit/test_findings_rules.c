@@ -53,6 +53,10 @@ static const struct {
 	{ "read-by-several", read_by_several },
 	{ "fetched-again", fetched_again },
 	{ "fetched-again", faulted_again },
+	{ "load-waits", load_waits },
+	{ "load-waits", load_from_memory },
+	{ "load-waits", load_alone },
+	{ "load-waits", load_told },
 	{ "small-reads-cached", small_reads_failed },
 	{ "cold-start", cold_start },
 	{ "cold-start", cold_start_slow },
@@ -205,6 +209,41 @@ static void test_held_back(void **state)
 	made_close(&made);
 }
 
+/* Small reads with gaps, each of which waits for a device that is slow. */
+static void make_slow(struct made_trace *made)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 1000; i++) {
+		const uint64_t at = 100 + i / 20 * 15 * MS;
+
+		CALL(made, .time = at + i % 20 * US, .dur = i % 20 ? US / 2 : 12 * MS, .pid = 10,
+		     .tid = i % 20 ? 11 : 10, .op = M_PREAD, .file = 1, .offset = i * 32 * KIB,
+		     .asked = 4096, .result = 4096, .fetched = i % 20 ? 0 : 80 * KIB);
+		if (i % 20)
+			continue;
+		BIO(made, .time = at + US, .dur = 11 * MS, .pid = 10, .op = M_REQUEST_READ,
+		    .file = 1, .offset = i * 32 * KIB, .bytes = 80 * KIB, .request = i + 1,
+		    .dev = 8 << 20);
+		REQUEST(made, .time = at + US, .dur = 11 * MS, .pid = 10, .op = M_REQUEST_READ,
+			.file = 1, .bytes = 80 * KIB, .dev = 8 << 20);
+	}
+}
+
+/* One wait is told once: with what the program can change. */
+static void test_slow_device(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_slow);
+	size_t slow = find_row(report, "findings", "id", "device-slow");
+
+	check_text(report, "findings", slow, "severity", "note");
+	assert_int_equal(ask(report, "findings", slow, "cost_ns")->type, CELL_NULL);
+	check_text(report, "findings", find_row(report, "findings", "id", "small-reads-storage"),
+		   "severity", "high");
+	report_free(report);
+	made_close(&made);
+}
+
 /* Which worker, and by how much: exactly. */
 static void test_worker(void **state)
 {
@@ -263,9 +302,9 @@ static int leave_all(const char *directory)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),	       cmocka_unit_test(test_example),
-		cmocka_unit_test(test_held_back),      cmocka_unit_test(test_worker),
-		cmocka_unit_test(test_all_have_cases),
+		cmocka_unit_test(test_cases),	  cmocka_unit_test(test_example),
+		cmocka_unit_test(test_held_back), cmocka_unit_test(test_slow_device),
+		cmocka_unit_test(test_worker),	  cmocka_unit_test(test_all_have_cases),
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "--make"))

@@ -37,7 +37,7 @@ PICTURES = {
     "mmap-in-order": "map rates", "mmap-single": "map rates", "mmap-minor-faults": "rates map",
     "random-reads": "map parts", "small-reads-storage": "sizes",
     "small-reads-cached": "sizes", "read-again": "story", "read-by-several": "story",
-    "fetched-again": "story", "cold-start": "rates places", "many-small-files": "sizes calls",
+    "fetched-again": "story", "load-waits": "took rates", "cold-start": "rates places", "many-small-files": "sizes calls",
     "opened-again": "files calls", "metadata-heavy": "calls places", "failed-lookups": "lookups",
     "metadata-cold": "took calls",
     "swapped": "memory", "save-waits": "took parts", "fsync-often": "took parts", "sync-writes": "took parts",

@@ -34,6 +34,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_read_again,
 	&finding_read_by_several,
 	&finding_fetched_again,
+	&finding_load_waits,
 	&finding_cold_start,
 	&finding_small_files,
 	&finding_opened_again,

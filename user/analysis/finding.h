@@ -183,6 +183,7 @@ extern const struct finding_rule finding_random_reads;
 extern const struct finding_rule finding_read_again;
 extern const struct finding_rule finding_read_by_several;
 extern const struct finding_rule finding_fetched_again;
+extern const struct finding_rule finding_load_waits;
 /* finding_open.c: opening and looking up. */
 extern const struct finding_rule finding_cold_start;
 extern const struct finding_rule finding_small_files;

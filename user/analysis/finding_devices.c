@@ -149,9 +149,21 @@ static double at_once(const struct measured *measured, const struct device_waits
 	return most;
 }
 
+/* What findings on reads tell already is mentioned: told twice, it would seem twice as dear. */
+static void set_cost(struct findings *findings, struct finding_verdict *verdict,
+		     const struct finding_rule *const *told_by, enum io_class class, double time_ns)
+{
+	verdict->cost_ns = finding_unhidden(findings, class, time_ns);
+	if (class != IO_READ || !finding_is_told(findings, told_by, verdict->cost_ns))
+		return;
+	verdict->cost_ns = TABLE_NO_UINT;
+	verdict->severity = FINDING_NOTE;
+}
+
 /* Looks at each device, and at what it reads and writes apart. */
 static int each_wait(struct findings *findings, const struct finding_rule *rule,
-		     bool (*is_one)(const struct queue_waits *waits), bool queued)
+		     bool (*is_one)(const struct queue_waits *waits), bool queued,
+		     const struct finding_rule *const *told_by)
 {
 	static const enum io_class classes[] = {
 		[DEVICE_READS] = IO_READ, [DEVICE_WRITES] = IO_WRITE
@@ -187,9 +199,8 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			waits.at_once = at_once(findings->measured, of, sides[use]);
 			if (!is_one(&waits))
 				continue;
-			verdict.cost_ns = finding_unhidden(
-				findings, classes[use],
-				waits.time_ns * (queued ? waits.share : 1 - waits.share));
+			set_cost(findings, &verdict, told_by, classes[use],
+				 waits.time_ns * (queued ? waits.share : 1 - waits.share));
 			status = finding_add(findings, rule, &waits, &verdict);
 		}
 	return status;
@@ -203,7 +214,17 @@ static bool is_slow(const struct queue_waits *waits)
 
 static int find_slow(struct findings *findings, const struct finding_rule *rule)
 {
-	return each_wait(findings, rule, is_slow, false);
+	static const struct finding_rule *const told_by[] = {
+		&finding_small_reads_storage,
+		&finding_random_reads,
+		&finding_load_waits,
+		&finding_mmap_random,
+		&finding_mmap_single,
+		&finding_mmap_in_order,
+		NULL,
+	};
+
+	return each_wait(findings, rule, is_slow, false, told_by);
 }
 
 static const enum threshold slow_thresholds[] = {
@@ -240,7 +261,9 @@ static bool is_overloaded(const struct queue_waits *waits)
 
 static int find_overloaded(struct findings *findings, const struct finding_rule *rule)
 {
-	return each_wait(findings, rule, is_overloaded, true);
+	static const struct finding_rule *const told_by[] = { NULL };
+
+	return each_wait(findings, rule, is_overloaded, true, told_by);
 }
 
 static const enum threshold overloaded_thresholds[] = {

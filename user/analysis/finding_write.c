@@ -117,31 +117,24 @@ static const struct table_column saves_evidence[] = {
  * Much was written, at one go: small writes and a sync of each are another matter. And there is at
  * least as much to go on with: a program that does nothing but I/O waits for nothing else.
  */
-static bool stands_still(const struct findings *findings, const struct process_save *save)
+static bool stands_still(const struct findings *findings, const struct process_wait *save)
 {
-	const struct job *job = findings->measured->job;
-	const struct process *process = &job->processes.processes[save->process];
-	uint64_t io_ns =
-		processes_tally(findings->measured, save->process, MEASURE_IO)->time.measure;
-	uint64_t end_ns = process->ended ? process->end_ns : job->end_ns;
-	uint64_t lived_ns = clock_subtract(end_ns, process->start_ns);
-
 	return save->bytes >= threshold(THRESHOLD_SAVE_BYTES) * (save->syncs ? save->syncs : 1) &&
 	       finding_unhidden(findings, IO_WRITE, save->time_ns) >=
 		       threshold(THRESHOLD_SAVE_SHARE) * findings->duration_ns &&
-	       clock_subtract(lived_ns, io_ns) >= save->time_ns;
+	       processes_beside_ns(findings->measured, save->process) >= save->time_ns;
 }
 
 /* Where the program tells of its checkpoints these say more. False if nobody waits. */
 static bool find_saves(const struct findings *findings, struct saves *saves)
 {
 	const struct job *job = findings->measured->job;
-	struct process_save save, worst = { .time_ns = 0 };
+	struct process_wait save, worst = { .time_ns = 0 };
 	size_t count = 0;
 
 	if (job->activities->groups[ACTIVITY_JOB].of[ACTIVITY_CHECKPOINT].count || job->summed)
 		return false;
-	for (size_t i = 0; processes_save(findings->measured, i, &save); i++) {
+	for (size_t i = 0; processes_wait(findings->measured, PROCESS_SAVES, i, &save); i++) {
 		if (!stands_still(findings, &save))
 			continue;
 		count++;
@@ -154,7 +147,7 @@ static bool find_saves(const struct findings *findings, struct saves *saves)
 		.path = trace_text(file_table_name(&job->files, worst.file)),
 		.pid = job->processes.processes[worst.process].pid,
 		.others = count > 1 ? count - 1 : TABLE_NO_UINT,
-		.writes = worst.writes,
+		.writes = worst.calls,
 		.bytes = worst.bytes,
 		.syncs = worst.syncs,
 		.time_ns = worst.time_ns,

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "analysis/process_saves.h"
 #include "analysis/process_storage.h"
+#include "analysis/process_waits.h"
 #include "analysis/processes.h"
 #include "analysis/rollup.h"
 #include "analysis/trace_text.h"
@@ -25,7 +25,7 @@ struct processes {
 	size_t summed_room;
 	struct processes_sums sums;
 	struct process_storages storages;
-	struct process_saves saves;
+	struct process_waits waits[PROCESS_WAITS];
 };
 
 static int begin(const struct job *job, void **state)
@@ -37,7 +37,8 @@ static int begin(const struct job *job, void **state)
 	processes->job = job;
 	rollup_init(&processes->rollup, job, rollup_find_key("process"), ROLLUP_ALL);
 	process_storages_init(&processes->storages, job);
-	process_saves_init(&processes->saves, job);
+	for (int what = 0; what < PROCESS_WAITS; what++)
+		process_waits_init(&processes->waits[what], job, what);
 	*state = processes;
 	return 0;
 }
@@ -48,7 +49,8 @@ static void end(void *state)
 
 	rollup_free(&processes->rollup);
 	process_storages_free(&processes->storages);
-	process_saves_free(&processes->saves);
+	for (int what = 0; what < PROCESS_WAITS; what++)
+		process_waits_free(&processes->waits[what]);
 	free(processes->submissions);
 	free(processes->summed);
 	free(processes);
@@ -87,7 +89,9 @@ static int add_event(struct processes *processes, const struct event *event)
 	int status = event->flags & EVENT_SUMMED ? add_sums(processes, event) : 0;
 
 	if (!status && (event->class == IO_WRITE || event->class == IO_SYNC))
-		status = process_saves_add(&processes->saves, event);
+		status = process_waits_add(&processes->waits[PROCESS_SAVES], event);
+	else if (!status && event->class == IO_READ)
+		status = process_waits_add(&processes->waits[PROCESS_LOADS], event);
 	if (status)
 		return status;
 	if (event->class != IO_NONE)
@@ -427,6 +431,16 @@ struct processes_sums processes_sums(const struct measured *measured)
 	return processes->sums;
 }
 
+uint64_t processes_beside_ns(const struct measured *measured, uint32_t number)
+{
+	const struct job *job = measured->job;
+	const struct process *process = &job->processes.processes[number];
+	uint64_t io_ns = processes_tally(measured, number, MEASURE_IO)->time.measure;
+	uint64_t end_ns = process->ended ? process->end_ns : job->end_ns;
+
+	return clock_subtract(clock_subtract(end_ns, process->start_ns), io_ns);
+}
+
 uint64_t processes_kernel_metadata(const struct measured *measured, uint32_t dev)
 {
 	const struct processes *processes = measured_state(measured, &analysis_processes);
@@ -434,11 +448,12 @@ uint64_t processes_kernel_metadata(const struct measured *measured, uint32_t dev
 	return process_storage_kernel_metadata(&processes->storages, dev);
 }
 
-bool processes_save(const struct measured *measured, size_t number, struct process_save *save)
+bool processes_wait(const struct measured *measured, enum process_waits_for what, size_t number,
+		    struct process_wait *wait)
 {
 	const struct processes *processes = measured_state(measured, &analysis_processes);
 
-	return process_saves_view(&processes->saves, number, save);
+	return process_waits_view(&processes->waits[what], number, wait);
 }
 
 const struct analysis analysis_processes = {

@@ -7,11 +7,14 @@
 
 #include "analysis/analysis.h"
 #include "analysis/measure.h"
-#include "analysis/process_saves.h"
+#include "analysis/process_waits.h"
 
 /* By number in the job's table; `measure` is an enum io_class or MEASURE_IO. */
 const struct tally *processes_tally(const struct measured *measured, uint32_t process,
 				    unsigned int measure);
+
+/* How long it lived without any I/O under way. */
+uint64_t processes_beside_ns(const struct measured *measured, uint32_t process);
 
 /* What was summed up, of a job that has such. */
 struct processes_sums {
@@ -25,7 +28,8 @@ struct processes_sums processes_sums(const struct measured *measured);
 /* Bytes of metadata, journals among them, that the kernel wrote to a device, for whomever. */
 uint64_t processes_kernel_metadata(const struct measured *measured, uint32_t dev);
 
-/* What programs write in their first threads, in no order; false behind the last one. */
-bool processes_save(const struct measured *measured, size_t number, struct process_save *save);
+/* What programs write or read in their first threads, in no order; false behind the last one. */
+bool processes_wait(const struct measured *measured, enum process_waits_for what, size_t number,
+		    struct process_wait *wait);
 
 #endif

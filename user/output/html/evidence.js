@@ -362,6 +362,7 @@ const EVIDENCE = {
 	'read-again': [story, storyOfAll],
 	'read-by-several': [story, storyOfAll],
 	'fetched-again': [story, storyOfAll],
+	'load-waits': [took('read', 'direct'), brought],
 	'cold-start': [brought, ranking('places', 'brought from storage, by place', 'places', 'path',
 		'fetched_bytes', bytesText, 'c-fetched')],
 	'many-small-files': [filesBySize, calls],

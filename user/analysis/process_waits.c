@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What programs write or read in their first threads, by process. A thread that does so beside the
+ * first one is none of them, nor a process that was forked for it and runs no program of its own.
+ */
+#include "analysis/process_waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/finding_threshold.h"
+#include "analysis/habits.h"
+#include "grow.h"
+
+/* Files are used one after the other: calls on one of them, in a row. */
+struct file_row {
+	uint32_t file;
+	uint64_t time_ns, end; /* end: of the last call, in the file */
+};
+
+struct process_waiting {
+	struct process_wait sums;
+	struct file_row now, longest;
+};
+
+#define WAITING_MOST 65536 /* processes; of further ones nothing is told */
+
+void process_waits_init(struct process_waits *waits, const struct job *job,
+			enum process_waits_for what)
+{
+	*waits = (struct process_waits) { .job = job, .what = what };
+	map_init(&waits->numbers, 1, 1);
+}
+
+void process_waits_free(struct process_waits *waits)
+{
+	map_free(&waits->numbers);
+	free(waits->all);
+}
+
+/* *waiting is NULL when there are too many. */
+static int find_waiting(struct process_waits *waits, uint32_t process,
+			struct process_waiting **waiting)
+{
+	const uint64_t key = process;
+	uint64_t *number = map_find(&waits->numbers, &key);
+	bool added;
+
+	*waiting = NULL;
+	if (!number && waits->count < WAITING_MOST) {
+		if (!GROW(waits->all, waits->room, waits->count + 1))
+			return -ENOMEM;
+		number = map_add(&waits->numbers, &key, &added);
+		if (!number)
+			return -ENOMEM;
+		*number = waits->count;
+		waits->all[waits->count++] = (struct process_waiting) {
+			.sums.process = process,
+			.now.file = FILE_NONE,
+			.longest.file = FILE_NONE,
+		};
+	}
+	if (number)
+		*waiting = &waits->all[*number];
+	return 0;
+}
+
+/* A sync, or a write that is neither small nor a sync itself. */
+static bool is_save(const struct event *event)
+{
+	return event->class == IO_SYNC ||
+	       (event->class == IO_WRITE && event->bytes > HABIT_SMALL_WRITE_BYTES &&
+		!(event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC));
+}
+
+static bool is_load(const struct event *event)
+{
+	return event->class == IO_READ && event->bytes > threshold(THRESHOLD_SMALL_READ);
+}
+
+static bool is_wait(const struct process_waits *waits, const struct event *event)
+{
+	const struct process *process = &waits->job->processes.processes[event->process];
+
+	return (waits->what == PROCESS_SAVES ? is_save(event) : is_load(event)) &&
+	       event->process != PROCESS_UNKNOWN && event->thread == process->pid &&
+	       (process->executed || process->parent == PROCESS_NONE) &&
+	       !file_table_in_memory(&waits->job->files, event->file);
+}
+
+static void add_to_row(struct process_waiting *waiting, const struct event *event)
+{
+	const uint64_t begins = event->offset < 0 ? 0 : event->offset;
+
+	if (waiting->now.file != event->file)
+		waiting->now = (struct file_row) { .file = event->file };
+	else if (begins < waiting->now.end)
+		waiting->sums.back++;
+	waiting->now.end = begins + event->bytes;
+	waiting->now.time_ns += event->end - event->start;
+	if (waiting->now.time_ns >= waiting->longest.time_ns)
+		waiting->longest = waiting->now;
+}
+
+int process_waits_add(struct process_waits *waits, const struct event *event)
+{
+	struct process_waiting *waiting;
+	int status;
+
+	if (!(event->flags & EVENT_CALL) ||
+	    event->flags & (EVENT_SECOND | EVENT_FAILED | EVENT_SUMMED) || !is_wait(waits, event))
+		return 0;
+	status = find_waiting(waits, event->process, &waiting);
+	if (status || !waiting)
+		return status;
+	if (event->class == IO_SYNC)
+		waiting->sums.syncs++;
+	else
+		waiting->sums.calls++;
+	waiting->sums.bytes += event->bytes;
+	waiting->sums.fetched_bytes +=
+		event->flags & EVENT_DIRECT ? event->bytes : event->fetched_bytes;
+	waiting->sums.time_ns += event->end - event->start;
+	add_to_row(waiting, event);
+	return 0;
+}
+
+bool process_waits_view(const struct process_waits *waits, size_t number, struct process_wait *wait)
+{
+	if (number >= waits->count)
+		return false;
+	*wait = waits->all[number].sums;
+	wait->file = waits->all[number].longest.file;
+	return true;
+}
