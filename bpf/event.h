@@ -48,7 +48,6 @@ enum record_kind {
 #define EVENT_COMMAND_BYTES 4096    /* of a command line that is kept */
 #define EVENT_ENVIRON_BYTES 4096    /* of the environment in one record */
 #define EVENT_ENVIRON_RECORDS 32
-#define EVENT_COMM_BYTES 16
 #define EVENT_SPAN_NAME_BYTES 255
 #define EVENT_SPAN_CATEGORY_BYTES 63
 #define EVENT_SPAN_ARGS_BYTES 1024

@@ -58,13 +58,22 @@ struct profile_sums {
 	__u32 sizes[PROFILE_SIZES]; /* of what was asked for */
 };
 
+/* Who took a slot: the task that it was taken by, where that was one of the key's process. */
+struct profile_who {
+	__u64 started_ns;	     /* the process; CLOCK_MONOTONIC; 0: somebody else took it */
+	__u64 cgroup_id;	     /* of the second version's hierarchy */
+	char comm[EVENT_COMM_BYTES]; /* of the process */
+	__u32 uid;
+	__u32 pad;
+};
+
 struct profile_slot {
 	__u64 state; /* enum profile_state */
 	struct profile_key key;
 	__u64 first_ns; /* start of the first operation under this key */
 	__u64 last_ns;	/* ... of the last one */
 	struct profile_sums sums;
-	__u64 pad[5];
+	struct profile_who who;
 };
 
 /*
@@ -87,6 +96,7 @@ struct profile_rate {
 };
 
 EVENT_SIZE(profile_key, 24);
+EVENT_SIZE(profile_who, 40);
 EVENT_SIZE(profile_slot, 384);
 EVENT_SIZE(profile_rate, 24);
 

@@ -99,25 +99,41 @@ static __always_inline bool profile_is_of(const struct profile_slot *slot,
 	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && slot->state == PROFILE_USED;
 }
 
-/* Takes a free slot; false when somebody else was faster. */
-static __always_inline bool profile_claim(struct profile_slot *slot, const struct profile_key *key,
+/* Who does what a slot is taken for: once a slot, so that whoever is not told of in time is known
+ * all the same. Another task may end what somebody has begun. */
+static __always_inline void profile_identify(struct profile_who *who, __u32 pid)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *leader = TASK_POINTER(task, group_leader);
+
+	who->started_ns = 0;
+	if ((__u32)task->tgid != pid)
+		return;
+	who->started_ns = TASK_POINTER(leader, start_time);
+	who->cgroup_id = bpf_get_current_cgroup_id();
+	who->uid = bpf_get_current_uid_gid();
+	bpf_probe_read_kernel(who->comm, sizeof(who->comm), KFIELD(task_struct, leader, comm));
+}
+
+/* A slot that was free and is this key's from now on. */
+static __always_inline void profile_begin(struct profile_slot *slot, const struct profile_key *key,
 					  __u64 now_ns)
 {
-	if (__sync_val_compare_and_swap(&slot->state, PROFILE_FREE, PROFILE_TAKING) != PROFILE_FREE)
-		return false;
+	if (!slot)
+		return;
 	slot->key = *key;
 	slot->first_ns = now_ns;
 	slot->last_ns = now_ns;
+	profile_identify(&slot->who, key->pid);
 	/* Whoever sees it used sees its key. */
 	__sync_val_compare_and_swap(&slot->state, PROFILE_TAKING, PROFILE_USED);
-	return true;
 }
 
-/* The place of a key among `count` from `first` on, taken if there is none; PROFILE_NOWHERE: all
- * are others'. */
+/* The place of a key among `count` from `first` on. PROFILE_TAKEN: it was free, and is to be begun;
+ * PROFILE_NOWHERE: all are others'. */
+#define PROFILE_TAKEN (1u << 30)
 #define PROFILE_NOWHERE (~0u)
-static __always_inline __u32 profile_find(const struct profile_key *key, __u32 first, __u32 count,
-					  __u64 now_ns)
+static __always_inline __u32 profile_find(const struct profile_key *key, __u32 first, __u32 count)
 {
 	__u32 hash = profile_hash(key);
 
@@ -129,8 +145,10 @@ static __always_inline __u32 profile_find(const struct profile_key *key, __u32 f
 			break;
 		if (profile_is_of(slot, key))
 			return index;
-		if (slot->state == PROFILE_FREE && profile_claim(slot, key, now_ns))
-			return index;
+		if (slot->state == PROFILE_FREE &&
+		    __sync_val_compare_and_swap(&slot->state, PROFILE_FREE, PROFILE_TAKING) ==
+			    PROFILE_FREE)
+			return index | PROFILE_TAKEN;
 	}
 	return PROFILE_NOWHERE;
 }
@@ -151,25 +169,30 @@ static __always_inline __u32 profile_variant(__u32 flags)
 #define PROFILE_OF_ALL (1u << 31)
 __noinline __u32 profile_place(struct profile_key *key, __u64 now_ns)
 {
-	__u32 index;
+	__u32 index, of_all = 0;
 
 	if (!key)
 		return PROFILE_OF_ALL;
-	index = profile_find(key, 0, profile_slot_count, now_ns);
-	if (index != PROFILE_NOWHERE)
-		return index;
-	key->cpu = 0;
-	if (key->file)
-		key->file = TRACE_FILE_OTHER;
-	if (key->file2)
-		key->file2 = TRACE_FILE_OTHER;
-	key->flags &= ~TRACE_PROFILE_UNLINKED;
-	index = profile_find(key, profile_slot_count, PROFILE_OTHERS, now_ns);
+	index = profile_find(key, 0, profile_slot_count);
+	if (index == PROFILE_NOWHERE) {
+		of_all = PROFILE_OF_ALL;
+		key->cpu = 0;
+		if (key->file)
+			key->file = TRACE_FILE_OTHER;
+		if (key->file2)
+			key->file2 = TRACE_FILE_OTHER;
+		key->flags &= ~TRACE_PROFILE_UNLINKED;
+		index = profile_find(key, profile_slot_count, PROFILE_OTHERS);
+	}
 	if (index == PROFILE_NOWHERE)
 		index = profile_slot_count + PROFILE_OTHERS +
 			(key->op & (OP_TABLE_SIZE - 1)) * PROFILE_VARIANTS +
 			profile_variant(key->flags);
-	return index | PROFILE_OF_ALL;
+	if (index & PROFILE_TAKEN) {
+		index &= ~PROFILE_TAKEN;
+		profile_begin(bpf_map_lookup_elem(&profile_slots, &index), key, now_ns);
+	}
+	return index | of_all;
 }
 
 /* What an operation adds to its slot. */

@@ -363,6 +363,30 @@ class Monitor(unittest.TestCase):
         for count, group in enumerate(groups, 5000):
             self.assertEqual(self.reads_of(samples, group), count)
 
+    def test_stopped_beside_short_processes(self):
+        """Who began and ended while it was stopped, and was told of in buffers that were full: the
+        sums say who it was."""
+        def lost_of(samples):
+            return samples.sum("faultline_events_lost_total", kind="exec")
+
+        watched, parent = self.watch("--buffer", "64K"), harness.new_cgroup(self)
+        for number in range(10):
+            os.mkdir(f"{parent}/{number}")
+            self.addCleanup(os.rmdir, f"{parent}/{number}")
+        directory = machine().new_dir()
+        data = harness.random_file(f"{directory}/data", 4096)
+        before = lost_of(watched.scrape())
+        watched.process.send_signal(signal.SIGSTOP)
+        harness.run(static_program("swarm"), data, f"{directory}/out", parent, "10", "1000", "0",
+                    env=dict(os.environ, FILLS="buffers " * 500))
+        watched.process.send_signal(signal.SIGCONT)
+        self.assertTrue(harness.wait_until(lambda: lost_of(watched.scrape()) > before + 100))
+        samples = watched.scrape()
+        for number, reads in enumerate(account(f"{directory}/out")):
+            self.assertEqual(samples.sum("faultline_io_operations_total", op="read", door="syscall",
+                                         cgroup=below_root(f"{parent}/{number}"), user="root",
+                                         command="swarm-static"), reads, number)
+
     def test_cgroup_vanishes(self):
         """Before anybody has looked where it was: what was done there is nobody else's."""
         watched, parent = self.watch(), harness.new_cgroup(self)

@@ -144,6 +144,85 @@ static void test_many(void **state)
 	close_all(intake, ledger);
 }
 
+/* --- whom nobody has told of --- */
+
+/* What was told of a process is lost: whoever took its slot says who it was, of other slots of that
+ * process, too. Not where two had the pid. */
+static void test_known_by_slots(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	struct intake *intake = open_intake(ledger);
+	struct profile_slot slot = {
+		.key = { .pid = PARENT + 1, .op = OP_FAULT },
+		.first_ns = 120,
+		.last_ns = 130,
+		.sums = { .count = 3, .time_ns = 1 },
+		.who = { .started_ns = 110, .comm = "sixteen bytes...", .uid = 4242 },
+	};
+	const struct ledger_job *job;
+
+	intake_take_slot(intake, &slot);
+	slot.who = (struct profile_who) { 0 }; /* somebody else took it */
+	slot.key.file = 7;
+	slot.sums.count = 4;
+	intake_take_slot(intake, &slot);
+	slot.key.pid = PARENT + 2; /* of whom nothing is known */
+	slot.sums.count = 5;
+	intake_take_slot(intake, &slot);
+
+	begin(ledger, PARENT + 3, "/b", "y", 110);
+	ledger_exit(ledger, PARENT + 3, 120);
+	begin(ledger, PARENT + 3, "/c", "y", 125);
+	slot.key.pid = PARENT + 3;
+	slot.sums.count = 6;
+	slot.first_ns = 115;
+	slot.who = (struct profile_who) { .started_ns = 110, .comm = "y" };
+	intake_take_slot(intake, &slot);
+
+	while (!intake_book(intake, 200, 200))
+		usleep(1000);
+	for (job = ledger_jobs(ledger); job && job->uid != 4242;)
+		job = job->next;
+	assert_non_null(job);
+	assert_string_equal(job->commands[0].name, "sixteen bytes...");
+	assert_int_equal(sums_total(&job->commands[0].sums).count, 3 + 4);
+	assert_int_equal(sums_total(&job->sums).count, 3 + 4);
+	assert_int_equal(ledger_node(ledger)->uncertain_operations, 5 + 6);
+	assert_int_equal(sums_total(&ledger_node(ledger)->sums).count, 3 + 4 + 5 + 6);
+	close_all(intake, ledger);
+}
+
+/* Records were lost: of one the fork was told, of one all but the end. */
+static void test_known_by_slots_after_loss(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	struct intake *intake = open_intake(ledger);
+	struct profile_slot slot = {
+		.key = { .pid = PARENT + 1, .op = OP_FAULT },
+		.first_ns = 220,
+		.last_ns = 230,
+		.sums = { .count = 3, .time_ns = 1 },
+		.who = { .started_ns = 210, .comm = "another", .uid = 4242 },
+	};
+	const struct ledger_job *job;
+
+	forks(intake, PARENT + 1, 210);
+	begin(ledger, PARENT + 2, "/b", "y", 211);
+	intake_take_slot(intake, &slot);
+	slot.key.pid = PARENT + 2;
+	slot.sums.count = 4;
+	intake_take_slot(intake, &slot);
+	intake_look_again(intake, 200);
+	while (!intake_book(intake, 300, 300))
+		usleep(1000);
+	job = job_called(ledger, "/a"); /* where its cgroup is not known better */
+	assert_int_equal(sums_total(&job->sums).count, 3);
+	job = job_called(ledger, "/b");
+	assert_int_equal(sums_total(&job->sums).count, 4);
+	assert_int_equal(ledger_node(ledger)->uncertain_operations, 0);
+	close_all(intake, ledger);
+}
+
 /* --- how it lasts --- */
 
 #define PIDS 30000u
@@ -230,6 +309,8 @@ int main(void)
 		cmocka_unit_test(test_while_it_is_read),
 		cmocka_unit_test(test_while_a_cgroup_is_looked_up),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_known_by_slots),
+		cmocka_unit_test(test_known_by_slots_after_loss),
 		cmocka_unit_test(test_stays_as_large),
 	};
 

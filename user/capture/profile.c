@@ -168,7 +168,7 @@ static bool tell(struct profile *profile, unsigned int number, profile_take_fn t
 {
 	const struct profile_slot *slot = &profile->slots[number];
 	struct base *base = &profile->bases[number];
-	struct profile_slot added = { .key = slot->key };
+	struct profile_slot added = { .key = slot->key, .who = slot->who };
 	struct profile_sums now;
 
 	read_sums(slot, &now);

@@ -135,6 +135,18 @@ static bool is_same(uint32_t pid, uint64_t start_ns)
 	       start_ns < now_ns + LEDGER_START_WITHIN_NS;
 }
 
+/* What a cgroup of the second version's hierarchy is called; LEDGER_UNKNOWN, where it is gone, or
+ * where it is everybody's because another hierarchy tells them apart. False while it is being
+ * looked up, unless it is to wait. */
+static bool name_cgroup(struct intake *intake, uint64_t id, bool wait, char path[PATH_MAX])
+{
+	if (!cgroups_path(intake->cgroups, id, wait, path))
+		return false;
+	if (!path[0] || (!strcmp(path, "/") && !intake->one_hierarchy))
+		strcpy(path, LEDGER_UNKNOWN);
+	return true;
+}
+
 /*
  * Where a process is that has just been told of. Most are where their parents were, which were
  * looked at. One that has moved and is gone already is where the second version's hierarchy has it,
@@ -154,11 +166,7 @@ static bool find_cgroup(struct intake *intake, const struct event_exec *event, b
 	if ((!late || is_same(event->header.pid, event->started_ns)) &&
 	    process_cgroup(event->header.pid, path, PATH_MAX))
 		return true;
-	if (!cgroups_path(intake->cgroups, event->cgroup_id, wait, path))
-		return false;
-	if (!path[0] || (!strcmp(path, "/") && !intake->one_hierarchy))
-		strcpy(path, LEDGER_UNKNOWN);
-	return true;
+	return name_cgroup(intake, event->cgroup_id, wait, path);
 }
 
 static void tell_exec(struct intake *intake, const struct event_exec *event, const char *cgroup)
@@ -383,8 +391,8 @@ unsigned int intake_ended(const struct intake *intake)
 }
 
 struct look {
-	struct ledger *ledger;
-	uint64_t since_ns;
+	struct intake *intake;
+	uint64_t now_ns;
 };
 
 static void look_at(void *context, struct ledger_process *process)
@@ -392,7 +400,9 @@ static void look_at(void *context, struct ledger_process *process)
 	const struct look *look = context;
 
 	if (!is_same(process->pid, process->start_ns))
-		ledger_vanish(look->ledger, process, look->since_ns);
+		ledger_vanish(look->intake->ledger, process, look->intake->look_since_ns);
+	else if (process->forked)
+		adopt(look->intake, process->pid, look->now_ns);
 }
 
 void intake_look_again(struct intake *intake, uint64_t since_ns)
@@ -403,13 +413,12 @@ void intake_look_again(struct intake *intake, uint64_t since_ns)
 }
 
 /* The ledger is locked. */
-static void look_again(struct intake *intake)
+static void look_again(struct intake *intake, uint64_t now_ns)
 {
-	struct look look = { intake->ledger, intake->look_since_ns };
+	struct look look = { intake, now_ns };
 
 	if (intake->look_again && proc_is_of_kernel_side())
 		ledger_each_process(intake->ledger, look_at, &look);
-	intake->look_again = false;
 }
 
 /* --- what --- */
@@ -423,6 +432,65 @@ void intake_take_slot(void *context, const struct profile_slot *added)
 		return;
 	}
 	intake->slots[intake->slot_count++] = *added;
+}
+
+/*
+ * Who took a slot whose process nobody has told of, or another of that process: records are lost
+ * where somebody is stopped for long, slots are not.
+ */
+static const struct profile_who *find_taker(const struct intake *intake,
+					    const struct profile_slot *slot)
+{
+	if (slot->who.started_ns || !slot->key.pid)
+		return slot->who.started_ns ? &slot->who : NULL;
+	for (size_t i = 0; i < intake->slot_count; i++)
+		if (intake->slots[i].key.pid == slot->key.pid && intake->slots[i].who.started_ns)
+			return &intake->slots[i].who;
+	return NULL;
+}
+
+/* Nobody has told who does what is in a slot, or not all that there was to tell. */
+static bool wants_taker(const struct intake *intake, const struct profile_slot *slot)
+{
+	return intake->look_again || !ledger_knows(intake->ledger, slot->key.pid, slot->last_ns);
+}
+
+/* The strings of `who` are in the other two; false: nobody knows. */
+static bool tell_taker(struct intake *intake, const struct profile_slot *slot,
+		       struct ledger_who *who, char comm[EVENT_COMM_BYTES + 1], char path[PATH_MAX])
+{
+	const struct profile_who *taker = find_taker(intake, slot);
+
+	if (!taker)
+		return false;
+	name_cgroup(intake, taker->cgroup_id, true, path); /* it has been looked up */
+	memcpy(comm, taker->comm, EVENT_COMM_BYTES);
+	comm[EVENT_COMM_BYTES] = 0;
+	*who = (struct ledger_who) {
+		.pid = slot->key.pid,
+		.uid = taker->uid,
+		.start_ns = taker->started_ns,
+		.cgroup = path,
+		.program = comm,
+		.rank = -1,
+	};
+	return true;
+}
+
+/* Has the cgroups looked up of those whom nothing but their slots tell of; whether all are known.
+ */
+static bool look_up_takers(struct intake *intake)
+{
+	char path[PATH_MAX];
+	bool all = true;
+
+	for (size_t i = 0; i < intake->slot_count; i++) {
+		const struct profile_slot *slot = &intake->slots[i];
+
+		if (slot->who.started_ns && wants_taker(intake, slot))
+			all &= cgroups_path(intake->cgroups, slot->who.cgroup_id, false, path);
+	}
+	return all;
 }
 
 /* A process that is not known yet, or has not been looked at for a while. */
@@ -486,6 +554,8 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 	const struct class class = classes_of(intake->classes, slot->key.op, slot->key.flags);
 	const struct profile_sums *sums = &slot->sums;
 	const uint64_t page = intake->page_bytes;
+	char comm[EVENT_COMM_BYTES + 1], cgroup[PATH_MAX];
+	struct ledger_who taker;
 	struct ledger_added added = {
 		.pid = slot->key.pid,
 		.file = slot->key.file,
@@ -511,6 +581,8 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 		return;
 	}
 	look_at_doer(intake, &added, now_ns);
+	if (wants_taker(intake, slot) && tell_taker(intake, slot, &taker, comm, cgroup))
+		added.who = &taker;
 	if (class.what == CLASS_THROTTLED)
 		ledger_add_throttled(intake->ledger, &added);
 	else
@@ -521,14 +593,15 @@ bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
 {
 	if (!ledger_lock_within(intake->ledger, BOOK_WITHIN_NS))
 		return false;
-	if (!catch_up(intake, false)) {
+	if (!catch_up(intake, false) || !look_up_takers(intake)) {
 		ledger_unlock(intake->ledger);
 		return false;
 	}
-	look_again(intake);
+	look_again(intake, now_ns);
 	for (size_t i = 0; i < intake->slot_count; i++)
 		book(intake, &intake->slots[i], now_ns);
 	span_times_settle(intake->spans, intake->ledger, until_ns, true);
+	intake->look_again = false;
 	intake->slot_count = 0;
 	if (intake->slot_room > SLOTS_ALWAYS) {
 		free(intake->slots);

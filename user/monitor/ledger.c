@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define FILE_NAMES_LEAST 32768
@@ -144,12 +145,32 @@ static void add_series(struct ledger *ledger, const struct ledger_job *job,
 			   added, latencies);
 }
 
+/* Who began it, where that is not who had the pid, as far as was told. */
+static void find_by_who(struct ledger *ledger, const struct ledger_added *added,
+			struct ledger_doer *doer)
+{
+	const struct ledger_who *who = added->who;
+	bool whole = strcmp(who->cgroup, LEDGER_UNKNOWN) != 0;
+
+	if (doer->process && doer->process->forked && whole)
+		*doer = (struct ledger_doer) { 0 };
+	if (!doer->job)
+		*doer = ledger_find_begun(ledger, added->pid, who->start_ns, added->last_ns, whole);
+	if (doer->job)
+		return;
+	doer->job = ledger_job_of(ledger, who->cgroup, who->uid, added->last_ns);
+	if (doer->job)
+		doer->command = ledger_command_of(doer->job, who->program, added->last_ns);
+}
+
 static struct ledger_doer find_doer(struct ledger *ledger, const struct ledger_added *added)
 {
 	struct ledger_doer doer = { 0 };
 
 	if (added->pid)
 		doer = ledger_find_doer(ledger, added->pid, added->first_ns, added->last_ns);
+	if (added->who && !doer.several)
+		find_by_who(ledger, added, &doer);
 	if (!doer.job) {
 		doer.job = ledger_unknown_job(ledger, added->last_ns);
 		if (doer.job)

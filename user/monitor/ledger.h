@@ -57,6 +57,7 @@ struct ledger_process {
 	struct ledger_sums sums;
 	int64_t rank; /* -1: none */
 	uint32_t pid, uid;
+	bool forked; /* no more is known of it than whose child it is */
 };
 
 /* What the processes of a job do that run programs of one name. */
@@ -252,6 +253,7 @@ struct ledger_doer {
 	struct ledger_job *job; /* NULL: nobody is known, or more than one may have */
 	struct ledger_command *command;
 	struct ledger_process *process; /* NULL: one of several */
+	bool several;			/* of different jobs or programs: no job is told */
 };
 struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
 				    uint64_t last_ns);
@@ -271,6 +273,9 @@ struct ledger_added {
 	enum io_door door;
 	struct ledger_counts counts;
 	const uint32_t *latencies; /* LEDGER_LATENCIES of them */
+	/* By whom it was begun, where what was told of processes may be incomplete; or NULL. Goes
+	 * for who is not known at that pid, or by its fork alone. */
+	const struct ledger_who *who;
 };
 
 /*

@@ -126,6 +126,7 @@ void ledger_fork(struct ledger *ledger, uint32_t parent_pid, uint32_t child, uin
 	process = make(ledger, child, time_ns, parent->job, parent->program->name);
 	if (!process)
 		return;
+	process->forked = true;
 	process->uid = parent->uid;
 	process->cgroup_set = parent->cgroup_set;
 	process->looked_ns = parent->looked_ns;
@@ -174,6 +175,7 @@ void ledger_exec(struct ledger *ledger, const struct ledger_who *who, uint64_t t
 		process->exec_ns = time_ns;
 		change_job(ledger, process, job, who->program, time_ns);
 	}
+	process->forked = false;
 	process->uid = who->uid;
 	process->looked_ns = time_ns;
 	process->cgroup_set = who->cgroup_set;
@@ -258,9 +260,9 @@ void ledger_each_process(struct ledger *ledger,
 static struct ledger_doer doer_of(struct ledger_process *process, uint64_t last_ns)
 {
 	if (process->job_before && last_ns < process->exec_ns)
-		return (struct ledger_doer) { process->job_before, process->program_before,
-					      process };
-	return (struct ledger_doer) { process->job, process->program, process };
+		return (struct ledger_doer) { process->job_before, process->program_before, process,
+					      false };
+	return (struct ledger_doer) { process->job, process->program, process, false };
 }
 
 struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_t first_ns,
@@ -279,10 +281,22 @@ struct ledger_doer ledger_find_doer(struct ledger *ledger, uint32_t pid, uint64_
 		} else if (found.job == doer.job && found.command == doer.command) {
 			found.process = NULL; /* whichever it was */
 		} else {
-			return (struct ledger_doer) { 0 };
+			return (struct ledger_doer) { .several = true };
 		}
 	}
 	return found;
+}
+
+struct ledger_doer ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+				     uint64_t last_ns, bool told)
+{
+	for (struct ledger_process *process = *chain_of(ledger, pid); process;
+	     process = process->chain)
+		if (process->pid == pid && !(told && process->forked) &&
+		    process->start_ns < start_ns + LEDGER_START_WITHIN_NS &&
+		    start_ns < process->start_ns + LEDGER_START_WITHIN_NS)
+			return doer_of(process, last_ns);
+	return (struct ledger_doer) { 0 };
 }
 
 bool ledger_knows(const struct ledger *ledger, uint32_t pid, uint64_t time_ns)

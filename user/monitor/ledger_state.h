@@ -68,7 +68,11 @@ void ledger_free_spans(struct ledger *ledger, struct ledger_job *job);
 void ledger_add_file(struct ledger *ledger, struct ledger_job *job,
 		     const struct ledger_added *added);
 
-/* ledger_processes.c: those go that ended before, when all that they did has been booked. */
+/* ledger_processes.c: who it was that began then, whenever it ended; with `told` one of whom more
+ * than its fork was told. */
+struct ledger_doer ledger_find_begun(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+				     uint64_t last_ns, bool told);
+/* Those go that ended before, when all that they did has been booked. */
 void ledger_forget_ended(struct ledger *ledger, uint64_t until_ns);
 
 #endif
