@@ -57,6 +57,7 @@ static void do_exec(char *line)
 
 	who.pid = take_number(&line);
 	who.uid = take_number(&line);
+	who.user = who.uid ? NULL : "root";
 	who.rank = take_number(&line);
 	take_hex(&line, cgroup, sizeof(cgroup));
 	take_hex(&line, program, sizeof(program));

@@ -35,6 +35,7 @@ static void begin(struct ledger *ledger, uint32_t pid, const char *cgroup, const
 	const struct ledger_who who = {
 		.pid = pid,
 		.uid = 0,
+		.user = "root",
 		.start_ns = time_ns,
 		.cgroup = cgroup,
 		.program = program,

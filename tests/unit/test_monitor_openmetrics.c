@@ -23,6 +23,7 @@
 static void begin(struct ledger *ledger, uint32_t pid, const char *cgroup, const char *program)
 {
 	const struct ledger_who who = { .pid = pid,
+					.user = "root",
 					.start_ns = 100,
 					.cgroup = cgroup,
 					.program = program,

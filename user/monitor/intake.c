@@ -1,58 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Who did what: from records and slots to bookings. Knows nothing of what the ledger makes of them.
+ * Who is there: from records to the ledger. Knows nothing of what the ledger makes of them, nor of
+ * sums.
  */
-#include "monitor/intake.h"
+#include "monitor/intake_state.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture/calls.h"
-#include "capture/cgroups.h"
 #include "capture/decode.h"
-#include "capture/environments.h"
 #include "capture/host.h"
 #include "capture/names.h"
 #include "capture/proc.h"
 #include "grow.h"
-#include "monitor/classes.h"
 #include "monitor/process_facts.h"
-#include "monitor/span_times.h"
 
-#define ENVIRONMENTS_MORE 16	     /* than there are rings */
-#define LOOK_EVERY_NS 10000000000ull /* at the cgroup of a process that does something */
-#define LATE_NS 1000000000ull	     /* a pid may have come again since then */
+#define ENVIRONMENTS_MORE 16  /* than there are rings */
+#define LATE_NS 1000000000ull /* a pid may have come again since then */
 /* Words of records that are kept while the ledger is read; with more it is waited for. Of them
  * those that are never given back. */
 #define KEPT_MOST (2u << 20)
 #define KEPT_ALWAYS (32u << 10)
-#define SLOTS_ALWAYS 2048 /* the same of slots, whose room a busy second needs once */
-#define BOOK_WITHIN_NS 10000000ull
-
-struct intake {
-	struct ledger *ledger;
-	/* Records that came while somebody read the ledger, or the cgroup of one was looked up, in
-	 * their order: words, of which the first says how many there are of a record with it. */
-	uint64_t *kept;
-	size_t kept_words, kept_room;
-	bool look_again;
-	uint64_t look_since_ns;
-	struct environments *environments;
-	struct classes *classes;
-	unsigned int page_bytes;
-	bool one_hierarchy; /* of cgroups: the second version's alone */
-	struct cgroups *cgroups;
-	struct profile_slot *slots; /* to be booked */
-	size_t slot_count, slot_room;
-	uint64_t lost;
-	unsigned int ended; /* processes, since the last booking */
-	struct span_times *spans;
-	decoder_code_fn tell_code; /* NULL: nobody looks for markers */
-	void *code_context;
-};
 
 /* --- from the opening to the close --- */
 
@@ -79,7 +50,7 @@ int intake_open(struct intake **out, struct ledger *ledger, unsigned int rings,
 	intake->classes = classes_open(operations, count);
 	intake->environments = environments_open(rings + ENVIRONMENTS_MORE);
 	if (!intake->classes || !intake->environments || span_times_open(&intake->spans) ||
-	    cgroups_open(&intake->cgroups, NULL)) {
+	    cgroups_open(&intake->cgroups, NULL) || user_names_open(&intake->users)) {
 		intake_close(intake);
 		return -ENOMEM;
 	}
@@ -95,6 +66,7 @@ void intake_close(struct intake *intake)
 	if (!intake)
 		return;
 	cgroups_close(intake->cgroups);
+	user_names_close(intake->users);
 	environments_close(intake->environments);
 	classes_close(intake->classes);
 	span_times_close(intake->spans);
@@ -126,8 +98,7 @@ void intake_tell_code(struct intake *intake, decoder_code_fn tell, void *context
 
 /* --- who --- */
 
-/* Whether the process of that pid is still the one that began then. */
-static bool is_same(uint32_t pid, uint64_t start_ns)
+bool intake_is_same(uint32_t pid, uint64_t start_ns)
 {
 	uint64_t now_ns = process_start_ns(pid);
 
@@ -135,10 +106,7 @@ static bool is_same(uint32_t pid, uint64_t start_ns)
 	       start_ns < now_ns + LEDGER_START_WITHIN_NS;
 }
 
-/* What a cgroup of the second version's hierarchy is called; LEDGER_UNKNOWN, where it is gone, or
- * where it is everybody's because another hierarchy tells them apart. False while it is being
- * looked up, unless it is to wait. */
-static bool name_cgroup(struct intake *intake, uint64_t id, bool wait, char path[PATH_MAX])
+bool intake_name_cgroup(struct intake *intake, uint64_t id, bool wait, char path[PATH_MAX])
 {
 	if (!cgroups_path(intake->cgroups, id, wait, path))
 		return false;
@@ -163,13 +131,14 @@ static bool find_cgroup(struct intake *intake, const struct event_exec *event, b
 		snprintf(path, PATH_MAX, "%s", process->job->labels.cgroup);
 		return true;
 	}
-	if ((!late || is_same(event->header.pid, event->started_ns)) &&
+	if ((!late || intake_is_same(event->header.pid, event->started_ns)) &&
 	    process_cgroup(event->header.pid, path, PATH_MAX))
 		return true;
-	return name_cgroup(intake, event->cgroup_id, wait, path);
+	return intake_name_cgroup(intake, event->cgroup_id, wait, path);
 }
 
-static void tell_exec(struct intake *intake, const struct event_exec *event, const char *cgroup)
+static void tell_exec(struct intake *intake, const struct event_exec *event, const char *cgroup,
+		      const char *user)
 {
 	char comm[EVENT_COMM_BYTES + 1] = { 0 };
 	char *asked = NULL;
@@ -179,6 +148,7 @@ static void tell_exec(struct intake *intake, const struct event_exec *event, con
 	struct ledger_who who = {
 		.pid = event->header.pid,
 		.uid = event->uid,
+		.user = user,
 		.start_ns = event->started_ns,
 		.cgroup = cgroup,
 		.cgroup_set = event->cgroup_set,
@@ -199,33 +169,13 @@ static void tell_exec(struct intake *intake, const struct event_exec *event, con
 
 static bool take_exec(struct intake *intake, const struct event_exec *event, bool wait)
 {
-	char cgroup[PATH_MAX];
+	char cgroup[PATH_MAX], user[USER_NAME_BYTES];
 
-	if (!find_cgroup(intake, event, wait, cgroup))
+	if ((!user_name(intake->users, event->uid, user) && !wait) ||
+	    !find_cgroup(intake, event, wait, cgroup))
 		return false;
-	tell_exec(intake, event, cgroup);
+	tell_exec(intake, event, cgroup, user);
 	return true;
-}
-
-/* Somebody does something whose beginning was not told. */
-static void adopt(struct intake *intake, uint32_t pid, uint64_t last_ns)
-{
-	struct process_facts facts;
-	size_t bytes = 0;
-	char *command;
-	struct ledger_who who = { .pid = pid, .rank = -1 };
-
-	if (!process_look(pid, &facts) || facts.start_ns > last_ns)
-		return;
-	command = proc_read(pid, "cmdline", EVENT_COMMAND_BYTES, &bytes);
-	who.uid = facts.uid;
-	who.start_ns = facts.start_ns;
-	who.cgroup = facts.cgroup;
-	who.program = facts.comm;
-	who.command = command ? command : "";
-	who.command_bytes = bytes;
-	ledger_exec(intake->ledger, &who, facts.start_ns);
-	free(command);
 }
 
 static void take_file(struct intake *intake, const struct event_file *event)
@@ -299,8 +249,7 @@ static bool tell_ledger(struct intake *intake, const void *record, bool wait)
 	return true;
 }
 
-/* Of the records that are kept tells those that can be told, whether all: the ledger is locked. */
-static bool catch_up(struct intake *intake, bool wait)
+bool intake_catch_up(struct intake *intake, bool wait)
 {
 	size_t at = 0;
 
@@ -338,11 +287,13 @@ static void take_at_once(struct intake *intake, const struct event_header *heade
 	const struct event_exec *exec = (const struct event_exec *)header;
 	const struct event_code *code = (const struct event_code *)header;
 	const struct event_exit *end = (const struct event_exit *)header;
-	char path[PATH_MAX];
+	char path[PATH_MAX], user[USER_NAME_BYTES];
 
 	span_times_take(intake->spans, header);
 	if (header->kind == RECORD_EXEC) {
-		cgroups_path(intake->cgroups, exec->cgroup_id, false, path); /* ahead of its turn */
+		/* Ahead of its turn. */
+		cgroups_path(intake->cgroups, exec->cgroup_id, false, path);
+		user_name(intake->users, exec->uid, user);
 		if (!(exec->flags & (TRACE_EXEC_NOT_FOLLOWED | TRACE_EXEC_PRESENT)))
 			tell_code(intake, header, 0, 0);
 	} else if (header->kind == RECORD_CODE)
@@ -373,7 +324,7 @@ void intake_take(void *context, unsigned int ring, const void *record, size_t si
 	if (tell_at_once(intake, record) || keep(intake, record, size))
 		return;
 	ledger_lock(intake->ledger);
-	catch_up(intake, true);
+	intake_catch_up(intake, true);
 	tell_ledger(intake, record, true);
 	ledger_unlock(intake->ledger);
 }
@@ -390,235 +341,11 @@ unsigned int intake_ended(const struct intake *intake)
 	return intake->ended;
 }
 
-struct look {
-	struct intake *intake;
-	uint64_t now_ns;
-};
-
-static void look_at(void *context, struct ledger_process *process)
-{
-	const struct look *look = context;
-
-	if (!is_same(process->pid, process->start_ns))
-		ledger_vanish(look->intake->ledger, process, look->intake->look_since_ns);
-	else if (process->forked)
-		adopt(look->intake, process->pid, look->now_ns);
-}
-
-void intake_look_again(struct intake *intake, uint64_t since_ns)
-{
-	if (!intake->look_again)
-		intake->look_since_ns = since_ns;
-	intake->look_again = true;
-}
-
-/* The ledger is locked. */
-static void look_again(struct intake *intake, uint64_t now_ns)
-{
-	struct look look = { intake, now_ns };
-
-	if (intake->look_again && proc_is_of_kernel_side())
-		ledger_each_process(intake->ledger, look_at, &look);
-}
-
-/* --- what --- */
-
-void intake_take_slot(void *context, const struct profile_slot *added)
-{
-	struct intake *intake = context;
-
-	if (!GROW(intake->slots, intake->slot_room, intake->slot_count + 1)) {
-		intake->lost += added->sums.count;
-		return;
-	}
-	intake->slots[intake->slot_count++] = *added;
-}
-
-/*
- * Who took a slot whose process nobody has told of, or another of that process: records are lost
- * where somebody is stopped for long, slots are not.
- */
-static const struct profile_who *find_taker(const struct intake *intake,
-					    const struct profile_slot *slot)
-{
-	if (slot->who.started_ns || !slot->key.pid)
-		return slot->who.started_ns ? &slot->who : NULL;
-	for (size_t i = 0; i < intake->slot_count; i++)
-		if (intake->slots[i].key.pid == slot->key.pid && intake->slots[i].who.started_ns)
-			return &intake->slots[i].who;
-	return NULL;
-}
-
-/* Nobody has told who does what is in a slot, or not all that there was to tell. */
-static bool wants_taker(const struct intake *intake, const struct profile_slot *slot)
-{
-	return intake->look_again || !ledger_knows(intake->ledger, slot->key.pid, slot->last_ns);
-}
-
-/* The strings of `who` are in the other two; false: nobody knows. */
-static bool tell_taker(struct intake *intake, const struct profile_slot *slot,
-		       struct ledger_who *who, char comm[EVENT_COMM_BYTES + 1], char path[PATH_MAX])
-{
-	const struct profile_who *taker = find_taker(intake, slot);
-
-	if (!taker)
-		return false;
-	name_cgroup(intake, taker->cgroup_id, true, path); /* it has been looked up */
-	memcpy(comm, taker->comm, EVENT_COMM_BYTES);
-	comm[EVENT_COMM_BYTES] = 0;
-	*who = (struct ledger_who) {
-		.pid = slot->key.pid,
-		.uid = taker->uid,
-		.start_ns = taker->started_ns,
-		.cgroup = path,
-		.program = comm,
-		.rank = -1,
-	};
-	return true;
-}
-
-/* Has the cgroups looked up of those whom nothing but their slots tell of; whether all are known.
- */
-static bool look_up_takers(struct intake *intake)
-{
-	char path[PATH_MAX];
-	bool all = true;
-
-	for (size_t i = 0; i < intake->slot_count; i++) {
-		const struct profile_slot *slot = &intake->slots[i];
-
-		if (slot->who.started_ns && wants_taker(intake, slot))
-			all &= cgroups_path(intake->cgroups, slot->who.cgroup_id, false, path);
-	}
-	return all;
-}
-
-/* A process that is not known yet, or has not been looked at for a while. */
-static void look_at_doer(struct intake *intake, const struct ledger_added *added, uint64_t now_ns)
-{
-	struct ledger_process *process;
-	char cgroup[JOB_CGROUP_BYTES * 8];
-
-	if (!added->pid)
-		return;
-	if (!ledger_knows(intake->ledger, added->pid, added->last_ns)) {
-		adopt(intake, added->pid, added->last_ns);
-		return;
-	}
-	process = ledger_process(intake->ledger, added->pid);
-	if (!process || now_ns < process->looked_ns + LOOK_EVERY_NS)
-		return;
-	process->looked_ns = now_ns;
-	if (process_cgroup(process->pid, cgroup, sizeof(cgroup)))
-		ledger_move(intake->ledger, process, cgroup);
-}
-
-/* What a transfer wrote: it took its time once, on the side that reads, if there is one. */
-static void book_written(struct intake *intake, const struct profile_slot *slot,
-			 const struct ledger_added *read)
-{
-	struct ledger_added written = *read;
-
-	written.op = LEDGER_WRITE;
-	written.file = slot->key.file2;
-	written.counts.fetched_bytes = 0;
-	written.counts.created_bytes = slot->sums.created_pages * (uint64_t)intake->page_bytes;
-	if (slot->key.file) {
-		written.counts.time_ns = 0;
-		written.latencies = NULL;
-	}
-	ledger_add(intake->ledger, &written);
-}
-
-static void book_io(struct intake *intake, const struct profile_slot *slot,
-		    const struct class *class, struct ledger_added *added)
-{
-	added->op = class->op;
-	added->door = class->door;
-	if (class->door == DOOR_MMAP)
-		added->counts.bytes =
-			class->op == LEDGER_READ
-				? added->counts.fetched_bytes
-				: (uint64_t)slot->sums.dirtied_pages * intake->page_bytes;
-	if (class->transfer && slot->key.file2) {
-		added->counts.created_bytes = 0;
-		book_written(intake, slot, added);
-		if (!slot->key.file)
-			return;
-	}
-	ledger_add(intake->ledger, added);
-}
-
-static void book(struct intake *intake, const struct profile_slot *slot, uint64_t now_ns)
-{
-	const struct class class = classes_of(intake->classes, slot->key.op, slot->key.flags);
-	const struct profile_sums *sums = &slot->sums;
-	const uint64_t page = intake->page_bytes;
-	char comm[EVENT_COMM_BYTES + 1], cgroup[PATH_MAX];
-	struct ledger_who taker;
-	struct ledger_added added = {
-		.pid = slot->key.pid,
-		.file = slot->key.file,
-		.first_ns = slot->first_ns,
-		.last_ns = slot->last_ns,
-		.counts = { .count = class.counted ? sums->count : 0,
-			    .errors = class.counted ? sums->errors : 0,
-			    .bytes = sums->bytes,
-			    .fetched_bytes = sums->fetched_pages * page,
-			    .created_bytes = sums->created_pages * page,
-			    .time_ns = class.timed ? sums->time_ns : 0,
-			    .major_faults = class.counted ? sums->major_faults : 0,
-			    .call_major_faults = class.counted ? 0 : sums->major_faults },
-		/* Of what ended without a word nobody knows when. */
-		.latencies = class.counted && class.timed ? sums->latencies : NULL,
-	};
-
-	if (class.what == CLASS_NONE)
-		return;
-	if (class.what == CLASS_ASIDE) {
-		ledger_add_unattributed(intake->ledger, added.file, added.counts.fetched_bytes,
-					added.counts.created_bytes);
-		return;
-	}
-	look_at_doer(intake, &added, now_ns);
-	if (wants_taker(intake, slot) && tell_taker(intake, slot, &taker, comm, cgroup))
-		added.who = &taker;
-	if (class.what == CLASS_THROTTLED)
-		ledger_add_throttled(intake->ledger, &added);
-	else
-		book_io(intake, slot, &class, &added);
-}
-
-bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
-{
-	if (!ledger_lock_within(intake->ledger, BOOK_WITHIN_NS))
-		return false;
-	if (!catch_up(intake, false) || !look_up_takers(intake)) {
-		ledger_unlock(intake->ledger);
-		return false;
-	}
-	look_again(intake, now_ns);
-	for (size_t i = 0; i < intake->slot_count; i++)
-		book(intake, &intake->slots[i], now_ns);
-	span_times_settle(intake->spans, intake->ledger, until_ns, true);
-	intake->look_again = false;
-	intake->slot_count = 0;
-	if (intake->slot_room > SLOTS_ALWAYS) {
-		free(intake->slots);
-		intake->slots = NULL;
-		intake->slot_room = 0;
-	}
-	intake->ended = 0;
-	ledger_settle(intake->ledger, until_ns, now_ns);
-	ledger_unlock(intake->ledger);
-	return true;
-}
-
 void intake_settle(struct intake *intake, uint64_t until_ns)
 {
 	if (!ledger_lock_within(intake->ledger, 0))
 		return;
-	if (catch_up(intake, false))
+	if (intake_catch_up(intake, false))
 		span_times_settle(intake->spans, intake->ledger, until_ns, false);
 	ledger_unlock(intake->ledger);
 }

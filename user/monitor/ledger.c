@@ -158,7 +158,7 @@ static void find_by_who(struct ledger *ledger, const struct ledger_added *added,
 		*doer = ledger_find_begun(ledger, added->pid, who->start_ns, added->last_ns, whole);
 	if (doer->job)
 		return;
-	doer->job = ledger_job_of(ledger, who->cgroup, who->uid, added->last_ns);
+	doer->job = ledger_job_of(ledger, who->cgroup, who->uid, who->user, added->last_ns);
 	if (doer->job)
 		doer->command = ledger_command_of(doer->job, who->program, added->last_ns);
 }

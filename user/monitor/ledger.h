@@ -204,6 +204,7 @@ void ledger_close(struct ledger *ledger); /* NULL is fine */
 /* Who a process is. */
 struct ledger_who {
 	uint32_t pid, uid;
+	const char *user;    /* name; NULL: by its number */
 	uint64_t start_ns;   /* when it began, 0: at `time_ns`, or not known */
 	const char *cgroup;  /* path below its hierarchy's root */
 	uint64_t cgroup_set; /* the same for all that are in the same cgroups; 0: not known */

@@ -5,7 +5,6 @@
  */
 #include "monitor/ledger_state.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,19 +30,6 @@ const struct ledger_label ledger_labels[] = {
 const size_t ledger_label_count = sizeof(ledger_labels) / sizeof(ledger_labels[0]);
 
 /* --- coming --- */
-
-/* A user's name, or number. */
-static void name_user(uint32_t uid, char out[LEDGER_COMMAND_BYTES])
-{
-	struct passwd entry, *found = NULL;
-	char bytes[4096];
-
-	if (!getpwuid_r(uid, &entry, bytes, sizeof(bytes), &found) && found && found->pw_name[0] &&
-	    strlen(found->pw_name) < LEDGER_COMMAND_BYTES)
-		strcpy(out, found->pw_name);
-	else
-		snprintf(out, LEDGER_COMMAND_BYTES, "%u", uid);
-}
 
 static struct ledger_job *make_job(struct ledger *ledger, const struct job_labels *labels,
 				   uint32_t uid, uint64_t time_ns)
@@ -98,7 +84,7 @@ static struct ledger_job **chain_of(struct ledger *ledger, const char *cgroup, u
 }
 
 struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint32_t uid,
-				 uint64_t time_ns)
+				 const char *user, uint64_t time_ns)
 {
 	struct ledger_job **chain, *job;
 	struct job_labels labels;
@@ -115,7 +101,10 @@ struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint
 	job = make_job(ledger, &labels, uid, time_ns);
 	if (!job)
 		return NULL;
-	name_user(uid, job->user);
+	if (user)
+		snprintf(job->user, sizeof(job->user), "%s", user);
+	else
+		snprintf(job->user, sizeof(job->user), "%u", uid);
 	job->chain = *chain;
 	*chain = job;
 	return job;

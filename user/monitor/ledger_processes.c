@@ -155,7 +155,7 @@ static char *line_of(const struct ledger_who *who)
 void ledger_exec(struct ledger *ledger, const struct ledger_who *who, uint64_t time_ns)
 {
 	struct ledger_process *process = ledger_process(ledger, who->pid);
-	struct ledger_job *job = ledger_job_of(ledger, who->cgroup, who->uid, time_ns);
+	struct ledger_job *job = ledger_job_of(ledger, who->cgroup, who->uid, who->user, time_ns);
 
 	if (process && who->start_ns > process->start_ns + LEDGER_START_WITHIN_NS) {
 		/* Another one with its pid. */
@@ -187,8 +187,10 @@ void ledger_exec(struct ledger *ledger, const struct ledger_who *who, uint64_t t
 
 void ledger_move(struct ledger *ledger, struct ledger_process *process, const char *cgroup)
 {
+	const char *user = process->uid == process->job->uid ? process->job->user : NULL;
+	struct ledger_job *job =
+		ledger_job_of(ledger, cgroup, process->uid, user, process->looked_ns);
 	char program[LEDGER_COMMAND_BYTES];
-	struct ledger_job *job = ledger_job_of(ledger, cgroup, process->uid, process->looked_ns);
 
 	if (!job || job == process->job)
 		return;

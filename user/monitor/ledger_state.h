@@ -45,7 +45,7 @@ bool ledger_take_series(struct ledger *ledger, const struct ledger_job *job, uin
 /* ledger_jobs.c: the job of a cgroup and user, made if need be; LEDGER_OTHER where there is no
  * room; NULL without memory. */
 struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint32_t uid,
-				 uint64_t time_ns);
+				 const char *user, uint64_t time_ns);
 /* The job that stands for nobody. */
 struct ledger_job *ledger_unknown_job(struct ledger *ledger, uint64_t time_ns);
 /* The row of programs of that name; LEDGER_OTHER's where there is no room, and of who is called so:

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Names of users that a directory is slow to tell: nobody waits for them longer than is said, those
+ * without a name are asked for once, and what is being asked keeps nothing from ending.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "made_ledger.h"
+#include "monitor/intake.h"
+#include "monitor/user_names.h"
+
+#define PARENT 4194400u /* of no pid that lives: there are fewer */
+#define SLOW 77u
+#define NAMELESS 1234567u
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool held, waiting;
+static unsigned int asked;
+
+/* In place of the C library's: a directory that does not answer while it is held. */
+int getpwuid_r(uid_t uid, struct passwd *entry, char *bytes, size_t size, struct passwd **found)
+{
+	pthread_mutex_lock(&lock);
+	asked++;
+	waiting = uid == SLOW;
+	pthread_cond_broadcast(&changed);
+	while (uid == SLOW && held)
+		pthread_cond_wait(&changed, &lock);
+	waiting = false;
+	pthread_mutex_unlock(&lock);
+	*found = NULL;
+	if (uid == NAMELESS)
+		return 0;
+	snprintf(bytes, size, "user-%u", uid);
+	*entry = (struct passwd) { .pw_name = bytes, .pw_uid = uid };
+	*found = entry;
+	return 0;
+}
+
+static void hold(bool on)
+{
+	pthread_mutex_lock(&lock);
+	held = on;
+	asked = on ? 0 : asked;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static void wait_until_asked(void)
+{
+	pthread_mutex_lock(&lock);
+	while (!waiting)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static unsigned int times_asked(void)
+{
+	unsigned int times;
+
+	pthread_mutex_lock(&lock);
+	times = asked;
+	pthread_mutex_unlock(&lock);
+	return times;
+}
+
+static void test_slow(void **state)
+{
+	struct user_names *names;
+	char name[USER_NAME_BYTES];
+
+	assert_int_equal(user_names_open(&names), 0);
+	hold(true);
+	assert_false(user_name(names, SLOW, name));
+	assert_string_equal(name, "77"); /* for who cannot wait */
+	while (!user_name(names, SLOW, name))
+		usleep(1000);
+	assert_string_equal(name, "77"); /* nobody waits any more */
+	hold(false);
+	do
+		assert_true(user_name(names, SLOW, name));
+	while (!strcmp(name, "77"));
+	assert_string_equal(name, "user-77");
+	assert_int_equal(times_asked(), 1);
+	user_names_close(names);
+}
+
+static void test_without_a_name(void **state)
+{
+	struct user_names *names;
+	char name[USER_NAME_BYTES];
+
+	assert_int_equal(user_names_open(&names), 0);
+	hold(true);
+	for (int i = 0; i < 3; i++) {
+		while (!user_name(names, NAMELESS, name))
+			usleep(1000);
+		assert_string_equal(name, "1234567");
+	}
+	assert_int_equal(times_asked(), 1);
+	user_names_close(names);
+}
+
+/* More users than there are places. */
+static void test_many(void **state)
+{
+	struct user_names *names;
+	char name[USER_NAME_BYTES], expected[USER_NAME_BYTES];
+
+	assert_int_equal(user_names_open(&names), 0);
+	for (unsigned int uid = 100; uid < 5000; uid++) {
+		while (!user_name(names, uid, name))
+			usleep(100);
+		snprintf(expected, sizeof(expected), "user-%u", uid);
+		assert_string_equal(name, expected);
+	}
+	user_names_close(names);
+}
+
+static void runs_as(struct intake *intake, uint32_t pid, uint32_t uid, const char *comm)
+{
+	struct event_exec event = {
+		.header = { .time_ns = 120,
+			    .kind = RECORD_EXEC,
+			    .size = sizeof(event),
+			    .pid = pid,
+			    .tid = pid },
+		.uid = uid,
+	};
+
+	strcpy(event.comm, comm);
+	intake_take(intake, 0, &event, sizeof(event));
+}
+
+/* Records are taken and booked while it is asked, and the service ends while it still is. */
+static void test_taking_goes_on(void **state)
+{
+	struct ledger *ledger = open_with(roomy);
+	const struct ledger_job *job;
+	struct intake *intake;
+
+	hold(true);
+	assert_int_equal(intake_open(&intake, ledger, 2, 4096), 0);
+	begin(ledger, PARENT, "/a", "x", 100);
+	for (uint32_t pid = PARENT + 1; pid < PARENT + 3; pid++)
+		ledger_fork(ledger, PARENT, pid, 110);
+	runs_as(intake, PARENT + 1, SLOW, "slow");
+	wait_until_asked();
+	runs_as(intake, PARENT + 2, 5, "after");
+	while (!intake_book(intake, 200, 200))
+		usleep(1000);
+	job = job_called(ledger, LEDGER_UNKNOWN); /* the cgroup of both */
+	assert_ptr_equal(job, ledger_process(ledger, PARENT + 1)->job);
+	assert_int_equal(job->uid, SLOW);
+	assert_string_equal(job->user, "77");
+	assert_int_equal(ledger_process(ledger, PARENT + 2)->job->uid, 5);
+	intake_close(intake);
+	ledger_close(ledger);
+	hold(false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_without_a_name),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_taking_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

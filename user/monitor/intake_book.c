@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Who did what: from sums to bookings, and who it is that nobody has told of. Knows nothing of how
+ * records come.
+ */
+#include "monitor/intake_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/proc.h"
+#include "grow.h"
+#include "monitor/process_facts.h"
+
+#define LOOK_EVERY_NS 10000000000ull /* at the cgroup of a process that does something */
+#define SLOTS_ALWAYS 2048 /* slots whose room is not given back: a busy second needs more once */
+#define BOOK_WITHIN_NS 10000000ull
+
+/* --- whom nobody has told of --- */
+
+/* Somebody does something whose beginning was not told. */
+static void adopt(struct intake *intake, uint32_t pid, uint64_t last_ns)
+{
+	struct process_facts facts;
+	size_t bytes = 0;
+	char *command, user[USER_NAME_BYTES];
+	struct ledger_who who = { .pid = pid, .user = user, .rank = -1 };
+
+	if (!process_look(pid, &facts) || facts.start_ns > last_ns)
+		return;
+	command = proc_read(pid, "cmdline", EVENT_COMMAND_BYTES, &bytes);
+	who.uid = facts.uid;
+	user_name(intake->users, who.uid, user);
+	who.start_ns = facts.start_ns;
+	who.cgroup = facts.cgroup;
+	who.program = facts.comm;
+	who.command = command ? command : "";
+	who.command_bytes = bytes;
+	ledger_exec(intake->ledger, &who, facts.start_ns);
+	free(command);
+}
+
+struct look {
+	struct intake *intake;
+	uint64_t now_ns;
+};
+
+static void look_at(void *context, struct ledger_process *process)
+{
+	const struct look *look = context;
+
+	if (!intake_is_same(process->pid, process->start_ns))
+		ledger_vanish(look->intake->ledger, process, look->intake->look_since_ns);
+	else if (process->forked)
+		adopt(look->intake, process->pid, look->now_ns);
+}
+
+void intake_look_again(struct intake *intake, uint64_t since_ns)
+{
+	if (!intake->look_again)
+		intake->look_since_ns = since_ns;
+	intake->look_again = true;
+}
+
+/* The ledger is locked. */
+static void look_again(struct intake *intake, uint64_t now_ns)
+{
+	struct look look = { intake, now_ns };
+
+	if (intake->look_again && proc_is_of_kernel_side())
+		ledger_each_process(intake->ledger, look_at, &look);
+}
+
+void intake_take_slot(void *context, const struct profile_slot *added)
+{
+	struct intake *intake = context;
+
+	if (!GROW(intake->slots, intake->slot_room, intake->slot_count + 1)) {
+		intake->lost += added->sums.count;
+		return;
+	}
+	intake->slots[intake->slot_count++] = *added;
+}
+
+/*
+ * Who took a slot whose process nobody has told of, or another of that process: records are lost
+ * where somebody is stopped for long, slots are not.
+ */
+static const struct profile_who *find_taker(const struct intake *intake,
+					    const struct profile_slot *slot)
+{
+	if (slot->who.started_ns || !slot->key.pid)
+		return slot->who.started_ns ? &slot->who : NULL;
+	for (size_t i = 0; i < intake->slot_count; i++)
+		if (intake->slots[i].key.pid == slot->key.pid && intake->slots[i].who.started_ns)
+			return &intake->slots[i].who;
+	return NULL;
+}
+
+/* Nobody has told who does what is in a slot, or not all that there was to tell. */
+static bool wants_taker(const struct intake *intake, const struct profile_slot *slot)
+{
+	return intake->look_again || !ledger_knows(intake->ledger, slot->key.pid, slot->last_ns);
+}
+
+struct taker {
+	struct ledger_who who; /* of what follows */
+	char comm[EVENT_COMM_BYTES + 1], cgroup[PATH_MAX], user[USER_NAME_BYTES];
+};
+
+/* False: nobody knows. */
+static bool tell_taker(struct intake *intake, const struct profile_slot *slot, struct taker *told)
+{
+	const struct profile_who *taker = find_taker(intake, slot);
+
+	if (!taker)
+		return false;
+	/* Both have been looked up. */
+	intake_name_cgroup(intake, taker->cgroup_id, true, told->cgroup);
+	user_name(intake->users, taker->uid, told->user);
+	memcpy(told->comm, taker->comm, EVENT_COMM_BYTES);
+	told->comm[EVENT_COMM_BYTES] = 0;
+	told->who = (struct ledger_who) {
+		.pid = slot->key.pid,
+		.uid = taker->uid,
+		.user = told->user,
+		.start_ns = taker->started_ns,
+		.cgroup = told->cgroup,
+		.program = told->comm,
+		.rank = -1,
+	};
+	return true;
+}
+
+/* Has cgroups and users looked up of those whom nothing but their slots tell of; whether all are
+ * known. */
+static bool look_up_takers(struct intake *intake)
+{
+	char path[PATH_MAX], user[USER_NAME_BYTES];
+	bool all = true;
+
+	for (size_t i = 0; i < intake->slot_count; i++) {
+		const struct profile_slot *slot = &intake->slots[i];
+
+		if (!slot->who.started_ns || !wants_taker(intake, slot))
+			continue;
+		all &= cgroups_path(intake->cgroups, slot->who.cgroup_id, false, path);
+		all &= user_name(intake->users, slot->who.uid, user);
+	}
+	return all;
+}
+
+/* A process that is not known yet, or has not been looked at for a while. */
+static void look_at_doer(struct intake *intake, const struct ledger_added *added, uint64_t now_ns)
+{
+	struct ledger_process *process;
+	char cgroup[JOB_CGROUP_BYTES * 8];
+
+	if (!added->pid)
+		return;
+	if (!ledger_knows(intake->ledger, added->pid, added->last_ns)) {
+		adopt(intake, added->pid, added->last_ns);
+		return;
+	}
+	process = ledger_process(intake->ledger, added->pid);
+	if (!process || now_ns < process->looked_ns + LOOK_EVERY_NS)
+		return;
+	process->looked_ns = now_ns;
+	if (process_cgroup(process->pid, cgroup, sizeof(cgroup)))
+		ledger_move(intake->ledger, process, cgroup);
+}
+
+/* What a transfer wrote: it took its time once, on the side that reads, if there is one. */
+static void book_written(struct intake *intake, const struct profile_slot *slot,
+			 const struct ledger_added *read)
+{
+	struct ledger_added written = *read;
+
+	written.op = LEDGER_WRITE;
+	written.file = slot->key.file2;
+	written.counts.fetched_bytes = 0;
+	written.counts.created_bytes = slot->sums.created_pages * (uint64_t)intake->page_bytes;
+	if (slot->key.file) {
+		written.counts.time_ns = 0;
+		written.latencies = NULL;
+	}
+	ledger_add(intake->ledger, &written);
+}
+
+static void book_io(struct intake *intake, const struct profile_slot *slot,
+		    const struct class *class, struct ledger_added *added)
+{
+	added->op = class->op;
+	added->door = class->door;
+	if (class->door == DOOR_MMAP)
+		added->counts.bytes =
+			class->op == LEDGER_READ
+				? added->counts.fetched_bytes
+				: (uint64_t)slot->sums.dirtied_pages * intake->page_bytes;
+	if (class->transfer && slot->key.file2) {
+		added->counts.created_bytes = 0;
+		book_written(intake, slot, added);
+		if (!slot->key.file)
+			return;
+	}
+	ledger_add(intake->ledger, added);
+}
+
+static void book(struct intake *intake, const struct profile_slot *slot, uint64_t now_ns)
+{
+	const struct class class = classes_of(intake->classes, slot->key.op, slot->key.flags);
+	const struct profile_sums *sums = &slot->sums;
+	const uint64_t page = intake->page_bytes;
+	struct taker taker;
+	struct ledger_added added = {
+		.pid = slot->key.pid,
+		.file = slot->key.file,
+		.first_ns = slot->first_ns,
+		.last_ns = slot->last_ns,
+		.counts = { .count = class.counted ? sums->count : 0,
+			    .errors = class.counted ? sums->errors : 0,
+			    .bytes = sums->bytes,
+			    .fetched_bytes = sums->fetched_pages * page,
+			    .created_bytes = sums->created_pages * page,
+			    .time_ns = class.timed ? sums->time_ns : 0,
+			    .major_faults = class.counted ? sums->major_faults : 0,
+			    .call_major_faults = class.counted ? 0 : sums->major_faults },
+		/* Of what ended without a word nobody knows when. */
+		.latencies = class.counted && class.timed ? sums->latencies : NULL,
+	};
+
+	if (class.what == CLASS_NONE)
+		return;
+	if (class.what == CLASS_ASIDE) {
+		ledger_add_unattributed(intake->ledger, added.file, added.counts.fetched_bytes,
+					added.counts.created_bytes);
+		return;
+	}
+	look_at_doer(intake, &added, now_ns);
+	if (wants_taker(intake, slot) && tell_taker(intake, slot, &taker))
+		added.who = &taker.who;
+	if (class.what == CLASS_THROTTLED)
+		ledger_add_throttled(intake->ledger, &added);
+	else
+		book_io(intake, slot, &class, &added);
+}
+
+bool intake_book(struct intake *intake, uint64_t until_ns, uint64_t now_ns)
+{
+	if (!ledger_lock_within(intake->ledger, BOOK_WITHIN_NS))
+		return false;
+	if (!intake_catch_up(intake, false) || !look_up_takers(intake)) {
+		ledger_unlock(intake->ledger);
+		return false;
+	}
+	look_again(intake, now_ns);
+	for (size_t i = 0; i < intake->slot_count; i++)
+		book(intake, &intake->slots[i], now_ns);
+	span_times_settle(intake->spans, intake->ledger, until_ns, true);
+	intake->look_again = false;
+	intake->slot_count = 0;
+	if (intake->slot_room > SLOTS_ALWAYS) {
+		free(intake->slots);
+		intake->slots = NULL;
+		intake->slot_room = 0;
+	}
+	intake->ended = 0;
+	ledger_settle(intake->ledger, until_ns, now_ns);
+	ledger_unlock(intake->ledger);
+	return true;
+}
