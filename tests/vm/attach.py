@@ -2,7 +2,7 @@
 """Jobs of guests on attaching to what runs already: a storm of short processes that counts what it
 reads from when it is told that it is recorded; and to CPUs that come in mid-run. Knows nothing of
 virtual machines."""
-from jobs import VARIANTS, Job, check, equal, fetched, file_row, told_losses
+from jobs import VARIANTS, Job, attach_of, check, equal, fetched, file_row, told_losses
 
 UNTIMED = 1 << 8  # of faults, as the manual page of traces has it
 COUNTED = 17  # bytes that reads ask for which the workload counts
@@ -24,10 +24,12 @@ GROUP = """mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null; mkdir -p /sys/fs/cg
     "to": "--cgroup /sys/fs/cgroup/job",
     "end": "",
 }
-# A CPU that comes after the start, and one that goes and comes back at once; what runs there alone.
+# A CPU that comes after the start, and one that goes and comes back at once; what runs there alone,
+# once it was noticed where it must be.
 CPUS = """cpu=/sys/devices/system/cpu/cpu1/online; [ -f $cpu ] || exit 77
 head -c 1048576 /dev/urandom >/mnt/hot; for n in 1 2; do fresh /mnt/late$n 4; done; fresh /mnt/other 4
-echo 2 >/proc/sys/kernel/perf_event_paranoid; echo 0 >$cpu; export cpu; $RUN -- sh -c 'for n in 1 2; do echo 1 >$cpu; sleep 0.5
+echo 2 >/proc/sys/kernel/perf_event_paranoid; echo 0 >$cpu; export cpu RUN; $RUN -- sh -c 'for n in 1 2; do echo 1 >$cpu
+tries=600; [ -z "${RUN##*perf}" ] || tries=0; until [ "$(grep -c "CPU 1 came online" stderr)" = $n ] || [ $tries = 0 ]; do sleep 0.1; tries=$((tries - 1)); done
 taskset 2 mapper random /mnt/late$n account-late$n /mnt/other || exit
 hotread /mnt/hot account-hot$n 4 reads 500; echo 0 >$cpu; done; echo 1 >$cpu'; status=$?
 echo 1 >$cpu 2>/dev/null; exit $status"""
@@ -47,8 +49,8 @@ def judge_present(results):
 
 
 def judge_cpus(results):
-    """What is done on a CPU that has just come is recorded as elsewhere, but that the times of its
-    faults may be unknown until that was noticed: then it is said."""
+    """What is done on a CPU that has come is recorded as elsewhere, once that was noticed with the
+    times of its faults, too; where a fault has none it is said."""
     report = results.report()
     lost = told_losses(results, report)
     for name in ("late1", "late2"):
@@ -60,6 +62,9 @@ def judge_cpus(results):
     count = file_row(report, "/mnt/hot")["read"]["count"]
     check(count == reads or (lost and count < reads <= count + lost), f"{count} of {reads} reads")
     untimed = sum(row["flags"] & UNTIMED > 0 for row in results.printed("fault"))
+    noticed = results.said().count("CPU 1 came online")
+    check("+perf" not in attach_of(report, "fault") or noticed >= 2, f"noticed {noticed} times")
+    check(not untimed or lost or results.passed_over, f"{untimed} faults have no time")
     check(not untimed or "faults" in [row["id"] for row in report["caveats"]],
           f"{untimed} faults have no time, and nothing is said of it")
     return f"{count} reads and all faults, {untimed} of them without their time, lost {lost}"
