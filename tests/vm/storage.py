@@ -145,10 +145,13 @@ def judge_failing(results):
             f"{len(parts)} parts, {failed} failed")
 
 
-LATE = """[ -d /sys/block/nvme0n1 ] || exit 77
-rmmod null_blk 2>/dev/null; : >before-nullb0; cat /sys/block/nvme0n1/stat >before-nvme0n1
-mkdir -p /mnt/x /mnt/merged
-$RUN -- sh -c 'load null_blk nr_devices=1 gb=1
+# The driver of NVMe where it is a module, and else the device, which is taken from it before.
+LATE = """pci=/sys/bus/pci/drivers/nvme; export late=$(cd $pci && ls -d 0000:*)
+[ -z "$late" ] || echo $late >$pci/unbind; until [ ! -e /dev/nvme0n1 ]; do sleep 0.1; done
+[ -n "$late" ] || [ -f /modules/nvme.ko ] || exit 77
+rmmod null_blk 2>/dev/null; : >before-nullb0; : >before-nvme0n1; mkdir -p /mnt/x /mnt/merged
+$RUN -- sh -c 'load null_blk nr_devices=1 gb=1; load nvme
+[ -z "$late" ] || echo $late >/sys/bus/pci/drivers/nvme/bind; until [ -b /dev/nvme0n1 ]; do sleep 0.1; done
 dd if=/dev/nullb0 of=/dev/null bs=64k count=50 iflag=direct
 load xfs; mount -t xfs /dev/nvme0n1 /mnt/x || exit
 for i in $(seq 100); do dd if=/dev/zero of=/mnt/x/f$i bs=5000 count=1; done
