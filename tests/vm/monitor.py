@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Jobs for the monitoring service: that it counts what strace counts, and what of it runs for a
-neighbour whose calls do no I/O. Knows nothing of virtual machines."""
+"""Jobs for the monitoring service: that it counts what strace counts, what of it runs for a
+neighbour whose calls do no I/O, and what it keeps of chosen jobs. Knows nothing of virtual machines."""
 import re
 
-from jobs import Job, check, equal, strace_counts
+from jobs import Job, check, equal, strace_counts, told_losses
 
 READS = ("read", "pread64", "readv", "preadv", "preadv2")
 # Starts the service, and waits until it watches; %s: layers.
@@ -22,6 +22,28 @@ for layer in vfs syscall; do rm -f ready
 runs() { cat /proc/$pid/fdinfo/* | awk '/^run_cnt/ { all += $2 } END { print all + 0 }'; }
 before=$(runs); neighbour asks 1 >asked || exit; echo "$before $(runs) $(cat asked)" >$layer
 kill $pid; wait $pid || exit; done""" % (START % "task,$layer")
+
+# Shells in control groups of the second version, with which nothing else of a machine is limited,
+# read byte after byte: in chosen ones, one that was there before, one that comes, and a child of one
+# that comes; and in another.
+KEPT, LEFT = {"before": "chosen", "late": "chosen", "child": "more"}, {"other": "others"}
+FLIGHT_OF = """mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null; of=/sys/fs/cgroup; mkdir -p $of/chosen $of/more $of/others
+for n in %s; do seq 400 >/mnt/of-$n; mkfifo go-$n; done; jobs=
+begin() { body="read x <go-$2; while read x; do :; done </mnt/of-$2"; [ $2 != child ] || body="($body); exit"
+sh -c "echo 0 >$of/$1/cgroup.procs; exec sh -c '$body'" & jobs="$jobs $!"; }
+living() { kill -0 $pid || exit; wget -q -O known "http://127.0.0.1:9918/jobs?jobs=4096&processes=0&files=0"
+grep -q ".cgroup.:./$1.,[^{}]*.living.:$2," known; }
+begin chosen before; until grep -q . $of/chosen/cgroup.procs; do sleep 0.1; done
+%s
+begin chosen late; begin more child; begin others other
+for each in "chosen 2" "more 2" "others 1"; do until living $each; do sleep 0.1; done; done
+for n in %s; do echo >go-$n; done; wait $jobs
+kill -USR2 $pid; until [ -s trace-1.flt ]; do sleep 0.1; kill -0 $pid || exit; done
+kill $pid; wait $pid; status=$?; mv trace-1.flt trace.flt; exit $status""" % (
+    " ".join(KEPT | LEFT),
+    START % "task,syscall --flight 8M --flight-of cgroup=/chosen* --flight-of cgroup=/more -o trace.flt",
+    " ".join(KEPT | LEFT),
+)
 
 
 def told(metrics, name, **labels):
@@ -58,6 +80,24 @@ def judge_neighbour(results):
             "system calls")
 
 
+def judge_flight_of(results):
+    """What the jobs of the set did, each byte that they read, and nothing of others."""
+    lost = told_losses(results, results.report())
+    size = sum(len(f"{number}\n") for number in range(1, 401))
+    rows = [row for row in results.printed("syscall") if row["op"] == "read" and row["result"] == 1]
+    missing = 0
+    for name in KEPT:
+        offsets = [row["offset"] for row in rows if row.get("path") == f"/mnt/of-{name}"]
+        equal(len(set(offsets)), len(offsets), f"reads of {name} that are told once")
+        check(set(offsets) <= set(range(size)), f"{name}: what was not read")
+        missing += size - len(offsets)
+    check(missing <= lost, f"{missing} reads are missing, {lost} told as lost")
+    for name in LEFT:
+        equal([row for row in rows if row.get("path") == f"/mnt/of-{name}"], [], "of others")
+    return f"{len(KEPT)} processes of chosen jobs, {size} reads each, {missing} missing, none of others"
+
+
 def for_kernel(quick):
     return [Job("monitor", "chosen", "calls", CALLS, judge_calls),
-            Job("monitor", "chosen", "neighbour", NEIGHBOUR, judge_neighbour)]
+            Job("monitor", "chosen", "neighbour", NEIGHBOUR, judge_neighbour),
+            Job("monitor", "chosen", "flight_of", FLIGHT_OF, judge_flight_of)]
