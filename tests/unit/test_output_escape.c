@@ -37,8 +37,13 @@ static const char *show(const char *text, size_t length, size_t columns)
 static void test_passes(void **state)
 {
 	static const char *const texts[] = {
-		"",	      "/data/train 01.bin",  "/daten/größe",
-		"/数据/训练", "/σ/𝔘nicode/🙂", "back\\slash",
+		"",
+		"/data/train 01.bin",
+		"/daten/größe",
+		"/数据/训练",
+		"/σ/𝔘nicode/🙂",
+		"back\\slash",
+		"/می‌خواهم/👩‍🔬",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -61,6 +66,8 @@ static void test_escapes(void **state)
 		{ "\xe2\x80\xae", "\\xe2\\x80\\xae", true },	       /* right-to-left override */
 		{ "\xe2\x81\xa6x", "\\xe2\\x81\\xa6x", true },	       /* isolate */
 		{ "\xe2\x80\xa8", "\\xe2\\x80\\xa8", true },	       /* line separator */
+		{ "a\xe2\x80\x8b", "a\\xe2\\x80\\x8b", true },	       /* a space of no width */
+		{ "\xef\xbb\xbf", "\\xef\\xbb\\xbf", true },	       /* a byte order mark */
 		{ "\xff\xfe", "\\xff\\xfe", false },		       /* never in UTF-8 */
 		{ "\xc0\xaf", "\\xc0\\xaf", false },		       /* a longer form of "/" */
 		{ "\xe0\x80\xaf", "\\xe0\\x80\\xaf", false },	       /* another */

@@ -12,13 +12,15 @@
 #define ELLIPSIS "\u2026"
 #define ESCAPED_COLUMNS 4 /* \xHH */
 
-/* Ranges of characters that are valid but do something other than show: controls, line
- * separators, and all that reorder text (CVE-2021-42574), tags included. */
+/* Ranges of characters that are valid but do something other than show: controls, line separators,
+ * all that reorder text (CVE-2021-42574), tags included, and what makes two names look alike.
+ * Joiners stay: scripts need them. */
 static const struct {
 	uint32_t first, last;
 } harmful[] = {
-	{ 0x00, 0x1f },	    { 0x7f, 0x9f },	{ 0x61c, 0x61c },   { 0x200e, 0x200f },
-	{ 0x2028, 0x202e }, { 0x2066, 0x2069 }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
+	{ 0x00, 0x1f },	    { 0x7f, 0x9f },	  { 0x61c, 0x61c },   { 0x200b, 0x200b },
+	{ 0x200e, 0x200f }, { 0x2028, 0x202e },	  { 0x2060, 0x2069 }, { 0xfeff, 0xfeff },
+	{ 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
 };
 
 static bool is_harmful(uint32_t c)
