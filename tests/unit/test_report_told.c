@@ -31,6 +31,9 @@ static void test_places(void **state)
 	} kinds[] = {
 		{ "/data/img/%u.jpg", 10, "/data/img/*.jpg", 1 },
 		{ "/data/few/%u.bin", 3, NULL, 2 },
+		{ "/data/words/%u.parquet", 10, "/data/words/*.parquet", 1 },
+		{ "/data/words/%u.checkpoint", 11, "/data/words/*", 2 },
+		{ "/data/nine/%u.pictures", 10, "/data/nine/*", 4 },
 		{ "/data/deep/c%u/x.png", 20, "/data/deep/**.png", 4 },
 		{ "/usr/lib/python3/m%u.py", 5, "programs, libraries and modules", 8 },
 		{ "/usr/share/doc/p%u/copyright", 12, "/usr/share/doc/**", 64 },
