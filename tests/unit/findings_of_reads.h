@@ -19,6 +19,18 @@ static void small_reads_storage(struct made_trace *made, bool sound)
 	      .step = 16 * KIB, .dur = 50 * US, .fetched = sound ? 128 * KIB : 8 * KIB);
 }
 
+/* Of shards, none of which is large, or of files so small that each is read at one go. */
+static void small_reads_shards(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 10; i++) {
+		add_file(made, i + 1, sound ? 128 * KIB : 8 * MIB, "/data/shard.tar");
+		for (uint64_t j = 0; j < 200; j++)
+			CALL(made, .time = 100 + (i * 200 + j) * 60 * US, .dur = 50 * US, .pid = 10,
+			     .op = M_READ, .file = i + 1, .offset = j % 12 * 10 * KIB,
+			     .asked = 10 * KIB, .result = 10 * KIB, .fetched = 10 * KIB);
+	}
+}
+
 /* Of what a limit keeps waiting, the kernel lets the requests go later; or the run's own thread
  * queues them, of a device that is as slow. */
 static void held_back(struct made_trace *made, bool sound)
@@ -132,15 +144,6 @@ static void load_waits(struct made_trace *made, bool sound)
 static void load_from_memory(struct made_trace *made, bool sound)
 {
 	add_load(made, 10, 100, sound ? 0 : 4 * MIB);
-}
-
-/* What does nothing but I/O waits for nothing else. */
-static void load_alone(struct made_trace *made, bool sound)
-{
-	add_load(made, 10, 100, 4 * MIB);
-	if (sound)
-		CALL(made, .time = 330 * MS, .dur = 660 * MS, .pid = 10, .op = M_WRITE, .file = 1,
-		     .asked = MIB, .result = MIB);
 }
 
 /* Where the program says that it loads data, that says more. */

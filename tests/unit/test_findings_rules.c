@@ -43,6 +43,7 @@ static const struct {
 	void (*make)(struct made_trace *made, bool sound);
 } cases[] = {
 	{ "small-reads-storage", small_reads_storage },
+	{ "small-reads-storage", small_reads_shards },
 	{ "held-back", held_back },
 	{ "held-back", held_back_others },
 	{ "small-reads-cached", small_reads_cached },
@@ -55,7 +56,6 @@ static const struct {
 	{ "fetched-again", faulted_again },
 	{ "load-waits", load_waits },
 	{ "load-waits", load_from_memory },
-	{ "load-waits", load_alone },
 	{ "load-waits", load_told },
 	{ "small-reads-cached", small_reads_failed },
 	{ "cold-start", cold_start },

@@ -153,8 +153,11 @@ static const struct finding_rule *const held_back[] = { &finding_held_back, NULL
 
 static bool takes_small_storage(const struct file_view *file)
 {
+	/* Shards of some MiB are many: it is their reads that count. */
 	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_READ)) &&
-	       is_large(file) && is_from_storage(file) && !is_random(file);
+	       file->size_bytes != TABLE_NO_UINT &&
+	       file->size_bytes > threshold(THRESHOLD_SMALL_FILE) && is_from_storage(file) &&
+	       !is_random(file);
 }
 
 static const struct alike_rule small_storage_files = {
@@ -172,7 +175,7 @@ static const enum threshold small_storage_thresholds[] = {
 	THRESHOLD_SMALL_READ,
 	THRESHOLD_SMALL_REQUESTS,
 	THRESHOLD_FROM_STORAGE_SHARE,
-	THRESHOLD_LARGE_FILE,
+	THRESHOLD_SMALL_FILE,
 };
 
 const struct finding_rule finding_small_reads_storage = {
@@ -433,7 +436,7 @@ static const struct table_column loads_evidence[] = {
 	  TABLE_UINT(struct loads, bandwidth), 0 },
 };
 
-/* Much was read, in order and from storage, and there was something else to do. */
+/* Much was read, in order and from storage. */
 static bool stands_still(const struct findings *findings, const struct process_wait *load)
 {
 	return load->bytes >= threshold(THRESHOLD_LOAD_BYTES) &&
@@ -441,9 +444,7 @@ static bool stands_still(const struct findings *findings, const struct process_w
 		       threshold(THRESHOLD_FROM_STORAGE_SHARE) &&
 	       finding_share(load->back, load->calls) < threshold(THRESHOLD_RANDOM_SHARE) &&
 	       finding_unhidden(findings, IO_READ, load->time_ns) >=
-		       threshold(THRESHOLD_LOAD_SHARE) * findings->duration_ns &&
-	       processes_beside_ns(findings->measured, load->process) >=
-		       threshold(THRESHOLD_LOAD_OTHER) * load->time_ns;
+		       threshold(THRESHOLD_LOAD_SHARE) * findings->duration_ns;
 }
 
 /* Where the program tells of its loading, other findings say more. */
@@ -485,8 +486,8 @@ static int find_loads(struct findings *findings, const struct finding_rule *rule
 }
 
 static const enum threshold loads_thresholds[] = {
-	THRESHOLD_LOAD_BYTES,	      THRESHOLD_SMALL_READ, THRESHOLD_LOAD_SHARE,
-	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_LOAD_OTHER, THRESHOLD_RANDOM_SHARE,
+	THRESHOLD_LOAD_BYTES,	      THRESHOLD_SMALL_READ,   THRESHOLD_LOAD_SHARE,
+	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_RANDOM_SHARE,
 };
 
 const struct finding_rule finding_load_waits = {
@@ -508,8 +509,8 @@ const struct finding_rule finding_load_waits = {
 		"order asks the device for little at once: what readahead brings is copied before "
 		"the next is asked for. This goes by the first threads of programs, which read "
 		"much "
-		"from storage in large pieces, in order, and spend some time outside of I/O: a "
-		"model or a checkpoint that is loaded, data that no worker reads ahead. Threads "
-		"that read beside the first one, and processes forked for it, are passed over. "
-		"Spans of category data say for certain who waited.",
+		"from storage in large pieces, in order: a model or a checkpoint that is loaded, "
+		"data that no worker reads ahead, files that are copied to where they are used. "
+		"Threads that read beside the first one, and processes forked for it, are passed "
+		"over. Spans of category data say for certain who waited.",
 };

@@ -74,9 +74,6 @@
 	  "a choice: some tens of ms from fast flash, as long as a program's start")               \
 	X(LOAD_SHARE, 0.05, UNIT_SHARE, "unhidden share of the run that reading takes at least",   \
 	  "a choice: as of what is written")                                                       \
-	X(LOAD_OTHER, 0.25, UNIT_NONE,                                                             \
-	  "time of the program without I/O, for each of such reading, at least",                   \
-	  "a choice: cp and tar have next to none")                                                \
 	X(LOADED_BYTES, 16777216, UNIT_BYTES, "bytes of programs from storage at least",           \
 	  "a choice: as for a large file; the C library and a shell have a few MiB")               \
 	X(LOADED_NS, 100000000, UNIT_NS, "or time that it takes at least,",                        \
