@@ -225,6 +225,8 @@ class Reading(unittest.TestCase):
     def test_notebook(self):
         text = faultline.read(self.made)._repr_html_()
         self.assertIn("<svg", text)
+        self.assertIn("red: I/O that no compute hid, grey: compute;", text)
+        self.assertIn("red: I/O; ", faultline.read(SAMPLE)._repr_html_())  # which marked no compute
         self.assertIn("&lt;/script&gt;", text)
         self.assertNotIn("<script", text)
 
@@ -258,7 +260,8 @@ class Reading(unittest.TestCase):
         ):
             trace = faultline.read(SAMPLE)
             trace.report().update({"findings": [], "caveats": [], **report})
-            self.assertIn(f"<li>{says}</li>", trace._repr_html_())
+            self.assertIn(f"<p>{says}</p>", trace._repr_html_())
+            self.assertNotIn("<li>", trace._repr_html_())
         trace.report()["timeline"] = []
         self.assertNotIn("<svg", trace._repr_html_())
 

@@ -248,9 +248,9 @@ class Trace:
             return f"<p><code>{command}</code>: {esc(str(error))}</p>"
         findings = "".join(
             f"<li><b>{esc(row['title'])}</b><br>{esc(row['says'])}<br>&rarr; {esc(row['advice'])}</li>"
-            for row in report["findings"] or []) \
-            or f"<li>{esc(self._why_no_findings())}</li>"
-        return (f"<div><p><code>{command}</code></p><ol>{findings}</ol>"
+            for row in report["findings"] or [])
+        findings = f"<ol>{findings}</ol>" if findings else f"<p>{esc(self._why_no_findings())}</p>"
+        return (f"<div><p><code>{command}</code></p>{findings}"
                 f"{picture(report['timeline'] or [])}</div>")
 
 
@@ -269,9 +269,11 @@ def told(*arguments: str) -> Dict[str, Any]:
 
 
 def picture(timeline: List[Dict[str, Any]]) -> str:
-    """The run as bars: I/O that no compute hid, and compute above it."""
+    """The run as bars: I/O, and above it compute where it is known; I/O that it hid is left out then."""
     if all(row["io_ns"] is None for row in timeline):
-        return "<p><small>when there was I/O that no compute hid is not known</small></p>"
+        return "<p><small>when there was I/O is not known</small></p>"
+    known = any(row["compute_ns"] is not None for row in timeline)
+    says = "I/O that no compute hid" if known else "I/O"
     width, height, bars = 720, 60, []
     end = sum(row["length_ns"] for row in timeline) or 1
     for row in timeline:
@@ -284,5 +286,7 @@ def picture(timeline: List[Dict[str, Any]]) -> str:
                             f'width="{wide:.1f}" height="{height * share:.1f}" fill="{colour}"/>')
             base += share
     return (f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
-            f'aria-label="I/O without compute, and compute">{"".join(bars)}</svg>'
-            f"<p><small>red: I/O that no compute hid, grey: compute; {end / 1e9:.3g} s</small></p>")
+            f'aria-label="{says}{", and compute" if known else ""}">'
+            f'<rect y="{height - 1}" width="{width}" height="1" fill="#9fb0c0"/>{"".join(bars)}</svg>'
+            f"<p><small>red: {says}{', grey: compute' if known else ''}; upward: share of the time; "
+            f"{end / 1e9:.3g} s</small></p>")
