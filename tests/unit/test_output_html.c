@@ -5,6 +5,7 @@
  *
  *   test_output_html --make FILE          leaves the hostile trace in a file, for other tests
  *   test_output_html --make-summed FILE   the same of one in which calls were summed up
+ *   test_output_html --make-faults FILE   ... in which faults were
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -472,25 +473,36 @@ static void test_empty(void **state)
 }
 
 /* As mode profile leaves it: calls are known by their sums alone. */
-static void make_summed(struct made_trace *made)
+/* A file, and so many operations on it that were summed up: 300 ms of them. */
+static void make_sums(struct made_trace *made, unsigned int op, uint64_t count, uint64_t bytes,
+		      uint64_t fetched, uint64_t major)
 {
 	const uint64_t values[PROFILE_COLUMNS] = {
 		[PROFILE_TIME] = 900 * MS,   [PROFILE_OVER] = 900 * MS,
-		[PROFILE_PID] = 10,	     [PROFILE_OP] = M_PREAD,
-		[PROFILE_FILE] = 1,	     [PROFILE_COUNT] = 100,
-		[PROFILE_BYTES] = 409600,    [PROFILE_THREAD_TIME] = 300 * MS,
-		[PROFILE_FETCHED] = 1 << 20,
+		[PROFILE_PID] = 10,	     [PROFILE_OP] = op,
+		[PROFILE_FILE] = 1,	     [PROFILE_COUNT] = count,
+		[PROFILE_BYTES] = bytes,     [PROFILE_THREAD_TIME] = 300 * MS,
+		[PROFILE_FETCHED] = fetched, [PROFILE_MAJOR] = major,
 	};
-	struct trace_operation_total *total = &made->operations[M_PREAD];
 
 	BEGIN(made, .mode = "profile");
 	EXEC(made, .time = 1, .pid = 10, .comm = "train", .command = "train", .rank = -1);
-	FILE_ROW(made, .time = 1, .id = 1, .dev = 8, .ino = 1, .size = 1 << 20, .path = "/data/a");
+	FILE_ROW(made, .time = 1, .id = 1, .dev = 8, .ino = 1, .size = 1 << 30, .path = "/data/a");
 	made_row(made, TRACE_PROFILE, 0, values);
-	*total = (struct trace_operation_total) {
-		.count = 100, .bytes = 409600, .thread_time_ns = 300 * MS, .fetched_bytes = 1 << 20
+	made->operations[op] = (struct trace_operation_total) {
+		.count = count, .bytes = bytes, .thread_time_ns = 300 * MS, .fetched_bytes = fetched
 	};
 	made_finish(made, 0, 1000 * MS);
+}
+
+static void make_summed(struct made_trace *made)
+{
+	make_sums(made, M_PREAD, 100, 409600, 1 << 20, 0);
+}
+
+static void make_faults(struct made_trace *made)
+{
+	make_sums(made, M_FAULT, 500, 0, 64 << 20, 400);
 }
 
 static int leave(const char *path, void (*make)(struct made_trace *made))
@@ -514,5 +526,7 @@ int main(int argc, char **argv)
 		return leave(argv[2], make_hostile);
 	if (argc == 3 && !strcmp(argv[1], "--make-summed"))
 		return leave(argv[2], make_summed);
+	if (argc == 3 && !strcmp(argv[1], "--make-faults"))
+		return leave(argv[2], make_faults);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
