@@ -111,8 +111,11 @@ struct online *online_open_from(const char *path, int events, int cpus)
 {
 	struct online *online = calloc(1, sizeof(*online));
 
-	if (!online)
+	if (!online) {
+		if (events >= 0)
+			close(events);
 		return NULL;
+	}
 	online->cpus = cpus;
 	online->events = events;
 	online->fd = open(path, O_RDONLY | O_CLOEXEC);
