@@ -508,9 +508,12 @@ static void make_faults(struct made_trace *made)
 static int leave(const char *path, void (*make)(struct made_trace *made))
 {
 	struct made_trace made;
+	int status;
 
 	make(&made);
-	return made_leave(&made, path);
+	status = made_leave(&made, path);
+	made_close(&made);
+	return status;
 }
 
 int main(int argc, char **argv)

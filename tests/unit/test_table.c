@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/table.h"
+#include "analysis/merging.h"
 
 static int add_column(struct table *table, const char *name, const char *title,
 		      enum table_unit unit)
@@ -251,12 +251,135 @@ static void test_getters(void **state)
 	table_free(table);
 }
 
+/* --- rows that have no room --- */
+
+enum { NAME, BYTES, FIRST, TIME, HOST };
+
+/* So many rows with 1, 2, 3 ... bytes, and as long; `view` is by bytes. */
+static struct table *things(uint64_t first, uint64_t count)
+{
+	static const struct table_column columns[] = {
+		[NAME] = { .name = "name" },
+		[BYTES] = { .name = "bytes", .unit = UNIT_BYTES },
+		[FIRST] = { .name = "first_ns", .unit = UNIT_NS },
+		[TIME] = { .name = "time_ns", .unit = UNIT_NS },
+		[HOST] = { .name = "host" },
+	};
+	struct table *table;
+	struct cell *row;
+	char name[32];
+
+	assert_int_equal(table_new(&table, "things", "Things", TABLE_LIST), 0);
+	assert_int_equal(table_add_columns(table, columns, 5), 0);
+	table->view.by = BYTES;
+	for (uint64_t i = first; i < first + count; i++) {
+		assert_int_equal(table_add_row(table, &row), 0);
+		snprintf(name, sizeof(name), "thing %d", (int)i);
+		assert_int_equal(table_set_text(table, &row[NAME], name, strlen(name)), 0);
+		cell_uint(&row[BYTES], i);
+		cell_uint(&row[FIRST], i);
+		cell_uint(&row[TIME], i);
+		assert_int_equal(table_set_text(table, &row[HOST], "h", 1), 0);
+	}
+	return table;
+}
+
+static const struct merging by_name = {
+	.keys = "name", .moments = "first_ns", .same = "host", .sorted = "-bytes", .many = "things"
+};
+
+static const struct cell *last_row(const struct table *table)
+{
+	return &table->cells[(table->row_count - 1) * table->column_count];
+}
+
+static void test_folded(void **state)
+{
+	struct table *table = things(1, 6);
+	const struct cell *other;
+
+	assert_int_equal(merging_fold(&by_name, &table, 3), 0);
+	assert_int_equal(table->row_count, 4);
+	assert_int_equal(table->folded, 3);
+	other = last_row(table);
+	assert_string_equal(other[NAME].text, "other (3 things)");
+	assert_int_equal(other[BYTES].uint, 1 + 2 + 3);
+	/* Whose they were is not told; whether those times overlapped is not known. */
+	assert_int_equal(other[FIRST].type, CELL_NULL);
+	assert_int_equal(other[HOST].type, CELL_NULL);
+	assert_int_equal(other[TIME].uint, 1 + 2 + 3);
+	assert_true(other[TIME].summed);
+	assert_false(last_row(table)[BYTES].summed);
+
+	/* Once more: what was folded stays so, and is counted once. */
+	assert_int_equal(merging_fold(&by_name, &table, 1), 0);
+	assert_int_equal(table->row_count, 2);
+	assert_int_equal(table->folded, 5);
+	assert_int_equal(table->cells[BYTES].uint, 6);
+	assert_string_equal(last_row(table)[NAME].text, "other (5 things)");
+	assert_int_equal(last_row(table)[BYTES].uint, 1 + 2 + 3 + 4 + 5);
+	table_free(table);
+}
+
+/* Rows that are of one run alone are cut off. */
+static void test_cut(void **state)
+{
+	struct merging own = by_name;
+	struct table *table = things(1, 6);
+
+	own.own = true;
+	table->cut = 7;
+	assert_int_equal(merging_fold(&own, &table, 2), 0);
+	assert_int_equal(table->row_count, 2);
+	assert_int_equal(table->cut, 7 + 4);
+	assert_int_equal(table->folded, 0);
+	assert_int_equal(last_row(table)[BYTES].uint, 6);
+	table_free(table);
+}
+
+/* A table that lacks rows may have had more of those that another has by name; the row of the rest
+ * holds what it holds. */
+static void test_merged_with_folded(void **state)
+{
+	const struct merge_source source = { .apart = true };
+	struct table *lacking = things(1, 6), *whole = things(2, 5), *table;
+	struct merged merged;
+	const struct cell *row;
+
+	assert_int_equal(merging_fold(&by_name, &lacking, 2), 0);
+	assert_int_equal(merged_begin(&merged, &by_name, lacking), 0);
+	assert_int_equal(merged_add(&merged, lacking, &source), 0);
+	assert_int_equal(merged_add(&merged, whole, &source), 0);
+	assert_int_equal(merged_finish(&merged), 0);
+	table = merged_take(&merged);
+	assert_int_equal(table->row_count, 6);
+	assert_int_equal(table->folded, 4);
+	for (size_t i = 0; i + 1 < table->row_count; i++) {
+		row = &table->cells[i * table->column_count];
+		assert_int_equal(row[BYTES].uint, i < 2 ? 2 * (6 - i) : 6 - i);
+		assert_int_equal(row[BYTES].at_least, i >= 2);
+	}
+	assert_string_equal(last_row(table)[NAME].text, "other (4 things)");
+	assert_int_equal(last_row(table)[BYTES].uint, 1 + 2 + 3 + 4);
+	assert_false(last_row(table)[BYTES].at_least);
+	merged_free(&merged);
+	table_free(table);
+	table_free(lacking);
+	table_free(whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns), cmocka_unit_test(test_getters),
-		cmocka_unit_test(test_rows),	cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_within),	cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_getters),
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_within),
+		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_merged_with_folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

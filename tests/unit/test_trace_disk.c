@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -83,6 +84,33 @@ static void test_no_space_at_all(void **state)
 	assert_null(writer);
 	trace_writer_close(NULL);
 	close(fd);
+}
+
+/* Once nothing can be written any more, no row is kept, and each is counted. */
+static void test_reader_gone(void **state)
+{
+	enum { ROWS = 3 * TRACE_BLOCK_ROWS / 2 };
+	const uint64_t row[SYSCALL_COLUMNS] = { [SYSCALL_TIME] = 1 };
+	struct trace_writer *writer;
+	uint64_t refused = 0;
+	int ends[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	writer = open_writer(ends[1], 1);
+	close(ends[0]);
+	for (uint64_t i = 0; i < ROWS; i++)
+		assert_int_equal(trace_writer_append(writer, TRACE_SYSCALL, 0, row), 0);
+	assert_int_equal(trace_writer_flush(writer), -EPIPE);
+	assert_int_equal(trace_writer_discarded(writer, TRACE_SYSCALL), ROWS);
+	for (unsigned int i = 0; i < 10; i++)
+		refused += trace_writer_append(writer, TRACE_SYSCALL, 0, row) == -EPIPE;
+	assert_int_equal(refused, 10);
+	assert_int_equal(trace_writer_discarded(writer, TRACE_SYSCALL), ROWS + 10);
+	assert_int_equal(trace_writer_rows(writer, TRACE_SYSCALL), 0);
+	assert_int_equal(trace_writer_finish(writer, &sample_totals), -EPIPE);
+	trace_writer_close(writer);
+	close(ends[1]);
 }
 
 /* Sets the limit of a file's size, which stands for a full disk; returns the one before. */
@@ -233,11 +261,9 @@ static void test_gives_room_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tick),
-		cmocka_unit_test(test_no_space_at_all),
-		cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_room_again),
-		cmocka_unit_test(test_gives_room_back),
+		cmocka_unit_test(test_tick),	    cmocka_unit_test(test_no_space_at_all),
+		cmocka_unit_test(test_reader_gone), cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_room_again),  cmocka_unit_test(test_gives_room_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,6 +264,23 @@ static void test_medium_rows_beside(void **state)
 	free(content);
 }
 
+/* One that has a gap from when it was small goes on: its times take more than two bytes anyway. */
+static void test_gap_in_block(void **state)
+{
+	int fd = sample_memory_file();
+	struct trace_writer *writer = open_writer(fd, 1);
+	struct sample_bytes sample;
+	struct trace_reader *reader;
+	uint64_t time = 1000;
+
+	for (size_t i = 0; i < 20000; i++)
+		append_call(writer, 0, time += i == 100 || i == 10000 ? 1000000 : 900, 300);
+	reader = finish(writer, fd, &sample);
+	assert_int_equal(trace_reader_block_count(reader), 1);
+	trace_reader_close(reader);
+	free(sample.bytes);
+}
+
 /* A large block ends where a gap begins, so that its times take two bytes. */
 static void test_gap_ends_block(void **state)
 {
@@ -544,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_long_rows_apart),
 		cmocka_unit_test(test_medium_rows_beside),
 		cmocka_unit_test(test_gap_ends_block),
+		cmocka_unit_test(test_gap_in_block),
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_forgotten_strings),
 		cmocka_unit_test(test_strings_before_rows),
