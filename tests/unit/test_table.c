@@ -253,7 +253,7 @@ static void test_getters(void **state)
 
 /* --- rows that have no room --- */
 
-enum { NAME, BYTES, FIRST, TIME, HOST };
+enum { NAME, BYTES, FIRST, TIME, HOST, DEVICE, COLUMNS };
 
 /* So many rows with 1, 2, 3 ... bytes, and as long; `view` is by bytes. */
 static struct table *things(uint64_t first, uint64_t count)
@@ -264,13 +264,14 @@ static struct table *things(uint64_t first, uint64_t count)
 		[FIRST] = { .name = "first_ns", .unit = UNIT_NS },
 		[TIME] = { .name = "time_ns", .unit = UNIT_NS },
 		[HOST] = { .name = "host" },
+		[DEVICE] = { .name = "dev" },
 	};
 	struct table *table;
 	struct cell *row;
 	char name[32];
 
 	assert_int_equal(table_new(&table, "things", "Things", TABLE_LIST), 0);
-	assert_int_equal(table_add_columns(table, columns, 5), 0);
+	assert_int_equal(table_add_columns(table, columns, COLUMNS), 0);
 	table->view.by = BYTES;
 	for (uint64_t i = first; i < first + count; i++) {
 		assert_int_equal(table_add_row(table, &row), 0);
@@ -280,13 +281,16 @@ static struct table *things(uint64_t first, uint64_t count)
 		cell_uint(&row[FIRST], i);
 		cell_uint(&row[TIME], i);
 		assert_int_equal(table_set_text(table, &row[HOST], "h", 1), 0);
+		cell_uint(&row[DEVICE], 8);
 	}
 	return table;
 }
 
-static const struct merging by_name = {
-	.keys = "name", .moments = "first_ns", .same = "host", .sorted = "-bytes", .many = "things"
-};
+static const struct merging by_name = { .keys = "name",
+					.moments = "first_ns",
+					.same = "host,dev",
+					.sorted = "-bytes",
+					.many = "things" };
 
 static const struct cell *last_row(const struct table *table)
 {
@@ -307,6 +311,7 @@ static void test_folded(void **state)
 	/* Whose they were is not told; whether those times overlapped is not known. */
 	assert_int_equal(other[FIRST].type, CELL_NULL);
 	assert_int_equal(other[HOST].type, CELL_NULL);
+	assert_int_equal(other[DEVICE].type, CELL_NULL);
 	assert_int_equal(other[TIME].uint, 1 + 2 + 3);
 	assert_true(other[TIME].summed);
 	assert_false(last_row(table)[BYTES].summed);
