@@ -81,7 +81,7 @@ struct profile_slot {
  * for each operation and variant of it, for what found no slot among either: of nobody's process.
  * How many of the first there are is a setting, a power of two.
  */
-#define PROFILE_OTHERS 1024 /* for TRACE_FILE_OTHER, a power of two */
+#define PROFILE_OTHERS 4096 /* for TRACE_FILE_OTHER, a power of two */
 #define PROFILE_VARIANTS 4
 #define PROFILE_RESTS (OP_TABLE_SIZE * PROFILE_VARIANTS)
 #define PROFILE_PROBES 8 /* places next to each other that a key may be at */

@@ -28,6 +28,8 @@
 #define CROWDED(slots) ((slots) / 4 * 3)
 #define ROOMY(slots) ((slots) / 2)
 
+#define SAMPLES 128u /* that tell how many are taken */
+
 struct base {
 	struct profile_sums sums; /* as they were told last */
 	uint64_t lately;	  /* operations in the last reading */
@@ -45,6 +47,7 @@ struct profile {
 	struct base *bases;
 	struct idle *idle;	 /* room for those in use */
 	uint64_t read_ns;	 /* the last time */
+	unsigned int sampled;	 /* where the next sample begins */
 	profile_over_fn is_over; /* NULL: not known */
 	void *over_context;
 	struct profile_use use;
@@ -226,6 +229,23 @@ void profile_ask_over(struct profile *profile, profile_over_fn is_over, void *co
 {
 	profile->is_over = is_over;
 	profile->over_context = context;
+}
+
+bool profile_is_crowded(struct profile *profile)
+{
+	unsigned int taken = 0, step;
+
+	if (!profile)
+		return false;
+	step = profile->slot_count > SAMPLES ? profile->slot_count / SAMPLES : 1;
+	for (unsigned int i = 0; i < SAMPLES; i++) {
+		const struct profile_slot *slot =
+			&profile->slots[(profile->sampled + i * step) & (profile->slot_count - 1)];
+
+		taken += __atomic_load_n(&slot->state, __ATOMIC_RELAXED) != PROFILE_FREE;
+	}
+	profile->sampled++;
+	return taken > CROWDED(SAMPLES);
 }
 
 /* Slots of processes that have ended are of use to nobody; the last resort is nobody's. */

@@ -47,6 +47,10 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 typedef bool (*profile_over_fn)(void *context, uint32_t pid);
 void profile_ask_over(struct profile *profile, profile_over_fn is_over, void *context);
 
+/* Whether so many slots are taken that keys begin to find no place, by a few of them: cheap enough
+ * to be asked often. A reading makes room then, which the next one gives back. False for NULL. */
+bool profile_is_crowded(struct profile *profile);
+
 struct profile_use {
 	uint64_t operations; /* read so far */
 	uint64_t other;	     /* of them, on files that there was no slot for */

@@ -128,6 +128,8 @@ void session_read_profile(struct session *session, uint64_t now_ns, bool last, p
 void session_ask_over(struct session *session, profile_over_fn is_over, void *context);
 /* How many slots any key may take; 0 in mode trace. */
 unsigned int session_profile_slots(const struct session *session);
+/* See profile_is_crowded. */
+bool session_profile_is_crowded(const struct session *session);
 struct profile_use session_profile_use(const struct session *session);
 
 /* Where events go with flight_bytes; NULL without. Owned by the session. */

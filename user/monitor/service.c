@@ -32,7 +32,8 @@
 /* That one may leave behind, several times over: in a table that is half full keys find no place.
  */
 #define SLOTS_OF_PROCESS 512
-#define QUIET_NS 60000000000ull /* between two lines on losses */
+#define CROWDED_EVERY_NS 50000000 /* at most, where slots run short */
+#define QUIET_NS 60000000000ull	  /* between two lines on losses */
 
 struct service {
 	struct service_options options;
@@ -254,12 +255,14 @@ static bool is_asked(struct service *service)
 	return asked;
 }
 
-/* Sums are due, or asked for, or processes that have ended have left slots behind that others want.
- */
+/* Sums are due, or asked for, or others want the slots that processes have left behind that have
+ * ended, or that are used least. */
 static bool is_due(struct service *service, uint64_t now_ns)
 {
 	return now_ns - service->read_ns >= service->options.interval_ns || is_asked(service) ||
-	       intake_ended(service->intake) > service->slots / SLOTS_OF_PROCESS;
+	       intake_ended(service->intake) > service->slots / SLOTS_OF_PROCESS ||
+	       (now_ns - service->read_ns >= CROWDED_EVERY_NS &&
+		session_profile_is_crowded(service->session));
 }
 
 static void *work(void *context)

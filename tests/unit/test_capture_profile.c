@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Slots that run short: when that shows, and that reading them makes room.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/profile.h"
+
+#define SLOTS 1024u
+
+struct slots {
+	struct profile *profile;
+	struct profile_slot *all;
+	size_t bytes;
+};
+
+static struct slots open_slots(void)
+{
+	struct slots slots = { .bytes = profile_map_entries(SLOTS) * sizeof(*slots.all) };
+	int fd = memfd_create("slots", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, slots.bytes), 0);
+	assert_int_equal(profile_open(&slots.profile, fd, SLOTS), 0);
+	slots.all = mmap(NULL, slots.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(slots.all, MAP_FAILED);
+	close(fd);
+	return slots;
+}
+
+static void close_slots(struct slots *slots)
+{
+	munmap(slots->all, slots->bytes);
+	profile_close(slots->profile);
+}
+
+/* One operation each, of a process of its own, in every `step`-th slot, as a hash spreads them. */
+static unsigned int take_slots(struct slots *slots, unsigned int first, unsigned int step)
+{
+	unsigned int taken = 0;
+
+	for (unsigned int i = first; i < SLOTS; i += step) {
+		slots->all[i].state = PROFILE_USED;
+		slots->all[i].key.pid = i + 1;
+		slots->all[i].sums.count++;
+		slots->all[i].last_ns = i + 1;
+		slots->all[i].who.started_ns = i + 7;
+		taken++;
+	}
+	return taken;
+}
+
+struct told {
+	uint64_t operations;
+};
+
+static void add_up(void *context, const struct profile_slot *added)
+{
+	struct told *told = context;
+
+	told->operations += added->sums.count;
+	assert_int_equal(added->who.started_ns, added->key.pid - 1 + 7);
+}
+
+static void test_crowded(void **state)
+{
+	struct slots slots = open_slots();
+	struct told told = { 0 };
+	unsigned int taken;
+
+	assert_false(profile_is_crowded(NULL));
+	assert_false(profile_is_crowded(slots.profile));
+	taken = take_slots(&slots, 0, 3); /* a third */
+	assert_false(profile_is_crowded(slots.profile));
+	taken += take_slots(&slots, 1, 3);
+	assert_false(profile_is_crowded(slots.profile));
+	taken += take_slots(&slots, 2, 3);
+	for (unsigned int i = 0; i < SLOTS; i++)
+		assert_true(profile_is_crowded(slots.profile));
+
+	/* Half of them are to go, and are gone by the next reading; nothing is told twice. */
+	assert_int_equal(profile_read(slots.profile, 2000, false, add_up, &told), taken);
+	assert_true(profile_is_crowded(slots.profile));
+	assert_int_equal(profile_read(slots.profile, 3000, false, add_up, &told), 0);
+	assert_false(profile_is_crowded(slots.profile));
+	assert_int_equal(told.operations, taken);
+	assert_int_equal(profile_use(slots.profile).given_back, SLOTS / 2);
+	close_slots(&slots);
+}
+
+static bool is_over(void *context, uint32_t pid)
+{
+	return pid % 2;
+}
+
+/* What those that have ended left behind goes first. */
+static void test_of_ended_processes(void **state)
+{
+	struct slots slots = open_slots();
+	struct told told = { 0 };
+
+	take_slots(&slots, 0, 1);
+	profile_ask_over(slots.profile, is_over, NULL);
+	profile_read(slots.profile, 2000, false, add_up, &told);
+	profile_read(slots.profile, 3000, false, add_up, &told);
+	for (unsigned int i = 0; i < SLOTS; i++)
+		assert_int_equal(slots.all[i].state, i % 2 ? PROFILE_USED : PROFILE_FREE);
+	assert_int_equal(told.operations, SLOTS);
+	assert_int_equal(profile_use(slots.profile).given_back, 0);
+	close_slots(&slots);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_crowded),
+		cmocka_unit_test(test_of_ended_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
