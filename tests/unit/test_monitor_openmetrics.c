@@ -236,13 +236,19 @@ static void test_textfile(void **state)
 {
 	char directory[] = "/tmp/test_textfile_XXXXXX", path[64], beside[64], read_back[16];
 	struct textfile *file;
+	struct stat status;
+	mode_t mask;
 	FILE *back;
 
 	assert_non_null(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/a.prom", directory);
 	snprintf(beside, sizeof(beside), "%s/.a.prom.tmp", directory);
 	assert_int_equal(textfile_open(&file, path), 0);
+	mask = umask(0077); /* a collector of another user's reads it all the same */
 	assert_int_equal(textfile_write(file, "first\n", 6, 1), 0);
+	umask(mask);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0644);
 	assert_int_equal(textfile_write(file, "second\n", 7, 2), 0);
 	back = fopen(path, "r");
 	assert_non_null(fgets(read_back, sizeof(read_back), back));

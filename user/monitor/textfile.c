@@ -65,6 +65,8 @@ static int write_beside(const struct textfile *file, const char *text, size_t le
 
 	if (fd < 0)
 		return -errno;
+	if (fchmod(fd, 0644)) /* whatever the umask: another user's collector reads it */
+		err = -errno;
 	while (length && !err) {
 		ssize_t put = write(fd, text, length);
 
