@@ -5,7 +5,8 @@
  * `faultline print --list-columns` prints. All lists are append only.
  *
  *	KIND(ID, name, layer, number of the column with a duration or -1,
- *	     whether its rows say what the numbers in other rows stand for, meaning)
+ *	     whether its rows say what the numbers in other rows stand for,
+ *	     OWN, or SHARED where its columns are numbered with another kind's, meaning)
  *	COLUMN(ID, name, type, unit, source, meaning)
  *
  * Types: TIME is ns on the trace's clock, stored as differences that start at t0; UINT, INT; STRING
@@ -18,52 +19,52 @@
 
 /* clang-format off */
 #define TRACE_KINDS(KIND)                                                                          \
-	KIND(SYSCALL, syscall, "syscall", SYSCALL_DUR, false,                                      \
+	KIND(SYSCALL, syscall, "syscall", SYSCALL_DUR, false, OWN,                                 \
 	     "a system call on a file")                                                            \
-	KIND(SYSCALL_PATH, syscall_path, "syscall", SYSCALL_DUR, false,                            \
+	KIND(SYSCALL_PATH, syscall_path, "syscall", SYSCALL_DUR, false, SHARED,                    \
 	     "a system call that names a path or a second file")                                   \
-	KIND(FAULT, fault, "fault", FAULT_DUR, false,                                              \
+	KIND(FAULT, fault, "fault", FAULT_DUR, false, OWN,                                         \
 	     "a page fault on a file mapping")                                                     \
-	KIND(PAGECACHE, pagecache, "pagecache", -1, false,                                         \
+	KIND(PAGECACHE, pagecache, "pagecache", -1, false, OWN,                                    \
 	     "pages that came into the cache of a file that is no operation's own")                \
-	KIND(FORK, fork, "task", -1, true,                                                         \
+	KIND(FORK, fork, "task", -1, true, OWN,                                                    \
 	     "a new process or thread")                                                            \
-	KIND(EXEC, exec, "task", -1, true,                                                         \
+	KIND(EXEC, exec, "task", -1, true, OWN,                                                    \
 	     "a process is named anew")                                                            \
-	KIND(EXIT, exit, "task", -1, true,                                                         \
+	KIND(EXIT, exit, "task", -1, true, OWN,                                                    \
 	     "a thread ends, maybe with its process")                                              \
-	KIND(FILE, file, "file", -1, true,                                                         \
+	KIND(FILE, file, "file", -1, true, OWN,                                                    \
 	     "what a file id stands for; a later row for the same id replaces it")                 \
-	KIND(SPAN_BEGIN, span_begin, "span", -1, false,                                            \
+	KIND(SPAN_BEGIN, span_begin, "span", -1, false, OWN,                                       \
 	     "the application begins a span; one that never ends, ends with its process")          \
-	KIND(SPAN_END, span_end, "span", -1, false,                                                \
+	KIND(SPAN_END, span_end, "span", -1, false, OWN,                                           \
 	     "the application ends a span")                                                        \
-	KIND(INSTANT, instant, "span", -1, false,                                                  \
+	KIND(INSTANT, instant, "span", -1, false, OWN,                                             \
 	     "the application marks a moment")                                                     \
-	KIND(THROTTLE, throttle, "pagecache", THROTTLE_PAUSE, false,                               \
+	KIND(THROTTLE, throttle, "pagecache", THROTTLE_PAUSE, false, OWN,                          \
 	     "a task that writes is told to sleep, because too much waits to be written back")     \
-	KIND(REQUEST, request, "block", REQUEST_DUR, false,                                        \
+	KIND(REQUEST, request, "block", REQUEST_DUR, false, OWN,                                   \
 	     "a request to a block device with bios of the run in it")                             \
-	KIND(BIO, bio, "block", BIO_DUR, false,                                                    \
+	KIND(BIO, bio, "block", BIO_DUR, false, OWN,                                               \
 	     "a part of a request: a stretch of a file or of metadata, queued by one task")        \
-	KIND(DEVICE, device, "block", -1, false,                                                   \
+	KIND(DEVICE, device, "block", -1, false, OWN,                                              \
 	     "what a block device has done so far, for whomever; the last row holds the sums")     \
-	KIND(ASYNC, async, "async", SYSCALL_DUR, false,                                            \
+	KIND(ASYNC, async, "async", SYSCALL_DUR, false, SHARED,                                    \
 	     "an operation of io_uring or libaio, from its submission to its completion; its "     \
 	     "columns are those of syscall_path")                                                     \
-	KIND(VFS, vfs, "vfs", VFS_DUR, false,                                                      \
+	KIND(VFS, vfs, "vfs", VFS_DUR, false, OWN,                                                 \
 	     "the kernel reads, writes or syncs a file, by a call or by itself")                          \
-	KIND(PROFILE, profile, "profile", -1, false,                                               \
+	KIND(PROFILE, profile, "profile", -1, false, OWN,                                          \
 	     "operations of one process on one file, summed up: what mode profile records")        \
-	KIND(PROFILE_CLASS, profile_class, "profile", -1, false,                                   \
+	KIND(PROFILE_CLASS, profile_class, "profile", -1, false, OWN,                              \
 	     "how many of such operations were of a class of durations or sizes")                  \
-	KIND(SUMMARY_TABLE, summary_table, "summary", -1, true,                                    \
+	KIND(SUMMARY_TABLE, summary_table, "summary", -1, true, OWN,                               \
 	     "a table of a summary (faultline summarize), or one that stands in a cell")           \
-	KIND(SUMMARY_COLUMN, summary_column, "summary", -1, true,                                  \
+	KIND(SUMMARY_COLUMN, summary_column, "summary", -1, true, OWN,                             \
 	     "a column of such a table; they are numbered from 0 in their order")                  \
-	KIND(SUMMARY_CELL, summary_cell, "summary", -1, false,                                     \
+	KIND(SUMMARY_CELL, summary_cell, "summary", -1, false, OWN,                                \
 	     "what stands in a row and a column; what is not told is not known")                   \
-	KIND(SUMMARY_CLASS, summary_class, "summary", -1, false,                                   \
+	KIND(SUMMARY_CLASS, summary_class, "summary", -1, false, OWN,                              \
 	     "how many of the values that a percentile is of are of a class of histogram.h")
 
 #define TRACE_COLUMNS_SYSCALL(COLUMN)                                                              \

@@ -18,7 +18,7 @@
 
 TRACE_KINDS(COLUMNS_OF_KIND)
 
-#define SCHEMA(id, name, layer_, duration_, names_, meaning_)                                      \
+#define SCHEMA(id, name, layer_, duration_, names_, numbers, meaning_)                             \
 	[TRACE_##id] = {                                                                           \
 		.kind = #name,                                                                     \
 		.layer = (layer_),                                                                 \
