@@ -7,7 +7,6 @@
 #include "analysis/access.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,8 +332,8 @@ static int conclude(const struct measured *measured, struct table *table)
 /* The first row is all of them, and the last ones have no time. */
 static int compare_times(const struct table *table, size_t a, size_t b, const void *context)
 {
-	const struct cell *first = &table->cells[a * table->column_count + ACCESS_TIME];
-	const struct cell *second = &table->cells[b * table->column_count + ACCESS_TIME];
+	const struct cell *first = &table_row(table, a)[ACCESS_TIME];
+	const struct cell *second = &table_row(table, b)[ACCESS_TIME];
 
 	if (!a || !b || first->type != second->type || first->type != CELL_UINT)
 		return !a ? -1 : !b ? 1 : first->type == second->type ? 0 : first->type ? -1 : 1;
@@ -347,7 +346,7 @@ static int remake(const struct report *report, struct table *table)
 
 	(void)report;
 	for (size_t row = 0; row < table->row_count; row++) {
-		struct cell *cells = &table->cells[row * table->column_count];
+		struct cell *cells = table_row(table, row);
 		const struct cell *time = &cells[ACCESS_TIME];
 
 		cells[ACCESS_SHARE] = (struct cell) { .type = CELL_NULL };

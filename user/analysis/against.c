@@ -77,7 +77,7 @@ static int add_side(struct join *join, const struct table *table,
 		    const struct compared_columns *source, int side)
 {
 	for (size_t i = 0; i < table->row_count; i++) {
-		const struct cell *cells = &table->cells[i * table->column_count];
+		const struct cell *cells = table_row(table, i);
 		struct line *line = line_of(join, text_of(&cells[source->name]));
 
 		if (!line)
@@ -97,7 +97,7 @@ static uint64_t sum_of(const struct table *course, enum timeline_column column)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < course->row_count; i++) {
-		const struct cell *cell = &course->cells[i * course->column_count + column];
+		const struct cell *cell = &table_row(course, i)[column];
 
 		if (cell->type != CELL_UINT)
 			return TABLE_NO_UINT;

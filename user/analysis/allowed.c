@@ -191,7 +191,7 @@ static bool has_finding(const struct report *report, const struct cell *id,
 	const struct table *table = report_by(report, &analysis_findings);
 
 	for (size_t i = 0; i < table->row_count; i++) {
-		const struct cell *row = &table->cells[i * table->column_count];
+		const struct cell *row = table_row(table, i);
 
 		if (row[FINDING_ID].length == id->length &&
 		    !memcmp(row[FINDING_ID].text, id->text, id->length) && is_severe(row, least))
@@ -276,7 +276,7 @@ static uint64_t count_findings(const struct report *report, enum finding_severit
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < table->row_count; i++)
-		count += is_severe(&table->cells[i * table->column_count], least);
+		count += is_severe(table_row(table, i), least);
 	return count;
 }
 
@@ -297,7 +297,7 @@ static enum allowed_state judge_findings(struct line *line, const struct allowed
 	line->before = before ? count_findings(before, allowed->severity) : TABLE_NO_UINT;
 	line->most = TABLE_NO_UINT;
 	for (size_t i = 0; i < table->row_count; i++) {
-		const struct cell *row = &table->cells[i * table->column_count];
+		const struct cell *row = table_row(table, i);
 		const struct cell *id = &row[FINDING_ID];
 
 		if (!is_severe(row, allowed->severity) ||

@@ -5,9 +5,6 @@
  */
 #include "analysis/caveats.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/processes.h"

@@ -2,7 +2,6 @@
 /*
  * Findings about opening files and looking them up. Knows nothing of what is read from them.
  */
-#include <string.h>
 
 #include "analysis/access.h"
 #include "analysis/chain.h"
@@ -209,7 +208,7 @@ static void set_leading_call(const struct report *report, struct metadata *found
 	if (family < 0 || op < 0 || count < 0 || time < 0)
 		return;
 	for (size_t row = 0; row < table->row_count; row++) {
-		const struct cell *cells = &table->cells[row * table->column_count];
+		const struct cell *cells = table_row(table, row);
 
 		if (!cell_is(&cells[family], "metadata") || cells[op].type != CELL_TEXT ||
 		    cells[count].type != CELL_UINT || cells[time].type != CELL_UINT ||

@@ -462,7 +462,7 @@ static int find_stragglers(struct findings *findings, const struct finding_rule 
 		return -ENOMEM;
 	for (size_t row = 0; row < ranks->row_count && rank >= 0 && all >= 0 && unhidden >= 0;
 	     row++) {
-		const struct cell *cells = &ranks->cells[row * ranks->column_count];
+		const struct cell *cells = table_row(ranks, row);
 		const struct cell *time = &cells[unhidden];
 
 		if (time->type == CELL_NULL && !time->summed)

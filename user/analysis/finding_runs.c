@@ -52,7 +52,7 @@ static bool is_compute_open(const struct report *report)
 	if (!report_by(report, &analysis_overlap)->absent)
 		return false;
 	for (size_t row = 0; category >= 0 && row < spans->row_count; row++)
-		if (cell_is(&spans->cells[row * spans->column_count + category], "compute"))
+		if (cell_is(&table_row(spans, row)[category], "compute"))
 			return true;
 	return false;
 }
@@ -101,7 +101,7 @@ static int set_up(struct findings *findings, const struct table *told)
 static bool is_told(const struct table *told, const struct finding_rule *rule)
 {
 	for (size_t row = 0; row < told->row_count; row++)
-		if (cell_is(&told->cells[row * told->column_count + FINDING_ID], rule->id))
+		if (cell_is(&table_row(told, row)[FINDING_ID], rule->id))
 			return true;
 	return false;
 }

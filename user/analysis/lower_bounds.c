@@ -40,6 +40,6 @@ void lower_bounds_mark(struct table *table, const struct job *job)
 		if (!is_bound(column) || is_exact(table, column->name, job->complete))
 			continue;
 		for (size_t row = 0; row < table->row_count; row++)
-			table->cells[row * table->column_count + i].at_least = true;
+			table_row(table, row)[i].at_least = true;
 	}
 }

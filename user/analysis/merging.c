@@ -36,7 +36,7 @@ static int key_of(const struct merged *merged, const struct table *from, size_t 
 	int status = 0;
 
 	for (size_t i = 0; i < from->column_count && !status; i++) {
-		const struct cell *cell = &merge_row(from, row)[i];
+		const struct cell *cell = &table_row(from, row)[i];
 		const uint64_t head[2] = { cell->type, cell->type == CELL_TEXT ? cell->length
 						       : merge_is_number(cell) ? cell->uint
 									       : 0 };
@@ -62,7 +62,7 @@ static int add_row(struct merged *merged, const struct table *from, size_t row,
 	for (size_t i = 0; i < from->column_count && !status; i++) {
 		const struct table_percentile *of = table_find_percentile(from, row, i);
 
-		status = table_copy_cell(table, &cells[i], &merge_row(from, row)[i]);
+		status = table_copy_cell(table, &cells[i], &table_row(from, row)[i]);
 		if (merged->rules[i] == MERGE_MOMENT && cells[i].type == CELL_UINT)
 			cells[i].uint = clock_add(cells[i].uint, source->shift);
 		if (!status && of)
@@ -97,12 +97,12 @@ static int merge_into(struct merged *merged, size_t into, const struct table *fr
 		      const struct merge_source *source)
 {
 	struct table *table = merged->table;
-	const struct cell *cells = merge_row(from, row);
-	bool dearer = is_dearer(merged, cells, merge_row(table, into));
+	const struct cell *cells = table_row(from, row);
+	bool dearer = is_dearer(merged, cells, table_row(table, into));
 	int status = 0;
 
 	for (size_t i = 0; i < from->column_count && !status; i++) {
-		struct cell *cell = &merge_row(table, into)[i], moved = cells[i];
+		struct cell *cell = &table_row(table, into)[i], moved = cells[i];
 
 		if (merged->rules[i] == MERGE_MOMENT && moved.type == CELL_UINT)
 			moved.uint = clock_add(moved.uint, source->shift);
@@ -124,7 +124,7 @@ static bool stands_alone(const struct merged *merged, const struct table *from, 
 
 	for (size_t i = 0; i < from->column_count; i++) {
 		const char *name = from->columns[i].name;
-		bool known = merge_row(from, row)[i].type != CELL_NULL;
+		bool known = table_row(from, row)[i].type != CELL_NULL;
 
 		if ((merging->single && known && !strcmp(name, merging->single)) ||
 		    (merging->named && !known && !strcmp(name, merging->named)))
@@ -172,7 +172,7 @@ static int fold_row(struct merged *merged, const struct table *from, size_t row,
 	if (status)
 		return status;
 	merged->other = merged->table->row_count;
-	cells = merge_row(merged->table, merged->other - 1);
+	cells = table_row(merged->table, merged->other - 1);
 	for (size_t i = 0; i < merged->table->column_count; i++) {
 		enum merge_rule rule = merged->rules[i];
 
@@ -302,7 +302,7 @@ void merged_shift(struct merged *merged, uint64_t shift)
 		if (merged->rules[i] != MERGE_MOMENT)
 			continue;
 		for (size_t row = 0; row < table->row_count; row++) {
-			struct cell *cell = &merge_row(table, row)[i];
+			struct cell *cell = &table_row(table, row)[i];
 
 			if (cell->type == CELL_UINT)
 				cell->uint = clock_add(cell->uint, shift);
@@ -321,7 +321,7 @@ static void mark_bounds(struct merged *merged)
 		if (merged->tellers[row].foldeds == merged->foldeds || row + 1 == merged->other)
 			continue;
 		for (size_t i = 0; i < merged->table->column_count; i++) {
-			struct cell *cell = &merge_row(merged->table, row)[i];
+			struct cell *cell = &table_row(merged->table, row)[i];
 			enum merge_rule rule = merged->rules[i];
 
 			if (merge_is_number(cell) &&
@@ -342,7 +342,7 @@ static int compare_cells(const struct table *table, size_t a, size_t b)
 	int order = 0;
 
 	for (size_t i = 0; i < table->column_count && !order; i++)
-		order = merge_compare(&merge_row(table, a)[i], &merge_row(table, b)[i]);
+		order = merge_compare(&table_row(table, a)[i], &table_row(table, b)[i]);
 	return order;
 }
 
@@ -355,12 +355,12 @@ static int compare_sorted(const struct table *table, size_t a, size_t b, const v
 		return a == order->last ? 1 : -1;
 	if (order->column == SIZE_MAX)
 		return 0;
-	if (!merge_row(table, a)[order->column].type || !merge_row(table, b)[order->column].type)
-		found = !merge_row(table, a)[order->column].type -
-			!merge_row(table, b)[order->column].type;
+	if (!table_row(table, a)[order->column].type || !table_row(table, b)[order->column].type)
+		found = !table_row(table, a)[order->column].type -
+			!table_row(table, b)[order->column].type;
 	else
-		found = sign * merge_compare(&merge_row(table, a)[order->column],
-					     &merge_row(table, b)[order->column]);
+		found = sign * merge_compare(&table_row(table, a)[order->column],
+					     &table_row(table, b)[order->column]);
 	return found ? found : compare_cells(table, a, b);
 }
 
@@ -391,7 +391,7 @@ static size_t label_column(const struct merged *merged)
 			return i;
 		for (size_t row = 0; row + 1 < table->row_count && !label; row++)
 			if (merged->rules[i] == MERGE_KEY &&
-			    merge_row(table, row)[i].type == CELL_TEXT)
+			    table_row(table, row)[i].type == CELL_TEXT)
 				return i;
 	}
 	return SIZE_MAX;
@@ -409,7 +409,7 @@ static int name_other(struct merged *merged)
 
 	if (column == SIZE_MAX)
 		return 0;
-	return table_set_text(table, &merge_row(table, table->row_count - 1)[column], name, length);
+	return table_set_text(table, &table_row(table, table->row_count - 1)[column], name, length);
 }
 
 static void forget_lost(struct merged *merged)
@@ -417,7 +417,7 @@ static void forget_lost(struct merged *merged)
 	for (size_t i = 0; i < merged->table->column_count && merged->tables > 1; i++)
 		for (size_t row = 0; row < merged->table->row_count; row++)
 			if (merged->rules[i] == MERGE_LOST)
-				merge_forget(&merge_row(merged->table, row)[i]);
+				merge_forget(&table_row(merged->table, row)[i]);
 }
 
 int merged_finish(struct merged *merged)
@@ -467,8 +467,8 @@ static int compare_worth(const void *left, const void *right, void *context)
 	int order = 0;
 
 	if (worth->column != TABLE_NO_COLUMN)
-		order = -merge_compare(&merge_row(worth->table, a)[worth->column],
-				       &merge_row(worth->table, b)[worth->column]);
+		order = -merge_compare(&table_row(worth->table, a)[worth->column],
+				       &table_row(worth->table, b)[worth->column]);
 	return order ? order : a < b ? -1 : a > b;
 }
 

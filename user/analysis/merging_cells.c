@@ -254,7 +254,7 @@ int merge_copy_percentile(struct table *table, size_t row, size_t column,
 int merge_percentile(struct table *table, size_t row, size_t column, const struct cell *from,
 		     const struct table_percentile *more)
 {
-	struct cell *into = &merge_row(table, row)[column];
+	struct cell *into = &table_row(table, row)[column];
 	struct table_percentile *of = table_find_percentile(table, row, column);
 	int status;
 

@@ -7,11 +7,6 @@
 
 #include "analysis/merging.h"
 
-static inline struct cell *merge_row(const struct table *table, size_t row)
-{
-	return &table->cells[row * table->column_count];
-}
-
 bool merge_is_number(const struct cell *cell);
 /* Less than 0 where a is less than b; what is not known is less than all else. */
 int merge_compare(const struct cell *a, const struct cell *b);

@@ -82,7 +82,7 @@ int merge_widen(const struct table *from, const struct table *other, bool first,
 		for (size_t i = 0; i < from->column_count && !status; i++)
 			if (places[i] != SIZE_MAX)
 				status = table_copy_cell(all, &cells[places[i]],
-							 &merge_row(from, row)[i]);
+							 &table_row(from, row)[i]);
 	}
 	if (!status)
 		status = copy_percentiles(all, from, places);

@@ -6,7 +6,6 @@
 #include "analysis/number_index.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 #define SLOTS_LEAST 64

@@ -359,7 +359,7 @@ static int fill_ranks(void *state, struct table *table)
 static uint64_t number_at(const struct table *table, size_t row, const char *name)
 {
 	int column = table_find_column(table, name);
-	const struct cell *cell = &table->cells[row * table->column_count + column];
+	const struct cell *cell = &table_row(table, row)[column];
 
 	return column >= 0 && cell->type == CELL_UINT ? cell->uint : 0;
 }
@@ -369,7 +369,7 @@ static bool is_known(const struct table *table, const char *name)
 	int column = table_find_column(table, name);
 
 	for (size_t row = 0; column >= 0 && row < table->row_count; row++) {
-		const struct cell *cell = &table->cells[row * table->column_count + column];
+		const struct cell *cell = &table_row(table, row)[column];
 
 		if (cell->type != CELL_UINT || cell->summed)
 			return false;
@@ -445,7 +445,7 @@ static int remake(const struct report *report, struct table *table)
 		return 0;
 	for (size_t row = 0; row < ranks->row_count && slowest >= 0; row++) {
 		uint64_t time_ns = number_at(ranks, row, measures[2].name);
-		const struct cell *rank = &ranks->cells[row * ranks->column_count];
+		const struct cell *rank = table_row(ranks, row);
 
 		if ((row && time_ns <= most) || !is_known(ranks, measures[2].name))
 			continue;

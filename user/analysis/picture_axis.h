@@ -7,7 +7,6 @@
 #ifndef FAULTLINE_PICTURE_AXIS_H
 #define FAULTLINE_PICTURE_AXIS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -207,7 +207,7 @@ static int check_types(const struct analysis *analysis, const struct table *tabl
 		int column = table_find_column(table, fixed->name);
 
 		for (size_t row = 0; column >= 0 && type && row < table->row_count; row++) {
-			const struct cell *cell = &table->cells[row * table->column_count + column];
+			const struct cell *cell = &table_row(table, row)[column];
 
 			if (cell->type == CELL_NULL || cell->type == type)
 				continue;
@@ -370,7 +370,7 @@ static int mark_sums(struct table *table)
 		char text[160];
 
 		for (size_t row = 0; row < table->row_count && !summed; row++) {
-			const struct cell *cell = &table->cells[row * table->column_count + i];
+			const struct cell *cell = &table_row(table, row)[i];
 
 			summed = cell->summed && cell->type != CELL_NULL;
 		}

@@ -108,7 +108,7 @@ static int add_rows(struct table *made, const struct table *table, const size_t 
 	for (size_t i = 0; i < table->row_count; i++) {
 		rows[i].number = i;
 		if (selection->sort)
-			rows[i].cell = &table->cells[i * table->column_count + sort];
+			rows[i].cell = &table_row(table, i)[sort];
 	}
 	qsort(rows, count, sizeof(*rows), compare_rows);
 	if (selection->top && selection->top < count)

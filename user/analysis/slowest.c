@@ -3,7 +3,6 @@
  * The tables "slowest" and "chain_spans": what chain.c measured, by operation and by span. Measure
  * nothing of their own.
  */
-#include <errno.h>
 
 #include "analysis/chain.h"
 #include "units.h"

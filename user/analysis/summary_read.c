@@ -122,7 +122,7 @@ static struct cell *cell_of(const struct partial_table *part, uint64_t row, uint
 {
 	if (!part || row >= part->table->row_count || column >= part->table->column_count)
 		return NULL;
-	return &part->table->cells[row * part->table->column_count + column];
+	return &table_row(part->table, row)[column];
 }
 
 /* One that stands in a cell already cannot stand in another: nothing grows by being repeated. Each

@@ -5,8 +5,6 @@
  */
 #include "analysis/summary.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/trace_table.h"
@@ -185,7 +183,7 @@ static int put_cells(struct summary_writer *summary, uint64_t number, const stru
 
 	for (size_t row = 0; row < table->row_count; row++)
 		for (size_t i = 0; i < table->column_count && !status; i++) {
-			const struct cell *cell = &table->cells[row * table->column_count + i];
+			const struct cell *cell = &table_row(table, row)[i];
 
 			if (cell->type == CELL_TABLE)
 				next += numbers_of(cell->table);

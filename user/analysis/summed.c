@@ -103,7 +103,7 @@ int summed_mark(struct table *table, const struct job *job)
 			continue;
 		status = retitle(table, i);
 		for (size_t row = 0; row < table->row_count; row++)
-			table->cells[row * table->column_count + i].summed = true;
+			table_row(table, row)[i].summed = true;
 	}
 	show_once(table);
 	return status;

@@ -166,7 +166,7 @@ int table_add_row(struct table *table, struct cell **row)
 		table->cells = cells;
 		store->row_room = room;
 	}
-	*row = table->cells + table->row_count * table->column_count;
+	*row = table_row(table, table->row_count);
 	for (size_t i = 0; i < table->column_count; i++)
 		(*row)[i] = (struct cell) { .type = CELL_NULL };
 	table->row_count++;

@@ -226,6 +226,12 @@ enum cell_type table_column_type(const struct table_column *column);
 /* Index of the column of that name, or -1. */
 int table_find_column(const struct table *table, const char *name);
 
+/* The cells of a row. */
+static inline struct cell *table_row(const struct table *table, size_t row)
+{
+	return &table->cells[row * table->column_count];
+}
+
 static inline void cell_uint(struct cell *cell, uint64_t value)
 {
 	cell->type = CELL_UINT;

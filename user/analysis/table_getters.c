@@ -136,7 +136,7 @@ static void read_cell(const struct table_column *column, const struct cell *cell
 
 void table_read_row(const struct table *table, size_t row, void *into)
 {
-	const struct cell *cells = &table->cells[row * table->column_count];
+	const struct cell *cells = table_row(table, row);
 
 	for (size_t i = 0; i < table->column_count; i++)
 		if (table->columns[i].get)

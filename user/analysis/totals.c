@@ -9,7 +9,6 @@
  * because the kernel counts by operation. Merged time can only come from rows.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -495,7 +495,7 @@ static int count_ranks(const struct report *report, struct cell *ranks)
 		return 0;
 	map_init(&known, 1, 0);
 	for (size_t row = 0; row < processes->row_count && !status; row++) {
-		const struct cell *rank = &processes->cells[row * processes->column_count + column];
+		const struct cell *rank = &table_row(processes, row)[column];
 		bool added;
 
 		if (rank->type == CELL_INT && !map_add(&known, &rank->uint, &added))

@@ -8,7 +8,6 @@
 #include "capture/async_calls.h"
 
 #include <assert.h>
-#include <string.h>
 
 struct opcode {
 	const char *name;

@@ -5,7 +5,6 @@
 #ifndef FAULTLINE_CHILD_H
 #define FAULTLINE_CHILD_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct child {

@@ -9,7 +9,6 @@
 #include <libgen.h>
 #include <limits.h>
 #include <linux/securebits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #ifndef FAULTLINE_FLIGHT_H
 #define FAULTLINE_FLIGHT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -5,7 +5,6 @@
 #ifndef FAULTLINE_FLIGHT_DUMP_H
 #define FAULTLINE_FLIGHT_DUMP_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "capture/flight_log.h"

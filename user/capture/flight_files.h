@@ -7,7 +7,6 @@
 #define FAULTLINE_FLIGHT_FILES_H
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -17,8 +17,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "log.h"
-
 #define SLOTS_EACH 16384u /* by default: 6 MiB, and for each further CPU a part of that */
 #define SLOTS_PER_CPU 4096u
 #define SLOTS_DEFAULT_MOST 131072u

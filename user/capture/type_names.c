@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <linux/btf.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -187,7 +187,7 @@ static void name_measures(const struct table *table, const char *state, char lis
 
 	list[0] = '\0';
 	for (size_t i = 0; i < table->row_count && used < NAMES_MOST; i++) {
-		const struct cell *row = &table->cells[i * table->column_count];
+		const struct cell *row = table_row(table, i);
 
 		if (cell_is(&row[column], state))
 			used += snprintf(list + used, NAMES_MOST - used, "%s%.*s", used ? ", " : "",

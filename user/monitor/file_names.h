@@ -6,7 +6,6 @@
 #ifndef FAULTLINE_MONITOR_FILE_NAMES_H
 #define FAULTLINE_MONITOR_FILE_NAMES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct file_names;

@@ -39,7 +39,7 @@ struct bars {
 
 static uint64_t number_at(const struct bars *bars, size_t bin, enum timeline_column column)
 {
-	const struct cell *cell = &bars->course->cells[bin * bars->course->column_count + column];
+	const struct cell *cell = &table_row(bars->course, bin)[column];
 
 	return cell->type == CELL_UINT ? cell->uint : 0;
 }

@@ -139,7 +139,7 @@ void csv_table(struct sink *out, const struct table *table)
 		for (size_t i = 0; i < table->column_count; i++) {
 			if (i)
 				sink_char(out, ',');
-			csv_cell(out, &table->cells[row * table->column_count + i]);
+			csv_cell(out, &table_row(table, row)[i]);
 		}
 		sink_text(out, "\r\n");
 	}

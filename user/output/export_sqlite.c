@@ -6,7 +6,6 @@
 #include "output/export_sqlite.h"
 
 #include <errno.h>
-#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "output/grid.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +108,7 @@ static size_t count_lines(const char *title, size_t width)
 
 static const struct cell *cell_at(const struct grid *grid, size_t row, size_t column)
 {
-	return &grid->table->cells[row * grid->table->column_count + column];
+	return &table_row(grid->table, row)[column];
 }
 
 static double number_of(const struct cell *cell)

@@ -117,7 +117,7 @@ static void write_job(struct sink *out, const struct cell *about, const struct s
 static bool is_put_together(const struct table *caveats)
 {
 	for (size_t i = 0; i < caveats->row_count; i++) {
-		if (cell_is(&caveats->cells[i * caveats->column_count + CAVEAT_ID], SUM_CAVEAT))
+		if (cell_is(&table_row(caveats, i)[CAVEAT_ID], SUM_CAVEAT))
 			return true;
 	}
 	return false;
@@ -194,5 +194,5 @@ void headline_write(struct sink *out, const struct table *trace, const struct ta
 	write_job(out, trace->cells, style);
 	write_run(out, trace->cells, caveats, access, style);
 	for (size_t i = 0; i < caveats->row_count; i++)
-		write_caveat(out, &caveats->cells[i * caveats->column_count], style);
+		write_caveat(out, table_row(caveats, i), style);
 }

@@ -26,7 +26,7 @@ struct heat_map {
 
 static const struct cell *cell_at(const struct table *heat, size_t row, enum heat_column column)
 {
-	return &heat->cells[row * heat->column_count + column];
+	return &table_row(heat, row)[column];
 }
 
 static bool same_text(const struct cell *a, const struct cell *b)
@@ -89,7 +89,7 @@ static void counts_of(const struct table *heat, size_t row, uint64_t counts[HEAT
 
 	memset(counts, 0, HEAT_STRETCHES * sizeof(*counts));
 	for (size_t i = 0; i < times->row_count; i++) {
-		const struct cell *cells = &times->cells[i * times->column_count];
+		const struct cell *cells = table_row(times, i);
 		size_t stretch = cells[HEAT_TIME_START].uint / stretch_ns;
 
 		if (stretch < HEAT_STRETCHES)

@@ -104,7 +104,7 @@ static void write_cell(struct sink *out, const struct cell *cell)
 
 static void write_row(struct sink *out, const struct table *table, size_t row)
 {
-	const struct cell *cells = table->cells + row * table->column_count;
+	const struct cell *cells = table_row(table, row);
 
 	sink_char(out, '[');
 	for (size_t i = 0; i < table->column_count; i++) {

@@ -304,7 +304,7 @@ int json_cell(struct sink *out, const struct cell *cell)
 
 static int make_row(struct json_object **row, const struct table *table, size_t number)
 {
-	const struct cell *cells = table->cells + number * table->column_count;
+	const struct cell *cells = table_row(table, number);
 	int status;
 
 	*row = json_object_new_object();

@@ -74,8 +74,7 @@ int relation_report_rows(const struct relation *relation, const struct relation_
 		size_t longest = relation->column_count;
 
 		for (size_t i = 0; i < relation->column_count; i++) {
-			cells[i] = table->cells[row * table->column_count +
-						relation->columns[i].number];
+			cells[i] = table_row(table, row)[relation->columns[i].number];
 			if (cells[i].summed) /* what it stands for is not known */
 				cells[i].type = CELL_NULL;
 			if (cells[i].type == CELL_TABLE || cells[i].type == CELL_TEXTS)

@@ -4,8 +4,6 @@
  */
 #include "output/screen.h"
 
-#include <string.h>
-
 #include "analysis/access.h"
 #include "analysis/caveats.h"
 #include "analysis/finding.h"
@@ -68,7 +66,7 @@ static enum style_mark mark_of(const struct cell *severity)
 
 static const struct cell *finding_at(const struct screen *screen, size_t number)
 {
-	return &screen->findings->cells[number * screen->findings->column_count];
+	return table_row(screen->findings, number);
 }
 
 /* Whether it stands above already, as a caveat. */
@@ -81,7 +79,7 @@ static bool is_told(const struct screen *screen, const struct cell *finding)
 		if (cell_is(&finding[FINDING_ID], finding_rules[i]->id))
 			caveat = finding_rules[i]->caveat;
 	for (size_t i = 0; caveat && i < caveats->row_count; i++)
-		if (cell_is(&caveats->cells[i * caveats->column_count + CAVEAT_ID], caveat))
+		if (cell_is(&table_row(caveats, i)[CAVEAT_ID], caveat))
 			return true;
 	return false;
 }

@@ -6,7 +6,6 @@
 
 #include <json-c/json.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const top_subject_names[TOP_SUBJECTS] = { "jobs", "processes", "files" };
 

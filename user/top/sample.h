@@ -6,7 +6,6 @@
 #ifndef FAULTLINE_TOP_SAMPLE_H
 #define FAULTLINE_TOP_SAMPLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

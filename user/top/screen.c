@@ -5,7 +5,6 @@
  */
 #include "top/screen.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "output/cells.h"

@@ -11,7 +11,6 @@
 #define FAULTLINE_TRACE_MP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* A position in a buffer. Copy it to look ahead. */
