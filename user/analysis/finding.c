@@ -11,6 +11,7 @@
 
 #include "analysis/finding_text.h"
 #include "analysis/overlap.h"
+#include "analysis/path.h"
 #include "analysis/report.h"
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
@@ -106,10 +107,8 @@ double finding_share(uint64_t part, uint64_t whole)
 
 struct table_text finding_base_name(struct table_text path)
 {
-	size_t start = path.length;
+	size_t start = path_base(path.bytes, path.length);
 
-	while (start && path.bytes[start - 1] != '/')
-		start--;
 	if (start == path.length)
 		return path;
 	return (struct table_text) { path.bytes + start, path.length - start };
@@ -170,7 +169,7 @@ static uint64_t known(uint64_t number)
 
 static uint64_t cost_at(const struct table *table, size_t row, enum finding_column column)
 {
-	const struct cell *cell = &table->cells[row * table->column_count + column];
+	const struct cell *cell = &table_row(table, row)[column];
 
 	return cell->type == CELL_UINT ? cell->uint : 0;
 }
@@ -190,8 +189,7 @@ static uint64_t cost_of(const struct findings *findings, const struct finding_ru
 	for (size_t row = 0; told && row < told->row_count; row++) {
 		uint64_t cost_ns = cost_at(told, row, FINDING_COST_NS);
 
-		if (cell_is(&told->cells[row * told->column_count + FINDING_ID], rule->id) &&
-		    cost_ns > most_ns)
+		if (cell_is(&table_row(told, row)[FINDING_ID], rule->id) && cost_ns > most_ns)
 			most_ns = cost_ns;
 	}
 	return most_ns;
@@ -237,7 +235,7 @@ static uint64_t raised_cost(const struct findings *findings, const struct findin
 	const struct table *told = findings->told;
 
 	for (size_t row = 0; told && findings->runs > 1 && row < told->row_count; row++) {
-		const struct cell *cells = &told->cells[row * told->column_count];
+		const struct cell *cells = table_row(told, row);
 		const struct cell *cost = &cells[FINDING_COST_NS];
 
 		if (cell_is(&cells[FINDING_ID], rule->id) && cost->type == CELL_UINT &&
@@ -487,7 +485,7 @@ enum finding_severity finding_severity_in(const struct cell *cell)
 
 static enum finding_severity severity_at(const struct table *table, size_t row)
 {
-	return finding_severity_in(&table->cells[row * table->column_count + FINDING_SEVERITY]);
+	return finding_severity_in(&table_row(table, row)[FINDING_SEVERITY]);
 }
 
 static int compare_rows(const struct table *table, size_t a, size_t b, const void *context)

@@ -3,6 +3,7 @@
  * Files that are loaded to run, told by their paths. Knows nothing of what was done with them.
  */
 #include "analysis/loaded.h"
+#include "analysis/path.h"
 
 #include <string.h>
 
@@ -45,8 +46,7 @@ static const char *const endings[] = { ".so", ".py", ".pyc", ".pyi", ".pth" };
 
 bool loaded_is(struct table_text path)
 {
-	const char *slash = path.length ? memrchr(path.bytes, '/', path.length) : NULL;
-	size_t base = slash ? slash + 1 - path.bytes : 0;
+	size_t base = path_base(path.bytes, path.length);
 
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
 		if (path.length >= strlen(roots[i]) &&

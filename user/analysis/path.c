@@ -38,13 +38,18 @@ size_t path_join(const struct file_table *files, uint32_t trace, uint64_t dir, u
 	return used;
 }
 
+size_t path_base(const char *path, size_t length)
+{
+	const char *slash = length ? memrchr(path, '/', length) : NULL;
+
+	return slash ? slash + 1 - path : 0;
+}
+
 size_t path_directory(const char *path, size_t length)
 {
-	const char *slash = memrchr(path, '/', length);
+	size_t base = path_base(path, length);
 
-	if (!slash)
-		return 0;
-	return slash == path ? 1 : (size_t)(slash - path);
+	return base > 1 ? base - 1 : base;
 }
 
 uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked)

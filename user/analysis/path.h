@@ -39,6 +39,8 @@ struct path_memory {
 uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked);
 void path_memory_free(struct path_memory *memory);
 
+/* Where its last part begins: 3 of "/a/b", 0 of "b". */
+size_t path_base(const char *path, size_t length);
 /* Length of the directory part of a path: "/a" for "/a/b", "/" for "/b", 0 for "b". */
 size_t path_directory(const char *path, size_t length);
 

@@ -91,18 +91,9 @@ static bool starts(struct table_text path, const char *start)
 	return path.length >= length && !memcmp(path.bytes, start, length);
 }
 
-static size_t base_at(struct table_text path)
-{
-	size_t at = path.length;
-
-	while (at && path.bytes[at - 1] != '/')
-		at--;
-	return at;
-}
-
 static struct table_text extension_of(struct table_text path)
 {
-	size_t base = base_at(path), at = path.length;
+	size_t base = path_base(path.bytes, path.length), at = path.length;
 
 	while (at > base + 1 && path.bytes[at - 1] != '.')
 		at--;
@@ -260,45 +251,43 @@ static int group_files(struct places *places)
 	return status;
 }
 
+/* The group of what lies below a group's parent; *number is NO_GROUP where it has none to fold
+ * into. */
+static int find_parent(struct places *places, size_t child, uint32_t *number)
+{
+	const struct group *group = &places->groups[child];
+	struct table_text parent = group->directory;
+
+	*number = NO_GROUP;
+	parent.length = path_directory(parent.bytes, parent.length);
+	if (group->into != NO_GROUP || parent.length <= 1)
+		return 0;
+	*number = group_of(places, parent, group->extension, true); /* the list may move */
+	return *number == NO_GROUP ? -ENOMEM : 0;
+}
+
 /* Folds groups of sister directories into one of what lies below their parent. */
 static int fold_level(struct places *places, bool *folded)
 {
 	size_t count = places->group_count;
+	uint32_t number;
 
 	for (size_t i = 0; i < count; i++) {
-		struct group *group = &places->groups[i];
-		struct table_text parent = group->directory;
-		uint32_t number;
-
-		parent.length = path_directory(parent.bytes, parent.length);
-		if (group->into != NO_GROUP || parent.length <= 1)
-			continue;
-		number = group_of(places, parent, group->extension, true);
-		if (number == NO_GROUP)
+		if (find_parent(places, i, &number))
 			return -ENOMEM;
-		group = &places->groups[i]; /* the list may have moved */
-		if (places->groups[number].into != NO_GROUP)
+		if (number == NO_GROUP || places->groups[number].into != NO_GROUP)
 			continue;
 		places->groups[number].children++;
-		places->groups[number].files += group->files;
+		places->groups[number].files += places->groups[i].files;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct group *group = &places->groups[i], *into;
-		struct table_text parent = group->directory;
-		uint32_t number;
-
-		parent.length = path_directory(parent.bytes, parent.length);
-		if (group->into != NO_GROUP || parent.length <= 1)
-			continue;
-		number = group_of(places, parent, group->extension, true);
-		if (number == NO_GROUP)
+		if (find_parent(places, i, &number))
 			return -ENOMEM;
-		group = &places->groups[i];
-		into = &places->groups[number];
-		if (into == group || into->into != NO_GROUP || into->children < ALIKE_BELOW ||
-		    into->files < ALIKE)
+		if (number == NO_GROUP || number == i || places->groups[number].into != NO_GROUP ||
+		    places->groups[number].children < ALIKE_BELOW ||
+		    places->groups[number].files < ALIKE)
 			continue;
-		group->into = into - places->groups;
+		places->groups[i].into = number;
 		*folded = true;
 	}
 	/* What had too few children is no group. */
