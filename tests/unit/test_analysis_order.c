@@ -82,8 +82,9 @@ static int by_end(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
-/* No two start in the same square, so that there is one right order. */
-static void make_operations(struct operation_done *list)
+/* No two start in the same square, so that there is one right order. A process may do the same for
+ * some time, and then for some time another. */
+static void make_operations(struct operation_done *list, bool alike)
 {
 	static const unsigned int ops[] = { M_READ, M_READ, M_WRITE, M_FAULT };
 
@@ -99,6 +100,11 @@ static void make_operations(struct operation_done *list)
 		done->direct = random_bits() % 4 == 0;
 		done->offset = random_bits() % 6 * 4096;
 		done->bytes = 4096 * (1 + random_bits() % 2);
+		if (alike && i && random_bits() % 60) {
+			done->process = done[-1].process;
+			done->op = done[-1].op;
+			done->direct = done[-1].direct;
+		}
 	}
 	qsort(list, EVENTS, sizeof(*list), by_start);
 }
@@ -161,7 +167,7 @@ static void write_operation(struct made_trace *made, const struct operation_done
 		     .flags = done->direct ? TRACE_OP_DIRECT : 0, .lane = lane);
 }
 
-static void make_trace(struct made_trace *made, struct operation_done *list)
+static void make_trace(struct made_trace *made, struct operation_done *list, uint64_t end_ns)
 {
 	uint64_t now = 0;
 
@@ -181,18 +187,50 @@ static void make_trace(struct made_trace *made, struct operation_done *list)
 		if (random_bits() % 10 == 0)
 			assert_int_equal(trace_writer_tick(made->writer, now += 2000000000), 0);
 	}
-	made_finish(made, 0, (uint64_t)SQUARES * SQUARE_NS);
+	made_finish(made, 0, end_ns);
+}
+
+/* What is painted of a stretch of time. */
+static uint64_t painted_ns(const struct painting *painting, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < SQUARES; i++) {
+		uint64_t from = i * SQUARE_NS > from_ns ? i * SQUARE_NS : from_ns;
+		uint64_t to = (i + 1) * SQUARE_NS < to_ns ? (i + 1) * SQUARE_NS : to_ns;
+
+		sum += painting->squares[i] && to > from ? to - from : 0;
+	}
+	return sum;
+}
+
+static void check_timeline(const struct report *report, const struct expected *expected)
+{
+	const struct table *table = report_table(report, "timeline");
+
+	assert_true(table->row_count > 0);
+	for (size_t i = 0; i < table->row_count; i++) {
+		uint64_t from = ask(report, "timeline", i, "start_ns")->uint;
+		uint64_t to = from + ask(report, "timeline", i, "length_ns")->uint;
+
+		CHECK(report, "timeline", i, "io_ns", painted_ns(&expected->all, from, to));
+		CHECK(report, "timeline", i, "mmap_ns", painted_ns(&expected->faults, from, to));
+	}
 }
 
 static void check_report(const struct report *report, const struct expected *expected)
 {
-	size_t row = find_row(report, "doors", "door", "direct");
+	int direct = row_with(report, "doors", "door", "direct");
+	size_t row;
 
 	CHECK(report, "totals", 0, "io.time_ns", expected->all.count * SQUARE_NS);
 	CHECK(report, "totals", 0, "read.time_ns", expected->reads.count * SQUARE_NS);
 	CHECK(report, "totals", 0, "write.time_ns", expected->writes.count * SQUARE_NS);
 	CHECK(report, "totals", 0, "mmap_read.time_ns", expected->faults.count * SQUARE_NS);
-	CHECK(report, "doors", row, "time_ns", expected->direct_reads.count * SQUARE_NS);
+	if (direct >= 0)
+		CHECK(report, "doors", direct, "time_ns", expected->direct_reads.count * SQUARE_NS);
+	else
+		assert_int_equal(expected->direct_reads.count, 0);
 	for (size_t i = 0; i < PROCESSES; i++)
 		CHECK(report, "processes", i, "read.time_ns",
 		      expected->process_reads[i].count * SQUARE_NS);
@@ -224,15 +262,18 @@ static void test_random_programs(void **state)
 	static struct expected expected;
 
 	for (int round = 0; round < 40; round++) {
+		/* All of it in a few stretches of the run, or in hundreds. */
+		uint64_t squares = SQUARES * (round & 2 ? 100 : 1);
 		struct made_trace made;
 		struct report *report;
 
-		make_operations(list);
+		make_operations(list, round & 1);
 		work_out(list, &expected);
-		make_trace(&made, list);
+		make_trace(&made, list, squares * SQUARE_NS);
 		assert_true(trace_reader_block_count(made.reader) > 40);
 		report = made_report(&made.reader, 1);
 		check_report(report, &expected);
+		check_timeline(report, &expected);
 		report_free(report);
 		made_close(&made);
 	}
@@ -263,8 +304,8 @@ static void test_progress(void **state)
 	struct made_trace made;
 	struct report *report;
 
-	make_operations(list);
-	make_trace(&made, list);
+	make_operations(list, false);
+	make_trace(&made, list, (uint64_t)SQUARES * SQUARE_NS);
 	assert_int_equal(report_make(&report, &made.reader, names, 1, &options, &error), 0);
 	assert_true(told.last == 1);
 	assert_true(told.calls > 1);
@@ -341,11 +382,11 @@ static void test_little_memory(void **state)
 	for (int round = 0; round < 40; round++) {
 		struct made_trace made;
 
-		make_operations(list);
+		make_operations(list, false);
 		/* In some rounds hundreds start at one moment. */
 		for (size_t i = 0; i < EVENTS && round % 4 == 3; i++)
 			list[i].start = list[i].start < SQUARES / 2 ? 5 : list[i].start;
-		make_trace(&made, list);
+		make_trace(&made, list, (uint64_t)SQUARES * SQUARE_NS);
 		check_same_events(&made, 1 + random_bits() % (round % 2 ? 400 : 20000));
 		made_close(&made);
 	}

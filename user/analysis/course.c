@@ -287,6 +287,64 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
+/* As extend of one after the other, where what compute hides is past and no stretch ends in the
+ * midst of them. False, and nothing done, where that is not so. */
+static bool extend_series(struct stretch *stretch, const struct event_series *series,
+			  uint64_t hidden_ns, uint64_t *ended_ns)
+{
+	const struct interval_union *more = &series->sums.time;
+	uint64_t start = series->events->start, from_ns = most(stretch->start_ns, hidden_ns);
+	uint64_t first_ns = series->first_end - start, last_ns = more->end - series->last_start;
+	bool apart = start > stretch->end_ns;
+
+	if (hidden_ns > start || stretch->end_ns > series->first_end || !more->measure)
+		return false;
+	if (!apart && series->last_start == start) { /* it goes on, and does not end */
+		stretch->under_way |= more->end > stretch->end_ns;
+		stretch->end_ns = more->end;
+		return true;
+	}
+	if (!apart) {
+		stretch->under_way |= series->first_end > stretch->end_ns;
+		stretch->end_ns = series->first_end;
+	}
+	if (stretch->under_way && stretch->end_ns > from_ns)
+		*ended_ns += stretch->end_ns - from_ns;
+	*ended_ns += more->measure - last_ns - (apart ? 0 : first_ns);
+	*stretch = (struct stretch) { series->last_start, more->end, true };
+	return true;
+}
+
+/* What comes of them all in a part. */
+static void add_part(struct timeline *timeline, unsigned int part,
+		     const struct event_series *series)
+{
+	struct stretch *stretch = &timeline->stretches[part];
+	uint64_t hidden_ns = hidden_until(timeline), ended_ns = 0;
+
+	if (!extend_series(stretch, series, hidden_ns, &ended_ns))
+		for (size_t i = 0; i < series->count; i++)
+			ended_ns += extend(stretch, &series->events[i], hidden_ns);
+	timeline->bins[timeline->bin].alone_ns[part] += ended_ns;
+}
+
+static int add_series(void *state, const struct event_series *series)
+{
+	struct timeline *timeline = state;
+	const struct event *event = series->events;
+
+	if (!at_once(timeline, event, series->count))
+		return add_events(state, event, series->count);
+	timeline->bins[timeline->bin].fetched_bytes += series->sums.fetched_bytes;
+	timeline->bins[timeline->bin].operations += series->sums.count;
+	if (event->flags & EVENT_TIMED) {
+		add_part(timeline, PART_ALL, series);
+		add_part(timeline, part_of(event), series);
+	}
+	timeline->now_ns = most(timeline->now_ns, event[series->count - 1].start);
+	return 0;
+}
+
 static bool computes(const struct timeline *timeline, const struct span *span)
 {
 	return timeline->job->labels.labels[span->label].meaning == CATEGORY_COMPUTE;
@@ -384,6 +442,7 @@ const struct analysis analysis_timeline = {
 	.of_sums = true,
 	.passing = { .sums = true,
 		     .events = add_events,
+		     .series = add_series,
 		     .span_begun = span_begun,
 		     .span_ended = span_ended },
 	.fill = fill,

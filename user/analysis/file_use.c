@@ -126,7 +126,8 @@ static int add_order(struct file_uses *uses, struct order *order, const struct e
 	if (!stream)
 		return -ENOMEM;
 	if (stream->next) {
-		/* Where random accesses go no processor can guess: no branches. */
+		/* Where random accesses go no processor can guess: no branches. Calls resume
+		 * nothing: see add_plain. */
 		uint64_t next = stream->next - 1, resume = stream->resume - 1;
 		bool back = at + near < next;
 		bool ahead = at > next + near;
@@ -281,7 +282,7 @@ static int add_mapped(struct file_uses *uses, struct file_use *use, const struct
 }
 
 /* Of what nothing was added to it is not said yet whether it is read or written. */
-static struct moved_sum *moved_of(struct file_uses *uses, struct file_use *use, bool writes)
+static inline struct moved_sum *moved_of(struct file_uses *uses, struct file_use *use, bool writes)
 {
 	static const struct moved_sum none;
 
@@ -337,6 +338,48 @@ static int add_event(struct file_uses *uses, const struct event *event)
 						     : add_access(uses, use, position, event);
 }
 
+/* What nearly all calls are that read or write. */
+#define PLAIN (EVENT_COUNTED | EVENT_TIMED)
+#define NOT_PLAIN                                                                                  \
+	(EVENT_FAILED | EVENT_OPENS | EVENT_UNLINKED | EVENT_TRUNCATES | EVENT_DIRECT |            \
+	 EVENT_SUMMED | EVENT_CLASSES | EVENT_PAGECACHE)
+
+/* As add_event, of one that is like those before it: the first process again, in an order of its
+ * own. False, and nothing done, for all others. */
+static inline bool add_plain(struct file_uses *uses, const struct event *event)
+{
+	const uint64_t at = event->offset;
+	struct file_use *use = &uses->uses[event->file];
+	uint64_t *next = &use->position.next[BY_CALLS];
+	struct moved_sum *moved;
+	struct stream *stream;
+	struct order *order;
+
+	if ((event->flags & (PLAIN | NOT_PLAIN)) != PLAIN || event->class > IO_WRITE ||
+	    event->file == FILE_UNKNOWN || event->offset < 0 || !use->ordered || !*next ||
+	    use->process != event->process)
+		return false;
+	moved = moved_of(uses, use, event->class == IO_WRITE);
+	order = use->calls;
+	stream = order->first.thread == event->thread ? &order->first : NULL;
+	if (!stream)
+		stream = stream_of(uses, order, event->thread);
+	if (!moved || !stream)
+		return false;
+	moved->count++;
+	moved->bytes += event->bytes;
+	moved->fetched_bytes += event->fetched_bytes;
+	moved->created_bytes += event->created_bytes;
+	interval_add(&moved->time, event->start, event->end);
+	add_pattern(order->patterns, *next - 1, at);
+	order->known += stream->next > 0;
+	order->back += at + 1 < stream->next;
+	*next = stream->next = clock_add(at + 1, event->bytes);
+	if (*next - 1 > use->furthest && is_later(uses, event))
+		use->furthest = *next - 1;
+	return true;
+}
+
 /* On the account of no operation on the file, so of no process that used it. */
 static int add_pagecache(struct file_uses *uses, const struct event *event)
 {
@@ -357,8 +400,8 @@ int file_uses_add(struct file_uses *uses, const struct event *events, size_t cou
 	int status = 0;
 
 	for (size_t i = 0; i < count && !status; i++) {
-		if (events[i].file == FILE_NONE || event_is_apart(&events[i]) ||
-		    events[i].flags & EVENT_CLASSES)
+		if (events[i].file == FILE_NONE || add_plain(uses, &events[i]) ||
+		    event_is_apart(&events[i]) || events[i].flags & EVENT_CLASSES)
 			continue;
 		if (events[i].flags & EVENT_PAGECACHE)
 			status = add_pagecache(uses, &events[i]);

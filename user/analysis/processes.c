@@ -84,14 +84,25 @@ static int add_sums(struct processes *processes, const struct event *event)
 	return 0;
 }
 
+static int add_wait(struct processes *processes, const struct event *event)
+{
+	switch (event->class) {
+	case IO_WRITE:
+	case IO_SYNC:
+		return process_waits_add(&processes->waits[PROCESS_SAVES], event);
+	case IO_READ:
+		return process_waits_add(&processes->waits[PROCESS_LOADS], event);
+	default:
+		return 0;
+	}
+}
+
 static int add_event(struct processes *processes, const struct event *event)
 {
 	int status = event->flags & EVENT_SUMMED ? add_sums(processes, event) : 0;
 
-	if (!status && (event->class == IO_WRITE || event->class == IO_SYNC))
-		status = process_waits_add(&processes->waits[PROCESS_SAVES], event);
-	else if (!status && event->class == IO_READ)
-		status = process_waits_add(&processes->waits[PROCESS_LOADS], event);
+	if (!status)
+		status = add_wait(processes, event);
 	if (status)
 		return status;
 	if (event->class != IO_NONE)
@@ -112,6 +123,21 @@ static int add_events(void *state, const struct event *events, size_t count)
 	for (const struct event *event = events; event < events + count && !status; event++)
 		status = add_event(processes, event);
 	return status ? -ENOMEM : 0;
+}
+
+/* Whether a program waits for saves or loads is told of one after the other. */
+static int add_series(void *state, const struct event_series *series)
+{
+	struct processes *processes = state;
+	const struct event *event = series->events;
+
+	for (size_t i = 0; i < series->count; i++)
+		if (add_wait(processes, &event[i]))
+			return -ENOMEM;
+	if (rollup_make_room(&processes->rollup, processes->job->processes.count) ||
+	    rollup_add_series(&processes->rollup, event->process, series))
+		return -ENOMEM;
+	return 0;
 }
 
 /* --- the table --- */
@@ -467,7 +493,7 @@ const struct analysis analysis_processes = {
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events },
+	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.columns = {
 		[TRACE_SYSCALL] = 1ull << SYSCALL_FLAGS,
 		[TRACE_BIO] = PROCESS_STORAGE_BIO,

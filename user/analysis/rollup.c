@@ -101,6 +101,24 @@ int rollup_events(struct rollup *rollup, const struct event *events, size_t coun
 	return 0;
 }
 
+int rollup_add_series(struct rollup *rollup, uint32_t group, const struct event_series *series)
+{
+	const struct event *event = series->events;
+	struct tally *tally = rollup_tally_of(rollup, group, rollup_measure(rollup, event));
+
+	if (!tally)
+		return -1;
+	event_series_add(tally, series);
+	if (!rollup_has_time(rollup, event))
+		return 0;
+	tally = rollup_tally_of(rollup, group, MEASURE_IO);
+	if (!tally)
+		return -1;
+	tally->thread_time_ns += series->sums.thread_time_ns;
+	event_series_merge_time(&tally->time, series);
+	return 0;
+}
+
 bool rollup_used(const struct rollup *rollup, uint32_t group)
 {
 	return group < rollup->count && rollup->groups[group].tallies;

@@ -18,6 +18,7 @@
 #ifndef FAULTLINE_ROLLUP_H
 #define FAULTLINE_ROLLUP_H
 
+#include "analysis/series.h"
 #include "analysis/measure.h"
 #include "analysis/path.h"
 #include "arena.h"
@@ -92,24 +93,48 @@ int rollup_make_room(struct rollup *rollup, size_t count);
  * the group is made. */
 struct tally *rollup_make_tally(struct rollup *rollup, uint32_t group, unsigned int measure);
 
+/* The same of a group that there is room for. */
+static inline struct tally *rollup_tally_of(struct rollup *rollup, uint32_t group,
+					    unsigned int measure)
+{
+	const struct rollup_group *to = &rollup->groups[group];
+
+	if (to->place[measure])
+		return &to->tallies[to->place[measure] - 1];
+	return rollup_make_tally(rollup, group, measure);
+}
+
+static inline unsigned int rollup_measure(const struct rollup *rollup, const struct event *event)
+{
+	return rollup->options & ROLLUP_FAULTS && event->class >= IO_MMAP_READ ? MEASURE_MMAP
+									       : event->class;
+}
+
+/* Whether it is time of MEASURE_IO, too. */
+static inline bool rollup_has_time(const struct rollup *rollup, const struct event *event)
+{
+	return rollup->options & ROLLUP_ALL && event->flags & EVENT_TIMED;
+}
+
 /* Adds an event of a class to a group that there is room for. */
 static inline int rollup_add(struct rollup *rollup, uint32_t group, const struct event *event)
 {
-	const struct rollup_group *to = &rollup->groups[group];
-	unsigned int measure = event->class;
+	struct tally *tally = rollup_tally_of(rollup, group, rollup_measure(rollup, event));
 
-	if (rollup->options & ROLLUP_FAULTS && measure >= IO_MMAP_READ)
-		measure = MEASURE_MMAP;
-	if (!to->place[measure] && !rollup_make_tally(rollup, group, measure))
+	if (!tally)
 		return -1;
-	tally_add(&to->tallies[to->place[measure] - 1], event);
-	if (!(rollup->options & ROLLUP_ALL) || !(event->flags & EVENT_TIMED))
+	tally_add(tally, event);
+	if (!rollup_has_time(rollup, event))
 		return 0;
-	if (!to->place[MEASURE_IO] && !rollup_make_tally(rollup, group, MEASURE_IO))
+	tally = rollup_tally_of(rollup, group, MEASURE_IO);
+	if (!tally)
 		return -1;
-	tally_add_time(&to->tallies[to->place[MEASURE_IO] - 1], event);
+	tally_add_time(tally, event);
 	return 0;
 }
+
+/* As rollup_add of each. */
+int rollup_add_series(struct rollup *rollup, uint32_t group, const struct event_series *series);
 
 /* Whether anything was added to a group. */
 bool rollup_used(const struct rollup *rollup, uint32_t group);

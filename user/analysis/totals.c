@@ -162,6 +162,19 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
+static int add_series(void *state, const struct event_series *series)
+{
+	struct totals *totals = state;
+	const struct event *event = series->events;
+
+	event_series_add(&totals->paths[event->class][event->door], series);
+	if (event->flags & EVENT_TIMED) {
+		event_series_merge_time(&totals->classes[event->class], series);
+		event_series_merge_time(&totals->all, series);
+	}
+	return 0;
+}
+
 /* What was lost has a class and a door, too. */
 static void add_unseen(struct totals *totals)
 {
@@ -442,7 +455,7 @@ const struct analysis analysis_totals = {
 	.shape = TABLE_RECORD,
 	.begin = begin,
 	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events },
+	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.fill = fill,
 	.conclude = conclude,
 	.end = free,

@@ -22,6 +22,10 @@ struct walking {
 	const struct event *events;
 	size_t count;
 	uint64_t matters; /* what is among them: see walk_calls.matters */
+	/* Those among them that are alike, none over the end of a slice; and from which of them on
+	 * consumers are to be told that are told moment by moment. */
+	struct event_series series[CURSOR_BATCH_MOST / SERIES_WORTH];
+	size_t series_count, series_next;
 	atomic_size_t apart_next;
 	atomic_int apart_status; /* of one that failed */
 };
@@ -64,23 +68,68 @@ static uint64_t what_matters(const struct event *events, size_t count)
 	return matters;
 }
 
-static int tell(const struct walking *walking, const struct walk_consumer *consumer,
-		const struct event *events, size_t count)
+/* Sums up those of a slice that are alike. What passes a filter is known one by one. */
+static void find_series(struct walking *walking, const struct event *events, size_t count)
 {
-	if (consumer->calls->matters && !(consumer->calls->matters & walking->matters))
-		return 0;
+	for (size_t i = 0, some; i < count && !walking->walk->filter; i += some) {
+		some = event_series_count(events + i, count - i);
+		if (some >= SERIES_WORTH)
+			event_series_sum(&walking->series[walking->series_count++], events + i,
+					 some);
+	}
+}
+
+static int tell_some(const struct walking *walking, const struct walk_consumer *consumer,
+		     const struct event *events, size_t count)
+{
 	if (walking->job->summed && !consumer->calls->sums)
 		return tell_single(consumer, events, count);
 	return consumer->calls->events(consumer->state, events, count);
 }
 
-static int tell_run(struct walking *walking, const struct event *events, size_t count)
+/* Those that are alike at once. */
+static int tell_series(const struct walking *walking, const struct walk_consumer *consumer,
+		       const struct event *events, size_t count, size_t from)
 {
+	const struct event *next = events, *end = events + count;
 	int status = 0;
 
+	for (size_t i = from; i < walking->series_count && !status; i++) {
+		const struct event_series *series = &walking->series[i];
+
+		if (series->events >= end)
+			break;
+		if (series->events > next)
+			status = tell_some(walking, consumer, next, series->events - next);
+		if (!status)
+			status = consumer->calls->series(consumer->state, series);
+		next = series->events + series->count;
+	}
+	return status || next == end ? status : tell_some(walking, consumer, next, end - next);
+}
+
+/* `from`: the first of those alike that are among the events, or come later. */
+static int tell(const struct walking *walking, const struct walk_consumer *consumer,
+		const struct event *events, size_t count, size_t from)
+{
+	if (consumer->calls->matters && !(consumer->calls->matters & walking->matters))
+		return 0;
+	if (consumer->calls->series && from < walking->series_count)
+		return tell_series(walking, consumer, events, count, from);
+	return tell_some(walking, consumer, events, count);
+}
+
+static int tell_run(struct walking *walking, const struct event *events, size_t count)
+{
+	size_t from = walking->series_next;
+	int status = 0;
+
+	while (from < walking->series_count && walking->series[from].events < events)
+		from++;
 	for (size_t i = 0; i < walking->moment_count && count && !status; i++)
 		if (walking->moments[i].calls->events)
-			status = tell(walking, &walking->moments[i], events, count);
+			status = tell(walking, &walking->moments[i], events, count, from);
+	walking->series_next = from;
 	return status;
 }
 
@@ -227,7 +276,8 @@ static void tell_next(void *context)
 	size_t next;
 
 	while ((next = atomic_fetch_add(&walking->apart_next, 1)) < walking->apart_count) {
-		int status = tell(walking, &walking->apart[next], walking->events, walking->count);
+		int status =
+			tell(walking, &walking->apart[next], walking->events, walking->count, 0);
 
 		if (status)
 			atomic_store(&walking->apart_status, status);
@@ -240,7 +290,7 @@ static int tell_all(struct walking *walking, const struct event *events, size_t 
 	int status = 0;
 
 	for (size_t i = 0; i < walking->apart_count && !status; i++)
-		status = tell(walking, &walking->apart[i], events, count);
+		status = tell(walking, &walking->apart[i], events, count, 0);
 	return status;
 }
 
@@ -268,18 +318,24 @@ static int take_batch(struct walking *walking, const struct event *events, size_
 {
 	int status = 0;
 
+	walking->series_count = walking->series_next = 0;
 	if (walking->beside) {
 		walking->events = events;
 		walking->count = count;
 		walking->matters = what_matters(events, count);
+		for (size_t at = 0; at < count; at += CURSOR_BATCH)
+			find_series(walking, events + at, slice_of(count - at));
 		atomic_store(&walking->apart_next, 0);
 		beside_start(walking->beside);
 	}
 	for (size_t at = 0; at < count && !status; at += CURSOR_BATCH) {
 		size_t some = slice_of(count - at);
 
-		if (!walking->beside)
+		if (!walking->beside) {
 			walking->matters = what_matters(events + at, some);
+			walking->series_count = walking->series_next = 0;
+			find_series(walking, events + at, some);
+		}
 		status = take_events(walking, events + at, some);
 		if (!status && !walking->beside)
 			status = tell_all(walking, events + at, some);

@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_WALK_H
 #define FAULTLINE_WALK_H
 
+#include "analysis/series.h"
 #include "analysis/cursor.h"
 #include "analysis/filter.h"
 
@@ -26,6 +27,8 @@ struct walk_calls {
 	/* Events in the order of their starts. The job's table of processes may have grown since
 	 * the last call. */
 	int (*events)(void *state, const struct event *events, size_t count);
+	/* As `events`, of some that are alike, where that is quicker; NULL: `events` is told. */
+	int (*series)(void *state, const struct event_series *series);
 	bool sums; /* it is told of EVENT_SUMMED among them, too */
 	/* EVENT_* and WALK_CLASS: an event that has none of these means nothing to it, and it is
 	 * not told of some where there are no others among them. 0: any may mean something. */

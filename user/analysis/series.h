@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Operations in a row that a process did alike, over and over: what they come to is summed up once,
+ * for all who would add one after the other. Knows nothing of what they are added to.
+ */
+#ifndef FAULTLINE_SERIES_H
+#define FAULTLINE_SERIES_H
+
+#include "analysis/tally.h"
+
+/* Of one process, operation, class, door and flags, none of them summed up, in the order of their
+ * starts. */
+struct event_series {
+	const struct event *events;
+	size_t count;
+	struct tally sums;
+	/* Of the stretches without a gap that their times make, whose measure is `sums.time`, and
+	 * the end of the last one its end: */
+	uint64_t first_end;
+	uint64_t last_start; /* of the last one: events->start where there is one alone */
+};
+
+/* From so many on it is worth it. */
+#define SERIES_WORTH 32
+
+/* How many events from the first one on are alike; 1 for one that can be alike to none. */
+size_t event_series_count(const struct event *events, size_t count);
+void event_series_sum(struct event_series *series, const struct event *events, size_t count);
+
+/* Merges their times into those of earlier ones, as interval_add does one by one. */
+static inline void event_series_merge_time(struct interval_union *time,
+					   const struct event_series *series)
+{
+	const struct interval_union *more = &series->sums.time;
+	uint64_t start = series->events->start;
+
+	if (time->end <= series->first_end) {
+		time->measure += more->measure - (time->end > start ? time->end - start : 0);
+		time->end = more->end;
+		return;
+	}
+	if (time->end >= more->end)
+		return;
+	for (size_t i = 0; i < series->count; i++)
+		interval_add(time, series->events[i].start, series->events[i].end);
+}
+
+/* As tally_add of each. */
+static inline void event_series_add(struct tally *tally, const struct event_series *series)
+{
+	const struct tally *more = &series->sums;
+
+	tally->count += more->count;
+	tally->errors += more->errors;
+	tally->bytes += more->bytes;
+	tally->fetched_bytes += more->fetched_bytes;
+	tally->created_bytes += more->created_bytes;
+	tally->dirtied_bytes += more->dirtied_bytes;
+	tally->major += more->major;
+	if (!(series->events->flags & EVENT_TIMED))
+		return;
+	tally->thread_time_ns += more->thread_time_ns;
+	event_series_merge_time(&tally->time, series);
+}
+
+#endif
