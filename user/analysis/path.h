@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_PATH_H
 #define FAULTLINE_PATH_H
 
-#include "analysis/file_table.h"
+#include "analysis/event.h"
 
 #define PATH_JOIN_BYTES 16384 /* more than the kernel takes twice over */
 
@@ -25,6 +25,14 @@ struct path_asked {
 	uint32_t trace;
 };
 
+/* That of an event of TRACE_SYSCALL_PATH. */
+static inline struct path_asked path_asked_by(const struct event *event)
+{
+	return (struct path_asked) { .trace = event->block->trace,
+				     .dir = event_value(event, SYSCALL_PATH_DIR),
+				     .path = event_value(event, SYSCALL_PATH_PATH) };
+}
+
 /* The same names are asked for again and again: what some of them led to lately. All zeros at the
  * start. */
 struct path_memory {
@@ -37,6 +45,8 @@ struct path_memory {
 /* Where what a path led to stands, plus 1: 0, to be set, if it is not known. NULL when memory is
  * out. */
 uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked);
+/* Says that this will be asked soon: what is asked for at random is in no processor's cache. */
+void path_memory_expect(const struct path_memory *memory, const struct path_asked *asked);
 void path_memory_free(struct path_memory *memory);
 
 /* Where its last part begins: 3 of "/a/b", 0 of "b". */

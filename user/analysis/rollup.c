@@ -358,11 +358,7 @@ GROUP_OF_PROCESSES(host)
  * again. */
 static int group_of_path(struct rollup *rollup, const struct event *event, uint32_t *group)
 {
-	const struct path_asked asked = {
-		.trace = event->block->trace,
-		.dir = event_value(event, SYSCALL_PATH_DIR),
-		.path = event_value(event, SYSCALL_PATH_PATH),
-	};
+	const struct path_asked asked = path_asked_by(event);
 	uint32_t *known = path_memory_of(&rollup->paths, &asked);
 	char path[PATH_JOIN_BYTES];
 	int status = 0;
@@ -378,6 +374,13 @@ static int group_of_path(struct rollup *rollup, const struct event *event, uint3
 	}
 	*group = *known - 1;
 	return status;
+}
+
+void rollup_expect_path(const struct rollup *rollup, const struct event *event)
+{
+	const struct path_asked asked = path_asked_by(event);
+
+	path_memory_expect(&rollup->paths, &asked);
 }
 
 static int group_of_directory(struct rollup *rollup, const struct event *event, uint32_t *group)
