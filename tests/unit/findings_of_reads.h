@@ -108,6 +108,14 @@ static void read_again(struct made_trace *made, bool sound)
 	      .dur = MS);
 }
 
+/* What memory did not hold is told as that. */
+static void read_again_cold(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	CALLS(made, 100, .count = 96, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = MS,
+	      .fetched = sound ? MIB : 0);
+}
+
 static void read_by_several(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");

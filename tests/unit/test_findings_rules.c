@@ -51,6 +51,7 @@ static const struct {
 	{ "small-reads-cached", small_reads_direct },
 	{ "random-reads", random_reads },
 	{ "read-again", read_again },
+	{ "read-again", read_again_cold },
 	{ "read-by-several", read_by_several },
 	{ "fetched-again", fetched_again },
 	{ "fetched-again", faulted_again },

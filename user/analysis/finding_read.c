@@ -323,6 +323,10 @@ static bool takes_fetched_again(const struct file_view *file)
 	return is_large(file) && fetched >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
 }
 
+/* Whether memory holds it or not, the wait for it is one. */
+static const struct finding_rule *const waits_again[] = { &finding_fetched_again,
+							  &finding_load_waits, NULL };
+
 static const struct alike_rule again_files = {
 	.use = USE_READ,
 	.class = IO_READ,
@@ -330,6 +334,7 @@ static const struct alike_rule again_files = {
 	.cost_bytes = cost_again,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
+	.told_by = waits_again,
 };
 
 static const struct alike_rule by_several_files = {
@@ -339,6 +344,7 @@ static const struct alike_rule by_several_files = {
 	.cost_bytes = cost_again,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
+	.told_by = waits_again,
 };
 
 static const struct alike_rule fetched_again_files = {
