@@ -47,6 +47,23 @@ static void held_back(struct made_trace *made, bool sound)
 	}
 }
 
+/* Of many files each is read once. */
+static void held_back_files(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 16; i++) {
+		const uint64_t at = 100 + i * 20 * MS;
+
+		add_file(made, i + 1, 8 * KIB, "/data/a");
+		CALL(made, .time = at, .dur = 19 * MS, .pid = 10, .op = M_READ, .file = i + 1,
+		     .asked = 8 * KIB, .result = 8 * KIB, .fetched = 8 * KIB);
+		if (sound)
+			BIO(made, .time = at + US, .dur = 18 * MS, .pid = 10, .op = M_REQUEST_READ,
+			    .file = i + 1, .bytes = 4 * KIB, .request = 2 * i + 1, .dev = 8 << 20);
+		BIO(made, .time = at + 17 * MS, .dur = MS, .op = M_REQUEST_READ, .file = i + 1,
+		    .bytes = 4 * KIB, .request = 2 * i + 2, .dev = 8 << 20);
+	}
+}
+
 /* What others read of it meanwhile keeps nobody waiting. */
 static void held_back_others(struct made_trace *made, bool sound)
 {

@@ -33,7 +33,7 @@ FINDINGS = """JSON.stringify([...document.querySelectorAll('article.finding')].m
 # What they are of its own evidence.
 PICTURES = {
     "loss": "lost", "async-not-traced": "calls", "tracer-cost": "measures",
-    "held-back": "device", "mmap-random": "map rates",
+    "held-back": "device story", "mmap-random": "map rates",
     "mmap-faults": "faults story", "mmap-in-order": "map rates", "mmap-single": "map rates",
     "mmap-minor-faults": "rates map",
     "random-reads": "map parts", "small-reads-storage": "sizes",

@@ -21,6 +21,7 @@
 
 #define BEFORE 32 /* bios of a thread that were queued last */
 #define THREADS_MOST (1u << 16)
+#define LATE_THREADS 256 /* that are asked whether they wait for what others queue */
 
 struct service_time {
 	uint64_t from, to;
@@ -255,14 +256,30 @@ static int add_bio(struct waiting *waiting, const struct chain_bio *bio)
 	return 0;
 }
 
-/* NULL where nobody else has read it so far. */
-static inline struct chain_late *late_of(struct chain *chain, uint32_t file)
+/* Since when an operation on the file of a part that others queued has waited for nothing of its
+ * own; not before the part's own start when there is none. */
+static uint64_t waits_since(const struct chain *chain, const struct event *event)
 {
-	return file < chain->late_room && chain->late[file].done ? &chain->late[file] : NULL;
+	uint64_t since = event->start;
+
+	for (size_t i = 0; i < chain->thread_count && i < LATE_THREADS; i++)
+		for (int level = 0; level < LEVELS; level++) {
+			const struct waiting *waiting = &chain->threads[i]->of[level];
+			const struct chain_operation *operation = &waiting->operation;
+			uint64_t from = operation->start;
+
+			if (!waiting->open || operation->file != event->file ||
+			    operation->end <= event->start)
+				continue;
+			if (waiting->flight.end > from)
+				from = waiting->flight.end;
+			if (from < since)
+				since = from;
+		}
+	return since;
 }
 
-/* Of one that the kernel queued, or a program that is not of the run: whoever waited for it did so
- * since the operation began, or since the last one was done. */
+/* Of one that the kernel queued, or a program that is not of the run. */
 static int take_late(struct chain *chain, const struct event *event)
 {
 	struct chain_late *late;
@@ -274,11 +291,11 @@ static int take_late(struct chain *chain, const struct event *event)
 	if (!GROW(chain->late, chain->late_room, (size_t)event->file + 1))
 		return -ENOMEM;
 	late = &chain->late[event->file];
-	since = late->start > late->done ? late->start : late->done;
-	if (late->end > event->start && event->start > late->start) {
+	since = waits_since(chain, event);
+	if (since < event->start) {
 		late->parts++;
 		late->bytes += event->bytes;
-		interval_add(&late->time, since, event->start);
+		interval_add(&late->time, since > late->done ? since : late->done, event->start);
 	}
 	if (event->end > late->done)
 		late->done = event->end;
@@ -297,15 +314,13 @@ static int take_bio(struct chain *chain, const struct event *event)
 		.file = event->file,
 		.operation = event->operation,
 	};
-	struct chain_late *late;
 	struct thread *thread;
 	int status;
 
 	if (!event_value(event, BIO_PID))
 		return take_late(chain, event);
-	late = late_of(chain, event->file);
-	if (late && event->end > late->done)
-		late->done = event->end;
+	if (event->file < chain->late_room && event->end > chain->late[event->file].done)
+		chain->late[event->file].done = event->end;
 	status = find_thread(chain, event, &thread);
 	if (status)
 		return status;
@@ -343,15 +358,10 @@ static void begin_operation(struct chain_operation *operation, const struct even
 
 static int take_operation(struct chain *chain, const struct event *event)
 {
-	struct chain_late *late = late_of(chain, event->file);
 	struct waiting *waiting;
 	struct thread *thread;
 	int status = find_thread(chain, event, &thread);
 
-	if (late && event->end > late->end) {
-		late->start = event->start;
-		late->end = event->end;
-	}
 	if (status || !thread)
 		return status;
 	waiting = &thread->of[event->flags & EVENT_FAULT ? IN_FAULT : IN_CALL];

@@ -35,12 +35,11 @@ struct chain_pieces {
 };
 
 /* Parts of requests that read a file, which an operation of the run waited for before somebody who
- * is not of the run queued them. From the file's second on. */
+ * is not of the run queued them. */
 struct chain_late {
 	uint64_t parts, bytes;
 	struct interval_union time; /* with none of the file's under way, up to the queueing */
-	uint64_t start, end;	    /* of the operation on it that lasts longest */
-	uint64_t done;		    /* the last end of those that were queued so far, by anybody */
+	uint64_t done; /* the last end of those that were queued since the first, by anybody */
 };
 
 #define CHAIN_MUCH_BYTES 131072 /* the kernel's default readahead */

@@ -54,6 +54,9 @@ struct alike_rule {
 	enum finding_confidence confidence;
 };
 
+/* A `told_by`: whatever is read one after the other waits as long then, in whatever order. */
+extern const struct finding_rule *const alike_held_back[];
+
 /* The `find` of rules with an `alike`: adds the finding when there are such files. The first one
  * looks at all files for all of them: there may be a million. Returns 0 or -ENOMEM. */
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule);

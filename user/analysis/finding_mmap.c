@@ -90,6 +90,7 @@ static const struct alike_rule in_order_files = {
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
+	.told_by = alike_held_back,
 };
 
 static const enum threshold in_order_thresholds[] = {
@@ -135,6 +136,7 @@ static const struct alike_rule single_files = {
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
+	.told_by = alike_held_back,
 };
 
 static const enum threshold single_thresholds[] = {

@@ -149,7 +149,7 @@ const struct finding_rule finding_held_back = {
 
 /* --- small reads that wait for storage --- */
 
-static const struct finding_rule *const held_back[] = { &finding_held_back, NULL };
+const struct finding_rule *const alike_held_back[] = { &finding_held_back, NULL };
 
 static bool takes_small_storage(const struct file_view *file)
 {
@@ -168,7 +168,7 @@ static const struct alike_rule small_storage_files = {
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
-	.told_by = held_back,
+	.told_by = alike_held_back,
 };
 
 static const enum threshold small_storage_thresholds[] = {
@@ -265,6 +265,7 @@ static const struct alike_rule random_files = {
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
+	.told_by = alike_held_back,
 };
 
 static const enum threshold random_thresholds[] = {
