@@ -20,7 +20,19 @@ struct bio_mark {
 	__u32 bytes;
 	__u32 pid, tid; /* of the followed task that queued it; 0: the kernel did */
 	__u32 flags;	/* TRACE_BLOCK_* */
-	__u32 pad;
+	__u32 disk;	/* see bio_disk(); maybe with BIO_TO_BE_PLACED */
+};
+
+/* Where in its zone it goes is settled later: an append, which the block layer may make a write
+ * (since 6.10). */
+#define BIO_TO_BE_PLACED 1
+
+/* What is known now of a bio that may be marked: an address comes again. */
+struct bio_now {
+	__u64 bio;
+	__u64 sector;
+	__u32 bytes;
+	__u32 disk;
 };
 
 #define BIO_PLACES_LOG 15
@@ -62,8 +74,31 @@ static __always_inline struct bio_mark *bio_mark_find(__u64 bio)
 	return bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
 }
 
+/* Tells disks apart: the lower half of the address of a gendisk. */
+static __always_inline __u32 bio_disk(const void *disk)
+{
+	return lower_half((__u64)disk);
+}
+
+/* Whether the mark is that bio's, of which a part may be over. */
+static __always_inline bool bio_mark_fits(const struct bio_mark *mark, const struct bio_now *now)
+{
+	__u64 done = (now->sector - mark->sector) * SECTOR_BYTES;
+
+	if (mark->disk & BIO_TO_BE_PLACED)
+		return mark->disk == (now->disk | BIO_TO_BE_PLACED);
+	return mark->disk == now->disk && done <= mark->bytes && now->bytes <= mark->bytes - done;
+}
+
+/* One has ended, and it was not seen. */
+static __always_inline void bio_mark_stale(void)
+{
+	note(NOTE_BIO_END_UNSEEN);
+	ring_lose(RECORD_BIO);
+}
+
 /* Puts into the hash what has no place. */
-static __always_inline void bio_mark_crowded(__u64 bio, const struct bio_mark *mark)
+static __always_inline void bio_mark_crowded(__u64 bio, const struct bio_mark *mark, bool again)
 {
 	struct bio_mark copy = *mark; /* on the stack: up to 6.1 a map takes no other */
 
@@ -71,40 +106,52 @@ static __always_inline void bio_mark_crowded(__u64 bio, const struct bio_mark *m
 		__sync_fetch_and_add(&bio_marks_count, 1);
 	else if (bpf_map_update_elem(&bio_marks, &bio, &copy, BPF_ANY))
 		ring_lose(RECORD_BIO);
+	else if (!again)
+		bio_mark_stale();
 }
 
 /*
  * These are global: the verifier looks at each once, and what is read from an address in memory is
  * a number to it, not a pointer, of which it allows no such thing as a place.
  *
- * Marks a bio, anew if it is marked. One for which there is no room is counted as lost.
+ * Marks a bio, anew if it is marked: that mark's bio has ended unseen, but where it may be a copy
+ * of the program that comes `again`. One for which there is no room is counted as lost.
  */
-__noinline int bio_mark_put(struct address *at, struct bio_mark *mark)
+__noinline int bio_mark_put(struct address *at, struct bio_mark *mark, bool again)
 {
 	struct bio_place *place;
+	__u64 there;
 
 	if (!at || !mark)
 		return 0;
 	place = bio_place(at->at);
-	if (place && (place->bio == at->at || !__sync_val_compare_and_swap(&place->bio, 0, at->at)))
-		place->mark = *mark;
-	else
-		bio_mark_crowded(at->at, mark);
+	if (!place)
+		return 0;
+	there = __sync_val_compare_and_swap(&place->bio, 0, at->at);
+	if (there && there != at->at) {
+		bio_mark_crowded(at->at, mark, again);
+		return 0;
+	}
+	if (there && !(again && place->mark.sector == mark->sector))
+		bio_mark_stale();
+	place->mark = *mark;
 	return 0;
 }
 
-/* A bio's mark for another, too. */
-__noinline int bio_mark_share(struct address *at, struct address *other)
+/* A bio's mark for its front, too. */
+__noinline int bio_mark_share(struct address *at, struct bio_now *front)
 {
 	struct bio_mark *mark, copy;
+	struct address other;
 
-	if (!at || !other)
+	if (!at || !front)
 		return 0;
 	mark = bio_mark_find(at->at);
-	if (!mark)
+	if (!mark || !bio_mark_fits(mark, front))
 		return 0;
 	copy = *mark;
-	return bio_mark_put(other, &copy);
+	other.at = front->bio;
+	return bio_mark_put(&other, &copy, true);
 }
 
 /* The driver has got it. Returns whether it is marked. */
@@ -117,40 +164,37 @@ __noinline int bio_mark_issue(struct address *at, __u64 now_ns)
 	return mark != NULL;
 }
 
-/* Returns whether it is marked. */
-__noinline int bio_mark_look(struct address *at, struct bio_mark *mark)
-{
-	struct bio_mark *found = at ? bio_mark_find(at->at) : NULL;
-
-	if (!found || !mark)
-		return 0;
-	*mark = *found;
-	return 1;
-}
-
-/* Takes the mark off. Returns 1 to one of those who do so at a time, 0 to all others. */
-__noinline int bio_mark_take(struct address *at, struct bio_mark *mark)
+/* Tells the mark of a bio of which a part is over, and takes it off if the bio `ends`. Returns 1 to
+ * one of those who do so at a time, 0 to all others. */
+__noinline int bio_mark_take(struct bio_now *now, struct bio_mark *mark, bool ends)
 {
 	struct bio_place *place;
 	struct bio_mark *crowded;
 	__u64 bio;
 
-	if (!at || !mark)
+	if (!now || !mark)
 		return 0;
-	bio = at->at;
+	bio = now->bio;
 	place = bio_place(bio);
 	if (place && place->bio == bio) {
 		*mark = place->mark;
-		return __sync_val_compare_and_swap(&place->bio, bio, 0) == bio;
+		if (ends && __sync_val_compare_and_swap(&place->bio, bio, 0) != bio)
+			return 0;
+	} else {
+		crowded = bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
+		if (!crowded)
+			return 0;
+		*mark = *crowded;
+		if (ends && bpf_map_delete_elem(&bio_marks, &bio))
+			return 0;
+		if (ends)
+			__sync_fetch_and_add(&bio_marks_count, -1);
 	}
-	crowded = bio_marks_count ? bpf_map_lookup_elem(&bio_marks, &bio) : NULL;
-	if (!crowded)
-		return 0;
-	*mark = *crowded;
-	if (bpf_map_delete_elem(&bio_marks, &bio))
-		return 0;
-	__sync_fetch_and_add(&bio_marks_count, -1);
-	return 1;
+	if (bio_mark_fits(mark, now))
+		return 1;
+	if (ends)
+		bio_mark_stale();
+	return 0;
 }
 
 #endif

@@ -163,7 +163,7 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 	struct task_state *state = task_followed(task);
 	struct gendisk *disk = KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk);
 	struct address at = { (__u64)bio };
-	struct bio_mark mark = {};
+	struct bio_mark mark = { .disk = bio_disk(disk) };
 	bool followed = state, hands_on;
 
 	mark.bytes = bio->bi_iter.bi_size;
@@ -172,7 +172,7 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 	above_begin(state, task);
 	if (hands_on) {
 		count_bio(disk, bio->bi_opf, mark.bytes, at.at, copy);
-		if (!state || !bio_end_tells((__u64)bio->bi_end_io))
+		if (!state || !bio_end_tells(&at))
 			return 0;
 	}
 	mark.flags = block_flags(bio->bi_opf);
@@ -193,8 +193,10 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 		mark.tid = task->pid;
 	}
 	mark.sector = bio->bi_iter.bi_sector;
+	if ((bio->bi_opf & REQ_OP_MASK) == REQ_OP_ZONE_APPEND)
+		mark.disk |= BIO_TO_BE_PLACED;
 	mark.queued_ns = bpf_ktime_get_ns();
-	bio_mark_put(&at, &mark);
+	bio_mark_put(&at, &mark, copy > 0);
 	return 0;
 }
 
@@ -209,12 +211,23 @@ BIO_QUEUED_PROGRAM(, 0)
 BIO_QUEUED_PROGRAM(_2, 1)
 BIO_QUEUED_PROGRAM(_3, 2)
 
+static __always_inline struct bio_now bio_now(struct bio *bio)
+{
+	return (struct bio_now) {
+		.bio = (__u64)bio,
+		.sector = bio->bi_iter.bi_sector,
+		.bytes = bio->bi_iter.bi_size,
+		.disk = bio_disk(KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk)),
+	};
+}
+
 /* The front of a bio that is too long becomes one of its own; the rest keeps the address. */
 static __always_inline int bio_split(struct bio *front)
 {
-	struct address whole = { (__u64)KREAD(bio, front, bi_private) }, address = { (__u64)front };
+	struct address whole = { (__u64)KREAD(bio, front, bi_private) };
+	struct bio_now now = bio_now(front);
 
-	return bio_mark_share(&whole, &address);
+	return bio_mark_share(&whole, &now);
 }
 
 #define BIO_SPLIT_PROGRAM(suffix)                                                                  \
@@ -232,10 +245,10 @@ BIO_SPLIT_PROGRAM(_3)
 SEC("?tp_btf/block_bio_complete")
 int BPF_PROG(fl_bio_done, struct request_queue *queue, struct bio *bio)
 {
-	struct address address = { (__u64)bio };
+	struct bio_now now = bio_now(bio);
 	struct bio_mark mark = {}; /* up to 6.1 no function may be the first to write to it */
 
-	bio_mark_take(&address, &mark);
+	bio_mark_take(&now, &mark, true);
 	return 0;
 }
 
@@ -325,7 +338,7 @@ struct done_walk {
 	__u64 sector;
 	struct bio_mark first;
 	__u64 first_sector;
-	__u32 dev, op;
+	__u32 dev, disk, op;
 	__u32 bios, own_bios, own_bytes;
 	__u32 whole; /* nothing is left of the request */
 	__u32 flush; /* part of a sequence with flushes: its bio has given up its bytes before */
@@ -374,25 +387,25 @@ static long done_step(__u32 i, struct done_loop *loop)
 {
 	struct done_walk *walk = loop->walk;
 	struct bio_mark copy = {};
-	struct address key = walk->bio;
+	struct bio_now now = { .bio = walk->bio.at, .disk = walk->disk };
 	__u64 sector;
 	__u32 bytes;
 	bool ends;
 
-	if (!key.at)
+	if (!now.bio)
 		return 1;
-	bytes = KREAD(bio, key.at, bi_iter.bi_size);
-	sector = KREAD(bio, key.at, bi_iter.bi_sector);
+	bytes = now.bytes = KREAD(bio, now.bio, bi_iter.bi_size);
+	sector = now.sector = KREAD(bio, now.bio, bi_iter.bi_sector);
 	ends = walk->whole || bytes <= walk->left_bytes;
 	if (!ends)
 		bytes = walk->left_bytes; /* the rest of it is to come, and keeps its mark */
 	if (!ends && !bytes)
 		return 1;
 	walk->left_bytes -= bytes;
-	walk->bio.at = ends ? (__u64)KREAD(bio, key.at, bi_next) : 0;
+	walk->bio.at = ends ? (__u64)KREAD(bio, now.bio, bi_next) : 0;
 	walk->bios++;
 	/* Copies of this program come to it one after the other. */
-	if (!(ends ? bio_mark_take(&key, &copy) : bio_mark_look(&key, &copy)))
+	if (!bio_mark_take(&now, &copy, ends))
 		return 0;
 	if (walk->flush) {
 		bytes = copy.bytes;
@@ -551,6 +564,7 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	walk.flush = !bytes;
 	walk.issued_ns = rq->io_start_time_ns;
 	walk.dev = disk_dev(disk);
+	walk.disk = bio_disk(disk);
 	walk.sector = rq->__sector;
 	walk.op = OP_REQUEST_READ + class;
 	done_bios(&walk);

@@ -20,14 +20,14 @@ extern __u64 device_end_io, device_async_end_io;
  * 7.0): then it is 0 at the first bio of each call, and never otherwise. */
 extern bool direct_size_lags;
 
-/* Global: the verifier looks at each combination once, and not at what follows each. */
+/* Global: the verifier looks at what follows each combination once. */
 __noinline __u32 block_flags(__u32 opf)
 {
 	__u32 flags = 0;
 
+	/* Without a branch: the verifier goes both ways at each. */
 #define BLOCK_FLAG(bit, flag)                                                                      \
-	if (opf & 1u << bpf_core_enum_value(enum req_flag_bits, bit))                              \
-	flags |= flag
+	flags |= -(opf >> bpf_core_enum_value(enum req_flag_bits, bit) & 1) & flag
 	BLOCK_FLAG(__REQ_SYNC, TRACE_BLOCK_SYNC);
 	BLOCK_FLAG(__REQ_META, TRACE_BLOCK_META);
 	BLOCK_FLAG(__REQ_FUA, TRACE_BLOCK_FUA);
@@ -261,9 +261,12 @@ __noinline int mark_by_btrfs(struct bio_mark *mark, struct address *bio, bool fo
 	return 1;
 }
 
-/* What the kernel calls at the end of a bio says of which file it is. */
-static __always_inline bool bio_end_tells(__u64 end_io)
+/* What the kernel calls at the end of a bio says of which file it is. Global: of the six ways
+ * through it the verifier follows none further. */
+__noinline bool bio_end_tells(struct address *bio)
 {
+	__u64 end_io = bio ? (__u64)KREAD(bio, bio->at, bi_end_io) : 0;
+
 	return end_io && (end_io == direct_end_io || end_io == direct_simple_end_io ||
 			  end_io == device_end_io || end_io == device_async_end_io ||
 			  end_io == btrfs_end_io || end_io == btrfs_mirrored_end_io);
@@ -299,7 +302,7 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 		mark_by_above(mark, bio, state);
 		return;
 	}
-	if (!bio_end_tells(end_io) || !mark_by_btrfs(mark, bio, followed)) {
+	if (!bio_end_tells(bio) || !mark_by_btrfs(mark, bio, followed)) {
 		mark_by_page(mark, bio, followed);
 		/* A file system may go by the page cache all the same. */
 		if (direct && mark->file == state->call.account.file)

@@ -412,10 +412,11 @@ struct kind_total {
 
 /* Counters of things that should not happen, or that explain a number; one word each, per CPU. */
 enum {
-	NOTE_UNFOLLOWED,    /* a child could not be followed: no memory for its state */
-	NOTE_FAULT_UNTIMED, /* a fault whose start or end was not seen */
-	NOTE_PRIVILEGED,    /* a program gained rights at its exec and was not followed into */
-	NOTE_ASYNC_BEFORE,  /* an operation that was submitted before the recording */
+	NOTE_UNFOLLOWED,     /* a child could not be followed: no memory for its state */
+	NOTE_FAULT_UNTIMED,  /* a fault whose start or end was not seen */
+	NOTE_PRIVILEGED,     /* a program gained rights at its exec and was not followed into */
+	NOTE_ASYNC_BEFORE,   /* an operation that was submitted before the recording */
+	NOTE_BIO_END_UNSEEN, /* a bio's address came again before its end was seen */
 	NOTE_COUNT,
 };
 

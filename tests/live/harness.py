@@ -347,6 +347,42 @@ def fill_maps(pid, *names):
         os.close(fd)
 
 
+class Array:
+    """An array map of a process, whose values have that many bytes."""
+
+    def __init__(self, pid, name, size):
+        maps = maps_of(pid)
+        self.fd, self.size = maps.pop(name), size
+        for fd in maps.values():
+            os.close(fd)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+
+    def values(self):
+        """All of them, by index, of up to so many."""
+        count = ctypes.c_uint32(1 << 15)
+        keys, last = (ctypes.c_uint32 * count.value)(), ctypes.c_uint32()
+        room = ctypes.create_string_buffer(count.value * self.size)
+        libbpf.bpf_map_lookup_batch(self.fd, None, ctypes.byref(last), keys, room,
+                                    ctypes.byref(count), None)
+        found = room.raw
+        return [found[i * self.size:(i + 1) * self.size] for i in range(count.value)]
+
+    def get(self, index):
+        value = ctypes.create_string_buffer(self.size)
+        libbpf.bpf_map_lookup_elem(self.fd, ctypes.byref(ctypes.c_uint32(index)), value)
+        return value.raw
+
+    def put(self, index, value):
+        key = ctypes.c_uint32(index)
+        if libbpf.bpf_map_update_elem(self.fd, ctypes.byref(key), value, 0):
+            raise Broken(f"entry {index} of a map cannot be written")
+
+
 # --- strace --------------------------------------------------------------------------------------
 
 

@@ -102,6 +102,7 @@ static void test_notes(void **state)
 {
 	static const struct trace_note notes[] = { { "children_not_followed", 2 },
 						   { "faults_untimed", 7 },
+						   { "bios_ended_unseen", 5 },
 						   { "of_a_later_version", 4 },
 						   { "no name", 5 } };
 	struct made_trace made;
@@ -117,6 +118,7 @@ static void test_notes(void **state)
 	assert_non_null(strstr(caveat(report, "unfollowed"), "2 children"));
 	assert_non_null(strstr(caveat(report, "faults"), "7 faults have no duration"));
 	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on no known mapping"));
+	assert_non_null(strstr(caveat(report, "bios"), "the ends of 5 bios were not seen"));
 	CHECK(report, "trace", 0, "notes.children_not_followed", 2);
 	CHECK(report, "trace", 0, "notes.faults_untimed", 7);
 	CHECK(report, "trace", 0, "notes.programs_ended_unseen", 0);

@@ -204,6 +204,7 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 		{ NOTE_UNFOLLOWED, TRACE_NOTE_UNFOLLOWED },
 		{ NOTE_FAULT_UNTIMED, TRACE_NOTE_UNTIMED },
 		{ NOTE_ASYNC_BEFORE, TRACE_NOTE_ASYNC_BEFORE },
+		{ NOTE_BIO_END_UNSEEN, TRACE_NOTE_BIOS_UNSEEN },
 	};
 	size_t n = 0;
 
