@@ -311,6 +311,15 @@ class Page(unittest.TestCase):
         self.browser.scheme(True)
         self.assertNotEqual(self.browser.value(ground), light)
         self.browser.scheme(False)
+        self.browser.resize(718, 1000)  # A4, less its margins
+        self.browser.call("Emulation.setEmulatedMedia", media="print")
+        self.browser.settle()
+        style = "getComputedStyle(document.querySelector('%s')).%s"
+        for selector, what, says in ((".tools", "display", "none"), (".sliders", "display", "none"),
+                                     (".scroll", "overflowX", "visible"), ("#range", "position", "static")):
+            self.assertEqual(self.browser.value(style % (selector, what)), says, selector)
+        self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), 718)
+        self.browser.call("Emulation.setEmulatedMedia", media="")
         pdf = self.browser.call("Page.printToPDF", printBackground=True)["data"]
         self.assertGreater(len(pdf), 10000)
 
