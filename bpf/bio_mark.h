@@ -90,11 +90,10 @@ static __always_inline bool bio_mark_fits(const struct bio_mark *mark, const str
 	return mark->disk == now->disk && done <= mark->bytes && now->bytes <= mark->bytes - done;
 }
 
-/* One has ended, and it was not seen. */
+/* One has ended, and it was not seen. Not counted as lost: what is lost is in the totals. */
 static __always_inline void bio_mark_stale(void)
 {
 	note(NOTE_BIO_END_UNSEEN);
-	ring_lose(RECORD_BIO);
 }
 
 /* Puts into the hash what has no place. */

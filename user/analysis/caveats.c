@@ -213,17 +213,17 @@ static void say_undecoded(struct words *text, const struct measured *measured)
 	}
 }
 
-/* Of what was lost, that for which a larger buffer is no help. */
 static void say_bios(struct words *text, const struct measured *measured)
 {
 	uint64_t bios = job_count_notes(measured->job, TRACE_NOTE_BIOS_UNSEEN);
 	char count[UNITS_TEXT];
 
 	if (bios)
-		words_add(text,
-			  "the ends of %s bios were not seen: they are counted as lost, and tables "
-			  "of requests lack them",
-			  units_count(count, bios));
+		words_add(
+			text,
+			"the ends of %s bios were not seen: they are in no sum of storage, and no "
+			"table of requests",
+			units_count(count, bios));
 }
 
 static void say_unfollowed(struct words *text, const struct measured *measured)

@@ -122,7 +122,7 @@ struct trace_kind_total {
 #define TRACE_NOTE_ASYNC_BEFORE "async_begun_before"	/* submitted before the recording */
 #define TRACE_NOTE_SPANS_BEFORE "spans_begun_before"	/* open when it attached to them */
 #define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen" /* whether they mark spans is not known */
-#define TRACE_NOTE_BIOS_UNSEEN "bios_ended_unseen"	/* counted as lost, too */
+#define TRACE_NOTE_BIOS_UNSEEN "bios_ended_unseen"	/* of them there are no records */
 
 struct trace_note {
 	const char *name;
