@@ -40,17 +40,6 @@ def told(report, device):
     return None
 
 
-def counted_right(action, is_right):
-    """What `action` returns, of three times the first that is right, or the last. Beside tracers that
-    come and go ends of requests, some in a row, have been seen to reach no program of ours, with
-    nothing told as lost."""
-    for _ in range(3):
-        result = action()
-        if is_right(result):
-            break
-    return result
-
-
 class Counted:
     """A job that notes what the kernel has counted of a device at its beginning and at its end, when
     the recording has begun and goes on: nobody else's look at the device is then in one count
@@ -129,8 +118,8 @@ class Work:
 
     @classmethod
     def exact(cls, *arguments):
-        return counted_right(lambda: cls(*arguments),
-                             lambda made: told(made.recording.report, made.device) == made.seen)
+        return harness.counted_right(lambda: cls(*arguments),
+                                     lambda made: told(made.recording.report, made.device) == made.seen)
 
     def bios(self):
         """Those of the device, with the paths of their files."""
@@ -181,8 +170,9 @@ class Totals(unittest.TestCase):
     def check_bare(self, script, bare, *arguments):
         job = Counted(bare, script, bare, *arguments)
 
-        recording = counted_right(lambda: Recording(job.command, stderr=subprocess.DEVNULL),
-                                  lambda done: told(done.report, bare) == job.seen())
+        recording = harness.counted_right(
+            lambda: Recording(job.command, stderr=subprocess.DEVNULL),
+            lambda done: told(done.report, bare) == job.seen())
         self.assertEqual(told(recording.report, bare), job.seen())
         return recording
 
@@ -249,7 +239,7 @@ class Crowded(unittest.TestCase):
 class Stale(unittest.TestCase):
     """A bio whose end nobody saw leaves its mark at an address that comes again. Such marks are made
     up here: what a call that waits reads of a device has its bio on the stack, at an address of few.
-    Some more come by themselves: see counted_right().
+    Some more come by themselves: see harness.counted_right().
     """
 
     BLOCK, BLOCKS = 65536, 256

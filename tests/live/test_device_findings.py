@@ -75,6 +75,11 @@ class DeviceFindings(unittest.TestCase):
             if row["evidence"].get("device", "") in ("", os.path.basename(self.device))
         }
 
+    def evidence(self, name, command, is_right):
+        """Of a finding that is told; with all requests in it."""
+        return harness.counted_right(lambda: self.found(command).get(name, {}).get("evidence"),
+                                     lambda found: found and is_right(found))
+
     def hold_back(self, operations):
         """From now on the device lies on one whose requests are held back, to so many a second,
         for whom the words that are returned stand before a shell's command: however busy the
@@ -129,8 +134,9 @@ class DeviceFindings(unittest.TestCase):
         self.device = machine().new_loop(image)
         self.assertNotIn("device-errors", self.found(["sh", "-c", self.read(4, 10000)]))
         os.truncate(image, 32 * MIB)
-        found = self.found(["sh", "-c", f"{self.read(4, 10000)} 2>/dev/null || :"])
-        self.assertGreaterEqual(found["device-errors"]["evidence"]["reads"], 1)
+        evidence = self.evidence("device-errors",
+                                 ["sh", "-c", f"{self.read(4, 10000)} 2>/dev/null || :"], bool)
+        self.assertGreaterEqual(evidence["reads"], 1)
 
     def test_overloaded(self):
         """Forty processes at a device that takes four requests at a time."""
@@ -144,7 +150,8 @@ class DeviceFindings(unittest.TestCase):
     def test_small(self):
         self.assertNotIn("requests-small", self.found(reader(self.device, 1, 64)))
         self.set_queue("max_sectors_kb", 16)
-        evidence = self.found(reader(self.device, 1, 64))["requests-small"]["evidence"]
+        evidence = self.evidence("requests-small", reader(self.device, 1, 64),
+                                 lambda found: found["requests"] == 64 * 64)
         self.assertEqual(evidence["request_bytes_each"], 16 << 10)
         self.assertEqual(evidence["requests"], 64 * 64)
         self.assertEqual(evidence["operations"], 64)
@@ -154,14 +161,16 @@ class DeviceFindings(unittest.TestCase):
             return ["dd", "if=/dev/zero", f"of={self.device}", "bs=4k", "count=200",
                     "status=none", *options]
 
-        found = self.found(command(["oflag=dsync"]))
-        self.assertGreaterEqual(found["flushes"]["evidence"]["flushes"], 200)
+        evidence = self.evidence("flushes", command(["oflag=dsync"]),
+                                 lambda found: found["flushes"] >= 200)
+        self.assertGreaterEqual(evidence["flushes"], 200)
         self.assertNotIn("flushes", self.found(command(["conv=fsync"])))
 
     def test_shared(self):
         held_back, one = self.hold_back(40), self.read(25)
-        found = self.found(["sh", "-c", f"{held_back}{one} & {one} & wait"])
-        evidence = found["device-shared"]["evidence"]
+        evidence = self.evidence(
+            "device-shared", ["sh", "-c", f"{held_back}{one} & {one} & wait"],
+            lambda found: found["first_bytes"] == found["second_bytes"] == 25 * 4096)
         self.assertEqual((evidence["first_bytes"], evidence["second_bytes"]), (25 * 4096,) * 2)
         self.assertGreater(evidence["shared_ns"], 0)
         # One after the other, and workers of one.

@@ -180,15 +180,23 @@ class Monitor(unittest.TestCase):
                 fields = [int(field) for field in file.read().split()]
             return {"read": fields[2] * 512, "write": fields[6] * 512}
 
-        before, told = diskstats(), watched.scrape()
-        first = {op: told.sum("faultline_storage_bytes_total", device=name, op=op) for op in before}
-        subprocess.run(["dd", f"if={device}", "of=/dev/null", "bs=256k", "iflag=direct"],
-                       check=True, stderr=subprocess.DEVNULL)
-        after, told = diskstats(), watched.scrape()
-        self.assertGreaterEqual(after["read"] - before["read"], 4 << 20)
-        for op in before:
-            self.assertEqual(told.sum("faultline_storage_bytes_total", device=name, op=op) - first[op],
-                             after[op] - before[op], op)
+        def metrics():
+            told = watched.scrape()
+            return {op: told.sum("faultline_storage_bytes_total", device=name, op=op)
+                    for op in ("read", "write")}
+
+        def read():
+            """By the kernel's count, and by ours."""
+            before, first = diskstats(), metrics()
+            subprocess.run(["dd", f"if={device}", "of=/dev/null", "bs=256k", "iflag=direct"],
+                           check=True, stderr=subprocess.DEVNULL)
+            after, last = diskstats(), metrics()
+            return tuple({op: new[op] - old[op] for op in new}
+                         for old, new in ((before, after), (first, last)))
+
+        kernels, ours = harness.counted_right(read, lambda moved: moved[0] == moved[1])
+        self.assertGreaterEqual(kernels["read"], 4 << 20)
+        self.assertEqual(ours, kernels)
 
     # --- of whom ---
 

@@ -362,8 +362,12 @@ class OtherTools(unittest.TestCase):
             return Recording(["/usr/bin/python3", "-S", "-E", "job.py"], "--force",
                              trace=place.path("job.flt"), cwd=place.directory)
 
-        cls.recording = harness.undisturbed(
-            record, lambda done: done.file(place.path("data"))["read"]["fetched_bytes"] == READ)
+        cls.recording = harness.counted_right(
+            lambda: harness.undisturbed(
+                record, lambda done: done.file(place.path("data"))["read"]["fetched_bytes"] == READ),
+            lambda done: [done.trace.files[row["file"]]["path"] for row in done.trace.dicts("bio")
+                          if row["file"] in done.trace.files]
+            .count(os.fsencode(place.path("table"))) >= RANDOM_READS)
         number = os.stat(place.directory).st_dev
         cls.device = next(row for row in cls.recording.report["devices"]
                           if row["dev"] == f"{os.major(number)}:{os.minor(number)}")
