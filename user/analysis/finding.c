@@ -200,7 +200,7 @@ bool finding_is_told(const struct findings *findings, const struct finding_rule 
 {
 	bool told = false;
 
-	for (; *rules && !told && cost_ns; rules++)
+	for (; rules && *rules && !told && cost_ns; rules++)
 		told = cost_of(findings, *rules) >= threshold(THRESHOLD_SAME_WAIT) * cost_ns;
 	return told;
 }

@@ -130,8 +130,8 @@ struct findings {
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict);
 
-/* Whether one of the rules, NULL at their end, has found so much already: what is waited for at the
- * same time is told once, with the rules that come first in the registry. */
+/* Whether one of the rules, NULL at their end or for none, has found so much already: what is waited
+ * for at the same time is told once, with the rules that come first in the registry. */
 bool finding_is_told(const struct findings *findings, const struct finding_rule *const *rules,
 		     uint64_t cost_ns);
 
@@ -183,7 +183,6 @@ extern const struct finding_rule finding_random_reads;
 extern const struct finding_rule finding_read_again;
 extern const struct finding_rule finding_read_by_several;
 extern const struct finding_rule finding_fetched_again;
-extern const struct finding_rule finding_load_waits;
 /* finding_open.c: opening and looking up. */
 extern const struct finding_rule finding_cold_start;
 extern const struct finding_rule finding_small_files;
@@ -191,8 +190,12 @@ extern const struct finding_rule finding_opened_again;
 extern const struct finding_rule finding_metadata;
 extern const struct finding_rule finding_cold_names;
 extern const struct finding_rule finding_failed_lookups;
-/* finding_write.c: writing, and calls that cost without moving much. */
+/* finding_waits.c: programs that stand still while they write or read. */
 extern const struct finding_rule finding_save_waits;
+extern const struct finding_rule finding_load_waits;
+/* Whether save-waits finds any: where each sync ends much that was written it is told instead. */
+bool finding_saves_wait(const struct findings *findings);
+/* finding_write.c: writing, and calls that cost without moving much. */
 extern const struct finding_rule finding_fsync_often;
 extern const struct finding_rule finding_sync_writes;
 extern const struct finding_rule finding_small_writes;

@@ -261,9 +261,7 @@ static bool is_overloaded(const struct queue_waits *waits)
 
 static int find_overloaded(struct findings *findings, const struct finding_rule *rule)
 {
-	static const struct finding_rule *const told_by[] = { NULL };
-
-	return each_wait(findings, rule, is_overloaded, true, told_by);
+	return each_wait(findings, rule, is_overloaded, true, NULL);
 }
 
 static const enum threshold overloaded_thresholds[] = {

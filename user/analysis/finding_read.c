@@ -2,11 +2,8 @@
 /*
  * Findings about files that are read by calls. Knows nothing of mappings.
  */
-#include "analysis/activity.h"
 #include "analysis/finding_files.h"
-#include "analysis/processes.h"
 #include "analysis/totals.h"
-#include "analysis/trace_text.h"
 
 static uint64_t cost_again(const struct alike *alike)
 {
@@ -138,13 +135,11 @@ const struct finding_rule finding_held_back = {
 		  "packed, kept in memory",
 	.more = "faultline report --table devices TRACE",
 	.rule = "Requests for what the run read were queued by others than its threads, while "
-		"these "
-		"waited and the device had nothing to do for them, and most of the reads' time "
-		"passed so. A control group's limit on bytes or requests a second works like that; "
-		"a device that hands requests on to another after a while looks alike. Neither the "
-		"device nor the size of reads is the reason then; but of a limit on requests "
-		"larger "
-		"ones need fewer.",
+		"these waited and the device had nothing to do for them, and most of the reads' "
+		"time passed so. A control group's limit on bytes or requests a second works like "
+		"that; a device that hands requests on to another after a while looks alike. "
+		"Neither the device nor the size of reads is the reason then; but of a limit on "
+		"requests larger ones need fewer.",
 };
 
 /* --- small reads that wait for storage --- */
@@ -415,109 +410,4 @@ const struct finding_rule finding_fetched_again = {
 	.rule = "What was read once stays in the page cache until memory is needed. When more came "
 		"from storage than the file has, parts of it were thrown out in between, or it was "
 		"read with O_DIRECT.",
-};
-
-/* --- what a program reads while it does nothing else --- */
-
-struct loads {
-	struct table_text path, file;
-	uint64_t pid, others, reads, bytes, fetched_bytes, time_ns, bandwidth;
-};
-
-static const struct table_column loads_evidence[] = {
-	{ "path", "path", UNIT_NONE, "what most of the time in a row went to",
-	  TABLE_TEXT(struct loads, path), 0 },
-	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct loads, file), 0 },
-	{ "pid", "pid", UNIT_NONE, "the process that waited longest", TABLE_UINT(struct loads, pid),
-	  0 },
-	{ "others", "others", UNIT_COUNT, "processes beside it that waited, too; null: none",
-	  TABLE_UINT(struct loads, others), 0 },
-	{ "reads", "reads", UNIT_COUNT, "its reads of more than 64 KiB each",
-	  TABLE_UINT(struct loads, reads), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes of these", TABLE_UINT(struct loads, bytes), 0 },
-	{ "fetched_bytes", "from storage", UNIT_BYTES, "bytes that they brought from storage",
-	  TABLE_UINT(struct loads, fetched_bytes), 0 },
-	{ "time_ns", "time", UNIT_NS, "time of its first thread in them",
-	  TABLE_UINT(struct loads, time_ns), 0 },
-	{ "bandwidth", "bandwidth", UNIT_BYTES, "bytes in a second of that time",
-	  TABLE_UINT(struct loads, bandwidth), 0 },
-};
-
-/* Much was read, in order and from storage. */
-static bool stands_still(const struct findings *findings, const struct process_wait *load)
-{
-	return load->bytes >= threshold(THRESHOLD_LOAD_BYTES) &&
-	       finding_share(load->fetched_bytes, load->bytes) >=
-		       threshold(THRESHOLD_FROM_STORAGE_SHARE) &&
-	       finding_share(load->back, load->calls) < threshold(THRESHOLD_RANDOM_SHARE) &&
-	       finding_unhidden(findings, IO_READ, load->time_ns) >=
-		       threshold(THRESHOLD_LOAD_SHARE) * findings->duration_ns;
-}
-
-/* Where the program tells of its loading, other findings say more. */
-static int find_loads(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct finding_rule *const same[] = { &finding_held_back,
-							   &finding_fetched_again, NULL };
-	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
-					   FINDING_BY_COST };
-	const struct job *job = findings->measured->job;
-	struct process_wait load, worst = { .time_ns = 0 };
-	struct loads loads;
-	size_t count = 0;
-
-	if (job->activities->groups[ACTIVITY_JOB].of[ACTIVITY_DATA].count)
-		return 0;
-	for (size_t i = 0; processes_wait(findings->measured, PROCESS_LOADS, i, &load); i++) {
-		if (!stands_still(findings, &load))
-			continue;
-		count++;
-		if (load.time_ns > worst.time_ns)
-			worst = load;
-	}
-	verdict.cost_ns = finding_unhidden(findings, IO_READ, worst.time_ns);
-	if (!count || finding_is_told(findings, same, verdict.cost_ns))
-		return 0;
-	loads = (struct loads) {
-		.path = trace_text(file_table_name(&job->files, worst.file)),
-		.pid = job->processes.processes[worst.process].pid,
-		.others = count > 1 ? count - 1 : TABLE_NO_UINT,
-		.reads = worst.calls,
-		.bytes = worst.bytes,
-		.fetched_bytes = worst.fetched_bytes,
-		.time_ns = worst.time_ns,
-		.bandwidth = finding_bandwidth(worst.bytes, worst.time_ns),
-	};
-	loads.file = finding_base_name(loads.path);
-	return finding_add(findings, rule, &loads, &verdict);
-}
-
-static const enum threshold loads_thresholds[] = {
-	THRESHOLD_LOAD_BYTES,	      THRESHOLD_SMALL_READ,   THRESHOLD_LOAD_SHARE,
-	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_RANDOM_SHARE,
-};
-
-const struct finding_rule finding_load_waits = {
-	.id = "load-waits",
-	.needs = JOB_SYSCALL | JOB_PAGECACHE,
-	.find = find_loads,
-	FINDING_EVIDENCE(struct loads, loads_evidence),
-	FINDING_THRESHOLDS(loads_thresholds),
-	.title = "the program stands still while it reads {file}",
-	.says = "the first thread of process {pid} read {bytes} in {reads:read|reads}, at "
-		"{bandwidth}/s; {fetched_bytes} came from storage"
-		"[; {others:process|processes} more do so]",
-	.advice =
-		"read it in several threads, or ahead, beside what comes before "
-		"(posix_fadvise WILLNEED); or map it (safetensors, torch.load(mmap=True)) and use "
-		"MADV_WILLNEED",
-	.more = "faultline report --slowest 20 TRACE",
-	.rule = "A thread that reads does nothing else meanwhile, and one thread that reads in "
-		"order asks the device for little at once: what readahead brings is copied before "
-		"the next is asked for. This goes by the first threads of programs, which read "
-		"much "
-		"from storage in large pieces, in order: a model or a checkpoint that is loaded, "
-		"data that no worker reads ahead, files that are copied to where they are used. "
-		"Threads that read beside the first one, and processes forked for it, are passed "
-		"over. Spans of category data say for certain who waited.",
 };

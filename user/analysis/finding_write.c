@@ -2,12 +2,9 @@
 /*
  * Findings about writing, and about calls that cost without moving much. Each goes by one habit.
  */
-#include "analysis/activity.h"
 #include "analysis/files.h"
 #include "analysis/finding.h"
-#include "analysis/processes.h"
 #include "analysis/totals.h"
-#include "analysis/trace_text.h"
 
 struct calls {
 	struct table_text path, file;
@@ -88,122 +85,16 @@ static int find_calls(struct findings *findings, const struct finding_rule *rule
 	return finding_add(findings, rule, &calls, &verdict);
 }
 
-/* --- what a program writes while it does nothing else --- */
-
-struct saves {
-	struct table_text path, file;
-	uint64_t pid, others, writes, bytes, syncs, time_ns, bandwidth;
-};
-
-static const struct table_column saves_evidence[] = {
-	{ "path", "path", UNIT_NONE, "what most of the time in a row went to",
-	  TABLE_TEXT(struct saves, path), 0 },
-	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct saves, file), 0 },
-	{ "pid", "pid", UNIT_NONE, "the process that waited longest", TABLE_UINT(struct saves, pid),
-	  0 },
-	{ "others", "others", UNIT_COUNT, "processes beside it that waited, too; null: none",
-	  TABLE_UINT(struct saves, others), 0 },
-	{ "writes", "writes", UNIT_COUNT, "its writes of more than 4 KiB each",
-	  TABLE_UINT(struct saves, writes), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes of these", TABLE_UINT(struct saves, bytes), 0 },
-	{ "syncs", "syncs", UNIT_COUNT, "its syncs", TABLE_UINT(struct saves, syncs), 0 },
-	{ "time_ns", "time", UNIT_NS, "time of its first thread in both",
-	  TABLE_UINT(struct saves, time_ns), 0 },
-	{ "bandwidth", "bandwidth", UNIT_BYTES, "bytes in a second of that time",
-	  TABLE_UINT(struct saves, bandwidth), 0 },
-};
-
-/*
- * Much was written, at one go: small writes and a sync of each are another matter. And there is at
- * least as much to go on with: a program that does nothing but I/O waits for nothing else.
- */
-static bool stands_still(const struct findings *findings, const struct process_wait *save)
-{
-	return save->bytes >= threshold(THRESHOLD_SAVE_BYTES) * (save->syncs ? save->syncs : 1) &&
-	       finding_unhidden(findings, IO_WRITE, save->time_ns) >=
-		       threshold(THRESHOLD_SAVE_SHARE) * findings->duration_ns &&
-	       processes_beside_ns(findings->measured, save->process) >= save->time_ns;
-}
-
-/* Where the program tells of its checkpoints these say more. False if nobody waits. */
-static bool find_saves(const struct findings *findings, struct saves *saves)
-{
-	const struct job *job = findings->measured->job;
-	struct process_wait save, worst = { .time_ns = 0 };
-	size_t count = 0;
-
-	if (job->activities->groups[ACTIVITY_JOB].of[ACTIVITY_CHECKPOINT].count || job->summed)
-		return false;
-	for (size_t i = 0; processes_wait(findings->measured, PROCESS_SAVES, i, &save); i++) {
-		if (!stands_still(findings, &save))
-			continue;
-		count++;
-		if (save.time_ns > worst.time_ns)
-			worst = save;
-	}
-	if (!count)
-		return false;
-	*saves = (struct saves) {
-		.path = trace_text(file_table_name(&job->files, worst.file)),
-		.pid = job->processes.processes[worst.process].pid,
-		.others = count > 1 ? count - 1 : TABLE_NO_UINT,
-		.writes = worst.calls,
-		.bytes = worst.bytes,
-		.syncs = worst.syncs,
-		.time_ns = worst.time_ns,
-		.bandwidth = finding_bandwidth(worst.bytes, worst.time_ns),
-	};
-	saves->file = finding_base_name(saves->path);
-	return true;
-}
-
-static int add_saves(struct findings *findings, const struct finding_rule *rule)
-{
-	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
-					   .confidence = FINDING_LIKELY };
-	struct saves saves;
-
-	if (!find_saves(findings, &saves))
-		return 0;
-	verdict.cost_ns = finding_unhidden(findings, IO_WRITE, saves.time_ns);
-	return finding_add(findings, rule, &saves, &verdict);
-}
-
-static const enum threshold saves_thresholds[] = {
-	THRESHOLD_SAVE_BYTES,
-	THRESHOLD_SAVE_SHARE,
-};
-
-const struct finding_rule finding_save_waits = {
-	.id = "save-waits",
-	.needs = JOB_SYSCALL,
-	.find = add_saves,
-	FINDING_EVIDENCE(struct saves, saves_evidence),
-	FINDING_THRESHOLDS(saves_thresholds),
-	.title = "the program stands still while it writes {file}",
-	.says = "the first thread of process {pid} wrote {bytes} in {writes:write|writes} and "
-		"{syncs:sync|syncs}, at {bandwidth}/s[; {others:process|processes} more do so]",
-	.advice = "write it beside what comes next (a thread or an asynchronous save that has a "
-		  "copy), less often, or to a faster device",
-	.more = "faultline report --table writeback TRACE",
-	.rule = "A thread that writes or syncs does nothing else meanwhile. This goes by the first "
-		"threads of programs, which write much at one go and spend as much time outside of "
-		"I/O at least: what they write could be written beside that. Threads that save "
-		"beside the first one, and processes forked for it, are passed over. Spans of "
-		"categories compute and checkpoint say for certain who waited.",
-};
-
 /* --- syncs --- */
 
-/* Many, or some that the run waits for. */
+/* Many, or some that the run waits for, if they do not each end much that was written. */
 static int find_syncs(struct findings *findings, const struct finding_rule *rule)
 {
 	struct finding_verdict verdict;
 	struct calls calls = calls_of(findings, rule, &verdict);
-	struct saves saves; /* told of instead: each sync ends much that was written */
 	bool waits = calls.count >= threshold(THRESHOLD_FSYNCS_WAITED) &&
 		     verdict.cost_ns >= threshold(THRESHOLD_FSYNC_SHARE) * findings->duration_ns &&
-		     !find_saves(findings, &saves);
+		     !finding_saves_wait(findings);
 
 	if (!waits && calls.count < threshold(THRESHOLD_FSYNCS))
 		return 0;
