@@ -80,7 +80,7 @@ static struct ledger_job **chain_of(struct ledger *ledger, const char *cgroup, u
 
 	for (; *cgroup; cgroup++) /* FNV-1a */
 		hash = (hash ^ (unsigned char)*cgroup) * 0x01000193u;
-	return &ledger->job_chains[(hash * 0x9e3779b1u) >> 22];
+	return &ledger->job_chains[(hash * 0x9e3779b1u) >> (32 - JOB_CHAINS_LOG)];
 }
 
 struct ledger_job *ledger_job_of(struct ledger *ledger, const char *cgroup, uint32_t uid,

@@ -12,7 +12,8 @@
 #include "monitor/ledger.h"
 
 #define PROCESS_CHAINS 4096
-#define JOB_CHAINS 1024
+#define JOB_CHAINS_LOG 10
+#define JOB_CHAINS (1 << JOB_CHAINS_LOG)
 
 struct ledger {
 	pthread_mutex_t lock;
