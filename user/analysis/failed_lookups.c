@@ -138,33 +138,21 @@ static bool is_failed_lookup(uint64_t result)
 	return false;
 }
 
-/* Whether it named a path and failed. */
-static bool is_failure(const struct event *event)
-{
-	return event->class == IO_METADATA && event->flags & EVENT_FAILED &&
-	       event_kind(event) == TRACE_SYSCALL_PATH;
-}
-
 static int add_events(void *state, const struct event *events, size_t count)
 {
-	struct lookups *lookups = state;
-	struct path_asked asked;
 	int status = 0;
 
-	for (const struct event *event = events; event < events + count; event++)
-		if (is_failure(event)) {
-			asked = path_asked_by(event);
-			path_memory_expect(&lookups->memory, &asked);
-		}
 	for (const struct event *event = events; event < events + count && !status; event++) {
+		struct path_asked asked;
 		uint64_t result;
 
-		if (!is_failure(event))
+		if (event->class != IO_METADATA || !(event->flags & EVENT_FAILED) ||
+		    event_kind(event) != TRACE_SYSCALL_PATH)
 			continue;
 		result = event_value(event, SYSCALL_RESULT);
 		asked = path_asked_by(event);
 		if (asked.path && is_failed_lookup(result))
-			status = add_failure(lookups, &asked, event, result);
+			status = add_failure(state, &asked, event, result);
 	}
 	return status;
 }

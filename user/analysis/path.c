@@ -52,17 +52,6 @@ size_t path_directory(const char *path, size_t length)
 	return base > 1 ? base - 1 : base;
 }
 
-static size_t slot_of(const struct path_asked *asked)
-{
-	return (asked->path * 31 + asked->dir) & (SLOTS - 1);
-}
-
-void path_memory_expect(const struct path_memory *memory, const struct path_asked *asked)
-{
-	if (memory->slots)
-		__builtin_prefetch(&memory->slots[slot_of(asked)], 1);
-}
-
 uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked)
 {
 	struct path_slot *slot;
@@ -71,7 +60,7 @@ uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *as
 		memory->slots = calloc(SLOTS, sizeof(*memory->slots));
 	if (!memory->slots)
 		return NULL;
-	slot = &memory->slots[slot_of(asked)];
+	slot = &memory->slots[(asked->path * 31 + asked->dir) & (SLOTS - 1)];
 	if (slot->path != asked->path || slot->dir != asked->dir || slot->trace != asked->trace ||
 	    asked->path > UINT32_MAX || asked->dir > UINT32_MAX) /* of a hostile trace: not kept */
 		*slot = (struct path_slot) { asked->path, asked->dir, asked->trace, 0 };

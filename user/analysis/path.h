@@ -45,8 +45,6 @@ struct path_memory {
 /* Where what a path led to stands, plus 1: 0, to be set, if it is not known. NULL when memory is
  * out. */
 uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked);
-/* Says that this will be asked soon: what is asked for at random is in no processor's cache. */
-void path_memory_expect(const struct path_memory *memory, const struct path_asked *asked);
 void path_memory_free(struct path_memory *memory);
 
 /* Where its last part begins: 3 of "/a/b", 0 of "b". */

@@ -466,20 +466,12 @@ static int make_places(struct places *places)
 
 /* --- in passing --- */
 
-static bool is_of_path(const struct event *event)
-{
-	return event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH;
-}
-
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	int status = 0;
 
-	for (const struct event *event = events; event < events + count; event++)
-		if (is_of_path(event))
-			rollup_expect_path(state, event);
 	for (const struct event *event = events; event < events + count && !status; event++)
-		if (is_of_path(event))
+		if (event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH)
 			status = rollup_events(state, event, 1);
 	return status;
 }

@@ -376,13 +376,6 @@ static int group_of_path(struct rollup *rollup, const struct event *event, uint3
 	return status;
 }
 
-void rollup_expect_path(const struct rollup *rollup, const struct event *event)
-{
-	const struct path_asked asked = path_asked_by(event);
-
-	path_memory_expect(&rollup->paths, &asked);
-}
-
 static int group_of_directory(struct rollup *rollup, const struct event *event, uint32_t *group)
 {
 	*group = ROLLUP_NONE;
