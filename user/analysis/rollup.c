@@ -114,8 +114,7 @@ int rollup_add_series(struct rollup *rollup, uint32_t group, const struct event_
 	tally = rollup_tally_of(rollup, group, MEASURE_IO);
 	if (!tally)
 		return -1;
-	tally->thread_time_ns += series->sums.thread_time_ns;
-	event_series_merge_time(&tally->time, series);
+	event_series_add_time(tally, series);
 	return 0;
 }
 

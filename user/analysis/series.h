@@ -45,22 +45,19 @@ static inline void event_series_merge_time(struct interval_union *time,
 		interval_add(time, series->events[i].start, series->events[i].end);
 }
 
+/* As tally_add_time of each. */
+static inline void event_series_add_time(struct tally *tally, const struct event_series *series)
+{
+	tally->thread_time_ns += series->sums.thread_time_ns;
+	event_series_merge_time(&tally->time, series);
+}
+
 /* As tally_add of each. */
 static inline void event_series_add(struct tally *tally, const struct event_series *series)
 {
-	const struct tally *more = &series->sums;
-
-	tally->count += more->count;
-	tally->errors += more->errors;
-	tally->bytes += more->bytes;
-	tally->fetched_bytes += more->fetched_bytes;
-	tally->created_bytes += more->created_bytes;
-	tally->dirtied_bytes += more->dirtied_bytes;
-	tally->major += more->major;
-	if (!(series->events->flags & EVENT_TIMED))
-		return;
-	tally->thread_time_ns += more->thread_time_ns;
-	event_series_merge_time(&tally->time, series);
+	tally_add_counts(tally, &series->sums);
+	if (series->events->flags & EVENT_TIMED)
+		event_series_add_time(tally, series);
 }
 
 #endif

@@ -24,13 +24,7 @@ void tally_add_unseen(struct tally *tally, const struct trace_operation_total *u
 
 void tally_fold(struct tally *tally, const struct tally *more)
 {
-	tally->count += more->count;
-	tally->errors += more->errors;
-	tally->bytes += more->bytes;
-	tally->fetched_bytes += more->fetched_bytes;
-	tally->created_bytes += more->created_bytes;
-	tally->dirtied_bytes += more->dirtied_bytes;
-	tally->major += more->major;
+	tally_add_counts(tally, more);
 	tally->thread_time_ns += more->thread_time_ns;
 	tally->time.measure = UINT64_MAX; /* no number, in a table */
 }

@@ -49,6 +49,18 @@ static inline void tally_add(struct tally *tally, const struct event *event)
 		tally_add_time(tally, event);
 }
 
+/* All but its time. */
+static inline void tally_add_counts(struct tally *tally, const struct tally *more)
+{
+	tally->count += more->count;
+	tally->errors += more->errors;
+	tally->bytes += more->bytes;
+	tally->fetched_bytes += more->fetched_bytes;
+	tally->created_bytes += more->created_bytes;
+	tally->dirtied_bytes += more->dirtied_bytes;
+	tally->major += more->major;
+}
+
 /* Adds one that is not over the same time: what both took together is not known any more. */
 void tally_fold(struct tally *tally, const struct tally *more);
 
