@@ -130,8 +130,8 @@ struct findings {
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict);
 
-/* Whether one of the rules, NULL at their end or for none, has found so much already: what is waited
- * for at the same time is told once, with the rules that come first in the registry. */
+/* Whether one of the rules, NULL at their end or for none, has found so much already: what is
+ * waited for at the same time is told once, with the rules that come first in the registry. */
 bool finding_is_told(const struct findings *findings, const struct finding_rule *const *rules,
 		     uint64_t cost_ns);
 
@@ -156,6 +156,9 @@ int findings_of_runs(struct findings *findings, struct table *told);
 
 /* The last part of a path. */
 struct table_text finding_base_name(struct table_text path);
+/* A device's name, or its number: a trace that was cut off has no names. */
+struct table_text finding_device_name(struct findings *findings, struct trace_string name,
+				      uint64_t dev);
 
 /* All rules, for --explain and for tests. */
 extern const struct finding_rule *const finding_rules[];
@@ -214,6 +217,7 @@ extern const struct finding_rule finding_device_slow;
 extern const struct finding_rule finding_device_overloaded;
 extern const struct finding_rule finding_requests_small;
 extern const struct finding_rule finding_flushes;
+/* finding_device_shared.c */
 extern const struct finding_rule finding_device_shared;
 /* finding_async.c: io_uring and libaio. */
 extern const struct finding_rule finding_shallow_queue;
