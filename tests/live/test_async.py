@@ -7,6 +7,7 @@ import os
 import subprocess
 import unittest
 
+import bpf_maps
 import harness
 from harness import Recording, account, faultline, machine
 
@@ -120,7 +121,7 @@ class Crowded(unittest.TestCase):
              machine().program("uring"), data, out],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         run.stdout.readline()
-        for count in harness.fill_maps(run.pid, *full):
+        for count in bpf_maps.fill_maps(run.pid, *full):
             self.assertGreater(count, 1000)
         run.communicate(b"\n")
         if run.returncode == 77:

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import unittest
 
+import bpf_maps
 import harness
 from harness import Recording, machine
 
@@ -215,7 +216,7 @@ class Crowded(unittest.TestCase):
             [machine().faultline, "run", "-q", "-o", trace, "--", *job.command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         run.stdout.readline()
-        for count in harness.fill_maps(run.pid, *full):
+        for count in bpf_maps.fill_maps(run.pid, *full):
             self.assertGreater(count, 1000)
         run.communicate(b"\n")
         self.assertEqual(run.returncode, 0)
@@ -290,7 +291,7 @@ print(done)
              self.READER, bare],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         run.stdout.readline()
-        with harness.Array(run.pid, "bio_places", self.PLACE.size) as self.places:
+        with bpf_maps.Array(run.pid, "bio_places", self.PLACE.size) as self.places:
             for _ in range(marks):
                 met(*self.next_mark())
             run.stdin.write(b"\n")

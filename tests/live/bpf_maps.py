@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Maps that a process of the program under test holds: what a test fills or forges there."""
+import ctypes
+import os
+import re
+
+import harness
+
+libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
+
+
+def maps_of(pid):
+    """{name: descriptor} of the maps that a process holds."""
+    found = {}
+    for descriptor in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{descriptor}") as info:
+                number = re.search(r"^map_id:\s*(\d+)$", info.read(), re.M)
+        except FileNotFoundError:
+            continue
+        if number:
+            fd = libbpf.bpf_map_get_fd_by_id(int(number[1]))
+            info, size = ctypes.create_string_buffer(80), ctypes.c_uint32(80)
+            if fd < 0 or libbpf.bpf_obj_get_info_by_fd(fd, info, ctypes.byref(size)):
+                raise harness.Broken(f"map {number[1]} cannot be looked at")
+            found[info.raw[24:40].split(b"\0")[0].decode()] = fd
+    return found
+
+
+def fill_maps(pid, *names):
+    """Fills maps of a process: an array's places are taken then, a hash takes no more. Yields how
+    many entries each took."""
+    maps = maps_of(pid)
+    value = ctypes.create_string_buffer(b"\1" * 256)
+    for name in names:
+        # Keys of an array are its indices, those of the hash no addresses.
+        key = (ctypes.c_uint64 * 2)()
+        while not libbpf.bpf_map_update_elem(maps[name], ctypes.byref(key), value, 0):
+            key[0] += 1
+        yield key[0]
+    for fd in maps.values():
+        os.close(fd)
+
+
+class Array:
+    """An array map of a process, whose values have that many bytes."""
+
+    def __init__(self, pid, name, size):
+        maps = maps_of(pid)
+        self.fd, self.size = maps.pop(name), size
+        for fd in maps.values():
+            os.close(fd)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+
+    def values(self):
+        """All of them, by index, of up to so many."""
+        count = ctypes.c_uint32(1 << 15)
+        keys, last = (ctypes.c_uint32 * count.value)(), ctypes.c_uint32()
+        room = ctypes.create_string_buffer(count.value * self.size)
+        libbpf.bpf_map_lookup_batch(self.fd, None, ctypes.byref(last), keys, room,
+                                    ctypes.byref(count), None)
+        found = room.raw
+        return [found[i * self.size:(i + 1) * self.size] for i in range(count.value)]
+
+    def get(self, index):
+        value = ctypes.create_string_buffer(self.size)
+        libbpf.bpf_map_lookup_elem(self.fd, ctypes.byref(ctypes.c_uint32(index)), value)
+        return value.raw
+
+    def put(self, index, value):
+        key = ctypes.c_uint32(index)
+        if libbpf.bpf_map_update_elem(self.fd, ctypes.byref(key), value, 0):
+            raise harness.Broken(f"entry {index} of a map cannot be written")

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The flight recorder of the monitoring service: what it writes is the end of what programs did, by
+their own account."""
+import json
+import os
+import time
+import unittest
+
+import harness
+from flights import COUNTING, MIB, Job, Recorder, counted_bytes, lost, python
+from harness import faultline, machine
+from watched import OverSocket
+
+
+class Monitor(unittest.TestCase):
+    """The same of the whole machine, where others do things, too."""
+
+    def setUp(self):
+        self.directory = machine().new_dir()
+        self.socket = f"{self.directory}/socket"
+
+    def recorder(self, *arguments):
+        return Recorder("--listen", f"unix:{self.socket}", "--flight", "32M", *arguments,
+                        output="f.flt", command="monitor", directory=self.directory, said="watching ")
+
+    def post(self):
+        return self.request("POST", "/flight")
+
+    def metrics(self):
+        """Numbers of the flight recorder."""
+        lines = self.request("GET", "/metrics")[1].decode().splitlines()
+        return {name.removeprefix("faultline_flight_"): float(number) for name, number in
+                (line.rsplit(" ", 1) for line in lines if line.startswith("faultline_flight_"))}
+
+    def living(self, cgroup):
+        """Processes that the service knows there."""
+        told = json.loads(self.request("GET", "/jobs?jobs=4096&processes=0&files=0")[1])
+        return sum(job["living"] for job in told["jobs"] if job["cgroup"] == cgroup)
+
+    def request(self, *what):
+        connection = OverSocket(self.socket)
+        connection.request(*what)
+        answer = connection.getresponse()
+        said = answer.read()
+        connection.close()
+        return answer.status, said
+
+    def test_end(self):
+        """By a request and by a signal, of a program that was there before and of one that was not;
+        counters go on."""
+        count = 5000
+        paths = [counted_bytes(self.directory, name) for name in ("one", "two")]
+        jobs = [Job(*python(COUNTING, paths[0], count))]
+        recorder = self.recorder("--flight-every", "0")
+        jobs.append(Job(*python(COUNTING, paths[1], count)))
+        for job in jobs:
+            job.work()
+        self.assertEqual(self.post()[0], 202)
+        self.assertTrue(harness.wait_until(recorder.whole))
+        recorder.ask_and_wait(2)
+        for job in jobs:
+            job.end()
+        self.assertEqual(recorder.end()[0], 0)
+        first, second = recorder.whole()
+        self.assertEqual(first.header["flight"]["reason"], "POST /flight")
+        self.assertEqual(second.header["flight"]["reason"], "SIGUSR2")
+        self.assertEqual(first.header["targets"], ["all processes"])
+        for path, job in zip(paths, jobs):
+            offsets = [row["offset"] for row in first.calls(path, op="pread64")]
+            if not offsets:  # others have done that much
+                self.assertGreater(first.header["flight"]["overwritten"], 0)
+                continue
+            self.assertEqual(max(offsets), count - 1)
+            self.assertLessEqual(count - min(offsets) - len(offsets), lost(first))
+            (process,) = [row for row in first.dicts("exec") if row["pid"] == job.pid][-1:]
+            self.assertIn(path.encode(), process["command"])
+
+    def test_of_chosen_jobs(self):
+        """What they do alone, by who was in one before, who comes into one, and what they start; the
+        memory is theirs, whatever others do."""
+        chosen, other = [harness.new_cgroup(self) for _ in range(2)]
+        count = 2000
+        names = ("before", "late", "child", "others")
+        paths = {name: counted_bytes(self.directory, name) for name in names}
+
+        def job(group, name, *front):
+            return Job(*harness.in_cgroup(group, *front, *python(COUNTING, paths[name], count)))
+
+        jobs = [job(chosen, "before")]
+        recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(chosen)}*")
+        jobs += [job(chosen, "late"), job(other, "others"), job(chosen, "child", "sh", "-c", '"$@"; :', "sh")]
+        # Who moves is known by the exec that follows; the shell of "child" is the fourth.
+        self.assertTrue(harness.wait_until(lambda: self.living(harness.below_root(chosen)) == 4))
+        for each in jobs:
+            each.work()
+        self.assertEqual(self.post()[0], 202)
+        self.assertTrue(harness.wait_until(recorder.whole))
+        for each in jobs:
+            each.end()
+        self.assertEqual(recorder.end()[0], 0)
+        (trace,) = recorder.whole()
+        self.assertEqual(trace.header["targets"], [f"cgroup={harness.below_root(chosen)}*"])
+        self.assertEqual((trace.header["flight"]["overwritten"], lost(trace)), (0, 0))
+        for name in "before", "late", "child":
+            offsets = [row["offset"] for row in trace.calls(paths[name], op="pread64")]
+            self.assertEqual(sorted(offsets), list(range(count)), name)
+        self.assertEqual(trace.calls(paths["others"]), [])
+
+    def test_limits_of_chosen_jobs(self):
+        """Of programs, too, that have ended when sums are read."""
+        chosen = harness.new_cgroup(self)
+        data = harness.random_file(f"{self.directory}/data", 8 * MIB)
+        recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(chosen)}*", "--interval",
+                                 "500ms", "--flight-when", "stall=5%:1s")
+        job = machine().start(harness.in_cgroup(
+            chosen, "sh", "-c", 'while :; do dd if="$0" of=/dev/null bs=64k status=none; done', data))
+        self.assertTrue(harness.wait_until(recorder.whole))
+        job.kill()
+        self.assertEqual(recorder.end()[0], 0)
+        self.assertRegex(recorder.whole()[0].header["flight"]["reason"], "stall of ")
+
+    def test_too_soon(self):
+        recorder = self.recorder()
+        self.assertEqual(self.post()[0], 202)
+        self.assertTrue(harness.wait_until(recorder.whole))
+        status, said = self.post()
+        self.assertEqual(status, 429)
+        self.assertIn(b"too soon", said)
+        self.assertEqual(recorder.end()[0], 0)
+        self.assertEqual(len(recorder.traces()), 1)
+
+    def test_none(self):
+        """Without a recorder nobody is promised a trace."""
+        recorder = Recorder("--listen", f"unix:{self.socket}", command="monitor", said="watching ",
+                            directory=self.directory)
+        self.assertEqual(self.post()[0], 404)
+        self.assertEqual(recorder.end()[0], 0)
+
+    def test_restart(self):
+        """A service that has begun again keeps as many as it says, those of before too, and none of
+        somebody else; what was asked for and what became of it are metrics."""
+        with open(f"{self.directory}/f-1.flt", "w") as file:
+            file.write("somebody's")
+        started = time.time()
+        recorder = self.recorder("--flight-every", "0", "--flight-keep", "2")
+        for number in 2, 3:
+            self.assertEqual(self.post()[0], 202)
+            self.assertTrue(harness.wait_until(
+                lambda: self.metrics()["traces_total"] == number - 1))
+        told = self.metrics()
+        self.assertEqual(told['requests_total{cause="request"}'], 2)
+        self.assertEqual(told['requests_total{cause="when"}'], 0)
+        self.assertEqual((told["requests_refused_total"], told["traces_failed_total"]), (0, 0))
+        self.assertTrue(started - 1 <= told["last_trace_time_seconds"] <= time.time() + 1, told)
+        self.assertEqual(recorder.end()[0], 0)
+        recorder = self.recorder("--flight-every", "1h", "--flight-keep", "2")
+        self.assertEqual(self.metrics()["last_trace_time_seconds"], 0)
+        self.assertEqual(self.post()[0], 202)
+        # Who asks before it is written is answered with the same trace.
+        self.assertTrue(harness.wait_until(lambda: self.metrics()["traces_total"] == 1))
+        self.assertEqual(self.post()[0], 429)
+        told = self.metrics()
+        self.assertEqual(
+            (told['requests_total{cause="request"}'], told["requests_refused_total"]), (2, 1)
+        )
+        self.assertEqual(recorder.end()[0], 0)
+        self.assertEqual(sorted(name for name in os.listdir(self.directory) if ".flt" in name),
+                         ["f-1.flt", "f-3.flt", "f-4.flt"])
+
+    def test_bad_options(self):
+        for options in (("--flight-slower", "1"), ("--flight", "0"),
+                        ("--flight-of", "user=root"), ("--flight", "4M", "--flight-of", "root"),
+                        ("--flight", "4M", "--flight-of", "user="),
+                        ("--flight", "4M", "--flight-of", "command=x"),
+                        ("--flight", "4M", "--flight-when", "stall=1%:100ms")):
+            done = faultline("monitor", "--listen", "none", *options)
+            self.assertEqual(done.returncode, 2, options)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
