@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/host.h"
@@ -16,7 +15,7 @@
 #include "units.h"
 
 #define DRAINS_WAIT_NS 2000000000ull
-#define LOOK_AGAIN_NS 5000000ll
+#define LOOK_AGAIN_NS 5000000ull
 
 /* Waits, with the lock held, until a drain has begun and ended: what was sent before is in the log
  * then. */
@@ -25,16 +24,10 @@ static void await_drain(struct flight *flight)
 	uint64_t until = flight->drains + 2, end_ns = host_now_ns() + DRAINS_WAIT_NS;
 
 	while (flight->drains < until && host_now_ns() < end_ns) {
-		struct timespec time;
+		struct timespec most = host_after_ns(LOOK_AGAIN_NS);
 
 		session_wake(flight->session);
-		clock_gettime(CLOCK_REALTIME, &time);
-		time.tv_nsec += LOOK_AGAIN_NS;
-		if (time.tv_nsec >= 1000000000) {
-			time.tv_sec++;
-			time.tv_nsec -= 1000000000;
-		}
-		pthread_cond_timedwait(&flight->changed, &flight->lock, &time);
+		pthread_cond_clockwait(&flight->changed, &flight->lock, CLOCK_MONOTONIC, &most);
 	}
 }
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 static uint64_t clock_ns(clockid_t clock)
@@ -22,6 +21,14 @@ static uint64_t clock_ns(clockid_t clock)
 uint64_t host_now_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
+}
+
+struct timespec host_after_ns(uint64_t ns)
+{
+	uint64_t then_ns = host_now_ns() + ns;
+
+	return (struct timespec) { .tv_sec = then_ns / 1000000000,
+				   .tv_nsec = then_ns % 1000000000 };
 }
 
 uint64_t host_unix_now_ns(void)

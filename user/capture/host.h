@@ -6,6 +6,7 @@
 #define FAULTLINE_HOST_H
 
 #include <stdint.h>
+#include <time.h>
 
 #include "trace/header.h"
 
@@ -17,7 +18,9 @@ uint64_t host_raise_open_files(void);
 
 /* Now, on the trace's clock (CLOCK_MONOTONIC). */
 uint64_t host_now_ns(void);
-/* The same in unix time. */
+/* The moment so much later, as what waits by that clock takes it. */
+struct timespec host_after_ns(uint64_t ns);
+/* Now, in unix time. */
 uint64_t host_unix_now_ns(void);
 
 #endif

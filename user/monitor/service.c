@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/decode.h"
@@ -286,21 +285,14 @@ static void *work(void *context)
 
 void service_read_now(struct service *service)
 {
-	struct timespec most;
+	struct timespec most = host_after_ns(READ_MOST_NS);
 	uint64_t mine; /* one that has begun by now will not do */
-
-	clock_gettime(CLOCK_REALTIME, &most);
-	most.tv_nsec += READ_MOST_NS;
-	if (most.tv_nsec >= 1000000000) {
-		most.tv_sec++;
-		most.tv_nsec -= 1000000000;
-	}
 
 	pthread_mutex_lock(&service->lock);
 	mine = ++service->asked;
 	session_wake(service->session);
 	while (service->started && !atomic_load(&service->stop) && service->served < mine)
-		if (pthread_cond_timedwait(&service->read, &service->lock, &most))
+		if (pthread_cond_clockwait(&service->read, &service->lock, CLOCK_MONOTONIC, &most))
 			break;
 	pthread_mutex_unlock(&service->lock);
 }
