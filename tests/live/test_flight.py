@@ -3,13 +3,17 @@
 import glob
 import os
 import signal
+import struct
 import subprocess
 import unittest
 
+import bpf_maps
 import harness
 from flights import CALLS, COUNTING, FAULTING, MIB, Job, Recorder, counted_bytes, lost, python, whole
 from harness import faultline, machine, static_program
 from test_device_findings import throttle
+
+BIO_END_UNSEEN = 4  # NOTE_BIO_END_UNSEEN of bpf/event.h
 
 
 class Flight(unittest.TestCase):
@@ -50,6 +54,24 @@ class Flight(unittest.TestCase):
         text = faultline("report", recorder.traces()[0]).stdout.decode()
         self.assertIn("flight recorder", text)
         self.assertIn("SIGUSR2", text)
+
+    def test_notes(self):
+        """What the kernel side could not see stands in the trace of the time in which that was."""
+        job = Job(*python(COUNTING, counted_bytes(machine().new_dir()), 100))
+        recorder = Recorder("--flight", "4M", "--flight-every", "0", "-p", str(job.pid), *CALLS)
+        before = recorder.ask_and_wait()
+        # One on each CPU.
+        cpus = bpf_maps.libbpf.libbpf_num_possible_cpus()
+        with bpf_maps.Array(recorder.process.pid, "notes", 8 * cpus) as notes:
+            notes.put(BIO_END_UNSEEN, struct.pack("<Q", 1) * cpus)
+        job.work()
+        after = recorder.ask_and_wait(2)
+        job.end()
+        recorder.end()
+        self.assertEqual(before.totals["notes"], [])
+        self.assertEqual(
+            after.totals["notes"], [{"name": "bios_ended_unseen", "count": cpus}])
+        self.assertEqual((lost(before), lost(after)), (0, 0))
 
     def test_all(self):
         """What did not wrap is there, call by call: as strace counts the same program."""

@@ -230,10 +230,11 @@ void flight_tell_code(struct flight *flight, decoder_code_fn tell, void *context
 
 /* --- what was lost --- */
 
-static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost, uint64_t now_ns)
+/* Some time since the last look. */
+static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost)
 {
 	if (lost > flight->told_lost[kind]) {
-		log_loss(flight, kind, lost - flight->told_lost[kind], now_ns);
+		log_loss(flight, kind, lost - flight->told_lost[kind], flight->looked_ns);
 		flight->told_lost[kind] = lost;
 	}
 }
@@ -247,11 +248,15 @@ static void look_at_losses(struct flight *flight, uint64_t now_ns)
 		return;
 	pthread_mutex_lock(&flight->lock);
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
-		note_loss(flight, kind, kinds[kind].lost, now_ns);
+		note_loss(flight, kind, kinds[kind].lost);
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
-		note_loss(flight, RECORD_KIND_COUNT + layer, session_missed(flight->session, layer),
-			  now_ns);
+		note_loss(flight, FLIGHT_LOSS_LAYER + layer,
+			  session_missed(flight->session, layer));
+	for (int note = 0; note < NOTE_COUNT; note++)
+		note_loss(flight, FLIGHT_LOSS_NOTE + note, notes[note]);
 	flight->unfollowed = notes[NOTE_UNFOLLOWED];
+	flight->looked_ns = now_ns;
+	flight->awaited = false;
 	pthread_mutex_unlock(&flight->lock);
 }
 
@@ -284,13 +289,21 @@ static void look_at_slow(struct flight *flight)
 	flight_ask(flight, FLIGHT_SLOWER, reason);
 }
 
+static bool losses_are_due(struct flight *flight, uint64_t now_ns)
+{
+	bool due;
+
+	pthread_mutex_lock(&flight->lock);
+	due = flight->awaited || now_ns >= flight->looked_ns + LOOK_EVERY_NS;
+	pthread_mutex_unlock(&flight->lock);
+	return due;
+}
+
 void flight_look(struct flight *flight, uint64_t now_ns)
 {
 	look_at_slow(flight);
-	if (now_ns >= flight->next_look_ns) {
+	if (losses_are_due(flight, now_ns))
 		look_at_losses(flight, now_ns);
-		flight->next_look_ns = now_ns + LOOK_EVERY_NS;
-	}
 	pthread_mutex_lock(&flight->lock);
 	flight->drains++;
 	pthread_cond_broadcast(&flight->changed);
@@ -371,7 +384,7 @@ int flight_open(struct flight **out, struct session *session, const struct fligh
 	flight->files = (struct flight_files) { .pattern = options->pattern,
 						.pid = options->pid,
 						.keep = options->keep };
-	flight->start_ns = host_now_ns();
+	flight->start_ns = flight->looked_ns = host_now_ns();
 	pthread_mutex_init(&flight->lock, NULL);
 	pthread_cond_init(&flight->changed, NULL);
 	flight->environments = environments_open(ENVIRONMENTS);

@@ -12,7 +12,7 @@
 
 #include "capture/calls.h"
 #include "capture/decode.h"
-#include "capture/probes.h"
+#include "capture/session.h"
 #include "trace/writer.h"
 
 #define WRITER_LANES 8
@@ -24,8 +24,9 @@ struct dump {
 	struct trace_operation operations[OP_TABLE_SIZE];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct flight_past past; /* the counts of devices */
-	uint64_t lost[RECORD_KIND_COUNT + LAYER_COUNT];
+	uint64_t lost[FLIGHT_LOSSES];
 	struct trace_kind_total kinds[RECORD_KIND_COUNT + LAYER_COUNT];
+	struct trace_note notes[NOTE_COUNT];
 	unsigned int page_bytes;
 };
 
@@ -179,7 +180,7 @@ static size_t fill_kinds(struct dump *dump, struct flight_written *written)
 		total->events = total->written + total->lost;
 	}
 	for (int layer = 0; layer < LAYER_COUNT; layer++) {
-		uint64_t missed = dump->lost[RECORD_KIND_COUNT + layer];
+		uint64_t missed = dump->lost[FLIGHT_LOSS_LAYER + layer];
 
 		if (missed)
 			dump->kinds[n++] = (struct trace_kind_total) { "missed", layer_names[layer],
@@ -189,6 +190,20 @@ static size_t fill_kinds(struct dump *dump, struct flight_written *written)
 		written->events += dump->kinds[i].events;
 		written->lost += dump->kinds[i].lost;
 	}
+	return n;
+}
+
+/* What the kernel side could not see of these seconds. Who was not followed is not, ever since. */
+static size_t fill_notes(struct dump *dump)
+{
+	uint64_t *counts = &dump->lost[FLIGHT_LOSS_NOTE];
+	size_t n = 0;
+
+	counts[NOTE_UNFOLLOWED] = dump->snapshot->unfollowed;
+	for (int note = 0; note < NOTE_COUNT; note++)
+		if (counts[note] && session_note_names[note])
+			dump->notes[n++] =
+				(struct trace_note) { session_note_names[note], counts[note] };
 	return n;
 }
 
@@ -271,7 +286,6 @@ static void take_all(struct dump *dump)
 static int end_trace(struct dump *dump, struct trace_header *header, struct flight_written *written)
 {
 	const struct flight_snapshot *snapshot = dump->snapshot;
-	struct trace_note note = { TRACE_NOTE_UNFOLLOWED, snapshot->unfollowed };
 	struct trace_totals totals = {
 		.start_ns = snapshot->from_ns ? snapshot->from_ns : snapshot->start_ns,
 		.end_ns = snapshot->to_ns,
@@ -279,8 +293,8 @@ static int end_trace(struct dump *dump, struct trace_header *header, struct flig
 		.operations = dump->totals,
 		.operation_count = header->operation_count,
 		.kinds = dump->kinds,
-		.notes = &note,
-		.note_count = snapshot->unfollowed ? 1 : 0,
+		.notes = dump->notes,
+		.note_count = fill_notes(dump),
 	};
 	int err;
 

@@ -10,13 +10,21 @@
 #include "capture/flight_log.h"
 #include "capture/flight_memory.h"
 #include "capture/flight_past.h"
+#include "capture/probes.h"
 #include "trace/header.h"
 
-/* What was lost, as a record among the others: of kind RECORD_NONE, from the moment on that its
- * header tells. */
+/* What may be lost: an enum record_kind, ... */
+enum {
+	FLIGHT_LOSS_LAYER = RECORD_KIND_COUNT, /* ... a layer's programs that were passed over, */
+	FLIGHT_LOSS_NOTE = FLIGHT_LOSS_LAYER + LAYER_COUNT, /* or what only a note tells */
+	FLIGHT_LOSSES = FLIGHT_LOSS_NOTE + NOTE_COUNT,
+};
+
+/* It is a record among the others: of kind RECORD_NONE, from the moment on that its header tells.
+ */
 struct flight_loss {
 	struct event_header header;
-	uint32_t kind; /* enum record_kind; from RECORD_KIND_COUNT on a layer passed over */
+	uint32_t kind; /* see above */
 	uint32_t pad;
 	uint64_t count;
 };

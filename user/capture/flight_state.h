@@ -35,9 +35,10 @@ struct flight {
 	uint64_t given;	     /* events that came into the log */
 	uint64_t unfollowed; /* children that could not be */
 	uint64_t drains;
+	bool awaited; /* a trace is made when what was lost up to now is known */
 	struct environments *environments;
 	struct flight_triggers *triggers;
-	uint64_t told_lost[RECORD_KIND_COUNT + LAYER_COUNT], next_look_ns;
+	uint64_t told_lost[FLIGHT_LOSSES], looked_ns;
 	decoder_code_fn tell_code;
 	void *tell_context;
 

@@ -23,6 +23,7 @@ static void await_drain(struct flight *flight)
 {
 	uint64_t until = flight->drains + 2, end_ns = host_now_ns() + DRAINS_WAIT_NS;
 
+	flight->awaited = true;
 	while (flight->drains < until && host_now_ns() < end_ns) {
 		struct timespec most = host_after_ns(LOOK_AGAIN_NS);
 

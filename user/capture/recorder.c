@@ -197,22 +197,12 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 {
 	const uint64_t unseen = markers_unseen(recorder->markers);
 	const uint64_t before = decoder_begun_before(recorder->decoder);
-	static const struct {
-		unsigned int number;
-		const char *name;
-	} known[] = {
-		{ NOTE_UNFOLLOWED, TRACE_NOTE_UNFOLLOWED },
-		{ NOTE_FAULT_UNTIMED, TRACE_NOTE_UNTIMED },
-		{ NOTE_ASYNC_BEFORE, TRACE_NOTE_ASYNC_BEFORE },
-		{ NOTE_BIO_END_UNSEEN, TRACE_NOTE_BIOS_UNSEEN },
-	};
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (counts->notes[known[i].number])
-			counts->trace_notes[n++] =
-				(struct trace_note) { known[i].name,
-						      counts->notes[known[i].number] };
+	for (int note = 0; note < NOTE_COUNT; note++)
+		if (counts->notes[note] && session_note_names[note])
+			counts->trace_notes[n++] = (struct trace_note) { session_note_names[note],
+									 counts->notes[note] };
 	if (before)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_SPANS_BEFORE, before };
 	if (unseen)

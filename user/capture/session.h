@@ -114,6 +114,8 @@ void session_wake(struct session *session);
  * NOTE_COUNT entries; those of operations, the most, may be NULL. Returns 0 or a negative errno. */
 int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
 		   uint64_t *notes);
+/* What notes are called in a trace; NULL: they are told otherwise. */
+extern const char *const session_note_names[NOTE_COUNT];
 /* ... that of one operation alone. */
 int session_op_total(struct session *session, unsigned int op, struct op_total *total);
 

@@ -22,6 +22,13 @@
 #include "capture/ring.h"
 #include "log.h"
 
+const char *const session_note_names[NOTE_COUNT] = {
+	[NOTE_UNFOLLOWED] = TRACE_NOTE_UNFOLLOWED,
+	[NOTE_FAULT_UNTIMED] = TRACE_NOTE_UNTIMED,
+	[NOTE_ASYNC_BEFORE] = TRACE_NOTE_ASYNC_BEFORE,
+	[NOTE_BIO_END_UNSEEN] = TRACE_NOTE_BIOS_UNSEEN,
+};
+
 const struct choice *session_choice(const struct session *session)
 {
 	return &session->choice;
