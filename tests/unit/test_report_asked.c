@@ -414,6 +414,35 @@ static void test_groups(void **state)
 	}
 }
 
+/* A directory is listed in itself, not in its parent; its files are read there, too. */
+static void test_group_of_directory(void **state)
+{
+	static const char *const traces[] = { "a.flt" };
+	const struct report_options options = { .key = rollup_find_key("directory") };
+	struct trace_error error;
+	struct made_trace made;
+	struct report *report;
+	const struct cell *cells;
+
+	(void)state;
+	BEGIN(&made);
+	FILE_ROW(&made, .time = 10, .id = 1, .dev = 1, .ino = 1, .path = "/data/train",
+		 .mode = S_IFDIR | 0755);
+	FILE_ROW(&made, .time = 10, .id = 2, .dev = 1, .ino = 2, .path = "/data/train/0.jpg");
+	for (uint64_t i = 0; i < 5; i++)
+		CALL(&made, .time = 20 + i, .dur = 1, .pid = 10, .op = M_FSTAT, .file = 1);
+	CALL(&made, .time = 30, .dur = 1, .pid = 10, .op = M_FSTAT, .file = 2);
+	made_finish(&made, 10, 10 + 10 * MS);
+	assert_int_equal(report_make(&report, &made.reader, traces, 1, &options, &error), 0);
+	assert_int_equal(report->groups->row_count, 1);
+	cells = report->groups->cells;
+	assert_int_equal(cells[0].length, strlen("/data/train"));
+	assert_memory_equal(cells[0].text, "/data/train", strlen("/data/train"));
+	assert_int_equal(cells[table_find_column(report->groups, "metadata.count")].uint, 6);
+	report_free(report);
+	made_close(&made);
+}
+
 /* Of what calls read through the page cache; what is read by O_DIRECT is nothing to it. */
 static void test_from_memory(void **state)
 {
@@ -475,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_kinds_read),
 		cmocka_unit_test(test_nothing_asked_for),
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_group_of_directory),
 		cmocka_unit_test(test_from_memory),
 	};
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/path.h"
 #include "analysis/trace_text.h"
@@ -261,13 +262,16 @@ static struct table_text name_of_file(struct rollup *rollup, uint32_t group)
 
 #define NAME_LOST "(name lost)"
 
+/* What is done to a directory, such as listing it, is done there, not where it lies. */
 static int find_directory(struct rollup *rollup, uint32_t number, uint32_t *group)
 {
 	struct trace_string path = file_table_path(&rollup->job->files, number);
 
 	if (file_table_is_lost(&rollup->job->files, number))
 		return find_text_group(rollup, NAME_LOST, strlen(NAME_LOST), group);
-	return find_text_group(rollup, path.bytes, path_directory(path.bytes, path.length), group);
+	if (!S_ISDIR(rollup->job->files.files[number].mode))
+		path.length = path_directory(path.bytes, path.length);
+	return find_text_group(rollup, path.bytes, path.length, group);
 }
 
 static int find_device(struct rollup *rollup, uint32_t number, uint32_t *group)
@@ -423,7 +427,7 @@ const struct rollup_key rollup_keys[] = {
 	{ "rank", "the rank; -1 for processes without one", group_of_rank, name_of_number },
 	{ "host", "the host", group_of_host, name_of_text },
 	{ "file", "the file", group_of_file, name_of_file },
-	{ "directory", "the directory of the file, or of the path that was asked for",
+	{ "directory", "the directory itself, that of the file, or of the path that was asked for",
 	  group_of_directory, name_of_text },
 	{ "device", "the device that the file is on, MAJOR:MINOR", group_of_device, name_of_text },
 	{ "filesystem", "the type of the file system that the file is on", group_of_filesystem,
