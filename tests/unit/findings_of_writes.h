@@ -30,6 +30,40 @@ static void fsync_once(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = sound ? 1 : 4, .op = M_FSYNC, .dur = 100 * MS);
 }
 
+/* `count` processes of 10, side by side or one after the other, each of which syncs `each` times.
+ */
+static void sync_by(struct made_trace *made, uint64_t count, uint64_t each, bool side_by_side)
+{
+	const uint64_t lives = side_by_side ? 900 * MS : 900 * MS / count;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t pid = 20 + i, begins = 100 + (side_by_side ? 0 : i * lives);
+
+		made_fork(made, begins, 10, pid);
+		EXEC(made, .time = begins + 1, .pid = pid, .ppid = 10, .comm = "b", .command = "b",
+		     .rank = i);
+		for (uint64_t j = 0; j < each; j++)
+			CALL(made, .time = begins + 10 + j * MS, .dur = MS / 2, .pid = pid,
+			     .op = M_FSYNC, .file = 1);
+		EXIT(made, .time = begins + lives - 1, .pid = pid, .tid = pid);
+	}
+}
+
+/* One sync of each of many ranks, side by side, is one; of programs one after the other, many. */
+static void fsync_of_ranks(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/checkpoint");
+	sync_by(made, 64, 1, sound);
+}
+
+/* One rank does what none of the others does. */
+static void fsync_of_one_rank(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/log");
+	sync_by(made, 40, 2, true);
+	CALLS(made, 100 * MS, .count = sound ? 2 : 60, .op = M_FSYNC, .dur = MS / 2);
+}
+
 /* A checkpoint: much at one go, by the first thread or beside it. */
 static void save_waits(struct made_trace *made, bool sound)
 {

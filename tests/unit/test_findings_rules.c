@@ -84,6 +84,8 @@ static const struct {
 	{ "fsync-often", fsync_waited },
 	{ "fsync-often", fsync_once },
 	{ "fsync-often", fsync_of_saves },
+	{ "fsync-often", fsync_of_ranks },
+	{ "fsync-often", fsync_of_one_rank },
 	{ "save-waits", save_waits },
 	{ "save-waits", save_alone },
 	{ "save-waits", save_forked },
@@ -269,6 +271,26 @@ static void test_worker(void **state)
 	made_close(&made);
 }
 
+static void make_ranks_that_sync(struct made_trace *made)
+{
+	add_file(made, 1, MIB, "/data/log");
+	sync_by(made, 4, 60, true);
+}
+
+/* What of it is whose: of four ranks no more than one has is in a row. */
+static void test_who_syncs(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_ranks_that_sync);
+	size_t row = find_row(report, "findings", "id", "fsync-often");
+
+	check_text(report, "findings", row, "says",
+		   "240 fsync calls and their like, 500 us each, 30.0 ms in all, by 4 processes: "
+		   "60 by process 20, rank 0");
+	report_free(report);
+	made_close(&made);
+}
+
 /* Every rule has a case, here or (loss, mmap-random) in test_findings.c. */
 static void test_all_have_cases(void **state)
 {
@@ -304,9 +326,10 @@ static int leave_all(const char *directory)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),	  cmocka_unit_test(test_example),
-		cmocka_unit_test(test_held_back), cmocka_unit_test(test_slow_device),
-		cmocka_unit_test(test_worker),	  cmocka_unit_test(test_all_have_cases),
+		cmocka_unit_test(test_cases),	       cmocka_unit_test(test_example),
+		cmocka_unit_test(test_held_back),      cmocka_unit_test(test_slow_device),
+		cmocka_unit_test(test_worker),	       cmocka_unit_test(test_who_syncs),
+		cmocka_unit_test(test_all_have_cases),
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "--make"))

@@ -96,7 +96,8 @@
 	  "a choice: their time decides")                                                          \
 	X(FAILED_LOOKUPS, 1000, UNIT_COUNT, "look-ups that failed at least",                       \
 	  "a choice: Python's start makes some hundreds")                                          \
-	X(FSYNCS, 50, UNIT_COUNT, "syncs at least", "a choice: more than files of a checkpoint")   \
+	X(FSYNCS, 50, UNIT_COUNT, "syncs one after the other at least",                            \
+	  "a choice: more than files of a checkpoint")                                             \
 	X(FSYNCS_WAITED, 4, UNIT_COUNT, "syncs at least where the run waits for them",             \
 	  "a choice: one or two end the writing of a file and of its directory")                   \
 	X(FSYNC_SHARE, 0.05, UNIT_SHARE, "unhidden share of the run that such take at least",      \

@@ -4,6 +4,7 @@
  */
 #include "analysis/files.h"
 #include "analysis/finding.h"
+#include "analysis/processes.h"
 #include "analysis/totals.h"
 
 struct calls {
@@ -11,22 +12,31 @@ struct calls {
 	uint64_t files, count, bytes, bytes_each, time_ns, each_ns;
 };
 
-static const struct table_column calls_evidence[] = {
-	{ "path", "path", UNIT_NONE, "the file with the most time", TABLE_TEXT(struct calls, path),
-	  0 },
-	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct calls, file), 0 },
-	{ "files", "files", UNIT_COUNT, "files that it was done to",
-	  TABLE_UINT(struct calls, files), 0 },
-	{ "count", "count", UNIT_COUNT, "calls", TABLE_UINT(struct calls, count), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes that they moved", TABLE_UINT(struct calls, bytes),
-	  0 },
-	{ "bytes_each", "each", UNIT_BYTES, "bytes of a call, on average",
-	  TABLE_UINT(struct calls, bytes_each), 0 },
-	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
-	  TABLE_UINT(struct calls, time_ns), 0 },
-	{ "each_ns", "each", UNIT_NS, "time of a call, on average",
-	  TABLE_UINT(struct calls, each_ns), 0 },
-};
+#define NUMBER(name, title, unit, meaning, type)                                                   \
+	{                                                                                          \
+#name, title, UNIT_##unit, meaning, TABLE_UINT(type, name), 0                      \
+	}
+
+/* Of what has a struct calls at its start. */
+#define CALLS_COLUMNS                                                                              \
+	{                                                                                          \
+		"path",                                                                            \
+		"path",                                                                            \
+		UNIT_NONE,                                                                         \
+		"the file with the most time",                                                     \
+		TABLE_TEXT(struct calls, path),                                                    \
+		0                                                                                  \
+	},                                                                                         \
+		{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct calls, file), 0 },      \
+		NUMBER(files, "files", COUNT, "files that it was done to", struct calls),          \
+		NUMBER(count, "count", COUNT, "calls", struct calls),                              \
+		NUMBER(bytes, "bytes", BYTES, "bytes that they moved", struct calls),              \
+		NUMBER(bytes_each, "each", BYTES, "bytes of a call, on average", struct calls),    \
+		NUMBER(time_ns, "time", NS, "time with at least one of them under way",            \
+		       struct calls),                                                              \
+		NUMBER(each_ns, "each", NS, "time of a call, on average", struct calls)
+
+static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
 
 /* Of syncs that were summed up: what they are is told by their class, not by single calls. */
 static struct habit_view summed_syncs(const struct measured *measured)
@@ -87,18 +97,75 @@ static int find_calls(struct findings *findings, const struct finding_rule *rule
 
 /* --- syncs --- */
 
+struct syncs {
+	struct calls calls;
+	uint64_t processes;	  /* that sync; TABLE_NO_UINT: one alone */
+	uint64_t pid, rank, most; /* of the process with the most of them */
+	uint64_t in_a_row;	  /* one after the other: those of processes side by side are not */
+};
+
+static const struct table_column syncs_evidence[] = {
+	CALLS_COLUMNS,
+	NUMBER(processes, "processes", COUNT, "processes that sync; null: one alone", struct syncs),
+	NUMBER(pid, "pid", NONE, "the process with the most of them", struct syncs),
+	NUMBER(rank, "rank", NONE, "its rank", struct syncs),
+	NUMBER(most, "most", COUNT, "how many it made", struct syncs),
+	NUMBER(in_a_row, "in a row", COUNT,
+	       "those of one process, or of such that ran one after the other", struct syncs),
+};
+
+/*
+ * Ranks that each sync once wait once, side by side; programs that a script starts one after the
+ * other wait as often as they sync. So what all made counts as often as one of them ran at a time.
+ */
+static void tell_who_syncs(const struct findings *findings, struct syncs *syncs)
+{
+	const struct process_table *table = &findings->measured->job->processes;
+	uint64_t first_ns = UINT64_MAX, last_ns = 0, lived_ns = 0;
+	double side_by_side;
+
+	syncs->processes = syncs->most = 0;
+	syncs->pid = syncs->rank = TABLE_NO_UINT;
+	for (uint32_t i = PROCESS_UNKNOWN + 1; i < table->count; i++) {
+		const struct process *process = &table->processes[i];
+		uint64_t end_ns =
+			process->ended ? process->end_ns : findings->measured->job->end_ns;
+		uint64_t count = processes_tally(findings->measured, i, IO_SYNC)->count;
+
+		if (!count)
+			continue;
+		syncs->processes++;
+		lived_ns += clock_subtract(end_ns, process->start_ns);
+		first_ns = process->start_ns < first_ns ? process->start_ns : first_ns;
+		last_ns = end_ns > last_ns ? end_ns : last_ns;
+		if (count <= syncs->most)
+			continue;
+		syncs->most = count;
+		syncs->pid = process->pid;
+		syncs->rank = process->rank < 0 ? TABLE_NO_UINT : (uint64_t)process->rank;
+	}
+	side_by_side = finding_share(lived_ns, clock_subtract(last_ns, first_ns));
+	syncs->in_a_row = syncs->calls.count / (side_by_side > 1 ? side_by_side : 1);
+	if (syncs->in_a_row < syncs->most)
+		syncs->in_a_row = syncs->most;
+	if (syncs->processes <= 1)
+		syncs->processes = TABLE_NO_UINT;
+}
+
 /* Many, or some that the run waits for, if they do not each end much that was written. */
 static int find_syncs(struct findings *findings, const struct finding_rule *rule)
 {
 	struct finding_verdict verdict;
-	struct calls calls = calls_of(findings, rule, &verdict);
-	bool waits = calls.count >= threshold(THRESHOLD_FSYNCS_WAITED) &&
-		     verdict.cost_ns >= threshold(THRESHOLD_FSYNC_SHARE) * findings->duration_ns &&
-		     !finding_saves_wait(findings);
+	struct syncs syncs = { .calls = calls_of(findings, rule, &verdict) };
+	bool waits;
 
-	if (!waits && calls.count < threshold(THRESHOLD_FSYNCS))
+	tell_who_syncs(findings, &syncs);
+	waits = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS_WAITED) &&
+		verdict.cost_ns >= threshold(THRESHOLD_FSYNC_SHARE) * findings->duration_ns &&
+		!finding_saves_wait(findings);
+	if (!waits && syncs.in_a_row < threshold(THRESHOLD_FSYNCS))
 		return 0;
-	return finding_add(findings, rule, &calls, &verdict);
+	return finding_add(findings, rule, &syncs, &verdict);
 }
 
 static const enum threshold syncs_thresholds[] = {
@@ -114,16 +181,18 @@ const struct finding_rule finding_fsync_often = {
 	.sums = FINDING_OF_SUMS,
 	.habit = HABIT_FSYNC,
 	.class = IO_SYNC,
-	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_EVIDENCE(struct syncs, syncs_evidence),
 	FINDING_THRESHOLDS(syncs_thresholds),
 	.title = "the run waits for syncs of {file}",
-	.says = "{count} fsync calls and their like, {each_ns} each, {time_ns} in all",
+	.says = "{count} fsync calls and their like, {each_ns} each, {time_ns} in all"
+		"[, by {processes:process|processes}: {most} by process {pid}][, rank {rank}]",
 	.advice =
 		"sync once for many writes, at the end of a checkpoint, or in a thread of its own",
 	.more = "faultline print --file '*/{file}' TRACE",
 	.rule = "fsync waits until the device has all that was written, and its journal, too. "
 		"Often means that each small write pays for a whole round to the device: many "
-		"syncs, or several whose waiting is a part of the run that is felt.",
+		"syncs, or several whose waiting is a part of the run that is felt. Those of "
+		"processes that ran side by side, as ranks do, do not add up: one of each is one.",
 };
 
 const struct finding_rule finding_sync_writes = {
