@@ -58,8 +58,9 @@ class Input(unittest.TestCase):
 
     def test_limits(self):
         """What is too little is told as that; up to where it may go a limit is raised, for Faultline alone."""
-        few = self.limited(resource.RLIMIT_NOFILE, 20, 20)
-        self.not_run(self.run_for(**few), NO_TRACING, "ulimit -n", "20")
+        for count in (20, 100):
+            few = self.limited(resource.RLIMIT_NOFILE, count, count)
+            self.not_run(self.run_for(**few), NO_TRACING, "ulimit -n", str(count))
         short = self.limited(resource.RLIMIT_FSIZE, 100 << 10, 100 << 10)
         self.not_run(self.run_for(**short), NO_TRACING, "ulimit -f", str(100 << 10))
         raised = self.limited(resource.RLIMIT_NOFILE, 20, 1000)

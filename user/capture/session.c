@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 #include "bpf/faultline.skel.h"
 #include "capture/arming.h"
@@ -91,20 +92,20 @@ static int map_buffers(struct session *session)
 	return err;
 }
 
-/* Programs, maps, links and, for each CPU, two more: below this not even processes are followed. */
-#define OPEN_FILES_LEAST 48
+/* Programs, maps and links; and, for each CPU, two more. */
+#define OPEN_FILES_LEAST 124
 /* The kernel's types are handed to libbpf as a file of some 400 KiB. */
 #define FILE_BYTES_LEAST (512ull << 10)
 
 static int limits_allow(void)
 {
-	const uint64_t files = host_raise_open_files();
+	const uint64_t files = host_raise_open_files(), least = OPEN_FILES_LEAST + 2 * get_nprocs();
 	struct rlimit size;
 
-	if (files < OPEN_FILES_LEAST) {
-		log_error(
-			"open files are limited to %llu (ulimit -n): to record takes 120 and more",
-			(unsigned long long)files);
+	if (files < least) {
+		log_error("open files are limited to %llu (ulimit -n): to record takes %llu and "
+			  "more",
+			  (unsigned long long)files, (unsigned long long)least);
 		return -EMFILE;
 	}
 	if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur < FILE_BYTES_LEAST) {
