@@ -22,7 +22,7 @@ export BUILD FAULTLINE PYTHON PYTHONDONTWRITEBYTECODE=1
 # the signals that a shell takes away from what it runs in the background.
 not_by_sudo=(env -u SUDO_UID -u SUDO_GID -u SUDO_USER -u SUDO_COMMAND "--default-signal=INT,QUIT")
 jobs=${JOBS:-$(nproc)}
-unit_limit=900 live_limit=1200 # seconds; only to end a test that hangs
+unit_limit=900 live_limit=2400 # seconds; only to end a test that hangs
 
 passed=0 failed=0 skipped=0
 place=$(mktemp -d) # outputs; of tests that have ended number, status and seconds
