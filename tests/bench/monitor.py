@@ -11,7 +11,7 @@ import socket
 import statistics
 import time
 
-from running import Failed, mapped_rss, start_ready
+from running import Failed, mapped_rss, start_ready, taken_so_far
 
 IDLE_SHARE, IDLE_BYTES = 0.005, 64 * 2**20
 COMPUTES, AS_EVENTS, OWN = 1.05, 1.02, 0.1
@@ -37,12 +37,7 @@ class Monitor:
 
     def cpu(self):
         """Seconds of the processor that it has taken."""
-        total = 0
-        tasks = f"/proc/{self.process.pid}/task"
-        for task in os.listdir(tasks):
-            with open(f"{tasks}/{task}/schedstat") as file:
-                total += int(file.read().split()[0])
-        return total / 1e9
+        return taken_so_far(self.process.pid)
 
     def resident(self):
         with open(f"/proc/{self.process.pid}/status") as file:

@@ -26,6 +26,15 @@ def computed():
     return taken.ru_utime + taken.ru_stime
 
 
+def taken_so_far(pid):
+    """Seconds of the processor that the threads of a process have taken which live."""
+    total, tasks = 0, f"/proc/{pid}/task"
+    for task in os.listdir(tasks):
+        with open(f"{tasks}/{task}/schedstat") as file:
+            total += int(file.read().split()[0])
+    return total / 1e9
+
+
 def start_ready(program, command, *arguments):
     """Faultline, from when it has told that it is ready: its process, and what it told."""
     reader, writer = os.pipe()
