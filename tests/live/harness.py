@@ -162,10 +162,11 @@ class Machine:
         self.jobs.append(job)
         return job
 
-    def start_ready(self, command, *arguments, **options):
-        """Faultline, from when it has told that it is ready: its process, and what it told."""
+    def start_ready(self, command, *arguments, by=None, **options):
+        """Faultline, from when it has told that it is ready: its process, and what it told. `by`: the
+        command line that starts it, without its own arguments."""
         reader, writer = os.pipe()
-        job = self.start([self.faultline, command, "--ready-fd", str(writer), *arguments],
+        job = self.start([*(by or [self.faultline]), command, "--ready-fd", str(writer), *arguments],
                          stdin=subprocess.DEVNULL, pass_fds=[writer], **options)
         os.close(writer)
         with os.fdopen(reader) as pipe:

@@ -2,6 +2,7 @@
 """As users call it: under sudo, with file capabilities, in a terminal. The job must find what it would
 find without a tracer."""
 import fcntl
+import importlib.util
 import os
 import shutil
 import struct
@@ -10,12 +11,15 @@ import termios
 import unittest
 
 import harness
-from harness import NOBODY, machine, wait_until
+from harness import NOBODY, below_root, in_cgroup, machine, static_program, wait_until
+from watched import Watched
 
 # What `run` needs, as numbers of <linux/capability.h>: DAC_READ_SEARCH, SYS_PTRACE, PERFMON, BPF; and
 # SYS_ADMIN for spans, which the kernel lets have as many threads as it wants.
 CAPABILITIES = (2, 19, 38, 39)
 SYS_ADMIN = 21
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+ROOM = ("--max-series", "1000000", "--profile-slots", "131072")  # whatever else runs here
 
 
 def capable(directory, numbers=CAPABILITIES + (SYS_ADMIN,)):
@@ -157,6 +161,45 @@ class Environment(unittest.TestCase):
         for line in capabilities.stdout.decode().splitlines():
             if not line.startswith("CapBnd"):
                 self.assertEqual(int(line.split()[1], 16), 0, line)
+
+
+@unittest.skipUnless(importlib.util.find_spec("prometheus_client"), "no python3-prometheus-client")
+class WholeNode(unittest.TestCase):
+    """What others do, the service tells whom somebody has given the capabilities; not whoever
+    executes a program that has them."""
+
+    CHOSEN = "+bpf,+perfmon,+sys_ptrace,+dac_read_search"
+
+    def reads_told(self, *by):
+        """Of 4,321 reads of this user's and as many of root's: how many are told, by user."""
+        watched = Watched(by=[*AS_NOBODY, *by], *ROOM)
+        self.addCleanup(watched.end)
+        told = {}
+        for name, command in (("nobody", AS_NOBODY), ("root", [])):
+            group, directory = harness.new_cgroup(self), machine().new_dir()
+            os.chmod(directory, 0o777)
+            data = harness.random_file(f"{directory}/data", 1 << 20)
+            subprocess.run(in_cgroup(group, *command, static_program("hotread"), data,
+                                     f"{directory}/out.json", "1", "reads", "4321"),
+                           check=True, stdin=subprocess.DEVNULL, timeout=harness.LIMIT)
+            told[name] = watched.scrape().sum(
+                "faultline_io_operations_total", cgroup=below_root(group), user=name, op="read",
+                command="hotread-static", door="syscall")
+        return told, watched.said()
+
+    def test_file_capabilities(self):
+        told, said = self.reads_told(capable(machine().new_dir(), CAPABILITIES))
+        self.assertEqual(told, {"nobody": 4321, "root": 0})
+        self.assertIn("only what this user does", said)
+
+    def test_given_by_who_starts_it(self):
+        """Also where the program has some of its own, which then take the place of those."""
+        for program in machine().faultline, capable(machine().new_dir(), CAPABILITIES):
+            with self.subTest(program):
+                told, said = self.reads_told(f"--inh-caps={self.CHOSEN}",
+                                             f"--ambient-caps={self.CHOSEN}", program)
+                self.assertEqual(told, {"nobody": 4321, "root": 4321})
+                self.assertNotIn("only what this user does", said)
 
 
 class Threads(unittest.TestCase):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """faultline monitor at work, and what it tells: read by Prometheus' own parsers."""
 import http.client
+import os
 import signal
 import socket
 import time
@@ -23,15 +24,17 @@ class OverSocket(http.client.HTTPConnection):
 
 
 class Watched:
-    """The service, from when it watches. `listen`: where, if not at a socket of its own."""
+    """The service, from when it watches. `listen`: where, if not at a socket of its own; `by`: see
+    start_ready."""
 
-    def __init__(self, *arguments, listen=None):
+    def __init__(self, *arguments, listen=None, by=None):
         self.directory = machine().new_dir()
+        os.chmod(self.directory, 0o777)
         self.log = f"{self.directory}/log"
         with open(self.log, "wb") as log:
             self.process, line = machine().start_ready(
                 "monitor", "--listen", listen or f"unix:{self.directory}/socket", *arguments,
-                stderr=log,
+                by=by, stderr=log,
             )
         said = line.split()
         if said[:1] != ["watching"]:

@@ -1,16 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Giving up capabilities. Knows nothing of what they were used for.
+ * Giving up capabilities, and whose they are. Knows nothing of what they were used for.
  */
 #include "capture/privileges.h"
 
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define TRACING (1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN)
+
+bool privileges_are_own(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (!geteuid() || !getauxval(AT_SECURE))
+		return true;
+	/* Capabilities of a file take the place of those that were given. What could be inherited
+	 * still tells of them: no user can raise that. */
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return (data[0].inheritable | (uint64_t)data[1].inheritable << 32) & TRACING;
+}
 
 static int keep_only(uint64_t keep)
 {

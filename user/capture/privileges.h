@@ -8,6 +8,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/*
+ * Whether the caller's rights are its own, root's or those that whoever started it has given it (a
+ * service manager, say): then it may be shown what anybody does. Else the program's file lends them
+ * to any user who executes it, who is shown what is that user's.
+ */
+bool privileges_are_own(void);
+
 /* Capabilities belong to threads: each gives up its own, and threads made later have no more. */
 
 /* Keeps CAP_BPF (reading the totals on kernels before 5.19) and CAP_KILL (handing signals to a

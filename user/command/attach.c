@@ -13,6 +13,7 @@
 #include "capture/cgroup_names.h"
 #include "capture/cgroup_target.h"
 #include "capture/host.h"
+#include "capture/privileges.h"
 #include "capture/proc.h"
 #include "capture/selection.h"
 #include "capture/watch.h"
@@ -64,7 +65,8 @@ static const struct option_table attach_table = {
 		 "processes have\n"
 		 "ended, or nobody is in the group any more, after the time of --duration, or by "
 		 "Ctrl-C.\n"
-		 "Root may record anyone's processes, others only their own.",
+		 "Root may record anyone's processes, and whom a service manager gives the "
+		 "capabilities; others\nonly their own.",
 	.own = OPTION_ROWS(attach_rows),
 	.shared = { { &recording_rows, offsetof(struct attach_options, recording) },
 		    { &flight_rows, offsetof(struct attach_options, recording.flight) } },
@@ -73,6 +75,7 @@ static const struct option_table attach_table = {
 struct attach {
 	struct attach_options options;
 	struct recording recording;
+	bool may_all; /* it may be shown what anybody does */
 	pid_t *pids;
 	int *pidfds;
 	size_t pid_count;
@@ -127,7 +130,7 @@ static int take_pid(struct attach *attach, unsigned long pid)
 		log_error("-p %lu: is a thread of the kernel", pid);
 		return -EINVAL;
 	}
-	if (geteuid() && (!proc_owner(pid, getuid(), &ours) || !ours)) {
+	if (!attach->may_all && (!proc_owner(pid, getuid(), &ours) || !ours)) {
 		log_error("-p %lu: belongs to another user; root may attach to it", pid);
 		return -EPERM;
 	}
@@ -219,7 +222,7 @@ static int take_all(struct attach *attach)
 	if (!attach->targets)
 		return -ENOMEM;
 	return name_target(attach, 0, "all processes but faultline's",
-			   geteuid() ? ", of this user" : "");
+			   attach->may_all ? "" : ", of this user");
 }
 
 /* Exactly one of the options says what. */
@@ -244,7 +247,7 @@ static int take_targets(struct attach *attach)
 			     : take_cgroup(attach);
 	to->cgroup_id = attach->cgroup.id;
 	to->hierarchy = attach->cgroup.hierarchy;
-	to->uid = geteuid() ? getuid() : ATTACH_ANYBODY;
+	to->uid = attach->may_all ? ATTACH_ANYBODY : getuid();
 	return err;
 }
 
@@ -388,6 +391,7 @@ int command_attach(int argc, char **argv)
 		.options = { .recording = RECORDING_DEFAULTS, .duration_ns = UINT64_MAX },
 		.recording = { .options = &attach.options.recording, .fd = -1 },
 		.cgroup = { .fd = -1 },
+		.may_all = privileges_are_own(),
 	};
 	int status = options_parse(&attach_table, argc, argv, &attach.options, NULL);
 
@@ -405,7 +409,7 @@ int command_attach(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	/* Programs that gained rights are nobody's to look into but root's. */
-	attach.recording.session_options.follow_privileged = !geteuid();
+	attach.recording.session_options.follow_privileged = attach.may_all;
 	if (watch_prepare(recording_has_flight(&attach.recording))) {
 		log_error("cannot set up signals: %s", strerror(errno));
 		status = EXIT_FAILED;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/host.h"
+#include "capture/privileges.h"
 #include "capture/proc.h"
 #include "capture/recorded_header.h"
 #include "capture/selection.h"
@@ -101,7 +102,9 @@ static const struct option_table monitor_table = {
 		 "and tells it by\n"
 		 "job (cgroup, container, pod, batch job) as metrics for Prometheus. Stays in the "
 		 "foreground,\n"
-		 "and ends by SIGTERM or SIGINT.",
+		 "and ends by SIGTERM or SIGINT. To whom a program with file capabilities lends "
+		 "them, it shows\n"
+		 "the user's own.",
 	.own = OPTION_ROWS(monitor_rows),
 	.shared = { { &flight_rows, offsetof(struct monitor_options, flight) } },
 };
@@ -149,6 +152,7 @@ static int choose(struct monitor *monitor)
 		return err;
 	if (!options->layers) /* it takes CAP_SYS_ADMIN, and looks at whatever is mapped */
 		service->session.layers &= ~(1u << LAYER_SPAN);
+	service->session.attach.uid = privileges_are_own() ? ATTACH_ANYBODY : getuid();
 	service->session.buffer_bytes = options->buffer_bytes;
 	service->session.profile_slots = options->profile_slots;
 	service->interval_ns = options->interval_ns;
@@ -363,6 +367,9 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 		log_warning("this is a namespace of pids of its own (hostPID of a pod, --pid=host "
 			    "of a container share the machine's): of what runs outside of it "
 			    "only what begins from now on is told by name");
+	if (monitor->service_options.session.attach.uid != ATTACH_ANYBODY)
+		log_warning("the capabilities are the program's own, whoever executes it: only "
+			    "what this user does is watched");
 	log_info("watching %zu processes, %zu threads; listening at %s", processes, threads,
 		 address);
 	ready_fd_say(monitor->options.ready_fd, "watching %s\n", address);

@@ -346,8 +346,8 @@ int service_open(struct service **out, const struct service_options *options, bo
 	service->options = *options;
 	session = &service->options.session;
 	session->mode = PROFILE_ON;
-	session->attach = (struct session_attach) { .to = ATTACH_ALL, .uid = ATTACH_ANYBODY };
-	session->follow_privileged = true;
+	session->attach.to = ATTACH_ALL;
+	session->follow_privileged = session->attach.uid == ATTACH_ANYBODY;
 	session->flight_chooses = options->flight_of.count;
 	/* What all processes do leaves more behind than one job. */
 	if (!session->profile_slots)

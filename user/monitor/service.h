@@ -17,7 +17,7 @@
 struct service;
 
 struct service_options {
-	struct session_options session; /* its `attach` and `mode` are set here */
+	struct session_options session; /* its `attach`, but for `uid`, and `mode` are set here */
 	struct ledger_options ledger;
 	uint64_t interval_ns; /* how often sums are taken */
 	/* Whose events a flight recorder keeps, and who makes it write; none: all. */
@@ -52,8 +52,8 @@ int service_open(struct service **service, const struct service_options *options
 /* Hands on what comes to a flight recorder, too, which is the service's from then on; before it is
  * started. The session has flight_bytes. */
 void service_take_flight(struct service *service, struct flight *flight);
-/* Follows all processes, and begins to read. *processes and *threads receive how many there were.
- * Returns 0 or a negative errno, logged. */
+/* Follows all processes, of that user's if one is named, and begins to read. *processes and
+ * *threads receive how many there were. Returns 0 or a negative errno, logged. */
 int service_start(struct service *service, size_t *processes, size_t *threads);
 void service_close(struct service *service); /* NULL is fine */
 
