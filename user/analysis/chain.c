@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/longest.h"
 #include "analysis/map.h"
@@ -41,6 +42,11 @@ enum { IN_CALL, IN_FAULT, LEVELS };
 
 struct thread {
 	struct waiting of[LEVELS];
+	/* Its latest operations, of those that are told at once, which nothing has asked for yet:
+	 * most are followed by the next one before anything does. */
+	const struct event *latest[LEVELS];
+	bool listed;
+	struct thread *next; /* that is listed */
 	struct chain_bio before[BEFORE];
 	uint32_t before_next;
 	uint64_t before_end; /* the latest end among those that ever were there */
@@ -59,7 +65,8 @@ struct chain {
 	struct thread **threads;
 	size_t thread_count, thread_room;
 	struct found_thread lately[LATELY];
-	uint64_t beyond; /* bios of threads that there was no room for */
+	struct thread *listed; /* those with latest operations */
+	uint64_t beyond;       /* bios of threads that there was no room for */
 	struct chain_time *files, *labels, names;
 	size_t file_room, label_room;
 	struct chain_pieces *pieces; /* by file */
@@ -356,17 +363,11 @@ static void begin_operation(struct chain_operation *operation, const struct even
 	operation->requests = operation->last_request = 0;
 }
 
-static int take_operation(struct chain *chain, const struct event *event)
+static int begin_waiting(struct chain *chain, struct thread *thread, struct waiting *waiting,
+			 const struct event *event)
 {
-	struct waiting *waiting;
-	struct thread *thread;
-	int status = find_thread(chain, event, &thread);
+	int status = 0;
 
-	if (status || !thread)
-		return status;
-	waiting = &thread->of[event->flags & EVENT_FAULT ? IN_FAULT : IN_CALL];
-	if (waiting->open)
-		status = settle(chain, waiting);
 	waiting->open = true;
 	waiting->label = open_spans_label(&chain->job->spans, &chain->job->processes,
 					  event->process, event->thread);
@@ -382,6 +383,62 @@ static int take_operation(struct chain *chain, const struct event *event)
 	return status;
 }
 
+/* Begins the latest operations of all threads: from now on somebody may ask for them. */
+static int begin_latest(struct chain *chain)
+{
+	int status = 0;
+
+	for (; chain->listed && !status; chain->listed = chain->listed->next) {
+		struct thread *thread = chain->listed;
+
+		thread->listed = false;
+		for (int level = 0; level < LEVELS && !status; level++)
+			if (thread->latest[level])
+				status = begin_waiting(chain, thread, &thread->of[level],
+						       thread->latest[level]);
+		memset(thread->latest, 0, sizeof(thread->latest));
+	}
+	return status;
+}
+
+/* The thread went on, and no bio came: all there is to know is how long it took. */
+static void settle_latest(struct chain *chain, struct waiting *waiting, const struct event *event)
+{
+	if (chain->slowest_count == CHAIN_SLOWEST_MOST &&
+	    event->end - event->start <= chain->slowest->time.time_ns)
+		return;
+	begin_operation(&waiting->operation, event);
+	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MOST, &waiting->operation,
+		     sizeof(waiting->operation));
+}
+
+static int take_operation(struct chain *chain, const struct event *event)
+{
+	int level = event->flags & EVENT_FAULT ? IN_FAULT : IN_CALL, status;
+	struct waiting *waiting;
+	struct thread *thread;
+
+	status = find_thread(chain, event, &thread);
+	if (status || !thread)
+		return status;
+	if (thread->before_end > event->start && chain->listed)
+		status = begin_latest(chain);
+	waiting = &thread->of[level];
+	if (thread->latest[level])
+		settle_latest(chain, waiting, thread->latest[level]);
+	else if (waiting->open)
+		status = settle(chain, waiting);
+	if (thread->before_end > event->start)
+		return status ? status : begin_waiting(chain, thread, waiting, event);
+	thread->latest[level] = event;
+	if (!thread->listed) {
+		thread->listed = true;
+		thread->next = chain->listed;
+		chain->listed = thread;
+	}
+	return status;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct chain *chain = state;
@@ -391,12 +448,12 @@ static int add_events(void *state, const struct event *events, size_t count)
 		return 0;
 	for (const struct event *event = events; event < events + count && !status; event++) {
 		if (event->flags & EVENT_BIO)
-			status = take_bio(chain, event);
+			status = begin_latest(chain) ? -ENOMEM : take_bio(chain, event);
 		else if (event->flags & (EVENT_CALL | EVENT_FAULT) &&
 			 !(event->flags & EVENT_SECOND))
 			status = take_operation(chain, event);
 	}
-	return status;
+	return status ? status : begin_latest(chain);
 }
 
 /* --- the table --- */
