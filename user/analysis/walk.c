@@ -11,12 +11,21 @@
 
 #include "analysis/beside.h"
 
+/* What consumers are told moment by moment; those that are told of the first may be told apart. */
+enum { TOLD_EVENTS, TOLD_BEGINS, TOLD_ENDS, TOLD_REFUSED, TOLD };
+
+struct listeners {
+	const struct walk_consumer **list;
+	size_t count;
+};
+
 struct walking {
 	const struct walk *walk;
 	struct job *job;
-	/* Consumers that are told moment by moment, and those that are told apart. */
-	struct walk_consumer *moments, *apart;
-	size_t moment_count, apart_count;
+	/* Consumers that are told moment by moment, by what they are told, and those that are told
+	 * apart. */
+	struct listeners moments[TOLD], apart;
+	struct listeners due;  /* those of the first that the events at hand matter to */
 	struct beside *beside; /* NULL: all are told on this thread */
 	/* What those apart are told now, and which of them is next. */
 	const struct event *events;
@@ -31,13 +40,12 @@ struct walking {
 };
 
 /* Tells each consumer that wants to know. */
-#define TELL(walking, status, call, ...)                                                           \
+#define TELL(walking, status, what, call, ...)                                                     \
 	do {                                                                                       \
-		const struct walk_consumer *to = (walking)->moments;                               \
+		const struct listeners *to = &(walking)->moments[what];                            \
                                                                                                    \
-		for (size_t i = 0; i < (walking)->moment_count && !(status); i++)                  \
-			if (to[i].calls->call)                                                     \
-				(status) = to[i].calls->call(to[i].state, __VA_ARGS__);            \
+		for (size_t i = 0; i < to->count && !(status); i++)                                \
+			(status) = to->list[i]->calls->call(to->list[i]->state, __VA_ARGS__);      \
 	} while (0)
 
 /* Those that are no sums, in runs without such between. */
@@ -68,6 +76,22 @@ static uint64_t what_matters(const struct event *events, size_t count)
 	return matters;
 }
 
+static inline bool is_due(const struct walking *walking, const struct walk_consumer *consumer)
+{
+	return !consumer->calls->matters || consumer->calls->matters & walking->matters;
+}
+
+/* Of events at hand: whoever is told moment by moment is told of few at a time. */
+static void find_due(struct walking *walking)
+{
+	const struct listeners *all = &walking->moments[TOLD_EVENTS];
+
+	walking->due.count = 0;
+	for (size_t i = 0; i < all->count; i++)
+		if (is_due(walking, all->list[i]))
+			walking->due.list[walking->due.count++] = all->list[i];
+}
+
 /* Sums up those of a slice that are alike. What passes a filter is known one by one. */
 static void find_series(struct walking *walking, const struct event *events, size_t count)
 {
@@ -79,8 +103,8 @@ static void find_series(struct walking *walking, const struct event *events, siz
 	}
 }
 
-static int tell_some(const struct walking *walking, const struct walk_consumer *consumer,
-		     const struct event *events, size_t count)
+static inline int tell_some(const struct walking *walking, const struct walk_consumer *consumer,
+			    const struct event *events, size_t count)
 {
 	if (walking->job->summed && !consumer->calls->sums)
 		return tell_single(consumer, events, count);
@@ -109,11 +133,9 @@ static int tell_series(const struct walking *walking, const struct walk_consumer
 }
 
 /* `from`: the first of those alike that are among the events, or come later. */
-static int tell(const struct walking *walking, const struct walk_consumer *consumer,
-		const struct event *events, size_t count, size_t from)
+static inline int tell(const struct walking *walking, const struct walk_consumer *consumer,
+		       const struct event *events, size_t count, size_t from)
 {
-	if (consumer->calls->matters && !(consumer->calls->matters & walking->matters))
-		return 0;
 	if (consumer->calls->series && from < walking->series_count)
 		return tell_series(walking, consumer, events, count, from);
 	return tell_some(walking, consumer, events, count);
@@ -126,9 +148,8 @@ static int tell_run(struct walking *walking, const struct event *events, size_t 
 
 	while (from < walking->series_count && walking->series[from].events < events)
 		from++;
-	for (size_t i = 0; i < walking->moment_count && count && !status; i++)
-		if (walking->moments[i].calls->events)
-			status = tell(walking, &walking->moments[i], events, count, from);
+	for (size_t i = 0; i < walking->due.count && count && !status; i++)
+		status = tell(walking, walking->due.list[i], events, count, from);
 	walking->series_next = from;
 	return status;
 }
@@ -163,9 +184,9 @@ static int begin_span(struct walking *walking, const struct event *event)
 	int status = open_spans_begin(&job->spans, &begun, &job->processes, &slot);
 
 	if (!status && slot == SPAN_NONE)
-		TELL(walking, status, span_refused, event);
+		TELL(walking, status, TOLD_REFUSED, span_refused, event);
 	else if (!status)
-		TELL(walking, status, span_begun, slot, event);
+		TELL(walking, status, TOLD_BEGINS, span_begun, slot, event);
 	return status;
 }
 
@@ -177,7 +198,7 @@ static int end_span(struct walking *walking, uint32_t slot, uint64_t end_ns, boo
 
 	span->end_ns = end_ns > span->begin_ns ? end_ns : span->begin_ns;
 	span->unfinished = unfinished;
-	TELL(walking, status, span_ended, slot, event);
+	TELL(walking, status, TOLD_ENDS, span_ended, slot, event);
 	open_spans_close(&walking->job->spans, slot);
 	return status;
 }
@@ -269,15 +290,22 @@ static size_t slice_of(size_t left)
 	return left < CURSOR_BATCH ? left : CURSOR_BATCH;
 }
 
+static int tell_apart(const struct walking *walking, size_t number, const struct event *events,
+		      size_t count)
+{
+	const struct walk_consumer *consumer = walking->apart.list[number];
+
+	return is_due(walking, consumer) ? tell(walking, consumer, events, count, 0) : 0;
+}
+
 /* One after the other is told all events, by whoever has time: for two threads at once. */
 static void tell_next(void *context)
 {
 	struct walking *walking = context;
 	size_t next;
 
-	while ((next = atomic_fetch_add(&walking->apart_next, 1)) < walking->apart_count) {
-		int status =
-			tell(walking, &walking->apart[next], walking->events, walking->count, 0);
+	while ((next = atomic_fetch_add(&walking->apart_next, 1)) < walking->apart.count) {
+		int status = tell_apart(walking, next, walking->events, walking->count);
 
 		if (status)
 			atomic_store(&walking->apart_status, status);
@@ -289,9 +317,14 @@ static int tell_all(struct walking *walking, const struct event *events, size_t 
 {
 	int status = 0;
 
-	for (size_t i = 0; i < walking->apart_count && !status; i++)
-		status = tell(walking, &walking->apart[i], events, count, 0);
+	for (size_t i = 0; i < walking->apart.count && !status; i++)
+		status = tell_apart(walking, i, events, count);
 	return status;
+}
+
+static void listen(struct listeners *listeners, const struct walk_consumer *consumer)
+{
+	listeners->list[listeners->count++] = consumer;
 }
 
 /* What passes a filter is known moment by moment. */
@@ -299,17 +332,31 @@ static int part_consumers(struct walking *walking)
 {
 	const struct walk *walk = walking->walk;
 
-	walking->moments = calloc(walk->consumer_count + 1, sizeof(*walking->moments));
-	walking->apart = calloc(walk->consumer_count + 1, sizeof(*walking->apart));
-	if (!walking->moments || !walking->apart)
-		return -ENOMEM;
+	struct listeners *const all[] = { &walking->apart,	&walking->due,
+					  &walking->moments[0], &walking->moments[1],
+					  &walking->moments[2], &walking->moments[3] };
+
+	_Static_assert(TOLD == 4, "all of them stand there");
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		all[i]->list = calloc(walk->consumer_count + 1, sizeof(*all[i]->list));
+		if (!all[i]->list)
+			return -ENOMEM;
+	}
 	for (size_t i = 0; i < walk->consumer_count; i++) {
 		const struct walk_consumer *consumer = &walk->consumers[i];
+		const struct walk_calls *calls = consumer->calls;
+		struct listeners *moments = walking->moments;
 
-		if (consumer->calls->apart && !walk->filter)
-			walking->apart[walking->apart_count++] = *consumer;
-		else
-			walking->moments[walking->moment_count++] = *consumer;
+		if (calls->events)
+			listen(calls->apart && !walk->filter ? &walking->apart
+							     : &moments[TOLD_EVENTS],
+			       consumer);
+		if (calls->span_begun)
+			listen(&moments[TOLD_BEGINS], consumer);
+		if (calls->span_ended)
+			listen(&moments[TOLD_ENDS], consumer);
+		if (calls->span_refused)
+			listen(&moments[TOLD_REFUSED], consumer);
 	}
 	return 0;
 }
@@ -323,6 +370,7 @@ static int take_batch(struct walking *walking, const struct event *events, size_
 		walking->events = events;
 		walking->count = count;
 		walking->matters = what_matters(events, count);
+		find_due(walking);
 		for (size_t at = 0; at < count; at += CURSOR_BATCH)
 			find_series(walking, events + at, slice_of(count - at));
 		atomic_store(&walking->apart_next, 0);
@@ -333,6 +381,7 @@ static int take_batch(struct walking *walking, const struct event *events, size_
 
 		if (!walking->beside) {
 			walking->matters = what_matters(events + at, some);
+			find_due(walking);
 			walking->series_count = walking->series_next = 0;
 			find_series(walking, events + at, some);
 		}
@@ -378,14 +427,16 @@ int walk_run(struct job *job, const struct walk *walk, struct trace_error *error
 		status = cursor_open(&cursor, job, &options);
 	if (status)
 		goto out;
-	if (walking.apart_count && cursor_is_threaded(cursor))
+	if (walking.apart.count && cursor_is_threaded(cursor))
 		status = beside_open(&walking.beside, tell_next, &walking);
 	if (!status)
 		status = walk_through(&walking, cursor, error);
 	beside_close(walking.beside);
 	cursor_close(cursor);
 out:
-	free(walking.moments);
-	free(walking.apart);
+	for (int i = 0; i < TOLD; i++)
+		free(walking.moments[i].list);
+	free(walking.apart.list);
+	free(walking.due.list);
 	return status;
 }
