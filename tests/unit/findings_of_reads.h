@@ -423,4 +423,31 @@ static void failed_lookups(struct made_trace *made, bool sound)
 		     .path = "/usr/none/module.py", .result = sound ? 3 : -2);
 }
 
+/* What a program asks for to run is looked for along its paths; the job's own files are one place.
+ */
+static void failed_lookups_of_data(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 1200; i++)
+		CALL(made, .time = 100 + i * 10 * US, .dur = 5 * US, .pid = 10, .op = M_FSTAT,
+		     .path = "/data/last.ckpt", .result = sound && i > 500 ? 0 : -2);
+	for (uint64_t i = 0; i < 400; i++)
+		CALL(made, .time = 200 * MS + i * 200 * US, .dur = 100 * US, .pid = 10,
+		     .op = M_OPENAT, .path = "/usr/none/module.py", .result = -2);
+}
+
+/* Where a call waits for a lock, that it is one of metadata says nothing. */
+static void metadata_of_locks(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/lock");
+	CALLS(made, 100, .count = 2000, .op = sound ? M_FLOCK : M_FSTAT, .dur = 100 * US);
+}
+
+/* ... nor that most of them look for what is not there. */
+static void metadata_that_fails(struct made_trace *made, bool sound)
+{
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 100 + i * 200 * US, .dur = 100 * US, .pid = 10, .op = M_FSTAT,
+		     .path = "/data/last.ckpt", .result = sound ? -2 : 0);
+}
+
 #endif

@@ -117,6 +117,18 @@ static void fsync_of_saves(struct made_trace *made, bool sound)
 	}
 }
 
+/* A checkpoint that a thread writes beside the first one: nobody waits for its syncs. */
+static void fsync_beside(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/checkpoint");
+	for (uint64_t i = 0; i < 4; i++) {
+		CALL(made, .time = 100 + i * 100 * MS, .dur = 10 * MS, .pid = 10, .tid = 11,
+		     .op = M_WRITE, .file = 1, .asked = 64 * MIB, .result = sound ? 64 * MIB : MIB);
+		CALL(made, .time = 20 * MS + i * 100 * MS, .dur = 50 * MS, .pid = 10, .tid = 11,
+		     .op = M_FSYNC, .file = 1);
+	}
+}
+
 static void sync_writes(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/log");

@@ -77,13 +77,17 @@ static const struct {
 	{ "opened-again", opened_again },
 	{ "metadata-heavy", metadata_heavy },
 	{ "metadata-heavy", metadata_beside_faults },
+	{ "metadata-heavy", metadata_of_locks },
+	{ "metadata-heavy", metadata_that_fails },
 	{ "metadata-cold", metadata_cold },
 	{ "metadata-cold", metadata_cold_alone },
 	{ "failed-lookups", failed_lookups },
+	{ "failed-lookups", failed_lookups_of_data },
 	{ "fsync-often", fsync_often },
 	{ "fsync-often", fsync_waited },
 	{ "fsync-often", fsync_once },
 	{ "fsync-often", fsync_of_saves },
+	{ "fsync-often", fsync_beside },
 	{ "fsync-often", fsync_of_ranks },
 	{ "fsync-often", fsync_of_one_rank },
 	{ "save-waits", save_waits },
@@ -248,6 +252,28 @@ static void test_slow_device(void **state)
 	made_close(&made);
 }
 
+/* Faults of two at random, which fetch large windows: the queue is of their making. */
+static void make_queued(struct made_trace *made)
+{
+	device_overloaded_by_one(made, false);
+	for (uint64_t i = 0; i < 200; i++)
+		FAULT(made, .time = 100 + i / 2 * 6 * MS, .dur = 5 * MS, .pid = 10 + i % 2,
+		      .file = 1, .offset = i * 40503 % 256 * MIB,
+		      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
+}
+
+static void test_queue_of_its_own(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_queued);
+	size_t queued = find_row(report, "findings", "id", "device-overloaded");
+
+	check_text(report, "findings", 0, "id", "mmap-random");
+	check_text(report, "findings", queued, "severity", "note");
+	report_free(report);
+	made_close(&made);
+}
+
 /* Which worker, and by how much: exactly. */
 static void test_worker(void **state)
 {
@@ -267,6 +293,37 @@ static void test_worker(void **state)
 		   "40.0 ms for each of its 10 spans, against a median of 10.0 ms of 4 workers; "
 		   "I/O took 50.0 ms of its 400 ms");
 	check_text(report, "findings", row, "severity", "note");
+	report_free(report);
+	made_close(&made);
+}
+
+/* Look-ups of the job's own, of 100 ms, and a start that takes 170 ms of the second. */
+static void make_start(struct made_trace *made)
+{
+	add_file(made, 1, 64 * MIB, "/usr/lib/libtorch_cpu.so");
+	for (uint64_t i = 0; i < 17; i++)
+		FAULT(made, .time = 100 + i * 11 * MS, .dur = 10 * MS, .pid = 10, .file = 1,
+		      .offset = i * MIB, .flags = TRACE_FAULT_MAJOR, .fetched = MIB);
+	for (uint64_t i = 0; i < 2000; i++)
+		CALL(made, .time = 300 * MS + i * 100 * US, .dur = 50 * US, .pid = 10,
+		     .op = M_FSTAT, .path = "/data/last.ckpt", .result = -2);
+	for (uint64_t i = 0; i < 400; i++)
+		CALL(made, .time = 600 * MS + i * 10 * US, .dur = 5 * US, .pid = 10, .op = M_OPENAT,
+		     .path = "/usr/none/module.py", .result = -2);
+}
+
+/* What the job does itself comes first where it costs like a start, and without what the start
+ * looked for. */
+static void test_start_comes_second(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_start);
+
+	check_text(report, "findings", 0, "id", "failed-lookups");
+	check_text(report, "findings", 0, "says",
+		   "2,000 look-ups failed, 2,000 of them in /data, such as /data/last.ckpt");
+	check_text(report, "findings", 1, "id", "cold-start");
+	check_text(report, "findings", 1, "severity", "high");
 	report_free(report);
 	made_close(&made);
 }
@@ -326,9 +383,14 @@ static int leave_all(const char *directory)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),	       cmocka_unit_test(test_example),
-		cmocka_unit_test(test_held_back),      cmocka_unit_test(test_slow_device),
-		cmocka_unit_test(test_worker),	       cmocka_unit_test(test_who_syncs),
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_held_back),
+		cmocka_unit_test(test_slow_device),
+		cmocka_unit_test(test_worker),
+		cmocka_unit_test(test_who_syncs),
+		cmocka_unit_test(test_queue_of_its_own),
+		cmocka_unit_test(test_start_comes_second),
 		cmocka_unit_test(test_all_have_cases),
 	};
 

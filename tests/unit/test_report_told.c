@@ -342,6 +342,38 @@ static void test_screen(void **state)
 	made_close(&made);
 }
 
+/* How it ended: a signal has a name. */
+static void test_ended(void **state)
+{
+	static const struct {
+		int64_t code;
+		const char *text;
+	} cases[] = { { 139, ", exit 139 (SIGSEGV)," },
+		      { 137, ", exit 137 (SIGKILL)," },
+		      { 128, ", exit 128," },
+		      { 255, ", exit 255," } };
+	const struct style plain = { .width = 80 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+		struct sink out;
+
+		make_run(&made);
+		made.totals.exit_code = cases[i].code;
+		made_finish(&made, 10, 10 + 10 * MS);
+		report = made_report(&made.reader, 1);
+		sink_open_memory(&out);
+		screen_write(&out, report, &plain);
+		sink_bytes(&out, "", 1);
+		assert_non_null(strstr(out.buffer, cases[i].text));
+		sink_close(&out);
+		report_free(report);
+		made_close(&made);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_places_of_names), cmocka_unit_test(test_places_of_many),
 		cmocka_unit_test(test_metadata_leads),	cmocka_unit_test(test_caveats),
 		cmocka_unit_test(test_against),		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

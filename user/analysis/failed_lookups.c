@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/failed_lookups.h"
+#include "analysis/loaded.h"
 #include "analysis/report.h"
 #include "arena.h"
 #include "grow.h"
@@ -247,7 +248,8 @@ static int compare_texts(struct table_text a, struct table_text b)
 	return order ? order : a.length < b.length ? -1 : a.length > b.length;
 }
 
-struct lookups_view failed_lookups_worst(const struct report *report)
+/* A directory is told by the first that was looked for there. */
+struct lookups_view failed_lookups_worst(const struct report *report, enum lookups_of of)
 {
 	const struct table *table = report_by(report, &analysis_failed_lookups);
 	struct lookups_view view = { 0 };
@@ -257,6 +259,8 @@ struct lookups_view failed_lookups_worst(const struct report *report)
 		struct line line = { .count = 0 };
 
 		table_read_row(table, row, &line);
+		if (of == LOOKUPS_OF_DATA && loaded_is(line.example))
+			continue;
 		view.all_count += line.count;
 		view.all_thread_time_ns += line.thread_time_ns;
 		if (many || line.count < view.count ||

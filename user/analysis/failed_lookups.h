@@ -14,7 +14,13 @@ struct lookups_view {
 	uint64_t all_count, all_thread_time_ns;
 };
 
+enum lookups_of {
+	LOOKUPS_ALL,
+	LOOKUPS_OF_DATA, /* without directories in which programs, libraries and modules are sought
+			  */
+};
+
 /* Of the table, once it is filled. */
-struct lookups_view failed_lookups_worst(const struct report *report);
+struct lookups_view failed_lookups_worst(const struct report *report, enum lookups_of of);
 
 #endif

@@ -39,15 +39,15 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_cold_start,
 	&finding_small_files,
 	&finding_opened_again,
+	&finding_failed_lookups,
+	&finding_locks,
 	&finding_metadata,
 	&finding_cold_names,
-	&finding_failed_lookups,
 	&finding_save_waits,
 	&finding_fsync_often,
 	&finding_sync_writes,
 	&finding_small_writes,
 	&finding_small_direct,
-	&finding_locks,
 	&finding_failed_calls,
 	&finding_short_reads,
 	&finding_throttled,
@@ -80,10 +80,17 @@ const struct finding_rule *finding_rule_named(const char *id)
 	return NULL;
 }
 
+/* What a finding is ordered by. */
+struct weight {
+	enum finding_severity severity;
+	uint64_t cost_ns, cost_bytes;
+};
+
 struct finding {
 	const struct finding_rule *rule;
 	const void *evidence;
 	struct finding_verdict verdict;
+	struct weight weight;
 	const char *title, *says, *advice, *more;
 	const char *host; /* NULL: of several */
 	uint64_t runs;	  /* 1 */
@@ -133,20 +140,22 @@ static uint64_t all_fetched_bytes(const struct measured *measured)
 	return bytes;
 }
 
+static enum finding_severity severity_of_time(uint64_t cost_ns, uint64_t duration_ns)
+{
+	double share = finding_share(cost_ns, duration_ns);
+
+	return share >= threshold(THRESHOLD_SEVERITY_HIGH)     ? FINDING_HIGH
+	       : share >= threshold(THRESHOLD_SEVERITY_MEDIUM) ? FINDING_MEDIUM
+							       : FINDING_LOW;
+}
+
 static enum finding_severity severity_of(const struct findings *findings,
 					 const struct finding_verdict *verdict)
 {
-	double share = 0;
-
 	if (verdict->severity != FINDING_BY_COST)
 		return verdict->severity;
-	if (verdict->cost_ns != TABLE_NO_UINT) {
-		if (findings->duration_ns)
-			share = (double)verdict->cost_ns / findings->duration_ns;
-		return share >= threshold(THRESHOLD_SEVERITY_HIGH)     ? FINDING_HIGH
-		       : share >= threshold(THRESHOLD_SEVERITY_MEDIUM) ? FINDING_MEDIUM
-								       : FINDING_LOW;
-	}
+	if (verdict->cost_ns != TABLE_NO_UINT)
+		return severity_of_time(verdict->cost_ns, findings->duration_ns);
 	if (verdict->cost_bytes == TABLE_NO_UINT)
 		return FINDING_NOTE;
 	return verdict->cost_bytes >= threshold(THRESHOLD_BYTES_MEDIUM) *
@@ -245,15 +254,40 @@ static uint64_t raised_cost(const struct findings *findings, const struct findin
 	return cost_ns;
 }
 
+/* Of a start, half of its cost: it is paid once, and what the job does with its data all along. */
+static struct weight weigh(const struct finding_rule *rule, uint64_t duration_ns,
+			   struct weight whole)
+{
+	struct weight weight = whole;
+
+	if (!rule || !rule->of_start || !whole.cost_ns)
+		return whole;
+	weight.cost_ns /= 2;
+	if (duration_ns)
+		weight.severity = severity_of_time(weight.cost_ns, duration_ns);
+	return weight;
+}
+
+static int compare_weights(const struct weight *a, const struct weight *b)
+{
+	if (a->severity != b->severity)
+		return a->severity > b->severity ? -1 : 1;
+	if (a->cost_ns != b->cost_ns)
+		return a->cost_ns > b->cost_ns ? -1 : 1;
+	if (a->cost_bytes != b->cost_bytes)
+		return a->cost_bytes > b->cost_bytes ? -1 : 1;
+	return 0;
+}
+
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict)
 {
 	struct finding *finding;
-	struct finding_verdict known = *verdict;
+	struct finding_verdict raised = *verdict;
 	void *copy;
 
-	known.cost_ns = raised_cost(findings, rule, verdict->cost_ns);
-	if (!is_worth_it(findings, &known))
+	raised.cost_ns = raised_cost(findings, rule, verdict->cost_ns);
+	if (!is_worth_it(findings, &raised))
 		return 0;
 	if (!GROW(findings->all, findings->room, findings->count + 1))
 		return -ENOMEM;
@@ -265,17 +299,22 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 	*finding = (struct finding) {
 		.rule = rule,
 		.evidence = copy,
-		.verdict = known,
+		.verdict = raised,
 		.host = findings->host,
 		.runs = 1,
 		.summed = findings->summed && rule->sums == FINDING_OF_SUMS,
 		.at_least = findings->runs > 1,
 	};
 	/* What threads did side by side counts as often. */
-	if (finding->summed && known.cost_ns != TABLE_NO_UINT &&
-	    known.cost_ns > findings->duration_ns)
+	if (finding->summed && raised.cost_ns != TABLE_NO_UINT &&
+	    raised.cost_ns > findings->duration_ns)
 		finding->verdict.cost_ns = findings->duration_ns;
 	finding->verdict.severity = severity_of(findings, &finding->verdict);
+	finding->weight =
+		weigh(rule, findings->duration_ns,
+		      (struct weight) { .severity = finding->verdict.severity,
+					.cost_ns = known(finding->verdict.cost_ns),
+					.cost_bytes = known(finding->verdict.cost_bytes) });
 	return write_texts(findings, finding);
 }
 
@@ -283,17 +322,10 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 
 static int compare_findings(const void *left, const void *right)
 {
-	const struct finding_verdict *a = &((const struct finding *)left)->verdict;
-	const struct finding_verdict *b = &((const struct finding *)right)->verdict;
+	const struct finding *a = left, *b = right;
+	int order = compare_weights(&a->weight, &b->weight);
 
-	if (a->severity != b->severity)
-		return a->severity > b->severity ? -1 : 1;
-	if (known(a->cost_ns) != known(b->cost_ns))
-		return known(a->cost_ns) > known(b->cost_ns) ? -1 : 1;
-	if (known(a->cost_bytes) != known(b->cost_bytes))
-		return known(a->cost_bytes) > known(b->cost_bytes) ? -1 : 1;
-	return strcmp(((const struct finding *)left)->rule->id,
-		      ((const struct finding *)right)->rule->id);
+	return order ? order : strcmp(a->rule->id, b->rule->id);
 }
 
 static int get_id(struct table *table, struct cell *cell, const void *row,
@@ -488,24 +520,31 @@ static enum finding_severity severity_at(const struct table *table, size_t row)
 	return finding_severity_in(&table_row(table, row)[FINDING_SEVERITY]);
 }
 
+static struct weight weight_at(const struct table *table, size_t row, uint64_t duration_ns)
+{
+	const struct cell *id = &table_row(table, row)[FINDING_ID];
+	const struct finding_rule *rule = NULL;
+
+	for (size_t i = 0; i < finding_rule_count && !rule; i++)
+		if (cell_is(id, finding_rules[i]->id))
+			rule = finding_rules[i];
+	return weigh(rule, duration_ns,
+		     (struct weight) { .severity = severity_at(table, row),
+				       .cost_ns = cost_at(table, row, FINDING_COST_NS),
+				       .cost_bytes = cost_at(table, row, FINDING_COST_BYTES) });
+}
+
 static int compare_rows(const struct table *table, size_t a, size_t b, const void *context)
 {
-	static const enum finding_column costs[] = { FINDING_COST_NS, FINDING_COST_BYTES };
-	enum finding_severity first = severity_at(table, a), second = severity_at(table, b);
+	const uint64_t *duration_ns = context;
+	struct weight first = weight_at(table, a, *duration_ns);
+	struct weight second = weight_at(table, b, *duration_ns);
 
-	if (first != second)
-		return first > second ? -1 : 1;
-	for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++) {
-		uint64_t cost = cost_at(table, a, costs[i]), other = cost_at(table, b, costs[i]);
-
-		if (cost != other)
-			return cost > other ? -1 : 1;
-	}
-	return 0;
+	return compare_weights(&first, &second);
 }
 
 /* What all runs together show, in place of what each does. */
-static int find_of_all(const struct report *report, struct table *table)
+static int remake(const struct report *report, struct table *table)
 {
 	const struct measured measured = { .report = report };
 	struct arena arena = { 0 };
@@ -515,14 +554,7 @@ static int find_of_all(const struct report *report, struct table *table)
 	for (size_t i = 0; i < findings.count && !status; i++)
 		status = table_add(table, &findings.all[i]);
 	free_findings(&findings);
-	return status;
-}
-
-static int remake(const struct report *report, struct table *table)
-{
-	int status = find_of_all(report, table);
-
-	return status ? status : table_sort(table, compare_rows, NULL);
+	return status ? status : table_sort(table, compare_rows, &findings.duration_ns);
 }
 
 const struct analysis analysis_findings = {

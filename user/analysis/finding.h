@@ -70,6 +70,8 @@ struct finding_rule {
 	 * (files.h, totals.h, failed_lookups.h, epochs.h, overlap.h): it is asked of all of them
 	 * together, too. Of others, what was found in each of them stands. */
 	bool of_runs;
+	/* What the job's own data costs comes before it if that is at least half as much. */
+	bool of_start;
 	const struct alike_rule *alike; /* for finding_add_alike: see finding_files.h */
 	enum habit habit;		/* for finding_write.c: what it goes by, */
 	enum io_class class;		/* and the class that its time is of */
@@ -196,8 +198,6 @@ extern const struct finding_rule finding_failed_lookups;
 /* finding_waits.c: programs that stand still while they write or read. */
 extern const struct finding_rule finding_save_waits;
 extern const struct finding_rule finding_load_waits;
-/* Whether save-waits finds any: where each sync ends much that was written it is told instead. */
-bool finding_saves_wait(const struct findings *findings);
 /* finding_write.c: writing, and calls that cost without moving much. */
 extern const struct finding_rule finding_fsync_often;
 extern const struct finding_rule finding_sync_writes;

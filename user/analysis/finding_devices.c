@@ -147,8 +147,15 @@ static double at_once(const struct measured *measured, const struct device_waits
 
 /* What findings on reads tell already is mentioned: told twice, it would seem twice as dear. */
 static void set_cost(struct findings *findings, struct finding_verdict *verdict,
-		     const struct finding_rule *const *told_by, enum io_class class, double time_ns)
+		     enum io_class class, double time_ns)
 {
+	static const struct finding_rule *const told_by[] = {
+		&finding_small_reads_storage, &finding_random_reads,
+		&finding_load_waits,	      &finding_small_files,
+		&finding_mmap_random,	      &finding_mmap_single,
+		&finding_mmap_in_order,	      NULL,
+	};
+
 	verdict->cost_ns = finding_unhidden(findings, class, time_ns);
 	if (class != IO_READ || !finding_is_told(findings, told_by, verdict->cost_ns))
 		return;
@@ -158,8 +165,7 @@ static void set_cost(struct findings *findings, struct finding_verdict *verdict,
 
 /* Looks at each device, and at what it reads and writes apart. */
 static int each_wait(struct findings *findings, const struct finding_rule *rule,
-		     bool (*is_one)(const struct queue_waits *waits), bool queued,
-		     const struct finding_rule *const *told_by)
+		     bool (*is_one)(const struct queue_waits *waits), bool queued)
 {
 	static const enum io_class classes[] = {
 		[DEVICE_READS] = IO_READ, [DEVICE_WRITES] = IO_WRITE
@@ -195,7 +201,7 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			waits.at_once = at_once(findings->measured, of, sides[use]);
 			if (!is_one(&waits))
 				continue;
-			set_cost(findings, &verdict, told_by, classes[use],
+			set_cost(findings, &verdict, classes[use],
 				 waits.time_ns * (queued ? waits.share : 1 - waits.share));
 			status = finding_add(findings, rule, &waits, &verdict);
 		}
@@ -210,17 +216,7 @@ static bool is_slow(const struct queue_waits *waits)
 
 static int find_slow(struct findings *findings, const struct finding_rule *rule)
 {
-	static const struct finding_rule *const told_by[] = {
-		&finding_small_reads_storage,
-		&finding_random_reads,
-		&finding_load_waits,
-		&finding_mmap_random,
-		&finding_mmap_single,
-		&finding_mmap_in_order,
-		NULL,
-	};
-
-	return each_wait(findings, rule, is_slow, false, told_by);
+	return each_wait(findings, rule, is_slow, false);
 }
 
 static const enum threshold slow_thresholds[] = {
@@ -257,7 +253,7 @@ static bool is_overloaded(const struct queue_waits *waits)
 
 static int find_overloaded(struct findings *findings, const struct finding_rule *rule)
 {
-	return each_wait(findings, rule, is_overloaded, true, NULL);
+	return each_wait(findings, rule, is_overloaded, true);
 }
 
 static const enum threshold overloaded_thresholds[] = {

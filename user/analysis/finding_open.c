@@ -46,6 +46,7 @@ const struct finding_rule finding_cold_start = {
 	.id = "cold-start",
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
+	.of_start = true,
 	.find = finding_add_alike,
 	.alike = &loaded_files,
 	.of_runs = true,
@@ -60,7 +61,8 @@ const struct finding_rule finding_cold_start = {
 	.rule = "A program that starts on a cold page cache waits for its libraries, page by page "
 		"as it touches them, and for its modules, one small file after the other. It costs "
 		"each node once, and each start where memory does not keep them, or where they "
-		"lie on a shared file system.",
+		"lie on a shared file system. What the job does with its own data stands before it "
+		"if that costs half as much or more.",
 };
 
 /* --- many small files --- */
@@ -235,7 +237,7 @@ static uint64_t faulted_ns(const struct measured *measured)
 static struct metadata metadata_of(const struct measured *measured)
 {
 	const struct tally metadata = totals_class(measured, IO_METADATA);
-	struct lookups_view lookups = failed_lookups_worst(measured->report);
+	struct lookups_view lookups = failed_lookups_worst(measured->report, LOOKUPS_ALL);
 	struct metadata found = {
 		.time_ns = metadata.time.measure,
 		.data_ns = totals_class(measured, IO_READ).time.measure +
@@ -267,15 +269,24 @@ static bool is_heavy(const struct findings *findings, const struct metadata *fou
 	       is_felt(findings, *unhidden_ns);
 }
 
+/* Where most of the time is of calls of one kind that is what is told. */
 static int find_metadata(struct findings *findings, const struct finding_rule *rule)
 {
+	static const struct finding_rule *const told_by[] = {
+		&finding_small_files,
+		&finding_opened_again,
+		&finding_failed_lookups,
+		&finding_locks,
+		NULL,
+	};
 	struct metadata found = metadata_of(findings->measured);
 	struct finding_verdict verdict = {
 		.cost_bytes = TABLE_NO_UINT,
 		.confidence = FINDING_SURE,
 	};
 
-	if (!is_heavy(findings, &found, &verdict.cost_ns))
+	if (!is_heavy(findings, &found, &verdict.cost_ns) ||
+	    finding_is_told(findings, told_by, verdict.cost_ns))
 		return 0;
 	return finding_add(findings, rule, &found, &verdict);
 }
@@ -396,24 +407,28 @@ static const struct table_column failed_evidence[] = {
 	  TABLE_UINT(struct failed, time_ns), 0 },
 };
 
+/* Of what the job looks for itself, if that is much; else of all, the search for modules, too. */
 static int find_failed(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
-	struct lookups_view worst = failed_lookups_worst(findings->report);
-	struct failed failed = {
+	struct lookups_view worst = failed_lookups_worst(findings->report, LOOKUPS_OF_DATA);
+	struct failed failed;
+	struct finding_verdict verdict = {
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_SURE,
+	};
+
+	if (worst.all_count < threshold(THRESHOLD_FAILED_LOOKUPS))
+		worst = failed_lookups_worst(findings->report, LOOKUPS_ALL);
+	if (worst.all_count < threshold(THRESHOLD_FAILED_LOOKUPS))
+		return 0;
+	failed = (struct failed) {
 		.directory = worst.directory,
 		.example = worst.example,
 		.count = worst.all_count,
 		.there = worst.count,
 		.time_ns = worst.all_thread_time_ns,
 	};
-	struct finding_verdict verdict = {
-		.cost_bytes = TABLE_NO_UINT,
-		.confidence = FINDING_SURE,
-	};
-
-	if (failed.count < threshold(THRESHOLD_FAILED_LOOKUPS))
-		return 0;
 	verdict.cost_ns =
 		failed.time_ns < metadata.time.measure ? failed.time_ns : metadata.time.measure;
 	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
@@ -436,5 +451,6 @@ const struct finding_rule finding_failed_lookups = {
 	.more = "faultline report --table failed_lookups TRACE",
 	.rule = "Searching a list of directories asks for the file in each until it is found. On a "
 		"shared file system each look-up that fails is a round trip, for every process of "
-		"every node.",
+		"every node. What is looked for to be run, such as modules, counts where the job's "
+		"own files alone are too few.",
 };

@@ -107,25 +107,14 @@ static bool saves_much(const struct findings *findings, const struct process_wai
 	       processes_beside_ns(findings->measured, save->process) >= save->time_ns;
 }
 
-static bool find_longest_save(const struct findings *findings, struct waits *saves)
-{
-	return !is_marked(findings, ACTIVITY_CHECKPOINT) && !findings->measured->job->summed &&
-	       find_longest(findings, PROCESS_SAVES, saves_much, saves);
-}
-
-bool finding_saves_wait(const struct findings *findings)
-{
-	struct waits saves;
-
-	return find_longest_save(findings, &saves);
-}
-
 static int find_saves(struct findings *findings, const struct finding_rule *rule)
 {
 	struct waits saves;
 
-	return find_longest_save(findings, &saves) ? add(findings, rule, IO_WRITE, NULL, &saves)
-						   : 0;
+	if (is_marked(findings, ACTIVITY_CHECKPOINT) ||
+	    !find_longest(findings, PROCESS_SAVES, saves_much, &saves))
+		return 0;
+	return add(findings, rule, IO_WRITE, NULL, &saves);
 }
 
 static const enum threshold saves_thresholds[] = {

@@ -101,6 +101,7 @@ struct syncs {
 	struct calls calls;
 	uint64_t processes;	  /* that sync; TABLE_NO_UINT: one alone */
 	uint64_t pid, rank, most; /* of the process with the most of them */
+	uint64_t written_bytes;	  /* by that one */
 	uint64_t in_a_row;	  /* one after the other: those of processes side by side are not */
 };
 
@@ -110,6 +111,7 @@ static const struct table_column syncs_evidence[] = {
 	NUMBER(pid, "pid", NONE, "the process with the most of them", struct syncs),
 	NUMBER(rank, "rank", NONE, "its rank", struct syncs),
 	NUMBER(most, "most", COUNT, "how many it made", struct syncs),
+	NUMBER(written_bytes, "written", BYTES, "bytes that it wrote", struct syncs),
 	NUMBER(in_a_row, "in a row", COUNT,
 	       "those of one process, or of such that ran one after the other", struct syncs),
 };
@@ -141,6 +143,7 @@ static void tell_who_syncs(const struct findings *findings, struct syncs *syncs)
 		if (count <= syncs->most)
 			continue;
 		syncs->most = count;
+		syncs->written_bytes = processes_tally(findings->measured, i, IO_WRITE)->bytes;
 		syncs->pid = process->pid;
 		syncs->rank = process->rank < 0 ? TABLE_NO_UINT : (uint64_t)process->rank;
 	}
@@ -162,7 +165,7 @@ static int find_syncs(struct findings *findings, const struct finding_rule *rule
 	tell_who_syncs(findings, &syncs);
 	waits = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS_WAITED) &&
 		verdict.cost_ns >= threshold(THRESHOLD_FSYNC_SHARE) * findings->duration_ns &&
-		!finding_saves_wait(findings);
+		syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most;
 	if (!waits && syncs.in_a_row < threshold(THRESHOLD_FSYNCS))
 		return 0;
 	return finding_add(findings, rule, &syncs, &verdict);
@@ -172,6 +175,7 @@ static const enum threshold syncs_thresholds[] = {
 	THRESHOLD_FSYNCS,
 	THRESHOLD_FSYNCS_WAITED,
 	THRESHOLD_FSYNC_SHARE,
+	THRESHOLD_SAVE_BYTES,
 };
 
 const struct finding_rule finding_fsync_often = {
@@ -191,7 +195,8 @@ const struct finding_rule finding_fsync_often = {
 	.more = "faultline print --file '*/{file}' TRACE",
 	.rule = "fsync waits until the device has all that was written, and its journal, too. "
 		"Often means that each small write pays for a whole round to the device: many "
-		"syncs, or several whose waiting is a part of the run that is felt. Those of "
+		"syncs, or several whose waiting is a part of the run that is felt, but for such "
+		"that each end much that was written: a save, by whichever thread. Those of "
 		"processes that ran side by side, as ranks do, do not add up: one of each is one.",
 };
 

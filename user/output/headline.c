@@ -4,6 +4,7 @@
  */
 #include "output/headline.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -123,6 +124,16 @@ static bool is_put_together(const struct table *caveats)
 	return false;
 }
 
+/* As a shell has it, 128 + N after signal N. */
+static void write_exit(struct sink *line, long long code)
+{
+	const char *signal = code > 128 && code <= 128 + SIGRTMAX ? sigabbrev_np(code - 128) : NULL;
+
+	sink_format(line, ", exit %lld", code);
+	if (signal)
+		sink_format(line, " (SIG%s)", signal);
+}
+
 /* "ran 8.0 s, exit 0, 4 processes, 2 ranks; in I/O 1.2 s of it (15.0%); nothing lost" */
 static void write_run(struct sink *out, const struct cell *about, const struct table *caveats,
 		      const struct table *access, const struct style *style)
@@ -140,7 +151,7 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 		sink_format(&line, "%s%s", is_attached(about) ? "for " : "",
 			    units_ns(text, duration->uint));
 	if (code->type == CELL_INT)
-		sink_format(&line, ", exit %lld", (long long)code->sint);
+		write_exit(&line, code->sint);
 	else if (!is_attached(about))
 		sink_text(&line, ", exit unknown");
 	add_count(&line, &about[ABOUT_PROCESSES], "process", "processes");
