@@ -481,7 +481,7 @@ class Reading(InPlace):
 
     def test_small_stack(self):
         """A limit that leaves little to the stack leaves enough to whatever reads traces."""
-        small = lambda: resource.setrlimit(resource.RLIMIT_STACK, (80 << 10, 80 << 10))
+        small = lambda: resource.setrlimit(resource.RLIMIT_STACK, (48 << 10, 48 << 10))
         whole = {"env": {"PATH": os.environ["PATH"]}, "preexec_fn": small, "capture_output": True}
         commands = [["report"], ["print"], ["report", "--html", self.path("page")]]
         commands += [["summarize", "-o", self.path("sums")]]

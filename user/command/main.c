@@ -6,6 +6,9 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "command/command.h"
@@ -27,7 +30,7 @@ static const struct command commands[] = {
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
-#define THREAD_STACK_BYTES (1u << 20)
+#define STACK_BYTES (1u << 20)
 
 static void print_help(void)
 {
@@ -61,17 +64,61 @@ static int take_streams(void)
 
 /* Threads get what a limit leaves to the stack of a program, which may be next to nothing: theirs
  * is ours to choose. */
-static void choose_stacks(void)
+static void choose_thread_stacks(void)
 {
 	pthread_attr_t attributes;
 	size_t bytes;
 
 	if (pthread_getattr_default_np(&attributes))
 		return;
-	if (!pthread_attr_getstacksize(&attributes, &bytes) && bytes < THREAD_STACK_BYTES &&
-	    !pthread_attr_setstacksize(&attributes, THREAD_STACK_BYTES))
+	if (!pthread_attr_getstacksize(&attributes, &bytes) && bytes < STACK_BYTES &&
+	    !pthread_attr_setstacksize(&attributes, STACK_BYTES))
 		pthread_setattr_default_np(&attributes);
 	pthread_attr_destroy(&attributes);
+}
+
+/* A command on a stack of its own. */
+static struct {
+	const struct command *command;
+	char **argv;
+	int argc, status;
+	ucontext_t before, on_it;
+} moved;
+
+static void run_moved(void)
+{
+	moved.status = moved.command->run(moved.argc, moved.argv);
+}
+
+/* The limit is left as it is: it is that of the command that is run, too. */
+static int run_on_own_stack(const struct command *command, int argc, char **argv)
+{
+	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+	if (stack == MAP_FAILED || mprotect(stack, sysconf(_SC_PAGESIZE), PROT_NONE) ||
+	    getcontext(&moved.on_it)) {
+		log_error("no memory for a stack larger than 'ulimit -s' allows");
+		return EXIT_NO_TRACING;
+	}
+	moved.command = command;
+	moved.argc = argc;
+	moved.argv = argv;
+	moved.on_it.uc_stack = (stack_t) { .ss_sp = stack, .ss_size = STACK_BYTES };
+	moved.on_it.uc_link = &moved.before;
+	makecontext(&moved.on_it, run_moved, 0);
+	swapcontext(&moved.before, &moved.on_it);
+	munmap(stack, STACK_BYTES);
+	return moved.status;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < STACK_BYTES)
+		return run_on_own_stack(command, argc, argv);
+	return command->run(argc, argv);
 }
 
 /* NULL after a line on stderr. */
@@ -89,7 +136,7 @@ static int help_on(char *name)
 	char *argv[] = { name, "--help", NULL };
 	const struct command *command = find(name);
 
-	return command ? command->run(2, argv) : EXIT_USAGE;
+	return command ? run(command, 2, argv) : EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -98,7 +145,7 @@ int main(int argc, char **argv)
 
 	if (take_streams())
 		return EXIT_NO_TRACING;
-	choose_stacks();
+	choose_thread_stacks();
 	if (argc < 2) {
 		log_error("no command given; try 'faultline --help'");
 		return EXIT_USAGE;
@@ -118,5 +165,5 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	command = find(argv[1]);
-	return command ? command->run(argc - 1, argv + 1) : EXIT_USAGE;
+	return command ? run(command, argc - 1, argv + 1) : EXIT_USAGE;
 }
