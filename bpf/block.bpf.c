@@ -329,6 +329,11 @@ static long done_step(__u32 i, struct done_loop *loop)
 	/* Copies of this program come to it one after the other. */
 	if (!bio_mark_take(&now, &copy, ends))
 		return 0;
+	if (copy.disk & BIO_TO_BE_PLACED) {
+		/* It is alone in its request, which is told where that went. Not so the bio. */
+		sector = walk->sector;
+		copy.sector = sector - (copy.bytes - now.bytes) / SECTOR_BYTES;
+	}
 	if (walk->flush) {
 		bytes = copy.bytes;
 		sector = copy.sector;
@@ -483,7 +488,7 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	if (class == DEVICE_FLUSH)
 		return 0; /* of the block layer's own making, for those that wait for it */
 	/* Not by its flags: where a device knows no FUA they are taken from the request. */
-	walk.flush = !bytes;
+	walk.flush = !bytes && (rq->cmd_flags & REQ_OP_MASK) == REQ_OP_WRITE;
 	walk.issued_ns = rq->io_start_time_ns;
 	walk.dev = disk_dev(disk);
 	walk.disk = bio_disk(disk);

@@ -25,7 +25,7 @@ packages() {
 	bench) echo python3 strace linux-perf bpftrace ;;
 	deb) echo "$(packages build)" build-essential dpkg-dev debhelper dh-python lintian mmdebstrap ;;
 	vm) echo qemu-system-x86 busybox-static cpio xz-utils lz4 zstd binutils e2fsprogs xfsprogs \
-		dmsetup strace python3 libgcc-s1 ;;
+		dmsetup btrfs-progs strace python3 libgcc-s1 ;;
 	vm-arm64) echo qemu-system-arm gcc-aarch64-linux-gnu cpio xz-utils zstd binutils e2fsprogs \
 		xfsprogs python3 ;;
 	*) return 1 ;;

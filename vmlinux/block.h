@@ -97,7 +97,7 @@ enum req_flag_bits {
 #define REQ_OP_WRITE 1
 #define REQ_OP_FLUSH 2
 #define REQ_OP_DISCARD 3
-#define REQ_OP_ZONE_APPEND 7 /* since 6.10 */
+#define REQ_OP_ZONE_APPEND 7
 #define REQ_OP_DRV_IN 34
 #define REQ_OP_DRV_OUT 35
 

@@ -12,7 +12,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Modules that a job can ask for: load NAME [OPTION...]
 LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug",
-            "nfsd", "nfsv4", "nvme")
+            "nfsd", "nfsv4", "nvme", "btrfs")
 SCRATCH_MIB, OUT_MIB, XFS_MIB, MEMORY_MIB, CPUS = 512, 256, 300, 1536, 2
 
 

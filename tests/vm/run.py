@@ -115,7 +115,7 @@ def make_root(architecture, build, places, workloads):
     busybox, strace = root.find("busybox"), root.find("strace")
     root.put(busybox, "/bin/busybox")
     root.add_program(strace)
-    for name in ("/sbin/dmsetup", "/sbin/mke2fs"):
+    for name in ("/sbin/dmsetup", "/sbin/mke2fs", "/sbin/mkfs.btrfs", "/sbin/blkzone"):
         if root.find(name):
             root.add_program(root.find(name))
     # By its path, for the shell can do it by itself.

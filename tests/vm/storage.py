@@ -2,6 +2,7 @@
 """Jobs of guests on block devices that come in mid-run, lie on others, or fail: what is told of them
 against the kernel's own counts, device by device. Knows nothing of virtual machines."""
 import collections
+import re
 
 from jobs import SECTOR_BYTES, STAT, Job, check, told_losses
 
@@ -145,6 +146,34 @@ def judge_failing(results):
             f"{len(parts)} parts, {failed} failed")
 
 
+def judge_zoned(results):
+    """What is appended to zones has its place on the disk from there, in its file from its writer:
+    as the kernel's own tracer saw each request end, and each block of a file once."""
+    lost = told_losses(results, results.report())
+    row = check_counts(results, ("nullb0",), lost)["nullb0"]
+    traced = collections.Counter(
+        (int(sector), int(sectors) * SECTOR_BYTES) for sector, sectors in
+        re.findall(r" block_rq_complete: .*\) (\d+) \+ (\d+) ", results.text("traced") or ""))
+    rows = [one for one in results.printed("block") if one.get("dev") == row["dev"]]
+    placed, written = collections.Counter(), collections.defaultdict(collections.Counter)
+    for one in rows:
+        if one["kind"] == "bio" and one["op"] == "request_write" and one.get("path") in ZONED_FILES:
+            placed[one["sector"], one["bytes"]] += 1
+            for block in range(one["bytes"] // BLOCK_BYTES):
+                told = one["offset"] // BLOCK_BYTES + block if one["offset"] >= 0 else "somewhere"
+                written[one["path"]][told] += 1
+    check(not placed - traced, f"not at its place: {dict((placed - traced).most_common(5))}")
+    for path, size in ZONED_FILES.items():
+        wanted = collections.Counter(range(size // BLOCK_BYTES))
+        if written[path]["somewhere"] and path == ZONED_DIRECT:  # up to 6.1 the bio does not tell
+            wanted = collections.Counter({"somewhere": size // BLOCK_BYTES})
+        check(not written[path] - wanted and (lost or not wanted - written[path]),
+              f"{path}: blocks {written[path].most_common(5)} of {len(wanted)}")
+    empty = [one["op"] for one in rows if one["kind"] == "request" and not one["bytes"]]
+    check(lost or "request_write" in empty, f"a zone was reset, which is told as {set(empty)}")
+    return f"{sum(placed.values())} bios in {sum(traced.values())} requests, each at its place"
+
+
 # The driver of NVMe where it is a module, and else the device, which is taken from it before.
 LATE = """pci=/sys/bus/pci/drivers/nvme; export late=$(cd $pci && ls -d 0000:*)
 [ -z "$late" ] || echo $late >$pci/unbind; until [ ! -e /dev/nvme0n1 ]; do sleep 0.1; done
@@ -214,9 +243,32 @@ cat /sys/block/sda/stat >after-sda;
 cat /sys/kernel/tracing/trace >traced; umount /sys/kernel/tracing
 rmmod scsi_debug; exit $s"""
 
+# Zones of 16 MiB, appended to by the driver or, since 6.10, by the block layer in its stead.
+ZONED_FILES = {f"/mnt/zoned/f{i}": 37 * BLOCK_BYTES for i in range(1, 21)}
+EMULATED = "zone_append_max_sectors=0"
+ZONED_DIRECT = "/mnt/zoned/direct"
+ZONED_FILES[ZONED_DIRECT] = 20 * 65536
+ZONED = """rmmod null_blk 2>/dev/null; load btrfs; grep -qw btrfs /proc/filesystems || exit 77
+[ -x /bin/mkfs.btrfs ] && [ -x /bin/blkzone ] || exit 77
+load null_blk nr_devices=1 gb=1 memory_backed=1 zoned=1 zone_size=16 %s || exit 77
+for option in %s; do [ -e /sys/module/null_blk/parameters/${option%%%%=*} ] || exit 77; done
+mkfs.btrfs -q -O zoned -d single -m single /dev/nullb0 || exit 77
+IFS=: read major minor </sys/block/nullb0/dev; mkdir -p /mnt/zoned
+cd /sys/kernel; mount -t tracefs none tracing; cd tracing; : >trace
+echo "dev == $((major << 20 | minor))" >events/block/block_rq_complete/filter || exit
+echo 1 >events/block/block_rq_complete/enable; cd $OUT; cat /sys/block/nullb0/stat >before-nullb0
+$RUN -- sh -c 'mount -t btrfs /dev/nullb0 /mnt/zoned || exit
+for i in $(seq 20); do dd if=/dev/zero of=/mnt/zoned/f$i bs=4k count=37; done
+dd if=/dev/zero of=/mnt/zoned/direct bs=64k count=20 oflag=direct
+sync; umount /mnt/zoned && blkzone reset -o $((63 << 15)) -c 1 /dev/nullb0'; s=$?
+cat /sys/block/nullb0/stat >after-nullb0; echo 0 >/sys/kernel/tracing/events/block/enable
+cat /sys/kernel/tracing/trace >traced; umount /sys/kernel/tracing; rmmod null_blk; exit $s"""
+
 
 def for_kernel(quick):
     """The jobs of a kernel that is supported."""
     return [Job("block", "chosen", "late", LATE, judge_late),
             Job("block", "chosen", "stacked", STACKED, judge_stacked),
-            Job("block", "chosen", "failing", FAILING, judge_failing)]
+            Job("block", "chosen", "failing", FAILING, judge_failing),
+            Job("block", "chosen", "zoned", ZONED % ("", ""), judge_zoned),
+            Job("block", "chosen", "appended", ZONED % (EMULATED, EMULATED), judge_zoned)]
