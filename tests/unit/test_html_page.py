@@ -55,6 +55,32 @@ PICTURES = {
 }
 
 
+# Tables with sums by stretch: {table: {what names a row: {column: text}}}.
+TABLES = """JSON.stringify(Object.fromEntries(['totals', 'doors', 'failed_lookups', 'habits', 'programs', 'levels',
+    'places', 'files', 'operations', 'processes', 'devices'].map((name) => {
+    const table = document.querySelector(`details[data-table=${name}]`), rows = {};
+    const text = (cell) => cell.classList.contains('of-run') ? `(${cell.textContent})` : cell.textContent;
+    table.open = true;
+    const more = table.querySelector('button.more');
+    if (more && !more.hidden && more.textContent.includes('all'))
+        more.click();
+    const heads = [...table.querySelectorAll('thead th')];
+    for (const row of table.querySelectorAll('tbody tr')) {
+        const cells = [...row.children], named = (i) => heads[i].className.includes('number') ? 'number' : 'name';
+        rows[cells.filter((cell, i) => named(i) === 'name' && !(name === 'habits' && i > 0)).map((cell) => cell.textContent).join(' ')] =
+            Object.fromEntries(cells.map((cell, i) => [heads[i].querySelector('button').dataset.column, text(cell)])
+                .filter((pair, i) => named(i) === 'number'));
+    }
+    const terms = [...table.querySelectorAll('dl.record dt')];
+    if (terms.length)
+        rows.all = Object.fromEntries(terms.map((term) => [term.textContent, text(term.nextElementSibling)]));
+    return [name, rows];
+})))"""
+# ... and how many of their columns have a number of their own for any part of the run.
+FOLLOW = {"totals": 40, "doors": 6, "failed_lookups": 4, "habits": 4, "programs": 5, "levels": 3, "places": 6,
+          "files": 8, "operations": 5, "processes": 6, "devices": 4}
+
+
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -175,7 +201,7 @@ class Page(unittest.TestCase):
         # The second file was read every 10 ms from 405 to 795 ms, and no other one.
         self.assertEqual(self.rows("files"), 1)
         self.assertEqual(self.cell("files", 0, "path"), "/data/</script><img src=x onerror=alert(1)>")
-        self.assertEqual(self.cell("files", 0, "count"), "40")
+        self.assertEqual(self.cell("files", 0, "read.bytes").replace("\u00a0", " "), "160 KiB")
         self.assertEqual(self.rows("access"), 2)
         for row, name in enumerate(("all I/O", "read calls")):
             self.assertEqual([self.cell("access", row, column).replace("\u00a0", " ") for column in
@@ -190,6 +216,52 @@ class Page(unittest.TestCase):
         self.assertIn("the whole run", self.text("#range-text"))
         self.assertTrue(self.text("#latency .amount").startswith("200;"))
 
+    def tables(self):
+        """Of each table its rows as texts by column, by what names them; those in brackets are of the
+        whole run."""
+        return json.loads(self.browser.value(TABLES))
+
+    def choose(self, first, last):
+        """Shows the run from a stretch up to another; returns the times."""
+        return self.browser.value(
+            "(() => { [%d, %d].forEach((at, i) => { const slider = document.querySelectorAll('.sliders input')[i]; "
+            "slider.value = at; slider.dispatchEvent(new Event('input')); }); "
+            "const { fine, coarse, fine_ns } = JSON.parse(document.getElementById('data')"
+            ".textContent).pictures; return [%d, %d].map((at) => at * fine_ns * fine / coarse); })()"
+            % (first, last, first, last))
+
+    def test_cells_are_of_the_range(self):
+        """Each number of a part of the run is what a report of that part alone has."""
+        trace, page, part = (os.path.join(self.place.name, name)
+                             for name in ("followed.flt", "followed.html", "part.html"))
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-followed",
+                        trace], check=True)
+        call("report", "--html", page, trace)
+        for window in (0, 50), (70, 101), (90, 160):
+            self.browser.open(page)
+            start, end = self.choose(*window)
+            shown = self.tables()
+            call("report", "--html", part, f"--from={start / 1e9:.9f}s", f"--until={(end - 1) / 1e9:.9f}s", trace)
+            self.browser.open(part)
+            wanted = self.tables()
+            for table, columns in FOLLOW.items():
+                followed = set()
+                used = {key for key, row in wanted[table].items()  # else it says that there was none of it
+                        if any(text.replace("\u00a0", " ") not in ("0", "0 B", "0 ns", "-", "\u2013") for text in row.values())}
+                self.assertLessEqual(used, set(shown[table]), (table, window))
+                for key, row in shown[table].items():
+                    for column, text in row.items():
+                        # A filter leaves no span out.
+                        if text[0] != "(" and column not in ("start_ns", "end_ns", "size_bytes") \
+                                and not key.startswith(("application", "data loader")):
+                            self.assertEqual(text, wanted[table][key][column], (table, key, column, window))
+                            followed.add(column)
+                self.assertGreaterEqual(len(followed), columns, (table, followed))
+            compute = len([tick for tick in range(*window) if tick % 4 == 0])  # 4 ms each
+            level = shown["levels"]["application compute"]
+            self.assertEqual((level["count"], level["time_ns"].replace("\u00a0", " ")),
+                             (str(compute), f"{4 * compute:.1f} ms"))
+
     def test_range_narrows_tables(self):
         """Rows with a time of their own, and those about what was used, stay if the range has them;
         a table that cannot follow says so."""
@@ -199,11 +271,7 @@ class Page(unittest.TestCase):
             call("report", "--html", page, self.made[name])
             report = json.loads(call("report", "--format", "json", self.made[name]))
             self.browser.open(page)
-            end = self.browser.value(
-                "(() => { const end = document.querySelectorAll('.sliders input')[1]; "
-                "end.value = Math.ceil(end.max / 3); end.dispatchEvent(new Event('input')); "
-                "const { fine, coarse, fine_ns } = JSON.parse(document.getElementById('data')"
-                ".textContent).pictures; return end.value * fine_ns * fine / coarse; })()")
+            end = self.choose(0, 54)[1]
             # of each table what of it stays: seen from its rows alone
             staying = {
                 "slowest": lambda row: row["start_ns"] < end, "steps": lambda row: row["start_ns"] < end,

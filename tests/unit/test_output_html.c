@@ -6,6 +6,7 @@
  *   test_output_html --make FILE          leaves the hostile trace in a file, for other tests
  *   test_output_html --make-summed FILE   the same of one in which calls were summed up
  *   test_output_html --make-faults FILE   ... in which faults were
+ *   test_output_html --make-followed FILE  one of all kinds of I/O all of the time
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -211,20 +212,21 @@ static void test_sums(void **state)
 				      pictures->names[PICTURE_BY_FILE][i].text.bytes);
 
 		CHECK(report, "files", row, "fetched_bytes",
-		      SERIES(&files->series[i], fetched_bytes));
-		assert_int_equal(SERIES(&files->series[i], bytes),
+		      SERIES(&files->series[i], of[PICTURE_FETCHED]));
+		assert_int_equal(SERIES(&files->series[i], of[PICTURE_READ_BYTES]) +
+					 SERIES(&files->series[i], of[PICTURE_WRITE_BYTES]),
 				 ask(report, "files", row, "read.bytes")->uint +
 					 ask(report, "files", row, "write.bytes")->uint);
 	}
 	assert_true(files->series[2].others);
-	assert_int_equal(SERIES(&files->series[2], count), 0);
+	assert_int_equal(SERIES(&files->series[2], of[PICTURE_COUNT]), 0);
 	processes = &pictures->sums.sets[PICTURE_BY_PROCESS];
 	for (size_t i = 0; i < processes->count; i++)
-		counted += SERIES(&processes->series[i], count);
+		counted += SERIES(&processes->series[i], of[PICTURE_COUNT]);
 	assert_int_equal(counted, 500 + 300 + 2);
 	ranks = &pictures->sums.sets[PICTURE_BY_RANK];
 	assert_int_equal(ranks->count, 2); /* the child is of its parent's rank */
-	assert_int_equal(SERIES(&ranks->series[0], count), 500 + 300 + 2);
+	assert_int_equal(SERIES(&ranks->series[0], of[PICTURE_COUNT]), 500 + 300 + 2);
 	done(&made, report);
 }
 
@@ -258,11 +260,13 @@ static void test_the_worst(void **state)
 
 		assert_int_equal(set->count, most + 1);
 		for (size_t i = 0; i < most; i++)
-			assert_int_equal(SERIES(&set->series[i], time_ns), (WORST - i) * MS / 10);
+			assert_int_equal(SERIES(&set->series[i], of[PICTURE_THREAD_TIME]),
+					 (WORST - i) * MS / 10);
 		assert_true(others->others);
 		assert_int_equal(others->of, left);
-		assert_int_equal(SERIES(others, count), left);
-		assert_int_equal(SERIES(others, time_ns), left * (left + 1) / 2 * MS / 10);
+		assert_int_equal(SERIES(others, of[PICTURE_COUNT]), left);
+		assert_int_equal(SERIES(others, of[PICTURE_THREAD_TIME]),
+				 left * (left + 1) / 2 * MS / 10);
 	}
 	done(&made, report);
 }
@@ -505,6 +509,63 @@ static void make_faults(struct made_trace *made)
 	make_sums(made, M_FAULT, 500, 0, 64 << 20, 400);
 }
 
+#define TICK 12500001ull /* a coarse stretch of two seconds */
+
+/* What one process does in a stretch, some of it in two threads at once; nothing reaches beyond. */
+static void make_tick(struct made_trace *made, uint64_t i)
+{
+	const uint64_t at = i * TICK + 2 * MS, pid = 100 + i % 20;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/lib%d/x.so", (int)(i % 5));
+	CALL(made, .time = at, .dur = MS, .pid = pid, .op = M_OPENAT, .offset = -1,
+	     .result = i % 3 ? -2 : -13, .path = path);
+	CALL(made, .time = at, .dur = MS / 2, .pid = 100, .op = M_FSTAT, .offset = -1,
+	     .path = path);
+	CALL(made, .time = at + 1, .dur = 3 * MS, .pid = pid, .op = M_PREAD, .file = 1 + i % 12,
+	     .offset = i * 4096, .asked = 8192, .result = 4096 + i, .fetched = i % 4 * 4096,
+	     .flags = i % 6 ? 0 : TRACE_OP_DIRECT);
+	CALL(made, .time = at + MS, .dur = 3 * MS, .pid = pid, .tid = 1000 + i, .op = M_READ,
+	     .file = 1 + i % 12, .asked = 4096, .result = i % 7 ? 4096 : -5);
+	CALL(made, .time = at + 2 * MS, .dur = MS, .pid = pid, .op = M_WRITE, .file = 13,
+	     .asked = 1000, .result = 1000, .created = 4096, .flags = i % 5 ? 0 : TRACE_OP_SYNC);
+	CALL(made, .time = at + 3 * MS, .dur = MS, .pid = 101, .op = M_SENDFILE, .file = 2,
+	     .file2 = 13, .asked = 4096, .result = 4096);
+	FAULT(made, .time = at + 4 * MS, .dur = MS, .pid = pid, .file = 14, .offset = i * 65536,
+	      .flags = i % 2 ? TRACE_FAULT_WRITE | TRACE_FAULT_SHARED : TRACE_FAULT_MAJOR,
+	      .fetched = 16384 + i, .dirtied = i % 2 ? 4096 : 0);
+	CALL(made, .time = at + 5 * MS, .dur = MS, .pid = pid, .op = i % 2 ? M_FSYNC : M_FLOCK,
+	     .file = 13);
+	FILL(made, .time = at + 5 * MS, .pid = pid, .file = 1 + i % 12, .bytes = 4096 * (i % 3));
+	THROTTLE(made, .time = at + 5 * MS, .pause = MS, .pid = pid, .file = 13);
+	REQUEST(made, .time = at + 5 * MS, .dur = MS, .pid = pid,
+		.op = i % 3 ? M_REQUEST_READ : M_REQUEST_WRITE, .bytes = 4096 + i, .dev = 8,
+		.part = 8);
+	SPAN(made, .begin = at, .end = at + 4 * MS, .pid = 100 + i % 2, .id = i + 1,
+	     .name = i % 4 ? "fetch.item" : "forward", .category = i % 4 ? "data" : "compute");
+}
+
+static void make_followed(struct made_trace *made)
+{
+	BEGIN(made, .spans = true, .block = true, .lanes = 1);
+	EXEC(made, .time = 1, .pid = 100, .comm = "train", .command = "train", .rank = 0);
+	for (uint64_t i = 1; i < 20; i++) {
+		made_fork(made, 1 + i, 100, 100 + i);
+		EXEC(made, .time = 2 + i, .pid = 100 + i, .ppid = 100,
+		     .comm = i % 3 ? "loader" : "writer", .command = "x", .rank = i % 2);
+	}
+	for (uint64_t i = 1; i <= 14; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), i > 12 ? "/out/%d" : "/data/part-%d.bin", (int)i);
+		FILE_ROW(made, .time = 1, .id = i, .dev = 8, .ino = i, .size = 64 << 20,
+			 .path = path);
+	}
+	for (uint64_t i = 0; i < 160; i++)
+		make_tick(made, i);
+	made_finish(made, 0, 2000 * MS);
+}
+
 static int leave(const char *path, void (*make)(struct made_trace *made))
 {
 	struct made_trace made;
@@ -531,5 +592,7 @@ int main(int argc, char **argv)
 		return leave(argv[2], make_summed);
 	if (argc == 3 && !strcmp(argv[1], "--make-faults"))
 		return leave(argv[2], make_faults);
+	if (argc == 3 && !strcmp(argv[1], "--make-followed"))
+		return leave(argv[2], make_followed);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,7 +242,7 @@ static void take_gpu(struct activities *all, uint64_t time_ns)
 	}
 }
 
-static enum activity_of kind_of_call(const struct event *event)
+enum activity_of activity_of_event(const struct event *event)
 {
 	if (event->flags & EVENT_FAULT)
 		return ACTIVITY_FAULT;
@@ -254,7 +254,7 @@ static enum activity_of kind_of_call(const struct event *event)
 static void add_event(struct activity_group *group, const struct event *event)
 {
 	const enum activity_of which[] = { ACTIVITY_IO, ACTIVITY_CLASS + event->class,
-					   kind_of_call(event) };
+					   activity_of_event(event) };
 	bool mapped = event->class == IO_MMAP_READ || event->class == IO_MMAP_WRITE;
 
 	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++) {
@@ -364,6 +364,21 @@ static int follow_spans(struct activities *all)
 	return GROW(all->kinds, all->span_room, all->job->spans.room) ? 0 : -ENOMEM;
 }
 
+uint32_t activities_of_span(struct activities *all, uint32_t slot)
+{
+	const struct span *span = &all->job->spans.slots[slot];
+
+	all->speaks[span->process] = true;
+	all->kinds[slot] = kinds_of_label(all, span->label, is_worker(all, span->process));
+	return all->kinds[slot];
+}
+
+void activities_restart(struct activities *all)
+{
+	if (all->process_room)
+		memset(all->speaks, 0, all->process_room * sizeof(*all->speaks));
+}
+
 static void begin_work(struct activity_worker *worker, uint64_t time_ns)
 {
 	if (worker->open++)
@@ -390,9 +405,7 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	if (status)
 		return status;
 	take_gpu(all, span->begin_ns);
-	all->speaks[span->process] = true;
-	kinds = kinds_of_label(all, span->label, is_worker(all, span->process));
-	all->kinds[slot] = kinds;
+	kinds = activities_of_span(all, slot);
 	group = all->group_of[span->process];
 	if (kinds & BIT(ACTIVITY_WORKER))
 		begin_work(&all->workers[span->process], span->begin_ns);

@@ -99,6 +99,13 @@ extern const struct walk_calls activities_calls;
 /* Lets everything end that is under way. */
 void activities_finish(struct activities *all);
 
+/* What a call or fault counts as, beside its class. */
+enum activity_of activity_of_event(const struct event *event);
+/* What a span that begins is activity of, a mask of 1 << enum activity_of; `kinds` has it until it
+ * has ended. Events may pass again after activities_restart. */
+uint32_t activities_of_span(struct activities *all, uint32_t slot);
+void activities_restart(struct activities *all);
+
 /* The group to look at for what a process did: that of its rank, or of the job. */
 uint32_t activities_group(const struct activities *all, uint32_t process);
 /* Sums of some activities up to a moment, not before what was last told. */

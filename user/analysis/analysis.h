@@ -34,6 +34,14 @@ void *measured_state(const struct measured *measured, const struct analysis *ana
  * others have filled their tables; end, which is also called after an error. Any but one of `fill`
  * and `conclude` may be NULL. All return 0 or a negative errno (-ENOMEM).
  */
+/* A row that an event is in. */
+struct row_of {
+	uint32_t row;
+	bool marked;	  /* it counts as something more, which the analysis names */
+	uint64_t *end_ns; /* of the union that the event's time is merged into; NULL: the row's */
+};
+#define ROWS_OF_MOST 8
+
 struct analysis {
 	const char *name, *title; /* of its table */
 	const char *meaning;	  /* a line for --list-tables */
@@ -53,6 +61,11 @@ struct analysis {
 	int (*fill)(void *state, struct table *table);
 	int (*conclude)(const struct measured *measured, struct table *table);
 	void (*end)(void *state);
+	/* For pictures, whose events pass once tables are filled: the rows that an event, or a span
+	 * that begins or has ended, is in. Return how many, or -ENOMEM. */
+	int (*rows_of)(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST]);
+	int (*rows_of_span)(void *state, uint32_t slot, bool begins,
+			    struct row_of rows[ROWS_OF_MOST]);
 	/* How tables of several reports become one, and what is made anew once they are: columns
 	 * that follow from others, the order of rows. NULL for nothing. */
 	struct merging merging;

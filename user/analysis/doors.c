@@ -7,6 +7,8 @@
  * The kernel counts by operation, which tells everything but whether a file was open with O_DIRECT:
  * what was lost of read and write calls has a row of its own, the door "unknown".
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/doors.h"
@@ -62,10 +64,23 @@ const struct tally *doors_tally(const struct measured *measured, enum io_door do
 	return totals_path(measured, class_of(door, side), door);
 }
 
+/* Rows of the table, plus 1; 0: none. */
+struct doors {
+	uint32_t rows[DOORS][SIDES];
+};
+
+static int begin(const struct job *job, void **state)
+{
+	(void)job;
+	*state = calloc(1, sizeof(struct doors));
+	return *state ? 0 : -ENOMEM;
+}
+
 static int add_row(struct table *table, const struct measured *measured, unsigned int door,
 		   unsigned int side)
 {
 	static const struct tally empty;
+	struct doors *kept = measured_state(measured, &analysis_doors);
 	const unsigned int layers = measured->job->layers;
 	const struct tally *tally = doors_tally(measured, door, side);
 	struct line line = {
@@ -92,7 +107,20 @@ static int add_row(struct table *table, const struct measured *measured, unsigne
 		if (!(layers & needs))
 			line.bytes = TABLE_NO_UINT;
 	}
+	kept->rows[door][side] = table->row_count + 1;
 	return table_add(table, &line);
+}
+
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	const struct doors *kept = state;
+	unsigned int side = event->class == IO_WRITE || event->class == IO_MMAP_WRITE;
+
+	if (event->door >= DOORS || event->class != class_of(event->door, side) ||
+	    !kept->rows[event->door][side])
+		return 0;
+	rows[0] = (struct row_of) { .row = kept->rows[event->door][side] - 1 };
+	return 1;
 }
 
 static int conclude(const struct measured *measured, struct table *table)
@@ -112,6 +140,9 @@ const struct analysis analysis_doors = {
 		   "kernel itself",
 	.shape = TABLE_LIST,
 	.of_sums = true,
+	.begin = begin,
 	.conclude = conclude,
+	.rows_of = rows_of,
+	.end = free,
 	.merging = { .keys = "door,op" },
 };

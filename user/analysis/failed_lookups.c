@@ -24,12 +24,14 @@ struct directory {
 	const char *path, *example;
 	size_t length, example_length;
 	uint64_t count, enoent, thread_time_ns;
+	uint32_t number; /* before they are sorted */
 };
 
 struct lookups {
 	const struct job *job;
 	struct directory *directories; /* number 0 stands for all beyond DIRECTORIES_MOST */
 	size_t count, room;
+	uint32_t *rows;			    /* of the table, by number */
 	size_t text_bytes, text_bytes_most; /* of paths and examples */
 	struct map numbers;		    /* hash of the path -> number */
 	struct path_memory memory;
@@ -59,6 +61,7 @@ static void end(void *state)
 	map_free(&lookups->numbers);
 	arena_free(&lookups->arena);
 	free(lookups->directories);
+	free(lookups->rows);
 	path_memory_free(&lookups->memory);
 	free(lookups);
 }
@@ -71,8 +74,10 @@ static int add_directory(struct lookups *lookups, const char *path, size_t lengt
 	if (!GROW(lookups->directories, lookups->room, lookups->count + 1))
 		return -ENOMEM;
 	lookups->text_bytes += length + whole;
-	directory = &lookups->directories[lookups->count++];
-	*directory = (struct directory) { .length = length, .example_length = whole };
+	directory = &lookups->directories[lookups->count];
+	*directory = (struct directory) { .length = length,
+					  .example_length = whole,
+					  .number = lookups->count++ };
 	directory->path = arena_text(&lookups->arena, path, length);
 	directory->example = arena_text(&lookups->arena, path, whole);
 	return directory->path && directory->example ? 0 : -ENOMEM;
@@ -105,22 +110,34 @@ static int find_directory(struct lookups *lookups, const struct path_asked *aske
 	return add_directory(lookups, path, length, whole);
 }
 
-static int add_failure(struct lookups *lookups, const struct path_asked *asked,
-		       const struct event *event, uint64_t result)
+/* The number of the directory that an event failed to find something in. */
+static int number_of(struct lookups *lookups, const struct event *event, uint32_t *number)
 {
-	uint32_t *known = path_memory_of(&lookups->memory, asked), number;
-	struct directory *directory;
+	const struct path_asked asked = path_asked_by(event);
+	uint32_t *known = path_memory_of(&lookups->memory, &asked);
+	int status = 0;
 
 	if (!known)
 		return -ENOMEM;
 	if (!*known) {
-		int status = find_directory(lookups, asked, &number);
-
+		status = find_directory(lookups, &asked, number);
 		if (status)
 			return status;
-		*known = number + 1;
+		*known = *number + 1;
 	}
-	directory = &lookups->directories[*known - 1];
+	*number = *known - 1;
+	return 0;
+}
+
+static int add_failure(struct lookups *lookups, const struct event *event, uint64_t result)
+{
+	struct directory *directory;
+	uint32_t number;
+	int status = number_of(lookups, event, &number);
+
+	if (status)
+		return status;
+	directory = &lookups->directories[number];
 	directory->count++;
 	directory->enoent += result == (uint64_t)-ENOENT;
 	directory->thread_time_ns += event->end - event->start;
@@ -129,7 +146,7 @@ static int add_failure(struct lookups *lookups, const struct path_asked *asked,
 
 /* Errors that say: there is nothing by this name, or no way to it. Others speak of what was found
  * there (readlink of what is no link, mkdir of what exists). */
-static bool is_failed_lookup(uint64_t result)
+static bool is_no_way(uint64_t result)
 {
 	static const int errors[] = { ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, ESTALE };
 
@@ -139,21 +156,27 @@ static bool is_failed_lookup(uint64_t result)
 	return false;
 }
 
+/* What it came to; 0 for anything else than a look-up that failed. */
+static uint64_t failed_with(const struct event *event)
+{
+	uint64_t result;
+
+	if (event->class != IO_METADATA || !(event->flags & EVENT_FAILED) ||
+	    event_kind(event) != TRACE_SYSCALL_PATH || !event_value(event, SYSCALL_PATH_PATH))
+		return 0;
+	result = event_value(event, SYSCALL_RESULT);
+	return is_no_way(result) ? result : 0;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count && !status; event++) {
-		struct path_asked asked;
-		uint64_t result;
+		uint64_t result = failed_with(event);
 
-		if (event->class != IO_METADATA || !(event->flags & EVENT_FAILED) ||
-		    event_kind(event) != TRACE_SYSCALL_PATH)
-			continue;
-		result = event_value(event, SYSCALL_RESULT);
-		asked = path_asked_by(event);
-		if (asked.path && is_failed_lookup(result))
-			status = add_failure(state, &asked, event, result);
+		if (result)
+			status = add_failure(state, event, result);
 	}
 	return status;
 }
@@ -231,12 +254,34 @@ static int fill(void *state, struct table *table)
 		table->absent = true;
 		return status ? status : table_set_note(table, "system calls were not recorded");
 	}
+	lookups->rows = calloc(lookups->count, sizeof(*lookups->rows));
+	if (!lookups->rows)
+		return -ENOMEM;
 	qsort(lookups->directories, lookups->count, sizeof(*lookups->directories),
 	      compare_directories);
-	for (size_t i = 0; i < lookups->count && !status; i++)
-		if (lookups->directories[i].count)
+	for (size_t i = 0; i < lookups->count && !status; i++) {
+		lookups->rows[lookups->directories[i].number] = i;
+		if (lookups->directories[i].count) /* those without come last */
 			status = add_line(table, &lookups->directories[i]);
+	}
 	return status;
+}
+
+/* Marked: there is nothing by that name. */
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	struct lookups *lookups = state;
+	uint64_t result = failed_with(event);
+	uint32_t number;
+	int status;
+
+	if (!result)
+		return 0;
+	status = number_of(lookups, event, &number);
+	if (status)
+		return status;
+	rows[0] = (struct row_of) { lookups->rows[number], result == (uint64_t)-ENOENT, NULL };
+	return 1;
 }
 
 /* Negative where the first of two texts stands before the other; none stands before all. */
@@ -284,6 +329,7 @@ const struct analysis analysis_failed_lookups = {
 	.passing = { .apart = true, .events = add_events, .matters = EVENT_FAILED },
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.fill = fill,
+	.rows_of = rows_of,
 	.end = end,
 	.merging = { .keys = "directory",
 		     .first = "example",

@@ -12,6 +12,17 @@
 
 enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };
 
+/* Of an event of any class but IO_NONE. */
+static inline enum use files_use_of(enum io_class class)
+{
+	static const uint8_t by_class[] = {
+		[IO_READ] = USE_READ, [IO_WRITE] = USE_WRITE,	 [IO_METADATA] = USE_METADATA,
+		[IO_SYNC] = USE_SYNC, [IO_MMAP_READ] = USE_MMAP, [IO_MMAP_WRITE] = USE_MMAP,
+	};
+
+	return by_class[class];
+}
+
 /* Of an access to the one before of the same process and file, see files.c. */
 enum { SEQUENTIAL, CONSECUTIVE, RANDOM, PATTERNS };
 enum { BY_CALLS, BY_FAULTS, ACCESSES };

@@ -25,6 +25,7 @@ struct habits {
 	struct map times; /* habit, file -> time in it, summed over threads */
 	uint64_t most_ns[HABITS], files[HABITS];
 	uint32_t worst[HABITS];
+	uint32_t rows[HABITS]; /* of the table */
 };
 
 static const char *const names[HABITS] = {
@@ -152,17 +153,19 @@ static unsigned int habits_of(const struct habits *habits, const struct event *e
 	return found;
 }
 
+static bool is_call(const struct event *event)
+{
+	return event->flags & EVENT_CALL && !(event->flags & EVENT_SECOND);
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct habits *habits = state;
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count; event++) {
-		unsigned int found;
+		unsigned int found = is_call(event) ? habits_of(habits, event) : 0;
 
-		if (!(event->flags & EVENT_CALL) || event->flags & EVENT_SECOND)
-			continue;
-		found = habits_of(habits, event);
 		for (int habit = 0; found >> habit && !status; habit++)
 			if (found >> habit & 1)
 				status = add(habits, habit, event);
@@ -236,11 +239,25 @@ static int fill(void *state, struct table *table)
 			path = file_table_name(&habits->job->files, habits->worst[i]);
 		if (path.length)
 			line.path = (struct table_text) { path.bytes, path.length };
+		habits->rows[i] = table->row_count;
 		if (tally->count)
 			status = table_add(table, &line);
 	}
 	return status;
 }
+
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	const struct habits *habits = state;
+	unsigned int found = is_call(event) ? habits_of(habits, event) : 0;
+	int count = 0;
+
+	for (; found; found &= found - 1)
+		rows[count++] = (struct row_of) { .row = habits->rows[__builtin_ctz(found)] };
+	return count;
+}
+
+_Static_assert(HABITS <= ROWS_OF_MOST, "an event may be of each");
 
 #define FLAGS (1ull << SYSCALL_FLAGS)
 
@@ -254,6 +271,7 @@ const struct analysis analysis_habits = {
 	.columns[TRACE_SYSCALL] = FLAGS | 1ull << SYSCALL_RESULT,
 	.columns[TRACE_SYSCALL_PATH] = FLAGS,
 	.fill = fill,
+	.rows_of = rows_of,
 	.end = end,
 	.merging = { .keys = "habit", .unknown = "files", .sorted = "habit" },
 };

@@ -83,6 +83,34 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 	return table_add(table, &line);
 }
 
+static int rows_with(uint32_t activities, struct row_of rows[ROWS_OF_MOST])
+{
+	int count = 0;
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		if (activities >> levels[i].activity & 1)
+			rows[count++] = (struct row_of) { .row = i };
+	return count;
+}
+
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	(void)state;
+	return event->class == IO_NONE ? 0 : rows_with(1u << activity_of_event(event), rows);
+}
+
+/* What a GPU computes is no event that passes. */
+static int rows_of_span(void *state, uint32_t slot, bool begins, struct row_of rows[ROWS_OF_MOST])
+{
+	const struct job *job = *(const struct job **)state;
+	uint32_t unknown = job->activities->gpu ? 1u << ACTIVITY_COMPUTE : 0;
+
+	uint32_t kinds =
+		begins ? activities_of_span(job->activities, slot) : job->activities->kinds[slot];
+
+	return rows_with(kinds & ~unknown, rows);
+}
+
 /* That there were none is said only where that is known. */
 static const char *why_none(const struct job *job)
 {
@@ -122,6 +150,8 @@ const struct analysis analysis_levels = {
 	.of_sums = true,
 	.begin = begin,
 	.fill = fill,
+	.rows_of = rows_of,
+	.rows_of_span = rows_of_span,
 	.end = free,
 	.merging = { .keys = "level,name", .apart = "unoverlapped_ns", .whole = true },
 };

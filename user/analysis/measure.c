@@ -108,6 +108,11 @@ static const struct {
 	[MEASURE_IO] = { "io", "all I/O", JOB_IO, PARTS(times) },
 };
 
+const char *measure_name(unsigned int measure)
+{
+	return measures[measure].name;
+}
+
 int measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,
 			unsigned int titled, size_t base)
 {

@@ -35,5 +35,7 @@ enum measure {
  */
 int measure_add_columns(struct table *table, unsigned int measure, unsigned int columns,
 			unsigned int titled, size_t base);
+/* "read" ... */
+const char *measure_name(unsigned int measure);
 
 #endif

@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/devices.h"
 #include "analysis/files.h"
 #include "analysis/processes.h"
+#include "analysis/report.h"
 #include "analysis/spans.h"
 #include "grow.h"
 
@@ -17,6 +19,14 @@ const size_t picture_sums_most[PICTURE_KEYS] = {
 	[PICTURE_BY_PART] = PICTURE_PARTS, [PICTURE_BY_OPERATION] = 24, [PICTURE_BY_FILE] = 32,
 	[PICTURE_BY_PROCESS] = 48,	   [PICTURE_BY_RANK] = 48,	[PICTURE_BY_SPAN] = 24,
 	[PICTURE_BY_DEVICE] = 12,
+};
+
+/* Of rows of other tables. */
+#define ROWS_MOST 32
+
+const struct analysis *const picture_tables[PICTURE_TABLES] = {
+	&analysis_totals,   &analysis_doors,  &analysis_failed_lookups, &analysis_habits,
+	&analysis_programs, &analysis_levels, &analysis_places,
 };
 
 #define NO_SERIES UINT32_MAX
@@ -45,6 +55,9 @@ static uint64_t weigh_operation(const struct measured *measured, uint32_t number
 {
 	const struct operation *operation = &measured->job->operations[number];
 
+	/* What stores made dirty is told with the faults and calls that did. */
+	if (operation->family == TRACE_STORES)
+		return 0;
 	/* One that takes no time counts, too. */
 	return clock_add(operation->seen.thread_time_ns, operation->seen.count);
 }
@@ -199,6 +212,24 @@ static int choose_devices(struct picture_set *set, const struct measured *measur
 	return status ? status : add_others(set, left);
 }
 
+/* Series are made as rows are met; a table without rows meets none. */
+static int choose_rows(struct picture_sums *sums, const struct measured *measured)
+{
+	for (size_t i = 0; i < PICTURE_TABLES; i++) {
+		struct picture_set *set = &sums->sets[PICTURE_BY_ROWS + i];
+
+		if (!report_by(measured->report, picture_tables[i])->row_count)
+			continue;
+		sums->states[i] = measured_state(measured, picture_tables[i]);
+		set->slot_count = ROWS_MOST;
+		set->slots = malloc(ROWS_MOST * sizeof(*set->slots));
+		if (!set->slots)
+			return -ENOMEM;
+		memset(set->slots, 0xff, ROWS_MOST * sizeof(*set->slots)); /* NO_SERIES */
+	}
+	return 0;
+}
+
 int picture_sums_init(struct picture_sums *sums, const struct measured *measured,
 		      const struct picture_axis *axis)
 {
@@ -213,7 +244,9 @@ int picture_sums_init(struct picture_sums *sums, const struct measured *measured
 			status = choose(&sums->sets[key], measured, key);
 	if (!status)
 		status = choose_ranks(&sums->sets[PICTURE_BY_RANK], measured->job);
-	return status ? status : choose_devices(&sums->sets[PICTURE_BY_DEVICE], measured);
+	if (!status)
+		status = choose_devices(&sums->sets[PICTURE_BY_DEVICE], measured);
+	return status ? status : choose_rows(sums, measured);
 }
 
 void picture_sums_free(struct picture_sums *sums)
@@ -230,32 +263,37 @@ void picture_sums_free(struct picture_sums *sums)
 static void add(struct picture_series *series, const struct picture_axis *axis,
 		const struct picture_stretches *over, const struct picture_sum *more)
 {
-	const size_t step = sizeof(struct picture_sum);
-	struct picture_sum *sums = series->sums;
+	struct picture_sum *sum = &series->sums[over->first];
+	int last = over->first == over->last ? PICTURE_TIME : PICTURE_COUNTS;
 
-	sums[over->first].count += more->count;
-	if (over->first == over->last) {
-		sums[over->first].bytes += more->bytes;
-		sums[over->first].fetched_bytes += more->fetched_bytes;
-		sums[over->first].time_ns += more->time_ns;
-		return;
-	}
-	picture_spread_coarse(&sums->bytes, step, axis, over, more->bytes);
-	picture_spread_coarse(&sums->fetched_bytes, step, axis, over, more->fetched_bytes);
-	picture_spread_coarse(&sums->time_ns, step, axis, over, more->time_ns);
+	for (int i = 0; i < last; i++)
+		sum->of[i] += more->of[i];
+	for (int i = last; i < PICTURE_TIME; i++)
+		picture_spread_coarse(&series->sums->of[i], sizeof(*sum), axis, over, more->of[i]);
 }
 
-static void add_to(struct picture_sums *sums, enum picture_key key, size_t number,
-		   const struct picture_stretches *over, const struct picture_sum *more)
+/* Merges an interval into the time of a series, of whose union all up to *end_ns has been told. */
+static void merge(struct picture_series *series, const struct picture_axis *axis,
+		  const struct picture_stretches *over, uint64_t *end_ns)
+{
+	struct picture_stretches rest = *over;
+
+	if (over->end_ns <= *end_ns)
+		return;
+	if (over->start_ns < *end_ns)
+		rest = picture_stretches_of(axis, *end_ns, over->end_ns);
+	*end_ns = over->end_ns;
+	picture_spread_coarse(&series->sums->of[PICTURE_TIME], sizeof(struct picture_sum), axis,
+			      &rest, rest.end_ns - rest.start_ns);
+}
+
+static struct picture_series *series_of(struct picture_sums *sums, enum picture_key key,
+					size_t number)
 {
 	struct picture_set *set = &sums->sets[key];
 	uint32_t slot = number < set->slot_count ? set->slots[number] : NO_SERIES;
 
-	/* Nobody has no rank among others. */
-	if (slot == NO_SERIES && key == PICTURE_BY_RANK &&
-	    sums->job->processes.processes[number].rank < 0)
-		return;
-	add(&set->series[slot == NO_SERIES ? set->count - 1 : slot], &sums->axis, over, more);
+	return &set->series[slot == NO_SERIES ? set->count - 1 : slot];
 }
 
 static struct picture_series *device_series(struct picture_set *set, uint64_t number)
@@ -267,57 +305,205 @@ static struct picture_series *device_series(struct picture_set *set, uint64_t nu
 	return series;
 }
 
-static void add_request(struct picture_sums *sums, const struct event *event)
+static void add_request(struct picture_sums *sums, const struct event *event,
+			const struct picture_stretches *over, struct picture_sum *more)
 {
 	uint32_t host = sums->job->traces[event->block->trace].host;
 	enum device_use use = sums->job->operations[event->operation].use;
-	const struct picture_stretches over =
-		picture_stretches_of(&sums->axis, event->start, event->end);
-	const struct picture_sum more = {
-		.count = event->flags & EVENT_SECOND ? 0 : 1,
-		.bytes = use == DEVICE_READS ? event->bytes : 0,
-		.fetched_bytes = use == DEVICE_WRITES ? event->bytes : 0,
-		.time_ns = event->flags & EVENT_SECOND ? 0 : event->end - event->start,
-	};
 
+	more->of[PICTURE_COUNT] = event->flags & EVENT_SECOND ? 0 : 1;
+	more->of[PICTURE_MARKED] = use == DEVICE_READS ? more->of[PICTURE_COUNT] : 0;
+	more->of[PICTURE_READ_BYTES] = use == DEVICE_READS ? event->bytes : 0;
+	more->of[PICTURE_WRITE_BYTES] = use == DEVICE_WRITES ? event->bytes : 0;
+	more->of[PICTURE_THREAD_TIME] = event->flags & EVENT_SECOND ? 0 : event->end - event->start;
 	if (use == DEVICE_READS || use == DEVICE_WRITES)
 		add(device_series(&sums->sets[PICTURE_BY_DEVICE],
 				  device_number(host, event_value(event, REQUEST_DEV))),
-		    &sums->axis, &over, &more);
+		    &sums->axis, over, more);
 }
 
-static void add_event(struct picture_sums *sums, const struct event *event)
+/* What is no operation of a task's is one of the table "operations" all the same. */
+static void add_other(struct picture_sums *sums, const struct event *event,
+		      const struct picture_stretches *over, struct picture_sum more)
 {
-	const struct picture_stretches over =
-		picture_stretches_of(&sums->axis, event->start, event->end);
-	const struct picture_sum more = {
-		.count = event->flags & EVENT_COUNTED ? 1 : 0,
-		.bytes = event->bytes,
-		.fetched_bytes = event->fetched_bytes,
-		.time_ns = event->flags & EVENT_TIMED ? event->end - event->start : 0,
-	};
+	more.of[PICTURE_COUNT] = event->flags & EVENT_SECOND ? 0 : 1;
+	add(series_of(sums, PICTURE_BY_OPERATION, event->operation), &sums->axis, over, &more);
+}
 
-	if (event->file != FILE_NONE)
-		add_to(sums, PICTURE_BY_FILE, event->file, &over, &more);
+static struct picture_sum sum_of(const struct event *event)
+{
+	struct picture_sum sum = { 0 };
+	bool timed = event->flags & (EVENT_TIMED | EVENT_THROTTLED);
+
+	if (event->flags & EVENT_COUNTED) {
+		sum.of[PICTURE_COUNT] = 1;
+		sum.of[PICTURE_ERRORS] = event->flags & EVENT_FAILED ? 1 : 0;
+		sum.of[PICTURE_METADATA_CALLS] = event->class == IO_METADATA;
+		sum.of[PICTURE_READ_FAULTS] = event->class == IO_MMAP_READ;
+		sum.of[PICTURE_WRITE_FAULTS] = event->class == IO_MMAP_WRITE;
+	}
+	sum.of[PICTURE_MAJOR] = event->major;
+	sum.of[PICTURE_OPENS] = event->flags & EVENT_OPENS ? 1 : 0;
+	sum.of[event->class == IO_WRITE ? PICTURE_WRITE_BYTES : PICTURE_READ_BYTES] = event->bytes;
+	sum.of[PICTURE_FETCHED] = event->fetched_bytes;
+	if (event->class == IO_MMAP_READ || event->class == IO_MMAP_WRITE)
+		sum.of[event->class == IO_MMAP_READ ? PICTURE_READ_FAULTED
+						    : PICTURE_WRITE_FAULTED] = event->fetched_bytes;
+	sum.of[PICTURE_CREATED] = event->created_bytes;
+	sum.of[PICTURE_DIRTIED] = event->dirtied_bytes;
+	sum.of[PICTURE_THREAD_TIME] = timed ? event->end - event->start : 0;
+	return sum;
+}
+
+static void add_event(struct picture_sums *sums, const struct event *event,
+		      const struct picture_stretches *over, const struct picture_sum *more)
+{
+	const struct picture_axis *axis = &sums->axis;
+	bool timed = event->flags & EVENT_TIMED;
+	struct picture_series *series;
+
+	if (event->file != FILE_NONE) {
+		series = series_of(sums, PICTURE_BY_FILE, event->file);
+		add(series, axis, over, more);
+		if (timed && event->class != IO_NONE)
+			merge(series, axis, over, &series->ends_ns[files_use_of(event->class)]);
+	}
 	if (event->class == IO_NONE)
 		return;
-	add(&sums->sets[PICTURE_BY_PART].series[picture_part_of(event)], &sums->axis, &over, &more);
-	add_to(sums, PICTURE_BY_OPERATION, event->operation, &over, &more);
-	add_to(sums, PICTURE_BY_PROCESS, event->process, &over, &more);
-	add_to(sums, PICTURE_BY_RANK, event->process, &over, &more);
+	if (!(event->flags & EVENT_SECOND))
+		add(series_of(sums, PICTURE_BY_OPERATION, event->operation), axis, over, more);
+	add(&sums->sets[PICTURE_BY_PART].series[picture_part_of(event)], axis, over, more);
+	series = series_of(sums, PICTURE_BY_PROCESS, event->process);
+	add(series, axis, over, more);
+	if (timed)
+		merge(series, axis, over, &series->ends_ns[0]);
+	series = series_of(sums, PICTURE_BY_RANK, event->process);
+	/* Nobody has no rank among others. */
+	if (!series->others || sums->job->processes.processes[event->process].rank >= 0)
+		add(series, axis, over, more);
 }
+
+/* --- rows of tables --- */
+
+/* NULL for one that is not told; -ENOMEM. */
+static int series_of_row(struct picture_set *set, uint32_t row, struct picture_series **series)
+{
+	*series = NULL;
+	if (row >= set->slot_count)
+		return 0;
+	if (set->slots[row] == NO_SERIES) {
+		if (add_series(set, row))
+			return -ENOMEM;
+		set->slots[row] = set->count - 1;
+	}
+	*series = &set->series[set->slots[row]];
+	return 0;
+}
+
+static int add_to_rows(struct picture_sums *sums, const struct event *event,
+		       const struct picture_stretches *over, struct picture_sum *more)
+{
+	struct row_of rows[ROWS_OF_MOST];
+	struct picture_series *series;
+
+	for (size_t i = 0; i < PICTURE_TABLES; i++) {
+		int count = sums->states[i]
+				    ? picture_tables[i]->rows_of(sums->states[i], event, rows)
+				    : 0;
+
+		if (count < 0)
+			return count;
+		for (const struct row_of *row = rows; row < rows + count; row++) {
+			if (series_of_row(&sums->sets[PICTURE_BY_ROWS + i], row->row, &series))
+				return -ENOMEM;
+			if (!series)
+				continue;
+			more->of[PICTURE_MARKED] = row->marked && !(event->flags & EVENT_SECOND);
+			add(series, &sums->axis, over, more);
+			if (event->flags & EVENT_TIMED)
+				merge(series, &sums->axis, over,
+				      row->end_ns ? row->end_ns : &series->ends_ns[0]);
+		}
+	}
+	return 0;
+}
+
+#define NOTABLE (EVENT_PAGECACHE | EVENT_THROTTLED | EVENT_REQUEST)
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct picture_sums *sums = state;
+	int status = 0;
 
-	for (const struct event *event = events; event < events + count; event++) {
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		struct picture_stretches over;
+		struct picture_sum more;
+
+		if (event->class == IO_NONE && !(event->flags & NOTABLE))
+			continue;
+		over = picture_stretches_of(&sums->axis, event->start, event->end);
+		more = sum_of(event);
+		status = add_to_rows(sums, event, &over, &more);
+		more.of[PICTURE_MARKED] = 0;
+		if (event->class == IO_NONE)
+			add_other(sums, event, &over, more);
 		if (event->flags & EVENT_REQUEST)
-			add_request(sums, event);
-		else if (event->class != IO_NONE || event->flags & EVENT_PAGECACHE)
-			add_event(sums, event);
+			add_request(sums, event, &over, &more);
+		else if (!(event->flags & EVENT_THROTTLED))
+			add_event(sums, event, &over, &more);
+	}
+	return status;
+}
+
+/* --- spans --- */
+
+/* Of a row one more is open, or one less: the time of spans is told once none is. */
+static void turn(struct picture_series *series, const struct picture_axis *axis,
+		 const struct span *span, bool begins)
+{
+	struct picture_stretches over;
+
+	if (begins) {
+		over = picture_stretches_of(axis, span->begin_ns, span->begin_ns);
+		series->sums[over.first].of[PICTURE_COUNT]++;
+		if (!series->open++)
+			series->begun_ns = span->begin_ns;
+		return;
+	}
+	if (--series->open)
+		return;
+	over = picture_stretches_of(axis, series->begun_ns, span->end_ns);
+	merge(series, axis, &over, &series->ends_ns[0]);
+}
+
+/* The rows that a span is in, as it begins or has ended. */
+static int turn_rows(struct picture_sums *sums, uint32_t slot, bool begins)
+{
+	const struct span *span = &sums->job->spans.slots[slot];
+	struct row_of rows[ROWS_OF_MOST];
+	struct picture_series *series;
+
+	for (size_t i = 0; i < PICTURE_TABLES; i++) {
+		int count = 0;
+
+		if (sums->states[i] && picture_tables[i]->rows_of_span)
+			count = picture_tables[i]->rows_of_span(sums->states[i], slot, begins,
+								rows);
+		for (const struct row_of *row = rows; row < rows + count; row++) {
+			if (series_of_row(&sums->sets[PICTURE_BY_ROWS + i], row->row, &series))
+				return -ENOMEM;
+			if (!series)
+				continue;
+			turn(series, &sums->axis, span, begins);
+		}
 	}
 	return 0;
+}
+
+static int span_begun(void *state, uint32_t slot, const struct event *event)
+{
+	(void)event;
+	return turn_rows(state, slot, true);
 }
 
 static int span_ended(void *state, uint32_t slot, const struct event *event)
@@ -326,11 +512,17 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	const struct span *span = &sums->job->spans.slots[slot];
 	const struct picture_stretches over =
 		picture_stretches_of(&sums->axis, span->begin_ns, span->end_ns);
-	const struct picture_sum more = { 1, 0, 0, span->end_ns - span->begin_ns };
+	const struct picture_sum more = {
+		.of = { [PICTURE_COUNT] = 1, [PICTURE_THREAD_TIME] = span->end_ns - span->begin_ns }
+	};
 
 	(void)event;
-	add_to(sums, PICTURE_BY_SPAN, span->label, &over, &more);
-	return 0;
+	add(series_of(sums, PICTURE_BY_SPAN, span->label), &sums->axis, &over, &more);
+	return turn_rows(sums, slot, false);
 }
 
-const struct walk_calls picture_sums_calls = { .events = add_events, .span_ended = span_ended };
+const struct walk_calls picture_sums_calls = {
+	.events = add_events,
+	.span_begun = span_begun,
+	.span_ended = span_ended,
+};

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/activity.h"
 #include "analysis/files.h"
+#include "analysis/totals.h"
 
 #define NAME_BYTES_MOST 4096
 
@@ -94,11 +96,21 @@ static int name_device(struct pictures *pictures, struct picture_name *name,
 	return 0;
 }
 
+static int name_total(struct pictures *pictures, struct picture_name *name,
+		      const struct measured *measured, uint64_t number)
+{
+	const char *text = totals_group(number);
+
+	(void)measured;
+	return set_text(pictures, &name->text, text, strlen(text));
+}
+
 static int (*const naming[PICTURE_KEYS])(struct pictures *, struct picture_name *,
 					 const struct measured *, uint64_t) = {
 	[PICTURE_BY_OPERATION] = name_operation, [PICTURE_BY_FILE] = name_file,
 	[PICTURE_BY_PROCESS] = name_process,	 [PICTURE_BY_RANK] = name_rank,
 	[PICTURE_BY_SPAN] = name_label,		 [PICTURE_BY_DEVICE] = name_device,
+	[PICTURE_BY_ROWS] = name_total,
 };
 
 static int name_series(struct pictures *pictures, const struct measured *measured)
@@ -178,6 +190,9 @@ static int walk(struct pictures *pictures, struct job *job, const struct picture
 	};
 	int status = 0;
 
+	for (size_t i = 0; i < PICTURE_TABLES; i++)
+		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+			pass.cursor.columns[kind] |= picture_tables[i]->columns[kind];
 	if (options->filter && !filter_is_any(options->filter)) {
 		status = filter_open(&pass.filter, options->filter, job, error);
 		if (status)
@@ -204,6 +219,8 @@ int pictures_make(struct pictures **made, struct job *job, const struct measured
 	pictures->lost = job->lost;
 	pictures->summed = job->summed;
 	pictures->all_summed = job->all_summed;
+	if (job->activities)
+		activities_restart(job->activities);
 	picture_course_init(&pictures->course, job, &pictures->axis);
 	picture_spans_init(&pictures->spans, job, &pictures->axis);
 	status = picture_sums_init(&pictures->sums, measured, &pictures->axis);

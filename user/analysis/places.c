@@ -39,6 +39,7 @@ struct place_sums {
 struct group {
 	struct table_text directory, extension;
 	bool deep;
+	uint32_t place;	   /* once it is one */
 	uint32_t into;	   /* the group that it is part of, or NO_GROUP */
 	uint32_t children; /* groups that would fold into it */
 	uint64_t files;	   /* different paths */
@@ -47,6 +48,7 @@ struct group {
 
 struct place {
 	struct table_text path;
+	uint32_t number; /* before they are sorted */
 	struct place_sums sums;
 };
 
@@ -63,11 +65,25 @@ struct looked {
 	struct table_text path;
 	struct place_sums sums;
 	enum special special;
-	uint32_t group;
+	uint32_t group, number; /* number: among the directories */
+};
+
+/* Where what was done to a file, or in a directory that was looked in, went: to a kind of files, to
+ * a place of its own, to a group. There may be a million. */
+enum { TO_NONE, TO_SPECIAL, TO_PLACE, TO_GROUP, TO_KINDS };
+#define TARGET(to, number) ((number)*TO_KINDS + (to))
+
+/* What is kept for pictures. */
+struct kept {
+	struct rollup directories; /* first: it is told in passing */
+	uint32_t *files, *looked;  /* groups, then targets, in the end rows of the table from 1 */
+	uint64_t *file_ends_ns, *looked_ends_ns; /* where their time ends, of files by use */
+	size_t file_count, looked_count;
 };
 
 struct places {
 	const struct measured *measured;
+	struct kept *kept;
 	struct looked *looked;
 	size_t looked_count;
 	struct group *groups;
@@ -75,8 +91,8 @@ struct places {
 	struct map numbers;	  /* hash of directory, extension and depth -> group */
 	struct number_index seen; /* files, and behind them what is looked in, by their paths */
 	struct map paths;	  /* hash of a path that stands alone -> place */
-	uint32_t *group_of;	  /* of each file, or NO_GROUP */
 	struct place_sums special[SPECIALS];
+	uint32_t special_places[SPECIALS];
 	struct place *all;
 	size_t count, room;
 	struct arena arena;
@@ -239,10 +255,10 @@ static int group_files(struct places *places)
 	int status = 0;
 
 	for (uint32_t i = 0; i < count && !status; i++) {
-		places->group_of[i] = NO_GROUP;
 		if (!files_used(places->measured, i, &file) || special_of_file(&file) != SPECIALS)
 			continue;
-		status = group_path(places, i, kind_of(places, i, file.path), &places->group_of[i]);
+		status = group_path(places, i, kind_of(places, i, file.path),
+				    &places->kept->files[i]);
 	}
 	for (size_t i = 0; i < places->looked_count && !status; i++)
 		if (places->looked[i].special == SPECIALS)
@@ -315,12 +331,14 @@ static int add_place(struct places *places, struct table_text path, const struct
 {
 	if (!GROW(places->all, places->room, places->count + 1))
 		return -ENOMEM;
-	places->all[places->count++] = (struct place) { path, *sums };
+	places->all[places->count] = (struct place) { path, places->count, *sums };
+	places->count++;
 	return 0;
 }
 
 /* Files one after the other may have had a path: a journal that each transaction makes anew. */
-static int add_file(struct places *places, struct table_text path, const struct place_sums *sums)
+static int add_file(struct places *places, struct table_text path, const struct place_sums *sums,
+		    uint32_t *target)
 {
 	const uint64_t key = map_hash_bytes(&places->paths, path.bytes, path.length);
 	bool added;
@@ -328,28 +346,33 @@ static int add_file(struct places *places, struct table_text path, const struct 
 
 	if (!place)
 		return -ENOMEM;
+	if (added)
+		*place = places->count;
+	*target = TARGET(TO_PLACE, *place);
 	if (!added) {
 		add_sums(&places->all[*place].sums, sums);
 		return 0;
 	}
-	*place = places->count;
 	return add_place(places, path, sums);
 }
 
 /* To a kind of files, or to a path, alone or in its group. */
 static int add_sums_of(struct places *places, enum special special, uint32_t number,
-		       struct table_text path, const struct place_sums *sums)
+		       struct table_text path, const struct place_sums *sums, uint32_t *target)
 {
 	struct group *group;
 
 	if (special != SPECIALS) {
 		add_sums(&places->special[special], sums);
+		*target = TARGET(TO_SPECIAL, special);
 		return 0;
 	}
-	group = &places->groups[root_of(places, number)];
+	number = root_of(places, number);
+	group = &places->groups[number];
 	if (!group->deep && group->files < ALIKE)
-		return add_file(places, path, sums);
+		return add_file(places, path, sums, target);
 	add_sums(&group->sums, sums);
+	*target = TARGET(TO_GROUP, number);
 	return 0;
 }
 
@@ -360,19 +383,20 @@ static int sum_files(struct places *places)
 	int status = 0;
 
 	for (uint32_t i = 0; i < count && !status; i++) {
+		uint32_t *target = &places->kept->files[i];
 		struct place_sums sums;
 
 		if (!files_used(places->measured, i, &file))
 			continue;
 		sums = sums_of(&file);
-		status = add_sums_of(places, special_of_file(&file), places->group_of[i], file.path,
-				     &sums);
+		status = add_sums_of(places, special_of_file(&file), *target, file.path, &sums,
+				     target);
 	}
 	for (size_t i = 0; i < places->looked_count && !status; i++) {
 		const struct looked *looked = &places->looked[i];
 
 		status = add_sums_of(places, looked->special, looked->group, looked->path,
-				     &looked->sums);
+				     &looked->sums, &places->kept->looked[looked->number]);
 	}
 	return status;
 }
@@ -382,13 +406,14 @@ static int add_groups(struct places *places)
 	int status = 0;
 
 	for (size_t i = 0; i < places->group_count && !status; i++) {
-		const struct group *group = &places->groups[i];
+		struct group *group = &places->groups[i];
 		const char *stars = group->deep ? "/**" : "/*";
 		size_t length = group->directory.length + strlen(stars) + group->extension.length;
 		char *path;
 
 		if (!group->sums.operations && !group->sums.files)
 			continue;
+		group->place = places->count;
 		path = arena_alloc(&places->arena, length + 1);
 		if (!path)
 			return -ENOMEM;
@@ -401,6 +426,7 @@ static int add_groups(struct places *places)
 	for (size_t i = 0; i < SPECIALS && !status; i++) {
 		const char *name = special_names[i];
 
+		places->special_places[i] = places->count;
 		if (places->special[i].operations || places->special[i].files)
 			status = add_place(places, (struct table_text) { name, strlen(name) },
 					   &places->special[i]);
@@ -421,6 +447,7 @@ static int list_looked(struct places *places, struct rollup *directories)
 
 		if (!rollup_used(directories, i))
 			continue;
+		looked->number = i;
 		path = arena_alloc(&places->arena, name.length + 1);
 		if (!path)
 			return -ENOMEM;
@@ -445,16 +472,20 @@ static int list_looked(struct places *places, struct rollup *directories)
 
 static int make_places(struct places *places)
 {
+	struct kept *kept = places->kept;
 	bool folded = true;
-	int status = list_looked(places, measured_state(places->measured, &analysis_places));
+	int status = list_looked(places, &kept->directories);
 
 	if (status)
 		return status;
-	places->group_of = calloc(files_count(places->measured) + 1, sizeof(*places->group_of));
-	status = places->group_of && number_index_reserve(&places->seen, places,
-							  files_count(places->measured))
-			 ? group_files(places)
-			 : -ENOMEM;
+	kept->file_count = files_count(places->measured);
+	kept->looked_count = kept->directories.count;
+	kept->files = calloc(kept->file_count + 1, sizeof(*kept->files));
+	kept->looked = calloc(kept->looked_count + 1, sizeof(*kept->looked));
+	if (!kept->files || !kept->looked)
+		return -ENOMEM;
+	status = number_index_reserve(&places->seen, places, kept->file_count) ? group_files(places)
+									       : -ENOMEM;
 	for (size_t level = 0; level < LEVELS_MOST && folded && !status; level++) {
 		folded = false;
 		status = fold_level(places, &folded);
@@ -465,6 +496,29 @@ static int make_places(struct places *places)
 }
 
 /* --- in passing --- */
+
+static int begin(const struct job *job, void **state)
+{
+	struct kept *kept = calloc(1, sizeof(*kept));
+
+	*state = kept;
+	if (!kept)
+		return -ENOMEM;
+	rollup_init(&kept->directories, job, rollup_find_key("directory"), 0);
+	return 0;
+}
+
+static void end(void *state)
+{
+	struct kept *kept = state;
+
+	rollup_free(&kept->directories);
+	free(kept->files);
+	free(kept->looked);
+	free(kept->file_ends_ns);
+	free(kept->looked_ends_ns);
+	free(kept);
+}
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
@@ -516,9 +570,81 @@ static int compare_places(const void *left, const void *right)
 	return memcmp(a->path.bytes, b->path.bytes, least);
 }
 
+/* Where each target stands in the table, as places were numbered before. */
+static void find_rows(const struct places *places, const uint32_t *rows, uint32_t *targets,
+		      size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t to = targets[i] % TO_KINDS, number = targets[i] / TO_KINDS;
+
+		if (to == TO_SPECIAL)
+			number = places->special_places[number];
+		else if (to == TO_GROUP)
+			number = places->groups[number].place;
+		targets[i] = to == TO_NONE ? 0 : rows[number] + 1;
+	}
+}
+
+static int fill_table(struct places *places, struct table *table)
+{
+	uint32_t *rows = calloc(places->count + 1, sizeof(*rows));
+	int status = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	if (places->count)
+		qsort(places->all, places->count, sizeof(*places->all), compare_places);
+	for (size_t i = 0; i < places->count && !status; i++) {
+		rows[places->all[i].number] = i;
+		status = table_add(table, &places->all[i]);
+	}
+	find_rows(places, rows, places->kept->files, places->kept->file_count);
+	find_rows(places, rows, places->kept->looked, places->kept->looked_count);
+	free(rows);
+	return status;
+}
+
+static int find_ends(struct kept *kept)
+{
+	kept->file_ends_ns = calloc(kept->file_count * USES + 1, sizeof(*kept->file_ends_ns));
+	kept->looked_ends_ns = calloc(kept->looked_count + 1, sizeof(*kept->looked_ends_ns));
+	return kept->file_ends_ns && kept->looked_ends_ns ? 0 : -ENOMEM;
+}
+
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	struct kept *kept = state;
+	uint64_t *end_ns;
+	uint32_t row, group;
+
+	if (!kept->file_ends_ns && find_ends(kept))
+		return -ENOMEM;
+	if (event->file < kept->file_count) {
+		if (event->class == IO_NONE &&
+		    (event->flags & (EVENT_PAGECACHE | EVENT_INDIRECT)) != EVENT_PAGECACHE)
+			return 0;
+		row = kept->files[event->file];
+		end_ns = &kept->file_ends_ns[event->file * USES];
+		if (event->class != IO_NONE)
+			end_ns += files_use_of(event->class);
+	} else {
+		if (event->class == IO_NONE || event_kind(event) != TRACE_SYSCALL_PATH)
+			return 0;
+		if (kept->directories.key->group_of(&kept->directories, event, &group))
+			return -ENOMEM;
+		if (group >= kept->looked_count)
+			return 0;
+		row = kept->looked[group];
+		end_ns = &kept->looked_ends_ns[group];
+	}
+	rows[0] = (struct row_of) { .row = row - 1, .end_ns = end_ns };
+	return row ? 1 : 0;
+}
+
 static int conclude(const struct measured *measured, struct table *table)
 {
-	struct places places = { .measured = measured };
+	struct places places = { .measured = measured,
+				 .kept = measured_state(measured, &analysis_places) };
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	table->recorded = measured->job->layers;
@@ -527,17 +653,14 @@ static int conclude(const struct measured *measured, struct table *table)
 	map_init(&places.paths, 1, 1);
 	if (!status)
 		status = make_places(&places);
-	if (places.count)
-		qsort(places.all, places.count, sizeof(*places.all), compare_places);
-	for (size_t i = 0; i < places.count && !status; i++)
-		status = table_add(table, &places.all[i]);
+	if (!status)
+		status = fill_table(&places, table);
 	map_free(&places.numbers);
 	number_index_free(&places.seen);
 	map_free(&places.paths);
 	arena_free(&places.arena);
 	free(places.looked);
 	free(places.groups);
-	free(places.group_of);
 	free(places.all);
 	return status;
 }
@@ -550,11 +673,12 @@ const struct analysis analysis_places = {
 	.by = "time_ns",
 	.of_sums = true,
 	.shape = TABLE_LIST,
-	.begin = rollup_begin_directories,
+	.begin = begin,
 	.passing = { .apart = true, .events = add_events, .matters = WALK_CLASS(IO_METADATA) },
 	.columns[TRACE_SYSCALL_PATH] = 1ull << SYSCALL_PATH_DIR | 1ull << SYSCALL_PATH_PATH,
 	.conclude = conclude,
-	.end = rollup_end,
+	.rows_of = rows_of,
+	.end = end,
 	.merging = { .keys = "path",
 
 		     .unknown = "files",

@@ -14,7 +14,8 @@
 
 struct program_row {
 	struct table_text name;
-	int64_t rank; /* TABLE_NO_INT: none */
+	int64_t rank;	 /* TABLE_NO_INT: none */
+	uint32_t number; /* before they are sorted */
 	uint64_t processes, time_ns, read_bytes, write_bytes, fetched_bytes, metadata_calls;
 };
 
@@ -22,7 +23,35 @@ struct programs {
 	struct program_row *all;
 	size_t count, room;
 	struct map numbers; /* hash of the name, and rank -> number */
+	/* Of each process, where there are many: its program, from 1; where its time ends in
+	 * pictures. */
+	uint32_t *program_of;
+	uint64_t *ends_ns;
+	size_t process_count;
 };
+
+static int begin(const struct job *job, void **state)
+{
+	struct programs *programs = calloc(1, sizeof(*programs));
+
+	(void)job;
+	*state = programs;
+	if (!programs)
+		return -ENOMEM;
+	map_init(&programs->numbers, 2, 1);
+	return 0;
+}
+
+static void end(void *state)
+{
+	struct programs *programs = state;
+
+	map_free(&programs->numbers);
+	free(programs->all);
+	free(programs->program_of);
+	free(programs->ends_ns);
+	free(programs);
+}
 
 static struct program_row *program_of(struct programs *programs, struct table_text name,
 				      int64_t rank)
@@ -38,9 +67,9 @@ static struct program_row *program_of(struct programs *programs, struct table_te
 		return NULL;
 	if (added) {
 		*number = programs->count++;
-		programs->all[*number] =
-			(struct program_row) { .name = name,
-					       .rank = rank >= 0 ? rank : TABLE_NO_INT };
+		programs->all[*number] = (struct program_row) {
+			.name = name, .number = *number, .rank = rank >= 0 ? rank : TABLE_NO_INT
+		};
 	}
 	return &programs->all[*number];
 }
@@ -54,6 +83,7 @@ static int add_process(struct programs *programs, const struct measured *measure
 
 	if (!program)
 		return -ENOMEM;
+	programs->program_of[number] = program->number + 1;
 	program->processes++;
 	program->time_ns += processes_tally(measured, number, MEASURE_IO)->time.measure;
 	program->read_bytes += processes_tally(measured, number, IO_READ)->bytes;
@@ -91,23 +121,59 @@ static int compare_programs(const void *left, const void *right)
 	return a->time_ns > b->time_ns ? -1 : a->time_ns < b->time_ns;
 }
 
-static int conclude(const struct measured *measured, struct table *table)
+static int add_programs(struct programs *programs, const struct measured *measured,
+			struct table *table)
 {
 	size_t count = measured->job->processes.count;
-	struct programs programs = { 0 };
+	uint32_t *rows;
+	int status = 0;
+
+	programs->process_count = count;
+	programs->program_of = calloc(count, sizeof(*programs->program_of));
+	if (!programs->program_of)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < count && !status; i++)
+		status = add_process(programs, measured, i);
+	rows = calloc(programs->count + 1, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	if (programs->count)
+		qsort(programs->all, programs->count, sizeof(*programs->all), compare_programs);
+	for (size_t i = 0; i < programs->count && !status; i++) {
+		rows[programs->all[i].number + 1] = i + 1;
+		status = table_add(table, &programs->all[i]);
+	}
+	for (uint32_t i = 0; i < count && !status; i++)
+		programs->program_of[i] = rows[programs->program_of[i]];
+	free(rows);
+	return status;
+}
+
+static int conclude(const struct measured *measured, struct table *table)
+{
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
 	table->recorded = measured->job->layers;
-	map_init(&programs.numbers, 2, 1);
-	for (uint32_t i = 1; i < count && count > PROCESSES_LEAST && !status; i++)
-		status = add_process(&programs, measured, i);
-	if (programs.count)
-		qsort(programs.all, programs.count, sizeof(*programs.all), compare_programs);
-	for (size_t i = 0; i < programs.count && !status; i++)
-		status = table_add(table, &programs.all[i]);
-	map_free(&programs.numbers);
-	free(programs.all);
-	return status;
+	if (status || measured->job->processes.count <= PROCESSES_LEAST)
+		return status;
+	return add_programs(measured_state(measured, &analysis_programs), measured, table);
+}
+
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	struct programs *programs = state;
+	uint32_t number = event->process;
+
+	if (event->class == IO_NONE || number >= programs->process_count ||
+	    !programs->program_of[number])
+		return 0;
+	if (!programs->ends_ns)
+		programs->ends_ns = calloc(programs->process_count, sizeof(*programs->ends_ns));
+	if (!programs->ends_ns)
+		return -ENOMEM;
+	rows[0] = (struct row_of) { .row = programs->program_of[number] - 1,
+				    .end_ns = &programs->ends_ns[number] };
+	return 1;
 }
 
 const struct analysis analysis_programs = {
@@ -118,6 +184,9 @@ const struct analysis analysis_programs = {
 	.shape = TABLE_LIST,
 	.by = "time_ns",
 	.text_only = true,
+	.begin = begin,
 	.conclude = conclude,
+	.rows_of = rows_of,
+	.end = end,
 	.merging = { .alone = true },
 };

@@ -135,6 +135,15 @@ static const struct {
 	  { "storage_write", "written to devices", JOB_BLOCK, TABLE_COLUMNS(storage_fields) } },
 };
 
+/* The groups of its one row by which pictures tell it part by part: measures, and behind them ...
+ */
+enum {
+	GROUP_PAGES = MEASURES,
+	GROUP_THROTTLED = GROUP_PAGES + TOTALS_PAGES,
+	GROUP_STORAGE,
+	GROUPS = GROUP_STORAGE + STORAGE_SIDES,
+};
+
 static int begin(const struct job *job, void **state)
 {
 	struct totals *totals = calloc(1, sizeof(*totals));
@@ -378,6 +387,47 @@ static int conclude(const struct measured *measured, struct table *table)
 	return status ? status : table_add(table, totals);
 }
 
+static uint32_t group_of_request(const struct totals *totals, const struct event *event)
+{
+	const char *name = totals->job->operations[event->operation].name;
+
+	for (size_t i = 0; i < STORAGE_SIDES; i++)
+		if (!strcmp(name, storage_groups[i].operation))
+			return GROUP_STORAGE + i;
+	return GROUPS;
+}
+
+/* Marked are those that are no operations. */
+static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
+{
+	uint32_t group = GROUPS;
+
+	if (event->class != IO_NONE) {
+		rows[0] = (struct row_of) { .row = event->class };
+		rows[1] = (struct row_of) { .row = MEASURE_IO };
+		return event->flags & EVENT_TIMED ? 2 : 1;
+	}
+	if (event->flags & EVENT_PAGECACHE)
+		group = GROUP_PAGES +
+			(event->flags & EVENT_INDIRECT ? TOTALS_INDIRECT : TOTALS_UNATTRIBUTED);
+	else if (event->flags & EVENT_THROTTLED)
+		group = GROUP_THROTTLED;
+	else if (event->flags & EVENT_REQUEST)
+		group = group_of_request(state, event);
+	rows[0] = (struct row_of) { .row = group, .marked = true };
+	return group < GROUPS ? 1 : 0;
+}
+
+const char *totals_group(uint32_t row)
+{
+	if (row < MEASURES)
+		return measure_name(row);
+	if (row < GROUP_THROTTLED)
+		return page_groups[row - GROUP_PAGES].group.name;
+	return row == GROUP_THROTTLED ? throttled_group.name
+				      : storage_groups[row - GROUP_STORAGE].group.name;
+}
+
 const struct submissions *totals_submissions(const struct measured *measured)
 {
 	const struct totals *totals = measured_state(measured, &analysis_totals);
@@ -458,6 +508,7 @@ const struct analysis analysis_totals = {
 	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.fill = fill,
 	.conclude = conclude,
+	.rows_of = rows_of,
 	.end = free,
 	.merging = { .added = "throttled.pause_ns,anonymous_faults.time_ns,shmem_faults.time_ns,"
 			      "unknown_faults.time_ns" },

@@ -39,4 +39,8 @@ struct submissions {
 };
 const struct submissions *totals_submissions(const struct measured *measured);
 
+/* What pictures have bins of, in place of rows: the groups of its one row, by their columns' names.
+ */
+const char *totals_group(uint32_t group);
+
 #endif

@@ -22,6 +22,9 @@
 #define HTML_TABLE_BYTES 90000
 #define HTML_ROWS_MOST 1000
 #define HTML_TEXT_BYTES 400
+/* Bytes of one set of sums by stretch, and of those of one table's rows. */
+#define HTML_SET_BYTES 150000
+#define HTML_ROWS_BYTES 60000
 /* Bytes of all maps of files. */
 #define HTML_MAPS_BYTES 640000
 

@@ -2,6 +2,11 @@
 /*
  * What pictures are drawn from, as JSON. Knows nothing of how they are drawn.
  */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "output/html_data.h"
 
 /* --- lists of numbers --- */
@@ -140,53 +145,164 @@ static void write_name(struct sink *out, const struct picture_name *name)
 		sink_format(out, ",\"rank\":%lld", (long long)name->rank);
 }
 
-static void write_series(struct sink *out, const struct picture_series *series,
-			 const struct picture_name *name)
-{
-	const struct picture_sum *sums = series->sums;
-	const size_t step = sizeof(*sums);
+#define IS(member) (1u << PICTURE_##member)
+#define MOVED (IS(COUNT) | IS(READ_BYTES) | IS(WRITE_BYTES) | IS(FETCHED) | IS(THREAD_TIME))
 
+/* Sets that are told one by one, and the members that the page makes use of. */
+static const struct {
+	const char *name;
+	unsigned int members;
+} sets[PICTURE_BY_ROWS] = {
+	[PICTURE_BY_PART] = { "parts", MOVED },
+	[PICTURE_BY_OPERATION] = { "operations", MOVED | IS(ERRORS) | IS(CREATED) },
+	[PICTURE_BY_FILE] = { "files", MOVED | IS(TIME) | IS(METADATA_CALLS) | IS(READ_FAULTS) |
+					       IS(WRITE_FAULTS) | IS(MAJOR) | IS(OPENS) },
+	[PICTURE_BY_PROCESS] = { "processes", MOVED | IS(TIME) | IS(METADATA_CALLS) |
+						      IS(READ_FAULTS) | IS(READ_FAULTED) },
+	[PICTURE_BY_RANK] = { "ranks", MOVED },
+	[PICTURE_BY_SPAN] = { "spans", MOVED },
+	[PICTURE_BY_DEVICE] = { "devices", MOVED | IS(MARKED) },
+};
+
+/* Those that are not zeros alone. */
+static void write_members(struct sink *out, const struct picture_series *series,
+			  unsigned int members)
+{
+	static const char *const names[PICTURE_MEMBERS] = {
+		[PICTURE_COUNT] = "count",
+		[PICTURE_ERRORS] = "errors",
+		[PICTURE_METADATA_CALLS] = "metadata",
+		[PICTURE_READ_FAULTS] = "read_faults",
+		[PICTURE_WRITE_FAULTS] = "write_faults",
+		[PICTURE_MAJOR] = "major",
+		[PICTURE_OPENS] = "opens",
+		[PICTURE_MARKED] = "marked",
+		[PICTURE_READ_BYTES] = "read",
+		[PICTURE_WRITE_BYTES] = "written",
+		[PICTURE_FETCHED] = "fetched",
+		[PICTURE_READ_FAULTED] = "read_faulted",
+		[PICTURE_WRITE_FAULTED] = "write_faulted",
+		[PICTURE_CREATED] = "created",
+		[PICTURE_DIRTIED] = "dirtied",
+		[PICTURE_THREAD_TIME] = "time",
+		[PICTURE_TIME] = "merged",
+	};
+
+	for (int i = 0; i < PICTURE_MEMBERS; i++) {
+		uint64_t any = 0;
+
+		for (size_t at = 0; at < PICTURE_COARSE; at++)
+			any |= series->sums[at].of[i];
+		if (!any || !(members >> i & 1))
+			continue;
+		sink_format(out, ",\"%s\":", names[i]);
+		write_list(out, &series->sums->of[i], sizeof(*series->sums), PICTURE_COARSE);
+	}
+}
+
+static void write_series(struct sink *out, const struct picture_series *series,
+			 const struct picture_name *name, unsigned int members)
+{
 	sink_text(out, series->others ? "{\"others\":true" : "{\"others\":false");
 	if (series->of)
 		sink_format(out, ",\"of\":%llu", (unsigned long long)series->of);
 	write_name(out, name);
-	sink_text(out, ",\"count\":");
-	write_list(out, &sums->count, step, PICTURE_COARSE);
-	sink_text(out, ",\"bytes\":");
-	write_list(out, &sums->bytes, step, PICTURE_COARSE);
-	sink_text(out, ",\"fetched\":");
-	write_list(out, &sums->fetched_bytes, step, PICTURE_COARSE);
-	sink_text(out, ",\"time\":");
-	write_list(out, &sums->time_ns, step, PICTURE_COARSE);
+	write_members(out, series, members);
 	sink_char(out, '}');
+}
+
+/* A series, if there is room for it: true. */
+static bool write_within(struct sink *out, const struct sink *series, size_t *left, bool first)
+{
+	if (series->error)
+		out->error = series->error;
+	if (series->used > *left)
+		return false;
+	if (!first)
+		sink_char(out, ',');
+	sink_bytes(out, series->buffer, series->used);
+	*left -= series->used;
+	return true;
+}
+
+static void fold(struct picture_series *others, const struct picture_series *series)
+{
+	others->of += series->others ? series->of : 1;
+	for (size_t at = 0; at < PICTURE_COARSE; at++)
+		for (int i = 0; i < PICTURE_MEMBERS; i++)
+			others->sums[at].of[i] += series->sums[at].of[i];
+}
+
+/* What there is no room for is told with the others. */
+static void write_set(struct sink *out, const struct pictures *pictures, enum picture_key key)
+{
+	const struct picture_set *set = &pictures->sums.sets[key];
+	struct picture_series *others = calloc(1, sizeof(*others));
+	size_t left = HTML_SET_BYTES;
+	bool first = true;
+
+	if (!others)
+		out->error = -ENOMEM;
+	for (size_t i = 0; i < set->count && !out->error; i++) {
+		struct picture_name name = pictures->names[key][i];
+		struct sink series;
+
+		if (set->series[i].others) {
+			others->others = true;
+			fold(others, &set->series[i]);
+			continue;
+		}
+		if (key == PICTURE_BY_PART)
+			name.text = (struct table_text) { part_names[i], strlen(part_names[i]) };
+		sink_open_memory(&series);
+		write_series(&series, &set->series[i], &name, sets[key].members);
+		if (write_within(out, &series, &left, first))
+			first = false;
+		else
+			fold(others, &set->series[i]);
+		sink_close(&series);
+	}
+	if (others && others->others) {
+		if (!first)
+			sink_char(out, ',');
+		write_series(out, others, &(struct picture_name) { .rank = -1 }, sets[key].members);
+	}
+	free(others);
 }
 
 static void write_sums(struct sink *out, const struct pictures *pictures)
 {
-	static const char *const names[PICTURE_KEYS] = {
-		[PICTURE_BY_PART] = "parts",	 [PICTURE_BY_OPERATION] = "operations",
-		[PICTURE_BY_FILE] = "files",	 [PICTURE_BY_PROCESS] = "processes",
-		[PICTURE_BY_RANK] = "ranks",	 [PICTURE_BY_SPAN] = "spans",
-		[PICTURE_BY_DEVICE] = "devices",
-	};
-
-	for (int key = 0; key < PICTURE_KEYS; key++) {
-		const struct picture_set *set = &pictures->sums.sets[key];
-
-		sink_format(out, key ? ",\n\"%s\":[" : "{\"%s\":[", names[key]);
-		for (size_t i = 0; i < set->count; i++) {
-			struct picture_name name = pictures->names[key][i];
-
-			if (key == PICTURE_BY_PART)
-				name.text = (struct table_text) { part_names[i],
-								  strlen(part_names[i]) };
-			if (i)
-				sink_char(out, ',');
-			write_series(out, &set->series[i], &name);
-		}
+	for (int key = 0; key < PICTURE_BY_ROWS; key++) {
+		sink_format(out, key ? ",\n\"%s\":[" : "{\"%s\":[", sets[key].name);
+		write_set(out, pictures, key);
 		sink_char(out, ']');
 	}
 	sink_char(out, '}');
+}
+
+/* Of a table what is known of its rows, the first ones first, as far as there is room. */
+static void write_rows_of(struct sink *out, const struct pictures *pictures, size_t table)
+{
+	const struct picture_set *set = &pictures->sums.sets[PICTURE_BY_ROWS + table];
+	const struct picture_name *names = pictures->names[PICTURE_BY_ROWS + table];
+	size_t left = HTML_ROWS_BYTES;
+	bool first = true;
+
+	sink_format(out, table ? ",\n\"%s\":[" : "{\"%s\":[", picture_tables[table]->name);
+	for (size_t row = 0; row < set->slot_count && !out->error; row++) {
+		struct sink series;
+
+		if (set->slots[row] >= set->count)
+			continue;
+		sink_open_memory(&series);
+		sink_format(&series, "{\"row\":%zu", row);
+		write_name(&series, &names[set->slots[row]]);
+		write_members(&series, &set->series[set->slots[row]], UINT_MAX);
+		sink_char(&series, '}');
+		first &= !write_within(out, &series, &left, first);
+		sink_close(&series);
+	}
+	sink_char(out, ']');
 }
 
 /* --- grids --- */
@@ -363,7 +479,10 @@ void html_pictures(struct sink *out, const struct pictures *pictures)
 	write_stretches(out, pictures);
 	sink_text(out, ",\n\"sums\":");
 	write_sums(out, pictures);
-	sink_text(out, ",\n\"latencies_of\":");
+	sink_text(out, ",\n\"rows_of\":");
+	for (size_t table = 0; table < PICTURE_TABLES; table++)
+		write_rows_of(out, pictures, table);
+	sink_text(out, "},\n\"latencies_of\":");
 	write_kinds(out, pictures->grids.latencies[0][0], PICTURE_LATENCIES);
 	sink_text(out, ",\n\"sizes_of\":");
 	write_kinds(out, pictures->grids.sizes[0][0], SIZE_CLASSES);

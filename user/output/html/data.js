@@ -66,14 +66,29 @@ const STATES = course.compute_ns ? [
 	['c-compute', 'compute alone'],
 ] : [['c-alone', 'I/O']];
 
+/* Sums by stretch; members that are not there are zeros. */
+const NO_SUM = new Float64Array(COARSE);
+const SUM_MEMBERS = ['count', 'errors', 'metadata', 'read_faults', 'write_faults', 'major', 'opens',
+	'marked', 'read', 'written', 'fetched', 'read_faulted', 'write_faulted', 'created', 'dirtied',
+	'time', 'merged'];
+
+function unpackSums(packed) {
+	const series = Object.assign({}, packed);
+	for (const name of SUM_MEMBERS)
+		series[name] = unpack(packed[name], COARSE) || NO_SUM;
+	series.bytes = series.read.map((bytes, i) => bytes + series.written[i]);
+	return series;
+}
+
 const sums = {};
 for (const key of Object.keys(pictures.sums))
-	sums[key] = pictures.sums[key].map((series) => Object.assign({}, series, {
-		count: unpack(series.count, COARSE),
-		bytes: unpack(series.bytes, COARSE),
-		fetched: unpack(series.fetched, COARSE),
-		time: unpack(series.time, COARSE),
-	}));
+	sums[key] = pictures.sums[key].map(unpackSums);
+
+/* ... of the rows of further tables, by row; of the totals by the names of their groups. */
+const rowSums = {};
+for (const name of Object.keys(pictures.rows_of))
+	rowSums[name] = new Map(pictures.rows_of[name].map((series) =>
+		[name === 'totals' ? series.name : series.row, unpackSums(series)]));
 
 const tables = {};
 for (const table of data.tables) {

@@ -1,156 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * Tables that sort, filter, copy as CSV, and follow the range: rows of what was summed up by
- * stretch show what happened in it, rows with a time of their own stay if they overlap it, rows about
- * what was used in it stay, too.
- */
+/* Tables that sort, filter and copy as CSV, of the run or of its part that is shown. */
 
 const ROWS_AT_FIRST = 12;
-
-/* Tables whose rows have sums by stretch: which, and how a row is found among them. */
-const NARROWED = {
-	files: { key: 'files', id: (row, of) => `${of(row, 'dev')} ${of(row, 'ino')}`,
-		idOf: (series) => `${series.dev} ${series.ino}` },
-	processes: { key: 'processes', id: (row, of) => `${of(row, 'pid')} ${of(row, 'start_ns')}`,
-		idOf: (series) => `${series.pid} ${series.start_ns}` },
-	operations: { key: 'operations', id: (row, of) => `${of(row, 'layer')} ${of(row, 'op')}`,
-		idOf: (series) => `${series.more} ${series.name}` },
-	spans: { key: 'spans', id: (row, of) => `${of(row, 'name')} ${of(row, 'category')}`,
-		idOf: (series) => `${series.name || ''} ${series.more || ''}` },
-	devices: { key: 'devices', id: (row, of) => of(row, 'dev'), idOf: (series) => series.dev },
-	ranks: { key: 'ranks', id: (row, of) => of(row, 'rank'), idOf: (series) => series.rank },
-};
-
-/* What a narrowed table shows, by key: [name, title, unit, meaning]. */
-const USUAL = [['count', 'operations', 'count'], ['time', 'summed over threads', 'ns'],
-	['bytes', 'bytes by calls', 'bytes'], ['fetched', 'from storage', 'bytes']];
-const MEASURES = { files: USUAL, processes: USUAL, operations: USUAL, ranks: USUAL,
-	spans: [['count', 'began', 'count'], ['time', 'time', 'ns']],
-	devices: [['count', 'requests', 'count'], ['time', 'summed over requests', 'ns'],
-		['bytes', 'read', 'bytes'], ['fetched', 'written', 'bytes']] };
-
-/* When a row was: of which columns its beginning is known, and how from them its end. */
-const WHEN = [
-	['start_ns', 'time_ns', (start, time) => start + time],
-	['made_ns', 'lived_ns', (made, lived) => made + lived],
-	['first_dirtied_ns', 'last_reached_ns', (dirtied, reached) => reached || dirtied],
-];
-
-/* Tables about files, processes or spans that have sums by stretch: which, and what names them. */
-const ABOUT = {
-	readahead: { key: 'files', id: 'path', idOf: (series) => series.name },
-	chain: { key: 'files', id: 'path', idOf: (series) => series.name },
-	chain_spans: { key: 'spans', id: 'name', idOf: (series) => series.name },
-	device_users: { key: 'processes', id: 'pid', idOf: (series) => series.pid },
-};
-
-/* Tables that are made of what is known stretch by stretch. */
-const TOLD = { access: accessInRange, overlap: overlapInRange, device_heat: heatInRange };
-const NO_BYTES = ['faults', 'metadata', 'sync']; /* calls that ask for none, and page faults */
-
-function told(names, units, rows) {
-	return { columns: names.map((title, i) => ({ get: (row) => row[i],
-		column: { name: title.replace(/ /g, '_'), title, unit: units[i],
-			meaning: 'in the part of the run that is shown' } })), rows, narrowed: NOW };
-}
-
-function accessInRange() {
-	const all = course.all, time = (list) => inFineRange(list.alone) + inFineRange(list.hidden);
-	const rows = sums.parts.filter((series) => !series.others && course[series.name])
-		.map((series) => [PARTS.find((part) => part.name === series.name).title,
-			time(course[series.name]), ...['count', 'bytes', 'fetched', 'time'].map((name) =>
-				name === 'bytes' && NO_BYTES.includes(series.name) ? null : inRange(series, name))])
-		.filter((row) => row[1] > 0 || row[2] > 0);
-	const total = (i) => d3.sum(rows, (row) => row[i]);
-	return told(['', 'time', 'operations', 'bytes by calls', 'from storage', 'summed over threads'],
-		['none', 'ns', 'count', 'bytes', 'bytes', 'ns'],
-		[['all I/O', time(all), ...[2, 3, 4, 5].map(total)], ...rows]);
-}
-
-function overlapInRange() {
-	const alone = inFineRange(course.all.alone), hidden = inFineRange(course.all.hidden);
-	const compute = inFineRange(course.compute_ns || []);
-	return told(['compute', 'I/O', 'unoverlapped I/O', 'compute without I/O'],
-		['ns', 'ns', 'ns', 'ns'], [[compute, alone + hidden, alone, Math.max(0, compute - hidden)]]);
-}
-
-function heatInRange(table) {
-	const [from, to] = rangeNs(), at = table.index.requests;
-	const within = (row) => d3.sum(cellOf(table, row, 'over_time').rows, ([start, requests]) =>
-		start < to && start + cellOf(table, row, 'stretch_ns') > from ? requests : 0);
-	return { columns: shownColumns(table), narrowed: NOW, rows: table.rows.map((row) =>
-		row.map((cell, i) => i === at ? within(row) : cell)).filter((row) => row[at] > 0) };
-}
-
-/* What is said of rows of a part of the run. */
-const NOW = 'In the part of the run that is shown.';
-const STAYS = 'Rows that reach into the part of the run that is shown, each as a whole.';
-const USED = 'Of what was used in the part of the run that is shown; numbers are of the whole run.';
-
-function rowsWithin(table, [start, end, until]) {
-	const [from, to] = rangeNs();
-	return table.rows.filter((row) => {
-		const begun = cellOf(table, row, start);
-		return begun !== null && begun < to && until(begun, cellOf(table, row, end) || 0) >= from;
-	});
-}
-
-function isActive(series) {
-	return ['count', 'time', 'fetched'].some((name) => inRange(series, name) > 0);
-}
-
-function rowsAbout(table, by) {
-	const known = new Set(), active = new Set();
-	for (const series of sums[by.key].filter((one) => !one.others)) {
-		known.add(by.idOf(series));
-		if (isActive(series))
-			active.add(by.idOf(series));
-	}
-	const id = (row) => cellOf(table, row, by.id);
-	return { rows: table.rows.filter((row) => active.has(id(row))),
-		lacking: table.of - table.rows.filter((row) => known.has(id(row))).length };
-}
-
-function shownColumns(table) {
-	if (table.shown.length)
-		return table.shown.map((i) => ({ column: table.columns[i], get: (row) => row[i] }));
-	return table.columns.map((column, i) => ({ column, get: (row) => row[i] }))
-		.filter(({ column }) => column.title !== null || table.shape === 'record')
-		.slice(0, table.shape === 'record' ? 200 : 16);
-}
-
-/* Columns and rows as they are now: of the whole run, or of the part that is shown. */
-function contentOf(table) {
-	const columns = shownColumns(table), by = NARROWED[table.name];
-	const summed = pictures.summed === 'all' && table.name !== 'spans';
-	const when = WHEN.find(([start, end]) => start in table.index && end in table.index);
-	if (rangeIsWhole())
-		return { columns, rows: table.rows };
-	if (summed)
-		return { columns, rows: table.rows, whole: true };
-	if (TOLD[table.name])
-		return TOLD[table.name](table);
-	if (by) {
-		const known = new Map(sums[by.key].filter((series) => !series.others)
-			.map((series) => [String(by.idOf(series)), series]));
-		const of = (row, name) => cellOf(table, row, name);
-		const find = (row) => known.get(String(by.id(row, of)));
-		const names = columns.filter(({ column }) => column.unit === 'path' || column.unit === 'none')
-			.slice(0, 3);
-		return { columns: MEASURES[table.name].map(([name, title, unit]) => ({
-			column: { name, title, unit, meaning: 'in the part of the run that is shown' },
-			get: (row) => inRange(find(row), name),
-		})).concat(names), rows: table.rows.filter((row) => {
-			const series = find(row);
-			return series && isActive(series);
-		}), narrowed: NOW, lacking: table.of - table.rows.filter(find).length };
-	}
-	if (when)
-		return { columns, rows: rowsWithin(table, when), narrowed: STAYS };
-	if (ABOUT[table.name])
-		return Object.assign({ columns, narrowed: USED }, rowsAbout(table, ABOUT[table.name]));
-	return { columns, rows: table.rows, whole: true };
-}
 
 function headingOf(column) {
 	return column.title || column.name.replace(/[._]/g, ' ');
@@ -170,7 +21,7 @@ function csvOf(columns, rows) {
 			: typeof v === 'object' ? JSON.stringify(v) : String(v);
 		return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 	};
-	return [columns.map(({ column }) => column.name)].concat(rows.map((row) =>
+	return [columns.map(({ column, whole }) => whole ? `${column.name}, whole run` : column.name)].concat(rows.map((row) =>
 		columns.map(({ get }) => get(row)))).map((row) => row.map(field).join(',') + '\r\n').join('');
 }
 
@@ -195,19 +46,25 @@ function copyText(text, button) {
 		byHand();
 }
 
-function cellEl(column, value) {
-	const v = plain(value), number = column.unit !== 'none' && column.unit !== 'path';
-	const text = cellText(value, column.unit);
+function classOf({ column, whole }) {
+	const number = column.unit !== 'none' && column.unit !== 'path';
+	return [number ? 'number' : column.unit === 'path' ? 'path' : '', whole ? 'of-run' : '']
+		.join(' ').trim() || null;
+}
+
+function cellEl(shown, value) {
+	const v = plain(value), text = cellText(value, shown.column.unit);
 	const content = typeof v === 'string' || Array.isArray(v)
 		? nameEl(text, text.length > 60 ? { title: text } : null) : text;
-	return el('td', { class: number ? 'number' : column.unit === 'path' ? 'path' : null }, content);
+	return el('td', { class: classOf(shown), title: shown.whole ? 'of the whole run' : null }, content);
 }
 
 function recordEl(table, now) {
 	const { columns, rows } = now || { columns: shownColumns(table), rows: table.rows };
-	return el('dl', { class: 'record' }, ...columns.flatMap(({ column, get }) =>
+	return el('dl', { class: 'record' }, ...columns.flatMap(({ column, get, whole }) =>
 		rows.length ? [el('dt', { title: column.meaning }, headingOf(column)),
-			el('dd', null, nameEl(cellText(get(rows[0]), column.unit)))] : []));
+			el('dd', { class: whole ? 'of-run' : null, title: whole ? 'of the whole run' : null },
+				nameEl(cellText(get(rows[0]), column.unit)))] : []));
 }
 
 /* The same, following the range. */
@@ -240,8 +97,7 @@ function listEl(table) {
 		const content = contentOf(table), wanted = state.filter;
 		let found = content.rows.filter((row) => !wanted || content.columns.some(({ column, get }) =>
 			cellText(get(row), column.unit).toLowerCase().includes(wanted)));
-		const by = content.columns.find(({ column }) => column.name === state.by)
-			|| (content.narrowed && NARROWED[table.name] ? content.columns[1] : null);
+		const by = content.columns.find(({ column }) => column.name === state.by);
 		if (by)
 			found = found.slice().sort((a, b) => compare(by.get(a), by.get(b)));
 		if (state.turned)
@@ -262,14 +118,14 @@ function listEl(table) {
 		: rows.filter((row) => plain(row[table.only]))).slice(0, ROWS_AT_FIRST);
 	const draw = () => {
 		const now = current(), shown = state.all ? now.found : few(now.found);
-		head.replaceChildren(...now.columns.map(({ column }) => el('th', { scope: 'col',
-			class: column.unit !== 'none' && column.unit !== 'path' ? 'number' : null,
+		head.replaceChildren(...now.columns.map(({ column, whole }) => el('th', { scope: 'col',
+			class: classOf({ column, whole }),
 			'aria-sort': state.by === column.name ? (state.turned ? 'ascending' : 'descending') : null },
 		el('button', { type: 'button', title: column.meaning, 'data-column': column.name,
 			onclick: () => sortBy(column.name) }, headingOf(column),
 		state.by === column.name ? (state.turned ? ' \u25b4' : ' \u25be') : ''))));
 		rows.replaceChildren(...shown.map((row) => el('tr', null, ...now.columns.map(
-			({ column, get }) => cellEl(column, get(row))))));
+			(one) => cellEl(one, one.get(row))))));
 		more.hidden = few(now.found).length === now.found.length;
 		more.textContent = state.all ? 'show fewer' : `show all ${countText(now.found.length)}`;
 		note.textContent = noteOf(table, now);
@@ -294,6 +150,8 @@ function noteOf(table, now) {
 			+ `${countText(now.lacking)} ${now.lacking === 1 ? 'is' : 'are'} not.`);
 	if (now.narrowed)
 		says.push(now.narrowed);
+	if (now.mixed)
+		says.push('What stands in brackets is of the whole run.');
 	if (now.whole)
 		says.push('Of the whole run: it cannot be narrowed.');
 	if (table.note)

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Tables of the part of the run that is shown: rows of what was summed up by stretch show what
+ * happened in it, cell by cell; rows with a time of their own stay if they overlap it, rows about what
+ * was used in it stay, too. Must not know how a table is drawn.
+ */
+
+/* Tables whose rows have sums by stretch, and how a row is found among them; of all others in
+ * pictures.rows_of the row itself. */
+const NARROWED = {
+	files: { key: 'files', id: (row, of) => `${of(row, 'dev')} ${of(row, 'ino')}`,
+		idOf: (series) => `${series.dev} ${series.ino}` },
+	processes: { key: 'processes', id: (row, of) => `${of(row, 'pid')} ${of(row, 'start_ns')}`,
+		idOf: (series) => `${series.pid} ${series.start_ns}` },
+	operations: { key: 'operations', id: (row, of) => `${of(row, 'layer')} ${of(row, 'op')}`,
+		idOf: (series) => `${series.more} ${series.name}` },
+	spans: { key: 'spans', id: (row, of) => `${of(row, 'name')} ${of(row, 'category')}`,
+		idOf: (series) => `${series.name || ''} ${series.more || ''}` },
+	devices: { key: 'devices', id: (row, of) => of(row, 'dev'), idOf: (series) => series.dev },
+	ranks: { key: 'ranks', id: (row, of) => of(row, 'rank'), idOf: (series) => series.rank },
+};
+
+/* What a column is the sum of, by its name: members of a series. */
+const SUMS = {
+	count: ['count'], operations: ['count'], faults: ['count'], events: ['marked'], pauses: ['marked'],
+	requests: ['marked'], errors: ['errors'], major: ['major'], opens: ['opens'],
+	bytes: ['read', 'written'], read_bytes: ['read'], write_bytes: ['written'],
+	fetched_bytes: ['fetched'], created_bytes: ['created'], dirtied_bytes: ['dirtied'],
+	metadata_calls: ['metadata'], time_ns: ['merged'], thread_time_ns: ['time'], pause_ns: ['time'],
+	'read.bytes': ['read'], 'write.bytes': ['written'], 'metadata.count': ['metadata'],
+	'mmap.faults': ['read_faults', 'write_faults'], 'mmap.major': ['major'],
+	'mmap_read.faults': ['read_faults'], 'mmap_read.fetched_bytes': ['read_faulted'],
+};
+
+/* ... where a table means something else; a member behind a minus is left out. */
+const SUMS_OF = {
+	failed_lookups: { enoent: ['marked'], other: ['count', '-marked'] },
+	levels: { bytes: ['read', 'written', 'read_faulted', 'write_faulted'] },
+	places: { write_bytes: ['written', 'dirtied'] },
+	spans: { count: ['count'], time_ns: ['time'] },
+	devices: { 'read.requests': ['marked'], 'write.requests': ['count', '-marked'] },
+	ranks: {},
+};
+const SUMS_OF_NO_OTHERS = new Set(['spans', 'ranks']);
+
+/* What is of a thing, whenever it is looked at; but this text follows from the whole run. */
+const FACTS = new Set(['size_bytes', 'start_ns', 'end_ns']);
+const isFact = (table, { name, unit }) => FACTS.has(name)
+	|| ((unit === 'none' || unit === 'path') && !(table.name === 'habits' && name === 'path'));
+
+/* Columns that a table has of a part of the run alone. */
+const MORE = { ranks: [['count', 'operations', 'count'], ['time', 'summed over threads', 'ns'],
+	['bytes', 'bytes by calls', 'bytes'], ['fetched', 'from storage', 'bytes']] };
+
+/* When a row was: of which columns its beginning is known, and how from them its end. */
+const WHEN = [
+	['start_ns', 'time_ns', (start, time) => start + time],
+	['made_ns', 'lived_ns', (made, lived) => made + lived],
+	['first_dirtied_ns', 'last_reached_ns', (dirtied, reached) => reached || dirtied],
+];
+
+/* Tables about files, processes or spans that have sums by stretch: which, and what names them. */
+const ABOUT = {
+	readahead: { key: 'files', id: 'path', idOf: (series) => series.name },
+	chain: { key: 'files', id: 'path', idOf: (series) => series.name },
+	chain_spans: { key: 'spans', id: 'name', idOf: (series) => series.name },
+	device_users: { key: 'processes', id: 'pid', idOf: (series) => series.pid },
+};
+
+/* Tables that are made of what is known stretch by stretch. */
+const TOLD = { access: accessInRange, overlap: overlapInRange, device_heat: heatInRange };
+const NO_BYTES = ['faults', 'metadata', 'sync']; /* calls that ask for none, and page faults */
+
+function told(names, units, rows) {
+	return { columns: names.map((title, i) => ({ get: (row) => row[i],
+		column: { name: title.replace(/ /g, '_'), title, unit: units[i],
+			meaning: 'in the part of the run that is shown' } })), rows, narrowed: NOW };
+}
+
+function accessInRange() {
+	const all = course.all, time = (list) => inFineRange(list.alone) + inFineRange(list.hidden);
+	const rows = sums.parts.filter((series) => !series.others && course[series.name])
+		.map((series) => [PARTS.find((part) => part.name === series.name).title,
+			time(course[series.name]), ...['count', 'bytes', 'fetched', 'time'].map((name) =>
+				name === 'bytes' && NO_BYTES.includes(series.name) ? null : inRange(series, name))])
+		.filter((row) => row[1] > 0 || row[2] > 0);
+	const total = (i) => d3.sum(rows, (row) => row[i]);
+	return told(['', 'time', 'operations', 'bytes by calls', 'from storage', 'summed over threads'],
+		['none', 'ns', 'count', 'bytes', 'bytes', 'ns'],
+		[['all I/O', time(all), ...[2, 3, 4, 5].map(total)], ...rows]);
+}
+
+function overlapInRange() {
+	const alone = inFineRange(course.all.alone), hidden = inFineRange(course.all.hidden);
+	const compute = inFineRange(course.compute_ns || []);
+	return told(['compute', 'I/O', 'unoverlapped I/O', 'compute without I/O'],
+		['ns', 'ns', 'ns', 'ns'], [[compute, alone + hidden, alone, Math.max(0, compute - hidden)]]);
+}
+
+function heatInRange(table) {
+	const [from, to] = rangeNs(), at = table.index.requests;
+	const within = (row) => d3.sum(cellOf(table, row, 'over_time').rows, ([start, requests]) =>
+		start < to && start + cellOf(table, row, 'stretch_ns') > from ? requests : 0);
+	return { columns: shownColumns(table), narrowed: NOW, rows: table.rows.map((row) =>
+		row.map((cell, i) => i === at ? within(row) : cell)).filter((row) => row[at] > 0) };
+}
+
+/* What is said of rows of a part of the run. */
+const NOW = 'Of the part of the run that is shown.';
+const STAYS = 'Rows that reach into the part of the run that is shown, each as a whole.';
+const USED = 'Of what was used in the part of the run that is shown; numbers are of the whole run.';
+
+function rowsWithin(table, [start, end, until]) {
+	const [from, to] = rangeNs();
+	return table.rows.filter((row) => {
+		const begun = cellOf(table, row, start);
+		return begun !== null && begun < to && until(begun, cellOf(table, row, end) || 0) >= from;
+	});
+}
+
+function isActive(series) {
+	return ['count', 'time', 'fetched', 'marked', 'merged'].some((name) => inRange(series, name) > 0);
+}
+
+function rowsAbout(table, by) {
+	const known = new Set(), active = new Set();
+	for (const series of sums[by.key].filter((one) => !one.others)) {
+		known.add(by.idOf(series));
+		if (isActive(series))
+			active.add(by.idOf(series));
+	}
+	const id = (row) => cellOf(table, row, by.id);
+	return { rows: table.rows.filter((row) => active.has(id(row))),
+		lacking: table.of - table.rows.filter((row) => known.has(id(row))).length };
+}
+
+function shownColumns(table) {
+	if (table.shown.length)
+		return table.shown.map((i) => ({ column: table.columns[i], get: (row) => row[i] }));
+	return table.columns.map((column, i) => ({ column, get: (row) => row[i] }))
+		.filter(({ column }) => column.title !== null || table.shape === 'record')
+		.slice(0, table.shape === 'record' ? 200 : 16);
+}
+
+/* Of a table's row its sums by stretch, undefined where they are not known. */
+function seriesOf(table) {
+	const by = NARROWED[table.name];
+	if (!by) {
+		const ofRows = new Map(table.rows.map((row, i) => [row, rowSums[table.name].get(i)]));
+		return (row) => ofRows.get(row);
+	}
+	const known = new Map(sums[by.key].filter((series) => !series.others)
+		.map((series) => [String(by.idOf(series)), series]));
+	return (row) => known.get(String(by.id(row, (of, name) => cellOf(table, of, name))));
+}
+
+/* The members that a column is the sum of, if it is one. */
+function membersOf(table, column, row) {
+	if (table.name === 'doors' && column.name === 'bytes' && cellOf(table, row, 'door') === 'mmap')
+		return [cellOf(table, row, 'op') === 'read' ? 'fetched' : 'dirtied'];
+	return (SUMS_OF[table.name] || {})[column.name]
+		|| (SUMS_OF_NO_OTHERS.has(table.name) ? null : SUMS[column.name]);
+}
+
+/* A cell of the part that is shown; what was not recorded in the run was not in its part. */
+function cellInRange(series, members, whole) {
+	const value = d3.sum(members, (name) => name[0] === '-' ? -inRange(series, name.slice(1))
+		: inRange(series, name));
+	if (plain(whole) === null)
+		return null;
+	return whole === plain(whole) ? value : { least: value };
+}
+
+function narrowedColumn(table, { column, get }, find) {
+	if (isFact(table, column))
+		return { column, get };
+	if (!table.rows.length || !membersOf(table, column, table.rows[0]))
+		return { column, get, whole: true };
+	return { column, get: (row) => cellInRange(find(row), membersOf(table, column, row), get(row)) };
+}
+
+/* Rows with sums by stretch: cell by cell, as far as these go. */
+function rowsInRange(table, columns) {
+	const find = seriesOf(table);
+	const more = (MORE[table.name] || []).map(([name, title, unit]) => ({
+		column: { name, title, unit, meaning: 'in the part of the run that is shown' },
+		get: (row) => inRange(find(row), name) }));
+	const now = columns.map((column) => narrowedColumn(table, column, find));
+	now.splice(1, 0, ...more);
+	return { columns: now, narrowed: NOW, mixed: now.some((column) => column.whole),
+		rows: table.rows.filter((row) => find(row) && isActive(find(row))),
+		lacking: table.of - table.rows.filter((row) => find(row) || isNothing(table, row)).length };
+}
+
+/* A row that says that there was none of it. */
+function isNothing(table, row) {
+	return !table.columns.some((column, i) => membersOf(table, column, row) && plain(row[i]) > 0);
+}
+
+/* The one row of a record by groups of columns: "read.count" is a sum of those of "read". */
+function recordInRange(table, columns) {
+	const of = ({ column }) => rowSums[table.name].get(column.name.split('.')[0]);
+	const now = columns.map((one) => {
+		const series = of(one), members = SUMS[one.column.name.split('.').pop()];
+		if (plain(one.get(table.rows[0])) === 0)
+			return one;
+		return series && members
+			? { column: one.column, get: (row) => cellInRange(series, members, one.get(row)) }
+			: Object.assign({ whole: true }, one);
+	});
+	return { columns: now, rows: table.rows, narrowed: NOW, mixed: now.some((one) => one.whole) };
+}
+
+/* Columns and rows as they are now: of the whole run, or of the part that is shown. */
+function contentOf(table) {
+	const columns = shownColumns(table);
+	const summed = pictures.summed === 'all' && table.name !== 'spans';
+	const when = WHEN.find(([start, end]) => start in table.index && end in table.index);
+	if (rangeIsWhole())
+		return { columns, rows: table.rows };
+	if (summed)
+		return { columns, rows: table.rows, whole: true };
+	if (TOLD[table.name])
+		return TOLD[table.name](table);
+	if (NARROWED[table.name])
+		return rowsInRange(table, columns);
+	if (rowSums[table.name])
+		return table.shape === 'record' ? recordInRange(table, columns) : rowsInRange(table, columns);
+	if (when)
+		return { columns, rows: rowsWithin(table, when), narrowed: STAYS };
+	if (ABOUT[table.name])
+		return Object.assign({ columns, narrowed: USED }, rowsAbout(table, ABOUT[table.name]));
+	return { columns, rows: table.rows, whole: true };
+}
