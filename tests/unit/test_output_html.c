@@ -536,6 +536,9 @@ static void make_tick(struct made_trace *made, uint64_t i)
 	      .fetched = 16384 + i, .dirtied = i % 2 ? 4096 : 0);
 	CALL(made, .time = at + 5 * MS, .dur = MS, .pid = pid, .op = i % 2 ? M_FSYNC : M_FLOCK,
 	     .file = 13);
+	/* Neither gives time to a class of I/O. */
+	CALL(made, .time = at + 6 * MS, .dur = MS, .pid = pid, .op = M_MMAP, .file = 14);
+	CALL(made, .time = at + 6 * MS, .dur = MS, .pid = pid, .op = M_READAHEAD, .file = 14);
 	FILL(made, .time = at + 5 * MS, .pid = pid, .file = 1 + i % 12, .bytes = 4096 * (i % 3));
 	THROTTLE(made, .time = at + 5 * MS, .pause = MS, .pid = pid, .file = 13);
 	REQUEST(made, .time = at + 5 * MS, .dur = MS, .pid = pid,

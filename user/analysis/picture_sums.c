@@ -322,11 +322,15 @@ static void add_request(struct picture_sums *sums, const struct event *event,
 		    &sums->axis, over, more);
 }
 
-/* What is no operation of a task's is one of the table "operations" all the same. */
-static void add_other(struct picture_sums *sums, const struct event *event,
-		      const struct picture_stretches *over, struct picture_sum more)
+/* The table "operations" counts what is no I/O of a task's, and what gives no time to its class. */
+static void add_operation(struct picture_sums *sums, const struct event *event,
+			  const struct picture_stretches *over, struct picture_sum more)
 {
-	more.of[PICTURE_COUNT] = event->flags & EVENT_SECOND ? 0 : 1;
+	if (event->flags & EVENT_SECOND)
+		return;
+	more.of[PICTURE_COUNT] = 1;
+	more.of[PICTURE_ERRORS] = event->flags & EVENT_FAILED ? 1 : 0;
+	more.of[PICTURE_THREAD_TIME] = event->end - event->start;
 	add(series_of(sums, PICTURE_BY_OPERATION, event->operation), &sums->axis, over, &more);
 }
 
@@ -370,8 +374,6 @@ static void add_event(struct picture_sums *sums, const struct event *event,
 	}
 	if (event->class == IO_NONE)
 		return;
-	if (!(event->flags & EVENT_SECOND))
-		add(series_of(sums, PICTURE_BY_OPERATION, event->operation), axis, over, more);
 	add(&sums->sets[PICTURE_BY_PART].series[picture_part_of(event)], axis, over, more);
 	series = series_of(sums, PICTURE_BY_PROCESS, event->process);
 	add(series, axis, over, more);
@@ -428,7 +430,9 @@ static int add_to_rows(struct picture_sums *sums, const struct event *event,
 	return 0;
 }
 
-#define NOTABLE (EVENT_PAGECACHE | EVENT_THROTTLED | EVENT_REQUEST)
+/* Of class IO_NONE. */
+#define NOTABLE                                                                                    \
+	(EVENT_CALL | EVENT_ASYNC | EVENT_VFS | EVENT_PAGECACHE | EVENT_THROTTLED | EVENT_REQUEST)
 
 static int add_events(void *state, const struct event *events, size_t count)
 {
@@ -445,11 +449,10 @@ static int add_events(void *state, const struct event *events, size_t count)
 		more = sum_of(event);
 		status = add_to_rows(sums, event, &over, &more);
 		more.of[PICTURE_MARKED] = 0;
-		if (event->class == IO_NONE)
-			add_other(sums, event, &over, more);
+		add_operation(sums, event, &over, more);
 		if (event->flags & EVENT_REQUEST)
 			add_request(sums, event, &over, &more);
-		else if (!(event->flags & EVENT_THROTTLED))
+		else if (event->class != IO_NONE || event->flags & EVENT_PAGECACHE)
 			add_event(sums, event, &over, &more);
 	}
 	return status;

@@ -162,13 +162,14 @@ function membersOf(table, column, row) {
 		|| (SUMS_OF_NO_OTHERS.has(table.name) ? null : SUMS[column.name]);
 }
 
-/* A cell of the part that is shown; what was not recorded in the run was not in its part. */
+/* A cell of the part that is shown; what was not recorded in the run was not in its part, and of
+ * what was lost nobody knows in which it was. */
 function cellInRange(series, members, whole) {
 	const value = d3.sum(members, (name) => name[0] === '-' ? -inRange(series, name.slice(1))
 		: inRange(series, name));
 	if (plain(whole) === null)
 		return null;
-	return whole === plain(whole) ? value : { least: value };
+	return whole === plain(whole) && !pictures.lost ? value : { least: value };
 }
 
 function narrowedColumn(table, { column, get }, find) {
