@@ -177,6 +177,33 @@ static void test_many(void **state)
 	done(&made, report);
 }
 
+/* An epoch in which something computes is no step of its own. */
+static void test_no_steps(void **state)
+{
+	static const struct {
+		const char *name, *category;
+		size_t steps;
+	} around[] = { { "epoch", "train", 0 },
+		       { "epoch.block", "train", 0 },
+		       { "pass", "epoch", 0 },
+		       { "batch", "train", 2 } };
+	struct made_trace made;
+	struct report *report;
+
+	for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++) {
+		BEGIN(&made, .spans = true);
+		for (uint64_t at = 1000; at < 3000; at += 1000) {
+			SPAN(&made, .begin = at, .end = at + 500, .pid = 10, .id = 1,
+			     .name = around[i].name, .category = around[i].category);
+			SPAN(&made, .begin = at + 100, .end = at + 200, .pid = 10, .id = 2,
+			     .name = "forward", .category = "compute");
+		}
+		report = report_of(&made, 10000);
+		assert_int_equal(report_table(report, "steps")->row_count, around[i].steps);
+		done(&made, report);
+	}
+}
+
 /* A step of a loop begins with the wait for its data; its body is no I/O of the application. */
 static void test_loops(void **state)
 {
@@ -215,10 +242,9 @@ static void test_loops(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_named),
-		cmocka_unit_test(test_which),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_named),	 cmocka_unit_test(test_which),
+		cmocka_unit_test(test_many),	 cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_no_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

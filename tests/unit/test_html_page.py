@@ -237,6 +237,11 @@ class Page(unittest.TestCase):
         subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-followed",
                         trace], check=True)
         call("report", "--html", page, trace)
+        self.browser.open(page)
+        lanes = self.browser.value("[...document.querySelectorAll('#processes .lane-name')]"
+                                   ".map((name) => name.textContent.trim()).join(';')")
+        self.assertRegex(lanes, "^train 100;(writer 1[0-9]+;)*loader \u00d713(;writer 1[0-9]+)*$")
+        self.assertEqual(lanes.count(";"), 7)
         for window in (0, 50), (70, 101), (90, 160):
             self.browser.open(page)
             start, end = self.choose(*window)

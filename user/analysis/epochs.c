@@ -82,16 +82,9 @@ static void end(void *state)
 
 static enum claim find_claim(const struct label *label)
 {
-	size_t length;
-
-	if (label_is(label, "epoch") ||
-	    (label_is_loop_body(label, &length) && length == strlen("epoch") &&
-	     !memcmp(label->name.bytes, "epoch", length)))
+	if (label_names_epoch(label))
 		return CLAIM_NAME;
-	if (label->category.length == strlen("epoch") &&
-	    !memcmp(label->category.bytes, "epoch", label->category.length))
-		return CLAIM_CATEGORY;
-	return CLAIM_ARGUMENT;
+	return label_of_epochs(label) ? CLAIM_CATEGORY : CLAIM_ARGUMENT;
 }
 
 /* The same, asked once for each label. */

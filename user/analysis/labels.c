@@ -82,6 +82,22 @@ bool label_is_loop_body(const struct label *label, size_t *length)
 	return label->has_body;
 }
 
+bool label_names_epoch(const struct label *label)
+{
+	static const char name[] = "epoch";
+	size_t length = label->has_body ? label->loop_length : label->name.length;
+
+	return length == strlen(name) && !memcmp(label->name.bytes, name, length);
+}
+
+bool label_of_epochs(const struct label *label)
+{
+	static const char category[] = "epoch";
+
+	return label->category.length == strlen(category) &&
+	       !memcmp(label->category.bytes, category, strlen(category));
+}
+
 static void find_loop(struct label *label)
 {
 	label->waits = label_ends(label, ".iter", &label->loop_length);

@@ -44,6 +44,10 @@ bool label_has(const struct label *label, const char *part);
 bool label_is_loop_wait(const struct label *label, size_t *length);
 bool label_is_loop_body(const struct label *label, size_t *length);
 
+/* Whether spans are passes over the data: by their name (of a loop, of its body's), by category. */
+bool label_names_epoch(const struct label *label);
+bool label_of_epochs(const struct label *label);
+
 #define LABELS_CACHE 256
 
 struct labels {

@@ -6,10 +6,11 @@
  *
  * Which spans are steps shows at the end: what a loop over a data loader does with each batch, as
  * DFTracer marks it; else those named "step"; else those of category "step"; else,
- * of those in which compute spans began and which are no compute themselves, the most frequent
- * ones, and among those as frequent the ones that took longer, which are around the others. Where
- * they are fewer than what lies between the ends of a process's spans "optimizer.step" (as a
- * program that marks nothing itself has them from PyTorch), that is the steps.
+ * of those in which compute spans began and which are neither compute themselves nor epochs, the
+ * most frequent ones, and among those as frequent the ones that took longer, which are around the
+ * others. Where they are fewer than what lies between the ends of a process's spans
+ * "optimizer.step" (as a program that marks nothing itself has them from PyTorch), that is the
+ * steps.
  *
  * To a step that is the body of a loop ("fetch.block") belongs the wait for its data before it
  * ("fetch.iter").
@@ -148,6 +149,13 @@ static int add_series(struct steps *all, uint32_t label, enum claim claim)
 	return 0;
 }
 
+/* Of what compute began in. */
+static bool may_be_step(const struct label *label)
+{
+	return label->meaning != CATEGORY_COMPUTE && !label_names_epoch(label) &&
+	       !label_of_epochs(label);
+}
+
 /* Compute began: whatever it began in may be a step. */
 static int claim_around(struct steps *all, uint32_t slot)
 {
@@ -161,7 +169,7 @@ static int claim_around(struct steps *all, uint32_t slot)
 		if (slot == SPAN_NONE)
 			break;
 		label = spans->slots[slot].label;
-		if (all->job->labels.labels[label].meaning != CATEGORY_COMPUTE)
+		if (may_be_step(&all->job->labels.labels[label]))
 			status = add_series(all, label, CLAIM_COMPUTE_INSIDE);
 	}
 	return status;

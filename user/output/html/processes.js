@@ -3,15 +3,24 @@
 
 const PROCESS_ROW = 18;
 const PROCESSES_MOST = 200;
+const ALIKE = 12; /* children of one name, without children of their own: so many are one row */
+
+/* Rows of one or more processes each: `members`, from the first one's start until the last one's
+ * end. */
+function rowOf(members, depth) {
+	return { members, depth, comm: members[0].comm, start_ns: d3.min(members, (row) => row.start_ns),
+		until: d3.max(members, (row) => row.until) };
+}
 
 /* Rows in the order of the tree, each with its depth; a parent that had ended when its pid was used
  * again is the one that lived then. */
 function processTree() {
-	const rows = rowsOf('processes').filter((row) => row.start_ns !== null);
-	const byPid = d3.nest().key((row) => row.pid).object(rows), out = [];
 	const end = (row) => row.end_ns === null ? DURATION_NS : row.end_ns;
+	const rows = rowsOf('processes').filter((row) => row.start_ns !== null)
+		.map((row) => Object.assign({ until: end(row) }, row));
+	const byPid = d3.nest().key((row) => row.pid).object(rows), out = [];
 	const parentOf = (row) => (byPid[row.ppid] || []).filter((parent) => parent !== row
-		&& parent.start_ns <= row.start_ns && end(parent) >= row.start_ns).pop();
+		&& parent.start_ns <= row.start_ns && parent.until >= row.start_ns).pop();
 	const children = new Map();
 
 	for (const row of rows) {
@@ -19,8 +28,15 @@ function processTree() {
 		children.set(parent, (children.get(parent) || []).concat([row]));
 	}
 	const add = (parent, depth) => {
-		for (const row of (children.get(parent) || []).sort((a, b) => a.start_ns - b.start_ns)) {
-			out.push(Object.assign({ depth, until: end(row) }, row));
+		const sorted = (children.get(parent) || []).sort((a, b) => a.start_ns - b.start_ns);
+		const leaves = d3.nest().key((row) => row.comm)
+			.object(sorted.filter((row) => !children.has(row)));
+		const together = (row) => !children.has(row) && leaves[row.comm].length >= ALIKE;
+		for (const row of sorted) {
+			if (!together(row))
+				out.push(rowOf([row], depth));
+			else if (leaves[row.comm][0] === row)
+				out.push(rowOf(leaves[row.comm], depth));
 			if (depth < 64)
 				add(row, depth + 1);
 		}
@@ -29,15 +45,24 @@ function processTree() {
 	return out;
 }
 
+/* What tells it from others of its name. */
+function whoOf(row) {
+	return row.members.length === 1 ? String(row.members[0].pid) : `\u00d7${countText(row.members.length)}`;
+}
+
 function drawProcess(g, box, row, y, series) {
 	const [from, to] = rangeNs(), at = (ns) => box.x(Math.max(from, Math.min(to, ns)));
 	const group = g.append('g').attr('class', 'process');
-	const name = `${'\u2009\u2009'.repeat(Math.min(8, row.depth))}${row.comm || ''} ${row.pid}`;
+	const indent = '\u2009\u2009'.repeat(Math.min(8, row.depth)), who = whoOf(row);
+	const room = Math.floor(box.left / 6.6), comm = indent + (row.comm || '');
+	const lives = row.members.filter((one) => one.start_ns < to && one.until >= from);
 
-	if (row.start_ns < to && row.until >= from)
-		group.append('rect').attr('class', row.exit_code ? 'life failed' : 'life')
-			.attr('x', at(row.start_ns)).attr('y', y + 5)
-			.attr('width', Math.max(1.5, at(row.until) - at(row.start_ns))).attr('height', 8);
+	for (const failed of [false, true])
+		group.append('path').attr('class', failed ? 'life failed' : 'life')
+			.attr('d', lives.filter((one) => Boolean(one.exit_code) === failed).map((one) => {
+				const left = at(one.start_ns), width = Math.max(1.5, at(one.until) - left);
+				return `M${left} ${y + 5}h${width}v8h${-width}z`;
+			}).join(''));
 	if (series)
 		group.append('path').attr('class', 'c-read io').attr('d',
 			d3.range(range.from, range.to).filter((i) => series.time[i] > 0).map((i) => {
@@ -46,28 +71,49 @@ function drawProcess(g, box, row, y, series) {
 				return `M${left} ${y + PROCESS_ROW - 2}v${-height}H${at((i + 1) * COARSE_NS)}v${height}z`;
 			}).join(''));
 	group.append('text').attr('class', 'lane-name').attr('x', 4 - box.left).attr('y', y + 12)
-		.text(box.left > 100 ? name.slice(0, Math.floor(box.left / 6.6)) : row.pid);
+		.text(box.left > 100 ? `${comm.slice(0, room - who.length - 1)} ${who}` : who);
+}
+
+/* One process, at the moment that is pointed at. */
+function processLines(row) {
+	return [['command', (Array.isArray(row.command) ? listText(row.command) : row.command || '')
+		.slice(0, 120)],
+	['lived', `${timeText(row.start_ns)} to ${row.end_ns === null ? 'the end' : timeText(row.end_ns)}`],
+	['exit status', row.exit_code === null ? NOTHING : String(row.exit_code)],
+	['in I/O, whole life', timeText(row.time_ns)]];
+}
+
+function processesLines(row, ns) {
+	const failed = row.members.filter((one) => one.exit_code).length;
+	return [['first to last', `${timeText(row.start_ns)} to ${timeText(row.until)}`],
+		['alive then', countText(row.members.filter((one) => one.start_ns <= ns && one.until > ns).length)],
+		['failed', countText(failed)],
+		['in I/O, whole lives', timeText(d3.sum(row.members, (one) => one.time_ns))]];
 }
 
 function processTip(rows, seriesOf, ns, y) {
 	const row = rows[Math.max(0, Math.min(rows.length - 1, Math.floor((y || 0) / PROCESS_ROW)))];
 	const series = seriesOf(row), i = coarseOf(ns);
-	return { title: `${row.comm || ''} ${row.pid}`, rows: [
-		['command', (Array.isArray(row.command) ? listText(row.command) : row.command || '').slice(0,
-			120)], ['lived', `${timeText(row.start_ns)} to ${row.end_ns === null
-			? 'the end' : timeText(row.end_ns)}`],
-		['exit status', row.exit_code === null ? NOTHING : String(row.exit_code)],
-		['in I/O, whole life', timeText(row.time_ns)]].concat(series
+	return { title: `${row.comm || ''} ${whoOf(row)}`, rows: (row.members.length === 1
+		? processLines(row.members[0]) : processesLines(row, ns)).concat(series
 		? [[`threads in I/O, ${stretchTitle(i, COARSE_NS)}`,
 			(series.time[i] / COARSE_NS).toFixed(2)]] : []) };
 }
 
-function makeProcesses() {
-	const body = bodyOf('processes'), all = processTree(), rows = all.slice(0, PROCESSES_MOST);
+/* Of each row its sums by stretch: of those of its processes that have such. */
+function sumsOfRows(rows) {
 	const known = new Map(sums.processes.filter((series) => !series.others
 		&& pictures.summed !== 'all')
 		.map((series) => [`${series.pid} ${series.start_ns}`, series]));
-	const seriesOf = (row) => known.get(`${row.pid} ${row.start_ns}`);
+	const found = new Map(rows.map((row) => [row, row.members.map((one) =>
+		known.get(`${one.pid} ${one.start_ns}`)).filter(Boolean)]));
+	return (row) => found.get(row).length ? { time: Float64Array.from(d3.range(COARSE), (i) =>
+		d3.sum(found.get(row), (series) => series.time[i])) } : undefined;
+}
+
+function makeProcesses() {
+	const body = bodyOf('processes'), all = processTree(), rows = all.slice(0, PROCESSES_MOST);
+	const seriesOf = sumsOfRows(rows);
 
 	if (!rows.length) {
 		body.append(el('p', { class: 'hint' }, 'No process is known.'));
@@ -84,6 +130,7 @@ function makeProcesses() {
 		: 'bars: how long each lived; filled: threads in I/O, up to one'));
 	body.append(figure);
 	const most = tables.processes.of - rowsOf('processes').filter((row) => row.pid === 0).length;
-	if (most > rows.length) /* what the kernel did is no process */
-		body.append(hintEl(`${countText(rows.length)} of ${countText(most)} processes.`));
+	const told = d3.sum(rows, (row) => row.members.length);
+	if (most > told) /* what the kernel did is no process */
+		body.append(hintEl(`${countText(told)} of ${countText(most)} processes.`));
 }
