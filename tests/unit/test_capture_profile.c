@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Slots that run short: when that shows, and that reading them makes room.
+ * Slots: that all of what is added is told, once; when they run short, and that reading makes room.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -58,7 +58,7 @@ static unsigned int take_slots(struct slots *slots, unsigned int first, unsigned
 }
 
 struct told {
-	uint64_t operations;
+	uint64_t operations, bytes;
 };
 
 static void add_up(void *context, const struct profile_slot *added)
@@ -66,7 +66,30 @@ static void add_up(void *context, const struct profile_slot *added)
 	struct told *told = context;
 
 	told->operations += added->sums.count;
+	told->bytes += added->sums.bytes;
 	assert_int_equal(added->who.started_ns, added->key.pid - 1 + 7);
+}
+
+/* Readings come between any two of an operation's additions, of which the count is the first. */
+static void test_torn(void **state)
+{
+	struct slots slots = open_slots();
+	struct told told = { 0 };
+
+	take_slots(&slots, 5, SLOTS);
+	assert_int_equal(profile_read(slots.profile, 1000, false, add_up, &told), 1);
+	slots.all[5].sums.bytes += 11;
+	assert_int_equal(profile_read(slots.profile, 2000, false, add_up, &told), 1);
+	assert_int_equal(profile_read(slots.profile, 3000, false, add_up, &told), 0);
+	slots.all[5].sums.count++;
+	assert_int_equal(profile_read(slots.profile, 4000, false, add_up, &told), 1);
+	assert_int_equal(profile_read(slots.profile, 5000, false, add_up, &told), 0);
+	/* However late. */
+	slots.all[5].sums.bytes += 31;
+	assert_int_equal(profile_read(slots.profile, 6000, true, add_up, &told), 1);
+	assert_int_equal(told.operations, 2);
+	assert_int_equal(told.bytes, 42);
+	close_slots(&slots);
 }
 
 static void test_crowded(void **state)
@@ -120,6 +143,7 @@ static void test_of_ended_processes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_torn),
 		cmocka_unit_test(test_crowded),
 		cmocka_unit_test(test_of_ended_processes),
 	};

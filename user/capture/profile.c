@@ -29,8 +29,8 @@
 #define SAMPLES 128u /* that tell how many are taken */
 
 struct base {
-	struct profile_sums sums; /* as they were told last */
 	uint64_t lately;	  /* operations in the last reading */
+	struct profile_sums sums; /* as they were told last */
 };
 
 struct idle {
@@ -164,18 +164,30 @@ static void subtract(const struct profile_sums *now, const struct profile_sums *
 #undef SUBTRACT
 }
 
+/*
+ * Whether nothing was added since. Whoever adds counts first: what comes behind the count may have
+ * missed the reading before, but not this one. Most slots of a node are such at a time, and this
+ * looks at a line of each.
+ */
+static bool is_at_rest(const struct profile_slot *slot, const struct base *base)
+{
+	return !base->lately &&
+	       __atomic_load_n(&slot->sums.count, __ATOMIC_RELAXED) == base->sums.count;
+}
+
 /* Tells what was added to a slot; whether anything was. */
 static bool tell(struct profile *profile, unsigned int number, profile_take_fn take, void *context)
 {
 	const struct profile_slot *slot = &profile->slots[number];
 	struct base *base = &profile->bases[number];
-	struct profile_slot added = { .key = slot->key, .who = slot->who };
+	struct profile_slot added;
 	struct profile_sums now;
 
 	read_sums(slot, &now);
 	base->lately = now.count - base->sums.count;
 	if (!memcmp(&now, &base->sums, sizeof(now)))
 		return false;
+	added = (struct profile_slot) { .key = slot->key, .who = slot->who };
 	subtract(&now, &base->sums, &added.sums);
 	added.last_ns = slot->last_ns;
 	added.first_ns = slot->first_ns > profile->read_ns ? slot->first_ns : profile->read_ns;
@@ -281,7 +293,10 @@ size_t profile_read(struct profile *profile, uint64_t now_ns, bool last, profile
 			syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 			waited = true;
 		}
-		told += tell(profile, i, take, context);
+		/* Nobody comes again to tell what the last look, or a slot's, has missed. */
+		if (last || state == PROFILE_RETIRED ||
+		    !is_at_rest(&profile->slots[i], &profile->bases[i]))
+			told += tell(profile, i, take, context);
 		if (i >= rests)
 			continue;
 		if (state == PROFILE_RETIRED) {
