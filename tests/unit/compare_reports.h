@@ -36,6 +36,8 @@ static const struct exception {
 	{ "programs", NULL, "which are many is decided in single runs" },
 	{ "steps", "outlier", "what stands out does so among the steps of its run" },
 	{ "failed_lookups", "example", "the first of some run" },
+	{ "habits", "path", "which file has the most of all is not known where runs share some" },
+	{ "habits", "file_thread_time_ns", "the same" },
 };
 
 static bool is_excepted(const char *table, const char *column)
@@ -255,8 +257,8 @@ static void compare(const struct report *whole, const struct report *parts, bool
 /* What their evidence has that all runs together tell in another way, or not at all. */
 static bool is_of_single_runs(const char *column)
 {
-	static const char *const names[] = { "place", "example", "consecutive",	   "backward",
-					     "path",  "file",	 "readahead_bytes" };
+	static const char *const names[] = { "place", "example", "consecutive",	    "backward",
+					     "path",  "file",	 "readahead_bytes", "files" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(column, names[i]))

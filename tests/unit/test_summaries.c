@@ -158,7 +158,8 @@ static void test_folded_rows(void **state)
 static void make_ranks(struct random_job *job, bool apart)
 {
 	static const char *const names[] = { "a", "b", "c", "d" };
-	const uint64_t size = 64 << 20, failed = 300;
+	const uint64_t size = 64 << 20, failed = 300, written = 300;
+	static const char *const logs[] = { "/log/0", "/log/1", "/log/2", "/log/3" };
 
 	job->count = 4;
 	for (size_t i = 0; i < job->count; i++) {
@@ -171,6 +172,8 @@ static void make_ranks(struct random_job *job, bool apart)
 		EXEC(made, .time = from, .pid = pid, .comm = "python3", .rank = i);
 		FILE_ROW(made, .time = from, .id = 1, .dev = 8 << 20, .ino = 41, .size = size,
 			 .path = "/data/tokens.bin");
+		FILE_ROW(made, .time = from, .id = 2, .dev = 8 << 20, .ino = 50 + i,
+			 .path = logs[i]);
 		SPAN(made, .begin = from + 1, .end = from + 400 * MS, .pid = pid, .id = 1,
 		     .name = "epoch", .category = "epoch");
 		SPAN(made, .begin = from + 400 * MS, .end = from + 800 * MS, .pid = pid, .id = 2,
@@ -182,6 +185,10 @@ static void make_ranks(struct random_job *job, bool apart)
 			CALL(made, .time = from + 200 * MS + j * MS / 10, .dur = MS / 20,
 			     .pid = pid, .tid = pid, .op = M_OPENAT, .path = "/no/such/file",
 			     .result = -2);
+		for (uint64_t j = 0; j < written; j++)
+			CALL(made, .time = from + 300 * MS + j * MS / 10, .dur = (i + 1) * MS / 50,
+			     .pid = pid, .tid = pid, .op = M_WRITE, .file = 2, .offset = j * 100,
+			     .asked = 100, .result = 100);
 		job->traces[i] = made_finish(made, from, from + 900 * MS);
 		job->names[i] = names[i];
 	}
@@ -189,8 +196,8 @@ static void make_ranks(struct random_job *job, bool apart)
 
 static void check_ranks(bool apart)
 {
-	static const char *const ids[] = { "read-by-several", "failed-lookups",
-					   "epoch-from-memory" };
+	static const char *const ids[] = { "read-by-several", "failed-lookups", "epoch-from-memory",
+					   "small-writes" };
 	struct trace_reader *summaries[TRACES_MOST];
 	struct parted parted = { .count = 0 };
 	struct random_job job;
@@ -212,6 +219,10 @@ static void check_ranks(bool apart)
 		if (!find_finding(whole, ids[j]) || !find_finding(parts, ids[j]))
 			fail_msg("%s is not found", ids[j]);
 	}
+	/* None of which is another's. */
+	assert_true(cell_is(
+		ask(parts, "habits", find_row(parts, "habits", "habit", "small_write"), "path"),
+		"/log/3"));
 	compare_findings(whole, parts, apart);
 	report_free(whole);
 	report_free(parts);
@@ -219,8 +230,8 @@ static void check_ranks(bool apart)
 	free_job(&job);
 }
 
-/* Each of four ranks reads all of a file, looks for 300 that are not there, and fetches less than a
- * MiB in its first epoch. */
+/* Each of four ranks reads all of a file, looks for 300 that are not there, fetches less than a MiB
+ * in its first epoch, and makes 300 small writes to a log of its own. */
 static void test_found_in_all(void **state)
 {
 	check_ranks(true);

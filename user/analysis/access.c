@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/doors.h"
+#include "analysis/merging_cells.h"
 #include "analysis/rollup.h"
 #include "analysis/totals.h"
 #include "units.h"
@@ -337,7 +338,9 @@ static int compare_times(const struct table *table, size_t a, size_t b, const vo
 
 	if (!a || !b || first->type != second->type || first->type != CELL_UINT)
 		return !a ? -1 : !b ? 1 : first->type == second->type ? 0 : first->type ? -1 : 1;
-	return first->uint > second->uint ? -1 : first->uint < second->uint;
+	if (first->uint != second->uint)
+		return first->uint > second->uint ? -1 : 1;
+	return merge_compare(&table_row(table, a)[ACCESS_NAME], &table_row(table, b)[ACCESS_NAME]);
 }
 
 static int remake(const struct report *report, struct table *table)

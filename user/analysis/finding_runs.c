@@ -68,7 +68,7 @@ static bool is_any_folded(const struct report *report)
 {
 	static const struct analysis *const looked_at[] = { &analysis_files, &analysis_operations,
 							    &analysis_failed_lookups,
-							    &analysis_epochs };
+							    &analysis_epochs, &analysis_habits };
 	bool folded = false;
 
 	for (size_t i = 0; i < sizeof(looked_at) / sizeof(looked_at[0]) && !folded; i++) {

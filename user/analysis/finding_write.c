@@ -28,7 +28,8 @@ struct calls {
 		0                                                                                  \
 	},                                                                                         \
 		{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct calls, file), 0 },      \
-		NUMBER(files, "files", COUNT, "files that it was done to", struct calls),          \
+		NUMBER(files, "files", COUNT,                                                      \
+		       "files that it was done to; null: of several summaries", struct calls),     \
 		NUMBER(count, "count", COUNT, "calls", struct calls),                              \
 		NUMBER(bytes, "bytes", BYTES, "bytes that they moved", struct calls),              \
 		NUMBER(bytes_each, "each", BYTES, "bytes of a call, on average", struct calls),    \
@@ -204,6 +205,7 @@ const struct finding_rule finding_sync_writes = {
 	.id = "sync-writes",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.of_runs = true,
 	.habit = HABIT_SYNC_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -222,6 +224,7 @@ const struct finding_rule finding_small_writes = {
 	.id = "small-writes",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.of_runs = true,
 	.habit = HABIT_SMALL_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -238,6 +241,7 @@ const struct finding_rule finding_small_direct = {
 	.id = "small-direct",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.of_runs = true,
 	.habit = HABIT_SMALL_DIRECT,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -257,6 +261,7 @@ const struct finding_rule finding_locks = {
 	.id = "lock-wait",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.of_runs = true,
 	.habit = HABIT_LOCK,
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -275,6 +280,7 @@ const struct finding_rule finding_failed_calls = {
 	.id = "failed-calls",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.of_runs = true,
 	.habit = HABIT_FAILED,
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -294,12 +300,13 @@ const struct finding_rule finding_short_reads = {
 	.id = "short-reads",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.of_runs = true,
 	.habit = HABIT_SHORT_READ,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SHORT_READS),
 	.title = "reads get nothing, or less than they ask for",
-	.says = "{count} reads got {bytes_each} each, on {files:file|files}; {time_ns} in all",
+	.says = "{count} reads got {bytes_each} each[, on {files:file|files}]; {time_ns} in all",
 	.advice = "ask for what is there: know the sizes, read whole records, do not read on at "
 		  "the end of a file",
 	.more = "faultline print --op read --file '*/{file}' TRACE",

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/report.h"
+
 #define FILES_MOST 65536 /* pairs of a habit and a file; of further ones no file is told */
 
 /* Calls on one file, one after the other, on their way into the map. */
@@ -23,7 +25,7 @@ struct habits {
 	bool locks[JOB_OPERATIONS_MOST]; /* of each operation: it takes a lock */
 	struct tally tallies[HABITS];
 	struct map times; /* habit, file -> time in it, summed over threads */
-	uint64_t most_ns[HABITS], files[HABITS];
+	uint64_t most_ns[HABITS], files[HABITS]; /* most: of the worst */
 	uint32_t worst[HABITS];
 	uint32_t rows[HABITS]; /* of the table */
 };
@@ -175,25 +177,11 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
-struct habit_view habits_view(const struct measured *measured, enum habit habit)
-{
-	const struct habits *habits = measured_state(measured, &analysis_habits);
-	struct habit_view view = { .tally = habits->tallies[habit], .files = habits->files[habit] };
-	struct trace_string path;
-
-	if (habits->worst[habit] == FILE_NONE)
-		return view;
-	path = file_table_name(&measured->job->files, habits->worst[habit]);
-	if (path.length)
-		view.path = (struct table_text) { path.bytes, path.length };
-	return view;
-}
-
 /* --- the table --- */
 
 struct line {
 	const char *habit;
-	uint64_t count, bytes, time_ns, thread_time_ns, files;
+	uint64_t count, bytes, time_ns, thread_time_ns, files, file_time_ns;
 	struct table_text path;
 };
 
@@ -210,6 +198,9 @@ static const struct table_column columns[] = {
 	  0 },
 	{ "path", "file", UNIT_NONE, "the one with the most time", TABLE_TEXT(struct line, path),
 	  0 },
+	{ "file_thread_time_ns", "its time", UNIT_NS,
+	  "of that file, summed over threads; of several summaries, in the one with the most of it",
+	  TABLE_UINT(struct line, file_time_ns), 0 },
 };
 
 static int fill(void *state, struct table *table)
@@ -233,6 +224,7 @@ static int fill(void *state, struct table *table)
 			.time_ns = tally->time.measure,
 			.thread_time_ns = tally->thread_time_ns,
 			.files = habits->files[i],
+			.file_time_ns = habits->most_ns[i],
 		};
 
 		if (habits->worst[i] != FILE_NONE)
@@ -259,6 +251,45 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 
 _Static_assert(HABITS <= ROWS_OF_MOST, "an event may be of each");
 
+/* Of several reports. How many different files there are is not known of all of them. */
+static struct habit_view view_of_table(const struct table *table, enum habit habit)
+{
+	struct habit_view view = { .files = TABLE_NO_UINT };
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		struct line line = { .habit = NULL };
+
+		if (!cell_is(&table_row(table, row)[0], names[habit]))
+			continue;
+		table_read_row(table, row, &line);
+		view.tally = (struct tally) { .count = line.count,
+					      .bytes = line.bytes,
+					      .thread_time_ns = line.thread_time_ns,
+					      .time.measure = line.time_ns };
+		view.path = line.path;
+	}
+	return view;
+}
+
+struct habit_view habits_view(const struct measured *measured, enum habit habit)
+{
+	const struct habits *habits;
+	struct habit_view view;
+	struct trace_string path;
+
+	if (!measured->job)
+		return view_of_table(report_by(measured->report, &analysis_habits), habit);
+	habits = measured_state(measured, &analysis_habits);
+	view = (struct habit_view) { .tally = habits->tallies[habit],
+				     .files = habits->files[habit] };
+	if (habits->worst[habit] == FILE_NONE)
+		return view;
+	path = file_table_name(&measured->job->files, habits->worst[habit]);
+	if (path.length)
+		view.path = (struct table_text) { path.bytes, path.length };
+	return view;
+}
+
 #define FLAGS (1ull << SYSCALL_FLAGS)
 
 const struct analysis analysis_habits = {
@@ -273,5 +304,12 @@ const struct analysis analysis_habits = {
 	.fill = fill,
 	.rows_of = rows_of,
 	.end = end,
-	.merging = { .keys = "habit", .unknown = "files", .sorted = "habit" },
+	.merging = { .keys = "habit",
+		     .added = "count,bytes,thread_time_ns",
+		     .unions = "time_ns",
+		     .unknown = "files",
+		     .dearest = "file_thread_time_ns,path",
+		     .sorted = "habit",
+		     .fixed = columns,
+		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },
 };

@@ -445,8 +445,9 @@ static int say_summaries(struct report_sum *sum, struct report *report)
 	if (sum->runs > 1)
 		words_add(&text,
 			  ": a time that several of them have a part in at once is their sum, for "
-			  "how much of it they shared is not known; findings on files, look-ups, "
-			  "epochs and ranks are of all runs together (unless some computed and "
+			  "how much of it they shared is not known; findings on files, writes, "
+			  "look-ups, epochs and ranks are of all runs together (unless some "
+			  "computed and "
 			  "others did not), others of single ones");
 	status = add_caveat(caveats, SUM_CAVEAT, "note", text.bytes);
 	if (!status && sum->unknown.used) {
