@@ -4,23 +4,52 @@
  */
 #include "analysis/series.h"
 
+#include <stddef.h>
+#include <string.h>
+
+/* Between two that are looked at: of so many alike in a row two of them are. */
+#define STRIDE (SERIES_WORTH / 2)
+
+/* Operation, class, door and flags at once: nearly all events are asked. */
 static inline uint64_t what(const struct event *event)
 {
-	return (uint64_t)event->flags << 32 | (uint32_t)event->operation << 16 |
-	       (uint32_t)event->class << 8 | event->door;
+	uint64_t all;
+
+	_Static_assert(offsetof(struct event, flags) + sizeof(event->flags) -
+				       offsetof(struct event, operation) ==
+			       sizeof(all),
+		       "they stand together");
+	memcpy(&all, &event->operation, sizeof(all));
+	return all;
 }
 
-size_t event_series_count(const struct event *events, size_t count)
+static inline bool are_alike(const struct event *event, const struct event *other)
 {
-	const uint64_t first = what(events);
-	const uint32_t process = events->process;
-	size_t alike = 1;
+	return what(event) == what(other) && event->process == other->process;
+}
 
-	if (events->class == IO_NONE || events->flags & EVENT_SUMMED)
-		return 1;
-	while (alike < count && what(&events[alike]) == first && events[alike].process == process)
-		alike++;
-	return alike;
+static bool may_be_alike(const struct event *event)
+{
+	return event->class != IO_NONE && !(event->flags & EVENT_SUMMED);
+}
+
+size_t event_series_find(const struct event *events, size_t count, size_t *first)
+{
+	for (size_t i = *first; i + STRIDE < count; i += STRIDE) {
+		size_t from = i, to = i + 1;
+
+		if (!are_alike(&events[i], &events[i + STRIDE]) || !may_be_alike(&events[i]))
+			continue;
+		while (from > *first && are_alike(&events[i], &events[from - 1]))
+			from--;
+		while (to < count && are_alike(&events[i], &events[to]))
+			to++;
+		if (to - from < SERIES_WORTH)
+			continue;
+		*first = from;
+		return to - from;
+	}
+	return 0;
 }
 
 void event_series_sum(struct event_series *series, const struct event *events, size_t count)

@@ -23,8 +23,9 @@ struct event_series {
 /* From so many on it is worth it. */
 #define SERIES_WORTH 32
 
-/* How many events from the first one on are alike; 1 for one that can be alike to none. */
-size_t event_series_count(const struct event *events, size_t count);
+/* Finds the next SERIES_WORTH or more events that are alike, none before *first: returns how many
+ * there are, and *first is where they begin; 0 for no more. */
+size_t event_series_find(const struct event *events, size_t count, size_t *first);
 void event_series_sum(struct event_series *series, const struct event *events, size_t count);
 
 /* Merges their times into those of earlier ones, as interval_add does one by one. */

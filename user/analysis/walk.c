@@ -95,12 +95,12 @@ static void find_due(struct walking *walking)
 /* Sums up those of a slice that are alike. What passes a filter is known one by one. */
 static void find_series(struct walking *walking, const struct event *events, size_t count)
 {
-	for (size_t i = 0, some; i < count && !walking->walk->filter; i += some) {
-		some = event_series_count(events + i, count - i);
-		if (some >= SERIES_WORTH)
-			event_series_sum(&walking->series[walking->series_count++], events + i,
-					 some);
-	}
+	size_t first = 0, alike;
+
+	if (walking->walk->filter)
+		return;
+	for (; (alike = event_series_find(events, count, &first)); first += alike)
+		event_series_sum(&walking->series[walking->series_count++], events + first, alike);
 }
 
 static inline int tell_some(const struct walking *walking, const struct walk_consumer *consumer,
