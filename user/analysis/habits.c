@@ -125,6 +125,13 @@ static bool is_short(const struct habits *habits, const struct event *event)
 	       event->offset + event->bytes < habits->job->files.files[event->file].size_bytes;
 }
 
+/* A read that got all that it asked for, nearly all of them: a case of nothing. */
+static inline bool is_plain_read(const struct event *event)
+{
+	return event->class == IO_READ && event->door != DOOR_DIRECT &&
+	       event->bytes >= event->asked_bytes && !(event->flags & EVENT_FAILED);
+}
+
 /* What an event is a case of; a mask of 1 << enum habit. */
 static unsigned int habits_of(const struct habits *habits, const struct event *event)
 {
@@ -166,7 +173,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count; event++) {
-		unsigned int found = is_call(event) ? habits_of(habits, event) : 0;
+		unsigned int found =
+			is_call(event) && !is_plain_read(event) ? habits_of(habits, event) : 0;
 
 		for (int habit = 0; found >> habit && !status; habit++)
 			if (found >> habit & 1)
@@ -241,7 +249,7 @@ static int fill(void *state, struct table *table)
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
 {
 	const struct habits *habits = state;
-	unsigned int found = is_call(event) ? habits_of(habits, event) : 0;
+	unsigned int found = is_call(event) && !is_plain_read(event) ? habits_of(habits, event) : 0;
 	int count = 0;
 
 	for (; found; found &= found - 1)

@@ -28,7 +28,12 @@ struct process_waiting {
 void process_waits_init(struct process_waits *waits, const struct job *job,
 			enum process_waits_for what)
 {
-	*waits = (struct process_waits) { .job = job, .what = what };
+	*waits = (struct process_waits) {
+		.job = job,
+		.what = what,
+		.small_bytes = what == PROCESS_SAVES ? HABIT_SMALL_WRITE_BYTES
+						     : threshold(THRESHOLD_SMALL_READ),
+	};
 	map_init(&waits->numbers, 1, 1);
 }
 
@@ -65,24 +70,18 @@ static int find_waiting(struct process_waits *waits, uint32_t process,
 	return 0;
 }
 
-/* A sync, or a write that is neither small nor a sync itself. */
+/* A sync, or a write that is no sync itself. */
 static bool is_save(const struct event *event)
 {
 	return event->class == IO_SYNC ||
-	       (event->class == IO_WRITE && event->bytes > HABIT_SMALL_WRITE_BYTES &&
-		!(event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC));
-}
-
-static bool is_load(const struct event *event)
-{
-	return event->class == IO_READ && event->bytes > threshold(THRESHOLD_SMALL_READ);
+	       (event->class == IO_WRITE && !(event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC));
 }
 
 static bool is_wait(const struct process_waits *waits, const struct event *event)
 {
 	const struct process *process = &waits->job->processes.processes[event->process];
 
-	return (waits->what == PROCESS_SAVES ? is_save(event) : is_load(event)) &&
+	return (waits->what == PROCESS_SAVES ? is_save(event) : event->class == IO_READ) &&
 	       event->process != PROCESS_UNKNOWN && event->thread == process->pid &&
 	       (process->executed || process->parent == PROCESS_NONE) &&
 	       !file_table_in_memory(&waits->job->files, event->file);
@@ -102,7 +101,7 @@ static void add_to_row(struct process_waiting *waiting, const struct event *even
 		waiting->longest = waiting->now;
 }
 
-int process_waits_add(struct process_waits *waits, const struct event *event)
+int process_waits_take(struct process_waits *waits, const struct event *event)
 {
 	struct process_waiting *waiting;
 	int status;

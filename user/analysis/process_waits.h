@@ -25,7 +25,8 @@ struct process_wait {
 struct process_waits {
 	const struct job *job;
 	enum process_waits_for what;
-	struct map numbers; /* process -> where it stands */
+	uint64_t small_bytes; /* reads and writes of no more are none */
+	struct map numbers;   /* process -> where it stands */
 	struct process_waiting *all;
 	size_t count, room;
 };
@@ -33,8 +34,16 @@ struct process_waits {
 void process_waits_init(struct process_waits *waits, const struct job *job,
 			enum process_waits_for what);
 void process_waits_free(struct process_waits *waits);
+/* Use process_waits_add. */
+int process_waits_take(struct process_waits *waits, const struct event *event);
 /* Takes calls of the kind; others mean nothing to it. Returns 0 or -ENOMEM. */
-int process_waits_add(struct process_waits *waits, const struct event *event);
+static inline int process_waits_add(struct process_waits *waits, const struct event *event)
+{
+	return event->bytes <= waits->small_bytes && event->class != IO_SYNC
+		       ? 0
+		       : process_waits_take(waits, event);
+}
+
 /* False behind the last one. */
 bool process_waits_view(const struct process_waits *waits, size_t number,
 			struct process_wait *wait);
