@@ -228,6 +228,51 @@ static void check_doors_add_up(const struct report *report)
 				 total(report, "mmap_write.thread_time_ns"));
 }
 
+/* The same call over and over: what is the same in all of them counts each time. */
+static void test_over_and_over(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made);
+	FILE_ROW(&made, .id = 1, .ino = 1, .size = 1 << 30, .path = "/data/a");
+	for (unsigned int i = 0; i < 300; i++)
+		CALL(&made, .time = 1000 + 100 * i, .dur = 10 + i % 3, .pid = 10, .op = M_PREAD,
+		     .file = 1, .offset = i * 4096 * (i % 2), .asked = 8192, .result = 4096,
+		     .fetched = 512, .flags = TRACE_OP_DIRECT);
+	made_finish(&made, 0, 100000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "totals", 0, "read.count", 300);
+	CHECK(report, "totals", 0, "read.errors", 0);
+	CHECK(report, "totals", 0, "read.bytes", 300 * 4096);
+	CHECK(report, "totals", 0, "read.fetched_bytes", 300 * 512);
+	CHECK(report, "totals", 0, "read.time_ns", 300 * 11);
+	CHECK(report, "totals", 0, "read.thread_time_ns", 300 * 11);
+	CHECK(report, "operations", 0, "count", 300);
+	CHECK(report, "operations", 0, "bytes", 300 * 4096);
+	CHECK(report, "operations", 0, "fetched_bytes", 300 * 512);
+	CHECK(report, "operations", 0, "thread_time_ns", 300 * 11);
+	CHECK(report, "operations", 0, "max_ns", 12);
+	CHECK(report, "files", 0, "direct_bytes", 300 * 4096);
+	CHECK(report, "files", 0, "size_bytes", 1 << 30);
+	CHECK(report, "files", 0, "pattern.random", 149);
+	CHECK(report, "files", 0, "pattern.sequential", 150);
+	report_free(report);
+	made_close(&made);
+
+	BEGIN(&made);
+	for (unsigned int i = 0; i < 300; i++)
+		CALL(&made, .time = 1000 + 100 * i, .dur = 5, .pid = 10, .op = M_PREAD,
+		     .result = -EIO);
+	made_finish(&made, 0, 100000);
+	report = made_report(&made.reader, 1);
+	CHECK(report, "totals", 0, "read.errors", 300);
+	CHECK(report, "totals", 0, "read.bytes", 0);
+	CHECK(report, "operations", 0, "errors", 300);
+	report_free(report);
+	made_close(&made);
+}
+
 static void test_doors(void **state)
 {
 	struct made_trace made;
@@ -503,15 +548,11 @@ static void test_incomplete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_merged_time),
-		cmocka_unit_test(test_families),
-		cmocka_unit_test(test_doors),
-		cmocka_unit_test(test_operations),
-		cmocka_unit_test(test_percentiles_and_sizes),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_unaccounted),
-		cmocka_unit_test(test_submissions),
-		cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_merged_time),   cmocka_unit_test(test_families),
+		cmocka_unit_test(test_over_and_over), cmocka_unit_test(test_doors),
+		cmocka_unit_test(test_operations),    cmocka_unit_test(test_percentiles_and_sizes),
+		cmocka_unit_test(test_lost),	      cmocka_unit_test(test_unaccounted),
+		cmocka_unit_test(test_submissions),   cmocka_unit_test(test_incomplete),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,12 +122,56 @@ static inline void decode_call(const struct event_chunk *chunk, uint32_t i, stru
 		seen->submissions += submitted(rule->operation, event, result);
 }
 
+/* What calls over and over differ in. */
+#define DIFFERING (1ull << SYSCALL_TIME | 1ull << SYSCALL_DUR | 1ull << SYSCALL_OFFSET)
+
+/* The same call over and over, each of them one event that says nothing more than the first. */
+static bool are_alike(const struct event_chunk *chunk, const struct call_rule *rule)
+{
+	uint64_t others = event_columns(chunk->block->kind) & ~DIFFERING;
+
+	return (chunk->alike & others) == others && rule->operation->family != TRACE_TRANSFER &&
+	       rule->operation->family != TRACE_MAP;
+}
+
+static void repeat_call(const struct event_chunk *chunk, struct call_rule *rule,
+			struct event *events)
+{
+	const uint64_t *const *columns = chunk->columns;
+	struct trace_operation_total one;
+	uint64_t duration_ns = 0;
+
+	decode_call(chunk, 0, rule, events);
+	one = rule->more;
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		events[i] = events[0];
+		event_place(chunk, i, columns[SYSCALL_DUR][i], &events[i]);
+		events[i].offset = (int64_t)columns[SYSCALL_OFFSET][i];
+		duration_ns += columns[SYSCALL_DUR][i];
+	}
+	rule->more = (struct trace_operation_total) {
+		.count = one.count * chunk->count,
+		.errors = one.errors * chunk->count,
+		.bytes = one.bytes * chunk->count,
+		.thread_time_ns = duration_ns,
+		.fetched_bytes = one.fetched_bytes * chunk->count,
+		.created_bytes = one.created_bytes * chunk->count,
+		.submissions = one.submissions * chunk->count,
+	};
+}
+
 void event_decode_calls(const struct event_chunk *chunk, struct event *events, size_t *count)
 {
 	const uint64_t *const *columns = chunk->columns;
 	struct call_rule rule = rule_of(chunk, columns[SYSCALL_OP][0]);
 	struct event *event = events;
 
+	if (are_alike(chunk, &rule)) {
+		repeat_call(chunk, &rule, events);
+		add_seen(&rule);
+		*count = chunk->count;
+		return;
+	}
 	for (uint32_t i = 0; i < chunk->count; i++, event++) {
 		uint32_t written;
 
