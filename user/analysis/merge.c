@@ -66,9 +66,10 @@ static inline bool head_before(const struct head *a, const struct head *b)
 	       ((unsigned __int128)b->start_ns << 64 | b->order);
 }
 
-static void heap_sink(struct merge *merge)
+/* Puts one in place of the first. It is not read back from there: half of it was just written. */
+static inline void heap_sink(struct merge *merge, struct head moving)
 {
-	struct head *heap = merge->heap, moving = heap[0];
+	struct head *heap = merge->heap;
 	size_t place = 0;
 
 	for (;;) {
@@ -401,9 +402,9 @@ static int make_due(struct merge *merge, struct trace_error *error)
 		status = new_source(merge, source->planned, source, &again, error);
 		if (status == -ENODATA) { /* it has been damaged meanwhile */
 			retire(merge, source);
-			merge->heap[0] = merge->heap[--merge->heap_count];
+			merge->heap_count--;
 			if (merge->heap_count)
-				heap_sink(merge);
+				heap_sink(merge, merge->heap[merge->heap_count]);
 		}
 		if (status)
 			return status;
@@ -416,39 +417,65 @@ static int make_due(struct merge *merge, struct trace_error *error)
 	return status ? status : decode_some(merge, source);
 }
 
-/* Moves events of the source with the earliest one, as long as they are the earliest of all. */
-static size_t take_run(struct merge *merge, struct event *events, size_t taken)
+/* Before when nothing else has to be looked at: no block to be opened, and not the end. */
+static uint64_t undisturbed_until(const struct merge *merge)
 {
-	struct source *source = merge->heap[0].source;
-	const struct event *next = source->events + source->next, *last;
-	uint64_t until = UINT64_MAX;
+	uint64_t end_ns = merge->options.cursor.until_ns, begin_ns = UINT64_MAX;
 
-	if (merge->heap_count > 1)
-		until = merge->heap[1].start_ns;
-	if (merge->heap_count > 2 && merge->heap[2].start_ns < until)
-		until = merge->heap[2].start_ns;
-	if (merge->opened < merge->plan.count && merge->plan.blocks[merge->opened].start_ns < until)
-		until = merge->plan.blocks[merge->opened].start_ns;
+	if (merge->opened < merge->plan.count)
+		begin_ns = merge->plan.blocks[merge->opened].start_ns;
+	return end_ns < begin_ns ? end_ns : begin_ns;
+}
+
+/* Moves events of the source with the earliest one, one at least, as long as they are the earliest
+ * of all. Returns where the next one goes. */
+static struct event *take_run(struct merge *merge, struct event *events, const struct event *end,
+			      uint64_t until)
+{
+	const struct head *heap = merge->heap;
+	struct source *source = heap[0].source;
+	const struct event *next = source->events + source->next;
+	const struct event *last = source->events + source->end;
+
+	if (merge->heap_count > 1 && heap[1].start_ns < until)
+		until = heap[1].start_ns;
+	if (merge->heap_count > 2 && heap[2].start_ns < until)
+		until = heap[2].start_ns;
 	if (source->batch != merge->batches) {
 		source->batch = merge->batches;
 		source->row = next->row;
 	}
-	last = next + (merge->options.batch - taken);
-	if (last > source->events + source->end)
-		last = source->events + source->end;
 	do
-		events[taken++] = *next++;
-	while (next < last && next->start < until);
+		*events++ = *next++;
+	while (next < last && next->start < until && events < end);
 	source->next = next - source->events;
-	if (source->next == source->end && source->decoded == source->block->count) {
-		retire(merge, source);
-		merge->heap[0] = merge->heap[--merge->heap_count];
-	} else {
-		merge->heap[0].start_ns = next_start(merge, source);
-	}
-	if (merge->heap_count)
-		heap_sink(merge);
-	return taken;
+	return events;
+}
+
+/* Moves events, one at least, as long as none has to be made first. */
+static size_t take_ready(struct merge *merge, struct event *events, size_t taken)
+{
+	const struct event *end = events + merge->options.batch;
+	const uint64_t until = undisturbed_until(merge);
+	struct event *to = events + taken;
+	struct head *first = merge->heap;
+
+	do {
+		struct head moving = *first;
+		struct source *source = moving.source;
+
+		to = take_run(merge, to, end, until);
+		if (source->next == source->end && source->decoded == source->block->count) {
+			retire(merge, source);
+			moving = first[--merge->heap_count];
+			if (!merge->heap_count)
+				break;
+		} else {
+			moving.start_ns = next_start(merge, source);
+		}
+		heap_sink(merge, moving);
+	} while (to < end && first->start_ns < until && first->source->next < first->source->end);
+	return to - events;
 }
 
 /* Events later than what is wanted end it all. */
@@ -473,7 +500,7 @@ int merge_next(struct merge *merge, struct event *events, size_t *count, struct 
 			continue;
 		if (status)
 			break;
-		taken = take_run(merge, events, taken);
+		taken = take_ready(merge, events, taken);
 	}
 	while (taken && events[taken - 1].start > merge->options.cursor.until_ns)
 		taken--;
