@@ -152,16 +152,27 @@ static void requests_small(struct made_trace *made, bool sound)
 	}
 }
 
-static void flushes(struct made_trace *made, bool sound)
+static void flush_each(struct made_trace *made, uint64_t syncs, uint64_t flush_ns)
 {
 	add_file(made, 1, 256 * MIB, "/data/a");
-	for (uint64_t i = 0; i < 60; i++)
+	for (uint64_t i = 0; i < syncs; i++)
 		CALL(made, .time = 100 + i * 5 * MS, .dur = 4 * MS, .pid = 10, .op = M_FSYNC,
 		     .file = 1);
 	REQUEST(made, .time = 100, .dur = MS, .pid = 10, .op = M_REQUEST_READ, .bytes = 4096,
 		.dev = 8 << 20);
 	DEVICE(made, .time = END - 1, .dev = 8 << 20, .name = "sda", .reads = 1, .read_bytes = 4096,
-	       .flushes = 60, .flush_ns = sound ? MS : 200 * MS);
+	       .flushes = 60, .flush_ns = flush_ns);
+}
+
+static void flushes(struct made_trace *made, bool sound)
+{
+	flush_each(made, 60, sound ? MS : 200 * MS);
+}
+
+/* Others sync as well. */
+static void flushes_of_others(struct made_trace *made, bool sound)
+{
+	flush_each(made, sound ? 20 : 30, 200 * MS);
 }
 
 /* Two programs that a shell starts, at the same time or one after the other. */

@@ -117,6 +117,7 @@ static const struct {
 	{ "device-overloaded", device_overloaded_async },
 	{ "requests-small", requests_small },
 	{ "flushes", flushes },
+	{ "flushes", flushes_of_others },
 	{ "device-shared", device_shared },
 	{ "device-shared", device_shared_journal },
 	{ "tracer-cost", tracer_cost },

@@ -414,6 +414,7 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 		.sync_ns = sync.time.measure + written.time.measure,
 	};
 	struct device_view view;
+	uint64_t own; /* others on the device may sync, too */
 
 	for (size_t i = 0; devices_view(findings->measured, i, &view); i++) {
 		/* Of devices that the run has nothing on others wait for the flushes. */
@@ -423,18 +424,23 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 		flushes.flushes = view.flushes;
 		flushes.flush_ns = view.flush_ns;
 	}
-	if (flushes.flushes < threshold(THRESHOLD_FLUSHES) || !flushes.syncs ||
+	own = threshold(THRESHOLD_FLUSHES_OF_SYNC) * flushes.syncs;
+	if (own > flushes.flushes)
+		own = flushes.flushes;
+	if (own < threshold(THRESHOLD_FLUSHES) ||
 	    flushes.flush_ns < threshold(THRESHOLD_FLUSH_SHARE) * flushes.sync_ns)
 		return 0;
 	flushes.each_ns = flushes.flush_ns / flushes.flushes;
-	verdict.cost_ns = finding_unhidden(findings, IO_SYNC,
-					   flushes.flush_ns < flushes.sync_ns ? flushes.flush_ns
-									      : flushes.sync_ns);
+	verdict.cost_ns = own * flushes.each_ns;
+	if (verdict.cost_ns > flushes.sync_ns)
+		verdict.cost_ns = flushes.sync_ns;
+	verdict.cost_ns = finding_unhidden(findings, IO_SYNC, verdict.cost_ns);
 	return finding_add(findings, rule, &flushes, &verdict);
 }
 
 static const enum threshold flushes_thresholds[] = {
 	THRESHOLD_FLUSHES,
+	THRESHOLD_FLUSHES_OF_SYNC,
 	THRESHOLD_FLUSH_SHARE,
 };
 
@@ -454,6 +460,7 @@ const struct finding_rule finding_flushes = {
 	.rule = "What is synced has to be on the medium, and not in a cache of the device that a "
 		"loss "
 		"of power empties: so a sync ends with a flush, which writes out all that the "
-		"device holds, others' data as well. A journal's commit has one or two. The time "
-		"of flushes is told by the device, whoever asked for them.",
+		"device holds, others' data as well. A journal's commit has one or two: more "
+		"than that for each sync of the run are others', and do not count. The time of one "
+		"is told by the device, whoever asked for it.",
 };

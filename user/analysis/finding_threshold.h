@@ -191,6 +191,9 @@
 	X(PIECE_BYTES, 65536, UNIT_BYTES, "bytes of such a request on average at most",            \
 	  "a choice: as for small direct I/O")                                                     \
 	X(FLUSHES, 50, UNIT_COUNT, "flushes of a device at least", "a choice: as for syncs")       \
+	X(FLUSHES_OF_SYNC, 2, UNIT_COUNT,                                                          \
+	  "flushes of the device for each sync of the run at most",                                \
+	  "a journal's commit flushes before and after it")                                        \
 	X(FLUSH_SHARE, 0.2, UNIT_SHARE,                                                            \
 	  "time of flushes, by that of syncs and of writes with O_SYNC, at least",                 \
 	  "a choice: below it the writing itself is what is waited for")                           \
