@@ -354,6 +354,12 @@ static void test_findings(void **state)
 		  { .op = M_FSTAT, .count = 20000 },
 		  { .op = M_FSTAT, .count = 20 } },
 		{ "fsync-often", { .op = M_FSYNC, .count = 500 }, { .op = M_FSYNC, .count = 1 } },
+		{ "small-writes",
+		  { .op = M_WRITE, .count = 9000, .bytes = 9000 * 100 },
+		  { .op = M_WRITE, .count = 9000, .bytes = 9000 * 8192 } },
+		{ "lock-wait",
+		  { .op = M_FLOCK, .count = 500 },
+		  { .op = M_FLOCK, .count = 500000 } },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -2,10 +2,8 @@
 /*
  * Findings about writing, and about calls that cost without moving much. Each goes by one habit.
  */
-#include "analysis/files.h"
 #include "analysis/finding.h"
 #include "analysis/processes.h"
-#include "analysis/totals.h"
 
 struct calls {
 	struct table_text path, file;
@@ -39,30 +37,10 @@ struct calls {
 
 static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
 
-/* Of syncs that were summed up: what they are is told by their class, not by single calls. */
-static struct habit_view summed_syncs(const struct measured *measured)
-{
-	struct habit_view view = { .tally = totals_class(measured, IO_SYNC) };
-	struct file_view file;
-	uint64_t most_ns = 0;
-
-	for (uint32_t i = 0; i < files_count(measured); i++) {
-		if (!files_used(measured, i, &file) || !file.tallies[USE_SYNC].count)
-			continue;
-		view.files++;
-		if (view.path.bytes && file.tallies[USE_SYNC].time.measure <= most_ns)
-			continue;
-		most_ns = file.tallies[USE_SYNC].time.measure;
-		view.path = file.path;
-	}
-	return view;
-}
-
 static struct calls calls_of(const struct findings *findings, const struct finding_rule *rule,
 			     struct finding_verdict *verdict)
 {
-	struct habit_view view = findings->summed ? summed_syncs(findings->measured)
-						  : habits_view(findings->measured, rule->habit);
+	struct habit_view view = habits_view(findings->measured, rule->habit);
 	const struct tally *tally = &view.tally;
 	struct calls calls = {
 		.path = view.path,
@@ -225,6 +203,7 @@ const struct finding_rule finding_small_writes = {
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
 	.habit = HABIT_SMALL_WRITE,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
@@ -262,6 +241,7 @@ const struct finding_rule finding_locks = {
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
 	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
 	.habit = HABIT_LOCK,
 	.class = IO_METADATA,
 	FINDING_EVIDENCE(struct calls, calls_evidence),

@@ -110,7 +110,7 @@ static int add(struct habits *habits, enum habit habit, const struct event *even
 		status = book(habits, habit);
 		run->file = event->file;
 	}
-	run->time_ns += event->end - event->start;
+	run->time_ns += event_time_ns(event);
 	return status;
 }
 
@@ -132,8 +132,23 @@ static inline bool is_plain_read(const struct event *event)
 	       event->bytes >= event->asked_bytes && !(event->flags & EVENT_FAILED);
 }
 
-/* What an event is a case of; a mask of 1 << enum habit. */
-static unsigned int habits_of(const struct habits *habits, const struct event *event)
+/* Of calls that were summed up: what they are on average, where that tells. */
+static unsigned int habits_of_sums(const struct habits *habits, const struct event *event)
+{
+	const uint64_t count = event->summed_count;
+	unsigned int found = 0;
+
+	if (habits->locks[event->operation] && event->summed_ns / HABIT_LOCK_WAIT_NS >= count)
+		found |= 1u << HABIT_LOCK;
+	if (event->class == IO_SYNC)
+		found |= 1u << HABIT_FSYNC;
+	if (event->class == IO_WRITE && event->door == DOOR_SYSCALL &&
+	    event->bytes / HABIT_SMALL_WRITE_BYTES < count)
+		found |= 1u << HABIT_SMALL_WRITE;
+	return found;
+}
+
+static unsigned int habits_of_call(const struct habits *habits, const struct event *event)
 {
 	bool moves = event->class == IO_READ || event->class == IO_WRITE;
 	bool waits =
@@ -162,9 +177,16 @@ static unsigned int habits_of(const struct habits *habits, const struct event *e
 	return found;
 }
 
+/* What an event is a case of; a mask of 1 << enum habit. */
+static unsigned int habits_of(const struct habits *habits, const struct event *event)
+{
+	return event->flags & EVENT_SUMMED ? habits_of_sums(habits, event)
+					   : habits_of_call(habits, event);
+}
+
 static bool is_call(const struct event *event)
 {
-	return event->flags & EVENT_CALL && !(event->flags & EVENT_SECOND);
+	return event->flags & EVENT_CALL && !(event->flags & (EVENT_SECOND | EVENT_CLASSES));
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -220,6 +242,11 @@ static int fill(void *state, struct table *table)
 		table->absent = true;
 		return status ? status : table_set_note(table, "system calls were not recorded");
 	}
+	if (!status && habits->job->summed)
+		status = table_set_note(table,
+					"of operations that were summed up: fsync, and small_write "
+					"and lock as far as they are so on average; the others "
+					"need --mode trace");
 	for (int i = 0; i < HABITS && !status; i++)
 		status = book(habits, i);
 	for (int i = 0; i < HABITS && !status; i++) {
@@ -306,7 +333,8 @@ const struct analysis analysis_habits = {
 	.title = NULL,
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events },
+	.of_sums = true,
+	.passing = { .apart = true, .sums = true, .events = add_events },
 	.columns[TRACE_SYSCALL] = FLAGS | 1ull << SYSCALL_RESULT,
 	.columns[TRACE_SYSCALL_PATH] = FLAGS,
 	.fill = fill,
