@@ -97,6 +97,18 @@ static void save_forked(struct made_trace *made, bool sound)
 	     .asked = 64 * MIB, .result = 64 * MIB);
 }
 
+/* Files of 32 MiB each, or as much in a thousand small ones, as an archive has them. */
+static void save_of_files(struct made_trace *made, bool sound)
+{
+	const uint64_t files = sound ? 1000 : 2, bytes = 64 * MIB / files;
+
+	for (uint64_t i = 0; i < files; i++) {
+		add_file(made, i + 1, bytes, "/data/unpacked");
+		CALL(made, .time = 100 + i * (200 * MS / files), .dur = 100 * MS / files, .pid = 10,
+		     .op = M_WRITE, .file = i + 1, .asked = bytes, .result = bytes);
+	}
+}
+
 /* What lies in memory costs the copy alone. */
 static void save_in_memory(struct made_trace *made, bool sound)
 {

@@ -94,6 +94,7 @@ static const struct {
 	{ "save-waits", save_alone },
 	{ "save-waits", save_forked },
 	{ "save-waits", save_in_memory },
+	{ "save-waits", save_of_files },
 	{ "sync-writes", sync_writes },
 	{ "small-writes", small_writes },
 	{ "small-writes", small_writes_sync },

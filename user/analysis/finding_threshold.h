@@ -104,6 +104,9 @@
 	  "a choice: half of what makes a finding high")                                           \
 	X(SAVE_BYTES, 16777216, UNIT_BYTES, "bytes that are written at one go, at least",          \
 	  "a choice: as for a large file")                                                         \
+	X(SAVE_ROW, 1048576, UNIT_BYTES,                                                           \
+	  "bytes to a file before the next is written to, at least",                               \
+	  "a choice: less is a copy of many small files")                                          \
 	X(SAVE_SHARE, 0.05, UNIT_SHARE, "unhidden share of the run that writing takes at least",   \
 	  "a choice: as of syncs that are waited for")                                             \
 	X(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC at least",                             \

@@ -96,12 +96,14 @@ static const struct table_column saves_evidence[] = {
 };
 
 /*
- * Much was written, at one go: small writes and a sync of each are another matter. And there is at
- * least as much to go on with: a program that does nothing but I/O waits for nothing else.
+ * Much was written, at one go: small writes and a sync of each are another matter, and so are many
+ * small files. And there is at least as much to go on with: a program that does nothing but I/O
+ * waits for nothing else.
  */
 static bool saves_much(const struct findings *findings, const struct process_wait *save)
 {
 	return save->bytes >= threshold(THRESHOLD_SAVE_BYTES) * (save->syncs ? save->syncs : 1) &&
+	       save->bytes >= threshold(THRESHOLD_SAVE_ROW) * save->rows &&
 	       finding_unhidden(findings, IO_WRITE, save->time_ns) >=
 		       threshold(THRESHOLD_SAVE_SHARE) * findings->duration_ns &&
 	       processes_beside_ns(findings->measured, save->process) >= save->time_ns;
@@ -119,6 +121,7 @@ static int find_saves(struct findings *findings, const struct finding_rule *rule
 
 static const enum threshold saves_thresholds[] = {
 	THRESHOLD_SAVE_BYTES,
+	THRESHOLD_SAVE_ROW,
 	THRESHOLD_SAVE_SHARE,
 };
 

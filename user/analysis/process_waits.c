@@ -91,10 +91,12 @@ static void add_to_row(struct process_waiting *waiting, const struct event *even
 {
 	const uint64_t begins = event->offset < 0 ? 0 : event->offset;
 
-	if (waiting->now.file != event->file)
+	if (waiting->now.file != event->file || !waiting->sums.rows) {
 		waiting->now = (struct file_row) { .file = event->file };
-	else if (begins < waiting->now.end)
+		waiting->sums.rows++;
+	} else if (begins < waiting->now.end) {
 		waiting->sums.back++;
+	}
 	waiting->now.end = begins + event->bytes;
 	waiting->now.time_ns += event->end - event->start;
 	if (waiting->now.time_ns >= waiting->longest.time_ns)
