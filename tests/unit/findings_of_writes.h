@@ -81,7 +81,7 @@ static void save_alone(struct made_trace *made, bool sound)
 {
 	save_waits(made, false);
 	if (sound)
-		CALL(made, .time = 500 * MS, .dur = 400 * MS, .pid = 10, .op = M_READ, .file = 1,
+		CALL(made, .time = 431 * MS, .dur = 565 * MS, .pid = 10, .op = M_READ, .file = 1,
 		     .asked = MIB, .result = MIB);
 }
 

@@ -299,12 +299,16 @@ static void test_beside_events(void **state)
 
 /* Of a file of 1 GiB: reads of some size that bring so much from storage, and faults, opens, syncs.
  */
-static struct report *report_on_use(struct made_trace *made, const struct sums *of, size_t count)
+static void begin_use(struct made_trace *made)
 {
 	BEGIN(made, .lanes = 1, .mode = "profile");
 	FILE_ROW(made, .time = 1, .id = 1, .dev = 8, .ino = 1, .size = 1 << 30, .path = "/data/a");
 	FILE_ROW(made, .time = 1, .id = TRACE_FILE_OTHER, .path = TRACE_OTHER_FILES);
 	EXEC(made, .time = 1, .pid = PID, .comm = "job", .command = "job", .rank = -1);
+}
+
+static struct report *report_on_sums(struct made_trace *made, const struct sums *of, size_t count)
+{
 	for (size_t i = 0; i < count; i++) {
 		struct sums sums = of[i];
 
@@ -315,6 +319,12 @@ static struct report *report_on_use(struct made_trace *made, const struct sums *
 		add_sums(made, &sums);
 	}
 	return report_on(made);
+}
+
+static struct report *report_on_use(struct made_trace *made, const struct sums *of, size_t count)
+{
+	begin_use(made);
+	return report_on_sums(made, of, count);
 }
 
 #define FETCHED (64u << 20)
@@ -396,6 +406,46 @@ static void test_findings(void **state)
 	}
 }
 
+/* Whoever has a single thread stands still while that reads or writes; of several nobody knows. */
+static void test_who_waits(void **state)
+{
+	static const struct {
+		const char *id;
+		struct sums of;
+		bool threads, found;
+	} cases[] = {
+		{ "load-waits",
+		  { .op = M_READ, .count = 256, .bytes = 256 << 20, .fetched = 256 << 20 },
+		  false,
+		  true },
+		{ "load-waits",
+		  { .op = M_READ, .count = 256, .bytes = 256 << 20, .fetched = 256 << 20 },
+		  true,
+		  false },
+		{ "load-waits", { .op = M_READ, .count = 256, .bytes = 256 << 20 }, false, false },
+		{ "save-waits", { .op = M_WRITE, .count = 64, .bytes = 64 << 20 }, false, true },
+		{ "save-waits", { .op = M_WRITE, .count = 64, .bytes = 64 << 20 }, true, false },
+		{ "save-waits",
+		  { .op = M_WRITE, .count = 64000, .bytes = 64 << 20 },
+		  false,
+		  false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+
+		begin_use(&made);
+		if (cases[i].threads)
+			made_fork(&made, 2, PID, PID);
+		report = report_on_sums(&made, &cases[i].of, 1);
+		if ((row_of_finding(report, cases[i].id) >= 0) != cases[i].found)
+			fail_msg("%s, case %zu", cases[i].id, i);
+		report_free(report);
+		made_close(&made);
+	}
+}
+
 /* Threads wait side by side: a cost is no longer than the run. */
 static void test_cost_is_bounded(void **state)
 {
@@ -453,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_without_operations),
 		cmocka_unit_test(test_beside_events),
 		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_who_waits),
 		cmocka_unit_test(test_cost_is_bounded),
 		cmocka_unit_test(test_findings_of_spans),
 	};

@@ -460,14 +460,13 @@ static int ask_all(struct findings *findings)
 static int tell_unasked(struct table *table)
 {
 	size_t unasked = 0;
-	char note[256];
+	char note[160];
 
 	for (size_t i = 0; i < finding_rule_count; i++)
 		unasked += finding_rules[i]->sums == FINDING_OF_EVENTS;
 	snprintf(note, sizeof(note),
 		 "%zu of %zu kinds of findings need operations one by one (--mode trace) and were "
-		 "not looked for, such as load-waits and save-waits; costs are at most what is "
-		 "told",
+		 "not looked for; costs are at most what is told",
 		 unasked, finding_rule_count);
 	return table_set_note(table, note);
 }

@@ -107,6 +107,9 @@
 	X(SAVE_ROW, 1048576, UNIT_BYTES,                                                           \
 	  "bytes to a file before the next is written to, at least",                               \
 	  "a choice: less is a copy of many small files")                                          \
+	X(SAVE_BESIDE, 0.25, UNIT_NONE,                                                            \
+	  "time without I/O for each that is spent saving, at least",                              \
+	  "a choice: what copies has next to nothing else to do")                                  \
 	X(SAVE_SHARE, 0.05, UNIT_SHARE, "unhidden share of the run that writing takes at least",   \
 	  "a choice: as of syncs that are waited for")                                             \
 	X(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC at least",                             \

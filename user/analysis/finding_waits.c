@@ -97,8 +97,8 @@ static const struct table_column saves_evidence[] = {
 
 /*
  * Much was written, at one go: small writes and a sync of each are another matter, and so are many
- * small files. And there is at least as much to go on with: a program that does nothing but I/O
- * waits for nothing else.
+ * small files. And there is something to go on with: a program that does nothing but I/O waits for
+ * nothing else.
  */
 static bool saves_much(const struct findings *findings, const struct process_wait *save)
 {
@@ -106,7 +106,8 @@ static bool saves_much(const struct findings *findings, const struct process_wai
 	       save->bytes >= threshold(THRESHOLD_SAVE_ROW) * save->rows &&
 	       finding_unhidden(findings, IO_WRITE, save->time_ns) >=
 		       threshold(THRESHOLD_SAVE_SHARE) * findings->duration_ns &&
-	       processes_beside_ns(findings->measured, save->process) >= save->time_ns;
+	       processes_beside_ns(findings->measured, save->process) >=
+		       threshold(THRESHOLD_SAVE_BESIDE) * save->time_ns;
 }
 
 static int find_saves(struct findings *findings, const struct finding_rule *rule)
@@ -123,11 +124,13 @@ static const enum threshold saves_thresholds[] = {
 	THRESHOLD_SAVE_BYTES,
 	THRESHOLD_SAVE_ROW,
 	THRESHOLD_SAVE_SHARE,
+	THRESHOLD_SAVE_BESIDE,
 };
 
 const struct finding_rule finding_save_waits = {
 	.id = "save-waits",
 	.needs = JOB_SYSCALL,
+	.sums = FINDING_OF_SUMS,
 	.find = find_saves,
 	FINDING_EVIDENCE(struct waits, saves_evidence),
 	FINDING_THRESHOLDS(saves_thresholds),
@@ -138,10 +141,11 @@ const struct finding_rule finding_save_waits = {
 		  "copy), less often, or to a faster device",
 	.more = "faultline report --table writeback TRACE",
 	.rule = "A thread that writes or syncs does nothing else meanwhile. This goes by the first "
-		"threads of programs, which write much at one go and spend as much time outside of "
-		"I/O at least: what they write could be written beside that. Threads that save "
+		"threads of programs, which write much at one go and spend time outside of I/O, "
+		"too: what they write could be written beside that. Threads that save "
 		"beside the first one, and processes forked for it, are passed over. Spans of "
-		"categories compute and checkpoint say for certain who waited.",
+		"categories compute and checkpoint say for certain who waited. Where operations "
+		"were summed up it goes by programs of a single thread.",
 };
 
 /* --- what a program reads while it does nothing else --- */
@@ -187,6 +191,7 @@ static const enum threshold loads_thresholds[] = {
 const struct finding_rule finding_load_waits = {
 	.id = "load-waits",
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
+	.sums = FINDING_OF_SUMS,
 	.find = find_loads,
 	FINDING_EVIDENCE(struct waits, loads_evidence),
 	FINDING_THRESHOLDS(loads_thresholds),
@@ -203,5 +208,6 @@ const struct finding_rule finding_load_waits = {
 		"much from storage in large pieces, in order: a model or a checkpoint that is "
 		"loaded, data that no worker reads ahead, files that are copied to where they are "
 		"used. Threads that read beside the first one, and processes forked for it, are "
-		"passed over. Spans of category data say for certain who waited.",
+		"passed over. Spans of category data say for certain who waited. Where operations "
+		"were summed up it goes by programs of a single thread, whatever the order.",
 };

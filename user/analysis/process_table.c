@@ -156,6 +156,8 @@ struct life {
 	bool present; /* it ran before anything else that is told */
 };
 
+#define THREADS_SLOTS 256
+
 struct lives {
 	struct life *rows;
 	size_t count, room;
@@ -165,6 +167,7 @@ struct lives {
 	uint32_t trace;
 	struct trace_reader *reader;
 	struct clock_shift clock;
+	uint32_t threads[THREADS_SLOTS]; /* pids that lately had a thread made, by their low bits */
 };
 
 /* Each kind of row: the columns it needs, and how to take one; false for a row of no interest. */
@@ -179,9 +182,7 @@ static bool take_fork(struct life *life, const uint64_t *const *columns, size_t 
 	life->kind = LIFE_FORK;
 	life->pid = columns[FORK_PID][row];
 	life->other = columns[FORK_CHILD_PID][row];
-	/* A thread is no new process. */
-	return columns[FORK_CHILD_PID][row] != columns[FORK_PID][row] &&
-	       pid_possible(columns[FORK_CHILD_PID][row]);
+	return pid_possible(columns[FORK_CHILD_PID][row]);
 }
 
 static bool take_exec(struct life *life, const uint64_t *const *columns, size_t row)
@@ -235,6 +236,20 @@ static int keep(struct lives *lives, const struct life *life)
 	return 0;
 }
 
+/* A thread is no new process, and one is enough to know that a process has some: a program may make
+ * a million of them. */
+static bool is_one_more_thread(struct lives *lives, const struct life *life)
+{
+	uint32_t *slot = &lives->threads[life->pid % THREADS_SLOTS];
+
+	if (life->kind != LIFE_FORK || life->other != life->pid)
+		return false;
+	if (*slot == life->pid)
+		return true;
+	*slot = life->pid;
+	return false;
+}
+
 static int load_block(struct lives *lives, size_t block, const struct life_source *source,
 		      struct trace_error *error)
 {
@@ -254,7 +269,7 @@ static int load_block(struct lives *lives, size_t block, const struct life_sourc
 	for (uint32_t i = 0; i < rows && !status; i++) {
 		struct life life = { .time_ns = clock_shifted(lives->clock, columns[0][i]) };
 
-		if (source->take(&life, columns, i))
+		if (source->take(&life, columns, i) && !is_one_more_thread(lives, &life))
 			status = keep(lives, &life);
 		if (source->kind == TRACE_EXIT)
 			lives->major_faults += columns[EXIT_MAJOR][i];
@@ -293,8 +308,14 @@ static int replay_fork(struct process_table *table, uint32_t trace, const struct
 {
 	uint32_t parent = latest(table, trace, life->pid);
 	struct process *child;
-	int status = add_process(table, trace, life->other, life->time_ns, &child);
+	int status;
 
+	if (life->other == life->pid) {
+		if (parent != PROCESS_NONE)
+			table->processes[parent].threads = true;
+		return 0;
+	}
+	status = add_process(table, trace, life->other, life->time_ns, &child);
 	if (status)
 		return status;
 	child->ppid = life->pid;
@@ -327,6 +348,7 @@ static int replay_exec(struct process_table *table, uint32_t trace, const struct
 	if (life->rank >= 0)
 		process->rank = life->rank;
 	process->executed = true;
+	process->threads |= life->present;
 	process->not_followed = life->not_followed;
 	return 0;
 }

@@ -28,6 +28,7 @@ struct process {
 	uint32_t parent;   /* a lower number than its own, or PROCESS_NONE */
 	bool ended;
 	bool executed;	   /* comm and command are its own, not its parent's */
+	bool threads;	   /* it has, or may have, others than its first one */
 	bool named;	   /* comm is that of its first thread as it ended */
 	bool not_followed; /* from its last exec on: it gained rights that are not its caller's */
 	bool guessed; /* neither its fork nor an exec was seen: it starts with its first event */

@@ -70,11 +70,25 @@ static int find_waiting(struct process_waits *waits, uint32_t process,
 	return 0;
 }
 
-/* A sync, or a write that is no sync itself. */
+/* A sync, or a write that is, where that is known, no sync itself. */
 static bool is_save(const struct event *event)
 {
 	return event->class == IO_SYNC ||
-	       (event->class == IO_WRITE && !(event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC));
+	       (event->class == IO_WRITE && (event->flags & EVENT_SUMMED ||
+					     !(event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC)));
+}
+
+/* Each, of what was summed up on average. */
+static bool is_small(const struct process_waits *waits, const struct event *event)
+{
+	return event->class != IO_SYNC && event->bytes / event_count(event) <= waits->small_bytes;
+}
+
+/* By the first thread: of what was summed up that is known where there is no other. */
+static bool is_first_thread(const struct process *process, const struct event *event)
+{
+	return event->flags & EVENT_SUMMED ? process->executed && !process->threads
+					   : event->thread == process->pid;
 }
 
 static bool is_wait(const struct process_waits *waits, const struct event *event)
@@ -82,7 +96,8 @@ static bool is_wait(const struct process_waits *waits, const struct event *event
 	const struct process *process = &waits->job->processes.processes[event->process];
 
 	return (waits->what == PROCESS_SAVES ? is_save(event) : event->class == IO_READ) &&
-	       event->process != PROCESS_UNKNOWN && event->thread == process->pid &&
+	       event_count(event) && !is_small(waits, event) && event->process != PROCESS_UNKNOWN &&
+	       is_first_thread(process, event) &&
 	       (process->executed || process->parent == PROCESS_NONE) &&
 	       !file_table_in_memory(&waits->job->files, event->file);
 }
@@ -94,11 +109,11 @@ static void add_to_row(struct process_waiting *waiting, const struct event *even
 	if (waiting->now.file != event->file || !waiting->sums.rows) {
 		waiting->now = (struct file_row) { .file = event->file };
 		waiting->sums.rows++;
-	} else if (begins < waiting->now.end) {
+	} else if (!(event->flags & EVENT_SUMMED) && begins < waiting->now.end) {
 		waiting->sums.back++;
 	}
 	waiting->now.end = begins + event->bytes;
-	waiting->now.time_ns += event->end - event->start;
+	waiting->now.time_ns += event_time_ns(event);
 	if (waiting->now.time_ns >= waiting->longest.time_ns)
 		waiting->longest = waiting->now;
 }
@@ -109,19 +124,19 @@ int process_waits_take(struct process_waits *waits, const struct event *event)
 	int status;
 
 	if (!(event->flags & EVENT_CALL) ||
-	    event->flags & (EVENT_SECOND | EVENT_FAILED | EVENT_SUMMED) || !is_wait(waits, event))
+	    event->flags & (EVENT_SECOND | EVENT_FAILED | EVENT_CLASSES) || !is_wait(waits, event))
 		return 0;
 	status = find_waiting(waits, event->process, &waiting);
 	if (status || !waiting)
 		return status;
 	if (event->class == IO_SYNC)
-		waiting->sums.syncs++;
+		waiting->sums.syncs += event_count(event);
 	else
-		waiting->sums.calls++;
+		waiting->sums.calls += event_count(event);
 	waiting->sums.bytes += event->bytes;
 	waiting->sums.fetched_bytes +=
 		event->flags & EVENT_DIRECT ? event->bytes : event->fetched_bytes;
-	waiting->sums.time_ns += event->end - event->start;
+	waiting->sums.time_ns += event_time_ns(event);
 	add_to_row(waiting, event);
 	return 0;
 }
