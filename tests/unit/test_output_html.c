@@ -437,6 +437,20 @@ static void make_huge(struct made_trace *made)
 	made_finish(made, 0, 201 * MS);
 }
 
+/* Of a table that the page has not all rows of, those that matter most. */
+static void check_worst(struct json_object *told, const struct table *table)
+{
+	struct json_object *rows = member(told, "rows");
+	size_t by = table->view.by, count = json_object_array_length(rows), above = 0;
+	struct json_object *last = json_object_array_get_idx(rows, count - 1);
+	uint64_t least = json_object_get_uint64(json_object_array_get_idx(last, by));
+
+	assert_in_range(count, 2, table->row_count - 1);
+	for (size_t row = 0; row < table->row_count; row++)
+		above += table_row(table, row)[by].uint > least;
+	assert_in_range(above, 1, count);
+}
+
 static void test_bounds(void **state)
 {
 	struct made_trace made;
@@ -457,6 +471,8 @@ static void test_bounds(void **state)
 
 		assert_int_equal(json_object_get_int64(member(table, "of")),
 				 report_table(report, name)->row_count);
+		if (!strcmp(name, "processes"))
+			check_worst(table, report_table(report, name));
 	}
 	json_object_put(data);
 	done(&made, report);

@@ -527,3 +527,47 @@ int table_show(struct table *table, const char *shown, const char *by, const cha
 	}
 	return status;
 }
+
+struct ordered {
+	double key;
+	size_t row;
+	bool rest;
+};
+
+static int compare_ordered(const void *left, const void *right)
+{
+	const struct ordered *a = left, *b = right;
+
+	if (a->rest != b->rest)
+		return a->rest ? 1 : -1;
+	if (a->key != b->key)
+		return a->key > b->key ? -1 : 1;
+	return a->row < b->row ? -1 : 1;
+}
+
+size_t *table_order(const struct table *table)
+{
+	struct ordered *ordered = calloc(table->row_count + 1, sizeof(*ordered));
+	size_t *rows = calloc(table->row_count + 1, sizeof(*rows)), by = table->view.by;
+
+	for (size_t row = 0; ordered && rows && row < table->row_count; row++) {
+		const struct cell *cell = by == TABLE_NO_COLUMN ? NULL : &table_row(table, row)[by];
+
+		ordered[row].row = row;
+		ordered[row].rest = table_is_rest(table, row);
+		if (cell && cell->type == CELL_UINT)
+			ordered[row].key = cell->uint;
+		else if (cell && cell->type == CELL_REAL)
+			ordered[row].key = cell->real;
+	}
+	if (ordered && rows)
+		qsort(ordered, table->row_count, sizeof(*ordered), compare_ordered);
+	for (size_t row = 0; ordered && rows && row < table->row_count; row++)
+		rows[row] = ordered[row].row;
+	if (!ordered) {
+		free(rows);
+		rows = NULL;
+	}
+	free(ordered);
+	return rows;
+}

@@ -232,6 +232,16 @@ static inline struct cell *table_row(const struct table *table, size_t row)
 	return &table->cells[row * table->column_count];
 }
 
+/* Whether a row stands for all that the table does not tell one by one. */
+static inline bool table_is_rest(const struct table *table, size_t row)
+{
+	return table->folded && row + 1 == table->row_count;
+}
+
+/* The rows in the order to show them: those with the most of view.by first, the rest last. To be
+ * freed; NULL when memory is out. */
+size_t *table_order(const struct table *table);
+
 static inline void cell_uint(struct cell *cell, uint64_t value)
 {
 	cell->type = CELL_UINT;

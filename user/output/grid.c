@@ -123,29 +123,6 @@ static double key_of(const struct grid *grid, size_t row)
 	return by == TABLE_NO_COLUMN ? 0 : number_of(cell_at(grid, row, by));
 }
 
-/* Whether a row is the one that stands for all that the table does not tell one by one. */
-static bool is_rest(const struct grid *grid, size_t row)
-{
-	return grid->table->folded && row + 1 == grid->table->row_count;
-}
-
-struct sorted {
-	double key;
-	size_t row;
-	bool rest;
-};
-
-static int compare_rows(const void *left, const void *right)
-{
-	const struct sorted *a = left, *b = right;
-
-	if (a->rest != b->rest)
-		return a->rest ? 1 : -1;
-	if (a->key != b->key)
-		return a->key > b->key ? -1 : 1;
-	return a->row < b->row ? -1 : 1;
-}
-
 static bool is_chosen(const struct grid *grid, size_t row)
 {
 	size_t only = grid->table->view.only;
@@ -159,24 +136,17 @@ static bool is_chosen(const struct grid *grid, size_t row)
 
 static int sort_rows(struct grid *grid)
 {
-	struct sorted *sorted = calloc(grid->table->row_count + 1, sizeof(*sorted));
-
-	grid->rows = calloc(grid->table->row_count + 1, sizeof(*grid->rows));
-	if (!sorted || !grid->rows) {
-		free(sorted);
+	grid->rows = table_order(grid->table);
+	if (!grid->rows)
 		return -ENOMEM;
-	}
-	for (size_t row = 0; row < grid->table->row_count; row++) {
+	for (size_t i = 0; i < grid->table->row_count; i++) {
+		size_t row = grid->rows[i];
+
 		if (!is_chosen(grid, row))
 			continue;
-		sorted[grid->row_count++] =
-			(struct sorted) { key_of(grid, row), row, is_rest(grid, row) };
+		grid->rows[grid->row_count++] = row;
 		grid->sum += key_of(grid, row);
 	}
-	qsort(sorted, grid->row_count, sizeof(*sorted), compare_rows);
-	for (size_t i = 0; i < grid->row_count; i++)
-		grid->rows[i] = sorted[i].row;
-	free(sorted);
 	return 0;
 }
 
@@ -184,7 +154,7 @@ static int sort_rows(struct grid *grid)
 static void cut_rows(struct grid *grid)
 {
 	uint64_t top = grid->options->top;
-	bool rest = grid->row_count && is_rest(grid, grid->rows[grid->row_count - 1]);
+	bool rest = grid->row_count && table_is_rest(grid->table, grid->rows[grid->row_count - 1]);
 
 	grid->shown = grid->row_count;
 	if (grid->options->whole && !top)
@@ -208,7 +178,7 @@ static void add_to_other(struct grid *grid, size_t row)
 		enum table_unit unit = grid->table->columns[i].unit;
 		bool at_least = cell->at_least || grid->other[i].at_least;
 
-		if (cell->type == CELL_NULL && is_rest(grid, row))
+		if (cell->type == CELL_NULL && table_is_rest(grid->table, row))
 			grid->other[i] = *cell;
 		if (cell->type != CELL_UINT ||
 		    (unit != UNIT_COUNT && unit != UNIT_BYTES && i != grid->table->view.by))
@@ -233,7 +203,7 @@ static int make_other(struct grid *grid)
 		return -ENOMEM;
 	for (size_t i = grid->shown; i < grid->row_count; i++)
 		add_to_other(grid, grid->rows[i]);
-	if (is_rest(grid, grid->rows[grid->row_count - 1]))
+	if (table_is_rest(grid->table, grid->rows[grid->row_count - 1]))
 		others += grid->table->folded - 1;
 	length = snprintf(grid->other_name, sizeof(grid->other_name), "other (%s)",
 			  units_count(count, others));

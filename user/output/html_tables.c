@@ -2,7 +2,9 @@
 /*
  * Tables for the page: as many rows as there is room for. Knows nothing of what a column means.
  */
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "output/html_data.h"
@@ -162,15 +164,18 @@ static void write_columns(struct sink *out, const struct table *table)
 		sink_format(out, ",\"only\":%zu", table->view.only);
 }
 
-/* The first rows, as many as `room` holds. */
+/* The first rows as they are to be shown, as many as `room` holds. */
 static void write_rows(struct sink *out, const struct table *table, size_t room)
 {
+	size_t *order = table_order(table);
 	struct sink row;
 
+	if (!order)
+		out->error = -ENOMEM;
 	sink_text(out, ",\"rows\":[");
-	for (size_t i = 0; i < table->row_count && i < HTML_ROWS_MOST; i++) {
+	for (size_t i = 0; order && i < table->row_count && i < HTML_ROWS_MOST; i++) {
 		sink_open_memory(&row);
-		write_row(&row, table, i);
+		write_row(&row, table, order[i]);
 		if (row.error)
 			out->error = out->error ? out->error : row.error;
 		if (row.error || row.used + 1 > room) {
@@ -184,6 +189,7 @@ static void write_rows(struct sink *out, const struct table *table, size_t room)
 		sink_close(&row);
 	}
 	sink_text(out, "]");
+	free(order);
 }
 
 static void write_table(struct sink *out, const struct table *table, size_t room)

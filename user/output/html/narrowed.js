@@ -136,7 +136,9 @@ function rowsAbout(table, by) {
 
 function shownColumns(table) {
 	if (table.shown.length)
-		return table.shown.map((i) => ({ column: table.columns[i], get: (row) => row[i] }));
+		return table.shown.map((i) => ({ column: table.columns[i], get: (row) => row[i],
+			unit: table.name === 'device_heat' && ['above', 'upto'].includes(table.columns[i].name)
+				? (row) => unitOf(cellOf(table, row, 'measure')) : null }));
 	return table.columns.map((column, i) => ({ column, get: (row) => row[i] }))
 		.filter(({ column }) => column.title !== null || table.shape === 'record')
 		.slice(0, table.shape === 'record' ? 200 : 16);

@@ -132,5 +132,5 @@ function makeProcesses() {
 	const most = tables.processes.of - rowsOf('processes').filter((row) => row.pid === 0).length;
 	const told = d3.sum(rows, (row) => row.members.length);
 	if (most > told) /* what the kernel did is no process */
-		body.append(hintEl(`${countText(told)} of ${countText(most)} processes.`));
+		body.append(hintEl(`${countText(told)} of ${countText(most)} processes, those that were in I/O longest.`));
 }

@@ -56,7 +56,7 @@ function onRange(listener) {
 function rangeText() {
 	const [from, to] = rangeNs();
 	return rangeIsWhole() ? `the whole run, ${timeText(DURATION_NS)}`
-		: `${timeText(from)} to ${timeText(to)}, ${timeText(to - from)} of ${timeText(DURATION_NS)}`;
+		: `${from ? timeText(from) : '0'} to ${timeText(to)}, ${timeText(to - from)} of ${timeText(DURATION_NS)}`;
 }
 
 /* --- the bar --- */

@@ -46,14 +46,15 @@ function copyText(text, button) {
 		byHand();
 }
 
-function classOf({ column, whole }) {
-	const number = column.unit !== 'none' && column.unit !== 'path';
+function classOf({ column, unit, whole }) {
+	const number = unit || (column.unit !== 'none' && column.unit !== 'path');
 	return [number ? 'number' : column.unit === 'path' ? 'path' : '', whole ? 'of-run' : '']
 		.join(' ').trim() || null;
 }
 
-function cellEl(shown, value) {
-	const v = plain(value), text = cellText(value, shown.column.unit);
+function cellEl(shown, row) {
+	const value = shown.get(row), v = plain(value);
+	const text = cellText(value, shown.unit ? shown.unit(row) : shown.column.unit);
 	const content = typeof v === 'string' || Array.isArray(v)
 		? nameEl(text, text.length > 60 ? { title: text } : null) : text;
 	return el('td', { class: classOf(shown), title: shown.whole ? 'of the whole run' : null }, content);
@@ -118,14 +119,14 @@ function listEl(table) {
 		: rows.filter((row) => plain(row[table.only]))).slice(0, ROWS_AT_FIRST);
 	const draw = () => {
 		const now = current(), shown = state.all ? now.found : few(now.found);
-		head.replaceChildren(...now.columns.map(({ column, whole }) => el('th', { scope: 'col',
-			class: classOf({ column, whole }),
+		head.replaceChildren(...now.columns.map(({ column, unit, whole }) => el('th', { scope: 'col',
+			class: classOf({ column, unit, whole }),
 			'aria-sort': state.by === column.name ? (state.turned ? 'ascending' : 'descending') : null },
 		el('button', { type: 'button', title: column.meaning, 'data-column': column.name,
 			onclick: () => sortBy(column.name) }, headingOf(column),
 		state.by === column.name ? (state.turned ? ' \u25b4' : ' \u25be') : ''))));
 		rows.replaceChildren(...shown.map((row) => el('tr', null, ...now.columns.map(
-			(one) => cellEl(one, one.get(row))))));
+			(one) => cellEl(one, row)))));
 		more.hidden = few(now.found).length === now.found.length;
 		more.textContent = state.all ? 'show fewer' : `show all ${countText(now.found.length)}`;
 		note.textContent = noteOf(table, now);
@@ -143,8 +144,10 @@ function listEl(table) {
 function noteOf(table, now) {
 	const says = [];
 	if (table.rows.length < table.of)
-		says.push(`The first ${countText(table.rows.length)} of ${countText(table.of)} rows; `
-			+ `faultline report --table ${table.name} has all of them.`);
+		says.push((table.by === undefined
+			? `The first ${countText(table.rows.length)} of ${countText(table.of)} rows; `
+			: `Of ${countText(table.of)} rows the ${countText(table.rows.length)} of the most `
+				+ `${headingOf(table.columns[table.by])}; `) + `faultline report --table ${table.name} has all of them.`);
 	if (now.lacking > 0)
 		says.push('Only the worst are known by part of the run: '
 			+ `${countText(now.lacking)} ${now.lacking === 1 ? 'is' : 'are'} not.`);
