@@ -158,7 +158,7 @@ static void test_folded_rows(void **state)
 static void make_ranks(struct random_job *job, bool apart)
 {
 	static const char *const names[] = { "a", "b", "c", "d" };
-	const uint64_t size = 64 << 20, failed = 300, written = 300;
+	const uint64_t size = 64 << 20, failed = 300, written = 300, queued = 300;
 	static const char *const logs[] = { "/log/0", "/log/1", "/log/2", "/log/3" };
 
 	job->count = 4;
@@ -166,7 +166,7 @@ static void make_ranks(struct random_job *job, bool apart)
 		struct made_trace *made = &job->made[i];
 		uint64_t from = 1000 * MS + (apart ? i * 1000 * MS : 0), pid = 100 + i;
 
-		BEGIN(made, .host = "node", .boot_id = "node", .spans = true,
+		BEGIN(made, .host = "node", .boot_id = "node", .spans = true, .async = true,
 		      .memory_bytes = 1ull << 34, .monotonic_ns = from,
 		      .realtime_ns = 1700000000000000000ull + from);
 		EXEC(made, .time = from, .pid = pid, .comm = "python3", .rank = i);
@@ -189,6 +189,10 @@ static void make_ranks(struct random_job *job, bool apart)
 			CALL(made, .time = from + 300 * MS + j * MS / 10, .dur = (i + 1) * MS / 50,
 			     .pid = pid, .tid = pid, .op = M_WRITE, .file = 2, .offset = j * 100,
 			     .asked = 100, .result = 100);
+		for (uint64_t j = 0; j < queued; j++)
+			CALL(made, .time = from + 600 * MS + j * MS / 10, .dur = MS / 20,
+			     .pid = pid, .tid = pid, .op = M_URING_READ, .file = 1,
+			     .offset = j * 4096, .asked = 4096, .result = 4096);
 		job->traces[i] = made_finish(made, from, from + 900 * MS);
 		job->names[i] = names[i];
 	}
@@ -197,7 +201,9 @@ static void make_ranks(struct random_job *job, bool apart)
 static void check_ranks(bool apart)
 {
 	static const char *const ids[] = { "read-by-several", "failed-lookups", "epoch-from-memory",
-					   "small-writes" };
+					   "small-writes", "shallow-queue" };
+	/* Queues side by side are as deep together as there are of them. */
+	const size_t count = sizeof(ids) / sizeof(ids[0]) - !apart;
 	struct trace_reader *summaries[TRACES_MOST];
 	struct parted parted = { .count = 0 };
 	struct random_job job;
@@ -208,14 +214,14 @@ static void check_ranks(bool apart)
 	for (size_t i = 0; i < job.count; i++) {
 		struct report *alone = report_on(job.traces + i, job.names + i, 1);
 
-		for (size_t j = 0; j < sizeof(ids) / sizeof(ids[0]); j++)
+		for (size_t j = 0; j < count; j++)
 			assert_null(find_finding(alone, ids[j]));
 		summaries[i] =
 			summarized(alone, SUMMARY_ROWS_MOST, &parted.fds[parted.opened_count]);
 		parted.opened[parted.opened_count++] = summaries[i];
 	}
 	parts = report_on(summaries, job.names, job.count);
-	for (size_t j = 0; j < sizeof(ids) / sizeof(ids[0]); j++) {
+	for (size_t j = 0; j < count; j++) {
 		if (!find_finding(whole, ids[j]) || !find_finding(parts, ids[j]))
 			fail_msg("%s is not found", ids[j]);
 	}
@@ -231,7 +237,8 @@ static void check_ranks(bool apart)
 }
 
 /* Each of four ranks reads all of a file, looks for 300 that are not there, fetches less than a MiB
- * in its first epoch, and makes 300 small writes to a log of its own. */
+ * in its first epoch, makes 300 small writes to a log of its own and 300 reads by io_uring, one
+ * after the other. */
 static void test_found_in_all(void **state)
 {
 	check_ranks(true);

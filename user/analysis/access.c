@@ -110,13 +110,13 @@ static size_t make_lines(const struct measured *measured, struct line *lines)
 	size_t count = 0;
 
 	for (size_t i = 0; i < PATHS; i++) {
-		const struct tally *tally = doors_tally(measured, paths[i].door, paths[i].side);
+		const struct tally tally = doors_tally(measured, paths[i].door, paths[i].side);
 		struct line *line = &lines[count];
 
 		if ((layers & paths[i].needs) != paths[i].needs ||
-		    !(tally->count | tally->fetched_bytes | tally->created_bytes | tally->bytes))
+		    !(tally.count | tally.fetched_bytes | tally.created_bytes | tally.bytes))
 			continue;
-		*line = line_of(paths[i].name, tally);
+		*line = line_of(paths[i].name, &tally);
 		/* Bytes that are touched in memory are not told by anybody. */
 		if (paths[i].door == DOOR_MMAP)
 			line->bytes = TABLE_NO_UINT;

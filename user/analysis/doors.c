@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/doors.h"
+#include "analysis/report.h"
 #include "analysis/totals.h"
 
 static const char *const side_names[SIDES] = { "read", "write" };
@@ -58,10 +59,34 @@ static unsigned int class_of(unsigned int door, unsigned int side)
 	return side == SIDE_READ ? IO_READ : IO_WRITE;
 }
 
-const struct tally *doors_tally(const struct measured *measured, enum io_door door,
-				enum door_side side)
+/* Of several reports. */
+static struct tally tally_of_table(const struct table *table, enum io_door door,
+				   enum door_side side)
 {
-	return totals_path(measured, class_of(door, side), door);
+	struct tally tally = { 0 };
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		const struct cell *cells = table_row(table, row);
+		struct line line = { .door = NULL };
+
+		if (!cell_is(&cells[0], door_names[door]) || !cell_is(&cells[1], side_names[side]))
+			continue;
+		table_read_row(table, row, &line);
+		tally.count = line.count;
+		tally.bytes = line.bytes;
+		tally.fetched_bytes = line.fetched_bytes;
+		tally.created_bytes = line.created_bytes;
+		tally.thread_time_ns = line.thread_time_ns;
+		tally.time.measure = line.time_ns;
+	}
+	return tally;
+}
+
+struct tally doors_tally(const struct measured *measured, enum io_door door, enum door_side side)
+{
+	return measured->job
+		       ? *totals_path(measured, class_of(door, side), door)
+		       : tally_of_table(report_by(measured->report, &analysis_doors), door, side);
 }
 
 /* Rows of the table, plus 1; 0: none. */
@@ -82,7 +107,7 @@ static int add_row(struct table *table, const struct measured *measured, unsigne
 	static const struct tally empty;
 	struct doors *kept = measured_state(measured, &analysis_doors);
 	const unsigned int layers = measured->job->layers;
-	const struct tally *tally = doors_tally(measured, door, side);
+	const struct tally *tally = totals_path(measured, class_of(door, side), door);
 	struct line line = {
 		.door = door_names[door],
 		.side = side_names[side],
@@ -144,5 +169,7 @@ const struct analysis analysis_doors = {
 	.conclude = conclude,
 	.rows_of = rows_of,
 	.end = free,
-	.merging = { .keys = "door,op" },
+	.merging = { .keys = "door,op",
+		     .fixed = columns,
+		     .fixed_count = sizeof(columns) / sizeof(columns[0]) },
 };

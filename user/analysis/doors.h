@@ -12,8 +12,8 @@
 
 enum door_side { SIDE_READ, SIDE_WRITE, SIDES };
 
-/* Lost events included, but for merged time. */
-const struct tally *doors_tally(const struct measured *measured, enum io_door door,
-				enum door_side side);
+/* Lost events included, but for merged time. Of several reports (measured->job is NULL) no more
+ * than counts, bytes and times. */
+struct tally doors_tally(const struct measured *measured, enum io_door door, enum door_side side);
 
 #endif

@@ -67,8 +67,8 @@ struct finding_rule {
 	/* Returns 0, -ENOMEM, or 1 where what there is does not tell. */
 	int (*find)(struct findings *findings, const struct finding_rule *rule);
 	/* It looks at nothing but tables, and what reads from them where reports were made one
-	 * (files.h, totals.h, failed_lookups.h, habits.h, epochs.h, overlap.h): it is asked of all
-	 * of them together, too. Of others, what was found in each of them stands. */
+	 * (files.h, totals.h, failed_lookups.h, habits.h, doors.h, epochs.h, overlap.h): it is
+	 * asked of all of them together, too. Of others, what was found in each of them stands. */
 	bool of_runs;
 	/* What the job's own data costs comes before it if that is at least half as much. */
 	bool of_start;

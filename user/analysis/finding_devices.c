@@ -135,10 +135,9 @@ static double at_once(const struct measured *measured, const struct device_waits
 	double most = of->time.measure ? (double)of->threads_time_ns / of->time.measure : 0;
 
 	for (size_t i = 0; i < sizeof(doors) / sizeof(doors[0]); i++) {
-		const struct tally *tally = doors_tally(measured, doors[i], side);
-		double depth = tally->time.measure
-				       ? (double)tally->thread_time_ns / tally->time.measure
-				       : 0;
+		const struct tally tally = doors_tally(measured, doors[i], side);
+		double depth =
+			tally.time.measure ? (double)tally.thread_time_ns / tally.time.measure : 0;
 
 		most = depth > most ? depth : most;
 	}

@@ -66,9 +66,10 @@ static bool is_mixed(const struct cell *mode)
 /* Rows that stand for others do not tell what each of these was. */
 static bool is_any_folded(const struct report *report)
 {
-	static const struct analysis *const looked_at[] = { &analysis_files, &analysis_operations,
-							    &analysis_failed_lookups,
-							    &analysis_epochs, &analysis_habits };
+	static const struct analysis *const looked_at[] = {
+		&analysis_files,  &analysis_operations, &analysis_failed_lookups,
+		&analysis_epochs, &analysis_habits,	&analysis_doors
+	};
 	bool folded = false;
 
 	for (size_t i = 0; i < sizeof(looked_at) / sizeof(looked_at[0]) && !folded; i++) {

@@ -446,6 +446,7 @@ static int say_summaries(struct report_sum *sum, struct report *report)
 		words_add(&text,
 			  ": a time that several of them have a part in at once is their sum, for "
 			  "how much of it they shared is not known; findings on files, writes, "
+			  "queues, "
 			  "look-ups, epochs and ranks are of all runs together (unless some "
 			  "computed and "
 			  "others did not), others of single ones");
