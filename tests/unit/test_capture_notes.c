@@ -244,6 +244,113 @@ static void test_claims(void **state)
 	close(fd);
 }
 
+/* --- forms that no linker makes --- */
+
+#define ADDRESSES 3
+#define ADDRESS(n) (sizeof(Elf64_Nhdr) + sizeof("stapsdt") + (n) * sizeof(uint64_t))
+
+/* One value that is not as it should be: in the file's header, in that of a section, or in the
+ * first note. */
+static void test_forms(void **state)
+{
+	static const struct {
+		const char *section;
+		bool note;
+		size_t at, bytes;
+		uint64_t value;
+		int status;
+	} forms[] = {
+#define FILE_FORM(field, value, status)                                                            \
+	{ NULL, false, offsetof(Elf64_Ehdr, field), 2, value, status }
+#define SECTION_FORM(name, field, value, status)                                                   \
+	{                                                                                          \
+		name, false, offsetof(Elf64_Shdr, field), 8, value, status                         \
+	}
+#define NOTE_FORM(at, bytes, value, status)                                                        \
+	{                                                                                          \
+		".note.stapsdt", true, at, bytes, value, status                                    \
+	}
+		FILE_FORM(e_shentsize, 1, 0),
+		FILE_FORM(e_shstrndx, 0xfffe, 0),
+		FILE_FORM(e_phnum, PN_XNUM, -ENOTSUP),
+		SECTION_FORM(".note.stapsdt", sh_flags, SHF_COMPRESSED, 0),
+		SECTION_FORM(".note.stapsdt", sh_offset, 0, 0),
+		SECTION_FORM(".note.stapsdt", sh_offset, UINT64_MAX - 8, 0),
+		SECTION_FORM(".note.stapsdt", sh_addralign, UINT64_MAX, 0),
+		SECTION_FORM(".stapsdt.base", sh_addr, UINT64_MAX, -ENOTSUP),
+		SECTION_FORM(".shstrtab", sh_flags, SHF_COMPRESSED, 0),
+		NOTE_FORM(offsetof(Elf64_Nhdr, n_namesz), 4, UINT32_MAX, 0),
+		NOTE_FORM(offsetof(Elf64_Nhdr, n_descsz), 4, UINT32_MAX, 0),
+		NOTE_FORM(offsetof(Elf64_Nhdr, n_descsz), 4, ADDRESSES * sizeof(uint64_t), 0),
+		NOTE_FORM(ADDRESS(0), 8, UINT64_MAX - 1, -ENOTSUP),
+		NOTE_FORM(ADDRESS(1), 8, 1, -ENOTSUP),
+		NOTE_FORM(ADDRESS(2), 8, UINT64_MAX - 1, -ENOTSUP),
+#undef FILE_FORM
+#undef SECTION_FORM
+#undef NOTE_FORM
+	};
+	static struct markers_found found;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		char *bytes, *where;
+		size_t size;
+		int fd = copy_library(&bytes, &size);
+
+		where = forms[i].section ? (char *)section(bytes, forms[i].section) : bytes;
+		if (forms[i].note)
+			where = bytes + ((Elf64_Shdr *)where)->sh_offset;
+		memcpy(where + forms[i].at, &forms[i].value, forms[i].bytes);
+		notes_find(fd, &found);
+		if (found.status != forms[i].status || found.count > MARKER_KIND_COUNT)
+			fail_msg("form %zu: status %d, %u markers", i, found.status, found.count);
+		munmap(bytes, size);
+		close(fd);
+	}
+}
+
+/* So many notes with arguments of so many bytes, behind what the library holds. */
+static void put_notes(int fd, char *bytes, size_t size, size_t count, size_t each)
+{
+	static const char probe[] = "faultline\0instant", argument[] = "8@%rax ";
+	Elf64_Shdr *notes = section(bytes, ".note.stapsdt");
+	size_t head = ADDRESS(ADDRESSES), whole = (head + sizeof(probe) + each + 1 + 3) & ~3ul;
+	char *text = calloc(1, whole);
+
+	assert_non_null(text);
+	memcpy(text, bytes + notes->sh_offset, head);
+	((Elf64_Nhdr *)text)->n_descsz = whole - ADDRESS(0);
+	memcpy(text + head, probe, sizeof(probe));
+	for (size_t i = 0; i < each; i++)
+		text[head + sizeof(probe) + i] = argument[i % (sizeof(argument) - 1)];
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(pwrite(fd, text, whole, size + i * whole), whole);
+	notes->sh_offset = size;
+	notes->sh_size = count * whole;
+	free(text);
+}
+
+static void test_many_notes(void **state)
+{
+	/* Thousands of one name; arguments of 1 MiB, and of 40 MiB in all. */
+	static const struct {
+		size_t count, each;
+		int status;
+	} files[] = { { 20000, 27, -E2BIG }, { 1, 1 << 20, -ENOTSUP }, { 40, 1 << 20, -ENOTSUP } };
+	static struct markers_found found;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		char *bytes;
+		size_t size;
+		int fd = copy_library(&bytes, &size);
+
+		put_notes(fd, bytes, size, files[i].count, files[i].each);
+		notes_find(fd, &found);
+		assert_int_equal(found.status, files[i].status);
+		munmap(bytes, size);
+		close(fd);
+	}
+}
+
 /* --- confinement --- */
 
 struct attempts {
@@ -318,6 +425,8 @@ int main(void)
 		cmocka_unit_test(test_library),
 		cmocka_unit_test(test_other_files),
 		cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_many_notes),
 		cmocka_unit_test(test_confined),
 		cmocka_unit_test(test_confined_that_does_not_return),
 	};
