@@ -136,7 +136,6 @@ struct event_chunk {
 	struct clock_shift clock; /* of its trace */
 	uint32_t row, count;	  /* the first one, and how many: not 0 */
 	struct file_memory *memory;
-	uint64_t alike;				     /* columns whose values are all the same */
 	const uint64_t *columns[TRACE_COLUMNS_MOST]; /* NULL for those not asked for */
 };
 

@@ -130,8 +130,13 @@ static bool are_alike(const struct event_chunk *chunk, const struct call_rule *r
 {
 	uint64_t others = event_columns(chunk->block->kind) & ~DIFFERING;
 
-	return (chunk->alike & others) == others && rule->operation->family != TRACE_TRANSFER &&
-	       rule->operation->family != TRACE_MAP;
+	if (rule->operation->family == TRACE_TRANSFER || rule->operation->family == TRACE_MAP)
+		return false;
+	for (; others; others &= others - 1)
+		if (!held_block_is_same(chunk->block, __builtin_ctzll(others), chunk->row,
+					chunk->count))
+			return false;
+	return true;
 }
 
 static void repeat_call(const struct event_chunk *chunk, struct call_rule *rule,

@@ -348,6 +348,18 @@ static struct column_view view_at(const struct held_block *block, const struct h
 	};
 }
 
+bool held_block_is_same(const struct held_block *block, unsigned int column, uint32_t row,
+			uint32_t count)
+{
+	const struct held_column *of = &block->columns[column];
+	const uint8_t *data;
+
+	if (!of->width || !count)
+		return true;
+	data = view_at(block, of, row).data;
+	return !memcmp(data, data + of->width, (size_t)(count - 1) * of->width);
+}
+
 uint64_t held_block_value(const struct held_block *block, unsigned int column, uint32_t row)
 {
 	const struct held_column *from = &block->columns[column];

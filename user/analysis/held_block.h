@@ -76,6 +76,9 @@ static inline bool held_block_is_zero(const struct held_block *block, unsigned i
 	return !of->width && !of->same && column != TRACE_COL_TIME;
 }
 
+/* Whether `count` rows from one on, all of them in memory, have the same there. */
+bool held_block_is_same(const struct held_block *block, unsigned int column, uint32_t row,
+			uint32_t count);
 /* A value of a row in memory. */
 uint64_t held_block_value(const struct held_block *block, unsigned int column, uint32_t row);
 /* The time of a row in memory, on the trace's clock. */

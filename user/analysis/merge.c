@@ -329,18 +329,13 @@ static int make_event_room(struct merge *merge, struct source *source, uint32_t 
 /* What columns hold that say nothing. */
 static const uint64_t zeros[CHUNK_ROWS];
 
-static inline bool is_alike(const struct held_block *block, unsigned int column)
-{
-	return !block->columns[column].width && column != TRACE_COL_TIME;
-}
-
 /* Some values of a column; those that are all the same stay from one time to the next. */
 static const uint64_t *widen(struct merge *merge, const struct event_chunk *chunk,
 			     unsigned int column)
 {
 	const struct held_column *of = &chunk->block->columns[column];
 	uint64_t *wide = merge->wide[column];
-	bool alike = is_alike(chunk->block, column);
+	bool alike = !of->width && column != TRACE_COL_TIME;
 
 	if (alike && !of->same)
 		return zeros;
@@ -368,10 +363,8 @@ static int decode_some(struct merge *merge, struct source *source)
 	int status = make_event_room(merge, source, chunk.count);
 
 	for (unsigned int i = 0; columns >> i && !status; i++)
-		if (columns >> i & 1) {
+		if (columns >> i & 1)
 			chunk.columns[i] = widen(merge, &chunk, i);
-			chunk.alike |= (uint64_t)is_alike(block, i) << i;
-		}
 	if (!status)
 		event_decode(&chunk, source->events, &count);
 	source->decoded += chunk.count;
