@@ -211,14 +211,16 @@ static int compare_operations(const void *left, const void *right)
 
 /* --- when metadata leads: the calls and the directories that lead it --- */
 
+static bool is_metadata(const struct event *event)
+{
+	return event->class == IO_METADATA;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
-	int status = 0;
+	struct rollup *rollup = state;
 
-	for (const struct event *event = events; event < events + count && !status; event++)
-		if (event->class == IO_METADATA)
-			status = rollup_events(state, event, 1);
-	return status;
+	return path_memory_tell(&rollup->paths, events, count, is_metadata, rollup_event, rollup);
 }
 
 /* The directory with the most time in metadata calls of those with less than `below_ns`; no bytes

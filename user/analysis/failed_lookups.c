@@ -129,8 +129,9 @@ static int number_of(struct lookups *lookups, const struct event *event, uint32_
 	return 0;
 }
 
-static int add_failure(struct lookups *lookups, const struct event *event, uint64_t result)
+static int add_failure(void *state, const struct event *event)
 {
+	struct lookups *lookups = state;
 	struct directory *directory;
 	uint32_t number;
 	int status = number_of(lookups, event, &number);
@@ -139,7 +140,7 @@ static int add_failure(struct lookups *lookups, const struct event *event, uint6
 		return status;
 	directory = &lookups->directories[number];
 	directory->count++;
-	directory->enoent += result == (uint64_t)-ENOENT;
+	directory->enoent += event_value(event, SYSCALL_RESULT) == (uint64_t)-ENOENT;
 	directory->thread_time_ns += event->end - event->start;
 	return 0;
 }
@@ -168,17 +169,16 @@ static uint64_t failed_with(const struct event *event)
 	return is_no_way(result) ? result : 0;
 }
 
+static bool is_failure(const struct event *event)
+{
+	return failed_with(event);
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
-	int status = 0;
+	struct lookups *lookups = state;
 
-	for (const struct event *event = events; event < events + count && !status; event++) {
-		uint64_t result = failed_with(event);
-
-		if (result)
-			status = add_failure(state, event, result);
-	}
-	return status;
+	return path_memory_tell(&lookups->memory, events, count, is_failure, add_failure, lookups);
 }
 
 /* --- the table --- */

@@ -52,6 +52,11 @@ size_t path_directory(const char *path, size_t length)
 	return base > 1 ? base - 1 : base;
 }
 
+static size_t slot_of(const struct path_asked *asked)
+{
+	return (asked->path * 31 + asked->dir) & (SLOTS - 1);
+}
+
 uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked)
 {
 	struct path_slot *slot;
@@ -60,11 +65,21 @@ uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *as
 		memory->slots = calloc(SLOTS, sizeof(*memory->slots));
 	if (!memory->slots)
 		return NULL;
-	slot = &memory->slots[(asked->path * 31 + asked->dir) & (SLOTS - 1)];
+	slot = &memory->slots[slot_of(asked)];
 	if (slot->path != asked->path || slot->dir != asked->dir || slot->trace != asked->trace ||
 	    asked->path > UINT32_MAX || asked->dir > UINT32_MAX) /* of a hostile trace: not kept */
 		*slot = (struct path_slot) { asked->path, asked->dir, asked->trace, 0 };
 	return &slot->led_to;
+}
+
+void path_memory_fetch(const struct path_memory *memory, const struct event *event)
+{
+	struct path_asked asked;
+
+	if (!memory->slots || event_kind(event) != TRACE_SYSCALL_PATH)
+		return;
+	asked = path_asked_by(event);
+	__builtin_prefetch(&memory->slots[slot_of(&asked)]);
 }
 
 void path_memory_free(struct path_memory *memory)

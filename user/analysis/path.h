@@ -45,7 +45,34 @@ struct path_memory {
 /* Where what a path led to stands, plus 1: 0, to be set, if it is not known. NULL when memory is
  * out. */
 uint32_t *path_memory_of(struct path_memory *memory, const struct path_asked *asked);
+/* Has the processor fetch what is known of an event's path, if it names one. */
+void path_memory_fetch(const struct path_memory *memory, const struct event *event);
 void path_memory_free(struct path_memory *memory);
+
+#define PATHS_AHEAD 32 /* events */
+
+/* Tells of the events that are asked about, one after the other: what the memory has of their paths
+ * is fetched ahead, as none is near another. Returns what `tell` returned. */
+static inline int path_memory_tell(const struct path_memory *memory, const struct event *events,
+				   size_t count, bool (*is_asked)(const struct event *event),
+				   int (*tell)(void *state, const struct event *event), void *state)
+{
+	const struct event *ahead[PATHS_AHEAD], *end = events + count;
+	int status = 0;
+
+	while (events < end && !status) {
+		size_t some = 0;
+
+		for (; events < end && some < PATHS_AHEAD; events++)
+			if (is_asked(events)) {
+				ahead[some++] = events;
+				path_memory_fetch(memory, events);
+			}
+		for (size_t i = 0; i < some && !status; i++)
+			status = tell(state, ahead[i]);
+	}
+	return status;
+}
 
 /* Where its last part begins: 3 of "/a/b", 0 of "b". */
 size_t path_base(const char *path, size_t length);

@@ -520,14 +520,16 @@ static void end(void *state)
 	free(kept);
 }
 
+static bool names_path(const struct event *event)
+{
+	return event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
-	int status = 0;
+	struct rollup *rollup = &((struct kept *)state)->directories;
 
-	for (const struct event *event = events; event < events + count && !status; event++)
-		if (event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH)
-			status = rollup_events(state, event, 1);
-	return status;
+	return path_memory_tell(&rollup->paths, events, count, names_path, rollup_event, rollup);
 }
 
 /* --- the table --- */

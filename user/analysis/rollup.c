@@ -102,6 +102,11 @@ int rollup_events(struct rollup *rollup, const struct event *events, size_t coun
 	return 0;
 }
 
+int rollup_event(void *rollup, const struct event *event)
+{
+	return rollup_events(rollup, event, 1);
+}
+
 int rollup_add_series(struct rollup *rollup, uint32_t group, const struct event_series *series)
 {
 	const struct event *event = series->events;

@@ -87,6 +87,8 @@ void rollup_end(void *state);
 
 /* Adds events to their groups; those of no class are passed over. */
 int rollup_events(struct rollup *rollup, const struct event *events, size_t count);
+/* The same of one, to be told by path_memory_tell. */
+int rollup_event(void *rollup, const struct event *event);
 /* Sees that there are groups up to a number. */
 int rollup_make_room(struct rollup *rollup, size_t count);
 /* The tally of a group, made if there is none; NULL when memory is out. Valid until the next one of
