@@ -406,6 +406,19 @@ static void test_findings(void **state)
 	}
 }
 
+/* What four processes waited for a lock, side by side, is no metadata besides. */
+static void test_told_once(void **state)
+{
+	const struct sums of = { .op = M_FLOCK, .count = 2000, .thread_time = 4 * SECOND };
+	struct made_trace made;
+	struct report *report = report_on_use(&made, &of, 1);
+
+	assert_true(row_of_finding(report, "lock-wait") >= 0);
+	assert_true(row_of_finding(report, "metadata-heavy") < 0);
+	report_free(report);
+	made_close(&made);
+}
+
 /* Whoever has a single thread stands still while that reads or writes; of several nobody knows. */
 static void test_who_waits(void **state)
 {
@@ -504,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_beside_events),
 		cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_who_waits),
+		cmocka_unit_test(test_told_once),
 		cmocka_unit_test(test_cost_is_bounded),
 		cmocka_unit_test(test_findings_of_spans),
 	};

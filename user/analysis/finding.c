@@ -209,6 +209,9 @@ bool finding_is_told(const struct findings *findings, const struct finding_rule 
 {
 	bool told = false;
 
+	/* Of a sum over threads no more is told than the run took. */
+	if (findings->summed && cost_ns > findings->duration_ns)
+		cost_ns = findings->duration_ns;
 	for (; rules && *rules && !told && cost_ns; rules++)
 		told = cost_of(findings, *rules) >= threshold(THRESHOLD_SAME_WAIT) * cost_ns;
 	return told;

@@ -152,7 +152,8 @@ const struct finding_rule finding_loader_io = {
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),
 	.title = "the loop waits for data, and the loader for I/O",
-	.says = "{unhidden_ns} ({of_run} of the run) in {count} waits without compute; I/O took "
+	.says = "{unhidden_ns} ({of_run} of the run) without compute, in {count:span|spans} around "
+		"data; I/O took "
 		"{io_share} of that",
 	.advice =
 		"more loader workers, a larger prefetch, and see the findings on files: the loader "
@@ -170,7 +171,8 @@ const struct finding_rule finding_loader_work = {
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),
 	.title = "the loop waits for data that is being prepared: not for I/O",
-	.says = "{unhidden_ns} ({of_run} of the run) in {count} waits without compute; I/O took "
+	.says = "{unhidden_ns} ({of_run} of the run) without compute, in {count:span|spans} around "
+		"data; I/O took "
 		"{io_share} of that",
 	.advice =
 		"more loader workers, or cheaper decoding and augmentation (prepared once, on the "
