@@ -67,7 +67,7 @@ __noinline __u32 file_met(struct address *inode)
 	id = layer_serves(inode);
 	if (id)
 		return id;
-	file_key_of(&key, (struct inode *)inode->at);
+	file_key_of(&key, inode);
 	entry = file_find(&key);
 	return entry ? entry->id & ~FILE_UNTOLD : 0;
 }

@@ -86,11 +86,11 @@ static __always_inline struct file_entry *file_find(struct file_key *key)
 
 /* --- what kind of file --- */
 
-static __always_inline __u32 file_class(struct inode *inode)
+static __always_inline __u32 inode_class(struct inode *inode)
 {
 	__u32 mode = KREAD(inode, inode, i_mode);
 
-	if (KREAD(super_block, KREAD(inode, inode, i_sb), s_magic) == ANON_INODE_FS_MAGIC)
+	if (inode_magic(inode) == ANON_INODE_FS_MAGIC)
 		return FILE_CLASS_ANON; /* since 6.16 their mode says regular */
 	switch (mode & S_IFMT) {
 	case S_IFREG:
@@ -107,6 +107,19 @@ static __always_inline __u32 file_class(struct inode *inode)
 		return FILE_CLASS_SOCK;
 	}
 	return FILE_CLASS_ANON;
+}
+
+/* Global: of its seven answers the verifier sees one number. */
+__noinline __u32 inode_class_at(struct address *inode)
+{
+	return inode ? inode_class((struct inode *)inode->at) : FILE_CLASS_ANON;
+}
+
+static __always_inline __u32 file_class(struct inode *inode)
+{
+	struct address address = { (__u64)inode };
+
+	return inode_class_at(&address);
 }
 
 /*
@@ -280,7 +293,7 @@ static __noinline int file_describe(struct event_file *record, struct file_facts
 	record->generation = key->generation;
 	record->mode = KREAD(inode, inode, i_mode);
 	record->rdev = KREAD(inode, inode, i_rdev);
-	record->class = file_class(inode);
+	record->class = inode_class(inode); /* calls go no deeper than this */
 	record->readahead_pages = KREAD(backing_dev_info, KREAD(super_block, sb, s_bdi), ra_pages);
 	if (bpf_probe_read_kernel_str(
 		    record->filesystem, sizeof(record->filesystem),
@@ -430,11 +443,13 @@ __noinline __u32 file_id(struct file_facts *facts, bool refresh)
 {
 	struct file_key key = {};
 	__u32 id, name_hash = 0;
+	struct address inode;
 	__s64 size;
 
 	if (!facts)
 		return 0;
-	file_key_of(&key, facts->inode);
+	inode.at = (__u64)facts->inode;
+	file_key_of(&key, &inode);
 	size = KREAD(inode, facts->inode, i_size);
 	if (facts->mnt)
 		name_hash = KREAD(dentry, facts->dentry, d_name.hash) | 1;

@@ -24,7 +24,8 @@ extern volatile bool layers_met; /* the map is not empty */
 __noinline int layer_link(struct address *overlay, __u32 id)
 {
 	struct file_key key = {}; /* on the stack: up to 6.1 a map takes no other */
-	struct inode *inode, *real;
+	struct address real;
+	struct inode *inode;
 	__u32 *known;
 
 	if (!overlay)
@@ -32,10 +33,10 @@ __noinline int layer_link(struct address *overlay, __u32 id)
 	inode = (struct inode *)overlay->at;
 	if (!inode_is_regular(inode))
 		return 0;
-	real = overlay_real(inode);
-	if (!real)
+	real.at = (__u64)overlay_real(inode);
+	if (!real.at)
 		return 0;
-	file_key_of(&key, real);
+	file_key_of(&key, &real);
 	known = bpf_map_lookup_elem(&layer_files, &key);
 	if (known && *known == id)
 		return 0;
@@ -52,7 +53,7 @@ __noinline __u32 layer_serves(struct address *layer)
 
 	if (!layer || !layers_met)
 		return 0;
-	file_key_of(&key, (struct inode *)layer->at);
+	file_key_of(&key, layer);
 	id = bpf_map_lookup_elem(&layer_files, &key);
 	return id ? *id : 0;
 }

@@ -27,32 +27,54 @@ struct maple_walk {
 	__u64 pivots[MAPLE_PIVOTS];
 };
 
+/* 1 for 0, 0 for any other number, without a branch: at each the verifier goes both ways. */
+static __always_inline __u64 is_zero(__u64 number)
+{
+	BARRIER_VAR(number);
+	return ((number - 1) & ~number) >> 63;
+}
+
+/*
+ * How many pivots are below the address. One of 0 is none, and ends a node that is not full; behind
+ * it may stand anything. Mappings are in the lower half of all addresses, so that the upper bit of
+ * the difference tells the lesser one. Global: the verifier looks at it once, not at each step.
+ */
+__noinline __u32 maple_pivots_below(const struct maple_walk *walk, __u64 is_arange)
+{
+	__u64 below = 1, count = 0;
+
+	if (!walk)
+		return 0;
+#pragma unroll
+	for (__u32 i = 0; i < MAPLE_PIVOTS; i++) {
+		__u64 pivot = walk->pivots[i] - 1;
+
+		if (i == MAPLE_ARANGE_PIVOTS)
+			below &= ~is_arange;
+		below &= ((pivot - (walk->address - 1)) & ~pivot) >> 63;
+		count += below;
+	}
+	return count;
+}
+
 static long maple_step(__u32 i, struct maple_walk *walk)
 {
-	__u32 type = (walk->entry >> MAPLE_TYPE_SHIFT) & MAPLE_TYPE_MASK;
-	__u64 node = walk->entry & ~MAPLE_NODE_MASK, next = 0, slots;
-	__u32 pivots, slot = 0;
+	__u64 type = (walk->entry >> MAPLE_TYPE_SHIFT) & MAPLE_TYPE_MASK;
+	__u64 is_arange = is_zero(type ^ MAPLE_ARANGE_64), next = 0, slots;
+	__u64 node = walk->entry & ~MAPLE_NODE_MASK;
 
-	if (type == MAPLE_ARANGE_64) {
-		pivots = MAPLE_ARANGE_PIVOTS;
-		slots = node + bpf_core_field_offset(struct maple_arange_64, slot);
-	} else {
-		pivots = MAPLE_PIVOTS;
-		slots = node + bpf_core_field_offset(struct maple_range_64, slot);
-	}
 	walk->entry = 0;
 	if (bpf_probe_read_kernel(
 		    walk->pivots, sizeof(walk->pivots),
 		    (void *)(node + bpf_core_field_offset(struct maple_range_64, pivot))))
 		return 1;
-#pragma unroll
-	for (__u32 j = 0; j < MAPLE_PIVOTS; j++)
-		/* A pivot of 0 ends a node that is not full. */
-		if (slot == j && j < pivots && walk->pivots[j] && walk->pivots[j] < walk->address)
-			slot++;
-	bpf_probe_read_kernel(&next, sizeof(next), (void *)(slots + slot * sizeof(next)));
+	slots = node + bpf_core_field_offset(struct maple_range_64, slot) -
+		is_arange * (bpf_core_field_offset(struct maple_range_64, slot) -
+			     bpf_core_field_offset(struct maple_arange_64, slot));
+	slots += maple_pivots_below(walk, is_arange) * sizeof(next);
+	bpf_probe_read_kernel(&next, sizeof(next), (void *)slots);
 	walk->entry = next;
-	return type == MAPLE_LEAF_64 || !next;
+	return is_zero(type ^ MAPLE_LEAF_64) | is_zero(next);
 }
 
 /* One walk. Global: the verifier looks at it once. */
