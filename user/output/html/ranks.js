@@ -4,13 +4,15 @@
 const OUTLIER = 1.5; /* times the median of those beside it */
 const GROUPS_MOST = 6;
 const GROUP_SHARE = 0.05; /* of the time of all in I/O, at least */
+const BESIDE_MOST = 16; /* rows of a group, those of the most I/O */
 
 function inRange(series, name) {
 	return sum(series[name], range.from, range.to);
 }
 
-/* Rows of bars: items {label, values: [number...], note}; heads: [label, format, class]. */
-function sideBySide(items, heads, mark) {
+/* Rows of bars: items {label, values: [number...], note}, the first `most` of them; heads: [label,
+ * format, class]. */
+function sideBySide(items, heads, mark, most) {
 	const tops = heads.map((head, k) => d3.max(items, (item) => item.values[k]) || 1);
 	const middle = d3.median(items, (item) => item.values[mark]) || 0;
 	const cells = (item) => heads.map(([, format, colour], k) => {
@@ -25,7 +27,7 @@ function sideBySide(items, heads, mark) {
 
 	return el('table', { class: 'side' }, el('thead', null, el('tr', null, el('td'),
 		...heads.map(([label]) => el('th', { scope: 'col' }, label)), el('td'))),
-	el('tbody', null, ...items.map((item) => {
+	el('tbody', null, ...items.slice(0, most).map((item) => {
 		const straggles = middle > 0 && stands(item);
 		return el('tr', { class: straggles ? 'straggler' : null },
 			el('th', { scope: 'row' }, nameEl(item.label)), ...cells(item),
@@ -46,7 +48,17 @@ function rankItems() {
 const SIDE_HEADS = [['I/O, summed over threads', timeText, 'c-read'],
 	['bytes by calls', bytesText, 'c-write'], ['from storage', bytesText, 'c-fetched']];
 
-/* Children of one parent that did I/O, where there are several. */
+/* Whether most of them lived beside another one: programs one after the other are no workers. */
+function liveTogether(group) {
+	let until = -1, beside = 0;
+	for (const { row } of group.slice().sort((a, b) => a.row.start_ns - b.row.start_ns)) {
+		beside += row.start_ns < until ? 1 : 0;
+		until = Math.max(until, row.end_ns === null ? DURATION_NS : row.end_ns);
+	}
+	return beside >= (group.length - 1) / 2;
+}
+
+/* Children of one parent that did I/O, where there are several at once. */
 function workerGroups() {
 	const groups = new Map(), parents = new Map();
 	for (const row of rowsOf('processes'))
@@ -61,7 +73,7 @@ function workerGroups() {
 	const timeOf = (group) => d3.sum(group, (item) => sum(item.series.time));
 	const all = d3.sum(sums.processes, (series) => sum(series.time));
 	return Array.from(groups.values())
-		.filter((group) => group.length > 1 && timeOf(group) > GROUP_SHARE * all)
+		.filter((group) => group.length > 1 && timeOf(group) > GROUP_SHARE * all && liveTogether(group))
 		.sort((a, b) => timeOf(b) - timeOf(a)).slice(0, GROUPS_MOST);
 }
 
@@ -74,17 +86,20 @@ function makeRanks() {
 		if (ranked)
 			parts.push(el('h3', null, 'Ranks'), sideBySide(rankItems(), [SIDE_HEADS[0],
 				['I/O no compute hid (whole run)', timeText, 'c-alone']].concat(SIDE_HEADS.slice(1)), 0));
-		for (const group of groups)
-			parts.push(el('h3', null, 'Children of process ', String(group[0].row.ppid), ': ',
-				nameEl(group[0].row.comm || '')), sideBySide(group.map(({ series, row }) => ({
-				label: `${row.comm || ''} ${row.pid}`,
+		for (const group of groups) {
+			const items = group.map(({ series, row }) => ({ label: `${row.comm || ''} ${row.pid}`,
 				values: [inRange(series, 'time'), inRange(series, 'bytes'),
-					inRange(series, 'fetched')] })), SIDE_HEADS, 0));
+					inRange(series, 'fetched')] })).sort((a, b) => b.values[0] - a.values[0]);
+			parts.push(el('h3', null, 'Children of process ', String(group[0].row.ppid), ': ',
+				nameEl(group[0].row.comm || '')), sideBySide(items, SIDE_HEADS, 0, BESIDE_MOST));
+			if (items.length > BESIDE_MOST)
+				parts.push(hintEl(`The ${BESIDE_MOST} of ${countText(items.length)} that did most.`));
+		}
 		place.replaceChildren(...parts);
 	};
 
 	if (!ranked && !groups.length) {
-		body.append(noneEl('There were no ranks, and no process had several children that did I/O.'));
+		body.append(noneEl('There were no ranks, and no process had several children at once that did I/O.'));
 		return;
 	}
 	body.append(el('p', { class: 'hint' }, `Marked: more than ${OUTLIER} times the median of those `
