@@ -34,6 +34,19 @@ def setting(name):
         return re.search(rf"^{name}=(.*)$", file.read(), re.M).group(1).split()
 
 
+def with_proc(option):
+    """What puts a command behind it into a /proc of its own, with this hidepid."""
+    return ("unshare", "--mount", "sh", "-c",
+            f'mount -t proc -o hidepid={option} proc /proc && exec "$@"', "sh")
+
+
+def seeing_all():
+    """The same where this machine's /proc hides processes of others."""
+    with open("/proc/self/mounts") as file:
+        hidden = any(line.split()[1] == "/proc" and "hidepid" in line for line in file)
+    return with_proc("off") if hidden else ()
+
+
 class Service:
     def __init__(self, *options, before=(), watchdog_usec=None, watchdog_pid="$$"):
         self.place = machine().new_dir()
@@ -104,7 +117,7 @@ class MonitorUnit(unittest.TestCase):
 
     def test_counts_what_another_users_process_does(self):
         path = harness.random_file(f"{machine().new_dir()}/data", 1 << 16)
-        with Service("--listen", "127.0.0.1:0") as service:
+        with Service("--listen", "127.0.0.1:0", before=seeing_all()) as service:
             address = service.ready()
             reader = machine().start([harness.PYTHON, "-c", READER, path], stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE, text=True)
@@ -177,6 +190,17 @@ class MonitorUnit(unittest.TestCase):
             with self.assertRaises(TimeoutError):
                 service.heard()
             self.assertEqual(service.stop()[0], 0)
+
+    def test_hidden_processes(self):
+        """Where /proc hides them from the service's user, it says so; not where it does not."""
+        for option, hides in ("invisible", True), ("off", False):
+            own = with_proc(option)
+            if subprocess.run([*own, "true"], stderr=subprocess.DEVNULL).returncode:
+                self.skipTest("this machine lets nobody mount a /proc of its own")
+            with Service("--listen", "none", before=own) as service:
+                service.ready()
+                status, remarks = service.stop()
+                self.assertEqual((status, "(hidepid)" in remarks), (0, hides), remarks)
 
     def test_spans_take_more(self):
         """They are off, with the reason, and all else is watched."""

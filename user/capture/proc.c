@@ -31,6 +31,15 @@ bool proc_is_of_kernel_side(void)
 	return known > 0;
 }
 
+bool proc_hides_others(void)
+{
+	size_t bytes;
+	char *text = proc_read(1, "cgroup", 64, &bytes);
+
+	free(text);
+	return !text;
+}
+
 char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes)
 {
 	char path[64], *text = malloc(most);

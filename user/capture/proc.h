@@ -14,6 +14,9 @@
  * of its own, where another process may be called so. */
 bool proc_is_of_kernel_side(void);
 
+/* Whether /proc keeps processes of others from the caller (mounted with hidepid). */
+bool proc_hides_others(void);
+
 /* Reads a file of /proc/PID as far as `most` bytes, which *bytes tells; to be freed. NULL and 0 for
  * what is empty or cannot be read. */
 char *proc_read(uint32_t pid, const char *name, size_t most, size_t *bytes);

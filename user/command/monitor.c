@@ -367,6 +367,10 @@ static void say_ready(const struct monitor *monitor, size_t processes, size_t th
 		log_warning("this is a namespace of pids of its own (hostPID of a pod, --pid=host "
 			    "of a container share the machine's): of what runs outside of it "
 			    "only what begins from now on is told by name");
+	if (proc_hides_others())
+		log_warning("/proc hides processes of others (hidepid): command lines of what ran "
+			    "before, and cgroups of the first version's hierarchies, are not told "
+			    "of them; the group that gid= of its mount names sees them");
 	if (monitor->service_options.session.attach.uid != ATTACH_ANYBODY)
 		log_warning("the capabilities are the program's own, whoever executes it: only "
 			    "what this user does is watched");
