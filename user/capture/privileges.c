@@ -19,14 +19,18 @@ bool privileges_are_own(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
+	bool lent = getauxval(AT_SECURE);
+	uint64_t own = 0;
 
-	if (!geteuid() || !getauxval(AT_SECURE))
+	if (!geteuid())
 		return true;
-	/* Capabilities of a file take the place of those that were given. What could be inherited
-	 * still tells of them: no user can raise that. */
 	if (syscall(SYS_capget, &header, data))
 		return false;
-	return (data[0].inheritable | (uint64_t)data[1].inheritable << 32) & TRACING;
+	/* Capabilities of a file take the place of those that were given. What could be inherited
+	 * still tells of them: no user can raise that. */
+	for (int i = 0; i < 2; i++)
+		own |= (uint64_t)(lent ? data[i].inheritable : data[i].permitted) << (32 * i);
+	return own & TRACING;
 }
 
 static int keep_only(uint64_t keep)

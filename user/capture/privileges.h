@@ -10,8 +10,8 @@
 
 /*
  * Whether the caller's rights are its own, root's or those that whoever started it has given it (a
- * service manager, say): then it may be shown what anybody does. Else the program's file lends them
- * to any user who executes it, who is shown what is that user's.
+ * service manager, say): then it may be shown what anybody does. Else it has none, or the program's
+ * file lends them to any user who executes it, who is shown what is that user's.
  */
 bool privileges_are_own(void);
 
