@@ -111,7 +111,8 @@ class Judging(unittest.TestCase):
             rows = [{"kind": "device", "name": name, "dev": i, **done}
                     for i, name in enumerate(jobs.DEVICES)]
             rows.append({"kind": "request", "dev": 1, "dur_ns": dur_ns})
-            return files, {"trace": {"events": 100, "lost": {"total": lost, "by_layer": {}}}}, rows
+            told = {"total": lost, "by_layer": {"block": lost}}
+            return files, {"trace": {"events": 100, "lost": told}}, rows
 
         def expect(kind, text, files, report, rows):
             results = Played(files, report)
@@ -121,7 +122,8 @@ class Judging(unittest.TestCase):
 
         expect("passed", "1 requests timed", *devices())
         expect("failed", "vdb: read_requests 2, by the kernel's count 3", *devices(reads=2))
-        expect("passed", "1 events told", *devices(reads=2, lost=1))
+        expect("passed", "2 requests missing, 2 told", *devices(reads=2, lost=2))
+        expect("failed", "2 requests are missing, 1 told", *devices(reads=2, lost=1))
         expect("failed", "FAIL", *devices(reads=4, lost=1))
         expect("failed", "took 999999 ns", *devices(dur_ns=999999))
 

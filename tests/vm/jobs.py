@@ -343,18 +343,20 @@ def judge_fault_crowd(results):
     """Several processes that fault at once: each file's pages are its own."""
     report = results.report()
     lost = report["trace"]["lost"]["by_layer"]
-    told = 0
-    missing = 0
+    told = missing = major = 0
     for number in range(4):
         truth = results.account(f"account{number}")
         row = file_row(report, f"/mnt/data{number}")
         resident = truth["resident"] * truth["page_bytes"]
         missing += resident - fetched(row)
+        major += truth["major"] - (row["mmap"]["major"] if row["mmap"] else 0)
         told += resident
     if not any(lost.values()):
         equal(missing, 0, "fetched bytes that were not told, with nothing lost")
     check(missing >= 0, f"{-missing} bytes more than came")
-    return f"{told} bytes, {missing} not told, lost {sum(filter(None, lost.values()))}"
+    check(0 <= major <= (lost.get("fault") or 0),
+          f"{major} major faults fewer than rusage's, {lost.get('fault')} told as lost")
+    return f"{told} bytes, {missing} not told, {major} major faults, lost {sum(filter(None, lost.values()))}"
 
 
 # Fields of /sys/block/*/stat, and what a row of a device calls them.
@@ -364,7 +366,8 @@ STAT = {0: "read_requests", 1: "read_merges", 2: "read_bytes", 4: "write_request
 
 def judge_devices(results):
     """What devices did that nobody else uses, by the kernel's own counts of them."""
-    lost = told_losses(results, results.report())
+    report, missing = results.report(), 0
+    lost = told_losses(results, report)
     rows = results.printed("block")
     for name in DEVICES:
         before, after = (results.text(f"{when}-{name}").split() for when in ("before", "after"))
@@ -376,12 +379,15 @@ def judge_devices(results):
             ours = done[-1][column]
             check(ours == theirs or (lost and ours < theirs),
                   f"{name}: {column} {ours}, by the kernel's count {theirs}")
+            missing += 0 if column.endswith("_bytes") else theirs - ours
         if name == NULL_DEVICE:
             times = [row["dur_ns"] for row in rows
                      if row["kind"] == "request" and row["dev"] == done[-1]["dev"]]
             check(times or lost, f"no request to {name}")
             check(min(times, default=NULL_NS) >= NULL_NS, f"one to {name} took {min(times)} ns")
-    told = f", {lost} events told as lost" if lost else ""
+    lost = report["trace"]["lost"]["by_layer"].get("block") or 0
+    check(missing <= lost, f"{missing} requests are missing, {lost} told as lost")
+    told = f", {missing} requests missing, {lost} told as lost" if lost else ""
     return f"{' and '.join(DEVICES)} as by their own counts, {len(times)} requests timed{told}"
 
 
@@ -508,15 +514,13 @@ DEVICES = ("vdb", NULL_DEVICE)
 NULL_NS, SECTOR_BYTES = 1000000, 512
 BLOCK = """load null_blk nr_devices=1 gb=1 irqmode=2 completion_nsec=%(ns)d
 for name in %(names)s; do cat /sys/block/$name/stat >before-$name || exit; done
-$RUN -- sh -c 'for name in %(names)s; do
+$RUN -- sh -c 'for name in %(names)s; do for i in $(seq %(programs)d); do (
 dd if=/dev/$name of=/dev/null bs=64k count=100 iflag=direct
 dd if=/dev/zero of=/dev/$name bs=16k count=50 oflag=direct
 dd if=/dev/$name of=/dev/null bs=1M count=8 skip=32
-dd if=/dev/zero of=/dev/$name bs=1M count=8 seek=48 conv=fsync,notrunc
+dd if=/dev/zero of=/dev/$name bs=1M count=8 seek=48 conv=fsync,notrunc) & done; wait
 until grep -q "^ *0 *0$" /sys/block/$name/inflight; do sleep 0.1; done; done'
-for name in %(names)s; do cat /sys/block/$name/stat >after-$name; done""" % {
-    "ns": NULL_NS, "names": " ".join(DEVICES)
-}
+for name in %(names)s; do cat /sys/block/$name/stat >after-$name; done"""
 ASYNC = """head -c 65536 /dev/urandom >/mnt/async
 $RUN -- uring /mnt/async account"""
 # Of which little may be dirty on the whole machine; as it was afterwards.
@@ -530,6 +534,10 @@ FORMS = """mkdir -p /mnt/forms
 $RUN --file-types all -- uring_forms /mnt/forms account"""
 REFUSAL = """faultline run -o a.flt -- true 2>refusal; echo $? >run_status
 faultline run --best-effort -o b.flt -- true"""
+
+
+def block(programs):
+    return BLOCK % {"ns": NULL_NS, "names": " ".join(DEVICES), "programs": programs}
 
 
 def mapper(modes):
@@ -548,7 +556,7 @@ def for_kernel(quick):
     jobs.append(Job("syscall", "chosen", "tiny", TINY, judge_tiny))
     jobs.append(Job("syscall", "chosen", "sums", SUMS, judge_sums))
     jobs.append(Job("syscall", "chosen", "flight", FLIGHT, judge_flight))
-    jobs += [Job("block", v, "devices", BLOCK, judge_devices) for v in VARIANTS["block"]]
+    jobs += [Job("block", v, "devices", block(1), judge_devices) for v in VARIANTS["block"]]
     jobs += [Job("async", v, "reads", ASYNC, judge_async) for v in VARIANTS["async"]]
     jobs.append(Job("pagecache", "chosen", "throttled", THROTTLE, judge_throttled))
     jobs += [Job("async", v, "forms", FORMS, judge_forms) for v in VARIANTS["async"]]
@@ -565,6 +573,9 @@ def for_crowd():
     jobs += [Job("syscall", v, "flight", FLIGHT, judge_flight) for v in VARIANTS["syscall"]]
     jobs += [Job("fault", v, "crowd", FAULT_CROWD, judge_fault_crowd)
              for v in ("chosen", *VARIANTS["fault"])]
+    jobs += [Job("block", v, "crowd", block(8), judge_devices)
+             for v in ("chosen", *VARIANTS["block"])]
+    jobs.append(Job("syscall", "chosen", "calls", CALLS, judge_calls))
     jobs.append(Job("task", "chosen", "processes", READERS, judge_processes))
     jobs.append(Job("span", "usdt", "spans", SPANS, judge_spans))
     jobs.append(Job("span", "usdt", "crowd", SPAN_CROWD, judge_span_crowd))
