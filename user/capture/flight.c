@@ -99,12 +99,14 @@ static void *write_thread(void *context)
 /* --- what comes --- */
 
 /* A loss is a record among the others: it is told by the traces of its time. */
-static void log_loss(struct flight *flight, uint32_t kind, uint64_t count, uint64_t time_ns)
+static void log_loss(struct flight *flight, uint32_t kind, uint64_t count, uint64_t time_ns,
+		     uint64_t found_ns)
 {
 	const struct flight_loss loss = {
 		.header = { .time_ns = time_ns, .kind = RECORD_NONE, .size = sizeof(loss) },
 		.kind = kind,
 		.count = count,
+		.found_ns = found_ns,
 	};
 
 	flight_log_add(flight->log, 0, &loss, sizeof(loss));
@@ -115,7 +117,7 @@ static void log_record(struct flight *flight, unsigned int ring, const struct ev
 	if (flight_record_is_identity(record))
 		flight_past_take(&flight->present, ring, record);
 	if (flight_log_add(flight->log, ring, record, record->size))
-		log_loss(flight, record->kind, 1, record->time_ns);
+		log_loss(flight, record->kind, 1, record->time_ns, record->time_ns);
 	else
 		flight->given += flight_record_is_event(record);
 }
@@ -149,7 +151,7 @@ static void sweep_names(struct flight *flight)
 static void take_file(struct flight *flight, const struct event_file *file)
 {
 	if (flight_names_add(&flight->names, file))
-		log_loss(flight, RECORD_FILE, 1, file->header.time_ns);
+		log_loss(flight, RECORD_FILE, 1, file->header.time_ns, file->header.time_ns);
 	if (flight_names_crowded(&flight->names))
 		sweep_names(flight);
 }
@@ -218,7 +220,7 @@ void flight_take(void *context, unsigned int ring, const void *record, size_t si
 	if (whole)
 		keep(flight, ring, header);
 	else
-		log_loss(flight, header->kind, 1, header->time_ns);
+		log_loss(flight, header->kind, 1, header->time_ns, header->time_ns);
 	pthread_mutex_unlock(&flight->lock);
 }
 
@@ -231,10 +233,10 @@ void flight_tell_code(struct flight *flight, decoder_code_fn tell, void *context
 /* --- what was lost --- */
 
 /* Some time since the last look. */
-static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost)
+static void note_loss(struct flight *flight, uint32_t kind, uint64_t lost, uint64_t now_ns)
 {
 	if (lost > flight->told_lost[kind]) {
-		log_loss(flight, kind, lost - flight->told_lost[kind], flight->looked_ns);
+		log_loss(flight, kind, lost - flight->told_lost[kind], flight->looked_ns, now_ns);
 		flight->told_lost[kind] = lost;
 	}
 }
@@ -248,12 +250,12 @@ static void look_at_losses(struct flight *flight, uint64_t now_ns)
 		return;
 	pthread_mutex_lock(&flight->lock);
 	for (int kind = RECORD_NONE + 1; kind < RECORD_KIND_COUNT; kind++)
-		note_loss(flight, kind, kinds[kind].lost);
+		note_loss(flight, kind, kinds[kind].lost, now_ns);
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
-		note_loss(flight, FLIGHT_LOSS_LAYER + layer,
-			  session_missed(flight->session, layer));
+		note_loss(flight, FLIGHT_LOSS_LAYER + layer, session_missed(flight->session, layer),
+			  now_ns);
 	for (int note = 0; note < NOTE_COUNT; note++)
-		note_loss(flight, FLIGHT_LOSS_NOTE + note, notes[note]);
+		note_loss(flight, FLIGHT_LOSS_NOTE + note, notes[note], now_ns);
 	flight->unfollowed = notes[NOTE_UNFOLLOWED];
 	flight->looked_ns = now_ns;
 	flight->awaited = false;

@@ -241,13 +241,15 @@ static void take_record(void *context, unsigned int lane, const struct event_hea
 	struct dump *dump = context;
 	uint64_t end_ns = flight_record_end_ns(record);
 
+	if (record->kind == RECORD_NONE) {
+		/* What may have been then, counts: nobody knows when it was. */
+		if (loss->found_ns >= dump->snapshot->from_ns && end_ns <= dump->snapshot->to_ns)
+			dump->lost[loss->kind] += loss->count;
+		return;
+	}
 	if (!flight_record_is_identity(record) &&
 	    (end_ns < dump->snapshot->from_ns || end_ns > dump->snapshot->to_ns))
 		return;
-	if (record->kind == RECORD_NONE) {
-		dump->lost[loss->kind] += loss->count;
-		return;
-	}
 	if (record->kind == RECORD_DEVICE) {
 		take_device(dump, lane, record);
 		return;

@@ -23,10 +23,12 @@ enum {
 /* It is a record among the others: of kind RECORD_NONE, from the moment on that its header tells.
  */
 struct flight_loss {
-	struct event_header header;
-	uint32_t kind; /* see above */
+	struct event_header
+		header; /* its time is that of the look before, the earliest it may be */
+	uint32_t kind;	/* see above */
 	uint32_t pad;
 	uint64_t count;
+	uint64_t found_ns; /* the latest */
 };
 
 /* What a trace is made of. */
