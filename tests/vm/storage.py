@@ -226,7 +226,7 @@ exit $s"""
 
 # A disk of 64 MiB that fails at sector 4660, gives each seventh request back for some of them, and
 # moves less than each fifth is to move for others. The kernel's tracer says how often.
-FAILING = """load sd_mod; load scsi_debug dev_size_mb=64 delay=0 || exit 77
+FAILING = """[ -f /modules/scsi_debug.ko ] || exit 77; load sd_mod; load scsi_debug dev_size_mb=64 delay=0 || exit 77
 until [ -b /dev/sda ]; do sleep 0.1; done; sleep 1
 debug=/sys/bus/pseudo/drivers/scsi_debug; cd /sys/kernel; mount -t tracefs none tracing; cd tracing
 echo 'dev == 8388608' >events/block/block_rq_requeue/filter || exit 77
