@@ -223,12 +223,11 @@ uint32_t activities_group(const struct activities *all, uint32_t process)
 
 /* --- in passing --- */
 
-/* What a GPU began to do up to this moment. */
-static void take_gpu(struct activities *all, uint64_t time_ns)
+static void take_intervals(struct activities *all, uint64_t time_ns)
 {
 	const uint32_t groups[] = { ACTIVITY_JOB, all->gpu_group };
 
-	for (; all->gpu && all->gpu_next < all->gpu->count; all->gpu_next++) {
+	for (; all->gpu_next < all->gpu->count; all->gpu_next++) {
 		const struct gpu_interval *interval = &all->gpu->intervals[all->gpu_next];
 
 		if (interval->start_ns > time_ns)
@@ -240,6 +239,13 @@ static void take_gpu(struct activities *all, uint64_t time_ns)
 			add_interval(group, ACTIVITY_COMPUTE, interval->start_ns, interval->end_ns);
 		}
 	}
+}
+
+/* What a GPU began to do up to this moment. */
+static inline void take_gpu(struct activities *all, uint64_t time_ns)
+{
+	if (all->gpu)
+		take_intervals(all, time_ns);
 }
 
 enum activity_of activity_of_event(const struct event *event)
