@@ -2,6 +2,7 @@
 """No span is missed, whoever else listens and however busy the machine is; and what programs do to
 the tracer that looks for their markers is bounded."""
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -152,6 +153,28 @@ def listener_of(tracer):
 
 
 class Harm(unittest.TestCase):
+    def test_buffers_are_not_handed_down(self):
+        """What looks into files of others, in processes of its own that it forks, has none of the
+        buffers that the tracer shares with the kernel; the programs' variables are smaller."""
+        trace = f"{machine().new_dir()}/trace.flt"
+        for mode in ("trace", "profile"):
+            job = machine().start(
+                [machine().faultline, "run", "-q", "--force", "--mode", mode, "-o", trace]
+                + ["--", "sh", "-c", "echo; read line"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+            job.stdout.readline()
+            mapped = []
+            for pid in (job.pid, listener_of(job.pid)):
+                with open(f"/proc/{pid}/maps") as file:
+                    found = re.findall(r"^(\w+)-(\w+) .*bpf-map$", file.read(), re.M)
+                mapped.append(max(int(end, 16) - int(start, 16) for start, end in found))
+            job.communicate(b"\n")
+            self.assertEqual(job.returncode, 0)
+            self.assertGreater(mapped[0], 1 << 20)
+            self.assertLess(mapped[1], 1 << 20)
+
     def test_ended_unseen(self):
         """Programs that have ended before anyone came to look whether they mark spans: counted, and
         that there were no spans is not said."""

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
+
+#include "capture/shared.h"
 
 #define LANE_BITS 0xff
 #define BUSY_LOOKS 100 /* at a slot that is being written */
@@ -22,34 +23,24 @@ struct flight_memory {
 	const struct lane_slot *slots;
 };
 
-static size_t whole_pages(size_t bytes)
-{
-	size_t page = sysconf(_SC_PAGESIZE);
-
-	return (bytes + page - 1) / page * page;
-}
-
 int flight_memory_open(struct flight_memory **out, int controls_fd, int slots_fd,
 		       unsigned int lanes, size_t slots)
 {
 	struct flight_memory *memory = calloc(1, sizeof(*memory));
-	void *map;
 	int err;
 
 	if (!memory)
 		return -ENOMEM;
 	memory->lanes = lanes;
 	memory->slot_count = slots;
-	memory->controls_bytes = whole_pages((lanes + 1) * sizeof(*memory->controls));
-	memory->slots_bytes = whole_pages(slots * sizeof(*memory->slots));
-	map = mmap(NULL, memory->controls_bytes, PROT_READ, MAP_SHARED, controls_fd, 0);
-	if (map == MAP_FAILED)
+	memory->controls_bytes = shared_pages((lanes + 1) * sizeof(*memory->controls));
+	memory->slots_bytes = shared_pages(slots * sizeof(*memory->slots));
+	memory->controls = shared_map(controls_fd, memory->controls_bytes, false, 0);
+	if (!memory->controls)
 		goto fail;
-	memory->controls = map;
-	map = mmap(NULL, memory->slots_bytes, PROT_READ, MAP_SHARED, slots_fd, 0);
-	if (map == MAP_FAILED)
+	memory->slots = shared_map(slots_fd, memory->slots_bytes, false, 0);
+	if (!memory->slots)
 		goto fail;
-	memory->slots = map;
 	*out = memory;
 	return 0;
 fail:
@@ -183,7 +174,7 @@ int flight_memory_copy(const struct flight_memory *memory, uint64_t now_ns,
 	copy->given = count_given(memory);
 	if (next == first)
 		return 0;
-	copy->bytes = whole_pages((next - first) * sizeof(*copy->slots));
+	copy->bytes = shared_pages((next - first) * sizeof(*copy->slots));
 	map = mmap(NULL, copy->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED) {
 		copy->bytes = 0;

@@ -12,9 +12,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "bpf/event.h"
+#include "capture/shared.h"
 
 #define BATCH_SLOTS 512
 #define RUN_SLOTS 32   /* handed on at a time */
@@ -29,33 +29,23 @@ struct lanes {
 	uint64_t marks[];
 };
 
-static size_t whole_pages(size_t bytes)
-{
-	size_t page = sysconf(_SC_PAGESIZE);
-
-	return (bytes + page - 1) / page * page;
-}
-
 int lanes_open(struct lanes **out, int controls_fd, int slots_fd, unsigned int count,
 	       size_t slots_each)
 {
 	struct lanes *lanes = calloc(1, sizeof(*lanes) + count * sizeof(lanes->marks[0]));
-	void *map;
 
 	if (!lanes)
 		return -ENOMEM;
 	lanes->count = count;
 	lanes->slots_each = slots_each;
-	lanes->controls_bytes = whole_pages(count * sizeof(*lanes->controls));
-	lanes->slots_bytes = whole_pages(count * slots_each * sizeof(*lanes->slots));
-	map = mmap(NULL, lanes->controls_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, controls_fd, 0);
-	if (map == MAP_FAILED)
+	lanes->controls_bytes = shared_pages(count * sizeof(*lanes->controls));
+	lanes->slots_bytes = shared_pages(count * slots_each * sizeof(*lanes->slots));
+	lanes->controls = shared_map(controls_fd, lanes->controls_bytes, true, 0);
+	if (!lanes->controls)
 		goto fail;
-	lanes->controls = map;
-	map = mmap(NULL, lanes->slots_bytes, PROT_READ, MAP_SHARED, slots_fd, 0);
-	if (map == MAP_FAILED)
+	lanes->slots = shared_map(slots_fd, lanes->slots_bytes, false, 0);
+	if (!lanes->slots)
 		goto fail;
-	lanes->slots = map;
 	*out = lanes;
 	return 0;
 fail:

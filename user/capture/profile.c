@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/shared.h"
+
 #define SLOTS_EACH 16384u /* by default: 6 MiB, and for each further CPU a part of that */
 #define SLOTS_PER_CPU 4096u
 #define SLOTS_DEFAULT_MOST 131072u
@@ -98,26 +100,23 @@ static void fill_rests(struct profile *profile)
 int profile_open(struct profile **out, int fd, unsigned int slots)
 {
 	struct profile *profile = calloc(1, sizeof(*profile));
-	size_t page = sysconf(_SC_PAGESIZE);
-	void *map;
 	int err = -ENOMEM;
 
 	if (!profile)
 		return -ENOMEM;
 	profile->slot_count = slots;
 	profile->entries = profile_map_entries(slots);
-	profile->bytes = (profile->entries * sizeof(*profile->slots) + page - 1) / page * page;
+	profile->bytes = shared_pages(profile->entries * sizeof(*profile->slots));
 	profile->bases = calloc(profile->entries, sizeof(*profile->bases));
 	profile->idle =
 		calloc(slots > PROFILE_OTHERS ? slots : PROFILE_OTHERS, sizeof(*profile->idle));
 	if (!profile->bases || !profile->idle)
 		goto fail;
-	map = mmap(NULL, profile->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED) {
+	profile->slots = shared_map(fd, profile->bytes, true, 0);
+	if (!profile->slots) {
 		err = -errno;
 		goto fail;
 	}
-	profile->slots = map;
 	fill_rests(profile);
 	*out = profile;
 	return 0;

@@ -16,6 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture/shared.h"
+
 #define BATCH_BYTES (64u << 10)
 
 struct ring {
@@ -39,16 +41,13 @@ struct rings {
 
 static int ring_map(struct ring *ring, int fd, size_t bytes, size_t page)
 {
-	void *map = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (map == MAP_FAILED)
+	ring->consumer = shared_map(fd, page, true, 0);
+	if (!ring->consumer)
 		return -errno;
-	ring->consumer = map;
-	map = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, fd, page);
-	if (map == MAP_FAILED)
+	ring->producer = shared_map(fd, page + 2 * bytes, false, page);
+	if (!ring->producer)
 		return -errno;
-	ring->producer = map;
-	ring->data = (const char *)map + page;
+	ring->data = (const char *)ring->producer + page;
 	return 0;
 }
 
