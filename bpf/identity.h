@@ -119,14 +119,18 @@ static __always_inline __u32 inode_dev(struct inode *inode)
 	return KREAD(super_block, KREAD(inode, inode, i_sb), s_dev);
 }
 
+static __always_inline void inode_key(struct file_key *key, struct inode *inode)
+{
+	key->ino = KREAD(inode, inode, i_ino);
+	key->generation = inode_generation(inode);
+	key->dev = inode_dev(inode);
+}
+
 /* Global: the verifier looks at it once, not at each place that asks. */
 __noinline int file_key_of(struct file_key *key, struct address *inode)
 {
-	if (!key || !inode)
-		return 0;
-	key->ino = KREAD(inode, inode->at, i_ino);
-	key->generation = inode_generation((struct inode *)inode->at);
-	key->dev = inode_dev((struct inode *)inode->at);
+	if (key && inode)
+		inode_key(key, (struct inode *)inode->at);
 	return 0;
 }
 

@@ -24,8 +24,7 @@ extern volatile bool layers_met; /* the map is not empty */
 __noinline int layer_link(struct address *overlay, __u32 id)
 {
 	struct file_key key = {}; /* on the stack: up to 6.1 a map takes no other */
-	struct address real;
-	struct inode *inode;
+	struct inode *inode, *real;
 	__u32 *known;
 
 	if (!overlay)
@@ -33,10 +32,10 @@ __noinline int layer_link(struct address *overlay, __u32 id)
 	inode = (struct inode *)overlay->at;
 	if (!inode_is_regular(inode))
 		return 0;
-	real.at = (__u64)overlay_real(inode);
-	if (!real.at)
+	real = overlay_real(inode);
+	if (!real)
 		return 0;
-	file_key_of(&key, &real);
+	inode_key(&key, real); /* calls go no deeper than this */
 	known = bpf_map_lookup_elem(&layer_files, &key);
 	if (known && *known == id)
 		return 0;
