@@ -349,7 +349,6 @@ static int remake(const struct report *report, struct table *table)
 {
 	struct cell *all = table->row_count ? &table->cells[ACCESS_TIME] : NULL;
 
-	(void)report;
 	for (size_t row = 0; row < table->row_count; row++) {
 		struct cell *cells = table_row(table, row);
 		const struct cell *time = &cells[ACCESS_TIME];

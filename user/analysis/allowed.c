@@ -214,7 +214,6 @@ static int get_says(struct table *table, struct cell *cell, const void *row,
 {
 	const struct line *line = row;
 
-	(void)column;
 	return table_set_literal(table, cell, line->says);
 }
 

@@ -29,11 +29,6 @@ struct measured {
 /* The state of an analysis of the registry. */
 void *measured_state(const struct measured *measured, const struct analysis *analysis);
 
-/*
- * Called in this order: begin; then what it wants to know in passing; fill, or conclude once all
- * others have filled their tables; end, which is also called after an error. Any but one of `fill`
- * and `conclude` may be NULL. All return 0 or a negative errno (-ENOMEM).
- */
 /* A row that an event is in. */
 struct row_of {
 	uint32_t row;
@@ -42,6 +37,11 @@ struct row_of {
 };
 #define ROWS_OF_MOST 8
 
+/*
+ * Called in this order: begin; then what it wants to know in passing; fill, or conclude once all
+ * others have filled their tables; end, which is also called after an error. Any but one of `fill`
+ * and `conclude` may be NULL. All return 0 or a negative errno (-ENOMEM).
+ */
 struct analysis {
 	const char *name, *title; /* of its table */
 	const char *meaning;	  /* a line for --list-tables */

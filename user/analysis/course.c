@@ -355,7 +355,6 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	struct timeline *timeline = state;
 	const struct span *span = &timeline->job->spans.slots[slot];
 
-	(void)event;
 	if (!computes(timeline, span))
 		return 0;
 	go_to(timeline, span->begin_ns);
@@ -370,7 +369,6 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	struct timeline *timeline = state;
 	const struct span *span = &timeline->job->spans.slots[slot];
 
-	(void)event;
 	if (!computes(timeline, span))
 		return 0;
 	go_to(timeline, span->end_ns);

@@ -181,7 +181,6 @@ struct line {
 static int get_dev(struct table *table, struct cell *cell, const void *row,
 		   const struct table_column *column)
 {
-	(void)column;
 	return table_set_literal(table, cell, ((const struct line *)row)->dev);
 }
 

@@ -96,7 +96,6 @@ struct doors {
 
 static int begin(const struct job *job, void **state)
 {
-	(void)job;
 	*state = calloc(1, sizeof(struct doors));
 	return *state ? 0 : -ENOMEM;
 }

@@ -62,7 +62,6 @@ static int get_dev(struct table *table, struct cell *cell, const void *row,
 	const struct file_view *view = row;
 	char text[UNITS_TEXT];
 
-	(void)column;
 	return view->known ? table_set_literal(table, cell, units_device(text, view->dev)) : 0;
 }
 
@@ -507,7 +506,6 @@ static int add_all_columns(struct table *like)
 /* For files_used(). */
 static int remake(const struct report *report, struct table *table)
 {
-	(void)report;
 	return table_adopt(table, add_all_columns);
 }
 

@@ -336,7 +336,6 @@ static int get_id(struct table *table, struct cell *cell, const void *row,
 {
 	const struct finding *finding = row;
 
-	(void)column;
 	return table_set_literal(table, cell, finding->rule->id);
 }
 
@@ -352,7 +351,6 @@ static int get_severity(struct table *table, struct cell *cell, const void *row,
 {
 	const struct finding *finding = row;
 
-	(void)column;
 	return table_set_literal(table, cell, finding_severities[finding->verdict.severity]);
 }
 
@@ -366,7 +364,6 @@ static int get_confidence(struct table *table, struct cell *cell, const void *ro
 	};
 	const struct finding *finding = row;
 
-	(void)column;
 	return table_set_literal(table, cell, names[finding->verdict.confidence]);
 }
 
@@ -376,8 +373,6 @@ static int get_cost(struct table *table, struct cell *cell, const void *row,
 {
 	const struct finding *finding = row;
 
-	(void)table;
-	(void)column;
 	if (finding->verdict.cost_ns == TABLE_NO_UINT)
 		return 0;
 	cell_uint(cell, finding->verdict.cost_ns);
@@ -404,7 +399,6 @@ static int get_evidence(struct table *table, struct cell *cell, const void *row,
 	struct table *record;
 	int status = table_set_table(table, cell, TABLE_RECORD, &record);
 
-	(void)column;
 	if (!status)
 		status = table_add_columns(record, finding->rule->evidence,
 					   finding->rule->evidence_count);

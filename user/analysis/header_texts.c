@@ -146,7 +146,6 @@ int header_get_command(struct table *table, struct cell *cell, const void *row,
 {
 	const struct header_texts *of = row;
 
-	(void)column;
 	return get_words(table, cell, of->job->traces[0].header->command);
 }
 
@@ -155,7 +154,6 @@ int header_get_targets(struct table *table, struct cell *cell, const void *row,
 {
 	const struct header_texts *of = row;
 
-	(void)column;
 	return get_words(table, cell, of->job->traces[0].header->targets);
 }
 
@@ -171,7 +169,6 @@ int header_get_not_followed(struct table *table, struct cell *cell, const void *
 	size_t count = 0;
 	int status = 0;
 
-	(void)column;
 	for (size_t i = 0; i < job->processes.count && count < NOT_FOLLOWED_MOST && !status; i++) {
 		const struct process *process = &job->processes.processes[i];
 		struct trace_string comm;

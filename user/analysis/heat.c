@@ -155,7 +155,6 @@ struct line {
 static int get_dev(struct table *table, struct cell *cell, const void *row,
 		   const struct table_column *column)
 {
-	(void)column;
 	return table_set_literal(table, cell, ((const struct line *)row)->dev);
 }
 
@@ -167,7 +166,6 @@ static int get_over_time(struct table *table, struct cell *cell, const void *row
 	struct table *list;
 	int status = table_set_table(table, cell, TABLE_LIST, &list);
 
-	(void)column;
 	if (!status)
 		status = table_add_columns(list, TABLE_COLUMNS(time_columns));
 	for (size_t i = 0; i < HEAT_STRETCHES && !status; i++) {

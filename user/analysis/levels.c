@@ -95,7 +95,6 @@ static int rows_with(uint32_t activities, struct row_of rows[ROWS_OF_MOST])
 
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
 {
-	(void)state;
 	return event->class == IO_NONE ? 0 : rows_with(1u << activity_of_event(event), rows);
 }
 

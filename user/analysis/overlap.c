@@ -165,7 +165,6 @@ static int get_ranks(struct table *table, struct cell *cell, const void *row,
 	struct table *list;
 	int status = table_set_table(table, cell, TABLE_LIST, &list);
 
-	(void)column;
 	if (!status)
 		list->recorded = table->recorded;
 	if (!status)

@@ -145,7 +145,6 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	struct picture_course *course = state;
 	const struct span *span = &course->job->spans.slots[slot];
 
-	(void)event;
 	if (!computes(course, span))
 		return 0;
 	go_to(course, span->begin_ns);
@@ -159,7 +158,6 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	struct picture_course *course = state;
 	const struct span *span = &course->job->spans.slots[slot];
 
-	(void)event;
 	if (!computes(course, span))
 		return 0;
 	go_to(course, span->end_ns);

@@ -56,7 +56,6 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	struct picture_open *open;
 	int status;
 
-	(void)event;
 	if (!GROW(spans->open, spans->open_room, (size_t)slot + 1))
 		return -ENOMEM;
 	open = &spans->open[slot];
@@ -83,7 +82,6 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 		.unfinished = span->unfinished,
 	};
 
-	(void)event;
 	spans->count++;
 	if (open->lane == NO_LANE) {
 		spans->beyond++;

@@ -505,7 +505,6 @@ static int turn_rows(struct picture_sums *sums, uint32_t slot, bool begins)
 
 static int span_begun(void *state, uint32_t slot, const struct event *event)
 {
-	(void)event;
 	return turn_rows(state, slot, true);
 }
 
@@ -519,7 +518,6 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 		.of = { [PICTURE_COUNT] = 1, [PICTURE_THREAD_TIME] = span->end_ns - span->begin_ns }
 	};
 
-	(void)event;
 	add(series_of(sums, PICTURE_BY_SPAN, span->label), &sums->axis, &over, &more);
 	return turn_rows(sums, slot, false);
 }

@@ -72,8 +72,6 @@ static int name_process(struct pictures *pictures, struct picture_name *name,
 static int name_rank(struct pictures *pictures, struct picture_name *name,
 		     const struct measured *measured, uint64_t number)
 {
-	(void)pictures;
-	(void)measured;
 	name->rank = number;
 	return 0;
 }
@@ -90,8 +88,6 @@ static int name_label(struct pictures *pictures, struct picture_name *name,
 static int name_device(struct pictures *pictures, struct picture_name *name,
 		       const struct measured *measured, uint64_t number)
 {
-	(void)pictures;
-	(void)measured;
 	units_device(name->dev, (uint32_t)number);
 	return 0;
 }
@@ -101,7 +97,6 @@ static int name_total(struct pictures *pictures, struct picture_name *name,
 {
 	const char *text = totals_group(number);
 
-	(void)measured;
 	return set_text(pictures, &name->text, text, strlen(text));
 }
 

@@ -18,6 +18,7 @@
 #include "analysis/map.h"
 #include "analysis/number_index.h"
 #include "analysis/path.h"
+#include "analysis/place_kinds.h"
 #include "analysis/places.h"
 #include "analysis/rollup.h"
 #include "analysis/trace_text.h"
@@ -25,15 +26,10 @@
 #include "arena.h"
 #include "grow.h"
 
-#define ALIKE 10	 /* files that are told as one */
-#define ALIKE_BELOW 4	 /* directories whose files are told as one */
-#define LEVELS_MOST 8	 /* of directories that are folded */
-#define EXTENSION_MOST 8 /* bytes, its dot included */
+#define ALIKE 10      /* files that are told as one */
+#define ALIKE_BELOW 4 /* directories whose files are told as one */
+#define LEVELS_MOST 8 /* of directories that are folded */
 #define NO_GROUP UINT32_MAX
-
-struct place_sums {
-	uint64_t files, time_ns, operations, read_bytes, write_bytes, fetched_bytes, created_bytes;
-};
 
 /* Files of one extension in one directory, or below it. */
 struct group {
@@ -52,19 +48,11 @@ struct place {
 	struct place_sums sums;
 };
 
-enum special { SPECIAL_KERNEL, SPECIAL_PATHLESS, SPECIAL_LOST, SPECIAL_PROGRAMS, SPECIALS };
-static const char *const special_names[SPECIALS] = {
-	[SPECIAL_KERNEL] = "/proc and /sys",
-	[SPECIAL_PATHLESS] = "sockets, pipes and what has no path",
-	[SPECIAL_LOST] = FILES_LOST,
-	[SPECIAL_PROGRAMS] = "programs, libraries and modules",
-};
-
 /* A directory in which calls looked names up. */
 struct looked {
 	struct table_text path;
 	struct place_sums sums;
-	enum special special;
+	enum place_kind special;
 	uint32_t group, number; /* number: among the directories */
 };
 
@@ -91,78 +79,12 @@ struct places {
 	struct map numbers;	  /* hash of directory, extension and depth -> group */
 	struct number_index seen; /* files, and behind them what is looked in, by their paths */
 	struct map paths;	  /* hash of a path that stands alone -> place */
-	struct place_sums special[SPECIALS];
-	uint32_t special_places[SPECIALS];
+	struct place_sums special[PLACE_KINDS];
+	uint32_t special_places[PLACE_KINDS];
 	struct place *all;
 	size_t count, room;
 	struct arena arena;
 };
-
-/* --- what a file is --- */
-
-static bool starts(struct table_text path, const char *start)
-{
-	size_t length = strlen(start);
-
-	return path.length >= length && !memcmp(path.bytes, start, length);
-}
-
-static struct table_text extension_of(struct table_text path)
-{
-	size_t base = path_base(path.bytes, path.length), at = path.length;
-
-	while (at > base + 1 && path.bytes[at - 1] != '.')
-		at--;
-	if (at <= base + 1 || path.length - at + 1 > EXTENSION_MOST ||
-	    strspn(path.bytes + at, "0123456789") >= path.length - at)
-		return (struct table_text) { "", 0 };
-	return (struct table_text) { path.bytes + at - 1, path.length - at + 1 };
-}
-
-static enum special special_of(struct table_text path, bool loaded)
-{
-	if (!path.bytes || path.bytes[0] != '/')
-		return SPECIAL_PATHLESS;
-	if (starts(path, "/proc/") || starts(path, "/sys/"))
-		return SPECIAL_KERNEL;
-	return loaded ? SPECIAL_PROGRAMS : SPECIALS;
-}
-
-static enum special special_of_file(const struct file_view *file)
-{
-	return file->lost ? SPECIAL_LOST : special_of(file->path, file->loaded);
-}
-
-static struct place_sums sums_of(const struct file_view *file)
-{
-	const struct tally *tallies = file->tallies;
-	struct place_sums sums = {
-		.files = 1,
-		.read_bytes = tallies[USE_READ].bytes,
-		.write_bytes = tallies[USE_WRITE].bytes + tallies[USE_MMAP].dirtied_bytes,
-		.fetched_bytes = file->unattributed.fetched_bytes,
-		.created_bytes = file->unattributed.created_bytes,
-	};
-
-	for (size_t i = 0; i < USES; i++) {
-		sums.time_ns += tallies[i].time.measure;
-		sums.operations += tallies[i].count;
-		sums.fetched_bytes += tallies[i].fetched_bytes;
-		sums.created_bytes += tallies[i].created_bytes;
-	}
-	return sums;
-}
-
-static void add_sums(struct place_sums *to, const struct place_sums *from)
-{
-	to->files += from->files;
-	to->time_ns += from->time_ns;
-	to->operations += from->operations;
-	to->read_bytes += from->read_bytes;
-	to->write_bytes += from->write_bytes;
-	to->fetched_bytes += from->fetched_bytes;
-	to->created_bytes += from->created_bytes;
-}
 
 /* --- groups --- */
 
@@ -198,7 +120,7 @@ static struct table_text kind_of(const struct places *places, uint32_t file, str
 {
 	if (S_ISDIR(places->measured->job->files.files[file].mode))
 		return (struct table_text) { "/", 1 };
-	return extension_of(path);
+	return place_extension(path);
 }
 
 static struct table_text path_of(const struct places *places, uint32_t number)
@@ -255,13 +177,14 @@ static int group_files(struct places *places)
 	int status = 0;
 
 	for (uint32_t i = 0; i < count && !status; i++) {
-		if (!files_used(places->measured, i, &file) || special_of_file(&file) != SPECIALS)
+		if (!files_used(places->measured, i, &file) ||
+		    place_kind_of_file(&file) != PLACE_KINDS)
 			continue;
 		status = group_path(places, i, kind_of(places, i, file.path),
 				    &places->kept->files[i]);
 	}
 	for (size_t i = 0; i < places->looked_count && !status; i++)
-		if (places->looked[i].special == SPECIALS)
+		if (places->looked[i].special == PLACE_KINDS)
 			status = group_path(places, count + i, (struct table_text) { "/", 1 },
 					    &places->looked[i].group);
 	return status;
@@ -350,20 +273,20 @@ static int add_file(struct places *places, struct table_text path, const struct 
 		*place = places->count;
 	*target = TARGET(TO_PLACE, *place);
 	if (!added) {
-		add_sums(&places->all[*place].sums, sums);
+		place_sums_add(&places->all[*place].sums, sums);
 		return 0;
 	}
 	return add_place(places, path, sums);
 }
 
 /* To a kind of files, or to a path, alone or in its group. */
-static int add_sums_of(struct places *places, enum special special, uint32_t number,
+static int add_sums_of(struct places *places, enum place_kind special, uint32_t number,
 		       struct table_text path, const struct place_sums *sums, uint32_t *target)
 {
 	struct group *group;
 
-	if (special != SPECIALS) {
-		add_sums(&places->special[special], sums);
+	if (special != PLACE_KINDS) {
+		place_sums_add(&places->special[special], sums);
 		*target = TARGET(TO_SPECIAL, special);
 		return 0;
 	}
@@ -371,7 +294,7 @@ static int add_sums_of(struct places *places, enum special special, uint32_t num
 	group = &places->groups[number];
 	if (!group->deep && group->files < ALIKE)
 		return add_file(places, path, sums, target);
-	add_sums(&group->sums, sums);
+	place_sums_add(&group->sums, sums);
 	*target = TARGET(TO_GROUP, number);
 	return 0;
 }
@@ -388,8 +311,8 @@ static int sum_files(struct places *places)
 
 		if (!files_used(places->measured, i, &file))
 			continue;
-		sums = sums_of(&file);
-		status = add_sums_of(places, special_of_file(&file), *target, file.path, &sums,
+		sums = place_sums_of(&file);
+		status = add_sums_of(places, place_kind_of_file(&file), *target, file.path, &sums,
 				     target);
 	}
 	for (size_t i = 0; i < places->looked_count && !status; i++) {
@@ -423,8 +346,8 @@ static int add_groups(struct places *places)
 		       group->extension.length);
 		status = add_place(places, (struct table_text) { path, length }, &group->sums);
 	}
-	for (size_t i = 0; i < SPECIALS && !status; i++) {
-		const char *name = special_names[i];
+	for (size_t i = 0; i < PLACE_KINDS && !status; i++) {
+		const char *name = place_kind_names[i];
 
 		places->special_places[i] = places->count;
 		if (places->special[i].operations || places->special[i].files)
@@ -455,7 +378,7 @@ static int list_looked(struct places *places, struct rollup *directories)
 			memcpy(path, name.bytes, name.length);
 		path[name.length] = '/';
 		inside = (struct table_text) { path, name.length + 1 };
-		looked->special = special_of(inside, loaded_is(inside));
+		looked->special = place_kind_of(inside, loaded_is(inside));
 		looked->path = (struct table_text) { path, name.length > 1 ? name.length : 1 };
 		for (unsigned int class = 0; class < IO_CLASS_COUNT; class ++) {
 			const struct tally *tally = rollup_tally(directories, i, class);
@@ -464,7 +387,7 @@ static int list_looked(struct places *places, struct rollup *directories)
 			looked->sums.operations += tally->count;
 		}
 		if (!name.length)
-			looked->special = SPECIAL_PATHLESS;
+			looked->special = PLACE_PATHLESS;
 		places->looked_count++;
 	}
 	return 0;

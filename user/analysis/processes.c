@@ -189,7 +189,6 @@ static int get_command(struct table *table, struct cell *cell, const void *row,
 	size_t count = 0, at = 0;
 	int status;
 
-	(void)column;
 	for (size_t i = 0; i < command.length; i++)
 		count += !command.bytes[i] || i + 1 == command.length;
 	if (!count)

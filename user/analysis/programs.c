@@ -34,7 +34,6 @@ static int begin(const struct job *job, void **state)
 {
 	struct programs *programs = calloc(1, sizeof(*programs));
 
-	(void)job;
 	*state = programs;
 	if (!programs)
 		return -ENOMEM;

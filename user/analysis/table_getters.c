@@ -17,7 +17,6 @@ int table_get_uint(struct table *table, struct cell *cell, const void *row,
 {
 	const uint64_t *value = member_of(row, column);
 
-	(void)table;
 	if (*value != TABLE_NO_UINT)
 		cell_uint(cell, *value);
 	return 0;
@@ -28,7 +27,6 @@ int table_get_int(struct table *table, struct cell *cell, const void *row,
 {
 	const int64_t *value = member_of(row, column);
 
-	(void)table;
 	if (*value != TABLE_NO_INT)
 		cell_int(cell, *value);
 	return 0;
@@ -39,7 +37,6 @@ int table_get_real(struct table *table, struct cell *cell, const void *row,
 {
 	const double *value = member_of(row, column);
 
-	(void)table;
 	if (isfinite(*value))
 		cell_real(cell, *value);
 	return 0;
@@ -50,7 +47,6 @@ int table_get_bool(struct table *table, struct cell *cell, const void *row,
 {
 	const bool *value = member_of(row, column);
 
-	(void)table;
 	cell_bool(cell, *value);
 	return 0;
 }
@@ -60,7 +56,6 @@ int table_get_maybe(struct table *table, struct cell *cell, const void *row,
 {
 	const int8_t *value = member_of(row, column);
 
-	(void)table;
 	if (*value >= 0)
 		cell_bool(cell, *value);
 	return 0;

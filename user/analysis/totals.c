@@ -495,7 +495,6 @@ static int add_all_measures(struct table *like)
 /* For totals_class(). */
 static int remake(const struct report *report, struct table *table)
 {
-	(void)report;
 	return table_adopt(table, add_all_measures);
 }
 

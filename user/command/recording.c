@@ -328,8 +328,6 @@ void recording_ask(void *context)
 
 static void read_sums(void *context, const struct profile_slot *added)
 {
-	(void)context;
-	(void)added;
 }
 
 /* What is known at the end of one: how many operations there were. */
