@@ -5,6 +5,7 @@ import fcntl
 import importlib.util
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import termios
@@ -244,6 +245,7 @@ class Terminal(unittest.TestCase):
         def take_terminal():
             os.setsid()
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, around the tests, ignores it
 
         tracer = machine().start(
             [machine().faultline, "run", "-o", f"{directory}/trace.flt", *arguments, "--"]
