@@ -234,12 +234,34 @@ class Job:
             os.preadv(fd, [memoryview(memory)[:size]], number * size % LARGE)
 
     def lock_wait(self):
+        """One has the lock until the other waits for it."""
+        locked, unlocked = os.pipe(), os.pipe()
+
+        def is_waited_for(inode):
+            with open("/proc/locks") as locks:
+                return any("->" in line and f":{inode} " in line for line in locks)
+
+        def hold(fd):
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            os.write(locked[1], b"x")
+            for _ in range(1000):  # ms; a place where nobody can see it is no reason to hang
+                if is_waited_for(os.fstat(fd).st_ino):
+                    break
+                time.sleep(0.001)
+            time.sleep(0.005)
+            fcntl.flock(fd, fcntl.LOCK_UN)
+            os.read(unlocked[0], 1)
+
+        def wait(fd):
+            os.read(locked[0], 1)
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            fcntl.flock(fd, fcntl.LOCK_UN)
+            os.write(unlocked[1], b"x")
+
         def work(number):
             fd = self.open("small")
             for _ in range(20 if self.bad else 0):
-                fcntl.flock(fd, fcntl.LOCK_EX)
-                time.sleep(0.005)
-                fcntl.flock(fd, fcntl.LOCK_UN)
+                (wait if number else hold)(fd)
 
         self.processes(2, work)
 
