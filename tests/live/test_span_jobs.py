@@ -32,9 +32,10 @@ def by_name(report):
 
 class Near(unittest.TestCase):
     def near(self, said, right, what):
-        """A span of ours lies inside of the phase that the job logs, and leaves little of it."""
+        """A span of ours lies inside of the phase that the job logs, and leaves little of it: but
+        between the two clocks that are read others may have the processor for a while."""
         self.assertLessEqual(said, right, what)
-        self.assertGreaterEqual(said, 0.5 * right - 2_000_000, what)
+        self.assertGreater(said, max(0.5 * right - 100_000_000, 0), what)
 
 
 class Torch(Near):
