@@ -256,7 +256,6 @@ static void look_at_losses(struct flight *flight, uint64_t now_ns)
 			  now_ns);
 	for (int note = 0; note < NOTE_COUNT; note++)
 		note_loss(flight, FLIGHT_LOSS_NOTE + note, notes[note], now_ns);
-	flight->unfollowed = notes[NOTE_UNFOLLOWED];
 	flight->looked_ns = now_ns;
 	flight->awaited = false;
 	pthread_mutex_unlock(&flight->lock);

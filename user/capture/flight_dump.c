@@ -197,14 +197,9 @@ static size_t fill_kinds(struct dump *dump, struct flight_written *written)
 static size_t fill_notes(struct dump *dump)
 {
 	uint64_t *counts = &dump->lost[FLIGHT_LOSS_NOTE];
-	size_t n = 0;
 
 	counts[NOTE_UNFOLLOWED] = dump->snapshot->unfollowed;
-	for (int note = 0; note < NOTE_COUNT; note++)
-		if (counts[note] && session_note_names[note])
-			dump->notes[n++] =
-				(struct trace_note) { session_note_names[note], counts[note] };
-	return n;
+	return session_name_notes(counts, dump->notes);
 }
 
 /* --- records --- */

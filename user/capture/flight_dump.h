@@ -20,15 +20,14 @@ enum {
 	FLIGHT_LOSSES = FLIGHT_LOSS_NOTE + NOTE_COUNT,
 };
 
-/* It is a record among the others: of kind RECORD_NONE, from the moment on that its header tells.
- */
+/* It is a record among the others, of kind RECORD_NONE. It was at the earliest when its header
+ * tells, which is the time of the look before, and at the latest when it was found. */
 struct flight_loss {
-	struct event_header
-		header; /* its time is that of the look before, the earliest it may be */
-	uint32_t kind;	/* see above */
+	struct event_header header;
+	uint32_t kind; /* see above */
 	uint32_t pad;
 	uint64_t count;
-	uint64_t found_ns; /* the latest */
+	uint64_t found_ns;
 };
 
 /* What a trace is made of. */

@@ -32,8 +32,7 @@ struct flight {
 	struct flight_past past;    /* before the log */
 	struct flight_past present; /* processes, after it */
 	struct flight_names names;
-	uint64_t given;	     /* events that came into the log */
-	uint64_t unfollowed; /* children that could not be */
+	uint64_t given; /* events that came into the log */
 	uint64_t drains;
 	bool awaited; /* a trace is made when what was lost up to now is known */
 	struct environments *environments;

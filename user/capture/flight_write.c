@@ -96,7 +96,7 @@ static int copy_records(struct flight *flight, struct flight_snapshot *snapshot)
 			    (unsigned long long)flight->past.refused);
 	flight_ids_free(&ids);
 	snapshot->before = flight->given - sorting.kept;
-	snapshot->unfollowed = flight->unfollowed;
+	snapshot->unfollowed = flight->told_lost[FLIGHT_LOSS_NOTE + NOTE_UNFOLLOWED];
 	return err;
 }
 

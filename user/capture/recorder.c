@@ -197,12 +197,8 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 {
 	const uint64_t unseen = markers_unseen(recorder->markers);
 	const uint64_t before = decoder_begun_before(recorder->decoder);
-	size_t n = 0;
+	size_t n = session_name_notes(counts->notes, counts->trace_notes);
 
-	for (int note = 0; note < NOTE_COUNT; note++)
-		if (counts->notes[note] && session_note_names[note])
-			counts->trace_notes[n++] = (struct trace_note) { session_note_names[note],
-									 counts->notes[note] };
 	if (before)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_SPANS_BEFORE, before };
 	if (unseen)

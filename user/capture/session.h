@@ -114,10 +114,10 @@ void session_wake(struct session *session);
  * NOTE_COUNT entries; those of operations, the most, may be NULL. Returns 0 or a negative errno. */
 int session_totals(struct session *session, struct op_total *operations, struct kind_total *kinds,
 		   uint64_t *notes);
-/* What notes are called in a trace; NULL: they are told otherwise. */
-extern const char *const session_note_names[NOTE_COUNT];
 /* ... that of one operation alone. */
 int session_op_total(struct session *session, unsigned int op, struct op_total *total);
+/* Notes as a trace tells them, those that are not zero: how many. Some are told otherwise. */
+size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note notes[NOTE_COUNT]);
 
 /* Hands on a record for each block device that has done something since the last time. Returns 0 or
  * a negative errno. */

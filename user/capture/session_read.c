@@ -22,12 +22,21 @@
 #include "capture/ring.h"
 #include "log.h"
 
-const char *const session_note_names[NOTE_COUNT] = {
-	[NOTE_UNFOLLOWED] = TRACE_NOTE_UNFOLLOWED,
-	[NOTE_FAULT_UNTIMED] = TRACE_NOTE_UNTIMED,
-	[NOTE_ASYNC_BEFORE] = TRACE_NOTE_ASYNC_BEFORE,
-	[NOTE_BIO_END_UNSEEN] = TRACE_NOTE_BIOS_UNSEEN,
-};
+size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note notes[NOTE_COUNT])
+{
+	static const char *const names[NOTE_COUNT] = {
+		[NOTE_UNFOLLOWED] = TRACE_NOTE_UNFOLLOWED,
+		[NOTE_FAULT_UNTIMED] = TRACE_NOTE_UNTIMED,
+		[NOTE_ASYNC_BEFORE] = TRACE_NOTE_ASYNC_BEFORE,
+		[NOTE_BIO_END_UNSEEN] = TRACE_NOTE_BIOS_UNSEEN,
+	};
+	size_t n = 0;
+
+	for (int note = 0; note < NOTE_COUNT; note++)
+		if (counts[note] && names[note])
+			notes[n++] = (struct trace_note) { names[note], counts[note] };
+	return n;
+}
 
 const struct choice *session_choice(const struct session *session)
 {
