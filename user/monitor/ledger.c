@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "capture/host.h"
 
 #define FILE_NAMES_LEAST 32768
 
@@ -53,16 +54,12 @@ void ledger_lock(struct ledger *ledger)
 
 bool ledger_lock_within(struct ledger *ledger, uint64_t most_ns)
 {
-	struct timespec until;
+	struct timespec until = host_after_ns(most_ns);
 
 	if (!pthread_mutex_trylock(&ledger->lock))
 		return true;
 	if (!most_ns)
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += most_ns;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
 	return !pthread_mutex_clocklock(&ledger->lock, CLOCK_MONOTONIC, &until);
 }
 
