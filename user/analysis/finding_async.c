@@ -59,7 +59,6 @@ static int find_shallow(struct findings *findings, const struct finding_rule *ru
 			struct queue queue = { door_names[doors[i]], sides[side].name, 0, 0, 0, 0 };
 			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
 							   FINDING_LIKELY, FINDING_BY_COST };
-
 			struct tally tally = doors_tally(findings->measured, doors[i], side);
 
 			if (!is_shallow(&tally, &queue))

@@ -177,16 +177,18 @@ static unsigned int habits_of_call(const struct habits *habits, const struct eve
 	return found;
 }
 
-/* What an event is a case of; a mask of 1 << enum habit. */
-static unsigned int habits_of(const struct habits *habits, const struct event *event)
-{
-	return event->flags & EVENT_SUMMED ? habits_of_sums(habits, event)
-					   : habits_of_call(habits, event);
-}
-
-static bool is_call(const struct event *event)
+static inline bool is_call(const struct event *event)
 {
 	return event->flags & EVENT_CALL && !(event->flags & (EVENT_SECOND | EVENT_CLASSES));
+}
+
+/* What an event is a case of; a mask of 1 << enum habit. */
+static inline unsigned int habits_of(const struct habits *habits, const struct event *event)
+{
+	if (!is_call(event) || is_plain_read(event))
+		return 0;
+	return event->flags & EVENT_SUMMED ? habits_of_sums(habits, event)
+					   : habits_of_call(habits, event);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -195,8 +197,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	int status = 0;
 
 	for (const struct event *event = events; event < events + count; event++) {
-		unsigned int found =
-			is_call(event) && !is_plain_read(event) ? habits_of(habits, event) : 0;
+		unsigned int found = habits_of(habits, event);
 
 		for (int habit = 0; found >> habit && !status; habit++)
 			if (found >> habit & 1)
@@ -276,7 +277,7 @@ static int fill(void *state, struct table *table)
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
 {
 	const struct habits *habits = state;
-	unsigned int found = is_call(event) && !is_plain_read(event) ? habits_of(habits, event) : 0;
+	unsigned int found = habits_of(habits, event);
 	int count = 0;
 
 	for (; found; found &= found - 1)

@@ -82,20 +82,20 @@ bool label_is_loop_body(const struct label *label, size_t *length)
 	return label->has_body;
 }
 
+static bool says_epoch(const char *bytes, size_t length)
+{
+	return length == strlen("epoch") && !memcmp(bytes, "epoch", length);
+}
+
 bool label_names_epoch(const struct label *label)
 {
-	static const char name[] = "epoch";
-	size_t length = label->has_body ? label->loop_length : label->name.length;
-
-	return length == strlen(name) && !memcmp(label->name.bytes, name, length);
+	return says_epoch(label->name.bytes,
+			  label->has_body ? label->loop_length : label->name.length);
 }
 
 bool label_of_epochs(const struct label *label)
 {
-	static const char category[] = "epoch";
-
-	return label->category.length == strlen(category) &&
-	       !memcmp(label->category.bytes, category, strlen(category));
+	return says_epoch(label->category.bytes, label->category.length);
 }
 
 static void find_loop(struct label *label)

@@ -103,7 +103,6 @@ static int rows_of_span(void *state, uint32_t slot, bool begins, struct row_of r
 {
 	const struct job *job = *(const struct job **)state;
 	uint32_t unknown = job->activities->gpu ? 1u << ACTIVITY_COMPUTE : 0;
-
 	uint32_t kinds =
 		begins ? activities_of_span(job->activities, slot) : job->activities->kinds[slot];
 

@@ -63,8 +63,8 @@ enum { TO_NONE, TO_SPECIAL, TO_PLACE, TO_GROUP, TO_KINDS };
 
 /* What is kept for pictures. */
 struct kept {
-	struct rollup directories; /* first: it is told in passing */
-	uint32_t *files, *looked;  /* groups, then targets, in the end rows of the table from 1 */
+	struct rollup directories;
+	uint32_t *files, *looked; /* groups, then targets, in the end rows of the table from 1 */
 	uint64_t *file_ends_ns, *looked_ends_ns; /* where their time ends, of files by use */
 	size_t file_count, looked_count;
 };
