@@ -8,18 +8,11 @@
 #ifndef FAULTLINE_BPF_FILE_H
 #define FAULTLINE_BPF_FILE_H
 
+#include "inode_class.h"
 #include "layer.h"
 #include "ring.h"
 
-#define S_IFSOCK 0140000
-#define S_IFBLK 0060000
-#define S_IFDIR 0040000
-#define S_IFCHR 0020000
-#define S_IFIFO 0010000
-
-#define ANON_INODE_FS_MAGIC 0x09041934
 #define FUSE_MAGIC 0x65735546
-#define BDEVFS_MAGIC 0x62646576
 
 #ifdef __TARGET_ARCH_arm64
 #define O_DIRECT 0200000
@@ -82,59 +75,6 @@ static __always_inline struct file_entry *file_find(struct file_key *key)
 	    *(__u64 *)&place->key.dev == *(const __u64 *)&key->dev)
 		return &place->entry;
 	return files_crowded ? bpf_map_lookup_elem(&files, key) : NULL;
-}
-
-/* --- what kind of file --- */
-
-static __always_inline __u32 inode_class(struct inode *inode)
-{
-	__u32 mode = KREAD(inode, inode, i_mode);
-
-	if (inode_magic(inode) == ANON_INODE_FS_MAGIC)
-		return FILE_CLASS_ANON; /* since 6.16 their mode says regular */
-	switch (mode & S_IFMT) {
-	case S_IFREG:
-		return FILE_CLASS_REG;
-	case S_IFDIR:
-		return FILE_CLASS_DIR;
-	case S_IFBLK:
-		return FILE_CLASS_BLK;
-	case S_IFCHR:
-		return FILE_CLASS_CHR;
-	case S_IFIFO:
-		return FILE_CLASS_FIFO;
-	case S_IFSOCK:
-		return FILE_CLASS_SOCK;
-	}
-	return FILE_CLASS_ANON;
-}
-
-/* Global: of its seven answers the verifier sees one number. */
-__noinline __u32 inode_class_at(struct address *inode)
-{
-	return inode ? inode_class((struct inode *)inode->at) : FILE_CLASS_ANON;
-}
-
-static __always_inline __u32 file_class(struct inode *inode)
-{
-	struct address address = { (__u64)inode };
-
-	return inode_class_at(&address);
-}
-
-/*
- * Its pages are all there is of it: tmpfs, ramfs, hugetlbfs, memory of devices. Such file systems
- * have no device that is written back to; a block device has one, which its own file system, being
- * none, does not tell.
- */
-static __always_inline bool inode_in_memory(struct inode *inode)
-{
-	struct super_block *sb = KREAD(inode, inode, i_sb);
-
-	if (KREAD(super_block, sb, s_magic) == BDEVFS_MAGIC)
-		return false;
-	return !(KREAD(backing_dev_info, KREAD(super_block, sb, s_bdi), capabilities) &
-		 BDI_CAP_WRITEBACK);
 }
 
 /* --- from a descriptor to the file --- */
