@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The table "chain": of the time of calls and faults, by file, how much their own requests were in
- * a queue, at a device, or nowhere: locks, another task's readahead, the processor.
+ * Of the time of calls and faults how much their own requests were in a queue, at a device, or
+ * nowhere: locks, another task's readahead, the processor. Knows nothing of how it is told.
  *
  * An operation's own are the bios that its thread queued while it was under way, and those of the
  * same file that the thread had queued before and that had not ended: what it read ahead, it may
  * wait for later. A bio within a fault within a call is of both. All times are cut to the
  * operation's.
  */
-#include "analysis/chain.h"
+#include "analysis/chain_state.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/longest.h"
-#include "analysis/map.h"
 #include "grow.h"
-#include "units.h"
 
 #define BEFORE 32 /* bios of a thread that were queued last */
 #define THREADS_MOST (1u << 16)
@@ -45,39 +42,13 @@ struct thread {
 	/* Its latest operations, of those that are told at once, which nothing has asked for yet:
 	 * most are followed by the next one before anything does. */
 	const struct event *latest[LEVELS];
-	bool listed;
-	struct thread *next; /* that is listed */
+	struct thread *next; /* that has any */
 	struct chain_bio before[BEFORE];
 	uint32_t before_next;
 	uint64_t before_end; /* the latest end among those that ever were there */
 };
 
-/* A thread that was looked for lately, by the low bits of both. */
-#define LATELY 256
-struct found_thread {
-	uint32_t process, thread;
-	struct thread *is; /* NULL: none was */
-};
-
-struct chain {
-	const struct job *job;
-	struct map numbers; /* process, tid -> thread */
-	struct thread **threads;
-	size_t thread_count, thread_room;
-	struct found_thread lately[LATELY];
-	struct thread *listed; /* those with latest operations */
-	uint64_t beyond;       /* bios of threads that there was no room for */
-	struct chain_time *files, *labels, names;
-	size_t file_room, label_room;
-	struct chain_pieces *pieces; /* by file */
-	size_t piece_room;
-	struct chain_late *late; /* by file */
-	size_t late_room;
-	struct chain_operation *slowest; /* a heap: the least slow one first */
-	size_t slowest_count;
-};
-
-static int begin(const struct job *job, void **state)
+int chain_begin(const struct job *job, void **state)
 {
 	struct chain *chain = calloc(1, sizeof(*chain));
 
@@ -90,7 +61,7 @@ static int begin(const struct job *job, void **state)
 	return chain->slowest ? 0 : -ENOMEM;
 }
 
-static void end(void *state)
+void chain_end(void *state)
 {
 	struct chain *chain = state;
 
@@ -391,7 +362,6 @@ static int begin_latest(struct chain *chain)
 	for (; chain->listed && !status; chain->listed = chain->listed->next) {
 		struct thread *thread = chain->listed;
 
-		thread->listed = false;
 		for (int level = 0; level < LEVELS && !status; level++)
 			if (thread->latest[level])
 				status = begin_waiting(chain, thread, &thread->of[level],
@@ -430,16 +400,15 @@ static int take_operation(struct chain *chain, const struct event *event)
 		status = settle(chain, waiting);
 	if (thread->before_end > event->start)
 		return status ? status : begin_waiting(chain, thread, waiting, event);
-	thread->latest[level] = event;
-	if (!thread->listed) {
-		thread->listed = true;
+	if (!thread->latest[IN_CALL] && !thread->latest[IN_FAULT]) {
 		thread->next = chain->listed;
 		chain->listed = thread;
 	}
+	thread->latest[level] = event;
 	return status;
 }
 
-static int add_events(void *state, const struct event *events, size_t count)
+int chain_add_events(void *state, const struct event *events, size_t count)
 {
 	struct chain *chain = state;
 	int status = 0;
@@ -456,38 +425,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return status ? status : begin_latest(chain);
 }
 
-/* --- the table --- */
-
-struct line {
-	struct chain_line chain;
-	struct table_text path;
-	const char *host; /* NULL: of no file */
-};
-
-static const struct table_column first_columns[] = {
-	{ "count", "operations", UNIT_COUNT,
-	  "calls and faults while which requests of their own were under way",
-	  TABLE_UINT(struct line, chain.time.count), 0 },
-	{ "time_ns", "time", UNIT_NS, "their time, summed over threads",
-	  TABLE_UINT(struct line, chain.time.time_ns), 0 },
-};
-
-static const struct table_column last_columns[] = {
-	{ "bios", "requests' parts", UNIT_COUNT, "stretches of files in requests, of these",
-	  TABLE_UINT(struct line, chain.time.bios), 0 },
-	{ "bytes", "bytes", UNIT_BYTES, "that they moved",
-	  TABLE_UINT(struct line, chain.time.bytes), 0 },
-	{ "host", NULL, UNIT_NONE, "host that it is on", TABLE_LITERAL(struct line, host), 0 },
-	{ "path", "file", UNIT_PATH, "path of the file; none for what had no file",
-	  TABLE_TEXT(struct line, path), 0 },
-};
-
-static const char *host_of(const struct job *job, uint32_t file)
-{
-	return job->traces[job->files.files[file].trace].header->host;
-}
-
-static int settle_all(struct chain *chain)
+int chain_settle_all(struct chain *chain)
 {
 	int status = 0;
 
@@ -497,121 +435,3 @@ static int settle_all(struct chain *chain)
 				status = settle(chain, &chain->threads[i]->of[level]);
 	return status;
 }
-
-static int compare_slowness(const void *left, const void *right)
-{
-	const struct chain_operation *a = left, *b = right;
-
-	if (a->time.time_ns != b->time.time_ns)
-		return a->time.time_ns > b->time.time_ns ? -1 : 1;
-	return a->start > b->start ? 1 : a->start < b->start ? -1 : 0;
-}
-
-static int fill(void *state, struct table *table)
-{
-	struct chain *chain = state;
-	size_t most;
-	int status;
-
-	if (!(chain->job->layers & JOB_BLOCK)) {
-		table->absent = true;
-		return table_set_note(table, "requests to block devices were not recorded");
-	}
-	status = settle_all(chain);
-	qsort(chain->slowest, chain->slowest_count, sizeof(*chain->slowest), compare_slowness);
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(first_columns));
-	if (!status)
-		status = chain_add_columns(table);
-	if (!status)
-		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
-	most = job_rows_most(chain->job, table->column_count);
-	for (size_t file = 0; file < chain->file_room && !status; file++) {
-		struct line line = { .chain = chain_line(&chain->files[file]) };
-		struct trace_string path;
-
-		if (!line.chain.time.count)
-			continue;
-		if (!most--)
-			return table_set_note(table, "further files are not told");
-		path = file_table_name(&chain->job->files, file);
-		line.path = (struct table_text) { path.bytes, path.length };
-		if (file != FILE_UNKNOWN)
-			line.host = host_of(chain->job, file);
-		status = table_add(table, &line);
-	}
-	if (!status && chain->beyond) {
-		char note[96], number[UNITS_TEXT];
-
-		snprintf(note, sizeof(note), "%s parts of requests of further threads are left out",
-			 units_count(number, chain->beyond));
-		status = table_set_note(table, note);
-	}
-	return status;
-}
-
-const struct chain_operation *chain_slowest(const struct measured *measured, size_t *count)
-{
-	const struct chain *chain = measured_state(measured, &analysis_chain);
-
-	*count = chain->slowest_count;
-	return chain->job->layers & JOB_BLOCK ? chain->slowest : NULL;
-}
-
-const struct chain_pieces *chain_pieces_of_files(const struct measured *measured, size_t *count)
-{
-	const struct chain *chain = measured_state(measured, &analysis_chain);
-
-	*count = chain->piece_room;
-	return chain->pieces;
-}
-
-const struct chain_late *chain_late_of_files(const struct measured *measured, size_t *count)
-{
-	const struct chain *chain = measured_state(measured, &analysis_chain);
-
-	*count = chain->late_room;
-	return chain->late;
-}
-
-const struct chain_time *chain_of_files(const struct measured *measured, size_t *count)
-{
-	const struct chain *chain = measured_state(measured, &analysis_chain);
-
-	*count = chain ? chain->file_room : 0;
-	return chain ? chain->files : NULL;
-}
-
-const struct chain_time *chain_of_names(const struct measured *measured)
-{
-	const struct chain *chain = measured_state(measured, &analysis_chain);
-
-	return &chain->names;
-}
-
-const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count)
-{
-	const struct chain *chain = measured_state(measured, &analysis_chain);
-
-	*count = chain ? chain->label_room : 0;
-	return chain ? chain->labels : NULL;
-}
-
-const struct analysis analysis_chain = {
-	.name = "chain",
-	.title = "Waiting for storage, by file",
-	.meaning = "how much of the time of operations their own requests were where, by file",
-	.shown = "path,time_ns,device_ns,queue_ns,other_ns,count,bios,bytes",
-	.by = "time_ns",
-	.shape = TABLE_LIST,
-	.begin = begin,
-	.passing.events = add_events,
-	.columns = { [TRACE_BIO] = 1ull << BIO_QUEUE | 1ull << BIO_REQUEST | 1ull << BIO_DEV |
-				   1ull << BIO_PID },
-	.fill = fill,
-	.end = end,
-	.merging = { .keys = "path,host",
-		     .added = "time_ns,device_ns,queue_ns,other_ns",
-		     .sorted = "-time_ns",
-		     .many = "files" },
-};

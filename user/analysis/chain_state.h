@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What is known of a chain, for what finds it and what tells it: chain*.c alone.
+ */
+#ifndef FAULTLINE_CHAIN_STATE_H
+#define FAULTLINE_CHAIN_STATE_H
+
+#include "analysis/chain.h"
+#include "analysis/map.h"
+
+struct thread;
+
+/* A thread that was looked for lately, by the low bits of both. */
+#define LATELY 256
+struct found_thread {
+	uint32_t process, thread;
+	struct thread *is; /* NULL: none was */
+};
+
+struct chain {
+	const struct job *job;
+	struct map numbers; /* process, tid -> thread */
+	struct thread **threads;
+	size_t thread_count, thread_room;
+	struct found_thread lately[LATELY];
+	struct thread *listed; /* those with latest operations */
+	uint64_t beyond;       /* bios of threads that there was no room for */
+	struct chain_time *files, *labels, names;
+	size_t file_room, label_room;
+	struct chain_pieces *pieces; /* by file */
+	size_t piece_room;
+	struct chain_late *late; /* by file */
+	size_t late_room;
+	struct chain_operation *slowest; /* a heap: the least slow one first */
+	size_t slowest_count;
+};
+
+/* As of an analysis. */
+int chain_begin(const struct job *job, void **state);
+int chain_add_events(void *state, const struct event *events, size_t count);
+void chain_end(void *state);
+/* All operations are over: what they waited for is known. Returns 0 or -ENOMEM. */
+int chain_settle_all(struct chain *chain);
+
+#endif
