@@ -11,8 +11,9 @@
 
 #include "analysis/beside.h"
 
-/* What consumers are told moment by moment; those that are told of the first may be told apart. */
-enum { TOLD_EVENTS, TOLD_BEGINS, TOLD_ENDS, TOLD_REFUSED, TOLD };
+/* Who is told what moment by moment; who is told events apart; whom those at hand matter to of
+ * those that are told them moment by moment. */
+enum { TOLD_EVENTS, TOLD_BEGINS, TOLD_ENDS, TOLD_REFUSED, TOLD_APART, TOLD_NOW, TOLD };
 
 struct listeners {
 	const struct walk_consumer **list;
@@ -22,10 +23,7 @@ struct listeners {
 struct walking {
 	const struct walk *walk;
 	struct job *job;
-	/* Consumers that are told moment by moment, by what they are told, and those that are told
-	 * apart. */
-	struct listeners moments[TOLD], apart;
-	struct listeners due;  /* those of the first that the events at hand matter to */
+	struct listeners told[TOLD];
 	struct beside *beside; /* NULL: all are told on this thread */
 	/* What those apart are told now, and which of them is next. */
 	const struct event *events;
@@ -42,7 +40,7 @@ struct walking {
 /* Tells each consumer that wants to know. */
 #define TELL(walking, status, what, call, ...)                                                     \
 	do {                                                                                       \
-		const struct listeners *to = &(walking)->moments[what];                            \
+		const struct listeners *to = &(walking)->told[what];                               \
                                                                                                    \
 		for (size_t i = 0; i < to->count && !(status); i++)                                \
 			(status) = to->list[i]->calls->call(to->list[i]->state, __VA_ARGS__);      \
@@ -81,15 +79,21 @@ static inline bool is_due(const struct walking *walking, const struct walk_consu
 	return !consumer->calls->matters || consumer->calls->matters & walking->matters;
 }
 
+static void listen(struct listeners *listeners, const struct walk_consumer *consumer)
+{
+	listeners->list[listeners->count++] = consumer;
+}
+
 /* Of events at hand: whoever is told moment by moment is told of few at a time. */
 static void find_due(struct walking *walking)
 {
-	const struct listeners *all = &walking->moments[TOLD_EVENTS];
+	const struct listeners *all = &walking->told[TOLD_EVENTS];
+	struct listeners *now = &walking->told[TOLD_NOW];
 
-	walking->due.count = 0;
+	now->count = 0;
 	for (size_t i = 0; i < all->count; i++)
 		if (is_due(walking, all->list[i]))
-			walking->due.list[walking->due.count++] = all->list[i];
+			listen(now, all->list[i]);
 }
 
 /* Sums up those of a slice that are alike. What passes a filter is known one by one. */
@@ -143,13 +147,14 @@ static inline int tell(const struct walking *walking, const struct walk_consumer
 
 static int tell_run(struct walking *walking, const struct event *events, size_t count)
 {
+	const struct listeners *now = &walking->told[TOLD_NOW];
 	size_t from = walking->series_next;
 	int status = 0;
 
 	while (from < walking->series_count && walking->series[from].events < events)
 		from++;
-	for (size_t i = 0; i < walking->due.count && count && !status; i++)
-		status = tell(walking, walking->due.list[i], events, count, from);
+	for (size_t i = 0; i < now->count && count && !status; i++)
+		status = tell(walking, now->list[i], events, count, from);
 	walking->series_next = from;
 	return status;
 }
@@ -293,7 +298,7 @@ static size_t slice_of(size_t left)
 static int tell_apart(const struct walking *walking, size_t number, const struct event *events,
 		      size_t count)
 {
-	const struct walk_consumer *consumer = walking->apart.list[number];
+	const struct walk_consumer *consumer = walking->told[TOLD_APART].list[number];
 
 	return is_due(walking, consumer) ? tell(walking, consumer, events, count, 0) : 0;
 }
@@ -304,7 +309,8 @@ static void tell_next(void *context)
 	struct walking *walking = context;
 	size_t next;
 
-	while ((next = atomic_fetch_add(&walking->apart_next, 1)) < walking->apart.count) {
+	while ((next = atomic_fetch_add(&walking->apart_next, 1)) <
+	       walking->told[TOLD_APART].count) {
 		int status = tell_apart(walking, next, walking->events, walking->count);
 
 		if (status)
@@ -317,46 +323,35 @@ static int tell_all(struct walking *walking, const struct event *events, size_t 
 {
 	int status = 0;
 
-	for (size_t i = 0; i < walking->apart.count && !status; i++)
+	for (size_t i = 0; i < walking->told[TOLD_APART].count && !status; i++)
 		status = tell_apart(walking, i, events, count);
 	return status;
-}
-
-static void listen(struct listeners *listeners, const struct walk_consumer *consumer)
-{
-	listeners->list[listeners->count++] = consumer;
 }
 
 /* What passes a filter is known moment by moment. */
 static int part_consumers(struct walking *walking)
 {
 	const struct walk *walk = walking->walk;
+	struct listeners *told = walking->told;
 
-	struct listeners *const all[] = { &walking->apart,	&walking->due,
-					  &walking->moments[0], &walking->moments[1],
-					  &walking->moments[2], &walking->moments[3] };
-
-	_Static_assert(TOLD == 4, "all of them stand there");
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		all[i]->list = calloc(walk->consumer_count + 1, sizeof(*all[i]->list));
-		if (!all[i]->list)
+	for (int i = 0; i < TOLD; i++) {
+		told[i].list = calloc(walk->consumer_count + 1, sizeof(*told[i].list));
+		if (!told[i].list)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < walk->consumer_count; i++) {
 		const struct walk_consumer *consumer = &walk->consumers[i];
 		const struct walk_calls *calls = consumer->calls;
-		struct listeners *moments = walking->moments;
+		int events = calls->apart && !walk->filter ? TOLD_APART : TOLD_EVENTS;
 
 		if (calls->events)
-			listen(calls->apart && !walk->filter ? &walking->apart
-							     : &moments[TOLD_EVENTS],
-			       consumer);
+			listen(&told[events], consumer);
 		if (calls->span_begun)
-			listen(&moments[TOLD_BEGINS], consumer);
+			listen(&told[TOLD_BEGINS], consumer);
 		if (calls->span_ended)
-			listen(&moments[TOLD_ENDS], consumer);
+			listen(&told[TOLD_ENDS], consumer);
 		if (calls->span_refused)
-			listen(&moments[TOLD_REFUSED], consumer);
+			listen(&told[TOLD_REFUSED], consumer);
 	}
 	return 0;
 }
@@ -427,7 +422,7 @@ int walk_run(struct job *job, const struct walk *walk, struct trace_error *error
 		status = cursor_open(&cursor, job, &options);
 	if (status)
 		goto out;
-	if (walking.apart.count && cursor_is_threaded(cursor))
+	if (walking.told[TOLD_APART].count && cursor_is_threaded(cursor))
 		status = beside_open(&walking.beside, tell_next, &walking);
 	if (!status)
 		status = walk_through(&walking, cursor, error);
@@ -435,8 +430,6 @@ int walk_run(struct job *job, const struct walk *walk, struct trace_error *error
 	cursor_close(cursor);
 out:
 	for (int i = 0; i < TOLD; i++)
-		free(walking.moments[i].list);
-	free(walking.apart.list);
-	free(walking.due.list);
+		free(walking.told[i].list);
 	return status;
 }
