@@ -11,242 +11,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis/files.h"
 #include "analysis/loaded.h"
-#include "analysis/map.h"
-#include "analysis/number_index.h"
-#include "analysis/path.h"
-#include "analysis/place_kinds.h"
-#include "analysis/places.h"
-#include "analysis/rollup.h"
-#include "analysis/trace_text.h"
+#include "analysis/places_state.h"
 #include "analysis/walk.h"
-#include "arena.h"
 #include "grow.h"
-
-#define ALIKE 10      /* files that are told as one */
-#define ALIKE_BELOW 4 /* directories whose files are told as one */
-#define LEVELS_MOST 8 /* of directories that are folded */
-#define NO_GROUP UINT32_MAX
-
-/* Files of one extension in one directory, or below it. */
-struct group {
-	struct table_text directory, extension;
-	bool deep;
-	uint32_t place;	   /* once it is one */
-	uint32_t into;	   /* the group that it is part of, or NO_GROUP */
-	uint32_t children; /* groups that would fold into it */
-	uint64_t files;	   /* different paths */
-	struct place_sums sums;
-};
-
-struct place {
-	struct table_text path;
-	uint32_t number; /* before they are sorted */
-	struct place_sums sums;
-};
-
-/* A directory in which calls looked names up. */
-struct looked {
-	struct table_text path;
-	struct place_sums sums;
-	enum place_kind special;
-	uint32_t group, number; /* number: among the directories */
-};
-
-/* Where what was done to a file, or in a directory that was looked in, went: to a kind of files, to
- * a place of its own, to a group. There may be a million. */
-enum { TO_NONE, TO_SPECIAL, TO_PLACE, TO_GROUP, TO_KINDS };
-#define TARGET(to, number) ((number)*TO_KINDS + (to))
-
-/* What is kept for pictures. */
-struct kept {
-	struct rollup directories;
-	uint32_t *files, *looked; /* groups, then targets, in the end rows of the table from 1 */
-	uint64_t *file_ends_ns, *looked_ends_ns; /* where their time ends, of files by use */
-	size_t file_count, looked_count;
-};
-
-struct places {
-	const struct measured *measured;
-	struct kept *kept;
-	struct looked *looked;
-	size_t looked_count;
-	struct group *groups;
-	size_t group_count, group_room;
-	struct map numbers;	  /* hash of directory, extension and depth -> group */
-	struct number_index seen; /* files, and behind them what is looked in, by their paths */
-	struct map paths;	  /* hash of a path that stands alone -> place */
-	struct place_sums special[PLACE_KINDS];
-	uint32_t special_places[PLACE_KINDS];
-	struct place *all;
-	size_t count, room;
-	struct arena arena;
-};
-
-/* --- groups --- */
-
-/* Finds or makes a group. Returns its number, or NO_GROUP when there is no memory. */
-static uint32_t group_of(struct places *places, struct table_text directory,
-			 struct table_text extension, bool deep)
-{
-	uint64_t key[3] = { map_hash_bytes(&places->numbers, directory.bytes, directory.length),
-			    map_hash_bytes(&places->numbers, extension.bytes, extension.length),
-			    deep };
-	uint64_t *number;
-	bool added;
-
-	if (!GROW(places->groups, places->group_room, places->group_count + 1))
-		return NO_GROUP;
-	number = map_add(&places->numbers, key, &added);
-	if (!number)
-		return NO_GROUP;
-	if (added) {
-		*number = places->group_count;
-		places->groups[places->group_count++] = (struct group) {
-			.directory = directory,
-			.extension = extension,
-			.deep = deep,
-			.into = NO_GROUP,
-		};
-	}
-	return *number;
-}
-
-/* What makes files alike: their extension; directories are alike, and no files. */
-static struct table_text kind_of(const struct places *places, uint32_t file, struct table_text path)
-{
-	if (S_ISDIR(places->measured->job->files.files[file].mode))
-		return (struct table_text) { "/", 1 };
-	return place_extension(path);
-}
-
-static struct table_text path_of(const struct places *places, uint32_t number)
-{
-	const struct file_table *files = &places->measured->job->files;
-
-	return number < files->count ? trace_text(file_table_name(files, number))
-				     : places->looked[number - files->count].path;
-}
-
-static uint64_t hash_of_path(const void *items, uint32_t number, uint64_t seed)
-{
-	const struct places *places = items;
-	struct table_text path = path_of(places, number);
-
-	(void)seed; /* the map's */
-	return map_hash_bytes(&places->numbers, path.bytes, path.length);
-}
-
-static bool is_seen(const struct places *places, struct table_text path)
-{
-	uint64_t at = map_hash_bytes(&places->numbers, path.bytes, path.length);
-	uint32_t number;
-
-	while ((number = number_index_next(&places->seen, &at)) != UINT32_MAX) {
-		struct table_text seen = path_of(places, number);
-
-		if (seen.length == path.length && !memcmp(seen.bytes, path.bytes, path.length))
-			return true;
-	}
-	return false;
-}
-
-/* The group of what lies in a directory of its own path; further files of one path count once. */
-static int group_path(struct places *places, uint32_t number, struct table_text kind,
-		      uint32_t *group)
-{
-	struct table_text path = path_of(places, number);
-	struct table_text directory = { path.bytes, path_directory(path.bytes, path.length) };
-
-	*group = group_of(places, directory, kind, false);
-	if (*group == NO_GROUP)
-		return -ENOMEM;
-	if (is_seen(places, path))
-		return 0;
-	places->groups[*group].files++;
-	return number_index_add(&places->seen, places, number) ? 0 : -ENOMEM;
-}
-
-static int group_files(struct places *places)
-{
-	uint32_t count = files_count(places->measured);
-	struct file_view file;
-	int status = 0;
-
-	for (uint32_t i = 0; i < count && !status; i++) {
-		if (!files_used(places->measured, i, &file) ||
-		    place_kind_of_file(&file) != PLACE_KINDS)
-			continue;
-		status = group_path(places, i, kind_of(places, i, file.path),
-				    &places->kept->files[i]);
-	}
-	for (size_t i = 0; i < places->looked_count && !status; i++)
-		if (places->looked[i].special == PLACE_KINDS)
-			status = group_path(places, count + i, (struct table_text) { "/", 1 },
-					    &places->looked[i].group);
-	return status;
-}
-
-/* The group of what lies below a group's parent; *number is NO_GROUP where it has none to fold
- * into. */
-static int find_parent(struct places *places, size_t child, uint32_t *number)
-{
-	const struct group *group = &places->groups[child];
-	struct table_text parent = group->directory;
-
-	*number = NO_GROUP;
-	parent.length = path_directory(parent.bytes, parent.length);
-	if (group->into != NO_GROUP || parent.length <= 1)
-		return 0;
-	*number = group_of(places, parent, group->extension, true); /* the list may move */
-	return *number == NO_GROUP ? -ENOMEM : 0;
-}
-
-/* Folds groups of sister directories into one of what lies below their parent. */
-static int fold_level(struct places *places, bool *folded)
-{
-	size_t count = places->group_count;
-	uint32_t number;
-
-	for (size_t i = 0; i < count; i++) {
-		if (find_parent(places, i, &number))
-			return -ENOMEM;
-		if (number == NO_GROUP || places->groups[number].into != NO_GROUP)
-			continue;
-		places->groups[number].children++;
-		places->groups[number].files += places->groups[i].files;
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (find_parent(places, i, &number))
-			return -ENOMEM;
-		if (number == NO_GROUP || number == i || places->groups[number].into != NO_GROUP ||
-		    places->groups[number].children < ALIKE_BELOW ||
-		    places->groups[number].files < ALIKE)
-			continue;
-		places->groups[i].into = number;
-		*folded = true;
-	}
-	/* What had too few children is no group. */
-	for (size_t i = 0; i < places->group_count; i++) {
-		struct group *group = &places->groups[i];
-
-		if (group->deep && group->into == NO_GROUP &&
-		    (group->children < ALIKE_BELOW || group->files < ALIKE))
-			group->files = 0;
-		group->children = 0;
-	}
-	return 0;
-}
-
-static uint32_t root_of(const struct places *places, uint32_t number)
-{
-	while (places->groups[number].into != NO_GROUP)
-		number = places->groups[number].into;
-	return number;
-}
 
 /* --- places --- */
 
@@ -290,7 +60,7 @@ static int add_sums_of(struct places *places, enum place_kind special, uint32_t 
 		*target = TARGET(TO_SPECIAL, special);
 		return 0;
 	}
-	number = root_of(places, number);
+	number = place_groups_root(places, number);
 	group = &places->groups[number];
 	if (!group->deep && group->files < ALIKE)
 		return add_file(places, path, sums, target);
@@ -396,7 +166,6 @@ static int list_looked(struct places *places, struct rollup *directories)
 static int make_places(struct places *places)
 {
 	struct kept *kept = places->kept;
-	bool folded = true;
 	int status = list_looked(places, &kept->directories);
 
 	if (status)
@@ -407,12 +176,7 @@ static int make_places(struct places *places)
 	kept->looked = calloc(kept->looked_count + 1, sizeof(*kept->looked));
 	if (!kept->files || !kept->looked)
 		return -ENOMEM;
-	status = number_index_reserve(&places->seen, places, kept->file_count) ? group_files(places)
-									       : -ENOMEM;
-	for (size_t level = 0; level < LEVELS_MOST && folded && !status; level++) {
-		folded = false;
-		status = fold_level(places, &folded);
-	}
+	status = place_groups_make(places);
 	if (!status)
 		status = sum_files(places);
 	return status ? status : add_groups(places);
@@ -574,7 +338,7 @@ static int conclude(const struct measured *measured, struct table *table)
 
 	table->recorded = measured->job->layers;
 	map_init(&places.numbers, 3, 1);
-	number_index_init(&places.seen, hash_of_path);
+	number_index_init(&places.seen, place_groups_hash);
 	map_init(&places.paths, 1, 1);
 	if (!status)
 		status = make_places(&places);
