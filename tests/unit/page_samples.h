@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Traces that pages are made of: of a hostile job, of sums, of all kinds of I/O. Tests in a browser
+ * take them, too.
+ */
+#ifndef FAULTLINE_PAGE_SAMPLES_H
+#define FAULTLINE_PAGE_SAMPLES_H
+
+#include "make_trace.h"
+
+#define MS 1000000ull
+
+static const char *const hostile[] = {
+	"/data/<script>alert(1)</script>",
+	"/data/</script><img src=x onerror=alert(1)>",
+	"/data/<!--<script>",
+	"/data/\xff\xfe&lt;b",
+	"/data/\"'`\\\xe2\x80\xa8\xe2\x80\xae",
+};
+#define HOSTILE (sizeof(hostile) / sizeof(hostile[0]))
+
+static void make_hostile(struct made_trace *made)
+{
+	static const char *const command[] = { "</script><script>alert(1)</script>", NULL };
+
+	BEGIN(made, .spans = true, .command = command, .realtime_ns = 1767600001000000000);
+	EXEC(made, .time = 1, .pid = 10, .comm = "<b>x", .command = "<i>", .rank = -1);
+	for (uint64_t i = 0; i < HOSTILE; i++) {
+		FILE_ROW(made, .time = 1, .id = i + 1, .dev = 8, .ino = i + 1, .size = 1 << 20,
+			 .path = hostile[i]);
+		for (uint64_t j = 0; j < 40; j++)
+			CALL(made, .time = (i * 40 + j) * 10 * MS + 5 * MS, .dur = MS, .pid = 10,
+			     .op = M_PREAD, .file = i + 1, .offset = j * 8192, .asked = 4096,
+			     .result = 4096, .fetched = 4096);
+	}
+	for (uint64_t i = 0; i < 30; i++)
+		SPAN(made, .begin = i * 50 * MS + 2, .end = i * 50 * MS + 20 * MS, .pid = 10,
+		     .id = i + 1, .name = "</script><u>", .category = i % 2 ? "compute" : "<s>");
+	made_finish(made, 0, 2000 * MS);
+}
+
+/* A file, and so many operations on it that were summed up: 300 ms of them. */
+static void make_sums(struct made_trace *made, unsigned int op, uint64_t count, uint64_t bytes,
+		      uint64_t fetched, uint64_t major)
+{
+	const uint64_t values[PROFILE_COLUMNS] = {
+		[PROFILE_TIME] = 900 * MS,   [PROFILE_OVER] = 900 * MS,
+		[PROFILE_PID] = 10,	     [PROFILE_OP] = op,
+		[PROFILE_FILE] = 1,	     [PROFILE_COUNT] = count,
+		[PROFILE_BYTES] = bytes,     [PROFILE_THREAD_TIME] = 300 * MS,
+		[PROFILE_FETCHED] = fetched, [PROFILE_MAJOR] = major,
+	};
+
+	BEGIN(made, .mode = "profile");
+	EXEC(made, .time = 1, .pid = 10, .comm = "train", .command = "train", .rank = -1);
+	FILE_ROW(made, .time = 1, .id = 1, .dev = 8, .ino = 1, .size = 1 << 30, .path = "/data/a");
+	made_row(made, TRACE_PROFILE, 0, values);
+	made->operations[op] = (struct trace_operation_total) {
+		.count = count, .bytes = bytes, .thread_time_ns = 300 * MS, .fetched_bytes = fetched
+	};
+	made_finish(made, 0, 1000 * MS);
+}
+
+/* As mode profile leaves them: calls, or faults, are known by their sums alone. */
+static void make_summed(struct made_trace *made)
+{
+	make_sums(made, M_PREAD, 100, 409600, 1 << 20, 0);
+}
+
+static void make_faults(struct made_trace *made)
+{
+	make_sums(made, M_FAULT, 500, 0, 64 << 20, 400);
+}
+
+#define TICK 12500001ull /* a coarse stretch of two seconds */
+
+/* What one process does in a stretch, some of it in two threads at once; nothing reaches beyond. */
+static void make_tick(struct made_trace *made, uint64_t i)
+{
+	const uint64_t at = i * TICK + 2 * MS, pid = 100 + i % 20;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/lib%d/x.so", (int)(i % 5));
+	CALL(made, .time = at, .dur = MS, .pid = pid, .op = M_OPENAT, .offset = -1,
+	     .result = i % 3 ? -2 : -13, .path = path);
+	CALL(made, .time = at, .dur = MS / 2, .pid = 100, .op = M_FSTAT, .offset = -1,
+	     .path = path);
+	CALL(made, .time = at + 1, .dur = 3 * MS, .pid = pid, .op = M_PREAD, .file = 1 + i % 12,
+	     .offset = i * 4096, .asked = 8192, .result = 4096 + i, .fetched = i % 4 * 4096,
+	     .flags = i % 6 ? 0 : TRACE_OP_DIRECT);
+	CALL(made, .time = at + MS, .dur = 3 * MS, .pid = pid, .tid = 1000 + i, .op = M_READ,
+	     .file = 1 + i % 12, .asked = 4096, .result = i % 7 ? 4096 : -5);
+	CALL(made, .time = at + 2 * MS, .dur = MS, .pid = pid, .op = M_WRITE, .file = 13,
+	     .asked = 1000, .result = 1000, .created = 4096, .flags = i % 5 ? 0 : TRACE_OP_SYNC);
+	CALL(made, .time = at + 3 * MS, .dur = MS, .pid = 101, .op = M_SENDFILE, .file = 2,
+	     .file2 = 13, .asked = 4096, .result = 4096);
+	FAULT(made, .time = at + 4 * MS, .dur = MS, .pid = pid, .file = 14, .offset = i * 65536,
+	      .flags = i % 2 ? TRACE_FAULT_WRITE | TRACE_FAULT_SHARED : TRACE_FAULT_MAJOR,
+	      .fetched = 16384 + i, .dirtied = i % 2 ? 4096 : 0);
+	CALL(made, .time = at + 5 * MS, .dur = MS, .pid = pid, .op = i % 2 ? M_FSYNC : M_FLOCK,
+	     .file = 13);
+	/* Neither gives time to a class of I/O. */
+	CALL(made, .time = at + 6 * MS, .dur = MS, .pid = pid, .op = M_MMAP, .file = 14);
+	CALL(made, .time = at + 6 * MS, .dur = MS, .pid = pid, .op = M_READAHEAD, .file = 14);
+	FILL(made, .time = at + 5 * MS, .pid = pid, .file = 1 + i % 12, .bytes = 4096 * (i % 3));
+	THROTTLE(made, .time = at + 5 * MS, .pause = MS, .pid = pid, .file = 13);
+	REQUEST(made, .time = at + 5 * MS, .dur = MS, .pid = pid,
+		.op = i % 3 ? M_REQUEST_READ : M_REQUEST_WRITE, .bytes = 4096 + i, .dev = 8,
+		.part = 8);
+	SPAN(made, .begin = at, .end = at + 4 * MS, .pid = 100 + i % 2, .id = i + 1,
+	     .name = i % 4 ? "fetch.item" : "forward", .category = i % 4 ? "data" : "compute");
+}
+
+static void make_followed(struct made_trace *made)
+{
+	BEGIN(made, .spans = true, .block = true, .lanes = 1);
+	EXEC(made, .time = 1, .pid = 100, .comm = "train", .command = "train", .rank = 0);
+	for (uint64_t i = 1; i < 20; i++) {
+		made_fork(made, 1 + i, 100, 100 + i);
+		EXEC(made, .time = 2 + i, .pid = 100 + i, .ppid = 100,
+		     .comm = i % 3 ? "loader" : "writer", .command = "x", .rank = i % 2);
+	}
+	for (uint64_t i = 1; i <= 14; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), i > 12 ? "/out/%d" : "/data/part-%d.bin", (int)i);
+		FILE_ROW(made, .time = 1, .id = i, .dev = 8, .ino = i, .size = 64 << 20,
+			 .path = path);
+	}
+	for (uint64_t i = 0; i < 160; i++)
+		make_tick(made, i);
+	made_finish(made, 0, 2000 * MS);
+}
+
+/* Left in a file by an option each. */
+static const struct {
+	const char *option;
+	void (*make)(struct made_trace *made);
+} page_traces[] = {
+	{ "--make", make_hostile },
+	{ "--make-summed", make_summed },
+	{ "--make-faults", make_faults },
+	{ "--make-followed", make_followed },
+};
+
+/* Returns main's status, or -1 where no trace is asked for. */
+static inline int leave_page_trace(int argc, char **argv)
+{
+	for (size_t i = 0; argc == 3 && i < sizeof(page_traces) / sizeof(page_traces[0]); i++) {
+		struct made_trace made;
+		int status;
+
+		if (strcmp(argv[1], page_traces[i].option) != 0)
+			continue;
+		page_traces[i].make(&made);
+		status = made_leave(&made, argv[2]);
+		made_close(&made);
+		return status;
+	}
+	return -1;
+}
+
+#endif
