@@ -8,6 +8,7 @@ import functools
 import json
 import os
 import shutil
+import struct
 import subprocess
 import unittest
 
@@ -67,6 +68,25 @@ def by_thread(rows, time):
     for row in sorted(rows, key=lambda row: row[time]):
         threads.setdefault((row["pid"], row["tid"]), []).append(row)
     return threads
+
+
+def write_endless(source, path, sections=16000, name_bytes=2 << 20):
+    """A copy of a program that runs as it does, with sections more than one would think, and a table
+    of their names that no NUL ends."""
+    with open(source, "rb") as file:
+        whole = bytearray(file.read())
+    (table,) = struct.unpack_from("<Q", whole, 40)
+    count, names = struct.unpack_from("<HH", whole, 60)
+    headers = whole[table : table + 64 * count]
+    empty = struct.pack("<2I4Q2I2Q", 5, 8, 0, 0, 0, 0, 0, 0, 1, 0)
+    (at,) = struct.unpack_from("<Q", headers, 64 * names + 24)
+    whole += b"x" * (name_bytes - len(whole) % 8)
+    struct.pack_into("<Q", headers, 64 * names + 32, len(whole) - at)
+    struct.pack_into("<Q", whole, 40, len(whole))
+    struct.pack_into("<H", whole, 60, sections)
+    with open(path, "wb") as file:
+        file.write(whole + headers + empty * (sections - count))
+    os.chmod(path, 0o755)
 
 
 class Marked(unittest.TestCase):
@@ -273,6 +293,23 @@ class Marked(unittest.TestCase):
                 )
                 self.assertEqual(len(calls), 17)
                 self.assertEqual(recording.report["trace"]["exit_code"], 0)
+
+    def test_beside_files_that_are_long_to_look_into(self):
+        """Programs that ask, too, from files with section names that never end: nobody waits."""
+        directory = machine().new_dir()
+        script = """
+            for i in 1 2 3 4 5 6 7 8 9 10; do
+                cp "$1/endless" "$1/endless-$i"
+                "$1/endless-$i" "$1/ignored-$i" one &
+            done
+            cp "$0" "$1/copy"
+            "$1/copy" "$1/calls" nested
+            wait"""
+        write_endless(program("built in"), f"{directory}/endless")
+        recording = Recording(["sh", "-c", script, program("built in"), directory])
+        calls = lines(f"{directory}/calls")
+        ignored = sum((lines(f"{directory}/ignored-{i}") for i in range(1, 11)), [])
+        self.check(recording, calls + ignored)
 
     def test_layer_off(self):
         """The library does not wait for who will not come. A program of its own: the kernel may still

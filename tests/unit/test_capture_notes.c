@@ -201,13 +201,13 @@ static void test_other_files(void **state)
 	close(fds[1]);
 }
 
-static void check_bounded(int fd)
+static void check_bounded(int fd, uint32_t count)
 {
 	static struct markers_found found;
 	struct rusage children;
 
 	notes_find(fd, &found);
-	assert_int_equal(found.count, 0);
+	assert_int_equal(found.count, count);
 	assert_int_equal(getrusage(RUSAGE_CHILDREN, &children), 0);
 	assert_true(children.ru_maxrss < RESIDENT_MOST_KB);
 }
@@ -221,14 +221,14 @@ static void test_claims(void **state)
 
 	section(bytes, ".note.stapsdt")->sh_size = 3ull << 30;
 	assert_int_equal(ftruncate(fd, 4ll << 30), 0);
-	check_bounded(fd);
+	check_bounded(fd, 0);
 	munmap(bytes, size);
 	close(fd);
 
 	fd = copy_library(&bytes, &size);
-	section(bytes, ".shstrtab")->sh_size = 3ull << 30;
+	section(bytes, ".shstrtab")->sh_size = 3ull << 30; /* of which few are read */
 	assert_int_equal(ftruncate(fd, 4ll << 30), 0);
-	check_bounded(fd);
+	check_bounded(fd, MARKER_KIND_COUNT);
 	munmap(bytes, size);
 	close(fd);
 
@@ -239,7 +239,7 @@ static void test_claims(void **state)
 	assert_int_equal(
 		pwrite(fd, &(Elf64_Shdr) { .sh_size = 16 << 20 }, sizeof(Elf64_Shdr), 1ll << 30),
 		sizeof(Elf64_Shdr));
-	check_bounded(fd);
+	check_bounded(fd, 0);
 	munmap(bytes, size);
 	close(fd);
 }
@@ -331,11 +331,11 @@ static void put_notes(int fd, char *bytes, size_t size, size_t count, size_t eac
 
 static void test_many_notes(void **state)
 {
-	/* Thousands of one name; arguments of 1 MiB, and of 40 MiB in all. */
+	/* Thousands of one name; arguments of 1 MiB, and of 40 MiB in all, which are not read. */
 	static const struct {
 		size_t count, each;
 		int status;
-	} files[] = { { 20000, 27, -E2BIG }, { 1, 1 << 20, -ENOTSUP }, { 40, 1 << 20, -ENOTSUP } };
+	} files[] = { { 20000, 27, -E2BIG }, { 1, 1 << 20, -ENOTSUP }, { 40, 1 << 20, -E2BIG } };
 	static struct markers_found found;
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -346,6 +346,54 @@ static void test_many_notes(void **state)
 		put_notes(fd, bytes, size, files[i].count, files[i].each);
 		notes_find(fd, &found);
 		assert_int_equal(found.status, files[i].status);
+		munmap(bytes, size);
+		close(fd);
+	}
+}
+
+/* Sections that are too many, or whose names never end: neither is read for long. */
+static void put_sections(int fd, char *bytes, size_t size, size_t count, size_t name_bytes)
+{
+	Elf64_Ehdr *file = (void *)bytes;
+	size_t table = (size + name_bytes + 7) & ~7ul, real = file->e_shnum;
+	Elf64_Shdr *sections = calloc(count, sizeof(*sections));
+	char *names = malloc(name_bytes);
+
+	assert_non_null(sections);
+	assert_non_null(names);
+	memset(names, 'x', name_bytes);
+	memcpy(sections, bytes + file->e_shoff, real * sizeof(*sections));
+	for (size_t i = real; i < count; i++)
+		sections[i] = (Elf64_Shdr) { .sh_name = 5, .sh_type = SHT_NOBITS };
+	/* Names that are found where they were, in a table that goes on to the end. */
+	sections[file->e_shstrndx].sh_size = size + name_bytes;
+	sections[file->e_shstrndx].sh_size -= sections[file->e_shstrndx].sh_offset;
+	assert_int_equal(pwrite(fd, names, name_bytes, size), name_bytes);
+	assert_int_equal(pwrite(fd, sections, count * sizeof(*sections), table),
+			 count * sizeof(*sections));
+	file->e_shoff = table;
+	file->e_shnum = count;
+	free(sections);
+	free(names);
+}
+
+static void test_many_sections(void **state)
+{
+	static const struct {
+		size_t count, name_bytes;
+		int status;
+	} files[] = { { 16000, 8 << 20, 0 }, { 16384, 0, 0 }, { 16385, 0, -E2BIG } };
+	static struct markers_found found;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		char *bytes;
+		size_t size;
+		int fd = copy_library(&bytes, &size);
+
+		put_sections(fd, bytes, size, files[i].count, files[i].name_bytes);
+		notes_find(fd, &found);
+		assert_int_equal(found.status, files[i].status);
+		assert_int_equal(found.count, files[i].status ? 0 : MARKER_KIND_COUNT);
 		munmap(bytes, size);
 		close(fd);
 	}
@@ -374,12 +422,14 @@ static void attempt_all(void *context, void *out)
 static void test_confined(void **state)
 {
 	struct attempts attempts = { 0 };
+	struct confined_patience patience = { 0 };
 	char path[128];
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/file", place);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	assert_int_equal(confined_run(attempt_all, &fd, &attempts, sizeof(attempts)), 0);
+	patience.left_ns = CONFINED_PATIENCE_NS;
+	assert_int_equal(confined_run(attempt_all, &fd, &attempts, sizeof(attempts), &patience), 0);
 	close(fd);
 	assert_false(attempts.opened);
 	assert_false(attempts.mapped);
@@ -410,11 +460,34 @@ static void crash(void *context, void *out)
 
 static void test_confined_that_does_not_return(void **state)
 {
+	struct confined_patience patience = { CONFINED_PATIENCE_NS };
 	int out;
 
-	assert_int_not_equal(confined_run(loop, NULL, &out, sizeof(out)), 0);
-	assert_int_equal(confined_run(hang, NULL, &out, sizeof(out)), -ETIMEDOUT);
-	assert_int_equal(confined_run(crash, NULL, &out, sizeof(out)), -EPROTO);
+	assert_int_not_equal(confined_run(loop, NULL, &out, sizeof(out), &patience), 0);
+	assert_int_equal(confined_run(hang, NULL, &out, sizeof(out), &patience), -ETIMEDOUT);
+	assert_true(patience.left_ns < CONFINED_LONGEST_NS);
+	assert_int_equal(confined_run(hang, NULL, &out, sizeof(out), &patience), -ETIMEDOUT);
+	assert_int_equal(patience.left_ns, 0);
+	assert_int_equal(confined_run(crash, NULL, &out, sizeof(out), &patience), -EPROTO);
+}
+
+/* What those that hang take is gone for those behind them, but for a share of their own. */
+static void test_patience(void **state)
+{
+	struct confined_patience patience = { CONFINED_LONGEST_NS };
+
+	assert_int_equal(confined_most_ns(&patience), CONFINED_LONGEST_NS);
+	confined_took(&patience, CONFINED_SHARE_NS);
+	confined_took(&patience, 0);
+	assert_int_equal(confined_most_ns(&patience), CONFINED_LONGEST_NS);
+	confined_took(&patience, CONFINED_LONGEST_NS);
+	assert_int_equal(patience.left_ns, CONFINED_SHARE_NS);
+	assert_int_equal(confined_most_ns(&patience), 2 * CONFINED_SHARE_NS);
+	confined_took(&patience, UINT64_MAX);
+	assert_int_equal(patience.left_ns, 0);
+	assert_int_equal(confined_most_ns(&patience), CONFINED_SHARE_NS);
+	confined_took(&patience, UINT64_MAX);
+	assert_int_equal(confined_most_ns(&patience), CONFINED_SHARE_NS);
 }
 
 int main(void)
@@ -427,8 +500,10 @@ int main(void)
 		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_many_notes),
+		cmocka_unit_test(test_many_sections),
 		cmocka_unit_test(test_confined),
 		cmocka_unit_test(test_confined_that_does_not_return),
+		cmocka_unit_test(test_patience),
 	};
 
 	return cmocka_run_group_tests(tests, make_place, remove_place);

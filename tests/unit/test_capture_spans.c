@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What is known of spans that were missed: ends without a begin, and programs that were late.
+ * What is known of spans that were missed: ends without a begin, and programs that were late; and
+ * which of those that ask is answered first.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -8,6 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
+
+#include "capture/askers.h"
 #include "capture/marker_programs.h"
 #include "capture/span_ends.h"
 
@@ -79,12 +83,70 @@ static void test_late_programs(void **state)
 	marker_programs_free(programs);
 }
 
+static int open_null(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* Known files first, small ones before large ones, and in the order in which they came. */
+static void test_whose_turn_it_is(void **state)
+{
+	static const uint64_t costs[] = { 20 << 20, 20 << 20, 0, 5000, 30 << 20, 5000, 0 };
+	static const pid_t turns[] = { 3, 7, 4, 6, 1, 2, 5 };
+	static struct askers askers;
+	const size_t count = sizeof(costs) / sizeof(costs[0]);
+
+	assert_null(askers_next(&askers));
+	for (size_t i = 0; i < count; i++) {
+		assert_true(askers_have_room(&askers));
+		askers_add(&askers, open_null(), i + 1);
+		assert_null(askers_next(&askers)); /* they have not asked yet */
+	}
+	for (size_t i = count; i-- > 0;)
+		askers_ask(&askers.all[i], i % 2 ? -1 : open_null(), costs[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct asker *next = askers_next(&askers);
+
+		assert_non_null(next);
+		assert_int_equal(next->pid, turns[i]);
+		askers_drop(&askers, next);
+	}
+	assert_int_equal(askers.count, 0);
+}
+
+/* Those that are silent make room; those that have asked are kept. */
+static void test_silent_askers(void **state)
+{
+	static struct askers askers;
+
+	for (int i = 0; i < ASKERS_MAX; i++) {
+		assert_true(askers_have_room(&askers));
+		askers_add(&askers, open_null(), i + 1);
+		if (i % 2)
+			askers_ask(&askers.all[i], open_null(), 1);
+	}
+	assert_true(askers_have_room(&askers));
+	assert_int_equal(askers.count, ASKERS_MAX / 2);
+	while (askers.count < ASKERS_MAX) {
+		askers_add(&askers, open_null(), 1000);
+		askers_ask(&askers.all[askers.count - 1], -1, 1);
+	}
+	assert_false(askers_have_room(&askers));
+	assert_int_equal(askers.count, ASKERS_MAX);
+	assert_int_equal(askers_next(&askers)->pid, 2);
+	while (askers.count)
+		askers_drop(&askers, askers.all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unbegun),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_late_programs),
+		cmocka_unit_test(test_unbegun),	      cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_late_programs), cmocka_unit_test(test_whose_turn_it_is),
+		cmocka_unit_test(test_silent_askers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

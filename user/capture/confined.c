@@ -19,7 +19,7 @@
 #include "capture/privileges.h"
 
 #define MEMORY_BYTES (64ull << 20)
-#define SECONDS 2
+#define SECONDS (CONFINED_LONGEST_NS / 1000000000)
 #define NOBODY 65534
 
 /* What is mapped already counts, too: buffers of the tracer, and under a sanitizer much more. */
@@ -61,9 +61,8 @@ static void confine(void)
 }
 
 /* Reads what the child hands over. */
-static int take(int fd, char *out, size_t size)
+static int take(int fd, char *out, size_t size, uint64_t until)
 {
-	uint64_t until = host_now_ns() + SECONDS * 1000000000ull;
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	size_t got = 0;
 
@@ -86,8 +85,24 @@ static int take(int fd, char *out, size_t size)
 	return 0;
 }
 
-int confined_run(void (*work)(void *context, void *out), void *context, void *out, size_t size)
+uint64_t confined_most_ns(const struct confined_patience *patience)
 {
+	uint64_t most = CONFINED_SHARE_NS + patience->left_ns;
+
+	return most < CONFINED_LONGEST_NS ? most : CONFINED_LONGEST_NS;
+}
+
+void confined_took(struct confined_patience *patience, uint64_t took_ns)
+{
+	uint64_t beyond = took_ns > CONFINED_SHARE_NS ? took_ns - CONFINED_SHARE_NS : 0;
+
+	patience->left_ns -= beyond < patience->left_ns ? beyond : patience->left_ns;
+}
+
+int confined_run(void (*work)(void *context, void *out), void *context, void *out, size_t size,
+		 struct confined_patience *patience)
+{
+	uint64_t begun = host_now_ns();
 	int ends[2], err;
 	pid_t pid;
 
@@ -104,7 +119,7 @@ int confined_run(void (*work)(void *context, void *out), void *context, void *ou
 	err = pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (!err)
-		err = take(ends[0], out, size);
+		err = take(ends[0], out, size, begun + confined_most_ns(patience));
 	close(ends[0]);
 	if (pid > 0) {
 		/* One that hangs in the kernel is not waited for, but later. */
@@ -112,5 +127,6 @@ int confined_run(void (*work)(void *context, void *out), void *context, void *ou
 			kill(pid, SIGKILL);
 		waitpid(pid, NULL, err ? WNOHANG : 0);
 	}
+	confined_took(patience, host_now_ns() - begun);
 	return err;
 }

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/askers.h"
 #include "capture/host.h"
 #include "capture/marker_files.h"
 #include "capture/marker_programs.h"
@@ -26,12 +27,6 @@
 #include "span/tracer.h"
 
 #define PRIORITY (-10) /* programs wait for us */
-#define ASKERS_MAX 128 /* that have connected and not asked yet */
-
-struct asker {
-	int fd;
-	pid_t pid;
-};
 
 struct state {
 	const struct listener *listener;
@@ -39,8 +34,8 @@ struct state {
 	struct marker_files *files;
 	struct marker_programs *programs;
 	struct marker_programs *unseen; /* those that had gone, or had unmapped the file */
-	struct asker askers[ASKERS_MAX];
-	size_t asker_count;
+	struct askers askers;
+	int heard; /* times that somebody connected or asked since one was answered */
 };
 
 /* --- what processes map --- */
@@ -121,6 +116,106 @@ static void look_at(struct state *state, const struct listener_look *look, int f
 		marker_programs_set(state->programs, look->pid, file->number, PROGRAM_LATE);
 }
 
+/* --- what programs ask --- */
+
+static void accept_asker(struct state *state)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	int fd = accept4(state->listener->asks, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	/* Anyone may connect; who is not ours is told nothing. */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.pid <= 0 ||
+	    !session_follows(state->listener->session, peer.pid))
+		close(fd);
+	else
+		askers_add(&state->askers, fd, peer.pid);
+}
+
+/* What it asks for: the file that is mapped where it says. False: nothing that could be answered.
+ */
+static bool receive(struct state *state, struct asker *asker)
+{
+	struct tracer_ask question;
+	ssize_t got = recv(asker->fd, &question, sizeof(question), 0);
+	int file;
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return true;
+	if (got != sizeof(question) || question.magic != TRACER_MAGIC)
+		return false;
+	file = open_mapped(asker->pid, question.address);
+	askers_ask(asker, file, file < 0 ? 0 : marker_files_cost(state->files, file));
+	return true;
+}
+
+/* Attaches to the file that it asks for. */
+static int listen_to(struct state *state, const struct asker *asker, struct marker_file **file)
+{
+	if (asker->file < 0)
+		return asker->file;
+	*file = marker_files_attach(state->files, asker->file);
+	tell_refused(state, *file, asker->file);
+	return *file ? (*file)->status : -ENOENT;
+}
+
+static void answer(struct state *state, struct asker *asker)
+{
+	struct tracer_answer reply = { .magic = TRACER_MAGIC };
+	struct marker_file *file = NULL;
+
+	reply.status = listen_to(state, asker, &file);
+	/* One that did not wait so long goes without. */
+	if (send(asker->fd, &reply, sizeof(reply), MSG_NOSIGNAL) != sizeof(reply))
+		reply.status = -ETIMEDOUT;
+	if (file)
+		marker_programs_set(state->programs, asker->pid, file->number,
+				    reply.status ? PROGRAM_LATE : PROGRAM_ASKED);
+	askers_drop(&state->askers, asker);
+}
+
+/*
+ * Hears who asks, and answers the one whose turn it is; false when nobody asks. Where nobody waits
+ * for an answer it waits for someone who asks, or for looks, so many milliseconds (-1: for ever).
+ */
+static bool answer_askers(struct state *state, int wait_ms)
+{
+	struct askers *askers = &state->askers;
+	struct pollfd wait[2 + ASKERS_MAX] = {
+		{ .fd = state->listener->looks, .events = POLLIN },
+		{ .fd = askers_have_room(askers) ? state->listener->asks : -1, .events = POLLIN },
+	};
+	size_t count = askers->count;
+	bool heard;
+
+	for (size_t i = 0; i < count; i++)
+		wait[2 + i] = (struct pollfd) { .fd = askers->all[i].asked ? -1 : askers->all[i].fd,
+						.events = POLLIN };
+	if (poll(wait, 2 + count, askers_next(askers) ? 0 : wait_ms) < 0)
+		return false;
+	heard = wait[1].revents;
+	for (size_t i = count; i-- > 0;) { /* from behind: where one hangs up the others move */
+		if (!wait[2 + i].revents)
+			continue;
+		heard = true;
+		if (!receive(state, &askers->all[i]))
+			askers_drop(askers, &askers->all[i]);
+	}
+	if (wait[1].revents)
+		accept_asker(state);
+	/* All who ask by now are heard first: the one that costs least may be the last. */
+	state->heard += heard;
+	if (!askers_next(askers) || (heard && state->heard < ASKERS_MAX))
+		return heard;
+	state->heard = 0;
+	answer(state, askers_next(askers));
+	return true;
+}
+
+/* --- what processes map, looked at --- */
+
 static void take_looks(struct state *state)
 {
 	struct listener_look looks[NOTES_BATCH_MAX];
@@ -131,8 +226,8 @@ static void take_looks(struct state *state)
 	if (got == 0) {
 		/* What programs wait for first, then all that the kernel takes its time for. */
 		close(state->listener->asks);
-		for (size_t i = 0; i < state->asker_count; i++)
-			close(state->askers[i].fd);
+		while (state->askers.count)
+			askers_drop(&state->askers, state->askers.all);
 		_exit(0);
 	}
 	count = got > 0 ? got / sizeof(looks[0]) : 0;
@@ -146,109 +241,24 @@ static void take_looks(struct state *state)
 		looks[opened] = looks[i];
 		fds[opened++] = fd;
 	}
-	marker_files_attach_all(state->files, fds, opened);
+	marker_files_sift(state->files, fds, opened);
 	for (size_t i = 0; i < opened; i++) {
+		/* Programs wait for these; nobody does for what is left to be looked into. */
+		for (int n = 0; n < ASKERS_MAX && answer_askers(state, 0); n++)
+			;
+		marker_files_attach(state->files, fds[i]);
 		look_at(state, &looks[i], fds[i]);
 		close(fds[i]);
 	}
 	state->listener->news->taken += count;
 }
 
-/* --- what programs ask --- */
-
-static void accept_askers(struct state *state)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-	int fd = accept4(state->listener->asks, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	if (fd < 0)
-		return;
-	/* Anyone may connect; who is not ours is told nothing. */
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.pid <= 0 ||
-	    !session_follows(state->listener->session, peer.pid)) {
-		close(fd);
-		return;
-	}
-	state->askers[state->asker_count++] = (struct asker) { fd, peer.pid };
-}
-
-/* Attaches to the file that is mapped where the program says. */
-static int listen_to(struct state *state, const struct asker *asker, uint64_t address,
-		     struct marker_file **file)
-{
-	int fd = open_mapped(asker->pid, address);
-
-	if (fd < 0)
-		return fd;
-	*file = marker_files_attach(state->files, fd);
-	tell_refused(state, *file, fd);
-	close(fd);
-	return *file ? (*file)->status : -ENOENT;
-}
-
-static void answer(struct state *state, struct asker *asker)
-{
-	struct tracer_answer reply = { .magic = TRACER_MAGIC };
-	struct marker_file *file = NULL;
-	struct tracer_ask question;
-	ssize_t got = recv(asker->fd, &question, sizeof(question), 0);
-
-	if (got < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (got == sizeof(question) && question.magic == TRACER_MAGIC) {
-		reply.status = listen_to(state, asker, question.address, &file);
-		/* One that did not wait so long goes without. */
-		if (send(asker->fd, &reply, sizeof(reply), MSG_NOSIGNAL) != sizeof(reply))
-			reply.status = -ETIMEDOUT;
-		if (file)
-			marker_programs_set(state->programs, asker->pid, file->number,
-					    reply.status ? PROGRAM_LATE : PROGRAM_ASKED);
-	}
-	close(asker->fd);
-	asker->fd = -1;
-}
-
-static void drop_answered(struct state *state)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < state->asker_count; i++)
-		if (state->askers[i].fd >= 0)
-			state->askers[kept++] = state->askers[i];
-	state->asker_count = kept;
-}
-
 /* One round: whoever asks, and only if nobody does, what was told. */
 static void serve(struct state *state)
 {
-	struct pollfd wait[2 + ASKERS_MAX];
-	size_t askers = state->asker_count;
-	bool asked = false;
+	struct pollfd looks = { .fd = state->listener->looks, .events = POLLIN };
 
-	wait[0] = (struct pollfd) { .fd = state->listener->looks, .events = POLLIN };
-	wait[1] = (struct pollfd) { .fd = state->listener->asks, .events = POLLIN };
-	for (size_t i = 0; i < askers; i++)
-		wait[2 + i] = (struct pollfd) { .fd = state->askers[i].fd, .events = POLLIN };
-	if (poll(wait, 2 + askers, -1) < 0)
-		return;
-	for (size_t i = 0; i < askers; i++)
-		if (wait[2 + i].revents) {
-			answer(state, &state->askers[i]);
-			asked = true;
-		}
-	drop_answered(state);
-	/* Those that connect and do not ask must not keep others out. */
-	if (state->asker_count == ASKERS_MAX) {
-		close(state->askers[0].fd);
-		state->askers[0].fd = -1;
-		drop_answered(state);
-	}
-	if (wait[1].revents) {
-		accept_askers(state);
-		asked = true;
-	}
-	if (wait[0].revents && !asked)
+	if (!answer_askers(state, -1) && poll(&looks, 1, 0) > 0)
 		take_looks(state);
 }
 

@@ -168,9 +168,9 @@ struct marker_file *marker_files_attach(struct marker_files *files, int fd)
 	return file;
 }
 
-void marker_files_attach_all(struct marker_files *files, const int *fds, size_t count)
+void marker_files_sift(struct marker_files *files, const int *fds, size_t count)
 {
-	int contents[NOTES_BATCH_MAX], paths[NOTES_BATCH_MAX];
+	int contents[NOTES_BATCH_MAX];
 	bool suspected[NOTES_BATCH_MAX];
 	struct marker_file *known;
 	struct identity identity;
@@ -179,17 +179,24 @@ void marker_files_attach_all(struct marker_files *files, const int *fds, size_t 
 	for (size_t i = 0; i < count && n < NOTES_BATCH_MAX; i++) {
 		if (marker_files_known(files, fds[i], &known))
 			continue;
-		paths[n] = fds[i];
 		contents[n] = reopen(fds[i]);
 		n += contents[n] >= 0;
 	}
 	if (n)
 		notes_suspect(contents, n, suspected);
 	for (size_t i = 0; i < n; i++) {
-		if (suspected[i] && !marker_files_known(files, paths[i], &known))
-			look_into(files, paths[i], contents[i]);
-		else if (!suspected[i] && identify(contents[i], &identity))
+		if (!suspected[i] && identify(contents[i], &identity))
 			*plain_slot(files, &identity) = identity;
 		close(contents[i]);
 	}
+}
+
+uint64_t marker_files_cost(struct marker_files *files, int fd)
+{
+	struct marker_file *known;
+	struct stat status;
+
+	if (marker_files_known(files, fd, &known) || fstat(fd, &status))
+		return 0;
+	return status.st_size;
 }

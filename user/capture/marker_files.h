@@ -38,7 +38,11 @@ bool marker_files_known(struct marker_files *files, int fd, struct marker_file *
 /* Looks into one that may be new, and attaches to it. Returns NULL where it has no markers. */
 struct marker_file *marker_files_attach(struct marker_files *files, int fd);
 
-/* Looks into several at once, whose descriptors are open as paths. */
-void marker_files_attach_all(struct marker_files *files, const int *fds, size_t count);
+/* Looks at several at once, whose descriptors are open as paths (at most NOTES_BATCH_MAX): those
+ * that are known to have no markers afterwards need not be looked into one by one. */
+void marker_files_sift(struct marker_files *files, const int *fds, size_t count);
+
+/* What looking into one will cost, in bytes: 0 for one that is known. */
+uint64_t marker_files_cost(struct marker_files *files, int fd);
 
 #endif

@@ -377,7 +377,8 @@ static void say_troubles(const struct markers *markers)
 		log_error("what listens to spans has ended before the command: spans are missing");
 	if (status)
 		log_warning("%s marks spans, but cannot be listened to: %s%s", news->refused_path,
-			    status == -ENOSPC	 ? "too many files do"
+			    status == -ENOSPC  ? "too many files do"
+			    : status == -E2BIG ? "it has more probes or sections than are looked at"
 			    : status == -ENOTSUP ? "its probes are not of a kind that is known"
 						 : strerror(-status),
 			    atomic_load(&news->refused_files) > 1 ? "; nor can others" : "");

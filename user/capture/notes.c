@@ -12,6 +12,14 @@
 
 #include "capture/confined.h"
 
+/* What is looked through of a file. A linked program has a few dozen sections and parts, and notes
+ * of a few hundred KiB at most: beyond, time is all that would be lost. */
+#define SECTIONS_MAX 16384
+#define PARTS_MAX 1024
+#define NOTES_BYTES_MAX (4u << 20)
+
+static struct confined_patience patience = { CONFINED_PATIENCE_NS }; /* of this process */
+
 static const struct {
 	const char *name;
 	int args;
@@ -30,7 +38,7 @@ static bool offset_of(Elf *elf, uint64_t address, unsigned int flag, uint64_t *o
 	size_t count;
 	GElf_Phdr part;
 
-	if (elf_getphdrnum(elf, &count))
+	if (elf_getphdrnum(elf, &count) || count > PARTS_MAX)
 		return false;
 	for (size_t i = 0; i < count && gelf_getphdr(elf, i, &part); i++) {
 		if (part.p_type != PT_LOAD || !(part.p_flags & flag) || address < part.p_vaddr ||
@@ -96,47 +104,70 @@ static void take_notes(Elf *elf, Elf_Scn *section, uint64_t base, struct markers
 	size_t at = 0, name, description;
 	GElf_Nhdr note;
 
-	while (data && (at = gelf_getnote(data, at, &note, &name, &description)) > 0)
+	/* A file that is refused is not read to its end. */
+	while (data && !found->status &&
+	       (at = gelf_getnote(data, at, &note, &name, &description)) > 0)
 		if (note.n_namesz == sizeof("stapsdt") &&
 		    !memcmp((const char *)data->d_buf + name, "stapsdt", sizeof("stapsdt")))
 			take_note(elf, (const char *)data->d_buf + description, note.n_descsz, base,
 				  found);
 }
 
-static Elf_Scn *section_named(Elf *elf, const char *wanted, GElf_Shdr *header)
+/* The section with a name. Names are read one by one: a table of them may be as long as it likes.
+ */
+static Elf_Scn *section_named(int fd, Elf *elf, const char *wanted, GElf_Shdr *header)
 {
+	size_t names, length = strlen(wanted) + 1;
 	Elf_Scn *section = NULL;
-	const char *name;
-	size_t names;
+	GElf_Shdr table;
+	char name[32];
 
-	if (elf_getshdrstrndx(elf, &names))
+	if (elf_getshdrstrndx(elf, &names) || !gelf_getshdr(elf_getscn(elf, names), &table))
 		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, header))
-			continue;
-		name = elf_strptr(elf, names, header->sh_name);
-		if (name && !strcmp(name, wanted))
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, header) && header->sh_name < table.sh_size &&
+		    pread(fd, name, length, table.sh_offset + header->sh_name) == (ssize_t)length &&
+		    !memcmp(name, wanted, length))
 			return section;
-	}
 	return NULL;
+}
+
+/* Whether its sections are too many to look through: before libelf makes room for each. */
+static bool has_too_many(const Elf64_Ehdr *file)
+{
+	/* None, and a table of them: the table then says how many, which is more than fit here. */
+	return file->e_shnum > SECTIONS_MAX || (!file->e_shnum && file->e_shoff);
 }
 
 static void read_notes(int fd, struct markers_found *found)
 {
+	Elf64_Ehdr file;
 	Elf_Scn *notes;
 	GElf_Shdr header;
 	uint64_t base = 0;
 	Elf *elf;
 
 	memset(found, 0, sizeof(*found));
+	if (pread(fd, &file, sizeof(file), 0) != sizeof(file) ||
+	    memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    file.e_ident[EI_DATA] != ELFDATA2LSB)
+		return;
+	if (has_too_many(&file)) {
+		found->status = -E2BIG;
+		return;
+	}
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf || elf_kind(elf) != ELF_K_ELF || gelf_getclass(elf) != ELFCLASS64)
+	if (!elf)
 		goto out;
-	notes = section_named(elf, ".note.stapsdt", &header);
+	notes = section_named(fd, elf, ".note.stapsdt", &header);
 	if (!notes || header.sh_type != SHT_NOTE)
 		goto out;
-	if (section_named(elf, ".stapsdt.base", &header))
+	if (header.sh_size > NOTES_BYTES_MAX) {
+		found->status = -E2BIG;
+		goto out;
+	}
+	if (section_named(fd, elf, ".stapsdt.base", &header))
 		base = header.sh_addr;
 	take_notes(elf, notes, base, found);
 out:
@@ -197,7 +228,7 @@ static bool is_sound(const struct marker_spec *spec)
 
 void notes_find(int fd, struct markers_found *found)
 {
-	int err = confined_run(find_confined, &fd, found, sizeof(*found));
+	int err = confined_run(find_confined, &fd, found, sizeof(*found), &patience);
 
 	if (!err && found->count > NOTES_MARKERS_MAX)
 		err = -EPROTO;
@@ -214,7 +245,7 @@ void notes_suspect(const int *fds, size_t count, bool *suspected)
 {
 	struct waited_fds batch = { fds, count };
 	unsigned char out[NOTES_BATCH_MAX] = { 0 };
-	int err = confined_run(suspect_confined, &batch, out, sizeof(out));
+	int err = confined_run(suspect_confined, &batch, out, sizeof(out), &patience);
 
 	/* One of them may have ended it: then each is looked into by itself. */
 	for (size_t i = 0; i < count; i++)
