@@ -70,9 +70,9 @@ def by_thread(rows, time):
     return threads
 
 
-def write_endless(source, path, sections=16000, name_bytes=2 << 20):
-    """A copy of a program that runs as it does, with sections more than one would think, and a table
-    of their names that no NUL ends."""
+def write_endless(source, path, more=16000, name_bytes=4 << 20):
+    """A copy of a program that runs as it does, with many sections before those that it has, and a
+    table of their names that no NUL ends."""
     with open(source, "rb") as file:
         whole = bytearray(file.read())
     (table,) = struct.unpack_from("<Q", whole, 40)
@@ -83,9 +83,9 @@ def write_endless(source, path, sections=16000, name_bytes=2 << 20):
     whole += b"x" * (name_bytes - len(whole) % 8)
     struct.pack_into("<Q", headers, 64 * names + 32, len(whole) - at)
     struct.pack_into("<Q", whole, 40, len(whole))
-    struct.pack_into("<H", whole, 60, sections)
+    struct.pack_into("<HH", whole, 60, count + more, names + more)
     with open(path, "wb") as file:
-        file.write(whole + headers + empty * (sections - count))
+        file.write(whole + headers[:64] + empty * more + headers[64:])
     os.chmod(path, 0o755)
 
 
@@ -298,7 +298,7 @@ class Marked(unittest.TestCase):
         """Programs that ask, too, from files with section names that never end: nobody waits."""
         directory = machine().new_dir()
         script = """
-            for i in 1 2 3 4 5 6 7 8 9 10; do
+            for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
                 cp "$1/endless" "$1/endless-$i"
                 "$1/endless-$i" "$1/ignored-$i" one &
             done
@@ -308,7 +308,7 @@ class Marked(unittest.TestCase):
         write_endless(program("built in"), f"{directory}/endless")
         recording = Recording(["sh", "-c", script, program("built in"), directory])
         calls = lines(f"{directory}/calls")
-        ignored = sum((lines(f"{directory}/ignored-{i}") for i in range(1, 11)), [])
+        ignored = sum((lines(f"{directory}/ignored-{i}") for i in range(1, 16)), [])
         self.check(recording, calls + ignored)
 
     def test_layer_off(self):
