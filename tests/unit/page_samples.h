@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Traces that pages are made of: of a hostile job, of sums, of all kinds of I/O. Tests in a browser
- * take them, too.
+ * Traces that pages are made of: of a hostile job, of sums, of all kinds of I/O, of operations and
+ * the requests that they wait for. Tests in a browser take them, too.
  */
 #ifndef FAULTLINE_PAGE_SAMPLES_H
 #define FAULTLINE_PAGE_SAMPLES_H
@@ -132,6 +132,62 @@ static void make_followed(struct made_trace *made)
 	made_finish(made, 0, 2000 * MS);
 }
 
+#define KIB 1024ull
+#define MIB (KIB << 10)
+
+/* What happens in a stretch, and ends in it: reads with something ahead that is read then, a write
+ * that reaches the device, requests of two programs that meet. */
+static void make_chained_tick(struct made_trace *made, uint64_t i)
+{
+	const uint64_t at = i * TICK + MS, pid = 100 + i % 2, file = 1 + i % 3;
+
+	SPAN(made, .begin = at, .end = at + 5 * MS, .pid = pid, .id = i + 10, .name = "fetch",
+	     .category = "data");
+	CALL(made, .time = at + 1, .dur = 2 * MS, .pid = pid, .op = M_PREAD, .file = file,
+	     .offset = i * MIB, .asked = 64 * KIB, .result = 64 * KIB, .fetched = (128 + i) * KIB);
+	BIO(made, .time = at + 10, .dur = MS + i, .queue = MS / 4, .pid = pid, .op = M_REQUEST_READ,
+	    .file = file, .offset = i * MIB, .bytes = (128 + 4 * i) * KIB, .request = i + 1);
+	CALL(made, .time = at + 3 * MS, .dur = MS, .pid = pid, .op = M_PREAD, .file = file,
+	     .offset = i * MIB + 64 * KIB, .asked = 16 * KIB, .result = 16 * KIB);
+	SPAN(made, .begin = at + 6 * MS, .end = at + 7 * MS, .pid = pid, .id = i + 1000,
+	     .name = "forward", .category = "compute");
+	CALL(made, .time = at + 6 * MS, .dur = 2 * MS, .pid = pid, .op = M_WRITE, .file = 4,
+	     .offset = i * MIB, .asked = 8 * KIB + i, .result = 8 * KIB + i);
+	BIO(made, .time = at + 9 * MS, .dur = MS, .op = M_REQUEST_WRITE, .file = 4,
+	    .offset = i * MIB, .bytes = 12 * KIB, .request = i + 1001);
+	THROTTLE(made, .time = at + 8 * MS, .pause = MS + i, .pid = pid, .file = 4);
+	REQUEST(made, .time = at, .dur = MS, .pid = pid, .op = M_REQUEST_READ,
+		.bytes = 4096 * (i + 1), .dev = 8, .part = 8, .id = i + 1);
+	REQUEST(made, .time = at + MS / 2, .dur = MS + i, .pid = 201 - pid, .op = M_REQUEST_READ,
+		.bytes = 4096, .dev = 8, .part = 8, .id = i + 2001);
+}
+
+/* Stretches from one up to another, within an epoch that has only these. */
+static void make_chained(struct made_trace *made, uint64_t first, uint64_t last)
+{
+	static const char *const paths[] = { "/data/a", "/data/b", "/data/c", "/out" };
+
+	BEGIN(made, .spans = true, .block = true);
+	EXEC(made, .time = 1, .pid = 99, .comm = "run", .command = "run", .rank = -1);
+	for (uint64_t i = 0; i < 2; i++) {
+		made_fork(made, 2 + i, 99, 100 + i);
+		EXEC(made, .time = 4 + i, .pid = 100 + i, .ppid = 99, .comm = i ? "two" : "one",
+		     .command = "x", .rank = -1);
+	}
+	for (uint64_t i = 0; i < 4; i++)
+		FILE_ROW(made, .time = 1, .id = i + 1, .dev = 8, .ino = i + 1, .path = paths[i]);
+	SPAN(made, .begin = first * TICK + 8, .end = last * TICK, .pid = 99, .id = 1,
+	     .name = "epoch");
+	for (uint64_t i = first; i < last; i++)
+		make_chained_tick(made, i);
+	made_finish(made, 0, 2000 * MS);
+}
+
+static void make_all_chained(struct made_trace *made)
+{
+	make_chained(made, 0, 160);
+}
+
 /* Left in a file by an option each. */
 static const struct {
 	const char *option;
@@ -141,6 +197,7 @@ static const struct {
 	{ "--make-summed", make_summed },
 	{ "--make-faults", make_faults },
 	{ "--make-followed", make_followed },
+	{ "--make-chained", make_all_chained },
 };
 
 /* Returns main's status, or -1 where no trace is asked for. */

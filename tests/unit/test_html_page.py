@@ -2,6 +2,8 @@
 """report --html in a headless Chromium: nothing on the console, no request, every part drawn and
 counted against the JSON report, range, filter and keyboard by real events. Needs no root."""
 
+import csv
+import io
 import json
 import os
 import subprocess
@@ -281,7 +283,7 @@ class Page(unittest.TestCase):
             staying = {
                 "slowest": lambda row: row["start_ns"] < end, "steps": lambda row: row["start_ns"] < end,
                 "epochs": lambda row: row["start_ns"] < end,
-                "writeback": lambda row: (row["first_dirtied_ns"] or end) < end,
+                "writeback": lambda row: min(row["first_dirtied_ns"] or end, row["first_reached_ns"] or end) < end,
                 "device_heat": lambda row: any(cell["start_ns"] < end for cell in row["over_time"])}
             for table, stays in staying.items():
                 rows = report[table] or []
@@ -298,6 +300,45 @@ class Page(unittest.TestCase):
             for table, says in said:
                 self.assertRegex(says, "part of the run that is shown|cannot be narrowed", table)
         self.assertLessEqual({"slowest", "steps"}, seen)
+
+    def test_numbers_of_the_range(self):
+        """Tables of which nothing follows from single events have numbers of the part, too: an epoch is cut
+        where it ends, what parts of the run have adds up to what the whole has."""
+        page = os.path.join(self.place.name, "range.html")
+        subprocess.run([os.path.join(BUILD, "tests", "unit", "test_output_html"), "--make-chained", page + ".flt"],
+                       check=True)
+        call("report", "--html", page, page + ".flt")
+        self.browser.open(page)
+        tables = {"epochs": ("time_ns", "read_bytes"), "readahead": ("fetched_bytes", "ahead_bytes", "used_bytes"),
+                  "writeback": ("written_bytes", "device_bytes"), "chain": ("time_ns", "device_ns", "count"),
+                  "chain_spans": ("time_ns", "count"), "device_users": ("requests", "bytes", "time_ns")}
+        # Of each column the sum of its numbers, as they are copied.
+        self.browser.value("Object.defineProperty(navigator, 'clipboard', { value: { writeText: (text) => {"
+                           " window.copied = text; return Promise.resolve(); } } })")
+
+        def sums(table):
+            self.rows(table)
+            copied = self.browser.value(
+                f"document.querySelector('details[data-table={table}] .tools button').click(), window.copied")
+            rows = list(csv.DictReader(io.StringIO(copied)))
+            return [sum(int(row[column]) for row in rows) for column in tables[table]]
+
+        self.choose(0, 160)
+        whole = {table: sums(table) for table in tables}
+        halves = []
+        for window in (40, 160), (0, 40):
+            self.choose(*window)
+            halves.append({table: sums(table) for table in tables})
+        for table in tables:
+            parts = [half[table] for half in halves]
+            self.assertEqual([sum(pair) for pair in zip(*parts)], whole[table], table)
+            self.assertTrue(all(map(all, parts)), (table, parts))
+        start, end = self.choose(30, 39)
+        self.assertEqual(self.rows("epochs"), 1)
+        self.assertEqual(self.cell("epochs", 0, "time_ns").replace("\u00a0", " "), f"{(end - start) / 1e6:.0f} ms")
+        said = self.text("details[data-table=epochs] .tools + .hint")
+        self.assertIn("is cut", said)
+        self.assertIn("in brackets", said)
 
     def test_several_traces(self):
         page = os.path.join(self.place.name, "several.html")

@@ -7,6 +7,8 @@
  *   test_output_html --make-summed FILE   the same of one in which calls were summed up
  *   test_output_html --make-faults FILE   ... in which faults were
  *   test_output_html --make-followed FILE  one of all kinds of I/O all of the time
+ *   test_output_html --make-chained FILE   one of operations that wait for requests, all of the
+ * time
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -369,7 +371,7 @@ static void make_huge(struct made_trace *made)
 	char *path = malloc(LONG + 1);
 
 	assert_non_null(path);
-	BEGIN(made, .spans = true, .lanes = 1);
+	BEGIN(made, .spans = true, .block = true, .lanes = 1);
 	for (uint64_t i = 0; i < MANY; i++) {
 		memset(path, 'a' + i % 26, LONG);
 		snprintf(path, 32, "/\xff\xfe\x01%llu/", (unsigned long long)i);
@@ -394,6 +396,16 @@ static void make_huge(struct made_trace *made)
 			      .dur = 1 + draw_number(1ull << draw_number(34)), .pid = 100 + who,
 			      .file = file, .offset = draw_number(1ull << 40),
 			      .fetched = draw_number(1ull << 50));
+		if (i % 4 == 0) {
+			BIO(made, .time = i * 500, .dur = 1 + draw_number(1 << 20),
+			    .queue = draw_number(1 << 20), .pid = 100 + who, .file = file,
+			    .op = i % 8 ? M_REQUEST_READ : M_REQUEST_WRITE,
+			    .offset = draw_number(1ull << 40), .bytes = draw_number(1 << 24),
+			    .request = i);
+			REQUEST(made, .time = i * 500, .dur = 1 + draw_number(1 << 24),
+				.pid = 100 + who, .op = i % 8 ? M_REQUEST_READ : M_REQUEST_WRITE,
+				.bytes = draw_number(1 << 24), .dev = draw_number(16), .id = i);
+		}
 		if (i % 20 == 0) {
 			char name[400];
 

@@ -7,6 +7,7 @@
 #define FAULTLINE_ANALYSIS_H
 
 #include "analysis/merging.h"
+#include "analysis/sampled.h"
 #include "analysis/table.h"
 #include "analysis/walk.h"
 
@@ -66,6 +67,9 @@ struct analysis {
 	int (*rows_of)(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST]);
 	int (*rows_of_span)(void *state, uint32_t slot, bool begins,
 			    struct row_of rows[ROWS_OF_MOST]);
+	/* ... or, where what a row is of does not follow from one event: numbers that only grow.
+	 * NULL for none. */
+	const struct sampled *sampled;
 	/* How tables of several reports become one, and what is made anew once they are: columns
 	 * that follow from others, the order of rows. NULL for nothing. */
 	struct merging merging;

@@ -425,13 +425,14 @@ int chain_add_events(void *state, const struct event *events, size_t count)
 	return status ? status : begin_latest(chain);
 }
 
-int chain_settle_all(struct chain *chain)
+int chain_settle_until(struct chain *chain, uint64_t time_ns)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < chain->thread_count && !status; i++)
 		for (int level = 0; level < LEVELS && !status; level++)
-			if (chain->threads[i]->of[level].open)
+			if (chain->threads[i]->of[level].open &&
+			    chain->threads[i]->of[level].operation.end < time_ns)
 				status = settle(chain, &chain->threads[i]->of[level]);
 	return status;
 }

@@ -39,7 +39,12 @@ struct chain {
 int chain_begin(const struct job *job, void **state);
 int chain_add_events(void *state, const struct event *events, size_t count);
 void chain_end(void *state);
-/* All operations are over: what they waited for is known. Returns 0 or -ENOMEM. */
-int chain_settle_all(struct chain *chain);
+/* Operations that ended before a moment are over: what they waited for is known, as all that began
+ * before it was told. Returns 0 or -ENOMEM. */
+int chain_settle_until(struct chain *chain, uint64_t time_ns);
+/* `settle` and `at` (struct sampled), by number of the file, and a time's numbers. */
+int chain_settle(void *state, uint64_t now_ns);
+void chain_time_values(const struct chain_time *time, uint64_t values[SAMPLED_MOST]);
+#define CHAIN_SAMPLED "time_ns", "device_ns", "queue_ns", "other_ns", "count", "bios", "bytes"
 
 #endif

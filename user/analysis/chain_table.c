@@ -105,7 +105,7 @@ static int fill(void *state, struct table *table)
 		table->absent = true;
 		return table_set_note(table, "requests to block devices were not recorded");
 	}
-	status = chain_settle_all(chain);
+	status = chain_settle_until(chain, UINT64_MAX);
 	qsort(chain->slowest, chain->slowest_count, sizeof(*chain->slowest), compare_slowness);
 	if (!status)
 		status = table_add_columns(table, TABLE_COLUMNS(first_columns));
@@ -185,6 +185,56 @@ const struct chain_time *chain_of_labels(const struct measured *measured, size_t
 	return chain ? chain->labels : NULL;
 }
 
+/* --- at moments --- */
+
+int chain_settle(void *state, uint64_t now_ns)
+{
+	return chain_settle_until(state, now_ns);
+}
+
+void chain_time_values(const struct chain_time *time, uint64_t values[SAMPLED_MOST])
+{
+	values[0] = time->time_ns;
+	values[1] = time->device_ns;
+	values[2] = time->queue_ns;
+	values[3] = clock_subtract(time->time_ns, time->queue_ns + time->device_ns);
+	values[4] = time->count;
+	values[5] = time->bios;
+	values[6] = time->bytes;
+}
+
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	const struct chain *chain = filled;
+
+	for (size_t file = 0; file < chain->file_room && count; file++) {
+		if (!chain->files[file].count)
+			continue;
+		*numbers++ = file;
+		count--;
+	}
+}
+
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct chain *chain = state;
+
+	if (number < chain->file_room)
+		chain_time_values(&chain->files[number], values);
+}
+
+static const struct sampled sampled = {
+	.columns = { CHAIN_SAMPLED },
+	.begin = chain_begin,
+	.passing = &analysis_chain.passing,
+	.end = chain_end,
+	.settle = chain_settle,
+	.filled = &analysis_chain,
+	.numbers = numbers,
+	.at = at,
+};
+
 const struct analysis analysis_chain = {
 	.name = "chain",
 	.title = "Waiting for storage, by file",
@@ -198,6 +248,7 @@ const struct analysis analysis_chain = {
 				   1ull << BIO_PID },
 	.fill = fill,
 	.end = chain_end,
+	.sampled = &sampled,
 	.merging = { .keys = "path,host",
 		     .added = "time_ns,device_ns,queue_ns,other_ns",
 		     .sorted = "-time_ns",

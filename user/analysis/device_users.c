@@ -267,6 +267,52 @@ bool device_users_of(const struct measured *measured, size_t number, struct devi
 	return true;
 }
 
+/* --- at moments --- */
+
+#define NUMBER(device, user) ((uint64_t)(device) << 32 | (user))
+
+/* Another pass meets devices, and their users, in the same order. */
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	const struct device_users *users = filled;
+
+	for (size_t i = 0; i < users->list.count; i++)
+		for (size_t j = 0; j < users->all[i]->count && count; j++, count--)
+			*numbers++ = NUMBER(i, j);
+}
+
+/* What of a union lies before a moment, before which all began that is in it. */
+static uint64_t time_until(const struct interval_union *time, uint64_t now_ns)
+{
+	return time->measure - clock_subtract(time->end, now_ns);
+}
+
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct device_users *users = state;
+	size_t i = number >> 32, j = (uint32_t)number;
+	const struct device_user *user;
+
+	if (i >= users->list.count || !users->all[i] || j >= users->all[i]->count)
+		return;
+	user = &users->all[i]->users[j];
+	values[0] = user->requests;
+	values[1] = user->bytes;
+	values[2] = time_until(&user->time, now_ns);
+	values[3] = time_until(&users->all[i]->shared, now_ns);
+}
+
+static const struct sampled sampled = {
+	.columns = { "requests", "bytes", "time_ns", "shared_ns" },
+	.begin = begin,
+	.passing = &analysis_device_users.passing,
+	.end = end,
+	.filled = &analysis_device_users,
+	.numbers = numbers,
+	.at = at,
+};
+
 const struct analysis analysis_device_users = {
 	.name = "device_users",
 	.title = "Who used devices",
@@ -283,6 +329,7 @@ const struct analysis analysis_device_users = {
 	},
 	.fill = fill,
 	.end = end,
+	.sampled = &sampled,
 	.merging = { .keys = "name,host,dev,pid,comm",
 		     .lost = "shared_ns",
 		     .sorted = "name",

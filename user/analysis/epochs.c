@@ -412,6 +412,63 @@ struct epochs_view epochs_view(const struct report *report)
 	return view;
 }
 
+/* --- at moments --- */
+
+static int begin_again(const struct job *job, void **state)
+{
+	struct activities *all = calloc(1, sizeof(*all));
+
+	*state = all;
+	return all ? activities_init(all, job, job->activities->gpu) : -ENOMEM;
+}
+
+static void end_again(void *state)
+{
+	activities_free(state);
+	free(state);
+}
+
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = i;
+}
+
+/* Of the epoch that a row is of, as far as it had come. */
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct epochs *all = filled;
+	const struct epoch *epoch = &all->of[claim_that_decides(all)][number];
+	struct progress done = epoch->done;
+
+	if (now_ns <= epoch->begin_ns)
+		return;
+	if (now_ns < epoch->end_ns) {
+		done = progress_of(state, epoch->group, now_ns);
+		done = progress_between(&epoch->from, &done);
+	}
+	values[0] = (now_ns < epoch->end_ns ? now_ns : epoch->end_ns) - epoch->begin_ns;
+	values[1] = done.compute_ns;
+	values[2] = done.wait_ns;
+	values[3] = done.io_ns;
+	values[4] = done.io_ns - done.hidden_ns;
+	values[5] = done.read_bytes;
+	values[6] = done.read_fetched_bytes + done.mmap_fetched_bytes;
+	values[7] = done.items;
+}
+
+static const struct sampled sampled = {
+	.columns = { "time_ns", "compute_ns", "wait_ns", "io_ns", "unoverlapped_io_ns",
+		     "read_bytes", "fetched_bytes", "samples" },
+	.begin = begin_again,
+	.passing = &activities_calls,
+	.end = end_again,
+	.filled = &analysis_epochs,
+	.numbers = numbers,
+	.at = at,
+};
+
 const struct analysis analysis_epochs = {
 	.name = "epochs",
 	.meaning = "epoch by epoch: time, compute, waiting for data, bytes from storage",
@@ -424,6 +481,7 @@ const struct analysis analysis_epochs = {
 	.columns[TRACE_SPAN_BEGIN] = 1ull << SPAN_BEGIN_ARGS,
 	.fill = fill,
 	.end = end,
+	.sampled = &sampled,
 	.merging = { .keys = "epoch,rank",
 		     .named = "rank",
 		     .own = true,

@@ -164,10 +164,12 @@ static int name_spans(struct pictures *pictures, const struct measured *measured
 
 /* --- the pass --- */
 
+#define OWN_CONSUMERS 4
+
 static int walk(struct pictures *pictures, struct job *job, const struct pictures_options *options,
 		struct trace_error *error)
 {
-	const struct walk_consumer consumers[] = {
+	struct walk_consumer consumers[OWN_CONSUMERS + PICTURE_SAMPLED] = {
 		{ &picture_course_calls, &pictures->course },
 		{ &picture_sums_calls, &pictures->sums },
 		{ &picture_grids_calls, &pictures->grids },
@@ -179,12 +181,13 @@ static int walk(struct pictures *pictures, struct job *job, const struct picture
 		.cursor.bytes_most = job->memory_bytes / 2,
 		.cursor.columns[TRACE_REQUEST] = PICTURE_REQUEST_COLUMNS,
 		.consumers = consumers,
-		.consumer_count = sizeof(consumers) / sizeof(consumers[0]),
+		.consumer_count = OWN_CONSUMERS,
 		.progress = options->progress,
 		.context = options->context,
 	};
 	int status = 0;
 
+	picture_samples_join(&pictures->samples, &pass.cursor, consumers, &pass.consumer_count);
 	for (size_t i = 0; i < PICTURE_TABLES; i++)
 		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
 			pass.cursor.columns[kind] |= picture_tables[i]->columns[kind];
@@ -197,7 +200,7 @@ static int walk(struct pictures *pictures, struct job *job, const struct picture
 	status = walk_run(job, &pass, error);
 	filter_close(pass.filter);
 	picture_course_finish(&pictures->course);
-	return status;
+	return status ? status : picture_samples_finish(&pictures->samples);
 }
 
 int pictures_make(struct pictures **made, struct job *job, const struct measured *measured,
@@ -223,6 +226,8 @@ int pictures_make(struct pictures **made, struct job *job, const struct measured
 		status = picture_grids_init(&pictures->grids, job,
 					    &pictures->sums.sets[PICTURE_BY_FILE], &pictures->axis);
 	if (!status)
+		status = picture_samples_init(&pictures->samples, measured, &pictures->axis);
+	if (!status)
 		status = walk(pictures, job, options, error);
 	if (!status)
 		status = picture_spans_finish(&pictures->spans);
@@ -244,6 +249,7 @@ void pictures_free(struct pictures *pictures)
 	if (!pictures)
 		return;
 	picture_sums_free(&pictures->sums);
+	picture_samples_free(&pictures->samples);
 	picture_grids_free(&pictures->grids);
 	picture_spans_free(&pictures->spans);
 	for (int key = 0; key < PICTURE_KEYS; key++)

@@ -8,6 +8,7 @@
 
 #include "analysis/picture_course.h"
 #include "analysis/picture_grids.h"
+#include "analysis/picture_samples.h"
 #include "analysis/picture_spans.h"
 #include "analysis/picture_sums.h"
 #include "arena.h"
@@ -30,6 +31,7 @@ struct pictures {
 	bool summed, all_summed; /* operations are: those of some traces, or of all (struct job) */
 	struct picture_course course;
 	struct picture_sums sums;
+	struct picture_samples samples;
 	struct picture_grids grids;
 	struct picture_spans spans;
 	struct picture_name *names[PICTURE_KEYS];      /* of each series */

@@ -4,13 +4,13 @@
  */
 #include "analysis/progress.h"
 
-struct progress progress_at(const struct job *job, uint32_t group, uint64_t time_ns)
+struct progress progress_of(struct activities *activities, uint32_t group, uint64_t time_ns)
 {
-	const struct activity *of = job->activities->groups[group].of;
+	const struct activity *of = activities->groups[group].of;
 	static const enum activity_of which[] = { ACTIVITY_IO, ACTIVITY_COMPUTE, ACTIVITY_DATA };
 	struct activity_sum sums[3];
 
-	activities_at(job->activities, group, time_ns, which, 3, sums);
+	activities_at(activities, group, time_ns, which, 3, sums);
 	return (struct progress) {
 		.io_ns = sums[0].time_ns,
 		.hidden_ns = sums[0].hidden_ns,
@@ -21,6 +21,11 @@ struct progress progress_at(const struct job *job, uint32_t group, uint64_t time
 		.mmap_fetched_bytes = of[ACTIVITY_CLASS + IO_MMAP_READ].fetched_bytes,
 		.items = of[ACTIVITY_ITEM].count,
 	};
+}
+
+struct progress progress_at(const struct job *job, uint32_t group, uint64_t time_ns)
+{
+	return progress_of(job->activities, group, time_ns);
 }
 
 struct progress progress_between(const struct progress *then, const struct progress *now)

@@ -18,7 +18,9 @@ struct progress {
 	uint64_t items;		     /* spans that make an item of a dataset */
 };
 
-/* Up to a moment, not before what was last told of the group (activities_group). */
+/* Up to a moment of these activities, not before what was last told of the group. */
+struct progress progress_of(struct activities *activities, uint32_t group, uint64_t time_ns);
+/* ... of the job's, not before what was last told of the group (activities_group). */
 struct progress progress_at(const struct job *job, uint32_t group, uint64_t time_ns);
 /* From one moment of the same group to a later one. */
 struct progress progress_between(const struct progress *then, const struct progress *now);

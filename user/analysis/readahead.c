@@ -475,6 +475,47 @@ bool readahead_of(const struct measured *measured, uint32_t file, struct readahe
 	return sums->fetched_bytes;
 }
 
+/* --- at moments --- */
+
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	const struct readahead *readahead = filled;
+
+	for (uint32_t i = 0; i < readahead->job->files.count && count; i++) {
+		if (!readahead->files[i] || !readahead->files[i]->sums.fetched_bytes)
+			continue;
+		*numbers++ = i;
+		count--;
+	}
+}
+
+/* What came ahead is used when it is asked for, whenever it came. */
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct readahead *readahead = state;
+	const struct readahead_sums *sums;
+
+	if (!readahead->files[number])
+		return;
+	sums = &readahead->files[number]->sums;
+	values[0] = sums->fetched_bytes;
+	values[1] = sums->asked_bytes;
+	values[2] = sums->ahead_bytes;
+	values[3] = sums->advised_bytes;
+	values[4] = sums->used_bytes;
+}
+
+static const struct sampled sampled = {
+	.columns = { "fetched_bytes", "asked_bytes", "ahead_bytes", "advised_bytes", "used_bytes" },
+	.begin = begin,
+	.passing = &analysis_readahead.passing,
+	.end = end,
+	.filled = &analysis_readahead,
+	.numbers = numbers,
+	.at = at,
+};
+
 const struct analysis analysis_readahead = {
 	.name = "readahead",
 	.title = "Readahead",
@@ -488,6 +529,7 @@ const struct analysis analysis_readahead = {
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
 	.end = end,
+	.sampled = &sampled,
 	.merging = { .keys = "path",
 		     .single = "path", /* what another run did to it is not in it */
 		     .same = "window_bytes",

@@ -4,7 +4,7 @@
  * nothing of their own.
  */
 
-#include "analysis/chain.h"
+#include "analysis/chain_state.h"
 #include "units.h"
 
 #define SLOWEST 10 /* unless more are asked for */
@@ -201,6 +201,38 @@ static int conclude_spans(const struct measured *measured, struct table *table)
 	return status;
 }
 
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	const struct chain *chain = filled;
+
+	for (size_t label = 0; label < chain->label_room && count; label++) {
+		if (!chain->labels[label].count)
+			continue;
+		*numbers++ = label;
+		count--;
+	}
+}
+
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct chain *chain = state;
+
+	if (number < chain->label_room)
+		chain_time_values(&chain->labels[number], values);
+}
+
+static const struct sampled sampled = {
+	.columns = { CHAIN_SAMPLED },
+	.begin = chain_begin,
+	.passing = &analysis_chain.passing,
+	.end = chain_end,
+	.settle = chain_settle,
+	.filled = &analysis_chain,
+	.numbers = numbers,
+	.at = at,
+};
+
 const struct analysis analysis_chain_spans = {
 	.name = "chain_spans",
 	.title = "Waiting for storage, by span",
@@ -209,6 +241,7 @@ const struct analysis analysis_chain_spans = {
 	.by = "time_ns",
 	.shape = TABLE_LIST,
 	.conclude = conclude_spans,
+	.sampled = &sampled,
 	.merging = { .keys = "name,category",
 		     .added = "time_ns,device_ns,queue_ns,other_ns",
 		     .sorted = "-time_ns",

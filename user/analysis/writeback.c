@@ -450,6 +450,48 @@ uint64_t writeback_of_stores(const struct measured *measured)
 	return bytes;
 }
 
+/* --- at moments --- */
+
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	const struct writeback *writeback = filled;
+
+	for (uint32_t i = 0; i < writeback->job->files.count && count; i++) {
+		if (!writeback->files[i] || file_table_in_memory(&writeback->job->files, i))
+			continue;
+		*numbers++ = i;
+		count--;
+	}
+}
+
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	const struct writeback *writeback = state;
+	const struct writeback_view *view;
+
+	if (!writeback->files[number])
+		return;
+	view = &writeback->files[number]->view;
+	values[0] = view->sums.call_bytes;
+	values[1] = view->sums.stored_bytes;
+	values[2] = view->sums.dirtied_bytes;
+	values[3] = view->device_bytes;
+	values[4] = view->sums.pauses;
+	values[5] = view->sums.pause_ns;
+}
+
+static const struct sampled sampled = {
+	.columns = { "written_bytes", "stored_bytes", "dirtied_bytes", "device_bytes", "pauses",
+		     "pause_ns" },
+	.begin = begin,
+	.passing = &analysis_writeback.passing,
+	.end = end,
+	.filled = &analysis_writeback,
+	.numbers = numbers,
+	.at = at,
+};
+
 const struct analysis analysis_writeback = {
 	.name = "writeback",
 	.meaning =
@@ -466,6 +508,7 @@ const struct analysis analysis_writeback = {
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
 	.end = end,
+	.sampled = &sampled,
 	.merging = { .keys = "path",
 		     .single = "path", /* what another run did to it is not in it */
 		     .added = "pause_ns",

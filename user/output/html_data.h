@@ -25,6 +25,8 @@
 /* Bytes of one set of sums by stretch, and of those of one table's rows. */
 #define HTML_SET_BYTES 150000
 #define HTML_ROWS_BYTES 60000
+/* ... of those that follow from no single event. */
+#define HTML_SAMPLES_BYTES 60000
 /* Bytes of all maps of files. */
 #define HTML_MAPS_BYTES 640000
 

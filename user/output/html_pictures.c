@@ -305,6 +305,43 @@ static void write_rows_of(struct sink *out, const struct pictures *pictures, siz
 	sink_char(out, ']');
 }
 
+/* A row by the table's columns, those that have nothing but zeros left out. */
+static void write_sample(struct sink *out, const struct sampled *how,
+			 const struct picture_sample *sample, size_t row)
+{
+	sink_format(out, "{\"row\":%zu", row);
+	for (int i = 0; i < SAMPLED_MOST && how->columns[i]; i++) {
+		if (!sample->before[i])
+			continue;
+		sink_format(out, ",\"%s\":", how->columns[i]);
+		write_list(out, sample->more[i], sizeof(sample->more[i][0]), PICTURE_COARSE);
+	}
+	sink_char(out, '}');
+}
+
+static void write_samples_of(struct sink *out, const struct pictures *pictures, size_t number)
+{
+	const struct picture_sampled *table = &pictures->samples.tables[number];
+	const struct sampled *how = picture_sampled[number]->sampled;
+	size_t left = HTML_SAMPLES_BYTES;
+	bool first = true;
+
+	sink_format(out, number ? ",\n\"%s\":{\"columns\":[" : "{\"%s\":{\"columns\":[",
+		    picture_sampled[number]->name);
+	for (int i = 0; i < SAMPLED_MOST && how->columns[i]; i++)
+		sink_format(out, i ? ",\"%s\"" : "\"%s\"", how->columns[i]);
+	sink_text(out, "],\"rows\":[");
+	for (size_t row = 0; row < table->count && !out->error; row++) {
+		struct sink sample;
+
+		sink_open_memory(&sample);
+		write_sample(&sample, how, &table->rows[row], row);
+		first &= !write_within(out, &sample, &left, first);
+		sink_close(&sample);
+	}
+	sink_text(out, "]}");
+}
+
 /* --- grids --- */
 
 static void write_kinds(struct sink *out, const uint32_t *counts, size_t rows)
@@ -482,6 +519,9 @@ void html_pictures(struct sink *out, const struct pictures *pictures)
 	sink_text(out, ",\n\"rows_of\":");
 	for (size_t table = 0; table < PICTURE_TABLES; table++)
 		write_rows_of(out, pictures, table);
+	sink_text(out, "},\n\"samples\":");
+	for (size_t table = 0; table < PICTURE_SAMPLED; table++)
+		write_samples_of(out, pictures, table);
 	sink_text(out, "},\n\"latencies_of\":");
 	write_kinds(out, pictures->grids.latencies[0][0], PICTURE_LATENCIES);
 	sink_text(out, ",\n\"sizes_of\":");

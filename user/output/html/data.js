@@ -90,6 +90,16 @@ for (const name of Object.keys(pictures.rows_of))
 	rowSums[name] = new Map(pictures.rows_of[name].map((series) =>
 		[name === 'totals' ? series.name : series.row, unpackSums(series)]));
 
+/* ... of those of which nothing follows from one event alone: lists by column. */
+const rowSamples = {};
+for (const name of Object.keys(pictures.samples)) {
+	const { columns, rows } = pictures.samples[name];
+	const listsOf = (packed) => new Map(columns.map((column) =>
+		[column, unpack(packed[column], COARSE) || NO_SUM]));
+	rowSamples[name] = { columns: new Set(columns),
+		rows: new Map(rows.map((packed) => [packed.row, listsOf(packed)])) };
+}
+
 const tables = {};
 for (const table of data.tables) {
 	table.index = {};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Tables of the part of the run that is shown: rows of what was summed up by stretch show what
- * happened in it, cell by cell; rows with a time of their own stay if they overlap it, rows about what
- * was used in it stay, too. Must not know how a table is drawn.
+ * happened in it, cell by cell; rows that are one interval each, as operations and steps are, stay as
+ * a whole if they overlap it. Must not know how a table is drawn.
  */
 
 /* Tables whose rows have sums by stretch, and how a row is found among them; of all others in
@@ -56,15 +56,22 @@ const MORE = { ranks: [['count', 'operations', 'count'], ['time', 'summed over t
 const WHEN = [
 	['start_ns', 'time_ns', (start, time) => start + time],
 	['made_ns', 'lived_ns', (made, lived) => made + lived],
-	['first_dirtied_ns', 'last_reached_ns', (dirtied, reached) => reached || dirtied],
 ];
 
-/* Tables about files, processes or spans that have sums by stretch: which, and what names them. */
-const ABOUT = {
-	readahead: { key: 'files', id: 'path', idOf: (series) => series.name },
-	chain: { key: 'files', id: 'path', idOf: (series) => series.name },
-	chain_spans: { key: 'spans', id: 'name', idOf: (series) => series.name },
-	device_users: { key: 'processes', id: 'pid', idOf: (series) => series.pid },
+/* Of tables whose numbers follow from more than one event: what counts where. */
+const COUNTS = {
+	readahead: 'What came ahead counts as used when it was asked for, whenever it came.',
+	writeback: 'What was written counts where it was made dirty, and where it went to the device.',
+	chain: 'An operation counts where it had ended, as a whole.',
+	chain_spans: 'An operation counts where it had ended, as a whole.',
+	epochs: 'An epoch that reaches beyond it is cut.',
+};
+
+/* ... and what follows from the numbers of a part. */
+const DERIVED = {
+	epochs: { utilization: (of) => of('compute_ns') / of('time_ns'),
+		samples_per_second: (of) => of('samples') / of('time_ns') * 1e9,
+		compute_share: (of) => of('compute_ns') / (of('compute_ns') + of('wait_ns')) },
 };
 
 /* Tables that are made of what is known stretch by stretch. */
@@ -108,7 +115,6 @@ function heatInRange(table) {
 /* What is said of rows of a part of the run. */
 const NOW = 'Of the part of the run that is shown.';
 const STAYS = 'Rows that reach into the part of the run that is shown, each as a whole.';
-const USED = 'Of what was used in the part of the run that is shown; numbers are of the whole run.';
 
 function rowsWithin(table, [start, end, until]) {
 	const [from, to] = rangeNs();
@@ -120,18 +126,6 @@ function rowsWithin(table, [start, end, until]) {
 
 function isActive(series) {
 	return ['count', 'time', 'fetched', 'marked', 'merged'].some((name) => inRange(series, name) > 0);
-}
-
-function rowsAbout(table, by) {
-	const known = new Set(), active = new Set();
-	for (const series of sums[by.key].filter((one) => !one.others)) {
-		known.add(by.idOf(series));
-		if (isActive(series))
-			active.add(by.idOf(series));
-	}
-	const id = (row) => cellOf(table, row, by.id);
-	return { rows: table.rows.filter((row) => active.has(id(row))),
-		lacking: table.of - table.rows.filter((row) => known.has(id(row))).length };
 }
 
 function shownColumns(table) {
@@ -164,14 +158,17 @@ function membersOf(table, column, row) {
 		|| (SUMS_OF_NO_OTHERS.has(table.name) ? null : SUMS[column.name]);
 }
 
-/* A cell of the part that is shown; what was not recorded in the run was not in its part, and of
+/* A number of the part that is shown; what was not recorded in the run was not in its part, and of
  * what was lost nobody knows in which it was. */
-function cellInRange(series, members, whole) {
-	const value = d3.sum(members, (name) => name[0] === '-' ? -inRange(series, name.slice(1))
-		: inRange(series, name));
+function asFarAsKnown(value, whole) {
 	if (plain(whole) === null)
 		return null;
 	return whole === plain(whole) && !pictures.lost ? value : { least: value };
+}
+
+function cellInRange(series, members, whole) {
+	return asFarAsKnown(d3.sum(members, (name) => name[0] === '-' ? -inRange(series, name.slice(1))
+		: inRange(series, name)), whole);
 }
 
 function narrowedColumn(table, { column, get }, find) {
@@ -214,6 +211,29 @@ function recordInRange(table, columns) {
 	return { columns: now, rows: table.rows, narrowed: NOW, mixed: now.some((one) => one.whole) };
 }
 
+/* Rows whose numbers were taken at the end of each stretch. */
+function samplesInRange(table, columns) {
+	const samples = rowSamples[table.name], derived = DERIVED[table.name] || {};
+	const ofRows = new Map(table.rows.map((row, i) => [row, samples.rows.get(i)]));
+	const of = (row) => (name) => sum(ofRows.get(row).get(name), range.from, range.to);
+	const narrow = ({ column, get }) => {
+		if (samples.columns.has(column.name))
+			return { column, get: (row) => asFarAsKnown(of(row)(column.name), get(row)) };
+		if (derived[column.name])
+			return { column, get: (row) => {
+				const value = derived[column.name](of(row));
+				return plain(get(row)) === null || !isFinite(value) ? null : value;
+			} };
+		return isFact(table, column) ? { column, get } : { column, get, whole: true };
+	};
+	const now = columns.map(narrow);
+	return { columns: now, narrowed: [NOW, COUNTS[table.name]].filter(Boolean).join(' '),
+		mixed: now.some((column) => column.whole),
+		rows: table.rows.filter((row) => ofRows.get(row)
+			&& Array.from(samples.columns).some((name) => of(row)(name) > 0)),
+		lacking: table.of - samples.rows.size };
+}
+
 /* Columns and rows as they are now: of the whole run, or of the part that is shown. */
 function contentOf(table) {
 	const columns = shownColumns(table);
@@ -229,9 +249,9 @@ function contentOf(table) {
 		return rowsInRange(table, columns);
 	if (rowSums[table.name])
 		return table.shape === 'record' ? recordInRange(table, columns) : rowsInRange(table, columns);
+	if (rowSamples[table.name])
+		return samplesInRange(table, columns);
 	if (when)
 		return { columns, rows: rowsWithin(table, when), narrowed: STAYS };
-	if (ABOUT[table.name])
-		return Object.assign({ columns, narrowed: USED }, rowsAbout(table, ABOUT[table.name]));
 	return { columns, rows: table.rows, whole: true };
 }

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What tables came to by stretch where it follows from no single event, against reports of runs in
+ * which nothing happened but in these stretches; what reaches beyond one is cut.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/pictures.h"
+#include "ask_report.h"
+#include "page_samples.h"
+
+/* Stretches from one up to another. */
+static struct report *make_run(struct made_trace *made, uint64_t first, uint64_t last)
+{
+	static const char *const names[] = { "a.flt" };
+	const struct report_options options = { .pictures = true };
+	struct trace_error error = { "" };
+	struct report *report;
+
+	make_chained(made, first, last);
+	if (report_make(&report, &made->reader, names, 1, &options, &error))
+		fail_msg("%s", error.text);
+	return report;
+}
+
+/* What names a row of each of the tables. */
+static const char *const keys[PICTURE_SAMPLED] = {
+	"epoch", "path", "path", "path", "name", "comm"
+};
+
+/* The row of another report that is of the same; -1. */
+static int same_row(const struct report *report, const struct report *other, const char *table,
+		    const char *key, size_t row)
+{
+	const struct cell *cell = ask(other, table, row, key);
+
+	if (cell->type != CELL_TEXT)
+		return report_table(report, table)->row_count ? 0 : -1;
+	return row_with(report, table, key, cell->text);
+}
+
+static void check_row(const struct report *run, const struct report *part, size_t number,
+		      const size_t *order, uint64_t first, uint64_t last, size_t i)
+{
+	const struct picture_sample *sample = &run->pictures->samples.tables[number].rows[i];
+	const struct sampled *how = picture_sampled[number]->sampled;
+	const char *table = picture_sampled[number]->name;
+	int row = same_row(part, run, table, keys[number], order[i]);
+
+	for (int column = 0; column < SAMPLED_MOST && how->columns[column]; column++) {
+		uint64_t sum = 0, wanted = 0;
+
+		for (uint64_t at = first; at < last; at++)
+			sum += sample->more[column][at];
+		if (table_find_column(report_table(run, table), how->columns[column]) < 0)
+			continue; /* it was not recorded */
+		if (row >= 0)
+			wanted = ask(part, table, row, how->columns[column])->uint;
+		if (sum != wanted)
+			fail_msg("%s of %s, row %zu, in [%llu, %llu): %llu for %llu",
+				 how->columns[column], table, i, (unsigned long long)first,
+				 (unsigned long long)last, (unsigned long long)sum,
+				 (unsigned long long)wanted);
+	}
+}
+
+/* Each part of a run is as a run of that part alone, in every column of every table. */
+static void test_parts(void **state)
+{
+	static const uint64_t parts[][2] = {
+		{ 0, 160 }, { 0, 1 }, { 20, 21 }, { 33, 90 }, { 159, 160 }
+	};
+	struct made_trace made, made_part;
+	struct report *run = make_run(&made, 0, 160);
+
+	(void)state;
+	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++) {
+		uint64_t first = parts[p][0], last = parts[p][1];
+		struct report *part = make_run(&made_part, first, last);
+
+		for (size_t i = 0; i < PICTURE_SAMPLED; i++) {
+			const struct table *table = report_table(run, picture_sampled[i]->name);
+			size_t *order = table_order(table);
+
+			assert_int_equal(run->pictures->samples.tables[i].count, table->row_count);
+			assert_true(table->row_count);
+			/* The epoch begins 8 ns later, where its part does. */
+			for (size_t row = 0; row < table->row_count; row++)
+				if (i || first == 0)
+					check_row(run, part, i, order, first, last, row);
+			free(order);
+		}
+		done(&made_part, part);
+	}
+	done(&made, run);
+}
+
+static uint64_t sampled_at(const struct report *report, const struct analysis *analysis,
+			   const char *column, size_t stretch)
+{
+	for (size_t i = 0; i < PICTURE_SAMPLED; i++) {
+		const struct sampled *how = picture_sampled[i]->sampled;
+
+		for (int j = 0; picture_sampled[i] == analysis && j < SAMPLED_MOST; j++)
+			if (how->columns[j] && !strcmp(how->columns[j], column))
+				return report->pictures->samples.tables[i].rows[0].more[j][stretch];
+	}
+	fail_msg("%s has no samples of %s", analysis->name, column);
+	return 0;
+}
+
+/* An epoch, and the time of a request, are cut where a stretch ends; an operation is not. */
+static void test_cut(void **state)
+{
+	static const char *const names[] = { "a.flt" };
+	const struct report_options options = { .pictures = true };
+	struct trace_error error = { "" };
+	struct made_trace made;
+	struct report *report;
+
+	(void)state;
+	BEGIN(&made, .spans = true, .block = true);
+	EXEC(&made, .time = 1, .pid = 10, .comm = "a", .command = "a", .rank = -1);
+	FILE_ROW(&made, .time = 1, .id = 1, .dev = 8, .ino = 1, .path = "/data/a");
+	SPAN(&made, .begin = TICK / 2, .end = 3 * TICK, .pid = 10, .id = 1, .name = "epoch");
+	SPAN(&made, .begin = TICK - 3 * MS, .end = TICK + MS, .pid = 10, .id = 2, .name = "step",
+	     .category = "compute");
+	CALL(&made, .time = TICK - MS, .dur = 3 * MS, .pid = 10, .op = M_PREAD, .file = 1,
+	     .asked = 4096, .result = 4096, .fetched = 4096);
+	BIO(&made, .time = TICK - MS, .dur = 3 * MS, .queue = 0, .pid = 10, .op = M_REQUEST_READ,
+	    .file = 1, .bytes = 4096, .request = 1);
+	REQUEST(&made, .time = TICK - MS, .dur = 3 * MS, .pid = 10, .op = M_REQUEST_READ,
+		.bytes = 4096, .dev = 8, .part = 8, .id = 1);
+	made_finish(&made, 0, 2000 * MS);
+	if (report_make(&report, &made.reader, names, 1, &options, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(sampled_at(report, &analysis_epochs, "time_ns", 0), TICK - TICK / 2);
+	assert_int_equal(sampled_at(report, &analysis_epochs, "time_ns", 1), TICK);
+	assert_int_equal(sampled_at(report, &analysis_epochs, "time_ns", 3), 0);
+	assert_int_equal(sampled_at(report, &analysis_epochs, "compute_ns", 0), 3 * MS);
+	assert_int_equal(sampled_at(report, &analysis_epochs, "compute_ns", 1), MS);
+	assert_int_equal(sampled_at(report, &analysis_epochs, "io_ns", 0), MS);
+	assert_int_equal(sampled_at(report, &analysis_epochs, "io_ns", 1), 2 * MS);
+	assert_int_equal(sampled_at(report, &analysis_epochs, "unoverlapped_io_ns", 0), 0);
+	assert_int_equal(sampled_at(report, &analysis_epochs, "unoverlapped_io_ns", 1), MS);
+	assert_int_equal(sampled_at(report, &analysis_device_users, "time_ns", 0), MS);
+	assert_int_equal(sampled_at(report, &analysis_device_users, "time_ns", 1), 2 * MS);
+	assert_int_equal(sampled_at(report, &analysis_device_users, "requests", 0), 1);
+	assert_int_equal(sampled_at(report, &analysis_chain, "time_ns", 0), 0);
+	assert_int_equal(sampled_at(report, &analysis_chain, "time_ns", 1), 3 * MS);
+	assert_int_equal(sampled_at(report, &analysis_chain, "device_ns", 1), 3 * MS);
+	done(&made, report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
