@@ -309,8 +309,9 @@ bench: all $(BENCH_PROGRAMS)
 	$(Q)/usr/bin/python3 tests/bench/run.py --build $(BUILD) $(BENCH)
 
 # The reader of traces, the report and the exports under libFuzzer, for a while or (FUZZ_LIMIT=-runs=N)
-# for so many inputs.
+# for so many inputs; FUZZ_TRACES are traces to begin with.
 FUZZ_SECONDS ?= 20
+FUZZ_TRACES ?= $(wildcard tests/golden/*.flt)
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
 FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES) $(HTML_PAGE:$(BUILD)/%=%)
 FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(BUILD)/fuzz/%.o)
@@ -339,7 +340,7 @@ $(BUILD)/fuzz/make_seeds: tests/fuzz/make_seeds.c $(BUILD)/libcore.a
 
 fuzz: $(BUILD)/fuzz/fuzz_reader $(BUILD)/fuzz/make_seeds
 	$(Q)mkdir -p $(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
-	$(Q)$(BUILD)/fuzz/make_seeds $(BUILD)/fuzz/seeds
+	$(Q)$(BUILD)/fuzz/make_seeds $(BUILD)/fuzz/seeds $(FUZZ_TRACES)
 	$(Q)$(BUILD)/fuzz/fuzz_reader $(FUZZ_LIMIT) -max_len=65536 -rss_limit_mb=2048 -timeout=25 \
 		-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ -dict=tests/fuzz/reader.dict $(FUZZ_OPTIONS) \
 		$(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
