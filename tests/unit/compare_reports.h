@@ -290,6 +290,19 @@ static void compare_evidence(const char *id, const struct table *whole, const st
 				 (long long)parts->cells[i].uint);
 }
 
+/* What goes by times that somebody waited is told of runs that overlap one by one. */
+static bool is_of_waits(const char *id)
+{
+	static const char *const ids[] = { "fsync-often",	   "flushes",	      "device-slow",
+					   "device-overloaded",	   "sync-checkpoint", "loader-io",
+					   "loader-preprocessing", "loader-idle" };
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (!strcmp(id, ids[i]))
+			return true;
+	return false;
+}
+
 static size_t found; /* findings that were compared */
 
 /* Of runs that overlap a cost is that of one of them at least, and may be too little to speak of.
@@ -302,6 +315,8 @@ static void compare_finding(const struct report *whole, const struct report *par
 
 	if (a && !b && !apart && a[FINDING_COST_NS].type == CELL_UINT &&
 	    a[FINDING_COST_NS].uint < TRACES_MOST * 0.002 * duration_ns)
+		return;
+	if (!apart && is_of_waits(id))
 		return;
 	/* Of times that overlap shares are those of their sums. */
 	if (!apart && !strcmp(id, "metadata-heavy") && !a != !b)

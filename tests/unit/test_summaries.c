@@ -245,6 +245,85 @@ static void test_found_in_all(void **state)
 	check_ranks(false);
 }
 
+/* Runs of one host, one after the other: what each does is nothing to speak of, but for the first,
+ * which waits for a checkpoint and for data, and the others do not. */
+static void make_slow(struct random_job *job)
+{
+	static const char *const names[] = { "a", "b", "c", "d" };
+
+	job->count = 4;
+	for (size_t i = 0; i < job->count; i++) {
+		struct made_trace *made = &job->made[i];
+		uint64_t from = 1000 * MS + i * 1000 * MS, pid = 100 + i;
+
+		BEGIN(made, .host = "node", .boot_id = "node", .spans = true, .block = true,
+		      .monotonic_ns = from, .realtime_ns = 1700000000000000000ull + from);
+		EXEC(made, .time = from, .pid = pid, .comm = "python3", .rank = -1);
+		FILE_ROW(made, .time = from, .id = 1, .dev = 8 << 20, .ino = 41, .size = 1 << 20,
+			 .path = "/data/log");
+		SPAN(made, .begin = from + 400 * MS, .end = from + 800 * MS, .pid = pid, .id = 1,
+		     .name = "work", .category = "compute");
+		SPAN(made, .begin = from + (i ? 400 : 200) * MS, .end = from + (i ? 500 : 220) * MS,
+		     .pid = pid, .id = 2, .name = "save", .category = "checkpoint");
+		SPAN(made, .begin = from + (i ? 400 : 250) * MS, .end = from + (i ? 401 : 300) * MS,
+		     .pid = pid, .id = 3, .name = "load", .category = "data");
+		for (uint64_t j = 0; j < 8; j++) {
+			uint64_t time = from + 20 * MS * (j + 1);
+
+			REQUEST(made, .time = time, .dur = 15 * MS, .queue = MS, .pid = pid,
+				.op = M_REQUEST_READ, .file = 1, .id = 10 * i + j + 1,
+				.dev = 8ull << 20, .bytes = 4096);
+			BIO(made, .time = time, .dur = 15 * MS, .queue = MS, .pid = pid,
+			    .op = M_REQUEST_READ, .file = 1, .request = 10 * i + j + 1,
+			    .dev = 8ull << 20, .bytes = 4096);
+		}
+		for (uint64_t j = 0; j < 15; j++)
+			CALL(made, .time = from + 810 * MS + j * 2 * MS, .dur = MS, .pid = pid,
+			     .tid = pid, .op = M_FSYNC, .file = 1);
+		DEVICE(made, .time = from + 890 * MS, .dev = 8 << 20, .name = "sda", .reads = 8,
+		       .read_bytes = 8 * 4096, .flushes = 15, .flush_ns = 10 * MS);
+		EXIT(made, .time = from + 895 * MS, .pid = pid, .comm = "python3");
+		job->traces[i] = made_finish(made, from, from + 900 * MS);
+		job->names[i] = names[i];
+	}
+}
+
+static void test_judged_together(void **state)
+{
+	static const char *const of_all[] = { "device-slow", "fsync-often", "flushes" };
+	static const char *const of_one[] = { "sync-checkpoint", "loader-preprocessing" };
+	struct trace_reader *summaries[TRACES_MOST];
+	struct parted parted = { .count = 0 };
+	struct random_job job;
+	struct report *whole, *parts;
+
+	make_slow(&job);
+	whole = report_on(job.traces, job.names, job.count);
+	for (size_t i = 0; i < job.count; i++) {
+		struct report *alone = report_on(job.traces + i, job.names + i, 1);
+
+		for (size_t j = 0; j < sizeof(of_all) / sizeof(of_all[0]); j++)
+			assert_null(find_finding(alone, of_all[j]));
+		for (size_t j = 0; j < sizeof(of_one) / sizeof(of_one[0]); j++)
+			assert_int_equal(!find_finding(alone, of_one[j]), i != 0);
+		summaries[i] =
+			summarized(alone, SUMMARY_ROWS_MOST, &parted.fds[parted.opened_count]);
+		parted.opened[parted.opened_count++] = summaries[i];
+	}
+	parts = report_on(summaries, job.names, job.count);
+	for (size_t j = 0; j < sizeof(of_all) / sizeof(of_all[0]); j++)
+		if (!find_finding(whole, of_all[j]) || !find_finding(parts, of_all[j]))
+			fail_msg("%s is not found", of_all[j]);
+	for (size_t j = 0; j < sizeof(of_one) / sizeof(of_one[0]); j++)
+		if (find_finding(whole, of_one[j]) || find_finding(parts, of_one[j]))
+			fail_msg("%s is found", of_one[j]);
+	compare_findings(whole, parts, true);
+	report_free(whole);
+	report_free(parts);
+	free_parted(&parted);
+	free_job(&job);
+}
+
 /* In whatever order they are given, but for the list of them. */
 static void test_any_order(void **state)
 {
@@ -303,10 +382,11 @@ static void test_clocks_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),	     cmocka_unit_test(test_one_trace),
-		cmocka_unit_test(test_runs_apart),   cmocka_unit_test(test_runs_that_overlap),
-		cmocka_unit_test(test_folded_rows),  cmocka_unit_test(test_clocks_apart),
-		cmocka_unit_test(test_found_in_all), cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_rules),		cmocka_unit_test(test_one_trace),
+		cmocka_unit_test(test_runs_apart),	cmocka_unit_test(test_runs_that_overlap),
+		cmocka_unit_test(test_folded_rows),	cmocka_unit_test(test_clocks_apart),
+		cmocka_unit_test(test_found_in_all),	cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_judged_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

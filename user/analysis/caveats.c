@@ -165,20 +165,20 @@ static void say_spans(struct words *text, const struct measured *measured)
 /* I/O that goes by ways that are not traced. */
 static void say_async(struct words *text, const struct measured *measured)
 {
-	const struct submissions *submissions = totals_submissions(measured);
+	const struct submissions submissions = totals_submissions(measured);
 	char count[UNITS_TEXT];
 
-	if (submissions->uring)
+	if (submissions.uring)
 		words_add(text, "io_uring: %s submissions, not traced",
-			  units_count(count, submissions->uring));
-	if (submissions->libaio)
+			  units_count(count, submissions.uring));
+	if (submissions.libaio)
 		words_add(text, "%slibaio: %s submissions, not traced", text->used ? "; " : "",
-			  units_count(count, submissions->libaio));
-	if (submissions->polled_rings)
+			  units_count(count, submissions.libaio));
+	if (submissions.polled_rings)
 		words_add(text,
 			  "%sio_uring: %s %s submitted to without a call, which nobody counts",
-			  text->used ? "; " : "", units_count(count, submissions->polled_rings),
-			  submissions->polled_rings == 1 ? "ring was" : "rings were");
+			  text->used ? "; " : "", units_count(count, submissions.polled_rings),
+			  submissions.polled_rings == 1 ? "ring was" : "rings were");
 	if (text->used)
 		words_add(text, ": this I/O is not in these numbers");
 }

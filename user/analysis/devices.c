@@ -70,6 +70,7 @@ struct line {
 	const char *host;
 	struct table_text name;
 	struct sum_line own[DEVICE_USES], all[DEVICE_USES];
+	struct device_waits waits[DEVICE_USES];
 };
 
 static int get_dev(struct table *table, struct cell *cell, const void *row,
@@ -446,17 +447,25 @@ static struct sum_line line_of(const struct device *device, const struct device_
 	return line;
 }
 
+static int add_own_columns(struct table *table, int use)
+{
+	const struct table_group own = { device_use_names[use], use_titles[use], JOB_EVENTS,
+					 TABLE_COLUMNS(own_columns) };
+	int status = table_add_group(table, &own,
+				     offsetof(struct line, own) + use * sizeof(struct sum_line));
+
+	if (status || use > DEVICE_WRITES || !(table->recorded & JOB_EVENTS))
+		return status;
+	return device_rows_add_waits(
+		table, use, offsetof(struct line, waits) + use * sizeof(struct device_waits));
+}
+
 static int add_columns(struct table *table)
 {
 	int status = table_add_columns(table, TABLE_COLUMNS(columns));
 
-	for (int use = 0; use < DEVICE_USES && !status; use++) {
-		const struct table_group own = { device_use_names[use], use_titles[use], JOB_EVENTS,
-						 TABLE_COLUMNS(own_columns) };
-
-		status = table_add_group(
-			table, &own, offsetof(struct line, own) + use * sizeof(struct sum_line));
-	}
+	for (int use = 0; use < DEVICE_USES && !status; use++)
+		status = add_own_columns(table, use);
 	for (int use = 0; use < DEVICE_USES && !status; use++) {
 		char name[24], title[24];
 		const struct table_group all = { name, title, 0, TABLE_COLUMNS(all_columns) };
@@ -503,6 +512,7 @@ static int fill(void *state, struct table *table)
 
 		units_device(line.dev, listed->dev);
 		for (int use = 0; use < DEVICE_USES; use++) {
+			line.waits[use] = device->waits[use];
 			line.own[use] = line_of(device, &device->own[use], true, use);
 			line.all[use] = line_of(device, &device->all[use], device->all_known, use);
 		}
@@ -528,6 +538,8 @@ bool devices_view(const struct measured *measured, size_t number, struct device_
 	const struct listed_device *listed;
 	const struct device *device;
 
+	if (!measured->job)
+		return device_rows_view(measured->report, number, view);
 	if (number >= devices->list.count)
 		return false;
 	device = devices->all[number];

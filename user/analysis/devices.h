@@ -30,9 +30,20 @@ struct device_view {
 	uint64_t all_requests, own_requests;
 	uint64_t failed[DEVICE_WRITES + 1]; /* of the run's that read and that write */
 	uint64_t flushes, flush_ns;
+	/* Of several reports: what it did in all, what of it was the run's, or for how long
+	 * somebody waited, is not known of all of them together. */
+	bool all_open, own_open, waits_open;
 };
 
-/* False behind the last one. */
+/* False behind the last one. Of several reports (measured->job is NULL) devices have names and no
+ * numbers. */
 bool devices_view(const struct measured *measured, size_t number, struct device_view *view);
+
+/* --- for devices.c --- */
+
+/* Columns of a struct device_waits at `base` in what a row is made of. Returns 0 or -ENOMEM. */
+int device_rows_add_waits(struct table *table, enum device_use use, size_t base);
+/* Of several reports. */
+bool device_rows_view(const struct report *report, size_t number, struct device_view *view);
 
 #endif

@@ -62,6 +62,8 @@ static int find_errors(struct findings *findings, const struct finding_rule *rul
 			.requests = view.own_requests,
 		};
 
+		if (view.own_open)
+			return 1;
 		if (errors.reads || errors.writes)
 			status = finding_add(findings, rule, &errors, &verdict);
 	}
@@ -72,6 +74,7 @@ const struct finding_rule finding_device_errors = {
 	.id = "device-errors",
 	.needs = JOB_BLOCK,
 	.find = find_errors,
+	.of_runs = true,
 	FINDING_EVIDENCE(struct device_errors, errors_evidence),
 	.title = "{device} fails: requests of the run ended in errors",
 	.says = "{reads} that read and {writes} that write failed, of {requests} requests",
@@ -175,6 +178,9 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 	struct device_view view;
 	int status = 0;
 
+	/* Of runs that went on at once nobody knows how long any of them waited. */
+	if (findings->runs > 1)
+		return 1;
 	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++)
 		for (int use = DEVICE_READS; use <= DEVICE_WRITES && !status; use++) {
 			const struct device_waits *of = &view.waits[use];
@@ -192,6 +198,8 @@ static int each_wait(struct findings *findings, const struct finding_rule *rule,
 			if (of->requests < threshold(THRESHOLD_DEVICE_REQUESTS) || !of->parts ||
 			    !all_ns)
 				continue;
+			if (view.waits_open)
+				return 1;
 			waits.bytes_each = of->bytes / of->requests;
 			waits.bandwidth = finding_bandwidth(of->bytes, of->time.measure);
 			waits.queue_each_ns = of->part_queue_ns / of->parts;
@@ -228,6 +236,7 @@ const struct finding_rule finding_device_slow = {
 	.id = "device-slow",
 	.needs = JOB_BLOCK,
 	.find = find_slow,
+	.of_runs = true,
 	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
 	FINDING_THRESHOLDS(slow_thresholds),
 	.title = "{device} is slow to {op}",
@@ -266,6 +275,7 @@ const struct finding_rule finding_device_overloaded = {
 	.id = "device-overloaded",
 	.needs = JOB_BLOCK,
 	.find = find_overloaded,
+	.of_runs = true,
 	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
 	FINDING_THRESHOLDS(overloaded_thresholds),
 	.title = "{device} is asked to {op} more than it can",
@@ -415,7 +425,12 @@ static int find_flushes(struct findings *findings, const struct finding_rule *ru
 	struct device_view view;
 	uint64_t own; /* others on the device may sync, too */
 
+	/* Of runs that went on at once nobody knows how long any of them waited. */
+	if (findings->runs > 1)
+		return 1;
 	for (size_t i = 0; devices_view(findings->measured, i, &view); i++) {
+		if (view.all_open || view.own_open)
+			return 1;
 		/* Of devices that the run has nothing on others wait for the flushes. */
 		if (!view.all_known || !view.own_requests || view.flush_ns <= flushes.flush_ns)
 			continue;
@@ -447,6 +462,7 @@ const struct finding_rule finding_flushes = {
 	.id = "flushes",
 	.needs = JOB_BLOCK | JOB_SYSCALL,
 	.find = find_flushes,
+	.of_runs = true,
 	FINDING_EVIDENCE(struct flushes, flushes_evidence),
 	FINDING_THRESHOLDS(flushes_thresholds),
 	.title = "syncs wait for {device} to flush its cache",

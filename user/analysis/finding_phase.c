@@ -6,15 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/activity.h"
 #include "analysis/finding.h"
+#include "analysis/levels.h"
 #include "analysis/processes.h"
 #include "analysis/report.h"
-
-static const struct activity *activity_of(const struct findings *findings, enum activity_of which)
-{
-	return &findings->measured->job->activities->groups[ACTIVITY_JOB].of[which];
-}
 
 /* --- checkpoints --- */
 
@@ -38,33 +33,50 @@ static const struct table_column waits_columns[] = {
 	  TABLE_REAL(struct data_waits, io_share), 0 },
 };
 
-static struct data_waits waits_of(const struct findings *findings, enum activity_of which)
+/* False where times of several runs together are not known. */
+static bool waits_of(const struct findings *findings, enum activity_of which,
+		     struct data_waits *waits)
 {
-	const struct activity *activity = activity_of(findings, which);
-	uint64_t io_ns = activity_unhidden_ns(activity_of(findings, ACTIVITY_IO));
-	struct data_waits waits = {
-		.count = activity->count,
-		.time_ns = activity->time_ns,
-		.unhidden_ns = activity_unhidden_ns(activity),
-		.workers = activity_of(findings, ACTIVITY_WORKER)->count,
-	};
+	struct level_view activity, workers, io = { .unhidden_ns = 0 };
 
-	waits.io_ns = io_ns < waits.unhidden_ns ? io_ns : waits.unhidden_ns;
-	waits.of_run = finding_share(waits.unhidden_ns, findings->duration_ns);
-	waits.io_share = finding_share(waits.io_ns, waits.unhidden_ns);
-	return waits;
+	if (!levels_view(findings->measured, which, &activity) ||
+	    !levels_view(findings->measured, ACTIVITY_WORKER, &workers))
+		return false;
+	/* In sums it is not known what was I/O. */
+	if (!findings->summed && !levels_view(findings->measured, ACTIVITY_IO, &io))
+		return false;
+	*waits = (struct data_waits) {
+		.count = activity.count,
+		.time_ns = activity.time_ns,
+		.unhidden_ns = activity.unhidden_ns,
+		.workers = workers.count,
+	};
+	waits->io_ns = io.unhidden_ns < waits->unhidden_ns ? io.unhidden_ns : waits->unhidden_ns;
+	waits->of_run = finding_share(waits->unhidden_ns, findings->duration_ns);
+	waits->io_share = finding_share(waits->io_ns, waits->unhidden_ns);
+	return true;
+}
+
+static bool computes(const struct findings *findings)
+{
+	struct level_view compute;
+
+	return levels_view(findings->measured, ACTIVITY_COMPUTE, &compute) && compute.count;
 }
 
 static int find_checkpoint(struct findings *findings, const struct finding_rule *rule)
 {
-	struct data_waits waits = waits_of(findings, ACTIVITY_CHECKPOINT);
-	struct finding_verdict verdict = { waits.unhidden_ns, TABLE_NO_UINT, FINDING_SURE,
-					   FINDING_BY_COST };
+	struct data_waits waits;
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_SURE };
 
+	if (!waits_of(findings, ACTIVITY_CHECKPOINT, &waits))
+		return 1;
 	/* Without compute nothing shows whether anybody waited. */
-	if (!waits.count || !activity_of(findings, ACTIVITY_COMPUTE)->count ||
+	if (!waits.count || !computes(findings) ||
 	    finding_share(waits.unhidden_ns, waits.time_ns) < threshold(THRESHOLD_CHECKPOINT_WAITS))
 		return 0;
+	verdict.cost_ns = waits.unhidden_ns;
 	return finding_add(findings, rule, &waits, &verdict);
 }
 
@@ -74,6 +86,7 @@ const struct finding_rule finding_sync_checkpoint = {
 	.id = "sync-checkpoint",
 	.needs = JOB_SPAN,
 	.find = find_checkpoint,
+	.of_runs = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(checkpoint_thresholds),
@@ -89,10 +102,9 @@ const struct finding_rule finding_sync_checkpoint = {
 
 /* --- loaders --- */
 
-static bool waits_for_data(const struct findings *findings, struct data_waits *waits)
+static bool is_long(const struct findings *findings, const struct data_waits *waits)
 {
-	*waits = waits_of(findings, ACTIVITY_DATA);
-	return waits->count && activity_of(findings, ACTIVITY_COMPUTE)->count &&
+	return waits->count && computes(findings) &&
 	       waits->of_run >= threshold(THRESHOLD_DATA_WAIT);
 }
 
@@ -102,7 +114,9 @@ static int find_loader_io(struct findings *findings, const struct finding_rule *
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
 
-	if (!waits_for_data(findings, &waits) || waits.io_share < threshold(THRESHOLD_DATA_WAIT_IO))
+	if (!waits_of(findings, ACTIVITY_DATA, &waits))
+		return 1;
+	if (!is_long(findings, &waits) || waits.io_share < threshold(THRESHOLD_DATA_WAIT_IO))
 		return 0;
 	verdict.cost_ns = waits.io_ns;
 	return finding_add(findings, rule, &waits, &verdict);
@@ -114,8 +128,9 @@ static int find_loader_work(struct findings *findings, const struct finding_rule
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
 
-	if (!waits_for_data(findings, &waits) ||
-	    waits.io_share >= threshold(THRESHOLD_DATA_WAIT_IO))
+	if (!waits_of(findings, ACTIVITY_DATA, &waits))
+		return 1;
+	if (!is_long(findings, &waits) || waits.io_share >= threshold(THRESHOLD_DATA_WAIT_IO))
 		return 0;
 	verdict.cost_ns = waits.unhidden_ns - waits.io_ns;
 	return finding_add(findings, rule, &waits, &verdict);
@@ -123,14 +138,17 @@ static int find_loader_work(struct findings *findings, const struct finding_rule
 
 static int find_loader_idle(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct activity *workers = activity_of(findings, ACTIVITY_WORKER);
-	struct data_waits waits = waits_of(findings, ACTIVITY_DATA);
+	struct level_view workers;
+	struct data_waits waits;
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
 					   FINDING_NOTE };
 
-	if (!waits.workers || !waits.count || !activity_of(findings, ACTIVITY_COMPUTE)->count ||
+	if (!waits_of(findings, ACTIVITY_DATA, &waits) ||
+	    !levels_view(findings->measured, ACTIVITY_WORKER, &workers))
+		return 1;
+	if (!waits.workers || !waits.count || !computes(findings) ||
 	    waits.of_run >= threshold(THRESHOLD_DATA_WAIT_NONE) ||
-	    finding_share(workers->time_ns, findings->duration_ns) >=
+	    finding_share(workers.time_ns, findings->duration_ns) >=
 		    threshold(THRESHOLD_WORKERS_IDLE))
 		return 0;
 	return finding_add(findings, rule, &waits, &verdict);
@@ -149,6 +167,7 @@ const struct finding_rule finding_loader_io = {
 	.id = "loader-io",
 	.needs = JOB_SPAN,
 	.find = find_loader_io,
+	.of_runs = true,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),
 	.title = "the loop waits for data, and the loader for I/O",
@@ -168,6 +187,7 @@ const struct finding_rule finding_loader_work = {
 	.id = "loader-preprocessing",
 	.needs = JOB_SPAN,
 	.find = find_loader_work,
+	.of_runs = true,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(loader_thresholds),
 	.title = "the loop waits for data that is being prepared: not for I/O",
@@ -188,6 +208,7 @@ const struct finding_rule finding_loader_idle = {
 	.id = "loader-idle",
 	.needs = JOB_SPAN,
 	.find = find_loader_idle,
+	.of_runs = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct data_waits, waits_columns),
 	FINDING_THRESHOLDS(idle_thresholds),
@@ -284,7 +305,8 @@ static int find_worker_slow(struct findings *findings, const struct finding_rule
 	uint64_t *times, beyond_ns;
 	size_t slow;
 
-	if (!waits_for_data(findings, &waits) || !waits.workers)
+	if (!waits_of(findings, ACTIVITY_DATA, &waits) || !is_long(findings, &waits) ||
+	    !waits.workers)
 		return 0;
 	times = calloc(job->processes.count, sizeof(*times));
 	if (!times)

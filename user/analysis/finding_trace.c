@@ -4,7 +4,9 @@
  * was traced.
  */
 #include "analysis/finding.h"
+#include "analysis/report.h"
 #include "analysis/totals.h"
+#include "analysis/trace_table.h"
 
 struct loss {
 	uint64_t lost, events;
@@ -20,8 +22,12 @@ static const struct table_column loss_evidence[] = {
 
 static int find_loss(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct job *job = findings->measured->job;
-	struct loss loss = { .lost = job->lost };
+	const struct table *trace = report_by(findings->report, &analysis_trace);
+	const struct cell *lost = &trace->cells[ABOUT_LOST], *events = &trace->cells[ABOUT_EVENTS];
+	struct loss loss = {
+		.lost = lost->type == CELL_UINT ? lost->uint : 0,
+		.events = events->type == CELL_UINT ? events->uint : 0,
+	};
 	struct finding_verdict verdict = {
 		.cost_ns = TABLE_NO_UINT,
 		.cost_bytes = TABLE_NO_UINT,
@@ -29,14 +35,8 @@ static int find_loss(struct findings *findings, const struct finding_rule *rule)
 		.severity = FINDING_NOTE,
 	};
 
-	if (!job->lost)
+	if (!loss.lost)
 		return 0;
-	for (size_t i = 0; i < job->trace_count; i++) {
-		const struct trace_totals *totals = job->traces[i].totals;
-
-		for (size_t j = 0; totals && j < totals->kind_count; j++)
-			loss.events += totals->kinds[j].events;
-	}
 	loss.share = finding_share(loss.lost, loss.events);
 	if (loss.share >= threshold(THRESHOLD_LOSS_HIGH))
 		verdict.severity = FINDING_HIGH;
@@ -48,6 +48,7 @@ static const enum threshold loss_thresholds[] = { THRESHOLD_LOSS_HIGH };
 const struct finding_rule finding_loss = {
 	.id = "loss",
 	.find = find_loss,
+	.of_runs = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct loss, loss_evidence),
 	FINDING_THRESHOLDS(loss_thresholds),
@@ -78,10 +79,10 @@ static const struct table_column untraced_evidence[] = {
 
 static int find_async(struct findings *findings, const struct finding_rule *rule)
 {
-	const struct submissions *submissions = totals_submissions(findings->measured);
+	const struct submissions submissions = totals_submissions(findings->measured);
 	const struct untraced untraced = {
-		.count = submissions->uring + submissions->libaio,
-		.polled_rings = submissions->polled_rings,
+		.count = submissions.uring + submissions.libaio,
+		.polled_rings = submissions.polled_rings,
 	};
 	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
 					   FINDING_HIGH };
@@ -95,6 +96,7 @@ const struct finding_rule finding_untraced_async = {
 	.id = "async-not-traced",
 	.needs = JOB_SYSCALL,
 	.find = find_async,
+	.of_runs = true,
 	.sums = FINDING_OF_SPANS,
 	FINDING_EVIDENCE(struct untraced, untraced_evidence),
 	.title = "I/O goes by io_uring or libaio, whose operations are not recorded",

@@ -95,43 +95,50 @@ static const struct table_column syncs_evidence[] = {
 	       "those of one process, or of such that ran one after the other", struct syncs),
 };
 
+/* Of several with as many, the one that began first. */
+static bool syncs_more(const struct processes_syncs *one, const struct processes_syncs *most)
+{
+	if (one->syncs != most->syncs)
+		return one->syncs > most->syncs;
+	if (one->start_ns != most->start_ns)
+		return one->start_ns < most->start_ns;
+	return one->pid < most->pid;
+}
+
 /*
  * Ranks that each sync once wait once, side by side; programs that a script starts one after the
  * other wait as often as they sync. So what all made counts as often as one of them ran at a time.
+ * Returns 0, or -ENODATA where they are not told one by one.
  */
-static void tell_who_syncs(const struct findings *findings, struct syncs *syncs)
+static int tell_who_syncs(const struct findings *findings, struct syncs *syncs)
 {
-	const struct process_table *table = &findings->measured->job->processes;
 	uint64_t first_ns = UINT64_MAX, last_ns = 0, lived_ns = 0;
+	struct processes_syncs one, most = { .syncs = 0 };
 	double side_by_side;
+	int status;
 
-	syncs->processes = syncs->most = 0;
-	syncs->pid = syncs->rank = TABLE_NO_UINT;
-	for (uint32_t i = PROCESS_UNKNOWN + 1; i < table->count; i++) {
-		const struct process *process = &table->processes[i];
-		uint64_t end_ns =
-			process->ended ? process->end_ns : findings->measured->job->end_ns;
-		uint64_t count = processes_tally(findings->measured, i, IO_SYNC)->count;
-
-		if (!count)
+	syncs->processes = 0;
+	for (uint32_t i = 0; (status = processes_syncs(findings->measured, i, &one)) > 0; i++) {
+		if (!one.syncs)
 			continue;
 		syncs->processes++;
-		lived_ns += clock_subtract(end_ns, process->start_ns);
-		first_ns = process->start_ns < first_ns ? process->start_ns : first_ns;
-		last_ns = end_ns > last_ns ? end_ns : last_ns;
-		if (count <= syncs->most)
-			continue;
-		syncs->most = count;
-		syncs->written_bytes = processes_tally(findings->measured, i, IO_WRITE)->bytes;
-		syncs->pid = process->pid;
-		syncs->rank = process->rank < 0 ? TABLE_NO_UINT : (uint64_t)process->rank;
+		lived_ns += clock_subtract(one.end_ns, one.start_ns);
+		first_ns = one.start_ns < first_ns ? one.start_ns : first_ns;
+		last_ns = one.end_ns > last_ns ? one.end_ns : last_ns;
+		if (syncs_more(&one, &most))
+			most = one;
 	}
+	syncs->pid = most.syncs ? most.pid : TABLE_NO_UINT;
+	syncs->rank = most.syncs ? most.rank : TABLE_NO_UINT;
+	syncs->most = most.syncs;
+	syncs->written_bytes = most.written_bytes;
 	side_by_side = finding_share(lived_ns, clock_subtract(last_ns, first_ns));
 	syncs->in_a_row = syncs->calls.count / (side_by_side > 1 ? side_by_side : 1);
 	if (syncs->in_a_row < syncs->most)
 		syncs->in_a_row = syncs->most;
 	if (syncs->processes <= 1)
 		syncs->processes = TABLE_NO_UINT;
+	return status;
 }
 
 /* Many, or some that the run waits for, if they do not each end much that was written. */
@@ -139,13 +146,19 @@ static int find_syncs(struct findings *findings, const struct finding_rule *rule
 {
 	struct finding_verdict verdict;
 	struct syncs syncs = { .calls = calls_of(findings, rule, &verdict) };
-	bool waits;
+	bool waits, many;
 
-	tell_who_syncs(findings, &syncs);
+	if (tell_who_syncs(findings, &syncs))
+		return 1;
+	many = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS);
 	waits = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS_WAITED) &&
-		verdict.cost_ns >= threshold(THRESHOLD_FSYNC_SHARE) * findings->duration_ns &&
 		syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most;
-	if (!waits && syncs.in_a_row < threshold(THRESHOLD_FSYNCS))
+	if (!many && !waits)
+		return 0;
+	/* Of runs that went on at once it is not known how long any of them waited. */
+	if (!many && findings->runs > 1)
+		return 1;
+	if (!many && verdict.cost_ns < threshold(THRESHOLD_FSYNC_SHARE) * findings->duration_ns)
 		return 0;
 	return finding_add(findings, rule, &syncs, &verdict);
 }
@@ -161,6 +174,7 @@ const struct finding_rule finding_fsync_often = {
 	.id = "fsync-often",
 	.needs = JOB_SYSCALL,
 	.find = find_syncs,
+	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	.habit = HABIT_FSYNC,
 	.class = IO_SYNC,

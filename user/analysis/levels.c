@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/activity.h"
-#include "analysis/analysis.h"
+#include "analysis/levels.h"
+#include "analysis/overlap.h"
+#include "analysis/report.h"
 
 static const struct {
 	const char *level, *name;
@@ -138,6 +139,51 @@ static int fill(void *state, struct table *table)
 	if (!status && job->lost)
 		status = table_set_note(table, "lost events are missing here");
 	return status;
+}
+
+/* --- read back --- */
+
+static bool view_of_row(const struct table *table, size_t row, struct level_view *view)
+{
+	return table_number(table, row, "count", &view->count) &&
+	       table_number(table, row, "time_ns", &view->time_ns) &&
+	       table_number(table, row, "unoverlapped_ns", &view->unhidden_ns);
+}
+
+static bool view_of_table(const struct report *report, enum activity_of which,
+			  struct level_view *view)
+{
+	const struct table *table = report_by(report, &analysis_levels);
+	int name = table_find_column(table, "name");
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		for (size_t row = 0;
+		     levels[i].activity == which && name >= 0 && row < table->row_count; row++)
+			if (cell_is(&table_row(table, row)[name], levels[i].name))
+				return view_of_row(table, row, view);
+	return false;
+}
+
+bool levels_view(const struct measured *measured, enum activity_of which, struct level_view *view)
+{
+	const struct activity_group *group;
+	struct overlap_view io;
+
+	*view = (struct level_view) { .count = 0 };
+	if (!measured->job && which == ACTIVITY_IO) {
+		if (!overlap_of_io(measured->report, &io))
+			return false;
+		view->time_ns = io.time_ns;
+		view->unhidden_ns = io.unoverlapped_ns;
+		return true;
+	}
+	if (!measured->job)
+		return view_of_table(measured->report, which, view);
+	group = &measured->job->activities->groups[ACTIVITY_JOB];
+	view->count = group->of[which].count;
+	view->time_ns = group->of[which].time_ns;
+	view->unhidden_ns = activity_unhidden_ns(&group->of[which]);
+	return true;
 }
 
 const struct analysis analysis_levels = {

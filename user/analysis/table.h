@@ -225,6 +225,9 @@ int table_sort(struct table *table,
 enum cell_type table_column_type(const struct table_column *column);
 /* Index of the column of that name, or -1. */
 int table_find_column(const struct table *table, const char *name);
+/* The number in a row's column of that name, 0 where there is none. False where it stands for one
+ * that is not known (cell.summed). */
+bool table_number(const struct table *table, size_t row, const char *name, uint64_t *number);
 
 /* The cells of a row. */
 static inline struct cell *table_row(const struct table *table, size_t row)

@@ -158,3 +158,12 @@ enum cell_type table_column_type(const struct table_column *column)
 		return CELL_REAL;
 	return column->unit == UNIT_NONE || column->unit == UNIT_PATH ? CELL_TEXT : CELL_UINT;
 }
+
+bool table_number(const struct table *table, size_t row, const char *name, uint64_t *number)
+{
+	int column = table_find_column(table, name);
+	const struct cell *cell = column < 0 ? NULL : &table_row(table, row)[column];
+
+	*number = cell && cell->type == CELL_UINT ? cell->uint : 0;
+	return !cell || !cell->summed;
+}

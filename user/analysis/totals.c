@@ -9,6 +9,7 @@
  * because the kernel counts by operation. Merged time can only come from rows.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -428,11 +429,23 @@ const char *totals_group(uint32_t row)
 				      : storage_groups[row - GROUP_STORAGE].group.name;
 }
 
-const struct submissions *totals_submissions(const struct measured *measured)
+struct submissions totals_submissions(const struct measured *measured)
 {
 	const struct totals *totals = measured_state(measured, &analysis_totals);
+	struct submissions told = { 0 };
+	const struct table *table;
 
-	return &totals->submissions;
+	if (measured->job)
+		return totals->submissions;
+	table = report_by(measured->report, &analysis_totals);
+	for (size_t i = 0; i < async_group.count && table->row_count; i++) {
+		const struct table_column *column = &async_fields[i];
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s.%s", async_group.name, column->name);
+		table_number(table, 0, name, (uint64_t *)((char *)&told + column->key));
+	}
+	return told;
 }
 
 struct tally totals_class(const struct measured *measured, enum io_class class)

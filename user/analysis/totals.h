@@ -37,7 +37,8 @@ struct submissions {
 	uint64_t all, uring, libaio;
 	uint64_t polled_rings; /* whose submissions are made without a call: nobody counts them */
 };
-const struct submissions *totals_submissions(const struct measured *measured);
+/* Of several reports (measured->job is NULL), too. */
+struct submissions totals_submissions(const struct measured *measured);
 
 /* What pictures have bins of, in place of rows: the groups of its one row, by their columns' names.
  */
