@@ -108,16 +108,27 @@ static int look_up_thread(struct chain *chain, const struct event *event, struct
 	return 0;
 }
 
+static inline struct found_thread *lately_found(struct chain *chain, const struct event *event)
+{
+	return &chain->lately[(event->thread ^ event->process << 5) % LATELY];
+}
+
+/* NULL where another thread was looked for there. */
+static inline struct thread *thread_of(const struct found_thread *found, const struct event *event)
+{
+	return found->process == event->process && found->thread == event->thread ? found->is
+										  : NULL;
+}
+
 static inline int find_thread(struct chain *chain, const struct event *event,
 			      struct thread **thread)
 {
-	struct found_thread *found = &chain->lately[(event->thread ^ event->process << 5) % LATELY];
-	int status = 0;
+	struct found_thread *found = lately_found(chain, event);
+	int status;
 
-	if (found->is && found->process == event->process && found->thread == event->thread) {
-		*thread = found->is;
+	*thread = thread_of(found, event);
+	if (*thread)
 		return 0;
-	}
 	status = look_up_thread(chain, event, thread);
 	*found = (struct found_thread) { event->process, event->thread, *thread };
 	return status;
@@ -371,20 +382,43 @@ static int begin_latest(struct chain *chain)
 	return status;
 }
 
+static inline bool is_slow(const struct chain *chain, const struct event *event)
+{
+	return chain->slowest_count < CHAIN_SLOWEST_MOST ||
+	       event->end - event->start > chain->slowest->time.time_ns;
+}
+
 /* The thread went on, and no bio came: all there is to know is how long it took. */
 static void settle_latest(struct chain *chain, struct waiting *waiting, const struct event *event)
 {
-	if (chain->slowest_count == CHAIN_SLOWEST_MOST &&
-	    event->end - event->start <= chain->slowest->time.time_ns)
+	if (!is_slow(chain, event))
 		return;
 	begin_operation(&waiting->operation, event);
 	longest_keep(chain->slowest, &chain->slowest_count, CHAIN_SLOWEST_MOST, &waiting->operation,
 		     sizeof(waiting->operation));
 }
 
+static inline int level_of(const struct event *event)
+{
+	return event->flags & EVENT_FAULT ? IN_FAULT : IN_CALL;
+}
+
+/* Of nearly all: the one before was the thread's latest, so no bio has come since, and it was not
+ * slow. False, and nothing done, for all others. */
+static inline bool take_quick(struct chain *chain, const struct event *event)
+{
+	struct thread *thread = thread_of(lately_found(chain, event), event);
+	int level = level_of(event);
+
+	if (!thread || !thread->latest[level] || is_slow(chain, thread->latest[level]))
+		return false;
+	thread->latest[level] = event;
+	return true;
+}
+
 static int take_operation(struct chain *chain, const struct event *event)
 {
-	int level = event->flags & EVENT_FAULT ? IN_FAULT : IN_CALL, status;
+	int level = level_of(event), status;
 	struct waiting *waiting;
 	struct thread *thread;
 
@@ -419,7 +453,7 @@ int chain_add_events(void *state, const struct event *events, size_t count)
 		if (event->flags & EVENT_BIO)
 			status = begin_latest(chain) ? -ENOMEM : take_bio(chain, event);
 		else if (event->flags & (EVENT_CALL | EVENT_FAULT) &&
-			 !(event->flags & EVENT_SECOND))
+			 !(event->flags & EVENT_SECOND) && !take_quick(chain, event))
 			status = take_operation(chain, event);
 	}
 	return status ? status : begin_latest(chain);

@@ -344,6 +344,8 @@ static int add_event(struct file_uses *uses, const struct event *event)
 	(EVENT_FAILED | EVENT_OPENS | EVENT_UNLINKED | EVENT_TRUNCATES | EVENT_DIRECT |            \
 	 EVENT_SUMMED | EVENT_CLASSES | EVENT_PAGECACHE)
 
+#define SERIES_FILES 4 /* of so many one is added after the other */
+
 /* As add_event, of one that is like those before it: the first process again, in an order of its
  * own. False, and nothing done, for all others. */
 static inline bool add_plain(struct file_uses *uses, const struct event *event)
@@ -378,6 +380,114 @@ static inline bool add_plain(struct file_uses *uses, const struct event *event)
 	if (*next - 1 > use->furthest && is_later(uses, event))
 		use->furthest = *next - 1;
 	return true;
+}
+
+/* What is the same of all in a series may be asked of the first. */
+static inline bool is_plain_series(const struct event_series *series)
+{
+	return (series->events->flags & (PLAIN | NOT_PLAIN)) == PLAIN &&
+	       series->events->class <= IO_WRITE;
+}
+
+/* Different files in a series, up to SERIES_FILES; 0 for more. */
+static size_t files_of(const struct event_series *series, uint32_t files[SERIES_FILES])
+{
+	size_t count = 0, at = 0;
+
+	for (size_t i = 0; i < series->count; i++) {
+		uint32_t file = series->events[i].file;
+
+		if (count && files[at] == file)
+			continue;
+		for (at = 0; at < count && files[at] != file;)
+			at++;
+		if (at == SERIES_FILES)
+			return 0;
+		if (at == count)
+			files[count++] = file;
+	}
+	return count;
+}
+
+/* As add_plain of those of a file, one after the other. */
+static int add_of_file(struct file_uses *uses, struct file_use *use, struct moved_sum *to,
+		       uint32_t file, const struct event_series *series)
+{
+	const struct event *last = series->events + series->count;
+	struct moved_sum moved = *to;
+	struct order *order = use->calls;
+	uint64_t next = use->position.next[BY_CALLS], ahead = 0, exact = 0, known = 0, back = 0;
+	uint64_t accesses = 0;
+	struct stream *stream = NULL;
+	uint32_t thread = 0;
+
+	for (const struct event *event = series->events; event < last; event++) {
+		const uint64_t at = event->offset;
+
+		if (event->file != file)
+			continue;
+		moved.count++;
+		moved.bytes += event->bytes;
+		moved.fetched_bytes += event->fetched_bytes;
+		moved.created_bytes += event->created_bytes;
+		interval_add(&moved.time, event->start, event->end);
+		if (event->offset < 0)
+			continue;
+		if (!stream || thread != event->thread)
+			stream = stream_of(uses, order, event->thread);
+		if (!stream)
+			return -ENOMEM;
+		thread = event->thread;
+		accesses++;
+		ahead += at + 1 >= next;
+		exact += at + 1 == next;
+		known += stream->next > 0;
+		back += at + 1 < stream->next;
+		next = stream->next = clock_add(at + 1, event->bytes);
+		if (next - 1 > use->furthest && is_later(uses, event))
+			use->furthest = next - 1;
+	}
+	*to = moved;
+	order->patterns[SEQUENTIAL] += ahead;
+	order->patterns[CONSECUTIVE] += exact;
+	order->patterns[RANDOM] += accesses - ahead;
+	order->known += known;
+	order->back += back;
+	use->position.next[BY_CALLS] = next;
+	return 0;
+}
+
+/* Those of a file: at once where all of them are like what was done to it before. */
+static int add_file(struct file_uses *uses, uint32_t file, const struct event_series *series)
+{
+	const struct event *events = series->events;
+	struct file_use *use = &uses->uses[file];
+	struct moved_sum *moved;
+	int status = 0;
+
+	if (file != FILE_UNKNOWN && use->ordered && use->position.next[BY_CALLS] &&
+	    use->process == events->process) {
+		moved = moved_of(uses, use, events->class == IO_WRITE);
+		return moved ? add_of_file(uses, use, moved, file, series) : -ENOMEM;
+	}
+	for (size_t i = 0; i < series->count && !status; i++)
+		if (events[i].file == file)
+			status = file_uses_add(uses, &events[i], 1);
+	return status;
+}
+
+int file_uses_add_series(struct file_uses *uses, const struct event_series *series)
+{
+	uint32_t files[SERIES_FILES];
+	size_t count = is_plain_series(series) ? files_of(series, files) : 0;
+	int status = 0;
+
+	if (!count)
+		return file_uses_add(uses, series->events, series->count);
+	for (size_t i = 0; i < count && !status; i++)
+		if (files[i] != FILE_NONE)
+			status = add_file(uses, files[i], series);
+	return status;
 }
 
 /* On the account of no operation on the file, so of no process that used it. */

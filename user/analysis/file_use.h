@@ -9,6 +9,7 @@
 
 #include "analysis/files.h"
 #include "analysis/map.h"
+#include "analysis/series.h"
 #include "arena.h"
 
 /* Calls that move no bytes. */
@@ -109,6 +110,8 @@ int file_uses_init(struct file_uses *uses, const struct job *job);
 void file_uses_free(struct file_uses *uses);
 /* Adds events in the order of their starts. */
 int file_uses_add(struct file_uses *uses, const struct event *events, size_t count);
+/* The same of some that are alike. */
+int file_uses_add_series(struct file_uses *uses, const struct event_series *series);
 
 /* Whether anything was done to a file. */
 bool file_uses_any(const struct file_uses *uses, uint32_t file);

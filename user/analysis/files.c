@@ -54,6 +54,11 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return file_uses_add(state, events, count);
 }
 
+static int add_series(void *state, const struct event_series *series)
+{
+	return file_uses_add_series(state, series);
+}
+
 /* --- the table --- */
 
 static int get_dev(struct table *table, struct cell *cell, const void *row,
@@ -519,7 +524,7 @@ const struct analysis analysis_files = {
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events },
+	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.conclude = conclude,
 	.end = end,
 	.merging = { .keys = "path,host,dev,ino",

@@ -208,6 +208,14 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
+/* Nearly all that are alike are reads that got all that they asked for. */
+static int add_series(void *state, const struct event_series *series)
+{
+	if (!series->lacking && is_plain_read(series->events))
+		return 0;
+	return add_events(state, series->events, series->count);
+}
+
 /* --- the table --- */
 
 struct line {
@@ -335,7 +343,7 @@ const struct analysis analysis_habits = {
 	.shape = TABLE_LIST,
 	.begin = begin,
 	.of_sums = true,
-	.passing = { .apart = true, .sums = true, .events = add_events },
+	.passing = { .apart = true, .sums = true, .events = add_events, .series = add_series },
 	.columns[TRACE_SYSCALL] = FLAGS | 1ull << SYSCALL_RESULT,
 	.columns[TRACE_SYSCALL_PATH] = FLAGS,
 	.fill = fill,

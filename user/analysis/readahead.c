@@ -195,13 +195,19 @@ static void use_ahead(struct readahead *readahead, struct read_file *file,
 	}
 }
 
-static int add_operation(struct readahead *readahead, const struct event *event)
+static inline void look_ahead(struct readahead *readahead, const struct event *event)
 {
 	struct read_file *file = readahead->files[event->file];
-	struct under_way operation;
 
 	if (file && file->ahead_pages)
 		use_ahead(readahead, file, event);
+}
+
+static int add_operation(struct readahead *readahead, const struct event *event)
+{
+	struct under_way operation;
+
+	look_ahead(readahead, event);
 	if (!event->fetched_bytes && event->end - event->start < SERVED_NS)
 		return 0;
 	operation = (struct under_way) {
@@ -331,6 +337,11 @@ static bool is_operation(const struct event *event)
 	       !(event->flags & (EVENT_FAILED | EVENT_DIRECT));
 }
 
+static inline bool has_file(const struct event *event)
+{
+	return event->file != FILE_NONE && event->file != FILE_UNKNOWN;
+}
+
 static int add_events(void *state, const struct event *events, size_t count)
 {
 	struct readahead *readahead = state;
@@ -339,7 +350,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 	if (!(readahead->job->layers & JOB_BLOCK))
 		return 0;
 	for (const struct event *event = events; event < events + count && !status; event++) {
-		if (event->file == FILE_NONE || event->file == FILE_UNKNOWN)
+		if (!has_file(event))
 			continue;
 		if (is_operation(event))
 			status = add_operation(readahead, event);
@@ -347,6 +358,22 @@ static int add_events(void *state, const struct event *events, size_t count)
 			status = add_fetched(readahead, event);
 	}
 	return status;
+}
+
+/* Operations that all waited for nothing: only what came ahead of them is to be looked at. */
+static int add_series(void *state, const struct event_series *series)
+{
+	struct readahead *readahead = state;
+	const struct event *events = series->events, *end = events + series->count;
+
+	if (!(readahead->job->layers & JOB_BLOCK))
+		return 0;
+	if (!is_operation(events) || series->sums.fetched_bytes || series->longest_ns >= SERVED_NS)
+		return add_events(state, events, series->count);
+	for (const struct event *event = events; event < end; event++)
+		if (has_file(event))
+			look_ahead(readahead, event);
+	return 0;
 }
 
 /* --- the table --- */
@@ -525,7 +552,7 @@ const struct analysis analysis_readahead = {
 	.share = "of all",
 	.shape = TABLE_LIST,
 	.begin = begin,
-	.passing = { .apart = true, .events = add_events },
+	.passing = { .apart = true, .events = add_events, .series = add_series },
 	.columns[TRACE_BIO] = 1ull << BIO_FLAGS,
 	.fill = fill,
 	.end = end,

@@ -55,18 +55,21 @@ size_t event_series_find(const struct event *events, size_t count, size_t *first
 void event_series_sum(struct event_series *series, const struct event *events, size_t count)
 {
 	struct tally sums = { .time.end = events->start };
-	uint64_t first_end = events->start, last_start = events->start;
-	bool gaps = false;
+	uint64_t first_end = events->start, last_start = events->start, longest_ns = 0;
+	bool gaps = false, lacking = false;
 
 	for (const struct event *event = events; event < events + count; event++) {
 		bool begins = (event->start > sums.time.end) & (event->end > event->start);
+		uint64_t duration = event->end - event->start;
 
 		sums.bytes += event->bytes;
 		sums.fetched_bytes += event->fetched_bytes;
 		sums.created_bytes += event->created_bytes;
 		sums.dirtied_bytes += event->dirtied_bytes;
 		sums.major += event->major;
-		sums.thread_time_ns += event->end - event->start;
+		sums.thread_time_ns += duration;
+		longest_ns = duration > longest_ns ? duration : longest_ns;
+		lacking |= event->bytes < event->asked_bytes;
 		gaps |= begins;
 		last_start = begins ? event->start : last_start;
 		interval_add(&sums.time, event->start, event->end);
@@ -76,5 +79,6 @@ void event_series_sum(struct event_series *series, const struct event *events, s
 		sums.count = count;
 		sums.errors = events->flags & EVENT_FAILED ? count : 0;
 	}
-	*series = (struct event_series) { events, count, sums, first_end, last_start };
+	*series = (struct event_series) { events,     count,	  sums,	  first_end,
+					  last_start, longest_ns, lacking };
 }

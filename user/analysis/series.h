@@ -18,6 +18,8 @@ struct event_series {
 	 * the end of the last one its end: */
 	uint64_t first_end;
 	uint64_t last_start; /* of the last one: events->start where there is one alone */
+	uint64_t longest_ns; /* of all of them */
+	bool lacking;	     /* one moved fewer bytes than it asked for */
 };
 
 /* From so many on it is worth it. */

@@ -226,6 +226,19 @@ static int add_events(void *state, const struct event *events, size_t count)
 	return 0;
 }
 
+static int add_series(void *state, const struct event_series *series)
+{
+	struct spans *spans = state;
+	unsigned int moved = moved_as[series->events->class];
+
+	if (spans->job->spans.open)
+		return add_events(state, series->events, series->count);
+	spans->outside_operations += series->sums.count;
+	spans->outside_bytes[moved] +=
+		moved == MOVED_MAPPED ? series->sums.fetched_bytes : series->sums.bytes;
+	return 0;
+}
+
 /* --- the table --- */
 
 /* What the columns see of a label's spans. */
@@ -431,6 +444,7 @@ const struct analysis analysis_spans = {
 	.begin = begin,
 	.of_sums = true, /* their I/O is not known then */
 	.passing.events = add_events,
+	.passing.series = add_series,
 	.passing.span_begun = span_begun,
 	.passing.span_ended = span_ended,
 	.conclude = conclude,
