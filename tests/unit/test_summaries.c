@@ -84,6 +84,37 @@ static void test_one_trace(void **state)
 	free_job(&job);
 }
 
+/* What columns mean is no part of a summary: who reads it knows it by their names. */
+static void test_meanings(void **state)
+{
+	struct parted parted = { .count = 0 };
+	struct trace_reader *summary;
+	struct report *whole, *parts;
+	struct random_job job;
+	size_t meant = 0;
+
+	make_job(&job, true);
+	whole = report_on(job.traces, job.names, 1);
+	summary = summarize(&parted, job.traces, job.names, 1, SUMMARY_ROWS_MOST);
+	parts = report_on(&summary, job.names, 1);
+	assert_null(report_table(parts, "files")->columns[0].meaning);
+	assert_int_equal(report_take_meanings(parts, whole), 0);
+	for (size_t i = 0; i < whole->table_count; i++)
+		for (size_t j = 0; j < whole->tables[i]->column_count; j++) {
+			const char *meaning = whole->tables[i]->columns[j].meaning;
+
+			if (!meaning)
+				continue;
+			assert_string_equal(parts->tables[i]->columns[j].meaning, meaning);
+			meant++;
+		}
+	assert_true(meant > 200);
+	report_free(whole);
+	report_free(parts);
+	free_parted(&parted);
+	free_job(&job);
+}
+
 /* Names in the rules are those of columns, where everything was recorded. */
 static void test_rules(void **state)
 {
@@ -382,11 +413,11 @@ static void test_clocks_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),		cmocka_unit_test(test_one_trace),
-		cmocka_unit_test(test_runs_apart),	cmocka_unit_test(test_runs_that_overlap),
-		cmocka_unit_test(test_folded_rows),	cmocka_unit_test(test_clocks_apart),
-		cmocka_unit_test(test_found_in_all),	cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_judged_together),
+		cmocka_unit_test(test_rules),	     cmocka_unit_test(test_one_trace),
+		cmocka_unit_test(test_runs_apart),   cmocka_unit_test(test_runs_that_overlap),
+		cmocka_unit_test(test_folded_rows),  cmocka_unit_test(test_clocks_apart),
+		cmocka_unit_test(test_found_in_all), cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_meanings),     cmocka_unit_test(test_judged_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -363,6 +363,15 @@ void report_free(struct report *report)
 	free(report);
 }
 
+int report_take_meanings(struct report *report, const struct report *like)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		status = table_take_meanings(report->tables[i], like->tables[i]);
+	return status;
+}
+
 const struct table *report_by(const struct report *report, const struct analysis *analysis)
 {
 	for (size_t i = 0; i < ANALYSES; i++)

@@ -51,6 +51,9 @@ int report_make(struct report **report, struct trace_reader *const *traces,
 void report_free(struct report *report); /* NULL is fine */
 /* Leaves a table no more than so many rows and one for the rest. Returns 0 or -ENOMEM. */
 int report_fold(struct report *report, size_t number, size_t rows);
+/* Summaries do not say what columns mean: they get it from a report that has such tables. Returns 0
+ * or -ENOMEM. */
+int report_take_meanings(struct report *report, const struct report *like);
 /* The table of an analysis of the registry. */
 const struct table *report_by(const struct report *report, const struct analysis *analysis);
 /* The table of that name, or NULL. */

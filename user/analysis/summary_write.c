@@ -104,6 +104,7 @@ static int put_cell(struct summary_writer *summary, uint64_t table, size_t row, 
 	return status || cell->type != CELL_TEXTS ? status : put_texts(summary, values, cell);
 }
 
+/* What a column means whoever reads it knows by its name (report_take_meanings). */
 static int put_columns(struct summary_writer *summary, uint64_t number, const struct table *table)
 {
 	int status = 0;
@@ -116,7 +117,6 @@ static int put_columns(struct summary_writer *summary, uint64_t number, const st
 			[SUMMARY_COLUMN_NAME] = put_literal(summary, column->name),
 			[SUMMARY_COLUMN_TITLE] = put_literal(summary, column->title),
 			[SUMMARY_COLUMN_UNIT] = column->unit,
-			[SUMMARY_COLUMN_MEANING] = put_literal(summary, column->meaning),
 		};
 
 		status = trace_writer_append(summary->writer, TRACE_SUMMARY_COLUMN, 0, values);

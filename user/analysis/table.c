@@ -393,6 +393,20 @@ int table_set_title(struct table *table, size_t column, const char *title)
 	return copy_text(table, title, &table->columns[column].title);
 }
 
+int table_take_meanings(struct table *table, const struct table *like)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < table->column_count && !status; i++) {
+		struct table_column *column = &table->columns[i];
+		int same = column->meaning ? -1 : table_find_column(like, column->name);
+
+		if (same >= 0)
+			status = copy_text(table, like->columns[same].meaning, &column->meaning);
+	}
+	return status;
+}
+
 int table_find_column(const struct table *table, const char *name)
 {
 	for (size_t i = 0; i < table->column_count; i++)

@@ -216,6 +216,8 @@ int table_show(struct table *table, const char *shown, const char *by, const cha
 int table_set_note(struct table *table, const char *note);
 /* Gives a column another heading; the text is copied. */
 int table_set_title(struct table *table, size_t column, const char *title);
+/* Says what columns mean that do not, as those of the same names of another table do. */
+int table_take_meanings(struct table *table, const struct table *like);
 /* Sorts the rows; those that compare as equal stay as they are. Returns 0 or -ENOMEM. */
 int table_sort(struct table *table,
 	       int (*compare)(const struct table *table, size_t a, size_t b, const void *context),

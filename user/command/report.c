@@ -12,6 +12,7 @@
 #include "analysis/report.h"
 #include "analysis/rollup.h"
 #include "analysis/select.h"
+#include "analysis/summary.h"
 #include "command/command.h"
 #include "command/export_target.h"
 #include "command/filters.h"
@@ -374,6 +375,26 @@ static int list_without_trace(const struct report_request *request,
 	return status;
 }
 
+/* Summaries leave to us what columns mean. */
+static int take_meanings(struct report *report, struct trace_reader *const *traces, size_t count)
+{
+	struct trace_reader *reader;
+	struct report *nothing;
+	bool summaries = false;
+	int status;
+
+	for (size_t i = 0; i < count; i++)
+		summaries |= summary_is(traces[i]);
+	if (!summaries)
+		return 0;
+	status = no_trace_report(&nothing, &reader, NULL);
+	if (!status)
+		status = report_take_meanings(report, nothing);
+	report_free(nothing);
+	trace_reader_close(reader);
+	return status;
+}
+
 int command_report(int argc, char **argv)
 {
 	struct report_request request = {
@@ -438,6 +459,8 @@ int command_report(int argc, char **argv)
 	progress_start(&progress, "reading");
 	status = report_make(&report, traces, (const char *const *)argv + first, count, &options,
 			     &error);
+	if (!status)
+		status = take_meanings(report, traces, count);
 	progress_end(&progress);
 	if (status) {
 		status = report_failed(status, &error);

@@ -386,7 +386,8 @@
 	COLUMN(SUMMARY_COLUMN_TITLE, "title", STRING, NONE, BY_HAND, "its heading; may be none")   \
 	COLUMN(SUMMARY_COLUMN_UNIT, "unit", UINT, NONE, BY_HAND,                                   \
 	       "0: none, 1: count, 2: bytes, 3: ns, 4: share of 1, 5: none, of a path")            \
-	COLUMN(SUMMARY_COLUMN_MEANING, "meaning", STRING, NONE, BY_HAND, "a line of words")
+	COLUMN(SUMMARY_COLUMN_MEANING, "meaning", STRING, NONE, BY_HAND,                           \
+	       "a line of words; none where it follows from the names")
 
 #define TRACE_COLUMNS_SUMMARY_CELL(COLUMN)                                                         \
 	COLUMN(SUMMARY_CELL_TIME, "dts", TIME, NS, BY_HAND, "end of what is summed up")            \
