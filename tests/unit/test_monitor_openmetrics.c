@@ -62,6 +62,7 @@ static char *render(struct ledger *ledger, enum openmetrics_format format, unsig
 
 	for (unsigned int layer = 0; layer < LAYER_COUNT; layer++)
 		source.facts.layers[layer].on = layers & 1u << layer;
+	source.facts.bios_unseen = 8;
 	sink_open_memory(&out);
 	openmetrics_write(&source, format, &out);
 	sink_char(&out, 0);
@@ -100,8 +101,12 @@ static void test_samples(void **state)
 	HAS(text, "command=\"train\",door=\"direct\",op=\"read\"} 3.000000000\n");
 	HAS_NOT(text, "faultline_io_bytes_total{cgroup=\"/slurm/uid_0/job_42/step_3\",slurm_job="
 		      "\"42\",slurm_step=\"3\",user=\"root\",command=\"train\",door=\"syscall\"");
+	HAS(text, "\nfaultline_storage_unseen_ends_total 8\n");
 	HAS_NOT(text, "# EOF");
 	HAS_NOT(text, "# UNIT");
+	free(text);
+	text = render(ledger, FORMAT_PROMETHEUS, LAYERS_ALL & ~(1u << LAYER_BLOCK));
+	HAS_NOT(text, "\nfaultline_storage_unseen_ends_total");
 	free(text);
 	text = render(ledger, FORMAT_OPENMETRICS, LAYERS_ALL);
 	HAS(text, "# TYPE faultline_io_bytes counter\n# UNIT faultline_io_bytes bytes\n");

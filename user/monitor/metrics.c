@@ -136,6 +136,7 @@ static uint64_t one(const struct metric_item *item)
 	}
 OF_SOURCE(anonymous_faults, facts.anonymous_faults)
 OF_SOURCE(shmem_faults, facts.shmem_faults)
+OF_SOURCE(bios_unseen, facts.bios_unseen)
 OF_SOURCE(unattributed_fetched, node->unattributed_fetched_bytes)
 OF_SOURCE(unattributed_created, node->unattributed_created_bytes)
 OF_SOURCE(uncertain, node->uncertain_operations)
@@ -242,6 +243,10 @@ const struct metric metrics[] = {
 	COUNTER("unattributed_created_bytes", BYTES, SERVICE, WITH_PAGECACHE,
 		"Bytes newly cached by writing on the account of no operation.",
 		unattributed_created),
+	COUNTER("storage_unseen_ends", NUMBER, SERVICE, WITH_BLOCK,
+		"Parts of requests to devices whose ends were not seen: they are in no number of "
+		"devices and storage.",
+		bios_unseen),
 	COUNTER("uncertain_operations", NUMBER, SERVICE, 0,
 		"Operations of which it is not certain whose they were, told as of (unknown).",
 		uncertain),

@@ -84,6 +84,7 @@ static void fill_facts(struct service *service, const struct counters *counters,
 	add_loss(facts, "refused", "span", intake_lost_spans(service->intake));
 	add_loss(facts, "unheard", "span", markers_unheard(service->markers));
 	facts->not_followed = counters->notes[NOTE_UNFOLLOWED];
+	facts->bios_unseen = counters->notes[NOTE_BIO_END_UNSEEN];
 	facts->use = session_profile_use(service->session);
 	facts->anonymous_faults = counters->anonymous_faults.count;
 	facts->shmem_faults = counters->shmem_faults.count;

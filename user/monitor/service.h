@@ -42,6 +42,7 @@ struct service_facts {
 	unsigned int slots;
 	uint64_t anonymous_faults, shmem_faults; /* of the whole node */
 	uint64_t not_followed;			 /* tasks for which there was no memory */
+	uint64_t bios_unseen;			 /* parts of requests whose ends nobody saw */
 	bool in_flight;				 /* there is a flight recorder, ... */
 	struct flight_status flight;		 /* ... and this is how it is */
 };
