@@ -93,7 +93,8 @@ class Job:
             memory[at]
 
     def mmap_minor_faults(self):
-        for _ in range(30 if self.bad else 1):
+        """A fault may map as much as 2 MiB: 32 of them for each mapping at least."""
+        for _ in range(400 if self.bad else 1):
             memory = self.map()
             for at in range(0, LARGE, 16 * mmap.PAGESIZE):
                 memory[at]
@@ -226,6 +227,55 @@ class Job:
         fd = self.open("log", os.O_WRONLY | os.O_CREAT)
         for _ in range(20000 if self.bad else 1):
             os.write(fd, b"x" * 100)
+
+    def shared_writes(self):
+        """Each into its own part, of one file or of its own."""
+        def work(number):
+            fd = self.open("results" if self.bad else f"results{number}",
+                           os.O_WRONLY | os.O_CREAT)
+            for at in range(16):
+                os.pwrite(fd, bytes(2 * MIB), (number * 16 + at) * 2 * MIB)
+
+        self.processes(3, work)
+
+    def for_a_while(self, work):
+        """Half a second of work(), or of none."""
+        began = time.monotonic()
+        while time.monotonic() < began + 0.5:
+            work() if self.bad else time.sleep(0.1)
+
+    def read_bound(self):
+        """New parts of a large file that has no blocks, past the cache, in processes beside the
+        first."""
+        def work(number):
+            fd = self.open("sparse", os.O_RDWR | os.O_CREAT | os.O_DIRECT)
+            memory = mmap.mmap(-1, 32 * MIB)
+            os.ftruncate(fd, 1 << 40)
+            offsets = iter(range(number << 39, 1 << 40, 32 * MIB))
+            self.for_a_while(lambda: os.preadv(fd, [memory], next(offsets)))
+
+        self.processes(2, work)
+
+    def write_bound(self):
+        """Over the same few pages, in processes beside the first."""
+        def work(number):
+            fd, data = self.open(f"results{number}", os.O_WRONLY | os.O_CREAT), bytes(MIB)
+            self.for_a_while(lambda: os.pwrite(fd, data, 0))
+
+        self.processes(2, work)
+
+    def mmap_store_faults(self):
+        fd = self.open("state", os.O_RDWR | os.O_CREAT)
+        os.ftruncate(fd, LARGE)
+        memory = mmap.mmap(fd, LARGE)
+        for _ in range(3):
+            for at in range(0, LARGE, MIB):
+                if self.bad:
+                    for page in range(at, at + MIB, mmap.PAGESIZE):
+                        memory[page] = 1
+                else:
+                    os.pwrite(fd, bytes(MIB), at)
+            os.fsync(fd)
 
     def small_direct(self):
         size = 4096 if self.bad else MIB

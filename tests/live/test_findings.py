@@ -94,7 +94,7 @@ def add_case(name):
 
 for method in dir(job_findings.Job):
     if not method.startswith("_") and method not in (
-        "open", "preads", "map", "processes", "epochs", "loop", "read_part"):
+        "open", "preads", "map", "processes", "epochs", "loop", "read_part", "for_a_while"):
         add_case(method.replace("_", "-"))
 
 

@@ -118,6 +118,14 @@ static void random_reads(struct made_trace *made, bool sound)
 	      .step = sound ? 64 * KIB : 40503 * KIB, .dur = 50 * US, .fetched = 64 * KIB);
 }
 
+/* Some, large and in order, from memory: slow or not. */
+static void read_bound(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 20, .op = M_PREAD, .bytes = MIB, .step = MIB,
+	      .dur = sound ? MS : 20 * MS);
+}
+
 static void read_again(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 32 * MIB, "/data/a");

@@ -162,6 +162,45 @@ static void small_writes_sync(struct made_trace *made, bool sound)
 	      .flags = sound ? TRACE_OP_SYNC : 0);
 }
 
+/* Two threads write a file: each while the other does, or in turn. */
+static void shared_writes(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/results");
+	for (uint64_t i = 0; i < 100; i++)
+		CALL(made, .time = 100 + i * MS, .dur = 400 * US, .pid = 10, .tid = 10 + i % 2,
+		     .op = M_WRITE, .file = 1, .asked = 8192, .result = 8192);
+	for (uint64_t i = 0; i < 100; i++)
+		CALL(made, .time = 100 + i * MS + (sound ? 500 : 200) * US, .dur = 400 * US,
+		     .pid = 10, .tid = 11 - i % 2, .op = M_WRITE, .file = 1, .asked = 8192,
+		     .result = 8192);
+}
+
+/* Writes past the page cache may go side by side. */
+static void shared_writes_direct(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/results");
+	for (uint64_t i = 0; i < 200; i++)
+		CALL(made, .time = 100 + i * MS, .dur = 1500 * US, .pid = 10, .tid = 10 + i % 2,
+		     .op = M_WRITE, .file = 1, .asked = 8192, .result = 8192,
+		     .flags = sound ? TRACE_OP_DIRECT : 0);
+}
+
+/* Few and slow, whatever for, or fast. */
+static void write_bound(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/results");
+	CALLS(made, 100, .count = 20, .op = M_WRITE, .bytes = 8192, .step = 8192,
+	      .dur = sound ? MS : 20 * MS);
+}
+
+/* What another finding tells is told once. */
+static void write_bound_told(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, "/data/results");
+	CALLS(made, 100, .count = 200, .op = M_WRITE, .bytes = 8192, .dur = 2 * MS,
+	      .flags = sound ? TRACE_OP_SYNC : 0);
+}
+
 static void small_direct(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");
@@ -212,6 +251,17 @@ static void writers_throttled(struct made_trace *made, bool sound)
 	for (uint64_t i = 0; i < 64; i++)
 		THROTTLE(made, .time = 200 + i * (5 * MS + 1), .pause = sound ? 40 * US : 4 * MS,
 			 .pid = 10, .file = 1);
+}
+
+/* Many pages are stored to, or looked at. */
+static void mmap_stores(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/state.bin");
+	for (uint64_t i = 0; i < 12000; i++)
+		FAULT(made, .time = 100 + i * 4 * US, .dur = 2 * US, .pid = 10, .file = 1,
+		      .offset = i * 4096,
+		      .flags = sound ? 0 : TRACE_FAULT_WRITE | TRACE_FAULT_SHARED,
+		      .dirtied = sound ? 0 : 4096);
 }
 
 /* A store to each large folio: to any page of it, or one after the other. */

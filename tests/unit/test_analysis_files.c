@@ -412,6 +412,9 @@ static void test_failed_lookups(void **state)
 
 	make_start(&made);
 	FILE_ROW(&made, .time = 10, .id = 1, .ino = 1, .path = "/usr/lib");
+	/* Opened as a directory, which it is not: an answer. */
+	CALL(&made, .time = 90, .dur = 10, .pid = 10, .op = M_OPENAT, .path = "/srv/a.txt",
+	     .result = -ENOTDIR);
 	fail_at(&made, 100, 0, "/usr/lib/a.so", -ENOENT);
 	fail_at(&made, 110, 1, "b.so", -ENOENT);
 	fail_at(&made, 120, 1, "b.so", -EACCES);

@@ -29,7 +29,8 @@ struct directory {
 
 struct lookups {
 	const struct job *job;
-	struct directory *directories; /* number 0 stands for all beyond DIRECTORIES_MOST */
+	bool opens[JOB_OPERATIONS_MOST]; /* of each operation: it opens a file */
+	struct directory *directories;	 /* number 0 stands for all beyond DIRECTORIES_MOST */
 	size_t count, room;
 	uint32_t *rows;			    /* of the table, by number */
 	size_t text_bytes, text_bytes_most; /* of paths and examples */
@@ -48,6 +49,8 @@ static int begin(const struct job *job, void **state)
 	lookups->job = job;
 	lookups->text_bytes_most = job->memory_bytes / TEXTS_SHARE;
 	map_init(&lookups->numbers, 1, 1);
+	for (size_t i = 0; i < job->operation_count; i++)
+		lookups->opens[i] = !strncmp(job->operations[i].name, "open", 4);
 	lookups->room = 64;
 	lookups->count = 1;
 	lookups->directories = calloc(lookups->room, sizeof(*lookups->directories));
@@ -129,13 +132,23 @@ static int number_of(struct lookups *lookups, const struct event *event, uint32_
 	return 0;
 }
 
+/* Who opens each name as a directory (glob, walks) asks what it is, and has its answer. */
+static bool is_answered(const struct lookups *lookups, const struct event *event)
+{
+	return lookups->opens[event->operation] &&
+	       event_value(event, SYSCALL_RESULT) == (uint64_t)-ENOTDIR;
+}
+
 static int add_failure(void *state, const struct event *event)
 {
 	struct lookups *lookups = state;
 	struct directory *directory;
 	uint32_t number;
-	int status = number_of(lookups, event, &number);
+	int status;
 
+	if (is_answered(lookups, event))
+		return 0;
+	status = number_of(lookups, event, &number);
 	if (status)
 		return status;
 	directory = &lookups->directories[number];
@@ -275,7 +288,7 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	uint32_t number;
 	int status;
 
-	if (!result)
+	if (!result || is_answered(lookups, event))
 		return 0;
 	status = number_of(lookups, event, &number);
 	if (status)

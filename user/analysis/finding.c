@@ -27,6 +27,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_mmap_in_order,
 	&finding_mmap_single,
 	&finding_mmap_minor,
+	&finding_mmap_stores,
 	&finding_mmap_summed,
 	&finding_swapped,
 	&finding_small_reads_storage,
@@ -46,6 +47,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_save_waits,
 	&finding_fsync_often,
 	&finding_sync_writes,
+	&finding_shared_writes,
 	&finding_small_writes,
 	&finding_small_direct,
 	&finding_failed_calls,
@@ -69,6 +71,8 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_worker_slow,
 	&finding_accelerator,
 	&finding_stragglers,
+	&finding_read_bound, /* what all the others do not tell */
+	&finding_write_bound,
 };
 const size_t finding_rule_count = sizeof(finding_rules) / sizeof(finding_rules[0]);
 
@@ -563,7 +567,7 @@ const struct analysis analysis_findings = {
 	.of_sums = true,
 	.conclude = conclude,
 	.merging = { .keys = "id",
-		     .dearest = "cost_ns,cost_bytes",
+		     .dearest = "cost_ns,cost_bytes,title,says", /* no tie depends on an order */
 		     .added = "runs",
 		     .fixed = columns,
 		     .fixed_count = FINDING_COLUMNS },

@@ -177,6 +177,7 @@ extern const struct finding_rule finding_mmap_random;
 extern const struct finding_rule finding_mmap_in_order;
 extern const struct finding_rule finding_mmap_single;
 extern const struct finding_rule finding_mmap_minor;
+extern const struct finding_rule finding_mmap_stores;
 extern const struct finding_rule finding_mmap_summed;
 /* finding_memory.c: memory that is no file's. */
 extern const struct finding_rule finding_swapped;
@@ -201,11 +202,15 @@ extern const struct finding_rule finding_load_waits;
 /* finding_write.c: writing, and calls that cost without moving much. */
 extern const struct finding_rule finding_fsync_often;
 extern const struct finding_rule finding_sync_writes;
+extern const struct finding_rule finding_shared_writes;
 extern const struct finding_rule finding_small_writes;
 extern const struct finding_rule finding_small_direct;
 extern const struct finding_rule finding_locks;
 extern const struct finding_rule finding_failed_calls;
 extern const struct finding_rule finding_short_reads;
+/* finding_bound.c: what is waited for where no other rule says why. */
+extern const struct finding_rule finding_read_bound;
+extern const struct finding_rule finding_write_bound;
 /* finding_writeback.c: what the kernel writes back. */
 extern const struct finding_rule finding_throttled;
 extern const struct finding_rule finding_amplified;

@@ -74,6 +74,8 @@ bool alike_is_program(const struct file_view *file)
 {
 	static const char *const made_up[] = { "/proc/", "/sys/", "/dev/" };
 
+	if (begins(file->path, "/dev/shm/")) /* files in memory, as any others */
+		return file->loaded;
 	for (size_t i = 0; i < sizeof(made_up) / sizeof(made_up[0]); i++)
 		if (begins(file->path, made_up[i]))
 			return true;
@@ -90,6 +92,7 @@ struct alike_ending {
 
 /* Sums that the shares are of. */
 struct alike_sums {
+	uint64_t direct_bytes; /* read past the page cache: from storage, too */
 	uint64_t accesses, consecutive, jumps, backward;
 	struct alike_ending endings[ENDINGS];
 };
@@ -158,6 +161,8 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 	alike->time_ns += time_ns;
 	if (tally->bytes > size)
 		alike->again_bytes += tally->bytes - size;
+	if (kind->use == USE_READ)
+		sums->direct_bytes += file->direct_bytes;
 	sums->accesses += accesses(file, by);
 	sums->consecutive += file->patterns[by][CONSECUTIVE];
 	sums->jumps += file->jumps[by].known;
@@ -187,7 +192,8 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 	alike->fetched_each = alike->major ? alike->fetched_bytes / alike->major : 0;
 	alike->consecutive = finding_share(sums->consecutive, sums->accesses);
 	alike->backward = finding_share(sums->backward, sums->jumps);
-	alike->fetched_share = finding_share(alike->fetched_bytes, alike->bytes);
+	alike->fetched_share =
+		finding_share(alike->fetched_bytes + sums->direct_bytes, alike->bytes);
 	alike->bandwidth = finding_bandwidth(by_faults || kind->with_faults ? alike->fetched_bytes
 									    : alike->bytes,
 					     alike->time_ns);

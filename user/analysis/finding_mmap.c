@@ -167,6 +167,57 @@ const struct finding_rule finding_mmap_single = {
 		"other. Told ahead, or asked for by several at once, the device works on many.",
 };
 
+/* --- stores, each page of which faults anew --- */
+
+/* Faults that made a page dirty, by bytes: a fault dirties a page, of 4 KiB or more, or a folio. */
+static bool takes_stores(const struct file_view *file)
+{
+	const struct tally *faults = &file->tallies[USE_MMAP];
+
+	return !alike_is_program(file) && faults->count > 2 * faults->major &&
+	       faults->dirtied_bytes / 4096 >= threshold(THRESHOLD_MMAP_STORED) * faults->count;
+}
+
+static bool are_many_minor(const struct alike *alike)
+{
+	return alike->minor >= threshold(THRESHOLD_MMAP_MINOR_FAULTS);
+}
+
+static const struct alike_rule store_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_WRITE,
+	.takes = takes_stores,
+	.speaks = are_many_minor,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold store_thresholds[] = {
+	THRESHOLD_MMAP_STORED,
+	THRESHOLD_MMAP_MINOR_FAULTS,
+};
+
+const struct finding_rule finding_mmap_stores = {
+	.id = "mmap-store-faults",
+	.needs = JOB_FAULT,
+	.find = finding_add_alike,
+	.alike = &store_files,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(store_thresholds),
+	.title = "stores to {file} through a mapping fault page by page",
+	.says = "{minor} faults, most of which made a page dirty, took {time_ns}"
+		"[; {others:file|files} more like it]",
+	.advice = "sync (msync, flush) less often, write() what changed in large pieces, or keep "
+		  "the state in plain memory between saves",
+	.more = "faultline report --table files TRACE",
+	.rule = "The first store to a page of a shared mapping faults, so that the file system "
+		"knows of it. Once the page is written back, by msync or by the kernel in time, it "
+		"is made read-only, and the next store to it faults again: a state that is changed "
+		"as a whole and flushed at each step pays for each of its pages each time.",
+};
+
 /* --- minor faults on what is cached --- */
 
 static bool takes_minor(const struct file_view *file)
@@ -175,12 +226,8 @@ static bool takes_minor(const struct file_view *file)
 
 	/* What waits for storage is told of as such. */
 	return !alike_is_program(file) && faults->count > 2 * faults->major &&
-	       !takes_in_order(file) && !takes_random(file) && !takes_single(file);
-}
-
-static bool are_many_minor(const struct alike *alike)
-{
-	return alike->minor >= threshold(THRESHOLD_MMAP_MINOR_FAULTS);
+	       !takes_stores(file) && !takes_in_order(file) && !takes_random(file) &&
+	       !takes_single(file);
 }
 
 static const struct alike_rule minor_files = {

@@ -42,6 +42,8 @@
 	  "about what one processor copies in memory: readahead kept up")                          \
 	X(MMAP_MINOR_FAULTS, 10000, UNIT_COUNT, "minor faults on data at least",                   \
 	  "measured: 0.9 to 1.4 us each, 10 ms and more in all")                                   \
+	X(MMAP_STORED, 0.5, UNIT_SHARE, "part of faults that made a page dirty at least",          \
+	  "a choice: most of them")                                                                \
 	X(SWAPPED_FAULTS, 1000, UNIT_COUNT, "major faults on memory without a file at least",      \
 	  "a choice: fewer are what had not been used for long")                                   \
 	X(SWAPPED_SHARE, 0.01, UNIT_SHARE, "share of them in all faults on such memory at least",  \
@@ -114,6 +116,11 @@
 	  "a choice: as of syncs that are waited for")                                             \
 	X(SYNC_WRITES, 100, UNIT_COUNT, "writes with O_SYNC at least",                             \
 	  "a choice: a log of a job has fewer")                                                    \
+	X(SHARED_WRITES, 10, UNIT_COUNT, "writes that wait for another to the same file at least", \
+	  "a choice: their time decides")                                                          \
+	X(BOUND_SHARE, 0.1, UNIT_SHARE,                                                            \
+	  "unhidden share of the run that reads, or writes, take at least",                        \
+	  "a choice: what makes a finding high")                                                   \
 	X(LOCKS, 10, UNIT_COUNT, "calls that wait for locks at least",                             \
 	  "a choice: their time decides")                                                          \
 	X(FAILED_CALLS, 100, UNIT_COUNT, "calls that failed at least",                             \

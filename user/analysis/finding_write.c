@@ -210,6 +210,33 @@ const struct finding_rule finding_sync_writes = {
 		"other. The same guarantee at a checkpoint's end costs one fdatasync.",
 };
 
+/* --- writes to one file at once --- */
+
+const struct finding_rule finding_shared_writes = {
+	.id = "shared-writes",
+	.needs = JOB_SYSCALL,
+	.find = find_calls,
+	.of_runs = true,
+	.habit = HABIT_SHARED_WRITE,
+	.class = IO_WRITE,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLD(THRESHOLD_SHARED_WRITES),
+	.title = "several write {file} at once, and wait for each other",
+	.says = "{count} writes of {bytes_each} began while another thread or process wrote to the "
+		"same file: they waited {each_ns} each, {time_ns} in all",
+	.advice =
+		"a file for each rank or thread (joined later), one writer that the others hand "
+		"their data to, or O_DIRECT where the file system lets such writes go side by side",
+	.more = "faultline print --op write --file '*/{file}' TRACE",
+	.rule = "A write through the page cache holds the lock of its file as long as it lasts, "
+		"also where it waits for storage: of several that write to one file one gets on at "
+		"a time, at whatever offset. Told is the time of writes up to where the last write "
+		"by another thread that began before them ended. Which of them had the lock is not "
+		"recorded, nor do traces tell of each other. Direct writes, pipes and devices do "
+		"not count, nor do stores through "
+		"mappings.",
+};
+
 /* --- small writes --- */
 
 const struct finding_rule finding_small_writes = {

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "analysis/loaded.h"
 #include "analysis/report.h"
 
 #define FILES_MOST 65536 /* pairs of a habit and a file; of further ones no file is told */
@@ -19,11 +21,19 @@ struct habit_run {
 	uint64_t time_ns;
 };
 
+/* The write to a file that ends last, of all that began: who comes meanwhile waits for it. */
+struct writing {
+	uint64_t end, thread;
+};
+
 struct habits {
 	const struct job *job;
 	struct habit_run runs[HABITS];
 	bool locks[JOB_OPERATIONS_MOST]; /* of each operation: it takes a lock */
 	struct tally tallies[HABITS];
+	struct map writings; /* trace << 32 | file -> struct writing */
+	uint32_t asked;	     /* the file that was looked at last, and whether it is loaded to run */
+	bool asked_loaded;
 	struct map times; /* habit, file -> time in it, summed over threads */
 	uint64_t most_ns[HABITS], files[HABITS]; /* most: of the worst */
 	uint32_t worst[HABITS];
@@ -38,6 +48,7 @@ static const char *const names[HABITS] = {
 	[HABIT_SHORT_READ] = "short_read",
 	[HABIT_FAILED] = "failed",
 	[HABIT_LOCK] = "lock",
+	[HABIT_SHARED_WRITE] = "shared_write",
 };
 
 /* The kernel's names of what waits for a lock of a file. */
@@ -61,6 +72,8 @@ static int begin(const struct job *job, void **state)
 	*state = habits;
 	habits->job = job;
 	map_init(&habits->times, 2, 1);
+	map_init(&habits->writings, 1, sizeof(struct writing) / sizeof(uint64_t));
+	habits->asked = FILE_NONE;
 	for (size_t i = 0; i < job->operation_count; i++)
 		habits->locks[i] = takes_lock(job->operations[i].name);
 	for (int i = 0; i < HABITS; i++)
@@ -73,6 +86,7 @@ static void end(void *state)
 	struct habits *habits = state;
 
 	map_free(&habits->times);
+	map_free(&habits->writings);
 	free(habits);
 }
 
@@ -114,10 +128,25 @@ static int add(struct habits *habits, enum habit habit, const struct event *even
 	return status;
 }
 
-/* A read to the end of its file gets what there is; only what comes after it gets nothing. */
-static bool is_short(const struct habits *habits, const struct event *event)
+/* Programs and modules are read by loaders and interpreters, and nobody else can change how. */
+static bool is_loaded(struct habits *habits, uint32_t file)
 {
-	if (event->bytes >= event->asked_bytes)
+	struct trace_string path;
+
+	if (habits->asked != file) {
+		path = file_table_name(&habits->job->files, file);
+		habits->asked = file;
+		habits->asked_loaded =
+			path.length && loaded_is((struct table_text) { path.bytes, path.length });
+	}
+	return habits->asked_loaded;
+}
+
+/* A read to the end of its file gets what there is; only what comes after it gets nothing. */
+static bool is_short(struct habits *habits, const struct event *event)
+{
+	if (event->bytes >= event->asked_bytes ||
+	    (event->file < habits->job->files.count && is_loaded(habits, event->file)))
 		return false;
 	if (!event->bytes)
 		return true;
@@ -148,7 +177,7 @@ static unsigned int habits_of_sums(const struct habits *habits, const struct eve
 	return found;
 }
 
-static unsigned int habits_of_call(const struct habits *habits, const struct event *event)
+static unsigned int habits_of_call(struct habits *habits, const struct event *event)
 {
 	bool moves = event->class == IO_READ || event->class == IO_WRITE;
 	bool waits =
@@ -182,13 +211,55 @@ static inline bool is_call(const struct event *event)
 	return event->flags & EVENT_CALL && !(event->flags & (EVENT_SECOND | EVENT_CLASSES));
 }
 
-/* What an event is a case of; a mask of 1 << enum habit. */
-static inline unsigned int habits_of(const struct habits *habits, const struct event *event)
+/* What an event is a case of, whatever came before it; a mask of 1 << enum habit. */
+static inline unsigned int habits_of(struct habits *habits, const struct event *event)
 {
 	if (!is_call(event) || is_plain_read(event))
 		return 0;
 	return event->flags & EVENT_SUMMED ? habits_of_sums(habits, event)
 					   : habits_of_call(habits, event);
+}
+
+/* Writes through the page cache hold the lock of their file from begin to end; past the cache, and
+ * to pipes and devices, they need not. */
+static inline bool takes_turns(const struct habits *habits, const struct event *event)
+{
+	const struct file_table *files = &habits->job->files;
+	unsigned int mode;
+
+	if (event->class != IO_WRITE || event->door != DOOR_SYSCALL ||
+	    event->flags & (EVENT_DIRECT | EVENT_FAILED | EVENT_SUMMED) || !is_call(event) ||
+	    event->file >= files->count)
+		return false;
+	mode = files->files[event->file].mode;
+	return !S_ISFIFO(mode) && !S_ISCHR(mode) && !S_ISSOCK(mode) && !S_ISBLK(mode);
+}
+
+/* Of one trace: what those of another did meanwhile, summaries of them could not tell.
+ *
+ * What a write waited for those before it, in the order of their begins, is its own time up to
+ * where the last of them ended. */
+static int add_shared(struct habits *habits, const struct event *event)
+{
+	const uint64_t key = (uint64_t)event->block->trace << 32 | event->file;
+	struct event waited = *event;
+	struct writing *writing;
+	bool added = false;
+	int status = 0;
+
+	writing = habits->writings.count < FILES_MOST
+			  ? (struct writing *)map_add(&habits->writings, &key, &added)
+			  : (struct writing *)map_find(&habits->writings, &key);
+	if (!writing)
+		return habits->writings.count < FILES_MOST ? -ENOMEM : 0;
+	if (!added && writing->thread != event->thread && event->start < writing->end) {
+		if (writing->end < waited.end)
+			waited.end = writing->end;
+		status = add(habits, HABIT_SHARED_WRITE, &waited);
+	}
+	if (event->end > writing->end)
+		*writing = (struct writing) { .end = event->end, .thread = event->thread };
+	return status;
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -202,6 +273,8 @@ static int add_events(void *state, const struct event *events, size_t count)
 		for (int habit = 0; found >> habit && !status; habit++)
 			if (found >> habit & 1)
 				status = add(habits, habit, event);
+		if (!status && takes_turns(habits, event))
+			status = add_shared(habits, event);
 		if (status)
 			return status;
 	}
@@ -284,7 +357,7 @@ static int fill(void *state, struct table *table)
 
 static int rows_of(void *state, const struct event *event, struct row_of rows[ROWS_OF_MOST])
 {
-	const struct habits *habits = state;
+	struct habits *habits = state;
 	unsigned int found = habits_of(habits, event);
 	int count = 0;
 

@@ -16,6 +16,7 @@ enum habit {
 	HABIT_SHORT_READ,   /* reads that got nothing, or less than they asked for in mid-file */
 	HABIT_FAILED,	    /* calls that failed, but for those that name a path */
 	HABIT_LOCK,	    /* calls that wait for locks of files */
+	HABIT_SHARED_WRITE, /* buffered writes while another thread wrote to the file: the wait */
 	HABITS,
 };
 

@@ -352,6 +352,7 @@ const EVIDENCE = {
 	'mmap-in-order': [where, majorRates],
 	'mmap-single': [where, majorRates],
 	'mmap-minor-faults': [faultRates, where],
+	'mmap-store-faults': [faultRates, where],
 	'mmap-faults': [compared('faults', 'page faults', countText, [['major', 'major', 'c-major'],
 		['minor', 'minor', 'c-minor']]), storyOfAll],
 	'swapped': [compared('memory', 'faults on memory without a file', countText, [['major', 'major', 'c-major'],
@@ -377,6 +378,9 @@ const EVIDENCE = {
 	'fsync-often': synced,
 	'sync-writes': [took('write', 'direct'), partsOf('write', 'direct'),
 		sizesOf('writes, by their bytes', 'write', 'write')],
+	'shared-writes': [took('write'), partsOf('write')],
+	'read-bound': [took('read'), partsOf('read')],
+	'write-bound': [took('write'), partsOf('write')],
 	'small-writes': [sizesOf('writes, by their bytes', 'write', 'write')],
 	'small-direct': [sizesOf('reads and writes past the cache, by their bytes', null, 'direct', 'async')],
 	'lock-wait': [underWay('calls that take locks', 'c-metadata', () => sums.operations.filter((series) =>

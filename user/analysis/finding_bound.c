@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about runs that wait for reads or writes where no other rule says why: what was moved,
+ * how fast, and how much of it at once. Knows nothing of how to do it better.
+ */
+#include <math.h>
+
+#include "analysis/finding.h"
+#include "analysis/finding_files.h"
+#include "analysis/totals.h"
+
+struct bound {
+	struct table_text path, file;
+	uint64_t others, count, bytes, bytes_each, storage_bytes, time_ns, bandwidth;
+	double at_once;
+};
+
+#define NUMBER(name, title, unit, meaning)                                                         \
+	{                                                                                          \
+#name, title, UNIT_##unit, meaning, TABLE_UINT(struct bound, name), 0              \
+	}
+
+static const struct table_column bound_evidence[] = {
+	{ "path", "path", UNIT_NONE, "the file with the most time", TABLE_TEXT(struct bound, path),
+	  0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct bound, file), 0 },
+	NUMBER(others, "others", COUNT, "files beside it, but for programs; null: none"),
+	NUMBER(count, "count", COUNT, "calls on these files"),
+	NUMBER(bytes, "bytes", BYTES, "bytes that they moved"),
+	NUMBER(bytes_each, "each", BYTES, "bytes of a call, on average"),
+	NUMBER(storage_bytes, "from storage", BYTES,
+	       "of what was read: brought into memory, or read past it"),
+	NUMBER(time_ns, "time", NS, "time with at least one such call under way, of any file"),
+	NUMBER(bandwidth, "bandwidth", BYTES, "bytes in a second of that time"),
+	{ "at_once", "at once", UNIT_NONE,
+	  "calls under way in that time, on average; null: not known",
+	  TABLE_REAL(struct bound, at_once), 0 },
+};
+
+/* Sums up the files that are no programs, and tells the one with the most time. */
+static void add_files(const struct findings *findings, enum use use, struct bound *bound)
+{
+	uint64_t most_ns = 0, files = 0;
+	struct file_view file;
+
+	for (uint32_t i = 0; i < files_count(findings->measured); i++) {
+		const struct tally *tally = &file.tallies[use];
+
+		if (!files_used(findings->measured, i, &file) || alike_is_program(&file) ||
+		    !tally->count)
+			continue;
+		files++;
+		bound->count += tally->count;
+		bound->bytes += tally->bytes;
+		bound->storage_bytes +=
+			use == USE_READ ? tally->fetched_bytes + file.direct_bytes : 0;
+		if (bound->path.length && tally->time.measure <= most_ns)
+			continue;
+		most_ns = tally->time.measure;
+		bound->path = file.path;
+	}
+	bound->file = finding_base_name(bound->path);
+	bound->others = files > 1 ? files - 1 : TABLE_NO_UINT;
+	bound->bytes_each = bound->count ? bound->bytes / bound->count : 0;
+}
+
+/* Whether any other rule tells of so much. */
+static bool is_told(const struct findings *findings, uint64_t cost_ns)
+{
+	bool told = false;
+
+	for (size_t i = 0; i < finding_rule_count && !told; i++) {
+		const struct finding_rule *one[] = { finding_rules[i], NULL };
+
+		told = finding_is_told(findings, one, cost_ns);
+	}
+	return told;
+}
+
+/* Most of the bytes must be of files that are known. */
+static int find_bound(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally all = totals_class(findings->measured, rule->class);
+	struct bound bound = { .time_ns = all.time.measure };
+	struct finding_verdict verdict = {
+		.cost_ns = finding_unhidden(findings, rule->class, all.time.measure),
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_LIKELY,
+	};
+
+	if (verdict.cost_ns < threshold(THRESHOLD_BOUND_SHARE) * findings->duration_ns ||
+	    is_told(findings, verdict.cost_ns))
+		return 0;
+	add_files(findings, rule->class == IO_READ ? USE_READ : USE_WRITE, &bound);
+	if (!bound.count || bound.bytes < all.bytes / 2)
+		return 0;
+	bound.bandwidth = finding_bandwidth(bound.bytes, bound.time_ns);
+	bound.at_once =
+		findings->summed ? NAN : finding_share(all.thread_time_ns, all.time.measure);
+	return finding_add(findings, rule, &bound, &verdict);
+}
+
+const struct finding_rule finding_read_bound = {
+	.id = "read-bound",
+	.needs = JOB_SYSCALL,
+	.find = find_bound,
+	.sums = FINDING_OF_SUMS,
+	.class = IO_READ,
+	FINDING_EVIDENCE(struct bound, bound_evidence),
+	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
+	.title = "the run waits for reads, most of all of {file}",
+	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} at "
+		"once "
+		"on average]; {storage_bytes} came from storage[; {others:file|files} more]",
+	.advice = "where the device is busy (--table devices): fewer bytes, kept in memory, or a "
+		  "faster one; where it is not: more reads at once, ahead of use",
+	.more = "faultline report --table devices TRACE",
+	.rule = "Told where reads are felt and no other finding says so much of them: their size "
+		"and order are not what makes them slow. Then it is the device, a limit of the "
+		"job's group, memory, processors that others use, or that too few are under way.",
+};
+
+const struct finding_rule finding_write_bound = {
+	.id = "write-bound",
+	.needs = JOB_SYSCALL,
+	.find = find_bound,
+	.sums = FINDING_OF_SUMS,
+	.class = IO_WRITE,
+	FINDING_EVIDENCE(struct bound, bound_evidence),
+	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
+	.title = "the run waits for writes, most of all to {file}",
+	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} at "
+		"once on average][; {others:file|files} more]",
+	.advice = "where the device is busy (--table devices): fewer bytes, less often, or a "
+		  "faster one; where it is not: write beside what comes next, a thread for it",
+	.more = "faultline report --table devices TRACE",
+	.rule = "Told where writes are felt and no other finding says so much of them. Writes go "
+		"to memory, until there is more to be written back than the kernel allows, or its "
+		"journal waits; then they wait for the device, or for memory and processors that "
+		"others use.",
+};
