@@ -90,7 +90,13 @@ static __always_inline bool bio_mark_fits(const struct bio_mark *mark, const str
 	return mark->disk == now->disk && done <= mark->bytes && now->bytes <= mark->bytes - done;
 }
 
-/* One has ended, and it was not seen. Not counted as lost: what is lost is in the totals. */
+/*
+ * One has ended, and it was not seen. Not counted as lost: what is lost is in the totals.
+ *
+ * A mark whose address never comes again is not noted, and need not be. If its bio has ended, every
+ * copy of the program at its end was passed over, which the kernel counts and the user side tells
+ * as lost. Else it is on its way when the recording ends, and in no total, nor is its request.
+ */
 static __always_inline void bio_mark_stale(void)
 {
 	note(NOTE_BIO_END_UNSEEN);
@@ -153,7 +159,13 @@ __noinline int bio_mark_share(struct address *at, struct bio_now *front)
 	return bio_mark_put(&other, &copy, true);
 }
 
-/* The driver has got it. Returns whether it is marked. */
+/*
+ * The driver has got it. Returns whether it is marked.
+ *
+ * Does not compare: a mark that was left by a bio before it does not fit when this one ends, and
+ * goes with its time. Where this one is not marked itself, but one behind it in the request is,
+ * that request goes by the time of issue that the kernel keeps (request_done).
+ */
 __noinline int bio_mark_issue(struct address *at, __u64 now_ns)
 {
 	struct bio_mark *mark = at ? bio_mark_find(at->at) : NULL;
