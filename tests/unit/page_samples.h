@@ -172,7 +172,7 @@ static void make_chained(struct made_trace *made, uint64_t first, uint64_t last)
 	for (uint64_t i = 0; i < 2; i++) {
 		made_fork(made, 2 + i, 99, 100 + i);
 		EXEC(made, .time = 4 + i, .pid = 100 + i, .ppid = 99, .comm = i ? "two" : "one",
-		     .command = "x", .rank = -1);
+		     .command = "x", .rank = i);
 	}
 	for (uint64_t i = 0; i < 4; i++)
 		FILE_ROW(made, .time = 1, .id = i + 1, .dev = 8, .ino = i + 1, .path = paths[i]);

@@ -312,7 +312,8 @@ class Page(unittest.TestCase):
         self.browser.open(page)
         tables = {"epochs": ("time_ns", "read_bytes"), "readahead": ("fetched_bytes", "ahead_bytes", "used_bytes"),
                   "writeback": ("written_bytes", "device_bytes"), "chain": ("time_ns", "device_ns", "count"),
-                  "chain_spans": ("time_ns", "count"), "device_users": ("requests", "bytes", "time_ns")}
+                  "chain_spans": ("time_ns", "count"), "device_users": ("requests", "bytes", "time_ns"),
+                  "ranks": ("io_ns", "unoverlapped_io_ns", "compute_ns")}
         # Of each column the sum of its numbers, as they are copied.
         self.browser.value("Object.defineProperty(navigator, 'clipboard', { value: { writeText: (text) => {"
                            " window.copied = text; return Promise.resolve(); } } })")

@@ -30,18 +30,17 @@ static struct report *make_run(struct made_trace *made, uint64_t first, uint64_t
 }
 
 /* What names a row of each of the tables. */
-static const char *const keys[PICTURE_SAMPLED] = {
-	"epoch", "path", "path", "path", "name", "comm"
-};
+static const char *const keys[PICTURE_SAMPLED] = { "epoch", "path", "path", "path",
+						   "name",  "comm", "rank" };
 
-/* The row of another report that is of the same; -1. */
+/* The row of another report that is of the same; -1 for none. */
 static int same_row(const struct report *report, const struct report *other, const char *table,
 		    const char *key, size_t row)
 {
 	const struct cell *cell = ask(other, table, row, key);
 
 	if (cell->type != CELL_TEXT)
-		return report_table(report, table)->row_count ? 0 : -1;
+		return row; /* in the same order */
 	return row_with(report, table, key, cell->text);
 }
 

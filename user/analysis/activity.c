@@ -216,6 +216,20 @@ void activities_free(struct activities *all)
 	*all = (struct activities) { 0 };
 }
 
+int activities_begin_again(const struct job *job, void **state)
+{
+	struct activities *all = calloc(1, sizeof(*all));
+
+	*state = all;
+	return all ? activities_init(all, job, job->activities->gpu) : -ENOMEM;
+}
+
+void activities_end_again(void *state)
+{
+	activities_free(state);
+	free(state);
+}
+
 uint32_t activities_group(const struct activities *all, uint32_t process)
 {
 	return process < all->process_room ? all->group_of[process] : ACTIVITY_JOB;

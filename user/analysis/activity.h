@@ -96,6 +96,9 @@ void activities_free(struct activities *all);
 /* What it is told in passing; its state is a struct activities. It comes before consumers that ask
  * it. */
 extern const struct walk_calls activities_calls;
+/* Another state of the same, that events may be told while the job has its own (struct sampled). */
+int activities_begin_again(const struct job *job, void **state);
+void activities_end_again(void *state);
 /* Lets everything end that is under way. */
 void activities_finish(struct activities *all);
 

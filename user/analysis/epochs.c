@@ -414,20 +414,6 @@ struct epochs_view epochs_view(const struct report *report)
 
 /* --- at moments --- */
 
-static int begin_again(const struct job *job, void **state)
-{
-	struct activities *all = calloc(1, sizeof(*all));
-
-	*state = all;
-	return all ? activities_init(all, job, job->activities->gpu) : -ENOMEM;
-}
-
-static void end_again(void *state)
-{
-	activities_free(state);
-	free(state);
-}
-
 static void numbers(const void *filled, uint64_t *numbers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -461,9 +447,9 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 static const struct sampled sampled = {
 	.columns = { "time_ns", "compute_ns", "wait_ns", "io_ns", "unoverlapped_io_ns",
 		     "read_bytes", "fetched_bytes", "samples" },
-	.begin = begin_again,
+	.begin = activities_begin_again,
 	.passing = &activities_calls,
-	.end = end_again,
+	.end = activities_end_again,
 	.filled = &analysis_epochs,
 	.numbers = numbers,
 	.at = at,

@@ -352,6 +352,44 @@ static int fill_ranks(void *state, struct table *table)
 	return status;
 }
 
+/* --- the same at moments --- */
+
+static void numbers(const void *filled, uint64_t *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = i + 1;
+}
+
+static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
+	       uint64_t values[SAMPLED_MOST])
+{
+	static const enum activity_of which[] = { ACTIVITY_COMPUTE, ACTIVITY_IO, ACTIVITY_APP_IO };
+	const struct activities *all = state;
+	struct activity_sum sums[3];
+
+	if (number >= all->group_count)
+		return;
+	activities_at(state, number, now_ns, which, 3, sums);
+	values[0] = sums[0].time_ns;
+	values[1] = sums[1].time_ns;
+	values[2] = sums[1].time_ns - sums[1].hidden_ns;
+	values[3] = sums[0].time_ns - sums[1].hidden_ns;
+	values[4] = sums[2].time_ns;
+	values[5] = sums[2].time_ns - sums[2].hidden_ns;
+	values[6] = sums[0].time_ns - sums[2].hidden_ns;
+}
+
+static const struct sampled sampled = {
+	.columns = { "compute_ns", "io_ns", "unoverlapped_io_ns", "unoverlapped_compute_ns",
+		     "app_io_ns", "unoverlapped_app_io_ns", "unoverlapped_app_compute_ns" },
+	.begin = activities_begin_again,
+	.passing = &activities_calls,
+	.end = activities_end_again,
+	.filled = &analysis_ranks,
+	.numbers = numbers,
+	.at = at,
+};
+
 /* --- read back --- */
 
 /* A number of a row, 0 where it is not known. */
@@ -482,6 +520,7 @@ const struct analysis analysis_ranks = {
 	.begin = begin,
 	.fill = fill_ranks,
 	.end = free,
+	.sampled = &sampled,
 	.merging = { .keys = "rank",
 		     .apart = "unoverlapped*",
 		     .named = "rank",

@@ -10,7 +10,7 @@
 #include "analysis/analysis.h"
 #include "analysis/picture_axis.h"
 
-#define PICTURE_SAMPLED 6	/* tables */
+#define PICTURE_SAMPLED 7	/* tables */
 #define PICTURE_SAMPLED_ROWS 64 /* of each */
 
 extern const struct analysis *const picture_sampled[PICTURE_SAMPLED];

@@ -103,6 +103,7 @@ for (const name of Object.keys(pictures.samples)) {
 const tables = {};
 for (const table of data.tables) {
 	table.index = {};
+	table.places = new Map(table.rows.map((row, i) => [row, i]));
 	table.columns.forEach((column, i) => {
 		table.index[column.name] = i;
 	});

@@ -62,10 +62,14 @@ const WHEN = [
 const COUNTS = {
 	readahead: 'What came ahead counts as used when it was asked for, whenever it came.',
 	writeback: 'What was written counts where it was made dirty, and where it went to the device.',
-	chain: 'An operation counts where it had ended, as a whole.',
-	chain_spans: 'An operation counts where it had ended, as a whole.',
+	chain: 'An operation counts where it ended, as a whole.',
+	chain_spans: 'An operation counts where it ended, as a whole.',
 	epochs: 'An epoch that reaches beyond it is cut.',
 };
+
+/* What all rows of a device have alike; what follows from the whole run, though it has no unit. */
+const NOT_OWN = new Set(['shared_ns']);
+const OF_ALL = new Set(['amplification', 'processes']);
 
 /* ... and what follows from the numbers of a part. */
 const DERIVED = {
@@ -171,9 +175,25 @@ function cellInRange(series, members, whole) {
 		: inRange(series, name)), whole);
 }
 
+/* What was taken of a row at the end of each stretch, in the part that is shown. */
+const isSampled = (table, name) => name in table.index && table.name in rowSamples
+	&& rowSamples[table.name].columns.has(name);
+
+function sampleInRange(table, row, name) {
+	const lists = rowSamples[table.name].rows.get(table.places.get(row));
+	return lists ? sum(lists.get(name), range.from, range.to) : null;
+}
+
+function sampledCell(table, row, name, whole) {
+	const value = sampleInRange(table, row, name);
+	return value === null ? null : asFarAsKnown(value, whole);
+}
+
 function narrowedColumn(table, { column, get }, find) {
 	if (isFact(table, column))
 		return { column, get };
+	if (isSampled(table, column.name))
+		return { column, get: (row) => sampledCell(table, row, column.name, get(row)) };
 	if (!table.rows.length || !membersOf(table, column, table.rows[0]))
 		return { column, get, whole: true };
 	return { column, get: (row) => cellInRange(find(row), membersOf(table, column, row), get(row)) };
@@ -214,23 +234,23 @@ function recordInRange(table, columns) {
 /* Rows whose numbers were taken at the end of each stretch. */
 function samplesInRange(table, columns) {
 	const samples = rowSamples[table.name], derived = DERIVED[table.name] || {};
-	const ofRows = new Map(table.rows.map((row, i) => [row, samples.rows.get(i)]));
-	const of = (row) => (name) => sum(ofRows.get(row).get(name), range.from, range.to);
+	const of = (row) => (name) => sampleInRange(table, row, name);
+	const own = Array.from(samples.columns).filter((name) => !NOT_OWN.has(name));
 	const narrow = ({ column, get }) => {
-		if (samples.columns.has(column.name))
-			return { column, get: (row) => asFarAsKnown(of(row)(column.name), get(row)) };
+		if (isSampled(table, column.name))
+			return { column, get: (row) => sampledCell(table, row, column.name, get(row)) };
 		if (derived[column.name])
 			return { column, get: (row) => {
 				const value = derived[column.name](of(row));
 				return plain(get(row)) === null || !isFinite(value) ? null : value;
 			} };
-		return isFact(table, column) ? { column, get } : { column, get, whole: true };
+		return isFact(table, column) && !OF_ALL.has(column.name) ? { column, get }
+			: { column, get, whole: true };
 	};
 	const now = columns.map(narrow);
 	return { columns: now, narrowed: [NOW, COUNTS[table.name]].filter(Boolean).join(' '),
 		mixed: now.some((column) => column.whole),
-		rows: table.rows.filter((row) => ofRows.get(row)
-			&& Array.from(samples.columns).some((name) => of(row)(name) > 0)),
+		rows: table.rows.filter((row) => own.some((name) => of(row)(name) > 0)),
 		lacking: table.of - samples.rows.size };
 }
 

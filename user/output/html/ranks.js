@@ -36,13 +36,16 @@ function sideBySide(items, heads, mark, most) {
 }
 
 function rankItems() {
-	const whole = new Map(rowsOf('ranks').map((row) => [row.rank, row]));
-	return sums.ranks.filter((series) => !series.others).map((series) => {
-		const row = whole.get(series.rank) || {};
-		return { label: `rank ${series.rank}`, values: [inRange(series, 'time'),
-			row.unoverlapped_io_ns === undefined ? null : row.unoverlapped_io_ns,
-			inRange(series, 'bytes'), inRange(series, 'fetched')] };
-	});
+	const table = tables.ranks, name = 'unoverlapped_io_ns';
+	const unhidden = new Map((table ? table.rows : []).map((row) => {
+		const whole = cellOf(table, row, name);
+		return [cellOf(table, row, 'rank'),
+			rangeIsWhole() ? whole : plain(sampledCell(table, row, name, whole))];
+	}));
+	return sums.ranks.filter((series) => !series.others).map((series) => ({
+		label: `rank ${series.rank}`, values: [inRange(series, 'time'),
+			unhidden.has(series.rank) ? unhidden.get(series.rank) : null,
+			inRange(series, 'bytes'), inRange(series, 'fetched')] }));
 }
 
 const SIDE_HEADS = [['I/O, summed over threads', timeText, 'c-read'],
@@ -85,7 +88,7 @@ function makeRanks() {
 		const parts = [];
 		if (ranked)
 			parts.push(el('h3', null, 'Ranks'), sideBySide(rankItems(), [SIDE_HEADS[0],
-				['I/O no compute hid (whole run)', timeText, 'c-alone']].concat(SIDE_HEADS.slice(1)), 0));
+				['I/O no compute hid', timeText, 'c-alone']].concat(SIDE_HEADS.slice(1)), 0));
 		for (const group of groups) {
 			const items = group.map(({ series, row }) => ({ label: `${row.comm || ''} ${row.pid}`,
 				values: [inRange(series, 'time'), inRange(series, 'bytes'),
