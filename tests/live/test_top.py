@@ -14,6 +14,7 @@ import unittest
 
 import harness
 from harness import machine
+from test_users import AS_NOBODY, CAPABILITIES, capable
 
 READS, BYTES = 1500, 8192
 PROGRAM = f"""
@@ -30,9 +31,9 @@ for line in sys.stdin:
 class Frames:
     """What top prints, frame by frame."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, program=None):
         self.process = machine().start(
-            [machine().faultline, "top", "--batch", "--interval", "0.25", "--format", "json",
+            [*(program or [machine().faultline]), "top", "--batch", "--interval", "0.25", "--format", "json",
              *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.decoder = json.JSONDecoder()
         self.text = ""
@@ -65,7 +66,11 @@ class Top(unittest.TestCase):
     def setUp(self):
         self.path = f"{machine().new_dir()}/data"
         harness.random_file(self.path, BYTES)
-        self.program = machine().start([sys.executable, "-c", PROGRAM, self.path],
+        os.chmod(self.path, 0o644)
+        self.start()
+
+    def start(self, *by):
+        self.program = machine().start([*by, sys.executable, "-c", PROGRAM, self.path],
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.assertEqual(self.program.stdout.readline(), "ready\n")
 
@@ -79,11 +84,11 @@ class Top(unittest.TestCase):
         self.program.stdin.flush()
         self.assertEqual(self.program.stdout.readline(), "done\n")
 
-    def check(self, *arguments):
+    def check(self, *arguments, **options):
         """The program's reads come in frames, none twice and none missing."""
         for subject, is_it in (("processes", lambda row: row["pid"] == self.program.pid),
                                ("files", lambda row: row["path"] == self.path)):
-            frames = Frames("--show", subject, *arguments)
+            frames = Frames("--show", subject, *arguments, **options)
             try:
                 first = frames.next()
                 self.work()
@@ -102,6 +107,22 @@ class Top(unittest.TestCase):
 
     def test_by_itself(self):
         self.check("--connect", "none")
+
+    def test_of_another_user(self):
+        """Root is shown what anybody does; whom the program's file lends its capabilities, his own."""
+        lent = [*AS_NOBODY, capable(machine().new_dir(), CAPABILITIES)]
+        frames = Frames("--show", "processes", "--connect", "none", program=lent)
+        try:
+            frames.next()
+            self.work()
+            rows = [row for _ in range(3) for row in frames.next()["processes"]]
+        finally:
+            frames.end()
+        self.assertNotIn(self.program.pid, [row["pid"] for row in rows])
+        self.tearDown()
+        self.start(*AS_NOBODY)
+        self.check("--connect", "none")
+        self.check("--connect", "none", program=lent)
 
     def test_asks_a_monitor(self):
         socket = f"{machine().new_dir()}/socket"

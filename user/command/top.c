@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/privileges.h"
 #include "capture/selection.h"
 #include "command/command.h"
 #include "command/options.h"
@@ -60,7 +61,8 @@ static const struct option_table top_table = {
 		"Shows what the jobs, processes and files of this machine read, write and wait for "
 		"just now.\n"
 		"Asks faultline monitor if one runs; else it watches all processes itself, which "
-		"needs root.\n"
+		"needs root:\n"
+		"to whom a program with file capabilities lends them, it shows the user's own.\n"
 		"Keys: j, p, f: jobs, processes, files; <, >: sort by another column; /: filter; "
 		"Space: stand\n"
 		"still; h: more of them, and what the columns mean; q: quit.",
@@ -112,8 +114,8 @@ static bool monitor_answers(const char *where)
 	return fd >= 0 || (fd != -ECONNREFUSED && fd != -ENOENT);
 }
 
-/* Watches all processes as the monitor does by default. */
-static int watch_node(struct own **own)
+/* Watches all processes, or the user's own, as the monitor does by default. */
+static int watch_node(struct own **own, bool all)
 {
 	struct service_options service = { .interval_ns = 1000000000 };
 	int err = selection_layers(NULL, &service.session.layers);
@@ -123,6 +125,7 @@ static int watch_node(struct own **own)
 	if (err)
 		return err;
 	service.session.layers &= ~(1u << LAYER_SPAN);
+	service.session.attach.uid = all ? ATTACH_ANYBODY : getuid();
 	service.session.buffer_bytes = BUFFER_BYTES;
 	service.ledger = (struct ledger_options) { .costs = metric_costs };
 	return own_open(own, &service);
@@ -131,6 +134,7 @@ static int watch_node(struct own **own)
 static int run(const struct top_options *options, struct live *live)
 {
 	const char *where = options->connect ? options->connect : HTTP_ADDRESS;
+	bool all = privileges_are_own();
 	struct own *own = NULL;
 	int status = live->batch ? 0 : terminal_prepare();
 
@@ -140,9 +144,11 @@ static int run(const struct top_options *options, struct live *live)
 	}
 	live->source = (struct live_source) { ask_monitor, (char *)where, where };
 	if (watches_itself(options) || (!options->connect && !monitor_answers(where))) {
-		if (watch_node(&own))
+		if (watch_node(&own, all))
 			return EXIT_FAILED;
-		live->source = (struct live_source) { own_take, own, "watched by this command" };
+		live->source = (struct live_source) { own_take, own,
+						      all ? "watched by this command"
+							  : "yours, watched by this command" };
 	}
 	status = live_run(live);
 	own_close(own);

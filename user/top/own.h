@@ -13,7 +13,8 @@
 
 struct own;
 
-/* Begins to watch all processes. Returns 0 or a negative errno, logged. */
+/* Begins to watch all processes, or those of the user that the options name. Returns 0 or a
+ * negative errno, logged. */
 int own_open(struct own **own, const struct service_options *options);
 void own_close(struct own *own); /* NULL is fine */
 /* What /jobs would answer, as of now; the take of a live_source. */
