@@ -3,8 +3,6 @@
  * Findings about runs that wait for reads or writes where no other rule says why: what was moved,
  * how fast, and how much of it at once. Knows nothing of how to do it better.
  */
-#include <math.h>
-
 #include "analysis/finding.h"
 #include "analysis/finding_files.h"
 #include "analysis/totals.h"
@@ -32,8 +30,7 @@ static const struct table_column bound_evidence[] = {
 	       "of what was read: brought into memory, or read past it"),
 	NUMBER(time_ns, "time", NS, "time with at least one such call under way, of any file"),
 	NUMBER(bandwidth, "bandwidth", BYTES, "bytes in a second of that time"),
-	{ "at_once", "at once", UNIT_NONE,
-	  "calls under way in that time, on average; null: not known",
+	{ "at_once", "at once", UNIT_NONE, "calls under way in that time, on average",
 	  TABLE_REAL(struct bound, at_once), 0 },
 };
 
@@ -95,8 +92,7 @@ static int find_bound(struct findings *findings, const struct finding_rule *rule
 	if (!bound.count || bound.bytes < all.bytes / 2)
 		return 0;
 	bound.bandwidth = finding_bandwidth(bound.bytes, bound.time_ns);
-	bound.at_once =
-		findings->summed ? NAN : finding_share(all.thread_time_ns, all.time.measure);
+	bound.at_once = finding_share(all.thread_time_ns, all.time.measure);
 	return finding_add(findings, rule, &bound, &verdict);
 }
 
@@ -104,14 +100,12 @@ const struct finding_rule finding_read_bound = {
 	.id = "read-bound",
 	.needs = JOB_SYSCALL,
 	.find = find_bound,
-	.sums = FINDING_OF_SUMS,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
 	.title = "the run waits for reads, most of all of {file}",
-	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} at "
-		"once "
-		"on average]; {storage_bytes} came from storage[; {others:file|files} more]",
+	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} at once "
+		"on average; {storage_bytes} came from storage[; {others:file|files} more]",
 	.advice = "where the device is busy (--table devices): fewer bytes, kept in memory, or a "
 		  "faster one; where it is not: more reads at once, ahead of use",
 	.more = "faultline report --table devices TRACE",
@@ -124,13 +118,12 @@ const struct finding_rule finding_write_bound = {
 	.id = "write-bound",
 	.needs = JOB_SYSCALL,
 	.find = find_bound,
-	.sums = FINDING_OF_SUMS,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
 	.title = "the run waits for writes, most of all to {file}",
-	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s[, {at_once} at "
-		"once on average][; {others:file|files} more]",
+	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} at "
+		"once on average[; {others:file|files} more]",
 	.advice = "where the device is busy (--table devices): fewer bytes, less often, or a "
 		  "faster one; where it is not: write beside what comes next, a thread for it",
 	.more = "faultline report --table devices TRACE",

@@ -232,9 +232,8 @@ const struct finding_rule finding_shared_writes = {
 		"also where it waits for storage: of several that write to one file one gets on at "
 		"a time, at whatever offset. Told is the time of writes up to where the last write "
 		"by another thread that began before them ended. Which of them had the lock is not "
-		"recorded, nor do traces tell of each other. Direct writes, pipes and devices do "
-		"not count, nor do stores through "
-		"mappings.",
+		"recorded, nor do traces tell of each other. Direct writes, pipes, devices and "
+		"stores through mappings do not count.",
 };
 
 /* --- small writes --- */
