@@ -10,5 +10,7 @@ make -s -j"$(nproc)" BUILD="$BUILD" "$fuzz/fuzz_reader" "$fuzz/make_seeds"
 seeds=$fuzz/test_seeds
 rm -rf "$seeds" && mkdir "$seeds"
 "$fuzz/make_seeds" "$seeds"
+# What libFuzzer ends with by itself (77) means that a test is skipped.
 exec "$fuzz/fuzz_reader" -seed=1 -runs=600 -max_len=16384 -rss_limit_mb=2048 -timeout=60 \
+	-error_exitcode=1 -timeout_exitcode=1 \
 	-dict=tests/fuzz/reader.dict -artifact_prefix="$fuzz/" "$seeds"

@@ -203,6 +203,14 @@ void picture_samples_join(struct picture_samples *samples, struct cursor_options
 	}
 }
 
+static void end_told(struct picture_samples *samples)
+{
+	for (size_t i = 0; i < samples->told_count; i++)
+		if (samples->told[i].state)
+			samples->told[i].how->end(samples->told[i].state);
+	samples->told_count = 0;
+}
+
 int picture_samples_finish(struct picture_samples *samples)
 {
 	int status = 0;
@@ -212,14 +220,13 @@ int picture_samples_finish(struct picture_samples *samples)
 		if (!status)
 			status = take_all(&samples->told[i], UINT64_MAX);
 	}
+	end_told(samples);
 	return status;
 }
 
 void picture_samples_free(struct picture_samples *samples)
 {
-	for (size_t i = 0; i < samples->told_count; i++)
-		if (samples->told[i].state)
-			samples->told[i].how->end(samples->told[i].state);
+	end_told(samples);
 	for (size_t i = 0; i < PICTURE_SAMPLED; i++)
 		free(samples->tables[i].rows);
 	*samples = (struct picture_samples) { 0 };

@@ -43,13 +43,14 @@ struct picture_samples {
 	size_t told_count;
 };
 
-/* Returns 0 or -ENOMEM; is to be freed after an error, too. The samples stay where they are. */
+/* Returns 0 or -ENOMEM; is to be freed after an error, too, before the job is. The samples stay
+ * where they are. */
 int picture_samples_init(struct picture_samples *samples, const struct measured *measured,
 			 const struct picture_axis *axis);
 /* Adds who is to be told to a walk: kinds, columns and consumers, at most PICTURE_SAMPLED. */
 void picture_samples_join(struct picture_samples *samples, struct cursor_options *cursor,
 			  struct walk_consumer *consumers, size_t *count);
-/* All events were told. Returns 0 or -ENOMEM. */
+/* All events were told: the job may go, what was taken stays. Returns 0 or -ENOMEM. */
 int picture_samples_finish(struct picture_samples *samples);
 void picture_samples_free(struct picture_samples *samples);
 
