@@ -157,7 +157,10 @@ static int leave(const char *path)
 	make_with_calls(&made);
 	made_finish(&made, 0, 1000);
 	written = fwrite(made.bytes, 1, made.length, file);
-	return fclose(file) || written != made.length;
+	if (fclose(file) || written != made.length)
+		return 1;
+	made_close(&made);
+	return 0;
 }
 
 int main(int argc, char **argv)
