@@ -111,6 +111,13 @@ static void small_reads_direct(struct made_trace *made, bool sound)
 	      .flags = sound ? TRACE_OP_DIRECT : 0);
 }
 
+/* Files in memory are data, unlike what else stands there. */
+static void small_reads_shared_memory(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, sound ? "/dev/a" : "/dev/shm/a");
+	CALLS(made, 100, .count = 5000, .op = M_PREAD, .bytes = 4096, .step = 4096, .dur = 5 * US);
+}
+
 static void random_reads(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, 64 * MIB, "/data/a");

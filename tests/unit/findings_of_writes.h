@@ -242,6 +242,13 @@ static void short_reads(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = 1000, .asked = 4096, .dur = 5 * US);
 }
 
+/* Who loads programs and modules reads them to their ends. */
+static void short_reads_of_modules(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, MIB, sound ? "/usr/lib/python3/module.py" : "/data/a");
+	CALLS(made, 100, .count = 2000, .op = M_PREAD, .bytes = 1000, .asked = 4096, .dur = 5 * US);
+}
+
 /* --- what the kernel writes back --- */
 
 static void writers_throttled(struct made_trace *made, bool sound)

@@ -50,6 +50,7 @@ static const struct {
 	{ "small-reads-cached", small_reads_cached },
 	{ "small-reads-cached", small_reads_opens },
 	{ "small-reads-cached", small_reads_direct },
+	{ "small-reads-cached", small_reads_shared_memory },
 	{ "random-reads", random_reads },
 	{ "read-again", read_again },
 	{ "read-again", read_again_cold },
@@ -110,6 +111,7 @@ static const struct {
 	{ "failed-calls", failed_calls },
 	{ "failed-calls", failed_nowait },
 	{ "short-reads", short_reads },
+	{ "short-reads", short_reads_of_modules },
 	{ "writers-throttled", writers_throttled },
 	{ "stores-amplified", stores_amplified },
 	{ "async-not-traced", async_not_traced },
@@ -342,6 +344,25 @@ static void make_ranks_that_sync(struct made_trace *made)
 	sync_by(made, 4, 60, true);
 }
 
+static void make_again_direct(struct made_trace *made)
+{
+	add_file(made, 1, 65 * MIB, "/data/a");
+	CALLS(made, 100, .count = 192, .op = M_PREAD, .bytes = MIB, .step = 40503 * KIB, .dur = MS,
+	      .flags = TRACE_OP_DIRECT);
+}
+
+/* What goes past the page cache comes from storage, though nothing is brought into memory. */
+static void test_again_direct(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_again_direct);
+
+	check_text(report, "findings", find_row(report, "findings", "id", "read-again"), "says",
+		   "192 MiB were read of 65.0 MiB; 100.0% of them came from storage");
+	report_free(report);
+	made_close(&made);
+}
+
 /* What of it is whose: of four ranks no more than one has is in a row. */
 static void test_who_syncs(void **state)
 {
@@ -396,6 +417,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_held_back),
 		cmocka_unit_test(test_slow_device),
 		cmocka_unit_test(test_worker),
+		cmocka_unit_test(test_again_direct),
 		cmocka_unit_test(test_who_syncs),
 		cmocka_unit_test(test_queue_of_its_own),
 		cmocka_unit_test(test_start_comes_second),
