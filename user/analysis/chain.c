@@ -459,8 +459,9 @@ int chain_add_events(void *state, const struct event *events, size_t count)
 	return status ? status : begin_latest(chain);
 }
 
-int chain_settle_until(struct chain *chain, uint64_t time_ns)
+int chain_settle_until(void *state, uint64_t time_ns)
 {
+	struct chain *chain = state;
 	int status = 0;
 
 	for (size_t i = 0; i < chain->thread_count && !status; i++)

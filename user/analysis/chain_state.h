@@ -41,10 +41,17 @@ int chain_add_events(void *state, const struct event *events, size_t count);
 void chain_end(void *state);
 /* Operations that ended before a moment are over: what they waited for is known, as all that began
  * before it was told. Returns 0 or -ENOMEM. */
-int chain_settle_until(struct chain *chain, uint64_t time_ns);
-/* `settle` and `at` (struct sampled), by number of the file, and a time's numbers. */
-int chain_settle(void *state, uint64_t now_ns);
-void chain_time_values(const struct chain_time *time, uint64_t values[SAMPLED_MOST]);
-#define CHAIN_SAMPLED "time_ns", "device_ns", "queue_ns", "other_ns", "count", "bios", "bytes"
+int chain_settle_until(void *state, uint64_t time_ns);
+
+/* Of a list of times those that have operations, and the numbers of one (struct sampled). */
+void chain_times_numbers(const struct chain_time *times, size_t room, uint64_t *numbers,
+			 size_t count);
+void chain_times_at(const struct chain_time *times, size_t room, uint64_t number,
+		    uint64_t values[SAMPLED_MOST]);
+/* What is the same of all such lists. */
+#define CHAIN_SAMPLED                                                                              \
+	.columns = { "time_ns", "device_ns", "queue_ns", "other_ns", "count", "bios", "bytes" },   \
+	.begin = chain_begin, .passing = &analysis_chain.passing, .end = chain_end,                \
+	.settle = chain_settle_until, .filled = &analysis_chain
 
 #endif

@@ -187,13 +187,25 @@ const struct chain_time *chain_of_labels(const struct measured *measured, size_t
 
 /* --- at moments --- */
 
-int chain_settle(void *state, uint64_t now_ns)
+void chain_times_numbers(const struct chain_time *times, size_t room, uint64_t *numbers,
+			 size_t count)
 {
-	return chain_settle_until(state, now_ns);
+	for (size_t i = 0; i < room && count; i++) {
+		if (!times[i].count)
+			continue;
+		*numbers++ = i;
+		count--;
+	}
 }
 
-void chain_time_values(const struct chain_time *time, uint64_t values[SAMPLED_MOST])
+void chain_times_at(const struct chain_time *times, size_t room, uint64_t number,
+		    uint64_t values[SAMPLED_MOST])
 {
+	const struct chain_time *time;
+
+	if (number >= room)
+		return;
+	time = &times[number];
 	values[0] = time->time_ns;
 	values[1] = time->device_ns;
 	values[2] = time->queue_ns;
@@ -207,12 +219,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 {
 	const struct chain *chain = filled;
 
-	for (size_t file = 0; file < chain->file_room && count; file++) {
-		if (!chain->files[file].count)
-			continue;
-		*numbers++ = file;
-		count--;
-	}
+	chain_times_numbers(chain->files, chain->file_room, numbers, count);
 }
 
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
@@ -220,20 +227,10 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 {
 	const struct chain *chain = state;
 
-	if (number < chain->file_room)
-		chain_time_values(&chain->files[number], values);
+	chain_times_at(chain->files, chain->file_room, number, values);
 }
 
-static const struct sampled sampled = {
-	.columns = { CHAIN_SAMPLED },
-	.begin = chain_begin,
-	.passing = &analysis_chain.passing,
-	.end = chain_end,
-	.settle = chain_settle,
-	.filled = &analysis_chain,
-	.numbers = numbers,
-	.at = at,
-};
+static const struct sampled sampled = { CHAIN_SAMPLED, .numbers = numbers, .at = at };
 
 const struct analysis analysis_chain = {
 	.name = "chain",

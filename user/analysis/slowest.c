@@ -205,12 +205,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 {
 	const struct chain *chain = filled;
 
-	for (size_t label = 0; label < chain->label_room && count; label++) {
-		if (!chain->labels[label].count)
-			continue;
-		*numbers++ = label;
-		count--;
-	}
+	chain_times_numbers(chain->labels, chain->label_room, numbers, count);
 }
 
 static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns,
@@ -218,20 +213,10 @@ static void at(const void *filled, void *state, uint64_t number, uint64_t now_ns
 {
 	const struct chain *chain = state;
 
-	if (number < chain->label_room)
-		chain_time_values(&chain->labels[number], values);
+	chain_times_at(chain->labels, chain->label_room, number, values);
 }
 
-static const struct sampled sampled = {
-	.columns = { CHAIN_SAMPLED },
-	.begin = chain_begin,
-	.passing = &analysis_chain.passing,
-	.end = chain_end,
-	.settle = chain_settle,
-	.filled = &analysis_chain,
-	.numbers = numbers,
-	.at = at,
-};
+static const struct sampled sampled = { CHAIN_SAMPLED, .numbers = numbers, .at = at };
 
 const struct analysis analysis_chain_spans = {
 	.name = "chain_spans",
