@@ -35,8 +35,8 @@ struct device_view {
 	bool all_open, own_open, waits_open;
 };
 
-/* False behind the last one. Of several reports (measured->job is NULL) devices have names and no
- * numbers. */
+/* False behind the last one. Of several reports (measured->job is NULL) as far as their tables
+ * tell; `host` and `dev` are not known then. */
 bool devices_view(const struct measured *measured, size_t number, struct device_view *view);
 
 /* --- for devices.c --- */

@@ -73,8 +73,9 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_stragglers,
 	&finding_read_bound, /* what all the others do not tell */
 	&finding_write_bound,
+	NULL,
 };
-const size_t finding_rule_count = sizeof(finding_rules) / sizeof(finding_rules[0]);
+const size_t finding_rule_count = sizeof(finding_rules) / sizeof(finding_rules[0]) - 1;
 
 const struct finding_rule *finding_rule_named(const char *id)
 {

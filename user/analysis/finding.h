@@ -163,7 +163,7 @@ struct table_text finding_device_name(struct findings *findings, struct trace_st
 				      uint64_t dev);
 
 /* All rules, for --explain and for tests. */
-extern const struct finding_rule *const finding_rules[];
+extern const struct finding_rule *const finding_rules[]; /* and NULL */
 extern const size_t finding_rule_count;
 /* NULL when there is none of that name. */
 const struct finding_rule *finding_rule_named(const char *id);

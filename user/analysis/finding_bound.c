@@ -61,19 +61,6 @@ static void add_files(const struct findings *findings, enum use use, struct boun
 	bound->bytes_each = bound->count ? bound->bytes / bound->count : 0;
 }
 
-/* Whether any other rule tells of so much. */
-static bool is_told(const struct findings *findings, uint64_t cost_ns)
-{
-	bool told = false;
-
-	for (size_t i = 0; i < finding_rule_count && !told; i++) {
-		const struct finding_rule *one[] = { finding_rules[i], NULL };
-
-		told = finding_is_told(findings, one, cost_ns);
-	}
-	return told;
-}
-
 /* Most of the bytes must be of files that are known. */
 static int find_bound(struct findings *findings, const struct finding_rule *rule)
 {
@@ -86,7 +73,7 @@ static int find_bound(struct findings *findings, const struct finding_rule *rule
 	};
 
 	if (verdict.cost_ns < threshold(THRESHOLD_BOUND_SHARE) * findings->duration_ns ||
-	    is_told(findings, verdict.cost_ns))
+	    finding_is_told(findings, finding_rules, verdict.cost_ns))
 		return 0;
 	add_files(findings, rule->class == IO_READ ? USE_READ : USE_WRITE, &bound);
 	if (!bound.count || bound.bytes < all.bytes / 2)

@@ -145,13 +145,16 @@ static bool is_loaded(struct habits *habits, uint32_t file)
 /* A read to the end of its file gets what there is; only what comes after it gets nothing. */
 static bool is_short(struct habits *habits, const struct event *event)
 {
-	if (event->bytes >= event->asked_bytes ||
-	    (event->file < habits->job->files.count && is_loaded(habits, event->file)))
+	const struct file_table *files = &habits->job->files;
+
+	if (event->bytes >= event->asked_bytes)
 		return false;
-	if (!event->bytes)
-		return true;
-	return event->file < habits->job->files.count && event->offset >= 0 &&
-	       event->offset + event->bytes < habits->job->files.files[event->file].size_bytes;
+	if (event->file >= files->count)
+		return !event->bytes;
+	if (event->bytes && (event->offset < 0 ||
+			     event->offset + event->bytes >= files->files[event->file].size_bytes))
+		return false;
+	return !is_loaded(habits, event->file);
 }
 
 /* A read that got all that it asked for, nearly all of them: a case of nothing. */

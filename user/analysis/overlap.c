@@ -395,10 +395,10 @@ static const struct sampled sampled = {
 /* A number of a row, 0 where it is not known. */
 static uint64_t number_at(const struct table *table, size_t row, const char *name)
 {
-	int column = table_find_column(table, name);
-	const struct cell *cell = &table_row(table, row)[column];
+	uint64_t number;
 
-	return column >= 0 && cell->type == CELL_UINT ? cell->uint : 0;
+	table_number(table, row, name, &number);
+	return number;
 }
 
 static bool is_known(const struct table *table, const char *name)
