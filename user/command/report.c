@@ -459,7 +459,7 @@ int command_report(int argc, char **argv)
 	progress_start(&progress, "reading");
 	status = report_make(&report, traces, (const char *const *)argv + first, count, &options,
 			     &error);
-	if (!status)
+	if (!status && request.list_columns)
 		status = take_meanings(report, traces, count);
 	progress_end(&progress);
 	if (status) {
