@@ -452,6 +452,17 @@ class Job:
         os.close(fd)
         self.processes(2 if self.bad else 1, work)
 
+    def ranks_uneven(self):
+        """No rank marks spans; one reads eight times as much, or all read as much as it does."""
+        def work(rank):
+            os.environ["RANK"] = str(rank)
+            count = 2400 if rank == 2 else 300 if self.bad else 2400
+            code = (f"import os\nfd = os.open({self.directory + '/large'!r}, os.O_RDONLY)\n"
+                    f"for i in range({count}):\n os.pread(fd, 1 << 20, (i % 64) << 20)\n")
+            os.execv(sys.executable, [sys.executable, "-S", "-c", code])
+
+        self.processes(4, work)
+
 
 def prepare(name, directory):
     """Makes what the cases need, in memory; returns the files that are to be cold."""

@@ -323,4 +323,17 @@ static void straggler(struct made_trace *made, bool sound)
 	}
 }
 
+/* No rank marks spans; the sound one takes as long for as many bytes as the others have. */
+static void ranks_uneven(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 10 * MIB, "/data/a");
+	for (uint64_t rank = 0; rank < 4; rank++) {
+		const uint64_t times = rank == 2 && !sound ? 8 : 1;
+
+		EXEC(made, .time = 20, .pid = 30 + rank, .comm = "r", .command = "r", .rank = rank);
+		CALL(made, .time = 300, .dur = rank == 2 ? 100 * MS : 10 * MS, .pid = 30 + rank,
+		     .op = M_READ, .file = 1, .asked = times * MIB, .result = times * MIB);
+	}
+}
+
 #endif

@@ -139,6 +139,7 @@ static const struct {
 	{ "worker-slow", worker_slow },
 	{ "accelerator-idle", accelerator_idle },
 	{ "straggler", straggler },
+	{ "ranks-uneven", ranks_uneven },
 };
 #define CASES (sizeof(cases) / sizeof(cases[0]))
 

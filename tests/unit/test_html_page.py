@@ -54,7 +54,7 @@ PICTURES = {
     "shallow-queue": "depth", "epoch-from-storage": "epochs", "epoch-from-memory": "epochs",
     "sync-checkpoint": "phases", "loader-io": "phases", "loader-preprocessing": "phases",
     "loader-idle": "phases", "worker-slow": "workers", "accelerator-idle": "states",
-    "straggler": "ranks",
+    "straggler": "ranks", "ranks-uneven": "ranks",
 }
 
 

@@ -71,6 +71,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_worker_slow,
 	&finding_accelerator,
 	&finding_stragglers,
+	&finding_ranks_uneven,
 	&finding_read_bound, /* what all the others do not tell */
 	&finding_write_bound,
 	NULL,

@@ -229,13 +229,15 @@ extern const struct finding_rule finding_shallow_queue;
 /* finding_epochs.c: what an epoch brings in again. */
 extern const struct finding_rule finding_epoch_storage;
 extern const struct finding_rule finding_epoch_memory;
-/* finding_phase.c: checkpoints, loaders, ranks. */
+/* finding_phase.c: checkpoints, loaders, what computes. */
 extern const struct finding_rule finding_sync_checkpoint;
 extern const struct finding_rule finding_loader_io;
 extern const struct finding_rule finding_loader_work;
 extern const struct finding_rule finding_loader_idle;
 extern const struct finding_rule finding_worker_slow;
 extern const struct finding_rule finding_accelerator;
+/* finding_ranks.c: ranks that do not do the same. */
 extern const struct finding_rule finding_stragglers;
+extern const struct finding_rule finding_ranks_uneven;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Findings about the phases of a training job, as its spans tell them: checkpoints, loaders and
- * ranks. Knows nothing of single files.
+ * what computes. Knows nothing of single files.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -420,103 +420,4 @@ const struct finding_rule finding_accelerator = {
 	.more = "faultline report --table epochs TRACE",
 	.rule = "Between the begin of the first span of compute and the end of the last, less than "
 		"nine tenths were compute. This says how much there is to be had, not by what.",
-};
-
-/* --- ranks --- */
-
-struct ranks {
-	uint64_t ranks, slowest, slowest_ns, median_ns;
-};
-
-static const struct table_column ranks_columns[] = {
-	{ "ranks", "ranks", UNIT_COUNT, "ranks", TABLE_UINT(struct ranks, ranks), 0 },
-	{ "slowest", "slowest", UNIT_NONE, "the rank with the most unoverlapped I/O",
-	  TABLE_UINT(struct ranks, slowest), 0 },
-	{ "slowest_ns", "its I/O", UNIT_NS, "its unoverlapped I/O",
-	  TABLE_UINT(struct ranks, slowest_ns), 0 },
-	{ "median_ns", "median", UNIT_NS, "of all ranks; of two, the other one's",
-	  TABLE_UINT(struct ranks, median_ns), 0 },
-};
-
-struct rank_wait {
-	int64_t rank;
-	uint64_t time_ns; /* of I/O that no compute hid */
-};
-
-/* The longest last; of several as long as that, the one with the lowest number. */
-static int compare_waits(const void *left, const void *right)
-{
-	const struct rank_wait *a = left, *b = right;
-
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->rank > b->rank ? -1 : a->rank < b->rank;
-}
-
-static int add_straggler(struct findings *findings, const struct finding_rule *rule,
-			 struct rank_wait *waits, size_t count)
-{
-	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
-					   .confidence = FINDING_LIKELY };
-	struct ranks ranks = { .ranks = count };
-
-	if (count < 2)
-		return 0;
-	qsort(waits, count, sizeof(*waits), compare_waits);
-	ranks.slowest = waits[count - 1].rank;
-	ranks.slowest_ns = waits[count - 1].time_ns;
-	ranks.median_ns = waits[(count - 1) / 2].time_ns;
-	verdict.cost_ns = ranks.slowest_ns - ranks.median_ns;
-	if (finding_share(verdict.cost_ns, ranks.slowest_ns) < threshold(THRESHOLD_IMBALANCE))
-		return 0;
-	return finding_add(findings, rule, &ranks, &verdict);
-}
-
-/* As far as the table of ranks knows their times. */
-static int find_stragglers(struct findings *findings, const struct finding_rule *rule)
-{
-	const struct table *ranks = report_by(findings->report, &analysis_ranks);
-	int rank = table_find_column(ranks, "rank"), all = table_find_column(ranks, "io_ns");
-	int unhidden = table_find_column(ranks, "unoverlapped_io_ns");
-	struct rank_wait *waits = calloc(ranks->row_count + 1, sizeof(*waits));
-	size_t count = 0;
-	int status = 1;
-
-	if (!waits)
-		return -ENOMEM;
-	for (size_t row = 0; row < ranks->row_count && rank >= 0 && all >= 0 && unhidden >= 0;
-	     row++) {
-		const struct cell *cells = table_row(ranks, row);
-		const struct cell *time = &cells[unhidden];
-
-		if (time->type == CELL_NULL && !time->summed)
-			time = &cells[all]; /* nobody told of compute */
-		if (cells[rank].type == CELL_INT && time->type == CELL_UINT && !time->summed)
-			waits[count++] = (struct rank_wait) { cells[rank].sint, time->uint };
-	}
-	/* The rank whose time is not known may be the one. */
-	if (count && count == ranks->row_count && !ranks->cut)
-		status = add_straggler(findings, rule, waits, count);
-	free(waits);
-	return status;
-}
-
-static const enum threshold ranks_thresholds[] = { THRESHOLD_IMBALANCE };
-
-const struct finding_rule finding_stragglers = {
-	.id = "straggler",
-	.needs = 0,
-	.find = find_stragglers,
-	.of_runs = true,
-	FINDING_EVIDENCE(struct ranks, ranks_columns),
-	FINDING_THRESHOLDS(ranks_thresholds),
-	.title = "rank {slowest} waits for I/O longer than the others, who wait for it",
-	.says = "{slowest_ns} of unoverlapped I/O, against a median of {median_ns} of {ranks} "
-		"ranks",
-	.advice =
-		"balance files over ranks, let no rank read or write for all, see that rank's node",
-	.more = "faultline report --table overlap TRACE",
-	.rule = "Ranks that train together wait for the slowest one at each step. What one waits "
-		"for "
-		"I/O beyond the others, all wait.",
 };

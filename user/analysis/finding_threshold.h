@@ -153,6 +153,9 @@
 	  "MLPerf Storage: an accelerator utilization of 90 % and more")                           \
 	X(IMBALANCE, 0.3, UNIT_SHARE, "of the slowest rank's time that is beyond the median",      \
 	  "Drishti: imbalance_operations 0.3")                                                     \
+	X(UNEVEN_OF_RUN, 0.02, UNIT_SHARE,                                                         \
+	  "of the run that a rank reads and writes beyond the median, at least",                   \
+	  "a choice: less is within the spread of most runs")                                      \
 	X(TRACER_EVENT_NS, 150, UNIT_NS, "cost of an event for who causes it, about",              \
 	  "make bench: 90 to 300 ns an event")                                                     \
 	X(TRACER_SHARE, 0.05, UNIT_SHARE, "of the run that tracing costs, to speak of it",         \

@@ -96,7 +96,7 @@ static const struct table_column syncs_evidence[] = {
 };
 
 /* Of several with as many, the one that began first. */
-static bool syncs_more(const struct processes_syncs *one, const struct processes_syncs *most)
+static bool syncs_more(const struct processes_calls *one, const struct processes_calls *most)
 {
 	if (one->syncs != most->syncs)
 		return one->syncs > most->syncs;
@@ -113,12 +113,12 @@ static bool syncs_more(const struct processes_syncs *one, const struct processes
 static int tell_who_syncs(const struct findings *findings, struct syncs *syncs)
 {
 	uint64_t first_ns = UINT64_MAX, last_ns = 0, lived_ns = 0;
-	struct processes_syncs one, most = { .syncs = 0 };
+	struct processes_calls one, most = { .syncs = 0 };
 	double side_by_side;
 	int status;
 
 	syncs->processes = 0;
-	for (uint32_t i = 0; (status = processes_syncs(findings->measured, i, &one)) > 0; i++) {
+	for (uint32_t i = 0; (status = processes_calls(findings->measured, i, &one)) > 0; i++) {
 		if (!one.syncs)
 			continue;
 		syncs->processes++;

@@ -13,16 +13,17 @@
 const struct tally *processes_tally(const struct measured *measured, uint32_t process,
 				    unsigned int measure);
 
-/* Who syncs, by number in the table of processes. */
-struct processes_syncs {
+/* Who reads, writes and syncs, by number in the table of processes. */
+struct processes_calls {
 	uint64_t pid, rank;	   /* TABLE_NO_UINT: none */
 	uint64_t start_ns, end_ns; /* of what did not end, the end of the run */
-	uint64_t syncs, written_bytes;
+	uint64_t syncs, read_bytes, written_bytes;
+	uint64_t moving_ns; /* time in reads, in writes and in syncs; of sums, of all threads */
 };
 /* Of several reports (measured->job is NULL), too. 1, 0 behind the last one, or -ENODATA where some
  * are not told one by one. */
-int processes_syncs(const struct measured *measured, uint32_t process,
-		    struct processes_syncs *view);
+int processes_calls(const struct measured *measured, uint32_t process,
+		    struct processes_calls *view);
 
 /* How long it lived without any I/O under way. */
 uint64_t processes_beside_ns(const struct measured *measured, uint32_t process);

@@ -264,6 +264,13 @@ function ranksPicture(evidence) {
 		: 'c-hidden']]).concat([['median of all', [evidence.median_ns, 'c-size']]]));
 }
 
+/* Where nobody told of compute the table of ranks is empty. */
+function unevenPicture(evidence) {
+	return bars('ranks', 'bytes that calls read and wrote', bytesText, [
+		[`rank ${evidence.rank}`, [evidence.bytes, 'c-alone']],
+		['median of all', [evidence.median_bytes, 'c-size']]]);
+}
+
 function workersPicture(evidence) {
 	return bars('workers', 'time of a span, on average', timeText, [
 		[`worker ${evidence.pid}`, [evidence.each_ns, 'c-alone']],
@@ -416,6 +423,7 @@ const EVIDENCE = {
 	'worker-slow': [workersPicture, workersIo],
 	'accelerator-idle': [statesPicture],
 	'straggler': [ranksPicture],
+	'ranks-uneven': [unevenPicture],
 };
 
 const PICTURES_MOST = 2;
