@@ -188,6 +188,20 @@ class Job:
         for number in range(3000 if self.bad else 10):
             os.path.exists(f"{self.directory}/none/{number}")
 
+    def imports(self):
+        """Opens modules again and again, as workers that start anew do, or some of them once."""
+        from importlib.machinery import SourceFileLoader
+
+        directory = f"{self.directory}/lib/python3"
+        os.makedirs(directory, exist_ok=True)
+        paths = [f"{directory}/{number}.py" for number in range(20)]
+        for path in paths:
+            with open(path, "w"):
+                pass
+        for _ in range(3000 if self.bad else 1):
+            for path in paths:
+                SourceFileLoader("module", path).get_data(path)
+
     # --- writes, and calls that cost without moving much
 
     def fsync_often(self):
@@ -255,6 +269,20 @@ class Job:
             self.for_a_while(lambda: os.preadv(fd, [memory], next(offsets)))
 
         self.processes(2, work)
+
+    def mmap_bound(self):
+        """New parts of a large file that has no blocks, populated while the program waits."""
+        fd = self.open("mapped", os.O_RDWR | os.O_CREAT)
+        os.ftruncate(fd, 1 << 40)
+        offsets = iter(range(0, 1 << 40, 32 * MIB))
+
+        def populate():
+            offset = next(offsets)
+            mmap.mmap(fd, 32 * MIB, mmap.MAP_SHARED | 0x8000, mmap.PROT_READ,  # MAP_POPULATE
+                      offset=offset).close()
+            os.posix_fadvise(fd, offset, 32 * MIB, os.POSIX_FADV_DONTNEED)
+
+        self.for_a_while(populate)
 
     def write_bound(self):
         """Over the same few pages, in processes beside the first."""

@@ -465,4 +465,40 @@ static void metadata_that_fails(struct made_trace *made, bool sound)
 		     .path = "/data/last.ckpt", .result = sound ? -2 : 0);
 }
 
+/* As many calls on a module as on data. */
+static void imports(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 8 * KIB, sound ? "/data/a" : "/opt/venv/lib/python3.11/a/b.pyc");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = 100 * US);
+}
+
+/* Advice on data does not fit what is imported. */
+static void metadata_of_modules(struct made_trace *made, bool sound)
+{
+	imports(made, !sound);
+}
+
+/* A tenth of a second of a start is not worth a word. */
+static void imports_once(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 8 * KIB, "/opt/venv/lib/python3.11/site-packages");
+	CALLS(made, 100, .count = 2000, .op = M_FSTAT, .dur = (sound ? 40 : 100) * US);
+}
+
+/* A call that maps and populates, or a few pages. */
+static void mmap_bound(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 256 * MIB, "/data/a.gguf");
+	CALL(made, .time = 100, .dur = (sound ? 50 : 300) * MS, .pid = 10, .op = M_MMAP, .file = 1,
+	     .fetched = 256 * MIB);
+}
+
+/* What loads to run is a start. */
+static void mmap_bound_data(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 8 * MIB, sound ? "/usr/lib/liba.so" : "/data/a");
+	FAULT(made, .time = 200 * MS, .dur = 200 * MS, .pid = 10, .file = 1,
+	      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP, .fetched = MIB);
+}
+
 #endif

@@ -80,6 +80,9 @@ static const struct {
 	{ "metadata-heavy", metadata_beside_faults },
 	{ "metadata-heavy", metadata_of_locks },
 	{ "metadata-heavy", metadata_that_fails },
+	{ "metadata-heavy", metadata_of_modules },
+	{ "imports", imports },
+	{ "imports", imports_once },
 	{ "metadata-cold", metadata_cold },
 	{ "metadata-cold", metadata_cold_alone },
 	{ "failed-lookups", failed_lookups },
@@ -105,6 +108,8 @@ static const struct {
 	{ "write-bound", write_bound_told },
 	{ "read-bound", read_bound },
 	{ "mmap-store-faults", mmap_stores },
+	{ "mmap-bound", mmap_bound },
+	{ "mmap-bound", mmap_bound_data },
 	{ "small-direct", small_direct },
 	{ "lock-wait", lock_wait },
 	{ "lock-wait", lock_free },
@@ -359,7 +364,8 @@ static void test_again_direct(void **state)
 	struct report *report = made_of(&made, make_again_direct);
 
 	check_text(report, "findings", find_row(report, "findings", "id", "read-again"), "says",
-		   "192 MiB were read of 65.0 MiB; 100.0% of them came from storage");
+		   "192 MiB were read of 65.0 MiB; 100.0% of them came from storage, 192 MiB with "
+		   "O_DIRECT, which leaves nothing in memory");
 	report_free(report);
 	made_close(&made);
 }

@@ -43,6 +43,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_failed_lookups,
 	&finding_locks,
 	&finding_metadata,
+	&finding_imports,
 	&finding_cold_names,
 	&finding_save_waits,
 	&finding_fsync_often,
@@ -74,6 +75,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_ranks_uneven,
 	&finding_read_bound, /* what all the others do not tell */
 	&finding_write_bound,
+	&finding_mmap_bound,
 	NULL,
 };
 const size_t finding_rule_count = sizeof(finding_rules) / sizeof(finding_rules[0]) - 1;

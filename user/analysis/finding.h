@@ -194,6 +194,7 @@ extern const struct finding_rule finding_cold_start;
 extern const struct finding_rule finding_small_files;
 extern const struct finding_rule finding_opened_again;
 extern const struct finding_rule finding_metadata;
+extern const struct finding_rule finding_imports;
 extern const struct finding_rule finding_cold_names;
 extern const struct finding_rule finding_failed_lookups;
 /* finding_waits.c: programs that stand still while they write or read. */
@@ -211,6 +212,7 @@ extern const struct finding_rule finding_short_reads;
 /* finding_bound.c: what is waited for where no other rule says why. */
 extern const struct finding_rule finding_read_bound;
 extern const struct finding_rule finding_write_bound;
+extern const struct finding_rule finding_mmap_bound;
 /* finding_writeback.c: what the kernel writes back. */
 extern const struct finding_rule finding_throttled;
 extern const struct finding_rule finding_amplified;

@@ -39,6 +39,7 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	NUMBER(fetched_each, BYTES, "bytes brought in for a major fault, on average"),
 	NUMBER(readahead_bytes, BYTES, "most that the file may read ahead at first"),
 	NUMBER(again_bytes, BYTES, "bytes read beyond the sizes of the files"),
+	NUMBER(direct_bytes, BYTES, "bytes read with O_DIRECT; null: none"),
 	NUMBER(time_ns, NS, "time in them"),
 	NUMBER(bandwidth, BYTES, "bytes in a second of that time"),
 	{ "consecutive", "consecutive", UNIT_SHARE, "accesses that begin where the last one ended",
@@ -194,6 +195,7 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 	alike->backward = finding_share(sums->backward, sums->jumps);
 	alike->fetched_share =
 		finding_share(alike->fetched_bytes + sums->direct_bytes, alike->bytes);
+	alike->direct_bytes = sums->direct_bytes ? sums->direct_bytes : TABLE_NO_UINT;
 	alike->bandwidth = finding_bandwidth(by_faults || kind->with_faults ? alike->fetched_bytes
 									    : alike->bytes,
 					     alike->time_ns);

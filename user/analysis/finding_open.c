@@ -7,6 +7,7 @@
 #include "analysis/chain.h"
 #include "analysis/failed_lookups.h"
 #include "analysis/finding_files.h"
+#include "analysis/loaded.h"
 #include "analysis/report.h"
 #include "analysis/totals.h"
 
@@ -114,7 +115,9 @@ const struct finding_rule finding_small_files = {
 	.says = "{files:file|files} of {size_each} on average: {opens} opens, {metadata} metadata "
 		"calls, "
 		"{fetched_bytes} from storage[, at {bandwidth}/s]",
-	.advice = "pack the samples into few large files (tar shards, HDF5, LMDB, Parquet)",
+	.advice =
+		"pack them into few large files (tar shards, HDF5, LMDB, Parquet; of Zarr and its "
+		"like, larger chunks), or open and read several at once, ahead of use",
 	.more = "faultline report --by pattern TRACE",
 	.rule = "Each file costs an open, a look at its size, a close, and on a cold cache a read "
 		"of its inode and its directory besides its data; readahead never gets going. "
@@ -171,7 +174,8 @@ struct metadata {
 	uint64_t time_ns, data_ns, count, errors;
 	struct table_text call, place, directory;
 	uint64_t call_count, failed;
-	double share;
+	uint64_t modules_ns; /* summed over threads */
+	double share, of_modules;
 };
 
 static const struct table_column metadata_evidence[] = {
@@ -196,6 +200,9 @@ static const struct table_column metadata_evidence[] = {
 	  TABLE_UINT(struct metadata, failed), 0 },
 	{ "share", "share", UNIT_SHARE, "of that time and the data's",
 	  TABLE_REAL(struct metadata, share), 0 },
+	{ "of_modules", "of modules", UNIT_SHARE,
+	  "of the calls' time, summed over threads: on modules of Python and where they lie",
+	  TABLE_REAL(struct metadata, of_modules), 0 },
 };
 
 /* The call with the most time. */
@@ -234,6 +241,19 @@ static uint64_t faulted_ns(const struct measured *measured)
 	return time_ns;
 }
 
+/* Time of calls on modules of Python and on directories that they lie in, found or not. */
+static uint64_t modules_ns(const struct measured *measured)
+{
+	uint64_t time_ns =
+		failed_lookups_worst(measured->report, LOOKUPS_OF_MODULES).all_thread_time_ns;
+	struct file_view file;
+
+	for (uint32_t i = 0; i < files_count(measured); i++)
+		if (files_used(measured, i, &file) && loaded_is_module(file.path))
+			time_ns += file.tallies[USE_METADATA].time.measure;
+	return time_ns;
+}
+
 static struct metadata metadata_of(const struct measured *measured)
 {
 	const struct tally metadata = totals_class(measured, IO_METADATA);
@@ -247,11 +267,19 @@ static struct metadata metadata_of(const struct measured *measured)
 		.place = access_metadata_place(measured),
 		.directory = lookups.directory,
 		.failed = lookups.count,
+		.modules_ns = modules_ns(measured),
 	};
 
+	found.of_modules = finding_share(found.modules_ns, metadata.thread_time_ns);
 	set_leading_call(measured->report, &found);
 	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
 	return found;
+}
+
+/* What is looked up is mostly to be imported: another rule tells of that. */
+static bool is_of_modules(const struct metadata *found)
+{
+	return found->of_modules >= threshold(THRESHOLD_METADATA_SHARE);
 }
 
 /* So much of the run, as far as compute does not hide it. */
@@ -264,7 +292,7 @@ static bool is_heavy(const struct findings *findings, const struct metadata *fou
 		     uint64_t *unhidden_ns)
 {
 	*unhidden_ns = finding_unhidden(findings, IO_METADATA, found->time_ns);
-	return found->share >= threshold(THRESHOLD_METADATA_SHARE) &&
+	return found->share >= threshold(THRESHOLD_METADATA_SHARE) && !is_of_modules(found) &&
 	       found->count >= threshold(THRESHOLD_METADATA_CALLS) &&
 	       is_felt(findings, *unhidden_ns);
 }
@@ -305,16 +333,73 @@ const struct finding_rule finding_metadata = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	FINDING_THRESHOLDS(metadata_thresholds),
-	.title = "opening, naming and removing files takes more time than their data",
+	.title = "calls that open, name, make or remove files take more time than their data",
 	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
 		"leads "
 		"with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
-	.advice = "keep files open, make and remove fewer, pack small ones, list directories once, "
-		  "start fewer programs (execve), shorten search paths",
+	.advice =
+		"fewer of the calls that lead: keep files open, make and remove fewer, pack small "
+		"ones, list directories once and remember what stat told, reserve or punch larger "
+		"pieces (fallocate), start fewer programs (execve)",
 	.more = "faultline report --table operations TRACE",
 	.rule = "Calls that open, stat, list, remove or lock move no data. Where they take the "
 		"most time, "
 		"the layout of the data or the way it is looked up costs more than reading it.",
+};
+
+/* --- the same of modules that are imported --- */
+
+/* Of sums over threads no more counts than there was of calls at all. */
+static int find_imports(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct finding_rule *const told_by[] = { &finding_failed_lookups, NULL };
+	struct metadata found = metadata_of(findings->measured);
+	uint64_t modules_ns = found.modules_ns < found.time_ns ? found.modules_ns : found.time_ns;
+	struct finding_verdict verdict = {
+		.cost_ns = finding_unhidden(findings, IO_METADATA, modules_ns),
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_LIKELY,
+	};
+
+	if (!is_of_modules(&found) || found.count < threshold(THRESHOLD_METADATA_CALLS) ||
+	    verdict.cost_ns < threshold(THRESHOLD_LOADED_NS) ||
+	    verdict.cost_ns < threshold(THRESHOLD_LOADED_OF_RUN) * findings->duration_ns ||
+	    finding_is_told(findings, told_by, verdict.cost_ns))
+		return 0;
+	return finding_add(findings, rule, &found, &verdict);
+}
+
+static const enum threshold imports_thresholds[] = {
+	THRESHOLD_METADATA_SHARE,
+	THRESHOLD_METADATA_CALLS,
+	THRESHOLD_LOADED_NS,
+	THRESHOLD_LOADED_OF_RUN,
+};
+
+const struct finding_rule finding_imports = {
+	.id = "imports",
+	.needs = JOB_SYSCALL,
+	.find = find_imports,
+	.of_runs = true,
+	.of_start = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_EVIDENCE(struct metadata, metadata_evidence),
+	FINDING_THRESHOLDS(imports_thresholds),
+	.title = "finding Python's modules to import takes time",
+	.says = "{of_modules} of the time of {count} metadata calls, {time_ns} in all; {call} "
+		"leads "
+		"with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
+	.advice =
+		"import less, or when it is needed; fewer directories in sys.path; the packages on "
+		"a local disk, in one image (squashfs, zip); fork workers from a process that "
+		"has imported them",
+	.more = "faultline report --table operations TRACE",
+	.rule = "An import looks through the directories of sys.path until it finds the module, "
+		"and "
+		"opens, stats and closes its file: some calls for each of thousands of modules, by "
+		"each process that starts anew. Programs and workers that start often pay each "
+		"time; on a shared file system each call asks a server. A start that takes less "
+		"is not told.",
 };
 
 /* --- metadata that is not in memory --- */
@@ -342,6 +427,7 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 {
 	const struct chain_time *waited = chain_of_names(findings->measured);
 	const struct tally all = totals_class(findings->measured, IO_METADATA);
+	static const struct finding_rule *const told_by[] = { &finding_imports, NULL };
 	struct metadata metadata = metadata_of(findings->measured);
 	struct cold_names found = {
 		.count = waited->count,
@@ -361,8 +447,10 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 	/* Threads may have waited at the same time. */
 	verdict.cost_ns = found.time_ns < all.time.measure ? found.time_ns : all.time.measure;
 	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
-	return is_felt(findings, verdict.cost_ns) ? finding_add(findings, rule, &found, &verdict)
-						  : 0;
+	if (!is_felt(findings, verdict.cost_ns) ||
+	    finding_is_told(findings, told_by, verdict.cost_ns))
+		return 0;
+	return finding_add(findings, rule, &found, &verdict);
 }
 
 static const enum threshold cold_names_thresholds[] = {

@@ -366,12 +366,15 @@ const struct finding_rule finding_read_again = {
 	FINDING_THRESHOLDS(again_thresholds),
 	.title = "{file} is read again and again",
 	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage"
+		"[, {direct_bytes} with O_DIRECT, which leaves nothing in memory]"
 		"[; {others:file|files} more like it]",
-	.advice = "keep what was read (and decoded) in the program, or read each part once",
+	.advice = "keep what was read (and decoded) in memory, or read each part once; a benchmark "
+		  "that goes round its file means to",
 	.more = "faultline report --table files TRACE",
 	.rule = "More bytes were read than the file has. What comes from memory costs calls and "
 		"copies, what does not costs the device, too; a second epoch is one reason, a "
-		"header that is parsed for each sample another.",
+		"header that is parsed for each sample another. With O_DIRECT each time is one of "
+		"the device: the program has to keep what it needs again.",
 };
 
 const struct finding_rule finding_read_by_several = {

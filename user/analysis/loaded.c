@@ -42,25 +42,55 @@ static const char *const parts[] = {
 	"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python", "/__pycache__/",
 };
 
-static const char *const endings[] = { ".so", ".py", ".pyc", ".pyi", ".pth" };
+static const char *const module_endings[] = { ".py", ".pyc", ".pyi", ".pth" };
 
-bool loaded_is(struct table_text path)
+/* Whether the path has one of them, or is the directory that it names. */
+static bool has_part(struct table_text path)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t directory = strlen(parts[i]) - 1; /* without the slash behind it */
+
+		if (path.length && memmem(path.bytes, path.length, parts[i], directory + 1))
+			return true;
+		if (path.length >= directory &&
+		    !memcmp(path.bytes + path.length - directory, parts[i], directory))
+			return true;
+	}
+	return false;
+}
+
+static bool ends_with(struct table_text name, const char *ending)
+{
+	size_t length = strlen(ending);
+
+	return name.length >= length && !memcmp(name.bytes + name.length - length, ending, length);
+}
+
+static struct table_text base_of(struct table_text path)
 {
 	size_t base = path_base(path.bytes, path.length);
 
+	return (struct table_text) { path.bytes + base, path.length - base };
+}
+
+bool loaded_is_module(struct table_text path)
+{
+	if (!path.length)
+		return false;
+	for (size_t i = 0; i < sizeof(module_endings) / sizeof(module_endings[0]); i++)
+		if (ends_with(base_of(path), module_endings[i]))
+			return true;
+	return has_part(path);
+}
+
+bool loaded_is(struct table_text path)
+{
+	if (!path.length)
+		return false;
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
 		if (path.length >= strlen(roots[i]) &&
 		    !memcmp(path.bytes, roots[i], strlen(roots[i])))
 			return true;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (path.length && memmem(path.bytes, path.length, parts[i], strlen(parts[i])))
-			return true;
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		size_t length = strlen(endings[i]);
-
-		if (path.length - base >= length &&
-		    !memcmp(path.bytes + path.length - length, endings[i], length))
-			return true;
-	}
-	return path.length && memmem(path.bytes + base, path.length - base, ".so.", 4);
+	return loaded_is_module(path) || ends_with(base_of(path), ".so") ||
+	       memmem(base_of(path).bytes, base_of(path).length, ".so.", 4);
 }

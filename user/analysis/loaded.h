@@ -13,4 +13,7 @@
  * each: caches of names, locales, time zones. Other files below /usr and /etc are data. */
 bool loaded_is(struct table_text path);
 
+/* Modules of Python, what they are compiled to, and the directories that they lie in. */
+bool loaded_is_module(struct table_text path);
+
 #endif

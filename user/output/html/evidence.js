@@ -378,6 +378,8 @@ const EVIDENCE = {
 		countText, 'c-metadata', (row) => row.opens > 1), calls],
 	'metadata-heavy': [calls, ranking('places', 'operations, by place', 'places', 'path', 'operations',
 		countText, 'c-metadata')],
+	'imports': [calls, ranking('places', 'operations, by place', 'places', 'path', 'operations',
+		countText, 'c-metadata')],
 	'metadata-cold': [took('metadata'), calls],
 	'failed-lookups': [ranking('lookups', 'look-ups that failed, by directory', 'failed_lookups', 'directory',
 		'count', countText, 'c-metadata')],
@@ -388,6 +390,7 @@ const EVIDENCE = {
 	'shared-writes': [took('write'), partsOf('write')],
 	'read-bound': [took('read'), partsOf('read')],
 	'write-bound': [took('write'), partsOf('write')],
+	'mmap-bound': [brought, where],
 	'small-writes': [sizesOf('writes, by their bytes', 'write', 'write')],
 	'small-direct': [sizesOf('reads and writes past the cache, by their bytes', null, 'direct', 'async')],
 	'lock-wait': [underWay('calls that take locks', 'c-metadata', () => sums.operations.filter((series) =>
