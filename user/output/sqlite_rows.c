@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Batches of rows, each table's own; one of them is inserted while the next is filled. Knows
+ * nothing of what is in them.
+ */
+#include "output/sqlite_rows.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/beside.h"
+#include "output/escape.h"
+#include "output/relations.h"
+
+/* To begin and end a statement costs SQLite about as much as a row of it. */
+#define ROWS_INSERTED 32 /* by one statement */
+#define ROWS_HELD 512	 /* by a batch */
+
+struct sqlite_batch {
+	struct sqlite_table *table;
+	struct cell *cells; /* row by row; `uint` of a text is its place in `texts` */
+	size_t count;	    /* of rows */
+	struct sink texts;  /* as SQLite takes them */
+};
+
+struct sqlite_table {
+	const struct relation *relation;
+	struct sqlite_batch batches[2];
+	bool filled;	      /* which of the two rows go to */
+	sqlite3_stmt *insert; /* of ROWS_INSERTED rows, or NULL */
+};
+
+struct sqlite_rows {
+	sqlite3 *database;
+	struct sqlite_table tables[RELATIONS_MOST];
+	struct beside *beside;
+	struct sqlite_batch *due; /* the one to be inserted; taken by who does it */
+	int status;		  /* of what was inserted, until the next join */
+	struct trace_error error;
+};
+
+int sqlite_failed(sqlite3 *database, struct trace_error *error)
+{
+	int code = sqlite3_errcode(database);
+
+	snprintf(error->text, sizeof(error->text), "the database cannot be written: %s",
+		 sqlite3_errmsg(database));
+	return code == SQLITE_NOMEM ? -ENOMEM : code == SQLITE_FULL ? -ENOSPC : -EIO;
+}
+
+/* --- inserting --- */
+
+static int prepare(struct sqlite_rows *rows, const struct relation *relation, size_t count,
+		   sqlite3_stmt **insert)
+{
+	struct sink sql;
+	int status;
+
+	sink_open_memory(&sql);
+	sink_format(&sql, "INSERT INTO %s VALUES", relation->name);
+	for (size_t row = 0; row < count; row++) {
+		for (size_t i = 0; i < relation->column_count; i++)
+			sink_text(&sql, i ? ",?" : row ? ",(?" : "(?");
+		sink_char(&sql, ')');
+	}
+	sink_char(&sql, '\0');
+	status = sql.error;
+	if (!status && sqlite3_prepare_v3(rows->database, sql.buffer, -1, SQLITE_PREPARE_PERSISTENT,
+					  insert, NULL))
+		status = sqlite_failed(rows->database, &rows->error);
+	sink_close(&sql);
+	return status;
+}
+
+static int bind(sqlite3_stmt *insert, int at, const struct cell *cell, const char *texts)
+{
+	switch (cell->type) {
+	case CELL_UINT:
+		if (cell->uint > INT64_MAX)
+			return sqlite3_bind_double(insert, at, cell->uint);
+		return sqlite3_bind_int64(insert, at, cell->uint);
+	case CELL_INT:
+		return sqlite3_bind_int64(insert, at, cell->sint);
+	case CELL_REAL:
+		return sqlite3_bind_double(insert, at, cell->real);
+	case CELL_BOOL:
+		return sqlite3_bind_int(insert, at, cell->flag);
+	case CELL_TEXT:
+		return sqlite3_bind_text(insert, at, texts + cell->uint, cell->length,
+					 SQLITE_STATIC);
+	default:
+		return SQLITE_OK; /* what is not bound is NULL */
+	}
+}
+
+static int insert_some(struct sqlite_rows *rows, const struct sqlite_batch *batch, size_t first,
+		       size_t count, sqlite3_stmt *insert)
+{
+	size_t columns = batch->table->relation->column_count;
+	const struct cell *cells = &batch->cells[first * columns];
+
+	sqlite3_clear_bindings(insert);
+	for (size_t i = 0; i < count * columns; i++)
+		if (bind(insert, i + 1, &cells[i], batch->texts.buffer))
+			return sqlite_failed(rows->database, &rows->error);
+	if (sqlite3_step(insert) != SQLITE_DONE)
+		return sqlite_failed(rows->database, &rows->error);
+	sqlite3_reset(insert);
+	return 0;
+}
+
+static int insert_batch(struct sqlite_rows *rows, struct sqlite_batch *batch)
+{
+	struct sqlite_table *table = batch->table;
+	sqlite3_stmt *rest = NULL;
+	int status = 0;
+	size_t row = 0;
+
+	if (batch->count >= ROWS_INSERTED && !table->insert)
+		status = prepare(rows, table->relation, ROWS_INSERTED, &table->insert);
+	for (; !status && row + ROWS_INSERTED <= batch->count; row += ROWS_INSERTED)
+		status = insert_some(rows, batch, row, ROWS_INSERTED, table->insert);
+	if (!status && row < batch->count) {
+		status = prepare(rows, table->relation, batch->count - row, &rest);
+		if (!status)
+			status = insert_some(rows, batch, row, batch->count - row, rest);
+		sqlite3_finalize(rest);
+	}
+	batch->count = 0;
+	batch->texts.used = 0;
+	return status;
+}
+
+static void insert_due(void *context)
+{
+	struct sqlite_rows *rows = context;
+	struct sqlite_batch *batch = __atomic_exchange_n(&rows->due, NULL, __ATOMIC_ACQ_REL);
+
+	if (batch)
+		rows->status = insert_batch(rows, batch);
+}
+
+static int join(struct sqlite_rows *rows, struct trace_error *error)
+{
+	beside_join(rows->beside);
+	if (rows->status)
+		*error = rows->error;
+	return rows->status;
+}
+
+/* The batch before it is inserted by then: the table's other one is free. */
+static int hand_on(struct sqlite_rows *rows, struct sqlite_table *table, struct trace_error *error)
+{
+	int status = join(rows, error);
+
+	if (status)
+		return status;
+	__atomic_store_n(&rows->due, &table->batches[table->filled], __ATOMIC_RELEASE);
+	table->filled = !table->filled;
+	beside_start(rows->beside);
+	return 0;
+}
+
+/* --- gathering --- */
+
+static bool is_plain(const char *text, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length && text[i] > 0)
+		i++;
+	return i == length;
+}
+
+/* Tools cut a text at a NUL, and refuse what is not UTF-8. */
+static void hold_text(struct sink *texts, struct cell *cell)
+{
+	const char *text = cell->text;
+	size_t at = texts->used, from = 0;
+
+	if (is_plain(text, cell->length)) {
+		sink_bytes(texts, text, cell->length);
+	} else {
+		for (size_t i = 0; i <= cell->length; i++) {
+			if (i < cell->length && text[i])
+				continue;
+			escape_to_utf8(texts, text + from, i - from);
+			if (i < cell->length)
+				sink_text(texts, "\\x00");
+			from = i + 1;
+		}
+	}
+	cell->uint = at;
+	cell->length = texts->used - at;
+}
+
+static int begin_table(struct sqlite_table *table, const struct relation *relation)
+{
+	for (int i = 0; i < 2; i++) {
+		struct sqlite_batch *batch = &table->batches[i];
+
+		batch->table = table;
+		batch->cells = calloc(ROWS_HELD * relation->column_count, sizeof(*batch->cells));
+		if (!batch->cells)
+			return -ENOMEM;
+		sink_open_memory(&batch->texts);
+	}
+	table->relation = relation;
+	return 0;
+}
+
+int sqlite_rows_add(struct sqlite_rows *rows, unsigned int number, const struct relation *relation,
+		    const struct cell *cells, struct trace_error *error)
+{
+	struct sqlite_table *table = &rows->tables[number];
+	size_t columns = relation->column_count;
+	struct sqlite_batch *batch;
+	struct cell *held;
+
+	if (!table->relation && begin_table(table, relation))
+		return -ENOMEM;
+	batch = &table->batches[table->filled];
+	held = &batch->cells[batch->count * columns];
+	memcpy(held, cells, columns * sizeof(*cells));
+	for (size_t i = 0; i < columns; i++)
+		if (held[i].type == CELL_TEXT)
+			hold_text(&batch->texts, &held[i]);
+	if (batch->texts.error)
+		return batch->texts.error;
+	return ++batch->count < ROWS_HELD ? 0 : hand_on(rows, table, error);
+}
+
+/* --- all of it --- */
+
+int sqlite_rows_open(struct sqlite_rows **result, sqlite3 *database)
+{
+	struct sqlite_rows *rows = calloc(1, sizeof(*rows));
+
+	*result = rows;
+	if (!rows)
+		return -ENOMEM;
+	rows->database = database;
+	return beside_open(&rows->beside, insert_due, rows);
+}
+
+int sqlite_rows_finish(struct sqlite_rows *rows, struct trace_error *error)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < RELATIONS_MOST && !status; i++)
+		if (rows->tables[i].relation)
+			status = hand_on(rows, &rows->tables[i], error);
+	return status ? status : join(rows, error);
+}
+
+void sqlite_rows_close(struct sqlite_rows *rows)
+{
+	if (!rows)
+		return;
+	beside_close(rows->beside);
+	for (size_t i = 0; i < RELATIONS_MOST; i++) {
+		struct sqlite_table *table = &rows->tables[i];
+
+		for (int half = 0; half < 2; half++) {
+			if (table->batches[half].cells)
+				sink_close(&table->batches[half].texts);
+			free(table->batches[half].cells);
+		}
+		sqlite3_finalize(table->insert);
+	}
+	free(rows);
+}
