@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Each finding is told of a real program that does what it is about, and not of its sound sibling."""
+import concurrent.futures
+import json
 import os
 import shutil
 import subprocess
@@ -14,6 +16,18 @@ JOB = os.path.join(harness.TOP, "tests/live/job_findings.py")
 ELSEWHERE = {"loss", "stores-amplified", "writers-throttled", "device-slow", "device-overloaded",
              "requests-small", "flushes", "device-shared", "metadata-cold", "device-errors",
              "held-back"}
+
+# Holds until its sibling is there, too, and writes to a file for half a second.
+WRITER = """import os, sys, time
+own, other, path = sys.argv[1:]
+fd = os.open(path, os.O_WRONLY | os.O_CREAT)
+open(own, "w").close()
+while not os.path.exists(other):
+    time.sleep(0.001)
+began = time.monotonic()
+while time.monotonic() < began + 0.5:
+    os.pwrite(fd, bytes(2 << 20), 0)
+"""
 
 # What a finding is about may be that something was not asked for.
 OPTIONS = {"async-not-traced": ["--layers=task,syscall,fault,pagecache,span"],
@@ -78,6 +92,26 @@ class Findings(unittest.TestCase):
         found = [row["id"] for row in Recording(harness.in_cgroup(group, *job)).report["findings"]]
         self.assertIn("swapped", found)
         self.assertNotIn("swapped", [row["id"] for row in Recording(job).report["findings"]])
+
+    def ranks_that_write(self, paths):
+        """The findings of two programs, each traced by itself, that write to these files."""
+        place = harness.machine().new_dir()
+        present = [f"{place}/{rank}" for rank in range(2)]
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            traces = list(pool.map(lambda rank: Recording(
+                [harness.PYTHON, "-S", "-c", WRITER, present[rank], present[1 - rank], paths[rank]],
+                env={**os.environ, "RANK": str(rank)}).path, range(2)))
+        done = faultline("report", "--format", "json", *traces)
+        return {row["id"]: row for row in json.loads(done.stdout)["findings"]}
+
+    def test_shared_writes_ranks(self):
+        """Of one file, or each of its own."""
+        name, paths = "shared-writes-ranks", [f"{self.directory}/rank{rank}" for rank in range(2)]
+        found = harness.undisturbed(lambda: self.ranks_that_write(paths[:1] * 2),
+                                    lambda rows: name in rows)
+        self.assertIn(name, found)
+        self.assertEqual(found[name]["evidence"]["path"], paths[0])
+        self.assertNotIn(name, self.ranks_that_write(paths))
 
     def test_all_have_cases(self):
         """Of those that --explain knows."""

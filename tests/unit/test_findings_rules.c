@@ -370,6 +370,50 @@ static void test_again_direct(void **state)
 	made_close(&made);
 }
 
+/* Writes of a rank, each half a ms after the other rank's began, or right after its end. */
+static void make_rank(struct made_trace *made, uint64_t rank, bool sound)
+{
+	BEGIN(made, .block = true);
+	EXEC(made, .time = 11, .pid = 10 + rank, .comm = "a", .command = "a", .rank = rank);
+	add_file(made, 1, MIB, "/data/results");
+	for (uint64_t i = 0; i < 100; i++)
+		CALL(made, .time = 100 + i * 4 * MS + rank * (sound ? 1 : 2) * MS / 2,
+		     .dur = (sound ? 400 : 2000) * US, .pid = 10 + rank, .op = M_WRITE, .file = 1,
+		     .asked = 8192, .result = 8192);
+	made_finish(made, 10, END);
+}
+
+/* Two ranks, each with a trace of its own: of either alone nothing shows that it waits. */
+static void test_shared_across(void **state)
+{
+	for (int sound = 0; sound < 2; sound++) {
+		struct made_trace made[2];
+		struct trace_reader *readers[2];
+		struct report *report;
+
+		for (uint64_t rank = 0; rank < 2; rank++) {
+			make_rank(&made[rank], rank, sound);
+			readers[rank] = made[rank].reader;
+			report = made_report(&readers[rank], 1);
+			assert_int_equal(row_of_finding(report, "shared-writes-ranks"), -1);
+			report_free(report);
+		}
+		report = made_report(readers, 2);
+		check_texts(report, "shared-writes-ranks");
+		assert_int_equal(row_of_finding(report, "shared-writes"), -1);
+		assert_int_equal(row_of_finding(report, "shared-writes-ranks") >= 0, !sound);
+		if (!sound)
+			check_text(
+				report, "findings",
+				find_row(report, "findings", "id", "shared-writes-ranks"), "says",
+				"100 writes of 8.0 KiB began while one of another trace wrote to "
+				"the same file: they waited 1.0 ms each, 100 ms in all");
+		report_free(report);
+		for (int rank = 0; rank < 2; rank++)
+			made_close(&made[rank]);
+	}
+}
+
 /* What of it is whose: of four ranks no more than one has is in a row. */
 static void test_who_syncs(void **state)
 {
@@ -391,7 +435,7 @@ static void test_all_have_cases(void **state)
 		const char *id = finding_rules[i]->id;
 		/* test_analysis_profile.c has what only sums show. */
 		bool found = !strcmp(id, "loss") || !strcmp(id, "mmap-random") ||
-			     !strcmp(id, "mmap-faults");
+			     !strcmp(id, "mmap-faults") || !strcmp(id, "shared-writes-ranks");
 
 		for (size_t j = 0; j < CASES && !found; j++)
 			found = !strcmp(id, cases[j].id);
@@ -425,6 +469,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_slow_device),
 		cmocka_unit_test(test_worker),
 		cmocka_unit_test(test_again_direct),
+		cmocka_unit_test(test_shared_across),
 		cmocka_unit_test(test_who_syncs),
 		cmocka_unit_test(test_queue_of_its_own),
 		cmocka_unit_test(test_start_comes_second),

@@ -44,7 +44,7 @@ PICTURES = {
     "opened-again": "files calls", "metadata-heavy": "calls places", "imports": "calls places", "failed-lookups": "lookups",
     "metadata-cold": "took calls",
     "swapped": "memory", "save-waits": "took parts", "fsync-often": "took parts", "sync-writes": "took parts",
-    "small-writes": "sizes", "shared-writes": "took parts", "read-bound": "took parts",
+    "small-writes": "sizes", "shared-writes": "took parts", "shared-writes-ranks": "took parts", "read-bound": "took parts",
     "write-bound": "took parts", "mmap-bound": "rates map", "mmap-store-faults": "rates map",
     "small-direct": "sizes", "lock-wait": "depth calls", "failed-calls": "calls",
     "short-reads": "sizes", "writers-throttled": "rates writers", "stores-amplified": "story",
@@ -183,7 +183,7 @@ class Page(unittest.TestCase):
             self.assertEqual(kinds, [PICTURES[wanted]], wanted)
         listed = call("report", "--explain", "list").decode().splitlines()
         self.assertEqual({line.split()[0] for line in listed}, set(PICTURES))
-        self.assertLessEqual(set(PICTURES), {*self.made, "mmap-random", "loss"})
+        self.assertLessEqual(set(PICTURES), {*self.made, "mmap-random", "loss", "shared-writes-ranks"})
 
     def test_names_stay_names(self):
         paths = {self.cell("files", row, "path") for row in range(self.rows("files"))}

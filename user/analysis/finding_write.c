@@ -232,8 +232,42 @@ const struct finding_rule finding_shared_writes = {
 		"also where it waits for storage: of several that write to one file one gets on at "
 		"a time, at whatever offset. Told is the time of writes up to where the last write "
 		"by another thread that began before them ended. Which of them had the lock is not "
-		"recorded, nor do traces tell of each other. Direct writes, pipes, devices and "
-		"stores through mappings do not count.",
+		"recorded. Direct writes, pipes, devices and stores through mappings do not count, "
+		"nor do writers that were traced apart: see shared-writes-ranks.",
+};
+
+/* Their threads may wait for each other, too: the same writes are told once. */
+static int find_shared_across(struct findings *findings, const struct finding_rule *rule)
+{
+	static const struct finding_rule *const told_by[] = { &finding_shared_writes, NULL };
+	struct finding_verdict verdict;
+	struct calls calls = calls_of(findings, rule, &verdict);
+
+	if (!calls.count || calls.count < threshold(THRESHOLD_SHARED_WRITES) ||
+	    finding_is_told(findings, told_by, verdict.cost_ns))
+		return 0;
+	return finding_add(findings, rule, &calls, &verdict);
+}
+
+const struct finding_rule finding_shared_across = {
+	.id = "shared-writes-ranks",
+	.needs = JOB_SYSCALL,
+	.find = find_shared_across,
+	.habit = HABIT_SHARED_ACROSS,
+	.class = IO_WRITE,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLD(THRESHOLD_SHARED_WRITES),
+	.title = "ranks that were traced one by one write {file} at once, and wait for each other",
+	.says = "{count} writes of {bytes_each} began while one of another trace wrote to the same "
+		"file: they waited {each_ns} each, {time_ns} in all",
+	.advice = "a file for each rank (joined later), one writer that the others hand their data "
+		  "to, or O_DIRECT where the file system lets such writes go side by side",
+	.more = "faultline print --op write --file '*/{file}' TRACE...",
+	.rule = "As shared-writes, of several traces that are read together: writes to one file, "
+		"on "
+		"one host, the same device, inode and generation, that began while another trace's "
+		"went on. Of ranks on other hosts it is not known, nor of summaries, which do not "
+		"have the writes one by one.",
 };
 
 /* --- small writes --- */

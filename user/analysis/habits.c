@@ -23,7 +23,7 @@ struct habit_run {
 
 /* The write to a file that ends last, of all that began: who comes meanwhile waits for it. */
 struct writing {
-	uint64_t end, thread;
+	uint64_t end, who; /* who: the thread, or the trace */
 };
 
 struct habits {
@@ -32,6 +32,7 @@ struct habits {
 	bool locks[JOB_OPERATIONS_MOST]; /* of each operation: it takes a lock */
 	struct tally tallies[HABITS];
 	struct map writings; /* trace << 32 | file -> struct writing */
+	struct map across;   /* file -> struct writing: by trace */
 	uint32_t asked;	     /* the file that was looked at last, and whether it is loaded to run */
 	bool asked_loaded;
 	struct map times; /* habit, file -> time in it, summed over threads */
@@ -49,6 +50,7 @@ static const char *const names[HABITS] = {
 	[HABIT_FAILED] = "failed",
 	[HABIT_LOCK] = "lock",
 	[HABIT_SHARED_WRITE] = "shared_write",
+	[HABIT_SHARED_ACROSS] = "shared_write_across", /* in no table */
 };
 
 /* The kernel's names of what waits for a lock of a file. */
@@ -73,6 +75,7 @@ static int begin(const struct job *job, void **state)
 	habits->job = job;
 	map_init(&habits->times, 2, 1);
 	map_init(&habits->writings, 1, sizeof(struct writing) / sizeof(uint64_t));
+	map_init(&habits->across, 1, sizeof(struct writing) / sizeof(uint64_t));
 	habits->asked = FILE_NONE;
 	for (size_t i = 0; i < job->operation_count; i++)
 		habits->locks[i] = takes_lock(job->operations[i].name);
@@ -87,6 +90,7 @@ static void end(void *state)
 
 	map_free(&habits->times);
 	map_free(&habits->writings);
+	map_free(&habits->across);
 	free(habits);
 }
 
@@ -238,31 +242,40 @@ static inline bool takes_turns(const struct habits *habits, const struct event *
 	return !S_ISFIFO(mode) && !S_ISCHR(mode) && !S_ISSOCK(mode) && !S_ISBLK(mode);
 }
 
-/* Of one trace: what those of another did meanwhile, summaries of them could not tell.
- *
- * What a write waited for those before it, in the order of their begins, is its own time up to
- * where the last of them ended. */
-static int add_shared(struct habits *habits, const struct event *event)
+/* What a write waited for those of others before it, in the order of their begins, is its own time
+ * up to where the last of them ended. */
+static int add_shared(struct habits *habits, struct map *writings, uint64_t key, uint64_t who,
+		      enum habit habit, const struct event *event)
 {
-	const uint64_t key = (uint64_t)event->block->trace << 32 | event->file;
 	struct event waited = *event;
 	struct writing *writing;
 	bool added = false;
 	int status = 0;
 
-	writing = habits->writings.count < FILES_MOST
-			  ? (struct writing *)map_add(&habits->writings, &key, &added)
-			  : (struct writing *)map_find(&habits->writings, &key);
+	writing = writings->count < FILES_MOST ? (struct writing *)map_add(writings, &key, &added)
+					       : (struct writing *)map_find(writings, &key);
 	if (!writing)
-		return habits->writings.count < FILES_MOST ? -ENOMEM : 0;
-	if (!added && writing->thread != event->thread && event->start < writing->end) {
+		return writings->count < FILES_MOST ? -ENOMEM : 0;
+	if (!added && writing->who != who && event->start < writing->end) {
 		if (writing->end < waited.end)
 			waited.end = writing->end;
-		status = add(habits, HABIT_SHARED_WRITE, &waited);
+		status = add(habits, habit, &waited);
 	}
 	if (event->end > writing->end)
-		*writing = (struct writing) { .end = event->end, .thread = event->thread };
+		*writing = (struct writing) { .end = event->end, .who = who };
 	return status;
+}
+
+/* Threads of one trace, and traces apart from that: summaries do not tell of each other's. */
+static int add_write(struct habits *habits, const struct event *event)
+{
+	const uint64_t trace = event->block->trace;
+	int status = add_shared(habits, &habits->writings, trace << 32 | event->file, event->thread,
+				HABIT_SHARED_WRITE, event);
+
+	if (status || habits->job->trace_count < 2)
+		return status;
+	return add_shared(habits, &habits->across, event->file, trace, HABIT_SHARED_ACROSS, event);
 }
 
 static int add_events(void *state, const struct event *events, size_t count)
@@ -277,7 +290,7 @@ static int add_events(void *state, const struct event *events, size_t count)
 			if (found >> habit & 1)
 				status = add(habits, habit, event);
 		if (!status && takes_turns(habits, event))
-			status = add_shared(habits, event);
+			status = add_write(habits, event);
 		if (status)
 			return status;
 	}
@@ -334,7 +347,7 @@ static int fill(void *state, struct table *table)
 					"need --mode trace");
 	for (int i = 0; i < HABITS && !status; i++)
 		status = book(habits, i);
-	for (int i = 0; i < HABITS && !status; i++) {
+	for (int i = 0; i < HABITS_LISTED && !status; i++) {
 		const struct tally *tally = &habits->tallies[i];
 		struct trace_string path = { .length = 0 };
 		struct line line = {
@@ -369,7 +382,7 @@ static int rows_of(void *state, const struct event *event, struct row_of rows[RO
 	return count;
 }
 
-_Static_assert(HABITS <= ROWS_OF_MOST, "an event may be of each");
+_Static_assert(HABITS_LISTED <= ROWS_OF_MOST, "an event may be of each");
 
 /* Of several reports. How many different files there are is not known of all of them. */
 static struct habit_view view_of_table(const struct table *table, enum habit habit)

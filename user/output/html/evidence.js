@@ -388,6 +388,7 @@ const EVIDENCE = {
 	'sync-writes': [took('write', 'direct'), partsOf('write', 'direct'),
 		sizesOf('writes, by their bytes', 'write', 'write')],
 	'shared-writes': [took('write'), partsOf('write')],
+	'shared-writes-ranks': [took('write'), partsOf('write')],
 	'read-bound': [took('read'), partsOf('read')],
 	'write-bound': [took('write'), partsOf('write')],
 	'mmap-bound': [brought, where],
