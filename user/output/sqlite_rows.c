@@ -90,20 +90,34 @@ static int bind(sqlite3_stmt *insert, int at, const struct cell *cell, const cha
 		return sqlite3_bind_text(insert, at, texts + cell->uint, cell->length,
 					 SQLITE_STATIC);
 	default:
-		return SQLITE_OK; /* what is not bound is NULL */
+		return sqlite3_bind_null(insert, at);
 	}
 }
 
-static int insert_some(struct sqlite_rows *rows, const struct sqlite_batch *batch, size_t first,
-		       size_t count, sqlite3_stmt *insert)
+static bool is_same(const struct cell *a, const struct cell *b, const char *texts)
 {
-	size_t columns = batch->table->relation->column_count;
-	const struct cell *cells = &batch->cells[first * columns];
+	if (a->type != b->type)
+		return false;
+	if (a->type == CELL_TEXT)
+		return a->length == b->length &&
+		       !memcmp(texts + a->uint, texts + b->uint, a->length);
+	return a->type == CELL_NULL || a->uint == b->uint;
+}
 
-	sqlite3_clear_bindings(insert);
-	for (size_t i = 0; i < count * columns; i++)
-		if (bind(insert, i + 1, &cells[i], batch->texts.buffer))
+/* `before`: the cells of the rows that the statement inserted last, of the same batch, or NULL.
+ * Most are like them, and to compare is cheaper than to bind. */
+static int insert_some(struct sqlite_rows *rows, const struct sqlite_batch *batch,
+		       const struct cell *cells, size_t count, const struct cell *before,
+		       sqlite3_stmt *insert)
+{
+	const char *texts = batch->texts.buffer;
+
+	for (size_t i = 0; i < count; i++) {
+		if (before && is_same(&cells[i], &before[i], texts))
+			continue;
+		if (bind(insert, i + 1, &cells[i], texts))
 			return sqlite_failed(rows->database, &rows->error);
+	}
 	if (sqlite3_step(insert) != SQLITE_DONE)
 		return sqlite_failed(rows->database, &rows->error);
 	sqlite3_reset(insert);
@@ -113,18 +127,20 @@ static int insert_some(struct sqlite_rows *rows, const struct sqlite_batch *batc
 static int insert_batch(struct sqlite_rows *rows, struct sqlite_batch *batch)
 {
 	struct sqlite_table *table = batch->table;
+	size_t columns = table->relation->column_count, many = ROWS_INSERTED * columns;
+	size_t left = batch->count * columns;
+	const struct cell *cells = batch->cells, *before = NULL;
 	sqlite3_stmt *rest = NULL;
 	int status = 0;
-	size_t row = 0;
 
-	if (batch->count >= ROWS_INSERTED && !table->insert)
+	if (left >= many && !table->insert)
 		status = prepare(rows, table->relation, ROWS_INSERTED, &table->insert);
-	for (; !status && row + ROWS_INSERTED <= batch->count; row += ROWS_INSERTED)
-		status = insert_some(rows, batch, row, ROWS_INSERTED, table->insert);
-	if (!status && row < batch->count) {
-		status = prepare(rows, table->relation, batch->count - row, &rest);
+	for (; !status && left >= many; left -= many, before = cells, cells += many)
+		status = insert_some(rows, batch, cells, many, before, table->insert);
+	if (!status && left) {
+		status = prepare(rows, table->relation, left / columns, &rest);
 		if (!status)
-			status = insert_some(rows, batch, row, batch->count - row, rest);
+			status = insert_some(rows, batch, cells, left, NULL, rest);
 		sqlite3_finalize(rest);
 	}
 	batch->count = 0;
