@@ -130,7 +130,9 @@ const struct finding_rule finding_read_bound = {
 	.more = "faultline report --table devices TRACE",
 	.rule = "Told where reads are felt and no other finding says so much of them: their size "
 		"and order are not what makes them slow. Then it is the device, a limit of the "
-		"job's group, memory, processors that others use, or that too few are under way.",
+		"job's group, memory, processors that others use, or that too few are under way. "
+		"Where no span tells of compute, what threads read beside it counts as if the run "
+		"waited.",
 };
 
 const struct finding_rule finding_write_bound = {
@@ -143,13 +145,16 @@ const struct finding_rule finding_write_bound = {
 	.title = "the run waits for writes, most of all to {file}",
 	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} at "
 		"once on average[; {others:file|files} more]",
-	.advice = "where the device is busy (--table devices): fewer bytes, less often, or a "
-		  "faster one; where it is not: write beside what comes next, a thread for it",
+	.advice =
+		"where the device is busy (--table devices): fewer bytes, less often, or a "
+		"faster one; where it is not: write beside what comes next, a thread for it; where "
+		"one does, mark compute by spans: only what it does not hide costs",
 	.more = "faultline report --table devices TRACE",
 	.rule = "Told where writes are felt and no other finding says so much of them. Writes go "
 		"to memory, until there is more to be written back than the kernel allows, or its "
 		"journal waits; then they wait for the device, or for memory and processors that "
-		"others use.",
+		"others use. Where no span tells of compute, what threads write beside it counts "
+		"as if the run waited.",
 };
 
 const struct finding_rule finding_mmap_bound = {
