@@ -60,7 +60,8 @@ class Fio(unittest.TestCase):
             harness.cool(paths[name])
             command += [f"--name={name}", f"--filename={paths[name]}", f"--ioengine={engine}",
                         *(f"--{option}" for option in more)]
-        recording = Recording(command)
+        # Room for all of it, however long others keep the reader from its CPU.
+        recording = Recording(command, "--buffer", "64M")
         with open(f"{directory}/out.json") as file:
             text = file.read()
         # What it has to say to people comes first.
