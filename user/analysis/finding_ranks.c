@@ -11,6 +11,44 @@
 #include "analysis/report.h"
 #include "grow.h"
 
+/* What a rank is compared by. */
+struct rank_io {
+	int64_t rank;
+	uint64_t bytes, time_ns;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+	const struct rank_io *a = left, *b = right;
+
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* The most last; of several with as much, the one with the lowest number. */
+static int compare_bytes(const void *left, const void *right)
+{
+	const struct rank_io *a = left, *b = right;
+
+	if (a->bytes != b->bytes)
+		return a->bytes < b->bytes ? -1 : 1;
+	return compare_ranks(right, left);
+}
+
+static int compare_times(const void *left, const void *right)
+{
+	const struct rank_io *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return compare_ranks(right, left);
+}
+
+static bool is_beyond(uint64_t most, uint64_t median)
+{
+	return most > median &&
+	       finding_share(most - median, most) >= threshold(THRESHOLD_IMBALANCE);
+}
+
 /* --- ranks that wait for I/O longer than others --- */
 
 struct ranks {
@@ -27,23 +65,8 @@ static const struct table_column ranks_columns[] = {
 	  TABLE_UINT(struct ranks, median_ns), 0 },
 };
 
-struct rank_wait {
-	int64_t rank;
-	uint64_t time_ns; /* of I/O that no compute hid */
-};
-
-/* The longest last; of several as long as that, the one with the lowest number. */
-static int compare_waits(const void *left, const void *right)
-{
-	const struct rank_wait *a = left, *b = right;
-
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->rank > b->rank ? -1 : a->rank < b->rank;
-}
-
 static int add_straggler(struct findings *findings, const struct finding_rule *rule,
-			 struct rank_wait *waits, size_t count)
+			 struct rank_io *waits, size_t count)
 {
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_LIKELY };
@@ -51,13 +74,13 @@ static int add_straggler(struct findings *findings, const struct finding_rule *r
 
 	if (count < 2)
 		return 0;
-	qsort(waits, count, sizeof(*waits), compare_waits);
+	qsort(waits, count, sizeof(*waits), compare_times);
 	ranks.slowest = waits[count - 1].rank;
 	ranks.slowest_ns = waits[count - 1].time_ns;
 	ranks.median_ns = waits[(count - 1) / 2].time_ns;
-	verdict.cost_ns = ranks.slowest_ns - ranks.median_ns;
-	if (finding_share(verdict.cost_ns, ranks.slowest_ns) < threshold(THRESHOLD_IMBALANCE))
+	if (!is_beyond(ranks.slowest_ns, ranks.median_ns))
 		return 0;
+	verdict.cost_ns = ranks.slowest_ns - ranks.median_ns;
 	return finding_add(findings, rule, &ranks, &verdict);
 }
 
@@ -67,7 +90,7 @@ static int find_stragglers(struct findings *findings, const struct finding_rule 
 	const struct table *ranks = report_by(findings->report, &analysis_ranks);
 	int rank = table_find_column(ranks, "rank"), all = table_find_column(ranks, "io_ns");
 	int unhidden = table_find_column(ranks, "unoverlapped_io_ns");
-	struct rank_wait *waits = calloc(ranks->row_count + 1, sizeof(*waits));
+	struct rank_io *waits = calloc(ranks->row_count + 1, sizeof(*waits));
 	size_t count = 0;
 	int status = 1;
 
@@ -81,7 +104,8 @@ static int find_stragglers(struct findings *findings, const struct finding_rule 
 		if (time->type == CELL_NULL && !time->summed)
 			time = &cells[all]; /* nobody told of compute */
 		if (cells[rank].type == CELL_INT && time->type == CELL_UINT && !time->summed)
-			waits[count++] = (struct rank_wait) { cells[rank].sint, time->uint };
+			waits[count++] = (struct rank_io) { .rank = cells[rank].sint,
+							    .time_ns = time->uint };
 	}
 	/* The rank whose time is not known may be the one. */
 	if (count && count == ranks->row_count && !ranks->cut)
@@ -112,10 +136,6 @@ const struct finding_rule finding_stragglers = {
 
 /* --- ranks that move more than others, where nobody told of compute --- */
 
-struct rank_calls {
-	uint64_t rank, bytes, moving_ns;
-};
-
 struct uneven {
 	uint64_t ranks, rank, bytes, median_bytes, moving_ns, median_ns;
 };
@@ -135,32 +155,9 @@ static const struct table_column uneven_columns[] = {
 	  TABLE_UINT(struct uneven, median_ns), 0 },
 };
 
-static int compare_calls(const void *left, const void *right)
-{
-	const struct rank_calls *a = left, *b = right;
-
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
-
-static int compare_bytes(const void *left, const void *right)
-{
-	const struct rank_calls *a = left, *b = right;
-
-	if (a->bytes != b->bytes)
-		return a->bytes < b->bytes ? -1 : 1;
-	return a->rank > b->rank ? -1 : a->rank < b->rank;
-}
-
-static int compare_moving(const void *left, const void *right)
-{
-	const struct rank_calls *a = left, *b = right;
-
-	return a->moving_ns < b->moving_ns ? -1 : a->moving_ns > b->moving_ns;
-}
-
 /* What the processes of each rank did, rank by rank; *count is of ranks. Returns 0, -ENOMEM, or
  * -ENODATA where processes are not told one by one. */
-static int list_ranks(const struct findings *findings, struct rank_calls **ranks, size_t *count)
+static int list_ranks(const struct findings *findings, struct rank_io **ranks, size_t *count)
 {
 	struct processes_calls one;
 	size_t room = 0, used = 0, kept = 0;
@@ -172,32 +169,25 @@ static int list_ranks(const struct findings *findings, struct rank_calls **ranks
 			continue;
 		if (!GROW(*ranks, room, used + 1))
 			return -ENOMEM;
-		(*ranks)[used++] =
-			(struct rank_calls) { one.rank, one.read_bytes + one.written_bytes,
-					      one.moving_ns };
+		(*ranks)[used++] = (struct rank_io) { one.rank, one.read_bytes + one.written_bytes,
+						      one.moving_ns };
 	}
 	if (used)
-		qsort(*ranks, used, sizeof(**ranks), compare_calls);
+		qsort(*ranks, used, sizeof(**ranks), compare_ranks);
 	for (size_t i = 0; i < used; i++) {
 		if (!kept || (*ranks)[kept - 1].rank != (*ranks)[i].rank) {
 			(*ranks)[kept++] = (*ranks)[i];
 			continue;
 		}
 		(*ranks)[kept - 1].bytes += (*ranks)[i].bytes;
-		(*ranks)[kept - 1].moving_ns += (*ranks)[i].moving_ns;
+		(*ranks)[kept - 1].time_ns += (*ranks)[i].time_ns;
 	}
 	*count = kept;
 	return status;
 }
 
-static bool is_beyond(uint64_t most, uint64_t median)
-{
-	return most > median &&
-	       finding_share(most - median, most) >= threshold(THRESHOLD_IMBALANCE);
-}
-
 static int add_uneven(struct findings *findings, const struct finding_rule *rule,
-		      struct rank_calls *ranks, size_t count)
+		      struct rank_io *ranks, size_t count)
 {
 	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
 					   .confidence = FINDING_GUESS };
@@ -208,10 +198,10 @@ static int add_uneven(struct findings *findings, const struct finding_rule *rule
 	qsort(ranks, count, sizeof(*ranks), compare_bytes);
 	uneven.rank = ranks[count - 1].rank;
 	uneven.bytes = ranks[count - 1].bytes;
-	uneven.moving_ns = ranks[count - 1].moving_ns;
+	uneven.moving_ns = ranks[count - 1].time_ns;
 	uneven.median_bytes = ranks[(count - 1) / 2].bytes;
-	qsort(ranks, count, sizeof(*ranks), compare_moving);
-	uneven.median_ns = ranks[(count - 1) / 2].moving_ns;
+	qsort(ranks, count, sizeof(*ranks), compare_times);
+	uneven.median_ns = ranks[(count - 1) / 2].time_ns;
 	if (!is_beyond(uneven.bytes, uneven.median_bytes) ||
 	    !is_beyond(uneven.moving_ns, uneven.median_ns))
 		return 0;
@@ -227,7 +217,7 @@ static int add_uneven(struct findings *findings, const struct finding_rule *rule
 /* Where ranks marked spans their times tell more: see above. */
 static int find_uneven(struct findings *findings, const struct finding_rule *rule)
 {
-	struct rank_calls *ranks;
+	struct rank_io *ranks;
 	size_t count = 0;
 	int status;
 
