@@ -15,7 +15,6 @@ struct database {
 	sqlite3 *handle;
 	struct trace_error *error;
 	struct sqlite_rows *rows;
-	const struct relation *relations[RELATIONS_MOST];
 };
 
 /* --- the schema --- */
@@ -100,7 +99,6 @@ static int begin(void *to, unsigned int number, const struct relation *relation)
 	struct sink sql;
 	int status;
 
-	database->relations[number] = relation;
 	/* A table of the report that this trace cannot fill has no columns: SQL has no such. */
 	if (!relation->column_count)
 		return 0;
@@ -110,15 +108,14 @@ static int begin(void *to, unsigned int number, const struct relation *relation)
 	for (size_t i = 0; i < INDEXES && !status; i++)
 		if (indexes[i].table && !strcmp(indexes[i].table, relation->name))
 			status = run(database, indexes[i].sql);
-	return status;
+	return status ? status : sqlite_rows_begin(database->rows, number, relation);
 }
 
 static int row(void *to, unsigned int number, const struct cell *cells)
 {
 	struct database *database = to;
 
-	return sqlite_rows_add(database->rows, number, database->relations[number], cells,
-			       database->error);
+	return sqlite_rows_add(database->rows, number, cells, database->error);
 }
 
 static const struct relation_writer writer = { begin, row };

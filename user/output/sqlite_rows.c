@@ -211,33 +211,14 @@ static void hold_text(struct sink *texts, struct cell *cell)
 	cell->length = texts->used - at;
 }
 
-static int begin_table(struct sqlite_table *table, const struct relation *relation)
-{
-	for (int i = 0; i < 2; i++) {
-		struct sqlite_batch *batch = &table->batches[i];
-
-		batch->table = table;
-		batch->cells = calloc(ROWS_HELD * relation->column_count, sizeof(*batch->cells));
-		if (!batch->cells)
-			return -ENOMEM;
-		sink_open_memory(&batch->texts);
-	}
-	table->relation = relation;
-	return 0;
-}
-
-int sqlite_rows_add(struct sqlite_rows *rows, unsigned int number, const struct relation *relation,
-		    const struct cell *cells, struct trace_error *error)
+int sqlite_rows_add(struct sqlite_rows *rows, unsigned int number, const struct cell *cells,
+		    struct trace_error *error)
 {
 	struct sqlite_table *table = &rows->tables[number];
-	size_t columns = relation->column_count;
-	struct sqlite_batch *batch;
-	struct cell *held;
+	struct sqlite_batch *batch = &table->batches[table->filled];
+	size_t columns = table->relation->column_count;
+	struct cell *held = &batch->cells[batch->count * columns];
 
-	if (!table->relation && begin_table(table, relation))
-		return -ENOMEM;
-	batch = &table->batches[table->filled];
-	held = &batch->cells[batch->count * columns];
 	memcpy(held, cells, columns * sizeof(*cells));
 	for (size_t i = 0; i < columns; i++)
 		if (held[i].type == CELL_TEXT)
@@ -260,6 +241,24 @@ int sqlite_rows_open(struct sqlite_rows **result, sqlite3 *database)
 	return beside_open(&rows->beside, insert_due, rows);
 }
 
+int sqlite_rows_begin(struct sqlite_rows *rows, unsigned int number,
+		      const struct relation *relation)
+{
+	struct sqlite_table *table = &rows->tables[number];
+
+	table->relation = relation;
+	for (int i = 0; i < 2; i++) {
+		struct sqlite_batch *batch = &table->batches[i];
+
+		batch->table = table;
+		sink_open_memory(&batch->texts);
+		batch->cells = calloc(ROWS_HELD * relation->column_count, sizeof(*batch->cells));
+		if (!batch->cells)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int sqlite_rows_finish(struct sqlite_rows *rows, struct trace_error *error)
 {
 	int status = 0;
@@ -279,7 +278,7 @@ void sqlite_rows_close(struct sqlite_rows *rows)
 		struct sqlite_table *table = &rows->tables[i];
 
 		for (int half = 0; half < 2; half++) {
-			if (table->batches[half].cells)
+			if (table->batches[half].table)
 				sink_close(&table->batches[half].texts);
 			free(table->batches[half].cells);
 		}

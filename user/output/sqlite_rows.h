@@ -21,10 +21,12 @@ int sqlite_failed(sqlite3 *database, struct trace_error *error);
 int sqlite_rows_open(struct sqlite_rows **rows, sqlite3 *database);
 void sqlite_rows_close(struct sqlite_rows *rows); /* NULL is fine */
 
-/* Takes a row of `number`, less than RELATIONS_MOST, whose table exists. An error may be that of an
- * earlier row. */
-int sqlite_rows_add(struct sqlite_rows *rows, unsigned int number, const struct relation *relation,
-		    const struct cell *cells, struct trace_error *error);
+/* To be called for each table that has rows, by its number, less than RELATIONS_MOST. */
+int sqlite_rows_begin(struct sqlite_rows *rows, unsigned int number,
+		      const struct relation *relation);
+/* Takes a row of a table that exists. An error may be that of an earlier row. */
+int sqlite_rows_add(struct sqlite_rows *rows, unsigned int number, const struct cell *cells,
+		    struct trace_error *error);
 /* Inserts what is left. */
 int sqlite_rows_finish(struct sqlite_rows *rows, struct trace_error *error);
 
