@@ -48,29 +48,22 @@ static const char *const module_endings[] = { ".py", ".pyc", ".pyi", ".pth" };
 static bool has_part(struct table_text path)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		size_t directory = strlen(parts[i]) - 1; /* without the slash behind it */
+		size_t length = strlen(parts[i]), directory = length - 1;
 
-		if (path.length && memmem(path.bytes, path.length, parts[i], directory + 1))
+		if (memmem(path.bytes, path.length, parts[i], length))
 			return true;
-		if (path.length >= directory &&
+		if (parts[i][directory] == '/' && path.length >= directory &&
 		    !memcmp(path.bytes + path.length - directory, parts[i], directory))
 			return true;
 	}
 	return false;
 }
 
-static bool ends_with(struct table_text name, const char *ending)
+static bool ends_with(struct table_text path, const char *ending)
 {
 	size_t length = strlen(ending);
 
-	return name.length >= length && !memcmp(name.bytes + name.length - length, ending, length);
-}
-
-static struct table_text base_of(struct table_text path)
-{
-	size_t base = path_base(path.bytes, path.length);
-
-	return (struct table_text) { path.bytes + base, path.length - base };
+	return path.length >= length && !memcmp(path.bytes + path.length - length, ending, length);
 }
 
 bool loaded_is_module(struct table_text path)
@@ -78,19 +71,23 @@ bool loaded_is_module(struct table_text path)
 	if (!path.length)
 		return false;
 	for (size_t i = 0; i < sizeof(module_endings) / sizeof(module_endings[0]); i++)
-		if (ends_with(base_of(path), module_endings[i]))
+		if (ends_with(path, module_endings[i]))
 			return true;
 	return has_part(path);
 }
 
 bool loaded_is(struct table_text path)
 {
+	size_t base;
+
 	if (!path.length)
 		return false;
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
 		if (path.length >= strlen(roots[i]) &&
 		    !memcmp(path.bytes, roots[i], strlen(roots[i])))
 			return true;
-	return loaded_is_module(path) || ends_with(base_of(path), ".so") ||
-	       memmem(base_of(path).bytes, base_of(path).length, ".so.", 4);
+	if (loaded_is_module(path) || ends_with(path, ".so"))
+		return true;
+	base = path_base(path.bytes, path.length);
+	return memmem(path.bytes + base, path.length - base, ".so.", 4);
 }
