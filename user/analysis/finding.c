@@ -298,6 +298,8 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 	struct finding_verdict raised = *verdict;
 	void *copy;
 
+	if (finding_is_told(findings, rule->told_by, verdict->cost_ns))
+		return 0;
 	raised.cost_ns = raised_cost(findings, rule, verdict->cost_ns);
 	if (!is_worth_it(findings, &raised))
 		return 0;

@@ -72,6 +72,8 @@ struct finding_rule {
 	bool of_runs;
 	/* What the job's own data costs comes before it if that is at least half as much. */
 	bool of_start;
+	/* What these tell already, NULL at their end, it does not: finding_add. Or NULL. */
+	const struct finding_rule *const *told_by;
 	const struct alike_rule *alike; /* for finding_add_alike: see finding_files.h */
 	enum habit habit;		/* for finding_write.c: what it goes by, */
 	enum io_class class;		/* and the class that its time is of */
@@ -128,7 +130,8 @@ struct findings {
 	struct alike_found *alike; /* of each rule, once one has asked: see finding_files.h */
 };
 
-/* `evidence` is copied, but not what it points to. Returns 0 or -ENOMEM. */
+/* Adds what the rule's `told_by` do not tell already. `evidence` is copied, but not what it points
+ * to. Returns 0 or -ENOMEM. */
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict);
 

@@ -37,14 +37,18 @@ static const struct table_column bound_evidence[] = {
 	  TABLE_REAL(struct bound, at_once), 0 },
 };
 
-static enum use use_of(const struct finding_rule *rule)
+static bool is_felt(const struct findings *findings, uint64_t time_ns)
 {
-	return rule->class == IO_READ ? USE_READ : rule->class == IO_WRITE ? USE_WRITE : USE_MMAP;
+	return time_ns >= threshold(THRESHOLD_BOUND_SHARE) * findings->duration_ns;
 }
 
 /* Sums up the files that are no programs, and tells the one with the most time. */
-static void add_files(const struct findings *findings, enum use use, struct bound *bound)
+static void add_files(const struct findings *findings, const struct finding_rule *rule,
+		      struct bound *bound)
 {
+	enum use use = rule->class == IO_READ	 ? USE_READ
+		       : rule->class == IO_WRITE ? USE_WRITE
+						 : USE_MMAP;
 	uint64_t most_ns = 0, files = 0;
 	struct file_view file;
 
@@ -83,10 +87,9 @@ static int find_bound(struct findings *findings, const struct finding_rule *rule
 		.confidence = FINDING_LIKELY,
 	};
 
-	if (verdict.cost_ns < threshold(THRESHOLD_BOUND_SHARE) * findings->duration_ns ||
-	    finding_is_told(findings, finding_rules, verdict.cost_ns))
+	if (!is_felt(findings, verdict.cost_ns))
 		return 0;
-	add_files(findings, use_of(rule), &bound);
+	add_files(findings, rule, &bound);
 	if (!bound.count || bound.bytes < all.bytes / 2)
 		return 0;
 	bound.bandwidth = finding_bandwidth(bound.bytes, bound.time_ns);
@@ -102,12 +105,12 @@ static int find_mmap_bound(struct findings *findings, const struct finding_rule 
 					   .confidence = FINDING_LIKELY };
 	struct bound bound = { .bytes = 0 };
 
-	add_files(findings, use_of(rule), &bound);
+	if (!is_felt(findings, all.time.measure))
+		return 0; /* let alone a part of it */
+	add_files(findings, rule, &bound);
 	bound.time_ns = bound.data_ns < all.time.measure ? bound.data_ns : all.time.measure;
 	verdict.cost_ns = finding_unhidden(findings, IO_MMAP_READ, bound.time_ns);
-	if (!verdict.cost_ns ||
-	    verdict.cost_ns < threshold(THRESHOLD_BOUND_SHARE) * findings->duration_ns ||
-	    finding_is_told(findings, finding_rules, verdict.cost_ns))
+	if (!verdict.cost_ns || !is_felt(findings, verdict.cost_ns))
 		return 0;
 	bound.bytes = bound.bytes_each = TABLE_NO_UINT;
 	bound.bandwidth = finding_bandwidth(bound.storage_bytes, bound.time_ns);
@@ -119,6 +122,7 @@ const struct finding_rule finding_read_bound = {
 	.id = "read-bound",
 	.needs = JOB_SYSCALL,
 	.find = find_bound,
+	.told_by = finding_rules,
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
@@ -139,6 +143,7 @@ const struct finding_rule finding_write_bound = {
 	.id = "write-bound",
 	.needs = JOB_SYSCALL,
 	.find = find_bound,
+	.told_by = finding_rules,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
@@ -161,6 +166,7 @@ const struct finding_rule finding_mmap_bound = {
 	.id = "mmap-bound",
 	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
 	.find = find_mmap_bound,
+	.told_by = finding_rules,
 	.class = IO_MMAP_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),

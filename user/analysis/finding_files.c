@@ -275,7 +275,5 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 		verdict.cost_ns = finding_unhidden(findings, kind->class, alike.time_ns);
 	if (kind->cost_bytes)
 		verdict.cost_bytes = kind->cost_bytes(&alike);
-	if (finding_is_told(findings, kind->told_by, verdict.cost_ns))
-		return 0;
 	return finding_add(findings, rule, &alike, &verdict);
 }

@@ -50,8 +50,6 @@ struct alike_rule {
 	uint64_t (*cost_bytes)(const struct alike *alike);
 	bool costs_time; /* else bytes alone */
 	bool common;	 /* the example is of the names' most common ending */
-	/* What these tell already, NULL at their end, it does not: finding_is_told. Or NULL. */
-	const struct finding_rule *const *told_by;
 	enum finding_confidence confidence;
 };
 

@@ -90,7 +90,6 @@ static const struct alike_rule in_order_files = {
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
-	.told_by = alike_held_back,
 };
 
 static const enum threshold in_order_thresholds[] = {
@@ -103,6 +102,7 @@ const struct finding_rule finding_mmap_in_order = {
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &in_order_files,
+	.told_by = alike_held_back,
 	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(in_order_thresholds),
@@ -136,7 +136,6 @@ static const struct alike_rule single_files = {
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
-	.told_by = alike_held_back,
 };
 
 static const enum threshold single_thresholds[] = {
@@ -149,6 +148,7 @@ const struct finding_rule finding_mmap_single = {
 	.needs = JOB_FAULT | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &single_files,
+	.told_by = alike_held_back,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,

@@ -229,29 +229,20 @@ static void set_leading_call(const struct report *report, struct metadata *found
 	}
 }
 
-/* Of what is read or written through mappings. */
-static uint64_t faulted_ns(const struct measured *measured)
+/* Adds what is read or written through mappings, and the time of calls on modules of Python and on
+ * directories that they lie in, found or not. */
+static void add_files(const struct measured *measured, struct metadata *found)
 {
 	struct file_view file;
-	uint64_t time_ns = 0;
 
-	for (uint32_t i = 0; i < files_count(measured); i++)
-		if (files_used(measured, i, &file) && !alike_is_program(&file))
-			time_ns += file.tallies[USE_MMAP].time.measure;
-	return time_ns;
-}
-
-/* Time of calls on modules of Python and on directories that they lie in, found or not. */
-static uint64_t modules_ns(const struct measured *measured)
-{
-	uint64_t time_ns =
-		failed_lookups_worst(measured->report, LOOKUPS_OF_MODULES).all_thread_time_ns;
-	struct file_view file;
-
-	for (uint32_t i = 0; i < files_count(measured); i++)
-		if (files_used(measured, i, &file) && loaded_is_module(file.path))
-			time_ns += file.tallies[USE_METADATA].time.measure;
-	return time_ns;
+	for (uint32_t i = 0; i < files_count(measured); i++) {
+		if (!files_used(measured, i, &file))
+			continue;
+		if (!alike_is_program(&file))
+			found->data_ns += file.tallies[USE_MMAP].time.measure;
+		if (file.tallies[USE_METADATA].time.measure && loaded_is_module(file.path))
+			found->modules_ns += file.tallies[USE_METADATA].time.measure;
+	}
 }
 
 static struct metadata metadata_of(const struct measured *measured)
@@ -261,19 +252,27 @@ static struct metadata metadata_of(const struct measured *measured)
 	struct metadata found = {
 		.time_ns = metadata.time.measure,
 		.data_ns = totals_class(measured, IO_READ).time.measure +
-			   totals_class(measured, IO_WRITE).time.measure + faulted_ns(measured),
+			   totals_class(measured, IO_WRITE).time.measure,
 		.count = metadata.count,
 		.errors = metadata.errors,
 		.place = access_metadata_place(measured),
 		.directory = lookups.directory,
 		.failed = lookups.count,
-		.modules_ns = modules_ns(measured),
+		.modules_ns = failed_lookups_worst(measured->report, LOOKUPS_OF_MODULES)
+				      .all_thread_time_ns,
 	};
 
+	add_files(measured, &found);
 	found.of_modules = finding_share(found.modules_ns, metadata.thread_time_ns);
 	set_leading_call(measured->report, &found);
 	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
 	return found;
+}
+
+/* Cheap to ask, and of most runs no more need be. */
+static bool are_many(const struct measured *measured)
+{
+	return totals_class(measured, IO_METADATA).count >= threshold(THRESHOLD_METADATA_CALLS);
 }
 
 /* What is looked up is mostly to be imported: another rule tells of that. */
@@ -293,31 +292,29 @@ static bool is_heavy(const struct findings *findings, const struct metadata *fou
 {
 	*unhidden_ns = finding_unhidden(findings, IO_METADATA, found->time_ns);
 	return found->share >= threshold(THRESHOLD_METADATA_SHARE) && !is_of_modules(found) &&
-	       found->count >= threshold(THRESHOLD_METADATA_CALLS) &&
 	       is_felt(findings, *unhidden_ns);
 }
 
-/* Where most of the time is of calls of one kind that is what is told. */
 static int find_metadata(struct findings *findings, const struct finding_rule *rule)
 {
-	static const struct finding_rule *const told_by[] = {
-		&finding_small_files,
-		&finding_opened_again,
-		&finding_failed_lookups,
-		&finding_locks,
-		NULL,
-	};
-	struct metadata found = metadata_of(findings->measured);
+	struct metadata found;
 	struct finding_verdict verdict = {
 		.cost_bytes = TABLE_NO_UINT,
 		.confidence = FINDING_SURE,
 	};
 
-	if (!is_heavy(findings, &found, &verdict.cost_ns) ||
-	    finding_is_told(findings, told_by, verdict.cost_ns))
+	if (!are_many(findings->measured))
 		return 0;
-	return finding_add(findings, rule, &found, &verdict);
+	found = metadata_of(findings->measured);
+	return is_heavy(findings, &found, &verdict.cost_ns)
+		       ? finding_add(findings, rule, &found, &verdict)
+		       : 0;
 }
+
+/* Where most of the time is of calls of one kind that is what is told. */
+static const struct finding_rule *const metadata_told_by[] = {
+	&finding_small_files, &finding_opened_again, &finding_failed_lookups, &finding_locks, NULL,
+};
 
 static const enum threshold metadata_thresholds[] = {
 	THRESHOLD_METADATA_SHARE,
@@ -329,6 +326,7 @@ const struct finding_rule finding_metadata = {
 	.id = "metadata-heavy",
 	.needs = JOB_SYSCALL,
 	.find = find_metadata,
+	.told_by = metadata_told_by,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
@@ -352,22 +350,23 @@ const struct finding_rule finding_metadata = {
 /* Of sums over threads no more counts than there was of calls at all. */
 static int find_imports(struct findings *findings, const struct finding_rule *rule)
 {
-	static const struct finding_rule *const told_by[] = { &finding_failed_lookups, NULL };
-	struct metadata found = metadata_of(findings->measured);
-	uint64_t modules_ns = found.modules_ns < found.time_ns ? found.modules_ns : found.time_ns;
-	struct finding_verdict verdict = {
-		.cost_ns = finding_unhidden(findings, IO_METADATA, modules_ns),
-		.cost_bytes = TABLE_NO_UINT,
-		.confidence = FINDING_LIKELY,
-	};
+	struct metadata found;
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_LIKELY };
 
-	if (!is_of_modules(&found) || found.count < threshold(THRESHOLD_METADATA_CALLS) ||
-	    verdict.cost_ns < threshold(THRESHOLD_LOADED_NS) ||
-	    verdict.cost_ns < threshold(THRESHOLD_LOADED_OF_RUN) * findings->duration_ns ||
-	    finding_is_told(findings, told_by, verdict.cost_ns))
+	if (!are_many(findings->measured))
+		return 0;
+	found = metadata_of(findings->measured);
+	verdict.cost_ns = finding_unhidden(findings, IO_METADATA,
+					   found.modules_ns < found.time_ns ? found.modules_ns
+									    : found.time_ns);
+	if (!is_of_modules(&found) || verdict.cost_ns < threshold(THRESHOLD_LOADED_NS) ||
+	    verdict.cost_ns < threshold(THRESHOLD_LOADED_OF_RUN) * findings->duration_ns)
 		return 0;
 	return finding_add(findings, rule, &found, &verdict);
 }
+
+static const struct finding_rule *const imports_told_by[] = { &finding_failed_lookups, NULL };
 
 static const enum threshold imports_thresholds[] = {
 	THRESHOLD_METADATA_SHARE,
@@ -380,6 +379,7 @@ const struct finding_rule finding_imports = {
 	.id = "imports",
 	.needs = JOB_SYSCALL,
 	.find = find_imports,
+	.told_by = imports_told_by,
 	.of_runs = true,
 	.of_start = true,
 	.sums = FINDING_OF_SUMS,
@@ -427,31 +427,32 @@ static int find_cold_names(struct findings *findings, const struct finding_rule 
 {
 	const struct chain_time *waited = chain_of_names(findings->measured);
 	const struct tally all = totals_class(findings->measured, IO_METADATA);
-	static const struct finding_rule *const told_by[] = { &finding_imports, NULL };
-	struct metadata metadata = metadata_of(findings->measured);
+	struct metadata metadata;
 	struct cold_names found = {
 		.count = waited->count,
 		.requests = waited->bios,
 		.time_ns = waited->queue_ns + waited->device_ns,
-		.place = metadata.place,
 	};
 	struct finding_verdict verdict = {
 		.cost_bytes = TABLE_NO_UINT,
 		.confidence = FINDING_SURE,
 	};
 
-	if (found.count < threshold(THRESHOLD_COLD_NAMES) ||
-	    is_heavy(findings, &metadata, &verdict.cost_ns))
+	if (found.count < threshold(THRESHOLD_COLD_NAMES))
 		return 0;
+	metadata = metadata_of(findings->measured);
+	if (are_many(findings->measured) && is_heavy(findings, &metadata, &verdict.cost_ns))
+		return 0;
+	found.place = metadata.place;
 	found.each_ns = found.time_ns / found.count;
 	/* Threads may have waited at the same time. */
 	verdict.cost_ns = found.time_ns < all.time.measure ? found.time_ns : all.time.measure;
 	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
-	if (!is_felt(findings, verdict.cost_ns) ||
-	    finding_is_told(findings, told_by, verdict.cost_ns))
-		return 0;
-	return finding_add(findings, rule, &found, &verdict);
+	return is_felt(findings, verdict.cost_ns) ? finding_add(findings, rule, &found, &verdict)
+						  : 0;
 }
+
+static const struct finding_rule *const cold_names_told_by[] = { &finding_imports, NULL };
 
 static const enum threshold cold_names_thresholds[] = {
 	THRESHOLD_COLD_NAMES,
@@ -462,6 +463,7 @@ const struct finding_rule finding_cold_names = {
 	.id = "metadata-cold",
 	.needs = JOB_SYSCALL | JOB_BLOCK,
 	.find = find_cold_names,
+	.told_by = cold_names_told_by,
 	FINDING_EVIDENCE(struct cold_names, cold_names_evidence),
 	FINDING_THRESHOLDS(cold_names_thresholds),
 	.title = "names, directories and inodes come from storage",

@@ -163,7 +163,6 @@ static const struct alike_rule small_storage_files = {
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
-	.told_by = alike_held_back,
 };
 
 static const enum threshold small_storage_thresholds[] = {
@@ -178,6 +177,7 @@ const struct finding_rule finding_small_reads_storage = {
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &small_storage_files,
+	.told_by = alike_held_back,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
@@ -260,7 +260,6 @@ static const struct alike_rule random_files = {
 	.cost_bytes = alike_fetched,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
-	.told_by = alike_held_back,
 };
 
 static const enum threshold random_thresholds[] = {
@@ -275,6 +274,7 @@ const struct finding_rule finding_random_reads = {
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.find = finding_add_alike,
 	.alike = &random_files,
+	.told_by = alike_held_back,
 	.of_runs = true,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(random_thresholds),
@@ -330,7 +330,6 @@ static const struct alike_rule again_files = {
 	.cost_bytes = cost_again,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
-	.told_by = waits_again,
 };
 
 static const struct alike_rule by_several_files = {
@@ -340,7 +339,6 @@ static const struct alike_rule by_several_files = {
 	.cost_bytes = cost_again,
 	.costs_time = true,
 	.confidence = FINDING_LIKELY,
-	.told_by = waits_again,
 };
 
 static const struct alike_rule fetched_again_files = {
@@ -360,6 +358,7 @@ const struct finding_rule finding_read_again = {
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &again_files,
+	.told_by = waits_again,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
@@ -382,6 +381,7 @@ const struct finding_rule finding_read_by_several = {
 	.needs = JOB_SYSCALL,
 	.find = finding_add_alike,
 	.alike = &by_several_files,
+	.told_by = waits_again,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,

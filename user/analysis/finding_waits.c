@@ -71,7 +71,7 @@ static bool is_marked(const struct findings *findings, enum activity_of what)
 }
 
 static int add(struct findings *findings, const struct finding_rule *rule, enum io_class class,
-	       const struct finding_rule *const *told_by, const struct waits *waits)
+	       const struct waits *waits)
 {
 	struct finding_verdict verdict = {
 		.cost_ns = finding_unhidden(findings, class, waits->time_ns),
@@ -79,8 +79,6 @@ static int add(struct findings *findings, const struct finding_rule *rule, enum 
 		.confidence = FINDING_LIKELY,
 	};
 
-	if (finding_is_told(findings, told_by, verdict.cost_ns))
-		return 0;
 	return finding_add(findings, rule, waits, &verdict);
 }
 
@@ -117,7 +115,7 @@ static int find_saves(struct findings *findings, const struct finding_rule *rule
 	if (is_marked(findings, ACTIVITY_CHECKPOINT) ||
 	    !find_longest(findings, PROCESS_SAVES, saves_much, &saves))
 		return 0;
-	return add(findings, rule, IO_WRITE, NULL, &saves);
+	return add(findings, rule, IO_WRITE, &saves);
 }
 
 static const enum threshold saves_thresholds[] = {
@@ -173,15 +171,16 @@ static bool loads_much(const struct findings *findings, const struct process_wai
 
 static int find_loads(struct findings *findings, const struct finding_rule *rule)
 {
-	static const struct finding_rule *const same[] = { &finding_held_back,
-							   &finding_fetched_again, NULL };
 	struct waits loads;
 
 	if (is_marked(findings, ACTIVITY_DATA) ||
 	    !find_longest(findings, PROCESS_LOADS, loads_much, &loads))
 		return 0;
-	return add(findings, rule, IO_READ, same, &loads);
+	return add(findings, rule, IO_READ, &loads);
 }
+
+static const struct finding_rule *const loads_told_by[] = { &finding_held_back,
+							    &finding_fetched_again, NULL };
 
 static const enum threshold loads_thresholds[] = {
 	THRESHOLD_LOAD_BYTES,	      THRESHOLD_SMALL_READ,   THRESHOLD_LOAD_SHARE,
@@ -193,6 +192,7 @@ const struct finding_rule finding_load_waits = {
 	.needs = JOB_SYSCALL | JOB_PAGECACHE,
 	.sums = FINDING_OF_SUMS,
 	.find = find_loads,
+	.told_by = loads_told_by,
 	FINDING_EVIDENCE(struct waits, loads_evidence),
 	FINDING_THRESHOLDS(loads_thresholds),
 	.title = "the program stands still while it reads {file}",

@@ -237,22 +237,13 @@ const struct finding_rule finding_shared_writes = {
 };
 
 /* Their threads may wait for each other, too: the same writes are told once. */
-static int find_shared_across(struct findings *findings, const struct finding_rule *rule)
-{
-	static const struct finding_rule *const told_by[] = { &finding_shared_writes, NULL };
-	struct finding_verdict verdict;
-	struct calls calls = calls_of(findings, rule, &verdict);
-
-	if (!calls.count || calls.count < threshold(THRESHOLD_SHARED_WRITES) ||
-	    finding_is_told(findings, told_by, verdict.cost_ns))
-		return 0;
-	return finding_add(findings, rule, &calls, &verdict);
-}
+static const struct finding_rule *const shared_told_by[] = { &finding_shared_writes, NULL };
 
 const struct finding_rule finding_shared_across = {
 	.id = "shared-writes-ranks",
 	.needs = JOB_SYSCALL,
-	.find = find_shared_across,
+	.find = find_calls,
+	.told_by = shared_told_by,
 	.habit = HABIT_SHARED_ACROSS,
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
