@@ -159,6 +159,49 @@ static void test_other(void **state)
 	table_free(table);
 }
 
+/* What has no number to be sorted by is of another layer: summed with the rest it would be counted
+ * twice. Who names how many rows are wanted gets them, however small. */
+static void test_apart(void **state)
+{
+	struct table *table = new_list("operations", "Operations");
+	static const char *const untimed[] = { "request_read", "request_write", "request_flush",
+					       "indirect", "add_to_page_cache" };
+	const struct style style = { .width = 60 };
+	struct grid_options options = { .style = &style, .top = 6, .top_said = true };
+	struct sink out;
+	struct cell *row;
+
+	add_column(table, "op", "operation", UNIT_NONE);
+	add_column(table, "time_ns", "time", UNIT_NS);
+	add_column(table, "bytes", "bytes", UNIT_BYTES);
+	for (size_t i = 0; i < 4; i++) {
+		row = add_row(table, "read");
+		cell_uint(&row[1], i ? 1000 : 1000 * 1000);
+		cell_uint(&row[2], 1024);
+	}
+	for (size_t i = 0; i < COUNT(untimed); i++)
+		cell_uint(&add_row(table, untimed[i])[2], 1 << 20);
+	assert_int_equal(table_show(table, "op,time_ns,bytes", "time_ns", NULL, NULL), 0);
+	assert_string_equal(render(table, 60, 20),
+			    "Operations\n"
+			    "operation    time  of I/O    bytes\n"
+			    "read       1.0 ms   99.7%  1.0 KiB\n"
+			    "other (3)  3.0 us    0.3%  3.0 KiB\n"
+			    "without a time, and in no sum of these: request_read,\n"
+			    "request_write, request_flush, indirect and 1 more\n");
+	assert_int_equal(count_lines(render(table, 60, 0)), 2 + 4 + COUNT(untimed));
+	sink_open_memory(&out);
+	text_table(&out, table, &options);
+	keep(&out);
+	assert_int_equal(count_lines(shown), 2 + 4 + 2);
+	options.top = 4 + COUNT(untimed);
+	sink_open_memory(&out);
+	text_table(&out, table, &options);
+	keep(&out);
+	assert_int_equal(count_lines(shown), 2 + 4 + COUNT(untimed));
+	table_free(table);
+}
+
 /* A view that names what is no column is an error; what was not recorded is not. */
 static void test_view(void **state)
 {
@@ -310,10 +353,15 @@ static void test_colour(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_aligned), cmocka_unit_test(test_other),
-		cmocka_unit_test(test_view),	cmocka_unit_test(test_nothing_to_show),
-		cmocka_unit_test(test_record),	cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_paths),	cmocka_unit_test(test_colour),
+		cmocka_unit_test(test_aligned),
+		cmocka_unit_test(test_other),
+		cmocka_unit_test(test_apart),
+		cmocka_unit_test(test_view),
+		cmocka_unit_test(test_nothing_to_show),
+		cmocka_unit_test(test_record),
+		cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_colour),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

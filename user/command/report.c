@@ -34,7 +34,9 @@ static const struct option_row rows[] = {
 	{ 0, "format", "text|json|csv", OPTION_CHOICE, FIELD(format),
 	  "How to print it: for people (default), as a JSON object, a table as CSV." },
 	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
-	  "Rows of each table at most; 0 for all. Default 20 in text, else all." },
+	  "Rows of each table at most; 0 for all. Default: in text 20, those of less than 0.5 % "
+	  "taken "
+	  "together; else all." },
 	{ 0, "slowest", "N", OPTION_COUNT, FIELD(slowest),
 	  "Only the N slowest operations, 1000 at most, and where their requests were meanwhile.",
 	  1, CHAIN_SLOWEST_MOST },
@@ -184,6 +186,7 @@ static int write_table(struct sink *out, const struct table *of,
 	};
 	const struct grid_options options = { .style = &style,
 					      .top = whole ? 0 : report_top(request),
+					      .top_said = request->top != TOP_UNSET,
 					      .whole = whole };
 	const struct table *printed = of;
 	const char *unknown;
@@ -295,7 +298,9 @@ static int write_report(struct sink *out, const struct report *report,
 		.width = style_width(STDOUT_FILENO),
 		.colour = style_colour(request->colour, STDOUT_FILENO),
 	};
-	const struct grid_options options = { .style = &style, .top = report_top(request) };
+	const struct grid_options options = { .style = &style,
+					      .top = report_top(request),
+					      .top_said = request->top != TOP_UNSET };
 	const struct table **tables;
 	int status;
 

@@ -23,7 +23,9 @@ static void write_compared(struct sink *out, const struct table *const *tables, 
 		.width = style_width(STDOUT_FILENO),
 		.colour = style_colour(request->colour, STDOUT_FILENO),
 	};
-	const struct grid_options options = { .style = &style, .top = report_top(request) };
+	const struct grid_options options = { .style = &style,
+					      .top = report_top(request),
+					      .top_said = request->top != TOP_UNSET };
 
 	for (size_t i = 0; i < count; i++) {
 		if (i)

@@ -16,6 +16,7 @@
 #define GAP 2 /* between columns */
 #define TITLE_LINES_MOST 3
 #define SHARE_LEAST 0.005     /* of the sum, for a row of its own */
+#define APART_NAMED_MOST 4    /* of those without a number to be sorted by */
 #define PATH_LEAST 28	      /* columns that a path is left */
 #define TEXT_LEAST 26	      /* ... and another text */
 #define SHARE TABLE_NO_COLUMN /* a column of the grid alone */
@@ -33,6 +34,8 @@ struct grid {
 	const struct grid_options *options;
 	size_t *rows; /* of the table, in the order to print */
 	size_t row_count, shown;
+	size_t apart[APART_NAMED_MOST]; /* the first of those that have nothing to be sorted by */
+	size_t apart_count;
 	double sum; /* of the column that rows are sorted by */
 	struct grid_column columns[TABLE_SHOWN_MOST + 2];
 	size_t count;
@@ -134,6 +137,25 @@ static bool is_chosen(const struct grid *grid, size_t row)
 	return cell->type == CELL_BOOL && cell->flag;
 }
 
+static void set_apart(struct grid *grid)
+{
+	const struct grid_options *options = grid->options;
+	size_t by = grid->table->view.by, kept = 0;
+
+	if (options->whole || options->steady || !options->top || !(grid->sum > 0) ||
+	    (options->top_said && options->top >= grid->row_count))
+		return;
+	for (size_t i = 0; i < grid->row_count; i++) {
+		size_t row = grid->rows[i];
+
+		if (cell_at(grid, row, by)->type != CELL_NULL || table_is_rest(grid->table, row))
+			grid->rows[kept++] = row;
+		else if (grid->apart_count++ < APART_NAMED_MOST)
+			grid->apart[grid->apart_count - 1] = row;
+	}
+	grid->row_count = kept;
+}
+
 static int sort_rows(struct grid *grid)
 {
 	grid->rows = table_order(grid->table);
@@ -147,6 +169,7 @@ static int sort_rows(struct grid *grid)
 		grid->rows[grid->row_count++] = row;
 		grid->sum += key_of(grid, row);
 	}
+	set_apart(grid);
 	return 0;
 }
 
@@ -163,6 +186,7 @@ static void cut_rows(struct grid *grid)
 	if (top && top < grid->shown)
 		grid->shown = top;
 	while (grid->sum > 0 && grid->shown > 1 && !grid->options->whole && top &&
+	       !grid->options->top_said &&
 	       key_of(grid, grid->rows[grid->shown - 1]) < SHARE_LEAST * grid->sum)
 		grid->shown--;
 	if (grid->shown + 1 == grid->row_count && !rest)
@@ -265,6 +289,11 @@ static void measure(struct grid *grid, struct grid_column *column)
 	}
 }
 
+static const char *title_of(const struct table_column *column)
+{
+	return column->title ? column->title : column->name;
+}
+
 static void add_column(struct grid *grid, size_t index)
 {
 	const struct table_column *column = index == SHARE ? NULL : &grid->table->columns[index];
@@ -274,7 +303,7 @@ static void add_column(struct grid *grid, size_t index)
 	if (!column && grid->table->view.share)
 		to->title = grid->table->view.share;
 	if (column) {
-		to->title = column->title ? column->title : column->name;
+		to->title = title_of(column);
 		to->path = column->unit == UNIT_PATH;
 		for (size_t i = 0; i < grid->row_count && !to->text; i++)
 			to->text = cell_is_text(cell_at(grid, grid->rows[i], index));
@@ -474,6 +503,37 @@ static void write_lines(struct grid *grid)
 	}
 }
 
+/* Those that the sums of the list are without, by the texts that it names rows by. */
+static void write_apart(struct grid *grid)
+{
+	const struct table_column *by = &grid->table->columns[grid->table->view.by];
+	const struct grid_column *named = grid->columns;
+	size_t count = grid->apart_count;
+	struct sink line;
+
+	while (named < &grid->columns[grid->count] && !named->text)
+		named++;
+	if (!count || named == &grid->columns[grid->count])
+		return;
+	sink_open_memory(&line);
+	sink_format(&line, "without a %s, and in no sum of these:", title_of(by));
+	for (size_t i = 0; i < count && i < APART_NAMED_MOST; i++) {
+		struct cell cell = *cell_at(grid, grid->apart[i], named->index);
+		struct cell text = cell_as_text(&grid->scratch, &cell, UNIT_NONE);
+
+		sink_text(&line, i ? ", " : " ");
+		sink_bytes(&line, text.text, text.length);
+	}
+	if (count > APART_NAMED_MOST)
+		sink_format(&line, " and %zu more", count - APART_NAMED_MOST);
+	sink_char(&line, '\0');
+	if (!line.error)
+		grid_wrapped(grid->out, line.buffer, grid->options->style->width);
+	else if (!grid->out->error)
+		grid->out->error = line.error;
+	sink_close(&line);
+}
+
 void grid_write(struct sink *out, const struct table *table, const struct grid_options *options)
 {
 	struct grid grid = { .table = table, .options = options, .out = out };
@@ -491,6 +551,7 @@ void grid_write(struct sink *out, const struct table *table, const struct grid_o
 		put_path_last(&grid);
 		write_headings(&grid);
 		write_lines(&grid);
+		write_apart(&grid);
 	}
 	if (!out->error)
 		out->error = status ? status : grid.scratch.error;

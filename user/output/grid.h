@@ -13,8 +13,9 @@
 
 struct grid_options {
 	const struct style *style;
-	uint64_t top; /* rows at most, what is left is one row "other"; 0 for all */
-	bool whole;   /* all columns of the table's view, all rows: somebody asked for them */
+	uint64_t top;  /* rows at most, what is left is one row "other"; 0 for all */
+	bool top_said; /* by somebody: rows up to it are not taken together for being small */
+	bool whole;    /* all columns of the table's view, all rows: somebody asked for them */
 	/* So many columns at most, whether or not they are empty, without a share: of tables that
 	 * are shown again and again, whose columns must not come and go. 0: as said below. */
 	size_t steady;
@@ -23,8 +24,9 @@ struct grid_options {
 /*
  * Of the columns of the table's view those that are not empty, what matters most first, as many as
  * fit and at most GRID_COLUMNS_MOST. Rows are sorted by the column of the view that says so, whose
- * share stands beside it; rows with less than 0.5 % of it are taken together as "other". Errors are
- * the sink's.
+ * share stands beside it; rows with less than 0.5 % of it are taken together as "other". Those that
+ * have no such number are of another layer (requests beside the calls that made them), and would be
+ * counted twice there: they are named below the list. Errors are the sink's.
  */
 void grid_write(struct sink *out, const struct table *table, const struct grid_options *options);
 
