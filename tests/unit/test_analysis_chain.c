@@ -67,6 +67,8 @@ static void test_own_requests(void **state)
 	FAULT(&made, .time = 4100, .dur = 200, .pid = 100, .file = 1);
 	PART(&made, .time = 4150, .dur = 400, .queue = 100, .tid = 100, .file = 1, .bytes = 50,
 	     .request = 5);
+	/* What is not there, or not any more, has a name and no file. */
+	CALL(&made, .time = 5000, .dur = 50, .pid = 100, .op = M_UNLINK, .path = "/gone");
 	made_finish(&made, 0, 10000);
 	report = made_report(&made.reader, 1);
 
@@ -75,7 +77,10 @@ static void test_own_requests(void **state)
 	check_line(report, "slowest", 2, 500, 250, 100, 150, 1);
 	check_line(report, "slowest", 3, 200, 50, 100, 50, 1);
 	check_line(report, "slowest", 4, 100, 0, 0, 100, 0);
-	assert_int_equal(report_table(report, "slowest")->row_count, 5);
+	check_line(report, "slowest", 5, 50, 0, 0, 50, 0);
+	check_text(report, "slowest", 4, "path", "/other");
+	check_text(report, "slowest", 5, "path", "/gone");
+	assert_int_equal(report_table(report, "slowest")->row_count, 6);
 
 	/* By file: those that waited for nothing of their own are not there. */
 	assert_int_equal(report_table(report, "chain")->row_count, 2);

@@ -342,6 +342,9 @@ static void begin_operation(struct chain_operation *operation, const struct even
 	operation->thread = event->thread;
 	operation->file = event->file;
 	operation->operation = event->operation;
+	operation->asked = (struct path_asked) { 0 };
+	if (event->file == FILE_NONE && event_kind(event) == TRACE_SYSCALL_PATH)
+		operation->asked = path_asked_by(event);
 	operation->requests = operation->last_request = 0;
 }
 

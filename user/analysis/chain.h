@@ -7,6 +7,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/interval.h"
+#include "analysis/path.h"
 
 #define CHAIN_BIOS_KEPT 16 /* of an operation, to be shown */
 #define CHAIN_SLOWEST_MOST 1000
@@ -50,7 +51,8 @@ struct chain_operation {
 	int64_t offset;
 	uint32_t process, thread, file;
 	uint16_t operation;
-	uint64_t requests, last_request;	/* that its parts are of, those of one in a row */
+	struct path_asked asked;	 /* what a call named that has no file; path 0: nothing */
+	uint64_t requests, last_request; /* that its parts are of, those of one in a row */
 	struct chain_bio kept[CHAIN_BIOS_KEPT]; /* the first */
 };
 

@@ -89,8 +89,24 @@ static const struct table_column last_columns[] = {
 	{ "bios", "requests' parts", UNIT_COUNT, "stretches of files in its requests",
 	  TABLE_UINT(struct line, chain.time.bios), 0 },
 	{ "requests", NULL, UNIT_NONE, "the first of these", get_requests, 0, 0 },
-	{ "path", "file", UNIT_PATH, "path of its file", TABLE_TEXT(struct line, path), 0 },
+	{ "path", "file", UNIT_PATH,
+	  "path of its file, or of what it named: a call that makes, removes "
+	  "or does not find it has no file",
+	  TABLE_TEXT(struct line, path), 0 },
 };
+
+/* Its text is valid until the next call. */
+static struct table_text path_of(const struct job *job, const struct chain_operation *operation,
+				 char joined[PATH_JOIN_BYTES])
+{
+	const struct path_asked *asked = &operation->asked;
+	struct trace_string path = file_table_name(&job->files, operation->file);
+
+	if (asked->path)
+		return (struct table_text) { joined, path_join(&job->files, asked->trace,
+							       asked->dir, asked->path, joined) };
+	return (struct table_text) { path.bytes, path.length };
+}
 
 static int conclude(const struct measured *measured, struct table *table)
 {
@@ -98,6 +114,7 @@ static int conclude(const struct measured *measured, struct table *table)
 	size_t count;
 	const struct chain_operation *slowest = chain_slowest(measured, &count);
 	size_t most = job->slowest ? job->slowest : SLOWEST;
+	char joined[PATH_JOIN_BYTES];
 	int status;
 
 	if (!slowest) {
@@ -111,7 +128,6 @@ static int conclude(const struct measured *measured, struct table *table)
 		status = table_add_columns(table, TABLE_COLUMNS(last_columns));
 	for (size_t i = 0; i < count && i < most && !status; i++) {
 		const struct chain_operation *operation = &slowest[i];
-		struct trace_string path = file_table_name(&job->files, operation->file);
 		bool known = operation->process != PROCESS_UNKNOWN;
 		struct line line = {
 			.chain = chain_line(&operation->time),
@@ -127,7 +143,7 @@ static int conclude(const struct measured *measured, struct table *table)
 			.bytes = event_moves_bytes(job->operations[operation->operation].family)
 					 ? operation->bytes
 					 : TABLE_NO_UINT,
-			.path = { path.bytes, path.length },
+			.path = path_of(job, operation, joined),
 		};
 
 		status = table_add(table, &line);
