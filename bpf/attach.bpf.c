@@ -97,11 +97,15 @@ int fl_arm(struct bpf_iter__task *context)
 	return 0;
 }
 
+/* How often a task has come to another cgroup, at least. */
+volatile __u64 attach_moves = 0;
+
 /* The first of a process, or a single thread, has moved. */
 static __always_inline int joined(struct task_struct *task, bool threadgroup)
 {
 	struct address address = { (__u64)task };
 
+	__sync_fetch_and_add(&attach_moves, 1);
 	if (attach_to != ATTACH_CGROUP || !attach_wants(&address))
 		return 0;
 	switch (follow(task, bpf_ktime_get_ns(), true)) {

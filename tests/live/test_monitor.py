@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 import urllib.parse
@@ -40,6 +41,15 @@ with open(sys.argv[1], "w") as file:
 print("marked", flush=True)
 sys.stdin.readline()
 os._exit(0)
+"""
+READS_AS_TOLD = """
+import os, sys
+file = os.open(sys.argv[1], os.O_RDONLY)
+print(flush=True)
+for line in sys.stdin:
+    for _ in range(int(line)):
+        os.pread(file, 4096, 0)
+    print(flush=True)
 """
 ROOM = ("--max-series", "1000000", "--profile-slots", "131072")  # whatever else runs here
 
@@ -249,6 +259,30 @@ class Monitor(unittest.TestCase):
             file.write(str(job.pid))
         job.communicate(b"\n")
         self.assertEqual(self.reads_of(watched.scrape(), group), 300)
+
+    def test_moved_between_readings(self):
+        """Who is moved to and fro while it runs, without an exec, counts where it is at once."""
+        watched, groups = self.watch("--interval", "60s"), [harness.new_cgroup(self) for _ in "ab"]
+        data = harness.random_file(f"{machine().new_dir()}/data", 1 << 20)
+        job = machine().start(in_cgroup(groups[0], sys.executable, "-c", READS_AS_TOLD, data),
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(job.stdout.readline(), b"\n")
+        wanted = [self.all_reads_of(watched.scrape(), group) for group in groups]
+        for turn in range(1, 8):
+            at = turn % 2
+            with open(f"{groups[at]}/cgroup.procs", "w") as file:
+                file.write(str(job.pid))
+            job.stdin.write(b"%d\n" % (100 * turn))
+            job.stdin.flush()
+            self.assertEqual(job.stdout.readline(), b"\n")
+            wanted[at] += 100 * turn
+            samples = watched.scrape()
+            self.assertEqual([self.all_reads_of(samples, group) for group in groups], wanted)
+        job.communicate()
+
+    def all_reads_of(self, samples, group):
+        return samples.sum("faultline_io_operations_total", cgroup=below_root(group), op="read",
+                           door="syscall")
 
     def start_as(self, pid, group, command):
         """Starts a command under that pid; None when somebody else got it."""

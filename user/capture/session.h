@@ -150,4 +150,8 @@ int session_file_ids(const struct session *session, struct flight_ids *ids);
  * already: what it would have recorded is counted nowhere else. */
 uint64_t session_missed(const struct session *session, enum layer layer);
 
+/* Raised whenever a process comes to another cgroup, after it is there; never 0. Stays as it is
+ * where the kernel does not tell. */
+uint64_t session_moves(const struct session *session);
+
 #endif

@@ -204,6 +204,11 @@ uint64_t session_missed(const struct session *session, enum layer layer)
 	return missed_by_layer(session->skeleton->obj, &session->choice, layer);
 }
 
+uint64_t session_moves(const struct session *session)
+{
+	return 1 + session->skeleton->bss->attach_moves;
+}
+
 /* --- a flight recorder's --- */
 
 const struct flight_memory *session_flight(const struct session *session)

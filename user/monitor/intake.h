@@ -34,6 +34,9 @@ void intake_take(void *intake, unsigned int ring, const void *record, size_t siz
  * Who did it may only be told of by records that come later: those are to be taken in between.
  */
 void intake_take_slot(void *intake, const struct profile_slot *added);
+/* How many moves between cgroups there were when all that is kept had been read: who did something
+ * is looked at again when that is another number than before. */
+void intake_tell_moves(struct intake *intake, uint64_t moves);
 /* Books what was kept, all that was done before `until_ns`. False: the ledger is being read, or a
  * cgroup looked up, and nothing is booked; what comes meanwhile is to be taken, and then to try
  * again. */

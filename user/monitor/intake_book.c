@@ -12,7 +12,8 @@
 #include "grow.h"
 #include "monitor/process_facts.h"
 
-#define LOOK_EVERY_NS 10000000000ull /* at the cgroup of a process that does something */
+/* At the cgroup of a process that does something, where nobody tells that any was moved. */
+#define LOOK_EVERY_NS 10000000000ull
 #define SLOTS_ALWAYS 2048 /* slots whose room is not given back: a busy second needs more once */
 #define BOOK_WITHIN_NS 10000000ull
 
@@ -69,6 +70,11 @@ static void look_again(struct intake *intake, uint64_t now_ns)
 
 	if (intake->look_again && proc_is_of_kernel_side())
 		ledger_each_process(intake->ledger, look_at, &look);
+}
+
+void intake_tell_moves(struct intake *intake, uint64_t moves)
+{
+	intake->moves = moves;
 }
 
 void intake_take_slot(void *context, const struct profile_slot *added)
@@ -150,7 +156,8 @@ static bool look_up_takers(struct intake *intake)
 	return all;
 }
 
-/* A process that is not known yet, or has not been looked at for a while. */
+/* A process that is not known yet, or has not been looked at for a while, or since somebody was
+ * moved. */
 static void look_at_doer(struct intake *intake, const struct ledger_added *added, uint64_t now_ns)
 {
 	struct ledger_process *process;
@@ -163,9 +170,11 @@ static void look_at_doer(struct intake *intake, const struct ledger_added *added
 		return;
 	}
 	process = ledger_process(intake->ledger, added->pid);
-	if (!process || now_ns < process->looked_ns + LOOK_EVERY_NS)
+	if (!process ||
+	    (process->looked_moves == intake->moves && now_ns < process->looked_ns + LOOK_EVERY_NS))
 		return;
 	process->looked_ns = now_ns;
+	process->looked_moves = intake->moves;
 	if (process_cgroup(process->pid, cgroup, sizeof(cgroup)))
 		ledger_move(intake->ledger, process, cgroup);
 }

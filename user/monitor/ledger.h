@@ -53,6 +53,7 @@ struct ledger_process {
 	char *command;		   /* line, arguments separated by blanks; hostile bytes and all */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end 0: it lives */
 	uint64_t looked_ns;	   /* when its cgroup was looked at last */
+	uint64_t looked_moves;	   /* ... and how many moves between cgroups there had been */
 	uint64_t cgroup_set;	   /* see ledger_who */
 	struct ledger_sums sums;
 	int64_t rank; /* -1: none */

@@ -227,6 +227,8 @@ static void read_all(struct service *service, bool last)
 	pthread_mutex_unlock(&service->lock);
 	begin_ns = host_now_ns();
 	session_read_profile(service->session, begin_ns, last, take_slot, service);
+	/* Not before: a move that is not counted here came after all that was read. */
+	intake_tell_moves(service->intake, session_moves(service->session));
 	if (service->flight)
 		flight_end_sums(service->flight, begin_ns);
 	drain(service);
