@@ -210,6 +210,41 @@ class Limits(Base):
                 caller.close()
             self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
 
+    def test_who_sends_slowly_gives_way(self):
+        """Whoever has not sent a whole request holds no place that somebody else has a use for."""
+        heads = (b"", b"GET /bytes HTTP/1.1\r\nHost: loc",
+                 b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nfew")
+        with Server("unix:" + self.path("s"), "--callers", "8") as server:
+            for head in heads:
+                slow = [server.connect() for _ in range(24)]
+                for caller in slow:
+                    send(caller, head, False)
+                for _ in range(20):
+                    self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"), head)
+                told = 0
+                for caller in slow:
+                    caller.settimeout(0.2)
+                    try:
+                        told += b" 503 " in caller.recv(4096)
+                    except TimeoutError:
+                        pass
+                self.assertGreaterEqual(told, 17)
+                for caller in slow:
+                    caller.close()
+
+    def test_who_has_asked_is_answered_whoever_comes(self):
+        ask = b"GET /bytes?count=3 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with Server("unix:" + self.path("s"), "--callers", "8") as server:
+            first = [server.connect() for _ in range(8)]
+            for caller in first:
+                caller.sendall(ask)
+            others = [server.connect() for _ in range(100)]
+            for caller in first:
+                caller.settimeout(20)
+                self.assertIn(b" 200 ", caller.recv(4096))
+            for caller in first + others:
+                caller.close()
+
     def test_callers_who_are_too_many_are_told_so(self):
         with Server("127.0.0.1:0", "--callers", "8") as server:
             first = [server.connect() for _ in range(8)]

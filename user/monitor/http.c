@@ -27,7 +27,7 @@
 #define TAKEN_AT_ONCE 256   /* callers, before those that are there are looked after again */
 #define SWEEP_MS 250
 #define REFUSED_MS 1000
-#define MAKE_ROOM_MS 2000 /* who has asked nothing for so long gives way to who comes */
+#define MAKE_ROOM_MS 2000 /* who was answered and asks nothing for so long gives way */
 
 /* --- callers --- */
 
@@ -49,6 +49,7 @@ static void append_caller(struct http *server, struct caller *caller)
 void http_note_turn(struct http *server, struct caller *caller, bool asked)
 {
 	caller->asked = asked;
+	caller->served |= !asked;
 	unlink_caller(caller);
 	append_caller(server, caller);
 }
@@ -115,23 +116,6 @@ static void hang_up_on_slow(struct http *server)
 		shutdown(caller->fd, SHUT_RDWR);
 }
 
-/* Somebody is one too many: who has been here longest without a question goes. */
-static void make_room(struct http *server)
-{
-	uint64_t now = host_now_ns();
-	const struct caller *end = &server->callers;
-
-	for (struct caller *caller = server->callers.next;
-	     caller != end && now - caller->since_ns > MAKE_ROOM_MS * 1000000ull;
-	     caller = caller->next) {
-		if (caller->asked || caller->gone)
-			continue;
-		shutdown(caller->fd, SHUT_RDWR);
-		caller->gone = true;
-		return;
-	}
-}
-
 /* --- who is refused --- */
 
 static void drop_refused(struct http *server)
@@ -157,13 +141,19 @@ static void drop_old_refused(struct http *server, bool all)
 		drop_refused(server);
 }
 
-static void refuse(struct http *server, int fd)
+static bool send_refusal(int fd)
 {
 	static const char answer[] =
 		"HTTP/1.1 503 Service Unavailable\r\n"
 		"Content-Type: text/plain; charset=utf-8\r\n"
 		"Content-Length: 34\r\nRetry-After: 2\r\nConnection: close\r\n\r\n"
 		"too many callers; try again later\n";
+
+	return send(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
+static void refuse(struct http *server, int fd)
+{
 	struct refused *place;
 	char request[4096];
 
@@ -172,7 +162,7 @@ static void refuse(struct http *server, int fd)
 	if (recv(fd, request, sizeof(request), MSG_DONTWAIT) < 0) {
 		/* Nothing yet: it is answered all the same. */
 	}
-	if (send(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+	if (!send_refusal(fd)) {
 		close(fd);
 		return;
 	}
@@ -181,6 +171,45 @@ static void refuse(struct http *server, int fd)
 				 HTTP_REFUSED_KEPT];
 	place->fd = fd;
 	place->since_ns = host_now_ns();
+}
+
+/* --- who gives way --- */
+
+/* Who has not sent a whole request gives way first, whoever has been here longest; then who has
+ * been answered and asks nothing for a while. NULL: nobody does. */
+static struct caller *find_idle(struct http *server)
+{
+	uint64_t now = host_now_ns();
+	struct caller *end = &server->callers, *served = NULL;
+
+	for (struct caller *caller = end->next; caller != end; caller = caller->next) {
+		if (caller->asked || caller->gone)
+			continue;
+		if (!caller->served)
+			return caller;
+		if (!served && now - caller->since_ns > MAKE_ROOM_MS * 1000000ull)
+			served = caller;
+	}
+	return served;
+}
+
+/* Somebody is one too many: whether there is a place after all. */
+static bool make_room(struct http *server)
+{
+	struct caller *idle;
+
+	mhd.run(server->daemon); /* what has been sent by now, or has ended */
+	if (server->caller_count < server->most_callers)
+		return true;
+	idle = find_idle(server);
+	if (!idle)
+		return false;
+	if (!idle->served)
+		send_refusal(idle->fd);
+	shutdown(idle->fd, SHUT_RDWR);
+	idle->gone = true;
+	mhd.run(server->daemon);
+	return server->caller_count < server->most_callers;
 }
 
 /* --- the thread --- */
@@ -216,8 +245,7 @@ static void take_callers(struct http *server)
 				take_without_descriptors(server);
 			return;
 		}
-		if (server->caller_count >= server->most_callers) {
-			make_room(server);
+		if (server->caller_count >= server->most_callers && !make_room(server)) {
 			refuse(server, fd);
 			continue;
 		}

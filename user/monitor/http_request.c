@@ -13,6 +13,7 @@
 struct http_request {
 	struct MHD_Connection *connection;
 	const struct http_route *route;
+	struct caller *caller;
 	size_t length;
 	bool too_long;
 	char body[HTTP_MOST_BODY];
@@ -219,8 +220,10 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 		return MHD_NO;
 	request->connection = connection;
 	request->route = route;
+	request->caller = caller;
 	request->length = 0;
 	request->too_long = false;
+	caller->asked = false; /* until all of it has come */
 	*place = request;
 	return MHD_YES;
 }
@@ -245,6 +248,7 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 		*length = 0;
 		return MHD_YES;
 	}
+	request->caller->asked = true;
 	if (request->too_long)
 		return send_line(server, connection, 413, "too much came with the request", NULL,
 				 NULL);

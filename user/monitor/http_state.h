@@ -21,7 +21,8 @@ struct caller {
 	struct caller *previous, *next; /* by `since_ns`, longest ago first */
 	int fd;
 	enum http_from from;
-	bool asked;	   /* a request has come, its answer is not taken yet */
+	bool asked;	   /* a whole request has come, its answer is not taken yet */
+	bool served;	   /* has been answered before */
 	bool gone;	   /* was hung up on to make room */
 	uint64_t since_ns; /* since when it is asked, or waits */
 };
@@ -62,7 +63,8 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 			  void **request);
 void http_forget(void *context, struct MHD_Connection *connection, void **request,
 		 enum MHD_RequestTerminationCode why);
-/* Notes that this caller waits (asks nothing) or is served from now on. */
+/* Notes that a caller's turn begins: the headers of a request have come, or it has been answered
+ * and waits. */
 void http_note_turn(struct http *server, struct caller *caller, bool asked);
 
 #endif
