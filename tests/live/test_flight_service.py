@@ -119,6 +119,22 @@ class Monitor(unittest.TestCase):
         self.assertEqual(recorder.end()[0], 0)
         self.assertRegex(recorder.whole()[0].header["flight"]["reason"], "stall of ")
 
+    def test_limits_of_cgroups(self):
+        """One that programs come and go in, none of them there for long, by its path."""
+        group = harness.new_cgroup(self)
+        data = harness.random_file(f"{self.directory}/data", 8 * MIB)
+        recorder = self.recorder("--flight-of", f"cgroup={harness.below_root(group)}", "--interval",
+                                 "500ms", "--flight-when", "stall=5%:1s", "--flight-every", "0",
+                                 "--flight-keep", "4")
+        job = machine().start(harness.in_cgroup(
+            group, "sh", "-c", 'while :; do dd if="$0" of=/dev/null bs=64k status=none; done', data))
+        wanted = f"cgroup {harness.below_root(group)}: stall of "
+        self.assertTrue(harness.wait_until(
+            lambda: any(trace.header["flight"]["reason"].startswith(wanted)
+                        for trace in recorder.whole())))
+        job.kill()
+        self.assertEqual(recorder.end()[0], 0)
+
     def test_too_soon(self):
         recorder = self.recorder()
         self.assertEqual(self.post()[0], 202)

@@ -556,6 +556,16 @@ static void test_triggers(void **state)
 	}
 	assert_int_equal(who, 8);
 	assert_string_equal(reason, "stall of 100.0% for 2.0 s");
+	/* Of several the least number. */
+	for (int i = 1; i <= 3; i++) {
+		for (uint64_t each = 40; each >= 20; each--)
+			flight_triggers_add(triggers, each, 100 + each, 0);
+		flight_triggers_add(triggers, UINT64_MAX, 10000, 0);
+		now += SECOND;
+		assert_int_equal(flight_triggers_end(triggers, now, &who, reason), i == 3);
+	}
+	assert_int_equal(who, 20);
+	assert_string_equal(reason, "120 major-faults a second for 3.0 s");
 	flight_triggers_close(triggers);
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "capture/calls.h"
+#include "capture/cgroups.h"
 #include "capture/environments.h"
 #include "capture/flight_kept.h"
 #include "capture/host.h"
@@ -26,6 +27,8 @@
 
 #define LOOK_EVERY_NS 1000000000ull
 #define ENVIRONMENTS 256 /* of execs under way */
+#define CGROUP_SHOWN 180 /* bytes of a path */
+#define SAID_BYTES (2 * FLIGHT_REASON_BYTES)
 #define WHO_ALL UINT64_MAX
 #define WHO_CGROUP (1ull << 63) /* with its id; else a pid */
 
@@ -39,7 +42,8 @@ const char *const flight_causes[FLIGHT_CAUSES] = {
 
 /* One that a trigger asks for again and again is passed over in silence: the next trace tells how
  * many. */
-enum flight_answer flight_ask(struct flight *flight, enum flight_cause cause, const char *reason)
+static enum flight_answer ask(struct flight *flight, enum flight_cause cause,
+			      const struct flight_reason *reason)
 {
 	enum flight_answer answer = FLIGHT_WILL;
 	uint64_t now_ns = host_now_ns();
@@ -53,7 +57,7 @@ enum flight_answer flight_ask(struct flight *flight, enum flight_cause cause, co
 	if (answer == FLIGHT_WILL) {
 		flight->asked = true;
 		flight->asked_ns = now_ns;
-		snprintf(flight->reason, sizeof(flight->reason), "%s", reason);
+		flight->reason = *reason;
 		pthread_cond_broadcast(&flight->changed);
 	} else {
 		flight->status.passed_over++;
@@ -62,12 +66,37 @@ enum flight_answer flight_ask(struct flight *flight, enum flight_cause cause, co
 	return answer;
 }
 
+enum flight_answer flight_ask(struct flight *flight, enum flight_cause cause, const char *why)
+{
+	struct flight_reason reason = { 0 };
+
+	snprintf(reason.why, sizeof(reason.why), "%s", why);
+	return ask(flight, cause, &reason);
+}
+
 void flight_status(struct flight *flight, struct flight_status *status)
 {
 	pthread_mutex_lock(&flight->lock);
 	*status = flight->status;
 	status->names = flight->names.files.count;
 	pthread_mutex_unlock(&flight->lock);
+}
+
+/* As one text. Of a path that is long its end tells most. */
+static void say_reason(const struct flight *flight, const struct flight_reason *reason, char *out)
+{
+	char path[PATH_MAX] = "";
+	size_t length;
+
+	if (reason->cgroup)
+		cgroups_path(flight->cgroups, reason->cgroup, true, path);
+	length = strlen(path);
+	if (length)
+		snprintf(out, SAID_BYTES, "cgroup %s%s: %s", length > CGROUP_SHOWN ? "..." : "",
+			 path + (length > CGROUP_SHOWN ? length - CGROUP_SHOWN : 0), reason->why);
+	else
+		snprintf(out, SAID_BYTES, "%s%s%s", reason->who, reason->who[0] ? ": " : "",
+			 reason->why);
 }
 
 static void *write_thread(void *context)
@@ -80,16 +109,18 @@ static void *write_thread(void *context)
 	flight_kept_find(&flight->files, &flight->options.header);
 	pthread_mutex_lock(&flight->lock);
 	while (flight->asked || !flight->stop) {
-		char reason[FLIGHT_REASON_BYTES];
+		struct flight_reason reason;
+		char said[SAID_BYTES];
 
 		if (!flight->asked) {
 			pthread_cond_wait(&flight->changed, &flight->lock);
 			continue;
 		}
-		strcpy(reason, flight->reason);
+		reason = flight->reason;
 		flight->asked = false;
 		pthread_mutex_unlock(&flight->lock);
-		flight_write(flight, reason);
+		say_reason(flight, &reason, said);
+		flight_write(flight, said);
 		pthread_mutex_lock(&flight->lock);
 	}
 	pthread_mutex_unlock(&flight->lock);
@@ -344,6 +375,8 @@ void flight_take_sums(void *context, const struct profile_slot *added)
 		return;
 	stall_ns = stalls(&added->key) ? added->sums.time_ns : 0;
 	cgroup = flight_past_cgroup(&flight->present, added->key.pid);
+	if (!cgroup && added->who.started_ns) /* it has ended, or nobody has told of it */
+		cgroup = added->who.cgroup_id;
 	if (cgroup)
 		flight_triggers_add(flight->triggers, WHO_CGROUP | cgroup, added->sums.major_faults,
 				    stall_ns);
@@ -353,22 +386,25 @@ void flight_take_sums(void *context, const struct profile_slot *added)
 
 void flight_end_sums(struct flight *flight, uint64_t now_ns)
 {
-	char reason[2 * FLIGHT_REASON_BYTES], why[FLIGHT_REASON_BYTES], name[128] = "";
-	const char *together = "";
+	struct flight_reason reason = { 0 };
+	char name[128] = "nobody who is left";
+	uint32_t member;
 	uint64_t who;
 
-	if (!flight_triggers_end(flight->triggers, now_ns, &who, why))
+	if (!flight_triggers_end(flight->triggers, now_ns, &who, reason.why))
 		return;
 	if (who == WHO_ALL) {
-		together = "all together";
+		strcpy(reason.who, "all together");
 	} else if (who & WHO_CGROUP) {
-		together = "the cgroup of ";
-		who = flight_past_member(&flight->present, who & ~WHO_CGROUP);
+		reason.cgroup = who & ~WHO_CGROUP;
+		member = flight_past_member(&flight->present, reason.cgroup);
+		if (member)
+			name_process(member, name, sizeof(name));
+		snprintf(reason.who, sizeof(reason.who), "the cgroup of %s", name);
+	} else {
+		name_process(who, reason.who, sizeof(reason.who));
 	}
-	if (who != WHO_ALL)
-		name_process(who, name, sizeof(name));
-	snprintf(reason, sizeof(reason), "%s%s: %s", together, name, why);
-	flight_ask(flight, FLIGHT_WHEN, reason);
+	ask(flight, FLIGHT_WHEN, &reason);
 }
 
 /* --- life --- */
@@ -390,7 +426,8 @@ int flight_open(struct flight **out, struct session *session, const struct fligh
 	pthread_cond_init(&flight->changed, NULL);
 	flight->environments = environments_open(ENVIRONMENTS);
 	flight->triggers = flight_triggers_open(options->triggers, options->trigger_count);
-	if (!flight->environments || !flight->triggers)
+	if (!flight->environments || !flight->triggers ||
+	    (options->trigger_count && cgroups_open(&flight->cgroups, NULL)))
 		goto fail;
 	err = flight_log_open(&flight->log, session_flight_left(session), flight_past_take,
 			      &flight->past);
@@ -425,6 +462,7 @@ void flight_close(struct flight *flight)
 		return;
 	flight_end(flight);
 	environments_close(flight->environments);
+	cgroups_close(flight->cgroups);
 	flight_triggers_close(flight->triggers);
 	flight_log_close(flight->log);
 	flight_past_free(&flight->past);

@@ -14,7 +14,17 @@
 #include "capture/flight_names.h"
 #include "capture/flight_past.h"
 
+#define FLIGHT_WHO_BYTES 160
+
+struct cgroups;
 struct environments;
+
+/* Why a trace is written. */
+struct flight_reason {
+	uint64_t cgroup;	    /* whose limit it was, by its id; 0: not one of a cgroup */
+	char who[FLIGHT_WHO_BYTES]; /* what it is called where nobody knows its path; "": nobody */
+	char why[FLIGHT_REASON_BYTES];
+};
 
 struct flight {
 	struct session *session;
@@ -44,7 +54,8 @@ struct flight {
 	/* What is asked for. */
 	bool stop, asked;
 	uint64_t asked_ns; /* the last one; 0: none */
-	char reason[FLIGHT_REASON_BYTES];
+	struct flight_reason reason;
+	struct cgroups *cgroups; /* of the thread that writes; NULL: there are no limits */
 	struct flight_status status;
 };
 

@@ -196,7 +196,7 @@ bool flight_triggers_end(struct flight_triggers *triggers, uint64_t now_ns, uint
 		struct standing *standing = item->value, *goes_on;
 		char why[FLIGHT_REASON_BYTES];
 
-		if (is_over(triggers, standing, now_ns, why) && !over) {
+		if (is_over(triggers, standing, now_ns, why) && (!over || item->key < *who)) {
 			*who = item->key;
 			strcpy(reason, why);
 			over = true;

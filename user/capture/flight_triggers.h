@@ -43,7 +43,7 @@ void flight_triggers_add(struct flight_triggers *triggers, uint64_t who, uint64_
 			 uint64_t stall_ns);
 
 /* Ends the stretch. Whether somebody has been above a limit for long enough: then *who is that one,
- * and `reason` says why. They begin anew after that. */
+ * the least number of several, and `reason` says why. They begin anew after that. */
 bool flight_triggers_end(struct flight_triggers *triggers, uint64_t now_ns, uint64_t *who,
 			 char reason[FLIGHT_REASON_BYTES]);
 
