@@ -258,6 +258,12 @@ $(BUILD)/tests/live/span_%: tests/live/span_%.c $(BUILD)/libfaultline.a Makefile
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -Iuser/span -MMD -MP -MF $@.d \
 		-pthread -o $@ $< $(BUILD)/libfaultline.a
 
+# The same program, of which no part is the library: it opens that.
+$(BUILD)/tests/live/span_opened: tests/live/span_marks.c Makefile
+	$(call say,CC,$<)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O2 -g -Iuser/span -DOPENED -MMD -MP -MF $@.d \
+		-pthread -o $@ $< -ldl
+
 $(BUILD)/tests/bench/spans: tests/bench/spans.c $(BUILD)/libfaultline.a Makefile
 	$(call say,CC,$<)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Iuser/span -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libfaultline.a
@@ -296,7 +302,7 @@ format:
 # VMFLAGS for options of tests/vm/run.py.
 VMARCH ?= $(shell dpkg --print-architecture)
 VM_PROGRAMS := $(addprefix $(BUILD)/tests/live/,calls mapper spawner span_marks hotread uring \
-	uring_forms moves present) $(BUILD)/tests/bench/neighbour
+	uring_forms moves present span_opened) $(BUILD)/tests/bench/neighbour $(BUILD)/libfaultline.so.0
 
 vmtest: $(BUILD)/faultline $(VM_PROGRAMS)
 	$(Q)BUILD=$(BUILD) $(PYTHON3) tests/vm/run.py --arch $(VMARCH) $(VMFLAGS) $(VM)

@@ -16,6 +16,7 @@ FAULTLINE = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")), "f
 sys.path.insert(0, os.path.join(TOP, "tests/vm"))
 sys.dont_write_bytecode = True
 
+import alone
 import jobs
 import kernels
 import run
@@ -127,6 +128,66 @@ class Judging(unittest.TestCase):
         expect("failed", "FAIL", *devices(reads=4, lost=1))
         expect("failed", "took 999999 ns", *devices(dur_ns=999999))
 
+    def alone(self, judge, files, report, rows, attached):
+        """The verdict, and its line, on a job that records one layer alone."""
+        layers = dict.fromkeys(("syscall", "fault", "pagecache", "block", "vfs"), {"attach": None})
+        report["trace"] = {"layers": {**layers, **report.get("layers", {})}, "events": 1000,
+                           "lost": {"total": report.get("lost", 0), "by_layer": {}}}
+        results = Played({**files, "stderr": "".join(
+            f"faultline: {name}{jobs.ATTACHED}x\n" for name in attached)}, report)
+        results.printed = lambda layer: rows
+        results.names = lambda pattern: sorted(name for name in files if "account" in name)
+        return self.verdict(judge, results)
+
+    def test_reads_alone(self):
+        """Each by its door and of its file, by the programs of the calls of libaio."""
+        judge = alone.asynchronous("tp", alone.judge_reads)
+        truth = {"io_uring": 2, "polled": 1, "libaio": 2, "block_bytes": 10}
+        files, attached = {"account": json.dumps(truth)}, alone.CALLS["tp"]
+
+        def verdict(libaio=2, rows=5, lost=0, attached=attached, **layers):
+            doors = [{"door": door, "op": "read", "count": count, "bytes": 10 * count}
+                     for door, count in (("io_uring", 3), ("libaio", libaio))]
+            told = [{"path": "/mnt/async"}] * rows
+            report = {"doors": doors, "lost": lost, "layers": layers}
+            return self.alone(judge, files, report, told, attached)
+
+        self.assertEqual(verdict()[0], "passed")
+        for wrong, text in ((verdict(libaio=1), "libaio: (1, 10)"),
+                            (verdict(rows=4), "4 rows of 5"),
+                            (verdict(rows=6, lost=5), "6 rows of 5"),
+                            (verdict(attached=["fl_aio_enter_tp"]), "not attached: fl_aio_exit_tp"),
+                            (verdict(syscall={"attach": "tp"}), "other layers")):
+            self.assertEqual(wrong[0], "failed")
+            self.assertIn(text, wrong[1])
+        self.assertEqual(verdict(libaio=1, rows=4, lost=1)[0], "passed")
+
+    def test_opened(self):
+        """All spans of the process that was listened to, and none that nobody began."""
+
+        def span(pid, number, **more):
+            return {"pid": pid, "name": "outer", "id": number, **more}
+
+        def verdict(told, *begun, attached=("fl_code",), lost=0):
+            files = {f"account{i}": json.dumps(span(*call, what="begin")) + "\n"
+                     for i, call in enumerate(begun)}
+            rows = [span(*row, kind="span_begin") for row in told]
+            return self.alone(alone.noticed_by("fl_code"), files, {"lost": lost}, rows, attached)
+
+        late, heard = (7, 0), (8, 5)
+        self.assertEqual(verdict([heard], late, heard)[0], "passed")
+        self.assertIn("1 of 1 spans by the 2. process", verdict([heard], late, heard)[1])
+        self.assertEqual(verdict([heard], heard, (8, 6), lost=1)[0], "passed")
+        for wrong, text in ((verdict([], late), "none was listened to"),
+                            (verdict([], late, heard), "1 of 1 spans of process 8"),
+                            (verdict([], late, heard, lost=1), "1 of 1 spans of process 8"),
+                            (verdict([heard], heard, (8, 6)), "1 of 2 spans of process 8"),
+                            (verdict([heard, heard], heard), "not begun"),
+                            (verdict([heard, (7, 4)], late, heard), "not begun"),
+                            (verdict([heard], heard, attached=()), "not attached: fl_code")):
+            self.assertEqual(wrong[0], "failed")
+            self.assertIn(text, wrong[1])
+
     def test_what_was_not_run_is_no_verdict(self):
         files, report = mapped()
         self.expect("late", "skipped: no time", jobs.judge_mapper, {**files, "status": None}, report)
@@ -146,7 +207,8 @@ class Judging(unittest.TestCase):
 
 class Variants(unittest.TestCase):
     def forced(self, layer):
-        every = [*jobs.for_kernel(False), *vfs.for_kernel(False), *jobs.for_crowd()]
+        every = [*jobs.for_kernel(False), *alone.for_kernel(False), *vfs.for_kernel(False),
+                 *jobs.for_crowd()]
         return {job.variant for job in every if job.layer == layer}
 
     def test_every_variant_is_forced_in_some_job(self):

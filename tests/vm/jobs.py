@@ -390,9 +390,10 @@ def judge_devices(results):
     return f"{' and '.join(DEVICES)} as by their own counts, {len(times)} requests timed{told}"
 
 
-def judge_async(results):
-    """Reads by io_uring, with and without a thread that polls, and by libaio: each by its door."""
-    report, truth = results.report(), results.account()
+def async_reads(results, report):
+    """Reads by io_uring, with and without a thread that polls, and by libaio: each by its door.
+    Returns how many there were, and what was lost."""
+    truth = results.account()
     lost = told_losses(results, report)
     wanted = {"io_uring": truth["io_uring"] + truth["polled"], "libaio": truth["libaio"]}
     told = {row["door"]: row for row in report["doors"] if row["op"] == "read"}
@@ -400,6 +401,12 @@ def judge_async(results):
         ours = (told[door]["count"], told[door]["bytes"]) if door in told else (0, 0)
         theirs = count, count * truth["block_bytes"]
         check(ours == theirs or (lost and ours < theirs), f"{door}: {ours}, expected {theirs}")
+    return wanted, lost
+
+
+def judge_async(results):
+    report = results.report()
+    wanted, lost = async_reads(results, report)
     row = file_row(report, "/mnt/async")["read"]
     check(lost or row["count"] == sum(wanted.values()), f"{row['count']} reads of the file")
     return f"{wanted} reads{f', {lost} events told as lost' if lost else ''}"

@@ -28,6 +28,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import alone
 import attach
 import cross
 import guest
@@ -51,7 +52,8 @@ CPUS = {("amd64", "6.12"): "max,-cx16"}
 # Authenticated pointers as arm64 has them take most of the emulation's time.
 CPU = {"amd64": "max", "arm64": "max,pauth-impdef=on"}
 WORKLOADS = ("live/calls", "live/mapper", "live/spawner", "live/span_marks", "live/hotread",
-             "live/uring", "live/uring_forms", "live/present", "live/moves", "bench/neighbour")
+             "live/uring", "live/uring_forms", "live/span_opened", "live/present", "live/moves",
+             "bench/neighbour")
 SECONDS = 3000  # for all jobs of a guest
 BOOTS = 3
 WITHIN_REST = 15  # seconds of --within for judging and ending
@@ -108,6 +110,8 @@ def make_root(architecture, build, places, workloads):
     root.add_program(os.path.join(build, "faultline"))
     for name in workloads:
         root.add_program(os.path.join(build, "tests", name))
+    # One that marks spans, for a program that opens it.
+    root.put(os.path.join(build, "libfaultline.so.0"), "/lib/libfaultline.so.0")
     # The C library opens it when a thread ends by itself.
     root.add_library("libgcc_s.so.1")
     # ... and the program itself, for the service.
@@ -179,7 +183,8 @@ def run_kernel(version, packages, options, table):
         run_guest(kernel, version, jobs.for_old_kernel(), options, table)
         return
     table.judge_types(kernel, version, options)
-    todo = [job for made in (jobs, storage, attach, vfs, monitor) for job in made.for_kernel(options.quick)]
+    made = (jobs, alone, storage, attach, vfs, monitor)
+    todo = [job for some in made for job in some.for_kernel(options.quick)]
     run_guest(kernel, version, todo, options, table)
     if not options.quick:
         run_guest(kernel, f"{version} preempted", jobs.for_crowd(), options, table, "preempt=full")
@@ -214,7 +219,7 @@ def main():
     table = Table()
     if options.arch != HERE:
         options.build = os.path.join(packages.top, "build")
-        wanted = ["faultline", *(f"tests/{name}" for name in WORKLOADS)]
+        wanted = ["faultline", "libfaultline.so.0", *(f"tests/{name}" for name in WORKLOADS)]
         options.places = [cross.build(packages, TOP, options.build, wanted)]
     try:
         packages.all_names()
