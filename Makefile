@@ -278,7 +278,14 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libcore.a Makefile
 
 programs: all $(UNIT_TESTS) $(LIVE_PROGRAMS) $(BENCH_PROGRAMS)
 
+# The fuzzer is the same whatever else is built with: make check shares it. It is made before the
+# time of its test begins; where it cannot be, that test alone fails.
+FUZZ ?= $(BUILD)/fuzz
+FUZZ_PROGRAMS := $(FUZZ)/fuzz_reader $(BUILD)/fuzz/make_seeds
+make_fuzz = +-$(Q)$(MAKE) $(FUZZ_PROGRAMS)
+
 test: programs
+	$(make_fuzz)
 	$(Q)BUILD=$(BUILD) tests/run.sh unit live
 
 # Format, then the unit tests and what they call once more, built with sanitizers.
@@ -289,10 +296,11 @@ C_FILES := $(shell find bpf user vmlinux tests -name '*.[ch]')
 check:
 	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 	$(Q)$(MAKE) $(BPF_ARCHES:%=$(BUILD)/bpf/%/faultline.bpf.o)
-	$(Q)$(MAKE) BUILD=$(BUILD)/asan SANITIZE='$(SANITIZERS)' test-unit
+	$(Q)$(MAKE) BUILD=$(BUILD)/asan FUZZ=$(FUZZ) SANITIZE='$(SANITIZERS)' test-unit
 
 .PHONY: test-unit
 test-unit: all $(UNIT_TESTS)
+	$(make_fuzz)
 	$(Q)BUILD=$(BUILD) tests/run.sh unit
 
 format:
@@ -320,20 +328,20 @@ FUZZ_SECONDS ?= 20
 FUZZ_TRACES ?= $(wildcard tests/golden/*.flt)
 FUZZ_LIMIT ?= -max_total_time=$(FUZZ_SECONDS)
 FUZZ_SOURCES := tests/fuzz/fuzz_reader.c $(CORE_SOURCES) $(HTML_PAGE:$(BUILD)/%=%)
-FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(BUILD)/fuzz/%.o)
+FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(FUZZ)/%.o)
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSION)"' -Iuser -I. -O1 -g \
 	$(shell $(PKG_CONFIG) --cflags $(CORE_PACKAGES)) -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=all
 
-$(BUILD)/fuzz/%.o: %.c Makefile
+$(FUZZ)/%.o: %.c Makefile
 	$(call say,FUZZ,$<)mkdir -p $(@D)
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/fuzz/%.o: $(BUILD)/%.c Makefile
+$(FUZZ)/%.o: $(BUILD)/%.c Makefile
 	$(call say,FUZZ,$<)mkdir -p $(@D)
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -c $< -o $@
 
-$(BUILD)/fuzz/fuzz_reader: $(FUZZ_OBJECTS)
+$(FUZZ)/fuzz_reader: $(FUZZ_OBJECTS)
 	$(call say,LINK,$@)$(CLANG) $(FUZZ_CFLAGS) -o $@ $^ $(CORE_LIBS)
 
 -include $(FUZZ_OBJECTS:.o=.d)
@@ -344,10 +352,10 @@ $(BUILD)/fuzz/make_seeds: tests/fuzz/make_seeds.c $(BUILD)/libcore.a
 
 -include $(BUILD)/fuzz/make_seeds.d
 
-fuzz: $(BUILD)/fuzz/fuzz_reader $(BUILD)/fuzz/make_seeds
+fuzz: $(FUZZ_PROGRAMS)
 	$(Q)mkdir -p $(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
 	$(Q)$(BUILD)/fuzz/make_seeds $(BUILD)/fuzz/seeds $(FUZZ_TRACES)
-	$(Q)$(BUILD)/fuzz/fuzz_reader $(FUZZ_LIMIT) -max_len=65536 -rss_limit_mb=2048 -timeout=25 \
+	$(Q)$(FUZZ)/fuzz_reader $(FUZZ_LIMIT) -max_len=65536 -rss_limit_mb=2048 -timeout=25 \
 		-print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ -dict=tests/fuzz/reader.dict $(FUZZ_OPTIONS) \
 		$(BUILD)/fuzz/corpus $(BUILD)/fuzz/seeds
 

@@ -490,7 +490,9 @@ class Reading(InPlace):
         for command in commands:
             with self.subTest(command):
                 done = subprocess.run([FAULTLINE, *command, SPANS], **whole)
-                self.assertEqual((done.returncode, done.stderr), (0, b""))
+                # What the address sanitizer says of itself, where the program is built with that.
+                said = re.sub(rb"==\d+==WARNING: ASan doesn't fully support .*\n", b"", done.stderr)
+                self.assertEqual((done.returncode, said), (0, b""))
 
     def test_output_fails(self):
         for command in ("report", SAMPLE), ("print", SAMPLE), ("top", "--help"):

@@ -4,13 +4,13 @@
 # inputs, from fresh seeds. `make fuzz` goes on from what earlier runs found; this knows nothing of that.
 set -euo pipefail
 
-fuzz=$BUILD/fuzz
-make -s -j"$(nproc)" BUILD="$BUILD" "$fuzz/fuzz_reader" "$fuzz/make_seeds"
+fuzz=${FUZZ:-$BUILD/fuzz} made=$BUILD/fuzz
+make -s -j"$(nproc)" BUILD="$BUILD" FUZZ="$fuzz" "$fuzz/fuzz_reader" "$made/make_seeds"
 # This becomes the fuzzer, so that who ends the test ends that, too: nothing is left to clean up.
-seeds=$fuzz/test_seeds
+seeds=$made/test_seeds
 rm -rf "$seeds" && mkdir "$seeds"
-"$fuzz/make_seeds" "$seeds"
+"$made/make_seeds" "$seeds"
 # What libFuzzer ends with by itself (77) means that a test is skipped.
 exec "$fuzz/fuzz_reader" -seed=1 -runs=600 -max_len=16384 -rss_limit_mb=2048 -timeout=60 \
 	-error_exitcode=1 -timeout_exitcode=1 \
-	-dict=tests/fuzz/reader.dict -artifact_prefix="$fuzz/" "$seeds"
+	-dict=tests/fuzz/reader.dict -artifact_prefix="$made/" "$seeds"
