@@ -139,7 +139,8 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 		      const struct table *access, const struct style *style)
 {
 	const struct cell *duration = &about[ABOUT_DURATION], *code = &about[ABOUT_EXIT];
-	const struct cell *io = &access->cells[ACCESS_TIME], *lost = &about[ABOUT_LOST];
+	const struct cell *io = access->row_count ? &table_row(access, 0)[ACCESS_TIME] : NULL;
+	const struct cell *lost = &about[ABOUT_LOST];
 	char text[UNITS_TEXT];
 	struct sink line;
 
@@ -156,8 +157,7 @@ static void write_run(struct sink *out, const struct cell *about, const struct t
 		sink_text(&line, ", exit unknown");
 	add_count(&line, &about[ABOUT_PROCESSES], "process", "processes");
 	add_count(&line, &about[ABOUT_RANKS], "rank", "ranks");
-	if (access->row_count && io->type == CELL_UINT && duration->type == CELL_UINT &&
-	    duration->uint) {
+	if (io && io->type == CELL_UINT && duration->type == CELL_UINT && duration->uint) {
 		const char *bound = io->at_least ? "≥" : "";
 
 		sink_format(&line, "; in I/O %s%s", bound, units_ns(text, io->uint));
