@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/beside.h"
 #include "output/escape.h"
@@ -25,7 +26,8 @@ struct sqlite_batch {
 };
 
 struct sqlite_table {
-	const struct relation *relation;
+	char *name; /* its own, and what follows: the relation is gone when the last rows come in */
+	size_t columns;
 	struct sqlite_batch batches[2];
 	bool filled;	      /* which of the two rows go to */
 	sqlite3_stmt *insert; /* of ROWS_INSERTED rows, or NULL */
@@ -51,16 +53,16 @@ int sqlite_failed(sqlite3 *database, struct trace_error *error)
 
 /* --- inserting --- */
 
-static int prepare(struct sqlite_rows *rows, const struct relation *relation, size_t count,
+static int prepare(struct sqlite_rows *rows, const struct sqlite_table *table, size_t count,
 		   sqlite3_stmt **insert)
 {
 	struct sink sql;
 	int status;
 
 	sink_open_memory(&sql);
-	sink_format(&sql, "INSERT INTO %s VALUES", relation->name);
+	sink_format(&sql, "INSERT INTO %s VALUES", table->name);
 	for (size_t row = 0; row < count; row++) {
-		for (size_t i = 0; i < relation->column_count; i++)
+		for (size_t i = 0; i < table->columns; i++)
 			sink_text(&sql, i ? ",?" : row ? ",(?" : "(?");
 		sink_char(&sql, ')');
 	}
@@ -127,18 +129,18 @@ static int insert_some(struct sqlite_rows *rows, const struct sqlite_batch *batc
 static int insert_batch(struct sqlite_rows *rows, struct sqlite_batch *batch)
 {
 	struct sqlite_table *table = batch->table;
-	size_t columns = table->relation->column_count, many = ROWS_INSERTED * columns;
+	size_t columns = table->columns, many = ROWS_INSERTED * columns;
 	size_t left = batch->count * columns;
 	const struct cell *cells = batch->cells, *before = NULL;
 	sqlite3_stmt *rest = NULL;
 	int status = 0;
 
 	if (left >= many && !table->insert)
-		status = prepare(rows, table->relation, ROWS_INSERTED, &table->insert);
+		status = prepare(rows, table, ROWS_INSERTED, &table->insert);
 	for (; !status && left >= many; left -= many, before = cells, cells += many)
 		status = insert_some(rows, batch, cells, many, before, table->insert);
 	if (!status && left) {
-		status = prepare(rows, table->relation, left / columns, &rest);
+		status = prepare(rows, table, left / columns, &rest);
 		if (!status)
 			status = insert_some(rows, batch, cells, left, NULL, rest);
 		sqlite3_finalize(rest);
@@ -216,7 +218,7 @@ int sqlite_rows_add(struct sqlite_rows *rows, unsigned int number, const struct 
 {
 	struct sqlite_table *table = &rows->tables[number];
 	struct sqlite_batch *batch = &table->batches[table->filled];
-	size_t columns = table->relation->column_count;
+	size_t columns = table->columns;
 	struct cell *held = &batch->cells[batch->count * columns];
 
 	memcpy(held, cells, columns * sizeof(*cells));
@@ -246,7 +248,10 @@ int sqlite_rows_begin(struct sqlite_rows *rows, unsigned int number,
 {
 	struct sqlite_table *table = &rows->tables[number];
 
-	table->relation = relation;
+	table->name = strdup(relation->name);
+	table->columns = relation->column_count;
+	if (!table->name)
+		return -ENOMEM;
 	for (int i = 0; i < 2; i++) {
 		struct sqlite_batch *batch = &table->batches[i];
 
@@ -264,7 +269,7 @@ int sqlite_rows_finish(struct sqlite_rows *rows, struct trace_error *error)
 	int status = 0;
 
 	for (size_t i = 0; i < RELATIONS_MOST && !status; i++)
-		if (rows->tables[i].relation)
+		if (rows->tables[i].name)
 			status = hand_on(rows, &rows->tables[i], error);
 	return status ? status : join(rows, error);
 }
@@ -283,6 +288,7 @@ void sqlite_rows_close(struct sqlite_rows *rows)
 			free(table->batches[half].cells);
 		}
 		sqlite3_finalize(table->insert);
+		free(table->name);
 	}
 	free(rows);
 }

@@ -21,7 +21,8 @@ int sqlite_failed(sqlite3 *database, struct trace_error *error);
 int sqlite_rows_open(struct sqlite_rows **rows, sqlite3 *database);
 void sqlite_rows_close(struct sqlite_rows *rows); /* NULL is fine */
 
-/* To be called for each table that has rows, by its number, less than RELATIONS_MOST. */
+/* To be called for each table that has rows, by its number, less than RELATIONS_MOST. The relation
+ * may be gone afterwards. */
 int sqlite_rows_begin(struct sqlite_rows *rows, unsigned int number,
 		      const struct relation *relation);
 /* Takes a row of a table that exists. An error may be that of an earlier row. */
