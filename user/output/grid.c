@@ -506,9 +506,8 @@ static void write_lines(struct grid *grid)
 /* Those that the sums of the list are without, by the texts that it names rows by. */
 static void write_apart(struct grid *grid)
 {
-	const struct table_column *by = &grid->table->columns[grid->table->view.by];
 	const struct grid_column *named = grid->columns;
-	size_t count = grid->apart_count;
+	size_t count = grid->apart_count, by = grid->table->view.by;
 	struct sink line;
 
 	while (named < &grid->columns[grid->count] && !named->text)
@@ -516,7 +515,8 @@ static void write_apart(struct grid *grid)
 	if (!count || named == &grid->columns[grid->count])
 		return;
 	sink_open_memory(&line);
-	sink_format(&line, "without a %s, and in no sum of these:", title_of(by));
+	sink_format(&line,
+		    "without a %s, and in no sum of these:", title_of(&grid->table->columns[by]));
 	for (size_t i = 0; i < count && i < APART_NAMED_MOST; i++) {
 		struct cell cell = *cell_at(grid, grid->apart[i], named->index);
 		struct cell text = cell_as_text(&grid->scratch, &cell, UNIT_NONE);
