@@ -281,12 +281,21 @@ struct device_total {
 };
 
 #define DEVICE_NOT_COUNTED (~0ull)
-#define DEVICES_MOST 512
+#define DEVICES_MOST_LOG 9
+#define DEVICES_MOST (1 << DEVICES_MOST_LOG)
 #define SECTOR_BYTES 512 /* whatever the device's own are */
 
 struct device_name {
 	char text[32];
 };
+
+/* Where a device's number is found, and what it was called when it was first met. */
+struct device_place {
+	__u64 taken;		 /* by which: DEVICE_TAKEN(its dev_t); 0: it is free */
+	struct device_name name; /* empty until it is known */
+};
+
+#define DEVICE_TAKEN(dev) ((dev) + 1ull)
 
 /* Made by the user side from both, now and then: a device's counts so far. */
 struct event_device {

@@ -202,13 +202,27 @@ class Totals(unittest.TestCase):
 
 
 class Crowded(unittest.TestCase):
-    """What is remembered of bios on their way is limited: others have been put there before."""
+    """What is remembered of bios on their way, and of devices, is limited: others have been put there
+    before."""
 
     READS = 50
+    DEVICE = struct.Struct("<Q32s")  # struct device_place
+    DEVICES_LOG = 9
 
     def record(self, *full):
         """A run in which these maps are full, by name: the report, and the rows of its bios."""
         bare = machine().new_device(4 * MIB)
+
+        def fill(pid):
+            for count in bpf_maps.fill_maps(pid, *full):
+                self.assertGreater(count, 1000)
+
+        report, job, bios = self.record_filled(bare, fill)
+        self.assertEqual(told(report, bare), job.seen())
+        return report, bios
+
+    def record_filled(self, bare, fill):
+        """A run whose maps are filled by a call: the report, the job, and the rows of its bios."""
         trace = f"{machine().new_dir()}/trace.flt"
         script = f'echo; read line; dd if="$1" of=/dev/null bs=4k count={self.READS} iflag=direct'
         job = Counted(bare, script, bare)
@@ -216,13 +230,27 @@ class Crowded(unittest.TestCase):
             [machine().faultline, "run", "-q", "-o", trace, "--", *job.command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         run.stdout.readline()
-        for count in bpf_maps.fill_maps(run.pid, *full):
-            self.assertGreater(count, 1000)
+        fill(run.pid)
         run.communicate(b"\n")
         self.assertEqual(run.returncode, 0)
         report, number = harness.report_of(trace), harness.device_number(bare)
-        self.assertEqual(told(report, bare), job.seen())
-        return report, [row for row in harness.Trace(trace).dicts("bio") if row["dev"] == number]
+        return report, job, [row for row in harness.Trace(trace).dicts("bio")
+                             if row["dev"] == number]
+
+    def record_crowded(self, free):
+        """A run in which so many places are free for devices: the last that its own comes to."""
+        bare = machine().new_device(4 * MIB)
+        number = os.stat(bare).st_rdev
+        number = os.major(number) << 20 | os.minor(number)
+        home = (number * 0x9E3779B1 & 0xFFFFFFFF) >> (32 - self.DEVICES_LOG)
+
+        def fill(pid):
+            with bpf_maps.Array(pid, "device_places", self.DEVICE.size) as places:
+                for i in range((1 << self.DEVICES_LOG) - free):
+                    place = home + i & (1 << self.DEVICES_LOG) - 1
+                    places.put(place, self.DEVICE.pack(1 << 40 | i, b""))
+
+        return bare, *self.record_filled(bare, fill)
 
     def test_places(self):
         """There is room elsewhere: nothing is lost."""
@@ -234,6 +262,20 @@ class Crowded(unittest.TestCase):
         """There is none: all that is lost is counted, and so is what the device did."""
         report, bios = self.record("bio_places", "bio_marks")
         self.assertEqual(bios, [])
+        self.assertGreaterEqual(report["trace"]["lost"]["by_layer"]["block"], self.READS)
+
+    def test_devices(self):
+        """One whose place is another's is found all the same. There are others than ours."""
+        bare, report, job, bios = self.record_crowded(16)
+        self.assertEqual(told(report, bare), job.seen())
+        self.assertEqual([row["sector"] for row in bios], [8 * i for i in range(self.READS)])
+        self.assertEqual(report["trace"]["lost"]["total"], 0)
+
+    def test_too_many_devices(self):
+        """What cannot be counted, nor told whose it is, is counted as lost."""
+        bare, report, _, bios = self.record_crowded(0)
+        self.assertEqual(bios, [])
+        self.assertNotIn(os.path.basename(bare), [row["name"] for row in report["devices"]])
         self.assertGreaterEqual(report["trace"]["lost"]["by_layer"]["block"], self.READS)
 
 

@@ -12,21 +12,15 @@
 #include "bpf/event.h"
 #include "capture/host.h"
 
-struct told_device {
-	uint32_t dev;
-	struct device_total total; /* as it was told last */
-};
-
 struct device_tale {
-	int devices, names, cpus;
-	bool merges;		     /* they are counted, and so are requeues */
-	struct device_total *values; /* of each CPU */
-	struct told_device told[DEVICES_MOST];
-	size_t count;
+	int places, totals, cpus;
+	bool merges;				/* they are counted, and so are requeues */
+	struct device_total *values;		/* of each CPU */
+	struct device_total told[DEVICES_MOST]; /* by their numbers, as they were told last */
 	uint64_t records;
 };
 
-int device_tale_open(struct device_tale **out, int devices, int names, int cpus, bool merges)
+int device_tale_open(struct device_tale **out, int places, int totals, int cpus, bool merges)
 {
 	struct device_tale *tale = calloc(1, sizeof(*tale));
 
@@ -37,8 +31,8 @@ int device_tale_open(struct device_tale **out, int devices, int names, int cpus,
 		free(tale);
 		return -ENOMEM;
 	}
-	tale->devices = devices;
-	tale->names = names;
+	tale->places = places;
+	tale->totals = totals;
 	tale->cpus = cpus;
 	tale->merges = merges;
 	*out = tale;
@@ -53,22 +47,11 @@ void device_tale_close(struct device_tale *tale)
 	free(tale);
 }
 
-static struct told_device *find_told(struct device_tale *tale, uint32_t dev)
-{
-	for (size_t i = 0; i < tale->count; i++)
-		if (tale->told[i].dev == dev)
-			return &tale->told[i];
-	if (tale->count == DEVICES_MOST)
-		return NULL;
-	tale->told[tale->count].dev = dev;
-	return &tale->told[tale->count++];
-}
-
-static int sum_up(struct device_tale *tale, uint32_t dev, struct device_total *total)
+static int sum_up(struct device_tale *tale, uint32_t number, struct device_total *total)
 {
 	uint64_t *sums = (uint64_t *)total;
 
-	if (bpf_map_lookup_elem(tale->devices, &dev, tale->values))
+	if (bpf_map_lookup_elem(tale->totals, &number, tale->values))
 		return -errno;
 	memset(total, 0, sizeof(*total));
 	for (int cpu = 0; cpu < tale->cpus; cpu++)
@@ -81,28 +64,27 @@ static int sum_up(struct device_tale *tale, uint32_t dev, struct device_total *t
 
 int device_tale_go_on(struct device_tale *tale, ring_record_fn take, void *context)
 {
-	uint32_t dev, last;
-
-	if (!tale)
-		return 0;
-	for (int err = bpf_map_get_next_key(tale->devices, NULL, &dev); !err;
-	     err = bpf_map_get_next_key(tale->devices, &last, &dev)) {
-		struct told_device *told = find_told(tale, dev);
+	for (uint32_t number = 0; tale && number < DEVICES_MOST; number++) {
 		struct event_device record = {
 			.header = { .time_ns = host_now_ns(),
 				    .kind = RECORD_DEVICE,
 				    .size = sizeof(record) },
-			.dev = dev,
 		};
-		int status = sum_up(tale, dev, &record.total);
+		struct device_place place;
+		int status;
 
-		last = dev;
+		if (bpf_map_lookup_elem(tale->places, &number, &place))
+			return -errno;
+		if (!place.taken || !place.name.text[0])
+			continue;
+		status = sum_up(tale, number, &record.total);
 		if (status)
 			return status;
-		if (!told || !memcmp(&told->total, &record.total, sizeof(record.total)))
+		if (!memcmp(&tale->told[number], &record.total, sizeof(record.total)))
 			continue;
-		bpf_map_lookup_elem(tale->names, &dev, &record.name);
-		told->total = record.total;
+		record.dev = place.taken - DEVICE_TAKEN(0);
+		record.name = place.name;
+		tale->told[number] = record.total;
 		tale->records++;
 		take(context, 0, &record, sizeof(record));
 	}

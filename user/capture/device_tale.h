@@ -13,9 +13,9 @@
 
 struct device_tale;
 
-/* `devices` and `names` are maps that outlive it; `merges`: those are counted, and so are requeues.
+/* `places` and `totals` are maps that outlive it; `merges`: those are counted, and so are requeues.
  * Returns 0 or a negative errno. */
-int device_tale_open(struct device_tale **tale, int devices, int names, int cpus, bool merges);
+int device_tale_open(struct device_tale **tale, int places, int totals, int cpus, bool merges);
 void device_tale_close(struct device_tale *tale); /* NULL is fine */
 
 /* Hands on a record for each device whose sums have changed. Returns 0 or a negative errno; NULL

@@ -86,8 +86,9 @@ static int map_buffers(struct session *session)
 		err = profile_open(&session->profile, bpf_map__fd(skeleton->maps.profile_slots),
 				   session->profile_slots);
 	if (!err && session->choice.on[LAYER_BLOCK])
-		err = device_tale_open(&session->device_tale, bpf_map__fd(skeleton->maps.devices),
-				       bpf_map__fd(skeleton->maps.device_names), session->cpus,
+		err = device_tale_open(&session->device_tale,
+				       bpf_map__fd(skeleton->maps.device_places),
+				       bpf_map__fd(skeleton->maps.devices), session->cpus,
 				       probes_chosen(&session->choice, "fl_rq_merge"));
 	return err;
 }

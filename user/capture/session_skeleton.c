@@ -117,7 +117,7 @@ struct faultline *session_open_skeleton(struct session *session)
 		bpf_map__set_max_entries(skeleton->maps.bio_marks, 1);
 		bpf_map__set_max_entries(skeleton->maps.bio_places, 1);
 		bpf_map__set_max_entries(skeleton->maps.devices, 1);
-		bpf_map__set_max_entries(skeleton->maps.device_names, 1);
+		bpf_map__set_max_entries(skeleton->maps.device_places, 1);
 	}
 	if (session->options.mode != PROFILE_OFF)
 		bpf_map__set_max_entries(skeleton->maps.profile_slots,
