@@ -156,39 +156,56 @@ static __always_inline bool bio_fills_block(const struct bio_mark *mark, __u64 b
 	return mark->bytes < 1u << (bits & 31) && bio_is_nobodys(bio);
 }
 
-/* The file of direct I/O, by its iocb; NULL where there is none. */
+/* Eight bytes of the kernel's, as a number. Of whatever struct: the quick way knows but those of
+ * the kernel itself, and others are of modules. */
+static __always_inline __u64 number_at(__u64 at)
+{
+	return KREAD(bvec_iter, at, bi_sector);
+}
+
+/* A field of a struct that a module may define, at most so long. */
+#define NUMBER_OF(s, p, f) number_at((__u64)(p) + bpf_core_field_offset(struct s, f))
+
+/* The file of direct I/O, by its iocb; NULL where there is none. `state`: of the task that queues
+ * the bio, if it is followed: it remembers the files that it has met last. */
 static __always_inline struct file *mark_by_iocb(struct bio_mark *mark, struct kiocb *iocb,
-						 bool followed)
+						 struct task_state *state)
 {
 	struct file *file = KREAD(kiocb, iocb, ki_filp);
 	struct file_facts facts = {};
+	struct known_file *known;
 	struct address inode;
 
 	if (!file)
 		return NULL;
+	mark->flags |= TRACE_BLOCK_DIRECT;
+	known = state ? file_known(state, (__u64)file, KREAD(file, file, f_inode)) : NULL;
+	if (known) {
+		mark->file = known->id;
+		return file;
+	}
 	file_facts_of(file, &facts);
 	inode.at = (__u64)facts.inode;
-	mark->flags |= TRACE_BLOCK_DIRECT;
 	mark->file = file_met(&inode);
-	if (followed && !mark->file)
+	if (state && !mark->file)
 		mark->file = file_id(&facts, false) & ~FILE_UNTOLD;
 	return file;
 }
 
 /* By the call's own block for direct I/O, which stands behind a bio of ext4, xfs and their like. */
-__noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, bool followed)
+__noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, struct task_state *state)
 {
-	struct kiocb *iocb = NULL;
 	struct file *file;
-	long long size = 0;
-	void *block;
+	long long size;
+	__u64 block;
+	void *iocb;
 
 	if (!mark || !bio || !bpf_core_type_exists(struct iomap_dio))
 		return 0;
-	block = KREAD(bio, bio->at, bi_private);
-	bpf_core_read(&iocb, sizeof(iocb), &((struct iomap_dio *)block)->iocb);
-	bpf_core_read(&size, sizeof(size), &((struct iomap_dio *)block)->size);
-	file = mark_by_iocb(mark, iocb, followed);
+	block = (__u64)KREAD(bio, bio->at, bi_private);
+	iocb = (void *)NUMBER_OF(iomap_dio, block, iocb);
+	size = NUMBER_OF(iomap_dio, block, size);
+	file = mark_by_iocb(mark, iocb, state);
 	if (!file || bio_fills_block(mark, bio->at, file))
 		return 0;
 	if (!size)
@@ -198,38 +215,38 @@ __noinline int mark_by_direct(struct bio_mark *mark, struct address *bio, bool f
 }
 
 /* The same where the call has one bio, which is part of its block. */
-__noinline int mark_by_simple(struct bio_mark *mark, struct address *bio, bool followed)
+__noinline int mark_by_simple(struct bio_mark *mark, struct address *bio, struct task_state *state)
 {
-	struct kiocb *iocb = NULL;
-	void *block;
+	__u64 block;
+	void *iocb;
 
 	if (!mark || !bio || !bpf_core_type_exists(struct iomap_dio_simple))
 		return 0;
-	block = (void *)bio->at - bpf_core_field_offset(struct iomap_dio_simple, bio);
-	bpf_core_read(&iocb, sizeof(iocb), &((struct iomap_dio_simple *)block)->iocb);
-	if (mark_by_iocb(mark, iocb, followed))
+	block = bio->at - bpf_core_field_offset(struct iomap_dio_simple, bio);
+	iocb = (void *)NUMBER_OF(iomap_dio_simple, block, iocb);
+	if (mark_by_iocb(mark, iocb, state))
 		mark->offset = KREAD(kiocb, iocb, ki_pos);
 	return 0;
 }
 
 /* The same of a block device itself, whose bytes stand where they are. `first`: the bio is part of
  * its call's block. Says whether it told: where the call waits, its own file does. */
-__noinline int mark_by_device(struct bio_mark *mark, struct address *bio, bool first, bool followed)
+__noinline int mark_by_device(struct bio_mark *mark, struct address *bio, bool first,
+			      struct task_state *state)
 {
-	struct kiocb *iocb = NULL;
-	unsigned int flags = 0;
-	__u64 start;
-	void *block;
+	__u64 block, start;
+	__u32 flags;
+	void *iocb;
 
 	if (!mark || !bio || !bpf_core_type_exists(struct blkdev_dio))
 		return 0;
 	if (first)
-		block = (void *)bio->at - bpf_core_field_offset(struct blkdev_dio, bio);
+		block = bio->at - bpf_core_field_offset(struct blkdev_dio, bio);
 	else
-		block = KREAD(bio, bio->at, bi_private);
-	bpf_core_read(&iocb, sizeof(iocb), &((struct blkdev_dio *)block)->iocb);
-	bpf_core_read(&flags, sizeof(flags), &((struct blkdev_dio *)block)->flags);
-	if (flags & BLKDEV_DIO_IS_SYNC || !mark_by_iocb(mark, iocb, followed))
+		block = (__u64)KREAD(bio, bio->at, bi_private);
+	iocb = (void *)NUMBER_OF(blkdev_dio, block, iocb);
+	flags = NUMBER_OF(blkdev_dio, block, flags);
+	if (flags & BLKDEV_DIO_IS_SYNC || !mark_by_iocb(mark, iocb, state))
 		return 0;
 	start = KREAD(block_device, KREAD(bio, bio->at, bi_bdev), bd_start_sect);
 	mark->offset = (KREAD(bio, bio->at, bi_iter.bi_sector) - start) * SECTOR_BYTES;
@@ -288,15 +305,15 @@ static __always_inline void mark_file(struct bio_mark *mark, struct address *bio
 		return;
 	}
 	if (end_io && end_io == direct_end_io) {
-		mark_by_direct(mark, bio, followed);
+		mark_by_direct(mark, bio, state);
 		return;
 	}
 	if (end_io && end_io == direct_simple_end_io) {
-		mark_by_simple(mark, bio, followed);
+		mark_by_simple(mark, bio, state);
 		return;
 	}
 	if (end_io && (end_io == device_end_io || end_io == device_async_end_io) &&
-	    mark_by_device(mark, bio, end_io == device_async_end_io, followed))
+	    mark_by_device(mark, bio, end_io == device_async_end_io, state))
 		return;
 	if (above_is_of(state, bio)) {
 		mark_by_above(mark, bio, state);
