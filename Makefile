@@ -39,7 +39,8 @@ ALL_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -DFAULTLINE_VERSION='"$(VERSIO
 CORE_LIBS = $(shell $(PKG_CONFIG) --libs $(CORE_PACKAGES)) -lm -ldl -pthread
 CAPTURE_LIBS = $(shell $(PKG_CONFIG) --libs $(CAPTURE_PACKAGES))
 
-CORE_SOURCES := user/log.c user/arena.c user/units.c user/words.c $(wildcard user/trace/*.c user/analysis/*.c user/output/*.c)
+CORE_SOURCES := user/log.c user/arena.c user/units.c user/words.c \
+	$(wildcard user/trace/*.c user/analysis/*.c user/analysis/*/*.c user/output/*.c)
 CAPTURE_SOURCES := $(wildcard user/capture/*.c)
 MONITOR_SOURCES := $(wildcard user/monitor/*.c user/top/*.c)
 COMMAND_SOURCES := $(wildcard user/command/*.c)

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 #include "tests/random.h"

@@ -13,9 +13,9 @@
 
 #include <zstd.h>
 
-#include "analysis/report.h"
-#include "analysis/resolve.h"
-#include "analysis/walk.h"
+#include "analysis/report/report.h"
+#include "analysis/model/resolve.h"
+#include "analysis/model/walk.h"
 #include "output/chrome.h"
 #include "output/export_perfetto.h"
 #include "output/export_pfw.h"

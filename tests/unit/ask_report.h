@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "make_trace.h"
 
 MADE struct report *made_report(struct trace_reader *const *readers, size_t count)

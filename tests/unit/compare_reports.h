@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_TEST_COMPARE_REPORTS_H
 #define FAULTLINE_TEST_COMPARE_REPORTS_H
 
-#include "analysis/finding.h"
-#include "analysis/report_parts.h"
+#include "analysis/finding/finding.h"
+#include "analysis/report/report_parts.h"
 #include "random_job.h"
 
 /* --- tables --- */

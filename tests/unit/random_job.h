@@ -7,7 +7,7 @@
 #ifndef FAULTLINE_TEST_RANDOM_JOB_H
 #define FAULTLINE_TEST_RANDOM_JOB_H
 
-#include "analysis/summary.h"
+#include "analysis/report/summary.h"
 #include "ask_report.h"
 #include "tests/random.h"
 

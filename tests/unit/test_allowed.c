@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/allowed.h"
+#include "analysis/report/allowed.h"
 #include "ask_report.h"
 
 #define MS 1000000ull

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/path.h"
+#include "analysis/model/path.h"
 #include "ask_report.h"
 
 #define DEV(major, minor) ((uint64_t)(major) << 20 | (minor))

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "arena.h"
-#include "analysis/histogram.h"
-#include "analysis/map.h"
+#include "analysis/base/histogram.h"
+#include "analysis/base/map.h"
 #include "tests/random.h"
 
 static uint64_t random_state = 88172645463325252;

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/series.h"
+#include "analysis/model/series.h"
 #include "ask_report.h"
 #include "output/json.h"
 #include "tests/random.h"

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/finding.h"
-#include "analysis/finding_text.h"
+#include "analysis/finding/finding.h"
+#include "analysis/finding/finding_text.h"
 #include "ask_report.h"
 
 #define MS 1000000ull

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "findings_of_jobs.h"
 #include "findings_of_reads.h"
 #include "findings_of_writes.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/interval.h"
+#include "analysis/base/interval.h"
 #include "tests/random.h"
 
 #define WIDTH 200

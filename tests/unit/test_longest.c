@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/longest.h"
+#include "analysis/base/longest.h"
 #include "tests/random.h"
 
 #define MANY 1000

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "analysis/report.h"
-#include "analysis/resolve.h"
-#include "analysis/walk.h"
+#include "analysis/report/report.h"
+#include "analysis/model/resolve.h"
+#include "analysis/model/walk.h"
 #include "output/json.h"
 #include "output/row.h"
 #include "output/text.h"

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "analysis/pictures.h"
+#include "analysis/picture/pictures.h"
 #include "ask_report.h"
 #include "output/html.h"
 #include "page_samples.h"

@@ -8,8 +8,8 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-#include "analysis/resolve.h"
-#include "analysis/walk.h"
+#include "analysis/model/resolve.h"
+#include "analysis/model/walk.h"
 #include "output/row.h"
 
 static char path[] = "/tmp/faultline-rows-XXXXXX";

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/pictures.h"
+#include "analysis/picture/pictures.h"
 #include "ask_report.h"
 #include "page_samples.h"
 

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "analysis/filter.h"
-#include "analysis/plan.h"
+#include "analysis/model/filter.h"
+#include "analysis/model/plan.h"
 #include "analysis/rollup.h"
-#include "analysis/select.h"
+#include "analysis/table/select.h"
 #include "ask_report.h"
 #include "output/csv.h"
 #include "ranks_sample.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/against.h"
+#include "analysis/report/against.h"
 #include "ask_report.h"
 #include "output/escape.h"
 #include "output/screen.h"

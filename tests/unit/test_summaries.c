@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/report_parts.h"
+#include "analysis/report/report_parts.h"
 #include "compare_reports.h"
 #include "random_job.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/merging.h"
+#include "analysis/table/merging.h"
 
 static int add_column(struct table *table, const char *name, const char *title,
 		      enum table_unit unit)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "analysis/doors.h"
-#include "analysis/merging_cells.h"
+#include "analysis/table/merging_cells.h"
 #include "analysis/rollup.h"
 #include "analysis/totals.h"
 #include "units.h"

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_ACCESS_H
 #define FAULTLINE_ACCESS_H
 
-#include "analysis/analysis.h"
+#include "analysis/measured.h"
 
 enum access_column {
 	ACCESS_NAME,

@@ -12,8 +12,8 @@
 #ifndef FAULTLINE_ACTIVITY_H
 #define FAULTLINE_ACTIVITY_H
 
-#include "analysis/gpu.h"
-#include "analysis/walk.h"
+#include "analysis/model/gpu.h"
+#include "analysis/model/walk.h"
 
 enum activity_of {
 	ACTIVITY_IO,					  /* all operations on files, and faults */

@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * What an analysis is: a table, and how it comes about. A new one is a file with a struct analysis
- * and a row of the registry in report.c.
+ * and a row of the registry in report/report.c.
  */
 #ifndef FAULTLINE_ANALYSIS_H
 #define FAULTLINE_ANALYSIS_H
 
-#include "analysis/merging.h"
+#include "analysis/table/merging.h"
 #include "analysis/sampled.h"
-#include "analysis/table.h"
-#include "analysis/walk.h"
+#include "analysis/table/table.h"
+#include "analysis/model/walk.h"
 
-struct analysis;
+struct measured;
 struct report;
-
-/*
- * What all analyses have measured, for those that draw conclusions from others. Whoever lets others
- * look at its state says how in a header of its own (files.h, totals.h).
- */
-struct measured {
-	const struct job
-		*job; /* NULL where reports were made one: then the tables are all there is */
-	const struct report *report; /* tables, as far as they are filled */
-	const struct analysis *const *analyses;
-	void *const *states; /* of each analysis */
-	size_t count;
-};
-
-/* The state of an analysis of the registry. */
-void *measured_state(const struct measured *measured, const struct analysis *analysis);
 
 /* A row that an event is in. */
 struct row_of {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analysis/processes.h"
-#include "analysis/report.h"
+#include "analysis/measured.h"
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
 #include "units.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/longest.h"
+#include "analysis/base/longest.h"
 #include "grow.h"
 
 #define BEFORE 32 /* bios of a thread that were queued last */

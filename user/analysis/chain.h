@@ -5,9 +5,9 @@
 #ifndef FAULTLINE_CHAIN_H
 #define FAULTLINE_CHAIN_H
 
-#include "analysis/analysis.h"
-#include "analysis/interval.h"
-#include "analysis/path.h"
+#include "analysis/measured.h"
+#include "analysis/base/interval.h"
+#include "analysis/model/path.h"
 
 #define CHAIN_BIOS_KEPT 16 /* of an operation, to be shown */
 #define CHAIN_SLOWEST_MOST 1000

@@ -6,7 +6,7 @@
 #define FAULTLINE_CHAIN_STATE_H
 
 #include "analysis/chain.h"
-#include "analysis/map.h"
+#include "analysis/base/map.h"
 
 struct thread;
 

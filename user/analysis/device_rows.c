@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/devices.h"
-#include "analysis/report.h"
+#include "analysis/measured.h"
 
 /* Of requests that somebody waits for. */
 static const struct table_column waited_columns[] = {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/device_list.h"
+#include "analysis/model/device_list.h"
 #include "analysis/trace_text.h"
 #include "grow.h"
 #include "units.h"

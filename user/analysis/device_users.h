@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_DEVICE_USERS_H
 #define FAULTLINE_DEVICE_USERS_H
 
-#include "analysis/analysis.h"
-#include "analysis/interval.h"
+#include "analysis/measured.h"
+#include "analysis/base/interval.h"
 #include "analysis/size_class.h"
 
 /*

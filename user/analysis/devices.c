@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/device_list.h"
+#include "analysis/model/device_list.h"
 #include "analysis/devices.h"
-#include "analysis/histogram.h"
-#include "analysis/map.h"
+#include "analysis/base/histogram.h"
+#include "analysis/base/map.h"
 #include "units.h"
 
 /* Requests with bios of the run in them, or all that the device had. */

@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_DEVICES_H
 #define FAULTLINE_DEVICES_H
 
-#include "analysis/analysis.h"
-#include "analysis/interval.h"
+#include "analysis/measured.h"
+#include "analysis/base/interval.h"
 
 /* Requests of one kind of a device that somebody waits for: all that read, and those that write or
  * flush at once. */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/doors.h"
-#include "analysis/report.h"
+#include "analysis/measured.h"
 #include "analysis/totals.h"
 
 static const char *const side_names[SIDES] = { "read", "write" };

@@ -5,8 +5,8 @@
 #ifndef FAULTLINE_DOORS_H
 #define FAULTLINE_DOORS_H
 
-#include "analysis/analysis.h"
-#include "analysis/tally.h"
+#include "analysis/measured.h"
+#include "analysis/model/tally.h"
 
 #define DOORS (DOOR_UNKNOWN + 1)
 

@@ -16,8 +16,8 @@
 
 #include "analysis/epochs.h"
 #include "analysis/progress.h"
-#include "analysis/report.h"
-#include "analysis/span_args.h"
+#include "analysis/measured.h"
+#include "analysis/model/span_args.h"
 #include "grow.h"
 
 #define EPOCHS_MOST 4096 /* rows of each claim; further ones are counted */

@@ -11,10 +11,10 @@
 
 #include "analysis/failed_lookups.h"
 #include "analysis/loaded.h"
-#include "analysis/report.h"
+#include "analysis/measured.h"
 #include "arena.h"
 #include "grow.h"
-#include "analysis/path.h"
+#include "analysis/model/path.h"
 
 /* A hostile trace could name a directory in each row; beyond this they share a line. */
 #define DIRECTORIES_MOST 65536

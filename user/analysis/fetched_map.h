@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_FETCHED_MAP_H
 #define FAULTLINE_FETCHED_MAP_H
 
-#include "analysis/map.h"
+#include "analysis/base/map.h"
 
 #define FETCHED_PAGE 4096u	/* what a bit stands for, whatever the size of a page is */
 #define FETCHED_CHUNK_PAGES 512 /* 2 MiB: no folio of the page cache is larger */

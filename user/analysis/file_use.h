@@ -8,8 +8,8 @@
 #define FAULTLINE_FILE_USE_H
 
 #include "analysis/files.h"
-#include "analysis/map.h"
-#include "analysis/series.h"
+#include "analysis/base/map.h"
+#include "analysis/model/series.h"
 #include "arena.h"
 
 /* Calls that move no bytes. */

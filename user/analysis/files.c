@@ -10,9 +10,9 @@
 
 #include "analysis/file_use.h"
 #include "analysis/loaded.h"
-#include "analysis/longest.h"
+#include "analysis/base/longest.h"
 #include "analysis/measure.h"
-#include "analysis/report.h"
+#include "analysis/measured.h"
 
 /* What of the roll-up each use is, what the table has of it, and what the text report shows. */
 #define CALL_COLUMNS                                                                               \

@@ -5,9 +5,9 @@
 #ifndef FAULTLINE_FILES_H
 #define FAULTLINE_FILES_H
 
-#include "analysis/analysis.h"
+#include "analysis/measured.h"
 #include "analysis/chain.h"
-#include "analysis/tally.h"
+#include "analysis/model/tally.h"
 #include "units.h"
 
 enum use { USE_READ, USE_WRITE, USE_MMAP, USE_METADATA, USE_SYNC, USES };

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_FINDING_THRESHOLD_H
 #define FAULTLINE_FINDING_THRESHOLD_H
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 
 /* X(name, value, unit, meaning, source); shares are of 1, times in ns. */
 #define THRESHOLDS(X)                                                                              \

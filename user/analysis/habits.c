@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "analysis/loaded.h"
-#include "analysis/report.h"
+#include "analysis/measured.h"
 
 #define FILES_MOST 65536 /* pairs of a habit and a file; of further ones no file is told */
 

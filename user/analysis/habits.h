@@ -5,8 +5,8 @@
 #ifndef FAULTLINE_HABITS_H
 #define FAULTLINE_HABITS_H
 
-#include "analysis/analysis.h"
-#include "analysis/tally.h"
+#include "analysis/measured.h"
+#include "analysis/model/tally.h"
 
 enum habit {
 	HABIT_SYNC_WRITE,   /* writes to files that are open with O_SYNC or O_DSYNC */

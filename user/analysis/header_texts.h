@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_HEADER_TEXTS_H
 #define FAULTLINE_HEADER_TEXTS_H
 
-#include "analysis/job.h"
-#include "analysis/table.h"
+#include "analysis/model/job.h"
+#include "analysis/table/table.h"
 
 /* What a row begins with whose columns have these getters. */
 struct header_texts {

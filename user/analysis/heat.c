@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/device_list.h"
+#include "analysis/model/device_list.h"
 #include "analysis/devices.h"
 #include "units.h"
 

@@ -9,7 +9,7 @@
 
 #include "analysis/levels.h"
 #include "analysis/overlap.h"
-#include "analysis/report.h"
+#include "analysis/measured.h"
 
 static const struct {
 	const char *level, *name;

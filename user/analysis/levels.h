@@ -7,7 +7,7 @@
 #define FAULTLINE_LEVELS_H
 
 #include "analysis/activity.h"
-#include "analysis/analysis.h"
+#include "analysis/measured.h"
 
 struct level_view {
 	uint64_t count, time_ns;

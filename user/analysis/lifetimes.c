@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/measured.h"
 #include "analysis/files.h"
-#include "analysis/map.h"
-#include "analysis/path.h"
+#include "analysis/base/map.h"
+#include "analysis/model/path.h"
 #include "analysis/trace_text.h"
 #include "grow.h"
 

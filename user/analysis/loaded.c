@@ -3,7 +3,7 @@
  * Files that are loaded to run, told by their paths. Knows nothing of what was done with them.
  */
 #include "analysis/loaded.h"
-#include "analysis/path.h"
+#include "analysis/model/path.h"
 
 #include <string.h>
 

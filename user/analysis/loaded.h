@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 
 /* Programs, libraries and modules, and what the loader and the C library look into at the start of
  * each: caches of names, locales, time zones. Other files below /usr and /etc are data. */

@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_MEASURE_H
 #define FAULTLINE_MEASURE_H
 
-#include "analysis/table.h"
-#include "analysis/tally.h"
+#include "analysis/table/table.h"
+#include "analysis/model/tally.h"
 
 /* A measure is one of enum io_class, or one of these. */
 enum measure {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "analysis/histogram.h"
+#include "analysis/base/histogram.h"
 #include "analysis/size_class.h"
 #include "words.h"
 

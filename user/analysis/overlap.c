@@ -11,7 +11,7 @@
 
 #include "analysis/activity.h"
 #include "analysis/overlap.h"
-#include "analysis/report.h"
+#include "analysis/measured.h"
 
 static int begin(const struct job *job, void **state)
 {

@@ -7,7 +7,7 @@
 #define FAULTLINE_OVERLAP_H
 
 #include "analysis/analysis.h"
-#include "analysis/event.h"
+#include "analysis/model/event.h"
 
 struct overlap_view {
 	uint64_t time_ns, unoverlapped_ns;

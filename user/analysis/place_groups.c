@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/path.h"
+#include "analysis/model/path.h"
 #include "analysis/trace_text.h"
 #include "grow.h"
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "analysis/path.h"
+#include "analysis/model/path.h"
 
 #define EXTENSION_MOST 8 /* bytes, its dot included */
 

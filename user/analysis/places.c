@@ -15,7 +15,7 @@
 #include "analysis/files.h"
 #include "analysis/loaded.h"
 #include "analysis/places_state.h"
-#include "analysis/walk.h"
+#include "analysis/model/walk.h"
 #include "grow.h"
 
 /* --- places --- */

@@ -5,8 +5,8 @@
 #ifndef FAULTLINE_PLACES_STATE_H
 #define FAULTLINE_PLACES_STATE_H
 
-#include "analysis/map.h"
-#include "analysis/number_index.h"
+#include "analysis/base/map.h"
+#include "analysis/base/number_index.h"
 #include "analysis/place_kinds.h"
 #include "analysis/places.h"
 #include "analysis/rollup.h"

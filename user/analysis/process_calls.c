@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "analysis/processes.h"
-#include "analysis/report.h"
+#include "analysis/measured.h"
 #include "analysis/trace_table.h"
 
 static int calls_of_job(const struct measured *measured, uint32_t number,

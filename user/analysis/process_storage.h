@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_PROCESS_STORAGE_H
 #define FAULTLINE_PROCESS_STORAGE_H
 
-#include "analysis/event.h"
+#include "analysis/model/event.h"
 
 /* Parts of requests, by who queued them. */
 struct process_storage {

@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_PROCESS_WAITS_H
 #define FAULTLINE_PROCESS_WAITS_H
 
-#include "analysis/event.h"
+#include "analysis/model/event.h"
 
 enum process_waits_for {
 	PROCESS_SAVES, /* writes of more than 4 KiB, but for such with O_SYNC, and syncs */

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_PROCESSES_H
 #define FAULTLINE_PROCESSES_H
 
-#include "analysis/analysis.h"
+#include "analysis/measured.h"
 #include "analysis/measure.h"
 #include "analysis/process_waits.h"
 

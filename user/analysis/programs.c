@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/map.h"
+#include "analysis/base/map.h"
 #include "analysis/processes.h"
 #include "grow.h"
 

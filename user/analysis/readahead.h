@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_READAHEAD_H
 #define FAULTLINE_READAHEAD_H
 
-#include "analysis/analysis.h"
+#include "analysis/measured.h"
 
 /* A file, or many; pages as bytes. */
 struct readahead_sums {

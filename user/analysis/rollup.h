@@ -18,9 +18,9 @@
 #ifndef FAULTLINE_ROLLUP_H
 #define FAULTLINE_ROLLUP_H
 
-#include "analysis/series.h"
+#include "analysis/model/series.h"
 #include "analysis/measure.h"
-#include "analysis/path.h"
+#include "analysis/model/path.h"
 #include "arena.h"
 
 #define ROLLUP_NONE UINT32_MAX /* an event of no group */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 
 #define SIZE_CLASSES 12
 

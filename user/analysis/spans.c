@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "analysis/chain.h"
-#include "analysis/histogram.h"
-#include "analysis/interval.h"
+#include "analysis/base/histogram.h"
+#include "analysis/base/interval.h"
 #include "analysis/spans.h"
 #include "grow.h"
 

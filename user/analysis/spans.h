@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_SPANS_H
 #define FAULTLINE_SPANS_H
 
-#include "analysis/analysis.h"
+#include "analysis/measured.h"
 
 /* How many spans have a label; the sum of their durations. */
 uint64_t spans_of_label(const struct measured *measured, uint32_t label, uint64_t *time_ns);

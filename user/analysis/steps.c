@@ -20,8 +20,8 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
-#include "analysis/histogram.h"
-#include "analysis/longest.h"
+#include "analysis/base/histogram.h"
+#include "analysis/base/longest.h"
 #include "analysis/progress.h"
 #include "grow.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "analysis/measure.h"
-#include "analysis/report.h"
+#include "analysis/measured.h"
 #include "analysis/totals.h"
 #include "analysis/writeback.h"
 

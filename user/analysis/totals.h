@@ -5,8 +5,8 @@
 #ifndef FAULTLINE_TOTALS_H
 #define FAULTLINE_TOTALS_H
 
-#include "analysis/analysis.h"
-#include "analysis/tally.h"
+#include "analysis/measured.h"
+#include "analysis/model/tally.h"
 
 /* Lost events included, but for merged time. */
 struct tally totals_class(const struct measured *measured, enum io_class class);

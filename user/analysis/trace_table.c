@@ -10,8 +10,8 @@
 
 #include "analysis/trace_table.h"
 #include "analysis/header_texts.h"
-#include "analysis/map.h"
-#include "analysis/report.h"
+#include "analysis/base/map.h"
+#include "analysis/measured.h"
 
 #define LAYERS_MOST 64
 #define NOTES_MOST 32

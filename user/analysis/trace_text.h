@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_TRACE_TEXT_H
 #define FAULTLINE_TRACE_TEXT_H
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 #include "trace/reader.h"
 
 /* An empty one is none. */

@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_WRITEBACK_H
 #define FAULTLINE_WRITEBACK_H
 
-#include "analysis/analysis.h"
+#include "analysis/measured.h"
 #include "analysis/writers.h"
 
 /* A file as the columns of the table see it. Numbers that are not known are TABLE_NO_UINT; times

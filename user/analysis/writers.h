@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_WRITERS_H
 #define FAULTLINE_WRITERS_H
 
-#include "analysis/event.h"
-#include "analysis/table.h"
+#include "analysis/model/event.h"
+#include "analysis/table/table.h"
 
 struct writer_sums {
 	uint64_t call_bytes;	/* written by calls */

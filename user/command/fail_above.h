@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_FAIL_ABOVE_H
 #define FAULTLINE_FAIL_ABOVE_H
 
-#include "analysis/allowed.h"
+#include "analysis/report/allowed.h"
 
 #define EXIT_WORSE 3
 

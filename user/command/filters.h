@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_FILTERS_H
 #define FAULTLINE_FILTERS_H
 
-#include "analysis/filter.h"
+#include "analysis/model/filter.h"
 #include "command/options.h"
 
 /* Of a struct filter. */

@@ -3,7 +3,7 @@
  * The report of a trace of nothing: which tables and columns there are. Knows nothing of how such a
  * trace is made.
  */
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "analysis/rollup.h"
 #include "command/no_trace.h"
 

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_PAGE_H
 #define FAULTLINE_PAGE_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 /* Writes the page of a report that was made with pictures; *bytes is what it took so far. Returns 0
  * or -errno. */

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/resolve.h"
-#include "analysis/walk.h"
+#include "analysis/model/resolve.h"
+#include "analysis/model/walk.h"
 #include "command/command.h"
 #include "command/traces.h"
 #include "command/filters.h"

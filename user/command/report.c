@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "analysis/chain.h"
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "analysis/rollup.h"
-#include "analysis/select.h"
-#include "analysis/summary.h"
+#include "analysis/table/select.h"
+#include "analysis/report/summary.h"
 #include "command/command.h"
 #include "command/export_target.h"
 #include "command/filters.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/against.h"
+#include "analysis/report/against.h"
 #include "command/command.h"
 #include "command/report_request.h"
 #include "command/traces.h"

@@ -5,8 +5,8 @@
 #ifndef FAULTLINE_REPORT_REQUEST_H
 #define FAULTLINE_REPORT_REQUEST_H
 
-#include "analysis/filter.h"
-#include "analysis/report.h"
+#include "analysis/model/filter.h"
+#include "analysis/report/report.h"
 #include "command/fail_above.h"
 #include "trace/error.h"
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "capture/privileges.h"
 #include "capture/tracefile.h"
 #include "command/page.h"

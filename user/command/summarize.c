@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/report.h"
-#include "analysis/summary.h"
+#include "analysis/report/report.h"
+#include "analysis/report/summary.h"
 #include "command/command.h"
 #include "command/export_target.h"
 #include "command/options.h"

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/summary.h"
+#include "analysis/report/summary.h"
 #include "capture/host.h"
 #include "command/command.h"
 #include "log.h"

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/event.h"
+#include "analysis/model/event.h"
 
 struct classes {
 	size_t count;

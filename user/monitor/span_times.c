@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/open_spans.h"
+#include "analysis/model/open_spans.h"
 #include "grow.h"
 
 #define WAITING_MOST 65536

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/io_class.h"
+#include "analysis/model/io_class.h"
 
 enum ledger_op {
 	LEDGER_READ,

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_BARS_H
 #define FAULTLINE_BARS_H
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 #include "output/style.h"
 
 /* The table "timeline" of a report. Errors are the sink's. */

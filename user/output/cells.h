@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_CELLS_H
 #define FAULTLINE_CELLS_H
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 #include "output/sink.h"
 
 /*

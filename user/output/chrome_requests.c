@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/event.h"
+#include "analysis/model/event.h"
 #include "grow.h"
 #include "units.h"
 

@@ -7,7 +7,7 @@
 #ifndef FAULTLINE_CHROME_REQUESTS_H
 #define FAULTLINE_CHROME_REQUESTS_H
 
-#include "analysis/resolve.h"
+#include "analysis/model/resolve.h"
 #include "output/chrome_spans.h"
 
 #define CHROME_DEVICES_MOST 256

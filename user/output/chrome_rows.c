@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "analysis/event.h"
+#include "analysis/model/event.h"
 #include "output/args.h"
 #include "output/json.h"
 

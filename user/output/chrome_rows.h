@@ -6,8 +6,8 @@
 #ifndef FAULTLINE_CHROME_ROWS_H
 #define FAULTLINE_CHROME_ROWS_H
 
-#include "analysis/resolve.h"
-#include "analysis/walk.h"
+#include "analysis/model/resolve.h"
+#include "analysis/model/walk.h"
 #include "output/chrome_counters.h"
 #include "output/chrome_requests.h"
 #include "output/chrome_spans.h"

@@ -7,7 +7,7 @@
 #ifndef FAULTLINE_CHROME_SPANS_H
 #define FAULTLINE_CHROME_SPANS_H
 
-#include "analysis/event.h"
+#include "analysis/model/event.h"
 #include "output/chrome_threads.h"
 
 /* What is to be drawn of one of the job's open spans. */

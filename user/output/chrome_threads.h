@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_CHROME_THREADS_H
 #define FAULTLINE_CHROME_THREADS_H
 
-#include "analysis/job.h"
+#include "analysis/model/job.h"
 #include "output/chrome_event.h"
 
 #define CHROME_NONE UINT32_MAX

@@ -7,7 +7,7 @@
 #ifndef FAULTLINE_CSV_H
 #define FAULTLINE_CSV_H
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 #include "output/sink.h"
 
 /* One value; commas and ends of lines are the caller's. */

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_EXPLAIN_H
 #define FAULTLINE_EXPLAIN_H
 
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "output/sink.h"
 
 /* A line for each that there is: what it is called, and what it says. */

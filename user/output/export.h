@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_EXPORT_H
 #define FAULTLINE_EXPORT_H
 
-#include "analysis/filter.h"
+#include "analysis/model/filter.h"
 #include "output/sink.h"
 #include "trace/reader.h"
 

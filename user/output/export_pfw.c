@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/resolve.h"
-#include "analysis/walk.h"
+#include "analysis/model/resolve.h"
+#include "analysis/model/walk.h"
 #include "grow.h"
 #include "output/args.h"
 #include "output/json.h"

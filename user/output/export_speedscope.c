@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/walk.h"
+#include "analysis/model/walk.h"
 #include "grow.h"
 #include "output/json.h"
 

@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_GRID_H
 #define FAULTLINE_GRID_H
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 #include "output/style.h"
 
 #define GRID_COLUMNS_MOST 8

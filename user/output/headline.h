@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_HEADLINE_H
 #define FAULTLINE_HEADLINE_H
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 #include "output/style.h"
 
 /* The tables "trace", "caveats" and "access" of a report. Errors are the sink's. */

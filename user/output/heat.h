@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_OUTPUT_HEAT_H
 #define FAULTLINE_OUTPUT_HEAT_H
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 #include "output/style.h"
 
 /* The table "device_heat" of a report. Errors are the sink's. */

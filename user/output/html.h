@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_HTML_H
 #define FAULTLINE_HTML_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "output/sink.h"
 
 /* What the page may take, whatever the traces. */

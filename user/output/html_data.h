@@ -13,8 +13,8 @@
 #ifndef FAULTLINE_HTML_DATA_H
 #define FAULTLINE_HTML_DATA_H
 
-#include "analysis/pictures.h"
-#include "analysis/table.h"
+#include "analysis/picture/pictures.h"
+#include "analysis/table/table.h"
 #include "output/sink.h"
 
 /* Bytes of all tables together, and of one; of texts. */

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 #include "output/sink.h"
 
 #define JSON_SCHEMA 1

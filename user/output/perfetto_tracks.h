@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_PERFETTO_TRACKS_H
 #define FAULTLINE_PERFETTO_TRACKS_H
 
-#include "analysis/job.h"
+#include "analysis/model/job.h"
 #include "output/perfetto_pack.h"
 
 #define PERFETTO_DEPTH 4 /* slices in each other on a lane: a fault in a call is two */

@@ -7,8 +7,8 @@
 #ifndef FAULTLINE_RELATION_H
 #define FAULTLINE_RELATION_H
 
-#include "analysis/report.h"
-#include "analysis/resolve.h"
+#include "analysis/report/report.h"
+#include "analysis/model/resolve.h"
 #include "output/sink.h"
 #include "units.h"
 

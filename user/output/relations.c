@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "analysis/span_args.h"
-#include "analysis/walk.h"
+#include "analysis/model/span_args.h"
+#include "analysis/model/walk.h"
 #include "grow.h"
 #include "output/relation_report.h"
 

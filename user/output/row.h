@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_ROW_H
 #define FAULTLINE_ROW_H
 
-#include "analysis/resolve.h"
+#include "analysis/model/resolve.h"
 #include "output/sink.h"
 
 /*

@@ -6,7 +6,7 @@
 
 #include "analysis/access.h"
 #include "analysis/caveats.h"
-#include "analysis/finding.h"
+#include "analysis/finding/finding.h"
 #include "analysis/trace_table.h"
 #include "output/bars.h"
 #include "output/grid.h"

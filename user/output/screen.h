@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_SCREEN_H
 #define FAULTLINE_SCREEN_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "output/style.h"
 
 #define SCREEN_PLACES 5 /* rows */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/beside.h"
+#include "analysis/base/beside.h"
 #include "output/escape.h"
 #include "output/relations.h"
 

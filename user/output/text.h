@@ -6,7 +6,7 @@
 #ifndef FAULTLINE_TEXT_H
 #define FAULTLINE_TEXT_H
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "output/grid.h"
 
 /*

@@ -5,7 +5,7 @@
 #ifndef FAULTLINE_TOP_FRAME_H
 #define FAULTLINE_TOP_FRAME_H
 
-#include "analysis/table.h"
+#include "analysis/table/table.h"
 #include "top/sample.h"
 
 /* What somebody wants to see. */

@@ -120,7 +120,7 @@
 #define TRACE_FILE_NAMELESS                                                                        \
 	(1u << 2) /* it never had a path: memfd, pipe, socket, anonymous inode */
 
-/* `type` of summary_cell rows: as enum cell_type of analysis/table.h, and */
+/* `type` of summary_cell rows: as enum cell_type of analysis/table/table.h, and */
 #define TRACE_CELL_ITEM 8 /* the next text of the list that stands in that cell */
 
 /* `flags` of summary_cell rows. */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include "analysis/base/longest.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static uint64_t length_of(const void *item)
+{
+	uint64_t length;
+
+	memcpy(&length, item, sizeof(length));
+	return length;
+}
+
+/* Puts an item where the first one was, and then to where no shorter one is below it. */
+static void sink(char *items, size_t count, const void *item, size_t bytes)
+{
+	uint64_t length = length_of(item);
+	size_t place = 0;
+
+	for (;;) {
+		size_t child = 2 * place + 1;
+
+		if (child >= count)
+			break;
+		if (child + 1 < count &&
+		    length_of(items + (child + 1) * bytes) < length_of(items + child * bytes))
+			child++;
+		if (length_of(items + child * bytes) >= length)
+			break;
+		memcpy(items + place * bytes, items + child * bytes, bytes);
+		place = child;
+	}
+	memcpy(items + place * bytes, item, bytes);
+}
+
+/* Puts an item behind the others, and then to where no longer one is above it. */
+static void rise(char *items, size_t place, const void *item, size_t bytes)
+{
+	uint64_t length = length_of(item);
+
+	while (place && length_of(items + (place - 1) / 2 * bytes) > length) {
+		memcpy(items + place * bytes, items + (place - 1) / 2 * bytes, bytes);
+		place = (place - 1) / 2;
+	}
+	memcpy(items + place * bytes, item, bytes);
+}
+
+void longest_put(void *items, size_t *count, size_t most, const void *item, size_t item_bytes)
+{
+	if (*count < most)
+		rise(items, (*count)++, item, item_bytes);
+	else
+		sink(items, *count, item, item_bytes);
+}

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The registry of findings and their table, the dearest first. Knows nothing of what they are.
+ */
+#include "analysis/finding/finding.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/finding/finding_text.h"
+#include "analysis/overlap.h"
+#include "analysis/model/path.h"
+#include "analysis/measured.h"
+#include "analysis/totals.h"
+#include "analysis/trace_table.h"
+#include "arena.h"
+#include "grow.h"
+
+const struct finding_rule *const finding_rules[] = {
+	&finding_loss,
+	&finding_untraced_async,
+	&finding_tracer_cost,
+	&finding_held_back,
+	&finding_mmap_random,
+	&finding_mmap_in_order,
+	&finding_mmap_single,
+	&finding_mmap_minor,
+	&finding_mmap_stores,
+	&finding_mmap_summed,
+	&finding_swapped,
+	&finding_small_reads_storage,
+	&finding_small_reads_cached,
+	&finding_random_reads,
+	&finding_fetched_again,
+	&finding_load_waits,
+	&finding_read_again,
+	&finding_read_by_several,
+	&finding_cold_start,
+	&finding_small_files,
+	&finding_opened_again,
+	&finding_failed_lookups,
+	&finding_locks,
+	&finding_metadata,
+	&finding_imports,
+	&finding_cold_names,
+	&finding_save_waits,
+	&finding_fsync_often,
+	&finding_sync_writes,
+	&finding_shared_writes,
+	&finding_shared_across,
+	&finding_small_writes,
+	&finding_small_direct,
+	&finding_failed_calls,
+	&finding_short_reads,
+	&finding_throttled,
+	&finding_amplified,
+	&finding_readahead_unused,
+	&finding_device_errors,
+	&finding_device_slow,
+	&finding_device_overloaded,
+	&finding_requests_small,
+	&finding_flushes,
+	&finding_device_shared,
+	&finding_shallow_queue,
+	&finding_epoch_storage,
+	&finding_epoch_memory,
+	&finding_sync_checkpoint,
+	&finding_loader_io,
+	&finding_loader_work,
+	&finding_loader_idle,
+	&finding_worker_slow,
+	&finding_accelerator,
+	&finding_stragglers,
+	&finding_ranks_uneven,
+	&finding_read_bound, /* what all the others do not tell */
+	&finding_write_bound,
+	&finding_mmap_bound,
+	NULL,
+};
+const size_t finding_rule_count = sizeof(finding_rules) / sizeof(finding_rules[0]) - 1;
+
+const struct finding_rule *finding_rule_named(const char *id)
+{
+	for (size_t i = 0; i < finding_rule_count; i++)
+		if (!strcmp(finding_rules[i]->id, id))
+			return finding_rules[i];
+	return NULL;
+}
+
+/* What a finding is ordered by. */
+struct weight {
+	enum finding_severity severity;
+	uint64_t cost_ns, cost_bytes;
+};
+
+struct finding {
+	const struct finding_rule *rule;
+	const void *evidence;
+	struct finding_verdict verdict;
+	struct weight weight;
+	const char *title, *says, *advice, *more;
+	const char *host; /* NULL: of several */
+	uint64_t runs;	  /* 1 */
+	bool summed;	  /* times are sums over threads */
+	bool at_least;	  /* times are sums over runs, and the cost is what one took */
+};
+
+/* --- for the rules --- */
+
+uint64_t finding_bandwidth(uint64_t bytes, uint64_t time_ns)
+{
+	double bandwidth = time_ns ? bytes * 1e9 / time_ns : 0;
+
+	return bandwidth < 0x1p63 ? bandwidth : INT64_MAX;
+}
+
+double finding_share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / whole : 0;
+}
+
+struct table_text finding_base_name(struct table_text path)
+{
+	size_t start = path_base(path.bytes, path.length);
+
+	if (start == path.length)
+		return path;
+	return (struct table_text) { path.bytes + start, path.length - start };
+}
+
+uint64_t finding_unhidden(const struct findings *findings, enum io_class class, uint64_t time_ns)
+{
+	struct overlap_view view;
+
+	if (overlap_of(findings->report, class, &view))
+		time_ns = (unsigned __int128)time_ns * view.unoverlapped_ns / view.time_ns;
+	return time_ns / findings->runs;
+}
+
+/* What storage and writes brought into the page cache, in all. */
+static uint64_t all_fetched_bytes(const struct measured *measured)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
+		bytes += totals_class(measured, i).fetched_bytes;
+	return bytes;
+}
+
+static enum finding_severity severity_of_time(uint64_t cost_ns, uint64_t duration_ns)
+{
+	double share = finding_share(cost_ns, duration_ns);
+
+	return share >= threshold(THRESHOLD_SEVERITY_HIGH)     ? FINDING_HIGH
+	       : share >= threshold(THRESHOLD_SEVERITY_MEDIUM) ? FINDING_MEDIUM
+							       : FINDING_LOW;
+}
+
+static enum finding_severity severity_of(const struct findings *findings,
+					 const struct finding_verdict *verdict)
+{
+	if (verdict->severity != FINDING_BY_COST)
+		return verdict->severity;
+	if (verdict->cost_ns != TABLE_NO_UINT)
+		return severity_of_time(verdict->cost_ns, findings->duration_ns);
+	if (verdict->cost_bytes == TABLE_NO_UINT)
+		return FINDING_NOTE;
+	return verdict->cost_bytes >= threshold(THRESHOLD_BYTES_MEDIUM) *
+					      all_fetched_bytes(findings->measured)
+		       ? FINDING_MEDIUM
+		       : FINDING_LOW;
+}
+
+/* A time that nobody would notice is no reason to speak. */
+static bool is_worth_it(const struct findings *findings, const struct finding_verdict *verdict)
+{
+	return verdict->severity != FINDING_BY_COST || verdict->cost_ns == TABLE_NO_UINT ||
+	       verdict->cost_ns >= threshold(THRESHOLD_COST_LEAST) * findings->duration_ns;
+}
+
+static uint64_t known(uint64_t number)
+{
+	return number == TABLE_NO_UINT ? 0 : number;
+}
+
+static uint64_t cost_at(const struct table *table, size_t row, enum finding_column column)
+{
+	const struct cell *cell = &table_row(table, row)[column];
+
+	return cell->type == CELL_UINT ? cell->uint : 0;
+}
+
+/* In a run, or of several in one of them. */
+static uint64_t cost_of(const struct findings *findings, const struct finding_rule *rule)
+{
+	const struct table *told = findings->told;
+	uint64_t most_ns = 0;
+
+	for (size_t i = 0; i < findings->count; i++) {
+		uint64_t cost_ns = known(findings->all[i].verdict.cost_ns);
+
+		if (findings->all[i].rule == rule && cost_ns > most_ns)
+			most_ns = cost_ns;
+	}
+	for (size_t row = 0; told && row < told->row_count; row++) {
+		uint64_t cost_ns = cost_at(told, row, FINDING_COST_NS);
+
+		if (cell_is(&table_row(told, row)[FINDING_ID], rule->id) && cost_ns > most_ns)
+			most_ns = cost_ns;
+	}
+	return most_ns;
+}
+
+bool finding_is_told(const struct findings *findings, const struct finding_rule *const *rules,
+		     uint64_t cost_ns)
+{
+	bool told = false;
+
+	/* Of a sum over threads no more is told than the run took. */
+	if (findings->summed && cost_ns > findings->duration_ns)
+		cost_ns = findings->duration_ns;
+	for (; rules && *rules && !told && cost_ns; rules++)
+		told = cost_of(findings, *rules) >= threshold(THRESHOLD_SAME_WAIT) * cost_ns;
+	return told;
+}
+
+/* The texts, with the evidence put in. */
+static int write_texts(struct findings *findings, struct finding *finding)
+{
+	const struct finding_rule *rule = finding->rule;
+	struct table *record;
+	int status = table_new(&record, rule->id, NULL, TABLE_RECORD);
+
+	if (!status)
+		status = table_add_columns(record, rule->evidence, rule->evidence_count);
+	if (!status)
+		status = table_add(record, finding->evidence);
+	if (!status) {
+		finding->title = finding_text(findings->arena, rule->title, record, NULL);
+		finding->says = finding_text(findings->arena, rule->says, record, NULL);
+		finding->advice = finding_text(findings->arena, rule->advice, record, NULL);
+		finding->more = finding_text(findings->arena, rule->more, record, NULL);
+		if (!finding->title || !finding->says || !finding->advice || !finding->more)
+			status = -ENOMEM;
+	}
+	table_free(record);
+	return status;
+}
+
+/* Runs that went on at once took together no less than that of them which took longest. */
+static uint64_t raised_cost(const struct findings *findings, const struct finding_rule *rule,
+			    uint64_t cost_ns)
+{
+	const struct table *told = findings->told;
+
+	for (size_t row = 0; told && findings->runs > 1 && row < told->row_count; row++) {
+		const struct cell *cells = table_row(told, row);
+		const struct cell *cost = &cells[FINDING_COST_NS];
+
+		if (cell_is(&cells[FINDING_ID], rule->id) && cost->type == CELL_UINT &&
+		    cost_ns != TABLE_NO_UINT && cost->uint > cost_ns)
+			cost_ns = cost->uint;
+	}
+	return cost_ns;
+}
+
+/* Of a start, half of its cost: it is paid once, and what the job does with its data all along. */
+static struct weight weigh(const struct finding_rule *rule, uint64_t duration_ns,
+			   struct weight whole)
+{
+	struct weight weight = whole;
+
+	if (!rule || !rule->of_start || !whole.cost_ns)
+		return whole;
+	weight.cost_ns /= 2;
+	if (duration_ns)
+		weight.severity = severity_of_time(weight.cost_ns, duration_ns);
+	return weight;
+}
+
+static int compare_weights(const struct weight *a, const struct weight *b)
+{
+	if (a->severity != b->severity)
+		return a->severity > b->severity ? -1 : 1;
+	if (a->cost_ns != b->cost_ns)
+		return a->cost_ns > b->cost_ns ? -1 : 1;
+	if (a->cost_bytes != b->cost_bytes)
+		return a->cost_bytes > b->cost_bytes ? -1 : 1;
+	return 0;
+}
+
+int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
+		const struct finding_verdict *verdict)
+{
+	struct finding *finding;
+	struct finding_verdict raised = *verdict;
+	void *copy;
+
+	if (finding_is_told(findings, rule->told_by, verdict->cost_ns))
+		return 0;
+	raised.cost_ns = raised_cost(findings, rule, verdict->cost_ns);
+	if (!is_worth_it(findings, &raised))
+		return 0;
+	if (!GROW(findings->all, findings->room, findings->count + 1))
+		return -ENOMEM;
+	copy = arena_alloc(findings->arena, rule->evidence_bytes);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, evidence, rule->evidence_bytes);
+	finding = &findings->all[findings->count++];
+	*finding = (struct finding) {
+		.rule = rule,
+		.evidence = copy,
+		.verdict = raised,
+		.host = findings->host,
+		.runs = 1,
+		.summed = findings->summed && rule->sums == FINDING_OF_SUMS,
+		.at_least = findings->runs > 1,
+	};
+	/* What threads did side by side counts as often. */
+	if (finding->summed && raised.cost_ns != TABLE_NO_UINT &&
+	    raised.cost_ns > findings->duration_ns)
+		finding->verdict.cost_ns = findings->duration_ns;
+	finding->verdict.severity = severity_of(findings, &finding->verdict);
+	finding->weight =
+		weigh(rule, findings->duration_ns,
+		      (struct weight) { .severity = finding->verdict.severity,
+					.cost_ns = known(finding->verdict.cost_ns),
+					.cost_bytes = known(finding->verdict.cost_bytes) });
+	return write_texts(findings, finding);
+}
+
+/* --- the table --- */
+
+static int compare_findings(const void *left, const void *right)
+{
+	const struct finding *a = left, *b = right;
+	int order = compare_weights(&a->weight, &b->weight);
+
+	return order ? order : strcmp(a->rule->id, b->rule->id);
+}
+
+static int get_id(struct table *table, struct cell *cell, const void *row,
+		  const struct table_column *column)
+{
+	const struct finding *finding = row;
+
+	return table_set_literal(table, cell, finding->rule->id);
+}
+
+const char *const finding_severities[FINDING_HIGH + 1] = {
+	[FINDING_NOTE] = "note",
+	[FINDING_LOW] = "low",
+	[FINDING_MEDIUM] = "medium",
+	[FINDING_HIGH] = "high",
+};
+
+static int get_severity(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column)
+{
+	const struct finding *finding = row;
+
+	return table_set_literal(table, cell, finding_severities[finding->verdict.severity]);
+}
+
+static int get_confidence(struct table *table, struct cell *cell, const void *row,
+			  const struct table_column *column)
+{
+	static const char *const names[] = {
+		[FINDING_GUESS] = "low",
+		[FINDING_LIKELY] = "medium",
+		[FINDING_SURE] = "high",
+	};
+	const struct finding *finding = row;
+
+	return table_set_literal(table, cell, names[finding->verdict.confidence]);
+}
+
+/* Of sums over threads, the most that it may be; of runs that went on at once, the least. */
+static int get_cost(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
+{
+	const struct finding *finding = row;
+
+	if (finding->verdict.cost_ns == TABLE_NO_UINT)
+		return 0;
+	cell_uint(cell, finding->verdict.cost_ns);
+	cell->summed = finding->summed;
+	cell->at_least = finding->at_least && !finding->summed;
+	return 0;
+}
+
+/* Times in evidence are those of a union, but for what is told of one operation. */
+static void mark_times(struct table *record)
+{
+	static const char *const of_unions[] = { "time_ns", "data_ns", "bandwidth" };
+
+	for (size_t i = 0; i < record->column_count; i++)
+		for (size_t j = 0; j < sizeof(of_unions) / sizeof(of_unions[0]); j++)
+			if (!strcmp(record->columns[i].name, of_unions[j]))
+				record->cells[i].summed = true;
+}
+
+static int get_evidence(struct table *table, struct cell *cell, const void *row,
+			const struct table_column *column)
+{
+	const struct finding *finding = row;
+	struct table *record;
+	int status = table_set_table(table, cell, TABLE_RECORD, &record);
+
+	if (!status)
+		status = table_add_columns(record, finding->rule->evidence,
+					   finding->rule->evidence_count);
+	if (!status)
+		status = table_add(record, finding->evidence);
+	if (!status && (finding->summed || finding->at_least))
+		mark_times(record);
+	return status;
+}
+
+static const struct table_column columns[FINDING_COLUMNS] = {
+	[FINDING_ID] = { "id", "finding", UNIT_NONE, "name of the finding, for --explain", get_id,
+			 0, 0 },
+	[FINDING_SEVERITY] = { "severity", "severity", UNIT_NONE,
+			       "high, medium, low or note, by cost", get_severity, 0, 0 },
+	[FINDING_TITLE] = { "title", "what", UNIT_NONE, "what it is",
+			    TABLE_LITERAL(struct finding, title), 0 },
+	[FINDING_COST_NS] = { "cost_ns", "cost", UNIT_NS,
+			      "time that it took and that no compute hid", get_cost, 0, 0 },
+	[FINDING_COST_BYTES] = { "cost_bytes", "bytes", UNIT_BYTES, "bytes that it moved",
+				 TABLE_UINT(struct finding, verdict.cost_bytes), 0 },
+	[FINDING_CONFIDENCE] = { "confidence", "confidence", UNIT_NONE,
+				 "how sure it is: high, medium or low", get_confidence, 0, 0 },
+	[FINDING_EVIDENCE_COLUMN] = { "evidence", NULL, UNIT_NONE, "the numbers that it goes by",
+				      get_evidence, 0, 0 },
+	[FINDING_SAYS] = { "says", NULL, UNIT_NONE, "the same in words",
+			   TABLE_LITERAL(struct finding, says), 0 },
+	[FINDING_ADVICE] = { "advice", NULL, UNIT_NONE, "what to change",
+			     TABLE_LITERAL(struct finding, advice), 0 },
+	[FINDING_MORE] = { "more", NULL, UNIT_NONE, "a command that shows more",
+			   TABLE_LITERAL(struct finding, more), 0 },
+	[FINDING_HOST] = { "host", NULL, UNIT_NONE,
+			   "where it was; of several summaries, where it cost most",
+			   TABLE_LITERAL(struct finding, host), 0 },
+	[FINDING_RUNS] = { "runs", NULL, UNIT_COUNT,
+			   "1; of several summaries, how many of them tell it, if not all together "
+			   "do",
+			   TABLE_UINT(struct finding, runs), 0 },
+};
+
+static int ask_all(struct findings *findings)
+{
+	const struct job *job = findings->measured->job;
+	int status = 0;
+
+	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
+		const struct finding_rule *rule = finding_rules[i];
+
+		if ((job->layers & rule->needs) == rule->needs &&
+		    (!job->summed || rule->sums != FINDING_OF_EVENTS))
+			status = rule->find(findings, rule);
+	}
+	return status < 0 ? status : 0;
+}
+
+static int tell_unasked(struct table *table)
+{
+	size_t unasked = 0;
+	char note[160];
+
+	for (size_t i = 0; i < finding_rule_count; i++)
+		unasked += finding_rules[i]->sums == FINDING_OF_EVENTS;
+	snprintf(note, sizeof(note),
+		 "%zu of %zu kinds of findings need operations one by one (--mode trace) and were "
+		 "not looked for; costs are at most what is told",
+		 unasked, finding_rule_count);
+	return table_set_note(table, note);
+}
+
+static void free_findings(struct findings *findings)
+{
+	free(findings->alike);
+	free(findings->all);
+	arena_free(findings->arena);
+}
+
+static int conclude(const struct measured *measured, struct table *table)
+{
+	const struct job *job = measured->job;
+	struct arena arena = { 0 };
+	struct findings findings = {
+		.measured = measured,
+		.report = measured->report,
+		.duration_ns = clock_subtract(job->end_ns, job->start_ns),
+		.summed = job->summed,
+		.host = job->many_hosts ? NULL : job->traces[0].header->host,
+		.runs = 1,
+		.arena = &arena,
+	};
+	int status = table_add_columns(table, TABLE_COLUMNS(columns));
+
+	if (!status && job->summed)
+		status = tell_unasked(table);
+	if (!status)
+		status = ask_all(&findings);
+	if (findings.count)
+		qsort(findings.all, findings.count, sizeof(*findings.all), compare_findings);
+	for (size_t i = 0; i < findings.count && !status; i++)
+		status = table_add(table, &findings.all[i]);
+	free_findings(&findings);
+	return status;
+}
+
+/* --- of several reports --- */
+
+enum finding_severity finding_severity_in(const struct cell *cell)
+{
+	for (int i = FINDING_NOTE; i <= FINDING_HIGH; i++)
+		if (cell_is(cell, finding_severities[i]))
+			return i;
+	return FINDING_BY_COST;
+}
+
+static enum finding_severity severity_at(const struct table *table, size_t row)
+{
+	return finding_severity_in(&table_row(table, row)[FINDING_SEVERITY]);
+}
+
+static struct weight weight_at(const struct table *table, size_t row, uint64_t duration_ns)
+{
+	const struct cell *id = &table_row(table, row)[FINDING_ID];
+	const struct finding_rule *rule = NULL;
+
+	for (size_t i = 0; i < finding_rule_count && !rule; i++)
+		if (cell_is(id, finding_rules[i]->id))
+			rule = finding_rules[i];
+	return weigh(rule, duration_ns,
+		     (struct weight) { .severity = severity_at(table, row),
+				       .cost_ns = cost_at(table, row, FINDING_COST_NS),
+				       .cost_bytes = cost_at(table, row, FINDING_COST_BYTES) });
+}
+
+static int compare_rows(const struct table *table, size_t a, size_t b, const void *context)
+{
+	const uint64_t *duration_ns = context;
+	struct weight first = weight_at(table, a, *duration_ns);
+	struct weight second = weight_at(table, b, *duration_ns);
+
+	return compare_weights(&first, &second);
+}
+
+/* What all runs together show, in place of what each does. */
+static int remake(const struct report *report, struct table *table)
+{
+	const struct measured measured = { .report = report };
+	struct arena arena = { 0 };
+	struct findings findings = { .measured = &measured, .report = report, .arena = &arena };
+	int status = findings_of_runs(&findings, table);
+
+	for (size_t i = 0; i < findings.count && !status; i++)
+		status = table_add(table, &findings.all[i]);
+	free_findings(&findings);
+	return status ? status : table_sort(table, compare_rows, &findings.duration_ns);
+}
+
+const struct analysis analysis_findings = {
+	.name = "findings",
+	.meaning = "what costs time, by which evidence, and what to do about it",
+	.title = "Findings",
+	.shown = "cost_ns,cost_bytes,severity,confidence,id,title",
+	.shape = TABLE_LIST,
+	.of_sums = true,
+	.conclude = conclude,
+	.merging = { .keys = "id",
+		     .dearest = "cost_ns,cost_bytes,title,says", /* no tie depends on an order */
+		     .added = "runs",
+		     .fixed = columns,
+		     .fixed_count = FINDING_COLUMNS },
+	.remake = remake,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings on operations of io_uring and libaio. Knows nothing of other kinds, nor of how findings
+ * are shown.
+ */
+#include "analysis/doors.h"
+#include "analysis/finding/finding.h"
+
+/* Of one path of access and side. */
+struct queue {
+	const char *door, *side;
+	uint64_t count, each_ns, time_ns;
+	double depth;
+};
+
+static const struct table_column queue_evidence[] = {
+	{ "door", "door", UNIT_NONE, "io_uring or libaio", TABLE_LITERAL(struct queue, door), 0 },
+	{ "side", "side", UNIT_NONE, "read or write", TABLE_LITERAL(struct queue, side), 0 },
+	{ "count", "count", UNIT_COUNT, "operations", TABLE_UINT(struct queue, count), 0 },
+	{ "each_ns", "each", UNIT_NS, "time of an operation on average",
+	  TABLE_UINT(struct queue, each_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	  TABLE_UINT(struct queue, time_ns), 0 },
+	{ "depth", "depth", UNIT_NONE,
+	  "operations under way at once on average, while there were any",
+	  TABLE_REAL(struct queue, depth), 0 },
+};
+
+/* The mean depth is the time of all operations by the time that any was under way: Little's law,
+ * with the time that the queue was empty left out. */
+static bool is_shallow(const struct tally *tally, struct queue *queue)
+{
+	queue->count = tally->count;
+	queue->time_ns = tally->time.measure;
+	if (tally->count < threshold(THRESHOLD_QUEUED) || !queue->time_ns)
+		return false;
+	queue->each_ns = tally->thread_time_ns / tally->count;
+	queue->depth = (double)tally->thread_time_ns / queue->time_ns;
+	return queue->depth < threshold(THRESHOLD_QUEUE_DEPTH) &&
+	       queue->each_ns >= threshold(THRESHOLD_QUEUED_NS);
+}
+
+static int find_shallow(struct findings *findings, const struct finding_rule *rule)
+{
+	static const enum io_door doors[] = { DOOR_URING, DOOR_LIBAIO };
+	static const struct {
+		const char *name;
+		enum io_class class;
+	} sides[SIDES] = {
+		[SIDE_READ] = { "read", IO_READ }, [SIDE_WRITE] = { "write", IO_WRITE }
+	};
+	int status = 0;
+
+	/* Rings of runs that went on at once are each as deep as they are. */
+	if (findings->runs > 1)
+		return 1;
+	for (size_t i = 0; i < sizeof(doors) / sizeof(doors[0]); i++)
+		for (unsigned int side = 0; side < SIDES && !status; side++) {
+			struct queue queue = { door_names[doors[i]], sides[side].name, 0, 0, 0, 0 };
+			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
+							   FINDING_LIKELY, FINDING_BY_COST };
+			struct tally tally = doors_tally(findings->measured, doors[i], side);
+
+			if (!is_shallow(&tally, &queue))
+				continue;
+			verdict.cost_ns =
+				finding_unhidden(findings, sides[side].class, queue.time_ns);
+			status = finding_add(findings, rule, &queue, &verdict);
+		}
+	return status;
+}
+
+static const enum threshold shallow_thresholds[] = {
+	THRESHOLD_QUEUED,
+	THRESHOLD_QUEUED_NS,
+	THRESHOLD_QUEUE_DEPTH,
+};
+
+const struct finding_rule finding_shallow_queue = {
+	.id = "shallow-queue",
+	.needs = JOB_ASYNC,
+	.find = find_shallow,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct queue, queue_evidence),
+	FINDING_THRESHOLDS(shallow_thresholds),
+	.title = "{door} is given too little at once: the queue is shallow",
+	.says = "{count} operations ({side}), {each_ns} each, {depth} at once on average, "
+		"{time_ns} in "
+		"all",
+	.advice = "keep 16 and more in flight: submit the next before the first is reaped",
+	.more = "faultline report --table doors TRACE",
+	.rule = "What io_uring and libaio are for is to let operations wait at the same time. With "
+		"one "
+		"or two in flight each pays the device's latency alone, as a call of pread does. "
+		"Operations that the page cache serves at once need no queue.",
+};

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about runs that wait for reads, writes or mappings where no other rule says why: what
+ * was moved, how fast, and how much of it at once. Knows nothing of how to do it better.
+ */
+#include "analysis/finding/finding.h"
+#include "analysis/finding/finding_files.h"
+#include "analysis/totals.h"
+
+struct bound {
+	struct table_text path, file;
+	uint64_t others, count, bytes, bytes_each, storage_bytes, time_ns, bandwidth;
+	uint64_t data_ns; /* of these files, one by one */
+	double at_once;
+};
+
+#define NUMBER(name, title, unit, meaning)                                                         \
+	{                                                                                          \
+#name, title, UNIT_##unit, meaning, TABLE_UINT(struct bound, name), 0              \
+	}
+
+static const struct table_column bound_evidence[] = {
+	{ "path", "path", UNIT_NONE, "the file with the most time", TABLE_TEXT(struct bound, path),
+	  0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct bound, file), 0 },
+	NUMBER(others, "others", COUNT, "files beside it, but for programs; null: none"),
+	NUMBER(count, "count", COUNT, "calls on these files, or faults"),
+	NUMBER(bytes, "bytes", BYTES, "bytes that they moved; of faults null"),
+	NUMBER(bytes_each, "each", BYTES, "bytes of a call, on average; of faults null"),
+	NUMBER(storage_bytes, "from storage", BYTES,
+	       "of what was read: brought into memory, or read past it"),
+	NUMBER(time_ns, "time", NS,
+	       "time with at least one such call or fault under way, of any file; faults: but "
+	       "programs"),
+	NUMBER(bandwidth, "bandwidth", BYTES, "bytes in a second of that time"),
+	{ "at_once", "at once", UNIT_NONE, "calls under way in that time, on average",
+	  TABLE_REAL(struct bound, at_once), 0 },
+};
+
+static bool is_felt(const struct findings *findings, uint64_t time_ns)
+{
+	return time_ns >= threshold(THRESHOLD_BOUND_SHARE) * findings->duration_ns;
+}
+
+/* Sums up the files that are no programs, and tells the one with the most time. */
+static void add_files(const struct findings *findings, const struct finding_rule *rule,
+		      struct bound *bound)
+{
+	enum use use = rule->class == IO_READ	 ? USE_READ
+		       : rule->class == IO_WRITE ? USE_WRITE
+						 : USE_MMAP;
+	uint64_t most_ns = 0, files = 0;
+	struct file_view file;
+
+	for (uint32_t i = 0; i < files_count(findings->measured); i++) {
+		const struct tally *tally = &file.tallies[use];
+
+		if (!files_used(findings->measured, i, &file) || alike_is_program(&file) ||
+		    !tally->time.measure)
+			continue;
+		files++;
+		bound->count += tally->count;
+		bound->bytes += tally->bytes;
+		bound->data_ns += tally->time.measure;
+		if (use != USE_WRITE)
+			bound->storage_bytes += tally->fetched_bytes;
+		if (use == USE_READ)
+			bound->storage_bytes += file.direct_bytes;
+		if (bound->path.length && tally->time.measure <= most_ns)
+			continue;
+		most_ns = tally->time.measure;
+		bound->path = file.path;
+	}
+	bound->file = finding_base_name(bound->path);
+	bound->others = files > 1 ? files - 1 : TABLE_NO_UINT;
+	bound->bytes_each = bound->count ? bound->bytes / bound->count : 0;
+}
+
+/* Most of the bytes must be of files that are known. */
+static int find_bound(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally all = totals_class(findings->measured, rule->class);
+	struct bound bound = { .time_ns = all.time.measure };
+	struct finding_verdict verdict = {
+		.cost_ns = finding_unhidden(findings, rule->class, all.time.measure),
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_LIKELY,
+	};
+
+	if (!is_felt(findings, verdict.cost_ns))
+		return 0;
+	add_files(findings, rule, &bound);
+	if (!bound.count || bound.bytes < all.bytes / 2)
+		return 0;
+	bound.bandwidth = finding_bandwidth(bound.bytes, bound.time_ns);
+	bound.at_once = finding_share(all.thread_time_ns, all.time.measure);
+	return finding_add(findings, rule, &bound, &verdict);
+}
+
+/* Faults on programs are no data: what is told is the time on other files. */
+static int find_mmap_bound(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally all = totals_class(findings->measured, IO_MMAP_READ);
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_LIKELY };
+	struct bound bound = { .bytes = 0 };
+
+	if (!is_felt(findings, all.time.measure))
+		return 0; /* let alone a part of it */
+	add_files(findings, rule, &bound);
+	bound.time_ns = bound.data_ns < all.time.measure ? bound.data_ns : all.time.measure;
+	verdict.cost_ns = finding_unhidden(findings, IO_MMAP_READ, bound.time_ns);
+	if (!verdict.cost_ns || !is_felt(findings, verdict.cost_ns))
+		return 0;
+	bound.bytes = bound.bytes_each = TABLE_NO_UINT;
+	bound.bandwidth = finding_bandwidth(bound.storage_bytes, bound.time_ns);
+	bound.at_once = finding_share(all.thread_time_ns, all.time.measure);
+	return finding_add(findings, rule, &bound, &verdict);
+}
+
+const struct finding_rule finding_read_bound = {
+	.id = "read-bound",
+	.needs = JOB_SYSCALL,
+	.find = find_bound,
+	.told_by = finding_rules,
+	.class = IO_READ,
+	FINDING_EVIDENCE(struct bound, bound_evidence),
+	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
+	.title = "the run waits for reads, most of all of {file}",
+	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} at once "
+		"on average; {storage_bytes} came from storage[; {others:file|files} more]",
+	.advice = "where the device is busy (--table devices): fewer bytes, kept in memory, or a "
+		  "faster one; where it is not: more reads at once, ahead of use",
+	.more = "faultline report --table devices TRACE",
+	.rule = "Told where reads are felt and no other finding says so much of them: their size "
+		"and order are not what makes them slow. Then it is the device, a limit of the "
+		"job's group, memory, processors that others use, or that too few are under way. "
+		"Where no span tells of compute, what threads read beside it counts as if the run "
+		"waited.",
+};
+
+const struct finding_rule finding_write_bound = {
+	.id = "write-bound",
+	.needs = JOB_SYSCALL,
+	.find = find_bound,
+	.told_by = finding_rules,
+	.class = IO_WRITE,
+	FINDING_EVIDENCE(struct bound, bound_evidence),
+	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
+	.title = "the run waits for writes, most of all to {file}",
+	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} at "
+		"once on average[; {others:file|files} more]",
+	.advice =
+		"where the device is busy (--table devices): fewer bytes, less often, or a "
+		"faster one; where it is not: write beside what comes next, a thread for it; where "
+		"one does, mark compute by spans: only what it does not hide costs",
+	.more = "faultline report --table devices TRACE",
+	.rule = "Told where writes are felt and no other finding says so much of them. Writes go "
+		"to memory, until there is more to be written back than the kernel allows, or its "
+		"journal waits; then they wait for the device, or for memory and processors that "
+		"others use. Where no span tells of compute, what threads write beside it counts "
+		"as if the run waited.",
+};
+
+const struct finding_rule finding_mmap_bound = {
+	.id = "mmap-bound",
+	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
+	.find = find_mmap_bound,
+	.told_by = finding_rules,
+	.class = IO_MMAP_READ,
+	FINDING_EVIDENCE(struct bound, bound_evidence),
+	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
+	.title = "the run waits for mapped files, most of all for {file}",
+	.says = "{time_ns} in {count:fault|faults} and in calls that map, populate or lock; "
+		"{storage_bytes} came from storage, at {bandwidth}/s[; {others:file|files} more]",
+	.advice =
+		"let a thread map and populate beside what comes before, map what is needed alone, "
+		"or keep it in memory between runs; where the device is busy (--table devices), "
+		"fewer bytes or a faster one",
+	.more = "faultline report --table devices TRACE",
+	.rule = "Told where mappings are felt and no other finding says so much of them: a file "
+		"that MAP_POPULATE or mlock brings in as a whole, in order and fast, still takes "
+		"its time, and the program waits for the call. Programs and libraries do not "
+		"count.",
+};

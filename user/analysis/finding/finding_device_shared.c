@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The finding about block devices that several programs use. Knows nothing of how long they take.
+ */
+#include "analysis/device_users.h"
+#include "analysis/devices.h"
+#include "analysis/finding/finding.h"
+#include "analysis/processes.h"
+#include "analysis/trace_text.h"
+
+struct shared {
+	struct table_text device, first, second;
+	uint64_t first_bytes, second_bytes, shared_ns;
+	uint64_t second_pid;
+};
+
+static const struct table_column shared_evidence[] = {
+	{ "device", "device", UNIT_NONE, "its name in /sys/block",
+	  TABLE_TEXT(struct shared, device), 0 },
+	{ "first", "first", UNIT_NONE, "the program that used it most",
+	  TABLE_TEXT(struct shared, first), 0 },
+	{ "first_bytes", "bytes", UNIT_BYTES, "that it moved",
+	  TABLE_UINT(struct shared, first_bytes), 0 },
+	{ "second", "second", UNIT_NONE, "the program that used it most besides, or others",
+	  TABLE_TEXT(struct shared, second), 0 },
+	{ "second_pid", NULL, UNIT_NONE, "its pid; null: they are not of the run",
+	  TABLE_UINT(struct shared, second_pid), 0 },
+	{ "second_bytes", "bytes", UNIT_BYTES, "that it moved",
+	  TABLE_UINT(struct shared, second_bytes), 0 },
+	{ "shared_ns", "with others", UNIT_NS,
+	  "time with requests of two programs of the run under way; null: of others it is not "
+	  "known",
+	  TABLE_UINT(struct shared, shared_ns), 0 },
+};
+
+/* Ranks are one job. */
+static bool are_two_jobs(const struct job *job, const struct device_user *a,
+			 const struct device_user *b)
+{
+	const struct process *processes = job->processes.processes;
+
+	return processes[a->process].rank < 0 || processes[b->process].rank < 0;
+}
+
+/* Two programs of the run. False when there are none. */
+static bool find_programs(struct findings *findings, const struct device_users_view *view,
+			  struct shared *shared)
+{
+	const struct job *job = findings->measured->job;
+	const struct device_user *first = NULL, *second = NULL;
+
+	for (size_t i = 0; i < view->count; i++) {
+		const struct device_user *user = &view->users[i];
+
+		if (user->process == PROCESS_UNKNOWN)
+			continue;
+		if (!first || user->time.measure > first->time.measure) {
+			second = first;
+			first = user;
+		} else if (!second || user->time.measure > second->time.measure) {
+			second = user;
+		}
+	}
+	if (!second || !are_two_jobs(job, first, second) ||
+	    second->time.measure < threshold(THRESHOLD_SHARED) * first->time.measure ||
+	    view->shared_ns < threshold(THRESHOLD_SHARED) * second->time.measure)
+		return false;
+	*shared = (struct shared) {
+		.device = finding_device_name(findings, view->name, view->dev),
+		.first = trace_text(job_comm(job, first->process)),
+		.second = trace_text(job_comm(job, second->process)),
+		.second_pid = job->processes.processes[second->process].pid,
+		.first_bytes = first->bytes,
+		.second_bytes = second->bytes,
+		.shared_ns = view->shared_ns,
+	};
+	return true;
+}
+
+/* Others, who are not of the run. The journal is written by the kernel, and may be all the run's.
+ */
+static bool find_others(struct findings *findings, const struct device_view *view,
+			struct shared *shared)
+{
+	uint64_t journal = processes_kernel_metadata(findings->measured, view->dev);
+	uint64_t others = clock_subtract(view->all_bytes, view->own_bytes + journal);
+
+	if (!view->all_known || others < threshold(THRESHOLD_SHARED_BYTES) ||
+	    others < threshold(THRESHOLD_SHARED) * view->own_bytes ||
+	    view->own_bytes < threshold(THRESHOLD_SHARED) * others)
+		return false;
+	*shared = (struct shared) {
+		.device = finding_device_name(findings, view->name, view->dev),
+		.first = { "the run", 7 },
+		.second = { "others", 6 },
+		.second_pid = TABLE_NO_UINT,
+		.first_bytes = view->own_bytes,
+		.second_bytes = others,
+		.shared_ns = TABLE_NO_UINT,
+	};
+	return true;
+}
+
+static int find_shared(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->measured->job;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
+					   FINDING_BY_COST };
+	struct device_users_view users;
+	struct device_view view;
+	struct shared shared;
+	int status = 0;
+
+	if (job->chosen) /* whom the filter leaves out is no other */
+		return 0;
+	for (size_t i = 0; !status && device_users_of(findings->measured, i, &users); i++) {
+		if (!find_programs(findings, &users, &shared))
+			continue;
+		verdict.cost_ns = shared.shared_ns;
+		status = finding_add(findings, rule, &shared, &verdict);
+	}
+	verdict = (struct finding_verdict) { TABLE_NO_UINT, 0, FINDING_GUESS, FINDING_BY_COST };
+	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++) {
+		if (!find_others(findings, &view, &shared))
+			continue;
+		verdict.cost_bytes = shared.second_bytes;
+		status = finding_add(findings, rule, &shared, &verdict);
+	}
+	return status;
+}
+
+static const enum threshold shared_thresholds[] = {
+	THRESHOLD_SHARED,
+	THRESHOLD_SHARED_BYTES,
+};
+
+const struct finding_rule finding_device_shared = {
+	.id = "device-shared",
+	.needs = JOB_BLOCK,
+	.find = find_shared,
+	FINDING_EVIDENCE(struct shared, shared_evidence),
+	FINDING_THRESHOLDS(shared_thresholds),
+	.title = "{first} and {second} use {device} at the same time",
+	.says = "{first} moved {first_bytes}, {second} {second_bytes} there[; both had requests "
+		"there at once for {shared_ns}]",
+	.advice = "keep their data on different devices, or run one after the other; ionice and "
+		  "cgroups (io.max, io.weight) give one of them less",
+	.more = "faultline report --table device_users TRACE",
+	.rule = "Requests of two programs wait for each other at a device, and on a disk each "
+		"turns the other's reading in order into seeking. Programs are told apart by what "
+		"the "
+		"run's command has started: its own workers are one program, ranks of one job are, "
+		"and the kernel, which writes back later, is none. Of what others did, who are not "
+		"of the run, the device tells how much and not when; what the kernel writes of "
+		"file systems' own metadata is left out.",
+};

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about block devices: slow ones, those with more to do than they can, and those that are
+ * asked for too little at once, or for flushes. Knows nothing of how requests are measured.
+ */
+#include <string.h>
+
+#include "analysis/chain.h"
+#include "analysis/devices.h"
+#include "analysis/doors.h"
+#include "analysis/finding/finding.h"
+#include "analysis/totals.h"
+#include "analysis/trace_text.h"
+#include "arena.h"
+#include "units.h"
+
+struct table_text finding_device_name(struct findings *findings, struct trace_string name,
+				      uint64_t dev)
+{
+	char number[UNITS_TEXT];
+	struct table_text text = trace_text(name);
+
+	if (!text.bytes) {
+		units_device(number, dev);
+		text.length = strlen(number);
+		text.bytes = arena_text(findings->arena, number, text.length);
+	}
+	return text;
+}
+
+/* --- requests that fail --- */
+
+struct device_errors {
+	struct table_text device;
+	uint64_t reads, writes, requests;
+};
+
+static const struct table_column errors_evidence[] = {
+	{ "device", "device", UNIT_NONE, "its name in /sys/block",
+	  TABLE_TEXT(struct device_errors, device), 0 },
+	{ "reads", "reads", UNIT_COUNT, "requests of the run that read and failed",
+	  TABLE_UINT(struct device_errors, reads), 0 },
+	{ "writes", "writes", UNIT_COUNT, "those that write",
+	  TABLE_UINT(struct device_errors, writes), 0 },
+	{ "requests", "requests", UNIT_COUNT, "that the run had there, failed or not",
+	  TABLE_UINT(struct device_errors, requests), 0 },
+};
+
+/* What is not there, or not kept, is dearer than any time. */
+static int find_errors(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+						 FINDING_HIGH };
+	struct device_view view;
+	int status = 0;
+
+	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++) {
+		const struct device_errors errors = {
+			.device = finding_device_name(findings, view.name, view.dev),
+			.reads = view.failed[DEVICE_READS],
+			.writes = view.failed[DEVICE_WRITES],
+			.requests = view.own_requests,
+		};
+
+		if (view.own_open)
+			return 1;
+		if (errors.reads || errors.writes)
+			status = finding_add(findings, rule, &errors, &verdict);
+	}
+	return status;
+}
+
+const struct finding_rule finding_device_errors = {
+	.id = "device-errors",
+	.needs = JOB_BLOCK,
+	.find = find_errors,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct device_errors, errors_evidence),
+	.title = "{device} fails: requests of the run ended in errors",
+	.says = "{reads} that read and {writes} that write failed, of {requests} requests",
+	.advice =
+		"see the kernel's log (dmesg) for which and why, and check the device and what was "
+		"written there before its data is trusted",
+	.more = "faultline report --table devices TRACE",
+	.rule = "A request that fails is a read that brings nothing, which ends in EIO or, through "
+		"a "
+		"mapping, in SIGBUS, or data that was written and is not kept, of which a program "
+		"learns at its next fsync, if it calls any.",
+};
+
+/* --- slow, or overloaded --- */
+
+struct queue_waits {
+	struct table_text device;
+	const char *op;
+	uint64_t requests, bytes_each, time_ns, bandwidth;
+	uint64_t queue_each_ns, service_each_ns, service_p50_ns;
+	double share;	/* of the queue */
+	double at_once; /* operations */
+};
+
+static const struct table_column waits_evidence[] = {
+	{ "device", "device", UNIT_NONE, "its name in /sys/block",
+	  TABLE_TEXT(struct queue_waits, device), 0 },
+	{ "op", "op", UNIT_NONE, "read or write", TABLE_LITERAL(struct queue_waits, op), 0 },
+	{ "requests", "requests", UNIT_COUNT,
+	  "of the run, that read, or that somebody waits for who writes",
+	  TABLE_UINT(struct queue_waits, requests), 0 },
+	{ "bytes_each", "each", UNIT_BYTES, "bytes of one on average",
+	  TABLE_UINT(struct queue_waits, bytes_each), 0 },
+	{ "time_ns", "time", UNIT_NS, "time with at least one of them under way",
+	  TABLE_UINT(struct queue_waits, time_ns), 0 },
+	{ "bandwidth", "bandwidth", UNIT_BYTES, "bytes in a second of that time",
+	  TABLE_UINT(struct queue_waits, bandwidth), 0 },
+	{ "queue_each_ns", "queue", UNIT_NS,
+	  "time of a part of one before the driver had it, on average",
+	  TABLE_UINT(struct queue_waits, queue_each_ns), 0 },
+	{ "service_each_ns", "service", UNIT_NS, "time from then to its end, on average",
+	  TABLE_UINT(struct queue_waits, service_each_ns), 0 },
+	{ "service_p50_ns", NULL, UNIT_NS, "half of the requests were with the device for less",
+	  TABLE_UINT(struct queue_waits, service_p50_ns), 0 },
+	{ "share", "queue's share", UNIT_SHARE, "share of the queue in the time of parts",
+	  TABLE_REAL(struct queue_waits, share), 0 },
+	{ "at_once", "at once", UNIT_NONE,
+	  "threads with requests under way on average while there were any, or operations of "
+	  "io_uring and libaio",
+	  TABLE_REAL(struct queue_waits, at_once), 0 },
+};
+
+/*
+ * Operations at once, on average while there were any. A thread waits for one, in however many
+ * requests, unless it is asynchronous: of such it is known how many were under way, and not where.
+ */
+static double at_once(const struct measured *measured, const struct device_waits *of,
+		      enum door_side side)
+{
+	static const enum io_door doors[] = { DOOR_URING, DOOR_LIBAIO };
+	double most = of->time.measure ? (double)of->threads_time_ns / of->time.measure : 0;
+
+	for (size_t i = 0; i < sizeof(doors) / sizeof(doors[0]); i++) {
+		const struct tally tally = doors_tally(measured, doors[i], side);
+		double depth =
+			tally.time.measure ? (double)tally.thread_time_ns / tally.time.measure : 0;
+
+		most = depth > most ? depth : most;
+	}
+	return most;
+}
+
+/* What findings on reads tell already is mentioned: told twice, it would seem twice as dear. */
+static void set_cost(struct findings *findings, struct finding_verdict *verdict,
+		     enum io_class class, double time_ns)
+{
+	static const struct finding_rule *const told_by[] = {
+		&finding_small_reads_storage, &finding_random_reads,
+		&finding_load_waits,	      &finding_small_files,
+		&finding_mmap_random,	      &finding_mmap_single,
+		&finding_mmap_in_order,	      NULL,
+	};
+
+	verdict->cost_ns = finding_unhidden(findings, class, time_ns);
+	if (class != IO_READ || !finding_is_told(findings, told_by, verdict->cost_ns))
+		return;
+	verdict->cost_ns = TABLE_NO_UINT;
+	verdict->severity = FINDING_NOTE;
+}
+
+/* Looks at each device, and at what it reads and writes apart. */
+static int each_wait(struct findings *findings, const struct finding_rule *rule,
+		     bool (*is_one)(const struct queue_waits *waits), bool queued)
+{
+	static const enum io_class classes[] = {
+		[DEVICE_READS] = IO_READ, [DEVICE_WRITES] = IO_WRITE
+	};
+	static const enum door_side sides[] = {
+		[DEVICE_READS] = SIDE_READ, [DEVICE_WRITES] = SIDE_WRITE
+	};
+	struct device_view view;
+	int status = 0;
+
+	/* Of runs that went on at once nobody knows how long any of them waited. */
+	if (findings->runs > 1)
+		return 1;
+	for (size_t i = 0; !status && devices_view(findings->measured, i, &view); i++)
+		for (int use = DEVICE_READS; use <= DEVICE_WRITES && !status; use++) {
+			const struct device_waits *of = &view.waits[use];
+			uint64_t all_ns = of->part_queue_ns + of->part_service_ns;
+			struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT,
+							   FINDING_LIKELY, FINDING_BY_COST };
+			struct queue_waits waits = {
+				.device = finding_device_name(findings, view.name, view.dev),
+				.op = device_use_names[use],
+				.requests = of->requests,
+				.time_ns = of->time.measure,
+				.service_p50_ns = of->service_p50_ns,
+			};
+
+			if (of->requests < threshold(THRESHOLD_DEVICE_REQUESTS) || !of->parts ||
+			    !all_ns)
+				continue;
+			if (view.waits_open)
+				return 1;
+			waits.bytes_each = of->bytes / of->requests;
+			waits.bandwidth = finding_bandwidth(of->bytes, of->time.measure);
+			waits.queue_each_ns = of->part_queue_ns / of->parts;
+			waits.service_each_ns = of->part_service_ns / of->parts;
+			waits.share = (double)of->part_queue_ns / all_ns;
+			waits.at_once = at_once(findings->measured, of, sides[use]);
+			if (!is_one(&waits))
+				continue;
+			set_cost(findings, &verdict, classes[use],
+				 waits.time_ns * (queued ? waits.share : 1 - waits.share));
+			status = finding_add(findings, rule, &waits, &verdict);
+		}
+	return status;
+}
+
+static bool is_slow(const struct queue_waits *waits)
+{
+	return waits->service_p50_ns >= threshold(THRESHOLD_DEVICE_SLOW_NS) &&
+	       waits->bandwidth <= threshold(THRESHOLD_DEVICE_SLOW_BANDWIDTH);
+}
+
+static int find_slow(struct findings *findings, const struct finding_rule *rule)
+{
+	return each_wait(findings, rule, is_slow, false);
+}
+
+static const enum threshold slow_thresholds[] = {
+	THRESHOLD_DEVICE_REQUESTS,
+	THRESHOLD_DEVICE_SLOW_NS,
+	THRESHOLD_DEVICE_SLOW_BANDWIDTH,
+};
+
+const struct finding_rule finding_device_slow = {
+	.id = "device-slow",
+	.needs = JOB_BLOCK,
+	.find = find_slow,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
+	FINDING_THRESHOLDS(slow_thresholds),
+	.title = "{device} is slow to {op}",
+	.says = "half of {requests} requests of {bytes_each} were with the device for "
+		"{service_p50_ns} and more; some were under way for {time_ns}, at {bandwidth}/s",
+	.advice = "keep the data on a faster device or in memory, or let nobody wait for it: read "
+		  "ahead, in larger pieces, more of them at once; write beside other work",
+	.more = "faultline report --table device_heat TRACE",
+	.rule = "Service time is what passes between the driver's taking a request and its end: "
+		"the device, and what it lies on, a network or another file. A program that waits "
+		"for one request after the other gets no more of them done than this allows, "
+		"whatever the device's bandwidth. A queue within the device, of other hosts or "
+		"programs, counts as its service.",
+};
+
+static bool is_overloaded(const struct queue_waits *waits)
+{
+	return waits->at_once >= threshold(THRESHOLD_DEVICE_AT_ONCE) &&
+	       waits->share >= threshold(THRESHOLD_DEVICE_QUEUE) &&
+	       waits->queue_each_ns >= threshold(THRESHOLD_DEVICE_QUEUE_NS);
+}
+
+static int find_overloaded(struct findings *findings, const struct finding_rule *rule)
+{
+	return each_wait(findings, rule, is_overloaded, true);
+}
+
+static const enum threshold overloaded_thresholds[] = {
+	THRESHOLD_DEVICE_REQUESTS,
+	THRESHOLD_DEVICE_QUEUE,
+	THRESHOLD_DEVICE_QUEUE_NS,
+	THRESHOLD_DEVICE_AT_ONCE,
+};
+
+const struct finding_rule finding_device_overloaded = {
+	.id = "device-overloaded",
+	.needs = JOB_BLOCK,
+	.find = find_overloaded,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct queue_waits, waits_evidence),
+	FINDING_THRESHOLDS(overloaded_thresholds),
+	.title = "{device} is asked to {op} more than it can",
+	.says = "{requests} requests of {bytes_each}, of {at_once} operations at once on average: "
+		"{bandwidth}/s; their parts waited {queue_each_ns} for the driver and were served "
+		"in {service_each_ns}",
+	.advice = "the device is the limit, and more at once bring nothing: ask it for less (once, "
+		  "packed, kept in memory), spread files over several devices or a faster one, or "
+		  "see who else uses it",
+	.more = "faultline report --table device_users TRACE",
+	.rule = "A device takes so many requests at a time and leaves the others in the queue. "
+		"Once they wait there for longer than it serves them, more of them at once bring "
+		"nothing but longer waits, and fewer bring as much in less. Devices with deep "
+		"queues of their own take all there "
+		"is: then the wait is part of their service. Several requests of one operation, "
+		"such "
+		"as a large window that a single thread has read ahead, are no overload: what is "
+		"wrong then is the window.",
+};
+
+/* --- pieces --- */
+
+struct pieces {
+	struct table_text path, file;
+	uint64_t files, operations, bytes_each, requests, request_bytes_each, time_ns;
+	double requests_each;
+};
+
+static const struct table_column pieces_evidence[] = {
+	{ "path", "path", UNIT_NONE, "path of the file with the most time",
+	  TABLE_TEXT(struct pieces, path), 0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct pieces, file), 0 },
+	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct pieces, files), 0 },
+	{ "operations", "operations", UNIT_COUNT,
+	  "of all of them, those that moved 128 KiB and more and waited for requests",
+	  TABLE_UINT(struct pieces, operations), 0 },
+	{ "bytes_each", "each", UNIT_BYTES, "bytes of an operation on average",
+	  TABLE_UINT(struct pieces, bytes_each), 0 },
+	{ "requests", "requests", UNIT_COUNT, "that these became",
+	  TABLE_UINT(struct pieces, requests), 0 },
+	{ "request_bytes_each", "bytes", UNIT_BYTES, "bytes of one on average",
+	  TABLE_UINT(struct pieces, request_bytes_each), 0 },
+	{ "requests_each", "requests each", UNIT_NONE, "requests of an operation",
+	  TABLE_REAL(struct pieces, requests_each), 0 },
+	{ "time_ns", "time", UNIT_NS,
+	  "of the operations' time, that with requests in the queue or at the device",
+	  TABLE_UINT(struct pieces, time_ns), 0 },
+};
+
+static bool is_cut(const struct chain_pieces *pieces)
+{
+	return pieces->requests >= threshold(THRESHOLD_SMALL_REQUESTS) &&
+	       pieces->requests >= threshold(THRESHOLD_PIECES) * pieces->operations &&
+	       pieces->request_bytes <= threshold(THRESHOLD_PIECE_BYTES) * pieces->requests;
+}
+
+static int find_pieces(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->measured->job;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
+					   FINDING_BY_COST };
+	struct pieces sum = { 0 };
+	uint64_t worst = 0, bytes = 0, request_bytes = 0;
+	size_t count;
+	const struct chain_pieces *all = chain_pieces_of_files(findings->measured, &count);
+
+	for (size_t i = 0; i < count && i < job->files.count; i++) {
+		if (!is_cut(&all[i]))
+			continue;
+		sum.files++;
+		sum.operations += all[i].operations;
+		sum.requests += all[i].requests;
+		sum.time_ns += all[i].time_ns;
+		bytes += all[i].bytes;
+		request_bytes += all[i].request_bytes;
+		if (all[i].time_ns < worst)
+			continue;
+		worst = all[i].time_ns;
+		sum.path = trace_text(file_table_name(&job->files, i));
+		sum.file = finding_base_name(sum.path);
+	}
+	if (!sum.files)
+		return 0;
+	sum.bytes_each = bytes / sum.operations;
+	sum.request_bytes_each = request_bytes / sum.requests;
+	sum.requests_each = (double)sum.requests / sum.operations;
+	/* Threads may have waited at the same time. */
+	verdict.cost_ns = sum.time_ns < findings->duration_ns ? sum.time_ns : findings->duration_ns;
+	return finding_add(findings, rule, &sum, &verdict);
+}
+
+static const enum threshold pieces_thresholds[] = {
+	THRESHOLD_SMALL_REQUESTS,
+	THRESHOLD_PIECES,
+	THRESHOLD_PIECE_BYTES,
+};
+
+const struct finding_rule finding_requests_small = {
+	.id = "requests-small",
+	.needs = JOB_BLOCK,
+	.find = find_pieces,
+	FINDING_EVIDENCE(struct pieces, pieces_evidence),
+	FINDING_THRESHOLDS(pieces_thresholds),
+	.title = "what {file} is asked for at once goes to the device in small pieces",
+	.says = "{operations} operations of {bytes_each} became {requests} requests of "
+		"{request_bytes_each}, {requests_each} each; on {files:file|files}",
+	.advice = "see max_sectors_kb in /sys/block, whether the file is in many pieces "
+		  "(filefrag), and for mappings and O_DIRECT whether memory is (huge pages)",
+	.more = "faultline report --slowest 20 TRACE",
+	.rule = "A large read or write is cut into requests where the device takes no larger ones, "
+		"where the file's blocks lie apart, or where pages are brought in one by one. "
+		"Each piece has costs of its own, at the device and on the processor.",
+};
+
+/* --- flushes --- */
+
+struct flushes {
+	struct table_text device;
+	uint64_t flushes, flush_ns, each_ns, syncs, sync_ns;
+};
+
+static const struct table_column flushes_evidence[] = {
+	{ "device", "device", UNIT_NONE, "its name in /sys/block",
+	  TABLE_TEXT(struct flushes, device), 0 },
+	{ "flushes", "flushes", UNIT_COUNT, "that it did, for whomever",
+	  TABLE_UINT(struct flushes, flushes), 0 },
+	{ "flush_ns", "time", UNIT_NS, "their time, summed up",
+	  TABLE_UINT(struct flushes, flush_ns), 0 },
+	{ "each_ns", "each", UNIT_NS, "of one, on average", TABLE_UINT(struct flushes, each_ns),
+	  0 },
+	{ "syncs", "syncs", UNIT_COUNT, "syncs of the run, and its writes with O_SYNC",
+	  TABLE_UINT(struct flushes, syncs), 0 },
+	{ "sync_ns", "their time", UNIT_NS, "time with at least one of them under way",
+	  TABLE_UINT(struct flushes, sync_ns), 0 },
+};
+
+static int find_flushes(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally sync = totals_class(findings->measured, IO_SYNC);
+	const struct tally written = habits_view(findings->measured, HABIT_SYNC_WRITE).tally;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
+					   FINDING_BY_COST };
+	struct flushes flushes = {
+		.syncs = sync.count + written.count,
+		.sync_ns = sync.time.measure + written.time.measure,
+	};
+	struct device_view view;
+	uint64_t own; /* others on the device may sync, too */
+
+	/* Of runs that went on at once nobody knows how long any of them waited. */
+	if (findings->runs > 1)
+		return 1;
+	for (size_t i = 0; devices_view(findings->measured, i, &view); i++) {
+		if (view.all_open || view.own_open)
+			return 1;
+		/* Of devices that the run has nothing on others wait for the flushes. */
+		if (!view.all_known || !view.own_requests || view.flush_ns <= flushes.flush_ns)
+			continue;
+		flushes.device = finding_device_name(findings, view.name, view.dev);
+		flushes.flushes = view.flushes;
+		flushes.flush_ns = view.flush_ns;
+	}
+	own = threshold(THRESHOLD_FLUSHES_OF_SYNC) * flushes.syncs;
+	if (own > flushes.flushes)
+		own = flushes.flushes;
+	if (own < threshold(THRESHOLD_FLUSHES) ||
+	    flushes.flush_ns < threshold(THRESHOLD_FLUSH_SHARE) * flushes.sync_ns)
+		return 0;
+	flushes.each_ns = flushes.flush_ns / flushes.flushes;
+	verdict.cost_ns = own * flushes.each_ns;
+	if (verdict.cost_ns > flushes.sync_ns)
+		verdict.cost_ns = flushes.sync_ns;
+	verdict.cost_ns = finding_unhidden(findings, IO_SYNC, verdict.cost_ns);
+	return finding_add(findings, rule, &flushes, &verdict);
+}
+
+static const enum threshold flushes_thresholds[] = {
+	THRESHOLD_FLUSHES,
+	THRESHOLD_FLUSHES_OF_SYNC,
+	THRESHOLD_FLUSH_SHARE,
+};
+
+const struct finding_rule finding_flushes = {
+	.id = "flushes",
+	.needs = JOB_BLOCK | JOB_SYSCALL,
+	.find = find_flushes,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct flushes, flushes_evidence),
+	FINDING_THRESHOLDS(flushes_thresholds),
+	.title = "syncs wait for {device} to flush its cache",
+	.says = "{flushes} flushes, {each_ns} each, {flush_ns} in all; the run's {syncs} syncs and "
+		"synchronous writes took {sync_ns}",
+	.advice =
+		"sync once for many writes; a device whose cache survives a loss of power needs no "
+		"flushes (write_cache in /sys/block)",
+	.more = "faultline report --table devices TRACE",
+	.rule = "What is synced has to be on the medium, and not in a cache of the device that a "
+		"loss "
+		"of power empties: so a sync ends with a flush, which writes out all that the "
+		"device holds, others' data as well. A journal's commit has one or two: more "
+		"than that for each sync of the run are others', and do not count. The time of one "
+		"is told by the device, whoever asked for it.",
+};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about epochs: whether later ones read from storage again. Knows nothing of single files.
+ */
+#include "analysis/epochs.h"
+#include "analysis/finding/finding.h"
+#include "analysis/measured.h"
+
+struct epochs_evidence {
+	uint64_t epochs, first_bytes, last_bytes, later_bytes, last_read_bytes, memory_bytes;
+	double of_first;
+};
+
+static const struct table_column epochs_columns[] = {
+	{ "epochs", "epochs", UNIT_COUNT, "epochs", TABLE_UINT(struct epochs_evidence, epochs), 0 },
+	{ "first_bytes", "first", UNIT_BYTES, "from storage in the first epoch",
+	  TABLE_UINT(struct epochs_evidence, first_bytes), 0 },
+	{ "last_bytes", "last", UNIT_BYTES, "from storage in the last one",
+	  TABLE_UINT(struct epochs_evidence, last_bytes), 0 },
+	{ "later_bytes", "later", UNIT_BYTES, "from storage in all but the first",
+	  TABLE_UINT(struct epochs_evidence, later_bytes), 0 },
+	{ "last_read_bytes", "read", UNIT_BYTES, "read by calls in the last one",
+	  TABLE_UINT(struct epochs_evidence, last_read_bytes), 0 },
+	{ "memory_bytes", "memory", UNIT_BYTES, "memory of the host, or the limit of the cgroup",
+	  TABLE_UINT(struct epochs_evidence, memory_bytes), 0 },
+	{ "of_first", "of the first", UNIT_SHARE, "last of first",
+	  TABLE_REAL(struct epochs_evidence, of_first), 0 },
+};
+
+/* What a host has for the job, at least; TABLE_NO_UINT when no trace tells. */
+static uint64_t memory_bytes(const struct report *report)
+{
+	static const char *const limits[] = { "memory_bytes", "cgroup_memory_bytes" };
+	const struct table *trace = report_by(report, &analysis_trace);
+	uint64_t least = TABLE_NO_UINT;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		int column = table_find_column(trace, limits[i]);
+
+		if (column >= 0 && trace->cells[column].type == CELL_UINT &&
+		    trace->cells[column].uint < least)
+			least = trace->cells[column].uint;
+	}
+	return least;
+}
+
+/* False when there is no second epoch, or too little to tell of. */
+static bool epochs_evidence(const struct findings *findings, struct epochs_evidence *evidence)
+{
+	struct epochs_view view = epochs_view(findings->report);
+
+	*evidence = (struct epochs_evidence) {
+		.epochs = view.epochs,
+		.first_bytes = view.first_fetched_bytes,
+		.last_bytes = view.last_fetched_bytes,
+		.later_bytes = view.later_fetched_bytes,
+		.last_read_bytes = view.last_read_bytes,
+		.memory_bytes = memory_bytes(findings->report),
+		.of_first = finding_share(view.last_fetched_bytes, view.first_fetched_bytes),
+	};
+	return view.epochs > 1 && view.first_fetched_bytes >= threshold(THRESHOLD_EPOCH_BYTES);
+}
+
+static int find_epoch_storage(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict = { .cost_ns = TABLE_NO_UINT, .confidence = FINDING_LIKELY };
+	struct epochs_evidence evidence;
+
+	if (!epochs_evidence(findings, &evidence) ||
+	    evidence.of_first < threshold(THRESHOLD_EPOCH_AGAIN) ||
+	    evidence.memory_bytes == TABLE_NO_UINT ||
+	    evidence.first_bytes > threshold(THRESHOLD_EPOCH_FITS) * evidence.memory_bytes)
+		return 0;
+	verdict.cost_bytes = evidence.later_bytes;
+	return finding_add(findings, rule, &evidence, &verdict);
+}
+
+static const enum threshold epoch_storage_thresholds[] = {
+	THRESHOLD_EPOCH_AGAIN,
+	THRESHOLD_EPOCH_FITS,
+	THRESHOLD_EPOCH_BYTES,
+};
+
+const struct finding_rule finding_epoch_storage = {
+	.id = "epoch-from-storage",
+	.needs = JOB_PAGECACHE | JOB_SPAN,
+	.find = find_epoch_storage,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
+	FINDING_THRESHOLDS(epoch_storage_thresholds),
+	.title = "each epoch comes from storage again, although the data would fit into memory",
+	.says = "{first_bytes} came from storage in the first epoch, {last_bytes} in the last of "
+		"{epochs}; there are {memory_bytes} of memory",
+	.advice =
+		"do not drop what was read (O_DIRECT, POSIX_FADV_DONTNEED); copy the data to local "
+		"disk or /dev/shm first; see who else needs the memory",
+	.more = "faultline report --table epochs TRACE",
+	.rule = "What the first epoch read would fit into memory, and yet later ones read it from "
+		"storage again: it is read past the page cache, dropped on purpose, or pushed out "
+		"by "
+		"others.",
+};
+
+static int find_epoch_memory(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+					   FINDING_NOTE };
+	struct epochs_evidence evidence;
+
+	if (!epochs_evidence(findings, &evidence) ||
+	    evidence.of_first > threshold(THRESHOLD_EPOCH_MEMORY))
+		return 0;
+	return finding_add(findings, rule, &evidence, &verdict);
+}
+
+static const enum threshold epoch_memory_thresholds[] = {
+	THRESHOLD_EPOCH_MEMORY,
+	THRESHOLD_EPOCH_BYTES,
+};
+
+const struct finding_rule finding_epoch_memory = {
+	.id = "epoch-from-memory",
+	.needs = JOB_PAGECACHE | JOB_SPAN,
+	.find = find_epoch_memory,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct epochs_evidence, epochs_columns),
+	FINDING_THRESHOLDS(epoch_memory_thresholds),
+	.title = "from the second epoch on the data comes from memory, not from storage",
+	.says = "{first_bytes} came from storage in the first epoch, {last_bytes} in the last, "
+		"which "
+		"read {last_read_bytes}",
+	.advice =
+		"judge storage by the first epoch; to measure storage, use data larger than memory "
+		"or drop caches between epochs",
+	.more = "faultline report --table epochs TRACE",
+	.rule = "The page cache holds the data after the first epoch. That is as it should be for "
+		"training, and misleads a benchmark of storage.",
+};

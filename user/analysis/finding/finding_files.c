@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Sums over the files that a rule takes. Knows nothing of what is wrong with them.
+ */
+#include "analysis/finding/finding_files.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/totals.h"
+#include "trace/flags.h"
+
+#define NUMBER(name, unit, meaning)                                                                \
+	{                                                                                          \
+#name, #name, UNIT_##unit, meaning, TABLE_UINT(struct alike, name), 0              \
+	}
+
+const struct table_column alike_columns[ALIKE_COLUMNS] = {
+	{ "path", "path", UNIT_NONE,
+	  "the file with the most time; of many small files one whose name ends as most do",
+	  TABLE_TEXT(struct alike, path), 0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct alike, file), 0 },
+	NUMBER(files, COUNT, "files that are used so"),
+	NUMBER(others, COUNT, "of them beside the one that is named; null: none"),
+	NUMBER(processes, COUNT, "processes that used the one that most did"),
+	NUMBER(opens, COUNT, "times that they were opened"),
+	NUMBER(metadata, COUNT, "metadata calls on them"),
+	NUMBER(count, COUNT, "operations, or faults"),
+	NUMBER(bytes, BYTES, "bytes moved by calls"),
+	NUMBER(fetched_bytes, BYTES, "bytes that they brought in from storage"),
+	NUMBER(created_bytes, BYTES, "bytes that writes newly cached"),
+	NUMBER(major, COUNT, "major faults"),
+	NUMBER(minor, COUNT, "minor faults"),
+	NUMBER(size_bytes, BYTES, "size of the files"),
+	NUMBER(size_each, BYTES, "size of a file, on average"),
+	NUMBER(bytes_each, BYTES, "bytes of an operation, on average"),
+	NUMBER(fetched_each, BYTES, "bytes brought in for a major fault, on average"),
+	NUMBER(readahead_bytes, BYTES, "most that the file may read ahead at first"),
+	NUMBER(again_bytes, BYTES, "bytes read beyond the sizes of the files"),
+	NUMBER(direct_bytes, BYTES, "bytes read with O_DIRECT; null: none"),
+	NUMBER(time_ns, NS, "time in them"),
+	NUMBER(bandwidth, BYTES, "bytes in a second of that time"),
+	{ "consecutive", "consecutive", UNIT_SHARE, "accesses that begin where the last one ended",
+	  TABLE_REAL(struct alike, consecutive), 0 },
+	{ "backward", "backward", UNIT_SHARE,
+	  "accesses that lie before the last one of their thread, faults by 1 MiB and more",
+	  TABLE_REAL(struct alike, backward), 0 },
+	{ "fetched_share", "from storage", UNIT_SHARE, "share of the bytes that came from storage",
+	  TABLE_REAL(struct alike, fetched_share), 0 },
+};
+
+uint64_t alike_fetched(const struct alike *alike)
+{
+	return alike->fetched_bytes;
+}
+
+static uint64_t accesses(const struct file_view *file, unsigned int by)
+{
+	return file->patterns[by][RANDOM] + file->patterns[by][SEQUENTIAL];
+}
+
+double alike_backward(const struct file_view *file, unsigned int by)
+{
+	return finding_share(file->jumps[by].back, file->jumps[by].known);
+}
+
+static bool begins(struct table_text path, const char *start)
+{
+	return path.length >= strlen(start) && !memcmp(path.bytes, start, strlen(start));
+}
+
+bool alike_is_program(const struct file_view *file)
+{
+	static const char *const made_up[] = { "/proc/", "/sys/", "/dev/" };
+
+	if (begins(file->path, "/dev/shm/")) /* files in memory, as any others */
+		return file->loaded;
+	for (size_t i = 0; i < sizeof(made_up) / sizeof(made_up[0]); i++)
+		if (begins(file->path, made_up[i]))
+			return true;
+	return file->loaded;
+}
+
+/* Files whose names end alike, as far as so few tell them apart: ".jpg". */
+#define ENDINGS 16
+struct alike_ending {
+	uint64_t files, most_ns;
+	struct table_text path; /* of the one with the most time */
+	uint64_t readahead_bytes;
+};
+
+/* Sums that the shares are of. */
+struct alike_sums {
+	uint64_t direct_bytes; /* read past the page cache: from storage, too */
+	uint64_t accesses, consecutive, jumps, backward;
+	struct alike_ending endings[ENDINGS];
+};
+
+static struct alike_ending *ending_of(struct alike_sums *sums, const struct alike_rule *kind,
+				      struct table_text path)
+{
+	struct table_text name = finding_base_name(path);
+	unsigned int hash = 0;
+
+	for (size_t i = name.length; kind->common && i; i--) {
+		hash = hash * 31 + (unsigned char)name.bytes[i - 1];
+		if (name.bytes[i - 1] == '.')
+			return &sums->endings[hash % ENDINGS];
+	}
+	return &sums->endings[0];
+}
+
+/* Most common; of as common ones that with the most time. */
+static const struct alike_ending *common_ending(const struct alike_sums *sums)
+{
+	const struct alike_ending *best = sums->endings;
+
+	for (const struct alike_ending *at = best; at < sums->endings + ENDINGS; at++)
+		if (at->files > best->files ||
+		    (at->files == best->files && at->most_ns > best->most_ns))
+			best = at;
+	return best;
+}
+
+static void add_file(struct alike *alike, struct alike_sums *sums, const struct alike_rule *kind,
+		     const struct file_view *file)
+{
+	const struct tally *tally = &file->tallies[kind->use];
+	unsigned int by = kind->use == USE_MMAP ? BY_FAULTS : BY_CALLS;
+	const struct tally *metadata = &file->tallies[USE_METADATA];
+	const struct tally *faults = &file->tallies[USE_MMAP];
+	struct alike_ending *ending = ending_of(sums, kind, file->path);
+	uint64_t time_ns = tally->time.measure;
+	uint64_t size = file->size_bytes == TABLE_NO_UINT ? 0 : file->size_bytes;
+
+	if (kind->with_metadata)
+		time_ns += metadata->time.measure;
+	if (kind->with_faults) {
+		time_ns += faults->time.measure;
+		alike->count += faults->count;
+		alike->fetched_bytes += faults->fetched_bytes;
+		alike->major += faults->major;
+	}
+	alike->files++;
+	if (!ending->files++ || time_ns > ending->most_ns) {
+		ending->most_ns = time_ns;
+		ending->path = file->path;
+		ending->readahead_bytes = file->readahead_bytes;
+	}
+	if (file->processes > alike->processes)
+		alike->processes = file->processes;
+	alike->opens += file->opens;
+	alike->metadata += metadata->count;
+	alike->count += tally->count;
+	alike->bytes += tally->bytes;
+	alike->fetched_bytes += tally->fetched_bytes;
+	alike->created_bytes += tally->created_bytes;
+	alike->major += tally->major;
+	alike->size_bytes += size;
+	alike->time_ns += time_ns;
+	if (tally->bytes > size)
+		alike->again_bytes += tally->bytes - size;
+	if (kind->use == USE_READ)
+		sums->direct_bytes += file->direct_bytes;
+	sums->accesses += accesses(file, by);
+	sums->consecutive += file->patterns[by][CONSECUTIVE];
+	sums->jumps += file->jumps[by].known;
+	sums->backward += file->jumps[by].back;
+}
+
+/* Of operations that were summed up, order and merged time are not known. */
+static void forget_events(struct alike *alike)
+{
+	alike->consecutive = alike->backward = NAN;
+	alike->bandwidth = TABLE_NO_UINT;
+}
+
+static void finish(struct alike *alike, const struct alike_sums *sums,
+		   const struct alike_rule *kind)
+{
+	const struct alike_ending *example = common_ending(sums);
+	bool by_faults = kind->use == USE_MMAP;
+
+	alike->path = example->path;
+	alike->readahead_bytes = example->readahead_bytes;
+	alike->file = finding_base_name(alike->path);
+	alike->others = alike->files > 1 ? alike->files - 1 : TABLE_NO_UINT;
+	alike->minor = by_faults ? alike->count - alike->major : 0;
+	alike->size_each = alike->size_bytes / alike->files;
+	alike->bytes_each = alike->count ? alike->bytes / alike->count : 0;
+	alike->fetched_each = alike->major ? alike->fetched_bytes / alike->major : 0;
+	alike->consecutive = finding_share(sums->consecutive, sums->accesses);
+	alike->backward = finding_share(sums->backward, sums->jumps);
+	alike->fetched_share =
+		finding_share(alike->fetched_bytes + sums->direct_bytes, alike->bytes);
+	alike->direct_bytes = sums->direct_bytes ? sums->direct_bytes : TABLE_NO_UINT;
+	alike->bandwidth = finding_bandwidth(by_faults || kind->with_faults ? alike->fetched_bytes
+									    : alike->bytes,
+					     alike->time_ns);
+}
+
+/* What a rule took. */
+struct alike_found {
+	struct alike alike;
+	struct alike_sums sums;
+};
+
+static int look_at_files(struct findings *findings)
+{
+	struct file_view file;
+
+	findings->alike = calloc(finding_rule_count, sizeof(*findings->alike));
+	if (!findings->alike)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < files_count(findings->measured); i++) {
+		if (!files_used(findings->measured, i, &file) || !file.known ||
+		    begins(file.path, TRACE_OTHER_FILES))
+			continue;
+		for (size_t j = 0; j < finding_rule_count; j++) {
+			const struct alike_rule *kind = finding_rules[j]->alike;
+			struct alike_found *found = &findings->alike[j];
+
+			if (kind && kind->takes(&file))
+				add_file(&found->alike, &found->sums, kind, &file);
+		}
+	}
+	return 0;
+}
+
+static const struct alike_found *found_by(const struct findings *findings,
+					  const struct finding_rule *rule)
+{
+	size_t number = 0;
+
+	while (finding_rules[number] != rule)
+		number++;
+	return &findings->alike[number];
+}
+
+int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct alike_rule *kind = rule->alike;
+	const struct tally all = totals_class(findings->measured, kind->class);
+	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
+	const struct tally faults = totals_class(findings->measured, IO_MMAP_READ);
+	uint64_t most_ns = all.time.measure;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, kind->confidence,
+					   FINDING_BY_COST };
+	const struct alike_found *found;
+	struct alike alike;
+
+	if (!findings->alike && look_at_files(findings))
+		return -ENOMEM;
+	found = found_by(findings, rule);
+	alike = found->alike;
+	if (!alike.files)
+		return 0;
+	/* Times of several files may overlap; all of the class together have no more than this. */
+	if (kind->with_metadata && kind->class != IO_METADATA)
+		most_ns += metadata.time.measure;
+	if (kind->with_faults)
+		most_ns += faults.time.measure;
+	if (alike.time_ns > most_ns)
+		alike.time_ns = most_ns;
+	finish(&alike, &found->sums, kind);
+	alike.of_run = finding_share(finding_unhidden(findings, kind->class, alike.time_ns),
+				     findings->duration_ns);
+	if (kind->speaks && !kind->speaks(&alike))
+		return 0;
+	if (findings->summed)
+		forget_events(&alike);
+	if (kind->costs_time)
+		verdict.cost_ns = finding_unhidden(findings, kind->class, alike.time_ns);
+	if (kind->cost_bytes)
+		verdict.cost_bytes = kind->cost_bytes(&alike);
+	return finding_add(findings, rule, &alike, &verdict);
+}

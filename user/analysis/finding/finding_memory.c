@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The finding about memory that was swapped out. Knows nothing of files.
+ */
+#include "analysis/finding/finding.h"
+#include "analysis/totals.h"
+
+struct swapped {
+	uint64_t major, count, time_ns;
+};
+
+static const struct table_column swapped_evidence[] = {
+	{ "major", "major", UNIT_COUNT,
+	  "major faults of threads that ended, by the kernel's count, but for those on files",
+	  TABLE_UINT(struct swapped, major), 0 },
+	{ "count", "count", UNIT_COUNT, "all faults on memory that has no file, or one of tmpfs",
+	  TABLE_UINT(struct swapped, count), 0 },
+	{ "time_ns", "time", UNIT_NS, "their time, summed over threads",
+	  TABLE_UINT(struct swapped, time_ns), 0 },
+};
+
+static int find_swapped(struct findings *findings, const struct finding_rule *rule)
+{
+	static const enum totals_memory memory[] = { TOTALS_ANONYMOUS, TOTALS_SHMEM };
+	uint64_t files = totals_class(findings->measured, IO_MMAP_READ).major +
+			 totals_class(findings->measured, IO_MMAP_WRITE).major;
+	struct swapped swapped = {
+		.major = clock_subtract(findings->measured->job->processes.major_faults, files),
+	};
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_LIKELY };
+
+	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
+		const struct trace_operation_total *total =
+			totals_memory(findings->measured, memory[i]);
+
+		swapped.count += total->count;
+		swapped.time_ns += total->thread_time_ns;
+	}
+	if (findings->measured->job->chosen ||
+	    swapped.major < threshold(THRESHOLD_SWAPPED_FAULTS) ||
+	    swapped.major < threshold(THRESHOLD_SWAPPED_SHARE) * swapped.count)
+		return 0;
+	verdict.cost_ns =
+		swapped.time_ns < findings->duration_ns ? swapped.time_ns : findings->duration_ns;
+	return finding_add(findings, rule, &swapped, &verdict);
+}
+
+static const enum threshold swapped_thresholds[] = {
+	THRESHOLD_SWAPPED_FAULTS,
+	THRESHOLD_SWAPPED_SHARE,
+};
+
+const struct finding_rule finding_swapped = {
+	.id = "swapped",
+	.needs = JOB_FAULT,
+	.find = find_swapped,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct swapped, swapped_evidence),
+	FINDING_THRESHOLDS(swapped_thresholds),
+	.title = "the run waits for its own memory, which was swapped out",
+	.says = "{major:major fault|major faults} on memory without a file; {count} faults on such "
+		"memory took {time_ns}, summed over threads",
+	.advice =
+		"give it more memory (the machine, the limit of its cgroup), or let it need less: "
+		"fewer workers, smaller batches, files mapped in place of copies",
+	.more = "faultline report --table totals TRACE",
+	.rule = "A page of a program's own that memory had no room for comes back from the swap "
+		"device when it is touched: a major fault without a file. The kernel counts major "
+		"faults of a thread, of which those on files are known; the rest are of swapped "
+		"memory. Their time is that of all faults on such memory, the first touch of each "
+		"page among them: at most so much.",
+};

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about files that are read through a mapping. Knows nothing of calls.
+ */
+#include "analysis/finding/finding_files.h"
+
+/* --- read at random, with readahead around each fault --- */
+
+/* Faults that wait for windows of readahead, in whatever order. */
+static bool takes_windows(const struct file_view *file)
+{
+	const struct tally *faults = &file->tallies[USE_MMAP];
+
+	/* A library's loader cannot be told how to map it. */
+	return !alike_is_program(file) &&
+	       (faults->major >= threshold(THRESHOLD_MMAP_RANDOM_MAJOR) ||
+		faults->fetched_bytes >= threshold(THRESHOLD_MMAP_RANDOM_BYTES)) &&
+	       finding_share(faults->fetched_bytes, faults->major) >=
+		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
+}
+
+static bool takes_random(const struct file_view *file)
+{
+	return takes_windows(file) &&
+	       alike_backward(file, BY_FAULTS) >= threshold(THRESHOLD_MMAP_RANDOM_SHARE);
+}
+
+static const struct alike_rule random_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_random,
+	.cost_bytes = alike_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold random_thresholds[] = {
+	THRESHOLD_MMAP_RANDOM_SHARE,
+	THRESHOLD_MMAP_RANDOM_MAJOR,
+	THRESHOLD_MMAP_RANDOM_BYTES,
+	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
+};
+
+const struct finding_rule finding_mmap_random = {
+	.id = "mmap-random",
+	.needs = JOB_FAULT | JOB_PAGECACHE,
+	.find = finding_add_alike,
+	.alike = &random_files,
+	.of_runs = true,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(random_thresholds),
+	.title = "page faults on {file}, read at random through a mapping",
+	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each "
+		"(readahead {readahead_bytes}); "
+		"{backward} of the faults went backward, {consecutive} followed the one before[; "
+		"{others:file|files} more like it]",
+	.advice = "MADV_RANDOM, or samples of 1 MiB and more, or MADV_WILLNEED ahead of use",
+	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.rule = "A fault on a page that is not cached reads a window of the file around it, on the "
+		"assumption that what lies near is needed next. A program that jumps uses little "
+		"of it and waits for all of it. With MADV_RANDOM (mmap.madvise in Python) only the "
+		"page itself is read; with larger samples, more of what was read is used; "
+		"MADV_WILLNEED on the next samples reads them while this one is computed with.",
+};
+
+/* --- read whole and in order, one fault after the other --- */
+
+static bool takes_in_order(const struct file_view *file)
+{
+	/* Several threads do not fault one after the other. */
+	if (file->jumps[BY_FAULTS].several && file->processes == 1)
+		return false;
+	return !alike_is_program(file) && file->size_bytes != TABLE_NO_UINT &&
+	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) &&
+	       alike_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
+	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes &&
+	       file->faulted_bytes < threshold(THRESHOLD_AGAIN) * file->size_bytes;
+}
+
+static bool is_felt(const struct alike *alike)
+{
+	return alike->bandwidth <= threshold(THRESHOLD_MMAP_ORDER_BANDWIDTH);
+}
+
+static const struct alike_rule in_order_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_in_order,
+	.speaks = is_felt,
+	.cost_bytes = alike_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold in_order_thresholds[] = {
+	THRESHOLD_LARGE_FILE, THRESHOLD_MMAP_ORDER_BACKWARD,  THRESHOLD_MMAP_WHOLE,
+	THRESHOLD_AGAIN,      THRESHOLD_MMAP_ORDER_BANDWIDTH,
+};
+
+const struct finding_rule finding_mmap_in_order = {
+	.id = "mmap-in-order",
+	.needs = JOB_FAULT | JOB_PAGECACHE,
+	.find = finding_add_alike,
+	.alike = &in_order_files,
+	.told_by = alike_held_back,
+	.of_runs = true,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(in_order_thresholds),
+	.title = "{file} is loaded through a mapping, one fault after the other",
+	.says = "{fetched_bytes} came from storage by {count} faults, at {bandwidth}/s of "
+		"waiting[; {others:file|files} more like it]",
+	.advice = "MADV_POPULATE_READ or MADV_WILLNEED before use, several threads, or read() into "
+		  "memory",
+	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.rule = "A file that is needed as a whole (weights of a model: safetensors, torch.load "
+		"with "
+		"mmap) comes in windows of readahead, and at the edge of each the program stands "
+		"still. Told ahead, or read by several threads, the device is kept busy.",
+};
+
+/* --- a page at a time, as after MADV_RANDOM --- */
+
+static bool takes_single(const struct file_view *file)
+{
+	const struct tally *faults = &file->tallies[USE_MMAP];
+
+	return !alike_is_program(file) && faults->major >= threshold(THRESHOLD_RANDOM_READS) &&
+	       finding_share(faults->fetched_bytes, faults->major) <
+		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
+}
+
+static const struct alike_rule single_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_single,
+	.cost_bytes = alike_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold single_thresholds[] = {
+	THRESHOLD_RANDOM_READS,
+	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
+};
+
+const struct finding_rule finding_mmap_single = {
+	.id = "mmap-single",
+	.needs = JOB_FAULT | JOB_PAGECACHE,
+	.find = finding_add_alike,
+	.alike = &single_files,
+	.told_by = alike_held_back,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(single_thresholds),
+	.title = "page faults on {file}, each of which waits for a page or a few",
+	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} "
+		"each[, at {bandwidth}/s of waiting]"
+		"[; {others:file|files} more like it]",
+	.advice = "MADV_WILLNEED on what comes next, several threads or processes at once, or an "
+		  "order that follows the file",
+	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.rule = "Without readahead (MADV_RANDOM, or a window of next to nothing) a fault brings "
+		"what "
+		"is needed and no more, and waits a whole round to the device for it, one after "
+		"the "
+		"other. Told ahead, or asked for by several at once, the device works on many.",
+};
+
+/* --- stores, each page of which faults anew --- */
+
+/* Faults that made a page dirty, by bytes: a fault dirties a page, of 4 KiB or more, or a folio. */
+static bool takes_stores(const struct file_view *file)
+{
+	const struct tally *faults = &file->tallies[USE_MMAP];
+
+	return !alike_is_program(file) && faults->count > 2 * faults->major &&
+	       faults->dirtied_bytes / 4096 >= threshold(THRESHOLD_MMAP_STORED) * faults->count;
+}
+
+static bool are_many_minor(const struct alike *alike)
+{
+	return alike->minor >= threshold(THRESHOLD_MMAP_MINOR_FAULTS);
+}
+
+static const struct alike_rule store_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_WRITE,
+	.takes = takes_stores,
+	.speaks = are_many_minor,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold store_thresholds[] = {
+	THRESHOLD_MMAP_STORED,
+	THRESHOLD_MMAP_MINOR_FAULTS,
+};
+
+const struct finding_rule finding_mmap_stores = {
+	.id = "mmap-store-faults",
+	.needs = JOB_FAULT,
+	.find = finding_add_alike,
+	.alike = &store_files,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(store_thresholds),
+	.title = "stores to {file} through a mapping fault page by page",
+	.says = "{minor} faults, most of which made a page dirty, took {time_ns}"
+		"[; {others:file|files} more like it]",
+	.advice = "sync (msync, flush) less often, write() what changed in large pieces, or keep "
+		  "the state in plain memory between saves",
+	.more = "faultline report --table files TRACE",
+	.rule = "The first store to a page of a shared mapping faults, so that the file system "
+		"knows of it. Once the page is written back, by msync or by the kernel in time, it "
+		"is made read-only, and the next store to it faults again: a state that is changed "
+		"as a whole and flushed at each step pays for each of its pages each time.",
+};
+
+/* --- minor faults on what is cached --- */
+
+static bool takes_minor(const struct file_view *file)
+{
+	const struct tally *faults = &file->tallies[USE_MMAP];
+
+	/* What waits for storage is told of as such. */
+	return !alike_is_program(file) && faults->count > 2 * faults->major &&
+	       !takes_stores(file) && !takes_in_order(file) && !takes_random(file) &&
+	       !takes_single(file);
+}
+
+static const struct alike_rule minor_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_minor,
+	.speaks = are_many_minor,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold minor_thresholds[] = { THRESHOLD_MMAP_MINOR_FAULTS };
+
+const struct finding_rule finding_mmap_minor = {
+	.id = "mmap-minor-faults",
+	.needs = JOB_FAULT,
+	.find = finding_add_alike,
+	.alike = &minor_files,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(minor_thresholds),
+	.title = "a storm of minor faults on {file}, for what is in memory",
+	.says = "{minor} minor faults in up to {processes} processes took {time_ns}; "
+		"{fetched_bytes} came from storage[; {others:file|files} more like it]",
+	.advice = "map once and keep it, let workers inherit it (fork after MAP_POPULATE), or huge "
+		  "pages",
+	.more = "faultline report --table processes TRACE",
+	.rule = "The data is in memory, but each process that maps it takes a fault for every few "
+		"pages, anew for each worker. A mapping that is populated once, or that lives as "
+		"long "
+		"as the worker, does so once.",
+};
+
+/* --- what is not told apart where faults were summed up --- */
+
+static const struct alike_rule summed_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_windows,
+	.cost_bytes = alike_fetched,
+	.costs_time = true,
+	.confidence = FINDING_LIKELY,
+};
+
+/* Events tell more: whether it is mmap-random or mmap-in-order. */
+static int find_summed(struct findings *findings, const struct finding_rule *rule)
+{
+	return findings->summed ? finding_add_alike(findings, rule) : 0;
+}
+
+static const enum threshold summed_thresholds[] = {
+	THRESHOLD_MMAP_RANDOM_MAJOR,
+	THRESHOLD_MMAP_RANDOM_BYTES,
+	THRESHOLD_MMAP_RANDOM_BYTES_EACH,
+};
+
+const struct finding_rule finding_mmap_summed = {
+	.id = "mmap-faults",
+	.needs = JOB_FAULT | JOB_PAGECACHE,
+	.sums = FINDING_OF_SUMS,
+	.find = find_summed,
+	.alike = &summed_files,
+	.of_runs = true,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(summed_thresholds),
+	.title = "page faults on {file}, which is read from storage through a mapping",
+	.says = "{major} major faults brought {fetched_bytes} from storage, {fetched_each} each; "
+		"in what order was not recorded",
+	.advice = "record a part of the run with --mode trace, which tells: at random, MADV_RANDOM "
+		  "or larger samples; in order, MADV_WILLNEED ahead, or MADV_POPULATE_READ",
+	.more = "faultline report --table files TRACE",
+	.rule = "Told of mode profile alone, which sums up faults and does not keep their order. A "
+		"fault that waits for storage brings a window of the file around it. A program "
+		"that jumps uses little of it; one that goes through the file stands still at "
+		"each edge.",
+};

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about opening files and looking them up. Knows nothing of what is read from them.
+ */
+
+#include "analysis/access.h"
+#include "analysis/chain.h"
+#include "analysis/failed_lookups.h"
+#include "analysis/finding/finding_files.h"
+#include "analysis/loaded.h"
+#include "analysis/measured.h"
+#include "analysis/totals.h"
+
+/* --- what is loaded to run --- */
+
+static bool takes_loaded(const struct file_view *file)
+{
+	return file->loaded &&
+	       file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
+}
+
+static bool is_much(const struct alike *alike)
+{
+	return alike->fetched_bytes >= threshold(THRESHOLD_LOADED_BYTES) ||
+	       (alike->time_ns >= threshold(THRESHOLD_LOADED_NS) &&
+		alike->of_run >= threshold(THRESHOLD_LOADED_OF_RUN));
+}
+
+static const struct alike_rule loaded_files = {
+	.use = USE_READ,
+	.with_faults = true,
+	.class = IO_READ,
+	.takes = takes_loaded,
+	.speaks = is_much,
+	.cost_bytes = alike_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold loaded_thresholds[] = {
+	THRESHOLD_LOADED_BYTES,
+	THRESHOLD_LOADED_NS,
+	THRESHOLD_LOADED_OF_RUN,
+};
+
+const struct finding_rule finding_cold_start = {
+	.id = "cold-start",
+	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE,
+	.sums = FINDING_OF_SUMS,
+	.of_start = true,
+	.find = finding_add_alike,
+	.alike = &loaded_files,
+	.of_runs = true,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(loaded_thresholds),
+	.title = "programs, libraries and modules come from storage",
+	.says = "{fetched_bytes} of {files:file|files}[, at {bandwidth}/s of waiting]; most of it "
+		"for {file}",
+	.advice = "keep them on a local disk and in memory (what ran before is cached), import "
+		  "less, or fork workers from a process that has loaded them",
+	.more = "faultline report --file '*.so*' TRACE",
+	.rule = "A program that starts on a cold page cache waits for its libraries, page by page "
+		"as it touches them, and for its modules, one small file after the other. It costs "
+		"each node once, and each start where memory does not keep them, or where they "
+		"lie on a shared file system. What the job does with its own data stands before it "
+		"if that costs half as much or more.",
+};
+
+/* --- many small files --- */
+
+static bool takes_small_file(const struct file_view *file)
+{
+	return !alike_is_program(file) && file->opens && file->tallies[USE_READ].count &&
+	       file->size_bytes != TABLE_NO_UINT &&
+	       file->size_bytes <= threshold(THRESHOLD_SMALL_FILE);
+}
+
+static bool are_many_files(const struct alike *alike)
+{
+	return alike->files >= threshold(THRESHOLD_SMALL_FILES);
+}
+
+static uint64_t cost_moved(const struct alike *alike)
+{
+	return alike->bytes;
+}
+
+static const struct alike_rule small_files = {
+	.use = USE_READ,
+	.with_metadata = true,
+	.class = IO_READ,
+	.takes = takes_small_file,
+	.speaks = are_many_files,
+	.cost_bytes = cost_moved,
+	.costs_time = true,
+	.common = true,
+	.confidence = FINDING_LIKELY,
+};
+
+static const enum threshold small_files_thresholds[] = {
+	THRESHOLD_SMALL_FILE,
+	THRESHOLD_SMALL_FILES,
+};
+
+const struct finding_rule finding_small_files = {
+	.id = "many-small-files",
+	.needs = JOB_SYSCALL,
+	.find = finding_add_alike,
+	.alike = &small_files,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(small_files_thresholds),
+	.title = "many small files are read, such as {file}",
+	.says = "{files:file|files} of {size_each} on average: {opens} opens, {metadata} metadata "
+		"calls, "
+		"{fetched_bytes} from storage[, at {bandwidth}/s]",
+	.advice =
+		"pack them into few large files (tar shards, HDF5, LMDB, Parquet; of Zarr and its "
+		"like, larger chunks), or open and read several at once, ahead of use",
+	.more = "faultline report --by pattern TRACE",
+	.rule = "Each file costs an open, a look at its size, a close, and on a cold cache a read "
+		"of its inode and its directory besides its data; readahead never gets going. "
+		"Shared file systems add round trips to servers for each of these.",
+};
+
+/* --- the same files opened again and again --- */
+
+static bool takes_opened_again(const struct file_view *file)
+{
+	return !alike_is_program(file) && file->opens >= threshold(THRESHOLD_OPENS_OF_FILE);
+}
+
+static bool are_many_opens(const struct alike *alike)
+{
+	return alike->opens >= threshold(THRESHOLD_OPENS);
+}
+
+static const struct alike_rule opened_again_files = {
+	.use = USE_METADATA,
+	.class = IO_METADATA,
+	.takes = takes_opened_again,
+	.speaks = are_many_opens,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold opened_again_thresholds[] = {
+	THRESHOLD_OPENS_OF_FILE,
+	THRESHOLD_OPENS,
+};
+
+const struct finding_rule finding_opened_again = {
+	.id = "opened-again",
+	.needs = JOB_SYSCALL,
+	.find = finding_add_alike,
+	.alike = &opened_again_files,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(opened_again_thresholds),
+	.title = "{file} is opened and closed again and again",
+	.says = "{opens} opens of {files:file|files}, {metadata} metadata calls on them",
+	.advice = "open it once for each process and keep it open (in a worker: at its start)",
+	.more = "faultline report --table files TRACE",
+	.rule = "A data set that opens its file in __getitem__ pays for the open, and often for a "
+		"header that is parsed anew, with each sample. On shared file systems each open "
+		"asks a server.",
+};
+
+/* --- metadata heavier than data --- */
+
+struct metadata {
+	uint64_t time_ns, data_ns, count, errors;
+	struct table_text call, place, directory;
+	uint64_t call_count, failed;
+	uint64_t modules_ns; /* summed over threads */
+	double share, of_modules;
+};
+
+static const struct table_column metadata_evidence[] = {
+	{ "time_ns", "time", UNIT_NS, "time in metadata calls",
+	  TABLE_UINT(struct metadata, time_ns), 0 },
+	{ "data_ns", "data", UNIT_NS,
+	  "time in calls that read or write, and in faults on files that are no programs",
+	  TABLE_UINT(struct metadata, data_ns), 0 },
+	{ "count", "count", UNIT_COUNT, "metadata calls", TABLE_UINT(struct metadata, count), 0 },
+	{ "errors", "errors", UNIT_COUNT, "of them failed", TABLE_UINT(struct metadata, errors),
+	  0 },
+	{ "call", "call", UNIT_NONE, "the call with the most time",
+	  TABLE_TEXT(struct metadata, call), 0 },
+	{ "call_count", "calls", UNIT_COUNT, "how often it was made",
+	  TABLE_UINT(struct metadata, call_count), 0 },
+	{ "place", "place", UNIT_PATH,
+	  "the directory with the most time; of several summaries not known",
+	  TABLE_TEXT(struct metadata, place), 0 },
+	{ "directory", "directory", UNIT_NONE, "where most look-ups failed; null: none did",
+	  TABLE_TEXT(struct metadata, directory), 0 },
+	{ "failed", "failed", UNIT_COUNT, "how many failed there",
+	  TABLE_UINT(struct metadata, failed), 0 },
+	{ "share", "share", UNIT_SHARE, "of that time and the data's",
+	  TABLE_REAL(struct metadata, share), 0 },
+	{ "of_modules", "of modules", UNIT_SHARE,
+	  "of the calls' time, summed over threads: on modules of Python and where they lie",
+	  TABLE_REAL(struct metadata, of_modules), 0 },
+};
+
+/* The call with the most time. */
+static void set_leading_call(const struct report *report, struct metadata *found)
+{
+	const struct table *table = report_by(report, &analysis_operations);
+	int family = table_find_column(table, "family"), op = table_find_column(table, "op");
+	int count = table_find_column(table, "count");
+	int time = table_find_column(table, "thread_time_ns");
+	uint64_t most_ns = 0;
+
+	if (family < 0 || op < 0 || count < 0 || time < 0)
+		return;
+	for (size_t row = 0; row < table->row_count; row++) {
+		const struct cell *cells = table_row(table, row);
+
+		if (!cell_is(&cells[family], "metadata") || cells[op].type != CELL_TEXT ||
+		    cells[count].type != CELL_UINT || cells[time].type != CELL_UINT ||
+		    (found->call.bytes && cells[time].uint <= most_ns))
+			continue;
+		most_ns = cells[time].uint;
+		found->call = (struct table_text) { cells[op].text, cells[op].length };
+		found->call_count = cells[count].uint;
+	}
+}
+
+/* Adds what is read or written through mappings, and the time of calls on modules of Python and on
+ * directories that they lie in, found or not. */
+static void add_files(const struct measured *measured, struct metadata *found)
+{
+	struct file_view file;
+
+	for (uint32_t i = 0; i < files_count(measured); i++) {
+		if (!files_used(measured, i, &file))
+			continue;
+		if (!alike_is_program(&file))
+			found->data_ns += file.tallies[USE_MMAP].time.measure;
+		if (file.tallies[USE_METADATA].time.measure && loaded_is_module(file.path))
+			found->modules_ns += file.tallies[USE_METADATA].time.measure;
+	}
+}
+
+static struct metadata metadata_of(const struct measured *measured)
+{
+	const struct tally metadata = totals_class(measured, IO_METADATA);
+	struct lookups_view lookups = failed_lookups_worst(measured->report, LOOKUPS_ALL);
+	struct metadata found = {
+		.time_ns = metadata.time.measure,
+		.data_ns = totals_class(measured, IO_READ).time.measure +
+			   totals_class(measured, IO_WRITE).time.measure,
+		.count = metadata.count,
+		.errors = metadata.errors,
+		.place = access_metadata_place(measured),
+		.directory = lookups.directory,
+		.failed = lookups.count,
+		.modules_ns = failed_lookups_worst(measured->report, LOOKUPS_OF_MODULES)
+				      .all_thread_time_ns,
+	};
+
+	add_files(measured, &found);
+	found.of_modules = finding_share(found.modules_ns, metadata.thread_time_ns);
+	set_leading_call(measured->report, &found);
+	found.share = finding_share(found.time_ns, found.time_ns + found.data_ns);
+	return found;
+}
+
+/* Cheap to ask, and of most runs no more need be. */
+static bool are_many(const struct measured *measured)
+{
+	return totals_class(measured, IO_METADATA).count >= threshold(THRESHOLD_METADATA_CALLS);
+}
+
+/* What is looked up is mostly to be imported: another rule tells of that. */
+static bool is_of_modules(const struct metadata *found)
+{
+	return found->of_modules >= threshold(THRESHOLD_METADATA_SHARE);
+}
+
+/* So much of the run, as far as compute does not hide it. */
+static bool is_felt(const struct findings *findings, uint64_t unhidden_ns)
+{
+	return unhidden_ns >= threshold(THRESHOLD_METADATA_OF_RUN) * findings->duration_ns;
+}
+
+static bool is_heavy(const struct findings *findings, const struct metadata *found,
+		     uint64_t *unhidden_ns)
+{
+	*unhidden_ns = finding_unhidden(findings, IO_METADATA, found->time_ns);
+	return found->share >= threshold(THRESHOLD_METADATA_SHARE) && !is_of_modules(found) &&
+	       is_felt(findings, *unhidden_ns);
+}
+
+static int find_metadata(struct findings *findings, const struct finding_rule *rule)
+{
+	struct metadata found;
+	struct finding_verdict verdict = {
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_SURE,
+	};
+
+	if (!are_many(findings->measured))
+		return 0;
+	found = metadata_of(findings->measured);
+	return is_heavy(findings, &found, &verdict.cost_ns)
+		       ? finding_add(findings, rule, &found, &verdict)
+		       : 0;
+}
+
+/* Where most of the time is of calls of one kind that is what is told. */
+static const struct finding_rule *const metadata_told_by[] = {
+	&finding_small_files, &finding_opened_again, &finding_failed_lookups, &finding_locks, NULL,
+};
+
+static const enum threshold metadata_thresholds[] = {
+	THRESHOLD_METADATA_SHARE,
+	THRESHOLD_METADATA_CALLS,
+	THRESHOLD_METADATA_OF_RUN,
+};
+
+const struct finding_rule finding_metadata = {
+	.id = "metadata-heavy",
+	.needs = JOB_SYSCALL,
+	.find = find_metadata,
+	.told_by = metadata_told_by,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_EVIDENCE(struct metadata, metadata_evidence),
+	FINDING_THRESHOLDS(metadata_thresholds),
+	.title = "calls that open, name, make or remove files take more time than their data",
+	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
+		"leads "
+		"with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
+	.advice =
+		"fewer of the calls that lead: keep files open, make and remove fewer, pack small "
+		"ones, list directories once and remember what stat told, reserve or punch larger "
+		"pieces (fallocate), start fewer programs (execve)",
+	.more = "faultline report --table operations TRACE",
+	.rule = "Calls that open, stat, list, remove or lock move no data. Where they take the "
+		"most time, "
+		"the layout of the data or the way it is looked up costs more than reading it.",
+};
+
+/* --- the same of modules that are imported --- */
+
+/* Of sums over threads no more counts than there was of calls at all. */
+static int find_imports(struct findings *findings, const struct finding_rule *rule)
+{
+	struct metadata found;
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_LIKELY };
+
+	if (!are_many(findings->measured))
+		return 0;
+	found = metadata_of(findings->measured);
+	verdict.cost_ns = finding_unhidden(findings, IO_METADATA,
+					   found.modules_ns < found.time_ns ? found.modules_ns
+									    : found.time_ns);
+	if (!is_of_modules(&found) || verdict.cost_ns < threshold(THRESHOLD_LOADED_NS) ||
+	    verdict.cost_ns < threshold(THRESHOLD_LOADED_OF_RUN) * findings->duration_ns)
+		return 0;
+	return finding_add(findings, rule, &found, &verdict);
+}
+
+static const struct finding_rule *const imports_told_by[] = { &finding_failed_lookups, NULL };
+
+static const enum threshold imports_thresholds[] = {
+	THRESHOLD_METADATA_SHARE,
+	THRESHOLD_METADATA_CALLS,
+	THRESHOLD_LOADED_NS,
+	THRESHOLD_LOADED_OF_RUN,
+};
+
+const struct finding_rule finding_imports = {
+	.id = "imports",
+	.needs = JOB_SYSCALL,
+	.find = find_imports,
+	.told_by = imports_told_by,
+	.of_runs = true,
+	.of_start = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_EVIDENCE(struct metadata, metadata_evidence),
+	FINDING_THRESHOLDS(imports_thresholds),
+	.title = "finding Python's modules to import takes time",
+	.says = "{of_modules} of the time of {count} metadata calls, {time_ns} in all; {call} "
+		"leads "
+		"with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
+	.advice =
+		"import less, or when it is needed; fewer directories in sys.path; the packages on "
+		"a local disk, in one image (squashfs, zip); fork workers from a process that "
+		"has imported them",
+	.more = "faultline report --table operations TRACE",
+	.rule = "An import looks through the directories of sys.path until it finds the module, "
+		"and "
+		"opens, stats and closes its file: some calls for each of thousands of modules, by "
+		"each process that starts anew. Programs and workers that start often pay each "
+		"time; on a shared file system each call asks a server. A start that takes less "
+		"is not told.",
+};
+
+/* --- metadata that is not in memory --- */
+
+struct cold_names {
+	uint64_t count, requests, time_ns, each_ns;
+	struct table_text place;
+};
+
+static const struct table_column cold_names_evidence[] = {
+	{ "count", "count", UNIT_COUNT, "metadata calls that waited for requests of their own",
+	  TABLE_UINT(struct cold_names, count), 0 },
+	{ "requests", "requests", UNIT_COUNT, "parts of requests that they waited for",
+	  TABLE_UINT(struct cold_names, requests), 0 },
+	{ "time_ns", "time", UNIT_NS, "time of these in the queue or at the device",
+	  TABLE_UINT(struct cold_names, time_ns), 0 },
+	{ "each_ns", "each", UNIT_NS, "the same of a call, on average",
+	  TABLE_UINT(struct cold_names, each_ns), 0 },
+	{ "place", "place", UNIT_PATH, "the directory with the most time in metadata calls",
+	  TABLE_TEXT(struct cold_names, place), 0 },
+};
+
+/* Where metadata takes more time than data that is told instead. */
+static int find_cold_names(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct chain_time *waited = chain_of_names(findings->measured);
+	const struct tally all = totals_class(findings->measured, IO_METADATA);
+	struct metadata metadata;
+	struct cold_names found = {
+		.count = waited->count,
+		.requests = waited->bios,
+		.time_ns = waited->queue_ns + waited->device_ns,
+	};
+	struct finding_verdict verdict = {
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_SURE,
+	};
+
+	if (found.count < threshold(THRESHOLD_COLD_NAMES))
+		return 0;
+	metadata = metadata_of(findings->measured);
+	if (are_many(findings->measured) && is_heavy(findings, &metadata, &verdict.cost_ns))
+		return 0;
+	found.place = metadata.place;
+	found.each_ns = found.time_ns / found.count;
+	/* Threads may have waited at the same time. */
+	verdict.cost_ns = found.time_ns < all.time.measure ? found.time_ns : all.time.measure;
+	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
+	return is_felt(findings, verdict.cost_ns) ? finding_add(findings, rule, &found, &verdict)
+						  : 0;
+}
+
+static const struct finding_rule *const cold_names_told_by[] = { &finding_imports, NULL };
+
+static const enum threshold cold_names_thresholds[] = {
+	THRESHOLD_COLD_NAMES,
+	THRESHOLD_METADATA_OF_RUN,
+};
+
+const struct finding_rule finding_cold_names = {
+	.id = "metadata-cold",
+	.needs = JOB_SYSCALL | JOB_BLOCK,
+	.find = find_cold_names,
+	.told_by = cold_names_told_by,
+	FINDING_EVIDENCE(struct cold_names, cold_names_evidence),
+	FINDING_THRESHOLDS(cold_names_thresholds),
+	.title = "names, directories and inodes come from storage",
+	.says = "{count:call|calls} that open, list or look up waited for the device, {each_ns} "
+		"each[; most time in {place}]",
+	.advice = "list a directory once and keep the list, pack small files into few large ones, "
+		  "or look names up ahead, in several threads",
+	.more = "faultline report --slowest 50 TRACE",
+	.rule = "What names and describes files lies on the device as they do. A call that needs a "
+		"directory or an inode that memory does not hold waits a whole round for it, one "
+		"after the other, and nothing is read ahead as it is of data. It costs each node "
+		"once, and again where memory does not keep it.",
+};
+
+/* --- look-ups that fail --- */
+
+struct failed {
+	struct table_text directory, example;
+	uint64_t count, there, time_ns;
+};
+
+static const struct table_column failed_evidence[] = {
+	{ "directory", "directory", UNIT_NONE, "where most of them failed",
+	  TABLE_TEXT(struct failed, directory), 0 },
+	{ "example", "example", UNIT_NONE, "one of them", TABLE_TEXT(struct failed, example), 0 },
+	{ "count", "count", UNIT_COUNT, "calls that named a path and failed",
+	  TABLE_UINT(struct failed, count), 0 },
+	{ "there", "there", UNIT_COUNT, "of them in that directory",
+	  TABLE_UINT(struct failed, there), 0 },
+	{ "time_ns", "time", UNIT_NS, "time in them, summed over threads",
+	  TABLE_UINT(struct failed, time_ns), 0 },
+};
+
+/* Of what the job looks for itself, if that is much; else of all, the search for modules, too. */
+static int find_failed(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
+	struct lookups_view worst = failed_lookups_worst(findings->report, LOOKUPS_OF_DATA);
+	struct failed failed;
+	struct finding_verdict verdict = {
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_SURE,
+	};
+
+	if (worst.all_count < threshold(THRESHOLD_FAILED_LOOKUPS))
+		worst = failed_lookups_worst(findings->report, LOOKUPS_ALL);
+	if (worst.all_count < threshold(THRESHOLD_FAILED_LOOKUPS))
+		return 0;
+	failed = (struct failed) {
+		.directory = worst.directory,
+		.example = worst.example,
+		.count = worst.all_count,
+		.there = worst.count,
+		.time_ns = worst.all_thread_time_ns,
+	};
+	verdict.cost_ns =
+		failed.time_ns < metadata.time.measure ? failed.time_ns : metadata.time.measure;
+	verdict.cost_ns = finding_unhidden(findings, IO_METADATA, verdict.cost_ns);
+	return finding_add(findings, rule, &failed, &verdict);
+}
+
+static const enum threshold failed_thresholds[] = { THRESHOLD_FAILED_LOOKUPS };
+
+const struct finding_rule finding_failed_lookups = {
+	.id = "failed-lookups",
+	.needs = JOB_SYSCALL,
+	.find = find_failed,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct failed, failed_evidence),
+	FINDING_THRESHOLDS(failed_thresholds),
+	.title = "files are looked for where they are not",
+	.says = "{count} look-ups failed, {there} of them in {directory}, such as {example}",
+	.advice = "remember what is not there, shorten search paths (PYTHONPATH, LD_LIBRARY_PATH, "
+		  "sys.path), or put local disk first",
+	.more = "faultline report --table failed_lookups TRACE",
+	.rule = "Searching a list of directories asks for the file in each until it is found. On a "
+		"shared file system each look-up that fails is a round trip, for every process of "
+		"every node. What is looked for to be run, such as modules, counts where the job's "
+		"own files alone are too few.",
+};

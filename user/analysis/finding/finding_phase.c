@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about the phases of a training job, as its spans tell them: checkpoints, loaders and
+ * what computes. Knows nothing of single files.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/finding/finding.h"
+#include "analysis/levels.h"
+#include "analysis/processes.h"
+#include "analysis/measured.h"
+
+/* --- checkpoints --- */
+
+struct data_waits {
+	uint64_t count, time_ns, unhidden_ns, io_ns, workers;
+	double of_run, io_share;
+};
+
+static const struct table_column waits_columns[] = {
+	{ "count", "count", UNIT_COUNT, "spans", TABLE_UINT(struct data_waits, count), 0 },
+	{ "time_ns", "time", UNIT_NS, "time in them", TABLE_UINT(struct data_waits, time_ns), 0 },
+	{ "unhidden_ns", "unoverlapped", UNIT_NS, "the part of it without compute",
+	  TABLE_UINT(struct data_waits, unhidden_ns), 0 },
+	{ "io_ns", "I/O", UNIT_NS, "unoverlapped I/O of the run, as far as it lasted no longer",
+	  TABLE_UINT(struct data_waits, io_ns), 0 },
+	{ "workers", "workers", UNIT_COUNT, "spans of processes that load data for others",
+	  TABLE_UINT(struct data_waits, workers), 0 },
+	{ "of_run", "of the run", UNIT_SHARE, "unoverlapped part of the run",
+	  TABLE_REAL(struct data_waits, of_run), 0 },
+	{ "io_share", "I/O", UNIT_SHARE, "I/O of the unoverlapped part",
+	  TABLE_REAL(struct data_waits, io_share), 0 },
+};
+
+/* False where times of several runs together are not known. */
+static bool waits_of(const struct findings *findings, enum activity_of which,
+		     struct data_waits *waits)
+{
+	struct level_view activity, workers, io = { .unhidden_ns = 0 };
+
+	if (!levels_view(findings->measured, which, &activity) ||
+	    !levels_view(findings->measured, ACTIVITY_WORKER, &workers))
+		return false;
+	/* In sums it is not known what was I/O. */
+	if (!findings->summed && !levels_view(findings->measured, ACTIVITY_IO, &io))
+		return false;
+	*waits = (struct data_waits) {
+		.count = activity.count,
+		.time_ns = activity.time_ns,
+		.unhidden_ns = activity.unhidden_ns,
+		.workers = workers.count,
+	};
+	waits->io_ns = io.unhidden_ns < waits->unhidden_ns ? io.unhidden_ns : waits->unhidden_ns;
+	waits->of_run = finding_share(waits->unhidden_ns, findings->duration_ns);
+	waits->io_share = finding_share(waits->io_ns, waits->unhidden_ns);
+	return true;
+}
+
+static bool computes(const struct findings *findings)
+{
+	struct level_view compute;
+
+	return levels_view(findings->measured, ACTIVITY_COMPUTE, &compute) && compute.count;
+}
+
+static int find_checkpoint(struct findings *findings, const struct finding_rule *rule)
+{
+	struct data_waits waits;
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_SURE };
+
+	if (!waits_of(findings, ACTIVITY_CHECKPOINT, &waits))
+		return 1;
+	/* Without compute nothing shows whether anybody waited. */
+	if (!waits.count || !computes(findings) ||
+	    finding_share(waits.unhidden_ns, waits.time_ns) < threshold(THRESHOLD_CHECKPOINT_WAITS))
+		return 0;
+	verdict.cost_ns = waits.unhidden_ns;
+	return finding_add(findings, rule, &waits, &verdict);
+}
+
+static const enum threshold checkpoint_thresholds[] = { THRESHOLD_CHECKPOINT_WAITS };
+
+const struct finding_rule finding_sync_checkpoint = {
+	.id = "sync-checkpoint",
+	.needs = JOB_SPAN,
+	.find = find_checkpoint,
+	.of_runs = true,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct data_waits, waits_columns),
+	FINDING_THRESHOLDS(checkpoint_thresholds),
+	.title = "the job waits for its checkpoints",
+	.says = "{time_ns} in spans of checkpoints ({count}); compute stood still for "
+		"{unhidden_ns} of it",
+	.advice = "write the checkpoint beside the next steps (a thread, or an asynchronous save)",
+	.more = "faultline report --table spans TRACE",
+	.rule = "While spans of category checkpoint lasted, no span of category compute did. A "
+		"copy "
+		"of the state in memory that a thread writes lets training go on.",
+};
+
+/* --- loaders --- */
+
+static bool is_long(const struct findings *findings, const struct data_waits *waits)
+{
+	return waits->count && computes(findings) &&
+	       waits->of_run >= threshold(THRESHOLD_DATA_WAIT);
+}
+
+static int find_loader_io(struct findings *findings, const struct finding_rule *rule)
+{
+	struct data_waits waits;
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_LIKELY };
+
+	if (!waits_of(findings, ACTIVITY_DATA, &waits))
+		return 1;
+	if (!is_long(findings, &waits) || waits.io_share < threshold(THRESHOLD_DATA_WAIT_IO))
+		return 0;
+	verdict.cost_ns = waits.io_ns;
+	return finding_add(findings, rule, &waits, &verdict);
+}
+
+static int find_loader_work(struct findings *findings, const struct finding_rule *rule)
+{
+	struct data_waits waits;
+	struct finding_verdict verdict = { .cost_bytes = TABLE_NO_UINT,
+					   .confidence = FINDING_LIKELY };
+
+	if (!waits_of(findings, ACTIVITY_DATA, &waits))
+		return 1;
+	if (!is_long(findings, &waits) || waits.io_share >= threshold(THRESHOLD_DATA_WAIT_IO))
+		return 0;
+	verdict.cost_ns = waits.unhidden_ns - waits.io_ns;
+	return finding_add(findings, rule, &waits, &verdict);
+}
+
+static int find_loader_idle(struct findings *findings, const struct finding_rule *rule)
+{
+	struct level_view workers;
+	struct data_waits waits;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
+					   FINDING_NOTE };
+
+	if (!waits_of(findings, ACTIVITY_DATA, &waits) ||
+	    !levels_view(findings->measured, ACTIVITY_WORKER, &workers))
+		return 1;
+	if (!waits.workers || !waits.count || !computes(findings) ||
+	    waits.of_run >= threshold(THRESHOLD_DATA_WAIT_NONE) ||
+	    finding_share(workers.time_ns, findings->duration_ns) >=
+		    threshold(THRESHOLD_WORKERS_IDLE))
+		return 0;
+	return finding_add(findings, rule, &waits, &verdict);
+}
+
+static const enum threshold loader_thresholds[] = {
+	THRESHOLD_DATA_WAIT,
+	THRESHOLD_DATA_WAIT_IO,
+};
+static const enum threshold idle_thresholds[] = {
+	THRESHOLD_DATA_WAIT_NONE,
+	THRESHOLD_WORKERS_IDLE,
+};
+
+const struct finding_rule finding_loader_io = {
+	.id = "loader-io",
+	.needs = JOB_SPAN,
+	.find = find_loader_io,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct data_waits, waits_columns),
+	FINDING_THRESHOLDS(loader_thresholds),
+	.title = "the loop waits for data, and the loader for I/O",
+	.says = "{unhidden_ns} ({of_run} of the run) without compute, in {count:span|spans} around "
+		"data; I/O took "
+		"{io_share} of that",
+	.advice =
+		"more loader workers, a larger prefetch, and see the findings on files: the loader "
+		"is bound by I/O",
+	.more = "faultline report --table epochs TRACE",
+	.rule = "While the training loop waited in spans of category data, nothing computed, and "
+		"most "
+		"of that time some thread of the job was in an I/O call or a page fault.",
+};
+
+const struct finding_rule finding_loader_work = {
+	.id = "loader-preprocessing",
+	.needs = JOB_SPAN,
+	.find = find_loader_work,
+	.of_runs = true,
+	FINDING_EVIDENCE(struct data_waits, waits_columns),
+	FINDING_THRESHOLDS(loader_thresholds),
+	.title = "the loop waits for data that is being prepared: not for I/O",
+	.says = "{unhidden_ns} ({of_run} of the run) without compute, in {count:span|spans} around "
+		"data; I/O took "
+		"{io_share} of that",
+	.advice =
+		"more loader workers, or cheaper decoding and augmentation (prepared once, on the "
+		"GPU); faster storage would not help",
+	.more = "faultline report --table levels TRACE",
+	.rule = "While the training loop waited in spans of category data, nothing computed, and "
+		"for "
+		"most of that time no thread of the job was in an I/O call or a page fault: the "
+		"loader decodes, transforms, collates, or hands over.",
+};
+
+const struct finding_rule finding_loader_idle = {
+	.id = "loader-idle",
+	.needs = JOB_SPAN,
+	.find = find_loader_idle,
+	.of_runs = true,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct data_waits, waits_columns),
+	FINDING_THRESHOLDS(idle_thresholds),
+	.title = "the loader's workers are idle for most of the run",
+	.says = "the loop waited for data for {of_run} of the run; {workers} spans of workers",
+	.advice = "fewer workers would do, and leave processors and memory to others",
+	.more = "faultline report --table levels TRACE",
+	.rule = "The loop hardly ever waits, and the workers work for less than half of the run.",
+};
+
+/* --- workers --- */
+
+struct workers {
+	uint64_t workers, pid, rank, spans, each_ns, median_ns, time_ns, io_ns;
+	double beyond;
+};
+
+static const struct table_column workers_columns[] = {
+	{ "workers", "workers", UNIT_COUNT, "processes that load data for others",
+	  TABLE_UINT(struct workers, workers), 0 },
+	{ "pid", "pid", UNIT_NONE, "the one with the longest spans, on average",
+	  TABLE_UINT(struct workers, pid), 0 },
+	{ "rank", "rank", UNIT_NONE, "its rank", TABLE_UINT(struct workers, rank), 0 },
+	{ "spans", "spans", UNIT_COUNT, "its spans, without those in others",
+	  TABLE_UINT(struct workers, spans), 0 },
+	{ "each_ns", "each", UNIT_NS, "time of one, on average",
+	  TABLE_UINT(struct workers, each_ns), 0 },
+	{ "median_ns", "median", UNIT_NS, "the same of all workers; of two, of the other one",
+	  TABLE_UINT(struct workers, median_ns), 0 },
+	{ "time_ns", "time", UNIT_NS, "time in its spans", TABLE_UINT(struct workers, time_ns), 0 },
+	{ "io_ns", "I/O", UNIT_NS, "its I/O, summed over threads",
+	  TABLE_UINT(struct workers, io_ns), 0 },
+	{ "beyond", "beyond", UNIT_SHARE, "part of its time a span that is beyond the median",
+	  TABLE_REAL(struct workers, beyond), 0 },
+};
+
+static int compare_times(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Times a span of all workers, in no order; returns how many. The slowest is told in *workers. */
+static size_t list_workers(const struct findings *findings, uint64_t *times,
+			   struct workers *workers)
+{
+	const struct job *job = findings->measured->job;
+	size_t count = 0, most = job->processes.count;
+
+	if (most > job->activities->process_room)
+		most = job->activities->process_room; /* the rest began no span */
+	for (size_t i = PROCESS_UNKNOWN + 1; i < most; i++) {
+		const struct activity_worker *worker = &job->activities->workers[i];
+		const struct process *process = &job->processes.processes[i];
+
+		if (!worker->count)
+			continue;
+		times[count++] = worker->time_ns / worker->count;
+		if (times[count - 1] <= workers->each_ns)
+			continue;
+		workers->each_ns = times[count - 1];
+		workers->pid = process->pid;
+		workers->rank = process->rank < 0 ? TABLE_NO_UINT : (uint64_t)process->rank;
+		workers->spans = worker->count;
+		workers->time_ns = worker->time_ns;
+		workers->io_ns =
+			job->layers & JOB_SYSCALL
+				? processes_tally(findings->measured, i, MEASURE_IO)->thread_time_ns
+				: TABLE_NO_UINT;
+	}
+	return count;
+}
+
+/* How many are as slow as the slowest, as far as the threshold tells them apart. */
+static size_t count_slow(const uint64_t *times, size_t count, uint64_t slowest_ns)
+{
+	size_t slow = 0;
+
+	for (size_t i = 0; i < count; i++)
+		slow += finding_share(slowest_ns - times[i], slowest_ns) <
+			threshold(THRESHOLD_WORKER_SLOW);
+	return slow;
+}
+
+/* What waiting for data costs is told by other findings. */
+static int find_worker_slow(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->measured->job;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
+					   FINDING_NOTE };
+	struct workers workers = { 0 };
+	struct data_waits waits;
+	uint64_t *times, beyond_ns;
+	size_t slow;
+
+	if (!waits_of(findings, ACTIVITY_DATA, &waits) || !is_long(findings, &waits) ||
+	    !waits.workers)
+		return 0;
+	times = calloc(job->processes.count, sizeof(*times));
+	if (!times)
+		return -ENOMEM;
+	workers.workers = list_workers(findings, times, &workers);
+	qsort(times, workers.workers, sizeof(*times), compare_times);
+	workers.median_ns = workers.workers ? times[(workers.workers - 1) / 2] : 0;
+	slow = count_slow(times, workers.workers, workers.each_ns);
+	free(times);
+	beyond_ns = workers.each_ns - workers.median_ns;
+	workers.beyond = finding_share(beyond_ns, workers.each_ns);
+	if (workers.workers < 2 || workers.beyond < threshold(THRESHOLD_WORKER_SLOW) ||
+	    finding_share(beyond_ns, findings->duration_ns) * workers.spans <
+		    threshold(THRESHOLD_DATA_WAIT) ||
+	    (slow > 1 && finding_share(slow, workers.workers) > threshold(THRESHOLD_WORKERS_SLOW)))
+		return 0;
+	if (workers.workers > 2)
+		verdict.confidence = FINDING_LIKELY;
+	return finding_add(findings, rule, &workers, &verdict);
+}
+
+static const enum threshold workers_thresholds[] = {
+	THRESHOLD_DATA_WAIT,
+	THRESHOLD_WORKER_SLOW,
+	THRESHOLD_WORKERS_SLOW,
+};
+
+const struct finding_rule finding_worker_slow = {
+	.id = "worker-slow",
+	.needs = JOB_SPAN,
+	.find = find_worker_slow,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct workers, workers_columns),
+	FINDING_THRESHOLDS(workers_thresholds),
+	.title = "worker {pid} of the data loader is slower than the others",
+	.says = "{each_ns} for each of its {spans} spans, against a median of {median_ns} of "
+		"{workers} workers[; I/O took {io_ns} of its {time_ns}]",
+	.advice = "see what it reads that the others do not: larger samples, another directory or "
+		  "device; a loader that keeps the order of samples waits for its slowest worker",
+	.more = "faultline report --by process TRACE",
+	.rule = "The loop waits for data, and one worker, or few of many, took longer for each of "
+		"its "
+		"spans of data or preprocess than the others did, together by as much of the run "
+		"as a wait is told from. What that costs is part of what "
+		"waiting for data costs, which other findings tell.",
+};
+
+/* --- what computes --- */
+
+struct training {
+	uint64_t window_ns, compute_ns, idle_ns;
+	double used;
+};
+
+static const struct table_column training_columns[] = {
+	{ "window_ns", "training", UNIT_NS,
+	  "from the first compute to the end of the last; of several ranks on average",
+	  TABLE_UINT(struct training, window_ns), 0 },
+	{ "compute_ns", "compute", UNIT_NS, "time with compute within",
+	  TABLE_UINT(struct training, compute_ns), 0 },
+	{ "idle_ns", "idle", UNIT_NS, "time without", TABLE_UINT(struct training, idle_ns), 0 },
+	{ "used", "used", UNIT_SHARE, "compute of training", TABLE_REAL(struct training, used), 0 },
+};
+
+/* Of the ranks, or of the job where there are none. */
+static struct training training_of(const struct activities *all)
+{
+	size_t first = all->group_count > 1 ? ACTIVITY_JOB + 1 : ACTIVITY_JOB, computing = 0;
+	struct training training = { 0 };
+
+	for (size_t i = first; i < all->group_count; i++) {
+		const struct activity *of = all->groups[i].of, *compute = &of[ACTIVITY_COMPUTE];
+
+		if (!compute->time_ns)
+			continue;
+		computing++;
+		training.window_ns += clock_subtract(compute->end_ns, compute->start_ns);
+		training.compute_ns += compute->time_ns;
+	}
+	if (!computing)
+		return training;
+	training.window_ns /= computing;
+	training.compute_ns /= computing;
+	training.idle_ns = clock_subtract(training.window_ns, training.compute_ns);
+	training.used = finding_share(training.compute_ns, training.window_ns);
+	return training;
+}
+
+/* Other findings say why, and what that costs: told twice, it would seem twice as dear. */
+static int find_accelerator(struct findings *findings, const struct finding_rule *rule)
+{
+	struct training training = training_of(findings->measured->job->activities);
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+					   FINDING_NOTE };
+
+	if (!training.window_ns || training.used >= threshold(THRESHOLD_ACCELERATOR_USED))
+		return 0;
+	return finding_add(findings, rule, &training, &verdict);
+}
+
+const struct finding_rule finding_accelerator = {
+	.id = "accelerator-idle",
+	.needs = JOB_SPAN,
+	.find = find_accelerator,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct training, training_columns),
+	FINDING_THRESHOLD(THRESHOLD_ACCELERATOR_USED),
+	.title = "what computes is in use for {used} of training",
+	.says = "it stood still for {idle_ns} of the {window_ns} from its first work to its last",
+	.advice = "see the findings above for why; let loading and saving go on beside compute",
+	.more = "faultline report --table epochs TRACE",
+	.rule = "Between the begin of the first span of compute and the end of the last, less than "
+		"nine tenths were compute. This says how much there is to be had, not by what.",
+};

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about files that are read by calls. Knows nothing of mappings.
+ */
+#include "analysis/finding/finding_files.h"
+#include "analysis/totals.h"
+
+static uint64_t cost_again(const struct alike *alike)
+{
+	return alike->again_bytes;
+}
+
+static const struct tally *reads_of(const struct file_view *file)
+{
+	return &file->tallies[USE_READ];
+}
+
+/* Reads of so many bytes on average at most. */
+static bool is_small(const struct file_view *file, double bytes)
+{
+	const struct tally *reads = reads_of(file);
+	uint64_t count = reads->count - reads->errors;
+
+	return count && reads->bytes <= bytes * count;
+}
+
+static bool is_from_storage(const struct file_view *file)
+{
+	const struct tally *reads = reads_of(file);
+
+	return finding_share(reads->fetched_bytes, reads->bytes) >=
+	       threshold(THRESHOLD_FROM_STORAGE_SHARE);
+}
+
+static bool is_large(const struct file_view *file)
+{
+	return file->size_bytes != TABLE_NO_UINT &&
+	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE);
+}
+
+static bool is_random(const struct file_view *file)
+{
+	return is_large(file) &&
+	       alike_backward(file, BY_CALLS) >= threshold(THRESHOLD_RANDOM_SHARE);
+}
+
+static bool are_many(const struct alike *alike)
+{
+	return alike->count >= threshold(THRESHOLD_SMALL_REQUESTS);
+}
+
+/* --- reads that something holds back --- */
+
+struct held_back {
+	struct table_text path, file;
+	uint64_t files, requests, bytes, time_ns, held_ns, fetched_bytes, bandwidth;
+};
+
+static const struct table_column held_evidence[] = {
+	{ "path", "path", UNIT_NONE, "the file that is held back longest",
+	  TABLE_TEXT(struct held_back, path), 0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct held_back, file), 0 },
+	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct held_back, files), 0 },
+	{ "time_ns", "time", UNIT_NS, "time in reads of the files and in faults on them",
+	  TABLE_UINT(struct held_back, time_ns), 0 },
+	{ "held_ns", "held back", UNIT_NS,
+	  "of it, with none of the files' requests under way, up to those that came late",
+	  TABLE_UINT(struct held_back, held_ns), 0 },
+	{ "requests", "requests", UNIT_COUNT, "parts of requests that came late",
+	  TABLE_UINT(struct held_back, requests), 0 },
+	{ "bytes", "bytes", UNIT_BYTES, "bytes of these", TABLE_UINT(struct held_back, bytes), 0 },
+	{ "fetched_bytes", "from storage", UNIT_BYTES, "bytes that came from storage, late or not",
+	  TABLE_UINT(struct held_back, fetched_bytes), 0 },
+	{ "bandwidth", "bandwidth", UNIT_BYTES, "the same in a second of that time",
+	  TABLE_UINT(struct held_back, bandwidth), 0 },
+};
+
+static void add_held(struct held_back *sum, uint64_t *longest_ns, const struct file_view *file,
+		     const struct chain_late *late)
+{
+	const struct tally *reads = &file->tallies[USE_READ], *faults = &file->tallies[USE_MMAP];
+	uint64_t time_ns = reads->time.measure + faults->time.measure;
+
+	if (late->time.measure < threshold(THRESHOLD_HELD_BACK) * time_ns)
+		return;
+	sum->files++;
+	sum->requests += late->parts;
+	sum->bytes += late->bytes;
+	sum->time_ns += time_ns;
+	sum->held_ns += late->time.measure;
+	sum->fetched_bytes += reads->fetched_bytes + faults->fetched_bytes + file->direct_bytes;
+	if (late->time.measure < *longest_ns)
+		return;
+	*longest_ns = late->time.measure;
+	sum->path = file->path;
+}
+
+static int find_held_back(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
+					   FINDING_BY_COST };
+	const uint64_t most_ns = totals_class(findings->measured, IO_READ).time.measure +
+				 totals_class(findings->measured, IO_MMAP_READ).time.measure;
+	struct held_back sum = { 0 };
+	uint64_t longest_ns = 0;
+	struct file_view file;
+	size_t count;
+	const struct chain_late *all = chain_late_of_files(findings->measured, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (all[i].parts && files_used(findings->measured, i, &file) && file.known)
+			add_held(&sum, &longest_ns, &file, &all[i]);
+	if (!sum.files)
+		return 0;
+	sum.file = finding_base_name(sum.path);
+	/* Times of several files may overlap. */
+	sum.time_ns = sum.time_ns < most_ns ? sum.time_ns : most_ns;
+	sum.held_ns = sum.held_ns < sum.time_ns ? sum.held_ns : sum.time_ns;
+	sum.bandwidth = finding_bandwidth(sum.fetched_bytes, sum.time_ns);
+	verdict.cost_ns = finding_unhidden(findings, IO_READ, sum.held_ns);
+	return finding_add(findings, rule, &sum, &verdict);
+}
+
+const struct finding_rule finding_held_back = {
+	.id = "held-back",
+	.needs = JOB_SYSCALL | JOB_FAULT | JOB_PAGECACHE | JOB_BLOCK,
+	.find = find_held_back,
+	FINDING_EVIDENCE(struct held_back, held_evidence),
+	FINDING_THRESHOLD(THRESHOLD_HELD_BACK),
+	.title = "reads of {file} are held back before they reach the device",
+	.says = "{fetched_bytes} of {files:file|files} at {bandwidth}/s; {held_ns} of {time_ns} "
+		"had passed when the device was asked: {requests} requests came to it late",
+	.advice = "see the limits on I/O of its cgroup (io.max, blkio.throttle.*), which a "
+		  "container, a batch system or systemd sets; raise them, or read less: once, "
+		  "packed, kept in memory",
+	.more = "faultline report --table devices TRACE",
+	.rule = "Requests for what the run read were queued by others than its threads, while "
+		"these waited and the device had nothing to do for them, and most of the reads' "
+		"time passed so. A control group's limit on bytes or requests a second works like "
+		"that; a device that hands requests on to another after a while looks alike. "
+		"Neither the device nor the size of reads is the reason then; but of a limit on "
+		"requests larger ones need fewer.",
+};
+
+/* --- small reads that wait for storage --- */
+
+const struct finding_rule *const alike_held_back[] = { &finding_held_back, NULL };
+
+static bool takes_small_storage(const struct file_view *file)
+{
+	/* Shards of some MiB are many: it is their reads that count. */
+	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_READ)) &&
+	       file->size_bytes != TABLE_NO_UINT &&
+	       file->size_bytes > threshold(THRESHOLD_SMALL_FILE) && is_from_storage(file) &&
+	       !is_random(file);
+}
+
+static const struct alike_rule small_storage_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_small_storage,
+	.speaks = are_many,
+	.cost_bytes = alike_fetched,
+	.costs_time = true,
+	.confidence = FINDING_LIKELY,
+};
+
+static const enum threshold small_storage_thresholds[] = {
+	THRESHOLD_SMALL_READ,
+	THRESHOLD_SMALL_REQUESTS,
+	THRESHOLD_FROM_STORAGE_SHARE,
+	THRESHOLD_SMALL_FILE,
+};
+
+const struct finding_rule finding_small_reads_storage = {
+	.id = "small-reads-storage",
+	.needs = JOB_SYSCALL | JOB_PAGECACHE,
+	.find = finding_add_alike,
+	.alike = &small_storage_files,
+	.told_by = alike_held_back,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(small_storage_thresholds),
+	.title = "small reads of {file}, from storage",
+	.says = "{count} reads of {bytes_each} on average brought {fetched_bytes} from storage[, "
+		"at "
+		"{bandwidth}/s; {consecutive} followed the one before]"
+		"[; {others:file|files} more like it]",
+	.advice = "read 1 MiB and more at a time, or posix_fadvise(WILLNEED) ahead; buffer in the "
+		  "program",
+	.more = "faultline report --table operations TRACE",
+	.rule = "Each read that the page cache cannot serve waits for the device. Small ones in "
+		"order profit from readahead, but the wait comes again at each window; small ones "
+		"with gaps wait at nearly each call. Larger reads, or reads told ahead, let the "
+		"device work while the program computes.",
+};
+
+/* --- small reads that the page cache serves --- */
+
+static bool takes_small_cached(const struct file_view *file)
+{
+	const struct tally *reads = reads_of(file);
+
+	/* A small file that is read at one go is no case of this; nor what is read with O_DIRECT,
+	 * which is never in memory. */
+	return !alike_is_program(file) && is_small(file, threshold(THRESHOLD_SMALL_CACHED_READ)) &&
+	       reads->count - reads->errors >=
+		       threshold(THRESHOLD_SMALL_READS_OF_FILE) * (file->opens ? file->opens : 1) &&
+	       finding_share(reads->fetched_bytes + file->direct_bytes, reads->bytes) <=
+		       threshold(THRESHOLD_FROM_MEMORY_SHARE);
+}
+
+static const struct alike_rule small_cached_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_small_cached,
+	.speaks = are_many,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold small_cached_thresholds[] = {
+	THRESHOLD_SMALL_CACHED_READ,
+	THRESHOLD_SMALL_READS_OF_FILE,
+	THRESHOLD_SMALL_REQUESTS,
+	THRESHOLD_FROM_MEMORY_SHARE,
+};
+
+const struct finding_rule finding_small_reads_cached = {
+	.id = "small-reads-cached",
+	.needs = JOB_SYSCALL | JOB_PAGECACHE,
+	.find = finding_add_alike,
+	.alike = &small_cached_files,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(small_cached_thresholds),
+	.title = "small reads of {file}, from memory: what they cost is the calls",
+	.says = "{count} reads of {bytes_each} on average, {fetched_share} of the bytes from "
+		"storage[; {others:file|files} more like it]",
+	.advice = "read more at a time, through a buffer, or map the file into memory",
+	.more = "faultline report --table files TRACE",
+	.rule = "The data is in memory already. A call costs some hundred nanoseconds whatever it "
+		"reads, so that reads of a few KiB spend most of their time on being calls.",
+};
+
+/* --- random or backward reads of a large file --- */
+
+static bool takes_random(const struct file_view *file)
+{
+	return !alike_is_program(file) && is_random(file) && is_from_storage(file) &&
+	       reads_of(file)->count >= threshold(THRESHOLD_RANDOM_READS);
+}
+
+static const struct alike_rule random_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_random,
+	.cost_bytes = alike_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold random_thresholds[] = {
+	THRESHOLD_RANDOM_SHARE,
+	THRESHOLD_RANDOM_READS,
+	THRESHOLD_LARGE_FILE,
+	THRESHOLD_FROM_STORAGE_SHARE,
+};
+
+const struct finding_rule finding_random_reads = {
+	.id = "random-reads",
+	.needs = JOB_SYSCALL | JOB_PAGECACHE,
+	.find = finding_add_alike,
+	.alike = &random_files,
+	.told_by = alike_held_back,
+	.of_runs = true,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(random_thresholds),
+	.title = "{file} is read at random, from storage",
+	.says = "{count} reads of {bytes_each}, {backward} of them backward, brought "
+		"{fetched_bytes} "
+		"from storage, at {bandwidth}/s"
+		"[; {others:file|files} more like it]",
+	.advice = "sort the reads, read larger pieces, tell them ahead (posix_fadvise WILLNEED, "
+		  "io_uring), or shuffle in memory",
+	.more = "faultline print --file '*/{file}' TRACE",
+	.rule = "Readahead serves what comes in order. Reads that jump each wait for the device, "
+		"one after the other. Several at once (threads, io_uring), larger pieces, or an "
+		"order that follows the file use the device better.",
+};
+
+/* --- the same bytes again --- */
+
+static bool is_read_again(const struct file_view *file)
+{
+	return !alike_is_program(file) && is_large(file) &&
+	       reads_of(file)->bytes >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
+}
+
+/* As often as it has readers: each reads the whole. */
+static bool takes_by_several(const struct file_view *file)
+{
+	return is_read_again(file) && file->processes > 1 &&
+	       reads_of(file)->bytes <= (file->processes + 0.5) * file->size_bytes;
+}
+
+static bool takes_again(const struct file_view *file)
+{
+	return is_read_again(file) && !takes_by_several(file);
+}
+
+static bool takes_fetched_again(const struct file_view *file)
+{
+	uint64_t fetched =
+		file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
+
+	return is_large(file) && fetched >= threshold(THRESHOLD_AGAIN) * file->size_bytes;
+}
+
+/* Whether memory holds it or not, the wait for it is one. */
+static const struct finding_rule *const waits_again[] = { &finding_fetched_again,
+							  &finding_load_waits, NULL };
+
+static const struct alike_rule again_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_again,
+	.cost_bytes = cost_again,
+	.costs_time = true,
+	.confidence = FINDING_LIKELY,
+};
+
+static const struct alike_rule by_several_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.takes = takes_by_several,
+	.cost_bytes = cost_again,
+	.costs_time = true,
+	.confidence = FINDING_LIKELY,
+};
+
+static const struct alike_rule fetched_again_files = {
+	.use = USE_READ,
+	.class = IO_READ,
+	.with_faults = true,
+	.takes = takes_fetched_again,
+	.cost_bytes = alike_fetched,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold again_thresholds[] = { THRESHOLD_AGAIN, THRESHOLD_LARGE_FILE };
+
+const struct finding_rule finding_read_again = {
+	.id = "read-again",
+	.needs = JOB_SYSCALL,
+	.find = finding_add_alike,
+	.alike = &again_files,
+	.told_by = waits_again,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(again_thresholds),
+	.title = "{file} is read again and again",
+	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage"
+		"[, {direct_bytes} with O_DIRECT, which leaves nothing in memory]"
+		"[; {others:file|files} more like it]",
+	.advice = "keep what was read (and decoded) in memory, or read each part once; a benchmark "
+		  "that goes round its file means to",
+	.more = "faultline report --table files TRACE",
+	.rule = "More bytes were read than the file has. What comes from memory costs calls and "
+		"copies, what does not costs the device, too; a second epoch is one reason, a "
+		"header that is parsed for each sample another. With O_DIRECT each time is one of "
+		"the device: the program has to keep what it needs again.",
+};
+
+const struct finding_rule finding_read_by_several = {
+	.id = "read-by-several",
+	.needs = JOB_SYSCALL,
+	.find = finding_add_alike,
+	.alike = &by_several_files,
+	.told_by = waits_again,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(again_thresholds),
+	.title = "{file} is read as a whole by each of {processes} processes",
+	.says = "{bytes} were read of {size_bytes}; {fetched_share} of them came from storage"
+		"[; {others:file|files} more like it]",
+	.advice = "let each rank or worker read its own part (shard), or share one copy in memory",
+	.more = "faultline report --table processes TRACE",
+	.rule = "About as many times the file's size was read as it has readers. On one host the "
+		"page cache serves all but the first; across hosts each copy comes from storage.",
+};
+
+const struct finding_rule finding_fetched_again = {
+	.id = "fetched-again",
+	.needs = JOB_PAGECACHE,
+	.find = finding_add_alike,
+	.alike = &fetched_again_files,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(again_thresholds),
+	.title = "{file} came from storage more than once: memory did not hold it",
+	.says = "{fetched_bytes} came from storage of {size_bytes}[; {others:file|files} more like "
+		"it]",
+	.advice = "give the job more memory (limit of its cgroup), read less at random, or evict "
+		  "what is done with (POSIX_FADV_DONTNEED)",
+	.more = "faultline report --table files TRACE",
+	.rule = "What was read once stays in the page cache until memory is needed. When more came "
+		"from storage than the file has, parts of it were thrown out in between, or it was "
+		"read with O_DIRECT.",
+};

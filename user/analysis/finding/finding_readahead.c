@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about what the kernel fetches ahead. Knows nothing of how that is measured.
+ */
+#include "analysis/finding/finding.h"
+#include "analysis/loaded.h"
+#include "analysis/readahead.h"
+#include "analysis/trace_text.h"
+
+struct unused {
+	struct table_text path, file; /* the one with the most */
+	uint64_t files;
+	uint64_t fetched_bytes, unused_bytes, unseen_bytes; /* of all of them */
+	uint64_t window_bytes;
+	double share;
+};
+
+static const struct table_column unused_evidence[] = {
+	{ "path", "path", UNIT_NONE, "path of the file with the most",
+	  TABLE_TEXT(struct unused, path), 0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct unused, file), 0 },
+	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct unused, files), 0 },
+	{ "fetched_bytes", "fetched", UNIT_BYTES, "brought into the page cache of all of them",
+	  TABLE_UINT(struct unused, fetched_bytes), 0 },
+	{ "unused_bytes", "unused", UNIT_BYTES,
+	  "of it, fetched ahead and neither read nor near a fault later",
+	  TABLE_UINT(struct unused, unused_bytes), 0 },
+	{ "unseen_bytes", "unseen", UNIT_BYTES,
+	  "of it, mapped around a fault: whether it was used is not known, and it is not counted",
+	  TABLE_UINT(struct unused, unseen_bytes), 0 },
+	{ "window_bytes", "may be ahead", UNIT_BYTES,
+	  "most that the file may be read ahead at first", TABLE_UINT(struct unused, window_bytes),
+	  0 },
+	{ "share", "share", UNIT_SHARE, "of what was fetched that was not used",
+	  TABLE_REAL(struct unused, share), 0 },
+};
+
+static int find_unused(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct measured *measured = findings->measured;
+	const struct file_table *files = &measured->job->files;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+					   FINDING_BY_COST };
+	struct unused unused = { .window_bytes = TABLE_NO_UINT };
+	uint64_t worst = 0;
+
+	if (measured->job->lost) /* what was lost may have used it */
+		return 0;
+	for (uint32_t i = 0; i < files->count; i++) {
+		struct readahead_sums sums;
+		struct table_text path;
+
+		if (!readahead_of(measured, i, &sums) ||
+		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_BYTES) ||
+		    sums.unused_bytes <
+			    threshold(THRESHOLD_READAHEAD_UNUSED) *
+				    clock_subtract(sums.fetched_bytes, sums.unseen_bytes) ||
+		    sums.unused_bytes < threshold(THRESHOLD_READAHEAD_OF_ALL) * sums.fetched_bytes)
+			continue;
+		path = trace_text(file_table_name(files, i));
+		if (loaded_is(path)) /* nobody can tell the loader how to read */
+			continue;
+		unused.files++;
+		unused.fetched_bytes += sums.fetched_bytes;
+		unused.unused_bytes += sums.unused_bytes;
+		unused.unseen_bytes += sums.unseen_bytes;
+		if (sums.unused_bytes <= worst)
+			continue;
+		worst = sums.unused_bytes;
+		unused.path = path;
+		unused.file = finding_base_name(path);
+		if (files->files[i].readahead_bytes)
+			unused.window_bytes = files->files[i].readahead_bytes;
+	}
+	if (!unused.files)
+		return 0;
+	unused.share = (double)unused.unused_bytes / unused.fetched_bytes;
+	verdict.cost_bytes = unused.unused_bytes;
+	return finding_add(findings, rule, &unused, &verdict);
+}
+
+static const enum threshold unused_thresholds[] = {
+	THRESHOLD_READAHEAD_UNUSED,
+	THRESHOLD_READAHEAD_OF_ALL,
+	THRESHOLD_READAHEAD_BYTES,
+};
+
+const struct finding_rule finding_readahead_unused = {
+	.id = "readahead-unused",
+	.needs = JOB_BLOCK | JOB_SYSCALL | JOB_FAULT,
+	.find = find_unused,
+	FINDING_EVIDENCE(struct unused, unused_evidence),
+	FINDING_THRESHOLDS(unused_thresholds),
+	.title = "what was read ahead of {file} was not used",
+	.says = "{unused_bytes} of {fetched_bytes} from storage, {share}, were neither read nor "
+		"faulted "
+		"on later (readahead up to {window_bytes}); on {files:file|files}",
+	.advice = "POSIX_FADV_RANDOM or MADV_RANDOM where access is random, a smaller "
+		  "read_ahead_kb, or read larger pieces in order",
+	.more = "faultline report --table readahead TRACE",
+	.rule = "The kernel guesses that a program goes on reading where it is, and fetches ahead, "
+		"around a fault as well. Where the guess is wrong the device moves bytes that "
+		"nobody "
+		"uses, which others, and the program's own next access, have to wait for. What a "
+		"fault maps around its page may be used without anybody seeing it, and does not "
+		"count as unused. Programs, libraries and modules are left out: who loads them "
+		"cannot be told how to read.",
+};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings of several reports that were made one: rules that look at nothing but tables are asked
+ * once more. Knows nothing of what they look for.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/finding/finding.h"
+#include "analysis/measured.h"
+#include "analysis/trace_table.h"
+#include "arena.h"
+
+/* Layers that some of the runs recorded. */
+static unsigned int layers_of(const struct table *trace, bool summed)
+{
+	static const char begin[] = "layers.", end[] = ".state";
+	unsigned int layers = summed ? 0 : JOB_EVENTS;
+	char name[32];
+
+	for (size_t i = 0; i < trace->column_count; i++) {
+		const char *column = trace->columns[i].name;
+		size_t length = strlen(column), ends = strlen(begin) + strlen(end);
+
+		if (length <= ends || length - ends >= sizeof(name) ||
+		    strncmp(column, begin, strlen(begin)) != 0 ||
+		    strcmp(column + length - strlen(end), end) != 0 ||
+		    !cell_is(&trace->cells[i], "on"))
+			continue;
+		memcpy(name, column + strlen(begin), length - ends);
+		name[length - ends] = '\0';
+		layers |= job_layer(name);
+	}
+	return layers;
+}
+
+static bool is_any_summed(const struct table *table)
+{
+	bool summed = false;
+
+	for (size_t i = 0; i < table->row_count * table->column_count && !summed; i++)
+		summed = table->cells[i].summed && table->cells[i].type == CELL_UINT;
+	return summed;
+}
+
+/* Whether the runs computed and it is not known for how long. */
+static bool is_compute_open(const struct report *report)
+{
+	const struct table *spans = report_by(report, &analysis_spans);
+	int category = table_find_column(spans, "category");
+
+	if (!report_by(report, &analysis_overlap)->absent)
+		return false;
+	for (size_t row = 0; category >= 0 && row < spans->row_count; row++)
+		if (cell_is(&table_row(spans, row)[category], "compute"))
+			return true;
+	return false;
+}
+
+/* Runs some of whose operations were summed up have no numbers of one meaning. */
+static bool is_mixed(const struct cell *mode)
+{
+	return !cell_is(mode, "trace") && !cell_is(mode, "profile");
+}
+
+/* Rows that stand for others do not tell what each of these was. */
+static bool is_any_folded(const struct report *report)
+{
+	static const struct analysis *const looked_at[] = {
+		&analysis_files,  &analysis_operations, &analysis_failed_lookups,
+		&analysis_epochs, &analysis_habits,	&analysis_doors
+	};
+	bool folded = false;
+
+	for (size_t i = 0; i < sizeof(looked_at) / sizeof(looked_at[0]) && !folded; i++) {
+		const struct table *table = report_by(report, looked_at[i]);
+
+		folded = table->folded || table->cut;
+	}
+	return folded;
+}
+
+static int set_up(struct findings *findings, const struct table *told)
+{
+	const struct report *report = findings->report;
+	const struct cell *trace = report_by(report, &analysis_trace)->cells;
+	const struct cell *hosts = &trace[ABOUT_HOSTS], *duration = &trace[ABOUT_DURATION];
+	bool at_once = is_any_summed(report_by(report, &analysis_totals)) ||
+		       is_any_summed(report_by(report, &analysis_overlap));
+
+	findings->told = told;
+	findings->summed = cell_is(&trace[ABOUT_MODE], "profile");
+	findings->runs = at_once && !findings->summed ? report->runs : 1;
+	findings->duration_ns = duration->type == CELL_UINT ? duration->uint : 0;
+	if (hosts->type != CELL_TEXTS || hosts->length != 1)
+		return 0;
+	findings->host = arena_text(findings->arena, hosts->texts[0].text, hosts->texts[0].length);
+	return findings->host ? 0 : -ENOMEM;
+}
+
+/* What a rule found in single runs. */
+static bool is_told(const struct table *told, const struct finding_rule *rule)
+{
+	for (size_t row = 0; row < told->row_count; row++)
+		if (cell_is(&table_row(told, row)[FINDING_ID], rule->id))
+			return true;
+	return false;
+}
+
+static void forget(struct table *told, const struct finding_rule *rule)
+{
+	const size_t width = told->column_count;
+	size_t kept = 0;
+
+	for (size_t row = 0; row < told->row_count; row++) {
+		struct cell *cells = &told->cells[row * width];
+
+		if (!cell_is(&cells[FINDING_ID], rule->id))
+			memmove(&told->cells[kept++ * width], cells, width * sizeof(*cells));
+	}
+	told->row_count = kept;
+}
+
+int findings_of_runs(struct findings *findings, struct table *told)
+{
+	const struct report *report = findings->report;
+	const struct table *trace = report_by(report, &analysis_trace);
+	bool folded = is_any_folded(report);
+	unsigned int layers;
+	int status;
+
+	if (!trace->row_count || is_compute_open(report) || is_mixed(&trace->cells[ABOUT_MODE]))
+		return 0;
+	status = set_up(findings, told);
+	layers = layers_of(trace, findings->summed);
+	for (size_t i = 0; i < finding_rule_count && status >= 0; i++) {
+		const struct finding_rule *rule = finding_rules[i];
+		size_t before = findings->count;
+
+		if (!rule->of_runs || (layers & rule->needs) != rule->needs ||
+		    (findings->summed && rule->sums == FINDING_OF_EVENTS))
+			continue;
+		status = rule->find(findings, rule);
+		if (status > 0 || (folded && is_told(told, rule)))
+			findings->count = before;
+		else if (!status)
+			forget(told, rule);
+	}
+	return status < 0 ? status : 0;
+}

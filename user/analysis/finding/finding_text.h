@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Texts of findings from templates: "{faults} faults on {file}" with the cells of a record.
+ */
+#ifndef FAULTLINE_FINDING_TEXT_H
+#define FAULTLINE_FINDING_TEXT_H
+
+#include "analysis/table/table.h"
+#include "arena.h"
+
+/*
+ * Each {NAME} becomes the cell of that column, in its unit; what is null becomes "-". Behind
+ * {NAME:ONE|MANY} stands ONE of 1 and MANY of all else: "1 file", "2 files". A clause in brackets
+ * is left out when a cell in it is null. Returns NULL when there is no memory. A name that is no
+ * column stays as it stands, and is put into *unknown unless that is NULL.
+ */
+const char *finding_text(struct arena *arena, const char *pattern, const struct table *record,
+			 const char **unknown);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about the trace itself: what it lacks, and what making it cost. Knows nothing of what
+ * was traced.
+ */
+#include "analysis/finding/finding.h"
+#include "analysis/measured.h"
+#include "analysis/totals.h"
+#include "analysis/trace_table.h"
+
+struct loss {
+	uint64_t lost, events;
+	double share;
+};
+
+static const struct table_column loss_evidence[] = {
+	{ "lost", "lost", UNIT_COUNT, "events that were lost", TABLE_UINT(struct loss, lost), 0 },
+	{ "events", "events", UNIT_COUNT, "all events, the lost ones included",
+	  TABLE_UINT(struct loss, events), 0 },
+	{ "share", "share", UNIT_SHARE, "lost of all", TABLE_REAL(struct loss, share), 0 },
+};
+
+static int find_loss(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct table *trace = report_by(findings->report, &analysis_trace);
+	const struct cell *lost = &trace->cells[ABOUT_LOST], *events = &trace->cells[ABOUT_EVENTS];
+	struct loss loss = {
+		.lost = lost->type == CELL_UINT ? lost->uint : 0,
+		.events = events->type == CELL_UINT ? events->uint : 0,
+	};
+	struct finding_verdict verdict = {
+		.cost_ns = TABLE_NO_UINT,
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_SURE,
+		.severity = FINDING_NOTE,
+	};
+
+	if (!loss.lost)
+		return 0;
+	loss.share = finding_share(loss.lost, loss.events);
+	if (loss.share >= threshold(THRESHOLD_LOSS_HIGH))
+		verdict.severity = FINDING_HIGH;
+	return finding_add(findings, rule, &loss, &verdict);
+}
+
+static const enum threshold loss_thresholds[] = { THRESHOLD_LOSS_HIGH };
+
+const struct finding_rule finding_loss = {
+	.id = "loss",
+	.find = find_loss,
+	.of_runs = true,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct loss, loss_evidence),
+	FINDING_THRESHOLDS(loss_thresholds),
+	.title = "events were lost: tables of files, processes and spans lack them",
+	.says = "{lost} of {events} events ({share}); counts and bytes of the totals are exact, "
+		"times are lower bounds",
+	.advice = "record with a larger --buffer, or with fewer --layers",
+	.caveat = "lost",
+	.more = "faultline report --table trace TRACE",
+	.rule = "The kernel counts every event before it can be lost. Totals come from there and "
+		"are exact; all that goes by single events, such as times and the table of files, "
+		"is without the lost ones.",
+};
+
+/* --- what is handed to the kernel past the calls that are recorded --- */
+
+struct untraced {
+	uint64_t count, polled_rings;
+};
+
+static const struct table_column untraced_evidence[] = {
+	{ "count", "count", UNIT_COUNT, "operations handed over by io_uring_enter and io_submit",
+	  TABLE_UINT(struct untraced, count), 0 },
+	{ "polled_rings", "polled rings", UNIT_COUNT,
+	  "rings that the kernel polls, whose operations nobody counts",
+	  TABLE_UINT(struct untraced, polled_rings), 0 },
+};
+
+static int find_async(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct submissions submissions = totals_submissions(findings->measured);
+	const struct untraced untraced = {
+		.count = submissions.uring + submissions.libaio,
+		.polled_rings = submissions.polled_rings,
+	};
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+					   FINDING_HIGH };
+
+	if (!untraced.count && !untraced.polled_rings)
+		return 0;
+	return finding_add(findings, rule, &untraced, &verdict);
+}
+
+const struct finding_rule finding_untraced_async = {
+	.id = "async-not-traced",
+	.needs = JOB_SYSCALL,
+	.find = find_async,
+	.of_runs = true,
+	.sums = FINDING_OF_SPANS,
+	FINDING_EVIDENCE(struct untraced, untraced_evidence),
+	.title = "I/O goes by io_uring or libaio, whose operations are not recorded",
+	.says = "{count} operations were handed over, and {polled_rings} rings are polled: "
+		"their bytes and times are in no number here",
+	.advice =
+		"compare with /proc/PID/io; let the program use read and write while it is traced",
+	.caveat = "async",
+	.more = "faultline report --table operations TRACE",
+	.rule = "Operations of io_uring and libaio are done by no system call of their own. What "
+		"their pages brought into the cache is told as unattributed, the rest is not seen.",
+};
+
+/* --- what tracing costs --- */
+
+struct tracing {
+	uint64_t events, cost_ns;
+	double of_run;
+};
+
+static const struct table_column tracing_evidence[] = {
+	{ "events", "events", UNIT_COUNT, "all events", TABLE_UINT(struct tracing, events), 0 },
+	{ "cost_ns", "cost", UNIT_NS, "what they cost in all, estimated",
+	  TABLE_UINT(struct tracing, cost_ns), 0 },
+	{ "of_run", "of the run", UNIT_SHARE, "the same by the run and the processors in use",
+	  TABLE_REAL(struct tracing, of_run), 0 },
+};
+
+/* Faults that are only counted cost, too, and are no events of a kind. */
+static uint64_t counted_faults(const struct trace_header *header, const struct trace_totals *totals)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < totals->operation_count; i++)
+		if (header->operations[i].family == TRACE_ANONFAULT)
+			count += totals->operations[i].count;
+	return count;
+}
+
+static int find_cost(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct job *job = findings->measured->job;
+	uint64_t cpus = 0;
+	struct tracing tracing = { 0 };
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_GUESS,
+					   FINDING_NOTE };
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		cpus += job->traces[i].header->cpus;
+		for (size_t j = 0; totals && j < totals->kind_count; j++)
+			tracing.events += totals->kinds[j].events;
+		if (totals)
+			tracing.events += counted_faults(job->traces[i].header, totals);
+	}
+	tracing.cost_ns = tracing.events * threshold(THRESHOLD_TRACER_EVENT_NS);
+	/* What runs at once is not known: at most a thread on each processor, taken for as many as
+	 * there are processes. */
+	if (cpus >= job->processes.count) /* one is for those that are not known */
+		cpus = job->processes.count - 1;
+	if (findings->duration_ns && cpus)
+		tracing.of_run = (double)tracing.cost_ns / findings->duration_ns / cpus;
+	if (tracing.of_run < threshold(THRESHOLD_TRACER_SHARE))
+		return 0;
+	return finding_add(findings, rule, &tracing, &verdict);
+}
+
+static const enum threshold tracing_thresholds[] = {
+	THRESHOLD_TRACER_EVENT_NS,
+	THRESHOLD_TRACER_SHARE,
+};
+
+const struct finding_rule finding_tracer_cost = {
+	.id = "tracer-cost",
+	.find = find_cost,
+	FINDING_EVIDENCE(struct tracing, tracing_evidence),
+	FINDING_THRESHOLDS(tracing_thresholds),
+	.title = "tracing itself cost a part of this run that matters",
+	.says = "{events} events, about {cost_ns} in all: {of_run} of the run",
+	.advice = "take times as upper bounds, and record fewer --layers or --file-types",
+	.more = "faultline report --table trace TRACE",
+	.rule = "An estimate: the number of events by what one costs. A job that makes millions of "
+		"tiny calls runs slower under a tracer; its counts and bytes are exact all the "
+		"same.",
+};

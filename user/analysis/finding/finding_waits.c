@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about programs that stand still while they write or read, where no spans say so.
+ */
+#include "analysis/activity.h"
+#include "analysis/finding/finding.h"
+#include "analysis/processes.h"
+#include "analysis/trace_text.h"
+
+struct waits {
+	struct table_text path, file;
+	uint64_t pid, others, calls, bytes, fetched_bytes, syncs, time_ns, bandwidth;
+};
+
+#define TEXT(name, field, meaning)                                                                 \
+	{                                                                                          \
+		name, name, UNIT_NONE, meaning, TABLE_TEXT(struct waits, field), 0                 \
+	}
+#define NUMBER(name, title, unit, meaning, field)                                                  \
+	{                                                                                          \
+		name, title, UNIT_##unit, meaning, TABLE_UINT(struct waits, field), 0              \
+	}
+
+/* Of both: who waited, and for what. */
+#define WHO                                                                                        \
+	TEXT("path", path, "what most of the time in a row went to"),                              \
+		TEXT("file", file, "its name"),                                                    \
+		NUMBER("pid", "pid", NONE, "the process that waited longest", pid),                \
+		NUMBER("others", "others", COUNT,                                                  \
+		       "processes beside it that waited, too; null: none", others)
+
+/* The longest of all that one process waited; `stands_still` says who waits. False if nobody does.
+ */
+static bool find_longest(const struct findings *findings, enum process_waits_for what,
+			 bool (*stands_still)(const struct findings *findings,
+					      const struct process_wait *wait),
+			 struct waits *waits)
+{
+	const struct job *job = findings->measured->job;
+	struct process_wait wait, worst = { .time_ns = 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; processes_wait(findings->measured, what, i, &wait); i++) {
+		if (!stands_still(findings, &wait))
+			continue;
+		count++;
+		if (wait.time_ns > worst.time_ns)
+			worst = wait;
+	}
+	if (!count)
+		return false;
+	*waits = (struct waits) {
+		.path = trace_text(file_table_name(&job->files, worst.file)),
+		.pid = job->processes.processes[worst.process].pid,
+		.others = count > 1 ? count - 1 : TABLE_NO_UINT,
+		.calls = worst.calls,
+		.bytes = worst.bytes,
+		.fetched_bytes = worst.fetched_bytes,
+		.syncs = worst.syncs,
+		.time_ns = worst.time_ns,
+		.bandwidth = finding_bandwidth(worst.bytes, worst.time_ns),
+	};
+	waits->file = finding_base_name(waits->path);
+	return true;
+}
+
+/* Where spans tell of it other findings say more. */
+static bool is_marked(const struct findings *findings, enum activity_of what)
+{
+	return findings->measured->job->activities->groups[ACTIVITY_JOB].of[what].count;
+}
+
+static int add(struct findings *findings, const struct finding_rule *rule, enum io_class class,
+	       const struct waits *waits)
+{
+	struct finding_verdict verdict = {
+		.cost_ns = finding_unhidden(findings, class, waits->time_ns),
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_LIKELY,
+	};
+
+	return finding_add(findings, rule, waits, &verdict);
+}
+
+/* --- what a program writes while it does nothing else --- */
+
+static const struct table_column saves_evidence[] = {
+	WHO,
+	NUMBER("writes", "writes", COUNT, "its writes of more than 4 KiB each", calls),
+	NUMBER("bytes", "bytes", BYTES, "bytes of these", bytes),
+	NUMBER("syncs", "syncs", COUNT, "its syncs", syncs),
+	NUMBER("time_ns", "time", NS, "time of its first thread in both", time_ns),
+	NUMBER("bandwidth", "bandwidth", BYTES, "bytes in a second of that time", bandwidth),
+};
+
+/*
+ * Much was written, at one go: small writes and a sync of each are another matter, and so are many
+ * small files. And there is something to go on with: a program that does nothing but I/O waits for
+ * nothing else.
+ */
+static bool saves_much(const struct findings *findings, const struct process_wait *save)
+{
+	return save->bytes >= threshold(THRESHOLD_SAVE_BYTES) * (save->syncs ? save->syncs : 1) &&
+	       save->bytes >= threshold(THRESHOLD_SAVE_ROW) * save->rows &&
+	       finding_unhidden(findings, IO_WRITE, save->time_ns) >=
+		       threshold(THRESHOLD_SAVE_SHARE) * findings->duration_ns &&
+	       processes_beside_ns(findings->measured, save->process) >=
+		       threshold(THRESHOLD_SAVE_BESIDE) * save->time_ns;
+}
+
+static int find_saves(struct findings *findings, const struct finding_rule *rule)
+{
+	struct waits saves;
+
+	if (is_marked(findings, ACTIVITY_CHECKPOINT) ||
+	    !find_longest(findings, PROCESS_SAVES, saves_much, &saves))
+		return 0;
+	return add(findings, rule, IO_WRITE, &saves);
+}
+
+static const enum threshold saves_thresholds[] = {
+	THRESHOLD_SAVE_BYTES,
+	THRESHOLD_SAVE_ROW,
+	THRESHOLD_SAVE_SHARE,
+	THRESHOLD_SAVE_BESIDE,
+};
+
+const struct finding_rule finding_save_waits = {
+	.id = "save-waits",
+	.needs = JOB_SYSCALL,
+	.sums = FINDING_OF_SUMS,
+	.find = find_saves,
+	FINDING_EVIDENCE(struct waits, saves_evidence),
+	FINDING_THRESHOLDS(saves_thresholds),
+	.title = "the program stands still while it writes {file}",
+	.says = "the first thread of process {pid} wrote {bytes} in {writes:write|writes} and "
+		"{syncs:sync|syncs}, at {bandwidth}/s[; {others:process|processes} more do so]",
+	.advice = "write it beside what comes next (a thread or an asynchronous save that has a "
+		  "copy), less often, or to a faster device",
+	.more = "faultline report --table writeback TRACE",
+	.rule = "A thread that writes or syncs does nothing else meanwhile. This goes by the first "
+		"threads of programs, which write much at one go and spend time outside of I/O, "
+		"too: what they write could be written beside that. Threads that save "
+		"beside the first one, and processes forked for it, are passed over. Spans of "
+		"categories compute and checkpoint say for certain who waited. Where operations "
+		"were summed up it goes by programs of a single thread.",
+};
+
+/* --- what a program reads while it does nothing else --- */
+
+static const struct table_column loads_evidence[] = {
+	WHO,
+	NUMBER("reads", "reads", COUNT, "its reads of more than 64 KiB each", calls),
+	NUMBER("bytes", "bytes", BYTES, "bytes of these", bytes),
+	NUMBER("fetched_bytes", "from storage", BYTES, "bytes that they brought from storage",
+	       fetched_bytes),
+	NUMBER("time_ns", "time", NS, "time of its first thread in them", time_ns),
+	NUMBER("bandwidth", "bandwidth", BYTES, "bytes in a second of that time", bandwidth),
+};
+
+/* Much was read, in order and from storage. */
+static bool loads_much(const struct findings *findings, const struct process_wait *load)
+{
+	return load->bytes >= threshold(THRESHOLD_LOAD_BYTES) &&
+	       finding_share(load->fetched_bytes, load->bytes) >=
+		       threshold(THRESHOLD_FROM_STORAGE_SHARE) &&
+	       finding_share(load->back, load->calls) < threshold(THRESHOLD_RANDOM_SHARE) &&
+	       finding_unhidden(findings, IO_READ, load->time_ns) >=
+		       threshold(THRESHOLD_LOAD_SHARE) * findings->duration_ns;
+}
+
+static int find_loads(struct findings *findings, const struct finding_rule *rule)
+{
+	struct waits loads;
+
+	if (is_marked(findings, ACTIVITY_DATA) ||
+	    !find_longest(findings, PROCESS_LOADS, loads_much, &loads))
+		return 0;
+	return add(findings, rule, IO_READ, &loads);
+}
+
+static const struct finding_rule *const loads_told_by[] = { &finding_held_back,
+							    &finding_fetched_again, NULL };
+
+static const enum threshold loads_thresholds[] = {
+	THRESHOLD_LOAD_BYTES,	      THRESHOLD_SMALL_READ,   THRESHOLD_LOAD_SHARE,
+	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_RANDOM_SHARE,
+};
+
+const struct finding_rule finding_load_waits = {
+	.id = "load-waits",
+	.needs = JOB_SYSCALL | JOB_PAGECACHE,
+	.sums = FINDING_OF_SUMS,
+	.find = find_loads,
+	.told_by = loads_told_by,
+	FINDING_EVIDENCE(struct waits, loads_evidence),
+	FINDING_THRESHOLDS(loads_thresholds),
+	.title = "the program stands still while it reads {file}",
+	.says = "the first thread of process {pid} read {bytes} in {reads:read|reads}, at "
+		"{bandwidth}/s; {fetched_bytes} came from storage"
+		"[; {others:process|processes} more do so]",
+	.advice = "read it in several threads, or ahead, beside what comes before (posix_fadvise "
+		  "WILLNEED); or map it (safetensors, torch.load(mmap=True)) and use MADV_WILLNEED",
+	.more = "faultline report --slowest 20 TRACE",
+	.rule = "A thread that reads does nothing else meanwhile, and one thread that reads in "
+		"order asks the device for little at once: what readahead brings is copied before "
+		"the next is asked for. This goes by the first threads of programs, which read "
+		"much from storage in large pieces, in order: a model or a checkpoint that is "
+		"loaded, data that no worker reads ahead, files that are copied to where they are "
+		"used. Threads that read beside the first one, and processes forked for it, are "
+		"passed over. Spans of category data say for certain who waited. Where operations "
+		"were summed up it goes by programs of a single thread, whatever the order.",
+};

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about writing, and about calls that cost without moving much. Each goes by one habit.
+ */
+#include "analysis/finding/finding.h"
+#include "analysis/processes.h"
+
+struct calls {
+	struct table_text path, file;
+	uint64_t files, count, bytes, bytes_each, time_ns, each_ns;
+};
+
+#define NUMBER(name, title, unit, meaning, type)                                                   \
+	{                                                                                          \
+#name, title, UNIT_##unit, meaning, TABLE_UINT(type, name), 0                      \
+	}
+
+/* Of what has a struct calls at its start. */
+#define CALLS_COLUMNS                                                                              \
+	{                                                                                          \
+		"path",                                                                            \
+		"path",                                                                            \
+		UNIT_NONE,                                                                         \
+		"the file with the most time",                                                     \
+		TABLE_TEXT(struct calls, path),                                                    \
+		0                                                                                  \
+	},                                                                                         \
+		{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct calls, file), 0 },      \
+		NUMBER(files, "files", COUNT,                                                      \
+		       "files that it was done to; null: of several summaries", struct calls),     \
+		NUMBER(count, "count", COUNT, "calls", struct calls),                              \
+		NUMBER(bytes, "bytes", BYTES, "bytes that they moved", struct calls),              \
+		NUMBER(bytes_each, "each", BYTES, "bytes of a call, on average", struct calls),    \
+		NUMBER(time_ns, "time", NS, "time with at least one of them under way",            \
+		       struct calls),                                                              \
+		NUMBER(each_ns, "each", NS, "time of a call, on average", struct calls)
+
+static const struct table_column calls_evidence[] = { CALLS_COLUMNS };
+
+static struct calls calls_of(const struct findings *findings, const struct finding_rule *rule,
+			     struct finding_verdict *verdict)
+{
+	struct habit_view view = habits_view(findings->measured, rule->habit);
+	const struct tally *tally = &view.tally;
+	struct calls calls = {
+		.path = view.path,
+		.file = finding_base_name(view.path),
+		.files = view.files,
+		.count = tally->count,
+		.bytes = tally->bytes,
+		.time_ns = tally->time.measure,
+	};
+
+	*verdict = (struct finding_verdict) {
+		.cost_ns = finding_unhidden(findings, rule->class, calls.time_ns),
+		.cost_bytes = TABLE_NO_UINT,
+		.confidence = FINDING_SURE,
+	};
+	if (calls.count) {
+		calls.bytes_each = calls.bytes / calls.count;
+		calls.each_ns = tally->thread_time_ns / calls.count;
+	}
+	return calls;
+}
+
+/* Adds the finding when there are so many calls at least. */
+static int find_calls(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict;
+	struct calls calls = calls_of(findings, rule, &verdict);
+
+	if (!calls.count || calls.count < threshold(rule->thresholds[0]))
+		return 0;
+	return finding_add(findings, rule, &calls, &verdict);
+}
+
+/* --- syncs --- */
+
+struct syncs {
+	struct calls calls;
+	uint64_t processes;	  /* that sync; TABLE_NO_UINT: one alone */
+	uint64_t pid, rank, most; /* of the process with the most of them */
+	uint64_t written_bytes;	  /* by that one */
+	uint64_t in_a_row;	  /* one after the other: those of processes side by side are not */
+};
+
+static const struct table_column syncs_evidence[] = {
+	CALLS_COLUMNS,
+	NUMBER(processes, "processes", COUNT, "processes that sync; null: one alone", struct syncs),
+	NUMBER(pid, "pid", NONE, "the process with the most of them", struct syncs),
+	NUMBER(rank, "rank", NONE, "its rank", struct syncs),
+	NUMBER(most, "most", COUNT, "how many it made", struct syncs),
+	NUMBER(written_bytes, "written", BYTES, "bytes that it wrote", struct syncs),
+	NUMBER(in_a_row, "in a row", COUNT,
+	       "those of one process, or of such that ran one after the other", struct syncs),
+};
+
+/* Of several with as many, the one that began first. */
+static bool syncs_more(const struct processes_calls *one, const struct processes_calls *most)
+{
+	if (one->syncs != most->syncs)
+		return one->syncs > most->syncs;
+	if (one->start_ns != most->start_ns)
+		return one->start_ns < most->start_ns;
+	return one->pid < most->pid;
+}
+
+/*
+ * Ranks that each sync once wait once, side by side; programs that a script starts one after the
+ * other wait as often as they sync. So what all made counts as often as one of them ran at a time.
+ * Returns 0, or -ENODATA where they are not told one by one.
+ */
+static int tell_who_syncs(const struct findings *findings, struct syncs *syncs)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0, lived_ns = 0;
+	struct processes_calls one, most = { .syncs = 0 };
+	double side_by_side;
+	int status;
+
+	syncs->processes = 0;
+	for (uint32_t i = 0; (status = processes_calls(findings->measured, i, &one)) > 0; i++) {
+		if (!one.syncs)
+			continue;
+		syncs->processes++;
+		lived_ns += clock_subtract(one.end_ns, one.start_ns);
+		first_ns = one.start_ns < first_ns ? one.start_ns : first_ns;
+		last_ns = one.end_ns > last_ns ? one.end_ns : last_ns;
+		if (syncs_more(&one, &most))
+			most = one;
+	}
+	syncs->pid = most.syncs ? most.pid : TABLE_NO_UINT;
+	syncs->rank = most.syncs ? most.rank : TABLE_NO_UINT;
+	syncs->most = most.syncs;
+	syncs->written_bytes = most.written_bytes;
+	side_by_side = finding_share(lived_ns, clock_subtract(last_ns, first_ns));
+	syncs->in_a_row = syncs->calls.count / (side_by_side > 1 ? side_by_side : 1);
+	if (syncs->in_a_row < syncs->most)
+		syncs->in_a_row = syncs->most;
+	if (syncs->processes <= 1)
+		syncs->processes = TABLE_NO_UINT;
+	return status;
+}
+
+/* Many, or some that the run waits for, if they do not each end much that was written. */
+static int find_syncs(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict;
+	struct syncs syncs = { .calls = calls_of(findings, rule, &verdict) };
+	bool waits, many;
+
+	if (tell_who_syncs(findings, &syncs))
+		return 1;
+	many = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS);
+	waits = syncs.in_a_row >= threshold(THRESHOLD_FSYNCS_WAITED) &&
+		syncs.written_bytes < threshold(THRESHOLD_SAVE_BYTES) * syncs.most;
+	if (!many && !waits)
+		return 0;
+	/* Of runs that went on at once it is not known how long any of them waited. */
+	if (!many && findings->runs > 1)
+		return 1;
+	if (!many && verdict.cost_ns < threshold(THRESHOLD_FSYNC_SHARE) * findings->duration_ns)
+		return 0;
+	return finding_add(findings, rule, &syncs, &verdict);
+}
+
+static const enum threshold syncs_thresholds[] = {
+	THRESHOLD_FSYNCS,
+	THRESHOLD_FSYNCS_WAITED,
+	THRESHOLD_FSYNC_SHARE,
+	THRESHOLD_SAVE_BYTES,
+};
+
+const struct finding_rule finding_fsync_often = {
+	.id = "fsync-often",
+	.needs = JOB_SYSCALL,
+	.find = find_syncs,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	.habit = HABIT_FSYNC,
+	.class = IO_SYNC,
+	FINDING_EVIDENCE(struct syncs, syncs_evidence),
+	FINDING_THRESHOLDS(syncs_thresholds),
+	.title = "the run waits for syncs of {file}",
+	.says = "{count} fsync calls and their like, {each_ns} each, {time_ns} in all"
+		"[, by {processes:process|processes}: {most} by process {pid}][, rank {rank}]",
+	.advice =
+		"sync once for many writes, at the end of a checkpoint, or in a thread of its own",
+	.more = "faultline print --file '*/{file}' TRACE",
+	.rule = "fsync waits until the device has all that was written, and its journal, too. "
+		"Often means that each small write pays for a whole round to the device: many "
+		"syncs, or several whose waiting is a part of the run that is felt, but for such "
+		"that each end much that was written: a save, by whichever thread. Those of "
+		"processes that ran side by side, as ranks do, do not add up: one of each is one.",
+};
+
+const struct finding_rule finding_sync_writes = {
+	.id = "sync-writes",
+	.needs = JOB_SYSCALL,
+	.find = find_calls,
+	.of_runs = true,
+	.habit = HABIT_SYNC_WRITE,
+	.class = IO_WRITE,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLD(THRESHOLD_SYNC_WRITES),
+	.title = "{file} is open with O_SYNC: each write waits for storage",
+	.says = "{count} writes of {bytes_each}, {each_ns} each, {time_ns} in all",
+	.advice = "open without O_SYNC or O_DSYNC and call fdatasync when it matters",
+	.more = "faultline print --file '*/{file}' TRACE",
+	.rule = "With O_SYNC or O_DSYNC a write returns when the device has it, one after the "
+		"other. The same guarantee at a checkpoint's end costs one fdatasync.",
+};
+
+/* --- writes to one file at once --- */
+
+const struct finding_rule finding_shared_writes = {
+	.id = "shared-writes",
+	.needs = JOB_SYSCALL,
+	.find = find_calls,
+	.of_runs = true,
+	.habit = HABIT_SHARED_WRITE,
+	.class = IO_WRITE,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLD(THRESHOLD_SHARED_WRITES),
+	.title = "several write {file} at once, and wait for each other",
+	.says = "{count} writes of {bytes_each} began while another thread or process wrote to the "
+		"same file: they waited {each_ns} each, {time_ns} in all",
+	.advice =
+		"a file for each rank or thread (joined later), one writer that the others hand "
+		"their data to, or O_DIRECT where the file system lets such writes go side by side",
+	.more = "faultline print --op write --file '*/{file}' TRACE",
+	.rule = "A write through the page cache holds the lock of its file as long as it lasts, "
+		"also where it waits for storage: of several that write to one file one gets on at "
+		"a time, at whatever offset. Told is the time of writes up to where the last write "
+		"by another thread that began before them ended. Which of them had the lock is not "
+		"recorded. Direct writes, pipes, devices and stores through mappings do not count, "
+		"nor do writers that were traced apart: see shared-writes-ranks.",
+};
+
+/* Their threads may wait for each other, too: the same writes are told once. */
+static const struct finding_rule *const shared_told_by[] = { &finding_shared_writes, NULL };
+
+const struct finding_rule finding_shared_across = {
+	.id = "shared-writes-ranks",
+	.needs = JOB_SYSCALL,
+	.find = find_calls,
+	.told_by = shared_told_by,
+	.habit = HABIT_SHARED_ACROSS,
+	.class = IO_WRITE,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLD(THRESHOLD_SHARED_WRITES),
+	.title = "ranks that were traced one by one write {file} at once, and wait for each other",
+	.says = "{count} writes of {bytes_each} began while one of another trace wrote to the same "
+		"file: they waited {each_ns} each, {time_ns} in all",
+	.advice = "a file for each rank (joined later), one writer that the others hand their data "
+		  "to, or O_DIRECT where the file system lets such writes go side by side",
+	.more = "faultline print --op write --file '*/{file}' TRACE...",
+	.rule = "As shared-writes, of several traces that are read together: writes to one file, "
+		"on "
+		"one host, the same device, inode and generation, that began while another trace's "
+		"went on. Of ranks on other hosts it is not known, nor of summaries, which do not "
+		"have the writes one by one.",
+};
+
+/* --- small writes --- */
+
+const struct finding_rule finding_small_writes = {
+	.id = "small-writes",
+	.needs = JOB_SYSCALL,
+	.find = find_calls,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	.habit = HABIT_SMALL_WRITE,
+	.class = IO_WRITE,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLD(THRESHOLD_SMALL_REQUESTS),
+	.title = "small writes to {file}",
+	.says = "{count} writes of {bytes_each} on average, {time_ns} in all",
+	.advice = "buffer in the program and write 1 MiB and more at a time",
+	.more = "faultline report --table operations TRACE",
+	.rule = "Writes of at most 4 KiB: each costs a call and takes the file's lock, and a page "
+		"that is not written whole may have to be read first.",
+};
+
+const struct finding_rule finding_small_direct = {
+	.id = "small-direct",
+	.needs = JOB_SYSCALL,
+	.find = find_calls,
+	.of_runs = true,
+	.habit = HABIT_SMALL_DIRECT,
+	.class = IO_READ,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLD(THRESHOLD_SMALL_REQUESTS),
+	.title = "small direct I/O on {file}: each call waits for the device",
+	.says = "{count} direct reads and writes of {bytes_each}, {each_ns} each, {time_ns} in all",
+	.advice = "larger requests, or many at once (io_uring, threads); or drop O_DIRECT",
+	.more = "faultline report --table operations TRACE",
+	.rule = "With O_DIRECT nothing is read ahead, kept or gathered: a request of less than 64 "
+		"KiB "
+		"pays the device's latency for little data, one after the other.",
+};
+
+/* --- calls that wait or fail --- */
+
+const struct finding_rule finding_locks = {
+	.id = "lock-wait",
+	.needs = JOB_SYSCALL,
+	.find = find_calls,
+	.of_runs = true,
+	.sums = FINDING_OF_SUMS,
+	.habit = HABIT_LOCK,
+	.class = IO_METADATA,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLD(THRESHOLD_LOCKS),
+	.title = "waiting for locks of {file}",
+	.says = "{count} calls of flock and fcntl waited, {each_ns} each, {time_ns} in all",
+	.advice =
+		"one writer for each file, a file for each rank, or locks held for a shorter time",
+	.more = "faultline print --file '*/{file}' TRACE",
+	.rule = "A lock of a file makes whoever comes second wait for the first. On shared file "
+		"systems even a free lock is a round trip to a server. Calls that took less than "
+		"10 us found the lock free, and do not count.",
+};
+
+const struct finding_rule finding_failed_calls = {
+	.id = "failed-calls",
+	.needs = JOB_SYSCALL,
+	.find = find_calls,
+	.of_runs = true,
+	.habit = HABIT_FAILED,
+	.class = IO_METADATA,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLD(THRESHOLD_FAILED_CALLS),
+	.title = "calls that fail take time",
+	.says = "{count} calls failed, {each_ns} each, {time_ns} in all[, most of it on {path}]",
+	.advice =
+		"see which ones and why: names that do not exist, rights, full file systems, locks "
+		"that are taken",
+	.more = "faultline report --table operations TRACE",
+	.rule = "A call that fails does nothing for the program, but may still ask a server or "
+		"wait. "
+		"What counts here is time, whatever the error.",
+};
+
+const struct finding_rule finding_short_reads = {
+	.id = "short-reads",
+	.needs = JOB_SYSCALL,
+	.find = find_calls,
+	.of_runs = true,
+	.habit = HABIT_SHORT_READ,
+	.class = IO_READ,
+	FINDING_EVIDENCE(struct calls, calls_evidence),
+	FINDING_THRESHOLD(THRESHOLD_SHORT_READS),
+	.title = "reads get nothing, or less than they ask for",
+	.says = "{count} reads got {bytes_each} each[, on {files:file|files}]; {time_ns} in all",
+	.advice = "ask for what is there: know the sizes, read whole records, do not read on at "
+		  "the end of a file",
+	.more = "faultline print --op read --file '*/{file}' TRACE",
+	.rule = "Counted are reads that got nothing, as at the end of a file, and those that got "
+		"less although the file went on: its file system gives less at a time. A read to "
+		"the end of a file is none. Each is a call that another has to repeat.",
+};

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Findings about what the kernel writes back: writers that it makes wait, and stores that make it
+ * write much more than was stored. Knows nothing of how either is measured.
+ */
+#include "analysis/finding/finding.h"
+#include "analysis/totals.h"
+#include "analysis/trace_text.h"
+#include "analysis/writeback.h"
+
+/* --- writers that are made to wait --- */
+
+struct throttled {
+	struct table_text path, file; /* whose writers waited most */
+	uint64_t pauses, pause_ns;    /* of all files */
+	uint64_t file_pause_ns, written_bytes, dirty_bytes;
+	double share; /* of the time of writes and stores, summed over threads */
+};
+
+static const struct table_column throttled_evidence[] = {
+	{ "path", "path", UNIT_NONE, "path of the file whose writers waited most",
+	  TABLE_TEXT(struct throttled, path), 0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct throttled, file), 0 },
+	{ "pauses", "pauses", UNIT_COUNT, "times that a thread that writes was told to sleep",
+	  TABLE_UINT(struct throttled, pauses), 0 },
+	{ "pause_ns", "throttled", UNIT_NS, "for how long, summed over threads",
+	  TABLE_UINT(struct throttled, pause_ns), 0 },
+	{ "file_pause_ns", NULL, UNIT_NS, "the same of that file",
+	  TABLE_UINT(struct throttled, file_pause_ns), 0 },
+	{ "written_bytes", "written", UNIT_BYTES, "written and stored to files in all",
+	  TABLE_UINT(struct throttled, written_bytes), 0 },
+	{ "dirty_bytes", NULL, UNIT_BYTES,
+	  "above so much that is dirty writers wait, on the whole machine",
+	  TABLE_UINT(struct throttled, dirty_bytes), 0 },
+	{ "share", "of the time", UNIT_SHARE, "of the time of writes and stores",
+	  TABLE_REAL(struct throttled, share), 0 },
+};
+
+/* The least of all hosts. */
+static uint64_t dirty_bytes_of(const struct job *job)
+{
+	uint64_t least = TABLE_NO_UINT;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		uint64_t bytes = job->traces[i].header->dirty_bytes;
+
+		if (bytes && bytes < least)
+			least = bytes;
+	}
+	return least;
+}
+
+static int find_throttled(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct measured *measured = findings->measured;
+	const struct trace_operation_total *all = totals_throttled(measured);
+	uint64_t writing_ns = totals_class(measured, IO_WRITE).thread_time_ns +
+			      totals_class(measured, IO_MMAP_WRITE).thread_time_ns;
+	struct throttled throttled = {
+		.pauses = all->count,
+		.pause_ns = all->thread_time_ns,
+		.dirty_bytes = dirty_bytes_of(measured->job),
+	};
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_SURE,
+					   FINDING_BY_COST };
+	struct writeback_view view;
+
+	for (uint32_t i = 0; i < measured->job->files.count; i++) {
+		if (!writeback_of(measured, i, &view))
+			continue;
+		throttled.written_bytes += view.changed_bytes;
+		if (view.sums.pause_ns <= throttled.file_pause_ns)
+			continue;
+		throttled.file_pause_ns = view.sums.pause_ns;
+		throttled.path = view.path;
+		throttled.file = finding_base_name(view.path);
+	}
+	if (writing_ns)
+		throttled.share = (double)throttled.pause_ns / writing_ns;
+	if (!throttled.pauses || throttled.share < threshold(THRESHOLD_THROTTLED_SHARE))
+		return 0;
+	/* Several threads may have waited at the same time. */
+	verdict.cost_ns = totals_class(measured, IO_WRITE).time.measure +
+			  totals_class(measured, IO_MMAP_WRITE).time.measure;
+	if (verdict.cost_ns > throttled.pause_ns)
+		verdict.cost_ns = throttled.pause_ns;
+	verdict.cost_ns = finding_unhidden(findings, IO_WRITE, verdict.cost_ns);
+	return finding_add(findings, rule, &throttled, &verdict);
+}
+
+static const enum threshold throttled_thresholds[] = { THRESHOLD_THROTTLED_SHARE };
+
+const struct finding_rule finding_throttled = {
+	.id = "writers-throttled",
+	.needs = JOB_THROTTLED,
+	.find = find_throttled,
+	FINDING_EVIDENCE(struct throttled, throttled_evidence),
+	FINDING_THRESHOLDS(throttled_thresholds),
+	.title = "writes wait because too much waits to be written back",
+	.says = "threads that write were told to sleep {pauses} times, {pause_ns} in all, {share} "
+		"of the time of their writes and stores; most for {file}",
+	.advice = "begin writing back earlier (sync_file_range, or fdatasync now and then, in a "
+		  "thread "
+		  "of its own), write less or with O_DIRECT, or to a faster device; "
+		  "vm.dirty_bytes and a cgroup's memory limit say how much may wait",
+	.more = "faultline report --table writeback TRACE",
+	.rule = "A write goes into the page cache and is over, until more is dirty than the kernel "
+		"allows for the machine, the device or the cgroup. From then on writers are told "
+		"to "
+		"sleep, so that they write no faster than the device does. A checkpoint that is "
+		"smaller than the limit is written at the speed of memory, a larger one is not.",
+};
+
+/* --- sparse stores --- */
+
+struct amplified {
+	struct table_text path, file, filesystem; /* of the worst */
+	uint64_t files;
+	uint64_t changed_bytes, device_bytes, excess_bytes; /* of all of them */
+	double times, times_least;
+	double inside; /* of the stores to large folios, those not to their first page */
+};
+
+static const struct table_column amplified_evidence[] = {
+	{ "path", "path", UNIT_NONE, "path of the file with the most in excess",
+	  TABLE_TEXT(struct amplified, path), 0 },
+	{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct amplified, file), 0 },
+	{ "filesystem", "file system", UNIT_NONE, "type of the file system that it is on",
+	  TABLE_TEXT(struct amplified, filesystem), 0 },
+	{ "files", "files", UNIT_COUNT, "such files", TABLE_UINT(struct amplified, files), 0 },
+	{ "changed_bytes", "changed", UNIT_BYTES,
+	  "written by calls, and pages that were faulted on to be stored to",
+	  TABLE_UINT(struct amplified, changed_bytes), 0 },
+	{ "device_bytes", "written", UNIT_BYTES, "written to the device for it",
+	  TABLE_UINT(struct amplified, device_bytes), 0 },
+	{ "excess_bytes", "in excess", UNIT_BYTES, "what was written beyond that",
+	  TABLE_UINT(struct amplified, excess_bytes), 0 },
+	{ "times", "times", UNIT_NONE, "written as a multiple of changed, at most",
+	  TABLE_REAL(struct amplified, times), 0 },
+	{ "times_least", "at least", UNIT_NONE,
+	  "the same if all pages of each large folio were stored to",
+	  TABLE_REAL(struct amplified, times_least), 0 },
+	{ "inside", "inside", UNIT_SHARE,
+	  "stores that made a large folio dirty from elsewhere than its first page",
+	  TABLE_REAL(struct amplified, inside), 0 },
+};
+
+/*
+ * That much more was written than changed is sure where the kernel maps pages one by one. Where it
+ * maps large folios whole, stores one after the other begin at the first page of each: those that
+ * do not are here and there.
+ */
+static enum finding_confidence is_amplified(const struct writeback_view *view, bool *amplified)
+{
+	uint64_t least_bytes = view->changed_bytes + threshold(THRESHOLD_AMPLIFIED_BYTES);
+	bool sure = view->amplification >= threshold(THRESHOLD_AMPLIFIED);
+	bool scattered = view->large_faults >= threshold(THRESHOLD_SCATTERED_STORES) &&
+			 view->inside_faults >= threshold(THRESHOLD_SCATTERED) * view->large_faults;
+
+	*amplified = view->sums.stored_bytes > view->sums.call_bytes &&
+		     view->device_bytes >= least_bytes &&
+		     view->amplification_most >= threshold(THRESHOLD_AMPLIFIED) &&
+		     (sure || scattered);
+	return sure ? FINDING_LIKELY : FINDING_GUESS;
+}
+
+static int find_amplified(struct findings *findings, const struct finding_rule *rule)
+{
+	const struct measured *measured = findings->measured;
+	struct finding_verdict verdict = { TABLE_NO_UINT, TABLE_NO_UINT, FINDING_LIKELY,
+					   FINDING_BY_COST };
+	struct amplified sum = { 0 };
+	uint64_t worst_bytes = 0, excess_bytes, unseen_bytes = 0, large = 0, inside = 0;
+
+	for (uint32_t i = 0; i < measured->job->files.count; i++) {
+		enum finding_confidence confidence;
+		struct writeback_view view;
+		bool amplified;
+
+		if (!writeback_of(measured, i, &view))
+			continue;
+		confidence = is_amplified(&view, &amplified);
+		if (!amplified)
+			continue;
+		if (confidence < verdict.confidence)
+			verdict.confidence = confidence;
+		excess_bytes = view.device_bytes - view.changed_bytes;
+		sum.files++;
+		sum.changed_bytes += view.changed_bytes;
+		sum.device_bytes += view.device_bytes;
+		sum.excess_bytes += excess_bytes;
+		unseen_bytes += view.unseen_bytes;
+		large += view.large_faults;
+		inside += view.inside_faults;
+		if (excess_bytes <= worst_bytes)
+			continue;
+		worst_bytes = excess_bytes;
+		sum.path = view.path;
+		sum.file = finding_base_name(view.path);
+		sum.filesystem = trace_text(file_table_filesystem(&measured->job->files, i));
+	}
+	if (!sum.files)
+		return 0;
+	sum.times = (double)sum.device_bytes / sum.changed_bytes;
+	sum.times_least = (double)sum.device_bytes / (sum.changed_bytes + unseen_bytes);
+	sum.inside = finding_share(inside, large);
+	verdict.cost_bytes = sum.excess_bytes;
+	return finding_add(findings, rule, &sum, &verdict);
+}
+
+static const enum threshold amplified_thresholds[] = {
+	THRESHOLD_AMPLIFIED,
+	THRESHOLD_AMPLIFIED_BYTES,
+	THRESHOLD_SCATTERED,
+	THRESHOLD_SCATTERED_STORES,
+};
+
+const struct finding_rule finding_amplified = {
+	.id = "stores-amplified",
+	.needs = JOB_FAULT | JOB_DIRTIED | JOB_BLOCK,
+	.find = find_amplified,
+	FINDING_EVIDENCE(struct amplified, amplified_evidence),
+	FINDING_THRESHOLDS(amplified_thresholds),
+	.title = "stores to {file} write much more than they change",
+	.says = "{device_bytes} were written to the device for {changed_bytes} of pages that were "
+		"stored to: {times} times as much, at least {times_least} times; on "
+		"{files:file|files}",
+	.advice = "change neighbouring pages together, write single pages by pwrite in place of a "
+		  "mapping, or sync less often; advise MADV_RANDOM, so that folios stay small",
+	.more = "faultline report --table writeback TRACE",
+	.rule = "A store through a mapping makes a whole folio dirty, which may be many pages, and "
+		"the whole folio is written back. Stores that are far from each other so write "
+		"much more than they change, the more the larger the file system makes its "
+		"folios. Newer kernels map a folio whole at its first fault: how many of its pages "
+		"were stored to is not known then, and the rule goes by where in the folio the "
+		"first store was; stores one after the other begin at its start.",
+};

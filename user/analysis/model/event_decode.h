@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the decoders of events share: the rule of each family, and what all events are filled with.
+ * Knows nothing of tables. Private to event.c and the decoders.
+ */
+#ifndef FAULTLINE_EVENT_DECODE_H
+#define FAULTLINE_EVENT_DECODE_H
+
+#include "analysis/model/event.h"
+
+/* What a family of operations is, flags and results aside. */
+struct family_rule {
+	uint8_t class, door;
+	uint8_t flags;
+	bool moves;  /* its result is a number of bytes */
+	bool direct; /* another door where the file was open with O_DIRECT */
+};
+
+/* One for each family: the only place where operations are classed by it. */
+extern const struct family_rule event_rules[TRACE_FAMILY_COUNT];
+
+/* Of columns of two kinds: they have the same number, and one function may read both. */
+#define EVENT_SAME(a, b) ((int)(a) == (int)(b))
+
+/* What is no pid stays none. */
+static inline uint32_t event_pid(uint64_t value)
+{
+	return value < UINT32_MAX ? value : UINT32_MAX;
+}
+
+/* The number of a file of the chunk's trace in the job's table, or FILE_NONE. */
+static inline uint32_t event_find_file(const struct event_chunk *chunk, uint64_t id)
+{
+	struct file_memory *memory = chunk->memory;
+	uint32_t trace = chunk->block->trace;
+	unsigned int slot = (id + 61 * (uint64_t)trace) % FILE_MEMORY_SLOTS;
+
+	if (!id)
+		return FILE_NONE;
+	if (id != memory->ids[slot] || trace != memory->traces[slot]) {
+		memory->ids[slot] = id;
+		memory->traces[slot] = trace;
+		memory->files[slot] = file_table_find(&chunk->job->files, trace, id);
+	}
+	return memory->files[slot];
+}
+
+/* The trace that the rows are of. */
+static inline const struct job_trace *event_trace(const struct event_chunk *chunk)
+{
+	return &chunk->job->traces[chunk->block->trace];
+}
+
+/* What every operation has of its row. All else is for the caller to set: there are too many of
+ * them to be wiped first. */
+static inline void event_place(const struct event_chunk *chunk, uint32_t i, uint64_t duration,
+			       struct event *event)
+{
+	event->start = clock_shifted(chunk->clock, chunk->columns[TRACE_COL_TIME][i]);
+	event->end = clock_add(event->start, duration);
+	event->block = chunk->block;
+	event->row = chunk->row + i;
+}
+
+/* What every event has, and one that is no operation has no more. */
+static inline void event_start(const struct event_chunk *chunk, uint32_t i, struct event *event)
+{
+	uint64_t start = clock_shifted(chunk->clock, chunk->columns[TRACE_COL_TIME][i]);
+
+	*event = (struct event) {
+		.start = start,
+		.end = start,
+		.block = chunk->block,
+		.row = chunk->row + i,
+		.file = FILE_NONE,
+		.class = IO_NONE,
+		.door = DOOR_NONE,
+	};
+}
+
+/* Takes the side of a transfer that writes from the event, and puts it behind it. Where there is
+ * one that reads, too, that one has the time: it was spent once. Out of a pipe or a socket there is
+ * only this side. Returns the last of them. */
+static inline struct event *event_split_transfer(struct event *read, uint32_t file)
+{
+	struct event *write = read->file == FILE_NONE ? read : read + 1;
+
+	*write = *read;
+	write->class = IO_WRITE;
+	write->file = file;
+	if (!(read->flags & EVENT_SUMMED))
+		write->offset = -1;
+	write->flags &= ~(EVENT_UNLINKED | EVENT_DIRECT); /* those are of the other file */
+	if (write == read)
+		return write;
+	write->fetched_bytes = 0;
+	write->flags &= ~EVENT_TIMED;
+	write->flags |= EVENT_SECOND;
+	read->created_bytes = 0;
+	return write;
+}
+
+/* Adds to what stores dirtied in the trace. */
+static inline void event_count_dirtied(const struct job_trace *trace, uint64_t bytes)
+{
+	trace->seen[trace->dirtied].count++;
+	trace->seen[trace->dirtied].bytes += bytes;
+}
+
+/* Operations of io_uring and libaio go by these, whatever they do. */
+static inline uint8_t event_door(const struct operation *operation, const struct family_rule *rule,
+				 uint64_t flags)
+{
+	if (rule->door == DOOR_NONE)
+		return DOOR_NONE;
+	if (operation->uring)
+		return DOOR_URING;
+	if (operation->libaio)
+		return DOOR_LIBAIO;
+	return rule->direct && flags & TRACE_OP_DIRECT ? DOOR_DIRECT : rule->door;
+}
+
+/*
+ * The decoders, each of a kind of rows: see event_decode. They add what they saw to the totals of
+ * the operations in their trace.
+ */
+
+/* event_calls.c */
+void event_decode_calls(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_faults(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_vfs(const struct event_chunk *chunk, struct event *events, size_t *count);
+
+/* event_storage.c */
+void event_decode_pagecache(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_throttles(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_requests(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_bios(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_devices(const struct event_chunk *chunk, struct event *events, size_t *count);
+
+/* event_summed.c */
+void event_decode_profile(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_classes(const struct event_chunk *chunk, struct event *events, size_t *count);
+
+/* event_marks.c */
+void event_decode_span_begins(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_span_ends(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_instants(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_execs(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_exits(const struct event_chunk *chunk, struct event *events, size_t *count);
+void event_decode_names(const struct event_chunk *chunk, struct event *events, size_t *count);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Sums over events. Knows nothing of which events they are, nor of tables.
+ */
+#ifndef FAULTLINE_TALLY_H
+#define FAULTLINE_TALLY_H
+
+#include "analysis/model/event.h"
+#include "analysis/base/interval.h"
+
+/* All zeros is empty. Sums of hostile numbers wrap around. */
+struct tally {
+	uint64_t count, errors;
+	uint64_t bytes, fetched_bytes, created_bytes, dirtied_bytes;
+	uint64_t major;
+	uint64_t thread_time_ns;
+	struct interval_union time; /* its measure is the merged time */
+};
+
+/* Merges the time of an event into that of others. For those that are summed up the time over all
+ * threads stands for that with at least one of them under way, which is not known: see summed.h. */
+static inline void tally_merge_time(struct interval_union *time, const struct event *event)
+{
+	if (event->flags & EVENT_SUMMED)
+		time->measure += event->summed_ns;
+	else
+		interval_add(time, event->start, event->end);
+}
+
+static inline void tally_add_time(struct tally *tally, const struct event *event)
+{
+	tally->thread_time_ns += event_time_ns(event);
+	tally_merge_time(&tally->time, event);
+}
+
+/* Events must come in the order of their starts. */
+static inline void tally_add(struct tally *tally, const struct event *event)
+{
+	if (event->flags & EVENT_COUNTED) {
+		tally->count += event_count(event);
+		tally->errors += event_errors(event);
+	}
+	tally->bytes += event->bytes;
+	tally->fetched_bytes += event->fetched_bytes;
+	tally->created_bytes += event->created_bytes;
+	tally->dirtied_bytes += event->dirtied_bytes;
+	tally->major += event->major;
+	if (event->flags & EVENT_TIMED)
+		tally_add_time(tally, event);
+}
+
+/* All but its time. */
+static inline void tally_add_counts(struct tally *tally, const struct tally *more)
+{
+	tally->count += more->count;
+	tally->errors += more->errors;
+	tally->bytes += more->bytes;
+	tally->fetched_bytes += more->fetched_bytes;
+	tally->created_bytes += more->created_bytes;
+	tally->dirtied_bytes += more->dirtied_bytes;
+	tally->major += more->major;
+}
+
+/* Adds one that is not over the same time: what both took together is not known any more. */
+void tally_fold(struct tally *tally, const struct tally *more);
+
+/* What the kernel counted beyond the rows. It says nothing of merged time. */
+void tally_add_unseen(struct tally *tally, const struct trace_operation_total *unseen,
+		      const struct event_unseen *place);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The time of a run in stretches of one length, as pictures have it: fine ones for what is drawn as
+ * areas, coarse ones of PICTURE_FINER fine ones each for what is summed up by file, process and the
+ * like. Knows nothing of what is put into them.
+ */
+#ifndef FAULTLINE_PICTURE_AXIS_H
+#define FAULTLINE_PICTURE_AXIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/clock.h"
+
+#define PICTURE_COARSE 160
+#define PICTURE_FINER 3
+#define PICTURE_FINE (PICTURE_COARSE * PICTURE_FINER)
+
+struct picture_axis {
+	uint64_t start_ns, end_ns; /* of the run, on the job's clock */
+	uint64_t fine_ns;	   /* length of a fine stretch */
+};
+
+static inline struct picture_axis picture_axis_of(uint64_t start_ns, uint64_t end_ns)
+{
+	return (struct picture_axis) { start_ns, end_ns,
+				       clock_subtract(end_ns, start_ns) / PICTURE_FINE + 1 };
+}
+
+/* What lies outside of the run belongs to its first or last stretch. */
+static inline unsigned int picture_fine(const struct picture_axis *axis, uint64_t time_ns)
+{
+	uint64_t stretch = clock_subtract(time_ns, axis->start_ns) / axis->fine_ns;
+
+	return stretch < PICTURE_FINE ? stretch : PICTURE_FINE - 1;
+}
+
+/* Where an interval lies. */
+struct picture_stretches {
+	uint64_t start_ns, end_ns;
+	uint16_t first, last; /* coarse ones, both included */
+};
+
+static inline struct picture_stretches picture_stretches_of(const struct picture_axis *axis,
+							    uint64_t start_ns, uint64_t end_ns)
+{
+	return (struct picture_stretches) { start_ns, end_ns,
+					    picture_fine(axis, start_ns) / PICTURE_FINER,
+					    picture_fine(axis, end_ns) / PICTURE_FINER };
+}
+
+/* The part of an amount that belongs to the stretches up to a moment, when it is spread evenly over
+ * an interval: parts of neighbours add up to the amount exactly. */
+static inline uint64_t picture_part(uint64_t amount, uint64_t start_ns, uint64_t end_ns,
+				    uint64_t time_ns)
+{
+	if (time_ns >= end_ns)
+		return amount;
+	if (time_ns <= start_ns)
+		return 0;
+	return (unsigned __int128)amount * (time_ns - start_ns) / (end_ns - start_ns);
+}
+
+/*
+ * Spreads an amount evenly over [start_ns, end_ns): `bins` are numbers `step` bytes apart, one for
+ * each stretch of `length_ns`, of which those from `first` to `last` are touched.
+ */
+static inline void picture_spread(uint64_t *bins, size_t step, const struct picture_axis *axis,
+				  uint64_t length_ns, const struct picture_stretches *over,
+				  unsigned int first, unsigned int last, uint64_t amount)
+{
+	char *bin = (char *)bins + first * step;
+	uint64_t before = 0, until_ns = clock_add(axis->start_ns, (first + 1) * length_ns);
+
+	for (unsigned int i = first; i < last; i++, bin += step) {
+		uint64_t part = picture_part(amount, over->start_ns, over->end_ns, until_ns);
+
+		*(uint64_t *)bin += part - before;
+		before = part;
+		until_ns = clock_add(until_ns, length_ns);
+	}
+	*(uint64_t *)bin += amount - before;
+}
+
+static inline void picture_spread_coarse(uint64_t *bins, size_t step,
+					 const struct picture_axis *axis,
+					 const struct picture_stretches *over, uint64_t amount)
+{
+	if (amount)
+		picture_spread(bins, step, axis, axis->fine_ns * PICTURE_FINER, over, over->first,
+			       over->last, amount);
+}
+
+static inline void picture_spread_fine(uint64_t *bins, size_t step, const struct picture_axis *axis,
+				       const struct picture_stretches *over, uint64_t amount)
+{
+	if (amount)
+		picture_spread(bins, step, axis, axis->fine_ns, over,
+			       picture_fine(axis, over->start_ns), picture_fine(axis, over->end_ns),
+			       amount);
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Counts by time and a second axis. Knows nothing of tables.
+ */
+#include "analysis/picture/picture_grids.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define OFFSET_BYTES_LEAST 4096
+
+static bool has_offsets(const struct file *file)
+{
+	return S_ISREG(file->mode) || S_ISBLK(file->mode);
+}
+
+int picture_grids_init(struct picture_grids *grids, const struct job *job,
+		       const struct picture_set *files, const struct picture_axis *axis)
+{
+	memset(grids, 0, sizeof(*grids));
+	grids->job = job;
+	grids->axis = *axis;
+	grids->file_count = job->files.count;
+	grids->map_of = reallocarray(NULL, grids->file_count + 1, sizeof(*grids->map_of));
+	if (!grids->map_of)
+		return -ENOMEM;
+	for (size_t i = 0; i < grids->file_count; i++)
+		grids->map_of[i] = PICTURE_MAPS;
+	for (size_t i = 0; i < files->count && grids->map_count < PICTURE_MAPS; i++) {
+		uint64_t number = files->series[i].number;
+
+		if (files->series[i].others || number == FILE_UNKNOWN ||
+		    !has_offsets(&job->files.files[number]))
+			continue;
+		grids->map_of[number] = grids->map_count;
+		grids->maps[grids->map_count++] =
+			(struct picture_map) { .file = number, .offset_bytes = OFFSET_BYTES_LEAST };
+	}
+	return 0;
+}
+
+void picture_grids_free(struct picture_grids *grids)
+{
+	free(grids->map_of);
+	grids->map_of = NULL;
+}
+
+/* --- where in a file --- */
+
+/* Two rows become one until an offset has one. */
+static void widen(struct picture_map *map, uint64_t last)
+{
+	while (last / map->offset_bytes >= PICTURE_OFFSETS) {
+		for (int touch = 0; touch < PICTURE_TOUCHES; touch++) {
+			for (int at = 0; at < PICTURE_COARSE; at++) {
+				uint32_t *rows = map->counts[touch][at];
+
+				for (int i = 0; i < PICTURE_OFFSETS / 2; i++)
+					rows[i] = rows[2 * i] + rows[2 * i + 1];
+				memset(rows + PICTURE_OFFSETS / 2, 0,
+				       PICTURE_OFFSETS / 2 * sizeof(*rows));
+			}
+		}
+		map->offset_bytes *= 2;
+	}
+}
+
+static void touch(struct picture_map *map, enum picture_touch kind, unsigned int at,
+		  uint64_t offset, uint64_t bytes)
+{
+	uint64_t last = clock_add(offset, bytes ? bytes - 1 : 0);
+
+	if (last >= INT64_MAX)
+		return;
+	if (last / map->offset_bytes >= PICTURE_OFFSETS)
+		widen(map, last);
+	if (last + 1 > map->furthest)
+		map->furthest = last + 1;
+	for (uint64_t row = offset / map->offset_bytes; row <= last / map->offset_bytes; row++)
+		map->counts[kind][at][row]++;
+}
+
+static void add_to_map(struct picture_grids *grids, struct picture_map *map,
+		       const struct event *event)
+{
+	const struct picture_stretches over =
+		picture_stretches_of(&grids->axis, event->start, event->end);
+	const struct picture_axis *axis = &grids->axis;
+	const size_t step = sizeof(struct picture_cache);
+	struct picture_cache *cache = map->cache;
+	bool fault = event->flags & EVENT_FAULT, reads = event->class == IO_READ;
+
+	if (fault) {
+		cache[over.first].major += event->major ? 1 : 0;
+		cache[over.first].minor += event->major ? 0 : 1;
+		picture_spread_coarse(&cache->faulted_bytes, step, axis, &over,
+				      event->fetched_bytes);
+	} else if (event->class == IO_MMAP_READ) { /* map calls that bring pages in */
+		picture_spread_coarse(&cache->faulted_bytes, step, axis, &over,
+				      event->fetched_bytes);
+	} else if (reads && event->flags & EVENT_DIRECT) {
+		picture_spread_coarse(&cache->direct_bytes, step, axis, &over, event->bytes);
+	} else if (reads) {
+		picture_spread_coarse(&cache->read_bytes, step, axis, &over, event->bytes);
+		picture_spread_coarse(&cache->missed_bytes, step, axis, &over,
+				      event->fetched_bytes);
+	} else if (event->class == IO_WRITE) {
+		picture_spread_coarse(&cache->write_bytes, step, axis, &over, event->bytes);
+	}
+	if (event->offset < 0 || !(event->flags & EVENT_COUNTED))
+		return;
+	if (fault)
+		touch(map, PICTURE_TOUCH_FAULT, over.first, event->offset, 1);
+	else if (event->bytes && (reads || event->class == IO_WRITE))
+		touch(map, reads ? PICTURE_TOUCH_READ : PICTURE_TOUCH_WRITE, over.first,
+		      event->offset, event->bytes);
+}
+
+/* --- how long, how much --- */
+
+static unsigned int latency_class(uint64_t ns)
+{
+	unsigned int bits, class;
+
+	if (ns < 1ull << PICTURE_LATENCY_FIRST)
+		return 0;
+	bits = 63 - __builtin_clzll(ns);
+	class = 2 * (bits - PICTURE_LATENCY_FIRST) + (ns >> (bits - 1) & 1);
+	return class < PICTURE_LATENCIES ? class : PICTURE_LATENCIES - 1;
+}
+
+static void add_event(struct picture_grids *grids, const struct event *event)
+{
+	unsigned int at = picture_fine(&grids->axis, event->start) / PICTURE_FINER, kind;
+	enum device_use use = grids->job->operations[event->operation].use;
+
+	if (event->flags & EVENT_REQUEST) {
+		if ((use != DEVICE_READS && use != DEVICE_WRITES) || event->flags & EVENT_SECOND)
+			return;
+		kind = use == DEVICE_READS ? PICTURE_DEVICE_READ : PICTURE_DEVICE_WRITE;
+		grids->sizes[kind][at][size_class(event_value(event, REQUEST_BYTES))]++;
+	} else if (event->flags & EVENT_COUNTED) {
+		kind = picture_part_of(event);
+		if (event->class == IO_READ || event->class == IO_WRITE)
+			grids->sizes[kind][at][size_class(event->asked_bytes)]++;
+	} else {
+		return;
+	}
+	grids->latencies[kind][at][latency_class(event->end - event->start)]++;
+}
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct picture_grids *grids = state;
+
+	for (const struct event *event = events; event < events + count; event++) {
+		if (event->class == IO_NONE && !(event->flags & EVENT_REQUEST))
+			continue;
+		add_event(grids, event);
+		if (event->class != IO_NONE && event->file < grids->file_count &&
+		    grids->map_of[event->file] < PICTURE_MAPS)
+			add_to_map(grids, &grids->maps[grids->map_of[event->file]], event);
+	}
+	return 0;
+}
+
+const struct walk_calls picture_grids_calls = { .events = add_events };

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Counts over two axes, one of which is time in coarse stretches: how long operations took, how
+ * much they asked for, where in the worst files they were. Knows nothing of how it is drawn.
+ */
+#ifndef FAULTLINE_PICTURE_GRIDS_H
+#define FAULTLINE_PICTURE_GRIDS_H
+
+#include "analysis/picture/picture_sums.h"
+#include "analysis/size_class.h"
+
+/* Half powers of two, from 64 ns; the first and the last are open. */
+#define PICTURE_LATENCIES 60
+#define PICTURE_LATENCY_FIRST 6 /* bits */
+
+/* What is told apart there: parts, then requests of devices. */
+#define PICTURE_DEVICE_READ PICTURE_PARTS
+#define PICTURE_DEVICE_WRITE (PICTURE_PARTS + 1)
+#define PICTURE_KINDS (PICTURE_PARTS + 2)
+
+enum picture_touch {
+	PICTURE_TOUCH_READ,
+	PICTURE_TOUCH_FAULT,
+	PICTURE_TOUCH_WRITE,
+	PICTURE_TOUCHES
+};
+
+#define PICTURE_OFFSETS 96
+#define PICTURE_MAPS 8 /* files */
+
+/* Bytes of a file by stretch. */
+struct picture_cache {
+	uint64_t read_bytes;	/* asked for by calls that read through the cache ... */
+	uint64_t missed_bytes;	/* ... and brought in during these */
+	uint64_t faulted_bytes; /* brought in by faults */
+	uint64_t direct_bytes, write_bytes;
+	uint64_t minor, major;
+};
+
+struct picture_map {
+	uint32_t file;
+	uint64_t offset_bytes; /* of a row: a power of two, doubled as offsets grow */
+	uint64_t furthest;     /* byte that was touched, plus 1 */
+	uint32_t counts[PICTURE_TOUCHES][PICTURE_COARSE][PICTURE_OFFSETS];
+	struct picture_cache cache[PICTURE_COARSE];
+};
+
+struct picture_grids {
+	const struct job *job;
+	struct picture_axis axis;
+	uint32_t latencies[PICTURE_KINDS][PICTURE_COARSE][PICTURE_LATENCIES];
+	uint32_t sizes[PICTURE_KINDS][PICTURE_COARSE][SIZE_CLASSES]; /* of what was asked for */
+	uint32_t *map_of; /* of each file: its map, or PICTURE_MAPS */
+	size_t file_count, map_count;
+	struct picture_map maps[PICTURE_MAPS];
+};
+
+/* Maps those of the files that were chosen whose offsets mean something. Returns 0 or -ENOMEM; is
+ * to be freed after an error, too. */
+int picture_grids_init(struct picture_grids *grids, const struct job *job,
+		       const struct picture_set *files, const struct picture_axis *axis);
+void picture_grids_free(struct picture_grids *grids);
+/* Its state is a struct picture_grids. */
+extern const struct walk_calls picture_grids_calls;
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The kinds of I/O that pictures tell apart, each of one colour: paths of access, and classes of
+ * calls that move no bytes. Knows nothing of how they are drawn.
+ */
+#ifndef FAULTLINE_PICTURE_PARTS_H
+#define FAULTLINE_PICTURE_PARTS_H
+
+#include "analysis/model/event.h"
+
+enum picture_part {
+	PICTURE_READ,	/* read calls of the page cache */
+	PICTURE_FAULTS, /* page faults on mapped files, and map calls */
+	PICTURE_DIRECT, /* O_DIRECT, reads and writes */
+	PICTURE_ASYNC,	/* io_uring and libaio */
+	PICTURE_SPLICE, /* sendfile and its like */
+	PICTURE_KERNEL, /* by the kernel on a task's behalf */
+	PICTURE_WRITE,
+	PICTURE_METADATA,
+	PICTURE_SYNC,
+	PICTURE_PARTS,
+};
+
+/* Of an event of any class but IO_NONE. */
+static inline enum picture_part picture_part_of(const struct event *event)
+{
+	static const uint8_t by_class[] = {
+		[IO_READ] = PICTURE_READ,	  [IO_WRITE] = PICTURE_WRITE,
+		[IO_METADATA] = PICTURE_METADATA, [IO_SYNC] = PICTURE_SYNC,
+		[IO_MMAP_READ] = PICTURE_FAULTS,  [IO_MMAP_WRITE] = PICTURE_FAULTS,
+	};
+
+	switch (event->door) {
+	case DOOR_DIRECT:
+		return PICTURE_DIRECT;
+	case DOOR_URING:
+	case DOOR_LIBAIO:
+		return PICTURE_ASYNC;
+	case DOOR_SPLICE:
+		return PICTURE_SPLICE;
+	case DOOR_KERNEL:
+		return PICTURE_KERNEL;
+	default:
+		return by_class[event->class];
+	}
+}
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Tells events stretch by stretch to states of their own, and takes the numbers in between. Knows
+ * nothing of what they measure.
+ */
+#include "analysis/picture/picture_samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/measured.h"
+
+const struct analysis *const picture_sampled[PICTURE_SAMPLED] = {
+	&analysis_epochs,      &analysis_readahead,    &analysis_writeback, &analysis_chain,
+	&analysis_chain_spans, &analysis_device_users, &analysis_ranks,
+};
+
+/* --- in passing --- */
+
+static uint64_t end_of(const struct picture_samples *samples, unsigned int stretch)
+{
+	const struct picture_axis *axis = &samples->axis;
+
+	return clock_add(axis->start_ns, (stretch + 1) * axis->fine_ns * PICTURE_FINER);
+}
+
+static void take(struct picture_sampled *table, size_t which, struct picture_sampling *sampling,
+		 uint64_t now_ns)
+{
+	const struct sampled *how = picture_sampled[which]->sampled;
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct picture_sample *row = &table->rows[i];
+		uint64_t values[SAMPLED_MOST] = { 0 };
+
+		how->at(table->filled, sampling->state, row->number, now_ns, values);
+		for (int j = 0; j < SAMPLED_MOST; j++) {
+			if (values[j] <= row->before[j])
+				continue;
+			row->more[j][sampling->at] += values[j] - row->before[j];
+			row->before[j] = values[j];
+		}
+	}
+}
+
+static int take_all(struct picture_sampling *sampling, uint64_t now_ns)
+{
+	struct picture_samples *all = sampling->all;
+	int status = sampling->how->settle ? sampling->how->settle(sampling->state, now_ns) : 0;
+
+	for (size_t i = 0; i < PICTURE_SAMPLED && !status; i++)
+		if (&all->told[all->tables[i].told] == sampling)
+			take(&all->tables[i], i, sampling, now_ns);
+	return status;
+}
+
+/* Ends all stretches that end by a moment. */
+static int go_to(struct picture_sampling *sampling, uint64_t time_ns)
+{
+	const struct picture_samples *all = sampling->all;
+	int status = 0;
+
+	while (!status && sampling->at + 1 < PICTURE_COARSE &&
+	       end_of(all, sampling->at) <= time_ns &&
+	       end_of(all, sampling->at) < all->axis.end_ns) {
+		status = take_all(sampling, end_of(all, sampling->at));
+		sampling->at++;
+	}
+	return status;
+}
+
+/* How many of them begin before the stretch ends that is told; they are in order. */
+static size_t count_before(const struct picture_sampling *sampling, const struct event *events,
+			   size_t count)
+{
+	uint64_t end_ns = end_of(sampling->all, sampling->at);
+	size_t low = 0, high = count;
+
+	if (events[count - 1].start < end_ns)
+		return count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (events[middle].start < end_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int tell_events(void *state, const struct event *events, size_t count)
+{
+	struct picture_sampling *sampling = state;
+	int status = 0;
+
+	while (count && !status) {
+		size_t now;
+
+		status = go_to(sampling, events->start);
+		now = count_before(sampling, events, count);
+		if (!now) /* behind the end of the run */
+			now = count;
+		if (!status)
+			status = sampling->how->passing->events(sampling->state, events, now);
+		events += now;
+		count -= now;
+	}
+	return status;
+}
+
+static int tell_begun(void *state, uint32_t slot, const struct event *event)
+{
+	struct picture_sampling *sampling = state;
+	int status = go_to(sampling, sampling->all->job->spans.slots[slot].begin_ns);
+
+	return status ? status : sampling->how->passing->span_begun(sampling->state, slot, event);
+}
+
+static int tell_ended(void *state, uint32_t slot, const struct event *event)
+{
+	struct picture_sampling *sampling = state;
+	int status = go_to(sampling, sampling->all->job->spans.slots[slot].end_ns);
+
+	return status ? status : sampling->how->passing->span_ended(sampling->state, slot, event);
+}
+
+/* --- who is told --- */
+
+/* Somebody who is told the same already, or one more. */
+static int find_told(struct picture_samples *samples, const struct sampled *how, size_t *told)
+{
+	struct picture_sampling *sampling = samples->told;
+
+	for (*told = 0; *told < samples->told_count; ++*told)
+		if (samples->told[*told].how->passing == how->passing)
+			return 0;
+	sampling += samples->told_count++;
+	*sampling = (struct picture_sampling) { .how = how, .all = samples };
+	sampling->calls = (struct walk_calls) {
+		.apart = how->passing->apart,
+		.events = tell_events,
+		.matters = how->passing->matters,
+		.span_begun = how->passing->span_begun ? tell_begun : NULL,
+		.span_ended = how->passing->span_ended ? tell_ended : NULL,
+	};
+	return how->begin(samples->job, &sampling->state);
+}
+
+static int choose_rows(struct picture_sampled *of, const struct sampled *how,
+		       const struct table *table)
+{
+	uint64_t *numbers = reallocarray(NULL, table->row_count, sizeof(*numbers));
+	size_t *order = table_order(table);
+
+	of->count =
+		table->row_count < PICTURE_SAMPLED_ROWS ? table->row_count : PICTURE_SAMPLED_ROWS;
+	of->rows = calloc(of->count, sizeof(*of->rows));
+	if (numbers && order && of->rows) {
+		how->numbers(of->filled, numbers, table->row_count);
+		for (size_t i = 0; i < of->count; i++)
+			of->rows[i].number = numbers[order[i]];
+	}
+	free(order);
+	free(numbers);
+	return numbers && order && of->rows ? 0 : -ENOMEM;
+}
+
+int picture_samples_init(struct picture_samples *samples, const struct measured *measured,
+			 const struct picture_axis *axis)
+{
+	int status = 0;
+
+	*samples = (struct picture_samples) { .job = measured->job, .axis = *axis };
+	for (size_t i = 0; i < PICTURE_SAMPLED && !status; i++) {
+		const struct sampled *how = picture_sampled[i]->sampled;
+		const struct table *table = report_by(measured->report, picture_sampled[i]);
+		struct picture_sampled *of = &samples->tables[i];
+
+		of->told = PICTURE_SAMPLED;
+		if (table->absent || !table->row_count)
+			continue;
+		of->filled = measured_state(measured, how->filled);
+		status = find_told(samples, how, &of->told);
+		if (!status)
+			status = choose_rows(of, how, table);
+	}
+	return status;
+}
+
+void picture_samples_join(struct picture_samples *samples, struct cursor_options *cursor,
+			  struct walk_consumer *consumers, size_t *count)
+{
+	for (size_t i = 0; i < samples->told_count; i++)
+		consumers[(*count)++] =
+			(struct walk_consumer) { &samples->told[i].calls, &samples->told[i] };
+	for (size_t i = 0; i < PICTURE_SAMPLED; i++) {
+		if (!samples->tables[i].count)
+			continue;
+		cursor->kinds |= 1ull << TRACE_BIO | 1ull << TRACE_DEVICE;
+		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+			cursor->columns[kind] |= picture_sampled[i]->columns[kind];
+	}
+}
+
+static void end_told(struct picture_samples *samples)
+{
+	for (size_t i = 0; i < samples->told_count; i++)
+		if (samples->told[i].state)
+			samples->told[i].how->end(samples->told[i].state);
+	samples->told_count = 0;
+}
+
+int picture_samples_finish(struct picture_samples *samples)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < samples->told_count && !status; i++) {
+		status = go_to(&samples->told[i], samples->axis.end_ns);
+		if (!status)
+			status = take_all(&samples->told[i], UINT64_MAX);
+	}
+	end_told(samples);
+	return status;
+}
+
+void picture_samples_free(struct picture_samples *samples)
+{
+	end_told(samples);
+	for (size_t i = 0; i < PICTURE_SAMPLED; i++)
+		free(samples->tables[i].rows);
+	*samples = (struct picture_samples) { 0 };
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Spans by thread in passing. Knows nothing of tables.
+ */
+#include "analysis/picture/picture_spans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/longest.h"
+#include "grow.h"
+
+#define NO_LANE UINT32_MAX
+
+void picture_spans_init(struct picture_spans *spans, const struct job *job,
+			const struct picture_axis *axis)
+{
+	memset(spans, 0, sizeof(*spans));
+	spans->job = job;
+	spans->axis = *axis;
+	map_init(&spans->lane_of, 1, 1);
+}
+
+void picture_spans_free(struct picture_spans *spans)
+{
+	map_free(&spans->lane_of);
+	free(spans->lanes);
+	free(spans->open);
+}
+
+static int find_lane(struct picture_spans *spans, const struct span *span, uint32_t *lane)
+{
+	const uint64_t key = (uint64_t)span->process << 32 | span->thread;
+	const uint64_t *known = map_find(&spans->lane_of, &key);
+	uint64_t *added;
+	bool is_new;
+
+	*lane = known ? *known : NO_LANE;
+	if (known || spans->lane_count == PICTURE_LANES_MOST)
+		return 0;
+	if (!GROW(spans->lanes, spans->lane_room, spans->lane_count + 1))
+		return -ENOMEM;
+	added = map_add(&spans->lane_of, &key, &is_new);
+	if (!added)
+		return -ENOMEM;
+	*added = *lane = spans->lane_count++;
+	spans->lanes[*lane] =
+		(struct picture_lane) { .process = span->process, .thread = span->thread };
+	return 0;
+}
+
+static int span_begun(void *state, uint32_t slot, const struct event *event)
+{
+	struct picture_spans *spans = state;
+	struct picture_open *open;
+	int status;
+
+	if (!GROW(spans->open, spans->open_room, (size_t)slot + 1))
+		return -ENOMEM;
+	open = &spans->open[slot];
+	status = find_lane(spans, &spans->job->spans.slots[slot], &open->lane);
+	if (!status && open->lane != NO_LANE)
+		open->depth = spans->lanes[open->lane].open++;
+	return status;
+}
+
+static int span_ended(void *state, uint32_t slot, const struct event *event)
+{
+	struct picture_spans *spans = state;
+	const struct span *span = &spans->job->spans.slots[slot];
+	const struct picture_open *open = &spans->open[slot];
+	const struct picture_stretches over =
+		picture_stretches_of(&spans->axis, span->begin_ns, span->end_ns);
+	struct picture_lane *lane;
+	const struct picture_span kept = {
+		.length_ns = span->end_ns - span->begin_ns,
+		.begin_ns = span->begin_ns,
+		.lane = open->lane,
+		.label = span->label,
+		.depth = open->depth < PICTURE_DEPTHS ? open->depth : PICTURE_DEPTHS - 1,
+		.unfinished = span->unfinished,
+	};
+
+	spans->count++;
+	if (open->lane == NO_LANE) {
+		spans->beyond++;
+		return 0;
+	}
+	lane = &spans->lanes[open->lane];
+	lane->open--;
+	if (!open->depth) {
+		lane->count++;
+		lane->time_ns += kept.length_ns;
+		picture_spread_coarse(lane->busy, sizeof(lane->busy[0]), &spans->axis, &over,
+				      kept.length_ns);
+	}
+	longest_keep(spans->kept, &spans->kept_count, PICTURE_SPANS, &kept, sizeof(kept));
+	return 0;
+}
+
+const struct walk_calls picture_spans_calls = {
+	.span_begun = span_begun,
+	.span_ended = span_ended,
+};
+
+/* --- the lanes that are told of: those with the most time, by rank, process and thread --- */
+
+struct lane_order {
+	uint64_t time_ns;
+	int64_t rank;
+	uint64_t start_ns;
+	uint32_t process, thread, lane;
+};
+
+static int compare_times(const void *left, const void *right)
+{
+	const struct lane_order *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns > b->time_ns ? -1 : 1;
+	return a->lane < b->lane ? -1 : 1;
+}
+
+static int compare_owners(const void *left, const void *right)
+{
+	const struct lane_order *a = left, *b = right;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+int picture_spans_finish(struct picture_spans *spans)
+{
+	struct lane_order *order =
+		reallocarray(NULL, spans->lane_count + 1, sizeof(struct lane_order));
+	const struct process *processes = spans->job->processes.processes;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < spans->lane_count; i++) {
+		const struct picture_lane *lane = &spans->lanes[i];
+
+		order[i] = (struct lane_order) {
+			.time_ns = lane->time_ns,
+			.rank = processes[lane->process].rank,
+			.start_ns = processes[lane->process].start_ns,
+			.process = lane->process,
+			.thread = lane->thread,
+			.lane = i,
+		};
+	}
+	qsort(order, spans->lane_count, sizeof(*order), compare_times);
+	spans->told_count = spans->lane_count < PICTURE_LANES ? spans->lane_count : PICTURE_LANES;
+	qsort(order, spans->told_count, sizeof(*order), compare_owners);
+	for (size_t i = 0; i < spans->told_count; i++)
+		spans->told[i] = order[i].lane;
+	for (size_t i = 0; i < spans->kept_count; i++)
+		spans->lanes[spans->kept[i].lane].kept++;
+	free(order);
+	return 0;
+}

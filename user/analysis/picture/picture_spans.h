@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Spans as lanes by thread: the longest one by one, of all how busy their lane was. Knows nothing
+ * of how they are drawn.
+ */
+#ifndef FAULTLINE_PICTURE_SPANS_H
+#define FAULTLINE_PICTURE_SPANS_H
+
+#include "analysis/base/map.h"
+#include "analysis/picture/picture_axis.h"
+#include "analysis/model/walk.h"
+
+#define PICTURE_SPANS 2500
+#define PICTURE_LANES 48	/* that are told of */
+#define PICTURE_LANES_MOST 4096 /* that are followed; spans of further threads are counted */
+#define PICTURE_DEPTHS 6	/* deeper ones share the last */
+
+struct picture_span {
+	uint64_t length_ns; /* first, see longest_keep */
+	uint64_t begin_ns;
+	uint32_t lane, label;
+	uint32_t depth;
+	bool unfinished;
+};
+
+struct picture_lane {
+	uint32_t process, thread;
+	uint64_t count, time_ns;       /* of its spans that are within no other of its thread */
+	uint64_t kept;		       /* of its spans, one by one: once finished */
+	uint32_t open;		       /* now */
+	uint64_t busy[PICTURE_COARSE]; /* time in such spans */
+};
+
+struct picture_spans {
+	const struct job *job;
+	struct picture_axis axis;
+	struct picture_span kept[PICTURE_SPANS];
+	size_t kept_count;
+	struct map lane_of; /* process << 32 | thread -> lane */
+	struct picture_lane *lanes;
+	size_t lane_count, lane_room;
+	struct picture_open {
+		uint32_t lane, depth;
+	} * open; /* of each open span, by its place */
+	size_t open_room;
+	uint64_t count, beyond;	      /* spans; those of threads that there was no room for */
+	uint32_t told[PICTURE_LANES]; /* lanes, once finished: by rank, process and thread */
+	size_t told_count;
+};
+
+void picture_spans_init(struct picture_spans *spans, const struct job *job,
+			const struct picture_axis *axis);
+void picture_spans_free(struct picture_spans *spans);
+/* Its state is a struct picture_spans. */
+extern const struct walk_calls picture_spans_calls;
+/* Chooses the lanes. Returns 0 or -ENOMEM. */
+int picture_spans_finish(struct picture_spans *spans);
+
+#endif

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Sums by stretch of those that were chosen beforehand. Knows nothing of names.
+ */
+#include "analysis/picture/picture_sums.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/devices.h"
+#include "analysis/files.h"
+#include "analysis/processes.h"
+#include "analysis/measured.h"
+#include "analysis/spans.h"
+#include "grow.h"
+
+const size_t picture_sums_most[PICTURE_KEYS] = {
+	[PICTURE_BY_PART] = PICTURE_PARTS, [PICTURE_BY_OPERATION] = 48, [PICTURE_BY_FILE] = 96,
+	[PICTURE_BY_PROCESS] = 48,	   [PICTURE_BY_RANK] = 48,	[PICTURE_BY_SPAN] = 24,
+	[PICTURE_BY_DEVICE] = 12,
+};
+
+/* Of rows of other tables. */
+#define ROWS_MOST 32
+
+const struct analysis *const picture_tables[PICTURE_TABLES] = {
+	&analysis_totals,   &analysis_doors,  &analysis_failed_lookups, &analysis_habits,
+	&analysis_programs, &analysis_levels, &analysis_places,
+};
+
+#define NO_SERIES UINT32_MAX
+
+static uint64_t device_number(uint32_t host, uint32_t dev)
+{
+	return (uint64_t)host << 32 | dev;
+}
+
+/* --- choosing --- */
+
+struct candidate {
+	uint64_t number, weight;
+};
+
+static int compare_candidates(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static uint64_t weigh_operation(const struct measured *measured, uint32_t number)
+{
+	const struct operation *operation = &measured->job->operations[number];
+
+	/* What stores made dirty is told with the faults and calls that did. */
+	if (operation->family == TRACE_STORES)
+		return 0;
+	/* One that takes no time counts, too. */
+	return clock_add(operation->seen.thread_time_ns, operation->seen.count);
+}
+
+static uint64_t weigh_file(const struct measured *measured, uint32_t number)
+{
+	struct file_view view;
+
+	if (!files_used(measured, number, &view))
+		return 0;
+	return clock_add(clock_add(view.time_ns, view.fetched_bytes >> 20), 1);
+}
+
+static uint64_t weigh_process(const struct measured *measured, uint32_t number)
+{
+	return processes_tally(measured, number, MEASURE_IO)->thread_time_ns;
+}
+
+static uint64_t weigh_span(const struct measured *measured, uint32_t number)
+{
+	uint64_t time_ns, count = spans_of_label(measured, number, &time_ns);
+
+	return clock_add(time_ns, count);
+}
+
+/* Numbers that are chosen by weight: how many there are, and what each weighs. */
+static size_t count_of(const struct measured *measured, enum picture_key key)
+{
+	switch (key) {
+	case PICTURE_BY_OPERATION:
+		return measured->job->operation_count;
+	case PICTURE_BY_FILE:
+		return files_count(measured);
+	case PICTURE_BY_PROCESS:
+		return measured->job->processes.count;
+	case PICTURE_BY_SPAN:
+		return measured->job->labels.count;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t (*const weighing[PICTURE_KEYS])(const struct measured *, uint32_t) = {
+	[PICTURE_BY_OPERATION] = weigh_operation,
+	[PICTURE_BY_FILE] = weigh_file,
+	[PICTURE_BY_PROCESS] = weigh_process,
+	[PICTURE_BY_SPAN] = weigh_span,
+};
+
+static int add_series(struct picture_set *set, uint64_t number)
+{
+	if (!GROW(set->series, set->room, set->count + 1))
+		return -ENOMEM;
+	set->series[set->count++] = (struct picture_series) { .number = number };
+	return 0;
+}
+
+/* The last series: all that are not told one by one, so many. */
+static int add_others(struct picture_set *set, uint64_t count)
+{
+	int status = add_series(set, 0);
+
+	if (status)
+		return status;
+	set->series[set->count - 1].others = true;
+	set->series[set->count - 1].of = count;
+	return 0;
+}
+
+static int choose(struct picture_set *set, const struct measured *measured, enum picture_key key)
+{
+	size_t count = count_of(measured, key), used = 0, chosen;
+	struct candidate *all = reallocarray(NULL, count + 1, sizeof(*all));
+	int status = 0;
+
+	set->slots = reallocarray(NULL, count + 1, sizeof(*set->slots));
+	set->slot_count = count;
+	if (!all || !set->slots) {
+		free(all);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		all[used] = (struct candidate) { i, weighing[key](measured, i) };
+		set->slots[i] = NO_SERIES;
+		used += all[used].weight ? 1 : 0;
+	}
+	qsort(all, used, sizeof(*all), compare_candidates);
+	chosen = used < picture_sums_most[key] ? used : picture_sums_most[key];
+	for (size_t i = 0; i < chosen && !status; i++) {
+		set->slots[all[i].number] = i;
+		status = add_series(set, all[i].number);
+	}
+	free(all);
+	return status ? status : add_others(set, used - chosen);
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* The lowest ranks; of a process its place among them. */
+static int choose_ranks(struct picture_set *set, const struct job *job)
+{
+	size_t count = job->processes.count, used = 0, kinds = 0;
+	const struct process *processes = job->processes.processes;
+	int64_t *ranks = reallocarray(NULL, count + 1, sizeof(*ranks));
+	int status = 0;
+
+	set->slots = reallocarray(NULL, count + 1, sizeof(*set->slots));
+	set->slot_count = count;
+	if (!ranks || !set->slots) {
+		free(ranks);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (processes[i].rank >= 0)
+			ranks[used++] = processes[i].rank;
+	qsort(ranks, used, sizeof(*ranks), compare_ranks);
+	for (size_t i = 0; i < used; i++)
+		if (!kinds || ranks[i] != ranks[kinds - 1])
+			ranks[kinds++] = ranks[i];
+	for (size_t i = 0; i < kinds && i < picture_sums_most[PICTURE_BY_RANK] && !status; i++)
+		status = add_series(set, ranks[i]);
+	for (size_t i = 0; i < count && !status; i++) {
+		const int64_t *found =
+			bsearch(&processes[i].rank, ranks, kinds, sizeof(*ranks), compare_ranks);
+
+		set->slots[i] = NO_SERIES;
+		if (found && (size_t)(found - ranks) < set->count)
+			set->slots[i] = found - ranks;
+	}
+	free(ranks);
+	return status ? status : add_others(set, kinds - set->count);
+}
+
+/* As the table "devices" has them: those whose requests took the most time come first. */
+static int choose_devices(struct picture_set *set, const struct measured *measured)
+{
+	struct device_view view;
+	uint64_t left = 0;
+	int status = 0;
+
+	for (size_t i = 0; !status && devices_view(measured, i, &view); i++) {
+		if (i < picture_sums_most[PICTURE_BY_DEVICE])
+			status = add_series(set, device_number(view.host, view.dev));
+		else
+			left += view.own_requests ? 1 : 0;
+	}
+	return status ? status : add_others(set, left);
+}
+
+/* Series are made as rows are met; a table without rows meets none. */
+static int choose_rows(struct picture_sums *sums, const struct measured *measured)
+{
+	for (size_t i = 0; i < PICTURE_TABLES; i++) {
+		struct picture_set *set = &sums->sets[PICTURE_BY_ROWS + i];
+
+		if (!report_by(measured->report, picture_tables[i])->row_count)
+			continue;
+		sums->states[i] = measured_state(measured, picture_tables[i]);
+		set->slot_count = ROWS_MOST;
+		set->slots = malloc(ROWS_MOST * sizeof(*set->slots));
+		if (!set->slots)
+			return -ENOMEM;
+		memset(set->slots, 0xff, ROWS_MOST * sizeof(*set->slots)); /* NO_SERIES */
+	}
+	return 0;
+}
+
+int picture_sums_init(struct picture_sums *sums, const struct measured *measured,
+		      const struct picture_axis *axis)
+{
+	struct picture_set *parts = &sums->sets[PICTURE_BY_PART];
+	int status = 0;
+
+	*sums = (struct picture_sums) { .job = measured->job, .axis = *axis };
+	for (int part = 0; part < PICTURE_PARTS && !status; part++)
+		status = add_series(parts, part);
+	for (int key = 0; key < PICTURE_KEYS && !status; key++)
+		if (weighing[key])
+			status = choose(&sums->sets[key], measured, key);
+	if (!status)
+		status = choose_ranks(&sums->sets[PICTURE_BY_RANK], measured->job);
+	if (!status)
+		status = choose_devices(&sums->sets[PICTURE_BY_DEVICE], measured);
+	return status ? status : choose_rows(sums, measured);
+}
+
+void picture_sums_free(struct picture_sums *sums)
+{
+	for (int key = 0; key < PICTURE_KEYS; key++) {
+		free(sums->sets[key].series);
+		free(sums->sets[key].slots);
+	}
+	*sums = (struct picture_sums) { 0 };
+}
+
+/* --- in passing --- */
+
+static void add(struct picture_series *series, const struct picture_axis *axis,
+		const struct picture_stretches *over, const struct picture_sum *more)
+{
+	struct picture_sum *sum = &series->sums[over->first];
+	int last = over->first == over->last ? PICTURE_TIME : PICTURE_COUNTS;
+
+	for (int i = 0; i < last; i++)
+		sum->of[i] += more->of[i];
+	for (int i = last; i < PICTURE_TIME; i++)
+		picture_spread_coarse(&series->sums->of[i], sizeof(*sum), axis, over, more->of[i]);
+}
+
+/* Merges an interval into the time of a series, of whose union all up to *end_ns has been told. */
+static void merge(struct picture_series *series, const struct picture_axis *axis,
+		  const struct picture_stretches *over, uint64_t *end_ns)
+{
+	struct picture_stretches rest = *over;
+
+	if (over->end_ns <= *end_ns)
+		return;
+	if (over->start_ns < *end_ns)
+		rest = picture_stretches_of(axis, *end_ns, over->end_ns);
+	*end_ns = over->end_ns;
+	picture_spread_coarse(&series->sums->of[PICTURE_TIME], sizeof(struct picture_sum), axis,
+			      &rest, rest.end_ns - rest.start_ns);
+}
+
+static struct picture_series *series_of(struct picture_sums *sums, enum picture_key key,
+					size_t number)
+{
+	struct picture_set *set = &sums->sets[key];
+	uint32_t slot = number < set->slot_count ? set->slots[number] : NO_SERIES;
+
+	return &set->series[slot == NO_SERIES ? set->count - 1 : slot];
+}
+
+static struct picture_series *device_series(struct picture_set *set, uint64_t number)
+{
+	struct picture_series *series = set->series;
+
+	while (!series->others && series->number != number)
+		series++;
+	return series;
+}
+
+static void add_request(struct picture_sums *sums, const struct event *event,
+			const struct picture_stretches *over, struct picture_sum *more)
+{
+	uint32_t host = sums->job->traces[event->block->trace].host;
+	enum device_use use = sums->job->operations[event->operation].use;
+
+	more->of[PICTURE_COUNT] = event->flags & EVENT_SECOND ? 0 : 1;
+	more->of[PICTURE_MARKED] = use == DEVICE_READS ? more->of[PICTURE_COUNT] : 0;
+	more->of[PICTURE_READ_BYTES] = use == DEVICE_READS ? event->bytes : 0;
+	more->of[PICTURE_WRITE_BYTES] = use == DEVICE_WRITES ? event->bytes : 0;
+	more->of[PICTURE_THREAD_TIME] = event->flags & EVENT_SECOND ? 0 : event->end - event->start;
+	if (use == DEVICE_READS || use == DEVICE_WRITES)
+		add(device_series(&sums->sets[PICTURE_BY_DEVICE],
+				  device_number(host, event_value(event, REQUEST_DEV))),
+		    &sums->axis, over, more);
+}
+
+/* The table "operations" counts what is no I/O of a task's, and what gives no time to its class. */
+static void add_operation(struct picture_sums *sums, const struct event *event,
+			  const struct picture_stretches *over, struct picture_sum more)
+{
+	if (event->flags & EVENT_SECOND)
+		return;
+	more.of[PICTURE_COUNT] = 1;
+	more.of[PICTURE_ERRORS] = event->flags & EVENT_FAILED ? 1 : 0;
+	more.of[PICTURE_THREAD_TIME] = event->end - event->start;
+	add(series_of(sums, PICTURE_BY_OPERATION, event->operation), &sums->axis, over, &more);
+}
+
+static struct picture_sum sum_of(const struct event *event)
+{
+	struct picture_sum sum = { 0 };
+	bool timed = event->flags & (EVENT_TIMED | EVENT_THROTTLED);
+
+	if (event->flags & EVENT_COUNTED) {
+		sum.of[PICTURE_COUNT] = 1;
+		sum.of[PICTURE_ERRORS] = event->flags & EVENT_FAILED ? 1 : 0;
+		sum.of[PICTURE_METADATA_CALLS] = event->class == IO_METADATA;
+		sum.of[PICTURE_READ_FAULTS] = event->class == IO_MMAP_READ;
+		sum.of[PICTURE_WRITE_FAULTS] = event->class == IO_MMAP_WRITE;
+	}
+	sum.of[PICTURE_MAJOR] = event->major;
+	sum.of[PICTURE_OPENS] = event->flags & EVENT_OPENS ? 1 : 0;
+	sum.of[event->class == IO_WRITE ? PICTURE_WRITE_BYTES : PICTURE_READ_BYTES] = event->bytes;
+	sum.of[PICTURE_FETCHED] = event->fetched_bytes;
+	if (event->class == IO_MMAP_READ || event->class == IO_MMAP_WRITE)
+		sum.of[event->class == IO_MMAP_READ ? PICTURE_READ_FAULTED
+						    : PICTURE_WRITE_FAULTED] = event->fetched_bytes;
+	sum.of[PICTURE_CREATED] = event->created_bytes;
+	sum.of[PICTURE_DIRTIED] = event->dirtied_bytes;
+	sum.of[PICTURE_THREAD_TIME] = timed ? event->end - event->start : 0;
+	return sum;
+}
+
+static void add_event(struct picture_sums *sums, const struct event *event,
+		      const struct picture_stretches *over, const struct picture_sum *more)
+{
+	const struct picture_axis *axis = &sums->axis;
+	bool timed = event->flags & EVENT_TIMED;
+	struct picture_series *series;
+
+	if (event->file != FILE_NONE) {
+		series = series_of(sums, PICTURE_BY_FILE, event->file);
+		add(series, axis, over, more);
+		if (timed && event->class != IO_NONE)
+			merge(series, axis, over, &series->ends_ns[files_use_of(event->class)]);
+	}
+	if (event->class == IO_NONE)
+		return;
+	add(&sums->sets[PICTURE_BY_PART].series[picture_part_of(event)], axis, over, more);
+	series = series_of(sums, PICTURE_BY_PROCESS, event->process);
+	add(series, axis, over, more);
+	if (timed)
+		merge(series, axis, over, &series->ends_ns[0]);
+	series = series_of(sums, PICTURE_BY_RANK, event->process);
+	/* Nobody has no rank among others. */
+	if (!series->others || sums->job->processes.processes[event->process].rank >= 0)
+		add(series, axis, over, more);
+}
+
+/* --- rows of tables --- */
+
+/* NULL for one that is not told; -ENOMEM. */
+static int series_of_row(struct picture_set *set, uint32_t row, struct picture_series **series)
+{
+	*series = NULL;
+	if (row >= set->slot_count)
+		return 0;
+	if (set->slots[row] == NO_SERIES) {
+		if (add_series(set, row))
+			return -ENOMEM;
+		set->slots[row] = set->count - 1;
+	}
+	*series = &set->series[set->slots[row]];
+	return 0;
+}
+
+static int add_to_rows(struct picture_sums *sums, const struct event *event,
+		       const struct picture_stretches *over, struct picture_sum *more)
+{
+	struct row_of rows[ROWS_OF_MOST];
+	struct picture_series *series;
+
+	for (size_t i = 0; i < PICTURE_TABLES; i++) {
+		int count = sums->states[i]
+				    ? picture_tables[i]->rows_of(sums->states[i], event, rows)
+				    : 0;
+
+		if (count < 0)
+			return count;
+		for (const struct row_of *row = rows; row < rows + count; row++) {
+			if (series_of_row(&sums->sets[PICTURE_BY_ROWS + i], row->row, &series))
+				return -ENOMEM;
+			if (!series)
+				continue;
+			more->of[PICTURE_MARKED] = row->marked && !(event->flags & EVENT_SECOND);
+			add(series, &sums->axis, over, more);
+			if (event->flags & EVENT_TIMED)
+				merge(series, &sums->axis, over,
+				      row->end_ns ? row->end_ns : &series->ends_ns[0]);
+		}
+	}
+	return 0;
+}
+
+/* Of class IO_NONE. */
+#define NOTABLE                                                                                    \
+	(EVENT_CALL | EVENT_ASYNC | EVENT_VFS | EVENT_PAGECACHE | EVENT_THROTTLED | EVENT_REQUEST)
+
+static int add_events(void *state, const struct event *events, size_t count)
+{
+	struct picture_sums *sums = state;
+	int status = 0;
+
+	for (const struct event *event = events; event < events + count && !status; event++) {
+		struct picture_stretches over;
+		struct picture_sum more;
+
+		if (event->class == IO_NONE && !(event->flags & NOTABLE))
+			continue;
+		over = picture_stretches_of(&sums->axis, event->start, event->end);
+		more = sum_of(event);
+		status = add_to_rows(sums, event, &over, &more);
+		more.of[PICTURE_MARKED] = 0;
+		add_operation(sums, event, &over, more);
+		if (event->flags & EVENT_REQUEST)
+			add_request(sums, event, &over, &more);
+		else if (event->class != IO_NONE || event->flags & EVENT_PAGECACHE)
+			add_event(sums, event, &over, &more);
+	}
+	return status;
+}
+
+/* --- spans --- */
+
+/* Of a row one more is open, or one less: the time of spans is told once none is. */
+static void turn(struct picture_series *series, const struct picture_axis *axis,
+		 const struct span *span, bool begins)
+{
+	struct picture_stretches over;
+
+	if (begins) {
+		over = picture_stretches_of(axis, span->begin_ns, span->begin_ns);
+		series->sums[over.first].of[PICTURE_COUNT]++;
+		if (!series->open++)
+			series->begun_ns = span->begin_ns;
+		return;
+	}
+	if (--series->open)
+		return;
+	over = picture_stretches_of(axis, series->begun_ns, span->end_ns);
+	merge(series, axis, &over, &series->ends_ns[0]);
+}
+
+/* The rows that a span is in, as it begins or has ended. */
+static int turn_rows(struct picture_sums *sums, uint32_t slot, bool begins)
+{
+	const struct span *span = &sums->job->spans.slots[slot];
+	struct row_of rows[ROWS_OF_MOST];
+	struct picture_series *series;
+
+	for (size_t i = 0; i < PICTURE_TABLES; i++) {
+		int count = 0;
+
+		if (sums->states[i] && picture_tables[i]->rows_of_span)
+			count = picture_tables[i]->rows_of_span(sums->states[i], slot, begins,
+								rows);
+		for (const struct row_of *row = rows; row < rows + count; row++) {
+			if (series_of_row(&sums->sets[PICTURE_BY_ROWS + i], row->row, &series))
+				return -ENOMEM;
+			if (!series)
+				continue;
+			turn(series, &sums->axis, span, begins);
+		}
+	}
+	return 0;
+}
+
+static int span_begun(void *state, uint32_t slot, const struct event *event)
+{
+	return turn_rows(state, slot, true);
+}
+
+static int span_ended(void *state, uint32_t slot, const struct event *event)
+{
+	struct picture_sums *sums = state;
+	const struct span *span = &sums->job->spans.slots[slot];
+	const struct picture_stretches over =
+		picture_stretches_of(&sums->axis, span->begin_ns, span->end_ns);
+	const struct picture_sum more = {
+		.of = { [PICTURE_COUNT] = 1, [PICTURE_THREAD_TIME] = span->end_ns - span->begin_ns }
+	};
+
+	add(series_of(sums, PICTURE_BY_SPAN, span->label), &sums->axis, &over, &more);
+	return turn_rows(sums, slot, false);
+}
+
+const struct walk_calls picture_sums_calls = {
+	.events = add_events,
+	.span_begun = span_begun,
+	.span_ended = span_ended,
+};

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Tables of two reports joined by the names of their rows. Knows nothing of how they were made.
+ */
+#include "analysis/report/against.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/access.h"
+#include "analysis/course.h"
+#include "analysis/finding/finding.h"
+#include "analysis/base/map.h"
+#include "analysis/places.h"
+#include "analysis/trace_table.h"
+#include "grow.h"
+
+enum { BEFORE, NOW, SIDES };
+enum { TIME, BYTES, COUNT, NUMBERS };
+
+/* A row of a table of both. */
+struct line {
+	struct table_text name, title;
+	uint64_t numbers[SIDES][NUMBERS]; /* TABLE_NO_UINT: not there, or not known */
+	bool in[SIDES];
+	/* For the columns: */
+	int64_t change_ns;
+	double times;
+	const char *state;
+};
+
+/* What is joined, by column. */
+struct compared_columns {
+	size_t name, title, numbers[NUMBERS];
+};
+
+struct join {
+	struct line *lines;
+	size_t count, room;
+	struct map names;
+};
+
+static uint64_t number_of(const struct cell *cell)
+{
+	return cell->type == CELL_UINT && !cell->summed ? cell->uint : TABLE_NO_UINT;
+}
+
+static struct table_text text_of(const struct cell *cell)
+{
+	return cell->type == CELL_TEXT ? (struct table_text) { cell->text, cell->length }
+				       : (struct table_text) { 0 };
+}
+
+/* The line of a name, made if there is none; NULL when memory is out. */
+static struct line *line_of(struct join *join, struct table_text name)
+{
+	uint64_t key = map_hash_bytes(&join->names, name.bytes, name.length), *place;
+	bool added;
+
+	if (!GROW(join->lines, join->room, join->count + 1))
+		return NULL;
+	place = map_add(&join->names, &key, &added);
+	if (!place)
+		return NULL;
+	if (added) {
+		*place = join->count++;
+		memset(&join->lines[*place], 0, sizeof(struct line));
+		memset(join->lines[*place].numbers, 0xff, sizeof(join->lines->numbers));
+		join->lines[*place].name = name;
+	}
+	return &join->lines[*place];
+}
+
+static int add_side(struct join *join, const struct table *table,
+		    const struct compared_columns *source, int side)
+{
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *cells = table_row(table, i);
+		struct line *line = line_of(join, text_of(&cells[source->name]));
+
+		if (!line)
+			return -ENOMEM;
+		line->in[side] = true;
+		line->title = text_of(&cells[source->title]);
+		for (int j = 0; j < NUMBERS; j++)
+			line->numbers[side][j] = number_of(&cells[source->numbers[j]]);
+	}
+	return 0;
+}
+
+/* --- the run as a whole --- */
+
+static uint64_t sum_of(const struct table *course, enum timeline_column column)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < course->row_count; i++) {
+		const struct cell *cell = &table_row(course, i)[column];
+
+		if (cell->type != CELL_UINT)
+			return TABLE_NO_UINT;
+		sum += cell->uint;
+	}
+	return sum;
+}
+
+static int add_time(struct join *join, const char *name, int side, uint64_t time_ns)
+{
+	struct line *line = line_of(join, (struct table_text) { name, strlen(name) });
+
+	if (!line)
+		return -ENOMEM;
+	line->in[side] = true;
+	line->numbers[side][TIME] = time_ns;
+	return 0;
+}
+
+static int add_run(struct join *join, const struct report *report, int side)
+{
+	const struct table *trace = report_by(report, &analysis_trace);
+	const struct table *course = report_by(report, &analysis_timeline);
+	int status = add_time(join, "the run", side, number_of(&trace->cells[ABOUT_DURATION]));
+
+	if (!status)
+		status = add_time(join, "compute", side, sum_of(course, TIMELINE_COMPUTE));
+	if (!status)
+		status = add_time(join, "unoverlapped I/O", side, sum_of(course, TIMELINE_IO));
+	return status;
+}
+
+/* --- tables --- */
+
+static const struct table_column columns[] = {
+	{ "name", "", UNIT_PATH, "what is compared", TABLE_TEXT(struct line, name), 0 },
+	{ "change_ns", "change", UNIT_NS, "time now, less time before",
+	  TABLE_INT(struct line, change_ns), 0 },
+	{ "times", "times", UNIT_NONE, "time now by time before", TABLE_REAL(struct line, times),
+	  0 },
+	{ "before.time_ns", "time before", UNIT_NS, "time of the run that is compared with",
+	  TABLE_UINT(struct line, numbers[BEFORE][TIME]), 0 },
+	{ "now.time_ns", "time now", UNIT_NS, "time of this run",
+	  TABLE_UINT(struct line, numbers[NOW][TIME]), 0 },
+	{ "before.fetched_bytes", "from storage before", UNIT_BYTES,
+	  "brought in from storage in the run that is compared with",
+	  TABLE_UINT(struct line, numbers[BEFORE][BYTES]), 0 },
+	{ "now.fetched_bytes", "from storage now", UNIT_BYTES,
+	  "brought in from storage in this run", TABLE_UINT(struct line, numbers[NOW][BYTES]), 0 },
+	{ "before.operations", "operations before", UNIT_COUNT,
+	  "operations of the run that is compared with",
+	  TABLE_UINT(struct line, numbers[BEFORE][COUNT]), 0 },
+	{ "now.operations", "operations now", UNIT_COUNT, "operations of this run",
+	  TABLE_UINT(struct line, numbers[NOW][COUNT]), 0 },
+};
+
+static const char shown[] = "name,change_ns,times,before.time_ns,now.time_ns,"
+			    "before.fetched_bytes,now.fetched_bytes";
+
+static const struct table_column finding_columns[] = {
+	{ "state", "", UNIT_NONE, "came, went or stayed", TABLE_LITERAL(struct line, state), 0 },
+	{ "id", "finding", UNIT_NONE, "name of the finding", TABLE_TEXT(struct line, name), 0 },
+	{ "before.cost_ns", "cost before", UNIT_NS, "cost in the run that is compared with",
+	  TABLE_UINT(struct line, numbers[BEFORE][TIME]), 0 },
+	{ "now.cost_ns", "cost now", UNIT_NS, "cost in this run",
+	  TABLE_UINT(struct line, numbers[NOW][TIME]), 0 },
+	{ "title", "what", UNIT_NONE, "what it is", TABLE_TEXT(struct line, title), 0 },
+};
+
+static uint64_t known(uint64_t number)
+{
+	return number == TABLE_NO_UINT ? 0 : number;
+}
+
+static void compare(struct line *line)
+{
+	uint64_t before = line->numbers[BEFORE][TIME], now = line->numbers[NOW][TIME];
+
+	line->state = !line->in[BEFORE] ? "came" : line->in[NOW] ? "stayed" : "went";
+	line->change_ns = TABLE_NO_INT;
+	line->times = NAN;
+	if (before == TABLE_NO_UINT && now == TABLE_NO_UINT)
+		return;
+	line->change_ns = (int64_t)(known(now) - known(before));
+	if (known(before) && now != TABLE_NO_UINT)
+		line->times = (double)now / before;
+}
+
+static uint64_t size_of_change(const struct line *line)
+{
+	uint64_t change = line->change_ns;
+
+	return line->change_ns == TABLE_NO_INT ? 0 : line->change_ns < 0 ? -change : change;
+}
+
+static int compare_changes(const void *left, const void *right)
+{
+	uint64_t a = size_of_change(left), b = size_of_change(right);
+
+	return a > b ? -1 : a < b;
+}
+
+/* Frees the join. */
+static int fill(struct table **table, struct join *join, const char *name, const char *title,
+		const struct table_column *list, size_t count, const char *view, bool sorted)
+{
+	int status = table_new(table, name, title, TABLE_LIST);
+
+	if (!status)
+		status = table_add_columns(*table, list, count);
+	for (size_t i = 0; i < join->count; i++)
+		compare(&join->lines[i]);
+	if (sorted && join->count)
+		qsort(join->lines, join->count, sizeof(*join->lines), compare_changes);
+	for (size_t i = 0; i < join->count && !status; i++)
+		status = table_add(*table, &join->lines[i]);
+	if (!status)
+		status = table_show(*table, view, NULL, NULL, NULL);
+	free(join->lines);
+	map_free(&join->names);
+	return status;
+}
+
+static int join_tables(struct join *join, const struct report *const reports[SIDES],
+		       const struct analysis *analysis, const struct compared_columns *source)
+{
+	int status = 0;
+
+	for (int side = 0; side < SIDES && !status; side++)
+		status = add_side(join, report_by(reports[side], analysis), source, side);
+	return status;
+}
+
+int against_make(struct table *tables[AGAINST_TABLES], const struct report *before,
+		 const struct report *now)
+{
+	static const struct compared_columns access = {
+		ACCESS_NAME, ACCESS_NAME, { ACCESS_TIME, ACCESS_FETCHED, ACCESS_COUNT }
+	};
+	static const struct compared_columns finding = {
+		FINDING_ID,
+		FINDING_TITLE,
+		{ FINDING_COST_NS, FINDING_COST_BYTES, FINDING_COST_BYTES },
+	};
+	static const struct compared_columns place = {
+		PLACE_PATH, PLACE_PATH, { PLACE_TIME, PLACE_FETCHED, PLACE_OPERATIONS }
+	};
+	const struct report *const reports[SIDES] = { [BEFORE] = before, [NOW] = now };
+	struct join whole = { 0 }, findings = { 0 }, places = { 0 };
+	int status = 0, filled;
+
+	memset(tables, 0, AGAINST_TABLES * sizeof(*tables));
+	map_init(&whole.names, 1, 1);
+	map_init(&findings.names, 1, 1);
+	map_init(&places.names, 1, 1);
+	for (int side = 0; side < SIDES && !status; side++)
+		status = add_run(&whole, reports[side], side);
+	if (!status)
+		status = join_tables(&whole, reports, &analysis_access, &access);
+	if (!status)
+		status = join_tables(&findings, reports, &analysis_findings, &finding);
+	if (!status)
+		status = join_tables(&places, reports, &analysis_places, &place);
+	filled = fill(&tables[0], &whole, "compared", NULL, TABLE_COLUMNS(columns), shown, false);
+	status = status ? status : filled;
+	filled = fill(&tables[1], &findings, "compared_findings", "Findings",
+		      TABLE_COLUMNS(finding_columns), NULL, true);
+	status = status ? status : filled;
+	filled = fill(&tables[2], &places, "compared_places",
+		      "Places, those that changed most first", TABLE_COLUMNS(columns), shown, true);
+	return status ? status : filled;
+}

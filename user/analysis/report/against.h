@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Two runs side by side: what changed and by how much.
+ */
+#ifndef FAULTLINE_AGAINST_H
+#define FAULTLINE_AGAINST_H
+
+#include "analysis/report/report.h"
+
+#define AGAINST_TABLES 3
+
+/*
+ * Makes the tables "compared" (the run, compute, paths of access), "compared_findings" (which came
+ * and which went) and "compared_places", those that changed most first. Their texts lie in the
+ * reports, which must outlive them. Returns 0 or -ENOMEM; all tables are to be freed in any case.
+ */
+int against_make(struct table *tables[AGAINST_TABLES], const struct report *before,
+		 const struct report *now);
+
+#endif

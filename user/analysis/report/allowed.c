@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Measures of two reports beside what is allowed of them. Knows the names of tables and columns,
+ * nothing of how they were made or asked for.
+ */
+#include "analysis/report/allowed.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/trace_table.h"
+#include "units.h"
+
+#define SAYS_MOST 512
+
+const struct allowed_word allowed_words[] = {
+	{ "time", "trace", { "duration_ns" }, NULL, NULL, "how long the run took" },
+	{ "io",
+	  "totals",
+	  { "io.time_ns" },
+	  NULL,
+	  NULL,
+	  "time with at least one operation or fault under way" },
+	{ "unoverlapped",
+	  "overlap",
+	  { "unoverlapped_io_ns" },
+	  "totals",
+	  "io.time_ns",
+	  "the part of it without compute; all of it where no compute is marked" },
+	{ "operations",
+	  "totals",
+	  { "read.count", "write.count", "metadata.count", "sync.count" },
+	  NULL,
+	  NULL,
+	  "calls, faults not among them" },
+	{ "errors",
+	  "totals",
+	  { "read.errors", "write.errors", "metadata.errors", "sync.errors" },
+	  NULL,
+	  NULL,
+	  "calls that failed" },
+	{ "read", "totals", { "read.bytes" }, NULL, NULL, "bytes that calls read" },
+	{ "written", "totals", { "write.bytes" }, NULL, NULL, "bytes that calls wrote" },
+	{ "faults",
+	  "totals",
+	  { "mmap_read.faults", "mmap_write.faults" },
+	  NULL,
+	  NULL,
+	  "page faults on mapped files" },
+	{ "fetched",
+	  "totals",
+	  { "read.fetched_bytes", "write.fetched_bytes", "metadata.fetched_bytes",
+	    "sync.fetched_bytes", "mmap_read.fetched_bytes", "mmap_write.fetched_bytes",
+	    "unattributed.fetched_bytes", "indirect.fetched_bytes" },
+	  NULL,
+	  NULL,
+	  "bytes brought into the page cache from storage" },
+	{ NULL, NULL, { NULL }, NULL, NULL, NULL },
+};
+
+static bool is_word(const char *word, struct table_text text)
+{
+	return strlen(word) == text.length && !memcmp(word, text.bytes, text.length);
+}
+
+/* A table of one row. */
+static const struct table *record_of(const struct report *report, struct table_text name)
+{
+	for (size_t i = 0; i < report->table_count; i++)
+		if (is_word(report->tables[i]->name, name) &&
+		    report->tables[i]->shape == TABLE_RECORD)
+			return report->tables[i];
+	return NULL;
+}
+
+static struct table_text literal(const char *text)
+{
+	return (struct table_text) { text, strlen(text) };
+}
+
+/* --- which measure --- */
+
+/* "totals.read.bytes": the table is what stands before the first dot. */
+static int set_column(struct allowed *allowed, const char *measure)
+{
+	const char *dot = strchr(measure, '.');
+
+	if (!dot)
+		return -ENOENT;
+	allowed->table = (struct table_text) { measure, dot - measure };
+	allowed->columns[0] = dot + 1;
+	return 0;
+}
+
+static void set_word(struct allowed *allowed, const struct allowed_word *word)
+{
+	allowed->table = literal(word->table);
+	memcpy(allowed->columns, word->columns, sizeof(allowed->columns));
+	allowed->instead_table = word->instead_table;
+	allowed->instead = word->instead;
+}
+
+int allowed_find(struct allowed *allowed, const struct report *report, const char *measure)
+{
+	const struct allowed_word *word = allowed_words;
+	const struct table *table;
+	int status = 0, column;
+
+	*allowed = (struct allowed) { .measure = measure,
+				      .unit = UNIT_COUNT,
+				      .severity = FINDING_NOTE };
+	if (!strcmp(measure, "findings"))
+		return 0;
+	while (word->name && strcmp(word->name, measure))
+		word++;
+	if (word->name)
+		set_word(allowed, word);
+	else
+		status = set_column(allowed, measure);
+	table = status ? NULL : record_of(report, allowed->table);
+	column = table ? table_find_column(table, allowed->columns[0]) : -1;
+	if (column < 0)
+		return -ENOENT;
+	allowed->unit = table->columns[column].unit;
+	return allowed->unit == UNIT_COUNT || allowed->unit == UNIT_BYTES ||
+			       allowed->unit == UNIT_NS
+		       ? 0
+		       : -EINVAL;
+}
+
+/* --- numbers --- */
+
+struct number {
+	uint64_t value; /* TABLE_NO_UINT: not told */
+	bool at_least;
+};
+
+static struct number number_in(const struct report *report, struct table_text name,
+			       const char *column)
+{
+	const struct table *table = record_of(report, name);
+	int found =
+		table && !table->absent && table->row_count ? table_find_column(table, column) : -1;
+	const struct cell *cell = found < 0 ? NULL : &table->cells[found];
+
+	if (!cell || cell->type != CELL_UINT || cell->summed)
+		return (struct number) { .value = TABLE_NO_UINT };
+	return (struct number) { .value = cell->uint, .at_least = cell->at_least };
+}
+
+static struct number number_of(const struct report *report, const struct allowed *allowed)
+{
+	struct number sum = { 0 };
+
+	for (size_t i = 0; i < ALLOWED_COLUMNS_MOST && allowed->columns[i]; i++) {
+		struct number one = number_in(report, allowed->table, allowed->columns[i]);
+
+		if (one.value == TABLE_NO_UINT && allowed->instead)
+			one = number_in(report, literal(allowed->instead_table), allowed->instead);
+		if (one.value == TABLE_NO_UINT)
+			return one;
+		if (__builtin_add_overflow(sum.value, one.value, &sum.value))
+			sum.value = TABLE_NO_UINT - 1;
+		sum.at_least |= one.at_least;
+	}
+	return sum;
+}
+
+/* What it may be: `before` is at most that, for a share and what is beside it only add. */
+static uint64_t most_of(uint64_t before, const struct allowed *allowed)
+{
+	long double most = before + (long double)before * allowed->share + allowed->more;
+
+	return most < (long double)(TABLE_NO_UINT - 1) ? (uint64_t)most : TABLE_NO_UINT - 1;
+}
+
+/* --- findings --- */
+
+/* What this version has no name for may be anything. */
+static bool is_severe(const struct cell *finding, enum finding_severity least)
+{
+	enum finding_severity severity = finding_severity_in(&finding[FINDING_SEVERITY]);
+
+	return severity >= least || severity == FINDING_BY_COST;
+}
+
+static bool has_finding(const struct report *report, const struct cell *id,
+			enum finding_severity least)
+{
+	const struct table *table = report_by(report, &analysis_findings);
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *row = table_row(table, i);
+
+		if (row[FINDING_ID].length == id->length &&
+		    !memcmp(row[FINDING_ID].text, id->text, id->length) && is_severe(row, least))
+			return true;
+	}
+	return false;
+}
+
+/* --- the table --- */
+
+struct line {
+	struct table_text measure;
+	const char *state, *unit;
+	uint64_t before, now, most; /* TABLE_NO_UINT: not told */
+	char says[SAYS_MOST];
+};
+
+static int get_says(struct table *table, struct cell *cell, const void *row,
+		    const struct table_column *column)
+{
+	const struct line *line = row;
+
+	return table_set_literal(table, cell, line->says);
+}
+
+static const struct table_column columns[] = {
+	{ "state", "", UNIT_NONE, "worse, within what is allowed, or not known",
+	  TABLE_LITERAL(struct line, state), 0 },
+	{ "measure", "measure", UNIT_NONE, "what must not grow", TABLE_TEXT(struct line, measure),
+	  0 },
+	{ "unit", NULL, UNIT_NONE, "ns, bytes or count", TABLE_LITERAL(struct line, unit), 0 },
+	{ "before", NULL, UNIT_NONE, "in the run that is compared with",
+	  TABLE_UINT(struct line, before), 0 },
+	{ "now", NULL, UNIT_NONE, "in this run", TABLE_UINT(struct line, now), 0 },
+	{ "allowed", NULL, UNIT_NONE, "the most that it may be", TABLE_UINT(struct line, most), 0 },
+	{ "says", "what", UNIT_NONE, "the same in words", get_says, 0, 0 },
+};
+
+static const char *told(char text[UNITS_TEXT], uint64_t value, enum table_unit unit)
+{
+	if (value == TABLE_NO_UINT)
+		return "not known";
+	return unit == UNIT_NS	    ? units_ns(text, value)
+	       : unit == UNIT_BYTES ? units_bytes(text, value)
+				    : units_count(text, value);
+}
+
+/* A lower bound of what was before proves no growth, and one of what is now no lack of it. */
+static enum allowed_state judge(struct line *line, const struct allowed *allowed,
+				const struct report *before, const struct report *now)
+{
+	const struct number was = before ? number_of(before, allowed) : (struct number) { 0 };
+	const struct number is = number_of(now, allowed);
+	const bool known = was.value != TABLE_NO_UINT && is.value != TABLE_NO_UINT;
+	char text[3][UNITS_TEXT];
+	size_t used;
+
+	line->before = before ? was.value : TABLE_NO_UINT;
+	line->now = is.value;
+	line->most = known ? most_of(was.value, allowed) : TABLE_NO_UINT;
+	used = snprintf(line->says, sizeof(line->says), "%s%s",
+			is.at_least && known ? "at least " : "",
+			told(text[0], is.value, allowed->unit));
+	if (before)
+		used += snprintf(line->says + used, sizeof(line->says) - used, ", before %s%s",
+				 was.at_least && known ? "at least " : "",
+				 told(text[1], was.value, allowed->unit));
+	if (known)
+		snprintf(line->says + used, sizeof(line->says) - used, "; %s is allowed",
+			 told(text[2], line->most, allowed->unit));
+	if (!known)
+		return ALLOWED_UNKNOWN;
+	if (is.value > line->most)
+		return was.at_least ? ALLOWED_UNKNOWN : ALLOWED_WORSE;
+	return is.at_least ? ALLOWED_UNKNOWN : ALLOWED_WITHIN;
+}
+
+static uint64_t count_findings(const struct report *report, enum finding_severity least)
+{
+	const struct table *table = report_by(report, &analysis_findings);
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < table->row_count; i++)
+		count += is_severe(table_row(table, i), least);
+	return count;
+}
+
+/* Rules go by single operations. */
+static bool tells_findings(const struct report *report)
+{
+	return cell_is(&report_by(report, &analysis_trace)->cells[ABOUT_MODE], "trace");
+}
+
+/* A finding that was there before, of that severity, is no news. */
+static enum allowed_state judge_findings(struct line *line, const struct allowed *allowed,
+					 const struct report *before, const struct report *now)
+{
+	const struct table *table = report_by(now, &analysis_findings);
+	size_t used = 0, came = 0;
+
+	line->now = count_findings(now, allowed->severity);
+	line->before = before ? count_findings(before, allowed->severity) : TABLE_NO_UINT;
+	line->most = TABLE_NO_UINT;
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct cell *row = table_row(table, i);
+		const struct cell *id = &row[FINDING_ID];
+
+		if (!is_severe(row, allowed->severity) ||
+		    (before && has_finding(before, id, allowed->severity)))
+			continue;
+		if (used < sizeof(line->says))
+			used += snprintf(line->says + used, sizeof(line->says) - used, "%s%.*s",
+					 came ? ", " : "new: ", (int)id->length, id->text);
+		came++;
+	}
+	if (came)
+		return ALLOWED_WORSE;
+	if (!tells_findings(now) || (before && !tells_findings(before))) {
+		snprintf(line->says, sizeof(line->says),
+			 "sums in place of events do not tell them");
+		return ALLOWED_UNKNOWN;
+	}
+	snprintf(line->says, sizeof(line->says), "none new of severity %s or above",
+		 finding_severities[allowed->severity]);
+	return ALLOWED_WITHIN;
+}
+
+int allowed_make(struct table **table, enum allowed_state *state, const struct allowed *list,
+		 size_t count, const struct report *before, const struct report *now)
+{
+	static const char *const states[] = { "within", "not known", "worse" };
+	int status = table_new(table, "allowed", "What must not grow", TABLE_LIST);
+
+	*state = ALLOWED_WITHIN;
+	if (!status)
+		status = table_add_columns(*table, TABLE_COLUMNS(columns));
+	for (size_t i = 0; i < count && !status; i++) {
+		struct line line = {
+			.measure = literal(list[i].measure),
+			.unit = list[i].unit == UNIT_NS	     ? "ns"
+				: list[i].unit == UNIT_BYTES ? "bytes"
+							     : "count",
+		};
+		enum allowed_state one = list[i].table.bytes
+						 ? judge(&line, &list[i], before, now)
+						 : judge_findings(&line, &list[i], before, now);
+
+		line.state = states[one];
+		*state = one > *state ? one : *state;
+		status = table_add(*table, &line);
+	}
+	return status;
+}

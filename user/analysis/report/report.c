@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The registry of analyses, and one pass of a job's events through all of them. Knows nothing of
+ * what they make of it.
+ */
+#include "analysis/report/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/activity.h"
+#include "analysis/analysis.h"
+#include "analysis/groups.h"
+#include "analysis/report/lower_bounds.h"
+#include "analysis/picture/pictures.h"
+#include "analysis/report/report_parts.h"
+#include "analysis/report/summed.h"
+#include "analysis/model/walk.h"
+
+/* In the order of the report. */
+/* clang-format off */
+static const struct analysis *const registry[] = {
+	&analysis_trace,
+	&analysis_caveats,
+	&analysis_totals,
+	&analysis_doors,
+	&analysis_operations,
+	&analysis_files,
+	&analysis_failed_lookups,
+	&analysis_lifetimes,
+	&analysis_habits,
+	&analysis_programs,
+	&analysis_processes,
+	&analysis_devices,
+	&analysis_device_users,
+	&analysis_device_heat,
+	&analysis_chain,
+	&analysis_chain_spans,
+	&analysis_slowest,
+	&analysis_readahead,
+	&analysis_writeback,
+	&analysis_spans,
+	&analysis_overlap,
+	&analysis_ranks,
+	&analysis_levels,
+	&analysis_epochs,
+	&analysis_steps,
+	&analysis_findings,
+	&analysis_timeline,
+	&analysis_access,
+	&analysis_places,
+};
+/* clang-format on */
+#define ANALYSES (sizeof(registry) / sizeof(registry[0]))
+
+struct pass {
+	struct job job;
+	struct activities activities;
+	struct filter_state *filter;
+	struct groups *groups;
+	void *states[ANALYSES];
+};
+
+#define NEEDS_EVENTS                                                                               \
+	"this needs operations one by one, and they were summed up (--mode trace tells them)"
+
+/* Whether an analysis sees what it has to: operations one by one, or their sums. */
+static bool is_made(const struct job *job, const struct analysis *analysis)
+{
+	return analysis->of_sums || !job->summed;
+}
+
+static int begin_all(struct pass *pass)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		if (!registry[i]->absent && registry[i]->begin && is_made(&pass->job, registry[i]))
+			status = registry[i]->begin(&pass->job, &pass->states[i]);
+	return status;
+}
+
+/* The window of a filter is the run as analyses see it. */
+static int open_filter(struct pass *pass, const struct report_options *options,
+		       struct trace_error *error)
+{
+	const struct filter *filter = options ? options->filter : NULL;
+
+	pass->job.chosen = filter && filter_chooses(filter);
+	return filter_start(&pass->filter, filter, &pass->job, error);
+}
+
+static int walk_all(struct pass *pass, const struct report_options *options,
+		    struct trace_error *error)
+{
+	struct walk_consumer consumers[2 + ANALYSES] = { { &activities_calls, &pass->activities } };
+	struct walk walk = {
+		.cursor.kinds = ~(1ull << TRACE_FORK | 1ull << TRACE_FILE), /* the job has those */
+		.cursor.bytes_most = pass->job.memory_bytes / 2,
+		.consumers = consumers,
+		.consumer_count = 1,
+		.filter = pass->filter,
+	};
+	int status;
+
+	if (options) {
+		walk.progress = options->progress;
+		walk.context = options->context;
+	}
+	filter_set_cursor(pass->filter, &walk.cursor);
+	for (size_t i = 0; i < ANALYSES; i++) {
+		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+			walk.cursor.columns[kind] |= registry[i]->columns[kind];
+		if (pass->states[i])
+			consumers[walk.consumer_count++] =
+				(struct walk_consumer) { &registry[i]->passing, pass->states[i] };
+	}
+	if (pass->groups)
+		consumers[walk.consumer_count++] =
+			(struct walk_consumer) { &groups_calls, pass->groups };
+	status = walk_run(&pass->job, &walk, error);
+	activities_finish(&pass->activities);
+	if (status || !pass->filter)
+		return status;
+	if (!filter_passed(pass->filter)) {
+		snprintf(error->text, sizeof(error->text),
+			 "no event of the traces is as asked for");
+		return -ENODATA;
+	}
+	return 0;
+}
+
+int report_new(struct report **report)
+{
+	int status = 0;
+
+	*report = calloc(1, sizeof(**report));
+	if (!*report)
+		return -ENOMEM;
+	(*report)->analyses = registry;
+	(*report)->tables = calloc(ANALYSES, sizeof(struct table *));
+	if (!(*report)->tables)
+		return -ENOMEM;
+	for (size_t i = 0; i < ANALYSES && !status; i++) {
+		const struct analysis *analysis = registry[i];
+		struct table **table = &(*report)->tables[i];
+
+		status = table_new(table, analysis->name, analysis->title, analysis->shape);
+		if (status)
+			break;
+		(*table)->meaning = analysis->meaning;
+		(*report)->table_count++;
+	}
+	return status;
+}
+
+/* Analyses that cannot be made of these traces say so. */
+static int set_absent(struct report *report, const struct job *job)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < ANALYSES && !status; i++) {
+		const struct analysis *analysis = registry[i];
+		struct table **table = &report->tables[i];
+
+		if (analysis->absent || !is_made(job, analysis)) {
+			(*table)->absent = true;
+			status = table_set_note(*table,
+						analysis->absent ? analysis->absent : NEEDS_EVENTS);
+		}
+	}
+	return status;
+}
+
+/* A column that is misspelt in a list of this house is an error, not a column without numbers. */
+int report_show(const struct analysis *analysis, bool all_summed, struct table *table,
+		struct trace_error *error)
+{
+	const char *shown =
+		all_summed && analysis->shown_of_sums ? analysis->shown_of_sums : analysis->shown;
+	const char *unknown = "";
+	int status = 0;
+
+	table->view.text_only = analysis->text_only;
+	table->view.share = analysis->share;
+	table->view.heat = analysis->heat;
+	if (!table->absent)
+		status = table_show(table, shown, analysis->by, analysis->only, &unknown);
+	if (status)
+		snprintf(error->text, sizeof(error->text), "the table %s has no column %s",
+			 analysis->name, unknown);
+	return status;
+}
+
+static struct measured measured_by(const struct pass *pass, const struct report *report)
+{
+	return (struct measured) {
+		.job = &pass->job,
+		.report = report,
+		.analyses = registry,
+		.states = pass->states,
+		.count = ANALYSES,
+	};
+}
+
+/* Conclusions come last: they see what all others have measured. */
+static int fill_all(struct pass *pass, struct report *report, struct trace_error *error)
+{
+	const struct measured measured = measured_by(pass, report);
+	int status = set_absent(report, &pass->job);
+
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		if (registry[i]->fill && is_made(&pass->job, registry[i]))
+			status = registry[i]->fill(pass->states[i], report->tables[i]);
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		if (registry[i]->conclude && is_made(&pass->job, registry[i]))
+			status = registry[i]->conclude(&measured, report->tables[i]);
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		lower_bounds_mark(report->tables[i], &pass->job);
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		status = report_show(registry[i], pass->job.all_summed, report->tables[i], error);
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		status = summed_mark(report->tables[i], &pass->job);
+	return status;
+}
+
+static int make_pictures(struct pass *pass, struct report *report,
+			 const struct report_options *options, struct trace_error *error)
+{
+	const struct measured measured = measured_by(pass, report);
+	const struct pictures_options wanted = { options->filter, options->progress,
+						 options->context };
+
+	return pictures_make(&report->pictures, &pass->job, &measured, &wanted, error);
+}
+
+/* What another machine's clock says is of no use, and nothing in it would tell. */
+static int check_gpu(const struct job *job, const struct gpu *gpu, struct trace_error *error)
+{
+	uint64_t start_ns = gpu->intervals[0].start_ns;
+	uint64_t end_ns = gpu->intervals[gpu->count - 1].end_ns;
+
+	if (start_ns < job->end_ns && end_ns > job->start_ns)
+		return 0;
+	snprintf(error->text, sizeof(error->text),
+		 "%.100s: the GPU was busy at no time of the run: another run's file, or another "
+		 "host's clock",
+		 gpu->name);
+	return -ERANGE;
+}
+
+/* An operation may be told that lasted longer than the recording. */
+static void set_facts(struct report *report, const struct job *job)
+{
+	report->all_summed = job->all_summed;
+	report->first_ns = job->start_ns;
+	report->last_ns = job->end_ns;
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct job_trace *trace = &job->traces[i];
+		size_t blocks = trace_reader_block_count(trace->reader);
+
+		for (size_t j = 0; j < blocks; j++) {
+			const struct trace_block_info *info =
+				trace_reader_block_info(trace->reader, j);
+			uint64_t start_ns = clock_shifted(trace->clock, info->start);
+			uint64_t end_ns = clock_shifted(trace->clock, info->end);
+
+			if (start_ns < report->first_ns)
+				report->first_ns = start_ns;
+			if (end_ns > report->last_ns)
+				report->last_ns = end_ns;
+		}
+	}
+}
+
+int report_of_events(struct report **report, struct trace_reader *const *traces,
+		     const char *const *names, size_t trace_count,
+		     const struct report_options *options, struct trace_error *error)
+{
+	struct pass pass = { 0 };
+	int status;
+
+	*report = NULL;
+	status = job_load_within(
+		&pass.job, traces, names, trace_count,
+		options && options->memory_bytes ? options->memory_bytes : JOB_MEMORY_BYTES, error);
+	if (!status)
+		status =
+			activities_init(&pass.activities, &pass.job, options ? options->gpu : NULL);
+	pass.job.activities = &pass.activities;
+	pass.job.slowest = options ? options->slowest : 0;
+	pass.job.file_rows = options ? options->file_rows : 0;
+	if (!status && options && options->gpu)
+		status = check_gpu(&pass.job, options->gpu, error);
+	if (!status)
+		status = open_filter(&pass, options, error);
+	if (!status && options && options->key)
+		status = groups_new(&pass.groups, &pass.job, options->key);
+	if (!status)
+		status = begin_all(&pass);
+	if (!status)
+		status = walk_all(&pass, options, error);
+	if (status)
+		goto out;
+	job_count_unseen(&pass.job);
+	if (pass.filter)
+		filter_set_operations(pass.filter, &pass.job);
+	status = report_new(report);
+	if (!status)
+		status = fill_all(&pass, *report, error);
+	if (!status)
+		set_facts(*report, &pass.job);
+	if (!status && pass.groups)
+		status = groups_fill(pass.groups, &(*report)->groups);
+	if (!status && pass.groups)
+		status = summed_mark((*report)->groups, &pass.job);
+	if (!status && options && options->pictures)
+		status = make_pictures(&pass, *report, options, error);
+out:
+	groups_free(pass.groups);
+	filter_close(pass.filter);
+	for (size_t i = 0; i < ANALYSES; i++)
+		if (registry[i]->end && pass.states[i])
+			registry[i]->end(pass.states[i]);
+	activities_free(&pass.activities);
+	job_free(&pass.job);
+	if (status) {
+		report_free(*report);
+		*report = NULL;
+	}
+	return status;
+}
+
+int report_fold(struct report *report, size_t number, size_t rows)
+{
+	return merging_fold(&registry[number]->merging, &report->tables[number], rows);
+}
+
+const struct analysis *const *report_analyses(size_t *count)
+{
+	*count = ANALYSES;
+	return registry;
+}
+
+void report_free(struct report *report)
+{
+	if (!report)
+		return;
+	for (size_t i = 0; i < report->table_count; i++)
+		table_free(report->tables[i]);
+	table_free(report->groups);
+	pictures_free(report->pictures);
+	free(report->tables);
+	free(report);
+}
+
+int report_take_meanings(struct report *report, const struct report *like)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < ANALYSES && !status; i++)
+		status = table_take_meanings(report->tables[i], like->tables[i]);
+	return status;
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Reports of several runs made one. Runs are put on one clock as traces of a job are (clock.h).
+ */
+#include "analysis/report/report_sum.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/caveats.h"
+#include "analysis/base/clock.h"
+#include "analysis/report/report_parts.h"
+#include "analysis/trace_table.h"
+#include "grow.h"
+#include "words.h"
+
+#define NOTE_MOST 1024
+/* Rows that are of one run alone, of all summaries together: each has its part of them, so that
+ * what a thousand take has a bound. */
+#define SINGLE_ROWS_MOST (1u << 17)
+
+/* What became of the table of an analysis. */
+struct summand {
+	struct merged merged;
+	bool begun;
+	size_t lacking; /* runs without such a table */
+	char *why;	/* the first of these */
+	char *note;	/* of the tables, if all have the same */
+	bool notes_differ;
+};
+
+/* Clocks of one boot are moved by what the first of its runs tells. */
+struct boot {
+	char *id;
+	struct clock_shift clock;
+};
+
+struct report_sum {
+	size_t summaries, traces; /* for words */
+	const struct analysis *const *analyses;
+	struct summand *summands; /* of each */
+	size_t count;
+	size_t runs; /* so far */
+	uint64_t start_ns, end_ns;
+	uint64_t first_ns, last_ns; /* between which everything was */
+	struct boot *boots;
+	size_t boot_count, boot_room;
+	struct words unknown; /* tables of a newer version */
+};
+
+int report_sum_new(struct report_sum **result, size_t summaries, size_t traces)
+{
+	struct report_sum *sum = calloc(1, sizeof(*sum));
+
+	*result = sum;
+	if (!sum)
+		return -ENOMEM;
+	sum->summaries = summaries;
+	sum->traces = traces;
+	sum->analyses = report_analyses(&sum->count);
+	sum->summands = calloc(sum->count, sizeof(*sum->summands));
+	return sum->summands ? 0 : -ENOMEM;
+}
+
+void report_sum_free(struct report_sum *sum)
+{
+	if (!sum)
+		return;
+	for (size_t i = 0; sum->summands && i < sum->count; i++) {
+		if (sum->summands[i].begun)
+			merged_free(&sum->summands[i].merged);
+		free(sum->summands[i].why);
+		free(sum->summands[i].note);
+	}
+	for (size_t i = 0; i < sum->boot_count; i++)
+		free(sum->boots[i].id);
+	free(sum->boots);
+	free(sum->summands);
+	free(sum);
+}
+
+/* --- when and where a run was --- */
+
+static const struct table *named(struct table *const *tables, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(tables[i]->name, name))
+			return tables[i];
+	return NULL;
+}
+
+static const struct cell *cell_named(const struct table *table, const char *name)
+{
+	int column = table_find_column(table, name);
+
+	return column < 0 || !table->row_count ? NULL : &table->cells[column];
+}
+
+static const struct boot *find_boot(const struct report_sum *sum, const struct trace_header *like)
+{
+	for (size_t i = 0; i < sum->boot_count && like->boot_id[0]; i++)
+		if (!strcmp(sum->boots[i].id, like->boot_id))
+			return &sum->boots[i];
+	return NULL;
+}
+
+/* A time of a run as the first run of its boot would tell it. One of several hosts is moved as its
+ * first trace is. */
+static uint64_t moved(const struct report_sum *sum, const struct trace_header *like,
+		      uint64_t time_ns)
+{
+	const struct clock_shift own =
+		clock_shift_of(like->clock_monotonic_ns, like->clock_realtime_ns);
+	const struct boot *boot = find_boot(sum, like);
+
+	if (!boot)
+		return time_ns;
+	time_ns = clock_subtract(clock_add(time_ns, own.back), own.forward);
+	return clock_shifted(boot->clock, time_ns);
+}
+
+int report_sum_expect(struct report_sum *sum, const struct trace_header *like)
+{
+	const struct clock_shift own =
+		clock_shift_of(like->clock_monotonic_ns, like->clock_realtime_ns);
+
+	if (find_boot(sum, like))
+		return 0;
+	if (!GROW(sum->boots, sum->boot_room, sum->boot_count + 1))
+		return -ENOMEM;
+	sum->boots[sum->boot_count].clock = own;
+	sum->boots[sum->boot_count].id = strdup(like->boot_id);
+	return sum->boots[sum->boot_count++].id ? 0 : -ENOMEM;
+}
+
+/* Moments that were told from the start of what has come so far are told from an earlier one. */
+static void begin_earlier(struct report_sum *sum, uint64_t start_ns)
+{
+	for (size_t i = 0; i < sum->count; i++)
+		if (sum->summands[i].begun)
+			merged_shift(&sum->summands[i].merged, sum->start_ns - start_ns);
+	sum->start_ns = start_ns;
+}
+
+static int place_run(struct report_sum *sum, const struct table *trace,
+		     const struct report_run *run, struct merge_source *source,
+		     struct trace_error *error)
+{
+	const struct cell *start = trace ? cell_named(trace, "start_unix_ns") : NULL;
+	const struct cell *duration = trace ? cell_named(trace, "duration_ns") : NULL;
+	uint64_t start_ns, end_ns, first_ns, last_ns;
+
+	if (!start || !duration || start->type != CELL_UINT || duration->type != CELL_UINT) {
+		snprintf(error->text, sizeof(error->text),
+			 "the summary is damaged: it does not say when the run was");
+		return -EINVAL;
+	}
+	start_ns = moved(sum, run->header, start->uint);
+	end_ns = clock_add(start_ns, duration->uint);
+	first_ns = moved(sum, run->header, run->first_ns);
+	last_ns = moved(sum, run->header, run->last_ns);
+	source->apart = !sum->runs || first_ns >= sum->last_ns || last_ns <= sum->first_ns;
+	if (!sum->runs || first_ns < sum->first_ns)
+		sum->first_ns = first_ns;
+	if (last_ns > sum->last_ns)
+		sum->last_ns = last_ns;
+	if (!sum->runs)
+		sum->start_ns = start_ns;
+	else if (start_ns < sum->start_ns)
+		begin_earlier(sum, start_ns);
+	source->shift = start_ns - sum->start_ns;
+	if (end_ns > sum->end_ns)
+		sum->end_ns = end_ns;
+	sum->runs++;
+	return 0;
+}
+
+/* --- tables --- */
+
+/* The type of cells that a getter fills, CELL_NULL for any. */
+static enum cell_type type_of(table_getter *get)
+{
+	static const struct {
+		table_getter *get;
+		enum cell_type type;
+	} types[] = {
+		{ table_get_uint, CELL_UINT }, { table_get_int, CELL_INT },
+		{ table_get_real, CELL_REAL }, { table_get_bool, CELL_BOOL },
+		{ table_get_text, CELL_TEXT }, { table_get_literal, CELL_TEXT },
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (types[i].get == get)
+			return types[i].type;
+	return CELL_NULL;
+}
+
+/* Those who take a column by its place take its type for granted, too. */
+static int check_types(const struct analysis *analysis, const struct table *table,
+		       struct trace_error *error)
+{
+	for (size_t i = 0; i < analysis->merging.fixed_count; i++) {
+		const struct table_column *fixed = &analysis->merging.fixed[i];
+		enum cell_type type = type_of(fixed->get);
+		int column = table_find_column(table, fixed->name);
+
+		for (size_t row = 0; column >= 0 && type && row < table->row_count; row++) {
+			const struct cell *cell = &table_row(table, row)[column];
+
+			if (cell->type == CELL_NULL || cell->type == type)
+				continue;
+			snprintf(error->text, sizeof(error->text),
+				 "the summary is damaged: %.40s.%.40s is of another type",
+				 analysis->name, fixed->name);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int keep_note(struct summand *summand, const char *note)
+{
+	const char *known = summand->note ? summand->note : "";
+
+	if (summand->begun) {
+		summand->notes_differ |= strcmp(known, note ? note : "") != 0;
+		return 0;
+	}
+	summand->note = note ? strdup(note) : NULL;
+	return note && !summand->note ? -ENOMEM : 0;
+}
+
+static int add_table(struct report_sum *sum, size_t number, const struct table *table,
+		     const struct merge_source *source, struct trace_error *error)
+{
+	const struct analysis *analysis = sum->analyses[number];
+	struct summand *summand = &sum->summands[number];
+	struct table like = *table;
+	int status;
+
+	if (table->absent) {
+		summand->lacking++;
+		if (!summand->why && table->note)
+			summand->why = strdup(table->note);
+		return 0;
+	}
+	if (table->shape != analysis->shape) {
+		snprintf(error->text, sizeof(error->text),
+			 "the summary is damaged: %.40s is of another shape", analysis->name);
+		return -EINVAL;
+	}
+	status = check_types(analysis, table, error);
+	if (!status)
+		status = keep_note(summand, table->note);
+	if (!status && !summand->begun) {
+		like.title = analysis->title;
+		like.meaning = analysis->meaning;
+		like.note = NULL;
+		summand->begun = true;
+		status = merged_begin(&summand->merged, &analysis->merging, &like);
+	}
+	return status ? status : merged_add(&summand->merged, table, source);
+}
+
+int report_sum_bound(struct report_sum *sum, struct table **tables, size_t count)
+{
+	size_t most = SINGLE_ROWS_MOST / (sum->summaries ? sum->summaries : 1);
+	int status = 0;
+
+	for (size_t i = 0; i < sum->count && !status; i++) {
+		const struct analysis *analysis = sum->analyses[i];
+
+		for (size_t j = 0; analysis->merging.single && j < count && !status; j++) {
+			int by = table_find_column(tables[j], analysis->by);
+
+			if (strcmp(tables[j]->name, analysis->name) ||
+			    tables[j]->shape != TABLE_LIST)
+				continue;
+			tables[j]->view.by = by < 0 ? TABLE_NO_COLUMN : (size_t)by;
+			status = merging_fold(&analysis->merging, &tables[j], most ? most : 1);
+		}
+	}
+	return status;
+}
+
+int report_sum_add(struct report_sum *sum, struct table *const *tables, size_t count,
+		   const struct report_run *run, struct trace_error *error)
+{
+	struct merge_source source = { .shift = 0 };
+	int status = place_run(sum, named(tables, count, "trace"), run, &source, error);
+
+	for (size_t i = 0; i < sum->count && !status; i++) {
+		const struct table *table = named(tables, count, sum->analyses[i]->name);
+
+		if (table)
+			status = add_table(sum, i, table, &source, error);
+		else
+			sum->summands[i].lacking++;
+	}
+	for (size_t i = 0; i < count && !status; i++) {
+		size_t known = 0;
+
+		while (known < sum->count && strcmp(sum->analyses[known]->name, tables[i]->name))
+			known++;
+		if (known == sum->count && !strstr(sum->unknown.bytes, tables[i]->name))
+			words_add(&sum->unknown, "%s%.40s", sum->unknown.used ? ", " : "",
+				  tables[i]->name);
+	}
+	return status;
+}
+
+/* --- the end --- */
+
+/* "1 of 3 runs has none of it (the application marked no spans); 12 files share the last row" */
+static int set_note(struct report_sum *sum, size_t number, struct table *table)
+{
+	const struct summand *summand = &sum->summands[number];
+	const struct merging *merging = &sum->analyses[number]->merging;
+	struct words note = { .used = 0 };
+
+	if (summand->note && !summand->notes_differ)
+		words_add(&note, "%s", summand->note);
+	if (summand->lacking && sum->runs > 1)
+		words_add(&note, "%s%zu of %zu runs %s none of it%s%.200s%s", note.used ? "; " : "",
+			  summand->lacking, sum->runs, summand->lacking == 1 ? "has" : "have",
+			  summand->why ? " (" : "", summand->why ? summand->why : "",
+			  summand->why ? ")" : "");
+	if (table->folded)
+		words_add(&note,
+			  "%s%llu %s had no room of their own in a summary and share the "
+			  "last row",
+			  note.used ? "; " : "", (unsigned long long)table->folded,
+			  merging->many ? merging->many : "rows");
+	if (table->cut)
+		words_add(&note, "%s%llu further %s had no room in a summary",
+			  note.used ? "; " : "", (unsigned long long)table->cut,
+			  merging->many ? merging->many : "rows");
+	return note.used ? table_set_note(table, note.bytes) : 0;
+}
+
+static int set_absent(struct report_sum *sum, size_t number, struct table *table)
+{
+	const struct summand *summand = &sum->summands[number];
+	struct words note = { .used = 0 };
+
+	table->absent = true;
+	if (summand->begun && sum->analyses[number]->merging.alone)
+		words_add(&note, "of several runs this needs their events, and of some there are "
+				 "only summaries");
+	else if (summand->begun)
+		words_add(&note, "%zu of %zu runs %s no such numbers%s%.200s%s", summand->lacking,
+			  sum->runs, summand->lacking == 1 ? "has" : "have",
+			  summand->why ? " (" : "", summand->why ? summand->why : "",
+			  summand->why ? ")" : "");
+	else
+		words_add(&note, "%s", summand->why ? summand->why : "no summary has it");
+	return table_set_note(table, note.bytes);
+}
+
+/* Unions that are not known are told by what stands for them: their title says so. */
+static int mark_sums(struct table *table)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < table->column_count && !status; i++) {
+		const char *title = table->columns[i].title;
+		bool summed = false;
+		char text[160];
+
+		for (size_t row = 0; row < table->row_count && !summed; row++) {
+			const struct cell *cell = &table_row(table, row)[i];
+
+			summed = cell->summed && cell->type != CELL_NULL;
+		}
+		if (!summed || !title || strstr(title, "thread time") || strstr(title, ", summed"))
+			continue;
+		snprintf(text, sizeof(text), "%.120s, summed", title);
+		status = table_set_title(table, i, text);
+	}
+	return status;
+}
+
+static int finish_table(struct report_sum *sum, size_t number, struct report *report)
+{
+	const struct merging *merging = &sum->analyses[number]->merging;
+	struct summand *summand = &sum->summands[number];
+	int status;
+
+	if (!summand->begun || (merging->alone && sum->runs > 1) ||
+	    (merging->whole && summand->lacking))
+		return set_absent(sum, number, report->tables[number]);
+	status = merged_finish(&summand->merged);
+	if (status)
+		return status;
+	table_free(report->tables[number]);
+	report->tables[number] = merged_take(&summand->merged);
+	status = set_note(sum, number, report->tables[number]);
+	return status || sum->runs == 1 ? status : mark_sums(report->tables[number]);
+}
+
+static void set_run(struct report_sum *sum, struct report *report)
+{
+	const struct table *trace = report_by(report, &analysis_trace);
+
+	if (!trace->row_count)
+		return;
+	trace->cells[ABOUT_START] = (struct cell) { .type = CELL_UINT, .uint = sum->start_ns };
+	trace->cells[ABOUT_DURATION] =
+		(struct cell) { .type = CELL_UINT,
+				.uint = clock_subtract(sum->end_ns, sum->start_ns) };
+	report->first_ns = sum->first_ns;
+	report->last_ns = sum->last_ns;
+	report->all_summed = cell_is(&trace->cells[ABOUT_MODE], "profile");
+}
+
+static int add_caveat(struct table *caveats, const char *id, const char *weight, const char *text)
+{
+	struct cell *cells;
+	int status = table_add_row(caveats, &cells);
+
+	if (!status)
+		status = table_set_literal(caveats, &cells[CAVEAT_ID], id);
+	if (!status)
+		status = table_set_literal(caveats, &cells[CAVEAT_WEIGHT], weight);
+	return status ? status : table_set_literal(caveats, &cells[CAVEAT_TEXT], text);
+}
+
+static int say_summaries(struct report_sum *sum, struct report *report)
+{
+	struct table *caveats = NULL;
+	struct words text = { .used = 0 };
+	int status = 0;
+
+	for (size_t i = 0; i < sum->count; i++)
+		if (sum->analyses[i] == &analysis_caveats)
+			caveats = report->tables[i];
+	if (!caveats || caveats->absent)
+		return 0;
+	words_add(&text, "put together from %zu %s", sum->summaries,
+		  sum->summaries == 1 ? "summary" : "summaries");
+	if (sum->traces)
+		words_add(&text, " and %zu %s", sum->traces, sum->traces == 1 ? "trace" : "traces");
+	if (sum->runs > 1)
+		words_add(&text,
+			  ": a time that several of them have a part in at once is their sum, for "
+			  "how much of it they shared is not known; findings on files, writes, "
+			  "queues, "
+			  "look-ups, epochs and ranks are of all runs together (unless some "
+			  "computed and "
+			  "others did not), others of single ones");
+	status = add_caveat(caveats, SUM_CAVEAT, "note", text.bytes);
+	if (!status && sum->unknown.used) {
+		text = (struct words) { .used = 0 };
+		words_add(
+			&text,
+			"summaries of a newer version: this one does not know their tables %.300s",
+			sum->unknown.bytes);
+		status = add_caveat(caveats, "newer", "warning", text.bytes);
+	}
+	return status;
+}
+
+/* A summary of another version may lack columns: then all that there are are shown. */
+static int show(const struct analysis *analysis, const struct report *report, struct table *table,
+		struct trace_error *error)
+{
+	int status = report_show(analysis, report->all_summed, table, error);
+
+	if (status != -EINVAL)
+		return status;
+	table->view.shown_count = 0;
+	table->view.by = table->view.only = TABLE_NO_COLUMN;
+	return 0;
+}
+
+int report_sum_finish(struct report_sum *sum, struct report **report, struct trace_error *error)
+{
+	int status = report_new(report);
+
+	for (size_t i = 0; i < sum->count && !status; i++)
+		status = finish_table(sum, i, *report);
+	if (!status) {
+		set_run(sum, *report);
+		(*report)->runs = sum->runs;
+	}
+	for (size_t i = 0; i < sum->count && !status && sum->runs > 1; i++)
+		if (sum->analyses[i]->remake && !(*report)->tables[i]->absent)
+			status = sum->analyses[i]->remake(*report, (*report)->tables[i]);
+	if (!status)
+		status = say_summaries(sum, *report);
+	for (size_t i = 0; i < sum->count && !status; i++)
+		status = show(sum->analyses[i], *report, (*report)->tables[i], error);
+	return status;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Cells merged by the rules of their columns. Knows nothing of rows.
+ */
+#include "analysis/table/merging_cells.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/clock.h"
+#include "grow.h"
+
+#define JOINED_MOST 1024 /* bytes of texts with commas between */
+
+bool merge_is_number(const struct cell *cell)
+{
+	return cell->type == CELL_UINT || cell->type == CELL_INT || cell->type == CELL_REAL;
+}
+
+static bool same_text(const struct cell *a, const struct cell *b)
+{
+	return a->length == b->length && !memcmp(a->text, b->text, a->length);
+}
+
+static bool same_texts(const struct cell *a, const struct cell *b)
+{
+	for (uint32_t i = 0; i < a->length && a->length == b->length; i++)
+		if (!same_text(&a->texts[i], &b->texts[i]))
+			return false;
+	return a->length == b->length;
+}
+
+static bool is_same(const struct cell *a, const struct cell *b)
+{
+	if (a->type != b->type)
+		return false;
+	switch (a->type) {
+	case CELL_NULL:
+		return true;
+	case CELL_BOOL:
+		return a->flag == b->flag;
+	case CELL_TEXT:
+		return same_text(a, b);
+	case CELL_TEXTS:
+		return same_texts(a, b);
+	case CELL_TABLE:
+		return false;
+	default:
+		return a->uint == b->uint;
+	}
+}
+
+/* Less than 0 where a is less than b; what is not known is less than all else. */
+int merge_compare(const struct cell *a, const struct cell *b)
+{
+	uint32_t least = a->length < b->length ? a->length : b->length;
+	int order;
+
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	switch (a->type) {
+	case CELL_UINT:
+		return a->uint < b->uint ? -1 : a->uint > b->uint;
+	case CELL_INT:
+		return a->sint < b->sint ? -1 : a->sint > b->sint;
+	case CELL_REAL:
+		return a->real < b->real ? -1 : a->real > b->real;
+	case CELL_TEXT:
+		order = memcmp(a->text, b->text, least);
+		return order ? order : a->length < b->length ? -1 : a->length > b->length;
+	default:
+		return 0;
+	}
+}
+
+/* --- cells, by their rules --- */
+
+/* Not known, whatever comes: null, as what stands for something else is. */
+void merge_forget(struct cell *cell)
+{
+	*cell = (struct cell) { .type = CELL_NULL, .summed = true };
+}
+
+static bool is_forgotten(const struct cell *cell)
+{
+	return cell->type == CELL_NULL && cell->summed;
+}
+
+static void add_number(struct cell *into, const struct cell *from)
+{
+	if (into->type == CELL_UINT && from->type == CELL_UINT)
+		into->uint = clock_add(into->uint, from->uint);
+	else
+		merge_forget(into);
+}
+
+/* Unions of times that do not overlap, or of which one is empty, add up. */
+static void add_union(struct cell *into, const struct cell *from, bool apart)
+{
+	bool alone =
+		into->type == CELL_UINT && from->type == CELL_UINT && (!into->uint || !from->uint);
+
+	add_number(into, from);
+	if (!apart && !alone && into->type == CELL_UINT)
+		into->summed = true;
+}
+
+static bool is_joined(const struct cell *list, const char *item, size_t length)
+{
+	for (size_t at = 0; at + length <= list->length; at++)
+		if ((!at || list->text[at - 1] == ' ') && !memcmp(list->text + at, item, length) &&
+		    (at + length == list->length || list->text[at + length] == ','))
+			return true;
+	return false;
+}
+
+/* "6.1.0" and "6.1.0, 6.18.0" become "6.1.0, 6.18.0". */
+static int join(struct table *table, struct cell *into, const struct cell *from)
+{
+	char text[JOINED_MOST];
+	size_t used = into->length < sizeof(text) ? into->length : sizeof(text) - 1;
+
+	memcpy(text, into->text, used);
+	for (size_t at = 0; at < from->length;) {
+		const char *item = from->text + at, *end = memmem(item, from->length - at, ", ", 2);
+		size_t length = end ? (size_t)(end - item) : from->length - at;
+
+		at += length + (end ? 2 : 0);
+		if (is_joined(into, item, length) || used + length + 3 > sizeof(text))
+			continue;
+		used += snprintf(text + used, sizeof(text) - used, ", %.*s", (int)length, item);
+	}
+	return used == into->length ? 0 : table_set_text(table, into, text, used);
+}
+
+static bool is_listed(const struct cell *list, const struct cell *text)
+{
+	for (uint32_t i = 0; i < list->length; i++)
+		if (same_text(&list->texts[i], text))
+			return true;
+	return false;
+}
+
+static int list(struct table *table, struct cell *into, const struct cell *from)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < from->length && !status; i++)
+		if (!is_listed(into, &from->texts[i]))
+			status = table_append_text(table, into, &from->texts[i]);
+	return status;
+}
+
+/* Of two cells that are both known. */
+static int merge_known(struct table *table, struct cell *into, const struct cell *from,
+		       enum merge_rule rule, bool apart)
+{
+	if (into->type != from->type) { /* of no trace that was recorded */
+		merge_forget(into);
+		return 0;
+	}
+	switch (rule) {
+	case MERGE_ADD:
+		add_number(into, from);
+		return 0;
+	case MERGE_UNION:
+		add_union(into, from, apart);
+		return 0;
+	case MERGE_APART:
+		add_number(into, from);
+		into->summed |= !apart;
+		return 0;
+	case MERGE_MOST:
+		return merge_compare(from, into) > 0 ? table_copy_cell(table, into, from) : 0;
+	case MERGE_LEAST:
+	case MERGE_MOMENT:
+		return merge_compare(from, into) < 0 ? table_copy_cell(table, into, from) : 0;
+	case MERGE_JOIN:
+		return into->type == CELL_TEXT ? join(table, into, from) : 0;
+	case MERGE_LIST:
+		return into->type == CELL_TEXTS ? list(table, into, from) : 0;
+	case MERGE_ANY:
+		if (into->type == CELL_BOOL)
+			into->flag |= from->flag;
+		return 0;
+	case MERGE_ALL:
+		if (into->type == CELL_BOOL)
+			into->flag &= from->flag;
+		return 0;
+	case MERGE_STATUS:
+		return merge_is_number(into) && !into->uint ? table_copy_cell(table, into, from)
+							    : 0;
+	case MERGE_SAME:
+		if (!is_same(into, from))
+			merge_forget(into);
+		return 0;
+	case MERGE_UNKNOWN:
+	case MERGE_PERCENTILE:
+		merge_forget(into);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int merge_cell(struct table *table, struct cell *into, const struct cell *from,
+	       enum merge_rule rule, bool apart)
+{
+	const bool at_least = into->at_least || from->at_least;
+	const bool summed = into->summed || from->summed;
+	int status = 0;
+
+	if (is_forgotten(into))
+		return 0;
+	if ((rule == MERGE_STATUS || rule == MERGE_APART) && into->type != from->type)
+		merge_forget(into);
+	else if (is_forgotten(from) && rule != MERGE_FIRST)
+		merge_forget(into);
+	else if (from->type == CELL_NULL)
+		return 0;
+	else if (into->type == CELL_NULL)
+		status = table_copy_cell(table, into, from);
+	else
+		status = merge_known(table, into, from, rule, apart);
+	into->at_least |= at_least && merge_is_number(into);
+	into->summed |= summed && merge_is_number(into);
+	return status;
+}
+
+/* --- percentiles --- */
+
+int merge_copy_percentile(struct table *table, size_t row, size_t column,
+			  const struct table_percentile *from)
+{
+	struct table_percentile *added;
+
+	if (!GROW(table->percentiles, table->percentile_room, table->percentile_count + 1))
+		return -ENOMEM;
+	/* Rows grow, but a cell that had none may get one: they stay in their order. */
+	added = &table->percentiles[table->percentile_count++];
+	while (added > table->percentiles &&
+	       (added[-1].row > row || (added[-1].row == row && added[-1].column > column))) {
+		added[0] = added[-1];
+		added--;
+	}
+	*added = (struct table_percentile) { .row = row,
+					     .column = column,
+					     .percent = from->percent };
+	return sparse_histogram_merge(&added->of, &from->of);
+}
+
+/* With what both are of: as if all values had been in one histogram. */
+int merge_percentile(struct table *table, size_t row, size_t column, const struct cell *from,
+		     const struct table_percentile *more)
+{
+	struct cell *into = &table_row(table, row)[column];
+	struct table_percentile *of = table_find_percentile(table, row, column);
+	int status;
+
+	if (!more && from->type == CELL_NULL && !from->summed)
+		return 0;
+	if (!of && into->type == CELL_NULL && !into->summed) {
+		status = table_copy_cell(table, into, from);
+		return status || !more ? status : merge_copy_percentile(table, row, column, more);
+	}
+	if (!of || !more || of->percent != more->percent) {
+		merge_forget(into);
+		return 0;
+	}
+	status = sparse_histogram_merge(&of->of, &more->of);
+	if (!is_forgotten(into))
+		cell_uint(into, sparse_histogram_percentile(&of->of, of->percent));
+	return status;
+}

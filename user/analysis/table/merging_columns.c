@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Tables that have not the same columns, given those of both. Knows nothing of what a column means.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/table/merging_cells.h"
+
+/* "read" stands for all of "read.*" where that was not recorded. */
+static bool is_missing(const struct table *table, const struct table_column *column)
+{
+	size_t length = strlen(column->name);
+
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!strncmp(table->columns[i].name, column->name, length) &&
+		    table->columns[i].name[length] == '.')
+			return true;
+	return false;
+}
+
+/* The columns of both: each that the first lacks stands behind the one that it stands behind in the
+ * second. */
+static int add_all_columns(struct table *all, const struct table *a, const struct table *b,
+			   size_t fixed)
+{
+	size_t next = 0; /* of b, to be added */
+	int status = 0;
+
+	for (size_t i = 0; i < a->column_count && !status; i++) {
+		int place = i < fixed ? -1 : table_find_column(b, a->columns[i].name);
+
+		for (; place >= 0 && next <= (size_t)place && !status; next++)
+			if (table_find_column(a, b->columns[next].name) < 0 &&
+			    !is_missing(a, &b->columns[next]))
+				status = table_add_column(all, &b->columns[next]);
+		if (!status && (i < fixed || !is_missing(b, &a->columns[i])))
+			status = table_add_column(all, &a->columns[i]);
+	}
+	for (; next < b->column_count && !status; next++)
+		if (table_find_column(a, b->columns[next].name) < 0 &&
+		    !is_missing(a, &b->columns[next]))
+			status = table_add_column(all, &b->columns[next]);
+	return status;
+}
+
+static int copy_percentiles(struct table *all, const struct table *from, const size_t *places)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < from->percentile_count && !status; i++) {
+		const struct table_percentile *of = &from->percentiles[i];
+
+		if (places[of->column] != SIZE_MAX)
+			status = merge_copy_percentile(all, of->row, places[of->column], of);
+	}
+	return status;
+}
+
+int merge_widen(const struct table *from, const struct table *other, bool first, size_t fixed,
+		struct table **result)
+{
+	size_t *places = calloc(from->column_count + 1, sizeof(*places));
+	struct table *all;
+	struct cell *cells;
+	int status = table_new(&all, from->name, from->title, from->shape);
+
+	*result = NULL;
+	if (!status && !places)
+		status = -ENOMEM;
+	if (!status)
+		status = first ? add_all_columns(all, from, other, fixed)
+			       : add_all_columns(all, other, from, fixed);
+	for (size_t i = 0; i < from->column_count && !status; i++) {
+		int place = table_find_column(all, from->columns[i].name);
+
+		places[i] = place < 0 ? SIZE_MAX : (size_t)place;
+	}
+	for (size_t row = 0; row < from->row_count && !status; row++) {
+		status = table_add_row(all, &cells);
+		for (size_t i = 0; i < from->column_count && !status; i++)
+			if (places[i] != SIZE_MAX)
+				status = table_copy_cell(all, &cells[places[i]],
+							 &table_row(from, row)[i]);
+	}
+	if (!status)
+		status = copy_percentiles(all, from, places);
+	if (!status && from->note)
+		status = table_set_note(all, from->note);
+	free(places);
+	if (status) {
+		table_free(all);
+		return status;
+	}
+	all->meaning = from->meaning;
+	all->folded = from->folded;
+	all->cut = from->cut;
+	*result = all;
+	return 0;
+}

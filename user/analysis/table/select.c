@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Selections from tables, and lists of what could be selected. Knows nothing of what they mean.
+ */
+#include "analysis/table/select.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- columns --- */
+
+static int find_column(const struct table *table, const char *name, size_t length, size_t *column)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		const char *known = table->columns[i].name;
+
+		if (strlen(known) == length && !memcmp(known, name, length)) {
+			*column = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* What was asked for, or all, or the table's view; *columns has room for all of them. */
+static int choose(const struct table *table, const struct selection *selection, size_t *columns,
+		  size_t *count, const char **unknown)
+{
+	const char *at = selection->columns;
+	const struct table_view *view = &table->view;
+	int status = 0;
+
+	*count = 0;
+	if (!at && selection->shown && view->shown_count) {
+		memcpy(columns, view->shown, view->shown_count * sizeof(*columns));
+		*count = view->shown_count;
+		return 0;
+	}
+	for (size_t i = 0; !at && i < table->column_count; i++)
+		if (!selection->shown || table->columns[i].title)
+			columns[(*count)++] = i;
+	while (at && *at && !status) {
+		size_t length = strcspn(at, ",");
+
+		*unknown = at;
+		if (*count == table->column_count)
+			return -EINVAL; /* one is named twice */
+		status = find_column(table, at, length, &columns[(*count)++]);
+		at += length + (at[length] == ',');
+	}
+	return status;
+}
+
+/* --- rows --- */
+
+struct selected_row {
+	const struct cell *cell; /* that it is sorted by */
+	size_t number;
+};
+
+static double number_of(const struct cell *cell)
+{
+	switch (cell->type) {
+	case CELL_UINT:
+		return cell->uint;
+	case CELL_INT:
+		return cell->sint;
+	case CELL_REAL:
+		return cell->real;
+	case CELL_BOOL:
+		return cell->flag;
+	default:
+		return -1e300; /* what was not measured comes last */
+	}
+}
+
+static int compare_cells(const struct cell *a, const struct cell *b)
+{
+	double left = number_of(a), right = number_of(b);
+
+	if (a->type == CELL_TEXT && b->type == CELL_TEXT) {
+		size_t least = a->length < b->length ? a->length : b->length;
+		int order = memcmp(a->text, b->text, least);
+
+		return order ? order : (int)(a->length > b->length) - (int)(a->length < b->length);
+	}
+	return left > right ? -1 : left < right;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct selected_row *a = left, *b = right;
+	int order = a->cell ? compare_cells(a->cell, b->cell) : 0;
+
+	return order ? order : (int)(a->number > b->number) - (int)(a->number < b->number);
+}
+
+static int add_rows(struct table *made, const struct table *table, const size_t *columns,
+		    const struct selection *selection, size_t sort)
+{
+	struct selected_row *rows = calloc(table->row_count + 1, sizeof(*rows));
+	size_t count = table->row_count;
+	int status = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->row_count; i++) {
+		rows[i].number = i;
+		if (selection->sort)
+			rows[i].cell = &table_row(table, i)[sort];
+	}
+	qsort(rows, count, sizeof(*rows), compare_rows);
+	if (selection->top && selection->top < count)
+		count = selection->top;
+	for (size_t i = 0; i < count && !status; i++) {
+		struct cell *cells;
+
+		status = table_add_row(made, &cells);
+		for (size_t j = 0; j < made->column_count && !status; j++)
+			cells[j] = table->cells[rows[i].number * table->column_count + columns[j]];
+	}
+	free(rows);
+	return status;
+}
+
+static int fill(struct table *made, const struct table *table, const struct selection *selection,
+		size_t *columns, const char **unknown)
+{
+	size_t count, sort = 0;
+	int status = choose(table, selection, columns, &count, unknown);
+
+	if (!status && selection->sort) {
+		*unknown = selection->sort;
+		status = find_column(table, selection->sort, strlen(selection->sort), &sort);
+	}
+	for (size_t i = 0; i < count && !status; i++) {
+		struct table_column column = table->columns[columns[i]];
+
+		column.get = NULL;
+		if (!column.title)
+			column.title = column.name;
+		status = table_add_column(made, &column);
+	}
+	return status ? status : add_rows(made, table, columns, selection, sort);
+}
+
+int select_make(struct table **made, const struct table *table, const struct selection *selection,
+		const char **unknown)
+{
+	size_t *columns = calloc(table->column_count + 1, sizeof(*columns));
+	int status = -ENOMEM;
+
+	*made = NULL;
+	*unknown = "";
+	if (columns)
+		status = table_new(made, table->name, table->title, table->shape);
+	if (!status) {
+		(*made)->absent = table->absent;
+		status = table_set_note(*made, table->note);
+	}
+	if (!status && !table->absent)
+		status = fill(*made, table, selection, columns, unknown);
+	free(columns);
+	if (status) {
+		table_free(*made);
+		*made = NULL;
+	}
+	return status;
+}
+
+/* --- lists --- */
+
+struct line {
+	const char *name, *what, *unit, *type;
+	uint64_t rows;
+};
+
+static const struct table_column table_columns[] = {
+	{ "table", "table", UNIT_NONE, "name of the table", TABLE_LITERAL(struct line, name), 0 },
+	{ "rows", "rows", UNIT_COUNT, "its rows", TABLE_UINT(struct line, rows), 0 },
+	{ "meaning", "what it tells of", UNIT_NONE, "what it tells of",
+	  TABLE_LITERAL(struct line, what), 0 },
+};
+
+static const struct table_column column_columns[] = {
+	{ "column", "column", UNIT_NONE, "name of the column", TABLE_LITERAL(struct line, name),
+	  0 },
+	{ "unit", "unit", UNIT_NONE, "its unit", TABLE_LITERAL(struct line, unit), 0 },
+	{ "type", "type", UNIT_NONE, "integer, real, bool or text; lists count as text",
+	  TABLE_LITERAL(struct line, type), 0 },
+	{ "meaning", "meaning", UNIT_NONE, "what it means", TABLE_LITERAL(struct line, what), 0 },
+};
+
+int select_list_tables(struct table **list, struct table *const *tables, size_t count)
+{
+	int status = table_new(list, "tables", NULL, TABLE_LIST);
+
+	if (!status)
+		status = table_add_columns(*list, TABLE_COLUMNS(table_columns));
+	for (size_t i = 0; i < count && !status; i++) {
+		const struct line line = {
+			.name = tables[i]->name,
+			.what = tables[i]->meaning,
+			.rows = tables[i]->absent ? TABLE_NO_UINT : tables[i]->row_count,
+		};
+
+		status = table_add(*list, &line);
+	}
+	return status;
+}
+
+int select_list_columns(struct table **list, const struct table *table)
+{
+	static const char *const units[] = {
+		[UNIT_NONE] = "-", [UNIT_COUNT] = "count",  [UNIT_BYTES] = "bytes",
+		[UNIT_NS] = "ns",  [UNIT_SHARE] = "0 to 1", [UNIT_PATH] = "path",
+	};
+	static const char *const types[] = {
+		[CELL_UINT] = "integer", [CELL_INT] = "integer", [CELL_REAL] = "real",
+		[CELL_BOOL] = "bool",	 [CELL_TEXT] = "text",
+	};
+	int status = table_new(list, "columns", NULL, TABLE_LIST);
+
+	if (!status)
+		status = table_add_columns(*list, TABLE_COLUMNS(column_columns));
+	for (size_t i = 0; i < table->column_count && !status; i++) {
+		const struct line line = {
+			.name = table->columns[i].name,
+			.unit = units[table->columns[i].unit],
+			.type = types[table_column_type(&table->columns[i])],
+			.what = table->columns[i].meaning ? table->columns[i].meaning
+							  : "its layer was not recorded",
+		};
+
+		status = table_add(*list, &line);
+	}
+	return status;
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Neutral tables. Knows nothing of how a number was made, nor of how it is printed.
+ */
+#include "analysis/table/table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "grow.h"
+
+/* What owns a table: the lists that grow are blocks of their own, all else lies in the arena of the
+ * outermost table. */
+struct store {
+	struct arena own;
+	struct store *outer; /* NULL for the outermost */
+	struct table table;
+	struct table *within;
+	size_t column_room, row_room;
+	bool copied; /* the lists do not grow, and lie in the arena, too */
+};
+
+static struct store *store_of(const struct table *table)
+{
+	return table->arena;
+}
+
+static struct arena *arena_of(const struct table *table)
+{
+	struct store *store = store_of(table);
+
+	while (store->outer)
+		store = store->outer;
+	return &store->own;
+}
+
+/* A NUL-terminated copy, or NULL for NULL. */
+static int copy_text(struct table *table, const char *text, const char **copy)
+{
+	*copy = NULL;
+	if (!text)
+		return 0;
+	*copy = arena_text(arena_of(table), text, strlen(text));
+	return *copy ? 0 : -ENOMEM;
+}
+
+static int new_within(struct store *outer, struct table **table, const char *name,
+		      const char *title, enum table_shape shape)
+{
+	struct store *store = calloc(1, sizeof(*store));
+	int status;
+
+	*table = NULL;
+	if (!store)
+		return -ENOMEM;
+	store->outer = outer;
+	store->table.arena = store;
+	store->table.shape = shape;
+	store->table.view.by = TABLE_NO_COLUMN;
+	store->table.view.only = TABLE_NO_COLUMN;
+	status = copy_text(&store->table, name, &store->table.name);
+	if (!status)
+		status = copy_text(&store->table, title, &store->table.title);
+	if (status)
+		table_free(&store->table);
+	else
+		*table = &store->table;
+	return status;
+}
+
+int table_new(struct table **table, const char *name, const char *title, enum table_shape shape)
+{
+	return new_within(NULL, table, name, title, shape);
+}
+
+void table_free(struct table *table)
+{
+	struct store *store;
+
+	if (!table)
+		return;
+	store = store_of(table);
+	while (store->within) {
+		struct table *within = store->within;
+
+		store->within = within->next;
+		table_free(within);
+	}
+	for (size_t i = 0; i < table->percentile_count; i++)
+		sparse_histogram_free(&table->percentiles[i].of);
+	free(table->percentiles);
+	if (!store->copied) {
+		free(table->columns);
+		free(table->cells);
+	}
+	arena_free(&store->own);
+	free(store);
+}
+
+int table_add_column(struct table *table, const struct table_column *column)
+{
+	struct table_column copy = *column;
+
+	if (store_of(table)->copied)
+		return -EINVAL;
+	if (!GROW(table->columns, store_of(table)->column_room, table->column_count + 1) ||
+	    copy_text(table, column->name, &copy.name) ||
+	    copy_text(table, column->title, &copy.title) ||
+	    copy_text(table, column->meaning, &copy.meaning))
+		return -ENOMEM;
+	table->columns[table->column_count++] = copy;
+	return 0;
+}
+
+int table_add_columns(struct table *table, const struct table_column *columns, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count && !status; i++)
+		status = table_add_column(table, &columns[i]);
+	return status;
+}
+
+static bool is_recorded(const struct table *table, unsigned int needs)
+{
+	return (table->recorded & needs) == needs;
+}
+
+int table_add_group(struct table *table, const struct table_group *group, size_t base)
+{
+	const struct table_column nothing = { .name = group->name };
+	char name[64], title[64];
+	int status = 0;
+
+	if (!is_recorded(table, group->needs))
+		return table_add_column(table, &nothing);
+	for (size_t i = 0; i < group->count && !status; i++) {
+		struct table_column column = group->columns[i];
+
+		snprintf(name, sizeof(name), "%s.%s", group->name, column.name);
+		snprintf(title, sizeof(title), "%s %s", group->title, column.title);
+		column.name = name;
+		column.title = column.title ? title : NULL;
+		column.key += base;
+		status = table_add_column(table, &column);
+	}
+	return status;
+}
+
+int table_add_row(struct table *table, struct cell **row)
+{
+	struct store *store = store_of(table);
+
+	if (store->copied)
+		return -EINVAL;
+	if (table->row_count == store->row_room) {
+		size_t room = store->row_room ? store->row_room * 2 : 8;
+		size_t width = table->column_count * sizeof(*table->cells);
+		void *cells = width ? reallocarray(table->cells, room, width) : table->cells;
+
+		if (width && !cells)
+			return -ENOMEM;
+		table->cells = cells;
+		store->row_room = room;
+	}
+	*row = table_row(table, table->row_count);
+	for (size_t i = 0; i < table->column_count; i++)
+		(*row)[i] = (struct cell) { .type = CELL_NULL };
+	table->row_count++;
+	return 0;
+}
+
+int table_add(struct table *table, const void *row)
+{
+	struct cell *cells;
+	int status = table_add_row(table, &cells);
+
+	for (size_t i = 0; i < table->column_count && !status; i++) {
+		const struct table_column *column = &table->columns[i];
+
+		if (column->get && is_recorded(table, column->needs))
+			status = column->get(table, &cells[i], row, column);
+	}
+	return status;
+}
+
+/* --- texts, and tables within --- */
+
+int table_set_literal(struct table *table, struct cell *cell, const char *text)
+{
+	return text ? table_set_text(table, cell, text, strlen(text)) : 0;
+}
+
+int table_set_text(struct table *table, struct cell *cell, const char *bytes, size_t length)
+{
+	char *copy;
+
+	if (length > UINT32_MAX - 1)
+		return -ENOMEM;
+	copy = arena_text(arena_of(table), bytes, length);
+	if (!copy)
+		return -ENOMEM;
+	*cell = (struct cell) { .type = CELL_TEXT, .length = length, .text = copy };
+	return 0;
+}
+
+/* Texts of a list have room for a power of two, so that adding one seldom moves them. */
+static size_t room_of(size_t count)
+{
+	size_t room = 1;
+
+	while (room < count)
+		room *= 2;
+	return room;
+}
+
+int table_set_texts(struct table *table, struct cell *cell, const struct cell *texts, size_t count)
+{
+	struct cell *copies;
+	int status = 0;
+
+	if (count > UINT32_MAX)
+		return -ENOMEM;
+	copies = arena_alloc(arena_of(table), room_of(count) * sizeof(*copies));
+	if (!copies)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && !status; i++)
+		status = table_set_text(table, &copies[i], texts[i].text, texts[i].length);
+	if (!status)
+		*cell = (struct cell) { .type = CELL_TEXTS, .length = count, .texts = copies };
+	return status;
+}
+
+int table_append_text(struct table *table, struct cell *cell, const struct cell *text)
+{
+	struct cell *texts = (struct cell *)cell->texts;
+
+	if (cell->length == room_of(cell->length)) {
+		texts = arena_alloc(arena_of(table), room_of(cell->length + 1) * sizeof(*texts));
+		if (!texts)
+			return -ENOMEM;
+		memcpy(texts, cell->texts, cell->length * sizeof(*texts));
+		cell->texts = texts;
+	}
+	cell->length++;
+	return table_set_text(table, &texts[cell->length - 1], text->text, text->length);
+}
+
+int table_set_table(struct table *table, struct cell *cell, enum table_shape shape,
+		    struct table **within)
+{
+	struct store *store = store_of(table);
+	int status = new_within(store, within, "", NULL, shape);
+
+	if (status)
+		return status;
+	(*within)->next = store->within;
+	store->within = *within;
+	*cell = (struct cell) { .type = CELL_TABLE, .table = *within };
+	return 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_columns(const struct table *a, const struct table *b)
+{
+	bool same = a->column_count == b->column_count;
+
+	for (size_t i = 0; i < a->column_count && same; i++) {
+		const struct table_column *left = &a->columns[i], *right = &b->columns[i];
+
+		same = left->unit == right->unit && same_text(left->name, right->name) &&
+		       same_text(left->title, right->title) &&
+		       same_text(left->meaning, right->meaning);
+	}
+	return same;
+}
+
+/* There is such a table in each row, and they are alike: columns are kept once. */
+static int copy_columns(struct table *copy, const struct table *from)
+{
+	size_t far = 0;
+
+	for (const struct table *other = copy->next; other && far < 4; other = other->next, far++)
+		if (store_of(other)->copied && same_columns(other, from)) {
+			copy->columns = other->columns;
+			copy->column_count = other->column_count;
+			return 0;
+		}
+	copy->columns = arena_alloc(arena_of(copy), from->column_count * sizeof(*copy->columns));
+	if (!copy->columns)
+		return -ENOMEM;
+	for (size_t i = 0; i < from->column_count; i++) {
+		struct table_column *column = &copy->columns[copy->column_count];
+
+		*column = from->columns[i];
+		if (copy_text(copy, from->columns[i].name, &column->name) ||
+		    copy_text(copy, from->columns[i].title, &column->title) ||
+		    copy_text(copy, from->columns[i].meaning, &column->meaning))
+			return -ENOMEM;
+		copy->column_count++;
+	}
+	return 0;
+}
+
+static int copy_within(struct table *table, struct cell *cell, const struct table *from)
+{
+	size_t cells = from->row_count * from->column_count;
+	struct table *copy;
+	int status = table_set_table(table, cell, from->shape, &copy);
+
+	if (status)
+		return status;
+	store_of(copy)->copied = true;
+	status = copy_columns(copy, from);
+	if (status)
+		return status;
+	copy->cells = arena_alloc(arena_of(copy), cells * sizeof(*copy->cells));
+	if (!copy->cells)
+		return -ENOMEM;
+	copy->row_count = from->row_count;
+	for (size_t i = 0; i < cells && !status; i++)
+		status = table_copy_cell(copy, &copy->cells[i], &from->cells[i]);
+	return status;
+}
+
+int table_copy_cell(struct table *table, struct cell *cell, const struct cell *from)
+{
+	const bool at_least = from->at_least, summed = from->summed;
+	int status = 0;
+
+	if (from->type == CELL_TEXT)
+		status = table_set_text(table, cell, from->text, from->length);
+	else if (from->type == CELL_TEXTS)
+		status = table_set_texts(table, cell, from->texts, from->length);
+	else if (from->type == CELL_TABLE)
+		status = copy_within(table, cell, from->table);
+	else
+		*cell = *from;
+	cell->at_least = at_least;
+	cell->summed = summed;
+	return status;
+}
+
+/* --- what percentiles are of --- */
+
+int table_note_percentile(struct table *table, const struct cell *cell,
+			  const struct histogram *histogram, unsigned int percent)
+{
+	size_t place = cell - table->cells;
+	struct table_percentile *noted;
+
+	if (!GROW(table->percentiles, table->percentile_room, table->percentile_count + 1))
+		return -ENOMEM;
+	noted = &table->percentiles[table->percentile_count++];
+	*noted = (struct table_percentile) { .row = place / table->column_count,
+					     .column = place % table->column_count,
+					     .percent = percent };
+	return sparse_histogram_of(&noted->of, histogram);
+}
+
+static int compare_percentiles(const void *key, const void *item)
+{
+	const struct table_percentile *a = key, *b = item;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	return a->column < b->column ? -1 : a->column > b->column;
+}
+
+struct table_percentile *table_find_percentile(const struct table *table, size_t row, size_t column)
+{
+	const struct table_percentile key = { .row = row, .column = column };
+
+	return table->percentile_count ? bsearch(&key, table->percentiles, table->percentile_count,
+						 sizeof(*table->percentiles), compare_percentiles)
+				       : NULL;
+}
+
+int table_set_note(struct table *table, const char *note)
+{
+	return copy_text(table, note, &table->note);
+}
+
+int table_set_title(struct table *table, size_t column, const char *title)
+{
+	return copy_text(table, title, &table->columns[column].title);
+}
+
+int table_take_meanings(struct table *table, const struct table *like)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < table->column_count && !status; i++) {
+		struct table_column *column = &table->columns[i];
+		int same = column->meaning ? -1 : table_find_column(like, column->name);
+
+		if (same >= 0)
+			status = copy_text(table, like->columns[same].meaning, &column->meaning);
+	}
+	return status;
+}
+
+int table_find_column(const struct table *table, const char *name)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (!strcmp(table->columns[i].name, name))
+			return i;
+	return -1;
+}
+
+/* --- the order of rows --- */
+
+struct sorted_by {
+	const struct table *table;
+	int (*compare)(const struct table *table, size_t a, size_t b, const void *context);
+	const void *context;
+};
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+	const struct sorted_by *sorting = context;
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	int order = sorting->compare(sorting->table, a, b, sorting->context);
+
+	return order ? order : a < b ? -1 : a > b;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	return compare_percentiles(left, right);
+}
+
+/* Puts the rows in an order, given by their numbers until now. */
+static void move_rows(struct table *table, struct cell *cells, const size_t *order, size_t *places)
+{
+	size_t width = table->column_count;
+
+	for (size_t i = 0; i < table->row_count; i++) {
+		memcpy(&cells[i * width], &table->cells[order[i] * width], width * sizeof(*cells));
+		places[order[i]] = i;
+	}
+	if (table->row_count)
+		memcpy(table->cells, cells, table->row_count * width * sizeof(*cells));
+	for (size_t i = 0; i < table->percentile_count; i++)
+		table->percentiles[i].row = places[table->percentiles[i].row];
+	if (table->percentile_count)
+		qsort(table->percentiles, table->percentile_count, sizeof(*table->percentiles),
+		      compare_places);
+}
+
+int table_sort(struct table *table,
+	       int (*compare)(const struct table *table, size_t a, size_t b, const void *context),
+	       const void *context)
+{
+	struct sorted_by sorting = { table, compare, context };
+	size_t count = table->row_count;
+	size_t *order = calloc(2 * count + 1, sizeof(*order));
+	struct cell *cells = reallocarray(NULL, count * table->column_count + 1, sizeof(*cells));
+	int status;
+
+	if (order && cells) {
+		for (size_t i = 0; i < count; i++)
+			order[i] = i;
+		qsort_r(order, count, sizeof(*order), compare_rows, &sorting);
+		move_rows(table, cells, order, order + count);
+	}
+	status = order && cells ? 0 : -ENOMEM;
+	free(cells);
+	free(order);
+	return status;
+}
+
+/* --- views --- */
+
+static bool is_name(const char *name, const char *given, size_t length)
+{
+	return strlen(name) == length && !memcmp(name, given, length);
+}
+
+/* A column NAME stands for all of NAME.* that were not recorded. */
+static bool is_missing_group(const char *name, const char *given, size_t length)
+{
+	size_t group = strlen(name);
+
+	return group < length && !memcmp(name, given, group) && given[group] == '.';
+}
+
+/* Sets *column, to TABLE_NO_COLUMN for one that was not recorded. */
+static int find_given(const struct table *table, const char *given, size_t length, size_t *column)
+{
+	*column = TABLE_NO_COLUMN;
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (is_name(table->columns[i].name, given, length)) {
+			*column = i;
+			return 0;
+		}
+		if (is_missing_group(table->columns[i].name, given, length))
+			return 0;
+	}
+	return -EINVAL;
+}
+
+int table_show(struct table *table, const char *shown, const char *by, const char *only,
+	       const char **unknown)
+{
+	struct table_view *view = &table->view;
+	const char *at = shown ? shown : "";
+	int status = 0;
+
+	view->shown_count = 0;
+	view->by = TABLE_NO_COLUMN;
+	view->only = TABLE_NO_COLUMN;
+	while (*at && !status) {
+		size_t length = strcspn(at, ","), column;
+
+		status = find_given(table, at, length, &column);
+		if (!status && view->shown_count == TABLE_SHOWN_MOST)
+			status = -EINVAL;
+		if (status && unknown)
+			*unknown = at;
+		if (!status && column != TABLE_NO_COLUMN)
+			view->shown[view->shown_count++] = column;
+		at += length + (at[length] == ',');
+	}
+	if (!status && by) {
+		status = find_given(table, by, strlen(by), &view->by);
+		if (status && unknown)
+			*unknown = by;
+	}
+	if (!status && only) {
+		status = find_given(table, only, strlen(only), &view->only);
+		if (status && unknown)
+			*unknown = only;
+	}
+	return status;
+}
+
+struct ordered {
+	double key;
+	size_t row;
+	bool rest;
+};
+
+static int compare_ordered(const void *left, const void *right)
+{
+	const struct ordered *a = left, *b = right;
+
+	if (a->rest != b->rest)
+		return a->rest ? 1 : -1;
+	if (a->key != b->key)
+		return a->key > b->key ? -1 : 1;
+	return a->row < b->row ? -1 : 1;
+}
+
+size_t *table_order(const struct table *table)
+{
+	struct ordered *ordered = calloc(table->row_count + 1, sizeof(*ordered));
+	size_t *rows = calloc(table->row_count + 1, sizeof(*rows)), by = table->view.by;
+
+	for (size_t row = 0; ordered && rows && row < table->row_count; row++) {
+		const struct cell *cell = by == TABLE_NO_COLUMN ? NULL : &table_row(table, row)[by];
+
+		ordered[row].row = row;
+		ordered[row].rest = table_is_rest(table, row);
+		if (cell && cell->type == CELL_UINT)
+			ordered[row].key = cell->uint;
+		else if (cell && cell->type == CELL_REAL)
+			ordered[row].key = cell->real;
+	}
+	if (ordered && rows)
+		qsort(ordered, table->row_count, sizeof(*ordered), compare_ordered);
+	for (size_t row = 0; ordered && rows && row < table->row_count; row++)
+		rows[row] = ordered[row].row;
+	if (!ordered) {
+		free(rows);
+		rows = NULL;
+	}
+	free(ordered);
+	return rows;
+}
