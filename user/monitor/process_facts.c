@@ -15,6 +15,7 @@
 
 #define TEXT_BYTES 16384
 #define STAT_BEFORE_START 19 /* fields between the state, which follows the name, and the start */
+#define PF_EXITING 0x4	     /* of the kernel's flags of a task */
 
 bool process_parse_stat(const char *text, char comm[16], uint64_t *start_ticks)
 {
@@ -77,10 +78,35 @@ uint64_t process_start_ns(uint32_t pid)
 	return proc_is_of_kernel_side() && read_stat(pid, comm, &start) ? start : 0;
 }
 
+/* Whether it is ending, or gone. */
+static bool is_ending(uint32_t pid)
+{
+	char *text = proc_text(pid, "stat", TEXT_BYTES);
+	const char *close = text ? strrchr(text, ')') : NULL;
+	unsigned int flags;
+	bool ending = !close || sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
+		      flags & PF_EXITING;
+
+	free(text);
+	return ending;
+}
+
+/*
+ * In hierarchies of the first version whoever is ending is shown in the root, wherever it was
+ * (proc_cgroup_show): who is not, after they were read, was not.
+ */
+static bool tells_where(uint32_t pid, const char *text)
+{
+	bool second_alone = !strncmp(text, "0::", 3) && text[strcspn(text, "\n")] == '\n' &&
+			    !text[strcspn(text, "\n") + 1];
+
+	return second_alone || !is_ending(pid);
+}
+
 bool process_cgroup(uint32_t pid, char *path, size_t size)
 {
 	char *text = proc_is_of_kernel_side() ? proc_text(pid, "cgroup", TEXT_BYTES) : NULL;
-	bool ok = text && job_labels_choose(text, path, size);
+	bool ok = text && tells_where(pid, text) && job_labels_choose(text, path, size);
 
 	free(text);
 	return ok;

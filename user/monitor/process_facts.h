@@ -21,7 +21,7 @@ struct process_facts {
 
 /* When the process of that pid began; 0: there is none. */
 uint64_t process_start_ns(uint32_t pid);
-/* False: it is gone. */
+/* False: it is gone, or so far gone that nobody knows where it was. */
 bool process_cgroup(uint32_t pid, char *path, size_t size);
 /* Everything; false: it is gone, or a thread of the kernel's. */
 bool process_look(uint32_t pid, struct process_facts *facts);
