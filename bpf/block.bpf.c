@@ -55,28 +55,36 @@ static __always_inline bool done_is_first(__u64 request, __u32 copy)
 
 /* --- bios --- */
 
-/* What a journal, or a file system's own thread, writes for itself. */
-static __always_inline void count_metadata(struct gendisk *disk, __u32 bytes)
+/*
+ * These two are global: the verifier looks at each once, not at each way that leads to it.
+ *
+ * What a journal, or a file system's own thread, writes for itself.
+ */
+__noinline int count_metadata(struct address *disk, __u32 bytes)
 {
-	struct device_total *total = device_total(disk, disk_dev(disk));
+	struct device_total *total =
+		disk ? device_total((struct gendisk *)disk->at, disk_dev((void *)disk->at)) : NULL;
 
 	if (total)
 		__sync_fetch_and_add(&total->kernel_metadata_bytes, bytes);
+	return 0;
 }
 
 /* One to a device that has no requests. A flush is none of its writes, although the kernel counts
  * it with those of some such devices. */
-static __always_inline void count_bio(struct gendisk *disk, __u32 opf, __u32 bytes, __u64 bio,
-				      __u32 copy)
+__noinline int count_bio(struct address *disk, __u32 opf, __u32 bytes)
 {
 	bool flush = !bytes && opf & 1u << bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH);
 	struct device_counts *counts =
-		device_counts(disk, flush ? DEVICE_FLUSH : device_class(opf));
+		disk ? device_counts((struct gendisk *)disk->at,
+				     flush ? DEVICE_FLUSH : device_class(opf))
+		     : NULL;
 
-	if (!counts || !done_is_first(bio, copy))
-		return;
+	if (!counts)
+		return 0;
 	__sync_fetch_and_add(&counts->requests, 1);
 	__sync_fetch_and_add(&counts->bytes, bytes);
+	return 0;
 }
 
 static __always_inline int bio_queued(struct bio *bio, __u32 copy)
@@ -84,7 +92,7 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state = task_followed(task);
 	struct gendisk *disk = KREAD(block_device, KREAD(bio, bio, bi_bdev), bd_disk);
-	struct address at = { (__u64)bio };
+	struct address at = { (__u64)bio }, whole = { (__u64)disk };
 	struct bio_mark mark = { .disk = bio_disk(disk) };
 	bool followed = state, hands_on;
 
@@ -93,7 +101,8 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 	hands_on = !KREAD(request_queue, KREAD(gendisk, disk, queue), mq_ops);
 	above_begin(state, task);
 	if (hands_on) {
-		count_bio(disk, bio->bi_opf, mark.bytes, at.at, copy);
+		if (done_is_first(at.at, copy))
+			count_bio(&whole, bio->bi_opf, mark.bytes);
 		if (!state || !bio_end_tells(&at))
 			return 0;
 	}
@@ -107,7 +116,7 @@ static __always_inline int bio_queued(struct bio *bio, __u32 copy)
 	if (!followed && !mark.file) {
 		if (mark.flags & TRACE_BLOCK_META && task->flags & PF_KTHREAD && bio->bi_opf & 1 &&
 		    done_is_first(at.at, copy))
-			count_metadata(disk, mark.bytes);
+			count_metadata(&whole, mark.bytes);
 		return 0;
 	}
 	if (followed) {
@@ -305,6 +314,20 @@ struct done_loop {
 	struct done_walk *walk;
 };
 
+/* The first that is recorded, whose mark the walk has: it may be the only one. */
+static __always_inline void done_first(struct done_walk *walk, __u32 bytes, __u64 sector)
+{
+	walk->own_bios = 1;
+	walk->request = __sync_fetch_and_add(&block_last_request, 1) + 1;
+	/* Better than what the kernel keeps: since 6.9 that is one reading of the clock for all
+	 * that a task does under a plug (da4c8c3d0975). */
+	if (walk->first.issued_ns)
+		walk->issued_ns = walk->first.issued_ns;
+	walk->queued_ns = walk->first.queued_ns;
+	walk->first_sector = sector;
+	walk->own_bytes = bytes;
+}
+
 static long done_step(__u32 i, struct done_loop *loop)
 {
 	struct done_walk *walk = loop->walk;
@@ -341,19 +364,12 @@ static long done_step(__u32 i, struct done_loop *loop)
 		if (!bytes)
 			walk->op = OP_REQUEST_FLUSH;
 	}
-	if (!walk->own_bios++) {
+	if (!walk->own_bios) {
 		walk->first = copy;
-		walk->request = __sync_fetch_and_add(&block_last_request, 1) + 1;
-		/* Better than what the kernel keeps: since 6.9 that is one reading of the clock for
-		 * all that a task does under a plug (da4c8c3d0975). */
-		if (copy.issued_ns)
-			walk->issued_ns = copy.issued_ns;
-		walk->queued_ns = copy.queued_ns;
-		walk->first_sector = sector;
-		walk->own_bytes = bytes;
-		return 0; /* it may be the only one */
+		done_first(walk, bytes, sector);
+		return 0;
 	}
-	if (walk->own_bios == 2)
+	if (++walk->own_bios == 2)
 		send_bio(walk, &walk->first, walk->own_bytes, walk->first_sector);
 	if (copy.queued_ns < walk->queued_ns)
 		walk->queued_ns = copy.queued_ns;
@@ -369,6 +385,36 @@ __noinline int done_bios(struct done_walk *walk)
 	if (walk && !done_step(0, &loop) && walk->bio.at)
 		bpf_loop(REQUEST_BIOS_MOST, done_step, &loop, 0);
 	return 0;
+}
+
+/* What has one bio and is over, as most is: the same, without a call. False: it is something else,
+ * and nothing has been done. */
+static __always_inline bool done_alone(struct done_walk *walk)
+{
+	struct bio_now now = { .bio = walk->bio.at, .disk = walk->disk };
+	struct bio_place *place;
+
+	if (!walk->whole || walk->flush || !now.bio || KREAD(bio, now.bio, bi_next))
+		return false;
+	place = bio_place(now.bio);
+	if (!place)
+		return false;
+	if (place->bio != now.bio)
+		return !bio_marks_count; /* no task of the run has queued it */
+	walk->first = place->mark;
+	if (walk->first.disk & BIO_TO_BE_PLACED)
+		return false;
+	if (__sync_val_compare_and_swap(&place->bio, now.bio, 0) != now.bio)
+		return true; /* another has taken it */
+	now.bytes = KREAD(bio, now.bio, bi_iter.bi_size);
+	now.sector = KREAD(bio, now.bio, bi_iter.bi_sector);
+	if (!bio_mark_fits(&walk->first, &now)) {
+		bio_mark_stale();
+		return true;
+	}
+	walk->bios = 1;
+	done_first(walk, now.bytes, now.sector);
+	return true;
 }
 
 static __always_inline void fill_request(struct event_request *event, const struct done_walk *walk,
@@ -471,7 +517,7 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	counts = device_counts(disk, class);
 	if (!counts)
 		return 0;
-	walk.bio.at = (__u64)KREAD(request, rq, bio);
+	walk.bio.at = NUMBER_OF(request, rq, bio);
 	walk.end_ns = bpf_ktime_get_ns();
 	walk.whole = bytes >= rq->__data_len;
 	__sync_fetch_and_add(&counts->bytes, bytes);
@@ -494,7 +540,8 @@ static __always_inline int request_done(struct request *rq, int error, unsigned 
 	walk.disk = bio_disk(disk);
 	walk.sector = rq->__sector;
 	walk.op = OP_REQUEST_READ + class;
-	done_bios(&walk);
+	if (!done_alone(&walk))
+		done_bios(&walk);
 	if (walk.request)
 		send_request(&walk, &request, (__u8)error, bytes);
 	return 0;
