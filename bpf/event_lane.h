@@ -91,6 +91,7 @@ struct flight_slow {
 	__u32 file;
 	__u32 op;
 	__u32 pad;
+	char comm[EVENT_COMM_BYTES]; /* of the process; "": another one ended the operation */
 };
 
 _Static_assert(__builtin_offsetof(struct lane_call, op) ==
@@ -100,6 +101,6 @@ EVENT_SIZE(lane_call, 56);
 EVENT_SIZE(lane_fault, 56);
 EVENT_SIZE(lane_slot, 64);
 EVENT_SIZE(lane_control, 128);
-EVENT_SIZE(flight_slow, 40);
+EVENT_SIZE(flight_slow, 56);
 
 #endif

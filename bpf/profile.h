@@ -291,6 +291,8 @@ static __always_inline void profile_put(struct profile_slot *slot, const struct 
  * comes by itself, soon enough. */
 static __always_inline void profile_tell_slow(const struct profile_done *done)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *leader = TASK_POINTER(task, group_leader);
 	struct flight_slow *told = &flight_slow;
 
 	if (done->waits || done->key.flags & TRACE_PROFILE_UNTIMED ||
@@ -302,6 +304,10 @@ static __always_inline void profile_tell_slow(const struct profile_done *done)
 	told->pid = done->key.pid;
 	told->file = done->key.file;
 	told->op = done->key.op;
+	told->comm[0] = 0;
+	if ((__u32)task->tgid == done->key.pid)
+		bpf_probe_read_kernel(told->comm, sizeof(told->comm),
+				      KFIELD(task_struct, leader, comm));
 	__sync_val_compare_and_swap(&told->state, FLIGHT_SLOW_TELLING, FLIGHT_SLOW_TOLD);
 }
 

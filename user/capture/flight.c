@@ -294,12 +294,15 @@ static void look_at_losses(struct flight *flight, uint64_t now_ns)
 
 /* --- triggers --- */
 
-static void name_process(uint32_t pid, char *out, size_t size)
+/* By its command line; by `comm` where it has ended; NULL: nobody knows that. */
+static void name_process(uint32_t pid, const char *comm, char *out, size_t size)
 {
 	char command[64] = "";
 
 	if (proc_is_of_kernel_side())
 		proc_command(pid, command, sizeof(command));
+	if (!command[0] && comm)
+		snprintf(command, sizeof(command), "%.*s", EVENT_COMM_BYTES, comm);
 	snprintf(out, size, "process %" PRIu32 "%s%s%s", pid, command[0] ? " (" : "", command,
 		 command[0] ? ")" : "");
 }
@@ -314,7 +317,7 @@ static void look_at_slow(struct flight *flight)
 	if (!session_take_slow(flight->session, &slow))
 		return;
 	operations = calls_operations(&count);
-	name_process(slow.pid, who, sizeof(who));
+	name_process(slow.pid, slow.comm, who, sizeof(who));
 	snprintf(reason, sizeof(reason), "%s of %s took %s",
 		 slow.op < count ? operations[slow.op].name : "an operation", who,
 		 units_ns(time, slow.duration_ns));
@@ -399,10 +402,10 @@ void flight_end_sums(struct flight *flight, uint64_t now_ns)
 		reason.cgroup = who & ~WHO_CGROUP;
 		member = flight_past_member(&flight->present, reason.cgroup);
 		if (member)
-			name_process(member, name, sizeof(name));
+			name_process(member, NULL, name, sizeof(name));
 		snprintf(reason.who, sizeof(reason.who), "the cgroup of %s", name);
 	} else {
-		name_process(who, reason.who, sizeof(reason.who));
+		name_process(who, NULL, reason.who, sizeof(reason.who));
 	}
 	ask(flight, FLIGHT_WHEN, &reason);
 }
