@@ -188,6 +188,22 @@ class Judging(unittest.TestCase):
             self.assertEqual(wrong[0], "failed")
             self.assertIn(text, wrong[1])
 
+    def test_throttled(self):
+        """As often as the kernel itself traced that somebody waits."""
+
+        def verdict(pauses, paused, lost=0):
+            rows = [{"pause_ns": 4000000, "path": jobs.THROTTLED}] * pauses
+            report = {"totals": {"throttled": {"pauses": pauses, "pause_ns": 4000000 * pauses}},
+                      "trace": {"events": 100, "lost": {"total": lost, "by_layer": {}}}}
+            results = Played({"paused": paused}, report)
+            results.printed = lambda layer: rows if layer == "throttle" else [
+                {"op": "write", "path": jobs.THROTTLED, "dur_ns": 10**9}]
+            return self.verdict(jobs.judge_throttled, results)[0]
+
+        self.assertEqual([verdict(2, "2\n"), verdict(1, "2\n", 1)], ["passed", "passed"])
+        wrong = [verdict(0, "0\n"), verdict(0, None), verdict(1, "2\n"), verdict(3, "2\n", 1)]
+        self.assertEqual(wrong, ["failed"] * 4)
+
     def test_what_was_not_run_is_no_verdict(self):
         files, report = mapped()
         self.expect("late", "skipped: no time", jobs.judge_mapper, {**files, "status": None}, report)
