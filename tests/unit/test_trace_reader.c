@@ -416,6 +416,35 @@ static void test_file_shrinks(void **state)
 	free(sample.bytes);
 }
 
+/* A header is held for each of a thousand traces: what its operations repeat is held once. */
+static void test_layers_are_held_once(void **state)
+{
+	struct sample_bytes sample = sample_trace(7, 2, SAMPLE_EDGES, NULL);
+	const struct trace_header *header;
+	struct trace_reader *reader;
+	struct trace_error error;
+	size_t repeated = 0;
+
+	assert_int_equal(trace_reader_open_memory(&reader, sample.bytes, sample.length, &error), 0);
+	header = trace_reader_header(reader);
+	assert_int_equal(header->operation_count, SAMPLE_OPERATIONS);
+	for (size_t i = 0; i < SAMPLE_OPERATIONS; i++) {
+		const struct trace_operation *written = &sample_operations[i];
+		const struct trace_operation *read = &header->operations[i];
+
+		assert_string_equal(read->layer, written->layer);
+		assert_string_equal(read->name, written->name);
+		assert_int_equal(read->family, written->family);
+		if (!i || strcmp(written[-1].layer, written->layer))
+			continue;
+		assert_ptr_equal(read->layer, read[-1].layer);
+		repeated++;
+	}
+	assert_true(repeated > 0);
+	trace_reader_close(reader);
+	free(sample.bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_flip_at_every_byte),
 		cmocka_unit_test(test_damage_costs_a_block),
 		cmocka_unit_test(test_header_copy),
+		cmocka_unit_test(test_layers_are_held_once),
 		cmocka_unit_test(test_damaged_strings),
 		cmocka_unit_test(test_not_a_trace),
 		cmocka_unit_test(test_file_shrinks),

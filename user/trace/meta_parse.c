@@ -18,7 +18,8 @@
 #define ITEMS_MAX 65536
 #define COMMAND_MAX (1u << 20)
 
-enum field_type { FIELD_TEXT, FIELD_U32, FIELD_U64, FIELD_I32 };
+/* FIELD_PART is text that stays in the buffer: what is looked at and not kept. */
+enum field_type { FIELD_TEXT, FIELD_PART, FIELD_U32, FIELD_U64, FIELD_I32 };
 
 struct field {
 	const char *key;
@@ -26,17 +27,21 @@ struct field {
 	size_t offset;
 };
 
+static int parse_part(struct mp *mp, struct mp_value *part)
+{
+	if (mp_next(mp, part))
+		return -EINVAL;
+	return part->type == MP_NIL || part->type == MP_STR || part->type == MP_BIN ? 0 : -EINVAL;
+}
+
 static int parse_text(struct mp *mp, struct arena *arena, const char **text)
 {
 	struct mp_value value;
+	int err = parse_part(mp, &value);
 
-	if (mp_next(mp, &value))
-		return -EINVAL;
 	*text = NULL;
-	if (value.type == MP_NIL)
-		return 0;
-	if (value.type != MP_STR && value.type != MP_BIN)
-		return -EINVAL;
+	if (err || value.type == MP_NIL)
+		return err;
 	*text = arena_text(arena, value.bytes, value.length);
 	return *text ? 0 : -ENOMEM;
 }
@@ -50,6 +55,8 @@ static int parse_field(const struct field *field, struct mp *mp, struct arena *a
 	switch (field->type) {
 	case FIELD_TEXT:
 		return parse_text(mp, arena, place);
+	case FIELD_PART:
+		return parse_part(mp, place);
 	case FIELD_U64:
 		return mp_uint(mp, place);
 	case FIELD_U32:
@@ -202,23 +209,26 @@ static int parse_mounts(struct trace_header *header, struct mp object, struct ar
 }
 
 /* A family that a later version adds is one whose meaning is not known here. */
-static enum trace_family find_family(const char *name)
+static enum trace_family find_family(const struct mp_value *name)
 {
 	for (int family = 0; family < TRACE_FAMILY_COUNT; family++)
-		if (!strcmp(name, trace_family_names[family]))
+		if (mp_is(name, trace_family_names[family]))
 			return family;
 	return TRACE_UNDECODED;
 }
 
+/* Operations of a layer follow each other, and each of a thousand traces has hundreds of them: the
+ * layer's name is kept once for those in a row. */
 static int parse_operations(struct trace_header *header, struct mp object, struct arena *arena)
 {
 	struct raw {
-		const char *layer, *name, *family;
+		struct mp_value layer, family;
+		const char *name;
 	};
 	static const struct field fields[] = {
-		{ "layer", FIELD_TEXT, offsetof(struct raw, layer) },
+		{ "layer", FIELD_PART, offsetof(struct raw, layer) },
 		{ "name", FIELD_TEXT, offsetof(struct raw, name) },
-		{ "family", FIELD_TEXT, offsetof(struct raw, family) },
+		{ "family", FIELD_PART, offsetof(struct raw, family) },
 	};
 	uint32_t count;
 	struct mp mp;
@@ -226,18 +236,23 @@ static int parse_operations(struct trace_header *header, struct mp object, struc
 	int err = open_items(object, "operations", MP_ARRAY, ITEMS_MAX,
 			     sizeof(struct trace_operation), arena, &mp, &count, &items);
 	struct trace_operation *operations = items;
+	const char *layer = NULL;
 
 	for (uint32_t i = 0; !err && i < count; i++) {
-		struct raw raw = { 0 };
+		struct raw raw = { .name = NULL };
 
 		err = PARSE(fields, &mp, arena, &raw);
-		if (!err && (!raw.layer || !raw.name || !raw.family))
+		if (!err && (raw.layer.type == MP_NIL || !raw.name || raw.family.type == MP_NIL))
 			return -EINVAL;
+		if (!err && (!layer || !mp_is(&raw.layer, layer))) {
+			layer = arena_text(arena, raw.layer.bytes, raw.layer.length);
+			err = layer ? 0 : -ENOMEM;
+		}
 		if (err)
 			return err;
-		operations[i].layer = raw.layer;
+		operations[i].layer = layer;
 		operations[i].name = raw.name;
-		operations[i].family = find_family(raw.family);
+		operations[i].family = find_family(&raw.family);
 	}
 	if (!err) {
 		header->operations = operations;
