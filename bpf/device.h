@@ -8,9 +8,10 @@
 #include "ring.h"
 
 /* Each device has a number, which is where it stands here: a place that its dev_t leads to, or the
- * next that is free. */
+ * next that is free. The user side reads it in its own memory. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, DEVICES_MOST);
 	__type(key, __u32);
 	__type(value, struct device_place);

@@ -8,12 +8,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bpf/event.h"
 #include "capture/host.h"
+#include "capture/shared.h"
+
+#define PLACES_BYTES (DEVICES_MOST * sizeof(struct device_place))
 
 struct device_tale {
-	int places, totals, cpus;
+	const struct device_place *places; /* the kernel side's */
+	int totals, cpus;
 	bool merges;				/* they are counted, and so are requeues */
 	struct device_total *values;		/* of each CPU */
 	struct device_total told[DEVICES_MOST]; /* by their numbers, as they were told last */
@@ -26,15 +31,21 @@ int device_tale_open(struct device_tale **out, int places, int totals, int cpus,
 
 	if (!tale)
 		return -ENOMEM;
-	tale->values = calloc(cpus, sizeof(*tale->values));
-	if (!tale->values) {
-		free(tale);
-		return -ENOMEM;
-	}
-	tale->places = places;
 	tale->totals = totals;
 	tale->cpus = cpus;
 	tale->merges = merges;
+	tale->values = calloc(cpus, sizeof(*tale->values));
+	if (!tale->values) {
+		device_tale_close(tale);
+		return -ENOMEM;
+	}
+	tale->places = shared_map(places, PLACES_BYTES, false, 0);
+	if (!tale->places) {
+		int err = -errno;
+
+		device_tale_close(tale);
+		return err;
+	}
 	*out = tale;
 	return 0;
 }
@@ -43,6 +54,8 @@ void device_tale_close(struct device_tale *tale)
 {
 	if (!tale)
 		return;
+	if (tale->places)
+		munmap((void *)tale->places, shared_pages(PLACES_BYTES));
 	free(tale->values);
 	free(tale);
 }
@@ -65,25 +78,22 @@ static int sum_up(struct device_tale *tale, uint32_t number, struct device_total
 int device_tale_go_on(struct device_tale *tale, ring_record_fn take, void *context)
 {
 	for (uint32_t number = 0; tale && number < DEVICES_MOST; number++) {
-		struct event_device record = {
-			.header = { .time_ns = host_now_ns(),
-				    .kind = RECORD_DEVICE,
-				    .size = sizeof(record) },
-		};
-		struct device_place place;
+		const struct device_place *place = &tale->places[number];
+		struct event_device record = { .header = { .kind = RECORD_DEVICE,
+							   .size = sizeof(record) } };
+		uint64_t taken = __atomic_load_n(&place->taken, __ATOMIC_ACQUIRE);
 		int status;
 
-		if (bpf_map_lookup_elem(tale->places, &number, &place))
-			return -errno;
-		if (!place.taken || !place.name.text[0])
+		if (!taken || !place->name.text[0])
 			continue;
+		record.header.time_ns = host_now_ns();
 		status = sum_up(tale, number, &record.total);
 		if (status)
 			return status;
 		if (!memcmp(&tale->told[number], &record.total, sizeof(record.total)))
 			continue;
-		record.dev = place.taken - DEVICE_TAKEN(0);
-		record.name = place.name;
+		record.dev = taken - DEVICE_TAKEN(0);
+		record.name = place->name;
 		tale->told[number] = record.total;
 		tale->records++;
 		take(context, 0, &record, sizeof(record));

@@ -13,8 +13,8 @@
 
 struct device_tale;
 
-/* `places` and `totals` are maps that outlive it; `merges`: those are counted, and so are requeues.
- * Returns 0 or a negative errno. */
+/* `places`, which is read in place, and `totals` are maps that outlive it; `merges`: those are
+ * counted, and so are requeues. Returns 0 or a negative errno. */
 int device_tale_open(struct device_tale **tale, int places, int totals, int cpus, bool merges);
 void device_tale_close(struct device_tale *tale); /* NULL is fine */
 
