@@ -13,14 +13,13 @@ import unittest
 
 import harness
 from harness import NOBODY, below_root, in_cgroup, machine, static_program, wait_until
-from watched import Watched
+from watched import ROOM, Watched
 
 # What `run` needs, as numbers of <linux/capability.h>: DAC_READ_SEARCH, SYS_PTRACE, PERFMON, BPF; and
 # SYS_ADMIN for spans, which the kernel lets have as many threads as it wants.
 CAPABILITIES = (2, 19, 38, 39)
 SYS_ADMIN = 21
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-ROOM = ("--max-series", "1000000", "--profile-slots", "131072")  # whatever else runs here
 
 
 def capable(directory, numbers=CAPABILITIES + (SYS_ADMIN,)):

@@ -10,6 +10,7 @@ import harness
 from harness import machine
 
 OPEN = "application/openmetrics-text; version=1.0.0"
+ROOM = ("--max-series", "1000000", "--profile-slots", "131072")  # whatever else runs here
 
 
 class OverSocket(http.client.HTTPConnection):
