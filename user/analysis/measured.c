@@ -8,8 +8,8 @@
 
 void *measured_state(const struct measured *measured, const struct analysis *analysis)
 {
-	for (size_t i = 0; i < measured->count; i++)
-		if (measured->analyses[i] == analysis)
+	for (size_t i = 0; measured->states && i < measured->report->table_count; i++)
+		if (measured->report->analyses[i] == analysis)
 			return measured->states[i];
 	return NULL;
 }

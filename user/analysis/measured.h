@@ -34,9 +34,7 @@ const struct table *report_table(const struct report *report, const char *name);
 struct measured {
 	const struct job *job; /* NULL where reports were made one: the tables are all there is */
 	const struct report *report; /* tables, as far as they are filled */
-	const struct analysis *const *analyses;
-	void *const *states; /* of each analysis */
-	size_t count;
+	void *const *states;	     /* of each of its analyses; NULL as the job */
 };
 
 /* The state of an analysis of the registry. */

@@ -35,8 +35,7 @@ static const struct option_row rows[] = {
 	  "How to print it: for people (default), as a JSON object, a table as CSV." },
 	{ 0, "top", "N", OPTION_COUNT, FIELD(top),
 	  "Rows of each table at most; 0 for all. Default: in text 20, those of less than 0.5 % "
-	  "taken "
-	  "together; else all." },
+	  "taken together; else all." },
 	{ 0, "slowest", "N", OPTION_COUNT, FIELD(slowest),
 	  "Only the N slowest operations, 1000 at most, and where their requests were meanwhile.",
 	  1, CHAIN_SLOWEST_MOST },

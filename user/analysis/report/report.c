@@ -199,9 +199,7 @@ static struct measured measured_by(const struct pass *pass, const struct report 
 	return (struct measured) {
 		.job = &pass->job,
 		.report = report,
-		.analyses = registry,
 		.states = pass->states,
-		.count = ANALYSES,
 	};
 }
 
