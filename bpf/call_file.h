@@ -120,7 +120,8 @@ __noinline int enter_any(struct task_state *state, struct call_args *args, __u32
 		struct vm_area_struct *vma = vma_find(call_arg(args, 1));
 		struct address file = { vma ? (__u64)KREAD(vm_area_struct, vma, vm_file) : 0 };
 
-		if (file.at)
+		/* Memory that is shared without a name lies in a file of the kernel's own. */
+		if (file.at && !(KREAD(inode, KREAD(file, file.at, f_inode), i_flags) & S_PRIVATE))
 			call_take_any_file(state, &file);
 		return row.op;
 	}

@@ -15,6 +15,7 @@
 
 #define ANON_INODE_FS_MAGIC 0x09041934
 #define BDEVFS_MAGIC 0x62646576
+#define S_PRIVATE 0x200 /* include/linux/fs.h */
 
 static __always_inline __u32 inode_class(struct inode *inode)
 {

@@ -41,6 +41,7 @@ struct hlist_head {
 
 struct inode {
 	__u16 i_mode;
+	unsigned int i_flags;
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	unsigned int i_nlink;

@@ -116,6 +116,24 @@ class Many(unittest.TestCase):
                if os.fsdecode(row["path"]).startswith(top + "/")]  # fmt: skip
         self.assertEqual(len({(row["dev"], row["ino"], row["generation"]) for row in ids}), 4000)
 
+    def test_memory_without_a_name(self):
+        """Memory that is shared without a name lies in a file that the kernel makes for it, a new
+        one each time: the program knows of none."""
+        job = (
+            "import mmap\n"
+            "for i in range(300):\n"
+            "    with mmap.mmap(-1, 12288) as memory:\n"
+            "        memory[0] = 1\n"
+            "        memory.madvise(mmap.MADV_WILLNEED)\n"
+        )
+        recording = Recording(["/usr/bin/python3", "-S", "-c", job])
+        for op, asked in (("munmap", 12288), ("madvise", 12288)):
+            rows = [row for row in recording.trace.calls(op=op) if row["asked"] == asked]
+            self.assertGreaterEqual(len(rows), 300)
+            self.assertEqual([row["file"] for row in rows[-300:]], [0] * 300)
+        self.assertGreaterEqual(recording.report["totals"]["shmem_faults"]["count"], 300)
+        self.assertEqual([row for row in recording.report["files"] if "dev/zero" in row["path"]], [])
+
 
 class Names(unittest.TestCase):
     """One run of job_names.py, looked at from many sides."""
