@@ -30,7 +30,9 @@ endif
 
 # What needs libbpf, and what must build and test without it.
 CAPTURE_PACKAGES := libbpf libelf
-CORE_PACKAGES := msgpack libzstd json-c zlib sqlite3 libdeflate
+# msgpack-c has another name from its version 4 on.
+MSGPACK := $(if $(shell $(PKG_CONFIG) --exists msgpack-c && echo yes),msgpack-c,msgpack)
+CORE_PACKAGES := $(MSGPACK) libzstd json-c zlib sqlite3 libdeflate
 
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
@@ -214,7 +216,8 @@ $(BUILD)/tests/unit/test_monitor%: $(BUILD)/tests/unit/test_monitor%.o $(LIBRARI
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CAPTURE_LIBS) $(CORE_LIBS) -lcmocka
 
 $(BUILD)/tests/unit/test_span: $(BUILD)/tests/unit/test_span.o $(wildcard user/span/*.c)
-	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lmsgpackc -lcmocka
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ \
+		$(shell $(PKG_CONFIG) --libs $(MSGPACK)) -lcmocka
 
 # Runs a command and tells of each probe that fires, for the tests of spans in other languages.
 programs test-unit: $(BUILD)/tests/unit/span_listener

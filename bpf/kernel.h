@@ -18,7 +18,7 @@
  * have_rdonly_cast before loading; the verifier then drops the branch not taken. It also makes the
  * call that of the kernel's function: libbpf would read all the kernel's types to find that.
  */
-static void *(*const bpf_rdonly_cast)(const void *obj, __u32 btf_id) = (void *)RDONLY_CAST_CALL;
+static void *(*const rdonly_cast)(const void *obj, __u32 btf_id) = (void *)RDONLY_CAST_CALL;
 extern const volatile bool have_rdonly_cast;
 
 /* Field `f` (dots allowed) of the kernel's `struct s` at address `p`. */
@@ -30,9 +30,9 @@ extern const volatile bool have_rdonly_cast;
 		const void *__at = (const void *)(p);                                              \
 		typeof(((struct s *)0)->f) __value;                                                \
 		if ((quick) || have_rdonly_cast)                                                   \
-			__value = ((struct s *)bpf_rdonly_cast(__at,                               \
-							       bpf_core_type_id_kernel(struct s))) \
-					  ->f;                                                     \
+			__value =                                                                  \
+				((struct s *)rdonly_cast(__at, bpf_core_type_id_kernel(struct s))) \
+					->f;                                                       \
 		else                                                                               \
 			bpf_core_read(&__value, sizeof(__value), &((struct s *)__at)->f);          \
 		__value;                                                                           \
@@ -46,15 +46,14 @@ extern const volatile bool have_rdonly_cast;
 	({                                                                                         \
 		struct task_struct *__task = (task);                                               \
 		if (have_rdonly_cast)                                                              \
-			__task = bpf_rdonly_cast(__task,                                           \
-						 bpf_core_type_id_kernel(struct task_struct));     \
+			__task = rdonly_cast(__task, bpf_core_type_id_kernel(struct task_struct)); \
 		__task->f;                                                                         \
 	})
 
 /* A task by its address alone. */
 #define KTASK(address)                                                                             \
-	((struct task_struct *)bpf_rdonly_cast((const void *)(address),                            \
-					       bpf_core_type_id_kernel(struct task_struct)))
+	((struct task_struct *)rdonly_cast((const void *)(address),                                \
+					   bpf_core_type_id_kernel(struct task_struct)))
 
 /* Address of field `f` inside the kernel's `struct s` at `p`, without reading anything. */
 #define KFIELD(s, p, f) ((void *)(p) + bpf_core_field_offset(struct s, f))

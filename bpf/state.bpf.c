@@ -4,9 +4,15 @@
  */
 #include "async.h"
 
+/* Tables whose rows are read as plain memory. Weak: no compiler may take their zeros for what
+ * stands there once they are filled, as some do of a constant whose reader has cast its volatile
+ * away. */
+const volatile struct call_row calls[CALL_TABLE_SIZE] __weak = {};
+const volatile struct call_request requests[CALL_REQUESTS] __weak = {};
+const volatile struct async_row uring_rows[URING_TABLE_SIZE] __weak = {};
+const volatile struct async_row aio_rows[AIO_TABLE_SIZE] __weak = {};
+
 const volatile bool have_rdonly_cast = false;
-const volatile struct call_row calls[CALL_TABLE_SIZE] = {};
-const volatile struct call_request requests[CALL_REQUESTS] = {};
 const volatile __u32 file_classes = 0;
 const volatile __u32 mmap_number = 0;
 const volatile bool code_told = false;
@@ -22,8 +28,6 @@ const volatile bool lane_shared = true;
 const volatile bool calls_preempted = true;
 const volatile bool calls_quick = false;
 const volatile bool faults_preempted = true;
-const volatile struct async_row uring_rows[URING_TABLE_SIZE] = {};
-const volatile struct async_row aio_rows[AIO_TABLE_SIZE] = {};
 const volatile __u32 profile_mode = PROFILE_OFF;
 const volatile __u32 profile_slot_count = 1;
 const volatile __u32 profile_auto_rate = 0;
