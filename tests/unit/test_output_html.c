@@ -60,7 +60,8 @@ static struct json_object *data_of(const char *page)
 	assert_null(memchr(at, '<', end - at));
 	assert_null(memchr(at, '>', end - at));
 	assert_null(memchr(at, '&', end - at));
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	/* Not JSON_TOKENER_STRICT as well: json-c 0.18 refuses all beyond ASCII with it. */
+	json_tokener_set_flags(tokener, JSON_TOKENER_VALIDATE_UTF8);
 	data = json_tokener_parse_ex(tokener, at, end - at);
 	assert_int_equal(json_tokener_get_error(tokener), json_tokener_success);
 	json_tokener_free(tokener);

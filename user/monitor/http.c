@@ -23,6 +23,9 @@
 #define MOST_CALLERS 64
 #define MOST_MS 15000
 #define MOST_BYTES (16 << 20)
+/* MHD_USE_NO_THREAD_SAFETY: one thread at a time uses the library. Since 0.9.77, where that has to
+ * be said for callers to be taken when they are handed over, not some time later. */
+#define ONE_THREAD (1u << 19)
 #define CALLER_MEMORY 16384 /* of libmicrohttpd for a request's line and headers */
 #define TAKEN_AT_ONCE 256   /* callers, before those that are there are looked after again */
 #define SWEEP_MS 250
@@ -84,16 +87,17 @@ static void note_caller(void *context, struct MHD_Connection *connection, void *
 	struct caller *caller = *caller_place;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		const union MHD_ConnectionInfo *address =
+		/* The second call may overwrite what the first has returned. */
+		const union MHD_ConnectionInfo *info =
 			mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-		const union MHD_ConnectionInfo *fd =
-			mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		enum http_from from = info ? where_from(info->client_addr) : HTTP_FROM_NETWORK;
 
-		caller = address && fd ? calloc(1, sizeof(*caller)) : NULL;
+		info = mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		caller = info ? calloc(1, sizeof(*caller)) : NULL;
 		if (!caller)
 			return;
-		caller->fd = fd->connect_fd;
-		caller->from = where_from(address->client_addr);
+		caller->fd = info->connect_fd;
+		caller->from = from;
 		append_caller(server, caller);
 		server->caller_count++;
 		*caller_place = caller;
@@ -323,8 +327,8 @@ static void say_no_more(void *context, const char *format, va_list args)
 static int start_daemon(struct http *server)
 {
 	server->daemon = mhd.start_daemon(
-		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-		http_take, server, MHD_OPTION_EXTERNAL_LOGGER, say_no_more, NULL,
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG | ONE_THREAD, 0, NULL,
+		NULL, http_take, server, MHD_OPTION_EXTERNAL_LOGGER, say_no_more, NULL,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CALLER_MEMORY,
 		MHD_OPTION_CONNECTION_LIMIT, server->most_callers, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_NOTIFY_COMPLETED, http_forget, server, MHD_OPTION_NOTIFY_CONNECTION,
