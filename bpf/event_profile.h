@@ -26,7 +26,7 @@ struct profile_key {
 	__u16 cpu;
 	__u32 flags; /* TRACE_PROFILE_* */
 	__u32 pad;
-};
+} __attribute__((aligned(8))); /* compared by eight bytes at a time */
 
 enum profile_state {
 	PROFILE_FREE,
@@ -96,6 +96,7 @@ struct profile_rate {
 };
 
 EVENT_SIZE(profile_key, 24);
+_Static_assert(_Alignof(struct profile_key) == 8, "no access may lie across eight bytes");
 EVENT_SIZE(profile_who, 40);
 EVENT_SIZE(profile_slot, 384);
 EVENT_SIZE(profile_rate, 24);

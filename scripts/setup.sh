@@ -21,7 +21,7 @@ packages() {
 		g++ binutils openmpi-bin python3-mpi4py zstd strace procps fio e2fsprogs xfsprogs \
 		btrfs-progs mount sudo chromium node-v8-compile-cache eslint tidy systemd prometheus curl \
 		python3-yaml ;;
-	demo) echo python3 python3-numpy ;;
+	demo) echo python3 python3-numpy "$(command -v fincore >/dev/null || echo util-linux-extra)" ;;
 	bench) echo python3 strace linux-perf bpftrace ;;
 	deb) echo "$(packages build)" build-essential dpkg-dev debhelper dh-python lintian mmdebstrap ;;
 	vm) echo qemu-system-x86 busybox-static cpio xz-utils lz4 zstd binutils e2fsprogs xfsprogs \
