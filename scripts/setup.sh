@@ -3,7 +3,7 @@
 # Installs what Faultline needs from Debian's packages: what is missing, and nothing else.
 # Knows which packages a purpose needs; must not know how anything is built or run.
 #
-# usage: setup.sh PROFILE...   (build, test, demo, bench, deb, vm, vm-arm64)
+# usage: setup.sh PROFILE...   (build, test, demo, bench, deb, clang-19, vm, vm-arm64)
 # When nothing is missing it neither asks for root nor touches the network.
 set -euo pipefail
 
@@ -24,6 +24,7 @@ packages() {
 	demo) echo python3 python3-numpy "$(command -v fincore >/dev/null || echo util-linux-extra)" ;;
 	bench) echo python3 strace linux-perf bpftrace ;;
 	deb) echo "$(packages build)" build-essential dpkg-dev debhelper dh-python lintian mmdebstrap ;;
+	clang-19) echo clang-19 ;;
 	vm) echo qemu-system-x86 busybox-static cpio xz-utils lz4 zstd binutils e2fsprogs xfsprogs \
 		dmsetup btrfs-progs strace python3 libgcc-s1 ;;
 	vm-arm64) echo qemu-system-arm gcc-aarch64-linux-gnu cpio xz-utils zstd binutils e2fsprogs \
@@ -41,10 +42,10 @@ installed() {
 	dpkg-query -W -f '${db:Status-Abbrev}\n' "$1" 2>/dev/null | grep -q '^.i'
 }
 
-[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, demo, bench, deb, vm, vm-arm64)"
+[ $# -gt 0 ] || fail "usage: setup.sh PROFILE... (build, test, demo, bench, deb, clang-19, vm, vm-arm64)"
 needed=()
 for profile; do
-	list=$(packages "$profile") || fail "no profile '$profile'; there are build, test, demo, bench, deb, vm, vm-arm64"
+	list=$(packages "$profile") || fail "no profile '$profile'; there are build, test, demo, bench, deb, clang-19, vm, vm-arm64"
 	read -ra more <<<"$list"
 	needed+=("${more[@]}")
 done

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# That scripts/compilers.sh fails when what another compiler makes is refused or wrong, and never
+# else: whatever cannot be had is told as skipped. setup.sh, make, Clang and the live tests are played
+# by small scripts; nothing is built.
+set -euo pipefail
+
+top=$(mktemp -d)
+trap 'rm -rf "$top"' EXIT
+mkdir -p "$top/scripts" "$top/bin" "$top/tests/live"
+cp scripts/compilers.sh scripts/owner.sh "$top/scripts"
+
+# plays FILE: a program of that name below $top; stdin is its body.
+plays() {
+	{ echo '#!/bin/bash' && cat; } >"$top/$1"
+	chmod +x "$top/$1"
+}
+
+# expect STATUS TEXT [SECONDS]: runs compilers.sh; its output must hold TEXT.
+expect() {
+	local status=0
+	PATH=$top/bin:$PATH "$top/scripts/compilers.sh" "${@:3}" >"$top/out" 2>&1 </dev/null || status=$?
+	if [ "$status" != "$1" ] || ! grep -q -- "$2" "$top/out"; then
+		echo "wanted status $1 and '$2', got status $status and:"
+		cat "$top/out"
+		exit 1
+	fi
+}
+
+plays scripts/setup.sh <<<'echo "setup $*"'
+plays bin/clang <<<'echo 14.0.6'
+plays bin/clang-19 <<<'echo 19.1.7'
+plays bin/make <<<'echo "make $*"'
+echo 'print("ok    test_calls")' >"$top/tests/live/run.py"
+expect 2 usage
+expect 2 usage soon
+expect 0 "ok    test_calls" 400
+grep -q "setup clang-19" "$top/out"
+grep -q "make .*CLANG=clang-19 build/clang-19/faultline" "$top/out"
+! grep -q skipped "$top/out" || { echo "nothing was skipped" && exit 1; }
+
+# What is wrong fails.
+plays bin/make <<<'exit 2'
+expect 2 "==> Build" 400
+plays bin/make <<<'exit 0'
+echo 'print("FAIL  test_calls"); exit(1)' >"$top/tests/live/run.py"
+expect 1 "wrong when clang-19 has built it" 400
+
+# What cannot be had does not.
+echo 'exit("killed")' >"$top/tests/live/run.py"
+expect 0 "skipped: the tests did not" 400
+plays bin/clang <<<'echo 19.1.7'
+expect 0 "skipped: it is the one" 400
+plays scripts/setup.sh <<<'exit 1'
+expect 0 "skipped: packages" 400
+
+# Nor does the want of time, and then nothing is begun.
+plays scripts/setup.sh <<<'echo begun'
+expect 0 "skipped: 200 s" 200
+expect 0 "skipped: -5 s" -5
+! grep -q begun "$top/out"
