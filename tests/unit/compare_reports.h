@@ -257,8 +257,9 @@ static void compare(const struct report *whole, const struct report *parts, bool
 /* What their evidence has that all runs together tell in another way, or not at all. */
 static bool is_of_single_runs(const char *column)
 {
-	static const char *const names[] = { "place", "example", "consecutive",	    "backward",
-					     "path",  "file",	 "readahead_bytes", "files" };
+	static const char *const names[] = { "place",		"example", "consecutive",
+					     "backward",	"path",	   "file",
+					     "readahead_bytes", "files",   "other_files" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(column, names[i]))

@@ -431,6 +431,21 @@ static void metadata_cold_alone(struct made_trace *made, bool sound)
 		CALLS(made, 600 * MS, .count = 2000, .op = M_FSTAT, .dur = 150 * US);
 }
 
+/* Room that is taken away waits for what is written there: no name comes from storage. */
+static void metadata_cold_holes(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	for (uint64_t i = 0; i < 50; i++) {
+		const uint64_t at = 100 + i * 4 * MS;
+
+		CALL(made, .time = at, .dur = 2 * MS, .pid = 10,
+		     .op = sound ? M_FALLOCATE : M_FSTAT, .file = 1);
+		BIO(made, .time = at + US, .dur = MS, .pid = 10, .op = M_REQUEST_WRITE,
+		    .offset = -1, .bytes = 4096, .request = i + 1, .dev = 8 << 20);
+	}
+	CALLS(made, 300 * MS, .count = 10, .op = M_READ, .bytes = 64 * KIB, .dur = 20 * MS);
+}
+
 static void failed_lookups(struct made_trace *made, bool sound)
 {
 	for (uint64_t i = 0; i < 2000; i++)

@@ -53,6 +53,7 @@ enum {
 	M_APART,
 	M_RENAME,
 	M_UNLINK,
+	M_FALLOCATE,
 	M_OPERATIONS
 };
 
@@ -90,6 +91,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_APART] = { "vfs", "vfs_iter_read_apart", TRACE_APART },
 	[M_RENAME] = { "syscall", "rename", TRACE_METADATA },
 	[M_UNLINK] = { "syscall", "unlink", TRACE_METADATA },
+	[M_FALLOCATE] = { "syscall", "fallocate", TRACE_METADATA },
 };
 
 /* What differs between made traces; zeros give the usual. */

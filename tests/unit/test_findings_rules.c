@@ -85,6 +85,7 @@ static const struct {
 	{ "imports", imports_once },
 	{ "metadata-cold", metadata_cold },
 	{ "metadata-cold", metadata_cold_alone },
+	{ "metadata-cold", metadata_cold_holes },
 	{ "failed-lookups", failed_lookups },
 	{ "failed-lookups", failed_lookups_of_data },
 	{ "fsync-often", fsync_often },
@@ -344,6 +345,59 @@ static void test_start_comes_second(void **state)
 	made_close(&made);
 }
 
+static void make_loads(struct made_trace *made, uint64_t files)
+{
+	const uint64_t each = 64 / files;
+
+	for (uint64_t i = 0; i < files; i++)
+		add_file(made, i + 1, each * 4 * MIB, "/data/sample");
+	for (uint64_t i = 0; i < 64; i++)
+		CALL(made, .time = 100 + i * 5 * MS, .dur = 5 * MS, .pid = 10, .op = M_READ,
+		     .file = i / each + 1, .offset = i % each * 4 * MIB, .asked = 4 * MIB,
+		     .result = 4 * MIB, .fetched = 4 * MIB);
+}
+
+static void make_load_of_one(struct made_trace *made)
+{
+	make_loads(made, 1);
+}
+
+static void make_load_of_many(struct made_trace *made)
+{
+	make_loads(made, 32);
+}
+
+static void make_syncs_of_many(struct made_trace *made)
+{
+	for (uint64_t i = 0; i < 100; i++) {
+		add_file(made, i + 1, MIB, "/data/sample");
+		CALL(made, .time = 100 + i * 2 * MS, .dur = 2 * MS, .pid = 10, .op = M_FSYNC,
+		     .file = i + 1);
+	}
+}
+
+static void check_title(void (*make)(struct made_trace *made), const char *id, const char *title)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make);
+
+	check_text(report, "findings", find_row(report, "findings", "id", id), "title", title);
+	report_free(report);
+	made_close(&made);
+}
+
+/* One of many files that are alike does not stand for all of them. */
+static void test_files_beside_the_named(void **state)
+{
+	check_title(make_load_of_one, "load-waits",
+		    "the program stands still while it reads sample");
+	check_title(make_load_of_many, "load-waits",
+		    "the program stands still while it reads sample, which takes 3.1% of that, "
+		    "and other files");
+	check_title(make_syncs_of_many, "fsync-often",
+		    "the run waits for syncs of sample and 99 files more");
+}
+
 static void make_ranks_that_sync(struct made_trace *made)
 {
 	add_file(made, 1, MIB, "/data/log");
@@ -473,6 +527,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_who_syncs),
 		cmocka_unit_test(test_queue_of_its_own),
 		cmocka_unit_test(test_start_comes_second),
+		cmocka_unit_test(test_files_beside_the_named),
 		cmocka_unit_test(test_all_have_cases),
 	};
 

@@ -187,9 +187,11 @@ static int add_pieces(struct chain *chain, const struct chain_operation *operati
 static int add_operation(struct chain *chain, const struct waiting *waiting)
 {
 	const struct chain_time *time = &waiting->operation.time;
+	const struct operation *operation = &chain->job->operations[waiting->operation.operation];
 	uint32_t file = waiting->operation.file;
 
-	if (chain->job->operations[waiting->operation.operation].family == TRACE_METADATA)
+	/* To punch a hole, or to cut a file, is to wait for what is written of it. */
+	if (operation->family == TRACE_METADATA && !operation->resizes)
 		add_time(&chain->names, time);
 	if (file != FILE_NONE) {
 		if (!GROW(chain->files, chain->file_room, (size_t)file + 1))

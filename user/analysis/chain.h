@@ -77,7 +77,7 @@ const struct chain_pieces *chain_pieces_of_files(const struct measured *measured
 const struct chain_late *chain_late_of_files(const struct measured *measured, size_t *count);
 /* Sums by number of the file, `*count` of them. */
 const struct chain_time *chain_of_files(const struct measured *measured, size_t *count);
-/* The sum of metadata calls. */
+/* The sum of metadata calls, but for those that give a file room or take it away. */
 const struct chain_time *chain_of_names(const struct measured *measured);
 /* Sums by span's label. */
 const struct chain_time *chain_of_labels(const struct measured *measured, size_t *count);

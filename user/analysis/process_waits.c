@@ -147,5 +147,6 @@ bool process_waits_view(const struct process_waits *waits, size_t number, struct
 		return false;
 	*wait = waits->all[number].sums;
 	wait->file = waits->all[number].longest.file;
+	wait->row_ns = waits->all[number].longest.time_ns;
 	return true;
 }

@@ -18,10 +18,11 @@ struct process_wait {
 	uint32_t process;
 	uint64_t calls, bytes, syncs, time_ns; /* calls: that are no syncs */
 	uint64_t fetched_bytes;		       /* from storage */
-	uint64_t back; /* calls that lie before the end of the one before, on the same file; those
-			* that were summed up are none */
-	uint64_t rows; /* of calls on the same file one after the other */
-	uint32_t file; /* what most of the time in a row went to, or FILE_NONE */
+	uint64_t back;	 /* calls that lie before the end of the one before, on the same file; those
+			  * that were summed up are none */
+	uint64_t rows;	 /* of calls on the same file one after the other */
+	uint32_t file;	 /* what most of the time in a row went to, or FILE_NONE */
+	uint64_t row_ns; /* ... and that time */
 };
 
 struct process_waits {

@@ -2,6 +2,8 @@
 /*
  * Findings about programs that stand still while they write or read, where no spans say so.
  */
+#include <math.h>
+
 #include "analysis/activity.h"
 #include "analysis/finding/finding.h"
 #include "analysis/processes.h"
@@ -10,7 +12,11 @@
 struct waits {
 	struct table_text path, file;
 	uint64_t pid, others, calls, bytes, fetched_bytes, syncs, time_ns, bandwidth;
+	double of_file; /* the part of time_ns that the file took; NAN: most, or all */
 };
+
+/* What took this part of the time at least stands for all of it. */
+#define ONE_FILE 0.5
 
 #define TEXT(name, field, meaning)                                                                 \
 	{                                                                                          \
@@ -25,6 +31,12 @@ struct waits {
 #define WHO                                                                                        \
 	TEXT("path", path, "what most of the time in a row went to"),                              \
 		TEXT("file", file, "its name"),                                                    \
+		{ "of_file",                                                                       \
+		  "of file",                                                                       \
+		  UNIT_SHARE,                                                                      \
+		  "the part of the time in a row; null: half of it and more",                      \
+		  TABLE_REAL(struct waits, of_file),                                               \
+		  0 },                                                                             \
 		NUMBER("pid", "pid", NONE, "the process that waited longest", pid),                \
 		NUMBER("others", "others", COUNT,                                                  \
 		       "processes beside it that waited, too; null: none", others)
@@ -60,6 +72,9 @@ static bool find_longest(const struct findings *findings, enum process_waits_for
 		.time_ns = worst.time_ns,
 		.bandwidth = finding_bandwidth(worst.bytes, worst.time_ns),
 	};
+	waits->of_file = finding_share(worst.row_ns, worst.time_ns);
+	if (waits->of_file >= ONE_FILE)
+		waits->of_file = NAN;
 	waits->file = finding_base_name(waits->path);
 	return true;
 }
@@ -132,7 +147,8 @@ const struct finding_rule finding_save_waits = {
 	.find = find_saves,
 	FINDING_EVIDENCE(struct waits, saves_evidence),
 	FINDING_THRESHOLDS(saves_thresholds),
-	.title = "the program stands still while it writes {file}",
+	.title = "the program stands still while it writes {file}"
+		 "[, which takes {of_file} of that, and other files]",
 	.says = "the first thread of process {pid} wrote {bytes} in {writes:write|writes} and "
 		"{syncs:sync|syncs}, at {bandwidth}/s[; {others:process|processes} more do so]",
 	.advice = "write it beside what comes next (a thread or an asynchronous save that has a "
@@ -195,12 +211,14 @@ const struct finding_rule finding_load_waits = {
 	.told_by = loads_told_by,
 	FINDING_EVIDENCE(struct waits, loads_evidence),
 	FINDING_THRESHOLDS(loads_thresholds),
-	.title = "the program stands still while it reads {file}",
+	.title = "the program stands still while it reads {file}"
+		 "[, which takes {of_file} of that, and other files]",
 	.says = "the first thread of process {pid} read {bytes} in {reads:read|reads}, at "
 		"{bandwidth}/s; {fetched_bytes} came from storage"
 		"[; {others:process|processes} more do so]",
-	.advice = "read it in several threads, or ahead, beside what comes before (posix_fadvise "
-		  "WILLNEED); or map it (safetensors, torch.load(mmap=True)) and use MADV_WILLNEED",
+	.advice = "read in several threads, or ahead, beside what comes before (posix_fadvise "
+		  "WILLNEED); or map what is large (safetensors, torch.load(mmap=True)) and use "
+		  "MADV_WILLNEED",
 	.more = "faultline report --slowest 20 TRACE",
 	.rule = "A thread that reads does nothing else meanwhile, and one thread that reads in "
 		"order asks the device for little at once: what readahead brings is copied before "

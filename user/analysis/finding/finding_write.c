@@ -7,7 +7,8 @@
 
 struct calls {
 	struct table_text path, file;
-	uint64_t files, count, bytes, bytes_each, time_ns, each_ns;
+	uint64_t files, other_files; /* other_files: without that one; TABLE_NO_UINT for none */
+	uint64_t count, bytes, bytes_each, time_ns, each_ns;
 };
 
 #define NUMBER(name, title, unit, meaning, type)                                                   \
@@ -28,6 +29,8 @@ struct calls {
 		{ "file", "file", UNIT_NONE, "its name", TABLE_TEXT(struct calls, file), 0 },      \
 		NUMBER(files, "files", COUNT,                                                      \
 		       "files that it was done to; null: of several summaries", struct calls),     \
+		NUMBER(other_files, "other files", COUNT,                                          \
+		       "the others of these; null: none, or not known", struct calls),             \
 		NUMBER(count, "count", COUNT, "calls", struct calls),                              \
 		NUMBER(bytes, "bytes", BYTES, "bytes that they moved", struct calls),              \
 		NUMBER(bytes_each, "each", BYTES, "bytes of a call, on average", struct calls),    \
@@ -46,6 +49,8 @@ static struct calls calls_of(const struct findings *findings, const struct findi
 		.path = view.path,
 		.file = finding_base_name(view.path),
 		.files = view.files,
+		.other_files = view.files > 1 && view.files != TABLE_NO_UINT ? view.files - 1
+									     : TABLE_NO_UINT,
 		.count = tally->count,
 		.bytes = tally->bytes,
 		.time_ns = tally->time.measure,
@@ -180,7 +185,7 @@ const struct finding_rule finding_fsync_often = {
 	.class = IO_SYNC,
 	FINDING_EVIDENCE(struct syncs, syncs_evidence),
 	FINDING_THRESHOLDS(syncs_thresholds),
-	.title = "the run waits for syncs of {file}",
+	.title = "the run waits for syncs of {file}[ and {other_files:file|files} more]",
 	.says = "{count} fsync calls and their like, {each_ns} each, {time_ns} in all"
 		"[, by {processes:process|processes}: {most} by process {pid}][, rank {rank}]",
 	.advice =
@@ -273,7 +278,7 @@ const struct finding_rule finding_small_writes = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct calls, calls_evidence),
 	FINDING_THRESHOLD(THRESHOLD_SMALL_REQUESTS),
-	.title = "small writes to {file}",
+	.title = "small writes to {file}[ and {other_files:file|files} more]",
 	.says = "{count} writes of {bytes_each} on average, {time_ns} in all",
 	.advice = "buffer in the program and write 1 MiB and more at a time",
 	.more = "faultline report --table operations TRACE",

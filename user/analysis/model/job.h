@@ -41,10 +41,11 @@ extern const char *const device_use_names[DEVICE_USES];
 struct operation {
 	const char *layer, *name; /* both together tell operations of different traces apart */
 	enum trace_family family;
-	bool opens;	    /* open and its like: a success opens a file */
-	bool submits;	    /* its result is a number of operations handed to the kernel */
-	bool truncates;	    /* ftruncate: a success gives a file the size that was asked for */
-	bool polls;	    /* a success makes a ring that is submitted to without a call */
+	bool opens;	/* open and its like: a success opens a file */
+	bool submits;	/* its result is a number of operations handed to the kernel */
+	bool truncates; /* ftruncate: a success gives a file the size that was asked for */
+	bool resizes;	/* it gives a file room, or takes it away: no name is looked up for it */
+	bool polls;	/* a success makes a ring that is submitted to without a call */
 	bool uring, libaio; /* it is an operation of one of these itself */
 	/* Of requests and their parts; DEVICE_USES: it is none. */
 	enum device_use use;
