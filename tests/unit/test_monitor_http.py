@@ -189,26 +189,55 @@ class Limits(Base):
                 self.assertEqual(read_all(silent), b"")
             self.assertGreater(time.monotonic() - begun, 0.6)
 
-    def test_who_reads_slowly_is_hung_up_on_and_delays_nobody(self):
-        with Server("127.0.0.1:0", "--ms", "1500", "--bytes", "20000000") as server:
-            slow = []
-            for _ in range(3):
-                caller = socket.socket()
-                caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                caller.connect(("127.0.0.1", server.port))
-                caller.sendall(b"GET /bytes?count=10000000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                slow.append(caller)
-                time.sleep(0.2)
-            # three times ten million bytes wait to be read: no more are made
-            status, _, headers = server.ask("GET", "/bytes?count=3")
-            self.assertEqual((status, headers["Retry-After"]), (503, "2"))
-            for caller in slow:
-                caller.settimeout(20)
+    @staticmethod
+    def slow_readers(server, count):
+        """Callers to whom ten million bytes are owed each, which nobody reads for now."""
+        slow = []
+        for _ in range(count):
+            caller = socket.socket()
+            caller.settimeout(20)
+            caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            caller.connect(("127.0.0.1", server.port))
+            caller.sendall(b"GET /bytes?count=10000000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            caller.recv(1, socket.MSG_PEEK)  # the answer is made
+            slow.append(caller)
+        return slow
+
+    def test_who_reads_slowly_is_hung_up_on(self):
+        with Server("127.0.0.1:0", "--ms", "1500") as server:
+            slow = self.slow_readers(server, 1)
             time.sleep(2.5)
             for caller in slow:
                 self.assertLess(len(read_all(caller)), 10000000)
                 caller.close()
             self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
+
+    def test_who_reads_slowly_delays_nobody(self):
+        """Whoever has been at it longest gives way to who comes; one who still may be is left."""
+        with Server("127.0.0.1:0", "--ms", "60000", "--bytes", "20000000") as server:
+            slow = self.slow_readers(server, 3)
+            time.sleep(2.5)  # a thirtieth of the time that an answer may take, and more
+            for _ in range(3):
+                self.assertEqual(server.ask("GET", "/bytes?count=3")[:2], (200, b"xxx"))
+            self.assertLess(len(read_all(slow[0])), 10000000)
+            for caller in slow[1:]:
+                with caller.makefile("rb") as answer:
+                    while answer.readline() != b"\r\n":
+                        pass
+                    self.assertEqual(len(answer.read(10000000)), 10000000)
+            for caller in slow:
+                caller.close()
+
+    def test_who_is_not_slow_yet_does_not_give_way(self):
+        with Server("127.0.0.1:0", "--ms", "3000000", "--bytes", "20000000") as server:
+            slow = self.slow_readers(server, 3)
+            status, _, headers = server.ask("GET", "/bytes?count=3")
+            self.assertEqual((status, headers["Retry-After"]), (503, "2"))
+            for caller in slow:
+                caller.close()
+            deadline = time.monotonic() + 20
+            while server.ask("GET", "/bytes?count=3")[0] != 200:
+                self.assertLess(time.monotonic(), deadline)
 
     def test_who_sends_slowly_gives_way(self):
         """Whoever has not sent a whole request holds no place that somebody else has a use for."""

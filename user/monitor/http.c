@@ -31,6 +31,7 @@
 #define SWEEP_MS 250
 #define REFUSED_MS 1000
 #define MAKE_ROOM_MS 2000 /* who was answered and asks nothing for so long gives way */
+#define SLOW_PART 30	  /* of the time for an answer: who has not taken it by then is slow */
 
 /* --- callers --- */
 
@@ -53,6 +54,7 @@ void http_note_turn(struct http *server, struct caller *caller, bool asked)
 {
 	caller->asked = asked;
 	caller->served |= !asked;
+	caller->owed_bytes = 0;
 	unlink_caller(caller);
 	append_caller(server, caller);
 }
@@ -214,6 +216,26 @@ static bool make_room(struct http *server)
 	idle->gone = true;
 	mhd.run(server->daemon);
 	return server->caller_count < server->most_callers;
+}
+
+bool http_may_owe(struct http *server)
+{
+	uint64_t now = host_now_ns();
+	const struct caller *end = &server->callers;
+	size_t owed = 0;
+
+	for (const struct caller *caller = end->next; caller != end; caller = caller->next)
+		owed += caller->gone ? 0 : caller->owed_bytes;
+	for (struct caller *caller = end->next; caller != end && owed > server->most_bytes;
+	     caller = caller->next) {
+		if (caller->gone || !caller->owed_bytes ||
+		    now - caller->since_ns <= server->most_ns / SLOW_PART)
+			continue;
+		shutdown(caller->fd, SHUT_RDWR);
+		caller->gone = true;
+		owed -= caller->owed_bytes;
+	}
+	return owed <= server->most_bytes;
 }
 
 /* --- the thread --- */

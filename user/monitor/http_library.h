@@ -10,11 +10,10 @@
 #include <microhttpd.h>
 
 #define HTTP_LIBRARY_FUNCTIONS(each)                                                               \
-	each(add_connection) each(add_response_header)                                             \
-		each(create_response_from_buffer_with_free_callback_cls) each(destroy_response)    \
-			each(get_connection_info) each(get_daemon_info) each(get_timeout)          \
-				each(lookup_connection_value) each(queue_response) each(run)       \
-					each(start_daemon) each(stop_daemon)
+	each(add_connection) each(add_response_header) each(create_response_from_buffer)           \
+		each(destroy_response) each(get_connection_info) each(get_daemon_info)             \
+			each(get_timeout) each(lookup_connection_value) each(queue_response)       \
+				each(run) each(start_daemon) each(stop_daemon)
 
 /* Its functions, each under its name but for MHD_. */
 struct http_library {

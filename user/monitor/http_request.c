@@ -19,13 +19,6 @@ struct http_request {
 	char body[HTTP_MOST_BODY];
 };
 
-/* What the answer's bytes are and whose, until they are taken. */
-struct owed {
-	struct http *server;
-	size_t length;
-	char *bytes;
-};
-
 /* --- what routes ask --- */
 
 const char *http_header(const struct http_request *request, const char *name)
@@ -55,41 +48,26 @@ void http_say(struct http_answer *answer, unsigned int status, const char *line)
 
 /* --- sending --- */
 
-static void forget_owed(void *context)
-{
-	struct owed *owed = context;
-
-	owed->server->owed_bytes -= owed->length;
-	free(owed->bytes);
-	free(owed);
-}
-
 /* The body's memory is the response's from now on, or freed. */
-static struct MHD_Response *make_response(struct http *server, struct sink *body)
+static struct MHD_Response *make_response(struct sink *body)
 {
-	struct owed *owed = malloc(sizeof(*owed));
-	struct MHD_Response *response;
+	struct MHD_Response *response = NULL;
 
-	if (!owed || body->error) {
-		free(owed);
+	if (body->used && !body->error)
+		response = mhd.create_response_from_buffer(body->used, body->buffer,
+							   MHD_RESPMEM_MUST_FREE);
+	else if (!body->error)
+		response = mhd.create_response_from_buffer(0, (char *)"", MHD_RESPMEM_PERSISTENT);
+	if (!response || !body->used)
 		sink_close(body);
-		return NULL;
-	}
-	*owed = (struct owed) { server, body->used, body->buffer };
-	server->owed_bytes += owed->length;
-	response = mhd.create_response_from_buffer_with_free_callback_cls(
-		owed->length, owed->bytes ? owed->bytes : (char *)"", forget_owed, owed);
-	if (!response)
-		forget_owed(owed);
 	sink_open_memory(body);
 	return response;
 }
 
-static enum MHD_Result send_answer(struct http *server, struct MHD_Connection *connection,
-				   struct http_answer *answer, const char *policy, const char *name,
-				   const char *value)
+static enum MHD_Result send_answer(struct MHD_Connection *connection, struct http_answer *answer,
+				   const char *policy, const char *name, const char *value)
 {
-	struct MHD_Response *response = make_response(server, &answer->body);
+	struct MHD_Response *response = make_response(&answer->body);
 	enum MHD_Result done;
 
 	if (!response)
@@ -109,15 +87,14 @@ static enum MHD_Result send_answer(struct http *server, struct MHD_Connection *c
 	return done;
 }
 
-static enum MHD_Result send_line(struct http *server, struct MHD_Connection *connection,
-				 unsigned int status, const char *line, const char *name,
-				 const char *value)
+static enum MHD_Result send_line(struct MHD_Connection *connection, unsigned int status,
+				 const char *line, const char *name, const char *value)
 {
 	struct http_answer answer;
 
 	sink_open_memory(&answer.body);
 	http_say(&answer, status, line);
-	return send_answer(server, connection, &answer, NULL, name, value);
+	return send_answer(connection, &answer, NULL, name, value);
 }
 
 /* --- whether it may be asked --- */
@@ -156,18 +133,17 @@ static const struct http_route *find_route(const struct http *server, const char
 }
 
 /* Answers what may not be asked; MHD_YES with no answer queued (*refused false): it may. */
-static enum MHD_Result judge_guarded(struct http *server, struct MHD_Connection *connection,
+static enum MHD_Result judge_guarded(const struct http *server, struct MHD_Connection *connection,
 				     const struct caller *caller, bool *refused)
 {
 	*refused = caller->from != HTTP_FROM_SOCKET;
 	if (!*refused)
 		return MHD_YES;
 	if (caller->from == HTTP_FROM_NETWORK)
-		return send_line(server, connection, 403, "only from this machine itself", NULL,
-				 NULL);
+		return send_line(connection, 403, "only from this machine itself", NULL, NULL);
 	if (!server->token.length)
 		return send_line(
-			server, connection, 403,
+			connection, 403,
 			"only by a socket of the file system (--listen unix:PATH), or with "
 			"a token (--token-file FILE)",
 			NULL, NULL);
@@ -176,9 +152,8 @@ static enum MHD_Result judge_guarded(struct http *server, struct MHD_Connection 
 		mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization"));
 	if (!*refused)
 		return MHD_YES;
-	return send_line(server, connection, 401,
-			 "not without the token: Authorization: Bearer ...", "WWW-Authenticate",
-			 "Bearer");
+	return send_line(connection, 401, "not without the token: Authorization: Bearer ...",
+			 "WWW-Authenticate", "Bearer");
 }
 
 /* The headers have come. */
@@ -200,21 +175,21 @@ static enum MHD_Result begin(struct http *server, struct MHD_Connection *connect
 	http_note_turn(server, caller, true);
 	if (caller->from != HTTP_FROM_SOCKET && server->endpoint.loopback && host &&
 	    !is_own_name(host))
-		return send_line(server, connection, 421,
+		return send_line(connection, 421,
 				 "this server is asked as localhost, 127.0.0.1 or [::1]", NULL,
 				 NULL);
 	if (!route && allowed)
-		return send_line(server, connection, 405, "not by this method", "Allow", allowed);
+		return send_line(connection, 405, "not by this method", "Allow", allowed);
 	if (!route)
-		return send_line(server, connection, 404, "there is no such page", NULL, NULL);
+		return send_line(connection, 404, "there is no such page", NULL, NULL);
 	if (route->guarded) {
 		done = judge_guarded(server, connection, caller, &refused);
 		if (refused)
 			return done;
 	}
-	if (server->owed_bytes > server->most_bytes)
-		return send_line(server, connection, 503,
-				 "too much waits to be read; try again later", "Retry-After", "2");
+	if (!http_may_owe(server))
+		return send_line(connection, 503, "too much waits to be read; try again later",
+				 "Retry-After", "2");
 	request = malloc(sizeof(*request));
 	if (!request)
 		return MHD_NO;
@@ -250,8 +225,7 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 	}
 	request->caller->asked = true;
 	if (request->too_long)
-		return send_line(server, connection, 413, "too much came with the request", NULL,
-				 NULL);
+		return send_line(connection, 413, "too much came with the request", NULL, NULL);
 	answer.type = request->route->type;
 	sink_open_memory(&answer.body);
 	request->route->render(server->context, request, &answer);
@@ -260,7 +234,8 @@ enum MHD_Result http_take(void *context, struct MHD_Connection *connection, cons
 		sink_open_memory(&answer.body);
 		http_say(&answer, 500, "there is not enough memory to answer");
 	}
-	return send_answer(server, connection, &answer, request->route->policy, NULL, NULL);
+	request->caller->owed_bytes = answer.body.used;
+	return send_answer(connection, &answer, request->route->policy, NULL, NULL);
 }
 
 void http_forget(void *context, struct MHD_Connection *connection, void **place,

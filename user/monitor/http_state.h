@@ -23,8 +23,9 @@ struct caller {
 	enum http_from from;
 	bool asked;	   /* a whole request has come, its answer is not taken yet */
 	bool served;	   /* has been answered before */
-	bool gone;	   /* was hung up on to make room */
+	bool gone;	   /* was hung up on to make room: takes none any more */
 	uint64_t since_ns; /* since when it is asked, or waits */
+	size_t owed_bytes; /* of an answer that is not taken yet */
 };
 
 /* One that was refused: what it sends is thrown away for a while, so that it gets to read why. */
@@ -47,7 +48,7 @@ struct http {
 	struct caller callers; /* of the list: its head */
 	unsigned int caller_count, most_callers;
 	uint64_t most_ns;
-	size_t owed_bytes, most_bytes;		   /* of answers that were not taken yet */
+	size_t most_bytes;			   /* of answers that were not taken yet */
 	struct refused refused[HTTP_REFUSED_KEPT]; /* a ring */
 	unsigned int refused_first, refused_count;
 	int spare_fd; /* given up for a moment when there are no descriptors left */
@@ -66,5 +67,8 @@ void http_forget(void *context, struct MHD_Connection *connection, void **reques
 /* Notes that a caller's turn begins: the headers of a request have come, or it has been answered
  * and waits. */
 void http_note_turn(struct http *server, struct caller *caller, bool asked);
+/* Whether another answer may be made. While more is owed than may be, those who take theirs slowly
+ * give way, whoever has been at it longest first. */
+bool http_may_owe(struct http *server);
 
 #endif
