@@ -5,6 +5,8 @@ import contextlib
 import io
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,7 @@ sys.path.insert(0, os.path.join(TOP, "tests/vm"))
 sys.dont_write_bytecode = True
 
 import alone
+import guest
 import jobs
 import kernels
 import run
@@ -275,7 +278,8 @@ class Guests(unittest.TestCase):
     def test_a_guest_that_does_not_end(self):
         """Within a time it is skipped; without, it is wrong."""
         outcome = types.SimpleNamespace(reason="the guest died", console="", top="",
-                                        remove=lambda: None, read=lambda *_: None)
+                                        remove=lambda: None, read=lambda *_: None,
+                                        jobs=lambda: [])
         kernel = types.SimpleNamespace(version="6.1", flavour="")
         kept = run.make_root, run.guest.boot
         run.make_root = lambda *_: types.SimpleNamespace(remove=lambda: None)
@@ -291,6 +295,69 @@ class Guests(unittest.TestCase):
                 self.assertEqual((table.failed, table.skipped), expected)
         finally:
             run.make_root, run.guest.boot = kept
+
+    def test_a_guest_that_is_cut_off(self):
+        """What has ended in it is judged, what is wrong is a failure, and the rest was not run."""
+        def wrong(_):
+            raise jobs.Wrong("2, expected 3")
+
+        todo = [jobs.Job("fault", "tp", name, "", judge)
+                for name, judge in (("right", lambda _: "well"), ("wrong", wrong), ("late", wrong))]
+        kernel = types.SimpleNamespace(version="6.1", flavour="")
+        kept = run.make_root, run.guest.boot
+        with tempfile.TemporaryDirectory() as top:
+            for job in todo[:2]:
+                os.makedirs(f"{top}/out/{job.id}")
+                with open(f"{top}/out/{job.id}/status", "w") as file:
+                    file.write("0\n")
+            run.make_root = lambda *_: types.SimpleNamespace(remove=lambda: None)
+            run.guest.boot = lambda *_: guest.Outcome(top, "vm: ", "the guest was still running")
+            options = types.SimpleNamespace(
+                only=None, within=1000, seconds=100, arch="amd64", build="", places=[""],
+                keep=True, faultline="", started=run.time.monotonic())
+            table, out = run.Table(), io.StringIO()
+            try:
+                with contextlib.redirect_stdout(out):
+                    run.run_guest(kernel, "6.1", todo, options, table)
+            finally:
+                run.make_root, run.guest.boot = kept
+        self.assertEqual((table.passed, table.failed, table.late, table.skipped), (1, 1, 1, []))
+        self.assertIn("cut off after 2 jobs: the guest was still running", out.getvalue())
+
+    @unittest.skipUnless(shutil.which("busybox"), "busybox is missing")
+    def test_what_a_guest_leaves(self):
+        """What guest.sh writes is read: of every job that was kept wholly, and of no other."""
+        with open(os.path.join(TOP, "tests/vm/guest.sh")) as file:
+            keep = re.search(r"^kept=0\nkeep\(\) \{\n.*?^\}\n", file.read(), re.M | re.S)[0]
+        with tempfile.TemporaryDirectory() as top:
+            disk, sizes = f"{top}/disk", {"empty": 0, "small": 5, "large": 200000, "last": 70000}
+            for name, size in sizes.items():
+                os.makedirs(f"{top}/out/{name}")
+                with open(f"{top}/out/{name}/status", "w") as file:
+                    file.write("x" * size)
+            with open(disk, "wb") as file:
+                file.truncate(4 << 20)
+            script = keep.replace("/dev/vdb", disk).replace("/tmp/kept", f"{top}/records")
+            script += "".join(f"keep {name}\n" for name in sizes) + "echo $kept"
+            done = subprocess.run(["busybox", "sh", "-c", script], cwd=top, check=True,
+                                  stdout=subprocess.PIPE, text=True)
+
+            def left(name):
+                os.mkdir(f"{top}/{name}")
+                guest.unpack(disk, f"{top}/{name}")
+                outcome = guest.Outcome(f"{top}/{name}", "", None)
+                return {job: len(outcome.read(job, "status")) for job in outcome.jobs()}
+
+            self.assertEqual(left("whole"), sizes)
+            # The guest ended before the last one's first block was written.
+            blocks = 1 + -(-(2 * 512 + 2 * 512 + 70144) // guest.KEPT_BLOCK)
+            with open(disk, "r+b") as file:
+                file.seek((int(done.stdout) - blocks) * guest.KEPT_BLOCK)
+                self.assertEqual(file.read(5), b"last ")
+                file.seek(-5, os.SEEK_CUR)
+                file.write(bytes(guest.KEPT_BLOCK))
+            del sizes["last"]
+            self.assertEqual(left("cut"), sizes)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug",
             "nfsd", "nfsv4", "nvme", "btrfs")
 SCRATCH_MIB, OUT_MIB, XFS_MIB, MEMORY_MIB, CPUS = 512, 256, 300, 1536, 2
+KEPT_BLOCK = 65536  # guest.sh
 
 
 class Architecture:
@@ -139,8 +140,22 @@ def tool(name):
     return path
 
 
+def unpack(disk, top):
+    """What guest.sh has left on the disk: a directory for each job that has ended, below `top`."""
+    at = 0
+    with open(disk, "rb") as file:
+        while True:
+            file.seek(at)
+            words = file.read(KEPT_BLOCK).rstrip(b"\0").split()
+            if len(words) != 2 or not words[1].isdigit():
+                return
+            size = int(words[1]) * KEPT_BLOCK
+            subprocess.run(["tar", "-xf", "-", "-C", top], input=file.read(size), check=True)
+            at += KEPT_BLOCK + size
+
+
 class Outcome:
-    """What a guest left: a directory for each job, and its console."""
+    """What a guest left: a directory for each job that ended in it, and its console."""
 
     def __init__(self, top, console, reason):
         self.top, self.console, self.reason = top, console, reason
@@ -185,7 +200,7 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     for name in LOADABLE:
         root.add_modules(kernel, name, name)
     root.pack(f"{work}/initramfs")
-    for name, size in (("scratch", SCRATCH_MIB), ("out.tar", OUT_MIB), ("xfs", XFS_MIB)):
+    for name, size in (("scratch", SCRATCH_MIB), ("kept", OUT_MIB), ("xfs", XFS_MIB)):
         with open(f"{work}/{name}", "wb") as file:
             file.truncate(size << 20)
     subprocess.run([tool("mkfs.ext4"), "-qF", f"{work}/scratch"], check=True)
@@ -198,7 +213,7 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     # A slow host makes the guest believe that its timer does not work: it must not look.
     always = "panic=-1 quiet no_timer_check"
     command += ["-append", f"console={arch.console} {always} {parameters}"]
-    for name in ("scratch", "out.tar"):
+    for name in ("scratch", "kept"):
         command += ["-drive", f"file={work}/{name},format=raw,if=none,id={name[0]},cache=unsafe"]
         command += ["-device", f"virtio-blk-pci,drive={name[0]}"]
     command += ["-drive", f"file={work}/xfs,format=raw,if=none,id=x,cache=unsafe"]
@@ -220,7 +235,7 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
         console = file.read().replace("\r", "")
     if not reason and "vm: done" not in console:
         reason = "the guest died"
-    subprocess.run(["tar", "-xf", f"{work}/out.tar", "-C", work], stderr=subprocess.DEVNULL)
-    for name in ("scratch", "out.tar", "xfs", "initramfs"):
+    unpack(f"{work}/kept", work)
+    for name in ("scratch", "kept", "xfs", "initramfs"):
         os.remove(f"{work}/{name}")
     return Outcome(work, console, reason)

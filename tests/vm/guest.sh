@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# The first program of a guest: loads what the disks need, runs the jobs of /plan, leaves what they
-# wrote on the second disk. Knows no job and judges nothing.
+# The first program of a guest: loads what the disks need, runs the jobs of /plan, and leaves what
+# each wrote on the second disk as soon as it has ended. Knows no job and judges nothing.
 
 /bin/busybox --install -s /bin
 export PATH=/bin:/usr/bin HOME=/root TERM=dumb
@@ -24,6 +24,19 @@ while [ ! -b /dev/vdb ] && [ $tries -gt 0 ]; do
 done
 mount -t ext4 /dev/vda /mnt || echo "vm: no scratch disk"
 
+# keep NAME: leaves /out/NAME on the second disk: a block that says "NAME BLOCKS", and then so many
+# with the archive. The first is written when the others are there, so that what a guest leaves that
+# is cut off is whole.
+kept=0
+keep() {
+	tar cf - "out/$1" | dd of=/dev/vdb bs=64k seek=$((kept + 1)) iflag=fullblock conv=notrunc,fsync 2>/tmp/kept ||
+		{ echo "vm: no room for $1" && return; }
+	# "2+1 records out": two whole blocks, and one that is not.
+	blocks=$(($(sed -n 's/ records out$//p' /tmp/kept)))
+	echo "$1 $blocks" | dd of=/dev/vdb bs=64k seek=$kept conv=notrunc,fsync 2>/dev/null
+	kept=$((kept + 1 + blocks))
+}
+
 # job NAME SECONDS COMMAND: unless the time is over (the plan sets SECONDS_LEFT), runs it in a directory of its own, $OUT, and keeps how it ended.
 job() {
 	[ "$(cut -d . -f 1 /proc/uptime)" -lt "$SECONDS_LEFT" ] || return
@@ -34,7 +47,7 @@ job() {
 	status=$?
 	echo $status >"$OUT/status"
 	echo "vm: $(cut -d ' ' -f 1 /proc/uptime) s: $1: $status"
-	cd /
+	cd / && keep "$1"
 }
 
 # fresh FILE MIB: random data on the scratch disk, not in memory.
@@ -57,7 +70,5 @@ END
 chmod +x /bin/fresh /bin/load
 
 . /plan
-cd /
-tar cf - out | dd of=/dev/vdb bs=64k conv=fsync 2>/dev/null
 echo "vm: done"
 poweroff -f
