@@ -279,7 +279,7 @@ class Guests(unittest.TestCase):
         """Within a time it is skipped; without, it is wrong."""
         outcome = types.SimpleNamespace(reason="the guest died", console="", top="",
                                         remove=lambda: None, read=lambda *_: None,
-                                        jobs=lambda: [])
+                                        jobs=lambda: [], missing=lambda: [])
         kernel = types.SimpleNamespace(version="6.1", flavour="")
         kept = run.make_root, run.guest.boot
         run.make_root = lambda *_: types.SimpleNamespace(remove=lambda: None)
@@ -296,8 +296,8 @@ class Guests(unittest.TestCase):
         finally:
             run.make_root, run.guest.boot = kept
 
-    def test_a_guest_that_is_cut_off(self):
-        """What has ended in it is judged, what is wrong is a failure, and the rest was not run."""
+    def cut_off(self, ended):
+        """A guest that left two of three jobs, one of them wrong, and said so many had ended."""
         def wrong(_):
             raise jobs.Wrong("2, expected 3")
 
@@ -311,7 +311,8 @@ class Guests(unittest.TestCase):
                 with open(f"{top}/out/{job.id}/status", "w") as file:
                     file.write("0\n")
             run.make_root = lambda *_: types.SimpleNamespace(remove=lambda: None)
-            run.guest.boot = lambda *_: guest.Outcome(top, "vm: ", "the guest was still running")
+            console = "".join(f"vm: 7.25 s: {job.id}: 0\n" for job in todo[:ended])
+            run.guest.boot = lambda *_: guest.Outcome(top, console, "the guest was still running")
             options = types.SimpleNamespace(
                 only=None, within=1000, seconds=100, arch="amd64", build="", places=[""],
                 keep=True, faultline="", started=run.time.monotonic())
@@ -321,8 +322,24 @@ class Guests(unittest.TestCase):
                     run.run_guest(kernel, "6.1", todo, options, table)
             finally:
                 run.make_root, run.guest.boot = kept
-        self.assertEqual((table.passed, table.failed, table.late, table.skipped), (1, 1, 1, []))
         self.assertIn("cut off after 2 jobs: the guest was still running", out.getvalue())
+        return (table.passed, table.failed, table.late, table.skipped), out.getvalue()
+
+    def test_a_guest_that_is_cut_off(self):
+        """What has ended in it is judged, what is wrong is a failure, and the rest was not run."""
+        self.assertEqual(self.cut_off(2)[0], (1, 1, 1, []))
+
+    def test_what_ended_and_left_nothing(self):
+        """Its results are lost: that it was not run would not be true."""
+        counts, text = self.cut_off(3)
+        self.assertEqual(counts, (1, 2, 1, []))
+        self.assertIn("FAIL: ended, but left nothing: fault-tp-late", text)
+
+    def test_no_job_writes_to_what_the_guest_leaves(self):
+        with open(os.path.join(TOP, "tests/vm/guest.sh")) as file:
+            disks = set(re.findall(r"of=/dev/(\w+)", file.read()))
+        self.assertEqual(disks, {f"vd{chr(ord('a') + list(guest.DISKS).index('kept'))}"})
+        self.assertFalse(disks & set(jobs.DEVICES))
 
     @unittest.skipUnless(shutil.which("busybox"), "busybox is missing")
     def test_what_a_guest_leaves(self):
@@ -337,7 +354,7 @@ class Guests(unittest.TestCase):
                     file.write("x" * size)
             with open(disk, "wb") as file:
                 file.truncate(4 << 20)
-            script = keep.replace("/dev/vdb", disk).replace("/tmp/kept", f"{top}/records")
+            script = keep.replace("/dev/vdc", disk).replace("/tmp/kept", f"{top}/records")
             script += "".join(f"keep {name}\n" for name in sizes) + "echo $kept"
             done = subprocess.run(["busybox", "sh", "-c", script], cwd=top, check=True,
                                   stdout=subprocess.PIPE, text=True)

@@ -13,7 +13,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Modules that a job can ask for: load NAME [OPTION...]
 LOADABLE = ("null_blk", "loop", "overlay", "xfs", "raid0", "dm_mod", "sd_mod", "scsi_debug",
             "nfsd", "nfsv4", "nvme", "btrfs")
-SCRATCH_MIB, OUT_MIB, XFS_MIB, MEMORY_MIB, CPUS = 512, 256, 300, 1536, 2
+# The disks of virtio in their order, vda first: the jobs' files, one to be written to as it is, and
+# what the guest leaves; and one of NVMe.
+DISKS, XFS_MIB = {"scratch": 512, "bare": 256, "kept": 256}, 300
+MEMORY_MIB, CPUS = 1536, 2
 KEPT_BLOCK = 65536  # guest.sh
 
 
@@ -173,6 +176,11 @@ class Outcome:
     def jobs(self):
         return sorted(os.path.basename(path) for path in glob.glob(f"{self.top}/out/*"))
 
+    def missing(self):
+        """The jobs that ended by the console's word, but of which nothing is here."""
+        ended = re.findall(r"^vm: [\d.]+ s: (\S+): \d+$", self.console, re.M)
+        return sorted(set(ended) - set(self.jobs()))
+
     def remove(self):
         shutil.rmtree(self.top, ignore_errors=True)
 
@@ -200,7 +208,7 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     for name in LOADABLE:
         root.add_modules(kernel, name, name)
     root.pack(f"{work}/initramfs")
-    for name, size in (("scratch", SCRATCH_MIB), ("kept", OUT_MIB), ("xfs", XFS_MIB)):
+    for name, size in [*DISKS.items(), ("xfs", XFS_MIB)]:
         with open(f"{work}/{name}", "wb") as file:
             file.truncate(size << 20)
     subprocess.run([tool("mkfs.ext4"), "-qF", f"{work}/scratch"], check=True)
@@ -213,7 +221,7 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     # A slow host makes the guest believe that its timer does not work: it must not look.
     always = "panic=-1 quiet no_timer_check"
     command += ["-append", f"console={arch.console} {always} {parameters}"]
-    for name in ("scratch", "kept"):
+    for name in DISKS:
         command += ["-drive", f"file={work}/{name},format=raw,if=none,id={name[0]},cache=unsafe"]
         command += ["-device", f"virtio-blk-pci,drive={name[0]}"]
     command += ["-drive", f"file={work}/xfs,format=raw,if=none,id=x,cache=unsafe"]
@@ -236,6 +244,6 @@ def boot_in(work, kernel, root, plan, seconds, parameters, cpu):
     if not reason and "vm: done" not in console:
         reason = "the guest died"
     unpack(f"{work}/kept", work)
-    for name in ("scratch", "kept", "xfs", "initramfs"):
+    for name in (*DISKS, "xfs", "initramfs"):
         os.remove(f"{work}/{name}")
     return Outcome(work, console, reason)

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # The first program of a guest: loads what the disks need, runs the jobs of /plan, and leaves what
-# each wrote on the second disk as soon as it has ended. Knows no job and judges nothing.
+# each wrote on the third disk as soon as it has ended. Knows no job and judges nothing.
 
 /bin/busybox --install -s /bin
 export PATH=/bin:/usr/bin HOME=/root TERM=dumb
@@ -18,22 +18,23 @@ while read -r module; do
 	insmod "/modules/$module.ko" || echo "vm: module $module cannot be loaded"
 done </modules/at-start
 tries=100
-while [ ! -b /dev/vdb ] && [ $tries -gt 0 ]; do
+while [ ! -b /dev/vdc ] && [ $tries -gt 0 ]; do
 	sleep 0.1
 	tries=$((tries - 1))
 done
+# /dev/vdb is nobody's: a job may write to it.
 mount -t ext4 /dev/vda /mnt || echo "vm: no scratch disk"
 
-# keep NAME: leaves /out/NAME on the second disk: a block that says "NAME BLOCKS", and then so many
+# keep NAME: leaves /out/NAME on the third disk: a block that says "NAME BLOCKS", and then so many
 # with the archive. The first is written when the others are there, so that what a guest leaves that
 # is cut off is whole.
 kept=0
 keep() {
-	tar cf - "out/$1" | dd of=/dev/vdb bs=64k seek=$((kept + 1)) iflag=fullblock conv=notrunc,fsync 2>/tmp/kept ||
+	tar cf - "out/$1" | dd of=/dev/vdc bs=64k seek=$((kept + 1)) iflag=fullblock conv=notrunc,fsync 2>/tmp/kept ||
 		{ echo "vm: no room for $1" && return; }
 	# "2+1 records out": two whole blocks, and one that is not.
 	blocks=$(($(sed -n 's/ records out$//p' /tmp/kept)))
-	echo "$1 $blocks" | dd of=/dev/vdb bs=64k seek=$kept conv=notrunc,fsync 2>/dev/null
+	echo "$1 $blocks" | dd of=/dev/vdc bs=64k seek=$kept conv=notrunc,fsync 2>/dev/null
 	kept=$((kept + 1 + blocks))
 }
 
@@ -46,8 +47,8 @@ job() {
 	timeout -s KILL "$2" sh -c "$3" </dev/null >"$OUT/stdout" 2>"$OUT/stderr"
 	status=$?
 	echo $status >"$OUT/status"
-	echo "vm: $(cut -d ' ' -f 1 /proc/uptime) s: $1: $status"
 	cd / && keep "$1"
+	echo "vm: $(cut -d ' ' -f 1 /proc/uptime) s: $1: $status"
 }
 
 # fresh FILE MIB: random data on the scratch disk, not in memory.

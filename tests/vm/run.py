@@ -158,7 +158,10 @@ def run_guest(kernel, label, todo, options, table, parameters=""):
     finally:
         root.remove()
     try:
-        ended = outcome.jobs()
+        ended, missing = outcome.jobs(), outcome.missing()
+        if missing:
+            table.failed += 1
+            table.line(label, "-", "-", "-", f"FAIL: ended, but left nothing: {', '.join(missing)}")
         if outcome.reason and options.within and not ended:
             table.skip(label, outcome.reason)
             return
