@@ -199,6 +199,13 @@ static struct caller *find_idle(struct http *server)
 	return served;
 }
 
+/* libmicrohttpd sees the end of it when it next runs. */
+static void hang_up(struct caller *caller)
+{
+	shutdown(caller->fd, SHUT_RDWR);
+	caller->gone = true;
+}
+
 /* Somebody is one too many: whether there is a place after all. */
 static bool make_room(struct http *server)
 {
@@ -212,8 +219,7 @@ static bool make_room(struct http *server)
 		return false;
 	if (!idle->served)
 		send_refusal(idle->fd);
-	shutdown(idle->fd, SHUT_RDWR);
-	idle->gone = true;
+	hang_up(idle);
 	mhd.run(server->daemon);
 	return server->caller_count < server->most_callers;
 }
@@ -231,8 +237,7 @@ bool http_may_owe(struct http *server)
 		if (caller->gone || !caller->owed_bytes ||
 		    now - caller->since_ns <= server->most_ns / SLOW_PART)
 			continue;
-		shutdown(caller->fd, SHUT_RDWR);
-		caller->gone = true;
+		hang_up(caller);
 		owed -= caller->owed_bytes;
 	}
 	return owed <= server->most_bytes;
