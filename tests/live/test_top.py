@@ -97,7 +97,8 @@ class Top(unittest.TestCase):
                     frame = frames.next()
                     for row in filter(is_it, frame[subject]):
                         read += amount(frame, row, "read_bytes")
-                        calls += amount(frame, row, "operations")
+                        # Python may touch pages of its own for the first time.
+                        calls += amount(frame, row, "operations") - amount(frame, row, "faults")
                         error += frame["node"]["interval_ns"] / 1e9
                 self.assertAlmostEqual(read, READS * BYTES, delta=1 + error)
                 self.assertAlmostEqual(calls, READS, delta=1 + error)
