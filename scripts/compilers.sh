@@ -9,19 +9,14 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 . scripts/owner.sh
+. scripts/within.sh
 
 clang=clang-19 # Debian 13's own; Debian 12 has it beside 14
 tests='test_start. test_calls test_profile test_flight.Flight test_block test_async'
 python=/usr/bin/python3 # Debian's own
 least=300 # seconds below which it is not worth beginning
 
-skip() {
-	echo "compilers.sh: skipped: $*"
-	exit 0
-}
-
-[[ ${1:-} =~ ^-?[0-9]+$ ]] || { echo "usage: compilers.sh SECONDS" >&2 && exit 2; }
-[ "$1" -ge $least ] || skip "$1 s are left, $least are needed"
+within $least "$@"
 
 echo "==> Packages: another Clang"
 timeout -s INT -k 60 $(($1 / 2)) scripts/setup.sh "$clang" || skip "packages are missing"
@@ -29,7 +24,11 @@ timeout -s INT -k 60 $(($1 / 2)) scripts/setup.sh "$clang" || skip "packages are
 
 echo "==> Build: make CLANG=$clang"
 build=build/$clang
-"${owner[@]}" make -s -j"$(nproc)" BUILD="$build" CLANG="$clang" "$build/faultline"
+status=0
+timeout $(($1 - SECONDS)) "${owner[@]}" \
+	make -s -j"$(nproc)" BUILD="$build" CLANG="$clang" "$build/faultline" || status=$?
+[ $status != 124 ] || skip "the build did not come to its end"
+[ $status = 0 ] || exit $status
 
 left=$(($1 - SECONDS))
 [ $left -gt 0 ] || skip "no time is left"

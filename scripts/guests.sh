@@ -7,19 +7,14 @@
 # usage: guests.sh SECONDS   (to be done in; `make programs` was run before)
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
+. scripts/within.sh
 
 kernels='5.10 6.1 7.2'
 jobs='--only refused --only calls --only fault-chosen'
 least=120 # seconds below which it is not worth beginning
 rest=20   # for ending what does not end by itself
 
-skip() {
-	echo "guests.sh: skipped: $*"
-	exit 0
-}
-
-[[ ${1:-} =~ ^-?[0-9]+$ ]] || { echo "usage: guests.sh SECONDS" >&2 && exit 2; }
-[ "$1" -ge $least ] || skip "$1 s are left, $least are needed"
+within $least "$@"
 [ "$(uname -m)" = x86_64 ] || skip "no kernels are named for $(uname -m)"
 
 # Interrupted, apt stops fetching and ends what it is installing.

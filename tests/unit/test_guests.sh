@@ -4,27 +4,9 @@
 # cannot be had is told as skipped. setup.sh and make are played by small scripts; nothing boots.
 set -euo pipefail
 
-top=$(mktemp -d)
-trap 'rm -rf "$top"' EXIT
-mkdir "$top/scripts" "$top/bin"
-cp scripts/guests.sh "$top/scripts"
-
-# plays FILE: a program of that name below $top; stdin is its body.
-plays() {
-	{ echo '#!/bin/bash' && cat; } >"$top/$1"
-	chmod +x "$top/$1"
-}
-
-# expect STATUS TEXT SECONDS: runs guests.sh; its output must hold TEXT.
-expect() {
-	local status=0
-	PATH=$top/bin:$PATH "$top/scripts/guests.sh" "${@:3}" >"$top/out" 2>&1 </dev/null || status=$?
-	if [ "$status" != "$1" ] || ! grep -q -- "$2" "$top/out"; then
-		echo "wanted status $1 and '$2', got status $status and:"
-		cat "$top/out"
-		exit 1
-	fi
-}
+. tests/unit/played.sh
+tested=scripts/guests.sh
+cp scripts/{guests,within}.sh "$top/scripts"
 
 plays scripts/setup.sh <<<'echo "setup $*"'
 plays bin/uname <<<'echo x86_64'
