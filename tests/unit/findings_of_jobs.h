@@ -242,23 +242,28 @@ static void sync_checkpoint(struct made_trace *made, bool sound)
 	     .name = "step", .category = "compute");
 }
 
-/* Half of the run waiting for data, with I/O for all or nothing of it, or no waiting. */
+/*
+ * A quarter of the run waiting for data, with I/O for all or nothing of it, or no waiting. I/O of
+ * other times, such as of programs that start, is no reason for it.
+ */
 static void add_loader(struct made_trace *made, bool waits, bool reads)
 {
 	add_file(made, 1, 10 * MIB, "/data/a");
 	for (uint64_t i = 0; i < 10; i++) {
-		uint64_t at = 100 + i * 100 * MS;
+		uint64_t at = 100 + i * 50 * MS;
 
-		SPAN(made, .begin = at, .end = at + (waits ? 50 * MS : US), .pid = 10, .id = 1,
+		SPAN(made, .begin = at, .end = at + (waits ? 25 * MS : US), .pid = 10, .id = 1,
 		     .name = "fetch", .category = "data");
-		SPAN(made, .begin = at + 50 * MS, .end = at + 99 * MS, .pid = 10, .id = 2,
+		SPAN(made, .begin = at + 25 * MS, .end = at + 49 * MS, .pid = 10, .id = 2,
 		     .name = "step", .category = "compute");
 		SPAN(made, .begin = at + MS, .end = at + 2 * MS, .pid = 20, .id = 3, .name = "item",
 		     .category = "data");
 		if (reads)
-			CALL(made, .time = at, .dur = 50 * MS, .pid = 20, .op = M_READ, .file = 1,
+			CALL(made, .time = at, .dur = 25 * MS, .pid = 20, .op = M_READ, .file = 1,
 			     .asked = MIB, .result = MIB);
 	}
+	CALL(made, .time = 550 * MS, .dur = 400 * MS, .pid = 10, .op = M_READ, .file = 1,
+	     .asked = MIB, .result = MIB);
 	made_fork(made, 50, 10, 20);
 }
 

@@ -120,6 +120,8 @@ static void test_checkpoints(void **state)
 	CHECK(report, "overlap", 0, "unoverlapped_io_ns", 80);
 	CHECK(report, "overlap", 0, "app_io_ns", 100);
 	CHECK(report, "levels", level(report, "checkpoint"), "unoverlapped_ns", 100);
+	CHECK(report, "levels", level(report, "checkpoint"), "io_ns", 80);
+	check_null(report, "levels", level(report, "workers"), "io_ns");
 	done(&made, report);
 }
 
@@ -305,7 +307,7 @@ static void test_many_steps(void **state)
 #define OPERATIONS 1500
 #define PIDS 4
 
-enum { P_IO, P_READ, P_WRITE, P_META, P_MAPPED, P_COMPUTE, P_APP, P_BITS };
+enum { P_IO, P_READ, P_WRITE, P_META, P_MAPPED, P_COMPUTE, P_APP, P_SAVE, P_BITS };
 enum { JOB, RANK0, RANK1, GROUPS };
 
 static unsigned char *painting[GROUPS];
@@ -360,6 +362,8 @@ static void paint_spans(struct made_trace *made, const uint64_t *ends)
 			paint(process, P_COMPUTE, begin, end);
 		else if (kind < 4)
 			paint(process, P_APP, begin, end);
+		if (kind == 3)
+			paint(process, P_SAVE, begin, end);
 	}
 }
 
@@ -431,6 +435,17 @@ static void check_classes(const struct report *report)
 	}
 }
 
+/* Of what the job waits for: how much of it, and how much of that is I/O. */
+static void check_waits(const struct report *report)
+{
+	const unsigned int save = 1u << P_SAVE, compute = 1u << P_COMPUTE;
+	size_t row = level(report, "checkpoint");
+
+	CHECK(report, "levels", row, "time_ns", painted(JOB, save, 0, 0, WIDTH));
+	CHECK(report, "levels", row, "unoverlapped_ns", painted(JOB, save, compute, 0, WIDTH));
+	CHECK(report, "levels", row, "io_ns", painted(JOB, save | 1u << P_IO, compute, 0, WIDTH));
+}
+
 /* Steps one after the other in the process of rank 1. */
 static void make_steps(struct made_trace *made, uint64_t times[][2], size_t count)
 {
@@ -491,6 +506,7 @@ static void test_painter(void **state)
 		check_rank(report, 0, RANK0);
 		check_rank(report, 1, RANK1);
 		check_classes(report);
+		check_waits(report);
 		check_steps(report, times, STEPS);
 		done(&made, report);
 	}

@@ -49,11 +49,47 @@ static void advance(struct activity *activity, uint64_t compute, uint64_t time_n
 		activity->now_ns = time_ns;
 }
 
+static const enum activity_of waits[ACTIVITY_WAITS] = {
+	[ACTIVITY_WAITS_DATA] = ACTIVITY_DATA,
+	[ACTIVITY_WAITS_CHECKPOINT] = ACTIVITY_CHECKPOINT,
+};
+
+enum activity_wait_of activity_wait_of(enum activity_of activity)
+{
+	int wait = 0;
+
+	while (wait < ACTIVITY_WAITS && waits[wait] != activity)
+		wait++;
+	return wait;
+}
+
+/*
+ * I/O in each wait that is open. I/O and compute are one stretch each from the last moment on, so
+ * what counts is from the end of the one to the end of the other; it is to be told before either
+ * begins anew, and before the wait does or ends.
+ */
+static void advance_waits(struct activity_group *group, uint64_t time_ns)
+{
+	uint64_t io = least(until(&group->of[ACTIVITY_IO]), time_ns);
+	uint64_t compute = compute_until(group);
+
+	for (int i = 0; i < ACTIVITY_WAITS; i++) {
+		struct activity_wait *wait = &group->waits[i];
+
+		if (group->of[waits[i]].open)
+			wait->io_ns +=
+				clock_subtract(io, compute > wait->now_ns ? compute : wait->now_ns);
+		if (time_ns > wait->now_ns)
+			wait->now_ns = time_ns;
+	}
+}
+
 /* Before compute begins or ends all others need to know how it was until then. */
 static void advance_all(struct activity_group *group, uint64_t time_ns)
 {
 	uint64_t compute = compute_until(group);
 
+	advance_waits(group, time_ns);
 	for (int i = 0; i < ACTIVITIES; i++)
 		advance(&group->of[i], compute, time_ns);
 }
@@ -65,22 +101,35 @@ static void add_interval(struct activity_group *group, enum activity_of which, u
 
 	/* What goes on without a gap is measured when it ends, or compute changes, or somebody
 	 * asks. */
-	if (start_ns > activity->end_ns && !activity->open)
+	if (start_ns > activity->end_ns && !activity->open) {
+		if (which == ACTIVITY_IO)
+			advance_waits(group, start_ns);
 		advance(activity, compute_until(group), start_ns);
+	}
 	if (!activity->start_ns)
 		activity->start_ns = start_ns;
 	if (end_ns > activity->end_ns)
 		activity->end_ns = end_ns;
 }
 
+/* Before the first span of an activity begins, or the last ends. */
+static void advance_beside(struct activity_group *group, enum activity_of which, uint64_t time_ns)
+{
+	if (which == ACTIVITY_COMPUTE) {
+		advance_all(group, time_ns);
+		return;
+	}
+	if (activity_wait_of(which) != ACTIVITY_WAITS)
+		advance_waits(group, time_ns);
+	advance(&group->of[which], compute_until(group), time_ns);
+}
+
 static void begin_span(struct activity_group *group, enum activity_of which, uint64_t time_ns)
 {
 	struct activity *activity = &group->of[which];
 
-	if (!activity->open && which == ACTIVITY_COMPUTE)
-		advance_all(group, time_ns);
-	else if (!activity->open)
-		advance(activity, compute_until(group), time_ns);
+	if (!activity->open)
+		advance_beside(group, which, time_ns);
 	if (!activity->start_ns)
 		activity->start_ns = time_ns;
 	activity->open++;
@@ -91,10 +140,8 @@ static void end_span(struct activity_group *group, enum activity_of which, uint6
 {
 	struct activity *activity = &group->of[which];
 
-	if (activity->open == 1 && which == ACTIVITY_COMPUTE)
-		advance_all(group, time_ns);
-	else if (activity->open == 1)
-		advance(activity, compute_until(group), time_ns);
+	if (activity->open == 1)
+		advance_beside(group, which, time_ns);
 	activity->open--;
 	if (time_ns > activity->end_ns)
 		activity->end_ns = time_ns;

@@ -50,10 +50,19 @@ static inline uint64_t activity_unhidden_ns(const struct activity *activity)
 	return activity->time_ns - activity->hidden_ns;
 }
 
+/* Activities that somebody waits for, of which is known how much I/O goes on meanwhile. */
+enum activity_wait_of { ACTIVITY_WAITS_DATA, ACTIVITY_WAITS_CHECKPOINT, ACTIVITY_WAITS };
+
+struct activity_wait {
+	uint64_t io_ns; /* I/O while it was open and nothing computed, up to `now_ns` */
+	uint64_t now_ns;
+};
+
 /* The job, or a rank. */
 struct activity_group {
 	int64_t rank;
 	struct activity of[ACTIVITIES];
+	struct activity_wait waits[ACTIVITY_WAITS];
 };
 
 #define ACTIVITY_JOB 0		       /* the group of the job */
@@ -108,6 +117,9 @@ enum activity_of activity_of_event(const struct event *event);
  * has ended. Events may pass again after activities_restart. */
 uint32_t activities_of_span(struct activities *all, uint32_t slot);
 void activities_restart(struct activities *all);
+
+/* The wait that an activity is; ACTIVITY_WAITS for none. */
+enum activity_wait_of activity_wait_of(enum activity_of activity);
 
 /* The group to look at for what a process did: that of its rank, or of the job. */
 uint32_t activities_group(const struct activities *all, uint32_t process);

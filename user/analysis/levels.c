@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "analysis/levels.h"
-#include "analysis/overlap.h"
 #include "analysis/measured.h"
 
 static const struct {
@@ -31,7 +30,7 @@ static const struct {
 /* A row of the table. */
 struct line {
 	const char *level, *name;
-	uint64_t count, time_ns, unoverlapped_ns, bytes;
+	uint64_t count, time_ns, unoverlapped_ns, io_ns, bytes;
 };
 
 static const struct table_column columns[] = {
@@ -44,6 +43,9 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct line, time_ns), 0 },
 	{ "unoverlapped_ns", "unoverlapped", UNIT_NS, "the part without compute",
 	  TABLE_UINT(struct line, unoverlapped_ns), 0 },
+	{ "io_ns", "in I/O", UNIT_NS,
+	  "the part of that with I/O of the job under way; of data loading and checkpoints",
+	  TABLE_UINT(struct line, io_ns), JOB_EVENTS },
 	{ "bytes", "bytes", UNIT_BYTES, "bytes moved; of faults, those they brought in",
 	  TABLE_UINT(struct line, bytes), 0 },
 };
@@ -63,6 +65,7 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 {
 	const struct activity_group *group = &job->activities->groups[ACTIVITY_JOB];
 	const struct activity *activity = &group->of[levels[number].activity];
+	enum activity_wait_of wait = activity_wait_of(levels[number].activity);
 	unsigned int needs = levels[number].needs;
 	struct line line = {
 		.level = levels[number].level,
@@ -70,6 +73,7 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 		.count = TABLE_NO_UINT,
 		.time_ns = TABLE_NO_UINT,
 		.unoverlapped_ns = TABLE_NO_UINT,
+		.io_ns = TABLE_NO_UINT,
 		.bytes = TABLE_NO_UINT,
 	};
 
@@ -79,6 +83,8 @@ static int add_row(struct table *table, const struct job *job, size_t number)
 	line.time_ns = activity->time_ns;
 	if (group->of[ACTIVITY_COMPUTE].count && levels[number].activity != ACTIVITY_COMPUTE)
 		line.unoverlapped_ns = activity_unhidden_ns(activity);
+	if (wait != ACTIVITY_WAITS && line.unoverlapped_ns != TABLE_NO_UINT)
+		line.io_ns = group->waits[wait].io_ns;
 	if (needs && (!(needs & JOB_FAULT) || job->layers & JOB_PAGECACHE))
 		line.bytes = activity->bytes;
 	return table_add(table, &line);
@@ -130,6 +136,7 @@ static int fill(void *state, struct table *table)
 	const struct job *job = *(const struct job **)state;
 	int status = table_add_columns(table, columns, sizeof(columns) / sizeof(columns[0]));
 
+	table->recorded = job->layers;
 	if (!status && !job->activities->wanted) {
 		table->absent = true;
 		return table_set_note(table, why_none(job));
@@ -145,6 +152,9 @@ static int fill(void *state, struct table *table)
 
 static bool view_of_row(const struct table *table, size_t row, struct level_view *view)
 {
+	/* In sums it is not known what was I/O. */
+	if (!table_number(table, row, "io_ns", &view->io_ns))
+		view->io_ns = 0;
 	return table_number(table, row, "count", &view->count) &&
 	       table_number(table, row, "time_ns", &view->time_ns) &&
 	       table_number(table, row, "unoverlapped_ns", &view->unhidden_ns);
@@ -166,23 +176,17 @@ static bool view_of_table(const struct report *report, enum activity_of which,
 
 bool levels_view(const struct measured *measured, enum activity_of which, struct level_view *view)
 {
+	enum activity_wait_of wait = activity_wait_of(which);
 	const struct activity_group *group;
-	struct overlap_view io;
 
 	*view = (struct level_view) { .count = 0 };
-	if (!measured->job && which == ACTIVITY_IO) {
-		if (!overlap_of_io(measured->report, &io))
-			return false;
-		view->time_ns = io.time_ns;
-		view->unhidden_ns = io.unoverlapped_ns;
-		return true;
-	}
 	if (!measured->job)
 		return view_of_table(measured->report, which, view);
 	group = &measured->job->activities->groups[ACTIVITY_JOB];
 	view->count = group->of[which].count;
 	view->time_ns = group->of[which].time_ns;
 	view->unhidden_ns = activity_unhidden_ns(&group->of[which]);
+	view->io_ns = wait != ACTIVITY_WAITS ? group->waits[wait].io_ns : 0;
 	return true;
 }
 
@@ -197,5 +201,5 @@ const struct analysis analysis_levels = {
 	.rows_of = rows_of,
 	.rows_of_span = rows_of_span,
 	.end = free,
-	.merging = { .keys = "level,name", .apart = "unoverlapped_ns", .whole = true },
+	.merging = { .keys = "level,name", .apart = "unoverlapped_ns,io_ns", .whole = true },
 };

@@ -429,19 +429,6 @@ bool overlap_of(const struct report *report, enum io_class class, struct overlap
 	return view->time_ns;
 }
 
-bool overlap_of_io(const struct report *report, struct overlap_view *view)
-{
-	static const char *const names[] = { "io_ns", "unoverlapped_io_ns" };
-	const struct table *table = report_by(report, &analysis_overlap);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!is_known(table, names[i]))
-			return false;
-	*view = (struct overlap_view) { number_at(table, 0, names[0]),
-					number_at(table, 0, names[1]) };
-	return true;
-}
-
 /* --- of several reports --- */
 
 /* Ranks stand in a table of their own: what is told of all of them follows from it. */

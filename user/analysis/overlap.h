@@ -16,7 +16,5 @@ struct overlap_view {
 /* Of the table, once it is filled. False where nobody told of compute, or nothing was recorded of
  * the class. */
 bool overlap_of(const struct report *report, enum io_class class, struct overlap_view *view);
-/* Of all I/O. False where that is not known: of several reports whose runs went on at once, too. */
-bool overlap_of_io(const struct report *report, struct overlap_view *view);
 
 #endif

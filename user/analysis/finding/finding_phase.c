@@ -23,7 +23,7 @@ static const struct table_column waits_columns[] = {
 	{ "time_ns", "time", UNIT_NS, "time in them", TABLE_UINT(struct data_waits, time_ns), 0 },
 	{ "unhidden_ns", "unoverlapped", UNIT_NS, "the part of it without compute",
 	  TABLE_UINT(struct data_waits, unhidden_ns), 0 },
-	{ "io_ns", "I/O", UNIT_NS, "unoverlapped I/O of the run, as far as it lasted no longer",
+	{ "io_ns", "I/O", UNIT_NS, "the part of that with I/O of the job under way",
 	  TABLE_UINT(struct data_waits, io_ns), 0 },
 	{ "workers", "workers", UNIT_COUNT, "spans of processes that load data for others",
 	  TABLE_UINT(struct data_waits, workers), 0 },
@@ -37,21 +37,18 @@ static const struct table_column waits_columns[] = {
 static bool waits_of(const struct findings *findings, enum activity_of which,
 		     struct data_waits *waits)
 {
-	struct level_view activity, workers, io = { .unhidden_ns = 0 };
+	struct level_view activity, workers;
 
 	if (!levels_view(findings->measured, which, &activity) ||
 	    !levels_view(findings->measured, ACTIVITY_WORKER, &workers))
-		return false;
-	/* In sums it is not known what was I/O. */
-	if (!findings->summed && !levels_view(findings->measured, ACTIVITY_IO, &io))
 		return false;
 	*waits = (struct data_waits) {
 		.count = activity.count,
 		.time_ns = activity.time_ns,
 		.unhidden_ns = activity.unhidden_ns,
+		.io_ns = activity.io_ns,
 		.workers = workers.count,
 	};
-	waits->io_ns = io.unhidden_ns < waits->unhidden_ns ? io.unhidden_ns : waits->unhidden_ns;
 	waits->of_run = finding_share(waits->unhidden_ns, findings->duration_ns);
 	waits->io_share = finding_share(waits->io_ns, waits->unhidden_ns);
 	return true;
