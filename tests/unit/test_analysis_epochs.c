@@ -92,6 +92,57 @@ static void test_named(void **state)
 	done(&made, report);
 }
 
+/* What DLIO marks in an epoch: steps, checkpoints between and beside them, an evaluation. */
+static void append_steps(struct made_trace *made)
+{
+	static const struct {
+		uint64_t begin, end, tid;
+		const char *name, *category;
+	} spans[] = {
+		{ 1000, 11000, 10, "epoch.block", "pipeline" },
+		{ 1000, 7750, 10, "train", "pipeline" },
+		{ 1000, 2000, 10, "fetch.iter", "dataloader" }, /* workers start */
+		{ 2100, 3000, 10, "compute", "compute" },
+		{ 3100, 3300, 10, "fetch.iter", "dataloader" },
+		{ 3400, 4000, 10, "compute", "compute" }, /* 600 of 1000 */
+		{ 4100, 4900, 10, "save", "checkpoint" },
+		{ 5200, 5900, 10, "compute", "compute" },
+		{ 6000, 6800, 10, "compute", "compute" }, /* 800 of 900 */
+		{ 6100, 7500, 11, "save", "checkpoint" }, /* beside it */
+		{ 7000, 7700, 10, "compute", "compute" }, /* 700 of 900 */
+		{ 7800, 9500, 10, "evaluate", "pipeline" },
+		{ 8000, 8400, 10, "compute", "compute" },
+		{ 8500, 9000, 10, "compute", "compute" },
+		{ 9600, 9700, 10, "compute", "compute" },
+		{ 11000, 13000, 10, "epoch.block", "pipeline" },
+		{ 11500, 12000, 10, "compute", "compute" },
+		{ 12100, 12500, 10, "compute", "compute" }, /* 400 of 500 */
+	};
+
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+		SPAN(made, .begin = spans[i].begin, .end = spans[i].end, .pid = 10,
+		     .tid = spans[i].tid, .id = i + 1, .name = spans[i].name,
+		     .category = spans[i].category);
+}
+
+/* The first step is left out, of an epoch and after what interrupts it. */
+static void test_utilization(void **state)
+{
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .spans = true);
+	append_steps(&made);
+	report = report_of(&made, 14000);
+	assert_int_equal(report_table(report, "epochs")->row_count, 2);
+	CHECK(report, "epochs", 0, "compute_ns", 4700);
+	assert_float_equal(real(report, 0, "utilization"), 2100.0 / 2800, 1e-9);
+	assert_float_equal(real(report, 0, "compute_time_share"), 0.47, 1e-9);
+	assert_float_equal(real(report, 1, "utilization"), 400.0 / 500, 1e-9);
+	assert_float_equal(real(report, 1, "compute_time_share"), 0.45, 1e-9);
+	done(&made, report);
+}
+
 /* A name stands before a category, a category before arguments. */
 static void test_which(void **state)
 {
@@ -244,7 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_named),	 cmocka_unit_test(test_which),
 		cmocka_unit_test(test_many),	 cmocka_unit_test(test_loops),
-		cmocka_unit_test(test_no_steps),
+		cmocka_unit_test(test_no_steps), cmocka_unit_test(test_utilization),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include "analysis/progress.h"
 #include "analysis/measured.h"
 #include "analysis/model/span_args.h"
+#include "analysis/pace.h"
 #include "grow.h"
 
 #define EPOCHS_MOST 4096 /* rows of each claim; further ones are counted */
@@ -31,12 +32,14 @@ struct epoch {
 	int64_t number; /* TABLE_NO_INT: none was told */
 	uint64_t begin_ns, end_ns;
 	struct progress from, done;
+	struct pace pace_from, pace;
 };
 
 /* What is remembered of an open span. */
 struct begun {
 	int64_t number;
 	struct progress before;
+	struct pace pace;
 	size_t place; /* of its epoch among those told by arguments, plus 1; 0 for none */
 };
 
@@ -44,6 +47,7 @@ struct epochs {
 	const struct job *job;
 	struct epoch *of[CLAIMS];
 	size_t count[CLAIMS], room[CLAIMS], more[CLAIMS];
+	struct paces paces[CLAIMS];
 	struct begun *begun; /* of each open span */
 	size_t slot_room;
 	uint8_t *looks;	    /* of each label */
@@ -69,8 +73,10 @@ static void end(void *state)
 {
 	struct epochs *all = state;
 
-	for (int i = 0; i < CLAIMS; i++)
+	for (int i = 0; i < CLAIMS; i++) {
 		free(all->of[i]);
+		paces_free(&all->paces[i]);
+	}
 	free(all->begun);
 	free(all->looks);
 	free(all->claims);
@@ -149,10 +155,42 @@ static int join(struct epochs *all, const struct epoch *epoch, size_t *place)
 	known = map_add(&all->numbers, key, &added);
 	if (!known || (added && add(all, CLAIM_ARGUMENT, epoch, &made)))
 		return -ENOMEM;
-	if (added)
-		*known = all->count[CLAIM_ARGUMENT];
 	*place = *known;
-	return 0;
+	if (!added)
+		return 0;
+	*place = *known = all->count[CLAIM_ARGUMENT];
+	return paces_begin(&all->paces[CLAIM_ARGUMENT], epoch->group);
+}
+
+/* What is remembered of a span that may be an epoch, or tell of one. */
+static int remember(struct epochs *all, enum claim claim, const struct span *span,
+		    struct begun *begun)
+{
+	const struct job *job = all->job;
+	uint32_t group = activities_group(job->activities, span->process);
+
+	begun->before = progress_at(job, group, span->begin_ns);
+	begun->pace = paces_of(&all->paces[claim], group);
+	if (claim != CLAIM_ARGUMENT)
+		return paces_begin(&all->paces[claim], group);
+	return join(all,
+		    &(struct epoch) { .group = group,
+				      .number = begun->number,
+				      .begin_ns = span->begin_ns,
+				      .end_ns = span->begin_ns,
+				      .from = begun->before,
+				      .pace_from = begun->pace },
+		    &begun->place);
+}
+
+static int follow_paces(struct epochs *all, uint32_t slot, bool begins)
+{
+	int status = 0;
+
+	for (int i = 0; i < CLAIMS && !status; i++)
+		status = begins ? paces_span_begun(&all->paces[i], all->job, slot)
+				: paces_span_ended(&all->paces[i], all->job, slot);
+	return status;
 }
 
 static int span_begun(void *state, uint32_t slot, const struct event *event)
@@ -163,26 +201,16 @@ static int span_begun(void *state, uint32_t slot, const struct event *event)
 	const struct label *label = &job->labels.labels[span->label];
 	enum claim claim = claim_of(all, span->label);
 	struct begun *begun;
+	int status;
 
 	if (!GROW(all->begun, all->slot_room, all->job->spans.room))
 		return -ENOMEM;
 	begun = &all->begun[slot];
 	*begun = (struct begun) { .number = number_of(all, label, claim, span->label, event) };
-	if (claim != CLAIM_ARGUMENT || begun->number != TABLE_NO_INT) {
-		uint32_t group = activities_group(job->activities, span->process);
-
-		begun->before = progress_at(job, group, span->begin_ns);
-		if (claim == CLAIM_ARGUMENT)
-			return join(all,
-				    &(struct epoch) { group,
-						      begun->number,
-						      span->begin_ns,
-						      span->begin_ns,
-						      begun->before,
-						      { 0 } },
-				    &begun->place);
-	}
-	return 0;
+	status = follow_paces(all, slot, true);
+	if (status || (claim == CLAIM_ARGUMENT && begun->number == TABLE_NO_INT))
+		return status;
+	return remember(all, claim, span, begun);
 }
 
 static int span_ended(void *state, uint32_t slot, const struct event *event)
@@ -194,17 +222,21 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	enum claim claim = claim_of(all, span->label);
 	struct epoch *epoch = NULL;
 	struct progress now;
-	int status = 0;
+	struct pace pace;
+	int status = follow_paces(all, slot, false);
 
+	if (status)
+		return status;
 	if (claim != CLAIM_ARGUMENT)
-		status = add(all, claim,
-			     &(struct epoch) { activities_group(job->activities, span->process),
-					       begun->number,
-					       span->begin_ns,
-					       span->end_ns,
-					       begun->before,
-					       { 0 } },
-			     &epoch);
+		status = add(
+			all, claim,
+			&(struct epoch) { .group = activities_group(job->activities, span->process),
+					  .number = begun->number,
+					  .begin_ns = span->begin_ns,
+					  .end_ns = span->end_ns,
+					  .from = begun->before,
+					  .pace_from = begun->pace },
+			&epoch);
 	else if (begun->place)
 		epoch = &all->of[CLAIM_ARGUMENT][begun->place - 1];
 	if (!epoch)
@@ -212,6 +244,9 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	now = progress_at(job, epoch->group, span->end_ns);
 	epoch->end_ns = span->end_ns;
 	epoch->done = progress_between(&epoch->from, &now);
+	pace = paces_of(&all->paces[claim], epoch->group);
+	epoch->pace.time_ns = pace.time_ns - epoch->pace_from.time_ns;
+	epoch->pace.compute_ns = pace.compute_ns - epoch->pace_from.compute_ns;
 	return 0;
 }
 
@@ -222,7 +257,7 @@ struct line {
 	int64_t epoch, rank;
 	uint64_t start_ns, time_ns, compute_ns, wait_ns, io_ns, unoverlapped_io_ns;
 	uint64_t read_bytes, fetched_bytes, samples;
-	double from_memory, samples_per_second, utilization, compute_share;
+	double from_memory, samples_per_second, utilization, compute_time_share, compute_share;
 };
 
 /* Shares and rates that cannot be told are negative. */
@@ -266,9 +301,13 @@ static const struct table_column columns[] = {
 	  TABLE_UINT(struct line, samples), 0 },
 	{ "samples_per_second", NULL, UNIT_NONE, "samples by time", KNOWN(samples_per_second), 0 },
 	{ "utilization", "utilization", UNIT_SHARE,
-	  "accelerator utilization: compute by time (DLIO's leaves out the first step of each "
-	  "epoch, unless told otherwise)",
+	  "accelerator utilization, as DLIO has it: compute by time, from the end of the first "
+	  "step's "
+	  "compute to the end of the last one's, without evaluation and checkpoints that the job "
+	  "waits for",
 	  KNOWN(utilization), 0 },
+	{ "compute_time_share", NULL, UNIT_SHARE, "compute by time, of the whole epoch",
+	  KNOWN(compute_time_share), 0 },
 	{ "compute_share", NULL, UNIT_SHARE, "compute by compute and waiting for data",
 	  KNOWN(compute_share), 0 },
 };
@@ -276,6 +315,16 @@ static const struct table_column columns[] = {
 static double share(double part, double whole)
 {
 	return whole > 0 ? part / whole : -1;
+}
+
+/* Of an epoch of one step there is nothing but the whole. */
+static double utilization(const struct epoch *epoch, bool computes)
+{
+	if (!computes)
+		return -1;
+	if (epoch->pace.time_ns)
+		return share(epoch->pace.compute_ns, epoch->pace.time_ns);
+	return share(epoch->done.compute_ns, clock_subtract(epoch->end_ns, epoch->begin_ns));
 }
 
 static int compare_by_rank(const void *left, const void *right)
@@ -335,7 +384,8 @@ static int add_row(struct table *table, const struct job *job, const struct epoc
 		.samples = has_items ? done->items : TABLE_NO_UINT,
 		.from_memory = share(cached, done->read_bytes),
 		.samples_per_second = has_items ? share(done->items, time_ns / 1e9) : -1,
-		.utilization = computes ? share(done->compute_ns, time_ns) : -1,
+		.utilization = utilization(epoch, computes),
+		.compute_time_share = computes ? share(done->compute_ns, time_ns) : -1,
 		.compute_share = computes && waits
 					 ? share(done->compute_ns, done->compute_ns + done->wait_ns)
 					 : -1,

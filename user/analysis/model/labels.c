@@ -98,6 +98,26 @@ bool label_of_epochs(const struct label *label)
 	return says_epoch(label->category.bytes, label->category.length);
 }
 
+bool label_names_evaluation(const struct label *label)
+{
+	return label->evaluates;
+}
+
+/* By its name, or that of the loop that it is the body of. */
+static bool evaluates(const struct label *label)
+{
+	static const char *const names[] = { "evaluate", "eval",       "evaluation", "validate",
+					     "valid",	 "validation", "test",	     "testing" };
+	const struct trace_string name = { label->name.bytes, label->has_body
+								      ? label->loop_length
+								      : label->name.length };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (is(name, names[i]))
+			return label->meaning != CATEGORY_COMPUTE;
+	return false;
+}
+
 static void find_loop(struct label *label)
 {
 	label->waits = label_ends(label, ".iter", &label->loop_length);
@@ -156,6 +176,7 @@ static int find_texts(struct labels *labels, struct trace_string name, struct tr
 		return -ENOMEM;
 	label->meaning = meaning_of(category);
 	find_loop(label);
+	label->evaluates = evaluates(label);
 	*added = *number = labels->count++;
 	return 0;
 }

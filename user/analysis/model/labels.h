@@ -31,7 +31,8 @@ struct label {
 	struct trace_string name, category; /* hostile */
 	enum category meaning;
 	bool waits, has_body; /* one of DFTracer's two spans of a loop ... */
-	size_t loop_length;   /* ... whose own name is so long */
+	bool evaluates;
+	size_t loop_length; /* ... whose own name is so long */
 };
 
 /* Whether a name is this one; whether it has it within. */
@@ -47,6 +48,9 @@ bool label_is_loop_body(const struct label *label, size_t *length);
 /* Whether spans are passes over the data: by their name (of a loop, of its body's), by category. */
 bool label_names_epoch(const struct label *label);
 bool label_of_epochs(const struct label *label);
+/* Whether spans evaluate what was trained: "evaluate", "test" as DFTracer has it, and their like.
+ */
+bool label_names_evaluation(const struct label *label);
 
 #define LABELS_CACHE 256
 

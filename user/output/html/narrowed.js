@@ -73,7 +73,7 @@ const OF_ALL = new Set(['amplification', 'processes']);
 
 /* ... and what follows from the numbers of a part. */
 const DERIVED = {
-	epochs: { utilization: (of) => of('compute_ns') / of('time_ns'),
+	epochs: { compute_time_share: (of) => of('compute_ns') / of('time_ns'),
 		samples_per_second: (of) => of('samples') / of('time_ns') * 1e9,
 		compute_share: (of) => of('compute_ns') / (of('compute_ns') + of('wait_ns')) },
 };
