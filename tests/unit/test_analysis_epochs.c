@@ -143,6 +143,40 @@ static void test_utilization(void **state)
 	done(&made, report);
 }
 
+/*
+ * Items are what is innermost: marked by the program and by a hook around it, by that alone, and
+ * three by one span around them; in another process it is another one.
+ */
+static void test_samples(void **state)
+{
+	static const struct {
+		uint64_t begin, end, pid;
+		const char *name;
+	} spans[] = {
+		{ 1000, 5000, 10, "item" },  { 1100, 4900, 10, "reader" },
+		{ 1200, 4800, 10, "item" },  { 1300, 1400, 10, "get_item" }, /* 1 */
+		{ 5100, 5200, 10, "item" },				     /* 2 */
+		{ 6000, 9000, 10, "items" }, { 6100, 6200, 10, "item" },     /* 3 */
+		{ 6300, 6400, 10, "item" },  { 6500, 6600, 10, "item" },     /* 5 */
+		{ 6100, 6200, 11, "item" },				     /* 6 */
+	};
+	struct made_trace made;
+	struct report *report;
+
+	BEGIN(&made, .spans = true);
+	SPAN(&made, .begin = 900, .end = 9500, .pid = 10, .id = 99, .name = "epoch");
+	made_fork(&made, 6050, 10, 11);
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+		SPAN(&made, .begin = spans[i].begin, .end = spans[i].end, .pid = spans[i].pid,
+		     .id = i + 1, .name = spans[i].name, .category = "data");
+	report = report_of(&made, 10000);
+	CHECK(report, "epochs", 0, "samples", 6);
+	CHECK(report, "levels", find_row(report, "levels", "name", "item"), "count", 6);
+	CHECK(report, "levels", find_row(report, "levels", "name", "item"), "time_ns",
+	      4000 + 100 + 3000);
+	done(&made, report);
+}
+
 /* A name stands before a category, a category before arguments. */
 static void test_which(void **state)
 {
@@ -296,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_named),	 cmocka_unit_test(test_which),
 		cmocka_unit_test(test_many),	 cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_no_steps), cmocka_unit_test(test_utilization),
+		cmocka_unit_test(test_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

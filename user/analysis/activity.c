@@ -414,7 +414,11 @@ static uint32_t find_kinds(const struct label *label, bool worker)
 }
 
 #define KINDS_KNOWN BIT(31)
-_Static_assert(ACTIVITIES < 31, "a bit is free");
+/* Of open spans: it is named so; another such in it was taken for it. */
+#define ITEM_NAMED BIT(30)
+#define ITEM_PARTED BIT(29)
+#define KINDS_ALL (BIT(ACTIVITIES) - 1)
+_Static_assert(ACTIVITIES < 29, "three bits are free");
 
 /* The same, asked once. */
 static uint32_t kinds_of_label(struct activities *all, uint32_t label, bool worker)
@@ -431,13 +435,41 @@ static int follow_spans(struct activities *all)
 	return GROW(all->kinds, all->span_room, all->job->spans.room) ? 0 : -ENOMEM;
 }
 
+/*
+ * The same item may be marked twice, by the program and by a hook around it, and many by one span
+ * around them: the innermost count. The first within another is taken for that, which was counted
+ * when it began.
+ */
+static uint32_t find_items(struct activities *all, uint32_t slot, uint32_t kinds)
+{
+	const struct open_spans *spans = &all->job->spans;
+	uint32_t around = slot;
+
+	for (int i = 0; i < GENERATIONS_MOST; i++) {
+		around = open_spans_parent(spans, around);
+		if (around == SPAN_NONE ||
+		    spans->slots[around].process != spans->slots[slot].process)
+			break;
+		if (!(all->kinds[around] & ITEM_NAMED))
+			continue;
+		if (!(all->kinds[around] & ITEM_PARTED))
+			kinds &= ~BIT(ACTIVITY_ITEM);
+		all->kinds[around] |= ITEM_PARTED;
+		break;
+	}
+	return kinds | ITEM_NAMED;
+}
+
 uint32_t activities_of_span(struct activities *all, uint32_t slot)
 {
 	const struct span *span = &all->job->spans.slots[slot];
+	uint32_t kinds = kinds_of_label(all, span->label, is_worker(all, span->process));
 
 	all->speaks[span->process] = true;
-	all->kinds[slot] = kinds_of_label(all, span->label, is_worker(all, span->process));
-	return all->kinds[slot];
+	if (kinds & BIT(ACTIVITY_ITEM))
+		kinds = find_items(all, slot, kinds);
+	all->kinds[slot] = kinds;
+	return kinds & KINDS_ALL;
 }
 
 void activities_restart(struct activities *all)
@@ -495,7 +527,7 @@ static int span_ended(void *state, uint32_t slot, const struct event *event)
 	take_gpu(all, span->end_ns);
 	if (all->kinds[slot] & BIT(ACTIVITY_WORKER))
 		end_work(&all->workers[span->process], span->end_ns);
-	for (uint32_t kinds = all->kinds[slot]; kinds; kinds &= kinds - 1) {
+	for (uint32_t kinds = all->kinds[slot] & KINDS_ALL; kinds; kinds &= kinds - 1) {
 		unsigned int i = __builtin_ctz(kinds);
 
 		end_span(&all->groups[ACTIVITY_JOB], i, span->end_ns);

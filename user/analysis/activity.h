@@ -27,7 +27,7 @@ enum activity_of {
 	ACTIVITY_DATA,	  /* spans of category data, of processes that no span's process started */
 	ACTIVITY_WORKER,  /* ... and of category preprocess, of such that one did */
 	ACTIVITY_PREPROCESS, /* spans of that category, or of data whose names say so */
-	ACTIVITY_ITEM,
+	ACTIVITY_ITEM, /* spans of data named so; those with such within are counted as these */
 	ACTIVITY_CHECKPOINT, /* spans of category checkpoint */
 	ACTIVITIES,
 };
