@@ -54,7 +54,8 @@ class Start(unittest.TestCase):
         # First its stand-in, whose descriptor it gets.
         loaded, _ = [line for line in lines if 'prog_name="fl_page_add"' in line]
         program = f"prog_fd={loaded.rsplit(' = ', 1)[1].split()[0]},"
-        attaches = [program in line and "PROG_LOAD" not in line for line in lines]
+        attaching = ("bpf(BPF_LINK_CREATE", "bpf(BPF_RAW_TRACEPOINT_OPEN")
+        attaches = [line.startswith(attaching) and program in line for line in lines]
         number = attaches.index(True) + 1
         inject = f"inject=bpf:error=EPERM:when={number}"
         harness.run(*strace, "-e", inject, "-o", "/dev/null", *command)
