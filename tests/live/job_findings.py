@@ -44,8 +44,8 @@ class Job:
         for at in range(0, total, size):
             os.pread(fd, size, at)
 
-    def map(self, flags=mmap.MAP_PRIVATE):
-        return mmap.mmap(self.open(), 0, flags, mmap.PROT_READ)
+    def map(self, flags=mmap.MAP_PRIVATE, rights=mmap.PROT_READ):
+        return mmap.mmap(self.open(), 0, flags, rights)
 
     def processes(self, count, work):
         """Runs work(number) in so many processes at once."""
@@ -98,6 +98,16 @@ class Job:
             memory = self.map()
             for at in range(0, LARGE, 16 * mmap.PAGESIZE):
                 memory[at]
+
+    def mmap_copied(self):
+        """Weights that are changed in place, or in memory that they were read into."""
+        memory = bytearray(LARGE)
+        if self.bad:
+            memory = self.map(rights=mmap.PROT_READ | mmap.PROT_WRITE)
+        else:
+            os.preadv(self.open(), [memory], 0)
+        for at in range(0, LARGE, mmap.PAGESIZE):
+            memory[at] = 1
 
     # --- reads
 

@@ -271,6 +271,16 @@ static void mmap_stores(struct made_trace *made, bool sound)
 		      .dirtied = sound ? 0 : 4096);
 }
 
+/* A file is mapped for the process alone, and each page stored to, or looked at. */
+static void mmap_copied(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/weights.bin");
+	for (uint64_t i = 0; i < 16384; i++)
+		FAULT(made, .time = 100 + i * 4 * US, .dur = 2 * US, .pid = 10, .file = 1,
+		      .offset = i * 4096, .fetched = i % 256 ? 0 : MIB,
+		      .flags = (sound ? 0 : TRACE_FAULT_WRITE) | (i % 256 ? 0 : TRACE_FAULT_MAJOR));
+}
+
 /* A store to each large folio: to any page of it, or one after the other. */
 static void stores_amplified(struct made_trace *made, bool sound)
 {

@@ -109,6 +109,7 @@ static const struct {
 	{ "write-bound", write_bound_told },
 	{ "read-bound", read_bound },
 	{ "mmap-store-faults", mmap_stores },
+	{ "mmap-copied", mmap_copied },
 	{ "mmap-bound", mmap_bound },
 	{ "mmap-bound", mmap_bound_data },
 	{ "small-direct", small_direct },

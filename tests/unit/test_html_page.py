@@ -45,7 +45,7 @@ PICTURES = {
     "metadata-cold": "took calls",
     "swapped": "memory", "save-waits": "took parts", "fsync-often": "took parts", "sync-writes": "took parts",
     "small-writes": "sizes", "shared-writes": "took parts", "shared-writes-ranks": "took parts", "read-bound": "took parts",
-    "write-bound": "took parts", "mmap-bound": "rates map", "mmap-store-faults": "rates map",
+    "write-bound": "took parts", "mmap-bound": "rates map", "mmap-store-faults": "rates map", "mmap-copied": "rates map",
     "small-direct": "sizes", "lock-wait": "depth calls", "failed-calls": "calls",
     "short-reads": "sizes", "writers-throttled": "rates writers", "stores-amplified": "story",
     "readahead-unused": "story map", "device-errors": "device", "device-slow": "took device",

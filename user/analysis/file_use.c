@@ -278,6 +278,8 @@ static int add_mapped(struct file_uses *uses, struct file_use *use, const struct
 	more->dirtied_bytes += event->dirtied_bytes;
 	if (event->flags & EVENT_FAULT)
 		more->faulted_bytes += event->fetched_bytes;
+	if (event->flags & EVENT_COPIES)
+		more->copied++;
 	return 0;
 }
 

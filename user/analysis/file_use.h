@@ -52,6 +52,7 @@ struct file_use_more {
 	struct moved_sum other, mapped;	  /* other: see file_use.moved */
 	uint64_t errors[2];		  /* of calls that read, and that write */
 	uint64_t major, dirtied_bytes;	  /* of what is mapped */
+	uint64_t copied;		  /* faults that copied a page */
 	struct order *faults;		  /* NULL: none */
 	uint64_t faulted_bytes, furthest; /* by faults alone */
 	uint64_t direct_bytes;		  /* read with O_DIRECT */

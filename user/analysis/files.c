@@ -144,6 +144,12 @@ static const struct table_column last_columns[] = {
 	  TABLE_BOOL(struct file_view, jumps[BY_FAULTS].several), JOB_FAULT | JOB_EVENTS },
 	{ "mmap.faulted_bytes", NULL, UNIT_BYTES, "bytes brought in by faults, not by map calls",
 	  TABLE_UINT(struct file_view, faulted_bytes), JOB_FAULT | JOB_PAGECACHE | JOB_EVENTS },
+	{ "mmap.copied_pages", "pages copied", UNIT_COUNT,
+	  "pages that stores to private mappings copied, each by a fault",
+	  TABLE_UINT(struct file_view, copied_pages), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.copied_bytes", NULL, UNIT_BYTES,
+	  "... and their bytes, in memory of the process's own",
+	  TABLE_UINT(struct file_view, copied_bytes), JOB_FAULT | JOB_EVENTS },
 	{ "direct_bytes", NULL, UNIT_BYTES, "bytes read with O_DIRECT",
 	  TABLE_UINT(struct file_view, direct_bytes), JOB_MOVED },
 };
@@ -268,6 +274,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.deleted = -1,
 		.faulted_bytes = more->faulted_bytes,
 		.direct_bytes = more->direct_bytes,
+		.copied_pages = more->copied,
 	};
 
 	for (size_t i = 0; i < ACCESSES; i++) {
@@ -292,6 +299,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 	if (number != FILE_UNKNOWN)
 		set_identity(&view, files, number);
 	page_bytes = files->job->traces[files->job->files.files[number].trace].header->page_bytes;
+	view.copied_bytes = page_bytes * more->copied;
 	if (page_bytes)
 		view.written_pages = view.tallies[USE_MMAP].dirtied_bytes / page_bytes;
 	return view;
@@ -381,6 +389,8 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	}
 	sum->faulted_bytes += view->faulted_bytes;
 	sum->direct_bytes += view->direct_bytes;
+	sum->copied_pages += view->copied_pages;
+	sum->copied_bytes += view->copied_bytes;
 	add_pages(&sum->unattributed, &view->unattributed);
 	add_pages(&sum->indirect, &view->indirect);
 }

@@ -45,8 +45,9 @@ struct file_view {
 	uint64_t time_ns, fetched_bytes, created_bytes; /* of all uses */
 	uint64_t ino, size_bytes, readahead_bytes, processes, opens, written_pages;
 	struct page_sums unattributed, indirect;
-	uint64_t faulted_bytes; /* brought in by faults, not by map calls */
-	uint64_t direct_bytes;	/* read with O_DIRECT: memory held none of it */
+	uint64_t faulted_bytes;		     /* brought in by faults, not by map calls */
+	uint64_t direct_bytes;		     /* read with O_DIRECT: memory held none of it */
+	uint64_t copied_pages, copied_bytes; /* by stores to private mappings */
 	uint32_t dev;
 	bool known, lost; /* the trace lost its name: path says so */
 	bool loaded;	  /* see loaded_is */

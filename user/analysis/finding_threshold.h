@@ -44,6 +44,8 @@
 	  "measured: 0.9 to 1.4 us each, 10 ms and more in all")                                   \
 	X(MMAP_STORED, 0.5, UNIT_SHARE, "part of faults that made a page dirty at least",          \
 	  "a choice: most of them")                                                                \
+	X(MMAP_COPIED, 0.5, UNIT_SHARE, "part of faults that copied a page at least",              \
+	  "a choice: most of them")                                                                \
 	X(SWAPPED_FAULTS, 1000, UNIT_COUNT, "major faults on memory without a file at least",      \
 	  "a choice: fewer are what had not been used for long")                                   \
 	X(SWAPPED_SHARE, 0.01, UNIT_SHARE, "share of them in all faults on such memory at least",  \

@@ -28,6 +28,7 @@ const struct finding_rule *const finding_rules[] = {
 	&finding_mmap_single,
 	&finding_mmap_minor,
 	&finding_mmap_stores,
+	&finding_mmap_copied,
 	&finding_mmap_summed,
 	&finding_swapped,
 	&finding_small_reads_storage,

@@ -181,6 +181,7 @@ extern const struct finding_rule finding_mmap_in_order;
 extern const struct finding_rule finding_mmap_single;
 extern const struct finding_rule finding_mmap_minor;
 extern const struct finding_rule finding_mmap_stores;
+extern const struct finding_rule finding_mmap_copied;
 extern const struct finding_rule finding_mmap_summed;
 /* finding_memory.c: memory that is no file's. */
 extern const struct finding_rule finding_swapped;

@@ -4,6 +4,13 @@
  */
 #include "analysis/finding/finding_files.h"
 
+/* Stores to a private mapping, most of all that was done through it. */
+static bool is_copied(const struct file_view *file)
+{
+	return file->copied_pages && file->copied_pages >= threshold(THRESHOLD_MMAP_COPIED) *
+								   file->tallies[USE_MMAP].count;
+}
+
 /* --- read at random, with readahead around each fault --- */
 
 /* Faults that wait for windows of readahead, in whatever order. */
@@ -68,7 +75,7 @@ const struct finding_rule finding_mmap_random = {
 static bool takes_in_order(const struct file_view *file)
 {
 	/* Several threads do not fault one after the other. */
-	if (file->jumps[BY_FAULTS].several && file->processes == 1)
+	if ((file->jumps[BY_FAULTS].several && file->processes == 1) || is_copied(file))
 		return false;
 	return !alike_is_program(file) && file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) &&
@@ -218,6 +225,60 @@ const struct finding_rule finding_mmap_stores = {
 		"as a whole and flushed at each step pays for each of its pages each time.",
 };
 
+/* --- stores to private mappings, each of which copies a page --- */
+
+static bool takes_copied(const struct file_view *file)
+{
+	/* What waits for windows of readahead, or for the device each time, is told of as such. */
+	return !alike_is_program(file) && is_copied(file) && !takes_random(file) &&
+	       !takes_single(file);
+}
+
+static bool are_many(const struct alike *alike)
+{
+	return alike->count >= threshold(THRESHOLD_MMAP_MINOR_FAULTS);
+}
+
+static const struct alike_rule copied_files = {
+	.use = USE_MMAP,
+	.class = IO_MMAP_READ,
+	.takes = takes_copied,
+	.speaks = are_many,
+	.costs_time = true,
+	.confidence = FINDING_SURE,
+};
+
+static const enum threshold copied_thresholds[] = {
+	THRESHOLD_MMAP_COPIED,
+	THRESHOLD_MMAP_MINOR_FAULTS,
+};
+
+const struct finding_rule finding_mmap_copied = {
+	.id = "mmap-copied",
+	.needs = JOB_FAULT,
+	.find = finding_add_alike,
+	.alike = &copied_files,
+	.of_runs = true,
+	FINDING_ALIKE,
+	FINDING_THRESHOLDS(copied_thresholds),
+	.title = "stores to {file} through a private mapping copy it page by page",
+	.says = "{count} faults, most of them stores, took {time_ns} and copied {copied_bytes} "
+		"into "
+		"memory of the processes' own; {fetched_bytes} came from storage"
+		"[; {others:file|files} more like it]",
+	.advice = "read() into plain memory what is to be changed, or MADV_POPULATE_WRITE before; "
+		  "where nothing should change, find what stores to it",
+	.more = "faultline print --layer fault --file '*/{file}' TRACE",
+	.rule = "A private mapping (MAP_PRIVATE, np.memmap with mode 'c', torch.load with mmap) "
+		"shares "
+		"the page cache until it is stored to: the first store to each page faults, and "
+		"the "
+		"kernel copies the page for that process alone. Weights that are changed in place "
+		"pay for each of their pages, and each worker after a fork keeps a copy of its "
+		"own. "
+		"Plain memory takes as much, but comes in huge pages and large reads.",
+};
+
 /* --- minor faults on what is cached --- */
 
 static bool takes_minor(const struct file_view *file)
@@ -226,8 +287,8 @@ static bool takes_minor(const struct file_view *file)
 
 	/* What waits for storage is told of as such. */
 	return !alike_is_program(file) && faults->count > 2 * faults->major &&
-	       !takes_stores(file) && !takes_in_order(file) && !takes_random(file) &&
-	       !takes_single(file);
+	       !takes_stores(file) && !is_copied(file) && !takes_in_order(file) &&
+	       !takes_random(file) && !takes_single(file);
 }
 
 static const struct alike_rule minor_files = {

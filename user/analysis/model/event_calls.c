@@ -221,7 +221,8 @@ void event_decode_faults(const struct event_chunk *chunk, struct event *events, 
 		event->door = DOOR_MMAP;
 		event->flags = EVENT_COUNTED | EVENT_TIMED | EVENT_FAULT |
 			       (flags & TRACE_FAULT_UNFINISHED ? EVENT_FAILED : 0) |
-			       (flags & TRACE_FAULT_UNLINKED ? EVENT_UNLINKED : 0);
+			       (flags & TRACE_FAULT_UNLINKED ? EVENT_UNLINKED : 0) |
+			       ((flags & written) == TRACE_FAULT_WRITE ? EVENT_COPIES : 0);
 		seen->count++;
 		seen->thread_time_ns += duration;
 		seen->fetched_bytes += event->fetched_bytes;

@@ -360,6 +360,7 @@ const EVIDENCE = {
 	'mmap-single': [where, majorRates],
 	'mmap-minor-faults': [faultRates, where],
 	'mmap-store-faults': [faultRates, where],
+	'mmap-copied': [faultRates, where],
 	'mmap-faults': [compared('faults', 'page faults', countText, [['major', 'major', 'c-major'],
 		['minor', 'minor', 'c-minor']]), storyOfAll],
 	'swapped': [compared('memory', 'faults on memory without a file', countText, [['major', 'major', 'c-major'],
