@@ -469,6 +469,44 @@ static void test_shared_across(void **state)
 	}
 }
 
+/* A rank of three, whose second thread writes while the first does. All of them begin while the
+ * first thread of rank 0 writes, and end before it does. */
+static void make_rank_of_threads(struct made_trace *made, uint64_t rank)
+{
+	BEGIN(made, .block = true);
+	EXEC(made, .time = 11, .pid = 10 + rank, .comm = "a", .command = "a", .rank = rank);
+	add_file(made, 1, MIB, "/data/results");
+	for (uint64_t thread = 0; thread < 2; thread++)
+		for (uint64_t i = 0; i < 20; i++)
+			CALL(made, .time = 100 + i * 20 * MS + (rank + 3 * thread) * MS,
+			     .dur = (thread ? 1 : 10 - 2 * rank) * MS, .pid = 10 + rank,
+			     .tid = 10 + rank + 10 * thread, .op = M_WRITE, .file = 1,
+			     .asked = 8192, .result = 8192);
+	made_finish(made, 10, END);
+}
+
+/* Who has the write that ends last waits for that of the others which does: of 20 rounds of
+ * [0, 10), [1, 9), [2, 8), and by second threads of the ranks [3, 4), [4, 5), [5, 6). */
+static void test_shared_across_threads(void **state)
+{
+	struct made_trace made[3];
+	struct trace_reader *readers[3];
+	struct report *report;
+
+	for (uint64_t rank = 0; rank < 3; rank++) {
+		make_rank_of_threads(&made[rank], rank);
+		readers[rank] = made[rank].reader;
+	}
+	report = made_report(readers, 3);
+	check_text(report, "findings", find_row(report, "findings", "id", "shared-writes-ranks"),
+		   "says",
+		   "100 writes of 8.0 KiB began while one of another trace wrote to the same file: "
+		   "they waited 3.4 ms each, 160 ms in all");
+	report_free(report);
+	for (int rank = 0; rank < 3; rank++)
+		made_close(&made[rank]);
+}
+
 /* What of it is whose: of four ranks no more than one has is in a row. */
 static void test_who_syncs(void **state)
 {
@@ -525,6 +563,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_worker),
 		cmocka_unit_test(test_again_direct),
 		cmocka_unit_test(test_shared_across),
+		cmocka_unit_test(test_shared_across_threads),
 		cmocka_unit_test(test_who_syncs),
 		cmocka_unit_test(test_queue_of_its_own),
 		cmocka_unit_test(test_start_comes_second),

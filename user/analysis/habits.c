@@ -21,9 +21,13 @@ struct habit_run {
 	uint64_t time_ns;
 };
 
-/* The write to a file that ends last, of all that began: who comes meanwhile waits for it. */
+/* The write to a file that ends last, of all that began, and the one that does of those of anybody
+ * else: who comes meanwhile waits for the first of them that is not his own. */
+struct last_write {
+	uint64_t end, who; /* end: 0 for none; who: the thread, or the trace */
+};
 struct writing {
-	uint64_t end, who; /* who: the thread, or the trace */
+	struct last_write last[2];
 };
 
 struct habits {
@@ -242,6 +246,19 @@ static inline bool takes_turns(const struct habits *habits, const struct event *
 	return !S_ISFIFO(mode) && !S_ISCHR(mode) && !S_ISSOCK(mode) && !S_ISBLK(mode);
 }
 
+static void add_writing(struct writing *writing, struct last_write new)
+{
+	struct last_write *last = writing->last, *place = &last[last[0].who != new.who];
+
+	if (new.end <= place->end)
+		return;
+	if (place != last && new.end > last->end) {
+		last[1] = last[0];
+		place = last;
+	}
+	*place = new;
+}
+
 /* What a write waited for those of others before it, in the order of their begins, is its own time
  * up to where the last of them ended. */
 static int add_shared(struct habits *habits, struct map *writings, uint64_t key, uint64_t who,
@@ -249,20 +266,21 @@ static int add_shared(struct habits *habits, struct map *writings, uint64_t key,
 {
 	struct event waited = *event;
 	struct writing *writing;
-	bool added = false;
+	bool added;
+	uint64_t end;
 	int status = 0;
 
 	writing = writings->count < FILES_MOST ? (struct writing *)map_add(writings, &key, &added)
 					       : (struct writing *)map_find(writings, &key);
 	if (!writing)
 		return writings->count < FILES_MOST ? -ENOMEM : 0;
-	if (!added && writing->who != who && event->start < writing->end) {
-		if (writing->end < waited.end)
-			waited.end = writing->end;
+	end = writing->last[writing->last[0].who == who].end;
+	if (event->start < end) {
+		if (end < waited.end)
+			waited.end = end;
 		status = add(habits, habit, &waited);
 	}
-	if (event->end > writing->end)
-		*writing = (struct writing) { .end = event->end, .who = who };
+	add_writing(writing, (struct last_write) { .end = event->end, .who = who });
 	return status;
 }
 
