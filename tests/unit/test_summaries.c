@@ -355,6 +355,63 @@ static void test_judged_together(void **state)
 	free_job(&job);
 }
 
+/* A tenth of a second that reads a model for 27 ms, and then two that save it for 141. */
+static void make_short_and_long(struct random_job *job)
+{
+	static const char *const names[] = { "short", "long" };
+	const uint64_t size = 64 << 20;
+
+	job->count = 2;
+	for (size_t i = 0; i < job->count; i++) {
+		struct made_trace *made = &job->made[i];
+		uint64_t from = 1000 * MS + i * 100 * MS, pid = 100 + i;
+
+		BEGIN(made, .host = "node", .boot_id = "node", .monotonic_ns = from,
+		      .realtime_ns = 1700000000000000000ull + from);
+		EXEC(made, .time = from, .pid = pid, .comm = "python3", .rank = -1);
+		FILE_ROW(made, .time = from, .id = 1, .dev = 8 << 20, .ino = 41 + i, .size = size,
+			 .path = i ? "/data/saved" : "/data/model");
+		CALL(made, .time = from + MS, .dur = (i ? 141 : 27) * MS, .pid = pid, .tid = pid,
+		     .op = i ? M_WRITE : M_READ, .file = 1, .asked = size, .result = size,
+		     .fetched = i ? 0 : size);
+		EXIT(made, .time = from + (i ? 1990 : 90) * MS, .pid = pid, .comm = "python3");
+		job->traces[i] = made_finish(made, from, from + (i ? 2000 : 100) * MS);
+		job->names[i] = names[i];
+	}
+}
+
+/* What was much of a short run is little of all. */
+static void test_dearest_of_all(void **state)
+{
+	struct trace_reader *summaries[TRACES_MOST];
+	struct parted parted = { .count = 0 };
+	struct random_job job;
+	struct report *parts;
+	const struct table *found;
+
+	make_short_and_long(&job);
+	for (size_t i = 0; i < job.count; i++) {
+		struct report *alone = report_on(job.traces + i, job.names + i, 1);
+
+		assert_true(
+			cell_is(ask(alone, "findings", 0, "id"), i ? "save-waits" : "load-waits"));
+		assert_true(cell_is(ask(alone, "findings", 0, "severity"), i ? "medium" : "high"));
+		summaries[i] =
+			summarized(alone, SUMMARY_ROWS_MOST, &parted.fds[parted.opened_count]);
+		parted.opened[parted.opened_count++] = summaries[i];
+	}
+	parts = report_on(summaries, job.names, job.count);
+	found = report_table(parts, "findings");
+	assert_int_equal(found->row_count, 2);
+	assert_true(cell_is(at(found, 0, FINDING_ID), "save-waits"));
+	assert_true(cell_is(at(found, 0, FINDING_SEVERITY), "medium"));
+	assert_true(cell_is(at(found, 1, FINDING_ID), "load-waits"));
+	assert_true(cell_is(at(found, 1, FINDING_SEVERITY), "low"));
+	report_free(parts);
+	free_parted(&parted);
+	free_job(&job);
+}
+
 /* In whatever order they are given, but for the list of them. */
 static void test_any_order(void **state)
 {
@@ -413,11 +470,12 @@ static void test_clocks_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),	     cmocka_unit_test(test_one_trace),
-		cmocka_unit_test(test_runs_apart),   cmocka_unit_test(test_runs_that_overlap),
-		cmocka_unit_test(test_folded_rows),  cmocka_unit_test(test_clocks_apart),
-		cmocka_unit_test(test_found_in_all), cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_meanings),     cmocka_unit_test(test_judged_together),
+		cmocka_unit_test(test_rules),	       cmocka_unit_test(test_one_trace),
+		cmocka_unit_test(test_runs_apart),     cmocka_unit_test(test_runs_that_overlap),
+		cmocka_unit_test(test_folded_rows),    cmocka_unit_test(test_clocks_apart),
+		cmocka_unit_test(test_found_in_all),   cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_meanings),       cmocka_unit_test(test_judged_together),
+		cmocka_unit_test(test_dearest_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

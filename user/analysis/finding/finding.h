@@ -155,8 +155,8 @@ double finding_share(uint64_t part, uint64_t whole);
 enum finding_severity finding_severity_in(const struct cell *cell);
 
 /* Asks the rules that are of_runs of a report that was made of several; `told` is its table of what
- * was found in each, and loses what is found, or not found, in all of them. Returns 0 or -ENOMEM.
- */
+ * was found in each, and loses what is found, or not found, in all of them. Sets the duration
+ * whether it asks or not. Returns 0 or -ENOMEM. */
 int findings_of_runs(struct findings *findings, struct table *told);
 
 /* The last part of a path. */

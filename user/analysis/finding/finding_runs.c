@@ -84,14 +84,13 @@ static int set_up(struct findings *findings, const struct table *told)
 {
 	const struct report *report = findings->report;
 	const struct cell *trace = report_by(report, &analysis_trace)->cells;
-	const struct cell *hosts = &trace[ABOUT_HOSTS], *duration = &trace[ABOUT_DURATION];
+	const struct cell *hosts = &trace[ABOUT_HOSTS];
 	bool at_once = is_any_summed(report_by(report, &analysis_totals)) ||
 		       is_any_summed(report_by(report, &analysis_overlap));
 
 	findings->told = told;
 	findings->summed = cell_is(&trace[ABOUT_MODE], "profile");
 	findings->runs = at_once && !findings->summed ? report->runs : 1;
-	findings->duration_ns = duration->type == CELL_UINT ? duration->uint : 0;
 	if (hosts->type != CELL_TEXTS || hosts->length != 1)
 		return 0;
 	findings->host = arena_text(findings->arena, hosts->texts[0].text, hosts->texts[0].length);
@@ -126,10 +125,15 @@ int findings_of_runs(struct findings *findings, struct table *told)
 	const struct report *report = findings->report;
 	const struct table *trace = report_by(report, &analysis_trace);
 	bool folded = is_any_folded(report);
+	const struct cell *duration;
 	unsigned int layers;
 	int status;
 
-	if (!trace->row_count || is_compute_open(report) || is_mixed(&trace->cells[ABOUT_MODE]))
+	if (!trace->row_count)
+		return 0;
+	duration = &trace->cells[ABOUT_DURATION];
+	findings->duration_ns = duration->type == CELL_UINT ? duration->uint : 0;
+	if (is_compute_open(report) || is_mixed(&trace->cells[ABOUT_MODE]))
 		return 0;
 	status = set_up(findings, told);
 	layers = layers_of(trace, findings->summed);
