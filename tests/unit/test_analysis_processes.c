@@ -294,6 +294,7 @@ static void test_two_hosts(void **state)
 	report = made_report(readers, 2);
 	CHECK(report, "trace", 0, "start_unix_ns", 1000007150);
 	CHECK(report, "trace", 0, "duration_ns", 900);
+	assert_int_equal(row_with(report, "caveats", "id", "clocks"), -1);
 	CHECK(report, "trace", 0, "exit_code", 3);
 	check_text(report, "trace", 0, "kernel", "6.1.0, 5.10.0");
 	cell = ask(report, "trace", 0, "hosts");

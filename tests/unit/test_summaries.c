@@ -437,7 +437,20 @@ static void test_any_order(void **state)
 	free_job(&job);
 }
 
-/* Two hosts whose clocks are an hour apart: the run is as long as their clocks say. */
+/* Whether a report says that the hosts were recorded at different times. */
+static bool tells_apart(const struct report *report)
+{
+	int row = row_with(report, "caveats", "id", "clocks");
+
+	if (row >= 0)
+		assert_non_null(
+			strstr(ask(report, "caveats", row, "text")->text,
+			       "59m 59s lie between the end on late and the start on early"));
+	return row >= 0;
+}
+
+/* Two hosts whose clocks are an hour apart: the run is as long as their clocks say, and the report
+ * says how far they are apart, unless that is less than a second. */
 static void test_clocks_apart(void **state)
 {
 	struct made_trace made[2];
@@ -461,6 +474,10 @@ static void test_clocks_apart(void **state)
 	      hour_ns);
 	CHECK(report, "processes", find_row(report, "processes", "host", "late"), "start_ns", 0);
 	CHECK(report, "trace", 0, "ranks", 2);
+	assert_true(tells_apart(report));
+	report_free(report);
+	report = made_report(readers, 2);
+	assert_true(tells_apart(report));
 	report_free(report);
 	free_parted(&parted);
 	made_close(&made[0]);

@@ -5,8 +5,10 @@
  */
 #include "analysis/caveats.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clocks.h"
 #include "analysis/processes.h"
 #include "analysis/measured.h"
 #include "analysis/totals.h"
@@ -300,6 +302,33 @@ static void say_attached(struct words *text, const struct measured *measured)
 			  units_count(count, spans));
 }
 
+static void say_clocks(struct words *text, const struct measured *measured)
+{
+	const struct job *job = measured->job;
+	struct host_time *hosts;
+	size_t count = 0;
+
+	if (!job->many_hosts)
+		return;
+	hosts = calloc(job->trace_count, sizeof(*hosts));
+	for (size_t i = 0; hosts && i < job->trace_count; i++) {
+		const struct job_trace *trace = &job->traces[i];
+		struct host_time *host = &hosts[trace->host]; /* of its first trace: not after it */
+
+		if (!host->host)
+			*host = (struct host_time) { trace->header->host, trace->start_ns, 0 };
+		if (trace->start_ns < host->start_ns)
+			host->start_ns = trace->start_ns;
+		if (trace->end_ns > host->end_ns)
+			host->end_ns = trace->end_ns;
+	}
+	for (size_t i = 0; hosts && i < job->trace_count; i++)
+		if (hosts[i].host)
+			hosts[count++] = hosts[i];
+	clocks_say_apart(text, hosts, count);
+	free(hosts);
+}
+
 /* Sums tell how much, of which process and file; not when, nor beside what. */
 static void say_summed(struct words *text, const struct measured *measured)
 {
@@ -348,6 +377,7 @@ static const struct caveat {
 	{ "unfollowed", "warning", say_unfollowed },
 	{ "faults", "warning", say_faults },
 	{ "bios", "warning", say_bios },
+	{ CLOCKS_CAVEAT, "note", say_clocks },
 	{ "attached", "note", say_attached },
 	{ "header", "note", say_header },
 	{ "survivors", "note", say_survivors },

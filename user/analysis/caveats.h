@@ -10,6 +10,8 @@
 
 /* Of a report that is put together from summaries. */
 #define SUM_CAVEAT "summaries"
+/* Of several hosts. */
+#define CLOCKS_CAVEAT "clocks"
 
 enum caveat_column { CAVEAT_ID, CAVEAT_WEIGHT, CAVEAT_TEXT, CAVEAT_COLUMNS };
 

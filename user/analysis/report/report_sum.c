@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/caveats.h"
+#include "analysis/clocks.h"
 #include "analysis/base/clock.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/trace_table.h"
@@ -33,8 +34,9 @@ struct summand {
 
 /* Clocks of one boot are moved by what the first of its runs tells. */
 struct boot {
-	char *id;
+	char *id, *host;
 	struct clock_shift clock;
+	uint64_t first_ns, last_ns; /* of its runs; 0: of none yet */
 };
 
 struct report_sum {
@@ -74,8 +76,10 @@ void report_sum_free(struct report_sum *sum)
 		free(sum->summands[i].why);
 		free(sum->summands[i].note);
 	}
-	for (size_t i = 0; i < sum->boot_count; i++)
+	for (size_t i = 0; i < sum->boot_count; i++) {
 		free(sum->boots[i].id);
+		free(sum->boots[i].host);
+	}
 	free(sum->boots);
 	free(sum->summands);
 	free(sum);
@@ -98,7 +102,7 @@ static const struct cell *cell_named(const struct table *table, const char *name
 	return column < 0 || !table->row_count ? NULL : &table->cells[column];
 }
 
-static const struct boot *find_boot(const struct report_sum *sum, const struct trace_header *like)
+static struct boot *find_boot(const struct report_sum *sum, const struct trace_header *like)
 {
 	for (size_t i = 0; i < sum->boot_count && like->boot_id[0]; i++)
 		if (!strcmp(sum->boots[i].id, like->boot_id))
@@ -125,14 +129,15 @@ int report_sum_expect(struct report_sum *sum, const struct trace_header *like)
 {
 	const struct clock_shift own =
 		clock_shift_of(like->clock_monotonic_ns, like->clock_realtime_ns);
+	struct boot *boot;
 
 	if (find_boot(sum, like))
 		return 0;
 	if (!GROW(sum->boots, sum->boot_room, sum->boot_count + 1))
 		return -ENOMEM;
-	sum->boots[sum->boot_count].clock = own;
-	sum->boots[sum->boot_count].id = strdup(like->boot_id);
-	return sum->boots[sum->boot_count++].id ? 0 : -ENOMEM;
+	boot = &sum->boots[sum->boot_count++];
+	*boot = (struct boot) { strdup(like->boot_id), strdup(like->host), own, 0, 0 };
+	return boot->id && boot->host ? 0 : -ENOMEM;
 }
 
 /* Moments that were told from the start of what has come so far are told from an earlier one. */
@@ -150,6 +155,7 @@ static int place_run(struct report_sum *sum, const struct table *trace,
 {
 	const struct cell *start = trace ? cell_named(trace, "start_unix_ns") : NULL;
 	const struct cell *duration = trace ? cell_named(trace, "duration_ns") : NULL;
+	struct boot *boot = find_boot(sum, run->header);
 	uint64_t start_ns, end_ns, first_ns, last_ns;
 
 	if (!start || !duration || start->type != CELL_UINT || duration->type != CELL_UINT) {
@@ -173,6 +179,10 @@ static int place_run(struct report_sum *sum, const struct table *trace,
 	source->shift = start_ns - sum->start_ns;
 	if (end_ns > sum->end_ns)
 		sum->end_ns = end_ns;
+	if (boot && (!boot->last_ns || first_ns < boot->first_ns))
+		boot->first_ns = first_ns;
+	if (boot && last_ns > boot->last_ns)
+		boot->last_ns = last_ns;
 	sum->runs++;
 	return 0;
 }
@@ -427,6 +437,26 @@ static int add_caveat(struct table *caveats, const char *id, const char *weight,
 	return status ? status : table_set_literal(caveats, &cells[CAVEAT_TEXT], text);
 }
 
+static int say_clocks(const struct report_sum *sum, struct table *caveats)
+{
+	struct host_time *hosts = calloc(sum->boot_count + 1, sizeof(*hosts));
+	struct words text = { .used = 0 };
+	size_t count = 0;
+
+	if (!hosts)
+		return -ENOMEM;
+	for (size_t i = 0; i < sum->boot_count; i++) {
+		const struct boot *boot = &sum->boots[i];
+
+		if (boot->last_ns)
+			hosts[count++] =
+				(struct host_time) { boot->host, boot->first_ns, boot->last_ns };
+	}
+	clocks_say_apart(&text, hosts, count);
+	free(hosts);
+	return text.used ? add_caveat(caveats, CLOCKS_CAVEAT, "note", text.bytes) : 0;
+}
+
 static int say_summaries(struct report_sum *sum, struct report *report)
 {
 	struct table *caveats = NULL;
@@ -459,7 +489,7 @@ static int say_summaries(struct report_sum *sum, struct report *report)
 			sum->unknown.bytes);
 		status = add_caveat(caveats, "newer", "warning", text.bytes);
 	}
-	return status;
+	return status ? status : say_clocks(sum, caveats);
 }
 
 /* A summary of another version may lack columns: then all that there are are shown. */
