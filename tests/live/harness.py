@@ -321,6 +321,14 @@ def random_file(path, size):
     return path
 
 
+def has_uring():
+    """Whether this kernel has io_uring and lets us use it: the workload for it says so."""
+    directory = machine().new_dir()
+    data = random_file(f"{directory}/data", 64 << 10)
+    done = subprocess.run([machine().program("uring"), data, f"{directory}/out.json"])
+    return done.returncode != 77
+
+
 # --- strace --------------------------------------------------------------------------------------
 
 

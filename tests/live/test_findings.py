@@ -76,6 +76,33 @@ class Findings(unittest.TestCase):
         recording = Recording([harness.PYTHON, "-c", f"import time\n{sleeper}"])
         self.assertNotIn("tracer-cost", [row["id"] for row in recording.report["findings"]])
 
+    @unittest.skipUnless(shutil.which("fio"), "fio is not installed (scripts/setup.sh test)")
+    def test_random_reads_by_a_ring(self):
+        """Drawn at random, past memory, more than the file has; the same in order; and drawn from
+        memory in part. What is drawn is not told as read again."""
+        if not harness.has_uring():
+            self.skipTest("io_uring may not be used here")
+        file = harness.random_file(f"{self.directory}/drawn", 32 << 20)
+        fio = ["fio", "--name=x", f"--filename={file}", "--size=32M", "--io_size=64M", "--thread",
+               "--ioengine=io_uring", "--iodepth=8", "--output=/dev/null", "--invalidate=0"]
+
+        def found(*options):
+            harness.cool(file)
+            report = Recording([*fio, *options], "--buffer", "64M").report
+            return {row["id"]: row for row in report["findings"]}
+
+        drawn = found("--rw=randread", "--norandommap", "--bs=4k", "--direct=1")
+        self.assertIn("random-reads", drawn)
+        self.assertEqual(drawn["random-reads"]["evidence"]["storage_bytes"], 64 << 20)
+        self.assertEqual(drawn["random-reads"]["evidence"]["direct_bytes"], 64 << 20)
+        self.assertNotIn("read-again", drawn)
+        in_order = found("--rw=read", "--bs=4k", "--direct=1")
+        self.assertIn("read-again", in_order)
+        self.assertNotIn("random-reads", in_order)
+        buffered = ["--rw=randread", "--bs=4k", "--direct=0", "--io_size=32M"]
+        self.assertIn("random-reads", harness.undisturbed(lambda: found(*buffered),
+                                                          lambda rows: "random-reads" in rows))
+
     def test_swapped(self):
         """A program with half of the memory that it needs, and with all of it."""
         swap, group = f"{self.directory}/swap", harness.new_cgroup(self, "memory")

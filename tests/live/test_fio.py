@@ -5,7 +5,6 @@ import collections
 import json
 import os
 import shutil
-import subprocess
 import unittest
 
 import harness
@@ -38,14 +37,6 @@ DOORS = {"io_uring": "io_uring", "libaio": "libaio"}
 DIRECT, FIXED_BUFFER, FIXED_FILE, POLLED = (1 << bit for bit in (0, 16, 17, 20))
 
 
-def has_uring():
-    """Whether this kernel has io_uring and lets us use it: the workload for it says so."""
-    directory = machine().new_dir()
-    data = random_file(f"{directory}/data", 64 << 10)
-    done = subprocess.run([machine().program("uring"), data, f"{directory}/out.json"])
-    return done.returncode != 77
-
-
 @unittest.skipUnless(shutil.which("fio"), "fio is not installed (scripts/setup.sh test)")
 class Fio(unittest.TestCase):
     def fio(self, jobs, *options):
@@ -72,7 +63,7 @@ class Fio(unittest.TestCase):
 
     def jobs(self):
         """Those that this kernel can run."""
-        return JOBS if has_uring() else [job for job in JOBS if job[1] != "io_uring"]
+        return JOBS if harness.has_uring() else [job for job in JOBS if job[1] != "io_uring"]
 
     def test_counts_and_bytes_are_those_of_fio(self):
         jobs = self.jobs()

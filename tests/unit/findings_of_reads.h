@@ -125,6 +125,14 @@ static void random_reads(struct made_trace *made, bool sound)
 	      .step = sound ? 64 * KIB : 40503 * KIB, .dur = 50 * US, .fetched = 64 * KIB);
 }
 
+/* Past the page cache and by a ring: small pieces, or large ones, which lose nothing by it. */
+static void random_reads_direct(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 64 * MIB, "/data/a");
+	CALLS(made, 100, .count = 300, .op = M_URING_READ, .bytes = sound ? MIB : 4096,
+	      .step = 40503 * KIB, .dur = 50 * US, .flags = TRACE_OP_DIRECT);
+}
+
 /* Some, large and in order, from memory: slow or not. */
 static void read_bound(struct made_trace *made, bool sound)
 {
@@ -146,6 +154,14 @@ static void read_again_cold(struct made_trace *made, bool sound)
 	add_file(made, 1, 32 * MIB, "/data/a");
 	CALLS(made, 100, .count = 96, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = MS,
 	      .fetched = sound ? MIB : 0);
+}
+
+/* Drawn at random, small, past the page cache: they could not be kept; from memory they could. */
+static void read_again_drawn(struct made_trace *made, bool sound)
+{
+	add_file(made, 1, 32 * MIB, "/data/a");
+	CALLS(made, 100, .count = 4000, .op = M_URING_READ, .bytes = 32 * KIB, .step = 40503 * KIB,
+	      .dur = 50 * US, .flags = sound ? TRACE_OP_DIRECT : 0);
 }
 
 static void read_by_several(struct made_trace *made, bool sound)

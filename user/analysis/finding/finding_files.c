@@ -40,6 +40,7 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	NUMBER(readahead_bytes, BYTES, "most that the file may read ahead at first"),
 	NUMBER(again_bytes, BYTES, "bytes read beyond the sizes of the files"),
 	NUMBER(direct_bytes, BYTES, "bytes read with O_DIRECT; null: none"),
+	NUMBER(storage_bytes, BYTES, "bytes that came from storage, into memory or past it"),
 	NUMBER(copied_bytes, BYTES, "bytes that stores to private mappings copied; null: none"),
 	NUMBER(time_ns, NS, "time in them"),
 	NUMBER(bandwidth, BYTES, "bytes in a second of that time"),
@@ -197,8 +198,8 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 	alike->fetched_each = alike->major ? alike->fetched_bytes / alike->major : 0;
 	alike->consecutive = finding_share(sums->consecutive, sums->accesses);
 	alike->backward = finding_share(sums->backward, sums->jumps);
-	alike->fetched_share =
-		finding_share(alike->fetched_bytes + sums->direct_bytes, alike->bytes);
+	alike->storage_bytes = alike->fetched_bytes + sums->direct_bytes;
+	alike->fetched_share = finding_share(alike->storage_bytes, alike->bytes);
 	alike->direct_bytes = sums->direct_bytes ? sums->direct_bytes : TABLE_NO_UINT;
 	alike->copied_bytes = sums->copied_bytes ? sums->copied_bytes : TABLE_NO_UINT;
 	alike->bandwidth = finding_bandwidth(by_faults || kind->with_faults ? alike->fetched_bytes

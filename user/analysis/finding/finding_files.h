@@ -23,6 +23,7 @@ struct alike {
 	uint64_t readahead_bytes;     /* of the example; TABLE_NO_UINT: not known */
 	uint64_t again_bytes;	      /* read beyond the size of the file */
 	uint64_t direct_bytes;	      /* read with O_DIRECT; TABLE_NO_UINT for none */
+	uint64_t storage_bytes;	      /* fetched, and read with O_DIRECT */
 	uint64_t copied_bytes;	      /* by stores to private mappings; TABLE_NO_UINT for none */
 	uint64_t time_ns, bandwidth;  /* bandwidth: bytes (of faults: fetched) in a second */
 	double consecutive, backward; /* shares of the accesses */
@@ -30,7 +31,7 @@ struct alike {
 	double of_run;		      /* of the run, its time that no compute hid */
 };
 
-#define ALIKE_COLUMNS 26
+#define ALIKE_COLUMNS 27
 
 extern const struct table_column alike_columns[ALIKE_COLUMNS];
 

@@ -247,26 +247,36 @@ const struct finding_rule finding_small_reads_cached = {
 
 /* --- random or backward reads of a large file --- */
 
+/* Past the page cache nothing is read ahead, in whatever order: large pieces lose nothing. */
 static bool takes_random(const struct file_view *file)
 {
-	return !alike_is_program(file) && is_random(file) && is_from_storage(file) &&
-	       reads_of(file)->count >= threshold(THRESHOLD_RANDOM_READS);
+	const struct tally *reads = reads_of(file);
+	bool small_direct = is_small(file, threshold(THRESHOLD_SMALL_READ)) &&
+			    finding_share(reads->fetched_bytes + file->direct_bytes,
+					  reads->bytes) >= threshold(THRESHOLD_FROM_STORAGE_SHARE);
+
+	return !alike_is_program(file) && is_random(file) &&
+	       (is_from_storage(file) || small_direct) &&
+	       reads->count >= threshold(THRESHOLD_RANDOM_READS);
+}
+
+static uint64_t cost_random(const struct alike *alike)
+{
+	return alike->storage_bytes;
 }
 
 static const struct alike_rule random_files = {
 	.use = USE_READ,
 	.class = IO_READ,
 	.takes = takes_random,
-	.cost_bytes = alike_fetched,
+	.cost_bytes = cost_random,
 	.costs_time = true,
 	.confidence = FINDING_SURE,
 };
 
 static const enum threshold random_thresholds[] = {
-	THRESHOLD_RANDOM_SHARE,
-	THRESHOLD_RANDOM_READS,
-	THRESHOLD_LARGE_FILE,
-	THRESHOLD_FROM_STORAGE_SHARE,
+	THRESHOLD_RANDOM_SHARE,	      THRESHOLD_RANDOM_READS, THRESHOLD_LARGE_FILE,
+	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_SMALL_READ,
 };
 
 const struct finding_rule finding_random_reads = {
@@ -280,15 +290,15 @@ const struct finding_rule finding_random_reads = {
 	FINDING_THRESHOLDS(random_thresholds),
 	.title = "{file} is read at random, from storage",
 	.says = "{count} reads of {bytes_each}, {backward} of them backward, brought "
-		"{fetched_bytes} "
-		"from storage, at {bandwidth}/s"
-		"[; {others:file|files} more like it]",
-	.advice = "sort the reads, read larger pieces, tell them ahead (posix_fadvise WILLNEED, "
-		  "io_uring), or shuffle in memory",
+		"{storage_bytes} from storage[, {direct_bytes} of it with O_DIRECT], at "
+		"{bandwidth}/s[; {others:file|files} more like it]",
+	.advice = "read larger pieces, sort the reads, keep more of them under way (threads, "
+		  "io_uring, posix_fadvise WILLNEED ahead), or shuffle in memory",
 	.more = "faultline print --file '*/{file}' TRACE",
 	.rule = "Readahead serves what comes in order. Reads that jump each wait for the device, "
 		"one after the other. Several at once (threads, io_uring), larger pieces, or an "
-		"order that follows the file use the device better.",
+		"order that follows the file use the device better. With O_DIRECT, where nothing "
+		"is read ahead, small ones count alone.",
 };
 
 /* --- the same bytes again --- */
@@ -308,7 +318,7 @@ static bool takes_by_several(const struct file_view *file)
 
 static bool takes_again(const struct file_view *file)
 {
-	return is_read_again(file) && !takes_by_several(file);
+	return is_read_again(file) && !takes_by_several(file) && !takes_random(file);
 }
 
 static bool takes_fetched_again(const struct file_view *file)
@@ -373,7 +383,8 @@ const struct finding_rule finding_read_again = {
 	.rule = "More bytes were read than the file has. What comes from memory costs calls and "
 		"copies, what does not costs the device, too; a second epoch is one reason, a "
 		"header that is parsed for each sample another. With O_DIRECT each time is one of "
-		"the device: the program has to keep what it needs again.",
+		"the device: the program has to keep what it needs again. Parts that are drawn at "
+		"random, from storage, are another matter: see random-reads.",
 };
 
 const struct finding_rule finding_read_by_several = {

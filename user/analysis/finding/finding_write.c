@@ -286,10 +286,14 @@ const struct finding_rule finding_small_writes = {
 		"that is not written whole may have to be read first.",
 };
 
+/* The same reads are told once. */
+static const struct finding_rule *const direct_told_by[] = { &finding_random_reads, NULL };
+
 const struct finding_rule finding_small_direct = {
 	.id = "small-direct",
 	.needs = JOB_SYSCALL,
 	.find = find_calls,
+	.told_by = direct_told_by,
 	.of_runs = true,
 	.habit = HABIT_SMALL_DIRECT,
 	.class = IO_READ,
