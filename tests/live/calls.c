@@ -206,6 +206,51 @@ static void do_looks(struct place *place)
 	syscall(SYS_close, fd);
 }
 
+/* Owner, rights, times and attributes, of what is there and of what is not. */
+static void do_inodes(struct place *place)
+{
+	const char *names[] = { "inode", "no-inode" }, *kind = "user.kind";
+	int at = place->dir_fd, fds[] = { make_file(place, "inode", 0), BAD_FD };
+	struct timespec times[2] = { { 1, 0 }, { 2, 0 } };
+	char value[16] = "text";
+
+	for (int i = 0; i < 2; i++) {
+		const char *name = names[i];
+
+		syscall(SYS_mknodat, at, "fifo", S_IFIFO | 0600,
+			0); /* the second time it is there */
+		syscall(SYS_fchmod, fds[i], 0600);
+		syscall(SYS_fchmodat, at, name, 0640);
+		syscall(SYS_fchown, fds[i], -1, -1);
+		syscall(SYS_fchownat, at, name, -1, -1, 0);
+		syscall(SYS_fchownat, fds[i], "", -1, -1, AT_EMPTY_PATH);
+		syscall(SYS_utimensat, at, name, times, 0);
+		syscall(SYS_utimensat, fds[i], NULL, times, 0); /* as futimens */
+		syscall(SYS_fsetxattr, fds[i], kind, value, 4ul, 0);
+		syscall(SYS_fgetxattr, fds[i], kind, value, sizeof(value));
+		syscall(SYS_flistxattr, fds[i], NULL, 0ul);
+		syscall(SYS_fremovexattr, fds[i], kind);
+		syscall(SYS_setxattr, in(place, name), kind, value, 4ul, 0);
+		syscall(SYS_getxattr, in(place, name), kind, value, sizeof(value));
+		syscall(SYS_listxattr, in(place, name), NULL, 0ul);
+		syscall(SYS_removexattr, in(place, name), kind);
+		syscall(SYS_lsetxattr, in(place, name), kind, value, 4ul, 0);
+		syscall(SYS_lgetxattr, in(place, name), kind, value, sizeof(value));
+		syscall(SYS_llistxattr, in(place, name), NULL, 0ul);
+		syscall(SYS_lremovexattr, in(place, name), kind);
+#ifdef SYS_chmod
+		syscall(SYS_mknod, in(place, "pipe"), S_IFIFO | 0600, 0);
+		syscall(SYS_chmod, in(place, name), 0600);
+		syscall(SYS_chown, in(place, name), -1, -1);
+		syscall(SYS_lchown, in(place, name), -1, -1);
+		syscall(SYS_utime, in(place, name), NULL);
+		syscall(SYS_utimes, in(place, name), NULL);
+		syscall(SYS_futimesat, at, name, NULL);
+#endif
+	}
+	syscall(SYS_close, fds[0]);
+}
+
 static void do_sizes_and_syncs(struct place *place)
 {
 	int fd = make_file(place, "sized", PAGE);
@@ -414,6 +459,7 @@ static void *work(void *argument)
 	do_reads(place);
 	do_writes(place);
 	do_looks(place);
+	do_inodes(place);
 	do_sizes_and_syncs(place);
 	do_maps(place);
 	do_transfers(place);

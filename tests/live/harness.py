@@ -39,6 +39,9 @@ RECORDED = """
     readlink readlinkat getdents getdents64 lseek ftruncate truncate fallocate
     fsync fdatasync msync sync_file_range syncfs mmap munmap mremap madvise mlock mlock2
     sendfile splice copy_file_range fadvise64 readahead
+    mknod mknodat chmod fchmod fchmodat chown fchown lchown fchownat utime utimes futimesat utimensat
+    setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr
+    listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr
     rename renameat renameat2 unlink unlinkat mkdir mkdirat rmdir link symlink
     execve statfs fstatfs flock fcntl_getlk fcntl_setlk fcntl_setlkw
     fcntl_ofd_getlk fcntl_ofd_setlk fcntl_ofd_setlkw""".split()

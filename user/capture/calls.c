@@ -14,6 +14,17 @@
 
 #include "capture/async_calls.h"
 
+/* Younger than the headers that this may be built with; the same on all machines. */
+#ifndef __NR_fchmodat2
+#define __NR_fchmodat2 452
+#endif
+#ifndef __NR_setxattrat
+#define __NR_setxattrat 463
+#define __NR_getxattrat 464
+#define __NR_listxattrat 465
+#define __NR_removexattrat 466
+#endif
+
 struct call {
 	struct trace_operation operation;
 	int number;
@@ -100,6 +111,32 @@ static const struct call call_table[] = {
 	CALL(linkat, TRACE_METADATA, .path_dir = 1, .path = 2, .path2_dir = 3, .path2 = 4),
 	CALL(symlinkat, TRACE_METADATA, .path_dir = 2, .path = 3),
 
+	CALL(mknodat, TRACE_METADATA, .path_dir = 1, .path = 2),
+
+	/* what is known of them beside their data: owner, rights, times, attributes */
+	CALL(fchmod, TRACE_METADATA, .fd = 1),
+	CALL(fchmodat, TRACE_METADATA, .path_dir = 1, .path = 2),
+	CALL(fchmodat2, TRACE_METADATA, .path_dir = 1, .path = 2),
+	CALL(fchown, TRACE_METADATA, .fd = 1),
+	CALL(fchownat, TRACE_METADATA, .path_dir = 1, .path = 2),
+	CALL(utimensat, TRACE_METADATA, .path_dir = 1, .path = 2),
+	CALL(fsetxattr, TRACE_METADATA, .fd = 1),
+	CALL(fgetxattr, TRACE_METADATA, .fd = 1),
+	CALL(flistxattr, TRACE_METADATA, .fd = 1),
+	CALL(fremovexattr, TRACE_METADATA, .fd = 1),
+	CALL(setxattr, TRACE_METADATA, .path = 1),
+	CALL(getxattr, TRACE_METADATA, .path = 1),
+	CALL(listxattr, TRACE_METADATA, .path = 1),
+	CALL(removexattr, TRACE_METADATA, .path = 1),
+	CALL(lsetxattr, TRACE_METADATA, .path = 1),
+	CALL(lgetxattr, TRACE_METADATA, .path = 1),
+	CALL(llistxattr, TRACE_METADATA, .path = 1),
+	CALL(lremovexattr, TRACE_METADATA, .path = 1),
+	CALL(setxattrat, TRACE_METADATA, .path_dir = 1, .path = 2),
+	CALL(getxattrat, TRACE_METADATA, .path_dir = 1, .path = 2),
+	CALL(listxattrat, TRACE_METADATA, .path_dir = 1, .path = 2),
+	CALL(removexattrat, TRACE_METADATA, .path_dir = 1, .path = 2),
+
 	/* taking a part of another file's blocks for one's own */
 	REQUEST(ioctl, "ioctl_ficlone", TRACE_METADATA, FICLONE, .fd = 1, .request = 2),
 	REQUEST(ioctl, "ioctl_ficlonerange", TRACE_METADATA, FICLONERANGE, .fd = 1, .request = 2),
@@ -162,6 +199,13 @@ static const struct call call_table[] = {
 	CALL(rmdir, TRACE_METADATA, .path = 1),
 	CALL(link, TRACE_METADATA, .path = 1, .path2 = 2),
 	CALL(symlink, TRACE_METADATA, .path = 2),
+	CALL(mknod, TRACE_METADATA, .path = 1),
+	CALL(chmod, TRACE_METADATA, .path = 1),
+	CALL(chown, TRACE_METADATA, .path = 1),
+	CALL(lchown, TRACE_METADATA, .path = 1),
+	CALL(utime, TRACE_METADATA, .path = 1),
+	CALL(utimes, TRACE_METADATA, .path = 1),
+	CALL(futimesat, TRACE_METADATA, .path_dir = 1, .path = 2),
 #endif
 };
 #define CALL_COUNT (sizeof(call_table) / sizeof(call_table[0]))
