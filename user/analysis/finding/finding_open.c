@@ -331,16 +331,18 @@ const struct finding_rule finding_metadata = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_EVIDENCE(struct metadata, metadata_evidence),
 	FINDING_THRESHOLDS(metadata_thresholds),
-	.title = "calls that open, name, make or remove files take more time than their data",
+	.title = "calls that open, name, describe or remove files take more time than their data",
 	.says = "{count} metadata calls took {time_ns}, reads, writes and faults {data_ns}; {call} "
 		"leads "
 		"with {call_count:call|calls}, {errors} calls failed[; most time in {place}]",
 	.advice =
 		"fewer of the calls that lead: keep files open, make and remove fewer, pack small "
 		"ones, list directories once and remember what stat told, reserve or punch larger "
-		"pieces (fallocate), start fewer programs (execve)",
+		"pieces (fallocate), start fewer programs (execve), leave out owners, times and "
+		"attributes that nobody needs",
 	.more = "faultline report --table operations TRACE",
-	.rule = "Calls that open, stat, list, remove or lock move no data. Where they take the "
+	.rule = "Calls that open, stat, list, change, remove or lock move no data. Where they take "
+		"the "
 		"most time, "
 		"the layout of the data or the way it is looked up costs more than reading it.",
 };
