@@ -103,6 +103,31 @@ class Findings(unittest.TestCase):
         self.assertIn("random-reads", harness.undisturbed(lambda: found(*buffered),
                                                           lambda rows: "random-reads" in rows))
 
+    def test_holes(self):
+        """A sparse file that is read at random: no device has anything of it. Of one with data a
+        device reads all."""
+        sparse = f"{self.directory}/sparse"
+        with open(sparse, "wb") as file:
+            file.truncate(256 << 20)
+        full = harness.random_file(f"{self.directory}/full", 64 << 20)
+        script = ("import os, random\n"
+                  "fd, numbers = os.open({!r}, os.O_RDONLY), random.Random(1)\n"
+                  "os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)\n"
+                  "for _ in range({}): os.pread(fd, 4096, numbers.randrange({}) * 4096)\n")
+
+        def found(path, count):
+            harness.cool(path)
+            pages = os.path.getsize(path) // 4096
+            recording = Recording([harness.PYTHON, "-S", "-c", script.format(path, count, pages)])
+            return {row["id"]: row for row in recording.report["findings"]}
+
+        of_storage = {"random-reads", "small-reads-storage", "fetched-again"}
+        rows = harness.undisturbed(lambda: found(sparse, 40000),
+                                   lambda rows: not of_storage & set(rows))
+        self.assertEqual(of_storage & set(rows), set())
+        rows = harness.undisturbed(lambda: found(full, 2000), lambda rows: "random-reads" in rows)
+        self.assertIn("random-reads", rows)
+
     def test_swapped(self):
         """A program with half of the memory that it needs, and with all of it."""
         swap, group = f"{self.directory}/swap", harness.new_cgroup(self, "memory")

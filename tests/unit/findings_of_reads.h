@@ -125,6 +125,31 @@ static void random_reads(struct made_trace *made, bool sound)
 	      .step = sound ? 64 * KIB : 40503 * KIB, .dur = 50 * US, .fetched = 64 * KIB);
 }
 
+/* A file on disk, and what a device read of it: nothing of its holes. */
+static void add_sparse(struct made_trace *made, uint64_t read_bytes)
+{
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 8 << 20, .ino = 1, .size = 32 * MIB,
+		 .path = "/data/a", .filesystem = "xfs");
+	if (read_bytes)
+		REQUEST(made, .time = 100, .dur = 20 * MS, .queue = US, .pid = 10,
+			.op = M_REQUEST_READ, .file = 1, .id = 1, .dev = 8 << 20,
+			.bytes = read_bytes);
+}
+
+static void random_reads_holes(struct made_trace *made, bool sound)
+{
+	add_sparse(made, sound ? 64 * KIB : 300 * 64 * KIB);
+	CALLS(made, 100, .count = 300, .op = M_PREAD, .bytes = 64 * KIB, .step = 40503 * KIB,
+	      .dur = 50 * US, .fetched = 64 * KIB);
+}
+
+static void fetched_again_holes(struct made_trace *made, bool sound)
+{
+	add_sparse(made, sound ? 0 : 128 * MIB);
+	CALLS(made, 100, .count = 128, .op = M_PREAD, .bytes = MIB, .step = MIB, .dur = MS,
+	      .fetched = MIB);
+}
+
 /* Past the page cache and by a ring: small pieces, or large ones, which lose nothing by it. */
 static void random_reads_direct(struct made_trace *made, bool sound)
 {

@@ -387,7 +387,7 @@ static void test_dearest_of_all(void **state)
 	struct parted parted = { .count = 0 };
 	struct random_job job;
 	struct report *parts;
-	const struct table *found;
+	const struct table *told;
 
 	make_short_and_long(&job);
 	for (size_t i = 0; i < job.count; i++) {
@@ -401,12 +401,12 @@ static void test_dearest_of_all(void **state)
 		parted.opened[parted.opened_count++] = summaries[i];
 	}
 	parts = report_on(summaries, job.names, job.count);
-	found = report_table(parts, "findings");
-	assert_int_equal(found->row_count, 2);
-	assert_true(cell_is(at(found, 0, FINDING_ID), "save-waits"));
-	assert_true(cell_is(at(found, 0, FINDING_SEVERITY), "medium"));
-	assert_true(cell_is(at(found, 1, FINDING_ID), "load-waits"));
-	assert_true(cell_is(at(found, 1, FINDING_SEVERITY), "low"));
+	told = report_table(parts, "findings");
+	assert_int_equal(told->row_count, 2);
+	assert_true(cell_is(at(told, 0, FINDING_ID), "save-waits"));
+	assert_true(cell_is(at(told, 0, FINDING_SEVERITY), "medium"));
+	assert_true(cell_is(at(told, 1, FINDING_ID), "load-waits"));
+	assert_true(cell_is(at(told, 1, FINDING_SEVERITY), "low"));
 	report_free(parts);
 	free_parted(&parted);
 	free_job(&job);

@@ -60,6 +60,9 @@
 	  "a choice: below it the page cache served most")                                         \
 	X(FROM_MEMORY_SHARE, 0.1, UNIT_SHARE, "share of the bytes that storage brought at most",   \
 	  "a choice: a tenth, as for Drishti's small requests")                                    \
+	X(HOLES, 0.1, UNIT_SHARE,                                                                  \
+	  "of what came into memory of a file that devices read, below which it has holes",        \
+	  "a choice: as much as counts as none from storage")                                      \
 	X(SMALL_READ, 65536, UNIT_BYTES, "bytes of a read on average at most, from storage",       \
 	  "a choice: half of the kernel's default readahead of 128 KiB")                           \
 	X(SMALL_CACHED_READ, 16384, UNIT_BYTES, "bytes of a read on average at most, from memory", \

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/totals.h"
+#include "analysis/trace_table.h"
 #include "trace/flags.h"
 
 #define NUMBER(name, unit, meaning)                                                                \
@@ -213,8 +214,61 @@ struct alike_found {
 	struct alike_sums sums;
 };
 
+/* A trace without the layer, or a filter that leaves requests out, tells nothing of what was read.
+ */
+static bool has_requests(const struct job *job)
+{
+	bool has = !job->chosen;
+
+	for (size_t i = 0; i < job->trace_count; i++)
+		has &= (job->traces[i].layers & JOB_BLOCK) != 0;
+	return has;
+}
+
+uint64_t alike_device_bytes(const struct findings *findings)
+{
+	const struct job *job = findings->measured->job;
+	const struct table *totals = report_by(findings->report, &analysis_totals);
+	const struct table *trace = report_by(findings->report, &analysis_trace);
+	int column = table_find_column(totals, "storage_read.bytes");
+	const struct cell *lost = &trace->cells[ABOUT_LOST], *bytes;
+
+	if (column < 0 || !totals->row_count || (lost->type == CELL_UINT && lost->uint) ||
+	    (job && !has_requests(job)))
+		return UINT64_MAX;
+	bytes = &table_row(totals, 0)[column];
+	return bytes->type == CELL_UINT && !bytes->summed && !bytes->at_least ? bytes->uint
+									      : UINT64_MAX;
+}
+
+/* Those that read what they hold from block devices, byte by byte: what is compressed, or comes by
+ * the net, is read by fewer requests, or none. */
+static bool is_on_blocks(const struct file_view *file)
+{
+	static const char *const types[] = { "ext2", "ext3", "ext4", "xfs" };
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		found |= file->filesystem.length == strlen(types[i]) &&
+			 !memcmp(file->filesystem.bytes, types[i], strlen(types[i]));
+	return found;
+}
+
+void alike_forget_holes(struct file_view *file, uint64_t device_bytes)
+{
+	uint64_t fetched_bytes =
+		file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
+
+	if (!fetched_bytes || device_bytes >= threshold(THRESHOLD_HOLES) * fetched_bytes ||
+	    !is_on_blocks(file))
+		return;
+	file->tallies[USE_READ].fetched_bytes = 0;
+	file->tallies[USE_MMAP].fetched_bytes = 0;
+}
+
 static int look_at_files(struct findings *findings)
 {
+	const uint64_t device_bytes = alike_device_bytes(findings);
 	struct file_view file;
 
 	findings->alike = calloc(finding_rule_count, sizeof(*findings->alike));
@@ -224,6 +278,7 @@ static int look_at_files(struct findings *findings)
 		if (!files_used(findings->measured, i, &file) || !file.known ||
 		    begins(file.path, TRACE_OTHER_FILES))
 			continue;
+		alike_forget_holes(&file, device_bytes);
 		for (size_t j = 0; j < finding_rule_count; j++) {
 			const struct alike_rule *kind = finding_rules[j]->alike;
 			struct alike_found *found = &findings->alike[j];

@@ -66,6 +66,12 @@ double alike_backward(const struct file_view *file, unsigned int by);
 /* A `cost_bytes`: what storage brought. */
 uint64_t alike_fetched(const struct alike *alike);
 
+/* What devices read for the run; UINT64_MAX where that is not known, or not of all of it. */
+uint64_t alike_device_bytes(const struct findings *findings);
+/* Of a file into which far more came than so much: there are holes in it, or no block was read of
+ * it for another reason, and nothing of it is from storage. */
+void alike_forget_holes(struct file_view *file, uint64_t device_bytes);
+
 /* Programs, libraries, modules, and what the kernel makes up (/proc, /sys): no data of the job. */
 bool alike_is_program(const struct file_view *file);
 

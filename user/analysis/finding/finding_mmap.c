@@ -132,6 +132,7 @@ static bool takes_single(const struct file_view *file)
 	const struct tally *faults = &file->tallies[USE_MMAP];
 
 	return !alike_is_program(file) && faults->major >= threshold(THRESHOLD_RANDOM_READS) &&
+	       faults->fetched_bytes &&
 	       finding_share(faults->fetched_bytes, faults->major) <
 		       threshold(THRESHOLD_MMAP_RANDOM_BYTES_EACH);
 }

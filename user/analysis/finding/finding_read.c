@@ -166,10 +166,8 @@ static const struct alike_rule small_storage_files = {
 };
 
 static const enum threshold small_storage_thresholds[] = {
-	THRESHOLD_SMALL_READ,
-	THRESHOLD_SMALL_REQUESTS,
-	THRESHOLD_FROM_STORAGE_SHARE,
-	THRESHOLD_SMALL_FILE,
+	THRESHOLD_SMALL_READ, THRESHOLD_SMALL_REQUESTS, THRESHOLD_FROM_STORAGE_SHARE,
+	THRESHOLD_SMALL_FILE, THRESHOLD_HOLES,
 };
 
 const struct finding_rule finding_small_reads_storage = {
@@ -276,7 +274,7 @@ static const struct alike_rule random_files = {
 
 static const enum threshold random_thresholds[] = {
 	THRESHOLD_RANDOM_SHARE,	      THRESHOLD_RANDOM_READS, THRESHOLD_LARGE_FILE,
-	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_SMALL_READ,
+	THRESHOLD_FROM_STORAGE_SHARE, THRESHOLD_SMALL_READ,   THRESHOLD_HOLES,
 };
 
 const struct finding_rule finding_random_reads = {
@@ -298,7 +296,10 @@ const struct finding_rule finding_random_reads = {
 	.rule = "Readahead serves what comes in order. Reads that jump each wait for the device, "
 		"one after the other. Several at once (threads, io_uring), larger pieces, or an "
 		"order that follows the file use the device better. With O_DIRECT, where nothing "
-		"is read ahead, small ones count alone.",
+		"is read ahead, small ones count alone. Holes of a sparse file come from no "
+		"device: on file systems that read as many bytes as they have (ext4, xfs), where "
+		"the devices' requests were recorded and are far fewer, nothing counts as from "
+		"storage.",
 };
 
 /* --- the same bytes again --- */
