@@ -128,6 +128,36 @@ class Findings(unittest.TestCase):
         rows = harness.undisturbed(lambda: found(full, 2000), lambda rows: "random-reads" in rows)
         self.assertIn("random-reads", rows)
 
+    def test_ranks_uneven_by_mappings(self):
+        """One rank maps and touches far more of a file of its own than the others do, or all touch
+        as much. No rank marks spans."""
+        for rank in range(4):
+            harness.random_file(f"{self.directory}/shard{rank}", 32 << 20)
+        rank = ("import mmap, os, sys\n"
+                "fd, pages = os.open(sys.argv[1], os.O_RDONLY), int(sys.argv[2])\n"
+                "memory = mmap.mmap(fd, 0, mmap.MAP_SHARED, mmap.PROT_READ)\n"
+                "memory.madvise(mmap.MADV_RANDOM)\n"
+                "for at in range(pages): memory[at * 4096]\n")
+        script = ("import os, subprocess, sys\n"
+                  "ranks = [subprocess.Popen([sys.executable, '-S', '-c', sys.argv[1],\n"
+                  "                           f'{sys.argv[2]}/shard{i}', pages],\n"
+                  "                          env={**os.environ, 'RANK': str(i)})\n"
+                  "         for i, pages in enumerate(sys.argv[3:])]\n"
+                  "sys.exit(max(rank.wait() for rank in ranks))\n")
+
+        def found(*pages):
+            for rank_ in range(4):
+                harness.cool(f"{self.directory}/shard{rank_}")
+            recording = Recording([harness.PYTHON, "-S", "-c", script, rank, self.directory,
+                                   *map(str, pages)])
+            return {row["id"]: row for row in recording.report["findings"]}
+
+        name = "ranks-uneven"
+        rows = harness.undisturbed(lambda: found(200, 200, 8000, 200), lambda rows: name in rows)
+        self.assertIn(name, rows)
+        self.assertEqual(rows[name]["evidence"]["rank"], 2)
+        self.assertNotIn(name, found(4000, 4000, 4000, 4000))
+
     def test_swapped(self):
         """A program with half of the memory that it needs, and with all of it."""
         swap, group = f"{self.directory}/swap", harness.new_cgroup(self, "memory")

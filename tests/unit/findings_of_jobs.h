@@ -341,4 +341,20 @@ static void ranks_uneven(struct made_trace *made, bool sound)
 	}
 }
 
+/* As that, through mappings: each rank of a file of its own, or all of the same. */
+static void ranks_uneven_mapped(struct made_trace *made, bool sound)
+{
+	for (uint64_t rank = 0; rank < 4; rank++) {
+		const uint64_t faults = rank == 2 ? 80 : 10;
+
+		add_file(made, 1 + rank, 64 * MIB, "/data/shard");
+		EXEC(made, .time = 20, .pid = 30 + rank, .comm = "r", .command = "r", .rank = rank);
+		for (uint64_t i = 0; i < faults; i++)
+			FAULT(made, .time = 300 + i * MS, .dur = MS, .pid = 30 + rank,
+			      .file = sound ? 1 : 1 + rank, .offset = i * 512 * KIB,
+			      .flags = TRACE_FAULT_MAJOR | TRACE_FAULT_FILEMAP,
+			      .fetched = 512 * KIB);
+	}
+}
+
 #endif

@@ -151,6 +151,7 @@ static const struct {
 	{ "accelerator-idle", accelerator_idle },
 	{ "straggler", straggler },
 	{ "ranks-uneven", ranks_uneven },
+	{ "ranks-uneven", ranks_uneven_mapped },
 };
 #define CASES (sizeof(cases) / sizeof(cases[0]))
 

@@ -266,6 +266,18 @@ static void add_moved(struct moved_sum *sum, const struct event *event)
 		tally_merge_time(&sum->time, event);
 }
 
+static void add_rank(const struct file_uses *uses, struct file_use_more *more, uint32_t process)
+{
+	const uint64_t rank = uses->job->processes.processes[process].rank + 1;
+
+	if (!rank)
+		return;
+	if (!more->ranks[0] || rank < more->ranks[0])
+		more->ranks[0] = rank;
+	if (rank > more->ranks[1])
+		more->ranks[1] = rank;
+}
+
 /* Faults and map calls. */
 static int add_mapped(struct file_uses *uses, struct file_use *use, const struct event *event)
 {
@@ -274,6 +286,7 @@ static int add_mapped(struct file_uses *uses, struct file_use *use, const struct
 	if (!more)
 		return -ENOMEM;
 	add_moved(&more->mapped, event);
+	add_rank(uses, more, event->process);
 	more->major += event->major;
 	more->dirtied_bytes += event->dirtied_bytes;
 	if (event->flags & EVENT_FAULT)

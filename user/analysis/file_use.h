@@ -49,11 +49,12 @@ struct order {
 /* Of files that are mapped, synced, truncated, both read and written, read past the page cache, or
  * brought in by others. */
 struct file_use_more {
-	struct moved_sum other, mapped;	  /* other: see file_use.moved */
-	uint64_t errors[2];		  /* of calls that read, and that write */
-	uint64_t major, dirtied_bytes;	  /* of what is mapped */
-	uint64_t copied;		  /* faults that copied a page */
-	struct order *faults;		  /* NULL: none */
+	struct moved_sum other, mapped; /* other: see file_use.moved */
+	uint64_t errors[2];		/* of calls that read, and that write */
+	uint64_t major, dirtied_bytes;	/* of what is mapped */
+	uint64_t copied;		/* faults that copied a page */
+	uint64_t ranks[2];    /* lowest and highest that mapped it, each plus 1; 0: none */
+	struct order *faults; /* NULL: none */
 	uint64_t faulted_bytes, furthest; /* by faults alone */
 	uint64_t direct_bytes;		  /* read with O_DIRECT */
 	struct still_sum sync;

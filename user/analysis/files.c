@@ -150,6 +150,10 @@ static const struct table_column last_columns[] = {
 	{ "mmap.copied_bytes", NULL, UNIT_BYTES,
 	  "... and their bytes, in memory of the process's own",
 	  TABLE_UINT(struct file_view, copied_bytes), JOB_FAULT | JOB_EVENTS },
+	{ "mmap.first_rank", NULL, UNIT_NONE, "lowest rank that mapped it; null: none",
+	  TABLE_UINT(struct file_view, first_rank), JOB_FAULT },
+	{ "mmap.last_rank", NULL, UNIT_NONE, "highest rank that mapped it; null: none",
+	  TABLE_UINT(struct file_view, last_rank), JOB_FAULT },
 	{ "direct_bytes", NULL, UNIT_BYTES, "bytes read with O_DIRECT",
 	  TABLE_UINT(struct file_view, direct_bytes), JOB_MOVED },
 };
@@ -275,6 +279,8 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.faulted_bytes = more->faulted_bytes,
 		.direct_bytes = more->direct_bytes,
 		.copied_pages = more->copied,
+		.first_rank = more->ranks[0] - 1, /* of none TABLE_NO_UINT */
+		.last_rank = more->ranks[1] - 1,
 	};
 
 	for (size_t i = 0; i < ACCESSES; i++) {
@@ -318,6 +324,8 @@ static struct file_view view_of_row(const struct table *table, size_t row)
 		.ino = TABLE_NO_UINT,
 		.size_bytes = TABLE_NO_UINT,
 		.readahead_bytes = TABLE_NO_UINT,
+		.first_rank = TABLE_NO_UINT,
+		.last_rank = TABLE_NO_UINT,
 		.deleted = -1,
 	};
 
@@ -403,6 +411,7 @@ static int add_others(struct table *table, struct others *others)
 	others->view.path = (struct table_text) { name, length };
 	others->view.waiting = chain_line(&others->waiting);
 	others->view.ino = others->view.readahead_bytes = others->view.processes = TABLE_NO_UINT;
+	others->view.first_rank = others->view.last_rank = TABLE_NO_UINT;
 	others->view.deleted = -1;
 	table->folded = others->count;
 	return table_add(table, &others->view);
@@ -540,6 +549,8 @@ const struct analysis analysis_files = {
 	.merging = { .keys = "path,host,dev,ino",
 		     .added = "waiting.*",
 		     .any = "deleted",
+		     .least = "mmap.first_rank",
+		     .most = "mmap.last_rank",
 		     .same = "size_bytes,readahead_bytes",
 		     .unknown = "mmap.pattern.several",
 		     .sorted = "-time_ns",

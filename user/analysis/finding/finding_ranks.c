@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/finding/finding.h"
+#include "analysis/finding/finding_files.h"
 #include "analysis/processes.h"
 #include "analysis/measured.h"
 #include "grow.h"
@@ -144,45 +144,90 @@ static const struct table_column uneven_columns[] = {
 	{ "ranks", "ranks", UNIT_COUNT, "ranks", TABLE_UINT(struct uneven, ranks), 0 },
 	{ "rank", "rank", UNIT_NONE, "the rank that moves most", TABLE_UINT(struct uneven, rank),
 	  0 },
-	{ "bytes", "bytes", UNIT_BYTES, "bytes that its calls read and wrote",
+	{ "bytes", "bytes", UNIT_BYTES,
+	  "bytes that its calls read and wrote, and that came through mappings from storage, of "
+	  "files that it alone mapped",
 	  TABLE_UINT(struct uneven, bytes), 0 },
 	{ "median_bytes", "median", UNIT_BYTES, "of all ranks; of two, the other one's",
 	  TABLE_UINT(struct uneven, median_bytes), 0 },
 	{ "moving_ns", "its time", UNIT_NS,
-	  "time of its processes in reads, in writes and in syncs, summed up",
+	  "time of its processes in reads, in writes and in syncs, and in faults on these files, "
+	  "summed up",
 	  TABLE_UINT(struct uneven, moving_ns), 0 },
 	{ "median_ns", "median", UNIT_NS, "of all ranks; of two, the other one's",
 	  TABLE_UINT(struct uneven, median_ns), 0 },
 };
 
-/* What the processes of each rank did, rank by rank; *count is of ranks. Returns 0, -ENOMEM, or
- * -ENODATA where processes are not told one by one. */
-static int list_ranks(const struct findings *findings, struct rank_io **ranks, size_t *count)
+struct rank_list {
+	struct rank_io *ranks;
+	size_t room, count;
+};
+
+static int add_to_list(struct rank_list *list, struct rank_io one)
+{
+	if (!GROW(list->ranks, list->room, list->count + 1))
+		return -ENOMEM;
+	list->ranks[list->count++] = one;
+	return 0;
+}
+
+/* Of files that one rank alone mapped: of others a page costs whoever touches it first. */
+static int list_mapped(const struct findings *findings, struct rank_list *list)
+{
+	struct file_view file;
+	int status = 0;
+
+	for (uint32_t i = 0; i < files_count(findings->measured) && !status; i++) {
+		const struct tally *faults = &file.tallies[USE_MMAP];
+
+		if (files_used(findings->measured, i, &file) && file.known &&
+		    file.first_rank != TABLE_NO_UINT && file.first_rank == file.last_rank &&
+		    !alike_is_program(&file))
+			status = add_to_list(list, (struct rank_io) { file.first_rank,
+								      faults->fetched_bytes,
+								      faults->time.measure });
+	}
+	return status;
+}
+
+static int list_calls(const struct findings *findings, struct rank_list *list)
 {
 	struct processes_calls one;
-	size_t room = 0, used = 0, kept = 0;
 	int status;
 
-	*ranks = NULL;
 	for (uint32_t i = 0; (status = processes_calls(findings->measured, i, &one)) > 0; i++) {
 		if (one.rank == TABLE_NO_UINT)
 			continue;
-		if (!GROW(*ranks, room, used + 1))
+		if (add_to_list(list,
+				(struct rank_io) { one.rank, one.read_bytes + one.written_bytes,
+						   one.moving_ns }))
 			return -ENOMEM;
-		(*ranks)[used++] = (struct rank_io) { one.rank, one.read_bytes + one.written_bytes,
-						      one.moving_ns };
 	}
-	if (used)
-		qsort(*ranks, used, sizeof(**ranks), compare_ranks);
-	for (size_t i = 0; i < used; i++) {
-		if (!kept || (*ranks)[kept - 1].rank != (*ranks)[i].rank) {
-			(*ranks)[kept++] = (*ranks)[i];
+	return status;
+}
+
+/* What each rank did, rank by rank. Returns 0, -ENOMEM, or -ENODATA where processes are not told
+ * one by one. */
+static int list_ranks(const struct findings *findings, struct rank_list *list)
+{
+	struct rank_io *ranks;
+	size_t kept = 0;
+	int status = list_calls(findings, list);
+
+	if (!status)
+		status = list_mapped(findings, list);
+	ranks = list->ranks;
+	if (list->count)
+		qsort(ranks, list->count, sizeof(*ranks), compare_ranks);
+	for (size_t i = 0; i < list->count; i++) {
+		if (!kept || ranks[kept - 1].rank != ranks[i].rank) {
+			ranks[kept++] = ranks[i];
 			continue;
 		}
-		(*ranks)[kept - 1].bytes += (*ranks)[i].bytes;
-		(*ranks)[kept - 1].time_ns += (*ranks)[i].time_ns;
+		ranks[kept - 1].bytes += ranks[i].bytes;
+		ranks[kept - 1].time_ns += ranks[i].time_ns;
 	}
-	*count = kept;
+	list->count = kept;
 	return status;
 }
 
@@ -217,16 +262,15 @@ static int add_uneven(struct findings *findings, const struct finding_rule *rule
 /* Where ranks marked spans their times tell more: see above. */
 static int find_uneven(struct findings *findings, const struct finding_rule *rule)
 {
-	struct rank_io *ranks;
-	size_t count = 0;
+	struct rank_list list = { 0 };
 	int status;
 
 	if (report_by(findings->report, &analysis_ranks)->row_count)
 		return 0;
-	status = list_ranks(findings, &ranks, &count);
+	status = list_ranks(findings, &list);
 	if (!status)
-		status = add_uneven(findings, rule, ranks, count);
-	free(ranks);
+		status = add_uneven(findings, rule, list.ranks, list.count);
+	free(list.ranks);
 	return status == -ENODATA ? 1 : status;
 }
 
@@ -253,6 +297,7 @@ const struct finding_rule finding_ranks_uneven = {
 	.rule = "No rank told of compute, so that only what each of them moved can be compared: "
 		"one "
 		"read and wrote more than the others and took longer for it, summed over its "
-		"processes. Ranks that train together wait for the slowest one at each step. What "
-		"comes through mappings does not count: a page costs whoever touches it first.",
+		"processes. Ranks that train together wait for the slowest one at each step. Of "
+		"mapped files those count that one rank alone mapped, by what came from storage "
+		"and the time of its faults: of others a page costs whoever touches it first.",
 };
