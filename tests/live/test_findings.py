@@ -76,6 +76,13 @@ class Findings(unittest.TestCase):
         recording = Recording([harness.PYTHON, "-c", f"import time\n{sleeper}"])
         self.assertNotIn("tracer-cost", [row["id"] for row in recording.report["findings"]])
 
+    def test_dropped_by_itself(self):
+        """What the job itself may have dropped is told as that."""
+        found = harness.undisturbed(lambda: self.findings("fetched-again", "bad"),
+                                    lambda rows: "fetched-again" in rows)
+        self.assertEqual(found["fetched-again"]["evidence"]["advised"], 2)
+        self.assertIn("called fadvise 2 times", found["fetched-again"]["says"])
+
     @unittest.skipUnless(shutil.which("fio"), "fio is not installed (scripts/setup.sh test)")
     def test_random_reads_by_a_ring(self):
         """Drawn at random, past memory, more than the file has; the same in order; and drawn from

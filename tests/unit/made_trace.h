@@ -54,6 +54,7 @@ enum {
 	M_RENAME,
 	M_UNLINK,
 	M_FALLOCATE,
+	M_FADVISE,
 	M_OPERATIONS
 };
 
@@ -92,6 +93,7 @@ static const struct trace_operation made_operations[M_OPERATIONS] = {
 	[M_RENAME] = { "syscall", "rename", TRACE_METADATA },
 	[M_UNLINK] = { "syscall", "unlink", TRACE_METADATA },
 	[M_FALLOCATE] = { "syscall", "fallocate", TRACE_METADATA },
+	[M_FADVISE] = { "syscall", "fadvise64", TRACE_ADVICE },
 };
 
 /* What differs between made traces; zeros give the usual. */

@@ -5,6 +5,7 @@
  *
  *   test_findings_rules --make DIRECTORY   leaves the former there, ID.NUMBER.flt, for other tests
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -205,6 +206,48 @@ static void test_example(void **state)
 	size_t row = find_row(report, "findings", "id", "many-small-files");
 
 	check_text(report, "findings", row, "title", "many small files are read, such as 0.jpg");
+	report_free(report);
+	made_close(&made);
+}
+
+/* Read twice from storage; in between the job advises on it. */
+static void make_dropped(struct made_trace *made)
+{
+	fetched_again(made, false);
+	CALL(made, .time = 500 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1);
+	CALL(made, .time = 501 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1);
+	/* These drop nothing. */
+	CALL(made, .time = 502 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1,
+	     .fetched = MIB);
+	CALL(made, .time = 503 * MS, .dur = US, .pid = 10, .op = M_FADVISE, .file = 1,
+	     .result = -EINVAL);
+}
+
+static void make_not_held(struct made_trace *made)
+{
+	fetched_again(made, false);
+}
+
+/* What the job may have dropped itself is not for want of memory alone. */
+static void test_dropped(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_dropped);
+	size_t row = find_row(report, "findings", "id", "fetched-again");
+
+	check_text(report, "findings", row, "says",
+		   "97.0 MiB came from storage of 64.0 MiB: memory did not hold it, or the job "
+		   "dropped it itself: it called fadvise 2 times");
+	CHECK(report, "files", find_row(report, "files", "path", "/data/a"), "advised", 2);
+	report_free(report);
+	made_close(&made);
+	report = made_of(&made, make_not_held);
+	row = find_row(report, "findings", "id", "fetched-again");
+	check_text(report, "findings", row, "says",
+		   "96.0 MiB came from storage of 64.0 MiB: memory did not hold it");
+	check_text(report, "findings", row, "advice",
+		   "give the job more memory (limit of its cgroup), read less at random, or evict "
+		   "what is done with (POSIX_FADV_DONTNEED on other files)");
 	report_free(report);
 	made_close(&made);
 }
@@ -563,6 +606,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_dropped),
 		cmocka_unit_test(test_held_back),
 		cmocka_unit_test(test_slow_device),
 		cmocka_unit_test(test_worker),

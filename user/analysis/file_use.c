@@ -318,7 +318,7 @@ static int add_moving(struct file_uses *uses, struct file_use *use, const struct
 	if (!moved)
 		return -ENOMEM;
 	add_moved(moved, event);
-	if (!(event->flags & EVENT_DIRECT) && !event_errors(event))
+	if (!(event->flags & (EVENT_DIRECT | EVENT_ADVISES)) && !event_errors(event))
 		return 0;
 	if (!more_of(uses, use))
 		return -ENOMEM;
@@ -326,6 +326,8 @@ static int add_moving(struct file_uses *uses, struct file_use *use, const struct
 		use->more->errors[writes] += event_errors(event);
 	if (event->flags & EVENT_DIRECT && !writes)
 		use->more->direct_bytes += event->bytes;
+	if (event->flags & EVENT_ADVISES && !event->fetched_bytes)
+		use->more->advised += event_count(event) - event_errors(event);
 	return 0;
 }
 

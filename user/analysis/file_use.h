@@ -46,8 +46,8 @@ struct order {
 	uint64_t known, back;  /* see struct jump_sums */
 };
 
-/* Of files that are mapped, synced, truncated, both read and written, read past the page cache, or
- * brought in by others. */
+/* Of files that are mapped, synced, truncated, both read and written, read past the page cache,
+ * advised on, or brought in by others. */
 struct file_use_more {
 	struct moved_sum other, mapped; /* other: see file_use.moved */
 	uint64_t errors[2];		/* of calls that read, and that write */
@@ -57,6 +57,7 @@ struct file_use_more {
 	struct order *faults; /* NULL: none */
 	uint64_t faulted_bytes, furthest; /* by faults alone */
 	uint64_t direct_bytes;		  /* read with O_DIRECT */
+	uint64_t advised;		  /* calls of fadvise that fetched nothing */
 	struct still_sum sync;
 	struct page_sums still; /* what metadata and sync calls brought in */
 	struct page_sums unattributed, indirect;

@@ -156,6 +156,9 @@ static const struct table_column last_columns[] = {
 	  TABLE_UINT(struct file_view, last_rank), JOB_FAULT },
 	{ "direct_bytes", NULL, UNIT_BYTES, "bytes read with O_DIRECT",
 	  TABLE_UINT(struct file_view, direct_bytes), JOB_MOVED },
+	{ "advised", NULL, UNIT_COUNT,
+	  "calls of fadvise that fetched nothing: some drop what memory holds",
+	  TABLE_UINT(struct file_view, advised), JOB_SYSCALL },
 };
 
 /* A file of the table, and what it is sorted by. */
@@ -278,6 +281,7 @@ static struct file_view view_of(const struct file_uses *files, uint32_t number)
 		.deleted = -1,
 		.faulted_bytes = more->faulted_bytes,
 		.direct_bytes = more->direct_bytes,
+		.advised = more->advised,
 		.copied_pages = more->copied,
 		.first_rank = more->ranks[0] - 1, /* of none TABLE_NO_UINT */
 		.last_rank = more->ranks[1] - 1,
@@ -397,6 +401,7 @@ static void add_to_others(struct others *others, const struct file_view *view,
 	}
 	sum->faulted_bytes += view->faulted_bytes;
 	sum->direct_bytes += view->direct_bytes;
+	sum->advised += view->advised;
 	sum->copied_pages += view->copied_pages;
 	sum->copied_bytes += view->copied_bytes;
 	add_pages(&sum->unattributed, &view->unattributed);

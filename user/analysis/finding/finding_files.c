@@ -43,6 +43,7 @@ const struct table_column alike_columns[ALIKE_COLUMNS] = {
 	NUMBER(direct_bytes, BYTES, "bytes read with O_DIRECT; null: none"),
 	NUMBER(storage_bytes, BYTES, "bytes that came from storage, into memory or past it"),
 	NUMBER(copied_bytes, BYTES, "bytes that stores to private mappings copied; null: none"),
+	NUMBER(advised, COUNT, "calls of fadvise on them that fetched nothing; null: none"),
 	NUMBER(time_ns, NS, "time in them"),
 	NUMBER(bandwidth, BYTES, "bytes in a second of that time"),
 	{ "consecutive", "consecutive", UNIT_SHARE, "accesses that begin where the last one ended",
@@ -97,7 +98,7 @@ struct alike_ending {
 /* Sums that the shares are of. */
 struct alike_sums {
 	uint64_t direct_bytes; /* read past the page cache: from storage, too */
-	uint64_t copied_bytes;
+	uint64_t copied_bytes, advised;
 	uint64_t accesses, consecutive, jumps, backward;
 	struct alike_ending endings[ENDINGS];
 };
@@ -168,6 +169,7 @@ static void add_file(struct alike *alike, struct alike_sums *sums, const struct 
 		alike->again_bytes += tally->bytes - size;
 	if (kind->use == USE_READ)
 		sums->direct_bytes += file->direct_bytes;
+	sums->advised += file->advised;
 	if (kind->use == USE_MMAP)
 		sums->copied_bytes += file->copied_bytes;
 	sums->accesses += accesses(file, by);
@@ -203,6 +205,7 @@ static void finish(struct alike *alike, const struct alike_sums *sums,
 	alike->fetched_share = finding_share(alike->storage_bytes, alike->bytes);
 	alike->direct_bytes = sums->direct_bytes ? sums->direct_bytes : TABLE_NO_UINT;
 	alike->copied_bytes = sums->copied_bytes ? sums->copied_bytes : TABLE_NO_UINT;
+	alike->advised = sums->advised ? sums->advised : TABLE_NO_UINT;
 	alike->bandwidth = finding_bandwidth(by_faults || kind->with_faults ? alike->fetched_bytes
 									    : alike->bytes,
 					     alike->time_ns);

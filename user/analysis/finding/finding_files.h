@@ -26,12 +26,13 @@ struct alike {
 	uint64_t storage_bytes;	      /* fetched, and read with O_DIRECT */
 	uint64_t copied_bytes;	      /* by stores to private mappings; TABLE_NO_UINT for none */
 	uint64_t time_ns, bandwidth;  /* bandwidth: bytes (of faults: fetched) in a second */
+	uint64_t advised;	      /* calls of fadvise that fetched nothing; as above */
 	double consecutive, backward; /* shares of the accesses */
 	double fetched_share;	      /* of the bytes, that came from storage */
 	double of_run;		      /* of the run, its time that no compute hid */
 };
 
-#define ALIKE_COLUMNS 27
+#define ALIKE_COLUMNS 28
 
 extern const struct table_column alike_columns[ALIKE_COLUMNS];
 

@@ -416,13 +416,19 @@ const struct finding_rule finding_fetched_again = {
 	.sums = FINDING_OF_SUMS,
 	FINDING_ALIKE,
 	FINDING_THRESHOLDS(again_thresholds),
-	.title = "{file} came from storage more than once: memory did not hold it",
-	.says = "{fetched_bytes} came from storage of {size_bytes}[; {others:file|files} more like "
-		"it]",
-	.advice = "give the job more memory (limit of its cgroup), read less at random, or evict "
-		  "what is done with (POSIX_FADV_DONTNEED)",
+	.title = "{file} came from storage more than once",
+	.says = "{fetched_bytes} came from storage of {size_bytes}: memory did not hold it"
+		"[, or the job dropped it itself: it called fadvise {advised:time|times}]"
+		"[; {others:file|files} more like it]",
+	.advice =
+		"[if its {advised:call|calls} of fadvise are POSIX_FADV_DONTNEED, leave them out "
+		"while the data is still to be read; else ]give the job more memory (limit of its "
+		"cgroup), read less at random, or evict what is done with "
+		"(POSIX_FADV_DONTNEED on other files)",
 	.more = "faultline report --table files TRACE",
 	.rule = "What was read once stays in the page cache until memory is needed. When more came "
 		"from storage than the file has, parts of it were thrown out in between, or it was "
-		"read with O_DIRECT.",
+		"read with O_DIRECT. What a call of fadvise advises is not recorded: one that "
+		"fetched nothing may have dropped the pages (POSIX_FADV_DONTNEED), or only "
+		"announced an order.",
 };

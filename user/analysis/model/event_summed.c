@@ -99,6 +99,8 @@ static void fill_summed(const struct event_chunk *chunk, uint32_t i,
 		event->major = major < UINT32_MAX ? major : UINT32_MAX;
 	if (operation->opens && event->summed_count > errors)
 		event->flags |= EVENT_OPENS;
+	if (operation->advises && event->summed_count > errors)
+		event->flags |= EVENT_ADVISES;
 }
 
 static void see_summed(const struct job_trace *trace, uint64_t number, const struct event *event)
