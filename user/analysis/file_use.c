@@ -268,9 +268,10 @@ static void add_moved(struct moved_sum *sum, const struct event *event)
 
 static void add_rank(const struct file_uses *uses, struct file_use_more *more, uint32_t process)
 {
-	const uint64_t rank = uses->job->processes.processes[process].rank + 1;
+	const int64_t of = uses->job->processes.processes[process].rank;
+	const uint64_t rank = (uint64_t)of + 1;
 
-	if (!rank)
+	if (of < 0)
 		return;
 	if (!more->ranks[0] || rank < more->ranks[0])
 		more->ranks[0] = rank;
