@@ -252,6 +252,85 @@ static void test_dropped(void **state)
 	made_close(&made);
 }
 
+static void make_log(struct made_trace *made)
+{
+	small_writes(made, false);
+}
+
+#define MANY 2000
+
+/* Each of many files is written at one go. */
+static void make_many_written(struct made_trace *made)
+{
+	for (uint64_t i = 0; i < MANY; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/data/%d.json", (int)i);
+		add_file(made, 1 + i, 100, path);
+		CALL(made, .time = 100 + i * 6 * US, .dur = 5 * US, .pid = 10, .op = M_WRITE,
+		     .file = 1 + i, .offset = 0, .asked = 100, .result = 100);
+	}
+}
+
+/* No buffer makes the only write of a small file larger. */
+static void test_small_files_written(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_many_written);
+	size_t row = find_row(report, "findings", "id", "small-writes");
+
+	check_text(report, "findings", row, "says",
+		   "2,000 writes of 100 B on average, 10.0 ms in all; 1 to a file");
+	check_text(report, "findings", row, "advice",
+		   "with no more than 1 write to a file, pack what they hold into few large files "
+		   "(tar shards, HDF5, LMDB), and buffer in the program and write 1 MiB and more "
+		   "at a time");
+	report_free(report);
+	made_close(&made);
+	report = made_of(&made, make_log);
+	row = find_row(report, "findings", "id", "small-writes");
+	check_text(report, "findings", row, "advice",
+		   "buffer in the program and write 1 MiB and more at a time");
+	report_free(report);
+	made_close(&made);
+}
+
+static void make_many_read(struct made_trace *made)
+{
+	for (uint64_t i = 0; i < 20; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/data/%d.npy", (int)i);
+		add_file(made, 1 + i, 8 * MIB, path);
+		CALL(made, .time = 100 + i * 21 * MS, .dur = (i == 7 ? 20 : 19) * MS, .pid = 10,
+		     .op = M_PREAD, .file = 1 + i, .offset = 0, .asked = MIB, .result = MIB);
+	}
+}
+
+static void make_one_read(struct made_trace *made)
+{
+	read_bound(made, false);
+}
+
+/* What is named does not stand for all of them where it takes little of the time. */
+static void test_bound_by_many(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_many_read);
+
+	check_text(
+		report, "findings", find_row(report, "findings", "id", "read-bound"), "title",
+		"the run waits for reads, most of all of 7.npy, one of many, which takes 5.2% of "
+		"that");
+	report_free(report);
+	made_close(&made);
+	report = made_of(&made, make_one_read);
+	check_text(report, "findings", find_row(report, "findings", "id", "read-bound"), "title",
+		   "the run waits for reads, most of all of a");
+	report_free(report);
+	made_close(&made);
+}
+
 /* Small reads in order, one of 256 of which waits; what it waits for is late. */
 static void make_held_back(struct made_trace *made)
 {
@@ -607,6 +686,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_example),
 		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_small_files_written),
+		cmocka_unit_test(test_bound_by_many),
 		cmocka_unit_test(test_held_back),
 		cmocka_unit_test(test_slow_device),
 		cmocka_unit_test(test_worker),

@@ -44,6 +44,9 @@
 	  "measured: 0.9 to 1.4 us each, 10 ms and more in all")                                   \
 	X(MMAP_STORED, 0.5, UNIT_SHARE, "part of faults that made a page dirty at least",          \
 	  "a choice: most of them")                                                                \
+	X(SMALL_WRITES_OF_FILE, 4, UNIT_COUNT,                                                     \
+	  "small writes to each file at most, for the files to be what is small",                  \
+	  "a choice: a header, data and an end")                                                   \
 	X(MMAP_COPIED, 0.5, UNIT_SHARE, "part of faults that copied a page at least",              \
 	  "a choice: most of them")                                                                \
 	X(SWAPPED_FAULTS, 1000, UNIT_COUNT, "major faults on memory without a file at least",      \

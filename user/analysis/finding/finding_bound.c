@@ -7,11 +7,17 @@
 #include "analysis/finding/finding_files.h"
 #include "analysis/totals.h"
 
+#include <math.h>
+
+/* What took this part of the time at least stands for all of it. */
+#define ONE_FILE 0.5
+
 struct bound {
 	struct table_text path, file;
 	uint64_t others, count, bytes, bytes_each, storage_bytes, time_ns, bandwidth;
 	uint64_t data_ns; /* of these files, one by one */
 	double at_once;
+	double of_file; /* the part of data_ns that it took; NAN: most of it */
 };
 
 #define NUMBER(name, title, unit, meaning)                                                         \
@@ -35,6 +41,10 @@ static const struct table_column bound_evidence[] = {
 	NUMBER(bandwidth, "bandwidth", BYTES, "bytes in a second of that time"),
 	{ "at_once", "at once", UNIT_NONE, "calls under way in that time, on average",
 	  TABLE_REAL(struct bound, at_once), 0 },
+	{ "of_file", "of file", UNIT_SHARE,
+	  "the part of the time on these files that the named one took; null: half of it and "
+	  "more",
+	  TABLE_REAL(struct bound, of_file), 0 },
 };
 
 static bool is_felt(const struct findings *findings, uint64_t time_ns)
@@ -75,6 +85,9 @@ static void add_files(const struct findings *findings, const struct finding_rule
 	}
 	bound->file = finding_base_name(bound->path);
 	bound->others = files > 1 ? files - 1 : TABLE_NO_UINT;
+	bound->of_file = finding_share(most_ns, bound->data_ns);
+	if (bound->of_file >= ONE_FILE)
+		bound->of_file = NAN;
 	bound->bytes_each = bound->count ? bound->bytes / bound->count : 0;
 }
 
@@ -128,7 +141,8 @@ const struct finding_rule finding_read_bound = {
 	.class = IO_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
-	.title = "the run waits for reads, most of all of {file}",
+	.title = "the run waits for reads, most of all of {file}"
+		 "[, one of many, which takes {of_file} of that]",
 	.says = "{count} reads of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} at once "
 		"on average; {storage_bytes} came from storage[; {others:file|files} more]",
 	.advice = "where the device is busy (--table devices): fewer bytes, kept in memory, or a "
@@ -149,7 +163,8 @@ const struct finding_rule finding_write_bound = {
 	.class = IO_WRITE,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
-	.title = "the run waits for writes, most of all to {file}",
+	.title = "the run waits for writes, most of all to {file}"
+		 "[, one of many, which takes {of_file} of that]",
 	.says = "{count} writes of {bytes_each} took {time_ns}, at {bandwidth}/s, {at_once} at "
 		"once on average[; {others:file|files} more]",
 	.advice =
@@ -172,7 +187,8 @@ const struct finding_rule finding_mmap_bound = {
 	.class = IO_MMAP_READ,
 	FINDING_EVIDENCE(struct bound, bound_evidence),
 	FINDING_THRESHOLD(THRESHOLD_BOUND_SHARE),
-	.title = "the run waits for mapped files, most of all for {file}",
+	.title = "the run waits for mapped files, most of all for {file}"
+		 "[, one of many, which takes {of_file} of that]",
 	.says = "{time_ns} in {count:fault|faults} and in calls that map, populate or lock; "
 		"{storage_bytes} came from storage, at {bandwidth}/s[; {others:file|files} more]",
 	.advice =

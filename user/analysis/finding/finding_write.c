@@ -268,22 +268,58 @@ const struct finding_rule finding_shared_across = {
 
 /* --- small writes --- */
 
+struct small_writes {
+	struct calls calls;
+	uint64_t each_file; /* TABLE_NO_UINT: many, or not known */
+};
+
+static const struct table_column small_writes_evidence[] = {
+	CALLS_COLUMNS,
+	NUMBER(each_file, "each file", COUNT,
+	       "writes to each file, on average; null: many, or not known", struct small_writes),
+};
+
+static int find_small_writes(struct findings *findings, const struct finding_rule *rule)
+{
+	struct finding_verdict verdict;
+	struct small_writes small = { .calls = calls_of(findings, rule, &verdict),
+				      .each_file = TABLE_NO_UINT };
+	const struct calls *calls = &small.calls;
+
+	if (calls->count < threshold(THRESHOLD_SMALL_REQUESTS))
+		return 0;
+	if (calls->other_files != TABLE_NO_UINT &&
+	    calls->count <= threshold(THRESHOLD_SMALL_WRITES_OF_FILE) * calls->files)
+		small.each_file = (calls->count + calls->files - 1) / calls->files;
+	return finding_add(findings, rule, &small, &verdict);
+}
+
+static const enum threshold small_writes_thresholds[] = {
+	THRESHOLD_SMALL_REQUESTS,
+	THRESHOLD_SMALL_WRITES_OF_FILE,
+};
+
 const struct finding_rule finding_small_writes = {
 	.id = "small-writes",
 	.needs = JOB_SYSCALL,
-	.find = find_calls,
+	.find = find_small_writes,
 	.of_runs = true,
 	.sums = FINDING_OF_SUMS,
 	.habit = HABIT_SMALL_WRITE,
 	.class = IO_WRITE,
-	FINDING_EVIDENCE(struct calls, calls_evidence),
-	FINDING_THRESHOLD(THRESHOLD_SMALL_REQUESTS),
+	FINDING_EVIDENCE(struct small_writes, small_writes_evidence),
+	FINDING_THRESHOLDS(small_writes_thresholds),
 	.title = "small writes to {file}[ and {other_files:file|files} more]",
-	.says = "{count} writes of {bytes_each} on average, {time_ns} in all",
-	.advice = "buffer in the program and write 1 MiB and more at a time",
+	.says = "{count} writes of {bytes_each} on average, {time_ns} in all"
+		"[; {each_file} to a file]",
+	.advice = "[with no more than {each_file:write|writes} to a file, pack what they hold into "
+		  "few large files (tar shards, HDF5, LMDB), and ]buffer in the program and write "
+		  "1 MiB and more at a time",
 	.more = "faultline report --table operations TRACE",
 	.rule = "Writes of at most 4 KiB: each costs a call and takes the file's lock, and a page "
-		"that is not written whole may have to be read first.",
+		"that is not written whole may have to be read first. Files that get few such "
+		"writes are small themselves: no buffer makes their writes larger, but one file "
+		"in place of many does.",
 };
 
 /* The same reads are told once. */
