@@ -83,6 +83,19 @@ class Findings(unittest.TestCase):
         self.assertEqual(found["fetched-again"]["evidence"]["advised"], 2)
         self.assertIn("called fadvise 2 times", found["fetched-again"]["says"])
 
+    def test_small_files_written(self):
+        """Many files of a write each are what is small, not the writes."""
+        place = f"{self.directory}/written"
+        os.mkdir(place)
+        self.addCleanup(shutil.rmtree, place)
+        text = (f"import os\nfor i in range(2000):\n"
+                f"    fd = os.open(f'{place}/{{i}}', os.O_WRONLY | os.O_CREAT)\n"
+                f"    os.write(fd, b'x' * 100)\n    os.close(fd)")
+        recording = Recording([harness.PYTHON, "-c", text])
+        found = {row["id"]: row for row in recording.report["findings"]}["small-writes"]
+        self.assertEqual(found["evidence"]["each_file"], 1)
+        self.assertTrue(found["advice"].startswith("with no more than 1 write to a file, pack"))
+
     @unittest.skipUnless(shutil.which("fio"), "fio is not installed (scripts/setup.sh test)")
     def test_random_reads_by_a_ring(self):
         """Drawn at random, past memory, more than the file has; the same in order; and drawn from
