@@ -8,13 +8,17 @@ import subprocess
 import kernels
 
 COMPILERS = {"arm64": "aarch64-linux-gnu-gcc"}
-# To build with, and to run in a guest: what faultline, strace and busybox link to.
+# To build with, and to run in a guest: what faultline, strace, busybox and the tools that make
+# devices and file systems link to.
 PACKAGES = """libc6 libc6-dev linux-libc-dev libgcc-s1 libcrypt1 libbpf-dev libbpf1 libelf-dev libelf1
     zlib1g zlib1g-dev libzstd1 libzstd-dev libjson-c5 libjson-c-dev libmsgpackc2 libmsgpack-dev
     libsqlite3-0 libsqlite3-dev libdeflate0 libdeflate-dev
     libmicrohttpd12 libmicrohttpd-dev libgnutls30 libp11-kit0 libidn2-0 libunistring2 libtasn1-6
     libnettle8 libhogweed6 libgmp10 libffi8
-    systemtap-sdt-dev strace libunwind8 liblzma5 busybox-static""".split()
+    systemtap-sdt-dev strace libunwind8 liblzma5 busybox-static
+    dmsetup libdevmapper1.02.1 libudev1 libselinux1 libpcre2-8-0
+    e2fsprogs libext2fs2 libcom-err2 libss2 libblkid1 libuuid1 btrfs-progs liblzo2-2
+    util-linux""".split()
 
 
 def suite():

@@ -68,7 +68,16 @@ while read -r module; do
 done <"/modules/$name"
 [ ! -f "/modules/$name.ko" ] || insmod "/modules/$name.ko" "$@"
 END
-chmod +x /bin/fresh /bin/load
+# need TOOL...: programs of their own, not what busybox has by that name.
+cat >/bin/need <<'END'
+#!/bin/busybox sh
+for tool; do
+	[ -x "/bin/$tool" ] && [ ! -L "/bin/$tool" ] && continue
+	echo "$tool is not in the guest" >&2
+	exit 76
+done
+END
+chmod +x /bin/fresh /bin/load /bin/need
 
 . /plan
 echo "vm: done"

@@ -32,6 +32,7 @@ DATA_MIB = 4
 ATTACHED = " is attached to "  # what faultline -v says of each program
 LIMIT = 900  # seconds for one job; only to end what hangs
 WORKLOAD_ABSENT = "77"  # exit status of tests/live/uring.c where it cannot run
+TOOL_ABSENT = "76"  # exit status of `need` in a guest, whose last words name what is not there
 WORKLOAD_BROKEN = "99"  # exit status of tests/live/live.h
 # Of a job's events: what may be told as lost where the kernel passes no program over.
 LOST_AT_MOST = 0.1
@@ -92,6 +93,8 @@ class Results:
             raise NotRun("no time was left for it")
         if status == WORKLOAD_ABSENT:
             raise Absent("what the workload uses")
+        if status == TOOL_ABSENT:
+            raise NotRun(f"for want of a tool: {said.splitlines()[-1]}")
         if status == WORKLOAD_BROKEN:
             raise NotRun(f"the workload could not do its work: {said}")
         equal(status, "0", f"exit status ({said})")

@@ -152,15 +152,18 @@ class Packages:
         return text
 
     def unpack(self, files, directory):
-        """Unpacks packages once; `directory` is below the cache."""
+        """Unpacks packages, each once; `directory` is below the cache."""
         directory = os.path.join(self.top, directory)
         done = os.path.join(directory, ".done")
-        if not os.path.exists(done):
-            os.makedirs(directory, exist_ok=True)
+        os.makedirs(directory, exist_ok=True)
+        with open(done, "a+") as list_of_them:
+            list_of_them.seek(0)
+            have = list_of_them.read().splitlines()
             for file in files:
-                subprocess.run(["dpkg", "-x", file, directory], check=True)
-            with open(done, "w"):
-                pass
+                name = os.path.basename(file)
+                if name not in have:
+                    subprocess.run(["dpkg", "-x", file, directory], check=True)
+                    print(name, file=list_of_them, flush=True)
         return directory
 
 

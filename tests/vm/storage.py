@@ -194,7 +194,7 @@ umount /mnt/merged; umount /mnt/x'; s=$?
 for name in nvme0n1 nullb0; do cat /sys/block/$name/stat >after-$name; done; exit $s"""
 
 # Two partitions, of which the first begins at 1 MiB and the second at 33 MiB, of 32 MiB each.
-STACKED = """rmmod null_blk 2>/dev/null; load null_blk nr_devices=3 gb=1 memory_backed=1 cache_size=64 || exit 77
+STACKED = """need dmsetup mke2fs || exit; rmmod null_blk 2>/dev/null; load null_blk nr_devices=3 gb=1 memory_backed=1 cache_size=64 || exit 77
 load raid0 && load dm_mod || exit 77
 printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\000\\000\\000\\000\\001\\000' >table
 printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\001\\000\\000\\000\\001\\000' >>table
@@ -204,7 +204,7 @@ echo md_job >/sys/module/md_mod/parameters/new_array; cd /sys/block/md_job/md ||
 echo none >metadata_version; echo raid0 >level; echo 2 >raid_disks; echo 65536 >chunk_size
 for n in 0 1; do cat /sys/block/nullb$n/dev >new_dev; echo 1048576 >dev-nullb$n/size; echo $n >dev-nullb$n/slot; done
 echo active >array_state || echo clean >array_state; cd $OUT
-DM_DISABLE_UDEV=1 dmsetup create line --table "0 65536 linear /dev/nullb2p1 0" || exit 77
+DM_DISABLE_UDEV=1 dmsetup create line --table "0 65536 linear /dev/nullb2p1 0" || exit
 counts() { for name in nullb0 nullb1 nullb2 md_job dm-0 nullb2/nullb2p1 nullb2/nullb2p2; do
 cat /sys/block/$name/stat >$1-$(echo $name | tr / -); done; }
 for n in 1 2; do IFS=: read major minor </sys/block/nullb2/nullb2p$n/dev
@@ -216,7 +216,7 @@ dd if=/dev/$name of=/dev/null bs=64k count=50 iflag=direct
 dd if=/dev/zero of=/dev/$name bs=1M count=8 seek=16 conv=fsync,notrunc; done
 dd if=/dev/nullb2p2 of=/dev/null bs=16k count=40 iflag=direct
 uring /dev/nullb2p2 account-part direct && uring /dev/md_job account-md direct || exit
-mke2fs -q /dev/md_job || exit 77; mount -t ext4 /dev/md_job /mnt/stacked || exit
+mke2fs -q /dev/md_job || exit; mount -t ext4 /dev/md_job /mnt/stacked || exit
 dd if=/dev/zero of=/mnt/stacked/part bs=512 count=1 seek=3 oflag=direct
 dd if=/dev/zero of=/mnt/stacked/data bs=1M count=4 oflag=direct
 uring /mnt/stacked/data account direct; s=$?; umount /mnt/stacked; exit $s'; s=$?
@@ -248,8 +248,7 @@ ZONED_FILES = {f"/mnt/zoned/f{i}": 37 * BLOCK_BYTES for i in range(1, 21)}
 EMULATED = "zone_append_max_sectors=0"
 ZONED_DIRECT = "/mnt/zoned/direct"
 ZONED_FILES[ZONED_DIRECT] = 20 * 65536
-ZONED = """rmmod null_blk 2>/dev/null; load btrfs; grep -qw btrfs /proc/filesystems || exit 77
-[ -x /bin/mkfs.btrfs ] && [ -x /bin/blkzone ] || exit 77
+ZONED = """need mkfs.btrfs blkzone || exit; rmmod null_blk 2>/dev/null; load btrfs; grep -qw btrfs /proc/filesystems || exit 77
 load null_blk nr_devices=1 gb=1 memory_backed=1 zoned=1 zone_size=16 %s || exit 77
 for option in %s; do [ -e /sys/module/null_blk/parameters/${option%%%%=*} ] || exit 77; done
 mkfs.btrfs -q -O zoned -d single -m single /dev/nullb0 || exit 77
