@@ -87,18 +87,23 @@ __noinline int vfs_enter(struct vfs_frame *begin)
 	struct inode *inode;
 	__s64 offset;
 	__u32 depth;
+	bool wanted;
 
 	if (!begin)
 		return 0;
 	inode = KREAD(file, begin->file, f_inode);
-	if (!(file_class(inode) & file_classes))
-		return 0;
-	all = bpf_task_storage_get(&vfs_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	wanted = file_class(inode) & file_classes;
+	all = bpf_task_storage_get(&vfs_tasks, task, 0,
+				   wanted ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	if (!all)
-		return ring_lose(RECORD_VFS);
-	if (vfs_is_same(all, begin))
+		return wanted ? ring_lose(RECORD_VFS) : 0;
+	if (wanted && vfs_is_same(all, begin))
 		return 0;
+	/* Before one that is not recorded, too: its end must not be taken for that of what ended
+	 * unseen where it stands. */
 	vfs_drop(all, begin->at + 1);
+	if (!wanted)
+		return 0;
 	depth = all->depth;
 	if (depth >= VFS_DEPTH)
 		return ring_lose(RECORD_VFS);
