@@ -69,7 +69,22 @@ class Recorded(unittest.TestCase):
                         times["loop.yield"][0] <= times["loop.yield"][1] <= times["outer"][1])
 
 
-class Installed(unittest.TestCase):
+class Library(unittest.TestCase):
+    """With files of LIBRARY in the directory `path`."""
+
+    LIBRARY = {}
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.path = place.name
+        for name, text in self.LIBRARY.items():
+            os.makedirs(os.path.dirname(f"{self.path}/{name}"), exist_ok=True)
+            with open(f"{self.path}/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
+
+
+class Installed(Library):
     """A DFTracer that is installed is used as it is, and what it logs becomes spans."""
 
     LIBRARY = {
@@ -82,15 +97,6 @@ class dftracer:
         self.logged.append((name, cat, start_time, duration, int_args, string_args))
         return "theirs"
 """}
-
-    def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.path = place.name
-        for name, text in self.LIBRARY.items():
-            os.makedirs(os.path.dirname(f"{self.path}/{name}"), exist_ok=True)
-            with open(f"{self.path}/{name}", "w", encoding="utf-8") as file:
-                file.write(text)
 
     CODE = """
         import dftracer.python as library, time
@@ -113,6 +119,53 @@ class dftracer:
                            "\n".join(line[8:] for line in
                                      self.CODE.format(path=self.path).splitlines()), **HOOKED)
         self.assertEqual(spans(listed), [("e", "io", {"k": "v"}), ("f", "c", None)])
+
+
+class WithoutNative(Library):
+    """pydftracer alone, as DLIO installs it: what it logs goes nowhere, and it has no clock."""
+
+    LIBRARY = {
+        "dftracer/__init__.py": "",
+        "dftracer/python/__init__.py": "from .common import *",
+        "dftracer/python/common.py": """
+import os
+DFTRACER_ENABLE = os.environ.get("DFTRACER_ENABLE") == "1"
+class dftracer:
+    def __init__(self): self.logger = None
+    def initialize_log(self): self.logger = object()
+    def get_time(self): return 0
+    def log_event(self, name, cat, start_time, duration):
+        assert self.logger or not start_time
+"""}
+    CODE = """
+        import dftracer.python as library, time
+        log = library.dftracer()
+        def mark(name, start): log.log_event(name, "c", start, log.get_time() - start)
+        mark("before there was a log", log.get_time())
+        start = log.get_time()
+        log.initialize_log()
+        mark("begun before", start)
+        start = log.get_time()
+        time.sleep(0.05)
+        mark("in it", start)
+    """
+
+    def hooked(self, **more):
+        return listen(self.CODE, **{**HOOKED, "PYTHONPATH": HOOK + os.pathsep + self.path, **more})
+
+    def test_clock(self):
+        done, listed = self.hooked(DFTRACER_ENABLE="1")
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(spans(listed), [("in it", "c", None)])
+        self.assertGreaterEqual(listed[0].times[1] - listed[0].times[0], 50_000_000)
+
+    def test_switched_off(self):
+        """That it is off is among the notes, which do not disturb what a job prints."""
+        off = "DFTracer is switched off"
+        self.assertEqual(self.hooked()[0].stderr, "")
+        self.assertIn(off, self.hooked(FAULTLINE_PYTHON_SPANS_VERBOSE="1")[0].stderr)
+        done, _ = self.hooked(DFTRACER_ENABLE="1", FAULTLINE_PYTHON_SPANS_VERBOSE="1")
+        self.assertNotIn(off, done.stderr)
 
 
 class Disabled(unittest.TestCase):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What DFTracer logs, as spans: of its own library where that is installed, which is used as it is,
-and of the names that stand in for it elsewhere. Knows its clock; must change nothing that it does."""
+and of the names that stand in for it elsewhere. Knows its clock; must change nothing that it does
+but for that clock where it has none."""
 
 from __future__ import annotations
 
@@ -23,11 +24,14 @@ def category_of(cat: Any) -> str:
 def record(name: Any, cat: Any, start_us: Any, duration_us: Any,
            args: Dict[str, Any]) -> None:
     """A span of `duration_us` microseconds since `start_us` of the epoch. A start by another clock
-    cannot be placed: such a span is taken for one that ends now."""
+    cannot be placed: such a span is taken for one that ends now. One that is longer than the
+    machine has been up began before its logger had a clock, and is left out."""
     now_ns = time.monotonic_ns()
     start_ns = int(start_us) * 1000 - (time.time_ns() - now_ns)
     if not 0 <= start_ns <= now_ns:
         start_ns = now_ns - int(duration_us) * 1000
+    if start_ns < 0:
+        return
     _record(str(name), category_of(cat), start_ns, start_ns + int(duration_us) * 1000, **args)
 
 
@@ -37,7 +41,7 @@ def _told(log_event: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(log_event)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if enabled():
+        if enabled() and _logs(args[0] if args else None):
             try:
                 _tell(signature.bind(*args, **kwargs).arguments)
             except Exception as error:
@@ -45,6 +49,24 @@ def _told(log_event: Callable[..., Any]) -> Callable[..., Any]:
         return log_event(*args, **kwargs)
 
     wrapper._faultline = True  # type: ignore[attr-defined]
+    return wrapper
+
+
+def _logs(logger: Any) -> bool:
+    """Whether it is initialised: before that DFTracer logs nothing."""
+    return getattr(logger, "logger", True) is not None
+
+
+def _timed(get_time: Callable[..., int]) -> Callable[..., int]:
+    """get_time() of DFTracer's logger. The clock is its native library's, without which (pydftracer
+    alone is what DLIO installs) every span would begin at 0 and take no time."""
+    @functools.wraps(get_time)
+    def wrapper(*args: Any, **kwargs: Any) -> int:
+        told = get_time(*args, **kwargs)
+        if told == 0 and args and getattr(args[0], "logger", None) is not None and enabled():
+            return time.time_ns() // 1000
+        return told
+
     return wrapper
 
 
@@ -64,6 +86,10 @@ def _listen(module: Any) -> None:
     if log_event is None:
         return note(f"{module.__name__} is not listened to: it has no dftracer.log_event")
     logger.log_event = _told(log_event)
+    if getattr(logger, "get_time", None) is not None:
+        logger.get_time = _timed(logger.get_time)
+    if not getattr(module, "DFTRACER_ENABLE", True):
+        note("DFTracer is switched off: with DFTRACER_ENABLE=1 its marks become spans")
 
 
 HOOKS: Dict[str, Callable[[Any], None]] = {
