@@ -3,6 +3,8 @@
 their own account."""
 import json
 import os
+import signal
+import subprocess
 import time
 import unittest
 
@@ -10,6 +12,22 @@ import harness
 from flights import COUNTING, MIB, Job, Recorder, counted_bytes, lost, python
 from harness import faultline, machine
 from watched import OverSocket
+
+# Two processes, of which now the one reads for a while and then the other; tells who they are.
+BY_TURNS = """
+import os, sys, time
+file = os.open(sys.argv[1], os.O_RDONLY)
+(from_other, to_other), (from_first, to_first) = os.pipe(), os.pipe()
+other = os.fork()
+mine, theirs = (from_other, to_first) if other else (from_first, to_other)
+if other:
+    print(os.getpid(), other, flush=True)
+    os.write(to_other, b".")
+while os.read(mine, 1):
+    end = time.monotonic() + 1
+    while time.monotonic() < end: os.pread(file, 1 << 20, 0)
+    os.write(theirs, b".")
+"""
 
 
 class Monitor(unittest.TestCase):
@@ -133,6 +151,27 @@ class Monitor(unittest.TestCase):
             lambda: any(trace.header["flight"]["reason"].startswith(wanted)
                         for trace in recorder.whole())))
         job.kill()
+        self.assertEqual(recorder.end()[0], 0)
+
+    def test_limits_of_cgroups_moved_into(self):
+        """By where processes are now. None of them reads for long without a break."""
+        group = harness.new_cgroup(self)
+        data = harness.random_file(f"{self.directory}/data", 8 * MIB)
+        recorder = self.recorder("--interval", "200ms", "--flight-when", "stall=20%:2s",
+                                 "--flight-every", "0", "--flight-keep", "4")
+        job = machine().start(python(BY_TURNS, data), stdout=subprocess.PIPE)
+        pids = job.stdout.readline().split()
+        for pid in pids:
+            with open(f"{group}/cgroup.procs", "wb") as file:
+                file.write(pid)
+        wanted = f"cgroup {harness.below_root(group)}: stall of "
+        found = harness.wait_until(
+            lambda: any(trace.header["flight"]["reason"].startswith(wanted)
+                        for trace in recorder.whole()))
+        for pid in pids:
+            os.kill(int(pid), signal.SIGKILL)
+        job.communicate()
+        self.assertTrue(found)
         self.assertEqual(recorder.end()[0], 0)
 
     def test_too_soon(self):

@@ -338,7 +338,7 @@ static void test_screen(void **state)
 	static const char expected[] =
 		"faultline top  12:34:56  unix:/run/faultline.sock\n"
 		"all: 9.5% in I/O, 522 ops/s, 2.0 MiB read/s, 20.0 KiB written/s\n"
-		"3 further jobs are not told one by one\n"
+		"3 further jobs are left out of this list\n"
 		"                               in                       by\n"
 		"job                           I/O  ops/s   read/s   mmap/s  written/s  faults/s\n"
 		"/system.slice/train.service  9.5%    522  2.0 MiB  146 KiB   20.0 KiB        15\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Paths of cgroups by their ids. Knows nothing of who is in them.
+ * Paths of cgroups by their ids, and the id of the one that a process is in.
  */
 #include "capture/cgroups.h"
 
@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "capture/privileges.h"
+#include "capture/proc.h"
 
 #define REMEMBERED 4096 /* powers of two; the oldest is forgotten */
 #define CHAINS 4096
+#define PLACES_BYTES 65536 /* of what /proc tells of a process's cgroups, one in each hierarchy */
 
 struct known_cgroup {
 	uint64_t id;		    /* 0: none */
@@ -236,6 +238,38 @@ bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PAT
 		strcpy(path, known->path);
 	pthread_mutex_unlock(&cgroups->lock);
 	return found || wait;
+}
+
+/* --- who is where --- */
+
+/* Of lines "N:CONTROLLERS:PATH" that of the second version, "0::PATH"; NULL: there is none. */
+static const char *second_version(char *text)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n")))
+		if (!strncmp(line, "0::/", 4))
+			return line + 3;
+	return NULL;
+}
+
+uint64_t cgroups_of_process(const struct cgroups *cgroups, uint32_t pid)
+{
+	char *text = cgroups->root[0] && proc_is_of_kernel_side()
+			     ? proc_text(pid, "cgroup", PLACES_BYTES)
+			     : NULL;
+	const char *below = text ? second_version(text) : NULL;
+	char path[2 * PATH_MAX];
+	struct stat status;
+	uint64_t id = 0;
+
+	/* "/..": above the root of our namespace of cgroups. */
+	if (below && strncmp(below, "/..", 3) &&
+	    snprintf(path, sizeof(path), "%s%s", cgroups->root, below) < (int)sizeof(path) &&
+	    !stat(path, &status))
+		id = status.st_ino;
+	free(text);
+	return id;
 }
 
 /* --- life --- */

@@ -33,4 +33,8 @@ void cgroups_close(struct cgroups *cgroups); /* NULL is fine */
  */
 bool cgroups_path(struct cgroups *cgroups, uint64_t id, bool wait, char path[PATH_MAX]);
 
+/* The id of the cgroup that a process is in now, by /proc. 0: it is gone, there is no such
+ * hierarchy, or its cgroup lies outside of what can be seen here. */
+uint64_t cgroups_of_process(const struct cgroups *cgroups, uint32_t pid);
+
 #endif

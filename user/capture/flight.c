@@ -369,6 +369,19 @@ static bool stalls(const struct profile_key *key)
 	}
 }
 
+/* Where a process is now, which may not be where it was when it began; 0: not known. */
+static uint64_t cgroup_of(struct flight *flight, uint32_t pid)
+{
+	uint64_t moves = session_moves(flight->session), cgroup;
+
+	if (flight_past_looks(&flight->present, pid, moves, host_now_ns())) {
+		cgroup = cgroups_of_process(flight->cgroups, pid);
+		if (cgroup)
+			flight_past_move(&flight->present, pid, cgroup);
+	}
+	return flight_past_cgroup(&flight->present, pid);
+}
+
 void flight_take_sums(void *context, const struct profile_slot *added)
 {
 	struct flight *flight = context;
@@ -377,7 +390,7 @@ void flight_take_sums(void *context, const struct profile_slot *added)
 	if (!flight->options.trigger_count)
 		return;
 	stall_ns = stalls(&added->key) ? added->sums.time_ns : 0;
-	cgroup = flight_past_cgroup(&flight->present, added->key.pid);
+	cgroup = cgroup_of(flight, added->key.pid);
 	if (!cgroup && added->who.started_ns) /* it has ended, or nobody has told of it */
 		cgroup = added->who.cgroup_id;
 	if (cgroup)

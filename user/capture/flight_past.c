@@ -12,10 +12,12 @@
 
 #define SPANS_MOST 65536 /* open at a time */
 #define ENDS_MOST 65536	 /* without a begin; then they are forgotten */
+#define LOOK_EVERY_NS 10000000000ull
 #define RECORD_BYTES (sizeof(struct event_exec) + EVENT_COMMAND_BYTES)
 
 struct past_process {
-	int64_t rank; /* -1: none of its own */
+	int64_t rank;			  /* -1: none of its own */
+	uint64_t looked_moves, looked_ns; /* when its cgroup was looked up; 0: never */
 	struct event_exec exec;
 	/* exec.command_bytes follow */
 };
@@ -45,6 +47,7 @@ static void keep(struct flight_past *past, uint32_t pid, const struct event_exec
 		return;
 	}
 	process->rank = rank;
+	process->looked_moves = process->looked_ns = 0;
 	process->exec = *exec;
 	memcpy(command_of(process), command, exec->command_bytes);
 	past->refused += flight_table_put(&past->processes, pid, 0, process) != 0;
@@ -99,6 +102,26 @@ static void take_exit(struct flight_past *past, const struct event_exit *exit)
 		return;
 	flight_table_remove(&past->processes, exit->header.pid, 0);
 	drop_spans(past, exit->header.pid);
+}
+
+bool flight_past_looks(struct flight_past *past, uint32_t pid, uint64_t moves, uint64_t now_ns)
+{
+	struct past_process *process = flight_table_find(&past->processes, pid, 0);
+
+	if (!process ||
+	    (process->looked_moves == moves && now_ns < process->looked_ns + LOOK_EVERY_NS))
+		return false;
+	process->looked_moves = moves;
+	process->looked_ns = now_ns;
+	return true;
+}
+
+void flight_past_move(struct flight_past *past, uint32_t pid, uint64_t cgroup)
+{
+	struct past_process *process = flight_table_find(&past->processes, pid, 0);
+
+	if (process)
+		process->exec.cgroup_id = cgroup;
 }
 
 uint64_t flight_past_cgroup(const struct flight_past *past, uint32_t pid)

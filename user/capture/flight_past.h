@@ -6,6 +6,7 @@
 #ifndef FAULTLINE_FLIGHT_PAST_H
 #define FAULTLINE_FLIGHT_PAST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/event.h"
@@ -32,6 +33,12 @@ void flight_past_take(void *past, unsigned int lane, const struct event_header *
  */
 void flight_past_tell(const struct flight_past *past, uint64_t from_ns, ring_record_fn take,
 		      void *context);
+
+/* Whether a process's cgroup is to be looked up: nobody has since so many moves between cgroups, or
+ * for ten seconds. Then it is taken to have been. */
+bool flight_past_looks(struct flight_past *past, uint32_t pid, uint64_t moves, uint64_t now_ns);
+/* It is in another one from here on, and so is whom it forks. */
+void flight_past_move(struct flight_past *past, uint32_t pid, uint64_t cgroup);
 
 /* The cgroup of a process, 0: not known; and one of the processes in a cgroup, 0: none. */
 uint64_t flight_past_cgroup(const struct flight_past *past, uint32_t pid);

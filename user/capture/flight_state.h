@@ -55,7 +55,7 @@ struct flight {
 	bool stop, asked;
 	uint64_t asked_ns; /* the last one; 0: none */
 	struct flight_reason reason;
-	struct cgroups *cgroups; /* of the thread that writes; NULL: there are no limits */
+	struct cgroups *cgroups; /* NULL: there are no limits */
 	struct flight_status status;
 };
 

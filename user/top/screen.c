@@ -81,7 +81,7 @@ static void write_state(struct sink *out, const struct top_screen *screen,
 		mark = STYLE_BAD;
 		sink_text(&line, screen->trouble);
 	} else if (sample->untold[controls->subject]) {
-		sink_format(&line, "%s further %s are not told one by one",
+		sink_format(&line, "%s further %s are left out of this list",
 			    units_count(count, sample->untold[controls->subject]),
 			    top_subject_names[controls->subject]);
 	}
