@@ -7,15 +7,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void words_add(struct words *words, const char *format, ...)
+static void add(struct words *words, const char *format, va_list arguments)
 {
 	size_t room = sizeof(words->bytes) - words->used;
-	va_list arguments;
-	int length;
+	int length = vsnprintf(words->bytes + words->used, room, format, arguments);
 
-	va_start(arguments, format);
-	length = vsnprintf(words->bytes + words->used, room, format, arguments);
-	va_end(arguments);
 	if (length > 0)
 		words->used += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+void words_add(struct words *words, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	add(words, format, arguments);
+	va_end(arguments);
+}
+
+void words_clause(struct words *words, const char *format, ...)
+{
+	va_list arguments;
+
+	if (words->used)
+		words_add(words, "; ");
+	va_start(arguments, format);
+	add(words, format, arguments);
+	va_end(arguments);
 }

@@ -16,5 +16,8 @@ struct words {
 };
 
 void words_add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, set off by "; " from what stands before it. */
+void words_clause(struct words *words, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -295,8 +295,8 @@ static void test_many_steps(void **state)
 		assert_true(i < 4095 || found == 10);
 		check_null(report, "steps", i, "stall_ns"); /* nothing says when it computed */
 	}
-	assert_non_null(strstr(report_table(report, "steps")->note, "10000 spans \"step\""));
-	assert_non_null(strstr(report_table(report, "steps")->note, "4096 longest"));
+	assert_non_null(strstr(report_table(report, "steps")->note, "10,000 spans \"step\""));
+	assert_non_null(strstr(report_table(report, "steps")->note, "4,096 longest"));
 	done(&made, report);
 }
 

@@ -292,7 +292,7 @@ static void test_leaks(void **state)
 	SPANS(report, "leak", "unfinished", 1 << 18);
 	SPANS(report, "leak", "read_bytes", 1);
 	assert_non_null(strstr(report_table(report, "spans")->note,
-			       "37856 spans are missing, too many were open at once"));
+			       "37,856 spans are missing, too many were open at once"));
 	done(&made, report);
 }
 

@@ -90,10 +90,10 @@ static void say_names(struct words *text, const struct measured *measured)
 			  files->lost_count == 1 ? "file" : "files",
 			  files->lost_count == 1 ? "it" : "them");
 	if (files->lost_rows)
-		words_add(text, "%s%s %s that named files %s lost: these files share one row",
-			  text->used ? "; " : "", units_count(count, files->lost_rows),
-			  files->lost_rows == 1 ? "row" : "rows",
-			  files->lost_rows == 1 ? "is" : "are");
+		words_clause(text, "%s %s that named files %s lost: these files share one row",
+			     units_count(count, files->lost_rows),
+			     files->lost_rows == 1 ? "row" : "rows",
+			     files->lost_rows == 1 ? "is" : "are");
 }
 
 static void say_header(struct words *text, const struct measured *measured)
@@ -159,9 +159,9 @@ static void say_spans(struct words *text, const struct measured *measured)
 				unheard += totals->kinds[j].lost;
 	}
 	if (unheard)
-		words_add(text,
-			  "%s%s times a program may have marked spans before it was listened to",
-			  text->used ? "; " : "", units_count(count, unheard));
+		words_clause(text,
+			     "%s times a program may have marked spans before it was listened to",
+			     units_count(count, unheard));
 }
 
 /* I/O that goes by ways that are not traced. */
@@ -174,13 +174,13 @@ static void say_async(struct words *text, const struct measured *measured)
 		words_add(text, "io_uring: %s submissions, not traced",
 			  units_count(count, submissions.uring));
 	if (submissions.libaio)
-		words_add(text, "%slibaio: %s submissions, not traced", text->used ? "; " : "",
-			  units_count(count, submissions.libaio));
+		words_clause(text, "libaio: %s submissions, not traced",
+			     units_count(count, submissions.libaio));
 	if (submissions.polled_rings)
-		words_add(text,
-			  "%sio_uring: %s %s submitted to without a call, which nobody counts",
-			  text->used ? "; " : "", units_count(count, submissions.polled_rings),
-			  submissions.polled_rings == 1 ? "ring was" : "rings were");
+		words_clause(text,
+			     "io_uring: %s %s submitted to without a call, which nobody counts",
+			     units_count(count, submissions.polled_rings),
+			     submissions.polled_rings == 1 ? "ring was" : "rings were");
 	if (text->used)
 		words_add(text, ": this I/O is not in these numbers");
 }
@@ -193,8 +193,7 @@ static void say_unaccounted(struct words *text, const struct measured *measured)
 	if (events)
 		words_add(text,
 			  "%s events are neither in the trace nor counted as lost: these numbers "
-			  "may be "
-			  "wrong, and Faultline is; please report it",
+			  "may be wrong, and Faultline is; please report it",
 			  units_count(count, events));
 }
 
@@ -209,9 +208,8 @@ static void say_undecoded(struct words *text, const struct measured *measured)
 		uint64_t calls = operation->seen.count + operation->unseen.count;
 
 		if (operation->family == TRACE_UNDECODED && calls)
-			words_add(text, "%s%s calls of %s were counted, not decoded",
-				  text->used ? "; " : "", units_count(count, calls),
-				  operation->name);
+			words_clause(text, "%s calls of %s were counted, not decoded",
+				     units_count(count, calls), operation->name);
 	}
 }
 
@@ -256,11 +254,10 @@ static void say_faults(struct words *text, const struct measured *measured)
 			"faults are lower bounds",
 			units_count(count, untimed));
 	if (unknown)
-		words_add(text,
-			  "%s%s faults are on no known mapping: they may be on files, whose tables "
-			  "lack "
-			  "them",
-			  untimed ? "; " : "", units_count(count, unknown));
+		words_clause(text,
+			     "%s faults are on no known mapping: they may be on files, whose "
+			     "tables lack them",
+			     units_count(count, unknown));
 }
 
 /* What came before is gone, and why it was written at that moment. */

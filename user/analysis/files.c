@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "analysis/file_use.h"
+#include "words.h"
+#include "units.h"
 #include "analysis/loaded.h"
 #include "analysis/base/longest.h"
 #include "analysis/measure.h"
@@ -425,26 +427,25 @@ static int add_others(struct table *table, struct others *others)
 static int set_note(struct table *table, const struct file_uses *files)
 {
 	const struct job *job = files->job;
-	char note[512];
-	int used = 0;
+	char count[UNITS_TEXT], most[UNITS_TEXT];
+	struct words note = { .used = 0 };
 
 	if (job->lost)
-		used = snprintf(note, sizeof(note), "lost events are missing here");
+		words_clause(&note, "lost events are missing here");
 	if (job->files.beyond)
-		used += snprintf(note + used, sizeof(note) - used,
-				 "%s%llu identities of files beyond the first %zu had no room in "
-				 "memory: what was done to them is in the row without a path "
-				 "(report --memory)",
-				 used ? "; " : "", (unsigned long long)job->files.beyond,
-				 job->files.most);
+		words_clause(&note,
+			     "%s identities of files beyond the first %s had no room in memory: "
+			     "what was done to them is in the row without a path (report --memory)",
+			     units_count(count, job->files.beyond),
+			     units_count(most, job->files.most));
 	if (files->beyond)
-		used += snprintf(
-			note + used, sizeof(note) - used,
-			"%s%llu accesses by pairs of a process and a file beyond the first "
-			"%zu had no room in memory: they count, but for no pattern, and "
-			"processes of a file may be more (report --memory)",
-			used ? "; " : "", (unsigned long long)files->beyond, files->pairs_most);
-	return used ? table_set_note(table, note) : 0;
+		words_clause(
+			&note,
+			"%s accesses by pairs of a process and a file beyond the first %s had "
+			"no room in memory: they count, but for no pattern, and processes of a "
+			"file may be more (report --memory)",
+			units_count(count, files->beyond), units_count(most, files->pairs_most));
+	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
 static int add_columns(struct table *table, unsigned int recorded)

@@ -5,11 +5,11 @@
  * Knows nothing of files or processes.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "units.h"
 #include "analysis/base/histogram.h"
 #include "analysis/size_class.h"
 #include "words.h"
@@ -257,17 +257,17 @@ static int add_line(struct table *table, const struct operations *operations,
 static int set_note(struct table *table, const struct job *job)
 {
 	struct words note = { .used = 0 };
+	char count[UNITS_TEXT];
 
 	if (job->lost)
-		words_add(
-			&note,
-			"percentiles and sizes are without the %llu lost events, all other numbers "
-			"with them",
-			(unsigned long long)job->lost);
+		words_clause(&note,
+			     "percentiles and sizes are without the %s lost events, all other "
+			     "numbers with them",
+			     units_count(count, job->lost));
 	if (job->summed)
-		words_add(&note,
-			  "%spercentiles of what was summed up are upper bounds, by powers of two",
-			  note.used ? "; " : "");
+		words_clause(
+			&note,
+			"percentiles of what was summed up are upper bounds, by powers of two");
 	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 
 #include "analysis/process_storage.h"
+#include "words.h"
+#include "units.h"
 #include "analysis/process_waits.h"
 #include "analysis/processes.h"
 #include "analysis/rollup.h"
@@ -350,20 +352,19 @@ static int add_others(struct table *table, const struct processes *processes,
 
 static int set_note(struct table *table, const struct job *job)
 {
-	char note[256];
-	int used = 0;
+	char count[UNITS_TEXT], most[UNITS_TEXT];
+	struct words note = { .used = 0 };
 
 	if (job->lost)
-		used = snprintf(note, sizeof(note), "lost events are missing here");
+		words_clause(&note, "lost events are missing here");
 	if (job->processes.beyond)
-		used += snprintf(
-			note + used, sizeof(note) - used,
-			"%s%llu forks, execs and exits of processes beyond the first %zu "
-			"had no room in memory: what those did is in the row without a pid "
-			"(report --memory)",
-			used ? "; " : "", (unsigned long long)job->processes.beyond,
-			job->processes.most);
-	return used ? table_set_note(table, note) : 0;
+		words_clause(&note,
+			     "%s forks, execs and exits of processes beyond the first %s had no "
+			     "room in memory: what those did is in the row without a pid (report "
+			     "--memory)",
+			     units_count(count, job->processes.beyond),
+			     units_count(most, job->processes.most));
+	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
 /* Those that were in I/O longest come first. */

@@ -8,12 +8,12 @@
  * for each name that it happened in, once.
  */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/chain.h"
+#include "words.h"
+#include "units.h"
 #include "analysis/base/histogram.h"
 #include "analysis/base/interval.h"
 #include "analysis/spans.h"
@@ -351,47 +351,32 @@ static int compare_lines(const void *left, const void *right)
 	return a->label < b->label ? -1 : 1;
 }
 
-/* Parts of the note, of which each but the first has a "; " in front. */
-static void add_remark(char *note, size_t size, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void add_remark(char *note, size_t size, const char *format, ...)
-{
-	size_t used = strlen(note);
-	va_list arguments;
-
-	if (used)
-		used += snprintf(note + used, size - used, "; ");
-	va_start(arguments, format);
-	vsnprintf(note + used, size - used, format, arguments);
-	va_end(arguments);
-}
-
 static int set_note(struct table *table, const struct spans *spans)
 {
 	const struct job *job = spans->job;
-	char note[512] = "";
+	char count[UNITS_TEXT], read[UNITS_TEXT], written[UNITS_TEXT], mapped[UNITS_TEXT];
+	struct words note = { .used = 0 };
 
 	if (spans->outside_operations && !job->summed)
-		add_remark(note, sizeof(note),
-			   "in no span: %llu operations, %llu bytes read, %llu written, %llu "
-			   "brought in by faults",
-			   (unsigned long long)spans->outside_operations,
-			   (unsigned long long)spans->outside_bytes[MOVED_READ],
-			   (unsigned long long)spans->outside_bytes[MOVED_WRITE],
-			   (unsigned long long)spans->outside_bytes[MOVED_MAPPED]);
+		words_clause(&note,
+			     "in no span: %s operations, %s read, %s written, %s brought in by "
+			     "faults",
+			     units_count(count, spans->outside_operations),
+			     units_bytes(read, spans->outside_bytes[MOVED_READ]),
+			     units_bytes(written, spans->outside_bytes[MOVED_WRITE]),
+			     units_bytes(mapped, spans->outside_bytes[MOVED_MAPPED]));
 	if (job->spans.unmatched_ends)
-		add_remark(note, sizeof(note), "%llu ends of spans that were not open",
-			   (unsigned long long)job->spans.unmatched_ends);
+		words_clause(&note, "%s ends of spans that were not open",
+			     units_count(count, job->spans.unmatched_ends));
 	if (job->spans.refused)
-		add_remark(note, sizeof(note), "%llu spans are missing, too many were open at once",
-			   (unsigned long long)job->spans.refused);
+		words_clause(&note, "%s spans are missing, too many were open at once",
+			     units_count(count, job->spans.refused));
 	if (job->labels.count > LABELS_MOST)
-		add_remark(note, sizeof(note),
-			   "names beyond the first %d are together in " LABELS_OTHERS, LABELS_MOST);
+		words_clause(&note, "names beyond the first %d are together in " LABELS_OTHERS,
+			     LABELS_MOST);
 	if (job->lost)
-		add_remark(note, sizeof(note), "lost events are missing here");
-	return note[0] ? table_set_note(table, note) : 0;
+		words_clause(&note, "lost events are missing here");
+	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
 /* Once it is known what operations waited for. */

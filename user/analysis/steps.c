@@ -16,10 +16,11 @@
  * ("fetch.iter").
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
+#include "words.h"
+#include "units.h"
 #include "analysis/base/histogram.h"
 #include "analysis/base/longest.h"
 #include "analysis/progress.h"
@@ -414,21 +415,19 @@ static int set_note(struct table *table, const struct series *series, const stru
 {
 	const struct histogram *durations = &series->durations;
 	int length = label->name.length < NAME_MOST ? label->name.length : NAME_MOST;
-	char note[NAME_MOST + 512];
-	int used;
+	char count[UNITS_TEXT], median[UNITS_TEXT], p99[UNITS_TEXT], longest[UNITS_TEXT];
+	struct words note = { .used = 0 };
 
-	used = snprintf(
-		note, sizeof(note),
-		"%llu spans \"%.*s\": median %.3f ms, p99 %.3f ms, longest %.3f ms; %zu stand "
-		"out, longer than %.3f ms",
-		(unsigned long long)durations->count, length, label->name.bytes,
-		histogram_percentile(durations, 50) / 1e6,
-		histogram_percentile(durations, 99) / 1e6, durations->max / 1e6, outliers,
-		limit / 1e6);
+	words_clause(&note, "%s spans \"%.*s\": median %s, p99 %s, longest %s",
+		     units_count(count, durations->count), length, label->name.bytes,
+		     units_ns(median, histogram_percentile(durations, 50)),
+		     units_ns(p99, histogram_percentile(durations, 99)),
+		     units_ns(longest, durations->max));
+	words_clause(&note, "%zu stand out, longer than %s", outliers, units_ns(median, limit));
 	if (durations->count > series->count)
-		snprintf(note + used, sizeof(note) - used, "; the %zu longest of them are listed",
-			 series->count);
-	return table_set_note(table, note);
+		words_clause(&note, "the %s longest of them are listed",
+			     units_count(count, series->count));
+	return table_set_note(table, note.bytes);
 }
 
 static int fill(void *state, struct table *table)

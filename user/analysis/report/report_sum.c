@@ -3,6 +3,7 @@
  * Reports of several runs made one. Runs are put on one clock as traces of a job are (clock.h).
  */
 #include "analysis/report/report_sum.h"
+#include "units.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -329,24 +330,23 @@ static int set_note(struct report_sum *sum, size_t number, struct table *table)
 	const struct summand *summand = &sum->summands[number];
 	const struct merging *merging = &sum->analyses[number]->merging;
 	struct words note = { .used = 0 };
+	char count[UNITS_TEXT];
 
 	if (summand->note && !summand->notes_differ)
 		words_add(&note, "%s", summand->note);
 	if (summand->lacking && sum->runs > 1)
-		words_add(&note, "%s%zu of %zu runs %s none of it%s%.200s%s", note.used ? "; " : "",
-			  summand->lacking, sum->runs, summand->lacking == 1 ? "has" : "have",
-			  summand->why ? " (" : "", summand->why ? summand->why : "",
-			  summand->why ? ")" : "");
+		words_clause(&note, "%zu of %zu runs %s none of it%s%.200s%s", summand->lacking,
+			     sum->runs, summand->lacking == 1 ? "has" : "have",
+			     summand->why ? " (" : "", summand->why ? summand->why : "",
+			     summand->why ? ")" : "");
 	if (table->folded)
-		words_add(&note,
-			  "%s%llu %s had no room of their own in a summary and share the "
-			  "last row",
-			  note.used ? "; " : "", (unsigned long long)table->folded,
-			  merging->many ? merging->many : "rows");
+		words_clause(
+			&note, "%s %s had no room of their own in a summary and share the last row",
+			units_count(count, table->folded), merging->many ? merging->many : "rows");
 	if (table->cut)
-		words_add(&note, "%s%llu further %s had no room in a summary",
-			  note.used ? "; " : "", (unsigned long long)table->cut,
-			  merging->many ? merging->many : "rows");
+		words_clause(&note, "%s further %s had no room in a summary",
+			     units_count(count, table->cut),
+			     merging->many ? merging->many : "rows");
 	return note.used ? table_set_note(table, note.bytes) : 0;
 }
 
