@@ -11,11 +11,13 @@
 
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "made_ledger.h"
-#include "monitor/intake.h"
+#include "monitor/intake_state.h"
 
 #define PARENT 4194400u /* of no pid that lives: there are fewer */
 #define LIMIT_S 600	/* who waits for its own lock does so for ever */
@@ -223,6 +225,66 @@ static void test_known_by_slots_after_loss(void **state)
 	close_all(intake, ledger);
 }
 
+/*
+ * Who was forked or has run a program, was moved without one, and has ended by the next reading:
+ * its slots tell where it was. Not where several hierarchies are, nor where nobody was moved.
+ */
+static void test_moved_and_gone(void **state)
+{
+	static const struct {
+		uint64_t moves;
+		bool one_hierarchy;
+		uint64_t moved; /* operations that are the other cgroup's then */
+	} cases[] = { { 1, true, 3 + 5 }, { 1, false, 0 }, { 0, true, 0 } };
+	char root[] = "/tmp/faultline-test-XXXXXX", path[64];
+	struct stat status;
+
+	assert_non_null(mkdtemp(root));
+	snprintf(path, sizeof(path), "%s/b", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(stat(path, &status), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ledger *ledger = open_with(roomy);
+		struct intake *intake = open_intake(ledger);
+		struct profile_slot slot = {
+			.key = { .pid = PARENT + 1, .op = OP_FAULT },
+			.first_ns = 120,
+			.last_ns = 130,
+			.sums = { .count = 3, .time_ns = 1 },
+			.who = { .started_ns = 110, .cgroup_id = status.st_ino, .comm = "named" },
+		};
+		uint64_t there;
+
+		cgroups_close(intake->cgroups);
+		assert_int_equal(cgroups_open(&intake->cgroups, root), 0);
+		intake->one_hierarchy = cases[i].one_hierarchy;
+		forks(intake, PARENT + 1, 110);
+		ends(intake, PARENT + 1, 140);
+		begin(ledger, PARENT + 2, "/a", "y", 110);
+		ends(intake, PARENT + 2, 140);
+		intake_take_slot(intake, &slot);
+		slot.key.pid = PARENT + 2;
+		slot.sums.count = 5;
+		intake_take_slot(intake, &slot);
+		intake_tell_moves(intake, cases[i].moves);
+		while (!intake_book(intake, 135, 135))
+			usleep(1000);
+		there = job_called(ledger, "/b") ? sums_total(&job_called(ledger, "/b")->sums).count
+						 : 0;
+		assert_int_equal(there, cases[i].moved);
+		assert_int_equal(sums_total(&job_called(ledger, "/a")->sums).count, 8 - there);
+		/* By the name of the program, not of a thread of it. */
+		if (there)
+			assert_string_equal(job_called(ledger, "/b")->commands[0].name, "x");
+		assert_true(intake_book(intake, 1000000, 1000000)); /* all go */
+		assert_null(job_called(ledger, "/b"));
+		assert_int_equal(ledger_node(ledger)->processes_ended, 2);
+		close_all(intake, ledger);
+	}
+	rmdir(path);
+	rmdir(root);
+}
+
 /* --- how it lasts --- */
 
 #define PIDS 30000u
@@ -311,6 +373,7 @@ int main(void)
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_known_by_slots),
 		cmocka_unit_test(test_known_by_slots_after_loss),
+		cmocka_unit_test(test_moved_and_gone),
 		cmocka_unit_test(test_stays_as_large),
 	};
 

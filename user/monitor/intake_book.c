@@ -109,6 +109,25 @@ static bool wants_taker(const struct intake *intake, const struct profile_slot *
 	return intake->look_again || !ledger_knows(intake->ledger, slot->key.pid, slot->last_ns);
 }
 
+static struct ledger_process *find_process(const struct intake *intake,
+					   const struct profile_slot *slot)
+{
+	return ledger_find_doer(intake->ledger, slot->key.pid, slot->first_ns, slot->last_ns)
+		.process;
+}
+
+/* Somebody was moved between cgroups since it was looked at. */
+static bool may_be_elsewhere(const struct intake *intake, const struct ledger_process *process)
+{
+	return process && process->looked_moves != intake->moves;
+}
+
+/* Once it is gone, its slot alone may tell where it was. */
+static bool wants_place(const struct intake *intake, const struct profile_slot *slot)
+{
+	return intake->one_hierarchy && may_be_elsewhere(intake, find_process(intake, slot));
+}
+
 struct taker {
 	struct ledger_who who; /* of what follows */
 	char comm[EVENT_COMM_BYTES + 1], cgroup[PATH_MAX], user[USER_NAME_BYTES];
@@ -148,7 +167,8 @@ static bool look_up_takers(struct intake *intake)
 	for (size_t i = 0; i < intake->slot_count; i++) {
 		const struct profile_slot *slot = &intake->slots[i];
 
-		if (!slot->who.started_ns || !wants_taker(intake, slot))
+		if (!slot->who.started_ns ||
+		    !(wants_taker(intake, slot) || wants_place(intake, slot)))
 			continue;
 		all &= cgroups_path(intake->cgroups, slot->who.cgroup_id, false, path);
 		all &= user_name(intake->users, slot->who.uid, user);
@@ -156,27 +176,45 @@ static bool look_up_takers(struct intake *intake)
 	return all;
 }
 
+/* Where it was when it took the slot. Where several hierarchies tell jobs apart nobody knows. */
+static void take_place(struct intake *intake, struct ledger_process *process,
+		       const struct profile_slot *slot)
+{
+	char cgroup[PATH_MAX];
+
+	if (!intake->one_hierarchy || !slot->who.started_ns)
+		return;
+	/* It has been looked up. */
+	intake_name_cgroup(intake, slot->who.cgroup_id, true, cgroup);
+	if (strcmp(cgroup, LEDGER_UNKNOWN) != 0)
+		ledger_move(intake->ledger, process, cgroup);
+}
+
 /* A process that is not known yet, or has not been looked at for a while, or since somebody was
  * moved. */
-static void look_at_doer(struct intake *intake, const struct ledger_added *added, uint64_t now_ns)
+static void look_at_doer(struct intake *intake, const struct profile_slot *slot, uint64_t now_ns)
 {
 	struct ledger_process *process;
 	char cgroup[JOB_CGROUP_BYTES * 8];
+	bool moved;
 
-	if (!added->pid)
+	if (!slot->key.pid)
 		return;
-	if (!ledger_knows(intake->ledger, added->pid, added->last_ns)) {
-		adopt(intake, added->pid, added->last_ns);
+	if (!ledger_knows(intake->ledger, slot->key.pid, slot->last_ns)) {
+		adopt(intake, slot->key.pid, slot->last_ns);
 		return;
 	}
-	process = ledger_process(intake->ledger, added->pid);
-	if (!process ||
-	    (process->looked_moves == intake->moves && now_ns < process->looked_ns + LOOK_EVERY_NS))
+	process = find_process(intake, slot);
+	moved = may_be_elsewhere(intake, process);
+	if (!process || (!moved && now_ns < process->looked_ns + LOOK_EVERY_NS))
 		return;
-	process->looked_ns = now_ns;
-	process->looked_moves = intake->moves;
-	if (process_cgroup(process->pid, cgroup, sizeof(cgroup)))
+	if (!process->end_ns && process_cgroup(process->pid, cgroup, sizeof(cgroup))) {
+		process->looked_ns = now_ns;
+		process->looked_moves = intake->moves;
 		ledger_move(intake->ledger, process, cgroup);
+	} else if (moved) {
+		take_place(intake, process, slot);
+	}
 }
 
 /* What a transfer wrote: it took its time once, on the side that reads, if there is one. */
@@ -245,7 +283,7 @@ static void book(struct intake *intake, const struct profile_slot *slot, uint64_
 					added.counts.created_bytes);
 		return;
 	}
-	look_at_doer(intake, &added, now_ns);
+	look_at_doer(intake, slot, now_ns);
 	if (wants_taker(intake, slot) && tell_taker(intake, slot, &taker))
 		added.who = &taker.who;
 	if (class.what == CLASS_THROTTLED)

@@ -226,7 +226,7 @@ void ledger_tell_joins(struct ledger *ledger, ledger_joined_fn *tell, void *cont
 void ledger_fork(struct ledger *ledger, uint32_t parent, uint32_t child, uint64_t time_ns);
 /* A process runs another program, or is told of for the first time. */
 void ledger_exec(struct ledger *ledger, const struct ledger_who *who, uint64_t time_ns);
-/* It is found to be in another cgroup. */
+/* It is found to be in another cgroup, or to have ended there. */
 void ledger_move(struct ledger *ledger, struct ledger_process *process, const char *cgroup);
 void ledger_exit(struct ledger *ledger, uint32_t pid, uint64_t time_ns);
 /* It is gone, without a word of when: some time after `time_ns`. */

@@ -75,15 +75,19 @@ static void change_job(struct ledger *ledger, struct ledger_process *process,
 		       struct ledger_job *job, const char *program, uint64_t time_ns)
 {
 	struct ledger_job *before = process->job;
+	const bool lives = !process->end_ns;
 
-	count_living(process, -1, time_ns);
+	if (lives)
+		count_living(process, -1, time_ns);
 	if (job != before) {
 		leave_job(process);
 		join_job(process, job);
-		tell_joined(ledger, process, before);
+		if (lives)
+			tell_joined(ledger, process, before);
 	}
 	process->program = ledger_command_of(job, program, time_ns);
-	count_living(process, 1, time_ns);
+	if (lives)
+		count_living(process, 1, time_ns);
 }
 
 /* --- beginning --- */
