@@ -350,6 +350,24 @@ print(done)
                       [row["text"] for row in report["caveats"] if row["id"] == "bios"][0])
         return reads, rows, unseen
 
+    def test_at_the_end(self):
+        """One whose address never comes again is told as on its way."""
+        bare, trace = machine().new_device(self.BLOCK), machine().new_dir() + "/trace"
+        run = machine().start([machine().faultline, "run", "-q", "-o", trace, "--", harness.PYTHON,
+                               "-S", "-c", self.READER, bare],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        run.stdout.readline()
+        with bpf_maps.Array(run.pid, "bio_places", self.PLACE.size) as places:
+            free = [i for i, value in enumerate(places.values()) if not any(value[:8])][:3]
+            for place in free:  # addresses of none, which belong elsewhere
+                places.put(place, self.PLACE.pack(place + 1, *[0] * 10))
+        run.communicate(b"\n\n")
+        report = harness.report_of(trace)
+        bios = report["trace"]["notes"]["bios_under_way"]
+        self.assertGreaterEqual(bios, len(free))
+        self.assertIn(f"{bios:,} bios had not ended",
+                      [row["text"] for row in report["caveats"] if row["id"] == "bios-under-way"][0])
+
     def next_mark(self):
         """The place of a bio that is on its way, and what is there."""
         while True:

@@ -103,6 +103,7 @@ static void test_notes(void **state)
 	static const struct trace_note notes[] = { { "children_not_followed", 2 },
 						   { "faults_untimed", 7 },
 						   { "bios_ended_unseen", 5 },
+						   { "bios_under_way", 6 },
 						   { "of_a_later_version", 4 },
 						   { "no name", 5 } };
 	struct made_trace made;
@@ -119,6 +120,7 @@ static void test_notes(void **state)
 	assert_non_null(strstr(caveat(report, "faults"), "7 faults have no duration"));
 	assert_non_null(strstr(caveat(report, "faults"), "3 faults are on no known mapping"));
 	assert_non_null(strstr(caveat(report, "bios"), "the ends of 5 bios were not seen"));
+	assert_non_null(strstr(caveat(report, "bios-under-way"), "6 bios had not ended"));
 	CHECK(report, "trace", 0, "notes.children_not_followed", 2);
 	CHECK(report, "trace", 0, "notes.faults_untimed", 7);
 	CHECK(report, "trace", 0, "notes.programs_ended_unseen", 0);

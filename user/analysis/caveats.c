@@ -226,6 +226,18 @@ static void say_bios(struct words *text, const struct measured *measured)
 			units_count(count, bios));
 }
 
+static void say_bios_under_way(struct words *text, const struct measured *measured)
+{
+	uint64_t bios = job_count_notes(measured->job, TRACE_NOTE_BIOS_UNDER_WAY);
+	char count[UNITS_TEXT];
+
+	if (bios)
+		words_add(text,
+			  "%s %s not ended when the recording did, as far as was seen: what was on "
+			  "its way then is in no sum of storage",
+			  units_count(count, bios), bios == 1 ? "bio had" : "bios had");
+}
+
 static void say_unfollowed(struct words *text, const struct measured *measured)
 {
 	uint64_t children = job_count_notes(measured->job, TRACE_NOTE_UNFOLLOWED);
@@ -378,6 +390,7 @@ static const struct caveat {
 	{ "attached", "note", say_attached },
 	{ "header", "note", say_header },
 	{ "survivors", "note", say_survivors },
+	{ "bios-under-way", "note", say_bios_under_way },
 	{ "summed", "note", say_summed },
 };
 

@@ -105,9 +105,10 @@ static void name_note(struct about *about, const char *name)
  * that would tell. */
 static void take_notes(struct about *about)
 {
-	static const char *const known[] = { TRACE_NOTE_UNFOLLOWED,   TRACE_NOTE_UNTIMED,
-					     TRACE_NOTE_ENDED_UNSEEN, TRACE_NOTE_ASYNC_BEFORE,
-					     TRACE_NOTE_SPANS_BEFORE, TRACE_NOTE_BIOS_UNSEEN };
+	static const char *const known[] = { TRACE_NOTE_UNFOLLOWED,    TRACE_NOTE_UNTIMED,
+					     TRACE_NOTE_ENDED_UNSEEN,  TRACE_NOTE_ASYNC_BEFORE,
+					     TRACE_NOTE_SPANS_BEFORE,  TRACE_NOTE_BIOS_UNSEEN,
+					     TRACE_NOTE_BIOS_UNDER_WAY };
 	const struct job *job = about->texts.job;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

@@ -153,7 +153,7 @@ struct counts {
 	struct op_total operations[OP_TABLE_SIZE];
 	struct kind_total kinds[RECORD_KIND_COUNT];
 	uint64_t notes[NOTE_COUNT];
-	struct trace_note trace_notes[NOTE_COUNT + 2];
+	struct trace_note trace_notes[NOTE_COUNT + 3];
 	struct trace_operation_total totals[OP_TABLE_SIZE];
 	struct trace_kind_total kind_totals[RECORD_KIND_COUNT + LAYER_COUNT + 1 + 2];
 };
@@ -198,7 +198,13 @@ static size_t fill_notes(const struct recorder *recorder, struct counts *counts)
 	const uint64_t unseen = markers_unseen(recorder->markers);
 	const uint64_t before = decoder_begun_before(recorder->decoder);
 	size_t n = session_name_notes(counts->notes, counts->trace_notes);
+	uint64_t bios;
+	int err = session_bios_under_way(recorder->session, &bios);
 
+	if (err)
+		log_warning("cannot count the bios under way: %s", strerror(-err));
+	else if (bios)
+		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_BIOS_UNDER_WAY, bios };
 	if (before)
 		counts->trace_notes[n++] = (struct trace_note) { TRACE_NOTE_SPANS_BEFORE, before };
 	if (unseen)

@@ -116,6 +116,9 @@ int session_totals(struct session *session, struct op_total *operations, struct 
 		   uint64_t *notes);
 /* ... that of one operation alone. */
 int session_op_total(struct session *session, unsigned int op, struct op_total *total);
+/* How many bios of the run have been queued and have not ended, as far as was seen. Returns 0 or a
+ * negative errno. */
+int session_bios_under_way(const struct session *session, uint64_t *bios);
 /* Notes as a trace tells them, those that are not zero: how many. Some are told otherwise. */
 size_t session_name_notes(const uint64_t counts[NOTE_COUNT], struct trace_note notes[NOTE_COUNT]);
 

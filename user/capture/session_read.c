@@ -241,31 +241,28 @@ bool session_take_slow(struct session *session, struct flight_slow *slow)
 	return true;
 }
 
-#define BATCH_FILES 4096
+#define BATCH_ENTRIES 4096
 
-/* Adds the ids of a table whose values begin with what is held of a file. */
-static int table_ids(const struct bpf_map *map, struct flight_ids *ids)
+/* Gives the values of an array or a hash, until `take` returns less than 0, which is returned. */
+static int each_value(const struct bpf_map *map, int (*take)(void *context, const void *value),
+		      void *context)
 {
 	size_t value_bytes = bpf_map__value_size(map);
-	uint8_t *values = calloc(BATCH_FILES, value_bytes);
-	void *keys = calloc(BATCH_FILES, bpf_map__key_size(map));
+	uint8_t *values = calloc(BATCH_ENTRIES, value_bytes);
+	void *keys = calloc(BATCH_ENTRIES, bpf_map__key_size(map));
 	uint32_t at = 0, *next = NULL, count;
 	int err = values && keys ? 0 : -ENOMEM;
 
 	while (!err) {
 		bool more;
 
-		count = BATCH_FILES;
+		count = BATCH_ENTRIES;
 		more = !bpf_map_lookup_batch(bpf_map__fd(map), next, &at, keys, values, &count,
 					     NULL);
 		if (!more && errno != ENOENT)
 			err = -errno;
-		for (uint32_t i = 0; i < count && !err; i++) {
-			struct file_entry *entry = (void *)(values + i * value_bytes);
-
-			if (entry->id)
-				err = flight_ids_add(ids, entry->id & ~FILE_UNTOLD);
-		}
+		for (uint32_t i = 0; i < count && !err; i++)
+			err = take(context, values + i * value_bytes);
 		if (!more)
 			break;
 		next = &at;
@@ -275,10 +272,34 @@ static int table_ids(const struct bpf_map *map, struct flight_ids *ids)
 	return err;
 }
 
+/* Of a value that begins with what is held of a file. */
+static int take_file_id(void *context, const void *value)
+{
+	const struct file_entry *entry = value;
+
+	return entry->id ? flight_ids_add(context, entry->id & ~FILE_UNTOLD) : 0;
+}
+
 int session_file_ids(const struct session *session, struct flight_ids *ids)
 {
 	const struct faultline *skeleton = session->skeleton;
-	int err = table_ids(skeleton->maps.file_places, ids);
+	int err = each_value(skeleton->maps.file_places, take_file_id, ids);
 
-	return err ? err : table_ids(skeleton->maps.files, ids);
+	return err ? err : each_value(skeleton->maps.files, take_file_id, ids);
+}
+
+/* Of a place of a bio, which begins with its address. */
+static int count_bio(void *context, const void *value)
+{
+	uint64_t bio;
+
+	memcpy(&bio, value, sizeof(bio));
+	*(uint64_t *)context += bio != 0;
+	return 0;
+}
+
+int session_bios_under_way(const struct session *session, uint64_t *bios)
+{
+	*bios = session->skeleton->bss->bio_marks_count;
+	return each_value(session->skeleton->maps.bio_places, count_bio, bios);
 }

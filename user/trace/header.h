@@ -123,6 +123,7 @@ struct trace_kind_total {
 #define TRACE_NOTE_SPANS_BEFORE "spans_begun_before"	/* open when it attached to them */
 #define TRACE_NOTE_ENDED_UNSEEN "programs_ended_unseen" /* whether they mark spans is not known */
 #define TRACE_NOTE_BIOS_UNSEEN "bios_ended_unseen"	/* of them there are no records */
+#define TRACE_NOTE_BIOS_UNDER_WAY "bios_under_way"	/* at the end, or ended unseen */
 
 struct trace_note {
 	const char *name;
