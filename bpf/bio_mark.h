@@ -93,9 +93,10 @@ static __always_inline bool bio_mark_fits(const struct bio_mark *mark, const str
 /*
  * One has ended, and it was not seen. Not counted as lost: what is lost is in the totals.
  *
- * A mark whose address never comes again is left when the recording ends, where the user side counts
- * it as on its way (session_bios_under_way): it is in no total, nor is its request. If its bio has
- * ended, every copy of the program at its end was passed over, which the kernel counts, too.
+ * A mark whose address never comes again is left when the recording ends, where the user side
+ * counts it as on its way (session_bios_under_way): it is in no total, nor is its request. If its
+ * bio has ended, every copy of the program at its end was passed over, which the kernel counts,
+ * too.
  */
 static __always_inline void bio_mark_stale(void)
 {

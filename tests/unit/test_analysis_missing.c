@@ -97,15 +97,53 @@ static const char *caveat(struct report *report, const char *id)
 	return ask(report, "caveats", find_row(report, "caveats", "id", id), "text")->text;
 }
 
+/* A program was begun, and a layer has seen nothing of it: calls, faults, neither; both; nobody
+ * was begun; the layer is off. */
+static void test_unseen(void **state)
+{
+	static const struct {
+		bool begun, calls, faults;
+		const char *off, *says;
+	} cases[] = {
+		{ true, false, true, NULL, "not one system call on a file was seen: " },
+		{ true, true, false, NULL, "not one page fault on a file was seen: " },
+		{ true, false, false, NULL,
+		  "not one system call on a file was seen; not one page fault on a file was "
+		  "seen: " },
+		{ true, true, true, NULL, NULL },
+		{ false, false, false, NULL, NULL },
+		{ true, false, true, "syscall", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct made_trace made;
+		struct report *report;
+
+		BEGIN(&made, .lanes = 1, .off = cases[i].off);
+		made.kinds[TRACE_EXEC].events = cases[i].begun;
+		made.kinds[TRACE_SYSCALL].events = cases[i].calls;
+		made.kinds[TRACE_FAULT].events = cases[i].faults;
+		for (int kind = 0; kind < TRACE_KIND_COUNT; kind++)
+			made.kinds[kind].lost = made.kinds[kind].events;
+		made_finish(&made, 50, 1050);
+		report = made_report(&made.reader, 1);
+		if (cases[i].says)
+			assert_non_null(strstr(caveat(report, "unseen"), cases[i].says));
+		else
+			assert_int_equal(row_with(report, "caveats", "id", "unseen"), -1);
+		report_free(report);
+		made_close(&made);
+	}
+}
+
 /* What the kernel side could not see goes through the trace to the first screen. */
 static void test_notes(void **state)
 {
-	static const struct trace_note notes[] = { { "children_not_followed", 2 },
-						   { "faults_untimed", 7 },
-						   { "bios_ended_unseen", 5 },
-						   { "bios_under_way", 6 },
-						   { "of_a_later_version", 4 },
-						   { "no name", 5 } };
+	static const struct trace_note notes[] = {
+		{ "children_not_followed", 2 }, { "faults_untimed", 7 },
+		{ "bios_ended_unseen", 5 },	{ "bios_under_way", 6 },
+		{ "of_a_later_version", 4 },	{ "no name", 5 }
+	};
 	struct made_trace made;
 	struct report *report;
 
@@ -139,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_without_faults),
 		cmocka_unit_test(test_without_calls),
 		cmocka_unit_test(test_without_pagecache),
+		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_notes),
 	};
 

@@ -110,6 +110,54 @@ static void say_header(struct words *text, const struct measured *measured)
 			  job->trace_count == 1 ? "the trace is" : "traces are");
 }
 
+/* Of a kind, or of all of the layer. */
+static uint64_t count_events(const struct trace_totals *totals, const char *layer, const char *kind)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < totals->kind_count; i++)
+		if (!strcmp(totals->kinds[i].layer, layer) &&
+		    (!kind || !strcmp(totals->kinds[i].kind, kind)))
+			events += totals->kinds[i].events;
+	return events;
+}
+
+static bool is_on(const struct trace_header *header, const char *layer)
+{
+	for (size_t i = 0; i < header->layer_count; i++)
+		if (!strcmp(header->layers[i].name, layer))
+			return header->layers[i].on;
+	return false;
+}
+
+/* A program that is begun opens its libraries and touches itself: a layer that has seen nothing of
+ * one may be blind. */
+static void say_unseen(struct words *text, const struct measured *measured)
+{
+	static const struct {
+		const char *layer, *what;
+	} seen[] = { { "syscall", "system call on a file" }, { "fault", "page fault on a file" } };
+	const struct job *job = measured->job;
+
+	for (size_t i = 0; i < job->trace_count; i++) {
+		const struct trace_header *header = job->traces[i].header;
+		const struct trace_totals *totals = job->traces[i].totals;
+
+		if (!totals || strcmp(header->mode, "trace") || strcmp(header->start, "run") ||
+		    !count_events(totals, "task", "exec"))
+			continue;
+		for (size_t j = 0; j < sizeof(seen) / sizeof(seen[0]); j++)
+			if (is_on(header, seen[j].layer) &&
+			    !count_events(totals, seen[j].layer, NULL))
+				words_clause(text, "not one %s was seen", seen[j].what);
+		if (text->used) {
+			words_add(text, ": the programs made none, as static ones may, or the "
+					"kernel side of this build is blind here; strace -c tells");
+			return;
+		}
+	}
+}
+
 static void say_not_followed(struct words *text, const struct measured *measured)
 {
 	const struct job *job = measured->job;
@@ -379,6 +427,7 @@ static const struct caveat {
 	{ "names", "warning", say_names },
 	{ "lost", "warning", say_lost },
 	{ "unaccounted", "warning", say_unaccounted },
+	{ "unseen", "warning", say_unseen },
 	{ "not-followed", "warning", say_not_followed },
 	{ "async", "warning", say_async },
 	{ "undecoded", "warning", say_undecoded },
