@@ -88,8 +88,9 @@ MADE void check_text(const struct report *report, const char *table, size_t row,
 	const struct cell *cell = ask(report, table, row, column);
 
 	assert_int_equal(cell->type, CELL_TEXT);
-	assert_int_equal(cell->length, strlen(expected));
-	assert_memory_equal(cell->text, expected, cell->length);
+	if (cell->length != strlen(expected) || memcmp(cell->text, expected, cell->length) != 0)
+		fail_msg("%s of %s is \"%.*s\", not \"%s\"", column, table, (int)cell->length,
+			 cell->text, expected);
 }
 
 MADE void check_null(const struct report *report, const char *table, size_t row, const char *column)

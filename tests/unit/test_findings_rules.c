@@ -295,6 +295,37 @@ static void test_small_files_written(void **state)
 	made_close(&made);
 }
 
+static void make_populated(struct made_trace *made)
+{
+	mmap_bound(made, false);
+}
+
+static void make_populated_from_memory(struct made_trace *made)
+{
+	add_file(made, 1, 256 * MIB, "/data/a.gguf");
+	FAULT(made, .time = 100, .dur = 300 * MS, .pid = 10, .file = 1,
+	      .flags = TRACE_FAULT_FILEMAP);
+}
+
+/* What was in memory has no bandwidth of a device. */
+static void test_bound_by_memory(void **state)
+{
+	struct made_trace made;
+	struct report *report = made_of(&made, make_populated);
+
+	check_text(report, "findings", find_row(report, "findings", "id", "mmap-bound"), "says",
+		   "300 ms in 0 faults and in calls that map, populate or lock; 256 MiB came from "
+		   "storage, at 853 MiB/s");
+	report_free(report);
+	made_close(&made);
+	report = made_of(&made, make_populated_from_memory);
+	check_text(report, "findings", find_row(report, "findings", "id", "mmap-bound"), "says",
+		   "300 ms in 1 fault and in calls that map, populate or lock; 0 B came from "
+		   "storage");
+	report_free(report);
+	made_close(&made);
+}
+
 static void make_many_read(struct made_trace *made)
 {
 	for (uint64_t i = 0; i < 20; i++) {
@@ -688,6 +719,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_dropped),
 		cmocka_unit_test(test_small_files_written),
 		cmocka_unit_test(test_bound_by_many),
+		cmocka_unit_test(test_bound_by_memory),
 		cmocka_unit_test(test_held_back),
 		cmocka_unit_test(test_slow_device),
 		cmocka_unit_test(test_worker),

@@ -38,7 +38,7 @@ static const struct table_column bound_evidence[] = {
 	NUMBER(time_ns, "time", NS,
 	       "time with at least one such call or fault under way, of any file; faults: but "
 	       "programs"),
-	NUMBER(bandwidth, "bandwidth", BYTES, "bytes in a second of that time"),
+	NUMBER(bandwidth, "bandwidth", BYTES, "bytes in a second of that time; null: none"),
 	{ "at_once", "at once", UNIT_NONE, "calls under way in that time, on average",
 	  TABLE_REAL(struct bound, at_once), 0 },
 	{ "of_file", "of file", UNIT_SHARE,
@@ -128,7 +128,9 @@ static int find_mmap_bound(struct findings *findings, const struct finding_rule 
 	if (!verdict.cost_ns || !is_felt(findings, verdict.cost_ns))
 		return 0;
 	bound.bytes = bound.bytes_each = TABLE_NO_UINT;
-	bound.bandwidth = finding_bandwidth(bound.storage_bytes, bound.time_ns);
+	bound.bandwidth = bound.storage_bytes
+				  ? finding_bandwidth(bound.storage_bytes, bound.time_ns)
+				  : TABLE_NO_UINT;
 	bound.at_once = finding_share(all.thread_time_ns, all.time.measure);
 	return finding_add(findings, rule, &bound, &verdict);
 }
@@ -190,7 +192,8 @@ const struct finding_rule finding_mmap_bound = {
 	.title = "the run waits for mapped files, most of all for {file}"
 		 "[, one of many, which takes {of_file} of that]",
 	.says = "{time_ns} in {count:fault|faults} and in calls that map, populate or lock; "
-		"{storage_bytes} came from storage, at {bandwidth}/s[; {others:file|files} more]",
+		"{storage_bytes} came from storage[, at {bandwidth}/s][; {others:file|files} "
+		"more]",
 	.advice =
 		"let a thread map and populate beside what comes before, map what is needed alone, "
 		"or keep it in memory between runs; where the device is busy (--table devices), "
