@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The registry of findings and their table, the dearest first. Knows nothing of what they are.
+ * Findings, as rules tell of them, and their table, the dearest first. Knows nothing of what they
+ * are.
  */
 #include "analysis/finding/finding.h"
 
@@ -10,97 +11,18 @@
 #include <string.h>
 
 #include "analysis/finding/finding_text.h"
+#include "analysis/finding/finding_weight.h"
 #include "analysis/overlap.h"
 #include "analysis/model/path.h"
 #include "analysis/measured.h"
-#include "analysis/totals.h"
-#include "analysis/trace_table.h"
 #include "arena.h"
 #include "grow.h"
-
-const struct finding_rule *const finding_rules[] = {
-	&finding_loss,
-	&finding_untraced_async,
-	&finding_tracer_cost,
-	&finding_held_back,
-	&finding_mmap_random,
-	&finding_mmap_in_order,
-	&finding_mmap_single,
-	&finding_mmap_minor,
-	&finding_mmap_stores,
-	&finding_mmap_copied,
-	&finding_mmap_summed,
-	&finding_swapped,
-	&finding_small_reads_storage,
-	&finding_small_reads_cached,
-	&finding_random_reads,
-	&finding_fetched_again,
-	&finding_load_waits,
-	&finding_read_again,
-	&finding_read_by_several,
-	&finding_cold_start,
-	&finding_small_files,
-	&finding_opened_again,
-	&finding_failed_lookups,
-	&finding_locks,
-	&finding_metadata,
-	&finding_imports,
-	&finding_cold_names,
-	&finding_save_waits,
-	&finding_fsync_often,
-	&finding_sync_writes,
-	&finding_shared_writes,
-	&finding_shared_across,
-	&finding_small_writes,
-	&finding_small_direct,
-	&finding_failed_calls,
-	&finding_short_reads,
-	&finding_throttled,
-	&finding_amplified,
-	&finding_readahead_unused,
-	&finding_device_errors,
-	&finding_device_slow,
-	&finding_device_overloaded,
-	&finding_requests_small,
-	&finding_flushes,
-	&finding_device_shared,
-	&finding_shallow_queue,
-	&finding_epoch_storage,
-	&finding_epoch_memory,
-	&finding_sync_checkpoint,
-	&finding_loader_io,
-	&finding_loader_work,
-	&finding_loader_idle,
-	&finding_worker_slow,
-	&finding_accelerator,
-	&finding_stragglers,
-	&finding_ranks_uneven,
-	&finding_read_bound, /* what all the others do not tell */
-	&finding_write_bound,
-	&finding_mmap_bound,
-	NULL,
-};
-const size_t finding_rule_count = sizeof(finding_rules) / sizeof(finding_rules[0]) - 1;
-
-const struct finding_rule *finding_rule_named(const char *id)
-{
-	for (size_t i = 0; i < finding_rule_count; i++)
-		if (!strcmp(finding_rules[i]->id, id))
-			return finding_rules[i];
-	return NULL;
-}
-
-/* What a finding is ordered by. */
-struct weight {
-	enum finding_severity severity;
-	uint64_t cost_ns, cost_bytes;
-};
 
 struct finding {
 	const struct finding_rule *rule;
 	const void *evidence;
 	struct finding_verdict verdict;
-	struct weight weight;
+	struct finding_weight weight;
 	const char *title, *says, *advice, *more;
 	const char *host; /* NULL: of several */
 	uint64_t runs;	  /* 1 */
@@ -138,47 +60,6 @@ uint64_t finding_unhidden(const struct findings *findings, enum io_class class, 
 	if (overlap_of(findings->report, class, &view))
 		time_ns = (unsigned __int128)time_ns * view.unoverlapped_ns / view.time_ns;
 	return time_ns / findings->runs;
-}
-
-/* What storage and writes brought into the page cache, in all. */
-static uint64_t all_fetched_bytes(const struct measured *measured)
-{
-	uint64_t bytes = 0;
-
-	for (unsigned int i = 0; i < IO_CLASS_COUNT; i++)
-		bytes += totals_class(measured, i).fetched_bytes;
-	return bytes;
-}
-
-static enum finding_severity severity_of_time(uint64_t cost_ns, uint64_t duration_ns)
-{
-	double share = finding_share(cost_ns, duration_ns);
-
-	return share >= threshold(THRESHOLD_SEVERITY_HIGH)     ? FINDING_HIGH
-	       : share >= threshold(THRESHOLD_SEVERITY_MEDIUM) ? FINDING_MEDIUM
-							       : FINDING_LOW;
-}
-
-static enum finding_severity severity_of(const struct findings *findings,
-					 const struct finding_verdict *verdict)
-{
-	if (verdict->severity != FINDING_BY_COST)
-		return verdict->severity;
-	if (verdict->cost_ns != TABLE_NO_UINT)
-		return severity_of_time(verdict->cost_ns, findings->duration_ns);
-	if (verdict->cost_bytes == TABLE_NO_UINT)
-		return FINDING_NOTE;
-	return verdict->cost_bytes >= threshold(THRESHOLD_BYTES_MEDIUM) *
-					      all_fetched_bytes(findings->measured)
-		       ? FINDING_MEDIUM
-		       : FINDING_LOW;
-}
-
-/* A time that nobody would notice is no reason to speak. */
-static bool is_worth_it(const struct findings *findings, const struct finding_verdict *verdict)
-{
-	return verdict->severity != FINDING_BY_COST || verdict->cost_ns == TABLE_NO_UINT ||
-	       verdict->cost_ns >= threshold(THRESHOLD_COST_LEAST) * findings->duration_ns;
 }
 
 static uint64_t known(uint64_t number)
@@ -267,31 +148,6 @@ static uint64_t raised_cost(const struct findings *findings, const struct findin
 	return cost_ns;
 }
 
-/* Of a start, half of its cost: it is paid once, and what the job does with its data all along. */
-static struct weight weigh(const struct finding_rule *rule, uint64_t duration_ns,
-			   struct weight whole)
-{
-	struct weight weight = whole;
-
-	if (!rule || !rule->of_start || !whole.cost_ns)
-		return whole;
-	weight.cost_ns /= 2;
-	if (duration_ns)
-		weight.severity = severity_of_time(weight.cost_ns, duration_ns);
-	return weight;
-}
-
-static int compare_weights(const struct weight *a, const struct weight *b)
-{
-	if (a->severity != b->severity)
-		return a->severity > b->severity ? -1 : 1;
-	if (a->cost_ns != b->cost_ns)
-		return a->cost_ns > b->cost_ns ? -1 : 1;
-	if (a->cost_bytes != b->cost_bytes)
-		return a->cost_bytes > b->cost_bytes ? -1 : 1;
-	return 0;
-}
-
 int finding_add(struct findings *findings, const struct finding_rule *rule, const void *evidence,
 		const struct finding_verdict *verdict)
 {
@@ -302,7 +158,7 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 	if (finding_is_told(findings, rule->told_by, verdict->cost_ns))
 		return 0;
 	raised.cost_ns = raised_cost(findings, rule, verdict->cost_ns);
-	if (!is_worth_it(findings, &raised))
+	if (!finding_is_worth_it(findings, &raised))
 		return 0;
 	if (!GROW(findings->all, findings->room, findings->count + 1))
 		return -ENOMEM;
@@ -324,12 +180,12 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 	if (finding->summed && raised.cost_ns != TABLE_NO_UINT &&
 	    raised.cost_ns > findings->duration_ns)
 		finding->verdict.cost_ns = findings->duration_ns;
-	finding->verdict.severity = severity_of(findings, &finding->verdict);
-	finding->weight =
-		weigh(rule, findings->duration_ns,
-		      (struct weight) { .severity = finding->verdict.severity,
-					.cost_ns = known(finding->verdict.cost_ns),
-					.cost_bytes = known(finding->verdict.cost_bytes) });
+	finding->verdict.severity = finding_severity_of(findings, &finding->verdict);
+	finding->weight = finding_weigh(
+		rule, findings->duration_ns,
+		(struct finding_weight) { .severity = finding->verdict.severity,
+					  .cost_ns = known(finding->verdict.cost_ns),
+					  .cost_bytes = known(finding->verdict.cost_bytes) });
 	return write_texts(findings, finding);
 }
 
@@ -338,7 +194,7 @@ int finding_add(struct findings *findings, const struct finding_rule *rule, cons
 static int compare_findings(const void *left, const void *right)
 {
 	const struct finding *a = left, *b = right;
-	int order = compare_weights(&a->weight, &b->weight);
+	int order = finding_compare_weights(&a->weight, &b->weight);
 
 	return order ? order : strcmp(a->rule->id, b->rule->id);
 }
@@ -529,7 +385,7 @@ static enum finding_severity severity_at(const struct table *table, size_t row)
 	return finding_severity_in(&table_row(table, row)[FINDING_SEVERITY]);
 }
 
-static struct weight weight_at(const struct table *table, size_t row, uint64_t duration_ns)
+static struct finding_weight weight_at(const struct table *table, size_t row, uint64_t duration_ns)
 {
 	const struct cell *id = &table_row(table, row)[FINDING_ID];
 	const struct finding_rule *rule = NULL;
@@ -537,19 +393,20 @@ static struct weight weight_at(const struct table *table, size_t row, uint64_t d
 	for (size_t i = 0; i < finding_rule_count && !rule; i++)
 		if (cell_is(id, finding_rules[i]->id))
 			rule = finding_rules[i];
-	return weigh(rule, duration_ns,
-		     (struct weight) { .severity = severity_at(table, row),
-				       .cost_ns = cost_at(table, row, FINDING_COST_NS),
-				       .cost_bytes = cost_at(table, row, FINDING_COST_BYTES) });
+	return finding_weigh(
+		rule, duration_ns,
+		(struct finding_weight) { .severity = severity_at(table, row),
+					  .cost_ns = cost_at(table, row, FINDING_COST_NS),
+					  .cost_bytes = cost_at(table, row, FINDING_COST_BYTES) });
 }
 
 static int compare_rows(const struct table *table, size_t a, size_t b, const void *context)
 {
 	const uint64_t *duration_ns = context;
-	struct weight first = weight_at(table, a, *duration_ns);
-	struct weight second = weight_at(table, b, *duration_ns);
+	struct finding_weight first = weight_at(table, a, *duration_ns);
+	struct finding_weight second = weight_at(table, b, *duration_ns);
 
-	return compare_weights(&first, &second);
+	return finding_compare_weights(&first, &second);
 }
 
 /* What a run of a second waited for is nothing to one of an hour: severities are those of all runs
@@ -570,7 +427,7 @@ static int judge_again(const struct findings *findings, struct table *table)
 		if (ns->type == CELL_UINT ? findings->duration_ns : bytes->type == CELL_UINT)
 			status = table_set_literal(
 				table, &cells[FINDING_SEVERITY],
-				finding_severities[severity_of(findings, &verdict)]);
+				finding_severities[finding_severity_of(findings, &verdict)]);
 	}
 	return status;
 }

@@ -2,8 +2,8 @@
 /*
  * Findings: what in a run costs time, by which evidence, and what to do about it.
  *
- * A finding is a row, a struct finding_rule; all of them stand in the registry in finding.c, which
- * is the only list. To add one:
+ * A finding is a row, a struct finding_rule; all of them stand in the registry in finding_list.c,
+ * which is the only list. To add one:
  *
  *  1. Write the rule: `find` looks at what the analyses measured (findings->measured, through
  *     files.h, totals.h and their like; an analysis that lacks such a header gets one) and calls
