@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The registry of findings, in the order in which they are looked for: after those that may tell
- * the same. Knows nothing of what they are.
+ * The registry of findings, in the order in which they are looked for: what one before has told
+ * need not be told again. Knows nothing of what they are.
  */
 #include "analysis/finding/finding.h"
 
