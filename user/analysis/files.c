@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "analysis/file_use.h"
-#include "words.h"
-#include "units.h"
 #include "analysis/loaded.h"
 #include "analysis/base/longest.h"
 #include "analysis/measure.h"
 #include "analysis/measured.h"
+#include "units.h"
+#include "words.h"
 
 /* What of the roll-up each use is, what the table has of it, and what the text report shows. */
 #define CALL_COLUMNS                                                                               \

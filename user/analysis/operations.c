@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "units.h"
 #include "analysis/base/histogram.h"
 #include "analysis/size_class.h"
+#include "units.h"
 #include "words.h"
 
 #define SIZES SIZE_CLASSES

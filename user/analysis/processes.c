@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 
 #include "analysis/process_storage.h"
-#include "words.h"
-#include "units.h"
 #include "analysis/process_waits.h"
 #include "analysis/processes.h"
 #include "analysis/rollup.h"
 #include "analysis/trace_text.h"
 #include "grow.h"
+#include "units.h"
+#include "words.h"
 
 struct processes {
 	const struct job *job;

@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "analysis/chain.h"
-#include "words.h"
-#include "units.h"
 #include "analysis/base/histogram.h"
 #include "analysis/base/interval.h"
 #include "analysis/spans.h"
 #include "grow.h"
+#include "units.h"
+#include "words.h"
 
 #define DEPTH_MOST 64 /* spans around an operation that its inclusive figures reach */
 

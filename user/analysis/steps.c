@@ -19,12 +19,12 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
-#include "words.h"
-#include "units.h"
 #include "analysis/base/histogram.h"
 #include "analysis/base/longest.h"
 #include "analysis/progress.h"
 #include "grow.h"
+#include "units.h"
+#include "words.h"
 
 #define STEPS_MOST 4096	  /* the longest are kept */
 #define SERIES_MOST 32	  /* labels that may be steps ... */

@@ -3,7 +3,6 @@
  * Reports of several runs made one. Runs are put on one clock as traces of a job are (clock.h).
  */
 #include "analysis/report/report_sum.h"
-#include "units.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include "analysis/report/report_parts.h"
 #include "analysis/trace_table.h"
 #include "grow.h"
+#include "units.h"
 #include "words.h"
 
 #define NOTE_MOST 1024
