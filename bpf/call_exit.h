@@ -207,13 +207,12 @@ static __always_inline void send_call(struct task_state *state, struct task_stru
 /* Adds a call to its slot, in place of a record. */
 __noinline int profile_call(struct task_state *state, struct call_end *end, __u32 traits)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct profile_done done;
 	__u32 flags;
 
 	if (!state || !end)
 		return 0;
-	profile_fill(&done, &state->call.account, task->tgid, end->duration_ns, end->result,
+	profile_fill(&done, &state->call.account, state->pid, end->duration_ns, end->result,
 		     traits & CALL_BYTES);
 	flags = state->call.account.flags;
 	done.key.file2 = state->call.file2;
@@ -225,6 +224,8 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 	done.waits = traits & (CALL_SUBMITS | CALL_AIO_REAP) ? 1 : 0;
 	done.shared = calls_preempted;
 	if (traits & (CALL_MAP | CALL_MMAP | CALL_MADVISE)) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
 		done.major_faults =
 			(__u32)task->maj_flt - state->call.major_start - state->call.major_seen;
 		if (done.dirtied_pages)

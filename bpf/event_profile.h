@@ -46,9 +46,9 @@ enum profile_state {
 /* Everything that counts up. */
 struct profile_sums {
 	__u64 count;
-	__u64 errors;
-	__u64 bytes;
 	__u64 time_ns;
+	__u64 bytes;
+	__u64 errors;
 	__u64 fetched_pages;
 	__u64 fault_fetched_pages;
 	__u64 created_pages;
@@ -67,12 +67,13 @@ struct profile_who {
 	__u32 pad;
 };
 
+/* What each operation looks at or adds to stands in the first 64 bytes. */
 struct profile_slot {
 	__u64 state; /* enum profile_state */
 	struct profile_key key;
-	__u64 first_ns; /* start of the first operation under this key */
-	__u64 last_ns;	/* ... of the last one */
+	__u64 last_ns; /* start of the last operation under this key */
 	struct profile_sums sums;
+	__u64 first_ns; /* ... of the first one */
 	struct profile_who who;
 };
 
@@ -99,6 +100,7 @@ EVENT_SIZE(profile_key, 24);
 _Static_assert(_Alignof(struct profile_key) == 8, "no access may lie across eight bytes");
 EVENT_SIZE(profile_who, 40);
 EVENT_SIZE(profile_slot, 384);
+_Static_assert(__builtin_offsetof(struct profile_slot, sums.errors) == 64, "the first line");
 EVENT_SIZE(profile_rate, 24);
 
 #endif

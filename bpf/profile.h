@@ -80,23 +80,38 @@ static __always_inline bool profile_takes_all(void)
 
 /* --- slots --- */
 
-/* Every bit of the key reaches the bits that are taken, which are those from 32 on. */
-static __always_inline __u32 profile_hash(const struct profile_key *key)
+/* A key as it lies in a slot, by eight bytes at a time. It is put together in registers: what has
+ * just been written by four bytes is read by eight only after a wait. */
+struct profile_words {
+	__u64 who, what, flags;
+};
+
+static __always_inline struct profile_words profile_words(const struct profile_key *key)
 {
-	__u64 who = ((__u64)key->pid << 32 | key->file) * 0x9e3779b97f4a7c15ull;
-	__u64 what = (((__u64)key->op << 48 | (__u64)key->cpu << 32 | key->file2) ^
-		      (__u64)key->flags << 24) *
-		     0xff51afd7ed558ccdull;
+	struct profile_words words = {
+		.who = key->pid | (__u64)key->file << 32,
+		.what = key->file2 | (__u64)key->op << 32 | (__u64)key->cpu << 48,
+		.flags = key->flags,
+	};
+
+	return words;
+}
+
+/* Every bit of the key reaches the bits that are taken, which are those from 32 on. */
+static __always_inline __u32 profile_hash(struct profile_words key)
+{
+	__u64 who = key.who * 0x9e3779b97f4a7c15ull;
+	__u64 what = (key.what ^ key.flags << 24) * 0xff51afd7ed558ccdull;
 
 	return ((who ^ who >> 29 ^ what ^ what >> 32) * 0xc4ceb9fe1a85ec53ull) >> 32;
 }
 
-static __always_inline bool profile_is_of(const struct profile_slot *slot,
-					  const struct profile_key *key)
+static __always_inline bool profile_is_of(const struct profile_slot *slot, struct profile_words key)
 {
-	const __u64 *a = (const __u64 *)&slot->key, *b = (const __u64 *)key;
+	const __u64 *words = (const __u64 *)&slot->key;
 
-	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && slot->state == PROFILE_USED;
+	return words[0] == key.who && words[1] == key.what && words[2] == key.flags &&
+	       slot->state == PROFILE_USED;
 }
 
 /* Who does what a slot is taken for: once a slot, so that whoever is not told of in time is known
@@ -135,7 +150,8 @@ static __always_inline void profile_begin(struct profile_slot *slot, const struc
 #define PROFILE_NOWHERE (~0u)
 static __always_inline __u32 profile_find(const struct profile_key *key, __u32 first, __u32 count)
 {
-	__u32 hash = profile_hash(key);
+	struct profile_words words = profile_words(key);
+	__u32 hash = profile_hash(words);
 
 	for (__u32 i = 0; i < PROFILE_PROBES; i++) {
 		__u32 index = first + ((hash + i) & (count - 1));
@@ -143,7 +159,7 @@ static __always_inline __u32 profile_find(const struct profile_key *key, __u32 f
 
 		if (!slot)
 			break;
-		if (profile_is_of(slot, key))
+		if (profile_is_of(slot, words))
 			return index;
 		if (slot->state == PROFILE_FREE &&
 		    __sync_val_compare_and_swap(&slot->state, PROFILE_FREE, PROFILE_TAKING) ==
@@ -221,7 +237,12 @@ static __always_inline bool profile_tells(__u32 pid)
 	return flight_takes(pid);
 }
 
-/* The number of bits of a number. */
+/* The number of bits of a byte, and of any number. */
+static const __u8 bits_of_byte[256] = {
+	[1] = 1,	 [2 ... 3] = 2,	  [4 ... 7] = 3,    [8 ... 15] = 4,
+	[16 ... 31] = 5, [32 ... 63] = 6, [64 ... 127] = 7, [128 ... 255] = 8,
+};
+
 static __always_inline __u32 bits_of(__u64 value)
 {
 	__u32 bits = 0;
@@ -234,11 +255,8 @@ static __always_inline __u32 bits_of(__u64 value)
 	BITS_STEP(32)
 	BITS_STEP(16)
 	BITS_STEP(8)
-	BITS_STEP(4)
-	BITS_STEP(2)
-	BITS_STEP(1)
 #undef BITS_STEP
-	return bits + value;
+	return bits + bits_of_byte[value & 0xff];
 }
 
 static __always_inline void class_add(__u32 *classes, __u32 most, __u32 shift, __u64 value,
@@ -258,16 +276,10 @@ static __always_inline void class_add(__u32 *classes, __u32 most, __u32 shift, _
 		classes[bits]++;
 }
 
-static __always_inline void profile_put(struct profile_slot *slot, const struct profile_done *done,
-					bool shared)
+/* What few operations have. */
+static __always_inline void profile_put_rare(struct profile_sums *sums,
+					     const struct profile_done *done, bool shared)
 {
-	struct profile_sums *sums = &slot->sums;
-
-	slot->last_ns = done->start_ns;
-	count_add(&sums->count, 1, shared);
-	count_add(&sums->time_ns, done->duration_ns, shared);
-	if (done->bytes)
-		count_add(&sums->bytes, done->bytes, shared);
 	if (done->failed)
 		count_add(&sums->errors, 1, shared);
 	if (done->fetched_pages)
@@ -280,6 +292,21 @@ static __always_inline void profile_put(struct profile_slot *slot, const struct 
 		count_add(&sums->dirtied_pages, done->dirtied_pages, shared);
 	if (done->major_faults)
 		count_add(&sums->major_faults, done->major_faults, shared);
+}
+
+static __always_inline void profile_put(struct profile_slot *slot, const struct profile_done *done,
+					bool shared)
+{
+	struct profile_sums *sums = &slot->sums;
+
+	slot->last_ns = done->start_ns;
+	count_add(&sums->count, 1, shared);
+	count_add(&sums->time_ns, done->duration_ns, shared);
+	if (done->bytes)
+		count_add(&sums->bytes, done->bytes, shared);
+	if (done->failed | done->fetched_pages | done->fault_fetched_pages | done->created_pages |
+	    done->dirtied_pages | done->major_faults)
+		profile_put_rare(sums, done, shared);
 	class_add(sums->latencies, PROFILE_LATENCIES, PROFILE_LATENCY_SHIFT, done->duration_ns,
 		  shared);
 	if (done->sized)
@@ -314,19 +341,24 @@ static __always_inline void profile_tell_slow(const struct profile_done *done)
 /* Adds an operation that is done. */
 static __always_inline int profile_add(const struct profile_done *done)
 {
-	struct profile_key key = done->key;
+	struct profile_words words = profile_words(&done->key);
+	__u16 cpu = bpf_get_smp_processor_id();
 	bool shared = done->shared;
 	struct profile_slot *slot;
 	__u32 index;
 
-	if (flight_slower_ns && done->duration_ns >= flight_slower_ns && flight_takes(key.pid))
+	if (flight_slower_ns && done->duration_ns >= flight_slower_ns &&
+	    flight_takes(done->key.pid))
 		profile_tell_slow(done);
-	key.cpu = bpf_get_smp_processor_id();
-	index = profile_hash(&key) & (profile_slot_count - 1);
+	words.what |= (__u64)cpu << 48;
+	index = profile_hash(words) & (profile_slot_count - 1);
 	slot = bpf_map_lookup_elem(&profile_slots, &index);
-	if (!slot || !profile_is_of(slot, &key)) {
-		__u32 place = profile_place(&key, done->start_ns);
+	if (!slot || !profile_is_of(slot, words)) {
+		struct profile_key key = done->key;
+		__u32 place;
 
+		key.cpu = cpu;
+		place = profile_place(&key, done->start_ns);
 		index = place & ~PROFILE_OF_ALL;
 		shared |= place & PROFILE_OF_ALL ? 1 : 0;
 		slot = bpf_map_lookup_elem(&profile_slots, &index);
