@@ -221,6 +221,14 @@ static void lock_free(struct made_trace *made, bool sound)
 	CALLS(made, 100, .count = 20000, .op = M_FLOCK, .dur = sound ? US : 20 * US);
 }
 
+/* Who asks for a lock without waiting waits for a server alone; else the processor was away. */
+static void lock_asked(struct made_trace *made, bool sound)
+{
+	FILE_ROW(made, .time = 10, .id = 1, .dev = 1, .ino = 1, .size = MIB, .path = "/data/lock",
+		 .filesystem = sound ? "xfs" : "nfs4");
+	CALLS(made, 100, .count = 50, .op = M_SETLK, .dur = 5 * MS);
+}
+
 static void failed_calls(struct made_trace *made, bool sound)
 {
 	add_file(made, 1, MIB, "/data/a");

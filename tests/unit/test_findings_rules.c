@@ -120,6 +120,7 @@ static const struct {
 	{ "small-direct", small_direct },
 	{ "lock-wait", lock_wait },
 	{ "lock-wait", lock_free },
+	{ "lock-wait", lock_asked },
 	{ "failed-calls", failed_calls },
 	{ "failed-calls", failed_nowait },
 	{ "short-reads", short_reads },

@@ -30,10 +30,17 @@ struct writing {
 	struct last_write last[2];
 };
 
+/* What an operation does for a lock of a file. */
+enum locking {
+	LOCK_NONE,
+	LOCK_ASKS, /* gets it or not, and gives it back, at once: only a server makes it wait */
+	LOCK_WAITS,
+};
+
 struct habits {
 	const struct job *job;
 	struct habit_run runs[HABITS];
-	bool locks[JOB_OPERATIONS_MOST]; /* of each operation: it takes a lock */
+	enum locking locks[JOB_OPERATIONS_MOST]; /* of each operation */
 	struct tally tallies[HABITS];
 	struct map writings; /* trace << 32 | file -> struct writing */
 	struct map across;   /* file -> struct writing: by trace */
@@ -57,16 +64,34 @@ static const char *const names[HABITS] = {
 	[HABIT_SHARED_ACROSS] = "shared_write_across", /* in no table */
 };
 
-/* The kernel's names of what waits for a lock of a file. */
-static bool takes_lock(const char *name)
+/* By the kernel's names of the calls. */
+static enum locking locking_of(const char *name)
 {
-	static const char *const calls[] = { "flock", "fcntl_setlk", "fcntl_setlkw",
-					     "fcntl_ofd_setlk", "fcntl_ofd_setlkw" };
+	static const struct {
+		const char *name;
+		enum locking locking;
+	} calls[] = {
+		{ "flock", LOCK_WAITS },
+		{ "fcntl_setlk", LOCK_ASKS },
+		{ "fcntl_setlkw", LOCK_WAITS },
+		{ "fcntl_ofd_setlk", LOCK_ASKS },
+		{ "fcntl_ofd_setlkw", LOCK_WAITS },
+	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (!strcmp(name, calls[i]))
-			return true;
-	return false;
+		if (!strcmp(name, calls[i].name))
+			return calls[i].locking;
+	return LOCK_NONE;
+}
+
+/* Whether a call may have to wait for a lock. What takes time without is the processor's. */
+static inline bool waits_for_lock(const struct habits *habits, const struct event *event)
+{
+	const enum locking locking = habits->locks[event->operation];
+
+	return locking == LOCK_WAITS ||
+	       (locking == LOCK_ASKS &&
+		!file_table_is_on(&habits->job->files, event->file, FILE_SYSTEM_LOCKS_HERE));
 }
 
 static int begin(const struct job *job, void **state)
@@ -82,7 +107,7 @@ static int begin(const struct job *job, void **state)
 	map_init(&habits->across, 1, sizeof(struct writing) / sizeof(uint64_t));
 	habits->asked = FILE_NONE;
 	for (size_t i = 0; i < job->operation_count; i++)
-		habits->locks[i] = takes_lock(job->operations[i].name);
+		habits->locks[i] = locking_of(job->operations[i].name);
 	for (int i = 0; i < HABITS; i++)
 		habits->runs[i].file = habits->worst[i] = FILE_NONE;
 	return 0;
@@ -178,7 +203,7 @@ static unsigned int habits_of_sums(const struct habits *habits, const struct eve
 	const uint64_t count = event->summed_count;
 	unsigned int found = 0;
 
-	if (habits->locks[event->operation] && event->summed_ns / HABIT_LOCK_WAIT_NS >= count)
+	if (event->summed_ns / HABIT_LOCK_WAIT_NS >= count && waits_for_lock(habits, event))
 		found |= 1u << HABIT_LOCK;
 	if (event->class == IO_SYNC)
 		found |= 1u << HABIT_FSYNC;
@@ -192,7 +217,7 @@ static unsigned int habits_of_call(struct habits *habits, const struct event *ev
 {
 	bool moves = event->class == IO_READ || event->class == IO_WRITE;
 	bool waits =
-		habits->locks[event->operation] && event->end - event->start >= HABIT_LOCK_WAIT_NS;
+		event->end - event->start >= HABIT_LOCK_WAIT_NS && waits_for_lock(habits, event);
 	bool syncs = event->class == IO_WRITE && event_value(event, SYSCALL_FLAGS) & TRACE_OP_SYNC;
 	unsigned int found = waits << HABIT_LOCK;
 

@@ -99,7 +99,7 @@ static bool is_wait(const struct process_waits *waits, const struct event *event
 	       event_count(event) && !is_small(waits, event) && event->process != PROCESS_UNKNOWN &&
 	       is_first_thread(process, event) &&
 	       (process->executed || process->parent == PROCESS_NONE) &&
-	       !file_table_in_memory(&waits->job->files, event->file);
+	       !file_table_is_on(&waits->job->files, event->file, FILE_SYSTEM_IN_MEMORY);
 }
 
 static void add_to_row(struct process_waiting *waiting, const struct event *event)

@@ -378,7 +378,8 @@ static int add_lines(const struct writeback *writeback, struct table *table,
 	for (uint32_t i = 0; i < writeback->job->files.count && !status && most; i++) {
 		struct writeback_view view;
 
-		if (!writeback->files[i] || file_table_in_memory(&writeback->job->files, i))
+		if (!writeback->files[i] ||
+		    file_table_is_on(&writeback->job->files, i, FILE_SYSTEM_IN_MEMORY))
 			continue;
 		most--;
 		view = view_of(writeback, i);
@@ -457,7 +458,8 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 	const struct writeback *writeback = filled;
 
 	for (uint32_t i = 0; i < writeback->job->files.count && count; i++) {
-		if (!writeback->files[i] || file_table_in_memory(&writeback->job->files, i))
+		if (!writeback->files[i] ||
+		    file_table_is_on(&writeback->job->files, i, FILE_SYSTEM_IN_MEMORY))
 			continue;
 		*numbers++ = i;
 		count--;

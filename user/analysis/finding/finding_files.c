@@ -244,17 +244,12 @@ uint64_t alike_device_bytes(const struct findings *findings)
 									      : UINT64_MAX;
 }
 
-/* Those that read what they hold from block devices, byte by byte: what is compressed, or comes by
- * the net, is read by fewer requests, or none. */
+/* What is compressed, or comes by the net, is read by fewer requests, or none. */
 static bool is_on_blocks(const struct file_view *file)
 {
-	static const char *const types[] = { "ext2", "ext3", "ext4", "xfs" };
-	bool found = false;
+	const struct trace_string type = { file->filesystem.bytes, file->filesystem.length };
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		found |= file->filesystem.length == strlen(types[i]) &&
-			 !memcmp(file->filesystem.bytes, types[i], strlen(types[i]));
-	return found;
+	return file_system_traits(type) & FILE_SYSTEM_ON_BLOCKS;
 }
 
 void alike_forget_holes(struct file_view *file, uint64_t device_bytes)

@@ -324,15 +324,9 @@ struct trace_string file_table_filesystem(const struct file_table *table, uint32
 				   table->files[file].filesystem);
 }
 
-bool file_table_in_memory(const struct file_table *table, uint32_t file)
+bool file_table_is_on(const struct file_table *table, uint32_t file, unsigned int trait)
 {
-	static const char *const types[] = { "tmpfs", "devtmpfs", "ramfs", "hugetlbfs" };
-	struct trace_string type = file_table_filesystem(table, file);
-
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (type.length == strlen(types[i]) && !memcmp(type.bytes, types[i], type.length))
-			return true;
-	return false;
+	return file_system_traits(file_table_filesystem(table, file)) & trait;
 }
 
 /* --- names that are lost --- */

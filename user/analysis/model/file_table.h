@@ -8,6 +8,7 @@
 
 #include "analysis/base/map.h"
 #include "analysis/base/number_index.h"
+#include "analysis/model/file_system.h"
 #include "arena.h"
 #include "trace/reader.h"
 
@@ -89,9 +90,8 @@ struct trace_string file_table_path(const struct file_table *table, uint32_t fil
 /* The path that it had when it was first told of: before it was renamed. */
 struct trace_string file_table_first_path(const struct file_table *table, uint32_t file);
 struct trace_string file_table_filesystem(const struct file_table *table, uint32_t file);
-/* Whether its pages are all there is of it: nothing of it is ever written back. False if its file
- * system is not known. */
-bool file_table_in_memory(const struct file_table *table, uint32_t file);
+/* Whether that type has the trait, FILE_SYSTEM_*; false if it is not known. */
+bool file_table_is_on(const struct file_table *table, uint32_t file, unsigned int trait);
 /* The path for people: where the trace lost it, "(name lost, dev 8:1 inode 123)" or FILES_LOST. */
 struct trace_string file_table_name(const struct file_table *table, uint32_t file);
 /* Whether file_table_name gives such a text. */
