@@ -228,9 +228,9 @@ __noinline int profile_call(struct task_state *state, struct call_end *end, __u3
 
 		done.major_faults =
 			(__u32)task->maj_flt - state->call.major_start - state->call.major_seen;
-		if (done.dirtied_pages)
+		if (state->call.account.dirtied_pages)
 			done.key.flags |= TRACE_PROFILE_DIRTIES;
-		else if (done.fetched_pages || done.major_faults)
+		else if (state->call.account.fetched_pages || done.major_faults)
 			done.key.flags |= TRACE_PROFILE_BRINGS;
 	}
 	return profile_add(&done);

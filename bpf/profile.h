@@ -80,17 +80,24 @@ static __always_inline bool profile_takes_all(void)
 
 /* --- slots --- */
 
-/* A key as it lies in a slot, by eight bytes at a time. It is put together in registers: what has
+/* A key by eight bytes at a time, as it lies in a slot. It is put together in registers: what has
  * just been written by four bytes is read by eight only after a wait. */
 struct profile_words {
-	__u64 who, what, flags;
+	__u64 who;  /* pid, file */
+	__u64 what; /* file2, op, cpu */
+	__u64 flags;
 };
+
+#define PROFILE_WORD_LOW 0xffffffffull
+#define PROFILE_OP_SHIFT 32
+#define PROFILE_CPU_SHIFT 48
 
 static __always_inline struct profile_words profile_words(const struct profile_key *key)
 {
 	struct profile_words words = {
 		.who = key->pid | (__u64)key->file << 32,
-		.what = key->file2 | (__u64)key->op << 32 | (__u64)key->cpu << 48,
+		.what = key->file2 | (__u64)key->op << PROFILE_OP_SHIFT |
+			(__u64)key->cpu << PROFILE_CPU_SHIFT,
 		.flags = key->flags,
 	};
 
@@ -98,19 +105,20 @@ static __always_inline struct profile_words profile_words(const struct profile_k
 }
 
 /* Every bit of the key reaches the bits that are taken, which are those from 32 on. */
-static __always_inline __u32 profile_hash(struct profile_words key)
+static __always_inline __u32 profile_hash(const struct profile_words *key)
 {
-	__u64 who = key.who * 0x9e3779b97f4a7c15ull;
-	__u64 what = (key.what ^ key.flags << 24) * 0xff51afd7ed558ccdull;
+	__u64 who = key->who * 0x9e3779b97f4a7c15ull;
+	__u64 what = (key->what ^ key->flags << 24) * 0xff51afd7ed558ccdull;
 
 	return ((who ^ who >> 29 ^ what ^ what >> 32) * 0xc4ceb9fe1a85ec53ull) >> 32;
 }
 
-static __always_inline bool profile_is_of(const struct profile_slot *slot, struct profile_words key)
+static __always_inline bool profile_is_of(const struct profile_slot *slot,
+					  const struct profile_words *key)
 {
-	const __u64 *words = (const __u64 *)&slot->key;
+	const struct profile_words *words = (const struct profile_words *)&slot->key;
 
-	return words[0] == key.who && words[1] == key.what && words[2] == key.flags &&
+	return words->who == key->who && words->what == key->what && words->flags == key->flags &&
 	       slot->state == PROFILE_USED;
 }
 
@@ -131,15 +139,15 @@ static __always_inline void profile_identify(struct profile_who *who, __u32 pid)
 }
 
 /* A slot that was free and is this key's from now on. */
-static __always_inline void profile_begin(struct profile_slot *slot, const struct profile_key *key,
-					  __u64 now_ns)
+static __always_inline void profile_begin(struct profile_slot *slot,
+					  const struct profile_words *key, __u64 now_ns)
 {
 	if (!slot)
 		return;
-	slot->key = *key;
+	*(struct profile_words *)&slot->key = *key;
 	slot->first_ns = now_ns;
 	slot->last_ns = now_ns;
-	profile_identify(&slot->who, key->pid);
+	profile_identify(&slot->who, key->who);
 	/* Whoever sees it used sees its key. */
 	__sync_val_compare_and_swap(&slot->state, PROFILE_TAKING, PROFILE_USED);
 }
@@ -148,10 +156,9 @@ static __always_inline void profile_begin(struct profile_slot *slot, const struc
  * PROFILE_NOWHERE: all are others'. */
 #define PROFILE_TAKEN (1u << 30)
 #define PROFILE_NOWHERE (~0u)
-static __always_inline __u32 profile_find(const struct profile_key *key, __u32 first, __u32 count)
+static __always_inline __u32 profile_find(const struct profile_words *key, __u32 first, __u32 count)
 {
-	struct profile_words words = profile_words(key);
-	__u32 hash = profile_hash(words);
+	__u32 hash = profile_hash(key);
 
 	for (__u32 i = 0; i < PROFILE_PROBES; i++) {
 		__u32 index = first + ((hash + i) & (count - 1));
@@ -159,7 +166,7 @@ static __always_inline __u32 profile_find(const struct profile_key *key, __u32 f
 
 		if (!slot)
 			break;
-		if (profile_is_of(slot, words))
+		if (profile_is_of(slot, key))
 			return index;
 		if (slot->state == PROFILE_FREE &&
 		    __sync_val_compare_and_swap(&slot->state, PROFILE_FREE, PROFILE_TAKING) ==
@@ -183,7 +190,7 @@ static __always_inline __u32 profile_variant(__u32 flags)
  * have one for each operation. PROFILE_OF_ALL: others may add there meanwhile.
  */
 #define PROFILE_OF_ALL (1u << 31)
-__noinline __u32 profile_place(struct profile_key *key, __u64 now_ns)
+__noinline __u32 profile_place(struct profile_words *key, __u64 now_ns)
 {
 	__u32 index, of_all = 0;
 
@@ -192,17 +199,17 @@ __noinline __u32 profile_place(struct profile_key *key, __u64 now_ns)
 	index = profile_find(key, 0, profile_slot_count);
 	if (index == PROFILE_NOWHERE) {
 		of_all = PROFILE_OF_ALL;
-		key->cpu = 0;
-		if (key->file)
-			key->file = TRACE_FILE_OTHER;
-		if (key->file2)
-			key->file2 = TRACE_FILE_OTHER;
+		key->what &= (1ull << PROFILE_CPU_SHIFT) - 1;
+		if (key->who & ~PROFILE_WORD_LOW)
+			key->who = (key->who & PROFILE_WORD_LOW) | (__u64)TRACE_FILE_OTHER << 32;
+		if (key->what & PROFILE_WORD_LOW)
+			key->what = (key->what & ~PROFILE_WORD_LOW) | TRACE_FILE_OTHER;
 		key->flags &= ~TRACE_PROFILE_UNLINKED;
 		index = profile_find(key, profile_slot_count, PROFILE_OTHERS);
 	}
 	if (index == PROFILE_NOWHERE)
 		index = profile_slot_count + PROFILE_OTHERS +
-			(key->op & (OP_TABLE_SIZE - 1)) * PROFILE_VARIANTS +
+			(key->what >> PROFILE_OP_SHIFT & (OP_TABLE_SIZE - 1)) * PROFILE_VARIANTS +
 			profile_variant(key->flags);
 	if (index & PROFILE_TAKEN) {
 		index &= ~PROFILE_TAKEN;
@@ -214,14 +221,12 @@ __noinline __u32 profile_place(struct profile_key *key, __u64 now_ns)
 /* What an operation adds to its slot. */
 struct profile_done {
 	struct profile_key key;
+	const struct account *account; /* whose pages it adds, too */
 	__u64 start_ns;
 	__u64 duration_ns;
 	__u64 bytes;
 	__u64 asked;
-	__u32 fetched_pages;
 	__u32 fault_fetched_pages;
-	__u32 created_pages;
-	__u32 dirtied_pages;
 	__u32 major_faults;
 	__u32 failed;
 	__u32 sized;  /* `asked` means something */
@@ -280,16 +285,18 @@ static __always_inline void class_add(__u32 *classes, __u32 most, __u32 shift, _
 static __always_inline void profile_put_rare(struct profile_sums *sums,
 					     const struct profile_done *done, bool shared)
 {
+	const struct account *account = done->account;
+
 	if (done->failed)
 		count_add(&sums->errors, 1, shared);
-	if (done->fetched_pages)
-		count_add(&sums->fetched_pages, done->fetched_pages, shared);
+	if (account->fetched_pages)
+		count_add(&sums->fetched_pages, account->fetched_pages, shared);
 	if (done->fault_fetched_pages)
 		count_add(&sums->fault_fetched_pages, done->fault_fetched_pages, shared);
-	if (done->created_pages)
-		count_add(&sums->created_pages, done->created_pages, shared);
-	if (done->dirtied_pages)
-		count_add(&sums->dirtied_pages, done->dirtied_pages, shared);
+	if (account->created_pages)
+		count_add(&sums->created_pages, account->created_pages, shared);
+	if (account->dirtied_pages)
+		count_add(&sums->dirtied_pages, account->dirtied_pages, shared);
 	if (done->major_faults)
 		count_add(&sums->major_faults, done->major_faults, shared);
 }
@@ -297,6 +304,7 @@ static __always_inline void profile_put_rare(struct profile_sums *sums,
 static __always_inline void profile_put(struct profile_slot *slot, const struct profile_done *done,
 					bool shared)
 {
+	const struct account *account = done->account;
 	struct profile_sums *sums = &slot->sums;
 
 	slot->last_ns = done->start_ns;
@@ -304,8 +312,8 @@ static __always_inline void profile_put(struct profile_slot *slot, const struct 
 	count_add(&sums->time_ns, done->duration_ns, shared);
 	if (done->bytes)
 		count_add(&sums->bytes, done->bytes, shared);
-	if (done->failed | done->fetched_pages | done->fault_fetched_pages | done->created_pages |
-	    done->dirtied_pages | done->major_faults)
+	if (done->failed | done->fault_fetched_pages | done->major_faults | account->fetched_pages |
+	    account->created_pages | account->dirtied_pages)
 		profile_put_rare(sums, done, shared);
 	class_add(sums->latencies, PROFILE_LATENCIES, PROFILE_LATENCY_SHIFT, done->duration_ns,
 		  shared);
@@ -341,8 +349,7 @@ static __always_inline void profile_tell_slow(const struct profile_done *done)
 /* Adds an operation that is done. */
 static __always_inline int profile_add(const struct profile_done *done)
 {
-	struct profile_words words = profile_words(&done->key);
-	__u16 cpu = bpf_get_smp_processor_id();
+	struct profile_words key = profile_words(&done->key);
 	bool shared = done->shared;
 	struct profile_slot *slot;
 	__u32 index;
@@ -350,15 +357,12 @@ static __always_inline int profile_add(const struct profile_done *done)
 	if (flight_slower_ns && done->duration_ns >= flight_slower_ns &&
 	    flight_takes(done->key.pid))
 		profile_tell_slow(done);
-	words.what |= (__u64)cpu << 48;
-	index = profile_hash(words) & (profile_slot_count - 1);
+	key.what |= (__u64)bpf_get_smp_processor_id() << PROFILE_CPU_SHIFT;
+	index = profile_hash(&key) & (profile_slot_count - 1);
 	slot = bpf_map_lookup_elem(&profile_slots, &index);
-	if (!slot || !profile_is_of(slot, words)) {
-		struct profile_key key = done->key;
-		__u32 place;
+	if (!slot || !profile_is_of(slot, &key)) {
+		__u32 place = profile_place(&key, done->start_ns);
 
-		key.cpu = cpu;
-		place = profile_place(&key, done->start_ns);
 		index = place & ~PROFILE_OF_ALL;
 		shared |= place & PROFILE_OF_ALL ? 1 : 0;
 		slot = bpf_map_lookup_elem(&profile_slots, &index);
@@ -380,11 +384,9 @@ static __always_inline void profile_fill(struct profile_done *done, const struct
 	done->key.pid = pid;
 	done->key.file = account->file;
 	done->key.op = account->op;
+	done->account = account;
 	done->start_ns = account->start_ns;
 	done->duration_ns = duration_ns;
-	done->fetched_pages = account->fetched_pages;
-	done->created_pages = account->created_pages;
-	done->dirtied_pages = account->dirtied_pages;
 	if (result < 0 && result >= -4095)
 		done->failed = 1;
 	else if (in_bytes)
