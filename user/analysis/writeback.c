@@ -368,6 +368,13 @@ static void count_from(uint64_t *time_ns, uint64_t start_ns)
 		*time_ns = clock_subtract(*time_ns, start_ns);
 }
 
+/* Nothing of what is in memory alone is ever written back. */
+static bool has_line(const struct writeback *writeback, uint32_t file)
+{
+	return writeback->files[file] &&
+	       !file_table_is_on(&writeback->job->files, file, FILE_SYSTEM_IN_MEMORY);
+}
+
 static int add_lines(const struct writeback *writeback, struct table *table,
 		     struct writer_cursor cursors[WRITERS_KEYS])
 {
@@ -378,8 +385,7 @@ static int add_lines(const struct writeback *writeback, struct table *table,
 	for (uint32_t i = 0; i < writeback->job->files.count && !status && most; i++) {
 		struct writeback_view view;
 
-		if (!writeback->files[i] ||
-		    file_table_is_on(&writeback->job->files, i, FILE_SYSTEM_IN_MEMORY))
+		if (!has_line(writeback, i))
 			continue;
 		most--;
 		view = view_of(writeback, i);
@@ -458,8 +464,7 @@ static void numbers(const void *filled, uint64_t *numbers, size_t count)
 	const struct writeback *writeback = filled;
 
 	for (uint32_t i = 0; i < writeback->job->files.count && count; i++) {
-		if (!writeback->files[i] ||
-		    file_table_is_on(&writeback->job->files, i, FILE_SYSTEM_IN_MEMORY))
+		if (!has_line(writeback, i))
 			continue;
 		*numbers++ = i;
 		count--;
