@@ -88,6 +88,14 @@ struct profile_words {
 	__u64 flags;
 };
 
+_Static_assert(sizeof(struct profile_words) == sizeof(struct profile_key) &&
+		       __builtin_offsetof(struct profile_key, file) == 4 &&
+		       __builtin_offsetof(struct profile_key, file2) == 8 &&
+		       __builtin_offsetof(struct profile_key, op) == 12 &&
+		       __builtin_offsetof(struct profile_key, cpu) == 14 &&
+		       __builtin_offsetof(struct profile_key, flags) == 16,
+	       "words hold what the comments say");
+
 #define PROFILE_WORD_LOW 0xffffffffull
 #define PROFILE_OP_SHIFT 32
 #define PROFILE_CPU_SHIFT 48
