@@ -34,6 +34,8 @@ static void test_places(void **state)
 		{ "/data/words/%u.parquet", 10, "/data/words/*.parquet", 1 },
 		{ "/data/words/%u.checkpoint", 11, "/data/words/*", 2 },
 		{ "/data/nine/%u.pictures", 10, "/data/nine/*", 4 },
+		{ "/data/copies/.shard.tar.a%u", 10, "/data/copies/*", 2 },
+		{ "/data/copy/.shard.tar.b%u", 9, NULL, 2 },
 		{ "/data/deep/c%u/x.png", 20, "/data/deep/**.png", 4 },
 		{ "/usr/lib/python3/m%u.py", 5, "programs, libraries and modules", 8 },
 		{ "/usr/share/doc/p%u/copyright", 12, "/usr/share/doc/**", 64 },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Files that are told as one: those of one extension in a directory, or below one. Knows nothing of
- * what was done with them.
+ * Files that are told as one: those of one extension in a directory, or below one, and those of a
+ * directory that have an extension each, as names that are made up do. Knows nothing of what was
+ * done with them.
  */
 #include "analysis/places_state.h"
 
@@ -117,6 +118,44 @@ static int group_files(struct places *places)
 	return status;
 }
 
+/* The only file of its extension in its directory. */
+static bool is_single(const struct group *group)
+{
+	return group->files == 1 && group->extension.length && group->extension.bytes[0] != '/';
+}
+
+/* Many of those in one directory: what stands behind the last point of their names is none (a copy
+ * in the making, `.model.bin.fiPD85`), and they are alike. */
+static int fold_singles(struct places *places)
+{
+	const struct table_text none = { "", 0 };
+	size_t count = places->group_count;
+	uint32_t number;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_single(&places->groups[i]))
+			continue;
+		number = group_of(places, places->groups[i].directory, none, false);
+		if (number == NO_GROUP)
+			return -ENOMEM;
+		places->groups[number].children++;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!is_single(&places->groups[i]))
+			continue;
+		number = group_of(places, places->groups[i].directory, none, false);
+		if (number == NO_GROUP)
+			return -ENOMEM;
+		if (places->groups[number].children < ALIKE)
+			continue;
+		places->groups[i].into = number;
+		places->groups[number].files++;
+	}
+	for (size_t i = 0; i < places->group_count; i++)
+		places->groups[i].children = 0;
+	return 0;
+}
+
 /* The group of what lies below a group's parent; *number is NO_GROUP where it has none to fold
  * into. */
 static int find_parent(struct places *places, size_t child, uint32_t *number)
@@ -182,6 +221,8 @@ int place_groups_make(struct places *places)
 
 	if (number_index_reserve(&places->seen, places, places->kept->file_count))
 		status = group_files(places);
+	if (!status)
+		status = fold_singles(places);
 	for (size_t level = 0; level < LEVELS_MOST && folded && !status; level++) {
 		folded = false;
 		status = fold_level(places, &folded);
