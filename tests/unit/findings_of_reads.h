@@ -299,6 +299,21 @@ static void mmap_in_order_again(struct made_trace *made, bool sound)
 		      .offset = i % 16 * 4 * MIB, .fetched = 4 * MIB);
 }
 
+/* Of a file that is all holes nothing comes from storage, however much a device reads of others
+ * meanwhile. */
+static void mmap_in_order_holes(struct made_trace *made, bool sound)
+{
+	add_sparse(made, 0);
+	add_file(made, 2, 64 * MIB, "/data/b");
+	REQUEST(made, .time = 100, .dur = 20 * MS, .queue = US, .pid = 10, .op = M_REQUEST_READ,
+		.file = 2, .id = 1, .dev = 8 << 20, .bytes = 32 * MIB);
+	BIO(made, .time = 100, .dur = 20 * MS, .queue = US, .pid = 10, .op = M_REQUEST_READ,
+	    .file = sound ? 2 : 1, .request = 1, .dev = 8 << 20, .bytes = 32 * MIB);
+	for (uint64_t i = 0; i < 16; i++)
+		FAULT(made, .time = 100 + i * 10 * MS, .dur = 2 * MS, .pid = 10, .file = 1,
+		      .offset = i * 2 * MIB, .flags = TRACE_FAULT_MAJOR, .fetched = 2 * MIB);
+}
+
 /* A copy of each tensor begins at its end; loaded by one thread, or by several. */
 static void mmap_in_order_copied(struct made_trace *made, bool sound)
 {

@@ -72,6 +72,7 @@ static const struct {
 	{ "mmap-in-order", mmap_in_order_fast },
 	{ "mmap-in-order", mmap_in_order_again },
 	{ "mmap-in-order", mmap_in_order_copied },
+	{ "mmap-in-order", mmap_in_order_holes },
 	{ "mmap-random", mmap_random_threads },
 	{ "random-reads", random_reads_threads },
 	{ "mmap-single", mmap_single },

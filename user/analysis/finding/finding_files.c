@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/readahead.h"
 #include "analysis/totals.h"
 #include "analysis/trace_table.h"
 #include "trace/flags.h"
@@ -228,7 +229,8 @@ static bool has_requests(const struct job *job)
 	return has;
 }
 
-uint64_t alike_device_bytes(const struct findings *findings)
+/* What devices read, of whatever; UINT64_MAX where it is not known. */
+static uint64_t device_bytes(const struct findings *findings)
 {
 	const struct job *job = findings->measured->job;
 	const struct table *totals = report_by(findings->report, &analysis_totals);
@@ -244,6 +246,20 @@ uint64_t alike_device_bytes(const struct findings *findings)
 									      : UINT64_MAX;
 }
 
+uint64_t alike_elsewhere_bytes(const struct findings *findings)
+{
+	uint64_t left_bytes = device_bytes(findings);
+	struct readahead_sums sums;
+
+	if (left_bytes == UINT64_MAX)
+		return UINT64_MAX;
+	for (uint32_t i = 0; i < files_count(findings->measured); i++)
+		if (readahead_of(findings->measured, i, &sums))
+			left_bytes -=
+				sums.fetched_bytes < left_bytes ? sums.fetched_bytes : left_bytes;
+	return left_bytes;
+}
+
 /* What is compressed, or comes by the net, is read by fewer requests, or none. */
 static bool is_on_blocks(const struct file_view *file)
 {
@@ -252,12 +268,17 @@ static bool is_on_blocks(const struct file_view *file)
 	return file_system_traits(type) & FILE_SYSTEM_ON_BLOCKS;
 }
 
-void alike_forget_holes(struct file_view *file, uint64_t device_bytes)
+void alike_forget_holes(const struct findings *findings, uint32_t number, struct file_view *file,
+			uint64_t elsewhere_bytes)
 {
-	uint64_t fetched_bytes =
+	const uint64_t fetched_bytes =
 		file->tallies[USE_READ].fetched_bytes + file->tallies[USE_MMAP].fetched_bytes;
+	double most_bytes = elsewhere_bytes; /* that devices can have read of it */
+	struct readahead_sums sums;
 
-	if (!fetched_bytes || device_bytes >= threshold(THRESHOLD_HOLES) * fetched_bytes ||
+	if (readahead_of(findings->measured, number, &sums))
+		most_bytes += sums.fetched_bytes;
+	if (!fetched_bytes || most_bytes >= threshold(THRESHOLD_HOLES) * fetched_bytes ||
 	    !is_on_blocks(file))
 		return;
 	file->tallies[USE_READ].fetched_bytes = 0;
@@ -266,7 +287,7 @@ void alike_forget_holes(struct file_view *file, uint64_t device_bytes)
 
 static int look_at_files(struct findings *findings)
 {
-	const uint64_t device_bytes = alike_device_bytes(findings);
+	const uint64_t elsewhere_bytes = alike_elsewhere_bytes(findings);
 	struct file_view file;
 
 	findings->alike = calloc(finding_rule_count, sizeof(*findings->alike));
@@ -276,7 +297,7 @@ static int look_at_files(struct findings *findings)
 		if (!files_used(findings->measured, i, &file) || !file.known ||
 		    begins(file.path, TRACE_OTHER_FILES))
 			continue;
-		alike_forget_holes(&file, device_bytes);
+		alike_forget_holes(findings, i, &file, elsewhere_bytes);
 		for (size_t j = 0; j < finding_rule_count; j++) {
 			const struct alike_rule *kind = finding_rules[j]->alike;
 			struct alike_found *found = &findings->alike[j];

@@ -67,11 +67,14 @@ double alike_backward(const struct file_view *file, unsigned int by);
 /* A `cost_bytes`: what storage brought. */
 uint64_t alike_fetched(const struct alike *alike);
 
-/* What devices read for the run; UINT64_MAX where that is not known, or not of all of it. */
-uint64_t alike_device_bytes(const struct findings *findings);
-/* Of a file into which far more came than so much: there are holes in it, or no block was read of
- * it for another reason, and nothing of it is from storage. */
-void alike_forget_holes(struct file_view *file, uint64_t device_bytes);
+/* What devices read for the run of no file that is known; UINT64_MAX where what they read is not
+ * known, or not all of it. */
+uint64_t alike_elsewhere_bytes(const struct findings *findings);
+/* The file of that number, if far more came into it than devices can have read of it, those bytes
+ * included: there are holes in it, or no block was read of it for another reason, and nothing of it
+ * is from storage. */
+void alike_forget_holes(const struct findings *findings, uint32_t number, struct file_view *file,
+			uint64_t elsewhere_bytes);
 
 /* Programs, libraries, modules, and what the kernel makes up (/proc, /sys): no data of the job. */
 bool alike_is_program(const struct file_view *file);

@@ -77,7 +77,8 @@ static bool takes_in_order(const struct file_view *file)
 	/* Several threads do not fault one after the other. */
 	if ((file->jumps[BY_FAULTS].several && file->processes == 1) || is_copied(file))
 		return false;
-	return !alike_is_program(file) && file->size_bytes != TABLE_NO_UINT &&
+	return !alike_is_program(file) && file->tallies[USE_MMAP].fetched_bytes &&
+	       file->size_bytes != TABLE_NO_UINT &&
 	       file->size_bytes >= threshold(THRESHOLD_LARGE_FILE) &&
 	       alike_backward(file, BY_FAULTS) <= threshold(THRESHOLD_MMAP_ORDER_BACKWARD) &&
 	       file->faulted_bytes >= threshold(THRESHOLD_MMAP_WHOLE) * file->size_bytes &&
