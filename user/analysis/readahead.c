@@ -496,7 +496,8 @@ bool readahead_of(const struct measured *measured, uint32_t file, struct readahe
 {
 	const struct readahead *readahead = measured_state(measured, &analysis_readahead);
 
-	if (missing(measured->job) || !readahead->files[file])
+	/* Of what was summed up there are no events to go through. */
+	if (!readahead || missing(measured->job) || !readahead->files[file])
 		return false;
 	*sums = readahead->files[file]->sums;
 	return sums->fetched_bytes;
