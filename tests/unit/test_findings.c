@@ -263,12 +263,44 @@ static void test_hidden_by_compute(void **state)
 	free_all(&made, report);
 }
 
+/* Threads that open files while others read some wait in both at once: that cost no more than all
+ * I/O took. */
+static void test_cost_of_classes(void **state)
+{
+	static char paths[1000][32];
+	struct made_trace made;
+	struct report *report;
+	size_t row;
+
+	(void)state;
+	make_start(&made);
+	for (uint64_t i = 0; i < 1000; i++) {
+		uint64_t at = 100 + i * 20000;
+
+		snprintf(paths[i], sizeof(paths[i]), "/data/%u.jpg", (unsigned int)i);
+		FILE_ROW(&made, .time = 10, .id = i + 1, .dev = 1, .ino = i + 1, .size = 20480,
+			 .path = paths[i]);
+		CALL(&made, .time = at, .dur = 10000, .pid = 10, .op = M_OPENAT, .file = i + 1,
+		     .result = 3);
+		CALL(&made, .time = at, .dur = 10000, .pid = 10, .tid = 11, .op = M_READ,
+		     .file = i + 1, .asked = 32768, .result = 20480);
+	}
+	report = finish(&made, 100 * MS);
+	row = find_row(report, "findings", "id", "many-small-files");
+	CHECK(report, "findings", row, "cost_ns", 1000 * 10000);
+	free_all(&made, report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_registry),    cmocka_unit_test(test_thresholds),
-		cmocka_unit_test(test_text),	    cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_mmap_random), cmocka_unit_test(test_hidden_by_compute),
+		cmocka_unit_test(test_registry),
+		cmocka_unit_test(test_thresholds),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_mmap_random),
+		cmocka_unit_test(test_hidden_by_compute),
+		cmocka_unit_test(test_cost_of_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

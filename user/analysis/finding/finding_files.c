@@ -322,6 +322,7 @@ static const struct alike_found *found_by(const struct findings *findings,
 int finding_add_alike(struct findings *findings, const struct finding_rule *rule)
 {
 	const struct alike_rule *kind = rule->alike;
+	const struct job *job = findings->measured->job;
 	const struct tally all = totals_class(findings->measured, kind->class);
 	const struct tally metadata = totals_class(findings->measured, IO_METADATA);
 	const struct tally faults = totals_class(findings->measured, IO_MMAP_READ);
@@ -342,6 +343,9 @@ int finding_add_alike(struct findings *findings, const struct finding_rule *rule
 		most_ns += metadata.time.measure;
 	if (kind->with_faults)
 		most_ns += faults.time.measure;
+	/* Classes of several threads overlap, too. */
+	if (job && totals_all(findings->measured)->time.measure < most_ns)
+		most_ns = totals_all(findings->measured)->time.measure;
 	if (alike.time_ns > most_ns)
 		alike.time_ns = most_ns;
 	finish(&alike, &found->sums, kind);
